@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# profd: one Makefile, not recursive, sources by wildcard. `make help` lists the targets.
+#
+#   V=1                     show the commands
+#   CC=clang                another compiler
+#   WERROR=1                warnings are errors (what CI uses)
+#   SAN=address,undefined   sanitizers, in a build folder of their own
+#   LISTEN= FREQ=           what `make run` uses
+
+VERSION := 0.1.0
+PREFIX  ?= /usr
+DESTDIR ?=
+LISTEN  ?= 127.0.0.1:9090
+FREQ    ?= 99
+
+comma := ,
+BUILD := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+CC    := $(if $(filter default,$(origin CC)),gcc,$(CC))
+CLANG ?= clang
+ARCH  := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
+Q     := $(if $(V),,@)
+say    = $(if $(V),@:,@printf '  %-8s %s\n' $(1) $(2))
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
+            -Wcast-qual -Wwrite-strings -Wpointer-arith $(if $(WERROR),-Werror)
+OPTIMIZE := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all,-O2)
+PACKAGES := libbpf libelf libprotobuf-c libmicrohttpd libuv zlib jansson
+# Expanded when a recipe runs, because `make deps` may only just have installed them.
+PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
+PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -liberty
+CFLAGS    ?= -g
+ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DPROFD_VERSION='"$(VERSION)"' $(OPTIMIZE) -fstack-protector-strong \
+             $(WARNINGS) -Idaemon -I. -isystem $(BUILD) $(PKG_CFLAGS) $(CFLAGS)
+BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
+             $(if $(WERROR),-Werror) -I. $(shell pkg-config --cflags libbpf)
+
+# The object that defines the maps comes first: libbpf resolves maps across objects only in that order.
+BPF_OBJECTS  := $(BUILD)/bpf/maps.bpf.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out bpf/maps.bpf.c,$(wildcard bpf/*.bpf.c)))
+SKELETON     := $(BUILD)/bpf/profd.skel.h
+PROTO_SRC    := $(patsubst proto/%.proto,$(BUILD)/proto/%.pb-c.c,$(wildcard proto/*.proto))
+DAEMON_SRC   := $(wildcard daemon/*.c daemon/*/*.c)
+DAEMON_OBJ   := $(DAEMON_SRC:%.c=$(BUILD)/%.o) $(PROTO_SRC:.c=.o)
+# What tests link: everything but main() and what needs the skeleton.
+LIBRARY_OBJ  := $(filter-out $(BUILD)/daemon/main.o $(BUILD)/daemon/daemon.o,$(DAEMON_OBJ))
+UNIT_OBJ     := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
+FUZZERS      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+WORKLOADS    := $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.c)) \
+                $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.cc))
+
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: $(BUILD)/profd ## build/profd, the one binary
+
+.PHONY: deps
+deps: ## install what is missing with apt or dnf; asks nothing
+	$(Q)tests/lint/deps.sh
+
+# `make run` and `make test` on a bare machine: the tools must be there before make looks at the rest.
+.PHONY: run
+run: deps ## deps, build, and the daemon in the foreground on $(LISTEN)
+	$(Q)$(MAKE) --no-print-directory build
+	$(Q)$(BUILD)/profd serve --listen $(LISTEN) --freq $(FREQ)
+
+.PHONY: test
+test: deps ## deps, build and every test
+	$(Q)$(MAKE) --no-print-directory test-unit test-system
+
+.PHONY: test-unit
+test-unit: $(BUILD)/tests/unit/unit ## unit tests; no root needed
+	$(Q)$<
+
+.PHONY: test-system
+test-system: $(BUILD)/profd $(WORKLOADS) ## the daemon, workloads of known truth, and the readers' own tools; root
+	$(Q)BUILD=$(BUILD) python3 tests/system/run.py
+
+.PHONY: bench
+bench: $(BUILD)/profd $(WORKLOADS) ## what profd costs, as ratios measured in one run; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/bench.py
+
+.PHONY: soak
+soak: $(BUILD)/profd $(WORKLOADS) ## a long run under load, watching memory and descriptors; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/soak.py
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each
+	$(Q)$(MAKE) --no-print-directory BUILD=build-fuzz CC=clang $(addprefix fuzz-run-,$(FUZZERS))
+
+.PHONY: check
+check: ## format, headers alone, layers, both compilers with warnings as errors, cppcheck, shellcheck
+	$(Q)tests/lint/check.sh
+
+.PHONY: format
+format: ## clang-format every C file
+	$(Q)git ls-files '*.c' '*.h' '*.cc' | xargs clang-format -i
+
+.PHONY: install
+install: $(BUILD)/profd ## install below DESTDIR
+	install -D -m 755 $(BUILD)/profd $(DESTDIR)$(PREFIX)/sbin/profd
+	install -D -m 644 systemd/profd.service $(DESTDIR)$(PREFIX)/lib/systemd/system/profd.service
+	install -D -m 644 packaging/profd.8 $(DESTDIR)$(PREFIX)/share/man/man8/profd.8
+
+.PHONY: clean
+clean: ## remove every build folder
+	rm -rf build build-*
+
+# ---- the kernel half -------------------------------------------------------------------------------------
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MD -MP -c $< -o $@
+
+$(BUILD)/bpf/profd.linked.o: $(BPF_OBJECTS)
+	$(call say,LINK,$@)
+	$(Q)PATH="$$PATH:/usr/sbin:/sbin" bpftool gen object $@ $(BPF_OBJECTS)
+
+$(SKELETON): $(BUILD)/bpf/profd.linked.o
+	$(call say,SKEL,$@)
+	$(Q)PATH="$$PATH:/usr/sbin:/sbin" bpftool gen skeleton $< name profd_bpf > $@
+
+# ---- the daemon ------------------------------------------------------------------------------------------
+$(BUILD)/proto/%.pb-c.c $(BUILD)/proto/%.pb-c.h: proto/%.proto
+	$(call say,PROTO,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)protoc-c --proto_path=proto --c_out=$(@D) $<
+
+$(BUILD)/proto/%.o: $(BUILD)/proto/%.c
+	$(Q)$(CC) $(filter-out -W%,$(ALL_CFLAGS)) -c $< -o $@
+
+# Generated headers must exist before the first compilation; after that -MD knows who needs which.
+$(BUILD)/%.o: %.c Makefile | $(SKELETON) $(PROTO_SRC)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MD -MP -c $< -o $@
+
+$(BUILD)/profd: $(DAEMON_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
+
+# ---- tests -----------------------------------------------------------------------------------------------
+$(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(LIBRARY_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS) $(shell pkg-config --libs check)
+
+# Workloads keep their frame pointers: their truth is in their source, and the walk must find it.
+WORKLOAD_FLAGS := -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-inline -fno-optimize-sibling-calls
+
+$(BUILD)/workloads/%: tests/workloads/%.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)gcc -std=gnu17 -D_GNU_SOURCE $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $< -lpthread
+
+$(BUILD)/workloads/%: tests/workloads/%.cc Makefile
+	$(call say,CXX,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)g++ $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $<
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBRARY_OBJ)
+	$(call say,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)clang $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(PKG_LIBS)
+
+.PHONY: fuzz-run-%
+fuzz-run-%:
+	$(Q)$(MAKE) --no-print-directory BUILD=build-fuzz SAN=address,undefined CC=clang build-fuzz/fuzz/$*
+	$(Q)mkdir -p build-fuzz/corpus/$* && build-fuzz/fuzz/$* -max_total_time=$(or $(FUZZ_SECONDS),60) \
+		-print_final_stats=1 build-fuzz/corpus/$* $(wildcard tests/fuzz/corpus/$*)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the kernel half and the daemon pass each other: fixed-width types, no padding, sizes
+ * asserted.
+ *
+ * In this project `pid` is a process (the kernel's tgid) and `tid` a thread (the kernel's pid),
+ * everywhere.
+ */
+#pragma once
+
+#ifdef __bpf__
+#include "bpf/kernel.bpf.h"
+#else
+#include <stdint.h>
+typedef uint32_t u32;
+typedef uint64_t u64;
+#endif
+
+#include "bpf/tables.h"
+
+#define COUNTER(name, help) COUNTER_##name,
+enum counter { COUNTERS(COUNTER) COUNTER_COUNT };
+#undef COUNTER
+
+#define KIND(name) KIND_##name,
+enum profile_kind { PROFILE_KINDS(KIND) KIND_COUNT };
+#undef KIND
+
+enum {
+	HALVES = 2, /* of everything that is drained: one is written while the other is read */
+	MAX_CPUS = 1024,
+	MAX_USER_FRAMES = 512,
+	MAX_KERNEL_FRAMES = 127, /* sysctl kernel.perf_event_max_stack as shipped */
+	NODE_FRAMES = 16,
+	TASK_COMM_BYTES = 16,
+};
+
+/* Stack ids are hashes of what they stand for, except these. */
+enum { STACK_NONE = 0, STACK_LOST = 1, STACK_FIRST = 2 };
+
+/*
+ * A stack is a chain of nodes from its leaf to its root. Nodes are cut off from the root end, so
+ * stacks that share their outer frames share nodes; only the leaf's node may be partly filled. A
+ * node's key in the map is the hash of its contents, the parent's key included.
+ */
+struct stack_node {
+	u64 parent; /* key of the node that holds the callers, STACK_NONE at the root */
+	u64 len;
+	u64 frames[NODE_FRAMES]; /* leaf first; the outermost of 0 is 0 */
+};
+_Static_assert(sizeof(struct stack_node) == 144, "shared layout");
+
+/* Who did what where. */
+struct tally_key {
+	u64 kernel_stack, user_stack; /* keys of leaf nodes, or STACK_NONE, STACK_LOST */
+	u32 pid, tid;
+	u32 image; /* changes with each exec and each reuse of a pid, so that two programs never add
+	              up */
+	u32 kind;
+	char thread[TASK_COMM_BYTES];
+};
+_Static_assert(sizeof(struct tally_key) == 48, "shared layout");
+
+/* Deltas that add up. */
+struct tally {
+	u64 count;
+	u64 value;   /* cpu: nanoseconds */
+	u64 last_ns; /* CLOCK_MONOTONIC of the latest one: tells which of a pid's programs it was */
+};
+_Static_assert(sizeof(struct tally) == 24, "shared layout");
+
+struct counters {
+	u64 values[COUNTER_COUNT];
+};
+
+/* What a CPU's program is about to write to. */
+enum {
+	BUSY_NOT,
+	BUSY_STARTING, /* has not looked yet which half is active */
+	BUSY_HALF,     /* + the half */
+};
+
+/* One a CPU, a cache line each. */
+struct cpu_busy {
+	u64 busy;
+	u64 unused[7];
+};
+_Static_assert(sizeof(struct cpu_busy) == 64, "shared layout");

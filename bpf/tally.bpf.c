@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Who did what where, added up: the last step of every sample.
+ */
+#include "bpf/unwind.bpf.h"
+
+static __always_inline void identify(struct tally_key *key)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	struct task_struct *leader = task->group_leader;
+	u64 ids = bpf_get_current_pid_tgid();
+
+	key->pid = ids >> 32;
+	key->tid = (u32)ids;
+	key->image = (u32)((leader->start_boottime ^ leader->self_exec_id << 48) >> 10);
+	bpf_get_current_comm(key->thread, sizeof(key->thread));
+}
+
+static __always_inline int add(void *map, struct tally_key *key, u64 value, u64 now)
+{
+	struct tally first = {.count = 1, .value = value, .last_ns = now};
+	struct tally *tally = bpf_map_lookup_elem(map, key);
+	long err;
+
+	if (!tally) {
+		err = bpf_map_update_elem(map, key, &first, BPF_NOEXIST);
+		if (err != -EEXIST)
+			return err;
+		tally = bpf_map_lookup_elem(map, key);
+		if (!tally)
+			return -1;
+	}
+	__sync_fetch_and_add(&tally->count, 1);
+	__sync_fetch_and_add(&tally->value, value);
+	tally->last_ns = now;
+	return 0;
+}
+
+__noinline u32 tally_add(u32 half, u32 kind, u64 kernel_stack, u64 user_stack, u64 value)
+{
+	void *map = half ? (void *)&tallies_1 : (void *)&tallies_0;
+	struct tally_key key = {
+		.kernel_stack = kernel_stack,
+		.user_stack = user_stack,
+		.kind = kind,
+	};
+
+	identify(&key);
+	if (kernel_stack == STACK_LOST || user_stack == STACK_LOST)
+		count(half, COUNTER_stacks_lost, 1);
+	if (add(map, &key, value, bpf_ktime_get_ns())) {
+		count(half, COUNTER_tallies_lost, 1);
+		return 1;
+	}
+	count(half, COUNTER_samples, 1);
+	return 0;
+}

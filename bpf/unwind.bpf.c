@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The walk as a whole: what a task's user stack is, and how a stack becomes an id. Interpreted
+ * frames and other ways to step will be dispatched from here.
+ */
+#include "bpf/unwind.bpf.h"
+
+struct store {
+	u64 parent; /* key of the node stored last, which holds the callers */
+	u32 half;
+	u32 len; /* frames that are not stored yet: [0, len) of the scratch */
+};
+
+static __always_inline u64 mix(u64 hash, u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ (hash >> 29);
+}
+
+/* Moves the outermost frames that are left into scratch->node; the node's key. */
+static __always_inline u64 cut_node(struct scratch *scratch, u64 parent, u32 len)
+{
+	u32 first = len > NODE_FRAMES ? len - NODE_FRAMES : 0;
+	u64 key = mix(parent, len - first);
+
+	scratch->node.parent = parent;
+	scratch->node.len = len - first;
+	for (u32 i = 0; i < NODE_FRAMES; i++) {
+		u32 at = first + i;
+		u64 frame = at < len ? scratch->frames[at & (MAX_USER_FRAMES - 1)] : 0;
+
+		scratch->node.frames[i] = frame;
+		key = mix(key, frame);
+	}
+	return key < STACK_FIRST ? STACK_FIRST : key;
+}
+
+static long store_node(u32 index, void *context)
+{
+	struct store *store = context;
+	struct scratch *scratch = scratch_get();
+	void *map = store->half ? (void *)&stacks_1 : (void *)&stacks_0;
+	u64 key;
+	long err;
+
+	if (!scratch || store->len == 0)
+		return 1;
+	key = cut_node(scratch, store->parent, store->len);
+	if (!bpf_map_lookup_elem(map, &key)) {
+		err = bpf_map_update_elem(map, &key, &scratch->node, BPF_NOEXIST);
+		if (err && err != -EEXIST) {
+			store->parent = STACK_LOST;
+			return 1;
+		}
+	}
+	store->parent = key;
+	store->len = store->len > NODE_FRAMES ? store->len - NODE_FRAMES : 0;
+	return 0;
+}
+
+__noinline u64 stack_store(u32 half, u32 len)
+{
+	struct store store = {.parent = STACK_NONE, .half = half, .len = len};
+
+	bpf_loop(MAX_USER_FRAMES / NODE_FRAMES, store_node, &store, 0);
+	return store.parent;
+}
+
+__noinline u64 unwind_user(u32 half, u64 pc, u64 fp, u32 compat)
+{
+	struct scratch *scratch = scratch_get();
+	u32 len = 1;
+
+	if (!scratch)
+		return STACK_LOST;
+	if (compat) {
+		scratch->frames[0] = pc;
+		count(half, COUNTER_walk_compat, 1);
+	} else {
+		len = unwind_native(half, pc, fp);
+	}
+	count(half, COUNTER_frames, len);
+	return stack_store(half, len);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From registers to a stack id, and from there to a tally. These are global functions: the verifier
+ * checks each once, alone, whoever calls it. They talk through this CPU's scratch, so only scalars
+ * are passed.
+ */
+#pragma once
+
+#include "bpf/maps.bpf.h"
+
+/* Walks the user stack of the current task into scratch->frames; how many frames. Counts how it
+ * ended. */
+u32 unwind_native(u32 half, u64 pc, u64 fp);
+
+/* Keeps the first `len` scratch frames in the half's stack map; the stack's id. */
+u64 stack_store(u32 half, u32 len);
+
+/* The id of the current task's user stack, given the registers it had in user space. */
+u64 unwind_user(u32 half, u64 pc, u64 fp, u32 compat);
+
+/* Adds to the tally of the current task and these stacks. */
+u32 tally_add(u32 half, u32 kind, u64 kernel_stack, u64 user_stack, u64 value);

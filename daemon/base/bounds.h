@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Every size that comes from outside has its limit here, with the reason. Going over one is an
+ * error or a counter, never a bigger allocation.
+ */
+#pragma once
+
+enum {
+	/* A request line; pool memory is reserved, not touched, so this is cheap. Twice the largest
+	 * query a browser sends, so that an oversized one gets our own answer and not a closed
+	 * connection. */
+	MAX_REQUEST_BYTES = 256 * 1024,
+	MAX_QUERY_BYTES = 16 * 1024,
+	MAX_QUERY_VALUES = 64,      /* values of one repeatable parameter, such as pid= */
+	MAX_LISTENERS = 8,          /* --listen given so often */
+	MAX_PARKED_REQUESTS = 1024, /* captures under way; one more is answered 503 */
+	MAX_RENDER_QUEUE = 2048,    /* answers waiting for the render lane */
+	MAX_CAPTURE_SECONDS = 600,  /* what the recorder keeps */
+	MAX_SAMPLE_HZ = 1000,       /* above it the profiler shows in what it measures */
+	MAX_STACK_FRAMES = 1024, /* 512 user frames, 127 kernel frames, and what later kinds add */
+	MAX_SYMBOLS = 4 * 1000 * 1000, /* of one file; libLLVM with debug symbols has 0.9 million */
+	MAX_SYMBOL_NAME_BYTES = 64 * 1024, /* a longer name is cut; C++ templates reach 30 KiB */
+	MAX_SECTION_BYTES = 1 << 30, /* of a symbol or string table, checked before it is read */
+	MAX_BUILD_ID_BYTES = 64,     /* SHA-1 is 20, anything over SHA-512 is not a build ID */
+	MAX_NOTE_BYTES = 64 * 1024,  /* of one note segment; real ones have a few hundred */
+	MAX_SEGMENTS = 128,          /* PT_LOAD entries looked at */
+	MAX_KALLSYMS_BYTES = 64 * 1024 * 1024,  /* /proc/kallsyms is 10 to 20 MB */
+	MAX_PROC_FILE_BYTES = 16 * 1024 * 1024, /* /proc/PID/maps of a JIT with 100,000 regions */
+	MAX_MAPPINGS = 65536,                   /* executable mappings of one process */
+	MAX_PROCESSES = 65536,                  /* in the process table, exited ones included */
+	MAX_OBJECTS = 8192,                     /* executables kept open */
+	MAX_PATH_BYTES = 4096,
+};

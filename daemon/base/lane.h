@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct lane - one worker at a time for slow work, first in first out, on libuv's thread pool.
+ * Data crosses only inside jobs: run() is called on a worker thread and touches nothing but the job
+ * and what the job owns or what is immutable; done() is called on the loop thread and may free the
+ * job. Everything else here is for the loop thread.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stddef.h>
+#include <uv.h>
+
+struct lane;
+
+/* Embed in a larger struct; it must stay put from submit to done. */
+struct job {
+	void (*run)(struct job *job);
+	void (*done)(struct job *job);
+	struct job *next; /* the lane's */
+};
+
+/* NULL when out of memory. */
+struct lane *lane_new(uv_loop_t *loop, size_t max_queued);
+/* Only when idle: after lane_stop() and the loop has run the last done(). */
+void lane_free(struct lane *lane);
+DEFINE_CLEANUP(struct lane *, lane_free)
+
+/* -EAGAIN when the queue is full or the lane was stopped: shed load, never wait. */
+int lane_submit(struct lane *lane, struct job *job);
+/* Takes no more jobs; done() of those still queued is called at once without run(). */
+void lane_stop(struct lane *lane);
+size_t lane_length(const struct lane *lane); /* queued and running */

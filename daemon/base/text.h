@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Strict readers of what people and the kernel write: a number is the whole text or it is an error,
+ * nothing is guessed, nothing wraps. All pure, all take (bytes, length) or a NUL-terminated string
+ * as declared. Results are written only on success.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A cursor over untrusted text that nobody has NUL-terminated. */
+struct text {
+	const char *at, *end;
+};
+
+static inline struct text text_of(const char *bytes, size_t len)
+{
+	return (struct text){bytes, bytes + len};
+}
+
+bool text_line(struct text *text, struct text *ret_line); /* next line without its newline */
+bool text_word(struct text *text, struct text *ret_word); /* next run of non-blanks */
+bool text_hex(struct text *text, uint64_t *ret_value); /* hexadecimal digits, no 0x; at least one */
+bool text_decimal(struct text *text, uint64_t *ret_value); /* decimal digits; at least one */
+bool text_char(struct text *text, char c);                 /* skips one expected character */
+bool text_equals(struct text text, const char *string);
+
+/* -EINVAL when it is not a number, -ERANGE when it is outside [min, max]. */
+int text_parse_u64(const char *string, uint64_t min, uint64_t max, uint64_t *ret_value);
+/* "90", "90s", "5m", "1h30m", "500ms" to nanoseconds; a bare number is seconds. -EINVAL, -ERANGE
+ * over a year. */
+int text_parse_duration(const char *string, uint64_t *ret_ns);
+/* Unix seconds (fractions allowed) or RFC 3339 ("2026-11-21T12:00:00Z", "+01:00", fractions) to
+ * nanoseconds. */
+int text_parse_time(const char *string, uint64_t *ret_unix_ns);
+/* "64MiB", "512KiB", "1GiB", "1048576" to bytes. */
+int text_parse_size(const char *string, uint64_t *ret_bytes);
+
+/* Length of the longest valid UTF-8 prefix of the bytes; `len` when all of it is valid. */
+size_t text_utf8_prefix(const char *bytes, size_t len);

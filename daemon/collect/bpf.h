@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct bpf - the kernel half loaded, with its maps; this and the sources are the only users of
+ * the skeleton. Loop thread only.
+ */
+#pragma once
+
+#include "bpf/abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct profd_bpf;
+
+/* One drained half, as arrays; owned by the struct bpf and valid until the next drain. */
+struct drained {
+	struct counters counters; /* summed over the CPUs */
+	const struct tally_key *tally_keys;
+	const struct tally *tallies;
+	size_t tally_count;
+	const u64 *stack_keys;
+	const struct stack_node *stacks;
+	size_t stack_count;
+	int err; /* reading failed: the arrays hold what could be read */
+};
+
+struct bpf {
+	struct profd_bpf *skeleton;
+	u32 tally_size, stack_size, cpu_count;
+	struct tally_key *tally_keys;
+	struct tally *tallies;
+	u64 *stack_keys;
+	struct stack_node *stacks;
+	struct counters *per_cpu;
+};
+
+/* Opens and sizes the maps for so many CPUs at such a rate; sources then configure, then
+ * bpf_load(). */
+int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256]);
+int bpf_load(struct bpf *bpf, char why[256]);
+void bpf_release(struct bpf *bpf);
+
+/* Makes the other half the active one; the half that was. */
+u32 bpf_flip(struct bpf *bpf);
+/* False while a program may still be writing to the half that was flipped away. */
+bool bpf_settled(const struct bpf *bpf, u32 half);
+/* Empties a settled half. */
+void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained);
+/* Kernel memory of all maps. */
+u64 bpf_map_bytes(const struct bpf *bpf);

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The heartbeat of the daemon: flip the halves, wait until the old one is quiet, read the side-band
+ * up to the flip, drain, add the slice, answer whoever asked for the boundary. Once a second, and
+ * when asked.
+ */
+#include "collect/collector.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "collect/bpf.h"
+#include "collect/drain.h"
+#include "collect/hotplug.h"
+#include "collect/perf.h"
+#include "collect/sideband.h"
+#include "collect/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	DRAIN_MS = 1000,
+	/* After a flip, before the first look whether the old half is quiet: programs run
+	   microseconds. */
+	SETTLE_MS = 1,
+	/* Between two flips: requests that come closer together share one. */
+	FLIP_GAP_MS = 5,
+};
+
+/* For as long, samples of a program that has ended may still wait to be drained. */
+static const uint64_t keep_ended_ns = 5 * NSEC_PER_SEC;
+
+struct collector {
+	uv_loop_t *loop;
+	struct procs *procs;
+	struct store *store;
+	struct recorder *recorder;
+	struct bpf bpf;
+	struct sideband *sideband;
+	struct hotplug hotplug;
+	struct source_state states[KIND_COUNT];
+	uv_timer_t second, flip, settle;
+
+	struct cut *waiting;  /* for the next flip */
+	struct cut *settling; /* for the flip under way */
+	bool flip_planned, flip_under_way, ready;
+	uint32_t old_half;
+	struct drain_span span;
+	uint64_t next_start_mono_ns, next_start_wall_ns;
+
+	struct collector_stats stats;
+	struct drain_losses losses;
+};
+
+#define COUNTER(name, help) #name,
+const char *const counter_names[COUNTER_COUNT] = {COUNTERS(COUNTER)};
+#undef COUNTER
+#define COUNTER(name, help) help,
+const char *const counter_help[COUNTER_COUNT] = {COUNTERS(COUNTER)};
+#undef COUNTER
+
+static void plan_flip(struct collector *collector);
+
+static void answer(struct cut **list, uint64_t boundary_mono_ns)
+{
+	while (*list) {
+		struct cut *cut = *list;
+
+		*list = cut->next;
+		cut->done(cut, boundary_mono_ns);
+	}
+}
+
+static void account(struct collector *collector, const struct drained *drained)
+{
+	struct collector_stats *stats = &collector->stats;
+
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		stats->counters[i] += drained->counters.values[i];
+	stats->drains++;
+	stats->drain_errors += drained->err != 0;
+	stats->samples_lost_in_drain = collector->losses.samples_lost_in_drain;
+	stats->frames_unmapped = collector->losses.frames_unmapped;
+	stats->frames_without_stack = collector->losses.frames_without_stack;
+	stats->images_missing = collector->losses.images_missing;
+	stats->tallies_used = (uint32_t)drained->tally_count;
+	stats->stacks_used = (uint32_t)drained->stack_count;
+}
+
+static void drain(struct collector *collector)
+{
+	uint64_t begin = clock_mono_ns();
+	struct profile *slice;
+	struct drained drained;
+	int err;
+
+	sideband_read(collector->sideband);
+	bpf_drain(&collector->bpf, collector->old_half, &drained);
+	err = drain_slice(&drained, &collector->span, collector->procs, collector->store,
+	                  &collector->losses, &slice);
+	if (!err)
+		err = recorder_add(collector->recorder, slice);
+	account(collector, &drained);
+	collector->stats.last_drain_ns = clock_mono_ns() - begin;
+	collector->ready |= !err && !drained.err;
+	procs_expire(collector->procs, collector->span.end_mono_ns - keep_ended_ns);
+}
+
+static void on_settle(uv_timer_t *timer)
+{
+	struct collector *collector = timer->data;
+
+	if (!bpf_settled(&collector->bpf, collector->old_half)) {
+		uv_timer_start(&collector->settle, on_settle, SETTLE_MS, 0);
+		return;
+	}
+	drain(collector);
+	collector->flip_under_way = false;
+	answer(&collector->settling, collector->span.end_mono_ns);
+	if (collector->waiting)
+		plan_flip(collector);
+}
+
+static void on_flip(uv_timer_t *timer)
+{
+	struct collector *collector = timer->data;
+
+	collector->flip_planned = false;
+	collector->flip_under_way = true;
+	collector->settling = collector->waiting;
+	collector->waiting = NULL;
+	collector->span.start_mono_ns = collector->next_start_mono_ns;
+	collector->span.start_wall_ns = collector->next_start_wall_ns;
+	collector->old_half = bpf_flip(&collector->bpf);
+	collector->next_start_mono_ns = clock_mono_ns();
+	collector->next_start_wall_ns = clock_wall_ns();
+	collector->span.end_mono_ns = collector->next_start_mono_ns;
+	uv_timer_start(&collector->settle, on_settle, SETTLE_MS, 0);
+}
+
+static void plan_flip(struct collector *collector)
+{
+	uint64_t since = (clock_mono_ns() - collector->next_start_mono_ns) / NSEC_PER_MSEC;
+
+	if (collector->flip_planned || collector->flip_under_way)
+		return;
+	collector->flip_planned = true;
+	uv_timer_start(&collector->flip, on_flip, since < FLIP_GAP_MS ? FLIP_GAP_MS - since : 0, 0);
+}
+
+static void on_second(uv_timer_t *timer)
+{
+	plan_flip(timer->data);
+}
+
+void collector_cut(struct collector *collector, struct cut *cut)
+{
+	cut->next = collector->waiting;
+	collector->waiting = cut;
+	plan_flip(collector);
+}
+
+static void unlink_cut(struct cut **list, const struct cut *cut)
+{
+	for (; *list; list = &(*list)->next) {
+		if (*list == cut) {
+			*list = cut->next;
+			return;
+		}
+	}
+}
+
+void collector_cancel(struct collector *collector, struct cut *cut)
+{
+	unlink_cut(&collector->waiting, cut);
+	unlink_cut(&collector->settling, cut);
+}
+
+static int attach(struct collector *collector)
+{
+	_cleanup_free_ bool *online = calloc(MAX_CPUS, sizeof(*online));
+	int err = online ? cpulist_online(online, MAX_CPUS) : -ENOMEM;
+
+	if (!err)
+		err = sideband_update_cpus(collector->sideband, online);
+	for (int kind = 0; !err && kind < KIND_COUNT; kind++)
+		err = sources[kind]->attach(&collector->bpf, online, &collector->states[kind]);
+	return err;
+}
+
+static void on_cpus_changed(void *ctx)
+{
+	int err = attach(ctx);
+
+	if (err)
+		log_warning("CPUs changed, and some are not sampled: %s", strerror(-err));
+}
+
+static int load(struct collector *collector, uint32_t sample_hz, char why[256])
+{
+	struct source_config config = {.sample_hz = sample_hz};
+	_cleanup_free_ bool *online = calloc(MAX_CPUS, sizeof(*online));
+	uint32_t online_count = 0;
+	int err = online ? cpulist_online(online, MAX_CPUS) : -ENOMEM;
+
+	if (err) {
+		snprintf(why, 256, "cannot read which CPUs are online: %s", strerror(-err));
+		return err;
+	}
+	for (size_t cpu = 0; cpu < MAX_CPUS; cpu++)
+		online_count += online[cpu];
+	err = bpf_open(&collector->bpf, online_count, sample_hz, why);
+	if (err)
+		return err;
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		sources[kind]->configure(&collector->bpf, &config, &collector->states[kind]);
+	return bpf_load(&collector->bpf, why);
+}
+
+static void init_timer(struct collector *collector, uv_timer_t *timer)
+{
+	uv_timer_init(collector->loop, timer);
+	timer->data = collector;
+}
+
+int collector_new(const struct collector_config *config, struct collector **ret_collector,
+                  char ret_why[256])
+{
+	struct collector *collector = calloc(1, sizeof(*collector));
+	int err;
+
+	snprintf(ret_why, 256, "out of memory");
+	if (!collector)
+		return -ENOMEM;
+	collector->loop = config->loop;
+	collector->procs = config->procs;
+	collector->store = config->store;
+	collector->recorder = config->recorder;
+	err = load(collector, config->sample_hz, ret_why);
+	if (!err)
+		err = sideband_new(config->loop, config->procs, &collector->sideband);
+	if (err) {
+		collector_free(collector);
+		return err;
+	}
+	init_timer(collector, &collector->second);
+	init_timer(collector, &collector->flip);
+	init_timer(collector, &collector->settle);
+	collector->span.period_ns = collector->states[KIND_cpu].value_unit;
+	*ret_collector = collector;
+	return 0;
+}
+
+int collector_start(struct collector *collector, char ret_why[256])
+{
+	int err;
+
+	collector->next_start_mono_ns = clock_mono_ns();
+	collector->next_start_wall_ns = clock_wall_ns();
+	err = attach(collector);
+	if (err) {
+		snprintf(ret_why, 256,
+		         "cannot open perf events (%s): run profd as root, or with CAP_PERFMON",
+		         strerror(-err));
+		return err;
+	}
+	if (hotplug_start(&collector->hotplug, collector->loop, on_cpus_changed, collector))
+		log_warning("cannot watch CPUs come and go, keeping those there are");
+	/* After the side-band is open, so that nothing starts unseen between the two. */
+	procs_scan(collector->procs);
+	/* The first drain soon: it shows that the whole chain works. */
+	return uv_timer_start(&collector->second, on_second, DRAIN_MS / 10, DRAIN_MS);
+}
+
+void collector_stop(struct collector *collector)
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		sources[kind]->detach(&collector->states[kind]);
+	collector->waiting = NULL;
+	collector->settling = NULL;
+	hotplug_stop(&collector->hotplug);
+	sideband_stop(collector->sideband);
+	uv_close((uv_handle_t *)&collector->second, NULL);
+	uv_close((uv_handle_t *)&collector->flip, NULL);
+	uv_close((uv_handle_t *)&collector->settle, NULL);
+}
+
+void collector_free(struct collector *collector)
+{
+	if (!collector)
+		return;
+	sideband_free(collector->sideband);
+	bpf_release(&collector->bpf);
+	free(collector);
+}
+
+bool collector_ready(const struct collector *collector)
+{
+	return collector->ready;
+}
+
+void collector_get_stats(const struct collector *collector, struct collector_stats *ret_stats)
+{
+	*ret_stats = collector->stats;
+	ret_stats->sideband_records = sideband_records(collector->sideband);
+	ret_stats->sideband_lost = sideband_lost(collector->sideband);
+	ret_stats->tallies_size = collector->bpf.tally_size;
+	ret_stats->stacks_size = collector->bpf.stack_size;
+	ret_stats->map_bytes = bpf_map_bytes(&collector->bpf);
+	ret_stats->cpus_sampled = collector->states[KIND_cpu].attached;
+	ret_stats->event = collector->states[KIND_cpu].event;
+}
+
+bool collector_source(const struct collector *collector, size_t index,
+                      struct source_status *ret_status)
+{
+	if (index >= KIND_COUNT)
+		return false;
+	ret_status->name = sources[index]->name;
+	ret_status->on = collector->states[index].on;
+	ret_status->why = collector->states[index].why;
+	return true;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct collector - the kernel half and everything that talks to it, as one thing that fills a
+ * recorder. Only collect/ sees the BPF skeleton and the maps. Loop thread only.
+ */
+#pragma once
+
+#include "bpf/abi.h"
+#include "proc/proc.h"
+#include "profile/recorder.h"
+
+#include <uv.h>
+
+/* By enum counter. */
+extern const char *const counter_names[COUNTER_COUNT];
+extern const char *const counter_help[COUNTER_COUNT];
+
+/* What the daemon's own half counts, on top of COUNTERS; each with its value so far. */
+#define COLLECTOR_COUNTERS(COUNTER)                                                             \
+	COUNTER(drains, "Times the kernel's tallies were drained")                              \
+	COUNTER(drain_errors, "Drains that failed; what they held is counted as lost")          \
+	COUNTER(samples_lost_in_drain, "Samples lost because a drain failed or memory was out") \
+	COUNTER(sideband_records, "Process and mapping events read")                            \
+	COUNTER(sideband_lost, "Process and mapping events that the kernel had no room for")    \
+	COUNTER(frames_unmapped, "User frames outside every known mapping of their process")    \
+	COUNTER(frames_without_stack, "Samples whose stack was not in the drained map")         \
+	COUNTER(images_missing, "Samples of processes that could not be identified any more")
+
+struct collector;
+
+struct collector_stats {
+	uint64_t counters[COUNTER_COUNT]; /* as of the last boundary, so that they add up */
+#define COUNTER(name, help) uint64_t name;
+	COLLECTOR_COUNTERS(COUNTER)
+#undef COUNTER
+	uint64_t last_drain_ns;              /* how long it took */
+	uint32_t tallies_used, tallies_size; /* of the last drained half */
+	uint32_t stacks_used, stacks_size;
+	uint64_t map_bytes; /* kernel memory of all maps */
+	uint32_t cpus_sampled;
+	const char *event; /* "cycles" or "cpu-clock" */
+};
+
+/* A kind of profile and whether it runs. */
+struct source_status {
+	const char *name;
+	bool on;
+	const char *why; /* it is off; "" when on */
+};
+
+/* What it works with; all of it outlives the collector. */
+struct collector_config {
+	uv_loop_t *loop;
+	struct procs *procs;
+	struct store *store;
+	struct recorder *recorder;
+	uint32_t sample_hz;
+};
+
+/* Loads the kernel half. On failure `ret_why` is one line for a person: what is missing, what to
+ * do. */
+int collector_new(const struct collector_config *config, struct collector **ret_collector,
+                  char ret_why[256]);
+/* Attaches, scans /proc and starts draining. */
+int collector_start(struct collector *collector, char ret_why[256]);
+/* Detaches everything at once, started or not; the loop must run until its handles have closed,
+ * then collector_free(). */
+void collector_stop(struct collector *collector);
+void collector_free(struct collector *collector);
+
+/*
+ * A boundary in the stream of samples. Everything sampled before it is in the recorder when done()
+ * is called, as slices that end exactly there, and nothing sampled after it is. Boundaries asked
+ * for at about the same time are one, so any number of readers share one capture. It takes some
+ * milliseconds.
+ */
+struct cut {
+	void (*done)(struct cut *cut, uint64_t boundary_mono_ns);
+	struct cut *next; /* the collector's */
+};
+
+void collector_cut(struct collector *collector, struct cut *cut);
+/* Forgets a cut that is no longer wanted; done() will not be called. */
+void collector_cancel(struct collector *collector, struct cut *cut);
+
+/* True once a first drain has gone well. */
+bool collector_ready(const struct collector *collector);
+void collector_get_stats(const struct collector *collector, struct collector_stats *ret_stats);
+/* Entry `index` of the sources, or false at the end. */
+bool collector_source(const struct collector *collector, size_t index,
+                      struct source_status *ret_status);

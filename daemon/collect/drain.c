@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From tallies and chains of stack nodes to samples and call paths.
+ */
+#include "collect/drain.h"
+
+#include "base/bounds.h"
+#include "collect/places.h"
+#include "profile/builder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The stack nodes of the half by their key, in an open-addressing table twice their number. */
+struct stack_index {
+	const struct drained *drained;
+	uint32_t *slots; /* index + 1; 0 is free */
+	size_t mask;
+};
+
+struct draining {
+	const struct drained *drained;
+	struct stack_index index;
+	struct procs *procs;
+	struct builder *builder;
+	struct places places;
+	struct drain_losses *losses;
+	uint64_t frames[MAX_STACK_FRAMES];
+};
+
+static int stack_index_build(struct stack_index *index, const struct drained *drained)
+{
+	size_t size = 16;
+
+	while (size < drained->stack_count * 2)
+		size *= 2;
+	index->slots = calloc(size, sizeof(*index->slots));
+	if (!index->slots)
+		return -ENOMEM;
+	index->drained = drained;
+	index->mask = size - 1;
+	for (size_t i = 0; i < drained->stack_count; i++) {
+		size_t at = drained->stack_keys[i] & index->mask;
+
+		while (index->slots[at])
+			at = (at + 1) & index->mask;
+		index->slots[at] = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+static const struct stack_node *stack_find(const struct stack_index *index, uint64_t key)
+{
+	size_t at = key & index->mask;
+
+	for (; index->slots[at]; at = (at + 1) & index->mask)
+		if (index->drained->stack_keys[index->slots[at] - 1] == key)
+			return &index->drained->stacks[index->slots[at] - 1];
+	return NULL;
+}
+
+/* Unrolls the chain of nodes, leaf first; how many frames. `*whole` is false when a part was
+ * missing. */
+static size_t collect_frames(struct draining *draining, uint64_t key, bool *whole)
+{
+	size_t len = 0;
+
+	*whole = key != STACK_LOST;
+	while (key >= STACK_FIRST) {
+		const struct stack_node *node = stack_find(&draining->index, key);
+
+		if (!node || node->len > NODE_FRAMES || len + node->len > MAX_STACK_FRAMES) {
+			*whole = false;
+			break;
+		}
+		memcpy(draining->frames + len, node->frames, node->len * sizeof(uint64_t));
+		len += node->len;
+		key = node->parent;
+	}
+	return len;
+}
+
+/* The pc of a caller is its return address, which may be the next function's first byte. */
+static uint64_t pc_of(const struct draining *draining, size_t at)
+{
+	return at ? draining->frames[at] - 1 : draining->frames[at];
+}
+
+static uint32_t add_user(struct draining *draining, uint64_t key, const struct image *image)
+{
+	bool whole;
+	size_t len = collect_frames(draining, key, &whole), valid = 0;
+	uint32_t path = 0, location;
+
+	/* A caller outside every mapping was no return address, and what follows it no caller. */
+	while (valid < len && image && mapping_set_find(image->set, pc_of(draining, valid)))
+		valid++;
+	if (valid < len) {
+		draining->losses->frames_unmapped++;
+		location = places_pseudo(&draining->places, "[unknown]");
+		path = builder_node(draining->builder, path, location);
+	} else if (!whole) {
+		draining->losses->frames_without_stack++;
+		location = places_pseudo(&draining->places, "[stack lost]");
+		path = builder_node(draining->builder, path, location);
+	}
+	while (valid-- > 0) {
+		location = places_user(&draining->places, image, pc_of(draining, valid));
+		path = builder_node(draining->builder, path, location);
+	}
+	return path;
+}
+
+static uint32_t add_kernel(struct draining *draining, uint64_t key, uint32_t path)
+{
+	bool whole;
+	size_t len = collect_frames(draining, key, &whole);
+
+	while (len-- > 0)
+		path = builder_node(draining->builder, path,
+		                    places_kernel(&draining->places, pc_of(draining, len)));
+	return path;
+}
+
+static uint32_t add_task(struct draining *draining, const struct tally_key *key,
+                         const struct image *image)
+{
+	struct builder *builder = draining->builder;
+	struct task task = {.pid = key->pid, .tid = key->tid};
+
+	task.thread = builder_string(builder, key->thread, strnlen(key->thread, TASK_COMM_BYTES));
+	task.comm = image ? builder_text(builder, image->comm) : task.thread;
+	return builder_task(builder, &task);
+}
+
+static void add_tally(struct draining *draining, const struct tally_key *key,
+                      const struct tally *tally)
+{
+	const struct image *image = procs_image(draining->procs, key->pid, tally->last_ns);
+	uint64_t values[PROFILE_VALUES] = {tally->count, tally->value};
+	uint32_t path;
+
+	if (!image)
+		draining->losses->images_missing += tally->count;
+	path = add_user(draining, key->user_stack, image);
+	path = add_kernel(draining, key->kernel_stack, path);
+	if (!path)
+		path = builder_node(draining->builder, 0,
+		                    places_pseudo(&draining->places, "[no stack]"));
+	builder_sample(draining->builder, path, add_task(draining, key, image), values);
+}
+
+static void describe(struct builder *builder, const struct drain_span *span)
+{
+	builder_value_type(builder, "samples", "count");
+	builder_value_type(builder, "cpu", "nanoseconds");
+	builder_period(builder, "cpu", "nanoseconds", span->period_ns);
+	builder_time(builder, span->start_mono_ns, span->start_wall_ns,
+	             span->end_mono_ns - span->start_mono_ns);
+}
+
+/* ticks = samples + idle + lost holds by construction: what the kernel counted and is not here was
+ * lost. */
+static struct ticks account(const struct drained *drained, struct drain_losses *losses)
+{
+	const u64 *counted = drained->counters.values;
+	struct ticks ticks = {
+		.idle = counted[COUNTER_idle],
+		.lost = counted[COUNTER_tallies_lost],
+	};
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < drained->tally_count; i++)
+		found += drained->tallies[i].count;
+	if (counted[COUNTER_samples] > found) {
+		ticks.lost += counted[COUNTER_samples] - found;
+		losses->samples_lost_in_drain += counted[COUNTER_samples] - found;
+	}
+	ticks.total = found + ticks.idle + ticks.lost;
+	return ticks;
+}
+
+int drain_slice(const struct drained *drained, const struct drain_span *span, struct procs *procs,
+                struct store *store, struct drain_losses *losses, struct profile **ret_slice)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	_cleanup_free_ struct draining *draining = calloc(1, sizeof(*draining));
+	struct ticks ticks = account(drained, losses);
+	int err = -ENOMEM;
+
+	if (builder && draining && !stack_index_build(&draining->index, drained)) {
+		draining->drained = drained;
+		draining->procs = procs;
+		draining->builder = builder;
+		draining->losses = losses;
+		draining->places = (struct places){.store = store, .builder = builder};
+		describe(builder, span);
+		builder_ticks(builder, &ticks);
+		for (size_t i = 0; i < drained->tally_count; i++)
+			add_tally(draining, &drained->tally_keys[i], &drained->tallies[i]);
+		free(draining->index.slots);
+		places_release(&draining->places);
+		err = builder_seal(builder, ret_slice);
+	}
+	if (err)
+		losses->samples_lost_in_drain += ticks.total - ticks.idle - ticks.lost;
+	return err;
+}

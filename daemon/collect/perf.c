@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The two small things every perf event needs.
+ */
+#include "collect/perf.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu)
+{
+	int fd;
+
+	attr->size = sizeof(*attr);
+	fd = (int)syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int cpulist_parse(const char *text, size_t len, bool *set, size_t count)
+{
+	struct text rest = text_of(text, len);
+
+	memset(set, 0, count * sizeof(*set));
+	while (rest.at < rest.end && *rest.at != '\n') {
+		uint64_t first, last;
+
+		if (!text_decimal(&rest, &first))
+			return -EBADMSG;
+		last = first;
+		if (text_char(&rest, '-') && !text_decimal(&rest, &last))
+			return -EBADMSG;
+		for (uint64_t cpu = first; cpu <= last && cpu < count; cpu++)
+			set[cpu] = true;
+		if (!text_char(&rest, ','))
+			break;
+	}
+	return rest.at == rest.end || *rest.at == '\n' ? 0 : -EBADMSG;
+}
+
+int cpulist_online(bool *set, size_t count)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	int err = buf_read_file(&text, "/sys/devices/system/cpu/online", 4096);
+
+	return err ? err : cpulist_parse(buf_text(&text), text.len, set, count);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * perf_event_open(2), and which CPUs are there to open it on.
+ */
+#pragma once
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A descriptor for all tasks on one CPU, close-on-exec; or negative errno. */
+int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu);
+
+/* Parses "0-3,5": calls of the form set[cpu] = true for cpu < count, the rest false. -EBADMSG. */
+int cpulist_parse(const char *text, size_t len, bool *set, size_t count);
+/* The CPUs that are online now. */
+int cpulist_online(bool *set, size_t count);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Address -> (binary, the binary's own address). Objects are looked up once a slice.
+ */
+#include "collect/places.h"
+
+#include <uthash.h>
+
+struct place_mapping {
+	uint32_t object_id;
+	struct object *object;
+	uint32_t mapping;
+	UT_hash_handle hh;
+};
+
+static uint32_t add_object_mapping(struct builder *builder, const struct object *object)
+{
+	struct mapping mapping = {
+		.path = builder_text(builder, object->path),
+		.build_id = builder_text(builder, object->build_id),
+		.start = object->text.address,
+		.limit = object->text.address + object->text.memory_bytes,
+		.offset = object->text.offset,
+		.object = object->id,
+		.kind = MAPPING_FILE,
+	};
+
+	return builder_mapping(builder, &mapping);
+}
+
+/* NULL when the object was evicted, or memory is out. */
+static const struct place_mapping *object_mapping(struct places *places, uint32_t id)
+{
+	struct place_mapping *found;
+
+	HASH_FIND(hh, places->by_object, &id, sizeof(id), found);
+	if (found)
+		return found;
+	found = calloc(1, sizeof(*found));
+	if (!found)
+		return NULL;
+	found->object_id = id;
+	found->object = store_get(places->store, id);
+	if (!found->object) {
+		free(found);
+		return NULL;
+	}
+	found->mapping = add_object_mapping(places->builder, found->object);
+	HASH_ADD(hh, places->by_object, object_id, sizeof(id), found);
+	return found;
+}
+
+void places_release(struct places *places)
+{
+	struct place_mapping *entry, *next;
+
+	HASH_ITER (hh, places->by_object, entry, next) {
+		HASH_DEL(places->by_object, entry);
+		object_unref(entry->object);
+		free(entry);
+	}
+}
+
+/* Code in a file that could not be opened keeps the file's name and the offset in it. */
+static uint32_t unopened(struct places *places, const struct proc_mapping *mapped, uint64_t offset)
+{
+	struct mapping mapping = {
+		.path = builder_text(places->builder, mapped->path),
+		.limit = UINT64_MAX,
+		.kind = MAPPING_FILE,
+	};
+
+	return builder_location(places->builder, builder_mapping(places->builder, &mapping),
+	                        offset);
+}
+
+uint32_t places_user(struct places *places, const struct image *image, uint64_t address)
+{
+	const struct proc_mapping *mapped = mapping_set_find(image->set, address);
+	const struct place_mapping *place;
+	uint64_t offset, own_address;
+
+	if (!mapped)
+		return places_pseudo(places, "[unknown]");
+	if (mapped->path[0] == '\0')
+		return places_pseudo(places, "[anon]");
+	offset = address - mapped->start + mapped->offset;
+	place = mapped->object ? object_mapping(places, mapped->object) : NULL;
+	if (place && object_address(place->object, offset, &own_address))
+		return builder_location(places->builder, place->mapping, own_address);
+	if (mapped->path[0] == '[')
+		return places_pseudo(places, mapped->path);
+	return unopened(places, mapped, offset);
+}
+
+uint32_t places_kernel(struct places *places, uint64_t address)
+{
+	struct mapping mapping = {
+		.path = builder_text(places->builder, "[kernel.kallsyms]"),
+		.start = 1ULL << 63, /* the upper half of the address space */
+		.limit = UINT64_MAX,
+		.kind = MAPPING_KERNEL,
+	};
+
+	return builder_location(places->builder, builder_mapping(places->builder, &mapping),
+	                        address);
+}
+
+uint32_t places_pseudo(struct places *places, const char *name)
+{
+	struct mapping mapping = {
+		.path = builder_text(places->builder, name),
+		.kind = MAPPING_PSEUDO,
+	};
+
+	return builder_location(places->builder, builder_mapping(places->builder, &mapping), 0);
+}

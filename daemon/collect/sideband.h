@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct sideband - the kernel's own account of what processes do: PERF_RECORD_FORK, COMM, MMAP2
+ * and EXIT from a dummy event on every CPU. Unlike hooks on system calls it costs nothing where
+ * nothing happens, and no mapping is missed between two looks at /proc. Loop thread only.
+ *
+ * Each CPU's ring is in order of time, the rings among each other are not: records are sorted
+ * before they are told to the process table. Formats: perf_event_open(2).
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "proc/proc.h"
+
+#include <uv.h>
+
+struct sideband;
+
+/* Opens one ring per online CPU. The sideband watches them itself and reads soon after something
+ * happens. */
+int sideband_new(uv_loop_t *loop, struct procs *procs, struct sideband **ret_sideband);
+/* Closes the handles; sideband_free() after the loop has run out. */
+void sideband_stop(struct sideband *sideband);
+void sideband_free(struct sideband *sideband);
+
+/* Opens rings of CPUs that came, closes those of CPUs that went. */
+int sideband_update_cpus(struct sideband *sideband, const bool *online);
+/* Tells the process table everything that happened up to now. */
+void sideband_read(struct sideband *sideband);
+
+uint64_t sideband_records(const struct sideband *sideband);
+uint64_t sideband_lost(const struct sideband *sideband);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A kind of profile: how its programs are configured before load and attached after it. Each kind
+ * is one file in collect/ and one in bpf/, and one line of PROFILE_KINDS in bpf/tables.h.
+ */
+#pragma once
+
+#include "collect/bpf.h"
+
+#include <stdbool.h>
+
+/* What a source is told to do. */
+struct source_config {
+	u32 sample_hz;
+};
+
+struct source_state;
+
+struct source {
+	const char *name;
+	/* Before load: read-only data. */
+	void (*configure)(struct bpf *bpf, const struct source_config *config,
+	                  struct source_state *state);
+	/* Opens what is missing on the CPUs that are online, closes what is on others; called again
+	 * when CPUs come and go. An error leaves this kind off and the daemon running. */
+	int (*attach)(struct bpf *bpf, const bool *online, struct source_state *state);
+	void (*detach)(struct source_state *state);
+};
+
+/* What a source keeps; one a source, in the collector. */
+struct source_state {
+	struct source_config config;
+	bool on;
+	char why[128];     /* it is off */
+	const char *event; /* what ticks, for people */
+	u64 value_unit;    /* one count's value */
+	u32 attached;
+	struct bpf_link *links[MAX_CPUS];
+};
+
+#define KIND(name) extern const struct source source_##name;
+PROFILE_KINDS(KIND)
+#undef KIND
+
+extern const struct source *const sources[KIND_COUNT]; /* by enum profile_kind */

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Wires everything together. Addresses are bound first, because that fails most often and is
+ * cheapest to undo; the kernel half is loaded next; HTTP is answered once samples come in.
+ */
+#include "daemon.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/server.h"
+#include "notify.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* Slices of the recorder are merged over this time. */
+static const uint64_t window_ns = 10 * NSEC_PER_SEC;
+
+struct daemon {
+	uv_loop_t loop;
+	uv_signal_t terminate, interrupt;
+	struct listeners listeners;
+	struct lane *render;
+	struct store *store;
+	struct procs *procs;
+	struct recorder *recorder;
+	struct symbolizer *symbolizer;
+	struct collector *collector;
+	struct server *server;
+	struct utsname host;
+	uint64_t start_mono_ns;
+	bool loop_open, stopping;
+};
+
+/* Idempotent: a second signal, or a failed start, finds less to do. */
+static void daemon_stop(struct daemon *daemon)
+{
+	if (daemon->stopping)
+		return;
+	daemon->stopping = true;
+	server_stop(daemon->server);
+	if (daemon->collector)
+		collector_stop(daemon->collector);
+	if (daemon->render)
+		lane_stop(daemon->render);
+	uv_close((uv_handle_t *)&daemon->terminate, NULL);
+	uv_close((uv_handle_t *)&daemon->interrupt, NULL);
+}
+
+static void on_signal(uv_signal_t *handle, int signal)
+{
+	log_info("stopping on %s", signal == SIGINT ? "SIGINT" : "SIGTERM");
+	notify_send("STOPPING=1");
+	daemon_stop(handle->data);
+}
+
+/* Each connection and each executable takes a descriptor. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		log_warning("cannot raise the limit of open files: %s, going on with what there is",
+		            strerror(errno));
+}
+
+static int open_loop(struct daemon *daemon)
+{
+	int err;
+
+	/* One for the render lane, one so that nothing of libuv's own waits behind it. */
+	setenv("UV_THREADPOOL_SIZE", "2", 0);
+	err = uv_loop_init(&daemon->loop);
+	if (err)
+		return err;
+	daemon->loop_open = true;
+	uv_signal_init(&daemon->loop, &daemon->terminate);
+	uv_signal_init(&daemon->loop, &daemon->interrupt);
+	daemon->terminate.data = daemon->interrupt.data = daemon;
+	err = uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
+	if (!err)
+		err = uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
+	return err;
+}
+
+static int build_parts(struct daemon *daemon, const struct config *config)
+{
+	struct recorder_limits limits = {
+		.window_ns = window_ns,
+		.keep_ns = config->history_ns,
+		.max_bytes = config->history_bytes,
+	};
+
+	daemon->render = lane_new(&daemon->loop, MAX_RENDER_QUEUE);
+	daemon->store = store_new(MAX_OBJECTS);
+	if (!daemon->render || !daemon->store)
+		return -ENOMEM;
+	daemon->procs = procs_new(daemon->store);
+	daemon->recorder = recorder_new(&limits);
+	daemon->symbolizer = symbolizer_new(daemon->store);
+	return daemon->procs && daemon->recorder && daemon->symbolizer ? 0 : -ENOMEM;
+}
+
+static int serve(struct daemon *daemon, const struct config *config, char why[256])
+{
+	struct service service = {
+		.loop = &daemon->loop,
+		.collector = daemon->collector,
+		.recorder = daemon->recorder,
+		.procs = daemon->procs,
+		.store = daemon->store,
+		.symbolizer = daemon->symbolizer,
+		.render = daemon->render,
+		.host = &daemon->host,
+		.start_mono_ns = daemon->start_mono_ns,
+		.sample_hz = (uint32_t)config->sample_hz,
+		.keep_ns = config->history_ns,
+		.max_history_bytes = config->history_bytes,
+	};
+
+	return server_start(&service, &daemon->listeners, &daemon->server, why);
+}
+
+static int start_collector(struct daemon *daemon, const struct config *config, char why[256])
+{
+	struct collector_config collector = {
+		.loop = &daemon->loop,
+		.procs = daemon->procs,
+		.store = daemon->store,
+		.recorder = daemon->recorder,
+		.sample_hz = (uint32_t)config->sample_hz,
+	};
+	int err = collector_new(&collector, &daemon->collector, why);
+
+	return err ? err : collector_start(daemon->collector, why);
+}
+
+static int daemon_start(struct daemon *daemon, const struct config *config, char why[256])
+{
+	int err;
+
+	daemon->start_mono_ns = clock_mono_ns();
+	uname(&daemon->host);
+	err = open_loop(daemon);
+	if (!err)
+		err = build_parts(daemon, config);
+	if (err) {
+		snprintf(why, 256, "cannot start: %s", strerror(-err));
+		return err;
+	}
+	err = listeners_open(config->listen, config->listen_count, &daemon->listeners, why);
+	if (err)
+		return err;
+	return start_collector(daemon, config, why);
+}
+
+/* The address of the first listener as curl takes it. */
+static void log_next_step(const struct listener *listener)
+{
+	const char *port = strrchr(listener->name, ':');
+	char option[160] = "", host[160] = "localhost";
+
+	if (listener->path[0])
+		snprintf(option, sizeof(option), "--unix-socket %s ", listener->path);
+	else
+		snprintf(host, sizeof(host), "localhost%s", port);
+	log_info("try: curl -s %s'%s/profile?seconds=5' -o cpu.pb.gz && go tool pprof -top "
+	         "cpu.pb.gz",
+	         option, host);
+}
+
+static void log_started(const struct listeners *listeners, const struct config *config)
+{
+	_cleanup_(buf_release) struct buf names = BUF_INIT;
+
+	for (size_t i = 0; i < listeners->count; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", listeners->at[i].name);
+	log_info("profd %s listening on %s, sampling at %llu Hz", PROFD_VERSION, buf_text(&names),
+	         (unsigned long long)config->sample_hz);
+	log_next_step(&listeners->at[0]);
+}
+
+static void daemon_release(struct daemon *daemon)
+{
+	if (daemon->loop_open) {
+		daemon_stop(daemon);
+		uv_run(&daemon->loop, UV_RUN_DEFAULT);
+	}
+	server_free(daemon->server);
+	if (daemon->collector)
+		collector_free(daemon->collector);
+	symbolizer_free(daemon->symbolizer);
+	recorder_free(daemon->recorder);
+	procs_free(daemon->procs);
+	store_free(daemon->store);
+	lane_free(daemon->render);
+	listeners_release(&daemon->listeners);
+	if (daemon->loop_open)
+		uv_loop_close(&daemon->loop);
+	uv_library_shutdown();
+}
+
+int daemon_run(const struct config *config)
+{
+	_cleanup_(daemon_release) struct daemon daemon = {0};
+	struct listeners bound;
+	char why[256] = "";
+	int err;
+
+	signal(SIGPIPE, SIG_IGN);
+	raise_descriptor_limit();
+	err = daemon_start(&daemon, config, why);
+	bound = daemon.listeners;
+	if (!err)
+		err = serve(&daemon, config, why);
+	if (err) {
+		log_error("%s", why);
+		return EXIT_FAILURE;
+	}
+	log_started(&bound, config);
+	if (notify_send("READY=1") < 0)
+		log_warning("cannot tell the service manager that profd is ready, going on");
+	uv_run(&daemon.loop, UV_RUN_DEFAULT);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The daemon: every part built once, handed to the parts that need it, and taken down in reverse.
+ */
+#pragma once
+
+#include "config.h"
+
+/* Runs until SIGTERM or SIGINT. The process's exit status; why it failed has been logged. */
+int daemon_run(const struct config *config);

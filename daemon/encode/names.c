@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Cleaning of names, in one place for all formats.
+ */
+#include "encode/names.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+void add_utf8(struct buf *out, const char *string)
+{
+	size_t len = strlen(string);
+
+	for (;;) {
+		size_t valid = text_utf8_prefix(string, len);
+
+		buf_add(out, string, valid);
+		if (valid == len)
+			return;
+		buf_add_text(out, "\xef\xbf\xbd");
+		string += valid + 1;
+		len -= valid + 1;
+	}
+}
+
+void add_word(struct buf *out, const char *string, char separator)
+{
+	size_t start = out->len;
+
+	add_utf8(out, string);
+	for (size_t i = start; i < out->len; i++) {
+		if (out->data[i] < ' ' || out->data[i] == 0x7f)
+			out->data[i] = ' ';
+		else if (separator && out->data[i] == (uint8_t)separator)
+			out->data[i] = ':';
+	}
+}
+
+const char *function_name(const struct profile *profile, uint32_t function)
+{
+	const char *name = profile_string(profile, profile->functions[function].name);
+
+	return *name ? name : UNNAMED;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Captures. The three kinds of range differ in how they get their ends:
+ *   seconds=   cut, wait, cut
+ *   last=      cut, so that the newest samples are in
+ *   from=&to=  cut only when `to` is about now
+ */
+#include "http/capture.h"
+
+#include "base/clock.h"
+#include "http/render.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum stage { STAGE_CUTTING, STAGE_WAITING, STAGE_RENDERING };
+
+struct capture {
+	struct cut cut;
+	struct job job;
+	uv_timer_t timer;
+	const struct service *service;
+	struct request *request; /* NULL once nobody waits for it */
+	struct query query;
+	struct profile_query ask;
+	enum stage stage;
+	uint64_t from_mono_ns, to_mono_ns;
+	bool begun; /* `from_mono_ns` is known, and held for seconds= */
+	struct slices slices;
+	struct render_plan plan;
+	struct buf body;
+	int error;
+};
+
+static struct capture *capture_of_cut(struct cut *cut)
+{
+	return (struct capture *)((char *)cut - offsetof(struct capture, cut));
+}
+
+static struct capture *capture_of_job(struct job *job)
+{
+	return (struct capture *)((char *)job - offsetof(struct capture, job));
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct capture *capture = handle->data;
+
+	query_release(&capture->query);
+	free(capture);
+}
+
+static void capture_end(struct capture *capture)
+{
+	if (capture->ask.range == RANGE_NEXT && capture->begun)
+		recorder_unhold(capture->service->recorder, capture->from_mono_ns);
+	capture->begun = false;
+	slices_release(&capture->slices);
+	buf_release(&capture->body);
+	uv_close((uv_handle_t *)&capture->timer, on_closed);
+}
+
+/* The request is about to be answered by somebody else, or freed. */
+static void on_abandoned(void *owner)
+{
+	struct capture *capture = owner;
+
+	capture->request = NULL;
+	if (capture->stage == STAGE_RENDERING)
+		return; /* a worker has it; on_rendered() ends it */
+	if (capture->stage == STAGE_CUTTING)
+		collector_cancel(capture->service->collector, &capture->cut);
+	capture_end(capture);
+}
+
+static void capture_fail(struct capture *capture, int err)
+{
+	request_fail(capture->request, err);
+	capture->request = NULL;
+	capture_end(capture);
+}
+
+static void capture_answer(struct capture *capture)
+{
+	const struct encoder *encoder = capture->ask.encoder;
+	struct request *request = capture->request;
+	char disposition[160];
+
+	request_answer(request, encoder->content_type, &capture->body);
+	if (encoder->suffix[0]) {
+		snprintf(disposition, sizeof(disposition),
+		         "attachment; filename=\"profd-%.64s-cpu%.16s\"",
+		         capture->service->host->nodename, encoder->suffix);
+		request_header(request, MHD_HTTP_HEADER_CONTENT_DISPOSITION, disposition);
+	}
+}
+
+/* Worker thread. */
+static void run_render(struct job *job)
+{
+	struct capture *capture = capture_of_job(job);
+
+	capture->error = render_profile(&capture->plan, &capture->body);
+	if (!capture->error)
+		capture->error = buf_error(&capture->body);
+}
+
+static void on_rendered(struct job *job)
+{
+	struct capture *capture = capture_of_job(job);
+
+	if (capture->request && capture->error)
+		request_fail(capture->request, capture->error);
+	else if (capture->request)
+		capture_answer(capture);
+	capture_end(capture);
+}
+
+static void capture_render(struct capture *capture)
+{
+	const struct service *service = capture->service;
+	struct collector_stats stats;
+	int err;
+
+	err = recorder_read(service->recorder, capture->from_mono_ns, capture->to_mono_ns,
+	                    &capture->slices);
+	if (err) {
+		capture_fail(capture, err);
+		return;
+	}
+	collector_get_stats(service->collector, &stats);
+	capture->plan = (struct render_plan){
+		.symbolizer = service->symbolizer,
+		.host = service->host,
+		.event = stats.event,
+		.sample_hz = service->sample_hz,
+		.query = &capture->ask,
+		.slices = capture->slices.profiles,
+		.slice_count = capture->slices.count,
+		.from_mono_ns = capture->from_mono_ns,
+		.to_mono_ns = capture->to_mono_ns,
+		.wall_offset_ns = clock_wall_ns() - clock_mono_ns(),
+	};
+	capture->stage = STAGE_RENDERING;
+	capture->error = -ECANCELED;
+	capture->job.run = run_render;
+	capture->job.done = on_rendered;
+	err = lane_submit(service->render, &capture->job);
+	if (err)
+		capture_fail(capture, err);
+}
+
+static void on_time(uv_timer_t *timer)
+{
+	struct capture *capture = timer->data;
+
+	capture->stage = STAGE_CUTTING;
+	collector_cut(capture->service->collector, &capture->cut);
+}
+
+static void capture_wait(struct capture *capture, uint64_t boundary_mono_ns)
+{
+	uint64_t end_ns = boundary_mono_ns + capture->ask.length_ns;
+	uint64_t now_ns = clock_mono_ns();
+	/* The loop's clock is cut to milliseconds: one up for that, one for the rest here. */
+	uint64_t wait_ms = end_ns > now_ns ? (end_ns - now_ns) / NSEC_PER_MSEC + 2 : 0;
+	int err;
+
+	err = recorder_hold(capture->service->recorder, boundary_mono_ns);
+	if (err) {
+		capture_fail(capture, err);
+		return;
+	}
+	capture->from_mono_ns = boundary_mono_ns;
+	capture->begun = true;
+	capture->stage = STAGE_WAITING;
+	uv_update_time(capture->service->loop);
+	uv_timer_start(&capture->timer, on_time, wait_ms, 0);
+}
+
+static void on_cut(struct cut *cut, uint64_t boundary_mono_ns)
+{
+	struct capture *capture = capture_of_cut(cut);
+	uint64_t length_ns = capture->ask.length_ns;
+
+	switch (capture->ask.range) {
+	case RANGE_NEXT:
+		if (!capture->begun) {
+			capture_wait(capture, boundary_mono_ns);
+			return;
+		}
+		capture->to_mono_ns = boundary_mono_ns;
+		break;
+	case RANGE_LAST:
+		capture->to_mono_ns = boundary_mono_ns;
+		capture->from_mono_ns =
+			boundary_mono_ns > length_ns ? boundary_mono_ns - length_ns : 0;
+		break;
+	case RANGE_BETWEEN:
+		if (capture->to_mono_ns > boundary_mono_ns)
+			capture->to_mono_ns = boundary_mono_ns;
+		break;
+	}
+	capture_render(capture);
+}
+
+/* A moment by the wall clock on the monotonic one; what was before the boot is 0. */
+static uint64_t mono_of_wall(uint64_t unix_ns)
+{
+	uint64_t offset_ns = clock_wall_ns() - clock_mono_ns();
+
+	return unix_ns > offset_ns ? unix_ns - offset_ns : 0;
+}
+
+int capture_start(struct request *request, const struct profile_query *ask)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+	uint64_t now_ns = clock_mono_ns();
+	int err;
+
+	if (!capture)
+		return -ENOMEM;
+	err = request_park(request, capture, on_abandoned);
+	if (err) {
+		free(capture);
+		return err;
+	}
+	capture->service = request->service;
+	capture->request = request;
+	capture->ask = *ask;
+	capture->query = request->query;
+	request->query = (struct query){0};
+	capture->cut.done = on_cut;
+	uv_timer_init(capture->service->loop, &capture->timer);
+	capture->timer.data = capture;
+	capture->stage = STAGE_CUTTING;
+	if (ask->range == RANGE_BETWEEN) {
+		capture->from_mono_ns = mono_of_wall(ask->from_unix_ns);
+		capture->to_mono_ns = mono_of_wall(ask->to_unix_ns);
+		if (capture->to_mono_ns + NSEC_PER_SEC < now_ns) {
+			capture_render(capture);
+			return 0;
+		}
+	}
+	collector_cut(capture->service->collector, &capture->cut);
+	return 0;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Index pages, made from the table of routes: text for curl, HTML for browsers.
+ */
+#include "http/route.h"
+
+#include "encode/encoder.h"
+#include "http/profile_query.h"
+
+#include <string.h>
+
+static const char plain_text[] = "text/plain; charset=utf-8";
+static const char html[] = "text/html; charset=utf-8";
+
+static bool wants_html(struct request *request)
+{
+	const char *accept = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
+	                                                 MHD_HTTP_HEADER_ACCEPT);
+
+	return accept && strstr(accept, "text/html");
+}
+
+static void add_parameters(struct buf *body)
+{
+	buf_add_text(body, "\nparameters of /profile\n");
+	for (const struct parameter *p = profile_parameters; p->name; p++)
+		buf_printf(body, "  %-10s %s\n", p->name, p->values);
+	buf_add_text(body, "\nformats\n");
+	for (size_t i = 0; encoders[i]; i++)
+		buf_printf(body, "  %-10s %s\n", encoders[i]->name, encoders[i]->summary);
+}
+
+static void add_text_index(struct buf *body)
+{
+	buf_printf(body, "profd %s: what this host's CPUs do\n\n", PROFD_VERSION);
+	for (const struct route *route = routes; route->path; route++)
+		if (route->summary)
+			buf_printf(body, "  %-22s %s\n", route->example, route->summary);
+	add_parameters(body);
+}
+
+static void add_html_index(struct buf *body)
+{
+	buf_printf(body,
+	           "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>profd</title>\n"
+	           "<h1>profd %s</h1>\n<table>\n",
+	           PROFD_VERSION);
+	for (const struct route *route = routes; route->path; route++)
+		if (route->summary)
+			buf_printf(body, "<tr><td><a href=\"%s\">%s</a><td>%s\n", route->example,
+			           route->example, route->summary);
+	buf_add_text(body, "<tr><td><a href=\"/profile?last=30s&amp;format=text\">"
+	                   "/profile?last=30s&amp;format=text</a>"
+	                   "<td>the last 30 seconds as a table\n</table>\n<pre>");
+	add_parameters(body);
+	buf_add_text(body, "</pre>\n");
+}
+
+void handle_index(struct request *request)
+{
+	struct buf body = BUF_INIT;
+	bool page = wants_html(request);
+
+	if (page)
+		add_html_index(&body);
+	else
+		add_text_index(&body);
+	request_answer(request, page ? html : plain_text, &body);
+}
+
+/* Go's page lists profiles by name relative to itself, and tools follow those links. */
+void handle_pprof_index(struct request *request)
+{
+	struct buf body = BUF_INIT;
+	bool page = wants_html(request);
+
+	if (page)
+		buf_add_text(&body, "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n"
+		                    "<title>/debug/pprof/</title>\n<h1>/debug/pprof/</h1>\n<ul>\n"
+		                    "<li><a href=\"profile?seconds=30\">profile</a>: "
+		                    "CPU profile of the whole host\n"
+		                    "<li><a href=\"cmdline\">cmdline</a>: "
+		                    "profd's own command line\n</ul>\n");
+	else
+		buf_add_text(&body, "/debug/pprof/\n\n"
+		                    "profile?seconds=30  CPU profile of the whole host\n"
+		                    "cmdline             profd's own command line\n");
+	request_answer(request, page ? html : plain_text, &body);
+}
+
+void handle_cmdline(struct request *request)
+{
+	struct buf body = BUF_INIT;
+	int err = buf_read_file(&body, "/proc/self/cmdline", MAX_PROC_FILE_BYTES);
+
+	if (err) {
+		buf_release(&body);
+		request_fail(request, err);
+		return;
+	}
+	request_answer(request, plain_text, &body);
+}

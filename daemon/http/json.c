@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From jansson's values to answers.
+ */
+#include "http/json.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+json_t *json_text(const char *bytes, size_t len)
+{
+	_cleanup_free_ char *copy = strndup(bytes, len);
+	size_t valid = 0;
+
+	if (!copy)
+		return NULL;
+	len = strlen(copy);
+	while ((valid += text_utf8_prefix(copy + valid, len - valid)) < len)
+		copy[valid++] = '?';
+	return json_stringn(copy, len);
+}
+
+static int add_bytes(const char *bytes, size_t len, void *ctx)
+{
+	buf_add(ctx, bytes, len);
+	return 0;
+}
+
+void json_answer(struct request *request, json_t *value)
+{
+	struct buf body = BUF_INIT;
+	int err = value ? json_dump_callback(value, add_bytes, &body,
+	                                     JSON_INDENT(2) | JSON_REAL_PRECISION(12))
+	                : -1;
+
+	json_decref(value);
+	if (err) {
+		buf_release(&body);
+		request_fail(request, -ENOMEM);
+		return;
+	}
+	buf_add_char(&body, '\n');
+	request_answer(request, "application/json", &body);
+}

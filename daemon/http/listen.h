@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The addresses profd listens on. They are bound before anything else starts, so that a taken port
+ * is known at once and before the kernel half is loaded.
+ */
+#pragma once
+
+#include "base/bounds.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+struct listen_address {
+	union {
+		struct sockaddr any;
+		struct sockaddr_storage storage;
+		struct sockaddr_un local;
+	} socket;
+	socklen_t socket_len;
+	bool both_families; /* ":PORT": IPv4 and IPv6 */
+};
+
+struct listener {
+	int fd;
+	char name[128]; /* as bound: port 0 has become the real one */
+	char path[108]; /* of a unix socket, to unlink; "" for the others */
+};
+
+struct listeners {
+	struct listener at[MAX_LISTENERS];
+	size_t count;
+};
+
+/* "ADDR:PORT", "[ADDR6]:PORT", ":PORT", "localhost:PORT" or "unix:PATH". Pure; -EINVAL. */
+int listen_parse(const char *text, struct listen_address *ret_address);
+/* All or nothing. `ret_why` is one line for a person ("cannot listen on 127.0.0.1:9090: ..."). */
+int listeners_open(const char *const *addresses, size_t count, struct listeners *ret_listeners,
+                   char ret_why[256]);
+/* Closes what is still open and unlinks unix sockets. */
+void listeners_release(struct listeners *listeners);

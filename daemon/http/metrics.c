@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * /metrics: Prometheus text format 0.0.4. Counters and their help come from the lists they are
+ * declared in; nothing here has a label per process or function.
+ */
+#include "base/clock.h"
+#include "http/route.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+static void add_head(struct buf *body, const char *name, const char *type, const char *help)
+{
+	buf_printf(body, "# HELP %s %s.\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* A counter's name is given without the prefix and suffix that all have. */
+static void add_counter(struct buf *body, const char *name, const char *help, uint64_t value)
+{
+	char full[96];
+
+	snprintf(full, sizeof(full), "profd_%s_total", name);
+	add_head(body, full, "counter", help);
+	buf_printf(body, "%s %" PRIu64 "\n", full, value);
+}
+
+static void add_gauge(struct buf *body, const char *name, const char *help, double value)
+{
+	add_head(body, name, "gauge", help);
+	buf_printf(body, "%s %.15g\n", name, value);
+}
+
+static void add_collector(struct buf *body, const struct collector *collector)
+{
+	struct collector_stats stats;
+
+	collector_get_stats(collector, &stats);
+	for (size_t i = 0; i < COUNTER_COUNT; i++)
+		add_counter(body, counter_names[i], counter_help[i], stats.counters[i]);
+#define COUNTER(name, help) add_counter(body, #name, help, stats.name);
+	COLLECTOR_COUNTERS(COUNTER)
+#undef COUNTER
+	add_gauge(body, "profd_last_drain_seconds", "How long the last drain of the tallies took",
+	          (double)stats.last_drain_ns / NSEC_PER_SEC);
+	add_gauge(body, "profd_tallies_used", "Entries of the tally map used at the last drain",
+	          stats.tallies_used);
+	add_gauge(body, "profd_tallies_size", "Entries that the tally map has room for",
+	          stats.tallies_size);
+	add_gauge(body, "profd_stacks_used", "Entries of the stack map used at the last drain",
+	          stats.stacks_used);
+	add_gauge(body, "profd_stacks_size", "Entries that the stack map has room for",
+	          stats.stacks_size);
+	add_gauge(body, "profd_map_bytes", "Kernel memory of all maps", (double)stats.map_bytes);
+	add_gauge(body, "profd_cpus_sampled", "CPUs with a sampling timer", stats.cpus_sampled);
+	add_gauge(body, "profd_ready", "1 once samples are recorded", collector_ready(collector));
+}
+
+static void add_recorder(struct buf *body, const struct recorder *recorder)
+{
+	struct recorder_stats stats;
+	double kept = 0;
+
+	recorder_get_stats(recorder, &stats);
+	if (stats.oldest_mono_ns)
+		kept = (double)(clock_mono_ns() - stats.oldest_mono_ns) / NSEC_PER_SEC;
+	add_gauge(body, "profd_history_bytes", "Memory of the recorded past", (double)stats.bytes);
+	add_gauge(body, "profd_history_slices", "Slices in the recorded past",
+	          (double)stats.slices);
+	add_gauge(body, "profd_history_seconds", "How far back the recorded past goes", kept);
+	add_counter(body, "windows_evicted", "Windows dropped for memory before their time",
+	            stats.windows_evicted);
+	add_counter(body, "samples_evicted", "Samples in windows dropped before their time",
+	            stats.samples_evicted);
+	add_counter(body, "slices_failed", "Slices not kept for lack of memory",
+	            stats.slices_failed);
+}
+
+static void add_tables(struct buf *body, const struct request *request)
+{
+	const struct service *service = request->service;
+	struct proc_stats procs;
+	struct store_stats store;
+
+	procs_get_stats(service->procs, &procs);
+	add_gauge(body, "profd_processes", "Processes known, lately exited ones included",
+	          (double)procs.processes);
+	add_gauge(body, "profd_images", "Programs those processes ran", (double)procs.images);
+	add_gauge(body, "profd_mappings", "Executable mappings known", (double)procs.mappings);
+	add_counter(body, "processes_dropped", "Processes and mappings over the limit",
+	            procs.dropped);
+
+	store_get_stats(service->store, &store);
+	add_gauge(body, "profd_objects", "Executable files held open", (double)store.objects);
+	add_counter(body, "objects_opened", "Executable files opened", store.opened);
+	add_counter(body, "objects_open_failed", "Executable files that could not be opened",
+	            store.open_failed);
+	add_counter(body, "objects_evicted", "Executable files closed for lack of room",
+	            store.evicted);
+
+	add_gauge(body, "profd_parked_requests", "Captures under way",
+	          (double)request->parking->count);
+	add_gauge(body, "profd_render_jobs", "Answers queued for rendering or being rendered",
+	          (double)lane_length(service->render));
+	add_gauge(body, "profd_sample_hz", "Samples per second and CPU", service->sample_hz);
+}
+
+static double open_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	double count = 0;
+
+	if (!dir)
+		return 0;
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count - 3; /* ".", ".." and the one that lists them */
+}
+
+static double resident_bytes(void)
+{
+	_cleanup_(buf_release) struct buf statm = BUF_INIT;
+	unsigned long size, resident = 0;
+
+	if (buf_read_file(&statm, "/proc/self/statm", MAX_PROC_FILE_BYTES) < 0 ||
+	    sscanf(buf_text(&statm), "%lu %lu", &size, &resident) != 2)
+		return 0;
+	return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double seconds_of(struct timeval time)
+{
+	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+/* Names that every Prometheus client library uses. */
+static void add_process(struct buf *body, uint64_t start_mono_ns)
+{
+	uint64_t start_wall_ns = clock_wall_ns() - (clock_mono_ns() - start_mono_ns);
+	struct rusage usage = {0};
+
+	getrusage(RUSAGE_SELF, &usage);
+	add_head(body, "process_cpu_seconds_total", "counter", "User and system CPU time spent");
+	buf_printf(body, "process_cpu_seconds_total %.6f\n",
+	           seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime));
+	add_gauge(body, "process_resident_memory_bytes", "Resident memory", resident_bytes());
+	add_gauge(body, "process_open_fds", "Open file descriptors", open_descriptors());
+	add_head(body, "process_start_time_seconds", "gauge", "Start time in Unix seconds");
+	buf_printf(body, "process_start_time_seconds %.3f\n", (double)start_wall_ns / 1e9);
+}
+
+void handle_metrics(struct request *request)
+{
+	const struct service *service = request->service;
+	struct buf body = BUF_INIT;
+
+	add_head(&body, "profd_build_info", "gauge", "Always 1; the version is its label");
+	buf_printf(&body, "profd_build_info{version=\"%s\"} 1\n", PROFD_VERSION);
+	add_collector(&body, service->collector);
+	add_recorder(&body, service->recorder);
+	add_tables(&body, request);
+	add_process(&body, service->start_mono_ns);
+	request_answer(request, "text/plain; version=0.0.4; charset=utf-8", &body);
+}

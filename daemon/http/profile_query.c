@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The parameters of /profile: each is checked against its bounds, and a refusal names the
+ * parameter, what was given and what is accepted.
+ */
+#include "http/profile_query.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	DEFAULT_SECONDS = 30, /* what net/http/pprof does, and its clients' time-outs expect */
+	MAX_TASK_ID = 4194304,
+	MAX_ROWS = 1000 * 1000,
+};
+
+const struct parameter profile_parameters[] = {
+	{"seconds", false, "profile the next N seconds, 1 to 600 (default 30)"},
+	{"last", false, "profile what was recorded until now: 30s, 5m ..."},
+	{"from", false, "profile from this time on: RFC 3339 or Unix seconds"},
+	{"to", false, "... up to this time (default now)"},
+	{"pid", true, "only these processes; may be repeated"},
+	{"tid", true, "only these threads; may be repeated"},
+	{"comm", true, "only processes or threads of this name; may be repeated"},
+	{"kernel", false, "0 leaves out kernel frames (default 1)"},
+	{"idle", false, "1 shows idle CPU time as [idle] (default 0)"},
+	{"format", false, "the output format (default pprof)"},
+	{"sort", false, "of format=text: flat (default) or cum"},
+	{"rows", false, "of format=text: how many rows; 0 is all"},
+	{"type", false, "cpu"},
+	{NULL, false, NULL},
+};
+
+static int read_number(const struct query *query, const char *name, uint64_t min, uint64_t max,
+                       uint64_t *value, struct refusal *ret_refusal)
+{
+	const char *text = query_get(query, name);
+
+	if (text && text_parse_u64(text, min, max, value) < 0)
+		return refuse(ret_refusal, 400,
+		              "bad %s=%.64s: an integer from %ju to %ju is accepted", name, text,
+		              (uintmax_t)min, (uintmax_t)max);
+	return 0;
+}
+
+static int read_ids(const struct query *query, const char *name, uint32_t *ids, size_t *count,
+                    struct refusal *ret_refusal)
+{
+	for (size_t i = 0; i < query->count; i++) {
+		uint64_t id;
+
+		if (strcmp(query->pairs[i].name, name) != 0)
+			continue;
+		if (text_parse_u64(query->pairs[i].value, 1, MAX_TASK_ID, &id) < 0)
+			return refuse(ret_refusal, 400,
+			              "bad %s=%.64s: an integer from 1 to %d is accepted", name,
+			              query->pairs[i].value, MAX_TASK_ID);
+		ids[(*count)++] = (uint32_t)id;
+	}
+	return 0;
+}
+
+static int read_selection(const struct query *query, struct selection *selection,
+                          struct refusal *ret_refusal)
+{
+	uint64_t kernel = 1, idle = 0;
+	int err;
+
+	err = read_ids(query, "pid", selection->pids, &selection->pid_count, ret_refusal);
+	if (!err)
+		err = read_ids(query, "tid", selection->tids, &selection->tid_count, ret_refusal);
+	if (!err)
+		err = read_number(query, "kernel", 0, 1, &kernel, ret_refusal);
+	if (!err)
+		err = read_number(query, "idle", 0, 1, &idle, ret_refusal);
+	if (err)
+		return err;
+	selection->no_kernel = !kernel;
+	selection->idle = idle;
+	for (size_t i = 0; i < query->count; i++) {
+		if (strcmp(query->pairs[i].name, "comm") != 0)
+			continue;
+		if (!query->pairs[i].value[0])
+			return refuse(ret_refusal, 400,
+			              "bad comm=: the name of a process or thread is accepted");
+		selection->comms[selection->comm_count++] = query->pairs[i].value;
+	}
+	return 0;
+}
+
+/* A '+' in a query means a blank, but the one before a time zone is meant as it stands. */
+static int parse_time(const char *text, uint64_t *ret_unix_ns)
+{
+	char plain[64];
+	size_t len = strlen(text);
+
+	if (len >= sizeof(plain))
+		return -1;
+	memcpy(plain, text, len + 1);
+	for (size_t i = sizeof("2026-11-21T") - 1; i < len; i++)
+		if (plain[i] == ' ')
+			plain[i] = '+';
+	return text_parse_time(plain, ret_unix_ns);
+}
+
+static int read_between(const struct query *query, uint64_t now_unix_ns,
+                        struct profile_query *profile, struct refusal *ret_refusal)
+{
+	static const char accepted[] = "RFC 3339 or Unix seconds is accepted";
+	const char *from = query_get(query, "from");
+	const char *to = query_get(query, "to");
+
+	profile->range = RANGE_BETWEEN;
+	profile->to_unix_ns = now_unix_ns;
+	if (!from)
+		return refuse(ret_refusal, 400, "to= needs from=: %s", accepted);
+	if (parse_time(from, &profile->from_unix_ns) < 0)
+		return refuse(ret_refusal, 400, "bad from=%.64s: %s", from, accepted);
+	if (to && parse_time(to, &profile->to_unix_ns) < 0)
+		return refuse(ret_refusal, 400, "bad to=%.64s: %s", to, accepted);
+	if (profile->from_unix_ns > now_unix_ns)
+		return refuse(
+			ret_refusal, 400,
+			"from=%.64s is in the future; for what is to come use seconds=", from);
+	if (profile->from_unix_ns >= profile->to_unix_ns)
+		return refuse(ret_refusal, 400, "from=%.64s must be before to=%.64s", from,
+		              to ? to : "now");
+	return 0;
+}
+
+static int read_range(const struct query *query, uint64_t now_unix_ns, uint64_t keep_ns,
+                      struct profile_query *profile, struct refusal *ret_refusal)
+{
+	const char *seconds = query_get(query, "seconds");
+	const char *last = query_get(query, "last");
+	bool between = query_get(query, "from") || query_get(query, "to");
+	uint64_t count = DEFAULT_SECONDS;
+	int err;
+
+	if (!!seconds + !!last + between > 1)
+		return refuse(ret_refusal, 400,
+		              "seconds=, last= and from=/to= exclude each other; one is accepted");
+	if (between)
+		return read_between(query, now_unix_ns, profile, ret_refusal);
+	if (last) {
+		profile->range = RANGE_LAST;
+		err = text_parse_duration(last, &profile->length_ns);
+		if (err || profile->length_ns < NSEC_PER_SEC || profile->length_ns > keep_ns)
+			return refuse(ret_refusal, 400,
+			              "bad last=%.64s: a duration from 1s to %jus is accepted, "
+			              "such as 30s or 5m",
+			              last, (uintmax_t)(keep_ns / NSEC_PER_SEC));
+		return 0;
+	}
+	profile->range = RANGE_NEXT;
+	err = read_number(query, "seconds", 1, MAX_CAPTURE_SECONDS, &count, ret_refusal);
+	profile->length_ns = count * NSEC_PER_SEC;
+	return err;
+}
+
+static int refuse_format(const char *format, struct refusal *ret_refusal)
+{
+	char list[256] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; encoders[i] && len < sizeof(list); i++)
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
+		                        encoders[i]->name);
+	return refuse(ret_refusal, 400, "bad format=%.64s: one of %s is accepted", format, list);
+}
+
+static int read_format(const struct query *query, struct profile_query *profile,
+                       struct refusal *ret_refusal)
+{
+	const char *format = query_get(query, "format");
+	const char *sort = query_get(query, "sort");
+	const char *type = query_get(query, "type");
+	uint64_t rows = 0;
+
+	profile->encoder = encoder_find(format ? format : "pprof");
+	if (!profile->encoder)
+		return refuse_format(format ? format : "pprof", ret_refusal);
+	if (type && strcmp(type, "cpu") != 0)
+		return refuse(ret_refusal, 400, "bad type=%.64s: cpu is accepted", type);
+	if (sort && strcmp(sort, "flat") != 0 && strcmp(sort, "cum") != 0)
+		return refuse(ret_refusal, 400, "bad sort=%.64s: flat or cum is accepted", sort);
+	profile->options.sort = sort && !strcmp(sort, "cum") ? SORT_CUM : SORT_FLAT;
+	if (read_number(query, "rows", 0, MAX_ROWS, &rows, ret_refusal) < 0)
+		return -EINVAL;
+	profile->options.rows = (uint32_t)rows;
+	return 0;
+}
+
+int profile_query_read(const struct query *query, uint64_t now_unix_ns, uint64_t keep_ns,
+                       struct profile_query *ret_profile, struct refusal *ret_refusal)
+{
+	struct profile_query profile = {0};
+	int err;
+
+	err = read_range(query, now_unix_ns, keep_ns, &profile, ret_refusal);
+	if (!err)
+		err = read_selection(query, &profile.selection, ret_refusal);
+	if (!err)
+		err = read_format(query, &profile, ret_refusal);
+	if (!err)
+		*ret_profile = profile;
+	return err;
+}

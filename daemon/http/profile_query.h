@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a /profile request asks for, read from its query. Pure; any thread.
+ */
+#pragma once
+
+#include "encode/encoder.h"
+#include "http/query.h"
+#include "profile/select.h"
+
+enum range_kind {
+	RANGE_NEXT,    /* seconds=: from now on */
+	RANGE_LAST,    /* last=: until now */
+	RANGE_BETWEEN, /* from= and to= */
+};
+
+struct profile_query {
+	enum range_kind range;
+	uint64_t length_ns;                /* RANGE_NEXT, RANGE_LAST */
+	uint64_t from_unix_ns, to_unix_ns; /* RANGE_BETWEEN */
+	struct selection selection;        /* its names point into the query */
+	const struct encoder *encoder;
+	struct encode_options options;
+};
+
+/* Of /profile and its aliases. */
+extern const struct parameter profile_parameters[];
+
+/* `query` has passed query_check() and must outlive the result. -EINVAL with `ret_refusal`. */
+int profile_query_read(const struct query *query, uint64_t now_unix_ns, uint64_t keep_ns,
+                       struct profile_query *ret_profile, struct refusal *ret_refusal);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The table of what can be asked for. A route is one entry of `routes` and one handler; the index
+ * page, the 404 and 405 answers and the parameter checks are made from the table.
+ */
+#pragma once
+
+#include "http/request.h"
+
+struct route {
+	const char *path;
+	void (*handle)(struct request *request); /* answers or parks */
+	const struct parameter *parameters;
+	const char *example; /* what to ask for, on the index page */
+	const char *summary; /* NULL: an alias, not shown */
+};
+
+/* Ends with a NULL path. */
+extern const struct route routes[];
+
+const struct route *route_find(const char *path); /* NULL when there is none */
+/* Checks method, path and query and calls the handler. */
+void route_dispatch(struct request *request, const char *method);
+
+/* Handlers, each in a file of its name. */
+void handle_profile(struct request *request);
+void handle_processes(struct request *request);
+void handle_status(struct request *request);
+void handle_metrics(struct request *request);
+void handle_healthz(struct request *request);
+void handle_readyz(struct request *request);
+void handle_index(struct request *request);
+void handle_pprof_index(struct request *request);
+void handle_cmdline(struct request *request);

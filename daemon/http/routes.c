@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The contents page of profd's HTTP side.
+ */
+#include "http/route.h"
+
+#include "http/profile_query.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct parameter no_parameters[] = {{NULL, false, NULL}};
+
+static const struct parameter processes_parameters[] = {
+	{"cmdline", false, "1 adds command lines, which may hold secrets (default 0)"},
+	{NULL, false, NULL},
+};
+
+const struct route routes[] = {
+	{"/profile", handle_profile, profile_parameters, "/profile?seconds=30",
+         "CPU profile of the whole host, in pprof's format or another"},
+	{"/debug/pprof/profile", handle_profile, profile_parameters, NULL, NULL},
+	{"/pprof/profile", handle_profile, profile_parameters, NULL, NULL},
+	{"/processes", handle_processes, processes_parameters, "/processes",
+         "what runs, by CPU time of the last minute (JSON)"},
+	{"/status", handle_status, no_parameters, "/status",
+         "what profd does and what it could not do (JSON)"},
+	{"/metrics", handle_metrics, no_parameters, "/metrics", "counters for Prometheus"},
+	{"/healthz", handle_healthz, no_parameters, "/healthz", "200 while profd runs"},
+	{"/readyz", handle_readyz, no_parameters, "/readyz", "200 once samples are recorded"},
+	{"/debug/pprof/", handle_pprof_index, no_parameters, "/debug/pprof/",
+         "index in the manner of Go's net/http/pprof"},
+	{"/debug/pprof/cmdline", handle_cmdline, no_parameters, "/debug/pprof/cmdline",
+         "profd's own command line"},
+	{"/", handle_index, no_parameters, "/", "this list"},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
+const struct route *route_find(const char *path)
+{
+	for (const struct route *route = routes; route->path; route++)
+		if (!strcmp(route->path, path))
+			return route;
+	return NULL;
+}
+
+static int prepare(struct request *request, const char *method, const struct route **ret_route,
+                   struct refusal *ret_refusal)
+{
+	const struct route *route = route_find(request->path);
+	int err;
+
+	if (!route)
+		return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
+		              "nothing at %.100s; GET / lists what there is", request->path);
+	request->head = !strcmp(method, MHD_HTTP_METHOD_HEAD);
+	if (!request->head && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
+		return refuse(ret_refusal, MHD_HTTP_METHOD_NOT_ALLOWED,
+		              "%.20s is not supported; GET and HEAD are", method);
+	err = query_parse(request->raw_query, strlen(request->raw_query), &request->query,
+	                  ret_refusal);
+	if (!err)
+		err = query_check(&request->query, route->parameters, ret_refusal);
+	if (!err)
+		*ret_route = route;
+	return err;
+}
+
+void route_dispatch(struct request *request, const char *method)
+{
+	const struct route *route = NULL;
+	struct refusal refusal;
+	int err;
+
+	err = prepare(request, method, &route, &refusal);
+	if (!err) {
+		route->handle(request);
+		return;
+	}
+	if (err != -EINVAL) {
+		request_fail(request, err);
+		return;
+	}
+	request_refuse(request, &refusal);
+	if (refusal.status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		request_header(request, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * libmicrohttpd driven by libuv: one MHD daemon per listening socket, its epoll descriptor watched
+ * by a uv_poll_t and its next time-out by a uv_timer_t. Everything happens on the loop thread.
+ */
+#include "http/server.h"
+
+#include "http/route.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum {
+	IDLE_TIMEOUT_SECONDS = 15, /* does not count for parked requests */
+	/* Executables held open, BPF maps, files in /proc: connections may not take those. */
+	RESERVED_DESCRIPTORS = 2048,
+	MAX_CONNECTIONS = 16384, /* of one listening socket */
+	MIN_CONNECTIONS = 64,
+	FINAL_TURNS = 16, /* of the HTTP machine while stopping: enough to send what is short */
+};
+
+/* One listening socket. */
+struct port {
+	struct server *server;
+	struct MHD_Daemon *mhd;
+	uv_poll_t poll;
+	uv_timer_t timer;
+	bool watched;
+};
+
+struct server {
+	struct service service;
+	struct listeners listeners;
+	struct parking parking;
+	struct port ports[MAX_LISTENERS];
+	size_t port_count;
+};
+
+static void port_turn(struct port *port);
+
+static void on_timer(uv_timer_t *timer)
+{
+	port_turn(timer->data);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+	(void)status, (void)events;
+	port_turn(poll->data);
+}
+
+static void port_turn(struct port *port)
+{
+	MHD_UNSIGNED_LONG_LONG timeout_ms;
+
+	MHD_run(port->mhd);
+	if (MHD_get_timeout(port->mhd, &timeout_ms) == MHD_YES)
+		uv_timer_start(&port->timer, on_timer, timeout_ms, 0);
+	else
+		uv_timer_stop(&port->timer);
+}
+
+/* Which port it came in by does not matter: there are few, and a turn without work is cheap. */
+static void on_resumed(struct parking *parking)
+{
+	struct server *server =
+		(struct server *)((char *)parking - offsetof(struct server, parking));
+
+	for (size_t i = 0; i < server->port_count; i++)
+		if (server->ports[i].watched)
+			uv_timer_start(&server->ports[i].timer, on_timer, 0, 0);
+}
+
+static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connection)
+{
+	struct server *server = ctx;
+
+	return request_new(&server->service, &server->parking, connection, uri);
+}
+
+static enum MHD_Result send_answer(struct request *request)
+{
+	return MHD_queue_response(request->connection, request->status, request->response);
+}
+
+/* Called when the headers are complete, for each piece of a body, when all of it is here, and again
+ * after a parked request was resumed. */
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_len, void **request_ctx)
+{
+	struct request *request = *request_ctx;
+
+	(void)ctx, (void)connection, (void)url, (void)version, (void)upload;
+	if (!request)
+		return MHD_NO;
+	request->suspended = false;
+	if (request->response)
+		return send_answer(request);
+	if (!request->started) {
+		request->started = true;
+		return MHD_YES;
+	}
+	/* Nothing here takes a body, but a client that sends one must be read to its end before it
+	 * listens. */
+	if (*upload_len) {
+		*upload_len = 0;
+		return MHD_YES;
+	}
+	route_dispatch(request, method);
+	if (request->suspended)
+		return MHD_YES;
+	return request->response ? send_answer(request) : MHD_NO;
+}
+
+static void on_completed(void *ctx, struct MHD_Connection *connection, void **request_ctx,
+                         enum MHD_RequestTerminationCode why)
+{
+	(void)ctx, (void)connection, (void)why;
+	request_free(*request_ctx);
+	*request_ctx = NULL;
+}
+
+/* Clients that talk nonsense are their own problem, not a line in the log each. */
+static void ignore_message(void *ctx, const char *format, va_list args)
+{
+	(void)ctx, (void)format, (void)args;
+}
+
+static unsigned int connections_per_port(size_t port_count)
+{
+	struct rlimit limit = {.rlim_cur = 1024};
+	rlim_t each = MIN_CONNECTIONS;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur > RESERVED_DESCRIPTORS)
+		each = (limit.rlim_cur - RESERVED_DESCRIPTORS) / port_count;
+	if (each < MIN_CONNECTIONS)
+		each = MIN_CONNECTIONS;
+	return each < MAX_CONNECTIONS ? (unsigned int)each : MAX_CONNECTIONS;
+}
+
+static int port_listen(struct port *port, struct server *server, struct listener *listener)
+{
+	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+
+	port->server = server;
+	/* The logger comes first, so that it hears about the other options, too. */
+	port->mhd = MHD_start_daemon(
+		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER,
+		ignore_message, NULL, MHD_OPTION_LISTEN_SOCKET, listener->fd,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_REQUEST_BYTES,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_TIMEOUT_SECONDS,
+		MHD_OPTION_CONNECTION_LIMIT, connections_per_port(server->listeners.count),
+		MHD_OPTION_URI_LOG_CALLBACK, on_uri, server, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, NULL, MHD_OPTION_END);
+	if (!port->mhd)
+		return -EIO;
+	listener->fd = -1; /* libmicrohttpd's from here on */
+	return 0;
+}
+
+static int port_watch(struct port *port, uv_loop_t *loop)
+{
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(port->mhd, MHD_DAEMON_INFO_EPOLL_FD);
+	int err;
+
+	if (!info)
+		return -EIO;
+	err = uv_poll_init(loop, &port->poll, info->epoll_fd);
+	if (err)
+		return err;
+	uv_timer_init(loop, &port->timer);
+	port->poll.data = port->timer.data = port;
+	port->watched = true;
+	return uv_poll_start(&port->poll, UV_READABLE, on_readable);
+}
+
+int server_start(const struct service *service, struct listeners *listeners,
+                 struct server **ret_server, char ret_why[256])
+{
+	struct server *server = calloc(1, sizeof(*server));
+	int err = 0;
+
+	if (!server) {
+		listeners_release(listeners);
+		snprintf(ret_why, 256, "cannot start the HTTP server: out of memory");
+		return -ENOMEM;
+	}
+	server->service = *service;
+	server->parking.resumed = on_resumed;
+	server->listeners = *listeners;
+	*listeners = (struct listeners){0};
+	for (size_t i = 0; !err && i < server->listeners.count; i++) {
+		server->port_count++;
+		err = port_listen(&server->ports[i], server, &server->listeners.at[i]);
+		if (!err)
+			err = port_watch(&server->ports[i], service->loop);
+	}
+	if (err) {
+		snprintf(ret_why, 256, "cannot start the HTTP server: %s", strerror(-err));
+		server_stop(server);
+		/* The handles are part of the server. */
+		uv_run(service->loop, UV_RUN_NOWAIT);
+		server_free(server);
+		return err;
+	}
+	*ret_server = server;
+	return 0;
+}
+
+static void port_stop(struct port *port)
+{
+	MHD_UNSIGNED_LONG_LONG timeout_ms = 0;
+
+	if (!port->mhd)
+		return;
+	/* Sends the refusals that parking_clear() has queued. */
+	for (int i = 0; i < FINAL_TURNS && !timeout_ms; i++) {
+		MHD_run(port->mhd);
+		if (MHD_get_timeout(port->mhd, &timeout_ms) != MHD_YES)
+			break;
+	}
+	/* The poll handle leaves the loop before its descriptor is closed. */
+	if (port->watched) {
+		uv_close((uv_handle_t *)&port->poll, NULL);
+		uv_close((uv_handle_t *)&port->timer, NULL);
+		port->watched = false;
+	}
+	MHD_stop_daemon(port->mhd);
+	port->mhd = NULL;
+}
+
+void server_stop(struct server *server)
+{
+	if (!server)
+		return;
+	parking_clear(&server->parking);
+	for (size_t i = 0; i < server->port_count; i++)
+		port_stop(&server->ports[i]);
+	listeners_release(&server->listeners);
+}
+
+void server_free(struct server *server)
+{
+	free(server);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the handlers show and use. daemon.c fills it in; everything in it outlives the server.
+ */
+#pragma once
+
+#include "base/lane.h"
+#include "collect/collector.h"
+#include "symbolize/symbolize.h"
+
+#include <sys/utsname.h>
+
+struct service {
+	uv_loop_t *loop;
+	struct collector *collector;
+	struct recorder *recorder;
+	struct procs *procs;
+	struct store *store;
+	struct symbolizer *symbolizer; /* used on the render lane only */
+	struct lane *render;
+	const struct utsname *host; /* its name and the kernel's release, as of the start */
+	uint64_t start_mono_ns;
+	uint32_t sample_hz;
+	uint64_t keep_ns; /* how far back the recorder goes at most */
+	size_t max_history_bytes;
+};

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * ELF through libelf, which knows both classes and both byte orders. The files belong to whoever
+ * runs a program, so they are read with pread() and never mapped (one that is cut short meanwhile
+ * would raise SIGBUS), and every range is compared with the file before libelf is asked for it.
+ */
+#include "object/elf.h"
+#include "base/bounds.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct elf {
+	int fd; /* -1: the bytes */
+	const void *bytes;
+	uint64_t file_bytes;
+	struct segment *segments;
+	size_t segment_count;
+	uint8_t build_id[MAX_BUILD_ID_BYTES];
+	size_t build_id_len;
+};
+
+static void elf_endp(Elf **handle)
+{
+	elf_end(*handle);
+}
+
+static bool in_file(const struct elf *elf, uint64_t offset, uint64_t len)
+{
+	return offset <= elf->file_bytes && len <= elf->file_bytes - offset;
+}
+
+static bool read_raw(const struct elf *elf, uint64_t offset, void *into, size_t len)
+{
+	if (!in_file(elf, offset, len))
+		return false;
+	if (elf->fd >= 0)
+		return pread(elf->fd, into, len, (off_t)offset) == (ssize_t)len;
+	memcpy(into, (const uint8_t *)elf->bytes + offset, len);
+	return true;
+}
+
+/* libelf takes the number of sections, which may stand in section 0, as the file has it, and
+ * allocates for as many: it must fit the file. Only this machine's byte order is looked at; a file
+ * in the other one cannot run here. */
+static bool plausible(const struct elf *elf)
+{
+	unsigned char ident[EI_NIDENT];
+	uint64_t offset, count, entry_bytes;
+
+	if (!read_raw(elf, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) ||
+	    ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB))
+		return false;
+	if (ident[EI_CLASS] == ELFCLASS64) {
+		Elf64_Ehdr header;
+		Elf64_Shdr zero = {0};
+		if (!read_raw(elf, 0, &header, sizeof(header)))
+			return false;
+		if (header.e_shoff && !header.e_shnum &&
+		    !read_raw(elf, header.e_shoff, &zero, sizeof(zero)))
+			return false;
+		offset = header.e_shoff;
+		count = header.e_shnum ? header.e_shnum : zero.sh_size;
+		entry_bytes = sizeof(zero);
+	} else if (ident[EI_CLASS] == ELFCLASS32) {
+		Elf32_Ehdr header;
+		Elf32_Shdr zero = {0};
+		if (!read_raw(elf, 0, &header, sizeof(header)))
+			return false;
+		if (header.e_shoff && !header.e_shnum &&
+		    !read_raw(elf, header.e_shoff, &zero, sizeof(zero)))
+			return false;
+		offset = header.e_shoff;
+		count = header.e_shnum ? header.e_shnum : zero.sh_size;
+		entry_bytes = sizeof(zero);
+	} else {
+		return false;
+	}
+	/* A file that was cut before its section headers still has its segments: libelf sees that
+	 * itself when the count is small enough to be believed. */
+	return !offset || count <= UINT16_MAX || in_file(elf, offset, count * entry_bytes);
+}
+
+static Elf *begin(const struct elf *elf)
+{
+	/* libelf only reads through the pointer. */
+	Elf *handle = elf->fd >= 0 ? elf_begin(elf->fd, ELF_C_READ, NULL)
+	                           : elf_memory((char *)(uintptr_t)elf->bytes, elf->file_bytes);
+
+	if (handle && elf_kind(handle) != ELF_K_ELF) {
+		elf_end(handle);
+		return NULL;
+	}
+	return handle;
+}
+
+static int read_segments(struct elf *elf, Elf *handle)
+{
+	struct segment found[MAX_SEGMENTS];
+	size_t headers = 0, count = 0;
+	GElf_Phdr header;
+
+	if (elf_getphdrnum(handle, &headers) < 0)
+		return 0;
+	for (size_t i = 0; i < headers && count < MAX_SEGMENTS; i++) {
+		if (!gelf_getphdr(handle, (int)i, &header))
+			break;
+		if (header.p_type != PT_LOAD)
+			continue;
+		found[count++] = (struct segment){
+			.offset = header.p_offset,
+			.file_bytes = header.p_filesz,
+			.address = header.p_vaddr,
+			.memory_bytes = header.p_memsz,
+			.executable = header.p_flags & PF_X,
+		};
+	}
+	if (!count)
+		return 0;
+	elf->segments = malloc(count * sizeof(*found));
+	if (!elf->segments)
+		return -ENOMEM;
+	memcpy(elf->segments, found, count * sizeof(*found));
+	elf->segment_count = count;
+	return 0;
+}
+
+/* True when the GNU one was found, so looking can stop; a Go one is kept until then. */
+static bool read_notes(struct elf *elf, Elf *handle, uint64_t offset, uint64_t len, uint64_t align)
+{
+	size_t at = 0, name, desc;
+	GElf_Nhdr note;
+
+	if (!len || len > MAX_NOTE_BYTES || !in_file(elf, offset, len))
+		return false;
+	Elf_Data *data = elf_getdata_rawchunk(handle, (int64_t)offset, len,
+	                                      align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	if (!data)
+		return false;
+	while ((at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
+		const char *owner = (const char *)data->d_buf + name;
+		bool gnu = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") &&
+		           !memcmp(owner, "GNU", sizeof("GNU"));
+		bool go = note.n_type == 4 && note.n_namesz == sizeof("Go") &&
+		          !memcmp(owner, "Go", sizeof("Go"));
+		if (!note.n_descsz || (!gnu && (!go || elf->build_id_len)))
+			continue;
+		/* A Go build ID is a text of 83 characters, four hashes; the first part of it is
+		 * as good as all. */
+		size_t id_len = note.n_descsz;
+		if (id_len > sizeof(elf->build_id)) {
+			if (gnu)
+				continue;
+			id_len = sizeof(elf->build_id);
+		}
+		memcpy(elf->build_id, (const uint8_t *)data->d_buf + desc, id_len);
+		elf->build_id_len = id_len;
+		if (gnu)
+			return true;
+	}
+	return false;
+}
+
+static void read_build_id(struct elf *elf, Elf *handle)
+{
+	size_t headers = 0;
+	GElf_Phdr segment;
+	GElf_Shdr section;
+
+	if (elf_getphdrnum(handle, &headers) < 0)
+		headers = 0;
+	for (size_t i = 0; i < headers && gelf_getphdr(handle, (int)i, &segment); i++) {
+		if (segment.p_type == PT_NOTE &&
+		    read_notes(elf, handle, segment.p_offset, segment.p_filesz, segment.p_align))
+			return;
+	}
+	for (Elf_Scn *scn = elf_nextscn(handle, NULL); scn; scn = elf_nextscn(handle, scn)) {
+		if (gelf_getshdr(scn, &section) && section.sh_type == SHT_NOTE &&
+		    read_notes(elf, handle, section.sh_offset, section.sh_size,
+		               section.sh_addralign))
+			return;
+	}
+}
+
+static int open_elf(struct elf from, struct elf **ret_elf)
+{
+	if (elf_version(EV_CURRENT) == EV_NONE || !plausible(&from))
+		return -ENOEXEC;
+	_cleanup_(elf_freep) struct elf *elf = malloc(sizeof(*elf));
+	if (!elf)
+		return -ENOMEM;
+	*elf = from;
+
+	_cleanup_(elf_endp) Elf *handle = begin(elf);
+	if (!handle)
+		return -ENOEXEC;
+	int err = read_segments(elf, handle);
+	if (err < 0)
+		return err;
+	read_build_id(elf, handle);
+	*ret_elf = TAKE_PTR(elf);
+	return 0;
+}
+
+int elf_open_fd(int fd, struct elf **ret_elf)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size <= 0)
+		return -ENOEXEC;
+	return open_elf((struct elf){.fd = fd, .file_bytes = (uint64_t)st.st_size}, ret_elf);
+}
+
+int elf_open_bytes(const void *bytes, size_t len, struct elf **ret_elf)
+{
+	return open_elf((struct elf){.fd = -1, .bytes = bytes, .file_bytes = len}, ret_elf);
+}
+
+void elf_free(struct elf *elf)
+{
+	if (!elf)
+		return;
+	free(elf->segments);
+	free(elf);
+}
+
+const struct segment *elf_segments(const struct elf *elf, size_t *ret_count)
+{
+	*ret_count = elf->segment_count;
+	return elf->segments;
+}
+
+const uint8_t *elf_build_id(const struct elf *elf, size_t *ret_len)
+{
+	*ret_len = elf->build_id_len;
+	return elf->build_id_len ? elf->build_id : NULL;
+}
+
+/* A section's header, when its bytes can be read. */
+static bool usable(const struct elf *elf, Elf_Scn *scn, GElf_Shdr *ret_header)
+{
+	return scn && gelf_getshdr(scn, ret_header) && ret_header->sh_type != SHT_NOBITS &&
+	       !(ret_header->sh_flags & SHF_COMPRESSED) && ret_header->sh_size &&
+	       ret_header->sh_size <= MAX_SECTION_BYTES &&
+	       in_file(elf, ret_header->sh_offset, ret_header->sh_size);
+}
+
+static int each_in_section(const struct elf *elf, Elf *handle, Elf_Scn *scn, elf_symbol_fn *fn,
+                           void *ctx)
+{
+	GElf_Shdr header, names_header;
+	GElf_Sym symbol;
+
+	if (!usable(elf, scn, &header) ||
+	    header.sh_entsize != gelf_fsize(handle, ELF_T_SYM, 1, EV_CURRENT))
+		return 0;
+	Elf_Scn *names_scn = elf_getscn(handle, header.sh_link);
+	if (!usable(elf, names_scn, &names_header) || names_header.sh_type != SHT_STRTAB)
+		return 0;
+	Elf_Data *symbols = elf_getdata(scn, NULL);
+	Elf_Data *names = elf_rawdata(names_scn, NULL);
+	if (!symbols || !names || !symbols->d_buf || !names->d_buf)
+		return 0;
+	/* Names that begin before the last NUL end in the table. */
+	const char *first = names->d_buf;
+	const char *last = memrchr(first, '\0', names->d_size);
+	size_t name_bytes = last ? (size_t)(last - first) : 0;
+
+	size_t count = symbols->d_size / header.sh_entsize;
+	for (size_t i = 0; i < count && gelf_getsym(symbols, (int)i, &symbol); i++) {
+		int type = GELF_ST_TYPE(symbol.st_info);
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF ||
+		    symbol.st_name >= name_bytes || !first[symbol.st_name])
+			continue;
+		int result = fn(first + symbol.st_name, symbol.st_value, symbol.st_size,
+		                GELF_ST_BIND(symbol.st_info) != STB_LOCAL, ctx);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx)
+{
+	_cleanup_(elf_endp) Elf *handle = begin(elf);
+	GElf_Shdr header;
+
+	if (!handle)
+		return -ENOEXEC;
+	for (Elf_Scn *scn = elf_nextscn(handle, NULL); scn; scn = elf_nextscn(handle, scn)) {
+		if (!gelf_getshdr(scn, &header) ||
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+			continue;
+		int result = each_in_section(elf, handle, scn, fn, ctx);
+		if (result)
+			return result;
+	}
+	return 0;
+}

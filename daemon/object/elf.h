@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct elf - a checked view of an ELF file of unknown origin. libelf is used behind this file
+ * only; every offset and size it hands out was compared with the file's. Constant once open: what
+ * the symbols need is read for each walk over them and given back after it.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf;
+
+/* A loadable segment, as the program header has it. */
+struct segment {
+	uint64_t offset, file_bytes, address, memory_bytes;
+	bool executable;
+};
+
+/* -ENOEXEC when it is no ELF file that can be read here, -ENOMEM. The descriptor stays the caller's
+ * and must outlive the elf; the bytes must outlive it and are not written to. */
+int elf_open_fd(int fd, struct elf **ret_elf);
+int elf_open_bytes(const void *bytes, size_t len, struct elf **ret_elf);
+void elf_free(struct elf *elf);
+DEFINE_CLEANUP(struct elf *, elf_free)
+
+const struct segment *elf_segments(const struct elf *elf, size_t *ret_count);
+/* The GNU build ID, else the Go one's bytes as they stand; NULL when there is none. */
+const uint8_t *elf_build_id(const struct elf *elf, size_t *ret_len);
+
+/* Calls fn for each defined function symbol of .symtab and .dynsym. `name` is NUL-terminated and
+ * lives until fn returns. Stops when fn returns non-zero and returns that. */
+typedef int elf_symbol_fn(const char *name, uint64_t address, uint64_t size, bool global,
+                          void *ctx);
+int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx);

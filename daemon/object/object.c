@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One executable and its symbols. The descriptor is what keeps a deleted file readable; once the
+ * symbols are in memory nothing else is wanted from it, so it is closed then.
+ */
+#include "object/object.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int read_identity(struct object *object)
+{
+	size_t count, len;
+	const struct segment *segments = elf_segments(object->elf, &count);
+	const uint8_t *build_id = elf_build_id(object->elf, &len);
+
+	for (size_t i = 0; i < count; i++) {
+		if (segments[i].executable) {
+			object->text = segments[i];
+			break;
+		}
+	}
+
+	object->build_id = calloc(1, 2 * len + 1);
+	if (!object->build_id)
+		return -ENOMEM;
+	for (size_t i = 0; i < len; i++) {
+		object->build_id[2 * i] = "0123456789abcdef"[build_id[i] >> 4];
+		object->build_id[2 * i + 1] = "0123456789abcdef"[build_id[i] & 15];
+	}
+	return 0;
+}
+
+static struct object *object_new(const char *path)
+{
+	struct object *object = calloc(1, sizeof(*object));
+
+	if (!object)
+		return NULL;
+	object->references = 1;
+	object->fd = -1;
+	object->path = strdup(path);
+	if (!object->path) {
+		object_unref(object);
+		return NULL;
+	}
+	return object;
+}
+
+int object_open_fd(int fd, const char *path, struct object **ret_object)
+{
+	_cleanup_close_ int owned = fd;
+	_cleanup_(object_unrefp) struct object *object = object_new(path);
+
+	if (!object)
+		return -ENOMEM;
+	object->fd = TAKE_FD(owned);
+	int err = elf_open_fd(object->fd, &object->elf);
+	if (err == 0)
+		err = read_identity(object);
+	if (err < 0)
+		return err;
+	*ret_object = TAKE_PTR(object);
+	return 0;
+}
+
+int object_open_bytes(const void *bytes, size_t len, const char *path, struct object **ret_object)
+{
+	_cleanup_(object_unrefp) struct object *object = object_new(path);
+
+	if (!object)
+		return -ENOMEM;
+	object->image = malloc(len ? len : 1);
+	if (!object->image)
+		return -ENOMEM;
+	if (len)
+		memcpy(object->image, bytes, len);
+	int err = elf_open_bytes(object->image, len, &object->elf);
+	if (err == 0)
+		err = read_identity(object);
+	if (err < 0)
+		return err;
+	*ret_object = TAKE_PTR(object);
+	return 0;
+}
+
+struct object *object_ref(struct object *object)
+{
+	__atomic_add_fetch(&object->references, 1, __ATOMIC_RELAXED);
+	return object;
+}
+
+void object_unref(struct object *object)
+{
+	if (!object || __atomic_sub_fetch(&object->references, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	symtab_free(object->symbols);
+	elf_free(object->elf);
+	if (object->fd >= 0)
+		close(object->fd);
+	free(object->image);
+	free(object->build_id);
+	free(object->path);
+	free(object);
+}
+
+static bool segment_address(const struct segment *segment, uint64_t offset, uint64_t *ret_address)
+{
+	if (offset < segment->offset || offset - segment->offset >= segment->file_bytes)
+		return false;
+	return !__builtin_add_overflow(segment->address, offset - segment->offset, ret_address);
+}
+
+bool object_address(const struct object *object, uint64_t file_offset, uint64_t *ret_address)
+{
+	size_t count;
+	const struct segment *segments = elf_segments(object->elf, &count);
+
+	/* Segments may share bytes of the file; code is what was sampled. */
+	for (size_t i = 0; i < count; i++) {
+		if (segments[i].executable &&
+		    segment_address(&segments[i], file_offset, ret_address))
+			return true;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (segment_address(&segments[i], file_offset, ret_address))
+			return true;
+	}
+	return false;
+}
+
+static int add_symbol(const char *name, uint64_t address, uint64_t size, bool global, void *ctx)
+{
+	return symtab_add(ctx, name, address, size, global, NULL);
+}
+
+static int read_symbols(struct object *object)
+{
+	_cleanup_(symtab_freep) struct symtab *symtab = symtab_new();
+
+	if (!symtab)
+		return -ENOMEM;
+	int err = elf_each_symbol(object->elf, add_symbol, symtab);
+	if (err == 0)
+		err = symtab_seal(symtab);
+	if (err < 0)
+		return err;
+	object->symbols = TAKE_PTR(symtab);
+	return 0;
+}
+
+int object_symbol(struct object *object, uint64_t address, struct symbol *ret_symbol)
+{
+	if (!object->symbols && !object->symbols_error) {
+		object->symbols_error = read_symbols(object);
+		/* A broken file is not read again, a good one need not be. */
+		if (object->fd >= 0)
+			close(TAKE_FD(object->fd));
+	}
+	if (object->symbols_error)
+		return object->symbols_error;
+	return symtab_find(object->symbols, address, ret_symbol) ? 0 : -ENOENT;
+}

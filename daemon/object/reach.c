@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Opening what another process has mapped. A wrong file would give wrong names, which is worse than
+ * none, so every way but the first is checked against the inode that the mapping had.
+ */
+#include "object/reach.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+static const char deleted[] = " (deleted)";
+
+bool reach_is_file(const char *path)
+{
+	/* Not /memfd: it may hold code with symbols, and map_files reaches it. */
+	static const char *const others[] = {"//anon", "[", "/dev/zero", "/SYSV", "anon_inode:"};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (!strncmp(path, others[i], strlen(others[i])))
+			return false;
+	}
+	return path[0] != '\0';
+}
+
+void reach_path(const char *path, char ret_path[MAX_PATH_BYTES])
+{
+	size_t len = strnlen(path, MAX_PATH_BYTES - 1);
+
+	memcpy(ret_path, path, len);
+	if (len > strlen(deleted) &&
+	    !memcmp(path + len - strlen(deleted), deleted, strlen(deleted)))
+		len -= strlen(deleted);
+	ret_path[len] = '\0';
+}
+
+static int open_regular(const char *path, struct stat *ret_stat)
+{
+	/* O_NONBLOCK: a FIFO of that name must not stop the daemon. */
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, ret_stat) < 0)
+		return -errno;
+	if (!S_ISREG(ret_stat->st_mode))
+		return -ENOEXEC;
+	return TAKE_FD(fd);
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Whether the mapping at that place is still the one that was seen: a process that has called
+ * exec() since may have another file at the same addresses. On an overlay the inode is not always
+ * the one that stat() tells, but then the name is the same. */
+static bool still_mapped(const char *link, const struct place *place, const struct stat *st)
+{
+	char target[MAX_PATH_BYTES], now[MAX_PATH_BYTES], then[MAX_PATH_BYTES];
+
+	if (!place->inode || st->st_ino == place->inode)
+		return true;
+	ssize_t len = readlink(link, target, sizeof(target) - 1);
+	if (len < 0)
+		return false;
+	target[len] = '\0';
+	reach_path(target, now);
+	reach_path(place->path, then);
+	return !strcmp(last_part(now), last_part(then));
+}
+
+static int open_mapped(const struct place *place)
+{
+	char link[96];
+	struct stat st;
+
+	snprintf(link, sizeof(link), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, place->pid,
+	         place->start, place->end);
+	_cleanup_close_ int fd = open_regular(link, &st);
+	if (fd < 0)
+		return fd;
+	return still_mapped(link, place, &st) ? TAKE_FD(fd) : -ESTALE;
+}
+
+static int open_named(const struct place *place, bool in_root)
+{
+	char path[MAX_PATH_BYTES];
+	char prefix[32] = "";
+	struct stat st;
+
+	if (place->path[0] != '/')
+		return -ENOENT;
+	if (in_root)
+		snprintf(prefix, sizeof(prefix), "/proc/%" PRIu32 "/root", place->pid);
+	int len = snprintf(path, sizeof(path), "%s%s", prefix, place->path);
+	if (len < 0 || (size_t)len >= sizeof(path))
+		return -ENAMETOOLONG;
+	_cleanup_close_ int fd = open_regular(path, &st);
+	if (fd < 0)
+		return fd;
+	return !place->inode || st.st_ino == place->inode ? TAKE_FD(fd) : -ESTALE;
+}
+
+int reach_open(const struct place *place)
+{
+	int fd = open_mapped(place);
+
+	/* A device that is mapped is no executable under another name either. */
+	if (fd >= 0 || fd == -ENOEXEC)
+		return fd;
+	fd = open_named(place, true);
+	if (fd >= 0)
+		return fd;
+	return open_named(place, false);
+}
+
+int reach_vdso(struct object **ret_object)
+{
+	uintptr_t base = getauxval(AT_SYSINFO_EHDR);
+
+	if (!base)
+		return -ENOENT;
+	/* An integer from the kernel, so no pointer to convert from. */
+	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
+	const ElfW(Phdr) *segments = (const ElfW(Phdr) *)(base + header->e_phoff);
+	size_t len = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+
+	for (size_t i = 0; i < header->e_phnum; i++) {
+		size_t end = segments[i].p_offset + segments[i].p_filesz;
+		if (segments[i].p_type == PT_LOAD && end > len)
+			len = end;
+	}
+	return object_open_bytes(header, len, "[vdso]", ret_object);
+}

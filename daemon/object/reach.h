@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * How to get at a file that another process has mapped: it may be deleted, replaced, or visible in
+ * that process's mount namespace only. No state; any thread.
+ */
+#pragma once
+
+#include "base/bounds.h"
+#include "object/object.h"
+
+/* Where a file was seen. */
+struct place {
+	uint32_t pid;
+	uint64_t start, end; /* of the mapping */
+	uint64_t inode;      /* 0: not known */
+	const char *path;
+};
+
+/* false for memory that only looks like a file: anonymous, shared, special. */
+bool reach_is_file(const char *path);
+/* The path without the kernel's " (deleted)", cut when it is too long. */
+void reach_path(const char *path, char ret_path[MAX_PATH_BYTES]);
+/* A descriptor, or a negative errno: -ENOEXEC when it is no regular file, -ESTALE when only another
+ * file of that name was found. */
+int reach_open(const struct place *place);
+/* The vdso, which the kernel maps into every process, from our own memory. */
+int reach_vdso(struct object **ret_object);

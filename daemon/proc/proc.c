@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The process table: pid -> the programs it ran, newest first. It only ever learns from what it is
+ * told and from /proc (proc/scan.c), and keeps what ended until nobody can ask for it any more.
+ */
+#include "proc/proc.h"
+
+#include "base/bounds.h"
+#include "proc/scan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <uthash.h>
+
+struct program {
+	struct image image;
+	struct program *older;
+};
+
+struct process {
+	uint32_t pid;
+	bool exited;
+	uint64_t exit_mono_ns;
+	struct program *newest; /* never NULL */
+	UT_hash_handle hh;
+};
+
+struct procs {
+	struct store *store;
+	struct process *by_pid;
+	uint64_t dropped;
+};
+
+struct procs *procs_new(struct store *store)
+{
+	struct procs *procs = calloc(1, sizeof(*procs));
+
+	if (procs)
+		procs->store = store;
+	return procs;
+}
+
+static void program_free(struct program *program)
+{
+	if (!program)
+		return;
+	mapping_set_unref(program->image.set);
+	free(program);
+}
+
+static void process_free(struct process *process)
+{
+	while (process->newest) {
+		struct program *program = process->newest;
+
+		process->newest = program->older;
+		program_free(program);
+	}
+	free(process);
+}
+
+void procs_free(struct procs *procs)
+{
+	struct process *process, *next;
+
+	if (!procs)
+		return;
+	HASH_ITER (hh, procs->by_pid, process, next) {
+		HASH_DEL(procs->by_pid, process);
+		process_free(process);
+	}
+	free(procs);
+}
+
+static struct process *find(const struct procs *procs, uint32_t pid)
+{
+	struct process *process;
+
+	HASH_FIND(hh, procs->by_pid, &pid, sizeof(pid), process);
+	return process;
+}
+
+static void set_comm(struct image *image, const char *comm)
+{
+	snprintf(image->comm, sizeof(image->comm), "%.*s", COMM_BYTES - 1, comm);
+}
+
+/* Starts a program in `pid`: with the mappings of `like` after a fork, with none after an exec. */
+static struct image *start_program(struct procs *procs, uint32_t pid, const struct image *like,
+                                   uint64_t mono_ns)
+{
+	struct process *process = find(procs, pid);
+	struct program *program = calloc(1, sizeof(*program));
+
+	if (!program)
+		return NULL;
+	program->image.set = like ? mapping_set_ref(like->set) : mapping_set_new();
+	program->image.start_mono_ns = mono_ns;
+	if (like)
+		set_comm(&program->image, like->comm);
+	if (!process && HASH_COUNT(procs->by_pid) < MAX_PROCESSES) {
+		process = calloc(1, sizeof(*process));
+		if (process) {
+			process->pid = pid;
+			HASH_ADD(hh, procs->by_pid, pid, sizeof(pid), process);
+		}
+	}
+	if (!process || !program->image.set) {
+		procs->dropped++;
+		program_free(program);
+		return NULL;
+	}
+	program->older = process->newest;
+	process->newest = program;
+	process->exited = false;
+	return &program->image;
+}
+
+/* What runs in `pid` now, as far as known; else what /proc says. */
+static struct image *current(struct procs *procs, uint32_t pid)
+{
+	struct process *process = find(procs, pid);
+	struct image *image;
+
+	if (process)
+		return &process->newest->image;
+	if (!scan_exists(pid))
+		return NULL;
+	image = start_program(procs, pid, NULL, 0);
+	if (image)
+		scan_process(procs->store, pid, image);
+	return image;
+}
+
+static int scan_one(uint32_t pid, void *ctx)
+{
+	struct procs *procs = ctx;
+	struct process *process = find(procs, pid);
+
+	if (process)
+		return scan_process(procs->store, pid, &process->newest->image) == -ENOMEM ? -ENOMEM
+		                                                                           : 0;
+	current(procs, pid);
+	return 0;
+}
+
+int procs_scan(struct procs *procs)
+{
+	return scan_all(scan_one, procs);
+}
+
+void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t mono_ns)
+{
+	start_program(procs, pid, current(procs, parent_pid), mono_ns);
+}
+
+void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mono_ns)
+{
+	struct image *image = start_program(procs, pid, NULL, mono_ns);
+
+	if (image)
+		set_comm(image, comm);
+}
+
+void procs_comm(struct procs *procs, uint32_t pid, uint32_t tid, const char *comm)
+{
+	struct image *image = pid == tid ? current(procs, pid) : NULL;
+
+	if (image)
+		set_comm(image, comm);
+}
+
+void procs_mmap(struct procs *procs, uint32_t pid, uint64_t start, uint64_t end, uint64_t offset,
+                const struct file_key *key, const char *path)
+{
+	struct image *image = current(procs, pid);
+	struct proc_mapping mapping = {.start = start, .end = end, .offset = offset};
+
+	if (!image)
+		return;
+	if (scan_map(procs->store, pid, image, &mapping, key, path))
+		procs->dropped++;
+}
+
+void procs_exit(struct procs *procs, uint32_t pid, uint32_t tid, uint64_t mono_ns)
+{
+	struct process *process = pid == tid ? find(procs, pid) : NULL;
+
+	if (!process)
+		return;
+	process->exited = true;
+	process->exit_mono_ns = mono_ns;
+}
+
+static void drop_replaced(struct process *process, uint64_t mono_ns)
+{
+	struct program *program = process->newest;
+
+	/* A program was replaced when its successor started. */
+	while (program->older && program->image.start_mono_ns >= mono_ns)
+		program = program->older;
+	while (program->older) {
+		struct program *old = program->older;
+
+		program->older = old->older;
+		program_free(old);
+	}
+}
+
+void procs_expire(struct procs *procs, uint64_t mono_ns)
+{
+	struct process *process, *next;
+
+	HASH_ITER (hh, procs->by_pid, process, next) {
+		drop_replaced(process, mono_ns);
+		if (!process->exited || process->exit_mono_ns >= mono_ns)
+			continue;
+		/* Only the main thread has gone: the process lives on in its other threads. */
+		if (scan_threads(process->pid) > 1) {
+			process->exit_mono_ns = mono_ns;
+			continue;
+		}
+		HASH_DEL(procs->by_pid, process);
+		process_free(process);
+	}
+}
+
+const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono_ns)
+{
+	struct process *process = find(procs, pid);
+	struct program *program;
+
+	if (!process)
+		return current(procs, pid);
+	program = process->newest;
+	while (program->older && program->image.start_mono_ns > mono_ns)
+		program = program->older;
+	return &program->image;
+}
+
+bool procs_known(const struct procs *procs, uint32_t pid)
+{
+	return find(procs, pid) != NULL;
+}
+
+static int by_pid(const struct process *a, const struct process *b)
+{
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+void procs_each(struct procs *procs, proc_fn *fn, void *ctx)
+{
+	struct process *process, *next;
+
+	HASH_SORT(procs->by_pid, by_pid);
+	HASH_ITER (hh, procs->by_pid, process, next) {
+		struct proc proc = {.pid = process->pid, .comm = process->newest->image.comm};
+
+		if (!process->exited)
+			fn(&proc, ctx);
+	}
+}
+
+void procs_get_stats(const struct procs *procs, struct proc_stats *ret_stats)
+{
+	struct process *process, *next;
+	struct proc_stats stats = {.dropped = procs->dropped};
+
+	HASH_ITER (hh, procs->by_pid, process, next) {
+		stats.processes++;
+		for (struct program *program = process->newest; program; program = program->older) {
+			stats.images++;
+			stats.mappings += mapping_set_count(program->image.set);
+		}
+	}
+	*ret_stats = stats;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct procs - the processes of the host, living and lately gone. It is told what the kernel's
+ * side-band records say, in order of time, and answers the question that makes names right: which
+ * program did pid P run at time T, and what was mapped there? An exec or a reused pid starts a new
+ * image; the old one stays for as long as samples of it may still arrive. Loop thread only.
+ */
+#pragma once
+
+#include "object/store.h"
+#include "proc/mapping_set.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { COMM_BYTES = 16 };
+
+/* One program a process ran: from its exec (or fork) to the next. */
+struct image {
+	uint64_t start_mono_ns;
+	char comm[COMM_BYTES]; /* the process's: its main thread's */
+	/* Sorted, not overlapping. Shared with the parent after a fork, until one of them changes.
+	 */
+	struct mapping_set *set;
+};
+
+struct proc {
+	uint32_t pid;
+	const char *comm; /* of the newest image */
+};
+
+struct proc_stats {
+	uint64_t processes, images, mappings;
+	uint64_t dropped; /* processes or mappings over the limit */
+};
+
+struct procs *procs_new(struct store *store); /* NULL when out of memory */
+void procs_free(struct procs *procs);
+DEFINE_CLEANUP(struct procs *, procs_free)
+
+/* Reads all of /proc: what runs at start-up, or after side-band records were lost. */
+int procs_scan(struct procs *procs);
+
+/* What side-band records say, in order of `mono_ns`. */
+void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t mono_ns);
+void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mono_ns);
+void procs_comm(struct procs *procs, uint32_t pid, uint32_t tid, const char *comm);
+void procs_mmap(struct procs *procs, uint32_t pid, uint64_t start, uint64_t end, uint64_t offset,
+                const struct file_key *key, const char *path);
+void procs_exit(struct procs *procs, uint32_t pid, uint32_t tid, uint64_t mono_ns);
+/* Forgets what ended before `mono_ns`. */
+void procs_expire(struct procs *procs, uint64_t mono_ns);
+
+/* The image that `pid` ran at a time; reads /proc when the process is not known. NULL when it is
+ * nowhere. */
+const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono_ns);
+bool procs_known(const struct procs *procs, uint32_t pid);
+typedef void proc_fn(const struct proc *proc, void *ctx);
+void procs_each(struct procs *procs, proc_fn *fn, void *ctx); /* living ones, by pid */
+void procs_get_stats(const struct procs *procs, struct proc_stats *ret_stats);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Reads /proc/PID/maps and comm. Every file may vanish between two calls: that is never an error
+ * here.
+ */
+#include "proc/scan.h"
+
+#include "base/bounds.h"
+#include "base/buf.h"
+#include "base/text.h"
+#include "proc/maps.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void closedirp(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+int scan_all(scan_fn *fn, void *ctx)
+{
+	_cleanup_(closedirp) DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		uint64_t pid;
+		int err;
+
+		if (text_parse_u64(entry->d_name, 1, UINT32_MAX, &pid))
+			continue;
+		err = fn((uint32_t)pid, ctx);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Anonymous memory has no path in /proc and this one in side-band records. */
+static const char *plain_path(const char *path)
+{
+	return strncmp(path, "//anon", 6) == 0 ? "" : path;
+}
+
+int scan_map(struct store *store, uint32_t pid, struct image *image, struct proc_mapping *mapping,
+             const struct file_key *key, const char *path)
+{
+	const struct object *object;
+	char copy[MAX_PATH_BYTES];
+
+	snprintf(copy, sizeof(copy), "%s", plain_path(path));
+	object = store_open(store, key, pid, mapping->start, mapping->end, copy);
+	mapping->object = object ? object->id : 0;
+	mapping->path = copy;
+	return mapping_set_add(&image->set, mapping);
+}
+
+struct reading {
+	struct store *store;
+	uint32_t pid;
+	struct image *image;
+};
+
+static int read_line(const struct maps_line *line, void *ctx)
+{
+	struct reading *reading = ctx;
+	struct proc_mapping mapping = {
+		.start = line->start,
+		.end = line->end,
+		.offset = line->offset,
+	};
+	struct file_key key = {
+		.major = line->major,
+		.minor = line->minor,
+		.inode = line->inode,
+	};
+	char path[MAX_PATH_BYTES];
+
+	if (!line->executable)
+		return 0;
+	snprintf(path, sizeof(path), "%.*s", (int)line->path_len, line->path);
+	return scan_map(reading->store, reading->pid, reading->image, &mapping, &key, path);
+}
+
+int scan_process(struct store *store, uint32_t pid, struct image *image)
+{
+	_cleanup_(buf_release) struct buf maps = BUF_INIT, comm = BUF_INIT;
+	_cleanup_(mapping_set_unrefp) struct mapping_set *before = NULL;
+	struct reading reading = {store, pid, image};
+	struct mapping_set *fresh;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	if (buf_read_file(&maps, path, MAX_PROC_FILE_BYTES))
+		return -ESRCH;
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	if (buf_read_file(&comm, path, 256))
+		return -ESRCH;
+	fresh = mapping_set_new();
+	if (!fresh)
+		return -ENOMEM;
+	before = image->set;
+	image->set = fresh;
+	snprintf(image->comm, sizeof(image->comm), "%.*s", (int)strcspn(buf_text(&comm), "\n"),
+	         buf_text(&comm));
+	return maps_parse(buf_text(&maps), maps.len, read_line, &reading);
+}
+
+bool scan_exists(uint32_t pid)
+{
+	return scan_threads(pid) > 0;
+}
+
+uint32_t scan_threads(uint32_t pid)
+{
+	char path[64];
+	struct stat status;
+
+	/* The link count of the folder is 2 and one for each thread: cheaper than reading it. */
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	if (stat(path, &status) || status.st_nlink < 3)
+		return 0;
+	return (uint32_t)status.st_nlink - 2;
+}

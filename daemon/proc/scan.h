@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What /proc tells about processes, for those that were there before us and when side-band records
+ * were lost.
+ */
+#pragma once
+
+#include "proc/proc.h"
+
+/* Calls fn for every pid in /proc; stops when it returns non-zero and returns that. */
+typedef int scan_fn(uint32_t pid, void *ctx);
+int scan_all(scan_fn *fn, void *ctx);
+
+/* Fills the image's name and mappings, replacing what it had. -ESRCH when the process is gone:
+ * unchanged. */
+int scan_process(struct store *store, uint32_t pid, struct image *image);
+/* Adds one mapping, its object looked up. */
+int scan_map(struct store *store, uint32_t pid, struct image *image, struct proc_mapping *mapping,
+             const struct file_key *key, const char *path);
+bool scan_exists(uint32_t pid);
+uint32_t scan_threads(uint32_t pid); /* 0 when it is gone */

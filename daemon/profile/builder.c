@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Interning into growing tables, and sealing them into one block of memory. The key of a row is
+ * how its struct begins, which is why struct location and struct sample end with what is not key.
+ */
+#include "profile/builder.h"
+#include "profile/index.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* Name of the table without its s, type of its rows, bytes of the key; 0: rows are not interned. */
+#define TABLES(TABLE)                                                           \
+	TABLE(mapping, struct mapping, sizeof(struct mapping))                  \
+	TABLE(location, struct location, offsetof(struct location, first_line)) \
+	TABLE(line, struct line, 0)                                             \
+	TABLE(function, struct function, sizeof(struct function))               \
+	TABLE(node, struct node, sizeof(struct node))                           \
+	TABLE(task, struct task, sizeof(struct task))                           \
+	TABLE(sample, struct sample, offsetof(struct sample, values))           \
+	TABLE(comment, uint32_t, sizeof(uint32_t))
+
+_Static_assert(sizeof(struct mapping) == 40, "a key holds no padding");
+_Static_assert(offsetof(struct location, first_line) == 12, "a key holds no padding");
+
+struct builder {
+	int error;
+	uint64_t seed;
+	struct profile *view; /* what is no table lives in here */
+#define TABLE(name, type, key) struct table name##s;
+	TABLES(TABLE)
+#undef TABLE
+	struct table string_starts; /* its index is keyed by the strings themselves */
+	char *string_bytes;
+	size_t string_len, string_capacity;
+};
+
+static int builder_init(struct builder *builder)
+{
+	int err = 0;
+
+	/* A seed that could not be had only makes collisions easier to choose. */
+	if (getrandom(&builder->seed, sizeof(builder->seed), GRND_NONBLOCK) < 0)
+		builder->seed = (uintptr_t)builder;
+#define TABLE(name, type, key) err = err ?: table_init(&builder->name##s, sizeof(type), key);
+	TABLES(TABLE)
+#undef TABLE
+	err = err ?: table_init(&builder->string_starts, sizeof(uint32_t), 0);
+	builder->view = calloc(1, sizeof(*builder->view));
+	builder->string_capacity = 256;
+	builder->string_len = 1; /* the NUL of string 0 */
+	builder->string_bytes = calloc(1, builder->string_capacity);
+	return builder->view && builder->string_bytes ? err : -ENOMEM;
+}
+
+static void builder_release(struct builder *builder)
+{
+#define TABLE(name, type, key) table_release(&builder->name##s);
+	TABLES(TABLE)
+#undef TABLE
+	table_release(&builder->string_starts);
+	free(builder->string_bytes);
+	free(builder->view);
+	*builder = (struct builder){0};
+}
+
+struct builder *builder_new(void)
+{
+	_cleanup_(builder_freep) struct builder *builder = calloc(1, sizeof(*builder));
+
+	if (!builder || builder_init(builder))
+		return NULL;
+	return TAKE_PTR(builder);
+}
+
+void builder_free(struct builder *builder)
+{
+	if (!builder)
+		return;
+	builder_release(builder);
+	free(builder);
+}
+
+int builder_error(const struct builder *builder)
+{
+	return builder->error;
+}
+
+static int append_string(struct builder *builder, const char *bytes, size_t len, uint32_t *ret_id)
+{
+	size_t need = builder->string_len + len + 1;
+	uint32_t start = (uint32_t)builder->string_len;
+
+	if (need > UINT32_MAX)
+		return -ENOMEM;
+	if (need > builder->string_capacity) {
+		size_t capacity = need * 2;
+		char *grown = realloc(builder->string_bytes, capacity);
+
+		if (!grown)
+			return -ENOMEM;
+		builder->string_bytes = grown;
+		builder->string_capacity = capacity;
+	}
+	memcpy(builder->string_bytes + start, bytes, len);
+	builder->string_bytes[start + len] = '\0';
+	builder->string_len = need;
+	return table_append(&builder->string_starts, &start, ret_id);
+}
+
+uint32_t builder_string(struct builder *builder, const char *bytes, size_t len)
+{
+	uint32_t hash, cursor, id;
+
+	if (builder->error || !len)
+		return 0;
+	len = strnlen(bytes, len);
+	if (!len)
+		return 0;
+	hash = index_hash(bytes, len, builder->seed);
+	cursor = hash;
+	while ((id = index_next(&builder->string_starts.index, hash, &cursor))) {
+		uint32_t start = *(uint32_t *)table_row(&builder->string_starts, id);
+		const char *known = builder->string_bytes + start;
+
+		if (!strncmp(known, bytes, len) && !known[len])
+			return id;
+	}
+	builder->error = append_string(builder, bytes, len, &id);
+	if (!builder->error)
+		builder->error = index_add(&builder->string_starts.index, hash, id);
+	return builder->error ? 0 : id;
+}
+
+uint32_t builder_text(struct builder *builder, const char *string)
+{
+	return builder_string(builder, string, strlen(string));
+}
+
+static uint32_t intern(struct builder *builder, struct table *table, const void *row)
+{
+	uint32_t id = 0;
+
+	if (!builder->error)
+		builder->error = table_intern(table, row, builder->seed, &id);
+	return id;
+}
+
+uint32_t builder_mapping(struct builder *builder, const struct mapping *mapping)
+{
+	return intern(builder, &builder->mappings, mapping);
+}
+
+uint32_t builder_location(struct builder *builder, uint32_t mapping, uint64_t address)
+{
+	struct location location = {.mapping = mapping, .address = address};
+
+	assert(builder->error || mapping < builder->mappings.count);
+	return intern(builder, &builder->locations, &location);
+}
+
+uint32_t builder_node(struct builder *builder, uint32_t parent, uint32_t location)
+{
+	struct node node = {.parent = parent, .location = location};
+
+	assert(builder->error || parent < builder->nodes.count);
+	assert(builder->error || (location && location < builder->locations.count));
+	return intern(builder, &builder->nodes, &node);
+}
+
+uint32_t builder_task(struct builder *builder, const struct task *task)
+{
+	return intern(builder, &builder->tasks, task);
+}
+
+uint32_t builder_function(struct builder *builder, const struct function *function)
+{
+	return intern(builder, &builder->functions, function);
+}
+
+void builder_line(struct builder *builder, uint32_t location, uint32_t function, uint32_t number)
+{
+	struct line line = {.function = function, .number = number};
+	struct location *row;
+	uint32_t id;
+
+	if (builder->error)
+		return;
+	assert(location && location < builder->locations.count);
+	assert(function && function < builder->functions.count);
+	builder->error = table_append(&builder->lines, &line, &id);
+	if (builder->error)
+		return;
+	row = table_row(&builder->locations, location);
+	if (!row->line_count)
+		row->first_line = id;
+	assert(row->first_line + row->line_count == id);
+	row->line_count++;
+}
+
+void builder_move(struct builder *builder, uint32_t location, uint32_t mapping)
+{
+	struct location *row;
+
+	if (builder->error)
+		return;
+	assert(location && location < builder->locations.count);
+	assert(mapping < builder->mappings.count);
+	row = table_row(&builder->locations, location);
+	if (row->mapping == mapping)
+		return;
+	row->mapping = mapping;
+	builder->error = table_rekey(&builder->locations, location, builder->seed);
+}
+
+void builder_sample(struct builder *builder, uint32_t node, uint32_t task,
+                    const uint64_t values[PROFILE_VALUES])
+{
+	struct sample sample = {.node = node, .task = task};
+	uint32_t id = intern(builder, &builder->samples, &sample);
+	struct sample *row;
+
+	if (builder->error)
+		return;
+	assert(node < builder->nodes.count && task < builder->tasks.count);
+	row = table_row(&builder->samples, id);
+	for (size_t i = 0; i < PROFILE_VALUES; i++)
+		row->values[i] += values[i];
+}
+
+void builder_comment(struct builder *builder, const char *comment)
+{
+	uint32_t string = builder_text(builder, comment);
+
+	if (string)
+		intern(builder, &builder->comments, &string);
+}
+
+void builder_value_type(struct builder *builder, const char *type, const char *unit)
+{
+	struct profile *view = builder->view;
+
+	assert(view->type_count < PROFILE_VALUES);
+	view->types[view->type_count++] = (struct value_type){.type = builder_text(builder, type),
+	                                                      .unit = builder_text(builder, unit)};
+}
+
+void builder_period(struct builder *builder, const char *type, const char *unit, uint64_t period)
+{
+	builder->view->period_type.type = builder_text(builder, type);
+	builder->view->period_type.unit = builder_text(builder, unit);
+	builder->view->period = period;
+}
+
+void builder_time(struct builder *builder, uint64_t start_mono_ns, uint64_t start_wall_ns,
+                  uint64_t duration_ns)
+{
+	builder->view->start_mono_ns = start_mono_ns;
+	builder->view->start_wall_ns = start_wall_ns;
+	builder->view->duration_ns = duration_ns;
+}
+
+void builder_ticks(struct builder *builder, const struct ticks *ticks)
+{
+	builder->view->ticks.total += ticks->total;
+	builder->view->ticks.idle += ticks->idle;
+	builder->view->ticks.lost += ticks->lost;
+}
+
+const struct profile *builder_view(const struct builder *builder)
+{
+	struct profile *view = builder->view;
+
+#define TABLE(name, type, key)                 \
+	view->name##s = builder->name##s.rows; \
+	view->name##_count = builder->name##s.count;
+	TABLES(TABLE)
+#undef TABLE
+	view->string_bytes = builder->string_bytes;
+	view->string_start = builder->string_starts.rows;
+	view->string_count = builder->string_starts.count;
+	return view;
+}
+
+/* Every table begins at a multiple of this. */
+static size_t aligned(size_t bytes)
+{
+	return (bytes + 7) & ~(size_t)7;
+}
+
+static const void *place(char **at, const void *rows, size_t bytes)
+{
+	void *placed = *at;
+
+	memcpy(placed, rows, bytes);
+	*at += aligned(bytes);
+	return placed;
+}
+
+int builder_seal(struct builder *builder, struct profile **ret_profile)
+{
+	const struct profile *view = builder_view(builder);
+	size_t start_bytes = view->string_count * sizeof(uint32_t);
+	size_t bytes = aligned(sizeof(*view)) + aligned(start_bytes) + aligned(builder->string_len);
+	struct profile *profile;
+	char *at;
+
+	if (builder->error)
+		return builder->error;
+#define TABLE(name, type, key) bytes += aligned(view->name##_count * sizeof(type));
+	TABLES(TABLE)
+#undef TABLE
+	profile = malloc(bytes);
+	if (!profile)
+		return -ENOMEM;
+	*profile = *view;
+	profile->memory_bytes = bytes;
+	profile->references = 1;
+	at = (char *)profile + aligned(sizeof(*profile));
+#define TABLE(name, type, key) \
+	profile->name##s = place(&at, view->name##s, view->name##_count * sizeof(type));
+	TABLES(TABLE)
+#undef TABLE
+	profile->string_start = place(&at, view->string_start, start_bytes);
+	profile->string_bytes = place(&at, view->string_bytes, builder->string_len);
+	builder_release(builder);
+	*ret_profile = profile;
+	return 0;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct profile - what profd knows, as flat tables: who ran which call path how often. It is
+ * pprof's model with call paths kept as a tree, so that the frames two stacks share are stored
+ * once.
+ *
+ * Ids are indices; entry 0 of every table is "none" (string 0 is ""). A profile is built by one
+ * struct builder on one thread, sealed, and constant and reference counted from then on: any thread
+ * may read it.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	PROFILE_VALUES = 4, /* values of one sample; heap profiles need four */
+};
+
+/* What a sample's value is, e.g. "cpu" in "nanoseconds". String ids. */
+struct value_type {
+	uint32_t type, unit;
+};
+
+enum mapping_kind {
+	MAPPING_FILE,   /* an ELF file; addresses are the file's own virtual addresses, the same in
+	                   each process */
+	MAPPING_KERNEL, /* the kernel, its modules and BPF programs; addresses as the kernel has
+	                   them */
+	MAPPING_PSEUDO, /* code without a file: [anon], [unknown]; never looked up */
+};
+
+/* A binary, once per profile however many processes map it. */
+struct mapping {
+	uint32_t path;     /* string: as the process sees it, or a name in brackets */
+	uint32_t build_id; /* string: lower-case hex, or none */
+	uint64_t start, limit,
+		offset; /* of its executable segment; address - start + offset is the file offset */
+	uint32_t object; /* id in object/store.h, 0 for none; opaque here */
+	enum mapping_kind kind;
+};
+
+/* A place in code. Named by lines[first_line ... + line_count], the innermost inlined call first;
+ * without a line it is not symbolized yet. */
+struct location {
+	uint64_t address;
+	uint32_t mapping;
+	uint32_t first_line, line_count;
+};
+
+struct line {
+	uint32_t function;
+	uint32_t number; /* 0: not known */
+};
+
+struct function {
+	uint32_t name;        /* string, as people read it */
+	uint32_t system_name; /* string, as the linker has it; 0 for interpreted code and for names
+	                         of our own */
+	uint32_t filename;    /* string */
+	uint32_t start_line;
+};
+
+/* A call path: `location`, called from the path `parent`; 0 is the empty path, above every root. A
+ * parent's id is smaller than its children's. */
+struct node {
+	uint32_t parent, location;
+};
+
+/* Who ran. */
+struct task {
+	uint32_t pid, tid;
+	uint32_t comm;   /* string: the process's name */
+	uint32_t thread; /* string: the thread's name */
+};
+
+struct sample {
+	uint32_t node; /* the leaf of the call path */
+	uint32_t task;
+	uint64_t values[PROFILE_VALUES];
+};
+
+/* What became of the timer's ticks: ticks = samples + idle + lost. */
+struct ticks {
+	uint64_t total;
+	uint64_t idle; /* the idle task ran: counted, not recorded */
+	uint64_t lost; /* no room in a kernel map, or in the daemon */
+};
+
+struct profile {
+	uint64_t start_mono_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_wall_ns; /* the same moment by CLOCK_REALTIME */
+	uint64_t duration_ns;
+	struct value_type types[PROFILE_VALUES];
+	uint32_t type_count;
+	struct value_type period_type;
+	uint64_t period;
+	struct ticks ticks;
+
+	/* Each with its length, entry 0 included: a loop over them starts at 1. */
+	const struct mapping *mappings;
+	const struct location *locations;
+	const struct line *lines;
+	const struct function *functions;
+	const struct node *nodes;
+	const struct task *tasks;
+	const struct sample *samples;
+	const uint32_t *comments; /* strings */
+	uint32_t mapping_count, location_count, line_count, function_count, node_count, task_count,
+		sample_count, comment_count;
+
+	const char *string_bytes; /* all strings, each NUL-terminated; may hold any bytes but NUL */
+	const uint32_t *string_start; /* by string id */
+	uint32_t string_count;
+
+	size_t memory_bytes; /* what keeping it costs */
+	int references;      /* atomic; profile_ref() and profile_unref() only */
+};
+
+static inline const char *profile_string(const struct profile *profile, uint32_t string)
+{
+	return profile->string_bytes + profile->string_start[string];
+}
+
+struct profile *profile_ref(struct profile *profile);
+void profile_unref(struct profile *profile); /* takes NULL */
+DEFINE_CLEANUP(struct profile *, profile_unref)

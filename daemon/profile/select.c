@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Merging with a filter. Ids of a slice become ids of the builder through one array per table; only
+ * what a kept sample needs is copied, so the profile of one process is as small as that process.
+ */
+#include "profile/select.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct merge {
+	struct builder *into;
+	const struct profile *slice;
+	const struct selection *selection;
+	/* The builder's id by the slice's; 0 while it has none. */
+	uint32_t *mappings, *locations, *functions, *nodes, *tasks;
+	uint32_t *kept; /* by the slice's task */
+};
+
+static bool has_id(const uint32_t *ids, size_t count, uint32_t id)
+{
+	if (!count)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+static bool selects(const struct selection *selection, uint32_t pid, uint32_t tid, const char *comm,
+                    const char *thread)
+{
+	if (!has_id(selection->pids, selection->pid_count, pid) ||
+	    !has_id(selection->tids, selection->tid_count, tid))
+		return false;
+	if (!selection->comm_count)
+		return true;
+	for (size_t i = 0; i < selection->comm_count; i++)
+		if (!strcmp(selection->comms[i], comm) || !strcmp(selection->comms[i], thread))
+			return true;
+	return false;
+}
+
+static uint32_t merge_string(const struct merge *merge, uint32_t string)
+{
+	return builder_text(merge->into, profile_string(merge->slice, string));
+}
+
+static uint32_t merge_mapping(const struct merge *merge, uint32_t id)
+{
+	if (id && !merge->mappings[id]) {
+		struct mapping mapping = merge->slice->mappings[id];
+
+		mapping.path = merge_string(merge, mapping.path);
+		mapping.build_id = merge_string(merge, mapping.build_id);
+		merge->mappings[id] = builder_mapping(merge->into, &mapping);
+	}
+	return merge->mappings[id];
+}
+
+static uint32_t merge_function(const struct merge *merge, uint32_t id)
+{
+	if (!merge->functions[id]) {
+		struct function function = merge->slice->functions[id];
+
+		function.name = merge_string(merge, function.name);
+		function.system_name = merge_string(merge, function.system_name);
+		function.filename = merge_string(merge, function.filename);
+		merge->functions[id] = builder_function(merge->into, &function);
+	}
+	return merge->functions[id];
+}
+
+static uint32_t merge_location(const struct merge *merge, uint32_t id)
+{
+	const struct location *from = &merge->slice->locations[id];
+	uint32_t to = merge->locations[id];
+
+	if (to)
+		return to;
+	to = builder_location(merge->into, merge_mapping(merge, from->mapping), from->address);
+	merge->locations[id] = to;
+	if (!to || !from->line_count || builder_view(merge->into)->locations[to].line_count)
+		return to;
+	for (uint32_t i = 0; i < from->line_count; i++) {
+		const struct line *line = &merge->slice->lines[from->first_line + i];
+
+		builder_line(merge->into, to, merge_function(merge, line->function), line->number);
+	}
+	return to;
+}
+
+static void merge_tasks(const struct merge *merge)
+{
+	const struct profile *slice = merge->slice;
+
+	for (uint32_t id = 0; id < slice->task_count; id++) {
+		struct task task = slice->tasks[id];
+
+		merge->kept[id] = selects(merge->selection, task.pid, task.tid,
+		                          profile_string(slice, task.comm),
+		                          profile_string(slice, task.thread));
+		if (!merge->kept[id] || !id)
+			continue;
+		task.comm = merge_string(merge, task.comm);
+		task.thread = merge_string(merge, task.thread);
+		merge->tasks[id] = builder_task(merge->into, &task);
+	}
+}
+
+static bool hides(const struct merge *merge, uint32_t location)
+{
+	const struct profile *slice = merge->slice;
+
+	return merge->selection->no_kernel &&
+	       slice->mappings[slice->locations[location].mapping].kind == MAPPING_KERNEL;
+}
+
+static void merge_nodes(const struct merge *merge)
+{
+	const struct profile *slice = merge->slice;
+	uint32_t *nodes = merge->nodes;
+
+	/* First a mark on every path that is needed, up to where another one has marked it. */
+	for (uint32_t i = 1; i < slice->sample_count; i++) {
+		uint32_t node = slice->samples[i].node;
+
+		if (!merge->kept[slice->samples[i].task])
+			continue;
+		for (; node && !nodes[node]; node = slice->nodes[node].parent)
+			nodes[node] = 1;
+	}
+	/* Then ids in place of the marks: parents come before their children. */
+	for (uint32_t id = 1; id < slice->node_count; id++) {
+		const struct node *node = &slice->nodes[id];
+
+		if (!nodes[id])
+			continue;
+		nodes[id] = nodes[node->parent];
+		if (!hides(merge, node->location))
+			nodes[id] = builder_node(merge->into, nodes[node->parent],
+			                         merge_location(merge, node->location));
+	}
+}
+
+static void merge_samples(const struct merge *merge)
+{
+	const struct profile *slice = merge->slice;
+
+	for (uint32_t i = 1; i < slice->sample_count; i++) {
+		const struct sample *sample = &slice->samples[i];
+		uint32_t node = merge->nodes[sample->node];
+
+		if (!merge->kept[sample->task] || (merge->selection->no_kernel && !node))
+			continue;
+		builder_sample(merge->into, node, merge->tasks[sample->task], sample->values);
+	}
+}
+
+/* The idle task was only counted; its ticks become what they would have been as samples. */
+static void merge_idle(struct builder *into, const struct profile *slice)
+{
+	uint64_t values[PROFILE_VALUES] = {slice->ticks.idle};
+	uint32_t name = builder_text(into, "[idle]");
+	struct mapping mapping = {.path = name, .kind = MAPPING_PSEUDO};
+	struct task task = {.comm = name};
+	uint32_t location;
+
+	if (slice->type_count > 1)
+		values[slice->type_count - 1] = slice->ticks.idle * slice->period;
+	location = builder_location(into, builder_mapping(into, &mapping), 0);
+	builder_sample(into, builder_node(into, 0, location), builder_task(into, &task), values);
+}
+
+static int merge_slice(struct builder *into, const struct profile *slice,
+                       const struct selection *selection)
+{
+	struct merge merge = {.into = into, .slice = slice, .selection = selection};
+	_cleanup_free_ uint32_t *ids =
+		calloc((size_t)slice->mapping_count + slice->location_count +
+	                       slice->function_count + slice->node_count + slice->task_count * 2,
+	               sizeof(*ids));
+
+	if (!ids)
+		return -ENOMEM;
+	merge.mappings = ids;
+	merge.locations = merge.mappings + slice->mapping_count;
+	merge.functions = merge.locations + slice->location_count;
+	merge.nodes = merge.functions + slice->function_count;
+	merge.tasks = merge.nodes + slice->node_count;
+	merge.kept = merge.tasks + slice->task_count;
+	merge_tasks(&merge);
+	merge_nodes(&merge);
+	merge_samples(&merge);
+	for (uint32_t i = 1; i < slice->comment_count; i++)
+		builder_comment(into, profile_string(slice, slice->comments[i]));
+	if (selection->idle && slice->ticks.idle && selects(selection, 0, 0, "[idle]", "[idle]"))
+		merge_idle(into, slice);
+	builder_ticks(into, &slice->ticks);
+	return builder_error(into);
+}
+
+static bool same_type(const struct profile *a, const struct value_type *x, const struct profile *b,
+                      const struct value_type *y)
+{
+	return !strcmp(profile_string(a, x->type), profile_string(b, y->type)) &&
+	       !strcmp(profile_string(a, x->unit), profile_string(b, y->unit));
+}
+
+static bool same_types(const struct profile *a, const struct profile *b)
+{
+	if (a->type_count != b->type_count || !same_type(a, &a->period_type, b, &b->period_type))
+		return false;
+	for (uint32_t i = 0; i < a->type_count; i++)
+		if (!same_type(a, &a->types[i], b, &b->types[i]))
+			return false;
+	return true;
+}
+
+static void take_types(struct builder *into, const struct profile *slice)
+{
+	for (uint32_t i = 0; i < slice->type_count; i++)
+		builder_value_type(into, profile_string(slice, slice->types[i].type),
+		                   profile_string(slice, slice->types[i].unit));
+	builder_period(into, profile_string(slice, slice->period_type.type),
+	               profile_string(slice, slice->period_type.unit), slice->period);
+}
+
+int select_merge(struct builder *into, struct profile *const *slices, size_t slice_count,
+                 const struct selection *selection)
+{
+	const struct profile *first, *last;
+
+	if (!slice_count || builder_error(into))
+		return builder_error(into);
+	first = slices[0];
+	last = slices[slice_count - 1];
+	for (size_t i = 1; i < slice_count; i++)
+		if (!same_types(first, slices[i]))
+			return -EINVAL;
+	if (!builder_view(into)->type_count)
+		take_types(into, first);
+	else if (!same_types(builder_view(into), first))
+		return -EINVAL;
+	for (size_t i = 0; i < slice_count; i++) {
+		int err = merge_slice(into, slices[i], selection);
+
+		if (err)
+			return err;
+	}
+	builder_time(into, first->start_mono_ns, first->start_wall_ns,
+	             last->start_mono_ns + last->duration_ns - first->start_mono_ns);
+	return builder_error(into);
+}

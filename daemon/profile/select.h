@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What somebody asked for, and the one operation that answers it: merge slices into a builder,
+ * keeping only what the selection names. Pure; any thread.
+ */
+#pragma once
+
+#include "base/bounds.h"
+#include "profile/builder.h"
+
+#include <stdbool.h>
+
+/* A value type; an empty list selects everything. */
+struct selection {
+	uint32_t pids[MAX_QUERY_VALUES], tids[MAX_QUERY_VALUES];
+	size_t pid_count, tid_count;
+	const char *comms[MAX_QUERY_VALUES]; /* the process's or the thread's name, exactly */
+	size_t comm_count;
+	bool no_kernel; /* leave out kernel frames, and samples that have no others */
+	bool idle;      /* show the idle task, as one sample named [idle] */
+};
+
+/* Adds the samples of `slices`, given oldest first, that `selection` keeps. Times, ticks, value
+ * types and period come along: the result covers from the first slice's start to the last one's
+ * end. The slices' own names of locations, if any, come along as well. 0, -ENOMEM, or -EINVAL when
+ * the slices' value types differ. */
+int select_merge(struct builder *into, struct profile *const *slices, size_t slice_count,
+                 const struct selection *selection);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Names through libiberty. A name from a file of unknown origin may be a few hundred bytes that
+ * expand without end (each part refers to the one before twice), which libiberty does not bound, so
+ * its output comes piece by piece and is broken off.
+ */
+#include "symbolize/demangle.h"
+#include "base/bounds.h"
+#include "base/buf.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <string.h>
+
+struct output {
+	struct buf buf;
+	jmp_buf too_long;
+};
+
+static void take_piece(const char *piece, size_t len, void *ctx)
+{
+	struct output *output = ctx;
+
+	/* Out of the middle of libiberty: printing holds no memory but, for one kind of Rust names,
+	 * a few bytes, and there is no other way to stop it. */
+	if (len > MAX_SYMBOL_NAME_BYTES - output->buf.len)
+		longjmp(output->too_long, 1);
+	buf_add(&output->buf, piece, len);
+}
+
+/* "for<'a, 'b, ...>" is written as G, their number in base 62, and an underscore, and where it is
+ * not shown libiberty counts to that number without a word. Nobody has more than 62; a name that
+ * only looks like it (GLOBAL_) stays as it is. */
+static bool counts_forever(const char *name)
+{
+	for (const char *at = strchr(name, 'G'); at; at = strchr(at + 1, 'G')) {
+		const char *end = at + 1;
+		while ((*end >= '0' && *end <= '9') || (*end >= 'a' && *end <= 'z') ||
+		       (*end >= 'A' && *end <= 'Z'))
+			end++;
+		if (*end == '_' && end - at > 2)
+			return true;
+		/* None of the letters between is followed by anything else. */
+		if (*end != '_')
+			at = end - 1;
+	}
+	return false;
+}
+
+static bool run(const char *name, struct output *output)
+{
+	if (setjmp(output->too_long))
+		return false;
+	/* Rust first: its older scheme looks like C++ with a hash behind. */
+	if (rust_demangle_callback(name, 0, take_piece, output))
+		return true;
+	buf_clear(&output->buf);
+	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, take_piece, output);
+}
+
+char *demangle(const char *name)
+{
+	/* Some object formats put an underscore or two in front. */
+	static const char *const prefixes[] = {"_Z", "__Z", "___Z", "_R"};
+	size_t skip = SIZE_MAX;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			skip = strlen(prefixes[i]) - strlen("_Z");
+	}
+	if (skip == SIZE_MAX || (name[1] == 'R' && counts_forever(name)) ||
+	    strnlen(name, MAX_SYMBOL_NAME_BYTES) == MAX_SYMBOL_NAME_BYTES)
+		return NULL;
+
+	struct output output = {.buf = BUF_INIT};
+	if (!run(name + skip, &output) || buf_error(&output.buf) || !output.buf.len) {
+		buf_release(&output.buf);
+		return NULL;
+	}
+	return (char *)output.buf.data;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * /proc/PID/maps and cgroup texts of any bytes: a reported line lies inside the input.
+ */
+#include "proc/identity.h"
+#include "proc/maps.h"
+
+#include <stdlib.h>
+
+struct input {
+	const char *begin, *end;
+};
+
+static int check(const struct maps_line *line, void *ctx)
+{
+	const struct input *input = ctx;
+
+	if (line->start >= line->end || line->path < input->begin ||
+	    line->path + line->path_len > input->end)
+		abort();
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = {(const char *)data, (const char *)data + size};
+	char unit[32];
+
+	maps_parse(input.begin, size, check, &input);
+	identity_unit(input.begin, size, unit, sizeof(unit));
+	return 0;
+}

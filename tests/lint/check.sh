@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# What `make check` runs: everything that can be said about the sources without running them. Goes
+# on after a failure, so that one run shows all of them; non-zero when there was any.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+
+MAX_LINES=500
+failures=0
+
+step()
+{
+	local name=$1 output
+	shift
+	if output=$("$@" 2>&1); then
+		printf '  %-8s %s\n' ok "$name"
+	else
+		printf '  %-8s %s\n' FAILED "$name"
+		printf '%s\n' "$output" | sed 's/^/           /'
+		failures=$((failures + 1))
+	fi
+}
+
+# Files of ours, tracked or about to be, by pattern.
+ours()
+{
+	git ls-files --cached --others --exclude-standard -- "$@" | sort -u |
+		while read -r file; do [ -f "$file" ] && echo "$file"; done
+}
+
+formatted()
+{
+	ours '*.c' '*.h' '*.cc' | xargs -r clang-format --dry-run -Werror
+}
+
+builds()
+{
+	make -s -j"$(nproc)" CC="$1" WERROR=1 BUILD="build-check-$1" build \
+		"build-check-$1/tests/unit/unit" 2>&1 | sed '/^  [A-Z][A-Z]* /d'
+}
+
+# Leaks are left to AddressSanitizer: cppcheck does not know that a _cleanup_ local is freed. uthash.h
+# is given to it, or every HASH_ITER would look like a read of an uninitialized variable.
+cppchecked()
+{
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability --error-exitcode=1 \
+		--inline-suppr --suppress=memleak --suppress=resourceLeak --suppress='*:/usr/include/*' \
+		--include=/usr/include/uthash.h -D__x86_64__ -D_GNU_SOURCE \
+		-Idaemon -I. -j "$(nproc)" daemon
+}
+
+shellchecked()
+{
+	{
+		ours '*.sh' .ci/run
+		ours packaging | { xargs -r grep -lE '^#!/bin/(ba)?sh|^#!/usr/bin/env bash' || true; }
+	} | sort -u | xargs -r shellcheck
+}
+
+short_enough()
+{
+	! ours '*.c' '*.h' '*.cc' '*.py' '*.sh' | xargs -r wc -l |
+		awk -v max=$MAX_LINES '$2 != "total" && $1 > max { print $2 ": " $1 " lines, over " max }' |
+		grep .
+}
+
+licensed()
+{
+	! ours '*.c' '*.h' '*.cc' '*.py' '*.sh' '*.proto' Makefile .ci/run |
+		while read -r file; do
+			head -3 "$file" | grep -q 'SPDX-License-Identifier: ' || echo "$file: no SPDX line"
+		done | grep .
+}
+
+plain_comments()
+{
+	! ours '*.c' '*.h' | xargs -r grep -nE '^[[:space:]]*//|[;{})][[:space:]]*//|\<(TODO|FIXME|XXX)\>' | grep .
+}
+
+pythons_compile()
+{
+	ours '*.py' | xargs -r python3 -c '
+import ast, sys
+for path in sys.argv[1:]:
+    ast.parse(open(path).read(), path, feature_version=(3, 9))'
+}
+
+step "clang-format" formatted
+step "SPDX line in every file" licensed
+step "no file over $MAX_LINES lines" short_enough
+step "no // comments, no TODO" plain_comments
+step "daemon/layers" tests/lint/layers.sh
+step "shellcheck" shellchecked
+step "Python 3.9 syntax" pythons_compile
+step "cppcheck" cppchecked
+step "gcc, warnings are errors" builds gcc
+step "clang, warnings are errors" builds clang
+# After the builds, because some headers include generated ones.
+step "every header compiles alone" env BUILD=build-check-gcc tests/lint/headers.sh
+
+if [ $failures -ne 0 ]; then
+	echo "check: $failures failed"
+	exit 1
+fi
+echo "check: all passed"

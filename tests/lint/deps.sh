@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Installs what building and testing profd needs and is missing, with apt-get or dnf. Asks nothing,
+# says nothing when all is there, and is then fast enough to run before every `make test`.
+set -euo pipefail
+
+has()
+{
+	command -v "$1" >/dev/null 2>&1
+}
+
+export PATH="$PATH:/usr/local/go/bin:/usr/sbin:/sbin"
+
+# ---- what is needed, by distribution ---------------------------------------------------------------------
+debian_packages()
+{
+	echo gcc g++ make pkg-config clang llvm libclang-rt-14-dev libbpf-dev libelf-dev zlib1g-dev \
+		protobuf-c-compiler libprotobuf-c-dev protobuf-compiler libmicrohttpd-dev libuv1-dev \
+		libjansson-dev libiberty-dev uthash-dev check curl python3 procps iproute2 \
+		ca-certificates git clang-format cppcheck shellcheck
+	has bpftool || { is_ubuntu && echo linux-tools-common linux-tools-generic || echo bpftool; }
+	has go || echo golang-go
+	has promtool || echo prometheus
+}
+
+is_ubuntu()
+{
+	grep -qs '^ID=ubuntu' /etc/os-release
+}
+
+fedora_packages()
+{
+	echo gcc gcc-c++ make pkgconf-pkg-config clang llvm compiler-rt libbpf-devel elfutils-libelf-devel \
+		zlib-devel protobuf-c-compiler protobuf-c-devel protobuf-compiler libmicrohttpd-devel \
+		libuv-devel jansson-devel binutils-devel uthash-devel check-devel curl python3 procps-ng \
+		iproute ca-certificates git-core clang-tools-extra cppcheck ShellCheck libasan libubsan
+	has bpftool || echo bpftool
+	has go || echo golang
+	has promtool || echo golang-github-prometheus
+}
+
+# ---- which of them are missing ---------------------------------------------------------------------------
+debian_missing()
+{
+	local wanted
+	wanted=$(debian_packages)
+	# A package dpkg has never heard of is an error to it and missing to us; libclang-rt carries
+	# the version of the distribution's clang, so any version of it will do.
+	# shellcheck disable=SC2086
+	{ dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 'libclang-rt-*-dev' 2>/dev/null || true; } |
+		awk -v wanted="$wanted" '
+			$1 == "installed" { have[$2] = 1; if ($2 ~ /^libclang-rt-.*-dev$/) runtime = 1 }
+			END {
+				n = split(wanted, names)
+				for (i = 1; i <= n; i++)
+					if (!(names[i] in have) && !(runtime && names[i] ~ /^libclang-rt-/))
+						print names[i]
+			}'
+}
+
+fedora_missing()
+{
+	# shellcheck disable=SC2046
+	{ rpm -q --qf '' --whatprovides $(fedora_packages) 2>/dev/null || true; } |
+		sed -n 's/^no package provides //p'
+}
+
+# ---- installing them -------------------------------------------------------------------------------------
+# The prometheus package is here for promtool. Its server must neither start now nor at the next
+# boot: a policy that says no while we install, which is how Debian's maintainer scripts ask, and a
+# disabled unit afterwards. A policy that the administrator has set stays as it is.
+debian_install()
+{
+	local policy=/usr/sbin/policy-rc.d
+	export DEBIAN_FRONTEND=noninteractive
+
+	if [ ! -e $policy ]; then
+		trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+		printf '#!/bin/sh\nexit 101\n' >$policy
+		chmod 755 $policy
+	fi
+	apt-get -qq update
+	# Where clang is not 14, its runtime has another number: that of the default clang.
+	local -a packages=("$@")
+	local i version
+	for i in "${!packages[@]}"; do
+		if [[ ${packages[i]} == libclang-rt-* ]]; then
+			version=$(apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')
+			packages[i]=libclang-rt-${version:-14}-dev
+		fi
+	done
+	apt-get -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 install "${packages[@]}"
+	if [[ " $* " == *" prometheus "* ]]; then
+		update-rc.d prometheus disable || echo "deps: could not disable prometheus at boot" >&2
+	fi
+}
+
+# ---- main ------------------------------------------------------------------------------------------------
+if has apt-get; then
+	missing=$(debian_missing)
+	install=debian_install
+	by_hand="apt-get install --no-install-recommends"
+elif has dnf; then
+	missing=$(fedora_missing)
+	install="dnf -y -q install"
+	by_hand="dnf install"
+else
+	echo "deps: neither apt-get nor dnf here; README.md lists what is needed" >&2
+	exit 0
+fi
+
+missing=${missing//$'\n'/ }
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+	echo "deps: missing packages; run: sudo $by_hand $missing" >&2
+	exit 1
+fi
+echo "  DEPS     $missing"
+# shellcheck disable=SC2086
+$install $missing

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The daemon under test: starts build/profd on a free port, talks HTTP to it, stops it.
+
+Also the few facts about it that the kernel knows better than the daemon: its memory, descriptors
+and BPF objects, from /proc and bpftool.
+"""
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
+PROFD = os.path.join(BUILD, "profd")
+CPUS = os.cpu_count()
+HZ = 99
+
+os.environ["PATH"] += ":/usr/sbin:/sbin"  # bpftool, for those who are root by `su`
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Answer:
+    """One HTTP answer, read whole."""
+
+    def __init__(self, status, headers, body, seconds):
+        self.status, self.headers, self.body, self.seconds = status, headers, body, seconds
+
+    @property
+    def text(self):
+        return self.body.decode()
+
+    def json(self):
+        return json.loads(self.body)
+
+
+class Daemon:
+    """A running `profd serve`; use it in a with statement."""
+
+    def __init__(self, *options, listen=None, hz=HZ):
+        self.port = free_port()
+        self.listen = listen or f"127.0.0.1:{self.port}"
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.started = time.monotonic()
+        argv = [PROFD, "serve", "--listen", self.listen, "--freq", str(hz), *options]
+        # A file, not a pipe: nobody reads it while the daemon runs.
+        self.log_path = os.path.join(BUILD, f"profd-test-{self.port}.log")
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.pid = self.process.pid
+        try:
+            self.wait_ready()
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            raise
+
+    def connect(self, timeout=60):
+        if self.listen.startswith("unix:"):
+            s = socket.socket(socket.AF_UNIX)
+            s.settimeout(timeout)
+            s.connect(self.listen[len("unix:"):])
+            return s
+        return socket.create_connection(("127.0.0.1", self.port), timeout)
+
+    def wait_ready(self, seconds=30):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise AssertionError(f"profd exited {self.process.returncode}: {self.log()}")
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                if self.get("/readyz", timeout=5).status == 200:
+                    return
+            time.sleep(0.02)
+        raise AssertionError(f"profd not ready after {seconds} s: {self.log()}")
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def request(self, method, target, timeout=60, headers=None):
+        start = time.monotonic()
+        connection = http.client.HTTPConnection("profd")
+        connection.sock = self.connect(timeout)
+        try:
+            connection.request(method, target, headers=headers or {})
+            response = connection.getresponse()
+            body = response.read()
+            return Answer(response.status, response.headers, body, time.monotonic() - start)
+        finally:
+            connection.close()
+
+    def get(self, target, timeout=60):
+        return self.request("GET", target, timeout)
+
+    def profile(self, query, timeout=60):
+        """The profile for a query, decoded; a failed request is a failed test."""
+        from profile_pb import Profile  # after ROOT is known to its importer
+
+        answer = self.get("/profile?" + query, timeout)
+        if answer.status != 200:
+            raise AssertionError(f"/profile?{query}: {answer.status} {answer.text}")
+        return Profile(answer.body)
+
+    def metrics(self):
+        """name{labels} -> number."""
+        values = {}
+        for line in self.get("/metrics").text.splitlines():
+            if line and not line.startswith("#"):
+                name, value = line.rsplit(" ", 1)
+                values[name] = float(value)
+        return values
+
+    def alive(self):
+        return self.process.poll() is None and self.get("/healthz").status == 200
+
+    def rss_kib(self):
+        with open(f"/proc/{self.pid}/status", encoding="ascii") as status:
+            return int(re.search(r"VmRSS:\s+(\d+) kB", status.read()).group(1))
+
+    def fd_count(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def bpf_ids(self):
+        """{"prog": ids, "map": ids, "link": ids} of the BPF objects it holds open."""
+        ids = {"prog": set(), "map": set(), "link": set()}
+        for fd in os.listdir(f"/proc/{self.pid}/fdinfo"):
+            with contextlib.suppress(FileNotFoundError):
+                with open(f"/proc/{self.pid}/fdinfo/{fd}", encoding="ascii") as info:
+                    for kind, number in re.findall(r"^(prog|map|link)_id:\s*(\d+)", info.read(), re.M):
+                        ids[kind].add(int(number))
+        return ids
+
+    def stop(self, with_signal=signal.SIGTERM, seconds=10):
+        """Returns (exit status, seconds it took)."""
+        start = time.monotonic()
+        if self.process.poll() is None:
+            self.process.send_signal(with_signal)
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError(f"profd did not end within {seconds} s: {self.log()}") from None
+        took = time.monotonic() - start
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.log_path)
+        return code, took
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.stop()
+
+
+def bpf_left(ids, seconds=2):
+    """Which of a dead daemon's BPF objects the kernel still has; it frees them in the background."""
+    end = time.monotonic() + seconds
+    while True:
+        left = {}
+        for kind, mine in ids.items():
+            listed = json.loads(
+                subprocess.run(["bpftool", "-j", kind, "list"], check=True, capture_output=True).stdout or "[]"
+            )
+            found = mine & {entry["id"] for entry in listed}
+            if found:
+                left[kind] = found
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(0.05)
+
+
+_shared = None
+
+
+def shared():
+    """The daemon of all tests that only read from one. run.py stops it."""
+    global _shared
+    if _shared is None:
+        _shared = Daemon()
+    return _shared
+
+
+def stop_shared():
+    global _shared
+    if _shared is not None:
+        _shared.stop()
+        _shared = None

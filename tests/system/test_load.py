@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Many readers at once cost one reader's work, and idle ones cost nothing."""
+
+import concurrent.futures
+import contextlib
+import resource
+import socket
+import threading
+import time
+import unittest
+
+from daemon import CPUS, Daemon
+from profile_pb import Profile
+from workload import Workload
+
+READERS = 200
+IDLE = 10000
+
+
+class Load(unittest.TestCase):
+    def setUp(self):
+        self.daemon = Daemon()
+        self.addCleanup(self.daemon.stop)
+
+    def test_200_concurrent_readers_share_one_capture(self):
+        with Workload("spin_two"):
+            self.daemon.profile("seconds=1&idle=1")  # what is cached once is no growth
+            rss_before, bpf_before = self.daemon.rss_kib(), self.daemon.bpf_ids()
+            self.assertTrue(bpf_before["prog"])
+
+            barrier = threading.Barrier(READERS)
+
+            def read():
+                barrier.wait()
+                return self.daemon.get("/profile?seconds=5&idle=1", timeout=60)
+
+            slowest = 0
+            with concurrent.futures.ThreadPoolExecutor(READERS) as pool:
+                start = time.monotonic()
+                futures = [pool.submit(read) for _ in range(READERS)]
+                time.sleep(1)  # all are parked by now
+                while time.monotonic() < start + 4.5:
+                    health = self.daemon.get("/healthz")
+                    self.assertEqual(health.status, 200)
+                    slowest = max(slowest, health.seconds)
+                    time.sleep(0.1)
+                bpf_during = self.daemon.bpf_ids()
+                answers = [future.result() for future in futures]
+
+        self.assertEqual({answer.status for answer in answers}, {200})
+        self.assertLess(slowest, 0.050)
+        self.assertEqual(len(bpf_during["prog"]), len(bpf_before["prog"]))
+        totals = [Profile(answer.body).total() for answer in answers]
+        self.assertLessEqual(max(totals) - min(totals), CPUS, sorted(set(totals)))
+        time.sleep(1)
+        self.assertLess(self.daemon.rss_kib() - rss_before, 8 * 1024)
+
+    def test_10000_idle_connections(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.assertGreater(hard, IDLE + 500, "raise the hard limit of open files")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        fds_before, rss_before = self.daemon.fd_count(), self.daemon.rss_kib()
+
+        with contextlib.ExitStack() as stack:
+            for number in range(IDLE):
+                try:
+                    s = stack.enter_context(
+                        socket.create_connection(("127.0.0.1", self.daemon.port), 10)
+                    )
+                except OSError as error:
+                    self.fail(f"connection {number}: {error}")
+                if number % 2:
+                    s.sendall(b"GET /profile?seconds=1 HTTP/1.1\r\nHost: x\r\n")  # and no more
+            for _ in range(5):
+                health = self.daemon.get("/healthz", timeout=10)
+                self.assertEqual(health.status, 200)
+                self.assertLess(health.seconds, 1.0)
+
+        end = time.monotonic() + 10
+        while self.daemon.fd_count() > fds_before and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertLessEqual(self.daemon.fd_count(), fds_before)
+        self.assertTrue(self.daemon.alive())
+        self.assertLess(self.daemon.rss_kib() - rss_before, 64 * 1024)
+
+    def test_clients_that_go_away(self):
+        fds_before = self.daemon.fd_count()
+        for _ in range(50):
+            with self.daemon.connect() as s:
+                s.sendall(b"GET /profile?seconds=2 HTTP/1.1\r\nHost: x\r\n\r\n")
+        time.sleep(3)
+        self.assertTrue(self.daemon.alive())
+        self.assertLessEqual(self.daemon.fd_count(), fds_before)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What /profile can be asked for: ranges of the past, selections, formats; and the other endpoints."""
+
+import datetime
+import subprocess
+import time
+import unittest
+
+import daemon
+from workload import Workload
+
+
+class Queries(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = daemon.shared()
+        cls.start = time.time()
+        cls.spin = Workload("spin60_30_10")
+        cls.addClassCleanup(cls.spin.__exit__)
+        time.sleep(5)
+
+    def assert_spin(self, profile, least=100):
+        count = profile.total(where=lambda sample: sample.labels.get("pid") == self.spin.pid)
+        self.assertGreater(count, least)
+
+    def test_last(self):
+        answer = self.daemon.get("/profile?last=10s&format=folded")
+        self.assertEqual(answer.status, 200, answer.text)
+        self.assertLess(answer.seconds, 1.0)
+        self.assertIn("hot60", answer.text)
+        self.assert_spin(self.daemon.profile("last=10"))
+
+    def test_from_to_unix(self):
+        now = time.time()
+        answer = self.daemon.get(f"/profile?from={self.start:.3f}&to={now:.3f}&format=folded")
+        self.assertEqual(answer.status, 200, answer.text)
+        self.assertLess(answer.seconds, 1.0)
+        self.assertIn("hot60", answer.text)
+
+    def test_from_to_rfc3339(self):
+        start = datetime.datetime.fromtimestamp(self.start, datetime.timezone.utc)
+        for text in (start.strftime("%Y-%m-%dT%H:%M:%SZ"), start.strftime("%Y-%m-%dT%H:%M:%S%%2B00:00")):
+            with self.subTest(text):
+                self.assert_spin(self.daemon.profile(f"from={text}"))
+
+    def test_range_is_what_was_asked_for(self):
+        profile = self.daemon.profile("seconds=2")
+        self.assertAlmostEqual(profile.duration_ns / 1e9, 2.0, delta=0.1)
+        self.assertAlmostEqual(profile.time_ns / 1e9, time.time() - 2.0, delta=0.5)
+
+    def test_pid_repeated(self):
+        with Workload("mangled") as other:
+            profile = self.daemon.profile(f"seconds=1&pid={self.spin.pid}&pid={other.pid}")
+        self.assertEqual({s.labels["pid"] for s in profile.samples}, {self.spin.pid, other.pid})
+
+    def test_tid(self):
+        profile = self.daemon.profile(f"last=5s&tid={self.spin.pid}")
+        self.assertEqual({s.labels["tid"] for s in profile.samples}, {self.spin.pid})
+
+    def test_comm(self):
+        profile = self.daemon.profile("last=5s&comm=spin60_30_10")
+        self.assertEqual({s.labels["comm"] for s in profile.samples}, {"spin60_30_10"})
+        self.assert_spin(profile)
+        self.assertEqual(self.daemon.profile("last=5s&comm=no-such-name").total(), 0)
+
+    def test_kernel_0_has_no_kernel_frames(self):
+        with Workload("syscalls", 30):
+            everything = self.daemon.profile("seconds=1")
+            user = self.daemon.profile("seconds=1&kernel=0")
+        kernel = [m for s in everything.samples for m in s.mappings if m.startswith("[kernel")]
+        self.assertTrue(kernel, {m for s in everything.samples for m in s.mappings})
+        self.assertEqual([m for s in user.samples for m in s.mappings if m.startswith("[kernel")], [])
+        self.assert_spin(user, least=20)
+
+    def test_idle(self):
+        # Only one CPU is kept busy, so on any machine with two the others idle.
+        without = self.daemon.profile("last=5s")
+        shown = self.daemon.profile("last=5s&idle=1")
+        self.assertFalse(any("[idle]" in sample.names for sample in without.samples))
+        if daemon.CPUS > 1:
+            self.assertTrue(any(sample.names[0] == "[idle]" for sample in shown.samples))
+
+    def test_format_folded(self):
+        answer = self.daemon.get(f"/profile?last=5s&format=folded&pid={self.spin.pid}")
+        self.assertEqual(answer.status, 200, answer.text)
+        self.assertTrue(answer.headers["Content-Type"].startswith("text/plain"))
+        chain = ";".join(["main"] + [f"level{i:02}" for i in range(1, 13)] + ["hot60"])
+        lines = answer.text.splitlines()
+        self.assertTrue([line for line in lines if f"{chain} " in line], answer.text[:500])
+        for line in lines:
+            stack, count = line.rsplit(" ", 1)
+            self.assertTrue(stack and int(count) > 0, line)
+
+    def test_format_text(self):
+        answer = self.daemon.get(f"/profile?last=5s&format=text&pid={self.spin.pid}")
+        self.assertEqual(answer.status, 200, answer.text)
+        self.assertTrue(answer.headers["Content-Type"].startswith("text/plain"))
+        lines = answer.text.splitlines()
+        place = {leaf: next(i for i, line in enumerate(lines) if leaf in line) for leaf in ("hot60", "hot30", "hot10")}
+        self.assertTrue(place["hot60"] < place["hot30"] < place["hot10"], answer.text)
+
+    def test_format_text_sort_and_rows(self):
+        cum = self.daemon.get(f"/profile?last=5s&format=text&sort=cum&rows=3&pid={self.spin.pid}").text
+        self.assertIn("main", cum)
+        self.assertNotIn("hot10", cum)
+
+    def test_head_of_cheap_endpoints(self):
+        for path in ("/", "/healthz", "/readyz", "/status", "/metrics", "/processes", "/debug/pprof/"):
+            with self.subTest(path):
+                self.assertEqual(self.daemon.get(path).status, 200)
+                head = self.daemon.request("HEAD", path)
+                self.assertEqual((head.status, head.body), (200, b""))
+
+
+class Endpoints(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = daemon.shared()
+
+    def test_processes(self):
+        with Workload("spin60_30_10") as spin:
+            time.sleep(3)
+            answer = self.daemon.get("/processes")
+        self.assertTrue(answer.headers["Content-Type"].startswith("application/json"))
+        processes = answer.json()
+        rows = processes if isinstance(processes, list) else processes["processes"]
+        mine = [row for row in rows if row["pid"] == spin.pid]
+        self.assertEqual(len(mine), 1)
+        self.assertEqual(mine[0]["comm"], "spin60_30_10")
+        self.assertLess(rows.index(mine[0]), 10, "the busiest come first")
+
+    def test_status(self):
+        answer = self.daemon.get("/status")
+        self.assertTrue(answer.headers["Content-Type"].startswith("application/json"))
+        status = answer.json()
+        self.assertGreater(status["counters"]["ticks"], 0)
+        self.assertGreater(status["counters"]["samples"], 0)
+        self.assertIn("version", status)
+
+    def test_metrics_please_promtool(self):
+        metrics = self.daemon.get("/metrics")
+        self.assertTrue(metrics.headers["Content-Type"].startswith("text/plain; version=0.0.4"))
+        result = subprocess.run(
+            ["promtool", "check", "metrics"], input=metrics.body, capture_output=True, check=False
+        )
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, b"", b""))
+
+    def test_index_lists_the_endpoints(self):
+        text = self.daemon.get("/").text
+        for path in ("/profile", "/processes", "/status", "/metrics", "/healthz", "/readyz"):
+            self.assertIn(path, text)

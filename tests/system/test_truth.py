@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Workloads of known truth: what the profile says is what they did."""
+
+import concurrent.futures
+import re
+import subprocess
+import tempfile
+import unittest
+
+import daemon
+from pprof import pprof, top_shares, traces
+from profile_pb import Profile
+from workload import Workload, workload_path
+
+
+class Truth(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = daemon.shared()
+
+    def test_shares_60_30_10(self):
+        with Workload("spin60_30_10") as spin:
+            answer = self.daemon.get(f"/profile?seconds=10&pid={spin.pid}")
+        self.assertEqual(answer.status, 200, answer.body[:200])
+        profile = Profile(answer.body)
+        self.assertGreater(profile.total(), 10 * daemon.HZ * 0.5)
+
+        without_main = [sample for sample in profile.samples if "main" not in sample.names]
+        self.assertEqual(without_main, [])
+        for leaf, share in (("hot60", 60), ("hot30", 30), ("hot10", 10)):
+            found = profile.total(where=lambda sample, leaf=leaf: leaf in sample.names)
+            self.assertAlmostEqual(100 * found / profile.total(), share, delta=4, msg=leaf)
+
+        # The whole chain, in order, in every stack that is inside it.
+        chain = [f"level{i:02}" for i in range(12, 0, -1)] + ["main"]
+        for sample in profile.samples:
+            if sample.names[0].startswith("hot"):
+                self.assertEqual(sample.names[1:14], chain)
+
+        with tempfile.NamedTemporaryFile(suffix=".pb.gz") as file:
+            file.write(answer.body)
+            file.flush()
+            shares = top_shares(pprof("-top", file.name))
+            stacks = traces(pprof("-traces", file.name))
+        for leaf, share in (("hot60", 60), ("hot30", 30), ("hot10", 10)):
+            self.assertAlmostEqual(shares[leaf][1], share, delta=4, msg=f"{leaf} in pprof -top")
+        self.assertTrue(stacks)
+        self.assertEqual([stack for stack in stacks if "main" not in stack], [])
+
+    def test_two_busy_cpus_agree_with_proc(self):
+        with Workload("spin_two") as spin:
+            before = spin.cpu_seconds()
+            profile = self.daemon.profile(f"seconds=10&pid={spin.pid}")
+            used = spin.cpu_seconds() - before
+        sampled = profile.total(1) / 1e9
+        self.assertAlmostEqual(sampled / used, 1.0, delta=0.03, msg=f"{sampled} s of {used} s")
+        for name in ("first_thread_spins", "second_thread_spins"):
+            self.assertTrue(any(name in sample.names for sample in profile.samples), name)
+        tids = {sample.labels["tid"] for sample in profile.samples}
+        self.assertEqual(len(tids), 2)
+        self.assertEqual({sample.labels["pid"] for sample in profile.samples}, {spin.pid})
+
+    def test_short_lived_processes_have_names(self):
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            reader = pool.submit(self.daemon.profile, "seconds=15&comm=short50ms")
+            for _ in range(200):
+                subprocess.run([workload_path("short50ms")], stdout=subprocess.DEVNULL, check=True)
+            profile = reader.result()
+        total = profile.total()
+        # 200 times 50 ms at 99 Hz is 990; all of it unless starting them took longer than planned.
+        self.assertGreater(total, 700)
+        named = profile.total(where=lambda sample: "short_lived_work" in sample.names)
+        self.assertGreaterEqual(named / total, 0.95, f"{named} of {total}")
+        self.assertGreater(len({sample.labels["pid"] for sample in profile.samples}), 150)
+
+    def test_a_process_that_execs_keeps_its_programs_apart(self):
+        with Workload("reexec", 2) as spin:
+            profile = self.daemon.profile(f"seconds=4&pid={spin.pid}")
+        first = [s for s in profile.samples if "first_program_spins" in s.names]
+        second = [s for s in profile.samples if "second_program_spins" in s.names]
+        total = profile.total()
+        self.assertTrue(first and second)
+        for samples, comm in ((first, "reexec"), (second, "second")):
+            share = sum(sample.count for sample in samples) / total
+            self.assertAlmostEqual(share, 0.5, delta=0.1, msg=comm)
+            self.assertEqual({sample.labels["comm"] for sample in samples}, {comm})
+            self.assertEqual({sample.labels["pid"] for sample in samples}, {spin.pid})
+            for sample in samples:
+                path = sample.mappings[sample.names.index(f"{'first' if comm == 'reexec' else 'second'}_program_spins")]
+                self.assertTrue(path.endswith("/" + comm), path)
+        self.assertEqual([s for s in first if s in second], [])
+
+    def test_cxx_names_are_demangled(self):
+        with Workload("mangled") as spin:
+            profile = self.daemon.profile(f"seconds=2&pid={spin.pid}")
+        names = {name for sample in profile.samples for name in sample.names}
+        pattern = r"outer::inner::Engine<int>::spin_template(<long>)?"
+        self.assertTrue([name for name in names if re.search(pattern, name)], names)
+        self.assertEqual([name for name in names if name.startswith("_Z")], [])
+
+    def test_system_calls_show_user_and_kernel(self):
+        with Workload("syscalls", 30) as spin:
+            profile = self.daemon.profile(f"seconds=2&pid={spin.pid}")
+            without = self.daemon.profile(f"seconds=2&pid={spin.pid}&kernel=0")
+        in_kernel = [s for s in profile.samples if any("getppid" in name for name in s.names[:-1])]
+        self.assertTrue(in_kernel)
+        self.assertTrue(any("main" in sample.names for sample in in_kernel))
+        kernel_names = {s.names[0] for s in in_kernel} - {"syscall", "main"}
+        self.assertEqual(kernel_names & {n for s in without.samples for n in s.names}, set())
+        self.assertGreater(without.total(), 0)
+
+
+class Accounts(unittest.TestCase):
+    """ticks = samples + idle + lost, in /metrics and in every profile."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = daemon.shared()
+
+    def assert_add_up(self, metrics):
+        ticks = metrics["profd_ticks_total"]
+        parts = [metrics[f"profd_{name}_total"] for name in ("samples", "idle", "tallies_lost")]
+        self.assertEqual(ticks, sum(parts))
+
+    def test_metrics_add_up_idle_and_busy(self):
+        before = self.daemon.metrics()
+        self.assert_add_up(before)
+        with Workload("spin_two"):
+            self.daemon.profile("seconds=2")
+            self.assert_add_up(self.daemon.metrics())
+        after = self.daemon.metrics()
+        self.assert_add_up(after)
+        self.assertGreater(after["profd_samples_total"], before["profd_samples_total"])
+        self.assertEqual(after["profd_tallies_lost_total"], 0)
+
+    def test_profile_ticks_add_up(self):
+        with Workload("spin60_30_10"):
+            profile = self.daemon.profile("seconds=3&idle=1")
+        ticks = ticks_of(profile)
+        idle = profile.total(where=lambda sample: sample.names == ["[idle]"])
+        self.assertEqual(ticks["samples"], profile.total() - idle)
+        self.assertEqual(ticks["idle"], idle)
+        self.assertEqual(ticks["ticks"], ticks["samples"] + ticks["idle"] + ticks["lost"])
+        # And they are as many as the timers of all CPUs have given.
+        expected = daemon.CPUS * daemon.HZ * profile.duration_ns / 1e9
+        self.assertAlmostEqual(ticks["ticks"] / expected, 1.0, delta=0.03)
+
+
+def ticks_of(profile):
+    """The comment that accounts for the ticks, as name -> number."""
+    line = next(comment for comment in profile.comments if comment.startswith("ticks="))
+    return {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", line)}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Runs the programs of tests/workloads, whose truth is in their first comment."""
+
+import os
+import subprocess
+
+from daemon import BUILD
+
+CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def workload_path(name):
+    return os.path.join(BUILD, "workloads", name)
+
+
+class Workload:
+    """A workload in the background, past its "ready" line; killed at the end of the with block."""
+
+    def __init__(self, name, *arguments):
+        argv = [workload_path(name), *map(str, arguments)]
+        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        line = self.process.stdout.readline()
+        if line != "ready\n":
+            raise AssertionError(f"{name} said {line!r} instead of ready")
+
+    def cpu_seconds(self):
+        return cpu_seconds(self.pid)
+
+    def output(self):
+        """What it prints until it ends."""
+        rest = self.process.stdout.read()
+        self.process.wait()
+        return rest
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def cpu_seconds(pid):
+    """utime + stime of a process, all threads."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS

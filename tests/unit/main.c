@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Runs every suite of tests/unit/suites.h in one runner, so that the last line of output is check's
+ * own summary of all of them. CK_FORK=no runs the tests in this process, for debuggers and
+ * sanitizers; CK_RUN_SUITE and CK_RUN_CASE pick some, as check documents.
+ */
+#include "tests/unit/suites.h"
+
+#include <stdlib.h>
+
+int main(void)
+{
+	SRunner *runner = srunner_create(NULL);
+
+#define SUITE(name) srunner_add_suite(runner, name##_suite());
+	SUITES(SUITE)
+#undef SUITE
+
+	srunner_run_all(runner, CK_ENV);
+
+	int failed = srunner_ntests_failed(runner);
+	int run = srunner_ntests_run(runner);
+
+	srunner_free(runner);
+	/* A filter that matches nothing must not look like success. */
+	return failed == 0 && run > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

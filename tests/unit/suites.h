@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The list of unit test suites, written once: tests/unit/test_NAME.c defines NAME_suite(), main.c
+ * runs all.
+ */
+#pragma once
+
+#include <check.h>
+
+#define SUITES(SUITE)     \
+	SUITE(buf)        \
+	SUITE(text)       \
+	SUITE(lane)       \
+	SUITE(symtab)     \
+	SUITE(elf)        \
+	SUITE(object)     \
+	SUITE(store)      \
+	SUITE(kallsyms)   \
+	SUITE(demangle)   \
+	SUITE(symbolize)  \
+	SUITE(builder)    \
+	SUITE(select)     \
+	SUITE(recorder)   \
+	SUITE(pprof)      \
+	SUITE(folded)     \
+	SUITE(text_table) \
+	SUITE(query)      \
+	SUITE(maps)       \
+	SUITE(identity)   \
+	SUITE(procs)      \
+	SUITE(records)    \
+	SUITE(perf)       \
+	SUITE(server)
+
+#define SUITE(name) Suite *name##_suite(void);
+SUITES(SUITE)
+#undef SUITE

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct buf: growth, the error that sticks, files and gzip.
+ */
+#include "base/buf.h"
+#include "tests/unit/suites.h"
+
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+START_TEST(empty_is_text)
+{
+	struct buf buf = BUF_INIT;
+
+	ck_assert_str_eq(buf_text(&buf), "");
+	buf_add(&buf, NULL, 0);
+	ck_assert_uint_eq(buf.len, 0);
+	buf_release(&buf);
+	buf_release(&buf);
+}
+END_TEST
+
+START_TEST(grows_and_stays_terminated)
+{
+	_cleanup_(buf_release) struct buf buf = BUF_INIT;
+
+	for (size_t i = 0; i < 10000; i++) {
+		buf_add_char(&buf, (char)('a' + i % 26));
+		ck_assert_uint_eq(strlen(buf_text(&buf)), i + 1);
+	}
+	buf_clear(&buf);
+	ck_assert_str_eq(buf_text(&buf), "");
+	buf_add_text(&buf, "x=");
+	buf_printf(&buf, "%d/%s", 42, "y");
+	ck_assert_str_eq(buf_text(&buf), "x=42/y");
+	buf_add(&buf, "\0z", 2);
+	ck_assert_uint_eq(buf.len, 8);
+}
+END_TEST
+
+START_TEST(error_sticks)
+{
+	_cleanup_(buf_release) struct buf buf = BUF_INIT;
+
+	buf_add_text(&buf, "kept");
+	ck_assert_ptr_null(buf_reserve(&buf, SIZE_MAX - 2));
+	ck_assert_int_eq(buf_error(&buf), -ENOMEM);
+	buf_add_text(&buf, "lost");
+	buf_printf(&buf, "%d", 1);
+	buf_gzip(&buf);
+	ck_assert_str_eq(buf_text(&buf), "kept");
+	ck_assert_int_eq(buf_error(&buf), -ENOMEM);
+	buf_clear(&buf);
+	buf_add_text(&buf, "again");
+	ck_assert_int_eq(buf_error(&buf), 0);
+	ck_assert_str_eq(buf_text(&buf), "again");
+}
+END_TEST
+
+static void check_gzip(const struct buf *plain)
+{
+	_cleanup_(buf_release) struct buf zipped = BUF_INIT;
+	_cleanup_free_ uint8_t *back = malloc(plain->len + 1);
+	z_stream stream = {0};
+
+	buf_add(&zipped, plain->data, plain->len);
+	buf_gzip(&zipped);
+	ck_assert_int_eq(buf_error(&zipped), 0);
+	ck_assert_uint_eq(zipped.data[0], 0x1f);
+	ck_assert_uint_eq(zipped.data[1], 0x8b);
+
+	ck_assert_int_eq(inflateInit2(&stream, 15 + 16), Z_OK);
+	stream.next_in = zipped.data;
+	stream.avail_in = (uInt)zipped.len;
+	stream.next_out = back;
+	stream.avail_out = (uInt)plain->len + 1;
+	ck_assert_int_eq(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	ck_assert_uint_eq(stream.total_out, plain->len);
+	ck_assert(!plain->len || !memcmp(back, plain->data, plain->len));
+	inflateEnd(&stream);
+}
+
+START_TEST(gzip_round_trip)
+{
+	_cleanup_(buf_release) struct buf buf = BUF_INIT;
+
+	check_gzip(&buf);
+	for (uint32_t i = 0; i < 50000; i++)
+		buf_printf(&buf, "%u ", i * 2654435761U);
+	check_gzip(&buf);
+}
+END_TEST
+
+START_TEST(reads_files_up_to_a_limit)
+{
+	_cleanup_(buf_release) struct buf buf = BUF_INIT;
+
+	ck_assert_int_eq(buf_read_file(&buf, "/proc/self/status", 65536), 0);
+	ck_assert_ptr_nonnull(strstr(buf_text(&buf), "Pid:"));
+	size_t len = buf.len;
+	ck_assert_int_eq(buf_read_file(&buf, "/proc/self/status", len / 2), -EFBIG);
+	ck_assert_uint_eq(buf.len, 0);
+	ck_assert_int_eq(buf_read_file(&buf, "/dev/zero", 100000), -EFBIG);
+	ck_assert_int_eq(buf_read_file(&buf, "/nonexistent", 1), -ENOENT);
+	ck_assert_int_eq(buf_read_file(&buf, "/proc", 1), -EISDIR);
+	ck_assert_int_eq(buf_read_file(&buf, "/dev/null", 0), 0);
+	ck_assert_uint_eq(buf.len, 0);
+}
+END_TEST
+
+Suite *buf_suite(void)
+{
+	Suite *suite = suite_create("buf");
+	TCase *tcase = tcase_create("buf");
+
+	tcase_add_test(tcase, empty_is_text);
+	tcase_add_test(tcase, grows_and_stays_terminated);
+	tcase_add_test(tcase, error_sticks);
+	tcase_add_test(tcase, gzip_round_trip);
+	tcase_add_test(tcase, reads_files_up_to_a_limit);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct lane: order, one at a time, the bound, and what stopping does to those that wait.
+ */
+#include "base/lane.h"
+#include "tests/unit/suites.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+enum { JOBS = 20 };
+
+struct record {
+	int running, most_running, ran[JOBS], ran_count;
+	int done[JOBS], done_count;
+};
+
+struct test_job {
+	struct job job;
+	struct record *record;
+	struct lane *lane;
+	int number;
+	bool ran, stops_lane;
+};
+
+static void run(struct job *job)
+{
+	struct test_job *test = (struct test_job *)job;
+	struct record *record = test->record;
+	int running = __atomic_add_fetch(&record->running, 1, __ATOMIC_SEQ_CST);
+
+	if (running > record->most_running)
+		record->most_running = running;
+	test->ran = true;
+	record->ran[record->ran_count++] = test->number;
+	__atomic_sub_fetch(&record->running, 1, __ATOMIC_SEQ_CST);
+}
+
+static void done(struct job *job)
+{
+	struct test_job *test = (struct test_job *)job;
+
+	test->record->done[test->record->done_count++] = test->number;
+	if (test->stops_lane)
+		lane_stop(test->lane);
+}
+
+static void init_jobs(struct test_job jobs[JOBS], struct record *record, struct lane *lane)
+{
+	for (int i = 0; i < JOBS; i++) {
+		jobs[i] = (struct test_job){
+			.job = {run, done, NULL}, .record = record, .lane = lane, .number = i};
+	}
+}
+
+START_TEST(first_in_first_out)
+{
+	struct record record = {0};
+	struct test_job jobs[JOBS];
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	struct lane *lane = lane_new(&loop, JOBS);
+	init_jobs(jobs, &record, lane);
+	for (int i = 0; i < JOBS; i++)
+		ck_assert_int_eq(lane_submit(lane, &jobs[i].job), 0);
+	ck_assert_uint_eq(lane_length(lane), JOBS);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_uint_eq(lane_length(lane), 0);
+	ck_assert_int_eq(record.most_running, 1);
+	ck_assert_int_eq(record.done_count, JOBS);
+	for (int i = 0; i < JOBS; i++) {
+		ck_assert_int_eq(record.ran[i], i);
+		ck_assert_int_eq(record.done[i], i);
+	}
+	lane_stop(lane);
+	lane_free(lane);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+}
+END_TEST
+
+START_TEST(sheds_load)
+{
+	struct record record = {0};
+	struct test_job jobs[JOBS];
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	struct lane *lane = lane_new(&loop, 2);
+	init_jobs(jobs, &record, lane);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(lane_submit(lane, &jobs[i].job), 0);
+	ck_assert_int_eq(lane_submit(lane, &jobs[3].job), -EAGAIN);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_int_eq(record.done_count, 3);
+	ck_assert_int_eq(lane_submit(lane, &jobs[3].job), 0);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert(jobs[3].ran);
+	lane_free(lane);
+	uv_loop_close(&loop);
+}
+END_TEST
+
+START_TEST(stopping_finishes_the_queue_unrun)
+{
+	struct record record = {0};
+	struct test_job jobs[JOBS];
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	struct lane *lane = lane_new(&loop, JOBS);
+	init_jobs(jobs, &record, lane);
+	for (int i = 0; i < 4; i++)
+		lane_submit(lane, &jobs[i].job);
+	lane_stop(lane);
+	ck_assert_int_eq(record.done_count, 3);
+	ck_assert_uint_eq(lane_length(lane), 1);
+	ck_assert_int_eq(lane_submit(lane, &jobs[4].job), -EAGAIN);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_int_eq(record.done_count, 4);
+	ck_assert(jobs[0].ran && !jobs[1].ran && !jobs[2].ran && !jobs[3].ran);
+	lane_stop(lane);
+	lane_free(lane);
+	uv_loop_close(&loop);
+}
+END_TEST
+
+START_TEST(stopping_from_done)
+{
+	struct record record = {0};
+	struct test_job jobs[JOBS];
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	struct lane *lane = lane_new(&loop, JOBS);
+	init_jobs(jobs, &record, lane);
+	jobs[0].stops_lane = true;
+	for (int i = 0; i < JOBS; i++)
+		lane_submit(lane, &jobs[i].job);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_int_eq(record.done_count, JOBS);
+	ck_assert(!jobs[JOBS - 1].ran);
+	lane_free(lane);
+	lane_free(NULL);
+	uv_loop_close(&loop);
+}
+END_TEST
+
+Suite *lane_suite(void)
+{
+	Suite *suite = suite_create("lane");
+	TCase *tcase = tcase_create("lane");
+
+	tcase_add_test(tcase, first_in_first_out);
+	tcase_add_test(tcase, sheds_load);
+	tcase_add_test(tcase, stopping_finishes_the_queue_unrun);
+	tcase_add_test(tcase, stopping_from_done);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The process table: which program, and which mapping, was where at a time.
+ */
+#include "tests/unit/suites.h"
+
+#include "base/bounds.h"
+#include "proc/proc.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { PID = 4000001, CHILD = 4000002 }; /* over the kernel's default limit: nobody has them */
+
+static const struct file_key no_file;
+static struct store *store;
+static struct procs *procs;
+
+static void set_up(void)
+{
+	store = store_new(16);
+	procs = procs_new(store);
+	ck_assert_ptr_nonnull(procs);
+}
+
+static void tear_down(void)
+{
+	procs_free(procs);
+	store_free(store);
+}
+
+static const struct proc_mapping *find_at(uint32_t pid, uint64_t time, uint64_t address)
+{
+	const struct image *image = procs_image(procs, pid, time);
+
+	ck_assert_ptr_nonnull(image);
+	return mapping_set_find(image->set, address);
+}
+
+START_TEST(exec_starts_a_new_program)
+{
+	procs_exec(procs, PID, "first", 100);
+	procs_mmap(procs, PID, 0x1000, 0x2000, 0, &no_file, "[one]");
+	procs_exec(procs, PID, "second", 200);
+	procs_mmap(procs, PID, 0x1000, 0x2000, 0, &no_file, "[two]");
+	ck_assert_str_eq(find_at(PID, 150, 0x1800)->path, "[one]");
+	ck_assert_str_eq(procs_image(procs, PID, 150)->comm, "first");
+	ck_assert_str_eq(find_at(PID, 200, 0x1800)->path, "[two]");
+	ck_assert_str_eq(procs_image(procs, PID, 999)->comm, "second");
+	/* Before its first program, the oldest is the best guess. */
+	ck_assert_str_eq(procs_image(procs, PID, 1)->comm, "first");
+}
+END_TEST
+
+START_TEST(a_reused_pid_is_another_program)
+{
+	procs_exec(procs, PID, "old", 100);
+	procs_mmap(procs, PID, 0x1000, 0x2000, 0, &no_file, "[old]");
+	procs_exit(procs, PID, PID, 150);
+	procs_exec(procs, CHILD, "parent", 100);
+	procs_mmap(procs, CHILD, 0x5000, 0x6000, 0, &no_file, "[parent]");
+	procs_fork(procs, CHILD, PID, 200);
+	ck_assert_str_eq(procs_image(procs, PID, 149)->comm, "old");
+	ck_assert_str_eq(procs_image(procs, PID, 201)->comm, "parent");
+	ck_assert_ptr_null(find_at(PID, 201, 0x1000));
+	ck_assert_str_eq(find_at(PID, 201, 0x5000)->path, "[parent]");
+}
+END_TEST
+
+START_TEST(a_child_shares_and_then_differs)
+{
+	procs_exec(procs, PID, "parent", 100);
+	procs_mmap(procs, PID, 0x1000, 0x2000, 0, &no_file, "[shared]");
+	procs_fork(procs, PID, CHILD, 200);
+	procs_mmap(procs, CHILD, 0x1000, 0x2000, 0, &no_file, "[own]");
+	ck_assert_str_eq(find_at(PID, 300, 0x1000)->path, "[shared]");
+	ck_assert_str_eq(find_at(CHILD, 300, 0x1000)->path, "[own]");
+	procs_comm(procs, CHILD, CHILD + 1, "thread"); /* a thread's name is not the process's */
+	ck_assert_str_eq(procs_image(procs, CHILD, 300)->comm, "parent");
+	procs_comm(procs, CHILD, CHILD, "renamed");
+	ck_assert_str_eq(procs_image(procs, CHILD, 300)->comm, "renamed");
+	ck_assert_str_eq(procs_image(procs, PID, 300)->comm, "parent");
+}
+END_TEST
+
+START_TEST(a_mapping_cuts_what_it_covers)
+{
+	procs_exec(procs, PID, "x", 1);
+	procs_mmap(procs, PID, 0x10000, 0x20000, 0x5000, &no_file, "[a]");
+	procs_mmap(procs, PID, 0x14000, 0x16000, 0, &no_file, "[b]");
+	ck_assert_str_eq(find_at(PID, 2, 0x13fff)->path, "[a]");
+	ck_assert_str_eq(find_at(PID, 2, 0x14000)->path, "[b]");
+	ck_assert_str_eq(find_at(PID, 2, 0x16000)->path, "[a]");
+	ck_assert_uint_eq(find_at(PID, 2, 0x16000)->offset, 0x5000 + 0x6000);
+	ck_assert_ptr_null(find_at(PID, 2, 0x20000));
+	procs_mmap(procs, PID, 0x0f000, 0x21000, 0, &no_file, "[all]");
+	ck_assert_uint_eq(mapping_set_count(procs_image(procs, PID, 2)->set), 1);
+	/* Nonsense changes nothing. */
+	procs_mmap(procs, PID, 0x3000, 0x3000, 0, &no_file, "[empty]");
+	procs_mmap(procs, PID, 0x4000, 0x3000, 0, &no_file, "[backwards]");
+	ck_assert_uint_eq(mapping_set_count(procs_image(procs, PID, 2)->set), 1);
+}
+END_TEST
+
+START_TEST(mappings_are_bounded)
+{
+	struct proc_stats stats;
+
+	procs_exec(procs, PID, "x", 1);
+	for (uint64_t i = 1; i <= MAX_MAPPINGS + 10; i++)
+		procs_mmap(procs, PID, i * 0x2000, i * 0x2000 + 0x1000, 0, &no_file, "//anon");
+	procs_get_stats(procs, &stats);
+	ck_assert_uint_eq(stats.mappings, MAX_MAPPINGS);
+	ck_assert_uint_eq(stats.dropped, 10);
+	ck_assert_str_eq(find_at(PID, 2, 0x2000)->path, "");
+}
+END_TEST
+
+START_TEST(what_ended_expires)
+{
+	struct proc_stats stats;
+
+	procs_exec(procs, PID, "first", 100);
+	procs_exec(procs, PID, "second", 200);
+	procs_expire(procs, 150);
+	procs_get_stats(procs, &stats);
+	ck_assert_uint_eq(stats.images, 2);
+	procs_expire(procs, 201);
+	procs_get_stats(procs, &stats);
+	ck_assert_uint_eq(stats.images, 1);
+	procs_exit(procs, PID, PID + 1, 300); /* a thread */
+	procs_expire(procs, 1000);
+	ck_assert(procs_known(procs, PID));
+	procs_exit(procs, PID, PID, 300);
+	procs_expire(procs, 300);
+	ck_assert(procs_known(procs, PID));
+	procs_expire(procs, 301);
+	ck_assert(!procs_known(procs, PID));
+	ck_assert_ptr_null(procs_image(procs, PID, 300));
+}
+END_TEST
+
+static void count_self(const struct proc *proc, void *ctx)
+{
+	if (proc->pid == (uint32_t)getpid() && proc->comm[0])
+		*(int *)ctx += 1;
+}
+
+START_TEST(finds_itself_in_proc)
+{
+	uint32_t self = (uint32_t)getpid();
+	const struct proc_mapping *mapped;
+	int seen = 0;
+
+	ck_assert_int_eq(procs_scan(procs), 0);
+	mapped = find_at(self, 1, (uint64_t)(uintptr_t)&procs_suite);
+	ck_assert_ptr_nonnull(mapped);
+	ck_assert_uint_ne(mapped->object, 0);
+	ck_assert_ptr_nonnull(strstr(mapped->path, "unit"));
+	procs_each(procs, count_self, &seen);
+	ck_assert_int_eq(seen, 1);
+	/* A second scan replaces, it does not add. */
+	ck_assert_int_eq(procs_scan(procs), 0);
+	ck_assert_ptr_nonnull(find_at(self, 1, (uint64_t)(uintptr_t)&procs_suite));
+}
+END_TEST
+
+Suite *procs_suite(void)
+{
+	Suite *suite = suite_create("procs");
+	TCase *tests = tcase_create("table");
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, exec_starts_a_new_program);
+	tcase_add_test(tests, a_reused_pid_is_another_program);
+	tcase_add_test(tests, a_child_shares_and_then_differs);
+	tcase_add_test(tests, a_mapping_cuts_what_it_covers);
+	tcase_add_test(tests, mappings_are_bounded);
+	tcase_add_test(tests, what_ended_expires);
+	tcase_add_test(tests, finds_itself_in_proc);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

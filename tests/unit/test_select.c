@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Merging slices and keeping what was asked for.
+ */
+#include "tests/unit/suites.h"
+
+#include "profile/select.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void add(struct builder *builder, struct task task, uint32_t node)
+{
+	builder_sample(builder, node, builder_task(builder, &task),
+	               (uint64_t[PROFILE_VALUES]){1, 100});
+}
+
+/*
+ * Paths: main > leaf > [kernel] for pid 1, main for pid 2, [kernel] alone for pid 0. The second
+ * slice has its tables in another order, so that no id is the same by chance.
+ */
+static struct profile *slice(uint64_t start, bool reversed, const char *type)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	struct mapping file = {.path = builder_text(builder, reversed ? "x" : "/bin/a")};
+	struct mapping kernel = {.path = builder_text(builder, "[kernel.kallsyms]"),
+	                         .kind = MAPPING_KERNEL};
+	uint32_t kernel_id = reversed ? builder_mapping(builder, &kernel) : 0, file_id, node, leaf;
+	struct profile *profile = NULL;
+	struct function function = {.name = builder_text(builder, "main")};
+
+	file.path = builder_text(builder, "/bin/a");
+	file_id = builder_mapping(builder, &file);
+	kernel_id = builder_mapping(builder, &kernel);
+	if (reversed)
+		builder_location(builder, kernel_id, 0xf00);
+	node = builder_node(builder, 0, builder_location(builder, file_id, 0x10));
+	leaf = builder_node(builder, node, builder_location(builder, file_id, 0x20));
+	leaf = builder_node(builder, leaf, builder_location(builder, kernel_id, 0xf00));
+	builder_line(builder, builder_location(builder, file_id, 0x10),
+	             builder_function(builder, &function), 5);
+	add(builder, (struct task){1, 11, builder_text(builder, "one"), builder_text(builder, "t")},
+	    leaf);
+	add(builder, (struct task){2, 22, builder_text(builder, "two"), 0}, node);
+	add(builder, (struct task){0, 0, builder_text(builder, "kworker"), 0},
+	    builder_node(builder, 0, builder_location(builder, kernel_id, 0xf00)));
+	builder_value_type(builder, type, "count");
+	builder_value_type(builder, "cpu", "nanoseconds");
+	builder_period(builder, "cpu", "nanoseconds", 100);
+	builder_time(builder, start, start + 5, 10);
+	builder_ticks(builder, &(struct ticks){10, 7, 0});
+	ck_assert_int_eq(builder_seal(builder, &profile), 0);
+	return profile;
+}
+
+static struct profile *merged(const struct selection *selection)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	struct profile *slices[] = {slice(100, false, "samples"), slice(110, true, "samples")};
+	struct profile *profile = NULL;
+
+	ck_assert_int_eq(select_merge(builder, slices, 2, selection), 0);
+	ck_assert_int_eq(builder_seal(builder, &profile), 0);
+	profile_unref(slices[0]);
+	profile_unref(slices[1]);
+	return profile;
+}
+
+static uint64_t count(const struct profile *profile)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 1; i < profile->sample_count; i++)
+		total += profile->samples[i].values[0];
+	return total;
+}
+
+START_TEST(merges_all)
+{
+	_cleanup_(profile_unrefp) struct profile *profile = merged(&(struct selection){0});
+	const struct location *named = NULL;
+
+	ck_assert_uint_eq(profile->sample_count, 4);
+	ck_assert_uint_eq(count(profile), 6);
+	ck_assert_uint_eq(profile->mapping_count, 3);
+	ck_assert_uint_eq(profile->location_count, 4);
+	ck_assert_uint_eq(profile->node_count, 5);
+	ck_assert_uint_eq(profile->line_count, 2);
+	ck_assert_uint_eq(profile->ticks.total, 20);
+	ck_assert_uint_eq(profile->start_mono_ns, 100);
+	ck_assert_uint_eq(profile->start_wall_ns, 105);
+	ck_assert_uint_eq(profile->duration_ns, 20);
+	ck_assert_uint_eq(profile->type_count, 2);
+	ck_assert_uint_eq(profile->period, 100);
+	for (uint32_t i = 1; i < profile->location_count; i++)
+		if (profile->locations[i].address == 0x10)
+			named = &profile->locations[i];
+	ck_assert_ptr_nonnull(named);
+	ck_assert_uint_eq(named->line_count, 1);
+	ck_assert_uint_eq(profile->lines[named->first_line].number, 5);
+}
+END_TEST
+
+static const struct {
+	struct selection selection;
+	uint64_t count;
+	uint32_t nodes; /* entry 0 included */
+} filters[] = {
+	{{.pids = {1}, .pid_count = 1}, 2, 4},
+	{{.pids = {1, 2}, .pid_count = 2}, 4, 4},
+	{{.pids = {2}, .pid_count = 1}, 2, 2},
+	{{.pids = {0}, .pid_count = 1}, 2, 2},
+	{{.pids = {9}, .pid_count = 1}, 0, 1},
+	{{.tids = {22}, .tid_count = 1}, 2, 2},
+	{{.pids = {1}, .pid_count = 1, .tids = {22}, .tid_count = 1}, 0, 1},
+	{{.comms = {"two"}, .comm_count = 1}, 2, 2},
+	{{.comms = {"t"}, .comm_count = 1}, 2, 4},
+	{{.comms = {"tw"}, .comm_count = 1}, 0, 1},
+	{{.no_kernel = true}, 4, 3},
+	{{.pids = {0}, .pid_count = 1, .no_kernel = true}, 0, 1},
+	{{.idle = true}, 6 + 14, 6},
+	{{.idle = true, .pids = {1}, .pid_count = 1}, 2, 4},
+	{{.idle = true, .pids = {0}, .pid_count = 1}, 2 + 14, 3},
+	{{.idle = true, .comms = {"[idle]"}, .comm_count = 1}, 14, 2},
+};
+
+START_TEST(filters_samples)
+{
+	_cleanup_(profile_unrefp) struct profile *profile = merged(&filters[_i].selection);
+
+	ck_assert_uint_eq(count(profile), filters[_i].count);
+	ck_assert_uint_eq(profile->node_count, filters[_i].nodes);
+	ck_assert_uint_eq(profile->ticks.idle, 14);
+}
+END_TEST
+
+START_TEST(idle_has_time)
+{
+	struct selection selection = {.idle = true, .comms = {"[idle]"}, .comm_count = 1};
+	_cleanup_(profile_unrefp) struct profile *profile = merged(&selection);
+	const struct sample *sample = &profile->samples[1];
+	const struct location *location =
+		&profile->locations[profile->nodes[sample->node].location];
+
+	ck_assert_uint_eq(profile->sample_count, 2);
+	ck_assert_uint_eq(sample->values[1], 1400);
+	ck_assert_int_eq(profile->mappings[location->mapping].kind, MAPPING_PSEUDO);
+	ck_assert_str_eq(profile_string(profile, profile->mappings[location->mapping].path),
+	                 "[idle]");
+}
+END_TEST
+
+START_TEST(refuses_other_types)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	struct selection everything = {0};
+	struct profile *slices[] = {slice(100, false, "samples"), slice(110, false, "objects")};
+
+	ck_assert_int_eq(select_merge(builder, slices, 0, &everything), 0);
+	ck_assert_int_eq(select_merge(builder, slices, 2, &everything), -EINVAL);
+	ck_assert_uint_eq(builder_view(builder)->sample_count, 1);
+	ck_assert_int_eq(select_merge(builder, slices, 1, &everything), 0);
+	ck_assert_int_eq(select_merge(builder, slices + 1, 1, &everything), -EINVAL);
+	profile_unref(slices[0]);
+	profile_unref(slices[1]);
+}
+END_TEST
+
+Suite *select_suite(void)
+{
+	Suite *suite = suite_create("select");
+	TCase *tests = tcase_create("select");
+
+	tcase_add_test(tests, merges_all);
+	tcase_add_loop_test(tests, filters_samples, 0, sizeof(filters) / sizeof(*filters));
+	tcase_add_test(tests, idle_has_time);
+	tcase_add_test(tests, refuses_other_types);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct store with files of its own making: which of them are one, what is remembered, what is
+ * dropped, and that no other file of the same name is ever taken.
+ */
+#include "object/store.h"
+#include "tests/unit/elf_image.h"
+#include "tests/unit/suites.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static char folder[64];
+
+static void make_folder(void)
+{
+	strcpy(folder, "/tmp/profd-store-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+	char path[128];
+
+	for (int i = 0; i < 8; i++) {
+		snprintf(path, sizeof(path), "%s/%d", folder, i);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
+/* File FOLDER/number; an image of that seed, or a script when the seed is negative. */
+static const char *make_file(int number, int seed, struct file_key *ret_key)
+{
+	static char path[128];
+	struct elf_image image;
+	struct stat st;
+
+	elf_image_init(&image, (uint8_t)seed);
+	if (seed < 0)
+		strcpy((char *)&image, "#!/bin/sh\n");
+	snprintf(path, sizeof(path), "%s/%d", folder, number);
+	unlink(path);
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, &image, sizeof(image)), sizeof(image));
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	*ret_key = (struct file_key){
+		.major = 1, .inode = st.st_ino, .generation = (uint64_t)number + 1};
+	return path;
+}
+
+static const struct object *open_path(struct store *store, const struct file_key *key,
+                                      const char *path)
+{
+	return store_open(store, key, (uint32_t)getpid(), 0, 0, path);
+}
+
+START_TEST(one_object_per_file)
+{
+	_cleanup_(store_freep) struct store *store = store_new(10);
+	struct file_key key, other_key;
+	struct store_stats stats;
+
+	const char *path = make_file(0, 1, &key);
+	const struct object *object = open_path(store, &key, path);
+	ck_assert_ptr_nonnull(object);
+	ck_assert_str_eq(object->path, path);
+	ck_assert_uint_ne(object->id, 0);
+	/* By key, although the file has gone. */
+	unlink(path);
+	ck_assert_ptr_eq(open_path(store, &key, path), object);
+	/* By build ID. */
+	path = make_file(1, 1, &other_key);
+	ck_assert_ptr_eq(open_path(store, &other_key, path), object);
+	/* By fstat(), without a generation. */
+	other_key.generation = 0;
+	ck_assert_ptr_eq(open_path(store, &other_key, path), object);
+	path = make_file(2, 2, &other_key);
+	ck_assert_ptr_ne(open_path(store, &other_key, path), object);
+	store_get_stats(store, &stats);
+	ck_assert_uint_eq(stats.objects, 2);
+	ck_assert_uint_eq(stats.opened, 2);
+	ck_assert_uint_eq(stats.open_failed, 0);
+}
+END_TEST
+
+START_TEST(failures_are_remembered)
+{
+	_cleanup_(store_freep) struct store *store = store_new(10);
+	struct store_stats stats;
+	struct file_key key;
+
+	const char *path = make_file(0, -1, &key);
+	for (int i = 0; i < 3; i++)
+		ck_assert_ptr_null(open_path(store, &key, path));
+	key.generation = 99;
+	ck_assert_ptr_null(open_path(store, &key, path));
+	store_get_stats(store, &stats);
+	ck_assert_uint_eq(stats.open_failed, 1);
+	ck_assert_uint_eq(stats.objects, 0);
+}
+END_TEST
+
+START_TEST(another_file_of_that_name)
+{
+	_cleanup_(store_freep) struct store *store = store_new(10);
+	struct file_key key;
+
+	const char *path = make_file(0, 1, &key);
+	key.inode++;
+	ck_assert_ptr_null(open_path(store, &key, path));
+	/* Not remembered: it is nothing the file did. */
+	key.inode--;
+	ck_assert_ptr_nonnull(open_path(store, &key, path));
+	ck_assert_ptr_null(open_path(store, &(struct file_key){0}, "/nonexistent/x"));
+	ck_assert_ptr_null(open_path(store, &(struct file_key){0}, "/tmp"));
+	ck_assert_ptr_null(open_path(store, &(struct file_key){0}, "relative"));
+}
+END_TEST
+
+START_TEST(no_files)
+{
+	static const char *const paths[] = {"",           "//anon",
+	                                    "[heap]",     "[stack]",
+	                                    "/dev/zero",  "/dev/zero (deleted)",
+	                                    "/SYSV00000", "anon_inode:[perf_event]"};
+	_cleanup_(store_freep) struct store *store = store_new(10);
+	struct store_stats stats;
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		ck_assert_ptr_null(open_path(store, &(struct file_key){0}, paths[i]));
+	store_get_stats(store, &stats);
+	ck_assert_uint_eq(stats.open_failed, 0);
+}
+END_TEST
+
+START_TEST(evicts_what_was_used_longest_ago)
+{
+	_cleanup_(store_freep) struct store *store = store_new(2);
+	struct store_stats stats;
+	struct file_key keys[3];
+	uint32_t ids[3];
+
+	for (int i = 0; i < 2; i++)
+		ids[i] = open_path(store, &keys[i], make_file(i, i, &keys[i]))->id;
+	struct object *held = store_get(store, ids[1]);
+	object_unref(store_get(store, ids[0]));
+	ids[2] = open_path(store, &keys[2], make_file(2, 2, &keys[2]))->id;
+
+	ck_assert_ptr_null(store_get(store, ids[1]));
+	struct object *kept = store_get(store, ids[0]);
+	ck_assert_ptr_nonnull(kept);
+	object_unref(kept);
+	/* Whoever held it keeps it. */
+	ck_assert_uint_eq(held->id, ids[1]);
+	object_unref(held);
+	/* It comes back under a new id. */
+	const struct object *again = open_path(store, &keys[1], make_file(1, 1, &keys[1]));
+	ck_assert_uint_gt(again->id, ids[2]);
+	store_get_stats(store, &stats);
+	ck_assert_uint_eq(stats.objects, 2);
+	ck_assert_uint_eq(stats.evicted, 2);
+	ck_assert_ptr_null(store_get(store, 0));
+	ck_assert_ptr_null(store_get(store, UINT32_MAX));
+}
+END_TEST
+
+START_TEST(many_files)
+{
+	_cleanup_(store_freep) struct store *store = store_new(3);
+	struct store_stats stats;
+	struct file_key key;
+
+	for (int i = 0; i < 200; i++) {
+		const char *path = make_file(i % 8, i % 3 ? i : -1, &key);
+		key.generation = (uint64_t)i + 1;
+		ck_assert((open_path(store, &key, path) != NULL) == (i % 3 != 0));
+	}
+	store_get_stats(store, &stats);
+	ck_assert_uint_eq(stats.objects, 3);
+}
+END_TEST
+
+/* Where the kernel lists the mapping of a path. */
+static void find_mapping(const char *path, uint64_t *ret_start, uint64_t *ret_end)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t size = 0;
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	*ret_start = *ret_end = 0;
+	while (getline(&line, &size, maps) > 0) {
+		if (strstr(line, path))
+			sscanf(line, "%" SCNx64 "-%" SCNx64, ret_start, ret_end);
+	}
+	fclose(maps);
+}
+
+START_TEST(deleted_but_mapped)
+{
+	_cleanup_(store_freep) struct store *store = store_new(10);
+	struct file_key key;
+	uint64_t start, end;
+	char deleted[160];
+
+	/* map_files wants a capability. */
+	if (geteuid() != 0)
+		return;
+	const char *path = make_file(0, 1, &key);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(mapped, MAP_FAILED);
+	unlink(path);
+	find_mapping(path, &start, &end);
+	snprintf(deleted, sizeof(deleted), "%s (deleted)", path);
+	const struct object *object =
+		store_open(store, &key, (uint32_t)getpid(), start, end, deleted);
+	ck_assert_ptr_nonnull(object);
+	ck_assert_str_eq(object->path, path);
+	/* Another mapping at the place where one was seen. */
+	key.inode++;
+	key.generation++;
+	ck_assert_ptr_null(
+		store_open(store, &key, (uint32_t)getpid(), start, end, "/usr/bin/other"));
+	munmap(mapped, 4096);
+}
+END_TEST
+
+START_TEST(vdso)
+{
+	_cleanup_(store_freep) struct store *store = store_new(10);
+	const struct object *object = open_path(store, &(struct file_key){0}, "[vdso]");
+	struct symbol symbol;
+	bool found = false;
+
+	ck_assert_ptr_nonnull(object);
+	ck_assert_str_eq(object->path, "[vdso]");
+	ck_assert_ptr_eq(open_path(store, &(struct file_key){0}, "[vdso]"), object);
+	_cleanup_(object_unrefp) struct object *held = store_get(store, object->id);
+	for (uint64_t at = 0; at < held->text.memory_bytes; at += 16)
+		found |= object_symbol(held, held->text.address + at, &symbol) == 0 &&
+		         strstr(symbol.name, "clock_gettime");
+	ck_assert(found);
+}
+END_TEST
+
+Suite *store_suite(void)
+{
+	Suite *suite = suite_create("store");
+	TCase *tcase = tcase_create("store");
+
+	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
+	tcase_add_test(tcase, one_object_per_file);
+	tcase_add_test(tcase, failures_are_remembered);
+	tcase_add_test(tcase, another_file_of_that_name);
+	tcase_add_test(tcase, no_files);
+	tcase_add_test(tcase, evicts_what_was_used_longest_ago);
+	tcase_add_test(tcase, many_files);
+	tcase_add_test(tcase, deleted_but_mapped);
+	tcase_add_test(tcase, vdso);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct symbolizer: every kind of location ends up with one honest name.
+ */
+#include "symbolize/symbolize.h"
+#include "tests/unit/elf_image.h"
+#include "tests/unit/suites.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct store *store;
+static struct symbolizer *symbolizer;
+static struct builder *builder;
+static uint32_t object_id;
+
+static void set_up(void)
+{
+	struct elf_image image;
+	char path[64];
+
+	elf_image_init(&image, 1);
+	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	store = store_new(10);
+	symbolizer = symbolizer_new(store);
+	builder = builder_new();
+	object_id = store_open(store, &(struct file_key){0}, (uint32_t)getpid(), 0, 0, path)->id;
+}
+
+static void tear_down(void)
+{
+	builder_free(builder);
+	symbolizer_free(symbolizer);
+	store_free(store);
+}
+
+static uint32_t add_location(const char *path, enum mapping_kind kind, uint32_t object,
+                             uint64_t address)
+{
+	const struct mapping mapping = {
+		.path = builder_text(builder, path), .kind = kind, .object = object};
+
+	return builder_location(builder, builder_mapping(builder, &mapping), address);
+}
+
+static const struct function *function_of(uint32_t id)
+{
+	const struct profile *profile = builder_view(builder);
+	const struct location *location = &profile->locations[id];
+
+	ck_assert_uint_eq(location->line_count, 1);
+	return &profile->functions[profile->lines[location->first_line].function];
+}
+
+static const char *name_of(uint32_t id)
+{
+	return profile_string(builder_view(builder), function_of(id)->name);
+}
+
+static const char *mapping_of(uint32_t id)
+{
+	const struct profile *profile = builder_view(builder);
+
+	return profile_string(profile, profile->mappings[profile->locations[id].mapping].path);
+}
+
+START_TEST(files)
+{
+	uint32_t plain = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401010);
+	uint32_t mangled = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401045);
+	uint32_t nowhere = add_location("/opt/prog", MAPPING_FILE, object_id, 0x402abc);
+	uint32_t evicted = add_location("/lib/libfoo.so", MAPPING_FILE, 999, 0x1a2b);
+	uint32_t unopened = add_location("/lib/libfoo.so", MAPPING_FILE, 0, 0x10);
+	uint32_t vdso = add_location("[vdso]", MAPPING_FILE, 0, 0x20);
+	uint32_t nameless = add_location("", MAPPING_FILE, 0, 0x30);
+
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_str_eq(name_of(plain), "plain");
+	ck_assert_uint_eq(function_of(plain)->system_name, 0);
+	ck_assert_uint_eq(function_of(plain)->filename, 0);
+	ck_assert_str_eq(name_of(mangled), "foo::bar(int)");
+	ck_assert_str_eq(profile_string(builder_view(builder), function_of(mangled)->system_name),
+	                 "_ZN3foo3barEi");
+	ck_assert_str_eq(name_of(nowhere), "[prog+0x402abc]");
+	ck_assert_uint_eq(function_of(nowhere)->system_name, 0);
+	ck_assert_str_eq(name_of(evicted), "[libfoo.so+0x1a2b]");
+	ck_assert_str_eq(name_of(unopened), "[libfoo.so+0x10]");
+	ck_assert_str_eq(name_of(vdso), "[vdso+0x20]");
+	ck_assert_str_eq(name_of(nameless), "[unknown+0x30]");
+}
+END_TEST
+
+START_TEST(pseudo)
+{
+	uint32_t anon = add_location("[anon]", MAPPING_PSEUDO, 0, 0x10);
+	uint32_t same = add_location("[anon]", MAPPING_PSEUDO, 0, 0x20);
+	uint32_t none = builder_location(builder, 0, 0x30);
+
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_str_eq(name_of(anon), "[anon]");
+	ck_assert_ptr_eq(function_of(anon), function_of(same));
+	ck_assert_str_eq(name_of(none), "[unknown]");
+}
+END_TEST
+
+START_TEST(named_ones_stay)
+{
+	const struct function function = {.name = builder_text(builder, "already")};
+	uint32_t named = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401010);
+
+	builder_line(builder, named, builder_function(builder, &function), 12);
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_str_eq(name_of(named), "already");
+}
+END_TEST
+
+/* The first line of /proc/kallsyms with this end, or 0. */
+static uint64_t kernel_address(const char *end)
+{
+	_cleanup_free_ char *line = NULL;
+	unsigned long address = 0;
+	size_t size = 0;
+	FILE *file = fopen("/proc/kallsyms", "re");
+
+	while (file && getline(&line, &size, file) > 0) {
+		size_t len = strcspn(line, "\n"), end_len = strlen(end);
+		if (len > end_len && !strncmp(line + len - end_len, end, end_len) &&
+		    strchr("tT", line[17]) && sscanf(line, "%lx", &address) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return address;
+}
+
+START_TEST(kernel)
+{
+	uint64_t known = kernel_address(" vfs_read");
+	uint64_t in_module = kernel_address("]");
+	uint32_t low = add_location("[kernel]", MAPPING_KERNEL, 0, 0x1000);
+	uint32_t vfs_read = add_location("[kernel]", MAPPING_KERNEL, 0, known + 4);
+	uint32_t module =
+		add_location("[kernel]", MAPPING_KERNEL, 0, in_module ? in_module : 0x2000);
+
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	if (!known) {
+		ck_assert_str_eq(name_of(low), "[kernel]");
+		ck_assert_str_eq(name_of(vfs_read), "[kernel]");
+		ck_assert_uint_eq(builder_view(builder)->comment_count, 2);
+		return;
+	}
+	ck_assert_str_eq(name_of(low), "[kernel+0x1000]");
+	ck_assert_str_eq(name_of(vfs_read), "vfs_read");
+	ck_assert_str_eq(mapping_of(vfs_read), "[kernel]");
+	ck_assert_uint_eq(builder_view(builder)->comment_count, 1);
+	if (in_module) {
+		ck_assert_str_ne(mapping_of(module), "[kernel]");
+		ck_assert_int_eq(mapping_of(module)[0], '[');
+	}
+}
+END_TEST
+
+START_TEST(empty)
+{
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	symbolizer_free(NULL);
+}
+END_TEST
+
+Suite *symbolize_suite(void)
+{
+	Suite *suite = suite_create("symbolize");
+	TCase *tcase = tcase_create("symbolize");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, files);
+	tcase_add_test(tcase, pseudo);
+	tcase_add_test(tcase, named_ones_stay);
+	tcase_add_test(tcase, kernel);
+	tcase_add_test(tcase, empty);
+	tcase_set_timeout(tcase, 30);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
