@@ -22,7 +22,8 @@ enum {
 	DRAIN_SECONDS = 2,   /* room for this long without a drain, which is due every second */
 };
 
-static int keep_quiet(enum libbpf_print_level level, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static int keep_quiet(enum libbpf_print_level level,
+                                                            const char *format, va_list arguments)
 {
 	char line[512];
 

@@ -114,7 +114,7 @@ class Profile:
                     names.append(functions[_message(value)[1]][0])
                 else:
                     fields[number] = value
-            self.locations[fields[1]] = (names, fields.get(2, 0), fields.get(3, 0))
+            self.locations[fields[1]] = (names, fields.get(3, 0), fields.get(2, 0))
         self.types = [value_type(raw) for raw in groups.get(1, [])]
         self.samples = [self._sample(raw, strings) for raw in groups.get(2, [])]
         self.functions = functions

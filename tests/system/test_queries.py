@@ -100,8 +100,13 @@ class Queries(unittest.TestCase):
         self.assertTrue(place["hot60"] < place["hot30"] < place["hot10"], answer.text)
 
     def test_format_text_sort_and_rows(self):
-        cum = self.daemon.get(f"/profile?last=5s&format=text&sort=cum&rows=3&pid={self.spin.pid}").text
-        self.assertIn("main", cum)
+        query = f"/profile?last=5s&format=text&pid={self.spin.pid}"
+        flat = self.daemon.get(query + "&rows=1").text
+        self.assertIn("hot60", flat)
+        self.assertNotIn("hot30", flat)
+        # By cum, callers come before what they call; all of the chain has 100 %.
+        cum = self.daemon.get(query + "&sort=cum&rows=13").text
+        self.assertIn("level01", cum)
         self.assertNotIn("hot10", cum)
 
     def test_head_of_cheap_endpoints(self):

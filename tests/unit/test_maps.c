@@ -31,7 +31,7 @@ static int remember(const struct maps_line *line, void *ctx)
 START_TEST(reads_a_file_mapping)
 {
 	static const char text[] = "7f1c00000000-7f1c00021000 r-xp 00001000 fe:01 1234       "
-	                           "/usr/lib/a b.so (deleted)\n";
+				   "/usr/lib/a b.so (deleted)\n";
 	struct seen seen = {0};
 
 	ck_assert_int_eq(maps_parse(text, strlen(text), remember, &seen), 0);
