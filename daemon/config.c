@@ -138,6 +138,9 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 {
 	struct parse *parse = state->input;
 
+	/* One line is enough: not also "Try --help". */
+	if (key == ARGP_KEY_INIT)
+		state->err_stream = NULL;
 	if (key == ARGP_KEY_ARG)
 		return on_word(parse, text);
 	if (key == ARGP_KEY_END) {
@@ -170,9 +173,8 @@ int config_parse(int argc, char **argv, struct config *ret_config, char ret_why[
 	for (size_t i = 0; i < SETTING_COUNT; i++)
 		if (settings[i].kind != KIND_ADDRESSES)
 			*field_of(&parse.config, &settings[i]) = settings[i].initial;
+	/* An option that does not exist is refused by getopt, which has then said so itself. */
 	if (argp_parse(&parser, argc, argv, 0, NULL, &parse) != 0) {
-		if (!ret_why[0])
-			snprintf(ret_why, 256, "cannot read the command line");
 		return -EINVAL;
 	}
 	if (!parse.config.listen_count)

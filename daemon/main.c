@@ -14,7 +14,8 @@ int main(int argc, char **argv)
 	char why[256];
 
 	if (config_parse(argc, argv, &config, why) < 0) {
-		log_error("%s", why);
+		if (why[0])
+			log_error("%s", why);
 		return EX_USAGE;
 	}
 	if (config.verbose)

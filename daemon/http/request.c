@@ -4,6 +4,8 @@
  */
 #include "http/request.h"
 
+#include "http/hangup.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -46,6 +48,8 @@ static void unlink_parked(struct request *request)
 		request->next->prev = request->prev;
 	request->next = request->prev = NULL;
 	request->owner = NULL;
+	hangup_stop(request->hangup);
+	request->hangup = NULL;
 	parking->count--;
 }
 
@@ -64,6 +68,25 @@ void request_free(struct request *request)
 	free(request);
 }
 
+/* Nobody reads the answer: it only takes the connection back to libmicrohttpd, which closes it. */
+static void on_hangup(void *ctx)
+{
+	struct request *request = ctx;
+
+	request->abandon(request->owner);
+	request_fail(request, -ECONNRESET);
+}
+
+static void watch_hangup(struct request *request)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (info)
+		request->hangup =
+			hangup_watch(request->service->loop, info->connect_fd, on_hangup, request);
+}
+
 int request_park(struct request *request, void *owner, void (*abandon)(void *owner))
 {
 	struct parking *parking = request->parking;
@@ -79,6 +102,7 @@ int request_park(struct request *request, void *owner, void (*abandon)(void *own
 		parking->first->prev = request;
 	parking->first = request;
 	parking->count++;
+	watch_hangup(request);
 	return 0;
 }
 

@@ -2,8 +2,8 @@
 /*
  * struct request - one HTTP request, from its first line to its last byte sent. It belongs to the
  * server. A handler answers it, or parks it on behalf of an owner who answers later; while it is
- * parked libmicrohttpd does not look at the connection, so a client that hangs up is noticed only
- * when the answer is sent. Loop thread only.
+ * parked libmicrohttpd does not look at the connection, so its end is watched for here
+ * (http/hangup.h). Loop thread only.
  */
 #pragma once
 
@@ -38,6 +38,7 @@ struct request {
 	/* While parked. */
 	void *owner;
 	void (*abandon)(void *owner); /* forget the request, it is about to be answered or freed */
+	struct hangup *hangup;
 	struct request *next, *prev;
 };
 
