@@ -151,12 +151,12 @@ $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(LIBRARY_OBJ)
 # Workloads keep their frame pointers: their truth is in their source, and the walk must find it.
 WORKLOAD_FLAGS := -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-inline -fno-optimize-sibling-calls
 
-$(BUILD)/workloads/%: tests/workloads/%.c Makefile
+$(BUILD)/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h) Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)gcc -std=gnu17 -D_GNU_SOURCE $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $< -lpthread
 
-$(BUILD)/workloads/%: tests/workloads/%.cc Makefile
+$(BUILD)/workloads/%: tests/workloads/%.cc $(wildcard tests/workloads/*.h) Makefile
 	$(call say,CXX,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)g++ $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $<

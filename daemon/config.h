@@ -20,5 +20,5 @@ struct config {
 };
 
 /* Reads "profd serve [options]". -EINVAL with `ret_why`, one line for a person. Does not return
- * from --help, --version and unknown options. */
+ * from --help and --version. `ret_why` is empty when getopt has already said what is wrong. */
 int config_parse(int argc, char **argv, struct config *ret_config, char ret_why[256]);
