@@ -16,11 +16,11 @@ struct {
 	__uint(max_entries, 1);
 } last_tick SEC(".maps");
 
-/* The hypervisor or long stretches with interrupts off swallow ticks; say so. */
-static __always_inline void count_missed(u32 half)
+/* A sleeping idle CPU, the hypervisor and long stretches with interrupts off swallow ticks; say so.
+ */
+static __always_inline void count_missed(u32 half, u64 now)
 {
 	u32 zero = 0;
-	u64 now = bpf_ktime_get_ns();
 	u64 *last = bpf_map_lookup_elem(&last_tick, &zero);
 	u64 periods;
 
@@ -82,12 +82,13 @@ static __always_inline u64 walk_user(const struct pt_regs *sampled, u32 half)
 SEC("perf_event")
 int cpu_sample(struct bpf_perf_event_data *ctx)
 {
-	u32 half = half_acquire();
+	u64 now = bpf_ktime_get_ns();
+	u32 half = half_acquire(now);
 	u64 kernel_stack = STACK_NONE, user_stack;
 	struct pt_regs regs;
 
 	count(half, COUNTER_ticks, 1);
-	count_missed(half);
+	count_missed(half, now);
 	if (bpf_get_current_pid_tgid() == 0) {
 		count(half, COUNTER_idle, 1);
 	} else {

@@ -12,7 +12,7 @@ struct tally_map tallies_1 SEC(".maps");
 struct counter_map counters SEC(".maps");
 struct scratch_map scratches SEC(".maps");
 
-u64 active;
+u64 flip;
 struct cpu_busy cpus[MAX_CPUS];
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

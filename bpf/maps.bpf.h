@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Every shared map and variable, declared once; maps.bpf.c defines them. What is drained exists in
- * two halves: programs write to half `active`, the daemon flips it, waits until no CPU is busy with
- * the old one, and reads that at leisure.
+ * two halves: programs write to the active half, the daemon flips it, waits until no CPU is busy
+ * with the old one, and reads that at leisure.
  */
 #pragma once
 
@@ -51,7 +51,9 @@ extern struct tally_map tallies_0 SEC(".maps"), tallies_1 SEC(".maps");
 extern struct counter_map counters SEC(".maps");
 extern struct scratch_map scratches SEC(".maps");
 
-extern u64 active;
+/* When which half becomes the active one: CLOCK_MONOTONIC nanoseconds << 1 | half. Before that
+ * moment it is the other one, so a boundary is exact however late the daemon wakes. */
+extern u64 flip;
 extern struct cpu_busy cpus[MAX_CPUS];
 
 static __always_inline struct scratch *scratch_get(void)
@@ -73,13 +75,15 @@ static __always_inline void count(u32 half, enum counter counter, u64 by)
  * The half this CPU writes to until half_release(). The exchange is a full barrier: either the
  * daemon sees this CPU busy, or this CPU sees the daemon's flip.
  */
-static __always_inline u32 half_acquire(void)
+static __always_inline u32 half_acquire(u64 now)
 {
 	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
+	u64 planned;
 	u32 half;
 
 	__sync_lock_test_and_set(&cpus[cpu].busy, BUSY_STARTING);
-	half = *(volatile u64 *)&active & 1;
+	planned = *(volatile u64 *)&flip;
+	half = (planned ^ (now < planned >> 1)) & 1;
 	__sync_lock_test_and_set(&cpus[cpu].busy, BUSY_HALF + half);
 	return half;
 }

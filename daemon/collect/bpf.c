@@ -120,9 +120,12 @@ void bpf_release(struct bpf *bpf)
 	*bpf = (struct bpf){0};
 }
 
-u32 bpf_flip(struct bpf *bpf)
+u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns)
 {
-	return (u32)__atomic_fetch_xor(&bpf->skeleton->bss->active, 1, __ATOMIC_SEQ_CST) & 1;
+	u32 old = bpf->skeleton->bss->flip & 1;
+
+	__atomic_store_n(&bpf->skeleton->bss->flip, at_mono_ns << 1 | !old, __ATOMIC_SEQ_CST);
+	return old;
 }
 
 bool bpf_settled(const struct bpf *bpf, u32 half)

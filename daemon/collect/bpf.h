@@ -40,9 +40,11 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256]);
 int bpf_load(struct bpf *bpf, char why[256]);
 void bpf_release(struct bpf *bpf);
 
-/* Makes the other half the active one; the half that was. */
-u32 bpf_flip(struct bpf *bpf);
-/* False while a program may still be writing to the half that was flipped away. */
+/* Makes the other half the active one from a moment on, now or soon; the half that was. Not again
+ * before that half has been drained. */
+u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns);
+/* False while a program may still be writing to the half that was flipped away; asked after the
+ * moment. */
 bool bpf_settled(const struct bpf *bpf, u32 half);
 /* Empties a settled half. */
 void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained);

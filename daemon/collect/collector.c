@@ -24,8 +24,14 @@ enum {
 	/* After a flip, before the first look whether the old half is quiet: programs run
 	   microseconds. */
 	SETTLE_MS = 1,
-	/* Between two flips: requests that come closer together share one. */
-	FLIP_GAP_MS = 5,
+	/* Between two flips: requests that come closer together share one. A tick at 99 Hz is as
+	   long. */
+	FLIP_GAP_MS = 10,
+	/* How long before its moment a flip is given to the kernel half, which keeps time while the
+	 * loop may be woken late. */
+	FLIP_LEAD_MS = 20,
+	/* The drain that is due leaves it to a cut that comes so soon. */
+	DRAIN_SLACK_MS = 100,
 };
 
 /* For as long, samples of a program that has ended may still wait to be drained. */
@@ -44,7 +50,7 @@ struct collector {
 
 	struct cut *waiting;  /* for the next flip */
 	struct cut *settling; /* for the flip under way */
-	bool flip_planned, flip_under_way, ready;
+	bool drain_due, flip_under_way, ready;
 	uint32_t old_half;
 	struct drain_span span;
 	uint64_t next_start_mono_ns, next_start_wall_ns;
@@ -107,57 +113,117 @@ static void drain(struct collector *collector)
 	procs_expire(collector->procs, collector->span.end_mono_ns - keep_ended_ns);
 }
 
+static void start_timer(uv_timer_t *timer, uv_timer_cb fn, uint64_t at_mono_ns)
+{
+	uint64_t now = clock_mono_ns();
+	uint64_t wait_ns = at_mono_ns > now ? at_mono_ns - now : 0;
+
+	uv_update_time(timer->loop);
+	uv_timer_start(timer, fn, (wait_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC, 0);
+}
+
 static void on_settle(uv_timer_t *timer)
 {
 	struct collector *collector = timer->data;
+	uint64_t quiet = collector->span.end_mono_ns + SETTLE_MS * NSEC_PER_MSEC;
+	uint64_t now = clock_mono_ns();
 
-	if (!bpf_settled(&collector->bpf, collector->old_half)) {
-		uv_timer_start(&collector->settle, on_settle, SETTLE_MS, 0);
+	if (now < quiet || !bpf_settled(&collector->bpf, collector->old_half)) {
+		start_timer(&collector->settle, on_settle,
+		            now < quiet ? quiet : now + SETTLE_MS * NSEC_PER_MSEC);
 		return;
 	}
 	drain(collector);
 	collector->flip_under_way = false;
 	answer(&collector->settling, collector->span.end_mono_ns);
-	if (collector->waiting)
-		plan_flip(collector);
+	plan_flip(collector);
 }
 
-static void on_flip(uv_timer_t *timer)
+/* Moves the cuts that a boundary at this time serves. */
+static void take_waiting(struct collector *collector, uint64_t boundary)
 {
-	struct collector *collector = timer->data;
+	struct cut **link = &collector->waiting;
 
-	collector->flip_planned = false;
+	while (*link) {
+		struct cut *cut = *link;
+
+		if (cut->at_mono_ns > boundary) {
+			link = &cut->next;
+			continue;
+		}
+		*link = cut->next;
+		cut->next = collector->settling;
+		collector->settling = cut;
+	}
+}
+
+static void flip(struct collector *collector, uint64_t at)
+{
 	collector->flip_under_way = true;
-	collector->settling = collector->waiting;
-	collector->waiting = NULL;
+	collector->drain_due = false;
 	collector->span.start_mono_ns = collector->next_start_mono_ns;
 	collector->span.start_wall_ns = collector->next_start_wall_ns;
-	collector->old_half = bpf_flip(&collector->bpf);
-	collector->next_start_mono_ns = clock_mono_ns();
-	collector->next_start_wall_ns = clock_wall_ns();
-	collector->span.end_mono_ns = collector->next_start_mono_ns;
-	uv_timer_start(&collector->settle, on_settle, SETTLE_MS, 0);
+	collector->span.end_mono_ns = at;
+	collector->old_half = bpf_flip(&collector->bpf, at);
+	collector->next_start_mono_ns = at;
+	collector->next_start_wall_ns = clock_wall_ns() - clock_mono_ns() + at;
+	take_waiting(collector, at);
+	start_timer(&collector->settle, on_settle, at + SETTLE_MS * NSEC_PER_MSEC);
 }
 
-static void plan_flip(struct collector *collector)
-{
-	uint64_t since = (clock_mono_ns() - collector->next_start_mono_ns) / NSEC_PER_MSEC;
-
-	if (collector->flip_planned || collector->flip_under_way)
-		return;
-	collector->flip_planned = true;
-	uv_timer_start(&collector->flip, on_flip, since < FLIP_GAP_MS ? FLIP_GAP_MS - since : 0, 0);
-}
-
-static void on_second(uv_timer_t *timer)
+static void on_plan(uv_timer_t *timer)
 {
 	plan_flip(timer->data);
 }
 
+/* When the next flip is wanted; UINT64_MAX when nobody wants one. */
+static uint64_t next_wanted(const struct collector *collector, uint64_t now)
+{
+	uint64_t at = UINT64_MAX;
+
+	for (const struct cut *cut = collector->waiting; cut; cut = cut->next)
+		if (cut->at_mono_ns < at)
+			at = cut->at_mono_ns;
+	if (collector->drain_due && at > now + DRAIN_SLACK_MS * NSEC_PER_MSEC)
+		at = now;
+	return at;
+}
+
+/* Sets the next flip going if it is near, else a timer for when it will be. */
+static void plan_flip(struct collector *collector)
+{
+	uint64_t now = clock_mono_ns(), at = next_wanted(collector, now);
+	uint64_t earliest = collector->next_start_mono_ns + FLIP_GAP_MS * NSEC_PER_MSEC;
+
+	if (collector->flip_under_way || at == UINT64_MAX)
+		return;
+	if (at < now)
+		at = now;
+	if (at < earliest)
+		at = earliest;
+	if (at > now + FLIP_LEAD_MS * NSEC_PER_MSEC)
+		start_timer(&collector->flip, on_plan, at - FLIP_LEAD_MS * NSEC_PER_MSEC);
+	else
+		flip(collector, at);
+}
+
+static void on_second(uv_timer_t *timer)
+{
+	struct collector *collector = timer->data;
+
+	collector->drain_due = true;
+	plan_flip(collector);
+}
+
 void collector_cut(struct collector *collector, struct cut *cut)
 {
-	cut->next = collector->waiting;
-	collector->waiting = cut;
+	/* The flip under way serves it as well, as long as its moment is still to come. */
+	bool joins = collector->flip_under_way && cut->at_mono_ns <= collector->span.end_mono_ns &&
+	             clock_mono_ns() < collector->span.end_mono_ns;
+	struct cut **list = joins ? &collector->settling : &collector->waiting;
+
+	cut->next = *list;
+	*list = cut;
 	plan_flip(collector);
 }
 

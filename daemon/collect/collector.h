@@ -75,6 +75,7 @@ void collector_free(struct collector *collector);
  * milliseconds.
  */
 struct cut {
+	uint64_t at_mono_ns; /* the boundary wanted; 0 for as soon as can be */
 	void (*done)(struct cut *cut, uint64_t boundary_mono_ns);
 	struct cut *next; /* the collector's */
 };

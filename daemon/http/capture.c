@@ -14,12 +14,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum stage { STAGE_CUTTING, STAGE_WAITING, STAGE_RENDERING };
+enum stage { STAGE_CUTTING, STAGE_RENDERING };
 
 struct capture {
 	struct cut cut;
 	struct job job;
-	uv_timer_t timer;
 	const struct service *service;
 	struct request *request; /* NULL once nobody waits for it */
 	struct query query;
@@ -43,14 +42,6 @@ static struct capture *capture_of_job(struct job *job)
 	return (struct capture *)((char *)job - offsetof(struct capture, job));
 }
 
-static void on_closed(uv_handle_t *handle)
-{
-	struct capture *capture = handle->data;
-
-	query_release(&capture->query);
-	free(capture);
-}
-
 static void capture_end(struct capture *capture)
 {
 	if (capture->ask.range == RANGE_NEXT && capture->begun)
@@ -58,7 +49,8 @@ static void capture_end(struct capture *capture)
 	capture->begun = false;
 	slices_release(&capture->slices);
 	buf_release(&capture->body);
-	uv_close((uv_handle_t *)&capture->timer, on_closed);
+	query_release(&capture->query);
+	free(capture);
 }
 
 /* The request is about to be answered by somebody else, or freed. */
@@ -151,32 +143,18 @@ static void capture_render(struct capture *capture)
 		capture_fail(capture, err);
 }
 
-static void on_time(uv_timer_t *timer)
-{
-	struct capture *capture = timer->data;
-
-	capture->stage = STAGE_CUTTING;
-	collector_cut(capture->service->collector, &capture->cut);
-}
-
 static void capture_wait(struct capture *capture, uint64_t boundary_mono_ns)
 {
-	uint64_t end_ns = boundary_mono_ns + capture->ask.length_ns;
-	uint64_t now_ns = clock_mono_ns();
-	/* The loop's clock is cut to milliseconds: one up for that, one for the rest here. */
-	uint64_t wait_ms = end_ns > now_ns ? (end_ns - now_ns) / NSEC_PER_MSEC + 2 : 0;
-	int err;
+	int err = recorder_hold(capture->service->recorder, boundary_mono_ns);
 
-	err = recorder_hold(capture->service->recorder, boundary_mono_ns);
 	if (err) {
 		capture_fail(capture, err);
 		return;
 	}
 	capture->from_mono_ns = boundary_mono_ns;
 	capture->begun = true;
-	capture->stage = STAGE_WAITING;
-	uv_update_time(capture->service->loop);
-	uv_timer_start(&capture->timer, on_time, wait_ms, 0);
+	capture->cut.at_mono_ns = boundary_mono_ns + capture->ask.length_ns;
+	collector_cut(capture->service->collector, &capture->cut);
 }
 
 static void on_cut(struct cut *cut, uint64_t boundary_mono_ns)
@@ -232,8 +210,6 @@ int capture_start(struct request *request, const struct profile_query *ask)
 	capture->query = request->query;
 	request->query = (struct query){0};
 	capture->cut.done = on_cut;
-	uv_timer_init(capture->service->loop, &capture->timer);
-	capture->timer.data = capture;
 	capture->stage = STAGE_CUTTING;
 	if (ask->range == RANGE_BETWEEN) {
 		capture->from_mono_ns = mono_of_wall(ask->from_unix_ns);
