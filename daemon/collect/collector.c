@@ -24,14 +24,13 @@ enum {
 	/* After a flip, before the first look whether the old half is quiet: programs run
 	   microseconds. */
 	SETTLE_MS = 1,
-	/* Between two flips: requests that come closer together share one. A tick at 99 Hz is as
-	   long. */
+	/* Between two flips at the least: a tick at 99 Hz is as long. */
 	FLIP_GAP_MS = 10,
+	/* Requests that come closer together than this share a flip. */
+	SHARE_MS = 100,
 	/* How long before its moment a flip is given to the kernel half, which keeps time while the
 	 * loop may be woken late. */
-	FLIP_LEAD_MS = 20,
-	/* The drain that is due leaves it to a cut that comes so soon. */
-	DRAIN_SLACK_MS = 100,
+	FLIP_LEAD_MS = 100,
 };
 
 /* For as long, samples of a program that has ended may still wait to be drained. */
@@ -176,32 +175,43 @@ static void on_plan(uv_timer_t *timer)
 	plan_flip(timer->data);
 }
 
-/* When the next flip is wanted; UINT64_MAX when nobody wants one. */
-static uint64_t next_wanted(const struct collector *collector, uint64_t now)
+static uint64_t later(uint64_t a, uint64_t b)
 {
-	uint64_t at = UINT64_MAX;
+	return a > b ? a : b;
+}
 
-	for (const struct cut *cut = collector->waiting; cut; cut = cut->next)
-		if (cut->at_mono_ns < at)
-			at = cut->at_mono_ns;
-	if (collector->drain_due && at > now + DRAIN_SLACK_MS * NSEC_PER_MSEC)
-		at = now;
-	return at;
+/*
+ * When the next flip is wanted; UINT64_MAX when nobody wants one. A moment that was asked for is
+ * kept; who wants one as soon as can be shares it, or the one of those who came just before.
+ */
+static uint64_t next_wanted(const struct collector *collector)
+{
+	uint64_t now = clock_mono_ns(), last = collector->next_start_mono_ns;
+	uint64_t planned = UINT64_MAX, soon;
+	bool hurry = collector->drain_due;
+
+	for (const struct cut *cut = collector->waiting; cut; cut = cut->next) {
+		if (!cut->at_mono_ns)
+			hurry = true;
+		else if (cut->at_mono_ns < planned)
+			planned = cut->at_mono_ns;
+	}
+	soon = later(now, last + SHARE_MS * NSEC_PER_MSEC);
+	if (hurry && planned > soon + SHARE_MS * NSEC_PER_MSEC)
+		return soon;
+	if (planned == UINT64_MAX)
+		return UINT64_MAX;
+	return later(planned, later(now, last + FLIP_GAP_MS * NSEC_PER_MSEC));
 }
 
 /* Sets the next flip going if it is near, else a timer for when it will be. */
 static void plan_flip(struct collector *collector)
 {
-	uint64_t now = clock_mono_ns(), at = next_wanted(collector, now);
-	uint64_t earliest = collector->next_start_mono_ns + FLIP_GAP_MS * NSEC_PER_MSEC;
+	uint64_t at = next_wanted(collector);
 
 	if (collector->flip_under_way || at == UINT64_MAX)
 		return;
-	if (at < now)
-		at = now;
-	if (at < earliest)
-		at = earliest;
-	if (at > now + FLIP_LEAD_MS * NSEC_PER_MSEC)
+	if (at > clock_mono_ns() + FLIP_LEAD_MS * NSEC_PER_MSEC)
 		start_timer(&collector->flip, on_plan, at - FLIP_LEAD_MS * NSEC_PER_MSEC);
 	else
 		flip(collector, at);
