@@ -11,6 +11,7 @@
 #include "http/render.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -98,15 +99,24 @@ static void run_render(struct job *job)
 		capture->error = buf_error(&capture->body);
 }
 
+/* Rendering takes memory in many small pieces, which the allocator would keep for the next time. */
+static void give_memory_back(const struct lane *render)
+{
+	if (!lane_length(render))
+		malloc_trim(0);
+}
+
 static void on_rendered(struct job *job)
 {
 	struct capture *capture = capture_of_job(job);
+	const struct lane *render = capture->service->render;
 
 	if (capture->request && capture->error)
 		request_fail(capture->request, capture->error);
 	else if (capture->request)
 		capture_answer(capture);
 	capture_end(capture);
+	give_memory_back(render);
 }
 
 static void capture_render(struct capture *capture)
