@@ -26,6 +26,16 @@ static uint64_t slice_end(const struct profile *slice)
 	return slice->start_mono_ns + slice->duration_ns;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* A slice belongs to the window it starts in. */
 static uint64_t slice_window(const struct recorder *recorder, const struct profile *slice)
 {
@@ -115,7 +125,8 @@ static void merge(struct recorder *recorder, size_t from, size_t to)
 	recorder->stats.bytes += merged->memory_bytes;
 }
 
-/* Merges what is in windows that are over, no slice of theirs being still to come. */
+/* Merges what is in windows that have been over for `fine_ns`, no slice of theirs being still to
+ * come. */
 static void merge_windows(struct recorder *recorder)
 {
 	const uint64_t window_ns = recorder->limits.window_ns;
@@ -124,6 +135,7 @@ static void merge_windows(struct recorder *recorder)
 	if (!recorder->count)
 		return;
 	now = slice_end(recorder->slices[recorder->count - 1]);
+	now -= smaller(now, recorder->limits.fine_ns);
 	for (size_t from = 0; from < recorder->count; from++) {
 		const struct profile *first = recorder->slices[from];
 		size_t to = window_end(recorder, from);
@@ -218,25 +230,16 @@ void recorder_unhold(struct recorder *recorder, uint64_t mono_ns)
 	}
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* The middle decides a tie, so that two ranges side by side never both get a slice. */
+/* The middle decides for a slice, so that two ranges side by side never both get it; but a range
+ * that is short beside the slice gets the slice it is in, for something is better than nothing. */
 static bool in_range(const struct profile *slice, uint64_t from, uint64_t to)
 {
-	uint64_t start = slice->start_mono_ns, middle = start + slice->duration_ns / 2;
+	uint64_t start = larger(slice->start_mono_ns, from), end = smaller(slice_end(slice), to);
+	uint64_t middle = slice->start_mono_ns + slice->duration_ns / 2;
 
-	if (middle < from || middle >= to)
+	if (start >= end)
 		return false;
-	return smaller(slice_end(slice), to) - larger(start, from) >=
-	       slice->duration_ns - slice->duration_ns / 2;
+	return (middle >= from && middle < to) || end - start >= (to - from) / 2;
 }
 
 int recorder_read(struct recorder *recorder, uint64_t from_mono_ns, uint64_t to_mono_ns,

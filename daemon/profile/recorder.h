@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct recorder - the recent past. The drain adds a slice (a sealed profile of a second or less)
- * at a time; slices of the same 10 s window are merged once it is over, windows are dropped when
- * they are older than `keep_ns` or the whole exceeds `max_bytes`. A reader gets references to the
- * slices of a time range, which stay whole however long it looks at them. Loop thread only; the
- * slices themselves may be read anywhere.
+ * at a time; slices of the same 10 s window are merged once it has been over for `fine_ns`, windows
+ * are dropped when they are older than `keep_ns` or the whole exceeds `max_bytes`. A reader gets
+ * references to the slices of a time range, which stay whole however long it looks at them. Loop
+ * thread only; the slices themselves may be read anywhere.
  */
 #pragma once
 
@@ -14,6 +14,7 @@ struct recorder;
 
 struct recorder_limits {
 	uint64_t window_ns, keep_ns;
+	uint64_t fine_ns; /* how long single slices are kept, for short ranges of the latest past */
 	size_t max_bytes;
 };
 
@@ -40,8 +41,9 @@ int recorder_add(struct recorder *recorder, struct profile *slice);
 /* A boundary that a reader will come back for: no merge reaches across it until it is released. */
 int recorder_hold(struct recorder *recorder, uint64_t mono_ns);
 void recorder_unhold(struct recorder *recorder, uint64_t mono_ns);
-/* The slices that overlap [from, to); at least half of each of them, so a range cuts windows at
- * most half a window off, and exactly at boundaries. An empty result is 0 slices and no error. */
+/* The slices that lie in [from, to) by at least half, and those that the range lies in by at least
+ * half: a range cuts windows at most half a window off, exactly at boundaries, and is never empty
+ * where something is kept. Nothing kept is 0 slices and no error. */
 int recorder_read(struct recorder *recorder, uint64_t from_mono_ns, uint64_t to_mono_ns,
                   struct slices *ret_slices);
 void recorder_get_stats(const struct recorder *recorder, struct recorder_stats *ret_stats);

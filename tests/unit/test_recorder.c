@@ -10,7 +10,8 @@
 
 enum { SLICES = 10000 };
 
-static const struct recorder_limits ample = {10 * NSEC_PER_SEC, 600 * NSEC_PER_SEC, 1 << 30};
+static const struct recorder_limits ample = {
+	.window_ns = 10 * NSEC_PER_SEC, .keep_ns = 600 * NSEC_PER_SEC, .max_bytes = 1 << 30};
 
 static void add(struct recorder *recorder, double start, double end)
 {
@@ -108,8 +109,8 @@ static const struct {
 	uint64_t count;
 } ranges[] = {
 	{0, 13, 13},   {10, 13, 3}, {11, 12, 1},     {11, 11, 0},     {12, 11, 0},  {13, 20, 0},
-	{100, 200, 0}, {0, 10, 10}, {0, 6, 10},      {0, 4, 0},       {5, 10, 10},  {0, 5, 0},
-	{6, 13, 3},    {4, 13, 13}, {11.4, 12.4, 1}, {11.2, 11.3, 0}, {0, 1e9, 13},
+	{100, 200, 0}, {0, 10, 10}, {0, 6, 10},      {0, 4, 10},      {5, 10, 10},  {0, 5, 10},
+	{6, 13, 13},   {4, 13, 13}, {11.4, 12.4, 1}, {11.2, 11.3, 1}, {0, 1e9, 13},
 };
 
 START_TEST(reads_ranges)
@@ -120,9 +121,24 @@ START_TEST(reads_ranges)
 }
 END_TEST
 
+START_TEST(the_latest_past_stays_fine)
+{
+	struct recorder_limits limits = ample;
+	_cleanup_(recorder_freep) struct recorder *recorder = NULL;
+
+	limits.fine_ns = 20 * NSEC_PER_SEC;
+	recorder = filled(&limits, 41);
+	/* Two windows are over for long enough, 21 slices are younger. */
+	ck_assert_uint_eq(stats_of(recorder).slices, 2 + 21);
+	ck_assert_uint_eq(read_count(recorder, 36, 41), 5);
+	ck_assert_uint_eq(read_count(recorder, 0, 41), 41);
+}
+END_TEST
+
 START_TEST(expires)
 {
-	struct recorder_limits limits = {10 * NSEC_PER_SEC, 30 * NSEC_PER_SEC, 1 << 30};
+	struct recorder_limits limits = {
+		.window_ns = 10 * NSEC_PER_SEC, .keep_ns = 30 * NSEC_PER_SEC, .max_bytes = 1 << 30};
 	_cleanup_(recorder_freep) struct recorder *recorder = filled(&limits, 40);
 
 	ck_assert_uint_eq(read_count(recorder, 0, 100), 40);
@@ -138,8 +154,9 @@ END_TEST
 START_TEST(evicts_the_oldest)
 {
 	_cleanup_(recorder_freep) struct recorder *probe = filled(&ample, 1);
-	struct recorder_limits limits = {10 * NSEC_PER_SEC, 600 * NSEC_PER_SEC,
-	                                 20 * stats_of(probe).bytes};
+	struct recorder_limits limits = {.window_ns = 10 * NSEC_PER_SEC,
+	                                 .keep_ns = 600 * NSEC_PER_SEC,
+	                                 .max_bytes = 20 * stats_of(probe).bytes};
 	_cleanup_(recorder_freep) struct recorder *recorder = filled(&limits, 100);
 
 	ck_assert_uint_eq(stats_of(recorder).windows_evicted, 0);
@@ -155,7 +172,8 @@ END_TEST
 
 START_TEST(newest_slice_stays)
 {
-	struct recorder_limits limits = {10 * NSEC_PER_SEC, 600 * NSEC_PER_SEC, 1};
+	struct recorder_limits limits = {
+		.window_ns = 10 * NSEC_PER_SEC, .keep_ns = 600 * NSEC_PER_SEC, .max_bytes = 1};
 	_cleanup_(recorder_freep) struct recorder *recorder = filled(&limits, 15);
 
 	ck_assert_uint_eq(stats_of(recorder).slices, 1);
@@ -199,6 +217,7 @@ Suite *recorder_suite(void)
 	tcase_add_test(tests, hold_keeps_a_boundary);
 	tcase_add_test(tests, hold_at_the_edge_merges);
 	tcase_add_loop_test(tests, reads_ranges, 0, sizeof(ranges) / sizeof(*ranges));
+	tcase_add_test(tests, the_latest_past_stays_fine);
 	tcase_add_test(tests, expires);
 	tcase_add_test(tests, evicts_the_oldest);
 	tcase_add_test(tests, newest_slice_stays);
