@@ -27,7 +27,7 @@ OPTIMIZE := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanit
 PACKAGES := libbpf libelf libprotobuf-c libmicrohttpd libuv zlib jansson
 # Expanded when a recipe runs, because `make deps` may only just have installed them.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
-PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -liberty
+PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -liberty -lZydis
 CFLAGS    ?= -g
 ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DPROFD_VERSION='"$(VERSION)"' $(OPTIMIZE) -fstack-protector-strong \
              $(WARNINGS) -Idaemon -I. -isystem $(BUILD) $(PKG_CFLAGS) $(CFLAGS)
@@ -44,8 +44,13 @@ DAEMON_OBJ   := $(DAEMON_SRC:%.c=$(BUILD)/%.o) $(PROTO_SRC:.c=.o)
 LIBRARY_OBJ  := $(filter-out $(BUILD)/daemon/main.o $(BUILD)/daemon/daemon.o,$(DAEMON_OBJ))
 UNIT_OBJ     := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
 FUZZERS      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-WORKLOADS    := $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.c)) \
-                $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.cc))
+# Workloads whose stacks only .eh_frame describes, and those of them that are also linked in other ways.
+STACKS_OTHER := stacks_chain-static stacks_chain-static-pie stacks_chain-musl stacks_plt-lazy stacks_plugin.so \
+                $(if $(filter x86,$(ARCH)),stacks_plt-ibt)
+WORKLOADS    := $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
+                  $(filter-out %_plugin.c,$(wildcard tests/workloads/*.c))) \
+                $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.cc)) \
+                $(STACKS_OTHER:%=$(BUILD)/workloads/%)
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
@@ -70,11 +75,18 @@ run: deps ## deps, build, and the daemon in the foreground on $(LISTEN)
 
 .PHONY: test
 test: deps ## deps, build and every test
-	$(Q)$(MAKE) --no-print-directory test-unit test-system
+	$(Q)$(MAKE) --no-print-directory test-unit test-walker test-system
 
 .PHONY: test-unit
 test-unit: $(BUILD)/tests/unit/unit ## unit tests; no root needed
 	$(Q)$<
+
+.PHONY: test-walker
+test-walker: $(BUILD)/tests/bpf/test_walker ## the kernel half's walker, as plain C over recorded stacks; no root needed
+	$(Q)$<
+
+.PHONY: oracle
+oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a live process with libdw's
 
 .PHONY: test-system
 test-system: $(BUILD)/profd $(WORKLOADS) ## the daemon, workloads of known truth, and the readers' own tools; root
@@ -83,6 +95,10 @@ test-system: $(BUILD)/profd $(WORKLOADS) ## the daemon, workloads of known truth
 .PHONY: bench
 bench: $(BUILD)/profd $(WORKLOADS) ## what profd costs, as ratios measured in one run; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/bench.py
+
+.PHONY: bench-unwind
+bench-unwind: $(BUILD)/profd $(WORKLOADS) ## how many stacks are whole, by program, and what walking costs; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/unwind.py
 
 .PHONY: soak
 soak: $(BUILD)/profd $(WORKLOADS) ## a long run under load, watching memory and descriptors; root
@@ -148,6 +164,28 @@ $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(LIBRARY_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS) $(shell pkg-config --libs check)
 
+# The kernel half's walker as plain C, once for each machine. Its attributes and pragmas are the BPF compiler's.
+WALKER_FLAGS = -DWALKER_IN_USER_SPACE -Wno-attributes -Wno-unknown-pragmas -Wno-unused-parameter
+WALKER_OBJ  := $(addprefix $(BUILD)/tests/bpf/,walker_x86.o walker_arm64.o world.o)
+WALKER_TESTS := test_walker recorded recorded_x86 recorded_arm64 hostile memory
+ORACLE       := oracle compare live target libdw_walk
+
+$(filter %/walker_x86.o %/walker_arm64.o,$(WALKER_OBJ)): $(BUILD)/tests/bpf/walker_%.o: tests/bpf/walker.c Makefile
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -Itests/bpf/shim $(ALL_CFLAGS) $(WALKER_FLAGS) -D__TARGET_ARCH_$* -DWALKER=walker_$* -MD -MP -c $< -o $@
+	$(Q)objcopy --keep-global-symbol=walker_$* $@
+
+$(BUILD)/tests/bpf/test_walker: $(WALKER_TESTS:%=$(BUILD)/tests/bpf/%.o) $(WALKER_OBJ) $(LIBRARY_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS) $(shell pkg-config --libs check)
+
+$(BUILD)/tests/bpf/oracle: $(ORACLE:%=$(BUILD)/tests/bpf/%.o) $(WALKER_OBJ) $(LIBRARY_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS) -ldw
+
+$(BUILD)/fuzz/fuzz_walk: $(WALKER_OBJ)
+
 # Workloads keep their frame pointers: their truth is in their source, and the walk must find it.
 WORKLOAD_FLAGS := -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-inline -fno-optimize-sibling-calls
 
@@ -160,6 +198,34 @@ $(BUILD)/workloads/%: tests/workloads/%.cc $(wildcard tests/workloads/*.h) Makef
 	$(call say,CXX,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)g++ $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $<
+
+# Those called stacks_ have none, and rbp is one register among others.
+STACKS_FLAGS := -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -fno-builtin
+STACKS_NEEDS := $(wildcard tests/workloads/*.h) Makefile
+
+$(BUILD)/workloads/stacks_%: tests/workloads/stacks_%.c $(STACKS_NEEDS)
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)gcc -std=gnu17 -D_GNU_SOURCE $(STACKS_FLAGS) -Wall -Wextra -o $@ $< -lpthread -Wl,-rpath,'$$ORIGIN'
+
+$(BUILD)/workloads/stacks_%: tests/workloads/stacks_%.cc $(STACKS_NEEDS)
+	$(call say,CXX,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)g++ $(STACKS_FLAGS) -Wall -Wextra -o $@ $<
+
+# $(call stacks_linked,BUILT,SOURCE,COMPILER AND FLAGS)
+define stacks_linked
+$(BUILD)/workloads/$1: tests/workloads/$2.c $(STACKS_NEEDS)
+	$$(call say,CC,workloads/$1)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$3 -std=gnu17 -D_GNU_SOURCE $(STACKS_FLAGS) -Wall -Wextra -o $$@ $$<
+endef
+$(eval $(call stacks_linked,stacks_chain-static,stacks_chain,gcc -static))
+$(eval $(call stacks_linked,stacks_chain-static-pie,stacks_chain,gcc -fPIE -static-pie))
+$(eval $(call stacks_linked,stacks_chain-musl,stacks_chain,musl-gcc -static))
+$(eval $(call stacks_linked,stacks_plt-lazy,stacks_plt,gcc -fno-pic -no-pie -Wl$(comma)-z$(comma)lazy))
+$(eval $(call stacks_linked,stacks_plt-ibt,stacks_plt,gcc -fcf-protection=full -Wl$(comma)-z$(comma)ibtplt))
+$(eval $(call stacks_linked,stacks_plugin.so,stacks_plugin,gcc -fPIC -shared -Wl$(comma)-z$(comma)lazy))
 
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBRARY_OBJ)
 	$(call say,FUZZ,$@)

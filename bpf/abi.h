@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#ifdef __bpf__
+#if defined(__bpf__) || defined(WALKER_IN_USER_SPACE)
 #include "bpf/kernel.bpf.h"
 #else
 #include <stdint.h>
@@ -46,7 +46,10 @@ enum { STACK_NONE = 0, STACK_LOST = 1, STACK_FIRST = 2 };
 struct stack_node {
 	u64 parent; /* key of the node that holds the callers, STACK_NONE at the root */
 	u64 len;
-	u64 frames[NODE_FRAMES]; /* leaf first; the outermost of 0 is 0 */
+	/* Leaf first. An address within each frame's instruction: of a caller, the call's last
+	 * byte. A value below COUNTER_COUNT is no address: the stack was cut there, and this is the
+	 * WALK_CUTS counter that says why. */
+	u64 frames[NODE_FRAMES];
 };
 _Static_assert(sizeof(struct stack_node) == 144, "shared layout");
 

@@ -2,6 +2,7 @@
 /*
  * CPU time: on each tick of the sampling timer, where the running task is.
  */
+#include "bpf/regs.bpf.h"
 #include "bpf/unwind.bpf.h"
 
 /* Nanoseconds a tick stands for. */
@@ -34,17 +35,6 @@ static __always_inline void count_missed(u32 half, u64 now)
 	*last = now;
 }
 
-/* The context may be read at constant offsets only, and the compiler must not merge such reads with
- * those of another structure: hence volatile, and a copy. */
-static __always_inline void copy_regs(struct pt_regs *to, struct bpf_perf_event_data *ctx)
-{
-	volatile struct pt_regs *from = &ctx->regs;
-
-	REGS_PC(to) = REGS_PC(from);
-	REGS_FP(to) = REGS_FP(from);
-	REGS_MODE(to) = REGS_MODE(from);
-}
-
 static __always_inline u64 walk_kernel(struct bpf_perf_event_data *ctx, u32 half)
 {
 	struct scratch *scratch = scratch_get();
@@ -62,21 +52,28 @@ static __always_inline u64 walk_kernel(struct bpf_perf_event_data *ctx, u32 half
 
 /* The sample's own registers are those of user space, or else those saved when the kernel was
  * entered. */
-static __always_inline u64 walk_user(const struct pt_regs *sampled, u32 half)
+static __always_inline u64 walk_user(struct bpf_perf_event_data *ctx, u32 half)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	struct pt_regs regs;
+	struct scratch *scratch = scratch_get();
+	struct pt_regs *entry;
 
-	if (REGS_USER(sampled))
-		return unwind_user(half, REGS_PC(sampled), REGS_FP(sampled), REGS_COMPAT(sampled));
+	if (!scratch)
+		return STACK_LOST;
+	if (REGS_USER(&ctx->regs)) {
+		regs_by_number(scratch->regs, &ctx->regs);
+		return unwind_user(half, REGS_COMPAT(&ctx->regs), 0);
+	}
 	if (task->flags & PF_KTHREAD)
 		return STACK_NONE;
-	if (bpf_probe_read_kernel(&regs, sizeof(regs), (void *)bpf_task_pt_regs(task)))
+	entry = &scratch->entry;
+	if (bpf_probe_read_kernel(entry, sizeof(*entry), (void *)bpf_task_pt_regs(task)))
 		return STACK_NONE;
 	/* Workers that the kernel makes inside a process never were in user space. */
-	if (REGS_PC(&regs) == 0 || !REGS_USER(&regs))
+	if (REGS_PC(entry) == 0 || !REGS_USER(entry))
 		return STACK_NONE;
-	return unwind_user(half, REGS_PC(&regs), REGS_FP(&regs), REGS_COMPAT(&regs));
+	regs_by_number(scratch->regs, entry);
+	return unwind_user(half, REGS_COMPAT(entry), REGS_SYSCALL(entry));
 }
 
 SEC("perf_event")
@@ -85,17 +82,15 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	u64 now = bpf_ktime_get_ns();
 	u32 half = half_acquire(now);
 	u64 kernel_stack = STACK_NONE, user_stack;
-	struct pt_regs regs;
 
 	count(half, COUNTER_ticks, 1);
 	count_missed(half, now);
 	if (bpf_get_current_pid_tgid() == 0) {
 		count(half, COUNTER_idle, 1);
 	} else {
-		copy_regs(&regs, ctx);
-		if (!REGS_USER(&regs))
+		if (!REGS_USER(&ctx->regs))
 			kernel_stack = walk_kernel(ctx, half);
-		user_stack = walk_user(&regs, half);
+		user_stack = walk_user(ctx, half);
 		tally_add(half, KIND_cpu, kernel_stack, user_stack, period_ns);
 	}
 	half_release();

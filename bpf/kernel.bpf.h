@@ -31,6 +31,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum { BPF_F_MMAPABLE = 1 << 10 };
 
 /* include/uapi/asm-generic/errno-base.h */
 enum { EEXIST = 17 };
@@ -45,19 +46,21 @@ struct pt_regs {
 	u64 orig_ax, ip, cs, flags, sp, ss;
 };
 #define REGS_PC(regs)     ((regs)->ip)
-#define REGS_FP(regs)     ((regs)->bp)
 #define REGS_MODE(regs)   ((regs)->cs)
 #define REGS_USER(regs)   (((regs)->cs & 3) == 3)
 #define REGS_COMPAT(regs) (((regs)->cs & 0xffff) == 0x23)
+/* Entered by a system call, so that pc is behind the instruction. */
+#define REGS_SYSCALL(regs) ((s64)(regs)->orig_ax != -1)
+
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
 	u64 regs[31], sp, pc, pstate;
 };
-#define REGS_PC(regs)     ((regs)->pc)
-#define REGS_FP(regs)     ((regs)->regs[29])
-#define REGS_MODE(regs)   ((regs)->pstate)
-#define REGS_USER(regs)   (((regs)->pstate & 0xf) == 0)
-#define REGS_COMPAT(regs) (((regs)->pstate & 0x10) != 0)
+#define REGS_PC(regs)      ((regs)->pc)
+#define REGS_MODE(regs)    ((regs)->pstate)
+#define REGS_USER(regs)    (((regs)->pstate & 0xf) == 0)
+#define REGS_COMPAT(regs)  (((regs)->pstate & 0x10) != 0)
+#define REGS_SYSCALL(regs) 0 /* not told by these; the row is the same on both sides of an svc */
 #else
 #error "profd walks stacks on x86-64 and arm64"
 #endif
@@ -69,9 +72,15 @@ struct bpf_perf_event_data {
 	u64 addr;
 };
 
+struct mm_struct {
+	unsigned long start_stack;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	unsigned int flags;
-	struct task_struct *group_leader;
+	int tgid;
+	struct mm_struct *mm;
+	struct task_struct *real_parent, *group_leader;
 	u64 start_boottime;
 	u64 self_exec_id;
 } __attribute__((preserve_access_index));

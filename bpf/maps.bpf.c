@@ -11,8 +11,17 @@ struct tally_map tallies_0 SEC(".maps");
 struct tally_map tallies_1 SEC(".maps");
 struct counter_map counters SEC(".maps");
 struct scratch_map scratches SEC(".maps");
+struct unwind_pool_map unwind_pool SEC(".maps");
+struct unwind_table_map unwind_tables SEC(".maps");
+struct unwind_mapping_map unwind_mappings SEC(".maps");
+struct unwind_slot_map unwind_slots SEC(".maps");
+struct unwind_slot_map unwind_execs SEC(".maps");
+
+const volatile u32 pool_words = 1;
+const volatile u32 slot_count = SLOTS_PER_BUCKET;
 
 u64 flip;
+u32 unwind_epoch;
 struct cpu_busy cpus[MAX_CPUS];
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "bpf/abi.h"
+#include "bpf/unwind_table.h"
 
 #include <bpf/bpf_helpers.h>
 
@@ -31,10 +32,30 @@ struct counter_map {
 	__uint(max_entries, HALVES);
 };
 
+/* Where a walk stands; bpf/walk.bpf.h. */
+struct walk {
+	u64 pc; /* an address within the frame's instruction */
+	u64 sp, fp;
+	u64 page[2];                   /* addresses of what scratch->pages hold; 0 for nothing */
+	struct unwind_mapping mapping; /* the one met last */
+	u32 first, count;              /* the process's run of mappings */
+	u32 base;                      /* of the table met last */
+	u32 leaf;                      /* scratch->regs are this frame's */
+	u32 len;
+	u32 frames_by_pointer;
+	u32 cut; /* a counter: why it ended, or will if the frame pointer does not help */
+};
+
+enum { SCRATCH_FRAMES = 2 * MAX_USER_FRAMES };
+
 /* Room to walk in: too large for the 512 bytes of a BPF stack. */
 struct scratch {
-	u64 frames[MAX_USER_FRAMES]; /* leaf first */
-	u64 page[512];               /* a page of the walked stack */
+	u64 frames[SCRATCH_FRAMES]; /* leaf first */
+	u64 pages[1024];      /* two pages of the walked stack, by the parity of their number */
+	u64 regs[MAX_REGS];   /* of user space, by their DWARF numbers */
+	u64 saved[MAX_REGS];  /* of a signal frame, in the kernel's order */
+	struct pt_regs entry; /* saved when the kernel was entered */
+	struct walk walk;
 	struct stack_node node;
 };
 
@@ -45,11 +66,55 @@ struct scratch_map {
 	__uint(max_entries, 1);
 };
 
+/* The tables of bpf/unwind_table.h: sized before load, filled by the daemon through mmap. */
+struct unwind_pool_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(u64));
+	__uint(max_entries, 1); /* the pool is one value, so that a word of it needs no look-up */
+};
+
+struct unwind_table_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct unwind_table);
+	__uint(max_entries, 1);
+};
+
+struct unwind_mapping_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct unwind_mapping);
+	__uint(max_entries, 1);
+};
+
+struct unwind_slot_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, u64);
+	__uint(max_entries, 1);
+};
+
 /* Hash maps are preallocated: before Linux 6.1 nothing else is safe in a perf_event program. */
 extern struct stack_map stacks_0 SEC(".maps"), stacks_1 SEC(".maps");
 extern struct tally_map tallies_0 SEC(".maps"), tallies_1 SEC(".maps");
 extern struct counter_map counters SEC(".maps");
 extern struct scratch_map scratches SEC(".maps");
+extern struct unwind_pool_map unwind_pool SEC(".maps");
+extern struct unwind_table_map unwind_tables SEC(".maps");
+extern struct unwind_mapping_map unwind_mappings SEC(".maps");
+extern struct unwind_slot_map unwind_slots SEC(".maps");
+
+extern struct unwind_slot_map unwind_execs SEC(".maps");
+
+/* Words in the pool; slots, a power of two. Set before load. */
+extern const volatile u32 pool_words, slot_count;
+
+extern u32 unwind_epoch; /* what a walk writes into unwind_table.used */
 
 /* When which half becomes the active one: CLOCK_MONOTONIC nanoseconds << 1 | half. Before that
  * moment it is the other one, so a boundary is exact however late the daemon wakes. */
@@ -69,6 +134,15 @@ static __always_inline void count(u32 half, enum counter counter, u64 by)
 
 	if (mine)
 		mine->values[counter] += by;
+}
+
+/* The same for a counter that is not a constant. */
+static __always_inline void count_at(u32 half, u32 counter)
+{
+	struct counters *mine = bpf_map_lookup_elem(&counters, &half);
+
+	if (mine && counter < COUNTER_COUNT)
+		mine->values[counter]++;
 }
 
 /*

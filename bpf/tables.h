@@ -8,6 +8,21 @@
 /* Where samples come from; each has bpf/NAME.bpf.c and daemon/collect/NAME.c. */
 #define PROFILE_KINDS(KIND) KIND(cpu)
 
+/* Why a user stack is not whole. What follows CUT is the name of the frame that stands where the
+ * missing ones belong: "[unknown: no unwind information]". */
+#define CUT "User stacks cut short: "
+#define WALK_CUTS(COUNTER)                                             \
+	COUNTER(cut_no_process, CUT "process not known yet")           \
+	COUNTER(cut_unmapped, CUT "address outside every mapping")     \
+	COUNTER(cut_pending, CUT "unwind table not built yet")         \
+	COUNTER(cut_no_rows, CUT "no unwind information")              \
+	COUNTER(cut_unsupported, CUT "unsupported unwind rule")        \
+	COUNTER(cut_register, CUT "register not known in a caller")    \
+	COUNTER(cut_unreadable, CUT "stack memory not readable")       \
+	COUNTER(cut_bad_frame, CUT "frame does not lead up the stack") \
+	COUNTER(cut_truncated, CUT "more frames than are walked")      \
+	COUNTER(cut_compat, CUT "32-bit process")
+
 /* What the kernel half counts. ticks = samples + idle + tallies_lost, always. */
 #define COUNTERS(COUNTER)                                                                        \
 	COUNTER(ticks, "Sampling timer ticks seen")                                              \
@@ -20,9 +35,6 @@
 	        "Samples recorded without their stack because the stack map was full")           \
 	COUNTER(kernel_stack_failed, "Kernel stacks that could not be taken")                    \
 	COUNTER(frames, "User frames walked")                                                    \
-	COUNTER(walk_complete, "User stack walks that ended at a zero frame pointer")            \
-	COUNTER(walk_bad_frame,                                                                  \
-	        "User stack walks that ended at a frame pointer that cannot be one")             \
-	COUNTER(walk_unreadable, "User stack walks cut short by memory that could not be read")  \
-	COUNTER(walk_truncated, "User stack walks cut short at the frame limit")                 \
-	COUNTER(walk_compat, "32-bit processes' samples, recorded with their first frame only")
+	COUNTER(frames_by_pointer, "User frames whose caller was found by frame pointer")        \
+	COUNTER(walk_complete, "User stacks walked to their outermost frame")                    \
+	WALK_CUTS(COUNTER)

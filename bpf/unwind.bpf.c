@@ -5,6 +5,8 @@
  */
 #include "bpf/unwind.bpf.h"
 
+#include "bpf/regs.bpf.h"
+
 struct store {
 	u64 parent; /* key of the node stored last, which holds the callers */
 	u32 half;
@@ -27,7 +29,7 @@ static __always_inline u64 cut_node(struct scratch *scratch, u64 parent, u32 len
 	scratch->node.len = len - first;
 	for (u32 i = 0; i < NODE_FRAMES; i++) {
 		u32 at = first + i;
-		u64 frame = at < len ? scratch->frames[at & (MAX_USER_FRAMES - 1)] : 0;
+		u64 frame = at < len ? scratch->frames[at & (SCRATCH_FRAMES - 1)] : 0;
 
 		scratch->node.frames[i] = frame;
 		key = mix(key, frame);
@@ -62,23 +64,26 @@ __noinline u64 stack_store(u32 half, u32 len)
 {
 	struct store store = {.parent = STACK_NONE, .half = half, .len = len};
 
-	bpf_loop(MAX_USER_FRAMES / NODE_FRAMES, store_node, &store, 0);
+	bpf_loop(SCRATCH_FRAMES / NODE_FRAMES, store_node, &store, 0);
 	return store.parent;
 }
 
-__noinline u64 unwind_user(u32 half, u64 pc, u64 fp, u32 compat)
+__noinline u64 unwind_user(u32 half, u32 compat, u32 in_syscall)
 {
 	struct scratch *scratch = scratch_get();
-	u32 len = 1;
+	u32 len = 2;
+	u64 pc;
 
 	if (!scratch)
 		return STACK_LOST;
+	pc = scratch->regs[REG_PC] - (in_syscall != 0);
 	if (compat) {
 		scratch->frames[0] = pc;
-		count(half, COUNTER_walk_compat, 1);
+		scratch->frames[1] = COUNTER_cut_compat;
+		count(half, COUNTER_frames, 1);
+		count(half, COUNTER_cut_compat, 1);
 	} else {
-		len = unwind_native(half, pc, fp);
+		len = unwind_native(half, pc);
 	}
-	count(half, COUNTER_frames, len);
 	return stack_store(half, len);
 }

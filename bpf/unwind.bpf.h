@@ -8,15 +8,17 @@
 
 #include "bpf/maps.bpf.h"
 
-/* Walks the user stack of the current task into scratch->frames; how many frames. Counts how it
- * ended. */
-u32 unwind_native(u32 half, u64 pc, u64 fp);
+/* Walks the user stack of the current task from the registers in scratch->regs into
+ * scratch->frames; how many frames. `pc` is an address within the first one's instruction. Counts
+ * how it ended, and says so in a last frame where the stack is not whole. */
+u32 unwind_native(u32 half, u64 pc);
 
 /* Keeps the first `len` scratch frames in the half's stack map; the stack's id. */
 u64 stack_store(u32 half, u32 len);
 
-/* The id of the current task's user stack, given the registers it had in user space. */
-u64 unwind_user(u32 half, u64 pc, u64 fp, u32 compat);
+/* The id of the current task's user stack, given the registers it had in user space in
+ * scratch->regs. In a system call, pc is behind the instruction. */
+u64 unwind_user(u32 half, u32 compat, u32 in_syscall);
 
 /* Adds to the tally of the current task and these stacks. */
 u32 tally_add(u32 half, u32 kind, u64 kernel_stack, u64 user_stack, u64 value);

@@ -1,104 +1,86 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Native frames by a checked walk along the frame pointers: each saved frame pointer must be
- * aligned, lie above the one before and not absurdly far, each return address must be one. The
- * stack is copied a page at a time, because reading user memory costs per call, not per byte.
+ * Native frames: each one's caller by the unwind table of its executable; where there is none, by a
+ * frame pointer that is believed only if it leads up the stack to a return address in executable
+ * memory; where that fails too, the walk ends and says why.
  */
 #include "bpf/unwind.bpf.h"
 
-enum {
-	PAGE_BYTES = 4096,
-	MAX_FRAME_BYTES = 8 << 20, /* the default stack limit: no frame is larger */
-};
+#include "bpf/walk.bpf.h"
 
-static const u64 user_end = 1ULL << 56; /* user addresses lie below it on every paging mode */
+#if defined(__TARGET_ARCH_x86)
+#include "bpf/frame_x86.bpf.h"
+#else
+#include "bpf/frame_arm64.bpf.h"
+#endif
 
-struct walk {
-	u64 fp;
-	u64 page; /* address of what scratch->page holds; 0 for nothing, which is never mapped */
-	u32 len;
-	u32 outcome; /* a walk_ counter */
-};
-
-/* Reads the saved frame pointer and the return address. */
-static __always_inline int read_frame(struct walk *walk, struct scratch *scratch, u64 pair[2])
+/* Whether a saved frame pointer may be one. 0 marks the outermost frame where code keeps frame
+ * pointers: in a caller of which no table is to be had; a leaf may just have a number there. */
+static __always_inline enum step by_frame_pointer(struct scratch *scratch)
 {
-	u64 page = walk->fp & ~(u64)(PAGE_BYTES - 1);
-	u64 word = (walk->fp & (PAGE_BYTES - 1)) / sizeof(u64);
+	struct walk *walk = &scratch->walk;
+	enum counter why = walk->cut;
+	u64 fp = walk->fp, caller_fp, ra;
 
-	if (word == PAGE_BYTES / sizeof(u64) - 1)
-		return bpf_probe_read_user(pair, 2 * sizeof(u64), (void *)walk->fp);
-	if (page != walk->page) {
-		walk->page = 0;
-		if (bpf_probe_read_user(scratch->page, PAGE_BYTES, (void *)page))
-			return -1;
-		walk->page = page;
+	if (fp == 0 && !walk->leaf && why == COUNTER_cut_no_rows)
+		return STEP_COMPLETE;
+	/* What is not mapped was no return address. */
+	if (why == COUNTER_cut_unmapped && !walk->leaf) {
+		walk->len--;
+		return STEP_CUT;
 	}
-	pair[0] = scratch->page[word & 511];
-	pair[1] = scratch->page[(word + 1) & 511];
-	return 0;
+	if (fp < walk->sp || fp - walk->sp > MAX_FRAME_BYTES ||
+	    read_word(scratch, fp, &caller_fp) || read_word(scratch, fp + sizeof(u64), &ra))
+		return STEP_CUT;
+	ra &= address_mask;
+	/* Of a process that is not known no mapping is. */
+	if (ra && walk->count && !find_mapping(walk, ra - 1))
+		return STEP_CUT;
+	walk->frames_by_pointer++;
+	if (walk_to_caller(walk, ra, fp + 2 * sizeof(u64), caller_fp) == STEP_CUT)
+		return cut(walk, why);
+	return ra ? STEP_CALLER : STEP_COMPLETE;
 }
 
 static long step(u32 index, void *context)
 {
-	struct walk *walk = context;
 	struct scratch *scratch = scratch_get();
-	u64 pair[2];
+	enum step came_to;
+	u32 op;
 
 	if (!scratch)
 		return 1;
-	if (walk->fp == 0) {
-		walk->outcome = COUNTER_walk_complete;
+	if (scratch->walk.len >= MAX_USER_FRAMES) {
+		cut(&scratch->walk, COUNTER_cut_truncated);
 		return 1;
 	}
-	if (walk->fp < PAGE_BYTES || walk->fp >= user_end || walk->fp % sizeof(u64)) {
-		walk->outcome = COUNTER_walk_bad_frame;
-		return 1;
-	}
-	if (read_frame(walk, scratch, pair)) {
-		walk->outcome = COUNTER_walk_unreadable;
-		return 1;
-	}
-	if (pair[1] < PAGE_BYTES || pair[1] >= user_end) {
-		walk->outcome = pair[1] ? COUNTER_walk_bad_frame : COUNTER_walk_complete;
-		return 1;
-	}
-	if (walk->len >= MAX_USER_FRAMES) {
-		walk->outcome = COUNTER_walk_truncated;
-		return 1;
-	}
-	scratch->frames[walk->len & (MAX_USER_FRAMES - 1)] = pair[1];
-	walk->len++;
-	if (pair[0] && (pair[0] <= walk->fp || pair[0] - walk->fp > MAX_FRAME_BYTES)) {
-		walk->outcome = COUNTER_walk_bad_frame;
-		return 1;
-	}
-	walk->fp = pair[0];
-	return 0;
+	scratch->frames[scratch->walk.len++ & (SCRATCH_FRAMES - 1)] = scratch->walk.pc;
+	op = find_op(&scratch->walk);
+	if (op == OP_NOTHING)
+		came_to = by_frame_pointer(scratch);
+	else
+		came_to = step_op(scratch, op);
+	if (came_to == STEP_COMPLETE)
+		scratch->walk.cut = COUNTER_walk_complete;
+	return came_to != STEP_CALLER;
 }
 
-__noinline u32 unwind_native(u32 half, u64 pc, u64 fp)
+__noinline u32 unwind_native(u32 half, u64 pc)
 {
-	struct walk walk = {.fp = fp, .len = 1, .outcome = COUNTER_walk_truncated};
 	struct scratch *scratch = scratch_get();
+	u32 len;
 
 	if (!scratch)
 		return 0;
-	scratch->frames[0] = pc;
-	bpf_loop(MAX_USER_FRAMES + 1, step, &walk, 0);
-	/* Spelled out: the verifier wants a constant index into the counters. */
-	switch (walk.outcome) {
-	case COUNTER_walk_complete:
-		count(half, COUNTER_walk_complete, 1);
-		break;
-	case COUNTER_walk_bad_frame:
-		count(half, COUNTER_walk_bad_frame, 1);
-		break;
-	case COUNTER_walk_unreadable:
-		count(half, COUNTER_walk_unreadable, 1);
-		break;
-	default:
-		count(half, COUNTER_walk_truncated, 1);
-	}
-	return walk.len;
+	__builtin_memset(&scratch->walk, 0, sizeof(scratch->walk));
+	walk_from_registers(scratch, pc);
+	find_process(&scratch->walk);
+	bpf_loop(MAX_USER_FRAMES + 1, step, NULL, 0);
+	len = scratch->walk.len;
+	count(half, COUNTER_frames, len);
+	count(half, COUNTER_frames_by_pointer, scratch->walk.frames_by_pointer);
+	count_at(half, scratch->walk.cut);
+	if (scratch->walk.cut != COUNTER_walk_complete)
+		scratch->frames[len++ & (SCRATCH_FRAMES - 1)] = scratch->walk.cut;
+	return len;
 }

@@ -37,6 +37,9 @@ enum kind { KIND_ADDRESSES, KIND_FLAG, KIND_NUMBER, KIND_DURATION, KIND_SIZE };
 	SETTING('m', "history-memory", "SIZE", KIND_SIZE, history_bytes, 64 * MIB, MIB, 4 * GIB, \
 	        "a size from 1MiB to 4GiB, such as 64MiB",                                       \
 	        "How much memory the past may take (default 64MiB)")                             \
+	SETTING('u', "unwind-memory", "SIZE", KIND_SIZE, unwind_bytes, 48 * MIB, 4 * MIB,        \
+	        256 * MIB, "a size from 4MiB to 256MiB, such as 48MiB",                          \
+	        "How much kernel memory unwind tables may take (default 48MiB)")                 \
 	SETTING('v', "verbose", NULL, KIND_FLAG, verbose, 0, 0, 1, "nothing",                    \
 	        "Log more, for finding out what goes wrong")
 

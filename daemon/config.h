@@ -16,6 +16,7 @@ struct config {
 	uint64_t sample_hz;
 	uint64_t history_ns;
 	uint64_t history_bytes;
+	uint64_t unwind_bytes;
 	uint64_t verbose;
 };
 

@@ -77,8 +77,9 @@ static int open_loop(struct daemon *daemon)
 {
 	int err;
 
-	/* One for the render lane, one so that nothing of libuv's own waits behind it. */
-	setenv("UV_THREADPOOL_SIZE", "2", 0);
+	/* One for the render lane, one for unwind tables, one so that nothing of libuv's own waits
+	 * behind them. */
+	setenv("UV_THREADPOOL_SIZE", "3", 0);
 	err = uv_loop_init(&daemon->loop);
 	if (err)
 		return err;
@@ -139,6 +140,7 @@ static int start_collector(struct daemon *daemon, const struct config *config, c
 		.store = daemon->store,
 		.recorder = daemon->recorder,
 		.sample_hz = (uint32_t)config->sample_hz,
+		.unwind_bytes = config->unwind_bytes,
 	};
 	int err = collector_new(&collector, &daemon->collector, why);
 

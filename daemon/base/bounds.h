@@ -29,5 +29,6 @@ enum {
 	MAX_MAPPINGS = 65536,                   /* executable mappings of one process */
 	MAX_PROCESSES = 65536,                  /* in the process table, exited ones included */
 	MAX_OBJECTS = 8192,                     /* executables kept open */
+	MAX_UNWIND_ROWS = 16 * 1000 * 1000, /* of one file; libLLVM has 0.9 million, a browser 3 */
 	MAX_PATH_BYTES = 4096,
 };

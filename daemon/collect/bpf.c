@@ -120,6 +120,18 @@ void bpf_release(struct bpf *bpf)
 	*bpf = (struct bpf){0};
 }
 
+int bpf_watch_exec(struct bpf *bpf)
+{
+	bpf->exec_link = bpf_program__attach(bpf->skeleton->progs.process_exec);
+	return bpf->exec_link ? 0 : -errno;
+}
+
+void bpf_unwatch_exec(struct bpf *bpf)
+{
+	bpf_link__destroy(bpf->exec_link);
+	bpf->exec_link = NULL;
+}
+
 u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns)
 {
 	u32 old = bpf->skeleton->bss->flip & 1;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 struct profd_bpf;
+struct bpf_link;
 
 /* One drained half, as arrays; owned by the struct bpf and valid until the next drain. */
 struct drained {
@@ -26,6 +27,7 @@ struct drained {
 
 struct bpf {
 	struct profd_bpf *skeleton;
+	struct bpf_link *exec_link;
 	u32 tally_size, stack_size, cpu_count;
 	struct tally_key *tally_keys;
 	struct tally *tallies;
@@ -39,6 +41,10 @@ struct bpf {
 int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256]);
 int bpf_load(struct bpf *bpf, char why[256]);
 void bpf_release(struct bpf *bpf);
+
+/* Lets the kernel half withdraw what the walker knows of a process at the moment it calls exec. */
+int bpf_watch_exec(struct bpf *bpf);
+void bpf_unwatch_exec(struct bpf *bpf);
 
 /* Makes the other half the active one from a moment on, now or soon; the half that was. Not again
  * before that half has been drained. */

@@ -14,6 +14,7 @@
 #include "collect/perf.h"
 #include "collect/sideband.h"
 #include "collect/source.h"
+#include "collect/unwind_maps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,6 +43,8 @@ struct collector {
 	struct store *store;
 	struct recorder *recorder;
 	struct bpf bpf;
+	struct unwind_memory unwind_memory;
+	struct unwinder *unwinder;
 	struct sideband *sideband;
 	struct hotplug hotplug;
 	struct source_state states[KIND_COUNT];
@@ -273,9 +276,9 @@ static void on_cpus_changed(void *ctx)
 		log_warning("CPUs changed, and some are not sampled: %s", strerror(-err));
 }
 
-static int load(struct collector *collector, uint32_t sample_hz, char why[256])
+static int load(struct collector *collector, const struct collector_config *from, char why[256])
 {
-	struct source_config config = {.sample_hz = sample_hz};
+	struct source_config config = {.sample_hz = from->sample_hz};
 	_cleanup_free_ bool *online = calloc(MAX_CPUS, sizeof(*online));
 	uint32_t online_count = 0;
 	int err = online ? cpulist_online(online, MAX_CPUS) : -ENOMEM;
@@ -286,12 +289,38 @@ static int load(struct collector *collector, uint32_t sample_hz, char why[256])
 	}
 	for (size_t cpu = 0; cpu < MAX_CPUS; cpu++)
 		online_count += online[cpu];
-	err = bpf_open(&collector->bpf, online_count, sample_hz, why);
+	err = bpf_open(&collector->bpf, online_count, from->sample_hz, why);
 	if (err)
 		return err;
+	err = unwind_maps_size(&collector->bpf, from->unwind_bytes);
+	if (err) {
+		snprintf(why, 256, "cannot size the unwind tables: %s", strerror(-err));
+		return err;
+	}
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		sources[kind]->configure(&collector->bpf, &config, &collector->states[kind]);
 	return bpf_load(&collector->bpf, why);
+}
+
+/* The process table knows more: so shall the walker. */
+static void on_told(uint64_t told_mono_ns, void *ctx)
+{
+	struct collector *collector = ctx;
+
+	unwinder_sync(collector->unwinder, told_mono_ns);
+}
+
+static int start_unwinder(struct collector *collector, char why[256])
+{
+	int err = unwind_maps_open(&collector->bpf, &collector->unwind_memory);
+
+	if (err) {
+		snprintf(why, 256, "cannot map the unwind tables: %s", strerror(-err));
+		return err;
+	}
+	collector->unwinder = unwinder_new(collector->loop, collector->procs, collector->store,
+	                                   &collector->unwind_memory);
+	return collector->unwinder ? 0 : -ENOMEM;
 }
 
 static void init_timer(struct collector *collector, uv_timer_t *timer)
@@ -313,9 +342,12 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 	collector->procs = config->procs;
 	collector->store = config->store;
 	collector->recorder = config->recorder;
-	err = load(collector, config->sample_hz, ret_why);
+	err = load(collector, config, ret_why);
 	if (!err)
-		err = sideband_new(config->loop, config->procs, &collector->sideband);
+		err = start_unwinder(collector, ret_why);
+	if (!err)
+		err = sideband_new(config->loop, config->procs, on_told, collector,
+		                   &collector->sideband);
 	if (err) {
 		collector_free(collector);
 		return err;
@@ -341,10 +373,14 @@ int collector_start(struct collector *collector, char ret_why[256])
 		         strerror(-err));
 		return err;
 	}
+	if (bpf_watch_exec(&collector->bpf))
+		log_warning("cannot watch processes call exec: the first stacks after one may be "
+		            "wrong");
 	if (hotplug_start(&collector->hotplug, collector->loop, on_cpus_changed, collector))
 		log_warning("cannot watch CPUs come and go, keeping those there are");
 	/* After the side-band is open, so that nothing starts unseen between the two. */
 	procs_scan(collector->procs);
+	unwinder_sync(collector->unwinder, collector->next_start_mono_ns);
 	/* The first drain soon: it shows that the whole chain works. */
 	return uv_timer_start(&collector->second, on_second, DRAIN_MS / 10, DRAIN_MS);
 }
@@ -355,6 +391,8 @@ void collector_stop(struct collector *collector)
 		sources[kind]->detach(&collector->states[kind]);
 	collector->waiting = NULL;
 	collector->settling = NULL;
+	bpf_unwatch_exec(&collector->bpf);
+	unwinder_stop(collector->unwinder);
 	hotplug_stop(&collector->hotplug);
 	sideband_stop(collector->sideband);
 	uv_close((uv_handle_t *)&collector->second, NULL);
@@ -367,6 +405,8 @@ void collector_free(struct collector *collector)
 	if (!collector)
 		return;
 	sideband_free(collector->sideband);
+	unwinder_free(collector->unwinder);
+	unwind_maps_close(&collector->unwind_memory);
 	bpf_release(&collector->bpf);
 	free(collector);
 }
@@ -383,6 +423,7 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 	ret_stats->sideband_lost = sideband_lost(collector->sideband);
 	ret_stats->tallies_size = collector->bpf.tally_size;
 	ret_stats->stacks_size = collector->bpf.stack_size;
+	unwinder_get_stats(collector->unwinder, &ret_stats->unwinder);
 	ret_stats->map_bytes = bpf_map_bytes(&collector->bpf);
 	ret_stats->cpus_sampled = collector->states[KIND_cpu].attached;
 	ret_stats->event = collector->states[KIND_cpu].event;

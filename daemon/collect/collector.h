@@ -8,6 +8,7 @@
 #include "bpf/abi.h"
 #include "proc/proc.h"
 #include "profile/recorder.h"
+#include "unwind/unwinder.h"
 
 #include <uv.h>
 
@@ -37,6 +38,7 @@ struct collector_stats {
 	uint32_t tallies_used, tallies_size; /* of the last drained half */
 	uint32_t stacks_used, stacks_size;
 	uint64_t map_bytes; /* kernel memory of all maps */
+	struct unwinder_stats unwinder;
 	uint32_t cpus_sampled;
 	const char *event; /* "cycles" or "cpu-clock" */
 };
@@ -55,6 +57,7 @@ struct collector_config {
 	struct store *store;
 	struct recorder *recorder;
 	uint32_t sample_hz;
+	size_t unwind_bytes; /* of kernel memory for unwind tables and mappings */
 };
 
 /* Loads the kernel half. On failure `ret_why` is one line for a person: what is missing, what to

@@ -5,10 +5,13 @@
 #include "collect/drain.h"
 
 #include "base/bounds.h"
+#include "collect/collector.h"
 #include "collect/places.h"
 #include "profile/builder.h"
+#include "profile/quality.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,10 +84,22 @@ static size_t collect_frames(struct draining *draining, uint64_t key, bool *whol
 	return len;
 }
 
-/* The pc of a caller is its return address, which may be the next function's first byte. */
-static uint64_t pc_of(const struct draining *draining, size_t at)
+/* A kernel caller's pc is its return address, which may be the next function's first byte. */
+static uint64_t kernel_pc(const struct draining *draining, size_t at)
 {
 	return at ? draining->frames[at] - 1 : draining->frames[at];
+}
+
+/* The frame that stands for those which are missing. */
+static uint32_t add_cut(struct draining *draining, uint64_t why)
+{
+	const char *text = counter_help[why], *cut = CUT;
+	char name[128];
+
+	if (strncmp(text, cut, strlen(cut)) == 0)
+		text += strlen(cut);
+	snprintf(name, sizeof(name), CUT_FRAME "%s]", text);
+	return builder_node(draining->builder, 0, places_pseudo(&draining->places, name));
 }
 
 static uint32_t add_user(struct draining *draining, uint64_t key, const struct image *image)
@@ -93,20 +108,21 @@ static uint32_t add_user(struct draining *draining, uint64_t key, const struct i
 	size_t len = collect_frames(draining, key, &whole), valid = 0;
 	uint32_t path = 0, location;
 
+	if (len && draining->frames[len - 1] < COUNTER_COUNT)
+		path = add_cut(draining, draining->frames[--len]);
 	/* A caller outside every mapping was no return address, and what follows it no caller. */
-	while (valid < len && image && mapping_set_find(image->set, pc_of(draining, valid)))
+	while (valid < len && image && mapping_set_find(image->set, draining->frames[valid]))
 		valid++;
 	if (valid < len) {
 		draining->losses->frames_unmapped++;
-		location = places_pseudo(&draining->places, "[unknown]");
-		path = builder_node(draining->builder, path, location);
+		path = add_cut(draining, image ? COUNTER_cut_unmapped : COUNTER_cut_no_process);
 	} else if (!whole) {
 		draining->losses->frames_without_stack++;
-		location = places_pseudo(&draining->places, "[stack lost]");
+		location = places_pseudo(&draining->places, CUT_FRAME "stack lost]");
 		path = builder_node(draining->builder, path, location);
 	}
 	while (valid-- > 0) {
-		location = places_user(&draining->places, image, pc_of(draining, valid));
+		location = places_user(&draining->places, image, draining->frames[valid]);
 		path = builder_node(draining->builder, path, location);
 	}
 	return path;
@@ -119,7 +135,7 @@ static uint32_t add_kernel(struct draining *draining, uint64_t key, uint32_t pat
 
 	while (len-- > 0)
 		path = builder_node(draining->builder, path,
-		                    places_kernel(&draining->places, pc_of(draining, len)));
+		                    places_kernel(&draining->places, kernel_pc(draining, len)));
 	return path;
 }
 

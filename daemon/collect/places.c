@@ -82,8 +82,9 @@ uint32_t places_user(struct places *places, const struct image *image, uint64_t 
 
 	if (!mapped)
 		return places_pseudo(places, "[unknown]");
+	/* Executable memory that no file backs was generated at run time. */
 	if (mapped->path[0] == '\0')
-		return places_pseudo(places, "[anon]");
+		return places_pseudo(places, "[jit]");
 	offset = address - mapped->start + mapped->offset;
 	place = mapped->object ? object_mapping(places, mapped->object) : NULL;
 	if (place && object_address(place->object, offset, &own_address))

@@ -16,9 +16,10 @@
 
 enum {
 	RING_PAGES = 32, /* 128 KiB: about 1,000 records, a hundred execs, between two reads */
-	/* After a read, how long to leave the rings alone: a storm of forks wakes us this often and
-	 * no more, and a process that lives 50 ms is still met alive. */
-	REST_MS = 10,
+	/* What happens comes in bursts: a program that was started maps a dozen files. So they are
+	 * read this long after the first of them; a storm of forks wakes us this often and no more,
+	 * and a process that lives 50 ms is still met alive. */
+	BURST_MS = 3,
 };
 
 struct ring {
@@ -37,7 +38,9 @@ struct pending {
 struct sideband {
 	uv_loop_t *loop;
 	struct procs *procs;
-	uv_timer_t rest;
+	sideband_told_fn *told;
+	void *ctx;
+	uv_timer_t burst;
 	struct ring *rings[MAX_CPUS];
 	/* Records read but not yet told: those newer than the beginning of a read wait for the next
 	 * one. */
@@ -84,13 +87,25 @@ static int open_event(uint32_t cpu)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
-		.wakeup_events = 1,
+		/* Each record wakes us; wakeup_events counts samples only. */
+		.watermark = 1,
+		.wakeup_watermark = 1,
 	};
 
 	return perf_open_cpu(&attr, cpu);
 }
 
-static void on_rest_over(uv_timer_t *timer);
+static void on_readable(uv_poll_t *poll, int status, int events);
+
+static void on_burst_over(uv_timer_t *timer)
+{
+	struct sideband *sideband = timer->data;
+
+	sideband_read(sideband);
+	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
+		if (sideband->rings[cpu])
+			uv_poll_start(&sideband->rings[cpu]->poll, UV_READABLE, on_readable);
+}
 
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
@@ -99,21 +114,10 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 
 	(void)status;
 	(void)events;
-	sideband_read(sideband);
 	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
 		if (sideband->rings[cpu])
 			uv_poll_stop(&sideband->rings[cpu]->poll);
-	uv_timer_start(&sideband->rest, on_rest_over, REST_MS, 0);
-}
-
-static void on_rest_over(uv_timer_t *timer)
-{
-	struct sideband *sideband = timer->data;
-
-	sideband_read(sideband);
-	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
-		if (sideband->rings[cpu])
-			uv_poll_start(&sideband->rings[cpu]->poll, UV_READABLE, on_readable);
+	uv_timer_start(&sideband->burst, on_burst_over, BURST_MS, 0);
 }
 
 static int ring_open(struct sideband *sideband, uint32_t cpu)
@@ -146,7 +150,8 @@ static int ring_open(struct sideband *sideband, uint32_t cpu)
 	return 0;
 }
 
-int sideband_new(uv_loop_t *loop, struct procs *procs, struct sideband **ret_sideband)
+int sideband_new(uv_loop_t *loop, struct procs *procs, sideband_told_fn *told, void *ctx,
+                 struct sideband **ret_sideband)
 {
 	struct sideband *sideband = calloc(1, sizeof(*sideband));
 
@@ -154,8 +159,10 @@ int sideband_new(uv_loop_t *loop, struct procs *procs, struct sideband **ret_sid
 		return -ENOMEM;
 	sideband->loop = loop;
 	sideband->procs = procs;
-	uv_timer_init(loop, &sideband->rest);
-	sideband->rest.data = sideband;
+	sideband->told = told;
+	sideband->ctx = ctx;
+	uv_timer_init(loop, &sideband->burst);
+	sideband->burst.data = sideband;
 	*ret_sideband = sideband;
 	return 0;
 }
@@ -164,7 +171,7 @@ void sideband_stop(struct sideband *sideband)
 {
 	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
 		ring_close(sideband, cpu);
-	uv_close((uv_handle_t *)&sideband->rest, NULL);
+	uv_close((uv_handle_t *)&sideband->burst, NULL);
 }
 
 void sideband_free(struct sideband *sideband)
@@ -291,6 +298,7 @@ void sideband_read(struct sideband *sideband)
 		sideband->rescan = false;
 		procs_scan(sideband->procs);
 	}
+	sideband->told(now, sideband->ctx);
 }
 
 uint64_t sideband_records(const struct sideband *sideband)

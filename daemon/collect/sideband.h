@@ -16,9 +16,12 @@
 
 struct sideband;
 
-/* Opens one ring per online CPU. The sideband watches them itself and reads soon after something
- * happens. */
-int sideband_new(uv_loop_t *loop, struct procs *procs, struct sideband **ret_sideband);
+typedef void sideband_told_fn(uint64_t told_mono_ns, void *ctx);
+
+/* The sideband watches its rings itself and reads soon after something happens; it then calls
+ * told(), which says up to when everything has been told. */
+int sideband_new(uv_loop_t *loop, struct procs *procs, sideband_told_fn *told, void *ctx,
+                 struct sideband **ret_sideband);
 /* Closes the handles; sideband_free() after the loop has run out. */
 void sideband_stop(struct sideband *sideband);
 void sideband_free(struct sideband *sideband);

@@ -32,6 +32,28 @@ static void add_gauge(struct buf *body, const char *name, const char *help, doub
 	buf_printf(body, "%s %.15g\n", name, value);
 }
 
+static void add_seconds(struct buf *body, const char *name, const char *help, uint64_t value_ns)
+{
+	char full[96];
+
+	snprintf(full, sizeof(full), "profd_%s_total", name);
+	add_head(body, full, "counter", help);
+	buf_printf(body, "%s %.9g\n", full, (double)value_ns / NSEC_PER_SEC);
+}
+
+static void add_unwinder(struct buf *body, const struct unwinder_stats *stats)
+{
+#define STAT_gauge(name, help)   add_gauge(body, "profd_unwind_" #name, help, (double)stats->name)
+#define STAT_seconds(name, help) add_seconds(body, "unwind_" #name, help, stats->name)
+#define STAT_counter(name, help) add_counter(body, "unwind_" #name, help, stats->name)
+#define STAT(name, type, help)   STAT_##type(name, help);
+	UNWINDER_STATS(STAT)
+#undef STAT
+#undef STAT_counter
+#undef STAT_seconds
+#undef STAT_gauge
+}
+
 static void add_collector(struct buf *body, const struct collector *collector)
 {
 	struct collector_stats stats;
@@ -42,6 +64,7 @@ static void add_collector(struct buf *body, const struct collector *collector)
 #define COUNTER(name, help) add_counter(body, #name, help, stats.name);
 	COLLECTOR_COUNTERS(COUNTER)
 #undef COUNTER
+	add_unwinder(body, &stats.unwinder);
 	add_gauge(body, "profd_last_drain_seconds", "How long the last drain of the tallies took",
 	          (double)stats.last_drain_ns / NSEC_PER_SEC);
 	add_gauge(body, "profd_tallies_used", "Entries of the tally map used at the last drain",

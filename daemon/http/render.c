@@ -6,9 +6,11 @@
 
 #include "base/clock.h"
 #include "http/timestamp.h"
+#include "profile/quality.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 static void add_host_mapping(struct builder *builder, const struct render_plan *plan)
 {
@@ -82,6 +84,28 @@ static void add_coverage(struct builder *builder, const struct render_plan *plan
 	}
 }
 
+/* "stacks complete 99.84 % of 1234; cut short: 2 no unwind information" */
+static void add_quality(struct builder *builder)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	const struct profile *profile = builder_view(builder);
+	struct quality quality;
+
+	if (quality_of(profile, &quality) || !quality.stacks)
+		return;
+	buf_printf(&text, "stacks complete %.2f %% of %" PRIu64,
+	           100.0 * (double)quality.complete / (double)quality.stacks, quality.stacks);
+	for (size_t i = 0; i < quality.cut_count; i++) {
+		const char *reason = profile_string(profile, quality.cuts[i].name);
+
+		reason += strlen(CUT_FRAME);
+		buf_printf(&text, "%s%" PRIu64 " %.*s",
+		           i ? ", " : "; cut short: ", quality.cuts[i].samples,
+		           (int)strcspn(reason, "]"), reason);
+	}
+	comment(builder, &text);
+}
+
 static void add_comments(struct builder *builder, const struct render_plan *plan)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
@@ -97,6 +121,7 @@ static void add_comments(struct builder *builder, const struct render_plan *plan
 	buf_printf(&text, "event=%s", plan->event);
 	comment(builder, &text);
 	add_coverage(builder, plan);
+	add_quality(builder);
 	add_filters(builder, &plan->query->selection);
 }
 

@@ -43,6 +43,22 @@ static json_t *counters_json(const struct collector_stats *stats)
 	return object;
 }
 
+static json_t *unwinder_json(const struct unwinder_stats *stats)
+{
+	json_t *object = json_object();
+
+#define STAT_gauge(value)      number(value)
+#define STAT_counter(value)    number(value)
+#define STAT_seconds(value)    json_real((double)(value) / NSEC_PER_SEC)
+#define STAT(name, type, help) json_object_set_new(object, #name, STAT_##type(stats->name));
+	UNWINDER_STATS(STAT)
+#undef STAT
+#undef STAT_seconds
+#undef STAT_counter
+#undef STAT_gauge
+	return object;
+}
+
 static json_t *recorder_json(const struct service *service)
 {
 	struct recorder_stats stats;
@@ -91,7 +107,7 @@ void handle_status(struct request *request)
 	json_answer(
 		request,
 		json_pack("{s:s, s:I, s:f, s:I, s:s, s:I, s:f, s:b, s:o, s:o, s:o, s:o, s:o, s:o, "
-	                  "s:I, s:I}",
+	                  "s:o, s:I, s:I}",
 	                  "version", PROFD_VERSION, "pid", (json_int_t)getpid(), "uptime_seconds",
 	                  (double)uptime_ns / NSEC_PER_SEC, "sample_hz",
 	                  (json_int_t)service->sample_hz, "event", stats.event, "cpus",
@@ -99,7 +115,8 @@ void handle_status(struct request *request)
 	                  (double)stats.last_drain_ns / NSEC_PER_SEC, "ready",
 	                  collector_ready(service->collector), "sources",
 	                  sources_json(service->collector), "maps", maps_json(&stats), "counters",
-	                  counters_json(&stats), "recorder", recorder_json(service), "processes",
+	                  counters_json(&stats), "unwind", unwinder_json(&stats.unwinder),
+	                  "recorder", recorder_json(service), "processes",
 	                  procs_json(service->procs), "objects", store_json(service->store),
 	                  "parked_requests", (json_int_t)request->parking->count, "lane_length",
 	                  (json_int_t)lane_length(service->render)));

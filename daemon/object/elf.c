@@ -6,35 +6,15 @@
  */
 #include "object/elf.h"
 #include "base/bounds.h"
+#include "object/elf_private.h"
 
 #include <errno.h>
-#include <gelf.h>
 #include <string.h>
 #include <sys/stat.h>
 
-struct elf {
-	int fd; /* -1: the bytes */
-	const void *bytes;
-	uint64_t file_bytes;
-	struct segment *segments;
-	size_t segment_count;
-	uint8_t build_id[MAX_BUILD_ID_BYTES];
-	size_t build_id_len;
-};
-
-static void elf_endp(Elf **handle)
+bool elf_read_raw(const struct elf *elf, uint64_t offset, void *into, size_t len)
 {
-	elf_end(*handle);
-}
-
-static bool in_file(const struct elf *elf, uint64_t offset, uint64_t len)
-{
-	return offset <= elf->file_bytes && len <= elf->file_bytes - offset;
-}
-
-static bool read_raw(const struct elf *elf, uint64_t offset, void *into, size_t len)
-{
-	if (!in_file(elf, offset, len))
+	if (!elf_in_file(elf, offset, len))
 		return false;
 	if (elf->fd >= 0)
 		return pread(elf->fd, into, len, (off_t)offset) == (ssize_t)len;
@@ -50,16 +30,16 @@ static bool plausible(const struct elf *elf)
 	unsigned char ident[EI_NIDENT];
 	uint64_t offset, count, entry_bytes;
 
-	if (!read_raw(elf, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) ||
+	if (!elf_read_raw(elf, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) ||
 	    ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB))
 		return false;
 	if (ident[EI_CLASS] == ELFCLASS64) {
 		Elf64_Ehdr header;
 		Elf64_Shdr zero = {0};
-		if (!read_raw(elf, 0, &header, sizeof(header)))
+		if (!elf_read_raw(elf, 0, &header, sizeof(header)))
 			return false;
 		if (header.e_shoff && !header.e_shnum &&
-		    !read_raw(elf, header.e_shoff, &zero, sizeof(zero)))
+		    !elf_read_raw(elf, header.e_shoff, &zero, sizeof(zero)))
 			return false;
 		offset = header.e_shoff;
 		count = header.e_shnum ? header.e_shnum : zero.sh_size;
@@ -67,10 +47,10 @@ static bool plausible(const struct elf *elf)
 	} else if (ident[EI_CLASS] == ELFCLASS32) {
 		Elf32_Ehdr header;
 		Elf32_Shdr zero = {0};
-		if (!read_raw(elf, 0, &header, sizeof(header)))
+		if (!elf_read_raw(elf, 0, &header, sizeof(header)))
 			return false;
 		if (header.e_shoff && !header.e_shnum &&
-		    !read_raw(elf, header.e_shoff, &zero, sizeof(zero)))
+		    !elf_read_raw(elf, header.e_shoff, &zero, sizeof(zero)))
 			return false;
 		offset = header.e_shoff;
 		count = header.e_shnum ? header.e_shnum : zero.sh_size;
@@ -80,10 +60,12 @@ static bool plausible(const struct elf *elf)
 	}
 	/* A file that was cut before its section headers still has its segments: libelf sees that
 	 * itself when the count is small enough to be believed. */
-	return !offset || count <= UINT16_MAX || in_file(elf, offset, count * entry_bytes);
+	return !offset || count <= UINT16_MAX ||
+	       (count <= elf->file_bytes / entry_bytes &&
+	        elf_in_file(elf, offset, count * entry_bytes));
 }
 
-static Elf *begin(const struct elf *elf)
+Elf *elf_handle(const struct elf *elf)
 {
 	/* libelf only reads through the pointer. */
 	Elf *handle = elf->fd >= 0 ? elf_begin(elf->fd, ELF_C_READ, NULL)
@@ -107,15 +89,17 @@ static int read_segments(struct elf *elf, Elf *handle)
 	for (size_t i = 0; i < headers && count < MAX_SEGMENTS; i++) {
 		if (!gelf_getphdr(handle, (int)i, &header))
 			break;
-		if (header.p_type != PT_LOAD)
-			continue;
-		found[count++] = (struct segment){
+		struct segment segment = {
 			.offset = header.p_offset,
 			.file_bytes = header.p_filesz,
 			.address = header.p_vaddr,
 			.memory_bytes = header.p_memsz,
 			.executable = header.p_flags & PF_X,
 		};
+		if (header.p_type == PT_LOAD)
+			found[count++] = segment;
+		else if (header.p_type == PT_GNU_EH_FRAME)
+			elf->frame_header = segment;
 	}
 	if (!count)
 		return 0;
@@ -133,7 +117,7 @@ static bool read_notes(struct elf *elf, Elf *handle, uint64_t offset, uint64_t l
 	size_t at = 0, name, desc;
 	GElf_Nhdr note;
 
-	if (!len || len > MAX_NOTE_BYTES || !in_file(elf, offset, len))
+	if (!len || len > MAX_NOTE_BYTES || !elf_in_file(elf, offset, len))
 		return false;
 	Elf_Data *data = elf_getdata_rawchunk(handle, (int64_t)offset, len,
 	                                      align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
@@ -193,12 +177,17 @@ static int open_elf(struct elf from, struct elf **ret_elf)
 		return -ENOMEM;
 	*elf = from;
 
-	_cleanup_(elf_endp) Elf *handle = begin(elf);
-	if (!handle)
+	_cleanup_(elf_endp) Elf *handle = elf_handle(elf);
+	GElf_Ehdr header;
+	if (!handle || !gelf_getehdr(handle, &header))
 		return -ENOEXEC;
+	elf->machine = header.e_machine;
+	elf->entry = header.e_entry;
 	int err = read_segments(elf, handle);
 	if (err < 0)
 		return err;
+	if (header.e_shoff)
+		elf->frame_header = (struct segment){0};
 	read_build_id(elf, handle);
 	*ret_elf = TAKE_PTR(elf);
 	return 0;
@@ -240,64 +229,33 @@ const uint8_t *elf_build_id(const struct elf *elf, size_t *ret_len)
 	return elf->build_id_len ? elf->build_id : NULL;
 }
 
-/* A section's header, when its bytes can be read. */
-static bool usable(const struct elf *elf, Elf_Scn *scn, GElf_Shdr *ret_header)
+uint16_t elf_machine(const struct elf *elf)
 {
-	return scn && gelf_getshdr(scn, ret_header) && ret_header->sh_type != SHT_NOBITS &&
-	       !(ret_header->sh_flags & SHF_COMPRESSED) && ret_header->sh_size &&
-	       ret_header->sh_size <= MAX_SECTION_BYTES &&
-	       in_file(elf, ret_header->sh_offset, ret_header->sh_size);
+	return elf->machine;
 }
 
-static int each_in_section(const struct elf *elf, Elf *handle, Elf_Scn *scn, elf_symbol_fn *fn,
-                           void *ctx)
+uint64_t elf_entry(const struct elf *elf)
 {
-	GElf_Shdr header, names_header;
-	GElf_Sym symbol;
-
-	if (!usable(elf, scn, &header) ||
-	    header.sh_entsize != gelf_fsize(handle, ELF_T_SYM, 1, EV_CURRENT))
-		return 0;
-	Elf_Scn *names_scn = elf_getscn(handle, header.sh_link);
-	if (!usable(elf, names_scn, &names_header) || names_header.sh_type != SHT_STRTAB)
-		return 0;
-	Elf_Data *symbols = elf_getdata(scn, NULL);
-	Elf_Data *names = elf_rawdata(names_scn, NULL);
-	if (!symbols || !names || !symbols->d_buf || !names->d_buf)
-		return 0;
-	/* Names that begin before the last NUL end in the table. */
-	const char *first = names->d_buf;
-	const char *last = memrchr(first, '\0', names->d_size);
-	size_t name_bytes = last ? (size_t)(last - first) : 0;
-
-	size_t count = symbols->d_size / header.sh_entsize;
-	for (size_t i = 0; i < count && gelf_getsym(symbols, (int)i, &symbol); i++) {
-		int type = GELF_ST_TYPE(symbol.st_info);
-		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF ||
-		    symbol.st_name >= name_bytes || !first[symbol.st_name])
-			continue;
-		int result = fn(first + symbol.st_name, symbol.st_value, symbol.st_size,
-		                GELF_ST_BIND(symbol.st_info) != STB_LOCAL, ctx);
-		if (result)
-			return result;
-	}
-	return 0;
+	return elf->entry;
 }
 
-int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx)
+const struct segment *elf_frame_header(const struct elf *elf)
 {
-	_cleanup_(elf_endp) Elf *handle = begin(elf);
-	GElf_Shdr header;
+	return elf->frame_header.file_bytes ? &elf->frame_header : NULL;
+}
 
-	if (!handle)
-		return -ENOEXEC;
-	for (Elf_Scn *scn = elf_nextscn(handle, NULL); scn; scn = elf_nextscn(handle, scn)) {
-		if (!gelf_getshdr(scn, &header) ||
-		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+int elf_read_address(const struct elf *elf, uint64_t address, void *into, size_t len)
+{
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const struct segment *segment = &elf->segments[i];
+		uint64_t at = address - segment->address, offset;
+
+		if (address < segment->address || at > segment->file_bytes ||
+		    len > segment->file_bytes - at ||
+		    __builtin_add_overflow(segment->offset, at, &offset))
 			continue;
-		int result = each_in_section(elf, handle, scn, fn, ctx);
-		if (result)
-			return result;
+		if (elf_read_raw(elf, offset, into, len))
+			return 0;
 	}
-	return 0;
+	return -EFAULT;
 }

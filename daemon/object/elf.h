@@ -28,6 +28,10 @@ void elf_free(struct elf *elf);
 DEFINE_CLEANUP(struct elf *, elf_free)
 
 const struct segment *elf_segments(const struct elf *elf, size_t *ret_count);
+/* Where PT_GNU_EH_FRAME says .eh_frame_hdr is, for a file without section headers; else NULL, for
+ * sections are better known by name, and in a separate debug file segments are not what they were.
+ */
+const struct segment *elf_frame_header(const struct elf *elf);
 /* The GNU build ID, else the Go one's bytes as they stand; NULL when there is none. */
 const uint8_t *elf_build_id(const struct elf *elf, size_t *ret_len);
 
@@ -36,3 +40,25 @@ const uint8_t *elf_build_id(const struct elf *elf, size_t *ret_len);
 typedef int elf_symbol_fn(const char *name, uint64_t address, uint64_t size, bool global,
                           void *ctx);
 int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx);
+
+/* e_machine and e_entry of the file header. */
+uint16_t elf_machine(const struct elf *elf);
+uint64_t elf_entry(const struct elf *elf);
+
+/* A copy of a section, decompressed. */
+struct elf_section {
+	uint8_t *bytes; /* free() it */
+	size_t len;
+	uint64_t address; /* own address; 0 for a section that is not loaded */
+};
+
+/* -ENOENT when there is no such section with contents, -EBADMSG when it is broken, -E2BIG over
+ * MAX_SECTION_BYTES, -ENOMEM. */
+int elf_read_section(const struct elf *elf, const char *name, struct elf_section *ret_section);
+bool elf_has_section(const struct elf *elf, const char *name);
+/* Bytes as they are loaded at an own address; -EFAULT when the file does not hold all of them. */
+int elf_read_address(const struct elf *elf, uint64_t address, void *into, size_t len);
+/* Calls fn for each own address that a relative relocation makes data point at (packed RELR ones
+ * too); stops when it returns non-zero and returns that. */
+typedef int elf_address_fn(uint64_t address, void *ctx);
+int elf_each_relative(const struct elf *elf, elf_address_fn *fn, void *ctx);

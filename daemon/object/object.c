@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One executable and its symbols. The descriptor is what keeps a deleted file readable; once the
- * symbols are in memory nothing else is wanted from it, so it is closed then.
+ * One executable and its symbols. The descriptor is what keeps a deleted file readable; it stays
+ * open as long as the object, because worker threads read the frame information whenever a table of
+ * it is wanted again.
  */
 #include "object/object.h"
 
@@ -151,12 +152,9 @@ static int read_symbols(struct object *object)
 
 int object_symbol(struct object *object, uint64_t address, struct symbol *ret_symbol)
 {
-	if (!object->symbols && !object->symbols_error) {
+	/* A broken file is not read again. */
+	if (!object->symbols && !object->symbols_error)
 		object->symbols_error = read_symbols(object);
-		/* A broken file is not read again, a good one need not be. */
-		if (object->fd >= 0)
-			close(TAKE_FD(object->fd));
-	}
 	if (object->symbols_error)
 		return object->symbols_error;
 	return symtab_find(object->symbols, address, ret_symbol) ? 0 : -ENOENT;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct object - one executable file, held open from the moment a process mapped it, so that its
- * names can be read after the process, or the file's name, has gone. Identity and segments are read
- * at once and are constant; symbols are read when first asked for, by the one thread that
- * symbolizes.
+ * names and its frame information can be read after the process, or the file's name, has gone.
+ * Identity, segments and the elf are constant, for any thread; symbols are read when first asked
+ * for, by the one thread that symbolizes.
  */
 #pragma once
 

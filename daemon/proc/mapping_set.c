@@ -11,16 +11,26 @@
 
 struct mapping_set {
 	int references;
+	uint64_t serial;
 	size_t count, capacity;
 	struct proc_mapping *items;
 };
+
+static uint64_t next_serial(void)
+{
+	static uint64_t last;
+
+	return ++last;
+}
 
 struct mapping_set *mapping_set_new(void)
 {
 	struct mapping_set *set = calloc(1, sizeof(*set));
 
-	if (set)
-		set->references = 1;
+	if (!set)
+		return NULL;
+	set->references = 1;
+	set->serial = next_serial();
 	return set;
 }
 
@@ -169,6 +179,7 @@ int mapping_set_add(struct mapping_set **set, const struct proc_mapping *mapping
 		return err;
 	}
 	insert_at(*set, at, &copy);
+	(*set)->serial = next_serial();
 	return 0;
 }
 
@@ -184,4 +195,14 @@ const struct proc_mapping *mapping_set_find(const struct mapping_set *set, uint6
 size_t mapping_set_count(const struct mapping_set *set)
 {
 	return set->count;
+}
+
+const struct proc_mapping *mapping_set_at(const struct mapping_set *set, size_t index)
+{
+	return index < set->count ? &set->items[index] : NULL;
+}
+
+uint64_t mapping_set_serial(const struct mapping_set *set)
+{
+	return set->serial;
 }

@@ -31,3 +31,6 @@ int mapping_set_add(struct mapping_set **set, const struct proc_mapping *mapping
 /* The mapping that holds an address, or NULL. */
 const struct proc_mapping *mapping_set_find(const struct mapping_set *set, uint64_t address);
 size_t mapping_set_count(const struct mapping_set *set);
+const struct proc_mapping *mapping_set_at(const struct mapping_set *set, size_t index);
+/* A number that no two sets of different contents ever have. */
+uint64_t mapping_set_serial(const struct mapping_set *set);

@@ -31,6 +31,8 @@ struct procs {
 	struct store *store;
 	struct process *by_pid;
 	uint64_t dropped;
+	procs_changed_fn *changed;
+	void *changed_ctx;
 };
 
 struct procs *procs_new(struct store *store)
@@ -82,6 +84,12 @@ static struct process *find(const struct procs *procs, uint32_t pid)
 	return process;
 }
 
+static void tell(const struct procs *procs, uint32_t pid)
+{
+	if (procs->changed)
+		procs->changed(pid, procs->changed_ctx);
+}
+
 static void set_comm(struct image *image, const char *comm)
 {
 	snprintf(image->comm, sizeof(image->comm), "%.*s", COMM_BYTES - 1, comm);
@@ -115,6 +123,7 @@ static struct image *start_program(struct procs *procs, uint32_t pid, const stru
 	program->older = process->newest;
 	process->newest = program;
 	process->exited = false;
+	tell(procs, pid);
 	return &program->image;
 }
 
@@ -139,9 +148,11 @@ static int scan_one(uint32_t pid, void *ctx)
 	struct procs *procs = ctx;
 	struct process *process = find(procs, pid);
 
-	if (process)
+	if (process) {
+		tell(procs, pid);
 		return scan_process(procs->store, pid, &process->newest->image) == -ENOMEM ? -ENOMEM
 		                                                                           : 0;
+	}
 	current(procs, pid);
 	return 0;
 }
@@ -182,6 +193,7 @@ void procs_mmap(struct procs *procs, uint32_t pid, uint64_t start, uint64_t end,
 		return;
 	if (scan_map(procs->store, pid, image, &mapping, key, path))
 		procs->dropped++;
+	tell(procs, pid);
 }
 
 void procs_exit(struct procs *procs, uint32_t pid, uint32_t tid, uint64_t mono_ns)
@@ -192,6 +204,7 @@ void procs_exit(struct procs *procs, uint32_t pid, uint32_t tid, uint64_t mono_n
 		return;
 	process->exited = true;
 	process->exit_mono_ns = mono_ns;
+	tell(procs, pid);
 }
 
 static void drop_replaced(struct process *process, uint64_t mono_ns)
@@ -222,6 +235,7 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 			process->exit_mono_ns = mono_ns;
 			continue;
 		}
+		tell(procs, process->pid);
 		HASH_DEL(procs->by_pid, process);
 		process_free(process);
 	}
@@ -238,6 +252,21 @@ const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono
 	while (program->older && program->image.start_mono_ns > mono_ns)
 		program = program->older;
 	return &program->image;
+}
+
+struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid)
+{
+	struct process *process = find(procs, pid);
+
+	if (!process || (process->exited && scan_threads(pid) <= 1))
+		return NULL;
+	return process->newest->image.set;
+}
+
+void procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx)
+{
+	procs->changed = fn;
+	procs->changed_ctx = ctx;
 }
 
 bool procs_known(const struct procs *procs, uint32_t pid)

@@ -54,6 +54,13 @@ void procs_expire(struct procs *procs, uint64_t mono_ns);
 /* The image that `pid` ran at a time; reads /proc when the process is not known. NULL when it is
  * nowhere. */
 const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono_ns);
+/* The mappings of what `pid` runs now; NULL when it is not known or has exited. Reads nothing but
+ * the number of threads left when its main thread has ended. */
+struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid);
+/* Who is told of each process whose mappings may have changed, or that ended; one watcher. It must
+ * not call back. */
+typedef void procs_changed_fn(uint32_t pid, void *ctx);
+void procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx);
 bool procs_known(const struct procs *procs, uint32_t pid);
 typedef void proc_fn(const struct proc *proc, void *ctx);
 void procs_each(struct procs *procs, proc_fn *fn, void *ctx); /* living ones, by pid */

@@ -29,7 +29,7 @@ enum mapping_kind {
 	                   each process */
 	MAPPING_KERNEL, /* the kernel, its modules and BPF programs; addresses as the kernel has
 	                   them */
-	MAPPING_PSEUDO, /* code without a file: [anon], [unknown]; never looked up */
+	MAPPING_PSEUDO, /* code without a file: [jit], [unknown: reason]; never looked up */
 };
 
 /* A binary, once per profile however many processes map it. */

@@ -64,10 +64,11 @@ def _message(data, repeated=()):
 
 
 class Sample:
-    """One stack: function names from the leaf to the root, values, labels."""
+    """One stack: function names and locations' ids from the leaf to the root, values, labels."""
 
-    def __init__(self, names, mappings, values, labels):
+    def __init__(self, names, mappings, values, labels, locations):
         self.names, self.mappings, self.values, self.labels = names, mappings, values, labels
+        self.locations = locations
 
     @property
     def count(self):
@@ -103,6 +104,7 @@ class Profile:
             self.mappings[fields[1]] = {
                 "start": fields.get(2, 0),
                 "limit": fields.get(3, 0),
+                "offset": fields.get(4, 0),
                 "file": strings[fields.get(5, 0)],
                 "build_id": strings[fields.get(6, 0)],
             }
@@ -136,7 +138,7 @@ class Profile:
             frames, _, mapping = self.locations[location]
             names.extend(frames)
             files.append(self.mappings[mapping]["file"] if mapping else "")
-        return Sample(names, files, fields[2], labels)
+        return Sample(names, files, fields[2], labels, fields.get(1, []))
 
     def total(self, value=0, where=lambda sample: True):
         return sum(sample.values[value] for sample in self.samples if where(sample))

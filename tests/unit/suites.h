@@ -7,30 +7,39 @@
 
 #include <check.h>
 
-#define SUITES(SUITE)     \
-	SUITE(buf)        \
-	SUITE(text)       \
-	SUITE(lane)       \
-	SUITE(symtab)     \
-	SUITE(elf)        \
-	SUITE(object)     \
-	SUITE(store)      \
-	SUITE(kallsyms)   \
-	SUITE(demangle)   \
-	SUITE(symbolize)  \
-	SUITE(builder)    \
-	SUITE(select)     \
-	SUITE(recorder)   \
-	SUITE(pprof)      \
-	SUITE(folded)     \
-	SUITE(text_table) \
-	SUITE(query)      \
-	SUITE(maps)       \
-	SUITE(identity)   \
-	SUITE(procs)      \
-	SUITE(records)    \
-	SUITE(perf)       \
-	SUITE(server)
+#define SUITES(SUITE)        \
+	SUITE(buf)           \
+	SUITE(text)          \
+	SUITE(lane)          \
+	SUITE(symtab)        \
+	SUITE(elf)           \
+	SUITE(object)        \
+	SUITE(store)         \
+	SUITE(kallsyms)      \
+	SUITE(demangle)      \
+	SUITE(symbolize)     \
+	SUITE(builder)       \
+	SUITE(select)        \
+	SUITE(quality)       \
+	SUITE(recorder)      \
+	SUITE(pprof)         \
+	SUITE(folded)        \
+	SUITE(text_table)    \
+	SUITE(query)         \
+	SUITE(maps)          \
+	SUITE(identity)      \
+	SUITE(procs)         \
+	SUITE(records)       \
+	SUITE(perf)          \
+	SUITE(server)        \
+	SUITE(cfi)           \
+	SUITE(frame_section) \
+	SUITE(ehframe)       \
+	SUITE(elf_sections)  \
+	SUITE(pool)          \
+	SUITE(table)         \
+	SUITE(unwinder)      \
+	SUITE(follow)
 
 #define SUITE(name) Suite *name##_suite(void);
 SUITES(SUITE)

@@ -171,6 +171,9 @@ static const struct {
 	{{"serve", "--history=601"}, "--history"},
 	{{"serve", "--history-memory=1"}, "--history-memory 1: a size from 1MiB"},
 	{{"serve", "--history-memory=5GiB"}, "--history-memory"},
+	{{"serve", "--unwind-memory=3MiB"}, "--unwind-memory 3MiB: a size from 4MiB"},
+	{{"serve", "--unwind-memory=257MiB"}, "--unwind-memory"},
+	{{"serve", "--unwind-memory=4MiB"}, NULL},
 	{{"serve", "--listen=9090"}, "--listen 9090: ADDR:PORT"},
 };
 

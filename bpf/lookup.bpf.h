@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From an address in the current process to the operation that leads to its caller, through the
+ * tables of bpf/unwind_table.h. The daemon fills them; whatever they hold, no access leaves them.
+ */
+#pragma once
+
+#include "bpf/slots.bpf.h"
+#include "bpf/walk.bpf.h"
+
+/* One comparison bounds a block: the pool's last words are never used. */
+enum { POOL_SLACK = BLOCK_BYTES };
+enum { OP_NOTHING = OP_NAMED << OP_BASE_SHIFT | OP_NONE };
+
+/* A child that has not been heard of yet has its parent's mappings, unless it has called exec: then
+ * its stack begins elsewhere. */
+static __always_inline u32 parent_alike(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	struct task_struct *parent = task->group_leader->real_parent;
+
+	if (!task->mm || !parent->mm || task->mm->start_stack != parent->mm->start_stack)
+		return 0;
+	return parent->tgid;
+}
+
+static __always_inline void find_process(struct walk *walk)
+{
+	u64 *place = slot_of(bpf_get_current_pid_tgid() >> 32), slot;
+
+	if (!place)
+		place = slot_of(parent_alike());
+	slot = place ? *(volatile u64 *)place : 0;
+	walk->first = (slot >> SLOT_FIRST_SHIFT) & SLOT_FIRST_MAX;
+	walk->count = slot & SLOT_COUNT_MAX;
+}
+
+/* Remembers the mapping that holds an address; consecutive frames often share it. */
+static __always_inline int find_mapping(struct walk *walk, u64 address)
+{
+	struct unwind_mapping *mapping;
+	u32 low = 0, left = walk->count, at;
+
+	if (address >= walk->mapping.start && address < walk->mapping.end)
+		return 1;
+	/* Enough for SLOT_COUNT_MAX of them. */
+	for (u32 i = 0; i < SLOT_FIRST_SHIFT && left > 1; i++) {
+		u32 half = left / 2;
+
+		at = walk->first + low + half;
+		mapping = bpf_map_lookup_elem(&unwind_mappings, &at);
+		if (!mapping)
+			return 0;
+		if (mapping->start <= address)
+			low += half;
+		left -= half;
+	}
+	at = walk->first + low;
+	mapping = left ? bpf_map_lookup_elem(&unwind_mappings, &at) : NULL;
+	if (!mapping || address < mapping->start || address >= mapping->end)
+		return 0;
+	walk->mapping = *mapping;
+	return 1;
+}
+
+/* The last row of a block that begins at or below a byte of it. */
+static __always_inline u32 find_row(const u32 *rows, u32 count, u32 low_byte)
+{
+	u32 low = 0;
+
+	for (u32 i = 0; i < BLOCK_BITS && count > 1; i++) {
+		u32 half = count / 2;
+
+		if (rows[(low + half) & (BLOCK_BYTES - 1)] >> ROW_OP_BITS <= low_byte)
+			low += half;
+		count -= half;
+	}
+	return rows[low & (BLOCK_BYTES - 1)];
+}
+
+static __always_inline u32 *pool_at(u32 word)
+{
+	u32 zero = 0;
+	u32 *pool = bpf_map_lookup_elem(&unwind_pool, &zero);
+
+	if (!pool || word >= pool_words - POOL_SLACK)
+		return NULL;
+	return pool + word;
+}
+
+static __always_inline u32 find_in_table(struct walk *walk, const struct unwind_table *table)
+{
+	u64 own = walk->pc - walk->mapping.bias - table->text;
+	u32 *word, entry;
+
+	if (own >> BLOCK_BITS >= table->blocks)
+		return OP_NOTHING;
+	word = pool_at(walk->base + (u32)(own >> BLOCK_BITS));
+	if (!word)
+		return OP_NOTHING;
+	entry = *word;
+	word = pool_at(walk->base + (entry >> (32 - INDEX_FIRST_BITS)));
+	if (!word)
+		return OP_NOTHING;
+	return find_row(word, (entry & (BLOCK_BYTES - 1)) + 1, own & (BLOCK_BYTES - 1)) & OP_MASK;
+}
+
+static __always_inline u32 no_op(struct walk *walk, enum counter why)
+{
+	walk->cut = why;
+	return OP_NOTHING;
+}
+
+/* The operation for the frame the walk is at; when it is OP_NONE, walk->cut says why. */
+static __always_inline u32 find_op(struct walk *walk)
+{
+	struct unwind_table *table;
+	u32 op;
+
+	if (!find_mapping(walk, walk->pc))
+		return no_op(walk, walk->count ? COUNTER_cut_unmapped : COUNTER_cut_no_process);
+	table = walk->mapping.table ? bpf_map_lookup_elem(&unwind_tables, &walk->mapping.table)
+	                            : NULL;
+	if (!table)
+		return no_op(walk, COUNTER_cut_no_rows);
+	walk->base = *(volatile u32 *)&table->base;
+	if (!walk->base) {
+		table->missed++;
+		return no_op(walk, table->why == TABLE_PENDING ? COUNTER_cut_pending
+		                                               : COUNTER_cut_no_rows);
+	}
+	if (table->used != unwind_epoch)
+		table->used = unwind_epoch;
+	op = find_in_table(walk, table);
+	if (op == OP_NOTHING) {
+		table->gaps++;
+		walk->cut = COUNTER_cut_no_rows;
+	}
+	return op;
+}

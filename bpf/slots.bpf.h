@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Where the walker knows a process: its slot in the hash table of bpf/unwind_table.h.
+ */
+#pragma once
+
+#include "bpf/maps.bpf.h"
+
+/* NULL when the process is not known. */
+static __always_inline u64 *slot_of(u32 pid)
+{
+	u32 bucket = (pid * SLOTS_PER_BUCKET) & (slot_count - 1);
+
+	for (u32 i = 0; i < SLOTS_PER_BUCKET; i++) {
+		u32 at = bucket + i;
+		u64 *slot = bpf_map_lookup_elem(&unwind_slots, &at);
+
+		if (slot && *(volatile u64 *)slot >> SLOT_PID_SHIFT == pid)
+			return slot;
+	}
+	return NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the files behind elf.h share. A libelf handle is made for each walk and ended after it:
+ * handles are not thread-safe, and what they read in between would stay in memory.
+ */
+#pragma once
+
+#include "base/bounds.h"
+#include "object/elf.h"
+
+#include <gelf.h>
+
+struct elf {
+	int fd; /* -1: the bytes */
+	const void *bytes;
+	uint64_t file_bytes;
+	uint16_t machine;
+	uint64_t entry;
+	struct segment *segments;
+	size_t segment_count;
+	struct segment frame_header; /* PT_GNU_EH_FRAME; all zero when there is none */
+	uint8_t build_id[MAX_BUILD_ID_BYTES];
+	size_t build_id_len;
+};
+
+static inline void elf_endp(Elf **handle)
+{
+	elf_end(*handle);
+}
+
+static inline bool elf_in_file(const struct elf *elf, uint64_t offset, uint64_t len)
+{
+	return offset <= elf->file_bytes && len <= elf->file_bytes - offset;
+}
+
+/* false when the file does not hold all of it. */
+bool elf_read_raw(const struct elf *elf, uint64_t offset, void *into, size_t len);
+Elf *elf_handle(const struct elf *elf); /* NULL: no ELF file any more, or out of memory */

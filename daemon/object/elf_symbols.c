@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Function symbols of an ELF file, and nothing that lies outside of it.
+ */
+#include "object/elf.h"
+#include "base/bounds.h"
+#include "object/elf_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A section's header, when its bytes can be read. */
+static bool usable(const struct elf *elf, Elf_Scn *scn, GElf_Shdr *ret_header)
+{
+	return scn && gelf_getshdr(scn, ret_header) && ret_header->sh_type != SHT_NOBITS &&
+	       !(ret_header->sh_flags & SHF_COMPRESSED) && ret_header->sh_size &&
+	       ret_header->sh_size <= MAX_SECTION_BYTES &&
+	       elf_in_file(elf, ret_header->sh_offset, ret_header->sh_size);
+}
+
+static int each_in_section(const struct elf *elf, Elf *handle, Elf_Scn *scn, elf_symbol_fn *fn,
+                           void *ctx)
+{
+	GElf_Shdr header, names_header;
+	GElf_Sym symbol;
+
+	if (!usable(elf, scn, &header) ||
+	    header.sh_entsize != gelf_fsize(handle, ELF_T_SYM, 1, EV_CURRENT))
+		return 0;
+	Elf_Scn *names_scn = elf_getscn(handle, header.sh_link);
+	if (!usable(elf, names_scn, &names_header) || names_header.sh_type != SHT_STRTAB)
+		return 0;
+	Elf_Data *symbols = elf_getdata(scn, NULL);
+	Elf_Data *names = elf_rawdata(names_scn, NULL);
+	if (!symbols || !names || !symbols->d_buf || !names->d_buf)
+		return 0;
+	/* Names that begin before the last NUL end in the table. */
+	const char *first = names->d_buf;
+	const char *last = memrchr(first, '\0', names->d_size);
+	size_t name_bytes = last ? (size_t)(last - first) : 0;
+
+	size_t count = symbols->d_size / header.sh_entsize;
+	for (size_t i = 0; i < count && gelf_getsym(symbols, (int)i, &symbol); i++) {
+		int type = GELF_ST_TYPE(symbol.st_info);
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF ||
+		    symbol.st_name >= name_bytes || !first[symbol.st_name])
+			continue;
+		int result = fn(first + symbol.st_name, symbol.st_value, symbol.st_size,
+		                GELF_ST_BIND(symbol.st_info) != STB_LOCAL, ctx);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx)
+{
+	_cleanup_(elf_endp) Elf *handle = elf_handle(elf);
+	GElf_Shdr header;
+
+	if (!handle)
+		return -ENOEXEC;
+	for (Elf_Scn *scn = elf_nextscn(handle, NULL); scn; scn = elf_nextscn(handle, scn)) {
+		if (!gelf_getshdr(scn, &header) ||
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+			continue;
+		int result = each_in_section(elf, handle, scn, fn, ctx);
+		if (result)
+			return result;
+	}
+	return 0;
+}

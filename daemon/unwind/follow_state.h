@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What is known before an instruction runs: which registers and which words of the stack hold
+ * something that leads to the caller. Facts only, never guesses: an instruction takes some away and
+ * makes others, and where two paths meet those stay that both have.
+ */
+#pragma once
+
+#include "object/frame_row.h"
+#include "unwind/follow_insn.h"
+
+enum { MAX_SLOTS = 8 };
+
+enum value_kind {
+	VALUE_UNKNOWN,
+	VALUE_CFA,    /* the CFA + offset */
+	VALUE_ANCHOR, /* the last aligned stack pointer + offset */
+	VALUE_FP,     /* the caller's frame pointer */
+	VALUE_RA,     /* the return address */
+	VALUE_CONST,  /* offset */
+};
+
+struct value {
+	int32_t offset; /* 0 where the kind has none */
+	uint8_t kind;
+};
+
+/* A word of the stack whose value is known. */
+struct slot {
+	struct value at; /* VALUE_CFA or VALUE_ANCHOR */
+	struct value value;
+};
+
+/* The path of a new thread parts from its parent's: a clone system call, a test of its result, and
+ * the frame pointer cleared where the result is 0. */
+enum clone_step { CLONE_NONE, CLONE_CALLED, CLONE_TESTED, CLONE_CHILD, CLONE_OUTERMOST };
+
+struct state {
+	struct value regs[GENERAL_REGS];
+	struct slot slots[MAX_SLOTS];
+	struct value anchor_from; /* where the stack pointer was before it was aligned */
+	int32_t anchor_align;
+	uint8_t slot_count;
+	uint8_t clone;
+};
+
+/* At the first instruction of a function that was called. */
+void state_enter(struct state *state);
+/* Keeps what both know; whether that is less than *state knew. */
+bool state_meet(struct state *state, const struct state *other);
+/* Over one instruction, to the next one. */
+void state_step(struct state *state, const struct insn *insn);
+/* Nothing is known of the stack pointer any more. */
+void state_forget_stack(struct state *state);
+/* Whether the instruction begins a frame although this one's frame pointer is set up: it is not of
+ * this function. */
+bool state_begins_another(const struct state *state, const struct insn *insn);
+/* Whether it is the first instruction of a new thread, which is outermost from here on. */
+bool state_begins_thread(const struct state *state, const struct insn *insn);
+/* From a branch to its target; state_step() is the way past it. */
+void state_branch(struct state *state, const struct insn *insn);
+
+/* The stack pointer's distance from the CFA. */
+bool state_stack(const struct state *state, int32_t *ret_offset);
+/* Whether the return address is on top of the stack. */
+bool state_at_return(const struct state *state);
+/* ... and nothing else is left of this function: what is jumped to then is another one's entry. */
+bool state_at_entry(const struct state *state);
+/* The same, or the stack pointer is not known: not the state in which a function goes on by a jump
+ * to one of several places. */
+bool state_has_left(const struct state *state);
+/* All but start and end; false when the way to the caller is not known. */
+bool state_row(const struct state *state, struct frame_row *ret_row);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct pid_set - pids, each once, in the order they came; past its limit it only knows that there
+ * were more.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pid_set {
+	uint64_t *known; /* a bit a pid; only the pages of pids in use are ever touched */
+	uint32_t *pids;
+	size_t count, limit;
+	bool overflown;
+};
+
+int pid_set_init(struct pid_set *set, size_t limit); /* -ENOMEM */
+void pid_set_release(struct pid_set *set);
+void pid_set_add(struct pid_set *set, uint32_t pid);
+/* The one that came last; 0 when there is none. */
+uint32_t pid_set_take(struct pid_set *set);
+/* Adds all of `from` to `to` and empties it; true when there had been more. */
+bool pid_set_move(struct pid_set *from, struct pid_set *to);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct spaces - which process has what mapped, as the walker finds it: a slot for each pid, and
+ * runs of mappings that all processes of equal mappings share, as a fork makes them. Loop thread
+ * only.
+ */
+#pragma once
+
+#include "proc/mapping_set.h"
+#include "unwind/tables.h"
+
+struct spaces;
+
+/* NULL when out of memory. */
+struct spaces *spaces_new(struct tables *tables, struct store *store,
+                          const struct unwind_memory *memory);
+void spaces_free(struct spaces *spaces); /* before the tables */
+
+/* What `pid` has mapped from now on; no mappings, or NULL, for a process that is no more. -ENOSPC
+ * when there is no room (it is then not known at all); -EAGAIN when it called exec after
+ * `told_mono_ns`, so that `set` is another program's; -EINVAL. */
+int spaces_set(struct spaces *spaces, uint32_t pid, const struct mapping_set *set,
+               uint64_t told_mono_ns);
+/* Calls fn for each pid there is; it may set any. */
+typedef void space_fn(uint32_t pid, void *ctx);
+void spaces_each(struct spaces *spaces, space_fn *fn, void *ctx);
+
+/* Calls fn for each pid whose slot an exec has cleared; it must not set any. */
+void spaces_each_cleared(struct spaces *spaces, space_fn *fn, void *ctx);
+
+/* Runs that were unpublished and wait for every walker to be elsewhere; reclaim says they are. */
+bool spaces_retired(const struct spaces *spaces);
+void spaces_reclaim(struct spaces *spaces);
+/* Counts up whenever there is more room than there was. */
+uint64_t spaces_freed(const struct spaces *spaces);
+
+void spaces_get_stats(const struct spaces *spaces, struct unwinder_stats *stats);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A file's table: what its call frame information says, and, where that is wanted, for the code
+ * that it leaves out what can be proven of the instructions.
+ */
+#include "unwind/table.h"
+
+#include "object/ehframe.h"
+#include "unwind/follow.h"
+
+#include <elf.h>
+#include <errno.h>
+
+enum { FIRST_RANGES = 256 };
+
+struct gathering {
+	struct table_builder *builder;
+	struct range *described;
+	size_t count, capacity;
+	struct frame_row held; /* empty while there is none */
+	bool after_gap;        /* nothing is described just before it */
+};
+
+static int builder_for(const struct elf *elf, struct table_builder **ret_builder)
+{
+	enum machine machine;
+
+	switch (elf_machine(elf)) {
+	case EM_X86_64:
+		machine = MACHINE_X86_64;
+		break;
+	case EM_AARCH64:
+		machine = MACHINE_ARM64;
+		break;
+	default:
+		return -ENODATA;
+	}
+	*ret_builder = table_builder_new(machine);
+	return *ret_builder ? 0 : -ENOMEM;
+}
+
+static int add_range(struct gathering *gathering, uint64_t start, uint64_t end)
+{
+	struct range *last = gathering->described + gathering->count;
+
+	if (gathering->count && start - last[-1].end < TABLE_PADDING) {
+		last[-1].end = end;
+		return 0;
+	}
+	if (gathering->count == gathering->capacity) {
+		size_t capacity = gathering->capacity ? gathering->capacity * 2 : FIRST_RANGES;
+		struct range *ranges = realloc(gathering->described, capacity * sizeof(*ranges));
+
+		if (!ranges)
+			return -ENOMEM;
+		gathering->described = ranges;
+		gathering->capacity = capacity;
+	}
+	gathering->described[gathering->count++] = (struct range){start, end};
+	return 0;
+}
+
+/* As when a function was just called. */
+static bool is_entry(const struct frame_row *row)
+{
+	return row->cfa.kind == CFA_REGISTER && row->cfa.reg == X86_REG_SP &&
+	       row->cfa.offset == sizeof(uint64_t) && row->ra.kind == SAVE_AT_CFA &&
+	       row->fp.kind == SAVE_SAME && !row->signal_frame;
+}
+
+/*
+ * A return address that points at a function's first byte was not pushed by a call: somebody made
+ * it up to have that function run after another, and before it there was nothing. That is what
+ * makecontext() does. Callers are looked up by the byte before, so that says that this is the end.
+ * Only functions that make no frame can be entered by a return, which are those of one row.
+ */
+static int add_held(struct gathering *gathering, uint64_t next)
+{
+	const struct frame_row *held = &gathering->held;
+	struct frame_row end = *held;
+	int err = 0;
+
+	if (held->start == held->end)
+		return 0;
+	if (gathering->after_gap && next > held->end && held->start && is_entry(held)) {
+		end.start = held->start - 1;
+		end.end = held->start;
+		end.ra.kind = SAVE_UNDEFINED;
+		err = table_add(gathering->builder, &end);
+	}
+	return err ? err : table_add(gathering->builder, held);
+}
+
+static int add_described(const struct frame_row *row, void *ctx)
+{
+	struct gathering *gathering = ctx;
+	int err = add_held(gathering, row->start);
+
+	gathering->after_gap = gathering->held.end != row->start;
+	gathering->held = *row;
+	return err ? err : add_range(gathering, row->start, row->end);
+}
+
+static int add_followed(const struct frame_row *row, void *ctx)
+{
+	struct gathering *gathering = ctx;
+
+	return table_add(gathering->builder, row);
+}
+
+/* From the first executable byte to the last. */
+static int text_of_elf(const struct elf *elf, struct range *ret_text)
+{
+	struct range text = {UINT64_MAX, 0};
+	size_t count;
+	const struct segment *segments = elf_segments(elf, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t start = segments[i].address, end;
+
+		if (!segments[i].executable)
+			continue;
+		if (__builtin_add_overflow(start, segments[i].memory_bytes, &end))
+			end = UINT64_MAX;
+		text.start = start < text.start ? start : text.start;
+		text.end = end > text.end ? end : text.end;
+	}
+	if (text.start >= text.end)
+		return -ENODATA;
+	*ret_text = text;
+	return 0;
+}
+
+static int gather(const struct elf *elf, bool follow, struct gathering *gathering)
+{
+	int err = ehframe_each_row(elf, add_described, gathering);
+
+	/* Without such information, or with a broken one, following the code is all there is. */
+	if (err && err != -ENODATA && err != -EBADMSG)
+		return err;
+	err = add_held(gathering, UINT64_MAX);
+	if (err || !follow)
+		return err;
+	return follow_gaps(elf, gathering->described, gathering->count, add_followed, gathering);
+}
+
+int table_build(const struct elf *elf, bool follow, size_t max_words, struct table **ret_table)
+{
+	_cleanup_(table_builder_freep) struct table_builder *builder = NULL;
+	struct gathering gathering = {0};
+	struct range text;
+	int err = text_of_elf(elf, &text);
+
+	if (!err)
+		err = builder_for(elf, &builder);
+	if (err)
+		return err;
+	gathering.builder = builder;
+	err = gather(elf, follow, &gathering);
+	free(gathering.described);
+	return err ? err : table_seal(builder, text.start, text.end, max_words, ret_table);
+}

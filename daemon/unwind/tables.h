@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct tables - the tables of all executables: a descriptor each in the shared array, their words
+ * in the shared pool. A descriptor that no mapping refers to any more stays, for the next process
+ * that runs the file, until descriptors or words run out. Loop thread only; files are read on a
+ * worker thread, one at a time, those first that walks have missed most.
+ */
+#pragma once
+
+#include "object/store.h"
+#include "unwind/unwinder.h"
+
+struct tables;
+
+/* NULL when out of memory. */
+struct tables *tables_new(uv_loop_t *loop, struct store *store, const struct unwind_memory *memory);
+void tables_stop(struct tables *tables);
+void tables_free(struct tables *tables); /* after tables_stop() and the loop has run out */
+
+/* The descriptor of an executable, for one more mapping; 0 when there is none left. */
+uint32_t tables_take(struct tables *tables, const struct object *object);
+/* Only for mappings that no walker can see any more. */
+void tables_give(struct tables *tables, uint32_t id);
+
+/* Reads what walks have missed and starts building. Epochs count up by the second. */
+void tables_look(struct tables *tables, uint32_t epoch);
+
+/* Words that were unpublished and wait for every walker to be elsewhere; reclaim says they are. */
+bool tables_retired(const struct tables *tables);
+void tables_reclaim(struct tables *tables);
+
+void tables_get_stats(const struct tables *tables, struct unwinder_stats *stats);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct unwinder - keeps what the kernel's walker needs in step with the processes of the host:
+ * their mappings, and a table for each executable they map. Tables are built on a worker thread,
+ * those first that walks have missed most; one budget bounds them all, and where it is used up the
+ * table that no walk has used for the longest time makes way for one that is wanted.
+ *
+ * Memory that walkers may still be reading is never written to: what is replaced is unpublished
+ * first and reused once every CPU has been seen outside the walker (`quiet`). Loop thread only.
+ */
+#pragma once
+
+#include "bpf/unwind_table.h"
+#include "proc/proc.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+
+struct unwinder;
+
+/* The shared memory, all of it zero at first; outlives the unwinder. Entry 0 of tables and mappings
+ * is not used. */
+struct unwind_memory {
+	uint32_t *pool;
+	size_t pool_words;
+	struct unwind_table *tables;
+	size_t table_count;
+	struct unwind_mapping *mappings;
+	size_t mapping_count;
+	uint64_t *slots;
+	size_t slot_count; /* a multiple of SLOTS_PER_BUCKET; the number of buckets a power of two
+	                    */
+	uint64_t *execs;   /* EXEC_TIMES of them, written by the kernel half */
+	uint32_t *epoch; /* what walkers write into unwind_table.used; the unwinder counts it up */
+	/* True when every CPU has been outside the walker at some moment during the call. */
+	bool (*quiet)(void *ctx);
+	void *ctx;
+};
+
+/* Of a "seconds" the value is in nanoseconds. */
+#define UNWINDER_STATS(STAT)                                                           \
+	STAT(tables, gauge, "Executables with an unwind table")                        \
+	STAT(tables_pending, gauge, "Executables whose unwind table is not built yet") \
+	STAT(tables_without, gauge, "Executables that describe no frames")             \
+	STAT(rows, gauge, "Rows in unwind tables")                                     \
+	STAT(table_bytes, gauge, "Bytes of unwind tables in use")                      \
+	STAT(table_bytes_max, gauge, "Bytes that unwind tables may use")               \
+	STAT(processes, gauge, "Processes whose mappings the walker knows")            \
+	STAT(mappings, gauge, "Mappings the walker knows")                             \
+	STAT(tables_built, counter, "Unwind tables built")                             \
+	STAT(tables_failed, counter, "Unwind tables that could not be built")          \
+	STAT(tables_evicted, counter, "Unwind tables that made way for others")        \
+	STAT(build_seconds, seconds, "Time spent building unwind tables")              \
+	STAT(processes_refused, counter, "Processes or mappings there was no room for")
+
+struct unwinder_stats {
+#define STAT(name, type, help) uint64_t name;
+	UNWINDER_STATS(STAT)
+#undef STAT
+};
+
+/* Outlives neither the loop nor the process table. NULL when out of memory. */
+struct unwinder *unwinder_new(uv_loop_t *loop, struct procs *procs, struct store *store,
+                              const struct unwind_memory *memory);
+/* Takes up no more work; unwinder_free() after the loop has run out. */
+void unwinder_stop(struct unwinder *unwinder);
+void unwinder_free(struct unwinder *unwinder);
+
+/* What the process table learned since the last call reaches the walker: called after side-band
+ * records were told, so that a new process is walkable soon. Everything up to `told_mono_ns` has
+ * been told; a process that called exec after that is left out until the next call. Also looks for
+ * tables that walks have missed, and starts building. */
+void unwinder_sync(struct unwinder *unwinder, uint64_t told_mono_ns);
+void unwinder_get_stats(const struct unwinder *unwinder, struct unwinder_stats *ret_stats);

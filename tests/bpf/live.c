@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The process's mappings are read again whenever they have changed; a table is built once for each
+ * file.
+ */
+#include "tests/bpf/live.h"
+
+#include "base/bounds.h"
+#include "base/buf.h"
+#include "proc/scan.h"
+#include "tests/bpf/world.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { POOL_WORDS = 64 << 20, MAX_TABLES = 4096 };
+
+struct live {
+	pid_t pid;
+	struct store *store;
+	struct world *world;
+	struct image image;
+	struct libdw_walk *libdw;
+	struct buf maps; /* the text that image was read from */
+	struct {
+		u32 object, table;
+	} tables[MAX_TABLES];
+	size_t table_count;
+};
+
+struct live *live_new(pid_t pid)
+{
+	_cleanup_(live_freep) struct live *live = calloc(1, sizeof(*live));
+
+	if (!live)
+		return NULL;
+	live->pid = pid;
+	live->store = store_new(MAX_OBJECTS);
+	live->world = world_new(POOL_WORDS);
+	live->image.set = mapping_set_new();
+	if (!live->store || !live->world || !live->image.set)
+		return NULL;
+	return TAKE_PTR(live);
+}
+
+void live_free(struct live *live)
+{
+	if (!live)
+		return;
+	libdw_walk_free(live->libdw);
+	mapping_set_unref(live->image.set);
+	world_free(live->world);
+	store_free(live->store);
+	buf_release(&live->maps);
+	free(live);
+}
+
+/* The number of an object's table; 0 when it has none. */
+static u32 table_of(struct live *live, const struct object *object)
+{
+	_cleanup_(table_freep) struct table *table = NULL;
+	u32 number = 0;
+	int err;
+
+	for (size_t i = 0; i < live->table_count; i++)
+		if (live->tables[i].object == object->id)
+			return live->tables[i].table;
+	if (live->table_count == MAX_TABLES)
+		return 0;
+	err = table_build(object->elf, true, world_room(live->world), &table);
+	if (err == 0)
+		number = world_add_table(live->world, table);
+	else
+		fprintf(stderr, "oracle: no table for %s: %s\n", object->path, strerror(-err));
+	live->tables[live->table_count].object = object->id;
+	live->tables[live->table_count++].table = number;
+	return number;
+}
+
+static struct unwind_mapping describe(struct live *live, const struct proc_mapping *mapping)
+{
+	_cleanup_(object_unrefp) struct object *object = store_get(live->store, mapping->object);
+	struct unwind_mapping described = {.start = mapping->start, .end = mapping->end};
+	uint64_t own;
+
+	if (object && object_address(object, mapping->offset, &own)) {
+		described.bias = mapping->start - own;
+		described.table = table_of(live, object);
+	}
+	return described;
+}
+
+static int describe_all(struct live *live)
+{
+	size_t count = mapping_set_count(live->image.set);
+	_cleanup_free_ struct unwind_mapping *mappings = calloc(count + 1, sizeof(*mappings));
+
+	if (!mappings)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		mappings[i] = describe(live, mapping_set_at(live->image.set, i));
+	return world_set_mappings(live->world, (u32)live->pid, mappings, count);
+}
+
+static int refresh(struct live *live)
+{
+	_cleanup_(buf_release) struct buf maps = BUF_INIT, before = BUF_INIT;
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", live->pid);
+	if (buf_read_file(&maps, path, MAX_PROC_FILE_BYTES) || maps.len == 0)
+		return -ESRCH;
+	if (live->libdw && maps.len == live->maps.len &&
+	    memcmp(buf_text(&maps), buf_text(&live->maps), maps.len) == 0)
+		return 0;
+	libdw_walk_free(live->libdw);
+	live->libdw = NULL;
+	err = scan_process(live->store, (uint32_t)live->pid, &live->image);
+	if (!err)
+		err = describe_all(live);
+	if (err)
+		return err;
+	live->libdw = libdw_walk_new(live->pid);
+	before = live->maps;
+	live->maps = maps;
+	maps = (struct buf)BUF_INIT;
+	return live->libdw ? 0 : -ESRCH;
+}
+
+static int read_live(u64 address, void *into, size_t len, void *ctx)
+{
+	const struct live *live = ctx;
+
+	return target_read(live->pid, address, into, len);
+}
+
+int live_walk(struct live *live, const struct target *target, struct walker_result *ret_ours,
+              struct libdw_stack *ret_libdw)
+{
+	struct walker_input input = {
+		.maps = &live->world->maps,
+		.pid = (u32)live->pid,
+		.read = read_live,
+		.ctx = live,
+	};
+	int err = refresh(live);
+
+	if (err)
+		return err;
+	memcpy(input.registers, target->registers, sizeof(input.registers));
+#if defined(__x86_64__)
+	input.pc = target->registers[X86_REG_PC];
+	walker_x86(&input, ret_ours);
+#else
+	input.pc = target->registers[ARM64_REG_PC];
+	walker_arm64(&input, ret_ours);
+#endif
+	libdw_walk_thread(live->libdw, target->tid, ret_libdw);
+	return 0;
+}
+
+struct place live_place(struct live *live, u64 address)
+{
+	const struct proc_mapping *mapping = mapping_set_find(live->image.set, address);
+	_cleanup_(object_unrefp) struct object *object = NULL;
+	struct place place = {"", live->libdw ? libdw_walk_name(live->libdw, address) : "",
+	                      address};
+	const char *slash;
+
+	if (!mapping)
+		return place;
+	slash = strrchr(mapping->path, '/');
+	place.file = slash ? slash + 1 : mapping->path;
+	object = store_get(live->store, mapping->object);
+	if (object)
+		object_address(object, address - mapping->start + mapping->offset, &place.own);
+	return place;
+}

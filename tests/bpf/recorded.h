@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct recorded - a stack written down: an executable's rows, registers, the words of the stack,
+ * and the frames that a walk must find.
+ *
+ * The executable has its own addresses [0, EXE_BYTES) and is mapped at EXE. At BARE is an
+ * executable mapping without a table, as of a JIT compiler; elsewhere there is nothing.
+ */
+#pragma once
+
+#include "object/frame_row.h"
+#include "tests/bpf/memory.h"
+#include "tests/bpf/world.h"
+
+#include "unwind/table.h"
+
+enum { RECORDED_PID = 4242, MAX_RECORDED = 40 };
+
+#define EXE       0x555555554000ULL
+#define EXE_BYTES 0x10000ULL
+#define BARE      0x7f0000000000ULL
+#define STACK     0x7ffc00010000ULL
+
+/* How rows are written down. x86-64's registers 6 and 7, arm64's 29 and 31, by the suite. */
+#define AT_CFA(n)                 \
+	{                         \
+		SAVE_AT_CFA, 0, n \
+	}
+#define AT_REG(r, n)          \
+	{                     \
+		SAVE_AT, r, n \
+	}
+#define IN_REG(r)             \
+	{                     \
+		SAVE_IN, r, 0 \
+	}
+#define SAME                    \
+	{                       \
+		SAVE_SAME, 0, 0 \
+	}
+#define OUTERMOST                    \
+	{                            \
+		SAVE_UNDEFINED, 0, 0 \
+	}
+#define CFA_REG(r, n)                 \
+	{                             \
+		CFA_REGISTER, r, n, 0 \
+	}
+#define CFA_AT(r, n, added)            \
+	{                              \
+		CFA_DEREF, r, n, added \
+	}
+
+struct recorded_register {
+	u32 number; /* by DWARF */
+	u64 value;
+};
+
+struct recorded_word {
+	u64 address, value;
+};
+
+struct recorded {
+	const char *name;
+	struct frame_row rows[MAX_RECORDED]; /* until one with end 0 */
+	u64 pc, sp, fp;
+	struct recorded_register registers[8];    /* until one with value 0 */
+	struct recorded_word words[MAX_RECORDED]; /* until one with address 0 */
+	u64 frames[MAX_RECORDED];                 /* that must be found, until 0 */
+	u32 outcome;
+};
+
+/* A world with the executable's table and the mappings of RECORDED_PID; asserts. */
+struct world *recorded_world(enum machine machine, const struct frame_row *rows);
+void recorded_mappings(struct world *world, u32 table);
+/* Walks and asserts that frames and outcome are as recorded. */
+void recorded_check(enum machine machine, const struct recorded *recorded);
+/* The input for a walk; registers by the machine's numbers. */
+struct walker_input recorded_input(enum machine machine, const struct world *world,
+                                   struct memory *memory, u64 pc, u64 sp, u64 fp);
+void recorded_walk(enum machine machine, const struct walker_input *input,
+                   struct walker_result *ret_result);

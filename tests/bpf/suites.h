@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The suites of test_walker.
+ */
+#pragma once
+
+#include <check.h>
+
+Suite *recorded_x86_suite(void);
+Suite *recorded_arm64_suite(void);
+Suite *hostile_suite(void);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct target - a thread of a live process, stopped by ptrace: its registers and memory.
+ */
+#pragma once
+
+#include "bpf/unwind_table.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct target {
+	pid_t pid, tid;
+	int signal;                   /* that was about to be delivered; 0 for none */
+	uint64_t registers[MAX_REGS]; /* by DWARF number */
+};
+
+/* Stops a thread, chosen by `random`. -ESRCH when there is none left, -EAGAIN when the chosen one
+ * ended before it could be stopped. */
+int target_stop(pid_t pid, uint32_t random, struct target *ret_target);
+/* Goes on by one instruction. -ESRCH when that was its last one. */
+int target_step(struct target *target);
+/* Lets it run on as if nothing had been. */
+void target_release(const struct target *target);
+/* Every byte, or -EFAULT. */
+int target_read(pid_t pid, uint64_t address, void *into, size_t len);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The walker's own sources, and the helpers they call, as one object for each machine. WALKER is
+ * the name of its entry, the only symbol that stays visible in the object.
+ */
+#include "tests/bpf/walker.h"
+
+#include <bpf/bpf_helpers.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a loader writes into a program's constants has to be written here as well. */
+#define const
+#include "bpf/maps.bpf.c"
+#include "bpf/unwind_native.bpf.c"
+#undef const
+
+enum { HALF = 1 };
+
+struct call {
+	const struct walker_input *input;
+	struct walker_result *result;
+	struct scratch *scratch;
+	struct counters counters[HALVES];
+	struct mm_struct mm;
+	struct task_struct task, parent;
+};
+
+/* Helpers are called without a context. */
+static struct call *current;
+
+static void *element(void *values, size_t size, size_t count, u32 at)
+{
+	return at < count ? (char *)values + at * size : NULL;
+}
+
+void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	const struct walker_maps *maps = current->input->maps;
+	u32 at = *(const u32 *)key;
+
+	if (map == &unwind_pool)
+		return element(maps->pool, 0, 1, at);
+	if (map == &unwind_tables)
+		return element(maps->tables, sizeof(*maps->tables), maps->table_count, at);
+	if (map == &unwind_mappings)
+		return element(maps->mappings, sizeof(*maps->mappings), maps->mapping_count, at);
+	if (map == &unwind_slots)
+		return element(maps->slots, sizeof(*maps->slots), maps->slot_count, at);
+	if (map == &scratches)
+		return element(current->scratch, 0, 1, at);
+	if (map == &counters)
+		return element(current->counters, sizeof(*current->counters), HALVES, at);
+	abort();
+}
+
+long bpf_probe_read_user(void *into, u32 len, const void *from)
+{
+	const struct walker_input *input = current->input;
+
+	current->result->reads++;
+	if (input->read((u64)from, into, len, input->ctx) == 0)
+		return 0;
+	memset(into, 0, len);
+	return -14; /* -EFAULT */
+}
+
+long bpf_loop(u32 times, void *callback, void *context, u64 flags)
+{
+	long (*one)(u32 index, void *context) = callback;
+	u32 i = 0;
+
+	if (flags)
+		abort();
+	while (i < times)
+		if (one(i++, context))
+			break;
+	return i;
+}
+
+u64 bpf_get_current_pid_tgid(void)
+{
+	return (u64)current->input->pid << 32 | current->input->pid;
+}
+
+u32 bpf_get_smp_processor_id(void)
+{
+	return 0;
+}
+
+u64 bpf_ktime_get_ns(void)
+{
+	return 0;
+}
+
+struct task_struct *bpf_get_current_task_btf(void)
+{
+	struct task_struct *task = &current->task;
+
+	task->tgid = (int)current->input->pid;
+	task->group_leader = task;
+	task->mm = &current->mm;
+	task->real_parent = &current->parent;
+	current->parent.tgid = (int)current->input->parent_pid;
+	current->parent.mm = current->input->parent_pid ? &current->mm : NULL;
+	return task;
+}
+
+static const char *const names[] = {
+#define COUNTER(name, help) #name,
+	COUNTERS(COUNTER)
+#undef COUNTER
+};
+
+static bool is_outcome(u32 counter)
+{
+	switch (counter) {
+	case COUNTER_walk_complete:
+#define CASE(name, help) case COUNTER_##name:
+		WALK_CUTS(CASE)
+#undef CASE
+		return true;
+	}
+	return false;
+}
+
+/* The one outcome that was counted. */
+static u32 find_outcome(const u64 *values)
+{
+	u32 outcome = COUNTER_COUNT;
+
+	for (u32 i = 0; i < COUNTER_COUNT; i++) {
+		if (!is_outcome(i) || values[i] == 0)
+			continue;
+		if (values[i] > 1 || outcome != COUNTER_COUNT)
+			abort();
+		outcome = i;
+	}
+	if (outcome == COUNTER_COUNT)
+		abort();
+	return outcome;
+}
+
+static void take_result(u32 len, struct walker_result *result)
+{
+	const u64 *values = current->counters[HALF].values;
+
+	result->outcome = find_outcome(values);
+	result->ended = names[result->outcome];
+	result->by_pointer = (u32)values[COUNTER_frames_by_pointer];
+	if (result->outcome != COUNTER_walk_complete &&
+	    (len == 0 || current->scratch->frames[--len] != result->outcome))
+		abort();
+	if (len > MAX_USER_FRAMES || len != values[COUNTER_frames])
+		abort();
+	result->len = len;
+	memcpy(result->frames, current->scratch->frames, len * sizeof(u64));
+}
+
+void WALKER(const struct walker_input *input, struct walker_result *ret_result)
+{
+	struct call call = {.input = input, .result = ret_result};
+
+	call.scratch = malloc(sizeof(*call.scratch));
+	if (!call.scratch)
+		abort();
+	/* In the kernel it holds what the walk before has left. */
+	memset(call.scratch, 0xa5, sizeof(*call.scratch));
+	memcpy(call.scratch->regs, input->registers, sizeof(call.scratch->regs));
+	memset(ret_result, 0, sizeof(*ret_result));
+	pool_words = (u32)input->maps->pool_words;
+	slot_count = (u32)input->maps->slot_count;
+	unwind_epoch = 1;
+	current = &call;
+	take_result(unwind_native(HALF, input->pc), ret_result);
+	current = NULL;
+	free(call.scratch);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The kernel half's walker, compiled as plain C: once as it walks x86-64, once as it walks arm64.
+ * What it would look up in maps and read of a process's memory is given to it. Not reentrant, as
+ * BPF helpers have no context to find their caller by.
+ */
+#pragma once
+
+#include "bpf/unwind_table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Every byte or nothing, as bpf_probe_read_user() does; 0 or a negative number. */
+typedef int walker_read_fn(u64 address, void *into, size_t len, void *ctx);
+
+/* What maps hold. Counts are those of the maps; looking further finds nothing. */
+struct walker_maps {
+	u32 *pool;
+	size_t pool_words;
+	struct unwind_table *tables;
+	size_t table_count;
+	struct unwind_mapping *mappings;
+	size_t mapping_count;
+	u64 *slots;
+	size_t slot_count; /* a power of two */
+};
+
+struct walker_input {
+	const struct walker_maps *maps;
+	u32 pid, parent_pid;     /* a parent that has the same mappings; 0 for none */
+	u64 pc;                  /* an address within the sampled instruction */
+	u64 registers[MAX_REGS]; /* by DWARF number */
+	walker_read_fn *read;
+	void *ctx;
+};
+
+struct walker_result {
+	u64 frames[MAX_USER_FRAMES];
+	u32 len;           /* without the value that says why a stack was cut */
+	u32 by_pointer;    /* frames whose caller was found by frame pointer */
+	u32 outcome;       /* COUNTER_walk_complete or one of WALK_CUTS */
+	const char *ended; /* its name */
+	u64 reads;         /* calls of `read` */
+};
+
+/* Aborts when the walker breaks its own contract: counts an outcome twice or not at all, returns
+ * more frames than it may, or a last frame that is not the outcome it counted. */
+typedef void walker_fn(const struct walker_input *input, struct walker_result *ret_result);
+walker_fn walker_x86, walker_arm64;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct world - the walker's maps as the daemon would fill them, for the processes of a test.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "tests/bpf/walker.h"
+#include "unwind/table.h"
+
+struct world {
+	struct walker_maps maps;
+	size_t pool_used, tables_used, mappings_used;
+};
+
+struct world *world_new(size_t pool_words); /* NULL when out of memory */
+void world_free(struct world *world);
+DEFINE_CLEANUP(struct world *, world_free)
+
+/* Copies a table into the pool; its number. 0 when there is no room. */
+u32 world_add_table(struct world *world, const struct table *table);
+size_t world_room(const struct world *world); /* words left for tables */
+/* Replaces what is known of a process. Sorted, not overlapping. -ENOSPC. */
+int world_set_mappings(struct world *world, u32 pid, const struct unwind_mapping *mappings,
+                       size_t count);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Sections of call frame information: which section wins, order and overlaps, damage,
+ * and what a compiler made of this very program.
+ */
+#include "object/ehframe.h"
+#include "object/dwarf.h"
+#include "tests/unit/frame_image.h"
+#include "tests/unit/frame_text.h"
+#include "tests/unit/suites.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const uint8_t to_16[] = {DW_CFA_def_cfa_offset, 16};
+static const uint8_t to_24[] = {DW_CFA_def_cfa_offset, 24};
+
+START_TEST(sorted_and_merged)
+{
+	struct frame_image image;
+
+	frame_image_init(&image);
+	size_t cie = put_eh_cie(&image.eh, "zR");
+	put_eh_fde(&image.eh, cie, 0x1200, 0x10, to_16, sizeof(to_16));
+	put_eh_fde(&image.eh, cie, 0x1000, 0x10, NULL, 0);
+	put_eh_fde(&image.eh, cie, 0x1010, 0x20, NULL, 0); /* says the same */
+	size_t signal = put_eh_cie(&image.eh, "zRS");
+	put_eh_fde(&image.eh, signal, 0x1030, 0x10, NULL, 0);
+	check_frame_rows(&image,
+	                 "1000-1030 r7+8 = c-8;1030-1040 r7+8 = c-8 S;1200-1210 r7+16 = c-8;");
+}
+END_TEST
+
+START_TEST(overlaps)
+{
+	struct frame_image image;
+
+	frame_image_init(&image);
+	size_t cie = put_eh_cie(&image.eh, "zR");
+	put_eh_fde(&image.eh, cie, 0x1010, 0x40, to_24, sizeof(to_24));
+	put_eh_fde(&image.eh, cie, 0x1000, 0x20, to_16, sizeof(to_16));
+	put_eh_fde(&image.eh, cie, 0x1008, 0x08, NULL, 0);
+	put_eh_fde(&image.eh, cie, 0x1010, 0x40, NULL, 0); /* the first in the file holds */
+	check_frame_rows(&image, "1000-1020 r7+16 = c-8;1020-1050 r7+24 = c-8;");
+}
+END_TEST
+
+START_TEST(outside_the_code)
+{
+	struct frame_image image;
+
+	frame_image_init(&image);
+	size_t cie = put_eh_cie(&image.eh, "zR");
+	put_eh_fde(&image.eh, cie, 0x1000, 0, NULL, 0);
+	put_eh_fde(&image.eh, cie, 0xfff, 0x100, NULL, 0);
+	put_eh_fde(&image.eh, cie, 0x2000, 0x100, NULL, 0);
+	put_eh_fde(&image.eh, cie, IMAGE_FRAMES, 0x100, NULL, 0);
+	put_eh_fde(&image.eh, cie, 0, 0x100, NULL, 0);
+	put_eh_fde(&image.eh, cie + 4, 0x1100, 0x100, NULL, 0); /* no CIE there */
+	put_eh_fde(&image.eh, cie - 400, 0x1100, 0x100, NULL, 0);
+	check_frame_rows(&image, "");
+	put_eh_fde(&image.eh, cie, 0x1ff0, 0x7fffffff, NULL, 0);
+	check_frame_rows(&image, "1ff0-2000 r7+8 = c-8;");
+}
+END_TEST
+
+START_TEST(debug_frame_fills)
+{
+	struct frame_image image;
+
+	frame_image_init(&image);
+	size_t cie = put_debug_cie(&image.debug);
+	put_debug_fde(&image.debug, cie, 0x1000, 0x40);
+	put_debug_fde(&image.debug, cie, 0x1100, 0x10);
+	put_debug_fde(&image.debug, cie, 0, 0x10);
+	check_frame_rows(&image, "1000-1040 r7+64 = c-8;1100-1110 r7+64 = c-8;");
+	cie = put_eh_cie(&image.eh, "zR");
+	put_eh_fde(&image.eh, cie, 0x1020, 0x10, NULL, 0);
+	put_eh_fde(&image.eh, cie, 0x1100, 0x8, NULL, 0);
+	check_frame_rows(&image, "1000-1020 r7+64 = c-8;1020-1030 r7+8 = c-8;1100-1108 r7+8 = c-8;"
+	                         "1108-1110 r7+64 = c-8;");
+}
+END_TEST
+
+START_TEST(without_section_headers)
+{
+	struct frame_image image;
+
+	frame_image_init(&image);
+	size_t cie = put_eh_cie(&image.eh, "zR");
+	put_eh_fde(&image.eh, cie, 0x1020, 0x10, NULL, 0);
+	put_u32(&image.eh, 0);
+	/* Behind the terminator: no entry. */
+	put_eh_fde(&image.eh, cie, 0x1080, 0x10, NULL, 0);
+	image.header.e_shoff = 0;
+	image.header.e_shnum = 0;
+	image.header.e_shstrndx = 0;
+	check_frame_rows(&image, "1020-1030 r7+8 = c-8;");
+}
+END_TEST
+
+START_TEST(nothing_to_say)
+{
+	struct frame_image image;
+	struct frame_text text;
+
+	frame_image_init(&image);
+	check_frame_rows(&image, "");
+	put_eh_cie(&image.eh, "zR");
+	check_frame_rows(&image, "");
+	put_u32(&image.eh, 0);
+	check_frame_rows(&image, "");
+	/* Not code that runs here. */
+	frame_image_init(&image);
+	put_eh_fde(&image.eh, put_eh_cie(&image.eh, "zR"), 0x1000, 0x10, NULL, 0);
+	image.header.e_machine = EM_RISCV;
+	check_frame_rows(&image, "");
+	/* Broken from the start. */
+	frame_image_init(&image);
+	put_u32(&image.eh, 0x10000);
+	ck_assert_int_eq(frame_image_rows(&image, &text), -EBADMSG);
+	frame_image_init(&image);
+	put_u32(&image.eh, UINT32_MAX);
+	put_u64(&image.eh, UINT64_MAX - 8);
+	ck_assert_int_eq(frame_image_rows(&image, &text), -EBADMSG);
+	/* Broken later. */
+	frame_image_init(&image);
+	put_eh_fde(&image.eh, put_eh_cie(&image.eh, "zR"), 0x1000, 0x10, NULL, 0);
+	put_u32(&image.eh, 0x10000);
+	check_frame_rows(&image, "1000-1010 r7+8 = c-8;");
+}
+END_TEST
+
+struct order {
+	uint64_t covered;
+	size_t count;
+};
+
+static int check_order(const struct frame_row *row, void *ctx)
+{
+	struct order *order = ctx;
+
+	ck_assert_uint_le(order->covered, row->start);
+	ck_assert_uint_lt(row->start, row->end);
+	order->covered = row->end;
+	order->count++;
+	return 0;
+}
+
+START_TEST(any_byte_and_any_length)
+{
+	struct frame_image image, damaged;
+	static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
+
+	frame_image_init(&image);
+	size_t cie = put_eh_cie(&image.eh, "zR");
+	put_eh_fde(&image.eh, cie, 0x1000, 0x20, to_16, sizeof(to_16));
+	put_eh_fde(&image.eh, cie, 0x1010, 0x40, to_24, sizeof(to_24));
+	put_debug_fde(&image.debug, put_debug_cie(&image.debug), 0x1000, 0x80);
+	frame_image_seal(&image);
+	for (size_t at = 0; at < sizeof(image); at++) {
+		_cleanup_(elf_freep) struct elf *elf = NULL;
+		struct order order = {0};
+
+		damaged = image;
+		((uint8_t *)&damaged)[at] = values[(at + (size_t)_i) % sizeof(values)];
+		size_t len = sizeof(image) - (_i ? 0 : at);
+		if (elf_open_bytes(&damaged, len, &elf) == 0)
+			ehframe_each_row(elf, check_order, &order);
+	}
+}
+END_TEST
+
+struct search {
+	uint64_t address;
+	struct frame_row found;
+};
+
+static int find_row(const struct frame_row *row, void *ctx)
+{
+	struct search *search = ctx;
+
+	if (search->address < row->start || search->address >= row->end)
+		return 0;
+	search->found = *row;
+	return 7;
+}
+
+extern const char __ehdr_start;
+
+START_TEST(this_program)
+{
+	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	struct order order = {0};
+	struct search search = {.address =
+	                                (uint64_t)((const char *)this_program_fn - &__ehdr_start)};
+	size_t count;
+
+	ck_assert_int_eq(elf_open_fd(fd, &elf), 0);
+	/* Not position-independent: addresses begin elsewhere. */
+	search.address += elf_segments(elf, &count)[0].address;
+	ck_assert_int_eq(ehframe_each_row(elf, check_order, &order), 0);
+	ck_assert_uint_gt(order.count, 1000);
+	ck_assert_int_eq(ehframe_each_row(elf, find_row, &search), 7);
+	/* A function begins with its return address on top of the stack. */
+	ck_assert_uint_le(search.found.start, search.address);
+	ck_assert_int_eq(search.found.cfa.kind, CFA_REGISTER);
+	if (elf_machine(elf) == EM_X86_64) {
+		ck_assert_int_eq(search.found.cfa.reg, 7);
+		ck_assert_int_eq(search.found.cfa.offset, 8);
+		ck_assert_int_eq(search.found.ra.kind, SAVE_AT_CFA);
+		ck_assert_int_eq(search.found.ra.offset, -8);
+	}
+}
+END_TEST
+
+Suite *ehframe_suite(void)
+{
+	Suite *suite = suite_create("ehframe");
+	TCase *tcase = tcase_create("ehframe");
+
+	tcase_add_test(tcase, sorted_and_merged);
+	tcase_add_test(tcase, overlaps);
+	tcase_add_test(tcase, outside_the_code);
+	tcase_add_test(tcase, debug_frame_fills);
+	tcase_add_test(tcase, without_section_headers);
+	tcase_add_test(tcase, nothing_to_say);
+	tcase_add_loop_test(tcase, any_byte_and_any_length, 0, 5);
+	tcase_add_test(tcase, this_program);
+	tcase_set_timeout(tcase, 60);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
