@@ -100,13 +100,17 @@ bench: $(BUILD)/profd $(WORKLOADS) ## what profd costs, as ratios measured in on
 bench-unwind: $(BUILD)/profd $(WORKLOADS) ## how many stacks are whole, by program, and what walking costs; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/unwind.py
 
+.PHONY: agreement
+agreement: $(BUILD)/tests/bpf/oracle $(WORKLOADS) ## our walks of busy programs against libdw's, frame by frame; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/agreement.py
+
 .PHONY: soak
 soak: $(BUILD)/profd $(WORKLOADS) ## a long run under load, watching memory and descriptors; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/soak.py
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each
-	$(Q)$(MAKE) --no-print-directory BUILD=build-fuzz CC=clang $(addprefix fuzz-run-,$(FUZZERS))
+	$(Q)$(MAKE) --no-print-directory $(addprefix fuzz-run-,$(FUZZERS))
 
 .PHONY: check
 check: ## format, headers alone, layers, both compilers with warnings as errors, cppcheck, shellcheck
@@ -232,10 +236,14 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBRARY_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(PKG_LIBS)
 
+# In a build folder of its own, because what is fuzzed must be compiled to tell libFuzzer where it has been.
+FUZZ_BUILD ?= build-fuzz
+
 .PHONY: fuzz-run-%
 fuzz-run-%:
-	$(Q)$(MAKE) --no-print-directory BUILD=build-fuzz SAN=address,undefined CC=clang build-fuzz/fuzz/$*
-	$(Q)mkdir -p build-fuzz/corpus/$* && build-fuzz/fuzz/$* -max_total_time=$(or $(FUZZ_SECONDS),60) \
-		-print_final_stats=1 build-fuzz/corpus/$* $(wildcard tests/fuzz/corpus/$*)
+	$(Q)$(MAKE) --no-print-directory BUILD=$(FUZZ_BUILD) SAN=address,undefined CC=clang \
+		CFLAGS="$(CFLAGS) -fsanitize=fuzzer-no-link" $(FUZZ_BUILD)/fuzz/$*
+	$(Q)mkdir -p $(FUZZ_BUILD)/corpus/$* && $(FUZZ_BUILD)/fuzz/$* -max_total_time=$(or $(FUZZ_SECONDS),60) \
+		-print_final_stats=1 $(FUZZ_BUILD)/corpus/$* $(wildcard tests/fuzz/corpus/$*)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -64,7 +64,8 @@ static __always_inline u64 walk_user(struct bpf_perf_event_data *ctx, u32 half)
 		regs_by_number(scratch->regs, &ctx->regs);
 		return unwind_user(half, REGS_COMPAT(&ctx->regs), 0);
 	}
-	if (task->flags & PF_KTHREAD)
+	/* A task that is ending has given its memory back, and its stack with it. */
+	if (task->flags & PF_KTHREAD || !task->mm)
 		return STACK_NONE;
 	entry = &scratch->entry;
 	if (bpf_probe_read_kernel(entry, sizeof(*entry), (void *)bpf_task_pt_regs(task)))

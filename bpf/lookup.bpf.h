@@ -105,6 +105,13 @@ static __always_inline u32 find_in_table(struct walk *walk, const struct unwind_
 	return find_row(word, (entry & (BLOCK_BYTES - 1)) + 1, own & (BLOCK_BYTES - 1)) & OP_MASK;
 }
 
+static __always_inline enum counter why_no_table(const struct unwind_table *table)
+{
+	if (table->why == TABLE_PENDING)
+		return COUNTER_cut_pending;
+	return table->why == TABLE_NO_ROOM ? COUNTER_cut_no_room : COUNTER_cut_no_rows;
+}
+
 static __always_inline u32 no_op(struct walk *walk, enum counter why)
 {
 	walk->cut = why;
@@ -126,8 +133,7 @@ static __always_inline u32 find_op(struct walk *walk)
 	walk->base = *(volatile u32 *)&table->base;
 	if (!walk->base) {
 		table->missed++;
-		return no_op(walk, table->why == TABLE_PENDING ? COUNTER_cut_pending
-		                                               : COUNTER_cut_no_rows);
+		return no_op(walk, why_no_table(table));
 	}
 	if (table->used != unwind_epoch)
 		table->used = unwind_epoch;

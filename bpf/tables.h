@@ -15,6 +15,7 @@
 	COUNTER(cut_no_process, CUT "process not known yet")           \
 	COUNTER(cut_unmapped, CUT "address outside every mapping")     \
 	COUNTER(cut_pending, CUT "unwind table not built yet")         \
+	COUNTER(cut_no_room, CUT "no room for the unwind table")       \
 	COUNTER(cut_no_rows, CUT "no unwind information")              \
 	COUNTER(cut_unsupported, CUT "unsupported unwind rule")        \
 	COUNTER(cut_register, CUT "register not known in a caller")    \

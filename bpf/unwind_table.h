@@ -130,6 +130,7 @@ _Static_assert(sizeof(struct unwind_table) == 32, "shared layout");
 enum table_state {
 	TABLE_PENDING, /* not built yet, or evicted */
 	TABLE_NOTHING, /* the file describes no frames, or is none */
+	TABLE_NO_ROOM, /* it does not fit, or not beside those in use */
 	TABLE_READY,
 };
 

@@ -12,6 +12,7 @@
 #include "notify.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +72,16 @@ static void raise_descriptor_limit(void)
 	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
 		log_warning("cannot raise the limit of open files: %s, going on with what there is",
 		            strerror(errno));
+}
+
+/* Naming and building tables take much memory for a short time. Left alone, the allocator learns to
+ * keep it. */
+static void keep_memory_small(void)
+{
+	const int large = 128 * 1024;
+
+	mallopt(M_MMAP_THRESHOLD, large);
+	mallopt(M_TRIM_THRESHOLD, large);
 }
 
 static int open_loop(struct daemon *daemon)
@@ -220,6 +231,7 @@ int daemon_run(const struct config *config)
 	int err;
 
 	signal(SIGPIPE, SIG_IGN);
+	keep_memory_small();
 	raise_descriptor_limit();
 	err = daemon_start(&daemon, config, why);
 	bound = daemon.listeners;

@@ -91,6 +91,8 @@ static void apply_task(const char *body, size_t len, uint32_t type, struct procs
 		procs_exit(procs, task.pid, task.tid, task.time);
 	else if (task.pid != task.parent_pid)
 		procs_fork(procs, task.parent_pid, task.pid, task.time);
+	else
+		procs_thread(procs, task.pid);
 }
 
 uint64_t record_apply(const void *record, size_t len, struct procs *procs)

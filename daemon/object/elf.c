@@ -67,7 +67,7 @@ static bool plausible(const struct elf *elf)
 
 Elf *elf_handle(const struct elf *elf)
 {
-	/* libelf only reads through the pointer. */
+	/* libelf only reads through the pointer, unless it decompresses. */
 	Elf *handle = elf->fd >= 0 ? elf_begin(elf->fd, ELF_C_READ, NULL)
 	                           : elf_memory((char *)(uintptr_t)elf->bytes, elf->file_bytes);
 

@@ -81,6 +81,24 @@ static int decompress(Elf_Scn *scn, const GElf_Shdr *header, struct elf_section 
 	return 0;
 }
 
+/* Decompressing changes the section's header, and those of an image in memory are the image's own.
+ */
+static int decompress_copy(const struct elf *elf, const char *name, struct elf_section *ret_section)
+{
+	_cleanup_free_ void *bytes = malloc(elf->file_bytes);
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header = {0};
+
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes, elf->bytes, elf->file_bytes);
+	struct elf copy = *elf;
+	copy.bytes = bytes;
+	_cleanup_(elf_endp) Elf *handle = elf_handle(&copy);
+	int err = handle ? find_section(&copy, handle, name, &scn, &header) : -EBADMSG;
+	return err < 0 ? err : decompress(scn, &header, ret_section);
+}
+
 bool elf_has_section(const struct elf *elf, const char *name)
 {
 	_cleanup_(elf_endp) Elf *handle = elf_handle(elf);
@@ -104,7 +122,8 @@ int elf_read_section(const struct elf *elf, const char *name, struct elf_section
 	if (header.sh_size > MAX_SECTION_BYTES)
 		return -E2BIG;
 	if (header.sh_flags & SHF_COMPRESSED)
-		return decompress(scn, &header, ret_section);
+		return elf->fd >= 0 ? decompress(scn, &header, ret_section)
+		                    : decompress_copy(elf, name, ret_section);
 	_cleanup_free_ uint8_t *bytes = malloc(header.sh_size);
 	if (!bytes)
 		return -ENOMEM;

@@ -21,7 +21,8 @@ struct program {
 
 struct process {
 	uint32_t pid;
-	bool exited;
+	bool alone;  /* has had one thread only, so that its exit is the process's */
+	bool exited; /* its main thread has */
 	uint64_t exit_mono_ns;
 	struct program *newest; /* never NULL */
 	UT_hash_handle hh;
@@ -162,9 +163,24 @@ int procs_scan(struct procs *procs)
 	return scan_all(scan_one, procs);
 }
 
+/* A process begins, or begins anew, with one thread. */
+static void set_alone(struct procs *procs, uint32_t pid, bool alone)
+{
+	struct process *process = find(procs, pid);
+
+	if (process)
+		process->alone = alone;
+}
+
 void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t mono_ns)
 {
 	start_program(procs, pid, current(procs, parent_pid), mono_ns);
+	set_alone(procs, pid, true);
+}
+
+void procs_thread(struct procs *procs, uint32_t pid)
+{
+	set_alone(procs, pid, false);
 }
 
 void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mono_ns)
@@ -173,6 +189,7 @@ void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mo
 
 	if (image)
 		set_comm(image, comm);
+	set_alone(procs, pid, true);
 }
 
 void procs_comm(struct procs *procs, uint32_t pid, uint32_t tid, const char *comm)
@@ -207,6 +224,12 @@ void procs_exit(struct procs *procs, uint32_t pid, uint32_t tid, uint64_t mono_n
 	tell(procs, pid);
 }
 
+/* Asks /proc only where the process may live on in other threads. */
+static bool has_ended(const struct process *process)
+{
+	return process->exited && (process->alone || scan_threads(process->pid) <= 1);
+}
+
 static void drop_replaced(struct process *process, uint64_t mono_ns)
 {
 	struct program *program = process->newest;
@@ -230,8 +253,7 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 		drop_replaced(process, mono_ns);
 		if (!process->exited || process->exit_mono_ns >= mono_ns)
 			continue;
-		/* Only the main thread has gone: the process lives on in its other threads. */
-		if (scan_threads(process->pid) > 1) {
+		if (!has_ended(process)) {
 			process->exit_mono_ns = mono_ns;
 			continue;
 		}
@@ -258,7 +280,7 @@ struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid)
 {
 	struct process *process = find(procs, pid);
 
-	if (!process || (process->exited && scan_threads(pid) <= 1))
+	if (!process || has_ended(process))
 		return NULL;
 	return process->newest->image.set;
 }

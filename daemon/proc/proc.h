@@ -43,6 +43,7 @@ int procs_scan(struct procs *procs);
 
 /* What side-band records say, in order of `mono_ns`. */
 void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t mono_ns);
+void procs_thread(struct procs *procs, uint32_t pid); /* it has more than one from now on */
 void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mono_ns);
 void procs_comm(struct procs *procs, uint32_t pid, uint32_t tid, const char *comm);
 void procs_mmap(struct procs *procs, uint32_t pid, uint64_t start, uint64_t end, uint64_t offset,

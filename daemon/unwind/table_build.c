@@ -18,7 +18,6 @@ struct gathering {
 	struct range *described;
 	size_t count, capacity;
 	struct frame_row held; /* empty while there is none */
-	bool after_gap;        /* nothing is described just before it */
 };
 
 static int builder_for(const struct elf *elf, struct table_builder **ret_builder)
@@ -72,7 +71,8 @@ static bool is_entry(const struct frame_row *row)
  * A return address that points at a function's first byte was not pushed by a call: somebody made
  * it up to have that function run after another, and before it there was nothing. That is what
  * makecontext() does. Callers are looked up by the byte before, so that says that this is the end.
- * Only functions that make no frame can be entered by a return, which are those of one row.
+ * Only functions that make no frame can be entered by a return, which are those of one row. Where
+ * another function ends just before, that one's row was added first, and holds.
  */
 static int add_held(struct gathering *gathering, uint64_t next)
 {
@@ -82,7 +82,7 @@ static int add_held(struct gathering *gathering, uint64_t next)
 
 	if (held->start == held->end)
 		return 0;
-	if (gathering->after_gap && next > held->end && held->start && is_entry(held)) {
+	if (next > held->end && held->start && is_entry(held)) {
 		end.start = held->start - 1;
 		end.end = held->start;
 		end.ra.kind = SAVE_UNDEFINED;
@@ -96,7 +96,6 @@ static int add_described(const struct frame_row *row, void *ctx)
 	struct gathering *gathering = ctx;
 	int err = add_held(gathering, row->start);
 
-	gathering->after_gap = gathering->held.end != row->start;
 	gathering->held = *row;
 	return err ? err : add_range(gathering, row->start, row->end);
 }

@@ -219,6 +219,7 @@ uint32_t tables_take(struct tables *tables, const struct object *object)
 		item->state = EXECUTABLE_WAITING;
 		item->estimate = estimate(object);
 		item->refused = UINT64_MAX;
+		tables->taken_new = true;
 		memset(descriptor(tables, id), 0, sizeof(struct unwind_table));
 	}
 	item->references++;
@@ -229,6 +230,14 @@ void tables_give(struct tables *tables, uint32_t id)
 {
 	if (id)
 		tables->items[id].references--;
+}
+
+void tables_build_new(struct tables *tables)
+{
+	if (!tables->taken_new)
+		return;
+	tables->taken_new = false;
+	tables_start(tables);
 }
 
 /* What walkers counted since the last time, up to what may be added to `so_far`. */
@@ -250,7 +259,7 @@ static void look_at_gaps(struct tables *tables, uint32_t id)
 	uint32_t *counted =
 		nothing ? &descriptor(tables, id)->missed : &descriptor(tables, id)->gaps;
 
-	if (item->followed || take_count(counted, 0) < WORTH_FOLLOWING)
+	if (item->followed || __atomic_load_n(counted, __ATOMIC_RELAXED) < WORTH_FOLLOWING)
 		return;
 	item->followed = true;
 	item->again = !nothing;

@@ -22,6 +22,8 @@ uint32_t tables_take(struct tables *tables, const struct object *object);
 /* Only for mappings that no walker can see any more. */
 void tables_give(struct tables *tables, uint32_t id);
 
+/* Starts building what was taken since the last call. */
+void tables_build_new(struct tables *tables);
 /* Reads what walks have missed and starts building. Epochs count up by the second. */
 void tables_look(struct tables *tables, uint32_t epoch);
 

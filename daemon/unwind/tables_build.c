@@ -8,6 +8,7 @@
 #include "unwind/tables_private.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "object/debugfile.h"
 
 #include <errno.h>
@@ -51,6 +52,18 @@ static void wait_again(struct tables *tables, uint32_t id)
 	item->state = EXECUTABLE_WAITING;
 	item->wanted = 0;
 	item->retry_epoch = tables->epoch + RETRY_EPOCHS;
+}
+
+/* Once: what does not fit now will not for a long time, and the profiles say which stacks it cuts.
+ */
+static void refuse(struct tables *tables, uint32_t id, size_t words)
+{
+	tables_explain(tables, id, TABLE_NO_ROOM);
+	if (!tables->said_full)
+		log_warning("an unwind table of %zu KiB has no room: --unwind-memory is too small "
+		            "for what runs here",
+		            words * sizeof(uint32_t) / 1024);
+	tables->said_full = true;
 }
 
 /* The table that makes way first: one that no process maps, else the one used longest ago. */
@@ -99,6 +112,7 @@ void tables_settle(struct tables *tables)
 			return;
 		if (!victim) {
 			item->refused = tables->gives;
+			refuse(tables, id, build->table->word_count);
 			wait_again(tables, id);
 			drop_build(build);
 			return;
@@ -123,7 +137,10 @@ static void failed(struct tables *tables, uint32_t id, int err)
 		return;
 	}
 	tables->items[id].state = EXECUTABLE_NOTHING;
-	tables_explain(tables, id, TABLE_NOTHING);
+	if (err == -E2BIG)
+		refuse(tables, id, tables->build.max_words);
+	else
+		tables_explain(tables, id, TABLE_NOTHING);
 }
 
 static void build_done(struct job *job)
@@ -168,9 +185,7 @@ static bool is_before(const struct executable *a, const struct executable *b)
 {
 	if (a->again != b->again)
 		return b->again;
-	if (a->wanted != b->wanted)
-		return a->wanted > b->wanted;
-	return (a->references > 0) > (b->references > 0);
+	return a->wanted > b->wanted;
 }
 
 static uint32_t pick(const struct tables *tables)
@@ -181,13 +196,13 @@ static uint32_t pick(const struct tables *tables)
 
 	for (uint32_t id = 1; id < tables->seen; id++) {
 		const struct executable *item = &tables->items[id];
-		bool wanted = item->wanted && item->references;
 
 		if (item->again && !best)
 			best = id;
-		if (item->state != EXECUTABLE_WAITING || item->retry_epoch > tables->epoch ||
-		    (!fits(tables, item) &&
-		     !(wanted && exchange && (!item->measured || item->estimate <= possible))))
+		if (item->state != EXECUTABLE_WAITING || !item->references ||
+		    item->retry_epoch > tables->epoch ||
+		    (!fits(tables, item) && !(item->wanted && exchange &&
+		                              (!item->measured || item->estimate <= possible))))
 			continue;
 		if (!best || is_before(item, &tables->items[best]))
 			best = id;

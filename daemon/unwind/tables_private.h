@@ -61,6 +61,8 @@ struct tables {
 	uint64_t gives;       /* how often words were given back */
 	size_t retired_words; /* of those retiring */
 	bool stopped;
+	bool said_full;
+	bool taken_new; /* since tables_build_new() */
 	struct build build;
 	uint64_t rows, built, failed, evicted, build_ns;
 };

@@ -175,6 +175,7 @@ void unwinder_sync(struct unwinder *unwinder, uint64_t told_mono_ns)
 		return;
 	unwinder->told_mono_ns = told_mono_ns;
 	publish_changed(unwinder);
+	tables_build_new(unwinder->tables);
 	if (now_ns - unwinder->looked_ns >= look_ns)
 		look(unwinder, now_ns);
 	reclaim(unwinder);

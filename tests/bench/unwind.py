@@ -158,8 +158,8 @@ def print_tables():
         for name in ("tables_built", "rows", "table_bytes", "build_seconds")
     )
     print(f"{BUILT} and {built - 1:.0f} more: {megabytes:.1f} MB of text, {rows:.0f} rows, {size / 1e6:.2f} MB "
-          f"({size / max(rows, 1):.2f} bytes a row), {spent / 1e6:.0f} ms: "
-          f"{spent / 1e6 / megabytes:.2f} ms a MB of text")
+          f"({size / max(rows, 1):.2f} bytes a row), {spent * 1e3:.0f} ms: "
+          f"{spent * 1e3 / megabytes:.2f} ms a MB of text")
     print(f"daemon: {rss:.1f} MiB resident, {maps:.1f} MiB of BPF maps")
 
 

@@ -17,7 +17,7 @@ ENTRY_BYTES = 0x40  # no _start is longer
 
 NAMES = re.compile(
     r"^(_start|_start_c|__libc_start_main.*|_dl_start(_user)?|(__)?clone3?|start_thread|__start_context"
-    r"|runtime\.(goexit|mstart|rt0_go|systemstack_switch|morestack)\b.*|_rt0_\w+|gosave_systemstack_switch)(\.\w+)*$"
+    r"|runtime\.(goexit|mstart|mcall|rt0_go|systemstack_switch|morestack)\b.*|_rt0_\w+|gosave_systemstack_switch)(\.\w+)*$"
 )
 
 Verdict = collections.namedtuple("Verdict", "whole cut root stopped leaf")
@@ -43,17 +43,22 @@ def elf_facts(path):
 
 
 def outermost_functions(path):
-    """The (first, end) addresses whose frames have no return address."""
+    """The (first, end) addresses whose frames have no return address, or that no call leads to."""
     with open(path, "rb") as file:
         if file.seek(0, 2) > MAX_PARSED_BYTES:
             return []
-    found, here = [], None
+    found, here, last_end = [], None, 0
     command = ["readelf", "--debug-dump=frames", path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as dump:
         for line in dump.stdout:
             match = re.search(r"FDE.*pc=([0-9a-f]+)\.\.([0-9a-f]+)", line)
             if match:
                 here = int(match[1], 16), int(match[2], 16)
+                # A return address at a function's first byte was made up, as makecontext() does; a
+                # caller's address is the byte before, which then is no function's.
+                if last_end < here[0]:
+                    found.append((here[0] - 1, here[0] - 1))
+                last_end = here[1]
             elif here and re.search(r"DW_CFA_undefined: r16\b", line):
                 found.append(here)
                 here = None

@@ -41,6 +41,7 @@ static struct frame_row make_row(const struct bytes *bytes, uint64_t base)
 	               .reg = bytes->ra >> 3,
 	               .offset = bytes->ra & 0x80 ? -8 : bytes->offset},
 		.signal_frame = bytes->ra == 0xff,
+		.chained = bytes->cfa & 4,
 	};
 }
 

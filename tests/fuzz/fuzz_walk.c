@@ -19,10 +19,14 @@ enum {
 	MAX_READS = MAX_USER_FRAMES * 6,
 };
 
+/* What is small enough to be in a mapping, and on the stack, of a tame input. */
+enum { MAPPING_BITS = 13, TAME_MASK = (MAPPINGS << MAPPING_BITS) - 1, TAME_BLOCKS = 32 };
+
 /* Takes its bytes from the input, then zeros. */
 struct input {
 	const uint8_t *data;
 	size_t size;
+	bool tame;
 };
 
 static void take(struct input *input, void *into, size_t len)
@@ -45,8 +49,13 @@ static int read_memory(u64 address, void *into, size_t len, void *ctx)
 
 	if (input->size == 0 || (address >> 12) % 7 == 6)
 		return -1;
-	for (size_t i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++) {
+		unsigned shift = (unsigned)(address + i) % sizeof(u64) * 8;
+
 		to[i] = input->data[(address + i) % input->size];
+		if (input->tame)
+			to[i] &= (uint8_t)((u64)TAME_MASK >> shift);
+	}
 	return 0;
 }
 
@@ -69,17 +78,22 @@ static void check(walker_fn *walker, const struct walker_input *input)
 }
 
 /* Small numbers where the walker takes numbers for places, so that most inputs get somewhere. */
-static void tame(struct walker_maps *maps)
+static void tame_maps(struct walker_maps *maps)
 {
 	for (size_t i = 0; i < TABLES; i++) {
-		maps->tables[i].text &= ~(u64)(BLOCK_BYTES - 1) & 0xfff;
-		maps->tables[i].base %= POOL_WORDS + 16;
+		struct unwind_table *table = &maps->tables[i];
+
+		table->text &= BLOCK_BYTES;
+		table->blocks %= TAME_BLOCKS + 1;
+		table->base %= POOL_WORDS + 16;
+		for (size_t j = table->base; j < table->base + TAME_BLOCKS && j < POOL_WORDS; j++)
+			maps->pool[j] &= 0x1ffU << (32 - INDEX_FIRST_BITS) | (BLOCK_BYTES - 1);
 	}
 	for (size_t i = 0; i < MAPPINGS; i++) {
 		struct unwind_mapping *mapping = &maps->mappings[i];
 
-		mapping->start = i << 16;
-		mapping->end = mapping->start + (mapping->end & 0x1ffff);
+		mapping->start = i << MAPPING_BITS;
+		mapping->end = mapping->start + (mapping->end & ((1 << (MAPPING_BITS + 1)) - 1));
 		mapping->bias = mapping->start;
 		mapping->table %= TABLES + 1;
 	}
@@ -87,10 +101,17 @@ static void tame(struct walker_maps *maps)
 		(u64)PID << SLOT_PID_SHIFT | 0ULL << SLOT_FIRST_SHIFT | MAPPINGS;
 }
 
+static void tame_registers(struct walker_input *input)
+{
+	input->pc &= TAME_MASK;
+	for (size_t i = 0; i < sizeof(input->registers) / sizeof(*input->registers); i++)
+		input->registers[i] &= TAME_MASK;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct input left = {data, size};
+	struct input left = {data, size, false};
 	struct walker_maps maps = {
 		.pool = allocate(POOL_WORDS, sizeof(*maps.pool)),
 		.pool_words = POOL_WORDS,
@@ -111,8 +132,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	take(&left, maps.mappings, MAPPINGS * sizeof(*maps.mappings));
 	take(&left, maps.slots, SLOTS * sizeof(*maps.slots));
 	take(&left, maps.pool, size < 2048 ? 256 : POOL_WORDS * sizeof(*maps.pool));
-	if (!(wild & 1))
-		tame(&maps);
+	if (!(wild & 1)) {
+		left.tame = true;
+		tame_maps(&maps);
+		tame_registers(&input);
+	}
 	check(walker_x86, &input);
 	check(walker_arm64, &input);
 	free(maps.pool);

@@ -38,8 +38,8 @@ if os.uname().machine == "x86_64":
     WORKLOADS["plt-ibt"] = ("stacks_plt-ibt",)
     PLT.append("plt-ibt")
 
-# 5000 frames are more than are walked; a coroutine's outermost frame is said nowhere; what was
-# mapped or started milliseconds ago cannot have a table at once.
+# 5000 frames are more than are walked; a coroutine has a test of its own; what was mapped or started
+# milliseconds ago cannot have a table at once.
 MEANT_TO_BE_WHOLE = WORKLOADS.keys() - {"recursion-5000", "coroutine", "threads", "dlopen", "vfork"}
 
 LEVELS = [f"level{i:02}" for i in range(12, 0, -1)] + ["main"]
@@ -154,7 +154,11 @@ class Stacks(unittest.TestCase):
 
     def test_coroutines_end_where_they_begin(self):
         self.assert_leads("coroutine", ["coroutine_work", "coroutine_step", "coroutine"])
-        self.assert_mostly(self.of("coroutine", "coroutine_work"), lambda s: "main" not in s.names)
+        # The outermost frame is libc's own that makecontext() put there, which has no name.
+        self.assert_mostly(
+            self.of("coroutine", "coroutine_work"),
+            lambda s: cut(s) is None and len(s.names) == 4 and s.names[-1].startswith("[libc.so"),
+        )
 
     def test_longjmp(self):
         self.assert_leads("longjmp", ["jumper_1", "jumper_2", "jumper_3", "jump_target", "main"])

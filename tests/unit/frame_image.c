@@ -17,7 +17,7 @@ static Elf64_Shdr section(uint32_t name, uint32_t type, size_t offset, size_t le
 
 void frame_image_init(struct frame_image *image)
 {
-	static const char names[] = "\0.eh_frame\0.debug_frame\0.names";
+	static const char names[] = "\0.eh_frame\0.debug_frame\0.names\0.go.buildinfo";
 
 	memset(image, 0, sizeof(*image));
 	image->header = (Elf64_Ehdr){
@@ -70,6 +70,9 @@ void frame_image_seal(struct frame_image *image)
 		image->sections[2] =
 			section(11, SHT_PROGBITS, offsetof(struct frame_image, debug.bytes),
 		                image->debug.len);
+	if (image->of_go)
+		image->sections[4] =
+			section(31, SHT_PROGBITS, offsetof(struct frame_image, names), 1);
 	image->sections[3] =
 		section(24, SHT_STRTAB, offsetof(struct frame_image, names), sizeof(image->names));
 }
@@ -163,16 +166,23 @@ size_t put_debug_cie(struct frame_bytes *into)
 	return entry;
 }
 
-void put_debug_fde(struct frame_bytes *into, size_t cie, uint64_t start, uint64_t len)
+void put_debug_fde_of(struct frame_bytes *into, size_t cie, uint64_t start, uint64_t len,
+                      const void *instructions, size_t instructions_len)
 {
-	const uint8_t body[] = {DW_CFA_def_cfa_offset, 64};
 	size_t entry = begin_entry(into);
 
 	put_u32(into, (uint32_t)cie);
 	put_u64(into, start);
 	put_u64(into, len);
-	put_bytes(into, body, sizeof(body));
+	put_bytes(into, instructions, instructions_len);
 	end_entry(into, entry);
+}
+
+void put_debug_fde(struct frame_bytes *into, size_t cie, uint64_t start, uint64_t len)
+{
+	const uint8_t to_64[] = {DW_CFA_def_cfa_offset, 64};
+
+	put_debug_fde_of(into, cie, start, len, to_64, sizeof(to_64));
 }
 
 int frame_image_rows(struct frame_image *image, struct frame_text *ret_text)

@@ -7,6 +7,7 @@
 #include "tests/unit/frame_text.h"
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,7 @@ enum {
 	IMAGE_TEXT = 0x1000, /* own address and size of the code, whose bytes are not there */
 	IMAGE_TEXT_BYTES = 0x1000,
 	IMAGE_FRAMES = 0x3000, /* own address of .eh_frame */
-	IMAGE_SECTIONS = 4,    /* none, .eh_frame, .debug_frame, names */
+	IMAGE_SECTIONS = 5,    /* none, .eh_frame, .debug_frame, names, .go.buildinfo */
 };
 
 struct frame_bytes {
@@ -25,7 +26,8 @@ struct frame_bytes {
 struct frame_image {
 	Elf64_Ehdr header;
 	Elf64_Phdr segments[3]; /* code, data, PT_GNU_EH_FRAME */
-	char names[32];
+	char names[64];
+	bool of_go; /* has a section .go.buildinfo */
 	struct frame_bytes eh, debug;
 	struct {
 		uint8_t version, pointer_encoding, count_encoding, table_encoding;
@@ -51,9 +53,11 @@ size_t put_eh_cie(struct frame_bytes *into, const char *augmentation);
 /* An FDE of a "zR" CIE. */
 void put_eh_fde(struct frame_bytes *into, size_t cie, uint64_t start, uint32_t len,
                 const void *instructions, size_t instructions_len);
-/* The same for .debug_frame, version 4. */
+/* The same for .debug_frame, version 4; without instructions given the CFA is at 64. */
 size_t put_debug_cie(struct frame_bytes *into);
 void put_debug_fde(struct frame_bytes *into, size_t cie, uint64_t start, uint64_t len);
+void put_debug_fde_of(struct frame_bytes *into, size_t cie, uint64_t start, uint64_t len,
+                      const void *instructions, size_t instructions_len);
 
 /* What ehframe_each_row() returns for the file, which is sealed first. */
 int frame_image_rows(struct frame_image *image, struct frame_text *ret_text);

@@ -62,8 +62,8 @@ int frame_text_row(const struct frame_row *row, void *frame_text)
 	cfa_text(&row->cfa, cfa, sizeof(cfa));
 	save_text(&row->fp, fp, sizeof(fp));
 	save_text(&row->ra, ra, sizeof(ra));
-	snprintf(text->text + len, sizeof(text->text) - len, "%lx-%lx %s %s %s%s;",
+	snprintf(text->text + len, sizeof(text->text) - len, "%lx-%lx %s %s %s%s%s;",
 	         (unsigned long)row->start, (unsigned long)row->end, cfa, fp, ra,
-	         row->signal_frame ? " S" : "");
+	         row->signal_frame ? " S" : "", row->chained ? " C" : "");
 	return ++text->count == text->stop_after ? 7 : 0;
 }

@@ -39,7 +39,13 @@
 	SUITE(pool)          \
 	SUITE(table)         \
 	SUITE(unwinder)      \
-	SUITE(follow)
+	SUITE(follow)        \
+	SUITE(op)            \
+	SUITE(table_build)   \
+	SUITE(tables)        \
+	SUITE(spaces)        \
+	SUITE(debugfile)     \
+	SUITE(tables_again)
 
 #define SUITE(name) Suite *name##_suite(void);
 SUITES(SUITE)

@@ -84,6 +84,60 @@ START_TEST(debug_frame_fills)
 }
 END_TEST
 
+START_TEST(what_go_leaves_out)
+{
+	static const uint8_t grows[] = {
+		DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 15,
+		DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
+		DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 64,
+		DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 8,
+	};
+	/* Somebody who does say where it is, and somebody with an expression for a CFA. */
+	static const uint8_t says[] = {DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 6, 3};
+	static const uint8_t none[] = {DW_CFA_def_cfa_expression, 1, DW_OP_nop};
+	struct frame_image image;
+
+	frame_image_init(&image);
+	size_t cie = put_debug_cie(&image.debug);
+	put_debug_fde_of(&image.debug, cie, 0x1000, 0x10, grows, sizeof(grows));
+	put_debug_fde_of(&image.debug, cie, 0x1100, 0x10, says, sizeof(says));
+	put_debug_fde_of(&image.debug, cie, 0x1200, 0x10, none, sizeof(none));
+	check_frame_rows(&image, "1000-1001 r7+8 = c-8;1001-1002 r7+15 = c-8;1002-1006 r7+16 = c-8;"
+	                         "1006-100a r7+64 = c-8;100a-1010 r7+8 = c-8;"
+	                         "1100-1110 r7+32 c-24 c-8;1200-1210 ? = c-8;");
+	image.of_go = true;
+	check_frame_rows(
+		&image, "1000-1001 r7+8 = c-8 C;1001-1002 r7+15 = c-8 C;1002-1006 r7+16 c-16 c-8 C;"
+			"1006-100a r7+64 c-16 c-8 C;100a-1010 r7+8 = c-8 C;"
+			"1100-1110 r7+32 c-24 c-8 C;1200-1210 ? = c-8 C;");
+}
+END_TEST
+
+/* What a C compiler made of it, for cgo. */
+START_TEST(c_code_among_go)
+{
+	struct frame_image image;
+
+	frame_image_init(&image);
+	image.of_go = true;
+	size_t cie = put_eh_cie(&image.eh, "zR"), go = put_debug_cie(&image.debug);
+	put_eh_fde(&image.eh, cie, 0x1000, 0x10, NULL, 0);
+	put_debug_fde_of(&image.debug, go, 0x1010, 0x10, NULL, 0); /* says the same, but chained */
+	put_eh_fde(&image.eh, cie, 0x1020, 0x10, to_24, sizeof(to_24));
+	put_debug_fde(&image.debug, go, 0x1028, 0x10);
+	check_frame_rows(&image, "1000-1010 r7+8 = c-8;1010-1020 r7+8 = c-8 C;"
+	                         "1020-1030 r7+24 = c-8;1030-1038 r7+64 c-16 c-8 C;");
+	/* arm64 has its own way. */
+	image.header.e_machine = EM_AARCH64;
+	frame_image_seal(&image);
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	struct frame_text text = {.count = 0};
+	ck_assert_int_eq(elf_open_bytes(&image, sizeof(image), &elf), 0);
+	ck_assert_int_eq(ehframe_each_row(elf, frame_text_row, &text), 0);
+	ck_assert_ptr_null(strstr(text.text, " C;"));
+}
+END_TEST
+
 START_TEST(without_section_headers)
 {
 	struct frame_image image;
@@ -226,6 +280,8 @@ Suite *ehframe_suite(void)
 	tcase_add_test(tcase, overlaps);
 	tcase_add_test(tcase, outside_the_code);
 	tcase_add_test(tcase, debug_frame_fills);
+	tcase_add_test(tcase, what_go_leaves_out);
+	tcase_add_test(tcase, c_code_among_go);
 	tcase_add_test(tcase, without_section_headers);
 	tcase_add_test(tcase, nothing_to_say);
 	tcase_add_loop_test(tcase, any_byte_and_any_length, 0, 5);

@@ -135,6 +135,28 @@ START_TEST(by_name)
 }
 END_TEST
 
+/* Any thread reads it, and again: nothing of the image may change. */
+START_TEST(leaves_the_bytes_alone)
+{
+	struct sections_image image, before;
+	struct elf_section found;
+
+	init_image(&image);
+	before = image;
+	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
+	_cleanup_(elf_freep) struct elf *bytes = NULL, *file = NULL;
+	ck_assert_int_eq(elf_open_bytes(&image, sizeof(image), &bytes), 0);
+	ck_assert_int_eq(elf_open_fd(fd, &file), 0);
+	for (int i = 0; i < 6; i++) {
+		ck_assert_int_eq(elf_read_section(i & 1 ? file : bytes, ".packed", &found), 0);
+		ck_assert_uint_eq(found.len, sizeof(plain));
+		ck_assert_mem_eq(found.bytes, plain, sizeof(plain));
+		free(found.bytes);
+	}
+	ck_assert_mem_eq(&image, &before, sizeof(image));
+}
+END_TEST
+
 START_TEST(damaged_sections)
 {
 #define DAMAGES(DAMAGE)                                                             \
@@ -265,6 +287,7 @@ Suite *elf_sections_suite(void)
 	TCase *tcase = tcase_create("elf_sections");
 
 	tcase_add_test(tcase, by_name);
+	tcase_add_test(tcase, leaves_the_bytes_alone);
 	tcase_add_test(tcase, damaged_sections);
 	tcase_add_test(tcase, by_address);
 	tcase_add_test(tcase, relative);

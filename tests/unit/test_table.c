@@ -1,221 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From rows to words: which operation says what, how blocks share and carry in, what is refused;
- * and many random tables compared with an array of bytes.
+ * From rows to words: how blocks share and carry in, what is refused; and many random tables
+ * compared with an array of bytes.
  */
 #include "unwind/table.h"
 
-#include "tests/unit/elf_image.h"
+#include "tests/unit/rows.h"
 #include "tests/unit/suites.h"
-#include "unwind/op.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-
-#define SP                      X86_REG_SP
-#define FP                      X86_REG_FP
-#define CFA(reg, offset)        ((struct cfa){CFA_REGISTER, reg, offset, 0})
-#define SAVE(kind, reg, offset) ((struct save){kind, reg, offset})
-#define SAME                    SAVE(SAVE_SAME, 0, 0)
-#define AT(off)                 SAVE(SAVE_AT_CFA, 0, off)
-#define RA                      AT(-8)
-#define NONE                    OP_OF_NAME(OP_NONE)
-#define UNKNOWN                 OP_OF_NAME(OP_UNSUPPORTED)
-#define RULE                    ((uint32_t)OP_RULE << OP_BASE_SHIFT)
-/* sp + 8 * n, nothing saved but the return address. */
-#define PLAIN(n) ((uint32_t)(n) << X86_CFA_SHIFT)
-
-START_TEST(operations_of_x86)
-{
-	static const struct {
-		struct cfa cfa;
-		struct save fp, ra;
-		bool signal;
-		uint32_t op;
-	} cases[] = {
-		{{CFA_REGISTER, SP, 8, 0},
-	         {SAVE_SAME, 0, 0},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         1 << X86_CFA_SHIFT},
-		{{CFA_REGISTER, SP, 16, 0},
-	         {SAVE_AT_CFA, 0, -16},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         2 << X86_CFA_SHIFT | 2},
-		{{CFA_REGISTER, FP, 16, 0},
-	         {SAVE_AT_CFA, 0, -16},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         1 << 22 | 2 << X86_CFA_SHIFT | 2},
-		{{CFA_REGISTER, SP, 4095 * 8, 0},
-	         {SAVE_AT_CFA, 0, -511 * 8},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         4095 << X86_CFA_SHIFT | 511},
-		{{CFA_REGISTER, SP, 0, 0}, {SAVE_UNDEFINED, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, 0},
-		/* What does not fit is a rule. */
-		{{CFA_REGISTER, SP, 4096 * 8, 0},
-	         {SAVE_SAME, 0, 0},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         RULE},
-		{{CFA_REGISTER, SP, 12, 0}, {SAVE_SAME, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, RULE},
-		{{CFA_REGISTER, SP, -8, 0}, {SAVE_SAME, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, RULE},
-		{{CFA_REGISTER, SP, 8, 0},
-	         {SAVE_AT_CFA, 0, -512 * 8},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         RULE},
-		{{CFA_REGISTER, SP, 8, 0}, {SAVE_AT_CFA, 0, 8}, {SAVE_AT_CFA, 0, -8}, false, RULE},
-		{{CFA_REGISTER, SP, 8, 0}, {SAVE_AT_CFA, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, RULE},
-		{{CFA_REGISTER, SP, 8, 0}, {SAVE_SAME, 0, 0}, {SAVE_AT_CFA, 0, -16}, false, RULE},
-		{{CFA_REGISTER, SP, 8, 0}, {SAVE_SAME, 0, 0}, {SAVE_IN, 5, 0}, false, RULE},
-		{{CFA_REGISTER, SP, 8, 0}, {SAVE_OTHER, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, RULE},
-		{{CFA_REGISTER, 10, 0, 0}, {SAVE_AT, 6, 0}, {SAVE_AT_CFA, 0, -8}, false, RULE},
-		{{CFA_DEREF, SP, 8, 8}, {SAVE_SAME, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, RULE},
-		/* What no rule can say. */
-		{{CFA_OTHER, 0, 0, 0}, {SAVE_SAME, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, UNKNOWN},
-		{{CFA_REGISTER, SP, 8, 0}, {SAVE_SAME, 0, 0}, {SAVE_OTHER, 0, 0}, false, UNKNOWN},
-		{{CFA_REGISTER, SP, 8, 0}, {SAVE_SAME, 0, 0}, {SAVE_SAME, 0, 0}, false, UNKNOWN},
-		{{CFA_REGISTER, MAX_REGS, 8, 0},
-	         {SAVE_SAME, 0, 0},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         UNKNOWN},
-		{{CFA_REGISTER, SP, 1LL << 31, 0},
-	         {SAVE_SAME, 0, 0},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         UNKNOWN},
-		{{CFA_REGISTER, SP, INT64_MIN, 0},
-	         {SAVE_SAME, 0, 0},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         UNKNOWN},
-		{{CFA_DEREF, SP, 8, 32768},
-	         {SAVE_SAME, 0, 0},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         UNKNOWN},
-		{{CFA_REGISTER, SP, 8, 0},
-	         {SAVE_SAME, 0, 0},
-	         {SAVE_AT_CFA, 0, -32776},
-	         false,
-	         UNKNOWN},
-		{{CFA_REGISTER, SP, 8, 0},
-	         {SAVE_AT_CFA, 0, INT64_MIN},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         UNKNOWN},
-		{{CFA_REGISTER, SP, 8, 0}, {SAVE_IN, 200, 0}, {SAVE_AT_CFA, 0, -8}, false, UNKNOWN},
-		/* Those with a name. */
-		{{CFA_OTHER, 0, 0, 0},
-	         {SAVE_OTHER, 0, 0},
-	         {SAVE_UNDEFINED, 0, 0},
-	         false,
-	         OP_OF_NAME(OP_STOP)},
-		{{CFA_OTHER, 0, 0, 0},
-	         {SAVE_OTHER, 0, 0},
-	         {SAVE_UNDEFINED, 0, 0},
-	         true,
-	         OP_OF_NAME(OP_SIGNAL)},
-		{{CFA_PLT, SP, 11, 0},
-	         {SAVE_SAME, 0, 0},
-	         {SAVE_AT_CFA, 0, -8},
-	         false,
-	         OP_OF_NAME(OP_PLT) | 11 << 8},
-		{{CFA_PLT, SP, -1, 0}, {SAVE_SAME, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, UNKNOWN},
-		{{CFA_PLT, SP, 256, 0}, {SAVE_SAME, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, UNKNOWN},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct frame_row row = {
-			0, 1, cases[i].cfa, cases[i].fp, cases[i].ra, cases[i].signal, false};
-		struct unwind_rule rule;
-
-		ck_assert_msg(op_of_row(MACHINE_X86_64, &row, &rule) == cases[i].op,
-		              "case %zu: %#x", i, op_of_row(MACHINE_X86_64, &row, &rule));
-	}
-}
-END_TEST
-
-START_TEST(operations_of_arm64)
-{
-	enum { LR = ARM64_REG_LR, X29 = ARM64_REG_FP, SP64 = ARM64_REG_SP };
-	static const struct {
-		struct cfa cfa;
-		struct save fp, ra;
-		uint32_t op;
-	} cases[] = {
-		{{CFA_REGISTER, SP64, 0, 0}, {SAVE_SAME, 0, 0}, {SAVE_SAME, 0, 0}, 0},
-		{{CFA_REGISTER, SP64, 32, 0}, {SAVE_SAME, 0, 0}, {SAVE_IN, LR, 0}, 2 << 11},
-		{{CFA_REGISTER, SP64, 32, 0},
-	         {SAVE_AT_CFA, 0, -32},
-	         {SAVE_AT_CFA, 0, -24},
-	         2 << 11 | 3 << 1 | 1},
-		{{CFA_REGISTER, X29, 16, 0},
-	         {SAVE_AT_CFA, 0, -16},
-	         {SAVE_AT_CFA, 0, -8},
-	         1 << 22 | 1 << 11 | 1 << 1 | 1},
-		{{CFA_REGISTER, SP64, 2047 * 16, 0},
-	         {SAVE_AT_CFA, 0, -1024 * 8},
-	         {SAVE_AT_CFA, 0, -1023 * 8},
-	         2047 << 11 | 1023 << 1 | 1},
-		{{CFA_REGISTER, SP64, 32, 0},
-	         {SAVE_SAME, 0, 0},
-	         {SAVE_AT_CFA, 0, -32},
-	         2 << 11 | 4 << 1},
-		{{CFA_REGISTER, SP64, 8, 0}, {SAVE_SAME, 0, 0}, {SAVE_SAME, 0, 0}, RULE},
-		{{CFA_REGISTER, SP64, 2048 * 16, 0}, {SAVE_SAME, 0, 0}, {SAVE_SAME, 0, 0}, RULE},
-		{{CFA_REGISTER, SP64, 32, 0}, {SAVE_AT_CFA, 0, -8}, {SAVE_SAME, 0, 0}, RULE},
-		{{CFA_REGISTER, SP64, 32, 0}, {SAVE_AT_CFA, 0, -8}, {SAVE_AT_CFA, 0, -16}, RULE},
-		{{CFA_REGISTER, SP64, 32, 0}, {SAVE_SAME, 0, 0}, {SAVE_IN, 17, 0}, RULE},
-		{{CFA_PLT, SP64, 11, 0}, {SAVE_SAME, 0, 0}, {SAVE_SAME, 0, 0}, UNKNOWN},
-		{{CFA_REGISTER, SP64, 0, 0},
-	         {SAVE_SAME, 0, 0},
-	         {SAVE_UNDEFINED, 0, 0},
-	         OP_OF_NAME(OP_STOP)},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct frame_row row = {0, 1, cases[i].cfa, cases[i].fp, cases[i].ra, false, false};
-		struct unwind_rule rule;
-
-		ck_assert_msg(op_of_row(MACHINE_ARM64, &row, &rule) == cases[i].op, "case %zu: %#x",
-		              i, op_of_row(MACHINE_ARM64, &row, &rule));
-	}
-}
-END_TEST
-
-START_TEST(what_rules_say)
-{
-	struct unwind_rule rule;
-	struct frame_row row = {
-		0, 1, {CFA_DEREF, SP, -40000, -8}, AT(-32), SAVE(SAVE_IN, 5, 0), false, false};
-
-	ck_assert_uint_eq(op_of_row(MACHINE_X86_64, &row, &rule), RULE);
-	ck_assert(rule.cfa == RULE_CFA_DEREF && rule.cfa_register == SP);
-	ck_assert(rule.cfa_offset == -40000 && rule.cfa_add == -8);
-	ck_assert(rule.fp == RULE_AT_CFA && rule.fp_register == 0 && rule.fp_offset == -32);
-	ck_assert(rule.ra == RULE_IN_REGISTER && rule.ra_register == 5 && rule.ra_offset == 0);
-
-	row = (struct frame_row){0, 1, CFA(10, 1 << 20), SAVE(SAVE_AT, FP, 24), RA, false, false};
-	ck_assert_uint_eq(op_of_row(MACHINE_X86_64, &row, &rule), RULE);
-	ck_assert(rule.cfa == RULE_CFA_REGISTER && rule.cfa_register == 10 && rule.cfa_add == 0);
-	ck_assert(rule.fp == RULE_AT_REGISTER && rule.fp_register == FP && rule.fp_offset == 24);
-	ck_assert(rule.ra == RULE_AT_CFA && rule.ra_offset == -8);
-
-	/* An unknown frame pointer must not pass for the caller's. */
-	row = (struct frame_row){0, 1, CFA(SP, 16), SAVE(SAVE_OTHER, 0, 0), RA, false, false};
-	op_of_row(MACHINE_X86_64, &row, &rule);
-	ck_assert(rule.fp == RULE_IN_REGISTER && rule.fp_register == X86_REG_PC);
-	row = (struct frame_row){0, 1, CFA(ARM64_REG_SP, 8), SAME, SAME, false, false};
-	op_of_row(MACHINE_ARM64, &row, &rule);
-	ck_assert(rule.ra == RULE_IN_REGISTER && rule.ra_register == ARM64_REG_LR);
-}
-END_TEST
 
 /* A row of sp + 8 * words. */
 static void add(struct table_builder *builder, uint64_t start, uint64_t end, int64_t words)
@@ -477,54 +270,18 @@ START_TEST(as_painted)
 }
 END_TEST
 
-START_TEST(of_this_program)
-{
-	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	_cleanup_(elf_freep) struct elf *elf = NULL;
-	_cleanup_(table_freep) struct table *table = NULL;
-	struct elf_image image;
-	size_t count;
-	uint64_t own = 0;
-
-	ck_assert_int_eq(elf_open_fd(fd, &elf), 0);
-	ck_assert_int_eq(table_build(elf, true, 1 << 24, &table), 0);
-	ck_assert_uint_gt(table->row_count, 1000);
-	ck_assert_uint_ge(table->word_count, table->blocks + table->row_count);
-	/* A function's first byte: nothing is on the stack but the return address. */
-	const struct segment *segments = elf_segments(elf, &count);
-	for (size_t i = 0; i < count; i++)
-		own = segments[i].offset == 0 ? segments[i].address : own;
-	extern const char __executable_start[];
-	own += (uint64_t)(uintptr_t)table_find - (uint64_t)(uintptr_t)__executable_start;
-	if (elf_machine(elf) == 62)
-		ck_assert_uint_eq(table_find(table, own), PLAIN(1));
-	ck_assert_int_eq(table_build(elf, true, 100, &table), -E2BIG);
-
-	_cleanup_(elf_freep) struct elf *bare = NULL;
-	_cleanup_(table_freep) struct table *none = NULL;
-	elf_image_init(&image, 1);
-	ck_assert_int_eq(elf_open_bytes(&image, sizeof(image), &bare), 0);
-	int err = table_build(bare, true, 1 << 20, &none);
-	ck_assert(err == 0 || err == -ENODATA);
-}
-END_TEST
-
 Suite *table_suite(void)
 {
 	Suite *suite = suite_create("table");
 	TCase *tcase = tcase_create("table");
 
 	tcase_set_timeout(tcase, 30);
-	tcase_add_test(tcase, operations_of_x86);
-	tcase_add_test(tcase, operations_of_arm64);
-	tcase_add_test(tcase, what_rules_say);
 	tcase_add_test(tcase, words_of_a_small_table);
 	tcase_add_test(tcase, which_row_holds);
 	tcase_add_test(tcase, a_full_block);
 	tcase_add_test(tcase, refuses);
 	tcase_add_test(tcase, too_many_rules_are_no_rules);
 	tcase_add_loop_test(tcase, as_painted, 0, 10);
-	tcase_add_test(tcase, of_this_program);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Following code on demand: a table is built again, once, when walks have come through code that it
+ * leaves out; and what can happen meanwhile.
+ */
+#include "unwind/tables.h"
+
+#include "tests/unit/frame_image.h"
+#include "tests/unit/rows.h"
+#include "tests/unit/suites.h"
+#include "tests/unit/unwind_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	DESCRIBED = IMAGE_TEXT,
+	ENTRY = IMAGE_TEXT + 0x100,
+	CALLED = IMAGE_TEXT + 0x180, /* push and pop, that nothing but its instructions describes */
+	CODE_BYTES = 0x200,
+	/* What one table of them needs; the pool keeps its first grain and a block at its end. */
+	POOL_OF_ONE = 64 + 64 + BLOCK_BYTES,
+};
+
+/* An executable with code. */
+struct code_image {
+	struct frame_image frames;
+	uint8_t code[CODE_BYTES];
+};
+
+static void put_code(struct code_image *image)
+{
+	static const uint8_t calls[] = {0xe8, CALLED - ENTRY - 5, 0, 0, 0, 0xf4};
+	static const uint8_t called[] = {0x50, 0x58, 0xc3};
+
+	memset(image->code, 0xcc, sizeof(image->code));
+	memcpy(image->code + (ENTRY - IMAGE_TEXT), calls, sizeof(calls));
+	memcpy(image->code + (CALLED - IMAGE_TEXT), called, sizeof(called));
+	image->frames.segments[0].p_offset = offsetof(struct code_image, code);
+	image->frames.segments[0].p_filesz = sizeof(image->code);
+}
+
+static const struct object *open_image(struct store *store, const struct code_image *image)
+{
+	char path[] = "/tmp/profd-code-XXXXXX";
+	_cleanup_close_ int fd = mkstemp(path);
+	struct stat status;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, image, sizeof(*image)), sizeof(*image));
+	ck_assert_int_eq(fstat(fd, &status), 0);
+	const struct file_key key = {.inode = status.st_ino};
+	const struct object *object = store_open(store, &key, (uint32_t)getpid(), 0, 0, path);
+	unlink(path);
+	ck_assert_ptr_nonnull(object);
+	return object;
+}
+
+/* Of a file whose first function is described, or nothing at all; with code to follow or none. */
+static const struct object *open_file(struct store *store, bool described, bool followable)
+{
+	struct code_image image = {0};
+
+	frame_image_init(&image.frames);
+	image.frames.header.e_entry = followable ? ENTRY : 0;
+	if (described)
+		put_eh_fde(&image.frames.eh, put_eh_cie(&image.frames.eh, "zR"), DESCRIBED, 0x10,
+		           NULL, 0);
+	frame_image_seal(&image.frames);
+	put_code(&image);
+	return open_image(store, &image);
+}
+
+static void look(struct tables *tables, uint32_t epoch)
+{
+	tables_look(tables, epoch);
+	uv_run(&fixture.loop, UV_RUN_DEFAULT);
+}
+
+static struct unwinder_stats stats_of(const struct tables *tables)
+{
+	struct unwinder_stats stats = {0};
+
+	tables_get_stats(tables, &stats);
+	return stats;
+}
+
+static void end(struct tables *tables)
+{
+	tables_stop(tables);
+	uv_run(&fixture.loop, UV_RUN_DEFAULT);
+	tables_free(tables);
+}
+
+static void check_followed(uint32_t id, bool followed)
+{
+	ck_assert_uint_eq(fixture_find_op(id, DESCRIBED), PLAIN(1));
+	ck_assert_uint_eq(fixture_find_op(id, CALLED), followed ? PLAIN(1) : NONE);
+	ck_assert_uint_eq(fixture_find_op(id, CALLED + 1), followed ? PLAIN(2) : NONE);
+}
+
+/* In a large pool, and in one that does not hold the old table and the new one. */
+START_TEST(gaps_are_followed_once)
+{
+	fixture.memory.pool_words = _i ? POOL_OF_ONE : POOL_WORDS;
+	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	uint32_t id = tables_take(tables, open_file(fixture.store, true, true));
+	struct unwind_table *shared = &fixture.memory.tables[id];
+
+	look(tables, 2);
+	check_followed(id, false);
+	uint32_t first = shared->base, words[64];
+	memcpy(words, &fixture.memory.pool[first], sizeof(words));
+	/* A single frame may have been a stray address; the second one may come much later. */
+	shared->gaps++;
+	look(tables, 3);
+	look(tables, 4);
+	ck_assert_uint_eq(stats_of(tables).tables_built, 1);
+	shared->gaps++;
+	look(tables, 5);
+	/* Unpublished, but walkers may be reading it. */
+	ck_assert_uint_eq(shared->base, 0);
+	ck_assert_uint_eq(shared->why, TABLE_PENDING);
+	ck_assert(tables_retired(tables));
+	look(tables, 6);
+	ck_assert_mem_eq(words, &fixture.memory.pool[first], sizeof(words));
+	ck_assert_uint_eq(shared->base, 0);
+	tables_reclaim(tables);
+	check_followed(id, true);
+	ck_assert_uint_eq(shared->why, TABLE_READY);
+	ck_assert(!tables_retired(tables));
+	ck_assert_uint_eq(stats_of(tables).tables_built, 2);
+	ck_assert_uint_eq(stats_of(tables).tables, 1);
+	ck_assert_uint_eq(stats_of(tables).tables_evicted, 0);
+	/* Once. */
+	first = shared->base;
+	shared->gaps = 1000;
+	for (uint32_t epoch = 7; epoch < 30; epoch++)
+		look(tables, epoch);
+	ck_assert_uint_eq(shared->base, first);
+	ck_assert_uint_eq(stats_of(tables).tables_built, 2);
+	end(tables);
+}
+END_TEST
+
+START_TEST(nothing_is_tried_once_more)
+{
+	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	uint32_t code = tables_take(tables, open_file(fixture.store, false, true));
+	uint32_t data = tables_take(tables, open_file(fixture.store, false, false));
+	struct unwind_table *shared = fixture.memory.tables;
+
+	look(tables, 2);
+	ck_assert_uint_eq(stats_of(tables).tables_without, 2);
+	ck_assert_uint_eq(shared[code].why, TABLE_NOTHING);
+	shared[code].missed++;
+	shared[data].missed++;
+	look(tables, 3);
+	ck_assert_uint_eq(stats_of(tables).tables_without, 2);
+	shared[code].missed++;
+	shared[data].missed++;
+	look(tables, 4);
+	ck_assert_uint_eq(fixture_find_op(code, CALLED + 1), PLAIN(2));
+	ck_assert_uint_eq(fixture_find_op(code, DESCRIBED), NONE);
+	ck_assert_uint_eq(shared[code].why, TABLE_READY);
+	/* Still nothing, and that is the end of it. */
+	ck_assert_uint_eq(shared[data].base, 0);
+	ck_assert_uint_eq(shared[data].why, TABLE_NOTHING);
+	struct unwinder_stats then = stats_of(tables);
+	ck_assert_uint_eq(then.tables, 1);
+	ck_assert_uint_eq(then.tables_without, 1);
+	ck_assert_uint_eq(then.tables_failed, 0);
+	shared[code].gaps = shared[data].missed = 1000;
+	for (uint32_t epoch = 5; epoch < 30; epoch++)
+		look(tables, epoch);
+	ck_assert_uint_eq(stats_of(tables).build_seconds, then.build_seconds);
+	ck_assert_uint_eq(stats_of(tables).tables_built, then.tables_built);
+	end(tables);
+}
+END_TEST
+
+START_TEST(without_the_object)
+{
+	_cleanup_(store_freep) struct store *small = store_new(1);
+	struct tables *tables = tables_new(&fixture.loop, small, &fixture.memory);
+	uint32_t id = tables_take(tables, open_file(small, true, true));
+	struct unwind_table *shared = &fixture.memory.tables[id];
+
+	look(tables, 2);
+	uint32_t first = shared->base;
+	open_file(small, true, true);
+	shared->gaps = 2;
+	for (uint32_t epoch = 3; epoch < 30; epoch++)
+		look(tables, epoch);
+	/* The table that there is stays. */
+	ck_assert_uint_eq(shared->base, first);
+	check_followed(id, false);
+	ck_assert_uint_eq(stats_of(tables).tables_built, 1);
+	ck_assert_uint_eq(stats_of(tables).tables_failed, 0);
+	end(tables);
+}
+END_TEST
+
+START_TEST(the_only_descriptor)
+{
+	fixture.memory.table_count = 2; /* entry 0 is not used */
+	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	const struct object *first = open_file(fixture.store, true, true);
+	const struct object *second = open_file(fixture.store, true, true);
+	uint32_t id = tables_take(tables, first);
+
+	ck_assert_uint_eq(id, 1);
+	look(tables, 2);
+	tables_give(tables, id);
+	fixture.memory.tables[id].gaps = 2;
+	tables_look(tables, 3);
+	/* Nobody maps it, but it is being built. */
+	ck_assert_uint_eq(tables_take(tables, second), 0);
+	uv_run(&fixture.loop, UV_RUN_DEFAULT);
+	check_followed(id, true);
+	ck_assert(!tables_retired(tables));
+	/* What was found of one says nothing of the next. */
+	ck_assert_uint_eq(tables_take(tables, second), id);
+	ck_assert_uint_eq(fixture.memory.tables[id].base, 0);
+	ck_assert_uint_eq(fixture.memory.tables[id].gaps, 0);
+	look(tables, 4);
+	check_followed(id, false);
+	fixture.memory.tables[id].gaps = 2;
+	look(tables, 5);
+	tables_reclaim(tables);
+	check_followed(id, true);
+	end(tables);
+}
+END_TEST
+
+START_TEST(stopped_meanwhile)
+{
+	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	uint32_t id = tables_take(tables, open_file(fixture.store, true, true));
+
+	look(tables, 2);
+	fixture.memory.tables[id].gaps = 2;
+	tables_look(tables, 3);
+	end(tables);
+	check_followed(id, false);
+
+	/* Between taking the old one away and placing the new one. */
+	memset(fixture.memory.tables, 0, TABLES * sizeof(*fixture.memory.tables));
+	tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	id = tables_take(tables, open_file(fixture.store, true, true));
+	look(tables, 2);
+	fixture.memory.tables[id].gaps = 2;
+	look(tables, 3);
+	ck_assert_uint_eq(fixture.memory.tables[id].base, 0);
+	end(tables);
+	ck_assert_uint_eq(fixture.memory.tables[id].base, 0);
+}
+END_TEST
+
+Suite *tables_again_suite(void)
+{
+	Suite *suite = suite_create("tables_again");
+	TCase *tcase = tcase_create("tables_again");
+
+	tcase_set_timeout(tcase, 30);
+	tcase_add_checked_fixture(tcase, fixture_set_up, fixture_tear_down);
+	tcase_add_loop_test(tcase, gaps_are_followed_once, 0, 2);
+	tcase_add_test(tcase, nothing_is_tried_once_more);
+	tcase_add_test(tcase, without_the_object);
+	tcase_add_test(tcase, the_only_descriptor);
+	tcase_add_test(tcase, stopped_meanwhile);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
