@@ -115,7 +115,9 @@ static uint32_t add_user(struct draining *draining, uint64_t key, const struct i
 		valid++;
 	if (valid < len) {
 		draining->losses->frames_unmapped++;
-		path = add_cut(draining, image ? COUNTER_cut_unmapped : COUNTER_cut_no_process);
+		/* Of a process it did not know the walker could not tell. */
+		if (!path)
+			path = add_cut(draining, COUNTER_cut_unmapped);
 	} else if (!whole) {
 		draining->losses->frames_without_stack++;
 		location = places_pseudo(&draining->places, CUT_FRAME "stack lost]");

@@ -263,14 +263,14 @@ void spaces_each_cleared(struct spaces *spaces, space_fn *fn, void *ctx)
 	}
 }
 
-bool spaces_retired(const struct spaces *spaces)
-{
-	return spaces->retired;
-}
-
 void spaces_reclaim(struct spaces *spaces)
 {
-	free_retired(spaces);
+	if (!spaces->retired)
+		return;
+	/* What was unpublished is so for everyone before anyone is asked where he is. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (spaces->memory->quiet(spaces->memory->ctx))
+		free_retired(spaces);
 }
 
 uint64_t spaces_freed(const struct spaces *spaces)

@@ -28,8 +28,7 @@ void spaces_each(struct spaces *spaces, space_fn *fn, void *ctx);
 /* Calls fn for each pid whose slot an exec has cleared; it must not set any. */
 void spaces_each_cleared(struct spaces *spaces, space_fn *fn, void *ctx);
 
-/* Runs that were unpublished and wait for every walker to be elsewhere; reclaim says they are. */
-bool spaces_retired(const struct spaces *spaces);
+/* Takes back runs that were unpublished, if every walker has been elsewhere. */
 void spaces_reclaim(struct spaces *spaces);
 /* Counts up whenever there is more room than there was. */
 uint64_t spaces_freed(const struct spaces *spaces);

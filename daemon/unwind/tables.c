@@ -126,10 +126,12 @@ bool tables_retired(const struct tables *tables)
 	return tables->retired_words > 0;
 }
 
-void tables_reclaim(struct tables *tables)
+bool tables_give_retired(struct tables *tables)
 {
-	if (!tables->retired_words)
-		return;
+	/* What was unpublished is so for everyone before anyone is asked where he is. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!tables->memory->quiet(tables->memory->ctx))
+		return false;
 	for (uint32_t id = 1; id < tables->seen; id++) {
 		struct executable *item = &tables->items[id];
 
@@ -139,6 +141,13 @@ void tables_reclaim(struct tables *tables)
 		item->state = EXECUTABLE_WAITING;
 	}
 	tables->retired_words = 0;
+	return true;
+}
+
+void tables_reclaim(struct tables *tables)
+{
+	if (!tables->retired_words || !tables_give_retired(tables))
+		return;
 	tables_settle(tables);
 	tables_start(tables);
 }

@@ -27,7 +27,7 @@ void tables_build_new(struct tables *tables);
 /* Reads what walks have missed and starts building. Epochs count up by the second. */
 void tables_look(struct tables *tables, uint32_t epoch);
 
-/* Words that were unpublished and wait for every walker to be elsewhere; reclaim says they are. */
+/* Takes back words that were unpublished, if every walker has been elsewhere. */
 bool tables_retired(const struct tables *tables);
 void tables_reclaim(struct tables *tables);
 

@@ -97,7 +97,7 @@ void tables_settle(struct tables *tables)
 	/* The table that is there makes way first. */
 	if (tables->items[id].state == EXECUTABLE_READY)
 		tables_replace(tables, id);
-	if (tables->items[id].state == EXECUTABLE_RETIRING)
+	if (tables->items[id].state == EXECUTABLE_RETIRING && !tables_give_retired(tables))
 		return;
 	while (!(first = pool_take(tables->pool, build->table->word_count))) {
 		struct executable *item = &tables->items[id];
@@ -119,6 +119,8 @@ void tables_settle(struct tables *tables)
 		}
 		tables->evict_epoch = tables->epoch;
 		tables_evict(tables, victim);
+		if (tables->retired_words)
+			tables_give_retired(tables);
 	}
 	tables_publish(tables, id, build->table, (uint32_t)first);
 	tables->built++;

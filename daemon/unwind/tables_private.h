@@ -80,6 +80,9 @@ void tables_publish(struct tables *tables, uint32_t id, const struct table *tabl
 /* Says why there is no table. */
 void tables_explain(struct tables *tables, uint32_t id, enum table_state why);
 
+/* Takes back the words of those retiring; false while walkers may be reading them. */
+bool tables_give_retired(struct tables *tables);
+
 /* Places a table that was built, if one waits for room. */
 void tables_settle(struct tables *tables);
 /* Builds the next, unless one is under way. */

@@ -141,16 +141,8 @@ static void retry_refused(struct unwinder *unwinder)
 
 static void reclaim(struct unwinder *unwinder)
 {
-	const struct unwind_memory *memory = &unwinder->memory;
-
-	if (!spaces_retired(unwinder->spaces) && !tables_retired(unwinder->tables))
-		return;
-	/* What was unpublished is so for everyone before anyone is asked where he is. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!memory->quiet(memory->ctx))
-		return;
-	spaces_reclaim(unwinder->spaces);
 	tables_reclaim(unwinder->tables);
+	spaces_reclaim(unwinder->spaces);
 }
 
 static void look(struct unwinder *unwinder, uint64_t now_ns)

@@ -120,6 +120,7 @@ START_TEST(gaps_are_followed_once)
 	look(tables, 4);
 	ck_assert_uint_eq(stats_of(tables).tables_built, 1);
 	shared->gaps++;
+	fixture.is_quiet = false;
 	look(tables, 5);
 	/* Unpublished, but walkers may be reading it. */
 	ck_assert_uint_eq(shared->base, 0);
@@ -128,6 +129,7 @@ START_TEST(gaps_are_followed_once)
 	look(tables, 6);
 	ck_assert_mem_eq(words, &fixture.memory.pool[first], sizeof(words));
 	ck_assert_uint_eq(shared->base, 0);
+	fixture.is_quiet = true;
 	tables_reclaim(tables);
 	check_followed(id, true);
 	ck_assert_uint_eq(shared->why, TABLE_READY);
@@ -253,6 +255,7 @@ START_TEST(stopped_meanwhile)
 	id = tables_take(tables, open_file(fixture.store, true, true));
 	look(tables, 2);
 	fixture.memory.tables[id].gaps = 2;
+	fixture.is_quiet = false;
 	look(tables, 3);
 	ck_assert_uint_eq(fixture.memory.tables[id].base, 0);
 	end(tables);
