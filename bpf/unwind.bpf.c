@@ -29,7 +29,10 @@ static __always_inline u64 cut_node(struct scratch *scratch, u64 parent, u32 len
 	scratch->node.len = len - first;
 	for (u32 i = 0; i < NODE_FRAMES; i++) {
 		u32 at = first + i;
-		u64 frame = at < len ? scratch->frames[at & (SCRATCH_FRAMES - 1)] : 0;
+		/* All ones where there is such a frame. Without a branch the verifier goes this way
+		 * once, and not once for each number of frames. */
+		u64 there = (s64)((u64)at - len) >> 63;
+		u64 frame = scratch->frames[at & (SCRATCH_FRAMES - 1)] & there;
 
 		scratch->node.frames[i] = frame;
 		key = mix(key, frame);

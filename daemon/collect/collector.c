@@ -22,6 +22,8 @@
 
 enum {
 	DRAIN_MS = 1000,
+	/* Two ticks at the usual rate: the first drain shows that the whole chain works. */
+	FIRST_DRAIN_MS = 25,
 	/* After a flip, before the first look whether the old half is quiet: programs run
 	   microseconds. */
 	SETTLE_MS = 1,
@@ -381,8 +383,7 @@ int collector_start(struct collector *collector, char ret_why[256])
 	/* After the side-band is open, so that nothing starts unseen between the two. */
 	procs_scan(collector->procs);
 	unwinder_sync(collector->unwinder, collector->next_start_mono_ns);
-	/* The first drain soon: it shows that the whole chain works. */
-	return uv_timer_start(&collector->second, on_second, DRAIN_MS / 10, DRAIN_MS);
+	return uv_timer_start(&collector->second, on_second, FIRST_DRAIN_MS, DRAIN_MS);
 }
 
 void collector_stop(struct collector *collector)
