@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "proc/scan.h"
 #include "tests/bpf/world.h"
+#include "unwind/bias.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -82,12 +83,9 @@ static struct unwind_mapping describe(struct live *live, const struct proc_mappi
 {
 	_cleanup_(object_unrefp) struct object *object = store_get(live->store, mapping->object);
 	struct unwind_mapping described = {.start = mapping->start, .end = mapping->end};
-	uint64_t own;
 
-	if (object && object_address(object, mapping->offset, &own)) {
-		described.bias = mapping->start - own;
+	if (object && bias_of_mapping(object, mapping, &described.bias))
 		described.table = table_of(live, object);
-	}
 	return described;
 }
 
