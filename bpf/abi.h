@@ -47,8 +47,8 @@ struct stack_node {
 	u64 parent; /* key of the node that holds the callers, STACK_NONE at the root */
 	u64 len;
 	/* Leaf first. An address within each frame's instruction: of a caller, the call's last
-	 * byte. A value below COUNTER_COUNT is no address: the stack was cut there, and this is the
-	 * WALK_CUTS counter that says why. */
+	 * byte. The number of a WALK_CUTS counter is no address: the stack was cut there, and this
+	 * says why. */
 	u64 frames[NODE_FRAMES];
 };
 _Static_assert(sizeof(struct stack_node) == 144, "shared layout");

@@ -14,7 +14,7 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 	u32 pid = bpf_get_current_pid_tgid() >> 32;
 	u32 at = pid & (EXEC_TIMES - 1);
 	u64 *time = bpf_map_lookup_elem(&unwind_execs, &at);
-	u64 *slot = slot_of(pid);
+	u64 value, *slot = slot_of(pid, &value);
 
 	/* In this order, with the barrier of the exchange between: whatever the daemon publishes
 	 * meanwhile, it or we take it back. */

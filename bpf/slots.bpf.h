@@ -6,8 +6,8 @@
 
 #include "bpf/maps.bpf.h"
 
-/* NULL when the process is not known. */
-static __always_inline u64 *slot_of(u32 pid)
+/* NULL when the process is not known. What it held then is in `ret_value`: it may change. */
+static __always_inline u64 *slot_of(u32 pid, u64 *ret_value)
 {
 	u32 bucket = (pid * SLOTS_PER_BUCKET) & (slot_count - 1);
 
@@ -15,8 +15,10 @@ static __always_inline u64 *slot_of(u32 pid)
 		u32 at = bucket + i;
 		u64 *slot = bpf_map_lookup_elem(&unwind_slots, &at);
 
-		if (slot && *(volatile u64 *)slot >> SLOT_PID_SHIFT == pid)
+		*ret_value = slot ? *(volatile u64 *)slot : 0;
+		if (slot && *ret_value >> SLOT_PID_SHIFT == pid)
 			return slot;
 	}
+	*ret_value = 0;
 	return NULL;
 }

@@ -12,7 +12,7 @@ static __always_inline void identify(struct tally_key *key)
 
 	key->pid = ids >> 32;
 	key->tid = (u32)ids;
-	key->image = (u32)((leader->start_boottime ^ leader->self_exec_id << 48) >> 10);
+	key->image = (u32)(leader->start_boottime >> 10) ^ (u32)leader->self_exec_id << 16;
 	bpf_get_current_comm(key->thread, sizeof(key->thread));
 }
 

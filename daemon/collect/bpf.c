@@ -142,7 +142,7 @@ u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns)
 
 bool bpf_settled(const struct bpf *bpf, u32 half)
 {
-	for (u32 cpu = 0; cpu < bpf->cpu_count; cpu++) {
+	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++) {
 		u64 busy = __atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy, __ATOMIC_SEQ_CST);
 
 		if (busy == BUSY_STARTING || busy == BUSY_HALF + half)

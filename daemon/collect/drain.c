@@ -90,6 +90,11 @@ static uint64_t kernel_pc(const struct draining *draining, size_t at)
 	return at ? draining->frames[at] - 1 : draining->frames[at];
 }
 
+static bool is_cut(uint64_t frame)
+{
+	return frame >= COUNTER_cut_no_process && frame <= COUNTER_cut_compat;
+}
+
 /* The frame that stands for those which are missing. */
 static uint32_t add_cut(struct draining *draining, uint64_t why)
 {
@@ -108,7 +113,7 @@ static uint32_t add_user(struct draining *draining, uint64_t key, const struct i
 	size_t len = collect_frames(draining, key, &whole), valid = 0;
 	uint32_t path = 0, location;
 
-	if (len && draining->frames[len - 1] < COUNTER_COUNT)
+	if (len && is_cut(draining->frames[len - 1]))
 		path = add_cut(draining, draining->frames[--len]);
 	/* A caller outside every mapping was no return address, and what follows it no caller. */
 	while (valid < len && image && mapping_set_find(image->set, draining->frames[valid]))

@@ -5,18 +5,34 @@
 #include "collect/unwind_maps.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "bpf/profd.skel.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <sys/mman.h>
 
 enum {
-	SLOTS = 32768,         /* 256 KiB: a host of 10,000 processes fills a third */
-	TABLES = 4096,         /* 128 KiB: executables that run at the same time */
-	MAPPINGS_SHARE = 32,   /* of the budget for mappings: at 48 MiB, 49,000 of them */
+	SLOTS = 32768,       /* 256 KiB: a host of 10,000 processes fills a third */
+	TABLES = 4096,       /* 128 KiB: executables that run at the same time */
+	MAPPINGS_SHARE = 32, /* of the budget for mappings: at 48 MiB, 49,000 of them */
+	OLD_VALUE_BYTES = 4 << 20,
 	QUIET_PATIENCE = 1000, /* microseconds; programs run for ten */
 };
+
+/* Before Linux 6.0 a value is at most as large as what kmalloc gives. */
+static bool large_values(void)
+{
+	const struct bpf_map_create_opts options = {
+		.sz = sizeof(options),
+		.map_flags = BPF_F_MMAPABLE,
+	};
+	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "large_value", sizeof(u32),
+	                                        2 * OLD_VALUE_BYTES, 1, &options);
+
+	return fd != -E2BIG;
+}
 
 static size_t page_round(size_t bytes)
 {
@@ -31,7 +47,13 @@ int unwind_maps_size(struct bpf *bpf, size_t bytes)
 	size_t mapping_bytes = bytes / MAPPINGS_SHARE;
 	size_t fixed = (SLOTS + EXEC_TIMES) * sizeof(u64) + TABLES * sizeof(struct unwind_table);
 	size_t pool_bytes = (bytes - mapping_bytes - fixed) / sizeof(u64) * sizeof(u64);
-	int err = bpf_map__set_value_size(skeleton->maps.unwind_pool, (u32)pool_bytes);
+	int err;
+
+	if (pool_bytes > OLD_VALUE_BYTES && !large_values()) {
+		log_warning("this kernel is older than 6.0: unwind tables get 4 MiB");
+		pool_bytes = OLD_VALUE_BYTES;
+	}
+	err = bpf_map__set_value_size(skeleton->maps.unwind_pool, (u32)pool_bytes);
 
 	if (!err)
 		err = bpf_map__set_max_entries(
@@ -64,7 +86,8 @@ static bool quiet(void *ctx)
 	uint64_t patience = clock_mono_ns() + QUIET_PATIENCE * 1000ULL;
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (u32 cpu = 0; cpu < bpf->cpu_count; cpu++) {
+	/* All there could be: their numbers need not be consecutive. */
+	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++) {
 		while (__atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy, __ATOMIC_SEQ_CST) !=
 		       BUSY_NOT)
 			if (clock_mono_ns() > patience)

@@ -120,6 +120,13 @@ static void change_save(struct run *run, const struct cfi_instruction *in, struc
 	}
 }
 
+static uint64_t sp_register(const struct cfi_common *common)
+{
+	const uint64_t x86_fp = 6, x86_sp = 7, arm64_sp = 31;
+
+	return common->fp_register == x86_fp ? x86_sp : arm64_sp;
+}
+
 /* Applies what is neither a move of the location nor about the CFA. */
 static bool change_register(struct run *run, const struct cfi_instruction *in)
 {
@@ -149,6 +156,8 @@ static bool change_register(struct run *run, const struct cfi_instruction *in)
 		change_save(run, in, &rules->ra, &run->common->initial.ra);
 	else if (in->first == run->common->fp_register)
 		change_save(run, in, &rules->fp, &run->common->initial.fp);
+	else if (in->first == sp_register(run->common))
+		change_save(run, in, &rules->sp, &run->common->initial.sp);
 	return true;
 }
 
@@ -202,6 +211,29 @@ static int held_flush(struct held *held)
 	return held->row.start < held->row.end ? held->fn(&held->row, held->ctx) : 0;
 }
 
+/* Relative to what the CFA is counted from. */
+static struct save relative_to_base(struct save save, const struct cfa *cfa)
+{
+	int64_t offset;
+
+	if (save.kind != SAVE_AT_CFA)
+		return save;
+	if (cfa->kind != CFA_REGISTER || __builtin_add_overflow(cfa->offset, save.offset, &offset))
+		return (struct save){.kind = SAVE_OTHER};
+	return (struct save){SAVE_AT, cfa->reg, offset};
+}
+
+/* longjmp() has the caller's stack pointer in a register of its own, and the CFA at its buffer. In
+ * a row the CFA is the caller's stack pointer. */
+static void use_stack_pointer(struct frame_row *row, const struct save *sp)
+{
+	if (sp->kind != SAVE_IN)
+		return;
+	row->fp = relative_to_base(row->fp, &row->cfa);
+	row->ra = relative_to_base(row->ra, &row->cfa);
+	row->cfa = (struct cfa){.kind = CFA_REGISTER, .reg = sp->reg};
+}
+
 static int held_add(struct held *held, const struct run *run, uint64_t end)
 {
 	struct frame_row row = {
@@ -213,6 +245,7 @@ static int held_add(struct held *held, const struct run *run, uint64_t end)
 		.signal_frame = run->common->signal_frame,
 	};
 
+	use_stack_pointer(&row, &run->rules.sp);
 	if (held->row.end == row.start && cfi_same_rules(&held->row, &row)) {
 		held->row.end = row.end;
 		return 0;
@@ -229,7 +262,8 @@ int cfi_begin(struct cfi_common *common, const struct cfi_code *code)
 		.cursor = cursor_over(code->bytes, code->len, code->address),
 		.rules = {.cfa = {.kind = CFA_OTHER},
 	                  .fp = {.kind = SAVE_SAME},
-	                  .ra = {.kind = SAVE_SAME}},
+	                  .ra = {.kind = SAVE_SAME},
+	                  .sp = {.kind = SAVE_SAME}},
 	};
 	struct cfi_instruction in;
 	uint64_t next;

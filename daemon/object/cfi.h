@@ -16,10 +16,11 @@ struct cfi_code {
 	uint64_t address; /* own address of the first byte, which pointers may be relative to */
 };
 
-/* What instructions change: where the CFA and the two registers of a row are. */
+/* What instructions change: where the CFA and the registers of a row are. */
 struct cfi_rules {
 	struct cfa cfa;
 	struct save fp, ra;
+	struct save sp; /* SAVE_SAME: the caller's is the CFA, as almost always */
 };
 
 /* What a CIE says, for all FDEs that refer to it. */

@@ -6,9 +6,9 @@
 #include "object/debugfile.h"
 
 #include "base/bounds.h"
+#include "object/reach.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,13 +16,12 @@
 
 static int try_path(const struct object *object, const char *path, struct object **ret_debug)
 {
-	/* O_NONBLOCK: a FIFO of that name must not stop the worker. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = reach_regular(path, NULL);
 	_cleanup_(object_unrefp) struct object *debug = NULL;
 	int err;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = object_open_fd(fd, path, &debug);
 	if (err)
 		return err;
@@ -66,7 +65,7 @@ int debugfile_open(const struct object *object, struct object **ret_debug)
 		return -ENOENT;
 	if (try_build_id(object, ret_debug) == 0)
 		return 0;
-	if (elf_read_section(object->elf, ".gnu_debuglink", &link))
+	if (elf_read_section(object->elf, ".gnu_debuglink", MAX_PATH_BYTES, &link))
 		return -ENOENT;
 	/* A name that leads elsewhere is none. */
 	if (!memchr(link.bytes, '\0', link.len) || !link.bytes[0] ||

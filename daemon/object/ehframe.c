@@ -146,7 +146,7 @@ static int read_by_header(const struct elf *elf, struct frame_section *section)
 		    address - segments[i].address < segments[i].file_bytes)
 			len = segments[i].file_bytes - (address - segments[i].address);
 	}
-	if (!len || len > MAX_SECTION_BYTES)
+	if (!len || len > MAX_FRAME_SECTION_BYTES)
 		return -EBADMSG;
 	_cleanup_free_ uint8_t *bytes = malloc(len);
 	if (!bytes)
@@ -163,7 +163,7 @@ static int read_by_header(const struct elf *elf, struct frame_section *section)
 static int read_section(const struct elf *elf, const char *name, struct frame_section *section)
 {
 	struct elf_section found;
-	int err = elf_read_section(elf, name, &found);
+	int err = elf_read_section(elf, name, MAX_FRAME_SECTION_BYTES, &found);
 
 	if (err < 0)
 		return err;

@@ -67,6 +67,9 @@ static bool plausible(const struct elf *elf)
 
 Elf *elf_handle(const struct elf *elf)
 {
+	/* Again: the file may have been written to. */
+	if (!plausible(elf))
+		return NULL;
 	/* libelf only reads through the pointer, unless it decompresses. */
 	Elf *handle = elf->fd >= 0 ? elf_begin(elf->fd, ELF_C_READ, NULL)
 	                           : elf_memory((char *)(uintptr_t)elf->bytes, elf->file_bytes);

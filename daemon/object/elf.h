@@ -53,8 +53,9 @@ struct elf_section {
 };
 
 /* -ENOENT when there is no such section with contents, -EBADMSG when it is broken, -E2BIG over
- * MAX_SECTION_BYTES, -ENOMEM. */
-int elf_read_section(const struct elf *elf, const char *name, struct elf_section *ret_section);
+ * `max_bytes`, -ENOMEM. */
+int elf_read_section(const struct elf *elf, const char *name, size_t max_bytes,
+                     struct elf_section *ret_section);
 bool elf_has_section(const struct elf *elf, const char *name);
 /* Bytes as they are loaded at an own address; -EFAULT when the file does not hold all of them. */
 int elf_read_address(const struct elf *elf, uint64_t address, void *into, size_t len);

@@ -59,14 +59,15 @@ static int find_section(const struct elf *elf, Elf *handle, const char *name, El
 	return -ENOENT;
 }
 
-static int decompress(Elf_Scn *scn, const GElf_Shdr *header, struct elf_section *ret_section)
+static int decompress(Elf_Scn *scn, const GElf_Shdr *header, size_t max_bytes,
+                      struct elf_section *ret_section)
 {
 	GElf_Chdr compressed;
 
 	if (!gelf_getchdr(scn, &compressed) ||
 	    compressed.ch_size / MAX_COMPRESSION > header->sh_size)
 		return -EBADMSG;
-	if (compressed.ch_size > MAX_SECTION_BYTES)
+	if (compressed.ch_size > max_bytes)
 		return -E2BIG;
 	if (elf_compress(scn, 0, 0) < 0)
 		return -EBADMSG;
@@ -83,7 +84,8 @@ static int decompress(Elf_Scn *scn, const GElf_Shdr *header, struct elf_section 
 
 /* Decompressing changes the section's header, and those of an image in memory are the image's own.
  */
-static int decompress_copy(const struct elf *elf, const char *name, struct elf_section *ret_section)
+static int decompress_copy(const struct elf *elf, const char *name, size_t max_bytes,
+                           struct elf_section *ret_section)
 {
 	_cleanup_free_ void *bytes = malloc(elf->file_bytes);
 	Elf_Scn *scn = NULL;
@@ -96,7 +98,7 @@ static int decompress_copy(const struct elf *elf, const char *name, struct elf_s
 	copy.bytes = bytes;
 	_cleanup_(elf_endp) Elf *handle = elf_handle(&copy);
 	int err = handle ? find_section(&copy, handle, name, &scn, &header) : -EBADMSG;
-	return err < 0 ? err : decompress(scn, &header, ret_section);
+	return err < 0 ? err : decompress(scn, &header, max_bytes, ret_section);
 }
 
 bool elf_has_section(const struct elf *elf, const char *name)
@@ -108,7 +110,8 @@ bool elf_has_section(const struct elf *elf, const char *name)
 	return handle && find_section(elf, handle, name, &scn, &header) == 0;
 }
 
-int elf_read_section(const struct elf *elf, const char *name, struct elf_section *ret_section)
+int elf_read_section(const struct elf *elf, const char *name, size_t max_bytes,
+                     struct elf_section *ret_section)
 {
 	_cleanup_(elf_endp) Elf *handle = elf_handle(elf);
 	Elf_Scn *scn = NULL;
@@ -119,11 +122,11 @@ int elf_read_section(const struct elf *elf, const char *name, struct elf_section
 		return err;
 	if (!elf_in_file(elf, header.sh_offset, header.sh_size))
 		return -EBADMSG;
-	if (header.sh_size > MAX_SECTION_BYTES)
+	if (header.sh_size > max_bytes)
 		return -E2BIG;
 	if (header.sh_flags & SHF_COMPRESSED)
-		return elf->fd >= 0 ? decompress(scn, &header, ret_section)
-		                    : decompress_copy(elf, name, ret_section);
+		return elf->fd >= 0 ? decompress(scn, &header, max_bytes, ret_section)
+		                    : decompress_copy(elf, name, max_bytes, ret_section);
 	_cleanup_free_ uint8_t *bytes = malloc(header.sh_size);
 	if (!bytes)
 		return -ENOMEM;

@@ -40,18 +40,28 @@ void reach_path(const char *path, char ret_path[MAX_PATH_BYTES])
 	ret_path[len] = '\0';
 }
 
-static int open_regular(const char *path, struct stat *ret_stat)
+int reach_regular(const char *path, struct stat *ret_stat)
 {
-	/* O_NONBLOCK: a FIFO of that name must not stop the daemon. */
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/* Only looked at, until it is known what it is: opening is an event to a FIFO, a terminal,
+	 * a tape or a watchdog. */
+	_cleanup_close_ int place = open(path, O_PATH | O_CLOEXEC);
+	struct stat st;
+	char link[64];
+	int fd;
 
+	if (place < 0)
+		return -errno;
+	if (fstat(place, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -ENOEXEC;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	fd = open(link, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, ret_stat) < 0)
-		return -errno;
-	if (!S_ISREG(ret_stat->st_mode))
-		return -ENOEXEC;
-	return TAKE_FD(fd);
+	if (ret_stat)
+		*ret_stat = st;
+	return fd;
 }
 
 static const char *last_part(const char *path)
@@ -86,7 +96,7 @@ static int open_mapped(const struct place *place)
 
 	snprintf(link, sizeof(link), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, place->pid,
 	         place->start, place->end);
-	_cleanup_close_ int fd = open_regular(link, &st);
+	_cleanup_close_ int fd = reach_regular(link, &st);
 	if (fd < 0)
 		return fd;
 	return still_mapped(link, place, &st) ? TAKE_FD(fd) : -ESTALE;
@@ -105,7 +115,7 @@ static int open_named(const struct place *place, bool in_root)
 	int len = snprintf(path, sizeof(path), "%s%s", prefix, place->path);
 	if (len < 0 || (size_t)len >= sizeof(path))
 		return -ENAMETOOLONG;
-	_cleanup_close_ int fd = open_regular(path, &st);
+	_cleanup_close_ int fd = reach_regular(path, &st);
 	if (fd < 0)
 		return fd;
 	return !place->inode || st.st_ino == place->inode ? TAKE_FD(fd) : -ESTALE;

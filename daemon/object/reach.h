@@ -8,6 +8,8 @@
 #include "base/bounds.h"
 #include "object/object.h"
 
+#include <sys/stat.h>
+
 /* Where a file was seen. */
 struct place {
 	uint32_t pid;
@@ -20,6 +22,9 @@ struct place {
 bool reach_is_file(const char *path);
 /* The path without the kernel's " (deleted)", cut when it is too long. */
 void reach_path(const char *path, char ret_path[MAX_PATH_BYTES]);
+/* Opens a regular file and nothing else: a device would notice. A descriptor, or a negative errno:
+ * -ENOEXEC when it is none. `ret_stat` may be NULL. */
+int reach_regular(const char *path, struct stat *ret_stat);
 /* A descriptor, or a negative errno: -ENOEXEC when it is no regular file, -ESTALE when only another
  * file of that name was found. */
 int reach_open(const struct place *place);

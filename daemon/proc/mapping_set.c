@@ -202,6 +202,20 @@ const struct proc_mapping *mapping_set_at(const struct mapping_set *set, size_t 
 	return index < set->count ? &set->items[index] : NULL;
 }
 
+bool mapping_set_equal(const struct mapping_set *a, const struct mapping_set *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct proc_mapping *x = &a->items[i], *y = &b->items[i];
+
+		if (x->start != y->start || x->end != y->end || x->offset != y->offset ||
+		    x->object != y->object || strcmp(x->path, y->path) != 0)
+			return false;
+	}
+	return true;
+}
+
 uint64_t mapping_set_serial(const struct mapping_set *set)
 {
 	return set->serial;

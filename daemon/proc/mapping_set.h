@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,7 @@ int mapping_set_add(struct mapping_set **set, const struct proc_mapping *mapping
 const struct proc_mapping *mapping_set_find(const struct mapping_set *set, uint64_t address);
 size_t mapping_set_count(const struct mapping_set *set);
 const struct proc_mapping *mapping_set_at(const struct mapping_set *set, size_t index);
+/* The same mappings of the same objects. */
+bool mapping_set_equal(const struct mapping_set *a, const struct mapping_set *b);
 /* A number that no two sets of different contents ever have. */
 uint64_t mapping_set_serial(const struct mapping_set *set);

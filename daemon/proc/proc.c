@@ -6,6 +6,7 @@
 #include "proc/proc.h"
 
 #include "base/bounds.h"
+#include "base/clock.h"
 #include "proc/scan.h"
 
 #include <errno.h>
@@ -158,9 +159,26 @@ static int scan_one(uint32_t pid, void *ctx)
 	return 0;
 }
 
+/* Whose exit was never told. */
+static void find_ended(struct procs *procs)
+{
+	struct process *process, *next;
+
+	HASH_ITER (hh, procs->by_pid, process, next) {
+		if (process->exited || scan_exists(process->pid))
+			continue;
+		process->exited = true;
+		process->exit_mono_ns = clock_mono_ns();
+		tell(procs, process->pid);
+	}
+}
+
 int procs_scan(struct procs *procs)
 {
-	return scan_all(scan_one, procs);
+	int err = scan_all(scan_one, procs);
+
+	find_ended(procs);
+	return err;
 }
 
 /* A process begins, or begins anew, with one thread. */

@@ -109,7 +109,15 @@ int scan_process(struct store *store, uint32_t pid, struct image *image)
 	image->set = fresh;
 	snprintf(image->comm, sizeof(image->comm), "%.*s", (int)strcspn(buf_text(&comm), "\n"),
 	         buf_text(&comm));
-	return maps_parse(buf_text(&maps), maps.len, read_line, &reading);
+	int err = maps_parse(buf_text(&maps), maps.len, read_line, &reading);
+	/* What others share with it stays shared. */
+	if (before && mapping_set_equal(before, image->set)) {
+		struct mapping_set *same = before;
+
+		before = image->set;
+		image->set = same;
+	}
+	return err;
 }
 
 bool scan_exists(uint32_t pid)

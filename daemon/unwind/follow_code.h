@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 enum {
-	MAX_FOLLOW_BYTES = 256 * 1024,        /* of one function; generated ones reach 100 KiB */
-	MAX_FOLLOW_STEPS = 100 * 1000 * 1000, /* of one follower: instructions decoded and passed */
+	MAX_FOLLOW_BYTES = 256 * 1024, /* of one function; generated ones reach 100 KiB */
+	MAX_FOLLOW_STEPS =
+		8 * 1000 * 1000, /* of one follower: instructions decoded and passed; a second */
 };
 
 struct follower;

@@ -172,6 +172,7 @@ void tables_publish(struct tables *tables, uint32_t id, const struct table *tabl
 	item->measured = true;
 	item->rows = (uint32_t)table->row_count;
 	item->wanted = 0;
+	item->retries = 0;
 	tables->rows += item->rows;
 }
 
@@ -268,7 +269,8 @@ static void look_at_gaps(struct tables *tables, uint32_t id)
 	uint32_t *counted =
 		nothing ? &descriptor(tables, id)->missed : &descriptor(tables, id)->gaps;
 
-	if (item->followed || __atomic_load_n(counted, __ATOMIC_RELAXED) < WORTH_FOLLOWING)
+	if (item->too_large || item->followed ||
+	    __atomic_load_n(counted, __ATOMIC_RELAXED) < WORTH_FOLLOWING)
 		return;
 	item->followed = true;
 	item->again = !nothing;

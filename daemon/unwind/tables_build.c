@@ -14,7 +14,8 @@
 #include <errno.h>
 
 enum {
-	RETRY_EPOCHS = 10,
+	RETRY_EPOCHS = 10, /* after a refusal, doubled after each further one */
+	MAX_DOUBLINGS = 6,
 	TRIES = 16, /* executables that have gone from the store, skipped in one go */
 };
 
@@ -43,6 +44,7 @@ static void drop_build(struct build *build)
 	table_free(build->table);
 	build->table = NULL;
 	build->id = 0;
+	build->first = 0;
 }
 
 static void wait_again(struct tables *tables, uint32_t id)
@@ -51,7 +53,8 @@ static void wait_again(struct tables *tables, uint32_t id)
 
 	item->state = EXECUTABLE_WAITING;
 	item->wanted = 0;
-	item->retry_epoch = tables->epoch + RETRY_EPOCHS;
+	item->retry_epoch = tables->epoch + (RETRY_EPOCHS << item->retries);
+	item->retries += item->retries < MAX_DOUBLINGS;
 }
 
 /* Once: what does not fit now will not for a long time, and the profiles say which stacks it cuts.
@@ -85,44 +88,78 @@ static uint32_t find_victim(const struct tables *tables)
 	return victim;
 }
 
+/* Words that would be free if all made way that may. */
+static size_t possible_words(const struct tables *tables)
+{
+	size_t words = pool_free_elements(tables->pool) + tables->retired_words;
+
+	for (uint32_t id = 1; id < tables->seen; id++) {
+		if (tables_evictable(tables, id))
+			words += tables->items[id].words;
+	}
+	return words;
+}
+
+/* What has no table comes before what is to have a better one. */
+/* Where the words of the build go; 0 when there is no room, or not yet: it is tried again when what
+ * made way has been given back. */
+static size_t take_room(struct tables *tables)
+{
+	const struct executable *item = &tables->items[tables->build.id];
+	size_t words = tables->build.table->word_count, first;
+	uint32_t victim;
+
+	/* Nobody makes way for a better table of what has one, nor where that would not do. */
+	bool may_evict =
+		item->wanted && item->state != EXECUTABLE_READY && possible_words(tables) >= words;
+
+	while (!(first = pool_take(tables->pool, words))) {
+		if (tables->retired_words && tables_give_retired(tables))
+			continue;
+		victim = may_evict && !tables->retired_words ? find_victim(tables) : 0;
+		if (!victim)
+			return 0;
+		tables->evict_epoch = tables->epoch;
+		tables_evict(tables, victim);
+	}
+	return first;
+}
+
+static void give_up(struct tables *tables, uint32_t id)
+{
+	struct executable *item = &tables->items[id];
+
+	item->estimate = (uint32_t)tables->build.table->word_count;
+	item->measured = true;
+	item->refused = tables->gives;
+	refuse(tables, id, item->estimate);
+	wait_again(tables, id);
+}
+
 void tables_settle(struct tables *tables)
 {
 	struct build *build = &tables->build;
-	uint32_t id = build->id, victim;
-	size_t first;
+	struct executable *item = &tables->items[build->id];
 
 	/* While the worker has it, the object is the build's. */
 	if (build->object || !build->table || tables->stopped)
 		return;
-	/* The table that is there makes way first. */
-	if (tables->items[id].state == EXECUTABLE_READY)
-		tables_replace(tables, id);
-	if (tables->items[id].state == EXECUTABLE_RETIRING && !tables_give_retired(tables))
-		return;
-	while (!(first = pool_take(tables->pool, build->table->word_count))) {
-		struct executable *item = &tables->items[id];
-
-		item->estimate = (uint32_t)build->table->word_count;
-		item->measured = true;
-		victim = item->wanted ? find_victim(tables) : 0;
-		/* Enough was unpublished, if only in one piece: that is seen when it is given back.
-		 */
-		if (tables->retired_words >= build->table->word_count ||
-		    (!victim && tables->retired_words))
-			return;
-		if (!victim) {
-			item->refused = tables->gives;
-			refuse(tables, id, build->table->word_count);
-			wait_again(tables, id);
-			drop_build(build);
-			return;
-		}
-		tables->evict_epoch = tables->epoch;
-		tables_evict(tables, victim);
+	if (!build->first)
+		build->first = (uint32_t)take_room(tables);
+	if (!build->first) {
 		if (tables->retired_words)
-			tables_give_retired(tables);
+			return;
+		if (item->state != EXECUTABLE_READY)
+			give_up(tables, build->id);
+		drop_build(build);
+		return;
 	}
-	tables_publish(tables, id, build->table, (uint32_t)first);
+	/* The table that is there makes way when the other one has its place. */
+	if (item->state == EXECUTABLE_READY)
+		tables_replace(tables, build->id);
+	if (item->state == EXECUTABLE_RETIRING && !tables_give_retired(tables))
+		return;
+	tables_publish(tables, build->id, build->table, build->first);
 	tables->built++;
 	drop_build(build);
 }
@@ -139,6 +176,7 @@ static void failed(struct tables *tables, uint32_t id, int err)
 		return;
 	}
 	tables->items[id].state = EXECUTABLE_NOTHING;
+	tables->items[id].too_large = err == -E2BIG;
 	if (err == -E2BIG)
 		refuse(tables, id, tables->build.max_words);
 	else
@@ -170,19 +208,6 @@ static bool fits(const struct tables *tables, const struct executable *item)
 	return item->refused != tables->gives && item->estimate <= pool_free_elements(tables->pool);
 }
 
-/* Words that would be free if all made way that may. */
-static size_t possible_words(const struct tables *tables)
-{
-	size_t words = pool_free_elements(tables->pool) + tables->retired_words;
-
-	for (uint32_t id = 1; id < tables->seen; id++) {
-		if (tables_evictable(tables, id))
-			words += tables->items[id].words;
-	}
-	return words;
-}
-
-/* What has no table comes before what is to have a better one. */
 static bool is_before(const struct executable *a, const struct executable *b)
 {
 	if (a->again != b->again)
@@ -199,7 +224,7 @@ static uint32_t pick(const struct tables *tables)
 	for (uint32_t id = 1; id < tables->seen; id++) {
 		const struct executable *item = &tables->items[id];
 
-		if (item->again && !best)
+		if (item->again && item->references && !best)
 			best = id;
 		if (item->state != EXECUTABLE_WAITING || !item->references ||
 		    item->retry_epoch > tables->epoch ||

@@ -31,8 +31,10 @@ struct executable {
 	uint32_t estimate; /* words it will need */
 	bool measured;     /* it needed as many when it was built */
 	bool followed;     /* walks came through code that is not described: so that is followed */
+	bool too_large;    /* for the pool, whatever else is in it */
 	bool again;        /* ready, and to be built again for that reason */
 	uint32_t retry_epoch; /* not built before */
+	uint32_t retries;     /* how often that was set, up to a limit */
 	uint64_t refused;     /* tables->gives when there was no room for it */
 	UT_hash_handle hh;
 };
@@ -45,6 +47,7 @@ struct build {
 	bool follow;
 	size_t max_words;
 	struct table *table;
+	uint32_t first; /* where it goes, once it has room */
 	int error;
 	uint64_t took_ns;
 };

@@ -25,10 +25,10 @@ static void read_sections(const struct elf *elf)
 	struct elf_section first, second;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (elf_read_section(elf, names[i], &first))
+		if (elf_read_section(elf, names[i], MAX_SECTION_BYTES, &first))
 			continue;
-		if (elf_read_section(elf, names[i], &second) || first.len != second.len ||
-		    memcmp(first.bytes, second.bytes, first.len) != 0)
+		if (elf_read_section(elf, names[i], MAX_SECTION_BYTES, &second) ||
+		    first.len != second.len || memcmp(first.bytes, second.bytes, first.len) != 0)
 			abort();
 		free(first.bytes);
 		free(second.bytes);

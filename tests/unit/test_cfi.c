@@ -91,6 +91,9 @@ static const struct example examples[] = {
 	{"100-110 r7+8 = u;", BYTES(DW_CFA_undefined, 16)},
 	{"100-110 r7+8 u c-8;", BYTES(DW_CFA_undefined, 6, DW_CFA_undefined, 0)},
 	{"100-110 r7+8 = c-8;", BYTES(OFFSET(6), 2, DW_CFA_same_value, 6)},
+	/* The caller's stack pointer is in r8 and the CFA is none, as in longjmp(). */
+	{"100-110 r8+0 r9 r1;", BYTES(DW_CFA_def_cfa, 5, 0, DW_CFA_register, 7, 8, DW_CFA_register,
+                                      6, 9, DW_CFA_register, 16, 1)},
 	{"100-110 r7+8 r9 r5;", BYTES(DW_CFA_register, 16, 5, DW_CFA_register, 6, 9)},
 	{"100-110 r7+8 = ?;", BYTES(DW_CFA_register, 16, 0x80, 8)},
 	{"100-110 r7+8 [r7+120] [r7+168];", BYTES(DW_CFA_expression, 6, 3, BREG(7), 0xf8, 0,

@@ -108,7 +108,7 @@ static int read_named(const struct sections_image *image, const char *name,
 	_cleanup_(elf_freep) struct elf *elf = NULL;
 
 	ck_assert_int_eq(elf_open_bytes(image, sizeof(*image), &elf), 0);
-	return elf_read_section(elf, name, ret_section);
+	return elf_read_section(elf, name, MAX_SECTION_BYTES, ret_section);
 }
 
 START_TEST(by_name)
@@ -148,7 +148,9 @@ START_TEST(leaves_the_bytes_alone)
 	ck_assert_int_eq(elf_open_bytes(&image, sizeof(image), &bytes), 0);
 	ck_assert_int_eq(elf_open_fd(fd, &file), 0);
 	for (int i = 0; i < 6; i++) {
-		ck_assert_int_eq(elf_read_section(i & 1 ? file : bytes, ".packed", &found), 0);
+		ck_assert_int_eq(elf_read_section(i & 1 ? file : bytes, ".packed",
+		                                  MAX_SECTION_BYTES, &found),
+		                 0);
 		ck_assert_uint_eq(found.len, sizeof(plain));
 		ck_assert_mem_eq(found.bytes, plain, sizeof(plain));
 		free(found.bytes);
