@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "bpf/profd.skel.h"
+#include "collect/perf.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -76,6 +77,8 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
 		return -ENOTSUP;
 	}
 	bpf->cpu_count = (u32)cpu_count;
+	if (cpulist_limit(&bpf->cpu_limit))
+		bpf->cpu_limit = MAX_CPUS;
 	bpf->tally_size = power_of_two_from((u64)online_cpus * sample_hz * DRAIN_SECONDS);
 	bpf->stack_size = bpf->tally_size * NODES_PER_TALLY;
 	bpf->tally_keys = calloc(bpf->tally_size, sizeof(*bpf->tally_keys));
@@ -142,7 +145,7 @@ u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns)
 
 bool bpf_settled(const struct bpf *bpf, u32 half)
 {
-	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++) {
+	for (u32 cpu = 0; cpu < bpf->cpu_limit; cpu++) {
 		u64 busy = __atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy, __ATOMIC_SEQ_CST);
 
 		if (busy == BUSY_STARTING || busy == BUSY_HALF + half)

@@ -28,7 +28,8 @@ struct drained {
 struct bpf {
 	struct profd_bpf *skeleton;
 	struct bpf_link *exec_link;
-	u32 tally_size, stack_size, cpu_count;
+	u32 tally_size, stack_size;
+	u32 cpu_count, cpu_limit; /* how many there can be, and what their numbers are below */
 	struct tally_key *tally_keys;
 	struct tally *tallies;
 	u64 *stack_keys;

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "bpf/abi.h"
 
 #include <errno.h>
 #include <string.h>
@@ -42,10 +43,29 @@ int cpulist_parse(const char *text, size_t len, bool *set, size_t count)
 	return rest.at == rest.end || *rest.at == '\n' ? 0 : -EBADMSG;
 }
 
-int cpulist_online(bool *set, size_t count)
+static int read_cpulist(const char *path, bool *set, size_t count)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
-	int err = buf_read_file(&text, "/sys/devices/system/cpu/online", 4096);
+	int err = buf_read_file(&text, path, 4096);
 
 	return err ? err : cpulist_parse(buf_text(&text), text.len, set, count);
+}
+
+int cpulist_online(bool *set, size_t count)
+{
+	return read_cpulist("/sys/devices/system/cpu/online", set, count);
+}
+
+int cpulist_limit(uint32_t *ret_limit)
+{
+	bool possible[MAX_CPUS];
+	int err = read_cpulist("/sys/devices/system/cpu/possible", possible, MAX_CPUS);
+
+	if (err)
+		return err;
+	*ret_limit = 0;
+	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
+		if (possible[cpu])
+			*ret_limit = cpu + 1;
+	return 0;
 }

@@ -16,3 +16,5 @@ int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu);
 int cpulist_parse(const char *text, size_t len, bool *set, size_t count);
 /* The CPUs that are online now. */
 int cpulist_online(bool *set, size_t count);
+/* One more than the highest number a CPU can have: they need not be consecutive. */
+int cpulist_limit(uint32_t *ret_limit);

@@ -86,8 +86,7 @@ static bool quiet(void *ctx)
 	uint64_t patience = clock_mono_ns() + QUIET_PATIENCE * 1000ULL;
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	/* All there could be: their numbers need not be consecutive. */
-	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++) {
+	for (u32 cpu = 0; cpu < bpf->cpu_limit; cpu++) {
 		while (__atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy, __ATOMIC_SEQ_CST) !=
 		       BUSY_NOT)
 			if (clock_mono_ns() > patience)
