@@ -22,8 +22,8 @@
 
 enum {
 	DRAIN_MS = 1000,
-	/* Two ticks at the usual rate: the first drain shows that the whole chain works. */
-	FIRST_DRAIN_MS = 25,
+	/* A tick at the usual rate and a half: it shows that the whole chain works. */
+	FIRST_DRAIN_MS = 15,
 	/* After a flip, before the first look whether the old half is quiet: programs run
 	   microseconds. */
 	SETTLE_MS = 1,
