@@ -14,7 +14,7 @@ static __always_inline u64 link_register(const struct scratch *scratch)
 
 #include "bpf/rule.bpf.h"
 
-/* The next pair of saved frame pointer and return address. */
+/* By the next pair, wherever it is. */
 static __always_inline enum step step_chained(struct scratch *scratch)
 {
 	struct walk *walk = &scratch->walk;
@@ -22,7 +22,7 @@ static __always_inline enum step step_chained(struct scratch *scratch)
 
 	if (at == 0)
 		return STEP_COMPLETE;
-	if (read_word(scratch, at, &fp) || read_word(scratch, at + sizeof(u64), &ra))
+	if (read_pair(scratch, at, &fp, &ra))
 		return cut(walk, COUNTER_cut_unreadable);
 	return walk_to_caller(walk, ra, at + 2 * sizeof(u64), fp);
 }
@@ -74,24 +74,4 @@ static __always_inline enum step step_signal(struct scratch *scratch)
 		scratch->regs[signal_registers[i]] = saved[i];
 	walk_from_registers(scratch, scratch->regs[REG_PC]);
 	return STEP_CALLER;
-}
-
-static __always_inline enum step step_op(struct scratch *scratch, u32 op)
-{
-	struct walk *walk = &scratch->walk;
-	u32 base = op >> OP_BASE_SHIFT;
-
-	if (base == OP_SP || base == OP_FP)
-		return step_row(scratch, base == OP_SP ? walk->sp : walk->fp, op);
-	if (base == OP_RULE)
-		return step_rule(scratch, op & OP_VALUE_MASK);
-	switch (op & 0xff) {
-	case OP_STOP:
-		return STEP_COMPLETE;
-	case OP_SIGNAL:
-		return step_signal(scratch);
-	case OP_PLT:
-		return step_plt(scratch, op >> 8 & 0xff);
-	}
-	return cut(walk, COUNTER_cut_unsupported);
 }

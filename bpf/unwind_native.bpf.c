@@ -14,6 +14,26 @@
 #include "bpf/frame_arm64.bpf.h"
 #endif
 
+static __always_inline enum step step_op(struct scratch *scratch, u32 op)
+{
+	struct walk *walk = &scratch->walk;
+	u32 base = op >> OP_BASE_SHIFT;
+
+	if (base == OP_SP || base == OP_FP)
+		return step_row(scratch, base == OP_SP ? walk->sp : walk->fp, op);
+	if (base == OP_RULE)
+		return step_rule(scratch, op & OP_VALUE_MASK);
+	switch (op & 0xff) {
+	case OP_STOP:
+		return STEP_COMPLETE;
+	case OP_SIGNAL:
+		return step_signal(scratch);
+	case OP_PLT:
+		return step_plt(scratch, op >> 8 & 0xff);
+	}
+	return cut(walk, COUNTER_cut_unsupported);
+}
+
 /* Whether a saved frame pointer may be one. 0 marks the outermost frame where code keeps frame
  * pointers: in a caller of which no table is to be had; a leaf may just have a number there. */
 static __always_inline enum step by_frame_pointer(struct scratch *scratch)
@@ -30,7 +50,7 @@ static __always_inline enum step by_frame_pointer(struct scratch *scratch)
 		return STEP_CUT;
 	}
 	if (fp < walk->sp || fp - walk->sp > MAX_FRAME_BYTES ||
-	    read_word(scratch, fp, &caller_fp) || read_word(scratch, fp + sizeof(u64), &ra))
+	    read_pair(scratch, fp, &caller_fp, &ra))
 		return STEP_CUT;
 	ra &= address_mask;
 	/* Of a process that is not known no mapping is. */

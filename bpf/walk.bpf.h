@@ -51,6 +51,12 @@ static __always_inline int read_word(struct scratch *scratch, u64 at, u64 *ret_w
 	return 0;
 }
 
+/* What a frame pointer points at: the one it was, and the return address. */
+static __always_inline int read_pair(struct scratch *scratch, u64 at, u64 *ret_fp, u64 *ret_ra)
+{
+	return read_word(scratch, at, ret_fp) || read_word(scratch, at + sizeof(u64), ret_ra);
+}
+
 static __always_inline enum step cut(struct walk *walk, enum counter why)
 {
 	walk->cut = why;

@@ -29,7 +29,7 @@ static bool large_values(void)
 		.map_flags = BPF_F_MMAPABLE,
 	};
 	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "large_value", sizeof(u32),
-	                                        2 * OLD_VALUE_BYTES, 1, &options);
+	                                        OLD_VALUE_BYTES + sizeof(u64), 1, &options);
 
 	return fd != -E2BIG;
 }
@@ -85,7 +85,6 @@ static bool quiet(void *ctx)
 	struct bpf *bpf = ctx;
 	uint64_t patience = clock_mono_ns() + QUIET_PATIENCE * 1000ULL;
 
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (u32 cpu = 0; cpu < bpf->cpu_limit; cpu++) {
 		while (__atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy, __ATOMIC_SEQ_CST) !=
 		       BUSY_NOT)

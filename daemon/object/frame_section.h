@@ -10,7 +10,7 @@
 
 struct frame_section {
 	const uint8_t *bytes;
-	size_t len; /* at most MAX_SECTION_BYTES */
+	size_t len; /* at most MAX_FRAME_SECTION_BYTES */
 	uint64_t address;
 	bool debug;           /* .debug_frame's form */
 	bool to_terminator;   /* ends at the first empty entry: the length is a guess */

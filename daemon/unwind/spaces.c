@@ -265,11 +265,7 @@ void spaces_each_cleared(struct spaces *spaces, space_fn *fn, void *ctx)
 
 void spaces_reclaim(struct spaces *spaces)
 {
-	if (!spaces->retired)
-		return;
-	/* What was unpublished is so for everyone before anyone is asked where he is. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (spaces->memory->quiet(spaces->memory->ctx))
+	if (spaces->retired && unwind_memory_quiet(spaces->memory))
 		free_retired(spaces);
 }
 

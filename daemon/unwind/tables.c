@@ -128,9 +128,7 @@ bool tables_retired(const struct tables *tables)
 
 bool tables_give_retired(struct tables *tables)
 {
-	/* What was unpublished is so for everyone before anyone is asked where he is. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!tables->memory->quiet(tables->memory->ctx))
+	if (!unwind_memory_quiet(tables->memory))
 		return false;
 	for (uint32_t id = 1; id < tables->seen; id++) {
 		struct executable *item = &tables->items[id];

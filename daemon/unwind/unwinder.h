@@ -38,6 +38,13 @@ struct unwind_memory {
 	void *ctx;
 };
 
+/* The same, once what was written before is so for everyone: ask only then where they are. */
+static inline bool unwind_memory_quiet(const struct unwind_memory *memory)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return memory->quiet(memory->ctx);
+}
+
 /* Of a "seconds" the value is in nanoseconds. */
 #define UNWINDER_STATS(STAT)                                                           \
 	STAT(tables, gauge, "Executables with an unwind table")                        \
