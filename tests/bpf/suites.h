@@ -8,4 +8,5 @@
 
 Suite *recorded_x86_suite(void);
 Suite *recorded_arm64_suite(void);
+Suite *deep_suite(void);
 Suite *hostile_suite(void);

@@ -12,6 +12,7 @@ int main(void)
 	int failed, run;
 
 	srunner_add_suite(runner, recorded_arm64_suite());
+	srunner_add_suite(runner, deep_suite());
 	srunner_add_suite(runner, hostile_suite());
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
