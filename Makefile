@@ -24,7 +24,7 @@ say    = $(if $(V),@:,@printf '  %-8s %s\n' $(1) $(2))
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
             -Wcast-qual -Wwrite-strings -Wpointer-arith $(if $(WERROR),-Werror)
 OPTIMIZE := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all,-O2)
-PACKAGES := libbpf libelf libprotobuf-c libmicrohttpd libuv zlib jansson
+PACKAGES := libbpf libelf libdw liblzma libprotobuf-c libmicrohttpd libuv zlib jansson
 # Expanded when a recipe runs, because `make deps` may only just have installed them.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
 PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -liberty -lZydis
@@ -47,10 +47,13 @@ FUZZERS      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # Workloads whose stacks only .eh_frame describes, and those of them that are also linked in other ways.
 STACKS_OTHER := stacks_chain-static stacks_chain-static-pie stacks_chain-musl stacks_plt-lazy stacks_plugin.so \
                 $(if $(filter x86,$(ARCH)),stacks_plt-ibt)
-WORKLOADS    := $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
-                  $(filter-out %_plugin.c,$(wildcard tests/workloads/*.c))) \
-                $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,$(wildcard tests/workloads/*.cc)) \
-                $(STACKS_OTHER:%=$(BUILD)/workloads/%)
+# The levels programs with each kind of debug information, as far as their compilers are here.
+NAMES_OTHER   = $(addprefix $(BUILD)/workloads/names/,$(shell tests/workloads/variants.sh list))
+WORKLOADS     = $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
+                  $(filter-out %_plugin.c %/levels_c.c,$(wildcard tests/workloads/*.c))) \
+                $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,\
+                  $(filter-out %/levels.cc,$(wildcard tests/workloads/*.cc))) \
+                $(STACKS_OTHER:%=$(BUILD)/workloads/%) $(BUILD)/workloads/victim_plugin.so $(NAMES_OTHER)
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
@@ -99,6 +102,10 @@ bench: $(BUILD)/profd $(WORKLOADS) ## what profd costs, as ratios measured in on
 .PHONY: bench-unwind
 bench-unwind: $(BUILD)/profd $(WORKLOADS) ## how many stacks are whole, by program, and what walking costs; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/unwind.py
+
+.PHONY: bench-names
+bench-names: $(BUILD)/profd $(BUILD)/tests/bench/names_cost $(BUILD)/workloads/names/cc-dwarf4 ## what names and lines cost, beside other tools; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/names.py
 
 .PHONY: agreement
 agreement: $(BUILD)/tests/bpf/oracle $(WORKLOADS) ## our walks of busy programs against libdw's, frame by frame; root
@@ -186,9 +193,13 @@ $(BUILD)/tests/bpf/test_walker: $(WALKER_TESTS:%=$(BUILD)/tests/bpf/%.o) $(WALKE
 
 $(BUILD)/tests/bpf/oracle: $(ORACLE:%=$(BUILD)/tests/bpf/%.o) $(WALKER_OBJ) $(LIBRARY_OBJ)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS) -ldw
+	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
 
 $(BUILD)/fuzz/fuzz_walk: $(WALKER_OBJ)
+
+$(BUILD)/tests/bench/names_cost: $(BUILD)/tests/bench/names_cost.o $(LIBRARY_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
 
 # Workloads keep their frame pointers: their truth is in their source, and the walk must find it.
 WORKLOAD_FLAGS := -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-inline -fno-optimize-sibling-calls
@@ -230,6 +241,15 @@ $(eval $(call stacks_linked,stacks_chain-musl,stacks_chain,musl-gcc -static))
 $(eval $(call stacks_linked,stacks_plt-lazy,stacks_plt,gcc -fno-pic -no-pie -Wl$(comma)-z$(comma)lazy))
 $(eval $(call stacks_linked,stacks_plt-ibt,stacks_plt,gcc -fcf-protection=full -Wl$(comma)-z$(comma)ibtplt))
 $(eval $(call stacks_linked,stacks_plugin.so,stacks_plugin,gcc -fPIC -shared -Wl$(comma)-z$(comma)lazy))
+
+$(BUILD)/workloads/names/%: tests/workloads/variants.sh $(wildcard tests/workloads/levels*) tests/workloads/work.h
+	$(call say,VARIANT,$*)
+	$(Q)tests/workloads/variants.sh build $* $(@D)
+
+$(BUILD)/workloads/victim_plugin.so: tests/workloads/victim_plugin.c $(wildcard tests/workloads/*.h) Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)gcc -std=gnu17 -D_GNU_SOURCE $(WORKLOAD_FLAGS) -Wall -Wextra -fPIC -shared -o $@ $<
 
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBRARY_OBJ)
 	$(call say,FUZZ,$@)

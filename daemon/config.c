@@ -16,31 +16,38 @@
 /* argp prints these for --version and --help. */
 const char *argp_program_version = "profd " PROFD_VERSION;
 
-enum kind { KIND_ADDRESSES, KIND_FLAG, KIND_NUMBER, KIND_DURATION, KIND_SIZE };
+enum kind { KIND_ADDRESSES, KIND_TEXT, KIND_FLAG, KIND_NUMBER, KIND_DURATION, KIND_SIZE };
 
 #define GIB (1024ULL * 1024 * 1024)
 #define MIB (1024ULL * 1024)
 
 /* SETTING(key, name, argument, kind, field, default, min, max, accepted, help) */
-#define SETTINGS(SETTING)                                                                        \
-	SETTING('l', "listen", "ADDR:PORT|unix:PATH", KIND_ADDRESSES, listen_count, 0, 0,        \
-	        MAX_LISTENERS,                                                                   \
-	        "ADDR:PORT with a numeric address, [ADDR6]:PORT, :PORT or unix:PATH, at most 8 " \
-	        "of them",                                                                       \
-	        "Where to answer HTTP; may be repeated (default 127.0.0.1:9090)")                \
-	SETTING('f', "freq", "HZ", KIND_NUMBER, sample_hz, 99, 1, MAX_SAMPLE_HZ,                 \
-	        "an integer from 1 to 1000", "Samples per second and CPU (default 99)")          \
-	SETTING('k', "history", "DURATION", KIND_DURATION, history_ns, 600 * NSEC_PER_SEC,       \
-	        10 * NSEC_PER_SEC, MAX_CAPTURE_SECONDS * NSEC_PER_SEC,                           \
-	        "a duration from 10s to 10m, such as 90s or 5m",                                 \
-	        "How far back the past is kept (default 10m)")                                   \
-	SETTING('m', "history-memory", "SIZE", KIND_SIZE, history_bytes, 64 * MIB, MIB, 4 * GIB, \
-	        "a size from 1MiB to 4GiB, such as 64MiB",                                       \
-	        "How much memory the past may take (default 64MiB)")                             \
-	SETTING('u', "unwind-memory", "SIZE", KIND_SIZE, unwind_bytes, 48 * MIB, 4 * MIB,        \
-	        256 * MIB, "a size from 4MiB to 256MiB, such as 48MiB",                          \
-	        "How much kernel memory unwind tables may take (default 48MiB)")                 \
-	SETTING('v', "verbose", NULL, KIND_FLAG, verbose, 0, 0, 1, "nothing",                    \
+#define SETTINGS(SETTING)                                                                         \
+	SETTING('l', "listen", "ADDR:PORT|unix:PATH", KIND_ADDRESSES, listen_count, 0, 0,         \
+	        MAX_LISTENERS,                                                                    \
+	        "ADDR:PORT with a numeric address, [ADDR6]:PORT, :PORT or unix:PATH, at most 8 "  \
+	        "of them",                                                                        \
+	        "Where to answer HTTP; may be repeated (default 127.0.0.1:9090)")                 \
+	SETTING('f', "freq", "HZ", KIND_NUMBER, sample_hz, 99, 1, MAX_SAMPLE_HZ,                  \
+	        "an integer from 1 to 1000", "Samples per second and CPU (default 99)")           \
+	SETTING('k', "history", "DURATION", KIND_DURATION, history_ns, 600 * NSEC_PER_SEC,        \
+	        10 * NSEC_PER_SEC, MAX_CAPTURE_SECONDS * NSEC_PER_SEC,                            \
+	        "a duration from 10s to 10m, such as 90s or 5m",                                  \
+	        "How far back the past is kept (default 10m)")                                    \
+	SETTING('m', "history-memory", "SIZE", KIND_SIZE, history_bytes, 64 * MIB, MIB, 4 * GIB,  \
+	        "a size from 1MiB to 4GiB, such as 64MiB",                                        \
+	        "How much memory the past may take (default 64MiB)")                              \
+	SETTING('u', "unwind-memory", "SIZE", KIND_SIZE, unwind_bytes, 48 * MIB, 4 * MIB,         \
+	        256 * MIB, "a size from 4MiB to 256MiB, such as 48MiB",                           \
+	        "How much kernel memory unwind tables may take (default 48MiB)")                  \
+	SETTING('s', "symbol-memory", "SIZE", KIND_SIZE, symbol_bytes, 128 * MIB, 16 * MIB,       \
+	        4 * GIB, "a size from 16MiB to 4GiB, such as 128MiB",                             \
+	        "How much memory names, source lines and what they are read from may take "       \
+	        "(default 128MiB)")                                                               \
+	SETTING('d', "debuginfod", "URLS", KIND_TEXT, debuginfod, 0, 0, 0,                        \
+	        "a list of http:// and https:// URLs, separated by blanks,",                      \
+	        "Fetch debug files that this host lacks from these servers (default: from none)") \
+	SETTING('v', "verbose", NULL, KIND_FLAG, verbose, 0, 0, 1, "nothing",                     \
 	        "Log more, for finding out what goes wrong")
 
 struct setting {
@@ -75,6 +82,11 @@ static uint64_t *field_of(struct config *config, const struct setting *setting)
 	return (uint64_t *)(void *)((char *)config + setting->offset);
 }
 
+static const char **text_of_setting(struct config *config, const struct setting *setting)
+{
+	return (const char **)(void *)((char *)config + setting->offset);
+}
+
 static int add_address(struct config *config, const char *text)
 {
 	struct listen_address address;
@@ -82,6 +94,15 @@ static int add_address(struct config *config, const char *text)
 	if (config->listen_count >= MAX_LISTENERS || listen_parse(text, &address) < 0)
 		return -EINVAL;
 	config->listen[config->listen_count++] = text;
+	return 0;
+}
+
+static int add_text(const char **field, const char *text)
+{
+	if (strncmp(text, "http://", strlen("http://")) != 0 &&
+	    strncmp(text, "https://", strlen("https://")) != 0)
+		return -EINVAL;
+	*field = text;
 	return 0;
 }
 
@@ -102,6 +123,7 @@ static int read_value(const struct setting *setting, const char *text, uint64_t 
 		break;
 	case KIND_FLAG:
 	case KIND_ADDRESSES:
+	case KIND_TEXT:
 		break;
 	}
 	if (err || value < setting->min || value > setting->max)
@@ -116,6 +138,8 @@ static error_t set(struct parse *parse, const struct setting *setting, const cha
 
 	if (setting->kind == KIND_ADDRESSES)
 		err = add_address(&parse->config, text);
+	else if (setting->kind == KIND_TEXT)
+		err = add_text(text_of_setting(&parse->config, setting), text);
 	else
 		err = read_value(setting, text, field_of(&parse->config, setting));
 	if (!err)
@@ -174,7 +198,7 @@ int config_parse(int argc, char **argv, struct config *ret_config, char ret_why[
 
 	ret_why[0] = '\0';
 	for (size_t i = 0; i < SETTING_COUNT; i++)
-		if (settings[i].kind != KIND_ADDRESSES)
+		if (settings[i].kind != KIND_ADDRESSES && settings[i].kind != KIND_TEXT)
 			*field_of(&parse.config, &settings[i]) = settings[i].initial;
 	/* An option that does not exist is refused by getopt, which has then said so itself. */
 	if (argp_parse(&parser, argc, argv, 0, NULL, &parse) != 0) {

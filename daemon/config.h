@@ -17,6 +17,8 @@ struct config {
 	uint64_t history_ns;
 	uint64_t history_bytes;
 	uint64_t unwind_bytes;
+	uint64_t symbol_bytes;
+	const char *debuginfod; /* points into argv; NULL: none */
 	uint64_t verbose;
 };
 

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -23,14 +24,21 @@ static const uint64_t window_ns = 10 * NSEC_PER_SEC;
 /* Not yet those of the last minute, which is what people ask for. */
 static const uint64_t fine_ns = 60 * NSEC_PER_SEC;
 
+/* How often it is looked whether something is held that nobody asks for. */
+static const uint64_t rest_ms = 20 * 1000;
+
 struct daemon {
 	uv_loop_t loop;
 	uv_signal_t terminate, interrupt;
+	uv_timer_t rest;
+	struct job resting; /* on the render lane, one at a time */
+	bool resting_now;
 	struct listeners listeners;
 	struct lane *render;
 	struct store *store;
 	struct procs *procs;
 	struct recorder *recorder;
+	struct fetch *fetch;
 	struct symbolizer *symbolizer;
 	struct collector *collector;
 	struct server *server;
@@ -52,6 +60,7 @@ static void daemon_stop(struct daemon *daemon)
 		lane_stop(daemon->render);
 	uv_close((uv_handle_t *)&daemon->terminate, NULL);
 	uv_close((uv_handle_t *)&daemon->interrupt, NULL);
+	uv_close((uv_handle_t *)&daemon->rest, NULL);
 }
 
 static void on_signal(uv_signal_t *handle, int signal)
@@ -84,6 +93,30 @@ static void keep_memory_small(void)
 	mallopt(M_TRIM_THRESHOLD, large);
 }
 
+static struct daemon *daemon_of_job(struct job *job)
+{
+	return (struct daemon *)((char *)job - offsetof(struct daemon, resting));
+}
+
+/* On the render lane, where the symbolizer lives. */
+static void run_rest(struct job *job)
+{
+	symbolizer_rest(daemon_of_job(job)->symbolizer);
+}
+
+static void on_rested(struct job *job)
+{
+	daemon_of_job(job)->resting_now = false;
+}
+
+static void on_rest(uv_timer_t *timer)
+{
+	struct daemon *daemon = timer->data;
+
+	if (!daemon->resting_now)
+		daemon->resting_now = lane_submit(daemon->render, &daemon->resting) == 0;
+}
+
 static int open_loop(struct daemon *daemon)
 {
 	int err;
@@ -97,11 +130,24 @@ static int open_loop(struct daemon *daemon)
 	daemon->loop_open = true;
 	uv_signal_init(&daemon->loop, &daemon->terminate);
 	uv_signal_init(&daemon->loop, &daemon->interrupt);
-	daemon->terminate.data = daemon->interrupt.data = daemon;
+	uv_timer_init(&daemon->loop, &daemon->rest);
+	daemon->terminate.data = daemon->interrupt.data = daemon->rest.data = daemon;
 	err = uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
 	if (!err)
 		err = uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
+	if (!err)
+		err = uv_timer_start(&daemon->rest, on_rest, rest_ms, rest_ms);
 	return err;
+}
+
+static void open_fetch(struct daemon *daemon, const struct config *config)
+{
+	int err = config->debuginfod ? fetch_new(config->debuginfod, &daemon->fetch) : 0;
+
+	if (err == -ENOENT)
+		log_warning("no libdebuginfod here: debug files are not fetched, going on");
+	else if (err)
+		log_warning("cannot fetch debug files: %s, going on", strerror(-err));
 }
 
 static int build_parts(struct daemon *daemon, const struct config *config)
@@ -112,14 +158,22 @@ static int build_parts(struct daemon *daemon, const struct config *config)
 		.keep_ns = config->history_ns,
 		.max_bytes = config->history_bytes,
 	};
+	struct symbolizer_config symbolizer = {
+		.program = "/proc/self/exe",
+		.max_bytes = config->symbol_bytes,
+	};
 
+	daemon->resting = (struct job){.run = run_rest, .done = on_rested};
 	daemon->render = lane_new(&daemon->loop, MAX_RENDER_QUEUE);
 	daemon->store = store_new(MAX_OBJECTS);
 	if (!daemon->render || !daemon->store)
 		return -ENOMEM;
+	open_fetch(daemon, config);
+	symbolizer.store = daemon->store;
+	symbolizer.fetch = daemon->fetch;
 	daemon->procs = procs_new(daemon->store);
 	daemon->recorder = recorder_new(&limits);
-	daemon->symbolizer = symbolizer_new(daemon->store);
+	daemon->symbolizer = symbolizer_new(&symbolizer);
 	return daemon->procs && daemon->recorder && daemon->symbolizer ? 0 : -ENOMEM;
 }
 
@@ -132,6 +186,7 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 		.procs = daemon->procs,
 		.store = daemon->store,
 		.symbolizer = daemon->symbolizer,
+		.fetch = daemon->fetch,
 		.render = daemon->render,
 		.host = &daemon->host,
 		.start_mono_ns = daemon->start_mono_ns,
@@ -213,6 +268,7 @@ static void daemon_release(struct daemon *daemon)
 	if (daemon->collector)
 		collector_free(daemon->collector);
 	symbolizer_free(daemon->symbolizer);
+	fetch_free(daemon->fetch);
 	recorder_free(daemon->recorder);
 	procs_free(daemon->procs);
 	store_free(daemon->store);

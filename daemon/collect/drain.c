@@ -147,13 +147,19 @@ static uint32_t add_kernel(struct draining *draining, uint64_t key, uint32_t pat
 }
 
 static uint32_t add_task(struct draining *draining, const struct tally_key *key,
-                         const struct image *image)
+                         const struct tally *tally, const struct image *image)
 {
+	const struct identity *identity = procs_identity(draining->procs, key->pid, tally->last_ns);
 	struct builder *builder = draining->builder;
 	struct task task = {.pid = key->pid, .tid = key->tid};
 
 	task.thread = builder_string(builder, key->thread, strnlen(key->thread, TASK_COMM_BYTES));
 	task.comm = image ? builder_text(builder, image->comm) : task.thread;
+	if (identity) {
+		task.unit = builder_text(builder, identity->unit);
+		task.container = builder_text(builder, identity->container);
+		task.pod = builder_text(builder, identity->pod);
+	}
 	return builder_task(builder, &task);
 }
 
@@ -171,7 +177,7 @@ static void add_tally(struct draining *draining, const struct tally_key *key,
 	if (!path)
 		path = builder_node(draining->builder, 0,
 		                    places_pseudo(&draining->places, "[no stack]"));
-	builder_sample(draining->builder, path, add_task(draining, key, image), values);
+	builder_sample(draining->builder, path, add_task(draining, key, tally, image), values);
 }
 
 static void describe(struct builder *builder, const struct drain_span *span)

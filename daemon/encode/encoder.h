@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * An output format: a sealed profile in, bytes out. An encoder sees the profile, the options and a
- * buffer, and nothing else: no files, no sockets, no clock. Same profile, same bytes. Any thread. A
+ * buffer, and nothing else: no files, no sockets, no clock; source text comes through a function it
+ * is given. Same profile, same bytes. Any thread. A
  * new format is one file and one line in ENCODERS.
  */
 #pragma once
@@ -11,9 +12,31 @@
 
 enum sort_order { SORT_FLAT, SORT_CUM };
 
+/* What the rows of a table are: GROUPING(name, plural). */
+#define GROUPINGS(GROUPING)           \
+	GROUPING(function, functions) \
+	GROUPING(line, lines)         \
+	GROUPING(file, files)         \
+	GROUPING(binary, binaries)    \
+	GROUPING(process, processes)  \
+	GROUPING(thread, threads)
+
+#define GROUPING(name, plural) BY_##name,
+enum grouping { GROUPINGS(GROUPING) GROUPING_COUNT };
+#undef GROUPING
+
+extern const char *const grouping_names[GROUPING_COUNT];
+
+/* The text of a source line, which need not be clean; NULL when there is none to be had. Lives
+ * until the next call. */
+typedef const char *source_line_fn(void *ctx, const char *file, uint32_t line);
+
 struct encode_options {
-	enum sort_order sort; /* of tables */
-	uint32_t rows;        /* of tables; 0 is all */
+	enum sort_order sort;        /* of tables */
+	uint32_t rows;               /* of tables; 0 is all */
+	enum grouping by;            /* of tables */
+	source_line_fn *source_line; /* for tables of lines; NULL: there is no source text */
+	void *source_ctx;
 };
 
 struct encoder {

@@ -10,12 +10,15 @@
 #include "proto/profile.pb-c.h"
 
 /* Strings of the format's own; they follow the profile's. */
-#define EXTRAS(EXTRA)           \
-	EXTRA(PID, "pid")       \
-	EXTRA(TID, "tid")       \
-	EXTRA(COMM, "comm")     \
-	EXTRA(THREAD, "thread") \
-	EXTRA(ID, "id")         \
+#define EXTRAS(EXTRA)                 \
+	EXTRA(PID, "pid")             \
+	EXTRA(TID, "tid")             \
+	EXTRA(COMM, "comm")           \
+	EXTRA(THREAD, "thread")       \
+	EXTRA(UNIT, "unit")           \
+	EXTRA(CONTAINER, "container") \
+	EXTRA(POD, "pod")             \
+	EXTRA(ID, "id")               \
 	EXTRA(UNNAMED, UNNAMED)
 
 #define EXTRA(name, text) EXTRA_##name,
@@ -26,7 +29,7 @@ enum extra { EXTRAS(EXTRA) EXTRA_COUNT };
 static const char *const extra_strings[] = {EXTRAS(EXTRA)};
 #undef EXTRA
 
-enum { MAX_LABELS = 4 };
+enum { MAX_LABELS = 7 };
 
 struct writer {
 	const struct profile *profile;
@@ -123,6 +126,9 @@ static void put_sample(struct writer *writer, const struct sample *from)
 	add_number(labels, &sample, extra(writer, EXTRA_TID), task->tid, extra(writer, EXTRA_ID));
 	add_label(labels, &sample, extra(writer, EXTRA_COMM), task->comm);
 	add_label(labels, &sample, extra(writer, EXTRA_THREAD), task->thread);
+	add_label(labels, &sample, extra(writer, EXTRA_UNIT), task->unit);
+	add_label(labels, &sample, extra(writer, EXTRA_CONTAINER), task->container);
+	add_label(labels, &sample, extra(writer, EXTRA_POD), task->pod);
 	piece.n_sample = 1;
 	piece.sample = (Perftools__Profiles__Sample *[]){&sample};
 	if (buf_error(&writer->scratch))

@@ -1,75 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A table of functions, as `go tool pprof -top` prints it, for a person with curl. Flat is what a
- * function was sampled in itself, cum what it was on the call path of, once per path however often
- * it recurs there.
+ * A table of functions, lines, files or whatever else rows can be (encode/grouping.h), as `go tool
+ * pprof -top` prints it, for a person with curl.
  */
 #include "base/clock.h"
 #include "encode/encoder.h"
+#include "encode/grouping.h"
 #include "encode/names.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-struct row {
-	const char *name;
-	uint64_t flat, cum;
-	uint32_t last_sample; /* that was counted in cum */
-};
+enum { MAX_SOURCE_COLUMNS = 100 };
 
 struct top {
 	const struct profile *profile;
+	const struct encode_options *options;
 	const char *type, *unit;
-	struct row *rows; /* by function; the last one is of locations that have no name */
-	uint32_t row_count;
-	uint32_t value; /* index of the one that is shown: the last */
+	struct groups groups;
 	uint64_t total, samples;
 };
-
-static void count_frame(struct top *top, uint32_t function, uint32_t sample, bool leaf)
-{
-	struct row *row = &top->rows[function];
-	uint64_t value = top->profile->samples[sample].values[top->value];
-
-	if (leaf)
-		row->flat += value;
-	if (row->last_sample == sample)
-		return;
-	row->last_sample = sample;
-	row->cum += value;
-}
-
-static void count_sample(struct top *top, uint32_t sample)
-{
-	const struct profile *profile = top->profile;
-	uint32_t leaf = profile->samples[sample].node;
-
-	for (uint32_t node = leaf; node; node = profile->nodes[node].parent) {
-		const struct location *location =
-			&profile->locations[profile->nodes[node].location];
-
-		if (!location->line_count)
-			count_frame(top, top->row_count - 1, sample, node == leaf);
-		for (uint32_t i = 0; i < location->line_count; i++)
-			count_frame(top, profile->lines[location->first_line + i].function, sample,
-			            node == leaf && !i);
-	}
-	top->total += profile->samples[sample].values[top->value];
-	top->samples += profile->samples[sample].values[0];
-}
-
-static void count_all(struct top *top)
-{
-	for (uint32_t i = 0; i < top->row_count; i++) {
-		bool named = i && i < top->profile->function_count;
-
-		top->rows[i].name = named ? function_name(top->profile, i) : UNNAMED;
-	}
-	for (uint32_t i = 1; i < top->profile->sample_count; i++)
-		count_sample(top, i);
-}
 
 static int compare(uint64_t a, uint64_t b)
 {
@@ -78,14 +29,14 @@ static int compare(uint64_t a, uint64_t b)
 
 static int by_flat(const void *left, const void *right)
 {
-	const struct row *a = left, *b = right;
+	const struct group *a = left, *b = right;
 
 	return compare(a->flat, b->flat) ?: compare(a->cum, b->cum) ?: strcmp(a->name, b->name);
 }
 
 static int by_cum(const void *left, const void *right)
 {
-	const struct row *a = left, *b = right;
+	const struct group *a = left, *b = right;
 
 	return compare(a->cum, b->cum) ?: compare(a->flat, b->flat) ?: strcmp(a->name, b->name);
 }
@@ -149,55 +100,98 @@ static void write_header(const struct top *top, struct buf *out)
 	}
 }
 
-static void write_rows(const struct top *top, uint32_t limit, struct buf *out)
+/* The part of a line that fits: up to MAX_SOURCE_COLUMNS characters, without the blanks around. */
+static void add_source(struct buf *out, const char *text)
 {
+	_cleanup_(buf_release) struct buf line = BUF_INIT;
+	size_t columns = 0, len = 0;
+	const char *bytes;
+
+	add_word(&line, text, 0);
+	bytes = buf_text(&line);
+	bytes += strspn(bytes, " ");
+	for (size_t i = 0; bytes[i]; i++) {
+		/* What continues a character takes no column. */
+		columns += ((uint8_t)bytes[i] & 0xc0) != 0x80;
+		if (columns > MAX_SOURCE_COLUMNS)
+			break;
+		if (bytes[i] != ' ')
+			len = i + 1;
+	}
+	if (len) {
+		buf_add_text(out, "  ");
+		buf_add(out, bytes, len);
+	}
+}
+
+static void write_row(const struct top *top, const struct group *row, uint64_t sum, struct buf *out)
+{
+	const struct encode_options *options = top->options;
+	const char *text = NULL;
+
+	buf_printf(out, "%10s %6.2f%% %6.2f%% %10s %6.2f%%  ", quantity(row->flat, top->unit).text,
+	           percent(row->flat, top->total), percent(sum, top->total),
+	           quantity(row->cum, top->unit).text, percent(row->cum, top->total));
+	add_word(out, row->name, 0);
+	if (row->file && options->source_line)
+		text = options->source_line(options->source_ctx, row->file, row->line);
+	if (text)
+		add_source(out, text);
+	buf_add_char(out, '\n');
+}
+
+static void write_rows(const struct top *top, struct buf *out)
+{
+#define GROUPING(name, plural) #plural,
+	static const char *const plurals[] = {GROUPINGS(GROUPING)};
+#undef GROUPING
+	const struct group *rows = top->groups.rows;
+	uint32_t limit = top->options->rows, used = 0;
 	uint64_t sum = 0;
-	uint32_t used = 0;
 
 	/* Sorted: what was on no path is at the end. */
-	while (used < top->row_count && top->rows[used].cum)
+	while (used < top->groups.count && rows[used].cum)
 		used++;
 	if (limit && used > limit)
-		buf_printf(out, "Showing top %u functions out of %u\n", limit, used);
+		buf_printf(out, "Showing top %u %s out of %u\n", limit, plurals[top->options->by],
+		           used);
 	else
 		limit = used;
 	buf_printf(out, "%10s %7s %7s %10s %7s  name\n", "flat", "flat%", "sum%", "cum", "cum%");
 	for (uint32_t i = 0; i < limit; i++) {
-		const struct row *row = &top->rows[i];
-
-		sum += row->flat;
-		buf_printf(out, "%10s %6.2f%% %6.2f%% %10s %6.2f%%  ",
-		           quantity(row->flat, top->unit).text, percent(row->flat, top->total),
-		           percent(sum, top->total), quantity(row->cum, top->unit).text,
-		           percent(row->cum, top->total));
-		add_word(out, row->name, 0);
-		buf_add_char(out, '\n');
+		sum += rows[i].flat;
+		write_row(top, &rows[i], sum, out);
 	}
 }
 
 static int encode_text(const struct profile *profile, const struct encode_options *options,
                        struct buf *out)
 {
-	uint32_t row_count = profile->function_count + 1;
-	_cleanup_free_ struct row *rows = calloc(row_count, sizeof(*rows));
-	struct top top = {.profile = profile, .rows = rows, .row_count = row_count};
+	_cleanup_(groups_release) struct groups groups = {0};
+	struct top top = {.profile = profile, .options = options};
+	uint32_t value = profile->type_count ? profile->type_count - 1 : 0;
+	int err = groups_count(profile, options->by, value, &groups);
 
-	if (!rows)
-		return -ENOMEM;
-	if (profile->type_count)
-		top.value = profile->type_count - 1;
-	top.type = profile_string(profile, profile->types[top.value].type);
-	top.unit = profile_string(profile, profile->types[top.value].unit);
-	count_all(&top);
-	qsort(rows, row_count, sizeof(*rows), options->sort == SORT_CUM ? by_cum : by_flat);
+	if (err)
+		return err;
+	top.groups = groups;
+	top.type = profile_string(profile, profile->types[value].type);
+	top.unit = profile_string(profile, profile->types[value].unit);
+	for (uint32_t i = 1; i < profile->sample_count; i++) {
+		top.total += profile->samples[i].values[value];
+		top.samples += profile->samples[i].values[0];
+	}
+	if (groups.count)
+		qsort(groups.rows, groups.count, sizeof(*groups.rows),
+		      options->sort == SORT_CUM ? by_cum : by_flat);
 	write_header(&top, out);
-	write_rows(&top, options->rows, out);
+	write_rows(&top, out);
 	return buf_error(out);
 }
 
 const struct encoder encoder_text = {
 	.name = "text",
-	.summary = "a table of functions by time, as go tool pprof -top prints it",
+	.summary = "a table by time, as go tool pprof -top prints it; by= says of what",
 	.content_type = "text/plain; charset=utf-8",
 	.suffix = "",
 	.encode = encode_text,

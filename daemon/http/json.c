@@ -28,19 +28,26 @@ static int add_bytes(const char *bytes, size_t len, void *ctx)
 	return 0;
 }
 
-void json_answer(struct request *request, json_t *value)
+int json_write(json_t *value, struct buf *out)
 {
-	struct buf body = BUF_INIT;
-	int err = value ? json_dump_callback(value, add_bytes, &body,
+	int err = value ? json_dump_callback(value, add_bytes, out,
 	                                     JSON_INDENT(2) | JSON_REAL_PRECISION(12))
 	                : -1;
 
 	json_decref(value);
+	buf_add_char(out, '\n');
+	return err || buf_error(out) ? -ENOMEM : 0;
+}
+
+void json_answer(struct request *request, json_t *value)
+{
+	struct buf body = BUF_INIT;
+	int err = json_write(value, &body);
+
 	if (err) {
 		buf_release(&body);
-		request_fail(request, -ENOMEM);
+		request_fail(request, err);
 		return;
 	}
-	buf_add_char(&body, '\n');
 	request_answer(request, "application/json", &body);
 }

@@ -10,5 +10,7 @@
 
 /* A string of any bytes; what is not UTF-8 becomes '?', since JSON cannot hold it. */
 json_t *json_text(const char *bytes, size_t len);
+/* Appends `value` as text, and gives it up; NULL means that memory was out. 0 or -ENOMEM. */
+int json_write(json_t *value, struct buf *out);
 /* Answers with `value`, which it takes over; NULL means that memory was out. */
 void json_answer(struct request *request, json_t *value);

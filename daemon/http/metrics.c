@@ -41,18 +41,51 @@ static void add_seconds(struct buf *body, const char *name, const char *help, ui
 	buf_printf(body, "%s %.9g\n", full, (double)value_ns / NSEC_PER_SEC);
 }
 
+/* A list of statistics under a prefix. */
+#define STAT_gauge(prefix, name, help) \
+	add_gauge(body, "profd_" prefix #name, help, (double)stats->name)
+#define STAT_seconds(prefix, name, help) add_seconds(body, prefix #name, help, stats->name)
+#define STAT_counter(prefix, name, help) add_counter(body, prefix #name, help, stats->name)
+
 static void add_unwinder(struct buf *body, const struct unwinder_stats *stats)
 {
-#define STAT_gauge(name, help)   add_gauge(body, "profd_unwind_" #name, help, (double)stats->name)
-#define STAT_seconds(name, help) add_seconds(body, "unwind_" #name, help, stats->name)
-#define STAT_counter(name, help) add_counter(body, "unwind_" #name, help, stats->name)
-#define STAT(name, type, help)   STAT_##type(name, help);
+#define STAT(name, type, help) STAT_##type("unwind_", name, help);
 	UNWINDER_STATS(STAT)
 #undef STAT
+}
+
+static void add_names(struct buf *body, const struct service *service)
+{
+	struct symbolizer_stats symbolizer;
+
+	symbolizer_get_stats(service->symbolizer, &symbolizer);
+	add_gauge(body, "profd_names_files", "Files whose names are remembered",
+	          (double)symbolizer.known_files);
+	add_gauge(body, "profd_names_bytes", "Memory of remembered names",
+	          (double)symbolizer.known_bytes);
+	{
+		const struct names_stats *stats = &symbolizer.names;
+#define STAT(name, type, help) STAT_##type("names_", name, help);
+		NAMES_STATS(STAT)
+#undef STAT
+	}
+}
+
+static void add_fetch(struct buf *body, struct fetch *fetch)
+{
+	struct fetch_stats fetched, *stats = &fetched;
+
+	if (!fetch)
+		return;
+	fetch_get_stats(fetch, stats);
+#define STAT(name, type, help) STAT_##type("debuginfod_", name, help);
+	FETCH_STATS(STAT)
+#undef STAT
+}
+
 #undef STAT_counter
 #undef STAT_seconds
 #undef STAT_gauge
-}
 
 static void add_collector(struct buf *body, const struct collector *collector)
 {
@@ -184,6 +217,8 @@ void handle_metrics(struct request *request)
 	add_collector(&body, service->collector);
 	add_recorder(&body, service->recorder);
 	add_tables(&body, request);
+	add_names(&body, service);
+	add_fetch(&body, service->fetch);
 	add_process(&body, service->start_mono_ns);
 	request_answer(request, "text/plain; version=0.0.4; charset=utf-8", &body);
 }

@@ -4,10 +4,9 @@
  * first.
  */
 #include "base/clock.h"
-#include "base/text.h"
 #include "http/json.h"
 #include "http/route.h"
-#include "proc/identity.h"
+#include "proc/proc.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -100,15 +99,9 @@ static int add_samples(struct rows *rows, struct recorder *recorder, uint64_t *r
 	return 0;
 }
 
-static json_t *unit_of(uint32_t pid)
+static json_t *string_json(const char *string)
 {
-	_cleanup_(buf_release) struct buf cgroup = BUF_INIT;
-	char path[48], unit[256] = "";
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/cgroup", pid);
-	if (buf_read_file(&cgroup, path, MAX_PROC_FILE_BYTES) == 0)
-		identity_unit(buf_text(&cgroup), cgroup.len, unit, sizeof(unit));
-	return json_text(unit, strlen(unit));
+	return json_text(string, strlen(string));
 }
 
 static json_t *cmdline_of(uint32_t pid)
@@ -118,7 +111,7 @@ static json_t *cmdline_of(uint32_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/cmdline", pid);
 	if (buf_read_file(&cmdline, path, MAX_PROC_FILE_BYTES) < 0)
-		return json_text("", 0);
+		return string_json("");
 	while (cmdline.len && !cmdline.data[cmdline.len - 1])
 		cmdline.len--;
 	for (size_t i = 0; i < cmdline.len; i++)
@@ -127,12 +120,15 @@ static json_t *cmdline_of(uint32_t pid)
 	return json_text(buf_text(&cmdline), cmdline.len);
 }
 
-static json_t *process_json(const struct row *row, uint64_t covered_ns, bool with_cmdline)
+static json_t *process_json(const struct row *row, const struct identity *identity,
+                            uint64_t covered_ns, bool with_cmdline)
 {
 	double percent = covered_ns ? 100.0 * (double)row->cpu_ns / (double)covered_ns : 0.0;
 	json_t *object = json_pack(
-		"{s:I, s:o, s:o, s:f, s:I}", "pid", (json_int_t)row->pid, "comm",
-		json_text(row->comm, strlen(row->comm)), "unit", unit_of(row->pid), "cpu_percent",
+		"{s:I, s:o, s:o, s:o, s:o, s:f, s:I}", "pid", (json_int_t)row->pid, "comm",
+		string_json(row->comm), "unit", string_json(identity ? identity->unit : ""),
+		"container", string_json(identity ? identity->container : ""), "pod",
+		string_json(identity ? identity->pod : ""), "cpu_percent",
 		(double)(uint64_t)(percent * 100 + 0.5) / 100, "samples", (json_int_t)row->samples);
 
 	if (object && with_cmdline)
@@ -160,8 +156,13 @@ static int list_processes(const struct service *service, bool with_cmdline, json
 		return -ENOMEM;
 	if (rows.count)
 		qsort(rows.at, rows.count, sizeof(*rows.at), compare_cpu);
-	for (size_t i = 0; i < rows.count; i++)
-		json_array_append_new(list, process_json(&rows.at[i], covered_ns, with_cmdline));
+	for (size_t i = 0; i < rows.count; i++) {
+		const struct row *row = &rows.at[i];
+		const struct identity *identity =
+			procs_identity(service->procs, row->pid, UINT64_MAX);
+
+		json_array_append_new(list, process_json(row, identity, covered_ns, with_cmdline));
+	}
 	*ret_list = list;
 	return 0;
 }

@@ -26,9 +26,13 @@ const struct parameter profile_parameters[] = {
 	{"pid", true, "only these processes; may be repeated"},
 	{"tid", true, "only these threads; may be repeated"},
 	{"comm", true, "only processes or threads of this name; may be repeated"},
+	{"unit", true, "only this systemd unit, such as ssh.service; may be repeated"},
+	{"container", true, "only this container, by its id, 4 digits or more of it, or its name"},
+	{"pod", true, "only this Kubernetes pod, by its uid; may be repeated"},
 	{"kernel", false, "0 leaves out kernel frames (default 1)"},
 	{"idle", false, "1 shows idle CPU time as [idle] (default 0)"},
 	{"format", false, "the output format (default pprof)"},
+	{"by", false, "of format=text: function (default), line, file, binary, process or thread"},
 	{"sort", false, "of format=text: flat (default) or cum"},
 	{"rows", false, "of format=text: how many rows; 0 is all"},
 	{"type", false, "cpu"},
@@ -64,15 +68,48 @@ static int read_ids(const struct query *query, const char *name, uint32_t *ids, 
 	return 0;
 }
 
+static int read_names(const struct query *query, const char *name, const char *what,
+                      const char **names, size_t *count, struct refusal *ret_refusal)
+{
+	for (size_t i = 0; i < query->count; i++) {
+		if (strcmp(query->pairs[i].name, name) != 0)
+			continue;
+		if (!query->pairs[i].value[0])
+			return refuse(ret_refusal, 400, "bad %s=: %s is accepted", name, what);
+		names[(*count)++] = query->pairs[i].value;
+	}
+	return 0;
+}
+
+/* Whose samples. */
+static int read_tasks(const struct query *query, struct selection *selection,
+                      struct refusal *ret_refusal)
+{
+	int err = read_ids(query, "pid", selection->pids, &selection->pid_count, ret_refusal);
+
+	if (!err)
+		err = read_ids(query, "tid", selection->tids, &selection->tid_count, ret_refusal);
+	if (!err)
+		err = read_names(query, "comm", "the name of a process or thread", selection->comms,
+		                 &selection->comm_count, ret_refusal);
+	if (!err)
+		err = read_names(query, "unit", "the name of a systemd unit", selection->units,
+		                 &selection->unit_count, ret_refusal);
+	if (!err)
+		err = read_names(query, "container", "the id or name of a container",
+		                 selection->containers, &selection->container_count, ret_refusal);
+	if (!err)
+		err = read_names(query, "pod", "the uid of a pod", selection->pods,
+		                 &selection->pod_count, ret_refusal);
+	return err;
+}
+
 static int read_selection(const struct query *query, struct selection *selection,
                           struct refusal *ret_refusal)
 {
 	uint64_t kernel = 1, idle = 0;
-	int err;
+	int err = read_tasks(query, selection, ret_refusal);
 
-	err = read_ids(query, "pid", selection->pids, &selection->pid_count, ret_refusal);
-	if (!err)
-		err = read_ids(query, "tid", selection->tids, &selection->tid_count, ret_refusal);
 	if (!err)
 		err = read_number(query, "kernel", 0, 1, &kernel, ret_refusal);
 	if (!err)
@@ -81,14 +118,6 @@ static int read_selection(const struct query *query, struct selection *selection
 		return err;
 	selection->no_kernel = !kernel;
 	selection->idle = idle;
-	for (size_t i = 0; i < query->count; i++) {
-		if (strcmp(query->pairs[i].name, "comm") != 0)
-			continue;
-		if (!query->pairs[i].value[0])
-			return refuse(ret_refusal, 400,
-			              "bad comm=: the name of a process or thread is accepted");
-		selection->comms[selection->comm_count++] = query->pairs[i].value;
-	}
 	return 0;
 }
 
@@ -173,6 +202,27 @@ static int refuse_format(const char *format, struct refusal *ret_refusal)
 	return refuse(ret_refusal, 400, "bad format=%.64s: one of %s is accepted", format, list);
 }
 
+static int read_grouping(const struct query *query, struct profile_query *profile,
+                         struct refusal *ret_refusal)
+{
+	const char *by = query_get(query, "by");
+
+	if (!by)
+		return 0;
+	if (profile->encoder != &encoder_text)
+		return refuse(ret_refusal, 400, "by=%.64s is of format=text; format=%s has no rows",
+		              by, profile->encoder->name);
+	for (size_t i = 0; i < GROUPING_COUNT; i++) {
+		if (!strcmp(by, grouping_names[i])) {
+			profile->options.by = (enum grouping)i;
+			return 0;
+		}
+	}
+	return refuse(ret_refusal, 400,
+	              "bad by=%.64s: function, line, file, binary, process or thread is accepted",
+	              by);
+}
+
 static int read_format(const struct query *query, struct profile_query *profile,
                        struct refusal *ret_refusal)
 {
@@ -192,7 +242,7 @@ static int read_format(const struct query *query, struct profile_query *profile,
 	if (read_number(query, "rows", 0, MAX_ROWS, &rows, ret_refusal) < 0)
 		return -EINVAL;
 	profile->options.rows = (uint32_t)rows;
-	return 0;
+	return read_grouping(query, profile, ret_refusal);
 }
 
 int profile_query_read(const struct query *query, uint64_t now_unix_ns, uint64_t keep_ns,

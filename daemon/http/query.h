@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /* Room for every repeatable parameter at its limit, and the others. */
-enum { MAX_QUERY_PAIRS = 4 * MAX_QUERY_VALUES };
+enum { MAX_QUERY_PAIRS = 8 * MAX_QUERY_VALUES };
 
 /* What a route accepts. A table of them ends with a NULL name. */
 struct parameter {

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "http/timestamp.h"
 #include "profile/quality.h"
+#include "symbolize/source_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -49,6 +50,12 @@ static void add_filters(struct builder *builder, const struct selection *selecti
 		buf_printf(&text, " tid=%" PRIu32, selection->tids[i]);
 	for (size_t i = 0; i < selection->comm_count; i++)
 		buf_printf(&text, " comm=%s", selection->comms[i]);
+	for (size_t i = 0; i < selection->unit_count; i++)
+		buf_printf(&text, " unit=%s", selection->units[i]);
+	for (size_t i = 0; i < selection->container_count; i++)
+		buf_printf(&text, " container=%s", selection->containers[i]);
+	for (size_t i = 0; i < selection->pod_count; i++)
+		buf_printf(&text, " pod=%s", selection->pods[i]);
 	if (selection->no_kernel)
 		buf_add_text(&text, " kernel=0");
 	if (selection->idle)
@@ -125,6 +132,34 @@ static void add_comments(struct builder *builder, const struct render_plan *plan
 	add_filters(builder, &plan->query->selection);
 }
 
+struct sources {
+	struct symbolizer *symbolizer;
+	struct source_cache *cache;
+};
+
+static const char *source_line(void *ctx, const char *file, uint32_t line)
+{
+	struct sources *sources = ctx;
+	uint32_t pid;
+
+	if (!symbolizer_knows_file(sources->symbolizer, file, &pid))
+		return NULL;
+	return source_cache_line(sources->cache, pid, file, line);
+}
+
+static int encode(const struct render_plan *plan, const struct profile *profile, struct buf *out)
+{
+	_cleanup_(source_cache_freep) struct source_cache *cache = source_cache_new();
+	struct encode_options options = plan->query->options;
+	struct sources sources = {plan->symbolizer, cache};
+
+	if (!cache)
+		return -ENOMEM;
+	options.source_line = source_line;
+	options.source_ctx = &sources;
+	return plan->query->encoder->encode(profile, &options, out);
+}
+
 int render_profile(const struct render_plan *plan, struct buf *out)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -146,5 +181,5 @@ int render_profile(const struct render_plan *plan, struct buf *out)
 	err = builder_seal(builder, &profile);
 	if (err)
 		return err;
-	return plan->query->encoder->encode(profile, &plan->query->options, out);
+	return encode(plan, profile, out);
 }

@@ -25,6 +25,7 @@ void route_dispatch(struct request *request, const char *method);
 /* Handlers, each in a file of its name. */
 void handle_profile(struct request *request);
 void handle_processes(struct request *request);
+void handle_source(struct request *request);
 void handle_status(struct request *request);
 void handle_metrics(struct request *request);
 void handle_healthz(struct request *request);

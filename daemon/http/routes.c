@@ -16,6 +16,13 @@ static const struct parameter processes_parameters[] = {
 	{NULL, false, NULL},
 };
 
+static const struct parameter source_parameters[] = {
+	{"file", false, "a source file, as debug information names it"},
+	{"line", false, "the line in the middle (default 1)"},
+	{"lines", false, "how many, 1 to 2000 (default 40)"},
+	{NULL, false, NULL},
+};
+
 const struct route routes[] = {
 	{"/profile", handle_profile, profile_parameters, "/profile?seconds=30",
          "CPU profile of the whole host, in pprof's format or another"},
@@ -23,6 +30,8 @@ const struct route routes[] = {
 	{"/pprof/profile", handle_profile, profile_parameters, NULL, NULL},
 	{"/processes", handle_processes, processes_parameters, "/processes",
          "what runs, by CPU time of the last minute (JSON)"},
+	{"/source", handle_source, source_parameters, "/source?file=PATH",
+         "lines of a source file that a profile has named (JSON)"},
 	{"/status", handle_status, no_parameters, "/status",
          "what profd does and what it could not do (JSON)"},
 	{"/metrics", handle_metrics, no_parameters, "/metrics", "counters for Prometheus"},

@@ -17,6 +17,7 @@ struct service {
 	struct procs *procs;
 	struct store *store;
 	struct symbolizer *symbolizer; /* used on the render lane only */
+	struct fetch *fetch;           /* NULL: no debuginfod servers */
 	struct lane *render;
 	const struct utsname *host; /* its name and the kernel's release, as of the start */
 	uint64_t start_mono_ns;

@@ -43,21 +43,50 @@ static json_t *counters_json(const struct collector_stats *stats)
 	return object;
 }
 
-static json_t *unwinder_json(const struct unwinder_stats *stats)
-{
-	json_t *object = json_object();
-
+/* How the numbers of the lists of statistics are shown. */
 #define STAT_gauge(value)      number(value)
 #define STAT_counter(value)    number(value)
 #define STAT_seconds(value)    json_real((double)(value) / NSEC_PER_SEC)
 #define STAT(name, type, help) json_object_set_new(object, #name, STAT_##type(stats->name));
+
+static json_t *unwinder_json(const struct unwinder_stats *stats)
+{
+	json_t *object = json_object();
+
 	UNWINDER_STATS(STAT)
+	return object;
+}
+
+static json_t *names_json(const struct symbolizer *symbolizer)
+{
+	json_t *object = json_object();
+	struct symbolizer_stats symbolizer_stats;
+	const struct names_stats *stats = &symbolizer_stats.names;
+
+	symbolizer_get_stats(symbolizer, &symbolizer_stats);
+	json_object_set_new(object, "known_files", number(symbolizer_stats.known_files));
+	json_object_set_new(object, "known_bytes", number(symbolizer_stats.known_bytes));
+	NAMES_STATS(STAT)
+	return object;
+}
+
+/* null without servers. */
+static json_t *fetch_json(struct fetch *fetch)
+{
+	json_t *object = fetch ? json_object() : json_null();
+	struct fetch_stats fetched, *stats = &fetched;
+
+	if (!fetch)
+		return object;
+	fetch_get_stats(fetch, stats);
+	FETCH_STATS(STAT)
+	return object;
+}
+
 #undef STAT
 #undef STAT_seconds
 #undef STAT_counter
 #undef STAT_gauge
-	return object;
-}
 
 static json_t *recorder_json(const struct service *service)
 {
@@ -107,7 +136,7 @@ void handle_status(struct request *request)
 	json_answer(
 		request,
 		json_pack("{s:s, s:I, s:f, s:I, s:s, s:I, s:f, s:b, s:o, s:o, s:o, s:o, s:o, s:o, "
-	                  "s:o, s:I, s:I}",
+	                  "s:o, s:o, s:o, s:I, s:I}",
 	                  "version", PROFD_VERSION, "pid", (json_int_t)getpid(), "uptime_seconds",
 	                  (double)uptime_ns / NSEC_PER_SEC, "sample_hz",
 	                  (json_int_t)service->sample_hz, "event", stats.event, "cpus",
@@ -118,6 +147,8 @@ void handle_status(struct request *request)
 	                  counters_json(&stats), "unwind", unwinder_json(&stats.unwinder),
 	                  "recorder", recorder_json(service), "processes",
 	                  procs_json(service->procs), "objects", store_json(service->store),
-	                  "parked_requests", (json_int_t)request->parking->count, "lane_length",
+	                  "names", names_json(service->symbolizer), "debuginfod",
+	                  fetch_json(service->fetch), "parked_requests",
+	                  (json_int_t)request->parking->count, "lane_length",
 	                  (json_int_t)lane_length(service->render)));
 }

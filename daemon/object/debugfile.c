@@ -4,53 +4,121 @@
  * the folder of debug files.
  */
 #include "object/debugfile.h"
-
 #include "base/bounds.h"
-#include "object/reach.h"
+#include "object/debugfile_private.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
 
-#define DEBUG_FOLDER "/usr/lib/debug"
+enum {
+	CHUNK_BYTES = 64 * 1024,
+	CHECKSUM_ALIGN = 4,
+};
 
-static int try_path(const struct object *object, const char *path, struct object **ret_debug)
+/* A larger file is not read for its checksum alone. */
+static const uint64_t max_checked_bytes = 2ULL << 30;
+
+/* .gnu_debuglink: a name and the checksum of the file of that name. */
+struct link {
+	struct elf_section section;
+	const char *name;
+	bool has_checksum;
+	uint32_t checksum;
+};
+
+struct wanted {
+	const struct object *object;
+	const struct link *link; /* NULL: looked for by build ID */
+	struct object *found;
+};
+
+static void link_release(struct link *link)
 {
-	int fd = reach_regular(path, NULL);
-	_cleanup_(object_unrefp) struct object *debug = NULL;
-	int err;
+	free(link->section.bytes);
+}
 
-	if (fd < 0)
-		return fd;
-	err = object_open_fd(fd, path, &debug);
-	if (err)
-		return err;
-	if (strcmp(debug->build_id, object->build_id) != 0)
-		return -ESTALE;
-	*ret_debug = TAKE_PTR(debug);
+static int link_read(const struct object *object, struct link *link)
+{
+	struct elf_section *section = &link->section;
+
+	if (elf_read_section(object->elf, ".gnu_debuglink", MAX_PATH_BYTES, section))
+		return -ENOENT;
+	const uint8_t *end = memchr(section->bytes, '\0', section->len);
+	/* A name that leads elsewhere is none. */
+	if (!end || end == section->bytes || strchr((const char *)section->bytes, '/'))
+		return -ENOENT;
+	size_t at = (size_t)(end - section->bytes) + 1;
+	at += -at % CHECKSUM_ALIGN;
+	link->name = (const char *)section->bytes;
+	link->has_checksum = at <= section->len && section->len - at >= sizeof(link->checksum);
+	if (link->has_checksum)
+		memcpy(&link->checksum, section->bytes + at, sizeof(link->checksum));
 	return 0;
 }
 
-static int try_build_id(const struct object *object, struct object **ret_debug)
+static bool has_checksum(int fd, uint32_t wanted)
 {
-	char path[MAX_PATH_BYTES];
+	_cleanup_free_ uint8_t *bytes = malloc(CHUNK_BYTES);
+	uLong checksum = crc32(0, NULL, 0);
+	struct stat st;
+	ssize_t len;
 
-	snprintf(path, sizeof(path), DEBUG_FOLDER "/.build-id/%.2s/%s.debug", object->build_id,
-	         object->build_id + 2);
-	return try_path(object, path, ret_debug);
+	if (!bytes || fstat(fd, &st) < 0 || (uint64_t)st.st_size > max_checked_bytes)
+		return false;
+	for (off_t at = 0; at < st.st_size; at += len) {
+		len = pread(fd, bytes, CHUNK_BYTES, at);
+		if (len <= 0)
+			return false;
+		checksum = crc32(checksum, bytes, (uInt)len);
+	}
+	return checksum == wanted;
 }
 
-static int try_link(const struct object *object, const char *name, struct object **ret_debug)
+/* A link may have the name of the executable itself, which is found beside itself. */
+static bool is_same_file(const struct object *object, int fd)
 {
-	const char *slash = strrchr(object->path, '/');
-	int folder_len = slash ? (int)(slash - object->path) : 0;
+	struct stat own, other;
+
+	return object->fd >= 0 && fstat(object->fd, &own) == 0 && fstat(fd, &other) == 0 &&
+	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+static int check_file(int *fd, const char *path, void *ctx)
+{
+	struct wanted *wanted = ctx;
+	const struct object *object = wanted->object;
+	_cleanup_(object_unrefp) struct object *debug = NULL;
+
+	if (is_same_file(object, *fd))
+		return -ESTALE;
+	int err = object_open_fd(TAKE_FD(*fd), path, &debug);
+	if (err < 0)
+		return err;
+	if (strcmp(debug->build_id, object->build_id) != 0)
+		return -ESTALE;
+	if (!object->build_id[0] && !(wanted->link && wanted->link->has_checksum &&
+	                              has_checksum(debug->fd, wanted->link->checksum)))
+		return -ESTALE;
+	debug->pid = object->pid;
+	wanted->found = TAKE_PTR(debug);
+	return 0;
+}
+
+static int try_link(const struct debug_roots *roots, struct wanted *wanted)
+{
+	const char *program = wanted->object->path, *slash = strrchr(program, '/');
+	int folder_len = slash ? (int)(slash - program) : 0;
 	const char *const places[][2] = {{"", "/"}, {"", "/.debug/"}, {DEBUG_FOLDER, "/"}};
 	char path[MAX_PATH_BYTES];
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%s%.*s%s%s", places[i][0], folder_len, object->path,
-		         places[i][1], name);
-		if (try_path(object, path, ret_debug) == 0)
+		int len = snprintf(path, sizeof(path), "%s%.*s%s%s", places[i][0], folder_len,
+		                   program, places[i][1], wanted->link->name);
+		if (len > 0 && (size_t)len < sizeof(path) &&
+		    debug_roots_try(roots, path, check_file, wanted) == 0)
 			return 0;
 	}
 	return -ENOENT;
@@ -58,21 +126,24 @@ static int try_link(const struct object *object, const char *name, struct object
 
 int debugfile_open(const struct object *object, struct object **ret_debug)
 {
-	struct elf_section link;
-	int err;
+	_cleanup_(debug_roots_release) struct debug_roots roots = {0};
+	_cleanup_(link_release) struct link link = {0};
+	struct wanted wanted = {.object = object};
+	size_t digits = strlen(object->build_id);
 
-	if (strlen(object->build_id) < 3)
+	/* A single byte is no build ID, and tells nothing apart. */
+	if (digits && digits < 4)
 		return -ENOENT;
-	if (try_build_id(object, ret_debug) == 0)
-		return 0;
-	if (elf_read_section(object->elf, ".gnu_debuglink", MAX_PATH_BYTES, &link))
-		return -ENOENT;
-	/* A name that leads elsewhere is none. */
-	if (!memchr(link.bytes, '\0', link.len) || !link.bytes[0] ||
-	    strchr((const char *)link.bytes, '/'))
-		err = -ENOENT;
-	else
-		err = try_link(object, (const char *)link.bytes, ret_debug);
-	free(link.bytes);
-	return err;
+	debug_roots_init(&roots, object->pid);
+	int err = debug_roots_try_build_id(&roots, object->build_id, check_file, &wanted);
+	if (err < 0)
+		err = link_read(object, &link);
+	if (err == 0 && !wanted.found) {
+		wanted.link = &link;
+		err = try_link(&roots, &wanted);
+	}
+	if (err < 0)
+		return err;
+	*ret_debug = wanted.found;
+	return 0;
 }

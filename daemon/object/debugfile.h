@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The separate file that holds what was stripped from an executable. It is believed only if it has
- * the same build ID. Reads files: worker threads only. Places: GDB manual, "Debugging Information
- * in Separate Files".
+ * the same build ID or, where neither has one, the checksum that the executable gives. It is looked
+ * for in the root folder of the process that mapped the executable while that process lives, then
+ * in our own. Reads files: worker threads only. Places: GDB manual, "Debugging Information in
+ * Separate Files".
  */
 #pragma once
 
 #include "object/object.h"
 
-/* -ENOENT when the object has no build ID or no such file is there. */
+/* -ENOENT when no such file is there. */
 int debugfile_open(const struct object *object, struct object **ret_debug);
+/* A descriptor of the supplement that the file's .gnu_debugaltlink names (made by dwz, shared by
+ * the debug files of one package), or negative errno: -ENOENT when it names none or none with the
+ * build ID it asks for is there. `object` is the file with the DWARF. */
+int debugfile_open_supplement(const struct object *object);

@@ -1,39 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which sections a file has, and their entries in the order of the code. The entries are gathered
+ * The entries of a file's sections in the order of the code. The entries are gathered
  * first, because files list them in any order; their instructions are run in that order after, each
  * once.
  */
 #include "object/ehframe.h"
 #include "base/bounds.h"
-#include "object/cursor.h"
-#include "object/dwarf.h"
-#include "object/frame_section.h"
+#include "object/frame_sections.h"
 
 #include <elf.h>
 #include <errno.h>
 
-enum {
-	X86_FP = 6,
-	ARM64_FP = 29,
-	HEADER_BYTES = 4,
-	/* Its four bytes, and the pointer to .eh_frame. */
-	HEADER_MAX_BYTES = HEADER_BYTES + sizeof(uint64_t),
-};
-
-enum source { EH_FRAME, DEBUG_FRAME, SOURCES };
-
 /* A description that is worth having. */
 struct entry {
 	uint64_t start, end;
-	uint32_t source; /* an enum source; sorted after `start`, so .eh_frame wins */
+	uint32_t source; /* an enum frame_source; sorted after `start`, so .eh_frame wins */
 	uint32_t offset; /* in its section */
 };
 
 struct frames {
 	const struct elf *elf;
-	struct frame_section sections[SOURCES]; /* len 0: there is none */
-	struct cie_cache caches[SOURCES];
+	struct frame_section sections[FRAME_SOURCES]; /* len 0: there is none */
+	struct cie_cache caches[FRAME_SOURCES];
 	bool is_go; /* the file has code of Go's compiler, described in .debug_frame */
 	struct entry *entries;
 	size_t count, capacity;
@@ -48,28 +36,9 @@ struct frames {
 
 static void frames_release(struct frames *frames)
 {
-	for (size_t i = 0; i < SOURCES; i++)
-		free((void *)(uintptr_t)frames->sections[i].bytes);
+	for (size_t i = 0; i < FRAME_SOURCES; i++)
+		frame_sections_release(&frames->sections[i]);
 	free(frames->entries);
-}
-
-/* Cuts the range to the executable segment that it begins in; false when that is none. */
-static bool clip_to_text(const struct elf *elf, uint64_t start, uint64_t *end)
-{
-	size_t count;
-	const struct segment *segments = elf_segments(elf, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		uint64_t at = start - segments[i].address;
-
-		if (!segments[i].executable || start < segments[i].address ||
-		    at >= segments[i].memory_bytes)
-			continue;
-		if (*end - start > segments[i].memory_bytes - at)
-			*end = start + (segments[i].memory_bytes - at);
-		return true;
-	}
-	return false;
 }
 
 static int append(struct frames *frames, const struct entry *entry)
@@ -90,7 +59,7 @@ static int append(struct frames *frames, const struct entry *entry)
 
 struct gathering {
 	struct frames *frames;
-	enum source source;
+	enum frame_source source;
 };
 
 static int gather_entry(size_t offset, void *ctx)
@@ -104,7 +73,7 @@ static int gather_entry(size_t offset, void *ctx)
 		return 0;
 	if (frame_section_read(&frames->sections[gathering->source], offset,
 	                       &frames->caches[gathering->source], &entry) < 0 ||
-	    !clip_to_text(frames->elf, entry.start, &entry.end))
+	    !frame_sections_clip(frames->elf, entry.start, &entry.end))
 		return 0;
 	return append(frames, &(struct entry){
 				      .start = entry.start,
@@ -114,78 +83,15 @@ static int gather_entry(size_t offset, void *ctx)
 			      });
 }
 
-/* Where a file without section headers says that its .eh_frame begins. */
-static int find_by_header(const struct elf *elf, uint64_t *ret_address)
-{
-	const struct segment *header = elf_frame_header(elf);
-	uint8_t bytes[HEADER_MAX_BYTES] = {0};
-
-	if (!header)
-		return -ENOENT;
-	size_t len = header->file_bytes < sizeof(bytes) ? header->file_bytes : sizeof(bytes);
-	if (len <= HEADER_BYTES || elf_read_address(elf, header->address, bytes, len) < 0)
-		return -EBADMSG;
-	struct cursor cursor = cursor_over(bytes + HEADER_BYTES, len - HEADER_BYTES,
-	                                   header->address + HEADER_BYTES);
-	*ret_address = cursor_pointer(&cursor, bytes[1], sizeof(uint64_t));
-	return bytes[0] == 1 && *ret_address ? 0 : -EBADMSG;
-}
-
-/* All that the file holds from there on; the entries say where they end. */
-static int read_by_header(const struct elf *elf, struct frame_section *section)
-{
-	uint64_t address = 0, len = 0;
-	size_t count;
-	const struct segment *segments = elf_segments(elf, &count);
-	int err = find_by_header(elf, &address);
-
-	if (err < 0)
-		return err;
-	for (size_t i = 0; i < count && !len; i++) {
-		if (address >= segments[i].address &&
-		    address - segments[i].address < segments[i].file_bytes)
-			len = segments[i].file_bytes - (address - segments[i].address);
-	}
-	if (!len || len > MAX_FRAME_SECTION_BYTES)
-		return -EBADMSG;
-	_cleanup_free_ uint8_t *bytes = malloc(len);
-	if (!bytes)
-		return -ENOMEM;
-	if (elf_read_address(elf, address, bytes, len) < 0)
-		return -EBADMSG;
-	section->bytes = TAKE_PTR(bytes);
-	section->len = len;
-	section->address = address;
-	section->to_terminator = true;
-	return 0;
-}
-
-static int read_section(const struct elf *elf, const char *name, struct frame_section *section)
-{
-	struct elf_section found;
-	int err = elf_read_section(elf, name, MAX_FRAME_SECTION_BYTES, &found);
-
-	if (err < 0)
-		return err;
-	section->bytes = found.bytes;
-	section->len = found.len;
-	section->address = found.address;
-	return 0;
-}
-
 /* Entries of one source; an error only when it is not the file's. */
-static int gather(struct frames *frames, enum source source, const char *name)
+static int gather(struct frames *frames, enum frame_source source)
 {
 	struct frame_section *section = &frames->sections[source];
 	struct gathering gathering = {frames, source};
-	int err = read_section(frames->elf, name, section);
+	int err = frame_sections_load(frames->elf, source, section);
 
-	if (err == -ENOENT && source == EH_FRAME)
-		err = read_by_header(frames->elf, section);
 	if (err < 0)
 		return err;
-	section->debug = source == DEBUG_FRAME;
-	section->fp_register = elf_machine(frames->elf) == EM_AARCH64 ? ARM64_FP : X86_FP;
 	cie_cache_init(&frames->caches[source]);
 	return frame_section_each(section, gather_entry, &gathering);
 }
@@ -295,10 +201,10 @@ int ehframe_each_row(const struct elf *elf, frame_row_fn *fn, void *ctx)
 
 	if (elf_machine(elf) != EM_X86_64 && elf_machine(elf) != EM_AARCH64)
 		return -ENODATA;
-	int err = gather(&frames, EH_FRAME, ".eh_frame");
+	int err = gather(&frames, EH_FRAME);
 	if (err == -ENOMEM)
 		return err;
-	int debug_err = gather(&frames, DEBUG_FRAME, ".debug_frame");
+	int debug_err = gather(&frames, DEBUG_FRAME);
 	if (debug_err == -ENOMEM)
 		return debug_err;
 	if (!frames.count)

@@ -40,6 +40,10 @@ const uint8_t *elf_build_id(const struct elf *elf, size_t *ret_len);
 typedef int elf_symbol_fn(const char *name, uint64_t address, uint64_t size, bool global,
                           void *ctx);
 int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx);
+/* The same for the stubs that calls into other files go through, which have no symbols of their
+ * own: named NAME@plt after what they jump to, never global. x86-64 and arm64. 0, -ENOMEM, or what
+ * fn returned: what cannot be understood has no name. */
+int elf_each_stub(const struct elf *elf, elf_symbol_fn *fn, void *ctx);
 
 /* e_machine and e_entry of the file header. */
 uint16_t elf_machine(const struct elf *elf);
@@ -63,3 +67,6 @@ int elf_read_address(const struct elf *elf, uint64_t address, void *into, size_t
  * too); stops when it returns non-zero and returns that. */
 typedef int elf_address_fn(uint64_t address, void *ctx);
 int elf_each_relative(const struct elf *elf, elf_address_fn *fn, void *ctx);
+/* The same with the place of each such pointer, which in the file may hold anything. */
+typedef int elf_pointer_fn(uint64_t place, uint64_t address, void *ctx);
+int elf_each_pointer(const struct elf *elf, elf_pointer_fn *fn, void *ctx);

@@ -51,7 +51,7 @@ static bool window_word(struct window *window, uint64_t address, uint64_t *ret_w
 
 struct walk {
 	const struct elf *elf;
-	elf_address_fn *fn;
+	elf_pointer_fn *fn;
 	void *ctx;
 	uint32_t relative_type;
 	size_t entries;
@@ -69,7 +69,7 @@ static int each_rela(struct walk *walk, const uint8_t *bytes, size_t len)
 			break;
 		memcpy(&entry, bytes + at, sizeof(entry));
 		if (ELF64_R_TYPE(entry.r_info) == walk->relative_type)
-			result = walk->fn((uint64_t)entry.r_addend, walk->ctx);
+			result = walk->fn(entry.r_offset, (uint64_t)entry.r_addend, walk->ctx);
 	}
 	return result;
 }
@@ -81,7 +81,8 @@ static int pointer_at(struct walk *walk, uint64_t address)
 	if (walk->entries >= MAX_ENTRIES)
 		return 0;
 	walk->entries++;
-	return window_word(&walk->window, address, &pointer) ? walk->fn(pointer, walk->ctx) : 0;
+	return window_word(&walk->window, address, &pointer) ? walk->fn(address, pointer, walk->ctx)
+	                                                     : 0;
 }
 
 static int each_relr(struct walk *walk, const uint8_t *bytes, size_t len)
@@ -125,7 +126,7 @@ static int each_in_section(struct walk *walk, const GElf_Shdr *header)
 	return result;
 }
 
-int elf_each_relative(const struct elf *elf, elf_address_fn *fn, void *ctx)
+int elf_each_pointer(const struct elf *elf, elf_pointer_fn *fn, void *ctx)
 {
 	_cleanup_(elf_endp) Elf *handle = elf_handle(elf);
 	struct walk walk = {.elf = elf, .fn = fn, .ctx = ctx, .window.elf = elf};
@@ -150,4 +151,22 @@ int elf_each_relative(const struct elf *elf, elf_address_fn *fn, void *ctx)
 			return result;
 	}
 	return 0;
+}
+
+struct addresses {
+	elf_address_fn *fn;
+	void *ctx;
+};
+
+static int report_address(uint64_t place, uint64_t address, void *ctx)
+{
+	const struct addresses *addresses = ctx;
+
+	(void)place;
+	return addresses->fn(address, addresses->ctx);
+}
+
+int elf_each_relative(const struct elf *elf, elf_address_fn *fn, void *ctx)
+{
+	return elf_each_pointer(elf, report_address, &(struct addresses){fn, ctx});
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One executable and its symbols. The descriptor is what keeps a deleted file readable; it stays
+ * One executable. The descriptor is what keeps a deleted file readable; it stays
  * open as long as the object, because worker threads read the frame information whenever a table of
  * it is wanted again.
  */
@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static int read_identity(struct object *object)
 {
@@ -67,22 +68,20 @@ int object_open_fd(int fd, const char *path, struct object **ret_object)
 
 int object_open_bytes(const void *bytes, size_t len, const char *path, struct object **ret_object)
 {
-	_cleanup_(object_unrefp) struct object *object = object_new(path);
+	_cleanup_close_ int fd = memfd_create("profd", MFD_CLOEXEC);
 
-	if (!object)
-		return -ENOMEM;
-	object->image = malloc(len ? len : 1);
-	if (!object->image)
-		return -ENOMEM;
-	if (len)
-		memcpy(object->image, bytes, len);
-	int err = elf_open_bytes(object->image, len, &object->elf);
-	if (err == 0)
-		err = read_identity(object);
-	if (err < 0)
-		return err;
-	*ret_object = TAKE_PTR(object);
-	return 0;
+	if (fd < 0)
+		return -errno;
+	for (size_t done = 0; done < len;) {
+		ssize_t written = write(fd, (const char *)bytes + done, len - done);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		done += (size_t)written;
+	}
+	return object_open_fd(TAKE_FD(fd), path, ret_object);
 }
 
 struct object *object_ref(struct object *object)
@@ -95,11 +94,9 @@ void object_unref(struct object *object)
 {
 	if (!object || __atomic_sub_fetch(&object->references, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
-	symtab_free(object->symbols);
 	elf_free(object->elf);
 	if (object->fd >= 0)
 		close(object->fd);
-	free(object->image);
 	free(object->build_id);
 	free(object->path);
 	free(object);
@@ -128,34 +125,4 @@ bool object_address(const struct object *object, uint64_t file_offset, uint64_t 
 			return true;
 	}
 	return false;
-}
-
-static int add_symbol(const char *name, uint64_t address, uint64_t size, bool global, void *ctx)
-{
-	return symtab_add(ctx, name, address, size, global, NULL);
-}
-
-static int read_symbols(struct object *object)
-{
-	_cleanup_(symtab_freep) struct symtab *symtab = symtab_new();
-
-	if (!symtab)
-		return -ENOMEM;
-	int err = elf_each_symbol(object->elf, add_symbol, symtab);
-	if (err == 0)
-		err = symtab_seal(symtab);
-	if (err < 0)
-		return err;
-	object->symbols = TAKE_PTR(symtab);
-	return 0;
-}
-
-int object_symbol(struct object *object, uint64_t address, struct symbol *ret_symbol)
-{
-	/* A broken file is not read again. */
-	if (!object->symbols && !object->symbols_error)
-		object->symbols_error = read_symbols(object);
-	if (object->symbols_error)
-		return object->symbols_error;
-	return symtab_find(object->symbols, address, ret_symbol) ? 0 : -ENOENT;
 }

@@ -2,33 +2,29 @@
 /*
  * struct object - one executable file, held open from the moment a process mapped it, so that its
  * names and its frame information can be read after the process, or the file's name, has gone.
- * Identity, segments and the elf are constant, for any thread; symbols are read when first asked
- * for, by the one thread that symbolizes.
+ * Constant once it is in the store; any thread.
  */
 #pragma once
 
 #include "base/cleanup.h"
 #include "object/elf.h"
-#include "object/symtab.h"
 
 struct object {
 	uint32_t id;         /* given by the store; never reused */
 	char *path;          /* as the process that first mapped it saw it */
 	char *build_id;      /* lower-case hex; "" when there is none */
 	struct segment text; /* the first executable segment; all zero when there is none */
+	uint32_t pid;        /* the process that first mapped it, 0: none */
 
 	/* The rest belongs to object.c and store.c. */
 	int references;
 	int fd;
 	struct elf *elf;
-	struct symtab *symbols; /* symbolizing thread only */
-	int symbols_error;
-	void *image; /* the bytes of an object without a file (vdso) */
 };
 
 /* Takes over the descriptor, on failure too. */
 int object_open_fd(int fd, const char *path, struct object **ret_object);
-/* Copies the bytes. */
+/* Copies the bytes, into a file of their own. */
 int object_open_bytes(const void *bytes, size_t len, const char *path, struct object **ret_object);
 struct object *object_ref(struct object *object);
 void object_unref(struct object *object); /* takes NULL */
@@ -36,6 +32,3 @@ DEFINE_CLEANUP(struct object *, object_unref)
 
 /* The file's own virtual address of the byte at a file offset. false when no segment holds it. */
 bool object_address(const struct object *object, uint64_t file_offset, uint64_t *ret_address);
-/* The symbol that covers a virtual address of the file. Symbolizing thread only; -ENOENT when none
- * does. */
-int object_symbol(struct object *object, uint64_t address, struct symbol *ret_symbol);

@@ -10,10 +10,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 static const char deleted[] = " (deleted)";
 
@@ -40,17 +42,14 @@ void reach_path(const char *path, char ret_path[MAX_PATH_BYTES])
 	ret_path[len] = '\0';
 }
 
-int reach_regular(const char *path, struct stat *ret_stat)
+/* Opens what was only looked at, until it is known what it is: opening is an event to a FIFO, a
+ * terminal, a tape or a watchdog. */
+static int open_place(int place, struct stat *ret_stat)
 {
-	/* Only looked at, until it is known what it is: opening is an event to a FIFO, a terminal,
-	 * a tape or a watchdog. */
-	_cleanup_close_ int place = open(path, O_PATH | O_CLOEXEC);
 	struct stat st;
 	char link[64];
 	int fd;
 
-	if (place < 0)
-		return -errno;
 	if (fstat(place, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
@@ -62,6 +61,36 @@ int reach_regular(const char *path, struct stat *ret_stat)
 	if (ret_stat)
 		*ret_stat = st;
 	return fd;
+}
+
+int reach_regular(const char *path, struct stat *ret_stat)
+{
+	_cleanup_close_ int place = open(path, O_PATH | O_CLOEXEC);
+
+	return place < 0 ? -errno : open_place(place, ret_stat);
+}
+
+int reach_root(uint32_t pid)
+{
+	struct stat root, own;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root", pid);
+	_cleanup_close_ int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &root) < 0 || stat("/", &own) < 0)
+		return -errno;
+	return root.st_dev == own.st_dev && root.st_ino == own.st_ino ? -ENOENT : TAKE_FD(fd);
+}
+
+int reach_below(int root, const char *path, struct stat *ret_stat)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	_cleanup_close_ int place = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+	return place < 0 ? -errno : open_place(place, ret_stat);
 }
 
 static const char *last_part(const char *path)

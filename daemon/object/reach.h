@@ -25,6 +25,11 @@ void reach_path(const char *path, char ret_path[MAX_PATH_BYTES]);
 /* Opens a regular file and nothing else: a device would notice. A descriptor, or a negative errno:
  * -ENOEXEC when it is none. `ret_stat` may be NULL. */
 int reach_regular(const char *path, struct stat *ret_stat);
+/* A process's root folder, for reach_below(), when it is another one than ours; else a negative
+ * errno, -ENOENT when it is the same. */
+int reach_root(uint32_t pid);
+/* reach_regular() of a path as a process with that root folder sees it, links and all. */
+int reach_below(int root, const char *path, struct stat *ret_stat);
 /* A descriptor, or a negative errno: -ENOEXEC when it is no regular file, -ESTALE when only another
  * file of that name was found. */
 int reach_open(const struct place *place);

@@ -275,6 +275,13 @@ size_t symtab_count(const struct symtab *symtab)
 	return symtab->count;
 }
 
+size_t symtab_memory(const struct symtab *symtab)
+{
+	return sizeof(*symtab) + symtab->capacity * sizeof(*symtab->entries) +
+	       symtab->range_count * (sizeof(*symtab->range_start) + sizeof(*symtab->range_entry)) +
+	       symtab->pool.capacity;
+}
+
 bool symtab_find(const struct symtab *symtab, uint64_t address, struct symbol *ret_symbol)
 {
 	size_t low = 0, high = symtab->range_count;
@@ -297,6 +304,7 @@ bool symtab_find(const struct symtab *symtab, uint64_t address, struct symbol *r
 		.size = entry->end - entry->address,
 		.name = pool_text(symtab, entry->name),
 		.module = entry->module ? pool_text(symtab, entry->module) : NULL,
+		.sized = entry->sized,
 	};
 	return true;
 }

@@ -17,9 +17,10 @@
 struct symtab;
 
 struct symbol {
-	uint64_t address, size;
-	const char *name;   /* as the linker has it */
-	const char *module; /* kernel module, or NULL */
+	uint64_t address, size; /* of a sizeless one: to where it reaches */
+	const char *name;       /* as the linker has it */
+	const char *module;     /* kernel module, or NULL */
+	bool sized;             /* false: where it ends is a guess */
 };
 
 struct symtab *symtab_new(void);
@@ -34,3 +35,4 @@ int symtab_seal(struct symtab *symtab); /* 0 or -ENOMEM */
 size_t symtab_count(const struct symtab *symtab);
 /* false when no symbol covers the address; the strings live as long as the table. */
 bool symtab_find(const struct symtab *symtab, uint64_t address, struct symbol *ret_symbol);
+size_t symtab_memory(const struct symtab *symtab); /* bytes, about */

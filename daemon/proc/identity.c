@@ -1,30 +1,171 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The cgroup path of a process is where systemd and container engines write down whose it is.
+ * The cgroup path of a process is where systemd and container engines write down whose it is. They
+ * agree on no format, but a container's id is always 64 hexadecimal digits, and a pod's its uid.
+ * The names are chosen by whoever may make a cgroup: they are cut to fit and mean nothing else.
  */
 #include "proc/identity.h"
 
+#include "base/buf.h"
 #include "base/text.h"
 
-#include <stdbool.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-static bool has_suffix(struct text word, const char *suffix)
+enum {
+	ID_DIGITS = 64,
+	SHOWN_DIGITS = 12,
+	MAX_CGROUP_BYTES = 256 * 1024, /* a path in each of at most 16 hierarchies */
+};
+
+static size_t length(struct text text)
+{
+	return (size_t)(text.end - text.at);
+}
+
+static bool take_suffix(struct text *word, const char *suffix)
 {
 	size_t len = strlen(suffix);
 
-	return (size_t)(word.end - word.at) > len && memcmp(word.end - len, suffix, len) == 0;
+	if (length(*word) <= len || memcmp(word->end - len, suffix, len) != 0)
+		return false;
+	word->end -= len;
+	return true;
 }
 
-static bool names_a_unit(struct text component)
+static bool take_prefix(struct text *word, const char *prefix)
 {
-	static const char *const suffixes[] = {".service", ".scope", ".slice"};
+	size_t len = strlen(prefix);
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
-		if (has_suffix(component, suffixes[i]))
-			return true;
-	return false;
+	if (length(*word) <= len || memcmp(word->at, prefix, len) != 0)
+		return false;
+	word->at += len;
+	return true;
+}
+
+static bool is_hex(struct text text, size_t digits)
+{
+	if (length(text) != digits)
+		return false;
+	for (const char *at = text.at; at < text.end; at++)
+		if (!((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f')))
+			return false;
+	return true;
+}
+
+/* A unit's name has bytes it cannot hold, '-' among them, as \xNN. */
+static void put_unescaped(char *out, size_t out_bytes, struct text word)
+{
+	size_t len = 0;
+
+	while (word.at < word.end && len + 1 < out_bytes) {
+		uint64_t value;
+
+		if (length(word) >= 4 && word.at[0] == '\\' && word.at[1] == 'x') {
+			struct text digits = {word.at + 2, word.at + 4};
+
+			if (text_hex(&digits, &value) && digits.at == digits.end && value) {
+				out[len++] = (char)value;
+				word.at += 4;
+				continue;
+			}
+		}
+		out[len++] = *word.at++;
+	}
+	out[len] = '\0';
+}
+
+static void find_unit(struct text component, struct identity *identity)
+{
+	static const char *const suffixes[] = {".service", ".scope", ".slice",
+	                                       ".socket",  ".mount", ".swap"};
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		struct text stem = component;
+
+		if (take_suffix(&stem, suffixes[i]))
+			snprintf(identity->unit, sizeof(identity->unit), "%.*s",
+			         (int)length(component), component.at);
+	}
+}
+
+/* ID, ENGINE-ID.scope, or SLICE:ENGINE:ID. */
+static bool find_id(struct text component, struct identity *identity)
+{
+	struct text id = component, engine = component;
+
+	take_suffix(&id, ".scope");
+	if (length(id) > ID_DIGITS) {
+		id.at = id.end - ID_DIGITS;
+		if (id.at[-1] != '-' && id.at[-1] != ':')
+			return false;
+		engine.end = id.at - 1;
+		/* What watches over a container from outside is named after it. */
+		if (text_equals(engine, "conmon") || take_suffix(&engine, "-conmon"))
+			return false;
+	}
+	if (!is_hex(id, ID_DIGITS))
+		return false;
+	snprintf(identity->container, sizeof(identity->container), "%.*s", SHOWN_DIGITS, id.at);
+	return true;
+}
+
+static void find_container(struct text component, struct text parent, struct identity *identity)
+{
+	struct text name = component;
+	bool named;
+
+	if (find_id(component, identity))
+		return;
+	named = (take_prefix(&name, "machine-") && take_suffix(&name, ".scope")) ||
+	        (take_prefix(&name, "systemd-nspawn@") && take_suffix(&name, ".service")) ||
+	        take_prefix(&name, "lxc.payload.") || text_equals(parent, "lxc");
+	if (named)
+		put_unescaped(identity->container, sizeof(identity->container), name);
+}
+
+/* A UUID, in a slice's name with '_' for '-', or the hash that stands for one in a static pod. */
+static bool is_uid(struct text uid)
+{
+	static const unsigned int groups[] = {8, 4, 4, 4, 12};
+
+	if (is_hex(uid, 32))
+		return true;
+	for (size_t i = 0; i < 5; i++) {
+		struct text group = {uid.at, uid.at + groups[i]};
+
+		if (length(uid) < groups[i] || !is_hex(group, groups[i]))
+			return false;
+		uid.at = group.end;
+		if (i < 4 && !text_char(&uid, '-') && !text_char(&uid, '_'))
+			return false;
+	}
+	return uid.at == uid.end;
+}
+
+/* podUID, kubepods-podUID.slice, kubepods-burstable-podUID.slice, and what follows a ':'. */
+static void find_pod(struct text component, struct identity *identity)
+{
+	const char *colon = memchr(component.at, ':', length(component));
+	const char *at;
+
+	if (colon)
+		component.end = colon;
+	take_suffix(&component, ".slice");
+	for (at = component.end; at - component.at >= 3; at--)
+		if (memcmp(at - 3, "pod", 3) == 0)
+			break;
+	if (at - component.at < 3 || (at - component.at > 3 && at[-4] != '-'))
+		return;
+	component.at = at;
+	if (!is_uid(component))
+		return;
+	snprintf(identity->pod, sizeof(identity->pod), "%.*s", (int)length(component),
+	         component.at);
+	for (char *c = identity->pod; *c; c++)
+		if (*c == '_')
+			*c = '-';
 }
 
 /* The next component of a path, its slash taken. */
@@ -41,24 +182,126 @@ static bool next_component(struct text *path, struct text *ret_component)
 	return true;
 }
 
-void identity_unit(const char *cgroup_text, size_t len, char *unit, size_t unit_bytes)
+static void parse_path(struct text path, struct identity *identity)
 {
-	struct text rest = text_of(cgroup_text, len), line, component;
+	struct text component, parent = {path.at, path.at};
 
-	unit[0] = '\0';
-	while (text_line(&rest, &line)) {
-		/* "0::/path" is the unified hierarchy; "1:name=systemd:/path" the same on older
-		 * hosts. */
-		const char *path = memchr(line.at, '/', (size_t)(line.end - line.at));
-
-		if (!path)
-			continue;
-		line.at = path;
-		while (next_component(&line, &component))
-			if (names_a_unit(component))
-				snprintf(unit, unit_bytes, "%.*s",
-				         (int)(component.end - component.at), component.at);
-		if (unit[0])
-			return;
+	take_suffix(&path, " (deleted)");
+	while (next_component(&path, &component)) {
+		find_unit(component, identity);
+		find_container(component, parent, identity);
+		find_pod(component, identity);
+		parent = component;
 	}
+}
+
+enum hierarchy { SYSTEMDS, UNIFIED, CONTROLLERS, HIERARCHIES };
+
+/* "0::/path" is the unified hierarchy, "1:name=systemd:/path" systemd's own on older hosts,
+ * "3:cpu:/path" a controller's. */
+static bool parse_line(struct text line, enum hierarchy *ret_hierarchy, struct text *ret_path)
+{
+	uint64_t number;
+
+	if (!text_decimal(&line, &number) || !text_char(&line, ':'))
+		return false;
+	*ret_hierarchy = CONTROLLERS;
+	if (length(line) > 0 && *line.at == ':')
+		*ret_hierarchy = UNIFIED;
+	else if (take_prefix(&line, "name=systemd"))
+		*ret_hierarchy = SYSTEMDS;
+	line.at = memchr(line.at, ':', length(line));
+	if (!line.at)
+		return false;
+	line.at++;
+	*ret_path = line;
+	return true;
+}
+
+/* What is already known stays: systemd's own hierarchy knows best, a controller's may end above the
+ * unit. */
+static void fill(struct identity *identity, const struct identity *from)
+{
+	if (!identity->unit[0])
+		memcpy(identity->unit, from->unit, sizeof(identity->unit));
+	if (!identity->container[0])
+		memcpy(identity->container, from->container, sizeof(identity->container));
+	if (!identity->pod[0])
+		memcpy(identity->pod, from->pod, sizeof(identity->pod));
+}
+
+void identity_parse(const char *cgroup_text, size_t len, struct identity *ret_identity)
+{
+	*ret_identity = (struct identity){.references = 1};
+	for (enum hierarchy wanted = 0; wanted < HIERARCHIES; wanted++) {
+		struct text rest = text_of(cgroup_text, len), line, path;
+		enum hierarchy hierarchy;
+
+		while (text_line(&rest, &line)) {
+			struct identity found = {0};
+
+			if (!parse_line(line, &hierarchy, &path) || hierarchy != wanted)
+				continue;
+			parse_path(path, &found);
+			fill(ret_identity, &found);
+		}
+	}
+}
+
+bool identity_equal(const struct identity *a, const struct identity *b)
+{
+	return !strcmp(a->unit, b->unit) && !strcmp(a->container, b->container) &&
+	       !strcmp(a->pod, b->pod);
+}
+
+/* A process that is ending has left its memory, then its cgroup: it is shown in the root of a
+ * legacy hierarchy until its parent has waited for it. Threads of the kernel have no memory either;
+ * they are nobody's. */
+static bool has_left(uint32_t pid, const struct identity *identity)
+{
+	char path[48], target[8];
+
+	if (identity->unit[0] || identity->container[0] || identity->pod[0])
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	return readlink(path, target, sizeof(target)) < 0 && errno != EACCES;
+}
+
+int identity_read(uint32_t pid, struct identity *like, struct identity **ret_identity)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	struct identity parsed, *identity;
+	char path[48];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%u/cgroup", pid);
+	err = buf_read_file(&text, path, MAX_CGROUP_BYTES);
+	if (err)
+		return err == -ENOMEM ? err : -ESRCH;
+	identity_parse(buf_text(&text), text.len, &parsed);
+	if (has_left(pid, &parsed))
+		return -ESRCH;
+	if (like && identity_equal(like, &parsed)) {
+		*ret_identity = identity_ref(like);
+		return 0;
+	}
+	identity = malloc(sizeof(*identity));
+	if (!identity)
+		return -ENOMEM;
+	*identity = parsed;
+	*ret_identity = identity;
+	return 0;
+}
+
+struct identity *identity_ref(struct identity *identity)
+{
+	if (identity)
+		identity->references++;
+	return identity;
+}
+
+void identity_unref(struct identity *identity)
+{
+	if (identity && --identity->references == 0)
+		free(identity);
 }

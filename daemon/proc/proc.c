@@ -7,35 +7,13 @@
 
 #include "base/bounds.h"
 #include "base/clock.h"
+#include "proc/proc_private.h"
 #include "proc/scan.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <uthash.h>
-
-struct program {
-	struct image image;
-	struct program *older;
-};
-
-struct process {
-	uint32_t pid;
-	bool alone;  /* has had one thread only, so that its exit is the process's */
-	bool exited; /* its main thread has */
-	uint64_t exit_mono_ns;
-	struct program *newest; /* never NULL */
-	UT_hash_handle hh;
-};
-
-struct procs {
-	struct store *store;
-	struct process *by_pid;
-	uint64_t dropped;
-	procs_changed_fn *changed;
-	void *changed_ctx;
-};
 
 struct procs *procs_new(struct store *store)
 {
@@ -51,6 +29,7 @@ static void program_free(struct program *program)
 	if (!program)
 		return;
 	mapping_set_unref(program->image.set);
+	identity_unref(program->identity);
 	free(program);
 }
 
@@ -78,12 +57,21 @@ void procs_free(struct procs *procs)
 	free(procs);
 }
 
-static struct process *find(const struct procs *procs, uint32_t pid)
+struct process *procs_find(const struct procs *procs, uint32_t pid)
 {
 	struct process *process;
 
 	HASH_FIND(hh, procs->by_pid, &pid, sizeof(pid), process);
 	return process;
+}
+
+struct program *process_program(const struct process *process, uint64_t mono_ns)
+{
+	struct program *program = process->newest;
+
+	while (program->older && program->image.start_mono_ns > mono_ns)
+		program = program->older;
+	return program;
 }
 
 static void tell(const struct procs *procs, uint32_t pid)
@@ -98,10 +86,10 @@ static void set_comm(struct image *image, const char *comm)
 }
 
 /* Starts a program in `pid`: with the mappings of `like` after a fork, with none after an exec. */
-static struct image *start_program(struct procs *procs, uint32_t pid, const struct image *like,
-                                   uint64_t mono_ns)
+static struct program *start_program(struct procs *procs, uint32_t pid, const struct image *like,
+                                     uint64_t mono_ns)
 {
-	struct process *process = find(procs, pid);
+	struct process *process = procs_find(procs, pid);
 	struct program *program = calloc(1, sizeof(*program));
 
 	if (!program)
@@ -126,29 +114,30 @@ static struct image *start_program(struct procs *procs, uint32_t pid, const stru
 	process->newest = program;
 	process->exited = false;
 	tell(procs, pid);
-	return &program->image;
+	return program;
 }
 
 /* What runs in `pid` now, as far as known; else what /proc says. */
 static struct image *current(struct procs *procs, uint32_t pid)
 {
-	struct process *process = find(procs, pid);
-	struct image *image;
+	struct process *process = procs_find(procs, pid);
+	struct program *program;
 
 	if (process)
 		return &process->newest->image;
 	if (!scan_exists(pid))
 		return NULL;
-	image = start_program(procs, pid, NULL, 0);
-	if (image)
-		scan_process(procs->store, pid, image);
-	return image;
+	program = start_program(procs, pid, NULL, 0);
+	if (!program)
+		return NULL;
+	scan_process(procs->store, pid, &program->image);
+	return &program->image;
 }
 
 static int scan_one(uint32_t pid, void *ctx)
 {
 	struct procs *procs = ctx;
-	struct process *process = find(procs, pid);
+	struct process *process = procs_find(procs, pid);
 
 	if (process) {
 		tell(procs, pid);
@@ -184,7 +173,7 @@ int procs_scan(struct procs *procs)
 /* A process begins, or begins anew, with one thread. */
 static void set_alone(struct procs *procs, uint32_t pid, bool alone)
 {
-	struct process *process = find(procs, pid);
+	struct process *process = procs_find(procs, pid);
 
 	if (process)
 		process->alone = alone;
@@ -192,7 +181,10 @@ static void set_alone(struct procs *procs, uint32_t pid, bool alone)
 
 void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t mono_ns)
 {
-	start_program(procs, pid, current(procs, parent_pid), mono_ns);
+	struct program *program = start_program(procs, pid, current(procs, parent_pid), mono_ns);
+
+	if (program)
+		program_forked(procs, program, parent_pid);
 	set_alone(procs, pid, true);
 }
 
@@ -203,10 +195,12 @@ void procs_thread(struct procs *procs, uint32_t pid)
 
 void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mono_ns)
 {
-	struct image *image = start_program(procs, pid, NULL, mono_ns);
+	struct program *program = start_program(procs, pid, NULL, mono_ns);
 
-	if (image)
-		set_comm(image, comm);
+	if (program) {
+		program_execed(program);
+		set_comm(&program->image, comm);
+	}
 	set_alone(procs, pid, true);
 }
 
@@ -233,7 +227,7 @@ void procs_mmap(struct procs *procs, uint32_t pid, uint64_t start, uint64_t end,
 
 void procs_exit(struct procs *procs, uint32_t pid, uint32_t tid, uint64_t mono_ns)
 {
-	struct process *process = pid == tid ? find(procs, pid) : NULL;
+	struct process *process = pid == tid ? procs_find(procs, pid) : NULL;
 
 	if (!process)
 		return;
@@ -283,20 +277,14 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 
 const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono_ns)
 {
-	struct process *process = find(procs, pid);
-	struct program *program;
+	struct process *process = procs_find(procs, pid);
 
-	if (!process)
-		return current(procs, pid);
-	program = process->newest;
-	while (program->older && program->image.start_mono_ns > mono_ns)
-		program = program->older;
-	return &program->image;
+	return process ? &process_program(process, mono_ns)->image : current(procs, pid);
 }
 
 struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid)
 {
-	struct process *process = find(procs, pid);
+	struct process *process = procs_find(procs, pid);
 
 	if (!process || has_ended(process))
 		return NULL;
@@ -311,7 +299,7 @@ void procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx)
 
 bool procs_known(const struct procs *procs, uint32_t pid)
 {
-	return find(procs, pid) != NULL;
+	return procs_find(procs, pid) != NULL;
 }
 
 static int by_pid(const struct process *a, const struct process *b)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "object/store.h"
+#include "proc/identity.h"
 #include "proc/mapping_set.h"
 
 #include <stdbool.h>
@@ -55,6 +56,10 @@ void procs_expire(struct procs *procs, uint64_t mono_ns);
 /* The image that `pid` ran at a time; reads /proc when the process is not known. NULL when it is
  * nowhere. */
 const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono_ns);
+/* Whose `pid` was at a time, valid until the next call; NULL when it is not known. Reads /proc when
+ * it is first asked about a program, and again when that is a minute ago, sooner while the program
+ * is young. */
+const struct identity *procs_identity(struct procs *procs, uint32_t pid, uint64_t mono_ns);
 /* The mappings of what `pid` runs now; NULL when it is not known or has exited. Reads nothing but
  * the number of threads left when its main thread has ended. */
 struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid);

@@ -110,17 +110,12 @@ static int append_string(struct builder *builder, const char *bytes, size_t len,
 	return table_append(&builder->string_starts, &start, ret_id);
 }
 
-uint32_t builder_string(struct builder *builder, const char *bytes, size_t len)
+/* 0 when it was not interned yet. */
+static uint32_t find_string(const struct builder *builder, const char *bytes, size_t len,
+                            uint32_t hash)
 {
-	uint32_t hash, cursor, id;
+	uint32_t cursor = hash, id;
 
-	if (builder->error || !len)
-		return 0;
-	len = strnlen(bytes, len);
-	if (!len)
-		return 0;
-	hash = index_hash(bytes, len, builder->seed);
-	cursor = hash;
 	while ((id = index_next(&builder->string_starts.index, hash, &cursor))) {
 		uint32_t start = *(uint32_t *)table_row(&builder->string_starts, id);
 		const char *known = builder->string_bytes + start;
@@ -128,6 +123,22 @@ uint32_t builder_string(struct builder *builder, const char *bytes, size_t len)
 		if (!strncmp(known, bytes, len) && !known[len])
 			return id;
 	}
+	return 0;
+}
+
+uint32_t builder_string(struct builder *builder, const char *bytes, size_t len)
+{
+	uint32_t hash, id;
+
+	if (builder->error || !len)
+		return 0;
+	len = strnlen(bytes, len);
+	if (!len)
+		return 0;
+	hash = index_hash(bytes, len, builder->seed);
+	id = find_string(builder, bytes, len, hash);
+	if (id)
+		return id;
 	builder->error = append_string(builder, bytes, len, &id);
 	if (!builder->error)
 		builder->error = index_add(&builder->string_starts.index, hash, id);
@@ -137,6 +148,13 @@ uint32_t builder_string(struct builder *builder, const char *bytes, size_t len)
 uint32_t builder_text(struct builder *builder, const char *string)
 {
 	return builder_string(builder, string, strlen(string));
+}
+
+bool builder_has_text(const struct builder *builder, const char *string)
+{
+	size_t len = strlen(string);
+
+	return find_string(builder, string, len, index_hash(string, len, builder->seed)) != 0;
 }
 
 static uint32_t intern(struct builder *builder, struct table *table, const void *row)
@@ -282,6 +300,23 @@ const struct profile *builder_view(const struct builder *builder)
 	view->string_start = builder->string_starts.rows;
 	view->string_count = builder->string_starts.count;
 	return view;
+}
+
+static size_t table_memory(const struct table *table)
+{
+	return (size_t)table->capacity * table->row_bytes +
+	       (size_t)table->index.size * sizeof(*table->index.slots);
+}
+
+size_t builder_memory(const struct builder *builder)
+{
+	size_t bytes = sizeof(*builder) + sizeof(*builder->view) + builder->string_capacity +
+	               table_memory(&builder->string_starts);
+
+#define TABLE(name, type, key) bytes += table_memory(&builder->name##s);
+	TABLES(TABLE)
+#undef TABLE
+	return bytes;
 }
 
 /* Every table begins at a multiple of this. */

@@ -8,6 +8,8 @@
 
 #include "profile/profile.h"
 
+#include <stdbool.h>
+
 struct builder;
 
 struct builder *builder_new(void); /* NULL when out of memory */
@@ -39,5 +41,8 @@ void builder_ticks(struct builder *builder, const struct ticks *ticks); /* adds 
  */
 const struct profile *builder_view(const struct builder *builder);
 int builder_error(const struct builder *builder); /* 0 or -ENOMEM, sticky */
+/* Whether this string was interned. */
+bool builder_has_text(const struct builder *builder, const char *string);
+size_t builder_memory(const struct builder *builder); /* bytes it holds */
 /* Ends building; the builder is empty afterwards and may only be freed. */
 int builder_seal(struct builder *builder, struct profile **ret_profile);

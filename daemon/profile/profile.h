@@ -74,6 +74,8 @@ struct task {
 	uint32_t pid, tid;
 	uint32_t comm;   /* string: the process's name */
 	uint32_t thread; /* string: the thread's name */
+	/* Strings: whose it is; none where it is in none. */
+	uint32_t unit, container, pod;
 };
 
 struct sample {

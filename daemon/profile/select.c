@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* Of a container's id: digits that people must give at least, and those that a task has. */
+enum { SHORTEST_ID = 4, SHOWN_ID = 12 };
+
 struct merge {
 	struct builder *into;
 	const struct profile *slice;
@@ -27,18 +30,54 @@ static bool has_id(const uint32_t *ids, size_t count, uint32_t id)
 	return false;
 }
 
-static bool selects(const struct selection *selection, uint32_t pid, uint32_t tid, const char *comm,
-                    const char *thread)
+static bool has_name(const char *const *names, size_t count, const char *name)
 {
-	if (!has_id(selection->pids, selection->pid_count, pid) ||
-	    !has_id(selection->tids, selection->tid_count, tid))
-		return false;
-	if (!selection->comm_count)
-		return true;
-	for (size_t i = 0; i < selection->comm_count; i++)
-		if (!strcmp(selection->comms[i], comm) || !strcmp(selection->comms[i], thread))
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
 			return true;
-	return false;
+	return !count;
+}
+
+static bool is_id(const char *text)
+{
+	return strlen(text) >= SHORTEST_ID && !text[strspn(text, "0123456789abcdef")];
+}
+
+/* One of them is the beginning of the other. */
+static bool names_container(const char *wanted, const char *container)
+{
+	size_t len = strlen(wanted), shown = strlen(container);
+
+	if (!strcmp(wanted, container))
+		return true;
+	return shown == SHOWN_ID && is_id(container) && is_id(wanted) &&
+	       !strncmp(wanted, container, len < shown ? len : shown);
+}
+
+static bool has_container(const struct selection *selection, const char *container)
+{
+	for (size_t i = 0; i < selection->container_count; i++)
+		if (names_container(selection->containers[i], container))
+			return true;
+	return !selection->container_count;
+}
+
+static bool selects(const struct selection *selection, const struct profile *profile,
+                    const struct task *task)
+{
+	if (!has_id(selection->pids, selection->pid_count, task->pid) ||
+	    !has_id(selection->tids, selection->tid_count, task->tid))
+		return false;
+	if (!has_name(selection->comms, selection->comm_count,
+	              profile_string(profile, task->comm)) &&
+	    !has_name(selection->comms, selection->comm_count,
+	              profile_string(profile, task->thread)))
+		return false;
+	return has_name(selection->units, selection->unit_count,
+	                profile_string(profile, task->unit)) &&
+	       has_name(selection->pods, selection->pod_count,
+	                profile_string(profile, task->pod)) &&
+	       has_container(selection, profile_string(profile, task->container));
 }
 
 static uint32_t merge_string(const struct merge *merge, uint32_t string)
@@ -97,13 +136,14 @@ static void merge_tasks(const struct merge *merge)
 	for (uint32_t id = 0; id < slice->task_count; id++) {
 		struct task task = slice->tasks[id];
 
-		merge->kept[id] = selects(merge->selection, task.pid, task.tid,
-		                          profile_string(slice, task.comm),
-		                          profile_string(slice, task.thread));
+		merge->kept[id] = selects(merge->selection, slice, &task);
 		if (!merge->kept[id] || !id)
 			continue;
 		task.comm = merge_string(merge, task.comm);
 		task.thread = merge_string(merge, task.thread);
+		task.unit = merge_string(merge, task.unit);
+		task.container = merge_string(merge, task.container);
+		task.pod = merge_string(merge, task.pod);
 		merge->tasks[id] = builder_task(merge->into, &task);
 	}
 }
@@ -157,8 +197,10 @@ static void merge_samples(const struct merge *merge)
 	}
 }
 
-/* The idle task was only counted; its ticks become what they would have been as samples. */
-static void merge_idle(struct builder *into, const struct profile *slice)
+/* The idle task was only counted; its ticks become what they would have been as samples. It is
+ * selected like any other, hence after it was made. */
+static void merge_idle(struct builder *into, const struct profile *slice,
+                       const struct selection *selection)
 {
 	uint64_t values[PROFILE_VALUES] = {slice->ticks.idle};
 	uint32_t name = builder_text(into, "[idle]");
@@ -166,6 +208,8 @@ static void merge_idle(struct builder *into, const struct profile *slice)
 	struct task task = {.comm = name};
 	uint32_t location;
 
+	if (builder_error(into) || !selects(selection, builder_view(into), &task))
+		return;
 	if (slice->type_count > 1)
 		values[slice->type_count - 1] = slice->ticks.idle * slice->period;
 	location = builder_location(into, builder_mapping(into, &mapping), 0);
@@ -194,8 +238,8 @@ static int merge_slice(struct builder *into, const struct profile *slice,
 	merge_samples(&merge);
 	for (uint32_t i = 1; i < slice->comment_count; i++)
 		builder_comment(into, profile_string(slice, slice->comments[i]));
-	if (selection->idle && slice->ticks.idle && selects(selection, 0, 0, "[idle]", "[idle]"))
-		merge_idle(into, slice);
+	if (selection->idle && slice->ticks.idle)
+		merge_idle(into, slice, selection);
 	builder_ticks(into, &slice->ticks);
 	return builder_error(into);
 }

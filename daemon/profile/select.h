@@ -15,7 +15,10 @@ struct selection {
 	uint32_t pids[MAX_QUERY_VALUES], tids[MAX_QUERY_VALUES];
 	size_t pid_count, tid_count;
 	const char *comms[MAX_QUERY_VALUES]; /* the process's or the thread's name, exactly */
-	size_t comm_count;
+	const char *units[MAX_QUERY_VALUES], *pods[MAX_QUERY_VALUES]; /* exactly */
+	/* A name exactly; of an id its beginning, from 4 digits on, or all 64 of them. */
+	const char *containers[MAX_QUERY_VALUES];
+	size_t comm_count, unit_count, pod_count, container_count;
 	bool no_kernel; /* leave out kernel frames, and samples that have no others */
 	bool idle;      /* show the idle task, as one sample named [idle] */
 };

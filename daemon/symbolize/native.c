@@ -5,6 +5,7 @@
  */
 #include "symbolize/native.h"
 #include "base/bounds.h"
+#include "base/text.h"
 #include "symbolize/demangle.h"
 
 #include <inttypes.h>
@@ -18,35 +19,65 @@ uint32_t native_label(struct builder *builder, const char *name)
 	return builder_function(builder, &function);
 }
 
-uint32_t native_function(struct builder *builder, const char *symbol)
+/* Adds a function of which all but the name is known. */
+static uint32_t add_function(struct builder *builder, const char *symbol, struct function function)
 {
 	_cleanup_free_ char *readable = demangle(symbol);
 
-	if (!readable || !strcmp(readable, symbol))
-		return native_label(builder, symbol);
-	const struct function function = {
-		.name = builder_text(builder, readable),
-		.system_name = builder_text(builder, symbol),
-	};
+	if (readable && strcmp(readable, symbol) != 0) {
+		function.name = builder_text(builder, readable);
+		function.system_name = builder_text(builder, symbol);
+	} else {
+		function.name = builder_text(builder, symbol);
+	}
+	return builder_function(builder, &function);
+}
+
+uint32_t native_function(struct builder *builder, const char *symbol)
+{
+	return add_function(builder, symbol, (struct function){0});
+}
+
+/* The path's last part, in as many bytes as leave room for an address. */
+static struct text base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+
+	return text_of(base, strnlen(base, MAX_PATH_BYTES - 32));
+}
+
+uint32_t native_frame(struct builder *builder, const char *path, const struct source_frame *frame)
+{
+	struct text base = base_name(path);
+	struct function function = {.start_line = frame->start_line};
+	char name[MAX_PATH_BYTES];
+
+	if (frame->file)
+		function.filename = builder_text(builder, frame->file);
+	if (frame->function && frame->function[0])
+		return add_function(builder, frame->function, function);
+	if (!frame->function_address)
+		return builder_function(builder, &NOTHING_KNOWN);
+	snprintf(name, sizeof(name), "%.*s!sub_%" PRIx64, (int)(base.end - base.at), base.at,
+	         frame->function_address);
+	function.name = builder_text(builder, name);
 	return builder_function(builder, &function);
 }
 
 uint32_t native_place(struct builder *builder, const char *path, uint64_t address)
 {
+	struct text base = base_name(path);
 	char name[MAX_PATH_BYTES];
-	const char *slash = strrchr(path, '/');
-	const char *base = slash ? slash + 1 : path;
-	size_t len = strnlen(base, MAX_PATH_BYTES - 32);
 
 	/* "[vdso]" has brackets already. */
-	if (len > 2 && base[0] == '[' && base[len - 1] == ']') {
-		base++;
-		len -= 2;
+	if (base.end - base.at > 2 && *base.at == '[' && base.end[-1] == ']') {
+		base.at++;
+		base.end--;
 	}
-	if (!len) {
-		base = "unknown";
-		len = strlen(base);
-	}
-	snprintf(name, sizeof(name), "[%.*s+0x%" PRIx64 "]", (int)len, base, address);
+	if (base.at == base.end)
+		base = text_of("unknown", strlen("unknown"));
+	snprintf(name, sizeof(name), "[%.*s+0x%" PRIx64 "]", (int)(base.end - base.at), base.at,
+	         address);
 	return native_label(builder, name);
 }

@@ -5,11 +5,15 @@
  */
 #pragma once
 
-#include "object/symtab.h"
+#include "names/source_frame.h"
 #include "profile/builder.h"
 
-/* The function of a file's or the kernel's symbol, its name demangled. */
+/* The kernel's symbol, demangled. */
 uint32_t native_function(struct builder *builder, const char *symbol);
+/* The function of a frame in the file of this path: `libfoo.so!sub_1a2b` where nothing but its
+ * bounds is known, and NOTHING_KNOWN where not even that is. */
+uint32_t native_frame(struct builder *builder, const char *path, const struct source_frame *frame);
+#define NOTHING_KNOWN ((struct function){0})
 /* A function of a name of our own: no linker knows it. */
 uint32_t native_label(struct builder *builder, const char *name);
 /* `[libfoo.so+0x1a2b]`, for an address that no symbol covers. */

@@ -1,67 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The walk over a profile's locations. Each kind of mapping has one function here that ends in one
- * builder_line(), so every location has a name afterwards, if only an honest placeholder.
+ * The walk over a profile's locations. Each kind of mapping has one function here that ends in a
+ * builder_line(), so every location has a name afterwards, if only an honest placeholder. Those in
+ * files wait for each other, because a file is asked about all of them at once.
  */
 #include "symbolize/symbolize.h"
 #include "base/bounds.h"
 #include "base/clock.h"
+#include "symbolize/file_names.h"
 #include "symbolize/kernel.h"
 #include "symbolize/native.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Modules and BPF programs come and go; reading kallsyms takes some tens of milliseconds. */
 #define KERNEL_MAX_AGE_NS (60 * NSEC_PER_SEC)
 
+/* The names process is ended when nobody has asked for a profile for so long. */
+#define REST_NS (60 * NSEC_PER_SEC)
+
 struct symbolizer {
-	struct store *store;
-	struct symtab *kernel; /* NULL when it could not be read, or not yet */
-	int kernel_error;      /* why */
-	uint64_t kernel_ns;    /* when it was tried; 0: never */
+	struct file_names files;
+	struct symtab *kernel;             /* NULL when it could not be read, or not yet */
+	int kernel_error;                  /* why */
+	uint64_t kernel_ns;                /* when it was tried; 0: never */
+	uint64_t known_files, known_bytes; /* for other threads */
 	/* Of the run under way. */
+	struct wanted *wanted; /* locations in files */
+	size_t wanted_count;
 	bool kernel_noted;
 };
 
-struct symbolizer *symbolizer_new(struct store *store)
+struct symbolizer *symbolizer_new(const struct symbolizer_config *config)
 {
-	struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
+	_cleanup_(symbolizer_freep) struct symbolizer *symbolizer = calloc(1, sizeof(*symbolizer));
 
-	if (symbolizer)
-		symbolizer->store = store;
-	return symbolizer;
+	if (!symbolizer)
+		return NULL;
+	symbolizer->files = (struct file_names){
+		.store = config->store,
+		.fetch = config->fetch,
+		/* What is read is much larger than what is learned from it. */
+		.client = names_client_new(config->program, config->max_bytes / 4 * 3),
+		.files = {.max_bytes = config->max_bytes / 4},
+	};
+	return symbolizer->files.client ? TAKE_PTR(symbolizer) : NULL;
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)
 {
 	if (!symbolizer)
 		return;
+	names_client_free(symbolizer->files.client);
+	known_files_release(&symbolizer->files.files);
 	symtab_free(symbolizer->kernel);
 	free(symbolizer);
-}
-
-static int name_file(struct symbolizer *symbolizer, struct builder *builder, uint32_t id,
-                     const struct location *location, const struct mapping *mapping)
-{
-	_cleanup_(object_unrefp) struct object *object =
-		mapping->object ? store_get(symbolizer->store, mapping->object) : NULL;
-	struct symbol symbol;
-
-	int err = object ? object_symbol(object, location->address, &symbol) : -ENOENT;
-	if (err == -ENOMEM)
-		return err;
-	if (err == 0) {
-		builder_line(builder, id, native_function(builder, symbol.name), 0);
-		return 0;
-	}
-	/* The builder's strings move while it makes the new one from this one. */
-	_cleanup_free_ char *path = strdup(profile_string(builder_view(builder), mapping->path));
-	if (!path)
-		return -ENOMEM;
-	builder_line(builder, id, native_place(builder, path, location->address), 0);
-	return 0;
 }
 
 static void refresh_kernel(struct symbolizer *symbolizer)
@@ -153,7 +149,9 @@ static int name_location(struct symbolizer *symbolizer, struct builder *builder,
 		return name_pseudo(builder, id, &(struct mapping){0});
 	switch (mapping.kind) {
 	case MAPPING_FILE:
-		return name_file(symbolizer, builder, id, &location, &mapping);
+		symbolizer->wanted[symbolizer->wanted_count++] =
+			(struct wanted){location.mapping, id, location.address};
+		return 0;
 	case MAPPING_KERNEL:
 		return name_kernel(symbolizer, builder, id, &location);
 	case MAPPING_PSEUDO:
@@ -162,15 +160,89 @@ static int name_location(struct symbolizer *symbolizer, struct builder *builder,
 	return -EINVAL;
 }
 
-int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
+static int by_place(const void *left, const void *right)
 {
-	uint32_t count = builder_view(builder)->location_count;
+	const struct wanted *a = left, *b = right;
 
-	symbolizer->kernel_noted = false;
-	for (uint32_t id = 1; id < count; id++) {
-		int err = name_location(symbolizer, builder, id);
+	if (a->mapping != b->mapping)
+		return a->mapping < b->mapping ? -1 : 1;
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+static int name_files(struct symbolizer *symbolizer, struct builder *builder)
+{
+	struct wanted *wanted = symbolizer->wanted;
+	size_t count = symbolizer->wanted_count, end;
+
+	if (count)
+		qsort(wanted, count, sizeof(*wanted), by_place);
+	for (size_t start = 0; start < count; start = end) {
+		for (end = start + 1; end < count; end++)
+			if (wanted[end].mapping != wanted[start].mapping)
+				break;
+		int err = file_names_add(&symbolizer->files, builder, wanted + start, end - start);
 		if (err < 0)
 			return err;
 	}
 	return 0;
+}
+
+static void note_lost(const struct symbolizer *symbolizer, struct builder *builder)
+{
+	char comment[128];
+
+	if (!symbolizer->files.lost)
+		return;
+	snprintf(comment, sizeof(comment), "names of %" PRIu64 " files could not be read",
+	         symbolizer->files.lost);
+	builder_comment(builder, comment);
+}
+
+static void publish(struct symbolizer *symbolizer)
+{
+	const struct known_files *files = &symbolizer->files.files;
+
+	__atomic_store_n(&symbolizer->known_files, HASH_COUNT(files->by_key), __ATOMIC_RELAXED);
+	__atomic_store_n(&symbolizer->known_bytes, known_files_memory(files), __ATOMIC_RELAXED);
+}
+
+int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
+{
+	uint32_t count = builder_view(builder)->location_count;
+	_cleanup_free_ struct wanted *wanted = calloc(count, sizeof(*wanted));
+	int err = wanted ? 0 : -ENOMEM;
+
+	symbolizer->wanted = wanted;
+	symbolizer->wanted_count = 0;
+	symbolizer->files.lost = 0;
+	symbolizer->kernel_noted = false;
+	for (uint32_t id = 1; id < count && !err; id++)
+		err = name_location(symbolizer, builder, id);
+	if (!err)
+		err = name_files(symbolizer, builder);
+	symbolizer->wanted = NULL;
+	note_lost(symbolizer, builder);
+	publish(symbolizer);
+	return err;
+}
+
+bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, uint32_t *ret_pid)
+{
+	const struct known_file *known = known_files_with(&symbolizer->files.files, file);
+
+	if (known)
+		*ret_pid = known->pid;
+	return known;
+}
+
+void symbolizer_rest(struct symbolizer *symbolizer)
+{
+	names_client_rest(symbolizer->files.client, REST_NS);
+}
+
+void symbolizer_get_stats(const struct symbolizer *symbolizer, struct symbolizer_stats *ret_stats)
+{
+	names_client_get_stats(symbolizer->files.client, &ret_stats->names);
+	ret_stats->known_files = __atomic_load_n(&symbolizer->known_files, __ATOMIC_RELAXED);
+	ret_stats->known_bytes = __atomic_load_n(&symbolizer->known_bytes, __ATOMIC_RELAXED);
 }

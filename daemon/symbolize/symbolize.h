@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct symbolizer - gives every location of a profile its function's name. Lives on the render
- * lane: one thread at a time, its caches have no lock. A file's address asks its object's symbols,
- * a kernel address asks kallsyms; where nothing covers an address the name is honest about it:
+ * struct symbolizer - gives every location of a profile its functions' names, source files and
+ * lines. Lives on the render lane: one thread at a time, its caches have no lock. Files are read by
+ * the names process; a kernel address asks kallsyms; where nothing covers an address the name is
+ * honest about it: `libfoo.so!sub_1a2b` where only the function's bounds are known,
  * `[libfoo.so+0x1a2b]`,
  * `[kernel+0x...]`, or the pseudo mapping's own name.
  */
 #pragma once
 
+#include "names/client.h"
 #include "object/store.h"
 #include "profile/builder.h"
+#include "symbolize/fetch.h"
 
 struct symbolizer;
 
-/* The store must outlive it. NULL when out of memory. */
-struct symbolizer *symbolizer_new(struct store *store);
+struct symbolizer_config {
+	struct store *store; /* must outlive it */
+	struct fetch *fetch; /* likewise; NULL: no debuginfod servers */
+	const char *program; /* that becomes the names process, see names_client_new() */
+	uint64_t max_bytes;  /* of what is kept here, and of the names process, together */
+};
+
+struct symbolizer_stats {
+	uint64_t known_files, known_bytes;
+	struct names_stats names;
+};
+
+/* NULL when out of memory. */
+struct symbolizer *symbolizer_new(const struct symbolizer_config *config);
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(struct symbolizer *, symbolizer_free)
 
@@ -22,3 +37,10 @@ DEFINE_CLEANUP(struct symbolizer *, symbolizer_free)
  * mapping of the module's name in brackets, those of BPF programs to [bpf]. 0 or -ENOMEM: a name
  * that cannot be found is no error. */
 int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder);
+/* Whether a profile named by it so far has this source file, and the process in whose root folder
+ * it is to be looked for, 0: ours. */
+bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, uint32_t *ret_pid);
+/* Gives back what is only worth holding while profiles are asked for. */
+void symbolizer_rest(struct symbolizer *symbolizer);
+void symbolizer_get_stats(const struct symbolizer *symbolizer,
+                          struct symbolizer_stats *ret_stats); /* any thread */

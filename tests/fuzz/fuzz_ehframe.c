@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "object/ehframe.h"
 #include "object/frame_section.h"
+#include "object/function_bounds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,6 +28,22 @@ static int see_address(uint64_t address, void *ctx)
 	return 0;
 }
 
+static void check_bounds(const struct elf *elf)
+{
+	static const uint64_t addresses[] = {0,      0x1000,   0x1001,    0x1200,
+	                                     0x1fff, 0x401000, UINT64_MAX};
+	enum { COUNT = sizeof(addresses) / sizeof(addresses[0]) };
+	struct bounds bounds[COUNT];
+
+	if (function_bounds(elf, addresses, COUNT, bounds) < 0)
+		return;
+	for (size_t i = 0; i < COUNT; i++) {
+		if (bounds[i].end &&
+		    (addresses[i] < bounds[i].start || addresses[i] >= bounds[i].end))
+			abort();
+	}
+}
+
 static void as_file(const uint8_t *data, size_t size)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
@@ -35,6 +52,7 @@ static void as_file(const uint8_t *data, size_t size)
 	if (elf_open_bytes(data, size, &elf) < 0)
 		return;
 	ehframe_each_row(elf, check_row, &covered);
+	check_bounds(elf);
 	elf_each_relative(elf, see_address, NULL);
 	elf_read_address(elf, elf_entry(elf), &word, sizeof(word));
 }

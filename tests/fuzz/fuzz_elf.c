@@ -4,6 +4,8 @@
  * and relocations, from memory and from a descriptor, because libelf reads the two by different
  * code.
  */
+#include "base/bounds.h"
+#include "object/elf_symtab.h"
 #include "object/object.h"
 
 #include <stdlib.h>
@@ -48,14 +50,19 @@ static void read_all(const struct elf *elf)
 
 static void look_around(struct object *object)
 {
+	_cleanup_(symtab_freep) struct symtab *symtab = symtab_new();
 	struct symbol symbol;
 	uint64_t address;
 
+	if (!symtab || elf_add_symbols(object->elf, symtab) < 0 || symtab_seal(symtab) < 0) {
+		object_unref(object);
+		return;
+	}
 	for (uint64_t offset = 0; offset < 0x4000; offset += 0x333) {
 		if (object_address(object, offset, &address))
-			object_symbol(object, address, &symbol);
+			symtab_find(symtab, address, &symbol);
 	}
-	object_symbol(object, UINT64_MAX, &symbol);
+	symtab_find(symtab, UINT64_MAX, &symbol);
 	read_all(object->elf);
 	object_unref(object);
 }

@@ -6,6 +6,7 @@
 #include "proc/maps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct input {
 	const char *begin, *end;
@@ -25,9 +26,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = {(const char *)data, (const char *)data + size};
-	char unit[32];
+	struct identity identity;
 
 	maps_parse(input.begin, size, check, &input);
-	identity_unit(input.begin, size, unit, sizeof(unit));
+	identity_parse(input.begin, size, &identity);
+	if (memchr(identity.unit, '/', sizeof(identity.unit)) ||
+	    strlen(identity.pod) >= sizeof(identity.pod))
+		abort();
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #include "base/text.h"
 #include "encode/encoder.h"
+#include "encode/grouping.h"
 #include "profile/select.h"
 #include "proto/profile.pb-c.h"
 
@@ -70,12 +71,15 @@ static void add_thing(struct input *input, struct builder *builder)
 	case 1:
 		function.name = string(input, builder);
 		function.system_name = string(input, builder);
+		function.filename = string(input, builder);
 		builder_function(builder, &function);
 		return;
 	case 2:
 		task.pid = byte(input);
 		task.comm = string(input, builder);
 		task.thread = string(input, builder);
+		task.unit = string(input, builder);
+		task.container = string(input, builder);
 		builder_task(builder, &task);
 		return;
 	case 3:
@@ -146,9 +150,40 @@ static void check_pprof(const struct buf *out)
 	perftools__profiles__profile__free_unpacked(message, NULL);
 }
 
+static const char *source_line(void *ctx, const char *file, uint32_t line)
+{
+	(void)ctx;
+	require(*file && line);
+	return file;
+}
+
+/* No row has more than there is, nor more of its own than with what it calls. */
+static void check_groups(const struct profile *profile, enum grouping by)
+{
+	_cleanup_(groups_release) struct groups groups = {0};
+	uint64_t total = 0, flat = 0;
+
+	require(!groups_count(profile, by, 0, &groups));
+	for (uint32_t i = 1; i < profile->sample_count; i++)
+		total += profile->samples[i].values[0];
+	for (uint32_t i = 0; i < groups.count; i++) {
+		require(groups.rows[i].flat <= groups.rows[i].cum && groups.rows[i].cum <= total);
+		flat += groups.rows[i].flat;
+	}
+	require(flat <= total);
+}
+
 static void encode_all(const struct profile *profile)
 {
-	struct encode_options options = {.sort = SORT_CUM, .rows = 5};
+	struct encode_options options = {.sort = SORT_CUM, .rows = 5, .source_line = source_line};
+
+	for (options.by = 0; options.by < GROUPING_COUNT; options.by++) {
+		_cleanup_(buf_release) struct buf out = BUF_INIT;
+
+		require(!encoder_text.encode(profile, &options, &out));
+		check_groups(profile, options.by);
+	}
+	options.by = 0;
 
 	for (size_t i = 0; encoders[i]; i++) {
 		_cleanup_(buf_release) struct buf out = BUF_INIT;
@@ -170,6 +205,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	selection.pid_count = byte(&input) & 1;
 	selection.pids[0] = byte(&input);
+	selection.container_count = byte(&input) % 8 == 0;
+	selection.containers[0] = "0123456789abcdef";
 	builder_value_type(builder, "samples", "count");
 	builder_value_type(builder, "cpu", "nanoseconds");
 	builder_ticks(builder, &(struct ticks){9, byte(&input), 0});

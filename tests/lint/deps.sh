@@ -15,10 +15,11 @@ export PATH="$PATH:/usr/local/go/bin:/usr/sbin:/sbin"
 # ---- what is needed, by distribution ---------------------------------------------------------------------
 debian_packages()
 {
-	echo gcc g++ make pkg-config clang llvm libclang-rt-14-dev libbpf-dev libelf-dev libdw-dev zlib1g-dev \
+	echo gcc g++ make pkg-config clang llvm libclang-rt-14-dev libbpf-dev libelf-dev libdw-dev libdebuginfod-dev liblzma-dev zlib1g-dev \
 		protobuf-c-compiler libprotobuf-c-dev protobuf-compiler libmicrohttpd-dev libuv1-dev \
 		libjansson-dev libiberty-dev libzydis-dev uthash-dev check curl python3 procps iproute2 \
-		musl-tools ca-certificates git clang-format cppcheck shellcheck
+		musl-tools ca-certificates git clang-format cppcheck shellcheck \
+		binutils dwz gfortran debuginfod libc6-dbg util-linux
 	has bpftool || { is_ubuntu && echo linux-tools-common linux-tools-generic || echo bpftool; }
 	has go || echo golang-go
 	has promtool || echo prometheus
@@ -32,10 +33,10 @@ is_ubuntu()
 fedora_packages()
 {
 	echo gcc gcc-c++ make pkgconf-pkg-config clang llvm compiler-rt libbpf-devel elfutils-libelf-devel elfutils-devel \
-		zlib-devel protobuf-c-compiler protobuf-c-devel protobuf-compiler libmicrohttpd-devel \
+		elfutils-debuginfod-client-devel xz-devel zlib-devel protobuf-c-compiler protobuf-c-devel protobuf-compiler libmicrohttpd-devel \
 		libuv-devel jansson-devel binutils-devel zydis-devel uthash-devel check-devel curl python3 procps-ng \
 		iproute ca-certificates git-core clang-tools-extra cppcheck ShellCheck libasan libubsan \
-		glibc-static musl-gcc
+		glibc-static musl-gcc binutils dwz gcc-gfortran elfutils-debuginfod glibc-debuginfo util-linux
 	has bpftool || echo bpftool
 	has go || echo golang
 	has promtool || echo golang-github-prometheus

@@ -47,12 +47,13 @@ class Answer:
 class Daemon:
     """A running `profd serve`; use it in a with statement."""
 
-    def __init__(self, *options, listen=None, hz=HZ):
+    def __init__(self, *options, listen=None, hz=HZ, through=()):
+        """Started by the command `through` where given, which must end up being the daemon."""
         self.port = free_port()
         self.listen = listen or f"127.0.0.1:{self.port}"
         self.url = f"http://127.0.0.1:{self.port}"
         self.started = time.monotonic()
-        argv = [PROFD, "serve", "--listen", self.listen, "--freq", str(hz), *options]
+        argv = [*through, PROFD, "serve", "--listen", self.listen, "--freq", str(hz), *options]
         # A file, not a pipe: nobody reads it while the daemon runs.
         self.log_path = os.path.join(BUILD, f"profd-test-{self.port}.log")
         with open(self.log_path, "wb") as log:

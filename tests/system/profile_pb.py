@@ -4,7 +4,11 @@
 It shares nothing with the encoder it tests. test_readers.py compares it with `go tool pprof`.
 """
 
+import collections
 import gzip
+
+# One line of a location: the innermost inlined function comes first.
+Frame = collections.namedtuple("Frame", "name system_name file line start_line")
 
 
 def _varint(data, at):
@@ -94,10 +98,11 @@ class Profile:
             fields = _message(raw)
             return strings[fields.get(1, 0)], strings[fields.get(2, 0)]
 
-        functions = {}
+        functions, places = {}, {}
         for raw in groups.get(5, []):
             fields = _message(raw)
             functions[fields[1]] = (strings[fields.get(2, 0)], strings[fields.get(3, 0)])
+            places[fields[1]] = (strings[fields.get(4, 0)], fields.get(5, 0))
         self.mappings = {}
         for raw in groups.get(3, []):
             fields = _message(raw)
@@ -109,14 +114,19 @@ class Profile:
                 "build_id": strings[fields.get(6, 0)],
             }
         self.locations = {}
+        self.frames = {}  # location id -> its lines
         for raw in groups.get(4, []):
-            names, fields = [], {}
+            frames, fields = [], {}
             for number, value in _fields(raw):
                 if number == 4:
-                    names.append(functions[_message(value)[1]][0])
+                    line = _message(value)
+                    file, start_line = places[line[1]]
+                    frames.append(Frame(*functions[line[1]], file, line.get(2, 0), start_line))
                 else:
                     fields[number] = value
+            names = [frame.name for frame in frames]
             self.locations[fields[1]] = (names, fields.get(3, 0), fields.get(2, 0))
+            self.frames[fields[1]] = frames
         self.types = [value_type(raw) for raw in groups.get(1, [])]
         self.samples = [self._sample(raw, strings) for raw in groups.get(2, [])]
         self.functions = functions

@@ -14,11 +14,14 @@ def workload_path(name):
 
 
 class Workload:
-    """A workload in the background, past its "ready" line; killed at the end of the with block."""
+    """A workload in the background, past its "ready" line; killed at the end of the with block.
 
-    def __init__(self, name, *arguments):
+    `name` may also be the absolute path of another program that says so.
+    """
+
+    def __init__(self, name, *arguments, **options):
         argv = [workload_path(name), *map(str, arguments)]
-        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, **options)
         self.pid = self.process.pid
         line = self.process.stdout.readline()
         if line != "ready\n":

@@ -4,12 +4,18 @@
  * own summary of all of them. CK_FORK=no runs the tests in this process, for debuggers and
  * sanitizers; CK_RUN_SUITE and CK_RUN_CASE pick some, as check documents.
  */
+#include "names/service.h"
 #include "tests/unit/suites.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-int main(void)
+int main(int argc, char **argv)
 {
+	/* Tests of names_client run this program. */
+	if (argc > 1 && !strcmp(argv[1], NAMES_COMMAND))
+		return names_main(argc, argv);
+
 	SRunner *runner = srunner_create(NULL);
 
 #define SUITE(name) srunner_add_suite(runner, name##_suite());

@@ -7,45 +7,58 @@
 
 #include <check.h>
 
-#define SUITES(SUITE)        \
-	SUITE(buf)           \
-	SUITE(text)          \
-	SUITE(lane)          \
-	SUITE(symtab)        \
-	SUITE(elf)           \
-	SUITE(object)        \
-	SUITE(store)         \
-	SUITE(kallsyms)      \
-	SUITE(demangle)      \
-	SUITE(symbolize)     \
-	SUITE(builder)       \
-	SUITE(select)        \
-	SUITE(quality)       \
-	SUITE(recorder)      \
-	SUITE(pprof)         \
-	SUITE(folded)        \
-	SUITE(text_table)    \
-	SUITE(query)         \
-	SUITE(maps)          \
-	SUITE(identity)      \
-	SUITE(procs)         \
-	SUITE(records)       \
-	SUITE(perf)          \
-	SUITE(server)        \
-	SUITE(cfi)           \
-	SUITE(frame_section) \
-	SUITE(ehframe)       \
-	SUITE(elf_sections)  \
-	SUITE(pool)          \
-	SUITE(table)         \
-	SUITE(unwinder)      \
-	SUITE(follow)        \
-	SUITE(op)            \
-	SUITE(table_build)   \
-	SUITE(tables)        \
-	SUITE(spaces)        \
-	SUITE(debugfile)     \
-	SUITE(tables_again)
+#define SUITES(SUITE)          \
+	SUITE(buf)             \
+	SUITE(text)            \
+	SUITE(lane)            \
+	SUITE(symtab)          \
+	SUITE(elf)             \
+	SUITE(object)          \
+	SUITE(store)           \
+	SUITE(kallsyms)        \
+	SUITE(demangle)        \
+	SUITE(symbolize)       \
+	SUITE(builder)         \
+	SUITE(select)          \
+	SUITE(quality)         \
+	SUITE(recorder)        \
+	SUITE(pprof)           \
+	SUITE(folded)          \
+	SUITE(text_table)      \
+	SUITE(query)           \
+	SUITE(maps)            \
+	SUITE(identity)        \
+	SUITE(procs)           \
+	SUITE(records)         \
+	SUITE(perf)            \
+	SUITE(server)          \
+	SUITE(cfi)             \
+	SUITE(frame_section)   \
+	SUITE(ehframe)         \
+	SUITE(elf_sections)    \
+	SUITE(pool)            \
+	SUITE(table)           \
+	SUITE(unwinder)        \
+	SUITE(follow)          \
+	SUITE(op)              \
+	SUITE(table_build)     \
+	SUITE(tables)          \
+	SUITE(spaces)          \
+	SUITE(debugfile)       \
+	SUITE(tables_again)    \
+	SUITE(known_files)     \
+	SUITE(fetch)           \
+	SUITE(wire)            \
+	SUITE(names)           \
+	SUITE(names_hostile)   \
+	SUITE(named_file)      \
+	SUITE(source_text)     \
+	SUITE(function_bounds) \
+	SUITE(debugdata)       \
+	SUITE(gopclntab)       \
+	SUITE(elf_plt)         \
+	SUITE(debugfile_roots) \
+	SUITE(dwarf_lines)
 
 #define SUITE(name) Suite *name##_suite(void);
 SUITES(SUITE)

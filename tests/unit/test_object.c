@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct object: what it knows at once, what it reads later, and whose the descriptor is.
+ * struct object: what it knows, and whose the descriptor is; its symbols as a table.
  */
 #include "object/object.h"
+#include "object/elf_symtab.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
-static const char *find(struct object *object, uint64_t address)
+/* The symbol that covers the address; "-" when none does. */
+static const char *find(const struct object *object, uint64_t address)
 {
+	_cleanup_(symtab_freep) struct symtab *symtab = symtab_new();
+	static char name[64];
 	struct symbol symbol;
 
-	return object_symbol(object, address, &symbol) == 0 ? symbol.name : "-";
+	ck_assert_int_eq(elf_add_symbols(object->elf, symtab), 0);
+	ck_assert_int_eq(symtab_seal(symtab), 0);
+	snprintf(name, sizeof(name), "%s",
+	         symtab_find(symtab, address, &symbol) ? symbol.name : "-");
+	return name;
 }
 
 START_TEST(from_a_descriptor)
@@ -77,15 +86,15 @@ END_TEST
 START_TEST(cut_after_it_was_opened)
 {
 	_cleanup_(object_unrefp) struct object *object = NULL;
+	_cleanup_(symtab_freep) struct symtab *symtab = symtab_new();
 	struct elf_image image;
-	struct symbol symbol;
 
 	elf_image_init(&image, 1);
 	int fd = elf_image_fd(&image, sizeof(image));
 	ck_assert_int_eq(object_open_fd(fd, "/x", &object), 0);
 	ck_assert_int_eq(ftruncate(fd, 0), 0);
-	ck_assert_int_lt(object_symbol(object, 0x401000, &symbol), 0);
-	ck_assert_int_lt(object_symbol(object, 0x401000, &symbol), 0);
+	ck_assert_int_eq(elf_add_symbols(object->elf, symtab), -ENOEXEC);
+	ck_assert_uint_eq(symtab_count(symtab), 0);
 }
 END_TEST
 
@@ -93,7 +102,6 @@ START_TEST(without_anything)
 {
 	_cleanup_(object_unrefp) struct object *object = NULL;
 	struct elf_image image;
-	struct symbol symbol;
 	uint64_t address;
 
 	elf_image_init(&image, 1);
@@ -104,7 +112,7 @@ START_TEST(without_anything)
 	ck_assert_str_eq(object->build_id, "");
 	ck_assert_uint_eq(object->text.memory_bytes, 0);
 	ck_assert(!object_address(object, 0, &address));
-	ck_assert_int_eq(object_symbol(object, 0, &symbol), -ENOENT);
+	ck_assert_str_eq(find(object, 0), "-");
 }
 END_TEST
 

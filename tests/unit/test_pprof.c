@@ -146,7 +146,10 @@ static void build_all(struct builder *builder)
 	builder_comment(builder, "host: web1");
 	builder_sample(builder, node, builder_task(builder, &task),
 	               (uint64_t[PROFILE_VALUES]){3, UINT64_MAX});
-	task = (struct task){.thread = builder_text(builder, "worker")};
+	task = (struct task){.thread = builder_text(builder, "worker"),
+	                     .unit = builder_text(builder, "a.service"),
+	                     .container = builder_text(builder, "0123456789ab"),
+	                     .pod = builder_text(builder, "uid")};
 	builder_sample(builder, node, builder_task(builder, &task),
 	               (uint64_t[PROFILE_VALUES]){1, 2});
 }
@@ -192,11 +195,17 @@ START_TEST(writes_labels)
 	ck_assert_int_eq(first[1]->num, 13);
 	ck_assert_str_eq(string_at(message, first[2]->key), "comm");
 	ck_assert_str_eq(string_at(message, first[2]->str), "bad\xef\xbf\xbd\xef\xbf\xbdname");
-	ck_assert_uint_eq(message->sample[1]->n_label, 3);
+	ck_assert_uint_eq(message->sample[1]->n_label, 6);
 	ck_assert_int_eq(second[0]->num, 0);
 	ck_assert_str_eq(string_at(message, second[0]->num_unit), "id");
 	ck_assert_str_eq(string_at(message, second[2]->key), "thread");
 	ck_assert_str_eq(string_at(message, second[2]->str), "worker");
+	ck_assert_str_eq(string_at(message, second[3]->key), "unit");
+	ck_assert_str_eq(string_at(message, second[3]->str), "a.service");
+	ck_assert_str_eq(string_at(message, second[4]->key), "container");
+	ck_assert_str_eq(string_at(message, second[4]->str), "0123456789ab");
+	ck_assert_str_eq(string_at(message, second[5]->key), "pod");
+	ck_assert_str_eq(string_at(message, second[5]->str), "uid");
 	perftools__profiles__profile__free_unpacked(message, NULL);
 }
 END_TEST

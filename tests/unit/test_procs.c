@@ -7,7 +7,9 @@
 #include "base/bounds.h"
 #include "proc/proc.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { PID = 4000001, CHILD = 4000002 }; /* over the kernel's default limit: nobody has them */
@@ -165,6 +167,66 @@ START_TEST(finds_itself_in_proc)
 }
 END_TEST
 
+static uint32_t start_child(void)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	return (uint32_t)pid;
+}
+
+static void end_child(uint32_t pid)
+{
+	ck_assert_int_eq(kill((pid_t)pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid((pid_t)pid, NULL, 0), (pid_t)pid);
+}
+
+START_TEST(tells_whose)
+{
+	uint32_t self = (uint32_t)getpid(), child = start_child();
+	const struct identity *identity;
+
+	procs_fork(procs, self, child, 100);
+	ck_assert_ptr_null(procs_identity(procs, PID, 100));
+	identity = procs_identity(procs, child, 100);
+	ck_assert_ptr_nonnull(identity);
+	/* What is known stays, also of one that is gone by now, and goes through an exec. */
+	end_child(child);
+	ck_assert_ptr_eq(procs_identity(procs, child, 150), identity);
+	procs_exec(procs, child, "other", 200);
+	ck_assert(identity_equal(procs_identity(procs, child, 250), identity));
+	ck_assert_ptr_eq(procs_identity(procs, child, 150), identity);
+}
+END_TEST
+
+START_TEST(the_gone_are_where_their_parents_are)
+{
+	uint32_t self = (uint32_t)getpid();
+	const struct identity *identity;
+
+	/* None of them was there when they were asked about; their first ancestor is. */
+	procs_fork(procs, self, PID, 100);
+	procs_fork(procs, PID, CHILD, 200);
+	procs_exec(procs, CHILD, "cc1", 300);
+	procs_exit(procs, CHILD, CHILD, 400);
+	identity = procs_identity(procs, CHILD, 350);
+	ck_assert_ptr_nonnull(identity);
+	ck_assert(identity_equal(procs_identity(procs, self, 350), identity));
+	/* What init starts is not where init is. */
+	procs_fork(procs, 1, CHILD + 1, 100);
+	ck_assert_ptr_null(procs_identity(procs, CHILD + 1, 150));
+	/* A parent that is not known, and one that is its own. */
+	procs_fork(procs, CHILD + 9, CHILD + 2, 100);
+	ck_assert_ptr_null(procs_identity(procs, CHILD + 2, 150));
+	procs_fork(procs, CHILD + 3, CHILD + 3, 100);
+	ck_assert_ptr_null(procs_identity(procs, CHILD + 3, 150));
+}
+END_TEST
+
 Suite *procs_suite(void)
 {
 	Suite *suite = suite_create("procs");
@@ -179,6 +241,8 @@ Suite *procs_suite(void)
 	tcase_add_test(tests, mappings_are_bounded);
 	tcase_add_test(tests, what_ended_expires);
 	tcase_add_test(tests, finds_itself_in_proc);
+	tcase_add_test(tests, tells_whose);
+	tcase_add_test(tests, the_gone_are_where_their_parents_are);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -117,6 +117,25 @@ START_TEST(bounds)
 }
 END_TEST
 
+START_TEST(every_parameter_at_its_limit)
+{
+	static const char *const names[] = {"pid=1&",  "tid=1&",       "comm=1&",
+	                                    "unit=1&", "container=1&", "pod=1&"};
+	char text[8192] = "seconds=1&kernel=1&idle=1&format=text&by=line&sort=cum&rows=1&type=cpu";
+	struct query query;
+	struct refusal refusal = {0};
+	struct profile_query profile;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (size_t j = 0; j < MAX_QUERY_VALUES; j++)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "&%.*s",
+			         (int)strlen(names[i]) - 1, names[i]);
+	ck_assert_int_eq(ask(text, &query, &profile, &refusal), 0);
+	ck_assert_uint_eq(profile.selection.pod_count, MAX_QUERY_VALUES);
+	query_release(&query);
+}
+END_TEST
+
 START_TEST(too_many_values)
 {
 	char text[1024] = "";
@@ -179,6 +198,10 @@ static const struct {
 	{"tid=1x", "tid=1x"},
 	{"comm=nginx&comm=kworker/0:1", NULL},
 	{"comm=", "comm"},
+	{"unit=ssh.service&unit=a&container=0123&pod=x&pod=y", NULL},
+	{"unit=", "bad unit=: the name of a systemd unit is accepted"},
+	{"container=", "container"},
+	{"pod=", "pod"},
 	{"kernel=0&idle=1", NULL},
 	{"kernel=2", "kernel=2"},
 	{"idle=yes", "idle=yes"},
@@ -186,6 +209,12 @@ static const struct {
 	{"format=svg", "pprof, folded, text"},
 	{"format=", "pprof"},
 	{"sort=cum&rows=10&format=text", NULL},
+	{"by=line&format=text", NULL},
+	{"by=process&format=text", NULL},
+	{"by=stack&format=text", "function, line, file, binary, process or thread"},
+	{"by=&format=text", "bad by="},
+	{"by=line", "by=line is of format=text; format=pprof has no rows"},
+	{"by=function&format=folded", "format=folded"},
 	{"sort=name", "flat or cum"},
 	{"rows=-1", "rows=-1"},
 	{"type=cpu", NULL},
@@ -238,6 +267,19 @@ START_TEST(reads_values)
 	ck_assert(profile.selection.no_kernel && profile.selection.idle);
 	ck_assert_int_eq(profile.options.sort, SORT_CUM);
 	ck_assert_uint_eq(profile.options.rows, 5);
+	ck_assert_int_eq(profile.options.by, BY_function);
+	query_release(&query);
+
+	ck_assert_int_eq(ask("unit=a.service&unit=b&container=01%2f&pod=u&format=text&by=thread",
+	                     &query, &profile, &refusal),
+	                 0);
+	ck_assert_uint_eq(profile.selection.unit_count, 2);
+	ck_assert_str_eq(profile.selection.units[1], "b");
+	ck_assert_uint_eq(profile.selection.container_count, 1);
+	ck_assert_str_eq(profile.selection.containers[0], "01/");
+	ck_assert_uint_eq(profile.selection.pod_count, 1);
+	ck_assert_str_eq(profile.selection.pods[0], "u");
+	ck_assert_int_eq(profile.options.by, BY_thread);
 	query_release(&query);
 
 	ck_assert_int_eq(ask("from=1799999990", &query, &profile, &refusal), 0);
@@ -257,6 +299,7 @@ Suite *query_suite(void)
 	tcase_add_loop_test(tests, refuses_bad_escapes, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(tests, refuses_nul);
 	tcase_add_test(tests, bounds);
+	tcase_add_test(tests, every_parameter_at_its_limit);
 	tcase_add_test(tests, too_many_values);
 	tcase_add_loop_test(tests, asks, 0, sizeof(asked) / sizeof(asked[0]));
 	tcase_add_test(tests, reads_values);

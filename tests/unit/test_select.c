@@ -39,10 +39,23 @@ static struct profile *slice(uint64_t start, bool reversed, const char *type)
 	leaf = builder_node(builder, leaf, builder_location(builder, kernel_id, 0xf00));
 	builder_line(builder, builder_location(builder, file_id, 0x10),
 	             builder_function(builder, &function), 5);
-	add(builder, (struct task){1, 11, builder_text(builder, "one"), builder_text(builder, "t")},
+	add(builder,
+	    (struct task){.pid = 1,
+	                  .tid = 11,
+	                  .comm = builder_text(builder, "one"),
+	                  .thread = builder_text(builder, "t"),
+	                  .unit = builder_text(builder, "a.service"),
+	                  .container = builder_text(builder, "0123456789ab"),
+	                  .pod = builder_text(builder, "uid-1")},
 	    leaf);
-	add(builder, (struct task){2, 22, builder_text(builder, "two"), 0}, node);
-	add(builder, (struct task){0, 0, builder_text(builder, "kworker"), 0},
+	add(builder,
+	    (struct task){.pid = 2,
+	                  .tid = 22,
+	                  .comm = builder_text(builder, "two"),
+	                  .unit = builder_text(builder, "b.service"),
+	                  .container = builder_text(builder, "cafe-box")},
+	    node);
+	add(builder, (struct task){.comm = builder_text(builder, "kworker")},
 	    builder_node(builder, 0, builder_location(builder, kernel_id, 0xf00)));
 	builder_value_type(builder, type, "count");
 	builder_value_type(builder, "cpu", "nanoseconds");
@@ -116,11 +129,27 @@ static const struct {
 	{{.comms = {"two"}, .comm_count = 1}, 2, 2},
 	{{.comms = {"t"}, .comm_count = 1}, 2, 4},
 	{{.comms = {"tw"}, .comm_count = 1}, 0, 1},
+	{{.units = {"a.service"}, .unit_count = 1}, 2, 4},
+	{{.units = {"b.service", "a.service"}, .unit_count = 2}, 4, 4},
+	{{.units = {"a"}, .unit_count = 1}, 0, 1},
+	{{.units = {"a.service"}, .unit_count = 1, .comms = {"two"}, .comm_count = 1}, 0, 1},
+	{{.pods = {"uid-1"}, .pod_count = 1}, 2, 4},
+	{{.pods = {"uid"}, .pod_count = 1}, 0, 1},
+	{{.containers = {"0123456789ab"}, .container_count = 1}, 2, 4},
+	{{.containers = {"0123"}, .container_count = 1}, 2, 4},
+	{{.containers = {"0123456789abcdef"}, .container_count = 1}, 2, 4},
+	{{.containers = {"012"}, .container_count = 1}, 0, 1},
+	{{.containers = {"0124"}, .container_count = 1}, 0, 1},
+	{{.containers = {"0123456789ab-x"}, .container_count = 1}, 0, 1},
+	{{.containers = {"cafe"}, .container_count = 1}, 0, 1},
+	{{.containers = {"cafe-box"}, .container_count = 1}, 2, 2},
+	{{.containers = {"cafe-box", "0123"}, .container_count = 2}, 4, 4},
 	{{.no_kernel = true}, 4, 3},
 	{{.pids = {0}, .pid_count = 1, .no_kernel = true}, 0, 1},
 	{{.idle = true}, 6 + 14, 6},
 	{{.idle = true, .pids = {1}, .pid_count = 1}, 2, 4},
 	{{.idle = true, .pids = {0}, .pid_count = 1}, 2 + 14, 3},
+	{{.idle = true, .units = {"a.service"}, .unit_count = 1}, 2, 4},
 	{{.idle = true, .comms = {"[idle]"}, .comm_count = 1}, 14, 2},
 };
 

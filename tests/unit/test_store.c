@@ -4,6 +4,7 @@
  * dropped, and that no other file of the same name is ever taken.
  */
 #include "object/store.h"
+#include "object/elf_symtab.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
 
@@ -231,10 +232,80 @@ START_TEST(deleted_but_mapped)
 }
 END_TEST
 
+/* An upgrade while a process runs the old file: both are there, under one name. */
+START_TEST(replaced_but_mapped)
+{
+	_cleanup_(store_freep) struct store *store = store_new(10);
+	struct file_key old_key, new_key;
+	uint64_t start, end;
+	char name[128], other[128];
+
+	if (geteuid() != 0)
+		return;
+	snprintf(name, sizeof(name), "%s", make_file(0, 1, &old_key));
+	_cleanup_close_ int fd = open(name, O_RDONLY | O_CLOEXEC);
+	void *mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(mapped, MAP_FAILED);
+	snprintf(other, sizeof(other), "%s", make_file(1, 50, &new_key));
+	ck_assert_int_eq(rename(other, name), 0);
+	find_mapping(name, &start, &end);
+
+	const struct object *old =
+		store_open(store, &old_key, (uint32_t)getpid(), start, end, name);
+	ck_assert_ptr_nonnull(old);
+	ck_assert_int_eq(strncmp(old->build_id, "0102", 4), 0);
+	ck_assert_uint_eq(old->pid, (uint32_t)getpid());
+	const struct object *new = open_path(store, &new_key, name);
+	ck_assert_ptr_nonnull(new);
+	ck_assert_int_eq(strncmp(new->build_id, "3233", 4), 0);
+	ck_assert_str_eq(new->path, name);
+	munmap(mapped, 4096);
+}
+END_TEST
+
+/* Code in memory that has no file system: a memfd, and shared memory that was unlinked. */
+START_TEST(memory_files)
+{
+	static const char *const names[] = {"/memfd:profd-test", "/dev/shm/profd-test"};
+
+	if (geteuid() != 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		_cleanup_(store_freep) struct store *store = store_new(10);
+		struct file_key key = {.generation = 1};
+		struct elf_image image;
+		uint64_t start, end;
+		struct stat st;
+		char path[64];
+
+		_cleanup_close_ int fd =
+			i ? shm_open("/profd-test", O_RDWR | O_CREAT | O_EXCL, 0600)
+			  : memfd_create("profd-test", MFD_CLOEXEC);
+		ck_assert_int_ge(fd, 0);
+		if (i)
+			shm_unlink("/profd-test");
+		elf_image_init(&image, 1);
+		ck_assert_int_eq(write(fd, &image, sizeof(image)), sizeof(image));
+		ck_assert_int_eq(fstat(fd, &st), 0);
+		key.inode = st.st_ino;
+		void *mapped = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+		ck_assert_ptr_ne(mapped, MAP_FAILED);
+		find_mapping(names[i], &start, &end);
+		snprintf(path, sizeof(path), "%s (deleted)", names[i]);
+		const struct object *object =
+			store_open(store, &key, (uint32_t)getpid(), start, end, path);
+		ck_assert_ptr_nonnull(object);
+		ck_assert_str_eq(object->path, names[i]);
+		munmap(mapped, 4096);
+	}
+}
+END_TEST
+
 START_TEST(vdso)
 {
 	_cleanup_(store_freep) struct store *store = store_new(10);
 	const struct object *object = open_path(store, &(struct file_key){0}, "[vdso]");
+	_cleanup_(symtab_freep) struct symtab *symtab = symtab_new();
 	struct symbol symbol;
 	bool found = false;
 
@@ -242,8 +313,10 @@ START_TEST(vdso)
 	ck_assert_str_eq(object->path, "[vdso]");
 	ck_assert_ptr_eq(open_path(store, &(struct file_key){0}, "[vdso]"), object);
 	_cleanup_(object_unrefp) struct object *held = store_get(store, object->id);
+	ck_assert_int_eq(elf_add_symbols(held->elf, symtab), 0);
+	ck_assert_int_eq(symtab_seal(symtab), 0);
 	for (uint64_t at = 0; at < held->text.memory_bytes; at += 16)
-		found |= object_symbol(held, held->text.address + at, &symbol) == 0 &&
+		found |= symtab_find(symtab, held->text.address + at, &symbol) &&
 		         strstr(symbol.name, "clock_gettime");
 	ck_assert(found);
 }
@@ -262,6 +335,8 @@ Suite *store_suite(void)
 	tcase_add_test(tcase, evicts_what_was_used_longest_ago);
 	tcase_add_test(tcase, many_files);
 	tcase_add_test(tcase, deleted_but_mapped);
+	tcase_add_test(tcase, replaced_but_mapped);
+	tcase_add_test(tcase, memory_files);
 	tcase_add_test(tcase, vdso);
 	suite_add_tcase(suite, tcase);
 	return suite;

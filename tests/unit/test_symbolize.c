@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+extern const char __executable_start; /* the linker's */
+
 static struct store *store;
 static struct symbolizer *symbolizer;
 static struct builder *builder;
@@ -23,7 +25,8 @@ static void set_up(void)
 	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	store = store_new(10);
-	symbolizer = symbolizer_new(store);
+	symbolizer = symbolizer_new(&(struct symbolizer_config){
+		.store = store, .program = "/proc/self/exe", .max_bytes = 64 << 20});
 	builder = builder_new();
 	object_id = store_open(store, &(struct file_key){0}, (uint32_t)getpid(), 0, 0, path)->id;
 }
@@ -162,6 +165,87 @@ START_TEST(kernel)
 }
 END_TEST
 
+/* Of this program, from its own DWARF. */
+START_TEST(source_lines)
+{
+	uint64_t base = (uint64_t)(uintptr_t)&__executable_start;
+	const struct object *self = store_open(store, &(struct file_key){0}, (uint32_t)getpid(), 0,
+	                                       0, "/proc/self/exe");
+	uint64_t address = (uint64_t)(uintptr_t)set_up - base;
+	uint32_t id = add_location("/opt/unit", MAPPING_FILE, self->id, address);
+	uint32_t pid = 77;
+
+	ck_assert(!symbolizer_knows_file(symbolizer, __FILE__, &pid));
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_str_eq(name_of(id), "set_up");
+	const struct function *function = function_of(id);
+	const char *file = profile_string(builder_view(builder), function->filename);
+	ck_assert_ptr_nonnull(strstr(file, "tests/unit/test_symbolize.c"));
+	ck_assert_uint_gt(function->start_line, 10);
+	ck_assert_uint_ge(builder_view(builder)->lines[1].number, function->start_line);
+	ck_assert(symbolizer_knows_file(symbolizer, file, &pid));
+	ck_assert_uint_eq(pid, (uint32_t)getpid());
+	ck_assert(!symbolizer_knows_file(symbolizer, "/etc/shadow", &pid));
+	ck_assert(!symbolizer_knows_file(symbolizer, "", &pid));
+}
+END_TEST
+
+/* The second run asks nobody. */
+START_TEST(remembered)
+{
+	struct symbolizer_stats first, second;
+	uint32_t id = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401010);
+	uint32_t unknown = add_location("/opt/prog", MAPPING_FILE, object_id, 0x402abc);
+
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	symbolizer_get_stats(symbolizer, &first);
+	ck_assert_uint_eq(first.names.requests, 1);
+	ck_assert_uint_eq(first.names.addresses, 2);
+	ck_assert_uint_eq(first.known_files, 1);
+	ck_assert_uint_gt(first.known_bytes, 0);
+	builder_free(builder);
+	builder = builder_new();
+	id = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401010);
+	unknown = add_location("/opt/prog", MAPPING_FILE, object_id, 0x402abc);
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_str_eq(name_of(id), "plain");
+	ck_assert_str_eq(name_of(unknown), "[prog+0x402abc]");
+	symbolizer_get_stats(symbolizer, &second);
+	ck_assert_uint_eq(second.names.requests, 1);
+	symbolizer_rest(symbolizer);
+}
+END_TEST
+
+START_TEST(over_the_bound)
+{
+	struct symbolizer_stats stats;
+	uint32_t id = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401010);
+
+	symbolizer_free(symbolizer);
+	/* Nothing fits; names are found all the same. */
+	symbolizer = symbolizer_new(&(struct symbolizer_config){
+		.store = store, .program = "/proc/self/exe", .max_bytes = 2});
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	symbolizer_get_stats(symbolizer, &stats);
+	ck_assert_uint_eq(stats.known_files, 0);
+	(void)id;
+}
+END_TEST
+
+/* A process that cannot be had costs names and says so. */
+START_TEST(no_names_process)
+{
+	uint32_t id = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401010);
+
+	symbolizer_free(symbolizer);
+	symbolizer = symbolizer_new(&(struct symbolizer_config){
+		.store = store, .program = "/nonexistent", .max_bytes = 64 << 20});
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_str_eq(name_of(id), "[prog+0x401010]");
+	ck_assert_uint_eq(builder_view(builder)->comment_count, 2);
+}
+END_TEST
+
 START_TEST(empty)
 {
 	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
@@ -179,6 +263,10 @@ Suite *symbolize_suite(void)
 	tcase_add_test(tcase, pseudo);
 	tcase_add_test(tcase, named_ones_stay);
 	tcase_add_test(tcase, kernel);
+	tcase_add_test(tcase, source_lines);
+	tcase_add_test(tcase, remembered);
+	tcase_add_test(tcase, over_the_bound);
+	tcase_add_test(tcase, no_names_process);
 	tcase_add_test(tcase, empty);
 	tcase_set_timeout(tcase, 30);
 	suite_add_tcase(suite, tcase);

@@ -172,6 +172,51 @@ START_TEST(modules_and_long_names)
 }
 END_TEST
 
+/* What a sizeless symbol covers is a guess, and says so. */
+START_TEST(sized_or_not)
+{
+	static const struct known known[] = {
+		{"assembly", 0x1000, 0, true},
+		{"compiled", 0x1080, 0x10, false},
+		{"label", 0x1084, 0, true},
+	};
+	static const struct {
+		uint64_t address, start, size;
+		bool sized;
+	} cases[] = {
+		{0x1000, 0x1000, 0x80, false},
+		{0x107f, 0x1000, 0x80, false},
+		{0x1088, 0x1080, 0x10, true},
+		{0x1090, 0x1084, 0x1000, false},
+	};
+	_cleanup_(symtab_freep) struct symtab *symtab = make(known, 3);
+	struct symbol symbol;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert(symtab_find(symtab, cases[i].address, &symbol));
+		ck_assert_uint_eq(symbol.address, cases[i].start);
+		ck_assert_uint_eq(symbol.size, cases[i].size);
+		ck_assert_int_eq(symbol.sized, cases[i].sized);
+	}
+}
+END_TEST
+
+START_TEST(memory)
+{
+	_cleanup_(symtab_freep) struct symtab *none = make(NULL, 0);
+	_cleanup_(symtab_freep) struct symtab *many = symtab_new();
+	enum { COUNT = 1000, NAME_BYTES = 8 };
+
+	for (uint64_t i = 0; i < COUNT; i++)
+		ck_assert_int_eq(symtab_add(many, "1234567", 16 * i, 16, true, NULL), 0);
+	ck_assert_int_eq(symtab_seal(many), 0);
+	ck_assert_uint_gt(symtab_memory(none), 0);
+	ck_assert_uint_lt(symtab_memory(none), 1000);
+	ck_assert_uint_gt(symtab_memory(many), COUNT * (NAME_BYTES + 2 * sizeof(uint64_t)));
+	ck_assert_uint_lt(symtab_memory(many), COUNT * 200);
+}
+END_TEST
+
 START_TEST(bounded)
 {
 	_cleanup_(symtab_freep) struct symtab *symtab = symtab_new();
@@ -195,6 +240,8 @@ Suite *symtab_suite(void)
 	tcase_add_test(tcase, ends_of_the_address_space);
 	tcase_add_loop_test(tcase, random_overlaps, 0, 50);
 	tcase_add_test(tcase, modules_and_long_names);
+	tcase_add_test(tcase, sized_or_not);
+	tcase_add_test(tcase, memory);
 	tcase_add_test(tcase, bounded);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);

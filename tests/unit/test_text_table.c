@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of functions.
+ * The table of functions, and of whatever else its rows can be.
  */
 #include "tests/unit/suites.h"
 
 #include "encode/encoder.h"
 #include "profile/builder.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static uint32_t frame(struct builder *builder, uint32_t parent, uint64_t address, const char *name)
@@ -112,6 +113,147 @@ START_TEST(empty_table)
 }
 END_TEST
 
+static uint32_t line(struct builder *builder, uint32_t location, const char *name, const char *file,
+                     uint32_t number)
+{
+	struct function function = {.name = builder_text(builder, name),
+	                            .filename = builder_text(builder, file)};
+
+	builder_line(builder, location, builder_function(builder, &function), number);
+	return location;
+}
+
+/*
+ * main (a.c:5) calls work (a.c:20, two addresses of the line), into which inner (b.h:7) is inlined;
+ * that calls work again; memcpy has no line; there is one address that nobody named.
+ */
+static void build_lines(struct builder *builder)
+{
+	struct mapping file = {.path = builder_text(builder, "/bin/a")};
+	struct mapping libc = {.path = builder_text(builder, "/lib/libc.so.6")};
+	struct mapping kernel = {.path = builder_text(builder, "[kernel]"), .kind = MAPPING_KERNEL};
+	uint32_t a = builder_mapping(builder, &file), c = builder_mapping(builder, &libc);
+	uint32_t k = builder_mapping(builder, &kernel), at, node;
+	struct task task = {.pid = 1,
+	                    .tid = 1,
+	                    .comm = builder_text(builder, "a"),
+	                    .thread = builder_text(builder, "a")};
+
+	builder_value_type(builder, "samples", "count");
+	node = builder_node(builder, 0,
+	                    line(builder, builder_location(builder, a, 1), "main", "a.c", 5));
+	at = line(builder, builder_location(builder, a, 2), "inner", "b.h", 7);
+	node = builder_node(builder, node, line(builder, at, "work", "a.c", 20));
+	at = line(builder, builder_location(builder, a, 3), "work", "a.c", 20);
+	node = builder_node(builder, node, at);
+	builder_sample(builder, node, builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){4});
+	at = line(builder, builder_location(builder, c, 1), "memcpy", "", 0);
+	task.tid = 2;
+	task.thread = builder_text(builder, "helper");
+	builder_sample(builder, builder_node(builder, node, at), builder_task(builder, &task),
+	               (uint64_t[PROFILE_VALUES]){2});
+	task = (struct task){.pid = 2};
+	node = builder_node(builder, 0, builder_location(builder, k, 1));
+	builder_sample(builder, node, builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){1});
+	node = builder_node(builder, 0, builder_location(builder, 0, 1));
+	builder_sample(builder, node, builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){1});
+}
+
+static const char *source(void *ctx, const char *file, uint32_t number)
+{
+	int *asked = ctx;
+
+	*asked += 1;
+	if (number == 5)
+		return "";
+	if (number == 7)
+		return "\t\t  x\xff(y);  \t";
+	ck_assert_str_eq(file, "a.c");
+	/* 99 bytes of one column, and one of three bytes; what follows is too much. */
+	return "123456789 123456789 123456789 123456789 123456789 "
+	       "123456789 123456789 123456789 123456789 123456789\xe2\x82\xac"
+	       "cut";
+}
+
+static const struct {
+	enum grouping by;
+	struct {
+		int flat, cum;
+		const char *name;
+	} rows[6]; /* by cum */
+} tables[] = {
+	{BY_function,
+         {{4, 6, "work"}, {0, 6, "inner"}, {0, 6, "main"}, {2, 2, "[unknown]"}, {2, 2, "memcpy"}}},
+	{BY_line,
+         {{4, 6,
+           "work a.c:20  123456789 123456789 123456789 123456789 123456789 "
+           "123456789 123456789 123456789 123456789 123456789\xe2\x82\xac"},
+          {0, 6, "inner b.h:7  x\xef\xbf\xbd(y);"},
+          {0, 6, "main a.c:5"},
+          {2, 2, "[unknown]"},
+          {2, 2, "memcpy"}}},
+	{BY_file,
+         {{4, 6, "a.c"},
+          {0, 6, "b.h"},
+          {2, 2, "[/lib/libc.so.6]"},
+          {1, 1, "[kernel]"},
+          {1, 1, "[unknown]"}}},
+	{BY_binary,
+         {{4, 6, "/bin/a"}, {2, 2, "/lib/libc.so.6"}, {1, 1, "[kernel]"}, {1, 1, "[unknown]"}}},
+	{BY_process, {{6, 6, "a (1)"}, {2, 2, "[unknown] (2)"}}},
+	{BY_thread, {{4, 4, "a/a (1)"}, {2, 2, "[unknown]/[unknown] (0)"}, {2, 2, "a/helper (2)"}}},
+};
+
+START_TEST(groups)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	_cleanup_(profile_unrefp) struct profile *profile = NULL;
+	_cleanup_(buf_release) struct buf out = BUF_INIT;
+	int asked = 0;
+	struct encode_options options = {
+		.sort = SORT_CUM, .by = tables[_i].by, .source_line = source, .source_ctx = &asked};
+	const char *at;
+
+	build_lines(builder);
+	ck_assert_int_eq(builder_seal(builder, &profile), 0);
+	ck_assert_int_eq(encoder_text.encode(profile, &options, &out), 0);
+	at = strstr(buf_text(&out), COLUMNS);
+	ck_assert_ptr_nonnull(at);
+	ck_assert_ptr_nonnull(strstr(buf_text(&out), "Total = 8\n"));
+	at += strlen(COLUMNS);
+	for (size_t i = 0; i < 6 && tables[_i].rows[i].name; i++) {
+		const char *name = tables[_i].rows[i].name, *end = strchr(at, '\n');
+		int flat = 0, cum = 0;
+
+		ck_assert_msg(end != NULL, "no row %zu", i);
+		ck_assert_int_eq(sscanf(at, "%d %*f%% %*f%% %d", &flat, &cum), 2);
+		ck_assert_msg((size_t)(end - at) == 47 + strlen(name) &&
+		                      strncmp(at + 47, name, strlen(name)) == 0,
+		              "not %s: %.*s", name, (int)(end - at), at);
+		ck_assert_int_eq(flat, tables[_i].rows[i].flat);
+		ck_assert_int_eq(cum, tables[_i].rows[i].cum);
+		at = end + 1;
+	}
+	ck_assert_str_eq(at, "");
+	ck_assert_int_eq(asked, tables[_i].by == BY_line ? 3 : 0);
+}
+END_TEST
+
+START_TEST(says_what_it_cut)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	_cleanup_(profile_unrefp) struct profile *profile = NULL;
+	_cleanup_(buf_release) struct buf out = BUF_INIT;
+	struct encode_options options = {.rows = 1, .by = BY_binary};
+
+	build_lines(builder);
+	ck_assert_int_eq(builder_seal(builder, &profile), 0);
+	ck_assert_int_eq(encoder_text.encode(profile, &options, &out), 0);
+	ck_assert_ptr_nonnull(strstr(buf_text(&out), "Showing top 1 binaries out of 4\n"));
+	ck_assert_ptr_null(strstr(buf_text(&out), "libc"));
+}
+END_TEST
+
 Suite *text_table_suite(void)
 {
 	Suite *suite = suite_create("text_table");
@@ -121,6 +263,8 @@ Suite *text_table_suite(void)
 	tcase_add_test(tests, sorts_by_cum_and_cuts);
 	tcase_add_test(tests, other_units_and_odd_names);
 	tcase_add_test(tests, empty_table);
+	tcase_add_loop_test(tests, groups, 0, sizeof(tables) / sizeof(tables[0]));
+	tcase_add_test(tests, says_what_it_cut);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

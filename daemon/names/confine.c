@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * In an order that matters: limits while they can be set, the bounding set while there is the
+ * capability for it, then user and capabilities, and last what the kernel forgets when those
+ * change: that nobody may trace us, and that we die with the daemon.
+ */
+#include "names/confine.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	NOBODY = 65534,
+	NICENESS = 5,
+	/* Three for each open file, and what libdw opens of one that is split. */
+	MAX_DESCRIPTORS = 512,
+	MAX_STATM_BYTES = 4096,
+	STATM_DATA = 5, /* words before it */
+};
+
+static int close_others(int socket)
+{
+	/* A range that ends before it begins is an error. */
+	if (socket > STDERR_FILENO + 1 &&
+	    close_range(STDERR_FILENO + 1, (unsigned int)socket - 1, 0) < 0)
+		return -errno;
+	return close_range((unsigned int)socket + 1, ~0U, 0) < 0 ? -errno : 0;
+}
+
+/* What counts against RLIMIT_DATA already; with AddressSanitizer that is terabytes. */
+static int data_bytes(uint64_t *ret_bytes)
+{
+	struct buf statm = BUF_INIT;
+	int err = buf_read_file(&statm, "/proc/self/statm", MAX_STATM_BYTES);
+	struct text text = text_of(buf_text(&statm), statm.len), word;
+	uint64_t pages = 0;
+
+	for (int i = 0; err == 0 && i <= STATM_DATA; i++) {
+		if (!text_word(&text, &word) || (i == STATM_DATA && !text_decimal(&word, &pages)))
+			err = -EPROTO;
+	}
+	buf_release(&statm);
+	if (err == 0)
+		*ret_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	return err;
+}
+
+/* When memory is short, it is better lost than the daemon. */
+static void die_first(void)
+{
+	static const char most[] = "1000";
+	_cleanup_close_ int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	/* Nothing depends on it. */
+	if (fd >= 0 && write(fd, most, strlen(most)) < 0)
+		return;
+}
+
+static int limit(int resource, uint64_t value)
+{
+	struct rlimit now;
+
+	/* It may be less already, and must not be raised. */
+	if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
+		return -errno;
+	if (value < now.rlim_max)
+		now.rlim_max = value;
+	now.rlim_cur = now.rlim_max;
+	return setrlimit((__rlimit_resource_t)resource, &now) < 0 ? -errno : 0;
+}
+
+static int set_limits(uint64_t max_bytes)
+{
+	uint64_t base = 0, data;
+	int err = data_bytes(&base);
+
+	if (err < 0)
+		return err;
+	if (__builtin_add_overflow(base, max_bytes, &data))
+		data = RLIM_INFINITY;
+	const struct {
+		int resource;
+		uint64_t value;
+	} limits[] = {
+		{RLIMIT_DATA, data},
+		{RLIMIT_CORE, 0},
+		{RLIMIT_FSIZE, 0},
+		{RLIMIT_NPROC, 0},
+		{RLIMIT_NOFILE, MAX_DESCRIPTORS},
+	};
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && err == 0; i++)
+		err = limit(limits[i].resource, limits[i].value);
+	return err;
+}
+
+static int drop_user(void)
+{
+	/* Who is not root has nobody else to become. */
+	if (geteuid() != 0)
+		return 0;
+	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+	    setresuid(NOBODY, NOBODY, NOBODY) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Refused to who lacks CAP_SETPCAP; without new privileges the set is of no use to him anyway. */
+static void drop_bounding_set(void)
+{
+	for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
+	     capability++) {
+		if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
+			return;
+	}
+}
+
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_capset, &header, none) < 0)
+		return -errno;
+	return 0;
+}
+
+/* The socket was made by the daemon: when somebody else is our parent it has died already. */
+static int die_with_daemon(int socket)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
+	    getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return -errno;
+	return peer.pid == getppid() ? 0 : -ESRCH;
+}
+
+int confine(int socket, uint64_t max_bytes)
+{
+	int err = close_others(socket);
+
+	if (err == 0)
+		err = set_limits(max_bytes);
+	if (err < 0)
+		return err;
+	/* Standard error may be a file: then a message is lost, not the process. */
+	signal(SIGXFSZ, SIG_IGN);
+	/* It would let libdw ask servers for files. */
+	clearenv();
+	if (prctl(PR_SET_NAME, "profd-names", 0, 0, 0) < 0 || chdir("/") < 0 ||
+	    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICENESS) < 0)
+		return -errno;
+	die_first();
+	drop_bounding_set();
+	err = drop_user();
+	if (err == 0)
+		err = drop_capabilities();
+	if (err < 0)
+		return err;
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -errno;
+	return die_with_daemon(socket);
+}

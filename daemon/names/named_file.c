@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Opens the sources of names of one file, when they are first asked for, and keeps them.
+ */
+#include "names/named_file.h"
+
+#include "names/named_file_private.h"
+#include "object/debugdata.h"
+#include "object/elf_symtab.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Symbols inside a stripped file; those of a large C++ library take 3 MB. */
+enum { MAX_DEBUGDATA_BYTES = 64 << 20 };
+
+void named_file_free(struct named_file *file)
+{
+	if (!file)
+		return;
+	dwarf_lines_free(file->dwarf);
+	gopclntab_free(file->go);
+	symtab_free(file->symbols);
+	elf_free(file->debug);
+	elf_free(file->elf);
+	for (int i = 0; i < FILE_COUNT; i++)
+		closep(&file->fds[i]);
+	free(file);
+}
+
+int named_file_open(const int fds[FILE_COUNT], struct named_file **ret_file)
+{
+	_cleanup_(named_file_freep) struct named_file *file = calloc(1, sizeof(*file));
+
+	if (!file) {
+		for (int i = 0; i < FILE_COUNT; i++) {
+			if (fds[i] >= 0)
+				close(fds[i]);
+		}
+		return -ENOMEM;
+	}
+	memcpy(file->fds, fds, sizeof(file->fds));
+	if (fds[FILE_ITSELF] < 0 || elf_open_fd(fds[FILE_ITSELF], &file->elf) < 0)
+		return -ENOEXEC;
+	/* A debug file that is none is no reason to know less. */
+	if (fds[FILE_DEBUG] >= 0 && elf_open_fd(fds[FILE_DEBUG], &file->debug) == -ENOMEM)
+		return -ENOMEM;
+	*ret_file = TAKE_PTR(file);
+	return 0;
+}
+
+/* Broken parts of a file are as good as none; only memory that is short now may not be later. */
+static int unless_no_memory(int err)
+{
+	return err == -ENOMEM ? err : 0;
+}
+
+static int add_debugdata(const struct elf *elf, struct symtab *symbols)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	_cleanup_(elf_freep) struct elf *inner = NULL;
+	size_t len;
+	int err = debugdata_read(elf, MAX_DEBUGDATA_BYTES, &bytes, &len);
+
+	if (err == 0)
+		err = elf_open_bytes(bytes, len, &inner);
+	return err < 0 ? err : elf_add_symbols(inner, symbols);
+}
+
+static int read_symbols(struct named_file *file)
+{
+	_cleanup_(symtab_freep) struct symtab *symbols = symtab_new();
+
+	if (!symbols)
+		return -ENOMEM;
+	int err = unless_no_memory(elf_add_symbols(file->elf, symbols));
+	if (err == 0)
+		err = unless_no_memory(add_debugdata(file->elf, symbols));
+	if (err == 0 && file->debug)
+		err = unless_no_memory(elf_add_symbols(file->debug, symbols));
+	if (err == 0)
+		err = symtab_seal(symbols);
+	if (err < 0)
+		return err;
+	file->symbols = TAKE_PTR(symbols);
+	return 0;
+}
+
+static int read_names(struct named_file *file)
+{
+	int err = 0;
+
+	if (file->names_read)
+		return 0;
+	if (!file->go)
+		err = unless_no_memory(gopclntab_open(file->elf, &file->go));
+	if (err == 0)
+		err = read_symbols(file);
+	file->names_read = err == 0;
+	return err;
+}
+
+static int read_lines(struct named_file *file)
+{
+	static const int places[] = {FILE_DEBUG, FILE_ITSELF};
+
+	for (size_t i = 0; !file->lines_read && i < sizeof(places) / sizeof(places[0]); i++) {
+		int fd = file->fds[places[i]];
+		if (fd < 0)
+			continue;
+		int err = dwarf_lines_open(fd, file->fds[FILE_SUPPLEMENT], &file->dwarf);
+		if (err == -ENOMEM)
+			return err;
+		if (err == 0)
+			break;
+	}
+	if (file->dwarf && file->dwarf_keep)
+		dwarf_lines_keep(file->dwarf, file->dwarf_keep);
+	file->lines_read = true;
+	return 0;
+}
+
+int named_file_find(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
+                    source_frame_fn *fn, void *ctx)
+{
+	int err = read_names(file);
+
+	if (err == 0 && lines)
+		err = read_lines(file);
+	return err < 0 || !count ? err : named_search(file, addresses, count, lines, fn, ctx);
+}
+
+void named_file_keep(struct named_file *file, size_t bytes)
+{
+	file->dwarf_keep = bytes;
+}
+
+size_t named_file_memory(const struct named_file *file)
+{
+	return sizeof(*file) + (file->go ? gopclntab_memory(file->go) : 0) +
+	       (file->symbols ? symtab_memory(file->symbols) : 0) +
+	       (file->dwarf ? dwarf_lines_memory(file->dwarf) : 0);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Merges the sources. Each is asked for the addresses that the ones before it left open. Only DWARF
+ * answers by itself, in the order of the addresses, so nothing has to be kept until all have
+ * spoken: whenever it speaks, what lies before is told from the others.
+ */
+#include "names/named_file_private.h"
+#include "object/function_bounds.h"
+
+#include <errno.h>
+
+/* Some of the addresses asked for, and where they stand among them. */
+struct some {
+	uint64_t *addresses;
+	size_t *indices;
+	size_t count;
+};
+
+static void some_release(struct some *some)
+{
+	free(some->addresses);
+	free(some->indices);
+}
+
+struct search {
+	struct named_file *file;
+	const uint64_t *addresses;
+	size_t count, next; /* the first that was not told yet */
+	source_frame_fn *fn;
+	void *ctx;
+	struct some nameless;  /* no sized symbol covers them */
+	struct bounds *bounds; /* of the nameless */
+	struct some not_go;
+};
+
+static bool in_go(const struct search *search, uint64_t address)
+{
+	struct go_frame frames[MAX_GO_FRAMES];
+
+	return search->file->go && gopclntab_find(search->file->go, address, frames) > 0;
+}
+
+static bool without_name(const struct search *search, uint64_t address)
+{
+	struct symbol symbol;
+
+	return !(symtab_find(search->file->symbols, address, &symbol) && symbol.sized) &&
+	       !in_go(search, address);
+}
+
+static bool without_go(const struct search *search, uint64_t address)
+{
+	return !in_go(search, address);
+}
+
+typedef bool choose_fn(const struct search *search, uint64_t address);
+
+static int choose(const struct search *search, choose_fn *wanted, struct some *some)
+{
+	some->addresses = calloc(search->count, sizeof(*some->addresses));
+	some->indices = calloc(search->count, sizeof(*some->indices));
+	if (!some->addresses || !some->indices)
+		return -ENOMEM;
+	for (size_t i = 0; i < search->count; i++) {
+		if (!wanted(search, search->addresses[i]))
+			continue;
+		some->addresses[some->count] = search->addresses[i];
+		some->indices[some->count++] = i;
+	}
+	return 0;
+}
+
+/* Linear in the section, so once for all of them. */
+static int find_bounds(struct search *search)
+{
+	int err = choose(search, without_name, &search->nameless);
+
+	if (err < 0 || !search->nameless.count)
+		return err;
+	search->bounds = calloc(search->nameless.count, sizeof(*search->bounds));
+	if (!search->bounds)
+		return -ENOMEM;
+	return function_bounds(search->file->elf, search->nameless.addresses,
+	                       search->nameless.count, search->bounds);
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Both 0 when they are not known, or were not asked for because a symbol has them. */
+static struct bounds bounds_at(const struct search *search, uint64_t address)
+{
+	const struct some *some = &search->nameless;
+	const uint64_t *found = some->count ? bsearch(&address, some->addresses, some->count,
+	                                              sizeof(address), by_address)
+	                                    : NULL;
+
+	return found ? search->bounds[found - some->addresses] : (struct bounds){0, 0};
+}
+
+/* What symbols or bounds say of the function at an address; false when they say nothing. */
+static bool find_function(const struct search *search, uint64_t address, const char **ret_name,
+                          uint64_t *ret_start)
+{
+	struct bounds bounds = bounds_at(search, address);
+	struct symbol symbol;
+
+	/* A symbol without size reaches to the next one, over functions that have none. */
+	if (symtab_find(search->file->symbols, address, &symbol) &&
+	    (symbol.sized || bounds.start <= symbol.address)) {
+		*ret_name = symbol.name;
+		*ret_start = symbol.address;
+		return true;
+	}
+	*ret_name = NULL;
+	*ret_start = bounds.start;
+	return bounds.end > 0;
+}
+
+static int tell_go(const struct search *search, size_t index, size_t *ret_count)
+{
+	struct go_frame frames[MAX_GO_FRAMES];
+	size_t count = gopclntab_find(search->file->go, search->addresses[index], frames);
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		struct source_frame frame = {
+			.function = frames[i].function,
+			.file = frames[i].file,
+			.line = frames[i].line,
+			.start_line = frames[i].start_line,
+			.function_address = frames[i].function_address,
+		};
+		err = search->fn(index, &frame, search->ctx);
+	}
+	*ret_count = count;
+	return err;
+}
+
+static int tell_without_dwarf(const struct search *search, size_t index)
+{
+	struct source_frame frame = {0};
+	size_t told = 0;
+	int err = search->file->go ? tell_go(search, index, &told) : 0;
+
+	if (err || told ||
+	    !find_function(search, search->addresses[index], &frame.function,
+	                   &frame.function_address))
+		return err;
+	return search->fn(index, &frame, search->ctx);
+}
+
+static int tell_until(struct search *search, size_t index)
+{
+	int err = 0;
+
+	for (; search->next < index && !err; search->next++)
+		err = tell_without_dwarf(search, search->next);
+	return err;
+}
+
+static bool is_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
+/* The name in DWARF is that of the source: a part that the compiler moved elsewhere, foo.cold, is
+ * foo. But of C++ it may be without its class, which the symbol then has. */
+static void complete(const struct search *search, uint64_t address, struct source_frame *frame)
+{
+	const char *name;
+	uint64_t start;
+
+	if (!find_function(search, address, &name, &start))
+		return;
+	if (!frame->function || (name && is_mangled(name) && !is_mangled(frame->function)))
+		frame->function = name;
+	if (!frame->function_address)
+		frame->function_address = start;
+}
+
+static int take_dwarf(size_t chosen, const struct source_frame *frame, void *ctx)
+{
+	struct search *search = ctx;
+	size_t index = search->not_go.indices[chosen];
+	struct source_frame whole = *frame;
+	bool first = search->next <= index;
+	int err = tell_until(search, index);
+
+	if (err)
+		return err;
+	search->next = index + 1;
+	/* The function whose code it is, or a line table's word without one. */
+	if (frame->function_address || (first && !frame->function))
+		complete(search, search->addresses[index], &whole);
+	return search->fn(index, &whole, search->ctx);
+}
+
+static int run(struct search *search, bool lines)
+{
+	int err = find_bounds(search);
+
+	if (err == 0 && lines && search->file->dwarf) {
+		err = choose(search, without_go, &search->not_go);
+		if (err == 0)
+			err = dwarf_lines_find(search->file->dwarf, search->not_go.addresses,
+			                       search->not_go.count, take_dwarf, search);
+	}
+	return err ? err : tell_until(search, search->count);
+}
+
+int named_search(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
+                 source_frame_fn *fn, void *ctx)
+{
+	struct search search = {
+		.file = file, .addresses = addresses, .count = count, .fn = fn, .ctx = ctx};
+	int err = run(&search, lines);
+
+	some_release(&search.nameless);
+	some_release(&search.not_go);
+	free(search.bounds);
+	return err;
+}

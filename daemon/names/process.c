@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The socket's other end may have been taken over by whoever made a file, so nothing is waited for
+ * without end and nothing is allocated that was not compared with a limit. posix_spawn(), because
+ * the daemon is large and has threads.
+ */
+#include "names/process.h"
+
+#include "base/clock.h"
+#include "names/service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum { MAX_ERRNO = 4095 };
+
+/* A process that was killed is dead at once, unless it waits for a file system that hangs. */
+static const uint64_t dying_ns = NSEC_PER_SEC;
+
+static int set_up_actions(posix_spawn_file_actions_t *actions, int socket)
+{
+	int err = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+
+	if (!err)
+		err = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null",
+		                                       O_WRONLY, 0);
+	if (!err)
+		err = posix_spawn_file_actions_adddup2(actions, socket, NAMES_SOCKET);
+	return -err;
+}
+
+/* A session of its own, or Ctrl-C would reach it before the daemon has finished with it. */
+static int set_up_attributes(posix_spawnattr_t *attributes)
+{
+	sigset_t none, all;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	int err = posix_spawnattr_setflags(
+		attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+	if (!err)
+		err = posix_spawnattr_setsigmask(attributes, &none);
+	if (!err)
+		err = posix_spawnattr_setsigdefault(attributes, &all);
+	return -err;
+}
+
+static int spawn(const char *program, uint64_t max_bytes, int socket, pid_t *ret_pid)
+{
+	char name[] = "profd", command[] = NAMES_COMMAND, memory[24];
+	char *const argv[] = {name, command, memory, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+
+	snprintf(memory, sizeof(memory), "%" PRIu64, max_bytes);
+	int err = -posix_spawn_file_actions_init(&actions);
+	if (err < 0)
+		return err;
+	err = -posix_spawnattr_init(&attributes);
+	if (err < 0) {
+		posix_spawn_file_actions_destroy(&actions);
+		return err;
+	}
+	err = set_up_actions(&actions, socket);
+	if (err == 0)
+		err = set_up_attributes(&attributes);
+	if (err == 0)
+		err = -posix_spawn(ret_pid, program, &actions, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return err;
+}
+
+static int wait_for(int socket, short events, uint64_t until_ns)
+{
+	struct pollfd poll_fd = {.fd = socket, .events = events};
+	uint64_t now = clock_mono_ns();
+
+	if (now >= until_ns)
+		return -ETIMEDOUT;
+	struct timespec left = {
+		.tv_sec = (time_t)((until_ns - now) / NSEC_PER_SEC),
+		.tv_nsec = (long)((until_ns - now) % NSEC_PER_SEC),
+	};
+	int ready = ppoll(&poll_fd, 1, &left, NULL);
+	if (ready < 0)
+		return errno == EINTR ? 0 : -errno;
+	return ready ? 0 : -ETIMEDOUT;
+}
+
+static int failure_of(int error)
+{
+	return error == ECONNRESET ? -EPIPE : -error;
+}
+
+static int transmit(int socket, struct msghdr message, uint64_t until_ns)
+{
+	struct iovec *piece = message.msg_iov;
+
+	while (piece->iov_len) {
+		ssize_t n = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+		int err = n < 0 ? failure_of(errno) : 0;
+		if (err == -EAGAIN)
+			err = wait_for(socket, POLLOUT, until_ns);
+		if (err < 0 && err != -EINTR)
+			return err;
+		if (n <= 0)
+			continue;
+		piece->iov_base = (char *)piece->iov_base + n;
+		piece->iov_len -= (size_t)n;
+		/* Descriptors go with the first byte. */
+		message.msg_control = NULL;
+		message.msg_controllen = 0;
+	}
+	return 0;
+}
+
+static int receive(int socket, void *into, size_t len, uint64_t until_ns)
+{
+	for (size_t done = 0; done < len;) {
+		ssize_t n = recv(socket, (char *)into + done, len - done, MSG_DONTWAIT);
+		if (n == 0)
+			return -EPIPE;
+		int err = n < 0 ? failure_of(errno) : 0;
+		if (err == -EAGAIN)
+			err = wait_for(socket, POLLIN, until_ns);
+		if (err < 0 && err != -EINTR)
+			return err;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+static int receive_head(int socket, uint64_t until_ns, struct wire_answer *ret_head)
+{
+	struct wire_answer head;
+	int err = receive(socket, &head, sizeof(head), until_ns);
+
+	if (err < 0)
+		return err;
+	if (head.error > 0 || head.error < -MAX_ERRNO || head.len > WIRE_MAX_ANSWER ||
+	    (head.error && head.len))
+		return -EBADMSG;
+	*ret_head = head;
+	return 0;
+}
+
+/* Takes leave of those that have died since. */
+static void reap(struct names_process *process)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < process->lingering_count; i++) {
+		if (waitpid(process->lingering[i], NULL, WNOHANG) == 0)
+			process->lingering[kept++] = process->lingering[i];
+	}
+	process->lingering_count = kept;
+}
+
+int names_process_start(struct names_process *process, const char *program, uint64_t max_bytes,
+                        uint64_t until_ns)
+{
+	struct wire_answer hello;
+	int sockets[2];
+
+	reap(process);
+	if (process->lingering_count == MAX_LINGERING)
+		return -EBUSY;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
+		return -errno;
+	int err = spawn(program, max_bytes, sockets[1], &process->pid);
+	close(sockets[1]);
+	if (err < 0) {
+		close(sockets[0]);
+		process->pid = 0;
+		return err;
+	}
+	process->socket = sockets[0];
+	err = receive_head(process->socket, until_ns, &hello);
+	if (err == 0)
+		err = hello.len ? -EPROTO : hello.error;
+	else if (err == -EPIPE || err == -EBADMSG)
+		err = -EPROTO;
+	if (err < 0)
+		names_process_stop(process);
+	return err;
+}
+
+static bool dies_soon(pid_t pid)
+{
+	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	uint64_t until_ns = clock_mono_ns() + dying_ns;
+	pid_t dead;
+
+	/* The descriptor can be read when it is dead. */
+	do
+		dead = waitpid(pid, NULL, WNOHANG);
+	while (dead == 0 && fd >= 0 && wait_for(fd, POLLIN, until_ns) == 0);
+	return dead != 0;
+}
+
+void names_process_stop(struct names_process *process)
+{
+	if (!process->pid)
+		return;
+	close(process->socket);
+	kill(process->pid, SIGKILL);
+	if (!dies_soon(process->pid))
+		process->lingering[process->lingering_count++] = process->pid;
+	process->pid = 0;
+	process->socket = -1;
+}
+
+static int ask(struct names_process *process, const struct names_question *question,
+               uint64_t until_ns)
+{
+	struct wire_request head = question->head;
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(FILE_COUNT * sizeof(int))];
+	} control = {.bytes = {0}};
+	struct iovec piece = {&head, sizeof(head)};
+	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+	int fds[FILE_COUNT];
+	size_t count = 0;
+
+	head.fds = 0;
+	for (int i = 0; i < FILE_COUNT; i++) {
+		if (question->fds[i] < 0)
+			continue;
+		fds[count++] = question->fds[i];
+		head.fds |= (uint8_t)(1U << i);
+	}
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
+	control.header.cmsg_len = CMSG_LEN(count * sizeof(int));
+	memcpy(CMSG_DATA(&control.header), fds, count * sizeof(int));
+	message.msg_control = &control;
+	message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+	int err = transmit(process->socket, message, until_ns);
+	if (err < 0)
+		return err;
+
+	piece.iov_base = (void *)(uintptr_t)question->addresses;
+	piece.iov_len = head.count * sizeof(*question->addresses);
+	return transmit(process->socket, (struct msghdr){.msg_iov = &piece, .msg_iovlen = 1},
+	                until_ns);
+}
+
+int names_process_ask(struct names_process *process, const struct names_question *question,
+                      uint64_t until_ns, struct names_reply *ret_reply)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct wire_answer head;
+	int err = ask(process, question, until_ns);
+
+	if (err == 0)
+		err = receive_head(process->socket, until_ns, &head);
+	if (err < 0)
+		return err;
+	bytes = malloc(head.len ? head.len : 1);
+	if (!bytes)
+		return -ENOMEM;
+	err = receive(process->socket, bytes, head.len, until_ns);
+	if (err < 0)
+		return err;
+	*ret_reply = (struct names_reply){head, TAKE_PTR(bytes)};
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A container's debug files are in the container, or on the host for an image that was made from
+ * the same packages.
+ */
+#include "object/debugfile_private.h"
+#include "object/reach.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One byte makes the folder's name; without another there is none for the file. */
+enum { MIN_BUILD_ID_DIGITS = 4 };
+
+void debug_roots_init(struct debug_roots *roots, uint32_t pid)
+{
+	int other = pid ? reach_root(pid) : -ENOENT;
+
+	roots->count = 0;
+	if (other >= 0)
+		roots->fds[roots->count++] = other;
+	roots->fds[roots->count++] = -1;
+}
+
+void debug_roots_release(struct debug_roots *roots)
+{
+	for (size_t i = 0; i < roots->count; i++) {
+		if (roots->fds[i] >= 0)
+			close(roots->fds[i]);
+	}
+}
+
+int debug_roots_try(const struct debug_roots *roots, const char *path, debug_file_fn *fn, void *ctx)
+{
+	for (size_t i = 0; i < roots->count; i++) {
+		_cleanup_close_ int fd = roots->fds[i] >= 0 ? reach_below(roots->fds[i], path, NULL)
+		                                            : reach_regular(path, NULL);
+		if (fd >= 0 && fn(&fd, path, ctx) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+int debug_roots_try_build_id(const struct debug_roots *roots, const char *build_id,
+                             debug_file_fn *fn, void *ctx)
+{
+	char path[MAX_PATH_BYTES];
+
+	if (strlen(build_id) < MIN_BUILD_ID_DIGITS)
+		return -ENOENT;
+	snprintf(path, sizeof(path), DEBUG_FOLDER "/.build-id/%.2s/%s.debug", build_id,
+	         build_id + 2);
+	return debug_roots_try(roots, path, fn, ctx);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Asking, remembering, and copying from what is remembered into a profile.
+ */
+#include "symbolize/file_names.h"
+
+#include "symbolize/native.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* One file's part of a run. */
+struct naming {
+	struct file_names *names;
+	struct builder *builder;
+	const struct wanted *wanted;
+	size_t count;
+	const char *path; /* of the file */
+	struct known_file *file;
+	uint32_t *answers;    /* by wanted: the location in file->answers */
+	uint32_t *functions;  /* the profile's by the file's */
+	uint64_t *addresses;  /* that were not asked about before, ascending */
+	uint32_t *unanswered; /* by those: the location in file->answers */
+	size_t unanswered_count;
+};
+
+static void naming_release(struct naming *naming)
+{
+	free(naming->answers);
+	free(naming->functions);
+	free(naming->addresses);
+	free(naming->unanswered);
+}
+
+static int find_answers(struct naming *naming)
+{
+	struct builder *answers = naming->file->answers;
+
+	naming->answers = calloc(naming->count, sizeof(*naming->answers));
+	naming->addresses = calloc(naming->count, sizeof(*naming->addresses));
+	naming->unanswered = calloc(naming->count, sizeof(*naming->unanswered));
+	if (!naming->answers || !naming->addresses || !naming->unanswered)
+		return -ENOMEM;
+	for (size_t i = 0; i < naming->count; i++) {
+		uint64_t address = naming->wanted[i].address;
+		uint32_t answer = builder_location(answers, 0, address);
+
+		naming->answers[i] = answer;
+		if (!answer || builder_view(answers)->locations[answer].line_count)
+			continue;
+		naming->addresses[naming->unanswered_count] = address;
+		naming->unanswered[naming->unanswered_count++] = answer;
+	}
+	return builder_error(answers);
+}
+
+static int take_frame(size_t index, const struct source_frame *frame, void *ctx)
+{
+	struct naming *naming = ctx;
+	struct builder *answers = naming->file->answers;
+	uint32_t function = native_frame(answers, naming->path, frame);
+
+	builder_line(answers, naming->unanswered[index], function, frame->line);
+	return builder_error(answers);
+}
+
+static void note_unknown(struct naming *naming)
+{
+	struct builder *answers = naming->file->answers;
+	uint32_t unknown = builder_function(answers, &NOTHING_KNOWN);
+
+	for (size_t i = 0; i < naming->unanswered_count; i++)
+		if (!builder_view(answers)->locations[naming->unanswered[i]].line_count)
+			builder_line(answers, naming->unanswered[i], unknown, 0);
+}
+
+/* What cannot be asked now may be asked again. */
+static int ask(struct naming *naming, const struct object *object)
+{
+	const struct debug_files *debug = &naming->file->debug;
+	const struct names_query query = {
+		.file = naming->file->id,
+		.fds = {[FILE_ITSELF] = object->fd,
+	                [FILE_DEBUG] = debug->debug ? debug->debug->fd : -1,
+	                [FILE_SUPPLEMENT] = debug->supplement},
+		.addresses = naming->addresses,
+		.count = naming->unanswered_count,
+		.lines = true,
+	};
+	int err = names_client_find(naming->names->client, &query, take_frame, naming);
+
+	if (err == -ENOMEM)
+		return err;
+	if (err)
+		naming->names->lost++;
+	else
+		note_unknown(naming);
+	return builder_error(naming->file->answers);
+}
+
+static uint32_t copy_function(struct naming *naming, uint32_t id)
+{
+	const struct profile *from = builder_view(naming->file->answers);
+	const struct function *known = &from->functions[id];
+
+	if (!naming->functions[id]) {
+		const struct function function = {
+			.name = builder_text(naming->builder, profile_string(from, known->name)),
+			.system_name = builder_text(naming->builder,
+		                                    profile_string(from, known->system_name)),
+			.filename = builder_text(naming->builder,
+		                                 profile_string(from, known->filename)),
+			.start_line = known->start_line,
+		};
+		naming->functions[id] = builder_function(naming->builder, &function);
+	}
+	return naming->functions[id];
+}
+
+static void copy_answer(struct naming *naming, size_t index)
+{
+	const struct wanted *wanted = &naming->wanted[index];
+	const struct profile *from = builder_view(naming->file->answers);
+	const struct location *answer = &from->locations[naming->answers[index]];
+	const struct line *lines = &from->lines[answer->first_line];
+	struct builder *builder = naming->builder;
+
+	if (!answer->line_count || !from->functions[lines->function].name) {
+		builder_line(builder, wanted->location,
+		             native_place(builder, naming->path, wanted->address), 0);
+		return;
+	}
+	for (uint32_t i = 0; i < answer->line_count; i++)
+		builder_line(builder, wanted->location, copy_function(naming, lines[i].function),
+		             lines[i].number);
+}
+
+static int copy_answers(struct naming *naming)
+{
+	uint32_t count = builder_view(naming->file->answers)->function_count;
+
+	naming->functions = calloc(count, sizeof(*naming->functions));
+	if (!naming->functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < naming->count; i++)
+		copy_answer(naming, i);
+	return builder_error(naming->builder);
+}
+
+static int name_known(struct naming *naming, const struct object *object)
+{
+	struct known_file *file = naming->file;
+	int err = 0;
+
+	if (object) {
+		file->pid = object->pid;
+		if (debug_files_refresh(&file->debug, object, naming->names->fetch))
+			err = known_file_reset(&naming->names->files, file);
+	}
+	if (!err)
+		err = find_answers(naming);
+	if (!err && naming->unanswered_count && object)
+		err = ask(naming, object);
+	if (!err)
+		err = copy_answers(naming);
+	return err;
+}
+
+static void name_places(struct naming *naming)
+{
+	for (size_t i = 0; i < naming->count; i++)
+		builder_line(naming->builder, naming->wanted[i].location,
+		             native_place(naming->builder, naming->path, naming->wanted[i].address),
+		             0);
+}
+
+int file_names_add(struct file_names *names, struct builder *builder, const struct wanted *wanted,
+                   size_t count)
+{
+	const struct profile *profile = builder_view(builder);
+	const struct mapping mapping = profile->mappings[wanted->mapping];
+	/* Copies: the builder's strings move when a name is added. */
+	_cleanup_free_ char *path = strdup(profile_string(profile, mapping.path));
+	_cleanup_free_ char *build_id = strdup(profile_string(profile, mapping.build_id));
+	_cleanup_(object_unrefp) struct object *object =
+		mapping.object ? store_get(names->store, mapping.object) : NULL;
+	_cleanup_(naming_release) struct naming naming = {
+		.names = names,
+		.builder = builder,
+		.wanted = wanted,
+		.count = count,
+		.path = path,
+	};
+
+	if (!path || !build_id)
+		return -ENOMEM;
+	if (!mapping.object) {
+		name_places(&naming);
+		return builder_error(builder);
+	}
+	naming.file = known_files_get(&names->files, build_id, mapping.object);
+	if (!naming.file)
+		return -ENOMEM;
+	int err = name_known(&naming, object);
+	/* Half an answer is worse than none. */
+	if (builder_error(naming.file->answers))
+		known_file_reset(&names->files, naming.file);
+	known_files_trim(&names->files);
+	return err;
+}

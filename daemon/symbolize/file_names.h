@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct file_names - names for addresses in files: asks the names process about those that nobody
+ * has asked about before, all of a file's at once, and remembers the answers. Render lane only.
+ */
+#pragma once
+
+#include "names/client.h"
+#include "object/store.h"
+#include "profile/builder.h"
+#include "symbolize/known_files.h"
+
+struct file_names {
+	struct store *store;
+	struct names_client *client;
+	struct fetch *fetch; /* NULL: no servers */
+	struct known_files files;
+	uint64_t lost; /* files that could not be read for their names, in the run under way */
+};
+
+/* Locations of one mapping that want names, by ascending address. */
+struct wanted {
+	uint32_t mapping, location;
+	uint64_t address;
+};
+
+/* Gives each of them its lines. 0 or -ENOMEM. */
+int file_names_add(struct file_names *names, struct builder *builder, const struct wanted *wanted,
+                   size_t count);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The walk goes from folder to folder on descriptors, so that what was checked is what is used. It
+ * follows symbolic links itself, and ".." by the folders it came through, never by asking the file
+ * system: a folder that is moved meanwhile leads nowhere else.
+ */
+#include "symbolize/source_path.h"
+
+#include "base/bounds.h"
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+enum { MAX_FOLDERS = 128, MAX_LINKS = 40 };
+
+struct walk {
+	int folders[MAX_FOLDERS]; /* from the root down */
+	size_t depth;             /* at least 1: the root */
+	char rest[MAX_PATH_BYTES];
+	const char *at; /* in `rest` */
+	int links;
+};
+
+static void walk_release(struct walk *walk)
+{
+	while (walk->depth)
+		close(walk->folders[--walk->depth]);
+}
+
+static bool has_all(mode_t mode, mode_t bits)
+{
+	return (mode & bits) == bits;
+}
+
+/* Takes the descriptor over. */
+static int enter(struct walk *walk, int fd, mode_t mode)
+{
+	_cleanup_close_ int folder = fd;
+
+	if (!has_all(mode, S_IXUSR | S_IXGRP | S_IXOTH))
+		return -EACCES;
+	if (walk->depth == MAX_FOLDERS)
+		return -ENAMETOOLONG;
+	walk->folders[walk->depth++] = TAKE_FD(folder);
+	return 0;
+}
+
+static void leave_to(struct walk *walk, size_t depth)
+{
+	while (walk->depth > depth)
+		close(walk->folders[--walk->depth]);
+}
+
+static int walk_begin(struct walk *walk, const char *root, const char *path)
+{
+	_cleanup_close_ int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	size_t len = strlen(path);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status))
+		return -errno;
+	if (path[0] != '/')
+		return -ENOENT;
+	if (len >= sizeof(walk->rest))
+		return -ENAMETOOLONG;
+	memcpy(walk->rest, path, len + 1);
+	walk->at = walk->rest;
+	return enter(walk, TAKE_FD(fd), status.st_mode);
+}
+
+/* The link's text takes the place of its name in what is left to walk. */
+static int follow(struct walk *walk, int fd)
+{
+	char text[MAX_PATH_BYTES * 2];
+	size_t rest = strlen(walk->at);
+	ssize_t len;
+
+	if (++walk->links > MAX_LINKS)
+		return -ELOOP;
+	len = readlinkat(fd, "", text, MAX_PATH_BYTES);
+	if (len < 0)
+		return -errno;
+	if (!len || (size_t)len + 1 + rest + 1 > sizeof(walk->rest))
+		return len ? -ENAMETOOLONG : -ENOENT;
+	memcpy(text + len, walk->at, rest + 1);
+	memcpy(walk->rest, text, (size_t)len + rest + 1);
+	walk->at = walk->rest;
+	if (text[0] == '/')
+		leave_to(walk, 1);
+	return 0;
+}
+
+/* What the kernel makes up when it is read differs by who reads, whatever its mode says. */
+static bool is_made_up(int fd)
+{
+	static const unsigned long kinds[] = {
+		PROC_SUPER_MAGIC,   SYSFS_MAGIC,        DEBUGFS_MAGIC,  TRACEFS_MAGIC,
+		SECURITYFS_MAGIC,   CGROUP_SUPER_MAGIC, SELINUX_MAGIC,  CGROUP2_SUPER_MAGIC,
+		BPF_FS_MAGIC,       PSTOREFS_MAGIC,     EFIVARFS_MAGIC, SMACK_MAGIC,
+		DEVPTS_SUPER_MAGIC, BINFMTFS_MAGIC,     NSFS_MAGIC,
+	};
+	struct statfs status;
+
+	if (fstatfs(fd, &status))
+		return true;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if ((unsigned long)status.f_type == kinds[i])
+			return true;
+	return false;
+}
+
+static int check_file(int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return -errno;
+	if (!S_ISREG(status.st_mode) || is_made_up(fd))
+		return -EINVAL;
+	return has_all(status.st_mode, S_IRUSR | S_IRGRP | S_IROTH) ? 0 : -EACCES;
+}
+
+/* A descriptor that only stands for the file becomes one to read it. */
+static int open_checked(int fd, int *ret_fd)
+{
+	_cleanup_close_ int opened = -1;
+	char path[48];
+	int err = check_file(fd);
+
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (opened < 0)
+		return -errno;
+	err = check_file(opened);
+	if (!err)
+		*ret_fd = TAKE_FD(opened);
+	return err;
+}
+
+/* The next name of what is left to walk, its slashes taken; -ENOENT at the end. */
+static int next_name(struct walk *walk, char *name, size_t name_bytes)
+{
+	size_t len;
+
+	walk->at += strspn(walk->at, "/");
+	len = strcspn(walk->at, "/");
+	if (!len)
+		return -ENOENT;
+	if (len >= name_bytes)
+		return -ENAMETOOLONG;
+	memcpy(name, walk->at, len);
+	name[len] = '\0';
+	walk->at += len;
+	return 0;
+}
+
+/* One name. `*ret_fd` is set when that was the file. */
+static int step(struct walk *walk, const char *name, int *ret_fd)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat status;
+
+	if (!strcmp(name, "."))
+		return 0;
+	if (!strcmp(name, "..")) {
+		leave_to(walk, walk->depth > 1 ? walk->depth - 1 : 1);
+		return 0;
+	}
+	fd = openat(walk->folders[walk->depth - 1], name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &status))
+		return -errno;
+	if (S_ISLNK(status.st_mode))
+		return follow(walk, fd);
+	if (S_ISDIR(status.st_mode))
+		return enter(walk, TAKE_FD(fd), status.st_mode);
+	return *walk->at ? -ENOTDIR : open_checked(fd, ret_fd);
+}
+
+int source_path_open(const char *root, const char *path, int *ret_fd)
+{
+	_cleanup_(walk_release) struct walk walk = {.depth = 0};
+	char name[256];
+	int fd = -1, err;
+
+	err = walk_begin(&walk, root, path);
+	while (!err && fd < 0) {
+		err = next_name(&walk, name, sizeof(name));
+		if (err == -ENOENT)
+			return -EINVAL; /* a folder */
+		if (!err)
+			err = step(&walk, name, &fd);
+	}
+	if (!err)
+		*ret_fd = fd;
+	return err;
+}

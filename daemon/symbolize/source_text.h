@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct source_text - the lines of one source file, as far as everybody may read it; and struct
+ * source_cache, those of the files that one answer shows. Which files may be asked for at all is
+ * the symbolizer's to say. Any thread may own one.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	MAX_SOURCE_BYTES = 16 << 20,      /* read of a file; the rest of it is not there */
+	MAX_SOURCE_LINE_BYTES = 64 << 10, /* of a line; the rest of it is left out */
+};
+
+struct source_text;
+
+/* Reads the file of that absolute path in the root folder of process `pid`, 0: in ours. Errors are
+ * those of source_path_open(), read's, and -ENOMEM. */
+int source_text_read(uint32_t pid, const char *file, struct source_text **ret_text);
+void source_text_free(struct source_text *text);
+DEFINE_CLEANUP(struct source_text *, source_text_free)
+
+uint32_t source_text_count(const struct source_text *text);
+/* A line by its number, from 1, without its end; NULL when there is none. It may hold any bytes but
+ * NUL, in the place of which stands a '?'. */
+const char *source_text_line(const struct source_text *text, uint32_t number);
+
+struct source_cache;
+
+struct source_cache *source_cache_new(void); /* NULL when out of memory */
+void source_cache_free(struct source_cache *cache);
+DEFINE_CLEANUP(struct source_cache *, source_cache_free)
+/* The same, of a file that is read when it is first asked for. The text lives until the next call;
+ * NULL also when it cannot be read, or after too many files. */
+const char *source_cache_line(struct source_cache *cache, uint32_t pid, const char *file,
+                              uint32_t number);

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The process that reads names: what it may do, and what its end, or a hostile file, costs."""
+
+import concurrent.futures
+import contextlib
+import os
+import random
+import re
+import signal
+import tempfile
+import time
+import unittest
+
+import daemon
+import elf_file
+from workload import Workload, workload_path
+
+HZ = 499
+NOBODY = 65534
+PROCESS_NAME = "profd-names"
+DAMAGED, SEED = 30, 7
+
+
+def fields(pid, file):
+    """name -> the rest of the line, of a file of /proc/PID."""
+    with open(f"/proc/{pid}/{file}", encoding="utf-8", errors="replace") as text:
+        return dict(re.findall(r"^(.+?)(?::[ \t]*|[ \t]{2,})(.*)$", text.read(), re.M))
+
+
+def children(pid):
+    """(pid, name, state) of the processes that a process has started."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            status = fields(entry, "status")
+            if status["PPid"] == str(pid):
+                found.append((int(entry), status["Name"], status["State"][0]))
+    return found
+
+
+class NamesProcess(unittest.TestCase):
+    def setUp(self):
+        self.running = contextlib.ExitStack()
+        self.addCleanup(self.running.close)
+        self.server = self.running.enter_context(daemon.Daemon(hz=HZ))
+        self.folder = self.running.enter_context(tempfile.TemporaryDirectory())
+        os.chmod(self.folder, 0o755)
+
+    def victim(self, number):
+        path = f"{self.folder}/victim{number}"
+        elf_file.renamed(workload_path("victim"), path, "victim_spins_00", f"victim_spins_{number:02}")
+        return self.running.enter_context(Workload(path))
+
+    def names_pid(self):
+        found = [pid for pid, name, state in children(self.server.pid) if name == PROCESS_NAME and state != "Z"]
+        self.assertEqual(len(found), 1, children(self.server.pid))
+        return found[0]
+
+    def assert_no_zombie(self):
+        self.assertEqual([child for child in children(self.server.pid) if child[2] == "Z"], [])
+
+    def assert_lines(self, profile, process, number):
+        frames = [
+            frame for sample in profile.samples if sample.labels["pid"] == process.pid
+            for location in sample.locations for frame in profile.frames[location]
+            if frame.name.startswith("victim_spins_")
+        ]
+        self.assertTrue(frames)
+        for frame in frames:
+            self.assertEqual(frame.name, f"victim_spins_{number:02}")
+            self.assertTrue(frame.file.endswith("/victim.c") and frame.line > 0, frame)
+
+    def test_it_is_nobody_and_may_do_nothing(self):
+        process = self.victim(1)
+        self.assert_lines(self.server.profile(f"seconds=1&pid={process.pid}"), process, 1)
+        pid = self.names_pid()
+        status = fields(pid, "status")
+        for ids in ("Uid", "Gid"):
+            self.assertEqual(status[ids].split(), [str(NOBODY)] * 4)
+        self.assertEqual(status["Groups"].split(), [])
+        for capabilities in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+            self.assertEqual(int(status[capabilities], 16), 0, capabilities)
+        self.assertEqual(status["NoNewPrivs"], "1")
+        limits = fields(pid, "limits")
+        self.assertNotEqual(limits["Max data size"].split()[0], "unlimited")
+        self.assertEqual(limits["Max core file size"].split()[:2], ["0", "0"])
+        self.assertEqual(limits["Max file size"].split()[:2], ["0", "0"])
+        self.assertEqual(os.readlink(f"/proc/{pid}/cwd"), "/")
+        kinds = {os.readlink(f"/proc/{pid}/fd/{fd}").partition(":")[0] for fd in os.listdir(f"/proc/{pid}/fd")}
+        self.assertEqual({kind for kind in kinds if "bpf" in kind or "perf" in kind}, set())
+
+    def test_it_ends_with_the_daemon(self):
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(how.name), daemon.Daemon(hz=HZ) as server, Workload("victim"):
+                server.profile("seconds=1")
+                started = children(server.pid)
+                self.assertTrue(started)
+                server.stop(how)
+                end = time.monotonic() + 5
+                while any(os.path.exists(f"/proc/{pid}") for pid, _, _ in started):
+                    self.assertLess(time.monotonic(), end, started)
+                    time.sleep(0.02)
+
+    def test_killed_during_a_profile(self):
+        first = self.victim(1)
+        self.assert_lines(self.server.profile(f"seconds=1&pid={first.pid}"), first, 1)
+        second = self.victim(2)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answer = pool.submit(self.server.profile, "seconds=2")
+            time.sleep(1)
+            os.kill(self.names_pid(), signal.SIGKILL)
+            self.assertGreater(answer.result().total(), 0)
+        third = self.victim(3)
+        profile = self.server.profile("seconds=2")
+        for number, process in enumerate((first, second, third), 1):
+            self.assert_lines(profile, process, number)
+        self.assert_no_zombie()
+        self.assertGreaterEqual(self.server.metrics()["profd_names_starts_total"], 2)
+
+    def test_killed_while_it_is_asked(self):
+        """Whatever it was asked just then may lose its lines; nothing else does."""
+        self.victim(1)
+        self.server.profile("seconds=1")
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answer = pool.submit(self.server.get, "/profile?seconds=2")
+            end = time.monotonic() + 3
+            while not answer.done() and time.monotonic() < end:
+                for pid, name, _ in children(self.server.pid):
+                    if name == PROCESS_NAME and time.monotonic() > end - 1.2:
+                        with contextlib.suppress(ProcessLookupError):
+                            os.kill(pid, signal.SIGKILL)
+            self.assertEqual(answer.result().status, 200)
+        process = self.victim(4)
+        self.assert_lines(self.server.profile(f"seconds=1&pid={process.pid}"), process, 4)
+        self.assert_no_zombie()
+
+    def test_hostile_files(self):
+        """Programs that run well, but whose symbols or debug information were damaged at random."""
+        rng = random.Random(SEED)
+        sound, damaged = self.victim(5), {}
+        for number in range(DAMAGED):
+            path = f"{self.folder}/damaged{number}"
+            what = elf_file.damage(workload_path("names/cc-dwarf5"), path, rng)
+            damaged[self.running.enter_context(Workload(path)).pid] = what
+        pid = self.server.pid
+        for _ in range(2):
+            answer = self.server.get("/profile?seconds=3", timeout=120)
+            self.assertEqual(answer.status, 200, answer.body[:200])
+            self.assertLess(answer.seconds, 3 + 20, self.server.metrics())
+            profile = self.server.profile("last=5s")
+            self.assert_lines(profile, sound, 5)
+            seen = {sample.labels["pid"] for sample in profile.samples}
+            self.assertEqual({what for process, what in damaged.items() if process not in seen}, set())
+            for frames in profile.frames.values():
+                self.assertTrue(frames and all(frame.name for frame in frames))
+        self.assertTrue(self.server.alive())
+        self.assertEqual(self.server.pid, pid)
+        self.assert_no_zombie()
+        self.assertEqual(fields(pid, "status")["Name"], "profd")

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct named_file: which source is believed where several speak, and that answers come in order
+ * whatever the sources do. Files are made here, or are this program.
+ */
+#include "names/named_file.h"
+
+#include "object/elf.h"
+#include "object/symtab.h"
+#include "tests/unit/elf_image.h"
+#include "tests/unit/frame_image.h"
+#include "tests/unit/go_image.h"
+#include "tests/unit/names_fixture.h"
+#include "tests/unit/suites.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* As the compiler moves code and names methods. The symbols are all that is wrong about these. */
+static int unqualified(int value) __asm__("_ZN4fake5classEv");
+int qualified(int value) __asm__("_ZN4fake5otherEv");
+
+__attribute__((noinline, used)) static int unqualified(int value)
+{
+	return value * 3;
+}
+
+__attribute__((noinline)) int qualified(int value)
+{
+	return unqualified(value) + 1;
+}
+
+static struct named_file *open_files(int itself, int debug)
+{
+	const int fds[FILE_COUNT] = {itself, debug, -1};
+	struct named_file *file;
+
+	ck_assert_int_eq(named_file_open(fds, &file), 0);
+	return file;
+}
+
+/* "INDEX FUNCTION@ADDRESS;" for each frame. */
+static const char *describe(struct named_file *file, const uint64_t *addresses, size_t count)
+{
+	static char text[4096];
+	struct told_frames told = {0};
+	size_t len = 0;
+
+	ck_assert_int_eq(named_file_find(file, addresses, count, true, tell_frame, &told), 0);
+	text[0] = '\0';
+	for (size_t i = 0; i < told.count; i++) {
+		const struct told_frame *frame = &told.items[i];
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%zu %s@%" PRIx64 ";",
+		                        frame->index, frame->function ? frame->function : "?",
+		                        frame->function_address);
+		ck_assert_uint_lt(len, sizeof(text));
+	}
+	told_frames_release(&told);
+	return text;
+}
+
+/* A file without symbols, but with frames for three functions. */
+static int frames_fd(void)
+{
+	struct frame_image image;
+
+	frame_image_init(&image);
+	size_t cie = put_eh_cie(&image.eh, "zR");
+	put_eh_fde(&image.eh, cie, 0x1000, 0x100, "", 0);
+	put_eh_fde(&image.eh, cie, 0x1100, 0x80, "", 0);
+	put_eh_fde(&image.eh, cie, 0x1200, 0x40, "", 0);
+	frame_image_seal(&image);
+	return elf_image_fd(&image, sizeof(image));
+}
+
+/* Its symbols, in a file of their own; the second of them has no size. */
+static int symbols_fd(void)
+{
+	struct elf_image image;
+
+	elf_image_init(&image, 1);
+	image.symbols[1].st_value = 0x1000;
+	image.symbols[1].st_size = 0x100;
+	image.symbols[2].st_value = 0x1100;
+	image.symbols[2].st_size = 0;
+	image.symbols[3].st_value = 0x1400;
+	return elf_image_fd(&image, sizeof(image));
+}
+
+static const uint64_t places[] = {0x800,  0x1010, 0x1110, 0x1190, 0x1210,
+                                  0x1230, 0x1300, 0x1408, 0x1500};
+enum { PLACES = sizeof(places) / sizeof(places[0]) };
+
+START_TEST(symbols_and_bounds)
+{
+	_cleanup_(named_file_freep) struct named_file *neither = open_files(frames_fd(), -1);
+	_cleanup_(named_file_freep) struct named_file *both = open_files(frames_fd(), symbols_fd());
+	_cleanup_(named_file_freep) struct named_file *symbols = open_files(symbols_fd(), -1);
+
+	ck_assert_str_eq(describe(neither, places, PLACES), "1 ?@1000;2 ?@1100;4 ?@1200;5 ?@1200;");
+	/* Without frames the one without size reaches to the next. */
+	ck_assert_str_eq(describe(symbols, places, PLACES),
+	                 "1 plain@1000;2 _ZN3foo3barEi@1100;3 _ZN3foo3barEi@1100;"
+	                 "4 _ZN3foo3barEi@1100;5 _ZN3foo3barEi@1100;6 _ZN3foo3barEi@1100;"
+	                 "7 local@1400;");
+	ck_assert_str_eq(describe(both, places, PLACES),
+	                 "1 plain@1000;2 _ZN3foo3barEi@1100;3 _ZN3foo3barEi@1100;"
+	                 "4 ?@1200;5 ?@1200;6 _ZN3foo3barEi@1100;7 local@1400;");
+	/* One address at a time is no different. */
+	ck_assert_str_eq(describe(both, &places[4], 1), "0 ?@1200;");
+	ck_assert_str_eq(describe(both, places, 0), "");
+	ck_assert_uint_gt(named_file_memory(both), 0);
+}
+END_TEST
+
+START_TEST(debug_file_that_is_none)
+{
+	_cleanup_(named_file_freep) struct named_file *file =
+		open_files(frames_fd(), elf_image_fd("#!/bin/sh\n", 10));
+
+	ck_assert_str_eq(describe(file, places, 2), "1 ?@1000;");
+}
+END_TEST
+
+/* Go's word is the last where it has one, also when DWARF of the same addresses is there. */
+START_TEST(go_first)
+{
+	static const uint64_t addresses[] = {GO_TEXT + 8, GO_TEXT + 0x1a, GO_TEXT + 0x40};
+	struct go_image image;
+
+	go_image_init(&image);
+	go_image_make(&image);
+	elf_free(go_image_open(&image));
+	_cleanup_(named_file_freep) struct named_file *file =
+		open_files(elf_image_fd(image.file.out.data, image.file.out.len), open_own_file());
+	ck_assert_str_eq(describe(file, addresses, 3),
+	                 "0 main.main@10000;1 main.deeper@0;1 main.inlined@0;1 main.main@10000;"
+	                 "2 main.other@10040;");
+	go_image_release(&image);
+}
+END_TEST
+
+START_TEST(whose_name)
+{
+	const uint64_t outer = known_outer();
+	const uint64_t moved[] = {own_address((uintptr_t)unqualified),
+	                          own_address((uintptr_t)qualified)};
+	_cleanup_(named_file_freep) struct named_file *file = open_files(open_own_file(), -1);
+	char expected[128];
+
+	/* Only the symbol has the class. */
+	snprintf(expected, sizeof(expected), "0 _ZN4fake5classEv@%" PRIx64 ";", moved[0]);
+	ck_assert_str_eq(describe(file, &moved[0], 1), expected);
+	snprintf(expected, sizeof(expected), "0 _ZN4fake5otherEv@%" PRIx64 ";", moved[1]);
+	ck_assert_str_eq(describe(file, &moved[1], 1), expected);
+	snprintf(expected, sizeof(expected), "0 known_inlined@0;0 known_outer@%" PRIx64 ";",
+	         own_address((uintptr_t)known_outer));
+	ck_assert_str_eq(describe(file, &outer, 1), expected);
+}
+END_TEST
+
+/* The functions of this program, in the order of their addresses. */
+struct function {
+	uint64_t address, size;
+	char *name;
+};
+
+struct functions {
+	struct function *items;
+	size_t count;
+};
+
+static int take_function(const char *name, uint64_t address, uint64_t size, bool global, void *ctx)
+{
+	struct functions *functions = ctx;
+
+	(void)global;
+	if (!size)
+		return 0;
+	functions->items =
+		realloc(functions->items, (functions->count + 1) * sizeof(*functions->items));
+	ck_assert_ptr_nonnull(functions->items);
+	functions->items[functions->count++] = (struct function){address, size, strdup(name)};
+	return 0;
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const struct function *a = left, *b = right;
+
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+static struct functions own_functions(void)
+{
+	_cleanup_close_ int fd = open_own_file();
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	struct functions functions = {0};
+
+	ck_assert_int_eq(elf_open_fd(fd, &elf), 0);
+	ck_assert_int_eq(elf_each_symbol(elf, take_function, &functions), 0);
+	ck_assert_uint_gt(functions.count, 100);
+	qsort(functions.items, functions.count, sizeof(*functions.items), by_address);
+	return functions;
+}
+
+static void functions_release(struct functions *functions)
+{
+	for (size_t i = 0; i < functions->count; i++)
+		free(functions->items[i].name);
+	free(functions->items);
+}
+
+/* Where each begins, an address before all and one behind. */
+static uint64_t *beginnings(const struct functions *functions)
+{
+	uint64_t *addresses = calloc(functions->count + 2, sizeof(*addresses));
+
+	for (size_t i = 0; i < functions->count; i++)
+		addresses[i + 1] = functions->items[i].address;
+	addresses[functions->count + 1] = UINT64_MAX;
+	return addresses;
+}
+
+/* Checks that frames of one address come together, and finds the last of each. */
+static void last_frames(const struct told_frames *told, size_t count,
+                        const struct told_frame **ret_last)
+{
+	for (size_t i = 0; i < told->count; i++) {
+		ck_assert_uint_lt(told->items[i].index, count);
+		ck_assert(i == 0 || told->items[i].index >= told->items[i - 1].index);
+		ret_last[told->items[i].index] = &told->items[i];
+	}
+}
+
+START_TEST(every_function_of_this_program)
+{
+	struct functions functions = own_functions();
+	size_t count = functions.count + 2, with_lines = 0;
+	_cleanup_free_ uint64_t *addresses = beginnings(&functions);
+	_cleanup_free_ const struct told_frame **last = calloc(count, sizeof(*last));
+	_cleanup_(named_file_freep) struct named_file *file = open_files(open_own_file(), -1);
+	struct told_frames told = {0};
+
+	ck_assert_int_eq(named_file_find(file, addresses, count, true, tell_frame, &told), 0);
+	last_frames(&told, count, last);
+	ck_assert_ptr_null(last[0]);
+	ck_assert_ptr_null(last[count - 1]);
+	for (size_t i = 0; i < functions.count; i++) {
+		const struct function *function = &functions.items[i];
+		const char *dot = strstr(function->name, ".cold");
+		ck_assert_ptr_nonnull(last[i + 1]);
+		ck_assert_ptr_nonnull(last[i + 1]->function);
+		with_lines += last[i + 1]->file != NULL;
+		/* Its name in the source. */
+		if (dot && last[i + 1]->file)
+			ck_assert(!strncmp(last[i + 1]->function, function->name,
+			                   (size_t)(dot - function->name)) &&
+			          !strchr(last[i + 1]->function, '.'));
+		else
+			ck_assert_uint_eq(last[i + 1]->function_address, function->address);
+	}
+	ck_assert_uint_gt(with_lines, functions.count / 2);
+	told_frames_release(&told);
+	functions_release(&functions);
+}
+END_TEST
+
+/* What is told of an address does not depend on the others. */
+START_TEST(one_by_one)
+{
+	struct functions functions = own_functions();
+	size_t count = functions.count + 2, at = 0;
+	_cleanup_free_ uint64_t *addresses = beginnings(&functions);
+	_cleanup_(named_file_freep) struct named_file *file = open_files(open_own_file(), -1);
+	struct told_frames all = {0};
+
+	ck_assert_int_eq(named_file_find(file, addresses, count, true, tell_frame, &all), 0);
+	for (size_t i = 0; i < count; i++) {
+		struct told_frames one = {0};
+		ck_assert_int_eq(named_file_find(file, &addresses[i], 1, true, tell_frame, &one),
+		                 0);
+		for (size_t k = 0; k < one.count; k++, at++) {
+			ck_assert_uint_lt(at, all.count);
+			ck_assert_uint_eq(all.items[at].index, i);
+			ck_assert_pstr_eq(all.items[at].function, one.items[k].function);
+			ck_assert_pstr_eq(all.items[at].file, one.items[k].file);
+			ck_assert_uint_eq(all.items[at].line, one.items[k].line);
+		}
+		told_frames_release(&one);
+	}
+	ck_assert_uint_eq(at, all.count);
+	told_frames_release(&all);
+	functions_release(&functions);
+}
+END_TEST
+
+static int stop_at_third(size_t index, const struct source_frame *frame, void *ctx)
+{
+	(void)index, (void)frame;
+	return ++*(int *)ctx == 3 ? -ECANCELED : 0;
+}
+
+START_TEST(stops_when_told)
+{
+	struct functions functions = own_functions();
+	_cleanup_free_ uint64_t *addresses = beginnings(&functions);
+	_cleanup_(named_file_freep) struct named_file *file = open_files(open_own_file(), -1);
+
+	for (int lines = 0; lines < 2; lines++) {
+		int told = 0;
+		ck_assert_int_eq(named_file_find(file, addresses, functions.count, lines,
+		                                 stop_at_third, &told),
+		                 -ECANCELED);
+		ck_assert_int_eq(told, 3);
+	}
+	functions_release(&functions);
+}
+END_TEST
+
+START_TEST(no_file)
+{
+	int before = count_fds(getpid());
+	struct elf_image image;
+
+	elf_image_init(&image, 1);
+	for (size_t len = 0; len < sizeof(image.header); len += 7) {
+		int fds[FILE_COUNT] = {elf_image_fd(&image, len), elf_image_fd(&image, 10),
+		                       elf_image_fd("", 0)};
+		struct named_file *file;
+		ck_assert_int_eq(named_file_open(fds, &file), -ENOEXEC);
+	}
+	ck_assert_int_eq(named_file_open((const int[]){-1, -1, -1}, &(struct named_file *){NULL}),
+	                 -ENOEXEC);
+	ck_assert_int_eq(count_fds(getpid()), before);
+}
+END_TEST
+
+Suite *named_file_suite(void)
+{
+	Suite *suite = suite_create("named_file");
+	TCase *made = tcase_create("made"), *own = tcase_create("own");
+
+	tcase_add_test(made, symbols_and_bounds);
+	tcase_add_test(made, debug_file_that_is_none);
+	tcase_add_test(made, go_first);
+	tcase_add_test(made, no_file);
+	tcase_add_test(own, whose_name);
+	tcase_add_test(own, every_function_of_this_program);
+	tcase_add_test(own, one_by_one);
+	tcase_add_test(own, stops_when_told);
+	tcase_set_timeout(own, 120);
+	suite_add_tcase(suite, made);
+	suite_add_tcase(suite, own);
+	return suite;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Source files: which of them may be read, by whatever path, and what their lines are.
+ */
+#include "tests/unit/suites.h"
+
+#include "symbolize/source_path.h"
+#include "symbolize/source_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char root[64];
+static int folder;
+
+static void put(const char *path, const char *bytes, size_t len, mode_t mode)
+{
+	_cleanup_close_ int fd = openat(folder, path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, bytes, len), (ssize_t)len);
+	ck_assert_int_eq(fchmod(fd, mode), 0);
+}
+
+static void make_folder(const char *path, mode_t mode)
+{
+	ck_assert_int_eq(mkdirat(folder, path, 0700), 0);
+	ck_assert_int_eq(fchmodat(folder, path, mode, 0), 0);
+}
+
+static const struct {
+	const char *path, *target;
+} links[] = {
+	{"abs", "/src/a.c"},
+	{"src/rel", "a.c"},
+	{"up", "../../../src/a.c"},
+	{"shadow", "/private/a.c"},
+	{"loop", "loop"},
+	{"one", "two"},
+	{"two", "one"},
+	{"dir", "src/"},
+	{"src/back", ".."},
+	{"dangling", "nowhere"},
+};
+
+static void set_up(void)
+{
+	char loop[5000];
+
+	snprintf(root, sizeof(root), "/tmp/profd-source-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(root));
+	ck_assert_int_eq(chmod(root, 0755), 0);
+	folder = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	make_folder("src", 0755);
+	make_folder("private", 0700);
+	make_folder("group", 0750);
+	make_folder("group/open", 0755);
+	put("src/a.c", "yes\n", 4, 0644);
+	put("src/secret.c", "no\n", 3, 0600);
+	put("src/group.c", "no\n", 3, 0640);
+	put("src/others.c", "no\n", 3, 0604);
+	put("private/a.c", "no\n", 3, 0644);
+	put("group/open/a.c", "no\n", 3, 0644);
+	ck_assert_int_eq(mkfifoat(folder, "src/fifo", 0666), 0);
+	ck_assert_int_eq(fchmodat(folder, "src/fifo", 0666, 0), 0);
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
+		ck_assert_int_eq(symlinkat(links[i].target, folder, links[i].path), 0);
+	memset(loop, '/', sizeof(loop));
+	loop[4000] = '\0';
+	ck_assert_int_eq(symlinkat(loop, folder, "long"), 0);
+}
+
+static void tear_down(void)
+{
+	char command[128];
+
+	close(folder);
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static const struct {
+	const char *path;
+	int err;
+} paths[] = {
+	{"/src/a.c", 0},
+	{"//src///./a.c", 0},
+	{"/abs", 0},
+	{"/src/rel", 0},
+	{"/up", 0},
+	{"/dir/a.c", 0},
+	{"/dir/back/dir/back/src/a.c", 0},
+	{"/../../../../src/a.c", 0},
+	{"/src/../src/../src/a.c", 0},
+	{"/src/secret.c", -EACCES},
+	{"/src/group.c", -EACCES},
+	{"/src/others.c", -EACCES},
+	{"/private/a.c", -EACCES},
+	{"/private/../src/a.c", -EACCES},
+	{"/shadow", -EACCES},
+	{"/group/open/a.c", -EACCES},
+	{"/src/fifo", -EINVAL},
+	{"/src", -EINVAL},
+	{"/src/", -EINVAL},
+	{"/", -EINVAL},
+	{"/dir", -EINVAL},
+	{"/..", -EINVAL},
+	{"/src/a.c/", -ENOTDIR},
+	{"/src/a.c/..", -ENOTDIR},
+	{"/src/a.c/x", -ENOTDIR},
+	{"/loop", -ELOOP},
+	{"/one", -ELOOP},
+	{"/dangling", -ENOENT},
+	{"/nothing", -ENOENT},
+	{"/src/nothing/../a.c", -ENOENT},
+	{"", -ENOENT},
+	{"src/a.c", -ENOENT},
+	{"/etc/passwd", -ENOENT},
+};
+
+START_TEST(opens_what_is_everybodys)
+{
+	_cleanup_close_ int fd = -1;
+	char text[8] = "";
+	int err = source_path_open(root, paths[_i].path, &fd);
+
+	ck_assert_msg(err == paths[_i].err, "%s: %d", paths[_i].path, err);
+	if (err)
+		return;
+	ck_assert_int_eq(read(fd, text, sizeof(text)), 4);
+	ck_assert_str_eq(text, "yes\n");
+}
+END_TEST
+
+START_TEST(long_paths_end)
+{
+	static char path[8192];
+	int fd = -1;
+
+	ck_assert_int_eq(source_path_open(root, "/long", &fd), -EINVAL);
+	memset(path, 'a', sizeof(path) - 1);
+	path[0] = '/';
+	ck_assert_int_eq(source_path_open(root, path, &fd), -ENAMETOOLONG);
+	path[300] = '\0';
+	ck_assert_int_eq(source_path_open(root, path, &fd), -ENAMETOOLONG);
+	strcpy(path, "/long");
+	memset(path + 5, '/', 200);
+	ck_assert_int_eq(source_path_open(root, path, &fd), -ENAMETOOLONG);
+	/* More folders than it keeps open. */
+	path[0] = '\0';
+	for (int i = 0; i < 150; i++) {
+		strcat(path, "/d");
+		ck_assert_int_eq(mkdirat(folder, path + 1, 0755), 0);
+	}
+	ck_assert_int_eq(source_path_open(root, path, &fd), -ENAMETOOLONG);
+	ck_assert_int_eq(fd, -1);
+}
+END_TEST
+
+START_TEST(nothing_that_the_kernel_makes_up)
+{
+	int fd = -1;
+
+	ck_assert_int_eq(source_path_open("/", "/proc/kallsyms", &fd), -EINVAL);
+	ck_assert_int_eq(source_path_open("/", "/proc/self/maps", &fd), -EINVAL);
+	ck_assert_int_eq(source_path_open("/", "/proc/self/../version", &fd), -EINVAL);
+	ck_assert_int_eq(source_path_open("/", "/sys/kernel/notes", &fd), -EINVAL);
+	ck_assert_int_eq(source_path_open("/", "/dev/zero", &fd), -EINVAL);
+	ck_assert_int_ne(source_path_open("/", "/proc/self/root/etc/shadow", &fd), 0);
+	ck_assert_int_eq(source_path_open("/nowhere", "/x", &fd), -ENOENT);
+	ck_assert_int_eq(fd, -1);
+}
+END_TEST
+
+static struct source_text *lines_of(const char *bytes, size_t len)
+{
+	struct source_text *text = NULL;
+	char path[128];
+
+	put("lines", bytes, len, 0644);
+	snprintf(path, sizeof(path), "%s/lines", root);
+	/* As another process sees it: our own root, by way of /proc. */
+	ck_assert_int_eq(source_text_read((uint32_t)getpid(), path, &text), 0);
+	ck_assert_int_eq(unlinkat(folder, "lines", 0), 0);
+	return text;
+}
+
+static const struct {
+	const char *bytes;
+	size_t len;
+	const char *lines[4];
+} texts[] = {
+	{"", 0, {NULL}},
+	{"\n", 1, {""}},
+	{"one", 3, {"one"}},
+	{"one\n", 4, {"one"}},
+	{"one\n\ntwo", 8, {"one", "", "two"}},
+	{"dos\r\n\r\n\r", 8, {"dos", "", ""}},
+	{"a\0b\n\0", 5, {"a?b", "?"}},
+	{"\xff\xfe\n", 3, {"\xff\xfe"}},
+};
+
+START_TEST(splits_lines)
+{
+	_cleanup_(source_text_freep) struct source_text *text =
+		lines_of(texts[_i].bytes, texts[_i].len);
+	uint32_t count = 0;
+
+	for (; count < 4 && texts[_i].lines[count]; count++)
+		ck_assert_str_eq(source_text_line(text, count + 1), texts[_i].lines[count]);
+	ck_assert_uint_eq(source_text_count(text), count);
+	ck_assert_ptr_null(source_text_line(text, count + 1));
+	ck_assert_ptr_null(source_text_line(text, 0));
+	ck_assert_ptr_null(source_text_line(text, UINT32_MAX));
+}
+END_TEST
+
+START_TEST(reads_no_more_than_that)
+{
+	_cleanup_free_ char *bytes = malloc(MAX_SOURCE_BYTES + 4096);
+	struct source_text *text;
+
+	memset(bytes, 'x', MAX_SOURCE_BYTES + 4096);
+	bytes[MAX_SOURCE_LINE_BYTES + 10] = '\n';
+	memset(bytes + MAX_SOURCE_BYTES - 10, '\n', 4106);
+	text = lines_of(bytes, MAX_SOURCE_BYTES + 4096);
+	ck_assert_uint_eq(source_text_count(text), 11);
+	ck_assert_uint_eq(strlen(source_text_line(text, 1)), MAX_SOURCE_LINE_BYTES);
+	ck_assert_uint_eq(strlen(source_text_line(text, 2)), MAX_SOURCE_LINE_BYTES);
+	source_text_free(text);
+	memset(bytes, '\n', MAX_SOURCE_BYTES + 4096);
+	text = lines_of(bytes, MAX_SOURCE_BYTES + 4096);
+	ck_assert_uint_eq(source_text_count(text), MAX_SOURCE_BYTES);
+	source_text_free(text);
+}
+END_TEST
+
+START_TEST(caches_files)
+{
+	_cleanup_(source_cache_freep) struct source_cache *cache = source_cache_new();
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/src/a.c", root);
+	ck_assert_str_eq(source_cache_line(cache, 0, path, 1), "yes");
+	put("src/a.c", "new\n", 4, 0644);
+	ck_assert_str_eq(source_cache_line(cache, 0, path, 1), "yes");
+	ck_assert_ptr_null(source_cache_line(cache, 0, path, 2));
+	snprintf(path, sizeof(path), "%s/src/secret.c", root);
+	ck_assert_ptr_null(source_cache_line(cache, 0, path, 1));
+	ck_assert_ptr_null(source_cache_line(cache, 0, path, 1));
+	/* A process that is gone has no files. */
+	ck_assert_ptr_null(source_cache_line(cache, 4000001, "/etc/passwd", 1));
+	for (int i = 0; i < 2000; i++) {
+		snprintf(path, sizeof(path), "/nowhere/%d", i);
+		ck_assert_ptr_null(source_cache_line(cache, 0, path, 1));
+	}
+	/* Too many by now. */
+	ck_assert_ptr_null(source_cache_line(cache, 0, "/etc/passwd", 1));
+	snprintf(path, sizeof(path), "%s/src/a.c", root);
+	ck_assert_str_eq(source_cache_line(cache, 0, path, 1), "yes");
+}
+END_TEST
+
+Suite *source_text_suite(void)
+{
+	Suite *suite = suite_create("source_text");
+	TCase *tests = tcase_create("source_text");
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_set_timeout(tests, 30);
+	tcase_add_loop_test(tests, opens_what_is_everybodys, 0, sizeof(paths) / sizeof(paths[0]));
+	tcase_add_test(tests, long_paths_end);
+	tcase_add_test(tests, nothing_that_the_kernel_makes_up);
+	tcase_add_loop_test(tests, splits_lines, 0, sizeof(texts) / sizeof(texts[0]));
+	tcase_add_test(tests, reads_no_more_than_that);
+	tcase_add_test(tests, caches_files);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

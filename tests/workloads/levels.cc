@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Truth: in main, repeats, computes, and inlined there first_level, shapes::second_level<long>,
+ * shapes::third<long>::level, the lines marked with a share take 60, 30 and 10 % of the time that
+ * is not spent below sorts(), which is the standard library's sort, with all that is inlined there.
+ * Runs until killed or for SECONDS.
+ */
+#include "stacks_work.h"
+
+#include <algorithm>
+#include <vector>
+
+/* Not static: addr2line gives inlined functions without a linkage name their caller's. */
+#define INLINED inline __attribute__((always_inline))
+
+/* A function that is not inlined, and has the one name. */
+#ifdef __clang__
+#define APART __attribute__((noinline))
+#else
+#define APART FRAME
+#endif
+
+enum { UNIT = 1000 * 1000, NUMBERS = 20000 };
+
+namespace shapes
+{
+
+template <typename T> struct third {
+	INLINED static T level(T count)
+	{
+		SPIN(6 * count); /* share 60 */
+		return count;
+	}
+};
+
+template <typename T> INLINED T second_level(T count)
+{
+	SPIN(3 * count); /* share 30 */
+	return third<T>::level(count);
+}
+
+} // namespace shapes
+
+INLINED long first_level(long count)
+{
+	SPIN(1 * count); /* share 10 */
+	return shapes::second_level<long>(count);
+}
+
+APART long computes(long count)
+{
+	return first_level(count) + 1;
+}
+
+APART int sorts(unsigned seed)
+{
+	std::vector<unsigned> numbers(NUMBERS);
+
+	for (unsigned &number : numbers)
+		number = seed = seed * 1664525 + 1013904223;
+	std::sort(numbers.begin(), numbers.end(),
+	          [](unsigned a, unsigned b) { return a % 1021 < b % 1021; });
+	return (int)numbers[0];
+}
+
+/* Calls out of inlined code: the callers' own lines are inlined ones too. */
+INLINED long one_round(unsigned seed)
+{
+	long sum = computes(UNIT);
+
+	return sum + sorts(seed);
+}
+
+APART long repeats(unsigned seed)
+{
+	return one_round(seed) + 1;
+}
+
+int main(int argc, char **argv)
+{
+	double stop = deadline(argc, argv, 1);
+	long sum = 0;
+
+	say_ready();
+	for (unsigned round = 0; seconds_now(CLOCK_MONOTONIC) < stop; round++)
+		sum += repeats(round);
+	return sum == 0;
+}
