@@ -28,21 +28,28 @@ static void take_piece(const char *piece, size_t len, void *ctx)
 	buf_add(&output->buf, piece, len);
 }
 
-/* "for<'a, 'b, ...>" is written as G, their number in base 62, and an underscore, and where it is
- * not shown libiberty counts to that number without a word. Nobody has more than 62; a name that
- * only looks like it (GLOBAL_) stays as it is. */
+static const char *skip_base_62(const char *at)
+{
+	while ((*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') ||
+	       (*at >= 'A' && *at <= 'Z'))
+		at++;
+	return at;
+}
+
+/* "for<'a, 'b, ...>" is written as G, their number in base 62, and an underscore, behind the F or D
+ * of a function or dyn type, and where it is not shown libiberty counts to that number without a
+ * word. Nobody has more than 62. The hash of a crate, Cs and a number, is passed over: it may look
+ * like it, but what follows a binder is no digit. */
 static bool counts_forever(const char *name)
 {
-	for (const char *at = strchr(name, 'G'); at; at = strchr(at + 1, 'G')) {
-		const char *end = at + 1;
-		while ((*end >= '0' && *end <= '9') || (*end >= 'a' && *end <= 'z') ||
-		       (*end >= 'A' && *end <= 'Z'))
-			end++;
-		if (*end == '_' && end - at > 2)
+	for (const char *at = name; *at; at++) {
+		const char *end = skip_base_62(at + 2);
+
+		if (at[0] == 'C' && at[1] == 's' && *end == '_' && end[1] >= '0' && end[1] <= '9')
+			at = end;
+		else if ((at[0] == 'F' || at[0] == 'D') && at[1] == 'G' && *end == '_' &&
+		         end - at > 3)
 			return true;
-		/* None of the letters between is followed by anything else. */
-		if (*end != '_')
-			at = end - 1;
 	}
 	return false;
 }
