@@ -104,7 +104,7 @@ bench-unwind: $(BUILD)/profd $(WORKLOADS) ## how many stacks are whole, by progr
 	$(Q)BUILD=$(BUILD) python3 tests/bench/unwind.py
 
 .PHONY: bench-names
-bench-names: $(BUILD)/profd $(BUILD)/tests/bench/names_cost $(BUILD)/workloads/names/cc-dwarf4 ## what names and lines cost, beside other tools; root
+bench-names: $(BUILD)/profd $(BUILD)/tests/bench/names_cost ## what names and lines cost, beside other tools; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/names.py
 
 .PHONY: agreement

@@ -19,7 +19,7 @@
 enum {
 	/* What libdw keeps, in bytes: a row of a line table; a unit; its abbreviations and files,
 	 * once it was looked into. */
-	ROW_BYTES = 40,
+	ROW_BYTES = 80,
 	UNIT_BYTES = 384,
 	OPEN_UNIT_BYTES = 1024,
 	/* It gives nothing back until its handle is ended, which is done between two units when it

@@ -116,7 +116,7 @@ int names_files_get(struct names_files *files, uint64_t number, const int fds[FI
 		int err = named_file_open(fds, &file);
 		if (err < 0)
 			return err;
-		named_file_keep(file, files->max_bytes);
+		named_file_keep(file, files->max_bytes / 2);
 		open = free_place(files);
 		*open = (struct open_file){.number = number, .file = file};
 	}

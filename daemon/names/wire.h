@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 enum {
-	WIRE_MAX_ADDRESSES = 1 << 20, /* of one request */
+	WIRE_MAX_ADDRESSES = 1 << 14, /* of one request: an answer is put together in memory */
 	WIRE_MAX_ANSWER = 256 << 20,  /* bytes */
 };
 

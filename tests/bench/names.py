@@ -7,8 +7,8 @@
   ADDRESSES=5000 make bench-names           50000 by default
 
 "dwarf" is a program with some 500 MB of DWARF, which is made once in the build folder; "stripped" a
-large program without symbols; "perf" a recorded run of a program with inlined calls, where perf is
-asked for the names of its samples. Ratios are of seconds, others over profd; memory is each one's
+large program without symbols; "perf" a recorded run of the first, where perf is asked for the
+names and lines of its samples. Ratios are of seconds, others over profd; memory is each one's
 most. What takes longer than LIMIT seconds is shown as such.
 """
 
@@ -28,7 +28,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from daemon import BUILD, PROFD, ROOT  # noqa: E402
 from pprof import ENVIRONMENT  # noqa: E402
-from workload import Workload, workload_path  # noqa: E402
+from workload import Workload  # noqa: E402
 
 ADDRESSES = int(os.environ.get("ADDRESSES", "50000"))
 SEED = 1
@@ -54,7 +54,9 @@ def large_dwarf():
         for number, copy in enumerate(copies):
             subprocess.run(["objcopy", f"--redefine-sym=entry=entry_{number}", unit, copy], check=True)
         with open(f"{folder}/main.c", "w", encoding="ascii") as main:
-            main.write("int main(void) { return 0; }\n")
+            main.write("".join(f"long entry_{number}(long);\n" for number in range(UNITS)))
+            calls = "".join(f"\t\tentry_{number}(argc);\n" for number in range(UNITS))
+            main.write(f"int main(int argc, char **argv)\n{{\n\t(void)argv;\n\tfor (;;) {{\n{calls}\t}}\n}}\n")
         subprocess.run(["gcc", "-g", "-o", f"{folder}/linked", f"{folder}/main.c", *copies], check=True)
         os.rename(f"{folder}/linked", LARGE)
     return LARGE
@@ -217,23 +219,23 @@ def measure_stripped():
 
 
 def measure_perf():
-    """perf script names every sample, most of them at the same few addresses; profd is asked for as many
-    addresses of the same file as were sampled at all.
+    """perf script names every sample, profd each address once: it is asked for as many addresses of the
+    same file as were sampled.
     """
-    path = workload_path("names/cc-dwarf4")
+    path = large_dwarf()
     if shutil.which("perf") is None:
         print("perf: not installed")
         return
     with tempfile.TemporaryDirectory() as folder, Workload(path) as spin:
         data = f"{folder}/data"
-        record = ["perf", "record", "-q", "-e", "cpu-clock", "-F", "4999", "-p", str(spin.pid), "-o", data]
-        subprocess.run([*record, "-g", "--", "sleep", "5"], check=True, stdout=subprocess.DEVNULL)
+        record = ["perf", "record", "-q", "-e", "cpu-clock", "-F", "999", "-p", str(spin.pid), "-o", data]
+        subprocess.run([*record, "--", "sleep", "2"], check=True, stdout=subprocess.DEVNULL)
         ips = subprocess.run(
-            ["perf", "script", "-i", data, "-F", "ip,dso", "--no-inline"], check=True, capture_output=True, text=True
-        ).stdout
-        distinct = len(set(re.findall(rf"([0-9a-f]+) \({re.escape(path)}\)", ips)))
-        print(f"perf script of a run of {os.path.basename(path)}, {distinct} distinct addresses")
-        first, _, _ = profd(path, max(distinct, 1), f"{folder}/addresses")
+            ["perf", "script", "-i", data, "-F", "ip", "--no-inline"], check=True, capture_output=True, text=True
+        ).stdout.split()
+        distinct = len(set(ips))
+        print(f"perf script of {len(ips)} samples of that program, {distinct} distinct addresses")
+        first, _, _ = profd(path, distinct, f"{folder}/addresses")
         show("profd", first)
         fields = ["-F", "ip,sym,srcline,dso"]
         show("perf script", in_a_child(command, ["perf", "script", "-i", data, *fields]), first)

@@ -17,7 +17,8 @@
 
 enum { MAX_LINE = 256 };
 
-static const uint64_t max_bytes = 8ULL << 30;
+/* What the process may hold when --symbol-memory is not given. */
+static const uint64_t max_bytes = 96 << 20;
 
 struct totals {
 	size_t last; /* index + 1 of the address told of last */
