@@ -42,14 +42,22 @@ static const char *skip_base_62(const char *at)
  * like it, but what follows a binder is no digit. */
 static bool counts_forever(const char *name)
 {
-	for (const char *at = name; *at; at++) {
-		const char *end = skip_base_62(at + 2);
+	const char *end = name; /* of the letters and digits at hand */
 
-		if (at[0] == 'C' && at[1] == 's' && *end == '_' && end[1] >= '0' && end[1] <= '9')
-			at = end;
-		else if ((at[0] == 'F' || at[0] == 'D') && at[1] == 'G' && *end == '_' &&
-		         end - at > 3)
+	for (const char *at = name; *at; at++) {
+		bool hash = at[0] == 'C' && at[1] == 's';
+		bool binder = (at[0] == 'F' || at[0] == 'D') && at[1] == 'G';
+
+		if (!hash && !binder)
+			continue;
+		if (at + 2 > end)
+			end = skip_base_62(at + 2);
+		if (binder && *end == '_' && end - at > 3)
 			return true;
+		if (hash && *end == '_' && end[1] >= '0' && end[1] <= '9')
+			at = end;
+		else
+			at++;
 	}
 	return false;
 }

@@ -56,8 +56,8 @@ static void check_bounded(const char *name)
 
 START_TEST(repetitions)
 {
-	static const char *const parts[] = {"P",  "N", "I",   "S_", "1a", "F",
-	                                    "T_", "C", "NvC", "K",  "X"};
+	static const char *const parts[] = {"P", "N",   "I", "S_", "1a", "F", "T_",
+	                                    "C", "NvC", "K", "X",  "Cs", "FG"};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		for (size_t count = 100; count <= 100000; count *= 10) {
@@ -94,6 +94,9 @@ START_TEST(counting)
 {
 	check_bounded("_RXYYFFFFFYFGFFFFFFFFFFFFFFFFFFC0B_a");
 	check_bounded("_RYFGzzzzzzzzz_EuC1a");
+	/* What only looks like it is a name all the same. */
+	_cleanup_free_ char *name = demangle("_RNvCsFG1Gzzzzzz_4core3run");
+	ck_assert_str_eq(name, "core::run");
 }
 END_TEST
 
