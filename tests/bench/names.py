@@ -18,6 +18,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -88,11 +89,12 @@ def profd(path, count, addresses):
 def command(argv, **options):
     """A Cost of a command; None when it took over LIMIT."""
     start = time.monotonic()
-    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(argv, start_new_session=True, **quiet, **options)
     try:
         code = process.wait(LIMIT)
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # go runs pprof as a process of its own
         process.wait()
         return None
     seconds = time.monotonic() - start
