@@ -58,6 +58,9 @@ static void daemon_stop(struct daemon *daemon)
 		collector_stop(daemon->collector);
 	if (daemon->render)
 		lane_stop(daemon->render);
+	/* Its job is waited for, but nobody waits for its answer. */
+	if (daemon->symbolizer)
+		symbolizer_cancel(daemon->symbolizer);
 	uv_close((uv_handle_t *)&daemon->terminate, NULL);
 	uv_close((uv_handle_t *)&daemon->interrupt, NULL);
 	uv_close((uv_handle_t *)&daemon->rest, NULL);

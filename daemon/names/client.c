@@ -7,6 +7,7 @@
 #include "names/client.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "names/process.h"
 
 #include <errno.h>
@@ -26,7 +27,8 @@ struct names_client {
 	char *program;
 	uint64_t max_bytes, deadline_ns;
 	struct names_process process;
-	bool used; /* it has answered before */
+	int start_error; /* the last one, said once; 0: none */
+	bool used;       /* it has answered before */
 	uint64_t last_asked_ns;
 	struct failed_file
 		failed[MAX_FAILED_FILES]; /* a ring: the oldest is tried again some day */
@@ -178,8 +180,15 @@ static int start(struct names_client *client)
 		return 0;
 	int err = names_process_start(&client->process, client->program, client->max_bytes,
 	                              clock_mono_ns() + client->deadline_ns);
-	if (err < 0)
+	if (err < 0) {
+		if (err != client->start_error && err != -ECANCELED)
+			log_warning("cannot start the process that reads names: %s, going on "
+			            "without them",
+			            strerror(-err));
+		client->start_error = err;
 		return err;
+	}
+	client->start_error = 0;
 	client->used = false;
 	add(&client->stats.starts, 1);
 	return 0;
@@ -189,6 +198,8 @@ static int start(struct names_client *client)
 static int ask_once(struct names_client *client, const struct names_query *query, bool lines,
                     struct answers *answers)
 {
+	if (__atomic_load_n(&client->process.cancelled, __ATOMIC_RELAXED))
+		return -ECANCELED;
 	int err = start(client);
 	bool used = client->used;
 
@@ -274,6 +285,11 @@ int names_client_find(struct names_client *client, const struct names_query *que
 		err = tell(query, &answers, fn, ctx);
 	answers_release(&answers);
 	return err;
+}
+
+void names_client_cancel(struct names_client *client)
+{
+	__atomic_store_n(&client->process.cancelled, true, __ATOMIC_RELAXED);
 }
 
 void names_client_rest(struct names_client *client, uint64_t idle_ns)

@@ -51,6 +51,8 @@ pid_t names_client_pid(const struct names_client *client);            /* 0: none
  * cannot be started. fn is only called once the whole answer is there and was found well formed. */
 int names_client_find(struct names_client *client, const struct names_query *query,
                       source_frame_fn *fn, void *ctx);
+/* Any thread: the question under way, and all later ones, end with -ECANCELED soon. */
+void names_client_cancel(struct names_client *client);
 /* Ends the process when nobody has asked for `idle_ns`: it holds memory. */
 void names_client_rest(struct names_client *client, uint64_t idle_ns);
 void names_client_get_stats(const struct names_client *client,

@@ -25,6 +25,7 @@ enum { MAX_ERRNO = 4095 };
 
 /* A process that was killed is dead at once, unless it waits for a file system that hangs. */
 static const uint64_t dying_ns = NSEC_PER_SEC;
+static const uint64_t patience_ns = 50 * NSEC_PER_MSEC;
 
 static int set_up_actions(posix_spawn_file_actions_t *actions, int socket)
 {
@@ -97,20 +98,33 @@ static int wait_for(int socket, short events, uint64_t until_ns)
 	return ready ? 0 : -ETIMEDOUT;
 }
 
+/* Looks up now and then whether it still matters; nobody can be told otherwise. */
+static int wait_for_process(const struct names_process *process, short events, uint64_t until_ns)
+{
+	uint64_t look_up_ns = clock_mono_ns() + patience_ns;
+
+	if (__atomic_load_n(&process->cancelled, __ATOMIC_RELAXED))
+		return -ECANCELED;
+	if (look_up_ns >= until_ns)
+		return wait_for(process->socket, events, until_ns);
+	int err = wait_for(process->socket, events, look_up_ns);
+	return err == -ETIMEDOUT ? 0 : err;
+}
+
 static int failure_of(int error)
 {
 	return error == ECONNRESET ? -EPIPE : -error;
 }
 
-static int transmit(int socket, struct msghdr message, uint64_t until_ns)
+static int transmit(const struct names_process *process, struct msghdr message, uint64_t until_ns)
 {
 	struct iovec *piece = message.msg_iov;
 
 	while (piece->iov_len) {
-		ssize_t n = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t n = sendmsg(process->socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 		int err = n < 0 ? failure_of(errno) : 0;
 		if (err == -EAGAIN)
-			err = wait_for(socket, POLLOUT, until_ns);
+			err = wait_for_process(process, POLLOUT, until_ns);
 		if (err < 0 && err != -EINTR)
 			return err;
 		if (n <= 0)
@@ -124,15 +138,15 @@ static int transmit(int socket, struct msghdr message, uint64_t until_ns)
 	return 0;
 }
 
-static int receive(int socket, void *into, size_t len, uint64_t until_ns)
+static int receive(const struct names_process *process, void *into, size_t len, uint64_t until_ns)
 {
 	for (size_t done = 0; done < len;) {
-		ssize_t n = recv(socket, (char *)into + done, len - done, MSG_DONTWAIT);
+		ssize_t n = recv(process->socket, (char *)into + done, len - done, MSG_DONTWAIT);
 		if (n == 0)
 			return -EPIPE;
 		int err = n < 0 ? failure_of(errno) : 0;
 		if (err == -EAGAIN)
-			err = wait_for(socket, POLLIN, until_ns);
+			err = wait_for_process(process, POLLIN, until_ns);
 		if (err < 0 && err != -EINTR)
 			return err;
 		done += n > 0 ? (size_t)n : 0;
@@ -140,10 +154,11 @@ static int receive(int socket, void *into, size_t len, uint64_t until_ns)
 	return 0;
 }
 
-static int receive_head(int socket, uint64_t until_ns, struct wire_answer *ret_head)
+static int receive_head(const struct names_process *process, uint64_t until_ns,
+                        struct wire_answer *ret_head)
 {
 	struct wire_answer head;
-	int err = receive(socket, &head, sizeof(head), until_ns);
+	int err = receive(process, &head, sizeof(head), until_ns);
 
 	if (err < 0)
 		return err;
@@ -185,7 +200,7 @@ int names_process_start(struct names_process *process, const char *program, uint
 		return err;
 	}
 	process->socket = sockets[0];
-	err = receive_head(process->socket, until_ns, &hello);
+	err = receive_head(process, until_ns, &hello);
 	if (err == 0)
 		err = hello.len ? -EPROTO : hello.error;
 	else if (err == -EPIPE || err == -EBADMSG)
@@ -246,14 +261,13 @@ static int ask(struct names_process *process, const struct names_question *quest
 	memcpy(CMSG_DATA(&control.header), fds, count * sizeof(int));
 	message.msg_control = &control;
 	message.msg_controllen = CMSG_SPACE(count * sizeof(int));
-	int err = transmit(process->socket, message, until_ns);
+	int err = transmit(process, message, until_ns);
 	if (err < 0)
 		return err;
 
 	piece.iov_base = (void *)(uintptr_t)question->addresses;
 	piece.iov_len = head.count * sizeof(*question->addresses);
-	return transmit(process->socket, (struct msghdr){.msg_iov = &piece, .msg_iovlen = 1},
-	                until_ns);
+	return transmit(process, (struct msghdr){.msg_iov = &piece, .msg_iovlen = 1}, until_ns);
 }
 
 int names_process_ask(struct names_process *process, const struct names_question *question,
@@ -264,13 +278,13 @@ int names_process_ask(struct names_process *process, const struct names_question
 	int err = ask(process, question, until_ns);
 
 	if (err == 0)
-		err = receive_head(process->socket, until_ns, &head);
+		err = receive_head(process, until_ns, &head);
 	if (err < 0)
 		return err;
 	bytes = malloc(head.len ? head.len : 1);
 	if (!bytes)
 		return -ENOMEM;
-	err = receive(process->socket, bytes, head.len, until_ns);
+	err = receive(process, bytes, head.len, until_ns);
 	if (err < 0)
 		return err;
 	*ret_reply = (struct names_reply){head, TAKE_PTR(bytes)};

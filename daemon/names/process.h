@@ -9,6 +9,7 @@
 #include "names/named_file.h"
 #include "names/wire.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 enum { MAX_LINGERING = 16 };
@@ -19,6 +20,7 @@ struct names_process {
 	/* Killed, but not dead yet: a file system that answers no more can hold them. */
 	pid_t lingering[MAX_LINGERING];
 	size_t lingering_count;
+	bool cancelled; /* set by any thread: nothing is waited for any more */
 };
 
 struct names_question {
@@ -39,6 +41,6 @@ int names_process_start(struct names_process *process, const char *program, uint
 void names_process_stop(struct names_process *process);
 
 /* `until_ns` is of CLOCK_MONOTONIC. -ETIMEDOUT, -EPIPE when it died, -EBADMSG when what it answered
- * makes no sense; -ENOMEM and others are ours. */
+ * makes no sense; -ECANCELED, -ENOMEM and others are ours. */
 int names_process_ask(struct names_process *process, const struct names_question *question,
                       uint64_t until_ns, struct names_reply *ret_reply);

@@ -206,15 +206,34 @@ static bool open_view(const uint8_t *bytes, size_t len, struct view *ret_view)
 	return true;
 }
 
+/* Strings of a length that was agreed on. */
+static bool are_short(const struct view *view)
+{
+	const char *at = view->strings, *end = at + view->head.string_bytes;
+
+	for (; at < end; at += strlen(at) + 1)
+		if (strlen(at) > MAX_SYMBOL_NAME_BYTES)
+			return false;
+	return true;
+}
+
+/* Where a string begins: overlapping ones would make much more of an answer than its bytes. */
+static bool begins_string(const struct view *view, uint32_t offset)
+{
+	return offset < view->head.string_bytes && (!offset || !view->strings[offset - 1]);
+}
+
 static bool well_formed(const struct view *view, size_t count)
 {
 	size_t last = 0, depth = 0;
 
+	if (!are_short(view))
+		return false;
 	for (size_t i = 0; i < view->head.frame_count; i++) {
 		struct wire_frame raw = frame_at(view, i);
 		depth = i && raw.index == last ? depth + 1 : 1;
 		if (raw.index >= count || raw.index < last || depth > MAX_INLINE_DEPTH ||
-		    raw.function >= view->head.string_bytes || raw.file >= view->head.string_bytes)
+		    !begins_string(view, raw.function) || !begins_string(view, raw.file))
 			return false;
 		last = raw.index;
 	}

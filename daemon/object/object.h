@@ -9,12 +9,18 @@
 #include "base/cleanup.h"
 #include "object/elf.h"
 
+/* Tells root folders apart; all zero: not known. */
+struct root_id {
+	uint64_t device, inode;
+};
+
 struct object {
 	uint32_t id;         /* given by the store; never reused */
 	char *path;          /* as the process that first mapped it saw it */
 	char *build_id;      /* lower-case hex; "" when there is none */
 	struct segment text; /* the first executable segment; all zero when there is none */
 	uint32_t pid;        /* the process that first mapped it, 0: none */
+	struct root_id root; /* of that process, then */
 
 	/* The rest belongs to object.c and store.c. */
 	int references;

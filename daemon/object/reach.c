@@ -70,6 +70,17 @@ int reach_regular(const char *path, struct stat *ret_stat)
 	return place < 0 ? -errno : open_place(place, ret_stat);
 }
 
+struct root_id reach_root_id(uint32_t pid)
+{
+	char path[32] = "/";
+	struct stat st;
+
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root", pid);
+	return stat(path, &st) < 0 ? (struct root_id){0, 0}
+	                           : (struct root_id){st.st_dev, st.st_ino};
+}
+
 int reach_root(uint32_t pid)
 {
 	struct stat root, own;

@@ -25,6 +25,8 @@ void reach_path(const char *path, char ret_path[MAX_PATH_BYTES]);
 /* Opens a regular file and nothing else: a device would notice. A descriptor, or a negative errno:
  * -ENOEXEC when it is none. `ret_stat` may be NULL. */
 int reach_regular(const char *path, struct stat *ret_stat);
+/* Of a process, 0: our own. All zero when it is gone. */
+struct root_id reach_root_id(uint32_t pid);
 /* A process's root folder, for reach_below(), when it is another one than ours; else a negative
  * errno, -ENOENT when it is the same. */
 int reach_root(uint32_t pid);

@@ -308,8 +308,10 @@ const struct object *store_open(struct store *store, const struct file_key *key,
 		return known;
 	reach_path(path, shown);
 	err = object_open_fd(TAKE_FD(fd), shown, &object);
-	if (err == 0)
+	if (err == 0) {
 		object->pid = pid;
+		object->root = reach_root_id(pid);
+	}
 	return remember(store, err, object, &by_key, &by_file);
 }
 

@@ -23,7 +23,7 @@
 #include <utlist.h>
 
 enum {
-	MAX_ENTRIES = 4096, /* files without an answer of the servers, or with a negative one */
+	MAX_ENTRIES = 4096, /* files without an answer of the servers, or with one not taken */
 	MAX_WAITING = 256,
 };
 
@@ -254,8 +254,10 @@ static void make_room(struct fetch *fetch)
 		return;
 	/* In the order in which they were asked for. */
 	HASH_ITER (hh, fetch->entries, entry, next) {
-		if (entry->state != STATE_MISSING)
+		if (entry->state == STATE_WAITING)
 			continue;
+		if (entry->state == STATE_FETCHED)
+			close(entry->fd);
 		HASH_DEL(fetch->entries, entry);
 		free(entry);
 		return;

@@ -4,6 +4,7 @@
  */
 #include "symbolize/file_names.h"
 
+#include "base/clock.h"
 #include "symbolize/native.h"
 
 #include <errno.h>
@@ -54,6 +55,13 @@ static int find_answers(struct naming *naming)
 	return builder_error(answers);
 }
 
+static bool is_late(const struct file_names *names)
+{
+	return clock_mono_ns() >= names->until_ns;
+}
+
+/* A file of a few kilobytes can have names that are gigabytes, and take minutes, when they are made
+ * readable. */
 static int take_frame(size_t index, const struct source_frame *frame, void *ctx)
 {
 	struct naming *naming = ctx;
@@ -61,6 +69,8 @@ static int take_frame(size_t index, const struct source_frame *frame, void *ctx)
 	uint32_t function = native_frame(answers, naming->path, frame);
 
 	builder_line(answers, naming->unanswered[index], function, frame->line);
+	if (builder_memory(answers) > naming->names->max_answer_bytes || is_late(naming->names))
+		return -E2BIG;
 	return builder_error(answers);
 }
 
@@ -87,14 +97,18 @@ static int ask(struct naming *naming, const struct object *object)
 		.count = naming->unanswered_count,
 		.lines = true,
 	};
-	int err = names_client_find(naming->names->client, &query, take_frame, naming);
+	int err = -ETIME;
 
+	if (!is_late(naming->names))
+		err = names_client_find(naming->names->client, &query, take_frame, naming);
 	if (err == -ENOMEM)
 		return err;
 	if (err)
 		naming->names->lost++;
 	else
 		note_unknown(naming);
+	if (err == -E2BIG)
+		return err;
 	return builder_error(naming->file->answers);
 }
 
@@ -154,7 +168,9 @@ static int name_known(struct naming *naming, const struct object *object)
 
 	if (object) {
 		file->pid = object->pid;
-		if (debug_files_refresh(&file->debug, object, naming->names->fetch))
+		file->root = object->root;
+		if (!is_late(naming->names) &&
+		    debug_files_refresh(&file->debug, object, naming->names->fetch))
 			err = known_file_reset(&naming->names->files, file);
 	}
 	if (!err)
@@ -194,7 +210,9 @@ int file_names_add(struct file_names *names, struct builder *builder, const stru
 
 	if (!path || !build_id)
 		return -ENOMEM;
-	if (!mapping.object) {
+	bool full = builder_memory(builder) > names->max_profile_bytes;
+	if (!mapping.object || full) {
+		names->lost += full;
 		name_places(&naming);
 		return builder_error(builder);
 	}
@@ -203,8 +221,12 @@ int file_names_add(struct file_names *names, struct builder *builder, const stru
 		return -ENOMEM;
 	int err = name_known(&naming, object);
 	/* Half an answer is worse than none. */
-	if (builder_error(naming.file->answers))
+	if (err == -E2BIG || builder_error(naming.file->answers))
 		known_file_reset(&names->files, naming.file);
+	if (err == -E2BIG) {
+		name_places(&naming);
+		err = builder_error(builder);
+	}
 	known_files_trim(&names->files);
 	return err;
 }

@@ -15,7 +15,11 @@ struct file_names {
 	struct names_client *client;
 	struct fetch *fetch; /* NULL: no servers */
 	struct known_files files;
-	uint64_t lost; /* files that could not be read for their names, in the run under way */
+	size_t max_answer_bytes; /* of one file */
+	/* Of the run under way. */
+	size_t max_profile_bytes; /* a larger one gets no more names */
+	uint64_t until_ns;        /* nothing is asked later */
+	uint64_t lost;            /* files that could not be read for their names */
 };
 
 /* Locations of one mapping that want names, by ascending address. */

@@ -12,8 +12,10 @@
 #include <uthash.h>
 
 struct known_file {
-	uint64_t id;  /* names what is known about it to the names process; never reused */
-	uint32_t pid; /* in whose root folder its source files are */
+	uint64_t id; /* names what is known about it to the names process; never reused */
+	/* In whose root folder its source files are, and that folder. */
+	uint32_t pid;
+	struct root_id root;
 	struct debug_files debug;
 	/* A profile without samples: a location for each address that was asked about, whose lines
 	 * are its frames. One without any has the one line NOTHING_KNOWN. */

@@ -7,6 +7,7 @@
 #include "symbolize/symbolize.h"
 #include "base/bounds.h"
 #include "base/clock.h"
+#include "object/reach.h"
 #include "symbolize/file_names.h"
 #include "symbolize/kernel.h"
 #include "symbolize/native.h"
@@ -18,6 +19,9 @@
 
 /* Modules and BPF programs come and go; reading kallsyms takes some tens of milliseconds. */
 #define KERNEL_MAX_AGE_NS (60 * NSEC_PER_SEC)
+
+/* Files are asked about for so long in one run; what is not known by then is asked by the next. */
+#define RUN_NS (60 * NSEC_PER_SEC)
 
 /* The names process is ended when nobody has asked for a profile for so long. */
 #define REST_NS (60 * NSEC_PER_SEC)
@@ -46,6 +50,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *config)
 		/* What is read is much larger than what is learned from it. */
 		.client = names_client_new(config->program, config->max_bytes / 4 * 3),
 		.files = {.max_bytes = config->max_bytes / 4},
+		.max_answer_bytes = config->max_bytes / 2,
 	};
 	return symbolizer->files.client ? TAKE_PTR(symbolizer) : NULL;
 }
@@ -215,6 +220,9 @@ int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
 	symbolizer->wanted = wanted;
 	symbolizer->wanted_count = 0;
 	symbolizer->files.lost = 0;
+	symbolizer->files.until_ns = clock_mono_ns() + RUN_NS;
+	symbolizer->files.max_profile_bytes =
+		builder_memory(builder) + symbolizer->files.max_answer_bytes;
 	symbolizer->kernel_noted = false;
 	for (uint32_t id = 1; id < count && !err; id++)
 		err = name_location(symbolizer, builder, id);
@@ -226,13 +234,33 @@ int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
 	return err;
 }
 
+static bool is_root_of(uint32_t pid, const struct root_id *wanted)
+{
+	const struct root_id root = reach_root_id(pid);
+
+	return root.inode && root.inode == wanted->inode && root.device == wanted->device;
+}
+
+/* The process may have ended since, and its number been given to one in a container. */
+static bool find_root(const struct known_file *known, uint32_t *ret_pid)
+{
+	*ret_pid = known->pid;
+	if (!known->pid || is_root_of(known->pid, &known->root))
+		return true;
+	*ret_pid = 0;
+	return is_root_of(0, &known->root);
+}
+
 bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, uint32_t *ret_pid)
 {
 	const struct known_file *known = known_files_with(&symbolizer->files.files, file);
 
-	if (known)
-		*ret_pid = known->pid;
-	return known;
+	return known && find_root(known, ret_pid);
+}
+
+void symbolizer_cancel(struct symbolizer *symbolizer)
+{
+	names_client_cancel(symbolizer->files.client);
 }
 
 void symbolizer_rest(struct symbolizer *symbolizer)

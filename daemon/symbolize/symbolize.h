@@ -38,8 +38,10 @@ DEFINE_CLEANUP(struct symbolizer *, symbolizer_free)
  * that cannot be found is no error. */
 int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder);
 /* Whether a profile named by it so far has this source file, and the process in whose root folder
- * it is to be looked for, 0: ours. */
+ * it is to be looked for, 0: ours. false when that folder is gone, too. */
 bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, uint32_t *ret_pid);
+/* Any thread: the run under way, and all later ones, go without the names of files from here on. */
+void symbolizer_cancel(struct symbolizer *symbolizer);
 /* Gives back what is only worth holding while profiles are asked for. */
 void symbolizer_rest(struct symbolizer *symbolizer);
 void symbolizer_get_stats(const struct symbolizer *symbolizer,

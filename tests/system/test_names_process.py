@@ -101,6 +101,21 @@ class NamesProcess(unittest.TestCase):
                     self.assertLess(time.monotonic(), end, started)
                     time.sleep(0.02)
 
+    def test_the_daemon_ends_while_it_is_asked(self):
+        first = self.victim(1)
+        self.assert_lines(self.server.profile(f"seconds=1&pid={first.pid}"), first, 1)
+        pid = self.names_pid()
+        os.kill(pid, signal.SIGSTOP)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            second = self.victim(2)
+            answer = pool.submit(self.server.get, f"/profile?seconds=1&pid={second.pid}")
+            time.sleep(2)
+            code, took = self.server.stop()
+            self.assertEqual(answer.result().status, 503)
+        self.assertEqual(code, 0)
+        self.assertLess(took, 1)
+        self.assertFalse(os.path.exists(f"/proc/{pid}"))
+
     def test_killed_during_a_profile(self):
         first = self.victim(1)
         self.assert_lines(self.server.profile(f"seconds=1&pid={first.pid}"), first, 1)

@@ -14,12 +14,14 @@
 #include "tests/unit/suites.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <sysexits.h>
+#include <time.h>
 
 #define SELF "/proc/self/exe"
 
@@ -271,6 +273,42 @@ START_TEST(deadline)
 }
 END_TEST
 
+static void *cancel_soon(void *client)
+{
+	const struct timespec moment = {.tv_nsec = 200 * 1000 * 1000};
+
+	nanosleep(&moment, NULL);
+	names_client_cancel(client);
+	return NULL;
+}
+
+/* Who ends waits for no answer, and no new process is started. */
+START_TEST(cancelled)
+{
+	_cleanup_(names_client_freep) struct names_client *client =
+		names_client_new(SELF, max_bytes);
+	static const uint64_t address = 0x401010;
+	struct elf_image image;
+	pthread_t thread;
+
+	elf_image_init(&image, 1);
+	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
+	struct names_query query = {
+		.file = 2, .fds = {fd, -1, -1}, .addresses = &address, .count = 1, .lines = true};
+	expect_image(client, 7);
+	ck_assert_int_eq(kill(names_client_pid(client), SIGSTOP), 0);
+	uint64_t begun = clock_mono_ns();
+	ck_assert_int_eq(pthread_create(&thread, NULL, cancel_soon, client), 0);
+	ck_assert_int_eq(names_client_find(client, &query, NULL, NULL), -ECANCELED);
+	ck_assert_uint_lt(clock_mono_ns() - begun, NSEC_PER_SEC);
+	ck_assert_int_eq(names_client_find(client, &query, NULL, NULL), -ECANCELED);
+	ck_assert_int_eq(names_client_pid(client), 0);
+	ck_assert_uint_eq(stats_of(client).starts, 1);
+	ck_assert_uint_eq(stats_of(client).crashes, 0);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
 START_TEST(rest)
 {
 	_cleanup_(names_client_freep) struct names_client *client =
@@ -428,6 +466,7 @@ Suite *names_suite(void)
 	tcase_add_test(deaths, killed_between_requests);
 	tcase_add_test(deaths, killed_during_a_request);
 	tcase_add_test(deaths, deadline);
+	tcase_add_test(deaths, cancelled);
 	tcase_add_test(deaths, rest);
 	tcase_add_test(deaths, memory);
 	tcase_add_test(deaths, dies_with_the_daemon);

@@ -3,6 +3,7 @@
  * struct symbolizer: every kind of location ends up with one honest name.
  */
 #include "symbolize/symbolize.h"
+#include "base/buf.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
 
@@ -165,12 +166,22 @@ START_TEST(kernel)
 }
 END_TEST
 
+/* In another profile. */
+static void run_again(uint32_t object, uint64_t address)
+{
+	builder_free(builder);
+	builder = builder_new();
+	add_location("/opt/unit", MAPPING_FILE, object, address);
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+}
+
 /* Of this program, from its own DWARF. */
 START_TEST(source_lines)
 {
 	uint64_t base = (uint64_t)(uintptr_t)&__executable_start;
-	const struct object *self = store_open(store, &(struct file_key){0}, (uint32_t)getpid(), 0,
-	                                       0, "/proc/self/exe");
+	const struct object *opened = store_open(store, &(struct file_key){0}, (uint32_t)getpid(),
+	                                         0, 0, "/proc/self/exe");
+	_cleanup_(object_unrefp) struct object *self = store_get(store, opened->id);
 	uint64_t address = (uint64_t)(uintptr_t)set_up - base;
 	uint32_t id = add_location("/opt/unit", MAPPING_FILE, self->id, address);
 	uint32_t pid = 77;
@@ -183,10 +194,20 @@ START_TEST(source_lines)
 	ck_assert_ptr_nonnull(strstr(file, "tests/unit/test_symbolize.c"));
 	ck_assert_uint_gt(function->start_line, 10);
 	ck_assert_uint_ge(builder_view(builder)->lines[1].number, function->start_line);
+	_cleanup_free_ char *file_copy = strdup(file);
 	ck_assert(symbolizer_knows_file(symbolizer, file, &pid));
 	ck_assert_uint_eq(pid, (uint32_t)getpid());
 	ck_assert(!symbolizer_knows_file(symbolizer, "/etc/shadow", &pid));
 	ck_assert(!symbolizer_knows_file(symbolizer, "", &pid));
+	/* Its process has ended: the root folder is ours. Its number went to a container: none. */
+	self->pid = INT32_MAX;
+	run_again(self->id, address);
+	ck_assert(symbolizer_knows_file(symbolizer, file_copy, &pid));
+	ck_assert_uint_eq(pid, 0);
+	self->pid = (uint32_t)getpid();
+	self->root.inode++;
+	run_again(self->id, address);
+	ck_assert(!symbolizer_knows_file(symbolizer, file_copy, &pid));
 }
 END_TEST
 
@@ -222,13 +243,69 @@ START_TEST(over_the_bound)
 	uint32_t id = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401010);
 
 	symbolizer_free(symbolizer);
-	/* Nothing fits; names are found all the same. */
+	/* Nothing fits, which is no failure. */
 	symbolizer = symbolizer_new(&(struct symbolizer_config){
 		.store = store, .program = "/proc/self/exe", .max_bytes = 2});
 	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
 	symbolizer_get_stats(symbolizer, &stats);
 	ck_assert_uint_eq(stats.known_files, 0);
 	(void)id;
+}
+END_TEST
+
+enum { LARGE_NAMES = 400 };
+
+/* A file of 60 kB whose names are 13 MB when they are made readable. */
+static uint32_t open_large_names(void)
+{
+	Elf64_Sym symbols[LARGE_NAMES];
+	struct buf names = BUF_INIT;
+	struct elf_image image;
+	char path[64];
+
+	elf_image_init(&image, 9);
+	image.sections[1].sh_offset = sizeof(image);
+	image.sections[1].sh_size = sizeof(symbols);
+	buf_add_char(&names, '\0');
+	for (unsigned int i = 0; i < LARGE_NAMES; i++) {
+		symbols[i] = image.symbols[1];
+		symbols[i].st_name = (Elf64_Word)names.len;
+		symbols[i].st_value = 0x401000 + i * 4;
+		symbols[i].st_size = 4;
+		buf_printf(&names, "_Z4f%03uSt4pairIiiES_IS0_S0_E", i);
+		for (unsigned int twice = 1; twice < 9; twice++)
+			buf_printf(&names, "S_IS%u_S%u_E", twice, twice);
+		buf_add_char(&names, '\0');
+	}
+	image.sections[2].sh_offset = sizeof(image) + sizeof(symbols);
+	image.sections[2].sh_size = names.len;
+	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
+	ck_assert_int_eq(write(fd, symbols, sizeof(symbols)), (ssize_t)sizeof(symbols));
+	ck_assert_int_eq(write(fd, names.data, names.len), (ssize_t)names.len);
+	buf_release(&names);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return store_open(store, &(struct file_key){0}, (uint32_t)getpid(), 0, 0, path)->id;
+}
+
+/* What a file's names take in the daemon is bounded, whatever they are written as. */
+START_TEST(large_names)
+{
+	uint32_t object = open_large_names(), first, other;
+
+	symbolizer_free(symbolizer);
+	symbolizer = symbolizer_new(&(struct symbolizer_config){
+		.store = store, .program = "/proc/self/exe", .max_bytes = 16 << 20});
+	first = add_location("/opt/large", MAPPING_FILE, object, 0x401000);
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_int_eq(strncmp(name_of(first), "f000(std::pair<", 15), 0);
+	for (unsigned int i = 1; i < LARGE_NAMES; i++)
+		add_location("/opt/large", MAPPING_FILE, object, 0x401000 + i * 4);
+	other = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401010);
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_uint_lt(builder_memory(builder), 16 << 20);
+	ck_assert_str_eq(name_of(first + 1), "[large+0x401004]");
+	ck_assert_str_eq(name_of(other), "plain");
+	ck_assert_uint_eq(builder_view(builder)->comment_count, 2);
 }
 END_TEST
 
@@ -266,6 +343,7 @@ Suite *symbolize_suite(void)
 	tcase_add_test(tcase, source_lines);
 	tcase_add_test(tcase, remembered);
 	tcase_add_test(tcase, over_the_bound);
+	tcase_add_test(tcase, large_names);
 	tcase_add_test(tcase, no_names_process);
 	tcase_add_test(tcase, empty);
 	tcase_set_timeout(tcase, 30);
