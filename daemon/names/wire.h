@@ -15,7 +15,7 @@
 
 enum {
 	WIRE_MAX_ADDRESSES = 1 << 14, /* of one request: an answer is put together in memory */
-	WIRE_MAX_ANSWER = 256 << 20,  /* bytes */
+	WIRE_MAX_ANSWER = 64 << 20,   /* bytes */
 };
 
 /* A request: this header, then `count` addresses. With the first byte of the header come the

@@ -19,7 +19,7 @@ enum {
 };
 
 /* A larger file is not read for its checksum alone. */
-static const uint64_t max_checked_bytes = 2ULL << 30;
+static const uint64_t max_checked_bytes = 256ULL << 20;
 
 /* .gnu_debuglink: a name and the checksum of the file of that name. */
 struct link {
@@ -99,6 +99,9 @@ static int check_file(int *fd, const char *path, void *ctx)
 		return err;
 	if (strcmp(debug->build_id, object->build_id) != 0)
 		return -ESTALE;
+	/* What is in a root of somebody's own making says nothing about the files of others. */
+	if (debug->owner != 0 && debug->owner != object->owner)
+		return -EPERM;
 	if (!object->build_id[0] && !(wanted->link && wanted->link->has_checksum &&
 	                              has_checksum(debug->fd, wanted->link->checksum)))
 		return -ESTALE;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 static int read_identity(struct object *object)
 {
@@ -57,6 +58,10 @@ int object_open_fd(int fd, const char *path, struct object **ret_object)
 	if (!object)
 		return -ENOMEM;
 	object->fd = TAKE_FD(owned);
+	struct stat st;
+	if (fstat(object->fd, &st) < 0)
+		return -errno;
+	object->owner = st.st_uid;
 	int err = elf_open_fd(object->fd, &object->elf);
 	if (err == 0)
 		err = read_identity(object);

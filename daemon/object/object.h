@@ -15,9 +15,10 @@ struct root_id {
 };
 
 struct object {
-	uint32_t id;         /* given by the store; never reused */
-	char *path;          /* as the process that first mapped it saw it */
-	char *build_id;      /* lower-case hex; "" when there is none */
+	uint32_t id;    /* given by the store; never reused */
+	char *path;     /* as the process that first mapped it saw it */
+	char *build_id; /* lower-case hex; "" when there is none */
+	uint32_t owner; /* the user whose file it is: anybody can write any build ID into his own */
 	struct segment text; /* the first executable segment; all zero when there is none */
 	uint32_t pid;        /* the process that first mapped it, 0: none */
 	struct root_id root; /* of that process, then */

@@ -167,7 +167,8 @@ static void add_alias(struct store *store, const struct alias_name *name, uint32
 		free(alias);
 }
 
-/* Takes over the reference; the object's entry, or the one of the same build ID that was there. */
+/* Takes over the reference; the object's entry, or the one of the same build ID and owner that was
+ * there. */
 static struct entry *add_object(struct store *store, struct object *object)
 {
 	_cleanup_(object_unrefp) struct object *owned = object;
@@ -176,8 +177,9 @@ static struct entry *add_object(struct store *store, struct object *object)
 
 	if (build_len)
 		HASH_FIND(hh_build, store->by_build_id, object->build_id, build_len, entry);
-	if (entry)
+	if (entry && entry->object->owner == owned->owner)
 		return find_entry(store, entry->id);
+	bool first = build_len && !entry;
 
 	while (store->by_use && store->stats.objects >= store->max_objects) {
 		drop_entry(store, store->by_use);
@@ -193,7 +195,7 @@ static struct entry *add_object(struct store *store, struct object *object)
 		return NULL;
 	}
 	entry->object = TAKE_PTR(owned);
-	if (build_len)
+	if (first)
 		HASH_ADD_KEYPTR(hh_build, store->by_build_id, object->build_id, build_len, entry);
 	DL_APPEND(store->by_use, entry);
 	store->stats.objects++;

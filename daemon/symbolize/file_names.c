@@ -195,9 +195,8 @@ int file_names_add(struct file_names *names, struct builder *builder, const stru
 {
 	const struct profile *profile = builder_view(builder);
 	const struct mapping mapping = profile->mappings[wanted->mapping];
-	/* Copies: the builder's strings move when a name is added. */
+	/* A copy: the builder's strings move when a name is added. */
 	_cleanup_free_ char *path = strdup(profile_string(profile, mapping.path));
-	_cleanup_free_ char *build_id = strdup(profile_string(profile, mapping.build_id));
 	_cleanup_(object_unrefp) struct object *object =
 		mapping.object ? store_get(names->store, mapping.object) : NULL;
 	_cleanup_(naming_release) struct naming naming = {
@@ -208,7 +207,7 @@ int file_names_add(struct file_names *names, struct builder *builder, const stru
 		.path = path,
 	};
 
-	if (!path || !build_id)
+	if (!path)
 		return -ENOMEM;
 	bool full = builder_memory(builder) > names->max_profile_bytes;
 	if (!mapping.object || full) {
@@ -216,7 +215,7 @@ int file_names_add(struct file_names *names, struct builder *builder, const stru
 		name_places(&naming);
 		return builder_error(builder);
 	}
-	naming.file = known_files_get(&names->files, build_id, mapping.object);
+	naming.file = known_files_get(&names->files, mapping.object);
 	if (!naming.file)
 		return -ENOMEM;
 	int err = name_known(&naming, object);

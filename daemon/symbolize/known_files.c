@@ -6,19 +6,16 @@
 #include "symbolize/known_files.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <utlist.h>
 
 static void forget(struct known_files *files, struct known_file *file)
 {
 	if (file->hh.tbl)
-		HASH_DEL(files->by_key, file);
+		HASH_DEL(files->by_object, file);
 	if (file->prev)
 		DL_DELETE(files->by_use, file);
 	debug_files_release(&file->debug);
 	builder_free(file->answers);
-	free(file->key);
 	free(file);
 }
 
@@ -40,16 +37,16 @@ int known_file_reset(struct known_files *files, struct known_file *file)
 	return 0;
 }
 
-static struct known_file *add(struct known_files *files, const char *key)
+static struct known_file *add(struct known_files *files, uint32_t object)
 {
 	struct known_file *file = calloc(1, sizeof(*file));
 
 	if (!file)
 		return NULL;
 	file->debug = DEBUG_FILES_NONE;
-	file->key = strdup(key);
-	if (file->key && known_file_reset(files, file) == 0)
-		HASH_ADD_KEYPTR(hh, files->by_key, file->key, strlen(file->key), file);
+	file->object = object;
+	if (known_file_reset(files, file) == 0)
+		HASH_ADD(hh, files->by_object, object, sizeof(object), file);
 	if (!file->hh.tbl) {
 		forget(files, file);
 		return NULL;
@@ -58,18 +55,13 @@ static struct known_file *add(struct known_files *files, const char *key)
 	return file;
 }
 
-struct known_file *known_files_get(struct known_files *files, const char *build_id, uint32_t object)
+struct known_file *known_files_get(struct known_files *files, uint32_t object)
 {
 	struct known_file *file;
-	char number[24];
 
-	if (!build_id[0]) {
-		snprintf(number, sizeof(number), "#%" PRIu32, object);
-		build_id = number;
-	}
-	HASH_FIND_STR(files->by_key, build_id, file);
+	HASH_FIND(hh, files->by_object, &object, sizeof(object), file);
 	if (!file)
-		return add(files, build_id);
+		return add(files, object);
 	DL_DELETE(files->by_use, file);
 	DL_APPEND(files->by_use, file);
 	return file;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct known_files - what was found out about files' addresses, so that a file is asked about an
- * address once. By build ID, so it outlives the file being open. Bounded: the file that was asked
- * about longest ago is forgotten first. Render lane only.
+ * address once. By the object's id, which is never reused, so it outlives the file being open.
+ * Bounded: the file that was asked about longest ago is forgotten first. Render lane only.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct known_file {
 	struct builder *answers;
 
 	/* known_files.c's */
-	char *key;
+	uint32_t object;
 	struct known_file *prev, *next; /* by use, the longest ago first */
 	UT_hash_handle hh;
 };
@@ -30,14 +30,13 @@ struct known_file {
 struct known_files {
 	size_t max_bytes;
 	uint64_t last_id;
-	struct known_file *by_key, *by_use;
+	struct known_file *by_object, *by_use;
 };
 
 void known_files_release(struct known_files *files);
 /* The entry of a build ID, or of an object without one; made when there is none. It stays until the
  * next known_files_trim(). NULL when out of memory. */
-struct known_file *known_files_get(struct known_files *files, const char *build_id,
-                                   uint32_t object);
+struct known_file *known_files_get(struct known_files *files, uint32_t object);
 /* Forgets what was known: other files are at hand now. 0 or -ENOMEM. */
 int known_file_reset(struct known_files *files, struct known_file *file);
 /* Back to the bound. */

@@ -207,7 +207,7 @@ static void publish(struct symbolizer *symbolizer)
 {
 	const struct known_files *files = &symbolizer->files.files;
 
-	__atomic_store_n(&symbolizer->known_files, HASH_COUNT(files->by_key), __ATOMIC_RELAXED);
+	__atomic_store_n(&symbolizer->known_files, HASH_COUNT(files->by_object), __ATOMIC_RELAXED);
 	__atomic_store_n(&symbolizer->known_bytes, known_files_memory(files), __ATOMIC_RELAXED);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct known_files: found again by build ID, forgotten in the order of use, bounded.
+ * struct known_files: found again by object, forgotten in the order of use, bounded.
  */
 #include "symbolize/known_files.h"
 #include "tests/unit/suites.h"
@@ -20,14 +20,14 @@ static void fill(struct known_file *file, const char *name)
 START_TEST(found_again)
 {
 	struct known_files files = {.max_bytes = 1 << 20};
-	struct known_file *a = known_files_get(&files, "aa", 1);
-	struct known_file *none = known_files_get(&files, "", 7);
+	struct known_file *a = known_files_get(&files, 1);
+	struct known_file *none = known_files_get(&files, 7);
 
 	ck_assert_ptr_nonnull(a);
 	ck_assert_ptr_ne(a, none);
-	ck_assert_ptr_eq(known_files_get(&files, "aa", 9), a);
-	ck_assert_ptr_eq(known_files_get(&files, "", 7), none);
-	ck_assert_ptr_ne(known_files_get(&files, "", 8), none);
+	ck_assert_ptr_eq(known_files_get(&files, 1), a);
+	ck_assert_ptr_eq(known_files_get(&files, 7), none);
+	ck_assert_ptr_ne(known_files_get(&files, 8), none);
 	uint64_t id = a->id;
 	fill(a, "name");
 	ck_assert_ptr_eq(known_files_with(&files, "name_999"), a);
@@ -43,13 +43,13 @@ END_TEST
 START_TEST(bounded)
 {
 	struct known_files files = {.max_bytes = SIZE_MAX};
-	char build_id[16];
+	char name[16];
 
 	for (unsigned int i = 0; i < 10; i++) {
-		snprintf(build_id, sizeof(build_id), "%02x", i);
-		fill(known_files_get(&files, build_id, 0), build_id);
+		snprintf(name, sizeof(name), "%02x", i);
+		fill(known_files_get(&files, i), name);
 	}
-	known_files_get(&files, "00", 0);
+	known_files_get(&files, 0);
 	files.max_bytes = known_files_memory(&files) / 2;
 	known_files_trim(&files);
 	ck_assert_uint_le(known_files_memory(&files), files.max_bytes);
@@ -59,7 +59,7 @@ START_TEST(bounded)
 	ck_assert_ptr_null(known_files_with(&files, "01_1"));
 	files.max_bytes = 0;
 	known_files_trim(&files);
-	ck_assert_uint_eq(HASH_COUNT(files.by_key), 0);
+	ck_assert_uint_eq(HASH_COUNT(files.by_object), 0);
 }
 END_TEST
 

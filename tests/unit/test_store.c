@@ -90,6 +90,27 @@ START_TEST(one_object_per_file)
 }
 END_TEST
 
+/* Whoever maps a file with the build ID of the C library first does not become the C library. */
+START_TEST(the_same_build_id_of_another_owner)
+{
+	_cleanup_(store_freep) struct store *store = store_new(10);
+	struct file_key forged_key, key, copy_key;
+
+	if (geteuid() != 0)
+		return;
+	const char *path = make_file(0, 1, &forged_key);
+	ck_assert_int_eq(chown(path, 65534, 65534), 0);
+	const struct object *forged = open_path(store, &forged_key, path);
+	ck_assert_ptr_nonnull(forged);
+	const struct object *object = open_path(store, &key, make_file(1, 1, &key));
+	ck_assert_ptr_nonnull(object);
+	ck_assert_ptr_ne(object, forged);
+	ck_assert_uint_ne(object->id, forged->id);
+	ck_assert_str_eq(object->build_id, forged->build_id);
+	ck_assert_ptr_ne(open_path(store, &copy_key, make_file(2, 1, &copy_key)), forged);
+}
+END_TEST
+
 START_TEST(failures_are_remembered)
 {
 	_cleanup_(store_freep) struct store *store = store_new(10);
@@ -329,6 +350,7 @@ Suite *store_suite(void)
 
 	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
 	tcase_add_test(tcase, one_object_per_file);
+	tcase_add_test(tcase, the_same_build_id_of_another_owner);
 	tcase_add_test(tcase, failures_are_remembered);
 	tcase_add_test(tcase, another_file_of_that_name);
 	tcase_add_test(tcase, no_files);
