@@ -183,8 +183,7 @@ static void release(struct fetch *fetch)
 	}
 	if (fetch->client)
 		fetch->library.end(fetch->client);
-	if (fetch->library.handle)
-		dlclose(fetch->library.handle);
+	/* The library stays: what it is made of was never meant to be unloaded. */
 	free(fetch);
 }
 
