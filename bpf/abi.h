@@ -12,6 +12,9 @@
 #include "bpf/kernel.bpf.h"
 #else
 #include <stdint.h>
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef int32_t s32;
 typedef uint32_t u32;
 typedef uint64_t u64;
 #endif
@@ -59,7 +62,9 @@ struct tally_key {
 	u32 pid, tid;
 	u32 image; /* changes with each exec and each reuse of a pid, so that two programs never add
 	              up */
-	u32 kind;
+	u16 kind;
+	u8 gil; /* enum python_gil */
+	u8 unused;
 	char thread[TASK_COMM_BYTES];
 };
 _Static_assert(sizeof(struct tally_key) == 48, "shared layout");

@@ -37,5 +37,13 @@
 	COUNTER(kernel_stack_failed, "Kernel stacks that could not be taken")                    \
 	COUNTER(frames, "User frames walked")                                                    \
 	COUNTER(frames_by_pointer, "User frames whose caller was found by frame pointer")        \
+	COUNTER(python_frames, "Python frames walked")                                           \
+	COUNTER(python_codes, "Code objects told to the daemon")                                 \
+	COUNTER(python_codes_lost, "Code objects not told: the ring buffer was full, or memory " \
+	                           "not readable")                                               \
+	COUNTER(python_no_thread, "Samples of Python processes without a Python thread state")   \
+	COUNTER(python_unmatched, "Python frames put at the root of a stack: no native frame "   \
+	                          "was found to run them")                                       \
+	COUNTER(python_broken, "Python frames whose structures could not be read")               \
 	COUNTER(walk_complete, "User stacks walked to their outermost frame")                    \
 	WALK_CUTS(COUNTER)

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What both halves know of CPython: where its structures have what a walk needs, how Python frames
+ * stand among the native ones in a stack, and what the kernel half tells of a code object it meets
+ * for the first time. Structures: CPython's Include/cpython and Include/internal, by version.
+ */
+#pragma once
+
+#include "bpf/abi.h"
+
+/*
+ * Frames of a stack are words; the top byte says what a word is. Native addresses have 0 there.
+ *
+ * A Python frame is two words, here in the order of the array, leaf first:
+ *   WORD_PYTHON | signature  names the code object, see struct python_code
+ *   WORD_OFFSET | bytes      of the instruction being executed, from the beginning of its bytecode
+ * The native frame of the interpreter's loop that runs them follows as WORD_LOOP | address: it is a
+ * native frame that readers do not want to see.
+ */
+#define WORD_SHIFT  56
+#define WORD_PYTHON (1ULL << WORD_SHIFT)
+#define WORD_OFFSET (2ULL << WORD_SHIFT)
+#define WORD_LOOP   (3ULL << WORD_SHIFT)
+#define WORD_KIND   (0xffULL << WORD_SHIFT)
+#define WORD_VALUE  (~WORD_KIND)
+
+/* How a native frame of the interpreter's loop is recognized, and which Python frames it runs. */
+enum python_entry {
+	PYTHON_ENTRY_LOOP = 1, /* 3.8, 3.9: by its code, python_process.loops; one frame each */
+	PYTHON_ENTRY_EACH,     /* 3.10: holds the CFrame on the stack; one frame each */
+	PYTHON_ENTRY_RUN,      /* 3.11: holds the _PyCFrame; frames up to one with is_entry */
+	PYTHON_ENTRY_SHIM,     /* 3.12 on: holds a frame that is no function's, behind the run */
+};
+
+enum {
+	PYTHON_LOOPS = 4,      /* pieces of the loop's code: compilers split off cold ones */
+	PYTHON_OWNER_SHIM = 3, /* frame.owner from here on: an entry, not a function */
+	MAX_PYTHON_PROCESSES = 4096,
+	MAX_PYTHON_THREADS = 512, /* of an interpreter, looked through for one */
+	MAX_PYTHON_INTERPRETERS = 16,
+};
+
+/* Offsets in bytes into CPython's structures, as this process has them. 0 where there is no such
+ * field and none is needed, unless said otherwise. OFFSET(name): written once, for the tables and
+ * the tests. */
+#define PYTHON_OFFSETS(OFFSET)                                                                    \
+	OFFSET(interpreter_next)    /* PyInterpreterState.next; may be 0 */                       \
+	OFFSET(interpreter_threads) /* PyInterpreterState.threads.head (tstate_head) */           \
+	OFFSET(interpreter_gil)     /* 3.12 on: .ceval.gil, a pointer to the GIL's state */       \
+	OFFSET(thread_next)         /* PyThreadState.next */                                      \
+	OFFSET(thread_id)           /* .thread_id, which is pthread_self() */                     \
+	OFFSET(thread_native_id)    /* .native_thread_id, 3.11 on */                              \
+	OFFSET(thread_frame)        /* .frame (to 3.9), .cframe (3.10 to 3.12), .current_frame */ \
+	OFFSET(thread_top_frame)    /* 3.10: .frame, because its cframe has no current_frame */   \
+	OFFSET(cframe_current)      /* _PyCFrame.current_frame, 3.11 and 3.12; may be 0 */        \
+	OFFSET(cframe_previous)     /* 3.10 to 3.12 */                                            \
+	OFFSET(frame_previous)      /* _PyInterpreterFrame.previous (PyFrameObject.f_back) */     \
+	OFFSET(frame_code)          /* .f_executable, f_code; may be 0; low bits are tags */      \
+	OFFSET(frame_instruction)   /* .instr_ptr, prev_instr: an address; f_lasti: an int */     \
+	OFFSET(frame_owner)         /* u8, 3.11 on */                                             \
+	OFFSET(frame_entry)         /* u8 .is_entry, 3.11 */                                      \
+	OFFSET(frame_tlbc)          /* s32 .tlbc_index, free-threaded 3.14 on */                  \
+	OFFSET(code_filename)                                                                     \
+	OFFSET(code_name)                                                                         \
+	OFFSET(code_qualname)   /* 3.11 on */                                                     \
+	OFFSET(code_first_line) /* int */                                                         \
+	OFFSET(code_lines)      /* co_linetable, co_lnotab: bytes object */                       \
+	OFFSET(code_bytecode)   /* .co_code_adaptive, 3.11 on: the bytecode itself */             \
+	OFFSET(code_tlbc)       /* .co_tlbc, free-threaded 3.14 on */                             \
+	OFFSET(text_length)     /* PyASCIIObject.length */                                        \
+	OFFSET(text_state)      /* .state */                                                      \
+	OFFSET(text_ascii)      /* size of PyASCIIObject: where ASCII begins */                   \
+	OFFSET(text_compact)    /* size of PyCompactUnicodeObject: where others do */             \
+	OFFSET(bytes_length)    /* PyVarObject.ob_size */                                         \
+	OFFSET(bytes_data)      /* PyBytesObject.ob_sval */                                       \
+	OFFSET(gil_holder)      /* in the GIL's state: .last_holder */                            \
+	OFFSET(gil_locked)      /* int .locked */
+
+/* How to walk one process; value of the map python_processes by pid. */
+struct python_process {
+	u64 interpreters; /* address of the pointer to the first PyInterpreterState */
+	u64 gil; /* to 3.11: address of the GIL's state; 0: interpreter_gil says, or none */
+	u64 loops[PYTHON_LOOPS][2]; /* [start, end) in the process; PYTHON_ENTRY_LOOP only */
+	u32 version;                /* as in sys.hexversion >> 16: 0x030b */
+	u8 entry;                   /* enum python_entry */
+	u8 free_threaded;           /* bool: there is no GIL, objects have another header */
+	u8 last_unit;               /* of f_lasti, to 3.10: 1 or 2 bytes */
+	u8 kind_shift, ascii_shift; /* in PyASCIIObject.state: of kind:3, and of the bit ascii */
+	u8 unused[3];
+#define OFFSET(name) u16 name;
+	PYTHON_OFFSETS(OFFSET)
+#undef OFFSET
+	u16 unused_offset;
+};
+
+/* What the kernel half tells, once and sometimes again, of a code object that is on a stack: sent
+ * through the ring buffer python_codes before the sample that names it is added. Read while the
+ * code runs, so it cannot have been freed. */
+struct python_code {
+	u64 signature; /* 56 bits: of process, program, code object, its names and its first line */
+	u64 lines_address; /* of the data of its line table, for one that was too long */
+	u32 pid;
+	u32 version;
+	u32 first_line;
+	u32 lines_bytes; /* of the line table; only the first MAX_PYTHON_LINES are here */
+	u16 name_bytes;  /* here; 0: could not be read */
+	u16 file_bytes;  /* here; 0: could not be read */
+	u8 name_kind; /* 1: ASCII, else the bytes of one character: 2 is UCS-2, 4 UCS-4; 3: Latin-1
+	               */
+	u8 file_kind;
+	u8 cut; /* bit 0: the name is longer than what is here; bit 1: the file's */
+	u8 unused;
+	/* name, file, lines follow, one behind the other. */
+};
+_Static_assert(sizeof(struct python_code) == 40, "shared layout");
+
+enum {
+	MAX_PYTHON_NAME = 256, /* bytes of a name taken along */
+	MAX_PYTHON_FILE = 512,
+	MAX_PYTHON_LINES = 4096,
+	MAX_PYTHON_CODE = 40 + MAX_PYTHON_NAME + MAX_PYTHON_FILE + MAX_PYTHON_LINES,
+	PYTHON_CODES_BYTES = 1 << 20, /* of the ring buffer */
+	PYTHON_SENT = 1 << 15,        /* slots that remember which signatures were sent: 256 KiB */
+};
+
+/* What a sample says of the GIL; in tally_key.flags. */
+enum python_gil {
+	GIL_UNKNOWN,  /* no Python thread, or not told */
+	GIL_HELD,     /* by this thread */
+	GIL_RELEASED, /* this thread runs without it */
+	GIL_NONE,     /* free-threaded */
+};
