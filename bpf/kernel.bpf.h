@@ -29,6 +29,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_RINGBUF = 27,
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum { BPF_F_MMAPABLE = 1 << 10 };
@@ -76,6 +77,18 @@ struct mm_struct {
 	unsigned long start_stack;
 } __attribute__((preserve_access_index));
 
+/* Only what has changed since it was last switched to is elsewhere: nothing, for a thread pointer.
+ */
+struct thread_struct {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long fsbase;
+#else
+	struct {
+		unsigned long tp_value;
+	} uw;
+#endif
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	unsigned int flags;
 	int tgid;
@@ -83,4 +96,5 @@ struct task_struct {
 	struct task_struct *real_parent, *group_leader;
 	u64 start_boottime;
 	u64 self_exec_id;
+	struct thread_struct thread;
 } __attribute__((preserve_access_index));

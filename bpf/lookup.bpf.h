@@ -6,31 +6,19 @@
 #pragma once
 
 #include "bpf/slots.bpf.h"
+#include "bpf/task.bpf.h"
 #include "bpf/walk.bpf.h"
 
 /* One comparison bounds a block: the pool's last words are never used. */
 enum { POOL_SLACK = BLOCK_BYTES };
 enum { OP_NOTHING = OP_NAMED << OP_BASE_SHIFT | OP_NONE };
 
-/* A child that has not been heard of yet has its parent's mappings, unless it has called exec: then
- * that has been counted, and its stack begins elsewhere. */
-static __always_inline u32 parent_alike(void)
-{
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	struct task_struct *parent = task->group_leader->real_parent;
-
-	if (!task->mm || !parent->mm || task->mm->start_stack != parent->mm->start_stack ||
-	    task->self_exec_id != parent->self_exec_id)
-		return 0;
-	return parent->tgid;
-}
-
 static __always_inline void find_process(struct walk *walk)
 {
 	u64 slot;
 
 	if (!slot_of(bpf_get_current_pid_tgid() >> 32, &slot))
-		slot_of(parent_alike(), &slot);
+		slot_of(task_parent_alike(), &slot);
 	walk->first = (slot >> SLOT_FIRST_SHIFT) & SLOT_FIRST_MAX;
 	walk->count = slot & SLOT_COUNT_MAX;
 }

@@ -5,6 +5,8 @@
  */
 #include "bpf/maps.bpf.h"
 
+#include "bpf/python_maps.bpf.h"
+
 struct stack_map stacks_0 SEC(".maps");
 struct stack_map stacks_1 SEC(".maps");
 struct tally_map tallies_0 SEC(".maps");
@@ -16,6 +18,11 @@ struct unwind_table_map unwind_tables SEC(".maps");
 struct unwind_mapping_map unwind_mappings SEC(".maps");
 struct unwind_slot_map unwind_slots SEC(".maps");
 struct unwind_slot_map unwind_execs SEC(".maps");
+struct python_process_map python_processes SEC(".maps");
+struct python_thread_map python_threads SEC(".maps");
+struct python_sent_map python_sent SEC(".maps");
+struct python_code_map python_codes SEC(".maps");
+struct python_walk_map python_walks SEC(".maps");
 
 const volatile u32 pool_words = 1;
 const volatile u32 slot_count = SLOTS_PER_BUCKET;

@@ -48,6 +48,11 @@ struct walk {
 
 enum { SCRATCH_FRAMES = 2 * MAX_USER_FRAMES };
 
+/* Where a native frame of the walk is: its extent ends where that of the next one begins. */
+struct native_frame {
+	u64 pc, sp;
+};
+
 /* Room to walk in: too large for the 512 bytes of a BPF stack. */
 struct scratch {
 	u64 frames[SCRATCH_FRAMES]; /* leaf first */
@@ -57,6 +62,8 @@ struct scratch {
 	struct pt_regs entry; /* saved when the kernel was entered */
 	struct walk walk;
 	struct stack_node node;
+	struct native_frame native[MAX_USER_FRAMES];
+	u64 gil; /* enum python_gil, of the latest walk */
 };
 
 struct scratch_map {

@@ -4,15 +4,15 @@
  */
 #include "bpf/unwind.bpf.h"
 
+#include "bpf/task.bpf.h"
+
 static __always_inline void identify(struct tally_key *key)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	struct task_struct *leader = task->group_leader;
 	u64 ids = bpf_get_current_pid_tgid();
 
 	key->pid = ids >> 32;
 	key->tid = (u32)ids;
-	key->image = (u32)(leader->start_boottime >> 10) ^ (u32)leader->self_exec_id << 16;
+	key->image = task_image();
 	bpf_get_current_comm(key->thread, sizeof(key->thread));
 }
 
@@ -39,6 +39,7 @@ static __always_inline int add(void *map, struct tally_key *key, u64 value, u64 
 __noinline u32 tally_add(u32 half, u32 kind, u64 kernel_stack, u64 user_stack, u64 value)
 {
 	void *map = half ? (void *)&tallies_1 : (void *)&tallies_0;
+	struct scratch *scratch = scratch_get();
 	struct tally_key key = {
 		.kernel_stack = kernel_stack,
 		.user_stack = user_stack,
@@ -46,6 +47,8 @@ __noinline u32 tally_add(u32 half, u32 kind, u64 kernel_stack, u64 user_stack, u
 	};
 
 	identify(&key);
+	if (scratch && user_stack != STACK_NONE)
+		key.gil = scratch->gil;
 	if (kernel_stack == STACK_LOST || user_stack == STACK_LOST)
 		count(half, COUNTER_stacks_lost, 1);
 	if (add(map, &key, value, bpf_ktime_get_ns())) {

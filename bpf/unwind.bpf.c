@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The walk as a whole: what a task's user stack is, and how a stack becomes an id. Interpreted
- * frames and other ways to step will be dispatched from here.
+ * The walk as a whole: what a task's user stack is, and how a stack becomes an id. The native
+ * frames come first; those of an interpreter are then put where they belong among them.
  */
 #include "bpf/unwind.bpf.h"
 
+#include "bpf/hash.bpf.h"
 #include "bpf/regs.bpf.h"
 
 struct store {
@@ -12,12 +13,6 @@ struct store {
 	u32 half;
 	u32 len; /* frames that are not stored yet: [0, len) of the scratch */
 };
-
-static __always_inline u64 mix(u64 hash, u64 word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-	return hash ^ (hash >> 29);
-}
 
 /* Moves the outermost frames that are left into scratch->node; the node's key. */
 static __always_inline u64 cut_node(struct scratch *scratch, u64 parent, u32 len)
@@ -71,6 +66,22 @@ __noinline u64 stack_store(u32 half, u32 len)
 	return store.parent;
 }
 
+__noinline u32 unwind_stack(u32 half, u64 pc)
+{
+	struct scratch *scratch = scratch_get();
+	u32 len;
+
+	if (!scratch)
+		return 0;
+	scratch->gil = 0;
+	unwind_native(half, pc);
+	len = unwind_python(half);
+	count_at(half, scratch->walk.cut);
+	if (scratch->walk.cut != COUNTER_walk_complete)
+		scratch->frames[len++ & (SCRATCH_FRAMES - 1)] = scratch->walk.cut;
+	return len;
+}
+
 __noinline u64 unwind_user(u32 half, u32 compat, u32 in_syscall)
 {
 	struct scratch *scratch = scratch_get();
@@ -81,12 +92,13 @@ __noinline u64 unwind_user(u32 half, u32 compat, u32 in_syscall)
 		return STACK_LOST;
 	pc = scratch->regs[REG_PC] - (in_syscall != 0);
 	if (compat) {
+		scratch->gil = 0;
 		scratch->frames[0] = pc;
 		scratch->frames[1] = COUNTER_cut_compat;
 		count(half, COUNTER_frames, 1);
 		count(half, COUNTER_cut_compat, 1);
 	} else {
-		len = unwind_native(half, pc);
+		len = unwind_stack(half, pc);
 	}
 	return stack_store(half, len);
 }

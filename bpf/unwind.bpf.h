@@ -9,9 +9,19 @@
 #include "bpf/maps.bpf.h"
 
 /* Walks the user stack of the current task from the registers in scratch->regs into
- * scratch->frames; how many frames. `pc` is an address within the first one's instruction. Counts
- * how it ended, and says so in a last frame where the stack is not whole. */
+ * scratch->frames; how many words (bpf/python.h says what words are). `pc` is an address within the
+ * first one's instruction. Counts how it ended, and says so in a last word where the stack is not
+ * whole. */
+u32 unwind_stack(u32 half, u64 pc);
+
+/* Its parts. The native frames, into scratch->frames and scratch->native; how many. How it ended is
+ * in scratch->walk.cut. */
 u32 unwind_native(u32 half, u64 pc);
+/* Puts the frames of a Python that runs in this process among them; how many words there are then.
+ * In scratch->gil is what the thread has of the GIL. */
+u32 unwind_python(u32 half);
+/* Tells the daemon of the code object that this is at; 0 when all of it could be told. */
+u32 python_tell(u32 half);
 
 /* Keeps the first `len` scratch frames in the half's stack map; the stack's id. */
 u64 stack_store(u32 half, u32 len);

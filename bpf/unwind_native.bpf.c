@@ -6,6 +6,7 @@
  */
 #include "bpf/unwind.bpf.h"
 
+#include "bpf/python.h"
 #include "bpf/walk.bpf.h"
 
 #if defined(__TARGET_ARCH_x86)
@@ -65,8 +66,10 @@ static __always_inline enum step by_frame_pointer(struct scratch *scratch)
 static long step(u32 index, void *context)
 {
 	struct scratch *scratch = scratch_get();
+	struct native_frame *frame;
 	enum step came_to;
 	u32 op;
+	u64 pc;
 
 	if (!scratch)
 		return 1;
@@ -74,7 +77,12 @@ static long step(u32 index, void *context)
 		cut(&scratch->walk, COUNTER_cut_truncated);
 		return 1;
 	}
-	scratch->frames[scratch->walk.len++ & (SCRATCH_FRAMES - 1)] = scratch->walk.pc;
+	/* Whatever a signal's frame restores, it is no other kind of word. */
+	pc = scratch->walk.pc & WORD_VALUE;
+	scratch->frames[scratch->walk.len & (SCRATCH_FRAMES - 1)] = pc;
+	frame = &scratch->native[scratch->walk.len++ & (MAX_USER_FRAMES - 1)];
+	frame->pc = pc;
+	frame->sp = scratch->walk.sp;
 	op = find_op(&scratch->walk);
 	if (op == OP_NOTHING)
 		came_to = by_frame_pointer(scratch);
@@ -99,8 +107,5 @@ __noinline u32 unwind_native(u32 half, u64 pc)
 	len = scratch->walk.len;
 	count(half, COUNTER_frames, len);
 	count(half, COUNTER_frames_by_pointer, scratch->walk.frames_by_pointer);
-	count_at(half, scratch->walk.cut);
-	if (scratch->walk.cut != COUNTER_walk_complete)
-		scratch->frames[len++ & (SCRATCH_FRAMES - 1)] = scratch->walk.cut;
 	return len;
 }

@@ -17,7 +17,7 @@ enum {
 	MAX_RENDER_QUEUE = 2048,    /* answers waiting for the render lane */
 	MAX_CAPTURE_SECONDS = 600,  /* what the recorder keeps */
 	MAX_SAMPLE_HZ = 1000,       /* above it the profiler shows in what it measures */
-	MAX_STACK_FRAMES = 1024, /* 512 user frames, 127 kernel frames, and what later kinds add */
+	MAX_STACK_FRAMES = 1024, /* words: 512 native frames, and two for a Python one among them */
 	MAX_SYMBOLS = 4 * 1000 * 1000, /* of one file; libLLVM with debug symbols has 0.9 million */
 	MAX_SYMBOL_NAME_BYTES = 64 * 1024, /* a longer name is cut; C++ templates reach 30 KiB */
 	MAX_SECTION_BYTES = 1 << 30, /* of a symbol or string table, checked before it is read */

@@ -12,6 +12,7 @@
 #include "collect/drain.h"
 #include "collect/hotplug.h"
 #include "collect/perf.h"
+#include "collect/python.h"
 #include "collect/sideband.h"
 #include "collect/source.h"
 #include "collect/unwind_maps.h"
@@ -47,6 +48,7 @@ struct collector {
 	struct bpf bpf;
 	struct unwind_memory unwind_memory;
 	struct unwinder *unwinder;
+	struct python python;
 	struct sideband *sideband;
 	struct hotplug hotplug;
 	struct source_state states[KIND_COUNT];
@@ -94,21 +96,30 @@ static void account(struct collector *collector, const struct drained *drained)
 	stats->frames_unmapped = collector->losses.frames_unmapped;
 	stats->frames_without_stack = collector->losses.frames_without_stack;
 	stats->images_missing = collector->losses.images_missing;
+	stats->python_codes_unknown = collector->losses.python_codes_unknown;
+	stats->python_words_misplaced = collector->losses.python_words_misplaced;
 	stats->tallies_used = (uint32_t)drained->tally_count;
 	stats->stacks_used = (uint32_t)drained->stack_count;
 }
 
 static void drain(struct collector *collector)
 {
+	const struct drain_tables tables = {
+		.procs = collector->procs,
+		.store = collector->store,
+		.pythons = collector->python.pythons,
+		.codes = collector->python.codes,
+		.codes_told = collector->python.codes_told,
+	};
 	uint64_t begin = clock_mono_ns();
 	struct profile *slice;
 	struct drained drained;
 	int err;
 
 	sideband_read(collector->sideband);
+	python_read(&collector->python);
 	bpf_drain(&collector->bpf, collector->old_half, &drained);
-	err = drain_slice(&drained, &collector->span, collector->procs, collector->store,
-	                  &collector->losses, &slice);
+	err = drain_slice(&drained, &collector->span, &tables, &collector->losses, &slice);
 	if (!err)
 		err = recorder_add(collector->recorder, slice);
 	account(collector, &drained);
@@ -310,9 +321,10 @@ static void on_told(uint64_t told_mono_ns, void *ctx)
 	struct collector *collector = ctx;
 
 	unwinder_sync(collector->unwinder, told_mono_ns);
+	pythons_sync(collector->python.pythons);
 }
 
-static int start_unwinder(struct collector *collector, char why[256])
+static int start_walkers(struct collector *collector, char why[256])
 {
 	int err = unwind_maps_open(&collector->bpf, &collector->unwind_memory);
 
@@ -322,7 +334,13 @@ static int start_unwinder(struct collector *collector, char why[256])
 	}
 	collector->unwinder = unwinder_new(collector->loop, collector->procs, collector->store,
 	                                   &collector->unwind_memory);
-	return collector->unwinder ? 0 : -ENOMEM;
+	if (!collector->unwinder)
+		return -ENOMEM;
+	err = python_open(&collector->python, &collector->bpf, collector->loop, collector->procs,
+	                  collector->store);
+	if (err)
+		snprintf(why, 256, "cannot open the maps of Python: %s", strerror(-err));
+	return err;
 }
 
 static void init_timer(struct collector *collector, uv_timer_t *timer)
@@ -346,7 +364,7 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 	collector->recorder = config->recorder;
 	err = load(collector, config, ret_why);
 	if (!err)
-		err = start_unwinder(collector, ret_why);
+		err = start_walkers(collector, ret_why);
 	if (!err)
 		err = sideband_new(config->loop, config->procs, on_told, collector,
 		                   &collector->sideband);
@@ -380,9 +398,11 @@ int collector_start(struct collector *collector, char ret_why[256])
 		            "wrong");
 	if (hotplug_start(&collector->hotplug, collector->loop, on_cpus_changed, collector))
 		log_warning("cannot watch CPUs come and go, keeping those there are");
+	if (python_start(&collector->python, collector->loop))
+		log_warning("cannot wait for Python's code objects: names of some may be lost");
 	/* After the side-band is open, so that nothing starts unseen between the two. */
 	procs_scan(collector->procs);
-	unwinder_sync(collector->unwinder, collector->next_start_mono_ns);
+	on_told(collector->next_start_mono_ns, collector);
 	return uv_timer_start(&collector->second, on_second, FIRST_DRAIN_MS, DRAIN_MS);
 }
 
@@ -394,6 +414,7 @@ void collector_stop(struct collector *collector)
 	collector->settling = NULL;
 	bpf_unwatch_exec(&collector->bpf);
 	unwinder_stop(collector->unwinder);
+	python_stop(&collector->python);
 	hotplug_stop(&collector->hotplug);
 	sideband_stop(collector->sideband);
 	uv_close((uv_handle_t *)&collector->second, NULL);
@@ -407,6 +428,7 @@ void collector_free(struct collector *collector)
 		return;
 	sideband_free(collector->sideband);
 	unwinder_free(collector->unwinder);
+	python_release(&collector->python);
 	unwind_maps_close(&collector->unwind_memory);
 	bpf_release(&collector->bpf);
 	free(collector);
@@ -425,6 +447,8 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 	ret_stats->tallies_size = collector->bpf.tally_size;
 	ret_stats->stacks_size = collector->bpf.stack_size;
 	unwinder_get_stats(collector->unwinder, &ret_stats->unwinder);
+	pythons_get_stats(collector->python.pythons, &ret_stats->pythons);
+	python_codes_get_stats(collector->python.codes, &ret_stats->python_codes);
 	ret_stats->map_bytes = bpf_map_bytes(&collector->bpf);
 	ret_stats->cpus_sampled = collector->states[KIND_cpu].attached;
 	ret_stats->event = collector->states[KIND_cpu].event;

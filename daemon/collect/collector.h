@@ -6,6 +6,8 @@
 #pragma once
 
 #include "bpf/abi.h"
+#include "interp/python_codes.h"
+#include "interp/pythons.h"
 #include "proc/proc.h"
 #include "profile/recorder.h"
 #include "unwind/unwinder.h"
@@ -25,7 +27,10 @@ extern const char *const counter_help[COUNTER_COUNT];
 	COUNTER(sideband_lost, "Process and mapping events that the kernel had no room for")    \
 	COUNTER(frames_unmapped, "User frames outside every known mapping of their process")    \
 	COUNTER(frames_without_stack, "Samples whose stack was not in the drained map")         \
-	COUNTER(images_missing, "Samples of processes that could not be identified any more")
+	COUNTER(images_missing, "Samples of processes that could not be identified any more")   \
+	COUNTER(python_codes_unknown,                                                           \
+	        "Python frames whose code object was not told, or is forgotten")                \
+	COUNTER(python_words_misplaced, "Parts of Python frames that stood alone")
 
 struct collector;
 
@@ -39,6 +44,8 @@ struct collector_stats {
 	uint32_t stacks_used, stacks_size;
 	uint64_t map_bytes; /* kernel memory of all maps */
 	struct unwinder_stats unwinder;
+	struct pythons_stats pythons;
+	struct python_codes_stats python_codes;
 	uint32_t cpus_sampled;
 	const char *event; /* "cycles" or "cpu-clock" */
 };

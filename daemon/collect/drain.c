@@ -5,10 +5,9 @@
 #include "collect/drain.h"
 
 #include "base/bounds.h"
-#include "collect/collector.h"
-#include "collect/places.h"
+#include "bpf/python.h"
+#include "collect/frames.h"
 #include "profile/builder.h"
-#include "profile/quality.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,11 +24,11 @@ struct stack_index {
 struct draining {
 	const struct drained *drained;
 	struct stack_index index;
-	struct procs *procs;
+	struct drain_tables tables;
 	struct builder *builder;
-	struct places places;
+	struct frames frames;
 	struct drain_losses *losses;
-	uint64_t frames[MAX_STACK_FRAMES];
+	uint64_t words[MAX_STACK_FRAMES];
 };
 
 static int stack_index_build(struct stack_index *index, const struct drained *drained)
@@ -65,7 +64,7 @@ static const struct stack_node *stack_find(const struct stack_index *index, uint
 
 /* Unrolls the chain of nodes, leaf first; how many frames. `*whole` is false when a part was
  * missing. */
-static size_t collect_frames(struct draining *draining, uint64_t key, bool *whole)
+static size_t collect_words(struct draining *draining, uint64_t key, bool *whole)
 {
 	size_t len = 0;
 
@@ -77,7 +76,7 @@ static size_t collect_frames(struct draining *draining, uint64_t key, bool *whol
 			*whole = false;
 			break;
 		}
-		memcpy(draining->frames + len, node->frames, node->len * sizeof(uint64_t));
+		memcpy(draining->words + len, node->frames, node->len * sizeof(uint64_t));
 		len += node->len;
 		key = node->parent;
 	}
@@ -87,71 +86,70 @@ static size_t collect_frames(struct draining *draining, uint64_t key, bool *whol
 /* A kernel caller's pc is its return address, which may be the next function's first byte. */
 static uint64_t kernel_pc(const struct draining *draining, size_t at)
 {
-	return at ? draining->frames[at] - 1 : draining->frames[at];
-}
-
-static bool is_cut(uint64_t frame)
-{
-	return frame >= COUNTER_cut_no_process && frame <= COUNTER_cut_compat;
-}
-
-/* The frame that stands for those which are missing. */
-static uint32_t add_cut(struct draining *draining, uint64_t why)
-{
-	const char *text = counter_help[why], *cut = CUT;
-	char name[128];
-
-	if (strncmp(text, cut, strlen(cut)) == 0)
-		text += strlen(cut);
-	snprintf(name, sizeof(name), CUT_FRAME "%s]", text);
-	return builder_node(draining->builder, 0, places_pseudo(&draining->places, name));
+	return at ? draining->words[at] - 1 : draining->words[at];
 }
 
 static uint32_t add_user(struct draining *draining, uint64_t key, const struct image *image)
 {
-	bool whole;
-	size_t len = collect_frames(draining, key, &whole), valid = 0;
-	uint32_t path = 0, location;
+	struct stack_words stack = {.words = draining->words};
 
-	if (len && is_cut(draining->frames[len - 1]))
-		path = add_cut(draining, draining->frames[--len]);
-	/* A caller outside every mapping was no return address, and what follows it no caller. */
-	while (valid < len && image && mapping_set_find(image->set, draining->frames[valid]))
-		valid++;
-	if (valid < len) {
-		draining->losses->frames_unmapped++;
-		/* Of a process it did not know the walker could not tell. */
-		if (!path)
-			path = add_cut(draining, COUNTER_cut_unmapped);
-	} else if (!whole) {
-		draining->losses->frames_without_stack++;
-		location = places_pseudo(&draining->places, CUT_FRAME "stack lost]");
-		path = builder_node(draining->builder, path, location);
-	}
-	while (valid-- > 0) {
-		location = places_user(&draining->places, image, draining->frames[valid]);
-		path = builder_node(draining->builder, path, location);
-	}
-	return path;
+	stack.len = collect_words(draining, key, &stack.whole);
+	return frames_add(&draining->frames, image, &stack);
 }
 
 static uint32_t add_kernel(struct draining *draining, uint64_t key, uint32_t path)
 {
 	bool whole;
-	size_t len = collect_frames(draining, key, &whole);
+	size_t len = collect_words(draining, key, &whole);
 
 	while (len-- > 0)
-		path = builder_node(draining->builder, path,
-		                    places_kernel(&draining->places, kernel_pc(draining, len)));
+		path = builder_node(
+			draining->builder, path,
+			places_kernel(&draining->frames.places, kernel_pc(draining, len)));
 	return path;
+}
+
+/* What the frames say is of the program that was sampled; what the table says may be of the next
+ * one, but is there for threads without Python frames, too. */
+static uint32_t python_version(const struct draining *draining, uint32_t pid)
+{
+	const struct pythons *pythons = draining->tables.pythons;
+	uint32_t version = draining->frames.python_version;
+	char text[32];
+
+	if (!version && pythons)
+		version = pythons_version(pythons, pid);
+	if (!version)
+		return 0;
+	snprintf(text, sizeof(text), "%u.%u", version >> 8, version & 0xff);
+	return builder_text(draining->builder, text);
+}
+
+static const char *gil_name(uint8_t gil)
+{
+	static const char *const names[] = {
+		[GIL_UNKNOWN] = "",
+		[GIL_HELD] = "held",
+		[GIL_RELEASED] = "released",
+		[GIL_NONE] = "none",
+	};
+
+	return gil < sizeof(names) / sizeof(names[0]) ? names[gil] : "";
 }
 
 static uint32_t add_task(struct draining *draining, const struct tally_key *key,
                          const struct tally *tally, const struct image *image)
 {
-	const struct identity *identity = procs_identity(draining->procs, key->pid, tally->last_ns);
+	struct procs *procs = draining->tables.procs;
+	const struct identity *identity = procs_identity(procs, key->pid, tally->last_ns);
 	struct builder *builder = draining->builder;
-	struct task task = {.pid = key->pid, .tid = key->tid};
+	struct task task = {
+		.pid = key->pid,
+		.tid = key->tid,
+		.python_version = python_version(draining, key->pid),
+		.gil = builder_text(builder, gil_name(key->gil)),
+		.parent = procs_parent(procs, key->pid),
+	};
 
 	task.thread = builder_string(builder, key->thread, strnlen(key->thread, TASK_COMM_BYTES));
 	task.comm = image ? builder_text(builder, image->comm) : task.thread;
@@ -166,7 +164,7 @@ static uint32_t add_task(struct draining *draining, const struct tally_key *key,
 static void add_tally(struct draining *draining, const struct tally_key *key,
                       const struct tally *tally)
 {
-	const struct image *image = procs_image(draining->procs, key->pid, tally->last_ns);
+	const struct image *image = procs_image(draining->tables.procs, key->pid, tally->last_ns);
 	uint64_t values[PROFILE_VALUES] = {tally->count, tally->value};
 	uint32_t path;
 
@@ -176,7 +174,7 @@ static void add_tally(struct draining *draining, const struct tally_key *key,
 	path = add_kernel(draining, key->kernel_stack, path);
 	if (!path)
 		path = builder_node(draining->builder, 0,
-		                    places_pseudo(&draining->places, "[no stack]"));
+		                    places_pseudo(&draining->frames.places, "[no stack]"));
 	builder_sample(draining->builder, path, add_task(draining, key, tally, image), values);
 }
 
@@ -210,8 +208,9 @@ static struct ticks account(const struct drained *drained, struct drain_losses *
 	return ticks;
 }
 
-int drain_slice(const struct drained *drained, const struct drain_span *span, struct procs *procs,
-                struct store *store, struct drain_losses *losses, struct profile **ret_slice)
+int drain_slice(const struct drained *drained, const struct drain_span *span,
+                const struct drain_tables *tables, struct drain_losses *losses,
+                struct profile **ret_slice)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
 	_cleanup_free_ struct draining *draining = calloc(1, sizeof(*draining));
@@ -220,16 +219,22 @@ int drain_slice(const struct drained *drained, const struct drain_span *span, st
 
 	if (builder && draining && !stack_index_build(&draining->index, drained)) {
 		draining->drained = drained;
-		draining->procs = procs;
+		draining->tables = *tables;
 		draining->builder = builder;
 		draining->losses = losses;
-		draining->places = (struct places){.store = store, .builder = builder};
+		draining->frames = (struct frames){
+			.builder = builder,
+			.places = {.store = tables->store, .builder = builder},
+			.codes = tables->codes,
+			.codes_told = tables->codes_told,
+			.losses = losses,
+		};
 		describe(builder, span);
 		builder_ticks(builder, &ticks);
 		for (size_t i = 0; i < drained->tally_count; i++)
 			add_tally(draining, &drained->tally_keys[i], &drained->tallies[i]);
 		free(draining->index.slots);
-		places_release(&draining->places);
+		places_release(&draining->frames.places);
 		err = builder_seal(builder, ret_slice);
 	}
 	if (err)

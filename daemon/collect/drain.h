@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One drained half of the kernel's maps becomes one slice: every address a place in a binary, every
- * task a name, while the processes still live. Pure but for the process table, which may look into
- * /proc. Loop thread only.
+ * Python frame a line, every task a name, while the processes still live. Pure but for the process
+ * table, which may look into /proc. Loop thread only.
  */
 #pragma once
 
 #include "collect/bpf.h"
+#include "interp/python_codes.h"
+#include "interp/pythons.h"
 #include "proc/proc.h"
 #include "profile/profile.h"
 
@@ -17,11 +19,23 @@ struct drain_span {
 	uint64_t period_ns; /* of one tick */
 };
 
+/* What is known of the processes that were sampled. */
+struct drain_tables {
+	struct procs *procs;
+	struct store *store;
+	/* Each NULL where nothing is known of Python. */
+	const struct pythons *pythons;
+	struct python_codes *codes;
+	u64 *codes_told; /* PYTHON_SENT of them, shared with the kernel half */
+};
+
 /* What went wrong on the way; added to. */
 struct drain_losses {
 	uint64_t samples_lost_in_drain, frames_unmapped, frames_without_stack, images_missing;
+	uint64_t python_codes_unknown, python_words_misplaced;
 };
 
 /* 0, or -ENOMEM: then every sample of the half is counted as lost. */
-int drain_slice(const struct drained *drained, const struct drain_span *span, struct procs *procs,
-                struct store *store, struct drain_losses *losses, struct profile **ret_slice);
+int drain_slice(const struct drained *drained, const struct drain_span *span,
+                const struct drain_tables *tables, struct drain_losses *losses,
+                struct profile **ret_slice);

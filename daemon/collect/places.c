@@ -9,11 +9,13 @@
 struct place_mapping {
 	uint32_t object_id;
 	struct object *object;
-	uint32_t mapping;
+	/* Of kind MAPPING_FILE, MAPPING_LOOP; 0 until there is an address in it. */
+	uint32_t mapping, loop_mapping;
 	UT_hash_handle hh;
 };
 
-static uint32_t add_object_mapping(struct builder *builder, const struct object *object)
+static uint32_t add_object_mapping(struct builder *builder, const struct object *object,
+                                   enum mapping_kind kind)
 {
 	struct mapping mapping = {
 		.path = builder_text(builder, object->path),
@@ -22,14 +24,14 @@ static uint32_t add_object_mapping(struct builder *builder, const struct object 
 		.limit = object->text.address + object->text.memory_bytes,
 		.offset = object->text.offset,
 		.object = object->id,
-		.kind = MAPPING_FILE,
+		.kind = kind,
 	};
 
 	return builder_mapping(builder, &mapping);
 }
 
 /* NULL when the object was evicted, or memory is out. */
-static const struct place_mapping *object_mapping(struct places *places, uint32_t id)
+static struct place_mapping *object_mapping(struct places *places, uint32_t id)
 {
 	struct place_mapping *found;
 
@@ -45,7 +47,6 @@ static const struct place_mapping *object_mapping(struct places *places, uint32_
 		free(found);
 		return NULL;
 	}
-	found->mapping = add_object_mapping(places->builder, found->object);
 	HASH_ADD(hh, places->by_object, object_id, sizeof(id), found);
 	return found;
 }
@@ -61,23 +62,35 @@ void places_release(struct places *places)
 	}
 }
 
+static uint32_t opened(struct places *places, struct place_mapping *place, uint64_t own_address,
+                       enum mapping_kind kind)
+{
+	uint32_t *mapping = kind == MAPPING_LOOP ? &place->loop_mapping : &place->mapping;
+
+	if (!*mapping)
+		*mapping = add_object_mapping(places->builder, place->object, kind);
+	return builder_location(places->builder, *mapping, own_address);
+}
+
 /* Code in a file that could not be opened keeps the file's name and the offset in it. */
-static uint32_t unopened(struct places *places, const struct proc_mapping *mapped, uint64_t offset)
+static uint32_t unopened(struct places *places, const struct proc_mapping *mapped, uint64_t offset,
+                         enum mapping_kind kind)
 {
 	struct mapping mapping = {
 		.path = builder_text(places->builder, mapped->path),
 		.limit = UINT64_MAX,
-		.kind = MAPPING_FILE,
+		.kind = kind,
 	};
 
 	return builder_location(places->builder, builder_mapping(places->builder, &mapping),
 	                        offset);
 }
 
-uint32_t places_user(struct places *places, const struct image *image, uint64_t address)
+uint32_t places_user(struct places *places, const struct image *image, uint64_t address,
+                     enum mapping_kind kind)
 {
 	const struct proc_mapping *mapped = mapping_set_find(image->set, address);
-	const struct place_mapping *place;
+	struct place_mapping *place;
 	uint64_t offset, own_address;
 
 	if (!mapped)
@@ -88,10 +101,10 @@ uint32_t places_user(struct places *places, const struct image *image, uint64_t 
 	offset = address - mapped->start + mapped->offset;
 	place = mapped->object ? object_mapping(places, mapped->object) : NULL;
 	if (place && object_address(place->object, offset, &own_address))
-		return builder_location(places->builder, place->mapping, own_address);
+		return opened(places, place, own_address, kind);
 	if (mapped->path[0] == '[')
 		return places_pseudo(places, mapped->path);
-	return unopened(places, mapped, offset);
+	return unopened(places, mapped, offset, kind);
 }
 
 uint32_t places_kernel(struct places *places, uint64_t address)

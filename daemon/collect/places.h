@@ -17,8 +17,9 @@ struct places {
 	struct place_mapping *by_object; /* objects met so far, with their mapping in the slice */
 };
 
-/* The address must be in a mapping of the image. */
-uint32_t places_user(struct places *places, const struct image *image, uint64_t address);
+/* The address must be in a mapping of the image. The kind is MAPPING_FILE or MAPPING_LOOP. */
+uint32_t places_user(struct places *places, const struct image *image, uint64_t address,
+                     enum mapping_kind kind);
 uint32_t places_kernel(struct places *places, uint64_t address);
 /* Something that is no code, by its bracketed name. */
 uint32_t places_pseudo(struct places *places, const char *name);

@@ -10,15 +10,17 @@
 #include "proto/profile.pb-c.h"
 
 /* Strings of the format's own; they follow the profile's. */
-#define EXTRAS(EXTRA)                 \
-	EXTRA(PID, "pid")             \
-	EXTRA(TID, "tid")             \
-	EXTRA(COMM, "comm")           \
-	EXTRA(THREAD, "thread")       \
-	EXTRA(UNIT, "unit")           \
-	EXTRA(CONTAINER, "container") \
-	EXTRA(POD, "pod")             \
-	EXTRA(ID, "id")               \
+#define EXTRAS(EXTRA)                           \
+	EXTRA(PID, "pid")                       \
+	EXTRA(TID, "tid")                       \
+	EXTRA(COMM, "comm")                     \
+	EXTRA(THREAD, "thread")                 \
+	EXTRA(UNIT, "unit")                     \
+	EXTRA(CONTAINER, "container")           \
+	EXTRA(POD, "pod")                       \
+	EXTRA(PYTHON_VERSION, "python_version") \
+	EXTRA(GIL, "gil")                       \
+	EXTRA(ID, "id")                         \
 	EXTRA(UNNAMED, UNNAMED)
 
 #define EXTRA(name, text) EXTRA_##name,
@@ -29,7 +31,7 @@ enum extra { EXTRAS(EXTRA) EXTRA_COUNT };
 static const char *const extra_strings[] = {EXTRAS(EXTRA)};
 #undef EXTRA
 
-enum { MAX_LABELS = 7 };
+enum { MAX_LABELS = 9 };
 
 struct writer {
 	const struct profile *profile;
@@ -129,6 +131,8 @@ static void put_sample(struct writer *writer, const struct sample *from)
 	add_label(labels, &sample, extra(writer, EXTRA_UNIT), task->unit);
 	add_label(labels, &sample, extra(writer, EXTRA_CONTAINER), task->container);
 	add_label(labels, &sample, extra(writer, EXTRA_POD), task->pod);
+	add_label(labels, &sample, extra(writer, EXTRA_PYTHON_VERSION), task->python_version);
+	add_label(labels, &sample, extra(writer, EXTRA_GIL), task->gil);
 	piece.n_sample = 1;
 	piece.sample = (Perftools__Profiles__Sample *[]){&sample};
 	if (buf_error(&writer->scratch))

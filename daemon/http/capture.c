@@ -8,6 +8,7 @@
 #include "http/capture.h"
 
 #include "base/clock.h"
+#include "http/kinships.h"
 #include "http/render.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ struct capture {
 	uint64_t from_mono_ns, to_mono_ns;
 	bool begun; /* `from_mono_ns` is known, and held for seconds= */
 	struct slices slices;
+	struct kinship *known; /* for children= */
 	struct render_plan plan;
 	struct buf body;
 	int error;
@@ -49,6 +51,7 @@ static void capture_end(struct capture *capture)
 		recorder_unhold(capture->service->recorder, capture->from_mono_ns);
 	capture->begun = false;
 	slices_release(&capture->slices);
+	free(capture->known);
 	buf_release(&capture->body);
 	query_release(&capture->query);
 	free(capture);
@@ -119,6 +122,18 @@ static void on_rendered(struct job *job)
 	give_memory_back(render);
 }
 
+static int read_known(struct capture *capture)
+{
+	struct selection *selection = &capture->ask.selection;
+	int err;
+
+	if (!selection->children)
+		return 0;
+	err = kinships_read(capture->service->procs, &capture->known, &selection->known_count);
+	selection->known = capture->known;
+	return err;
+}
+
 static void capture_render(struct capture *capture)
 {
 	const struct service *service = capture->service;
@@ -127,6 +142,8 @@ static void capture_render(struct capture *capture)
 
 	err = recorder_read(service->recorder, capture->from_mono_ns, capture->to_mono_ns,
 	                    &capture->slices);
+	if (!err)
+		err = read_known(capture);
 	if (err) {
 		capture_fail(capture, err);
 		return;

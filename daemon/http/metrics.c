@@ -54,6 +54,20 @@ static void add_unwinder(struct buf *body, const struct unwinder_stats *stats)
 #undef STAT
 }
 
+static void add_pythons(struct buf *body, const struct pythons_stats *stats)
+{
+#define STAT(name, type, help) STAT_##type("python_", name, help);
+	PYTHONS_STATS(STAT)
+#undef STAT
+}
+
+static void add_python_codes(struct buf *body, const struct python_codes_stats *stats)
+{
+#define STAT(name, type, help) STAT_##type("python_names_", name, help);
+	PYTHON_CODES_STATS(STAT)
+#undef STAT
+}
+
 static void add_names(struct buf *body, const struct service *service)
 {
 	struct symbolizer_stats symbolizer;
@@ -98,6 +112,8 @@ static void add_collector(struct buf *body, const struct collector *collector)
 	COLLECTOR_COUNTERS(COUNTER)
 #undef COUNTER
 	add_unwinder(body, &stats.unwinder);
+	add_pythons(body, &stats.pythons);
+	add_python_codes(body, &stats.python_codes);
 	add_gauge(body, "profd_last_drain_seconds", "How long the last drain of the tallies took",
 	          (double)stats.last_drain_ns / NSEC_PER_SEC);
 	add_gauge(body, "profd_tallies_used", "Entries of the tally map used at the last drain",

@@ -29,6 +29,8 @@ const struct parameter profile_parameters[] = {
 	{"unit", true, "only this systemd unit, such as ssh.service; may be repeated"},
 	{"container", true, "only this container, by its id, 4 digits or more of it, or its name"},
 	{"pod", true, "only this Kubernetes pod, by its uid; may be repeated"},
+	{"children", false, "1 adds all processes that descend from those of pid= (default 0)"},
+	{"python", false, "raw shows the native frames that run Python, too"},
 	{"kernel", false, "0 leaves out kernel frames (default 1)"},
 	{"idle", false, "1 shows idle CPU time as [idle] (default 0)"},
 	{"format", false, "the output format (default pprof)"},
@@ -107,17 +109,26 @@ static int read_tasks(const struct query *query, struct selection *selection,
 static int read_selection(const struct query *query, struct selection *selection,
                           struct refusal *ret_refusal)
 {
-	uint64_t kernel = 1, idle = 0;
+	const char *python = query_get(query, "python");
+	uint64_t kernel = 1, idle = 0, children = 0;
 	int err = read_tasks(query, selection, ret_refusal);
 
 	if (!err)
 		err = read_number(query, "kernel", 0, 1, &kernel, ret_refusal);
 	if (!err)
 		err = read_number(query, "idle", 0, 1, &idle, ret_refusal);
+	if (!err)
+		err = read_number(query, "children", 0, 1, &children, ret_refusal);
 	if (err)
 		return err;
+	if (children && !selection->pid_count)
+		return refuse(ret_refusal, 400, "children=1 needs pid=: whose children?");
+	if (python && strcmp(python, "raw") != 0)
+		return refuse(ret_refusal, 400, "bad python=%.64s: raw is accepted", python);
 	selection->no_kernel = !kernel;
 	selection->idle = idle;
+	selection->children = children;
+	selection->loops = python ? LOOPS_SHOWN : LOOPS_HIDDEN;
 	return 0;
 }
 

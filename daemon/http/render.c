@@ -56,6 +56,10 @@ static void add_filters(struct builder *builder, const struct selection *selecti
 		buf_printf(&text, " container=%s", selection->containers[i]);
 	for (size_t i = 0; i < selection->pod_count; i++)
 		buf_printf(&text, " pod=%s", selection->pods[i]);
+	if (selection->children)
+		buf_add_text(&text, " children=1");
+	if (selection->loops)
+		buf_add_text(&text, " python=raw");
 	if (selection->no_kernel)
 		buf_add_text(&text, " kernel=0");
 	if (selection->idle)

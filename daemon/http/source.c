@@ -98,7 +98,7 @@ static int read_source(struct source_job *source)
 
 	if (!symbolizer_knows_file(source->symbolizer, source->file, &pid))
 		return refuse(&source->refusal, MHD_HTTP_NOT_FOUND,
-		              "no debug information seen so far names %.300s", source->file);
+		              "no profile so far names %.300s", source->file);
 	err = source_text_read(pid, source->file, &text);
 	if (err)
 		return refuse_file(source, err);

@@ -57,6 +57,23 @@ static json_t *unwinder_json(const struct unwinder_stats *stats)
 	return object;
 }
 
+static json_t *python_json(const struct collector_stats *all)
+{
+	json_t *object = json_object();
+
+	{
+		const struct pythons_stats *stats = &all->pythons;
+
+		PYTHONS_STATS(STAT)
+	}
+	{
+		const struct python_codes_stats *stats = &all->python_codes;
+
+		PYTHON_CODES_STATS(STAT)
+	}
+	return object;
+}
+
 static json_t *names_json(const struct symbolizer *symbolizer)
 {
 	json_t *object = json_object();
@@ -136,7 +153,7 @@ void handle_status(struct request *request)
 	json_answer(
 		request,
 		json_pack("{s:s, s:I, s:f, s:I, s:s, s:I, s:f, s:b, s:o, s:o, s:o, s:o, s:o, s:o, "
-	                  "s:o, s:o, s:o, s:I, s:I}",
+	                  "s:o, s:o, s:o, s:o, s:I, s:I}",
 	                  "version", PROFD_VERSION, "pid", (json_int_t)getpid(), "uptime_seconds",
 	                  (double)uptime_ns / NSEC_PER_SEC, "sample_hz",
 	                  (json_int_t)service->sample_hz, "event", stats.event, "cpus",
@@ -144,8 +161,8 @@ void handle_status(struct request *request)
 	                  (double)stats.last_drain_ns / NSEC_PER_SEC, "ready",
 	                  collector_ready(service->collector), "sources",
 	                  sources_json(service->collector), "maps", maps_json(&stats), "counters",
-	                  counters_json(&stats), "unwind", unwinder_json(&stats.unwinder),
-	                  "recorder", recorder_json(service), "processes",
+	                  counters_json(&stats), "unwind", unwinder_json(&stats.unwinder), "python",
+	                  python_json(&stats), "recorder", recorder_json(service), "processes",
 	                  procs_json(service->procs), "objects", store_json(service->store),
 	                  "names", names_json(service->symbolizer), "debuginfod",
 	                  fetch_json(service->fetch), "parked_requests",

@@ -40,6 +40,8 @@ const uint8_t *elf_build_id(const struct elf *elf, size_t *ret_len);
 typedef int elf_symbol_fn(const char *name, uint64_t address, uint64_t size, bool global,
                           void *ctx);
 int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx);
+/* The same for variables. */
+int elf_each_variable(const struct elf *elf, elf_symbol_fn *fn, void *ctx);
 /* The same for the stubs that calls into other files go through, which have no symbols of their
  * own: named NAME@plt after what they jump to, never global. x86-64 and arm64. 0, -ENOMEM, or what
  * fn returned: what cannot be understood has no name. */

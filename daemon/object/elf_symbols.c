@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Function symbols of an ELF file, and nothing that lies outside of it.
+ * Symbols of functions and variables of an ELF file, and nothing that lies outside of it.
  */
 #include "object/elf.h"
 #include "base/bounds.h"
@@ -18,8 +18,17 @@ static bool usable(const struct elf *elf, Elf_Scn *scn, GElf_Shdr *ret_header)
 	       elf_in_file(elf, ret_header->sh_offset, ret_header->sh_size);
 }
 
-static int each_in_section(const struct elf *elf, Elf *handle, Elf_Scn *scn, elf_symbol_fn *fn,
-                           void *ctx)
+static const uint32_t functions = 1U << STT_FUNC | 1U << STT_GNU_IFUNC;
+static const uint32_t variables = 1U << STT_OBJECT;
+
+struct walk {
+	uint32_t types; /* bits by STT_ */
+	elf_symbol_fn *fn;
+	void *ctx;
+};
+
+static int each_in_section(const struct elf *elf, Elf *handle, Elf_Scn *scn,
+                           const struct walk *walk)
 {
 	GElf_Shdr header, names_header;
 	GElf_Sym symbol;
@@ -41,19 +50,19 @@ static int each_in_section(const struct elf *elf, Elf *handle, Elf_Scn *scn, elf
 
 	size_t count = symbols->d_size / header.sh_entsize;
 	for (size_t i = 0; i < count && gelf_getsym(symbols, (int)i, &symbol); i++) {
-		int type = GELF_ST_TYPE(symbol.st_info);
-		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF ||
-		    symbol.st_name >= name_bytes || !first[symbol.st_name])
+		if (!(walk->types & 1U << GELF_ST_TYPE(symbol.st_info)) ||
+		    symbol.st_shndx == SHN_UNDEF || symbol.st_name >= name_bytes ||
+		    !first[symbol.st_name])
 			continue;
-		int result = fn(first + symbol.st_name, symbol.st_value, symbol.st_size,
-		                GELF_ST_BIND(symbol.st_info) != STB_LOCAL, ctx);
+		int result = walk->fn(first + symbol.st_name, symbol.st_value, symbol.st_size,
+		                      GELF_ST_BIND(symbol.st_info) != STB_LOCAL, walk->ctx);
 		if (result)
 			return result;
 	}
 	return 0;
 }
 
-int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx)
+static int each_symbol(const struct elf *elf, const struct walk *walk)
 {
 	_cleanup_(elf_endp) Elf *handle = elf_handle(elf);
 	GElf_Shdr header;
@@ -64,9 +73,19 @@ int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx)
 		if (!gelf_getshdr(scn, &header) ||
 		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
 			continue;
-		int result = each_in_section(elf, handle, scn, fn, ctx);
+		int result = each_in_section(elf, handle, scn, walk);
 		if (result)
 			return result;
 	}
 	return 0;
+}
+
+int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx)
+{
+	return each_symbol(elf, &(struct walk){functions, fn, ctx});
+}
+
+int elf_each_variable(const struct elf *elf, elf_symbol_fn *fn, void *ctx)
+{
+	return each_symbol(elf, &(struct walk){variables, fn, ctx});
 }

@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "base/clock.h"
+#include "proc/parent.h"
 #include "proc/proc_private.h"
 #include "proc/scan.h"
 
@@ -76,8 +77,12 @@ struct program *process_program(const struct process *process, uint64_t mono_ns)
 
 static void tell(const struct procs *procs, uint32_t pid)
 {
-	if (procs->changed)
-		procs->changed(pid, procs->changed_ctx);
+	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
+		const struct watcher *watcher = &procs->watchers[i];
+
+		if (watcher->fn)
+			watcher->fn(pid, watcher->ctx);
+	}
 }
 
 static void set_comm(struct image *image, const char *comm)
@@ -117,6 +122,14 @@ static struct program *start_program(struct procs *procs, uint32_t pid, const st
 	return program;
 }
 
+static void set_parent(struct procs *procs, uint32_t pid, uint32_t parent)
+{
+	struct process *process = procs_find(procs, pid);
+
+	if (process)
+		process->parent = parent;
+}
+
 /* What runs in `pid` now, as far as known; else what /proc says. */
 static struct image *current(struct procs *procs, uint32_t pid)
 {
@@ -130,6 +143,7 @@ static struct image *current(struct procs *procs, uint32_t pid)
 	program = start_program(procs, pid, NULL, 0);
 	if (!program)
 		return NULL;
+	set_parent(procs, pid, parent_read(pid));
 	scan_process(procs->store, pid, &program->image);
 	return &program->image;
 }
@@ -140,6 +154,8 @@ static int scan_one(uint32_t pid, void *ctx)
 	struct process *process = procs_find(procs, pid);
 
 	if (process) {
+		if (!process->parent)
+			process->parent = parent_read(pid);
 		tell(procs, pid);
 		return scan_process(procs->store, pid, &process->newest->image) == -ENOMEM ? -ENOMEM
 		                                                                           : 0;
@@ -185,6 +201,7 @@ void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t
 
 	if (program)
 		program_forked(procs, program, parent_pid);
+	set_parent(procs, pid, parent_pid);
 	set_alone(procs, pid, true);
 }
 
@@ -291,10 +308,32 @@ struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid)
 	return process->newest->image.set;
 }
 
-void procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx)
+int procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx)
 {
-	procs->changed = fn;
-	procs->changed_ctx = ctx;
+	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
+		if (procs->watchers[i].fn)
+			continue;
+		procs->watchers[i] = (struct watcher){fn, ctx};
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+void procs_unwatch(struct procs *procs, procs_changed_fn *fn, void *ctx)
+{
+	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
+		struct watcher *watcher = &procs->watchers[i];
+
+		if (watcher->fn == fn && watcher->ctx == ctx)
+			*watcher = (struct watcher){0};
+	}
+}
+
+uint32_t procs_parent(const struct procs *procs, uint32_t pid)
+{
+	const struct process *process = procs_find(procs, pid);
+
+	return process ? process->parent : 0;
 }
 
 bool procs_known(const struct procs *procs, uint32_t pid)

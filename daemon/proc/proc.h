@@ -63,11 +63,16 @@ const struct identity *procs_identity(struct procs *procs, uint32_t pid, uint64_
 /* The mappings of what `pid` runs now; NULL when it is not known or has exited. Reads nothing but
  * the number of threads left when its main thread has ended. */
 struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid);
-/* Who is told of each process whose mappings may have changed, or that ended; one watcher. It must
- * not call back. */
+/* Who is told of each process whose mappings may have changed, or that ended. It must not call
+ * back. -ENOSPC when there are MAX_PROCS_WATCHERS. */
+enum { MAX_PROCS_WATCHERS = 4 };
 typedef void procs_changed_fn(uint32_t pid, void *ctx);
-void procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx);
+int procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx);
+void procs_unwatch(struct procs *procs, procs_changed_fn *fn, void *ctx);
 bool procs_known(const struct procs *procs, uint32_t pid);
+/* The process that started `pid`, though it may be gone and another one have its number; 0: not
+ * known. */
+uint32_t procs_parent(const struct procs *procs, uint32_t pid);
 typedef void proc_fn(const struct proc *proc, void *ctx);
 void procs_each(struct procs *procs, proc_fn *fn, void *ctx); /* living ones, by pid */
 void procs_get_stats(const struct procs *procs, struct proc_stats *ret_stats);

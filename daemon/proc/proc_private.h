@@ -25,6 +25,7 @@ struct process {
 	bool alone;  /* has had one thread only, so that its exit is the process's */
 	bool exited; /* its main thread has */
 	uint64_t exit_mono_ns;
+	uint32_t parent;        /* pid of the process that started it; 0: not known */
 	struct program *newest; /* never NULL */
 	UT_hash_handle hh;
 };
@@ -33,8 +34,10 @@ struct procs {
 	struct store *store;
 	struct process *by_pid;
 	uint64_t dropped;
-	procs_changed_fn *changed;
-	void *changed_ctx;
+	struct watcher {
+		procs_changed_fn *fn; /* NULL: none */
+		void *ctx;
+	} watchers[MAX_PROCS_WATCHERS];
 };
 
 struct process *procs_find(const struct procs *procs, uint32_t pid); /* NULL when not known */

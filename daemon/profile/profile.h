@@ -30,6 +30,7 @@ enum mapping_kind {
 	MAPPING_KERNEL, /* the kernel, its modules and BPF programs; addresses as the kernel has
 	                   them */
 	MAPPING_PSEUDO, /* code without a file: [jit], [unknown: reason]; never looked up */
+	MAPPING_LOOP,   /* as MAPPING_FILE: native code of an interpreter's loop */
 };
 
 /* A binary, once per profile however many processes map it. */
@@ -76,6 +77,9 @@ struct task {
 	uint32_t thread; /* string: the thread's name */
 	/* Strings: whose it is; none where it is in none. */
 	uint32_t unit, container, pod;
+	uint32_t python_version; /* string: "3.11"; none where it runs no CPython */
+	uint32_t gil;            /* string: "held", "released" or "none"; none when not known */
+	uint32_t parent;         /* pid of the process that started it; 0: not known */
 };
 
 struct sample {

@@ -34,7 +34,7 @@ static void add_root(struct quality *quality, const struct profile *profile, uin
 		return;
 	if (mapping->kind == MAPPING_PSEUDO && strncmp(path, CUT_FRAME, strlen(CUT_FRAME)) == 0)
 		add_cut(quality, mapping->path, samples);
-	else if (mapping->kind == MAPPING_FILE)
+	else if (mapping->kind == MAPPING_FILE || mapping->kind == MAPPING_LOOP)
 		quality->complete += samples;
 	else
 		return;

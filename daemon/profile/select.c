@@ -5,80 +5,19 @@
  */
 #include "profile/select.h"
 
+#include "profile/filter.h"
+
 #include <errno.h>
 #include <string.h>
-
-/* Of a container's id: digits that people must give at least, and those that a task has. */
-enum { SHORTEST_ID = 4, SHOWN_ID = 12 };
 
 struct merge {
 	struct builder *into;
 	const struct profile *slice;
-	const struct selection *selection;
+	const struct filter *filter;
 	/* The builder's id by the slice's; 0 while it has none. */
 	uint32_t *mappings, *locations, *functions, *nodes, *tasks;
 	uint32_t *kept; /* by the slice's task */
 };
-
-static bool has_id(const uint32_t *ids, size_t count, uint32_t id)
-{
-	if (!count)
-		return true;
-	for (size_t i = 0; i < count; i++)
-		if (ids[i] == id)
-			return true;
-	return false;
-}
-
-static bool has_name(const char *const *names, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return !count;
-}
-
-static bool is_id(const char *text)
-{
-	return strlen(text) >= SHORTEST_ID && !text[strspn(text, "0123456789abcdef")];
-}
-
-/* One of them is the beginning of the other. */
-static bool names_container(const char *wanted, const char *container)
-{
-	size_t len = strlen(wanted), shown = strlen(container);
-
-	if (!strcmp(wanted, container))
-		return true;
-	return shown == SHOWN_ID && is_id(container) && is_id(wanted) &&
-	       !strncmp(wanted, container, len < shown ? len : shown);
-}
-
-static bool has_container(const struct selection *selection, const char *container)
-{
-	for (size_t i = 0; i < selection->container_count; i++)
-		if (names_container(selection->containers[i], container))
-			return true;
-	return !selection->container_count;
-}
-
-static bool selects(const struct selection *selection, const struct profile *profile,
-                    const struct task *task)
-{
-	if (!has_id(selection->pids, selection->pid_count, task->pid) ||
-	    !has_id(selection->tids, selection->tid_count, task->tid))
-		return false;
-	if (!has_name(selection->comms, selection->comm_count,
-	              profile_string(profile, task->comm)) &&
-	    !has_name(selection->comms, selection->comm_count,
-	              profile_string(profile, task->thread)))
-		return false;
-	return has_name(selection->units, selection->unit_count,
-	                profile_string(profile, task->unit)) &&
-	       has_name(selection->pods, selection->pod_count,
-	                profile_string(profile, task->pod)) &&
-	       has_container(selection, profile_string(profile, task->container));
-}
 
 static uint32_t merge_string(const struct merge *merge, uint32_t string)
 {
@@ -92,6 +31,8 @@ static uint32_t merge_mapping(const struct merge *merge, uint32_t id)
 
 		mapping.path = merge_string(merge, mapping.path);
 		mapping.build_id = merge_string(merge, mapping.build_id);
+		if (mapping.kind == MAPPING_LOOP && merge->filter->selection->loops != LOOPS_KEPT)
+			mapping.kind = MAPPING_FILE;
 		merge->mappings[id] = builder_mapping(merge->into, &mapping);
 	}
 	return merge->mappings[id];
@@ -136,7 +77,7 @@ static void merge_tasks(const struct merge *merge)
 	for (uint32_t id = 0; id < slice->task_count; id++) {
 		struct task task = slice->tasks[id];
 
-		merge->kept[id] = selects(merge->selection, slice, &task);
+		merge->kept[id] = filter_takes(merge->filter, slice, &task);
 		if (!merge->kept[id] || !id)
 			continue;
 		task.comm = merge_string(merge, task.comm);
@@ -144,16 +85,26 @@ static void merge_tasks(const struct merge *merge)
 		task.unit = merge_string(merge, task.unit);
 		task.container = merge_string(merge, task.container);
 		task.pod = merge_string(merge, task.pod);
+		task.python_version = merge_string(merge, task.python_version);
+		task.gil = merge_string(merge, task.gil);
 		merge->tasks[id] = builder_task(merge->into, &task);
 	}
 }
 
-static bool hides(const struct merge *merge, uint32_t location)
+/* A loop that nothing runs stays, or its sample might have no frames. */
+static bool hides(const struct merge *merge, const struct node *node)
 {
 	const struct profile *slice = merge->slice;
 
-	return merge->selection->no_kernel &&
-	       slice->mappings[slice->locations[location].mapping].kind == MAPPING_KERNEL;
+	switch (slice->mappings[slice->locations[node->location].mapping].kind) {
+	case MAPPING_KERNEL:
+		return merge->filter->selection->no_kernel;
+	case MAPPING_LOOP:
+		return merge->filter->selection->loops == LOOPS_HIDDEN &&
+		       merge->nodes[node->parent];
+	default:
+		return false;
+	}
 }
 
 static void merge_nodes(const struct merge *merge)
@@ -177,7 +128,7 @@ static void merge_nodes(const struct merge *merge)
 		if (!nodes[id])
 			continue;
 		nodes[id] = nodes[node->parent];
-		if (!hides(merge, node->location))
+		if (!hides(merge, node))
 			nodes[id] = builder_node(merge->into, nodes[node->parent],
 			                         merge_location(merge, node->location));
 	}
@@ -191,7 +142,7 @@ static void merge_samples(const struct merge *merge)
 		const struct sample *sample = &slice->samples[i];
 		uint32_t node = merge->nodes[sample->node];
 
-		if (!merge->kept[sample->task] || (merge->selection->no_kernel && !node))
+		if (!merge->kept[sample->task] || (merge->filter->selection->no_kernel && !node))
 			continue;
 		builder_sample(merge->into, node, merge->tasks[sample->task], sample->values);
 	}
@@ -200,7 +151,7 @@ static void merge_samples(const struct merge *merge)
 /* The idle task was only counted; its ticks become what they would have been as samples. It is
  * selected like any other, hence after it was made. */
 static void merge_idle(struct builder *into, const struct profile *slice,
-                       const struct selection *selection)
+                       const struct filter *filter)
 {
 	uint64_t values[PROFILE_VALUES] = {slice->ticks.idle};
 	uint32_t name = builder_text(into, "[idle]");
@@ -208,7 +159,7 @@ static void merge_idle(struct builder *into, const struct profile *slice,
 	struct task task = {.comm = name};
 	uint32_t location;
 
-	if (builder_error(into) || !selects(selection, builder_view(into), &task))
+	if (builder_error(into) || !filter_takes(filter, builder_view(into), &task))
 		return;
 	if (slice->type_count > 1)
 		values[slice->type_count - 1] = slice->ticks.idle * slice->period;
@@ -217,9 +168,9 @@ static void merge_idle(struct builder *into, const struct profile *slice,
 }
 
 static int merge_slice(struct builder *into, const struct profile *slice,
-                       const struct selection *selection)
+                       const struct filter *filter)
 {
-	struct merge merge = {.into = into, .slice = slice, .selection = selection};
+	struct merge merge = {.into = into, .slice = slice, .filter = filter};
 	_cleanup_free_ uint32_t *ids =
 		calloc((size_t)slice->mapping_count + slice->location_count +
 	                       slice->function_count + slice->node_count + slice->task_count * 2,
@@ -238,8 +189,8 @@ static int merge_slice(struct builder *into, const struct profile *slice,
 	merge_samples(&merge);
 	for (uint32_t i = 1; i < slice->comment_count; i++)
 		builder_comment(into, profile_string(slice, slice->comments[i]));
-	if (selection->idle && slice->ticks.idle)
-		merge_idle(into, slice, selection);
+	if (filter->selection->idle && slice->ticks.idle)
+		merge_idle(into, slice, filter);
 	builder_ticks(into, &slice->ticks);
 	return builder_error(into);
 }
@@ -270,28 +221,37 @@ static void take_types(struct builder *into, const struct profile *slice)
 	               profile_string(slice, slice->period_type.unit), slice->period);
 }
 
+/* The types of all slices are one, and become the builder's. */
+static int merge_types(struct builder *into, struct profile *const *slices, size_t slice_count)
+{
+	for (size_t i = 1; i < slice_count; i++)
+		if (!same_types(slices[0], slices[i]))
+			return -EINVAL;
+	if (!builder_view(into)->type_count)
+		take_types(into, slices[0]);
+	else if (!same_types(builder_view(into), slices[0]))
+		return -EINVAL;
+	return 0;
+}
+
 int select_merge(struct builder *into, struct profile *const *slices, size_t slice_count,
                  const struct selection *selection)
 {
+	_cleanup_(filter_release) struct filter filter = {0};
 	const struct profile *first, *last;
+	int err;
 
 	if (!slice_count || builder_error(into))
 		return builder_error(into);
 	first = slices[0];
 	last = slices[slice_count - 1];
-	for (size_t i = 1; i < slice_count; i++)
-		if (!same_types(first, slices[i]))
-			return -EINVAL;
-	if (!builder_view(into)->type_count)
-		take_types(into, first);
-	else if (!same_types(builder_view(into), first))
-		return -EINVAL;
-	for (size_t i = 0; i < slice_count; i++) {
-		int err = merge_slice(into, slices[i], selection);
-
-		if (err)
-			return err;
-	}
+	err = merge_types(into, slices, slice_count);
+	if (!err)
+		err = filter_init(&filter, selection, slices, slice_count);
+	for (size_t i = 0; i < slice_count && !err; i++)
+		err = merge_slice(into, slices[i], &filter);
+	if (err)
+		return err;
 	builder_time(into, first->start_mono_ns, first->start_wall_ns,
 	             last->start_mono_ns + last->duration_ns - first->start_mono_ns);
 	return builder_error(into);

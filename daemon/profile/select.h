@@ -7,8 +7,16 @@
 
 #include "base/bounds.h"
 #include "profile/builder.h"
+#include "profile/descent.h"
 
 #include <stdbool.h>
+
+/* What becomes of the native frames of interpreters' loops. */
+enum loop_view {
+	LOOPS_HIDDEN,
+	LOOPS_SHOWN, /* as frames of a file like any other */
+	LOOPS_KEPT,  /* as they are, for who merges the result again */
+};
 
 /* A value type; an empty list selects everything. */
 struct selection {
@@ -21,6 +29,10 @@ struct selection {
 	size_t comm_count, unit_count, pod_count, container_count;
 	bool no_kernel; /* leave out kernel frames, and samples that have no others */
 	bool idle;      /* show the idle task, as one sample named [idle] */
+	enum loop_view loops;
+	bool children;               /* and the processes that descend from `pids` */
+	const struct kinship *known; /* for that: who started whom, besides what the slices tell */
+	size_t known_count;
 };
 
 /* Adds the samples of `slices`, given oldest first, that `selection` keeps. Times, ticks, value

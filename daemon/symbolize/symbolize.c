@@ -11,6 +11,7 @@
 #include "symbolize/file_names.h"
 #include "symbolize/kernel.h"
 #include "symbolize/native.h"
+#include "symbolize/told_files.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,6 +29,7 @@
 
 struct symbolizer {
 	struct file_names files;
+	struct told_files told;
 	struct symtab *kernel;             /* NULL when it could not be read, or not yet */
 	int kernel_error;                  /* why */
 	uint64_t kernel_ns;                /* when it was tried; 0: never */
@@ -49,9 +51,10 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *config)
 		.fetch = config->fetch,
 		/* What is read is much larger than what is learned from it. */
 		.client = names_client_new(config->program, config->max_bytes / 4 * 3),
-		.files = {.max_bytes = config->max_bytes / 4},
+		.files = {.max_bytes = config->max_bytes / 16 * 3},
 		.max_answer_bytes = config->max_bytes / 2,
 	};
+	symbolizer->told.max_bytes = config->max_bytes / 16;
 	return symbolizer->files.client ? TAKE_PTR(symbolizer) : NULL;
 }
 
@@ -61,6 +64,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 		return;
 	names_client_free(symbolizer->files.client);
 	known_files_release(&symbolizer->files.files);
+	told_files_release(&symbolizer->told);
 	symtab_free(symbolizer->kernel);
 	free(symbolizer);
 }
@@ -154,6 +158,7 @@ static int name_location(struct symbolizer *symbolizer, struct builder *builder,
 		return name_pseudo(builder, id, &(struct mapping){0});
 	switch (mapping.kind) {
 	case MAPPING_FILE:
+	case MAPPING_LOOP:
 		symbolizer->wanted[symbolizer->wanted_count++] =
 			(struct wanted){location.mapping, id, location.address};
 		return 0;
@@ -224,6 +229,9 @@ int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
 	symbolizer->files.max_profile_bytes =
 		builder_memory(builder) + symbolizer->files.max_answer_bytes;
 	symbolizer->kernel_noted = false;
+	/* Before anything else has a name. */
+	if (!err)
+		err = told_files_note(&symbolizer->told, builder_view(builder));
 	for (uint32_t id = 1; id < count && !err; id++)
 		err = name_location(symbolizer, builder, id);
 	if (!err)
@@ -255,7 +263,8 @@ bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, uint
 {
 	const struct known_file *known = known_files_with(&symbolizer->files.files, file);
 
-	return known && find_root(known, ret_pid);
+	return known ? find_root(known, ret_pid)
+	             : told_files_find(&symbolizer->told, file, ret_pid);
 }
 
 void symbolizer_cancel(struct symbolizer *symbolizer)

@@ -33,9 +33,9 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *config);
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(struct symbolizer *, symbolizer_free)
 
-/* Names every location of `builder` that has no line yet. Frames of kernel modules move to a
- * mapping of the module's name in brackets, those of BPF programs to [bpf]. 0 or -ENOMEM: a name
- * that cannot be found is no error. */
+/* Names every location of `builder` that has no line yet, and remembers the files of those that
+ * have. Frames of kernel modules move to a mapping of the module's name in brackets, those of BPF
+ * programs to [bpf]. 0 or -ENOMEM: a name that cannot be found is no error. */
 int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder);
 /* Whether a profile named by it so far has this source file, and the process in whose root folder
  * it is to be looked for, 0: ours. false when that folder is gone, too. */

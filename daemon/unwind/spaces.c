@@ -6,7 +6,7 @@
  */
 #include "unwind/spaces.h"
 
-#include "unwind/bias.h"
+#include "proc/bias.h"
 #include "unwind/pool.h"
 
 #include <errno.h>

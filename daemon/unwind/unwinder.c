@@ -7,7 +7,7 @@
 #include "unwind/unwinder.h"
 
 #include "base/clock.h"
-#include "unwind/pid_set.h"
+#include "proc/pid_set.h"
 #include "unwind/spaces.h"
 #include "unwind/tables.h"
 
@@ -63,11 +63,10 @@ struct unwinder *unwinder_new(uv_loop_t *loop, struct procs *procs, struct store
 	unwinder->procs = procs;
 	unwinder->all_changed = true;
 	unwinder->started_ns = clock_mono_ns();
-	if (fill(unwinder, loop, store)) {
+	if (fill(unwinder, loop, store) || procs_watch(procs, note_change, unwinder)) {
 		unwinder_free(unwinder);
 		return NULL;
 	}
-	procs_watch(procs, note_change, unwinder);
 	return unwinder;
 }
 
@@ -76,7 +75,7 @@ void unwinder_stop(struct unwinder *unwinder)
 	if (unwinder->stopped)
 		return;
 	unwinder->stopped = true;
-	procs_watch(unwinder->procs, NULL, NULL);
+	procs_unwatch(unwinder->procs, note_change, unwinder);
 	tables_stop(unwinder->tables);
 }
 

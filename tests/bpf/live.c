@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "proc/scan.h"
 #include "tests/bpf/world.h"
-#include "unwind/bias.h"
+#include "proc/bias.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -14,6 +14,9 @@ int main(void)
 	srunner_add_suite(runner, recorded_arm64_suite());
 	srunner_add_suite(runner, deep_suite());
 	srunner_add_suite(runner, hostile_suite());
+	srunner_add_suite(runner, python_suite());
+	srunner_add_suite(runner, python_told_suite());
+	srunner_add_suite(runner, python_hostile_suite());
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	run = srunner_ntests_run(runner);

@@ -12,7 +12,9 @@
 /* What a loader writes into a program's constants has to be written here as well. */
 #define const
 #include "bpf/maps.bpf.c"
+#include "bpf/unwind.bpf.c"
 #include "bpf/unwind_native.bpf.c"
+#include "bpf/unwind_python.bpf.c"
 #undef const
 
 enum { HALF = 1 };
@@ -21,6 +23,7 @@ struct call {
 	const struct walker_input *input;
 	struct walker_result *result;
 	struct scratch *scratch;
+	struct python_walk *walk;
 	struct counters counters[HALVES];
 	struct mm_struct mm;
 	struct task_struct task, parent;
@@ -32,6 +35,25 @@ static struct call *current;
 static void *element(void *values, size_t size, size_t count, u32 at)
 {
 	return at < count ? (char *)values + at * size : NULL;
+}
+
+_Static_assert(sizeof(struct python_thread) * PYTHON_THREADS == WALKER_THREADS_WORDS * sizeof(u64),
+               "room for what is remembered");
+_Static_assert((u32)SCRATCH_FRAMES == (u32)WALKER_MAX_WORDS, "room for every word");
+
+static void *python_element(void *map, u32 at)
+{
+	struct walker_python *python = current->input->python;
+
+	if (map == &python_walks)
+		return element(current->walk, 0, 1, at);
+	if (map == &python_processes)
+		return python && at == current->input->pid ? &python->process : NULL;
+	if (map == &python_threads)
+		return element(python->threads, sizeof(struct python_thread), PYTHON_THREADS, at);
+	if (map == &python_sent)
+		return element(python->sent, sizeof(*python->sent), PYTHON_SENT, at);
+	abort();
 }
 
 void *bpf_map_lookup_elem(void *map, const void *key)
@@ -51,7 +73,21 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 		return element(current->scratch, 0, 1, at);
 	if (map == &counters)
 		return element(current->counters, sizeof(*current->counters), HALVES, at);
-	abort();
+	return python_element(map, at);
+}
+
+long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags)
+{
+	abort(); /* stacks are not stored here */
+}
+
+long bpf_ringbuf_output(void *map, void *bytes, u64 len, u64 flags)
+{
+	struct walker_python *python = current->input->python;
+
+	if (map != &python_codes || len > MAX_PYTHON_CODE || flags)
+		abort();
+	return python->told ? python->told(bytes, len, python->ctx) : 0;
 }
 
 long bpf_probe_read_user(void *into, u32 len, const void *from)
@@ -101,6 +137,12 @@ struct task_struct *bpf_get_current_task_btf(void)
 	task->group_leader = task;
 	task->mm = &current->mm;
 	task->real_parent = &current->parent;
+	if (current->input->python)
+#if defined(__TARGET_ARCH_x86)
+		task->thread.fsbase = current->input->python->thread_pointer;
+#else
+		task->thread.uw.tp_value = current->input->python->thread_pointer;
+#endif
 	current->parent.tgid = (int)current->input->parent_pid;
 	current->parent.mm = current->input->parent_pid ? &current->mm : NULL;
 	return task;
@@ -141,6 +183,15 @@ static u32 find_outcome(const u64 *values)
 	return outcome;
 }
 
+static u32 count_native(const u64 *words, u32 len)
+{
+	u32 native = 0;
+
+	for (u32 i = 0; i < len; i++)
+		native += (words[i] & WORD_KIND) == 0 || (words[i] & WORD_KIND) == WORD_LOOP;
+	return native;
+}
+
 static void take_result(u32 len, struct walker_result *result)
 {
 	const u64 *values = current->counters[HALF].values;
@@ -151,8 +202,15 @@ static void take_result(u32 len, struct walker_result *result)
 	if (result->outcome != COUNTER_walk_complete &&
 	    (len == 0 || current->scratch->frames[--len] != result->outcome))
 		abort();
-	if (len > MAX_USER_FRAMES || len != values[COUNTER_frames])
+	if (len >= WALKER_MAX_WORDS || values[COUNTER_frames] > MAX_USER_FRAMES ||
+	    (!current->input->python && len != values[COUNTER_frames]))
 		abort();
+	/* Every native frame is there, unless Python frames left no room. */
+	if (result->outcome != COUNTER_cut_truncated &&
+	    count_native(current->scratch->frames, len) != values[COUNTER_frames])
+		abort();
+	result->gil = (u32)current->scratch->gil;
+	memcpy(result->counters, values, sizeof(result->counters));
 	result->len = len;
 	memcpy(result->frames, current->scratch->frames, len * sizeof(u64));
 }
@@ -162,17 +220,20 @@ void WALKER(const struct walker_input *input, struct walker_result *ret_result)
 	struct call call = {.input = input, .result = ret_result};
 
 	call.scratch = malloc(sizeof(*call.scratch));
-	if (!call.scratch)
+	call.walk = malloc(sizeof(*call.walk));
+	if (!call.scratch || !call.walk)
 		abort();
 	/* In the kernel it holds what the walk before has left. */
 	memset(call.scratch, 0xa5, sizeof(*call.scratch));
+	memset(call.walk, 0xa5, sizeof(*call.walk));
 	memcpy(call.scratch->regs, input->registers, sizeof(call.scratch->regs));
 	memset(ret_result, 0, sizeof(*ret_result));
 	pool_words = (u32)input->maps->pool_words;
 	slot_count = (u32)input->maps->slot_count;
 	unwind_epoch = 1;
 	current = &call;
-	take_result(unwind_native(HALF, input->pc), ret_result);
+	take_result(unwind_stack(HALF, input->pc), ret_result);
 	current = NULL;
 	free(call.scratch);
+	free(call.walk);
 }

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "bpf/python.h"
 #include "bpf/unwind_table.h"
 
 #include <stdbool.h>
@@ -13,6 +14,8 @@
 
 /* Every byte or nothing, as bpf_probe_read_user() does; 0 or a negative number. */
 typedef int walker_read_fn(u64 address, void *into, size_t len, void *ctx);
+
+enum { WALKER_MAX_WORDS = 1024, WALKER_THREADS_WORDS = 6 << 12 };
 
 /* What maps hold. Counts are those of the maps; looking further finds nothing. */
 struct walker_maps {
@@ -26,6 +29,17 @@ struct walker_maps {
 	size_t slot_count; /* a power of two */
 };
 
+/* A process that runs Python, and what maps remember of it from walk to walk. */
+struct walker_python {
+	struct python_process process;
+	u64 thread_pointer;
+	u64 sent[PYTHON_SENT];
+	u64 threads[WALKER_THREADS_WORDS];
+	/* What is told of code objects; 0, or a negative number when there is no room for it. */
+	int (*told)(const void *bytes, size_t len, void *ctx);
+	void *ctx;
+};
+
 struct walker_input {
 	const struct walker_maps *maps;
 	u32 pid, parent_pid;     /* a parent that has the same mappings; 0 for none */
@@ -33,15 +47,18 @@ struct walker_input {
 	u64 registers[MAX_REGS]; /* by DWARF number */
 	walker_read_fn *read;
 	void *ctx;
+	struct walker_python *python; /* NULL: not a process that runs Python */
 };
 
 struct walker_result {
-	u64 frames[MAX_USER_FRAMES];
-	u32 len;           /* without the value that says why a stack was cut */
-	u32 by_pointer;    /* frames whose caller was found by frame pointer */
-	u32 outcome;       /* COUNTER_walk_complete or one of WALK_CUTS */
-	const char *ended; /* its name */
-	u64 reads;         /* calls of `read` */
+	u64 frames[WALKER_MAX_WORDS]; /* words, see bpf/python.h */
+	u32 len;                      /* without the value that says why a stack was cut */
+	u32 by_pointer;               /* frames whose caller was found by frame pointer */
+	u32 outcome;                  /* COUNTER_walk_complete or one of WALK_CUTS */
+	const char *ended;            /* its name */
+	u64 reads;                    /* calls of `read` */
+	u32 gil;                      /* enum python_gil */
+	u64 counters[COUNTER_COUNT];
 };
 
 /* Aborts when the walker breaks its own contract: counts an outcome twice or not at all, returns

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /proc/PID/maps and cgroup texts of any bytes: a reported line lies inside the input.
+ * /proc/PID/maps, stat and cgroup texts of any bytes: a reported line lies inside the input.
  */
 #include "proc/identity.h"
 #include "proc/maps.h"
+#include "proc/parent.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct identity identity;
 
 	maps_parse(input.begin, size, check, &input);
+	if (parent_parse(input.begin, size) > INT32_MAX)
+		abort();
 	identity_parse(input.begin, size, &identity);
 	if (memchr(identity.unit, '/', sizeof(identity.unit)) ||
 	    strlen(identity.pod) >= sizeof(identity.pod))

@@ -65,7 +65,7 @@ static void add_thing(struct input *input, struct builder *builder)
 	switch (byte(input) % 7) {
 	case 0:
 		mapping.path = string(input, builder);
-		mapping.kind = byte(input) % 3;
+		mapping.kind = byte(input) % 4;
 		builder_mapping(builder, &mapping);
 		return;
 	case 1:
@@ -76,6 +76,8 @@ static void add_thing(struct input *input, struct builder *builder)
 		return;
 	case 2:
 		task.pid = byte(input);
+		task.parent = byte(input);
+		task.gil = string(input, builder);
 		task.comm = string(input, builder);
 		task.thread = string(input, builder);
 		task.unit = string(input, builder);
@@ -205,6 +207,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	selection.pid_count = byte(&input) & 1;
 	selection.pids[0] = byte(&input);
+	selection.children = selection.pid_count && byte(&input) & 1;
+	selection.loops = byte(&input) % 3;
 	selection.container_count = byte(&input) % 8 == 0;
 	selection.containers[0] = "0123456789abcdef";
 	builder_value_type(builder, "samples", "count");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The kernel half's walker over tables, mappings, registers and memory of any bytes: it stays
- * within the maps, ends, and reads no more of the stack than a walk of that many frames can need.
+ * The kernel half's walker over tables, mappings, registers, memory and descriptions of a CPython
+ * of any bytes: it stays within the maps, ends, and reads no more than a walk of that many frames
+ * can need.
  */
 #include "tests/bpf/walker.h"
 
@@ -14,9 +15,13 @@ enum {
 	TABLES = 4,
 	MAPPINGS = 8,
 	SLOTS = 2 * SLOTS_PER_BUCKET,
+	THREAD_ID = 0x7000,
 	/* A step reads at most a CFA, a frame pointer and a return address, twice if it falls back
 	 * on the frame pointer. */
 	MAX_READS = MAX_USER_FRAMES * 6,
+	/* Three of a thread state while looking for the thread's, six when it may be. Of a Python
+	 * frame: itself, its code, what is told of that, its entry; twice what is looked at. */
+	MAX_PYTHON_READS = MAX_PYTHON_INTERPRETERS * (MAX_PYTHON_THREADS + 1) * 9 + 4096 * 16,
 };
 
 /* What is small enough to be in a mapping, and on the stack, of a tame input. */
@@ -27,6 +32,9 @@ struct input {
 	const uint8_t *data;
 	size_t size;
 	bool tame;
+	/* Tame, and every other word is the address of an object, as a thread's own id is at 56 of
+	 * 64 bytes. */
+	bool objects;
 };
 
 static void take(struct input *input, void *into, size_t len)
@@ -45,6 +53,7 @@ static void take(struct input *input, void *into, size_t len)
 static int read_memory(u64 address, void *into, size_t len, void *ctx)
 {
 	const struct input *input = ctx;
+	const u64 id = THREAD_ID;
 	uint8_t *to = into;
 
 	if (input->size == 0 || (address >> 12) % 7 == 6)
@@ -55,7 +64,11 @@ static int read_memory(u64 address, void *into, size_t len, void *ctx)
 		to[i] = input->data[(address + i) % input->size];
 		if (input->tame)
 			to[i] &= (uint8_t)((u64)TAME_MASK >> shift);
+		if (input->objects && shift == 0 && !((address + i) & 8))
+			to[i] &= 0xf8;
 	}
+	if (input->objects && len == sizeof(id) && address % 64 == 56)
+		memcpy(into, &id, sizeof(id));
 	return 0;
 }
 
@@ -73,8 +86,54 @@ static void check(walker_fn *walker, const struct walker_input *input)
 	struct walker_result result;
 
 	walker(input, &result);
-	if (result.len > MAX_USER_FRAMES || result.reads > MAX_READS)
+	if (result.len >= WALKER_MAX_WORDS || (!input->python && result.len > MAX_USER_FRAMES) ||
+	    result.reads > MAX_READS + (input->python ? MAX_PYTHON_READS : 0))
 		abort();
+}
+
+/* What is told can be taken apart. */
+static int check_told(const void *bytes, size_t len, void *ctx)
+{
+	const u64 *signature = bytes;
+	struct python_code code;
+	size_t lines;
+
+	(void)ctx;
+	memcpy(&code, bytes, sizeof(code));
+	lines = code.lines_bytes < MAX_PYTHON_LINES ? code.lines_bytes : MAX_PYTHON_LINES;
+	if (code.name_bytes > MAX_PYTHON_NAME || code.file_bytes > MAX_PYTHON_FILE ||
+	    len != sizeof(code) + code.name_bytes + code.file_bytes + lines || !code.version ||
+	    *signature & WORD_KIND)
+		abort();
+	return *signature & 1 ? -1 : 0;
+}
+
+/* Offsets that are small enough to read something, in memory whose addresses are so too. */
+static void tame_python(struct python_process *python)
+{
+	u16 *offsets = &python->interpreter_next;
+
+#define OFFSET(name) *offsets++ &= 0x78;
+	PYTHON_OFFSETS(OFFSET)
+#undef OFFSET
+	python->interpreters = python->interpreters & TAME_MASK;
+	python->gil &= TAME_MASK;
+	python->entry = python->entry % PYTHON_ENTRY_SHIM + PYTHON_ENTRY_LOOP;
+}
+
+static struct walker_python *take_python(struct input *left, bool tame)
+{
+	struct walker_python *python = allocate(1, sizeof(*python));
+
+	take(left, &python->process, sizeof(python->process));
+	take(left, &python->thread_pointer, sizeof(python->thread_pointer));
+	python->told = check_told;
+	python->process.version = 0x030c;
+	if (tame) {
+		tame_python(&python->process);
+		python->thread_pointer &= TAME_MASK;
+	}
+	return python;
 }
 
 /* Small numbers where the walker takes numbers for places, so that most inputs get somewhere. */
@@ -111,7 +170,7 @@ static void tame_registers(struct walker_input *input)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct input left = {data, size, false};
+	struct input left = {data, size, false, false};
 	struct walker_maps maps = {
 		.pool = allocate(POOL_WORDS, sizeof(*maps.pool)),
 		.pool_words = POOL_WORDS,
@@ -131,6 +190,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	take(&left, maps.tables, TABLES * sizeof(*maps.tables));
 	take(&left, maps.mappings, MAPPINGS * sizeof(*maps.mappings));
 	take(&left, maps.slots, SLOTS * sizeof(*maps.slots));
+	if (wild & 2)
+		input.python = take_python(&left, !(wild & 1));
+	if (input.python && (wild & 5) == 4) {
+		left.objects = true;
+		input.python->thread_pointer = THREAD_ID;
+		input.python->process.thread_id = 56;
+	}
 	take(&left, maps.pool, size < 2048 ? 256 : POOL_WORDS * sizeof(*maps.pool));
 	if (!(wild & 1)) {
 		left.tame = true;
@@ -139,6 +205,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check(walker_x86, &input);
 	check(walker_arm64, &input);
+	/* Again, with what was remembered. */
+	if (input.python)
+		check(walker_x86, &input);
+	free(input.python);
 	free(maps.pool);
 	free(maps.tables);
 	free(maps.mappings);

@@ -16,6 +16,9 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], NAMES_COMMAND))
 		return names_main(argc, argv);
 
+	/* Against hanging, not against a slow machine. */
+	setenv("CK_DEFAULT_TIMEOUT", "60", 0);
+
 	SRunner *runner = srunner_create(NULL);
 
 #define SUITE(name) srunner_add_suite(runner, name##_suite());

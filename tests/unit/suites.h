@@ -58,7 +58,16 @@
 	SUITE(gopclntab)       \
 	SUITE(elf_plt)         \
 	SUITE(debugfile_roots) \
-	SUITE(dwarf_lines)
+	SUITE(dwarf_lines)     \
+	SUITE(drain)           \
+	SUITE(python_codes)    \
+	SUITE(python_lines)    \
+	SUITE(python_text)     \
+	SUITE(descent)         \
+	SUITE(told_files)      \
+	SUITE(python_build)    \
+	SUITE(python_loop)     \
+	SUITE(pythons)
 
 #define SUITE(name) Suite *name##_suite(void);
 SUITES(SUITE)

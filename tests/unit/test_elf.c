@@ -47,6 +47,9 @@ static void check_good(const struct elf *elf)
 		ck_assert_str_eq(seen.names, "plain@401000+40g;_ZN3foo3barEi@401040+20g;"
 		                             "local@401100+10;");
 	}
+	seen = (struct seen){0};
+	ck_assert_int_eq(elf_each_variable(elf, see, &seen), 0);
+	ck_assert_str_eq(seen.names, "data@401200+10g;");
 	ck_assert_int_eq(elf_each_symbol(elf, see, &stopped), 7);
 	ck_assert_int_eq(stopped.count, 2);
 }

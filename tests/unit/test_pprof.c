@@ -149,7 +149,9 @@ static void build_all(struct builder *builder)
 	task = (struct task){.thread = builder_text(builder, "worker"),
 	                     .unit = builder_text(builder, "a.service"),
 	                     .container = builder_text(builder, "0123456789ab"),
-	                     .pod = builder_text(builder, "uid")};
+	                     .pod = builder_text(builder, "uid"),
+	                     .python_version = builder_text(builder, "3.11"),
+	                     .gil = builder_text(builder, "held")};
 	builder_sample(builder, node, builder_task(builder, &task),
 	               (uint64_t[PROFILE_VALUES]){1, 2});
 }
@@ -195,7 +197,7 @@ START_TEST(writes_labels)
 	ck_assert_int_eq(first[1]->num, 13);
 	ck_assert_str_eq(string_at(message, first[2]->key), "comm");
 	ck_assert_str_eq(string_at(message, first[2]->str), "bad\xef\xbf\xbd\xef\xbf\xbdname");
-	ck_assert_uint_eq(message->sample[1]->n_label, 6);
+	ck_assert_uint_eq(message->sample[1]->n_label, 8);
 	ck_assert_int_eq(second[0]->num, 0);
 	ck_assert_str_eq(string_at(message, second[0]->num_unit), "id");
 	ck_assert_str_eq(string_at(message, second[2]->key), "thread");
@@ -206,6 +208,10 @@ START_TEST(writes_labels)
 	ck_assert_str_eq(string_at(message, second[4]->str), "0123456789ab");
 	ck_assert_str_eq(string_at(message, second[5]->key), "pod");
 	ck_assert_str_eq(string_at(message, second[5]->str), "uid");
+	ck_assert_str_eq(string_at(message, second[6]->key), "python_version");
+	ck_assert_str_eq(string_at(message, second[6]->str), "3.11");
+	ck_assert_str_eq(string_at(message, second[7]->key), "gil");
+	ck_assert_str_eq(string_at(message, second[7]->str), "held");
 	perftools__profiles__profile__free_unpacked(message, NULL);
 }
 END_TEST

@@ -5,6 +5,7 @@
 #include "tests/unit/suites.h"
 
 #include "base/bounds.h"
+#include "proc/parent.h"
 #include "proc/proc.h"
 
 #include <signal.h>
@@ -227,6 +228,48 @@ START_TEST(the_gone_are_where_their_parents_are)
 }
 END_TEST
 
+START_TEST(knows_who_started_it)
+{
+	uint32_t self = (uint32_t)getpid();
+
+	ck_assert_uint_eq(procs_parent(procs, self), 0);
+	ck_assert_int_eq(procs_scan(procs), 0);
+	ck_assert_uint_eq(procs_parent(procs, self), (uint32_t)getppid());
+	procs_fork(procs, PID, CHILD, 100);
+	ck_assert_uint_eq(procs_parent(procs, CHILD), PID);
+	procs_exec(procs, CHILD, "other", 200);
+	procs_exit(procs, CHILD, CHILD, 300);
+	ck_assert_uint_eq(procs_parent(procs, CHILD), PID);
+	/* Its pid is another process's by now. */
+	procs_fork(procs, 1, CHILD, 400);
+	ck_assert_uint_eq(procs_parent(procs, CHILD), 1);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	uint32_t parent;
+} stats[] = {
+	{"12 (sh) S 7 12 12 0 -1", 7},
+	{"12 (a) S 1) R 7 12", 7},
+	{"12 ()) S 4194304", 4194304},
+	{"12 (sh) S 0 0", 0},
+	{"12 (sh) S 4294967296 0", 0},
+	{"12 (sh) S 7x 0", 0},
+	{"12 (sh) S -7 0", 0},
+	{"12 (sh) S", 0},
+	{"12 (sh)", 0},
+	{"12 (sh", 0},
+	{")", 0},
+	{"", 0},
+};
+
+START_TEST(parses_parents)
+{
+	ck_assert_uint_eq(parent_parse(stats[_i].text, strlen(stats[_i].text)), stats[_i].parent);
+}
+END_TEST
+
 Suite *procs_suite(void)
 {
 	Suite *suite = suite_create("procs");
@@ -243,6 +286,8 @@ Suite *procs_suite(void)
 	tcase_add_test(tests, finds_itself_in_proc);
 	tcase_add_test(tests, tells_whose);
 	tcase_add_test(tests, the_gone_are_where_their_parents_are);
+	tcase_add_test(tests, knows_who_started_it);
+	tcase_add_loop_test(tests, parses_parents, 0, sizeof(stats) / sizeof(stats[0]));
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -121,7 +121,8 @@ START_TEST(every_parameter_at_its_limit)
 {
 	static const char *const names[] = {"pid=1&",  "tid=1&",       "comm=1&",
 	                                    "unit=1&", "container=1&", "pod=1&"};
-	char text[8192] = "seconds=1&kernel=1&idle=1&format=text&by=line&sort=cum&rows=1&type=cpu";
+	char text[8192] = "seconds=1&kernel=1&idle=1&children=1&python=raw&format=text&by=line&"
+			  "sort=cum&rows=1&type=cpu";
 	struct query query;
 	struct refusal refusal = {0};
 	struct profile_query profile;
@@ -205,6 +206,14 @@ static const struct {
 	{"kernel=0&idle=1", NULL},
 	{"kernel=2", "kernel=2"},
 	{"idle=yes", "idle=yes"},
+	{"python=raw", NULL},
+	{"python=", "bad python=: raw is accepted"},
+	{"python=1", "bad python=1: raw is accepted"},
+	{"pid=7&children=1", NULL},
+	{"children=0", NULL},
+	{"children=1", "children=1 needs pid="},
+	{"children=1&tid=7", "children=1 needs pid="},
+	{"pid=7&children=2", "children=2"},
 	{"format=folded", NULL},
 	{"format=svg", "pprof, folded, text"},
 	{"format=", "pprof"},
@@ -268,6 +277,13 @@ START_TEST(reads_values)
 	ck_assert_int_eq(profile.options.sort, SORT_CUM);
 	ck_assert_uint_eq(profile.options.rows, 5);
 	ck_assert_int_eq(profile.options.by, BY_function);
+	ck_assert_int_eq(profile.selection.loops, LOOPS_HIDDEN);
+	ck_assert(!profile.selection.children);
+	query_release(&query);
+
+	ck_assert_int_eq(ask("pid=7&children=1&python=raw", &query, &profile, &refusal), 0);
+	ck_assert_int_eq(profile.selection.loops, LOOPS_SHOWN);
+	ck_assert(profile.selection.children);
 	query_release(&query);
 
 	ck_assert_int_eq(ask("unit=a.service&unit=b&container=01%2f&pod=u&format=text&by=thread",

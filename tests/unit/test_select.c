@@ -46,14 +46,18 @@ static struct profile *slice(uint64_t start, bool reversed, const char *type)
 	                  .thread = builder_text(builder, "t"),
 	                  .unit = builder_text(builder, "a.service"),
 	                  .container = builder_text(builder, "0123456789ab"),
-	                  .pod = builder_text(builder, "uid-1")},
+	                  .pod = builder_text(builder, "uid-1"),
+	                  .python_version = builder_text(builder, "3.12"),
+	                  .gil = builder_text(builder, "held"),
+	                  .parent = 5},
 	    leaf);
 	add(builder,
 	    (struct task){.pid = 2,
 	                  .tid = 22,
 	                  .comm = builder_text(builder, "two"),
 	                  .unit = builder_text(builder, "b.service"),
-	                  .container = builder_text(builder, "cafe-box")},
+	                  .container = builder_text(builder, "cafe-box"),
+	                  .parent = 1},
 	    node);
 	add(builder, (struct task){.comm = builder_text(builder, "kworker")},
 	    builder_node(builder, 0, builder_location(builder, kernel_id, 0xf00)));
@@ -114,6 +118,8 @@ START_TEST(merges_all)
 }
 END_TEST
 
+static const struct kinship known[] = {{4, 3}, {3, 5}};
+
 static const struct {
 	struct selection selection;
 	uint64_t count;
@@ -124,6 +130,12 @@ static const struct {
 	{{.pids = {2}, .pid_count = 1}, 2, 2},
 	{{.pids = {0}, .pid_count = 1}, 2, 2},
 	{{.pids = {9}, .pid_count = 1}, 0, 1},
+	{{.pids = {5}, .pid_count = 1, .children = true}, 4, 4},
+	{{.pids = {1}, .pid_count = 1, .children = true}, 4, 4},
+	{{.pids = {2}, .pid_count = 1, .children = true}, 2, 2},
+	{{.pids = {4}, .pid_count = 1, .children = true}, 0, 1},
+	{{.pids = {4}, .pid_count = 1, .children = true, .known = known, .known_count = 2}, 4, 4},
+	{{.pids = {1}, .pid_count = 1, .children = true, .tids = {22}, .tid_count = 1}, 2, 2},
 	{{.tids = {22}, .tid_count = 1}, 2, 2},
 	{{.pids = {1}, .pid_count = 1, .tids = {22}, .tid_count = 1}, 0, 1},
 	{{.comms = {"two"}, .comm_count = 1}, 2, 2},
@@ -179,6 +191,70 @@ START_TEST(idle_has_time)
 }
 END_TEST
 
+START_TEST(task_comes_along)
+{
+	struct selection selection = {.pids = {1}, .pid_count = 1};
+	_cleanup_(profile_unrefp) struct profile *profile = merged(&selection);
+	const struct task *task = &profile->tasks[1];
+
+	ck_assert_uint_eq(profile->task_count, 2);
+	ck_assert_str_eq(profile_string(profile, task->python_version), "3.12");
+	ck_assert_str_eq(profile_string(profile, task->gil), "held");
+	ck_assert_uint_eq(task->parent, 5);
+}
+END_TEST
+
+/* main > loop > function, and a loop that nothing runs. */
+static struct profile *slice_with_loops(void)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	struct mapping file = {.path = builder_text(builder, "/usr/bin/python3")};
+	struct mapping loop = {.path = file.path, .kind = MAPPING_LOOP};
+	uint32_t file_id = builder_mapping(builder, &file),
+		 loop_id = builder_mapping(builder, &loop);
+	uint32_t node = builder_node(builder, 0, builder_location(builder, file_id, 0x10));
+	struct profile *profile = NULL;
+
+	node = builder_node(builder, node, builder_location(builder, loop_id, 0x20));
+	node = builder_node(builder, node, builder_location(builder, 0, 1));
+	add(builder, (struct task){.pid = 1}, node);
+	add(builder, (struct task){.pid = 1},
+	    builder_node(builder, 0, builder_location(builder, loop_id, 0x20)));
+	ck_assert_int_eq(builder_seal(builder, &profile), 0);
+	return profile;
+}
+
+static const struct {
+	enum loop_view loops;
+	uint32_t nodes, mappings; /* entry 0 included */
+	enum mapping_kind kind;   /* of the loop */
+} loop_views[] = {
+	{LOOPS_HIDDEN, 4, 2, MAPPING_FILE},
+	{LOOPS_SHOWN, 5, 2, MAPPING_FILE},
+	{LOOPS_KEPT, 5, 3, MAPPING_LOOP},
+};
+
+START_TEST(shows_loops_or_not)
+{
+	struct selection selection = {.loops = loop_views[_i].loops};
+	_cleanup_(profile_unrefp) struct profile *from = slice_with_loops();
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	const struct profile *profile;
+
+	ck_assert_int_eq(select_merge(builder, &from, 1, &selection), 0);
+	profile = builder_view(builder);
+	ck_assert_uint_eq(profile->node_count, loop_views[_i].nodes);
+	ck_assert_uint_eq(profile->mapping_count, loop_views[_i].mappings);
+	ck_assert_uint_eq(count(profile), 2);
+	for (uint32_t i = 1; i < profile->sample_count; i++)
+		ck_assert_uint_ne(profile->samples[i].node, 0);
+	for (uint32_t i = 1; i < profile->location_count; i++)
+		if (profile->locations[i].address == 0x20)
+			ck_assert_int_eq(profile->mappings[profile->locations[i].mapping].kind,
+			                 loop_views[_i].kind);
+}
+END_TEST
+
 START_TEST(refuses_other_types)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -203,6 +279,8 @@ Suite *select_suite(void)
 	tcase_add_test(tests, merges_all);
 	tcase_add_loop_test(tests, filters_samples, 0, sizeof(filters) / sizeof(*filters));
 	tcase_add_test(tests, idle_has_time);
+	tcase_add_test(tests, task_comes_along);
+	tcase_add_loop_test(tests, shows_loops_or_not, 0, sizeof(loop_views) / sizeof(*loop_views));
 	tcase_add_test(tests, refuses_other_types);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -309,6 +309,26 @@ START_TEST(large_names)
 }
 END_TEST
 
+/* Of what came with a name. */
+START_TEST(told_files_are_known)
+{
+	uint32_t id = add_location("[python 3.11]", MAPPING_PSEUDO, 0, 0x77), pid = 0;
+	struct function function = {.name = builder_text(builder, "f"),
+	                            .filename = builder_text(builder, "/srv/app.py")};
+	struct task task = {.pid = 42};
+
+	builder_line(builder, id, builder_function(builder, &function), 3);
+	builder_sample(builder, builder_node(builder, 0, id), builder_task(builder, &task),
+	               (uint64_t[PROFILE_VALUES]){1});
+	ck_assert(!symbolizer_knows_file(symbolizer, "/srv/app.py", &pid));
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert(symbolizer_knows_file(symbolizer, "/srv/app.py", &pid));
+	ck_assert_uint_eq(pid, 42);
+	ck_assert(!symbolizer_knows_file(symbolizer, "/srv/other.py", &pid));
+	ck_assert_str_eq(name_of(id), "f");
+}
+END_TEST
+
 /* A process that cannot be had costs names and says so. */
 START_TEST(no_names_process)
 {
@@ -344,6 +364,7 @@ Suite *symbolize_suite(void)
 	tcase_add_test(tcase, remembered);
 	tcase_add_test(tcase, over_the_bound);
 	tcase_add_test(tcase, large_names);
+	tcase_add_test(tcase, told_files_are_known);
 	tcase_add_test(tcase, no_names_process);
 	tcase_add_test(tcase, empty);
 	tcase_set_timeout(tcase, 30);

@@ -2,7 +2,7 @@
 /*
  * A list, and a bitmap of all pids that the kernel can give so that none is in the list twice.
  */
-#include "unwind/pid_set.h"
+#include "proc/pid_set.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * before its segment does, in bytes that another segment has at another address: what counts is the
  * executable segment that most of the mapping is of.
  */
-#include "unwind/bias.h"
+#include "proc/bias.h"
 
 /* Bytes of a segment that are in [from, to) of the file. */
 static uint64_t common_bytes(const struct segment *segment, uint64_t from, uint64_t to)

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What walking Python frames keeps: which processes run Python, which thread state is a thread's,
+ * what was told of code objects, and room to walk in. No map allocates: programs may run in an NMI.
+ */
+#pragma once
+
+#include "bpf/maps.bpf.h"
+#include "bpf/python.h"
+
+enum {
+	PYTHON_THREADS = 1 << 12,  /* slots that remember thread states */
+	PYTHON_WORDS = 1024,       /* as many as a stack has */
+	PYTHON_RUNS = 512,         /* each has a native frame */
+	PYTHON_MAX_FRAMES = 4096,  /* looked at to find where a run ends */
+	PYTHON_FRAME_BYTES = 128,  /* read of a frame, at most */
+	PYTHON_OBJECT_BYTES = 256, /* read of a code object, at most */
+};
+
+/* Thread states and interpreters are added at the head of their lists: while the heads are the
+ * same, there is no new one. */
+struct python_thread {
+	u64 pointer; /* the thread's, see task_thread_pointer() */
+	u64 pid;
+	u64 first_interpreter, first_thread;
+	u64 interpreter, thread;
+};
+
+/* Python frames one behind the other that one native frame of the loop runs. */
+struct python_run {
+	u64 entry; /* an address within that native frame; 0: not known */
+	u64 end;   /* of its words */
+};
+
+/* Looking for a thread's state; several may say they are the thread's. */
+struct python_search {
+	u64 interpreter, next_interpreter, thread;
+	u64 found_interpreter, found_thread, found_distance;
+	u32 interpreters, threads, found;
+};
+
+/* Putting Python frames among native ones: what comes next of each. */
+struct python_merge {
+	u32 native, native_len;
+	u32 word, end; /* of the run being put */
+	u32 run, len;
+	u32 in_run;       /* a native frame of the loop follows what is being put */
+	u32 alone, loops; /* native frames of the loop that have no Python frame yet; in all */
+};
+
+struct python_walk {
+	struct python_process process;
+	struct python_search search;
+	struct python_merge merge;
+	u64 interpreter, thread;
+	u64 frame, cframe; /* that are read next */
+	u64 code, signature;
+	u32 image, pid, half;
+	u32 frame_bytes, code_bytes; /* of a frame, a code object: those with something in them */
+	u32 words_len, runs_len, broken;
+	u32 started_again;
+	/* 3.10: which run's frames an entry has, counted from the entry's own. */
+	s32 shift;
+	u32 truncated; /* there are more frames than words for them */
+	u64 frame_words[PYTHON_FRAME_BYTES / sizeof(u64)];
+	u64 code_words[PYTHON_OBJECT_BYTES / sizeof(u64)];
+	u64 words[PYTHON_WORDS]; /* leaf first */
+	struct python_run runs[PYTHON_RUNS];
+	struct python_code told;
+	u8 told_texts[MAX_PYTHON_CODE]; /* right behind what they belong to */
+};
+
+struct python_process_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, u32);
+	__type(value, struct python_process);
+	__uint(max_entries, MAX_PYTHON_PROCESSES);
+};
+
+struct python_thread_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, u32);
+	__type(value, struct python_thread);
+	__uint(max_entries, PYTHON_THREADS);
+};
+
+struct python_sent_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, u32);
+	__type(value, u64);
+	__uint(max_entries, PYTHON_SENT);
+	__uint(map_flags, BPF_F_MMAPABLE); /* the daemon clears what it has forgotten */
+};
+
+struct python_code_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, PYTHON_CODES_BYTES);
+};
+
+struct python_walk_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, u32);
+	__type(value, struct python_walk);
+	__uint(max_entries, 1);
+};
+
+extern struct python_process_map python_processes SEC(".maps");
+extern struct python_thread_map python_threads SEC(".maps");
+extern struct python_sent_map python_sent SEC(".maps");
+extern struct python_code_map python_codes SEC(".maps");
+extern struct python_walk_map python_walks SEC(".maps");
+
+static __always_inline struct python_walk *python_get(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&python_walks, &zero);
+}

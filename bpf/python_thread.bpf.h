@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From the current thread to its thread state: interpreters and their threads are lists, and each
+ * thread state knows the pthread_self() of its thread. What was found is remembered, and believed
+ * while the lists begin as they did and the thread state says the same.
+ */
+#pragma once
+
+#include "bpf/hash.bpf.h"
+#include "bpf/python_read.bpf.h"
+#include "bpf/task.bpf.h"
+
+/* x86-64: pthread_self() is the thread pointer. arm64: a structure that ends there, of less than a
+ * page; nothing else is that near. */
+#if defined(__TARGET_ARCH_x86)
+enum { THREAD_BYTES = 0 };
+#else
+enum { THREAD_BYTES = PAGE_BYTES };
+#endif
+
+static __always_inline int is_current(const struct python_walk *python, u64 thread, u64 pointer)
+{
+	u64 id = python_pointer(thread + python->process.thread_id);
+
+	return id && id <= pointer && pointer - id <= THREAD_BYTES;
+}
+
+static __always_inline enum python_gil gil_of(const struct python_walk *python, u64 interpreter,
+                                              u64 thread)
+{
+	const struct python_process *process = &python->process;
+	u64 gil = process->gil;
+	u32 locked = 0;
+
+	if (process->free_threaded)
+		return GIL_NONE;
+	if (!gil && process->interpreter_gil)
+		gil = python_pointer(interpreter + process->interpreter_gil);
+	if (!is_user_address(gil) ||
+	    bpf_probe_read_user(&locked, sizeof(locked), (void *)(gil + process->gil_locked)))
+		return GIL_UNKNOWN;
+	return locked && python_pointer(gil + process->gil_holder) == thread ? GIL_HELD
+	                                                                     : GIL_RELEASED;
+}
+
+/* One thread may have a state in each of several interpreters: the one that runs is innermost on
+ * the stack, or has the GIL (from 3.13 on; before, who has it changes without a word). Else it is
+ * the newest with a frame, which comes first. */
+static __always_inline u64 distance_of(const struct python_walk *python, u64 interpreter,
+                                       u64 thread, u64 sp)
+{
+	const struct python_process *process = &python->process;
+	u64 frame = python_pointer(thread + process->thread_frame);
+
+	/* One in the thread state itself stands for none. */
+	if (!frame || frame - thread < PAGE_BYTES)
+		return ~0ULL;
+	if (process->cframe_previous)
+		return frame >= sp ? frame - sp : user_end;
+	if (process->entry == PYTHON_ENTRY_SHIM && gil_of(python, interpreter, thread) == GIL_HELD)
+		return 0;
+	return user_end;
+}
+
+static long search_thread(u32 index, void *context)
+{
+	struct python_walk *python = python_get();
+	struct scratch *scratch = scratch_get();
+	struct python_search *search;
+	u64 thread, distance;
+
+	if (!python || !scratch)
+		return 1;
+	search = &python->search;
+	thread = search->thread;
+	if (!thread) {
+		u64 interpreter = search->next_interpreter;
+
+		if (!interpreter || search->interpreters++ == MAX_PYTHON_INTERPRETERS)
+			return 1;
+		search->interpreter = interpreter;
+		search->threads = 0;
+		search->thread = python_pointer(interpreter + python->process.interpreter_threads);
+		search->next_interpreter =
+			python_pointer(interpreter + python->process.interpreter_next);
+		return 0;
+	}
+	search->thread = ++search->threads == MAX_PYTHON_THREADS
+	                         ? 0
+	                         : python_pointer(thread + python->process.thread_next);
+	if (!is_current(python, thread, *(u64 *)context))
+		return 0;
+	distance = distance_of(python, search->interpreter, thread, scratch->native[0].sp);
+	if (!search->found++ || distance < search->found_distance) {
+		search->found_interpreter = search->interpreter;
+		search->found_thread = thread;
+		search->found_distance = distance;
+	}
+	return 0;
+}
+
+/* Where python->thread and ->interpreter come from; false when the thread has no state. */
+static __always_inline int find_thread(struct python_walk *python)
+{
+	u64 pointer = task_thread_pointer();
+	u64 interpreter = python_pointer(python->process.interpreters);
+	u64 first = python_pointer(interpreter + python->process.interpreter_threads);
+	u32 at = mix(mix(0, pointer), python->pid) >> 32 & (PYTHON_THREADS - 1);
+	struct python_thread *known = bpf_map_lookup_elem(&python_threads, &at);
+
+	if (!known || !interpreter || !first)
+		return 0;
+	if (known->pointer == pointer && known->pid == python->pid &&
+	    known->first_interpreter == interpreter && known->first_thread == first &&
+	    is_current(python, known->thread, pointer)) {
+		python->interpreter = known->interpreter;
+		python->thread = known->thread;
+		return 1;
+	}
+	__builtin_memset(&python->search, 0, sizeof(python->search));
+	python->search.next_interpreter = interpreter;
+	bpf_loop(MAX_PYTHON_INTERPRETERS * (MAX_PYTHON_THREADS + 1), search_thread, &pointer, 0);
+	python->interpreter = python->search.found_interpreter;
+	python->thread = python->search.found_thread;
+	/* Which of several it is changes without a change in the lists. */
+	if (python->search.found == 1)
+		*known = (struct python_thread){
+			.pointer = pointer,
+			.pid = python->pid,
+			.first_interpreter = interpreter,
+			.first_thread = first,
+			.interpreter = python->interpreter,
+			.thread = python->thread,
+		};
+	return python->thread != 0;
+}

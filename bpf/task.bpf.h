@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the current task says of itself.
+ */
+#pragma once
+
+#include "bpf/maps.bpf.h"
+
+static __always_inline struct task_struct *task_current(void)
+{
+	return (struct task_struct *)bpf_get_current_task_btf();
+}
+
+/* Changes with each exec and each reuse of a pid: tally_key.image. */
+static __always_inline u32 task_image(void)
+{
+	struct task_struct *leader = task_current()->group_leader;
+
+	return (u32)(leader->start_boottime >> 10) ^ (u32)leader->self_exec_id << 16;
+}
+
+/* A child that has not been heard of yet has its parent's mappings, unless it has called exec: then
+ * that has been counted, and its stack begins elsewhere. The parent's pid, or 0. */
+static __always_inline u32 task_parent_alike(void)
+{
+	struct task_struct *task = task_current();
+	struct task_struct *parent = task->group_leader->real_parent;
+
+	if (!task->mm || !parent->mm || task->mm->start_stack != parent->mm->start_stack ||
+	    task->self_exec_id != parent->self_exec_id)
+		return 0;
+	return parent->tgid;
+}
+
+/* What the thread-local variables of user space are found by. */
+static __always_inline u64 task_thread_pointer(void)
+{
+#if defined(__TARGET_ARCH_x86)
+	return task_current()->thread.fsbase;
+#else
+	return task_current()->thread.uw.tp_value;
+#endif
+}

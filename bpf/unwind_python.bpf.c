@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Python frames: from the thread to its state, from there along its frames, which are then put
+ * among the native ones. A process is walked so when the daemon has said how its CPython is built.
+ */
+#include "bpf/unwind.bpf.h"
+
+#include "bpf/python_thread.bpf.h"
+
+#include "bpf/python_frame.bpf.h"
+#include "bpf/python_merge.bpf.h"
+
+static __always_inline const struct python_process *find_python(u32 pid)
+{
+	const struct python_process *process = bpf_map_lookup_elem(&python_processes, &pid);
+	u32 parent;
+
+	if (process)
+		return process;
+	parent = task_parent_alike();
+	return parent ? bpf_map_lookup_elem(&python_processes, &parent) : NULL;
+}
+
+static __always_inline void begin(struct python_walk *python, u32 half, u32 pid)
+{
+	python->pid = pid;
+	python->image = task_image();
+	python->half = half;
+	python->interpreter = python->thread = 0;
+	python->frame = python->cframe = 0;
+	python->words_len = python->runs_len = python->broken = 0;
+	python->started_again = 0;
+	python->truncated = 0;
+	python->shift = 0;
+}
+
+__noinline u32 unwind_python(u32 half)
+{
+	u32 pid = bpf_get_current_pid_tgid() >> 32;
+	const struct python_process *process = find_python(pid);
+	struct python_walk *python = python_get();
+	struct scratch *scratch = scratch_get();
+
+	if (!scratch)
+		return 0;
+	if (!process || !python)
+		return scratch->walk.len;
+	python->process = *process;
+	begin(python, half, pid);
+	if (!find_thread(python)) {
+		count(half, COUNTER_python_no_thread, 1);
+		return scratch->walk.len;
+	}
+	scratch->gil = gil_of(python, python->interpreter, python->thread);
+	load_frames(python);
+	count(half, COUNTER_python_frames, python->words_len / 2);
+	count(half, COUNTER_python_broken, python->broken);
+	if (python->runs_len == 0 && python->words_len == 0)
+		return scratch->walk.len;
+	return merge_frames(python, scratch);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The map python_processes and the ring buffer python_codes.
+ */
+#include "collect/python.h"
+
+#include "base/log.h"
+#include "bpf/profd.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	CODES_BYTES = 32 << 20, /* a large program has 20,000 code objects of some 600 bytes */
+};
+
+static int set_process(uint32_t pid, const struct python_process *process, void *ctx)
+{
+	struct python *python = ctx;
+	int fd = bpf_map__fd(python->bpf->skeleton->maps.python_processes);
+
+	return bpf_map_update_elem(fd, &pid, process, BPF_ANY);
+}
+
+static void unset_process(uint32_t pid, void *ctx)
+{
+	struct python *python = ctx;
+
+	bpf_map_delete_elem(bpf_map__fd(python->bpf->skeleton->maps.python_processes), &pid);
+}
+
+static u64 *map_told(const struct bpf_map *map)
+{
+	void *memory = mmap(NULL, PYTHON_SENT * sizeof(u64), PROT_READ | PROT_WRITE, MAP_SHARED,
+	                    bpf_map__fd(map), 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* What makes no sense is counted there; it keeps nobody from the rest. */
+static int take_code(void *ctx, void *bytes, size_t len)
+{
+	struct python *python = ctx;
+
+	python_codes_add(python->codes, bytes, len);
+	return 0;
+}
+
+void python_read(struct python *python)
+{
+	int err = ring_buffer__consume(python->ring);
+
+	if (err < 0)
+		log_debug("cannot read the ring buffer of code objects: %s", strerror(-err));
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	python_read(poll->data);
+}
+
+int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop, struct procs *procs,
+                struct store *store)
+{
+	const struct python_sink sink = {set_process, unset_process, python};
+
+	python->bpf = bpf;
+	python->ring = ring_buffer__new(bpf_map__fd(bpf->skeleton->maps.python_codes), take_code,
+	                                python, NULL);
+	if (!python->ring)
+		return -errno;
+	python->codes_told = map_told(bpf->skeleton->maps.python_sent);
+	if (!python->codes_told)
+		return -errno;
+	python->codes = python_codes_new(CODES_BYTES);
+	if (!python->codes)
+		return -ENOMEM;
+	python->pythons = pythons_new(loop, procs, store, &sink);
+	return python->pythons ? 0 : -ENOMEM;
+}
+
+int python_start(struct python *python, uv_loop_t *loop)
+{
+	int err = uv_poll_init(loop, &python->poll, ring_buffer__epoll_fd(python->ring));
+
+	if (err)
+		return err;
+	python->poll.data = python;
+	python->polling = true;
+	return uv_poll_start(&python->poll, UV_READABLE, on_readable);
+}
+
+void python_stop(struct python *python)
+{
+	pythons_stop(python->pythons);
+	if (python->polling)
+		uv_close((uv_handle_t *)&python->poll, NULL);
+	python->polling = false;
+}
+
+void python_release(struct python *python)
+{
+	pythons_free(python->pythons);
+	python_codes_free(python->codes);
+	ring_buffer__free(python->ring);
+	if (python->codes_told)
+		munmap(python->codes_told, PYTHON_SENT * sizeof(u64));
+	*python = (struct python){0};
+}

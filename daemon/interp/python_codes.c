@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One allocation for each code object, behind it its function's name and its line table. Files are
+ * kept apart: many code objects are of the same one.
+ */
+#include "interp/python_codes.h"
+
+#include "interp/process_memory.h"
+#include "interp/python_lines.h"
+#include "interp/python_text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+#include <utlist.h>
+
+enum {
+	VERSION_3_10 = 0x030a,
+	CUT_NAME = 1,
+	CUT_FILE = 2,
+};
+
+struct source_file {
+	size_t references, bytes;
+	UT_hash_handle hh;
+	char path[];
+};
+
+struct code {
+	uint64_t signature;
+	uint64_t identity; /* but for the line */
+	struct source_file *file;
+	uint32_t version, first_line;
+	size_t lines_len, bytes;
+	size_t known; /* how many bytes it was told, to compare with what it is told again */
+	struct code *prev, *next; /* by when it was last asked for, latest first */
+	UT_hash_handle hh;
+	const uint8_t *lines; /* in text, behind the name */
+	char text[];
+};
+
+struct python_codes {
+	size_t max_bytes;
+	struct code *codes; /* hash by signature */
+	struct code *latest;
+	struct source_file *files; /* hash by path */
+	struct python_codes_stats stats;
+};
+
+/* What was told, and what was read besides. */
+struct told {
+	struct python_code head;
+	const uint8_t *name, *file, *lines;
+	size_t lines_len;
+};
+
+struct python_codes *python_codes_new(size_t max_bytes)
+{
+	struct python_codes *codes = calloc(1, sizeof(*codes));
+
+	if (codes)
+		codes->max_bytes = max_bytes;
+	return codes;
+}
+
+static void unref_file(struct python_codes *codes, struct source_file *file)
+{
+	if (--file->references > 0)
+		return;
+	HASH_DEL(codes->files, file);
+	codes->stats.code_bytes -= file->bytes;
+	free(file);
+}
+
+static void forget(struct python_codes *codes, struct code *code)
+{
+	HASH_DEL(codes->codes, code);
+	DL_DELETE(codes->latest, code);
+	unref_file(codes, code->file);
+	codes->stats.codes--;
+	codes->stats.code_bytes -= code->bytes;
+	free(code);
+}
+
+void python_codes_free(struct python_codes *codes)
+{
+	if (!codes)
+		return;
+	while (codes->latest)
+		forget(codes, codes->latest);
+	free(codes);
+}
+
+static int parse(const uint8_t *bytes, size_t len, struct told *ret_told)
+{
+	struct told told;
+	const struct python_code *head = &told.head;
+
+	if (len < sizeof(told.head))
+		return -EBADMSG;
+	memcpy(&told.head, bytes, sizeof(told.head));
+	if (head->signature & WORD_KIND || head->name_bytes > MAX_PYTHON_NAME ||
+	    head->file_bytes > MAX_PYTHON_FILE ||
+	    (head->name_bytes && !python_text_width(head->name_kind)) ||
+	    (head->file_bytes && !python_text_width(head->file_kind)))
+		return -EBADMSG;
+	told.lines_len =
+		head->lines_bytes < MAX_PYTHON_LINES ? head->lines_bytes : MAX_PYTHON_LINES;
+	told.name = bytes + sizeof(told.head);
+	told.file = told.name + head->name_bytes;
+	told.lines = told.file + head->file_bytes;
+	/* More may follow: a record of the ring buffer can be longer than what is in it. */
+	if (sizeof(told.head) + head->name_bytes + head->file_bytes + told.lines_len > len)
+		return -EBADMSG;
+	*ret_told = told;
+	return 0;
+}
+
+/* The rest of a long table, from the process if that still has it there. NULL: what was told is all
+ * there is. */
+static uint8_t *fetch_lines(struct told *told)
+{
+	size_t len = told->head.lines_bytes;
+
+	if (len <= MAX_PYTHON_LINES || len > MAX_PROCESS_MEMORY_BYTES)
+		return NULL;
+	_cleanup_free_ uint8_t *lines = malloc(len);
+	if (!lines || process_memory_read(told->head.pid, told->head.lines_address, lines, len) ||
+	    memcmp(lines, told->lines, told->lines_len) != 0)
+		return NULL;
+	told->lines = lines;
+	told->lines_len = len;
+	return TAKE_PTR(lines);
+}
+
+static size_t known_bytes(const struct told *told)
+{
+	return told->head.name_bytes + told->head.file_bytes + told->lines_len;
+}
+
+static int ref_file(struct python_codes *codes, const char *path, struct source_file **ret_file)
+{
+	size_t len = strlen(path);
+	struct source_file *file;
+
+	HASH_FIND(hh, codes->files, path, len, file);
+	if (!file) {
+		file = calloc(1, sizeof(*file) + len + 1);
+		if (!file)
+			return -ENOMEM;
+		memcpy(file->path, path, len);
+		HASH_ADD_KEYPTR(hh, codes->files, file->path, len, file);
+		if (!file->hh.tbl) {
+			free(file);
+			return -ENOMEM;
+		}
+		file->bytes = sizeof(*file) + len + 1;
+		codes->stats.code_bytes += file->bytes;
+	}
+	file->references++;
+	*ret_file = file;
+	return 0;
+}
+
+/* FNV-1a. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3ULL;
+	return hash;
+}
+
+/* The NUL at the end of a string is a part of it, or "ab", "c" were "a", "bc". */
+static uint64_t identity_of(const struct code *code)
+{
+	uint64_t hash = hash_bytes(0xcbf29ce484222325ULL, code->text, strlen(code->text) + 1);
+
+	hash = hash_bytes(hash, code->file->path, strlen(code->file->path) + 1);
+	return hash_bytes(hash, &code->first_line, sizeof(code->first_line));
+}
+
+static int keep(struct python_codes *codes, const struct told *told, const struct buf *name,
+                struct source_file *file)
+{
+	size_t bytes = sizeof(struct code) + name->len + 1 + told->lines_len;
+	struct code *code = calloc(1, bytes);
+
+	if (!code)
+		return -ENOMEM;
+	code->signature = told->head.signature;
+	code->file = file;
+	code->version = told->head.version;
+	code->first_line = told->head.first_line;
+	code->bytes = bytes;
+	code->known = known_bytes(told);
+	memcpy(code->text, name->data, name->len);
+	memcpy(code->text + name->len + 1, told->lines, told->lines_len);
+	code->lines = (const uint8_t *)code->text + name->len + 1;
+	/* An odd length is what tells that such a table was cut. */
+	code->lines_len =
+		told->lines_len - (told->lines_len < told->head.lines_bytes &&
+	                           told->head.version < VERSION_3_10 && told->lines_len % 2 == 0);
+	code->identity = identity_of(code);
+	HASH_ADD(hh, codes->codes, signature, sizeof(code->signature), code);
+	if (!code->hh.tbl) {
+		free(code);
+		return -ENOMEM;
+	}
+	DL_PREPEND(codes->latest, code);
+	codes->stats.codes++;
+	codes->stats.code_bytes += bytes;
+	return 0;
+}
+
+static int add_told(struct python_codes *codes, const struct told *told)
+{
+	_cleanup_(buf_release) struct buf name = BUF_INIT, path = BUF_INIT;
+	const struct python_code *head = &told->head;
+	struct source_file *file;
+	int err;
+
+	python_text_add(&name, head->name_kind, told->name, head->name_bytes,
+	                head->name_bytes && head->cut & CUT_NAME);
+	python_text_add(&path, head->file_kind, told->file, head->file_bytes,
+	                head->file_bytes && head->cut & CUT_FILE);
+	if (!name.len)
+		buf_add_text(&name, "[python: name not readable]");
+	if (buf_error(&name) || buf_error(&path))
+		return -ENOMEM;
+	err = ref_file(codes, buf_text(&path), &file);
+	if (err < 0)
+		return err;
+	err = keep(codes, told, &name, file);
+	if (err < 0)
+		unref_file(codes, file);
+	return err;
+}
+
+static struct code *find(const struct python_codes *codes, uint64_t signature)
+{
+	struct code *code;
+
+	HASH_FIND(hh, codes->codes, &signature, sizeof(signature), code);
+	return code;
+}
+
+int python_codes_add(struct python_codes *codes, const void *bytes, size_t len)
+{
+	_cleanup_free_ uint8_t *lines = NULL;
+	struct told told;
+	struct code *old;
+	int err = parse(bytes, len, &told);
+
+	if (err < 0) {
+		codes->stats.codes_broken++;
+		return err;
+	}
+	old = find(codes, told.head.signature);
+	if (!old || old->lines_len < told.head.lines_bytes)
+		lines = fetch_lines(&told);
+	if (old && old->known >= known_bytes(&told))
+		return 0;
+	if (old)
+		forget(codes, old);
+	err = add_told(codes, &told);
+	/* Never the one that was just added: a sample is about to ask for it. */
+	while (codes->stats.code_bytes > codes->max_bytes && codes->latest && codes->latest->next) {
+		forget(codes, codes->latest->prev);
+		codes->stats.codes_evicted++;
+	}
+	return err;
+}
+
+bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t offset,
+                       struct python_place *ret_place)
+{
+	struct code *code = find(codes, signature);
+
+	if (!code)
+		return false;
+	DL_DELETE(codes->latest, code);
+	DL_PREPEND(codes->latest, code);
+	uint32_t line =
+		python_line(code->version, code->lines, code->lines_len, code->first_line, offset);
+	*ret_place = (struct python_place){
+		.function = code->text,
+		.file = code->file->path,
+		.line = line,
+		.first_line = code->first_line,
+		.version = code->version,
+		.identity = hash_bytes(code->identity, &line, sizeof(line)),
+	};
+	return true;
+}
+
+void python_codes_get_stats(const struct python_codes *codes, struct python_codes_stats *ret_stats)
+{
+	*ret_stats = codes->stats;
+}

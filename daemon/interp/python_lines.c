@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One pass over a table up to the instruction asked for. Tables belong to whoever runs the program:
+ * sums are 64 bits wide, so that no table of a length that is read can make them wrap, and a line
+ * that is no positive int is no line.
+ */
+#include "interp/python_lines.h"
+
+#include <limits.h>
+#include <stdbool.h>
+
+enum {
+	VERSION_3_10 = 0x030a,
+	VERSION_3_11 = 0x030b,
+	NO_LINE_DELTA = -128, /* 3.10: these instructions are of no line */
+	UNIT_BYTES = 2,       /* 3.11 on: of an instruction or an inline cache */
+	ENTRY_BEGIN = 0x80,   /* 3.11 on: only the first byte of an entry has this bit */
+	VARINT_MORE = 0x40,
+	VARINT_BITS = 6,
+};
+
+/* What 4 bits of an entry's first byte say; below, the line stays what it was. */
+enum entry_form {
+	FORM_ONE_LINE_0 = 10, /* the line goes up by as much as the form is above this */
+	FORM_ONE_LINE_2 = 12,
+	FORM_NO_COLUMNS = 13, /* a number follows */
+	FORM_LONG = 14,       /* likewise, and more behind it */
+	FORM_NONE = 15,       /* no line */
+};
+
+static uint32_t line_of(int64_t line)
+{
+	return line > 0 && line <= INT_MAX ? (uint32_t)line : 0;
+}
+
+/* 3.8, 3.9: pairs of bytes, how far the address and then the line goes. Behind the last pair the
+ * line stays, so nothing but an odd length tells that a table was cut. */
+static uint32_t line_by_pairs(const uint8_t *table, size_t len, int64_t line, uint32_t offset)
+{
+	uint64_t address = 0;
+
+	for (size_t at = 0; at + 1 < len; at += 2) {
+		address += table[at];
+		if (address > offset)
+			return line_of(line);
+		line += (int8_t)table[at + 1];
+	}
+	return len % 2 ? 0 : line_of(line);
+}
+
+/* 3.10: pairs of bytes, how long a range is and how far its line is from that of the range before.
+ */
+static uint32_t line_by_ranges(const uint8_t *table, size_t len, int64_t line, uint32_t offset)
+{
+	uint64_t end = 0;
+
+	for (size_t at = 0; at + 1 < len; at += 2) {
+		int8_t delta = (int8_t)table[at + 1];
+
+		end += table[at];
+		if (delta != NO_LINE_DELTA)
+			line += delta;
+		if (end > offset)
+			return delta == NO_LINE_DELTA ? 0 : line_of(line);
+	}
+	return 0;
+}
+
+/* A number in pieces of 6 bits, the lowest first; the lowest bit of all is its sign. false when the
+ * table ends in it, or it is wider than an int. */
+static bool read_signed(const uint8_t *table, size_t len, size_t at, int64_t *ret_value)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; at < len && shift <= 30; shift += VARINT_BITS) {
+		uint8_t byte = table[at++];
+
+		value |= (uint64_t)(byte & (VARINT_MORE - 1)) << shift;
+		if (!(byte & VARINT_MORE)) {
+			*ret_value = value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* How far the line of the entry at `at` is from that of the one before. */
+static bool read_delta(const uint8_t *table, size_t len, size_t at, int64_t *ret_delta)
+{
+	enum entry_form form = table[at] >> 3 & 15;
+
+	if (form == FORM_LONG || form == FORM_NO_COLUMNS)
+		return read_signed(table, len, at + 1, ret_delta);
+	*ret_delta =
+		form >= FORM_ONE_LINE_0 && form <= FORM_ONE_LINE_2 ? form - FORM_ONE_LINE_0 : 0;
+	return true;
+}
+
+/* 3.11 on: entries of a form and a length, with what the form wants behind it. */
+static uint32_t line_by_entries(const uint8_t *table, size_t len, int64_t line, uint32_t offset)
+{
+	uint64_t end = 0;
+	int64_t delta;
+
+	for (size_t at = 0; at < len;) {
+		if (!(table[at] & ENTRY_BEGIN) || !read_delta(table, len, at, &delta))
+			return 0;
+		line += delta;
+		end += ((table[at] & 7U) + 1) * UNIT_BYTES;
+		if (end > offset)
+			return (table[at] >> 3 & 15) == FORM_NONE ? 0 : line_of(line);
+		do
+			at++;
+		while (at < len && !(table[at] & ENTRY_BEGIN));
+	}
+	return 0;
+}
+
+uint32_t python_line(uint32_t version, const uint8_t *table, size_t len, uint32_t first_line,
+                     uint32_t offset)
+{
+	int64_t line = (int32_t)first_line;
+
+	if (version >= VERSION_3_11)
+		return line_by_entries(table, len, line, offset);
+	if (version >= VERSION_3_10)
+		return line_by_ranges(table, len, line, offset);
+	return line_by_pairs(table, len, line, offset);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Where the code of CPython's evaluation loop is, the parts that a compiler split off included. Any
+ * thread.
+ */
+#pragma once
+
+#include "bpf/python.h"
+#include "object/elf.h"
+
+/* [start, end) of each part, the main one first; unused ones 0. -EBADMSG when there is no loop,
+ * -ENOMEM. */
+int python_loop_find(const struct elf *elf, uint64_t ret_parts[PYTHON_LOOPS][2]);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Python's strings as UTF-8 that can be shown: characters are stored in 1, 2 or 4 bytes each, as
+ * the widest of them needs. Pure; any thread.
+ */
+#pragma once
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+
+/* How the characters of a string are stored, as struct python_code says it. */
+enum python_text_kind { TEXT_ASCII = 1, TEXT_UCS_2, TEXT_LATIN_1, TEXT_UCS_4 };
+
+/* The bytes of one character; 0 when `kind` is none. */
+size_t python_text_width(unsigned int kind);
+/* Appends it. What is no character, lone surrogates among them, becomes U+FFFD, and what would
+ * break a line or a terminal a space; "..." follows one that was cut. */
+void python_text_add(struct buf *buf, unsigned int kind, const uint8_t *bytes, size_t len,
+                     bool cut);

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Each process that changed is looked at again: which of the files it maps have a CPython, and
+ * where. One whose files are still being looked into waits until the next CPython is found.
+ */
+#include "interp/pythons.h"
+
+#include "interp/python_build.h"
+#include "interp/python_files.h"
+#include "proc/bias.h"
+#include "proc/pid_set.h"
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+enum {
+	MAX_CHANGED = 16384, /* processes between two calls; more of them, and all are looked at */
+	MAX_REFUSED = 256,   /* processes without room that are tried again */
+	WITHOUT = 256,
+};
+
+/* A process that runs CPython, or did when it ended. */
+struct runner {
+	uint32_t pid;
+	struct python_file *file; /* NULL when it has ended */
+	uint64_t bias;
+	uint64_t image_ns; /* when the program began */
+	uint32_t version;
+	bool published;
+	UT_hash_handle hh;
+};
+
+struct pythons {
+	struct procs *procs;
+	struct python_sink sink;
+	struct python_files *files;
+	struct runner *by_pid;
+	struct pid_set changed, waiting, refused;
+	/* Sets of mappings without a CPython, by serial number: a child has its parent's. */
+	uint64_t without[WITHOUT];
+	bool all_changed, stopped;
+	size_t published;
+	uint64_t refusals;
+};
+
+static void note_change(uint32_t pid, void *ctx)
+{
+	struct pythons *pythons = ctx;
+
+	pid_set_add(&pythons->changed, pid);
+}
+
+/* A CPython was found: who waits may have it. */
+static void note_found(void *ctx)
+{
+	struct pythons *pythons = ctx;
+
+	if (pid_set_move(&pythons->waiting, &pythons->changed))
+		pythons->all_changed = true;
+	pythons_sync(pythons);
+}
+
+struct pythons *pythons_new(uv_loop_t *loop, struct procs *procs, struct store *store,
+                            const struct python_sink *sink)
+{
+	struct pythons *pythons = calloc(1, sizeof(*pythons));
+
+	if (!pythons)
+		return NULL;
+	pythons->procs = procs;
+	pythons->sink = *sink;
+	pythons->all_changed = true;
+	pythons->files = python_files_new(loop, store, note_found, pythons);
+	if (!pythons->files || pid_set_init(&pythons->changed, MAX_CHANGED) ||
+	    pid_set_init(&pythons->waiting, MAX_CHANGED) ||
+	    pid_set_init(&pythons->refused, MAX_REFUSED) ||
+	    procs_watch(procs, note_change, pythons)) {
+		pythons_free(pythons);
+		return NULL;
+	}
+	return pythons;
+}
+
+void pythons_stop(struct pythons *pythons)
+{
+	if (pythons->stopped)
+		return;
+	pythons->stopped = true;
+	procs_unwatch(pythons->procs, note_change, pythons);
+	if (pythons->files)
+		python_files_stop(pythons->files);
+}
+
+void pythons_free(struct pythons *pythons)
+{
+	struct runner *runner, *next;
+
+	if (!pythons)
+		return;
+	pythons_stop(pythons);
+	HASH_ITER (hh, pythons->by_pid, runner, next) {
+		HASH_DEL(pythons->by_pid, runner);
+		free(runner);
+	}
+	python_files_free(pythons->files);
+	pid_set_release(&pythons->changed);
+	pid_set_release(&pythons->waiting);
+	pid_set_release(&pythons->refused);
+	free(pythons);
+}
+
+static struct runner *find(const struct pythons *pythons, uint32_t pid)
+{
+	struct runner *runner;
+
+	HASH_FIND(hh, pythons->by_pid, &pid, sizeof(pid), runner);
+	return runner;
+}
+
+static struct runner *find_or_add(struct pythons *pythons, uint32_t pid)
+{
+	struct runner *runner = find(pythons, pid);
+
+	if (runner || !(runner = calloc(1, sizeof(*runner))))
+		return runner;
+	runner->pid = pid;
+	HASH_ADD(hh, pythons->by_pid, pid, sizeof(runner->pid), runner);
+	if (!runner->hh.tbl) {
+		free(runner);
+		return NULL;
+	}
+	return runner;
+}
+
+static void unpublish(struct pythons *pythons, struct runner *runner)
+{
+	if (!runner->published)
+		return;
+	runner->published = false;
+	pythons->published--;
+	pythons->sink.unset(runner->pid, pythons->sink.ctx);
+	/* There is room for one of those that had none. */
+	pid_set_move(&pythons->refused, &pythons->changed);
+}
+
+static void withdraw(struct pythons *pythons, struct runner *runner)
+{
+	python_file_hold(&runner->file, NULL);
+	unpublish(pythons, runner);
+}
+
+static void forget(struct pythons *pythons, struct runner *runner)
+{
+	withdraw(pythons, runner);
+	HASH_DEL(pythons->by_pid, runner);
+	free(runner);
+}
+
+static void publish(struct pythons *pythons, struct runner *runner)
+{
+	struct python_process process = runner->file->process;
+
+	python_build_move(&process, runner->bias);
+	if (pythons->sink.set(runner->pid, &process, pythons->sink.ctx) == 0) {
+		pythons->published += !runner->published;
+		runner->published = true;
+		return;
+	}
+	/* Nothing is better than what is no longer true. */
+	unpublish(pythons, runner);
+	pythons->refusals++;
+	pid_set_add(&pythons->refused, runner->pid);
+}
+
+struct choice {
+	struct python_file *file; /* held; NULL: none */
+	uint64_t bias;
+	bool pending; /* there may be another */
+};
+
+/* The one that was chosen before, while it is there: it was mapped first. Else by address, for the
+ * program itself is below its libraries. */
+static struct choice choose(struct pythons *pythons, const struct mapping_set *set,
+                            const struct runner *runner)
+{
+	uint64_t *without = &pythons->without[mapping_set_serial(set) % WITHOUT];
+	struct choice choice = {0};
+	uint32_t last = 0;
+
+	if (*without == mapping_set_serial(set))
+		return choice;
+	for (size_t i = 0; i < mapping_set_count(set); i++) {
+		const struct proc_mapping *mapping = mapping_set_at(set, i);
+		bool pending = false;
+		uint64_t bias;
+
+		if (!mapping->object || mapping->object == last)
+			continue;
+		last = mapping->object;
+		struct python_file *file = python_files_get(pythons->files, last, &pending);
+		choice.pending |= pending;
+		if (!file || (choice.file && (!runner || file != runner->file)) ||
+		    !bias_of_mapping(file->object, mapping, &bias))
+			continue;
+		python_file_hold(&choice.file, file);
+		choice.bias = bias;
+	}
+	if (!choice.file && !choice.pending)
+		*without = mapping_set_serial(set);
+	return choice;
+}
+
+static void run_it(struct pythons *pythons, uint32_t pid, const struct choice *choice)
+{
+	uint64_t image_ns = procs_image(pythons->procs, pid, UINT64_MAX)->start_mono_ns;
+	struct runner *runner = find_or_add(pythons, pid);
+
+	if (!runner)
+		return;
+	if (runner->published && runner->file == choice->file && runner->bias == choice->bias &&
+	    runner->image_ns == image_ns)
+		return;
+	python_file_hold(&runner->file, choice->file);
+	runner->bias = choice->bias;
+	runner->image_ns = image_ns;
+	runner->version = choice->file->process.version;
+	publish(pythons, runner);
+}
+
+static void look(struct pythons *pythons, uint32_t pid)
+{
+	const struct mapping_set *set = procs_mappings(pythons->procs, pid);
+	struct runner *runner = find(pythons, pid);
+
+	if (!set) {
+		if (runner && procs_known(pythons->procs, pid))
+			withdraw(pythons, runner);
+		else if (runner)
+			forget(pythons, runner);
+		return;
+	}
+	struct choice choice = choose(pythons, set, runner);
+	if (choice.pending)
+		pid_set_add(&pythons->waiting, pid);
+	if (choice.file)
+		run_it(pythons, pid, &choice);
+	else if (runner)
+		forget(pythons, runner);
+	python_file_hold(&choice.file, NULL);
+}
+
+static void look_at_process(const struct proc *proc, void *ctx)
+{
+	look(ctx, proc->pid);
+}
+
+static void look_at_all(struct pythons *pythons)
+{
+	struct runner *runner, *next;
+
+	/* Those that ended, then those that live. */
+	HASH_ITER (hh, pythons->by_pid, runner, next)
+		look(pythons, runner->pid);
+	procs_each(pythons->procs, look_at_process, pythons);
+}
+
+void pythons_sync(struct pythons *pythons)
+{
+	bool all = pythons->all_changed || pythons->changed.overflown;
+	uint32_t pid;
+
+	if (pythons->stopped)
+		return;
+	pythons->all_changed = pythons->changed.overflown = false;
+	if (all)
+		look_at_all(pythons);
+	/* Looking at one that ended makes room for others, which are looked at here too. */
+	while ((pid = pid_set_take(&pythons->changed)))
+		look(pythons, pid);
+}
+
+uint32_t pythons_version(const struct pythons *pythons, uint32_t pid)
+{
+	const struct runner *runner = find(pythons, pid);
+
+	return runner ? runner->version : 0;
+}
+
+void pythons_get_stats(const struct pythons *pythons, struct pythons_stats *ret_stats)
+{
+	*ret_stats = (struct pythons_stats){
+		.processes = pythons->published,
+		.files = python_files_count(pythons->files),
+		.files_failed = python_files_failed(pythons->files),
+		.processes_refused = pythons->refusals,
+	};
+}

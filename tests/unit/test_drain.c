@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Drained halves: what the words of a stack become, and what the kernel half says of a task.
+ */
+#include "collect/drain.h"
+
+#include "base/bounds.h"
+#include "bpf/python.h"
+#include "profile/quality.h"
+#include "tests/unit/suites.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	PID = 4000001,       /* over the kernel's default limit: nobody has it, or those after it */
+	NODES = 80,          /* more than the longest stack has */
+	MAX_WORDS = 1100,    /* of a test's stack */
+	FILE_START = 0x1000, /* mapped in PID */
+	JIT_START = 0x8000,
+};
+
+#define P(signature) (WORD_PYTHON | (signature))
+#define O(offset)    (WORD_OFFSET | (offset))
+#define L(address)   (WORD_LOOP | (address))
+
+static struct drain_tables tables;
+static struct drain_losses losses;
+static struct stack_node nodes[NODES];
+static u64 node_keys[NODES];
+static struct tally_key key;
+static const struct tally tally = {.count = 2, .value = 20, .last_ns = 200};
+
+/* Two code objects of 3.8, work and main: 1 line from byte 4 of the code on, and 2 from byte 8. */
+static void tell(u64 signature, const char *name)
+{
+	static const u8 lines[] = {4, 1, 4, 1};
+	static const char file[] = "/app/a.py";
+	u8 bytes[256];
+	struct python_code code = {
+		.signature = signature,
+		.pid = PID,
+		.version = 0x0308,
+		.first_line = 10,
+		.lines_bytes = sizeof(lines),
+		.name_bytes = (u16)strlen(name),
+		.file_bytes = sizeof(file) - 1,
+		.name_kind = 1,
+		.file_kind = 1,
+	};
+	size_t len = 0;
+
+	memcpy(bytes, &code, sizeof(code));
+	len += sizeof(code);
+	memcpy(bytes + len, name, code.name_bytes);
+	len += code.name_bytes;
+	memcpy(bytes + len, file, code.file_bytes);
+	len += code.file_bytes;
+	memcpy(bytes + len, lines, sizeof(lines));
+	ck_assert_int_eq(python_codes_add(tables.codes, bytes, len + sizeof(lines)), 0);
+}
+
+static void set_up(void)
+{
+	static const struct file_key no_file;
+
+	tables.store = store_new(16);
+	tables.procs = procs_new(tables.store);
+	tables.codes = python_codes_new(1 << 20);
+	losses = (struct drain_losses){0};
+	key = (struct tally_key){.pid = PID, .tid = PID, .thread = "thread"};
+	procs_exec(tables.procs, PID, "program", 100);
+	procs_mmap(tables.procs, PID, FILE_START, 0x3000, 0, &no_file, "/no/such/file");
+	procs_mmap(tables.procs, PID, JIT_START, 0x9000, 0, &no_file, "");
+	tell(0xaa, "main");
+	tell(0xbb, "work");
+}
+
+static void tear_down(void)
+{
+	procs_free(tables.procs);
+	store_free(tables.store);
+	python_codes_free(tables.codes);
+}
+
+/* The nodes of one stack, cut off from the root end; key.user_stack is its leaf's. */
+static size_t put_stack(const u64 *words, size_t len)
+{
+	size_t count = 0;
+	u64 parent = STACK_NONE;
+
+	while (len) {
+		size_t here = len < NODE_FRAMES ? len : NODE_FRAMES;
+		struct stack_node *node = &nodes[count];
+
+		*node = (struct stack_node){.parent = parent, .len = here};
+		memcpy(node->frames, words + len - here, here * sizeof(u64));
+		node_keys[count] = parent = STACK_FIRST + 0x1000 + count;
+		len -= here;
+		count++;
+		ck_assert_uint_lt(count, NODES);
+	}
+	key.user_stack = parent;
+	return count;
+}
+
+static struct profile *drain(size_t stack_count)
+{
+	struct drained drained = {
+		.counters.values = {[COUNTER_samples] = tally.count},
+		.tally_keys = &key,
+		.tallies = &tally,
+		.tally_count = 1,
+		.stack_keys = node_keys,
+		.stacks = nodes,
+		.stack_count = stack_count,
+	};
+	const struct drain_span span = {.end_mono_ns = 300, .period_ns = 10};
+	struct profile *slice = NULL;
+
+	ck_assert_int_eq(drain_slice(&drained, &span, &tables, &losses, &slice), 0);
+	ck_assert_uint_eq(slice->sample_count, 2);
+	return slice;
+}
+
+static struct profile *drain_words(const u64 *words, size_t len)
+{
+	return drain(put_stack(words, len));
+}
+
+static void print_location(const struct profile *slice, uint32_t id, char *text, size_t room)
+{
+	static const char *const kinds[] = {"file", "kernel", "pseudo", "loop"};
+	const struct location *location = &slice->locations[id];
+	const struct mapping *mapping = &slice->mappings[location->mapping];
+	const struct line *line = &slice->lines[location->first_line];
+	const struct function *function = &slice->functions[line->function];
+
+	if (location->line_count)
+		snprintf(text, room, "%s %s %s:%u from %u", profile_string(slice, mapping->path),
+		         profile_string(slice, function->name),
+		         profile_string(slice, function->filename), line->number,
+		         function->start_line);
+	else if (mapping->kind == MAPPING_PSEUDO)
+		snprintf(text, room, "%s", profile_string(slice, mapping->path));
+	else
+		snprintf(text, room, "%s %#llx", kinds[mapping->kind],
+		         (unsigned long long)location->address);
+}
+
+/* The path of the one sample, root first, its frames apart by "; ". */
+static const char *path_of(const struct profile *slice)
+{
+	static char text[4096], rest[4096], frame[256];
+
+	text[0] = '\0';
+	for (uint32_t id = slice->samples[1].node; id; id = slice->nodes[id].parent) {
+		print_location(slice, slice->nodes[id].location, frame, sizeof(frame));
+		snprintf(rest, sizeof(rest), "%s", text);
+		snprintf(text, sizeof(text), "%s%s%.3000s", frame, rest[0] ? "; " : "", rest);
+	}
+	return text;
+}
+
+#define MAIN_10    "[python 3.8] main /app/a.py:10 from 10"
+#define MAIN_11    "[python 3.8] main /app/a.py:11 from 10"
+#define WORK_12    "[python 3.8] work /app/a.py:12 from 10"
+#define UNMAPPED   "[unknown: address outside every mapping]"
+#define NO_INFO    "[unknown: no unwind information]"
+#define NO_RUNNER  "[unknown: what runs these Python frames]"
+#define NO_CODE    "[python: code not known]"
+#define WORDS(...) {__VA_ARGS__}, sizeof((u64[]){__VA_ARGS__}) / sizeof(u64)
+
+static const struct stack_case {
+	u64 words[12];
+	size_t len;
+	const char *path;
+	struct drain_losses losses;
+} stack_cases[] = {
+	{WORDS(0x1010, 0x1020), "file 0x20; file 0x10", {0}},
+	/* Python frames stand among the native ones. */
+	{WORDS(0x1010, P(0xbb), O(8), P(0xaa), O(4), L(0x1020), 0x1030),
+         "file 0x30; loop 0x20; " MAIN_11 "; " WORK_12 "; file 0x10",
+         {0}},
+	/* A callback: two runs of them. */
+	{WORDS(P(0xbb), O(9), L(0x1020), 0x1040, P(0xaa), O(0), L(0x1021), 0x1030),
+         "file 0x30; loop 0x21; " MAIN_10 "; file 0x40; loop 0x20; " WORK_12,
+         {0}},
+	{WORDS(L(0x8010), 0x8020), "[jit]; [jit]", {0}},
+	{WORDS(P(0xcc), O(8), L(0x1020)), "loop 0x20; " NO_CODE, {.python_codes_unknown = 1}},
+	/* What stands alone is no frame. */
+	{WORDS(P(0xbb), 0x1010), "file 0x10", {.python_words_misplaced = 1}},
+	{WORDS(O(4), 0x1010), "file 0x10", {.python_words_misplaced = 1}},
+	{WORDS(O(4), P(0xaa), 0x1010), "file 0x10", {.python_words_misplaced = 2}},
+	{WORDS(P(0xbb), P(0xaa), O(4), O(8), 0x1010),
+         "file 0x10; " MAIN_11,
+         {.python_words_misplaced = 2}},
+	{WORDS(P(0xbb)), NO_RUNNER, {.python_words_misplaced = 1}},
+	/* An address outside every mapping ends the native frames, not those of Python. */
+	{WORDS(0x1010, 0x7000, 0x1020), UNMAPPED "; file 0x10", {.frames_unmapped = 1}},
+	{WORDS(0x1010, P(0xbb), O(8), L(0x7000), 0x1030, P(0xaa), O(4)),
+         UNMAPPED "; " MAIN_11 "; " WORK_12 "; file 0x10",
+         {.frames_unmapped = 1}},
+	{WORDS(0xffffffffff600000, 0x1010), UNMAPPED, {.frames_unmapped = 1}},
+	{WORDS(WORD_LOOP + WORD_PYTHON, 0x1010), UNMAPPED, {.frames_unmapped = 1}},
+	/* A cut native stack, and what was left of the Python one. */
+	{WORDS(0x1010, P(0xaa), O(4), COUNTER_cut_no_rows),
+         NO_INFO "; " MAIN_11 "; file 0x10",
+         {0}},
+	{WORDS(COUNTER_cut_no_rows), NO_INFO, {0}},
+	{WORDS(0x1010, 0x1020, P(0xaa), O(4)),
+         NO_RUNNER "; " MAIN_11 "; file 0x20; file 0x10",
+         {0}},
+};
+
+START_TEST(words_become_frames)
+{
+	const struct stack_case *stack_case = &stack_cases[_i];
+	_cleanup_(profile_unrefp) struct profile *slice =
+		drain_words(stack_case->words, stack_case->len);
+
+	ck_assert_str_eq(path_of(slice), stack_case->path);
+	ck_assert_mem_eq(&losses, &stack_case->losses, sizeof(losses));
+}
+END_TEST
+
+/* The kernel half tells of it when it meets it again. */
+START_TEST(asks_again_for_what_is_not_known)
+{
+	static const u64 words[] = {P(0xcc), O(4), P(0xaa), O(4), L(0x1020)};
+	static u64 told[PYTHON_SENT];
+	_cleanup_(profile_unrefp) struct profile *slice = NULL;
+
+	told[0xaa] = 0xaa;
+	told[0xcc ^ 1] = 0xcc;
+	told[0xcc] = 0xcc + PYTHON_SENT;
+	tables.codes_told = told;
+	slice = drain_words(words, 5);
+	tables.codes_told = NULL;
+	ck_assert_uint_eq(told[0xaa], 0xaa);
+	ck_assert_uint_eq(told[0xcc ^ 1], 0);
+	ck_assert_uint_eq(told[0xcc], 0xcc + PYTHON_SENT);
+}
+END_TEST
+
+START_TEST(every_frame_of_a_deep_stack)
+{
+	u64 words[MAX_STACK_FRAMES + 2];
+	size_t frames = 0;
+	_cleanup_(profile_unrefp) struct profile *slice = NULL;
+
+	/* An odd number of words before, so that nodes part a frame's two. */
+	for (size_t at = 0; at < MAX_STACK_FRAMES - 2; at += 2) {
+		words[at] = P(at % 4 ? 0xaa : 0xbb);
+		words[at + 1] = O(4);
+	}
+	words[MAX_STACK_FRAMES - 2] = L(0x1020);
+	slice = drain_words(words, MAX_STACK_FRAMES - 1);
+	for (uint32_t id = slice->samples[1].node; id; id = slice->nodes[id].parent)
+		frames++;
+	ck_assert_uint_eq(frames, (MAX_STACK_FRAMES - 2) / 2 + 1);
+	ck_assert_uint_eq(slice->location_count, 1 + 3); /* main, work, the loop */
+	ck_assert_uint_eq(slice->line_count, 1 + 2);
+	ck_assert_uint_eq(losses.python_words_misplaced, 0);
+}
+END_TEST
+
+START_TEST(a_lost_part)
+{
+	static const u64 words[] = {0x1010, P(0xaa), O(4), L(0x1020)};
+	_cleanup_(profile_unrefp) struct profile *slice = NULL;
+
+	put_stack(words, 4);
+	nodes[0].parent = 0x9999;
+	slice = drain(1);
+	ck_assert_str_eq(path_of(slice),
+	                 "[unknown: stack lost]; loop 0x20; " MAIN_11 "; file 0x10");
+	ck_assert_uint_eq(losses.frames_without_stack, 1);
+}
+END_TEST
+
+START_TEST(too_many_words)
+{
+	static const u64 words[MAX_WORDS] = {P(0xaa), O(4)};
+	_cleanup_(profile_unrefp) struct profile *slice = drain_words(words, MAX_WORDS);
+
+	ck_assert_uint_eq(losses.frames_unmapped, 1);
+	ck_assert_str_eq(path_of(slice), UNMAPPED "; " MAIN_11);
+}
+END_TEST
+
+START_TEST(frames_of_an_unknown_process)
+{
+	static const u64 words[] = {0x1010, P(0xaa), O(4), L(0x1020)};
+	_cleanup_(profile_unrefp) struct profile *slice = NULL;
+
+	key.pid = key.tid = PID + 1;
+	slice = drain_words(words, 4);
+	ck_assert_str_eq(path_of(slice), UNMAPPED "; " MAIN_11);
+	ck_assert_uint_eq(losses.images_missing, tally.count);
+}
+END_TEST
+
+START_TEST(without_python)
+{
+	static const u64 words[] = {0x1010, P(0xaa), O(4), L(0x1020)};
+	_cleanup_(profile_unrefp) struct profile *slice = NULL;
+	struct python_codes *codes = tables.codes;
+
+	tables.codes = NULL;
+	slice = drain_words(words, 4);
+	tables.codes = codes;
+	ck_assert_str_eq(path_of(slice), "loop 0x20; " NO_CODE "; file 0x10");
+}
+END_TEST
+
+/* The loop's frame of a file and another frame of it: the same file, twice. */
+START_TEST(loops_are_apart)
+{
+	static const u64 words[] = {L(0x1010), 0x1010};
+	_cleanup_(profile_unrefp) struct profile *slice = drain_words(words, 2);
+	struct quality quality;
+
+	ck_assert_uint_eq(slice->mapping_count, 1 + 2);
+	ck_assert_uint_eq(slice->mappings[1].path, slice->mappings[2].path);
+	ck_assert_int_eq(quality_of(slice, &quality), 0);
+	ck_assert_uint_eq(quality.complete, tally.count);
+}
+END_TEST
+
+static const struct {
+	u8 gil;
+	const char *name;
+} gils[] = {
+	{GIL_UNKNOWN, ""}, {GIL_HELD, "held"}, {GIL_RELEASED, "released"}, {GIL_NONE, "none"},
+	{4, ""},           {255, ""},
+};
+
+START_TEST(tasks_say_how_python_ran)
+{
+	static const u64 python[] = {P(0xaa), O(4), L(0x1020)}, native[] = {0x1010};
+	_cleanup_(profile_unrefp) struct profile *slice = NULL, *other = NULL;
+	const struct task *task;
+
+	key.gil = gils[_i].gil;
+	slice = drain_words(python, 3);
+	task = &slice->tasks[1];
+	ck_assert_str_eq(profile_string(slice, task->gil), gils[_i].name);
+	ck_assert_str_eq(profile_string(slice, task->python_version), "3.8");
+	ck_assert_str_eq(profile_string(slice, task->comm), "program");
+	other = drain_words(native, 1);
+	ck_assert_uint_eq(other->tasks[1].python_version, 0);
+}
+END_TEST
+
+Suite *drain_suite(void)
+{
+	Suite *suite = suite_create("drain");
+	TCase *stacks = tcase_create("stacks");
+
+	tcase_add_checked_fixture(stacks, set_up, tear_down);
+	tcase_add_loop_test(stacks, words_become_frames, 0,
+	                    sizeof(stack_cases) / sizeof(stack_cases[0]));
+	tcase_add_test(stacks, asks_again_for_what_is_not_known);
+	tcase_add_test(stacks, every_frame_of_a_deep_stack);
+	tcase_add_test(stacks, a_lost_part);
+	tcase_add_test(stacks, too_many_words);
+	tcase_add_test(stacks, frames_of_an_unknown_process);
+	tcase_add_test(stacks, without_python);
+	tcase_add_test(stacks, loops_are_apart);
+	tcase_add_loop_test(stacks, tasks_say_how_python_ran, 0, sizeof(gils) / sizeof(gils[0]));
+	suite_add_tcase(suite, stacks);
+	return suite;
+}

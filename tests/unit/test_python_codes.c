@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Code objects as the kernel half tells them: names, lines, what is told again, what is cut, what
+ * is forgotten, and what lies about itself.
+ */
+#include "tests/unit/suites.h"
+
+#include "base/buf.h"
+#include "interp/python_codes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define UNREADABLE "[python: name not readable]"
+
+/* A description to be told, from what a test says of it. */
+struct told {
+	struct python_code code;
+	const char *name, *file;
+	const void *lines;
+};
+
+static struct told told_of(uint64_t signature, const char *name, const char *file)
+{
+	struct told told = {
+		.code = {.signature = signature,
+	                 .pid = (uint32_t)getpid(),
+	                 .version = 0x030b,
+	                 .first_line = 10,
+	                 .lines_bytes = 3,
+	                 .name_bytes = (uint16_t)strlen(name),
+	                 .file_bytes = (uint16_t)strlen(file),
+	                 .name_kind = 1,
+	                 .file_kind = 1},
+		.name = name,
+		.file = file,
+		.lines = "\xd8\x00\x00", /* line 11, of one instruction */
+	};
+
+	return told;
+}
+
+static int tell(struct python_codes *codes, const struct told *told)
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
+	size_t lines = told->code.lines_bytes;
+
+	buf_add(&bytes, &told->code, sizeof(told->code));
+	buf_add(&bytes, told->name, told->code.name_bytes);
+	buf_add(&bytes, told->file, told->code.file_bytes);
+	buf_add(&bytes, told->lines, lines < MAX_PYTHON_LINES ? lines : MAX_PYTHON_LINES);
+	return python_codes_add(codes, bytes.data, bytes.len);
+}
+
+static void check_place(struct python_codes *codes, uint64_t signature, const char *function,
+                        const char *file, uint32_t line)
+{
+	struct python_place place;
+
+	ck_assert(python_codes_find(codes, signature, 0, &place));
+	ck_assert_str_eq(place.function, function);
+	ck_assert_str_eq(place.file, file);
+	ck_assert_uint_eq(place.line, line);
+}
+
+static uint64_t identity(struct python_codes *codes, uint64_t signature, uint32_t offset)
+{
+	struct python_place place;
+
+	ck_assert(python_codes_find(codes, signature, offset, &place));
+	return place.identity;
+}
+
+START_TEST(tells_what_it_was_told)
+{
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
+	struct told told = told_of(1, "C.method", "/srv/app.py");
+	struct python_place place = {.line = 77};
+
+	ck_assert_int_eq(tell(codes, &told), 0);
+	check_place(codes, 1, "C.method", "/srv/app.py", 11);
+	ck_assert(python_codes_find(codes, 1, 4, &place));
+	ck_assert_uint_eq(place.line, 0);
+	ck_assert_uint_eq(place.first_line, 10);
+	ck_assert_uint_eq(place.version, 0x030b);
+	place.line = 77;
+	ck_assert(!python_codes_find(codes, 2, 0, &place));
+	ck_assert_uint_eq(place.line, 77);
+}
+END_TEST
+
+struct named {
+	uint16_t bytes;
+	uint8_t kind, cut;
+	const char *name, *function, *file;
+};
+
+static const struct named named[] = {
+	{0, 0, 0, "", UNREADABLE, ""},
+	{0, 1, 3, "", UNREADABLE, ""},
+	{0, 99, 0, "", UNREADABLE, ""},
+	{1, 2, 0, "f", UNREADABLE, ""},
+	{4, 1, 0,
+         "na\x01"
+         "e",
+         "na e", "na e"},
+	{4, 1, 3, "name", "name...", "name..."},
+	{4, 3, 0,
+         "f\xfc"
+         "r1",
+         "f\xc3\xbcr1", "f\xc3\xbcr1"},
+	{4, 2, 0, "\xb1\x03\x00\xd8", "\xce\xb1\xef\xbf\xbd", "\xce\xb1\xef\xbf\xbd"},
+	{4, 4, 0, "\x00\xf6\x01\x00", "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+};
+
+START_TEST(names_of_each_kind)
+{
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
+	struct told told = told_of(1, named[_i].name, named[_i].name);
+
+	told.code.name_bytes = told.code.file_bytes = named[_i].bytes;
+	told.code.name_kind = told.code.file_kind = named[_i].kind;
+	told.code.cut = named[_i].cut;
+	ck_assert_int_eq(tell(codes, &told), 0);
+	check_place(codes, 1, named[_i].function, named[_i].file, 11);
+}
+END_TEST
+
+START_TEST(identity_is_of_what_is_shown)
+{
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
+	struct told first = told_of(1, "ab", "c"), same = told_of(2, "ab", "c");
+	struct told shifted = told_of(3, "a", "bc"), later = told_of(4, "ab", "c");
+
+	later.code.first_line = 12;
+	same.code.pid = 1;
+	same.code.version = 0x030c;
+	tell(codes, &first);
+	tell(codes, &same);
+	tell(codes, &shifted);
+	tell(codes, &later);
+	ck_assert_uint_eq(identity(codes, 1, 0), identity(codes, 2, 0));
+	ck_assert_uint_eq(identity(codes, 1, 0), identity(codes, 1, 1));
+	ck_assert_uint_ne(identity(codes, 1, 0), identity(codes, 1, 4));
+	ck_assert_uint_ne(identity(codes, 1, 0), identity(codes, 3, 0));
+	ck_assert_uint_ne(identity(codes, 1, 0), identity(codes, 4, 0));
+}
+END_TEST
+
+START_TEST(told_again_only_more_counts)
+{
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
+	struct told little = told_of(1, "", ""), much = told_of(1, "function", "/file.py");
+	struct told other = told_of(1, "xunction", "/file.py");
+	struct python_codes_stats stats;
+
+	little.code.lines_bytes = 0;
+	ck_assert_int_eq(tell(codes, &little), 0);
+	check_place(codes, 1, UNREADABLE, "", 0);
+	ck_assert_int_eq(tell(codes, &much), 0);
+	ck_assert_int_eq(tell(codes, &other), 0);
+	ck_assert_int_eq(tell(codes, &little), 0);
+	check_place(codes, 1, "function", "/file.py", 11);
+	python_codes_get_stats(codes, &stats);
+	ck_assert_uint_eq(stats.codes, 1);
+	ck_assert_uint_eq(stats.codes_evicted, 0);
+}
+END_TEST
+
+/* Tables longer than what is told: of this process. */
+
+enum { LONG_LINES = 3 * MAX_PYTHON_LINES };
+
+static void make_long(uint8_t table[LONG_LINES])
+{
+	/* One instruction each, the line up by one: 0xd8 and two columns. */
+	for (size_t i = 0; i < LONG_LINES; i++)
+		table[i] = i % 3 ? 0 : 0xd8;
+}
+
+static void check_far(struct python_codes *codes, uint32_t line)
+{
+	struct python_place place;
+
+	ck_assert(python_codes_find(codes, 1, 2 * 4000, &place));
+	ck_assert_uint_eq(place.line, line);
+	check_place(codes, 1, "f", "g", 11);
+}
+
+static struct told told_long(const uint8_t *table)
+{
+	struct told told = told_of(1, "f", "g");
+
+	told.code.lines_bytes = LONG_LINES;
+	told.code.lines_address = (uint64_t)(uintptr_t)table;
+	told.lines = table;
+	return told;
+}
+
+START_TEST(long_tables_are_fetched)
+{
+	static uint8_t table[LONG_LINES];
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
+	struct told told = told_long(table);
+
+	make_long(table);
+	ck_assert_int_eq(tell(codes, &told), 0);
+	check_far(codes, 10 + 4001);
+}
+END_TEST
+
+START_TEST(long_tables_that_are_gone)
+{
+	static uint8_t table[LONG_LINES], other[LONG_LINES];
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
+	struct told told = told_long(table);
+
+	make_long(table);
+	make_long(other);
+	other[MAX_PYTHON_LINES - 1] ^= 1;
+	switch (_i) {
+	case 0: /* something else is there by now */
+		told.code.lines_address = (uint64_t)(uintptr_t)other;
+		break;
+	case 1: /* nothing is there */
+		told.code.lines_address = 0;
+		break;
+	case 2: /* no address of a process */
+		told.code.lines_address = UINT64_MAX - 5;
+		break;
+	case 3:
+		told.code.pid = 0;
+		break;
+	case 4:
+		told.code.pid = UINT32_MAX;
+		break;
+	case 5: /* more than is believed */
+		told.code.lines_bytes = UINT32_MAX;
+		break;
+	case 6:
+		told.code.lines_bytes = (1 << 20) + 1;
+		break;
+	}
+	ck_assert_int_eq(tell(codes, &told), 0);
+	check_far(codes, 0);
+	/* Told again when it is there, it is known to its end. */
+	told = told_long(table);
+	ck_assert_int_eq(tell(codes, &told), 0);
+	check_far(codes, 10 + 4001);
+}
+END_TEST
+
+/* In 3.8 and 3.9 the line stays behind the end, but not behind a cut. */
+START_TEST(cut_pairs)
+{
+	static const uint8_t pairs[MAX_PYTHON_LINES + 2] = {2, 1, 2, 1};
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
+	struct told told = told_of(1, "f", "g");
+	struct python_place place;
+
+	told.code.version = 0x0308 + (uint32_t)_i;
+	told.code.lines_bytes = sizeof(pairs);
+	told.lines = pairs;
+	ck_assert_int_eq(tell(codes, &told), 0);
+	check_place(codes, 1, "f", "g", 10);
+	ck_assert(python_codes_find(codes, 1, 2, &place));
+	ck_assert_uint_eq(place.line, 11);
+	ck_assert(python_codes_find(codes, 1, 4, &place));
+	ck_assert_uint_eq(place.line, 0);
+
+	told.code.signature = 2;
+	told.code.lines_bytes = 4;
+	ck_assert_int_eq(tell(codes, &told), 0);
+	ck_assert(python_codes_find(codes, 2, 4, &place));
+	ck_assert_uint_eq(place.line, 12);
+}
+END_TEST
+
+START_TEST(forgets_what_is_not_asked_for)
+{
+	enum { COUNT = 1000, MAX_BYTES = 16 * 1024 };
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(MAX_BYTES);
+	struct python_codes_stats stats;
+	struct python_place place;
+
+	for (uint64_t i = 1; i <= COUNT; i++) {
+		struct told told = told_of(i, "function", i % 2 ? "/one.py" : "/two.py");
+
+		ck_assert_int_eq(tell(codes, &told), 0);
+		check_place(codes, i, "function", i % 2 ? "/one.py" : "/two.py", 11);
+		ck_assert(python_codes_find(codes, 1, 0, &place));
+		python_codes_get_stats(codes, &stats);
+		ck_assert_uint_le(stats.code_bytes, MAX_BYTES);
+	}
+	ck_assert_uint_gt(stats.codes, 10);
+	ck_assert_uint_eq(stats.codes + stats.codes_evicted, COUNT);
+	ck_assert(!python_codes_find(codes, 2, 0, &place));
+	ck_assert(python_codes_find(codes, COUNT, 0, &place));
+}
+END_TEST
+
+START_TEST(keeps_one_without_room)
+{
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(0);
+	struct told first = told_of(1, "f", "x"), second = told_of(2, "g", "y");
+	struct python_place place;
+
+	tell(codes, &first);
+	check_place(codes, 1, "f", "x", 11);
+	tell(codes, &second);
+	check_place(codes, 2, "g", "y", 11);
+	ck_assert(!python_codes_find(codes, 1, 0, &place));
+}
+END_TEST
+
+static void break_signature(struct python_code *code)
+{
+	code->signature |= 1ULL << 56;
+}
+
+static void break_name(struct python_code *code)
+{
+	code->name_bytes++;
+}
+
+static void break_name_much(struct python_code *code)
+{
+	code->name_bytes = UINT16_MAX;
+}
+
+static void break_file(struct python_code *code)
+{
+	code->file_bytes = UINT16_MAX;
+}
+
+static void break_lines(struct python_code *code)
+{
+	code->lines_bytes++;
+}
+
+static void break_lines_much(struct python_code *code)
+{
+	code->lines_bytes = UINT32_MAX;
+}
+
+static void break_name_kind(struct python_code *code)
+{
+	code->name_kind = 0;
+}
+
+static void break_file_kind(struct python_code *code)
+{
+	code->file_kind = 5;
+}
+
+static void (*const breaks[])(struct python_code *) = {
+	break_signature, break_name,       break_name_much, break_file,
+	break_lines,     break_lines_much, break_name_kind, break_file_kind,
+};
+
+START_TEST(lies_are_refused)
+{
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
+	struct told told = told_of(1, "name", "file");
+	struct python_codes_stats stats;
+	struct python_place place;
+
+	breaks[_i](&told.code);
+	buf_add(&bytes, &told.code, sizeof(told.code));
+	buf_add(&bytes, "namefile\xd8\0", sizeof("namefile\xd8\0"));
+	ck_assert_int_eq(python_codes_add(codes, bytes.data, bytes.len), -EBADMSG);
+	ck_assert(!python_codes_find(codes, 1, 0, &place));
+	python_codes_get_stats(codes, &stats);
+	ck_assert_uint_eq(stats.codes_broken, 1);
+	ck_assert_uint_eq(stats.codes, 0);
+}
+END_TEST
+
+START_TEST(cut_descriptions_are_refused)
+{
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
+	struct told told = told_of(1, "name", "file");
+	uint8_t bytes[sizeof(told.code) + 4 + 4 + 3];
+
+	memcpy(bytes, &told.code, sizeof(told.code));
+	memcpy(bytes + sizeof(told.code), "namefile\xd8\0", 11);
+	for (size_t len = 0; len < sizeof(bytes); len++) {
+		_cleanup_free_ uint8_t *copy = malloc(len + 1);
+
+		ck_assert_ptr_nonnull(copy);
+		memcpy(copy + 1, bytes, len);
+		ck_assert_int_eq(python_codes_add(codes, copy + 1, len), -EBADMSG);
+	}
+	ck_assert_int_eq(python_codes_add(codes, bytes, sizeof(bytes)), 0);
+	check_place(codes, 1, "name", "file", 11);
+}
+END_TEST
+
+Suite *python_codes_suite(void)
+{
+	Suite *suite = suite_create("python_codes");
+	TCase *tcase = tcase_create("python_codes");
+
+	tcase_add_test(tcase, tells_what_it_was_told);
+	tcase_add_loop_test(tcase, names_of_each_kind, 0, sizeof(named) / sizeof(named[0]));
+	tcase_add_test(tcase, identity_is_of_what_is_shown);
+	tcase_add_test(tcase, told_again_only_more_counts);
+	tcase_add_test(tcase, long_tables_are_fetched);
+	tcase_add_loop_test(tcase, long_tables_that_are_gone, 0, 7);
+	tcase_add_loop_test(tcase, cut_pairs, 0, 2);
+	tcase_add_test(tcase, forgets_what_is_not_asked_for);
+	tcase_add_test(tcase, keeps_one_without_room);
+	tcase_add_loop_test(tcase, lies_are_refused, 0, sizeof(breaks) / sizeof(breaks[0]));
+	tcase_add_test(tcase, cut_descriptions_are_refused);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

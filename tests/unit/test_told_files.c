@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Source files of interpreted code: which are remembered, with whom, and for how long.
+ */
+#include "tests/unit/suites.h"
+
+#include "profile/builder.h"
+#include "symbolize/told_files.h"
+
+#include <stdio.h>
+
+static uint32_t frame(struct builder *builder, uint32_t parent, uint64_t address, const char *file)
+{
+	uint32_t location = builder_location(builder, 0, address);
+	struct function function = {.name = builder_text(builder, "f"),
+	                            .filename = builder_text(builder, file)};
+
+	if (!builder_view(builder)->locations[location].line_count)
+		builder_line(builder, location, builder_function(builder, &function), 1);
+	return builder_node(builder, parent, location);
+}
+
+static void sample(struct builder *builder, uint32_t node, uint32_t pid)
+{
+	struct task task = {.pid = pid};
+
+	builder_sample(builder, node, builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){1});
+}
+
+static void check_pid(const struct told_files *files, const char *path, uint32_t pid)
+{
+	uint32_t found = 0;
+
+	ck_assert_int_eq(told_files_find(files, path, &found), pid != 0);
+	ck_assert_uint_eq(found, pid);
+}
+
+START_TEST(remembers_files)
+{
+	_cleanup_(told_files_release) struct told_files files = {.max_bytes = 1 << 20};
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	uint32_t node = frame(builder, 0, 1, "/srv/main.py");
+
+	sample(builder, frame(builder, node, 2, "/srv/one.py"), 7);
+	sample(builder, frame(builder, node, 3, "/srv/two.py"), 8);
+	sample(builder, frame(builder, node, 4, "relative.py"), 8);
+	sample(builder, frame(builder, node, 5, ""), 8);
+	frame(builder, 0, 6, "/srv/unused.py");
+	sample(builder, builder_node(builder, node, builder_location(builder, 0, 9)), 9);
+	sample(builder, 0, 9);
+	ck_assert_int_eq(told_files_note(&files, builder_view(builder)), 0);
+	check_pid(&files, "/srv/main.py", 7);
+	check_pid(&files, "/srv/one.py", 7);
+	check_pid(&files, "/srv/two.py", 8);
+	check_pid(&files, "relative.py", 0);
+	check_pid(&files, "", 0);
+	check_pid(&files, "/srv/unused.py", 0);
+	check_pid(&files, "/srv/main.p", 0);
+}
+END_TEST
+
+START_TEST(the_latest_profile_counts)
+{
+	_cleanup_(told_files_release) struct told_files files = {.max_bytes = 1 << 20};
+
+	for (uint32_t pid = 1; pid <= 3; pid++) {
+		_cleanup_(builder_freep) struct builder *builder = builder_new();
+
+		sample(builder, frame(builder, 0, 1, "/a.py"), pid);
+		ck_assert_int_eq(told_files_note(&files, builder_view(builder)), 0);
+		check_pid(&files, "/a.py", pid);
+	}
+	ck_assert_uint_gt(files.bytes, 0);
+}
+END_TEST
+
+START_TEST(is_bounded)
+{
+	enum { COUNT = 1000, MAX_BYTES = 8192 };
+	_cleanup_(told_files_release) struct told_files files = {.max_bytes = MAX_BYTES};
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	char path[32];
+
+	for (uint32_t i = 0; i < COUNT; i++) {
+		snprintf(path, sizeof(path), "/%u.py", i);
+		sample(builder, frame(builder, 0, i + 1, path), 5);
+	}
+	ck_assert_int_eq(told_files_note(&files, builder_view(builder)), 0);
+	ck_assert_uint_le(files.bytes, MAX_BYTES);
+	check_pid(&files, "/999.py", 5);
+	check_pid(&files, "/0.py", 0);
+}
+END_TEST
+
+Suite *told_files_suite(void)
+{
+	Suite *suite = suite_create("told_files");
+	TCase *tests = tcase_create("told_files");
+
+	tcase_add_test(tests, remembers_files);
+	tcase_add_test(tests, the_latest_profile_counts);
+	tcase_add_test(tests, is_bounded);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""After SECONDS of CPU time in before_exec it becomes the interpreter INTERPRETER, and spins in
+after_exec: execs.py SECONDS INTERPRETER.
+"""
+
+import os
+import sys
+import time
+
+
+def spin():
+    total = 0
+    for i in range(20000):
+        total = (total * 31 + i) & 0xFFFF
+    return total
+
+
+def before_exec(seconds):
+    while time.process_time() < seconds:
+        spin()
+
+
+def after_exec():
+    while True:
+        spin()
+
+
+if len(sys.argv) > 2:
+    print("ready", flush=True)
+    before_exec(float(sys.argv[1]))
+    os.execv(sys.argv[2], [sys.argv[2], sys.argv[0]])
+after_exec()

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Lives for 300 ms of CPU time, nearly all of it in <module> main short_lived."""
+
+import time
+
+
+def short_lived():
+    total = 0
+    for i in range(10000):
+        total = (total * 31 + i) & 0xFFFF
+    return total
+
+
+def main():
+    while time.process_time() < 0.3:
+        short_lived()
+
+
+main()
