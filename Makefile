@@ -107,6 +107,14 @@ bench-unwind: $(BUILD)/profd $(WORKLOADS) ## how many stacks are whole, by progr
 bench-names: $(BUILD)/profd $(BUILD)/tests/bench/names_cost ## what names and lines cost, beside other tools; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/names.py
 
+.PHONY: bench-python
+bench-python: $(BUILD)/profd ## profiles of Python beside py-spy's: what they say and what they cost; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/python.py
+
+.PHONY: agreement-python
+agreement-python: $(BUILD)/profd ## Python stacks against what the source can call, pair by pair; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/python_agreement.py
+
 .PHONY: agreement
 agreement: $(BUILD)/tests/bpf/oracle $(WORKLOADS) ## our walks of busy programs against libdw's, frame by frame; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/agreement.py

@@ -26,11 +26,13 @@ static const uint64_t fine_ns = 60 * NSEC_PER_SEC;
 
 /* How often it is looked whether something is held that nobody asks for. */
 static const uint64_t rest_ms = 20 * 1000;
+/* How long the end waits for the workers: somebody counts a second. */
+static const uint64_t patience_ms = 600;
 
 struct daemon {
 	uv_loop_t loop;
 	uv_signal_t terminate, interrupt;
-	uv_timer_t rest;
+	uv_timer_t rest, patience;
 	struct job resting; /* on the render lane, one at a time */
 	bool resting_now;
 	struct listeners listeners;
@@ -46,6 +48,16 @@ struct daemon {
 	uint64_t start_mono_ns;
 	bool loop_open, stopping;
 };
+
+/* A worker is still reading a large file, or waits for a file system that does not answer. It holds
+ * nothing that the end of the process does not give back. */
+static void on_impatience(uv_timer_t *timer)
+{
+	struct daemon *daemon = timer->data;
+
+	listeners_release(&daemon->listeners);
+	_exit(EXIT_SUCCESS);
+}
 
 /* Idempotent: a second signal, or a failed start, finds less to do. */
 static void daemon_stop(struct daemon *daemon)
@@ -64,6 +76,7 @@ static void daemon_stop(struct daemon *daemon)
 	uv_close((uv_handle_t *)&daemon->terminate, NULL);
 	uv_close((uv_handle_t *)&daemon->interrupt, NULL);
 	uv_close((uv_handle_t *)&daemon->rest, NULL);
+	uv_timer_start(&daemon->patience, on_impatience, patience_ms, 0);
 }
 
 static void on_signal(uv_signal_t *handle, int signal)
@@ -134,7 +147,11 @@ static int open_loop(struct daemon *daemon)
 	uv_signal_init(&daemon->loop, &daemon->terminate);
 	uv_signal_init(&daemon->loop, &daemon->interrupt);
 	uv_timer_init(&daemon->loop, &daemon->rest);
-	daemon->terminate.data = daemon->interrupt.data = daemon->rest.data = daemon;
+	uv_timer_init(&daemon->loop, &daemon->patience);
+	/* It does not keep the loop running. */
+	uv_unref((uv_handle_t *)&daemon->patience);
+	daemon->terminate.data = daemon->interrupt.data = daemon;
+	daemon->rest.data = daemon->patience.data = daemon;
 	err = uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
 	if (!err)
 		err = uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
@@ -265,6 +282,8 @@ static void daemon_release(struct daemon *daemon)
 {
 	if (daemon->loop_open) {
 		daemon_stop(daemon);
+		uv_run(&daemon->loop, UV_RUN_DEFAULT);
+		uv_close((uv_handle_t *)&daemon->patience, NULL);
 		uv_run(&daemon->loop, UV_RUN_DEFAULT);
 	}
 	server_free(daemon->server);

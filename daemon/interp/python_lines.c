@@ -2,7 +2,8 @@
 /*
  * One pass over a table up to the instruction asked for. Tables belong to whoever runs the program:
  * sums are 64 bits wide, so that no table of a length that is read can make them wrap, and a line
- * that is no positive int is no line.
+ * that is no positive int is no line. An instruction that the compiler gives no line does what
+ * belongs to the one before it, and gets the line of that.
  */
 #include "interp/python_lines.h"
 
@@ -25,7 +26,6 @@ enum entry_form {
 	FORM_ONE_LINE_2 = 12,
 	FORM_NO_COLUMNS = 13, /* a number follows */
 	FORM_LONG = 14,       /* likewise, and more behind it */
-	FORM_NONE = 15,       /* no line */
 };
 
 static uint32_t line_of(int64_t line)
@@ -61,7 +61,7 @@ static uint32_t line_by_ranges(const uint8_t *table, size_t len, int64_t line, u
 		if (delta != NO_LINE_DELTA)
 			line += delta;
 		if (end > offset)
-			return delta == NO_LINE_DELTA ? 0 : line_of(line);
+			return line_of(line);
 	}
 	return 0;
 }
@@ -108,7 +108,7 @@ static uint32_t line_by_entries(const uint8_t *table, size_t len, int64_t line, 
 		line += delta;
 		end += ((table[at] & 7U) + 1) * UNIT_BYTES;
 		if (end > offset)
-			return (table[at] >> 3 & 15) == FORM_NONE ? 0 : line_of(line);
+			return line_of(line);
 		do
 			at++;
 		while (at < len && !(table[at] & ENTRY_BEGIN));

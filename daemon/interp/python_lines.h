@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The line of the instruction at `offset` bytes; 0 when it has none, or the table is cut before it.
+/* The line of the instruction at `offset` bytes; 0 when the table is cut before it.
+ * One of no line has that of the one before.
  */
 uint32_t python_line(uint32_t version, const uint8_t *table, size_t len, uint32_t first_line,
                      uint32_t offset);

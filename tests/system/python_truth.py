@@ -94,6 +94,10 @@ class Truth:
         lines = self.codes[frame.file].get((frame.name, frame.start_line))
         return lines is not None and frame.line in lines
 
+    def lines_without(self, file, name):
+        """{0} when a function of that name has instructions that are of no line, else nothing."""
+        return {0 for (function, _), lines in self.codes[file].items() if function == name and 0 in lines}
+
     def is_library(self, frame):
         """Code of the standard library: a file of it, or one that is frozen into the interpreter."""
         return bool(re.search(r"/python3\.\d+t?/[\w/]+\.py$", frame.file)) or frame.file.startswith("<frozen ")

@@ -169,10 +169,11 @@ static size_t read_hex(const char *hex, uint8_t into[LARGEST])
 	return len;
 }
 
-/* The line that the runs have for an offset. */
+/* The line that the runs have for an offset; one of no line is of the line before, at first of the
+ * function's. */
 static uint32_t expected(const char *runs, uint32_t offset)
 {
-	uint32_t line = 0;
+	uint32_t line = 1;
 
 	while (*runs) {
 		char *end;
@@ -181,7 +182,7 @@ static uint32_t expected(const char *runs, uint32_t offset)
 		ck_assert_int_eq(*end, ':');
 		if (start > offset)
 			break;
-		line = (uint32_t)strtoul(end + 1, &end, 10);
+		line = (uint32_t)strtoul(end + 1, &end, 10) ?: line;
 		runs = end + (*end == ' ');
 	}
 	return line;
@@ -244,7 +245,7 @@ static const struct odd odds[] = {
 	{0x0308, 0x7fffffff, 0, 0, "0001"},
 	{0x0308, 0xffffffff, 0, 0, ""},
 	{0x0308, 0xffffffff, 0, 1, "0002"},
-	{0x030a, 1, 0, 0, "0480"},
+	{0x030a, 1, 0, 1, "0480"},
 	{0x030a, 1, 0, 0, "04ff"},
 	{0x030a, 1, 4, 2, "04800201"},
 	{0x030a, 1, 2, 1, "02800400"},
@@ -253,7 +254,7 @@ static const struct odd odds[] = {
 	{0x030b, 5, 0xffffffff, 0, "80"},
 	{0x0308, 5, 0xffffffff, 6, "ff01"},
 	/* Each form: none, short, one line 0 to 2, no columns, long. */
-	{0x030b, 5, 0, 0, "f8"},
+	{0x030b, 5, 0, 5, "f8"},
 	{0x030b, 5, 0, 5, "8000"},
 	{0x030b, 5, 0, 5, "d00000"},
 	{0x030b, 5, 0, 6, "d80000"},
