@@ -26,9 +26,9 @@ DUMP = """
 import dis, json, sys
 def walk(code):
     lines = {line for _, line in dis.findlinestarts(code)}
-    # Some instructions have no line.
+    # Some instructions have no line: they are shown at that of the one before.
     lines |= {line for _, _, line in getattr(code, "co_lines", list)()}
-    lines = sorted(line or 0 for line in lines)
+    lines = sorted({line or code.co_firstlineno for line in lines})
     yield getattr(code, "co_qualname", code.co_name), code.co_firstlineno, lines
     for const in code.co_consts:
         if hasattr(const, "co_code"):
@@ -93,10 +93,6 @@ class Truth:
             return self.is_library(frame)
         lines = self.codes[frame.file].get((frame.name, frame.start_line))
         return lines is not None and frame.line in lines
-
-    def lines_without(self, file, name):
-        """{0} when a function of that name has instructions that are of no line, else nothing."""
-        return {0 for (function, _), lines in self.codes[file].items() if function == name and 0 in lines}
 
     def is_library(self, frame):
         """Code of the standard library: a file of it, or one that is frozen into the interpreter."""

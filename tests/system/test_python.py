@@ -112,18 +112,15 @@ class Split(PythonCase):
     def test_lines_are_those_of_the_loops(self):
         loops = loops_of(self.path)
         for python, samples in self.each():
-            truth = Truth(python, self.path)
             with self.subTest(name_of(python)):
                 for part, (_, chain, _) in PARTS.items():
                     name = chain[-1].rpartition(".")[2]
                     if name not in loops:
                         continue
                     inside = [s for s in samples if self.part_of(python, s) == part]
-                    # Some jumps back to a loop's head have no line, as the interpreter itself says.
-                    allowed = loops[name] | truth.lines_without(self.path, shown(python, chain)[-1])
                     # A callback's loop is short beside the call; a class begins with its names.
                     at_least = 0.9 if part in ("callback", "class body") else 0.99
-                    self.assert_mostly(inside, lambda s, a=allowed: self.frames(s)[-1].line in a, at_least)
+                    self.assert_mostly(inside, lambda s, a=loops[name]: self.frames(s)[-1].line in a, at_least)
                     lines = {self.frames(s)[-1].line for s in inside}
                     self.assertGreater(len(lines & loops[name]), 1, f"{part}: {lines}")
 
