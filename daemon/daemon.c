@@ -137,9 +137,9 @@ static int open_loop(struct daemon *daemon)
 {
 	int err;
 
-	/* One for the render lane, one for unwind tables, one so that nothing of libuv's own waits
-	 * behind them. */
-	setenv("UV_THREADPOOL_SIZE", "3", 0);
+	/* One for the render lane, one for unwind tables, one for looking for Python, one so that
+	 * nothing of libuv's own waits behind them. */
+	setenv("UV_THREADPOOL_SIZE", "4", 0);
 	err = uv_loop_init(&daemon->loop);
 	if (err)
 		return err;
