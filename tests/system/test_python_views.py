@@ -111,7 +111,8 @@ class Views(PythonCase):
         found = []
         for sample in samples:
             at = [i for i, name in enumerate(sample.names) if name == "<module>"]
-            found += [tuple(sample.names[at[-1] + 1:at[-1] + 6])] * (sample.count if at else 0)
+            if at:
+                found += [tuple(sample.names[at[-1] + 1:at[-1] + 6])] * sample.count
         return found
 
     def test_the_loop_is_hidden_unless_asked_for(self):
