@@ -19,7 +19,8 @@ debian_packages()
 		protobuf-c-compiler libprotobuf-c-dev protobuf-compiler libmicrohttpd-dev libuv1-dev \
 		libjansson-dev libiberty-dev libzydis-dev uthash-dev check curl python3 procps iproute2 \
 		musl-tools ca-certificates git clang-format cppcheck shellcheck \
-		binutils dwz gfortran debuginfod libc6-dbg util-linux
+		binutils dwz gfortran debuginfod libc6-dbg util-linux \
+		python3-numpy libopenblas0-pthread python3-greenlet python3-gevent
 	has bpftool || { is_ubuntu && echo linux-tools-common linux-tools-generic || echo bpftool; }
 	has go || echo golang-go
 	has promtool || echo prometheus
@@ -36,7 +37,8 @@ fedora_packages()
 		elfutils-debuginfod-client-devel xz-devel zlib-devel protobuf-c-compiler protobuf-c-devel protobuf-compiler libmicrohttpd-devel \
 		libuv-devel jansson-devel binutils-devel zydis-devel uthash-devel check-devel curl python3 procps-ng \
 		iproute ca-certificates git-core clang-tools-extra cppcheck ShellCheck libasan libubsan \
-		glibc-static musl-gcc binutils dwz gcc-gfortran elfutils-debuginfod glibc-debuginfo util-linux
+		glibc-static musl-gcc binutils dwz gcc-gfortran elfutils-debuginfod glibc-debuginfo util-linux \
+		python3-numpy python3-greenlet python3-gevent
 	has bpftool || echo bpftool
 	has go || echo golang
 	has promtool || echo golang-github-prometheus
