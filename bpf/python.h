@@ -36,8 +36,8 @@ enum {
 	PYTHON_LOOPS = 4,      /* pieces of the loop's code: compilers split off cold ones */
 	PYTHON_OWNER_SHIM = 3, /* frame.owner from here on: an entry, not a function */
 	MAX_PYTHON_PROCESSES = 4096,
-	MAX_PYTHON_THREADS = 512, /* of an interpreter, looked through for one */
-	MAX_PYTHON_INTERPRETERS = 16,
+	MAX_PYTHON_THREADS = 512,   /* of an interpreter, looked through for one */
+	MAX_PYTHON_SEARCHES = 8192, /* interpreters and thread states, of a process */
 };
 
 /* Offsets in bytes into CPython's structures, as this process has them. 0 where there is no such
@@ -97,14 +97,14 @@ struct python_process {
  * through the ring buffer python_codes before the sample that names it is added. Read while the
  * code runs, so it cannot have been freed. */
 struct python_code {
-	u64 signature; /* 56 bits: of process, program, code object, its names and its first line */
+	u64 signature;     /* 56 bits: of process, program, code object, its names and its lines */
 	u64 lines_address; /* of the data of its line table, for one that was too long */
 	u32 pid;
 	u32 version;
 	u32 first_line;
 	u32 lines_bytes; /* of the line table; only the first MAX_PYTHON_LINES are here */
-	u16 name_bytes;  /* here; 0: could not be read */
-	u16 file_bytes;  /* here; 0: could not be read */
+	u16 name_bytes;  /* here; 0: could not be read, or empty */
+	u16 file_bytes;  /* the same */
 	u8 name_kind; /* 1: ASCII, else the bytes of one character: 2 is UCS-2, 4 UCS-4; 3: Latin-1
 	               */
 	u8 file_kind;

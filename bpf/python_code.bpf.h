@@ -37,12 +37,13 @@ static __always_inline u64 sign(const struct python_walk *python)
 	hash = mix(hash, name_of(python));
 	hash = mix(hash, code_word(python, python->process.code_filename));
 	hash = mix(hash, code_int(python, python->process.code_first_line));
+	hash = mix(hash, code_word(python, python->process.code_lines));
 	return (hash ^ hash >> 7) & WORD_VALUE;
 }
 
 struct text {
-	u32 bytes; /* copied; 0: not readable */
-	u8 kind, cut;
+	u32 bytes;    /* copied */
+	u8 kind, cut; /* kind 0: not readable */
 };
 
 /* Copies a str object's characters to python->told_texts. */
@@ -58,7 +59,7 @@ static __always_inline struct text copy_text(struct python_walk *python, u64 at,
 		return text;
 	ascii = state >> (process->ascii_shift & 31) & 1;
 	width = state >> (process->kind_shift & 31) & 7;
-	if (length == 0 || length > (1U << 30) || (width != 1 && width != 2 && width != 4))
+	if (length > (1U << 30) || (width != 1 && width != 2 && width != 4))
 		return text;
 	bytes = length * width;
 	text.cut = bytes > max;
@@ -124,8 +125,8 @@ __noinline u32 python_tell(u32 half)
 	bytes = sizeof(python->told) + name.bytes + file.bytes + lines;
 	barrier_var(bytes);
 	if (bytes > MAX_PYTHON_CODE ||
-	    bpf_ringbuf_output(&python_codes, &python->told, bytes, 0) != 0 || !name.bytes ||
-	    !file.bytes || !python->told.lines_address) {
+	    bpf_ringbuf_output(&python_codes, &python->told, bytes, 0) != 0 || !name.kind ||
+	    !file.kind || !python->told.lines_address) {
 		count(half, COUNTER_python_codes_lost, 1);
 		return 1;
 	}

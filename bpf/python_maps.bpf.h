@@ -18,7 +18,7 @@ enum {
 };
 
 /* Thread states and interpreters are added at the head of their lists: while the heads are the
- * same, there is no new one. */
+ * same, there is no new one, of a process with one interpreter. */
 struct python_thread {
 	u64 pointer; /* the thread's, see task_thread_pointer() */
 	u64 pid;

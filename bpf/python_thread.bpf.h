@@ -76,8 +76,9 @@ static long search_thread(u32 index, void *context)
 	if (!thread) {
 		u64 interpreter = search->next_interpreter;
 
-		if (!interpreter || search->interpreters++ == MAX_PYTHON_INTERPRETERS)
+		if (!interpreter)
 			return 1;
+		search->interpreters++;
 		search->interpreter = interpreter;
 		search->threads = 0;
 		search->thread = python_pointer(interpreter + python->process.interpreter_threads);
@@ -108,7 +109,7 @@ static __always_inline int find_thread(struct python_walk *python)
 	u32 at = mix(mix(0, pointer), python->pid) >> 32 & (PYTHON_THREADS - 1);
 	struct python_thread *known = bpf_map_lookup_elem(&python_threads, &at);
 
-	if (!known || !interpreter || !first)
+	if (!known || !interpreter)
 		return 0;
 	if (known->pointer == pointer && known->pid == python->pid &&
 	    known->first_interpreter == interpreter && known->first_thread == first &&
@@ -119,11 +120,12 @@ static __always_inline int find_thread(struct python_walk *python)
 	}
 	__builtin_memset(&python->search, 0, sizeof(python->search));
 	python->search.next_interpreter = interpreter;
-	bpf_loop(MAX_PYTHON_INTERPRETERS * (MAX_PYTHON_THREADS + 1), search_thread, &pointer, 0);
+	bpf_loop(MAX_PYTHON_SEARCHES, search_thread, &pointer, 0);
 	python->interpreter = python->search.found_interpreter;
 	python->thread = python->search.found_thread;
-	/* Which of several it is changes without a change in the lists. */
-	if (python->search.found == 1)
+	/* Which of several it is changes without a change in the lists, and one more in another
+	 * interpreter than the first would not be seen. */
+	if (python->search.found == 1 && python->search.interpreters == 1)
 		*known = (struct python_thread){
 			.pointer = pointer,
 			.pid = python->pid,

@@ -77,8 +77,11 @@ static long step(u32 index, void *context)
 		cut(&scratch->walk, COUNTER_cut_truncated);
 		return 1;
 	}
-	/* Whatever a signal's frame restores, it is no other kind of word. */
-	pc = scratch->walk.pc & WORD_VALUE;
+	/* Whatever a signal's frame restores, it is no other kind of word; [vsyscall] has all bits
+	 * of the top byte. */
+	pc = scratch->walk.pc;
+	if (pc >> WORD_SHIFT != WORD_KIND >> WORD_SHIFT)
+		pc &= WORD_VALUE;
 	scratch->frames[scratch->walk.len & (SCRATCH_FRAMES - 1)] = pc;
 	frame = &scratch->native[scratch->walk.len++ & (MAX_USER_FRAMES - 1)];
 	frame->pc = pc;

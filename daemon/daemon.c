@@ -47,6 +47,7 @@ struct daemon {
 	struct utsname host;
 	uint64_t start_mono_ns;
 	bool loop_open, stopping;
+	int status; /* of exit, should the end not be waited for */
 };
 
 /* A worker is still reading a large file, or waits for a file system that does not answer. It holds
@@ -56,7 +57,7 @@ static void on_impatience(uv_timer_t *timer)
 	struct daemon *daemon = timer->data;
 
 	listeners_release(&daemon->listeners);
-	_exit(EXIT_SUCCESS);
+	_exit(daemon->status);
 }
 
 /* Idempotent: a second signal, or a failed start, finds less to do. */
@@ -317,7 +318,7 @@ int daemon_run(const struct config *config)
 		err = serve(&daemon, config, why);
 	if (err) {
 		log_error("%s", why);
-		return EXIT_FAILURE;
+		return daemon.status = EXIT_FAILURE;
 	}
 	log_started(&bound, config);
 	if (notify_send("READY=1") < 0)

@@ -40,20 +40,23 @@ static u64 *map_told(const struct bpf_map *map)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* What makes no sense is counted there; it keeps nobody from the rest. */
+/* What makes no sense is counted there; it keeps nobody from the rest. What was in the ring at the
+ * beginning is no more than it holds: who fills it as fast as it is read does not keep us here. */
 static int take_code(void *ctx, void *bytes, size_t len)
 {
 	struct python *python = ctx;
 
 	python_codes_add(python->codes, bytes, len);
-	return 0;
+	python->bytes_read += len;
+	return python->bytes_read < PYTHON_CODES_BYTES ? 0 : -EAGAIN;
 }
 
 void python_read(struct python *python)
 {
+	python->bytes_read = 0;
 	int err = ring_buffer__consume(python->ring);
 
-	if (err < 0)
+	if (err < 0 && err != -EAGAIN)
 		log_debug("cannot read the ring buffer of code objects: %s", strerror(-err));
 }
 

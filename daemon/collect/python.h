@@ -20,6 +20,7 @@ struct python {
 	struct python_codes *codes;
 	u64 *codes_told; /* PYTHON_SENT of them: what the kernel half has told, by signature */
 	struct ring_buffer *ring;
+	size_t bytes_read; /* of the ring, by one python_read() */
 	uv_poll_t poll;
 	bool polling;
 };

@@ -5,6 +5,7 @@
  */
 #include "interp/python_codes.h"
 
+#include "base/clock.h"
 #include "interp/process_memory.h"
 #include "interp/python_lines.h"
 #include "interp/python_text.h"
@@ -20,6 +21,7 @@ enum {
 	VERSION_3_10 = 0x030a,
 	CUT_NAME = 1,
 	CUT_FILE = 2,
+	FETCHED_BYTES = 16 << 20, /* a second, of line tables that were too long to be told */
 };
 
 struct source_file {
@@ -37,6 +39,8 @@ struct code {
 	size_t known; /* how many bytes it was told, to compare with what it is told again */
 	struct code *prev, *next; /* by when it was last asked for, latest first */
 	UT_hash_handle hh;
+	struct line_place *marks; /* in the line table; python_line_marks() */
+	size_t mark_count;
 	const uint8_t *lines; /* in text, behind the name */
 	char text[];
 };
@@ -46,6 +50,8 @@ struct python_codes {
 	struct code *codes; /* hash by signature */
 	struct code *latest;
 	struct source_file *files; /* hash by path */
+	uint64_t second_ns;        /* when the latest second began that was fetched in */
+	size_t fetched;            /* in it */
 	struct python_codes_stats stats;
 };
 
@@ -81,6 +87,7 @@ static void forget(struct python_codes *codes, struct code *code)
 	unref_file(codes, code->file);
 	codes->stats.codes--;
 	codes->stats.code_bytes -= code->bytes;
+	free(code->marks);
 	free(code);
 }
 
@@ -118,13 +125,28 @@ static int parse(const uint8_t *bytes, size_t len, struct told *ret_told)
 	return 0;
 }
 
+/* A program can have as many long tables as it likes, and fetching takes the loop's time. */
+static bool may_fetch(struct python_codes *codes, size_t len)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (now - codes->second_ns >= NSEC_PER_SEC) {
+		codes->second_ns = now;
+		codes->fetched = 0;
+	}
+	if (codes->fetched + len > FETCHED_BYTES)
+		return false;
+	codes->fetched += len;
+	return true;
+}
+
 /* The rest of a long table, from the process if that still has it there. NULL: what was told is all
  * there is. */
-static uint8_t *fetch_lines(struct told *told)
+static uint8_t *fetch_lines(struct python_codes *codes, struct told *told)
 {
 	size_t len = told->head.lines_bytes;
 
-	if (len <= MAX_PYTHON_LINES || len > MAX_PROCESS_MEMORY_BYTES)
+	if (len <= MAX_PYTHON_LINES || len > MAX_PROCESS_MEMORY_BYTES || !may_fetch(codes, len))
 		return NULL;
 	_cleanup_free_ uint8_t *lines = malloc(len);
 	if (!lines || process_memory_read(told->head.pid, told->head.lines_address, lines, len) ||
@@ -184,6 +206,7 @@ static uint64_t identity_of(const struct code *code)
 static int keep(struct python_codes *codes, const struct told *told, const struct buf *name,
                 struct source_file *file)
 {
+	size_t marks_bytes = (told->lines_len / LINE_STEP + 1) * sizeof(struct line_place);
 	size_t bytes = sizeof(struct code) + name->len + 1 + told->lines_len;
 	struct code *code = calloc(1, bytes);
 
@@ -193,7 +216,7 @@ static int keep(struct python_codes *codes, const struct told *told, const struc
 	code->file = file;
 	code->version = told->head.version;
 	code->first_line = told->head.first_line;
-	code->bytes = bytes;
+	code->bytes = bytes + marks_bytes;
 	code->known = known_bytes(told);
 	memcpy(code->text, name->data, name->len);
 	memcpy(code->text + name->len + 1, told->lines, told->lines_len);
@@ -203,14 +226,19 @@ static int keep(struct python_codes *codes, const struct told *told, const struc
 		told->lines_len - (told->lines_len < told->head.lines_bytes &&
 	                           told->head.version < VERSION_3_10 && told->lines_len % 2 == 0);
 	code->identity = identity_of(code);
-	HASH_ADD(hh, codes->codes, signature, sizeof(code->signature), code);
+	code->marks = calloc(code->lines_len / LINE_STEP + 1, sizeof(*code->marks));
+	if (code->marks)
+		HASH_ADD(hh, codes->codes, signature, sizeof(code->signature), code);
 	if (!code->hh.tbl) {
+		free(code->marks);
 		free(code);
 		return -ENOMEM;
 	}
+	code->mark_count = python_line_marks(code->version, code->lines, code->lines_len,
+	                                     code->first_line, code->marks);
 	DL_PREPEND(codes->latest, code);
 	codes->stats.codes++;
-	codes->stats.code_bytes += bytes;
+	codes->stats.code_bytes += code->bytes;
 	return 0;
 }
 
@@ -259,7 +287,7 @@ int python_codes_add(struct python_codes *codes, const void *bytes, size_t len)
 	}
 	old = find(codes, told.head.signature);
 	if (!old || old->lines_len < told.head.lines_bytes)
-		lines = fetch_lines(&told);
+		lines = fetch_lines(codes, &told);
 	if (old && old->known >= known_bytes(&told))
 		return 0;
 	if (old)
@@ -282,8 +310,9 @@ bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t 
 		return false;
 	DL_DELETE(codes->latest, code);
 	DL_PREPEND(codes->latest, code);
-	uint32_t line =
-		python_line(code->version, code->lines, code->lines_len, code->first_line, offset);
+	struct line_place place =
+		python_line_mark(code->marks, code->mark_count, code->first_line, offset);
+	uint32_t line = python_line(code->version, code->lines, code->lines_len, place, offset);
 	*ret_place = (struct python_place){
 		.function = code->text,
 		.file = code->file->path,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One pass over a table up to the instruction asked for. Tables belong to whoever runs the program:
- * sums are 64 bits wide, so that no table of a length that is read can make them wrap, and a line
- * that is no positive int is no line. An instruction that the compiler gives no line does what
- * belongs to the one before it, and gets the line of that.
+ * One pass over a table, from a mark up to the instruction asked for. Tables belong to whoever runs
+ * the program: sums are 64 bits wide, so that no table of a length that is read can make them wrap,
+ * and a line that is no positive int is no line. An instruction that the compiler gives no line
+ * does what belongs to the one before it, and gets the line of that.
  */
 #include "interp/python_lines.h"
 
@@ -35,33 +35,33 @@ static uint32_t line_of(int64_t line)
 
 /* 3.8, 3.9: pairs of bytes, how far the address and then the line goes. Behind the last pair the
  * line stays, so nothing but an odd length tells that a table was cut. */
-static uint32_t line_by_pairs(const uint8_t *table, size_t len, int64_t line, uint32_t offset)
+static uint32_t line_by_pairs(const uint8_t *table, size_t len, struct line_place *place,
+                              uint64_t offset)
 {
-	uint64_t address = 0;
+	for (; place->at + 1 < len; place->at += 2) {
+		uint64_t end = place->address + table[place->at];
 
-	for (size_t at = 0; at + 1 < len; at += 2) {
-		address += table[at];
-		if (address > offset)
-			return line_of(line);
-		line += (int8_t)table[at + 1];
+		if (end > offset)
+			return line_of(place->line);
+		place->address = end;
+		place->line += (int8_t)table[place->at + 1];
 	}
-	return len % 2 ? 0 : line_of(line);
+	return len % 2 ? 0 : line_of(place->line);
 }
 
 /* 3.10: pairs of bytes, how long a range is and how far its line is from that of the range before.
  */
-static uint32_t line_by_ranges(const uint8_t *table, size_t len, int64_t line, uint32_t offset)
+static uint32_t line_by_ranges(const uint8_t *table, size_t len, struct line_place *place,
+                               uint64_t offset)
 {
-	uint64_t end = 0;
+	for (; place->at + 1 < len; place->at += 2) {
+		int8_t delta = (int8_t)table[place->at + 1];
 
-	for (size_t at = 0; at + 1 < len; at += 2) {
-		int8_t delta = (int8_t)table[at + 1];
-
-		end += table[at];
+		place->address += table[place->at];
 		if (delta != NO_LINE_DELTA)
-			line += delta;
-		if (end > offset)
-			return line_of(line);
+			place->line += delta;
+		if (place->address > offset)
+			return line_of(place->line);
 	}
 	return 0;
 }
@@ -97,33 +97,78 @@ static bool read_delta(const uint8_t *table, size_t len, size_t at, int64_t *ret
 }
 
 /* 3.11 on: entries of a form and a length, with what the form wants behind it. */
-static uint32_t line_by_entries(const uint8_t *table, size_t len, int64_t line, uint32_t offset)
+static uint32_t line_by_entries(const uint8_t *table, size_t len, struct line_place *place,
+                                uint64_t offset)
 {
-	uint64_t end = 0;
 	int64_t delta;
 
-	for (size_t at = 0; at < len;) {
-		if (!(table[at] & ENTRY_BEGIN) || !read_delta(table, len, at, &delta))
+	while (place->at < len) {
+		if (!(table[place->at] & ENTRY_BEGIN) || !read_delta(table, len, place->at, &delta))
 			return 0;
-		line += delta;
-		end += ((table[at] & 7U) + 1) * UNIT_BYTES;
-		if (end > offset)
-			return line_of(line);
+		place->line += delta;
+		place->address += ((table[place->at] & 7U) + 1) * UNIT_BYTES;
+		if (place->address > offset)
+			return line_of(place->line);
 		do
-			at++;
-		while (at < len && !(table[at] & ENTRY_BEGIN));
+			place->at++;
+		while (place->at < len && !(table[place->at] & ENTRY_BEGIN));
 	}
 	return 0;
 }
 
-uint32_t python_line(uint32_t version, const uint8_t *table, size_t len, uint32_t first_line,
+static uint32_t line_from(uint32_t version, const uint8_t *table, size_t len,
+                          struct line_place *place, uint64_t offset)
+{
+	if (version >= VERSION_3_11)
+		return line_by_entries(table, len, place, offset);
+	if (version >= VERSION_3_10)
+		return line_by_ranges(table, len, place, offset);
+	return line_by_pairs(table, len, place, offset);
+}
+
+uint32_t python_line(uint32_t version, const uint8_t *table, size_t len, struct line_place place,
                      uint32_t offset)
 {
-	int64_t line = (int32_t)first_line;
+	return line_from(version, table, len, &place, offset);
+}
 
-	if (version >= VERSION_3_11)
-		return line_by_entries(table, len, line, offset);
-	if (version >= VERSION_3_10)
-		return line_by_ranges(table, len, line, offset);
-	return line_by_pairs(table, len, line, offset);
+/* Where an entry begins, at or behind `at`. */
+static size_t entry_from(uint32_t version, const uint8_t *table, size_t len, size_t at)
+{
+	while (version >= VERSION_3_11 && at < len && !(table[at] & ENTRY_BEGIN))
+		at++;
+	return at;
+}
+
+size_t python_line_marks(uint32_t version, const uint8_t *table, size_t len, uint32_t first_line,
+                         struct line_place *marks)
+{
+	struct line_place place = line_start(first_line);
+	size_t count = 0;
+
+	for (size_t at = LINE_STEP; at < len; at += LINE_STEP) {
+		size_t end = entry_from(version, table, len, at);
+
+		line_from(version, table, end, &place, UINT64_MAX);
+		if (end == len || place.at != end)
+			break;
+		marks[count++] = place;
+	}
+	return count;
+}
+
+struct line_place python_line_mark(const struct line_place *marks, size_t count,
+                                   uint32_t first_line, uint32_t offset)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (marks[middle].address <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? marks[low - 1] : line_start(first_line);
 }

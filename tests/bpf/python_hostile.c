@@ -85,8 +85,7 @@ START_TEST(looks_through_so_many_threads_only)
 	python_put(world, PY_THREAD + AT_THREAD_NEXT, PY_THREAD);
 	python_put(world, PY_INTERPRETER + AT_INTERPRETER_NEXT, PY_INTERPRETER);
 	ck_assert_str_eq(python_walk_text(world), "c e c e r");
-	ck_assert_uint_lt(world->result.reads,
-	                  2 * MAX_PYTHON_INTERPRETERS * (MAX_PYTHON_THREADS + 4));
+	ck_assert_uint_lt(world->result.reads, 2 * MAX_PYTHON_SEARCHES + 100);
 	ck_assert_uint_eq(world->result.counters[COUNTER_python_no_thread], 1);
 }
 END_TEST

@@ -82,7 +82,7 @@ static const struct {
 	{-1ULL, 1 << 2, 0, 0, 0},
 	{3, 3 << 2, 0, 0, 0},
 	{3, 0, 0, 0, 0},
-	{0, 1 << 2 | 1 << 5, 0, 0, 0},
+	{0, 1 << 2 | 1 << 5, 0, 1, 0},
 };
 
 START_TEST(copies_names_of_each_kind)
@@ -134,6 +134,64 @@ START_TEST(remembers_its_thread_state)
 	ck_assert_str_eq(python_walk_text(world), "c e c e r");
 	ck_assert_uint_eq(world->result.counters[COUNTER_python_no_thread], 1);
 	ck_assert_uint_eq(world->result.gil, GIL_UNKNOWN);
+}
+END_TEST
+
+/* As interpreters.create() leaves them: the first ones have no threads. */
+START_TEST(passes_idle_interpreters)
+{
+	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
+	u64 idle = PY_INTERPRETER + 0x1000;
+
+	for (u64 i = 0; i < 40; i++)
+		python_put(world, idle + i * 0x100 + AT_INTERPRETER_NEXT,
+		           i < 39 ? idle + (i + 1) * 0x100 : PY_INTERPRETER);
+	python_put(world, PY_INTERPRETERS, idle);
+	ck_assert_str_eq(python_walk_text(world), "c a+2 L c b+4 a+2 b+4 L r");
+}
+END_TEST
+
+/* A state in an interpreter that is not the first changes nothing at the beginning of the lists. */
+START_TEST(sees_a_state_in_an_older_interpreter)
+{
+	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
+	u64 interpreter = PY_INTERPRETER + 0x1000, thread = PY_THREAD + 0x1000;
+
+	python_put(world, PY_INTERPRETERS, interpreter);
+	python_put(world, interpreter + AT_INTERPRETER_NEXT, PY_INTERPRETER);
+	python_put(world, interpreter + AT_INTERPRETER_THREADS, thread);
+	python_put(world, thread + AT_THREAD_ID, PY_POINTER);
+	python_put(world, PY_INTERPRETER + AT_INTERPRETER_THREADS, 0);
+	ck_assert_str_eq(python_walk_text(world), "c e c e r");
+	python_put(world, PY_INTERPRETER + AT_INTERPRETER_THREADS, PY_THREAD);
+	ck_assert_str_eq(python_walk_text(world), "c a+2 L c b+4 a+2 b+4 L r");
+}
+END_TEST
+
+/* An empty name is all there is of it; code from a string may be of the file "". */
+START_TEST(tells_an_empty_name_once)
+{
+	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
+
+	python_put(world, PY_FILE, 0);
+	python_walk_text(world);
+	ck_assert_uint_eq(world->result.counters[COUNTER_python_codes], 2);
+	ck_assert_uint_eq(world->result.counters[COUNTER_python_codes_lost], 0);
+	python_walk_text(world);
+	ck_assert_uint_eq(world->told_count, 2);
+}
+END_TEST
+
+/* Another code object may come to be where one was: of another line table, if of nothing else. */
+START_TEST(tells_of_what_took_its_place)
+{
+	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
+
+	python_walk_text(world);
+	python_put(world, PY_CODE('a') + AT_CODE_LINES, PY_LINES + 0x100);
+	python_walk_text(world);
+	ck_assert_uint_gt(world->told_count, 2);
+	ck_assert_uint_ne(world->told[0].code.signature, world->told[2].code.signature);
 }
 END_TEST
 
@@ -214,6 +272,10 @@ Suite *python_told_suite(void)
 	tcase_add_loop_test(tests, copies_names_of_each_kind, 0, sizeof(texts) / sizeof(texts[0]));
 	tcase_add_test(tests, cuts_a_long_line_table);
 	tcase_add_test(tests, remembers_its_thread_state);
+	tcase_add_test(tests, passes_idle_interpreters);
+	tcase_add_test(tests, sees_a_state_in_an_older_interpreter);
+	tcase_add_test(tests, tells_an_empty_name_once);
+	tcase_add_test(tests, tells_of_what_took_its_place);
 	tcase_add_test(tests, takes_the_interpreter_that_runs);
 	tcase_add_loop_test(tests, says_who_has_the_gil, 0, sizeof(gils) / sizeof(gils[0]));
 	tcase_add_test(tests, counts_from_the_thread_s_bytecode);

@@ -27,9 +27,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t version = 0x0308; version <= 0x030e; version++) {
 		/* Of the old tables only an odd length tells that they are cut. */
 		size_t cut = version < 0x030a ? head.cut | 1 : head.cut;
-		uint32_t line = python_line(version, data, size, head.first_line, head.offset);
-		uint32_t early = python_line(version, data, cut < size ? cut : size,
-		                             head.first_line, head.offset);
+		struct line_place start = line_start(head.first_line);
+		uint32_t line = python_line(version, data, size, start, head.offset);
+		uint32_t early =
+			python_line(version, data, cut < size ? cut : size, start, head.offset);
 
 		if (line > INT_MAX)
 			abort();

@@ -21,7 +21,7 @@ enum {
 	MAX_READS = MAX_USER_FRAMES * 6,
 	/* Three of a thread state while looking for the thread's, six when it may be. Of a Python
 	 * frame: itself, its code, what is told of that, its entry; twice what is looked at. */
-	MAX_PYTHON_READS = MAX_PYTHON_INTERPRETERS * (MAX_PYTHON_THREADS + 1) * 9 + 4096 * 16,
+	MAX_PYTHON_READS = MAX_PYTHON_SEARCHES * 9 + 4096 * 16,
 };
 
 /* What is small enough to be in a mapping, and on the stack, of a tame input. */

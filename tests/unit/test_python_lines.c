@@ -195,12 +195,13 @@ START_TEST(lines_are_those_of_the_interpreter)
 	size_t len = read_hex(golden->table, table);
 
 	for (uint32_t offset = 0; offset < golden->code_bytes; offset += 2)
-		ck_assert_msg(python_line(golden->version, table, len, 1, offset) ==
+		ck_assert_msg(python_line(golden->version, table, len, line_start(1), offset) ==
 		                      expected(golden->runs, offset),
 		              "%s of %x at %u", golden->name, golden->version, offset);
 	if (golden->version >= 0x030a)
-		ck_assert_uint_eq(python_line(golden->version, table, len, 1, golden->code_bytes),
-		                  0);
+		ck_assert_uint_eq(
+			python_line(golden->version, table, len, line_start(1), golden->code_bytes),
+			0);
 }
 END_TEST
 
@@ -219,7 +220,8 @@ START_TEST(cut_tables_are_never_wrong)
 		ck_assert_ptr_nonnull(copy);
 		memcpy(copy + 1, table, cut);
 		for (uint32_t offset = 0; offset < golden->code_bytes; offset += 2) {
-			uint32_t line = python_line(golden->version, copy + 1, cut, 1, offset);
+			uint32_t line =
+				python_line(golden->version, copy + 1, cut, line_start(1), offset);
 
 			ck_assert(line == 0 || line == expected(golden->runs, offset));
 		}
@@ -286,8 +288,9 @@ START_TEST(odd_tables)
 	uint8_t table[LARGEST];
 	size_t len = read_hex(odd->table, table);
 
-	ck_assert_uint_eq(python_line(odd->version, table, len, odd->first_line, odd->offset),
-	                  odd->line);
+	ck_assert_uint_eq(
+		python_line(odd->version, table, len, line_start(odd->first_line), odd->offset),
+		odd->line);
 }
 END_TEST
 
@@ -300,9 +303,38 @@ START_TEST(sums_do_not_wrap)
 	for (size_t i = 0; i < sizeof(table); i++)
 		table[i] = (const uint8_t[]){0xef, 0x7e, 0x7f, 0x7f, 0x7f, 0x7f, 0x03, 0}[i % 8];
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-		ck_assert_uint_eq(
-			python_line(versions[i], table, sizeof(table), 0x7fffffff, 0xffffffff), 0);
+		ck_assert_uint_eq(python_line(versions[i], table, sizeof(table),
+		                              line_start(0x7fffffff), 0xffffffff),
+		                  0);
 	}
+}
+END_TEST
+
+/* From a mark on a line is the same as from the start, whatever the table. */
+START_TEST(marks_change_nothing)
+{
+	static const uint32_t versions[] = {0x0308, 0x030a, 0x030b};
+	static uint8_t table[20 * LINE_STEP + 7];
+	struct line_place marks[sizeof(table) / LINE_STEP];
+	uint32_t state = 1;
+
+	for (size_t i = 0; i < sizeof(table); i++) {
+		state = state * 1103515245 + 12345;
+		/* From 3.11 on entries of at most 3 bytes. */
+		table[i] = (uint8_t)(state >> 16) & 0x3f;
+		if (_i == 2)
+			table[i] |= i % 3 ? 0 : 0x80;
+	}
+	size_t count = python_line_marks(versions[_i], table, sizeof(table), 5, marks);
+	ck_assert_uint_eq(count, 20);
+	for (uint32_t offset = 0; offset < 400000; offset += 97) {
+		struct line_place mark = python_line_mark(marks, count, 5, offset);
+
+		ck_assert_uint_eq(
+			python_line(versions[_i], table, sizeof(table), mark, offset),
+			python_line(versions[_i], table, sizeof(table), line_start(5), offset));
+	}
+	ck_assert_uint_eq(python_line_mark(marks, count, 5, 400000).at, marks[19].at);
 }
 END_TEST
 
@@ -317,6 +349,7 @@ Suite *python_lines_suite(void)
 	                    sizeof(goldens) / sizeof(goldens[0]));
 	tcase_add_loop_test(tcase, odd_tables, 0, sizeof(odds) / sizeof(odds[0]));
 	tcase_add_test(tcase, sums_do_not_wrap);
+	tcase_add_loop_test(tcase, marks_change_nothing, 0, 3);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
