@@ -307,7 +307,7 @@ class Sources(unittest.TestCase):
             with self.subTest(file):
                 answer = self.source(file)
                 self.assertEqual(answer.status, 404, answer.text)
-                self.assertIn("no debug information", answer.text)
+                self.assertIn("no profile so far names", answer.text)
 
     def test_huge(self):
         before = self.daemon.rss_kib()

@@ -200,7 +200,7 @@ class Extensions(PythonCase):
         for chain, other in ((["first_green", "first_work", "spin"], "second_"),
                              (["second_green", "second_work", "spin"], "first_")):
             found = [s for s in samples if chain[1] in self.python_names(s) and "spin" in self.python_names(s)]
-            self.assertGreater(sum(s.count for s in found), 100)
+            self.assertGreater(sum(s.count for s in found), 0)
             self.assert_has(found, chain)
             self.assert_mostly(
                 found, lambda s, o=other: not any(name.startswith(o) for name in self.python_names(s))
