@@ -185,7 +185,12 @@ class Names(unittest.TestCase):
                 outermost = known[address][-1]
                 if outermost.file:
                     self.assertEqual(len(frames), 1)
-                    self.assertEqual(frames[0].system_name or frames[0].name, outermost.function, hex(address))
+                    told, function = frames[0], outermost.function
+                    if told.system_name and not function.startswith("_Z"):
+                        # At times addr2line has the source's name for what has a mangled one.
+                        self.assertIn(function.split("<")[0], told.name, hex(address))
+                    else:
+                        self.assertEqual(told.system_name or told.name, function, hex(address))
                     self.assertEqual((frames[0].file, frames[0].line), ("", 0))
 
     def test_stripped_functions_are_named_by_where_they_begin(self):
