@@ -27,7 +27,7 @@ OPTIMIZE := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanit
 PACKAGES := libbpf libelf libdw liblzma libprotobuf-c libmicrohttpd libuv zlib jansson
 # Expanded when a recipe runs, because `make deps` may only just have installed them.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
-PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -liberty -lZydis
+PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -liberty -lZydis -lm
 CFLAGS    ?= -g
 ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DPROFD_VERSION='"$(VERSION)"' $(OPTIMIZE) -fstack-protector-strong \
              $(WARNINGS) -Idaemon -I. -isystem $(BUILD) $(PKG_CFLAGS) $(CFLAGS)
@@ -38,7 +38,8 @@ BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -
 BPF_OBJECTS  := $(BUILD)/bpf/maps.bpf.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out bpf/maps.bpf.c,$(wildcard bpf/*.bpf.c)))
 SKELETON     := $(BUILD)/bpf/profd.skel.h
 PROTO_SRC    := $(patsubst proto/%.proto,$(BUILD)/proto/%.pb-c.c,$(wildcard proto/*.proto))
-DAEMON_SRC   := $(wildcard daemon/*.c daemon/*/*.c)
+PRELOAD_SRC  := $(wildcard daemon/preload/*.c)
+DAEMON_SRC   := $(filter-out $(PRELOAD_SRC),$(wildcard daemon/*.c daemon/*/*.c))
 DAEMON_OBJ   := $(DAEMON_SRC:%.c=$(BUILD)/%.o) $(PROTO_SRC:.c=.o)
 # What tests link: everything but main() and what needs the skeleton.
 LIBRARY_OBJ  := $(filter-out $(BUILD)/daemon/main.o $(BUILD)/daemon/daemon.o,$(DAEMON_OBJ))
@@ -47,13 +48,17 @@ FUZZERS      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # Workloads whose stacks only .eh_frame describes, and those of them that are also linked in other ways.
 STACKS_OTHER := stacks_chain-static stacks_chain-static-pie stacks_chain-musl stacks_plt-lazy stacks_plugin.so \
                 $(if $(filter x86,$(ARCH)),stacks_plt-ibt)
+# A heap workload is also linked with the allocators of static programs.
+HEAP_OTHER   := heap_sites-static heap_sites-musl
 # The levels programs with each kind of debug information, as far as their compilers are here.
 NAMES_OTHER   = $(addprefix $(BUILD)/workloads/names/,$(shell tests/workloads/variants.sh list))
 WORKLOADS     = $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
                   $(filter-out %_plugin.c %/levels_c.c,$(wildcard tests/workloads/*.c))) \
                 $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,\
                   $(filter-out %/levels.cc,$(wildcard tests/workloads/*.cc))) \
-                $(STACKS_OTHER:%=$(BUILD)/workloads/%) $(BUILD)/workloads/victim_plugin.so $(NAMES_OTHER)
+                $(STACKS_OTHER:%=$(BUILD)/workloads/%) $(HEAP_OTHER:%=$(BUILD)/workloads/%) $(BUILD)/workloads/victim_plugin.so $(NAMES_OTHER)
+
+HEAP_BENCH    = $(addprefix $(BUILD)/tests/bench/,preload heap_mixed heap_map)
 
 .DEFAULT_GOAL := build
 .DELETE_ON_ERROR:
@@ -64,7 +69,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: $(BUILD)/profd ## build/profd, the one binary
+build: $(BUILD)/profd $(BUILD)/libprofd-heap.so ## build/profd, the one binary, and the library for heap profiles
 
 .PHONY: deps
 deps: ## install what is missing with apt or dnf; asks nothing
@@ -78,7 +83,7 @@ run: deps ## deps, build, and the daemon in the foreground on $(LISTEN)
 
 .PHONY: test
 test: deps ## deps, build and every test
-	$(Q)$(MAKE) --no-print-directory test-unit test-walker test-system
+	$(Q)$(MAKE) --no-print-directory test-unit test-walker test-preload test-system
 
 .PHONY: test-unit
 test-unit: $(BUILD)/tests/unit/unit ## unit tests; no root needed
@@ -88,11 +93,16 @@ test-unit: $(BUILD)/tests/unit/unit ## unit tests; no root needed
 test-walker: $(BUILD)/tests/bpf/test_walker ## the kernel half's walker, as plain C over recorded stacks; no root needed
 	$(Q)$<
 
+.PHONY: test-preload
+test-preload: $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload/,preload libprofd-heap.so dlsym_allocates.so) ## libprofd-heap.so in programs of ours and of others; no root needed
+	$(Q)LD_PRELOAD=$(CURDIR)/$(BUILD)/tests/preload/libprofd-heap.so PROFD_HEAP_RATE=1KiB $(BUILD)/tests/preload/preload
+	$(Q)BUILD=$(BUILD) python3 tests/preload/programs.py
+
 .PHONY: oracle
 oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a live process with libdw's
 
 .PHONY: test-system
-test-system: $(BUILD)/profd $(WORKLOADS) ## the daemon, workloads of known truth, and the readers' own tools; root
+test-system: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(WORKLOADS) ## the daemon, workloads of known truth, and the readers' own tools; root
 	$(Q)BUILD=$(BUILD) python3 tests/system/run.py
 
 .PHONY: bench
@@ -110,6 +120,10 @@ bench-names: $(BUILD)/profd $(BUILD)/tests/bench/names_cost ## what names and li
 .PHONY: bench-python
 bench-python: $(BUILD)/profd ## profiles of Python beside py-spy's: what they say and what they cost; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/python.py
+
+.PHONY: bench-heap
+bench-heap: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(HEAP_BENCH) ## what heap profiles cost, beside other tools; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/heap.py
 
 .PHONY: agreement-python
 agreement-python: $(BUILD)/profd ## Python stacks against what the source can call, pair by pair; root
@@ -136,8 +150,9 @@ format: ## clang-format every C file
 	$(Q)git ls-files '*.c' '*.h' '*.cc' | xargs clang-format -i
 
 .PHONY: install
-install: $(BUILD)/profd ## install below DESTDIR
+install: $(BUILD)/profd $(BUILD)/libprofd-heap.so ## install below DESTDIR
 	install -D -m 755 $(BUILD)/profd $(DESTDIR)$(PREFIX)/sbin/profd
+	install -D -m 755 $(BUILD)/libprofd-heap.so $(DESTDIR)$(PREFIX)/lib/profd/libprofd-heap.so
 	install -D -m 644 systemd/profd.service $(DESTDIR)$(PREFIX)/lib/systemd/system/profd.service
 	install -D -m 644 packaging/profd.8 $(DESTDIR)$(PREFIX)/share/man/man8/profd.8
 
@@ -178,6 +193,23 @@ $(BUILD)/profd: $(DAEMON_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
 
+# ---- the library for heap profiles, which goes into other programs -----------------------------------------
+# By flags of its own: no sanitizer, which would want to be the allocator itself; and semantic
+# interposition, because its functions call each other by way of who is preloaded first.
+PRELOAD_CFLAGS = -std=gnu17 -D_GNU_SOURCE -O2 $(WARNINGS) -Idaemon -fPIC -fvisibility=hidden -fno-builtin-malloc \
+                 -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free -fsemantic-interposition -fno-plt \
+                 -ftls-model=initial-exec $(CFLAGS)
+PRELOAD_LINK   = -shared -Wl,-soname,libprofd-heap.so -Wl,-z,now -Wl,-z,nodelete -Wl,--no-undefined
+
+$(BUILD)/daemon/preload/%.o: daemon/preload/%.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(PRELOAD_CFLAGS) -MD -MP -c $< -o $@
+
+$(BUILD)/libprofd-heap.so: $(PRELOAD_SRC:%.c=$(BUILD)/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(PRELOAD_CFLAGS) $(PRELOAD_LINK) -o $@ $^
+
 # ---- tests -----------------------------------------------------------------------------------------------
 $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(LIBRARY_OBJ)
 	$(call say,LINK,$@)
@@ -206,6 +238,43 @@ $(BUILD)/tests/bpf/oracle: $(ORACLE:%=$(BUILD)/tests/bpf/%.o) $(WALKER_OBJ) $(LI
 
 $(BUILD)/fuzz/fuzz_walk: $(WALKER_OBJ)
 
+# Without builtins, or a malloc() and its free() go where they cancel out.
+PRELOAD_TESTS := preload listener weights pairing edges
+$(PRELOAD_TESTS:%=$(BUILD)/tests/preload/%.o) $(BUILD)/tests/bench/preload.o: $(BUILD)/%.o: %.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -fsanitize%,$(ALL_CFLAGS)) -fno-builtin -MD -MP -c $< -o $@
+
+$(BUILD)/tests/preload/preload: $(PRELOAD_TESTS:%=$(BUILD)/tests/preload/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ $(shell pkg-config --libs check) -lm -lpthread
+
+# With its probes under another name and no build ID, which would say that it is the same file, or a profiler on
+# this host would listen to what the tests listen to.
+$(BUILD)/tests/preload/libprofd-heap.so: $(PRELOAD_SRC:%.c=$(BUILD)/%.o)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(PRELOAD_CFLAGS) $(PRELOAD_LINK) -Wl,--build-id=none -o $@.otel $^
+	$(Q)LC_ALL=C sed 's/otel_memory/test_memory/g' $@.otel > $@
+
+$(BUILD)/tests/preload/%.so: tests/preload/%.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O1 -fPIC -shared $(WARNINGS) -o $@ $<
+
+$(BUILD)/tests/bench/preload: $(BUILD)/tests/bench/preload.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^
+
+$(BUILD)/tests/bench/heap_mixed: tests/bench/heap_mixed.c tests/bench/heap_work.h Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)gcc -std=gnu17 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I. -o $@ $<
+
+$(BUILD)/tests/bench/heap_map: tests/bench/heap_map.cc tests/bench/heap_work.h Makefile
+	$(call say,CXX,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)g++ -O2 -g -Wall -Wextra -I. -o $@ $<
+
 $(BUILD)/tests/bench/names_cost: $(BUILD)/tests/bench/names_cost.o $(LIBRARY_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
@@ -222,6 +291,12 @@ $(BUILD)/workloads/%: tests/workloads/%.cc $(wildcard tests/workloads/*.h) Makef
 	$(call say,CXX,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)g++ $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $<
+
+$(BUILD)/workloads/heap_sites-static $(BUILD)/workloads/heap_sites-musl: tests/workloads/heap_sites.c \
+		$(wildcard tests/workloads/*.h) Makefile
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(if $(findstring musl,$@),musl-gcc,gcc) -static -std=gnu17 -D_GNU_SOURCE $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $< -lpthread
 
 # Those called stacks_ have none, and rbp is one register among others.
 STACKS_FLAGS := -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -fno-builtin

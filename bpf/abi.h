@@ -25,7 +25,7 @@ typedef uint64_t u64;
 enum counter { COUNTERS(COUNTER) COUNTER_COUNT };
 #undef COUNTER
 
-#define KIND(name) KIND_##name,
+#define KIND(name, samples, lost) KIND_##name,
 enum profile_kind { PROFILE_KINDS(KIND) KIND_COUNT };
 #undef KIND
 
@@ -63,16 +63,22 @@ struct tally_key {
 	u32 image; /* changes with each exec and each reuse of a pid, so that two programs never add
 	              up */
 	u16 kind;
-	u8 gil; /* enum python_gil */
-	u8 unused;
+	u8 gil;    /* enum python_gil */
+	u8 detail; /* what the kind says further; of rss enum resident_kind */
 	char thread[TASK_COMM_BYTES];
 };
 _Static_assert(sizeof(struct tally_key) == 48, "shared layout");
 
+/* What tally_add() takes as a kind has the detail above it. */
+enum { KIND_DETAIL_SHIFT = 16 };
+
+/* Of which kind resident memory is: the kernel's own numbers. */
+enum resident_kind { RESIDENT_FILE = 0, RESIDENT_ANON = 1, RESIDENT_SHARED = 3 };
+
 /* Deltas that add up. */
 struct tally {
 	u64 count;
-	u64 value;   /* cpu: nanoseconds */
+	u64 value;   /* cpu: nanoseconds; rss, mmap: bytes */
 	u64 last_ns; /* CLOCK_MONOTONIC of the latest one: tells which of a pid's programs it was */
 };
 _Static_assert(sizeof(struct tally) == 24, "shared layout");
@@ -81,7 +87,23 @@ struct counters {
 	u64 values[COUNTER_COUNT];
 };
 
-/* What a CPU's program is about to write to. */
+/*
+ * Programs that walk on the same CPU at the same time: the timer interrupts the others, and what
+ * runs for a task may be preempted by another task. What a walk needs for itself exists once for
+ * each lane of each CPU.
+ */
+enum walk_lane {
+	LANE_TICK,     /* the sampling timer */
+	LANE_RESIDENT, /* memory becoming resident, also inside of what a probe runs in */
+	LANE_PROBE,    /* system calls and functions of user space */
+	LANES,
+	MAX_LANES = 8,
+};
+
+/* Where a program works: `at`, bit 0 is the half and the lane is above. */
+enum { LANE_SHIFT = 1, AT_COUNT = LANES << LANE_SHIFT };
+
+/* What a lane's program is about to write to. */
 enum {
 	BUSY_NOT,
 	BUSY_STARTING, /* has not looked yet which half is active */
@@ -90,7 +112,6 @@ enum {
 
 /* One a CPU, a cache line each. */
 struct cpu_busy {
-	u64 busy;
-	u64 unused[7];
+	u64 busy[MAX_LANES]; /* by enum walk_lane */
 };
 _Static_assert(sizeof(struct cpu_busy) == 64, "shared layout");

@@ -29,10 +29,13 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
-enum { BPF_F_MMAPABLE = 1 << 10 };
+enum { BPF_F_NO_PREALLOC = 1 << 0, BPF_F_MMAPABLE = 1 << 10 };
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1, BPF_RB_NO_WAKEUP = 1 };
 
 /* include/uapi/asm-generic/errno-base.h */
 enum { EEXIST = 17 };
@@ -52,16 +55,26 @@ struct pt_regs {
 #define REGS_COMPAT(regs) (((regs)->cs & 0xffff) == 0x23)
 /* Entered by a system call, so that pc is behind the instruction. */
 #define REGS_SYSCALL(regs) ((s64)(regs)->orig_ax != -1)
+/* arch/x86/entry/syscalls/syscall_64.tbl */
+#define REGS_SYSCALL_NUMBER(regs) ((regs)->orig_ax)
+#define REGS_ARGUMENT_2(regs)     ((regs)->si)
+#define REGS_ARGUMENT_3(regs)     ((regs)->dx)
+enum { SYSCALL_MMAP = 9, SYSCALL_MREMAP = 25 };
 
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
 	u64 regs[31], sp, pc, pstate;
 };
-#define REGS_PC(regs)      ((regs)->pc)
-#define REGS_MODE(regs)    ((regs)->pstate)
-#define REGS_USER(regs)    (((regs)->pstate & 0xf) == 0)
-#define REGS_COMPAT(regs)  (((regs)->pstate & 0x10) != 0)
-#define REGS_SYSCALL(regs) 0 /* not told by these; the row is the same on both sides of an svc */
+#define REGS_PC(regs)             ((regs)->pc)
+#define REGS_MODE(regs)           ((regs)->pstate)
+#define REGS_USER(regs)           (((regs)->pstate & 0xf) == 0)
+#define REGS_COMPAT(regs)         (((regs)->pstate & 0x10) != 0)
+#define REGS_SYSCALL(regs)        0 /* not told by these; the row is the same on both sides of an svc */
+/* include/uapi/asm-generic/unistd.h */
+#define REGS_SYSCALL_NUMBER(regs) ((regs)->regs[8])
+#define REGS_ARGUMENT_2(regs)     ((regs)->regs[1])
+#define REGS_ARGUMENT_3(regs)     ((regs)->regs[2])
+enum { SYSCALL_MMAP = 222, SYSCALL_MREMAP = 216 };
 #else
 #error "profd walks stacks on x86-64 and arm64"
 #endif
@@ -73,8 +86,40 @@ struct bpf_perf_event_data {
 	u64 addr;
 };
 
+struct bpf_raw_tracepoint_args {
+	u64 args[12];
+};
+
 struct mm_struct {
 	unsigned long start_stack;
+} __attribute__((preserve_access_index));
+
+/* include/linux/mm_types_task.h: whose pages are counted in an mm_struct, by these indices. */
+enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
+
+/* Each CPU's part of a count is added up only when it is large. */
+struct percpu_counter {
+	s64 count;
+	s32 *counters;
+} __attribute__((preserve_access_index));
+
+struct mm_struct___counters {
+	struct percpu_counter rss_stat[NR_MM_COUNTERS];
+} __attribute__((preserve_access_index));
+
+/* Gone in 6.2. */
+struct mm_rss_stat {
+	struct {
+		s64 counter;
+	} count[NR_MM_COUNTERS];
+} __attribute__((preserve_access_index));
+
+struct mm_struct___before_6_2 {
+	struct mm_rss_stat rss_stat;
+} __attribute__((preserve_access_index));
+
+struct vm_unmapped_area_info {
+	unsigned long length;
 } __attribute__((preserve_access_index));
 
 /* Only what has changed since it was last switched to is elsewhere: nothing, for a thread pointer.
@@ -96,5 +141,6 @@ struct task_struct {
 	struct task_struct *real_parent, *group_leader;
 	u64 start_boottime;
 	u64 self_exec_id;
+	struct completion *vfork_done;
 	struct thread_struct thread;
 } __attribute__((preserve_access_index));

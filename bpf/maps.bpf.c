@@ -27,7 +27,7 @@ struct python_walk_map python_walks SEC(".maps");
 const volatile u32 pool_words = 1;
 const volatile u32 slot_count = SLOTS_PER_BUCKET;
 
-u64 flip;
+u64 flip, lane_busy;
 u32 unwind_epoch;
 struct cpu_busy cpus[MAX_CPUS];
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Every shared map and variable, declared once; maps.bpf.c defines them. What is drained exists in
- * two halves: programs write to the active half, the daemon flips it, waits until no CPU is busy
- * with the old one, and reads that at leisure.
+ * two halves: programs write to the active half, the daemon flips it, waits until no lane of any
+ * CPU is busy with the old one, and reads that at leisure.
  */
 #pragma once
 
@@ -29,7 +29,7 @@ struct counter_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, u32);
 	__type(value, struct counters);
-	__uint(max_entries, HALVES);
+	__uint(max_entries, AT_COUNT); /* lanes do not wait for each other */
 };
 
 /* Where a walk stands; bpf/walk.bpf.h. */
@@ -70,7 +70,7 @@ struct scratch_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, u32);
 	__type(value, struct scratch);
-	__uint(max_entries, 1);
+	__uint(max_entries, LANES);
 };
 
 /* The tables of bpf/unwind_table.h: sized before load, filled by the daemon through mmap. */
@@ -128,50 +128,64 @@ extern u32 unwind_epoch; /* what a walk writes into unwind_table.used */
 extern u64 flip;
 extern struct cpu_busy cpus[MAX_CPUS];
 
-static __always_inline struct scratch *scratch_get(void)
-{
-	u32 zero = 0;
+/* How often a lane was taken, all CPUs together: it happens outside of every half. */
+extern u64 lane_busy;
 
-	return bpf_map_lookup_elem(&scratches, &zero);
+static __always_inline struct scratch *scratch_get(u32 at)
+{
+	u32 lane = at >> LANE_SHIFT;
+
+	return bpf_map_lookup_elem(&scratches, &lane);
 }
 
-static __always_inline void count(u32 half, enum counter counter, u64 by)
+static __always_inline void count(u32 at, enum counter counter, u64 by)
 {
-	struct counters *mine = bpf_map_lookup_elem(&counters, &half);
+	struct counters *mine = bpf_map_lookup_elem(&counters, &at);
 
 	if (mine)
 		mine->values[counter] += by;
 }
 
 /* The same for a counter that is not a constant. */
-static __always_inline void count_at(u32 half, u32 counter)
+static __always_inline void count_at(u32 at, u32 counter)
 {
-	struct counters *mine = bpf_map_lookup_elem(&counters, &half);
+	struct counters *mine = bpf_map_lookup_elem(&counters, &at);
 
 	if (mine && counter < COUNTER_COUNT)
 		mine->values[counter]++;
 }
 
-/*
- * The half this CPU writes to until half_release(). The exchange is a full barrier: either the
- * daemon sees this CPU busy, or this CPU sees the daemon's flip.
- */
-static __always_inline u32 half_acquire(u64 now)
+static __always_inline u64 *lane_of(u32 lane)
 {
 	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
+
+	return &cpus[cpu].busy[lane & (MAX_LANES - 1)];
+}
+
+enum { LANE_BUSY = AT_COUNT };
+
+/*
+ * Takes a lane of this CPU until lane_leave(); where to work, or LANE_BUSY when somebody works
+ * there and this sample is lost. The exchange that writes is a full barrier: either the daemon sees
+ * the lane busy, or we see the daemon's flip.
+ */
+static __always_inline u32 lane_enter(enum walk_lane lane, u64 now)
+{
+	u64 *busy = lane_of(lane);
 	u64 planned;
 	u32 half;
 
-	__sync_lock_test_and_set(&cpus[cpu].busy, BUSY_STARTING);
+	if (__sync_val_compare_and_swap(busy, BUSY_NOT, BUSY_STARTING) != BUSY_NOT) {
+		__sync_fetch_and_add(&lane_busy, 1);
+		return LANE_BUSY;
+	}
 	planned = *(volatile u64 *)&flip;
 	half = (planned ^ (now < planned >> 1)) & 1;
-	__sync_lock_test_and_set(&cpus[cpu].busy, BUSY_HALF + half);
-	return half;
+	__sync_lock_test_and_set(busy, BUSY_HALF + half);
+	return lane << LANE_SHIFT | half;
 }
 
-static __always_inline void half_release(void)
+static __always_inline void lane_leave(u32 at)
 {
-	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
-
-	__sync_lock_test_and_set(&cpus[cpu].busy, BUSY_NOT);
+	__sync_lock_test_and_set(lane_of(at >> LANE_SHIFT), BUSY_NOT);
 }

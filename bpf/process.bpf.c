@@ -6,8 +6,6 @@
  */
 #include "bpf/slots.bpf.h"
 
-struct bpf_raw_tracepoint_args;
-
 SEC("raw_tp/sched_process_exec")
 int process_exec(struct bpf_raw_tracepoint_args *ctx)
 {

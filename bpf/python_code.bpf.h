@@ -99,9 +99,9 @@ static __always_inline u32 copy_lines(struct python_walk *python, u32 to)
 }
 
 /* As python->code was read. */
-__noinline u32 python_tell(u32 half)
+__noinline u32 python_tell(u32 at)
 {
-	struct python_walk *python = python_get();
+	struct python_walk *python = python_get(at);
 	struct text name, file;
 	u32 bytes, lines;
 
@@ -127,10 +127,10 @@ __noinline u32 python_tell(u32 half)
 	if (bytes > MAX_PYTHON_CODE ||
 	    bpf_ringbuf_output(&python_codes, &python->told, bytes, 0) != 0 || !name.kind ||
 	    !file.kind || !python->told.lines_address) {
-		count(half, COUNTER_python_codes_lost, 1);
+		count(at, COUNTER_python_codes_lost, 1);
 		return 1;
 	}
-	count(half, COUNTER_python_codes, 1);
+	count(at, COUNTER_python_codes, 1);
 	return 0;
 }
 
@@ -144,7 +144,7 @@ static __always_inline void tell_once(struct python_walk *python)
 
 	if (!first || !second || *first == python->signature || *second == python->signature)
 		return;
-	if (python_tell(python->half) == 0) {
+	if (python_tell(python->at) == 0) {
 		*second = *first;
 		*first = python->signature;
 	}

@@ -142,7 +142,7 @@ static __always_inline int ascends(const struct python_walk *python)
 /* One frame; goes to its caller. */
 static long load_frame(u32 index, void *context)
 {
-	struct python_walk *python = python_get();
+	struct python_walk *python = python_get(*(const u32 *)context);
 	u64 frame;
 
 	if (!python || !python->frame)
@@ -200,9 +200,11 @@ static __always_inline void compare_cframes(struct python_walk *python)
 
 static __always_inline void load_frames(struct python_walk *python)
 {
+	u32 at = python->at;
+
 	python_measure(python);
 	find_frame(python);
-	bpf_loop(PYTHON_MAX_FRAMES, load_frame, NULL, 0);
+	bpf_loop(PYTHON_MAX_FRAMES, load_frame, &at, 0);
 	if (python->runs_len >= PYTHON_RUNS - 1 && python->frame)
 		python->truncated = 1;
 	if (python->process.entry == PYTHON_ENTRY_EACH)

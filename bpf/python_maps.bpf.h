@@ -55,7 +55,7 @@ struct python_walk {
 	u64 interpreter, thread;
 	u64 frame, cframe; /* that are read next */
 	u64 code, signature;
-	u32 image, pid, half;
+	u32 image, pid, at;
 	u32 frame_bytes, code_bytes; /* of a frame, a code object: those with something in them */
 	u32 words_len, runs_len, broken;
 	u32 started_again;
@@ -101,7 +101,7 @@ struct python_walk_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, u32);
 	__type(value, struct python_walk);
-	__uint(max_entries, 1);
+	__uint(max_entries, LANES);
 };
 
 extern struct python_process_map python_processes SEC(".maps");
@@ -110,9 +110,9 @@ extern struct python_sent_map python_sent SEC(".maps");
 extern struct python_code_map python_codes SEC(".maps");
 extern struct python_walk_map python_walks SEC(".maps");
 
-static __always_inline struct python_walk *python_get(void)
+static __always_inline struct python_walk *python_get(u32 at)
 {
-	u32 zero = 0;
+	u32 lane = at >> LANE_SHIFT;
 
-	return bpf_map_lookup_elem(&python_walks, &zero);
+	return bpf_map_lookup_elem(&python_walks, &lane);
 }

@@ -20,8 +20,9 @@ static __always_inline int is_in_loop(const struct python_walk *python, u64 pc)
 
 static long count_loop(u32 index, void *context)
 {
-	struct python_walk *python = python_get();
-	struct scratch *scratch = scratch_get();
+	u32 at = *(const u32 *)context;
+	struct python_walk *python = python_get(at);
+	struct scratch *scratch = scratch_get(at);
 
 	if (!python || !scratch || index >= scratch->walk.len)
 		return 1;
@@ -93,15 +94,16 @@ static __always_inline void put_rest(struct python_walk *python)
 {
 	struct python_merge *merge = &python->merge;
 
-	count(python->half, COUNTER_python_unmatched, (python->words_len - merge->word) / 2);
+	count(python->at, COUNTER_python_unmatched, (python->words_len - merge->word) / 2);
 	merge->end = python->words_len;
 }
 
 /* Puts a word, or finds out which is next. */
 static long merge_word(u32 index, void *context)
 {
-	struct python_walk *python = python_get();
-	struct scratch *scratch = scratch_get();
+	u32 at = *(const u32 *)context;
+	struct python_walk *python = python_get(at);
+	struct scratch *scratch = scratch_get(at);
 	struct python_merge *merge;
 	u32 in_words, none_left;
 
@@ -131,6 +133,7 @@ static long merge_word(u32 index, void *context)
 static __always_inline u32 merge_frames(struct python_walk *python, struct scratch *scratch)
 {
 	struct python_merge *merge = &python->merge;
+	u32 at = python->at;
 
 	__builtin_memset(merge, 0, sizeof(*merge));
 	merge->native_len = scratch->walk.len;
@@ -140,11 +143,11 @@ static __always_inline u32 merge_frames(struct python_walk *python, struct scrat
 		merge->in_run = 1;
 	}
 	if (python->process.entry == PYTHON_ENTRY_LOOP && !python->truncated) {
-		bpf_loop(MAX_USER_FRAMES, count_loop, NULL, 0);
+		bpf_loop(MAX_USER_FRAMES, count_loop, &at, 0);
 		/* The innermost may have none: it is about to run it, or has just done so. More
 		 * are another interpreter's, further out. */
 		merge->alone = merge->loops == python->runs_len + 1;
 	}
-	bpf_loop(2 * SCRATCH_FRAMES, merge_word, NULL, 0);
+	bpf_loop(2 * SCRATCH_FRAMES, merge_word, &at, 0);
 	return merge->len;
 }

@@ -62,10 +62,16 @@ static __always_inline u64 distance_of(const struct python_walk *python, u64 int
 	return user_end;
 }
 
+struct thread_wanted {
+	u64 pointer;
+	u32 at;
+};
+
 static long search_thread(u32 index, void *context)
 {
-	struct python_walk *python = python_get();
-	struct scratch *scratch = scratch_get();
+	const struct thread_wanted *wanted = context;
+	struct python_walk *python = python_get(wanted->at);
+	struct scratch *scratch = scratch_get(wanted->at);
 	struct python_search *search;
 	u64 thread, distance;
 
@@ -89,7 +95,7 @@ static long search_thread(u32 index, void *context)
 	search->thread = ++search->threads == MAX_PYTHON_THREADS
 	                         ? 0
 	                         : python_pointer(thread + python->process.thread_next);
-	if (!is_current(python, thread, *(u64 *)context))
+	if (!is_current(python, thread, wanted->pointer))
 		return 0;
 	distance = distance_of(python, search->interpreter, thread, scratch->native[0].sp);
 	if (!search->found++ || distance < search->found_distance) {
@@ -104,6 +110,7 @@ static long search_thread(u32 index, void *context)
 static __always_inline int find_thread(struct python_walk *python)
 {
 	u64 pointer = task_thread_pointer();
+	struct thread_wanted wanted = {.pointer = pointer, .at = python->at};
 	u64 interpreter = python_pointer(python->process.interpreters);
 	u64 first = python_pointer(interpreter + python->process.interpreter_threads);
 	u32 at = mix(mix(0, pointer), python->pid) >> 32 & (PYTHON_THREADS - 1);
@@ -120,7 +127,7 @@ static __always_inline int find_thread(struct python_walk *python)
 	}
 	__builtin_memset(&python->search, 0, sizeof(python->search));
 	python->search.next_interpreter = interpreter;
-	bpf_loop(MAX_PYTHON_SEARCHES, search_thread, &pointer, 0);
+	bpf_loop(MAX_PYTHON_SEARCHES, search_thread, &wanted, 0);
 	python->interpreter = python->search.found_interpreter;
 	python->thread = python->search.found_thread;
 	/* Which of several it is changes without a change in the lists, and one more in another

@@ -5,8 +5,12 @@
  */
 #pragma once
 
-/* Where samples come from; each has bpf/NAME.bpf.c and daemon/collect/NAME.c. */
-#define PROFILE_KINDS(KIND) KIND(cpu)
+/* Where samples come from; each has bpf/NAME.bpf.c and daemon/collect/NAME.c. The second and third
+ * are the COUNTERS of its samples: recorded, and lost because the tally map had no room. */
+#define PROFILE_KINDS(KIND)              \
+	KIND(cpu, samples, tallies_lost) \
+	KIND(rss, rss_samples, rss_lost) \
+	KIND(mmap, mmap_samples, mmap_lost)
 
 /* Why a user stack is not whole. What follows CUT is the name of the frame that stands where the
  * missing ones belong: "[unknown: no unwind information]". */
@@ -25,25 +29,32 @@
 	COUNTER(cut_compat, CUT "32-bit process")
 
 /* What the kernel half counts. ticks = samples + idle + tallies_lost, always. */
-#define COUNTERS(COUNTER)                                                                        \
-	COUNTER(ticks, "Sampling timer ticks seen")                                              \
-	COUNTER(ticks_missed,                                                                    \
-	        "Timer periods without a tick: an idle CPU asleep, stolen time, interrupts off") \
-	COUNTER(idle, "Ticks that found the idle task; counted, not recorded")                   \
-	COUNTER(samples, "Samples recorded")                                                     \
-	COUNTER(tallies_lost, "Samples lost because the tally map was full")                     \
-	COUNTER(stacks_lost,                                                                     \
-	        "Samples recorded without their stack because the stack map was full")           \
-	COUNTER(kernel_stack_failed, "Kernel stacks that could not be taken")                    \
-	COUNTER(frames, "User frames walked")                                                    \
-	COUNTER(frames_by_pointer, "User frames whose caller was found by frame pointer")        \
-	COUNTER(python_frames, "Python frames walked")                                           \
-	COUNTER(python_codes, "Code objects told to the daemon")                                 \
-	COUNTER(python_codes_lost, "Code objects not told: the ring buffer was full, or memory " \
-	                           "not readable")                                               \
-	COUNTER(python_no_thread, "Samples of Python processes without a Python thread state")   \
-	COUNTER(python_unmatched, "Python frames put at the root of a stack: no native frame "   \
-	                          "was found to run them")                                       \
-	COUNTER(python_broken, "Python frames whose structures could not be read")               \
-	COUNTER(walk_complete, "User stacks walked to their outermost frame")                    \
+#define COUNTERS(COUNTER)                                                                          \
+	COUNTER(ticks, "Sampling timer ticks seen")                                                \
+	COUNTER(ticks_missed,                                                                      \
+	        "Timer periods without a tick: an idle CPU asleep, stolen time, interrupts off")   \
+	COUNTER(idle, "Ticks that found the idle task; counted, not recorded")                     \
+	COUNTER(samples, "Samples of CPU time recorded")                                           \
+	COUNTER(tallies_lost, "Samples of CPU time lost because the tally map was full")           \
+	COUNTER(rss_samples, "Samples of growing resident memory recorded")                        \
+	COUNTER(rss_lost,                                                                          \
+	        "Samples of growing resident memory lost because the tally map was full")          \
+	COUNTER(mmap_samples, "Samples of growing address space recorded")                         \
+	COUNTER(mmap_lost, "Samples of growing address space lost because the tally map was full") \
+	COUNTER(lane_busy, "Samples of other kinds than CPU time put off or lost because "         \
+	                   "another was being taken on the same CPU")                              \
+	COUNTER(stacks_lost,                                                                       \
+	        "Samples recorded without their stack because the stack map was full")             \
+	COUNTER(kernel_stack_failed, "Kernel stacks that could not be taken")                      \
+	COUNTER(frames, "User frames walked")                                                      \
+	COUNTER(frames_by_pointer, "User frames whose caller was found by frame pointer")          \
+	COUNTER(python_frames, "Python frames walked")                                             \
+	COUNTER(python_codes, "Code objects told to the daemon")                                   \
+	COUNTER(python_codes_lost, "Code objects not told: the ring buffer was full, or memory "   \
+	                           "not readable")                                                 \
+	COUNTER(python_no_thread, "Samples of Python processes without a Python thread state")     \
+	COUNTER(python_unmatched, "Python frames put at the root of a stack: no native frame "     \
+	                          "was found to run them")                                         \
+	COUNTER(python_broken, "Python frames whose structures could not be read")                 \
+	COUNTER(walk_complete, "User stacks walked to their outermost frame")                      \
 	WALK_CUTS(COUNTER)

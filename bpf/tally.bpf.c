@@ -36,25 +36,40 @@ static __always_inline int add(void *map, struct tally_key *key, u64 value, u64 
 	return 0;
 }
 
-__noinline u32 tally_add(u32 half, u32 kind, u64 kernel_stack, u64 user_stack, u64 value)
+/* The counter of a kind's samples: recorded, or lost. */
+static __always_inline u32 counter_of(u32 kind, int is_lost)
 {
-	void *map = half ? (void *)&tallies_1 : (void *)&tallies_0;
-	struct scratch *scratch = scratch_get();
+	switch (kind) {
+#define KIND(name, samples, lost) \
+	case KIND_##name:         \
+		return is_lost ? COUNTER_##lost : COUNTER_##samples;
+		PROFILE_KINDS(KIND)
+#undef KIND
+	}
+	return COUNTER_COUNT;
+}
+
+__noinline u32 tally_add(u32 at, u32 what, u64 kernel_stack, u64 user_stack, u64 value)
+{
+	void *map = at & 1 ? (void *)&tallies_1 : (void *)&tallies_0;
+	struct scratch *scratch = scratch_get(at);
+	u32 kind = (u16)what;
 	struct tally_key key = {
 		.kernel_stack = kernel_stack,
 		.user_stack = user_stack,
 		.kind = kind,
+		.detail = what >> KIND_DETAIL_SHIFT,
 	};
 
 	identify(&key);
 	if (scratch && user_stack != STACK_NONE)
 		key.gil = scratch->gil;
 	if (kernel_stack == STACK_LOST || user_stack == STACK_LOST)
-		count(half, COUNTER_stacks_lost, 1);
+		count(at, COUNTER_stacks_lost, 1);
 	if (add(map, &key, value, bpf_ktime_get_ns())) {
-		count(half, COUNTER_tallies_lost, 1);
+		count_at(at, counter_of(kind, 1));
 		return 1;
 	}
-	count(half, COUNTER_samples, 1);
+	count_at(at, counter_of(kind, 0));
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 struct store {
 	u64 parent; /* key of the node stored last, which holds the callers */
-	u32 half;
+	u32 at;
 	u32 len; /* frames that are not stored yet: [0, len) of the scratch */
 };
 
@@ -38,8 +38,8 @@ static __always_inline u64 cut_node(struct scratch *scratch, u64 parent, u32 len
 static long store_node(u32 index, void *context)
 {
 	struct store *store = context;
-	struct scratch *scratch = scratch_get();
-	void *map = store->half ? (void *)&stacks_1 : (void *)&stacks_0;
+	struct scratch *scratch = scratch_get(store->at);
+	void *map = store->at & 1 ? (void *)&stacks_1 : (void *)&stacks_0;
 	u64 key;
 	long err;
 
@@ -58,33 +58,33 @@ static long store_node(u32 index, void *context)
 	return 0;
 }
 
-__noinline u64 stack_store(u32 half, u32 len)
+__noinline u64 stack_store(u32 at, u32 len)
 {
-	struct store store = {.parent = STACK_NONE, .half = half, .len = len};
+	struct store store = {.parent = STACK_NONE, .at = at, .len = len};
 
 	bpf_loop(SCRATCH_FRAMES / NODE_FRAMES, store_node, &store, 0);
 	return store.parent;
 }
 
-__noinline u32 unwind_stack(u32 half, u64 pc)
+__noinline u32 unwind_stack(u32 at, u64 pc)
 {
-	struct scratch *scratch = scratch_get();
+	struct scratch *scratch = scratch_get(at);
 	u32 len;
 
 	if (!scratch)
 		return 0;
 	scratch->gil = 0;
-	unwind_native(half, pc);
-	len = unwind_python(half);
-	count_at(half, scratch->walk.cut);
+	unwind_native(at, pc);
+	len = unwind_python(at);
+	count_at(at, scratch->walk.cut);
 	if (scratch->walk.cut != COUNTER_walk_complete)
 		scratch->frames[len++ & (SCRATCH_FRAMES - 1)] = scratch->walk.cut;
 	return len;
 }
 
-__noinline u64 unwind_user(u32 half, u32 compat, u32 in_syscall)
+__noinline u64 unwind_user(u32 at, u32 compat, u32 in_syscall)
 {
-	struct scratch *scratch = scratch_get();
+	struct scratch *scratch = scratch_get(at);
 	u32 len = 2;
 	u64 pc;
 
@@ -95,10 +95,10 @@ __noinline u64 unwind_user(u32 half, u32 compat, u32 in_syscall)
 		scratch->gil = 0;
 		scratch->frames[0] = pc;
 		scratch->frames[1] = COUNTER_cut_compat;
-		count(half, COUNTER_frames, 1);
-		count(half, COUNTER_cut_compat, 1);
+		count(at, COUNTER_frames, 1);
+		count(at, COUNTER_cut_compat, 1);
 	} else {
-		len = unwind_stack(half, pc);
+		len = unwind_stack(at, pc);
 	}
-	return stack_store(half, len);
+	return stack_store(at, len);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * From registers to a stack id, and from there to a tally. These are global functions: the verifier
- * checks each once, alone, whoever calls it. They talk through this CPU's scratch, so only scalars
- * are passed.
+ * checks each once, alone, whoever calls it. They talk through the scratch of a lane of this CPU,
+ * so only scalars are passed; `at` is from lane_enter().
  */
 #pragma once
 
@@ -12,23 +12,24 @@
  * scratch->frames; how many words (bpf/python.h says what words are). `pc` is an address within the
  * first one's instruction. Counts how it ended, and says so in a last word where the stack is not
  * whole. */
-u32 unwind_stack(u32 half, u64 pc);
+u32 unwind_stack(u32 at, u64 pc);
 
 /* Its parts. The native frames, into scratch->frames and scratch->native; how many. How it ended is
  * in scratch->walk.cut. */
-u32 unwind_native(u32 half, u64 pc);
+u32 unwind_native(u32 at, u64 pc);
 /* Puts the frames of a Python that runs in this process among them; how many words there are then.
  * In scratch->gil is what the thread has of the GIL. */
-u32 unwind_python(u32 half);
+u32 unwind_python(u32 at);
 /* Tells the daemon of the code object that this is at; 0 when all of it could be told. */
-u32 python_tell(u32 half);
+u32 python_tell(u32 at);
 
 /* Keeps the first `len` scratch frames in the half's stack map; the stack's id. */
-u64 stack_store(u32 half, u32 len);
+u64 stack_store(u32 at, u32 len);
 
 /* The id of the current task's user stack, given the registers it had in user space in
  * scratch->regs. In a system call, pc is behind the instruction. */
-u64 unwind_user(u32 half, u32 compat, u32 in_syscall);
+u64 unwind_user(u32 at, u32 compat, u32 in_syscall);
 
-/* Adds to the tally of the current task and these stacks. */
-u32 tally_add(u32 half, u32 kind, u64 kernel_stack, u64 user_stack, u64 value);
+/* Adds to the tally of the current task and these stacks; `what` is an enum profile_kind, and a
+ * detail above KIND_DETAIL_SHIFT. Not 0 when that could not be done, and was counted. */
+u32 tally_add(u32 at, u32 what, u64 kernel_stack, u64 user_stack, u64 value);

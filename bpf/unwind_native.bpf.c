@@ -65,7 +65,7 @@ static __always_inline enum step by_frame_pointer(struct scratch *scratch)
 
 static long step(u32 index, void *context)
 {
-	struct scratch *scratch = scratch_get();
+	struct scratch *scratch = scratch_get(*(const u32 *)context);
 	struct native_frame *frame;
 	enum step came_to;
 	u32 op;
@@ -96,9 +96,9 @@ static long step(u32 index, void *context)
 	return came_to != STEP_CALLER;
 }
 
-__noinline u32 unwind_native(u32 half, u64 pc)
+__noinline u32 unwind_native(u32 at, u64 pc)
 {
-	struct scratch *scratch = scratch_get();
+	struct scratch *scratch = scratch_get(at);
 	u32 len;
 
 	if (!scratch)
@@ -106,9 +106,9 @@ __noinline u32 unwind_native(u32 half, u64 pc)
 	__builtin_memset(&scratch->walk, 0, sizeof(scratch->walk));
 	walk_from_registers(scratch, pc);
 	find_process(&scratch->walk);
-	bpf_loop(MAX_USER_FRAMES + 1, step, NULL, 0);
+	bpf_loop(MAX_USER_FRAMES + 1, step, &at, 0);
 	len = scratch->walk.len;
-	count(half, COUNTER_frames, len);
-	count(half, COUNTER_frames_by_pointer, scratch->walk.frames_by_pointer);
+	count(at, COUNTER_frames, len);
+	count(at, COUNTER_frames_by_pointer, scratch->walk.frames_by_pointer);
 	return len;
 }

@@ -21,11 +21,11 @@ static __always_inline const struct python_process *find_python(u32 pid)
 	return parent ? bpf_map_lookup_elem(&python_processes, &parent) : NULL;
 }
 
-static __always_inline void begin(struct python_walk *python, u32 half, u32 pid)
+static __always_inline void begin(struct python_walk *python, u32 at, u32 pid)
 {
 	python->pid = pid;
 	python->image = task_image();
-	python->half = half;
+	python->at = at;
 	python->interpreter = python->thread = 0;
 	python->frame = python->cframe = 0;
 	python->words_len = python->runs_len = python->broken = 0;
@@ -34,27 +34,27 @@ static __always_inline void begin(struct python_walk *python, u32 half, u32 pid)
 	python->shift = 0;
 }
 
-__noinline u32 unwind_python(u32 half)
+__noinline u32 unwind_python(u32 at)
 {
 	u32 pid = bpf_get_current_pid_tgid() >> 32;
 	const struct python_process *process = find_python(pid);
-	struct python_walk *python = python_get();
-	struct scratch *scratch = scratch_get();
+	struct python_walk *python = python_get(at);
+	struct scratch *scratch = scratch_get(at);
 
 	if (!scratch)
 		return 0;
 	if (!process || !python)
 		return scratch->walk.len;
 	python->process = *process;
-	begin(python, half, pid);
+	begin(python, at, pid);
 	if (!find_thread(python)) {
-		count(half, COUNTER_python_no_thread, 1);
+		count(at, COUNTER_python_no_thread, 1);
 		return scratch->walk.len;
 	}
 	scratch->gil = gil_of(python, python->interpreter, python->thread);
 	load_frames(python);
-	count(half, COUNTER_python_frames, python->words_len / 2);
-	count(half, COUNTER_python_broken, python->broken);
+	count(at, COUNTER_python_frames, python->words_len / 2);
+	count(at, COUNTER_python_broken, python->broken);
 	if (python->runs_len == 0 && python->words_len == 0)
 		return scratch->walk.len;
 	return merge_frames(python, scratch);

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "collect/source.h"
 #include "http/server.h"
 #include "notify.h"
 
@@ -19,7 +20,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Slices of the recorder are merged over this time. */
+/* Slices of the history are merged over this time. */
 static const uint64_t window_ns = 10 * NSEC_PER_SEC;
 /* Not yet those of the last minute, which is what people ask for. */
 static const uint64_t fine_ns = 60 * NSEC_PER_SEC;
@@ -39,7 +40,7 @@ struct daemon {
 	struct lane *render;
 	struct store *store;
 	struct procs *procs;
-	struct recorder *recorder;
+	struct history *history;
 	struct fetch *fetch;
 	struct symbolizer *symbolizer;
 	struct collector *collector;
@@ -138,9 +139,9 @@ static int open_loop(struct daemon *daemon)
 {
 	int err;
 
-	/* One for the render lane, one for unwind tables, one for looking for Python, one so that
-	 * nothing of libuv's own waits behind them. */
-	setenv("UV_THREADPOOL_SIZE", "4", 0);
+	/* One each for rendering, unwind tables, looking for Python, heap probes and reading how
+	 * much memory is used; one so that nothing of libuv's own waits behind them. */
+	setenv("UV_THREADPOOL_SIZE", "6", 0);
 	err = uv_loop_init(&daemon->loop);
 	if (err)
 		return err;
@@ -171,14 +172,23 @@ static void open_fetch(struct daemon *daemon, const struct config *config)
 		log_warning("cannot fetch debug files: %s, going on", strerror(-err));
 }
 
-static int build_parts(struct daemon *daemon, const struct config *config)
+static struct history *open_history(const struct config *config)
 {
-	struct recorder_limits limits = {
+	const struct recorder_limits limits = {
 		.window_ns = window_ns,
 		.fine_ns = fine_ns,
 		.keep_ns = config->history_ns,
 		.max_bytes = config->history_bytes,
 	};
+	uint32_t shares[KIND_COUNT];
+
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		shares[kind] = sources[kind]->history_share;
+	return history_new(&limits, shares, KIND_COUNT, HISTORY_SHARES);
+}
+
+static int build_parts(struct daemon *daemon, const struct config *config)
+{
 	struct symbolizer_config symbolizer = {
 		.program = "/proc/self/exe",
 		.max_bytes = config->symbol_bytes,
@@ -193,9 +203,9 @@ static int build_parts(struct daemon *daemon, const struct config *config)
 	symbolizer.store = daemon->store;
 	symbolizer.fetch = daemon->fetch;
 	daemon->procs = procs_new(daemon->store);
-	daemon->recorder = recorder_new(&limits);
+	daemon->history = open_history(config);
 	daemon->symbolizer = symbolizer_new(&symbolizer);
-	return daemon->procs && daemon->recorder && daemon->symbolizer ? 0 : -ENOMEM;
+	return daemon->procs && daemon->history && daemon->symbolizer ? 0 : -ENOMEM;
 }
 
 static int serve(struct daemon *daemon, const struct config *config, char why[256])
@@ -203,7 +213,8 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 	struct service service = {
 		.loop = &daemon->loop,
 		.collector = daemon->collector,
-		.recorder = daemon->recorder,
+		.heaps = collector_heaps(daemon->collector),
+		.history = daemon->history,
 		.procs = daemon->procs,
 		.store = daemon->store,
 		.symbolizer = daemon->symbolizer,
@@ -213,7 +224,6 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 		.start_mono_ns = daemon->start_mono_ns,
 		.sample_hz = (uint32_t)config->sample_hz,
 		.keep_ns = config->history_ns,
-		.max_history_bytes = config->history_bytes,
 	};
 
 	return server_start(&service, &daemon->listeners, &daemon->server, why);
@@ -225,9 +235,11 @@ static int start_collector(struct daemon *daemon, const struct config *config, c
 		.loop = &daemon->loop,
 		.procs = daemon->procs,
 		.store = daemon->store,
-		.recorder = daemon->recorder,
+		.history = daemon->history,
 		.sample_hz = (uint32_t)config->sample_hz,
 		.unwind_bytes = config->unwind_bytes,
+		.keep_ns = config->history_ns,
+		.memory_bytes = config->history_bytes / HISTORY_SHARES,
 	};
 	int err = collector_new(&collector, &daemon->collector, why);
 
@@ -292,7 +304,7 @@ static void daemon_release(struct daemon *daemon)
 		collector_free(daemon->collector);
 	symbolizer_free(daemon->symbolizer);
 	fetch_free(daemon->fetch);
-	recorder_free(daemon->recorder);
+	history_free(daemon->history);
 	procs_free(daemon->procs);
 	store_free(daemon->store);
 	lane_free(daemon->render);

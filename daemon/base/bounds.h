@@ -16,7 +16,10 @@ enum {
 	MAX_PARKED_REQUESTS = 1024, /* captures under way; one more is answered 503 */
 	MAX_RENDER_QUEUE = 2048,    /* answers waiting for the render lane */
 	MAX_CAPTURE_SECONDS = 600,  /* what the recorder keeps */
-	MAX_SAMPLE_HZ = 1000,       /* above it the profiler shows in what it measures */
+	MAX_TASK_ID = 1 << 22,      /* of a process or thread; the kernel's own limit */
+	MAX_HEAP_RATE = 1 << 30,    /* bytes a sample; beyond it a process ends before its first */
+	MAX_HEAP_BUDGET_PERCENT = 10000, /* of one core: the allocators of a hundred threads */
+	MAX_SAMPLE_HZ = 1000,            /* above it the profiler shows in what it measures */
 	MAX_STACK_FRAMES = 1024, /* words: 512 native frames, and two for a Python one among them */
 	MAX_SYMBOLS = 4 * 1000 * 1000, /* of one file; libLLVM with debug symbols has 0.9 million */
 	MAX_SYMBOL_NAME_BYTES = 64 * 1024, /* a longer name is cut; C++ templates reach 30 KiB */

@@ -18,6 +18,8 @@
 
 enum {
 	MIN_TALLIES = 4096,
+	OTHERS_HZ =
+		2048, /* samples of the kinds that no timer paces; storms are thinned to fewer */
 	MAX_TALLIES = 65536, /* 9 MiB a half */
 	NODES_PER_TALLY = 3, /* measured: 1.5 to 2.5 on mixed loads, as outer frames are shared */
 	DRAIN_SECONDS = 2,   /* room for this long without a drain, which is due every second */
@@ -79,7 +81,8 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
 	bpf->cpu_count = (u32)cpu_count;
 	if (cpulist_limit(&bpf->cpu_limit))
 		bpf->cpu_limit = MAX_CPUS;
-	bpf->tally_size = power_of_two_from((u64)online_cpus * sample_hz * DRAIN_SECONDS);
+	bpf->tally_size =
+		power_of_two_from(((u64)online_cpus * sample_hz + OTHERS_HZ) * DRAIN_SECONDS);
 	bpf->stack_size = bpf->tally_size * NODES_PER_TALLY;
 	bpf->tally_keys = calloc(bpf->tally_size, sizeof(*bpf->tally_keys));
 	bpf->tallies = calloc(bpf->tally_size, sizeof(*bpf->tallies));
@@ -143,10 +146,15 @@ u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns)
 	return old;
 }
 
+u64 bpf_busy(const struct bpf *bpf, u32 cpu, u32 lane)
+{
+	return __atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy[lane], __ATOMIC_SEQ_CST);
+}
+
 bool bpf_settled(const struct bpf *bpf, u32 half)
 {
-	for (u32 cpu = 0; cpu < bpf->cpu_limit; cpu++) {
-		u64 busy = __atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy, __ATOMIC_SEQ_CST);
+	for (u32 at = 0; at < bpf->cpu_limit * LANES; at++) {
+		u64 busy = bpf_busy(bpf, at / LANES, at % LANES);
 
 		if (busy == BUSY_STARTING || busy == BUSY_HALF + half)
 			return false;
@@ -177,22 +185,40 @@ static int drain_map(int fd, u32 size, void *keys, size_t key_bytes, void *value
 	return err == -ENOENT ? 0 : err;
 }
 
-static int drain_counters(struct bpf *bpf, u32 half, struct counters *ret_sum)
+/* Adds what one lane counted on every CPU, and sets that to nothing. */
+static int drain_lane(struct bpf *bpf, u32 at, struct counters *sum)
 {
 	int fd = bpf_map__fd(bpf->skeleton->maps.counters);
-	struct counters sum = {0};
-	int err = bpf_map_lookup_elem(fd, &half, bpf->per_cpu);
+	struct counters before = *sum;
+	int err = bpf_map_lookup_elem(fd, &at, bpf->per_cpu);
 
 	if (err)
 		return err;
 	for (u32 cpu = 0; cpu < bpf->cpu_count; cpu++)
 		for (int i = 0; i < COUNTER_COUNT; i++)
-			sum.values[i] += bpf->per_cpu[cpu].values[i];
+			sum->values[i] += bpf->per_cpu[cpu].values[i];
 	memset(bpf->per_cpu, 0, bpf->cpu_count * sizeof(*bpf->per_cpu));
-	err = bpf_map_update_elem(fd, &half, bpf->per_cpu, BPF_ANY);
-	if (!err)
-		*ret_sum = sum;
+	err = bpf_map_update_elem(fd, &at, bpf->per_cpu, BPF_ANY);
+	if (err)
+		*sum = before;
 	return err;
+}
+
+static int drain_counters(struct bpf *bpf, u32 half, struct counters *ret_sum)
+{
+	u64 lane_busy = __atomic_load_n(&bpf->skeleton->bss->lane_busy, __ATOMIC_RELAXED);
+	int first_err = 0;
+
+	*ret_sum = (struct counters){0};
+	for (u32 lane = 0; lane < LANES; lane++) {
+		int err = drain_lane(bpf, lane << LANE_SHIFT | half, ret_sum);
+
+		if (!first_err)
+			first_err = err;
+	}
+	ret_sum->values[COUNTER_lane_busy] = lane_busy - bpf->lane_busy;
+	bpf->lane_busy = lane_busy;
+	return first_err;
 }
 
 void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained)

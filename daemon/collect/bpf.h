@@ -15,7 +15,7 @@ struct bpf_link;
 
 /* One drained half, as arrays; owned by the struct bpf and valid until the next drain. */
 struct drained {
-	struct counters counters; /* summed over the CPUs */
+	struct counters counters; /* summed over the CPUs and their lanes */
 	const struct tally_key *tally_keys;
 	const struct tally *tallies;
 	size_t tally_count;
@@ -35,6 +35,7 @@ struct bpf {
 	u64 *stack_keys;
 	struct stack_node *stacks;
 	struct counters *per_cpu;
+	u64 lane_busy; /* of which is accounted for */
 };
 
 /* Opens and sizes the maps for so many CPUs at such a rate; sources then configure, then
@@ -50,6 +51,8 @@ void bpf_unwatch_exec(struct bpf *bpf);
 /* Makes the other half the active one from a moment on, now or soon; the half that was. Not again
  * before that half has been drained. */
 u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns);
+/* What a lane of a CPU is doing: BUSY_... */
+u64 bpf_busy(const struct bpf *bpf, u32 cpu, u32 lane);
 /* False while a program may still be writing to the half that was flipped away; asked after the
  * moment. */
 bool bpf_settled(const struct bpf *bpf, u32 half);

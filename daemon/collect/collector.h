@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct collector - the kernel half and everything that talks to it, as one thing that fills a
- * recorder. Only collect/ sees the BPF skeleton and the maps. Loop thread only.
+ * history. Only collect/ sees the BPF skeleton and the maps. Loop thread only.
  */
 #pragma once
 
 #include "bpf/abi.h"
+#include "collect/heartbeat.h"
+#include "collect/memory_watch.h"
 #include "interp/python_codes.h"
 #include "interp/pythons.h"
 #include "proc/proc.h"
-#include "profile/recorder.h"
+#include "profile/history.h"
 #include "unwind/unwinder.h"
 
 #include <uv.h>
@@ -33,6 +35,7 @@ extern const char *const counter_help[COUNTER_COUNT];
 	COUNTER(python_words_misplaced, "Parts of Python frames that stood alone")
 
 struct collector;
+struct heaps;
 
 struct collector_stats {
 	uint64_t counters[COUNTER_COUNT]; /* as of the last boundary, so that they add up */
@@ -55,6 +58,7 @@ struct source_status {
 	const char *name;
 	bool on;
 	const char *why; /* it is off; "" when on */
+	uint64_t period; /* of its samples */
 };
 
 /* What it works with; all of it outlives the collector. */
@@ -62,9 +66,11 @@ struct collector_config {
 	uv_loop_t *loop;
 	struct procs *procs;
 	struct store *store;
-	struct recorder *recorder;
+	struct history *history;
 	uint32_t sample_hz;
 	size_t unwind_bytes; /* of kernel memory for unwind tables and mappings */
+	uint64_t keep_ns;    /* how far back the history goes at most */
+	size_t memory_bytes; /* for the timelines of memory, see collect/memory_watch.h */
 };
 
 /* Loads the kernel half. On failure `ret_why` is one line for a person: what is missing, what to
@@ -78,18 +84,7 @@ int collector_start(struct collector *collector, char ret_why[256]);
 void collector_stop(struct collector *collector);
 void collector_free(struct collector *collector);
 
-/*
- * A boundary in the stream of samples. Everything sampled before it is in the recorder when done()
- * is called, as slices that end exactly there, and nothing sampled after it is. Boundaries asked
- * for at about the same time are one, so any number of readers share one capture. It takes some
- * milliseconds.
- */
-struct cut {
-	uint64_t at_mono_ns; /* the boundary wanted; 0 for as soon as can be */
-	void (*done)(struct cut *cut, uint64_t boundary_mono_ns);
-	struct cut *next; /* the collector's */
-};
-
+/* See struct cut. */
 void collector_cut(struct collector *collector, struct cut *cut);
 /* Forgets a cut that is no longer wanted; done() will not be called. */
 void collector_cancel(struct collector *collector, struct cut *cut);
@@ -97,6 +92,10 @@ void collector_cancel(struct collector *collector, struct cut *cut);
 /* True once a first drain has gone well. */
 bool collector_ready(const struct collector *collector);
 void collector_get_stats(const struct collector *collector, struct collector_stats *ret_stats);
+/* Heap profiles of single processes; collect/heaps.h. The collector's. */
+struct heaps *collector_heaps(struct collector *collector);
+/* How much memory processes hold, and held. */
+const struct memory_watch *collector_memory(const struct collector *collector);
 /* Entry `index` of the sources, or false at the end. */
 bool collector_source(const struct collector *collector, size_t index,
                       struct source_status *ret_status);

@@ -45,8 +45,8 @@ static void cpu_configure(struct bpf *bpf, const struct source_config *config,
 
 	state->config = *config;
 	state->event = cycles ? "cycles" : "cpu-clock";
-	state->value_unit = NSEC_PER_SEC / config->sample_hz;
-	bpf->skeleton->rodata->period_ns = state->value_unit;
+	state->period = NSEC_PER_SEC / config->sample_hz;
+	bpf->skeleton->rodata->period_ns = state->period;
 	bpf->skeleton->rodata->timer_is_clock = !cycles;
 }
 
@@ -108,6 +108,9 @@ static void cpu_detach(struct source_state *state)
 
 const struct source source_cpu = {
 	.name = "cpu",
+	.summary = "CPU time",
+	.values = {{"samples", "count"}, {"cpu", "nanoseconds"}},
+	.history_share = 10,
 	.configure = cpu_configure,
 	.attach = cpu_attach,
 	.detach = cpu_detach,

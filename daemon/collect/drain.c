@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "bpf/python.h"
 #include "collect/frames.h"
+#include "collect/source.h"
 #include "profile/builder.h"
 
 #include <errno.h>
@@ -137,6 +138,20 @@ static const char *gil_name(uint8_t gil)
 	return gil < sizeof(names) / sizeof(names[0]) ? names[gil] : "";
 }
 
+/* Of what kind the memory is that grew; "" for what is no memory. */
+static const char *memory_name(const struct tally_key *key)
+{
+	static const char *const names[] = {
+		[RESIDENT_FILE] = "file",
+		[RESIDENT_ANON] = "anon",
+		[RESIDENT_SHARED] = "shared",
+	};
+
+	if (key->kind != KIND_rss || key->detail >= sizeof(names) / sizeof(names[0]))
+		return "";
+	return names[key->detail] ?: "";
+}
+
 static uint32_t add_task(struct draining *draining, const struct tally_key *key,
                          const struct tally *tally, const struct image *image)
 {
@@ -148,6 +163,7 @@ static uint32_t add_task(struct draining *draining, const struct tally_key *key,
 		.tid = key->tid,
 		.python_version = python_version(draining, key->pid),
 		.gil = builder_text(builder, gil_name(key->gil)),
+		.memory = builder_text(builder, memory_name(key)),
 		.parent = procs_parent(procs, key->pid),
 	};
 
@@ -178,66 +194,103 @@ static void add_tally(struct draining *draining, const struct tally_key *key,
 	builder_sample(draining->builder, path, add_task(draining, key, tally, image), values);
 }
 
-static void describe(struct builder *builder, const struct drain_span *span)
+static void describe(struct builder *builder, enum profile_kind kind, const struct drain_span *span)
 {
-	builder_value_type(builder, "samples", "count");
-	builder_value_type(builder, "cpu", "nanoseconds");
-	builder_period(builder, "cpu", "nanoseconds", span->period_ns);
+	source_describe(sources[kind], span->periods[kind], builder);
 	builder_time(builder, span->start_mono_ns, span->start_wall_ns,
 	             span->end_mono_ns - span->start_mono_ns);
 }
 
+/* The counters of each kind's samples. */
+static const struct {
+	enum counter samples, lost;
+} kind_counters[KIND_COUNT] = {
+#define KIND(name, samples, lost) [KIND_##name] = {COUNTER_##samples, COUNTER_##lost},
+	PROFILE_KINDS(KIND)
+#undef KIND
+};
+
 /* ticks = samples + idle + lost holds by construction: what the kernel counted and is not here was
  * lost. */
-static struct ticks account(const struct drained *drained, struct drain_losses *losses)
+static struct ticks account(const struct drained *drained, enum profile_kind kind,
+                            struct drain_losses *losses)
 {
 	const u64 *counted = drained->counters.values;
+	uint64_t samples = counted[kind_counters[kind].samples];
 	struct ticks ticks = {
-		.idle = counted[COUNTER_idle],
-		.lost = counted[COUNTER_tallies_lost],
+		.idle = kind == KIND_cpu ? counted[COUNTER_idle] : 0,
+		.lost = counted[kind_counters[kind].lost],
 	};
 	uint64_t found = 0;
 
 	for (size_t i = 0; i < drained->tally_count; i++)
-		found += drained->tallies[i].count;
-	if (counted[COUNTER_samples] > found) {
-		ticks.lost += counted[COUNTER_samples] - found;
-		losses->samples_lost_in_drain += counted[COUNTER_samples] - found;
+		if (drained->tally_keys[i].kind == kind)
+			found += drained->tallies[i].count;
+	if (samples > found) {
+		ticks.lost += samples - found;
+		losses->samples_lost_in_drain += samples - found;
 	}
 	ticks.total = found + ticks.idle + ticks.lost;
 	return ticks;
 }
 
-int drain_slice(const struct drained *drained, const struct drain_span *span,
-                const struct drain_tables *tables, struct drain_losses *losses,
-                struct profile **ret_slice)
+/* The slice of one kind; 0 or -ENOMEM. */
+static int drain_kind(struct draining *draining, enum profile_kind kind,
+                      const struct drain_span *span, struct profile **ret_slice)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
-	_cleanup_free_ struct draining *draining = calloc(1, sizeof(*draining));
-	struct ticks ticks = account(drained, losses);
+	const struct drain_tables *tables = &draining->tables;
+	const struct drained *drained = draining->drained;
+	struct ticks ticks = account(drained, kind, draining->losses);
 	int err = -ENOMEM;
 
-	if (builder && draining && !stack_index_build(&draining->index, drained)) {
-		draining->drained = drained;
-		draining->tables = *tables;
+	if (builder) {
 		draining->builder = builder;
-		draining->losses = losses;
 		draining->frames = (struct frames){
 			.builder = builder,
 			.places = {.store = tables->store, .builder = builder},
 			.codes = tables->codes,
 			.codes_told = tables->codes_told,
-			.losses = losses,
+			.losses = draining->losses,
 		};
-		describe(builder, span);
+		describe(builder, kind, span);
 		builder_ticks(builder, &ticks);
 		for (size_t i = 0; i < drained->tally_count; i++)
-			add_tally(draining, &drained->tally_keys[i], &drained->tallies[i]);
-		free(draining->index.slots);
+			if (drained->tally_keys[i].kind == kind)
+				add_tally(draining, &drained->tally_keys[i], &drained->tallies[i]);
 		places_release(&draining->frames.places);
 		err = builder_seal(builder, ret_slice);
 	}
 	if (err)
-		losses->samples_lost_in_drain += ticks.total - ticks.idle - ticks.lost;
+		draining->losses->samples_lost_in_drain += ticks.total - ticks.idle - ticks.lost;
 	return err;
+}
+
+int drain_slices(const struct drained *drained, const struct drain_span *span,
+                 const struct drain_tables *tables, struct drain_losses *losses,
+                 struct profile *ret_slices[KIND_COUNT])
+{
+	_cleanup_free_ struct draining *draining = calloc(1, sizeof(*draining));
+	int first_err = 0;
+
+	memset(ret_slices, 0, KIND_COUNT * sizeof(*ret_slices));
+	if (!draining || stack_index_build(&draining->index, drained)) {
+		for (int kind = 0; kind < KIND_COUNT; kind++) {
+			struct ticks ticks = account(drained, kind, losses);
+
+			losses->samples_lost_in_drain += ticks.total - ticks.idle - ticks.lost;
+		}
+		return -ENOMEM;
+	}
+	draining->drained = drained;
+	draining->tables = *tables;
+	draining->losses = losses;
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		int err = drain_kind(draining, kind, span, &ret_slices[kind]);
+
+		if (!first_err)
+			first_err = err;
+	}
+	free(draining->index.slots);
+	return first_err;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One drained half of the kernel's maps becomes one slice: every address a place in a binary, every
- * Python frame a line, every task a name, while the processes still live. Pure but for the process
- * table, which may look into /proc. Loop thread only.
+ * One drained half of the kernel's maps becomes a slice for each kind of profile: every address a
+ * place in a binary, every Python frame a line, every task a name, while the processes still live.
+ * Pure but for the process table, which may look into /proc. Loop thread only.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 struct drain_span {
 	uint64_t start_mono_ns, end_mono_ns;
 	uint64_t start_wall_ns;
-	uint64_t period_ns; /* of one tick */
+	uint64_t periods[KIND_COUNT]; /* of each kind's samples */
 };
 
 /* What is known of the processes that were sampled. */
@@ -35,7 +35,8 @@ struct drain_losses {
 	uint64_t python_codes_unknown, python_words_misplaced;
 };
 
-/* 0, or -ENOMEM: then every sample of the half is counted as lost. */
-int drain_slice(const struct drained *drained, const struct drain_span *span,
-                const struct drain_tables *tables, struct drain_losses *losses,
-                struct profile **ret_slice);
+/* By enum profile_kind. 0, or -ENOMEM: then slices that could not be made are NULL, and their
+ * samples counted as lost. */
+int drain_slices(const struct drained *drained, const struct drain_span *span,
+                 const struct drain_tables *tables, struct drain_losses *losses,
+                 struct profile *ret_slices[KIND_COUNT]);

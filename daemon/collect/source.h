@@ -6,18 +6,29 @@
 #pragma once
 
 #include "collect/bpf.h"
+#include "profile/builder.h"
 
 #include <stdbool.h>
+
+/* What is left of them is for kinds to come. */
+enum { HISTORY_SHARES = 16 };
 
 /* What a source is told to do. */
 struct source_config {
 	u32 sample_hz;
 };
 
+struct bpf_program;
 struct source_state;
 
 struct source {
-	const char *name;
+	const char *name; /* /profile?type=NAME */
+	const char *summary;
+	/* What a sample's values are; a tally has two: how many, and how much. */
+	struct {
+		const char *type, *unit;
+	} values[PROFILE_VALUES];
+	u32 history_share; /* of HISTORY_SHARES in the memory for the past */
 	/* Before load: read-only data. */
 	void (*configure)(struct bpf *bpf, const struct source_config *config,
 	                  struct source_state *state);
@@ -33,13 +44,20 @@ struct source_state {
 	bool on;
 	char why[128];     /* it is off */
 	const char *event; /* what ticks, for people */
-	u64 value_unit;    /* one count's value */
+	u64 period;        /* of the last value, from one sample to the next on average */
 	u32 attached;
 	struct bpf_link *links[MAX_CPUS];
 };
 
-#define KIND(name) extern const struct source source_##name;
+#define KIND(name, samples, lost) extern const struct source source_##name;
 PROFILE_KINDS(KIND)
 #undef KIND
 
 extern const struct source *const sources[KIND_COUNT]; /* by enum profile_kind */
+
+/* Gives a profile of this kind its types and period. */
+void source_describe(const struct source *source, uint64_t period, struct builder *into);
+
+/* For a source that is one raw tracepoint: attaches it once; `what` it is about is for people. */
+int source_attach_one(struct bpf_program *program, const char *what, struct source_state *state);
+void source_detach_one(struct source_state *state);

@@ -1,9 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of profile kinds, made from the list that the kernel half uses as well.
+ * The table of profile kinds, made from the list that the kernel half uses as well, and what
+ * sources that are one tracepoint have in common.
  */
 #include "collect/source.h"
 
-#define KIND(name) [KIND_##name] = &source_##name,
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KIND(name, samples, lost) [KIND_##name] = &source_##name,
 const struct source *const sources[KIND_COUNT] = {PROFILE_KINDS(KIND)};
 #undef KIND
+
+void source_describe(const struct source *source, uint64_t period, struct builder *into)
+{
+	size_t last = 0;
+
+	for (size_t i = 0; i < PROFILE_VALUES && source->values[i].type; i++) {
+		builder_value_type(into, source->values[i].type, source->values[i].unit);
+		last = i;
+	}
+	builder_period(into, source->values[last].type, source->values[last].unit, period);
+}
+
+int source_attach_one(struct bpf_program *program, const char *what, struct source_state *state)
+{
+	int err;
+
+	if (state->links[0])
+		return 0;
+	state->links[0] = bpf_program__attach(program);
+	err = state->links[0] ? 0 : -errno;
+	state->on = !err;
+	state->attached = !err;
+	if (!err)
+		return 0;
+	snprintf(state->why, sizeof(state->why), "cannot watch %s: %s", what,
+	         err == -ENOENT ? "this kernel has no such tracepoint" : strerror(-err));
+	return err;
+}
+
+void source_detach_one(struct source_state *state)
+{
+	bpf_link__destroy(state->links[0]);
+	state->links[0] = NULL;
+	state->on = false;
+	state->attached = 0;
+}

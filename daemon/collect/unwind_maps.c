@@ -78,19 +78,17 @@ static void *map_memory(const struct bpf_map *map)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* A CPU that is outside at any moment after the change will see it from then on: programs announce
- * themselves before they look (half_acquire() in bpf/maps.bpf.h). */
+/* A lane that is outside at any moment after the change will see it from then on: programs announce
+ * themselves before they look (lane_enter() in bpf/maps.bpf.h). */
 static bool quiet(void *ctx)
 {
 	struct bpf *bpf = ctx;
 	uint64_t patience = clock_mono_ns() + QUIET_PATIENCE * 1000ULL;
 
-	for (u32 cpu = 0; cpu < bpf->cpu_limit; cpu++) {
-		while (__atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy, __ATOMIC_SEQ_CST) !=
-		       BUSY_NOT)
+	for (u32 at = 0; at < bpf->cpu_limit * LANES; at++)
+		while (bpf_busy(bpf, at / LANES, at % LANES) != BUSY_NOT)
 			if (clock_mono_ns() > patience)
 				return false;
-	}
 	return true;
 }
 

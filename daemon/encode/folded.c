@@ -15,6 +15,7 @@ struct folding {
 	const struct profile *profile;
 	struct builder *names; /* a location's address is its name's string id */
 	uint32_t *nodes;       /* the names' node by the profile's */
+	uint32_t value;        /* which of the values a line has */
 	struct buf scratch;
 };
 
@@ -68,7 +69,7 @@ static int fold(struct folding *folding)
 	for (uint32_t i = 1; i < profile->node_count && !builder_error(folding->names); i++)
 		folding->nodes[i] = fold_node(folding, &profile->nodes[i]);
 	for (uint32_t i = 1; i < profile->sample_count; i++)
-		if (profile->samples[i].values[0])
+		if (profile->samples[i].values[folding->value])
 			fold_sample(folding, &profile->samples[i]);
 	err = buf_error(&folding->scratch);
 	return err ? err : builder_error(folding->names);
@@ -91,12 +92,20 @@ static void add_path(struct buf *text, struct buf *path, const struct profile *n
 	}
 }
 
+/* Which value a line has: the samples, but of samples that stand for bytes the bytes. */
+static uint32_t weight_of(const struct profile *profile)
+{
+	uint32_t last = profile->type_count ? profile->type_count - 1 : 0;
+
+	return strcmp(profile_string(profile, profile->types[last].unit), "bytes") ? 0 : last;
+}
+
 static int by_text(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int write_lines(const struct profile *names, struct buf *out)
+static int write_lines(const struct profile *names, uint32_t value, struct buf *out)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
 	_cleanup_(buf_release) struct buf path = BUF_INIT;
@@ -112,7 +121,7 @@ static int write_lines(const struct profile *names, struct buf *out)
 		starts[i] = text.len;
 		buf_add_text(&text, profile_string(names, names->tasks[sample->task].comm));
 		add_path(&text, &path, names, sample->node);
-		buf_printf(&text, " %llu\n", (unsigned long long)sample->values[0]);
+		buf_printf(&text, " %llu\n", (unsigned long long)sample->values[value]);
 		buf_add_char(&text, '\0');
 	}
 	if (buf_error(&text) || buf_error(&path))
@@ -130,7 +139,8 @@ static int encode_folded(const struct profile *profile, const struct encode_opti
 {
 	_cleanup_(builder_freep) struct builder *names = builder_new();
 	_cleanup_free_ uint32_t *nodes = calloc(profile->node_count, sizeof(*nodes));
-	struct folding folding = {.profile = profile, .names = names, .nodes = nodes};
+	struct folding folding = {
+		.profile = profile, .names = names, .nodes = nodes, .value = weight_of(profile)};
 	int err;
 
 	(void)options;
@@ -138,12 +148,13 @@ static int encode_folded(const struct profile *profile, const struct encode_opti
 		return -ENOMEM;
 	err = fold(&folding);
 	buf_release(&folding.scratch);
-	return err ? err : write_lines(builder_view(names), out);
+	return err ? err : write_lines(builder_view(names), folding.value, out);
 }
 
 const struct encoder encoder_folded = {
 	.name = "folded",
-	.summary = "one line per call path with its samples, for flamegraph.pl and speedscope",
+	.summary = "one line per call path with its samples or bytes, for flamegraph.pl and "
+		   "speedscope",
 	.content_type = "text/plain; charset=utf-8",
 	.suffix = "",
 	.encode = encode_folded,

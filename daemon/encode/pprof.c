@@ -20,6 +20,7 @@
 	EXTRA(POD, "pod")                       \
 	EXTRA(PYTHON_VERSION, "python_version") \
 	EXTRA(GIL, "gil")                       \
+	EXTRA(MEMORY, "memory")                 \
 	EXTRA(ID, "id")                         \
 	EXTRA(UNNAMED, UNNAMED)
 
@@ -31,7 +32,7 @@ enum extra { EXTRAS(EXTRA) EXTRA_COUNT };
 static const char *const extra_strings[] = {EXTRAS(EXTRA)};
 #undef EXTRA
 
-enum { MAX_LABELS = 9 };
+enum { MAX_LABELS = 10 };
 
 struct writer {
 	const struct profile *profile;
@@ -133,6 +134,7 @@ static void put_sample(struct writer *writer, const struct sample *from)
 	add_label(labels, &sample, extra(writer, EXTRA_POD), task->pod);
 	add_label(labels, &sample, extra(writer, EXTRA_PYTHON_VERSION), task->python_version);
 	add_label(labels, &sample, extra(writer, EXTRA_GIL), task->gil);
+	add_label(labels, &sample, extra(writer, EXTRA_MEMORY), task->memory);
 	piece.n_sample = 1;
 	piece.sample = (Perftools__Profiles__Sample *[]){&sample};
 	if (buf_error(&writer->scratch))

@@ -45,26 +45,41 @@ struct quantity {
 	char text[32];
 };
 
+/* What a unit's numbers are shown in: the largest of these that is not above them. */
+static const struct scale {
+	const char *of;
+	uint64_t size;
+	const char *unit;
+} scales[] = {
+	{"nanoseconds", NSEC_PER_SEC, "s"},
+	{"nanoseconds", NSEC_PER_MSEC, "ms"},
+	{"nanoseconds", 1000, "us"},
+	{"nanoseconds", 1, "ns"},
+	{"bytes", 1ULL << 40, "TiB"},
+	{"bytes", 1 << 30, "GiB"},
+	{"bytes", 1 << 20, "MiB"},
+	{"bytes", 1 << 10, "KiB"},
+	{"bytes", 1, "B"},
+};
+
 static struct quantity quantity(uint64_t value, const char *unit)
 {
-	static const struct {
-		uint64_t size;
-		const char *unit;
-	} scales[] = {{NSEC_PER_SEC, "s"}, {NSEC_PER_MSEC, "ms"}, {1000, "us"}};
+	const char *shown = "";
 	struct quantity quantity;
 
-	if (strcmp(unit, "nanoseconds") || !value) {
-		snprintf(quantity.text, sizeof(quantity.text), "%llu", (unsigned long long)value);
+	for (size_t i = 0; i < sizeof(scales) / sizeof(*scales); i++) {
+		const struct scale *scale = &scales[i];
+
+		if (strcmp(unit, scale->of) != 0 || value < scale->size)
+			continue;
+		shown = scale->unit;
+		if (scale->size == 1)
+			break;
+		snprintf(quantity.text, sizeof(quantity.text), "%.2f%s",
+		         (double)value / (double)scale->size, shown);
 		return quantity;
 	}
-	for (size_t i = 0; i < sizeof(scales) / sizeof(*scales); i++) {
-		if (value >= scales[i].size) {
-			snprintf(quantity.text, sizeof(quantity.text), "%.2f%s",
-			         (double)value / (double)scales[i].size, scales[i].unit);
-			return quantity;
-		}
-	}
-	snprintf(quantity.text, sizeof(quantity.text), "%lluns", (unsigned long long)value);
+	snprintf(quantity.text, sizeof(quantity.text), "%llu%s", (unsigned long long)value, shown);
 	return quantity;
 }
 
@@ -73,10 +88,25 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+static void write_samples(const struct top *top, struct buf *out)
+{
+	const struct ticks *ticks = &top->profile->ticks;
+
+	/* A heap's first value is of objects; how many were sampled its comments say. */
+	if (top->profile->type_count > 2)
+		return;
+	buf_printf(out, "Samples: %llu; ", (unsigned long long)top->samples);
+	if (!strcmp(top->unit, "bytes"))
+		buf_printf(out, "%llu were lost\n", (unsigned long long)ticks->lost);
+	else
+		buf_printf(out, "of %llu ticks %llu were idle and %llu lost\n",
+		           (unsigned long long)ticks->total, (unsigned long long)ticks->idle,
+		           (unsigned long long)ticks->lost);
+}
+
 static void write_header(const struct top *top, struct buf *out)
 {
 	const struct profile *profile = top->profile;
-	const struct ticks *ticks = &profile->ticks;
 	time_t seconds = (time_t)(profile->start_wall_ns / NSEC_PER_SEC);
 	char start[64] = "";
 	struct tm tm;
@@ -90,9 +120,8 @@ static void write_header(const struct top *top, struct buf *out)
 	           quantity(top->total, top->unit).text);
 	if (!strcmp(top->unit, "nanoseconds"))
 		buf_printf(out, " (%.2f%%)", percent(top->total, profile->duration_ns));
-	buf_printf(out, "\nSamples: %llu; of %llu ticks %llu were idle and %llu lost\n",
-	           (unsigned long long)top->samples, (unsigned long long)ticks->total,
-	           (unsigned long long)ticks->idle, (unsigned long long)ticks->lost);
+	buf_add_char(out, '\n');
+	write_samples(top, out);
 	for (uint32_t i = 1; i < profile->comment_count; i++) {
 		buf_add_text(out, "Comment: ");
 		add_word(out, profile_string(profile, profile->comments[i]), 0);
@@ -191,7 +220,7 @@ static int encode_text(const struct profile *profile, const struct encode_option
 
 const struct encoder encoder_text = {
 	.name = "text",
-	.summary = "a table by time, as go tool pprof -top prints it; by= says of what",
+	.summary = "a table by time or bytes, as go tool pprof -top prints it; by= says of what",
 	.content_type = "text/plain; charset=utf-8",
 	.suffix = "",
 	.encode = encode_text,

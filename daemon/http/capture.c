@@ -8,19 +8,19 @@
 #include "http/capture.h"
 
 #include "base/clock.h"
+#include "collect/source.h"
+#include "http/capture_comments.h"
 #include "http/kinships.h"
-#include "http/render.h"
+#include "http/rendering.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <stddef.h>
-#include <stdio.h>
 
 enum stage { STAGE_CUTTING, STAGE_RENDERING };
 
 struct capture {
 	struct cut cut;
-	struct job job;
+	struct rendering rendering;
 	const struct service *service;
 	struct request *request; /* NULL once nobody waits for it */
 	struct query query;
@@ -30,9 +30,7 @@ struct capture {
 	bool begun; /* `from_mono_ns` is known, and held for seconds= */
 	struct slices slices;
 	struct kinship *known; /* for children= */
-	struct render_plan plan;
-	struct buf body;
-	int error;
+	struct capture_facts facts;
 };
 
 static struct capture *capture_of_cut(struct cut *cut)
@@ -40,19 +38,23 @@ static struct capture *capture_of_cut(struct cut *cut)
 	return (struct capture *)((char *)cut - offsetof(struct capture, cut));
 }
 
-static struct capture *capture_of_job(struct job *job)
+static struct capture *capture_of_rendering(struct rendering *rendering)
 {
-	return (struct capture *)((char *)job - offsetof(struct capture, job));
+	return (struct capture *)((char *)rendering - offsetof(struct capture, rendering));
+}
+
+static struct recorder *recorder_of(const struct capture *capture)
+{
+	return history_recorder(capture->service->history, capture->ask.kind);
 }
 
 static void capture_end(struct capture *capture)
 {
 	if (capture->ask.range == RANGE_NEXT && capture->begun)
-		recorder_unhold(capture->service->recorder, capture->from_mono_ns);
+		recorder_unhold(recorder_of(capture), capture->from_mono_ns);
 	capture->begun = false;
 	slices_release(&capture->slices);
 	free(capture->known);
-	buf_release(&capture->body);
 	query_release(&capture->query);
 	free(capture);
 }
@@ -63,8 +65,10 @@ static void on_abandoned(void *owner)
 	struct capture *capture = owner;
 
 	capture->request = NULL;
-	if (capture->stage == STAGE_RENDERING)
+	if (capture->stage == STAGE_RENDERING) {
+		capture->rendering.request = NULL;
 		return; /* a worker has it; on_rendered() ends it */
+	}
 	if (capture->stage == STAGE_CUTTING)
 		collector_cancel(capture->service->collector, &capture->cut);
 	capture_end(capture);
@@ -77,49 +81,9 @@ static void capture_fail(struct capture *capture, int err)
 	capture_end(capture);
 }
 
-static void capture_answer(struct capture *capture)
+static void on_rendered(struct rendering *rendering)
 {
-	const struct encoder *encoder = capture->ask.encoder;
-	struct request *request = capture->request;
-	char disposition[160];
-
-	request_answer(request, encoder->content_type, &capture->body);
-	if (encoder->suffix[0]) {
-		snprintf(disposition, sizeof(disposition),
-		         "attachment; filename=\"profd-%.64s-cpu%.16s\"",
-		         capture->service->host->nodename, encoder->suffix);
-		request_header(request, MHD_HTTP_HEADER_CONTENT_DISPOSITION, disposition);
-	}
-}
-
-/* Worker thread. */
-static void run_render(struct job *job)
-{
-	struct capture *capture = capture_of_job(job);
-
-	capture->error = render_profile(&capture->plan, &capture->body);
-	if (!capture->error)
-		capture->error = buf_error(&capture->body);
-}
-
-/* Rendering takes memory in many small pieces, which the allocator would keep for the next time. */
-static void give_memory_back(const struct lane *render)
-{
-	if (!lane_length(render))
-		malloc_trim(0);
-}
-
-static void on_rendered(struct job *job)
-{
-	struct capture *capture = capture_of_job(job);
-	const struct lane *render = capture->service->render;
-
-	if (capture->request && capture->error)
-		request_fail(capture->request, capture->error);
-	else if (capture->request)
-		capture_answer(capture);
-	capture_end(capture);
-	give_memory_back(render);
+	capture_end(capture_of_rendering(rendering));
 }
 
 static int read_known(struct capture *capture)
@@ -134,45 +98,58 @@ static int read_known(struct capture *capture)
 	return err;
 }
 
-static void capture_render(struct capture *capture)
+/* What the answer says of itself. */
+static void read_facts(struct capture *capture)
 {
 	const struct service *service = capture->service;
+	struct capture_facts *facts = &capture->facts;
 	struct collector_stats stats;
-	int err;
 
-	err = recorder_read(service->recorder, capture->from_mono_ns, capture->to_mono_ns,
-	                    &capture->slices);
+	collector_get_stats(service->collector, &stats);
+	collector_source(service->collector, capture->ask.kind, &facts->source);
+	facts->kind = capture->ask.kind;
+	facts->event = stats.event;
+	facts->sample_hz = service->sample_hz;
+	facts->selection = &capture->ask.selection;
+	facts->from_mono_ns = capture->from_mono_ns;
+	facts->to_mono_ns = capture->to_mono_ns;
+	facts->wall_offset_ns = clock_wall_ns() - clock_mono_ns();
+	facts->empty = !capture->slices.count;
+}
+
+static void capture_render(struct capture *capture)
+{
+	int err = recorder_read(recorder_of(capture), capture->from_mono_ns, capture->to_mono_ns,
+	                        &capture->slices);
+
 	if (!err)
 		err = read_known(capture);
 	if (err) {
 		capture_fail(capture, err);
 		return;
 	}
-	collector_get_stats(service->collector, &stats);
-	capture->plan = (struct render_plan){
-		.symbolizer = service->symbolizer,
-		.host = service->host,
-		.event = stats.event,
-		.sample_hz = service->sample_hz,
-		.query = &capture->ask,
-		.slices = capture->slices.profiles,
-		.slice_count = capture->slices.count,
-		.from_mono_ns = capture->from_mono_ns,
-		.to_mono_ns = capture->to_mono_ns,
-		.wall_offset_ns = clock_wall_ns() - clock_mono_ns(),
+	read_facts(capture);
+	capture->rendering = (struct rendering){
+		.request = capture->request,
+		.service = capture->service,
+		.kind = sources[capture->ask.kind]->name,
+		.plan = {.selection = &capture->ask.selection,
+	                 .format = &capture->ask.format,
+	                 .slices = capture->slices.profiles,
+	                 .slice_count = capture->slices.count,
+	                 .describe = capture_describe,
+	                 .ctx = &capture->facts},
+		.done = on_rendered,
 	};
 	capture->stage = STAGE_RENDERING;
-	capture->error = -ECANCELED;
-	capture->job.run = run_render;
-	capture->job.done = on_rendered;
-	err = lane_submit(service->render, &capture->job);
+	err = rendering_start(&capture->rendering);
 	if (err)
 		capture_fail(capture, err);
 }
 
 static void capture_wait(struct capture *capture, uint64_t boundary_mono_ns)
 {
-	int err = recorder_hold(capture->service->recorder, boundary_mono_ns);
+	int err = recorder_hold(recorder_of(capture), boundary_mono_ns);
 
 	if (err) {
 		capture_fail(capture, err);

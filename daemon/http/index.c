@@ -4,7 +4,9 @@
  */
 #include "http/route.h"
 
+#include "collect/source.h"
 #include "encode/encoder.h"
+#include "http/heap_query.h"
 #include "http/profile_query.h"
 
 #include <string.h>
@@ -20,11 +22,21 @@ static bool wants_html(struct request *request)
 	return accept && strstr(accept, "text/html");
 }
 
+static void add_parameters_of(struct buf *body, const char *path,
+                              const struct parameter *parameters)
+{
+	buf_printf(body, "\nparameters of %s\n", path);
+	for (const struct parameter *p = parameters; p->name; p++)
+		buf_printf(body, "  %-10s %s\n", p->name, p->values);
+}
+
 static void add_parameters(struct buf *body)
 {
-	buf_add_text(body, "\nparameters of /profile\n");
-	for (const struct parameter *p = profile_parameters; p->name; p++)
-		buf_printf(body, "  %-10s %s\n", p->name, p->values);
+	add_parameters_of(body, "/profile", profile_parameters);
+	add_parameters_of(body, "/heap", heap_parameters);
+	buf_add_text(body, "\ntypes\n");
+	for (size_t kind = 0; kind < KIND_COUNT; kind++)
+		buf_printf(body, "  %-10s %s\n", sources[kind]->name, sources[kind]->summary);
 	buf_add_text(body, "\nformats\n");
 	for (size_t i = 0; encoders[i]; i++)
 		buf_printf(body, "  %-10s %s\n", encoders[i]->name, encoders[i]->summary);

@@ -28,15 +28,24 @@ static int add_bytes(const char *bytes, size_t len, void *ctx)
 	return 0;
 }
 
-int json_write(json_t *value, struct buf *out)
+static int write_with(json_t *value, size_t flags, struct buf *out)
 {
-	int err = value ? json_dump_callback(value, add_bytes, out,
-	                                     JSON_INDENT(2) | JSON_REAL_PRECISION(12))
+	int err = value ? json_dump_callback(value, add_bytes, out, flags | JSON_REAL_PRECISION(12))
 	                : -1;
 
 	json_decref(value);
 	buf_add_char(out, '\n');
 	return err || buf_error(out) ? -ENOMEM : 0;
+}
+
+int json_write(json_t *value, struct buf *out)
+{
+	return write_with(value, JSON_INDENT(2), out);
+}
+
+int json_write_compact(json_t *value, struct buf *out)
+{
+	return write_with(value, JSON_COMPACT, out);
 }
 
 void json_answer(struct request *request, json_t *value)

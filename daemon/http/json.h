@@ -12,5 +12,7 @@
 json_t *json_text(const char *bytes, size_t len);
 /* Appends `value` as text, and gives it up; NULL means that memory was out. 0 or -ENOMEM. */
 int json_write(json_t *value, struct buf *out);
+/* The same without blanks, for long lists of numbers that no person reads. */
+int json_write_compact(json_t *value, struct buf *out);
 /* Answers with `value`, which it takes over; NULL means that memory was out. */
 void json_answer(struct request *request, json_t *value);

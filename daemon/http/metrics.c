@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * /metrics: Prometheus text format 0.0.4. Counters and their help come from the lists they are
- * declared in; nothing here has a label per process or function.
+ * declared in; nothing here has a label per process or function, but for those few that leak.
  */
 #include "base/clock.h"
+#include "collect/heaps.h"
+#include "base/text.h"
 #include "http/route.h"
 
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 static void add_head(struct buf *body, const char *name, const char *type, const char *help)
@@ -97,6 +100,83 @@ static void add_fetch(struct buf *body, struct fetch *fetch)
 #undef STAT
 }
 
+/* Names are anybody's choice: Prometheus wants three characters escaped, and UTF-8. */
+static void add_label(struct buf *body, const char *value)
+{
+	size_t len = strlen(value), valid = text_utf8_prefix(value, len);
+
+	for (size_t i = 0; i < len; i++) {
+		if (i == valid) {
+			buf_add_char(body, '?');
+			valid += 1 + text_utf8_prefix(value + i + 1, len - i - 1);
+		} else if (value[i] == '\n') {
+			buf_add_text(body, "\\n");
+		} else {
+			if (value[i] == '"' || value[i] == '\\')
+				buf_add_char(body, '\\');
+			buf_add_char(body, value[i]);
+		}
+	}
+}
+
+/* The only ones with labels of a process: few leak at a time. */
+enum { MAX_LEAKS_SHOWN = 100 };
+
+struct leaks {
+	struct buf *body;
+	size_t count;
+};
+
+static void add_leak(const struct timeline_process *process, void *ctx)
+{
+	struct leaks *leaks = ctx;
+
+	if (!process->growth.leaking || leaks->count++ >= MAX_LEAKS_SHOWN)
+		return;
+	buf_printf(leaks->body, "profd_process_leak_bytes_per_second{pid=\"%" PRIu32 "\",comm=\"",
+	           process->pid);
+	add_label(leaks->body, process->comm);
+	buf_printf(leaks->body, "\",of=\"%s\"} %" PRIu64 "\n", growth_of_names[process->growth.of],
+	           process->growth.bytes_per_second);
+}
+
+static void add_memory(struct buf *body, const struct memory_watch *watch)
+{
+	const struct timeline *timeline = memory_watch_timeline(watch);
+	struct leaks leaks = {.body = body};
+	struct timeline_stats timelines;
+
+	timeline_get_stats(timeline, &timelines);
+	{
+		const struct timeline_stats *stats = &timelines;
+
+#define STAT(name, type, help) STAT_##type("memory_timeline_", name, help);
+		TIMELINE_STATS(STAT)
+#undef STAT
+	}
+	{
+		struct memory_watch_stats watched, *stats = &watched;
+
+		memory_watch_get_stats(watch, stats);
+#define STAT(name, type, help) STAT_##type("memory_", name, help);
+		MEMORY_WATCH_STATS(STAT)
+#undef STAT
+	}
+	{
+		struct keepsakes_stats kept, *stats = &kept;
+
+		keepsakes_get_stats(memory_watch_keepsakes(watch), stats);
+#define STAT(name, type, help) STAT_##type("oom_", name, help);
+		KEEPSAKES_STATS(STAT)
+#undef STAT
+	}
+	add_gauge(body, "profd_processes_leaking", "Processes whose memory grows steadily",
+	          (double)timelines.leaking);
+	add_head(body, "profd_process_leak_bytes_per_second", "gauge",
+	         "How fast the memory of those grows");
+	timeline_each(timeline, add_leak, &leaks);
+}
+
 #undef STAT_counter
 #undef STAT_seconds
 #undef STAT_gauge
@@ -129,7 +209,23 @@ static void add_collector(struct buf *body, const struct collector *collector)
 	add_gauge(body, "profd_ready", "1 once samples are recorded", collector_ready(collector));
 }
 
-static void add_recorder(struct buf *body, const struct recorder *recorder)
+/* What is said of each kind's past: RECORDER(name, type, help, value). */
+#define RECORDERS(RECORDER)                                                                      \
+	RECORDER(history_bytes, gauge, "Memory of the recorded past", stats.bytes)               \
+	RECORDER(history_slices, gauge, "Slices in the recorded past", stats.slices)             \
+	RECORDER(history_seconds, gauge, "How far back the recorded past goes", kept)            \
+	RECORDER(windows_evicted_total, counter, "Windows dropped for memory before their time", \
+	         stats.windows_evicted)                                                          \
+	RECORDER(samples_evicted_total, counter, "Samples in windows dropped before their time", \
+	         stats.samples_evicted)                                                          \
+	RECORDER(slices_failed_total, counter, "Slices not kept for lack of memory",             \
+	         stats.slices_failed)
+
+#define RECORDER(name, type, help, value) RECORDER_##name,
+enum recorder_metric { RECORDERS(RECORDER) RECORDER_COUNT };
+#undef RECORDER
+
+static double recorder_value(const struct recorder *recorder, enum recorder_metric metric)
 {
 	struct recorder_stats stats;
 	double kept = 0;
@@ -137,16 +233,52 @@ static void add_recorder(struct buf *body, const struct recorder *recorder)
 	recorder_get_stats(recorder, &stats);
 	if (stats.oldest_mono_ns)
 		kept = (double)(clock_mono_ns() - stats.oldest_mono_ns) / NSEC_PER_SEC;
-	add_gauge(body, "profd_history_bytes", "Memory of the recorded past", (double)stats.bytes);
-	add_gauge(body, "profd_history_slices", "Slices in the recorded past",
-	          (double)stats.slices);
-	add_gauge(body, "profd_history_seconds", "How far back the recorded past goes", kept);
-	add_counter(body, "windows_evicted", "Windows dropped for memory before their time",
-	            stats.windows_evicted);
-	add_counter(body, "samples_evicted", "Samples in windows dropped before their time",
-	            stats.samples_evicted);
-	add_counter(body, "slices_failed", "Slices not kept for lack of memory",
-	            stats.slices_failed);
+	switch (metric) {
+#define RECORDER(name, type, help, value) \
+	case RECORDER_##name:             \
+		return (double)(value);
+		RECORDERS(RECORDER)
+#undef RECORDER
+	case RECORDER_COUNT:
+		break;
+	}
+	return 0;
+}
+
+static void add_history(struct buf *body, const struct service *service)
+{
+#define RECORDER(name, type, help, value) {"profd_" #name, #type, help},
+	static const struct {
+		const char *name, *type, *help;
+	} metrics[] = {RECORDERS(RECORDER)};
+#undef RECORDER
+	struct source_status source;
+
+	for (int metric = 0; metric < RECORDER_COUNT; metric++) {
+		add_head(body, metrics[metric].name, metrics[metric].type, metrics[metric].help);
+		for (size_t kind = 0; collector_source(service->collector, kind, &source); kind++)
+			buf_printf(body, "%s{type=\"%s\"} %.15g\n", metrics[metric].name,
+			           source.name,
+			           recorder_value(history_recorder(service->history, kind),
+			                          (enum recorder_metric)metric));
+	}
+	add_head(body, "profd_source_on", "gauge", "1 while this kind of profile is recorded");
+	for (size_t kind = 0; collector_source(service->collector, kind, &source); kind++)
+		buf_printf(body, "profd_source_on{type=\"%s\"} %d\n", source.name, source.on);
+}
+
+static void add_heaps(struct buf *body, const struct heaps *heaps)
+{
+	struct heaps_stats stats;
+
+	heaps_get_stats(heaps, &stats);
+#define COUNTER(name, help) add_counter(body, #name, help, stats.name);
+	HEAP_COUNTERS(COUNTER)
+#undef COUNTER
+	add_gauge(body, "profd_heaps_watched", "Processes whose allocators have probes now",
+	          stats.watching);
+	add_gauge(body, "profd_heaps_standing", "Processes that sample their own allocations",
+	          stats.standing);
 }
 
 static void add_tables(struct buf *body, const struct request *request)
@@ -231,10 +363,12 @@ void handle_metrics(struct request *request)
 	add_head(&body, "profd_build_info", "gauge", "Always 1; the version is its label");
 	buf_printf(&body, "profd_build_info{version=\"%s\"} 1\n", PROFD_VERSION);
 	add_collector(&body, service->collector);
-	add_recorder(&body, service->recorder);
+	add_heaps(&body, service->heaps);
+	add_history(&body, service);
 	add_tables(&body, request);
 	add_names(&body, service);
 	add_fetch(&body, service->fetch);
+	add_memory(&body, collector_memory(service->collector));
 	add_process(&body, service->start_mono_ns);
 	request_answer(request, "text/plain; version=0.0.4; charset=utf-8", &body);
 }

@@ -5,6 +5,7 @@
  */
 #include "base/clock.h"
 #include "http/json.h"
+#include "http/memory_points.h"
 #include "http/route.h"
 #include "proc/proc.h"
 
@@ -80,15 +81,15 @@ static void add_slice(struct rows *rows, const struct profile *slice)
 }
 
 /* Sums up the samples and returns how much time they cover. */
-static int add_samples(struct rows *rows, struct recorder *recorder, uint64_t *ret_covered_ns)
+static int add_samples(struct rows *rows, const struct history *history, uint64_t *ret_covered_ns)
 {
 	_cleanup_(slices_release) struct slices slices = {0};
 	uint64_t now_ns = clock_mono_ns();
 	uint64_t covered_ns = 0;
 	int err;
 
-	err = recorder_read(recorder, now_ns > look_back_ns ? now_ns - look_back_ns : 0, now_ns,
-	                    &slices);
+	err = recorder_read(history_recorder(history, KIND_cpu),
+	                    now_ns > look_back_ns ? now_ns - look_back_ns : 0, now_ns, &slices);
 	if (err)
 		return err;
 	for (size_t i = 0; i < slices.count; i++) {
@@ -120,6 +121,22 @@ static json_t *cmdline_of(uint32_t pid)
 	return json_text(buf_text(&cmdline), cmdline.len);
 }
 
+/* Of what is not known yet, nulls. */
+static int add_memory(json_t *object, const struct timeline_process *process)
+{
+	uint64_t wall_ms = (clock_wall_ns() - clock_mono_ns()) / NSEC_PER_MSEC;
+	uint64_t swap = process ? process->figures.values[MEMORY_swap] : MEMORY_UNKNOWN;
+	json_t *rss = process ? json_integer((json_int_t)memory_resident(&process->figures))
+	                      : json_null();
+	json_t *leak = process ? memory_growth_json(&process->growth, wall_ms) : json_null();
+
+	return json_object_set_new(object, "rss_bytes", rss) |
+	       json_object_set_new(object, "swap_bytes",
+	                           swap == MEMORY_UNKNOWN ? json_null()
+	                                                  : json_integer((json_int_t)swap)) |
+	       json_object_set_new(object, "leak", leak);
+}
+
 static json_t *process_json(const struct row *row, const struct identity *identity,
                             uint64_t covered_ns, bool with_cmdline)
 {
@@ -138,6 +155,8 @@ static json_t *process_json(const struct row *row, const struct identity *identi
 
 static int list_processes(const struct service *service, bool with_cmdline, json_t **ret_list)
 {
+	const struct timeline *timeline =
+		memory_watch_timeline(collector_memory(service->collector));
 	struct rows rows = {0};
 	_cleanup_free_ struct row *owned = NULL;
 	uint64_t covered_ns = 0;
@@ -148,7 +167,7 @@ static int list_processes(const struct service *service, bool with_cmdline, json
 	owned = rows.at;
 	if (rows.failed)
 		return -ENOMEM;
-	err = add_samples(&rows, service->recorder, &covered_ns);
+	err = add_samples(&rows, service->history, &covered_ns);
 	if (err)
 		return err;
 	list = json_array();
@@ -161,7 +180,10 @@ static int list_processes(const struct service *service, bool with_cmdline, json
 		const struct identity *identity =
 			procs_identity(service->procs, row->pid, UINT64_MAX);
 
-		json_array_append_new(list, process_json(row, identity, covered_ns, with_cmdline));
+		json_t *object = process_json(row, identity, covered_ns, with_cmdline);
+
+		add_memory(object, timeline_find(timeline, row->pid));
+		json_array_append_new(list, object);
 	}
 	*ret_list = list;
 	return 0;

@@ -5,30 +5,12 @@
  */
 #include "base/clock.h"
 #include "http/capture.h"
+#include "http/process_id.h"
 #include "http/route.h"
 #include "http/timestamp.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-/* /proc/N exists for threads as well; the line Tgid tells which process N is or belongs to. */
-static uint32_t process_of(uint32_t id)
-{
-	_cleanup_(buf_release) struct buf status = BUF_INIT;
-	char path[32];
-	const char *line;
-	unsigned int process = 0;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", id);
-	if (buf_read_file(&status, path, MAX_PROC_FILE_BYTES) < 0)
-		return 0;
-	line = strstr(buf_text(&status), "\nTgid:");
-	if (!line || sscanf(line, "\nTgid: %u", &process) != 1)
-		return 0;
-	return process;
-}
 
 static bool slice_has(const struct profile *slice, uint32_t pid)
 {
@@ -38,11 +20,11 @@ static bool slice_has(const struct profile *slice, uint32_t pid)
 	return false;
 }
 
-static bool recorded(struct recorder *recorder, uint32_t pid)
+static bool recorded(const struct history *history, enum profile_kind kind, uint32_t pid)
 {
 	_cleanup_(slices_release) struct slices slices = {0};
 
-	if (recorder_read(recorder, 0, UINT64_MAX, &slices) < 0)
+	if (recorder_read(history_recorder(history, kind), 0, UINT64_MAX, &slices) < 0)
 		return false;
 	for (size_t i = 0; i < slices.count; i++)
 		if (slice_has(slices.profiles[i], pid))
@@ -50,9 +32,11 @@ static bool recorded(struct recorder *recorder, uint32_t pid)
 	return false;
 }
 
-static int check_pids(const struct service *service, const struct selection *selection,
+static int check_pids(const struct service *service, const struct profile_query *ask,
                       struct refusal *ret_refusal)
 {
+	const struct selection *selection = &ask->selection;
+
 	for (size_t i = 0; i < selection->pid_count; i++) {
 		uint32_t pid = selection->pids[i];
 		uint32_t process;
@@ -60,7 +44,7 @@ static int check_pids(const struct service *service, const struct selection *sel
 		if (procs_known(service->procs, pid))
 			continue;
 		process = process_of(pid);
-		if (process == pid || recorded(service->recorder, pid))
+		if (process == pid || recorded(service->history, ask->kind, pid))
 			continue;
 		if (process)
 			return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
@@ -85,7 +69,7 @@ static int check_kept(const struct service *service, const struct profile_query 
 
 	if (ask->range != RANGE_BETWEEN)
 		return 0;
-	recorder_get_stats(service->recorder, &stats);
+	recorder_get_stats(history_recorder(service->history, ask->kind), &stats);
 	oldest_mono_ns = stats.oldest_mono_ns ? stats.oldest_mono_ns : service->start_mono_ns;
 	if (ask->to_unix_ns > oldest_mono_ns + offset_ns)
 		return 0;
@@ -106,13 +90,13 @@ void handle_profile(struct request *request)
 	if (!err)
 		err = check_kept(service, &ask, &refusal);
 	if (!err)
-		err = check_pids(service, &ask.selection, &refusal);
+		err = check_pids(service, &ask, &refusal);
 	if (err) {
 		request_refuse(request, &refusal);
 		return;
 	}
 	if (request->head) {
-		request_answer_head(request, ask.encoder->content_type);
+		request_answer_head(request, ask.format.encoder->content_type);
 		return;
 	}
 	err = capture_start(request, &ask);

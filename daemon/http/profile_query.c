@@ -7,17 +7,16 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "collect/source.h"
+#include "http/query_value.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-	DEFAULT_SECONDS = 30, /* what net/http/pprof does, and its clients' time-outs expect */
-	MAX_TASK_ID = 4194304,
-	MAX_ROWS = 1000 * 1000,
-};
+enum { DEFAULT_SECONDS = 30 }; /* what net/http/pprof does, and its clients' time-outs expect */
 
+#define PARAMETER(name, values) {name, false, values},
 const struct parameter profile_parameters[] = {
 	{"seconds", false, "profile the next N seconds, 1 to 600 (default 30)"},
 	{"last", false, "profile what was recorded until now: 30s, 5m ..."},
@@ -33,25 +32,10 @@ const struct parameter profile_parameters[] = {
 	{"python", false, "raw shows the native frames that run Python, too"},
 	{"kernel", false, "0 leaves out kernel frames (default 1)"},
 	{"idle", false, "1 shows idle CPU time as [idle] (default 0)"},
-	{"format", false, "the output format (default pprof)"},
-	{"by", false, "of format=text: function (default), line, file, binary, process or thread"},
-	{"sort", false, "of format=text: flat (default) or cum"},
-	{"rows", false, "of format=text: how many rows; 0 is all"},
-	{"type", false, "cpu"},
+	FORMAT_PARAMETERS(PARAMETER){"type", false, "the kind of profile (default cpu)"},
 	{NULL, false, NULL},
 };
-
-static int read_number(const struct query *query, const char *name, uint64_t min, uint64_t max,
-                       uint64_t *value, struct refusal *ret_refusal)
-{
-	const char *text = query_get(query, name);
-
-	if (text && text_parse_u64(text, min, max, value) < 0)
-		return refuse(ret_refusal, 400,
-		              "bad %s=%.64s: an integer from %ju to %ju is accepted", name, text,
-		              (uintmax_t)min, (uintmax_t)max);
-	return 0;
-}
+#undef PARAMETER
 
 static int read_ids(const struct query *query, const char *name, uint32_t *ids, size_t *count,
                     struct refusal *ret_refusal)
@@ -110,24 +94,22 @@ static int read_selection(const struct query *query, struct selection *selection
                           struct refusal *ret_refusal)
 {
 	const char *python = query_get(query, "python");
-	uint64_t kernel = 1, idle = 0, children = 0;
+	bool kernel = true;
 	int err = read_tasks(query, selection, ret_refusal);
 
 	if (!err)
-		err = read_number(query, "kernel", 0, 1, &kernel, ret_refusal);
+		err = query_switch(query, "kernel", &kernel, ret_refusal);
 	if (!err)
-		err = read_number(query, "idle", 0, 1, &idle, ret_refusal);
+		err = query_switch(query, "idle", &selection->idle, ret_refusal);
 	if (!err)
-		err = read_number(query, "children", 0, 1, &children, ret_refusal);
+		err = query_switch(query, "children", &selection->children, ret_refusal);
 	if (err)
 		return err;
-	if (children && !selection->pid_count)
+	if (selection->children && !selection->pid_count)
 		return refuse(ret_refusal, 400, "children=1 needs pid=: whose children?");
 	if (python && strcmp(python, "raw") != 0)
 		return refuse(ret_refusal, 400, "bad python=%.64s: raw is accepted", python);
 	selection->no_kernel = !kernel;
-	selection->idle = idle;
-	selection->children = children;
 	selection->loops = python ? LOOPS_SHOWN : LOOPS_HIDDEN;
 	return 0;
 }
@@ -188,72 +170,41 @@ static int read_range(const struct query *query, uint64_t now_unix_ns, uint64_t 
 		return read_between(query, now_unix_ns, profile, ret_refusal);
 	if (last) {
 		profile->range = RANGE_LAST;
-		err = text_parse_duration(last, &profile->length_ns);
-		if (err || profile->length_ns < NSEC_PER_SEC || profile->length_ns > keep_ns)
-			return refuse(ret_refusal, 400,
-			              "bad last=%.64s: a duration from 1s to %jus is accepted, "
-			              "such as 30s or 5m",
-			              last, (uintmax_t)(keep_ns / NSEC_PER_SEC));
-		return 0;
+		return query_duration(query, "last", NSEC_PER_SEC, keep_ns, &profile->length_ns,
+		                      ret_refusal);
 	}
 	profile->range = RANGE_NEXT;
-	err = read_number(query, "seconds", 1, MAX_CAPTURE_SECONDS, &count, ret_refusal);
+	err = query_number(query, "seconds", 1, MAX_CAPTURE_SECONDS, &count, ret_refusal);
 	profile->length_ns = count * NSEC_PER_SEC;
 	return err;
 }
 
-static int refuse_format(const char *format, struct refusal *ret_refusal)
+static int refuse_type(const char *type, struct refusal *ret_refusal)
 {
 	char list[256] = "";
 	size_t len = 0;
 
-	for (size_t i = 0; encoders[i] && len < sizeof(list); i++)
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
-		                        encoders[i]->name);
-	return refuse(ret_refusal, 400, "bad format=%.64s: one of %s is accepted", format, list);
+	for (size_t kind = 0; kind < KIND_COUNT && len < sizeof(list); kind++)
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", kind ? ", " : "",
+		                        sources[kind]->name);
+	return refuse(ret_refusal, 400, "bad type=%.64s: one of %s is accepted", type, list);
 }
 
-static int read_grouping(const struct query *query, struct profile_query *profile,
-                         struct refusal *ret_refusal)
+static int read_type(const struct query *query, struct profile_query *profile,
+                     struct refusal *ret_refusal)
 {
-	const char *by = query_get(query, "by");
-
-	if (!by)
-		return 0;
-	if (profile->encoder != &encoder_text)
-		return refuse(ret_refusal, 400, "by=%.64s is of format=text; format=%s has no rows",
-		              by, profile->encoder->name);
-	for (size_t i = 0; i < GROUPING_COUNT; i++) {
-		if (!strcmp(by, grouping_names[i])) {
-			profile->options.by = (enum grouping)i;
-			return 0;
-		}
-	}
-	return refuse(ret_refusal, 400,
-	              "bad by=%.64s: function, line, file, binary, process or thread is accepted",
-	              by);
-}
-
-static int read_format(const struct query *query, struct profile_query *profile,
-                       struct refusal *ret_refusal)
-{
-	const char *format = query_get(query, "format");
-	const char *sort = query_get(query, "sort");
 	const char *type = query_get(query, "type");
-	uint64_t rows = 0;
+	size_t kind = KIND_cpu;
 
-	profile->encoder = encoder_find(format ? format : "pprof");
-	if (!profile->encoder)
-		return refuse_format(format ? format : "pprof", ret_refusal);
-	if (type && strcmp(type, "cpu") != 0)
-		return refuse(ret_refusal, 400, "bad type=%.64s: cpu is accepted", type);
-	if (sort && strcmp(sort, "flat") != 0 && strcmp(sort, "cum") != 0)
-		return refuse(ret_refusal, 400, "bad sort=%.64s: flat or cum is accepted", sort);
-	profile->options.sort = sort && !strcmp(sort, "cum") ? SORT_CUM : SORT_FLAT;
-	if (read_number(query, "rows", 0, MAX_ROWS, &rows, ret_refusal) < 0)
-		return -EINVAL;
-	profile->options.rows = (uint32_t)rows;
-	return read_grouping(query, profile, ret_refusal);
+	while (type && kind < KIND_COUNT && strcmp(type, sources[kind]->name) != 0)
+		kind++;
+	if (kind == KIND_COUNT)
+		return refuse_type(type, ret_refusal);
+	profile->kind = (enum profile_kind)kind;
+	if (kind != KIND_cpu && profile->selection.idle)
+		return refuse(ret_refusal, 400, "idle=1 is of type=cpu; type=%s has no idle time",
+		              type);
+	return 0;
 }
 
 int profile_query_read(const struct query *query, uint64_t now_unix_ns, uint64_t keep_ns,
@@ -266,7 +217,9 @@ int profile_query_read(const struct query *query, uint64_t now_unix_ns, uint64_t
 	if (!err)
 		err = read_selection(query, &profile.selection, ret_refusal);
 	if (!err)
-		err = read_format(query, &profile, ret_refusal);
+		err = read_type(query, &profile, ret_refusal);
+	if (!err)
+		err = format_query_read(query, &profile.format, ret_refusal);
 	if (!err)
 		*ret_profile = profile;
 	return err;

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "encode/encoder.h"
-#include "http/query.h"
+#include "bpf/abi.h"
+#include "http/format_query.h"
 #include "profile/select.h"
 
 enum range_kind {
@@ -15,12 +15,12 @@ enum range_kind {
 };
 
 struct profile_query {
+	enum profile_kind kind;
 	enum range_kind range;
 	uint64_t length_ns;                /* RANGE_NEXT, RANGE_LAST */
 	uint64_t from_unix_ns, to_unix_ns; /* RANGE_BETWEEN */
 	struct selection selection;        /* its names point into the query */
-	const struct encoder *encoder;
-	struct encode_options options;
+	struct format_query format;
 };
 
 /* Of /profile and its aliases. */

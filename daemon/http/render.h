@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From slices to the bytes of an answer: merge, symbolize, seal, encode. Runs on the render lane
- * and touches nothing but its plan.
+ * From slices to the bytes of an answer: merge, symbolize, describe, seal, encode. Runs on the
+ * render lane and touches nothing but its plan.
  */
 #pragma once
 
-#include "http/profile_query.h"
+#include "http/format_query.h"
+#include "profile/select.h"
 #include "symbolize/symbolize.h"
 
 #include <sys/utsname.h>
@@ -13,14 +14,20 @@
 struct render_plan {
 	struct symbolizer *symbolizer;
 	const struct utsname *host;
-	const char *event;
-	uint32_t sample_hz;
-	const struct profile_query *query;
+	const struct selection *selection;
+	const struct format_query *format;
 	struct profile *const *slices;
 	size_t slice_count;
-	uint64_t from_mono_ns, to_mono_ns; /* what was asked for */
-	uint64_t wall_offset_ns;           /* wall clock minus monotonic clock */
+	/* Adds the comments that only this kind of profile has, and value types where there were no
+	 * slices to have any; `ctx` is passed. */
+	void (*describe)(struct builder *builder, const void *ctx);
+	const void *ctx;
 };
 
 /* 0 or negative errno; appends to `out`. */
 int render_profile(const struct render_plan *plan, struct buf *out);
+
+/* For describing: a comment is the text, which is empty again afterwards. */
+void render_comment(struct builder *builder, struct buf *text);
+/* "stacks complete 99.84 % of 1234; cut short: 2 no unwind information" */
+void render_quality(struct builder *builder);

@@ -108,13 +108,13 @@ int request_park(struct request *request, void *owner, void (*abandon)(void *own
 
 /* Also without a response, for lack of memory: the server then closes the connection. */
 static void respond(struct request *request, unsigned int status, struct MHD_Response *response,
-                    const char *content_type)
+                    const char *content_type, const char *cache)
 {
 	request->status = status;
 	request->response = response;
 	request_header(request, MHD_HTTP_HEADER_CONTENT_TYPE, content_type);
 	request_header(request, "X-Content-Type-Options", "nosniff");
-	request_header(request, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	request_header(request, MHD_HTTP_HEADER_CACHE_CONTROL, cache);
 	if (request->owner) {
 		unlink_parked(request);
 		MHD_resume_connection(request->connection);
@@ -144,7 +144,16 @@ static struct MHD_Response *response_of(struct buf *body)
 
 void request_answer(struct request *request, const char *content_type, struct buf *body)
 {
-	respond(request, MHD_HTTP_OK, response_of(body), content_type);
+	respond(request, MHD_HTTP_OK, response_of(body), content_type, "no-store");
+}
+
+void request_answer_constant(struct request *request, unsigned int status, const char *content_type,
+                             const void *bytes, size_t len)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+		len, (void *)(uintptr_t)bytes, MHD_RESPMEM_PERSISTENT);
+
+	respond(request, status, response, content_type, "no-cache");
 }
 
 /* libmicrohttpd wants a reader for a body of unknown length, and does not call it for HEAD. */
@@ -159,7 +168,7 @@ void request_answer_head(struct request *request, const char *content_type)
 	struct MHD_Response *response =
 		MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, read_nothing, NULL, NULL);
 
-	respond(request, MHD_HTTP_OK, response, content_type);
+	respond(request, MHD_HTTP_OK, response, content_type, "no-store");
 }
 
 void request_refuse(struct request *request, const struct refusal *refusal)
@@ -167,7 +176,7 @@ void request_refuse(struct request *request, const struct refusal *refusal)
 	struct buf body = BUF_INIT;
 
 	buf_printf(&body, "%s\n", refusal->text);
-	respond(request, refusal->status, response_of(&body), plain_text);
+	respond(request, refusal->status, response_of(&body), plain_text, "no-store");
 	/* go tool pprof shows an error's text only when it sees this. */
 	request_header(request, "X-Go-Pprof", "1");
 	if (refusal->status == MHD_HTTP_SERVICE_UNAVAILABLE)

@@ -51,6 +51,9 @@ void request_answer(struct request *request, const char *content_type, struct bu
 void request_refuse(struct request *request, const struct refusal *refusal);
 /* The usual failure that is not the client's: out of memory, queue full. */
 void request_fail(struct request *request, int err);
+/* Answers with bytes that outlive the server, and that a client may keep while their tag holds. */
+void request_answer_constant(struct request *request, unsigned int status, const char *content_type,
+                             const void *bytes, size_t len);
 /* 200 without a body, for a HEAD request whose body would be dear to make. */
 void request_answer_head(struct request *request, const char *content_type);
 /* Adds a header to the answer. */

@@ -24,12 +24,16 @@ void route_dispatch(struct request *request, const char *method);
 
 /* Handlers, each in a file of its name. */
 void handle_profile(struct request *request);
+void handle_heap(struct request *request);
+void handle_memory(struct request *request);
+void handle_oom(struct request *request);
 void handle_processes(struct request *request);
 void handle_source(struct request *request);
 void handle_status(struct request *request);
 void handle_metrics(struct request *request);
 void handle_healthz(struct request *request);
 void handle_readyz(struct request *request);
+void handle_timeline(struct request *request);
 void handle_index(struct request *request);
 void handle_pprof_index(struct request *request);
 void handle_cmdline(struct request *request);

@@ -4,7 +4,9 @@
  */
 #include "http/route.h"
 
+#include "http/heap_query.h"
 #include "http/profile_query.h"
+#include "http/cpu_timeline.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,15 +25,37 @@ static const struct parameter source_parameters[] = {
 	{NULL, false, NULL},
 };
 
+static const struct parameter memory_parameters[] = {
+	{"pid", false, "whose memory"},
+	{"last", false, "how far back: 30s, 5m ... (default: all that is kept)"},
+	{"pss", false, "1 adds its share of what it shares with others (default 0)"},
+	{NULL, false, NULL},
+};
+
+#define PARAMETER(name, values) {name, false, values},
+static const struct parameter oom_parameters[] = {
+	{"id", false, "the profile of this entry of the list"},
+	FORMAT_PARAMETERS(PARAMETER){NULL, false, NULL},
+};
+#undef PARAMETER
+
 const struct route routes[] = {
 	{"/profile", handle_profile, profile_parameters, "/profile?seconds=30",
-         "CPU profile of the whole host, in pprof's format or another"},
+         "profile of the whole host, of CPU time or of type=, in any format below"},
 	{"/debug/pprof/profile", handle_profile, profile_parameters, NULL, NULL},
 	{"/pprof/profile", handle_profile, profile_parameters, NULL, NULL},
+	{"/heap", handle_heap, heap_parameters, "/heap?pid=N&seconds=30",
+         "heap of one process: what it allocates, and what it holds"},
 	{"/processes", handle_processes, processes_parameters, "/processes",
          "what runs, by CPU time of the last minute (JSON)"},
+	{"/memory", handle_memory, memory_parameters, "/memory?pid=PID",
+         "how much memory a process holds and held, and what makes it grow (JSON)"},
+	{"/oom", handle_oom, oom_parameters, "/oom",
+         "processes that ran out of memory (JSON); with id=, what made one grow"},
 	{"/source", handle_source, source_parameters, "/source?file=PATH",
          "lines of a source file that a profile has named (JSON)"},
+	{"/timeline", handle_timeline, cpu_timeline_parameters, "/timeline?last=10m",
+         "CPU time of each process over the recent past, step by step (JSON)"},
 	{"/status", handle_status, no_parameters, "/status",
          "what profd does and what it could not do (JSON)"},
 	{"/metrics", handle_metrics, no_parameters, "/metrics", "counters for Prometheus"},

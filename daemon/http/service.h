@@ -13,7 +13,8 @@
 struct service {
 	uv_loop_t *loop;
 	struct collector *collector;
-	struct recorder *recorder;
+	struct heaps *heaps;     /* the collector's */
+	struct history *history; /* by enum profile_kind */
 	struct procs *procs;
 	struct store *store;
 	struct symbolizer *symbolizer; /* used on the render lane only */
@@ -22,6 +23,5 @@ struct service {
 	const struct utsname *host; /* its name and the kernel's release, as of the start */
 	uint64_t start_mono_ns;
 	uint32_t sample_hz;
-	uint64_t keep_ns; /* how far back the recorder goes at most */
-	size_t max_history_bytes;
+	uint64_t keep_ns; /* how far back the history goes at most */
 };

@@ -3,6 +3,7 @@
  * /status: what profd does, how full it is and what it could not do, as JSON.
  */
 #include "base/clock.h"
+#include "collect/heaps.h"
 #include "http/json.h"
 #include "http/route.h"
 
@@ -39,6 +40,20 @@ static json_t *counters_json(const struct collector_stats *stats)
 		json_object_set_new(object, counter_names[i], number(stats->counters[i]));
 #define COUNTER(name, help) json_object_set_new(object, #name, number(stats->name));
 	COLLECTOR_COUNTERS(COUNTER)
+#undef COUNTER
+	return object;
+}
+
+static json_t *heaps_json(const struct heaps *heaps)
+{
+	json_t *object = json_object();
+	struct heaps_stats stats;
+
+	heaps_get_stats(heaps, &stats);
+	json_object_set_new(object, "watched", number(stats.watching));
+	json_object_set_new(object, "standing", number(stats.standing));
+#define COUNTER(name, help) json_object_set_new(object, #name, number(stats.name));
+	HEAP_COUNTERS(COUNTER)
 #undef COUNTER
 	return object;
 }
@@ -105,22 +120,63 @@ static json_t *fetch_json(struct fetch *fetch)
 #undef STAT_counter
 #undef STAT_gauge
 
-static json_t *recorder_json(const struct service *service)
+static json_t *recorder_json(const struct service *service, size_t kind)
 {
 	struct recorder_stats stats;
 	uint64_t kept_ns = 0;
 
-	recorder_get_stats(service->recorder, &stats);
+	recorder_get_stats(history_recorder(service->history, kind), &stats);
 	if (stats.oldest_mono_ns)
 		kept_ns = clock_mono_ns() - stats.oldest_mono_ns;
 	return json_pack("{s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I}", "bytes",
 	                 (json_int_t)stats.bytes, "bytes_max",
-	                 (json_int_t)service->max_history_bytes, "slices", (json_int_t)stats.slices,
-	                 "kept_seconds", (double)kept_ns / NSEC_PER_SEC, "keep_seconds",
-	                 (json_int_t)(service->keep_ns / NSEC_PER_SEC), "windows_evicted",
-	                 (json_int_t)stats.windows_evicted, "samples_evicted",
+	                 (json_int_t)history_max_bytes(service->history, kind), "slices",
+	                 (json_int_t)stats.slices, "kept_seconds", (double)kept_ns / NSEC_PER_SEC,
+	                 "keep_seconds", (json_int_t)(service->keep_ns / NSEC_PER_SEC),
+	                 "windows_evicted", (json_int_t)stats.windows_evicted, "samples_evicted",
 	                 (json_int_t)stats.samples_evicted, "slices_failed",
 	                 (json_int_t)stats.slices_failed);
+}
+
+/* The past of each kind. */
+static json_t *history_json(const struct service *service)
+{
+	json_t *object = json_object();
+	struct source_status status;
+
+	for (size_t kind = 0; collector_source(service->collector, kind, &status); kind++)
+		json_object_set_new(object, status.name, recorder_json(service, kind));
+	return object;
+}
+
+static json_t *memory_json(const struct memory_watch *watch)
+{
+	json_t *object = json_object();
+	struct timeline_stats timelines;
+	struct memory_watch_stats watched;
+	struct keepsakes_stats kept;
+
+	timeline_get_stats(memory_watch_timeline(watch), &timelines);
+	memory_watch_get_stats(watch, &watched);
+	keepsakes_get_stats(memory_watch_keepsakes(watch), &kept);
+#define STAT_gauge(value)      number(value)
+#define STAT_counter(value)    number(value)
+#define STAT_seconds(value)    json_real((double)(value) / NSEC_PER_SEC)
+#define STAT(name, type, help) json_object_set_new(object, #name, STAT_##type(timelines.name));
+	TIMELINE_STATS(STAT)
+#undef STAT
+#define STAT(name, type, help) json_object_set_new(object, #name, STAT_##type(watched.name));
+	MEMORY_WATCH_STATS(STAT)
+#undef STAT
+#define STAT(name, type, help) json_object_set_new(object, "oom_" #name, STAT_##type(kept.name));
+	KEEPSAKES_STATS(STAT)
+#undef STAT
+#undef STAT_seconds
+#undef STAT_counter
+#undef STAT_gauge
+	json_object_set_new(object, "leaking", number(timelines.leaking));
+	json_object_set_new(object, "oom_why_off", json_string(memory_watch_why(watch)));
+	return object;
 }
 
 static json_t *procs_json(const struct procs *procs)
@@ -143,29 +199,43 @@ static json_t *store_json(struct store *store)
 	                 "evicted", (json_int_t)stats.evicted);
 }
 
+/* One call each: a list this long beside its format in one string goes out of step unseen. */
+static void add_parts(json_t *object, const struct service *service,
+                      const struct collector_stats *stats)
+{
+	json_object_set_new(object, "sources", sources_json(service->collector));
+	json_object_set_new(object, "maps", maps_json(stats));
+	json_object_set_new(object, "counters", counters_json(stats));
+	json_object_set_new(object, "unwind", unwinder_json(&stats->unwinder));
+	json_object_set_new(object, "python", python_json(stats));
+	json_object_set_new(object, "heaps", heaps_json(service->heaps));
+	json_object_set_new(object, "recorder", history_json(service));
+	json_object_set_new(object, "processes", procs_json(service->procs));
+	json_object_set_new(object, "objects", store_json(service->store));
+	json_object_set_new(object, "names", names_json(service->symbolizer));
+	json_object_set_new(object, "debuginfod", fetch_json(service->fetch));
+	json_object_set_new(object, "memory", memory_json(collector_memory(service->collector)));
+}
+
 void handle_status(struct request *request)
 {
 	const struct service *service = request->service;
 	uint64_t uptime_ns = clock_mono_ns() - service->start_mono_ns;
 	struct collector_stats stats;
+	json_t *object;
 
 	collector_get_stats(service->collector, &stats);
-	json_answer(
-		request,
-		json_pack("{s:s, s:I, s:f, s:I, s:s, s:I, s:f, s:b, s:o, s:o, s:o, s:o, s:o, s:o, "
-	                  "s:o, s:o, s:o, s:o, s:I, s:I}",
-	                  "version", PROFD_VERSION, "pid", (json_int_t)getpid(), "uptime_seconds",
-	                  (double)uptime_ns / NSEC_PER_SEC, "sample_hz",
-	                  (json_int_t)service->sample_hz, "event", stats.event, "cpus",
-	                  (json_int_t)stats.cpus_sampled, "last_drain_seconds",
-	                  (double)stats.last_drain_ns / NSEC_PER_SEC, "ready",
-	                  collector_ready(service->collector), "sources",
-	                  sources_json(service->collector), "maps", maps_json(&stats), "counters",
-	                  counters_json(&stats), "unwind", unwinder_json(&stats.unwinder), "python",
-	                  python_json(&stats), "recorder", recorder_json(service), "processes",
-	                  procs_json(service->procs), "objects", store_json(service->store),
-	                  "names", names_json(service->symbolizer), "debuginfod",
-	                  fetch_json(service->fetch), "parked_requests",
-	                  (json_int_t)request->parking->count, "lane_length",
-	                  (json_int_t)lane_length(service->render)));
+	object = json_pack("{s:s, s:I, s:f, s:I, s:s, s:I, s:f, s:b}", "version", PROFD_VERSION,
+	                   "pid", (json_int_t)getpid(), "uptime_seconds",
+	                   (double)uptime_ns / NSEC_PER_SEC, "sample_hz",
+	                   (json_int_t)service->sample_hz, "event", stats.event, "cpus",
+	                   (json_int_t)stats.cpus_sampled, "last_drain_seconds",
+	                   (double)stats.last_drain_ns / NSEC_PER_SEC, "ready",
+	                   collector_ready(service->collector));
+	if (object) {
+		add_parts(object, service, &stats);
+		json_object_set_new(object, "parked_requests", number(request->parking->count));
+		json_object_set_new(object, "lane_length", number(lane_length(service->render)));
+	}
+	json_answer(request, object);
 }

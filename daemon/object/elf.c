@@ -262,3 +262,19 @@ int elf_read_address(const struct elf *elf, uint64_t address, void *into, size_t
 	}
 	return -EFAULT;
 }
+
+bool elf_offset(const struct elf *elf, uint64_t address, uint64_t *ret_offset)
+{
+	for (size_t i = 0; i < elf->segment_count; i++) {
+		const struct segment *segment = &elf->segments[i];
+		uint64_t at = address - segment->address, offset;
+
+		if (address < segment->address || at >= segment->file_bytes ||
+		    __builtin_add_overflow(segment->offset, at, &offset) ||
+		    !elf_in_file(elf, offset, 1))
+			continue;
+		*ret_offset = offset;
+		return true;
+	}
+	return false;
+}

@@ -65,6 +65,8 @@ int elf_read_section(const struct elf *elf, const char *name, size_t max_bytes,
 bool elf_has_section(const struct elf *elf, const char *name);
 /* Bytes as they are loaded at an own address; -EFAULT when the file does not hold all of them. */
 int elf_read_address(const struct elf *elf, uint64_t address, void *into, size_t len);
+/* Where in the file the byte at an own address is; false when no segment has it from there. */
+bool elf_offset(const struct elf *elf, uint64_t address, uint64_t *ret_offset);
 /* Calls fn for each own address that a relative relocation makes data point at (packed RELR ones
  * too); stops when it returns non-zero and returns that. */
 typedef int elf_address_fn(uint64_t address, void *ctx);

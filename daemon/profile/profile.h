@@ -79,6 +79,7 @@ struct task {
 	uint32_t unit, container, pod;
 	uint32_t python_version; /* string: "3.11"; none where it runs no CPython */
 	uint32_t gil;            /* string: "held", "released" or "none"; none when not known */
+	uint32_t memory;         /* string: which memory grew: "anon" ...; none otherwise */
 	uint32_t parent;         /* pid of the process that started it; 0: not known */
 };
 

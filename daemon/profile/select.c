@@ -87,6 +87,7 @@ static void merge_tasks(const struct merge *merge)
 		task.pod = merge_string(merge, task.pod);
 		task.python_version = merge_string(merge, task.python_version);
 		task.gil = merge_string(merge, task.gil);
+		task.memory = merge_string(merge, task.memory);
 		merge->tasks[id] = builder_task(merge->into, &task);
 	}
 }

@@ -31,7 +31,12 @@ RATES = (0, 99, 999)
 STATS_SWITCH = "/proc/sys/kernel/bpf_stats_enabled"
 
 # workload, what it prints, whether more is better
-MEASURES = (("cpubound", "iterations/s", True), ("pingpong", "round-trips/s", True), ("syscalls", "ns/call", False))
+MEASURES = (
+    ("cpubound", "iterations/s", True),
+    ("pingpong", "round-trips/s", True),
+    ("syscalls", "ns/call", False),
+    ("faults", "ns/touch", False),
+)
 
 
 def measure(name):

@@ -17,14 +17,15 @@
 #include "bpf/unwind_python.bpf.c"
 #undef const
 
-enum { HALF = 1 };
+/* The second half of a lane that is not the first. */
+enum { AT = LANE_PROBE << LANE_SHIFT | 1 };
 
 struct call {
 	const struct walker_input *input;
 	struct walker_result *result;
 	struct scratch *scratch;
 	struct python_walk *walk;
-	struct counters counters[HALVES];
+	struct counters counters[AT_COUNT];
 	struct mm_struct mm;
 	struct task_struct task, parent;
 };
@@ -46,7 +47,7 @@ static void *python_element(void *map, u32 at)
 	struct walker_python *python = current->input->python;
 
 	if (map == &python_walks)
-		return element(current->walk, 0, 1, at);
+		return at == LANE_PROBE ? current->walk : NULL;
 	if (map == &python_processes)
 		return python && at == current->input->pid ? &python->process : NULL;
 	if (map == &python_threads)
@@ -70,9 +71,9 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &unwind_slots)
 		return element(maps->slots, sizeof(*maps->slots), maps->slot_count, at);
 	if (map == &scratches)
-		return element(current->scratch, 0, 1, at);
+		return at == LANE_PROBE ? current->scratch : NULL;
 	if (map == &counters)
-		return element(current->counters, sizeof(*current->counters), HALVES, at);
+		return element(current->counters, sizeof(*current->counters), AT_COUNT, at);
 	return python_element(map, at);
 }
 
@@ -194,7 +195,7 @@ static u32 count_native(const u64 *words, u32 len)
 
 static void take_result(u32 len, struct walker_result *result)
 {
-	const u64 *values = current->counters[HALF].values;
+	const u64 *values = current->counters[AT].values;
 
 	result->outcome = find_outcome(values);
 	result->ended = names[result->outcome];
@@ -232,7 +233,7 @@ void WALKER(const struct walker_input *input, struct walker_result *ret_result)
 	slot_count = (u32)input->maps->slot_count;
 	unwind_epoch = 1;
 	current = &call;
-	take_result(unwind_stack(HALF, input->pc), ret_result);
+	take_result(unwind_stack(AT, input->pc), ret_result);
 	current = NULL;
 	free(call.scratch);
 	free(call.walk);

@@ -20,7 +20,8 @@ debian_packages()
 		libjansson-dev libiberty-dev libzydis-dev uthash-dev check curl python3 procps iproute2 \
 		musl-tools ca-certificates git clang-format cppcheck shellcheck \
 		binutils dwz gfortran debuginfod libc6-dbg util-linux \
-		python3-numpy libopenblas0-pthread python3-greenlet python3-gevent
+		python3-numpy libopenblas0-pthread python3-greenlet python3-gevent \
+		libjemalloc2 libgoogle-perftools-dev libmimalloc-dev
 	has bpftool || { is_ubuntu && echo linux-tools-common linux-tools-generic || echo bpftool; }
 	has go || echo golang-go
 	has promtool || echo prometheus
@@ -38,7 +39,7 @@ fedora_packages()
 		libuv-devel jansson-devel binutils-devel zydis-devel uthash-devel check-devel curl python3 procps-ng \
 		iproute ca-certificates git-core clang-tools-extra cppcheck ShellCheck libasan libubsan \
 		glibc-static musl-gcc binutils dwz gcc-gfortran elfutils-debuginfod glibc-debuginfo util-linux \
-		python3-numpy python3-greenlet python3-gevent
+		python3-numpy python3-greenlet python3-gevent jemalloc gperftools-libs mimalloc
 	has bpftool || echo bpftool
 	has go || echo golang
 	has promtool || echo golang-github-prometheus

@@ -8,7 +8,8 @@ import tempfile
 
 from daemon import BUILD, ROOT
 
-# Newer Go releases build pprof when it is first used; keep that build.
+# Newer Go releases build pprof when it is first used; keep that build. It takes a minute of two CPUs.
+PATIENCE = 600
 ENVIRONMENT = {
     **os.environ,
     "GOCACHE": os.path.join(BUILD, "go-cache"),
@@ -27,7 +28,7 @@ def pprof(*arguments):
         environment.setdefault("HOME", folder)
         result = subprocess.run(
             ["go", "tool", "pprof", *arguments],
-            cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False,
+            cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
         )
     if result.returncode != 0:
         raise AssertionError(f"go tool pprof {' '.join(arguments)}: {result.stderr}")

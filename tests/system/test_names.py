@@ -167,8 +167,10 @@ class Names(unittest.TestCase):
 
     def test_functions_begin_where_the_source_says(self):
         for name in self.with_lines():
+            # A row of the line table may be of a library's function that is inlined and that nothing else tells of.
             found = {
-                (f.file, f.start_line) for frames, _ in self.addresses(name).values() for f in frames if level(f)
+                (f.file, f.start_line) for frames, _ in self.addresses(name).values() for f in frames
+                if level(f) and os.path.basename(f.file).startswith("levels")
             }
             self.assertTrue(found)
             for file, start in found:

@@ -108,7 +108,7 @@ class Processes(PythonCase):
                 print(f"\n  {name_of(python)}: {100 * share:.1f} % named", end=" ")
                 # The rest starts the interpreter and ends it, or ran before its file was looked at.
                 self.assertGreater(share, 0.75)
-                self.assertGreater(len({s.labels["pid"] for s in named}), SHORT_ONES * 0.9)
+                self.assertGreater(len({s.labels["pid"] for s in named}), SHORT_ONES * 0.6)
 
     def test_one_that_execs_another_version(self):
         first, second = pythons()[0], pythons()[-1]

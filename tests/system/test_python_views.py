@@ -115,12 +115,17 @@ class Views(PythonCase):
                 found += [tuple(sample.names[at[-1] + 1:at[-1] + 6])] * sample.count
         return found
 
+    def assert_hidden(self, samples):
+        """But where it has only just been entered, and runs nothing yet; and, up to 3.10, in the few ticks that
+        come where CPython has changed one of its lists and not yet the other."""
+        shown = sum(s.count for s in samples if any(LOOP in name for name in s.names[1:]))
+        self.assertLessEqual(shown, 0.005 * sum(s.count for s in samples) + 2, samples)
+
     def test_the_loop_is_hidden_unless_asked_for(self):
         for python, workload in self.started.items():
             with self.subTest(name_of(python)):
                 hidden = self.of_pid(self.profile, workload.pid)
-                # But where it has only just been entered, and runs nothing yet.
-                self.assertEqual([s for s in hidden if any(LOOP in name for name in s.names[1:])], [])
+                self.assert_hidden(hidden)
                 without = {names[0] for names in self.below_the_module(hidden)}
                 raw = self.below_the_module(self.of_pid(self.raw, workload.pid))
                 # It has no name where the interpreter is stripped or its loop is many functions.
@@ -132,7 +137,7 @@ class Views(PythonCase):
             samples = self.of_pid(self.without_kernel, workload.pid)
             self.assertTrue(samples)
             self.assertEqual([s for s in samples if any(m.startswith("[kernel") for m in s.mappings)], [])
-            self.assertEqual([s for s in samples if any(LOOP in name for name in s.names[1:])], [])
+            self.assert_hidden(samples)
 
     def test_lines_with_their_text(self):
         path = script("split")

@@ -7,7 +7,7 @@ import time
 import unittest
 
 import daemon
-from workload import Workload
+from workload import Workload, wait_used
 
 
 class Queries(unittest.TestCase):
@@ -18,15 +18,16 @@ class Queries(unittest.TestCase):
         cls.spin = Workload("spin60_30_10")
         cls.addClassCleanup(cls.spin.__exit__)
         time.sleep(5)
+        wait_used(cls.spin, 2)
 
-    def assert_spin(self, profile, least=100):
+    def assert_spin(self, profile, least=20):
         count = profile.total(where=lambda sample: sample.labels.get("pid") == self.spin.pid)
         self.assertGreater(count, least)
 
     def test_last(self):
         answer = self.daemon.get("/profile?last=10s&format=folded")
         self.assertEqual(answer.status, 200, answer.text)
-        self.assertLess(answer.seconds, 1.0)
+        self.assertLess(answer.seconds, 10, "nothing is waited for")
         self.assertIn("hot60", answer.text)
         self.assert_spin(self.daemon.profile("last=10"))
 
@@ -34,7 +35,7 @@ class Queries(unittest.TestCase):
         now = time.time()
         answer = self.daemon.get(f"/profile?from={self.start:.3f}&to={now:.3f}&format=folded")
         self.assertEqual(answer.status, 200, answer.text)
-        self.assertLess(answer.seconds, 1.0)
+        self.assertLess(answer.seconds, 10, "nothing is waited for")
         self.assertIn("hot60", answer.text)
 
     def test_from_to_rfc3339(self):
@@ -44,13 +45,18 @@ class Queries(unittest.TestCase):
                 self.assert_spin(self.daemon.profile(f"from={text}"))
 
     def test_range_is_what_was_asked_for(self):
+        before = time.time()
         profile = self.daemon.profile("seconds=2")
         self.assertAlmostEqual(profile.duration_ns / 1e9, 2.0, delta=0.1)
-        self.assertAlmostEqual(profile.time_ns / 1e9, time.time() - 2.0, delta=0.5)
+        self.assertGreater(profile.time_ns / 1e9, before - 0.1)
+        self.assertLess((profile.time_ns + profile.duration_ns) / 1e9, time.time() + 0.1)
 
     def test_pid_repeated(self):
         with Workload("mangled") as other:
-            profile = self.daemon.profile(f"seconds=1&pid={self.spin.pid}&pid={other.pid}")
+            start = time.time()
+            wait_used(other, 0.5)
+            wait_used(self.spin, 0.5)
+            profile = self.daemon.profile(f"from={start:.3f}&pid={self.spin.pid}&pid={other.pid}")
         self.assertEqual({s.labels["pid"] for s in profile.samples}, {self.spin.pid, other.pid})
 
     def test_tid(self):
@@ -64,13 +70,16 @@ class Queries(unittest.TestCase):
         self.assertEqual(self.daemon.profile("last=5s&comm=no-such-name").total(), 0)
 
     def test_kernel_0_has_no_kernel_frames(self):
-        with Workload("syscalls", 30):
-            everything = self.daemon.profile("seconds=1")
-            user = self.daemon.profile("seconds=1&kernel=0")
+        with Workload("syscalls", 3600) as calls:
+            start = time.time()
+            wait_used(calls, 0.5)
+            wait_used(self.spin, 0.5)
+            everything = self.daemon.profile(f"from={start:.3f}")
+            user = self.daemon.profile(f"from={start:.3f}&kernel=0")
         kernel = [m for s in everything.samples for m in s.mappings if m.startswith("[kernel")]
         self.assertTrue(kernel, {m for s in everything.samples for m in s.mappings})
         self.assertEqual([m for s in user.samples for m in s.mappings if m.startswith("[kernel")], [])
-        self.assert_spin(user, least=20)
+        self.assert_spin(user)
 
     def test_idle(self):
         # As many as the profile's own account says: a CPU that sleeps for lack of work may leave
@@ -126,7 +135,7 @@ class Endpoints(unittest.TestCase):
 
     def test_processes(self):
         with Workload("spin60_30_10") as spin:
-            time.sleep(3)
+            wait_used(spin, 1.5)
             answer = self.daemon.get("/processes")
         self.assertTrue(answer.headers["Content-Type"].startswith("application/json"))
         processes = answer.json()
@@ -134,7 +143,9 @@ class Endpoints(unittest.TestCase):
         mine = [row for row in rows if row["pid"] == spin.pid]
         self.assertEqual(len(mine), 1)
         self.assertEqual(mine[0]["comm"], "spin60_30_10")
-        self.assertLess(rows.index(mine[0]), 10, "the busiest come first")
+        self.assertGreater(mine[0]["cpu_percent"], 0)
+        shares = [row["cpu_percent"] for row in rows]
+        self.assertEqual(shares, sorted(shares, reverse=True), "the busiest come first")
 
     def test_status(self):
         answer = self.daemon.get("/status")
@@ -143,6 +154,11 @@ class Endpoints(unittest.TestCase):
         self.assertGreater(status["counters"]["ticks"], 0)
         self.assertGreater(status["counters"]["samples"], 0)
         self.assertIn("version", status)
+        for part in ("maps", "counters", "unwind", "python", "heaps", "recorder", "processes", "objects",
+                     "names", "memory"):
+            self.assertIsInstance(status[part], dict, part)
+        self.assertIsNone(status["debuginfod"])
+        self.assertLess(max(status["parked_requests"], status["lane_length"]), 100)
 
     def test_metrics_please_promtool(self):
         metrics = self.daemon.get("/metrics")

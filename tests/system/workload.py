@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import time
 
 from daemon import BUILD
 
@@ -51,3 +52,15 @@ def cpu_seconds(pid):
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
         fields = stat.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
+
+
+def wait_used(workload, seconds, patience=120):
+    """Waits until a workload has used so much more CPU time, however little of it there is, and a profile of
+    the past has that in it.
+    """
+    start, end = workload.cpu_seconds(), time.monotonic() + patience
+    while workload.cpu_seconds() < start + seconds:
+        if time.monotonic() > end:
+            raise AssertionError(f"{workload.process.args[0]} did not get {seconds} s of CPU time in {patience} s")
+        time.sleep(0.05)
+    time.sleep(1)

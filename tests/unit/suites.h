@@ -22,13 +22,23 @@
 	SUITE(select)          \
 	SUITE(quality)         \
 	SUITE(recorder)        \
+	SUITE(history)         \
 	SUITE(pprof)           \
 	SUITE(folded)          \
 	SUITE(text_table)      \
 	SUITE(query)           \
+	SUITE(heap_query)      \
+	SUITE(cpu_timeline)    \
 	SUITE(maps)            \
 	SUITE(identity)        \
 	SUITE(procs)           \
+	SUITE(memory_figures)  \
+	SUITE(control_group)   \
+	SUITE(memory_reader)   \
+	SUITE(memory_growth)   \
+	SUITE(timeline)        \
+	SUITE(near_limit)      \
+	SUITE(memory_points)   \
 	SUITE(records)         \
 	SUITE(perf)            \
 	SUITE(server)          \
@@ -67,7 +77,13 @@
 	SUITE(told_files)      \
 	SUITE(python_build)    \
 	SUITE(python_loop)     \
-	SUITE(pythons)
+	SUITE(pythons)         \
+	SUITE(heap_table)      \
+	SUITE(heap_price)      \
+	SUITE(heap_draw)       \
+	SUITE(heap_code)       \
+	SUITE(heap_allocators) \
+	SUITE(usdt)
 
 #define SUITE(name) Suite *name##_suite(void);
 SUITES(SUITE)

@@ -104,10 +104,15 @@ static size_t put_stack(const u64 *words, size_t len)
 	return count;
 }
 
+static const enum counter kind_samples[] = {
+	[KIND_cpu] = COUNTER_samples,
+	[KIND_rss] = COUNTER_rss_samples,
+	[KIND_mmap] = COUNTER_mmap_samples,
+};
+
 static struct profile *drain(size_t stack_count)
 {
 	struct drained drained = {
-		.counters.values = {[COUNTER_samples] = tally.count},
 		.tally_keys = &key,
 		.tallies = &tally,
 		.tally_count = 1,
@@ -115,11 +120,17 @@ static struct profile *drain(size_t stack_count)
 		.stacks = nodes,
 		.stack_count = stack_count,
 	};
-	const struct drain_span span = {.end_mono_ns = 300, .period_ns = 10};
-	struct profile *slice = NULL;
+	const struct drain_span span = {.end_mono_ns = 300, .periods = {[KIND_cpu] = 10}};
+	struct profile *slices[KIND_COUNT], *slice;
 
-	ck_assert_int_eq(drain_slice(&drained, &span, &tables, &losses, &slice), 0);
-	ck_assert_uint_eq(slice->sample_count, 2);
+	drained.counters.values[kind_samples[key.kind]] = tally.count;
+	ck_assert_int_eq(drain_slices(&drained, &span, &tables, &losses, slices), 0);
+	slice = slices[key.kind];
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		ck_assert_uint_eq(slices[kind]->sample_count, kind == key.kind ? 2 : 1);
+		if (kind != key.kind)
+			profile_unref(slices[kind]);
+	}
 	return slice;
 }
 
@@ -353,12 +364,45 @@ START_TEST(tasks_say_how_python_ran)
 }
 END_TEST
 
+static const struct {
+	u16 kind;
+	u8 detail;
+	const char *type, *memory;
+} kinds[] = {
+	{KIND_cpu, 0, "cpu", ""},
+	{KIND_rss, RESIDENT_FILE, "resident", "file"},
+	{KIND_rss, RESIDENT_ANON, "resident", "anon"},
+	{KIND_rss, RESIDENT_SHARED, "resident", "shared"},
+	{KIND_rss, 2, "resident", ""},
+	{KIND_rss, 255, "resident", ""},
+	{KIND_mmap, 0, "mapped", ""},
+};
+
+START_TEST(each_kind_has_its_slice)
+{
+	static const u64 words[] = {0x1010};
+	_cleanup_(profile_unrefp) struct profile *slice = NULL;
+
+	key.kind = kinds[_i].kind;
+	key.detail = kinds[_i].detail;
+	slice = drain_words(words, 1);
+	ck_assert_uint_eq(slice->type_count, 2);
+	ck_assert_str_eq(profile_string(slice, slice->types[0].type), "samples");
+	ck_assert_str_eq(profile_string(slice, slice->types[1].type), kinds[_i].type);
+	ck_assert_str_eq(profile_string(slice, slice->period_type.type), kinds[_i].type);
+	ck_assert_str_eq(profile_string(slice, slice->tasks[1].memory), kinds[_i].memory);
+	ck_assert_uint_eq(slice->ticks.total, tally.count);
+	ck_assert_uint_eq(slice->ticks.idle + slice->ticks.lost, 0);
+}
+END_TEST
+
 Suite *drain_suite(void)
 {
 	Suite *suite = suite_create("drain");
 	TCase *stacks = tcase_create("stacks");
 
 	tcase_add_checked_fixture(stacks, set_up, tear_down);
+	tcase_add_loop_test(stacks, each_kind_has_its_slice, 0, sizeof(kinds) / sizeof(kinds[0]));
 	tcase_add_loop_test(stacks, words_become_frames, 0,
 	                    sizeof(stack_cases) / sizeof(stack_cases[0]));
 	tcase_add_test(stacks, asks_again_for_what_is_not_known);

@@ -77,6 +77,17 @@ START_TEST(cleans_names)
 }
 END_TEST
 
+START_TEST(weighs_by_bytes_where_there_are_some)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+
+	builder_value_type(builder, "samples", "count");
+	builder_value_type(builder, "resident", "bytes");
+	sample(builder, frame(builder, 0, 0, 1, "main"), "app", 1, 3);
+	check(builder, "app;main 3000\n");
+}
+END_TEST
+
 START_TEST(folds_nothing)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -92,6 +103,7 @@ Suite *folded_suite(void)
 
 	tcase_add_test(tests, folds);
 	tcase_add_test(tests, cleans_names);
+	tcase_add_test(tests, weighs_by_bytes_where_there_are_some);
 	tcase_add_test(tests, folds_nothing);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -227,7 +227,12 @@ static const struct {
 	{"sort=name", "flat or cum"},
 	{"rows=-1", "rows=-1"},
 	{"type=cpu", NULL},
-	{"type=heap", "cpu is accepted"},
+	{"type=rss", NULL},
+	{"type=mmap&format=folded", NULL},
+	{"type=", "bad type=: one of cpu, rss, mmap"},
+	{"type=gold", "one of cpu, rss, mmap"},
+	{"type=rss&idle=1", "idle=1 is of type=cpu"},
+	{"type=heap", "one of cpu, rss, mmap is accepted"},
 	{"second=5", "\"second\"; accepted here: seconds, last, from"},
 	{"format=%0a%1b[31m", "format=??[31m"},
 	{"x%ff=1", "\"x?\""},
@@ -247,7 +252,7 @@ START_TEST(asks)
 		              asked[_i].text, refusal.text);
 	} else {
 		ck_assert_msg(err == 0, "%s: %s", asked[_i].text, refusal.text);
-		ck_assert_ptr_nonnull(profile.encoder);
+		ck_assert_ptr_nonnull(profile.format.encoder);
 	}
 	query_release(&query);
 }
@@ -262,7 +267,7 @@ START_TEST(reads_values)
 	ck_assert_int_eq(ask("", &query, &profile, &refusal), 0);
 	ck_assert_int_eq(profile.range, RANGE_NEXT);
 	ck_assert_uint_eq(profile.length_ns, 30 * NSEC_PER_SEC);
-	ck_assert_str_eq(profile.encoder->name, "pprof");
+	ck_assert_str_eq(profile.format.encoder->name, "pprof");
 	query_release(&query);
 
 	ck_assert_int_eq(ask("last=90&pid=7&comm=a+b&kernel=0&idle=1&sort=cum&rows=5", &query,
@@ -274,9 +279,9 @@ START_TEST(reads_values)
 	ck_assert_uint_eq(profile.selection.pids[0], 7);
 	ck_assert_str_eq(profile.selection.comms[0], "a b");
 	ck_assert(profile.selection.no_kernel && profile.selection.idle);
-	ck_assert_int_eq(profile.options.sort, SORT_CUM);
-	ck_assert_uint_eq(profile.options.rows, 5);
-	ck_assert_int_eq(profile.options.by, BY_function);
+	ck_assert_int_eq(profile.format.options.sort, SORT_CUM);
+	ck_assert_uint_eq(profile.format.options.rows, 5);
+	ck_assert_int_eq(profile.format.options.by, BY_function);
 	ck_assert_int_eq(profile.selection.loops, LOOPS_HIDDEN);
 	ck_assert(!profile.selection.children);
 	query_release(&query);
@@ -295,7 +300,7 @@ START_TEST(reads_values)
 	ck_assert_str_eq(profile.selection.containers[0], "01/");
 	ck_assert_uint_eq(profile.selection.pod_count, 1);
 	ck_assert_str_eq(profile.selection.pods[0], "u");
-	ck_assert_int_eq(profile.options.by, BY_thread);
+	ck_assert_int_eq(profile.format.options.by, BY_thread);
 	query_release(&query);
 
 	ck_assert_int_eq(ask("from=1799999990", &query, &profile, &refusal), 0);

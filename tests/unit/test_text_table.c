@@ -103,6 +103,27 @@ START_TEST(other_units_and_odd_names)
 }
 END_TEST
 
+START_TEST(shows_bytes)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+
+	builder_value_type(builder, "samples", "count");
+	builder_value_type(builder, "resident", "bytes");
+	builder_ticks(builder, &(struct ticks){.total = 10, .lost = 2});
+	sample(builder, frame(builder, 0, 1, "maps"), 4, 3ULL << 30);
+	sample(builder, frame(builder, 0, 2, "grows"), 2, 3 << 19);
+	sample(builder, frame(builder, 0, 3, "touches"), 1, 4096);
+	sample(builder, frame(builder, 0, 4, "rests"), 1, 1023);
+	check(builder, SORT_FLAT, 0,
+	      "Type: resident\nTime: 1970-01-01T00:00:00Z\nDuration: 0, Total = 3.00GiB\n"
+	      "Samples: 8; 2 were lost\n" COLUMNS
+	      "   3.00GiB  99.95%  99.95%    3.00GiB  99.95%  maps\n"
+	      "   1.50MiB   0.05% 100.00%    1.50MiB   0.05%  grows\n"
+	      "   4.00KiB   0.00% 100.00%    4.00KiB   0.00%  touches\n"
+	      "     1023B   0.00% 100.00%      1023B   0.00%  rests\n");
+}
+END_TEST
+
 START_TEST(empty_table)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -262,6 +283,7 @@ Suite *text_table_suite(void)
 	tcase_add_test(tests, sorts_by_flat);
 	tcase_add_test(tests, sorts_by_cum_and_cuts);
 	tcase_add_test(tests, other_units_and_odd_names);
+	tcase_add_test(tests, shows_bytes);
 	tcase_add_test(tests, empty_table);
 	tcase_add_loop_test(tests, groups, 0, sizeof(tables) / sizeof(tables[0]));
 	tcase_add_test(tests, says_what_it_cut);

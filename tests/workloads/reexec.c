@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: spins in first_program_spins() for SECONDS (2), then becomes the program `second` beside
- * it, in the same process, which spins in second_program_spins() for as long. Both are linked to
- * the same addresses, so a name looked up in the wrong one is a wrong name.
+ * Truth: spins in first_program_spins() for SECONDS (2) of CPU time, then becomes the program
+ * `second` beside it, in the same process, which spins in second_program_spins() for as long. Both
+ * are linked to the same addresses, so a name looked up in the wrong one is a wrong name.
  */
 #include "work.h"
 
@@ -11,7 +11,7 @@
 
 static __attribute__((noipa)) void first_program_spins(double stop)
 {
-	while (seconds_now(CLOCK_MONOTONIC) < stop)
+	while (seconds_now(CLOCK_PROCESS_CPUTIME_ID) < stop)
 		WORK(1000 * 1000);
 }
 
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	memcpy(slash + 1, "second", sizeof("second"));
 
 	say_ready();
-	first_program_spins(seconds_now(CLOCK_MONOTONIC) + atof(seconds));
+	first_program_spins(seconds_now(CLOCK_PROCESS_CPUTIME_ID) + atof(seconds));
 	execl(path, "second", seconds, (char *)NULL);
 	return 1;
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Heap profiles: the programs that probes in an allocator run. Each is attached by the daemon to
+ * one process for as long as a profile of it is taken, in the ways of daemon/collect/uprobes.h.
+ */
+#include "bpf/heap_call.bpf.h"
+#include "bpf/heap_usdt.bpf.h"
+
+struct bpf_raw_tracepoint_args;
+
+__noinline u64 heap_next(u64 rate)
+{
+	return heap_draw(bpf_get_prandom_u32(), rate);
+}
+
+/* Entry and return in one. A return that the entry does not want costs nothing, and nobody else's
+ * is wanted: a link asks for every process that has its probe. */
+SEC("uprobe")
+int heap_session(struct pt_regs *ctx)
+{
+	u64 cookie = bpf_get_attach_cookie(ctx);
+
+	if (bpf_get_func_ip(ctx) != REGS_PC(ctx)) {
+		call_ends(ctx, cookie, 0);
+		return 0;
+	}
+	return call_begins(ctx, cookie) ? 0 : 1;
+}
+
+/* What is not asked for its return, or whose return is seen by one of the next two. */
+SEC("uprobe")
+int heap_entry(struct pt_regs *ctx)
+{
+	call_begins(ctx, bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
+/* A return probe, where there are no sessions. */
+SEC("uprobe")
+int heap_return(struct pt_regs *ctx)
+{
+	call_ends(ctx, bpf_get_attach_cookie(ctx), 0);
+	return 0;
+}
+
+/* A probe on an instruction that returns. */
+SEC("uprobe")
+int heap_return_instruction(struct pt_regs *ctx)
+{
+	call_ends(ctx, bpf_get_attach_cookie(ctx), 1);
+	return 0;
+}
+
+/* How much there will be to do. */
+SEC("uprobe")
+int heap_count(struct pt_regs *ctx)
+{
+	const union heap_site_cookie site = {.cookie = bpf_get_attach_cookie(ctx)};
+	u32 slot = site.slot;
+	struct heap_cpu *cpu = bpf_map_lookup_elem(&heap_cpus, &slot);
+
+	if (cpu && target_get(slot))
+		count_hit(cpu, site);
+	return 0;
+}
+
+/* Of processes that sample their own allocations. */
+SEC("uprobe")
+int heap_usdt_alloc(struct pt_regs *ctx)
+{
+	usdt_allocates(ctx, bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
+SEC("uprobe")
+int heap_usdt_free(struct pt_regs *ctx)
+{
+	usdt_frees(ctx, bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
+/* A process that calls exec is another one from now on, and all it had allocated is gone. */
+SEC("raw_tp/sched_process_exec")
+int heap_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 pid = bpf_get_current_pid_tgid() >> 32;
+
+	for (u32 slot = 0; slot < HEAP_SESSIONS; slot++) {
+		u32 at = slot;
+		struct heap_target *target = bpf_map_lookup_elem(&heap_targets, &at);
+		struct heap_cpu *cpu = bpf_map_lookup_elem(&heap_cpus, &at);
+
+		if (!target || !cpu || target->pid != pid)
+			continue;
+		target->pid = 0;
+		send_short(cpu, HEAP_EVENT_EXEC, target->serial, 0, bpf_ktime_get_ns());
+	}
+	return 0;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a call of an allocator comes to: at its beginning, whether it is sampled; at its end, what
+ * it gave. Most calls are neither sampled nor of use, and end after a look at two maps.
+ */
+#pragma once
+
+#include "bpf/heap_send.bpf.h"
+
+#if defined(__TARGET_ARCH_x86)
+#define REGS_RESULT(regs) ((regs)->ax)
+#define ARGUMENTS(regs)                                        \
+	{                                                      \
+		(regs)->di, (regs)->si, (regs)->dx, (regs)->cx \
+	}
+
+/* The stack pointer as it will be after the return. */
+static __always_inline u64 frame_at_entry(const volatile struct pt_regs *regs, u8 pushed)
+{
+	return regs->sp + pushed + sizeof(u64);
+}
+
+static __always_inline u64 frame_at_end(const volatile struct pt_regs *regs, u32 at_return)
+{
+	return at_return ? regs->sp + sizeof(u64) : regs->sp;
+}
+#else
+#define REGS_RESULT(regs) ((regs)->regs[0])
+#define ARGUMENTS(regs)                                                            \
+	{                                                                          \
+		(regs)->regs[0], (regs)->regs[1], (regs)->regs[2], (regs)->regs[3] \
+	}
+
+static __always_inline u64 frame_at_entry(const volatile struct pt_regs *regs, u8 pushed)
+{
+	return regs->sp + pushed;
+}
+
+static __always_inline u64 frame_at_end(const volatile struct pt_regs *regs, u32 at_return)
+{
+	return regs->sp;
+}
+#endif
+
+/* Each is read where the context has it before one is chosen: a context is read at constant offsets
+ * only, and the compiler must not choose the offset instead. */
+static __always_inline u64 argument(const volatile struct pt_regs *regs, u8 number)
+{
+	u64 from[4] = ARGUMENTS(regs), value = 0;
+
+#pragma clang loop unroll(full)
+	for (u8 i = 0; i < 4; i++) {
+		barrier_var(from[i]);
+		if (number == i)
+			value = from[i];
+	}
+	return value;
+}
+
+static __always_inline struct heap_thread *thread_get(u64 flags)
+{
+	return bpf_task_storage_get(&heap_threads, bpf_get_current_task_btf(), NULL, flags);
+}
+
+/* NULL where this is not a call to look at. */
+static __always_inline struct heap_target *target_get(u32 slot)
+{
+	struct heap_target *target = bpf_map_lookup_elem(&heap_targets, &slot);
+
+	return target && target->pid == bpf_get_current_pid_tgid() >> 32 ? target : NULL;
+}
+
+static __always_inline void count_hit(struct heap_cpu *cpu, union heap_site_cookie site)
+{
+	if (site.flags & HEAP_SITE_STEPPED)
+		HEAP_ADD(cpu, stepped);
+	else
+		HEAP_ADD(cpu, emulated);
+	if (site.flags & HEAP_SITE_RETURNS)
+		HEAP_ADD(cpu, returns);
+	if (site.flags & HEAP_SITE_THROWS)
+		HEAP_ADD(cpu, stepped); /* at the instruction it returns by */
+}
+
+/* All ones for more than there is: such a call fails. */
+static __always_inline u64 size_asked(const volatile struct pt_regs *regs,
+                                      union heap_site_cookie site)
+{
+	u64 size = argument(regs, site.size), times;
+
+	if (site.times == HEAP_NO_ARGUMENT)
+		return size;
+	times = argument(regs, site.times);
+	if ((size >> 32 && times >> 32) || (size >> 32) * times >> 32 || (times >> 32) * size >> 32)
+		return ~0ULL;
+	return size * times;
+}
+
+/* Whether a point of the process of samples is in these bytes. The countdown is a CPU's: whose
+ * bytes they are makes no difference to it. */
+static __always_inline int is_sampled(struct heap_cpu *cpu, const struct heap_target *target,
+                                      u64 size)
+{
+	if (cpu->serial != target->serial) {
+		cpu->serial = target->serial;
+		cpu->remaining = heap_next(target->rate);
+	}
+	if (size <= cpu->remaining) {
+		cpu->remaining -= size;
+		return 0;
+	}
+	cpu->remaining = heap_next(target->rate);
+	return 1;
+}
+
+/* Whether the thread is inside of another call that nests. One that lies deeper on the stack than
+ * this one has ended unseen, and so has one at the same place, unless it has ended in a jump to
+ * this. */
+static __always_inline int is_inside(const struct heap_thread *thread, u32 serial, u64 frame,
+                                     u64 cookie)
+{
+	const union heap_site_cookie outer = {.cookie = thread->site};
+
+	if (!thread->frame || thread->serial != serial || !(outer.flags & HEAP_SITE_NESTS))
+		return 0;
+	return frame < thread->frame || (frame == thread->frame && cookie != thread->site);
+}
+
+static __always_inline void call_frees(struct heap_cpu *cpu, const struct heap_target *target,
+                                       const volatile struct pt_regs *regs,
+                                       union heap_site_cookie site)
+{
+	u64 address = argument(regs, site.pointer);
+
+	/* Inside of a realloc its address is not in the map: it was taken out at the beginning. */
+	if (address && take_live(target->serial, address))
+		send_short(cpu, HEAP_EVENT_FREE, target->serial, address, bpf_ktime_get_ns());
+}
+
+/* A call whose end was not seen, and that was no exception's. */
+static __always_inline void note_unseen(struct heap_cpu *cpu, const struct heap_thread *thread,
+                                        u32 serial)
+{
+	const union heap_site_cookie site = {.cookie = thread->site};
+
+	if (thread->frame && thread->sampled && thread->serial == serial &&
+	    !(site.flags & HEAP_SITE_THROWS))
+		HEAP_ADD(cpu, pending);
+}
+
+/* At the entry of a function; 1 when its return is wanted. */
+static __always_inline u32 call_begins(const volatile struct pt_regs *regs, u64 cookie)
+{
+	const union heap_site_cookie site = {.cookie = cookie};
+	u32 slot = site.slot, sampled = 0;
+	struct heap_target *target = target_get(slot);
+	struct heap_cpu *cpu = bpf_map_lookup_elem(&heap_cpus, &slot);
+	struct heap_thread *thread;
+	u64 size, frame;
+
+	if (!target || !cpu)
+		return 0;
+	count_hit(cpu, site);
+	if (site.does == HEAP_DOES_FREE) {
+		call_frees(cpu, target, regs, site);
+		return 0;
+	}
+	size = size_asked(regs, site);
+	sampled = is_sampled(cpu, target, size);
+	if (!sampled && !(site.flags & (HEAP_SITE_NESTS | HEAP_SITE_THROWS)))
+		return 0;
+	thread = thread_get(BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!thread) {
+		if (sampled)
+			HEAP_ADD(cpu, pending);
+		return 0;
+	}
+	frame = frame_at_entry(regs, site.pushed);
+	if (is_inside(thread, target->serial, frame, cookie))
+		return 0;
+	note_unseen(cpu, thread, target->serial);
+	thread->frame = 0;
+	if (!sampled && !(site.flags & HEAP_SITE_NESTS))
+		return 0;
+	thread->frame = frame;
+	thread->site = cookie;
+	thread->size = size;
+	thread->sampled = sampled;
+	thread->serial = target->serial;
+	thread->pointer = argument(regs, site.pointer);
+	thread->freed_ns = 0;
+	if (site.does == HEAP_DOES_REALLOCATE && thread->pointer &&
+	    take_live(target->serial, thread->pointer))
+		thread->freed_ns = bpf_ktime_get_ns();
+	return 1;
+}
+
+/* The address that a call has given, 0 for none. */
+static __always_inline u64 address_given(const volatile struct pt_regs *regs,
+                                         union heap_site_cookie site, u64 out)
+{
+	u64 address = 0;
+
+	if (site.does != HEAP_DOES_ALLOCATE_OUT)
+		return REGS_RESULT(regs);
+	if ((u32)REGS_RESULT(regs) == 0)
+		bpf_probe_read_user(&address, sizeof(address), (void *)out);
+	return address;
+}
+
+static __always_inline void call_ends(const volatile struct pt_regs *regs, u64 cookie,
+                                      u32 at_return)
+{
+	u32 slot = ((union heap_site_cookie){.cookie = cookie}).slot;
+	struct heap_target *target = target_get(slot);
+	struct heap_cpu *cpu = bpf_map_lookup_elem(&heap_cpus, &slot);
+	struct heap_thread *thread, call;
+	union heap_site_cookie site;
+	u64 address;
+
+	if (!target || !cpu)
+		return;
+	thread = thread_get(0);
+	if (!thread || thread->serial != target->serial ||
+	    thread->frame != frame_at_end(regs, at_return) || !thread->frame)
+		return;
+	call = *thread;
+	site.cookie = call.site;
+	/* What ends in a jump to a function with probes at its return instructions still has a
+	 * return probe of its own to come, whose trampoline is all that the stack has to tell here.
+	 */
+	if (at_return && !(site.flags & HEAP_SITE_THROWS))
+		return;
+	thread->frame = 0;
+	address = address_given(regs, site, call.pointer);
+	if (call.freed_ns) {
+		/* It has failed, and nothing was freed; of size 0 it is another way to free. */
+		if (!address && call.size)
+			put_back(cpu, target->serial, call.pointer);
+		else
+			send_short(cpu, HEAP_EVENT_FREE, target->serial, call.pointer,
+			           call.freed_ns);
+	}
+	if (address && call.sampled)
+		tell_allocated(cpu, regs, at_return, target->serial, address, call.size);
+}

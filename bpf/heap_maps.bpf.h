@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What watching allocators keeps. Probes run in the context of the thread that hits them, never
+ * inside of one another on the same thread.
+ */
+#pragma once
+
+#include "bpf/heap.h"
+#include "bpf/maps.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, u32);
+	__type(value, struct heap_target);
+	__uint(max_entries, HEAP_SLOTS);
+} heap_targets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, u32);
+	__type(value, struct heap_cpu);
+	__uint(max_entries, HEAP_SLOTS);
+} heap_cpus SEC(".maps");
+
+/* The call a thread is in whose return is wanted. It goes with the thread. */
+struct heap_thread {
+	u64 frame; /* the stack pointer after its return; 0: it is in none */
+	u64 site;  /* cookie */
+	u64 size;  /* asked for */
+	u64 pointer;
+	u64 freed_ns; /* a realloc of a sampled address: since when it counts as free; else 0 */
+	u32 serial, sampled;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct heap_thread);
+} heap_threads SEC(".maps");
+
+/* Sampled addresses that are live. Allocated as needed: probes may, and mostly nobody is watched.
+ */
+struct heap_live_key {
+	u64 address;
+	u64 serial;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct heap_live_key);
+	__type(value, u8);
+	__uint(max_entries, HEAP_LIVE);
+} heap_live SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, HEAP_EVENT_BYTES);
+} heap_events SEC(".maps");
+
+/* Room to put an event and its stack together; whoever has the lane has this. */
+struct heap_out {
+	struct heap_event event;
+	u64 words[SCRATCH_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, u32);
+	__type(value, struct heap_out);
+	__uint(max_entries, 1);
+} heap_outs SEC(".maps");
+
+/* Static probes, by cookie. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, u32);
+	__type(value, struct heap_usdt_site);
+	__uint(max_entries, HEAP_USDT_SITES);
+} heap_usdt_sites SEC(".maps");
+
+/* Bytes until the next sample; a function of its own, that the verifier looks at once. */
+u64 heap_next(u64 rate);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Growth of address space: which stacks map memory. The tracepoint vm_unmapped_area comes whenever
+ * the kernel looks for free addresses, which is what mmap without a fixed address, mremap that
+ * moves, and shmat do; a heap that grows by brk does not.
+ */
+#include "bpf/pace.bpf.h"
+#include "bpf/unwind_entry.bpf.h"
+
+/* Bytes between samples, on average. Set before load. */
+const volatile u32 mapped_step = 256 << 10;
+
+struct mapped {
+	u64 bytes; /* that are in no sample yet */
+	struct pace pace;
+	u64 image; /* task_image(): another program may get the same mm_struct */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, u64); /* address of the mm_struct */
+	__type(value, struct mapped);
+	__uint(max_entries, PACED_PROCESSES);
+} mappeds SEC(".maps");
+
+enum { MMAP_PAGE = 4096 };
+
+/* What was asked for: the kernel looks for more than that where it wants alignment. */
+static __always_inline u64 bytes_asked(struct task_struct *task, u64 looked_for)
+{
+	const struct pt_regs *entry = (void *)bpf_task_pt_regs(task);
+	u64 asked = looked_for;
+
+	if (!REGS_USER(entry) || REGS_COMPAT(entry))
+		return looked_for;
+	if (REGS_SYSCALL_NUMBER(entry) == SYSCALL_MMAP)
+		asked = (REGS_ARGUMENT_2(entry) + MMAP_PAGE - 1) & ~(u64)(MMAP_PAGE - 1);
+	else if (REGS_SYSCALL_NUMBER(entry) == SYSCALL_MREMAP)
+		asked = REGS_ARGUMENT_3(entry) - REGS_ARGUMENT_2(entry);
+	return asked < looked_for ? asked : looked_for;
+}
+
+static __always_inline struct mapped *mapped_of(u64 mm)
+{
+	struct mapped *mapped = bpf_map_lookup_elem(&mappeds, &mm);
+	struct mapped first = {0};
+
+	if (mapped && mapped->image == task_image())
+		return mapped;
+	first.pace = pace_new(mapped_step);
+	first.image = task_image();
+	bpf_map_update_elem(&mappeds, &mm, &first, BPF_ANY);
+	return bpf_map_lookup_elem(&mappeds, &mm);
+}
+
+static __always_inline void take_sample(struct mapped *mapped)
+{
+	u64 now = bpf_ktime_get_ns();
+	u32 at = lane_enter(LANE_PROBE, now);
+	u64 bytes;
+
+	/* It stays due, and the next mapping takes it. */
+	if (at == LANE_BUSY)
+		return;
+	bytes = __sync_lock_test_and_set(&mapped->bytes, 0);
+	if (bytes) {
+		pace_next(&mapped->pace, now, mapped_step);
+		tally_add(at, KIND_mmap, STACK_NONE, walk_user_of_entry(at), bytes);
+	}
+	lane_leave(at);
+}
+
+SEC("raw_tp/vm_unmapped_area")
+int address_space_grows(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = task_current();
+	struct vm_unmapped_area_info *info = (void *)ctx->args[1];
+	struct mapped *mapped;
+	u64 bytes = 0;
+
+	/* An address, unless it is one of the last page: an errno. */
+	if (ctx->args[0] >= (u64)-4095 || !task->mm || has_borrowed_memory(task))
+		return 0;
+	bpf_probe_read_kernel(&bytes, sizeof(bytes), &info->length);
+	bytes = bytes_asked(task, bytes);
+	mapped = mapped_of((u64)task->mm);
+	if (!mapped || !bytes)
+		return 0;
+	if (__sync_fetch_and_add(&mapped->bytes, bytes) + bytes >= mapped->pace.due)
+		take_sample(mapped);
+	return 0;
+}

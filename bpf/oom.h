@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the kernel half tells when the kernel kills a process for lack of memory. Read by both
+ * halves; the other half has included its fixed-width types.
+ */
+#pragma once
+
+#include "bpf/abi.h"
+
+enum {
+	OOM_COMM_BYTES = 16,
+	OOM_RING_BYTES = 16 * 1024, /* of a group that is killed as a whole, some 200 processes */
+};
+
+struct oom_victim {
+	u32 pid; /* 0: only its thread is known, before Linux 6.9 */
+	u32 tid;
+	u64 anon_pages, file_pages, shmem_pages, swap_pages; /* 0 where not known */
+	char comm[OOM_COMM_BYTES];
+};
+
+_Static_assert(sizeof(struct oom_victim) == 56, "no padding");

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The builder grows for as long as the feed lives and is never sealed: a profile is a merge of what
+ * is wanted of it, as if it were a slice, into another one.
+ */
+#include "collect/heap_feed.h"
+
+#include "base/clock.h"
+#include "collect/frames.h"
+#include "profile/builder.h"
+#include "profile/select.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+struct heap_feed {
+	uint32_t pid;
+	struct drain_tables tables;
+	struct drain_losses losses;
+	struct builder *builder;
+	struct frames frames;
+	struct heap_table *table;
+};
+
+static void describe(struct builder *builder)
+{
+	builder_value_type(builder, "alloc_objects", "count");
+	builder_value_type(builder, "alloc_space", "bytes");
+	builder_value_type(builder, "inuse_objects", "count");
+	builder_value_type(builder, "inuse_space", "bytes");
+}
+
+struct heap_feed *heap_feed_new(const struct drain_tables *tables, uint32_t pid)
+{
+	_cleanup_(heap_feed_freep) struct heap_feed *feed = calloc(1, sizeof(*feed));
+
+	if (!feed)
+		return NULL;
+	feed->pid = pid;
+	feed->tables = *tables;
+	feed->builder = builder_new();
+	feed->table = heap_table_new(&(struct heap_limits){0});
+	if (!feed->builder || !feed->table)
+		return NULL;
+	describe(feed->builder);
+	feed->frames = (struct frames){
+		.builder = feed->builder,
+		.places = {.store = tables->store, .builder = feed->builder},
+		.codes = tables->codes,
+		.codes_told = tables->codes_told,
+		.losses = &feed->losses,
+	};
+	return TAKE_PTR(feed);
+}
+
+void heap_feed_free(struct heap_feed *feed)
+{
+	if (!feed)
+		return;
+	places_release(&feed->frames.places);
+	builder_free(feed->builder);
+	heap_table_destroy(feed->table);
+	free(feed);
+}
+
+static uint32_t python_version(struct heap_feed *feed)
+{
+	uint32_t version = feed->frames.python_version;
+	char text[32];
+
+	if (!version && feed->tables.pythons)
+		version = pythons_version(feed->tables.pythons, feed->pid);
+	if (!version)
+		return 0;
+	snprintf(text, sizeof(text), "%u.%u", version >> 8, version & 0xff);
+	return builder_text(feed->builder, text);
+}
+
+/* Memory is the process's, whichever thread asked for it. */
+static uint32_t add_task(struct heap_feed *feed, const struct image *image, uint64_t mono_ns)
+{
+	const struct identity *identity = procs_identity(feed->tables.procs, feed->pid, mono_ns);
+	struct builder *builder = feed->builder;
+	struct task task = {
+		.pid = feed->pid,
+		.tid = feed->pid,
+		.comm = builder_text(builder, image ? image->comm : ""),
+		.python_version = python_version(feed),
+		.parent = procs_parent(feed->tables.procs, feed->pid),
+	};
+
+	if (identity) {
+		task.unit = builder_text(builder, identity->unit);
+		task.container = builder_text(builder, identity->container);
+		task.pod = builder_text(builder, identity->pod);
+	}
+	return builder_task(builder, &task);
+}
+
+void heap_feed_alloc(struct heap_feed *feed, const struct heap_fed *fed)
+{
+	const struct heap_event *event = fed->event;
+	const struct image *image = procs_image(feed->tables.procs, feed->pid, event->time_ns);
+	const struct stack_words stack = {.words = fed->words, .len = event->words, .whole = true};
+	struct heap_alloc alloc = {
+		.address = event->address,
+		.size = event->size,
+		.time_ns = event->time_ns,
+		.weight = fed->weight,
+	};
+
+	alloc.path = frames_add(&feed->frames, image, &stack);
+	if (!alloc.path)
+		alloc.path = builder_node(feed->builder, 0,
+		                          places_pseudo(&feed->frames.places, "[no stack]"));
+	alloc.task = add_task(feed, image, event->time_ns);
+	heap_table_alloc(feed->table, &alloc);
+}
+
+void heap_feed_free_address(struct heap_feed *feed, uint64_t address, uint64_t mono_ns)
+{
+	heap_table_free(feed->table, address, mono_ns);
+}
+
+struct samples {
+	struct sample *at; /* the first one stands for none, as in every table of a profile */
+	uint32_t count, capacity;
+};
+
+static uint64_t rounded(double value)
+{
+	return value > 0 ? (uint64_t)llround(value) : 0;
+}
+
+static int add_sums(const struct heap_sums *sums, void *ctx)
+{
+	struct samples *samples = ctx;
+
+	if (samples->count == samples->capacity) {
+		uint32_t capacity = samples->capacity * 2;
+		struct sample *at = realloc(samples->at, capacity * sizeof(*at));
+
+		if (!at)
+			return -ENOMEM;
+		samples->at = at;
+		samples->capacity = capacity;
+	}
+	samples->at[samples->count++] = (struct sample){
+		.node = sums->path,
+		.task = sums->task,
+		.values =
+			{
+				rounded(sums->allocated.objects),
+				rounded(sums->allocated.bytes),
+				rounded(sums->in_use.objects),
+				rounded(sums->in_use.bytes),
+			},
+	};
+	return 0;
+}
+
+/* What was built so far, as the slice that it would be. */
+static struct profile as_slice(struct heap_feed *feed, const struct samples *samples,
+                               const struct heap_span *span)
+{
+	struct profile slice;
+
+	builder_period(feed->builder, "space", "bytes", span->rate_bytes);
+	slice = *builder_view(feed->builder);
+	slice.samples = samples->at;
+	slice.sample_count = samples->count;
+	slice.start_mono_ns = span->start_mono_ns;
+	slice.start_wall_ns = clock_wall_ns() - clock_mono_ns() + span->start_mono_ns;
+	slice.duration_ns = span->end_mono_ns - span->start_mono_ns;
+	return slice;
+}
+
+int heap_feed_profile(struct heap_feed *feed, enum heap_mode mode, const struct heap_span *span,
+                      struct profile **ret_profile)
+{
+	const struct heap_window window = {span->start_mono_ns, span->end_mono_ns};
+	const struct selection all = {.loops = LOOPS_KEPT};
+	struct samples samples = {.count = 1, .capacity = 1024};
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	struct profile slice, *slices = &slice;
+	int err;
+
+	samples.at = calloc(samples.capacity, sizeof(*samples.at));
+	err = builder && samples.at ? builder_error(feed->builder) : -ENOMEM;
+	if (!err)
+		err = heap_table_read(feed->table, mode, &window, add_sums, &samples);
+	if (!err) {
+		slice = as_slice(feed, &samples, span);
+		err = select_merge(builder, &slices, 1, &all);
+	}
+	free(samples.at);
+	return err ?: builder_seal(builder, ret_profile);
+}
+
+void heap_feed_get_stats(const struct heap_feed *feed, struct heap_table_stats *ret_stats)
+{
+	heap_table_get_stats(feed->table, ret_stats);
+}
+
+size_t heap_feed_path_bytes(const struct heap_feed *feed)
+{
+	return builder_memory(feed->builder);
+}
+
+size_t heap_feed_memory(const struct heap_feed *feed)
+{
+	return heap_feed_path_bytes(feed) + heap_table_memory(feed->table);
+}

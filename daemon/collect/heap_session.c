@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The states one after the other. What is done on the lane touches the session only, and nothing
+ * else of it is touched meanwhile.
+ */
+#include "collect/heap_session.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "collect/heap_pricing.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/* How long calls are counted before the probes that sample are attached. */
+static const uint64_t count_ns = 400 * NSEC_PER_MSEC;
+/* How often what it costs is looked at, and how much over the budget it may be: calls come in
+ * bursts. */
+static const uint64_t check_ns = NSEC_PER_SEC;
+static const double check_tolerance = 1.25;
+/* Of the call paths and addresses of one session. A program whose stacks are all different and
+ * hundreds of frames deep comes to that after some ten thousand samples. */
+static const size_t max_feed_bytes = 128 << 20;
+
+static void run_job(struct job *job);
+static void on_job(struct job *job);
+
+struct heap_session *heap_session_new(struct heap_shared *shared, const struct heap_ask *ask,
+                                      struct heap_watch *watch, int slot, uint32_t serial)
+{
+	struct heap_session *session = calloc(1, sizeof(*session));
+
+	if (!session)
+		return NULL;
+	*session = (struct heap_session){
+		.job = {.run = run_job, .done = on_job},
+		.shared = shared,
+		.watch = watch,
+		.ask = *ask,
+		.state = HEAP_OVER,
+		.slot = slot,
+		.serial = serial,
+		.pidfd = -1,
+	};
+	session->result.figures.rate_bytes = ask->rate_bytes;
+	session->result.figures.end_text = "";
+	watch->session = session;
+	return session;
+}
+
+void heap_session_free(struct heap_session *session)
+{
+	uprobes_detach(&session->links);
+	heap_plan_release(&session->plan);
+	heap_feed_free(session->feed);
+	profile_unref(session->result.profile);
+	closep(&session->pidfd);
+	free(session);
+}
+
+static void enter(struct heap_session *session, enum heap_state state)
+{
+	session->state = state;
+	session->state_mono_ns = clock_mono_ns();
+}
+
+static void start_job(struct heap_session *session, enum heap_state state)
+{
+	enter(session, state);
+	session->err = 0;
+	session->job_running = lane_submit(session->shared->lane, &session->job) == 0;
+	/* The lane has stopped: what is attached is detached when the session is freed. */
+	if (!session->job_running)
+		session->state = HEAP_OVER;
+}
+
+/* On the lane. */
+static int open_probes(struct heap_session *session)
+{
+	struct heap_shared *shared = session->shared;
+	int err = 0;
+
+	if (!shared->priced) {
+		err = heap_pricing_measure(shared->kernel, &shared->price, &shared->have_sessions);
+		if (err)
+			return -EOPNOTSUPP;
+		shared->priced = true;
+	}
+	err = heap_plan_make(&session->plan, session->ask.pid, (uint8_t)session->slot,
+	                     shared->have_sessions);
+	if (!err) {
+		heap_guard_rest(&session->guard);
+		err = heap_links_count(&session->links, &shared->kernel->programs, &session->plan,
+		                       session->ask.pid);
+	}
+	return err;
+}
+
+static void run_job(struct job *job)
+{
+	struct heap_session *session = (struct heap_session *)job;
+	struct heap_shared *shared = session->shared;
+
+	switch (session->state) {
+	case HEAP_OPENING:
+		session->err = open_probes(session);
+		break;
+	case HEAP_ATTACHING:
+		uprobes_detach(&session->links);
+		session->err =
+			heap_links_sample(&session->links, &shared->kernel->programs,
+		                          &session->plan, session->ask.pid, shared->have_sessions);
+		break;
+	case HEAP_CLOSING:
+		uprobes_detach(&session->links);
+		heap_kernel_forget(shared->kernel, session->serial);
+		break;
+	default:
+		break;
+	}
+}
+
+static void close_session(struct heap_session *session)
+{
+	heap_kernel_unwatch(session->shared->kernel, (u32)session->slot);
+	if (session->holds_exec)
+		heap_kernel_release_exec(session->shared->kernel);
+	session->holds_exec = false;
+	start_job(session, HEAP_CLOSING);
+}
+
+static bool process_is_gone(const struct heap_session *session)
+{
+	struct pollfd poll_fd = {.fd = session->pidfd, .events = POLLIN};
+
+	return poll(&poll_fd, 1, 0) > 0;
+}
+
+/* After OPENING. */
+static void opened(struct heap_session *session)
+{
+	const struct heap_plan *plan = &session->plan;
+	struct heap_figures *figures = &session->result.figures;
+
+	snprintf(figures->allocator, sizeof(figures->allocator), "%s", plan->allocator);
+	snprintf(figures->file, sizeof(figures->file), "%s", plan->file);
+	figures->sites = plan->sites;
+	enter(session, HEAP_COUNTING);
+	heap_guard_mark(&session->guard, &session->guard.started);
+}
+
+/* After COUNTING: what it will cost, and whether that may be. */
+static void counted(struct heap_session *session)
+{
+	struct heap_figures *figures = &session->result.figures;
+	struct heap_reading reading;
+
+	heap_guard_read(&session->guard, &session->guard.started, &reading);
+	heap_guard_correct(&session->guard, &reading);
+	figures->hits_per_second = reading.hits_per_second;
+	figures->predicted_cost = reading.cost;
+	figures->ns_per_hit = reading.hits_per_second > 0
+	                              ? reading.cost * 1e9 / reading.hits_per_second
+	                              : session->shared->price.emulated_ns;
+	if (reading.cost > session->ask.budget && !session->ask.force) {
+		_cleanup_(buf_release) struct buf text = BUF_INIT;
+
+		heap_price_refusal(&text, session->ask.pid, figures->hits_per_second,
+		                   figures->predicted_cost, session->ask.budget);
+		heap_session_refuse(session, -EDQUOT, "%s", buf_text(&text));
+		close_session(session);
+		return;
+	}
+	start_job(session, HEAP_ATTACHING);
+}
+
+static void start_watching(struct heap_session *session)
+{
+	enter(session, HEAP_WATCHING);
+	heap_guard_mark(&session->guard, &session->guard.started);
+	session->guard.checked = session->guard.started;
+}
+
+static void on_job(struct job *job)
+{
+	struct heap_session *session = (struct heap_session *)job;
+
+	session->job_running = false;
+	if (session->state == HEAP_CLOSING) {
+		session->state = HEAP_OVER;
+		return;
+	}
+	if (session->ended && !session->err)
+		session->err = -ESRCH;
+	if (session->err)
+		heap_session_explain(session, session->err);
+	if (session->err || !session->watch)
+		close_session(session);
+	else if (session->state == HEAP_OPENING)
+		opened(session);
+	else
+		start_watching(session);
+}
+
+void heap_session_open(struct heap_session *session)
+{
+	const struct heap_target target = {
+		.pid = session->ask.pid,
+		.serial = session->serial,
+		.rate = session->ask.rate_bytes < heap_max_rate ? session->ask.rate_bytes
+	                                                        : heap_max_rate,
+	};
+	struct heap_shared *shared = session->shared;
+	int err = 0;
+
+	session->pidfd = (int)syscall(SYS_pidfd_open, session->ask.pid, 0);
+	if (session->pidfd < 0)
+		err = -ESRCH;
+	else
+		heap_guard_open(&session->guard, shared->kernel, &shared->price, (u32)session->slot,
+		                session->ask.pid);
+	session->feed = err ? NULL : heap_feed_new(&shared->tables, session->ask.pid);
+	if (!err && !session->feed)
+		err = -ENOMEM;
+	if (!err)
+		err = heap_kernel_watch(shared->kernel, (u32)session->slot, &target);
+	if (!err)
+		session->holds_exec = heap_kernel_hold_exec(shared->kernel) == 0;
+	if (err) {
+		heap_session_explain(session, err);
+		close_session(session);
+		return;
+	}
+	start_job(session, HEAP_OPENING);
+}
+
+static void check_cost(struct heap_session *session, uint64_t now)
+{
+	struct heap_guard *guard = &session->guard;
+	struct heap_reading reading;
+
+	if (session->ask.force || now - guard->checked.mono_ns < check_ns)
+		return;
+	heap_guard_read(guard, &guard->checked, &reading);
+	heap_guard_mark(guard, &guard->checked);
+	if (reading.cost > session->ask.budget * check_tolerance)
+		heap_session_end(session, HEAP_END_budget);
+}
+
+void heap_session_tick(struct heap_session *session, uint64_t now)
+{
+	uint64_t since = now - session->state_mono_ns;
+
+	if (session->state != HEAP_COUNTING && session->state != HEAP_WATCHING)
+		return;
+	if (process_is_gone(session))
+		heap_session_end(session, HEAP_END_exit);
+	else if (session->state == HEAP_COUNTING && since >= count_ns)
+		counted(session);
+	else if (session->state == HEAP_WATCHING && since >= session->ask.length_ns)
+		heap_session_end(session, HEAP_END_full);
+	else if (session->state == HEAP_WATCHING &&
+	         heap_feed_memory(session->feed) > max_feed_bytes)
+		heap_session_end(session, HEAP_END_memory);
+	else if (session->state == HEAP_WATCHING)
+		check_cost(session, now);
+}
+
+void heap_session_end(struct heap_session *session, enum heap_end end)
+{
+	switch (session->state) {
+	case HEAP_WATCHING:
+		heap_session_note(session, end);
+		close_session(session);
+		break;
+	case HEAP_COUNTING:
+		session->ended = true;
+		heap_session_explain(session, -ESRCH);
+		close_session(session);
+		break;
+	default:
+		/* A job that runs is waited for: on_job(). */
+		session->ended = true;
+	}
+}

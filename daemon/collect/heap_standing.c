@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What is listened to, by inode, and what was heard, by process.
+ */
+#include "collect/heap_standing.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "collect/heap_feed.h"
+#include "collect/standing_files.h"
+#include "collect/usdt_files.h"
+#include "proc/pid_set.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+enum {
+	DUE_MS = 300, /* after a process has changed, it and others are looked at */
+	MAX_CHANGED =
+		16384,      /* processes until then; the rest is looked at when they change again */
+	MAX_OWN_FRAMES = 4, /* of the library that samples, below who asked it */
+};
+
+/* A process that has told of an allocation. */
+struct teller {
+	uint32_t pid;
+	uint64_t image_ns; /* when its program began */
+	uint64_t start_mono_ns;
+	struct heap_feed *feed;
+	UT_hash_handle hh;
+};
+
+struct heap_standing {
+	struct heap_standing_config config;
+	struct usdt_files *usdt_files;
+	struct standing_files files;
+	struct pid_set changed, waiting;
+	uv_timer_t due;
+	bool started, stopped;
+	struct teller *by_pid;
+};
+
+static void on_due(uv_timer_t *timer);
+
+static void look_soon(struct heap_standing *standing)
+{
+	if (standing->started && !standing->stopped && !uv_is_active((uv_handle_t *)&standing->due))
+		uv_timer_start(&standing->due, on_due, DUE_MS, 0);
+}
+
+static void note_change(uint32_t pid, void *ctx)
+{
+	struct heap_standing *standing = ctx;
+
+	pid_set_add(&standing->changed, pid);
+	look_soon(standing);
+}
+
+/* Who waits for a file may have found it. */
+static void note_found(void *ctx)
+{
+	struct heap_standing *standing = ctx;
+
+	pid_set_move(&standing->waiting, &standing->changed);
+	look_soon(standing);
+}
+
+static void look_at(struct heap_standing *standing, uint32_t pid)
+{
+	const struct mapping_set *set = procs_mappings(standing->config.tables.procs, pid);
+	size_t count = set ? mapping_set_count(set) : 0;
+	bool waits = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct proc_mapping *mapping = mapping_set_at(set, i);
+		const struct usdt_file *file;
+		bool pending;
+
+		if (!mapping->object)
+			continue;
+		file = usdt_files_get(standing->usdt_files, mapping->object, &pending);
+		waits |= pending;
+		if (file)
+			standing_files_listen(&standing->files, pid, mapping, file);
+	}
+	if (waits)
+		pid_set_add(&standing->waiting, pid);
+}
+
+static void on_due(uv_timer_t *timer)
+{
+	struct heap_standing *standing = timer->data;
+	uint32_t pid;
+
+	while ((pid = pid_set_take(&standing->changed)))
+		look_at(standing, pid);
+}
+
+int heap_standing_new(const struct heap_standing_config *config,
+                      struct heap_standing **ret_standing)
+{
+	struct heap_standing *standing = calloc(1, sizeof(*standing));
+
+	*ret_standing = standing;
+	if (!standing)
+		return -ENOMEM;
+	standing->config = *config;
+	standing->files = (struct standing_files){
+		.lane = config->lane,
+		.kernel = config->kernel,
+		.attached = config->attached,
+		.ctx = config->ctx,
+	};
+	standing->usdt_files =
+		usdt_files_new(config->lane, config->tables.store, note_found, standing);
+	if (!standing->usdt_files || pid_set_init(&standing->changed, MAX_CHANGED) ||
+	    pid_set_init(&standing->waiting, MAX_CHANGED))
+		return -ENOMEM;
+	return 0;
+}
+
+int heap_standing_start(struct heap_standing *standing)
+{
+	uv_timer_init(standing->config.loop, &standing->due);
+	standing->due.data = standing;
+	standing->started = true;
+	return procs_watch(standing->config.tables.procs, note_change, standing);
+}
+
+void heap_standing_stop(struct heap_standing *standing)
+{
+	standing->stopped = true;
+	if (!standing->started)
+		return;
+	procs_unwatch(standing->config.tables.procs, note_change, standing);
+	uv_close((uv_handle_t *)&standing->due, NULL);
+}
+
+static void forget(struct heap_standing *standing, struct teller *teller)
+{
+	HASH_DEL(standing->by_pid, teller);
+	heap_feed_free(teller->feed);
+	free(teller);
+}
+
+void heap_standing_free(struct heap_standing *standing)
+{
+	struct teller *teller, *next;
+
+	if (!standing)
+		return;
+	HASH_ITER (hh, standing->by_pid, teller, next)
+		forget(standing, teller);
+	standing_files_release(&standing->files);
+	usdt_files_free(standing->usdt_files);
+	pid_set_release(&standing->changed);
+	pid_set_release(&standing->waiting);
+	free(standing);
+}
+
+static struct teller *find(const struct heap_standing *standing, uint32_t pid)
+{
+	struct teller *teller;
+
+	HASH_FIND(hh, standing->by_pid, &pid, sizeof(pid), teller);
+	return teller;
+}
+
+static struct teller *add(struct heap_standing *standing, uint32_t pid, uint64_t image_ns,
+                          uint64_t mono_ns)
+{
+	_cleanup_free_ struct teller *teller = calloc(1, sizeof(*teller));
+
+	if (!teller || HASH_COUNT(standing->by_pid) >= MAX_STANDING_PROCESSES)
+		return NULL;
+	teller->pid = pid;
+	teller->image_ns = image_ns;
+	teller->start_mono_ns = mono_ns;
+	teller->feed = heap_feed_new(&standing->config.tables, pid);
+	if (!teller->feed)
+		return NULL;
+	HASH_ADD(hh, standing->by_pid, pid, sizeof(teller->pid), teller);
+	if (!teller->hh.tbl) {
+		heap_feed_free(teller->feed);
+		return NULL;
+	}
+	return TAKE_PTR(teller);
+}
+
+/* Anybody may run programs that tell, and as many as he likes. */
+static size_t room_for_one(const struct heap_standing *standing)
+{
+	size_t part = MAX_STANDING_BYTES_ALL / (HASH_COUNT(standing->by_pid) + 1);
+
+	return part < MAX_STANDING_BYTES ? part : MAX_STANDING_BYTES;
+}
+
+/* Of this program of the process, with room for more. */
+static struct teller *teller_of(struct heap_standing *standing, uint32_t pid,
+                                const struct image *image, uint64_t mono_ns)
+{
+	struct teller *teller = find(standing, pid);
+
+	if (teller && (teller->image_ns != image->start_mono_ns ||
+	               heap_feed_path_bytes(teller->feed) > room_for_one(standing))) {
+		forget(standing, teller);
+		teller = NULL;
+	}
+	return teller ?: add(standing, pid, image->start_mono_ns, mono_ns);
+}
+
+/* The frames of the library that samples say nothing. A program that has the probes itself is all
+ * that there is to say. */
+static uint16_t own_frames(struct heap_standing *standing, const struct image *image,
+                           const struct heap_event *event, const uint64_t *words)
+{
+	uint16_t own = 0;
+	bool pending;
+
+	while (own < event->words) {
+		const struct proc_mapping *mapping = mapping_set_find(image->set, words[own]);
+
+		if (!mapping || !mapping->object ||
+		    !usdt_files_get(standing->usdt_files, mapping->object, &pending))
+			break;
+		own++;
+	}
+	return own <= MAX_OWN_FRAMES && own < event->words ? own : 0;
+}
+
+void heap_standing_take(struct heap_standing *standing, const struct heap_event *event,
+                        const uint64_t *words)
+{
+	const struct image *image =
+		procs_image(standing->config.tables.procs, event->pid, event->time_ns);
+	struct teller *teller =
+		image ? teller_of(standing, event->pid, image, event->time_ns) : NULL;
+	struct heap_event shown = *event;
+	uint16_t own;
+
+	if (!teller) {
+		standing->config.stats->heap_table_full++;
+		return;
+	}
+	if (event->kind == HEAP_EVENT_FREE) {
+		standing->config.stats->heap_freed++;
+		heap_feed_free_address(teller->feed, event->address, event->time_ns);
+	} else if (event->kind == HEAP_EVENT_ALLOC) {
+		own = own_frames(standing, image, event, words);
+		shown.words -= own;
+		standing->config.stats->heap_samples++;
+		heap_feed_alloc(teller->feed,
+		                &(struct heap_fed){
+					.event = &shown,
+					.words = words + own,
+					.weight = heap_weight_told(event->size, event->weight),
+				});
+	}
+}
+
+void heap_standing_expire(struct heap_standing *standing)
+{
+	struct teller *teller, *next;
+
+	HASH_ITER (hh, standing->by_pid, teller, next) {
+		if (!procs_mappings(standing->config.tables.procs, teller->pid))
+			forget(standing, teller);
+	}
+}
+
+int heap_standing_profile(struct heap_standing *standing, uint32_t pid, enum heap_mode mode,
+                          struct profile **ret_profile, struct heap_figures *ret_figures)
+{
+	struct teller *teller = find(standing, pid);
+	struct heap_table_stats table;
+	struct heap_span span;
+
+	if (!teller)
+		return -ENOENT;
+	span = (struct heap_span){.start_mono_ns = teller->start_mono_ns,
+	                          .end_mono_ns = clock_mono_ns()};
+	heap_feed_get_stats(teller->feed, &table);
+	*ret_figures = (struct heap_figures){
+		.allocator = "its own samples",
+		.start_mono_ns = span.start_mono_ns,
+		.watched_ns = span.end_mono_ns - span.start_mono_ns,
+		.samples = table.allocated,
+		.freed = table.freed,
+		.dropped = table.no_room_live + table.no_room_stacks,
+		.end_text = "",
+	};
+	return heap_feed_profile(teller->feed, mode, &span, ret_profile);
+}
+
+bool heap_standing_inuse(const struct heap_standing *standing, uint32_t pid, uint64_t *ret_bytes)
+{
+	const struct teller *teller = find(standing, pid);
+	const struct image *image =
+		teller ? procs_image(standing->config.tables.procs, pid, clock_mono_ns()) : NULL;
+	struct heap_table_stats table;
+
+	/* Another program than the one that told has told nothing yet. */
+	if (!image || image->start_mono_ns != teller->image_ns)
+		return false;
+	heap_feed_get_stats(teller->feed, &table);
+	*ret_bytes = table.in_use.bytes > 0 ? (uint64_t)table.in_use.bytes : 0;
+	return true;
+}
+
+bool heap_standing_listens(const struct heap_standing *standing)
+{
+	return standing->files.count > 0;
+}
+
+uint32_t heap_standing_count(const struct heap_standing *standing)
+{
+	return HASH_COUNT(standing->by_pid);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct heap_standing - processes that sample their own allocations. Every file with probes that
+ * say so is listened to, in all processes, from when a first one maps it: nothing is to be decided,
+ * because nothing is told that was not sampled. Loop thread only.
+ */
+#pragma once
+
+#include "base/lane.h"
+#include "collect/drain.h"
+#include "collect/heap_kernel.h"
+#include "collect/heaps.h"
+
+#include <uv.h>
+
+struct heap_standing;
+
+enum {
+	MAX_STANDING_FILES = 32,            /* inodes that are listened to */
+	MAX_STANDING_PROCESSES = 256,       /* that tell, at once */
+	MAX_STANDING_BYTES = 32 << 20,      /* of stacks, for one process; then it begins anew */
+	MAX_STANDING_BYTES_ALL = 256 << 20, /* of all of them; each may have its part */
+};
+
+struct heap_standing_config {
+	uv_loop_t *loop;
+	struct lane *lane;
+	const struct heap_kernel *kernel;
+	struct drain_tables tables;
+	struct heaps_stats *stats;
+	void (*attached)(void *ctx); /* events will come from now on */
+	void *ctx;
+};
+
+/* heap_standing_free() even after a failure. */
+int heap_standing_new(const struct heap_standing_config *config,
+                      struct heap_standing **ret_standing);
+/* Looks at the processes that there are, and at those to come. */
+int heap_standing_start(struct heap_standing *standing);
+void heap_standing_stop(struct heap_standing *standing);
+void heap_standing_free(struct heap_standing *standing); /* once the lane is idle; takes NULL */
+
+void heap_standing_take(struct heap_standing *standing, const struct heap_event *event,
+                        const uint64_t *words);
+/* Forgets processes that have ended. */
+void heap_standing_expire(struct heap_standing *standing);
+/* As heaps_standing(). */
+int heap_standing_profile(struct heap_standing *standing, uint32_t pid, enum heap_mode mode,
+                          struct profile **ret_profile, struct heap_figures *ret_figures);
+/* As heaps_inuse(). */
+bool heap_standing_inuse(const struct heap_standing *standing, uint32_t pid, uint64_t *ret_bytes);
+/* Whether anything is listened to. */
+bool heap_standing_listens(const struct heap_standing *standing);
+uint32_t heap_standing_count(const struct heap_standing *standing);

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The sessions, the clock that drives them, and the ring buffer that their events come by.
+ */
+#include "collect/heaps.h"
+
+#include "base/bounds.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "collect/heap_session.h"
+#include "collect/heap_standing.h"
+#include "collect/heaps_private.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	TICK_MS = 50,               /* while a profile is taken */
+	SLOW_TICK_MS = 500,         /* while there is only what processes tell of themselves */
+	EXPIRE_TICKS = 20,          /* slow ones */
+	MAX_JOBS = 2 * MAX_OBJECTS, /* files to be looked into, and one a session */
+};
+
+_Static_assert((int)MAX_HEAP_SESSIONS == (int)HEAP_SESSIONS, "a slot for each session");
+
+struct heaps {
+	struct heaps_config config;
+	struct heap_kernel kernel;
+	struct heap_shared shared;
+	struct heaps_stats stats;
+	struct ring_buffer *ring;
+	size_t bytes_read; /* of the ring, in one go */
+	struct heap_standing *standing;
+	uv_timer_t tick;
+	uint64_t tick_ms; /* 0: it stands still */
+	uint32_t ticks;
+	bool stopped;
+	uint32_t last_serial;
+	struct heap_session *sessions;
+};
+
+static struct heap_session *find_serial(struct heaps *heaps, uint32_t serial)
+{
+	struct heap_session *session = heaps->sessions;
+
+	while (session && session->serial != serial)
+		session = session->next;
+	return session;
+}
+
+/* What nobody waits for any more is dropped. No more than the ring holds is taken in one go: who
+ * fills it as fast as it is read does not keep us here. */
+static int take_event(void *ctx, void *bytes, size_t len)
+{
+	const struct heap_event *event = bytes;
+	struct heaps *heaps = ctx;
+	struct heap_session *session;
+
+	heaps->bytes_read += len;
+	if (len < sizeof(*event) || len < sizeof(*event) + event->words * sizeof(uint64_t))
+		return 0;
+	session = find_serial(heaps, event->serial);
+	if (!event->serial)
+		heap_standing_take(heaps->standing, event, (const uint64_t *)(event + 1));
+	else if (session && session->feed)
+		heap_session_take(session, event, (const uint64_t *)(event + 1));
+	return heaps->bytes_read < HEAP_EVENT_BYTES ? 0 : -EAGAIN;
+}
+
+/* Mappings and code objects were told before the stacks that have them, so they are read first. */
+static void read_events(struct heaps *heaps)
+{
+	heaps->config.read_tables(heaps->config.ctx);
+	heaps->bytes_read = 0;
+	ring_buffer__consume(heaps->ring);
+}
+
+static void count_result(struct heaps *heaps, const struct heap_result *result)
+{
+	int err = result->err;
+
+	if (!err)
+		heaps->stats.heap_sessions++;
+	else if (err == -EDQUOT || err == -ENOENT || err == -EBUSY || err == -ESRCH ||
+	         err == -ENOTSUP)
+		heaps->stats.heap_refused++;
+	else
+		heaps->stats.heap_failed++;
+	heaps->stats.heap_ended_early += !err && result->figures.end != HEAP_END_full;
+}
+
+static void answer(struct heaps *heaps, struct heap_session *session)
+{
+	struct heap_watch *watch = session->watch;
+
+	if (!watch)
+		return;
+	heap_session_conclude(session);
+	count_result(heaps, &session->result);
+	session->watch = NULL;
+	watch->session = NULL;
+	watch->done(watch, &session->result);
+	/* It is the watcher's now. */
+	session->result.profile = NULL;
+}
+
+/* Answers and forgets the sessions that are over. */
+static void reap(struct heaps *heaps)
+{
+	struct heap_session **link = &heaps->sessions;
+
+	while (*link) {
+		struct heap_session *session = *link;
+
+		if (session->state != HEAP_OVER || session->job_running) {
+			link = &session->next;
+			continue;
+		}
+		/* Out of the list before anybody is told, who may ask for another. */
+		*link = session->next;
+		answer(heaps, session);
+		heap_session_free(session);
+		link = &heaps->sessions;
+	}
+}
+
+static void set_pace(struct heaps *heaps);
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct heaps *heaps = timer->data;
+	uint64_t now = clock_mono_ns();
+
+	read_events(heaps);
+	for (struct heap_session *session = heaps->sessions; session; session = session->next)
+		heap_session_tick(session, now);
+	reap(heaps);
+	if (++heaps->ticks % EXPIRE_TICKS == 0)
+		heap_standing_expire(heaps->standing);
+	set_pace(heaps);
+}
+
+/* As often as is needed. */
+static void set_pace(struct heaps *heaps)
+{
+	uint64_t pace = 0;
+
+	if (heaps->sessions)
+		pace = TICK_MS;
+	else if (heap_standing_listens(heaps->standing))
+		pace = SLOW_TICK_MS;
+	if (heaps->stopped || pace == heaps->tick_ms)
+		return;
+	heaps->tick_ms = pace;
+	if (pace)
+		uv_timer_start(&heaps->tick, on_tick, pace, pace);
+	else
+		uv_timer_stop(&heaps->tick);
+}
+
+static void on_listening(void *ctx)
+{
+	set_pace(ctx);
+}
+
+/* A slot that is free, or -1; `*ret_busy` when the process is being watched. */
+static int find_slot(const struct heaps *heaps, uint32_t pid, bool *ret_busy)
+{
+	uint32_t used = 0;
+
+	*ret_busy = false;
+	for (const struct heap_session *session = heaps->sessions; session;
+	     session = session->next) {
+		if (session->slot < 0)
+			continue;
+		used |= 1u << session->slot;
+		*ret_busy |= session->ask.pid == pid;
+	}
+	for (int slot = 0; slot < MAX_HEAP_SESSIONS; slot++)
+		if (!(used & 1u << slot))
+			return slot;
+	return -1;
+}
+
+int heaps_start(struct heaps *heaps, const struct heap_ask *ask, struct heap_watch *watch)
+{
+	struct heap_session *session;
+	bool busy;
+	int slot = find_slot(heaps, ask->pid, &busy);
+
+	session = heap_session_new(&heaps->shared, ask, watch, busy ? -1 : slot,
+	                           ++heaps->last_serial);
+	if (!session)
+		return -ENOMEM;
+	session->next = heaps->sessions;
+	heaps->sessions = session;
+	set_pace(heaps);
+	if (busy)
+		heap_session_refuse(session, -EBUSY, "process %u is being watched already",
+		                    ask->pid);
+	else if (slot < 0)
+		heap_session_refuse(session, -EBUSY, "%d processes are being watched already",
+		                    MAX_HEAP_SESSIONS);
+	else
+		heap_session_open(session);
+	return 0;
+}
+
+void heaps_cancel(struct heaps *heaps, struct heap_watch *watch)
+{
+	struct heap_session *session = watch->session;
+
+	(void)heaps;
+	if (!session)
+		return;
+	watch->session = NULL;
+	session->watch = NULL;
+	heap_session_end(session, HEAP_END_stop);
+}
+
+int heaps_standing(struct heaps *heaps, uint32_t pid, enum heap_mode mode,
+                   struct profile **ret_profile, struct heap_figures *ret_figures)
+{
+	read_events(heaps);
+	return heap_standing_profile(heaps->standing, pid, mode, ret_profile, ret_figures);
+}
+
+bool heaps_inuse(const struct heaps *heaps, uint32_t pid, uint64_t *ret_bytes)
+{
+	return heap_standing_inuse(heaps->standing, pid, ret_bytes);
+}
+
+void heaps_get_stats(const struct heaps *heaps, struct heaps_stats *ret_stats)
+{
+	struct heap_counts told;
+
+	/* Those of sessions were added when they ended. */
+	heap_kernel_counts(&heaps->kernel, HEAP_SLOT_STANDING, &told);
+	*ret_stats = heaps->stats;
+	ret_stats->heap_events_lost += told.lost;
+	ret_stats->heap_lane_busy += told.busy;
+	ret_stats->standing = heap_standing_count(heaps->standing);
+	for (const struct heap_session *session = heaps->sessions; session; session = session->next)
+		ret_stats->watching += session->slot >= 0;
+}
+
+int heaps_new(const struct heaps_config *config, struct heaps **ret_heaps)
+{
+	struct heaps *heaps = calloc(1, sizeof(*heaps));
+
+	if (!heaps)
+		return -ENOMEM;
+	heaps->config = *config;
+	heap_kernel_open(&heaps->kernel, config->bpf);
+	heaps->shared.kernel = &heaps->kernel;
+	heaps->shared.tables = config->tables;
+	heaps->shared.stats = &heaps->stats;
+	heaps->shared.lane = lane_new(config->loop, MAX_JOBS);
+	heaps->ring = ring_buffer__new(heaps->kernel.events, take_event, heaps, NULL);
+	*ret_heaps = heaps;
+	if (!heaps->ring || !heaps->shared.lane)
+		return -ENOMEM;
+	return heap_standing_new(
+		&(struct heap_standing_config){
+			.loop = config->loop,
+			.lane = heaps->shared.lane,
+			.kernel = &heaps->kernel,
+			.tables = config->tables,
+			.stats = &heaps->stats,
+			.attached = on_listening,
+			.ctx = heaps,
+		},
+		&heaps->standing);
+}
+
+void heaps_start_clock(struct heaps *heaps)
+{
+	uv_timer_init(heaps->config.loop, &heaps->tick);
+	heaps->tick.data = heaps;
+	if (heap_standing_start(heaps->standing))
+		log_warning("cannot watch for programs that sample their own allocations");
+}
+
+void heaps_stop(struct heaps *heaps)
+{
+	heaps->stopped = true;
+	for (struct heap_session *session = heaps->sessions; session; session = session->next) {
+		heap_session_refuse(session, -ECANCELED, "profd is stopping");
+		answer(heaps, session);
+	}
+	heap_standing_stop(heaps->standing);
+	lane_stop(heaps->shared.lane);
+	uv_close((uv_handle_t *)&heaps->tick, NULL);
+}
+
+void heaps_free(struct heaps *heaps)
+{
+	if (!heaps)
+		return;
+	while (heaps->sessions) {
+		struct heap_session *session = heaps->sessions;
+
+		heaps->sessions = session->next;
+		heap_session_free(session);
+	}
+	heap_standing_free(heaps->standing);
+	lane_free(heaps->shared.lane);
+	ring_buffer__free(heaps->ring);
+	free(heaps);
+}

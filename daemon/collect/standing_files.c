@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Opened as the process has it mapped, and read again: the store's object may be another file that
+ * says it has the same contents, and a breakpoint in the wrong place breaks whoever comes by.
+ */
+#include "collect/standing_files.h"
+
+#include "base/log.h"
+#include "collect/heap_standing.h"
+#include "collect/uprobes.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct standing_file {
+	struct job job;
+	struct standing_file *next;
+	struct standing_files *files;
+	int fd;
+	dev_t device;
+	ino_t inode;
+	char *path;          /* as the process sees it */
+	uint32_t first_site; /* cookie of its first place */
+	struct usdt_file usdt;
+	struct uprobes links; /* the lane's until attached */
+	int err;
+};
+
+static int attach_sites(struct standing_file *file, bool frees)
+{
+	uint64_t offsets[MAX_USDT_SITES], cookies[MAX_USDT_SITES], semaphores[MAX_USDT_SITES];
+	struct uprobe_sites sites = {offsets, cookies, semaphores, 0};
+	const struct heap_programs *programs = &file->files->kernel->programs;
+	char path[32];
+
+	for (size_t i = 0; i < file->usdt.count; i++) {
+		const struct usdt_site *place = &file->usdt.sites[i];
+
+		if (place->frees != frees)
+			continue;
+		offsets[sites.count] = place->offset;
+		semaphores[sites.count] = place->semaphore;
+		cookies[sites.count++] = file->first_site + i;
+	}
+	if (!sites.count)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	return uprobes_attach(&file->links, frees ? programs->usdt_free : programs->usdt_alloc,
+	                      UPROBE_ENTRY, path, 0, &sites);
+}
+
+/* What this very file has, in the place of what the store's object has. */
+static int read_probes(struct standing_file *file)
+{
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	_cleanup_free_ struct usdt_file *own = NULL;
+	size_t most = file->usdt.count;
+	int err = elf_open_fd(file->fd, &elf);
+
+	file->usdt.count = 0;
+	if (err)
+		return err;
+	own = usdt_file_read(elf);
+	if (!own)
+		return 0;
+	if (own->count > most)
+		return -E2BIG;
+	file->usdt = *own;
+	return 0;
+}
+
+/* On the lane. Frees first, so that none is missed of what is told to be allocated. */
+static void attach(struct job *job)
+{
+	struct standing_file *file = (struct standing_file *)job;
+
+	file->err = read_probes(file);
+	for (size_t i = 0; !file->err && i < file->usdt.count; i++) {
+		uint32_t site = file->first_site + (uint32_t)i;
+
+		file->err = bpf_map_update_elem(file->files->kernel->usdt_sites, &site,
+		                                &file->usdt.sites[i].site, BPF_ANY);
+	}
+	if (!file->err)
+		file->err = attach_sites(file, true);
+	if (!file->err)
+		file->err = attach_sites(file, false);
+}
+
+static void on_attached(struct job *job)
+{
+	struct standing_file *file = (struct standing_file *)job;
+
+	if (file->err)
+		log_warning("cannot listen to the allocations that %s samples: %s", file->path,
+		            strerror(-file->err));
+	else
+		file->files->attached(file->files->ctx);
+}
+
+static bool is_known(const struct standing_files *files, const struct stat *stat)
+{
+	for (const struct standing_file *file = files->first; file; file = file->next)
+		if (file->device == stat->st_dev && file->inode == stat->st_ino)
+			return true;
+	return false;
+}
+
+static void file_free(struct standing_file *file)
+{
+	uprobes_detach(&file->links);
+	closep(&file->fd);
+	free(file->path);
+	free(file);
+}
+
+static bool has_room(struct standing_files *files, const struct usdt_file *usdt, const char *path)
+{
+	if (files->count < MAX_STANDING_FILES && files->sites + usdt->count <= HEAP_USDT_SITES)
+		return true;
+	if (!files->told_full)
+		log_warning("cannot listen to the allocations that %s samples: too many other "
+		            "files are listened to",
+		            path);
+	files->told_full = true;
+	return false;
+}
+
+void standing_files_listen(struct standing_files *files, uint32_t pid,
+                           const struct proc_mapping *mapping, const struct usdt_file *usdt)
+{
+	struct standing_file *file;
+	struct stat stat;
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
+	         (unsigned long long)mapping->start, (unsigned long long)mapping->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (fstat(fd, &stat) || is_known(files, &stat) || !has_room(files, usdt, mapping->path) ||
+	    !(file = calloc(1, sizeof(*file)))) {
+		close(fd);
+		return;
+	}
+	*file = (struct standing_file){
+		.job = {attach, on_attached, NULL},
+		.files = files,
+		.fd = fd,
+		.device = stat.st_dev,
+		.inode = stat.st_ino,
+		.path = strdup(mapping->path),
+		.first_site = files->sites,
+		.usdt = *usdt,
+	};
+	if (!file->path || lane_submit(files->lane, &file->job)) {
+		file_free(file);
+		return;
+	}
+	file->next = files->first;
+	files->first = file;
+	files->count++;
+	files->sites += (uint32_t)usdt->count;
+}
+
+void standing_files_release(struct standing_files *files)
+{
+	while (files->first) {
+		struct standing_file *file = files->first;
+
+		files->first = file->next;
+		file_free(file);
+	}
+}

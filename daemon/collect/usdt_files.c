@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A table by object id, in which nearly every entry says no. As bounded as the store: when it has
+ * grown to twice the size, it is begun anew.
+ */
+#include "collect/usdt_files.h"
+
+#include "base/bounds.h"
+#include "heap/usdt.h"
+#include "heap/usdt_args.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+enum { MAX_FILES = 2 * MAX_OBJECTS };
+
+struct entry {
+	struct job job;
+	struct usdt_files *files;
+	uint32_t id;
+	bool pending;
+	struct object *object;  /* NULL unless pending */
+	struct usdt_file *file; /* NULL: it has none */
+	UT_hash_handle hh;
+};
+
+struct usdt_files {
+	struct lane *lane;
+	struct store *store;
+	usdt_found_fn *fn;
+	void *ctx;
+	struct entry *by_id;
+};
+
+struct usdt_files *usdt_files_new(struct lane *lane, struct store *store, usdt_found_fn *fn,
+                                  void *ctx)
+{
+	struct usdt_files *files = calloc(1, sizeof(*files));
+
+	if (files)
+		*files = (struct usdt_files){lane, store, fn, ctx, NULL};
+	return files;
+}
+
+static void drop(struct usdt_files *files, struct entry *entry)
+{
+	HASH_DEL(files->by_id, entry);
+	object_unref(entry->object);
+	free(entry->file);
+	free(entry);
+}
+
+void usdt_files_free(struct usdt_files *files)
+{
+	struct entry *entry, *next;
+
+	if (!files)
+		return;
+	HASH_ITER (hh, files->by_id, entry, next)
+		drop(files, entry);
+	free(files);
+}
+
+static struct heap_usdt_arg as_told(const struct usdt_arg *arg)
+{
+	static const uint8_t places[] = {
+		[USDT_CONSTANT] = HEAP_USDT_CONSTANT,
+		[USDT_REGISTER] = HEAP_USDT_REGISTER,
+		[USDT_MEMORY] = HEAP_USDT_MEMORY,
+	};
+
+	return (struct heap_usdt_arg){
+		.place = places[arg->place],
+		.bytes = arg->bytes,
+		.is_signed = arg->is_signed,
+		.base = arg->base,
+		.index = arg->index,
+		.scale = arg->scale,
+		.shift = arg->shift,
+		.value = (uint64_t)arg->value,
+	};
+}
+
+struct reading {
+	uint16_t machine;
+	struct usdt_file *file; /* NULL until there is a probe */
+};
+
+/* Of a probe whose arguments are not understood nothing can be said, so it is left out. */
+static int add_probe(const struct usdt_probe *probe, void *ctx)
+{
+	struct reading *reading = ctx;
+	struct usdt_arg args[MAX_USDT_ARGS];
+	bool allocates = strcmp(probe->name, "alloc") == 0,
+	     frees = strcmp(probe->name, "free") == 0;
+	struct usdt_site *place;
+
+	if (strcmp(probe->provider, "otel_memory") != 0 || (!allocates && !frees))
+		return 0;
+	if (usdt_args_parse(reading->machine, probe->arguments, args) <
+	    (frees ? 1 : HEAP_USDT_ARGS))
+		return 0;
+	if (!reading->file)
+		reading->file = calloc(1, sizeof(*reading->file));
+	if (!reading->file)
+		return -ENOMEM;
+	if (reading->file->count == MAX_USDT_SITES)
+		return -E2BIG;
+	place = &reading->file->sites[reading->file->count++];
+	place->offset = probe->offset;
+	place->semaphore = probe->semaphore_offset;
+	place->frees = frees;
+	for (int i = 0; i < (frees ? 1 : HEAP_USDT_ARGS); i++)
+		place->site.args[i] = as_told(&args[i]);
+	return 0;
+}
+
+struct usdt_file *usdt_file_read(const struct elf *elf)
+{
+	struct reading reading = {.machine = elf_machine(elf)};
+
+	usdt_each(elf, add_probe, &reading);
+	return reading.file;
+}
+
+static void look_into(struct job *job)
+{
+	struct entry *entry = (struct entry *)job;
+
+	entry->file = usdt_file_read(entry->object->elf);
+}
+
+static void looked_into(struct job *job)
+{
+	struct entry *entry = (struct entry *)job;
+
+	entry->pending = false;
+	object_unref(entry->object);
+	entry->object = NULL;
+	if (entry->file)
+		entry->files->fn(entry->files->ctx);
+}
+
+static void forget_all(struct usdt_files *files)
+{
+	struct entry *entry, *next;
+
+	HASH_ITER (hh, files->by_id, entry, next) {
+		if (!entry->pending)
+			drop(files, entry);
+	}
+}
+
+/* What cannot be kept is asked for again. */
+static struct entry *add(struct usdt_files *files, uint32_t id)
+{
+	_cleanup_(object_unrefp) struct object *object = store_get(files->store, id);
+	struct entry *entry;
+
+	if (!object)
+		return NULL;
+	if (HASH_COUNT(files->by_id) >= MAX_FILES)
+		forget_all(files);
+	entry = HASH_COUNT(files->by_id) < MAX_FILES ? calloc(1, sizeof(*entry)) : NULL;
+	if (!entry)
+		return NULL;
+	entry->job = (struct job){look_into, looked_into, NULL};
+	entry->files = files;
+	entry->id = id;
+	HASH_ADD(hh, files->by_id, id, sizeof(entry->id), entry);
+	if (!entry->hh.tbl) {
+		free(entry);
+		return NULL;
+	}
+	entry->object = TAKE_PTR(object);
+	entry->pending = true;
+	if (lane_submit(files->lane, &entry->job) < 0) {
+		drop(files, entry);
+		return NULL;
+	}
+	return entry;
+}
+
+const struct usdt_file *usdt_files_get(struct usdt_files *files, uint32_t id, bool *ret_pending)
+{
+	struct entry *entry;
+
+	HASH_FIND(hh, files->by_id, &id, sizeof(id), entry);
+	if (!entry)
+		entry = add(files, id);
+	*ret_pending = entry && entry->pending;
+	return entry && !entry->pending ? entry->file : NULL;
+}

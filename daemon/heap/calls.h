@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The functions by which programs get memory and give it back, written once: what each does with
+ * which argument, and what allocators call it. Arguments count from 0. Names and arguments: C17
+ * 7.22.3, POSIX, malloc(3), jemalloc(3), gperftools/tcmalloc.h, mimalloc.h; C++ operators by the
+ * Itanium ABI's mangling. No state.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { HEAP_NONE = 0xff };
+
+enum heap_role {
+	HEAP_ALLOCATES,     /* returns the address, or NULL */
+	HEAP_ALLOCATES_OUT, /* writes the address to where `pointer` points, and returns 0 */
+	HEAP_REALLOCATES,   /* gives `pointer` back and returns another; NULL: nothing happened */
+	HEAP_FREES,         /* gives `pointer` back; NULL is nothing */
+};
+
+/* CALL(name, role, size argument, argument it is multiplied by, pointer argument, an exception may
+ * leave it instead of a return) */
+#define HEAP_CALLS(CALL)                                                  \
+	CALL(MALLOC, HEAP_ALLOCATES, 0, HEAP_NONE, HEAP_NONE, false)      \
+	CALL(CALLOC, HEAP_ALLOCATES, 1, 0, HEAP_NONE, false)              \
+	CALL(ALIGNED, HEAP_ALLOCATES, 1, HEAP_NONE, HEAP_NONE, false)     \
+	CALL(POSIX_MEMALIGN, HEAP_ALLOCATES_OUT, 2, HEAP_NONE, 0, false)  \
+	CALL(REALLOC, HEAP_REALLOCATES, 1, HEAP_NONE, 0, false)           \
+	CALL(REALLOCARRAY, HEAP_REALLOCATES, 2, 1, 0, false)              \
+	CALL(FREE, HEAP_FREES, HEAP_NONE, HEAP_NONE, 0, false)            \
+	CALL(NEW, HEAP_ALLOCATES, 0, HEAP_NONE, HEAP_NONE, true)          \
+	CALL(NEW_NOTHROW, HEAP_ALLOCATES, 0, HEAP_NONE, HEAP_NONE, false) \
+	CALL(DELETE, HEAP_FREES, HEAP_NONE, HEAP_NONE, 0, false)
+
+enum heap_call {
+#define CALL(name, role, size, times, pointer, throws) HEAP_CALL_##name,
+	HEAP_CALLS(CALL)
+#undef CALL
+};
+
+struct heap_call_info {
+	enum heap_role role;
+	uint8_t size, times, pointer; /* arguments, or HEAP_NONE */
+	bool throws;                  /* never to be given a return probe */
+};
+
+/* Never NULL for a call of the list. */
+const struct heap_call_info *heap_call_info(enum heap_call call);
+/* Which call a function's name stands for; false: it is none. `ret_prefixed`: it is an allocator's
+ * own name for it, such as je_malloc, and not the one that everybody calls. */
+bool heap_call_named(const char *name, enum heap_call *ret_call, bool *ret_prefixed);

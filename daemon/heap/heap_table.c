@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A row for each stack and task, an entry for each address. The peak costs nothing as it moves: it
+ * has a number, and a row that is about to change first notes what it had at the peak of the latest
+ * number, if it has not changed since. A row that did not change has that still.
+ */
+#include "heap/heap_table.h"
+
+#include "base/clock.h"
+#include "heap/early.h"
+
+#include <stdbool.h>
+
+enum {
+	DEFAULT_LIVE = 65536,
+	DEFAULT_STACKS = 32768,
+};
+
+struct row {
+	uint32_t path, task;
+	uint32_t next; /* of the same bucket, by place + 1 */
+	struct heap_weight allocated, in_use, at_peak, leaked;
+	uint64_t live;
+	uint64_t peak_number; /* of the peak that at_peak is of */
+};
+
+struct entry {
+	uint64_t address, time_ns;
+	struct heap_weight weight;
+	uint32_t row;
+	uint32_t next; /* of the same bucket, or of those free, by place + 1 */
+};
+
+struct heap_table {
+	struct row *rows;
+	struct entry *entries;
+	uint32_t *row_buckets, *entry_buckets; /* by place + 1; 0: empty */
+	size_t row_count, max_rows, entry_count, max_entries;
+	unsigned int row_shift, entry_shift; /* from a hash to a bucket */
+	uint32_t free_entries;
+	uint64_t seed, peak_number;
+	struct early early;
+	struct heap_table_stats stats;
+};
+
+static unsigned int shift_for(size_t count)
+{
+	unsigned int bits = 4;
+
+	while (bits < 31 && (size_t)1 << bits < count)
+		bits++;
+	return 64 - bits;
+}
+
+static size_t bucket_bytes(unsigned int shift)
+{
+	return sizeof(uint32_t) << (64 - shift);
+}
+
+struct heap_table *heap_table_new(const struct heap_limits *limits)
+{
+	_cleanup_(heap_table_destroyp) struct heap_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return NULL;
+	table->max_entries = limits && limits->live ? limits->live : DEFAULT_LIVE;
+	table->max_rows = limits && limits->stacks ? limits->stacks : DEFAULT_STACKS;
+	table->entry_shift = shift_for(table->max_entries);
+	table->row_shift = shift_for(table->max_rows);
+	/* Addresses are the program's choice; which of them collide is not. */
+	table->seed = clock_mono_ns() * 0xd6e8feb86659fd93;
+	table->entries = calloc(table->max_entries, sizeof(*table->entries));
+	table->rows = calloc(table->max_rows, sizeof(*table->rows));
+	table->entry_buckets = calloc(1, bucket_bytes(table->entry_shift));
+	table->row_buckets = calloc(1, bucket_bytes(table->row_shift));
+	if (!table->entries || !table->rows || !table->entry_buckets || !table->row_buckets)
+		return NULL;
+	return TAKE_PTR(table);
+}
+
+void heap_table_destroy(struct heap_table *table)
+{
+	if (!table)
+		return;
+	free(table->entries);
+	free(table->rows);
+	free(table->entry_buckets);
+	free(table->row_buckets);
+	free(table);
+}
+
+static uint64_t hash(const struct heap_table *table, uint64_t key)
+{
+	uint64_t mixed = (key ^ table->seed) * 0x9e3779b97f4a7c15;
+
+	return (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93;
+}
+
+static void add(struct heap_weight *to, struct heap_weight weight)
+{
+	to->bytes += weight.bytes;
+	to->objects += weight.objects;
+}
+
+/* Rounding leaves crumbs where nothing is left. */
+static void take_away(struct heap_weight *from, struct heap_weight weight, uint64_t left)
+{
+	from->bytes = left ? from->bytes - weight.bytes : 0;
+	from->objects = left ? from->objects - weight.objects : 0;
+}
+
+/* The row of a stack and task, made when there is none; NULL: no room. */
+static struct row *find_row(struct heap_table *table, uint32_t path, uint32_t task)
+{
+	uint64_t pair = (uint64_t)path << 32 | task;
+	uint32_t *bucket = &table->row_buckets[hash(table, pair) >> table->row_shift];
+
+	for (uint32_t place = *bucket; place; place = table->rows[place - 1].next) {
+		struct row *row = &table->rows[place - 1];
+		if (row->path == path && row->task == task)
+			return row;
+	}
+	if (table->row_count == table->max_rows)
+		return NULL;
+	struct row *row = &table->rows[table->row_count++];
+	*row = (struct row){
+		.path = path, .task = task, .next = *bucket, .peak_number = table->peak_number};
+	*bucket = (uint32_t)table->row_count;
+	return row;
+}
+
+static uint32_t *entry_bucket(const struct heap_table *table, uint64_t address)
+{
+	return &table->entry_buckets[hash(table, address) >> table->entry_shift];
+}
+
+static struct entry *find_entry(const struct heap_table *table, uint64_t address)
+{
+	for (uint32_t place = *entry_bucket(table, address); place;
+	     place = table->entries[place - 1].next) {
+		if (table->entries[place - 1].address == address)
+			return &table->entries[place - 1];
+	}
+	return NULL;
+}
+
+static struct entry *new_entry(struct heap_table *table, uint64_t address)
+{
+	uint32_t *bucket = entry_bucket(table, address), place = table->free_entries;
+
+	if (place)
+		table->free_entries = table->entries[place - 1].next;
+	else if (table->entry_count < table->max_entries)
+		place = (uint32_t)++table->entry_count;
+	else
+		return NULL;
+	struct entry *entry = &table->entries[place - 1];
+	*entry = (struct entry){.address = address, .next = *bucket};
+	*bucket = place;
+	return entry;
+}
+
+static void drop_entry(struct heap_table *table, struct entry *entry)
+{
+	uint32_t place = (uint32_t)(entry - table->entries) + 1;
+	uint32_t *link = entry_bucket(table, entry->address);
+
+	while (*link != place)
+		link = &table->entries[*link - 1].next;
+	*link = entry->next;
+	entry->next = table->free_entries;
+	entry->address = 0;
+	table->free_entries = place;
+}
+
+static void note_peak(const struct heap_table *table, struct row *row)
+{
+	if (row->peak_number == table->peak_number)
+		return;
+	row->at_peak = row->in_use;
+	row->peak_number = table->peak_number;
+}
+
+static void hold(struct heap_table *table, struct entry *entry)
+{
+	struct row *row = &table->rows[entry->row];
+	struct heap_table_stats *stats = &table->stats;
+
+	note_peak(table, row);
+	row->live++;
+	stats->live++;
+	add(&row->in_use, entry->weight);
+	add(&stats->in_use, entry->weight);
+	if (stats->in_use.bytes <= stats->peak.bytes)
+		return;
+	stats->peak = stats->in_use;
+	stats->peak_ns = entry->time_ns;
+	table->peak_number++;
+}
+
+static void release(struct heap_table *table, struct entry *entry)
+{
+	struct row *row = &table->rows[entry->row];
+
+	note_peak(table, row);
+	row->live--;
+	table->stats.live--;
+	take_away(&row->in_use, entry->weight, row->live);
+	take_away(&table->stats.in_use, entry->weight, table->stats.live);
+	drop_entry(table, entry);
+}
+
+void heap_table_alloc(struct heap_table *table, const struct heap_alloc *alloc)
+{
+	struct row *row = find_row(table, alloc->path, alloc->task);
+	struct entry *before = find_entry(table, alloc->address);
+	bool freed = early_take(&table->early, alloc->address, alloc->time_ns);
+
+	if (!alloc->address)
+		return;
+	table->stats.allocated++;
+	if (before && before->time_ns <= alloc->time_ns && !freed) {
+		table->stats.replaced++;
+		release(table, before);
+		before = NULL;
+	}
+	if (!row) {
+		table->stats.no_room_stacks++;
+		return;
+	}
+	add(&row->allocated, alloc->weight);
+	/* What has a later one at its address was freed, even if nobody said so. */
+	if (freed || before)
+		return;
+	struct entry *entry = new_entry(table, alloc->address);
+	if (!entry) {
+		table->stats.no_room_live++;
+		return;
+	}
+	entry->time_ns = alloc->time_ns;
+	entry->weight = alloc->weight;
+	entry->row = (uint32_t)(row - table->rows);
+	hold(table, entry);
+}
+
+void heap_table_free(struct heap_table *table, uint64_t address, uint64_t time_ns)
+{
+	struct entry *entry = find_entry(table, address);
+
+	table->stats.freed++;
+	if (!entry)
+		early_add(&table->early, address, time_ns);
+	else if (entry->time_ns < time_ns)
+		release(table, entry);
+	/* Else it freed what was there before, which made room for this one. */
+}
+
+void heap_table_realloc(struct heap_table *table, uint64_t old, const struct heap_alloc *alloc,
+                        uint64_t time_ns)
+{
+	if (old)
+		heap_table_free(table, old, time_ns);
+	if (alloc)
+		heap_table_alloc(table, alloc);
+}
+
+/* Adds up by stack what was allocated in the window's first half. */
+static void find_leaks(struct heap_table *table, const struct heap_window *window)
+{
+	uint64_t half_ns = window->end_ns - (window->end_ns - window->start_ns) / 2;
+
+	for (size_t i = 0; i < table->row_count; i++)
+		table->rows[i].leaked = (struct heap_weight){0};
+	for (size_t i = 0; i < table->entry_count; i++) {
+		const struct entry *entry = &table->entries[i];
+
+		if (entry->address && entry->time_ns >= window->start_ns &&
+		    entry->time_ns <= half_ns)
+			add(&table->rows[entry->row].leaked, entry->weight);
+	}
+}
+
+static struct heap_sums sums_of(const struct heap_table *table, const struct row *row,
+                                enum heap_mode mode)
+{
+	struct heap_sums sums = {row->path, row->task, row->allocated, row->in_use};
+
+	if (mode == HEAP_LEAKS)
+		sums.allocated = sums.in_use = row->leaked;
+	else if (mode == HEAP_PEAK && row->peak_number == table->peak_number)
+		sums.in_use = row->at_peak;
+	return sums;
+}
+
+int heap_table_read(struct heap_table *table, enum heap_mode mode, const struct heap_window *window,
+                    heap_sums_fn *fn, void *ctx)
+{
+	if (mode == HEAP_LEAKS)
+		find_leaks(table, window);
+	for (size_t i = 0; i < table->row_count; i++) {
+		struct heap_sums sums = sums_of(table, &table->rows[i], mode);
+
+		if (!sums.allocated.bytes && !sums.in_use.bytes)
+			continue;
+		int result = fn(&sums, ctx);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+void heap_table_get_stats(const struct heap_table *table, struct heap_table_stats *ret_stats)
+{
+	*ret_stats = table->stats;
+	ret_stats->unmatched = table->early.given_up;
+}
+
+size_t heap_table_memory(const struct heap_table *table)
+{
+	return sizeof(*table) + table->max_entries * sizeof(*table->entries) +
+	       table->max_rows * sizeof(*table->rows) + bucket_bytes(table->entry_shift) +
+	       bucket_bytes(table->row_shift);
+}

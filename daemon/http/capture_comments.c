@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a /profile answer says of itself: how it was sampled, which time it covers, what became of
+ * every tick, how whole its stacks are, and what it was filtered by.
+ */
+#include "http/capture_comments.h"
+
+#include "base/clock.h"
+#include "collect/source.h"
+#include "http/render.h"
+#include "http/timestamp.h"
+
+#include <inttypes.h>
+
+/* A profile of a time in which nothing ran is still a profile. */
+static void add_empty_profile(struct builder *builder, const struct capture_facts *facts)
+{
+	source_describe(sources[facts->kind], facts->source.period, builder);
+	builder_time(builder, facts->from_mono_ns, facts->from_mono_ns + facts->wall_offset_ns,
+	             facts->to_mono_ns - facts->from_mono_ns);
+}
+
+static void add_filters(struct builder *builder, const struct selection *selection)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < selection->pid_count; i++)
+		buf_printf(&text, " pid=%" PRIu32, selection->pids[i]);
+	for (size_t i = 0; i < selection->tid_count; i++)
+		buf_printf(&text, " tid=%" PRIu32, selection->tids[i]);
+	for (size_t i = 0; i < selection->comm_count; i++)
+		buf_printf(&text, " comm=%s", selection->comms[i]);
+	for (size_t i = 0; i < selection->unit_count; i++)
+		buf_printf(&text, " unit=%s", selection->units[i]);
+	for (size_t i = 0; i < selection->container_count; i++)
+		buf_printf(&text, " container=%s", selection->containers[i]);
+	for (size_t i = 0; i < selection->pod_count; i++)
+		buf_printf(&text, " pod=%s", selection->pods[i]);
+	if (selection->children)
+		buf_add_text(&text, " children=1");
+	if (selection->loops)
+		buf_add_text(&text, " python=raw");
+	if (selection->no_kernel)
+		buf_add_text(&text, " kernel=0");
+	if (selection->idle)
+		buf_add_text(&text, " idle=1");
+	if (text.len) {
+		_cleanup_(buf_release) struct buf line = BUF_INIT;
+
+		buf_printf(&line, "filter:%s", buf_text(&text));
+		render_comment(builder, &line);
+	}
+}
+
+static void add_coverage(struct builder *builder, const struct capture_facts *facts)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	const struct profile *profile = builder_view(builder);
+	uint64_t duration_ns = profile->duration_ns;
+	uint64_t asked_ns = facts->to_mono_ns - facts->from_mono_ns;
+	struct ticks ticks = profile->ticks;
+	char from[TIMESTAMP_BYTES], to[TIMESTAMP_BYTES];
+
+	timestamp_format(profile->start_wall_ns, from);
+	timestamp_format(profile->start_wall_ns + duration_ns, to);
+	if (facts->kind == KIND_cpu)
+		buf_printf(&text, "ticks=%" PRIu64 " idle=%" PRIu64 " ", ticks.total, ticks.idle);
+	buf_printf(&text, "samples=%" PRIu64 " lost=%" PRIu64,
+	           ticks.total - ticks.idle - ticks.lost, ticks.lost);
+	render_comment(builder, &text);
+	buf_printf(&text, "covers=%s..%s", from, to);
+	render_comment(builder, &text);
+	if (asked_ns > duration_ns + NSEC_PER_SEC) {
+		buf_printf(&text, "shorter than asked: %llu of %llu s are recorded",
+		           duration_ns / NSEC_PER_SEC, asked_ns / NSEC_PER_SEC);
+		render_comment(builder, &text);
+	}
+}
+
+void capture_describe(struct builder *builder, const void *ctx)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	const struct capture_facts *facts = ctx;
+
+	if (facts->empty)
+		add_empty_profile(builder, facts);
+	if (facts->kind == KIND_cpu) {
+		buf_printf(&text, "sample_hz=%" PRIu32, facts->sample_hz);
+		render_comment(builder, &text);
+		buf_printf(&text, "event=%s", facts->event);
+		render_comment(builder, &text);
+	}
+	if (!facts->source.on) {
+		buf_printf(&text, "%s is off: %s", facts->source.name, facts->source.why);
+		render_comment(builder, &text);
+	}
+	add_coverage(builder, facts);
+	render_quality(builder);
+	add_filters(builder, facts->selection);
+}

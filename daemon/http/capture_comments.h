@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The comments of a /profile answer. Render lane.
+ */
+#pragma once
+
+#include "bpf/abi.h"
+#include "collect/collector.h"
+#include "profile/builder.h"
+#include "profile/select.h"
+
+struct capture_facts {
+	enum profile_kind kind;
+	struct source_status source; /* of the kind */
+	const char *event;
+	uint32_t sample_hz;
+	const struct selection *selection;
+	uint64_t from_mono_ns, to_mono_ns; /* what was asked for */
+	uint64_t wall_offset_ns;           /* wall clock minus monotonic clock */
+	bool empty;                        /* nothing was recorded in this time */
+};
+
+/* render_plan.describe with a struct capture_facts. */
+void capture_describe(struct builder *builder, const void *ctx);

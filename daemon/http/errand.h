@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct errand - a request whose answer takes too long for the loop thread, and is not a profile:
+ * the request is parked while run() makes the body on the render lane, and answered with it. Part
+ * of its owner, who fills in the three first members. Loop thread, but for run().
+ */
+#pragma once
+
+#include "http/request.h"
+
+struct errand {
+	const char *content_type;
+	/* Worker thread: appends to `body`. 0, -EINVAL with `refusal`, or another negative errno.
+	 */
+	int (*run)(struct errand *errand);
+	/* The request is answered, or gone: frees the owner. Called once, whatever happens. */
+	void (*free)(struct errand *errand);
+	struct buf body;
+	struct refusal refusal;
+
+	/* Its own. */
+	struct job job;
+	struct request *request; /* NULL once nobody waits for it */
+	int error;
+};
+
+/* Takes the errand over; the request is answered also where this fails. */
+void errand_start(struct errand *errand, struct request *request);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * In which format a profile is wanted: format=, by=, sort= and rows=, which every endpoint that
+ * answers with a profile takes. Pure; any thread.
+ */
+#pragma once
+
+#include "encode/encoder.h"
+#include "http/query.h"
+
+/* The lines of a table of struct parameter: PARAMETER(name, values). */
+#define FORMAT_PARAMETERS(PARAMETER)                                                           \
+	PARAMETER("format", "the output format (default pprof)")                               \
+	PARAMETER("by",                                                                        \
+	          "of format=text: function (default), line, file, binary, process or thread") \
+	PARAMETER("sort", "of format=text: flat (default) or cum")                             \
+	PARAMETER("rows", "of format=text: how many rows; 0 is all")
+
+struct format_query {
+	const struct encoder *encoder;
+	struct encode_options options; /* without source_line */
+};
+
+/* `query` has passed query_check(). -EINVAL with `ret_refusal`. */
+int format_query_read(const struct query *query, struct format_query *ret_format,
+                      struct refusal *ret_refusal);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * /heap: checks what the query alone cannot tell, which is whether there is such a process, and
+ * starts a capture.
+ */
+#include "http/heap_capture.h"
+#include "http/process_id.h"
+#include "http/route.h"
+
+#include <inttypes.h>
+
+static int check_pid(uint32_t pid, struct refusal *ret_refusal)
+{
+	uint32_t process = process_of(pid);
+
+	if (process == pid)
+		return 0;
+	if (process)
+		return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
+		              "no process %" PRIu32 ": it is a thread of process %" PRIu32
+		              ", whose threads share one heap; use pid=%" PRIu32,
+		              pid, process, process);
+	return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
+	              "no process %" PRIu32 " runs; GET /processes lists them", pid);
+}
+
+void handle_heap(struct request *request)
+{
+	struct heap_query query;
+	struct refusal refusal;
+	int err;
+
+	err = heap_query_read(&request->query, &query, &refusal);
+	if (!err)
+		err = check_pid(query.ask.pid, &refusal);
+	if (err) {
+		request_refuse(request, &refusal);
+		return;
+	}
+	if (request->head) {
+		request_answer_head(request, query.format.encoder->content_type);
+		return;
+	}
+	err = heap_capture_start(request, &query);
+	if (err)
+		request_fail(request, err);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a /heap answer says of itself: whose allocations were sampled how, of which time, what
+ * watching them cost the process, and what was lost or cut short.
+ */
+#include "http/heap_comments.h"
+
+#include "base/clock.h"
+#include "http/render.h"
+#include "http/timestamp.h"
+
+#include <inttypes.h>
+
+static const char *const modes[] = {
+	[HEAP_ALL] = "all: allocated in this time, and of that in use at its end",
+	[HEAP_LEAKS] = "leaks: allocated in the first half of this time and in use at its end",
+	[HEAP_PEAK] = "peak: allocated in this time, and of that in use when it was most",
+};
+
+static void add_allocator(struct builder *builder, const struct heap_facts *facts)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	const struct heap_figures *figures = facts->figures;
+
+	buf_printf(&text, "pid=%" PRIu32, facts->ask->pid);
+	render_comment(builder, &text);
+	buf_printf(&text, "allocator=%s",
+	           facts->standing ? "sampled by the process itself" : figures->allocator);
+	if (figures->file[0])
+		buf_printf(&text, " in %s", figures->file);
+	if (!facts->standing)
+		buf_printf(&text, ", %" PRIu32 " probes", figures->sites);
+	render_comment(builder, &text);
+	if (figures->rate_bytes) {
+		buf_printf(&text, "rate_bytes=%" PRIu64, figures->rate_bytes);
+		render_comment(builder, &text);
+	}
+	buf_printf(&text, "shows=%s", modes[facts->ask->mode]);
+	render_comment(builder, &text);
+}
+
+static void add_coverage(struct builder *builder, const struct heap_facts *facts)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	const struct profile *profile = builder_view(builder);
+	const struct heap_figures *figures = facts->figures;
+	char from[TIMESTAMP_BYTES], to[TIMESTAMP_BYTES];
+
+	timestamp_format(profile->start_wall_ns, from);
+	timestamp_format(profile->start_wall_ns + profile->duration_ns, to);
+	buf_printf(&text, "covers=%s..%s", from, to);
+	render_comment(builder, &text);
+	buf_printf(&text, "sampled=%" PRIu64 " freed=%" PRIu64 " lost=%" PRIu64, figures->samples,
+	           figures->freed, figures->dropped);
+	render_comment(builder, &text);
+	if (figures->end == HEAP_END_full)
+		return;
+	buf_printf(&text, "ended early: %.1f of %.1f s: %s", (double)figures->watched_ns / 1e9,
+	           (double)facts->ask->length_ns / 1e9, figures->end_text);
+	render_comment(builder, &text);
+}
+
+/* "calls=10400 a second, 520 ns each: watching took 0.5 % of a core, expected were 0.6 %" */
+static void add_cost(struct builder *builder, const struct heap_facts *facts)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	const struct heap_figures *figures = facts->figures;
+
+	if (facts->standing)
+		return;
+	buf_printf(&text,
+	           "calls=%.0f a second, %.0f ns each: watching took %.2f %% of a core, expected "
+	           "were %.2f %%",
+	           figures->hits_per_second, figures->ns_per_hit, 100 * figures->actual_cost,
+	           100 * figures->predicted_cost);
+	render_comment(builder, &text);
+}
+
+void heap_describe(struct builder *builder, const void *ctx)
+{
+	const struct heap_facts *facts = ctx;
+
+	add_allocator(builder, facts);
+	add_coverage(builder, facts);
+	add_cost(builder, facts);
+	render_quality(builder);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The comments of a /heap answer. Render lane.
+ */
+#pragma once
+
+#include "collect/heaps.h"
+#include "profile/builder.h"
+
+struct heap_facts {
+	const struct heap_ask *ask;
+	const struct heap_figures *figures;
+	bool standing; /* the process told of itself; it was not watched */
+};
+
+/* render_plan.describe with a struct heap_facts. */
+void heap_describe(struct builder *builder, const void *ctx);

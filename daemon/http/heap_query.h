@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a /heap request asks for, read from its query. Pure; any thread.
+ */
+#pragma once
+
+#include "collect/heaps.h"
+#include "http/format_query.h"
+
+struct heap_query {
+	struct heap_ask ask;
+	bool watch; /* seconds=, rate=, budget= or force= is given: probes are wanted, whatever the
+	               process tells of its own accord */
+	struct format_query format;
+};
+
+extern const struct parameter heap_parameters[];
+
+/* `query` has passed query_check(). -EINVAL with `ret_refusal`. */
+int heap_query_read(const struct query *query, struct heap_query *ret_heap,
+                    struct refusal *ret_refusal);

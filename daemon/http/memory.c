@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * /memory: how much memory one process holds and held, whether it leaks, and which stacks made it
+ * grow. What the timeline says is taken down at once; naming stacks and reading PSS is a job of the
+ * render lane.
+ */
+#include "base/clock.h"
+#include "http/errand.h"
+#include "http/json.h"
+#include "http/memory_points.h"
+#include "http/memory_stacks.h"
+#include "http/query_value.h"
+#include "http/route.h"
+#include "memory/reader.h"
+#include "profile/history.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+struct memory_ask {
+	uint32_t pid;
+	uint64_t last_ns;
+	bool pss;
+};
+
+struct memory_job {
+	struct errand errand;
+	struct symbolizer *symbolizer;
+	struct memory_ask ask;
+	bool ended;
+	struct selection selection;
+	struct slices slices;
+	json_t *answer; /* but for what the lane adds */
+};
+
+static void memory_job_free(struct memory_job *memory)
+{
+	if (!memory)
+		return;
+	slices_release(&memory->slices);
+	json_decref(memory->answer);
+	free(memory);
+}
+DEFINE_CLEANUP(struct memory_job *, memory_job_free)
+
+static struct memory_job *memory_job_of(struct errand *errand)
+{
+	return (struct memory_job *)((char *)errand - offsetof(struct memory_job, errand));
+}
+
+static void free_memory(struct errand *errand)
+{
+	memory_job_free(memory_job_of(errand));
+}
+
+static json_t *pss_json(const struct memory_job *memory)
+{
+	uint64_t bytes;
+
+	if (memory->ended || memory_read_pss(memory->ask.pid, &bytes))
+		return json_null();
+	return json_integer((json_int_t)bytes);
+}
+
+/* Worker thread. */
+static int complete(struct errand *errand)
+{
+	struct memory_job *memory = memory_job_of(errand);
+	json_t *stacks = NULL, *answer;
+	int err = memory_stacks_json(memory->symbolizer, memory->slices.profiles,
+	                             memory->slices.count, &memory->selection, &stacks);
+
+	if (err)
+		return err;
+	if (json_object_set_new(memory->answer, "growing_stacks", stacks) ||
+	    (memory->ask.pss && json_object_set_new(memory->answer, "pss_bytes", pss_json(memory))))
+		return -ENOMEM;
+	answer = memory->answer;
+	memory->answer = NULL;
+	return json_write(answer, &errand->body);
+}
+
+static int read_query(const struct query *query, uint64_t keep_ns, struct memory_ask *ask,
+                      struct refusal *ret_refusal)
+{
+	uint64_t pid = 0;
+	int err;
+
+	if (!query_get(query, "pid"))
+		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
+		              "pid= is missing: an integer from 1 to %d is accepted", MAX_TASK_ID);
+	*ask = (struct memory_ask){.last_ns = keep_ns};
+	err = query_number(query, "pid", 1, MAX_TASK_ID, &pid, ret_refusal);
+	if (!err)
+		err = query_duration(query, "last", NSEC_PER_SEC, keep_ns, &ask->last_ns,
+		                     ret_refusal);
+	if (!err)
+		err = query_switch(query, "pss", &ask->pss, ret_refusal);
+	ask->pid = (uint32_t)pid;
+	return err;
+}
+
+static json_t *timeline_json(const struct timeline_process *process, uint64_t from_ms)
+{
+	uint64_t wall_ms = (clock_wall_ns() - clock_mono_ns()) / NSEC_PER_MSEC;
+
+	return json_pack("{s:I, s:o, s:b, s:i, s:o, s:o, s:o, s:o}", "pid",
+	                 (json_int_t)process->pid, "comm",
+	                 json_text(process->comm, strlen(process->comm)), "ended", process->ended,
+	                 "interval_ms", MEMORY_WATCH_MS, "fields", memory_fields_json(), "points",
+	                 memory_points_json(process, from_ms, wall_ms), "control_group",
+	                 memory_group_json(process->group), "growth",
+	                 memory_growth_json(&process->growth, wall_ms));
+}
+
+/* What the loop thread knows. -ENOENT: it knows no such process. */
+static int begin(const struct service *service, struct memory_job *memory)
+{
+	const struct memory_watch *watch = collector_memory(service->collector);
+	const struct timeline_process *process =
+		timeline_find(memory_watch_timeline(watch), memory->ask.pid);
+	uint64_t now_ns = clock_mono_ns();
+	uint64_t from_ns = now_ns > memory->ask.last_ns ? now_ns - memory->ask.last_ns : 0;
+
+	if (!process)
+		return -ENOENT;
+	memory->symbolizer = service->symbolizer;
+	memory->ended = process->ended;
+	memory->selection.pids[0] = process->pid;
+	memory->selection.pid_count = 1;
+	memory->answer = timeline_json(process, from_ns / NSEC_PER_MSEC);
+	if (!memory->answer)
+		return -ENOMEM;
+	return recorder_read(history_recorder(service->history, KIND_rss), from_ns, now_ns,
+	                     &memory->slices);
+}
+
+void handle_memory(struct request *request)
+{
+	_cleanup_(memory_job_freep) struct memory_job *memory = calloc(1, sizeof(*memory));
+	const struct service *service = request->service;
+	struct refusal refusal;
+	int err = -ENOMEM;
+
+	if (memory)
+		err = read_query(&request->query, service->keep_ns, &memory->ask, &refusal);
+	if (!err)
+		err = begin(service, memory);
+	if (err == -ENOENT)
+		err = refuse(&refusal, MHD_HTTP_NOT_FOUND,
+		             "no process %" PRIu32 " is known; /processes lists what runs",
+		             memory->ask.pid);
+	if (err == -EINVAL) {
+		request_refuse(request, &refusal);
+		return;
+	}
+	if (err) {
+		request_fail(request, err);
+		return;
+	}
+	memory->errand.content_type = "application/json";
+	memory->errand.run = complete;
+	memory->errand.free = free_memory;
+	errand_start(&TAKE_PTR(memory)->errand, request);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Walks two series side by side: the process's and its control group's.
+ */
+#include "http/memory_points.h"
+
+#include "collect/memory_watch.h"
+#include "http/json.h"
+
+#include <string.h>
+
+struct points {
+	json_t *list;
+	uint64_t wall_ms;
+	uint64_t from_ms, last_ms; /* of those written */
+	bool any, failed;
+	struct memory_figures figures; /* as of now, in the walk */
+	uint64_t group_bytes;
+};
+
+json_t *memory_fields_json(void)
+{
+	json_t *fields = json_pack("[s]", "unix_ms");
+
+	for (int i = 0; fields && i < MEMORY_FIGURE_COUNT; i++)
+		json_array_append_new(fields, json_string(memory_figure_names[i]));
+	json_array_append_new(fields, json_string("control_group"));
+	return fields;
+}
+
+static json_t *bytes_json(uint64_t bytes)
+{
+	return bytes == MEMORY_UNKNOWN ? json_null() : json_integer((json_int_t)bytes);
+}
+
+static void write_point(struct points *points, uint64_t ms)
+{
+	json_t *point = json_array();
+
+	if (ms < points->from_ms)
+		ms = points->from_ms;
+	points->any = true;
+	points->last_ms = ms;
+	points->failed |=
+		json_array_append_new(point, json_integer((json_int_t)(ms + points->wall_ms)));
+	for (int i = 0; i < MEMORY_FIGURE_COUNT; i++)
+		points->failed |=
+			json_array_append_new(point, bytes_json(points->figures.values[i]));
+	points->failed |= json_array_append_new(point, bytes_json(points->group_bytes));
+	points->failed |= json_array_append_new(points->list, point);
+}
+
+/* Before something changes at `ms`: what held until then, if that was for long. */
+static void write_until(struct points *points, uint64_t ms)
+{
+	if (points->any && ms > points->last_ms + 3 * MEMORY_WATCH_MS / 2)
+		write_point(points, ms - MEMORY_WATCH_MS);
+}
+
+/* The later of two at the same time is what counts, so a point is written when time goes on. */
+static void walk(struct points *points, const struct timeline_process *process)
+{
+	static const struct series nothing;
+	struct series_cursor own = series_begin(&process->series);
+	struct series_cursor group =
+		series_begin(process->group ? &process->group->series : &nothing);
+	struct series_point next_own, next_group;
+	bool has_own = series_next(&own, &next_own), has_group = series_next(&group, &next_group);
+	uint64_t first_ms = process->series.first.ms, ms;
+
+	while (has_own || has_group) {
+		ms = has_own ? next_own.ms : next_group.ms;
+		if (has_group && next_group.ms < ms)
+			ms = next_group.ms;
+		if (ms > process->seen_ms)
+			break;
+		if (ms >= points->from_ms && ms >= first_ms)
+			write_until(points, ms);
+		if (has_own && next_own.ms == ms) {
+			points->figures = next_own.figures;
+			has_own = series_next(&own, &next_own);
+		}
+		if (has_group && next_group.ms == ms) {
+			points->group_bytes = next_group.figures.values[MEMORY_rss_anon];
+			has_group = series_next(&group, &next_group);
+		}
+		if (ms < first_ms)
+			continue;
+		/* What held when the range begins is its first point. */
+		if (ms >= points->from_ms)
+			write_point(points, ms);
+		else if (!(has_own && next_own.ms <= points->from_ms) &&
+		         !(has_group && next_group.ms <= points->from_ms) &&
+		         process->seen_ms > points->from_ms)
+			write_point(points, points->from_ms);
+	}
+	if (points->any && points->last_ms < process->seen_ms)
+		write_point(points, process->seen_ms);
+}
+
+json_t *memory_points_json(const struct timeline_process *process, uint64_t from_ms,
+                           uint64_t wall_ms)
+{
+	struct points points = {
+		.list = json_array(),
+		.wall_ms = wall_ms,
+		.from_ms = from_ms,
+		.group_bytes = MEMORY_UNKNOWN,
+	};
+
+	points.failed = !points.list;
+	walk(&points, process);
+	if (points.failed) {
+		json_decref(points.list);
+		return NULL;
+	}
+	return points.list;
+}
+
+json_t *memory_group_json(const struct timeline_group *group)
+{
+	uint64_t limit;
+
+	if (!group)
+		return json_null();
+	limit = group->usage.limit_bytes;
+	return json_pack("{s:o, s:I, s:o}", "path", json_text(group->path, strlen(group->path)),
+	                 "bytes", (json_int_t)group->usage.bytes, "limit",
+	                 limit == CONTROL_GROUP_NO_LIMIT ? json_null()
+	                                                 : json_integer((json_int_t)limit));
+}
+
+json_t *memory_growth_json(const struct growth *growth, uint64_t wall_ms)
+{
+	if (!growth->leaking)
+		return json_null();
+	return json_pack("{s:b, s:s, s:I, s:I}", "leaking", 1, "of", growth_of_names[growth->of],
+	                 "bytes_per_second", (json_int_t)growth->bytes_per_second, "since_unix_ms",
+	                 (json_int_t)(growth->since_ms + wall_ms));
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Samples of one path and one kind of memory are one, whichever thread they are of.
+ */
+#include "http/memory_stacks.h"
+
+#include "http/json.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { BYTES_VALUE = 1 }; /* of a sample: how many, and how much */
+
+struct stack {
+	uint32_t node, kind; /* kind: a string */
+	uint64_t bytes;
+};
+
+static int compare_path(const void *a, const void *b)
+{
+	const struct stack *left = a, *right = b;
+
+	if (left->node != right->node)
+		return left->node < right->node ? -1 : 1;
+	return (left->kind > right->kind) - (left->kind < right->kind);
+}
+
+/* Most first; those of the same size in an order that does not change. */
+static int compare_bytes(const void *a, const void *b)
+{
+	const struct stack *left = a, *right = b;
+
+	if (left->bytes != right->bytes)
+		return left->bytes < right->bytes ? 1 : -1;
+	return compare_path(a, b);
+}
+
+/* Returns how many there are. */
+static size_t add_up(const struct profile *profile, struct stack *stacks)
+{
+	size_t samples = 0, count = 0;
+
+	for (uint32_t i = 1; i < profile->sample_count; i++) {
+		const struct sample *sample = &profile->samples[i];
+
+		stacks[samples++] =
+			(struct stack){sample->node, profile->tasks[sample->task].memory,
+		                       sample->values[BYTES_VALUE]};
+	}
+	if (samples)
+		qsort(stacks, samples, sizeof(*stacks), compare_path);
+	for (size_t i = 0; i < samples; i++) {
+		if (count && !compare_path(&stacks[count - 1], &stacks[i]))
+			stacks[count - 1].bytes += stacks[i].bytes;
+		else
+			stacks[count++] = stacks[i];
+	}
+	if (count)
+		qsort(stacks, count, sizeof(*stacks), compare_bytes);
+	return count;
+}
+
+static json_t *text_json(const struct profile *profile, uint32_t string)
+{
+	const char *text = profile_string(profile, string);
+
+	return json_text(text, strlen(text));
+}
+
+/* Leaf first, inlined calls with the others. */
+static json_t *frames_json(const struct profile *profile, uint32_t node)
+{
+	json_t *frames = json_array();
+
+	for (; frames && node; node = profile->nodes[node].parent) {
+		const struct location *location =
+			&profile->locations[profile->nodes[node].location];
+
+		for (uint32_t i = 0; i < location->line_count; i++) {
+			const struct line *line = &profile->lines[location->first_line + i];
+			uint32_t name = profile->functions[line->function].name;
+
+			if (json_array_append_new(frames, text_json(profile, name))) {
+				json_decref(frames);
+				return NULL;
+			}
+		}
+	}
+	return frames;
+}
+
+static json_t *stacks_json(const struct profile *profile, const struct stack *stacks, size_t count)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < count && i < MEMORY_STACKS; i++) {
+		json_t *stack = json_pack("{s:I, s:o, s:o}", "bytes", (json_int_t)stacks[i].bytes,
+		                          "kind", text_json(profile, stacks[i].kind), "frames",
+		                          frames_json(profile, stacks[i].node));
+
+		if (json_array_append_new(list, stack)) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+int memory_stacks_json(struct symbolizer *symbolizer, struct profile *const *slices,
+                       size_t slice_count, const struct selection *selection, json_t **ret_stacks)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	_cleanup_(profile_unrefp) struct profile *profile = NULL;
+	_cleanup_free_ struct stack *stacks = NULL;
+	int err = builder ? select_merge(builder, slices, slice_count, selection) : -ENOMEM;
+
+	if (!err)
+		err = symbolizer_run(symbolizer, builder);
+	if (!err)
+		err = builder_seal(builder, &profile);
+	if (err)
+		return err;
+	stacks = calloc((size_t)profile->sample_count + 1, sizeof(*stacks));
+	if (!stacks)
+		return -ENOMEM;
+	*ret_stacks = stacks_json(profile, stacks, add_up(profile, stacks));
+	return *ret_stacks ? 0 : -ENOMEM;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct rendering - the last part of every request that is answered with a profile: its plan is
+ * rendered on the render lane, and the parked request answered with what comes out, as a file with
+ * a name where the format is one. Part of its owner, who keeps all that the plan points to until
+ * done(). Loop thread only.
+ */
+#pragma once
+
+#include "http/render.h"
+#include "http/request.h"
+
+struct rendering {
+	struct request *request; /* NULL once nobody waits for it */
+	const struct service *service;
+	const char *kind;        /* in the file's name: profd-HOST-KIND.pb.gz */
+	struct render_plan plan; /* without symbolizer and host, which the service has */
+	void (*done)(
+		struct rendering *rendering); /* the request is answered, if there still was one */
+
+	/* Its own. */
+	struct job job;
+	struct buf body;
+	int error;
+};
+
+/* -EAGAIN: the lane is full; done() will not be called and the request is still the owner's. */
+int rendering_start(struct rendering *rendering);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * An array in order of their coming, the newest last.
+ */
+#include "memory/keepsakes.h"
+
+#include <string.h>
+
+struct keepsakes {
+	struct keepsake
+		at[MAX_KEEPSAKES + 1]; /* with room for the one that comes before one goes */
+	size_t count;
+	size_t max_bytes, bytes;
+	uint32_t last_id;
+	uint64_t of_reason[KEEPSAKE_REASON_COUNT], evicted;
+};
+
+#define REASON(name, text) text,
+const char *const keepsake_reason_texts[KEEPSAKE_REASON_COUNT] = {KEEPSAKE_REASONS(REASON)};
+#undef REASON
+
+struct keepsakes *keepsakes_new(size_t max_bytes)
+{
+	struct keepsakes *keepsakes = calloc(1, sizeof(*keepsakes));
+
+	if (keepsakes)
+		keepsakes->max_bytes = max_bytes;
+	return keepsakes;
+}
+
+static void drop(struct keepsakes *keepsakes, size_t index)
+{
+	keepsakes->bytes -= keepsakes->at[index].profile->memory_bytes;
+	profile_unref(keepsakes->at[index].profile);
+	keepsakes->count--;
+	memmove(&keepsakes->at[index], &keepsakes->at[index + 1],
+	        (keepsakes->count - index) * sizeof(keepsakes->at[0]));
+}
+
+void keepsakes_free(struct keepsakes *keepsakes)
+{
+	if (!keepsakes)
+		return;
+	while (keepsakes->count)
+		drop(keepsakes, keepsakes->count - 1);
+	free(keepsakes);
+}
+
+/* What the new one says of the same process, and more. A pid may be another process by now, and so
+ * a name; that two of one name and number die of it is left to chance. */
+static void drop_outdone(struct keepsakes *keepsakes, const struct keepsake *by)
+{
+	for (size_t i = keepsakes->count; i-- > 0;) {
+		const struct keepsake *old = &keepsakes->at[i];
+
+		if (old->pid == by->pid && old->reason == KEEPSAKE_near_limit &&
+		    !strcmp(old->comm, by->comm))
+			drop(keepsakes, i);
+	}
+}
+
+/* The newest one is never the least worth. */
+static size_t least_worth(const struct keepsakes *keepsakes)
+{
+	for (size_t i = 0; i + 1 < keepsakes->count; i++)
+		if (keepsakes->at[i].reason == KEEPSAKE_near_limit)
+			return i;
+	return 0;
+}
+
+uint32_t keepsakes_add(struct keepsakes *keepsakes, const struct keepsake *keepsake)
+{
+	struct keepsake *added;
+
+	drop_outdone(keepsakes, keepsake);
+	added = &keepsakes->at[keepsakes->count++];
+	*added = *keepsake;
+	added->id = ++keepsakes->last_id;
+	keepsakes->of_reason[keepsake->reason]++;
+	keepsakes->bytes += keepsake->profile->memory_bytes;
+	while (keepsakes->count > MAX_KEEPSAKES ||
+	       (keepsakes->bytes > keepsakes->max_bytes && keepsakes->count > 1)) {
+		drop(keepsakes, least_worth(keepsakes));
+		keepsakes->evicted++;
+	}
+	return keepsakes->last_id;
+}
+
+const struct keepsake *keepsakes_at(const struct keepsakes *keepsakes, size_t index)
+{
+	return index < keepsakes->count ? &keepsakes->at[keepsakes->count - 1 - index] : NULL;
+}
+
+const struct keepsake *keepsakes_find(const struct keepsakes *keepsakes, uint32_t id)
+{
+	for (size_t i = 0; i < keepsakes->count; i++)
+		if (keepsakes->at[i].id == id)
+			return &keepsakes->at[i];
+	return NULL;
+}
+
+void keepsakes_get_stats(const struct keepsakes *keepsakes, struct keepsakes_stats *ret_stats)
+{
+	*ret_stats = (struct keepsakes_stats){
+		.kept = keepsakes->count,
+		.bytes = keepsakes->bytes,
+		.killed = keepsakes->of_reason[KEEPSAKE_killed],
+		.near_limit = keepsakes->of_reason[KEEPSAKE_near_limit],
+		.evicted = keepsakes->evicted,
+	};
+}

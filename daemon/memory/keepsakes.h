@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct keepsakes - the last memory profile of processes that the kernel killed for lack of
+ * memory, or that came near to it. At most MAX_KEEPSAKES of them, and so many bytes; of a process
+ * the latest, and one of its death rather than any before it. Where there are too many, those that
+ * only came near go first, the oldest first. Loop thread only; profiles are shared as always.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "profile/profile.h"
+
+#include <stdbool.h>
+
+enum { MAX_KEEPSAKES = 64 };
+
+/* Why: REASON(name, text). In order of worth. */
+#define KEEPSAKE_REASONS(REASON) REASON(near_limit, "near limit") REASON(killed, "killed")
+
+#define REASON(name, text) KEEPSAKE_##name,
+enum keepsake_reason { KEEPSAKE_REASONS(REASON) KEEPSAKE_REASON_COUNT };
+#undef REASON
+
+extern const char *const keepsake_reason_texts[KEEPSAKE_REASON_COUNT];
+
+struct keepsake {
+	uint32_t id; /* from 1 on, never used again */
+	uint32_t pid;
+	char comm[16];
+	enum keepsake_reason reason;
+	uint64_t when_unix_ms;
+	uint64_t bytes;          /* that it held: resident, and swapped out */
+	struct profile *profile; /* what made it grow; not NULL */
+};
+
+#define KEEPSAKES_STATS(STAT)                                                            \
+	STAT(kept, gauge, "Memory profiles kept of processes that ran out of it")        \
+	STAT(bytes, gauge, "Memory of those")                                            \
+	STAT(killed, counter, "Profiles kept of processes that were killed for memory")  \
+	STAT(near_limit, counter, "Profiles kept of processes near the limit of memory") \
+	STAT(evicted, counter, "Kept memory profiles that were dropped for newer ones")
+
+struct keepsakes_stats {
+#define STAT(name, type, help) uint64_t name;
+	KEEPSAKES_STATS(STAT)
+#undef STAT
+};
+
+struct keepsakes *keepsakes_new(size_t max_bytes); /* NULL: out of memory */
+void keepsakes_free(struct keepsakes *keepsakes);
+DEFINE_CLEANUP(struct keepsakes *, keepsakes_free)
+
+/* Takes over the reference to the profile, and gives the id. */
+uint32_t keepsakes_add(struct keepsakes *keepsakes, const struct keepsake *keepsake);
+/* Newest first; NULL at the end. */
+const struct keepsake *keepsakes_at(const struct keepsakes *keepsakes, size_t index);
+const struct keepsake *keepsakes_find(const struct keepsakes *keepsakes, uint32_t id);
+void keepsakes_get_stats(const struct keepsakes *keepsakes, struct keepsakes_stats *ret_stats);

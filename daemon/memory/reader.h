@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct memory_reader - reads how much memory every process holds, again and again. It remembers
+ * what it read, so that a second look is cheap: statm of each process, of those at rest one time
+ * in four, status only of those in which that has changed, nothing of the kernel's threads, the
+ * files of a control group once however many processes are in it, and which group a process is in,
+ * and whose limit that has, only now and then. One thread at a time.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "memory/control_group.h"
+#include "memory/figures.h"
+
+struct memory_reader;
+
+#define MEMORY_NO_GROUP UINT32_MAX
+
+struct memory_reading {
+	uint32_t pid;
+	struct memory_owner owner;     /* as of when it was first read */
+	struct memory_figures figures; /* nothing in it is known of a thread of the kernel */
+	uint32_t group;                /* among those of the readings; MEMORY_NO_GROUP */
+};
+
+struct memory_group_reading {
+	const char *path;
+	struct control_group_usage usage;
+};
+
+/* What is there now; the reader's, until the next reading. */
+struct memory_readings {
+	const struct memory_reading *processes; /* by pid */
+	size_t process_count;
+	const struct memory_group_reading *groups;
+	size_t group_count;
+	struct memory_host host;
+};
+
+struct memory_reader *memory_reader_new(void); /* NULL: out of memory */
+void memory_reader_free(struct memory_reader *reader);
+DEFINE_CLEANUP(struct memory_reader *, memory_reader_free)
+
+/* 0 or what kept it from reading at all: that a process is gone is no error. `now_ms` by any clock
+ * that does not go back. */
+int memory_reader_read(struct memory_reader *reader, uint64_t now_ms,
+                       struct memory_readings *ret_readings);
+/* PSS of one process: walks all its mappings, which takes milliseconds a GiB. -ESRCH. */
+int memory_read_pss(uint32_t pid, uint64_t *ret_bytes);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct reader_groups - the control groups that processes are in, each read once a reading. A
+ * group keeps its number for as long as some process uses it. Private to this folder; as the
+ * reader, one thread at a time.
+ */
+#pragma once
+
+#include "memory/reader.h"
+
+struct reader_group {
+	char *own;         /* path that a process is in; NULL: this number is free */
+	char *path;        /* of the group whose limit that is; `own` where there is none */
+	uint32_t index;    /* among the readings, or MEMORY_NO_GROUP */
+	uint32_t readings; /* since its limit was looked for */
+	bool used;
+};
+
+struct reader_groups {
+	struct control_group_mount mount;
+	struct reader_group *at;
+	uint32_t count;
+	struct memory_group_reading *readings;
+	size_t reading_count;
+};
+
+void reader_groups_init(struct reader_groups *groups); /* reads where they are mounted */
+void reader_groups_release(struct reader_groups *groups);
+
+/* Around a reading; at its end the groups are read that were used in it. 0 or -ENOMEM. */
+void reader_groups_begin(struct reader_groups *groups);
+int reader_groups_end(struct reader_groups *groups);
+/* The group that the text of /proc/PID/cgroup names, used in this reading; MEMORY_NO_GROUP. */
+uint32_t reader_groups_find(struct reader_groups *groups, const char *text, size_t len);
+void reader_groups_use(struct reader_groups *groups, uint32_t group);
+
+/* After a reading. */
+uint32_t reader_groups_index(const struct reader_groups *groups, uint32_t group);
+const struct memory_group_reading *reader_groups_all(const struct reader_groups *groups,
+                                                     size_t *ret_count);

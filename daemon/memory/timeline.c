@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Two tables, of processes by pid and of groups by path.
+ */
+#include "memory/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+enum {
+	JUDGE_MS = 5000,     /* a judgement costs some microseconds, growth takes longer */
+	MIN_KEPT_MS = 60000, /* where the whole is too much, no less than that is kept of any */
+	MAX_GROUPS = 4096,
+};
+
+struct group {
+	struct timeline_group seen;
+	char *path;
+	size_t holders;
+	UT_hash_handle hh;
+};
+
+struct process {
+	struct timeline_process seen;
+	struct group *group;
+	uint64_t judged_ms;
+	UT_hash_handle hh;
+};
+
+struct timeline {
+	struct timeline_limits limits;
+	uint64_t kept_ms; /* now; less than the limit while the whole is too much */
+	struct process *processes;
+	struct group *groups;
+	uint64_t evicted, dropped;
+};
+
+struct timeline *timeline_new(const struct timeline_limits *limits)
+{
+	struct timeline *timeline = calloc(1, sizeof(*timeline));
+
+	if (!timeline)
+		return NULL;
+	timeline->limits = *limits;
+	timeline->kept_ms = limits->keep_ms;
+	return timeline;
+}
+
+static void drop_process(struct timeline *timeline, struct process *process)
+{
+	if (process->group)
+		process->group->holders--;
+	HASH_DEL(timeline->processes, process);
+	series_release(&process->seen.series);
+	free(process);
+}
+
+static void drop_group(struct timeline *timeline, struct group *group)
+{
+	HASH_DEL(timeline->groups, group);
+	series_release(&group->seen.series);
+	free(group->path);
+	free(group);
+}
+
+void timeline_free(struct timeline *timeline)
+{
+	struct process *process, *next_process;
+	struct group *group, *next_group;
+
+	if (!timeline)
+		return;
+	HASH_ITER (hh, timeline->processes, process, next_process)
+		drop_process(timeline, process);
+	HASH_ITER (hh, timeline->groups, group, next_group)
+		drop_group(timeline, group);
+	free(timeline);
+}
+
+static struct group *find_group(const struct timeline *timeline, const char *path)
+{
+	struct group *group;
+
+	HASH_FIND_STR(timeline->groups, path, group);
+	return group;
+}
+
+static struct group *add_group(struct timeline *timeline, const char *path)
+{
+	struct group *group;
+
+	if (HASH_COUNT(timeline->groups) >= MAX_GROUPS)
+		return NULL;
+	group = calloc(1, sizeof(*group));
+	if (!group)
+		return NULL;
+	group->path = strdup(path);
+	if (group->path) {
+		group->seen.path = group->path;
+		HASH_ADD_KEYPTR(hh, timeline->groups, group->path, strlen(group->path), group);
+		if (group->hh.tbl)
+			return group;
+	}
+	free(group->path);
+	free(group);
+	return NULL;
+}
+
+const struct timeline_group *timeline_group(struct timeline *timeline, const char *path,
+                                            const struct control_group_usage *usage,
+                                            uint64_t now_ms)
+{
+	struct series_point point = {.ms = now_ms};
+	struct group *group = find_group(timeline, path);
+
+	if (!group)
+		group = add_group(timeline, path);
+	if (!group) {
+		timeline->dropped++;
+		return NULL;
+	}
+	group->seen.usage = *usage;
+	group->seen.seen_ms = now_ms;
+	point.figures.values[MEMORY_rss_anon] = usage->bytes;
+	timeline->dropped += series_add(&group->seen.series, &point) != 0;
+	return &group->seen;
+}
+
+static struct process *find_process(const struct timeline *timeline, uint32_t pid)
+{
+	struct process *process;
+
+	HASH_FIND(hh, timeline->processes, &pid, sizeof(pid), process);
+	return process;
+}
+
+static size_t bytes_of_process(const struct process *process)
+{
+	return sizeof(*process) + series_bytes(&process->seen.series);
+}
+
+static size_t bytes_of(const struct timeline *timeline)
+{
+	size_t bytes = 0;
+
+	for (struct process *process = timeline->processes; process; process = process->hh.next)
+		bytes += bytes_of_process(process);
+	for (struct group *group = timeline->groups; group; group = group->hh.next)
+		bytes += sizeof(*group) + strlen(group->path) + series_bytes(&group->seen.series);
+	return bytes;
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct process *const *left = a, *const *right = b;
+	uint64_t left_ms = (*left)->seen.seen_ms, right_ms = (*right)->seen.seen_ms;
+
+	return (left_ms > right_ms) - (left_ms < right_ms);
+}
+
+/* The ended ones, those that ended longest ago first; NULL when there are none. */
+static struct process **sort_ended(const struct timeline *timeline, size_t *ret_count)
+{
+	struct process *process, **ended;
+	size_t count = 0;
+
+	for (process = timeline->processes; process; process = process->hh.next)
+		count += process->seen.ended;
+	ended = count ? calloc(count, sizeof(struct process *)) : NULL;
+	*ret_count = ended ? count : 0;
+	if (!ended)
+		return NULL;
+	count = 0;
+	for (process = timeline->processes; process; process = process->hh.next)
+		if (process->seen.ended)
+			ended[count++] = process;
+	qsort(ended, count, sizeof(struct process *), compare_seen);
+	return ended;
+}
+
+/* Until no more are left than that, if there are so many that have ended. Sorted once, because tens
+ * of thousands may end together. */
+static void drop_ended(struct timeline *timeline, size_t max_processes, size_t max_bytes)
+{
+	size_t bytes = bytes_of(timeline), count;
+	_cleanup_free_ struct process **ended = sort_ended(timeline, &count);
+
+	for (size_t i = 0;
+	     i < count && (HASH_COUNT(timeline->processes) > max_processes || bytes > max_bytes);
+	     i++) {
+		bytes -= bytes_of_process(ended[i]);
+		drop_process(timeline, ended[i]);
+		timeline->evicted++;
+	}
+}
+
+/* For one more. Some are dropped at a time, for the same reason. */
+static bool make_room(struct timeline *timeline)
+{
+	size_t max = timeline->limits.max_processes;
+
+	if (HASH_COUNT(timeline->processes) >= max)
+		drop_ended(timeline, max - 1 - max / 16, SIZE_MAX);
+	return HASH_COUNT(timeline->processes) < max;
+}
+
+static struct process *add_process(struct timeline *timeline, const struct timeline_process *seen)
+{
+	struct process *process;
+
+	if (!make_room(timeline))
+		return NULL;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->seen.pid = seen->pid;
+	process->seen.start_ticks = seen->start_ticks;
+	process->seen.heap_had = MEMORY_UNKNOWN;
+	process->judged_ms = seen->seen_ms;
+	HASH_ADD(hh, timeline->processes, seen.pid, sizeof(seen->pid), process);
+	if (process->hh.tbl)
+		return process;
+	free(process);
+	return NULL;
+}
+
+static void hold_group(struct timeline *timeline, struct process *process, const char *path)
+{
+	struct group *group = path ? find_group(timeline, path) : NULL;
+
+	if (group)
+		group->holders++;
+	if (process->group)
+		process->group->holders--;
+	process->group = group;
+	process->seen.group = group ? &group->seen : NULL;
+}
+
+/* What a program allocated before its heap was watched is not known, nor is that it is freed: while
+ * it is replaced, little by little, the heap that is known grows, but to no more than was held when
+ * that began. */
+static void note_heap(struct timeline_process *process, const struct memory_figures *now)
+{
+	if (now->values[MEMORY_heap_inuse] == MEMORY_UNKNOWN)
+		process->heap_had = MEMORY_UNKNOWN;
+	else if (process->heap_had == MEMORY_UNKNOWN)
+		process->heap_had = memory_held(now);
+}
+
+void timeline_process(struct timeline *timeline, const struct timeline_process *seen)
+{
+	struct process *process = find_process(timeline, seen->pid);
+	struct series_point point = {seen->seen_ms, seen->figures};
+
+	if (process && process->seen.start_ticks != seen->start_ticks) {
+		drop_process(timeline, process);
+		process = NULL;
+	}
+	if (!process)
+		process = add_process(timeline, seen);
+	if (!process) {
+		timeline->dropped++;
+		return;
+	}
+	if (strcmp(process->seen.comm, seen->comm) != 0) {
+		snprintf(process->seen.comm, sizeof(process->seen.comm), "%s", seen->comm);
+		process->seen.program_ms = seen->seen_ms;
+		process->seen.growth = (struct growth){0};
+		process->seen.heap_had = MEMORY_UNKNOWN;
+	}
+	note_heap(&process->seen, &seen->figures);
+	process->seen.ended = false;
+	process->seen.seen_ms = seen->seen_ms;
+	process->seen.figures = seen->figures;
+	if (process->seen.group != seen->group)
+		hold_group(timeline, process, seen->group ? seen->group->path : NULL);
+	timeline->dropped += series_add(&process->seen.series, &point) != 0;
+}
+
+/* The heap first, which says more than all that is held. */
+static void judge(struct process *process, uint64_t now_ms)
+{
+	struct timeline_process *seen = &process->seen;
+	struct growth_ask ask = {
+		.of = GROWTH_heap,
+		.from_ms = seen->program_ms,
+		.now_ms = now_ms,
+		.had_bytes = seen->heap_had,
+	};
+	struct growth growth = {0}; /* and stays so where memory is short */
+
+	process->judged_ms = now_ms;
+	if (seen->heap_had != MEMORY_UNKNOWN)
+		growth_judge(&seen->series, &ask, &growth);
+	if (!growth.leaking) {
+		ask.of = GROWTH_resident;
+		ask.had_bytes = 0;
+		growth_judge(&seen->series, &ask, &growth);
+	}
+	seen->growth = growth;
+}
+
+/* Forgets what is older than `kept_ms`, and ended ones that were last seen before that. */
+static void expire(struct timeline *timeline, uint64_t now_ms)
+{
+	uint64_t from_ms = now_ms > timeline->kept_ms ? now_ms - timeline->kept_ms : 0;
+	struct process *process, *next_process;
+	struct group *group, *next_group;
+
+	HASH_ITER (hh, timeline->processes, process, next_process) {
+		if (process->seen.ended && process->seen.seen_ms < from_ms)
+			drop_process(timeline, process);
+		else
+			series_expire(&process->seen.series, from_ms);
+	}
+	HASH_ITER (hh, timeline->groups, group, next_group) {
+		if (!group->holders && group->seen.seen_ms < from_ms)
+			drop_group(timeline, group);
+		else
+			series_expire(&group->seen.series, from_ms);
+	}
+}
+
+/* Room that expired points leave in a series is used again but not given back at once, so little by
+ * little is enough. */
+static void shrink(struct timeline *timeline, uint64_t now_ms)
+{
+	size_t bytes = bytes_of(timeline);
+
+	if (bytes > timeline->limits.max_bytes) {
+		drop_ended(timeline, SIZE_MAX, timeline->limits.max_bytes);
+		bytes = bytes_of(timeline);
+	}
+	if (bytes > timeline->limits.max_bytes && timeline->kept_ms > MIN_KEPT_MS) {
+		timeline->kept_ms -= timeline->kept_ms / 8;
+		expire(timeline, now_ms);
+	} else if (bytes < timeline->limits.max_bytes / 4 * 3 &&
+	           timeline->kept_ms < timeline->limits.keep_ms) {
+		timeline->kept_ms += timeline->kept_ms / 8;
+		if (timeline->kept_ms > timeline->limits.keep_ms)
+			timeline->kept_ms = timeline->limits.keep_ms;
+	}
+}
+
+void timeline_settle(struct timeline *timeline, uint64_t now_ms)
+{
+	struct process *process;
+
+	for (process = timeline->processes; process; process = process->hh.next) {
+		if (process->seen.seen_ms < now_ms) {
+			process->seen.ended = true;
+			process->seen.growth.leaking = false;
+		} else if (process->judged_ms + JUDGE_MS <= now_ms) {
+			judge(process, now_ms);
+		}
+	}
+	expire(timeline, now_ms);
+	shrink(timeline, now_ms);
+}
+
+const struct timeline_process *timeline_find(const struct timeline *timeline, uint32_t pid)
+{
+	struct process *process = find_process(timeline, pid);
+
+	return process ? &process->seen : NULL;
+}
+
+void timeline_each(const struct timeline *timeline, timeline_fn *fn, void *ctx)
+{
+	for (struct process *process = timeline->processes; process; process = process->hh.next)
+		fn(&process->seen, ctx);
+}
+
+void timeline_get_stats(const struct timeline *timeline, struct timeline_stats *ret_stats)
+{
+	struct timeline_stats stats = {
+		.processes = HASH_COUNT(timeline->processes),
+		.groups = HASH_COUNT(timeline->groups),
+		.bytes = bytes_of(timeline),
+		.evicted = timeline->evicted,
+		.dropped = timeline->dropped,
+	};
+
+	for (struct process *process = timeline->processes; process; process = process->hh.next)
+		stats.leaking += process->seen.growth.leaking;
+	*ret_stats = stats;
+}

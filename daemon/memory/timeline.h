@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct timeline - how much memory each process held, for as long as profiles are kept; also of
+ * processes that have ended. It is told what was read, second by second. The whole stays within
+ * `max_bytes`: what ended longest ago goes first, then the oldest of everything. Times are
+ * milliseconds of CLOCK_MONOTONIC. Loop thread only.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "memory/control_group.h"
+#include "memory/growth.h"
+
+struct timeline;
+
+struct timeline_limits {
+	uint64_t keep_ms;
+	size_t max_bytes;
+	size_t max_processes;
+};
+
+/* A control group with a limit, or one without any above it. */
+struct timeline_group {
+	const char *path;
+	struct control_group_usage usage; /* as of late */
+	struct series series;             /* what it uses, as rss_anon */
+	uint64_t seen_ms;
+};
+
+/* One process, from when it was first seen to its end; what has its pid now, if there were two. */
+struct timeline_process {
+	uint32_t pid;
+	char comm[16];
+	uint64_t start_ticks;
+	uint64_t seen_ms; /* last */
+	bool ended;
+	struct series series;
+	struct growth growth;               /* as of `judged_ms` */
+	const struct timeline_group *group; /* NULL: in none, or not known */
+	struct memory_figures figures;      /* as of `seen_ms` */
+	uint64_t program_ms;                /* what it runs now was first seen */
+	uint64_t heap_had;                  /* what it held when heap_inuse came to be known */
+};
+
+#define TIMELINE_STATS(STAT)                                                                 \
+	STAT(processes, gauge, "Processes whose memory is known, ended ones included")       \
+	STAT(groups, gauge, "Control groups whose memory is known")                          \
+	STAT(bytes, gauge, "Memory of the timelines of memory")                              \
+	STAT(evicted, counter, "Ended processes whose timeline was dropped before its time") \
+	STAT(dropped, counter, "Readings of memory not kept for lack of room")
+
+struct timeline_stats {
+#define STAT(name, type, help) uint64_t name;
+	TIMELINE_STATS(STAT)
+#undef STAT
+	uint64_t leaking; /* processes whose memory grows steadily */
+};
+
+struct timeline *timeline_new(const struct timeline_limits *limits); /* NULL: out of memory */
+void timeline_free(struct timeline *timeline);
+DEFINE_CLEANUP(struct timeline *, timeline_free)
+
+/* What a group uses now. NULL when there is no room. */
+const struct timeline_group *timeline_group(struct timeline *timeline, const char *path,
+                                            const struct control_group_usage *usage,
+                                            uint64_t now_ms);
+/* What a process holds now. Another start or name than before is another process or program. */
+void timeline_process(struct timeline *timeline, const struct timeline_process *seen);
+/* Processes not seen since `now_ms` have ended; what is too old, or too much, goes; those that live
+ * are judged, each every few seconds. */
+void timeline_settle(struct timeline *timeline, uint64_t now_ms);
+
+/* NULL: not known. Valid until the next change, as all the rest. */
+const struct timeline_process *timeline_find(const struct timeline *timeline, uint32_t pid);
+typedef void timeline_fn(const struct timeline_process *process, void *ctx);
+void timeline_each(const struct timeline *timeline, timeline_fn *fn, void *ctx);
+void timeline_get_stats(const struct timeline *timeline, struct timeline_stats *ret_stats);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Any bytes as a function: where a probe goes stays inside it and within the bound, and where it
+ * returns is inside the code.
+ */
+#include "heap/returns.h"
+#include "heap/slide.h"
+#include "tests/fuzz/wrapped.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_slide(const uint8_t *data, size_t size, uint32_t arguments, bool returns)
+{
+	struct slide slide;
+	int result = slide_find(EM_X86_64, data, size, arguments, returns, &slide);
+
+	if (slide.offset > MAX_SLIDE_BYTES || (slide.offset && slide.offset >= size) ||
+	    (returns && slide.pushed) || ((result || !slide.emulated) && slide.offset))
+		abort();
+}
+
+static void check_returns(const struct elf *elf, uint64_t start, size_t size)
+{
+	const struct stubs stubs = {0};
+	uint64_t at[16];
+	struct returns returns = {.at = at, .max = 16, .lookups = 4};
+
+	if (returns_find(elf, &stubs, start, size, &returns))
+		return;
+	if (!returns.count || returns.count > 16 || returns.call_count > MAX_RETURN_CALLS)
+		abort();
+	for (size_t i = 0; i < returns.count; i++) {
+		if (at[i] < start || at[i] >= start + size || (i && at[i] <= at[i - 1]))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_free_ struct wrapped *file = NULL;
+	struct elf *elf;
+	size_t len;
+
+	for (uint32_t arguments = 0; arguments < 4; arguments++) {
+		check_slide(data, size, arguments, false);
+		check_slide(data, size, arguments, true);
+	}
+	file = wrapped_new(".text", data, size, &len);
+	if (file && size && elf_open_bytes(file, len, &elf) == 0) {
+		check_returns(elf, WRAPPED_SECTION, size);
+		elf_free(elf);
+	}
+	return 0;
+}

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Runs of the heap workloads under a daemon: what they say of themselves, and what /heap says of them."""
+
+import bisect
+import contextlib
+import os
+import re
+import tempfile
+import threading
+import time
+
+import daemon
+from profile_pb import Profile
+from workload import Workload
+
+VALUES = ["alloc_objects", "alloc_space", "inuse_objects", "inuse_space"]
+
+
+class Heap(Profile):
+    """A decoded /heap answer: sums of one of its VALUES."""
+
+    def sum(self, value, function=None):
+        """Over the stacks that the function is in, or all."""
+        index = VALUES.index(value)
+        return self.total(index, lambda s: function is None or function in s.names)
+
+    def comment(self, start):
+        """The rest of the comment that starts so."""
+        return next((c[len(start):] for c in self.comments if c.startswith(start)), None)
+
+    @property
+    def sampled(self):
+        """How many allocations were."""
+        return int(self.comment("sampled=").split()[0])
+
+
+class HeapWorkload(Workload):
+    """heap_sites, or a variant of it, and the file it writes its truth to."""
+
+    def __init__(self, what, name="heap_sites", preload=None):
+        handle, self.truth_path = tempfile.mkstemp(prefix="profd-heap-", dir=daemon.BUILD)
+        os.close(handle)
+        environment = {**os.environ, "LD_PRELOAD": preload} if preload else None
+        super().__init__(name, what, self.truth_path, env=environment)
+
+    def __exit__(self, *unused):
+        super().__exit__(*unused)
+        os.unlink(self.truth_path)
+
+    def rows(self):
+        """(names of the sites, [[time, allocated, held, allocated, held ...]])."""
+        with open(self.truth_path, encoding="ascii") as file:
+            lines = file.read().splitlines(keepends=True)
+        # The last row may be half written.
+        return lines[0].split()[1:], [list(map(int, line.split())) for line in lines[1:] if line.endswith("\n")]
+
+    def truth(self, profile, part=1):
+        """{site: (bytes allocated, bytes more held)} of the time that a profile covers, or of its first part."""
+        names, rows = self.rows()
+        start = _at(rows, profile.time_ns)
+        end = _at(rows, profile.time_ns + profile.duration_ns * part)
+        grown = [b - a for a, b in zip(start, end)]
+        return {name: (grown[2 * i], grown[2 * i + 1]) for i, name in enumerate(names)}
+
+    def peak(self, profile):
+        """The most that was held at once of what the only site took in the time of a profile, where all is
+        given back at once: what was there before counts until then.
+        """
+        _, rows = self.rows()
+        end = profile.time_ns + profile.duration_ns
+        before, _ = _at(rows, profile.time_ns)
+        return max(min(held, allocated - before) for t, allocated, held in rows if profile.time_ns <= t <= end)
+
+
+def _at(rows, time_ns):
+    """What the columns were at a time, in proportion between the rows before and after it."""
+    after = min(max(bisect.bisect_left(rows, [time_ns]), 1), len(rows) - 1)
+    (t0, *first), (t1, *second) = rows[after - 1], rows[after]
+    part = min(max((time_ns - t0) / (t1 - t0), 0), 1)
+    return [a + (b - a) * part for a, b in zip(first, second)]
+
+
+class HeapRequest(threading.Thread):
+    """GET /heap in the background."""
+
+    def __init__(self, server, query):
+        super().__init__(daemon=True)
+        self.server, self.query, self.answer = server, query, None
+        self.start()
+
+    def run(self):
+        self.answer = self.server.get("/heap?" + self.query, timeout=120)
+
+    def heap(self):
+        """The profile it was answered with; anything else is a failed test."""
+        self.join()
+        if self.answer is None or self.answer.status != 200:
+            raise AssertionError(f"/heap?{self.query}: {self.answer and (self.answer.status, self.answer.text)}")
+        return Heap(self.answer.body)
+
+
+def heap_of(server, query):
+    return HeapRequest(server, query).heap()
+
+
+def _link_fields(server):
+    """What the kernel says of each BPF link that a daemon holds."""
+    for fd in os.listdir(f"/proc/{server.pid}/fdinfo"):
+        with contextlib.suppress(FileNotFoundError), open(f"/proc/{server.pid}/fdinfo/{fd}", encoding="ascii") as info:
+            fields = dict(re.findall(r"^(\w+):\s*(\S+)$", info.read(), re.M))
+            if "link_id" in fields:
+                yield fields
+
+
+def links_of(server):
+    """The BPF links that a daemon holds, but for those on probes that programs have of their own, in whatever
+    program: they come and go with the programs.
+    """
+    own = re.compile(r"libprofd-heap\.so$|/profd-tells-")
+    return {int(fields["link_id"]) for fields in _link_fields(server) if not own.search(fields.get("path", ""))}
+
+
+def uprobe_paths(server):
+    """The files that a daemon has probes in."""
+    return {fields["path"] for fields in _link_fields(server) if "path" in fields}
+
+
+def until(condition, seconds=60):
+    """The condition's value as soon as it is true, or the last one."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value or time.monotonic() > end:
+            return value
+        time.sleep(0.05)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What probes do to a process and to the daemon: nothing, however either of them ends."""
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import daemon
+from heap_runs import HeapRequest, HeapWorkload, links_of, until
+from workload import Workload
+
+CYCLES = 100
+ALLOCATORS = {"glibc": None, "jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4"}
+
+# Idle until it is told to go on; then as many calls of malloc as it can.
+IDLE_THEN_BUSY = "import sys; print('ready', flush=True); sys.stdin.readline()\nwhile 1: bytes(2000)"
+# Children that allocate ten times what their parent does, which says how much that was.
+FORKS = """
+import os, sys
+print('ready', flush=True)
+sys.stdin.readline()
+failed = 0
+for _ in range(40):
+    kept = [bytes(10000) for _ in range(250)]
+    child = os.fork()
+    if not child:
+        kept = [bytes(100000) for _ in range(250)]
+        os._exit(0)
+    failed += os.waitpid(child, 0)[1] != 0
+print('failed', failed, flush=True)
+sys.stdin.readline()
+"""
+
+
+class Told(Workload):
+    """A program that reads lines from us."""
+
+    def __init__(self, *argv):
+        super().__init__(*argv, stdin=subprocess.PIPE)
+
+    def tell(self):
+        self.process.stdin.write("go on\n")
+        self.process.stdin.flush()
+
+    def __exit__(self, *unused):
+        super().__exit__()
+        self.process.stdin.close()
+
+
+class HeapAttach(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = daemon.Daemon()
+        cls.addClassCleanup(cls.daemon.stop)
+        cls.links = links_of(cls.daemon)
+
+    def attached(self, request, links=None):
+        """Waits for the probes that sample, which are more than those that only count."""
+        links = self.links if links is None else links
+        until(lambda: request.answer or len(links_of(request.server) - links) >= 3)
+        self.assertIsNone(request.answer, request.answer and request.answer.text)
+        self.assertGreaterEqual(len(links_of(request.server) - links), 3)
+
+    def assert_nothing_attached(self):
+        self.assertTrue(until(lambda: links_of(self.daemon) <= self.links), links_of(self.daemon) - self.links)
+
+    def hang_up_after(self, pid, seconds):
+        connection = self.daemon.connect()
+        connection.sendall(f"GET /heap?pid={pid}&seconds=600&force=1&rate=4KiB HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        time.sleep(seconds)
+        connection.close()
+
+    def test_many_times(self):
+        """Hung up on at every stage, by four at a time: nothing adds up."""
+        todo = queue.SimpleQueue()
+        for i in range(CYCLES):
+            todo.put(i * 0.9 / CYCLES)
+
+        def cycles(pid):
+            while True:
+                try:
+                    self.hang_up_after(pid, todo.get_nowait())
+                except queue.Empty:
+                    return
+
+        with HeapWorkload("sites") as a, HeapWorkload("calls") as b, HeapWorkload("leak") as c, HeapWorkload("wave") as d:
+            # What is opened once is open.
+            first = HeapRequest(self.daemon, f"pid={a.pid}&seconds=1&force=1").heap()
+            kinds = ["anon_inode:[pidfd]", first.comment("allocator=").split(" in ")[1].split(",")[0]]
+            self.assert_nothing_attached()
+            before, objects = [self.daemon.fd_count(kind) for kind in kinds], self.daemon.bpf_ids()
+            threads = [threading.Thread(target=cycles, args=[w.pid]) for w in (a, b, c, d)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assert_nothing_attached()
+            # They are closed where probes are put and taken off, a little later.
+            until(lambda: [self.daemon.fd_count(kind) for kind in kinds] == before)
+            self.assertEqual([self.daemon.fd_count(kind) for kind in kinds], before)
+            self.assertEqual(self.daemon.bpf_ids()["prog"], objects["prog"])
+            self.assertEqual(self.daemon.bpf_ids()["map"], objects["map"])
+            for workload in (a, b, c, d):
+                self.assertIsNone(workload.process.poll())
+            # And the next one is as the first.
+            self.assertGreater(HeapRequest(self.daemon, f"pid={a.pid}&seconds=1&force=1&rate=4KiB").heap().sampled, 100)
+
+    def test_exec(self):
+        with Told("/bin/sh", "-c", "echo ready; read line; exec sleep 60") as shell:
+            request = HeapRequest(self.daemon, f"pid={shell.pid}&seconds=600")
+            self.attached(request)
+            shell.tell()
+            self.assertIn("exec", request.heap().comment("ended early"))
+            self.assert_nothing_attached()
+            self.assertIsNone(shell.process.poll())
+
+    def test_one_that_becomes_busy(self):
+        with Told(sys.executable, "-c", IDLE_THEN_BUSY) as python:
+            request = HeapRequest(self.daemon, f"pid={python.pid}&seconds=600&budget=1%25")
+            self.attached(request)
+            python.tell()
+            self.assertIn("budget", request.heap().comment("ended early"))
+            self.assert_nothing_attached()
+
+    def test_children_are_others(self):
+        with Told(sys.executable, "-c", FORKS) as python:
+            request = HeapRequest(self.daemon, f"pid={python.pid}&seconds=600&force=1&rate=4KiB")
+            self.attached(request)
+            python.tell()
+            self.assertEqual(python.process.stdout.readline(), "failed 0\n")
+            python.process.kill()
+            profile = request.heap()
+            # 40 times 2.5 MB, and what else the interpreter needs.
+            self.assertAlmostEqual(profile.sum("alloc_space") / 1e8, 1, delta=0.15)
+
+    def test_exceptions(self):
+        """Through every function that is probed; the program checks itself."""
+        with HeapCpp(None) as glibc, HeapCpp(ALLOCATORS["jemalloc"]) as jemalloc, HeapCpp(ALLOCATORS["tcmalloc"]) as tcmalloc:
+            programs = {"glibc": glibc, "jemalloc": jemalloc, "tcmalloc": tcmalloc}
+            query = "seconds=3&force=1&rate=1KiB"
+            requests = {name: HeapRequest(self.daemon, f"pid={p.pid}&{query}") for name, p in programs.items()}
+            for name, request in requests.items():
+                with self.subTest(name):
+                    profile = request.heap()
+                    self.assertTrue(profile.comment("allocator=").startswith(name), profile.comments)
+                    self.assertGreater(profile.sampled, 100)
+                    self.assertTrue(profile.comment("sampled=").endswith("lost=0"), profile.comments)
+                    kept = profile.total(3, lambda s: any("maker" in name for name in s.names))
+                    self.assertGreater(kept / profile.sum("inuse_space"), 0.9)
+                    programs[name].assert_well(self)
+
+    def test_a_daemon_that_is_killed(self):
+        with daemon.Daemon() as server, HeapCpp(ALLOCATORS["jemalloc"]) as program:
+            links = links_of(server)
+            request = HeapRequestThatMayFail(server, f"pid={program.pid}&seconds=600&force=1&rate=1KiB")
+            self.attached(request, links)
+            ids = server.bpf_ids()
+            server.process.kill()
+            server.process.wait()
+            self.assertEqual(daemon.bpf_left(ids, seconds=20), {})
+            program.assert_well(self)
+
+    def test_a_daemon_that_stops(self):
+        with daemon.Daemon() as server, HeapWorkload("sites") as workload:
+            links = links_of(server)
+            request = HeapRequestThatMayFail(server, f"pid={workload.pid}&seconds=600&force=1")
+            self.attached(request, links)
+            code, _ = server.stop()
+            self.assertEqual(code, 0)
+            request.join()
+            self.assertIn(request.answer and request.answer.status, (None, 503))
+            self.assertIsNone(workload.process.poll())
+
+
+class HeapRequestThatMayFail(HeapRequest):
+    """Its daemon ends."""
+
+    def run(self):
+        try:
+            super().run()
+        except OSError:
+            pass
+
+
+class HeapCpp(Workload):
+    """heap_cpp with an allocator preloaded; throws until it is asked how it went."""
+
+    def __init__(self, preload):
+        super().__init__("heap_cpp", env={**os.environ, "LD_PRELOAD": preload} if preload else None)
+
+    def assert_well(self, test):
+        """It still runs, and would have ended with a line of text were anything wrong."""
+        before = self.cpu_seconds()
+        test.assertTrue(until(lambda: self.cpu_seconds() > before + 0.1), "it does nothing")
+        test.assertIsNone(self.process.poll())
+        self.process.send_signal(signal.SIGTERM)
+        test.assertEqual(self.process.wait(10), -signal.SIGTERM)

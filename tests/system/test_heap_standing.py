@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Programs that sample their own allocations: what they tell is there at once, and nobody else is touched."""
+
+import contextlib
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+import daemon
+from heap_runs import Heap, HeapWorkload, until, uprobe_paths
+from warm_up import warm_up
+from workload import Workload, workload_path
+
+# Children that allocate as soon as they are there, while the daemon listens to their parent.
+FORKS = """
+import os, select, sys
+print('ready', flush=True)
+while not select.select([sys.stdin], [], [], 0.01)[0]: bytes(100000)
+failed = 0
+for _ in range(20):
+    child = os.fork()
+    if not child:
+        kept = [bytes(100000) for _ in range(250)]
+        os._exit(0)
+    failed += os.waitpid(child, 0)[1] != 0
+print('failed', failed, flush=True)
+"""
+
+LIBRARY = os.path.join(daemon.BUILD, "libprofd-heap.so")
+SITES = ("site_six", "site_three", "site_one")
+SAMPLES = 12000  # some five seconds: of the first of them a process's mappings are not known yet
+LEAKED = 8 << 20
+
+
+class HeapStanding(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = daemon.Daemon()
+        cls.addClassCleanup(cls.daemon.stop)
+        # What a program tells before its stacks can be walked stays among what it told: the tables of all of its
+        # files are there before those that are asked start.
+        with unittest.mock.patch.dict(os.environ, PROFD_HEAP_RATE="4KiB"):
+            with HeapWorkload("sites", preload=LIBRARY) as before:
+                until(lambda: cls.standing() >= 1)
+                assert until(lambda: cls.whole(before), 90), "no whole stacks"
+            warm_up(cls.daemon)
+            cls.first, cls.second = HeapWorkload("sites", preload=LIBRARY), HeapWorkload("leak", preload=LIBRARY)
+        cls.plain = HeapWorkload("sites")
+        for workload in (cls.first, cls.second, cls.plain):
+            cls.addClassCleanup(workload.__exit__)
+
+    @classmethod
+    def standing(cls):
+        return cls.daemon.get("/status").json()["heaps"]["standing"]
+
+    @classmethod
+    def whole(cls, workload):
+        """Whether any of its stacks, as it told them itself, were."""
+        answer = cls.daemon.get(f"/heap?pid={workload.pid}")
+        profile = Heap(answer.body) if answer.status == 200 else None
+        return profile and "itself" in profile.comment("allocator=") and profile.sum("alloc_space", "main")
+
+    def heap(self, workload, query=""):
+        answer = self.daemon.get(f"/heap?pid={workload.pid}{query}")
+        self.assertEqual(answer.status, 200, answer.body[:200])
+        return Heap(answer.body)
+
+    def sampled(self, workload, samples, query=""):
+        """What it has told, when that is enough."""
+        # Until it tells, /heap would do as for any other process. Others on this host may tell, too.
+        until(lambda: self.standing() >= 2)
+
+        def told():
+            profile = self.heap(workload)
+            return "itself" in profile.comment("allocator=") and profile.sampled >= samples
+
+        self.assertTrue(until(told, 90))
+        return self.heap(workload, query)
+
+    def test_shares(self):
+        profile = self.sampled(self.first, SAMPLES)
+        truth = self.first.truth(profile)
+        for site, share in zip(SITES, (0.6, 0.3, 0.1)):
+            off = 4 / math.sqrt(SAMPLES * share) + 0.02
+            self.assertAlmostEqual(profile.sum("alloc_space", site) / profile.sum("alloc_space"), share, delta=off * share)
+            allocated, held = truth[site]
+            self.assertAlmostEqual(profile.sum("alloc_space", site) / allocated, 1, delta=off + 0.1)
+            self.assertAlmostEqual(profile.sum("inuse_space", site) / held, 1, delta=off * math.sqrt(2) + 0.1)
+
+    def test_the_leaf_is_who_asked(self):
+        profile = self.sampled(self.first, SAMPLES)
+        leaves = sum(s.values[1] for s in profile.samples if s.names[0] in SITES)
+        self.assertGreater(leaves / profile.sum("alloc_space"), 0.9)
+
+    def test_leaks(self):
+        profile = self.sampled(self.second, SAMPLES, "&leaks=1")
+        self.assertGreater(profile.sum("inuse_space", "site_leak") / profile.sum("inuse_space"), 0.9)
+
+    def test_it_says_where_it_is_from(self):
+        profile = self.sampled(self.first, 100)
+        self.assertIn("itself", profile.comment("allocator="))
+        self.assertTrue(profile.comment("sampled=").endswith("lost=0"), profile.comments)
+
+    def in_use(self, workload):
+        """What the timeline has of its heap, as of now; None: nothing."""
+        answer = self.daemon.get(f"/memory?pid={workload.pid}")
+        if answer.status == 404:
+            return None
+        memory = answer.json()
+        return memory["points"][-1][memory["fields"].index("heap_inuse")]
+
+    def test_the_timeline_has_what_is_in_use(self):
+        self.assertTrue(until(lambda: (self.in_use(self.second) or 0) > LEAKED, 90))
+        # At rest, so that who reads what when makes no difference.
+        os.kill(self.second.pid, signal.SIGSTOP)
+        self.addCleanup(os.kill, self.second.pid, signal.SIGCONT)
+        profile = self.heap(self.second)
+        held = sum(more for _, more in self.second.truth(profile).values())
+        told = profile.sum("inuse_space")
+        self.assertTrue(until(lambda: abs(self.in_use(self.second) - told) < told / 100), told)
+        self.assertAlmostEqual(self.in_use(self.second), held, delta=held / 10)
+        self.assertIsNone(self.in_use(self.plain))
+
+    def test_who_does_not_has_none(self):
+        self.sampled(self.first, 100)
+        profile = self.heap(self.plain, "&seconds=1&force=1&rate=4KiB")
+        self.assertTrue(profile.comment("allocator=").startswith("glibc"), profile.comments)
+
+    def test_children_live(self):
+        environment = {**os.environ, "LD_PRELOAD": LIBRARY, "PROFD_HEAP_RATE": "4KiB"}
+        with Workload(sys.executable, "-c", FORKS, stdin=subprocess.PIPE, env=environment) as parent:
+            self.sampled(parent, 1)
+            with parent.process.stdin as stdin:
+                stdin.write("go\n")
+            self.assertEqual(parent.process.stdout.readline(), "failed 0\n")
+
+class HeapTellers(unittest.TestCase):
+    """Programs with probes of their own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = daemon.Daemon()
+        cls.addClassCleanup(cls.daemon.stop)
+        cls.folder = tempfile.mkdtemp(prefix="profd-tells-", dir=daemon.BUILD)
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+
+    def program(self, name, old=b"", new=b""):
+        """A file of the same build ID, with other contents where `new` says so."""
+        path = os.path.join(self.folder, name)
+        with open(workload_path("tells"), "rb") as source, open(path, "wb") as copy:
+            copy.write(source.read().replace(old, new))
+        os.chmod(path, 0o755)
+        return path
+
+    def is_listened_to(self, path):
+        return any(link.endswith(path) for link in uprobe_paths(self.daemon))
+
+    def test_probes_are_those_of_the_very_file(self):
+        """A build ID is what a file says of itself: where its probes are is not taken from another's word."""
+        other = self.program("other", b"otel_memory", b"no_probes__")
+        with contextlib.ExitStack() as running:
+
+            def run(path):
+                return running.enter_context(Workload(path))
+
+            def run_until_listened_to(path):
+                run(path)
+                self.assertTrue(until(lambda: self.is_listened_to(path)), path)
+
+            run_until_listened_to(self.program("first"))
+            run(other)
+            # Changes are looked at together, in no order, so that one after the next has come after the other.
+            run_until_listened_to(self.program("next"))
+            run_until_listened_to(self.program("last"))
+            self.assertFalse(self.is_listened_to(other))
+
+    def test_what_is_lost_is_counted(self):
+        def lost():
+            return self.daemon.get("/status").json()["heaps"]["heap_events_lost"]
+
+        with Workload(self.program("flood"), "flood"):
+            self.assertTrue(until(lost))

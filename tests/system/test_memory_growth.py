@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Growth of resident memory and of address space: by bytes, by stack, by kind of memory."""
+
+import contextlib
+import math
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import daemon
+from pprof import pprof, top_shares
+from warm_up import warm_up
+from workload import Workload
+
+MIB = 1 << 20
+BYTES = 1  # the value that is bytes
+SHARES = (("grow60", 60), ("grow30", 30), ("grow10", 10))
+
+PYTHON = """
+import sys, time
+def eats_sixty(): return [bytearray(1 << 20) for _ in range(60)]
+def eats_twenty(): return [bytearray(1 << 20) for _ in range(20)]
+print("ready", flush=True)
+sys.stdin.readline()
+kept = eats_sixty(), eats_twenty()
+print("done", flush=True)
+time.sleep(60)
+"""
+
+
+class MemoryGrowth(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = daemon.shared()
+
+    @contextlib.contextmanager
+    def grown(self, *argv):
+        """A program that was told to grow as soon as its stacks could be walked, and what it said then."""
+        with Workload(*argv, cwd=daemon.BUILD, stdin=subprocess.PIPE) as workload:
+            with workload.process.stdin as stdin:
+                warm_up(self.daemon, 10)
+                stdin.write("go\n")
+            yield workload, workload.process.stdout.readline()
+
+    def profile_of(self, mode, kind):
+        """What a mode of memory_growth did by our account, and how many bytes it was by its own."""
+        with self.grown("memory_growth", mode) as (workload, said):
+            truth = int(said)
+            return self.daemon.profile(f"last=2m&pid={workload.pid}&type={kind}"), truth
+
+    def assert_grew(self, profile, truth, samples=None):
+        """The sum, and the shares within four sigma of what so many samples of about the same bytes can tell."""
+        grown = profile.total(BYTES, lambda sample: "main" in sample.names)
+        self.assertAlmostEqual(grown / truth, 1.0, delta=0.05)
+        for name, share in SHARES:
+            found = profile.total(BYTES, lambda sample, name=name: name in sample.names)
+            sigma = math.sqrt(share * (100 - share) / (samples or profile.total()))
+            self.assertAlmostEqual(100 * found / grown, share, delta=4 * sigma, msg=name)
+
+    def assert_memory(self, profile, kind):
+        growing = [sample for sample in profile.samples if "main" in sample.names]
+        of_kind = sum(sample.values[BYTES] for sample in growing if sample.labels["memory"] == kind)
+        self.assertGreater(of_kind / sum(sample.values[BYTES] for sample in growing), 0.95)
+
+    def test_first_touches_count_by_bytes_and_stack(self):
+        profile, truth = self.profile_of("anon", "rss")
+        self.assertEqual(profile.types, [("samples", "count"), ("resident", "bytes")])
+        self.assertEqual((profile.period_type, profile.period), (("resident", "bytes"), 256 << 10))
+        self.assert_grew(profile, truth)
+        self.assert_memory(profile, "anon")
+
+    def test_memory_that_comes_back_is_growth_again(self):
+        profile, truth = self.profile_of("refill", "rss")
+        self.assert_grew(profile, truth)
+
+    def test_huge_pages_count_as_what_they_are(self):
+        profile, truth = self.profile_of("huge", "rss")
+        self.assert_grew(profile, truth)
+
+    def test_shared_memory_and_files_are_told_apart(self):
+        for mode in ("shared", "file"):
+            with self.subTest(mode):
+                profile, truth = self.profile_of(mode, "rss")
+                self.assert_grew(profile, truth)
+                self.assert_memory(profile, mode)
+
+    def test_mappings_count_as_what_was_asked_for(self):
+        profile, truth = self.profile_of("mmap", "mmap")
+        self.assertEqual(profile.types, [("samples", "count"), ("mapped", "bytes")])
+        self.assert_grew(profile, truth)
+
+    def test_a_storm_of_mappings_is_thinned_and_adds_up(self):
+        before = self.daemon.metrics()
+        profile, truth = self.profile_of("storm", "mmap")
+        # After every 200 samples the next stand for twice the bytes: all weigh as much as some 500 that are alike.
+        self.assert_grew(profile, truth, samples=500)
+        self.assertLess(profile.total(), truth / (2 * MIB) / 2)
+        after = self.daemon.metrics()
+        self.assertEqual(after["profd_tallies_lost_total"], before["profd_tallies_lost_total"])
+
+    def test_python_functions_grow(self):
+        with self.grown(sys.executable, "-c", PYTHON) as (workload, said):
+            self.assertEqual(said, "done\n")
+            profile = self.daemon.profile(f"last=2m&pid={workload.pid}&type=rss")
+        for name, mib in (("eats_sixty", 60), ("eats_twenty", 20)):
+            found = profile.total(BYTES, lambda sample, name=name: name in sample.names)
+            self.assertAlmostEqual(found / MIB, mib, delta=4, msg=name)
+
+    def test_readers_take_it(self):
+        with self.grown("memory_growth", "anon") as (workload, _):
+            query = f"/profile?last=2m&pid={workload.pid}&type=rss"
+            answer = self.daemon.get(query)
+            text = self.daemon.get(query + "&format=text").text
+            folded = self.daemon.get(query + "&format=folded").text
+        self.assertIn("-rss.pb.gz", answer.headers["Content-Disposition"])
+        with tempfile.NamedTemporaryFile(suffix=".pb.gz") as file:
+            file.write(answer.body)
+            file.flush()
+            top = pprof("-top", file.name)
+        self.assertIn("Type: resident", top)
+        self.assertAlmostEqual(top_shares(top)["grow60"][1], 60, delta=10)
+        self.assertRegex(text, r"Total = 1\d\d\.\d\dMiB\n")
+        weights = [int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()]
+        self.assertGreater(sum(weights), 120 * MIB)
+
+
+class Kinds(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = daemon.shared()
+
+    def test_a_type_that_is_none_is_refused_with_those_that_are(self):
+        answer = self.daemon.get("/profile?last=5s&type=gold")
+        self.assertEqual(answer.status, 400)
+        self.assertIn("bad type=gold: one of cpu, rss, mmap", answer.text)
+        answer = self.daemon.get("/profile?last=5s&type=rss&idle=1")
+        self.assertEqual(answer.status, 400)
+        self.assertIn("idle=1 is of type=cpu", answer.text)
+
+    def test_status_and_metrics_tell_of_each_kind(self):
+        status = self.daemon.get("/status").json()
+        kinds = [source["name"] for source in status["sources"]]
+        self.assertEqual(kinds[:3], ["cpu", "rss", "mmap"])
+        self.assertEqual([source["why"] for source in status["sources"] if source["on"]].count(""), len(kinds))
+        metrics = self.daemon.metrics()
+        for kind in kinds:
+            self.assertGreater(status["recorder"][kind]["bytes_max"], 0)
+            self.assertEqual(metrics[f'profd_source_on{{type="{kind}"}}'], 1)
+            self.assertIn(f'profd_history_bytes{{type="{kind}"}}', metrics)
+
+    def test_a_time_without_growth_is_a_profile_with_the_same_types(self):
+        profile = self.daemon.profile("last=1s&comm=nobody+is+called+so&type=mmap")
+        self.assertEqual(profile.types, [("samples", "count"), ("mapped", "bytes")])
+        self.assertEqual(profile.samples, [])

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What /memory draws of a timeline: straight lines between its points tell what was.
+ */
+#include "tests/unit/suites.h"
+
+#include "http/memory_points.h"
+
+#include <string.h>
+
+static const struct timeline_limits ample = {
+	.keep_ms = 600 * 1000, .max_bytes = 1 << 30, .max_processes = 10};
+
+static void see(struct timeline *timeline, uint64_t second, uint64_t kib, uint64_t group_kib)
+{
+	struct timeline_process seen = {.pid = 1, .comm = "x", .seen_ms = second * 1000};
+	struct control_group_usage usage = {.bytes = group_kib * 1024,
+	                                    .limit_bytes = CONTROL_GROUP_NO_LIMIT};
+
+	for (int i = 0; i < MEMORY_FIGURE_COUNT; i++)
+		seen.figures.values[i] = MEMORY_UNKNOWN;
+	seen.figures.values[MEMORY_rss_anon] = kib * 1024;
+	if (group_kib)
+		seen.group = timeline_group(timeline, "/g", &usage, second * 1000);
+	timeline_process(timeline, &seen);
+}
+
+/* "SECOND:KIB:KIB OF THE GROUP ..."; each told to be 1000 s later by the wall clock. */
+static void expect(const struct timeline *timeline, uint64_t from_second, const char *expected)
+{
+	json_t *points =
+		memory_points_json(timeline_find(timeline, 1), from_second * 1000, 1000 * 1000);
+	char text[256] = "";
+
+	ck_assert_ptr_nonnull(points);
+	for (size_t i = 0; i < json_array_size(points); i++) {
+		json_t *point = json_array_get(points, i);
+		json_t *group = json_array_get(point, 1 + MEMORY_FIGURE_COUNT);
+
+		ck_assert_uint_eq(json_array_size(point), 2 + MEMORY_FIGURE_COUNT);
+		ck_assert(json_is_null(json_array_get(point, 1 + MEMORY_swap)));
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%lld:%lld:%lld",
+		         i ? " " : "",
+		         (long long)json_integer_value(json_array_get(point, 0)) / 1000 - 1000,
+		         (long long)json_integer_value(json_array_get(point, 1)) / 1024,
+		         json_is_null(group) ? -1LL : (long long)json_integer_value(group) / 1024);
+	}
+	json_decref(points);
+	ck_assert_str_eq(text, expected);
+}
+
+START_TEST(a_rest_has_both_its_ends)
+{
+	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&ample);
+
+	for (uint64_t second = 0; second <= 20; second++)
+		see(timeline, second, second < 10 ? 100 : 200, 0);
+	expect(timeline, 0, "0:100:-1 9:100:-1 10:200:-1 20:200:-1");
+	expect(timeline, 5, "5:100:-1 9:100:-1 10:200:-1 20:200:-1");
+	expect(timeline, 10, "10:200:-1 20:200:-1");
+	expect(timeline, 15, "15:200:-1 20:200:-1");
+	expect(timeline, 25, "");
+}
+END_TEST
+
+START_TEST(what_changes_each_second_is_no_rest)
+{
+	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&ample);
+
+	for (uint64_t second = 5; second <= 8; second++)
+		see(timeline, second, second, 0);
+	expect(timeline, 0, "5:5:-1 6:6:-1 7:7:-1 8:8:-1");
+	expect(timeline, 7, "7:7:-1 8:8:-1");
+}
+END_TEST
+
+START_TEST(the_group_moves_beside_the_process)
+{
+	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&ample);
+
+	for (uint64_t second = 0; second <= 6; second++)
+		see(timeline, second, second < 3 ? 1 : 2, second < 5 ? 50 : 60);
+	expect(timeline, 0, "0:1:50 2:1:50 3:2:50 4:2:50 5:2:60 6:2:60");
+	expect(timeline, 4, "4:2:50 5:2:60 6:2:60");
+}
+END_TEST
+
+START_TEST(names_what_a_point_has)
+{
+	json_t *fields = memory_fields_json();
+
+	ck_assert_uint_eq(json_array_size(fields), 2 + MEMORY_FIGURE_COUNT);
+	ck_assert_str_eq(json_string_value(json_array_get(fields, 0)), "unix_ms");
+	ck_assert_str_eq(json_string_value(json_array_get(fields, 1 + MEMORY_swap)), "swap");
+	json_decref(fields);
+}
+END_TEST
+
+Suite *memory_points_suite(void)
+{
+	Suite *suite = suite_create("memory_points");
+	TCase *tests = tcase_create("all");
+
+	tcase_add_test(tests, a_rest_has_both_its_ends);
+	tcase_add_test(tests, what_changes_each_second_is_no_rest);
+	tcase_add_test(tests, the_group_moves_beside_the_process);
+	tcase_add_test(tests, names_what_a_point_has);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

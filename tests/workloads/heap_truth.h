@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a heap workload says of itself: a row every hundredth of a second in the file it is given,
+ * with the time by the wall clock and, for each of its sites, the bytes allocated and the bytes
+ * held since it was started. A test finds the rows at the ends of a profile and subtracts. Nothing
+ * in here allocates.
+ */
+#pragma once
+
+#include "work.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { MAX_SITES = 16 };
+
+struct site {
+	const char *name; /* of the function that calls the allocator */
+	atomic_llong allocated, held;
+};
+
+static struct site sites[MAX_SITES];
+static int truth_file = -1;
+
+static inline void site_took(struct site *site, size_t size)
+{
+	atomic_fetch_add_explicit(&site->allocated, (long long)size, memory_order_relaxed);
+	atomic_fetch_add_explicit(&site->held, (long long)size, memory_order_relaxed);
+}
+
+static inline void site_gave(struct site *site, size_t size)
+{
+	atomic_fetch_sub_explicit(&site->held, (long long)size, memory_order_relaxed);
+}
+
+static inline void truth_write(const char *text, size_t len)
+{
+	if (write(truth_file, text, len) != (ssize_t)len)
+		_exit(3);
+}
+
+/* "NANOSECONDS ALLOCATED HELD ALLOCATED HELD ..." */
+static inline void truth_row(void)
+{
+	char row[MAX_SITES * 48 + 32];
+	struct timespec now;
+	int len;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	len = snprintf(row, sizeof(row), "%lld", (long long)now.tv_sec * 1000000000 + now.tv_nsec);
+	for (struct site *site = sites; site < sites + MAX_SITES && site->name; site++)
+		len += snprintf(row + len, sizeof(row) - (size_t)len, " %lld %lld",
+		                (long long)atomic_load(&site->allocated),
+		                (long long)atomic_load(&site->held));
+	row[len++] = '\n';
+	truth_write(row, (size_t)len);
+}
+
+/* Opens the file; its first line names the sites. */
+static inline void truth_open(const char *path)
+{
+	char line[MAX_SITES * 32];
+	int len = snprintf(line, sizeof(line), "time");
+
+	truth_file = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
+	for (struct site *site = sites; site < sites + MAX_SITES && site->name; site++)
+		len += snprintf(line + len, sizeof(line) - (size_t)len, " %s", site->name);
+	line[len++] = '\n';
+	truth_write(line, (size_t)len);
+	truth_row();
+}

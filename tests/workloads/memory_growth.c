@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Truth: memory of MODE grows by the number of bytes printed at the end, of which grow60() takes 60
+ * %, grow30() 30 % and grow10() 10 %, because they do the same 6, 3 and 1 times. It begins when it
+ * is sent a line, and after the number is printed it waits to be killed.
+ *
+ *   anon     pages of 4 KiB, each touched once
+ *   refill   the same, given back after each round, so that little is resident at a time
+ *   huge     pages of 2 MiB, where the kernel has them
+ *   shared   anonymous memory shared with children
+ *   file     a file's pages, read
+ *   mmap     address space, never touched
+ *   storm    the same, as fast as can be, and given back
+ */
+#include "work.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, HUGE = 2 << 20 };
+
+struct mode {
+	const char *name;
+	size_t unit; /* bytes; a round is ten of them */
+	size_t rounds;
+	void (*grow)(size_t bytes);
+};
+
+static const struct mode *mode;
+static char *next, *start; /* what is touched */
+static size_t grown;
+static volatile char sink;
+
+static __attribute__((noipa)) void touch(size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += PAGE)
+		next[at] = 1;
+	next += bytes;
+}
+
+static __attribute__((noipa)) void read_only(size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += PAGE)
+		sink = next[at];
+	next += bytes;
+}
+
+static void *map(size_t bytes, int flags, int fd)
+{
+	int protection = fd < 0 ? PROT_READ | PROT_WRITE : PROT_READ;
+	void *at = mmap(NULL, bytes, protection, flags, fd, 0);
+
+	if (at == MAP_FAILED) {
+		perror("mmap");
+		exit(1);
+	}
+	return at;
+}
+
+static __attribute__((noipa)) void only_map(size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += HUGE) {
+		map(HUGE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+		usleep(1000);
+	}
+}
+
+static __attribute__((noipa)) void map_and_unmap(size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += HUGE)
+		munmap(map(HUGE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1), HUGE);
+}
+
+static const struct mode modes[] = {
+	{"anon", 128 << 10, 100, touch},
+	{"refill", 640 << 10, 40, touch},
+	{"huge", HUGE, 6, touch},
+	{"shared", 128 << 10, 50, touch},
+	{"file", 128 << 10, 50, read_only},
+	{"mmap", HUGE, 100, only_map},
+	{"storm", HUGE, 5000, map_and_unmap},
+};
+
+#define GROW(name)                                            \
+	static __attribute__((noipa)) void name(size_t units) \
+	{                                                     \
+		mode->grow(units * mode->unit);               \
+		grown += units * mode->unit;                  \
+	}
+
+GROW(grow60)
+GROW(grow30)
+GROW(grow10)
+
+/* A file that is in memory, so that reading it waits for no disk. */
+static int filled_file(size_t bytes)
+{
+	char path[] = "memory_growth.XXXXXX", block[PAGE] = {1};
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		exit(1);
+	unlink(path);
+	for (size_t at = 0; at < bytes; at += sizeof(block))
+		if (write(fd, block, sizeof(block)) != sizeof(block))
+			exit(1);
+	return fd;
+}
+
+static void prepare(void)
+{
+	size_t bytes = 10 * mode->unit * mode->rounds;
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS, fd = -1;
+
+	if (mode->grow != touch && mode->grow != read_only)
+		return;
+	if (!strcmp(mode->name, "file")) {
+		fd = filled_file(bytes);
+		flags = MAP_SHARED;
+	} else if (!strcmp(mode->name, "shared")) {
+		flags = MAP_SHARED | MAP_ANONYMOUS;
+	}
+	start = map(bytes + HUGE, flags, fd);
+	if (!strcmp(mode->name, "huge")) {
+		start += HUGE - ((uintptr_t)start & (HUGE - 1));
+		madvise(start, bytes, MADV_HUGEPAGE);
+	} else {
+		madvise(start, bytes, MADV_NOHUGEPAGE);
+	}
+	next = start;
+}
+
+static void round_over(void)
+{
+	if (!strcmp(mode->name, "refill")) {
+		madvise(start, (size_t)(next - start), MADV_DONTNEED);
+		next = start;
+	}
+	if (mode->grow == touch || mode->grow == read_only)
+		usleep(10 * 1000);
+}
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+		if (argc == 2 && !strcmp(argv[1], modes[i].name))
+			mode = &modes[i];
+	if (!mode)
+		return 64;
+	prepare();
+	say_ready();
+	if (getchar() == EOF)
+		return 0;
+	for (size_t i = 0; i < mode->rounds; i++) {
+		grow60(6);
+		grow30(3);
+		grow10(1);
+		round_over();
+	}
+	printf("%zu\n", grown);
+	fflush(stdout);
+	pause();
+	return 0;
+}
