@@ -40,7 +40,8 @@ SKELETON     := $(BUILD)/bpf/profd.skel.h
 PROTO_SRC    := $(patsubst proto/%.proto,$(BUILD)/proto/%.pb-c.c,$(wildcard proto/*.proto))
 PRELOAD_SRC  := $(wildcard daemon/preload/*.c)
 DAEMON_SRC   := $(filter-out $(PRELOAD_SRC),$(wildcard daemon/*.c daemon/*/*.c))
-DAEMON_OBJ   := $(DAEMON_SRC:%.c=$(BUILD)/%.o) $(PROTO_SRC:.c=.o)
+WEB_FILES    := $(shell find web -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg')
+DAEMON_OBJ   := $(DAEMON_SRC:%.c=$(BUILD)/%.o) $(PROTO_SRC:.c=.o) $(BUILD)/web/files.o
 # What tests link: everything but main() and what needs the skeleton.
 LIBRARY_OBJ  := $(filter-out $(BUILD)/daemon/main.o $(BUILD)/daemon/daemon.o,$(DAEMON_OBJ))
 UNIT_OBJ     := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
@@ -83,7 +84,7 @@ run: deps ## deps, build, and the daemon in the foreground on $(LISTEN)
 
 .PHONY: test
 test: deps ## deps, build and every test
-	$(Q)$(MAKE) --no-print-directory test-unit test-walker test-preload test-system
+	$(Q)$(MAKE) --no-print-directory test-unit test-walker test-preload test-system test-web
 
 .PHONY: test-unit
 test-unit: $(BUILD)/tests/unit/unit ## unit tests; no root needed
@@ -104,6 +105,11 @@ oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a
 .PHONY: test-system
 test-system: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(WORKLOADS) ## the daemon, workloads of known truth, and the readers' own tools; root
 	$(Q)BUILD=$(BUILD) python3 tests/system/run.py
+
+.PHONY: test-web
+test-web: $(BUILD)/profd $(BUILD)/workloads/spin60_30_10 ## the page, in a browser over the daemon; root
+	$(Q)tests/web/venv.sh $(BUILD)/web-venv
+	$(Q)BUILD=$(BUILD) $(BUILD)/web-venv/bin/python tests/web/run.py
 
 .PHONY: bench
 bench: $(BUILD)/profd $(WORKLOADS) ## what profd costs, as ratios measured in one run; root
@@ -188,6 +194,15 @@ $(BUILD)/%.o: %.c Makefile | $(SKELETON) $(PROTO_SRC)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MD -MP -c $< -o $@
+
+$(BUILD)/web/files.c: web/embed.sh $(WEB_FILES) Makefile
+	$(call say,WEB,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)web/embed.sh > $@
+
+$(BUILD)/web/files.o: $(BUILD)/web/files.c daemon/http/page.h
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 $(BUILD)/profd: $(DAEMON_OBJ)
 	$(call say,LINK,$@)

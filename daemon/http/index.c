@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Index pages, made from the table of routes: text for curl, HTML for browsers.
+ * Index pages, made from the table of routes: text for curl. To a browser / is the page that shows
+ * profiles.
  */
 #include "http/route.h"
 
 #include "collect/source.h"
 #include "encode/encoder.h"
 #include "http/heap_query.h"
+#include "http/page.h"
 #include "http/profile_query.h"
 
 #include <string.h>
@@ -51,33 +53,17 @@ static void add_text_index(struct buf *body)
 	add_parameters(body);
 }
 
-static void add_html_index(struct buf *body)
-{
-	buf_printf(body,
-	           "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>profd</title>\n"
-	           "<h1>profd %s</h1>\n<table>\n",
-	           PROFD_VERSION);
-	for (const struct route *route = routes; route->path; route++)
-		if (route->summary)
-			buf_printf(body, "<tr><td><a href=\"%s\">%s</a><td>%s\n", route->example,
-			           route->example, route->summary);
-	buf_add_text(body, "<tr><td><a href=\"/profile?last=30s&amp;format=text\">"
-	                   "/profile?last=30s&amp;format=text</a>"
-	                   "<td>the last 30 seconds as a table\n</table>\n<pre>");
-	add_parameters(body);
-	buf_add_text(body, "</pre>\n");
-}
-
 void handle_index(struct request *request)
 {
 	struct buf body = BUF_INIT;
-	bool page = wants_html(request);
 
-	if (page)
-		add_html_index(&body);
-	else
-		add_text_index(&body);
-	request_answer(request, page ? html : plain_text, &body);
+	if (wants_html(request)) {
+		page_answer(request, "index.html");
+		return;
+	}
+	add_text_index(&body);
+	request_answer(request, plain_text, &body);
+	request_header(request, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
 }
 
 /* Go's page lists profiles by name relative to itself, and tools follow those links. */

@@ -8,7 +8,7 @@
 #include "http/request.h"
 
 struct route {
-	const char *path;
+	const char *path; /* with a star at its end: everything that begins like this */
 	void (*handle)(struct request *request); /* answers or parks */
 	const struct parameter *parameters;
 	const char *example; /* what to ask for, on the index page */
@@ -34,6 +34,7 @@ void handle_metrics(struct request *request);
 void handle_healthz(struct request *request);
 void handle_readyz(struct request *request);
 void handle_timeline(struct request *request);
+void handle_page_file(struct request *request);
 void handle_index(struct request *request);
 void handle_pprof_index(struct request *request);
 void handle_cmdline(struct request *request);

@@ -65,14 +65,25 @@ const struct route routes[] = {
          "index in the manner of Go's net/http/pprof"},
 	{"/debug/pprof/cmdline", handle_cmdline, no_parameters, "/debug/pprof/cmdline",
          "profd's own command line"},
-	{"/", handle_index, no_parameters, "/", "this list"},
+	{"/ui/*", handle_page_file, no_parameters, NULL, NULL},
+	{"/", handle_index, no_parameters, "/",
+         "this list; to browsers, a page that shows profiles"},
 	{NULL, NULL, NULL, NULL, NULL},
 };
+
+static bool matches(const char *pattern, const char *path)
+{
+	size_t len = strlen(pattern);
+
+	if (pattern[len - 1] == '*')
+		return !strncmp(pattern, path, len - 1);
+	return !strcmp(pattern, path);
+}
 
 const struct route *route_find(const char *path)
 {
 	for (const struct route *route = routes; route->path; route++)
-		if (!strcmp(route->path, path))
+		if (matches(route->path, path))
 			return route;
 	return NULL;
 }

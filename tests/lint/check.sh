@@ -91,6 +91,7 @@ step "SPDX line in every file" licensed
 step "no file over $MAX_LINES lines" short_enough
 step "no // comments, no TODO" plain_comments
 step "daemon/layers" tests/lint/layers.sh
+step "modules of the page" tests/lint/modules.sh
 step "shellcheck" shellchecked
 step "Python 3.9 syntax" pythons_compile
 step "cppcheck" cppchecked

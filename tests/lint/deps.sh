@@ -21,7 +21,8 @@ debian_packages()
 		musl-tools ca-certificates git clang-format cppcheck shellcheck \
 		binutils dwz gfortran debuginfod libc6-dbg util-linux \
 		python3-numpy libopenblas0-pthread python3-greenlet python3-gevent \
-		libjemalloc2 libgoogle-perftools-dev libmimalloc-dev
+		libjemalloc2 libgoogle-perftools-dev libmimalloc-dev \
+		chromium python3-venv fonts-dejavu-core
 	has bpftool || { is_ubuntu && echo linux-tools-common linux-tools-generic || echo bpftool; }
 	has go || echo golang-go
 	has promtool || echo prometheus
@@ -39,7 +40,8 @@ fedora_packages()
 		libuv-devel jansson-devel binutils-devel zydis-devel uthash-devel check-devel curl python3 procps-ng \
 		iproute ca-certificates git-core clang-tools-extra cppcheck ShellCheck libasan libubsan \
 		glibc-static musl-gcc binutils dwz gcc-gfortran elfutils-debuginfod glibc-debuginfo util-linux \
-		python3-numpy python3-greenlet python3-gevent jemalloc gperftools-libs mimalloc
+		python3-numpy python3-greenlet python3-gevent jemalloc gperftools-libs mimalloc \
+		chromium dejavu-sans-fonts
 	has bpftool || echo bpftool
 	has go || echo golang
 	has promtool || echo golang-github-prometheus

@@ -29,6 +29,7 @@
 	SUITE(query)           \
 	SUITE(heap_query)      \
 	SUITE(cpu_timeline)    \
+	SUITE(page)            \
 	SUITE(maps)            \
 	SUITE(identity)        \
 	SUITE(procs)           \

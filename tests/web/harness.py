@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What every test of the page has: a browser page of its own over the one daemon.
+
+Whatever the page says on its console, throws, or asks of another host fails the test it happens in.
+"""
+
+import base64
+import contextlib
+import os
+import shutil
+import time
+import unittest
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+import daemon
+import workload
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+SCREENSHOTS = os.path.join(daemon.BUILD, "web-screenshots")
+PATIENCE = 60_000  # milliseconds: for what takes a hundredth of that on a quiet machine
+RECORDED = 6  # seconds of the workload's CPU time that tests can count on
+AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+       "resultTypes": ["violations"]}
+DROP = """([name, base64]) => {
+    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([bytes], name));
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+}"""
+
+
+def chromium():
+    return next((path for path in map(shutil.which, CHROMIUM) if path), None)
+
+
+def missing():
+    """Why the tests cannot run here, or None."""
+    if os.geteuid() != 0:
+        return "the tests of the page need root: sudo make test-web"
+    if not os.access(daemon.PROFD, os.X_OK):
+        return f"{daemon.PROFD} is missing: make build"
+    if not chromium():
+        return "chromium is missing: make deps"
+    return None
+
+
+class World:
+    """The browser, the daemon and the workload of the whole run."""
+
+    def __init__(self):
+        os.makedirs(SCREENSHOTS, exist_ok=True)
+        self.started = contextlib.ExitStack()  # each is ended, whether or not the one before it could be
+        try:
+            self.daemon = daemon.Daemon()
+            self.started.callback(self.daemon.stop)
+            self.spin = workload.Workload("spin60_30_10", 3600)
+            self.started.callback(lambda: self.spin.__exit__(None, None, None))
+            playwright = sync_playwright().start()
+            self.started.callback(playwright.stop)
+            # Root has no sandbox, and a container may have a small /dev/shm.
+            self.browser = playwright.chromium.launch(
+                executable_path=chromium(), args=["--no-sandbox", "--disable-dev-shm-usage"])
+            self.started.callback(self.browser.close)
+            self.wait_recorded()
+        except BaseException:
+            self.stop()
+            raise
+
+    def wait_recorded(self):
+        """Until the daemon has enough samples of the workload, however little it gets to run."""
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            answer = self.daemon.get(f"/timeline?last=10m&pid={self.spin.pid}").json()
+            if sum(row["total"] for row in answer["threads"]) >= RECORDED * 1e9:
+                return
+            time.sleep(0.5)
+        raise AssertionError(f"spin60_30_10 used less than {RECORDED} s of CPU time in 120 s")
+
+    def stop(self):
+        self.started.close()
+
+
+_world = None
+
+
+def world():
+    global _world
+    if _world is None:
+        _world = World()
+    return _world
+
+
+def stop():
+    global _world
+    if _world is not None:
+        _world.stop()
+        _world = None
+
+
+class Result(unittest.TextTestResult):
+    """One line per test with the time it took."""
+
+    def startTest(self, test):
+        self.began = time.monotonic()
+        super().startTest(test)
+
+    def addSuccess(self, test):
+        unittest.TestResult.addSuccess(self, test)
+        self.stream.writeln(f"ok {time.monotonic() - self.began:.1f} s")
+        self.stream.flush()
+
+    def getDescription(self, test):
+        return test.id()
+
+
+class WebTest(unittest.TestCase):
+    width, height, scheme = 1280, 900, "light"
+    expected = ()  # what may stand in the complaints
+
+    @classmethod
+    def setUpClass(cls):
+        cls.world = world()
+        cls.daemon, cls.spin = cls.world.daemon, cls.world.spin
+
+    def setUp(self):
+        self.complaints, self.requests = [], []
+        self.context = self.world.browser.new_context(
+            viewport={"width": self.width, "height": self.height}, color_scheme=self.scheme,
+            reduced_motion="reduce", accept_downloads=True)
+        self.context.set_default_timeout(PATIENCE)
+        self.page = self.context.new_page()
+        self.page.on("console", lambda message: message.type in ("warning", "error") and
+                     self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def tearDown(self):
+        try:
+            self.page.close()
+        finally:
+            self.context.close()
+        unexpected = [text for text in self.complaints if not any(part in text for part in self.expected)]
+        self.assertEqual(unexpected, [])
+        elsewhere = [url for url in self.requests if not url.startswith((self.daemon.url, "blob:", "data:"))]
+        self.assertEqual(elsewhere, [])
+
+    # ---- what tests do ----
+
+    def open(self, fragment="", wait=True):
+        """The page anew, as from a link; waits until it shows what that asks for."""
+        self.page.goto("about:blank")
+        self.requests.clear()
+        self.page.goto(f"{self.daemon.url}/#{fragment}")
+        if wait:
+            self.wait_shown()
+
+    def wait_shown(self):
+        """Until a profile is there, as a view or as the reason why there is none."""
+        self.page.wait_for_selector('#profile[aria-busy="false"] :is(#panel, #empty):not([hidden])')
+
+    def drop(self, data, name="dropped.pb.gz"):
+        """Drops a file onto the page."""
+        self.page.evaluate(DROP, [name, base64.b64encode(data).decode()])
+        self.page.wait_for_selector("#opened:not([hidden])")
+
+    def wait_for(self, expression, argument=None):
+        """Until the expression, or a function of the argument, is true in the page."""
+        # Not by Playwright's own, which asks the page to eval() the text: the page forbids that.
+        end = time.monotonic() + PATIENCE / 1000
+        while not self.page.evaluate(expression, argument):
+            self.assertLess(time.monotonic(), end, f"never came: {expression}")
+            self.page.wait_for_timeout(50)
+
+    def text(self, selector):
+        return self.page.locator(selector).inner_text()
+
+    def summary(self):
+        return self.text("#summary")
+
+    def state(self):
+        """The state as the page's address has it: key -> value."""
+        return self.page.evaluate("Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
+
+    def download(self, press):
+        """The bytes that press() makes the browser save, and their name."""
+        with self.page.expect_download() as saved:
+            press()
+        with open(saved.value.path(), "rb") as file:
+            return file.read(), saved.value.suggested_filename
+
+    def save(self, label):
+        self.page.locator(".menu-box > summary").click()
+        return self.download(lambda: self.page.locator(".menu button", has_text=label).click())
+
+    def screenshot(self, name):
+        self.page.screenshot(path=os.path.join(SCREENSHOTS, f"{name}.png"))
+
+    def violations(self):
+        """What axe finds wrong: rule, and the elements it is about."""
+        found = Axe().run(self.page, options=AXE).response["violations"]
+        return [f'{one["id"]}: {one["help"]}: {[node["target"] for node in one["nodes"]][:5]}' for one in found]

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * A profile, added up the way somebody asked for. The numbers are those of `go tool pprof`: a frame's
+ * self is what it was the leaf of, its total what it was anywhere on the path of, once for each sample
+ * however often it recurs.
+ *
+ * A Model has
+ *   type, unit, total, empty, isDiff (then also baseTotal)
+ *   frames     names and places (frames.js); self, total by frame (a diff: also baseSelf, baseTotal)
+ *   rows       numbers of the frames that a table has rows for
+ *   tree       of calls, from the outermost frame (tree.js)
+ *   sources    [{profile, options}] what it was made from: now, and then the base of a diff
+ */
+import { Frames, ROOT, locationFrames, taskFrame } from './frames.js';
+import { pruned } from './prune.js';
+import { TreeBuilder } from './tree.js';
+
+const TASKS = ['process', 'thread'];
+/* Filters by number; all others are by text. */
+const NUMBERS = { pid: 'pid', thread: 'tid' };
+
+/** The labels of a sample as an object. */
+export function labelsOf(profile, sample) {
+	const { labels, labelEnds } = profile.samples, found = {};
+	for (let i = labelEnds[sample]; i < labelEnds[sample + 1]; i++)
+		found[labels[i].key] = labels[i].text ?? labels[i].number;
+	return found;
+}
+
+/* As the daemon's filters do: comm is a process's or a thread's, a container may be cut short. */
+function matches(labels, filters) {
+	return Object.entries(filters).every(([name, wanted]) => {
+		if (wanted === undefined || wanted === '')
+			return true;
+		if (NUMBERS[name])
+			return labels[NUMBERS[name]] === Number(wanted);
+		if (name === 'comm')
+			return labels.comm === wanted || labels.thread === wanted;
+		if (name === 'container')
+			return String(labels.container ?? '').startsWith(wanted);
+		return labels[name] === wanted;
+	});
+}
+
+/* Sums by frame. `seen` says which sample a frame was counted for last, from 1. */
+class Sums {
+	constructor(count) {
+		this.self = new Float64Array(count);
+		this.total = new Float64Array(count);
+		this.seen = new Uint32Array(count);
+	}
+
+	addTotal(frame, value, sample) {
+		if (this.seen[frame] === sample + 1)
+			return;
+		this.seen[frame] = sample + 1;
+		this.total[frame] += value;
+	}
+}
+
+/** Walks the samples that are asked for; the one place that says which these are. */
+export class Selection {
+	constructor(profile, options) {
+		this.profile = profile;
+		this.options = options;
+		this.stacks = pruned(profile);
+		this.values = profile.samples.values[options.valueIndex ?? profile.defaultType];
+		const filters = options.filters ?? {};
+		this.filters = Object.values(filters).some((value) => value) ? filters : null;
+	}
+
+	/** Calls each(sample, value, first, end) with the range of its stack in this.stacks.list. */
+	forEach(each) {
+		const { ends } = this.stacks, starts = this.stacks.starts ?? ends;
+		for (let sample = 0; sample < this.profile.sampleCount; sample++) {
+			const value = this.values[sample];
+			if (!value)
+				continue;
+			if (this.filters && !matches(labelsOf(this.profile, sample), this.filters))
+				continue;
+			each(sample, value, starts[sample], ends[sample + 1]);
+		}
+	}
+}
+
+/* The tree, the sums and the total of one selection, all in one walk. */
+class Adding {
+	constructor(selection, frames) {
+		const { profile, options } = selection;
+		this.selection = selection;
+		this.frames = frames;
+		this.tasks = TASKS.includes(options.by) ? this.#taskFrames() : null;
+		this.kernel = options.kernel ?? true;
+		this.places = locationFrames(profile, frames, options.by, this.kernel);
+		/* Runs of one file or binary are one frame, and recursion is if asked to. */
+		this.folding = options.loops || options.by === 'file' || options.by === 'binary';
+		this.builder = new TreeBuilder();
+		this.sums = new Sums(frames.count);
+		this.total = 0;
+	}
+
+	#taskFrames() {
+		const { profile, options } = this.selection;
+		return Uint32Array.from({ length: profile.sampleCount },
+			(_, sample) => taskFrame(this.frames, options.by, labelsOf(profile, sample)));
+	}
+
+	run() {
+		this.selection.forEach((...sample) => this.#add(...sample));
+		return this;
+	}
+
+	#add(sample, value, first, end) {
+		const { ends, list } = this.places, stack = this.selection.stacks.list;
+		const { builder, sums } = this;
+		let node = 0, leaf = ROOT;
+		if (this.tasks) {
+			leaf = this.tasks[sample];
+			node = builder.child(node, leaf);
+			sums.addTotal(leaf, value, sample);
+			sums.self[leaf] += value;
+		}
+		const task = node;
+		for (let i = end - 1; i >= first; i--) {
+			for (let at = ends[stack[i]]; at < ends[stack[i] + 1]; at++) {
+				const frame = list[at];
+				if (!this.folding || frame !== leaf)
+					node = builder.child(node, frame);
+				leaf = frame;
+				sums.addTotal(frame, value, sample);
+			}
+		}
+		/* What had no frames but the kernel's is hidden with them. */
+		if (node === task && !this.kernel && first < end)
+			return this.#takeBack(leaf, value);
+		if (node !== task)
+			sums.self[leaf] += value;
+		builder.add(node, value);
+		this.total += Math.abs(value);
+	}
+
+	#takeBack(task, value) {
+		if (!this.tasks)
+			return;
+		this.sums.self[task] -= value;
+		this.sums.total[task] -= value;
+	}
+}
+
+function rowsOf(frames, total, taskCount) {
+	const rows = [];
+	const end = taskCount || frames.count;
+	for (let frame = ROOT + 1; frame < end; frame++)
+		if (total[frame])
+			rows.push(frame);
+	return Uint32Array.from(rows);
+}
+
+/**
+ * @param {Profile} profile
+ * @param {{valueIndex?: number, filters?: object, by?: string, loops?: boolean, kernel?: boolean}} options
+ *        loops: recursion of a frame into itself is one frame; kernel: false hides the kernel's frames
+ * @returns {Model}
+ */
+export function select(profile, options = {}) {
+	const frames = new Frames();
+	const adding = new Adding(new Selection(profile, options), frames).run();
+	const { type, unit } = profile.types[options.valueIndex ?? profile.defaultType];
+	const { self, total } = adding.sums;
+	const taskCount = adding.tasks ? Math.max(ROOT, ...adding.tasks) + 1 : 0;
+	self[ROOT] = adding.builder.self.array[0];
+	total[ROOT] = adding.total;
+	return {
+		type,
+		unit,
+		by: options.by || 'function',
+		total: adding.total,
+		empty: !adding.total,
+		isDiff: false,
+		frames: Object.assign(frames, { self, total }),
+		rows: rowsOf(frames, total, taskCount),
+		tree: adding.builder.finish(frames),
+		sources: [{ profile, options }],
+	};
+}
+
+/* Adds a model to a merged tree; returns the numbers that its frames have there. */
+function merge(model, frames, builder, add) {
+	const { tree } = model, nodes = new Uint32Array(tree.count);
+	const numbers = Uint32Array.from(model.frames.name, (_, frame) => frames.addFrom(model.frames, frame));
+	for (let node = 0; node < tree.count; node++) {
+		if (node)
+			nodes[node] = builder.child(nodes[tree.parent[node]], numbers[tree.frame[node]]);
+		if (tree.self[node])
+			add(nodes[node], tree.self[node]);
+	}
+	return numbers;
+}
+
+function moved(column, numbers, count, scale = 1) {
+	const target = new Float64Array(count);
+	column.forEach((value, frame) => { target[numbers[frame]] += value * scale; });
+	return target;
+}
+
+/**
+ * What changed from one model to another.
+ * @param {Model} base
+ * @param {Model} now
+ * @param {{scale?: number}} options base's values times this, so that intervals compare
+ * @returns {Model} its values are now's, those of the base are beside them
+ */
+export function diff(base, now, { scale = 1 } = {}) {
+	const frames = new Frames(), builder = new TreeBuilder(true);
+	const newNumbers = merge(now, frames, builder, (node, value) => builder.add(node, value, 0));
+	const baseNumbers = merge(base, frames, builder,
+		(node, value) => builder.add(node, 0, value * scale));
+	const { count } = frames, rows = new Set(Array.from(now.rows, (row) => newNumbers[row]));
+	base.rows.forEach((row) => rows.add(baseNumbers[row]));
+	Object.assign(frames, {
+		self: moved(now.frames.self, newNumbers, count),
+		total: moved(now.frames.total, newNumbers, count),
+		baseSelf: moved(base.frames.self, baseNumbers, count, scale),
+		baseTotal: moved(base.frames.total, baseNumbers, count, scale),
+	});
+	return {
+		type: now.type,
+		unit: now.unit,
+		by: now.by,
+		total: now.total,
+		baseTotal: base.total * scale,
+		empty: now.empty && base.empty,
+		isDiff: true,
+		scale,
+		frames,
+		rows: Uint32Array.from(rows),
+		tree: builder.finish(frames),
+		sources: [now.sources[0], base.sources[0]],
+	};
+}

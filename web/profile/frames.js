@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * Frames: what the boxes of a flame graph and the rows of a table are. What a frame is, is told by its
+ * name, as pprof does it: functions of one name are one frame.
+ */
+import { KERNEL, OTHER, PROCESS, kindOf } from './kinds.js';
+
+/** Number of the frame that stands for everything. */
+export const ROOT = 0;
+
+/** Frames by number, in columns that grow. */
+export class Frames {
+	constructor() {
+		this.numbers = new Map();
+		this.name = [];
+		this.file = [];
+		this.line = [];
+		this.binary = [];
+		this.kind = [];
+		this.add({ name: 'all', kind: OTHER }, '');
+	}
+
+	get count() {
+		return this.name.length;
+	}
+
+	/** The number of the frame of this key; a new one unless it is known. */
+	add({ name, file = '', line = 0, binary = '', kind }, key = name) {
+		let number = this.numbers.get(key);
+		if (number !== undefined)
+			return number;
+		number = this.name.length;
+		this.numbers.set(key, number);
+		this.name.push(name);
+		this.file.push(file);
+		this.line.push(line);
+		this.binary.push(binary);
+		this.kind.push(kind);
+		return number;
+	}
+
+	/** A frame of another table, in this one. */
+	addFrom(other, number) {
+		if (number === ROOT)
+			return ROOT;
+		return this.add({
+			name: other.name[number],
+			file: other.file[number],
+			line: other.line[number],
+			binary: other.binary[number],
+			kind: other.kind[number],
+		});
+	}
+}
+
+function baseName(path) {
+	return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/* Without `.`, `..` and `//`, as pprof writes paths. */
+function cleanPath(path) {
+	if (!path)
+		return '';
+	if (!/(^|\/)\.{0,2}(\/|$)/.test(path.slice(1)) && !path.startsWith('./'))
+		return path;
+	const parts = [];
+	for (const part of path.split('/')) {
+		if (part === '..' && parts.length && parts.at(-1) !== '..')
+			parts.pop();
+		else if (part === '..' ? path[0] !== '/' : part && part !== '.')
+			parts.push(part);
+	}
+	return (path[0] === '/' ? '/' : '') + parts.join('/') || '.';
+}
+
+/* Brackets around what is no file are there already. */
+function inBrackets(binary) {
+	if (!binary)
+		return '<unknown>';
+	return binary[0] === '[' ? binary : `[${baseName(binary)}]`;
+}
+
+/* Describes line `line` of a profile (-1: the location has none) in a binary; by what a frame is. */
+const DESCRIBE = {
+	function(fn, number, binary) {
+		return { name: fn.name || inBrackets(binary), file: fn.filename, line: fn.startLine };
+	},
+	line(fn, number, binary) {
+		const name = fn.name || inBrackets(binary);
+		const path = cleanPath(fn.filename);
+		const place = number ? `${path}:${number}` : path;
+		return {
+			name: fn.filename ? `${name} ${place}` : name,
+			file: fn.filename,
+			line: number,
+		};
+	},
+	file(fn, number, binary) {
+		return { name: cleanPath(fn.filename) || inBrackets(binary), file: fn.filename };
+	},
+	binary(fn, number, binary) {
+		return { name: binary || '<unknown>' };
+	},
+};
+
+/**
+ * The frames of every location of a profile, the outermost first.
+ * @returns {{ends: Uint32Array, list: Uint32Array}} location i has list[ends[i]] to list[ends[i + 1]]
+ */
+export function locationFrames(profile, frames, by, kernel) {
+	const describe = DESCRIBE[by] ?? DESCRIBE.function;
+	const { locations, lines, functions, mappings } = profile;
+	const ends = new Uint32Array(locations.count + 1), list = [];
+	const addLine = (line, binary) => {
+		const fn = functions[line < 0 ? 0 : lines.function[line]];
+		const frame = describe(fn, line < 0 ? 0 : lines.number[line], binary);
+		frame.binary = binary;
+		frame.kind = kindOf(binary, fn.name);
+		if (kernel || frame.kind !== KERNEL)
+			list.push(frames.add(frame));
+	};
+	for (let i = 1; i < locations.count; i++) {
+		const first = locations.lineEnds[i], end = locations.lineEnds[i + 1];
+		const binary = mappings[locations.mapping[i]].filename;
+		/* A binary is one frame, however much was inlined. */
+		if (first === end || by === 'binary')
+			addLine(-1, binary);
+		else
+			for (let line = end - 1; line >= first; line--)
+				addLine(line, binary);
+		ends[i + 1] = list.length;
+	}
+	return { ends, list: Uint32Array.from(list) };
+}
+
+/** The frame of the process or thread of a sample, from its labels as an object. */
+export function taskFrame(frames, by, labels) {
+	const comm = labels.comm ?? '[unknown]';
+	const name = by === 'thread' ? `${comm}/${labels.thread ?? '[unknown]'} (${labels.tid ?? '?'})` :
+		`${comm} (${labels.pid ?? '?'})`;
+	return frames.add({ name, kind: PROCESS }, `task ${name}`);
+}

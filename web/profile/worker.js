@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/** Reads profiles away from the page's thread: in comes an ArrayBuffer, out goes {profile} or {error}. */
+import { decodeHere } from './profile.js';
+
+/* Columns change hands without a copy. */
+function columnsOf(value, found = new Set()) {
+	if (ArrayBuffer.isView(value))
+		found.add(value.buffer);
+	else if (Array.isArray(value) ? ArrayBuffer.isView(value[0]) : value && typeof value === 'object')
+		Object.values(value).forEach((part) => columnsOf(part, found));
+	return found;
+}
+
+addEventListener('message', async ({ data }) => {
+	try {
+		const profile = await decodeHere(new Uint8Array(data));
+		postMessage({ profile }, [...columnsOf(profile)]);
+	} catch (error) {
+		postMessage({ error: error.message });
+	}
+});

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * Asking the daemon. All addresses are relative, so that the page works below a proxy's prefix, and every
+ * failure is an Error with one line for people: the daemon's own where it gave one.
+ */
+
+const MAX_ERROR_TEXT = 600;
+
+async function refusal(response) {
+	const text = (await response.text()).trim().slice(0, MAX_ERROR_TEXT);
+	return Object.assign(new Error(text || `the daemon answered ${response.status}`), { status: response.status });
+}
+
+async function ask(address, options) {
+	let response;
+	try {
+		response = await fetch(address, { cache: 'no-store', ...options });
+	} catch (error) {
+		if (error.name === 'AbortError')
+			throw error;
+		throw new Error('the daemon does not answer; is it running?');
+	}
+	if (!response.ok)
+		throw await refusal(response);
+	return response;
+}
+
+export async function getJson(address, options) {
+	return (await ask(address, options)).json();
+}
+
+export async function getBytes(address, options) {
+	return (await ask(address, options)).arrayBuffer();
+}
+
+/** The list of what this daemon serves, as text. */
+export async function getIndex() {
+	return (await ask('./', { headers: { Accept: 'text/plain' } })).text();
+}
+
+/* Each source of samples that works is a kind of profile. */
+function kindsOf(status) {
+	return status.sources.filter(({ on }) => on).map(({ name }) => name);
+}
+
+/**
+ * What this daemon can do.
+ * @returns {Promise<{status: object, index: string, kinds: string[], has: function(string): boolean}>}
+ */
+export async function getAbilities() {
+	const [status, index] = await Promise.all([getJson('status'), getIndex()]);
+	const served = new Set([...index.matchAll(/^\s+\/([a-z]+)\b/gm)].map((found) => found[1]));
+	return { status, index, kinds: kindsOf(status), has: (path) => served.has(path) };
+}
