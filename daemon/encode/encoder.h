@@ -45,11 +45,12 @@ struct encoder {
 	const char *content_type;
 	const char *suffix; /* of a downloaded file, with its dot; "" when it is meant to be read at
 	                       once */
+	bool timed;         /* tells when samples were taken: wants tasks told apart by at_ms */
 	int (*encode)(const struct profile *profile, const struct encode_options *options,
 	              struct buf *out);
 };
 
-#define ENCODERS(ENCODER) ENCODER(pprof) ENCODER(folded) ENCODER(text)
+#define ENCODERS(ENCODER) ENCODER(pprof) ENCODER(perfetto) ENCODER(folded) ENCODER(text)
 
 #define ENCODER(name) extern const struct encoder encoder_##name;
 ENCODERS(ENCODER)

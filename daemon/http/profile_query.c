@@ -221,6 +221,8 @@ int profile_query_read(const struct query *query, uint64_t now_unix_ns, uint64_t
 	if (!err)
 		err = format_query_read(query, &profile.format, ret_refusal);
 	if (!err)
+		profile.selection.timed = profile.format.encoder->timed;
+	if (!err)
 		*ret_profile = profile;
 	return err;
 }

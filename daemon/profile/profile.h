@@ -81,6 +81,7 @@ struct task {
 	uint32_t gil;            /* string: "held", "released" or "none"; none when not known */
 	uint32_t memory;         /* string: which memory grew: "anon" ...; none otherwise */
 	uint32_t parent;         /* pid of the process that started it; 0: not known */
+	uint32_t at_ms; /* when, after the profile's start; 0 where times are not told apart */
 };
 
 struct sample {

@@ -5,6 +5,7 @@
  */
 #include "profile/select.h"
 
+#include "base/clock.h"
 #include "profile/filter.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ struct merge {
 	/* The builder's id by the slice's; 0 while it has none. */
 	uint32_t *mappings, *locations, *functions, *nodes, *tasks;
 	uint32_t *kept; /* by the slice's task */
+	uint32_t at_ms; /* of its tasks */
 };
 
 static uint32_t merge_string(const struct merge *merge, uint32_t string)
@@ -88,6 +90,7 @@ static void merge_tasks(const struct merge *merge)
 		task.python_version = merge_string(merge, task.python_version);
 		task.gil = merge_string(merge, task.gil);
 		task.memory = merge_string(merge, task.memory);
+		task.at_ms = merge->at_ms;
 		merge->tasks[id] = builder_task(merge->into, &task);
 	}
 }
@@ -151,16 +154,17 @@ static void merge_samples(const struct merge *merge)
 
 /* The idle task was only counted; its ticks become what they would have been as samples. It is
  * selected like any other, hence after it was made. */
-static void merge_idle(struct builder *into, const struct profile *slice,
-                       const struct filter *filter)
+static void merge_idle(const struct merge *merge)
 {
+	struct builder *into = merge->into;
+	const struct profile *slice = merge->slice;
 	uint64_t values[PROFILE_VALUES] = {slice->ticks.idle};
 	uint32_t name = builder_text(into, "[idle]");
 	struct mapping mapping = {.path = name, .kind = MAPPING_PSEUDO};
-	struct task task = {.comm = name};
+	struct task task = {.comm = name, .at_ms = merge->at_ms};
 	uint32_t location;
 
-	if (builder_error(into) || !filter_takes(filter, builder_view(into), &task))
+	if (builder_error(into) || !filter_takes(merge->filter, builder_view(into), &task))
 		return;
 	if (slice->type_count > 1)
 		values[slice->type_count - 1] = slice->ticks.idle * slice->period;
@@ -169,9 +173,9 @@ static void merge_idle(struct builder *into, const struct profile *slice,
 }
 
 static int merge_slice(struct builder *into, const struct profile *slice,
-                       const struct filter *filter)
+                       const struct filter *filter, uint32_t at_ms)
 {
-	struct merge merge = {.into = into, .slice = slice, .filter = filter};
+	struct merge merge = {.into = into, .slice = slice, .filter = filter, .at_ms = at_ms};
 	_cleanup_free_ uint32_t *ids =
 		calloc((size_t)slice->mapping_count + slice->location_count +
 	                       slice->function_count + slice->node_count + slice->task_count * 2,
@@ -191,9 +195,14 @@ static int merge_slice(struct builder *into, const struct profile *slice,
 	for (uint32_t i = 1; i < slice->comment_count; i++)
 		builder_comment(into, profile_string(slice, slice->comments[i]));
 	if (filter->selection->idle && slice->ticks.idle)
-		merge_idle(into, slice, filter);
+		merge_idle(&merge);
 	builder_ticks(into, &slice->ticks);
 	return builder_error(into);
+}
+
+static uint32_t ms_between(const struct profile *first, const struct profile *slice)
+{
+	return (uint32_t)((slice->start_mono_ns - first->start_mono_ns) / NSEC_PER_MSEC);
 }
 
 static bool same_type(const struct profile *a, const struct value_type *x, const struct profile *b,
@@ -250,7 +259,8 @@ int select_merge(struct builder *into, struct profile *const *slices, size_t sli
 	if (!err)
 		err = filter_init(&filter, selection, slices, slice_count);
 	for (size_t i = 0; i < slice_count && !err; i++)
-		err = merge_slice(into, slices[i], &filter);
+		err = merge_slice(into, slices[i], &filter,
+		                  selection->timed ? ms_between(first, slices[i]) : 0);
 	if (err)
 		return err;
 	builder_time(into, first->start_mono_ns, first->start_wall_ns,

@@ -64,9 +64,9 @@ for file in $(find . -type f \( -name '*.js' -o -name '*.css' -o -name '*.html' 
 	head -3 "$file" | grep -q 'SPDX-License-Identifier: ' || [ "$file" = index.html ] || complain "$file: no SPDX line"
 done
 
-# What turns text into markup or code, and what reaches for another host.
+# What turns text into markup or code, and what reaches for another host. One does, when somebody asks it to.
 forbidden='innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|https?://'
-if modules | xargs grep -nE "$forbidden" | grep -v 'http://www.w3.org/'; then
+if modules | xargs grep -nE "$forbidden" | grep -v 'http://www.w3.org/' | grep -v '^shell/perfetto.js:.*https://ui\.perfetto\.dev'; then
 	complain "the lines above make markup or code of text, or name another host"
 fi
 if grep -nE '<[^>]*[[:space:]](style|on[a-z]+)=' index.html; then

@@ -24,6 +24,7 @@
 	SUITE(recorder)        \
 	SUITE(history)         \
 	SUITE(pprof)           \
+	SUITE(perfetto)        \
 	SUITE(folded)          \
 	SUITE(text_table)      \
 	SUITE(query)           \

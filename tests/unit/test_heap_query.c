@@ -74,7 +74,7 @@ static const struct {
 	{"pid=7&format=folded", NULL},
 	{"pid=7&format=text&by=line&sort=cum&rows=3", NULL},
 	{"pid=7&by=line", "by=line is of format=text"},
-	{"pid=7&format=svg", "pprof, folded, text"},
+	{"pid=7&format=svg", "pprof, perfetto, folded, text"},
 	{"pid=7&last=5m", "accepted here: pid, seconds, rate, leaks, peak, budget, force, format"},
 };
 

@@ -215,7 +215,7 @@ static const struct {
 	{"children=1&tid=7", "children=1 needs pid="},
 	{"pid=7&children=2", "children=2"},
 	{"format=folded", NULL},
-	{"format=svg", "pprof, folded, text"},
+	{"format=svg", "pprof, perfetto, folded, text"},
 	{"format=", "pprof"},
 	{"sort=cum&rows=10&format=text", NULL},
 	{"by=line&format=text", NULL},

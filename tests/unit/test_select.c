@@ -4,6 +4,7 @@
  */
 #include "tests/unit/suites.h"
 
+#include "base/clock.h"
 #include "profile/select.h"
 
 #include <errno.h>
@@ -255,6 +256,32 @@ START_TEST(shows_loops_or_not)
 }
 END_TEST
 
+START_TEST(tells_slices_apart)
+{
+	_cleanup_(builder_freep) struct builder *together = builder_new(), *apart = builder_new();
+	struct selection selection = {0};
+	struct profile *slices[] = {slice(100, false, "samples"),
+	                            slice(100 + 5 * NSEC_PER_MSEC, true, "samples")};
+	uint32_t late = 0;
+
+	ck_assert_int_eq(select_merge(together, slices, 2, &selection), 0);
+	selection.timed = true;
+	ck_assert_int_eq(select_merge(apart, slices, 2, &selection), 0);
+	ck_assert_uint_eq(builder_view(apart)->task_count - 1,
+	                  2 * (builder_view(together)->task_count - 1));
+	ck_assert_uint_eq(count(builder_view(apart)), count(builder_view(together)));
+	for (uint32_t i = 1; i < builder_view(apart)->task_count; i++) {
+		uint32_t at_ms = builder_view(apart)->tasks[i].at_ms;
+
+		ck_assert(at_ms == 0 || at_ms == 5);
+		late += at_ms == 5;
+	}
+	ck_assert_uint_eq(late, builder_view(together)->task_count - 1);
+	profile_unref(slices[0]);
+	profile_unref(slices[1]);
+}
+END_TEST
+
 START_TEST(refuses_other_types)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -281,6 +308,7 @@ Suite *select_suite(void)
 	tcase_add_test(tests, idle_has_time);
 	tcase_add_test(tests, task_comes_along);
 	tcase_add_loop_test(tests, shows_loops_or_not, 0, sizeof(loop_views) / sizeof(*loop_views));
+	tcase_add_test(tests, tells_slices_apart);
 	tcase_add_test(tests, refuses_other_types);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Saving what is shown: the profile itself, for pprof and speedscope, or the view as text or picture.
+ * Saving what is shown: the profile itself, for pprof, speedscope and Perfetto, or the view as text or picture.
  */
 import { element } from '../dom.js';
 import { toFolded } from '../profile/folded.js';
+import { getBytes } from './daemon.js';
+import { openInPerfetto } from './perfetto.js';
 
 const KEEP_URL = 60_000; // milliseconds: a browser may ask where to save
 
@@ -19,6 +21,8 @@ export class Exports {
 		this.page = page;
 		this.entries = [
 			['pprof (.pb.gz)', () => this.page.source.shown, () => this.#pprof()],
+			['Perfetto trace (.pftrace.gz)', () => this.page.source.shown?.address, async () => save(this.#title('pftrace.gz'), await this.#trace())],
+			['Open in Perfetto', () => this.page.source.shown, () => openInPerfetto(this.#title('pftrace.gz'), () => this.#trace())],
 			['Folded stacks', () => this.page.model(), () => save(this.#name('folded'), toFolded(this.page.model()), 'text/plain')],
 			['SVG picture', () => this.page.view()?.toSvg, () => save(this.#name('svg'), this.page.view().toSvg(), 'image/svg+xml')],
 			['PNG picture', () => this.page.view()?.toPng, async () => save(this.#name('png'), await this.page.view().toPng())],
@@ -41,10 +45,19 @@ export class Exports {
 		return `${base}-${this.page.state().view || 'flame'}.${suffix}`;
 	}
 
+	/* Of the profile itself, whatever the view: a file's own, where it is one. */
+	#title(suffix) {
+		return this.page.source.shown.name ?? `profd-${location.hostname}-${this.page.state().kind || 'cpu'}.${suffix}`;
+	}
+
 	#pprof() {
-		const { shown } = this.page.source;
-		const kind = this.page.state().kind || 'cpu';
-		save(shown.name ?? `profd-${location.hostname}-${kind}.pb.gz`, shown.bytes, 'application/octet-stream');
+		save(this.#title('pb.gz'), this.page.source.shown.bytes, 'application/octet-stream');
+	}
+
+	/* What was recorded, over time; of a file the profile, which Perfetto reads as well. */
+	async #trace() {
+		const { address, bytes } = this.page.source.shown;
+		return address ? getBytes(`${address}&format=perfetto`) : bytes;
 	}
 
 	#fill() {

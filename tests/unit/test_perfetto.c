@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Traces for Perfetto, read back packet by packet.
+ */
+#include "tests/unit/suites.h"
+
+#include "encode/encoder.h"
+#include "profile/builder.h"
+#include "proto/perfetto_trace.pb-c.h"
+
+#include <string.h>
+#include <zlib.h>
+
+enum { MAX_PLAIN_BYTES = 1 << 20, MAX_ROWS = 64 };
+
+typedef void build_fn(struct builder *builder);
+
+/* What was interned, by its number, and the rest in the order it came. */
+struct told {
+	Perfetto__Protos__Trace *trace;
+	const Perfetto__Protos__InternedString *names[MAX_ROWS], *sources[MAX_ROWS];
+	const Perfetto__Protos__Frame *frames[MAX_ROWS];
+	const Perfetto__Protos__Callstack *callstacks[MAX_ROWS];
+	const Perfetto__Protos__TracePacket *samples[MAX_ROWS];
+	size_t sample_count;
+	const Perfetto__Protos__ProcessTree__Process *processes[MAX_ROWS];
+	const Perfetto__Protos__ProcessTree__Thread *threads[MAX_ROWS];
+	size_t process_count, thread_count;
+};
+
+static Perfetto__Protos__Trace *encoded(build_fn *build)
+{
+	static uint8_t plain[MAX_PLAIN_BYTES];
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	_cleanup_(profile_unrefp) struct profile *profile = NULL;
+	_cleanup_(buf_release) struct buf out = BUF_INIT;
+	struct encode_options options = {0};
+	uLongf length = 0;
+	z_stream stream = {0};
+
+	build(builder);
+	ck_assert_int_eq(builder_seal(builder, &profile), 0);
+	ck_assert_int_eq(encoder_find("perfetto")->encode(profile, &options, &out), 0);
+	stream.next_in = out.data;
+	stream.avail_in = (unsigned int)out.len;
+	stream.next_out = plain;
+	stream.avail_out = sizeof(plain);
+	ck_assert_int_eq(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);
+	ck_assert_int_eq(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	length = stream.total_out;
+	inflateEnd(&stream);
+	return perfetto__protos__trace__unpack(NULL, length, plain);
+}
+
+static void take(struct told *told, const Perfetto__Protos__TracePacket *packet)
+{
+	const Perfetto__Protos__InternedData *data = packet->interned_data;
+
+	for (size_t i = 0; data && i < data->n_function_names; i++)
+		told->names[data->function_names[i]->iid] = data->function_names[i];
+	for (size_t i = 0; data && i < data->n_source_paths; i++)
+		told->sources[data->source_paths[i]->iid] = data->source_paths[i];
+	for (size_t i = 0; data && i < data->n_frames; i++)
+		told->frames[data->frames[i]->iid] = data->frames[i];
+	for (size_t i = 0; data && i < data->n_callstacks; i++)
+		told->callstacks[data->callstacks[i]->iid] = data->callstacks[i];
+	if (packet->process_tree && packet->process_tree->n_processes)
+		told->processes[told->process_count++] = packet->process_tree->processes[0];
+	if (packet->process_tree && packet->process_tree->n_threads)
+		told->threads[told->thread_count++] = packet->process_tree->threads[0];
+	if (packet->stack_sample)
+		told->samples[told->sample_count++] = packet;
+}
+
+static struct told read_back(build_fn *build)
+{
+	struct told told = {.trace = encoded(build)};
+
+	ck_assert_ptr_nonnull(told.trace);
+	for (size_t i = 0; i < told.trace->n_packet; i++) {
+		ck_assert_uint_eq(told.trace->packet[i]->trusted_packet_sequence_id, 1);
+		ck_assert_uint_eq(told.trace->packet[i]->sequence_flags, i ? 2 : 3);
+		take(&told, told.trace->packet[i]);
+	}
+	return told;
+}
+
+static void forget(struct told *told)
+{
+	perfetto__protos__trace__free_unpacked(told->trace, NULL);
+}
+
+static void check_frame(const struct told *told, uint64_t iid, const char *name, const char *source,
+                        uint32_t line)
+{
+	const Perfetto__Protos__Frame *frame = told->frames[iid];
+	const Perfetto__Protos__InternedString *text = told->names[frame->function_name_id];
+
+	ck_assert_mem_eq(text->str.data, name, strlen(name));
+	ck_assert_uint_eq(text->str.len, strlen(name));
+	ck_assert_uint_eq(frame->line_number, line);
+	ck_assert_int_eq(frame->has_source_path_iid, source != NULL);
+	if (source)
+		ck_assert_mem_eq(told->sources[frame->source_path_iid]->str.data, source,
+		                 strlen(source));
+}
+
+static uint32_t function(struct builder *builder, const char *name)
+{
+	return builder_function(builder,
+	                        &(struct function){.name = builder_text(builder, name),
+	                                           .filename = builder_text(builder, "a.c")});
+}
+
+/* main -> caller with an inlined call -> code without a name, twice a second apart; then as another
+ * program in the same process. */
+static void build_calls(struct builder *builder)
+{
+	struct mapping file = {.path = builder_text(builder, "/bin/a")};
+	uint32_t mapping, main_at, inlined_at, node;
+	struct task task = {.pid = 7, .tid = 8, .parent = 5};
+
+	builder_value_type(builder, "samples", "count");
+	builder_value_type(builder, "cpu", "nanoseconds");
+	builder_time(builder, 1000 * 1000, 2000 * 1000, 3000ull * 1000 * 1000);
+	mapping = builder_mapping(builder, &file);
+	main_at = builder_location(builder, mapping, 0x10);
+	builder_line(builder, main_at, function(builder, "main"), 3);
+	inlined_at = builder_location(builder, mapping, 0x20);
+	builder_line(builder, inlined_at, function(builder, "in\xff"), 5);
+	builder_line(builder, inlined_at, function(builder, "caller"), 9);
+	node = builder_node(builder, 0, main_at);
+	node = builder_node(builder, node, inlined_at);
+	node = builder_node(builder, node, builder_location(builder, mapping, 0x30));
+	task.comm = task.thread = builder_text(builder, "before");
+	builder_sample(builder, node, builder_task(builder, &task), (uint64_t[]){1, 10, 0, 0});
+	task.comm = task.thread = builder_text(builder, "after");
+	task.at_ms = 1000;
+	builder_sample(builder, node, builder_task(builder, &task), (uint64_t[]){2, 20, 0, 0});
+}
+
+START_TEST(writes_call_paths)
+{
+	struct told told = read_back(build_calls);
+	const Perfetto__Protos__Callstack *callstack;
+
+	ck_assert_uint_eq(told.sample_count, 2);
+	callstack = told.callstacks[told.samples[0]->stack_sample->callstack_iid];
+	ck_assert_uint_eq(callstack->n_frame_ids, 4);
+	check_frame(&told, callstack->frame_ids[0], "main", "a.c", 3);
+	check_frame(&told, callstack->frame_ids[1], "caller", "a.c", 9);
+	check_frame(&told, callstack->frame_ids[2], "in\xef\xbf\xbd", "a.c", 5);
+	check_frame(&told, callstack->frame_ids[3], "[unknown]", NULL, 0);
+	forget(&told);
+}
+END_TEST
+
+START_TEST(writes_weights_and_times)
+{
+	struct told told = read_back(build_calls);
+
+	for (size_t i = 0; i < 2; i++) {
+		const Perfetto__Protos__StackSample *sample = told.samples[i]->stack_sample;
+
+		ck_assert_uint_eq(sample->primary_weight, (i + 1) * 10);
+		ck_assert_uint_eq(sample->n_follower_weights, 1);
+		ck_assert_uint_eq(sample->follower_weights[0], i + 1);
+		ck_assert_uint_eq(sample->task_context->pid, 7);
+		ck_assert_uint_eq(sample->task_context->tid, 8);
+		ck_assert_uint_eq(told.samples[i]->timestamp,
+		                  1000 * 1000 + i * 1000ull * 1000 * 1000);
+	}
+	forget(&told);
+}
+END_TEST
+
+START_TEST(tells_the_last_name)
+{
+	struct told told = read_back(build_calls);
+
+	ck_assert_uint_eq(told.process_count, 1);
+	ck_assert_uint_eq(told.thread_count, 1);
+	ck_assert_str_eq(told.processes[0]->cmdline[0], "after");
+	ck_assert_int_eq(told.processes[0]->ppid, 5);
+	ck_assert_str_eq(told.threads[0]->name, "after");
+	ck_assert_int_eq(told.threads[0]->tgid, 7);
+	forget(&told);
+}
+END_TEST
+
+static void build_nothing(struct builder *builder)
+{
+	(void)builder;
+}
+
+/* The empty path, and no value types. */
+static void build_empty_path(struct builder *builder)
+{
+	builder_sample(builder, 0, 0, (uint64_t[PROFILE_VALUES]){0});
+}
+
+START_TEST(survives_nothing)
+{
+	struct told told = read_back(build_nothing);
+
+	ck_assert_uint_eq(told.sample_count, 0);
+	forget(&told);
+	told = read_back(build_empty_path);
+	ck_assert_uint_eq(told.sample_count, 1);
+	ck_assert(!told.samples[0]->stack_sample->has_callstack_iid);
+	ck_assert(!told.samples[0]->stack_sample->has_primary_weight);
+	forget(&told);
+}
+END_TEST
+
+Suite *perfetto_suite(void)
+{
+	Suite *suite = suite_create("perfetto");
+	TCase *tests = tcase_create("perfetto");
+
+	suite_add_tcase(suite, tests);
+	tcase_add_test(tests, writes_call_paths);
+	tcase_add_test(tests, writes_weights_and_times);
+	tcase_add_test(tests, tells_the_last_name);
+	tcase_add_test(tests, survives_nothing);
+	return suite;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * Shows a trace in Perfetto's page, in a window of its own. It gets there as a message from window to window: the
+ * trace does not leave the browser. That page answers PING with PONG once it listens, and then takes one trace.
+ */
+const PERFETTO = 'https://ui.perfetto.dev';
+const ASK_EVERY = 100, PATIENCE = 60_000; // milliseconds
+
+/* Until the page in that window says that it listens; it does not say so unless asked. */
+function listens(target) {
+	return new Promise((resolve, reject) => {
+		const end = performance.now() + PATIENCE;
+		const stop = (settle, value) => {
+			clearInterval(timer);
+			removeEventListener('message', heard);
+			settle(value);
+		};
+		const heard = ({ source, origin, data }) => {
+			if (source === target && origin === PERFETTO && data === 'PONG')
+				stop(resolve);
+		};
+		const timer = setInterval(() => {
+			if (target.closed)
+				stop(reject, new Error('the window of Perfetto was closed before it had the trace'));
+			else if (performance.now() > end)
+				stop(reject, new Error(`${PERFETTO} does not answer; save the trace and open it there`));
+			else
+				target.postMessage('PING', '*');
+		}, ASK_EVERY);
+		addEventListener('message', heard);
+	});
+}
+
+/**
+ * To be called while a click is handled, or the browser lets no window open.
+ * @param {string} title
+ * @param {function(): Promise<ArrayBuffer>} fetchTrace
+ */
+export async function openInPerfetto(title, fetchTrace) {
+	const target = open(PERFETTO);
+	if (!target)
+		throw new Error('the browser blocks the window of Perfetto; allow it for this page');
+	const [buffer] = await Promise.all([fetchTrace(), listens(target)]);
+	target.postMessage({ perfetto: { buffer, title } }, PERFETTO);
+}
