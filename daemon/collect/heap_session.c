@@ -29,7 +29,7 @@ static void run_job(struct job *job);
 static void on_job(struct job *job);
 
 struct heap_session *heap_session_new(struct heap_shared *shared, const struct heap_ask *ask,
-                                      struct heap_watch *watch, int slot, uint32_t serial)
+                                      struct heap_watch *watch, uint32_t serial)
 {
 	struct heap_session *session = calloc(1, sizeof(*session));
 
@@ -40,8 +40,8 @@ struct heap_session *heap_session_new(struct heap_shared *shared, const struct h
 		.shared = shared,
 		.watch = watch,
 		.ask = *ask,
-		.state = HEAP_OVER,
-		.slot = slot,
+		.state = HEAP_WAITING,
+		.slot = -1,
 		.serial = serial,
 		.pidfd = -1,
 	};
@@ -205,7 +205,7 @@ static void on_job(struct job *job)
 		start_watching(session);
 }
 
-void heap_session_open(struct heap_session *session)
+void heap_session_open(struct heap_session *session, int slot)
 {
 	const struct heap_target target = {
 		.pid = session->ask.pid,
@@ -216,6 +216,7 @@ void heap_session_open(struct heap_session *session)
 	struct heap_shared *shared = session->shared;
 	int err = 0;
 
+	session->slot = slot;
 	session->pidfd = (int)syscall(SYS_pidfd_open, session->ask.pid, 0);
 	if (session->pidfd < 0)
 		err = -ESRCH;
@@ -272,6 +273,10 @@ void heap_session_tick(struct heap_session *session, uint64_t now)
 void heap_session_end(struct heap_session *session, enum heap_end end)
 {
 	switch (session->state) {
+	case HEAP_WAITING:
+		session->state = HEAP_OVER;
+		heap_session_explain(session, -ESRCH);
+		break;
 	case HEAP_WATCHING:
 		heap_session_note(session, end);
 		close_session(session);

@@ -2,6 +2,7 @@
 /*
  * struct heap_session - one heap profile, from the question to the answer:
  *
+ *   WAITING    until the one before of the same process, whom nobody waits for any more, has closed
  *   OPENING    on the lane: find the allocator, attach what counts calls
  *   COUNTING   for a moment; then it is known what it will cost, and refused or not
  *   ATTACHING  on the lane: the probes that sample, in the place of the one that counts
@@ -31,6 +32,7 @@ struct heap_shared {
 };
 
 enum heap_state {
+	HEAP_WAITING, /* without a slot; heaps.c gives it one, or refuses it */
 	HEAP_OPENING,
 	HEAP_COUNTING,
 	HEAP_ATTACHING,
@@ -46,7 +48,7 @@ struct heap_session {
 	struct heap_watch *watch; /* NULL: nobody waits any more */
 	struct heap_ask ask;
 	enum heap_state state;
-	int slot; /* -1: refused from the beginning */
+	int slot; /* -1: never had one */
 	uint32_t serial;
 	bool holds_exec, job_running;
 	bool ended; /* before it was watched */
@@ -60,10 +62,9 @@ struct heap_session {
 	uint64_t state_mono_ns; /* when this state began */
 };
 
-/* NULL when out of memory. With `slot` -1 it only is to tell of a refusal; see
- * heap_session_refuse(). */
+/* Waits for a slot. NULL when out of memory. */
 struct heap_session *heap_session_new(struct heap_shared *shared, const struct heap_ask *ask,
-                                      struct heap_watch *watch, int slot, uint32_t serial);
+                                      struct heap_watch *watch, uint32_t serial);
 /* Only when over. */
 void heap_session_free(struct heap_session *session);
 /* What to answer when it has closed. */
@@ -71,7 +72,8 @@ __attribute__((format(printf, 3, 4))) void heap_session_refuse(struct heap_sessi
                                                                int err, const char *format, ...);
 /* The same in words for an error. */
 void heap_session_explain(struct heap_session *session, int err);
-void heap_session_open(struct heap_session *session);
+/* Of one that waits. */
+void heap_session_open(struct heap_session *session, int slot);
 /* Some times a second, and after events were taken. */
 void heap_session_tick(struct heap_session *session, uint64_t now);
 /* Ends it early, whatever it does; nobody waits when `watch` was taken away before. */

@@ -106,6 +106,51 @@ static void answer(struct heaps *heaps, struct heap_session *session)
 	session->result.profile = NULL;
 }
 
+/* A slot that is free, or -1. */
+static int find_slot(const struct heaps *heaps)
+{
+	uint32_t used = 0;
+
+	for (const struct heap_session *session = heaps->sessions; session; session = session->next)
+		if (session->slot >= 0)
+			used |= 1u << session->slot;
+	for (int slot = 0; slot < MAX_HEAP_SESSIONS; slot++)
+		if (!(used & 1u << slot))
+			return slot;
+	return -1;
+}
+
+/* Who has the process; NULL: nobody. */
+static const struct heap_session *holder_of(const struct heaps *heaps, uint32_t pid)
+{
+	for (const struct heap_session *session = heaps->sessions; session; session = session->next)
+		if (session->slot >= 0 && session->ask.pid == pid)
+			return session;
+	return NULL;
+}
+
+/* Opens one that waits, refuses it, or lets it wait: taking probes off takes some time after
+ * somebody has hung up, and who asks again meanwhile has done nothing wrong. */
+static void admit(struct heaps *heaps, struct heap_session *session)
+{
+	const struct heap_session *holder = holder_of(heaps, session->ask.pid);
+	int slot = find_slot(heaps);
+
+	if (holder && !holder->watch)
+		return;
+	if (!holder && slot >= 0) {
+		heap_session_open(session, slot);
+		return;
+	}
+	if (holder)
+		heap_session_refuse(session, -EBUSY, "process %u is being watched already",
+		                    session->ask.pid);
+	else
+		heap_session_refuse(session, -EBUSY, "%d processes are being watched already",
+		                    MAX_HEAP_SESSIONS);
+	session->state = HEAP_OVER;
+}
+
 /* Answers and forgets the sessions that are over. */
 static void reap(struct heaps *heaps)
 {
@@ -134,8 +179,12 @@ static void on_tick(uv_timer_t *timer)
 	uint64_t now = clock_mono_ns();
 
 	read_events(heaps);
-	for (struct heap_session *session = heaps->sessions; session; session = session->next)
-		heap_session_tick(session, now);
+	for (struct heap_session *session = heaps->sessions; session; session = session->next) {
+		if (session->state == HEAP_WAITING)
+			admit(heaps, session);
+		else
+			heap_session_tick(session, now);
+	}
 	reap(heaps);
 	if (++heaps->ticks % EXPIRE_TICKS == 0)
 		heap_standing_expire(heaps->standing);
@@ -165,46 +214,17 @@ static void on_listening(void *ctx)
 	set_pace(ctx);
 }
 
-/* A slot that is free, or -1; `*ret_busy` when the process is being watched. */
-static int find_slot(const struct heaps *heaps, uint32_t pid, bool *ret_busy)
-{
-	uint32_t used = 0;
-
-	*ret_busy = false;
-	for (const struct heap_session *session = heaps->sessions; session;
-	     session = session->next) {
-		if (session->slot < 0)
-			continue;
-		used |= 1u << session->slot;
-		*ret_busy |= session->ask.pid == pid;
-	}
-	for (int slot = 0; slot < MAX_HEAP_SESSIONS; slot++)
-		if (!(used & 1u << slot))
-			return slot;
-	return -1;
-}
-
 int heaps_start(struct heaps *heaps, const struct heap_ask *ask, struct heap_watch *watch)
 {
-	struct heap_session *session;
-	bool busy;
-	int slot = find_slot(heaps, ask->pid, &busy);
+	struct heap_session *session =
+		heap_session_new(&heaps->shared, ask, watch, ++heaps->last_serial);
 
-	session = heap_session_new(&heaps->shared, ask, watch, busy ? -1 : slot,
-	                           ++heaps->last_serial);
 	if (!session)
 		return -ENOMEM;
 	session->next = heaps->sessions;
 	heaps->sessions = session;
 	set_pace(heaps);
-	if (busy)
-		heap_session_refuse(session, -EBUSY, "process %u is being watched already",
-		                    ask->pid);
-	else if (slot < 0)
-		heap_session_refuse(session, -EBUSY, "%d processes are being watched already",
-		                    MAX_HEAP_SESSIONS);
-	else
-		heap_session_open(session);
+	admit(heaps, session);
 	return 0;
 }
 

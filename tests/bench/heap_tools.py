@@ -22,6 +22,7 @@ VENV = os.environ.get("BENCH_VENV", os.path.join(BUILD, "bench-venv"))
 MEMRAY = os.path.join(VENV, "bin", "memray")
 RATE = 512 << 10
 ATTACH_SECONDS = 60
+SETTLE_SECONDS = 4
 LISTEN_SECONDS = 15
 
 
@@ -88,6 +89,8 @@ class Profd(Way):
     @contextlib.contextmanager
     def around(self):
         with Daemon() as daemon:
+            # It is there for good, elsewhere: its first seconds go to the unwind tables of every program.
+            time.sleep(SETTLE_SECONDS)
             yield daemon
 
 

@@ -110,6 +110,20 @@ class HeapAttach(unittest.TestCase):
             # And the next one is as the first.
             self.assertGreater(HeapRequest(self.daemon, f"pid={a.pid}&seconds=1&force=1&rate=4KiB").heap().sampled, 100)
 
+    def test_asked_again_at_once(self):
+        """Who hangs up and asks again is not told of the first time, whose probes are still being taken off."""
+        with HeapWorkload("sites") as sites:
+            for _ in range(5):
+                connection = self.daemon.connect()
+                connection.sendall(f"GET /heap?pid={sites.pid}&seconds=600&force=1 HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                until(lambda: len(links_of(self.daemon) - self.links) >= 3)
+                connection.close()
+                # The daemon notices that.
+                time.sleep(0.02)
+                self.assertEqual(HeapRequest(self.daemon, f"pid={sites.pid}&seconds=1&force=1").heap().comment("pid="),
+                                 str(sites.pid))
+        self.assert_nothing_attached()
+
     def test_exec(self):
         with Told("/bin/sh", "-c", "echo ready; read line; exec sleep 60") as shell:
             request = HeapRequest(self.daemon, f"pid={shell.pid}&seconds=600")
