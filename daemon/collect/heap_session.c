@@ -275,7 +275,6 @@ void heap_session_end(struct heap_session *session, enum heap_end end)
 	switch (session->state) {
 	case HEAP_WAITING:
 		session->state = HEAP_OVER;
-		heap_session_explain(session, -ESRCH);
 		break;
 	case HEAP_WATCHING:
 		heap_session_note(session, end);

@@ -218,11 +218,14 @@ int heaps_start(struct heaps *heaps, const struct heap_ask *ask, struct heap_wat
 {
 	struct heap_session *session =
 		heap_session_new(&heaps->shared, ask, watch, ++heaps->last_serial);
+	struct heap_session **link = &heaps->sessions;
 
 	if (!session)
 		return -ENOMEM;
-	session->next = heaps->sessions;
-	heaps->sessions = session;
+	/* Behind all others: of those that wait, who came first is first. */
+	while (*link)
+		link = &(*link)->next;
+	*link = session;
 	set_pace(heaps);
 	admit(heaps, session);
 	return 0;

@@ -2,7 +2,7 @@
 /*
  * A Perfetto trace, gzipped: what ran when, by process and thread. A sample is a StackSample packet
  * with the values of the profile as its weights, at the moment its slice began; what it refers to
- * was interned by packets before it. Ids are the profile's own, dense from 1.
+ * was interned by packets before it, under ids of the profile's own.
  */
 #include "base/clock.h"
 #include "encode/encoder.h"
@@ -136,14 +136,15 @@ static void put_process(struct trace_writer *writer, const struct task *task)
 	Perfetto__Protos__ProcessTree tree = PERFETTO__PROTOS__PROCESS_TREE__INIT;
 	Perfetto__Protos__ProcessTree__Process process =
 		PERFETTO__PROTOS__PROCESS_TREE__PROCESS__INIT;
+	char *comm = trace_text(writer, profile_string(writer->profile, task->comm));
 
-	process.has_pid = process.has_ppid = process.has_cmdline_is_comm = true;
+	process.has_pid = process.has_ppid = true;
 	process.pid = (int32_t)task->pid;
 	process.ppid = (int32_t)task->parent;
-	process.cmdline_is_comm = true;
-	process.n_cmdline = 1;
-	process.cmdline =
-		(char *[]){trace_text(writer, profile_string(writer->profile, task->comm))};
+	/* The reader cuts a word that stands alone at its first blank, and a name may have some. */
+	process.n_cmdline = strchr(comm, ' ') ? 2 : 1;
+	process.cmdline = (char *[]){comm, (char[]){""}};
+	process.has_cmdline_is_comm = process.cmdline_is_comm = process.n_cmdline == 1;
 	tree.n_processes = 1;
 	tree.processes = (Perfetto__Protos__ProcessTree__Process *[]){&process};
 	packet.process_tree = &tree;
@@ -178,7 +179,19 @@ static int by_thread(const void *a, const void *b)
 	return (x->at_ms > y->at_ms) - (x->at_ms < y->at_ms);
 }
 
-/* Each process and thread once, by the name it had last. */
+/* The latest of a process's tasks, which begin here; the array ends with NULL. */
+static const struct task *latest(const struct task *const *tasks)
+{
+	const struct task *found = *tasks;
+
+	for (; *tasks && (*tasks)->pid == found->pid; tasks++)
+		if ((*tasks)->at_ms > found->at_ms)
+			found = *tasks;
+	return found;
+}
+
+/* Each process and thread once, by the name it had last. A process before its threads, because the
+ * reader names the main one after it. The idle task is no process. */
 static int put_tasks(struct trace_writer *writer)
 {
 	uint32_t count = writer->profile->task_count - 1;
@@ -192,8 +205,8 @@ static int put_tasks(struct trace_writer *writer)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct task *task = tasks[i], *next = tasks[i + 1];
 
-		if (!next || next->pid != task->pid)
-			put_process(writer, task);
+		if (task->pid && (!i || tasks[i - 1]->pid != task->pid))
+			put_process(writer, latest(tasks + i));
 		if (!next || next->pid != task->pid || next->tid != task->tid)
 			put_thread(writer, task);
 	}

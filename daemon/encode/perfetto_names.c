@@ -106,7 +106,7 @@ static void put_frame(struct trace_writer *writer, uint32_t location, uint32_t l
 	if (from->line_count) {
 		const struct line *row = &profile->lines[from->first_line + line];
 
-		frame.function_name_id = row->function ? row->function : profile->function_count;
+		frame.function_name_id = row->function;
 		frame.source_path_iid = profile->functions[row->function].filename;
 		frame.has_source_path_iid = frame.source_path_iid != 0;
 		frame.line_number = row->number;

@@ -116,10 +116,9 @@ class HeapAttach(unittest.TestCase):
             for _ in range(5):
                 connection = self.daemon.connect()
                 connection.sendall(f"GET /heap?pid={sites.pid}&seconds=600&force=1 HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-                until(lambda: len(links_of(self.daemon) - self.links) >= 3)
+                self.assertTrue(until(lambda: len(links_of(self.daemon) - self.links) >= 3))
                 connection.close()
-                # The daemon notices that.
-                time.sleep(0.02)
+                self.assertTrue(until(lambda: self.daemon.metrics()["profd_parked_requests"] == 0))
                 self.assertEqual(HeapRequest(self.daemon, f"pid={sites.pid}&seconds=1&force=1").heap().comment("pid="),
                                  str(sites.pid))
         self.assert_nothing_attached()

@@ -174,16 +174,56 @@ START_TEST(writes_weights_and_times)
 }
 END_TEST
 
-START_TEST(tells_the_last_name)
+/* Two threads of a program that then becomes another one, in the thread of the lowest id. */
+static void build_exec(struct builder *builder)
 {
-	struct told told = read_back(build_calls);
+	uint32_t mapping = builder_mapping(builder, &(struct mapping){0});
+	uint32_t node = builder_node(builder, 0, builder_location(builder, mapping, 0x10));
+	struct task task = {.pid = 7, .tid = 9, .parent = 5};
+
+	task.comm = builder_text(builder, "before");
+	task.thread = builder_text(builder, "worker");
+	builder_sample(builder, node, builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){1});
+	task.tid = 7;
+	builder_sample(builder, node, builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){1});
+	task.at_ms = 1000;
+	task.comm = builder_text(builder, "Web Content");
+	task.thread = builder_text(builder, "main");
+	builder_sample(builder, node, builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){1});
+	builder_sample(builder, node, builder_task(builder, &(struct task){0}),
+	               (uint64_t[PROFILE_VALUES]){1});
+}
+
+START_TEST(tells_the_last_names)
+{
+	struct told told = read_back(build_exec);
 
 	ck_assert_uint_eq(told.process_count, 1);
-	ck_assert_uint_eq(told.thread_count, 1);
-	ck_assert_str_eq(told.processes[0]->cmdline[0], "after");
+	ck_assert_str_eq(told.processes[0]->cmdline[0], "Web Content");
+	ck_assert_uint_eq(told.processes[0]->n_cmdline, 2);
 	ck_assert_int_eq(told.processes[0]->ppid, 5);
-	ck_assert_str_eq(told.threads[0]->name, "after");
-	ck_assert_int_eq(told.threads[0]->tgid, 7);
+	ck_assert_uint_eq(told.thread_count, 3);
+	ck_assert_int_eq(told.threads[1]->tid, 7);
+	ck_assert_int_eq(told.threads[1]->tgid, 7);
+	ck_assert_str_eq(told.threads[1]->name, "main");
+	ck_assert_str_eq(told.threads[2]->name, "worker");
+	forget(&told);
+}
+END_TEST
+
+START_TEST(tells_processes_before_their_threads)
+{
+	struct told told = read_back(build_calls);
+	bool process_told = false;
+
+	for (size_t i = 0; i < told.trace->n_packet; i++) {
+		const Perfetto__Protos__ProcessTree *tree = told.trace->packet[i]->process_tree;
+
+		process_told |= tree && tree->n_processes;
+		ck_assert(!tree || !tree->n_threads || process_told);
+	}
+	ck_assert_str_eq(told.processes[0]->cmdline[0], "after");
+	ck_assert(told.processes[0]->cmdline_is_comm);
 	forget(&told);
 }
 END_TEST
@@ -221,7 +261,8 @@ Suite *perfetto_suite(void)
 	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, writes_call_paths);
 	tcase_add_test(tests, writes_weights_and_times);
-	tcase_add_test(tests, tells_the_last_name);
+	tcase_add_test(tests, tells_the_last_names);
+	tcase_add_test(tests, tells_processes_before_their_threads);
 	tcase_add_test(tests, survives_nothing);
 	return suite;
 }

@@ -6,6 +6,7 @@ import { element } from '../dom.js';
 import { toFolded } from '../profile/folded.js';
 import { getBytes } from './daemon.js';
 import { openInPerfetto } from './perfetto.js';
+import { intervalOf, profileAddress } from './source.js';
 
 const KEEP_URL = 60_000; // milliseconds: a browser may ask where to save
 
@@ -54,10 +55,10 @@ export class Exports {
 		save(this.#title('pb.gz'), this.page.source.shown.bytes, 'application/octet-stream');
 	}
 
-	/* What was recorded, over time; of a file the profile, which Perfetto reads as well. */
+	/* The same that is shown, over time; of a file the profile, which Perfetto reads as well. */
 	async #trace() {
-		const { address, bytes } = this.page.source.shown;
-		return address ? getBytes(`${address}&format=perfetto`) : bytes;
+		const { address, bytes, profile } = this.page.source.shown;
+		return address ? getBytes(`${profileAddress(this.page.state(), intervalOf(profile))}&format=perfetto`) : bytes;
 	}
 
 	#fill() {

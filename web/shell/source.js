@@ -28,6 +28,11 @@ export function profileAddress(state, range) {
 	return `profile?${query}`;
 }
 
+/** What a profile covers, as /profile is asked for it. */
+export function intervalOf({ timeNanos, durationNanos }) {
+	return { from: (timeNanos / 1e9).toFixed(3), to: ((timeNanos + durationNanos) / 1e9).toFixed(3) };
+}
+
 export class Source {
 	#abort = null;
 
@@ -91,12 +96,10 @@ export class Source {
 	async capture(state, seconds, signal) {
 		this.cancel();
 		const bytes = await getBytes(profileAddress(state, { seconds }), { signal });
-		const profile = await decodeProfile(bytes);
-		const from = (profile.timeNanos / 1e9).toFixed(3);
-		const to = ((profile.timeNanos + profile.durationNanos) / 1e9).toFixed(3);
-		this.shown = { address: profileAddress(state, { from, to }), bytes, profile };
+		const profile = await decodeProfile(bytes), interval = intervalOf(profile);
+		this.shown = { address: profileAddress(state, interval), bytes, profile };
 		this.baseline = null;
-		return { from, to };
+		return interval;
 	}
 
 	/** Shows a file; as the baseline of the one shown, where asked. */
