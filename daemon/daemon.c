@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* Slices of the history are merged over this time. */
 static const uint64_t window_ns = 10 * NSEC_PER_SEC;
@@ -32,7 +33,7 @@ static const uint64_t patience_ms = 600;
 
 struct daemon {
 	uv_loop_t loop;
-	uv_signal_t terminate, interrupt;
+	uv_signal_t terminate, interrupt, hangup;
 	uv_timer_t rest, patience;
 	struct job resting; /* on the render lane, one at a time */
 	bool resting_now;
@@ -46,6 +47,7 @@ struct daemon {
 	struct collector *collector;
 	struct server *server;
 	struct utsname host;
+	struct config *config;
 	uint64_t start_mono_ns;
 	bool loop_open, stopping;
 	int status; /* of exit, should the end not be waited for */
@@ -86,6 +88,29 @@ static void on_signal(uv_signal_t *handle, int signal)
 	log_info("stopping on %s", signal == SIGINT ? "SIGINT" : "SIGTERM");
 	notify_send("STOPPING=1");
 	daemon_stop(handle->data);
+}
+
+static void set_log_level(const struct config *config)
+{
+	log_set_level(config->verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO);
+}
+
+static void on_changed(const struct config *config, void *ctx)
+{
+	struct daemon *daemon = ctx;
+
+	set_log_level(config);
+	history_resize(daemon->history, config->history_bytes);
+	collector_resize(daemon->collector, config->history_bytes / HISTORY_SHARES);
+}
+
+static void on_hangup(uv_signal_t *handle, int signal)
+{
+	struct daemon *daemon = handle->data;
+
+	(void)signal;
+	if (!daemon->stopping)
+		config_reload(daemon->config, on_changed, daemon);
 }
 
 /* Each connection and each executable takes a descriptor. */
@@ -148,15 +173,21 @@ static int open_loop(struct daemon *daemon)
 	daemon->loop_open = true;
 	uv_signal_init(&daemon->loop, &daemon->terminate);
 	uv_signal_init(&daemon->loop, &daemon->interrupt);
+	uv_signal_init(&daemon->loop, &daemon->hangup);
 	uv_timer_init(&daemon->loop, &daemon->rest);
 	uv_timer_init(&daemon->loop, &daemon->patience);
-	/* It does not keep the loop running. */
+	/* They do not keep the loop running. SIGHUP is caught until the end, or it would be the
+	 * end. */
 	uv_unref((uv_handle_t *)&daemon->patience);
-	daemon->terminate.data = daemon->interrupt.data = daemon;
+	uv_unref((uv_handle_t *)&daemon->hangup);
+	daemon->terminate.data = daemon->interrupt.data = daemon->hangup.data = daemon;
 	daemon->rest.data = daemon->patience.data = daemon;
 	err = uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
 	if (!err)
 		err = uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
+	/* Of a terminal it means that the terminal is gone, and ends us as it always did. */
+	if (!err && !isatty(STDIN_FILENO))
+		err = uv_signal_start(&daemon->hangup, on_hangup, SIGHUP);
 	if (!err)
 		err = uv_timer_start(&daemon->rest, on_rest, rest_ms, rest_ms);
 	return err;
@@ -297,6 +328,7 @@ static void daemon_release(struct daemon *daemon)
 		daemon_stop(daemon);
 		uv_run(&daemon->loop, UV_RUN_DEFAULT);
 		uv_close((uv_handle_t *)&daemon->patience, NULL);
+		uv_close((uv_handle_t *)&daemon->hangup, NULL);
 		uv_run(&daemon->loop, UV_RUN_DEFAULT);
 	}
 	server_free(daemon->server);
@@ -314,14 +346,15 @@ static void daemon_release(struct daemon *daemon)
 	uv_library_shutdown();
 }
 
-int daemon_run(const struct config *config)
+int daemon_run(struct config *config)
 {
-	_cleanup_(daemon_release) struct daemon daemon = {0};
+	_cleanup_(daemon_release) struct daemon daemon = {.config = config};
 	struct listeners bound;
 	char why[256] = "";
 	int err;
 
 	signal(SIGPIPE, SIG_IGN);
+	set_log_level(config);
 	keep_memory_small();
 	raise_descriptor_limit();
 	err = daemon_start(&daemon, config, why);

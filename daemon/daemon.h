@@ -6,5 +6,6 @@
 
 #include "config.h"
 
-/* Runs until SIGTERM or SIGINT. The process's exit status; why it failed has been logged. */
-int daemon_run(const struct config *config);
+/* Reads the settings again on SIGHUP. Runs until SIGTERM or SIGINT. The process's exit status; why
+ * it failed has been logged. */
+int daemon_run(struct config *config);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * profd: the command line, then the daemon; or the process that reads names for it.
+ * profd: its settings, then the daemon; or the process that reads names for it.
  */
 #include "base/log.h"
 #include "config.h"
 #include "daemon.h"
 #include "names/service.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 
@@ -19,20 +21,35 @@ static int run_names(int argc, char **argv)
 	return status;
 }
 
+static int run(struct config *config)
+{
+	switch (config->command) {
+	case COMMAND_CHECK:
+		printf("%s: all settings are good\n",
+		       config->file ? config->file : CONFIG_FILE " is not there");
+		return EX_OK;
+	case COMMAND_SHOW:
+		return config_show(config) ? EX_IOERR : EX_OK;
+	case COMMAND_SERVE:
+		break;
+	}
+	return daemon_run(config);
+}
+
 int main(int argc, char **argv)
 {
-	struct config config;
+	_cleanup_(config_release) struct config config = {0};
 	char why[256];
+	int err;
 
 	/* Not an option, so that --help is about what people can use. */
 	if (argc > 1 && !strcmp(argv[1], NAMES_COMMAND))
 		return run_names(argc, argv);
-	if (config_parse(argc, argv, &config, why) < 0) {
+	err = config_load(argc, argv, &config, why);
+	if (err) {
 		if (why[0])
 			log_error("%s", why);
-		return EX_USAGE;
+		return err == -EINVAL ? EX_USAGE : EX_CONFIG;
 	}
-	if (config.verbose)
-		log_set_level(LOG_LEVEL_DEBUG);
-	return daemon_run(&config);
+	return run(&config);
 }

@@ -356,6 +356,12 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 	ret_stats->event = collector->states[KIND_cpu].event;
 }
 
+void collector_resize(struct collector *collector, size_t memory_bytes)
+{
+	if (collector->memory)
+		memory_watch_resize(collector->memory, memory_bytes);
+}
+
 const struct memory_watch *collector_memory(const struct collector *collector)
 {
 	return collector->memory;

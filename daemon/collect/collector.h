@@ -95,6 +95,8 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 /* Heap profiles of single processes; collect/heaps.h. The collector's. */
 struct heaps *collector_heaps(struct collector *collector);
 /* How much memory processes hold, and held. */
+/* As `memory_bytes` of its configuration. */
+void collector_resize(struct collector *collector, size_t memory_bytes);
 const struct memory_watch *collector_memory(const struct collector *collector);
 /* Entry `index` of the sources, or false at the end. */
 bool collector_source(const struct collector *collector, size_t index,

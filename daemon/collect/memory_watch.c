@@ -263,6 +263,12 @@ void memory_watch_free(struct memory_watch *watch)
 	free(watch);
 }
 
+void memory_watch_resize(struct memory_watch *watch, size_t max_bytes)
+{
+	timeline_resize(watch->timeline, max_bytes);
+	keepsakes_resize(watch->keeper.keepsakes, max_bytes);
+}
+
 const struct timeline *memory_watch_timeline(const struct memory_watch *watch)
 {
 	return watch->timeline;

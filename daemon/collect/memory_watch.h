@@ -55,6 +55,8 @@ int memory_watch_start(struct memory_watch *watch, struct bpf *bpf);
 void memory_watch_stop(struct memory_watch *watch);
 void memory_watch_free(struct memory_watch *watch);
 
+/* As `max_bytes` of its configuration. */
+void memory_watch_resize(struct memory_watch *watch, size_t max_bytes);
 const struct timeline *memory_watch_timeline(const struct memory_watch *watch);
 const struct keepsakes *memory_watch_keepsakes(const struct memory_watch *watch);
 /* Why it is not told of kills; "" when it is. */

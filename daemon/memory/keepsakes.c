@@ -68,6 +68,21 @@ static size_t least_worth(const struct keepsakes *keepsakes)
 	return 0;
 }
 
+static void evict(struct keepsakes *keepsakes)
+{
+	while (keepsakes->count > MAX_KEEPSAKES ||
+	       (keepsakes->bytes > keepsakes->max_bytes && keepsakes->count > 1)) {
+		drop(keepsakes, least_worth(keepsakes));
+		keepsakes->evicted++;
+	}
+}
+
+void keepsakes_resize(struct keepsakes *keepsakes, size_t max_bytes)
+{
+	keepsakes->max_bytes = max_bytes;
+	evict(keepsakes);
+}
+
 uint32_t keepsakes_add(struct keepsakes *keepsakes, const struct keepsake *keepsake)
 {
 	struct keepsake *added;
@@ -78,11 +93,7 @@ uint32_t keepsakes_add(struct keepsakes *keepsakes, const struct keepsake *keeps
 	added->id = ++keepsakes->last_id;
 	keepsakes->of_reason[keepsake->reason]++;
 	keepsakes->bytes += keepsake->profile->memory_bytes;
-	while (keepsakes->count > MAX_KEEPSAKES ||
-	       (keepsakes->bytes > keepsakes->max_bytes && keepsakes->count > 1)) {
-		drop(keepsakes, least_worth(keepsakes));
-		keepsakes->evicted++;
-	}
+	evict(keepsakes);
 	return keepsakes->last_id;
 }
 

@@ -47,6 +47,7 @@ struct keepsakes_stats {
 };
 
 struct keepsakes *keepsakes_new(size_t max_bytes); /* NULL: out of memory */
+void keepsakes_resize(struct keepsakes *keepsakes, size_t max_bytes);
 void keepsakes_free(struct keepsakes *keepsakes);
 DEFINE_CLEANUP(struct keepsakes *, keepsakes_free)
 

@@ -362,6 +362,11 @@ void timeline_settle(struct timeline *timeline, uint64_t now_ms)
 	shrink(timeline, now_ms);
 }
 
+void timeline_resize(struct timeline *timeline, size_t max_bytes)
+{
+	timeline->limits.max_bytes = max_bytes;
+}
+
 const struct timeline_process *timeline_find(const struct timeline *timeline, uint32_t pid)
 {
 	struct process *process = find_process(timeline, pid);

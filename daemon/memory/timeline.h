@@ -57,6 +57,8 @@ struct timeline_stats {
 };
 
 struct timeline *timeline_new(const struct timeline_limits *limits); /* NULL: out of memory */
+/* Keeps no more than that from the next reading on. */
+void timeline_resize(struct timeline *timeline, size_t max_bytes);
 void timeline_free(struct timeline *timeline);
 DEFINE_CLEANUP(struct timeline *, timeline_free)
 

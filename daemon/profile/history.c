@@ -8,9 +8,11 @@
 
 struct history {
 	size_t count;
+	uint32_t share_sum;
 	struct {
 		struct recorder *recorder;
 		size_t max_bytes;
+		uint32_t share;
 	} kinds[];
 };
 
@@ -20,11 +22,14 @@ struct history *history_new(const struct recorder_limits *limits, const uint32_t
 	struct history *history =
 		calloc(1, sizeof(*history) + kind_count * sizeof(history->kinds[0]));
 
+	if (history)
+		history->share_sum = share_sum;
 	for (size_t kind = 0; history && kind < kind_count; kind++) {
 		struct recorder_limits own = *limits;
 
 		own.max_bytes = limits->max_bytes / share_sum * shares[kind];
 		history->kinds[kind].max_bytes = own.max_bytes;
+		history->kinds[kind].share = shares[kind];
 		history->kinds[kind].recorder = recorder_new(&own);
 		history->count++;
 		if (!history->kinds[kind].recorder) {
@@ -54,6 +59,16 @@ size_t history_max_bytes(const struct history *history, size_t kind)
 {
 	assert(kind < history->count);
 	return history->kinds[kind].max_bytes;
+}
+
+void history_resize(struct history *history, size_t max_bytes)
+{
+	for (size_t kind = 0; kind < history->count; kind++) {
+		size_t own = max_bytes / history->share_sum * history->kinds[kind].share;
+
+		history->kinds[kind].max_bytes = own;
+		recorder_resize(history->kinds[kind].recorder, own);
+	}
 }
 
 int history_add(struct history *history, struct profile *const *slices)

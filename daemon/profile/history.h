@@ -17,5 +17,7 @@ void history_free(struct history *history);
 
 struct recorder *history_recorder(const struct history *history, size_t kind);
 size_t history_max_bytes(const struct history *history, size_t kind);
+/* Divides this much memory from now on; the oldest of what no longer fits is dropped. */
+void history_resize(struct history *history, size_t max_bytes);
 /* Takes over a slice of each kind, NULL where there is none. 0, or the first error. */
 int history_add(struct history *history, struct profile *const *slices);

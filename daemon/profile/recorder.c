@@ -180,6 +180,12 @@ static void evict(struct recorder *recorder)
 	drop(recorder, 0, out);
 }
 
+void recorder_resize(struct recorder *recorder, size_t max_bytes)
+{
+	recorder->limits.max_bytes = max_bytes;
+	evict(recorder);
+}
+
 int recorder_add(struct recorder *recorder, struct profile *slice)
 {
 	struct profile **slices =

@@ -38,6 +38,8 @@ DEFINE_CLEANUP(struct recorder *, recorder_free)
 
 /* Takes over the caller's reference. Slices come in order of time and do not overlap. */
 int recorder_add(struct recorder *recorder, struct profile *slice);
+/* Keeps no more than that from now on. */
+void recorder_resize(struct recorder *recorder, size_t max_bytes);
 /* A boundary that a reader will come back for: no merge reaches across it until it is released. */
 int recorder_hold(struct recorder *recorder, uint64_t mono_ns);
 void recorder_unhold(struct recorder *recorder, uint64_t mono_ns);

@@ -44,6 +44,7 @@
 	SUITE(records)         \
 	SUITE(perf)            \
 	SUITE(server)          \
+	SUITE(config)          \
 	SUITE(cfi)             \
 	SUITE(frame_section)   \
 	SUITE(ehframe)         \

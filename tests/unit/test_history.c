@@ -69,6 +69,28 @@ START_TEST(a_storm_drops_only_its_own)
 }
 END_TEST
 
+START_TEST(less_memory_keeps_less)
+{
+	struct history *history = history_new(&limits, shares, KINDS, 16);
+	size_t before;
+
+	for (uint64_t second = 0; second < 8; second++) {
+		struct profile *slices[KINDS] = {slice_of(second * 60, 20), NULL};
+
+		ck_assert_int_eq(history_add(history, slices), 0);
+	}
+	before = stats_of(history, FEW).slices;
+	history_resize(history, limits.max_bytes / 4);
+	ck_assert_uint_eq(history_max_bytes(history, FEW), 3 << 10);
+	ck_assert_uint_lt(stats_of(history, FEW).slices, before);
+	ck_assert_uint_gt(stats_of(history, FEW).slices, 0);
+	ck_assert_uint_le(stats_of(history, FEW).bytes, 3 << 10);
+	/* Nothing kept is nothing to drop. */
+	ck_assert_uint_eq(stats_of(history, MANY).slices, 0);
+	history_free(history);
+}
+END_TEST
+
 START_TEST(a_kind_may_have_no_slice)
 {
 	struct history *history = history_new(&limits, shares, KINDS, 16);
@@ -88,6 +110,7 @@ Suite *history_suite(void)
 
 	tcase_add_test(tests, memory_is_shared_out);
 	tcase_add_test(tests, a_storm_drops_only_its_own);
+	tcase_add_test(tests, less_memory_keeps_less);
 	tcase_add_test(tests, a_kind_may_have_no_slice);
 	suite_add_tcase(suite, tests);
 	return suite;

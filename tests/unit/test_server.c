@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The parts of the HTTP side that need no running collector: the table of routes, listening
- * addresses and sockets, refusals, times, and the command line. Live HTTP is in tests/system.
+ * addresses and sockets, refusals, and times. Live HTTP is in tests/system.
  */
 #include "base/clock.h"
-#include "config.h"
 #include "http/listen.h"
 #include "http/route.h"
 #include "http/timestamp.h"
@@ -150,73 +149,6 @@ START_TEST(timestamps)
 }
 END_TEST
 
-static const struct {
-	const char *words[4];
-	const char *says; /* in the error; NULL: accepted */
-} lines[] = {
-	{{"serve"}, NULL},
-	{{"serve", "--freq=1000"}, NULL},
-	{{"--freq", "19", "serve"}, NULL},
-	{{"serve", "--history=10s", "--history-memory=1MiB"}, NULL},
-	{{"serve", "--listen=:0", "--listen=unix:/a"}, NULL},
-	{{"serve", "--verbose"}, NULL},
-	{{NULL}, "no command"},
-	{{"record"}, "unknown command \"record\""},
-	{{"serve", "now"}, "unexpected argument \"now\""},
-	{{"serve", "--freq=0"}, "--freq 0: an integer from 1 to 1000"},
-	{{"serve", "--freq=1001"}, "--freq"},
-	{{"serve", "--freq=9x"}, "--freq"},
-	{{"serve", "--freq="}, "--freq"},
-	{{"serve", "--history=9s"}, "--history 9s: a duration from 10s to 10m"},
-	{{"serve", "--history=601"}, "--history"},
-	{{"serve", "--history-memory=1"}, "--history-memory 1: a size from 1MiB"},
-	{{"serve", "--history-memory=5GiB"}, "--history-memory"},
-	{{"serve", "--unwind-memory=3MiB"}, "--unwind-memory 3MiB: a size from 4MiB"},
-	{{"serve", "--unwind-memory=257MiB"}, "--unwind-memory"},
-	{{"serve", "--unwind-memory=4MiB"}, NULL},
-	{{"serve", "--listen=9090"}, "--listen 9090: ADDR:PORT"},
-};
-
-START_TEST(command_lines)
-{
-	char *argv[6] = {strdup("profd")};
-	struct config config;
-	char why[256];
-	int argc = 1;
-	int err;
-
-	for (size_t i = 0; i < 4 && lines[_i].words[i]; i++)
-		argv[argc++] = strdup(lines[_i].words[i]);
-	err = config_parse(argc, argv, &config, why);
-	if (lines[_i].says) {
-		ck_assert_int_eq(err, -EINVAL);
-		ck_assert_msg(strstr(why, lines[_i].says) != NULL, "%s", why);
-	} else {
-		ck_assert_msg(err == 0, "%s", why);
-		ck_assert_uint_ge(config.listen_count, 1);
-	}
-	for (int i = 0; i < 6; i++)
-		free(argv[i]);
-}
-END_TEST
-
-START_TEST(defaults)
-{
-	char name[] = "profd", serve[] = "serve";
-	char *argv[] = {name, serve, NULL};
-	struct config config;
-	char why[256];
-
-	ck_assert_int_eq(config_parse(2, argv, &config, why), 0);
-	ck_assert_uint_eq(config.listen_count, 1);
-	ck_assert_str_eq(config.listen[0], "127.0.0.1:9090");
-	ck_assert_uint_eq(config.sample_hz, 99);
-	ck_assert_uint_eq(config.history_ns, 600 * NSEC_PER_SEC);
-	ck_assert_uint_eq(config.history_bytes, 64 << 20);
-	ck_assert_uint_eq(config.verbose, 0);
-}
-END_TEST
-
 Suite *server_suite(void)
 {
 	Suite *suite = suite_create("server");
@@ -228,8 +160,6 @@ Suite *server_suite(void)
 	tcase_add_test(tests, sockets);
 	tcase_add_test(tests, refusals_are_one_printable_line);
 	tcase_add_test(tests, timestamps);
-	tcase_add_loop_test(tests, command_lines, 0, sizeof(lines) / sizeof(lines[0]));
-	tcase_add_test(tests, defaults);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The configuration file: `name = value`, a line each. Lines that begin with # or ; are comments,
+ * and so is what comes behind a blank and a ; in a line.
+ */
+#include "base/buf.h"
+#include "settings.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LINE_BYTES = 190 };
+
+struct reading {
+	struct config *config;
+	bool seen[SETTING_COUNT];
+	char why[170]; /* of the first line that is wrong */
+};
+
+/* A copy that lives as long as the config. */
+static const char *keep(struct config *config, const char *text)
+{
+	char **texts = realloc(config->texts, (config->text_count + 1) * sizeof(*texts));
+	char *copy = strdup(text);
+
+	if (texts)
+		config->texts = texts;
+	if (!texts || !copy) {
+		free(copy);
+		return NULL;
+	}
+	return config->texts[config->text_count++] = copy;
+}
+
+/* What is wrong with the first line that is; the others are read in vain. */
+__attribute__((format(printf, 2, 3))) static int complain(struct reading *reading,
+                                                          const char *format, ...)
+{
+	va_list arguments;
+
+	if (reading->why[0])
+		return 0;
+	va_start(arguments, format);
+	vsnprintf(reading->why, sizeof(reading->why), format, arguments);
+	va_end(arguments);
+	return 0;
+}
+
+/* The value as it will be kept; URLs go on where those before end. NULL: out of memory. */
+static const char *keep_value(struct config *config, const struct setting *setting,
+                              const char *value)
+{
+	_cleanup_(buf_release) struct buf joined = BUF_INIT;
+
+	if (setting->kind == SETTING_URLS && config->debuginfod)
+		buf_printf(&joined, "%s ", config->debuginfod);
+	buf_add_text(&joined, value);
+	return buf_error(&joined) ? NULL : keep(config, buf_text(&joined));
+}
+
+/* 0: the line is wrong. */
+static int on_line(void *ctx, const char *section, const char *name, const char *value)
+{
+	struct reading *reading = ctx;
+	const struct setting *setting = setting_find(name);
+	const char *text;
+
+	(void)section; /* there are none */
+	if (!setting)
+		return complain(reading, "there is no setting \"%.40s\"", name);
+	if (reading->seen[setting - settings] && !setting_is_list(setting))
+		return complain(reading, "%s is set a second time", setting->name);
+	if (strstr(value, " #") || strstr(value, "\t#"))
+		return complain(reading, "a comment stands on a line of its own");
+	text = keep_value(reading->config, setting, value);
+	if (!text)
+		return complain(reading, "out of memory");
+	if (setting_set(setting, reading->config, text) < 0)
+		return complain(reading, "bad %s = %.40s: %s is accepted", setting->name, value,
+		                setting->accepted);
+	reading->seen[setting - settings] = true;
+	return 1;
+}
+
+/* What the library would read as something else without a word: the rest of a long line as another
+ * one, an indented line as more of the one before. */
+static int complain_of(struct reading *reading, const char *line, size_t len)
+{
+	size_t blanks = strspn(line, " \t");
+
+	if (len > MAX_LINE_BYTES)
+		complain(reading, "longer than %d bytes", MAX_LINE_BYTES);
+	else if (blanks && blanks < len && !strchr("#;\r", line[blanks]))
+		complain(reading, "begins with a blank");
+	else if (line[0] == '[')
+		complain(reading, "there are no sections");
+	else
+		return 0;
+	return -EBADMSG;
+}
+
+/* The number of the first line that must not be; 0: there is none. */
+static int forbidden_line(struct reading *reading, const char *text)
+{
+	for (int line = 1; *text; line++) {
+		size_t len = strcspn(text, "\n");
+
+		if (complain_of(reading, text, len))
+			return line;
+		text += len + (text[len] == '\n');
+	}
+	return 0;
+}
+
+int config_read(struct config *config, const char *name, const char *text, char ret_why[256])
+{
+	struct reading reading = {.config = config};
+	size_t len = strlen(name), room = 64;
+	int line = forbidden_line(&reading, text);
+
+	if (!line)
+		line = ini_parse_string(text, on_line, &reading);
+	if (!line)
+		return 0;
+	if (!reading.why[0])
+		complain(&reading, "neither a setting, name = value, nor a comment");
+	/* Of a long name its end. */
+	snprintf(ret_why, 256, "%s%s:%d: %s", len > room ? "..." : "",
+	         name + (len > room ? len - room : 0), line, reading.why);
+	return -EBADMSG;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The table, and what can be done with a row of it.
+ */
+#include "settings.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "http/listen.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_URL_BYTES = 160 };
+
+#define SETTING(key, name, argument, kind, field, initial, min, max, live, accepted, help) \
+	{key, name, argument, kind, offsetof(struct config, field), initial, min,          \
+	 max, live, accepted, help},
+const struct setting settings[SETTING_COUNT] = {SETTINGS(SETTING)};
+#undef SETTING
+
+const struct setting *setting_find(const char *name)
+{
+	for (size_t i = 0; i < SETTING_COUNT; i++)
+		if (!strcmp(settings[i].name, name))
+			return &settings[i];
+	return NULL;
+}
+
+static uint64_t *number_of(struct config *config, const struct setting *setting)
+{
+	return (uint64_t *)(void *)((char *)config + setting->offset);
+}
+
+static uint64_t number(const struct config *config, const struct setting *setting)
+{
+	return *(const uint64_t *)(const void *)((const char *)config + setting->offset);
+}
+
+static int set_address(struct config *config, const char *text)
+{
+	struct listen_address address;
+
+	if (config->listen_count >= MAX_LISTENERS || listen_parse(text, &address) < 0)
+		return -EINVAL;
+	config->listen[config->listen_count++] = text;
+	return 0;
+}
+
+static bool is_url(struct text word)
+{
+	static const char *const schemes[] = {"http://", "https://"};
+	size_t len = (size_t)(word.end - word.at);
+
+	for (size_t i = 0; i < 2; i++)
+		if (len > strlen(schemes[i]) && !memcmp(word.at, schemes[i], strlen(schemes[i])))
+			return len <= MAX_URL_BYTES;
+	return false;
+}
+
+static int set_urls(struct config *config, const char *text)
+{
+	struct text rest = text_of(text, strlen(text)), word;
+
+	while (text_word(&rest, &word))
+		if (!is_url(word))
+			return -EINVAL;
+	config->debuginfod = text[0] ? text : NULL;
+	return 0;
+}
+
+static int read_number(const struct setting *setting, const char *text, uint64_t *ret_value)
+{
+	switch (setting->kind) {
+	case SETTING_DURATION:
+		return text_parse_duration(text, ret_value);
+	case SETTING_SIZE:
+		return text_parse_size(text, ret_value);
+	case SETTING_SWITCH:
+		*ret_value = !strcmp(text, "yes");
+		return *ret_value || !strcmp(text, "no") ? 0 : -EINVAL;
+	default:
+		return text_parse_u64(text, setting->min, setting->max, ret_value);
+	}
+}
+
+int setting_set(const struct setting *setting, struct config *config, const char *text)
+{
+	uint64_t value = 0;
+
+	if (setting->kind == SETTING_ADDRESSES)
+		return set_address(config, text);
+	if (setting->kind == SETTING_URLS)
+		return set_urls(config, text);
+	if (read_number(setting, text, &value) < 0 || value < setting->min || value > setting->max)
+		return -EINVAL;
+	*number_of(config, setting) = value;
+	return 0;
+}
+
+void settings_default(struct config *ret_config)
+{
+	*ret_config = (struct config){0};
+	for (size_t i = 0; i < SETTING_COUNT; i++)
+		if (settings[i].kind != SETTING_ADDRESSES)
+			setting_set(&settings[i], ret_config, settings[i].initial);
+}
+
+void setting_copy(const struct setting *setting, struct config *to, const struct config *from)
+{
+	switch (setting->kind) {
+	case SETTING_ADDRESSES:
+		memcpy(to->listen, from->listen, sizeof(to->listen));
+		to->listen_count = from->listen_count;
+		break;
+	case SETTING_URLS:
+		to->debuginfod = from->debuginfod;
+		break;
+	default:
+		*number_of(to, setting) = number(from, setting);
+	}
+}
+
+bool setting_equal(const struct setting *setting, const struct config *a, const struct config *b)
+{
+	switch (setting->kind) {
+	case SETTING_ADDRESSES:
+		for (size_t i = 0; i < a->listen_count && i < b->listen_count; i++)
+			if (strcmp(a->listen[i], b->listen[i]) != 0)
+				return false;
+		return a->listen_count == b->listen_count;
+	case SETTING_URLS:
+		return !strcmp(a->debuginfod ? a->debuginfod : "",
+		               b->debuginfod ? b->debuginfod : "");
+	default:
+		return number(a, setting) == number(b, setting);
+	}
+}
+
+/* In the largest unit in which it is a whole number. */
+static void print_scaled(uint64_t value, const uint64_t *units, const char *const *names,
+                         char buffer[SETTING_TEXT_BYTES])
+{
+	while (*units > 1 && value % *units != 0) {
+		units++;
+		names++;
+	}
+	snprintf(buffer, SETTING_TEXT_BYTES, "%" PRIu64 "%s", value / *units, *names);
+}
+
+bool setting_is_list(const struct setting *setting)
+{
+	return setting->kind == SETTING_ADDRESSES || setting->kind == SETTING_URLS;
+}
+
+/* The `i`th URL, or nothing. */
+static const char *url_text(const char *urls, size_t i, char buffer[SETTING_TEXT_BYTES])
+{
+	struct text rest = text_of(urls, strlen(urls)), word;
+
+	buffer[0] = '\0';
+	for (size_t n = 0; n <= i; n++)
+		if (!text_word(&rest, &word))
+			return buffer;
+	snprintf(buffer, SETTING_TEXT_BYTES, "%.*s", (int)(word.end - word.at), word.at);
+	return buffer;
+}
+
+size_t setting_count(const struct setting *setting, const struct config *config)
+{
+	char buffer[SETTING_TEXT_BYTES];
+	size_t count = 1;
+
+	if (setting->kind == SETTING_ADDRESSES)
+		return config->listen_count;
+	while (setting->kind == SETTING_URLS && config->debuginfod &&
+	       url_text(config->debuginfod, count, buffer)[0])
+		count++;
+	return count;
+}
+
+const char *setting_text(const struct setting *setting, const struct config *config, size_t i,
+                         char buffer[SETTING_TEXT_BYTES])
+{
+	static const uint64_t bytes[] = {GIB, MIB, 1024, 1};
+	static const char *const byte_names[] = {"GiB", "MiB", "KiB", ""};
+	static const uint64_t times[] = {60 * NSEC_PER_SEC, NSEC_PER_SEC, NSEC_PER_MSEC, 1};
+	static const char *const time_names[] = {"m", "s", "ms", "ns"};
+
+	switch (setting->kind) {
+	case SETTING_ADDRESSES:
+		return config->listen[i];
+	case SETTING_URLS:
+		return url_text(config->debuginfod ? config->debuginfod : "", i, buffer);
+	case SETTING_SWITCH:
+		return number(config, setting) ? "yes" : "no";
+	case SETTING_SIZE:
+		print_scaled(number(config, setting), bytes, byte_names, buffer);
+		break;
+	case SETTING_DURATION:
+		print_scaled(number(config, setting), times, time_names, buffer);
+		break;
+	case SETTING_NUMBER:
+		snprintf(buffer, SETTING_TEXT_BYTES, "%" PRIu64, number(config, setting));
+		break;
+	}
+	return buffer;
+}

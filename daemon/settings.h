@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The settings, once: from this table come the options of the command line and --help, the keys of
+ * the configuration file, their bounds and defaults, and what `profd config show` prints. Pure; any
+ * thread.
+ */
+#pragma once
+
+#include "config.h"
+
+enum setting_kind {
+	SETTING_ADDRESSES,
+	SETTING_URLS,   /* in one text, separated by blanks */
+	SETTING_SWITCH, /* an option without argument; yes or no in a file */
+	SETTING_NUMBER,
+	SETTING_DURATION,
+	SETTING_SIZE,
+};
+
+#define GIB (1024ULL * 1024 * 1024)
+#define MIB (1024ULL * 1024)
+
+/* SETTING(key, name, argument, kind, field, default, min, max, live, accepted, help); `live`:
+ * changes while profd runs when SIGHUP tells it to read the file again. */
+#define SETTINGS(SETTING)                                                                          \
+	SETTING('l', "listen", "ADDR:PORT|unix:PATH", SETTING_ADDRESSES, listen_count,             \
+	        "127.0.0.1:9090", 0, MAX_LISTENERS, false,                                         \
+	        "ADDR:PORT with a numeric address, [ADDR6]:PORT, :PORT or unix:PATH, at most 8 "   \
+	        "of them",                                                                         \
+	        "Where to answer HTTP; may be repeated (default 127.0.0.1:9090)")                  \
+	SETTING('f', "freq", "HZ", SETTING_NUMBER, sample_hz, "99", 1, MAX_SAMPLE_HZ, false,       \
+	        "an integer from 1 to 1000", "Samples per second and CPU (default 99)")            \
+	SETTING('k', "history", "DURATION", SETTING_DURATION, history_ns, "10m",                   \
+	        10 * NSEC_PER_SEC, MAX_CAPTURE_SECONDS * NSEC_PER_SEC, false,                      \
+	        "a duration from 10s to 10m, such as 90s or 5m",                                   \
+	        "How far back the past is kept (default 10m)")                                     \
+	SETTING('m', "history-memory", "SIZE", SETTING_SIZE, history_bytes, "64MiB", MIB, 4 * GIB, \
+	        true, "a size from 1MiB to 4GiB, such as 64MiB",                                   \
+	        "How much memory the past may take (default 64MiB)")                               \
+	SETTING('u', "unwind-memory", "SIZE", SETTING_SIZE, unwind_bytes, "48MiB", 4 * MIB,        \
+	        256 * MIB, false, "a size from 4MiB to 256MiB, such as 48MiB",                     \
+	        "How much kernel memory unwind tables may take (default 48MiB)")                   \
+	SETTING('s', "symbol-memory", "SIZE", SETTING_SIZE, symbol_bytes, "128MiB", 16 * MIB,      \
+	        4 * GIB, false, "a size from 16MiB to 4GiB, such as 128MiB",                       \
+	        "How much memory names, source lines and what they are read from may take "        \
+	        "(default 128MiB)")                                                                \
+	SETTING('d', "debuginfod", "URLS", SETTING_URLS, debuginfod, "", 0, 0, false,              \
+	        "http:// and https:// URLs of up to 160 bytes, separated by blanks,",              \
+	        "Fetch debug files that this host lacks from these servers (default: from none)")  \
+	SETTING('v', "verbose", NULL, SETTING_SWITCH, verbose, "no", 0, 1, true, "yes or no",      \
+	        "Log more, for finding out what goes wrong")
+
+struct setting {
+	int key; /* of its short option */
+	const char *name, *argument;
+	enum setting_kind kind;
+	size_t offset; /* of its field in struct config */
+	const char *initial;
+	uint64_t min, max;
+	bool live;
+	const char *accepted, *help;
+};
+
+#define SETTING(key, ...) +1
+enum { SETTING_COUNT = 0 SETTINGS(SETTING) };
+#undef SETTING
+
+extern const struct setting settings[SETTING_COUNT];
+
+/* NULL: there is none of that name. */
+const struct setting *setting_find(const char *name);
+/* Everything as it is where nobody says anything, but for addresses, of which there are none. */
+void settings_default(struct config *ret_config);
+/* `text` must outlive the config where it is an address or a URL. -EINVAL: it is not accepted. */
+int setting_set(const struct setting *setting, struct config *config, const char *text);
+/* Takes one setting over. What it points to stays the other's. */
+void setting_copy(const struct setting *setting, struct config *to, const struct config *from);
+bool setting_equal(const struct setting *setting, const struct config *a, const struct config *b);
+
+enum { SETTING_TEXT_BYTES = 192 };
+/* May stand in a file more than once. */
+bool setting_is_list(const struct setting *setting);
+/* How many lines a file has of it: of URLs that are none one, too. */
+size_t setting_count(const struct setting *setting, const struct config *config);
+/* Its value as the `i`th of them has it. Until the next call with this buffer. */
+const char *setting_text(const struct setting *setting, const struct config *config, size_t i,
+                         char buffer[SETTING_TEXT_BYTES]);
