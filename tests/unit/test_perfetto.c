@@ -2,6 +2,7 @@
 /*
  * Traces for Perfetto, read back packet by packet.
  */
+#include "tests/unit/gunzip.h"
 #include "tests/unit/suites.h"
 
 #include "encode/encoder.h"
@@ -9,7 +10,6 @@
 #include "proto/perfetto_trace.pb-c.h"
 
 #include <string.h>
-#include <zlib.h>
 
 enum { MAX_PLAIN_BYTES = 1 << 20, MAX_ROWS = 64 };
 
@@ -35,20 +35,12 @@ static Perfetto__Protos__Trace *encoded(build_fn *build)
 	_cleanup_(profile_unrefp) struct profile *profile = NULL;
 	_cleanup_(buf_release) struct buf out = BUF_INIT;
 	struct encode_options options = {0};
-	uLongf length = 0;
-	z_stream stream = {0};
+	size_t length;
 
 	build(builder);
 	ck_assert_int_eq(builder_seal(builder, &profile), 0);
 	ck_assert_int_eq(encoder_find("perfetto")->encode(profile, &options, &out), 0);
-	stream.next_in = out.data;
-	stream.avail_in = (unsigned int)out.len;
-	stream.next_out = plain;
-	stream.avail_out = sizeof(plain);
-	ck_assert_int_eq(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);
-	ck_assert_int_eq(inflate(&stream, Z_FINISH), Z_STREAM_END);
-	length = stream.total_out;
-	inflateEnd(&stream);
+	length = gunzip(&out, plain, sizeof(plain));
 	return perfetto__protos__trace__unpack(NULL, length, plain);
 }
 

@@ -2,6 +2,7 @@
 /*
  * The pprof encoding, read back and held against the rules its readers check.
  */
+#include "tests/unit/gunzip.h"
 #include "tests/unit/suites.h"
 
 #include "base/text.h"
@@ -10,7 +11,6 @@
 #include "proto/profile.pb-c.h"
 
 #include <string.h>
-#include <zlib.h>
 
 enum { MAX_PLAIN_BYTES = 1 << 20 };
 
@@ -23,20 +23,14 @@ static Perftools__Profiles__Profile *encoded(build_fn *build)
 	_cleanup_(profile_unrefp) struct profile *profile = NULL;
 	_cleanup_(buf_release) struct buf out = BUF_INIT;
 	struct encode_options options = {0};
-	z_stream stream = {0};
 	Perftools__Profiles__Profile *message;
+	size_t length;
 
 	build(builder);
 	ck_assert_int_eq(builder_seal(builder, &profile), 0);
 	ck_assert_int_eq(encoder_find("pprof")->encode(profile, &options, &out), 0);
-	stream.next_in = out.data;
-	stream.avail_in = (unsigned int)out.len;
-	stream.next_out = plain;
-	stream.avail_out = sizeof(plain);
-	ck_assert_int_eq(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);
-	ck_assert_int_eq(inflate(&stream, Z_FINISH), Z_STREAM_END);
-	inflateEnd(&stream);
-	message = perftools__profiles__profile__unpack(NULL, stream.total_out, plain);
+	length = gunzip(&out, plain, sizeof(plain));
+	message = perftools__profiles__profile__unpack(NULL, length, plain);
 	ck_assert_ptr_nonnull(message);
 	return message;
 }
