@@ -68,14 +68,14 @@ int heap_count(struct pt_regs *ctx)
 SEC("uprobe")
 int heap_usdt_alloc(struct pt_regs *ctx)
 {
-	usdt_allocates(ctx, bpf_get_attach_cookie(ctx));
+	usdt_passed(ctx, bpf_get_attach_cookie(ctx), 0);
 	return 0;
 }
 
 SEC("uprobe")
 int heap_usdt_free(struct pt_regs *ctx)
 {
-	usdt_frees(ctx, bpf_get_attach_cookie(ctx));
+	usdt_passed(ctx, bpf_get_attach_cookie(ctx), 1);
 	return 0;
 }
 

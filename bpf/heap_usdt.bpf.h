@@ -40,7 +40,8 @@ static __always_inline u64 usdt_argument(const struct scratch *scratch,
 	return arg->is_signed ? (u64)((s64)value >> unused) : value >> unused;
 }
 
-static __always_inline void usdt_allocates(const volatile struct pt_regs *regs, u64 cookie)
+/* A probe was passed: of an allocation, or of what is about to be freed. */
+static __always_inline void usdt_passed(const volatile struct pt_regs *regs, u64 cookie, int frees)
 {
 	u32 number = cookie, slot = HEAP_SLOT_STANDING;
 	const struct heap_usdt_site *site = bpf_map_lookup_elem(&heap_usdt_sites, &number);
@@ -60,37 +61,16 @@ static __always_inline void usdt_allocates(const volatile struct pt_regs *regs, 
 	if (scratch) {
 		regs_by_number(scratch->regs, regs);
 		address = usdt_argument(scratch, &site->args[0]);
-		size = usdt_argument(scratch, &site->args[1]);
-		weight = usdt_argument(scratch, &site->args[2]);
-		if (address &&
-		    send_walked(at, scratch->regs[REG_PC], 0, address, size, weight, now))
-			HEAP_ADD(cpu, lost);
-	}
-	lane_leave(at);
-}
-
-static __always_inline void usdt_frees(const volatile struct pt_regs *regs, u64 cookie)
-{
-	u32 number = cookie, slot = HEAP_SLOT_STANDING;
-	const struct heap_usdt_site *site = bpf_map_lookup_elem(&heap_usdt_sites, &number);
-	struct heap_cpu *cpu = bpf_map_lookup_elem(&heap_cpus, &slot);
-	u64 now = bpf_ktime_get_ns(), address;
-	struct scratch *scratch;
-	u32 at;
-
-	if (!site || !cpu)
-		return;
-	at = lane_enter(LANE_PROBE, now);
-	if (at == LANE_BUSY) {
-		HEAP_ADD(cpu, busy);
-		return;
-	}
-	scratch = scratch_get(at);
-	if (scratch) {
-		regs_by_number(scratch->regs, regs);
-		address = usdt_argument(scratch, &site->args[0]);
-		if (address)
-			send_short(cpu, HEAP_EVENT_FREE, 0, address, now);
+		if (frees) {
+			if (address)
+				send_short(cpu, HEAP_EVENT_FREE, 0, address, now);
+		} else {
+			size = usdt_argument(scratch, &site->args[1]);
+			weight = usdt_argument(scratch, &site->args[2]);
+			if (address &&
+			    send_walked(at, scratch->regs[REG_PC], 0, address, size, weight, now))
+				HEAP_ADD(cpu, lost);
+		}
 	}
 	lane_leave(at);
 }
