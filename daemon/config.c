@@ -20,7 +20,7 @@ const char *argp_program_version = "profd " PROFD_VERSION;
 
 enum { KEY_CONFIG = 'c' };
 
-#define SETTING(key, name, argument, kind, field, initial, min, max, live, accepted, help) \
+#define SETTING(key, name, argument, kind, field, initial, min, max, live, accepted, help, more) \
 	{name, key, argument, 0, help, 0},
 static const struct argp_option options[] = {
 	SETTINGS(SETTING){"config", KEY_CONFIG, "FILE", 0,

@@ -15,9 +15,9 @@
 
 enum { MAX_URL_BYTES = 160 };
 
-#define SETTING(key, name, argument, kind, field, initial, min, max, live, accepted, help) \
-	{key, name, argument, kind, offsetof(struct config, field), initial, min,          \
-	 max, live, accepted, help},
+#define SETTING(key, name, argument, kind, field, initial, min, max, live, accepted, help, more) \
+	{key,  name,     argument, kind, offsetof(struct config, field), initial, min, max,      \
+	 live, accepted, help,     more},
 const struct setting settings[SETTING_COUNT] = {SETTINGS(SETTING)};
 #undef SETTING
 

@@ -20,35 +20,45 @@ enum setting_kind {
 #define GIB (1024ULL * 1024 * 1024)
 #define MIB (1024ULL * 1024)
 
-/* SETTING(key, name, argument, kind, field, default, min, max, live, accepted, help); `live`:
- * changes while profd runs when SIGHUP tells it to read the file again. */
+/* SETTING(key, name, argument, kind, field, default, min, max, live, accepted, help, more); `live`:
+ * changes while profd runs when SIGHUP tells it to read the file again; `help`: one sentence, for
+ * --help and wherever there is little room; `more`: further ones, for the manual pages. */
 #define SETTINGS(SETTING)                                                                          \
 	SETTING('l', "listen", "ADDR:PORT|unix:PATH", SETTING_ADDRESSES, listen_count,             \
 	        "127.0.0.1:9090", 0, MAX_LISTENERS, false,                                         \
 	        "ADDR:PORT with a numeric address, [ADDR6]:PORT, :PORT or unix:PATH, at most 8 "   \
 	        "of them",                                                                         \
-	        "Where to answer HTTP; may be repeated (default 127.0.0.1:9090)")                  \
+	        "Where to answer HTTP; may be repeated (default 127.0.0.1:9090)",                  \
+	        "ADDR is numeric, an IPv6 address in brackets; without it all addresses are "      \
+	        "meant. A unix socket is open to profd's user and group only.")                    \
 	SETTING('f', "freq", "HZ", SETTING_NUMBER, sample_hz, "99", 1, MAX_SAMPLE_HZ, false,       \
-	        "an integer from 1 to 1000", "Samples per second and CPU (default 99)")            \
+	        "an integer from 1 to 1000", "Samples per second and CPU (default 99)", "")        \
 	SETTING('k', "history", "DURATION", SETTING_DURATION, history_ns, "10m",                   \
 	        10 * NSEC_PER_SEC, MAX_CAPTURE_SECONDS * NSEC_PER_SEC, false,                      \
 	        "a duration from 10s to 10m, such as 90s or 5m",                                   \
-	        "How far back the past is kept (default 10m)")                                     \
+	        "How far back the past is kept (default 10m)", "")                                 \
 	SETTING('m', "history-memory", "SIZE", SETTING_SIZE, history_bytes, "64MiB", MIB, 4 * GIB, \
 	        true, "a size from 1MiB to 4GiB, such as 64MiB",                                   \
-	        "How much memory the past may take (default 64MiB)")                               \
+	        "How much memory the past may take (default 64MiB)",                               \
+	        "What does not fit is dropped, oldest first.")                                     \
 	SETTING('u', "unwind-memory", "SIZE", SETTING_SIZE, unwind_bytes, "48MiB", 4 * MIB,        \
 	        256 * MIB, false, "a size from 4MiB to 256MiB, such as 48MiB",                     \
-	        "How much kernel memory unwind tables may take (default 48MiB)")                   \
+	        "How much kernel memory unwind tables may take (default 48MiB)",                   \
+	        "Where it is used up, the table that no walk has used for the longest time goes "  \
+	        "first.")                                                                          \
 	SETTING('s', "symbol-memory", "SIZE", SETTING_SIZE, symbol_bytes, "128MiB", 16 * MIB,      \
 	        4 * GIB, false, "a size from 16MiB to 4GiB, such as 128MiB",                       \
 	        "How much memory names, source lines and what they are read from may take "        \
-	        "(default 128MiB)")                                                                \
+	        "(default 128MiB)",                                                                \
+	        "A quarter of it is for what is remembered, the rest for the process that reads "  \
+	        "files.")                                                                          \
 	SETTING('d', "debuginfod", "URLS", SETTING_URLS, debuginfod, "", 0, 0, false,              \
 	        "http:// and https:// URLs of up to 160 bytes, separated by blanks,",              \
-	        "Fetch debug files that this host lacks from these servers (default: from none)")  \
+	        "Fetch debug files that this host lacks from these servers (default: from none)",  \
+	        "URLs separated by blanks. Files are downloaded in the background and kept in "    \
+	        "/var/cache/profd.")                                                               \
 	SETTING('v', "verbose", NULL, SETTING_SWITCH, verbose, "no", 0, 1, true, "yes or no",      \
-	        "Log more, for finding out what goes wrong")
+	        "Log more, for finding out what goes wrong", "")
 
 struct setting {
 	int key; /* of its short option */
@@ -58,7 +68,7 @@ struct setting {
 	const char *initial;
 	uint64_t min, max;
 	bool live;
-	const char *accepted, *help;
+	const char *accepted, *help, *more;
 };
 
 #define SETTING(key, ...) +1
