@@ -25,6 +25,8 @@ enum {
 	DRAIN_SECONDS = 2,   /* room for this long without a drain, which is due every second */
 };
 
+static const char *const kernel_types = "/sys/kernel/btf/vmlinux";
+
 __attribute__((format(printf, 2, 0))) static int keep_quiet(enum libbpf_print_level level,
                                                             const char *format, va_list arguments)
 {
@@ -66,9 +68,12 @@ static int size_maps(struct bpf *bpf)
 int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
 {
 	int cpu_count = libbpf_num_possible_cpus();
+	/* Said by name, or libbpf 1.1 looks for what this kernel lacks among its modules as
+	 * well, and fails without CAP_SYS_ADMIN. */
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = kernel_types);
 
 	libbpf_set_print(keep_quiet);
-	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+	if (access(kernel_types, R_OK)) {
 		snprintf(why, 256,
 		         "the kernel has no BTF (/sys/kernel/btf/vmlinux): it must be built with "
 		         "CONFIG_DEBUG_INFO_BTF=y");
@@ -89,7 +94,7 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
 	bpf->stack_keys = calloc(bpf->stack_size, sizeof(*bpf->stack_keys));
 	bpf->stacks = calloc(bpf->stack_size, sizeof(*bpf->stacks));
 	bpf->per_cpu = calloc(bpf->cpu_count, sizeof(*bpf->per_cpu));
-	bpf->skeleton = profd_bpf__open();
+	bpf->skeleton = profd_bpf__open_opts(&options);
 	if (!bpf->tally_keys || !bpf->tallies || !bpf->stack_keys || !bpf->stacks ||
 	    !bpf->per_cpu || !bpf->skeleton || size_maps(bpf)) {
 		snprintf(why, 256, "cannot prepare the BPF programs: %s", strerror(errno));
