@@ -11,6 +11,7 @@
 #include "collect/source.h"
 #include "http/server.h"
 #include "notify.h"
+#include "privileges.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -47,6 +48,7 @@ struct daemon {
 	struct collector *collector;
 	struct server *server;
 	struct utsname host;
+	struct privileges privileges;
 	struct config *config;
 	uint64_t start_mono_ns;
 	bool loop_open, stopping;
@@ -220,23 +222,29 @@ static struct history *open_history(const struct config *config)
 
 static int build_parts(struct daemon *daemon, const struct config *config)
 {
-	struct symbolizer_config symbolizer = {
-		.program = "/proc/self/exe",
-		.max_bytes = config->symbol_bytes,
-	};
-
 	daemon->resting = (struct job){.run = run_rest, .done = on_rested};
 	daemon->render = lane_new(&daemon->loop, MAX_RENDER_QUEUE);
 	daemon->store = store_new(MAX_OBJECTS);
 	if (!daemon->render || !daemon->store)
 		return -ENOMEM;
-	open_fetch(daemon, config);
-	symbolizer.store = daemon->store;
-	symbolizer.fetch = daemon->fetch;
 	daemon->procs = procs_new(daemon->store);
 	daemon->history = open_history(config);
+	return daemon->procs && daemon->history ? 0 : -ENOMEM;
+}
+
+/* Fetching files has a thread of its own. */
+static int build_names(struct daemon *daemon, const struct config *config)
+{
+	struct symbolizer_config symbolizer = {
+		.store = daemon->store,
+		.program = "/proc/self/exe",
+		.max_bytes = config->symbol_bytes,
+	};
+
+	open_fetch(daemon, config);
+	symbolizer.fetch = daemon->fetch;
 	daemon->symbolizer = symbolizer_new(&symbolizer);
-	return daemon->procs && daemon->history && daemon->symbolizer ? 0 : -ENOMEM;
+	return daemon->symbolizer ? 0 : -ENOMEM;
 }
 
 static int serve(struct daemon *daemon, const struct config *config, char why[256])
@@ -252,6 +260,7 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 		.fetch = daemon->fetch,
 		.render = daemon->render,
 		.host = &daemon->host,
+		.capabilities = daemon->privileges.names,
 		.start_mono_ns = daemon->start_mono_ns,
 		.sample_hz = (uint32_t)config->sample_hz,
 		.keep_ns = config->history_ns,
@@ -260,7 +269,7 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 	return server_start(&service, &daemon->listeners, &daemon->server, why);
 }
 
-static int start_collector(struct daemon *daemon, const struct config *config, char why[256])
+static int attach_collector(struct daemon *daemon, const struct config *config, char why[256])
 {
 	struct collector_config collector = {
 		.loop = &daemon->loop,
@@ -274,7 +283,40 @@ static int start_collector(struct daemon *daemon, const struct config *config, c
 	};
 	int err = collector_new(&collector, &daemon->collector, why);
 
-	return err ? err : collector_start(daemon->collector, why);
+	return err ? err : collector_attach(daemon->collector, why);
+}
+
+static bool can_drain(void *ctx)
+{
+	return collector_can_drain(ctx);
+}
+
+static int cannot_start(int err, char why[256])
+{
+	snprintf(why, 256, "cannot start: %s", strerror(-err));
+	return err;
+}
+
+/* What this thread may do is what the others may that it starts: there is none before it may no
+ * more than it must. */
+static int start_parts(struct daemon *daemon, const struct config *config, char why[256])
+{
+	int err = privileges_reduce();
+
+	if (!err)
+		err = build_parts(daemon, config);
+	if (err)
+		return cannot_start(err, why);
+	err = attach_collector(daemon, config, why);
+	if (err)
+		return err;
+	err = privileges_settle(can_drain, daemon->collector);
+	privileges_get(&daemon->privileges);
+	if (!err)
+		err = build_names(daemon, config);
+	if (!err)
+		err = collector_start(daemon->collector);
+	return err ? cannot_start(err, why) : 0;
 }
 
 static int daemon_start(struct daemon *daemon, const struct config *config, char why[256])
@@ -284,16 +326,10 @@ static int daemon_start(struct daemon *daemon, const struct config *config, char
 	daemon->start_mono_ns = clock_mono_ns();
 	uname(&daemon->host);
 	err = open_loop(daemon);
-	if (!err)
-		err = build_parts(daemon, config);
-	if (err) {
-		snprintf(why, 256, "cannot start: %s", strerror(-err));
-		return err;
-	}
-	err = listeners_open(config->listen, config->listen_count, &daemon->listeners, why);
 	if (err)
-		return err;
-	return start_collector(daemon, config, why);
+		return cannot_start(err, why);
+	err = listeners_open(config->listen, config->listen_count, &daemon->listeners, why);
+	return err ? err : start_parts(daemon, config, why);
 }
 
 /* The address of the first listener as curl takes it. */

@@ -209,6 +209,14 @@ static int drain_lane(struct bpf *bpf, u32 at, struct counters *sum)
 	return err;
 }
 
+bool bpf_readable(struct bpf *bpf)
+{
+	u32 first = 0;
+
+	return bpf_map_lookup_elem(bpf_map__fd(bpf->skeleton->maps.counters), &first,
+	                           bpf->per_cpu) == 0;
+}
+
 static int drain_counters(struct bpf *bpf, u32 half, struct counters *ret_sum)
 {
 	u64 lane_busy = __atomic_load_n(&bpf->skeleton->bss->lane_busy, __ATOMIC_RELAXED);

@@ -58,5 +58,7 @@ u64 bpf_busy(const struct bpf *bpf, u32 cpu, u32 lane);
 bool bpf_settled(const struct bpf *bpf, u32 half);
 /* Empties a settled half. */
 void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained);
+/* Whether this thread may read maps at all. */
+bool bpf_readable(struct bpf *bpf);
 /* Kernel memory of all maps. */
 u64 bpf_map_bytes(const struct bpf *bpf);

@@ -270,7 +270,7 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 	return 0;
 }
 
-int collector_start(struct collector *collector, char ret_why[256])
+int collector_attach(struct collector *collector, char ret_why[256])
 {
 	int err;
 
@@ -285,6 +285,18 @@ int collector_start(struct collector *collector, char ret_why[256])
 	if (bpf_watch_exec(&collector->bpf))
 		log_warning("cannot watch processes call exec: the first stacks after one may be "
 		            "wrong");
+	return 0;
+}
+
+bool collector_can_drain(struct collector *collector)
+{
+	return bpf_readable(&collector->bpf);
+}
+
+int collector_start(struct collector *collector)
+{
+	int err;
+
 	if (hotplug_start(&collector->hotplug, collector->loop, on_cpus_changed, collector))
 		log_warning("cannot watch CPUs come and go, keeping those there are");
 	if (python_start(&collector->python, collector->loop))

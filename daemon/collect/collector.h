@@ -77,8 +77,12 @@ struct collector_config {
  * do. */
 int collector_new(const struct collector_config *config, struct collector **ret_collector,
                   char ret_why[256]);
-/* Attaches, scans /proc and starts draining. */
-int collector_start(struct collector *collector, char ret_why[256]);
+/* Samples are taken from now on. Starts no thread, so that what only this needs can be given up. */
+int collector_attach(struct collector *collector, char ret_why[256]);
+/* Whether this thread may read what the kernel half writes. */
+bool collector_can_drain(struct collector *collector);
+/* Scans /proc and starts draining. */
+int collector_start(struct collector *collector);
 /* Detaches everything at once, started or not; the loop must run until its handles have closed,
  * then collector_free(). */
 void collector_stop(struct collector *collector);

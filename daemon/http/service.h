@@ -21,6 +21,8 @@ struct service {
 	struct fetch *fetch;           /* NULL: no debuginfod servers */
 	struct lane *render;
 	const struct utsname *host; /* its name and the kernel's release, as of the start */
+	const char *const
+		*capabilities; /* that the daemon has left, by name; NULL behind the last */
 	uint64_t start_mono_ns;
 	uint32_t sample_hz;
 	uint64_t keep_ns; /* how far back the history goes at most */

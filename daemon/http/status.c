@@ -199,10 +199,20 @@ static json_t *store_json(struct store *store)
 	                 "evicted", (json_int_t)stats.evicted);
 }
 
+static json_t *capabilities_json(const struct service *service)
+{
+	json_t *list = json_array();
+
+	for (const char *const *name = service->capabilities; *name; name++)
+		json_array_append_new(list, json_string(*name));
+	return list;
+}
+
 /* One call each: a list this long beside its format in one string goes out of step unseen. */
 static void add_parts(json_t *object, const struct service *service,
                       const struct collector_stats *stats)
 {
+	json_object_set_new(object, "capabilities", capabilities_json(service));
 	json_object_set_new(object, "sources", sources_json(service->collector));
 	json_object_set_new(object, "maps", maps_json(stats));
 	json_object_set_new(object, "counters", counters_json(stats));

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * By the kernel's own calls, which are about the calling thread only.
+ */
+#include "privileges.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum when {
+	TO_START, /* until the kernel half is loaded and attached */
+	ALWAYS,
+	OF_ROOT, /* always, where the daemon is user 0 */
+};
+
+static const struct {
+	unsigned int number;
+	enum when when;
+	const char *name;
+} capabilities[CAPABILITY_COUNT] = {
+#define CAPABILITY(number, name, when, why) {CAP_##number, when, name},
+	CAPABILITIES(CAPABILITY)
+#undef CAPABILITY
+};
+
+struct sets {
+	uint64_t effective, permitted;
+};
+
+static int get_sets(struct sets *ret_sets)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct words[_LINUX_CAPABILITY_U32S_3] = {{0}};
+
+	if (syscall(SYS_capget, &header, words) < 0)
+		return -errno;
+	ret_sets->effective = words[0].effective | (uint64_t)words[1].effective << 32;
+	ret_sets->permitted = words[0].permitted | (uint64_t)words[1].permitted << 32;
+	return 0;
+}
+
+/* Nothing is inheritable, so nothing is ambient either. */
+static int set_sets(struct sets sets)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	const struct __user_cap_data_struct words[_LINUX_CAPABILITY_U32S_3] = {
+		{(uint32_t)sets.effective, (uint32_t)sets.permitted, 0},
+		{(uint32_t)(sets.effective >> 32), (uint32_t)(sets.permitted >> 32), 0},
+	};
+
+	return syscall(SYS_capset, &header, words) < 0 ? -errno : 0;
+}
+
+static uint64_t all_of(enum when when)
+{
+	uint64_t set = 0;
+
+	for (size_t i = 0; i < CAPABILITY_COUNT; i++)
+		if (capabilities[i].when == when)
+			set |= 1ULL << capabilities[i].number;
+	return set;
+}
+
+/* What a program started by root gets: enough to become somebody else. Others lack CAP_SETPCAP for
+ * this, and get nothing anyway. */
+static void shrink_bounding_set(void)
+{
+	uint64_t kept = all_of(OF_ROOT);
+
+	for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
+		if (!(kept >> number & 1) && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0)
+			return;
+}
+
+int privileges_reduce(void)
+{
+	struct sets sets;
+	int err = get_sets(&sets);
+
+	if (err < 0)
+		return err;
+	shrink_bounding_set();
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	sets.permitted &=
+		all_of(TO_START) | all_of(ALWAYS) | (geteuid() == 0 ? all_of(OF_ROOT) : 0);
+	sets.effective = sets.permitted;
+	return set_sets(sets);
+}
+
+int privileges_settle(bool (*works)(void *ctx), void *ctx)
+{
+	struct sets sets, before;
+	int err = get_sets(&sets);
+
+	if (err < 0)
+		return err;
+	/* What is permitted still can be made effective again. */
+	before = sets;
+	sets.effective &= ~all_of(TO_START);
+	err = set_sets(sets);
+	if (err < 0)
+		return err;
+	if (!works(ctx))
+		return set_sets(before);
+	sets.permitted &= ~all_of(TO_START);
+	return set_sets(sets);
+}
+
+void privileges_get(struct privileges *ret_privileges)
+{
+	struct sets sets = {0};
+	size_t count = 0;
+
+	get_sets(&sets);
+	for (size_t i = 0; i < CAPABILITY_COUNT; i++)
+		if (sets.permitted >> capabilities[i].number & 1)
+			ret_privileges->names[count++] = capabilities[i].name;
+	ret_privileges->names[count] = NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the daemon may do beside what everybody may, and giving up the rest for good.
+ *
+ * Capabilities belong to a thread and are handed to the threads it starts. So both steps are taken
+ * while there is no other thread. Nothing given up comes back: not by running a program either
+ * (no_new_privs). Root stays user 0, who owns most files, so that its sockets and caches stay its
+ * own; who wants less runs the daemon as another user, with the capabilities below.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+/* CAPABILITY(NAME, name, when, why): all that there are, in the order of /status. */
+#define CAPABILITIES(CAPABILITY)                                                               \
+	CAPABILITY(BPF, "bpf", TO_START, "loading the kernel half")                            \
+	CAPABILITY(PERFMON, "perfmon", ALWAYS, "timers of CPUs that come later, probes")       \
+	CAPABILITY(SYS_PTRACE, "sys_ptrace", ALWAYS, "/proc/PID of other users' processes")    \
+	CAPABILITY(DAC_READ_SEARCH, "dac_read_search", ALWAYS, "files only their owner reads") \
+	CAPABILITY(SYSLOG, "syslog", ALWAYS, "/proc/kallsyms, again when modules are loaded")  \
+	CAPABILITY(CHECKPOINT_RESTORE, "checkpoint_restore", ALWAYS, "/proc/PID/map_files")    \
+	CAPABILITY(SETUID, "setuid", OF_ROOT, "the process that reads names becomes nobody")   \
+	CAPABILITY(SETGID, "setgid", OF_ROOT, "the same")                                      \
+	CAPABILITY(SETPCAP, "setpcap", OF_ROOT, "it empties its bounding set")                 \
+	CAPABILITY(KILL, "kill", OF_ROOT, "that process, which is nobody's then, is ended")
+
+#define CAPABILITY(...) +1
+enum { CAPABILITY_COUNT = 0 CAPABILITIES(CAPABILITY) };
+#undef CAPABILITY
+
+/* Those left, as /status tells them; NULL behind the last. */
+struct privileges {
+	const char *names[CAPABILITY_COUNT + 1];
+};
+
+/* Gives up all but those in the list, and what programs started later would get. After addresses
+ * are bound and limits are set, which may take more. 0 or a negative errno: do not go on. */
+int privileges_reduce(void);
+/* Gives up those that are needed to start only, once everything is loaded and attached, if
+ * `works(ctx)` without them: before Linux 5.19 no map can be read then. 0 or a negative errno. */
+int privileges_settle(bool (*works)(void *ctx), void *ctx);
+/* What this thread has left. */
+void privileges_get(struct privileges *ret_privileges);

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What the daemon gives up once it runs, in every thread; and that all it does goes on without.
+
+The kernel says what a thread may do: /proc/PID/task/TID/status.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import tempfile
+import unittest
+
+from daemon import Daemon
+from heap_runs import until
+from profile_pb import Profile
+from workload import Workload, workload_path
+
+# By linux/capability.h.
+NUMBERS = {"dac_read_search": 2, "kill": 5, "setgid": 6, "setuid": 7, "setpcap": 8, "sys_ptrace": 19, "syslog": 34, "perfmon": 38,
+           "bpf": 39, "checkpoint_restore": 40}
+CHILDREN = {"setuid", "setgid", "setpcap", "kill"}  # what root needs to have a process that is nobody
+LATER = {"perfmon", "sys_ptrace", "dac_read_search", "syslog", "checkpoint_restore"}
+NOBODY = 65534
+OTHER = 1
+AS_OTHER = {"user": OTHER, "group": OTHER, "extra_groups": []}
+
+
+def names_of(word):
+    """The capabilities of a line of /proc/PID/status; numbers for those that nobody expects."""
+    by_number = {number: name for name, number in NUMBERS.items()}
+    bits = int(word, 16)
+    return {by_number.get(bit, bit) for bit in range(64) if bits >> bit & 1}
+
+
+def threads(pid):
+    """What the kernel says of each thread: {"CapEff": set, ..., "NoNewPrivs": "1", "Uid": "0 ..."}."""
+    found = []
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(FileNotFoundError):
+            with open(f"/proc/{pid}/task/{tid}/status", encoding="ascii", errors="replace") as status:
+                lines = dict(line.rstrip("\n").split(":\t", 1) for line in status if ":\t" in line)
+            found.append({key: names_of(value) if key.startswith("Cap") else value for key, value in lines.items()})
+    return found
+
+
+def children(pid):
+    """Of all its threads."""
+    own = set()
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(FileNotFoundError):
+            with open(f"/proc/{pid}/task/{tid}/children", encoding="ascii") as file:
+                own.update(map(int, file.read().split()))
+    return own
+
+
+class Mixin:
+    """What must go on, whoever the daemon is."""
+
+    through = ()
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        os.chmod(folder.name, 0o755)
+        cls.settings = os.path.join(folder.name, "profd.conf")
+        with open(cls.settings, "w", encoding="utf-8"):
+            pass
+        cls.profd = Daemon("--config", cls.settings, through=cls.through)
+        cls.addClassCleanup(cls.profd.stop)
+        os.mkdir(os.path.join(folder.name, "others"), 0o700)
+        cls.truth = os.path.join(folder.name, "others", "truth")
+        os.chown(os.path.dirname(cls.truth), OTHER, OTHER)
+
+    def test_every_thread_has_given_up_what_it_does_not_need(self):
+        # A heap profile takes jobs of several lanes: the pool has its threads.
+        self.heap()
+        self.assertGreater(len(threads(self.profd.pid)), 1)
+        for thread in threads(self.profd.pid):
+            given = {key: thread[key] for key in ("CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd", "NoNewPrivs")}
+            self.assertEqual(given, {"CapEff": self.left, "CapPrm": self.left, "CapInh": set(), "CapAmb": set(),
+                                     "CapBnd": self.bounding, "NoNewPrivs": "1"})
+        self.assertEqual(set(self.profd.get("/status").json()["capabilities"]), self.left)
+
+    def test_what_it_starts_may_nothing(self):
+        with Workload("cpubound", 30) as workload:
+            self.assertIn("main", self.names(workload))
+            started = children(self.profd.pid)
+        self.assertTrue(started)
+        for thread in [thread for child in started for thread in threads(child)]:
+            self.assertEqual(thread["CapPrm"] | thread["CapEff"] | thread["CapInh"] | thread["CapAmb"], set())
+            self.assertEqual((thread["NoNewPrivs"], thread["Uid"].split()), ("1", [str(NOBODY)] * 4))
+
+    def test_names_of_a_file_that_only_root_may_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = shutil.copy(workload_path("cpubound"), folder)
+            os.chmod(copy, 0o700)
+            with Workload(copy, 30) as workload:
+                self.assertIn("main", self.names(workload))
+
+    def test_names_of_a_deleted_file_of_another_user(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            copy = shutil.copy(workload_path("cpubound"), folder)
+            with Workload(copy, 30, **AS_OTHER) as workload:
+                shutil.rmtree(folder)
+                os.mkdir(folder)
+                self.assertIn("main", self.names(workload))
+
+    def test_names_of_the_kernel(self):
+        with Workload("syscalls", 30) as workload:
+            self.assertTrue(any("getppid" in name for name in self.names(workload)))
+
+    def names(self, workload):
+        profile = self.profd.profile(f"seconds=1&pid={workload.pid}")
+        return {name for sample in profile.samples for name in sample.names}
+
+    def test_a_heap_of_another_user(self):
+        names = {name for sample in self.heap().samples for name in sample.names}
+        self.assertLess({"main", "site_six"}, names)
+
+    def heap(self):
+        with Workload("heap_sites", "sites", self.truth, 60, **AS_OTHER) as workload:
+            answer = self.profd.get(f"/heap?pid={workload.pid}&seconds=1&rate=1KiB&force=1")
+        self.assertEqual(answer.status, 200, answer.body)
+        return Profile(answer.body)
+
+    def test_settings_are_read_again(self):
+        with open(self.settings, "w", encoding="utf-8") as file:
+            file.write("verbose = yes\n")
+        os.kill(self.profd.pid, signal.SIGHUP)
+        self.assertTrue(until(lambda: "verbose is yes now" in self.profd.log()), self.profd.log())
+
+
+class Root(Mixin, unittest.TestCase):
+    left = LATER | CHILDREN
+    bounding = CHILDREN
+
+
+class Unprivileged(Mixin, unittest.TestCase):
+    """As the unit starts it."""
+
+    given = ",".join("+" + name for name in sorted(LATER | {"bpf"}))
+    through = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", f"--inh-caps=-all,{given}",
+               f"--ambient-caps={given}", f"--bounding-set=-all,{given}")
+    left = LATER
+    # Only who has CAP_SETPCAP may take from it.
+    bounding = LATER | {"bpf"}
+
+
+if __name__ == "__main__":
+    unittest.main()
