@@ -12,6 +12,8 @@
 #include "http/server.h"
 #include "notify.h"
 #include "privileges.h"
+#include "report.h"
+#include "watchdog.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -49,6 +51,8 @@ struct daemon {
 	struct server *server;
 	struct utsname host;
 	struct privileges privileges;
+	struct watchdog watchdog;
+	struct report report;
 	struct config *config;
 	uint64_t start_mono_ns;
 	bool loop_open, stopping;
@@ -111,8 +115,11 @@ static void on_hangup(uv_signal_t *handle, int signal)
 	struct daemon *daemon = handle->data;
 
 	(void)signal;
-	if (!daemon->stopping)
-		config_reload(daemon->config, on_changed, daemon);
+	if (daemon->stopping)
+		return;
+	notify_send("RELOADING=1\nMONOTONIC_USEC=%llu", clock_mono_ns() / NSEC_PER_USEC);
+	config_reload(daemon->config, on_changed, daemon);
+	notify_send("READY=1");
 }
 
 /* Each connection and each executable takes a descriptor. */
@@ -154,10 +161,21 @@ static void on_rested(struct job *job)
 	daemon_of_job(job)->resting_now = false;
 }
 
+static void tell_status(struct daemon *daemon)
+{
+	char line[REPORT_BYTES];
+
+	if (!notify_wanted())
+		return;
+	report_write(&daemon->report, line);
+	notify_send("STATUS=%s", line);
+}
+
 static void on_rest(uv_timer_t *timer)
 {
 	struct daemon *daemon = timer->data;
 
+	tell_status(daemon);
 	if (!daemon->resting_now)
 		daemon->resting_now = lane_submit(daemon->render, &daemon->resting) == 0;
 }
@@ -269,6 +287,15 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 	return server_start(&service, &daemon->listeners, &daemon->server, why);
 }
 
+/* Nobody else can say that profd works. */
+static void on_drained(void *ctx)
+{
+	struct daemon *daemon = ctx;
+
+	if (watchdog_progress(&daemon->watchdog, clock_mono_ns()))
+		notify_send("WATCHDOG=1");
+}
+
 static int attach_collector(struct daemon *daemon, const struct config *config, char why[256])
 {
 	struct collector_config collector = {
@@ -280,6 +307,8 @@ static int attach_collector(struct daemon *daemon, const struct config *config, 
 		.unwind_bytes = config->unwind_bytes,
 		.keep_ns = config->history_ns,
 		.memory_bytes = config->history_bytes / HISTORY_SHARES,
+		.drained = on_drained,
+		.ctx = daemon,
 	};
 	int err = collector_new(&collector, &daemon->collector, why);
 
@@ -316,7 +345,15 @@ static int start_parts(struct daemon *daemon, const struct config *config, char 
 		err = build_names(daemon, config);
 	if (!err)
 		err = collector_start(daemon->collector);
-	return err ? cannot_start(err, why) : 0;
+	if (err)
+		return cannot_start(err, why);
+	daemon->report = (struct report){
+		.config = config,
+		.collector = daemon->collector,
+		.history = daemon->history,
+		.mono_ns = daemon->start_mono_ns,
+	};
+	return 0;
 }
 
 static int daemon_start(struct daemon *daemon, const struct config *config, char why[256])
@@ -325,6 +362,7 @@ static int daemon_start(struct daemon *daemon, const struct config *config, char
 
 	daemon->start_mono_ns = clock_mono_ns();
 	uname(&daemon->host);
+	watchdog_init(&daemon->watchdog);
 	err = open_loop(daemon);
 	if (err)
 		return cannot_start(err, why);
@@ -404,6 +442,7 @@ int daemon_run(struct config *config)
 	log_started(&bound, config);
 	if (notify_send("READY=1") < 0)
 		log_warning("cannot tell the service manager that profd is ready, going on");
+	tell_status(&daemon);
 	uv_run(&daemon.loop, UV_RUN_DEFAULT);
 	return EXIT_SUCCESS;
 }

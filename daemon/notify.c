@@ -7,12 +7,23 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-int notify_send(const char *state)
+enum { MAX_STATE_BYTES = 256 };
+
+bool notify_wanted(void)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+
+	return path && path[0];
+}
+
+static int send_state(const char *state)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	const char *path = getenv("NOTIFY_SOCKET");
@@ -33,4 +44,16 @@ int notify_send(const char *state)
 	           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) < 0)
 		return -errno;
 	return 0;
+}
+
+int notify_send(const char *format, ...)
+{
+	char state[MAX_STATE_BYTES];
+	va_list arguments;
+	int len;
+
+	va_start(arguments, format);
+	len = vsnprintf(state, sizeof(state), format, arguments);
+	va_end(arguments);
+	return len < 0 || (size_t)len >= sizeof(state) ? -EMSGSIZE : send_state(state);
 }

@@ -10,6 +10,7 @@
 
 #define NSEC_PER_SEC  1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
+#define NSEC_PER_USEC 1000ULL
 
 static inline uint64_t clock_ns(clockid_t clock)
 {

@@ -40,6 +40,8 @@ struct collector {
 	struct memory_watch *memory;
 	struct source_state states[KIND_COUNT];
 	struct heartbeat heartbeat;
+	void (*drained)(void *ctx);
+	void *ctx;
 	bool ready;
 	struct collector_stats stats;
 	struct drain_losses losses;
@@ -101,8 +103,12 @@ static void drain(void *ctx)
 	err = err ?: added;
 	account(collector, &drained);
 	collector->stats.last_drain_ns = clock_mono_ns() - begin;
-	collector->ready |= !err && !drained.err;
 	procs_expire(collector->procs, span.end_mono_ns - keep_ended_ns);
+	if (err || drained.err)
+		return;
+	collector->ready = true;
+	if (collector->drained)
+		collector->drained(collector->ctx);
 }
 
 static int attach(struct collector *collector)
@@ -247,6 +253,8 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 	collector->procs = config->procs;
 	collector->store = config->store;
 	collector->history = config->history;
+	collector->drained = config->drained;
+	collector->ctx = config->ctx;
 	err = load(collector, config, ret_why);
 	if (!err)
 		err = start_walkers(collector, ret_why);

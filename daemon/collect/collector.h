@@ -68,9 +68,11 @@ struct collector_config {
 	struct store *store;
 	struct history *history;
 	uint32_t sample_hz;
-	size_t unwind_bytes; /* of kernel memory for unwind tables and mappings */
-	uint64_t keep_ns;    /* how far back the history goes at most */
-	size_t memory_bytes; /* for the timelines of memory, see collect/memory_watch.h */
+	size_t unwind_bytes;        /* of kernel memory for unwind tables and mappings */
+	uint64_t keep_ns;           /* how far back the history goes at most */
+	size_t memory_bytes;        /* for the timelines of memory, see collect/memory_watch.h */
+	void (*drained)(void *ctx); /* each time a drain has gone well; may be NULL */
+	void *ctx;
 };
 
 /* Loads the kernel half. On failure `ret_why` is one line for a person: what is missing, what to

@@ -86,7 +86,8 @@
 	SUITE(heap_draw)       \
 	SUITE(heap_code)       \
 	SUITE(heap_allocators) \
-	SUITE(usdt)
+	SUITE(usdt)            \
+	SUITE(watchdog)
 
 #define SUITE(name) Suite *name##_suite(void);
 SUITES(SUITE)
