@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "collect/source.h"
+#include "http/handed.h"
 #include "http/server.h"
 #include "notify.h"
 #include "privileges.h"
@@ -356,6 +357,19 @@ static int start_parts(struct daemon *daemon, const struct config *config, char 
 	return 0;
 }
 
+static int open_listeners(struct daemon *daemon, const struct config *config, char why[256])
+{
+	int err = handed_take(&daemon->listeners, why);
+
+	if (err)
+		return err;
+	if (daemon->listeners.count) {
+		log_info("listening on what was handed over, not where the settings say");
+		return 0;
+	}
+	return listeners_open(config->listen, config->listen_count, &daemon->listeners, why);
+}
+
 static int daemon_start(struct daemon *daemon, const struct config *config, char why[256])
 {
 	int err;
@@ -366,18 +380,20 @@ static int daemon_start(struct daemon *daemon, const struct config *config, char
 	err = open_loop(daemon);
 	if (err)
 		return cannot_start(err, why);
-	err = listeners_open(config->listen, config->listen_count, &daemon->listeners, why);
+	err = open_listeners(daemon, config, why);
 	return err ? err : start_parts(daemon, config, why);
 }
 
 /* The address of the first listener as curl takes it. */
 static void log_next_step(const struct listener *listener)
 {
-	const char *port = strrchr(listener->name, ':');
+	const char *name = listener->name, *port = strrchr(name, ':');
 	char option[160] = "", host[160] = "localhost";
 
-	if (listener->path[0])
-		snprintf(option, sizeof(option), "--unix-socket %s ", listener->path);
+	if (!strncmp(name, "unix:@", 6))
+		snprintf(option, sizeof(option), "--abstract-unix-socket %s ", name + 6);
+	else if (!strncmp(name, "unix:", 5))
+		snprintf(option, sizeof(option), "--unix-socket %s ", name + 5);
 	else
 		snprintf(host, sizeof(host), "localhost%s", port);
 	log_info("try: curl -s %s'%s/profile?seconds=5' -o cpu.pb.gz && go tool pprof -top "

@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -149,24 +150,34 @@ static int open_socket(struct listen_address *address, int *ret_fd)
 	return 0;
 }
 
-static void name_listener(struct listener *listener, const struct listen_address *address)
+/* The kernel pads a path with NULs or counts its end, as whoever bound it did. */
+static void name_unix(char name[128], const struct sockaddr_un *bound, socklen_t len)
+{
+	size_t offset = offsetof(struct sockaddr_un, sun_path);
+	int path_len = len > offset ? (int)(len - offset) : 0;
+
+	if (path_len && !bound->sun_path[0])
+		snprintf(name, 128, "unix:@%.*s", path_len - 1, bound->sun_path + 1);
+	else
+		snprintf(name, 128, "unix:%.*s", path_len, bound->sun_path);
+}
+
+void listener_name(struct listener *listener)
 {
 	union {
 		struct sockaddr any;
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
+		struct sockaddr_un local;
 		struct sockaddr_storage storage;
 	} bound = {0};
 	socklen_t len = sizeof(bound);
 	char host[INET6_ADDRSTRLEN] = "";
 
-	if (address->socket.any.sa_family == AF_UNIX) {
-		memcpy(listener->path, address->socket.local.sun_path, sizeof(listener->path));
-		snprintf(listener->name, sizeof(listener->name), "unix:%s", listener->path);
-		return;
-	}
 	getsockname(listener->fd, &bound.any, &len);
-	if (bound.any.sa_family == AF_INET) {
+	if (bound.any.sa_family == AF_UNIX) {
+		name_unix(listener->name, &bound.local, len);
+	} else if (bound.any.sa_family == AF_INET) {
 		inet_ntop(AF_INET, &bound.v4.sin_addr, host, sizeof(host));
 		snprintf(listener->name, sizeof(listener->name), "%s:%u", host,
 		         ntohs(bound.v4.sin_port));
@@ -197,7 +208,10 @@ int listeners_open(const char *const *addresses, size_t count, struct listeners 
 			listeners_release(&listeners);
 			return err;
 		}
-		name_listener(listener, &address);
+		if (address.socket.any.sa_family == AF_UNIX)
+			memcpy(listener->path, address.socket.local.sun_path,
+			       sizeof(listener->path));
+		listener_name(listener);
 		listeners.count++;
 	}
 	*ret_listeners = listeners;

@@ -25,7 +25,7 @@ struct listen_address {
 struct listener {
 	int fd;
 	char name[128]; /* as bound: port 0 has become the real one */
-	char path[108]; /* of a unix socket, to unlink; "" for the others */
+	char path[108]; /* of a unix socket that we have made, to unlink; "" for the others */
 };
 
 struct listeners {
@@ -38,5 +38,8 @@ int listen_parse(const char *text, struct listen_address *ret_address);
 /* All or nothing. `ret_why` is one line for a person ("cannot listen on 127.0.0.1:9090: ..."). */
 int listeners_open(const char *const *addresses, size_t count, struct listeners *ret_listeners,
                    char ret_why[256]);
+/* Sets the name of a socket that is bound: "127.0.0.1:9090", "[::]:9090", "unix:PATH" or
+ * "unix:@NAME". */
+void listener_name(struct listener *listener);
 /* Closes what is still open and unlinks unix sockets. */
 void listeners_release(struct listeners *listeners);
