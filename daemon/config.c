@@ -200,10 +200,25 @@ int config_show(const struct config *config)
 	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 
+/* Text goes with the config that was read, so it is copied. */
+static int take_over(const struct setting *setting, struct config *config, struct config *now)
+{
+	char buffer[SETTING_TEXT_BYTES];
+	const char *text = setting_words(setting, now);
+
+	if (!setting_is_text(setting)) {
+		setting_copy(setting, config, now);
+		return 0;
+	}
+	text = config_keep(config, text ? text : setting_text(setting, now, 0, buffer));
+	return text ? setting_set(setting, config, text) : -ENOMEM;
+}
+
 void config_reload(struct config *config, config_changed_fn *changed, void *ctx)
 {
 	_cleanup_(config_release) struct config now = {0};
 	char why[256], buffer[SETTING_TEXT_BYTES];
+	const char *text;
 
 	if (config_load(config->argc, config->argv, &now, why) < 0) {
 		log_error("%s; going on with the settings as they were", why);
@@ -218,8 +233,12 @@ void config_reload(struct config *config, config_changed_fn *changed, void *ctx)
 			log_warning("%s has changed, which takes a restart", setting->name);
 			continue;
 		}
-		setting_copy(setting, config, &now);
-		log_info("%s is %s now", setting->name, setting_text(setting, config, 0, buffer));
+		if (take_over(setting, config, &now) < 0) {
+			log_error("out of memory; %s stays as it was", setting->name);
+			continue;
+		}
+		text = setting_text(setting, config, 0, buffer);
+		log_info("%s is %s now", setting->name, text[0] ? text : "not set");
 		changed(config, ctx);
 	}
 }

@@ -31,7 +31,13 @@ struct config {
 	uint64_t history_bytes;
 	uint64_t unwind_bytes;
 	uint64_t symbol_bytes;
-	const char *debuginfod; /* NULL: none */
+	const char *debuginfod;  /* NULL: none */
+	const char *group;       /* NULL: everybody of this host */
+	const char *allow_hosts; /* NULL: none */
+	uint64_t on_demand;
+	uint64_t max_seconds;
+	uint64_t max_requests, max_client_requests;
+	uint64_t answer_bytes;
 	uint64_t verbose;
 
 	/* What is no setting. */
@@ -53,6 +59,9 @@ void config_release(struct config *config);
 /* Sets what `text`, the contents of a file of that name, says. -EBADMSG with `ret_why`: the name,
  * the line, and what is accepted. What other lines set stays set. */
 int config_read(struct config *config, const char *name, const char *text, char ret_why[256]);
+
+/* A copy of a value that lives as long as the config. NULL: out of memory. */
+const char *config_keep(struct config *config, const char *text);
 
 /* Writes all settings in a file's syntax to standard output. 0 or -EIO. */
 int config_show(const struct config *config);

@@ -21,8 +21,7 @@ struct reading {
 	char why[170]; /* of the first line that is wrong */
 };
 
-/* A copy that lives as long as the config. */
-static const char *keep(struct config *config, const char *text)
+const char *config_keep(struct config *config, const char *text)
 {
 	char **texts = realloc(config->texts, (config->text_count + 1) * sizeof(*texts));
 	char *copy = strdup(text);
@@ -50,16 +49,16 @@ __attribute__((format(printf, 2, 3))) static int complain(struct reading *readin
 	return 0;
 }
 
-/* The value as it will be kept; URLs go on where those before end. NULL: out of memory. */
+/* The value as it will be kept; words go on where those before end. NULL: out of memory. */
 static const char *keep_value(struct config *config, const struct setting *setting,
                               const char *value)
 {
 	_cleanup_(buf_release) struct buf joined = BUF_INIT;
 
-	if (setting->kind == SETTING_URLS && config->debuginfod)
-		buf_printf(&joined, "%s ", config->debuginfod);
+	if (setting_words(setting, config))
+		buf_printf(&joined, "%s ", setting_words(setting, config));
 	buf_add_text(&joined, value);
-	return buf_error(&joined) ? NULL : keep(config, buf_text(&joined));
+	return buf_error(&joined) ? NULL : config_keep(config, buf_text(&joined));
 }
 
 /* 0: the line is wrong. */

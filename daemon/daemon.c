@@ -12,6 +12,7 @@
 #include "http/handed.h"
 #include "http/server.h"
 #include "notify.h"
+#include "policies.h"
 #include "privileges.h"
 #include "report.h"
 #include "watchdog.h"
@@ -55,6 +56,7 @@ struct daemon {
 	struct watchdog watchdog;
 	struct report report;
 	struct config *config;
+	struct policies policies;
 	uint64_t start_mono_ns;
 	bool loop_open, stopping;
 	int status; /* of exit, should the end not be waited for */
@@ -77,6 +79,7 @@ static void daemon_stop(struct daemon *daemon)
 		return;
 	daemon->stopping = true;
 	server_stop(daemon->server);
+	policies_stop(&daemon->policies);
 	if (daemon->collector)
 		collector_stop(daemon->collector);
 	if (daemon->render)
@@ -120,6 +123,7 @@ static void on_hangup(uv_signal_t *handle, int signal)
 		return;
 	notify_send("RELOADING=1\nMONOTONIC_USEC=%llu", clock_mono_ns() / NSEC_PER_USEC);
 	config_reload(daemon->config, on_changed, daemon);
+	policies_update(&daemon->policies);
 	notify_send("READY=1");
 }
 
@@ -278,6 +282,7 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 		.symbolizer = daemon->symbolizer,
 		.fetch = daemon->fetch,
 		.render = daemon->render,
+		.policy = &daemon->policies.now,
 		.host = &daemon->host,
 		.capabilities = daemon->privileges.names,
 		.start_mono_ns = daemon->start_mono_ns,
@@ -380,7 +385,9 @@ static int daemon_start(struct daemon *daemon, const struct config *config, char
 	err = open_loop(daemon);
 	if (err)
 		return cannot_start(err, why);
-	err = open_listeners(daemon, config, why);
+	err = policies_start(&daemon->policies, &daemon->loop, config, why);
+	if (!err)
+		err = open_listeners(daemon, config, why);
 	return err ? err : start_parts(daemon, config, why);
 }
 
@@ -422,6 +429,7 @@ static void daemon_release(struct daemon *daemon)
 		uv_run(&daemon->loop, UV_RUN_DEFAULT);
 	}
 	server_free(daemon->server);
+	policies_release(&daemon->policies);
 	if (daemon->collector)
 		collector_free(daemon->collector);
 	symbolizer_free(daemon->symbolizer);

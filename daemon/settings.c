@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_URL_BYTES = 160 };
+enum { MAX_WORD_BYTES = 160, MAX_NAME_BYTES = 64 };
 
 #define SETTING(key, name, argument, kind, field, initial, min, max, live, accepted, help, more) \
 	{key,  name,     argument, kind, offsetof(struct config, field), initial, min, max,      \
@@ -39,6 +39,17 @@ static uint64_t number(const struct config *config, const struct setting *settin
 	return *(const uint64_t *)(const void *)((const char *)config + setting->offset);
 }
 
+/* Of those that are kept as text. */
+static const char **text_field(struct config *config, const struct setting *setting)
+{
+	return (const char **)(void *)((char *)config + setting->offset);
+}
+
+static const char *text_value(const struct config *config, const struct setting *setting)
+{
+	return *(const char *const *)(const void *)((const char *)config + setting->offset);
+}
+
 static int set_address(struct config *config, const char *text)
 {
 	struct listen_address address;
@@ -56,18 +67,43 @@ static bool is_url(struct text word)
 
 	for (size_t i = 0; i < 2; i++)
 		if (len > strlen(schemes[i]) && !memcmp(word.at, schemes[i], strlen(schemes[i])))
-			return len <= MAX_URL_BYTES;
+			return len <= MAX_WORD_BYTES;
 	return false;
 }
 
-static int set_urls(struct config *config, const char *text)
+static bool is_letter_or_digit(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_host(struct text word)
+{
+	for (const char *at = word.at; at < word.end; at++)
+		if (!is_letter_or_digit(*at) && *at != '-' && *at != '_' && *at != '.')
+			return false;
+	return word.end - word.at <= MAX_WORD_BYTES;
+}
+
+static int set_words(const struct setting *setting, struct config *config, const char *text)
 {
 	struct text rest = text_of(text, strlen(text)), word;
 
 	while (text_word(&rest, &word))
-		if (!is_url(word))
+		if (setting->kind == SETTING_URLS ? !is_url(word) : !is_host(word))
 			return -EINVAL;
-	config->debuginfod = text[0] ? text : NULL;
+	*text_field(config, setting) = text[0] ? text : NULL;
+	return 0;
+}
+
+/* What /etc/group can have, less what no file of ours can. */
+static int set_name(const struct setting *setting, struct config *config, const char *text)
+{
+	if (strlen(text) > MAX_NAME_BYTES)
+		return -EINVAL;
+	for (const char *at = text; *at; at++)
+		if (*at <= ' ' || *at == 0x7f || strchr(":,;#", *at))
+			return -EINVAL;
+	*text_field(config, setting) = text[0] ? text : NULL;
 	return 0;
 }
 
@@ -79,6 +115,7 @@ static int read_number(const struct setting *setting, const char *text, uint64_t
 	case SETTING_SIZE:
 		return text_parse_size(text, ret_value);
 	case SETTING_SWITCH:
+	case SETTING_YES_NO:
 		*ret_value = !strcmp(text, "yes");
 		return *ret_value || !strcmp(text, "no") ? 0 : -EINVAL;
 	default:
@@ -90,10 +127,17 @@ int setting_set(const struct setting *setting, struct config *config, const char
 {
 	uint64_t value = 0;
 
-	if (setting->kind == SETTING_ADDRESSES)
+	switch (setting->kind) {
+	case SETTING_ADDRESSES:
 		return set_address(config, text);
-	if (setting->kind == SETTING_URLS)
-		return set_urls(config, text);
+	case SETTING_URLS:
+	case SETTING_HOSTS:
+		return set_words(setting, config, text);
+	case SETTING_NAME:
+		return set_name(setting, config, text);
+	default:
+		break;
+	}
 	if (read_number(setting, text, &value) < 0 || value < setting->min || value > setting->max)
 		return -EINVAL;
 	*number_of(config, setting) = value;
@@ -116,7 +160,9 @@ void setting_copy(const struct setting *setting, struct config *to, const struct
 		to->listen_count = from->listen_count;
 		break;
 	case SETTING_URLS:
-		to->debuginfod = from->debuginfod;
+	case SETTING_HOSTS:
+	case SETTING_NAME:
+		*text_field(to, setting) = text_value(from, setting);
 		break;
 	default:
 		*number_of(to, setting) = number(from, setting);
@@ -125,6 +171,8 @@ void setting_copy(const struct setting *setting, struct config *to, const struct
 
 bool setting_equal(const struct setting *setting, const struct config *a, const struct config *b)
 {
+	const char *one, *other;
+
 	switch (setting->kind) {
 	case SETTING_ADDRESSES:
 		for (size_t i = 0; i < a->listen_count && i < b->listen_count; i++)
@@ -132,8 +180,11 @@ bool setting_equal(const struct setting *setting, const struct config *a, const 
 				return false;
 		return a->listen_count == b->listen_count;
 	case SETTING_URLS:
-		return !strcmp(a->debuginfod ? a->debuginfod : "",
-		               b->debuginfod ? b->debuginfod : "");
+	case SETTING_HOSTS:
+	case SETTING_NAME:
+		one = text_value(a, setting);
+		other = text_value(b, setting);
+		return !strcmp(one ? one : "", other ? other : "");
 	default:
 		return number(a, setting) == number(b, setting);
 	}
@@ -150,15 +201,30 @@ static void print_scaled(uint64_t value, const uint64_t *units, const char *cons
 	snprintf(buffer, SETTING_TEXT_BYTES, "%" PRIu64 "%s", value / *units, *names);
 }
 
-bool setting_is_list(const struct setting *setting)
+static bool has_words(const struct setting *setting)
 {
-	return setting->kind == SETTING_ADDRESSES || setting->kind == SETTING_URLS;
+	return setting->kind == SETTING_URLS || setting->kind == SETTING_HOSTS;
 }
 
-/* The `i`th URL, or nothing. */
-static const char *url_text(const char *urls, size_t i, char buffer[SETTING_TEXT_BYTES])
+bool setting_is_list(const struct setting *setting)
 {
-	struct text rest = text_of(urls, strlen(urls)), word;
+	return setting->kind == SETTING_ADDRESSES || has_words(setting);
+}
+
+bool setting_is_text(const struct setting *setting)
+{
+	return setting->kind == SETTING_NAME || has_words(setting);
+}
+
+const char *setting_words(const struct setting *setting, const struct config *config)
+{
+	return has_words(setting) ? text_value(config, setting) : NULL;
+}
+
+/* The `i`th word, or nothing. */
+static const char *word_text(const char *words, size_t i, char buffer[SETTING_TEXT_BYTES])
+{
+	struct text rest = text_of(words ? words : "", words ? strlen(words) : 0), word;
 
 	buffer[0] = '\0';
 	for (size_t n = 0; n <= i; n++)
@@ -170,13 +236,13 @@ static const char *url_text(const char *urls, size_t i, char buffer[SETTING_TEXT
 
 size_t setting_count(const struct setting *setting, const struct config *config)
 {
+	const char *words = setting_words(setting, config);
 	char buffer[SETTING_TEXT_BYTES];
 	size_t count = 1;
 
 	if (setting->kind == SETTING_ADDRESSES)
 		return config->listen_count;
-	while (setting->kind == SETTING_URLS && config->debuginfod &&
-	       url_text(config->debuginfod, count, buffer)[0])
+	while (words && word_text(words, count, buffer)[0])
 		count++;
 	return count;
 }
@@ -193,8 +259,12 @@ const char *setting_text(const struct setting *setting, const struct config *con
 	case SETTING_ADDRESSES:
 		return config->listen[i];
 	case SETTING_URLS:
-		return url_text(config->debuginfod ? config->debuginfod : "", i, buffer);
+	case SETTING_HOSTS:
+		return word_text(text_value(config, setting), i, buffer);
+	case SETTING_NAME:
+		return text_value(config, setting) ? text_value(config, setting) : "";
 	case SETTING_SWITCH:
+	case SETTING_YES_NO:
 		return number(config, setting) ? "yes" : "no";
 	case SETTING_SIZE:
 		print_scaled(number(config, setting), bytes, byte_names, buffer);

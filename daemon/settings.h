@@ -11,7 +11,10 @@
 enum setting_kind {
 	SETTING_ADDRESSES,
 	SETTING_URLS,   /* in one text, separated by blanks */
+	SETTING_HOSTS,  /* the same of names of hosts */
+	SETTING_NAME,   /* of a user or group; none where it is empty */
 	SETTING_SWITCH, /* an option without argument; yes or no in a file */
+	SETTING_YES_NO, /* yes or no, as an option too, which may thus say no */
 	SETTING_NUMBER,
 	SETTING_DURATION,
 	SETTING_SIZE,
@@ -57,6 +60,39 @@ enum setting_kind {
 	        "Fetch debug files that this host lacks from these servers (default: from none)",  \
 	        "URLs separated by blanks. Files are downloaded in the background and kept in "    \
 	        "/var/cache/profd.")                                                               \
+	SETTING('g', "group", "NAME", SETTING_NAME, group, "", 0, 0, true,                         \
+	        "the name of a group, of up to 64 bytes,",                                         \
+	        "Answer only root and members of this group, of this host's users (default: all)", \
+	        "Whoever asks from this host is looked up by the connection's other end. Clients " \
+	        "that have shown their credentials, and those elsewhere, are no matter of it. "    \
+	        "Who "                                                                             \
+	        "is a member is read at the start and on SIGHUP.")                                 \
+	SETTING('a', "allow-host", "NAMES", SETTING_HOSTS, allow_hosts, "", 0, 0, true,            \
+	        "names of hosts of up to 160 bytes, without port, separated by blanks,",           \
+	        "Answer under these names, too (default: localhost, addresses and this host's)",   \
+	        "Names separated by blanks. A request over TCP whose Host is another one is "      \
+	        "refused, unless it comes with credentials: a web page of anybody can have a "     \
+	        "name of its own lead here.")                                                      \
+	SETTING('o', "on-demand", "yes|no", SETTING_YES_NO, on_demand, "yes", 0, 1, true,          \
+	        "yes or no",                                                                       \
+	        "Put probes into a process while somebody asks for its heap (default yes)",        \
+	        "With no, /heap answers only for processes that sample their own allocations.")    \
+	SETTING('t', "max-seconds", "N", SETTING_NUMBER, max_seconds, "600", 1,                    \
+	        MAX_CAPTURE_SECONDS, true, "an integer from 1 to 600",                             \
+	        "The longest seconds= that is accepted (default 600)", "")                         \
+	SETTING('n', "max-requests", "N", SETTING_NUMBER, max_requests, "1024", 1,                 \
+	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
+	        "How many requests may be under way that are not answered at once (default 1024)", \
+	        "One is under way until its answer is sent. One more is answered 503.")            \
+	SETTING('p', "max-client-requests", "N", SETTING_NUMBER, max_client_requests, "64", 1,     \
+	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
+	        "How many of these one address elsewhere may have (default 64)",                   \
+	        "One more is answered 429. An IPv6 address counts by its first 64 bits.")          \
+	SETTING('w', "answer-memory", "SIZE", SETTING_SIZE, answer_bytes, "64MiB", MIB, 4 * GIB,   \
+	        true, "a size from 1MiB to 4GiB, such as 64MiB",                                   \
+	        "How much memory answers may take while they are sent (default 64MiB)",            \
+	        "Equal requests at the same time share one answer, which counts once. What finds " \
+	        "no room is answered 503.")                                                        \
 	SETTING('v', "verbose", NULL, SETTING_SWITCH, verbose, "no", 0, 1, true, "yes or no",      \
 	        "Log more, for finding out what goes wrong", "")
 
@@ -81,7 +117,8 @@ extern const struct setting settings[SETTING_COUNT];
 const struct setting *setting_find(const char *name);
 /* Everything as it is where nobody says anything, but for addresses, of which there are none. */
 void settings_default(struct config *ret_config);
-/* `text` must outlive the config where it is an address or a URL. -EINVAL: it is not accepted. */
+/* `text` must outlive the config where it is kept as it is: names, addresses, URLs. -EINVAL: it is
+ * not accepted. */
 int setting_set(const struct setting *setting, struct config *config, const char *text);
 /* Takes one setting over. What it points to stays the other's. */
 void setting_copy(const struct setting *setting, struct config *to, const struct config *from);
@@ -90,7 +127,11 @@ bool setting_equal(const struct setting *setting, const struct config *a, const 
 enum { SETTING_TEXT_BYTES = 192 };
 /* May stand in a file more than once. */
 bool setting_is_list(const struct setting *setting);
-/* How many lines a file has of it: of URLs that are none one, too. */
+/* Kept as text, in the file's or the command line's memory. */
+bool setting_is_text(const struct setting *setting);
+/* A list in one text: what it is so far, NULL for nothing; not of addresses. */
+const char *setting_words(const struct setting *setting, const struct config *config);
+/* How many lines a file has of it: of words that are none one, too. */
 size_t setting_count(const struct setting *setting, const struct config *config);
 /* Its value as the `i`th of them has it. Until the next call with this buffer. */
 const char *setting_text(const struct setting *setting, const struct config *config, size_t i,

@@ -6,18 +6,20 @@
 #pragma once
 
 enum {
-	/* A request line; pool memory is reserved, not touched, so this is cheap. Twice the largest
-	 * query a browser sends, so that an oversized one gets our own answer and not a closed
-	 * connection. */
-	MAX_REQUEST_BYTES = 256 * 1024,
+	/* A request, all of its lines. Each connection takes as much memory once it was answered,
+	 * because libmicrohttpd clears what it reserves; a longer one it refuses by itself. */
+	MAX_REQUEST_BYTES = 32 * 1024,
 	MAX_QUERY_BYTES = 16 * 1024,
-	MAX_QUERY_VALUES = 64,      /* values of one repeatable parameter, such as pid= */
-	MAX_LISTENERS = 8,          /* --listen given so often */
-	MAX_PARKED_REQUESTS = 1024, /* captures under way; one more is answered 503 */
-	MAX_RENDER_QUEUE = 2048,    /* answers waiting for the render lane */
-	MAX_CAPTURE_SECONDS = 600,  /* what the recorder keeps */
-	MAX_TASK_ID = 1 << 22,      /* of a process or thread; the kernel's own limit */
-	MAX_HEAP_RATE = 1 << 30,    /* bytes a sample; beyond it a process ends before its first */
+	MAX_QUERY_VALUES = 64,   /* values of one repeatable parameter, such as pid= */
+	MAX_LISTENERS = 8,       /* --listen given so often */
+	MAX_CONNECTIONS = 16384, /* of one listening socket; each takes a descriptor */
+	MAX_KEPT_CONNECTIONS =
+		2048, /* with more, one is closed when it was answered, for its memory */
+	MAX_GROUP_MEMBERS = 65536, /* users who may ask; a directory of a university has less */
+	MAX_RENDER_QUEUE = MAX_CONNECTIONS, /* answers waiting for the render lane */
+	MAX_CAPTURE_SECONDS = 600,          /* what the recorder keeps */
+	MAX_TASK_ID = 1 << 22,              /* of a process or thread; the kernel's own limit */
+	MAX_HEAP_RATE = 1 << 30, /* bytes a sample; beyond it a process ends before its first */
 	MAX_HEAP_BUDGET_PERCENT = 10000, /* of one core: the allocators of a hundred threads */
 	MAX_SAMPLE_HZ = 1000,            /* above it the profiler shows in what it measures */
 	MAX_STACK_FRAMES = 1024, /* words: 512 native frames, and two for a Python one among them */

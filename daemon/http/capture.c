@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 enum stage { STAGE_CUTTING, STAGE_RENDERING };
 
@@ -117,6 +118,23 @@ static void read_facts(struct capture *capture)
 	facts->empty = !capture->slices.count;
 }
 
+/* What tells its answer from another's: whose samples, of which time, in which format. Of two that
+ * say so in other words both are made. */
+static struct buf key_of(const struct capture *capture)
+{
+	const uint64_t range[] = {capture->ask.kind, capture->from_mono_ns, capture->to_mono_ns};
+	struct buf key = BUF_INIT;
+
+	buf_add(&key, range, sizeof(range));
+	for (size_t i = 0; i < capture->query.count; i++) {
+		const struct query_pair *pair = &capture->query.pairs[i];
+
+		buf_add(&key, pair->name, strlen(pair->name) + 1);
+		buf_add(&key, pair->value, strlen(pair->value) + 1);
+	}
+	return key;
+}
+
 static void capture_render(struct capture *capture)
 {
 	int err = recorder_read(recorder_of(capture), capture->from_mono_ns, capture->to_mono_ns,
@@ -133,6 +151,7 @@ static void capture_render(struct capture *capture)
 		.request = capture->request,
 		.service = capture->service,
 		.kind = sources[capture->ask.kind]->name,
+		.key = key_of(capture),
 		.plan = {.selection = &capture->ask.selection,
 	                 .format = &capture->ask.format,
 	                 .slices = capture->slices.profiles,

@@ -3,6 +3,7 @@
  * /heap: checks what the query alone cannot tell, which is whether there is such a process, and
  * starts a capture.
  */
+#include "http/admission.h"
 #include "http/heap_capture.h"
 #include "http/process_id.h"
 #include "http/route.h"
@@ -24,13 +25,28 @@ static int check_pid(uint32_t pid, struct refusal *ret_refusal)
 	              "no process %" PRIu32 " runs; GET /processes lists them", pid);
 }
 
+/* What a process tells of its own accord is shown as any profile; everything else takes probes. */
+static int check_client(struct request *request, const struct heap_query *query,
+                        struct refusal *ret_refusal)
+{
+	uint64_t bytes;
+	int err = admit_same_site(request, ret_refusal);
+
+	if (err || (!query->watch && heaps_inuse(request->service->heaps, query->ask.pid, &bytes)))
+		return err;
+	return admit_attaching(request, ret_refusal);
+}
+
 void handle_heap(struct request *request)
 {
 	struct heap_query query;
 	struct refusal refusal;
 	int err;
 
-	err = heap_query_read(&request->query, &query, &refusal);
+	err = heap_query_read(&request->query, request->service->policy->max_seconds, &query,
+	                      &refusal);
+	if (!err)
+		err = check_client(request, &query, &refusal);
 	if (!err)
 		err = check_pid(query.ask.pid, &refusal);
 	if (err) {

@@ -108,13 +108,14 @@ static int read_mode(const struct query *query, enum heap_mode *ret_mode,
 	return 0;
 }
 
-static int read_ask(const struct query *query, struct heap_ask *ask, struct refusal *ret_refusal)
+static int read_ask(const struct query *query, uint64_t max_seconds, struct heap_ask *ask,
+                    struct refusal *ret_refusal)
 {
-	uint64_t seconds = DEFAULT_SECONDS;
+	uint64_t seconds = max_seconds < DEFAULT_SECONDS ? max_seconds : DEFAULT_SECONDS;
 	int err = read_pid(query, &ask->pid, ret_refusal);
 
 	if (!err)
-		err = query_number(query, "seconds", 1, MAX_CAPTURE_SECONDS, &seconds, ret_refusal);
+		err = query_number(query, "seconds", 1, max_seconds, &seconds, ret_refusal);
 	if (!err)
 		err = query_size(query, "rate", 1, MAX_HEAP_RATE,
 		                 "a size from 1 to 1GiB, such as 64KiB,", &ask->rate_bytes,
@@ -129,7 +130,7 @@ static int read_ask(const struct query *query, struct heap_ask *ask, struct refu
 	return err;
 }
 
-int heap_query_read(const struct query *query, struct heap_query *ret_heap,
+int heap_query_read(const struct query *query, uint64_t max_seconds, struct heap_query *ret_heap,
                     struct refusal *ret_refusal)
 {
 	struct heap_query heap = {
@@ -137,7 +138,7 @@ int heap_query_read(const struct query *query, struct heap_query *ret_heap,
 		.watch = query_get(query, "seconds") || query_get(query, "rate") ||
 	                 query_get(query, "budget") || query_get(query, "force"),
 	};
-	int err = read_ask(query, &heap.ask, ret_refusal);
+	int err = read_ask(query, max_seconds, &heap.ask, ret_refusal);
 
 	if (!err)
 		err = format_query_read(query, &heap.format, ret_refusal);

@@ -17,5 +17,5 @@ struct heap_query {
 extern const struct parameter heap_parameters[];
 
 /* `query` has passed query_check(). -EINVAL with `ret_refusal`. */
-int heap_query_read(const struct query *query, struct heap_query *ret_heap,
+int heap_query_read(const struct query *query, uint64_t max_seconds, struct heap_query *ret_heap,
                     struct refusal *ret_refusal);

@@ -18,8 +18,7 @@ static const char html[] = "text/html; charset=utf-8";
 
 static bool wants_html(struct request *request)
 {
-	const char *accept = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND,
-	                                                 MHD_HTTP_HEADER_ACCEPT);
+	const char *accept = request_client_header(request, MHD_HTTP_HEADER_ACCEPT);
 
 	return accept && strstr(accept, "text/html");
 }

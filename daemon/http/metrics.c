@@ -57,6 +57,16 @@ static void add_unwinder(struct buf *body, const struct unwinder_stats *stats)
 #undef STAT
 }
 
+static void add_clients(struct buf *body, const struct parking *parking)
+{
+	struct client_stats clients, *stats = &clients;
+
+	parking_get_stats(parking, stats);
+#define STAT(name, type, help) STAT_##type("http_", name, help);
+	CLIENT_STATS(STAT)
+#undef STAT
+}
+
 static void add_pythons(struct buf *body, const struct pythons_stats *stats)
 {
 #define STAT(name, type, help) STAT_##type("python_", name, help);
@@ -366,6 +376,7 @@ void handle_metrics(struct request *request)
 	add_heaps(&body, service->heaps);
 	add_history(&body, service);
 	add_tables(&body, request);
+	add_clients(&body, request->parking);
 	add_names(&body, service);
 	add_fetch(&body, service->fetch);
 	add_memory(&body, collector_memory(service->collector));

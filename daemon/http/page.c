@@ -90,11 +90,6 @@ static int inflate_file(const struct page_file *file, struct buf *out)
 	return 0;
 }
 
-static const char *header_of(struct request *request, const char *name)
-{
-	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
-}
-
 static void answer_inflated(struct request *request, const struct page_file *file)
 {
 	struct buf body = BUF_INIT;
@@ -110,9 +105,12 @@ static void answer_inflated(struct request *request, const struct page_file *fil
 
 static void answer_file(struct request *request, const struct page_file *file)
 {
-	if (page_tag_matches(header_of(request, MHD_HTTP_HEADER_IF_NONE_MATCH), file->tag)) {
+	request->content_policy = content_policy;
+	if (page_tag_matches(request_client_header(request, MHD_HTTP_HEADER_IF_NONE_MATCH),
+	                     file->tag)) {
 		request_answer_constant(request, MHD_HTTP_NOT_MODIFIED, file->type, NULL, 0);
-	} else if (page_takes_gzip(header_of(request, MHD_HTTP_HEADER_ACCEPT_ENCODING))) {
+	} else if (page_takes_gzip(
+			   request_client_header(request, MHD_HTTP_HEADER_ACCEPT_ENCODING))) {
 		request_answer_constant(request, MHD_HTTP_OK, file->type, file->gzipped,
 		                        file->gzipped_len);
 		request_header(request, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
@@ -121,8 +119,6 @@ static void answer_file(struct request *request, const struct page_file *file)
 	}
 	request_header(request, MHD_HTTP_HEADER_ETAG, file->tag);
 	request_header(request, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
-	request_header(request, "Content-Security-Policy", content_policy);
-	request_header(request, "Referrer-Policy", "no-referrer");
 }
 
 void page_answer(struct request *request, const char *path)

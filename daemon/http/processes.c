@@ -4,6 +4,7 @@
  * first.
  */
 #include "base/clock.h"
+#include "http/admission.h"
 #include "http/json.h"
 #include "http/memory_points.h"
 #include "http/route.h"
@@ -194,6 +195,7 @@ void handle_processes(struct request *request)
 	const char *cmdline = query_get(&request->query, "cmdline");
 	struct refusal refusal;
 	json_t *list = NULL;
+	bool with_cmdline;
 	int err;
 
 	if (cmdline && strcmp(cmdline, "0") != 0 && strcmp(cmdline, "1") != 0) {
@@ -202,7 +204,13 @@ void handle_processes(struct request *request)
 		request_refuse(request, &refusal);
 		return;
 	}
-	err = list_processes(request->service, cmdline && cmdline[0] == '1', &list);
+	with_cmdline = cmdline && cmdline[0] == '1';
+	if (with_cmdline &&
+	    admit_private(request, "command lines, which may hold secrets, are shown", &refusal)) {
+		request_refuse(request, &refusal);
+		return;
+	}
+	err = list_processes(request->service, with_cmdline, &list);
 	if (err)
 		request_fail(request, err);
 	else

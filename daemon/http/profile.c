@@ -81,12 +81,12 @@ static int check_kept(const struct service *service, const struct profile_query 
 void handle_profile(struct request *request)
 {
 	const struct service *service = request->service;
+	const struct profile_bounds bounds = {service->keep_ns, service->policy->max_seconds};
 	struct profile_query ask;
 	struct refusal refusal;
 	int err;
 
-	err = profile_query_read(&request->query, clock_wall_ns(), service->keep_ns, &ask,
-	                         &refusal);
+	err = profile_query_read(&request->query, clock_wall_ns(), &bounds, &ask, &refusal);
 	if (!err)
 		err = check_kept(service, &ask, &refusal);
 	if (!err)

@@ -154,13 +154,14 @@ static int read_between(const struct query *query, uint64_t now_unix_ns,
 	return 0;
 }
 
-static int read_range(const struct query *query, uint64_t now_unix_ns, uint64_t keep_ns,
-                      struct profile_query *profile, struct refusal *ret_refusal)
+static int read_range(const struct query *query, uint64_t now_unix_ns,
+                      const struct profile_bounds *bounds, struct profile_query *profile,
+                      struct refusal *ret_refusal)
 {
 	const char *seconds = query_get(query, "seconds");
 	const char *last = query_get(query, "last");
 	bool between = query_get(query, "from") || query_get(query, "to");
-	uint64_t count = DEFAULT_SECONDS;
+	uint64_t max = bounds->max_seconds, count = max < DEFAULT_SECONDS ? max : DEFAULT_SECONDS;
 	int err;
 
 	if (!!seconds + !!last + between > 1)
@@ -170,11 +171,11 @@ static int read_range(const struct query *query, uint64_t now_unix_ns, uint64_t 
 		return read_between(query, now_unix_ns, profile, ret_refusal);
 	if (last) {
 		profile->range = RANGE_LAST;
-		return query_duration(query, "last", NSEC_PER_SEC, keep_ns, &profile->length_ns,
-		                      ret_refusal);
+		return query_duration(query, "last", NSEC_PER_SEC, bounds->keep_ns,
+		                      &profile->length_ns, ret_refusal);
 	}
 	profile->range = RANGE_NEXT;
-	err = query_number(query, "seconds", 1, MAX_CAPTURE_SECONDS, &count, ret_refusal);
+	err = query_number(query, "seconds", 1, max, &count, ret_refusal);
 	profile->length_ns = count * NSEC_PER_SEC;
 	return err;
 }
@@ -207,13 +208,14 @@ static int read_type(const struct query *query, struct profile_query *profile,
 	return 0;
 }
 
-int profile_query_read(const struct query *query, uint64_t now_unix_ns, uint64_t keep_ns,
-                       struct profile_query *ret_profile, struct refusal *ret_refusal)
+int profile_query_read(const struct query *query, uint64_t now_unix_ns,
+                       const struct profile_bounds *bounds, struct profile_query *ret_profile,
+                       struct refusal *ret_refusal)
 {
 	struct profile_query profile = {0};
 	int err;
 
-	err = read_range(query, now_unix_ns, keep_ns, &profile, ret_refusal);
+	err = read_range(query, now_unix_ns, bounds, &profile, ret_refusal);
 	if (!err)
 		err = read_selection(query, &profile.selection, ret_refusal);
 	if (!err)

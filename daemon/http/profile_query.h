@@ -23,9 +23,16 @@ struct profile_query {
 	struct format_query format;
 };
 
+/* What there is and what may be had. */
+struct profile_bounds {
+	uint64_t keep_ns;     /* how far back the history goes at most */
+	uint64_t max_seconds; /* the longest that may be waited for */
+};
+
 /* Of /profile and its aliases. */
 extern const struct parameter profile_parameters[];
 
 /* `query` has passed query_check() and must outlive the result. -EINVAL with `ret_refusal`. */
-int profile_query_read(const struct query *query, uint64_t now_unix_ns, uint64_t keep_ns,
-                       struct profile_query *ret_profile, struct refusal *ret_refusal);
+int profile_query_read(const struct query *query, uint64_t now_unix_ns,
+                       const struct profile_bounds *bounds, struct profile_query *ret_profile,
+                       struct refusal *ret_refusal);

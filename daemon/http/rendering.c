@@ -8,6 +8,7 @@
 #include <malloc.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 static struct rendering *rendering_of(struct job *job)
 {
@@ -24,13 +25,13 @@ static void run_render(struct job *job)
 		rendering->error = buf_error(&rendering->body);
 }
 
-static void answer(struct rendering *rendering)
+static void answer(struct rendering *rendering, struct answer *answer)
 {
 	const struct encoder *encoder = rendering->plan.format->encoder;
 	struct request *request = rendering->request;
 	char disposition[160];
 
-	request_answer(request, encoder->content_type, &rendering->body);
+	request_answer_shared(request, encoder->content_type, answer);
 	if (encoder->suffix[0]) {
 		snprintf(disposition, sizeof(disposition),
 		         "attachment; filename=\"profd-%.64s-%.16s%.16s\"",
@@ -46,27 +47,89 @@ static void give_memory_back(const struct lane *render)
 		malloc_trim(0);
 }
 
+/* Also ends it, of which its owner is told. */
+static void finish(struct rendering *rendering, struct answer *shared, int err)
+{
+	if (rendering->request && err)
+		request_fail(rendering->request, err);
+	else if (rendering->request)
+		answer(rendering, shared);
+	buf_release(&rendering->key);
+	rendering->done(rendering);
+}
+
+static void unlink_rendering(struct rendering *rendering)
+{
+	struct rendering **link = &rendering->parking->renderings;
+
+	while (*link != rendering)
+		link = &(*link)->next;
+	*link = rendering->next;
+}
+
 static void on_rendered(struct job *job)
 {
-	struct rendering *rendering = rendering_of(job);
-	const struct lane *render = rendering->service->render;
+	struct rendering *rendering = rendering_of(job), *follower = rendering->followers;
+	const struct service *service = rendering->service;
+	_cleanup_(answer_unrefp) struct answer *shared = NULL;
+	int err = rendering->error;
 
-	if (rendering->request && rendering->error)
-		request_fail(rendering->request, rendering->error);
-	else if (rendering->request)
-		answer(rendering);
-	buf_release(&rendering->body);
-	rendering->done(rendering);
-	give_memory_back(render);
+	unlink_rendering(rendering);
+	if (err)
+		buf_release(&rendering->body);
+	else
+		err = answer_new(&rendering->parking->answers, &rendering->body,
+		                 service->policy->answer_bytes, &shared);
+	finish(rendering, shared, err);
+	while (follower) {
+		struct rendering *next = follower->next;
+
+		finish(follower, shared, err);
+		follower = next;
+	}
+	give_memory_back(service->render);
+}
+
+static struct rendering *find_equal(const struct rendering *rendering)
+{
+	const struct buf *key = &rendering->key;
+	struct rendering *other = rendering->parking->renderings;
+
+	for (; other && key->len; other = other->next)
+		if (other->key.len == key->len && !memcmp(other->key.data, key->data, key->len))
+			return other;
+	return NULL;
+}
+
+static void follow(struct rendering *rendering, struct rendering *leader)
+{
+	rendering->next = leader->followers;
+	leader->followers = rendering;
+	rendering->parking->stats.answers_shared++;
 }
 
 int rendering_start(struct rendering *rendering)
 {
 	const struct service *service = rendering->service;
+	struct rendering *leader;
+	int err;
 
 	rendering->plan.symbolizer = service->symbolizer;
 	rendering->plan.host = service->host;
 	rendering->error = -ECANCELED;
 	rendering->job = (struct job){.run = run_render, .done = on_rendered};
-	return lane_submit(service->render, &rendering->job);
+	rendering->parking = rendering->request->parking;
+	leader = buf_error(&rendering->key) ? NULL : find_equal(rendering);
+	if (leader) {
+		follow(rendering, leader);
+		return 0;
+	}
+	err = lane_submit(service->render, &rendering->job);
+	if (err) {
+		buf_release(&rendering->key);
+		return err;
+	}
+	rendering->next = rendering->parking->renderings;
+	rendering->parking->renderings = rendering;
+	return 0;
 }

@@ -4,53 +4,148 @@
  */
 #include "http/request.h"
 
+#include "base/clock.h"
 #include "http/hangup.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+/* A client that takes longer over an answer than a slow line does holds on to its memory only. */
+enum {
+	SEND_SECONDS = 30,
+	SEND_BYTES_PER_SECOND = 32 * 1024,
+};
 
 static const char plain_text[] = "text/plain; charset=utf-8";
+/* What is no page of ours is nothing to run, load or put into a frame. */
+static const char nothing_allowed[] = "default-src 'none'; frame-ancestors 'none'";
 
-struct request *request_new(const struct service *service, struct parking *parking,
-                            struct MHD_Connection *connection, const char *uri)
+/* An address sent whole, as proxies do, says which host it means in the place of Host. */
+static int read_uri(struct request *request, const char *uri)
 {
-	struct request *request = calloc(1, sizeof(*request));
+	static const char *const schemes[] = {"http://", "https://"};
+	const char *rest = uri;
 	char *question;
 
-	if (!request)
-		return NULL;
-	request->path = strdup(uri);
-	if (!request->path) {
-		free(request);
-		return NULL;
+	for (size_t i = 0; i < 2 && !request->authority; i++) {
+		size_t len = strlen(schemes[i]);
+
+		if (strncasecmp(uri, schemes[i], len) != 0)
+			continue;
+		rest = uri + len + strcspn(uri + len, "/?");
+		request->authority = strndup(uri + len, (size_t)(rest - uri) - len);
+		if (!request->authority)
+			return -ENOMEM;
 	}
-	request->service = service;
-	request->parking = parking;
-	request->connection = connection;
+	if (asprintf(&request->path, "%s%s", request->authority && *rest != '/' ? "/" : "", rest) <
+	    0) {
+		request->path = NULL;
+		return -ENOMEM;
+	}
 	request->raw_query = "";
 	question = strchr(request->path, '?');
 	if (question) {
 		*question = '\0';
 		request->raw_query = question + 1;
 	}
+	return 0;
+}
+
+struct request *request_new(const struct service *service, struct parking *parking,
+                            struct MHD_Connection *connection, const char *uri)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct request *request = calloc(1, sizeof(*request));
+
+	if (!request)
+		return NULL;
+	request->service = service;
+	request->parking = parking;
+	request->connection = connection;
+	request->peer = info ? info->socket_context : NULL;
+	if (!request->peer || read_uri(request, uri) < 0) {
+		request_free(request);
+		return NULL;
+	}
+	parking->stats.requests++;
 	return request;
 }
 
-static void unlink_parked(struct request *request)
+const char *request_client_header(const struct request *request, const char *name)
 {
-	struct parking *parking = request->parking;
+	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
 
+const char *request_host(const struct request *request)
+{
+	return request->authority ? request->authority
+	                          : request_client_header(request, MHD_HTTP_HEADER_HOST);
+}
+
+/* At the head of one of the parking's lists. */
+static void link_request(struct request *request, struct request **list)
+{
+	request->prev = NULL;
+	request->next = *list;
+	if (*list)
+		(*list)->prev = request;
+	*list = request;
+}
+
+static void unlink_request(struct request *request, struct request **list)
+{
 	if (request->prev)
 		request->prev->next = request->next;
 	else
-		parking->first = request->next;
+		*list = request->next;
 	if (request->next)
 		request->next->prev = request->prev;
 	request->next = request->prev = NULL;
+}
+
+static void unpark(struct request *request)
+{
+	struct parking *parking = request->parking;
+
+	unlink_request(request, &parking->first);
 	request->owner = NULL;
 	hangup_stop(request->hangup);
 	request->hangup = NULL;
 	parking->count--;
+}
+
+/* This host's users share an address, and can be found out without one. */
+static bool is_counted(const struct request *request)
+{
+	return request->peer->kind == PEER_ELSEWHERE;
+}
+
+static int enter(struct request *request)
+{
+	const struct policy *policy = request->service->policy;
+	struct client_stats *stats = &request->parking->stats;
+	struct in6_addr client = peer_client(request->peer);
+	int err = crowd_enter(
+		&request->parking->crowd, is_counted(request) ? &client : NULL,
+		(struct crowd_limits){policy->max_requests, policy->max_client_requests});
+
+	stats->refused_full += err == -EAGAIN;
+	stats->refused_client += err == -EUSERS;
+	request->entered = !err;
+	return err;
+}
+
+static void leave(struct request *request)
+{
+	struct in6_addr client = peer_client(request->peer);
+
+	if (request->entered)
+		crowd_leave(&request->parking->crowd, is_counted(request) ? &client : NULL);
+	request->entered = false;
 }
 
 void request_free(struct request *request)
@@ -59,11 +154,15 @@ void request_free(struct request *request)
 		return;
 	if (request->owner) {
 		request->abandon(request->owner);
-		unlink_parked(request);
+		unpark(request);
 	}
+	if (request->is_sending)
+		unlink_request(request, &request->parking->sending);
+	leave(request);
 	if (request->response)
 		MHD_destroy_response(request->response);
 	query_release(&request->query);
+	free(request->authority);
 	free(request->path);
 	free(request);
 }
@@ -90,36 +189,52 @@ static void watch_hangup(struct request *request)
 int request_park(struct request *request, void *owner, void (*abandon)(void *owner))
 {
 	struct parking *parking = request->parking;
+	int err = enter(request);
 
-	if (parking->count >= MAX_PARKED_REQUESTS)
-		return -EAGAIN;
+	if (err)
+		return err;
 	MHD_suspend_connection(request->connection);
 	request->suspended = true;
 	request->owner = owner;
 	request->abandon = abandon;
-	request->next = parking->first;
-	if (parking->first)
-		parking->first->prev = request;
-	parking->first = request;
+	link_request(request, &parking->first);
 	parking->count++;
 	watch_hangup(request);
 	return 0;
 }
 
+/* From here on it is the client who keeps us waiting. */
+static void resume(struct request *request, size_t len)
+{
+	struct parking *parking = request->parking;
+
+	unpark(request);
+	link_request(request, &parking->sending);
+	request->is_sending = true;
+	request->give_up_mono_ns =
+		clock_mono_ns() + (SEND_SECONDS + len / SEND_BYTES_PER_SECOND) * NSEC_PER_SEC;
+	MHD_resume_connection(request->connection);
+	parking->resumed(parking);
+}
+
 /* Also without a response, for lack of memory: the server then closes the connection. */
 static void respond(struct request *request, unsigned int status, struct MHD_Response *response,
-                    const char *content_type, const char *cache)
+                    size_t len, const char *content_type, const char *cache)
 {
+	const char *policy = request->content_policy;
+
 	request->status = status;
 	request->response = response;
 	request_header(request, MHD_HTTP_HEADER_CONTENT_TYPE, content_type);
-	request_header(request, "X-Content-Type-Options", "nosniff");
 	request_header(request, MHD_HTTP_HEADER_CACHE_CONTROL, cache);
-	if (request->owner) {
-		unlink_parked(request);
-		MHD_resume_connection(request->connection);
-		request->parking->resumed(request->parking);
-	}
+	request_header(request, "X-Content-Type-Options", "nosniff");
+	request_header(request, "Content-Security-Policy", policy ? policy : nothing_allowed);
+	request_header(request, "Cross-Origin-Resource-Policy", "same-origin");
+	request_header(request, "Referrer-Policy", "no-referrer");
+	if (request->parking->connections > MAX_KEPT_CONNECTIONS)
+		request_header(request, MHD_HTTP_HEADER_CONNECTION, "close");
+	if (request->owner)
+		resume(request, len);
 }
 
 void request_header(struct request *request, const char *name, const char *value)
@@ -128,23 +243,22 @@ void request_header(struct request *request, const char *name, const char *value
 		MHD_add_response_header(request->response, name, value);
 }
 
-static struct MHD_Response *response_of(struct buf *body)
+void request_answer_shared(struct request *request, const char *content_type, struct answer *answer)
 {
-	struct MHD_Response *response = NULL;
-
-	if (!buf_error(body))
-		response = MHD_create_response_from_buffer(body->len, body->data,
-		                                           MHD_RESPMEM_MUST_FREE);
-	if (response)
-		*body = BUF_INIT;
-	else
-		buf_release(body);
-	return response;
+	respond(request, MHD_HTTP_OK, answer_response(answer), answer_size(answer), content_type,
+	        "no-store");
 }
 
 void request_answer(struct request *request, const char *content_type, struct buf *body)
 {
-	respond(request, MHD_HTTP_OK, response_of(body), content_type, "no-store");
+	_cleanup_(answer_unrefp) struct answer *answer = NULL;
+	int err = answer_new(&request->parking->answers, body,
+	                     request->service->policy->answer_bytes, &answer);
+
+	if (err)
+		request_fail(request, err);
+	else
+		request_answer_shared(request, content_type, answer);
 }
 
 void request_answer_constant(struct request *request, unsigned int status, const char *content_type,
@@ -153,7 +267,7 @@ void request_answer_constant(struct request *request, unsigned int status, const
 	struct MHD_Response *response = MHD_create_response_from_buffer(
 		len, (void *)(uintptr_t)bytes, MHD_RESPMEM_PERSISTENT);
 
-	respond(request, status, response, content_type, "no-cache");
+	respond(request, status, response, len, content_type, "no-cache");
 }
 
 /* libmicrohttpd wants a reader for a body of unknown length, and does not call it for HEAD. */
@@ -168,34 +282,67 @@ void request_answer_head(struct request *request, const char *content_type)
 	struct MHD_Response *response =
 		MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, read_nothing, NULL, NULL);
 
-	respond(request, MHD_HTTP_OK, response, content_type, "no-store");
+	respond(request, MHD_HTTP_OK, response, 0, content_type, "no-store");
 }
 
 void request_refuse(struct request *request, const struct refusal *refusal)
 {
-	struct buf body = BUF_INIT;
+	char text[sizeof(refusal->text) + 1];
+	int len = snprintf(text, sizeof(text), "%s\n", refusal->text);
 
-	buf_printf(&body, "%s\n", refusal->text);
-	respond(request, refusal->status, response_of(&body), plain_text, "no-store");
+	respond(request, refusal->status,
+	        MHD_create_response_from_buffer((size_t)len, text, MHD_RESPMEM_MUST_COPY),
+	        (size_t)len, plain_text, "no-store");
 	/* go tool pprof shows an error's text only when it sees this. */
 	request_header(request, "X-Go-Pprof", "1");
-	if (refusal->status == MHD_HTTP_SERVICE_UNAVAILABLE)
+	if (refusal->status == MHD_HTTP_SERVICE_UNAVAILABLE ||
+	    refusal->status == MHD_HTTP_TOO_MANY_REQUESTS)
 		request_header(request, MHD_HTTP_HEADER_RETRY_AFTER, "1");
 }
 
 void request_fail(struct request *request, int err)
 {
+	const struct policy *policy = request->service->policy;
 	struct refusal refusal;
 
 	if (err == -EAGAIN)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
-		       "too many profiles are being made; at most %d at a time, try again",
-		       MAX_PARKED_REQUESTS);
+		       "too many profiles are being made; at most %zu at a time, try again",
+		       policy->max_requests);
+	else if (err == -EUSERS)
+		refuse(&refusal, MHD_HTTP_TOO_MANY_REQUESTS,
+		       "too many requests of yours are under way; at most %zu at a time, try again",
+		       policy->max_client_requests);
+	else if (err == -ENOBUFS)
+		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
+		       "too many answers are still being sent; at most %zu bytes at a time, try "
+		       "again",
+		       policy->answer_bytes);
 	else if (err == -ENOMEM)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory; try again");
 	else
 		refuse(&refusal, MHD_HTTP_INTERNAL_SERVER_ERROR, "failed: %s", strerror(-err));
+	request->parking->stats.refused_memory += err == -ENOBUFS;
 	request_refuse(request, &refusal);
+}
+
+void parking_get_stats(const struct parking *parking, struct client_stats *ret_stats)
+{
+	*ret_stats = parking->stats;
+	ret_stats->under_way = parking->crowd.count;
+	ret_stats->answer_bytes = parking->answers.bytes;
+}
+
+void parking_give_up(struct parking *parking, uint64_t now_mono_ns)
+{
+	for (struct request *request = parking->sending; request; request = request->next) {
+		if (now_mono_ns < request->give_up_mono_ns)
+			continue;
+		/* libmicrohttpd finds the connection broken, and ends it and the request. */
+		shutdown(request->peer->fd, SHUT_RDWR);
+		request->give_up_mono_ns = UINT64_MAX;
+		parking->stats.answers_given_up++;
+	}
 }
 
 void parking_clear(struct parking *parking)

@@ -4,6 +4,7 @@
  */
 #include "http/route.h"
 
+#include "http/admission.h"
 #include "http/heap_query.h"
 #include "http/profile_query.h"
 #include "http/cpu_timeline.h"
@@ -92,12 +93,13 @@ static int prepare(struct request *request, const char *method, const struct rou
                    struct refusal *ret_refusal)
 {
 	const struct route *route = route_find(request->path);
-	int err;
+	int err = admit_request(request, ret_refusal);
 
+	if (err)
+		return err;
 	if (!route)
 		return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
 		              "nothing at %.100s; GET / lists what there is", request->path);
-	request->head = !strcmp(method, MHD_HTTP_METHOD_HEAD);
 	if (!request->head && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
 		return refuse(ret_refusal, MHD_HTTP_METHOD_NOT_ALLOWED,
 		              "%.20s is not supported; GET and HEAD are", method);
@@ -116,6 +118,7 @@ void route_dispatch(struct request *request, const char *method)
 	struct refusal refusal;
 	int err;
 
+	request->head = !strcmp(method, MHD_HTTP_METHOD_HEAD);
 	err = prepare(request, method, &route, &refusal);
 	if (!err) {
 		route->handle(request);

@@ -5,6 +5,7 @@
  */
 #include "http/server.h"
 
+#include "base/clock.h"
 #include "http/route.h"
 
 #include <errno.h>
@@ -17,9 +18,9 @@ enum {
 	IDLE_TIMEOUT_SECONDS = 15, /* does not count for parked requests */
 	/* Executables held open, BPF maps, files in /proc: connections may not take those. */
 	RESERVED_DESCRIPTORS = 2048,
-	MAX_CONNECTIONS = 16384, /* of one listening socket */
 	MIN_CONNECTIONS = 64,
-	FINAL_TURNS = 16, /* of the HTTP machine while stopping: enough to send what is short */
+	GIVE_UP_MS = 5000, /* how often it is looked for clients that read too slowly */
+	FINAL_TURNS = 16,  /* of the HTTP machine while stopping: enough to send what is short */
 };
 
 /* One listening socket. */
@@ -37,6 +38,8 @@ struct server {
 	struct parking parking;
 	struct port ports[MAX_LISTENERS];
 	size_t port_count;
+	uv_timer_t give_up;
+	bool has_timer;
 };
 
 static void port_turn(struct port *port);
@@ -74,6 +77,35 @@ static void on_resumed(struct parking *parking)
 			uv_timer_start(&server->ports[i].timer, on_timer, 0, 0);
 }
 
+static void on_give_up(uv_timer_t *timer)
+{
+	struct server *server = timer->data;
+
+	parking_give_up(&server->parking, clock_mono_ns());
+}
+
+/* Who it is stays the same as long as the connection does. Without memory to keep that in, the
+ * first request finds nobody, and is not answered. */
+static void on_connection(void *ctx, struct MHD_Connection *connection, void **socket_context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *info;
+	struct server *server = ctx;
+	struct peer *peer;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		server->parking.connections--;
+		free(*socket_context);
+		return;
+	}
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	server->parking.connections++;
+	peer = calloc(1, sizeof(*peer));
+	if (peer)
+		peer_read(peer, info ? info->connect_fd : -1);
+	*socket_context = peer;
+}
+
 static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connection)
 {
 	struct server *server = ctx;
@@ -94,7 +126,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 {
 	struct request *request = *request_ctx;
 
-	(void)ctx, (void)connection, (void)url, (void)version, (void)upload;
+	(void)ctx, (void)connection, (void)url, (void)upload;
 	if (!request)
 		return MHD_NO;
 	request->suspended = false;
@@ -102,6 +134,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 		return send_answer(request);
 	if (!request->started) {
 		request->started = true;
+		request->needs_host = strcmp(version, MHD_HTTP_VERSION_1_0) != 0;
 		return MHD_YES;
 	}
 	/* Nothing here takes a body, but a client that sends one must be read to its end before it
@@ -156,7 +189,8 @@ static int port_listen(struct port *port, struct server *server, struct listener
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_TIMEOUT_SECONDS,
 		MHD_OPTION_CONNECTION_LIMIT, connections_per_port(server->listeners.count),
 		MHD_OPTION_URI_LOG_CALLBACK, on_uri, server, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, NULL, MHD_OPTION_END);
+		on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+		MHD_OPTION_END);
 	if (!port->mhd)
 		return -EIO;
 	listener->fd = -1; /* libmicrohttpd's from here on */
@@ -194,6 +228,10 @@ int server_start(const struct service *service, struct listeners *listeners,
 	server->parking.resumed = on_resumed;
 	server->listeners = *listeners;
 	*listeners = (struct listeners){0};
+	uv_timer_init(service->loop, &server->give_up);
+	server->give_up.data = server;
+	server->has_timer = true;
+	uv_timer_start(&server->give_up, on_give_up, GIVE_UP_MS, GIVE_UP_MS);
 	for (size_t i = 0; !err && i < server->listeners.count; i++) {
 		server->port_count++;
 		err = port_listen(&server->ports[i], server, &server->listeners.at[i]);
@@ -241,6 +279,9 @@ void server_stop(struct server *server)
 	parking_clear(&server->parking);
 	for (size_t i = 0; i < server->port_count; i++)
 		port_stop(&server->ports[i]);
+	if (server->has_timer)
+		uv_close((uv_handle_t *)&server->give_up, NULL);
+	server->has_timer = false;
 	listeners_release(&server->listeners);
 }
 

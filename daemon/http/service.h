@@ -6,6 +6,7 @@
 
 #include "base/lane.h"
 #include "collect/collector.h"
+#include "http/policy.h"
 #include "symbolize/symbolize.h"
 
 #include <sys/utsname.h>
@@ -20,6 +21,7 @@ struct service {
 	struct symbolizer *symbolizer; /* used on the render lane only */
 	struct fetch *fetch;           /* NULL: no debuginfod servers */
 	struct lane *render;
+	const struct policy *policy;
 	const struct utsname *host; /* its name and the kernel's release, as of the start */
 	const char *const
 		*capabilities; /* that the daemon has left, by name; NULL behind the last */

@@ -72,6 +72,16 @@ static json_t *unwinder_json(const struct unwinder_stats *stats)
 	return object;
 }
 
+static json_t *clients_json(const struct parking *parking)
+{
+	json_t *object = json_object();
+	struct client_stats clients, *stats = &clients;
+
+	parking_get_stats(parking, stats);
+	CLIENT_STATS(STAT)
+	return object;
+}
+
 static json_t *python_json(const struct collector_stats *all)
 {
 	json_t *object = json_object();
@@ -244,6 +254,7 @@ void handle_status(struct request *request)
 	                   collector_ready(service->collector));
 	if (object) {
 		add_parts(object, service, &stats);
+		json_object_set_new(object, "http", clients_json(request->parking));
 		json_object_set_new(object, "parked_requests", number(request->parking->count));
 		json_object_set_new(object, "lane_length", number(lane_length(service->render)));
 	}

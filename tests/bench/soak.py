@@ -40,7 +40,7 @@ def one_round(daemon, rng):
                 sys.exit(f"soak: {target}: {answer.status} {answer.body[:200]!r}")
             served += 1
             with daemon.connect() as s:
-                s.sendall(b"GET /profile?seconds=2 HTTP/1.1\r\nHost: x\r\n\r\n")  # and away
+                s.sendall(b"GET /profile?seconds=2 HTTP/1.1\r\nHost: localhost\r\n\r\n")  # and away
             time.sleep(0.1)
     return served
 

@@ -15,12 +15,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int read_profile(const struct query *query, struct refusal *refusal)
 {
+	static const struct profile_bounds bounds = {600 * NSEC_PER_SEC, MAX_CAPTURE_SECONDS};
 	struct profile_query profile;
 	int err = query_check(query, profile_parameters, refusal);
 
 	if (!err)
-		err = profile_query_read(query, 1800000000 * NSEC_PER_SEC, 600 * NSEC_PER_SEC,
-		                         &profile, refusal);
+		err = profile_query_read(query, 1800000000 * NSEC_PER_SEC, &bounds, &profile,
+		                         refusal);
 	if (!err && (!profile.format.encoder || profile.selection.pid_count > MAX_QUERY_VALUES))
 		abort();
 	return err;
@@ -32,7 +33,7 @@ static int read_heap(const struct query *query, struct refusal *refusal)
 	int err = query_check(query, heap_parameters, refusal);
 
 	if (!err)
-		err = heap_query_read(query, &heap, refusal);
+		err = heap_query_read(query, MAX_CAPTURE_SECONDS, &heap, refusal);
 	if (!err && (!heap.format.encoder || !heap.ask.pid || !heap.ask.rate_bytes ||
 	             !heap.ask.length_ns || !(heap.ask.budget > 0)))
 		abort();

@@ -92,7 +92,7 @@ class Daemon:
 
     def request(self, method, target, timeout=60, headers=None):
         start = time.monotonic()
-        connection = http.client.HTTPConnection("profd")
+        connection = http.client.HTTPConnection("localhost")
         connection.sock = self.connect(timeout)
         try:
             connection.request(method, target, headers=headers or {})

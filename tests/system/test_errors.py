@@ -68,11 +68,13 @@ class Errors(unittest.TestCase):
             with self.subTest(path):
                 self.assert_refused(path, 400)
 
-    def test_64_kib_query(self):
-        answer = self.daemon.get("/profile?seconds=" + "1" * 65536)
-        self.assertIn(answer.status, (400, 414))
+    def test_long_queries(self):
+        answer = self.daemon.get("/profile?seconds=" + "1" * 20000)
+        self.assertEqual(answer.status, 414)
         self.assertEqual(len(answer.text.splitlines()), 1)
         self.assertEqual(answer.headers["X-Go-Pprof"], "1")
+        # Longer than a request is read at all: libmicrohttpd says so in words of its own.
+        self.assertEqual(self.daemon.get("/profile?seconds=" + "1" * 65536).status, 414)
         self.assertTrue(self.daemon.alive())
 
     def test_a_refusal_repeats_nothing_dangerous(self):
@@ -82,7 +84,7 @@ class Errors(unittest.TestCase):
 
     def test_garbage_on_the_socket(self):
         rng = random.Random(1)
-        whole = b"GET /profile?seconds=1 HTTP/1.1\r\nHost: x\r\n\r\n"
+        whole = b"GET /profile?seconds=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
         inputs = [
             b"", b"\0" * 1000, b"\r\n" * 1000, b"GET", b"GET / HTTP/9.9\r\n\r\n", b"G" * 300000,
             b"GET " + b"/" * 300000 + b" HTTP/1.1\r\n\r\n",
@@ -106,7 +108,7 @@ class Errors(unittest.TestCase):
         self.assertTrue(self.daemon.alive())
 
     def test_pipelined_and_slow_requests(self):
-        one = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+        one = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
         with self.daemon.connect(10) as s:
             s.sendall(one * 10)
             data = b""

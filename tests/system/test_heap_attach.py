@@ -71,7 +71,7 @@ class HeapAttach(unittest.TestCase):
 
     def hang_up_after(self, pid, seconds):
         connection = self.daemon.connect()
-        connection.sendall(f"GET /heap?pid={pid}&seconds=600&force=1&rate=4KiB HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        connection.sendall(f"GET /heap?pid={pid}&seconds=600&force=1&rate=4KiB HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         time.sleep(seconds)
         connection.close()
 
@@ -115,7 +115,7 @@ class HeapAttach(unittest.TestCase):
         with HeapWorkload("sites") as sites:
             for _ in range(5):
                 connection = self.daemon.connect()
-                connection.sendall(f"GET /heap?pid={sites.pid}&seconds=600&force=1 HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                connection.sendall(f"GET /heap?pid={sites.pid}&seconds=600&force=1 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
                 self.assertTrue(until(lambda: len(links_of(self.daemon) - self.links) >= 3))
                 connection.close()
                 self.assertTrue(until(lambda: self.daemon.metrics()["profd_parked_requests"] == 0))

@@ -84,7 +84,7 @@ class HeapRequests(unittest.TestCase):
             with self.subTest(attempt):
                 connection = self.daemon.connect()
                 query = f"pid={self.sites.pid}&seconds=600&force=1"
-                connection.sendall(f"GET /heap?{query} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                connection.sendall(f"GET /heap?{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
                 self.assertTrue(self.attached())
                 connection.close()
                 self.assert_nothing_attached()

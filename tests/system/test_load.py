@@ -78,7 +78,7 @@ class Load(unittest.TestCase):
                 except OSError as error:
                     self.fail(f"connection {number}: {error}")
                 if number % 2:
-                    s.sendall(b"GET /profile?seconds=1 HTTP/1.1\r\nHost: x\r\n")  # and no more
+                    s.sendall(b"GET /profile?seconds=1 HTTP/1.1\r\nHost: localhost\r\n")  # and no more
             for _ in range(5):
                 health = self.daemon.get("/healthz", timeout=10)
                 self.assertEqual(health.status, 200)
@@ -92,7 +92,7 @@ class Load(unittest.TestCase):
         sockets_before = self.daemon.fd_count("socket")
         for _ in range(50):
             with self.daemon.connect() as s:
-                s.sendall(b"GET /profile?seconds=2 HTTP/1.1\r\nHost: x\r\n\r\n")
+                s.sendall(b"GET /profile?seconds=2 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.assertTrue(self.daemon.alive())
         self.assert_sockets_closed(sockets_before)
         self.assertTrue(self.daemon.alive())

@@ -31,6 +31,10 @@
 	SUITE(heap_query)      \
 	SUITE(cpu_timeline)    \
 	SUITE(page)            \
+	SUITE(host_name)       \
+	SUITE(members)         \
+	SUITE(peer)            \
+	SUITE(crowd)           \
 	SUITE(maps)            \
 	SUITE(identity)        \
 	SUITE(procs)           \

@@ -19,7 +19,7 @@ static int ask(const char *text, struct heap_query *ret_heap, struct refusal *re
 	if (!err)
 		err = query_check(&query, heap_parameters, refusal);
 	if (!err)
-		err = heap_query_read(&query, ret_heap, refusal);
+		err = heap_query_read(&query, MAX_CAPTURE_SECONDS, ret_heap, refusal);
 	return err;
 }
 

@@ -13,6 +13,7 @@
 
 static const uint64_t now_ns = 1800000000 * NSEC_PER_SEC;
 static const uint64_t keep_ns = 600 * NSEC_PER_SEC;
+static const struct profile_bounds kept = {keep_ns, MAX_CAPTURE_SECONDS};
 
 /* Parses from memory of exactly the right size, so that ASan sees a read past its end. */
 static int parse(const char *text, struct query *query, struct refusal *refusal)
@@ -33,7 +34,7 @@ static int ask(const char *text, struct query *query, struct profile_query *ret_
 	if (!err)
 		err = query_check(query, profile_parameters, refusal);
 	if (!err)
-		err = profile_query_read(query, now_ns, keep_ns, ret_profile, refusal);
+		err = profile_query_read(query, now_ns, &kept, ret_profile, refusal);
 	return err;
 }
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Admission, by who has the other end and by what the headers say.
+ */
+#include "http/admission.h"
+
+#include "http/host_name.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_trusted(const struct request *request)
+{
+	return request->authenticated || request->peer->kind != PEER_ELSEWHERE;
+}
+
+static int refuse_user(struct request *request, struct refusal *ret_refusal, uint32_t uid, int err)
+{
+	request->parking->stats.refused_group++;
+	if (err)
+		return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
+		              "cannot tell which user of this host asks (%s); only root and "
+		              "members of the group %s are answered",
+		              strerror(-err), request->service->policy->group);
+	return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
+	              "user %" PRIu32 " is not answered: only root and members of the group %s "
+	              "are, which is the setting group",
+	              uid, request->service->policy->group);
+}
+
+/* Over TCP by another address than the loopback it may be a user of this host all the same. */
+static int admit_user(struct request *request, struct refusal *ret_refusal)
+{
+	const struct policy *policy = request->service->policy;
+	uint32_t uid = 0;
+	int err;
+
+	if (!policy->group)
+		return 0;
+	err = peer_user(request->peer, &uid);
+	if (err == -ENOENT && request->peer->kind == PEER_ELSEWHERE)
+		return 0;
+	if (!err && (!uid || (policy->members && members_have(policy->members, uid))))
+		return 0;
+	return refuse_user(request, ret_refusal, uid, err);
+}
+
+static enum MHD_Result count_hosts(void *ctx, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+	size_t *count = ctx;
+
+	(void)kind, (void)value;
+	*count += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
+	return MHD_YES;
+}
+
+static int admit_host(struct request *request, struct refusal *ret_refusal)
+{
+	const struct service *service = request->service;
+	const char *host = request_host(request);
+	size_t count = 0;
+
+	if (request->peer->kind == PEER_UNIX)
+		return 0;
+	MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_hosts, &count);
+	if (count > 1)
+		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
+		              "more than one Host header; one is accepted");
+	if (!host && !request->needs_host)
+		return 0;
+	if (!host || !host[0])
+		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
+		              "no Host header; HTTP/1.1 must have one");
+	if (host_is_ours(host, service->host, service->policy->allow_hosts))
+		return 0;
+	request->parking->stats.refused_host++;
+	return refuse(ret_refusal, MHD_HTTP_MISDIRECTED_REQUEST,
+	              "%.100s is no name of this host that is known here; an address, localhost, "
+	              "%.64s and what the setting allow-host names are",
+	              host, service->host->nodename);
+}
+
+int admit_request(struct request *request, struct refusal *ret_refusal)
+{
+	int err;
+
+	if (request->authenticated)
+		return 0;
+	err = admit_user(request, ret_refusal);
+	return err ? err : admit_host(request, ret_refusal);
+}
+
+int admit_private(struct request *request, const char *what, struct refusal *ret_refusal)
+{
+	if (is_trusted(request))
+		return 0;
+	request->parking->stats.refused_private++;
+	return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
+	              "%s only to clients on this host and to those with credentials", what);
+}
+
+int admit_attaching(struct request *request, struct refusal *ret_refusal)
+{
+	if (request->service->policy->on_demand)
+		return admit_private(request, "probes are put into a process", ret_refusal);
+	request->parking->stats.refused_private++;
+	return refuse(
+		ret_refusal, MHD_HTTP_FORBIDDEN,
+		"no probes are put into processes here: the setting on-demand is no; the heap "
+		"of a process that samples its own allocations is shown without seconds=, "
+		"rate=, budget= and force=");
+}
+
+int admit_same_site(struct request *request, struct refusal *ret_refusal)
+{
+	const char *site = request_client_header(request, "Sec-Fetch-Site");
+	const char *origin = request_client_header(request, "Origin");
+	const char *host = request_host(request);
+
+	if ((!site || !strcmp(site, "same-origin") || !strcmp(site, "none")) &&
+	    (!origin || (host && origin_is_host(origin, host))))
+		return 0;
+	request->parking->stats.refused_private++;
+	return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
+	              "not at the wish of another web page: open this address yourself, or ask "
+	              "from profd's own page");
+}

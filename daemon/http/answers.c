@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Reference counted bytes.
+ */
+#include "http/answers.h"
+
+#include <errno.h>
+
+enum { SMALL_ANSWER_BYTES = 64 * 1024 }; /* /metrics and /status have some 40 KiB */
+
+struct answer {
+	struct answers *answers;
+	struct buf body;
+	size_t refs;
+};
+
+static bool has_room(const struct answers *answers, size_t len, size_t max_bytes)
+{
+	if (len <= SMALL_ANSWER_BYTES)
+		max_bytes += max_bytes / 8;
+	return !answers->bytes || answers->bytes + len <= max_bytes;
+}
+
+int answer_new(struct answers *answers, struct buf *body, size_t max_bytes,
+               struct answer **ret_answer)
+{
+	struct answer *answer = NULL;
+	int err = buf_error(body);
+
+	if (!err && !has_room(answers, body->len, max_bytes))
+		err = -ENOBUFS;
+	if (!err)
+		answer = calloc(1, sizeof(*answer));
+	if (!answer) {
+		buf_release(body);
+		return err ? err : -ENOMEM;
+	}
+	answer->answers = answers;
+	answer->body = *body;
+	answer->refs = 1;
+	*body = BUF_INIT;
+	answers->bytes += answer->body.len;
+	*ret_answer = answer;
+	return 0;
+}
+
+void answer_unref(struct answer *answer)
+{
+	if (!answer || --answer->refs)
+		return;
+	answer->answers->bytes -= answer->body.len;
+	buf_release(&answer->body);
+	free(answer);
+}
+
+size_t answer_size(const struct answer *answer)
+{
+	return answer->body.len;
+}
+
+static void on_response_gone(void *answer)
+{
+	answer_unref(answer);
+}
+
+struct MHD_Response *answer_response(struct answer *answer)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+		answer->body.len, answer->body.data, on_response_gone, answer);
+
+	if (response)
+		answer->refs++;
+	return response;
+}

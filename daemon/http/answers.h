@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct answer - the bytes of one answer, sent to one client or to several that asked for the same
+ * at the same time; they are freed when the last has them. struct answers counts what all of them
+ * take, so that clients that read slowly cannot make profd hold more than it may. Loop thread only.
+ */
+#pragma once
+
+#include "base/buf.h"
+
+#include <microhttpd.h>
+
+struct answers {
+	size_t bytes;
+};
+
+struct answer;
+
+/* Takes the body over, on failure too. -ENOBUFS: with it, those that are sent would take more than
+ * `max_bytes`; small ones get an eighth more, so that what watches profd is answered still, and
+ * where nothing is sent, any size is. -ENOMEM, or the body's own error. */
+int answer_new(struct answers *answers, struct buf *body, size_t max_bytes,
+               struct answer **ret_answer);
+void answer_unref(struct answer *answer); /* takes NULL */
+DEFINE_CLEANUP(struct answer *, answer_unref)
+
+size_t answer_size(const struct answer *answer);
+/* Has a reference of its own for as long as it is there. NULL when out of memory. */
+struct MHD_Response *answer_response(struct answer *answer);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What is counted of clients, once, for /status and /metrics: STAT(name, type, help).
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define CLIENT_STATS(STAT)                                                                       \
+	STAT(requests, counter, "Requests understood as HTTP")                                   \
+	STAT(under_way, gauge, "Requests not answered at once, until their answer is sent")      \
+	STAT(refused_full, counter, "Requests refused because max-requests were under way")      \
+	STAT(refused_client, counter, "Requests refused because of max-client-requests")         \
+	STAT(refused_memory, counter, "Answers refused for lack of answer-memory")               \
+	STAT(refused_group, counter, "Requests of users who are not in the group")               \
+	STAT(refused_host, counter, "Requests under a name that is not this host's")             \
+	STAT(refused_private, counter, "Requests for what that client may not have")             \
+	STAT(answers_shared, counter, "Profiles that were made once for several equal requests") \
+	STAT(answer_bytes, gauge, "Memory of answers that are being sent")                       \
+	STAT(answers_given_up, counter, "Answers given up because their client read too slowly")
+
+struct client_stats {
+#define STAT(name, type, help) uint64_t name;
+	CLIENT_STATS(STAT)
+#undef STAT
+};

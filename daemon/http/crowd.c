@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Counts by address; a client that has none under way is forgotten.
+ */
+#include "http/crowd.h"
+
+#define HASH_NONFATAL_OOM 1
+
+#include <errno.h>
+#include <stdlib.h>
+#include <uthash.h>
+
+struct crowd_client {
+	struct in6_addr address;
+	size_t count;
+	UT_hash_handle hh;
+};
+
+static struct crowd_client *find(const struct crowd *crowd, const struct in6_addr *address)
+{
+	struct crowd_client *client;
+
+	HASH_FIND(hh, crowd->clients, address, sizeof(*address), client);
+	return client;
+}
+
+static struct crowd_client *add(struct crowd *crowd, const struct in6_addr *address)
+{
+	struct crowd_client *client = calloc(1, sizeof(*client));
+
+	if (!client)
+		return NULL;
+	client->address = *address;
+	HASH_ADD(hh, crowd->clients, address, sizeof(client->address), client);
+	/* uthash leaves the client out when it has no memory. */
+	if (!client->hh.tbl) {
+		free(client);
+		return NULL;
+	}
+	return client;
+}
+
+int crowd_enter(struct crowd *crowd, const struct in6_addr *address, struct crowd_limits limits)
+{
+	struct crowd_client *client = address ? find(crowd, address) : NULL;
+
+	if (crowd->count >= limits.all)
+		return -EAGAIN;
+	if (client && client->count >= limits.each)
+		return -EUSERS;
+	if (address && !client) {
+		client = add(crowd, address);
+		if (!client)
+			return -ENOMEM;
+	}
+	if (client)
+		client->count++;
+	crowd->count++;
+	return 0;
+}
+
+void crowd_leave(struct crowd *crowd, const struct in6_addr *address)
+{
+	struct crowd_client *client = address ? find(crowd, address) : NULL;
+
+	crowd->count--;
+	if (!client || --client->count)
+		return;
+	HASH_DEL(crowd->clients, client);
+	free(client);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From a connection's socket to who has its other end.
+ */
+#include "http/peer.h"
+
+#include "http/socket_owner.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static bool is_loopback(const struct in6_addr *address)
+{
+	return IN6_IS_ADDR_LOOPBACK(address) ||
+	       (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
+}
+
+void peer_of_address(struct peer *ret_peer, const struct sockaddr_storage *address)
+{
+	const struct sockaddr_in *v4 = (const void *)address;
+	const struct sockaddr_in6 *v6 = (const void *)address;
+	struct in6_addr *to = &ret_peer->address;
+
+	*ret_peer = (struct peer){.kind = PEER_ELSEWHERE, .fd = -1};
+	if (address->ss_family == AF_UNIX) {
+		ret_peer->kind = PEER_UNIX;
+	} else if (address->ss_family == AF_INET) {
+		to->s6_addr[10] = to->s6_addr[11] = 0xff;
+		memcpy(&to->s6_addr[12], &v4->sin_addr, sizeof(v4->sin_addr));
+	} else if (address->ss_family == AF_INET6) {
+		*to = v6->sin6_addr;
+	}
+	if (is_loopback(to))
+		ret_peer->kind = PEER_LOOPBACK;
+}
+
+void peer_read(struct peer *ret_peer, int fd)
+{
+	struct sockaddr_storage address = {0};
+	socklen_t len = sizeof(address);
+
+	/* A unix socket without a name has two bytes of address, which say that it is one. */
+	if (getpeername(fd, (struct sockaddr *)&address, &len) < 0)
+		address.ss_family = AF_UNSPEC;
+	peer_of_address(ret_peer, &address);
+	ret_peer->fd = fd;
+}
+
+static int ask_kernel(const struct peer *peer, uint32_t *ret_uid)
+{
+	struct sockaddr_storage ours = {0}, theirs = {0};
+	socklen_t ours_len = sizeof(ours), theirs_len = sizeof(theirs);
+	struct ucred user;
+	socklen_t user_len = sizeof(user);
+
+	if (peer->kind == PEER_UNIX) {
+		if (getsockopt(peer->fd, SOL_SOCKET, SO_PEERCRED, &user, &user_len) < 0)
+			return -errno;
+		*ret_uid = user.uid;
+		return 0;
+	}
+	if (getsockname(peer->fd, (struct sockaddr *)&ours, &ours_len) < 0 ||
+	    getpeername(peer->fd, (struct sockaddr *)&theirs, &theirs_len) < 0)
+		return -errno;
+	return socket_owner(&ours, &theirs, ret_uid);
+}
+
+int peer_user(struct peer *peer, uint32_t *ret_uid)
+{
+	if (!peer->looked_up) {
+		peer->error = ask_kernel(peer, &peer->uid);
+		/* What the kernel had no room for may go well the next time. */
+		peer->looked_up = !peer->error || peer->error == -ENOENT;
+	}
+	*ret_uid = peer->uid;
+	return peer->error;
+}
+
+struct in6_addr peer_client(const struct peer *peer)
+{
+	struct in6_addr client = peer->address;
+
+	if (!IN6_IS_ADDR_V4MAPPED(&client))
+		memset(&client.s6_addr[8], 0, 8);
+	return client;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One question and one answer over netlink.
+ */
+#include "http/socket_owner.h"
+
+#include "base/cleanup.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <string.h>
+
+struct question {
+	struct nlmsghdr head;
+	struct inet_diag_req_v2 ask;
+};
+
+/* An address as sock_diag has it: IPv4 in the first of four words, also where a socket of both
+ * families shows it as IPv6, because there is one table of connections for both. */
+static int read_address(const struct sockaddr_storage *from, uint8_t *ret_family, __be16 *ret_port,
+                        __be32 address[4])
+{
+	const struct sockaddr_in *v4 = (const void *)from;
+	const struct sockaddr_in6 *v6 = (const void *)from;
+
+	memset(address, 0, 4 * sizeof(*address));
+	*ret_family = AF_INET;
+	switch (from->ss_family) {
+	case AF_INET:
+		address[0] = v4->sin_addr.s_addr;
+		*ret_port = v4->sin_port;
+		return 0;
+	case AF_INET6:
+		*ret_port = v6->sin6_port;
+		if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
+			memcpy(address, &v6->sin6_addr.s6_addr[12], sizeof(*address));
+			return 0;
+		}
+		*ret_family = AF_INET6;
+		memcpy(address, &v6->sin6_addr, 4 * sizeof(*address));
+		return 0;
+	default:
+		return -EAFNOSUPPORT;
+	}
+}
+
+static int ask(int fd, const struct question *question, void *answer, size_t size)
+{
+	const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+	ssize_t len = sendto(fd, question, sizeof(*question), 0, (const struct sockaddr *)&kernel,
+	                     sizeof(kernel));
+
+	/* The kernel has answered when sendto() returns. */
+	if (len >= 0)
+		len = recv(fd, answer, size, MSG_DONTWAIT);
+	return len < 0 ? -errno : (int)len;
+}
+
+/* Where there is no such connection the kernel may answer with who listens there; a socket that
+ * nobody holds any longer has no inode, and user 0 whoever had it. */
+static bool is_held(const struct inet_diag_msg *found, const struct question *question)
+{
+	return found->idiag_inode && found->id.idiag_dport == question->ask.id.idiag_dport &&
+	       (found->idiag_state == TCP_ESTABLISHED || found->idiag_state == TCP_FIN_WAIT1 ||
+	        found->idiag_state == TCP_FIN_WAIT2 || found->idiag_state == TCP_CLOSE_WAIT);
+}
+
+static int read_answer(const void *answer, size_t len, const struct question *question,
+                       uint32_t *ret_uid)
+{
+	const struct nlmsghdr *head = answer;
+	const struct nlmsgerr *error;
+	const struct inet_diag_msg *found;
+
+	if (len < sizeof(*head) || head->nlmsg_len > len)
+		return -EPROTO;
+	if (head->nlmsg_type == NLMSG_ERROR && head->nlmsg_len >= NLMSG_LENGTH(sizeof(*error))) {
+		error = NLMSG_DATA(head);
+		return error->error < 0 ? error->error : -EPROTO;
+	}
+	if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+	    head->nlmsg_len < NLMSG_LENGTH(sizeof(*found)))
+		return -EPROTO;
+	found = NLMSG_DATA(head);
+	if (!is_held(found, question))
+		return -ENOENT;
+	*ret_uid = found->idiag_uid;
+	return 0;
+}
+
+int socket_owner(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs,
+                 uint32_t *ret_uid)
+{
+	struct question question = {
+		.head = {.nlmsg_len = sizeof(question),
+	                 .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+	                 .nlmsg_flags = NLM_F_REQUEST},
+		.ask = {.sdiag_protocol = IPPROTO_TCP, .idiag_states = UINT32_MAX},
+	};
+	struct inet_diag_sockid *id = &question.ask.id;
+	_Alignas(struct nlmsghdr) char answer[4096];
+	_cleanup_close_ int fd = -1;
+	uint8_t family;
+	int len, err;
+
+	err = read_address(theirs, &question.ask.sdiag_family, &id->idiag_sport, id->idiag_src);
+	if (!err)
+		err = read_address(ours, &family, &id->idiag_dport, id->idiag_dst);
+	if (err)
+		return err;
+	if (family != question.ask.sdiag_family)
+		return -EAFNOSUPPORT;
+	id->idiag_cookie[0] = id->idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	if (fd < 0)
+		return -errno;
+	len = ask(fd, &question, answer, sizeof(answer));
+	return len < 0 ? len : read_answer(answer, (size_t)len, &question, ret_uid);
+}

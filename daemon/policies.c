@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From settings to a policy.
+ */
+#include "policies.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *reason(int err)
+{
+	return err == -ENOENT ? "there is no such group" : strerror(-err);
+}
+
+static struct policies *policies_of(struct job *job)
+{
+	return (struct policies *)((char *)job - offsetof(struct policies, job));
+}
+
+/* All but the group. */
+static void take_settings(struct policies *policies)
+{
+	const struct config *config = policies->config;
+	struct policy *now = &policies->now;
+
+	now->allow_hosts = config->allow_hosts;
+	now->on_demand = config->on_demand;
+	now->max_seconds = config->max_seconds;
+	now->max_requests = config->max_requests;
+	now->max_client_requests = config->max_client_requests;
+	now->answer_bytes = config->answer_bytes;
+}
+
+static void take_members(struct policies *policies, struct members *members)
+{
+	members_free(policies->members);
+	policies->members = members;
+	policies->now.members = members;
+	policies->now.group = policies->config->group;
+}
+
+/* Worker thread. */
+static void run_read(struct job *job)
+{
+	struct policies *policies = policies_of(job);
+
+	policies->error = members_read(policies->group, &policies->found);
+}
+
+static void start_reading(struct policies *policies);
+
+static void on_read(struct job *job)
+{
+	struct policies *policies = policies_of(job);
+	const char *wanted = policies->config->group;
+
+	policies->reading = false;
+	/* The setting may have changed meanwhile. */
+	if (policies->again || !wanted || strcmp(wanted, policies->group) != 0) {
+		members_free(policies->found);
+		policies->again = false;
+		if (wanted && policies->error != -ECANCELED)
+			start_reading(policies);
+	} else if (policies->error) {
+		if (policies->error != -ECANCELED)
+			log_error("cannot read who is in the group %s: %s; going on with who was",
+			          policies->group, reason(policies->error));
+	} else {
+		log_info("%zu users are in the group %s", members_count(policies->found), wanted);
+		take_members(policies, policies->found);
+	}
+	policies->found = NULL;
+}
+
+static void start_reading(struct policies *policies)
+{
+	if (policies->reading) {
+		policies->again = true;
+		return;
+	}
+	free(policies->group);
+	policies->group = strdup(policies->config->group);
+	policies->error = -ECANCELED;
+	policies->found = NULL;
+	if (policies->group && lane_submit(policies->lane, &policies->job) == 0)
+		policies->reading = true;
+	else
+		log_error("cannot read who is in the group %s; going on with who was",
+		          policies->config->group);
+}
+
+int policies_start(struct policies *policies, uv_loop_t *loop, const struct config *config,
+                   char ret_why[256])
+{
+	struct members *members = NULL;
+	int err = 0;
+
+	policies->config = config;
+	policies->job = (struct job){.run = run_read, .done = on_read};
+	policies->lane = lane_new(loop, 1);
+	if (!policies->lane)
+		err = -ENOMEM;
+	else if (config->group)
+		err = members_read(config->group, &members);
+	if (err) {
+		snprintf(ret_why, 256, "cannot read who is in the group %.64s: %s",
+		         config->group ? config->group : "", reason(err));
+		return err;
+	}
+	take_settings(policies);
+	take_members(policies, members);
+	return 0;
+}
+
+void policies_update(struct policies *policies)
+{
+	take_settings(policies);
+	if (policies->config->group)
+		start_reading(policies);
+	else
+		take_members(policies, NULL);
+}
+
+void policies_stop(struct policies *policies)
+{
+	if (policies->lane)
+		lane_stop(policies->lane);
+}
+
+void policies_release(struct policies *policies)
+{
+	lane_free(policies->lane);
+	members_free(policies->members);
+	free(policies->group);
+}
