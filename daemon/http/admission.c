@@ -47,28 +47,46 @@ static int admit_user(struct request *request, struct refusal *ret_refusal)
 	return refuse_user(request, ret_refusal, uid, err);
 }
 
-static enum MHD_Result count_hosts(void *ctx, enum MHD_ValueKind kind, const char *name,
-                                   const char *value)
+/* Of a request, headers that it may have one of. */
+struct singles {
+	size_t hosts, lengths;
+};
+
+static enum MHD_Result count_singles(void *ctx, enum MHD_ValueKind kind, const char *name,
+                                     const char *value)
 {
-	size_t *count = ctx;
+	struct singles *singles = ctx;
 
 	(void)kind, (void)value;
-	*count += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
+	singles->hosts += !strcasecmp(name, MHD_HTTP_HEADER_HOST);
+	singles->lengths += !strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
+	                    !strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING);
 	return MHD_YES;
+}
+
+/* Where a request says twice where it ends, a proxy may have believed the other one. */
+static int check_singles(struct request *request, struct refusal *ret_refusal)
+{
+	struct singles singles = {0};
+
+	MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_singles, &singles);
+	request->close = singles.lengths > 1;
+	if (request->close)
+		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
+		              "more than one Content-Length or Transfer-Encoding; one is accepted");
+	if (singles.hosts > 1)
+		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
+		              "more than one Host header; one is accepted");
+	return 0;
 }
 
 static int admit_host(struct request *request, struct refusal *ret_refusal)
 {
 	const struct service *service = request->service;
 	const char *host = request_host(request);
-	size_t count = 0;
 
 	if (request->peer->kind == PEER_UNIX)
 		return 0;
-	MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_hosts, &count);
-	if (count > 1)
-		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
-		              "more than one Host header; one is accepted");
 	if (!host && !request->needs_host)
 		return 0;
 	if (!host || !host[0])
@@ -85,10 +103,10 @@ static int admit_host(struct request *request, struct refusal *ret_refusal)
 
 int admit_request(struct request *request, struct refusal *ret_refusal)
 {
-	int err;
+	int err = check_singles(request, ret_refusal);
 
-	if (request->authenticated)
-		return 0;
+	if (err || request->authenticated)
+		return err;
 	err = admit_user(request, ret_refusal);
 	return err ? err : admit_host(request, ret_refusal);
 }

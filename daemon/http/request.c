@@ -231,7 +231,7 @@ static void respond(struct request *request, unsigned int status, struct MHD_Res
 	request_header(request, "Content-Security-Policy", policy ? policy : nothing_allowed);
 	request_header(request, "Cross-Origin-Resource-Policy", "same-origin");
 	request_header(request, "Referrer-Policy", "no-referrer");
-	if (request->parking->connections > MAX_KEPT_CONNECTIONS)
+	if (request->close || request->parking->connections > MAX_KEPT_CONNECTIONS)
 		request_header(request, MHD_HTTP_HEADER_CONNECTION, "close");
 	if (request->owner)
 		resume(request, len);

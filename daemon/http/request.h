@@ -44,6 +44,7 @@ struct request {
 	struct query query;
 	bool authenticated; /* the client has shown credentials that are accepted */
 	bool needs_host;    /* HTTP/1.1: must say which host it means */
+	bool close;         /* the connection, when it is answered */
 	bool started;       /* headers are complete */
 	bool head;          /* HEAD: the body is not sent */
 	bool suspended;     /* the server will ask again */

@@ -49,7 +49,8 @@ class Daemon:
 
     def __init__(self, *options, listen=None, hz=HZ, through=()):
         """Started by the command `through` where given, which must end up being the daemon."""
-        self.port = free_port()
+        own = listen and not listen.startswith("unix:")
+        self.port = int(listen.rpartition(":")[2]) if own else free_port()
         self.listen = listen or f"127.0.0.1:{self.port}"
         self.url = f"http://127.0.0.1:{self.port}"
         self.started = time.monotonic()
@@ -104,6 +105,9 @@ class Daemon:
 
     def get(self, target, timeout=60):
         return self.request("GET", target, timeout)
+
+    def json(self, target):
+        return self.get(target).json()
 
     def profile(self, query, timeout=60):
         """The profile for a query, decoded; a failed request is a failed test."""
