@@ -260,7 +260,7 @@ static int build_names(struct daemon *daemon, const struct config *config)
 {
 	struct symbolizer_config symbolizer = {
 		.store = daemon->store,
-		.program = "/proc/self/exe",
+		.program = READER_SELF,
 		.max_bytes = config->symbol_bytes,
 	};
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * profd: its settings, then the daemon; or the process that reads names for it.
+ * profd: its settings, then the daemon; or a process that reads files for it.
  */
 #include "base/log.h"
 #include "config.h"
 #include "daemon.h"
-#include "names/service.h"
+#include "jobs.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
 
-static int run_names(int argc, char **argv)
+static int run_reader(int argc, char **argv)
 {
-	int status = names_main(argc, argv);
+	int status = reader_main(argc, argv, jobs_answer);
 
 	if (status == EX_USAGE)
-		log_error(NAMES_COMMAND ": only profd itself starts this");
+		log_error(READER_COMMAND ": only profd itself starts this");
 	return status;
 }
 
@@ -43,8 +43,8 @@ int main(int argc, char **argv)
 	int err;
 
 	/* Not an option, so that --help is about what people can use. */
-	if (argc > 1 && !strcmp(argv[1], NAMES_COMMAND))
-		return run_names(argc, argv);
+	if (argc > 1 && !strcmp(argv[1], READER_COMMAND))
+		return run_reader(argc, argv);
 	err = config_load(argc, argv, &config, why);
 	if (err) {
 		if (why[0])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct dwarf_lines - source lines and inlined calls of one file from its DWARF, by libdw, which
- * is used behind this file only. libdw is no match for hostile files: it runs in the names process
+ * is used behind this file only. libdw is no match for hostile files: it runs in the reader process
  * (names/service.h), where a crash or an endless loop costs that file's names and nothing else.
  * One thread. Format: DWARF 2 to 5; .debug_* may be compressed, split into .dwo files, or share a
  * supplement made by dwz.

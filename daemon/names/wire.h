@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What goes through the socket between the daemon and the names process, in both directions. Both
- * are the same program on the same machine, so numbers go as they are in memory; but neither
- * believes the other: lengths are bounded and checked, and what does not parse ends the connection.
- * Pure; any thread.
+ * The questions about names, and their answers, as bytes that neither end believes: what does not
+ * parse is no answer. How they get from one process to the other is reader/wire.h's. Pure; any
+ * thread.
  */
 #pragma once
 
@@ -14,30 +13,17 @@
 #include <stdbool.h>
 
 enum {
-	WIRE_MAX_ADDRESSES = 1 << 14, /* of one request: an answer is put together in memory */
+	WIRE_MAX_ADDRESSES = 1 << 14, /* of one question: an answer is put together in memory */
 	WIRE_MAX_ANSWER = 64 << 20,   /* bytes */
 };
 
-/* A request: this header, then `count` addresses. With the first byte of the header come the
- * descriptors whose bit is set in `fds`, in the order of their numbers, as SCM_RIGHTS; whether the
- * file is open already is the names process's business. */
-struct wire_request {
+/* A question: this, then ascending addresses. Whether the file is open already is the process's
+ * business. */
+struct wire_query {
 	uint64_t file;
-	uint32_t count;
-	uint8_t fds;   /* bit FILE_... */
-	uint8_t lines; /* bool */
-	uint8_t unused[2];
 };
 
-/* An answer: this header, then `len` bytes: strings and frames as wire_frames_add() makes them; 0
- * bytes with an error. The first one comes unasked and without bytes: it says that the process is
- * confined, or why it could not be. */
-struct wire_answer {
-	int32_t error; /* 0 or negative errno */
-	uint32_t unused;
-	uint64_t len;
-};
-
+/* An answer: strings and frames as wire_frames_add() makes them. */
 struct wire_frames; /* an answer under way: strings are written once */
 
 struct wire_frames *wire_frames_new(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct file_names - names for addresses in files: asks the names process about those that nobody
+ * struct file_names - names for addresses in files: asks the reader process about those that nobody
  * has asked about before, all of a file's at once, and remembers the answers. Render lane only.
  */
 #pragma once

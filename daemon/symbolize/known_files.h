@@ -12,7 +12,7 @@
 #include <uthash.h>
 
 struct known_file {
-	uint64_t id; /* names what is known about it to the names process; never reused */
+	uint64_t id; /* names what is known about it to the reader process; never reused */
 	/* In whose root folder its source files are, and that folder. */
 	uint32_t pid;
 	struct root_id root;

@@ -2,7 +2,7 @@
 /*
  * struct symbolizer - gives every location of a profile its functions' names, source files and
  * lines. Lives on the render lane: one thread at a time, its caches have no lock. Files are read by
- * the names process; a kernel address asks kallsyms; where nothing covers an address the name is
+ * the reader process; a kernel address asks kallsyms; where nothing covers an address the name is
  * honest about it: `libfoo.so!sub_1a2b` where only the function's bounds are known,
  * `[libfoo.so+0x1a2b]`,
  * `[kernel+0x...]`, or the pseudo mapping's own name.
@@ -19,8 +19,8 @@ struct symbolizer;
 struct symbolizer_config {
 	struct store *store; /* must outlive it */
 	struct fetch *fetch; /* likewise; NULL: no debuginfod servers */
-	const char *program; /* that becomes the names process, see names_client_new() */
-	uint64_t max_bytes;  /* of what is kept here, and of the names process, together */
+	const char *program; /* that becomes the reader process, see names_client_new() */
+	uint64_t max_bytes;  /* of what is kept here, and of the reader process, together */
 };
 
 struct symbolizer_stats {

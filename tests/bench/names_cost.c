@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What naming addresses of one file costs, by the daemon's own client of the names process: asks
+ * What naming addresses of one file costs, by the daemon's own client of the reader process: asks
  * for COUNT addresses spread at random over the file's executable segments, and prints what it got
  * and what it took. names.py asks other tools for the same addresses. FILE's debug file, if it has
  * a separate one, is DEBUG, else "-".

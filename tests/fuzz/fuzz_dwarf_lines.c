@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Any bytes as a file with DWARF, as its own supplement too: units, DIEs and line tables of
- * addresses all over it. What libdw itself does wrong shows here as well; the names process is
+ * addresses all over it. What libdw itself does wrong shows here as well; the reader process is
  * there for that.
  */
 #include "names/dwarf_lines.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as an answer of the names process. What is read from it must be whole, and be the same
+ * Any bytes as an answer of the reader process. What is read from it must be whole, and be the same
  * when it is written and read again.
  */
 #include "names/wire.h"

@@ -4,7 +4,7 @@
  * own summary of all of them. CK_FORK=no runs the tests in this process, for debuggers and
  * sanitizers; CK_RUN_SUITE and CK_RUN_CASE pick some, as check documents.
  */
-#include "names/service.h"
+#include "jobs.h"
 #include "tests/unit/suites.h"
 
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 
 int main(int argc, char **argv)
 {
-	/* Tests of names_client run this program. */
-	if (argc > 1 && !strcmp(argv[1], NAMES_COMMAND))
-		return names_main(argc, argv);
+	/* Tests of what asks a reader process run this program. */
+	if (argc > 1 && !strcmp(argv[1], READER_COMMAND))
+		return reader_main(argc, argv, jobs_answer);
 
 	/* Against hanging, not against a slow machine. */
 	setenv("CK_DEFAULT_TIMEOUT", "60", 0);

@@ -11,6 +11,7 @@
 	SUITE(buf)             \
 	SUITE(text)            \
 	SUITE(lane)            \
+	SUITE(reader)          \
 	SUITE(symtab)          \
 	SUITE(elf)             \
 	SUITE(object)          \

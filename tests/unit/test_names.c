@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The names process, which is this program, through its client: what it answers, what it may do,
- * and what happens when it dies.
+ * Names by a reader process, which is this program: what it answers, and what happens when it dies.
  */
 #include "names/client.h"
-#include "names/service.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -20,7 +18,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <sysexits.h>
 #include <time.h>
 
 #define SELF "/proc/self/exe"
@@ -374,83 +371,6 @@ START_TEST(memory)
 }
 END_TEST
 
-static void expect_status(const char *status, const char *field, const char *value)
-{
-	char line[128];
-
-	snprintf(line, sizeof(line), "\n%s:\t%s\n", field, value);
-	ck_assert_msg(strstr(status, line), "no %s in %s", line + 1, status);
-}
-
-START_TEST(privileges)
-{
-	static const char *const capabilities[] = {"CapInh", "CapPrm", "CapEff", "CapBnd",
-	                                           "CapAmb"};
-	_cleanup_(names_client_freep) struct names_client *client =
-		names_client_new(SELF, max_bytes);
-	struct buf status = BUF_INIT;
-	char path[64];
-
-	expect_image(client, 1);
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)names_client_pid(client));
-	ck_assert_int_eq(buf_read_file(&status, path, 1 << 16), 0);
-	const char *text = buf_text(&status);
-	ck_assert_ptr_nonnull(strstr(text, "Name:\tprofd-names\n"));
-	expect_status(text, "NoNewPrivs", "1");
-	if (geteuid() == 0) {
-		expect_status(text, "Uid", "65534\t65534\t65534\t65534");
-		expect_status(text, "Gid", "65534\t65534\t65534\t65534");
-		expect_status(text, "Groups", " ");
-		for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++)
-			expect_status(text, capabilities[i], "0000000000000000");
-	}
-	buf_release(&status);
-}
-END_TEST
-
-/* Dies as a daemon does that is killed, and leaves its names process to us. */
-START_TEST(dies_with_the_daemon)
-{
-	int pipes[2], status;
-	pid_t orphan;
-
-	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-	ck_assert_int_eq(pipe(pipes), 0);
-	pid_t daemon_pid = fork();
-	if (daemon_pid == 0) {
-		struct names_client *client = names_client_new(SELF, max_bytes);
-		expect_image(client, 1);
-		orphan = names_client_pid(client);
-		/* So that it is not the closed socket that ends it. */
-		kill(orphan, SIGSTOP);
-		_exit(write(pipes[1], &orphan, sizeof(orphan)) != sizeof(orphan));
-	}
-	ck_assert_int_eq(read(pipes[0], &orphan, sizeof(orphan)), sizeof(orphan));
-	ck_assert_int_eq(waitpid(daemon_pid, &status, 0), daemon_pid);
-	ck_assert_int_eq(status, 0);
-	ck_assert_int_eq(waitpid(orphan, &status, 0), orphan);
-	ck_assert(WIFSIGNALED(status));
-	ck_assert_int_eq(WTERMSIG(status), SIGKILL);
-	close(pipes[0]);
-	close(pipes[1]);
-}
-END_TEST
-
-START_TEST(not_for_people)
-{
-	static char program[] = "profd", command[] = NAMES_COMMAND, zero[] = "0", word[] = "much";
-	char *lines[][5] = {
-		{program, command, NULL},
-		{program, command, zero, NULL},
-		{program, command, word, NULL},
-		{program, command, word, word, NULL},
-	};
-
-	for (int i = 0; i < 4; i++)
-		ck_assert_int_eq(names_main(i == 0 ? 2 : i == 3 ? 4 : 3, lines[i]), EX_USAGE);
-}
-END_TEST
-
 Suite *names_suite(void)
 {
 	Suite *suite = suite_create("names");
@@ -461,15 +381,12 @@ Suite *names_suite(void)
 	tcase_add_test(answers, told_until_enough);
 	tcase_add_test(answers, more_than_one_request_can_hold);
 	tcase_add_test(answers, hundred_files);
-	tcase_add_test(answers, privileges);
-	tcase_add_test(answers, not_for_people);
 	tcase_add_test(deaths, killed_between_requests);
 	tcase_add_test(deaths, killed_during_a_request);
 	tcase_add_test(deaths, deadline);
 	tcase_add_test(deaths, cancelled);
 	tcase_add_test(deaths, rest);
 	tcase_add_test(deaths, memory);
-	tcase_add_test(deaths, dies_with_the_daemon);
 	tcase_set_timeout(answers, 60);
 	tcase_set_timeout(deaths, 60);
 	suite_add_tcase(suite, answers);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Answers of the names process: what is written is read, and nothing else is.
+ * Answers of the reader process: what is written is read, and nothing else is.
  */
 #include "names/wire.h"
 

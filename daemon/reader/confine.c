@@ -4,7 +4,7 @@
  * capability for it, then user and capabilities, and last what the kernel forgets when those
  * change: that nobody may trace us, and that we die with the daemon.
  */
-#include "names/confine.h"
+#include "reader/confine.h"
 
 #include "base/buf.h"
 #include "base/text.h"
@@ -14,6 +14,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -23,10 +24,10 @@
 
 enum {
 	NOBODY = 65534,
-	NICENESS = 5,
 	/* Three for each open file, and what libdw opens of one that is split. */
 	MAX_DESCRIPTORS = 512,
 	MAX_STATM_BYTES = 4096,
+	MAX_NAME = 16,  /* of a task, its NUL included */
 	STATM_DATA = 5, /* words before it */
 };
 
@@ -149,20 +150,22 @@ static int die_with_daemon(int socket)
 	return peer.pid == getppid() ? 0 : -ESRCH;
 }
 
-int confine(int socket, uint64_t max_bytes)
+int confine(int socket, const struct confinement *to)
 {
+	char shown[MAX_NAME];
 	int err = close_others(socket);
 
 	if (err == 0)
-		err = set_limits(max_bytes);
+		err = set_limits(to->max_bytes);
 	if (err < 0)
 		return err;
 	/* Standard error may be a file: then a message is lost, not the process. */
 	signal(SIGXFSZ, SIG_IGN);
 	/* It would let libdw ask servers for files. */
 	clearenv();
-	if (prctl(PR_SET_NAME, "profd-names", 0, 0, 0) < 0 || chdir("/") < 0 ||
-	    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + NICENESS) < 0)
+	snprintf(shown, sizeof(shown), "profd-%s", to->name);
+	if (prctl(PR_SET_NAME, shown, 0, 0, 0) < 0 || chdir("/") < 0 ||
+	    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + (int)to->niceness) < 0)
 		return -errno;
 	die_first();
 	drop_bounding_set();

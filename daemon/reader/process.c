@@ -4,10 +4,11 @@
  * without end and nothing is allocated that was not compared with a limit. posix_spawn(), because
  * the daemon is large and has threads.
  */
-#include "names/process.h"
+#include "reader/process.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
-#include "names/service.h"
+#include "reader/serve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,7 @@ static int set_up_actions(posix_spawn_file_actions_t *actions, int socket)
 		err = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null",
 		                                       O_WRONLY, 0);
 	if (!err)
-		err = posix_spawn_file_actions_adddup2(actions, socket, NAMES_SOCKET);
+		err = posix_spawn_file_actions_adddup2(actions, socket, READER_SOCKET);
 	return -err;
 }
 
@@ -55,14 +56,18 @@ static int set_up_attributes(posix_spawnattr_t *attributes)
 	return -err;
 }
 
-static int spawn(const char *program, uint64_t max_bytes, int socket, pid_t *ret_pid)
+static int spawn(const struct reader_program *program, int socket, pid_t *ret_pid)
 {
-	char name[] = "profd", command[] = NAMES_COMMAND, memory[24];
-	char *const argv[] = {name, command, memory, NULL};
+	char self[] = "profd", command[] = READER_COMMAND, memory[24], niceness[16];
+	_cleanup_free_ char *name = strdup(program->name);
+	char *const argv[] = {self, command, name, memory, niceness, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 
-	snprintf(memory, sizeof(memory), "%" PRIu64, max_bytes);
+	if (!name)
+		return -ENOMEM;
+	snprintf(memory, sizeof(memory), "%" PRIu64, program->max_bytes);
+	snprintf(niceness, sizeof(niceness), "%u", program->niceness);
 	int err = -posix_spawn_file_actions_init(&actions);
 	if (err < 0)
 		return err;
@@ -75,7 +80,7 @@ static int spawn(const char *program, uint64_t max_bytes, int socket, pid_t *ret
 	if (err == 0)
 		err = set_up_attributes(&attributes);
 	if (err == 0)
-		err = -posix_spawn(ret_pid, program, &actions, &attributes, argv, environ);
+		err = -posix_spawn(ret_pid, program->path, &actions, &attributes, argv, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return err;
@@ -99,7 +104,7 @@ static int wait_for(int socket, short events, uint64_t until_ns)
 }
 
 /* Looks up now and then whether it still matters; nobody can be told otherwise. */
-static int wait_for_process(const struct names_process *process, short events, uint64_t until_ns)
+static int wait_for_process(const struct reader_process *process, short events, uint64_t until_ns)
 {
 	uint64_t look_up_ns = clock_mono_ns() + patience_ns;
 
@@ -116,7 +121,7 @@ static int failure_of(int error)
 	return error == ECONNRESET ? -EPIPE : -error;
 }
 
-static int transmit(const struct names_process *process, struct msghdr message, uint64_t until_ns)
+static int transmit(const struct reader_process *process, struct msghdr message, uint64_t until_ns)
 {
 	struct iovec *piece = message.msg_iov;
 
@@ -138,7 +143,7 @@ static int transmit(const struct names_process *process, struct msghdr message, 
 	return 0;
 }
 
-static int receive(const struct names_process *process, void *into, size_t len, uint64_t until_ns)
+static int receive(const struct reader_process *process, void *into, size_t len, uint64_t until_ns)
 {
 	for (size_t done = 0; done < len;) {
 		ssize_t n = recv(process->socket, (char *)into + done, len - done, MSG_DONTWAIT);
@@ -154,15 +159,15 @@ static int receive(const struct names_process *process, void *into, size_t len, 
 	return 0;
 }
 
-static int receive_head(const struct names_process *process, uint64_t until_ns,
-                        struct wire_answer *ret_head)
+static int receive_head(const struct reader_process *process, uint64_t until_ns,
+                        struct reader_answer *ret_head)
 {
-	struct wire_answer head;
+	struct reader_answer head;
 	int err = receive(process, &head, sizeof(head), until_ns);
 
 	if (err < 0)
 		return err;
-	if (head.error > 0 || head.error < -MAX_ERRNO || head.len > WIRE_MAX_ANSWER ||
+	if (head.error > 0 || head.error < -MAX_ERRNO || head.len > READER_MAX_ANSWER ||
 	    (head.error && head.len))
 		return -EBADMSG;
 	*ret_head = head;
@@ -170,7 +175,7 @@ static int receive_head(const struct names_process *process, uint64_t until_ns,
 }
 
 /* Takes leave of those that have died since. */
-static void reap(struct names_process *process)
+static void reap(struct reader_process *process)
 {
 	size_t kept = 0;
 
@@ -181,10 +186,10 @@ static void reap(struct names_process *process)
 	process->lingering_count = kept;
 }
 
-int names_process_start(struct names_process *process, const char *program, uint64_t max_bytes,
-                        uint64_t until_ns)
+int reader_process_start(struct reader_process *process, const struct reader_program *program,
+                         uint64_t until_ns)
 {
-	struct wire_answer hello;
+	struct reader_answer hello;
 	int sockets[2];
 
 	reap(process);
@@ -192,7 +197,7 @@ int names_process_start(struct names_process *process, const char *program, uint
 		return -EBUSY;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
-	int err = spawn(program, max_bytes, sockets[1], &process->pid);
+	int err = spawn(program, sockets[1], &process->pid);
 	close(sockets[1]);
 	if (err < 0) {
 		close(sockets[0]);
@@ -206,7 +211,7 @@ int names_process_start(struct names_process *process, const char *program, uint
 	else if (err == -EPIPE || err == -EBADMSG)
 		err = -EPROTO;
 	if (err < 0)
-		names_process_stop(process);
+		reader_process_stop(process);
 	return err;
 }
 
@@ -223,7 +228,7 @@ static bool dies_soon(pid_t pid)
 	return dead != 0;
 }
 
-void names_process_stop(struct names_process *process)
+void reader_process_stop(struct reader_process *process)
 {
 	if (!process->pid)
 		return;
@@ -235,47 +240,59 @@ void names_process_stop(struct names_process *process)
 	process->socket = -1;
 }
 
-static int ask(struct names_process *process, const struct names_question *question,
-               uint64_t until_ns)
+static int send_head(const struct reader_process *process, const struct reader_question *question,
+                     uint64_t until_ns)
 {
-	struct wire_request head = question->head;
+	struct reader_request head = {.job = question->job};
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(FILE_COUNT * sizeof(int))];
+		char bytes[CMSG_SPACE(READER_FDS * sizeof(int))];
 	} control = {.bytes = {0}};
 	struct iovec piece = {&head, sizeof(head)};
 	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-	int fds[FILE_COUNT];
+	int fds[READER_FDS];
 	size_t count = 0;
 
-	head.fds = 0;
-	for (int i = 0; i < FILE_COUNT; i++) {
+	for (int i = 0; i < READER_FDS; i++) {
 		if (question->fds[i] < 0)
 			continue;
 		fds[count++] = question->fds[i];
-		head.fds |= (uint8_t)(1U << i);
+		head.fds |= 1U << i;
 	}
-	control.header.cmsg_level = SOL_SOCKET;
-	control.header.cmsg_type = SCM_RIGHTS;
-	control.header.cmsg_len = CMSG_LEN(count * sizeof(int));
-	memcpy(CMSG_DATA(&control.header), fds, count * sizeof(int));
-	message.msg_control = &control;
-	message.msg_controllen = CMSG_SPACE(count * sizeof(int));
-	int err = transmit(process, message, until_ns);
-	if (err < 0)
-		return err;
-
-	piece.iov_base = (void *)(uintptr_t)question->addresses;
-	piece.iov_len = head.count * sizeof(*question->addresses);
-	return transmit(process, (struct msghdr){.msg_iov = &piece, .msg_iovlen = 1}, until_ns);
+	for (int i = 0; i < READER_PIECES; i++)
+		head.len += question->pieces[i].len;
+	if (count) {
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(&control.header), fds, count * sizeof(int));
+		message.msg_control = &control;
+		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
+	}
+	return transmit(process, message, until_ns);
 }
 
-int names_process_ask(struct names_process *process, const struct names_question *question,
-                      uint64_t until_ns, struct names_reply *ret_reply)
+static int send_question(const struct reader_process *process,
+                         const struct reader_question *question, uint64_t until_ns)
+{
+	int err = send_head(process, question, until_ns);
+
+	for (int i = 0; i < READER_PIECES && err == 0; i++) {
+		struct iovec piece = {(void *)(uintptr_t)question->pieces[i].bytes,
+		                      question->pieces[i].len};
+		const struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+
+		err = transmit(process, message, until_ns);
+	}
+	return err;
+}
+
+int reader_process_ask(struct reader_process *process, const struct reader_question *question,
+                       uint64_t until_ns, struct reader_reply *ret_reply)
 {
 	_cleanup_free_ uint8_t *bytes = NULL;
-	struct wire_answer head;
-	int err = ask(process, question, until_ns);
+	struct reader_answer head;
+	int err = send_question(process, question, until_ns);
 
 	if (err == 0)
 		err = receive_head(process, until_ns, &head);
@@ -287,6 +304,6 @@ int names_process_ask(struct names_process *process, const struct names_question
 	err = receive(process, bytes, head.len, until_ns);
 	if (err < 0)
 		return err;
-	*ret_reply = (struct names_reply){head, TAKE_PTR(bytes)};
+	*ret_reply = (struct reader_reply){head.error, TAKE_PTR(bytes), head.len};
 	return 0;
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The table of reader/jobs.h, where all folders that answer are known.
+ */
+#include "jobs.h"
+
+#include "names/answer.h"
+#include "reader/jobs.h"
+
+#include <errno.h>
+
+int jobs_answer(struct reading *reading, struct buf *out)
+{
+	static reader_answer_fn *const answers[] = {
+#define JOB(name, answer) [READER_##name] = answer,
+		READER_JOBS(JOB)
+#undef JOB
+	};
+
+	return reading->job < READER_JOB_COUNT ? answers[reading->job](reading, out) : -EPROTO;
+}

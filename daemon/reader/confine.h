@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Giving up, for good, all that a reader process does not need: other descriptors, user, groups,
+ * capabilities, memory without end.
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct confinement {
+	const char *name;   /* lists of processes show "profd-" and this */
+	uint64_t max_bytes; /* of memory that the process may hold more than it does now */
+	uint64_t niceness;  /* added to what it has */
+};
+
+/* Leaves `socket`, standard error and what standard input and output are. 0, or why something could
+ * not be given up: then do not go on. */
+int confine(int socket, const struct confinement *to);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Which file is to blame. A process that has read other files before may have died of what it held
+ * of them, or of somebody's hand, so its last file is tried in a new one; then never again.
+ */
+#include "reader/reader.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	DEADLINE_SECONDS = 30, /* the DWARF of a browser takes 10 */
+	MAX_FAILED_FILES = 1024,
+};
+
+struct failed_file {
+	uint64_t file;
+	uint32_t jobs; /* bits: it is given up for those */
+};
+_Static_assert(READER_JOB_COUNT <= 32, "a bit each");
+
+struct reader {
+	struct reader_program program;
+	uint64_t deadline_ns;
+	struct reader_process process;
+	int start_error; /* the last one, said once; 0: none */
+	bool used;       /* it has answered before */
+	uint64_t last_asked_ns;
+	struct failed_file
+		failed[MAX_FAILED_FILES]; /* a ring: the oldest is tried again some day */
+	size_t failed_count;
+	struct reader_stats stats; /* written here, read by any thread */
+};
+
+struct reader *reader_new(const struct reader_program *program)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return NULL;
+	reader->program = *program;
+	reader->deadline_ns = DEADLINE_SECONDS * NSEC_PER_SEC;
+	return reader;
+}
+
+void reader_free(struct reader *reader)
+{
+	if (!reader)
+		return;
+	reader_process_stop(&reader->process);
+	free(reader);
+}
+
+void reader_deadline(struct reader *reader, uint64_t ns)
+{
+	reader->deadline_ns = ns;
+}
+
+pid_t reader_pid(const struct reader *reader)
+{
+	return reader->process.pid;
+}
+
+static void add(uint64_t *stat, uint64_t value)
+{
+	__atomic_fetch_add(stat, value, __ATOMIC_RELAXED);
+}
+
+static struct failed_file *find_failed(struct reader *reader, uint64_t file)
+{
+	size_t count =
+		reader->failed_count < MAX_FAILED_FILES ? reader->failed_count : MAX_FAILED_FILES;
+
+	for (size_t i = 0; i < count; i++) {
+		if (reader->failed[i].file == file)
+			return &reader->failed[i];
+	}
+	return NULL;
+}
+
+static bool is_given_up(struct reader *reader, const struct reader_query *query)
+{
+	const struct failed_file *failed = find_failed(reader, query->file);
+
+	return failed && failed->jobs & 1U << query->question.job;
+}
+
+static void give_up(struct reader *reader, const struct reader_query *query)
+{
+	struct failed_file *failed = find_failed(reader, query->file);
+
+	if (!failed) {
+		failed = &reader->failed[reader->failed_count++ % MAX_FAILED_FILES];
+		*failed = (struct failed_file){.file = query->file};
+		add(&reader->stats.files_failed, 1);
+	}
+	failed->jobs |= 1U << query->question.job;
+}
+
+static int start(struct reader *reader)
+{
+	if (reader->process.pid)
+		return 0;
+	int err = reader_process_start(&reader->process, &reader->program,
+	                               clock_mono_ns() + reader->deadline_ns);
+	if (err == -ECANCELED)
+		return err;
+	if (err < 0) {
+		if (err != reader->start_error)
+			log_warning("cannot start the process that reads files for %s: %s, going "
+			            "on without it",
+			            reader->program.name, strerror(-err));
+		reader->start_error = err;
+		return -ECHILD;
+	}
+	reader->start_error = 0;
+	reader->used = false;
+	add(&reader->stats.starts, 1);
+	return 0;
+}
+
+/* Whether the process, and not we, is what failed. */
+static bool is_failure(int err)
+{
+	return err == -EPIPE || err == -ETIMEDOUT || err == -EBADMSG;
+}
+
+/* What came back is an answer to the question. */
+static int check(const struct reader_query *query, struct reader_reply *reply)
+{
+	int err = 0;
+
+	/* That it has no memory is its way of dying. */
+	if (reply->error == -ENOMEM)
+		err = -EPIPE;
+	else if (!reply->error)
+		err = query->check(reply->bytes, reply->len, query->ctx);
+	if (err < 0)
+		free(reply->bytes);
+	return err;
+}
+
+/* -EIO when the process failed over this file, -EAGAIN when it may have been over another one. */
+static int ask_once(struct reader *reader, const struct reader_query *query,
+                    struct reader_reply *ret_reply)
+{
+	if (__atomic_load_n(&reader->process.cancelled, __ATOMIC_RELAXED))
+		return -ECANCELED;
+	int err = start(reader);
+	bool used = reader->used;
+
+	/* Nothing of this is about the file. */
+	if (err < 0)
+		return err;
+	err = reader_process_ask(&reader->process, &query->question,
+	                         clock_mono_ns() + reader->deadline_ns, ret_reply);
+	if (err == 0)
+		err = check(query, ret_reply);
+	reader->used = true;
+	if (err == 0)
+		return 0;
+	reader_process_stop(&reader->process);
+	if (!is_failure(err))
+		return err;
+	add(&reader->stats.crashes, 1);
+	return used && err != -ETIMEDOUT ? -EAGAIN : -EIO;
+}
+
+int reader_ask(struct reader *reader, const struct reader_query *query,
+               struct reader_reply *ret_reply)
+{
+	uint64_t begun = clock_mono_ns();
+	struct reader_reply reply;
+
+	if (is_given_up(reader, query))
+		return -EIO;
+	int err = ask_once(reader, query, &reply);
+	if (err == -EAGAIN)
+		err = ask_once(reader, query, &reply);
+	reader->last_asked_ns = clock_mono_ns();
+	add(&reader->stats.requests, 1);
+	add(&reader->stats.busy_seconds, reader->last_asked_ns - begun);
+	if (err == -EIO)
+		give_up(reader, query);
+	if (err < 0)
+		return err;
+	if (reply.error) {
+		free(reply.bytes);
+		return reply.error;
+	}
+	*ret_reply = reply;
+	return 0;
+}
+
+void reader_cancel(struct reader *reader)
+{
+	__atomic_store_n(&reader->process.cancelled, true, __ATOMIC_RELAXED);
+}
+
+void reader_rest(struct reader *reader, uint64_t idle_ns)
+{
+	if (clock_mono_ns() - reader->last_asked_ns >= idle_ns)
+		reader_process_stop(&reader->process);
+}
+
+void reader_add_stats(const struct reader *reader, struct reader_stats *stats)
+{
+#define STAT(name, type, help) \
+	stats->name += __atomic_load_n(&reader->stats.name, __ATOMIC_RELAXED);
+	READER_STATS(STAT)
+#undef STAT
+}

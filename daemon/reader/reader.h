@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct reader - the daemon's end of a reader process: starts it when it is first needed and again
+ * after it died, and decides which file is to blame for a death. One thread at a time (a lane's),
+ * and none that ends before the process; calls block that thread, for each answer at most for the
+ * deadline.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "reader/jobs.h"
+#include "reader/process.h"
+
+struct reader;
+
+/* STAT(name, type, help); of a "seconds" the value is in nanoseconds. */
+#define READER_STATS(STAT)                                                          \
+	STAT(starts, counter, "Times a process that reads files was started")       \
+	STAT(crashes, counter, "Times it died over a file, or missed its deadline") \
+	STAT(files_failed, counter, "Files given up for that, at least in part")    \
+	STAT(requests, counter, "Questions it was asked, each about one file")      \
+	STAT(busy_seconds, seconds, "Time spent waiting for its answers")
+
+struct reader_stats {
+#define STAT(name, type, help) uint64_t name;
+	READER_STATS(STAT)
+#undef STAT
+};
+
+/* This program, whatever has become of its file. */
+#define READER_SELF "/proc/self/exe"
+
+/* 0, or -EBADMSG for an answer that is not one to the question. */
+typedef int reader_check_fn(const uint8_t *bytes, size_t len, void *ctx);
+
+struct reader_query {
+	struct reader_question question;
+	uint64_t file; /* the same for the same descriptors, never reused */
+	reader_check_fn *check;
+	void *ctx;
+};
+
+/* The program's strings outlive the reader. NULL when out of memory. */
+struct reader *reader_new(const struct reader_program *program);
+void reader_free(struct reader *reader); /* ends the process */
+DEFINE_CLEANUP(struct reader *, reader_free)
+void reader_deadline(struct reader *reader, uint64_t ns); /* of one answer */
+pid_t reader_pid(const struct reader *reader);            /* 0: none runs */
+
+/* The answer, checked; free() its bytes. A file over which the process dies, runs out of memory,
+ * misses its deadline or says what makes no sense is given up for that job: -EIO then, and from
+ * then on at once. It is asked about twice when the process had read other files before, for those
+ * may have been why. Other errors: -ECHILD when the process cannot be started, which is logged;
+ * -ECANCELED, -ENOMEM; and what the process answered. */
+int reader_ask(struct reader *reader, const struct reader_query *query,
+               struct reader_reply *ret_reply);
+/* Any thread: the question under way, and all later ones, end with -ECANCELED soon. */
+void reader_cancel(struct reader *reader);
+/* Ends the process when nobody has asked for `idle_ns`: it holds memory. */
+void reader_rest(struct reader *reader, uint64_t idle_ns);
+/* Adds them up; any thread. */
+void reader_add_stats(const struct reader *reader, struct reader_stats *stats);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One question after the other, each read whole before it is answered, so that the two ends never
+ * wait for each other. The first answer says, before anything was asked, whether all privileges are
+ * gone.
+ */
+#include "reader/serve.h"
+
+#include "base/text.h"
+#include "reader/confine.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sysexits.h>
+
+/* Above it an allocation is given back to the kernel when it is freed; left alone, the allocator
+ * learns to keep more and more. */
+enum { LARGE_ALLOCATION = 128 * 1024, MAX_NICENESS = 19 };
+
+/* 0, or negative errno: -EPIPE when the other end was closed. */
+static int receive(int socket, void *into, size_t len)
+{
+	for (size_t done = 0; done < len;) {
+		ssize_t n = recv(socket, (char *)into + done, len - done, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EPIPE;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+static int transmit(int socket, const void *bytes, size_t len)
+{
+	for (size_t done = 0; done < len;) {
+		ssize_t n = send(socket, (const char *)bytes + done, len - done, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+static int answer(int socket, int error, const struct buf *bytes)
+{
+	struct reader_answer head = {.error = error, .len = error ? 0 : bytes->len};
+	int err = transmit(socket, &head, sizeof(head));
+
+	return err < 0 || error ? err : transmit(socket, bytes->data, bytes->len);
+}
+
+static void close_all(const int *fds, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+}
+
+/* Descriptors that arrived with the first byte, in the places that `bits` names. */
+static int place_fds(struct msghdr *message, uint32_t bits, int ret_fds[READER_FDS])
+{
+	const struct cmsghdr *control = CMSG_FIRSTHDR(message);
+	int arrived[READER_FDS];
+	size_t count = 0, next = 0;
+
+	if (control && control->cmsg_level == SOL_SOCKET && control->cmsg_type == SCM_RIGHTS) {
+		count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		if (count > READER_FDS)
+			return -EPROTO;
+		memcpy(arrived, CMSG_DATA(control), count * sizeof(int));
+	}
+	if (message->msg_flags & MSG_CTRUNC || bits >> READER_FDS ||
+	    count != (size_t)__builtin_popcount(bits)) {
+		close_all(arrived, count);
+		return -EPROTO;
+	}
+	for (int i = 0; i < READER_FDS; i++)
+		ret_fds[i] = bits & 1U << i ? arrived[next++] : -1;
+	return 0;
+}
+
+static int receive_head(int socket, struct reader_request *head, int ret_fds[READER_FDS])
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(READER_FDS * sizeof(int))];
+	} control;
+	struct iovec piece = {head, sizeof(*head)};
+	struct msghdr message = {
+		.msg_iov = &piece,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t n;
+
+	do
+		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 ? -errno : -EPIPE;
+	int err = receive(socket, (char *)head + n, sizeof(*head) - (size_t)n);
+	/* How many descriptors there should be is known only now. */
+	return err < 0 ? err : place_fds(&message, head->fds, ret_fds);
+}
+
+static int receive_bytes(int socket, const struct reader_request *head, struct reading *reading)
+{
+	if (head->len > READER_MAX_QUESTION)
+		return -EPROTO;
+	reading->job = head->job;
+	reading->len = head->len;
+	reading->bytes = malloc(head->len ? head->len : 1);
+	return reading->bytes ? receive(socket, reading->bytes, head->len) : -ENOMEM;
+}
+
+static int serve_one(int socket, struct reading *reading, reader_answer_fn *fn)
+{
+	struct reader_request head;
+	struct buf out = BUF_INIT;
+	int err = receive_head(socket, &head, reading->fds);
+
+	if (err < 0)
+		return err;
+	reading->bytes = NULL;
+	err = receive_bytes(socket, &head, reading);
+	if (err == 0) {
+		int said = fn(reading, &out);
+
+		err = said == -EPROTO ? said : answer(socket, said, &out);
+	}
+	close_all(reading->fds, READER_FDS);
+	free(reading->bytes);
+	buf_release(&out);
+	return err;
+}
+
+static int serve(int socket, const struct confinement *confinement, reader_answer_fn *fn)
+{
+	void *kept = NULL;
+	struct reading reading = {.max_bytes = confinement->max_bytes, .kept = &kept};
+	int err = confine(socket, confinement);
+	int told = answer(socket, err, &BUF_INIT);
+
+	if (err < 0 || told < 0)
+		return EX_OSERR;
+	mallopt(M_MMAP_THRESHOLD, LARGE_ALLOCATION);
+	mallopt(M_TRIM_THRESHOLD, LARGE_ALLOCATION);
+	do
+		err = serve_one(socket, &reading, fn);
+	while (err == 0);
+	return err == -EPIPE || err == -ECONNRESET ? EX_OK : EX_PROTOCOL;
+}
+
+int reader_main(int argc, char **argv, reader_answer_fn *fn)
+{
+	struct confinement confinement = {0};
+	int type;
+	socklen_t len = sizeof(type);
+
+	if (argc != 5 || text_parse_u64(argv[3], 1, UINT64_MAX, &confinement.max_bytes) < 0 ||
+	    text_parse_u64(argv[4], 0, MAX_NICENESS, &confinement.niceness) < 0 ||
+	    getsockopt(READER_SOCKET, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
+		return EX_USAGE;
+	confinement.name = argv[2];
+	return serve(READER_SOCKET, &confinement, fn);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The reader process: reads files that anybody on the host may have made, where that can do no
+ * harm. It is this program, run as `profd reader NAME MAX_BYTES NICENESS` with a socket to the
+ * daemon, as nobody, without capabilities, unable to gain any; what it may hold in memory is
+ * limited by the kernel, and so is what it may ask the kernel for. It gets descriptors and
+ * questions about them and answers with bytes (reader/wire.h). It ends when the daemon closes the
+ * socket.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "reader/wire.h"
+
+/* The word after the program's name that makes it a reader process. */
+#define READER_COMMAND "reader"
+enum { READER_SOCKET = 3 }; /* the descriptor it finds its end of the socket at */
+
+/* A question as it arrived: only that its length was bounded is known of it. */
+struct reading {
+	uint32_t job;
+	int fds[READER_FDS]; /* -1: none; closed after the answer, but for those that are TAKE_FD()n
+	                      */
+	uint8_t *bytes;      /* aligned as malloc()'s */
+	size_t len;
+	uint64_t max_bytes; /* of memory, that the process may hold */
+	void **kept;        /* the jobs' own, NULL at first; who sets it gives it a meaning */
+};
+
+/* Appends the answer's bytes. 0, -EPROTO when it is no question, which ends the process, or a
+ * negative errno for the daemon. */
+typedef int reader_answer_fn(struct reading *reading, struct buf *out);
+
+/* main() of the process: answers until the other end is closed. Its exit status; EX_USAGE at once
+ * when there is no socket. */
+int reader_main(int argc, char **argv, reader_answer_fn *fn);

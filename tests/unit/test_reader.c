@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A reader process, which is this program: what it may do, when it ends, and what it takes for a
+ * question.
+ */
+#include "reader/reader.h"
+
+#include "base/buf.h"
+#include "jobs.h"
+#include "tests/unit/elf_image.h"
+#include "tests/unit/suites.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+
+static const struct reader_program program = {READER_SELF, "test", 256 << 20, 0};
+
+static int accept_all(const uint8_t *bytes, size_t len, void *ctx)
+{
+	(void)bytes, (void)len, (void)ctx;
+	return 0;
+}
+
+/* Words of a question about an image. */
+static int ask(struct reader *reader, uint32_t job, size_t words)
+{
+	const uint64_t question[] = {1, 0x401010, 0x401000};
+	struct reader_reply reply;
+	struct elf_image image;
+
+	elf_image_init(&image, 1);
+	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
+	struct reader_query query = {
+		.question = {.job = job,
+	                     .fds = {fd, -1, -1},
+	                     .pieces = {{question, words * sizeof(*question)}}},
+		.file = words,
+		.check = accept_all,
+	};
+	int err = reader_ask(reader, &query, &reply);
+	if (err == 0)
+		free(reply.bytes);
+	return err;
+}
+
+static void expect_status(const char *status, const char *field, const char *value)
+{
+	char line[128];
+
+	snprintf(line, sizeof(line), "\n%s:\t%s\n", field, value);
+	ck_assert_msg(strstr(status, line), "no %s in %s", line + 1, status);
+}
+
+START_TEST(privileges)
+{
+	static const char *const capabilities[] = {"CapInh", "CapPrm", "CapEff", "CapBnd",
+	                                           "CapAmb"};
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	struct buf status = BUF_INIT;
+	char path[64];
+
+	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)reader_pid(reader));
+	ck_assert_int_eq(buf_read_file(&status, path, 1 << 16), 0);
+	const char *text = buf_text(&status);
+	ck_assert_ptr_nonnull(strstr(text, "Name:\tprofd-test\n"));
+	expect_status(text, "NoNewPrivs", "1");
+	if (geteuid() == 0) {
+		expect_status(text, "Uid", "65534\t65534\t65534\t65534");
+		expect_status(text, "Gid", "65534\t65534\t65534\t65534");
+		expect_status(text, "Groups", " ");
+		for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++)
+			expect_status(text, capabilities[i], "0000000000000000");
+	}
+	buf_release(&status);
+}
+END_TEST
+
+/* Dies as a daemon does that is killed, and leaves its reader process to us. */
+START_TEST(dies_with_the_daemon)
+{
+	int pipes[2], status;
+	pid_t orphan;
+
+	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	ck_assert_int_eq(pipe(pipes), 0);
+	pid_t daemon_pid = fork();
+	if (daemon_pid == 0) {
+		struct reader *reader = reader_new(&program);
+		ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+		orphan = reader_pid(reader);
+		/* So that it is not the closed socket that ends it. */
+		kill(orphan, SIGSTOP);
+		_exit(write(pipes[1], &orphan, sizeof(orphan)) != sizeof(orphan));
+	}
+	ck_assert_int_eq(read(pipes[0], &orphan, sizeof(orphan)), sizeof(orphan));
+	ck_assert_int_eq(waitpid(daemon_pid, &status, 0), daemon_pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(waitpid(orphan, &status, 0), orphan);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert_int_eq(WTERMSIG(status), SIGKILL);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+END_TEST
+
+/* Neither end goes on with one that it does not understand. */
+START_TEST(no_question)
+{
+	static const struct {
+		uint32_t job;
+		size_t words;
+	} cases[] = {
+		{READER_JOB_COUNT, 2}, {READER_NAMES, 0}, {READER_NAMES, 1}, {READER_NAMES, 3}};
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	struct reader_stats stats = {0};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_int_eq(ask(reader, cases[i].job, cases[i].words), -EIO);
+	reader_add_stats(reader, &stats);
+	ck_assert_uint_eq(stats.crashes, 4);
+	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+}
+END_TEST
+
+START_TEST(not_for_people)
+{
+	static char self[] = "profd", command[] = READER_COMMAND, word[] = "much", one[] = "1",
+		    more[] = "20";
+	char *lines[][7] = {
+		{self, command, NULL},
+		{self, command, word, one, NULL},
+		{self, command, word, one, one, one, NULL},
+		{self, command, word, word, one, NULL},
+		{self, command, word, one, more, NULL},
+		/* Without a socket. */
+		{self, command, word, one, one, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		int count = 0;
+
+		while (lines[i][count])
+			count++;
+		ck_assert_int_eq(reader_main(count, lines[i], jobs_answer), EX_USAGE);
+	}
+}
+END_TEST
+
+Suite *reader_suite(void)
+{
+	Suite *suite = suite_create("reader");
+	TCase *all = tcase_create("all");
+
+	tcase_add_test(all, privileges);
+	tcase_add_test(all, dies_with_the_daemon);
+	tcase_add_test(all, no_question);
+	tcase_add_test(all, not_for_people);
+	tcase_set_timeout(all, 60);
+	suite_add_tcase(suite, all);
+	return suite;
+}
