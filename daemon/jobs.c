@@ -6,6 +6,7 @@
 
 #include "names/answer.h"
 #include "reader/jobs.h"
+#include "unwind/table_answer.h"
 
 #include <errno.h>
 

@@ -8,9 +8,11 @@
 
 /* JOB(NAME, function that answers). Two jobs where less of a file may go well when all of it did
  * not: a file is given up for one job at a time. */
-#define READER_JOBS(JOB)         \
-	JOB(NAMES, names_answer) \
-	JOB(NAMES_WITHOUT_LINES, names_answer)
+#define READER_JOBS(JOB)                       \
+	JOB(NAMES, names_answer)               \
+	JOB(NAMES_WITHOUT_LINES, names_answer) \
+	JOB(TABLE, table_answer)               \
+	JOB(TABLE_FOLLOWED, table_answer)
 
 enum reader_job {
 #define JOB(name, answer) READER_##name,

@@ -5,6 +5,8 @@
  */
 #include "unwind/tables_private.h"
 
+#include "base/bounds.h"
+
 #include <string.h>
 
 enum {
@@ -35,8 +37,10 @@ struct tables *tables_new(uv_loop_t *loop, struct store *store, const struct unw
 	tables->seen = 1;
 	tables->pool = pool_new(words < UINT32_MAX ? words : UINT32_MAX, POOL_GRAIN);
 	tables->lane = lane_new(loop, 1);
+	tables->reader = reader_new(
+		&(struct reader_program){READER_SELF, "tables", MAX_TABLE_READER_BYTES, 0});
 	tables->items = calloc(tables->count + 1, sizeof(*tables->items));
-	if (!tables->pool || !tables->lane || !tables->items) {
+	if (!tables->pool || !tables->lane || !tables->reader || !tables->items) {
 		tables_free(tables);
 		return NULL;
 	}
@@ -47,6 +51,8 @@ void tables_stop(struct tables *tables)
 {
 	tables->stopped = true;
 	lane_stop(tables->lane);
+	/* What it has begun is waited for, but its answer is of no use. */
+	reader_cancel(tables->reader);
 }
 
 void tables_free(struct tables *tables)
@@ -55,6 +61,7 @@ void tables_free(struct tables *tables)
 		return;
 	HASH_CLEAR(hh, tables->by_object);
 	lane_free(tables->lane);
+	reader_free(tables->reader);
 	pool_free(tables->pool);
 	table_free(tables->build.table);
 	free(tables->items);

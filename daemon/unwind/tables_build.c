@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "object/debugfile.h"
+#include "unwind/table_ask.h"
 
 #include <errno.h>
 
@@ -19,23 +19,13 @@ enum {
 	TRIES = 16, /* executables that have gone from the store, skipped in one go */
 };
 
-/* A file that says nothing may have been stripped of it. */
-static int build_table(struct build *build)
-{
-	_cleanup_(object_unrefp) struct object *debug = NULL;
-	int err = table_build(build->object->elf, build->follow, build->max_words, &build->table);
-
-	if (err == -ENODATA && debugfile_open(build->object, &debug) == 0)
-		err = table_build(debug->elf, false, build->max_words, &build->table);
-	return err;
-}
-
 static void run_build(struct job *job)
 {
 	struct build *build = (struct build *)job;
 	uint64_t start = clock_mono_ns();
 
-	build->error = build_table(build);
+	build->error = table_ask(build->tables->reader, build->object, build->follow,
+	                         build->max_words, &build->table);
 	build->took_ns = clock_mono_ns() - start;
 }
 
@@ -171,7 +161,7 @@ static void failed(struct tables *tables, uint32_t id, int err)
 	if (tables->items[id].state == EXECUTABLE_READY)
 		return;
 	/* Any other reason will be the same the next time. */
-	if (err == -ENOMEM) {
+	if (err == -ENOMEM || err == -ECHILD) {
 		wait_again(tables, id);
 		return;
 	}

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/lane.h"
+#include "reader/reader.h"
 #include "unwind/pool.h"
 #include "unwind/table.h"
 #include "unwind/tables.h"
@@ -57,6 +58,7 @@ struct tables {
 	const struct unwind_memory *memory;
 	struct pool *pool;
 	struct lane *lane;
+	struct reader *reader;        /* the lane's */
 	struct executable *items;     /* as many as descriptors */
 	uint32_t count, seen;         /* of items; those ever used, 0 included */
 	struct executable *by_object; /* hash */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The daemon opens files, which may take its privileges; it does not look into them.
+ */
+#include "unwind/table_ask.h"
+
+#include "object/debugfile.h"
+#include "unwind/table_wire.h"
+
+#include <errno.h>
+
+/* Objects have numbers of 32 bits; their debug files have the same with this bit. */
+static const uint64_t debug_bit = 1ULL << 32;
+
+static int check(const uint8_t *bytes, size_t len, void *ctx)
+{
+	const struct table_query *asked = ctx;
+
+	return table_check(bytes, len, asked->max_words);
+}
+
+static int ask(struct reader *reader, const struct reader_query *query, struct table **ret_table)
+{
+	struct reader_reply reply;
+	int err = reader_ask(reader, query, &reply);
+
+	return err ? err : table_read(reply.bytes, reply.len, ret_table);
+}
+
+int table_ask(struct reader *reader, const struct object *object, bool follow, size_t max_words,
+              struct table **ret_table)
+{
+	_cleanup_(object_unrefp) struct object *debug = NULL;
+	struct table_query asked = {.max_words = max_words};
+	struct reader_query query = {
+		.question = {.job = follow ? READER_TABLE_FOLLOWED : READER_TABLE,
+	                     .fds = {object->fd, -1, -1},
+	                     .pieces = {{&asked, sizeof(asked)}}},
+		.file = object->id,
+		.check = check,
+		.ctx = &asked,
+	};
+	int err = ask(reader, &query, ret_table);
+
+	/* A file that says nothing may have been stripped of it. */
+	if (err != -ENODATA || debugfile_open(object, &debug))
+		return err;
+	query.question.job = READER_TABLE;
+	query.question.fds[0] = debug->fd;
+	query.file |= debug_bit;
+	return ask(reader, &query, ret_table);
+}
