@@ -25,8 +25,6 @@ enum {
 	DRAIN_SECONDS = 2,   /* room for this long without a drain, which is due every second */
 };
 
-static const char *const kernel_types = "/sys/kernel/btf/vmlinux";
-
 __attribute__((format(printf, 2, 0))) static int keep_quiet(enum libbpf_print_level level,
                                                             const char *format, va_list arguments)
 {
@@ -65,17 +63,22 @@ static int size_maps(struct bpf *bpf)
 	return 0;
 }
 
+int bpf_find_btf(void)
+{
+	return access(BPF_BTF_FILE, R_OK) ? -errno : 0;
+}
+
 int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
 {
 	int cpu_count = libbpf_num_possible_cpus();
 	/* Said by name, or libbpf 1.1 looks for what this kernel lacks among its modules as
 	 * well, and fails without CAP_SYS_ADMIN. */
-	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = kernel_types);
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = BPF_BTF_FILE);
 
 	libbpf_set_print(keep_quiet);
-	if (access(kernel_types, R_OK)) {
+	if (bpf_find_btf()) {
 		snprintf(why, 256,
-		         "the kernel has no BTF (/sys/kernel/btf/vmlinux): it must be built with "
+		         "the kernel has no BTF (" BPF_BTF_FILE "): it must be built with "
 		         "CONFIG_DEBUG_INFO_BTF=y");
 		return -ENOTSUP;
 	}

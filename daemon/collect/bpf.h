@@ -38,6 +38,10 @@ struct bpf {
 	u64 lane_busy; /* of which is accounted for */
 };
 
+/* Without it nothing loads. 0, or why it cannot be read. */
+#define BPF_BTF_FILE "/sys/kernel/btf/vmlinux"
+int bpf_find_btf(void);
+
 /* Opens and sizes the maps for so many CPUs at such a rate; sources then configure, then
  * bpf_load(). */
 int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256]);

@@ -9,9 +9,9 @@
 #include "base/log.h"
 #include "collect/bpf.h"
 #include "collect/drain.h"
-#include "collect/heap_kernel.h"
 #include "collect/heaps_private.h"
 #include "collect/hotplug.h"
+#include "collect/load.h"
 #include "collect/perf.h"
 #include "collect/python.h"
 #include "collect/sideband.h"
@@ -137,33 +137,6 @@ static void on_cpus_changed(void *ctx)
 		log_warning("CPUs changed, and some are not sampled: %s", strerror(-err));
 }
 
-static int load(struct collector *collector, const struct collector_config *from, char why[256])
-{
-	struct source_config config = {.sample_hz = from->sample_hz};
-	_cleanup_free_ bool *online = calloc(MAX_CPUS, sizeof(*online));
-	uint32_t online_count = 0;
-	int err = online ? cpulist_online(online, MAX_CPUS) : -ENOMEM;
-
-	if (err) {
-		snprintf(why, 256, "cannot read which CPUs are online: %s", strerror(-err));
-		return err;
-	}
-	for (size_t cpu = 0; cpu < MAX_CPUS; cpu++)
-		online_count += online[cpu];
-	err = bpf_open(&collector->bpf, online_count, from->sample_hz, why);
-	if (err)
-		return err;
-	err = unwind_maps_size(&collector->bpf, from->unwind_bytes);
-	if (err) {
-		snprintf(why, 256, "cannot size the unwind tables: %s", strerror(-err));
-		return err;
-	}
-	for (int kind = 0; kind < KIND_COUNT; kind++)
-		sources[kind]->configure(&collector->bpf, &config, &collector->states[kind]);
-	heap_kernel_configure(&collector->bpf);
-	return bpf_load(&collector->bpf, why);
-}
-
 /* The process table knows more: so shall the walker. */
 static void on_told(uint64_t told_mono_ns, void *ctx)
 {
@@ -255,7 +228,8 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 	collector->history = config->history;
 	collector->drained = config->drained;
 	collector->ctx = config->ctx;
-	err = load(collector, config, ret_why);
+	err = load_kernel_half(&collector->bpf, collector->states, config->sample_hz,
+	                       config->unwind_bytes, ret_why);
 	if (!err)
 		err = start_walkers(collector, ret_why);
 	if (!err)

@@ -3,17 +3,24 @@
  * CPU time: a sampling timer on every online CPU. Hardware cycles where there is a PMU, because
  * their interrupt arrives even where interrupts are off; else the clock.
  */
-#include "collect/source.h"
+#include "collect/cpu.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "bpf/profd.skel.h"
 #include "collect/perf.h"
+#include "collect/source.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+static const char *event_name(bool cycles)
+{
+	return cycles ? "cycles" : "cpu-clock";
+}
 
 static int open_timer(bool cycles, u32 sample_hz, u32 cpu)
 {
@@ -38,13 +45,22 @@ static bool have_cycles(u32 sample_hz)
 	return true;
 }
 
+int cpu_timer_try(u32 sample_hz, u32 cpu, const char **ret_event)
+{
+	bool cycles = have_cycles(sample_hz);
+	_cleanup_close_ int fd = open_timer(cycles, sample_hz, cpu);
+
+	*ret_event = event_name(cycles);
+	return fd < 0 ? fd : 0;
+}
+
 static void cpu_configure(struct bpf *bpf, const struct source_config *config,
                           struct source_state *state)
 {
 	bool cycles = have_cycles(config->sample_hz);
 
 	state->config = *config;
-	state->event = cycles ? "cycles" : "cpu-clock";
+	state->event = event_name(cycles);
 	state->period = NSEC_PER_SEC / config->sample_hz;
 	bpf->skeleton->rodata->period_ns = state->period;
 	bpf->skeleton->rodata->timer_is_clock = !cycles;

@@ -21,8 +21,7 @@ enum {
 	QUIET_PATIENCE = 1000, /* microseconds; programs run for ten */
 };
 
-/* Before Linux 6.0 a value is at most as large as what kmalloc gives. */
-static bool large_values(void)
+bool unwind_maps_may_be_large(void)
 {
 	const struct bpf_map_create_opts options = {
 		.sz = sizeof(options),
@@ -49,7 +48,7 @@ int unwind_maps_size(struct bpf *bpf, size_t bytes)
 	size_t pool_bytes = (bytes - mapping_bytes - fixed) / sizeof(u64) * sizeof(u64);
 	int err;
 
-	if (pool_bytes > OLD_VALUE_BYTES && !large_values()) {
+	if (pool_bytes > OLD_VALUE_BYTES && !unwind_maps_may_be_large()) {
 		log_warning("this kernel is older than 6.0: unwind tables get 4 MiB");
 		pool_bytes = OLD_VALUE_BYTES;
 	}

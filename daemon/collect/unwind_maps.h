@@ -9,6 +9,11 @@
 #include "collect/bpf.h"
 #include "unwind/unwinder.h"
 
+#include <stdbool.h>
+
+/* False: tables have 4 MiB at most. Before Linux 6.0 a value is at most as large as what kmalloc
+ * gives. */
+bool unwind_maps_may_be_large(void);
 /* Before load: gives every map its share of `bytes`. */
 int unwind_maps_size(struct bpf *bpf, size_t bytes);
 /* After load; unwind_maps_close() even after a failure. */

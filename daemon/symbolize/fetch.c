@@ -81,6 +81,16 @@ static int load(struct library *library)
 	return 0;
 }
 
+bool fetch_possible(void)
+{
+	struct library library = {0};
+	int err = load(&library);
+
+	if (library.handle)
+		dlclose(library.handle);
+	return !err;
+}
+
 /* What the operator has set stays. */
 static void configure(const char *servers)
 {

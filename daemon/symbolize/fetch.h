@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct fetch;
@@ -26,6 +27,8 @@ struct fetch_stats {
 #undef STAT
 };
 
+/* Whether libdebuginfod is here and has what is needed of it. */
+bool fetch_possible(void);
 /* `servers` are URLs separated by blanks. -ENOENT when there is no libdebuginfod, -ENOMEM, -EAGAIN.
  * Sets the environment that the library reads: call before other threads are started. */
 int fetch_new(const char *servers, struct fetch **ret_fetch);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From instructions to helpers; libbpf asks the kernel.
+ */
+#include "collect/bpf_features.h"
+
+#include "bpf/profd.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+/* The list has its own commas. */
+#define HELPER(name) [BPF_FUNC_##name] = "bpf_" #name
+static const char *const helper_names[__BPF_FUNC_MAX_ID] = {__BPF_FUNC_MAPPER(HELPER)};
+#undef HELPER
+
+enum { MAX_TYPES = 64 };
+
+struct finding {
+	struct bpf_features *features;
+	bool look;
+	bool program_types[MAX_TYPES], map_types[MAX_TYPES], helpers[__BPF_FUNC_MAX_ID];
+};
+
+static void add_name(struct buf *names, const char *name)
+{
+	buf_printf(names, "%s%s", names->len ? ", " : "", name ? name : "?");
+}
+
+/* `there` as libbpf says it: 1, 0, or an error, of which nothing follows. */
+static void tell(struct bpf_features *features, const char *name, int there)
+{
+	add_name(&features->used, name);
+	if (!there)
+		add_name(&features->lacking, name);
+}
+
+static void find_helpers(struct finding *finding, const struct bpf_program *program)
+{
+	const struct bpf_insn *instructions = bpf_program__insns(program);
+	const unsigned int type = bpf_program__type(program);
+
+	for (size_t i = 0; i < bpf_program__insn_cnt(program); i++) {
+		int helper = instructions[i].imm;
+
+		/* Other sources are functions of ours and of the kernel. */
+		if (instructions[i].code != (BPF_JMP | BPF_CALL) || instructions[i].src_reg ||
+		    helper <= 0 || helper >= __BPF_FUNC_MAX_ID || finding->helpers[helper])
+			continue;
+		finding->helpers[helper] = true;
+		tell(&finding->features[BPF_FEATURE_HELPERS], helper_names[helper],
+		     finding->look ? libbpf_probe_bpf_helper(type, (enum bpf_func_id)helper, NULL)
+		                   : 1);
+	}
+}
+
+static void find_program(struct finding *finding, const struct bpf_program *program)
+{
+	const unsigned int type = bpf_program__type(program);
+
+	if (type < MAX_TYPES && !finding->program_types[type]) {
+		finding->program_types[type] = true;
+		tell(&finding->features[BPF_FEATURE_PROGRAM_TYPES], libbpf_bpf_prog_type_str(type),
+		     finding->look ? libbpf_probe_bpf_prog_type(type, NULL) : 1);
+	}
+	find_helpers(finding, program);
+}
+
+static void find_map(struct finding *finding, const struct bpf_map *map)
+{
+	const unsigned int type = bpf_map__type(map);
+
+	if (type >= MAX_TYPES || finding->map_types[type])
+		return;
+	finding->map_types[type] = true;
+	tell(&finding->features[BPF_FEATURE_MAP_TYPES], libbpf_bpf_map_type_str(type),
+	     finding->look ? libbpf_probe_bpf_map_type(type, NULL) : 1);
+}
+
+void bpf_features_find(const struct bpf *bpf, bool look,
+                       struct bpf_features ret_features[BPF_FEATURE_KINDS])
+{
+	struct finding finding = {.features = ret_features, .look = look};
+	struct bpf_program *program;
+	struct bpf_map *map;
+
+	for (int kind = 0; kind < BPF_FEATURE_KINDS; kind++)
+		ret_features[kind] = (struct bpf_features){BUF_INIT, BUF_INIT};
+	if (!bpf->skeleton)
+		return;
+	bpf_object__for_each_program(program, bpf->skeleton->obj)
+	{
+		find_program(&finding, program);
+	}
+	bpf_object__for_each_map(map, bpf->skeleton->obj)
+	{
+		find_map(&finding, map);
+	}
+}
+
+void bpf_features_release(struct bpf_features features[BPF_FEATURE_KINDS])
+{
+	for (int kind = 0; kind < BPF_FEATURE_KINDS; kind++) {
+		buf_release(&features[kind].used);
+		buf_release(&features[kind].lacking);
+	}
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the kind of profile `cpu` shows to others: whether its timer is to be had.
+ */
+#pragma once
+
+#include "bpf/abi.h"
+
+/* Opens the timer of a CPU and closes it again; it has not ticked. `ret_event` says which it would
+ * be, also where it cannot be opened. */
+int cpu_timer_try(u32 sample_hz, u32 cpu, const char **ret_event);
