@@ -18,7 +18,7 @@
 /* argp prints these for --version and --help. */
 const char *argp_program_version = "profd " PROFD_VERSION;
 
-enum { KEY_CONFIG = 'c' };
+enum { KEY_CONFIG = 'c', KEY_JSON = 'j' };
 
 #define SETTING(key, name, argument, kind, field, initial, min, max, live, accepted, help, more) \
 	{name, key, argument, 0, help, 0},
@@ -26,6 +26,7 @@ static const struct argp_option options[] = {
 	SETTINGS(SETTING){"config", KEY_CONFIG, "FILE", 0,
                           "Read settings from here, too (default " CONFIG_FILE ", if there is one)",
                           0},
+	{"json", KEY_JSON, NULL, 0, "Of `doctor`: say it as JSON", 0},
 	{0},
 };
 #undef SETTING
@@ -37,6 +38,7 @@ static const struct {
 	{"serve", COMMAND_SERVE},
 	{"config check", COMMAND_CHECK},
 	{"config show", COMMAND_SHOW},
+	{"doctor", COMMAND_DOCTOR},
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -80,9 +82,21 @@ static error_t on_word(struct parse *parse, const char *word)
 		if (!strncmp(parse->words + 1, commands[i].words, strlen(parse->words + 1)))
 			return 0;
 	}
-	snprintf(parse->why, 256,
-	         "unknown command \"%.60s\": serve, config check or config show is accepted",
-	         parse->words + 1);
+	snprintf(
+		parse->why, 256,
+		"unknown command \"%.60s\": serve, config check, config show or doctor is accepted",
+		parse->words + 1);
+	return EINVAL;
+}
+
+static error_t on_end(struct parse *parse)
+{
+	if (!parse->complete)
+		snprintf(parse->why, 256, "no command; try: profd serve, or profd --help");
+	else if (parse->config.json && parse->config.command != COMMAND_DOCTOR)
+		snprintf(parse->why, 256, "--json is of profd doctor");
+	else
+		return 0;
 	return EINVAL;
 }
 
@@ -95,30 +109,29 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 		state->err_stream = NULL;
 	if (key == ARGP_KEY_ARG)
 		return on_word(parse, text);
-	if (key == ARGP_KEY_END) {
-		if (parse->complete)
-			return 0;
-		snprintf(parse->why, 256, "no command; try: profd serve, or profd --help");
-		return EINVAL;
-	}
+	if (key == ARGP_KEY_END)
+		return on_end(parse);
 	if (key == KEY_CONFIG)
 		parse->file = text;
+	if (key == KEY_JSON)
+		parse->config.json = true;
 	for (size_t i = 0; i < SETTING_COUNT; i++)
 		if (settings[i].key == key)
 			return set(parse, &settings[i], text);
-	return key == KEY_CONFIG ? 0 : ARGP_ERR_UNKNOWN;
+	return key == KEY_CONFIG || key == KEY_JSON ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp parser = {
 	.options = options,
 	.parser = on_option,
-	.args_doc = "serve\nconfig check\nconfig show",
+	.args_doc = "serve\nconfig check\nconfig show\ndoctor",
 	.doc = "profd - profiles every program of a Linux host, all the time, and serves pprof "
 	       "over HTTP\v"
 	       "`serve` needs root, or CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, "
 	       "CAP_SYSLOG and CAP_CHECKPOINT_RESTORE. GET / lists what can be asked for. "
 	       "`config check` reads the configuration file and says what is wrong with it, "
-	       "`config show` prints all settings as one.",
+	       "`config show` prints all settings as one. `doctor` says what of this host `serve` "
+	       "can use with these settings, and ends with 1 where it cannot work.",
 };
 
 static int read_file(struct config *config, const char *path, bool must_be, char why[256])
@@ -170,6 +183,7 @@ int config_load(int argc, char **argv, struct config *ret_config, char ret_why[2
 	if (!config.listen_count)
 		setting_set(setting_find("listen"), &config, setting_find("listen")->initial);
 	config.command = parse.config.command;
+	config.json = parse.config.json;
 	config.argc = argc;
 	config.argv = argv;
 	*ret_config = config;

@@ -21,6 +21,7 @@ enum command {
 	COMMAND_SERVE,
 	COMMAND_CHECK, /* profd config check */
 	COMMAND_SHOW,  /* profd config show */
+	COMMAND_DOCTOR,
 };
 
 struct config {
@@ -42,6 +43,7 @@ struct config {
 
 	/* What is no setting. */
 	enum command command;
+	bool json;        /* what the doctor says */
 	const char *file; /* that was read; NULL: none */
 	int argc;
 	char **argv;

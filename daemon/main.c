@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * profd: its settings, then the daemon; or a process that reads files for it.
+ * profd: its settings, then the daemon or the doctor; or a process that reads files for it.
  */
 #include "base/log.h"
 #include "config.h"
 #include "daemon.h"
+#include "doctor/doctor.h"
 #include "jobs.h"
 
 #include <errno.h>
@@ -21,6 +22,21 @@ static int run_reader(int argc, char **argv)
 	return status;
 }
 
+static int run_doctor(const struct config *config)
+{
+	const struct doctor_options options = {
+		.json = config->json,
+		.sample_hz = (uint32_t)config->sample_hz,
+		.listen = config->listen,
+		.listen_count = config->listen_count,
+		.debuginfod = config->debuginfod,
+	};
+
+	/* What is wrong is said once, below; libbpf says why only where that was asked for. */
+	log_set_level(config->verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
+	return doctor_run(&options);
+}
+
 static int run(struct config *config)
 {
 	switch (config->command) {
@@ -30,6 +46,8 @@ static int run(struct config *config)
 		return EX_OK;
 	case COMMAND_SHOW:
 		return config_show(config) ? EX_IOERR : EX_OK;
+	case COMMAND_DOCTOR:
+		return run_doctor(config);
 	case COMMAND_SERVE:
 		break;
 	}

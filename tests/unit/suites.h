@@ -29,6 +29,7 @@
 	SUITE(folded)          \
 	SUITE(text_table)      \
 	SUITE(query)           \
+	SUITE(doctor)          \
 	SUITE(heap_query)      \
 	SUITE(cpu_timeline)    \
 	SUITE(page)            \

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct host - what the checks share: who we are, and how the trial went. Private to this folder;
+ * read-only once made.
+ */
+#pragma once
+
+#include "collect/trial.h"
+#include "doctor/doctor.h"
+#include "doctor/finding.h"
+
+#include <sys/utsname.h>
+
+/* CAPABILITY(name, number, what, needed): what profd cannot do without it; include/uapi/linux/
+ * capability.h. */
+#define CAPABILITIES(CAPABILITY)                                                              \
+	CAPABILITY(CAP_BPF, 39, "no BPF programs", true)                                      \
+	CAPABILITY(CAP_PERFMON, 38, "no perf events", true)                                   \
+	CAPABILITY(CAP_SYS_PTRACE, 19, "processes of other users not read", false)            \
+	CAPABILITY(CAP_DAC_READ_SEARCH, 2, "no names from files that this user may not read", \
+	           false)                                                                     \
+	CAPABILITY(CAP_SYSLOG, 34, "no names of kernel functions", false)                     \
+	CAPABILITY(CAP_CHECKPOINT_RESTORE, 40, "no names from files that were replaced", false)
+
+enum host_capability {
+#define CAPABILITY(name, number, what, needed) HOST_##name,
+	CAPABILITIES(CAPABILITY)
+#undef CAPABILITY
+		HOST_CAPABILITY_COUNT,
+};
+
+/* Processes that are not this one, as far as they have a program. */
+struct others {
+	size_t seen, refused;
+	int refused_pid, refused_err; /* one of those whose mappings cannot be read */
+	int pid;                      /* one whose can, of another user if there is one; 0: none */
+	uint64_t start, end;          /* its first mapping */
+};
+
+struct host {
+	const struct doctor_options *options;
+	struct utsname name;
+	uint64_t capabilities; /* effective, a bit each; in a user namespace of its own, none */
+	bool own_users;        /* the user namespace is not the first one */
+	struct others others;
+	struct trial trial;
+};
+
+void host_find(struct host *host, const struct doctor_options *options);
+void host_release(struct host *host);
+bool host_has(const struct host *host, enum host_capability capability);
+/* As the kernel counts them: CAP_SYS_ADMIN takes the place of those that were split from it. Pure.
+ */
+bool capability_in(uint64_t capabilities, enum host_capability capability);
+
+/* Looks at every process once. */
+void others_find(struct others *ret_others);
+
+/* Whether a namespace of this process, such as "pid", is not the one that the kernel began with.
+ * False also when the kernel has none. */
+bool host_in_own_namespace(const char *name);
+/* The first line of a small file, without its newline; a negative errno. */
+int host_read_line(const char *path, char *line, size_t size);
+
+/* One of the lines each; `finding` has its name already. */
+typedef void check_fn(const struct host *host, struct finding *finding);
+/* CHECK(function, name, needed), in the order in which they are told; check_kind() comes where the
+ * kinds of profile do. */
+#define CHECKS_BEFORE_KINDS(CHECK)                             \
+	CHECK(check_kernel, "kernel", true)                    \
+	CHECK(check_btf, "BTF", true)                          \
+	CHECK(check_capabilities, "capabilities", true)        \
+	CHECK(check_pids, "pid namespace", true)               \
+	CHECK(check_clocks, "clocks", false)                   \
+	CHECK(check_lockdown, "lockdown", true)                \
+	CHECK(check_selinux, "SELinux", false)                 \
+	CHECK(check_jit, "BPF JIT", true)                      \
+	CHECK(check_programs, "BPF programs", true)            \
+	CHECK(check_program_types, "BPF program types", false) \
+	CHECK(check_map_types, "BPF map types", false)         \
+	CHECK(check_helpers, "BPF helpers", false)             \
+	CHECK(check_process_events, "process events", true)
+#define CHECKS_AFTER_KINDS(CHECK)                        \
+	CHECK(check_exec, "exec", false)                 \
+	CHECK(check_tables, "unwind tables", false)      \
+	CHECK(check_kills, "/oom", false)                \
+	CHECK(check_probes, "/heap", false)              \
+	CHECK(check_kernel_names, "kernel names", false) \
+	CHECK(check_maps, "process maps", false)         \
+	CHECK(check_mapped_files, "mapped files", false) \
+	CHECK(check_memory, "process memory", false)     \
+	CHECK(check_groups, "control groups", false)     \
+	CHECK(check_open_files, "open files", false)     \
+	CHECK(check_debuginfod, "debuginfod", false)     \
+	CHECK(check_nvidia, "NVIDIA", false)
+
+#define CHECK(function, name, needed) check_fn function;
+CHECKS_BEFORE_KINDS(CHECK)
+CHECKS_AFTER_KINDS(CHECK)
+#undef CHECK
+/* Of a kind of profile. */
+void check_kind(const struct host *host, int kind, struct finding *finding);
+/* Of an address to listen on. */
+void check_address(const char *address, struct finding *finding);
+
+/* Pure: the one that is chosen of "none [integrity] confidentiality"; "" when none is. */
+void lockdown_chosen(const char *line, char ret_chosen[32]);

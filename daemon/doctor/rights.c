@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What this process may do, and whether it stands outside of all containers.
+ */
+#include "doctor/host.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name, *what;
+	bool needed;
+} capabilities[HOST_CAPABILITY_COUNT] = {
+#define CAPABILITY(name, number, what, needed) {#name, what, needed},
+	CAPABILITIES(CAPABILITY)
+#undef CAPABILITY
+};
+
+static void name_user(char user[32])
+{
+	uid_t uid = geteuid();
+
+	if (uid)
+		snprintf(user, 32, "user %u", uid);
+	else
+		snprintf(user, 32, "root");
+}
+
+void check_capabilities(const struct host *host, struct finding *finding)
+{
+	_cleanup_(buf_release) struct buf lacking = BUF_INIT, what = BUF_INIT;
+	enum finding_state state = FINDING_limited;
+	char user[32];
+
+	name_user(user);
+	if (host->own_users) {
+		finding_bad(finding, FINDING_missing, "Run it in the host's user namespace",
+		            "%s of a user namespace, which the kernel's BPF does not heed", user);
+		return;
+	}
+	for (int i = 0; i < HOST_CAPABILITY_COUNT; i++) {
+		if (host_has(host, (enum host_capability)i))
+			continue;
+		if (capabilities[i].needed)
+			state = FINDING_missing;
+		buf_printf(&lacking, "%s%s", lacking.len ? ", " : "", capabilities[i].name);
+		buf_printf(&what, "%s%s", what.len ? ", " : "", capabilities[i].what);
+	}
+	if (!lacking.len) {
+		finding_good(finding, "%s, with all six", user);
+		return;
+	}
+	buf_clear(&lacking);
+	buf_add_text(&lacking, "Run it as root, or with ");
+	for (int i = 0, n = 0; i < HOST_CAPABILITY_COUNT; i++)
+		if (!host_has(host, (enum host_capability)i))
+			buf_printf(&lacking, "%s%s", n++ ? ", " : "", capabilities[i].name);
+	finding_bad(finding, state, buf_text(&lacking), "%s: %s", user, buf_text(&what));
+}
+
+void check_pids(const struct host *host, struct finding *finding)
+{
+	(void)host;
+	/* BPF counts processes as the host does, /proc as the container. */
+	if (host_in_own_namespace("pid"))
+		finding_bad(finding, FINDING_missing,
+		            "Share the host's: --pid=host, or hostPID: true in Kubernetes",
+		            "a container's own, where no process is known by the host's number");
+	else
+		finding_good(finding, "the host's");
+}
+
+void check_clocks(const struct host *host, struct finding *finding)
+{
+	long long seconds = 0;
+	long nanoseconds = 0;
+	char line[128];
+
+	(void)host;
+	if (!host_read_line("/proc/self/timens_offsets", line, sizeof(line)))
+		sscanf(line, "monotonic %lld %ld", &seconds, &nanoseconds);
+	if (seconds || nanoseconds)
+		finding_bad(finding, FINDING_limited, "Run it in the host's time namespace",
+		            "a time namespace is %lld.%09ld s off, so that samples meet the "
+		            "mappings of another time",
+		            seconds, nanoseconds);
+	else
+		finding_good(finding, "the host's");
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a service needs of its host beside what it observes.
+ */
+#include "doctor/host.h"
+
+#include "http/listen.h"
+#include "symbolize/fetch.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* What the daemon may keep open: executables, clients, and some for itself. */
+enum { OPEN_FILES = MAX_OBJECTS + MAX_KEPT_CONNECTIONS + 1024 };
+
+void check_open_files(const struct host *host, struct finding *finding)
+{
+	struct rlimit limit = {0};
+
+	(void)host;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	/* The daemon takes as many as it may. */
+	if (limit.rlim_max >= OPEN_FILES)
+		finding_good(finding, "up to %llu", (unsigned long long)limit.rlim_max);
+	else
+		finding_bad(finding, FINDING_limited,
+		            "Raise the hard limit: LimitNOFILE=65536 of a service, or ulimit -Hn",
+		            "up to %llu, too few for many executables and clients",
+		            (unsigned long long)limit.rlim_max);
+}
+
+void check_debuginfod(const struct host *host, struct finding *finding)
+{
+	const char *servers = host->options->debuginfod;
+
+	if (!servers)
+		finding_good(finding, "no servers are set");
+	else if (fetch_possible())
+		finding_good(finding, "%s", servers);
+	else
+		finding_bad(finding, FINDING_limited, "Install libdebuginfod (elfutils)",
+		            "no libdebuginfod here: debug files are not fetched");
+}
+
+static bool is_library(const char *soname)
+{
+	void *handle = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
+
+	if (handle)
+		dlclose(handle);
+	return handle != NULL;
+}
+
+/* The libraries are not called: that would load the driver and make its devices. */
+void check_nvidia(const struct host *host, struct finding *finding)
+{
+	char driver[160] = "no driver is loaded";
+
+	(void)host;
+	host_read_line("/proc/driver/nvidia/version", driver, sizeof(driver));
+	finding_good(finding, "%s; %s libnvidia-ml, %s libcuda; GPUs are not profiled", driver,
+	             is_library("libnvidia-ml.so.1") ? "with" : "no",
+	             is_library("libcuda.so.1") ? "with" : "no");
+}
+
+/* Whether it says its name to who asks. */
+static bool is_profd(const struct listen_address *address)
+{
+	static const char question[] = "GET / HTTP/1.0\r\n\r\n";
+	const struct timeval patience = {.tv_sec = 2};
+	_cleanup_close_ int fd =
+		socket(address->socket.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char answer[4096];
+	ssize_t len;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
+	    connect(fd, &address->socket.any, address->socket_len) ||
+	    send(fd, question, sizeof(question) - 1, MSG_NOSIGNAL) < 0)
+		return false;
+	len = recv(fd, answer, sizeof(answer), MSG_WAITALL);
+	return len > 0 && memmem(answer, (size_t)len, "profd", strlen("profd"));
+}
+
+/* Opening it would make a file. 0 when it could be opened. */
+static int try_unix(const struct listen_address *address)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	char folder[sizeof(address->socket.local.sun_path)];
+
+	if (fd < 0)
+		return -errno;
+	if (!connect(fd, &address->socket.any, address->socket_len))
+		return -EADDRINUSE;
+	if (errno != ENOENT && errno != ECONNREFUSED)
+		return -errno;
+	strcpy(folder, address->socket.local.sun_path);
+	return access(dirname(folder), W_OK | X_OK) ? -errno : 0;
+}
+
+static int try_address(const char *text, struct listen_address *ret_address)
+{
+	struct listeners listeners;
+	char why[256];
+	int err = listen_parse(text, ret_address);
+
+	if (err)
+		return err;
+	if (ret_address->socket.any.sa_family == AF_UNIX)
+		return try_unix(ret_address);
+	err = listeners_open(&text, 1, &listeners, why);
+	if (!err)
+		listeners_release(&listeners);
+	return err;
+}
+
+void check_address(const char *text, struct finding *finding)
+{
+	struct listen_address address;
+	int err = try_address(text, &address);
+
+	if (!err)
+		finding_good(finding, "%s is free", text);
+	else if (err == -EADDRINUSE && is_profd(&address))
+		finding_bad(finding, FINDING_limited,
+		            "For a second one choose another address with --listen",
+		            "%s is where profd answers already", text);
+	else
+		finding_bad(finding, FINDING_missing, "Choose another address with --listen",
+		            "%s: %s", text, strerror(-err));
+}

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What the doctor says of this host, judged by other tools, by what is taken away from it, and by what
+the daemon then does.
+"""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from daemon import PROFD, Daemon, free_port, shared
+
+STATES = ("good", "limited", "missing", "unknown")
+CANNOT, USAGE = 1, 64
+NEEDED = ("bpf", "perfmon")
+OTHERS = ("sys_ptrace", "dac_read_search", "syslog", "checkpoint_restore")
+# Capabilities that the kernel takes in the place of others.
+ADMIN = ("sys_admin",)
+
+
+def without(*capabilities):
+    dropped = ",".join("-" + name for name in capabilities)
+    return ["setpriv", "--bounding-set", dropped, "--inh-caps", dropped]
+
+
+def doctor(*options, through=(), program=PROFD, listen=None):
+    listen = listen or f"127.0.0.1:{free_port()}"
+    argv = [*through, program, "doctor", "--config", "/dev/null", "--listen", listen, *options]
+    return subprocess.run(argv, capture_output=True, timeout=60, check=False)
+
+
+class Found:
+    """What it said: by check its state, its value and the whole line."""
+
+    def __init__(self, done):
+        self.status, self.states, self.lines = done.returncode, {}, {}
+        if done.stderr:
+            raise AssertionError(done.stderr)
+        for line in done.stdout.decode().splitlines():
+            state, check = line[:8].rstrip(), line[9:27].rstrip()
+            if state not in STATES or not check:
+                raise AssertionError(f"not a finding: {line!r}")
+            self.states[check], self.lines[check] = state, line[28:]
+
+
+def bpftool(*words):
+    return json.loads(subprocess.run(["bpftool", "-j", *words], check=True, capture_output=True).stdout)
+
+
+class Here(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.found = Found(doctor())
+
+    def test_profd_can_work(self):
+        self.assertEqual(self.found.status, 0, self.found.lines)
+        self.assertNotIn("missing", self.found.states.values(), self.found.lines)
+        self.assertEqual(self.found.states["BPF programs"], "good")
+
+    def test_kernel(self):
+        host = os.uname()
+        self.assertEqual(self.found.lines["kernel"], f"{host.sysname} {host.release} {host.machine}")
+        self.assertEqual(self.found.states["BTF"] == "good", os.access("/sys/kernel/btf/vmlinux", os.R_OK))
+
+    def test_timer_is_the_daemons(self):
+        event = shared().get("/status").json()["event"]
+        self.assertIn(f"CPU time: {event} on {os.cpu_count()} CPUs", self.found.lines["type=cpu"])
+        self.assertEqual(self.found.states["type=cpu"], "good" if event == "cycles" else "limited")
+
+    def test_kinds_are_the_daemons(self):
+        for source in shared().get("/status").json()["sources"]:
+            self.assertEqual(self.found.states["type=" + source["name"]] != "missing", source["on"], source)
+
+    def test_types_are_those_that_run(self):
+        ids = shared().bpf_ids()
+        for kind, check in (("prog", "BPF program types"), ("map", "BPF map types")):
+            types = {entry["type"] for entry in bpftool(kind, "list") if entry["id"] in ids[kind]}
+            self.assertEqual(set(self.found.lines[check].split(", ")), types)
+
+    def test_helpers_are_known_to_bpftool(self):
+        probed = bpftool("feature", "probe", "kernel", "full")["helpers"]
+        there = {name for names in probed.values() for name in names}
+        used = set(self.found.lines["BPF helpers"].split(", "))
+        self.assertLessEqual(used, there)
+        self.assertLessEqual({"bpf_loop", "bpf_map_lookup_elem", "bpf_ringbuf_output"}, used)
+
+    def test_control_groups(self):
+        with open("/proc/mounts", encoding="utf-8") as mounts:
+            fields = [line.split() for line in mounts]
+        first = any(kind == "cgroup" and "memory" in options.split(",") for _, _, kind, options, *_ in fields)
+        second = any(kind == "cgroup2" for _, _, kind, *_ in fields)
+        version = "version 1" if first else "version 2" if second else "no control groups"
+        self.assertIn(version, self.found.lines["control groups"])
+
+    def test_json_says_the_same(self):
+        done = doctor("--json")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        said = {}
+        for entry in json.loads(done.stdout):
+            self.assertEqual(list(entry), ["check", "state", "value", "fix"])
+            self.assertEqual(entry["fix"] is None, entry["state"] == "good", entry)
+            said[entry["check"]] = entry["value"] + (". " + entry["fix"] if entry["fix"] else "")
+        # What is counted or timed is another number the next time.
+        self.assertEqual({check: re.sub(r"\d+", "N", text) for check, text in said.items()},
+                         {check: re.sub(r"\d+", "N", line) for check, line in self.found.lines.items()})
+
+    def test_usage(self):
+        done = doctor("--json", "again")
+        self.assertEqual((done.returncode, done.stdout), (USAGE, b""))
+        done = subprocess.run([PROFD, "serve", "--json"], capture_output=True, timeout=30, check=False)
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (USAGE, b"", 1))
+
+
+class Less(unittest.TestCase):
+    """Something is taken away."""
+
+    @classmethod
+    def setUpClass(cls):
+        # Where everybody may run it.
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        os.chmod(cls.folder, 0o755)
+        cls.program = shutil.copy(PROFD, cls.folder)
+        cls.all = set(Found(doctor()).states)
+
+    def test_nobody(self):
+        found = Found(doctor(through=["setpriv", "--reuid", "65534", "--clear-groups"], program=self.program))
+        self.assertEqual((found.status, set(found.states)), (CANNOT, self.all))
+        self.assertEqual((found.states["capabilities"], found.states["BPF programs"]), ("missing", "unknown"))
+        for name in NEEDED + OTHERS:
+            self.assertIn("CAP_" + name.upper(), found.lines["capabilities"])
+        self.assertIn("cannot tell without CAP_BPF", found.lines["BPF programs"])
+        self.assertEqual((found.states["kernel"], found.states["BTF"]), ("good", "good"))
+
+    def test_it_says_what_the_daemon_does(self):
+        """Without each capability: status 0 where serve comes to work, else not."""
+        for name in NEEDED + OTHERS:
+            with self.subTest(without=name):
+                through = without(name, *ADMIN)
+                found = Found(doctor(through=through))
+                self.assertEqual(found.states["capabilities"], "missing" if name in NEEDED else "limited")
+                self.assertIn("CAP_" + name.upper(), found.lines["capabilities"])
+                self.assertEqual(found.status, CANNOT if name in NEEDED else 0, found.lines)
+                try:
+                    with Daemon(through=through) as server:
+                        hidden = any("names are hidden" in c for c in server.profile("last=1s").comments)
+                    self.assertEqual((found.status, found.states["kernel names"] != "good"), (0, hidden))
+                except AssertionError as failed:
+                    self.assertIn("exited 1", str(failed))
+                    self.assertEqual(found.status, CANNOT)
+
+    def test_without_btf(self):
+        with tempfile.TemporaryDirectory() as empty:
+            hide = ["unshare", "-m", "sh", "-c", f'mount --bind {empty} /sys/kernel/btf && exec "$@"', "sh"]
+            found = Found(doctor(through=hide))
+        self.assertEqual((found.status, set(found.states)), (CANNOT, self.all))
+        self.assertEqual((found.states["BTF"], found.states["BPF programs"]), ("missing", "missing"))
+        # What needs none is tried all the same.
+        self.assertEqual(found.states["process events"], "good")
+
+    def test_in_containers(self):
+        for namespace, check, status in ((["-p", "-f", "--mount-proc"], "pid namespace", CANNOT),
+                                         (["-U", "-r"], "capabilities", CANNOT),
+                                         (["-T", "--monotonic", "1000"], "clocks", 0)):
+            with self.subTest(namespace=namespace):
+                found = Found(doctor(through=["unshare", *namespace]))
+                self.assertEqual((found.status, found.states[check]), (status, "missing" if status else "limited"))
+
+    def test_few_open_files(self):
+        found = Found(doctor(through=["prlimit", "--nofile=256:256"]))
+        self.assertEqual((found.status, found.states["open files"]), (0, "limited"))
+
+    def test_addresses(self):
+        port = free_port()
+        with socket.create_server(("127.0.0.1", port)):
+            server = shared()
+            for address, status, state in ((f"127.0.0.1:{port}", CANNOT, "missing"),
+                                           (f"127.0.0.1:{server.port}", 0, "limited"),
+                                           (f"127.0.0.1:{free_port()}", 0, "good")):
+                found = Found(doctor(listen=address))
+                self.assertEqual((found.status, found.states["listen"]), (status, state), found.lines["listen"])
+
+    def test_hostile_paths_and_nothing_left(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"unix:{folder}/\x1b[31m\nred\u202e"
+            last = json.loads(doctor("--json", listen=path).stdout)[-1]
+            self.assertEqual((last["check"], last["state"]), ("listen", "good"))
+            self.assertNotRegex(last["value"], "[\x00-\x1f\x7f]")
+            self.assertEqual(os.listdir(folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
