@@ -36,6 +36,6 @@ enum {
 	MAX_PROCESSES = 65536,                  /* in the process table, exited ones included */
 	MAX_OBJECTS = 8192,                     /* executables kept open */
 	MAX_UNWIND_ROWS = 16 * 1000 * 1000, /* of one file; libLLVM has 0.9 million, a browser 3 */
-	MAX_TABLE_READER_BYTES = 1 << 30,   /* of memory to make one unwind table in */
+	MAX_TABLE_READER_BYTES = 512 << 20, /* to make one unwind table in; libLLVM takes 40 MB */
 	MAX_PATH_BYTES = 4096,
 };

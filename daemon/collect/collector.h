@@ -47,6 +47,7 @@ struct collector_stats {
 	uint32_t stacks_used, stacks_size;
 	uint64_t map_bytes; /* kernel memory of all maps */
 	struct unwinder_stats unwinder;
+	struct reader_stats readers; /* of all but the one for names */
 	struct pythons_stats pythons;
 	struct python_codes_stats python_codes;
 	uint32_t cpus_sampled;

@@ -67,6 +67,13 @@ static void add_clients(struct buf *body, const struct parking *parking)
 #undef STAT
 }
 
+static void add_readers(struct buf *body, const struct reader_stats *stats)
+{
+#define STAT(name, type, help) STAT_##type("readers_", name, help);
+	READER_STATS(STAT)
+#undef STAT
+}
+
 static void add_pythons(struct buf *body, const struct pythons_stats *stats)
 {
 #define STAT(name, type, help) STAT_##type("python_", name, help);
@@ -202,6 +209,7 @@ static void add_collector(struct buf *body, const struct collector *collector)
 	COLLECTOR_COUNTERS(COUNTER)
 #undef COUNTER
 	add_unwinder(body, &stats.unwinder);
+	add_readers(body, &stats.readers);
 	add_pythons(body, &stats.pythons);
 	add_python_codes(body, &stats.python_codes);
 	add_gauge(body, "profd_last_drain_seconds", "How long the last drain of the tallies took",

@@ -82,6 +82,14 @@ static json_t *clients_json(const struct parking *parking)
 	return object;
 }
 
+static json_t *readers_json(const struct reader_stats *stats)
+{
+	json_t *object = json_object();
+
+	READER_STATS(STAT)
+	return object;
+}
+
 static json_t *python_json(const struct collector_stats *all)
 {
 	json_t *object = json_object();
@@ -227,6 +235,7 @@ static void add_parts(json_t *object, const struct service *service,
 	json_object_set_new(object, "maps", maps_json(stats));
 	json_object_set_new(object, "counters", counters_json(stats));
 	json_object_set_new(object, "unwind", unwinder_json(&stats->unwinder));
+	json_object_set_new(object, "readers", readers_json(&stats->readers));
 	json_object_set_new(object, "python", python_json(stats));
 	json_object_set_new(object, "heaps", heaps_json(service->heaps));
 	json_object_set_new(object, "recorder", history_json(service));

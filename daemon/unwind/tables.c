@@ -319,3 +319,8 @@ void tables_get_stats(const struct tables *tables, struct unwinder_stats *stats)
 	stats->tables_evicted = tables->evicted;
 	stats->build_seconds = tables->build_ns;
 }
+
+void tables_add_reader_stats(const struct tables *tables, struct reader_stats *stats)
+{
+	reader_add_stats(tables->reader, stats);
+}

@@ -2,8 +2,8 @@
 /*
  * struct tables - the tables of all executables: a descriptor each in the shared array, their words
  * in the shared pool. A descriptor that no mapping refers to any more stays, for the next process
- * that runs the file, until descriptors or words run out. Loop thread only; files are read on a
- * worker thread, one at a time, those first that walks have missed most.
+ * that runs the file, until descriptors or words run out. Loop thread only; files are read in a
+ * reader process, for which a lane waits, one at a time, those first that walks have missed most.
  */
 #pragma once
 
@@ -32,3 +32,4 @@ bool tables_retired(const struct tables *tables);
 void tables_reclaim(struct tables *tables);
 
 void tables_get_stats(const struct tables *tables, struct unwinder_stats *stats);
+void tables_add_reader_stats(const struct tables *tables, struct reader_stats *stats);

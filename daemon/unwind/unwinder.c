@@ -180,3 +180,8 @@ void unwinder_get_stats(const struct unwinder *unwinder, struct unwinder_stats *
 	spaces_get_stats(unwinder->spaces, &stats);
 	*ret_stats = stats;
 }
+
+void unwinder_add_reader_stats(const struct unwinder *unwinder, struct reader_stats *stats)
+{
+	tables_add_reader_stats(unwinder->tables, stats);
+}

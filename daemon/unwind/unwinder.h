@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct unwinder - keeps what the kernel's walker needs in step with the processes of the host:
- * their mappings, and a table for each executable they map. Tables are built on a worker thread,
+ * their mappings, and a table for each executable they map. Tables are built in a reader process,
  * those first that walks have missed most; one budget bounds them all, and where it is used up the
  * table that no walk has used for the longest time makes way for one that is wanted.
  *
@@ -12,6 +12,7 @@
 
 #include "bpf/unwind_table.h"
 #include "proc/proc.h"
+#include "reader/reader.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,3 +81,5 @@ void unwinder_free(struct unwinder *unwinder);
  * tables that walks have missed, and starts building. */
 void unwinder_sync(struct unwinder *unwinder, uint64_t told_mono_ns);
 void unwinder_get_stats(const struct unwinder *unwinder, struct unwinder_stats *ret_stats);
+/* Adds those of the process that makes the tables. */
+void unwinder_add_reader_stats(const struct unwinder *unwinder, struct reader_stats *stats);

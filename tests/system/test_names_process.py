@@ -5,7 +5,6 @@ import concurrent.futures
 import contextlib
 import os
 import random
-import re
 import signal
 import tempfile
 import time
@@ -13,29 +12,12 @@ import unittest
 
 import daemon
 import elf_file
+from proc_files import assert_confined, children, fields
 from workload import Workload, workload_path
 
 HZ = 499
-NOBODY = 65534
 PROCESS_NAME = "profd-names"
 DAMAGED, SEED = 30, 7
-
-
-def fields(pid, file):
-    """name -> the rest of the line, of a file of /proc/PID."""
-    with open(f"/proc/{pid}/{file}", encoding="utf-8", errors="replace") as text:
-        return dict(re.findall(r"^(.+?)(?::[ \t]*|[ \t]{2,})(.*)$", text.read(), re.M))
-
-
-def children(pid):
-    """(pid, name, state) of the processes that a process has started."""
-    found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            status = fields(entry, "status")
-            if status["PPid"] == str(pid):
-                found.append((int(entry), status["Name"], status["State"][0]))
-    return found
 
 
 class NamesProcess(unittest.TestCase):
@@ -74,18 +56,7 @@ class NamesProcess(unittest.TestCase):
         process = self.victim(1)
         self.assert_lines(self.server.profile(f"seconds=1&pid={process.pid}"), process, 1)
         pid = self.names_pid()
-        status = fields(pid, "status")
-        for ids in ("Uid", "Gid"):
-            self.assertEqual(status[ids].split(), [str(NOBODY)] * 4)
-        self.assertEqual(status["Groups"].split(), [])
-        for capabilities in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
-            self.assertEqual(int(status[capabilities], 16), 0, capabilities)
-        self.assertEqual(status["NoNewPrivs"], "1")
-        limits = fields(pid, "limits")
-        self.assertNotEqual(limits["Max data size"].split()[0], "unlimited")
-        self.assertEqual(limits["Max core file size"].split()[:2], ["0", "0"])
-        self.assertEqual(limits["Max file size"].split()[:2], ["0", "0"])
-        self.assertEqual(os.readlink(f"/proc/{pid}/cwd"), "/")
+        assert_confined(self, pid)
         kinds = {os.readlink(f"/proc/{pid}/fd/{fd}").partition(":")[0] for fd in os.listdir(f"/proc/{pid}/fd")}
         self.assertEqual({kind for kind in kinds if "bpf" in kind or "perf" in kind}, set())
 

@@ -61,6 +61,7 @@
 	SUITE(follow)          \
 	SUITE(op)              \
 	SUITE(table_build)     \
+	SUITE(table_wire)      \
 	SUITE(tables)          \
 	SUITE(spaces)          \
 	SUITE(debugfile)       \

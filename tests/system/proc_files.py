@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What /proc says of the daemon's processes."""
+
+import contextlib
+import os
+import re
+
+NOBODY = 65534
+
+
+def fields(pid, file):
+    """name -> the rest of the line, of a file of /proc/PID."""
+    with open(f"/proc/{pid}/{file}", encoding="utf-8", errors="replace") as text:
+        return dict(re.findall(r"^(.+?)(?::[ \t]*|[ \t]{2,})(.*)$", text.read(), re.M))
+
+
+def children(pid):
+    """(pid, name, state) of the processes that a process has started."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            status = fields(entry, "status")
+            if status["PPid"] == str(pid):
+                found.append((int(entry), status["Name"], status["State"][0]))
+    return found
+
+
+def assert_confined(test, pid):
+    """A process that may do nothing but read what it is handed."""
+    status = fields(pid, "status")
+    for ids in ("Uid", "Gid"):
+        test.assertEqual(status[ids].split(), [str(NOBODY)] * 4)
+    test.assertEqual(status["Groups"].split(), [])
+    for capabilities in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+        test.assertEqual(int(status[capabilities], 16), 0, capabilities)
+    test.assertEqual(status["NoNewPrivs"], "1")
+    limits = fields(pid, "limits")
+    test.assertNotEqual(limits["Max data size"].split()[0], "unlimited")
+    test.assertEqual(limits["Max core file size"].split()[:2], ["0", "0"])
+    test.assertEqual(limits["Max file size"].split()[:2], ["0", "0"])
+    test.assertEqual(os.readlink(f"/proc/{pid}/cwd"), "/")
