@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Lines on standard error. A line is one write(), so lines of several threads and processes do not
- * mix, and it never holds a control character, because paths and names from outside end up in it.
+ * mix, and it holds nothing but harmless text, because paths and names from outside end up in it.
  */
 #include "base/log.h"
+
+#include "base/clean.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -52,11 +54,8 @@ void log_write(enum log_level level, const char *format, ...)
 	vsnprintf(line + prefix, sizeof(line) - prefix, format, args);
 	va_end(args);
 
+	clean_text(line + prefix);
 	size_t len = strlen(line);
-	for (size_t i = prefix; i < len; i++) {
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			line[i] = '?';
-	}
 	/* The newline takes the NUL's place. */
 	line[len++] = '\n';
 	/* Nobody is left to tell when standard error is gone. */

@@ -4,7 +4,7 @@
  */
 #include "encode/names.h"
 
-#include "base/text.h"
+#include "base/clean.h"
 
 #include <string.h>
 
@@ -13,14 +13,17 @@ void add_utf8(struct buf *out, const char *string)
 	size_t len = strlen(string);
 
 	for (;;) {
-		size_t valid = text_utf8_prefix(string, len);
+		size_t valid = clean_prefix(string, len);
 
 		buf_add(out, string, valid);
 		if (valid == len)
 			return;
-		buf_add_text(out, "\xef\xbf\xbd");
-		string += valid + 1;
-		len -= valid + 1;
+		string += valid;
+		len -= valid;
+		buf_add_text(out, clean_is_control(string, len) ? " " : "\xef\xbf\xbd");
+		valid = clean_skip(string, len);
+		string += valid;
+		len -= valid;
 	}
 }
 
@@ -29,12 +32,9 @@ void add_word(struct buf *out, const char *string, char separator)
 	size_t start = out->len;
 
 	add_utf8(out, string);
-	for (size_t i = start; i < out->len; i++) {
-		if (out->data[i] < ' ' || out->data[i] == 0x7f)
-			out->data[i] = ' ';
-		else if (separator && out->data[i] == (uint8_t)separator)
+	for (size_t i = start; separator && i < out->len; i++)
+		if (out->data[i] == (uint8_t)separator)
 			out->data[i] = ':';
-	}
 }
 
 const char *function_name(const struct profile *profile, uint32_t function)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Names on their way out. Strings of a profile come from file names, process names and symbol
- * tables and may hold any bytes; what is sent holds valid UTF-8 only. Private to encode/.
+ * tables and may hold any bytes; what is sent is harmless text only (base/clean.h). Private to
+ * encode/.
  */
 #pragma once
 
@@ -11,9 +12,10 @@
 /* The name of a location that nobody has named. */
 #define UNNAMED "[unknown]"
 
-/* Appends the string with U+FFFD for each byte that is not part of valid UTF-8. */
+/* Appends the string with U+FFFD for each byte that is not part of valid UTF-8, and a blank for
+ * each control character. */
 void add_utf8(struct buf *out, const char *string);
-/* The same for text of lines: control characters become spaces, `separator` becomes ':'. */
+/* The same where `separator` means something: it becomes ':'. */
 void add_word(struct buf *out, const char *string, char separator);
 /* Name of a function; UNNAMED for 0 and for one whose name is empty. */
 const char *function_name(const struct profile *profile, uint32_t function);

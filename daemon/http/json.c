@@ -4,7 +4,7 @@
  */
 #include "http/json.h"
 
-#include "base/text.h"
+#include "base/clean.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,13 +12,19 @@
 json_t *json_text(const char *bytes, size_t len)
 {
 	_cleanup_free_ char *copy = strndup(bytes, len);
-	size_t valid = 0;
+	size_t at = 0;
 
 	if (!copy)
 		return NULL;
 	len = strlen(copy);
-	while ((valid += text_utf8_prefix(copy + valid, len - valid)) < len)
-		copy[valid++] = '?';
+	while ((at += clean_prefix(copy + at, len - at)) < len) {
+		size_t skip = clean_skip(copy + at, len - at);
+
+		/* A line of source has tabs; JSON writes them, and line ends, as letters. */
+		if (!strchr("\t\n", copy[at]))
+			memset(copy + at, '?', skip);
+		at += skip;
+	}
 	return json_stringn(copy, len);
 }
 

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/* A string of any bytes; what is not UTF-8 becomes '?', since JSON cannot hold it. */
+/* A string of any bytes; what is not harmless (base/clean.h) becomes '?', but tabs and newlines. */
 json_t *json_text(const char *bytes, size_t len);
 /* Appends `value` as text, and gives it up; NULL means that memory was out. 0 or -ENOMEM. */
 int json_write(json_t *value, struct buf *out);

@@ -3,9 +3,9 @@
  * /metrics: Prometheus text format 0.0.4. Counters and their help come from the lists they are
  * declared in; nothing here has a label per process or function, but for those few that leak.
  */
+#include "base/clean.h"
 #include "base/clock.h"
 #include "collect/heaps.h"
-#include "base/text.h"
 #include "http/route.h"
 
 #include <dirent.h>
@@ -117,22 +117,18 @@ static void add_fetch(struct buf *body, struct fetch *fetch)
 #undef STAT
 }
 
-/* Names are anybody's choice: Prometheus wants three characters escaped, and UTF-8. */
+/* Names are anybody's choice: Prometheus wants two characters of harmless text escaped. */
 static void add_label(struct buf *body, const char *value)
 {
-	size_t len = strlen(value), valid = text_utf8_prefix(value, len);
+	_cleanup_free_ char *text = strdup(value);
 
-	for (size_t i = 0; i < len; i++) {
-		if (i == valid) {
-			buf_add_char(body, '?');
-			valid += 1 + text_utf8_prefix(value + i + 1, len - i - 1);
-		} else if (value[i] == '\n') {
-			buf_add_text(body, "\\n");
-		} else {
-			if (value[i] == '"' || value[i] == '\\')
-				buf_add_char(body, '\\');
-			buf_add_char(body, value[i]);
-		}
+	if (!text)
+		return;
+	clean_text(text);
+	for (const char *at = text; *at; at++) {
+		if (*at == '"' || *at == '\\')
+			buf_add_char(body, '\\');
+		buf_add_char(body, *at);
 	}
 }
 

@@ -5,31 +5,20 @@
  */
 #include "http/refusal.h"
 
-#include "base/text.h"
+#include "base/clean.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 int refuse(struct refusal *refusal, unsigned int status, const char *format, ...)
 {
-	size_t len, valid = 0;
 	va_list args;
 
 	refusal->status = status;
 	va_start(args, format);
 	vsnprintf(refusal->text, sizeof(refusal->text), format, args);
 	va_end(args);
-
-	len = strlen(refusal->text);
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)refusal->text[i];
-
-		if (c < ' ' || c == 0x7f)
-			refusal->text[i] = '?';
-	}
-	while ((valid += text_utf8_prefix(refusal->text + valid, len - valid)) < len)
-		refusal->text[valid++] = '?';
+	clean_text(refusal->text);
 	return -EINVAL;
 }

@@ -10,6 +10,7 @@
 #define SUITES(SUITE)          \
 	SUITE(buf)             \
 	SUITE(text)            \
+	SUITE(clean)           \
 	SUITE(lane)            \
 	SUITE(reader)          \
 	SUITE(symtab)          \

@@ -162,6 +162,7 @@ START_TEST(who_listens_is_not_who_asked)
 	setsockopt(pair.theirs, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	closep(&pair.theirs);
 	pair.theirs = -1;
+	setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &at_once.l_onoff, sizeof(at_once.l_onoff));
 	bind_to(other, &theirs, &len);
 	ck_assert_int_eq(socket_owner(&ours, &theirs, &uid), -ENOENT);
 }

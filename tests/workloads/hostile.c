@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Truth: main() calls eight functions in a row, of which the last uses one CPU all the time and
+ * makes the process grow by a page every millisecond of it. Their symbols are hostile_0 to
+ * hostile_6 filled up with x to 64 bytes, and hostile_7 with 9991 x behind it, so that others of
+ * that length can be put over them in the file. The process calls itself by its first argument.
+ */
+#include "work.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#define X5    "xxxxx"
+#define X55   X5 X5 X5 X5 X5 X5 X5 X5 X5 X5 X5
+#define X1000 X500 X500
+#define X500  X100 X100 X100 X100 X100
+#define X100  X5 X5 X5 X5 X5 X5 X5 X5 X5 X5 X5 X5 X5 X5 X5 X5 X5 X5 X5 X5
+#define X9991                                                                                    \
+	X1000 X1000 X1000 X1000 X1000 X1000 X1000 X1000 X1000 X500 X100 X100 X100 X100 X55 X5 X5 \
+		X5 X5 X5 X5 "xxxxxx"
+
+enum { SLICE = 300 * 1000, PAGES = 1024, PAGE = 4096 };
+
+static __attribute__((noipa)) void spin(void) __asm__("hostile_7" X9991);
+
+static __attribute__((noipa)) void spin(void)
+{
+	for (;;) {
+		char *pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+		                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		for (int i = 0; pages != MAP_FAILED && i < PAGES; i++) {
+			pages[i * PAGE] = 1;
+			WORK(SLICE);
+		}
+		munmap(pages, PAGES * PAGE);
+	}
+}
+
+#define CALLER(name, symbol, callee)                                   \
+	static __attribute__((noipa)) void name(void) __asm__(symbol); \
+	static __attribute__((noipa)) void name(void)                  \
+	{                                                              \
+		callee();                                              \
+		__asm__ volatile("");                                  \
+	}
+
+CALLER(caller6, "hostile_6" X55, spin)
+CALLER(caller5, "hostile_5" X55, caller6)
+CALLER(caller4, "hostile_4" X55, caller5)
+CALLER(caller3, "hostile_3" X55, caller4)
+CALLER(caller2, "hostile_2" X55, caller3)
+CALLER(caller1, "hostile_1" X55, caller2)
+CALLER(caller0, "hostile_0" X55, caller1)
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		prctl(PR_SET_NAME, argv[1]);
+	say_ready();
+	caller0();
+	return 0;
+}
