@@ -143,6 +143,10 @@ agreement: $(BUILD)/tests/bpf/oracle $(WORKLOADS) ## our walks of busy programs 
 soak: $(BUILD)/profd $(WORKLOADS) ## a long run under load, watching memory and descriptors; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/soak.py
 
+.PHONY: chaos
+chaos: $(BUILD)/profd $(BUILD)/tests/bench/clock_steps.so $(WORKLOADS) ## CHAOS_SECONDS (1800) of storms, damage, bad clients, stops and kills; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/chaos.py
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each
 	$(Q)$(MAKE) --no-print-directory $(addprefix fuzz-run-,$(FUZZERS))
@@ -275,6 +279,11 @@ $(BUILD)/tests/preload/%.so: tests/preload/%.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O1 -fPIC -shared $(WARNINGS) -o $@ $<
+
+$(BUILD)/tests/bench/clock_steps.so: tests/bench/clock_steps.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)gcc -std=gnu17 -D_GNU_SOURCE -O1 -fPIC -shared $(WARNINGS) -o $@ $<
 
 $(BUILD)/tests/bench/preload: $(BUILD)/tests/bench/preload.o
 	$(call say,LINK,$@)

@@ -15,6 +15,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
 
+from accounts import Wrong, check_accounts, check_answer  # noqa: E402
 from daemon import Daemon  # noqa: E402
 from workload import Workload  # noqa: E402
 
@@ -35,22 +36,12 @@ def one_round(daemon, rng):
         end = time.monotonic() + 4
         while time.monotonic() < end:
             target = rng.choice(TARGETS)
-            answer = daemon.get(target)
-            if answer.status != 200 or not answer.body:
-                sys.exit(f"soak: {target}: {answer.status} {answer.body[:200]!r}")
+            check_answer(target, daemon.get(target))
             served += 1
             with daemon.connect() as s:
                 s.sendall(b"GET /profile?seconds=2 HTTP/1.1\r\nHost: localhost\r\n\r\n")  # and away
             time.sleep(0.1)
     return served
-
-
-def check_accounts(daemon):
-    metrics = daemon.metrics()
-    parts = sum(metrics[f"profd_{name}_total"] for name in ("samples", "idle", "tallies_lost"))
-    if metrics["profd_ticks_total"] != parts:
-        sys.exit(f"soak: {metrics['profd_ticks_total']} ticks but {parts} accounted for")
-    return metrics
 
 
 def main():
@@ -83,4 +74,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except Wrong as wrong:
+        sys.exit(f"soak: {wrong}")

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""All troubles at once, by chance: storms of processes, more stacks than there is room for, damaged programs, a full
+disk, a clock that is set, clients that stall or vanish, a daemon that is stopped, killed and started again. Fails when the daemon
+ends by itself, an answer is wrong, a loss is not counted, or it grows.
+
+  make chaos
+
+CHAOS_SECONDS=1800 is for how long, CHAOS_SEED= repeats a run, CHAOS_LIFE=60 is how long a daemon lives before it is
+killed; the first one lives for half of the time, to see whether it grows. CHAOS_THROUGH= is a command to run it by,
+such as valgrind; then, and with sanitizers, how much it grows is not judged and its clock is not set.
+"""
+
+import collections
+import concurrent.futures
+import contextlib
+import os
+import random
+import shlex
+import signal
+import statistics
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
+
+from accounts import Wrong, check_accounts, check_shares, size_of  # noqa: E402
+from daemon import BUILD, Daemon, bpf_left  # noqa: E402
+from trouble import TROUBLES, Place  # noqa: E402
+from workload import Workload  # noqa: E402
+
+SECONDS = float(os.environ.get("CHAOS_SECONDS", "1800"))
+SEED = int(os.environ.get("CHAOS_SEED", random.randrange(1 << 32)))
+LIFE = float(os.environ.get("CHAOS_LIFE", "60"))
+THROUGH = shlex.split(os.environ.get("CHAOS_THROUGH", ""))
+PLAIN = not THROUGH and "-" not in os.path.basename(BUILD)
+ROUND, AT_ONCE, REST = 6, 3, 3
+# Short, and small, so that the past is full before the measuring starts.
+SETTINGS = ("--history", "30s", "--history-memory", "16MiB", "--symbol-memory", "32MiB")
+LOSSES = ("tallies_lost", "stacks_lost", "rss_lost", "mmap_lost", "sideband_lost")
+GROWTH, FD_GROWTH = 1.05, 16
+
+
+class Run:
+    """One run: what has been seen so far."""
+
+    def __init__(self, rng, place, spin):
+        self.rng, self.place, self.spin = rng, place, spin
+        self.start, self.judged = time.monotonic(), 0
+        self.troubles, self.losses = collections.Counter(), collections.Counter()
+
+    def round(self, daemon):
+        """Some troubles at once, then a rest."""
+        chosen = self.rng.sample(TROUBLES, AT_ONCE)
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            # Each has chances of its own, or threads would share them in no order.
+            under_way = [pool.submit(trouble, daemon, random.Random(self.rng.random()), self.place, ROUND)
+                         for trouble in chosen]
+        self.troubles.update(trouble.__name__ for trouble in chosen)
+        for trouble in under_way:
+            trouble.result()
+        time.sleep(REST)
+        if daemon.process.poll() is not None:
+            raise Wrong(f"profd ended by itself, {daemon.process.returncode}: {daemon.log()[-2000:]}")
+        metrics = check_accounts(daemon)
+        self.judged += check_shares(daemon.profile(f"last=30s&pid={self.spin.pid}", timeout=120))
+        self.tell(daemon, chosen, metrics)
+
+    def tell(self, daemon, chosen, metrics):
+        rss, fds = size_of(daemon)
+        lost = {name: int(metrics.get(f"profd_{name}_total", 0)) for name in LOSSES}
+        print(f"{time.monotonic() - self.start:6.0f} s  rss {rss} KiB  fds {fds}  "
+              f"{' '.join(trouble.__name__ for trouble in chosen)}  "
+              f"{' '.join(f'{name}={count}' for name, count in lost.items() if count)}", flush=True)
+
+    def live(self, seconds):
+        """A daemon from start to kill; (size, when) after each round."""
+        sizes, end = [], time.monotonic() + seconds
+        options = (*SETTINGS, "--debuginfod", self.place.url)
+        preload = ["env", f"LD_PRELOAD={BUILD}/tests/bench/clock_steps.so", f"CLOCK_STEPS={self.place.clock}"]
+        daemon = Daemon(*options, through=preload if PLAIN else THROUGH)
+        ids = daemon.bpf_ids()
+        try:
+            while time.monotonic() < end:
+                self.round(daemon)
+                sizes.append(size_of(daemon))
+            self.losses.update({name: daemon.metrics().get(f"profd_{name}_total", 0) for name in LOSSES})
+            self.end(daemon, ids)
+        finally:
+            daemon.process.kill()
+            daemon.process.wait()
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(daemon.log_path)
+        return sizes
+
+    def end(self, daemon, ids):
+        """Killed, or told to end; nothing is left either way."""
+        how = self.rng.choice((signal.SIGKILL, signal.SIGTERM))
+        daemon.process.send_signal(how)
+        code = daemon.process.wait(60)
+        if code != (0 if how == signal.SIGTERM else -how):
+            raise Wrong(f"profd ended with {code} on {how.name}: {daemon.log()[-8000:]}")
+        left = bpf_left(ids, seconds=20)
+        if left:
+            raise Wrong(f"the kernel still has {left}")
+
+
+def growth(sizes):
+    """Of the last third against the second: of memory the middle, of descriptors the least, because troubles differ."""
+    third = len(sizes) // 3
+    if third < 3 or not PLAIN:
+        return None
+    before, after = sizes[third:2 * third], sizes[2 * third:]
+    return (statistics.median(rss for rss, _ in after) / statistics.median(rss for rss, _ in before),
+            min(fds for _, fds in after) - min(fds for _, fds in before))
+
+
+def run():
+    rng = random.Random(SEED)
+    print(f"chaos: CHAOS_SEED={SEED}", flush=True)
+    with Place(rng) as place, Workload("spin60_30_10") as spin:
+        # What is downloaded is kept on the disk that is full.
+        os.environ["DEBUGINFOD_CACHE_PATH"] = place.disk
+        chaos, lives = Run(rng, place, spin), 1
+        sizes = chaos.live(SECONDS / 2)
+        while time.monotonic() < chaos.start + SECONDS:
+            chaos.live(LIFE)
+            lives += 1
+    grown = growth(sizes)
+    told = f"rss {100 * grown[0] - 100:+.1f} %, fds {grown[1]:+}" if grown else "growth not judged"
+    bad = grown and (grown[0] > GROWTH or grown[1] > FD_GROWTH)
+    print(f"chaos: {'FAILED' if bad else 'passed'}: {lives} lives, {chaos.judged} profiles judged by their shares, {told}; "
+          f"troubles {dict(chaos.troubles)}; counted {({n: int(c) for n, c in chaos.losses.items()})}")
+    return 1 if bad else 0
+
+
+def main():
+    if os.geteuid() != 0:
+        sys.exit("chaos: needs root: sudo make chaos")
+    try:
+        return run()
+    except Wrong as wrong:
+        sys.exit(f"chaos: FAILED: {wrong}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

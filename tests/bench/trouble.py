@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What chaos.py does to a daemon: each trouble takes some seconds and ends by itself.
+
+A trouble is a function of (daemon, rng, place, seconds): what it makes is in `place`, a folder with
+`place.corrupt`, programs that are damaged in places that the kernel does not look at.
+"""
+
+import contextlib
+import http.server
+import mmap
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+
+import elf_file
+from workload import workload_path
+
+CORRUPT = 16        # damaged programs, the same in every round
+DISK_BYTES = 1 << 20
+TARGETS = (
+    "/profile?seconds=1", "/profile?last=10s", "/profile?last=10s&type=mmap", "/profile?last=10s&type=rss",
+    "/profile?last=30s&format=folded", "/profile?seconds=1&format=text&sort=cum", "/profile?last=5s&idle=1&kernel=0",
+    "/metrics", "/status", "/processes", "/timeline?last=30s", "/oom",
+)
+
+
+def run(name, seconds, *arguments):
+    """A workload to its end."""
+    process = subprocess.Popen([workload_path(name), str(seconds), *map(str, arguments)], stdout=subprocess.DEVNULL)
+    try:
+        process.wait(seconds + 60)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def fork_storm(daemon, rng, place, seconds):
+    """2,000 short processes a second, or what this host can."""
+    del daemon, rng, place
+    run("forks", seconds, 2000)
+
+
+def exec_storm(daemon, rng, place, seconds):
+    """As many execs as one CPU can."""
+    del daemon, rng, place
+    run("execs", seconds)
+
+
+def distinct_stacks(daemon, rng, place, seconds):
+    """More stacks than the kernel's maps have room for."""
+    del daemon, place
+    run("distinct", seconds, rng.choice((4, 8)))
+
+
+def corrupt_programs(daemon, rng, place, seconds):
+    """Damaged programs run, and are mapped by one that does not run them."""
+    del daemon
+    end, running = time.monotonic() + seconds, []
+    with contextlib.ExitStack() as stack:
+        for path in place.corrupt:
+            file = stack.enter_context(open(path, "rb"))
+            stack.enter_context(contextlib.closing(mmap.mmap(
+                file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)))
+        while time.monotonic() < end:
+            path = rng.choice(place.corrupt)
+            with contextlib.suppress(OSError):  # the kernel may refuse it
+                running.append(subprocess.Popen([path, "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            time.sleep(0.2)
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def bad_clients(daemon, rng, place, seconds):
+    """They ask and vanish, ask half, never read, or send anything."""
+    del place
+    end = time.monotonic() + seconds
+    with contextlib.ExitStack() as stack:
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError):
+                s = daemon.connect(5)
+                target = rng.choice(TARGETS)
+                kind = rng.randrange(4)
+                if kind == 0:
+                    s.sendall(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                elif kind == 1:
+                    s.sendall(f"GET {target} HTTP/1.1\r\nHo".encode())
+                    stack.callback(s.close)
+                    continue
+                elif kind == 2:
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                    s.sendall(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 20)
+                    stack.callback(s.close)
+                    continue
+                else:
+                    s.sendall(rng.randbytes(rng.randrange(1, 4096)))
+                s.close()
+            time.sleep(0.02)
+
+
+def stopped_daemon(daemon, rng, place, seconds):
+    """It does not run for a while, and then again."""
+    del place
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(daemon.pid, signal.SIGSTOP)
+        time.sleep(rng.uniform(0.5, min(4, seconds)))
+        os.kill(daemon.pid, signal.SIGCONT)
+
+
+def clock_steps(daemon, rng, place, seconds):
+    """The wall clock is set, back and forth, as the daemon sees it."""
+    del daemon
+    end = time.monotonic() + seconds
+    try:
+        while time.monotonic() < end:
+            place.step_clock(rng.choice((-3600, -5, 1, 5, 3600)))
+            time.sleep(0.5)
+    finally:
+        place.step_clock(0)
+
+
+def readers(daemon, rng, place, seconds):
+    """Who asks properly, in every format; a failed check ends the run."""
+    from accounts import check_answer  # after the path is known
+
+    del place
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        target = rng.choice(TARGETS)
+        check_answer(target, daemon.get(target, timeout=120))
+
+
+TROUBLES = (fork_storm, exec_storm, distinct_stacks, corrupt_programs, bad_clients, stopped_daemon,
+            clock_steps, readers)
+
+
+class Flood(http.server.BaseHTTPRequestHandler):
+    """A debuginfod server that sends more than the disk has room for."""
+
+    def do_GET(self):
+        with contextlib.suppress(OSError):
+            self.send_response(200)
+            self.send_header("Content-Length", str(4 * DISK_BYTES))
+            self.end_headers()
+            self.wfile.write(os.urandom(4 * DISK_BYTES))
+
+    def log_message(self, format, *arguments):
+        pass
+
+
+class Place:
+    """The folder, the damaged programs, a clock, a disk that is full at once, a server that fills it."""
+
+    def __init__(self, rng):
+        self.stack = contextlib.ExitStack()
+        self.folder = self.stack.enter_context(tempfile.TemporaryDirectory())
+        os.chmod(self.folder, 0o755)
+        self.corrupt = [self.damage(rng, number) for number in range(CORRUPT)]
+        self.clock = f"{self.folder}/clock"
+        self.step_clock(0)
+        self.disk = f"{self.folder}/disk"
+        os.mkdir(self.disk)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "chaos", self.disk], check=True)
+        self.stack.callback(subprocess.run, ["umount", "-l", self.disk], check=True)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Flood)
+        self.stack.callback(self.server.server_close)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.stack.callback(self.server.shutdown)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def step_clock(self, seconds):
+        """Of a daemon that has clock_steps.so preloaded."""
+        with open(self.clock, "r+b" if os.path.exists(self.clock) else "wb") as file:
+            file.write(struct.pack("<d", seconds))
+
+    def damage(self, rng, number):
+        """A copy that still starts, most likely: what the loader reads is left alone."""
+        name = rng.choice(("spin60_30_10", "mangled", "stacks_throw", "stacks_threads"))
+        path = shutil.copy(workload_path(name), f"{self.folder}/corrupt{number}")
+        with open(path, "rb") as file:
+            data = bytearray(file.read())
+        elf_file.renew_build_id(data)
+        for section in elf_file.sections(bytes(data)).values():
+            if section.name.startswith((".eh_frame", ".debug_", ".symtab", ".strtab", ".gnu_debug", ".gcc_except")):
+                end = min(section.offset + section.size, len(data))
+                for _ in range(rng.randrange(1, 60)):
+                    if end > section.offset:
+                        data[rng.randrange(section.offset, end)] = rng.randrange(256)
+        if rng.random() < 0.3:  # and its section headers
+            table = int.from_bytes(data[40:48], "little")
+            for _ in range(rng.randrange(1, 20)):
+                data[rng.randrange(table, len(data))] = rng.randrange(256)
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.stack.close()
