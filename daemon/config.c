@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "commands.h"
 #include "settings.h"
 
 #include <argp.h>
@@ -18,30 +19,22 @@
 /* argp prints these for --version and --help. */
 const char *argp_program_version = "profd " PROFD_VERSION;
 
-enum { KEY_CONFIG = 'c', KEY_JSON = 'j' };
+enum { GROUP_COMMANDS = 1, GROUP_SETTINGS, GROUP_APART };
 
+#define COMMAND(command, words, help) \
+	{words, 0, NULL, OPTION_DOC | OPTION_NO_USAGE, help, GROUP_COMMANDS},
 #define SETTING(key, name, argument, kind, field, initial, min, max, live, accepted, help, more) \
-	{name, key, argument, 0, help, 0},
+	{name, key, argument, 0, help, GROUP_SETTINGS},
+#define OPTION(key, name, argument, help) {name, key, argument, 0, help, GROUP_APART},
 static const struct argp_option options[] = {
-	SETTINGS(SETTING){"config", KEY_CONFIG, "FILE", 0,
-                          "Read settings from here, too (default " CONFIG_FILE ", if there is one)",
-                          0},
-	{"json", KEY_JSON, NULL, 0, "Of `doctor`: say it as JSON", 0},
-	{0},
+	{NULL, 0, NULL, 0, "Commands:", GROUP_COMMANDS},
+	COMMANDS(COMMAND){NULL, 0, NULL, 0, "Settings:", GROUP_SETTINGS},
+	SETTINGS(SETTING){NULL, 0, NULL, 0, "Else:", GROUP_APART},
+	OPTIONS(OPTION){0},
 };
+#undef OPTION
 #undef SETTING
-
-static const struct {
-	const char *words;
-	enum command command;
-} commands[] = {
-	{"serve", COMMAND_SERVE},
-	{"config check", COMMAND_CHECK},
-	{"config show", COMMAND_SHOW},
-	{"doctor", COMMAND_DOCTOR},
-};
-
-enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
+#undef COMMAND
 
 struct parse {
 	struct config config;
@@ -64,6 +57,19 @@ static error_t set(struct parse *parse, const struct setting *setting, const cha
 	return EINVAL;
 }
 
+static void complain_of_words(struct parse *parse)
+{
+	int len = snprintf(parse->why, 256, "unknown command \"%.60s\": ", parse->words + 1);
+
+	for (size_t i = 0; i < COMMAND_COUNT && len < 256; i++)
+		len += snprintf(parse->why + len, 256 - len, "%s%s", commands[i].words,
+		                i + 2 < COMMAND_COUNT    ? ", "
+		                : i + 2 == COMMAND_COUNT ? " or "
+		                                         : "");
+	if (len < 256)
+		snprintf(parse->why + len, 256 - len, " is accepted");
+}
+
 static error_t on_word(struct parse *parse, const char *word)
 {
 	size_t len = strlen(parse->words);
@@ -82,10 +88,7 @@ static error_t on_word(struct parse *parse, const char *word)
 		if (!strncmp(parse->words + 1, commands[i].words, strlen(parse->words + 1)))
 			return 0;
 	}
-	snprintf(
-		parse->why, 256,
-		"unknown command \"%.60s\": serve, config check, config show or doctor is accepted",
-		parse->words + 1);
+	complain_of_words(parse);
 	return EINVAL;
 }
 
@@ -121,18 +124,32 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 	return key == KEY_CONFIG || key == KEY_JSON ? 0 : ARGP_ERR_UNKNOWN;
 }
 
+/* argp asks for each text before it prints it, and frees what is not the one that it has. */
+static char *with_default(int key, const char *help, void *input)
+{
+	char *text;
+
+	(void)input;
+	for (size_t i = 0; i < SETTING_COUNT; i++)
+		if (settings[i].key == key && settings[i].argument && settings[i].initial[0] &&
+		    asprintf(&text, "%s (default %s)", help, settings[i].initial) >= 0)
+			return text;
+	return (char *)(uintptr_t)help;
+}
+
+#define COMMAND(command, words, help) "\n" words
 static const struct argp parser = {
 	.options = options,
 	.parser = on_option,
-	.args_doc = "serve\nconfig check\nconfig show\ndoctor",
+	.args_doc = &COMMANDS(COMMAND)[1],
 	.doc = "profd - profiles every program of a Linux host, all the time, and serves pprof "
 	       "over HTTP\v"
 	       "`serve` needs root, or CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, "
 	       "CAP_SYSLOG and CAP_CHECKPOINT_RESTORE. GET / lists what can be asked for. "
-	       "`config check` reads the configuration file and says what is wrong with it, "
-	       "`config show` prints all settings as one. `doctor` says what of this host `serve` "
-	       "can use with these settings, and ends with 1 where it cannot work.",
+	       "profd(1), profd(8) and profd.conf(5) say more.",
+	.help_filter = with_default,
 };
+#undef COMMAND
 
 static int read_file(struct config *config, const char *path, bool must_be, char why[256])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The settings, once: from this table come the options of the command line and --help, the keys of
- * the configuration file, their bounds and defaults, and what `profd config show` prints. Pure; any
- * thread.
+ * the configuration file, their bounds and defaults, what `profd config show` prints, the manual
+ * pages, the sample file, the README's table and what shells complete. Pure; any thread.
  */
 #pragma once
 
@@ -23,41 +23,42 @@ enum setting_kind {
 #define GIB (1024ULL * 1024 * 1024)
 #define MIB (1024ULL * 1024)
 
-/* SETTING(key, name, argument, kind, field, default, min, max, live, accepted, help, more); `live`:
- * changes while profd runs when SIGHUP tells it to read the file again; `help`: one sentence, for
- * --help and wherever there is little room; `more`: further ones, for the manual pages. */
+/* SETTING(key, name, argument, kind, field, default, min, max, live, accepted, help, more);
+ * `argument`: FILE or PATH where it is a file, which shells complete; `live`: changes while profd
+ * runs when SIGHUP tells it to read the file again; `accepted`: fits before "is accepted"; `help`:
+ * one sentence without its period, for --help and wherever there is little room; `more`: further
+ * ones, for the manual pages. None of them tells the default, which is added where it is shown. */
 #define SETTINGS(SETTING)                                                                          \
 	SETTING('l', "listen", "ADDR:PORT|unix:PATH", SETTING_ADDRESSES, listen_count,             \
 	        "127.0.0.1:9090", 0, MAX_LISTENERS, false,                                         \
 	        "ADDR:PORT with a numeric address, [ADDR6]:PORT, :PORT or unix:PATH, at most 8 "   \
 	        "of them",                                                                         \
-	        "Where to answer HTTP; may be repeated (default 127.0.0.1:9090)",                  \
+	        "Where to answer HTTP; may be repeated",                                           \
 	        "ADDR is numeric, an IPv6 address in brackets; without it all addresses are "      \
 	        "meant. A unix socket is open to profd's user and group only.")                    \
 	SETTING('f', "freq", "HZ", SETTING_NUMBER, sample_hz, "99", 1, MAX_SAMPLE_HZ, false,       \
-	        "an integer from 1 to 1000", "Samples per second and CPU (default 99)", "")        \
+	        "an integer from 1 to 1000", "Samples per second and CPU", "")                     \
 	SETTING('k', "history", "DURATION", SETTING_DURATION, history_ns, "10m",                   \
 	        10 * NSEC_PER_SEC, MAX_CAPTURE_SECONDS * NSEC_PER_SEC, false,                      \
-	        "a duration from 10s to 10m, such as 90s or 5m",                                   \
-	        "How far back the past is kept (default 10m)", "")                                 \
+	        "a duration from 10s to 10m, such as 90s or 5m", "How far back the past is kept",  \
+	        "")                                                                                \
 	SETTING('m', "history-memory", "SIZE", SETTING_SIZE, history_bytes, "64MiB", MIB, 4 * GIB, \
 	        true, "a size from 1MiB to 4GiB, such as 64MiB",                                   \
-	        "How much memory the past may take (default 64MiB)",                               \
+	        "How much memory the past may take",                                               \
 	        "What does not fit is dropped, oldest first.")                                     \
 	SETTING('u', "unwind-memory", "SIZE", SETTING_SIZE, unwind_bytes, "48MiB", 4 * MIB,        \
 	        256 * MIB, false, "a size from 4MiB to 256MiB, such as 48MiB",                     \
-	        "How much kernel memory unwind tables may take (default 48MiB)",                   \
+	        "How much kernel memory unwind tables may take",                                   \
 	        "Where it is used up, the table that no walk has used for the longest time goes "  \
 	        "first.")                                                                          \
 	SETTING('s', "symbol-memory", "SIZE", SETTING_SIZE, symbol_bytes, "128MiB", 16 * MIB,      \
 	        4 * GIB, false, "a size from 16MiB to 4GiB, such as 128MiB",                       \
-	        "How much memory names, source lines and what they are read from may take "        \
-	        "(default 128MiB)",                                                                \
+	        "How much memory names, source lines and what they are read from may take",        \
 	        "A quarter of it is for what is remembered, the rest for the process that reads "  \
 	        "files.")                                                                          \
 	SETTING('d', "debuginfod", "URLS", SETTING_URLS, debuginfod, "", 0, 0, false,              \
-	        "http:// and https:// URLs of up to 160 bytes, separated by blanks,",              \
-	        "Fetch debug files that this host lacks from these servers (default: from none)",  \
+	        "a list of http:// and https:// URLs of up to 160 bytes each",                     \
+	        "Fetch debug files that this host lacks from these servers",                       \
 	        "URLs separated by blanks. Files are downloaded in the background and kept in "    \
 	        "/var/cache/profd.")                                                               \
 	SETTING('g', "group", "NAME", SETTING_NAME, group, "", 0, 0, true,                         \
@@ -74,23 +75,22 @@ enum setting_kind {
 	        "refused, unless it comes with credentials: a web page of anybody can have a "     \
 	        "name of its own lead here.")                                                      \
 	SETTING('o', "on-demand", "yes|no", SETTING_YES_NO, on_demand, "yes", 0, 1, true,          \
-	        "yes or no",                                                                       \
-	        "Put probes into a process while somebody asks for its heap (default yes)",        \
+	        "yes or no", "Put probes into a process while somebody asks for its heap",         \
 	        "With no, /heap answers only for processes that sample their own allocations.")    \
 	SETTING('t', "max-seconds", "N", SETTING_NUMBER, max_seconds, "600", 1,                    \
 	        MAX_CAPTURE_SECONDS, true, "an integer from 1 to 600",                             \
-	        "The longest seconds= that is accepted (default 600)", "")                         \
+	        "The longest seconds= that is accepted", "")                                       \
 	SETTING('n', "max-requests", "N", SETTING_NUMBER, max_requests, "1024", 1,                 \
 	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
-	        "How many requests may be under way that are not answered at once (default 1024)", \
+	        "How many requests may be under way that are not answered at once",                \
 	        "One is under way until its answer is sent. One more is answered 503.")            \
 	SETTING('p', "max-client-requests", "N", SETTING_NUMBER, max_client_requests, "64", 1,     \
 	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
-	        "How many of these one address elsewhere may have (default 64)",                   \
+	        "How many of these one address elsewhere may have",                                \
 	        "One more is answered 429. An IPv6 address counts by its first 64 bits.")          \
 	SETTING('w', "answer-memory", "SIZE", SETTING_SIZE, answer_bytes, "64MiB", MIB, 4 * GIB,   \
 	        true, "a size from 1MiB to 4GiB, such as 64MiB",                                   \
-	        "How much memory answers may take while they are sent (default 64MiB)",            \
+	        "How much memory answers may take while they are sent",                            \
 	        "Equal requests at the same time share one answer, which counts once. What finds " \
 	        "no room is answered 503.")                                                        \
 	SETTING('v', "verbose", NULL, SETTING_SWITCH, verbose, "no", 0, 1, true, "yes or no",      \

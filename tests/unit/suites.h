@@ -52,6 +52,7 @@
 	SUITE(perf)            \
 	SUITE(server)          \
 	SUITE(config)          \
+	SUITE(settings)        \
 	SUITE(cfi)             \
 	SUITE(frame_section)   \
 	SUITE(ehframe)         \

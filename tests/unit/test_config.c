@@ -5,6 +5,7 @@
 #include "tests/unit/suites.h"
 
 #include "base/clock.h"
+#include "commands.h"
 #include "config.h"
 #include "settings.h"
 
@@ -341,6 +342,19 @@ START_TEST(texts_are_values)
 }
 END_TEST
 
+START_TEST(unknown_commands_are_told_the_known)
+{
+	_cleanup_(line_release) struct line line = line_of((const char *[]){"record"}, 1);
+	_cleanup_(config_release) struct config config = {0};
+	char why[256];
+
+	ck_assert_int_eq(config_load(line.argc, line.argv, &config, why), -EINVAL);
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		ck_assert_msg(strstr(why, commands[i].words) != NULL, "%s", why);
+	ck_assert_msg(strstr(why, " is accepted") != NULL, "%s", why);
+}
+END_TEST
+
 Suite *config_suite(void)
 {
 	Suite *suite = suite_create("config");
@@ -356,6 +370,7 @@ Suite *config_suite(void)
 	tcase_add_test(tests, the_command_line_wins);
 	tcase_add_test(tests, read_again);
 	tcase_add_test(tests, texts_are_values);
+	tcase_add_test(tests, unknown_commands_are_told_the_known);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

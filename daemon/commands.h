@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What can be typed besides the settings, once: the commands, and the options that are no settings.
+ * From these tables come what the command line accepts, --help, the manual pages, and what shells
+ * complete. Pure; any thread.
+ */
+#pragma once
+
+#include "config.h"
+
+/* COMMAND(command, words, help); `help`: what it does, without its period. */
+#define COMMANDS(COMMAND)                                                                        \
+	COMMAND(COMMAND_SERVE, "serve", "Profile this host and answer HTTP, until told to stop") \
+	COMMAND(COMMAND_CHECK, "config check", "Say what is wrong with the configuration file")  \
+	COMMAND(COMMAND_SHOW, "config show",                                                     \
+	        "Print all settings in the configuration file's syntax")                         \
+	COMMAND(COMMAND_DOCTOR, "doctor",                                                        \
+	        "Say what of this host can be used with these settings, and end with 1 where "   \
+	        "serve cannot work")
+
+enum { KEY_CONFIG = 'c', KEY_JSON = 'j' };
+
+/* OPTION(key, name, argument, help), as those of SETTINGS. */
+#define OPTIONS(OPTION)                                                                         \
+	OPTION(KEY_CONFIG, "config", "FILE", "Read settings from here instead of " CONFIG_FILE) \
+	OPTION(KEY_JSON, "json", NULL, "Of doctor: say it as JSON")
+
+struct command_text {
+	enum command command;
+	const char *words, *help; /* one blank between two words */
+};
+
+struct option_text {
+	int key; /* of its short option, where it is a character */
+	const char *name, *argument, *help;
+};
+
+#define COMMAND(...) +1
+enum { COMMAND_COUNT = 0 COMMANDS(COMMAND) };
+#undef COMMAND
+#define OPTION(...) +1
+/* And --help, --usage and --version, which argp adds. */
+enum { OPTION_COUNT = 3 OPTIONS(OPTION) };
+#undef OPTION
+
+extern const struct command_text commands[COMMAND_COUNT];
+extern const struct option_text options_apart[OPTION_COUNT];
