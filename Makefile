@@ -6,10 +6,12 @@
 #   WERROR=1                warnings are errors (what CI uses)
 #   SAN=address,undefined   sanitizers, in a build folder of their own
 #   LISTEN= FREQ=           what `make run` uses
+#   PREFIX= DESTDIR=        where `make install` puts things, and ZSH_COMPLETIONS= those of zsh
 
 VERSION := 0.1.0
 PREFIX  ?= /usr
 DESTDIR ?=
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/$(if $(wildcard /etc/debian_version),vendor-completions,site-functions)
 LISTEN  ?= 127.0.0.1:9090
 FREQ    ?= 99
 
@@ -59,6 +61,11 @@ WORKLOADS     = $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
                   $(filter-out %/levels.cc,$(wildcard tests/workloads/*.cc))) \
                 $(STACKS_OTHER:%=$(BUILD)/workloads/%) $(HEAP_OTHER:%=$(BUILD)/workloads/%) $(BUILD)/workloads/victim_plugin.so $(NAMES_OTHER)
 
+# What is written from the tables of settings and commands: packaging/X.in is the template of X.
+TEXTS_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard packaging/texts/*.c))
+TEXTS_MADE   := $(patsubst %.in,$(BUILD)/%,$(wildcard packaging/*.in))
+MANUAL       := $(notdir $(filter %.1 %.5 %.8,$(TEXTS_MADE)))
+
 HEAP_BENCH    = $(addprefix $(BUILD)/tests/bench/,preload heap_mixed heap_map)
 
 .DEFAULT_GOAL := build
@@ -71,6 +78,13 @@ help: ## list the targets
 
 .PHONY: build
 build: $(BUILD)/profd $(BUILD)/libprofd-heap.so ## build/profd, the one binary, and the library for heap profiles
+
+.PHONY: docs
+docs: $(TEXTS_MADE) ## manual pages, completions and the sample file, in build/packaging
+
+.PHONY: readme
+readme: $(BUILD)/packaging/README.md ## write the table of settings into README.md
+	$(Q)cmp -s $< README.md || cp $< README.md
 
 .PHONY: deps
 deps: ## install what is missing with apt or dnf; asks nothing
@@ -103,7 +117,7 @@ test-preload: $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload/,prel
 oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a live process with libdw's
 
 .PHONY: test-system
-test-system: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(WORKLOADS) ## the daemon, workloads of known truth, and the readers' own tools; root
+test-system: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(WORKLOADS) $(TEXTS_MADE) ## the daemon, workloads of known truth, and the readers' own tools; root
 	$(Q)BUILD=$(BUILD) python3 tests/system/run.py
 
 .PHONY: test-web
@@ -160,11 +174,16 @@ format: ## clang-format every C file
 	$(Q)git ls-files '*.c' '*.h' '*.cc' | xargs clang-format -i
 
 .PHONY: install
-install: $(BUILD)/profd $(BUILD)/libprofd-heap.so ## install below DESTDIR
+install: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(TEXTS_MADE) ## install below DESTDIR
 	install -D -m 755 $(BUILD)/profd $(DESTDIR)$(PREFIX)/sbin/profd
 	install -D -m 755 $(BUILD)/libprofd-heap.so $(DESTDIR)$(PREFIX)/lib/profd/libprofd-heap.so
 	install -D -m 644 systemd/profd.service $(DESTDIR)$(PREFIX)/lib/systemd/system/profd.service
-	install -D -m 644 packaging/profd.8 $(DESTDIR)$(PREFIX)/share/man/man8/profd.8
+	for page in $(MANUAL); do \
+		install -D -m 644 $(BUILD)/packaging/$$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page || exit; done
+	install -D -m 644 $(BUILD)/packaging/profd.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/profd
+	install -D -m 644 $(BUILD)/packaging/profd.zsh $(DESTDIR)$(ZSH_COMPLETIONS)/_profd
+	install -D -m 644 $(BUILD)/packaging/profd.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/profd.fish
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/profd README.md $(BUILD)/packaging/profd.conf
 
 .PHONY: clean
 clean: ## remove every build folder
@@ -211,6 +230,18 @@ $(BUILD)/web/files.o: $(BUILD)/web/files.c daemon/http/page.h
 $(BUILD)/profd: $(DAEMON_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
+
+# ---- what people read ------------------------------------------------------------------------------------
+$(BUILD)/packaging/texts/texts: $(TEXTS_OBJ) $(LIBRARY_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
+
+$(BUILD)/packaging/%: packaging/%.in $(BUILD)/packaging/texts/texts
+	$(call say,TEXT,$@)
+	$(Q)$(BUILD)/packaging/texts/texts < $< > $@
+
+$(BUILD)/packaging/README.md: README.md $(BUILD)/packaging/texts/texts
+	$(Q)$(BUILD)/packaging/texts/texts < $< > $@
 
 # ---- the library for heap profiles, which goes into other programs -----------------------------------------
 # By flags of its own: no sanitizer, which would want to be the allocator itself; and semantic

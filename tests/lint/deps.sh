@@ -22,7 +22,8 @@ debian_packages()
 		binutils dwz gfortran debuginfod libc6-dbg util-linux \
 		python3-numpy libopenblas0-pthread python3-greenlet python3-gevent \
 		libjemalloc2 libgoogle-perftools-dev libmimalloc-dev \
-		chromium python3-venv fonts-dejavu-core
+		chromium python3-venv fonts-dejavu-core \
+		man-db mandoc zsh fish
 	has bpftool || { is_ubuntu && echo linux-tools-common linux-tools-generic || echo bpftool; }
 	has go || echo golang-go
 	has promtool || echo prometheus
@@ -41,7 +42,8 @@ fedora_packages()
 		iproute ca-certificates git-core clang-tools-extra cppcheck ShellCheck libasan libubsan \
 		glibc-static musl-gcc binutils dwz gcc-gfortran elfutils-debuginfod glibc-debuginfo util-linux \
 		python3-numpy python3-greenlet python3-gevent jemalloc gperftools-libs mimalloc \
-		chromium dejavu-sans-fonts
+		chromium dejavu-sans-fonts \
+		man-db mandoc zsh fish
 	has bpftool || echo bpftool
 	has go || echo golang
 	has promtool || echo golang-github-prometheus

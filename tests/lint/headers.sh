@@ -25,5 +25,5 @@ while read -r header; do
 			failed=1
 		fi
 	done
-done < <(find bpf daemon tests -name '*.h' | sort)
+done < <(find bpf daemon packaging tests -name '*.h' | sort)
 exit $failed
