@@ -12,6 +12,8 @@ VERSION := 0.1.0
 PREFIX  ?= /usr
 DESTDIR ?=
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/$(if $(wildcard /etc/debian_version),vendor-completions,site-functions)
+SBIN_DIR ?= $(PREFIX)/sbin
+UNIT_DIR ?= $(PREFIX)/lib/systemd/system
 LISTEN  ?= 127.0.0.1:9090
 FREQ    ?= 99
 
@@ -32,7 +34,7 @@ PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
 PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -liberty -lZydis -lm
 CFLAGS    ?= -g
 ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DPROFD_VERSION='"$(VERSION)"' $(OPTIMIZE) -fstack-protector-strong \
-             $(WARNINGS) -Idaemon -I. -isystem $(BUILD) $(PKG_CFLAGS) $(CFLAGS)
+             $(WARNINGS) -Idaemon -I. -isystem $(BUILD) $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
              $(if $(WERROR),-Werror) -I. $(shell pkg-config --cflags libbpf)
 
@@ -174,16 +176,42 @@ format: ## clang-format every C file
 	$(Q)git ls-files '*.c' '*.h' '*.cc' | xargs clang-format -i
 
 .PHONY: install
-install: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(TEXTS_MADE) ## install below DESTDIR
-	install -D -m 755 $(BUILD)/profd $(DESTDIR)$(PREFIX)/sbin/profd
+install: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(TEXTS_MADE) $(BUILD)/packaging/packaged.conf ## install below DESTDIR
+	install -D -m 755 $(BUILD)/profd $(DESTDIR)$(SBIN_DIR)/profd
 	install -D -m 755 $(BUILD)/libprofd-heap.so $(DESTDIR)$(PREFIX)/lib/profd/libprofd-heap.so
-	install -D -m 644 systemd/profd.service $(DESTDIR)$(PREFIX)/lib/systemd/system/profd.service
+	install -D -m 644 systemd/profd.service $(DESTDIR)$(UNIT_DIR)/profd.service
+	install -D -m 644 systemd/profd.socket $(DESTDIR)$(UNIT_DIR)/profd.socket
+	install -D -m 644 systemd/profd.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/profd.conf
+	# Settings that are there already are somebody's.
+	test -e $(DESTDIR)/etc/profd/profd.conf || \
+		install -D -m 644 $(BUILD)/packaging/packaged.conf $(DESTDIR)/etc/profd/profd.conf
 	for page in $(MANUAL); do \
 		install -D -m 644 $(BUILD)/packaging/$$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$page || exit; done
 	install -D -m 644 $(BUILD)/packaging/profd.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/profd
 	install -D -m 644 $(BUILD)/packaging/profd.zsh $(DESTDIR)$(ZSH_COMPLETIONS)/_profd
 	install -D -m 644 $(BUILD)/packaging/profd.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/profd.fish
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/profd README.md $(BUILD)/packaging/profd.conf
+
+.PHONY: dist
+dist: ## the sources as build/profd-VERSION.tar.xz
+	$(Q)packaging/dist.sh $(VERSION) $(BUILD)/profd-$(VERSION).tar.xz
+
+.PHONY: deb
+deb: ## build/profd_VERSION_ARCH.deb
+	$(Q)CC="$(CC)" packaging/deb.sh $(VERSION) $(BUILD)
+
+.PHONY: rpm
+rpm: ## build/profd-VERSION-1.ARCH.rpm
+	$(Q)CC="$(CC)" packaging/rpm.sh $(VERSION) $(BUILD)
+
+.PHONY: deps-package
+deps-package: deps ## install what is missing for test-package
+	$(Q)tests/lint/deps.sh package
+
+.PHONY: test-package
+test-package: deps-package ## the .deb in a machine of its own, under its systemd: install, use, upgrade, purge; root
+	$(Q)$(MAKE) --no-print-directory deb
+	$(Q)BUILD=$(BUILD) VERSION=$(VERSION) python3 tests/package/run.py
 
 .PHONY: clean
 clean: ## remove every build folder
@@ -229,7 +257,10 @@ $(BUILD)/web/files.o: $(BUILD)/web/files.c daemon/http/page.h
 
 $(BUILD)/profd: $(DAEMON_OBJ)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
+	$(Q)$(CC) $(OPTIMIZE) $(LDFLAGS) -o $@ $^ $(PKG_LIBS)
+
+$(BUILD)/packaging/packaged.conf: $(BUILD)/packaging/profd.conf packaging/packaged_conf.sh
+	$(Q)packaging/packaged_conf.sh $< > $@
 
 # ---- what people read ------------------------------------------------------------------------------------
 $(BUILD)/packaging/texts/texts: $(TEXTS_OBJ) $(LIBRARY_OBJ)
@@ -405,4 +436,4 @@ fuzz-run-%:
 	$(Q)mkdir -p $(FUZZ_BUILD)/corpus/$* && $(FUZZ_BUILD)/fuzz/$* -max_total_time=$(or $(FUZZ_SECONDS),60) \
 		-print_final_stats=1 $(FUZZ_BUILD)/corpus/$* $(wildcard tests/fuzz/corpus/$*)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/package -prune -o -name '*.d' -print 2>/dev/null)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Installs what building and testing profd needs and is missing, with apt-get or dnf. Asks nothing,
-# says nothing when all is there, and is then fast enough to run before every `make test`.
+# deps.sh [package]: installs what building and testing profd needs and is missing, or what making and
+# testing packages of it needs beside that, with apt-get or dnf. Asks nothing, says nothing when all is
+# there, and is then fast enough to run before every `make test`.
 set -euo pipefail
 
 has()
@@ -29,6 +30,12 @@ debian_packages()
 	has promtool || echo prometheus
 }
 
+# Packages of both kinds can be made here; the one that is tested is Debian's.
+debian_packages_package()
+{
+	echo debhelper debootstrap dpkg-dev lintian rpm rpmlint systemd-container
+}
+
 is_ubuntu()
 {
 	grep -qs '^ID=ubuntu' /etc/os-release
@@ -49,11 +56,16 @@ fedora_packages()
 	has promtool || echo golang-github-prometheus
 }
 
+fedora_packages_package()
+{
+	echo rpm-build rpmlint systemd-rpm-macros
+}
+
 # ---- which of them are missing ---------------------------------------------------------------------------
 debian_missing()
 {
 	local wanted
-	wanted=$(debian_packages)
+	wanted=$("debian_packages$purpose")
 	# A package dpkg has never heard of is an error to it and missing to us; libclang-rt carries
 	# the version of the distribution's clang, so any version of it will do.
 	# shellcheck disable=SC2086
@@ -71,7 +83,7 @@ debian_missing()
 fedora_missing()
 {
 	# shellcheck disable=SC2046
-	{ rpm -q --qf '' --whatprovides $(fedora_packages) 2>/dev/null || true; } |
+	{ rpm -q --qf '' --whatprovides $("fedora_packages$purpose") 2>/dev/null || true; } |
 		sed -n 's/^no package provides //p'
 }
 
@@ -106,6 +118,7 @@ debian_install()
 }
 
 # ---- main ------------------------------------------------------------------------------------------------
+purpose=${1:+_$1}
 if has apt-get; then
 	missing=$(debian_missing)
 	install=debian_install

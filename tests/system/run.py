@@ -53,6 +53,18 @@ def missing():
     return None
 
 
+def run(suite):
+    """Runs it and prints the summary; the exit status."""
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(suite)
+    failed = len(result.failures) + len(result.errors) + len(result.skipped)
+    failed += len(result.unexpectedSuccesses) + len(result.expectedFailures)
+    passed = max(result.testsRun - failed, 0)
+    if passed + failed == 0:
+        failed = 1
+    print(f"{passed} passed, {failed} failed")
+    return 0 if failed == 0 else 1
+
+
 def main():
     why = missing()
     if why:
@@ -64,16 +76,9 @@ def main():
     else:
         suite = loader.discover(HERE, pattern="test_*.py")
     try:
-        result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(suite)
+        return run(suite)
     finally:
         daemon.stop_shared()
-    failed = len(result.failures) + len(result.errors) + len(result.skipped)
-    failed += len(result.unexpectedSuccesses) + len(result.expectedFailures)
-    passed = max(result.testsRun - failed, 0)
-    if passed + failed == 0:
-        failed = 1
-    print(f"{passed} passed, {failed} failed")
-    return 0 if failed == 0 else 1
 
 
 if __name__ == "__main__":

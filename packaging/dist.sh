@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# packaging/dist.sh VERSION FILE: the sources as FILE, a .tar.xz that unpacks into profd-VERSION/. Two
+# runs over the same sources make the same file: names are sorted, and owner and times are not the builder's.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# What git knows or would add; without git, what was unpacked, less what was built.
+sources()
+{
+	if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+		git ls-files -z --cached --others --exclude-standard
+	else
+		find . -name 'build*' -prune -o -name __pycache__ -prune -o \( -type f -o -type l \) -printf '%P\0'
+	fi | sort -zu | while read -rd '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done
+}
+
+version=$1 file=$2
+mkdir -p "$(dirname "$file")"
+sources | tar -c --null -T - --transform "s,^,profd-$version/," --owner=0 --group=0 --numeric-owner \
+	--mtime "@$(packaging/epoch.sh)" | xz -T1 >"$file"

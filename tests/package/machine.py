@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""A Debian machine for the package: a tree made by debootstrap, booted by systemd-nspawn under its own systemd.
+
+The tree is made once and kept in the build folder; each machine runs on a copy, without a network but its
+loopback, and leaves nothing behind. A container has profd's capabilities and system calls only when told so, and
+sees /proc/kallsyms only when it may write to /proc.
+
+It has process IDs of its own, while BPF programs see those of the host. So a profile made in it has samples and names
+of the kernel, but the names of processes only by chance.
+"""
+
+import contextlib
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+from daemon import BUILD
+
+SUITE = "bookworm"
+PACKAGES = "systemd,systemd-sysv,dbus,curl,procps"
+WORK = os.path.join(BUILD, "package")
+BASE = os.path.join(WORK, "root")
+VERSION = os.environ["VERSION"]
+BOOT_SECONDS = 120
+REBOOT = 133  # how systemd-nspawn ends when it is to be started again
+COMMAND_SECONDS = 300
+
+ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+
+
+def run(*words, timeout=COMMAND_SECONDS, check=True, **options):
+    """The command's output; with check, what it said is the message of its failure."""
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False, **options)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{' '.join(words)}: {done.returncode}\n{done.stdout.decode()}{done.stderr.decode()}")
+    return done
+
+
+def package():
+    """The .deb under test."""
+    architecture = run("dpkg", "--print-architecture").stdout.decode().strip()
+    return os.path.join(BUILD, f"profd_{VERSION}_{architecture}.deb")
+
+
+def base_tree():
+    """The tree that machines are copied from, with what the package depends on downloaded."""
+    if not os.path.exists(os.path.join(BASE, "root")):
+        scratch = BASE + ".new"
+        shutil.rmtree(scratch, ignore_errors=True)
+        print(f"making {BASE}", flush=True)
+        run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", SUITE, scratch, timeout=1800)
+        os.rename(scratch, BASE)
+    inside = "/root/profd.deb"
+    shutil.copy(package(), BASE + inside)
+    run("chroot", BASE, "apt-get", "-y", "--download-only", "--no-install-recommends", "install", inside, env=ENVIRONMENT)
+    return BASE
+
+
+def control_groups():
+    """The mount points of systemd's hierarchies: cgroup2's, and on older hosts that of its own."""
+    with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
+        for line in mounts:
+            fields = line.split()
+            kind, options = fields[fields.index("-") + 1], fields[-1]
+            if kind == "cgroup2" or (kind == "cgroup" and "name=systemd" in options):
+                yield fields[4]
+
+
+class Machine:
+    """A machine that has booted; use it in a with statement."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="profd-machine-", dir=WORK)
+        self.root = os.path.join(self.folder, "root")
+        self.name = os.path.basename(self.folder).replace("_", "-")
+        self.groups = [os.path.join(mount, self.name) for mount in control_groups()]
+        self.process = self.leader = None
+        self.log_path = os.path.join(self.folder, "console.log")
+        self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            self.notify.bind(os.path.join(self.folder, "notify"))
+            for group in self.groups:
+                os.mkdir(group)
+            run("cp", "-a", "--reflink=auto", base_tree(), self.root)
+            self.boot()
+        except BaseException:
+            self.stop()
+            raise
+
+    def boot(self):
+        argv = ["systemd-nspawn", "--quiet", "--boot", f"--directory={self.root}", f"--machine={self.name}", "--register=no",
+                "--keep-unit", "--private-network", "--console=pipe", "--notify-ready=yes",
+                "--capability=CAP_BPF,CAP_PERFMON,CAP_SYSLOG,CAP_CHECKPOINT_RESTORE",
+                "--system-call-filter=bpf perf_event_open"]
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=self.enter_groups,
+                env={**ENVIRONMENT, "NOTIFY_SOCKET": self.notify.getsockname(), "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "1"})
+        self.wait_booted()
+
+    def enter_groups(self):
+        """Machines beside each other must not share a group: each systemd believes it is all of it."""
+        for group in self.groups:
+            with open(os.path.join(group, "cgroup.procs"), "w", encoding="ascii") as procs:
+                procs.write("0")
+
+    def wait_booted(self):
+        """Until systemd-nspawn says that the systemd in it has started everything; it also says which process that is."""
+        end = time.monotonic() + BOOT_SECONDS
+        while True:
+            ready, _, _ = select.select([self.notify], [], [], max(end - time.monotonic(), 0))
+            if not ready:
+                with open(self.log_path, encoding="utf-8", errors="replace") as log:
+                    raise AssertionError(f"not booted after {BOOT_SECONDS} s: {log.read()[-4000:]}")
+            message = self.notify.recv(65536).decode()
+            found = re.search(r"^X_NSPAWN_LEADER_PID=(\d+)$", message, re.M)
+            if found:
+                self.leader = int(found.group(1))
+            if re.search(r"^READY=1$", message, re.M):
+                return
+
+    def run(self, *words, user="root", **options):
+        """A command in the machine."""
+        as_user = ("runuser", "-u", user, "--") if user != "root" else ()
+        return run("nsenter", "-t", str(self.leader), "-a", "--", *as_user, *words, env=ENVIRONMENT, **options)
+
+    def text(self, *words, **options):
+        return self.run(*words, **options).stdout.decode().strip()
+
+    def put(self, source, path):
+        shutil.copy(source, self.root + path)
+
+    def write(self, path, text, mode="w"):
+        with open(self.root + path, mode, encoding="utf-8") as file:
+            file.write(text)
+
+    def read(self, path):
+        with open(self.root + path, encoding="utf-8") as file:
+            return file.read()
+
+    def read_process(self, pid, name):
+        return self.text("cat", f"/proc/{pid}/{name}")
+
+    def install(self, deb, path="/root/install.deb"):
+        self.put(deb, path)
+        self.run("apt-get", "-y", "--no-install-recommends", "install", path)
+
+    def unit(self, *names, unit="profd.service"):
+        """Properties of a unit, in the order asked for."""
+        shown = self.text("systemctl", "show", unit, *(f"--property={name}" for name in names))
+        values = dict(line.split("=", 1) for line in shown.splitlines())
+        return [values[name] for name in names]
+
+    def reboot(self):
+        self.run("systemctl", "reboot", check=False)
+        code = self.process.wait(BOOT_SECONDS)
+        if code != REBOOT:
+            raise AssertionError(f"systemd-nspawn ended with {code}")
+        self.boot()
+
+    def stop(self):
+        """Ends it at once: nothing in it is worth an orderly end."""
+        if self.process is not None:
+            if self.process.poll() is None and self.leader:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self.leader, signal.SIGKILL)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.notify.close()
+        for group in self.groups:
+            for folder, _, _ in os.walk(group, topdown=False):
+                with contextlib.suppress(FileNotFoundError):
+                    os.rmdir(folder)
+        shutil.rmtree(self.folder)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.stop()

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Runs the tests of the package: all of them, or those named (files, classes, tests).
+
+  make test-package
+  BUILD=build VERSION=0.1.0 python3 tests/package/run.py test_package.Installed.test_reload
+
+Needs root. A skipped test counts as failed. The last line is the summary.
+"""
+
+import os
+import shutil
+import signal
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# In this order: the `run` to import is that of the system tests.
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), "system"), HERE]
+sys.dont_write_bytecode = True
+
+import machine  # noqa: E402
+from run import run  # noqa: E402
+
+
+def missing():
+    """Why the tests cannot run here, or None."""
+    if os.geteuid() != 0:
+        return "the tests of the package need root: sudo make test-package"
+    for tool in ("debootstrap", "systemd-nspawn", "dpkg-deb", "lintian", "nsenter"):
+        if shutil.which(tool) is None:
+            return f"{tool} is missing: make deps-package"
+    if not os.path.exists(machine.package()):
+        return f"{machine.package()} is missing: make deb"
+    return None
+
+
+def main():
+    why = missing()
+    if why:
+        print(why, file=sys.stderr)
+        return 1
+    # An exception, not an end: what runs is taken down and removed.
+    signal.signal(signal.SIGTERM, lambda *unused: sys.exit(1))
+    loader = unittest.TestLoader()
+    if len(sys.argv) > 1:
+        return run(loader.loadTestsFromNames(sys.argv[1:]))
+    return run(loader.discover(HERE, pattern="test_*.py"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
