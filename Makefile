@@ -179,8 +179,7 @@ format: ## clang-format every C file
 install: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(TEXTS_MADE) $(BUILD)/packaging/packaged.conf ## install below DESTDIR
 	install -D -m 755 $(BUILD)/profd $(DESTDIR)$(SBIN_DIR)/profd
 	install -D -m 755 $(BUILD)/libprofd-heap.so $(DESTDIR)$(PREFIX)/lib/profd/libprofd-heap.so
-	install -D -m 644 systemd/profd.service $(DESTDIR)$(UNIT_DIR)/profd.service
-	install -D -m 644 systemd/profd.socket $(DESTDIR)$(UNIT_DIR)/profd.socket
+	install -D -m 644 -t $(DESTDIR)$(UNIT_DIR) $(wildcard systemd/*.service systemd/*.socket)
 	install -D -m 644 systemd/profd.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/profd.conf
 	# Settings that are there already are somebody's.
 	test -e $(DESTDIR)/etc/profd/profd.conf || \

@@ -12,7 +12,7 @@ sources()
 	if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
 		git ls-files -z --cached --others --exclude-standard
 	else
-		find . -name 'build*' -prune -o -name __pycache__ -prune -o \( -type f -o -type l \) -printf '%P\0'
+		find . -path ./build -prune -o -path './build-*' -prune -o -name __pycache__ -prune -o \( -type f -o -type l \) -printf '%P\0'
 	fi | sort -zu | while read -rd '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done
 }
 

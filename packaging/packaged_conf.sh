@@ -6,7 +6,8 @@
 set -euo pipefail
 
 settings='listen = unix:/run/profd/profd.sock
-listen = 127.0.0.1:9090'
+listen = 127.0.0.1:9090
+group = profd'
 
 awk -v settings="$settings" '
 BEGIN {

@@ -21,6 +21,7 @@ import tempfile
 import time
 
 from daemon import BUILD
+from heap_runs import until
 
 SUITE = "bookworm"
 PACKAGES = "systemd,systemd-sysv,dbus,curl,procps"
@@ -80,11 +81,9 @@ class Machine:
         self.root = os.path.join(self.folder, "root")
         self.name = os.path.basename(self.folder).replace("_", "-")
         self.groups = [os.path.join(mount, self.name) for mount in control_groups()]
-        self.process = self.leader = None
+        self.process = None
         self.log_path = os.path.join(self.folder, "console.log")
-        self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
-            self.notify.bind(os.path.join(self.folder, "notify"))
             for group in self.groups:
                 os.mkdir(group)
             run("cp", "-a", "--reflink=auto", base_tree(), self.root)
@@ -98,11 +97,14 @@ class Machine:
                 "--keep-unit", "--private-network", "--console=pipe", "--notify-ready=yes",
                 "--capability=CAP_BPF,CAP_PERFMON,CAP_SYSLOG,CAP_CHECKPOINT_RESTORE",
                 "--system-call-filter=bpf perf_event_open"]
-        with open(self.log_path, "ab") as log:
+        # A socket for each boot: systemd says that it is ready after each reload as well.
+        address = os.path.join(self.folder, f"notify-{time.monotonic_ns()}")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify, open(self.log_path, "ab") as log:
+            notify.bind(address)
             self.process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=self.enter_groups,
-                env={**ENVIRONMENT, "NOTIFY_SOCKET": self.notify.getsockname(), "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "1"})
-        self.wait_booted()
+                env={**ENVIRONMENT, "NOTIFY_SOCKET": address, "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "1"})
+            self.leader = self.wait_booted(notify)
 
     def enter_groups(self):
         """Machines beside each other must not share a group: each systemd believes it is all of it."""
@@ -110,20 +112,20 @@ class Machine:
             with open(os.path.join(group, "cgroup.procs"), "w", encoding="ascii") as procs:
                 procs.write("0")
 
-    def wait_booted(self):
+    def wait_booted(self, notify):
         """Until systemd-nspawn says that the systemd in it has started everything; it also says which process that is."""
         end = time.monotonic() + BOOT_SECONDS
-        while True:
-            ready, _, _ = select.select([self.notify], [], [], max(end - time.monotonic(), 0))
+        said = ""
+        while not re.search(r"^READY=1$", said, re.M):
+            ready, _, _ = select.select([notify], [], [], max(end - time.monotonic(), 0))
             if not ready:
-                with open(self.log_path, encoding="utf-8", errors="replace") as log:
-                    raise AssertionError(f"not booted after {BOOT_SECONDS} s: {log.read()[-4000:]}")
-            message = self.notify.recv(65536).decode()
-            found = re.search(r"^X_NSPAWN_LEADER_PID=(\d+)$", message, re.M)
-            if found:
-                self.leader = int(found.group(1))
-            if re.search(r"^READY=1$", message, re.M):
-                return
+                raise AssertionError(f"not booted after {BOOT_SECONDS} s: {self.console()[-4000:]}")
+            said += notify.recv(65536).decode() + "\n"
+        return int(re.search(r"^X_NSPAWN_LEADER_PID=(\d+)$", said, re.M).group(1))
+
+    def console(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as log:
+            return log.read()
 
     def run(self, *words, user="root", **options):
         """A command in the machine."""
@@ -164,22 +166,29 @@ class Machine:
             raise AssertionError(f"systemd-nspawn ended with {code}")
         self.boot()
 
+    def members(self):
+        """The machine's processes."""
+        for group in self.groups:
+            for folder, _, _ in os.walk(group):
+                # It may be on its way down.
+                with contextlib.suppress(FileNotFoundError), \
+                        open(os.path.join(folder, "cgroup.procs"), encoding="ascii") as procs:
+                    yield from map(int, procs.read().split())
+
+    def kill(self):
+        for pid in self.members():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return not any(self.members())
+
     def stop(self):
         """Ends it at once: nothing in it is worth an orderly end."""
+        until(self.kill)
         if self.process is not None:
-            if self.process.poll() is None and self.leader:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self.leader, signal.SIGKILL)
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-        self.notify.close()
+            self.process.wait(BOOT_SECONDS)
         for group in self.groups:
             for folder, _, _ in os.walk(group, topdown=False):
-                with contextlib.suppress(FileNotFoundError):
-                    os.rmdir(folder)
+                os.rmdir(folder)
         shutil.rmtree(self.folder)
 
     def __enter__(self):
