@@ -73,16 +73,25 @@ def control_groups():
                 yield fields[4]
 
 
+running = []  # machines; what is interrupted leaves them to stop_all()
+
+
+def stop_all():
+    for machine in list(running):
+        machine.stop()
+
+
 class Machine:
-    """A machine that has booted; use it in a with statement."""
+    """A machine that has booted, until stop()."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="profd-machine-", dir=WORK)
         self.root = os.path.join(self.folder, "root")
-        self.name = os.path.basename(self.folder).replace("_", "-")
+        self.name = os.path.basename(self.folder).replace("_", "-")  # a host name has no "_"
         self.groups = [os.path.join(mount, self.name) for mount in control_groups()]
         self.process = None
         self.log_path = os.path.join(self.folder, "console.log")
+        running.append(self)
         try:
             for group in self.groups:
                 os.mkdir(group)
@@ -188,11 +197,7 @@ class Machine:
             self.process.wait(BOOT_SECONDS)
         for group in self.groups:
             for folder, _, _ in os.walk(group, topdown=False):
-                os.rmdir(folder)
+                with contextlib.suppress(FileNotFoundError):
+                    os.rmdir(folder)
         shutil.rmtree(self.folder)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *unused):
-        self.stop()
+        running.remove(self)

@@ -40,12 +40,17 @@ def main():
     if why:
         print(why, file=sys.stderr)
         return 1
-    # An exception, not an end: what runs is taken down and removed.
-    signal.signal(signal.SIGTERM, lambda *unused: sys.exit(1))
+    # As an interrupt is: an exception, after which machines are still stopped.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     loader = unittest.TestLoader()
     if len(sys.argv) > 1:
-        return run(loader.loadTestsFromNames(sys.argv[1:]))
-    return run(loader.discover(HERE, pattern="test_*.py"))
+        suite = loader.loadTestsFromNames(sys.argv[1:])
+    else:
+        suite = loader.discover(HERE, pattern="test_*.py")
+    try:
+        return run(suite)
+    finally:
+        machine.stop_all()
 
 
 if __name__ == "__main__":
