@@ -73,7 +73,10 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
 	int cpu_count = libbpf_num_possible_cpus();
 	/* Said by name, or libbpf 1.1 looks for what this kernel lacks among its modules as
 	 * well, and fails without CAP_SYS_ADMIN. */
-	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = BPF_BTF_FILE);
+	const struct bpf_object_open_opts options = {
+		.sz = sizeof(options),
+		.btf_custom_path = BPF_BTF_FILE,
+	};
 
 	libbpf_set_print(keep_quiet);
 	if (bpf_find_btf()) {
