@@ -16,8 +16,8 @@ from daemon import CPUS, HZ, Daemon
 # Told four times in it, and drains come once a second.
 WATCHDOG_SECONDS = 8
 GAP = WATCHDOG_SECONDS / 4
-# A drain's turn and a loaded machine's delay.
-LATE = 1.7
+# A drain's turn, and what a loaded machine may add.
+TURN, LATE = 1, 20
 
 
 class Manager:
@@ -100,7 +100,7 @@ class Service(unittest.TestCase):
         for _ in range(2):
             self.assertTrue(manager.hear_of("WATCHDOG"))
         took = time.monotonic() - begin
-        self.assertTrue(2 * GAP - LATE < took < 2 * GAP + 2 * LATE, took)
+        self.assertTrue(2 * GAP - TURN < took < 2 * GAP + LATE, took)
 
     def test_the_watchdog_hears_nothing_when_nothing_is_drained(self):
         manager = Manager(self.running)
@@ -109,27 +109,28 @@ class Service(unittest.TestCase):
         errors = "profd_drain_errors_total"
         before = manager.daemon.metrics()[errors]
         manager.forget()
-        self.assertIsNone(manager.hear_of("WATCHDOG", GAP + LATE))
+        self.assertIsNone(manager.hear_of("WATCHDOG", GAP + 2 * TURN))
         # And yet the loop turns, its timers tick, and it answers.
         self.assertGreater(manager.daemon.metrics()[errors], before)
         self.assertTrue(manager.daemon.alive())
 
-    def freeze(self, daemon):
+    def freeze(self, profd):
         """The kernel lets nobody write to a map any more: a drain fails. Only counters are named so."""
         listed = subprocess.run(["bpftool", "-j", "map", "list"], check=True, capture_output=True).stdout
-        ids = [entry["id"] for entry in json.loads(listed)
-               if entry["id"] in daemon.bpf_ids()["map"] and entry.get("name") == "counters"]
+        own = profd.bpf_ids()["map"]
+        ids = [entry["id"] for entry in json.loads(listed) if entry["id"] in own and entry.get("name") == "counters"]
         self.assertEqual(len(ids), 1)
         subprocess.run(["bpftool", "map", "freeze", "id", str(ids[0])], check=True)
 
     def test_the_watchdog_hears_of_it_right_after_a_stop(self):
         manager = Manager(self.running)
         self.assertTrue(manager.hear_of("WATCHDOG"))
+        self.running.callback(os.kill, manager.daemon.pid, signal.SIGCONT)
         os.kill(manager.daemon.pid, signal.SIGSTOP)
-        with open(f"/proc/{manager.daemon.pid}/status", encoding="ascii") as status:
-            self.assertRegex(status.read(), r"State:\s+T")
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(manager.daemon.pid, os.WUNTRACED)[1]))
+        manager.forget()
         # Longer than the time between two messages, so that one is overdue.
-        self.assertIsNone(manager.hear_of("WATCHDOG", GAP + LATE))
+        self.assertIsNone(manager.hear_of("WATCHDOG", GAP + TURN))
         os.kill(manager.daemon.pid, signal.SIGCONT)
         self.assertTrue(manager.hear_of("WATCHDOG", LATE))
 
