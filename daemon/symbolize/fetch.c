@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -48,11 +49,13 @@ struct library {
 	__typeof__(debuginfod_end) *end;
 	__typeof__(debuginfod_find_debuginfo) *find_debuginfo;
 	__typeof__(debuginfod_set_progressfn) *set_progressfn;
+	__typeof__(debuginfod_set_verbose_fd) *set_verbose_fd;
 };
 
 struct fetch {
 	struct library library;
 	debuginfod_client *client; /* the thread's */
+	int nowhere;               /* what it would tell people */
 	pthread_t thread;
 	pthread_mutex_t lock; /* everything below */
 	pthread_cond_t changed;
@@ -77,6 +80,7 @@ static int load(struct library *library)
 	FUNCTION(end)
 	FUNCTION(find_debuginfo)
 	FUNCTION(set_progressfn)
+	FUNCTION(set_verbose_fd)
 #undef FUNCTION
 	return 0;
 }
@@ -168,6 +172,11 @@ static int start(struct fetch *fetch)
 	fetch->client = fetch->library.begin();
 	if (!fetch->client)
 		return -ENOMEM;
+	/* Version 0.188 prints, told to or not, that there is a limit of size. Printing to no file
+	 * at all costs 8 KiB, which glibc does not give back, each time. */
+	fetch->nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (fetch->nowhere >= 0)
+		fetch->library.set_verbose_fd(fetch->client, fetch->nowhere);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&fetch->changed, &attributes);
@@ -193,6 +202,7 @@ static void release(struct fetch *fetch)
 	}
 	if (fetch->client)
 		fetch->library.end(fetch->client);
+	closep(&fetch->nowhere);
 	/* The library stays: what it is made of was never meant to be unloaded. */
 	free(fetch);
 }
@@ -204,6 +214,7 @@ int fetch_new(const char *servers, struct fetch **ret_fetch)
 
 	if (!fetch)
 		return -ENOMEM;
+	fetch->nowhere = -1;
 	configure(servers);
 	err = load(&fetch->library);
 	if (!err)

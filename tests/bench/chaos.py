@@ -16,6 +16,7 @@ import concurrent.futures
 import contextlib
 import os
 import random
+import re
 import shlex
 import signal
 import statistics
@@ -101,6 +102,8 @@ class Run:
         code = daemon.process.wait(60)
         if code != (0 if how == signal.SIGTERM else -how):
             raise Wrong(f"profd ended with {code} on {how.name}: {daemon.log()[-8000:]}")
+        if re.search(r"ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error:", daemon.log()):
+            raise Wrong(daemon.log()[-8000:])
         left = bpf_left(ids, seconds=20)
         if left:
             raise Wrong(f"the kernel still has {left}")
