@@ -14,11 +14,19 @@ struct answer {
 	size_t refs;
 };
 
-static bool has_room(const struct answers *answers, size_t len, size_t max_bytes)
+/* The count that an answer of this size is in. */
+static size_t *count_of(struct answers *answers, size_t len)
 {
-	if (len <= SMALL_ANSWER_BYTES)
-		max_bytes += max_bytes / 8;
-	return !answers->bytes || answers->bytes + len <= max_bytes;
+	return len <= SMALL_ANSWER_BYTES ? &answers->small_bytes : &answers->bytes;
+}
+
+static bool has_room(struct answers *answers, size_t len, size_t max_bytes)
+{
+	const size_t *count = count_of(answers, len);
+
+	if (count == &answers->small_bytes)
+		max_bytes /= 8;
+	return !*count || *count + len <= max_bytes;
 }
 
 int answer_new(struct answers *answers, struct buf *body, size_t max_bytes,
@@ -39,7 +47,7 @@ int answer_new(struct answers *answers, struct buf *body, size_t max_bytes,
 	answer->body = *body;
 	answer->refs = 1;
 	*body = BUF_INIT;
-	answers->bytes += answer->body.len;
+	*count_of(answers, answer->body.len) += answer->body.len;
 	*ret_answer = answer;
 	return 0;
 }
@@ -48,7 +56,7 @@ void answer_unref(struct answer *answer)
 {
 	if (!answer || --answer->refs)
 		return;
-	answer->answers->bytes -= answer->body.len;
+	*count_of(answer->answers, answer->body.len) -= answer->body.len;
 	buf_release(&answer->body);
 	free(answer);
 }

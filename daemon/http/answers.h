@@ -12,13 +12,14 @@
 
 struct answers {
 	size_t bytes;
+	size_t small_bytes; /* of those that are small */
 };
 
 struct answer;
 
 /* Takes the body over, on failure too. -ENOBUFS: with it, those that are sent would take more than
- * `max_bytes`; small ones get an eighth more, so that what watches profd is answered still, and
- * where nothing is sent, any size is. -ENOMEM, or the body's own error. */
+ * `max_bytes`; where none is sent, any size may be. Small ones are counted apart, up to an eighth
+ * of that, so that what watches profd is answered still. -ENOMEM, or the body's own error. */
 int answer_new(struct answers *answers, struct buf *body, size_t max_bytes,
                struct answer **ret_answer);
 void answer_unref(struct answer *answer); /* takes NULL */

@@ -330,7 +330,7 @@ void parking_get_stats(const struct parking *parking, struct client_stats *ret_s
 {
 	*ret_stats = parking->stats;
 	ret_stats->under_way = parking->crowd.count;
-	ret_stats->answer_bytes = parking->answers.bytes;
+	ret_stats->answer_bytes = parking->answers.bytes + parking->answers.small_bytes;
 }
 
 void parking_give_up(struct parking *parking, uint64_t now_mono_ns)

@@ -15,6 +15,9 @@
 #include <sys/resource.h>
 
 enum {
+	/* What a client does not read waits where it is counted, and not in the kernel, which would
+	 * take some MB of each. */
+	SEND_BUFFER_BYTES = 128 * 1024,
 	IDLE_TIMEOUT_SECONDS = 15, /* does not count for parked requests */
 	/* Executables held open, BPF maps, files in /proc: connections may not take those. */
 	RESERVED_DESCRIPTORS = 2048,
@@ -89,6 +92,7 @@ static void on_give_up(uv_timer_t *timer)
 static void on_connection(void *ctx, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode what)
 {
+	const int send_bytes = SEND_BUFFER_BYTES;
 	const union MHD_ConnectionInfo *info;
 	struct server *server = ctx;
 	struct peer *peer;
@@ -101,8 +105,10 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
 	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	server->parking.connections++;
 	peer = calloc(1, sizeof(*peer));
-	if (peer)
-		peer_read(peer, info ? info->connect_fd : -1);
+	if (peer && info) {
+		peer_read(peer, info->connect_fd);
+		setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes));
+	}
 	*socket_context = peer;
 }
 

@@ -63,22 +63,27 @@ static int answer_of(struct answers *answers, size_t len, struct answer **ret_an
 START_TEST(answers_have_room_or_not)
 {
 	struct answers answers = {0};
-	struct answer *huge, *large, *small, *more;
+	struct answer *huge, *large, *small[2], *more;
 
-	/* Alone, whatever it takes. */
+	/* Alone, whatever it takes; small ones have a room of their own. */
 	ck_assert_int_eq(answer_of(&answers, 2 << 20, &huge), 0);
-	ck_assert_int_eq(answer_of(&answers, 1, &small), -ENOBUFS);
-	answer_unref(huge);
-	ck_assert_uint_eq(answers.bytes, 0);
-
-	ck_assert_int_eq(answer_of(&answers, 1 << 20, &large), 0);
-	ck_assert_int_eq(answer_of(&answers, 70 << 10, &more), -ENOBUFS);
-	ck_assert_int_eq(answer_of(&answers, 60 << 10, &small), 0);
-	ck_assert_int_eq(answer_of(&answers, 60 << 10, &more), 0);
+	ck_assert_int_eq(answer_of(&answers, 70 << 10, &large), -ENOBUFS);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(answer_of(&answers, 64 << 10, &small[i]), 0);
+	ck_assert_int_eq(answer_of(&answers, 1, &more), -ENOBUFS);
+	answer_unref(small[0]);
+	ck_assert_int_eq(answer_of(&answers, 1, &more), 0);
 	answer_unref(more);
-	answer_unref(small);
+	answer_unref(small[1]);
+	answer_unref(huge);
+
+	ck_assert_int_eq(answer_of(&answers, 1 << 19, &large), 0);
+	ck_assert_int_eq(answer_of(&answers, 1 << 19, &more), 0);
+	ck_assert_int_eq(answer_of(&answers, 70 << 10, &huge), -ENOBUFS);
+	answer_unref(more);
 	answer_unref(large);
 	ck_assert_uint_eq(answers.bytes, 0);
+	ck_assert_uint_eq(answers.small_bytes, 0);
 }
 END_TEST
 
@@ -92,11 +97,11 @@ START_TEST(a_shared_answer_counts_once)
 	one = answer_response(answer);
 	other = answer_response(answer);
 	answer_unref(answer);
-	ck_assert_uint_eq(answers.bytes, 1000);
+	ck_assert_uint_eq(answers.small_bytes, 1000);
 	MHD_destroy_response(one);
-	ck_assert_uint_eq(answers.bytes, 1000);
+	ck_assert_uint_eq(answers.small_bytes, 1000);
 	MHD_destroy_response(other);
-	ck_assert_uint_eq(answers.bytes, 0);
+	ck_assert_uint_eq(answers.small_bytes, 0);
 }
 END_TEST
 

@@ -3,7 +3,8 @@
  * Truth: main() calls eight functions in a row, of which the last uses one CPU all the time and
  * makes the process grow by a page every millisecond of it. Their symbols are hostile_0 to
  * hostile_6 filled up with x to 64 bytes, and hostile_7 with 9991 x behind it, so that others of
- * that length can be put over them in the file. The process calls itself by its first argument.
+ * that length can be put over them in the file. The process calls itself by its first argument;
+ * hostile_7 calls itself as often as the second says (0).
  */
 #include "work.h"
 
@@ -21,11 +22,18 @@
 
 enum { SLICE = 300 * 1000, PAGES = 1024, PAGE = 4096 };
 
-static __attribute__((noipa)) void spin(void) __asm__("hostile_7" X9991);
+static int depth;
 
-static __attribute__((noipa)) void spin(void)
+static __attribute__((noipa)) void spin(int deeper) __asm__("hostile_7" X9991);
+
+static __attribute__((noipa)) void spin(int deeper)
 {
-	for (;;) {
+	if (deeper) {
+		spin(deeper - 1);
+		__asm__ volatile("");
+		return;
+	}
+	while (depth >= 0) {
 		char *pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
 		                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -37,6 +45,14 @@ static __attribute__((noipa)) void spin(void)
 	}
 }
 
+static __attribute__((noipa)) void spin_deep(void) __asm__("hostile_6" X55);
+
+static __attribute__((noipa)) void spin_deep(void)
+{
+	spin(depth);
+	__asm__ volatile("");
+}
+
 #define CALLER(name, symbol, callee)                                   \
 	static __attribute__((noipa)) void name(void) __asm__(symbol); \
 	static __attribute__((noipa)) void name(void)                  \
@@ -45,8 +61,7 @@ static __attribute__((noipa)) void spin(void)
 		__asm__ volatile("");                                  \
 	}
 
-CALLER(caller6, "hostile_6" X55, spin)
-CALLER(caller5, "hostile_5" X55, caller6)
+CALLER(caller5, "hostile_5" X55, spin_deep)
 CALLER(caller4, "hostile_4" X55, caller5)
 CALLER(caller3, "hostile_3" X55, caller4)
 CALLER(caller2, "hostile_2" X55, caller3)
@@ -57,6 +72,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 1)
 		prctl(PR_SET_NAME, argv[1]);
+	if (argc > 2)
+		depth = atoi(argv[2]);
 	say_ready();
 	caller0();
 	return 0;
