@@ -5,6 +5,7 @@
 #include "jobs.h"
 
 #include "names/answer.h"
+#include "object/links.h"
 #include "reader/jobs.h"
 #include "unwind/table_answer.h"
 

@@ -13,51 +13,16 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-enum {
-	CHUNK_BYTES = 64 * 1024,
-	CHECKSUM_ALIGN = 4,
-};
+enum { CHUNK_BYTES = 64 * 1024 };
 
 /* A larger file is not read for its checksum alone. */
 static const uint64_t max_checked_bytes = 256ULL << 20;
 
-/* .gnu_debuglink: a name and the checksum of the file of that name. */
-struct link {
-	struct elf_section section;
-	const char *name;
-	bool has_checksum;
-	uint32_t checksum;
-};
-
 struct wanted {
 	const struct object *object;
-	const struct link *link; /* NULL: looked for by build ID */
+	const struct links *links; /* NULL: looked for by build ID */
 	struct object *found;
 };
-
-static void link_release(struct link *link)
-{
-	free(link->section.bytes);
-}
-
-static int link_read(const struct object *object, struct link *link)
-{
-	struct elf_section *section = &link->section;
-
-	if (elf_read_section(object->elf, ".gnu_debuglink", MAX_PATH_BYTES, section))
-		return -ENOENT;
-	const uint8_t *end = memchr(section->bytes, '\0', section->len);
-	/* A name that leads elsewhere is none. */
-	if (!end || end == section->bytes || strchr((const char *)section->bytes, '/'))
-		return -ENOENT;
-	size_t at = (size_t)(end - section->bytes) + 1;
-	at += -at % CHECKSUM_ALIGN;
-	link->name = (const char *)section->bytes;
-	link->has_checksum = at <= section->len && section->len - at >= sizeof(link->checksum);
-	if (link->has_checksum)
-		memcpy(&link->checksum, section->bytes + at, sizeof(link->checksum));
-	return 0;
-}
 
 static bool has_checksum(int fd, uint32_t wanted)
 {
@@ -102,8 +67,8 @@ static int check_file(int *fd, const char *path, void *ctx)
 	/* What is in a root of somebody's own making says nothing about the files of others. */
 	if (debug->owner != 0 && debug->owner != object->owner)
 		return -EPERM;
-	if (!object->build_id[0] && !(wanted->link && wanted->link->has_checksum &&
-	                              has_checksum(debug->fd, wanted->link->checksum)))
+	if (!object->build_id[0] && !(wanted->links && wanted->links->has_checksum &&
+	                              has_checksum(debug->fd, wanted->links->checksum)))
 		return -ESTALE;
 	debug->pid = object->pid;
 	wanted->found = TAKE_PTR(debug);
@@ -119,7 +84,7 @@ static int try_link(const struct debug_roots *roots, struct wanted *wanted)
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		int len = snprintf(path, sizeof(path), "%s%.*s%s%s", places[i][0], folder_len,
-		                   program, places[i][1], wanted->link->name);
+		                   program, places[i][1], wanted->links->debug_name);
 		if (len > 0 && (size_t)len < sizeof(path) &&
 		    debug_roots_try(roots, path, check_file, wanted) == 0)
 			return 0;
@@ -127,10 +92,10 @@ static int try_link(const struct debug_roots *roots, struct wanted *wanted)
 	return -ENOENT;
 }
 
-int debugfile_open(const struct object *object, struct object **ret_debug)
+int debugfile_open(const struct object *object, const struct links *links,
+                   struct object **ret_debug)
 {
 	_cleanup_(debug_roots_release) struct debug_roots roots = {0};
-	_cleanup_(link_release) struct link link = {0};
 	struct wanted wanted = {.object = object};
 	size_t digits = strlen(object->build_id);
 
@@ -139,10 +104,8 @@ int debugfile_open(const struct object *object, struct object **ret_debug)
 		return -ENOENT;
 	debug_roots_init(&roots, object->pid);
 	int err = debug_roots_try_build_id(&roots, object->build_id, check_file, &wanted);
-	if (err < 0)
-		err = link_read(object, &link);
-	if (err == 0 && !wanted.found) {
-		wanted.link = &link;
+	if (err < 0 && links->debug_name[0]) {
+		wanted.links = links;
 		err = try_link(&roots, &wanted);
 	}
 	if (err < 0)

@@ -8,11 +8,19 @@
  */
 #pragma once
 
+#include "object/links.h"
 #include "object/object.h"
 
-/* -ENOENT when no such file is there. */
-int debugfile_open(const struct object *object, struct object **ret_debug);
+/* The number of an object's debug file for a reader. */
+static inline uint64_t debugfile_number(const struct object *object)
+{
+	return 1ULL << 32 | object->id;
+}
+
+/* `links` is what the object itself says. -ENOENT when no such file is there. */
+int debugfile_open(const struct object *object, const struct links *links,
+                   struct object **ret_debug);
 /* A descriptor of the supplement that the file's .gnu_debugaltlink names (made by dwz, shared by
  * the debug files of one package), or negative errno: -ENOENT when it names none or none with the
- * build ID it asks for is there. `object` is the file with the DWARF. */
-int debugfile_open_supplement(const struct object *object);
+ * build ID it asks for is there. `object` is the file with the DWARF, and `links` what it says. */
+int debugfile_open_supplement(const struct object *object, const struct links *links);

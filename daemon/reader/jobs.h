@@ -11,6 +11,7 @@
 #define READER_JOBS(JOB)                       \
 	JOB(NAMES, names_answer)               \
 	JOB(NAMES_WITHOUT_LINES, names_answer) \
+	JOB(LINKS, links_answer)               \
 	JOB(TABLE, table_answer)               \
 	JOB(TABLE_FOLLOWED, table_answer)
 

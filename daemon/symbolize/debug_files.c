@@ -20,12 +20,6 @@ void debug_files_release(struct debug_files *files)
 	*files = DEBUG_FILES_NONE;
 }
 
-static bool has_dwarf(const struct object *object)
-{
-	return elf_has_section(object->elf, ".debug_info") ||
-	       elf_has_section(object->elf, ".zdebug_info");
-}
-
 /* What a server gives is believed no more than what is found on the disk. */
 static struct object *open_fetched(const struct object *object, struct fetch *fetch)
 {
@@ -38,35 +32,39 @@ static struct object *open_fetched(const struct object *object, struct fetch *fe
 	return TAKE_PTR(debug);
 }
 
-static void look(struct debug_files *files, const struct object *object)
+static bool is_due(const struct debug_files *files)
 {
-	uint64_t now_ns = clock_mono_ns();
+	return !files->looked_ns ||
+	       (!files->has_dwarf && clock_mono_ns() - files->looked_ns >= LOOK_AGAIN_NS);
+}
 
-	if (files->looked_ns && now_ns - files->looked_ns < LOOK_AGAIN_NS)
-		return;
-	files->looked_ns = now_ns;
-	if (debugfile_open(object, &files->debug) < 0)
+static int look(struct debug_files *files, const struct object *object, struct reader *reader)
+{
+	struct links links;
+	int err = links_ask(reader, object, object->id, &links);
+
+	if (err < 0)
+		return err;
+	files->looked_ns = clock_mono_ns();
+	files->has_dwarf = links.has_dwarf;
+	if (links.has_dwarf)
+		files->supplement = debugfile_open_supplement(object, &links);
+	else if (debugfile_open(object, &links, &files->debug) < 0)
 		files->debug = NULL;
+	return 0;
 }
 
 bool debug_files_refresh(struct debug_files *files, const struct object *object,
-                         struct fetch *fetch)
+                         struct reader *reader, struct fetch *fetch)
 {
-	const struct object *with_dwarf = object;
+	struct links links;
 
-	if (files->debug || files->supplement >= 0)
+	if (files->debug || files->supplement >= 0 ||
+	    (is_due(files) && look(files, object, reader) < 0))
 		return false;
-	if (!has_dwarf(object)) {
-		look(files, object);
-		if (!files->debug && fetch && object->build_id[0])
-			files->debug = open_fetched(object, fetch);
-		if (!files->debug)
-			return false;
-		with_dwarf = files->debug;
-	} else if (files->looked_ns) {
-		return false;
-	}
-	files->looked_ns = clock_mono_ns();
-	files->supplement = debugfile_open_supplement(with_dwarf);
+	if (!files->has_dwarf && !files->debug && fetch && object->build_id[0])
+		files->debug = open_fetched(object, fetch);
+	if (files->debug && links_ask(reader, files->debug, debugfile_number(object), &links) == 0)
+		files->supplement = debugfile_open_supplement(files->debug, &links);
 	return files->debug || files->supplement >= 0;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "object/object.h"
+#include "reader/reader.h"
 #include "symbolize/fetch.h"
 
 #include <stdbool.h>
@@ -14,12 +15,13 @@ struct debug_files {
 	struct object *debug; /* holds what was stripped from the executable; NULL: none known */
 	int supplement;       /* descriptor of what is shared with other debug files, or -1 */
 	uint64_t looked_ns;   /* when they were last looked for; 0: never */
+	bool has_dwarf;       /* the executable had some itself then */
 };
 
 #define DEBUG_FILES_NONE ((struct debug_files){.supplement = -1})
 
 void debug_files_release(struct debug_files *files);
-/* Looks for them, and again later while there are none: somebody may install them. `fetch` may be
- * NULL. True when there are others than before. */
+/* Looks for them, and again later while there are none: somebody may install them. The reader reads
+ * where they are; `fetch` may be NULL. True when there are others than before. */
 bool debug_files_refresh(struct debug_files *files, const struct object *object,
-                         struct fetch *fetch);
+                         struct reader *reader, struct fetch *fetch);

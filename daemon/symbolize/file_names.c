@@ -170,7 +170,9 @@ static int name_known(struct naming *naming, const struct object *object)
 		file->pid = object->pid;
 		file->root = object->root;
 		if (!is_late(naming->names) &&
-		    debug_files_refresh(&file->debug, object, naming->names->fetch))
+		    debug_files_refresh(&file->debug, object,
+		                        names_client_reader(naming->names->client),
+		                        naming->names->fetch))
 			err = known_file_reset(&naming->names->files, file);
 	}
 	if (!err)

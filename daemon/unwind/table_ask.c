@@ -9,9 +9,6 @@
 
 #include <errno.h>
 
-/* Objects have numbers of 32 bits; their debug files have the same with this bit. */
-static const uint64_t debug_bit = 1ULL << 32;
-
 static int check(const uint8_t *bytes, size_t len, void *ctx)
 {
 	const struct table_query *asked = ctx;
@@ -32,6 +29,7 @@ int table_ask(struct reader *reader, const struct object *object, bool follow, s
 {
 	_cleanup_(object_unrefp) struct object *debug = NULL;
 	struct table_query asked = {.max_words = max_words};
+	struct links links;
 	struct reader_query query = {
 		.question = {.job = follow ? READER_TABLE_FOLLOWED : READER_TABLE,
 	                     .fds = {object->fd, -1, -1},
@@ -43,10 +41,11 @@ int table_ask(struct reader *reader, const struct object *object, bool follow, s
 	int err = ask(reader, &query, ret_table);
 
 	/* A file that says nothing may have been stripped of it. */
-	if (err != -ENODATA || debugfile_open(object, &debug))
+	if (err != -ENODATA || links_ask(reader, object, object->id, &links) ||
+	    debugfile_open(object, &links, &debug))
 		return err;
 	query.question.job = READER_TABLE;
 	query.question.fds[0] = debug->fd;
-	query.file |= debug_bit;
+	query.file = debugfile_number(object);
 	return ask(reader, &query, ret_table);
 }

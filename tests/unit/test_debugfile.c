@@ -3,7 +3,7 @@
  * Separate debug files by the name that .gnu_debuglink gives, in a folder of their own: where they
  * are looked for, and what is not believed.
  */
-#include "object/debugfile.h"
+#include "tests/unit/debug_of.h"
 
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
@@ -99,7 +99,7 @@ static const char *search_image(const struct linked_image *image, int *ret_err)
 	found[0] = '\0';
 	snprintf(path, sizeof(path), "%s/program", folder);
 	ck_assert_int_eq(object_open_bytes(image, sizeof(*image), path, &object), 0);
-	*ret_err = debugfile_open(object, &debug);
+	*ret_err = debug_of(object, &debug);
 	if (*ret_err) {
 		ck_assert_ptr_null(debug);
 		return found;

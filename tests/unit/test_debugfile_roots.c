@@ -3,7 +3,7 @@
  * Separate files below another process's root folder, by checksum, and supplements; and what is not
  * believed.
  */
-#include "object/debugfile.h"
+#include "tests/unit/debug_of.h"
 #include "tests/unit/section_image.h"
 #include "tests/unit/suites.h"
 
@@ -114,7 +114,7 @@ static int search_by_checksum(uint8_t id, uint32_t checksum)
 	image_make(&image, id, ".gnu_debuglink", link.data, link.len);
 	_cleanup_(object_unrefp) struct object *object =
 		open_object(&image, in_folder("program"), 0);
-	return debugfile_open(object, &debug);
+	return debug_of(object, &debug);
 }
 
 START_TEST(by_checksum)
@@ -147,9 +147,9 @@ START_TEST(not_itself)
 	put_file("program", &image.out);
 	int fd = open(in_folder("program"), O_RDONLY | O_CLOEXEC);
 	ck_assert_int_eq(object_open_fd(fd, in_folder("program"), &object), 0);
-	ck_assert_int_eq(debugfile_open(object, &none), -ENOENT);
+	ck_assert_int_eq(debug_of(object, &none), -ENOENT);
 	put_image(".debug/program", 3);
-	ck_assert_int_eq(debugfile_open(object, &debug), 0);
+	ck_assert_int_eq(debug_of(object, &debug), 0);
 	ck_assert_str_eq(debug->path, in_folder(".debug/program"));
 }
 END_TEST
@@ -188,7 +188,7 @@ static int search_of(uint8_t id, const char *path, pid_t pid)
 	link_make(&link, "x.debug", 0);
 	image_make(&image, id, ".gnu_debuglink", link.data, link.len);
 	_cleanup_(object_unrefp) struct object *object = open_object(&image, path, (uint32_t)pid);
-	int err = debugfile_open(object, &debug);
+	int err = debug_of(object, &debug);
 	if (err == 0)
 		ck_assert_uint_eq(debug->pid, (uint32_t)pid);
 	return err;
@@ -241,7 +241,7 @@ static const char *supplement(const char *path, uint8_t id, size_t id_len)
 	image_make(&image, 9, ".gnu_debugaltlink", link.data, link.len);
 	_cleanup_(object_unrefp) struct object *object =
 		open_object(&image, in_folder("lib/x.debug"), 0);
-	_cleanup_close_ int fd = debugfile_open_supplement(object);
+	_cleanup_close_ int fd = supplement_of(object);
 	text[0] = '\0';
 	if (fd < 0) {
 		ck_assert_int_eq(fd, -ENOENT);
@@ -293,7 +293,7 @@ START_TEST(no_supplement)
 
 	image_make(&image, 1, ".contents", "", 1);
 	_cleanup_(object_unrefp) struct object *object = open_object(&image, "/x", 0);
-	ck_assert_int_eq(debugfile_open_supplement(object), -ENOENT);
+	ck_assert_int_eq(supplement_of(object), -ENOENT);
 }
 END_TEST
 
@@ -314,10 +314,10 @@ START_TEST(supplement_in_another_root)
 	put_image("root/usr/lib/debug/.dwz/amd64/package.debug", 6);
 	pid_t pid = start_contained();
 	_cleanup_(object_unrefp) struct object *object = open_object(&image, "/x", (uint32_t)pid);
-	_cleanup_close_ int fd = debugfile_open_supplement(object);
+	_cleanup_close_ int fd = supplement_of(object);
 	ck_assert_int_ge(fd, 0);
 	stop(pid);
-	ck_assert_int_eq(debugfile_open_supplement(object), -ENOENT);
+	ck_assert_int_eq(supplement_of(object), -ENOENT);
 }
 END_TEST
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Without a reader process: what one says is the same, which is checked.
+ */
+#include "tests/unit/debug_of.h"
+
+#include "object/debugfile.h"
+
+#include <check.h>
+
+static struct links links_of(const struct object *object)
+{
+	struct links links;
+
+	links_read(object->elf, &links);
+	ck_assert_int_eq(links_check((const uint8_t *)&links, sizeof(links)), 0);
+	return links;
+}
+
+int debug_of(const struct object *object, struct object **ret_debug)
+{
+	const struct links links = links_of(object);
+
+	return debugfile_open(object, &links, ret_debug);
+}
+
+int supplement_of(const struct object *object)
+{
+	const struct links links = links_of(object);
+
+	return debugfile_open_supplement(object, &links);
+}
