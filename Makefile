@@ -28,7 +28,7 @@ say    = $(if $(V),@:,@printf '  %-8s %s\n' $(1) $(2))
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
             -Wcast-qual -Wwrite-strings -Wpointer-arith $(if $(WERROR),-Werror)
 OPTIMIZE := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all,-O2)
-PACKAGES := libbpf libelf libdw liblzma libprotobuf-c libmicrohttpd libuv zlib jansson inih
+PACKAGES := libbpf libelf libdw liblzma libprotobuf-c libmicrohttpd libuv zlib jansson inih libseccomp
 # Expanded when a recipe runs, because `make deps` may only just have installed them.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
 PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -liberty -lZydis -lm

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "reader/confine.h"
+#include "reader/filter.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -146,6 +147,8 @@ static int serve(int socket, const struct confinement *confinement, reader_answe
 	void *kept = NULL;
 	struct reading reading = {.max_bytes = confinement->max_bytes, .kept = &kept};
 	int err = confine(socket, confinement);
+	if (err == 0)
+		err = filter_install();
 	int told = answer(socket, err, &BUF_INIT);
 
 	if (err < 0 || told < 0)

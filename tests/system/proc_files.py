@@ -34,6 +34,7 @@ def assert_confined(test, pid):
     for capabilities in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
         test.assertEqual(int(status[capabilities], 16), 0, capabilities)
     test.assertEqual(status["NoNewPrivs"], "1")
+    test.assertEqual(status["Seccomp"], "2", "a filter")
     limits = fields(pid, "limits")
     test.assertNotEqual(limits["Max data size"].split()[0], "unlimited")
     test.assertEqual(limits["Max core file size"].split()[:2], ["0", "0"])

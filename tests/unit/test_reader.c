@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "jobs.h"
+#include "reader/filter.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
 
@@ -70,6 +71,8 @@ START_TEST(privileges)
 	const char *text = buf_text(&status);
 	ck_assert_ptr_nonnull(strstr(text, "Name:\tprofd-test\n"));
 	expect_status(text, "NoNewPrivs", "1");
+	if (filter_works())
+		expect_status(text, "Seccomp", "2");
 	if (geteuid() == 0) {
 		expect_status(text, "Uid", "65534\t65534\t65534\t65534");
 		expect_status(text, "Gid", "65534\t65534\t65534\t65534");

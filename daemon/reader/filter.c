@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A list of system calls, some with conditions on an argument. Where a C library may use one of two
+ * calls, both are there.
+ */
+#include "reader/filter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_SANITIZER 1
+#elif defined(__has_feature)
+#define HAS_SANITIZER                                                           \
+	(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+	 __has_feature(undefined_behavior_sanitizer))
+#else
+#define HAS_SANITIZER 0
+#endif
+
+/* Whatever their arguments are. */
+static const int plain[] = {
+	/* The socket, and the files that it brings. */
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(recvfrom),
+	SCMP_SYS(sendto),
+	SCMP_SYS(read),
+	SCMP_SYS(pread64),
+	SCMP_SYS(readv),
+	SCMP_SYS(lseek),
+	SCMP_SYS(fstat),
+	SCMP_SYS(newfstatat),
+	SCMP_SYS(statx),
+	SCMP_SYS(stat),
+	SCMP_SYS(lstat),
+	SCMP_SYS(readlink),
+	SCMP_SYS(readlinkat),
+	SCMP_SYS(getcwd),
+	SCMP_SYS(access),
+	SCMP_SYS(faccessat),
+	SCMP_SYS(faccessat2),
+	SCMP_SYS(fcntl),
+	SCMP_SYS(dup),
+	SCMP_SYS(getdents64),
+	SCMP_SYS(close),
+	/* Memory. */
+	SCMP_SYS(brk),
+	SCMP_SYS(munmap),
+	SCMP_SYS(mremap),
+	SCMP_SYS(madvise),
+	/* What the C library does on the way: locks, time, randomness, and ending. */
+	SCMP_SYS(futex),
+	SCMP_SYS(sched_yield),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(gettimeofday),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(sysinfo), /* qsort() asks how much memory there is */
+	SCMP_SYS(getpid),
+	SCMP_SYS(gettid),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+};
+
+/* What opening may not do: write, or make a file. */
+enum { OPEN_MASK = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY) };
+
+/* Those with a condition on one argument: (argument & mask) == value. */
+static const struct {
+	int call;
+	struct scmp_arg_cmp condition;
+} conditional[] = {
+	{SCMP_SYS(open), {1, SCMP_CMP_MASKED_EQ, OPEN_MASK, O_RDONLY}},
+	{SCMP_SYS(openat), {2, SCMP_CMP_MASKED_EQ, OPEN_MASK, O_RDONLY}},
+	{SCMP_SYS(mmap), {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
+	{SCMP_SYS(mprotect), {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
+	/* Last words. */
+	{SCMP_SYS(write), {0, SCMP_CMP_EQ, STDERR_FILENO, 0}},
+	{SCMP_SYS(writev), {0, SCMP_CMP_EQ, STDERR_FILENO, 0}},
+};
+
+static int add_rules(scmp_filter_ctx filter)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]) && !err; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, plain[i], 0);
+	for (size_t i = 0; i < sizeof(conditional) / sizeof(conditional[0]) && !err; i++)
+		err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, conditional[i].call, 1,
+		                             &conditional[i].condition);
+	return err;
+}
+
+bool filter_works(void)
+{
+	return !HAS_SANITIZER;
+}
+
+int filter_install(void)
+{
+	if (!filter_works())
+		return 0;
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	if (!filter)
+		return -ENOMEM;
+	int err = add_rules(filter);
+	if (!err)
+		err = seccomp_load(filter);
+	seccomp_release(filter);
+	return err;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * System calls of a process that has installed the filter: each in a child of its own, which it
+ * kills or not.
+ */
+#include "reader/filter.h"
+
+#include "base/cleanup.h"
+#include "tests/unit/suites.h"
+
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+static const char null[] = "/dev/null";
+
+/* As the kernel takes them; what is not there is 0. */
+static const struct attempt {
+	long call, arguments[6];
+	bool allowed;
+} attempts[] = {
+	{SYS_openat, {AT_FDCWD, (long)null, O_RDONLY | O_CLOEXEC}, true},
+	{SYS_openat, {AT_FDCWD, (long)null, O_RDONLY | O_DIRECTORY | O_NOFOLLOW}, true},
+	{SYS_openat, {AT_FDCWD, (long)null, O_WRONLY}, false},
+	{SYS_openat, {AT_FDCWD, (long)null, O_RDWR}, false},
+	{SYS_openat, {AT_FDCWD, (long)null, O_RDONLY | O_CREAT, 0600}, false},
+	{SYS_openat, {AT_FDCWD, (long)null, O_RDONLY | O_TRUNC}, false},
+	{SYS_openat, {AT_FDCWD, (long)"/tmp", O_TMPFILE | O_RDWR, 0600}, false},
+	{SYS_openat2, {AT_FDCWD, (long)null}, false},
+	{SYS_unlinkat, {AT_FDCWD, (long)"/nonexistent"}, false},
+	{SYS_write, {STDERR_FILENO, (long)null, 0}, true},
+	{SYS_write, {STDOUT_FILENO, (long)null, 0}, false},
+	{SYS_mmap, {0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1}, true},
+	{SYS_mmap, {0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1}, false},
+	{SYS_mprotect, {0, 4096, PROT_EXEC}, false},
+	{SYS_memfd_create, {(long)null}, false},
+	{SYS_clone, {SIGCHLD}, false},
+	{SYS_clone3, {0}, false},
+	{SYS_execve, {(long)"/nonexistent"}, false},
+	{SYS_execveat, {AT_FDCWD, (long)"/nonexistent"}, false},
+	{SYS_ptrace, {PTRACE_TRACEME}, false},
+	{SYS_process_vm_readv, {1}, false},
+	{SYS_kill, {1, 0}, false},
+	{SYS_socket, {AF_UNIX, SOCK_STREAM}, false},
+	{SYS_socketpair, {AF_UNIX, SOCK_STREAM}, false},
+	{SYS_connect, {-1}, false},
+	{SYS_bpf, {BPF_MAP_CREATE}, false},
+	{SYS_perf_event_open, {0}, false},
+	{SYS_io_uring_setup, {1}, false},
+	{SYS_unshare, {0}, false},
+	{SYS_setns, {-1}, false},
+	{SYS_setuid, {0}, false},
+	{SYS_prctl, {PR_SET_DUMPABLE, 1}, false},
+	{SYS_ioctl, {STDERR_FILENO, 0}, false},
+};
+
+static int run(const struct attempt *attempt)
+{
+	const long *at = attempt->arguments;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || filter_install())
+			_exit(1);
+		syscall(attempt->call, at[0], at[1], at[2], at[3], at[4], at[5]);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+START_TEST(attempted)
+{
+	const struct attempt *attempt = &attempts[_i];
+	int status = run(attempt);
+
+	if (attempt->allowed || !filter_works())
+		ck_assert_int_eq(status, 0);
+	else
+		ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS,
+		              "call %ld ended with %#x", attempt->call, status);
+}
+END_TEST
+
+Suite *filter_suite(void)
+{
+	Suite *suite = suite_create("filter");
+	TCase *tcase = tcase_create("filter");
+
+	tcase_add_loop_test(tcase, attempted, 0, sizeof(attempts) / sizeof(attempts[0]));
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
