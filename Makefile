@@ -5,7 +5,7 @@
 #   CC=clang                another compiler
 #   WERROR=1                warnings are errors (what CI uses)
 #   SAN=address,undefined   sanitizers, in a build folder of their own
-#   LISTEN= FREQ=           what `make run` uses
+#   LISTEN= FREQ= OPTIONS=  what `make run` uses, OPTIONS=--insecure for instance
 #   PREFIX= DESTDIR=        where `make install` puts things, and ZSH_COMPLETIONS= those of zsh
 
 VERSION := 0.1.0
@@ -16,6 +16,7 @@ SBIN_DIR ?= $(PREFIX)/sbin
 UNIT_DIR ?= $(PREFIX)/lib/systemd/system
 LISTEN  ?= 127.0.0.1:9090
 FREQ    ?= 99
+OPTIONS ?=
 
 comma := ,
 BUILD := build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
@@ -28,7 +29,8 @@ say    = $(if $(V),@:,@printf '  %-8s %s\n' $(1) $(2))
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef \
             -Wcast-qual -Wwrite-strings -Wpointer-arith $(if $(WERROR),-Werror)
 OPTIMIZE := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all,-O2)
-PACKAGES := libbpf libelf libdw liblzma libprotobuf-c libmicrohttpd libuv zlib jansson inih libseccomp
+PACKAGES := libbpf libelf libdw liblzma libprotobuf-c libmicrohttpd libuv zlib jansson inih libseccomp gnutls \
+            yaml-0.1 libxcrypt
 # Expanded when a recipe runs, because `make deps` may only just have installed them.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
 PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -liberty -lZydis -lm
@@ -96,7 +98,7 @@ deps: ## install what is missing with apt or dnf; asks nothing
 .PHONY: run
 run: deps ## deps, build, and the daemon in the foreground on $(LISTEN)
 	$(Q)$(MAKE) --no-print-directory build
-	$(Q)$(BUILD)/profd serve --listen $(LISTEN) --freq $(FREQ)
+	$(Q)$(BUILD)/profd serve --listen $(LISTEN) --freq $(FREQ) $(OPTIONS)
 
 .PHONY: test
 test: deps ## deps, build and every test

@@ -38,4 +38,13 @@ enum {
 	MAX_UNWIND_ROWS = 16 * 1000 * 1000, /* of one file; libLLVM has 0.9 million, a browser 3 */
 	MAX_TABLE_READER_BYTES = 512 << 20, /* to make one unwind table in; libLLVM takes 40 MB */
 	MAX_PATH_BYTES = 4096,
+	MAX_WEB_CONFIG_BYTES = 256 * 1024, /* --web-config; certificates may stand in it */
+	MAX_WEB_ITEMS = 64,                /* of a list in it; Go knows 13 cipher suites */
+	MAX_WEB_TEXT_BYTES = 64 * 1024,    /* of one text in it: a bundle of client CAs */
+	MAX_WEB_USERS = 1024,              /* each is compared with whoever asks */
+	MAX_CREDENTIAL_BYTES = 1024,       /* user name and password; bcrypt looks at 72 of those */
+	MAX_CERTIFICATE_BYTES = 1 << 20,   /* of a PEM file; all public CAs together have 220 KiB */
+	MAX_BCRYPT_COST = 16,              /* 2^16 rounds take seconds, for each guess of anybody */
+	MAX_PASSWORD_QUEUE = 64,           /* passwords waiting to be checked, a twentieth s each */
+	MAX_PASSWORDS_KNOWN = 128,         /* answers of that which are remembered */
 };

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 
 flags="-std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -Idaemon -I. -I${BUILD:-build}"
 # shellcheck disable=SC2046
-set -- $(pkg-config --cflags libbpf libelf libprotobuf-c libmicrohttpd libuv zlib jansson check)
+set -- $(pkg-config --cflags libbpf libelf libprotobuf-c libmicrohttpd libuv zlib jansson gnutls yaml-0.1 libxcrypt check)
 failed=0
 
 while read -r header; do

@@ -54,6 +54,8 @@
 	SUITE(server)          \
 	SUITE(config)          \
 	SUITE(settings)        \
+	SUITE(web_config)      \
+	SUITE(passwords)       \
 	SUITE(cfi)             \
 	SUITE(frame_section)   \
 	SUITE(ehframe)         \
