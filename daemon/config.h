@@ -32,7 +32,9 @@ struct config {
 	uint64_t history_bytes;
 	uint64_t unwind_bytes;
 	uint64_t symbol_bytes;
-	const char *debuginfod;  /* NULL: none */
+	const char *debuginfod; /* NULL: none */
+	const char *web_config; /* NULL: none */
+	uint64_t insecure;
 	const char *group;       /* NULL: everybody of this host */
 	const char *allow_hosts; /* NULL: none */
 	uint64_t on_demand;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "collect/source.h"
+#include "guard.h"
 #include "http/handed.h"
 #include "http/server.h"
 #include "notify.h"
@@ -43,7 +44,7 @@ struct daemon {
 	struct job resting; /* on the render lane, one at a time */
 	bool resting_now;
 	struct listeners listeners;
-	struct lane *render;
+	struct lane *render, *passwords;
 	struct store *store;
 	struct procs *procs;
 	struct history *history;
@@ -57,6 +58,7 @@ struct daemon {
 	struct report report;
 	struct config *config;
 	struct policies policies;
+	struct access *access; /* not ours */
 	uint64_t start_mono_ns;
 	bool loop_open, stopping;
 	int status; /* of exit, should the end not be waited for */
@@ -84,6 +86,8 @@ static void daemon_stop(struct daemon *daemon)
 		collector_stop(daemon->collector);
 	if (daemon->render)
 		lane_stop(daemon->render);
+	if (daemon->passwords)
+		lane_stop(daemon->passwords);
 	/* Its job is waited for, but nobody waits for its answer. */
 	if (daemon->symbolizer)
 		symbolizer_cancel(daemon->symbolizer);
@@ -124,6 +128,7 @@ static void on_hangup(uv_signal_t *handle, int signal)
 	notify_send("RELOADING=1\nMONOTONIC_USEC=%llu", clock_mono_ns() / NSEC_PER_USEC);
 	config_reload(daemon->config, on_changed, daemon);
 	policies_update(&daemon->policies);
+	guard_reload(daemon->config, daemon->access);
 	notify_send("READY=1");
 }
 
@@ -189,9 +194,10 @@ static int open_loop(struct daemon *daemon)
 {
 	int err;
 
-	/* One each for rendering, unwind tables, looking for Python, heap probes and reading how
-	 * much memory is used; one so that nothing of libuv's own waits behind them. */
-	setenv("UV_THREADPOOL_SIZE", "6", 0);
+	/* One each for rendering, unwind tables, looking for Python, heap probes, reading how much
+	 * memory is used and checking passwords; one so that nothing of libuv's own waits behind
+	 * them. */
+	setenv("UV_THREADPOOL_SIZE", "7", 0);
 	err = uv_loop_init(&daemon->loop);
 	if (err)
 		return err;
@@ -248,7 +254,8 @@ static int build_parts(struct daemon *daemon, const struct config *config)
 	daemon->resting = (struct job){.run = run_rest, .done = on_rested};
 	daemon->render = lane_new(&daemon->loop, MAX_RENDER_QUEUE);
 	daemon->store = store_new(MAX_OBJECTS);
-	if (!daemon->render || !daemon->store)
+	daemon->passwords = lane_new(&daemon->loop, MAX_PASSWORD_QUEUE);
+	if (!daemon->render || !daemon->passwords || !daemon->store)
 		return -ENOMEM;
 	daemon->procs = procs_new(daemon->store);
 	daemon->history = open_history(config);
@@ -283,6 +290,8 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 		.fetch = daemon->fetch,
 		.render = daemon->render,
 		.policy = &daemon->policies.now,
+		.access = daemon->access,
+		.passwords = daemon->passwords,
 		.host = &daemon->host,
 		.capabilities = daemon->privileges.names,
 		.start_mono_ns = daemon->start_mono_ns,
@@ -368,6 +377,10 @@ static int open_listeners(struct daemon *daemon, const struct config *config, ch
 
 	if (err)
 		return err;
+	for (size_t i = 0; !err && i < daemon->listeners.count; i++)
+		err = guard_address(config, daemon->access, daemon->listeners.at[i].name, why);
+	if (err)
+		return err;
 	if (daemon->listeners.count) {
 		log_info("listening on what was handed over, not where the settings say");
 		return 0;
@@ -392,7 +405,7 @@ static int daemon_start(struct daemon *daemon, const struct config *config, char
 }
 
 /* The address of the first listener as curl takes it. */
-static void log_next_step(const struct listener *listener)
+static void log_next_step(const struct listener *listener, const struct access *access)
 {
 	const char *name = listener->name, *port = strrchr(name, ':');
 	char option[160] = "", host[160] = "localhost";
@@ -402,13 +415,16 @@ static void log_next_step(const struct listener *listener)
 	else if (!strncmp(name, "unix:", 5))
 		snprintf(option, sizeof(option), "--unix-socket %s ", name + 5);
 	else
-		snprintf(host, sizeof(host), "localhost%s", port);
+		snprintf(host, sizeof(host), "%slocalhost%s", access->tls ? "https://" : "", port);
+	if (!listener->path[0] && access->config.user_count)
+		snprintf(option, sizeof(option), "-u USER ");
 	log_info("try: curl -s %s'%s/profile?seconds=5' -o cpu.pb.gz && go tool pprof -top "
 	         "cpu.pb.gz",
 	         option, host);
 }
 
-static void log_started(const struct listeners *listeners, const struct config *config)
+static void log_started(const struct listeners *listeners, const struct config *config,
+                        const struct access *access)
 {
 	_cleanup_(buf_release) struct buf names = BUF_INIT;
 
@@ -416,7 +432,7 @@ static void log_started(const struct listeners *listeners, const struct config *
 		buf_printf(&names, "%s%s", i ? ", " : "", listeners->at[i].name);
 	log_info("profd %s listening on %s, sampling at %llu Hz", PROFD_VERSION, buf_text(&names),
 	         (unsigned long long)config->sample_hz);
-	log_next_step(&listeners->at[0]);
+	log_next_step(&listeners->at[0], access);
 }
 
 static void daemon_release(struct daemon *daemon)
@@ -438,15 +454,16 @@ static void daemon_release(struct daemon *daemon)
 	procs_free(daemon->procs);
 	store_free(daemon->store);
 	lane_free(daemon->render);
+	lane_free(daemon->passwords);
 	listeners_release(&daemon->listeners);
 	if (daemon->loop_open)
 		uv_loop_close(&daemon->loop);
 	uv_library_shutdown();
 }
 
-int daemon_run(struct config *config)
+int daemon_run(struct config *config, struct access *access)
 {
-	_cleanup_(daemon_release) struct daemon daemon = {.config = config};
+	_cleanup_(daemon_release) struct daemon daemon = {.config = config, .access = access};
 	struct listeners bound;
 	char why[256] = "";
 	int err;
@@ -463,7 +480,7 @@ int daemon_run(struct config *config)
 		log_error("%s", why);
 		return daemon.status = EXIT_FAILURE;
 	}
-	log_started(&bound, config);
+	log_started(&bound, config, access);
 	if (notify_send("READY=1") < 0)
 		log_warning("cannot tell the service manager that profd is ready, going on");
 	tell_status(&daemon);

@@ -4,8 +4,9 @@
  */
 #pragma once
 
+#include "access/access.h"
 #include "config.h"
 
-/* Reads the settings again on SIGHUP. Runs until SIGTERM or SIGINT. The process's exit status; why
- * it failed has been logged. */
-int daemon_run(struct config *config);
+/* Reads the settings and the rules of access again on SIGHUP. Runs until SIGTERM or SIGINT. The
+ * process's exit status; why it failed has been logged. */
+int daemon_run(struct config *config, struct access *access);

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "daemon.h"
 #include "doctor/doctor.h"
+#include "guard.h"
 #include "jobs.h"
 
 #include <errno.h>
@@ -39,6 +40,13 @@ static int run_doctor(const struct config *config)
 
 static int run(struct config *config)
 {
+	_cleanup_(access_freep) struct access *access = NULL;
+	char why[256];
+
+	if (config->command != COMMAND_SHOW && guard_open(config, &access, why) < 0) {
+		log_error("%s", why);
+		return EX_CONFIG;
+	}
 	switch (config->command) {
 	case COMMAND_CHECK:
 		printf("%s: all settings are good\n",
@@ -51,7 +59,7 @@ static int run(struct config *config)
 	case COMMAND_SERVE:
 		break;
 	}
-	return daemon_run(config);
+	return daemon_run(config, access);
 }
 
 int main(int argc, char **argv)

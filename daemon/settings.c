@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_WORD_BYTES = 160, MAX_NAME_BYTES = 64 };
+enum { MAX_WORD_BYTES = 160, MAX_NAME_BYTES = 64, MAX_SETTING_PATH_BYTES = 160 };
 
 #define SETTING(key, name, argument, kind, field, initial, min, max, live, accepted, help, more) \
 	{key,  name,     argument, kind, offsetof(struct config, field), initial, min, max,      \
@@ -107,6 +107,14 @@ static int set_name(const struct setting *setting, struct config *config, const 
 	return 0;
 }
 
+static int set_path(const struct setting *setting, struct config *config, const char *text)
+{
+	if (strlen(text) > MAX_SETTING_PATH_BYTES)
+		return -EINVAL;
+	*text_field(config, setting) = text[0] ? text : NULL;
+	return 0;
+}
+
 static int read_number(const struct setting *setting, const char *text, uint64_t *ret_value)
 {
 	switch (setting->kind) {
@@ -135,6 +143,8 @@ int setting_set(const struct setting *setting, struct config *config, const char
 		return set_words(setting, config, text);
 	case SETTING_NAME:
 		return set_name(setting, config, text);
+	case SETTING_PATH:
+		return set_path(setting, config, text);
 	default:
 		break;
 	}
@@ -162,6 +172,7 @@ void setting_copy(const struct setting *setting, struct config *to, const struct
 	case SETTING_URLS:
 	case SETTING_HOSTS:
 	case SETTING_NAME:
+	case SETTING_PATH:
 		*text_field(to, setting) = text_value(from, setting);
 		break;
 	default:
@@ -182,6 +193,7 @@ bool setting_equal(const struct setting *setting, const struct config *a, const 
 	case SETTING_URLS:
 	case SETTING_HOSTS:
 	case SETTING_NAME:
+	case SETTING_PATH:
 		one = text_value(a, setting);
 		other = text_value(b, setting);
 		return !strcmp(one ? one : "", other ? other : "");
@@ -262,6 +274,7 @@ const char *setting_text(const struct setting *setting, const struct config *con
 	case SETTING_HOSTS:
 		return word_text(text_value(config, setting), i, buffer);
 	case SETTING_NAME:
+	case SETTING_PATH:
 		return text_value(config, setting) ? text_value(config, setting) : "";
 	case SETTING_SWITCH:
 	case SETTING_YES_NO:

@@ -13,6 +13,7 @@ enum setting_kind {
 	SETTING_URLS,   /* in one text, separated by blanks */
 	SETTING_HOSTS,  /* the same of names of hosts */
 	SETTING_NAME,   /* of a user or group; none where it is empty */
+	SETTING_PATH,   /* of a file; may be empty */
 	SETTING_SWITCH, /* an option without argument; yes or no in a file */
 	SETTING_YES_NO, /* yes or no, as an option too, which may thus say no */
 	SETTING_NUMBER,
@@ -62,14 +63,14 @@ enum setting_kind {
 	        "URLs separated by blanks. Files are downloaded in the background and kept in "    \
 	        "/var/cache/profd.")                                                               \
 	SETTING('g', "group", "NAME", SETTING_NAME, group, "", 0, 0, true,                         \
-	        "the name of a group, of up to 64 bytes,",                                         \
+	        "the name of a group of up to 64 bytes",                                           \
 	        "Answer only root and members of this group, of this host's users (default: all)", \
 	        "Whoever asks from this host is looked up by the connection's other end. Clients " \
 	        "that have shown their credentials, and those elsewhere, are no matter of it. "    \
 	        "Who "                                                                             \
 	        "is a member is read at the start and on SIGHUP.")                                 \
 	SETTING('a', "allow-host", "NAMES", SETTING_HOSTS, allow_hosts, "", 0, 0, true,            \
-	        "names of hosts of up to 160 bytes, without port, separated by blanks,",           \
+	        "a list of names of hosts of up to 160 bytes each, without port",                  \
 	        "Answer under these names, too (default: localhost, addresses and this host's)",   \
 	        "Names separated by blanks. A request over TCP whose Host is another one is "      \
 	        "refused, unless it comes with credentials: a web page of anybody can have a "     \
@@ -88,11 +89,19 @@ enum setting_kind {
 	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
 	        "How many of these one address elsewhere may have",                                \
 	        "One more is answered 429. An IPv6 address counts by its first 64 bits.")          \
-	SETTING('w', "answer-memory", "SIZE", SETTING_SIZE, answer_bytes, "64MiB", MIB, 4 * GIB,   \
+	SETTING('b', "answer-memory", "SIZE", SETTING_SIZE, answer_bytes, "64MiB", MIB, 4 * GIB,   \
 	        true, "a size from 1MiB to 4GiB, such as 64MiB",                                   \
 	        "How much memory answers may take while they are sent",                            \
 	        "Equal requests at the same time share one answer, which counts once. What finds " \
 	        "no room is answered 503.")                                                        \
+	SETTING('w', "web-config", "FILE", SETTING_PATH, web_config, "", 0, 0, false,              \
+	        "a path of up to 160 bytes", "Read TLS, users and headers from this YAML file",    \
+	        "It has the form of the Prometheus exporters' web.config.yml, and holds for TCP "  \
+	        "listeners. The file and the certificates it names are read again on SIGHUP.")     \
+	SETTING('i', "insecure", NULL, SETTING_SWITCH, insecure, "no", 0, 1, false, "yes or no",   \
+	        "Let anybody who can connect ask, also from other hosts",                          \
+	        "Without it, listening beyond this host takes a web-config with TLS and users, "   \
+	        "or with verified client certificates.")                                           \
 	SETTING('v', "verbose", NULL, SETTING_SWITCH, verbose, "no", 0, 1, true, "yes or no",      \
 	        "Log more, for finding out what goes wrong", "")
 

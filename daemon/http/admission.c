@@ -13,7 +13,7 @@
 
 static bool is_trusted(const struct request *request)
 {
-	return request->authenticated || request->peer->kind != PEER_ELSEWHERE;
+	return request->authenticated || request->client->peer.kind != PEER_ELSEWHERE;
 }
 
 static int refuse_user(struct request *request, struct refusal *ret_refusal, uint32_t uid, int err)
@@ -39,8 +39,8 @@ static int admit_user(struct request *request, struct refusal *ret_refusal)
 
 	if (!policy->group)
 		return 0;
-	err = peer_user(request->peer, &uid);
-	if (err == -ENOENT && request->peer->kind == PEER_ELSEWHERE)
+	err = peer_user(&request->client->peer, &uid);
+	if (err == -ENOENT && request->client->peer.kind == PEER_ELSEWHERE)
 		return 0;
 	if (!err && (!uid || (policy->members && members_have(policy->members, uid))))
 		return 0;
@@ -85,7 +85,7 @@ static int admit_host(struct request *request, struct refusal *ret_refusal)
 	const struct service *service = request->service;
 	const char *host = request_host(request);
 
-	if (request->peer->kind == PEER_UNIX)
+	if (request->client->peer.kind == PEER_UNIX)
 		return 0;
 	if (!host && !request->needs_host)
 		return 0;

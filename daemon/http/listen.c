@@ -83,6 +83,25 @@ int listen_parse(const char *text, struct listen_address *ret_address)
 	return parse_host(host, (uint16_t)port, ret_address);
 }
 
+bool listen_is_local(const struct listen_address *address)
+{
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+
+	switch (address->socket.any.sa_family) {
+	case AF_INET:
+		memcpy(&v4, &address->socket, sizeof(v4));
+		return ntohl(v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	case AF_INET6:
+		memcpy(&v6, &address->socket, sizeof(v6));
+		if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
+			return v6.sin6_addr.s6_addr[12] == IN_LOOPBACKNET;
+		return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+	default:
+		return true;
+	}
+}
+
 /* A socket file left behind by a process that is gone refuses connections; only then it is ours to
  * replace. */
 static int unlink_stale(const struct listen_address *address)
@@ -175,7 +194,8 @@ void listener_name(struct listener *listener)
 	char host[INET6_ADDRSTRLEN] = "";
 
 	getsockname(listener->fd, &bound.any, &len);
-	if (bound.any.sa_family == AF_UNIX) {
+	listener->local = bound.any.sa_family == AF_UNIX;
+	if (listener->local) {
 		name_unix(listener->name, &bound.local, len);
 	} else if (bound.any.sa_family == AF_INET) {
 		inet_ntop(AF_INET, &bound.v4.sin_addr, host, sizeof(host));

@@ -25,6 +25,7 @@ struct listen_address {
 struct listener {
 	int fd;
 	char name[128]; /* as bound: port 0 has become the real one */
+	bool local;     /* a unix socket */
 	char path[108]; /* of a unix socket that we have made, to unlink; "" for the others */
 };
 
@@ -35,6 +36,8 @@ struct listeners {
 
 /* "ADDR:PORT", "[ADDR6]:PORT", ":PORT", "localhost:PORT" or "unix:PATH". Pure; -EINVAL. */
 int listen_parse(const char *text, struct listen_address *ret_address);
+/* Whether only this host can reach it. Pure. */
+bool listen_is_local(const struct listen_address *address);
 /* All or nothing. `ret_why` is one line for a person ("cannot listen on 127.0.0.1:9090: ..."). */
 int listeners_open(const char *const *addresses, size_t count, struct listeners *ret_listeners,
                    char ret_why[256]);

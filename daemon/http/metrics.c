@@ -295,6 +295,13 @@ static void add_heaps(struct buf *body, const struct heaps *heaps)
 	          stats.standing);
 }
 
+static void add_access(struct buf *body, const struct access_stats *stats)
+{
+#define COUNTER(name, help) add_counter(body, "access_" #name, help, stats->name);
+	ACCESS_COUNTERS(COUNTER)
+#undef COUNTER
+}
+
 static void add_tables(struct buf *body, const struct request *request)
 {
 	const struct service *service = request->service;
@@ -381,6 +388,7 @@ void handle_metrics(struct request *request)
 	add_history(&body, service);
 	add_tables(&body, request);
 	add_clients(&body, request->parking);
+	add_access(&body, &service->access->stats);
 	add_names(&body, service);
 	add_fetch(&body, service->fetch);
 	add_memory(&body, collector_memory(service->collector));

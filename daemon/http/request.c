@@ -66,8 +66,8 @@ struct request *request_new(const struct service *service, struct parking *parki
 	request->service = service;
 	request->parking = parking;
 	request->connection = connection;
-	request->peer = info ? info->socket_context : NULL;
-	if (!request->peer || read_uri(request, uri) < 0) {
+	request->client = info ? info->socket_context : NULL;
+	if (!request->client || read_uri(request, uri) < 0) {
 		request_free(request);
 		return NULL;
 	}
@@ -121,14 +121,14 @@ static void unpark(struct request *request)
 /* This host's users share an address, and can be found out without one. */
 static bool is_counted(const struct request *request)
 {
-	return request->peer->kind == PEER_ELSEWHERE;
+	return request->client->peer.kind == PEER_ELSEWHERE;
 }
 
 static int enter(struct request *request)
 {
 	const struct policy *policy = request->service->policy;
 	struct client_stats *stats = &request->parking->stats;
-	struct in6_addr client = peer_client(request->peer);
+	struct in6_addr client = peer_client(&request->client->peer);
 	int err = crowd_enter(
 		&request->parking->crowd, is_counted(request) ? &client : NULL,
 		(struct crowd_limits){policy->max_requests, policy->max_client_requests});
@@ -141,10 +141,12 @@ static int enter(struct request *request)
 
 static void leave(struct request *request)
 {
-	struct in6_addr client = peer_client(request->peer);
+	struct in6_addr client;
 
-	if (request->entered)
-		crowd_leave(&request->parking->crowd, is_counted(request) ? &client : NULL);
+	if (!request->entered)
+		return;
+	client = peer_client(&request->client->peer);
+	crowd_leave(&request->parking->crowd, is_counted(request) ? &client : NULL);
 	request->entered = false;
 }
 
@@ -215,6 +217,14 @@ static void resume(struct request *request, size_t len)
 		clock_mono_ns() + (SEND_SECONDS + len / SEND_BYTES_PER_SECOND) * NSEC_PER_SEC;
 	MHD_resume_connection(request->connection);
 	parking->resumed(parking);
+}
+
+void request_go_on(struct request *request)
+{
+	unpark(request);
+	leave(request);
+	MHD_resume_connection(request->connection);
+	request->parking->resumed(request->parking);
 }
 
 /* Also without a response, for lack of memory: the server then closes the connection. */
@@ -339,7 +349,7 @@ void parking_give_up(struct parking *parking, uint64_t now_mono_ns)
 		if (now_mono_ns < request->give_up_mono_ns)
 			continue;
 		/* libmicrohttpd finds the connection broken, and ends it and the request. */
-		shutdown(request->peer->fd, SHUT_RDWR);
+		shutdown(request->client->peer.fd, SHUT_RDWR);
 		request->give_up_mono_ns = UINT64_MAX;
 		parking->stats.answers_given_up++;
 	}

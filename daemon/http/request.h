@@ -11,7 +11,7 @@
 #include "http/answers.h"
 #include "http/client_stats.h"
 #include "http/crowd.h"
-#include "http/peer.h"
+#include "http/client.h"
 #include "http/query.h"
 #include "http/service.h"
 
@@ -37,12 +37,13 @@ struct request {
 	const struct service *service;
 	struct parking *parking;
 	struct MHD_Connection *connection;
-	struct peer *peer;     /* the connection's */
+	struct client *client; /* who has the connection */
 	char *path;            /* as sent, cut at the question mark */
 	char *authority;       /* of an address that was sent whole; NULL */
 	const char *raw_query; /* what stood behind it; "" */
 	struct query query;
 	bool authenticated; /* the client has shown credentials that are accepted */
+	bool counted;       /* by rate_limit */
 	bool needs_host;    /* HTTP/1.1: must say which host it means */
 	bool close;         /* the connection, when it is answered */
 	bool started;       /* headers are complete */
@@ -88,6 +89,8 @@ void request_answer_head(struct request *request, const char *content_type);
 /* Adds a header to the answer. */
 void request_header(struct request *request, const char *name, const char *value);
 
+/* Takes a parked request back from its owner without an answer: the server asks again. */
+void request_go_on(struct request *request);
 /* Parks the request. -EAGAIN, -EUSERS: as many are under way as there may be, or as this client may
  * have; -ENOMEM. */
 int request_park(struct request *request, void *owner, void (*abandon)(void *owner));

@@ -6,18 +6,18 @@
 #include "http/server.h"
 
 #include "base/clock.h"
+#include "http/client.h"
+#include "http/login.h"
 #include "http/route.h"
 
 #include <errno.h>
+#include <gnutls/abstract.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 enum {
-	/* What a client does not read waits where it is counted, and not in the kernel, which would
-	 * take some MB of each. */
-	SEND_BUFFER_BYTES = 128 * 1024,
 	IDLE_TIMEOUT_SECONDS = 15, /* does not count for parked requests */
 	/* Executables held open, BPF maps, files in /proc: connections may not take those. */
 	RESERVED_DESCRIPTORS = 2048,
@@ -33,6 +33,7 @@ struct port {
 	uv_poll_t poll;
 	uv_timer_t timer;
 	bool watched;
+	bool local; /* a unix socket */
 };
 
 struct server {
@@ -87,29 +88,22 @@ static void on_give_up(uv_timer_t *timer)
 	parking_give_up(&server->parking, clock_mono_ns());
 }
 
-/* Who it is stays the same as long as the connection does. Without memory to keep that in, the
- * first request finds nobody, and is not answered. */
+/* Without memory to keep who it is in, the first request finds nobody, and is not answered. */
 static void on_connection(void *ctx, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode what)
 {
-	const int send_bytes = SEND_BUFFER_BYTES;
-	const union MHD_ConnectionInfo *info;
-	struct server *server = ctx;
-	struct peer *peer;
+	struct port *port = ctx;
+	struct server *server = port->server;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
 		server->parking.connections--;
-		free(*socket_context);
+		client_free(*socket_context);
+		*socket_context = NULL;
 		return;
 	}
-	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	server->parking.connections++;
-	peer = calloc(1, sizeof(*peer));
-	if (peer && info) {
-		peer_read(peer, info->connect_fd);
-		setsockopt(peer->fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes));
-	}
-	*socket_context = peer;
+	*socket_context =
+		client_new(connection, port->local ? NULL : server->service.access->tls);
 }
 
 static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connection)
@@ -119,8 +113,26 @@ static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connectio
 	return request_new(&server->service, &server->parking, connection, uri);
 }
 
+/* Those of the web configuration take the place of our own. */
+static void add_headers(struct request *request)
+{
+	const struct web_config *config = &request->service->access->config;
+
+	for (size_t i = 0; i < WEB_HEADER_COUNT; i++) {
+		const char *name = web_header_names[i], *ours;
+
+		if (!config->headers[i])
+			continue;
+		ours = MHD_get_response_header(request->response, name);
+		if (ours)
+			MHD_del_response_header(request->response, name, ours);
+		request_header(request, name, config->headers[i]);
+	}
+}
+
 static enum MHD_Result send_answer(struct request *request)
 {
+	add_headers(request);
 	return MHD_queue_response(request->connection, request->status, request->response);
 }
 
@@ -149,7 +161,8 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 		*upload_len = 0;
 		return MHD_YES;
 	}
-	route_dispatch(request, method);
+	if (login_pass(request))
+		route_dispatch(request, method);
 	if (request->suspended)
 		return MHD_YES;
 	return request->response ? send_answer(request) : MHD_NO;
@@ -161,6 +174,16 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **re
 	(void)ctx, (void)connection, (void)why;
 	request_free(*request_ctx);
 	*request_ctx = NULL;
+}
+
+/* What libmicrohttpd asks where client_new() has failed. */
+static int no_certificate(gnutls_session_t session, const gnutls_datum_t *request, int request_len,
+                          const gnutls_pk_algorithm_t *algorithms, int algorithms_len,
+                          gnutls_pcert_st **chain, unsigned int *chain_len, gnutls_privkey_t *key)
+{
+	(void)session, (void)request, (void)request_len, (void)algorithms, (void)algorithms_len;
+	(void)chain, (void)chain_len, (void)key;
+	return -1;
 }
 
 /* Clients that talk nonsense are their own problem, not a line in the log each. */
@@ -185,8 +208,18 @@ static unsigned int connections_per_port(size_t port_count)
 static int port_listen(struct port *port, struct server *server, struct listener *listener)
 {
 	unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+	struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+	struct MHD_OptionItem encrypted[] = {
+		{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)no_certificate},
+		{MHD_OPTION_END, 0, NULL},
+	};
+	bool encrypts;
 
 	port->server = server;
+	port->local = listener->local;
+	encrypts = server->service.access->tls && !port->local;
+	if (encrypts)
+		flags |= MHD_USE_TLS;
 	/* The logger comes first, so that it hears about the other options, too. */
 	port->mhd = MHD_start_daemon(
 		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER,
@@ -195,8 +228,8 @@ static int port_listen(struct port *port, struct server *server, struct listener
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_TIMEOUT_SECONDS,
 		MHD_OPTION_CONNECTION_LIMIT, connections_per_port(server->listeners.count),
 		MHD_OPTION_URI_LOG_CALLBACK, on_uri, server, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
-		MHD_OPTION_END);
+		on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, port,
+		MHD_OPTION_ARRAY, encrypts ? encrypted : plain, MHD_OPTION_END);
 	if (!port->mhd)
 		return -EIO;
 	listener->fd = -1; /* libmicrohttpd's from here on */

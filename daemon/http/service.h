@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "access/access.h"
 #include "base/lane.h"
 #include "collect/collector.h"
 #include "http/policy.h"
@@ -22,6 +23,8 @@ struct service {
 	struct fetch *fetch;           /* NULL: no debuginfod servers */
 	struct lane *render;
 	const struct policy *policy;
+	struct access *access;
+	struct lane *passwords;     /* where they are hashed */
 	const struct utsname *host; /* its name and the kernel's release, as of the start */
 	const char *const
 		*capabilities; /* that the daemon has left, by name; NULL behind the last */

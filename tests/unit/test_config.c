@@ -55,6 +55,7 @@ static const struct {
 	{{"serve", "--history=10s", "--history-memory=1MiB"}, NULL},
 	{{"serve", "--listen=:0", "--listen=unix:/a"}, NULL},
 	{{"serve", "--verbose"}, NULL},
+	{{"serve", "--insecure", "--web-config=/a"}, NULL},
 	{{NULL}, "no command"},
 	{{"record"}, "unknown command \"record\""},
 	{{"config"}, "no command"},

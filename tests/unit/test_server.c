@@ -77,6 +77,34 @@ START_TEST(addresses_are_parsed)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	bool local;
+} reaches[] = {
+	{"127.0.0.1:1", true},
+	{"127.255.0.1:1", true},
+	{"128.0.0.1:1", false},
+	{"0.0.0.0:1", false},
+	{"192.168.127.1:1", false},
+	{":1", false},
+	{"[::]:1", false},
+	{"[::1]:1", true},
+	{"[::7f00:1]:1", false},
+	{"[fe80::1]:1", false},
+	{"[::ffff:127.0.0.1]:1", true},
+	{"[::ffff:10.0.0.1]:1", false},
+	{"unix:/run/profd.sock", true},
+};
+
+START_TEST(other_hosts_reach_some)
+{
+	struct listen_address address;
+
+	ck_assert_int_eq(listen_parse(reaches[_i].text, &address), 0);
+	ck_assert_int_eq(listen_is_local(&address), reaches[_i].local);
+}
+END_TEST
+
 START_TEST(sockets)
 {
 	char folder[] = "/tmp/profd-test-XXXXXX", path[64], text[80], why[256];
@@ -157,6 +185,7 @@ Suite *server_suite(void)
 	tcase_add_test(tests, routes_are_found);
 	tcase_add_loop_test(tests, addresses_are_parsed, 0,
 	                    sizeof(addresses) / sizeof(addresses[0]));
+	tcase_add_loop_test(tests, other_hosts_reach_some, 0, sizeof(reaches) / sizeof(reaches[0]));
 	tcase_add_test(tests, sockets);
 	tcase_add_test(tests, refusals_are_one_printable_line);
 	tcase_add_test(tests, timestamps);

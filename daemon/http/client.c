@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What is known of a connection before its first request.
+ */
+#include "http/client.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+
+/* What a client does not read waits where it is counted, and not in the kernel, which would take some
+ * MB of each. */
+enum { SEND_BUFFER_BYTES = 128 * 1024 };
+
+/* Each connection keeps the certificate and the rules that it began with. libmicrohttpd has no way
+ * to say which, so what it has prepared is replaced before the handshake. */
+static void begin_tls(struct client *client, struct MHD_Connection *connection, struct tls *tls)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+
+	/* Where it fails there is no certificate, and the handshake fails as well. */
+	if (info && !tls_begin(tls, info->tls_session))
+		client->tls = tls_ref(tls);
+}
+
+struct client *client_new(struct MHD_Connection *connection, struct tls *tls)
+{
+	const int send_bytes = SEND_BUFFER_BYTES;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct client *client = info ? calloc(1, sizeof(*client)) : NULL;
+
+	if (!client)
+		return NULL;
+	peer_read(&client->peer, info->connect_fd);
+	setsockopt(info->connect_fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes));
+	if (tls)
+		begin_tls(client, connection, tls);
+	return client;
+}
+
+void client_free(struct client *client)
+{
+	if (client)
+		tls_unref(client->tls);
+	free(client);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct client - one connection, from its first byte to its last: who has its other end, and what
+ * its wire is protected by. It is libmicrohttpd's socket context, and the same for all requests of
+ * the connection. Loop thread only.
+ */
+#pragma once
+
+#include "access/tls.h"
+#include "http/peer.h"
+
+#include <microhttpd.h>
+
+struct client {
+	struct peer peer;
+	struct tls *tls; /* that the handshake was made by; NULL: there was none, or it will fail */
+};
+
+/* Of a connection that has just been accepted; `tls` is NULL where it is a plain one. NULL when out
+ * of memory. */
+struct client *client_new(struct MHD_Connection *connection, struct tls *tls);
+void client_free(struct client *client);
