@@ -12,9 +12,11 @@ async function refusal(response) {
 }
 
 async function ask(address, options) {
+	// Not as seen from an address with a password in it: fetch() refuses to carry that on.
+	const from = location.origin + location.pathname;
 	let response;
 	try {
-		response = await fetch(address, { cache: 'no-store', ...options });
+		response = await fetch(new URL(address, from), { cache: 'no-store', ...options });
 	} catch (error) {
 		if (error.name === 'AbortError')
 			throw error;
