@@ -28,7 +28,8 @@ enum setting_kind {
  * `argument`: FILE or PATH where it is a file, which shells complete; `live`: changes while profd
  * runs when SIGHUP tells it to read the file again; `accepted`: fits before "is accepted"; `help`:
  * one sentence without its period, for --help and wherever there is little room; `more`: further
- * ones, for the manual pages. None of them tells the default, which is added where it is shown. */
+ * ones, for the manual pages. What the default is, is added where they are
+ * shown. */
 #define SETTINGS(SETTING)                                                                          \
 	SETTING('l', "listen", "ADDR:PORT|unix:PATH", SETTING_ADDRESSES, listen_count,             \
 	        "127.0.0.1:9090", 0, MAX_LISTENERS, false,                                         \

@@ -54,7 +54,7 @@ static size_t line_of(const char *text, size_t width)
 }
 
 void texts_wrap(struct buf *out, const char *text, const char *prefix,
-                void (*escape)(struct buf *out, const char *line))
+                void (*add_line)(struct buf *out, const char *line))
 {
 	while (*text) {
 		_cleanup_(buf_release) struct buf line = BUF_INIT;
@@ -63,7 +63,7 @@ void texts_wrap(struct buf *out, const char *text, const char *prefix,
 		buf_add(&line, text, len);
 		text += len + strspn(text + len, " ");
 		buf_add_text(out, prefix);
-		escape(out, buf_text(&line));
+		add_line(out, buf_text(&line));
 		buf_add_char(out, '\n');
 	}
 }

@@ -17,9 +17,6 @@ static void add_escaped(struct buf *out, const char *text)
 		{'^', "\\(ha"}, {'~', "\\(ti"}, {'"', "\\(dq"},
 	};
 
-	/* A line that begins with one is a request. */
-	if (*text == '.')
-		buf_add_text(out, "\\&");
 	for (; *text; text++) {
 		const char *to = NULL;
 
@@ -40,9 +37,18 @@ static void add_in_font(struct buf *out, char font, const char *text)
 	buf_add_text(out, "\\fR");
 }
 
+/* What begins with a dot is a request. */
+static void add_line(struct buf *out, const char *escaped)
+{
+	buf_printf(out, "%s%s", *escaped == '.' ? "\\&" : "", escaped);
+}
+
 static void add_paragraph(struct buf *out, const char *text)
 {
-	texts_wrap(out, text, "", add_escaped);
+	_cleanup_(buf_release) struct buf escaped = BUF_INIT;
+
+	add_escaped(&escaped, text);
+	texts_wrap(out, buf_text(&escaped), "", add_line);
 }
 
 /* A sentence of its own, of what is written without a period. */

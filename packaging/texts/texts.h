@@ -34,7 +34,7 @@ char texts_short(int key);
 bool texts_takes_file(const struct option_text *option);
 /* Adds `text`, each character that is in `special` behind a `before`. */
 void texts_escape(struct buf *out, const char *text, const char *special, const char *before);
-/* Adds `text` as lines that begin with `prefix` and fit a screen before `escape` writes them. Each
- * ends with a newline. */
+/* Adds `text` as lines that begin with `prefix` and fit a screen; `add_line` writes what is behind
+ * that. Each ends with a newline. */
 void texts_wrap(struct buf *out, const char *text, const char *prefix,
-                void (*escape)(struct buf *out, const char *line));
+                void (*add_line)(struct buf *out, const char *line));
