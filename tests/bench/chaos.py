@@ -36,6 +36,7 @@ SEED = int(os.environ.get("CHAOS_SEED", random.randrange(1 << 32)))
 LIFE = float(os.environ.get("CHAOS_LIFE", "60"))
 THROUGH = shlex.split(os.environ.get("CHAOS_THROUGH", ""))
 PLAIN = not THROUGH and "-" not in os.path.basename(BUILD)
+PATIENCE = 120 if PLAIN else 600
 ROUND, AT_ONCE, REST = 6, 3, 3
 # Short, and small, so that the past is full before the measuring starts.
 SETTINGS = ("--history", "30s", "--history-memory", "16MiB", "--symbol-memory", "32MiB")
@@ -65,7 +66,7 @@ class Run:
         if daemon.process.poll() is not None:
             raise Wrong(f"profd ended by itself, {daemon.process.returncode}: {daemon.log()[-2000:]}")
         metrics = check_accounts(daemon)
-        self.judged += check_shares(daemon.profile(f"last=30s&pid={self.spin.pid}", timeout=120))
+        self.judged += check_shares(daemon.profile(f"last=30s&pid={self.spin.pid}", timeout=PATIENCE))
         self.tell(daemon, chosen, metrics)
 
     def tell(self, daemon, chosen, metrics):
@@ -122,7 +123,7 @@ def growth(sizes):
 def run():
     rng = random.Random(SEED)
     print(f"chaos: CHAOS_SEED={SEED}", flush=True)
-    with Place(rng) as place, Workload("spin60_30_10") as spin:
+    with Place(rng, PATIENCE) as place, Workload("spin60_30_10") as spin:
         # What is downloaded is kept on the disk that is full.
         os.environ["DEBUGINFOD_CACHE_PATH"] = place.disk
         chaos, lives = Run(rng, place, spin), 1

@@ -129,11 +129,10 @@ def readers(daemon, rng, place, seconds):
     """Who asks properly, in every format; a failed check ends the run."""
     from accounts import check_answer  # after the path is known
 
-    del place
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         target = rng.choice(TARGETS)
-        check_answer(target, daemon.get(target, timeout=120))
+        check_answer(target, daemon.get(target, timeout=place.patience))
 
 
 TROUBLES = (fork_storm, exec_storm, distinct_stacks, corrupt_programs, bad_clients, stopped_daemon,
@@ -157,7 +156,8 @@ class Flood(http.server.BaseHTTPRequestHandler):
 class Place:
     """The folder, the damaged programs, a clock, a disk that is full at once, a server that fills it."""
 
-    def __init__(self, rng):
+    def __init__(self, rng, patience):
+        self.patience = patience  # seconds that an answer may take
         self.stack = contextlib.ExitStack()
         self.folder = self.stack.enter_context(tempfile.TemporaryDirectory())
         os.chmod(self.folder, 0o755)
