@@ -4,6 +4,7 @@
  */
 #include "jobs.h"
 
+#include "interp/python_ask.h"
 #include "names/answer.h"
 #include "object/links.h"
 #include "reader/jobs.h"

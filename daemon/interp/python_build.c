@@ -49,8 +49,7 @@ static int read_table(const struct elf *elf, uint64_t variable, struct python_pr
 	return 0;
 }
 
-/* What a walk cannot do without, and what it takes for granted. */
-static bool makes_sense(const struct python_process *process)
+bool python_build_is_sound(const struct python_process *process)
 {
 	const uint16_t words[] = {
 		process->interpreter_next, process->interpreter_threads, process->interpreter_gil,
@@ -79,6 +78,8 @@ static bool makes_sense(const struct python_process *process)
 		if (code[i] > MAX_CODE_OFFSET)
 			return false;
 	}
+	if (process->entry < PYTHON_ENTRY_LOOP || process->entry > PYTHON_ENTRY_SHIM)
+		return false;
 	return process->interpreter_threads && process->thread_id && process->thread_frame &&
 	       process->frame_previous && process->frame_instruction && process->code_filename &&
 	       process->code_name && process->code_lines && process->code_first_line &&
@@ -105,7 +106,7 @@ int python_build_read(const struct elf *elf, struct python_process *ret_process)
 		err = python_loop_find(elf, process.loops);
 	if (err)
 		return err;
-	if (!makes_sense(&process))
+	if (!python_build_is_sound(&process))
 		return -EBADMSG;
 	process.interpreters += found.runtime;
 	if (process.gil)

@@ -14,5 +14,7 @@
  * -EBADMSG when what it says makes no sense, -ENOMEM. Addresses in the result are the file's own.
  */
 int python_build_read(const struct elf *elf, struct python_process *ret_process);
+/* Whether it has what a walk cannot do without, and is what a walk takes for granted. */
+bool python_build_is_sound(const struct python_process *process);
 /* The same where the file is mapped so much higher. */
 void python_build_move(struct python_process *process, uint64_t bias);

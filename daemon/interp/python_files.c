@@ -9,7 +9,7 @@
 #include "base/bounds.h"
 #include "base/lane.h"
 #include "base/log.h"
-#include "interp/python_build.h"
+#include "interp/python_ask.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,6 +33,7 @@ struct entry {
 struct python_files {
 	struct store *store;
 	struct lane *lane;
+	struct reader *reader; /* the lane's */
 	struct entry *by_id;
 	python_found_fn *fn;
 	void *ctx;
@@ -52,7 +53,9 @@ struct python_files *python_files_new(uv_loop_t *loop, struct store *store, pyth
 	files->fn = fn;
 	files->ctx = ctx;
 	files->lane = lane_new(loop, MAX_FILES);
-	return files->lane ? TAKE_PTR(files) : NULL;
+	files->reader = reader_new(
+		&(struct reader_program){READER_SELF, "python", MAX_PYTHON_READER_BYTES, 0});
+	return files->lane && files->reader ? TAKE_PTR(files) : NULL;
 }
 
 static void drop(struct python_files *files, struct entry *entry)
@@ -69,6 +72,7 @@ void python_files_stop(struct python_files *files)
 		return;
 	files->stopped = true;
 	lane_stop(files->lane);
+	reader_cancel(files->reader);
 }
 
 void python_files_free(struct python_files *files)
@@ -80,6 +84,7 @@ void python_files_free(struct python_files *files)
 	HASH_ITER (hh, files->by_id, entry, next)
 		drop(files, entry);
 	lane_free(files->lane);
+	reader_free(files->reader);
 	free(files);
 }
 
@@ -87,7 +92,7 @@ static void look_into(struct job *job)
 {
 	struct entry *entry = (struct entry *)job;
 
-	entry->error = python_build_read(entry->object->elf, &entry->file.process);
+	entry->error = python_ask(entry->files->reader, entry->object, &entry->file.process);
 }
 
 static void take_result(struct entry *entry)
@@ -115,6 +120,11 @@ static void looked_into(struct job *job)
 	struct python_files *files = entry->files;
 
 	entry->pending = false;
+	/* It says nothing about the file, so that is asked again when a process maps it. */
+	if (entry->error == -ECHILD) {
+		drop(files, entry);
+		return;
+	}
 	take_result(entry);
 	if (entry->found && !files->stopped)
 		files->fn(files->ctx);
@@ -202,4 +212,9 @@ size_t python_files_count(const struct python_files *files)
 uint64_t python_files_failed(const struct python_files *files)
 {
 	return files->failed;
+}
+
+void python_files_add_reader_stats(const struct python_files *files, struct reader_stats *stats)
+{
+	reader_add_stats(files->reader, stats);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct python_files - which executables and libraries have a CPython in them, and what it is
- * like. Each is looked into once, on a worker thread, one at a time. Loop thread only.
+ * like. Each is looked into once, in a reader process, one at a time. Loop thread only.
  */
 #pragma once
 
 #include "base/cleanup.h"
 #include "bpf/python.h"
 #include "object/store.h"
+#include "reader/reader.h"
 
 #include <stdbool.h>
 #include <uv.h>
@@ -38,3 +39,4 @@ struct python_file *python_files_get(struct python_files *files, uint32_t id, bo
 void python_file_hold(struct python_file **held, struct python_file *file);
 size_t python_files_count(const struct python_files *files);
 uint64_t python_files_failed(const struct python_files *files);
+void python_files_add_reader_stats(const struct python_files *files, struct reader_stats *stats);

@@ -295,3 +295,8 @@ void pythons_get_stats(const struct pythons *pythons, struct pythons_stats *ret_
 		.processes_refused = pythons->refusals,
 	};
 }
+
+void pythons_add_reader_stats(const struct pythons *pythons, struct reader_stats *stats)
+{
+	python_files_add_reader_stats(pythons->files, stats);
+}

@@ -8,6 +8,7 @@
 
 #include "bpf/python.h"
 #include "proc/proc.h"
+#include "reader/reader.h"
 
 #include <stdbool.h>
 #include <uv.h>
@@ -46,3 +47,5 @@ void pythons_sync(struct pythons *pythons);
  * process table forgets it. */
 uint32_t pythons_version(const struct pythons *pythons, uint32_t pid);
 void pythons_get_stats(const struct pythons *pythons, struct pythons_stats *ret_stats);
+/* Adds those of the process that looks into files. */
+void pythons_add_reader_stats(const struct pythons *pythons, struct reader_stats *stats);

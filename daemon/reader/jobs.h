@@ -12,6 +12,7 @@
 	JOB(NAMES, names_answer)               \
 	JOB(NAMES_WITHOUT_LINES, names_answer) \
 	JOB(LINKS, links_answer)               \
+	JOB(PYTHON, python_answer)             \
 	JOB(TABLE, table_answer)               \
 	JOB(TABLE_FOLLOWED, table_answer)
 

@@ -3,6 +3,8 @@
  * What a file with a CPython in it says about it: every version, and every way to be wrong.
  */
 #include "interp/python_build.h"
+
+#include "interp/python_ask.h"
 #include "tests/unit/python_image.h"
 #include "tests/unit/suites.h"
 
@@ -371,6 +373,47 @@ START_TEST(moved)
 }
 END_TEST
 
+/* The same from another process; and what none of them says. */
+START_TEST(by_a_reader)
+{
+	_cleanup_(reader_freep) struct reader *reader =
+		reader_new(&(struct reader_program){READER_SELF, "test", 64 << 20, 0});
+	_cleanup_(python_image_release) struct python_image image;
+	_cleanup_(object_unrefp) struct object *object = NULL, *bare = NULL;
+	struct python_process process;
+
+	python_image_init(&image);
+	section_image_add(&image.file, ".data", PYTHON_DATA, python_words_314,
+	                  PYTHON_WORDS_314 * sizeof(*python_words_314));
+	python_image_seal(&image);
+	ck_assert_int_eq(object_open_bytes(image.file.out.data, image.file.out.len, "bare", &bare),
+	                 0);
+	ck_assert_int_eq(python_ask(reader, bare, &process), -ENOENT);
+
+	_cleanup_(python_image_release) struct python_image with;
+	python_image_init(&with);
+	section_image_add(&with.file, ".data", PYTHON_DATA, python_words_314,
+	                  PYTHON_WORDS_314 * sizeof(*python_words_314));
+	python_image_symbol(&with, "_PyRuntime", STT_OBJECT, PYTHON_DATA, 8);
+	python_image_seal(&with);
+	ck_assert_int_eq(object_open_bytes(with.file.out.data, with.file.out.len, "with", &object),
+	                 0);
+	ck_assert_int_eq(python_ask(reader, object, &process), 0);
+	ck_assert_mem_eq(&process, &described[2], sizeof(process));
+
+	ck_assert_int_eq(python_check((uint8_t *)&process, sizeof(process)), 0);
+	ck_assert_int_eq(python_check((uint8_t *)&process, sizeof(process) - 1), -EBADMSG);
+	process.entry = PYTHON_ENTRY_SHIM + 1;
+	ck_assert_int_eq(python_check((uint8_t *)&process, sizeof(process)), -EBADMSG);
+	process = described[2];
+	process.frame_owner = UINT16_MAX;
+	ck_assert_int_eq(python_check((uint8_t *)&process, sizeof(process)), -EBADMSG);
+	process = described[2];
+	process.thread_next++;
+	ck_assert_int_eq(python_check((uint8_t *)&process, sizeof(process)), -EBADMSG);
+}
+END_TEST
+
 Suite *python_build_suite(void)
 {
 	Suite *suite = suite_create("python_build");
@@ -383,6 +426,7 @@ Suite *python_build_suite(void)
 	tcase_add_test(tests, files_without);
 	tcase_add_test(tests, other_machines);
 	tcase_add_test(tests, moved);
+	tcase_add_test(tests, by_a_reader);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
