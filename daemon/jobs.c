@@ -4,6 +4,7 @@
  */
 #include "jobs.h"
 
+#include "collect/usdt_ask.h"
 #include "interp/python_ask.h"
 #include "names/answer.h"
 #include "object/links.h"

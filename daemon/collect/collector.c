@@ -344,6 +344,7 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 	ret_stats->stacks_size = collector->bpf.stack_size;
 	unwinder_get_stats(collector->unwinder, &ret_stats->unwinder);
 	unwinder_add_reader_stats(collector->unwinder, &ret_stats->readers);
+	heaps_add_reader_stats(collector->heaps, &ret_stats->readers);
 	pythons_add_reader_stats(collector->python.pythons, &ret_stats->readers);
 	pythons_get_stats(collector->python.pythons, &ret_stats->pythons);
 	python_codes_get_stats(collector->python.codes, &ret_stats->python_codes);

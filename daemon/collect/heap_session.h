@@ -15,6 +15,7 @@
 #pragma once
 
 #include "base/lane.h"
+#include "reader/reader.h"
 #include "collect/heap_feed.h"
 #include "collect/heap_guard.h"
 #include "collect/heap_links.h"
@@ -24,6 +25,7 @@
 struct heap_shared {
 	struct heap_kernel *kernel;
 	struct lane *lane;
+	struct reader *reader; /* the lane's */
 	struct drain_tables tables;
 	struct heaps_stats *stats;
 	/* Found out by the first session; the lane's. */

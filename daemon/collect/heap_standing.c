@@ -111,12 +111,13 @@ int heap_standing_new(const struct heap_standing_config *config,
 	standing->config = *config;
 	standing->files = (struct standing_files){
 		.lane = config->lane,
+		.reader = config->reader,
 		.kernel = config->kernel,
 		.attached = config->attached,
 		.ctx = config->ctx,
 	};
-	standing->usdt_files =
-		usdt_files_new(config->lane, config->tables.store, note_found, standing);
+	standing->usdt_files = usdt_files_new(config->lane, config->reader, config->tables.store,
+	                                      note_found, standing);
 	if (!standing->usdt_files || pid_set_init(&standing->changed, MAX_CHANGED) ||
 	    pid_set_init(&standing->waiting, MAX_CHANGED))
 		return -ENOMEM;

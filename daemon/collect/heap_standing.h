@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/lane.h"
+#include "reader/reader.h"
 #include "collect/drain.h"
 #include "collect/heap_kernel.h"
 #include "collect/heaps.h"
@@ -25,6 +26,7 @@ enum {
 struct heap_standing_config {
 	uv_loop_t *loop;
 	struct lane *lane;
+	struct reader *reader; /* the lane's */
 	const struct heap_kernel *kernel;
 	struct drain_tables tables;
 	struct heaps_stats *stats;

@@ -281,14 +281,17 @@ int heaps_new(const struct heaps_config *config, struct heaps **ret_heaps)
 	heaps->shared.tables = config->tables;
 	heaps->shared.stats = &heaps->stats;
 	heaps->shared.lane = lane_new(config->loop, MAX_JOBS);
+	heaps->shared.reader = reader_new(
+		&(struct reader_program){READER_SELF, "heaps", MAX_HEAP_READER_BYTES, 0});
 	heaps->ring = ring_buffer__new(heaps->kernel.events, take_event, heaps, NULL);
 	*ret_heaps = heaps;
-	if (!heaps->ring || !heaps->shared.lane)
+	if (!heaps->ring || !heaps->shared.lane || !heaps->shared.reader)
 		return -ENOMEM;
 	return heap_standing_new(
 		&(struct heap_standing_config){
 			.loop = config->loop,
 			.lane = heaps->shared.lane,
+			.reader = heaps->shared.reader,
 			.kernel = &heaps->kernel,
 			.tables = config->tables,
 			.stats = &heaps->stats,
@@ -315,6 +318,7 @@ void heaps_stop(struct heaps *heaps)
 	}
 	heap_standing_stop(heaps->standing);
 	lane_stop(heaps->shared.lane);
+	reader_cancel(heaps->shared.reader);
 	uv_close((uv_handle_t *)&heaps->tick, NULL);
 }
 
@@ -330,6 +334,12 @@ void heaps_free(struct heaps *heaps)
 	}
 	heap_standing_free(heaps->standing);
 	lane_free(heaps->shared.lane);
+	reader_free(heaps->shared.reader);
 	ring_buffer__free(heaps->ring);
 	free(heaps);
+}
+
+void heaps_add_reader_stats(const struct heaps *heaps, struct reader_stats *stats)
+{
+	reader_add_stats(heaps->shared.reader, stats);
 }

@@ -19,6 +19,7 @@
 
 #include "heap/heap_table.h"
 #include "profile/profile.h"
+#include "reader/reader.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -144,3 +145,5 @@ struct heaps_stats {
 };
 
 void heaps_get_stats(const struct heaps *heaps, struct heaps_stats *ret_stats);
+/* Adds those of the process that looks into files. */
+void heaps_add_reader_stats(const struct heaps *heaps, struct reader_stats *stats);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "collect/heap_standing.h"
 #include "collect/uprobes.h"
+#include "collect/usdt_ask.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -53,24 +54,19 @@ static int attach_sites(struct standing_file *file, bool frees)
 	                      UPROBE_ENTRY, path, 0, &sites);
 }
 
-/* What this very file has, in the place of what the store's object has. */
+/* What this very file has, in the place of what the store's object has. Cookies tell such files
+ * apart for the reader, and from the store's. */
 static int read_probes(struct standing_file *file)
 {
-	_cleanup_(elf_freep) struct elf *elf = NULL;
-	_cleanup_free_ struct usdt_file *own = NULL;
 	size_t most = file->usdt.count;
-	int err = elf_open_fd(file->fd, &elf);
+	int err =
+		usdt_ask(file->files->reader, file->fd, 1ULL << 32 | file->first_site, &file->usdt);
 
-	file->usdt.count = 0;
+	if (err == 0 && file->usdt.count > most)
+		err = -E2BIG;
 	if (err)
-		return err;
-	own = usdt_file_read(elf);
-	if (!own)
-		return 0;
-	if (own->count > most)
-		return -E2BIG;
-	file->usdt = *own;
-	return 0;
+		file->usdt.count = 0;
+	return err == -ENOENT ? 0 : err;
 }
 
 /* On the lane. Frees first, so that none is missed of what is told to be allocated. */

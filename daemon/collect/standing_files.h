@@ -14,6 +14,7 @@ struct standing_file;
 
 struct standing_files {
 	struct lane *lane;
+	struct reader *reader; /* the lane's */
 	const struct heap_kernel *kernel;
 	void (*attached)(void *ctx);
 	void *ctx;

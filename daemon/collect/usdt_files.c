@@ -6,6 +6,7 @@
 #include "collect/usdt_files.h"
 
 #include "base/bounds.h"
+#include "collect/usdt_ask.h"
 #include "heap/usdt.h"
 #include "heap/usdt_args.h"
 
@@ -29,19 +30,20 @@ struct entry {
 
 struct usdt_files {
 	struct lane *lane;
+	struct reader *reader; /* the lane's */
 	struct store *store;
 	usdt_found_fn *fn;
 	void *ctx;
 	struct entry *by_id;
 };
 
-struct usdt_files *usdt_files_new(struct lane *lane, struct store *store, usdt_found_fn *fn,
-                                  void *ctx)
+struct usdt_files *usdt_files_new(struct lane *lane, struct reader *reader, struct store *store,
+                                  usdt_found_fn *fn, void *ctx)
 {
 	struct usdt_files *files = calloc(1, sizeof(*files));
 
 	if (files)
-		*files = (struct usdt_files){lane, store, fn, ctx, NULL};
+		*files = (struct usdt_files){lane, reader, store, fn, ctx, NULL};
 	return files;
 }
 
@@ -84,7 +86,7 @@ static struct heap_usdt_arg as_told(const struct usdt_arg *arg)
 	};
 }
 
-struct reading {
+struct found_probes {
 	uint16_t machine;
 	struct usdt_file *file; /* NULL until there is a probe */
 };
@@ -92,7 +94,7 @@ struct reading {
 /* Of a probe whose arguments are not understood nothing can be said, so it is left out. */
 static int add_probe(const struct usdt_probe *probe, void *ctx)
 {
-	struct reading *reading = ctx;
+	struct found_probes *found = ctx;
 	struct usdt_arg args[MAX_USDT_ARGS];
 	bool allocates = strcmp(probe->name, "alloc") == 0,
 	     frees = strcmp(probe->name, "free") == 0;
@@ -100,16 +102,15 @@ static int add_probe(const struct usdt_probe *probe, void *ctx)
 
 	if (strcmp(probe->provider, "otel_memory") != 0 || (!allocates && !frees))
 		return 0;
-	if (usdt_args_parse(reading->machine, probe->arguments, args) <
-	    (frees ? 1 : HEAP_USDT_ARGS))
+	if (usdt_args_parse(found->machine, probe->arguments, args) < (frees ? 1 : HEAP_USDT_ARGS))
 		return 0;
-	if (!reading->file)
-		reading->file = calloc(1, sizeof(*reading->file));
-	if (!reading->file)
+	if (!found->file)
+		found->file = calloc(1, sizeof(*found->file));
+	if (!found->file)
 		return -ENOMEM;
-	if (reading->file->count == MAX_USDT_SITES)
+	if (found->file->count == MAX_USDT_SITES)
 		return -E2BIG;
-	place = &reading->file->sites[reading->file->count++];
+	place = &found->file->sites[found->file->count++];
 	place->offset = probe->offset;
 	place->semaphore = probe->semaphore_offset;
 	place->frees = frees;
@@ -120,17 +121,22 @@ static int add_probe(const struct usdt_probe *probe, void *ctx)
 
 struct usdt_file *usdt_file_read(const struct elf *elf)
 {
-	struct reading reading = {.machine = elf_machine(elf)};
+	struct found_probes found = {.machine = elf_machine(elf)};
 
-	usdt_each(elf, add_probe, &reading);
-	return reading.file;
+	usdt_each(elf, add_probe, &found);
+	return found.file;
 }
 
 static void look_into(struct job *job)
 {
 	struct entry *entry = (struct entry *)job;
 
-	entry->file = usdt_file_read(entry->object->elf);
+	entry->file = calloc(1, sizeof(*entry->file));
+	if (!entry->file ||
+	    usdt_ask(entry->files->reader, entry->object->fd, entry->id, entry->file) == 0)
+		return;
+	free(entry->file);
+	entry->file = NULL;
 }
 
 static void looked_into(struct job *job)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct usdt_files - which executables and libraries have the static probes of programs that
- * sample their own allocations (bpf/heap.h), and where. Each is looked into once, on a lane. Loop
+ * sample their own allocations (bpf/heap.h), and where. Each is looked into once, by a reader. Loop
  * thread only.
  */
 #pragma once
@@ -10,6 +10,7 @@
 #include "base/lane.h"
 #include "bpf/heap.h"
 #include "object/store.h"
+#include "reader/reader.h"
 
 #include <stdbool.h>
 
@@ -17,7 +18,7 @@ enum { MAX_USDT_SITES = 16 }; /* of one file: a probe may be inlined */
 
 struct usdt_site {
 	uint64_t offset, semaphore; /* in the file; 0: it has none */
-	bool frees;
+	uint8_t frees;              /* bool */
 	struct heap_usdt_site site;
 };
 
@@ -31,10 +32,11 @@ struct usdt_file *usdt_file_read(const struct elf *elf);
 
 struct usdt_files;
 
-/* The lane and the store outlive it; `fn` is told after a file was found to have probes. */
+/* The lane, its reader and the store outlive it; `fn` is told after a file was found to have
+ * probes. */
 typedef void usdt_found_fn(void *ctx);
-struct usdt_files *usdt_files_new(struct lane *lane, struct store *store, usdt_found_fn *fn,
-                                  void *ctx);
+struct usdt_files *usdt_files_new(struct lane *lane, struct reader *reader, struct store *store,
+                                  usdt_found_fn *fn, void *ctx);
 void usdt_files_free(struct usdt_files *files); /* once the lane is idle; takes NULL */
 DEFINE_CLEANUP(struct usdt_files *, usdt_files_free)
 

@@ -13,6 +13,7 @@
 	JOB(NAMES_WITHOUT_LINES, names_answer) \
 	JOB(LINKS, links_answer)               \
 	JOB(PYTHON, python_answer)             \
+	JOB(USDT, usdt_answer)                 \
 	JOB(TABLE, table_answer)               \
 	JOB(TABLE_FOLLOWED, table_answer)
 

@@ -4,6 +4,9 @@
  */
 #include "heap/usdt.h"
 #include "heap/usdt_args.h"
+
+#include "collect/usdt_ask.h"
+#include "tests/unit/elf_image.h"
 #include "tests/unit/section_image.h"
 #include "tests/unit/suites.h"
 
@@ -263,6 +266,38 @@ START_TEST(test_unknown_args)
 }
 END_TEST
 
+/* What another process may answer, and what it does of a file without probes. */
+START_TEST(test_by_a_reader)
+{
+	_cleanup_(reader_freep) struct reader *reader =
+		reader_new(&(struct reader_program){READER_SELF, "test", 64 << 20, 0});
+	struct usdt_file good = {.count = 1}, file;
+	struct elf_image image;
+
+	elf_image_init(&image, 1);
+	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
+	ck_assert_int_eq(usdt_ask(reader, fd, 1, &file), -ENOENT);
+	good.sites[0].site.args[0] =
+		(struct heap_usdt_arg){HEAP_USDT_MEMORY, 8, 1, 7, 0xff, 0, 0, 0, 16};
+	ck_assert_int_eq(usdt_check((uint8_t *)&good, sizeof(good)), 0);
+	ck_assert_int_eq(usdt_check((uint8_t *)&good, sizeof(good) - 1), -EBADMSG);
+	file = good;
+	file.count = 0;
+	ck_assert_int_eq(usdt_check((uint8_t *)&file, sizeof(file)), -EBADMSG);
+	file.count = MAX_USDT_SITES + 1;
+	ck_assert_int_eq(usdt_check((uint8_t *)&file, sizeof(file)), -EBADMSG);
+	file = good;
+	file.sites[0].frees = 2;
+	ck_assert_int_eq(usdt_check((uint8_t *)&file, sizeof(file)), -EBADMSG);
+	file = good;
+	file.sites[0].site.args[2].place = HEAP_USDT_MEMORY + 1;
+	ck_assert_int_eq(usdt_check((uint8_t *)&file, sizeof(file)), -EBADMSG);
+	file = good;
+	file.sites[0].site.args[1].bytes = 9;
+	ck_assert_int_eq(usdt_check((uint8_t *)&file, sizeof(file)), -EBADMSG);
+}
+END_TEST
+
 Suite *usdt_suite(void)
 {
 	Suite *suite = suite_create("usdt");
@@ -275,6 +310,7 @@ Suite *usdt_suite(void)
 	tcase_add_test(tcase, test_arm64_args);
 	tcase_add_test(tcase, test_several_args);
 	tcase_add_test(tcase, test_unknown_args);
+	tcase_add_test(tcase, test_by_a_reader);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Both ends. Where a probe goes is believed of a file as it would be of its notes, which say the
+ * same without any proof.
+ */
+#include "collect/usdt_ask.h"
+
+#include <errno.h>
+#include <string.h>
+
+int usdt_answer(struct reading *reading, struct buf *out)
+{
+	_cleanup_free_ struct usdt_file *file = NULL;
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+
+	if (reading->len || reading->fds[0] < 0)
+		return -EPROTO;
+	int err = elf_open_fd(reading->fds[0], &elf);
+	if (err)
+		return err;
+	file = usdt_file_read(elf);
+	if (!file || !file->count)
+		return -ENOENT;
+	buf_add(out, file, sizeof(*file));
+	return buf_error(out);
+}
+
+static bool is_arg(const struct heap_usdt_arg *arg)
+{
+	return arg->place <= HEAP_USDT_MEMORY && arg->bytes <= sizeof(uint64_t) &&
+	       arg->is_signed <= 1;
+}
+
+int usdt_check(const uint8_t *bytes, size_t len)
+{
+	struct usdt_file file;
+
+	if (len != sizeof(file))
+		return -EBADMSG;
+	memcpy(&file, bytes, sizeof(file));
+	if (!file.count || file.count > MAX_USDT_SITES)
+		return -EBADMSG;
+	for (size_t i = 0; i < file.count; i++) {
+		if (file.sites[i].frees > 1)
+			return -EBADMSG;
+		for (int j = 0; j < HEAP_USDT_ARGS; j++) {
+			if (!is_arg(&file.sites[i].site.args[j]))
+				return -EBADMSG;
+		}
+	}
+	return 0;
+}
+
+static int check(const uint8_t *bytes, size_t len, void *ctx)
+{
+	(void)ctx;
+	return usdt_check(bytes, len);
+}
+
+int usdt_ask(struct reader *reader, int fd, uint64_t number, struct usdt_file *ret_file)
+{
+	const struct reader_query query = {
+		.question = {.job = READER_USDT, .fds = {fd, -1, -1}},
+		.file = number,
+		.check = check,
+	};
+	struct reader_reply reply;
+	int err = reader_ask(reader, &query, &reply);
+
+	if (err < 0)
+		return err;
+	memcpy(ret_file, reply.bytes, sizeof(*ret_file));
+	free(reply.bytes);
+	return 0;
+}
