@@ -55,14 +55,14 @@ static __always_inline s64 part_of_this_cpu(u64 parts)
 	return part;
 }
 
-/* Counters for each CPU since 6.2, one for all before. An index has to be a constant to be found in
- * the running kernel's types. */
+/* Counters for each CPU since 6.2, one for all before, which is copied: the verifiers of those
+ * kernels do not follow a pointer into an array of atomic_long_t. An index has to be a constant to
+ * be found in the running kernel's types. */
 #define LEVEL(member)                                                                \
 	case member:                                                                 \
 		if (bpf_core_type_exists(struct mm_rss_stat))                        \
-			return ((struct mm_struct___before_6_2 *)mm)                 \
-			        ->rss_stat.count[member]                             \
-			        .counter;                                            \
+			return BPF_CORE_READ((struct mm_struct___before_6_2 *)mm,    \
+			                     rss_stat.count[member].counter);        \
 		return ((struct mm_struct___counters *)mm)->rss_stat[member].count + \
 		       part_of_this_cpu((u64)((struct mm_struct___counters *)mm)     \
 		                                ->rss_stat[member]                   \
