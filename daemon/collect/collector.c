@@ -259,9 +259,7 @@ int collector_attach(struct collector *collector, char ret_why[256])
 	heartbeat_begin(&collector->heartbeat);
 	err = attach(collector);
 	if (err) {
-		snprintf(ret_why, 256,
-		         "cannot open perf events (%s): run profd as root, or with CAP_PERFMON",
-		         strerror(-err));
+		perf_explain(err, ret_why);
 		return err;
 	}
 	if (bpf_watch_exec(&collector->bpf))

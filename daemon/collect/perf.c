@@ -9,9 +9,13 @@
 #include "bpf/abi.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+enum { MAX_KERNEL_PARANOIA = 2 }; /* Documentation/admin-guide/sysctl/kernel.rst */
 
 int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu)
 {
@@ -20,6 +24,34 @@ int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu)
 	attr->size = sizeof(*attr);
 	fd = (int)syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+static uint64_t paranoia(void)
+{
+	_cleanup_(buf_release) struct buf file = BUF_INIT;
+	struct text text;
+	uint64_t level;
+
+	if (buf_read_file(&file, "/proc/sys/kernel/perf_event_paranoid", 64))
+		return 0;
+	text = text_of(buf_text(&file), file.len);
+	return text_decimal(&text, &level) ? level
+	                                   : 0; /* it may be negative, which forbids nothing */
+}
+
+void perf_explain(int err, char why[256])
+{
+	uint64_t level = paranoia();
+
+	if (err == -EACCES && level > MAX_KERNEL_PARANOIA)
+		snprintf(why, 256,
+		         "cannot open perf events (%s): kernel.perf_event_paranoid is %" PRIu64
+		         ", which asks for CAP_SYS_ADMIN; set it to %d, or run profd as root",
+		         strerror(-err), level, MAX_KERNEL_PARANOIA);
+	else
+		snprintf(why, 256,
+		         "cannot open perf events (%s): run profd as root, or with CAP_PERFMON",
+		         strerror(-err));
 }
 
 int cpulist_parse(const char *text, size_t len, bool *set, size_t count)

@@ -12,6 +12,11 @@
 /* A descriptor for all tasks on one CPU, close-on-exec; or negative errno. */
 int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu);
 
+/* Why it failed with an error, and what to do about that. Distributions have levels of
+ * kernel.perf_event_paranoid above the kernel's own 2: nobody but root may, whatever CAP_PERFMON
+ * says (Debian: 3, Ubuntu: 4). */
+void perf_explain(int err, char why[256]);
+
 /* Parses "0-3,5": calls of the form set[cpu] = true for cpu < count, the rest false. -EBADMSG. */
 int cpulist_parse(const char *text, size_t len, bool *set, size_t count);
 /* The CPUs that are online now. */
