@@ -5,6 +5,7 @@
 #include "collect/bpf.h"
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/log.h"
 #include "bpf/profd.skel.h"
 #include "collect/perf.h"
@@ -23,17 +24,32 @@ enum {
 	MAX_TALLIES = 65536, /* 9 MiB a half */
 	NODES_PER_TALLY = 3, /* measured: 1.5 to 2.5 on mixed loads, as outer frames are shared */
 	DRAIN_SECONDS = 2,   /* room for this long without a drain, which is due every second */
+	LIBBPF_LINES = 40,   /* of a message, at most */
 };
+
+/* The verifier's whole account of a program is one message; its last lines say what was wrong. */
+static void log_last_lines(char *text)
+{
+	char *line = text + strlen(text), *rest;
+	int lines = 0;
+
+	while (line > text && lines < LIBBPF_LINES)
+		lines += *--line == '\n';
+	for (line = strtok_r(line, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		log_debug("%s", line);
+}
 
 __attribute__((format(printf, 2, 0))) static int keep_quiet(enum libbpf_print_level level,
                                                             const char *format, va_list arguments)
 {
-	char line[512];
+	_cleanup_free_ char *text = NULL;
 
 	if (level == LIBBPF_DEBUG)
 		return 0;
-	vsnprintf(line, sizeof(line), format, arguments);
-	log_debug("libbpf: %.*s", (int)strcspn(line, "\n"), line);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	if (text)
+		log_last_lines(text);
 	return 0;
 }
 
@@ -68,6 +84,12 @@ int bpf_find_btf(void)
 	return access(BPF_BTF_FILE, R_OK) ? -errno : 0;
 }
 
+/* The latest of what is needed. False only where the verifier says so, not where we may not ask. */
+static bool has_loops(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) != 0;
+}
+
 int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
 {
 	int cpu_count = libbpf_num_possible_cpus();
@@ -83,6 +105,10 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
 		snprintf(why, 256,
 		         "the kernel has no BTF (" BPF_BTF_FILE "): it must be built with "
 		         "CONFIG_DEBUG_INFO_BTF=y");
+		return -ENOTSUP;
+	}
+	if (!has_loops()) {
+		snprintf(why, 256, "this kernel has no bpf_loop(): Linux 5.17 or newer is needed");
 		return -ENOTSUP;
 	}
 	if (cpu_count < 1 || cpu_count > MAX_CPUS) {
@@ -119,9 +145,7 @@ int bpf_load(struct bpf *bpf, char why[256])
 		         "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_SYSLOG",
 		         strerror(-err));
 	else if (err)
-		snprintf(why, 256,
-		         "the kernel does not accept the BPF programs (%s): Linux 5.17 or newer is "
-		         "needed; --verbose shows what it says",
+		snprintf(why, 256, "the kernel rejects the BPF programs (%s): --verbose says why",
 		         strerror(-err));
 	return err;
 }
