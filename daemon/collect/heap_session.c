@@ -86,7 +86,7 @@ static int open_probes(struct heap_session *session)
 	if (!shared->priced) {
 		err = heap_pricing_measure(shared->kernel, &shared->price, &shared->have_sessions);
 		if (err)
-			return -EOPNOTSUPP;
+			return err == -EACCES ? err : -EOPNOTSUPP;
 		shared->priced = true;
 	}
 	err = heap_plan_make(&session->plan, session->ask.pid, (uint8_t)session->slot,

@@ -26,6 +26,7 @@ int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu)
 	return fd < 0 ? -errno : fd;
 }
 
+/* 0 also where it is negative: that forbids nothing. */
 static uint64_t paranoia(void)
 {
 	_cleanup_(buf_release) struct buf file = BUF_INIT;
@@ -35,8 +36,7 @@ static uint64_t paranoia(void)
 	if (buf_read_file(&file, "/proc/sys/kernel/perf_event_paranoid", 64))
 		return 0;
 	text = text_of(buf_text(&file), file.len);
-	return text_decimal(&text, &level) ? level
-	                                   : 0; /* it may be negative, which forbids nothing */
+	return text_decimal(&text, &level) ? level : 0;
 }
 
 void perf_explain(int err, char why[256])
