@@ -64,6 +64,7 @@ WORKLOADS     = $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
                 $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,\
                   $(filter-out %/levels.cc,$(wildcard tests/workloads/*.cc))) \
                 $(STACKS_OTHER:%=$(BUILD)/workloads/%) $(HEAP_OTHER:%=$(BUILD)/workloads/%) $(BUILD)/workloads/victim_plugin.so $(NAMES_OTHER)
+GUEST_WORKLOADS = $(addprefix $(BUILD)/workloads/,spin60_30_10 stacks_chain memory_growth heap_sites hog)
 
 # What is written from the tables of settings and commands: packaging/X.in is the template of X.
 TEXTS_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard packaging/texts/*.c))
@@ -128,6 +129,11 @@ test-system: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(WORKLOADS) $(TEXTS_MADE)
 test-web: $(BUILD)/profd $(BUILD)/workloads/spin60_30_10 ## the page, in a browser over the daemon; root
 	$(Q)tests/web/venv.sh $(BUILD)/web-venv
 	$(Q)BUILD=$(BUILD) $(BUILD)/web-venv/bin/python tests/web/run.py
+
+.PHONY: test-kernels
+test-kernels: $(BUILD)/profd $(GUEST_WORKLOADS) ## the daemon on other kernels, KERNELS="6.1 6.12" or a few, in guests that qemu emulates
+	$(Q)tests/kernels/deps.sh
+	$(Q)BUILD=$(BUILD) python3 tests/kernels/run.py $(KERNELS)
 
 .PHONY: bench
 bench: $(BUILD)/profd $(WORKLOADS) ## what profd costs, as ratios measured in one run; root

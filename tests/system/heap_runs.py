@@ -50,17 +50,12 @@ class HeapWorkload(Workload):
     def rows(self):
         """(names of the sites, [[time, allocated, held, allocated, held ...]])."""
         with open(self.truth_path, encoding="ascii") as file:
-            lines = file.read().splitlines(keepends=True)
-        # The last row may be half written.
-        return lines[0].split()[1:], [list(map(int, line.split())) for line in lines[1:] if line.endswith("\n")]
+            return _rows(file.read())
 
     def truth(self, profile, part=1):
         """{site: (bytes allocated, bytes more held)} of the time that a profile covers, or of its first part."""
-        names, rows = self.rows()
-        start = _at(rows, profile.time_ns)
-        end = _at(rows, profile.time_ns + profile.duration_ns * part)
-        grown = [b - a for a, b in zip(start, end)]
-        return {name: (grown[2 * i], grown[2 * i + 1]) for i, name in enumerate(names)}
+        with open(self.truth_path, encoding="ascii") as file:
+            return truth_between(file.read(), profile.time_ns, profile.time_ns + profile.duration_ns * part)
 
     def peak(self, profile):
         """The most that was held at once of what the only site took in the time of a profile, where all is
@@ -70,6 +65,20 @@ class HeapWorkload(Workload):
         end = profile.time_ns + profile.duration_ns
         before, _ = _at(rows, profile.time_ns)
         return max(min(held, allocated - before) for t, allocated, held in rows if profile.time_ns <= t <= end)
+
+
+def _rows(text):
+    """What HeapWorkload.rows() returns, of the text of such a file."""
+    lines = text.splitlines(keepends=True)
+    # The last row may be half written.
+    return lines[0].split()[1:], [list(map(int, line.split())) for line in lines[1:] if line.endswith("\n")]
+
+
+def truth_between(text, start_ns, end_ns):
+    """{site: (bytes allocated, bytes more held)} of a time, by the text of a file of truth."""
+    names, rows = _rows(text)
+    grown = [b - a for a, b in zip(_at(rows, start_ns), _at(rows, end_ns))]
+    return {name: (grown[2 * i], grown[2 * i + 1]) for i, name in enumerate(names)}
 
 
 def _at(rows, time_ns):

@@ -1,0 +1,183 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash
+#
+# The first process of a guest: runs profd twice, as root and as somebody with six capabilities only, beside
+# workloads, and hands what it answers to the host, as an archive on the second serial port. It judges
+# nothing. What it leaves, in a folder for each of the two: tests/kernels/README.md.
+export PATH=/bin:/sbin
+
+readonly URL=http://127.0.0.1:9090
+readonly NOBODY=65534
+readonly SIX=+bpf,+perfmon,+sys_ptrace,+dac_read_search,+syslog,+checkpoint_restore
+
+fetch()
+{
+	curl -sS --fail-with-body -m 90 -o "$1" "$URL/$2"
+}
+
+# wait_for SECONDS COMMAND...
+wait_for()
+{
+	local left=$(($1 * 5))
+
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		left=$((left - 1))
+		[ $left -gt 0 ] || return 1
+		sleep 0.2
+	done
+}
+
+gone()
+{
+	! kill -0 "$1"
+}
+
+ready()
+{
+	gone "$profd" || fetch /dev/null readyz
+}
+
+# Its tables are there: nothing was waited for, and it has been seen.
+walkable()
+{
+	fetch - metrics | grep -q '^profd_unwind_tables_pending 0$'
+}
+
+# start NAME COMMAND...: in the background, its output in NAME.said and its number in $pid; what is written to
+# NAME.told it reads. It has said that it is ready when this returns.
+start()
+{
+	local name=$1
+
+	shift
+	mkfifo "$out/$name.told"
+	"$@" <>"$out/$name.told" >"$out/$name.said" &
+	pid=$!
+	wait_for 30 grep -q ready "$out/$name.said"
+}
+
+killed()
+{
+	fetch - oom | grep -q "\"pid\": *$1\b"
+}
+
+# All of them are there before one wait; those that spin stand still until they are asked about.
+loads()
+{
+	local spin chain anon mmap heap hog waiting group=/sys/fs/cgroup/hog
+
+	start spin spin60_30_10
+	spin=$pid
+	start chain stacks_chain
+	chain=$pid
+	start anon memory_growth anon
+	anon=$pid
+	start mmap memory_growth mmap
+	mmap=$pid
+	start heap heap_sites sites "$out/heap.truth"
+	heap=$pid
+	# With a limit of its own, so that the kernel kills it and nobody else.
+	mkdir -p "$group"
+	echo $((64 << 20)) >"$group/memory.max"
+	start hog sh -c "echo 0 >$group/cgroup.procs && exec hog"
+	hog=$pid
+	echo "spin=$spin chain=$chain hog=$hog" >"$out/pids"
+	sleep 2
+	wait_for 30 walkable
+	kill -STOP "$spin" "$chain"
+
+	echo go >"$out/anon.told"
+	wait_for 60 grep -q '[0-9]' "$out/anon.said"
+	echo go >"$out/mmap.told"
+	wait_for 60 grep -q '[0-9]' "$out/mmap.said"
+	sleep 2
+	fetch "$out/rss.pb.gz" "profile?last=1m&type=rss&pid=$anon"
+	fetch "$out/mmap.pb.gz" "profile?last=1m&type=mmap&pid=$mmap"
+	fetch "$out/memory" "memory?pid=$anon"
+	kill "$anon" "$mmap"
+
+	kill -CONT "$spin" "$chain"
+	fetch "$out/cpu.pb.gz" "profile?seconds=12&pid=$spin&pid=$chain" &
+	waiting=$!
+	fetch "$out/heap.pb.gz" "heap?pid=$heap&seconds=8&rate=4KiB&force=1"
+	wait $waiting
+	kill "$heap" "$spin" "$chain"
+
+	echo go >"$out/hog.told"
+	wait_for 30 gone "$hog"
+	wait_for 10 killed "$hog"
+	fetch "$out/oom" oom
+	fetch "$out/oom.pb.gz" "oom?id=$(sed -n 's/.*"id": *\([0-9]*\).*/\1/p' "$out/oom" | head -n 1)"
+}
+
+as_capable()
+{
+	exec /bin/setpriv --reuid $NOBODY --regid $NOBODY --clear-groups --no-new-privs \
+		--inh-caps=-all,$SIX --ambient-caps=-all,$SIX --bounding-set=-all,$SIX "$@"
+}
+
+# serve NAME [COMMAND THAT RUNS IT]: in the background, $profd; what it says goes to a folder of that name, $out.
+serve()
+{
+	out=/out/$1
+	echo "$1" >/dev/console
+	shift
+	mkdir -p "$out"
+	"$@" /bin/profd serve --config /dev/null --listen 127.0.0.1:9090 --verbose >"$out/log" 2>&1 &
+	profd=$!
+	wait_for 30 ready
+}
+
+finish()
+{
+	kill "$profd" 2>/dev/null
+	wait "$profd"
+	echo $? >"$out/exit"
+	rm -f "$out"/*.told
+}
+
+# Only whether it starts.
+refusal()
+{
+	serve "$@"
+	finish
+}
+
+# session NAME [COMMAND THAT RUNS IT...]
+session()
+{
+	serve "$@"
+	if ! gone "$profd" 2>/dev/null; then
+		loads
+		fetch "$out/status" status
+		fetch "$out/metrics" metrics
+	fi
+	finish
+}
+
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmp /tmp
+mount -t cgroup2 cgroup /sys/fs/cgroup
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+ifconfig lo 127.0.0.1 up
+chmod 755 / /bin /lib
+mkdir /out
+uname -r >/out/release
+
+# Where nobody has mounted tracefs, and where somebody has.
+session root
+mount -t tracefs tracing /sys/kernel/tracing
+
+cat /proc/sys/kernel/perf_event_paranoid >/out/paranoia
+refusal forbidden as_capable
+echo 2 >/proc/sys/kernel/perf_event_paranoid
+session capable as_capable
+
+dmesg >/out/dmesg
+stty -F /dev/ttyS1 raw
+tar -C /out -cz . >/dev/ttyS1
+poweroff -f
