@@ -117,7 +117,7 @@ int admit_private(struct request *request, const char *what, struct refusal *ret
 		return 0;
 	request->parking->stats.refused_private++;
 	return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
-	              "%s only to clients on this host and to those with credentials", what);
+	              "%s only for clients on this host and for those with credentials", what);
 }
 
 int admit_attaching(struct request *request, struct refusal *ret_refusal)

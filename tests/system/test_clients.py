@@ -254,7 +254,7 @@ class Elsewhere(unittest.TestCase):
             with self.subTest(target):
                 status, body = self.ask(target)
                 self.assertEqual(status, 403, body)
-                self.assertIn("only to clients on this host and to those with credentials", body)
+                self.assertIn("only for clients on this host and for those with credentials", body)
                 self.assertNotEqual(self.daemon.ask(target)[0], 403)
 
     def test_one_client_has_so_many_requests(self):
