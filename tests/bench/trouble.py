@@ -88,14 +88,14 @@ def bad_clients(daemon, rng, place, seconds):
                 target = rng.choice(TARGETS)
                 kind = rng.randrange(4)
                 if kind == 0:
-                    s.sendall(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+                    s.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
                 elif kind == 1:
                     s.sendall(f"GET {target} HTTP/1.1\r\nHo".encode())
                     stack.callback(s.close)
                     continue
                 elif kind == 2:
                     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                    s.sendall(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 20)
+                    s.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 20)
                     stack.callback(s.close)
                     continue
                 else:
