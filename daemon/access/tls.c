@@ -185,33 +185,6 @@ void tls_unref(struct tls *tls)
 	free(tls);
 }
 
-static int on_certificate(gnutls_session_t session)
-{
-	return tls_check_client(gnutls_session_get_ptr(session), session) < 0
-	               ? GNUTLS_E_CERTIFICATE_ERROR
-	               : 0;
-}
-
-int tls_begin(struct tls *tls, gnutls_session_t session)
-{
-	static const gnutls_certificate_request_t requests[] = {
-		[CLIENT_AUTH_NONE] = GNUTLS_CERT_IGNORE,
-		[CLIENT_AUTH_REQUEST] = GNUTLS_CERT_REQUEST,
-		[CLIENT_AUTH_ANY] = GNUTLS_CERT_REQUIRE,
-		[CLIENT_AUTH_IF_GIVEN] = GNUTLS_CERT_REQUEST,
-		[CLIENT_AUTH_VERIFY] = GNUTLS_CERT_REQUIRE,
-	};
-
-	if (gnutls_priority_set(session, tls->priority) ||
-	    gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->credentials))
-		return -ENOMEM;
-	gnutls_certificate_server_set_request(session, requests[tls->client_auth]);
-	/* libmicrohttpd puts its connection there, and looks at it for pre-shared keys only. */
-	gnutls_session_set_ptr(session, tls);
-	gnutls_session_set_verify_function(session, on_certificate);
-	return 0;
-}
-
 static bool is_allowed(const struct tls *tls, const char *name)
 {
 	for (size_t i = 0; i < tls->san_count; i++)
@@ -275,7 +248,7 @@ static bool is_verified(const struct tls *tls, gnutls_x509_crt_t *chain, unsigne
 	return !tls->san_count || has_allowed_san(tls, chain[0]);
 }
 
-int tls_check_client(struct tls *tls, gnutls_session_t session)
+static int check_chain(const struct tls *tls, gnutls_session_t session)
 {
 	gnutls_x509_crt_t chain[MAX_CHAIN];
 	const gnutls_datum_t *shown;
@@ -306,10 +279,40 @@ int tls_check_client(struct tls *tls, gnutls_session_t session)
 	return verified ? 1 : -EACCES;
 }
 
-bool tls_knows_client(const struct tls *tls, gnutls_session_t session)
+static int on_certificate(gnutls_session_t session)
+{
+	const struct tls *tls = gnutls_session_get_ptr(session);
+
+	return check_chain(tls, session) < 0 ? GNUTLS_E_CERTIFICATE_ERROR : 0;
+}
+
+int tls_begin(struct tls *tls, gnutls_session_t session)
+{
+	static const gnutls_certificate_request_t requests[] = {
+		[CLIENT_AUTH_NONE] = GNUTLS_CERT_IGNORE,
+		[CLIENT_AUTH_REQUEST] = GNUTLS_CERT_REQUEST,
+		[CLIENT_AUTH_ANY] = GNUTLS_CERT_REQUIRE,
+		[CLIENT_AUTH_IF_GIVEN] = GNUTLS_CERT_REQUEST,
+		[CLIENT_AUTH_VERIFY] = GNUTLS_CERT_REQUIRE,
+	};
+
+	if (gnutls_priority_set(session, tls->priority) ||
+	    gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->credentials))
+		return -ENOMEM;
+	gnutls_certificate_server_set_request(session, requests[tls->client_auth]);
+	/* libmicrohttpd puts its connection there, and looks at it for pre-shared keys only. */
+	gnutls_session_set_ptr(session, tls);
+	gnutls_session_set_verify_function(session, on_certificate);
+	return 0;
+}
+
+int tls_check_client(struct tls *tls, gnutls_session_t session)
 {
 	unsigned int count = 0;
 
+	if (gnutls_session_get_ptr(session) != tls)
+		return check_chain(tls, session);
+	/* The handshake has done that. */
 	return tls->client_auth >= CLIENT_AUTH_IF_GIVEN &&
 	       gnutls_certificate_get_peers(session, &count) && count;
 }

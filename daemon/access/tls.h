@@ -25,9 +25,7 @@ DEFINE_CLEANUP(struct tls *, tls_unref)
  * client certificate that is wrong, or missing where one must be, ends the handshake. */
 int tls_begin(struct tls *tls, gnutls_session_t session);
 
-/* Whether this client may go on, by the certificates it came with: 1, it is known by one that was
- * verified; 0, it may, but is not known; -EACCES. For a session that began with another `tls`, too.
- */
+/* Whether the client of a session that has shaken hands may go on, by the certificates it came
+ * with: 1, it is known by one that was verified; 0, it may, but is not known; -EACCES. They are
+ * verified again where the session began with another `tls`. */
 int tls_check_client(struct tls *tls, gnutls_session_t session);
-/* The same without looking again, for a session that began with this one. */
-bool tls_knows_client(const struct tls *tls, gnutls_session_t session);

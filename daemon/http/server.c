@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "http/client.h"
-#include "http/login.h"
+#include "http/entrance.h"
 #include "http/route.h"
 
 #include <errno.h>
@@ -102,8 +102,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
 		return;
 	}
 	server->parking.connections++;
-	*socket_context =
-		client_new(connection, port->local ? NULL : server->service.access->tls);
+	*socket_context = client_new(connection, port->local ? NULL : server->service.access->tls);
 }
 
 static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connection)
@@ -161,7 +160,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 		*upload_len = 0;
 		return MHD_YES;
 	}
-	if (login_pass(request))
+	if (entrance_pass(request))
 		route_dispatch(request, method);
 	if (request->suspended)
 		return MHD_YES;

@@ -10,4 +10,4 @@
 
 /* True: it is let in. Else it was answered, or is parked while its password is hashed on a lane of
  * its own; then it is asked again. */
-bool login_pass(struct request *request);
+bool entrance_pass(struct request *request);

@@ -3,7 +3,7 @@
  * 401 is for who may try again with a password, 403 for whose certificate is no longer good, 429
  * and 503 for who may try again later.
  */
-#include "http/login.h"
+#include "http/entrance.h"
 
 #include "base/clock.h"
 
@@ -144,12 +144,10 @@ static int check_certificate(struct request *request)
 	session = MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
 	if (!session || !session->tls_session)
 		return -EACCES;
-	if (request->client->tls == tls)
-		return tls_knows_client(tls, session->tls_session);
 	return tls_check_client(tls, session->tls_session);
 }
 
-bool login_pass(struct request *request)
+bool entrance_pass(struct request *request)
 {
 	struct access *access = request->service->access;
 	int known;
