@@ -87,6 +87,8 @@ class Run:
             while time.monotonic() < end:
                 self.round(daemon)
                 sizes.append(size_of(daemon))
+            # After all that, in peace: is what it says still true?
+            self.judged += check_shares(daemon.profile(f"seconds=10&pid={self.spin.pid}", timeout=PATIENCE))
             self.losses.update({name: daemon.metrics().get(f"profd_{name}_total", 0) for name in LOSSES})
             self.end(daemon, ids)
         finally:
