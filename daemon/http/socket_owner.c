@@ -77,17 +77,19 @@ static int read_answer(const void *answer, size_t len, const struct question *qu
 	const struct nlmsghdr *head = answer;
 	const struct nlmsgerr *error;
 	const struct inet_diag_msg *found;
+	const void *body;
 
 	if (len < sizeof(*head) || head->nlmsg_len > len)
 		return -EPROTO;
+	body = (const char *)answer + NLMSG_HDRLEN;
 	if (head->nlmsg_type == NLMSG_ERROR && head->nlmsg_len >= NLMSG_LENGTH(sizeof(*error))) {
-		error = NLMSG_DATA(head);
+		error = body;
 		return error->error < 0 ? error->error : -EPROTO;
 	}
 	if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
 	    head->nlmsg_len < NLMSG_LENGTH(sizeof(*found)))
 		return -EPROTO;
-	found = NLMSG_DATA(head);
+	found = body;
 	if (!is_held(found, question))
 		return -ENOENT;
 	*ret_uid = found->idiag_uid;
