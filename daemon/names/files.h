@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct names_files - the files that the reader process has open. What was read of them is kept for
- * the next request, as long as there are not too many and they do not hold too much: those that
+ * struct names_files - the files that the reader process has open. What was read of them is kept
+ * for the next request, as long as there are not too many and they do not hold too much: those that
  * were used longest ago go first. One thread.
  */
 #pragma once
