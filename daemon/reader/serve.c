@@ -123,7 +123,7 @@ static int receive_bytes(int socket, const struct reader_request *head, struct r
 
 static int serve_one(int socket, struct reading *reading, reader_answer_fn *fn)
 {
-	struct reader_request head;
+	struct reader_request head = {0};
 	struct buf out = BUF_INIT;
 	int err = receive_head(socket, &head, reading->fds);
 

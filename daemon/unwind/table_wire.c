@@ -33,8 +33,9 @@ int table_write(struct table *table, struct buf *out)
 		.rule_count = (uint32_t)table->rule_count,
 	};
 	size_t len = table->word_count * sizeof(*table->words);
+	uint32_t *words = TAKE_PTR(table->words);
 
-	*out = (struct buf){.data = (uint8_t *)TAKE_PTR(table->words), .len = len, .capacity = len};
+	*out = (struct buf){.data = (uint8_t *)words, .len = len, .capacity = len};
 	buf_add(out, &tail, sizeof(tail));
 	return buf_error(out);
 }

@@ -15,7 +15,7 @@ from workload import Workload, wait_used, workload_path
 
 HZ = 499
 PROCESS_NAME = "profd-tables"
-PATIENCE = 60
+PATIENCE = 180  # against hanging, not against a slow machine
 LEVELS = [f"level{number:02}" for number in range(12, 0, -1)]  # of stacks_chain, from the leaf
 
 
