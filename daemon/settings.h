@@ -65,14 +65,14 @@ enum setting_kind {
 	        "/var/cache/profd.")                                                               \
 	SETTING('g', "group", "NAME", SETTING_NAME, group, "", 0, 0, true,                         \
 	        "the name of a group of up to 64 bytes",                                           \
-	        "Answer only root and members of this group, of this host's users (default: all)", \
+	        "Answer only root and members of this group, of this host's users",                \
 	        "Whoever asks from this host is looked up by the connection's other end. Clients " \
 	        "that have shown their credentials, and those elsewhere, are no matter of it. "    \
 	        "Who "                                                                             \
 	        "is a member is read at the start and on SIGHUP.")                                 \
 	SETTING('a', "allow-host", "NAMES", SETTING_HOSTS, allow_hosts, "", 0, 0, true,            \
 	        "a list of names of hosts of up to 160 bytes each, without port",                  \
-	        "Answer under these names, too (default: localhost, addresses and this host's)",   \
+	        "Answer under these names, too, beside localhost, addresses and this host's own",  \
 	        "Names separated by blanks. A request over TCP whose Host is another one is "      \
 	        "refused, unless it comes with credentials: a web page of anybody can have a "     \
 	        "name of its own lead here.")                                                      \

@@ -78,7 +78,7 @@ static const struct {
 	{{"serve", "--on-demand=no", "--group=profilers", "--allow-host=a.example b"}, NULL},
 	{{"serve", "--on-demand=maybe"}, "--on-demand maybe: yes or no"},
 	{{"serve", "--group=a b"}, "--group a b: the name of a group"},
-	{{"serve", "--allow-host=a:80"}, "--allow-host a:80: names of hosts"},
+	{{"serve", "--allow-host=a:80"}, "--allow-host a:80: a list of names"},
 	{{"serve", "--max-seconds=601"}, "--max-seconds 601: an integer from 1 to 600"},
 	{{"serve", "--max-requests=0"}, "--max-requests 0: an integer"},
 	{{"serve", "--max-client-requests=16385"}, "--max-client-requests"},
