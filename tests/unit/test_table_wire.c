@@ -5,6 +5,7 @@
  */
 #include "unwind/table_wire.h"
 
+#include "reader/filter.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/rows.h"
 #include "tests/unit/suites.h"
@@ -199,6 +200,9 @@ START_TEST(without_memory)
 	struct elf_image image;
 
 	ck_assert_int_eq(object_open_fd(fd, "self", &object), 0);
+	/* With sanitizers nothing at all can be done in so little. */
+	if (!filter_works())
+		return;
 	elf_image_init(&image, 1);
 	ck_assert_int_eq(object_open_bytes(&image, sizeof(image), "image", &bare), 0);
 	bare->id = 1;
