@@ -47,6 +47,8 @@ class Answer:
 class Daemon:
     """A running `profd serve`; use it in a with statement."""
 
+    READY = "/readyz"  # answers 200 from the time when it can be used
+
     def __init__(self, *options, listen=None, hz=HZ, through=()):
         """Started by the command `through` where given, which must end up being the daemon."""
         own = listen and not listen.startswith("unix:")
@@ -82,7 +84,7 @@ class Daemon:
             if self.process.poll() is not None:
                 raise AssertionError(f"profd exited {self.process.returncode}: {self.log()}")
             with contextlib.suppress(OSError, http.client.HTTPException):
-                if self.get("/readyz", timeout=5).status == 200:
+                if self.get(self.READY, timeout=5).status == 200:
                     return
             time.sleep(0.02)
         raise AssertionError(f"profd not ready after {seconds} s: {self.log()}")

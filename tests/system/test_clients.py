@@ -174,7 +174,7 @@ class InNetwork(Daemon):
     def __init__(self, *options):
         script = f'ip link set lo up && ip addr add {ELSEWHERE}/32 dev lo && exec "$@"'
         own_network = ("unshare", "--net", "sh", "-c", script, "sh")
-        super().__init__(*options, listen=f"0.0.0.0:{daemon.free_port()}", through=own_network)
+        super().__init__("--insecure", *options, listen=f"0.0.0.0:{daemon.free_port()}", through=own_network)
 
     def wait_ready(self, seconds=30):
         end = time.monotonic() + seconds
@@ -194,7 +194,7 @@ class Users(unittest.TestCase):
     def test_a_group(self):
         group = grp.getgrgid(NOBODY.pw_gid).gr_name
         stranger = as_user(NOBODY.pw_uid)
-        with configured("", listen=f":{daemon.free_port()}") as (profd, change):
+        with configured("", "--insecure", listen=f":{daemon.free_port()}") as (profd, change):
             urls = [f"http://{host}:{profd.port}/healthz" for host in ("127.0.0.1", "[::1]", "[::ffff:127.0.0.1]")]
             for url in urls:
                 self.assertEqual(curl(url, through=stranger), (200, "ok\n"), url)
