@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sysexits.h>
 #include <unistd.h>
 
 /* Slices of the history are merged over this time. */
@@ -43,7 +44,8 @@ struct daemon {
 	uv_timer_t rest, patience;
 	struct job resting; /* on the render lane, one at a time */
 	bool resting_now;
-	struct listeners listeners;
+	struct listeners listeners; /* until the server takes them over */
+	struct listeners bound;     /* their names */
 	struct lane *render, *passwords;
 	struct store *store;
 	struct procs *procs;
@@ -128,7 +130,7 @@ static void on_hangup(uv_signal_t *handle, int signal)
 	notify_send("RELOADING=1\nMONOTONIC_USEC=%llu", clock_mono_ns() / NSEC_PER_USEC);
 	config_reload(daemon->config, on_changed, daemon);
 	policies_update(&daemon->policies);
-	guard_reload(daemon->config, daemon->access);
+	guard_reload(daemon->config, &daemon->bound, daemon->access);
 	notify_send("READY=1");
 }
 
@@ -464,7 +466,6 @@ static void daemon_release(struct daemon *daemon)
 int daemon_run(struct config *config, struct access *access)
 {
 	_cleanup_(daemon_release) struct daemon daemon = {.config = config, .access = access};
-	struct listeners bound;
 	char why[256] = "";
 	int err;
 
@@ -473,14 +474,14 @@ int daemon_run(struct config *config, struct access *access)
 	keep_memory_small();
 	raise_descriptor_limit();
 	err = daemon_start(&daemon, config, why);
-	bound = daemon.listeners;
+	daemon.bound = daemon.listeners;
 	if (!err)
 		err = serve(&daemon, config, why);
 	if (err) {
 		log_error("%s", why);
-		return daemon.status = EXIT_FAILURE;
+		return daemon.status = err == -EBADMSG ? EX_CONFIG : EXIT_FAILURE;
 	}
-	log_started(&bound, config, access);
+	log_started(&daemon.bound, config, access);
 	if (notify_send("READY=1") < 0)
 		log_warning("cannot tell the service manager that profd is ready, going on");
 	tell_status(&daemon);

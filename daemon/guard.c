@@ -32,7 +32,7 @@ int guard_open(const struct config *config, struct access **ret_access, char ret
 	return err;
 }
 
-void guard_reload(const struct config *config, struct access *access)
+void guard_reload(const struct config *config, const struct listeners *bound, struct access *access)
 {
 	struct access *now = NULL;
 	char why[256];
@@ -41,6 +41,9 @@ void guard_reload(const struct config *config, struct access *access)
 	if (!config->web_config)
 		return;
 	err = guard_open(config, &now, why);
+	/* Not only where the settings say: sockets may have been handed over. */
+	for (size_t i = 0; !err && i < bound->count; i++)
+		err = guard_address(config, now, bound->at[i].name, why);
 	if (!err)
 		err = access_replace(access, now, why);
 	if (err)

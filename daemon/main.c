@@ -8,6 +8,7 @@
 #include "doctor/doctor.h"
 #include "guard.h"
 #include "jobs.h"
+#include "policies.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,15 +39,26 @@ static int run_doctor(const struct config *config)
 	return doctor_run(&options);
 }
 
+/* What more than one setting, or other files, must be right for. */
+static int check(const struct config *config, struct access **ret_access)
+{
+	char why[256];
+	int err = guard_open(config, ret_access, why);
+
+	/* The daemon finds out by itself. */
+	if (!err && config->command != COMMAND_SERVE)
+		err = policies_check(config, why);
+	if (err)
+		log_error("%s", why);
+	return err;
+}
+
 static int run(struct config *config)
 {
 	_cleanup_(access_freep) struct access *access = NULL;
-	char why[256];
 
-	if (config->command != COMMAND_SHOW && guard_open(config, &access, why) < 0) {
-		log_error("%s", why);
+	if (config->command != COMMAND_SHOW && check(config, &access) < 0)
 		return EX_CONFIG;
-	}
 	switch (config->command) {
 	case COMMAND_CHECK:
 		printf("%s: all settings are good\n",

@@ -34,6 +34,8 @@ static void take_settings(struct policies *policies)
 	now->answer_bytes = config->answer_bytes;
 }
 
+/* Who is in a group that is not known yet, or not any more, is nobody; root is answered all the
+ * same. */
 static void take_members(struct policies *policies, struct members *members)
 {
 	members_free(policies->members);
@@ -66,8 +68,9 @@ static void on_read(struct job *job)
 			start_reading(policies);
 	} else if (policies->error) {
 		if (policies->error != -ECANCELED)
-			log_error("cannot read who is in the group %s: %s; going on with who was",
-			          policies->group, reason(policies->error));
+			log_error("cannot read who is in the group %s: %s; going on with %s",
+			          policies->group, reason(policies->error),
+			          policies->members ? "who was" : "root only");
 	} else {
 		log_info("%zu users are in the group %s", members_count(policies->found), wanted);
 		take_members(policies, policies->found);
@@ -92,6 +95,17 @@ static void start_reading(struct policies *policies)
 		          policies->config->group);
 }
 
+int policies_check(const struct config *config, char ret_why[256])
+{
+	_cleanup_(members_freep) struct members *members = NULL;
+	int err = config->group ? members_read(config->group, &members) : 0;
+
+	if (err)
+		snprintf(ret_why, 256, "cannot read who is in the group %.64s: %s", config->group,
+		         reason(err));
+	return err == -ENOENT ? -EBADMSG : err;
+}
+
 int policies_start(struct policies *policies, uv_loop_t *loop, const struct config *config,
                    char ret_why[256])
 {
@@ -108,7 +122,7 @@ int policies_start(struct policies *policies, uv_loop_t *loop, const struct conf
 	if (err) {
 		snprintf(ret_why, 256, "cannot read who is in the group %.64s: %s",
 		         config->group ? config->group : "", reason(err));
-		return err;
+		return err == -ENOENT ? -EBADMSG : err;
 	}
 	take_settings(policies);
 	take_members(policies, members);
@@ -118,6 +132,8 @@ int policies_start(struct policies *policies, uv_loop_t *loop, const struct conf
 void policies_update(struct policies *policies)
 {
 	take_settings(policies);
+	if (policies->config->group && !policies->now.group)
+		take_members(policies, NULL);
 	if (policies->config->group)
 		start_reading(policies);
 	else

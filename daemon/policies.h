@@ -2,8 +2,8 @@
 /*
  * struct policies - keeps the policy that requests are held against (http/policy.h) as the settings
  * say it. Who is in the group is read before anything is answered, and again on SIGHUP on a worker
- * thread, because a directory server may take its time; until it is known, what was known holds.
- * Loop thread only.
+ * thread, because a directory server may take its time; until it is known, what was known holds,
+ * and of what was not known, that root only is answered. Loop thread only.
  */
 #pragma once
 
@@ -25,7 +25,10 @@ struct policies {
 	int error;
 };
 
-/* `config` outlives it. On failure `ret_why` is one line for a person. */
+/* Whether the settings can hold, which may take as long as policies_start(). -EBADMSG: there is no
+ * such group. */
+int policies_check(const struct config *config, char ret_why[256]);
+/* `config` outlives it. On failure `ret_why` is one line for a person; -EBADMSG as above. */
 int policies_start(struct policies *policies, uv_loop_t *loop, const struct config *config,
                    char ret_why[256]);
 /* The settings were read again. */

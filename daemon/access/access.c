@@ -113,6 +113,8 @@ int access_replace(struct access *access, struct access *with, char ret_why[ACCE
 	}
 	access->config = with->config;
 	access->tls = with->tls;
+	/* What was borrowed was borrowed under another rate. */
+	access->paid_ns = 0;
 	old->config = config;
 	old->tls = tls;
 	return 0;

@@ -88,11 +88,15 @@ enum password_answer passwords_ask(struct passwords *passwords, const struct web
 	if (make_tag(passwords, ret_check, user) < 0)
 		return PASSWORD_WRONG;
 	for (size_t i = 0; i < MAX_PASSWORDS_KNOWN; i++) {
-		const struct remembered *known = &passwords->remembered[i];
+		struct remembered *known = &passwords->remembered[i];
 
-		if (known->at_ns && now_ns - known->at_ns < remembered_ns &&
-		    !gnutls_memcmp(known->tag, ret_check->tag, PASSWORD_TAG_BYTES))
-			return known->right ? PASSWORD_RIGHT : PASSWORD_WRONG;
+		if (!known->at_ns || now_ns - known->at_ns >= remembered_ns ||
+		    gnutls_memcmp(known->tag, ret_check->tag, PASSWORD_TAG_BYTES))
+			continue;
+		/* Who goes on asking does not wait again behind those who guess. */
+		if (known->right)
+			known->at_ns = now_ns;
+		return known->right ? PASSWORD_RIGHT : PASSWORD_WRONG;
 	}
 	return PASSWORD_TO_CHECK;
 }

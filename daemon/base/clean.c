@@ -22,14 +22,26 @@ bool clean_is_control(const char *bytes, size_t len)
 	return c < ' ' || c == 0x7f || is_second_set(bytes, len);
 }
 
+/* How many bytes a character takes that begins with this one; 1 also where none does. */
+static size_t length_of(unsigned char first)
+{
+	return first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/* Character by character, so that the bytes behind what is not harmless are not looked at before
+ * their turn. */
 size_t clean_prefix(const char *bytes, size_t len)
 {
-	size_t plain = 0;
+	size_t at = 0;
 
-	/* First up to a control character, so that no byte is looked at again and again. */
-	while (plain < len && !clean_is_control(bytes + plain, len - plain))
-		plain++;
-	return text_utf8_prefix(bytes, plain);
+	while (at < len && !clean_is_control(bytes + at, len - at)) {
+		size_t next = length_of((unsigned char)bytes[at]);
+
+		if (next > len - at || text_utf8_prefix(bytes + at, next) != next)
+			break;
+		at += next;
+	}
+	return at;
 }
 
 size_t clean_skip(const char *bytes, size_t len)

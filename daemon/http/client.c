@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* What a client does not read waits where it is counted, and not in the kernel, which would take some
- * MB of each. */
+/* What a client does not read waits where it is counted, and not in the kernel, which would take
+ * some MB of each. */
 enum { SEND_BUFFER_BYTES = 128 * 1024 };
 
 /* Each connection keeps the certificate and the rules that it began with. libmicrohttpd has no way

@@ -76,23 +76,20 @@ static bool start_login(struct request *request, const struct password_check *ch
 	struct login *login = calloc(1, sizeof(*login));
 	int err = login ? request_park(request, login, on_abandoned) : -ENOMEM;
 
-	if (!err) {
-		login->job = (struct job){.run = run_login, .done = on_login};
-		login->check = *check;
-		login->access = service->access;
-		login->request = request;
-		login->error = -ECANCELED;
-		err = lane_submit(service->passwords, &login->job);
-	}
-	if (!err)
-		return false;
-	if (login)
-		explicit_bzero(login, sizeof(*login));
-	free(login);
-	if (err == -ENOMEM) {
+	if (err) {
+		free(login);
 		request_fail(request, err);
 		return false;
 	}
+	login->job = (struct job){.run = run_login, .done = on_login};
+	login->check = *check;
+	login->access = service->access;
+	login->request = request;
+	login->error = -ECANCELED;
+	if (lane_submit(service->passwords, &login->job) == 0)
+		return false;
+	explicit_bzero(login, sizeof(*login));
+	free(login);
 	service->access->stats.passwords_shed++;
 	return refuse_with(request, MHD_HTTP_SERVICE_UNAVAILABLE,
 	                   "too many passwords are being checked; try again");

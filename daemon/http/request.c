@@ -206,25 +206,26 @@ int request_park(struct request *request, void *owner, void (*abandon)(void *own
 }
 
 /* From here on it is the client who keeps us waiting. */
-static void resume(struct request *request, size_t len)
+static void begin_sending(struct request *request, size_t len)
 {
-	struct parking *parking = request->parking;
-
-	unpark(request);
-	link_request(request, &parking->sending);
+	if (!request->is_sending)
+		link_request(request, &request->parking->sending);
 	request->is_sending = true;
 	request->give_up_mono_ns =
 		clock_mono_ns() + (SEND_SECONDS + len / SEND_BYTES_PER_SECOND) * NSEC_PER_SEC;
+}
+
+static void resume(struct request *request)
+{
+	unpark(request);
 	MHD_resume_connection(request->connection);
-	parking->resumed(parking);
+	request->parking->resumed(request->parking);
 }
 
 void request_go_on(struct request *request)
 {
-	unpark(request);
+	resume(request);
 	leave(request);
-	MHD_resume_connection(request->connection);
-	request->parking->resumed(request->parking);
 }
 
 /* Also without a response, for lack of memory: the server then closes the connection. */
@@ -244,7 +245,8 @@ static void respond(struct request *request, unsigned int status, struct MHD_Res
 	if (request->close || request->parking->connections > MAX_KEPT_CONNECTIONS)
 		request_header(request, MHD_HTTP_HEADER_CONNECTION, "close");
 	if (request->owner)
-		resume(request, len);
+		resume(request);
+	begin_sending(request, len);
 }
 
 void request_header(struct request *request, const char *name, const char *value)

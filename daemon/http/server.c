@@ -149,6 +149,9 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	request->suspended = false;
 	if (request->response)
 		return send_answer(request);
+	/* There was no memory for its answer. */
+	if (request->is_sending)
+		return MHD_NO;
 	if (!request->started) {
 		request->started = true;
 		request->needs_host = strcmp(version, MHD_HTTP_VERSION_1_0) != 0;

@@ -11,10 +11,14 @@
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
 #include <string.h>
+
+/* Of a host of containers; with more it is not said who asks. */
+enum { MAX_DEVICES = 1024, MAX_ANSWER_BYTES = 4096 };
 
 struct question {
 	struct nlmsghdr head;
@@ -96,6 +100,32 @@ static int read_answer(const void *answer, size_t len, const struct question *qu
 	return 0;
 }
 
+static void free_names(struct if_nameindex **names)
+{
+	if (*names)
+		if_freenameindex(*names);
+}
+
+/* A socket that is bound to a device, as those with link-local addresses are, is found under that
+ * device only. */
+static int ask_each_device(int fd, struct question *question, uint32_t *ret_uid)
+{
+	_cleanup_(free_names) struct if_nameindex *devices = if_nameindex();
+	_Alignas(struct nlmsghdr) char answer[MAX_ANSWER_BYTES];
+	int err = devices ? -ENOENT : -errno;
+
+	for (size_t i = 0; err == -ENOENT && devices[i].if_index; i++) {
+		int len;
+
+		if (i >= MAX_DEVICES)
+			return -E2BIG;
+		question->ask.id.idiag_if = devices[i].if_index;
+		len = ask(fd, question, answer, sizeof(answer));
+		err = len < 0 ? len : read_answer(answer, (size_t)len, question, ret_uid);
+	}
+	return err;
+}
+
 int socket_owner(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs,
                  uint32_t *ret_uid)
 {
@@ -106,7 +136,7 @@ int socket_owner(const struct sockaddr_storage *ours, const struct sockaddr_stor
 		.ask = {.sdiag_protocol = IPPROTO_TCP, .idiag_states = UINT32_MAX},
 	};
 	struct inet_diag_sockid *id = &question.ask.id;
-	_Alignas(struct nlmsghdr) char answer[4096];
+	_Alignas(struct nlmsghdr) char answer[MAX_ANSWER_BYTES];
 	_cleanup_close_ int fd = -1;
 	uint8_t family;
 	int len, err;
@@ -123,5 +153,6 @@ int socket_owner(const struct sockaddr_storage *ours, const struct sockaddr_stor
 	if (fd < 0)
 		return -errno;
 	len = ask(fd, &question, answer, sizeof(answer));
-	return len < 0 ? len : read_answer(answer, (size_t)len, &question, ret_uid);
+	err = len < 0 ? len : read_answer(answer, (size_t)len, &question, ret_uid);
+	return err == -ENOENT ? ask_each_device(fd, &question, ret_uid) : err;
 }

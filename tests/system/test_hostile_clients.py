@@ -69,7 +69,10 @@ class HostileClients(unittest.TestCase):
                     # On a busy host it may take longer to begin and to end.
                     self.assertGreater(profile.duration_ns, (seconds - 0.1) * 1e9, profile.comments)
                     ticks = profile.duration_ns / 1e9 * 99 * os.cpu_count()
-                    self.assertLess(abs(profile.total() - ticks), ticks / 4)
+                    # A CPU that sleeps may have none; the program here never does, and shares with what asks.
+                    self.assertLess(profile.total(), ticks * 1.25, profile.comments)
+                    spun = profile.total(where=lambda sample: sample.labels["pid"] == self.spin.pid)
+                    self.assertGreater(spun, ticks / os.cpu_count() / 5, profile.comments)
                 for client in crowd.clients:
                     client.data = b""
         status = self.daemon.json("/status")["http"]
