@@ -13,6 +13,7 @@ import unittest
 from daemon import PROFD, Daemon, free_port
 from guarded import OTHER, SECRET, SLOW, TLS, USERS, Folder, Guarded, basic
 from heap_runs import until
+from test_handed_sockets import launcher
 
 CONFIG = 78  # of sysexits.h
 CLIENTS = "  client_ca_file: ca.pem\n  client_auth_type: "
@@ -139,6 +140,11 @@ class Rate(unittest.TestCase):
             statuses = [server.get("/readyz").status for _ in range(6)]
             self.assertEqual(statuses[-3:], [429, 429, 429])
             self.assertEqual(server.get("/healthz").status, 200)
+            # What was borrowed at that rate is not owed at another.
+            folder.write("rate_limit:\n  interval: 1ms\n  burst: 1000\n")
+            os.kill(server.pid, signal.SIGHUP)
+            self.assertTrue(until(lambda: "is read again" in server.log()), server.log())
+            self.assertEqual(server.get("/status").status, 200)
 
 
 class Gate(unittest.TestCase):
@@ -278,6 +284,16 @@ class Reload(unittest.TestCase):
                 self.log_says(server, "as they were", before + 1)
                 self.assertEqual(server.request("GET", "/metrics", headers={}).status, 401)
                 self.assertEqual(server.get("/metrics").status, 200)
+
+    def test_the_guard_of_a_socket_handed_over(self):
+        folder.write(TLS + USERS)
+        port = free_port()
+        with Guarded(folder, context=folder.context(), listen=f"127.0.0.1:{port}", through=launcher(f"any={port}")) as server:
+            server.port = port
+            folder.write(TLS)
+            os.kill(server.pid, signal.SIGHUP)
+            self.log_says(server, "as they were")
+            self.assertEqual(server.request("GET", "/metrics", headers={}).status, 401)
 
 
 if __name__ == "__main__":

@@ -198,6 +198,10 @@ class Users(unittest.TestCase):
             urls = [f"http://{host}:{profd.port}/healthz" for host in ("127.0.0.1", "[::1]", "[::ffff:127.0.0.1]")]
             for url in urls:
                 self.assertEqual(curl(url, through=stranger), (200, "ok\n"), url)
+            # It was everybody before, and is not until it is known who is in the group.
+            change("group = no-such-group\n", "there is no such group; going on with root only")
+            self.assertEqual(curl(urls[0], through=stranger)[0], 403)
+            self.assertEqual(curl(urls[0]), (200, "ok\n"))
             change("group = root\n", "in the group root")
             for url in urls:
                 status, body = curl(url, through=stranger)
@@ -217,7 +221,13 @@ class Users(unittest.TestCase):
     def test_by_another_address_of_this_host(self):
         with InNetwork("--group", "root") as profd:
             self.assertEqual(profd.ask("/healthz", host=ELSEWHERE), (200, "ok\n"))
-            self.assertEqual(profd.ask("/healthz", host=ELSEWHERE, through=as_user(NOBODY.pw_uid))[0], 403)
+            for host in (ELSEWHERE, "127.0.0.1"):
+                for options in ((), ("--interface", "if!lo")):  # which binds the socket to that device
+                    with self.subTest(host=host, options=options):
+                        status, body = profd.ask("/healthz", *options, host=host, through=as_user(NOBODY.pw_uid))
+                        self.assertEqual(status, 403)
+                        self.assertIn(f"user {NOBODY.pw_uid} is not answered", body)
+                        self.assertEqual(profd.ask("/healthz", *options, host=host), (200, "ok\n"))
 
     def test_a_unix_socket(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -234,6 +244,10 @@ class Users(unittest.TestCase):
     def test_no_such_group_at_the_start(self):
         with self.assertRaisesRegex(AssertionError, "who is in the group nowhere: there is no such group"):
             Daemon("--group", "nowhere").stop()
+        for command in (("serve",), ("config", "check"), ("doctor",)):
+            argv = [daemon.PROFD, *command, "--config", "/dev/null", "--group", "nowhere"]
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (78, 1), done.stderr)
 
 
 class Elsewhere(unittest.TestCase):

@@ -26,8 +26,8 @@ for kind in sys.argv[2:at]:
     if family == socket.AF_UNIX:
         handed.bind(where.replace("@", chr(0)))
     else:
-        handed.bind(("::1" if what == "tcp6" else "127.0.0.1", int(where)))
-    if what in ("unix", "tcp", "tcp6", "seqpacket"):
+        handed.bind(({"tcp6": "::1", "any": "0.0.0.0"}.get(what, "127.0.0.1"), int(where)))
+    if what in ("unix", "tcp", "tcp6", "any", "seqpacket"):
         handed.listen()
     kept.append(handed.detach())
 # Out of the way of where they shall be, then there.
@@ -94,6 +94,12 @@ class HandedSockets(unittest.TestCase):
                 done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
                 self.assertEqual((done.returncode, len(done.stderr.splitlines())), (1, 1), done.stderr)
                 self.assertRegex(done.stderr, why)
+
+    def test_one_that_other_hosts_reach_is_held_against_the_rules(self):
+        argv = [*launcher("any=0"), PROFD, "serve", "--config", "/dev/null"]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+        self.assertEqual(done.returncode, 78, done.stderr)
+        self.assertRegex(done.stderr, r"listen on 0\.0\.0\.0:\d+: whoever reaches it could ask")
 
 
 if __name__ == "__main__":

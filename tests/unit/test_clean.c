@@ -59,6 +59,21 @@ START_TEST(prefixes_end_where_it_is_not)
 }
 END_TEST
 
+/* Anybody can have a command line of such bytes. With the square of their number this would not end
+ * within the time that a test has. */
+START_TEST(many_bytes_that_are_no_text)
+{
+	const size_t len = 1 << 20;
+	char *text = malloc(len + 1);
+
+	memset(text, 0xff, len);
+	text[len] = '\0';
+	clean_text(text);
+	ck_assert_uint_eq(strspn(text, "?"), len);
+	free(text);
+}
+END_TEST
+
 Suite *clean_suite(void)
 {
 	Suite *suite = suite_create("clean");
@@ -66,6 +81,7 @@ Suite *clean_suite(void)
 
 	tcase_add_loop_test(tests, harmless, 0, sizeof(texts) / sizeof(texts[0]));
 	tcase_add_test(tests, prefixes_end_where_it_is_not);
+	tcase_add_test(tests, many_bytes_that_are_no_text);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
