@@ -2,6 +2,7 @@
 """What is made from the tables of settings and commands: manual pages as man shows them, what shells offer, the sample
 file, and where `make install` puts them. The truth is what profd itself says in --help and takes."""
 
+import glob
 import os
 import re
 import subprocess
@@ -82,6 +83,20 @@ class Pages(Told):
                 if self.shown.get(setting):
                     self.assertIn(f"The default is {self.shown[setting]}.", told.group(1))
                 self.assertRegex(told.group(1), "A change takes (effect on reload|a restart)")
+
+    def test_every_variable_that_the_daemon_reads(self):
+        read = set()
+        for path in glob.glob(f"{ROOT}/daemon/*.c") + glob.glob(f"{ROOT}/daemon/*/*.c"):
+            # That one is read in other programs.
+            if "/daemon/preload/" not in path:
+                with open(path, encoding="utf-8") as file:
+                    read |= set(re.findall(r'\bgetenv\("(\w+)"\)', file.read()))
+        self.assertLessEqual({"NOTIFY_SOCKET", "LISTEN_FDS"}, read)
+        text = page("profd.8")
+        told = text[text.index("\nENVIRONMENT\n"):text.index("\nFILES\n")]
+        for name in sorted(read):
+            with self.subTest(variable=name):
+                self.assertRegex(told, rf"(?m)^ +(?:\w+, )*{name}\b")
 
     def test_every_command(self):
         text = page("profd.1")
