@@ -38,7 +38,7 @@ CFLAGS    ?= -g
 ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DPROFD_VERSION='"$(VERSION)"' $(OPTIMIZE) -fstack-protector-strong \
              $(WARNINGS) -Idaemon -I. -isystem $(BUILD) $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
-             $(if $(WERROR),-Werror) -I. $(shell pkg-config --cflags libbpf)
+             $(if $(WERROR),-Werror) -I. -ffile-prefix-map=$(CURDIR)=. $(shell pkg-config --cflags libbpf)
 
 # The object that defines the maps comes first: libbpf resolves maps across objects only in that order.
 BPF_OBJECTS  := $(BUILD)/bpf/maps.bpf.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out bpf/maps.bpf.c,$(wildcard bpf/*.bpf.c)))
