@@ -15,8 +15,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAX_KERNEL_PARANOIA = 2 }; /* Documentation/admin-guide/sysctl/kernel.rst */
-
 int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu)
 {
 	int fd;

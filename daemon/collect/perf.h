@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The kernel's own levels of kernel.perf_event_paranoid end here; Documentation/admin-guide/sysctl/
+ * kernel.rst. */
+enum { MAX_KERNEL_PARANOIA = 2 };
+
 /* A descriptor for all tasks on one CPU, close-on-exec; or negative errno. */
 int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu);
 

@@ -70,6 +70,7 @@ typedef void check_fn(const struct host *host, struct finding *finding);
 	CHECK(check_kernel, "kernel", true)                    \
 	CHECK(check_btf, "BTF", true)                          \
 	CHECK(check_capabilities, "capabilities", true)        \
+	CHECK(check_paranoia, "perf events", true)             \
 	CHECK(check_pids, "pid namespace", true)               \
 	CHECK(check_clocks, "clocks", false)                   \
 	CHECK(check_lockdown, "lockdown", true)                \
@@ -103,5 +104,8 @@ void check_kind(const struct host *host, int kind, struct finding *finding);
 /* Of an address to listen on. */
 void check_address(const char *address, struct finding *finding);
 
+/* Pure: whether kernel.perf_event_paranoid asks for CAP_SYS_ADMIN where distributions have added
+ * levels to the kernel's, and this has not got it. No number forbids nothing. */
+bool paranoia_forbids(const char *level, uint64_t held);
 /* Pure: the one that is chosen of "none [integrity] confidentiality"; "" when none is. */
 void lockdown_chosen(const char *line, char ret_chosen[32]);

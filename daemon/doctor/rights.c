@@ -2,10 +2,13 @@
 /*
  * What this process may do, and whether it stands outside of all containers.
  */
+#include "collect/perf.h"
 #include "doctor/host.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,6 +61,35 @@ void check_capabilities(const struct host *host, struct finding *finding)
 		if (!host_has(host, (enum host_capability)i))
 			buf_printf(&lacking, "%s%s", n++ ? ", " : "", capabilities[i].name);
 	finding_bad(finding, state, buf_text(&lacking), "%s: %s", user, buf_text(&what));
+}
+
+bool paranoia_forbids(const char *level, uint64_t held)
+{
+	return strtol(level, NULL, 10) > MAX_KERNEL_PARANOIA &&
+	       !(held >> CAP_SYS_ADMIN & 1);
+}
+
+void check_paranoia(const struct host *host, struct finding *finding)
+{
+	const struct trial_part *part = &host->trial.process_events;
+	char level[16];
+	int err = host_read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level));
+
+	if (err == -ENOENT)
+		finding_bad(finding, FINDING_missing,
+		            "Run a kernel built with CONFIG_PERF_EVENTS=y", "not in this kernel");
+	else if (err)
+		finding_bad(finding, FINDING_unknown, "Run it as root",
+		            "cannot tell: /proc/sys/kernel/perf_event_paranoid: %s",
+		            strerror(-err));
+	/* To the kernel as it is made, more than its 2 is as much as 2. */
+	else if (paranoia_forbids(level, host->capabilities) && (part->err || !part->tried))
+		finding_bad(finding, FINDING_missing,
+		            "Set it: sysctl kernel.perf_event_paranoid=2, or run it as root",
+		            "kernel.perf_event_paranoid is %s, which asks for CAP_SYS_ADMIN",
+		            level);
+	else
+		finding_good(finding, "kernel.perf_event_paranoid is %s", level);
 }
 
 void check_pids(const struct host *host, struct finding *finding)

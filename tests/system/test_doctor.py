@@ -153,6 +153,19 @@ class Less(unittest.TestCase):
                     self.assertIn("exited 1", str(failed))
                     self.assertEqual(found.status, CANNOT)
 
+    def test_paranoid_kernel(self):
+        """A level that is not the kernel's own is a fault where perf events fail."""
+        with tempfile.NamedTemporaryFile("w") as level:
+            level.write("3\n")
+            level.flush()
+            shown = ["unshare", "-m", "sh", "-c",
+                     f'mount --bind {level.name} /proc/sys/kernel/perf_event_paranoid && exec "$@"', "sh"]
+            found = Found(doctor(through=shown))
+            self.assertEqual((found.status, found.states["perf events"]), (0, "good"), found.lines)
+            found = Found(doctor(through=[*shown, *without("perfmon", *ADMIN)]))
+            self.assertEqual((found.status, found.states["perf events"]), (CANNOT, "missing"), found.lines)
+            self.assertIn("sysctl kernel.perf_event_paranoid=2", found.lines["perf events"])
+
     def test_without_btf(self):
         with tempfile.TemporaryDirectory() as empty:
             hide = ["unshare", "-m", "sh", "-c", f'mount --bind {empty} /sys/kernel/btf && exec "$@"', "sh"]

@@ -142,6 +142,24 @@ START_TEST(counts_capabilities)
 }
 END_TEST
 
+static const struct {
+	const char *level;
+	bool forbids;
+} paranoias[] = {
+	{"-1", false}, {"0", false}, {"1", false}, {"2", false}, {"3", true}, /* Debian's */
+	{"4", true},                                                          /* Ubuntu's */
+	{"", false},   {"x", false},
+};
+
+START_TEST(only_levels_above_the_kernels_forbid)
+{
+	const uint64_t admin = 1ULL << CAP_SYS_ADMIN;
+
+	ck_assert_int_eq(paranoia_forbids(paranoias[_i].level, ~admin), paranoias[_i].forbids);
+	ck_assert(!paranoia_forbids(paranoias[_i].level, admin));
+}
+END_TEST
+
 Suite *doctor_suite(void)
 {
 	Suite *suite = suite_create("doctor");
@@ -154,6 +172,8 @@ Suite *doctor_suite(void)
 	tcase_add_test(tests, json_says_the_same);
 	tcase_add_loop_test(tests, reads_lockdown, 0, sizeof(lockdowns) / sizeof(lockdowns[0]));
 	tcase_add_test(tests, counts_capabilities);
+	tcase_add_loop_test(tests, only_levels_above_the_kernels_forbid, 0,
+	                    sizeof(paranoias) / sizeof(paranoias[0]));
 	suite_add_tcase(suite, tests);
 	return suite;
 }
