@@ -36,13 +36,16 @@ list()
 # the names in it are the same in every variant.
 compile()
 {
-	local output=$1 build_id
+	local output=$1 build_id cc cxx
 	shift
 	# Each variant is another file: their code is the same, and so would be what it is hashed to.
 	build_id=-Wl,--build-id=0x$(echo "$name" | sha1sum | cut -c1-40)
+	# They may be of several words, such as "ccache gcc".
+	read -ra cc <<<"${CC:-gcc}"
+	read -ra cxx <<<"${CXX:-g++}"
 	case $language in
-	c) "${CC:-gcc}" -std=gnu17 -D_GNU_SOURCE -O2 -g "$build_id" "$@" -o "$output" $sources/levels_c.c ;;
-	cc) "${CXX:-g++}" -O2 -g "$build_id" "$@" -o "$output" $sources/levels.cc ;;
+	c) "${cc[@]}" -std=gnu17 -D_GNU_SOURCE -O2 -g "$build_id" "$@" -o "$output" $sources/levels_c.c ;;
+	cc) "${cxx[@]}" -O2 -g "$build_id" "$@" -o "$output" $sources/levels.cc ;;
 	fortran) (cd "$folder" && gfortran -O2 -g "$build_id" "$@" -o "$name" "$root/$sources/levels_fortran.f90") ;;
 	rust)
 		rustc -O -g --crate-name levels_rust -C link-arg="$build_id" "$@" -o "$output" \
