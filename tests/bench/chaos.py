@@ -88,7 +88,9 @@ class Run:
                 self.round(daemon)
                 sizes.append(size_of(daemon))
             # After all that, in peace: is what it says still true?
-            self.judged += check_shares(daemon.profile(f"seconds=10&pid={self.spin.pid}", timeout=PATIENCE))
+            if not check_shares(daemon.profile(f"seconds=10&pid={self.spin.pid}", timeout=PATIENCE)):
+                raise Wrong("a profile made in peace has lost samples, or their names, or has hardly any")
+            self.judged += 1
             self.losses.update({name: daemon.metrics().get(f"profd_{name}_total", 0) for name in LOSSES})
             self.end(daemon, ids)
         finally:
@@ -135,7 +137,7 @@ def run():
             lives += 1
     grown = growth(sizes)
     told = f"rss {100 * grown[0] - 100:+.1f} %, fds {grown[1]:+}" if grown else "growth not judged"
-    bad = grown and (grown[0] > GROWTH or grown[1] > FD_GROWTH)
+    bad = not chaos.judged or (grown and (grown[0] > GROWTH or grown[1] > FD_GROWTH))
     print(f"chaos: {'FAILED' if bad else 'passed'}: {lives} lives, {chaos.judged} profiles judged by their shares, {told}; "
           f"troubles {dict(chaos.troubles)}; counted {({n: int(c) for n, c in chaos.losses.items()})}")
     return 1 if bad else 0
