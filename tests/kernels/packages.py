@@ -18,6 +18,10 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 FLAVOUR = "cloud-amd64"
 
 
+class Missing(Exception):
+    """A kernel that is not to be had."""
+
+
 def _run(*argv, **options):
     return subprocess.run(argv, check=True, capture_output=True, text=True, **options).stdout
 
@@ -72,8 +76,19 @@ def all_series():
 
 
 def kernel(wanted):
-    """The path of the newest kernel of a series, fetched and unpacked where it is not here yet."""
-    release = [release for release in _releases() if series(release) == wanted][-1]
+    """The path of the newest kernel of a series, fetched and unpacked where it is not here yet; or Missing."""
+    try:
+        return _kernel(wanted)
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr if isinstance(error.stderr, str) else error.stderr.decode(errors="replace")).strip()
+        raise Missing(f"{' '.join(error.cmd)}: {said.splitlines()[-1] if said else error.returncode}") from error
+
+
+def _kernel(wanted):
+    releases = [release for release in _releases() if series(release) == wanted]
+    if not releases:
+        raise Missing(f"Debian has no {FLAVOUR} kernel of this series; it has {', '.join(all_series())}")
+    release = releases[-1]
     path = os.path.join(FOLDER, f"vmlinuz-{release}")
     if os.path.exists(path):
         return path

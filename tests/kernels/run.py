@@ -66,7 +66,11 @@ def judge_guest(folder, release):
 def run_one(series, image):
     """Prints what was found on its newest kernel; the number of things that do not hold."""
     start = time.monotonic()
-    kernel = packages.kernel(series)
+    try:
+        kernel = packages.kernel(series)
+    except packages.Missing as error:
+        print(f"{series}:\n  FAILED   {error}", flush=True)
+        return 1
     release = os.path.basename(kernel)[len("vmlinuz-"):]
     print(f"{release}:", flush=True)
     try:
