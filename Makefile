@@ -97,12 +97,12 @@ deps: ## install what is missing with apt or dnf; asks nothing
 
 # `make run` and `make test` on a bare machine: the tools must be there before make looks at the rest.
 .PHONY: run
-run: deps ## deps, build, and the daemon in the foreground on $(LISTEN)
+run: deps ## deps, build, and the daemon in the foreground, on 127.0.0.1:9090 or LISTEN=
 	$(Q)$(MAKE) --no-print-directory build
 	$(Q)$(BUILD)/profd serve --listen $(LISTEN) --freq $(FREQ) $(OPTIONS)
 
 .PHONY: test
-test: deps ## deps, build and every test
+test: deps ## deps, build and the tests of these: unit, walker, preload, system, web; not kernels, package, fuzz
 	$(Q)$(MAKE) --no-print-directory test-unit test-walker test-preload test-system test-web
 
 .PHONY: test-unit
@@ -189,6 +189,7 @@ install: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(TEXTS_MADE) $(BUILD)/packagi
 	install -D -m 755 $(BUILD)/libprofd-heap.so $(DESTDIR)$(PREFIX)/lib/profd/libprofd-heap.so
 	install -D -m 644 -t $(DESTDIR)$(UNIT_DIR) $(wildcard systemd/*.service systemd/*.socket)
 	install -D -m 644 systemd/profd.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/profd.conf
+	install -D -m 644 systemd/profd.sysctl $(DESTDIR)$(PREFIX)/lib/sysctl.d/50-profd.conf
 	# Settings that are there already are somebody's.
 	test -e $(DESTDIR)/etc/profd/profd.conf || \
 		install -D -m 644 $(BUILD)/packaging/packaged.conf $(DESTDIR)/etc/profd/profd.conf

@@ -57,6 +57,8 @@ def base_tree():
         print(f"making {BASE}", flush=True)
         run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", SUITE, scratch, timeout=1800)
         os.rename(scratch, BASE)
+    # A kept tree knows versions that the mirror may no longer have.
+    run("chroot", BASE, "apt-get", "update", env=ENVIRONMENT)
     inside = "/root/profd.deb"
     shutil.copy(package(), BASE + inside)
     run("chroot", BASE, "apt-get", "-y", "--download-only", "--no-install-recommends", "install", inside, env=ENVIRONMENT)
@@ -105,7 +107,9 @@ class Machine:
         argv = ["systemd-nspawn", "--quiet", "--boot", f"--directory={self.root}", f"--machine={self.name}", "--register=no",
                 "--keep-unit", "--private-network", "--console=pipe", "--notify-ready=yes",
                 "--capability=CAP_BPF,CAP_PERFMON,CAP_SYSLOG,CAP_CHECKPOINT_RESTORE",
-                "--system-call-filter=bpf perf_event_open"]
+                "--system-call-filter=bpf perf_event_open",
+                # What it would set is the host's.
+                "systemd.mask=systemd-sysctl.service"]
         # A socket for each boot: systemd says that it is ready after each reload as well.
         address = os.path.join(self.folder, f"notify-{time.monotonic_ns()}")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify, open(self.log_path, "ab") as log:

@@ -12,6 +12,7 @@ from machine import BUILD, VERSION, Machine, package, run
 from profile_pb import Profile
 
 SOCKET = "/run/profd/profd.sock"
+OTHER_SOCKET = "/run/profd.sock"  # that systemd binds
 SETTINGS = "/etc/profd/profd.conf"
 CACHE = "/var/cache/profd"
 LOOPBACK = "http://127.0.0.1:9090"
@@ -62,6 +63,21 @@ class Installed(PackageTest):
     def test_started_by_installing(self):
         self.check_answers()
         self.assertEqual(self.machine.unit("UnitFileState", "Result", "NRestarts"), ["enabled", "success", "0"])
+
+    def test_level_of_perf_events(self):
+        """Lowered to what profd can work with; left alone where it is that or lower, or somebody has set another."""
+        level, own = "/root/paranoid", "/etc/sysctl.d/99-own.conf"
+        self.addCleanup(self.machine.run, "rm", "-f", level, own)
+        for found, set_to, left in (("4", None, "2"), ("3", None, "2"), ("2", None, "2"), ("1", None, "1"), ("-1", None, "-1"),
+                                    ("3", "3", "3")):
+            with self.subTest(found=found, set_to=set_to):
+                self.machine.write(level, found + "\n")
+                if set_to:
+                    self.machine.write(own, f"kernel.perf_event_paranoid = {set_to}\n")
+                # In a file in its place: the kernel's own is the host's.
+                self.machine.run("unshare", "-m", "sh", "-c", f"mount --bind {level} /proc/sys/kernel/perf_event_paranoid && "
+                                 "/var/lib/dpkg/info/profd.postinst configure")
+                self.assertEqual(self.machine.read(level).strip(), left)
 
     def test_privileges(self):
         """It is its own user, and has no capability but those it was given."""
@@ -176,8 +192,11 @@ class Life(PackageTest):
         self.assertEqual(self.machine.read(SETTINGS), settings)
         self.assertEqual(self.machine.read(CACHE + "/downloaded"), "debug information")
 
+        self.machine.run("systemctl", "enable", "--now", "profd.socket")
+        self.assertEqual(self.status("--unix-socket", OTHER_SOCKET, "http://profd/healthz"), 200)
         self.machine.run("apt-get", "-y", "remove", "profd")
         self.assertEqual(self.machine.unit("ActiveState"), ["inactive"])
+        self.assertEqual(self.machine.run("test", "-e", OTHER_SOCKET, check=False).returncode, 1)
         self.assertEqual(self.machine.read(SETTINGS), settings)
         self.assertIn("/var/cache/profd/downloaded", self.paths() - before)
 
