@@ -65,8 +65,7 @@ void check_capabilities(const struct host *host, struct finding *finding)
 
 bool paranoia_forbids(const char *level, uint64_t held)
 {
-	return strtol(level, NULL, 10) > MAX_KERNEL_PARANOIA &&
-	       !(held >> CAP_SYS_ADMIN & 1);
+	return strtol(level, NULL, 10) > MAX_KERNEL_PARANOIA && !(held >> CAP_SYS_ADMIN & 1);
 }
 
 void check_paranoia(const struct host *host, struct finding *finding)
