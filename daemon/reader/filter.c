@@ -43,7 +43,6 @@ static const int plain[] = {
 	SCMP_SYS(access),
 	SCMP_SYS(faccessat),
 	SCMP_SYS(faccessat2),
-	SCMP_SYS(fcntl),
 	SCMP_SYS(dup),
 	SCMP_SYS(getdents64),
 	SCMP_SYS(close),
@@ -81,6 +80,13 @@ static const struct {
 	{SCMP_SYS(openat), {2, SCMP_CMP_MASKED_EQ, OPEN_MASK, O_RDONLY}},
 	{SCMP_SYS(mmap), {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
 	{SCMP_SYS(mprotect), {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
+	/* Neither who gets a signal when something arrives at the socket, nor which one: that would
+         * be the daemon, for both ends are its descriptors. */
+	{SCMP_SYS(fcntl), {1, SCMP_CMP_EQ, F_DUPFD, 0}},
+	{SCMP_SYS(fcntl), {1, SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0}},
+	{SCMP_SYS(fcntl), {1, SCMP_CMP_EQ, F_GETFD, 0}},
+	{SCMP_SYS(fcntl), {1, SCMP_CMP_EQ, F_SETFD, 0}},
+	{SCMP_SYS(fcntl), {1, SCMP_CMP_EQ, F_GETFL, 0}},
 	/* Last words. */
 	{SCMP_SYS(write), {0, SCMP_CMP_EQ, STDERR_FILENO, 0}},
 	{SCMP_SYS(writev), {0, SCMP_CMP_EQ, STDERR_FILENO, 0}},

@@ -8,6 +8,8 @@
 #include "base/cleanup.h"
 #include "tests/unit/suites.h"
 
+#include <asm/ioctls.h>
+#include <asm/sockios.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <signal.h>
@@ -60,6 +62,19 @@ static const struct attempt {
 	{SYS_setuid, {0}, false},
 	{SYS_prctl, {PR_SET_DUMPABLE, 1}, false},
 	{SYS_ioctl, {STDERR_FILENO, 0}, false},
+	{SYS_ioctl, {STDERR_FILENO, FIOASYNC}, false},
+	{SYS_ioctl, {STDERR_FILENO, FIOSETOWN}, false},
+	{SYS_fcntl, {STDERR_FILENO, F_DUPFD}, true},
+	{SYS_fcntl, {STDERR_FILENO, F_DUPFD_CLOEXEC}, true},
+	{SYS_fcntl, {STDERR_FILENO, F_GETFD}, true},
+	{SYS_fcntl, {STDERR_FILENO, F_SETFD, FD_CLOEXEC}, true},
+	{SYS_fcntl, {STDERR_FILENO, F_GETFL}, true},
+	{SYS_fcntl, {-1, F_SETFL, O_ASYNC}, false},
+	{SYS_fcntl, {-1, F_SETOWN, 1}, false},
+	{SYS_fcntl, {-1, F_SETOWN_EX}, false},
+	{SYS_fcntl, {-1, F_SETSIG, SIGKILL}, false},
+	{SYS_fcntl, {-1, F_SETLEASE, F_RDLCK}, false},
+	{SYS_fcntl, {-1, F_NOTIFY, DN_ACCESS}, false},
 };
 
 static int run(const struct attempt *attempt)
