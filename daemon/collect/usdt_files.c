@@ -23,6 +23,7 @@ struct entry {
 	struct usdt_files *files;
 	uint32_t id;
 	bool pending;
+	int error;              /* of usdt_ask() */
 	struct object *object;  /* NULL unless pending */
 	struct usdt_file *file; /* NULL: it has none */
 	UT_hash_handle hh;
@@ -132,11 +133,19 @@ static void look_into(struct job *job)
 	struct entry *entry = (struct entry *)job;
 
 	entry->file = calloc(1, sizeof(*entry->file));
-	if (!entry->file ||
-	    usdt_ask(entry->files->reader, entry->object->fd, entry->id, entry->file) == 0)
+	entry->error = entry->file ? usdt_ask(entry->files->reader, entry->object->fd, entry->id,
+	                                      entry->file)
+	                           : -ENOMEM;
+	if (entry->error == 0)
 		return;
 	free(entry->file);
 	entry->file = NULL;
+}
+
+/* Anything else passes, so the file is asked about again when somebody maps it. */
+static bool is_about_file(int error)
+{
+	return error == 0 || error == -ENOENT || error == -EIO || error == -ENOEXEC;
 }
 
 static void looked_into(struct job *job)
@@ -144,6 +153,10 @@ static void looked_into(struct job *job)
 	struct entry *entry = (struct entry *)job;
 
 	entry->pending = false;
+	if (!is_about_file(entry->error)) {
+		drop(entry->files, entry);
+		return;
+	}
 	object_unref(entry->object);
 	entry->object = NULL;
 	if (entry->file)

@@ -24,6 +24,12 @@ static int ask(struct reader *reader, const struct reader_query *query, struct t
 	return err ? err : table_read(reply.bytes, reply.len, ret_table);
 }
 
+/* Then another time may tell more. */
+static bool says_nothing_of_file(int error)
+{
+	return error == -ECHILD || error == -ENOMEM || error == -ECANCELED;
+}
+
 int table_ask(struct reader *reader, const struct object *object, bool follow, size_t max_words,
               struct table **ret_table)
 {
@@ -41,8 +47,12 @@ int table_ask(struct reader *reader, const struct object *object, bool follow, s
 	int err = ask(reader, &query, ret_table);
 
 	/* A file that says nothing may have been stripped of it. */
-	if (err != -ENODATA || links_ask(reader, object, object->id, &links) ||
-	    debugfile_open(object, &links, &debug))
+	if (err != -ENODATA)
+		return err;
+	int said = links_ask(reader, object, object->id, &links);
+	if (says_nothing_of_file(said))
+		return said;
+	if (said || debugfile_open(object, &links, &debug))
 		return err;
 	query.question.job = READER_TABLE;
 	query.question.fds[0] = debug->fd;
