@@ -59,6 +59,10 @@ static int attach_sites(struct standing_file *file, bool frees)
 static int read_probes(struct standing_file *file)
 {
 	size_t most = file->usdt.count;
+
+	/* By a process that no other file can have taken over: no file may say where another one
+	 * is written to. */
+	reader_rest(file->files->reader, 0);
 	int err =
 		usdt_ask(file->files->reader, file->fd, 1ULL << 32 | file->first_site, &file->usdt);
 
