@@ -27,6 +27,8 @@ enum { MAX_ERRNO = 4095 };
 /* A process that was killed is dead at once, unless it waits for a file system that hangs. */
 static const uint64_t dying_ns = NSEC_PER_SEC;
 static const uint64_t patience_ns = 50 * NSEC_PER_MSEC;
+/* No load makes one wait so much longer than it takes. */
+static const uint64_t stopped_at_least_ns = NSEC_PER_SEC;
 
 static int set_up_actions(posix_spawn_file_actions_t *actions, int socket)
 {
@@ -103,17 +105,23 @@ static int wait_for(int socket, short events, uint64_t until_ns)
 	return ready ? 0 : -ETIMEDOUT;
 }
 
-/* Looks up now and then whether it still matters; nobody can be told otherwise. */
-static int wait_for_process(const struct reader_process *process, short events, uint64_t until_ns)
+/* Looks up now and then whether it still matters; nobody can be told otherwise. A daemon that was
+ * stopped meanwhile, and not the process, is late by as long: the deadline moves. */
+static int wait_for_process(struct reader_process *process, short events, uint64_t until_ns)
 {
-	uint64_t look_up_ns = clock_mono_ns() + patience_ns;
+	uint64_t begun = clock_mono_ns(), look_up_ns = begun + patience_ns;
 
 	if (__atomic_load_n(&process->cancelled, __ATOMIC_RELAXED))
 		return -ECANCELED;
-	if (look_up_ns >= until_ns)
-		return wait_for(process->socket, events, until_ns);
-	int err = wait_for(process->socket, events, look_up_ns);
-	return err == -ETIMEDOUT ? 0 : err;
+	until_ns += process->stopped_ns;
+	bool is_last = look_up_ns >= until_ns;
+	int err = wait_for(process->socket, events, is_last ? until_ns : look_up_ns);
+	uint64_t waited_ns = clock_mono_ns() - begun;
+	if (waited_ns > patience_ns + stopped_at_least_ns) {
+		process->stopped_ns += waited_ns - patience_ns;
+		is_last = false;
+	}
+	return err == -ETIMEDOUT && !is_last ? 0 : err;
 }
 
 static int failure_of(int error)
@@ -121,7 +129,7 @@ static int failure_of(int error)
 	return error == ECONNRESET ? -EPIPE : -error;
 }
 
-static int transmit(const struct reader_process *process, struct msghdr message, uint64_t until_ns)
+static int transmit(struct reader_process *process, struct msghdr message, uint64_t until_ns)
 {
 	struct iovec *piece = message.msg_iov;
 
@@ -143,7 +151,7 @@ static int transmit(const struct reader_process *process, struct msghdr message,
 	return 0;
 }
 
-static int receive(const struct reader_process *process, void *into, size_t len, uint64_t until_ns)
+static int receive(struct reader_process *process, void *into, size_t len, uint64_t until_ns)
 {
 	for (size_t done = 0; done < len;) {
 		ssize_t n = recv(process->socket, (char *)into + done, len - done, MSG_DONTWAIT);
@@ -159,7 +167,7 @@ static int receive(const struct reader_process *process, void *into, size_t len,
 	return 0;
 }
 
-static int receive_head(const struct reader_process *process, uint64_t until_ns,
+static int receive_head(struct reader_process *process, uint64_t until_ns,
                         struct reader_answer *ret_head)
 {
 	struct reader_answer head;
@@ -205,6 +213,7 @@ int reader_process_start(struct reader_process *process, const struct reader_pro
 		return err;
 	}
 	process->socket = sockets[0];
+	process->stopped_ns = 0;
 	err = receive_head(process, until_ns, &hello);
 	if (err == 0)
 		err = hello.len ? -EPROTO : hello.error;
@@ -240,7 +249,7 @@ void reader_process_stop(struct reader_process *process)
 	process->socket = -1;
 }
 
-static int send_head(const struct reader_process *process, const struct reader_question *question,
+static int send_head(struct reader_process *process, const struct reader_question *question,
                      uint64_t until_ns)
 {
 	struct reader_request head = {.job = question->job};
@@ -272,8 +281,8 @@ static int send_head(const struct reader_process *process, const struct reader_q
 	return transmit(process, message, until_ns);
 }
 
-static int send_question(const struct reader_process *process,
-                         const struct reader_question *question, uint64_t until_ns)
+static int send_question(struct reader_process *process, const struct reader_question *question,
+                         uint64_t until_ns)
 {
 	int err = send_head(process, question, until_ns);
 
@@ -292,6 +301,8 @@ int reader_process_ask(struct reader_process *process, const struct reader_quest
 {
 	_cleanup_free_ uint8_t *bytes = NULL;
 	struct reader_answer head;
+
+	process->stopped_ns = 0;
 	int err = send_question(process, question, until_ns);
 
 	if (err == 0)

@@ -21,7 +21,8 @@ struct reader_process {
 	/* Killed, but not dead yet: a file system that answers no more can hold them. */
 	pid_t lingering[MAX_LINGERING];
 	size_t lingering_count;
-	bool cancelled; /* set by any thread: nothing is waited for any more */
+	uint64_t stopped_ns; /* that we were stopped for during this question */
+	bool cancelled;      /* set by any thread: nothing is waited for any more */
 };
 
 /* What is run, and how. */
@@ -58,7 +59,8 @@ int reader_process_start(struct reader_process *process, const struct reader_pro
                          uint64_t until_ns);
 void reader_process_stop(struct reader_process *process);
 
-/* `until_ns` is of CLOCK_MONOTONIC. -ETIMEDOUT, -EPIPE when it died, -EBADMSG when what it answered
- * makes no sense; -ECANCELED, -ENOMEM and others are ours. */
+/* `until_ns` is of CLOCK_MONOTONIC; it moves when we are stopped meanwhile, as by SIGSTOP.
+ * -ETIMEDOUT, -EPIPE when it died, -EBADMSG when what it answered makes no sense; -ECANCELED,
+ * -ENOMEM and others are ours. */
 int reader_process_ask(struct reader_process *process, const struct reader_question *question,
                        uint64_t until_ns, struct reader_reply *ret_reply);

@@ -16,6 +16,9 @@ enum {
 	MAX_FAILED_FILES = 1024,
 };
 
+/* Between attempts to start what cannot be started, twice as long each time. */
+static const uint64_t first_wait_ns = NSEC_PER_SEC, longest_wait_ns = 60 * NSEC_PER_SEC;
+
 struct failed_file {
 	uint64_t file;
 	uint32_t jobs; /* bits: it is given up for those */
@@ -26,8 +29,9 @@ struct reader {
 	struct reader_program program;
 	uint64_t deadline_ns;
 	struct reader_process process;
-	int start_error; /* the last one, said once; 0: none */
-	bool used;       /* it has answered before */
+	int start_error;            /* the last one, said once; 0: none */
+	uint64_t wait_ns, retry_ns; /* 0: the last start went well; not before then */
+	bool used;                  /* it has answered before */
 	uint64_t last_asked_ns;
 	struct failed_file
 		failed[MAX_FAILED_FILES]; /* a ring: the oldest is tried again some day */
@@ -100,10 +104,20 @@ static void give_up(struct reader *reader, const struct reader_query *query)
 	failed->jobs |= 1U << query->question.job;
 }
 
+static void wait_longer(struct reader *reader)
+{
+	uint64_t longer = reader->wait_ns ? 2 * reader->wait_ns : first_wait_ns;
+
+	reader->wait_ns = longer < longest_wait_ns ? longer : longest_wait_ns;
+	reader->retry_ns = clock_mono_ns() + reader->wait_ns;
+}
+
 static int start(struct reader *reader)
 {
 	if (reader->process.pid)
 		return 0;
+	if (clock_mono_ns() < reader->retry_ns)
+		return -ECHILD;
 	int err = reader_process_start(&reader->process, &reader->program,
 	                               clock_mono_ns() + reader->deadline_ns);
 	if (err == -ECANCELED)
@@ -114,9 +128,11 @@ static int start(struct reader *reader)
 			            "on without it",
 			            reader->program.name, strerror(-err));
 		reader->start_error = err;
+		wait_longer(reader);
 		return -ECHILD;
 	}
 	reader->start_error = 0;
+	reader->wait_ns = 0;
 	reader->used = false;
 	add(&reader->stats.starts, 1);
 	return 0;

@@ -50,7 +50,8 @@ pid_t reader_pid(const struct reader *reader);            /* 0: none runs */
 /* The answer, checked; free() its bytes. A file over which the process dies, runs out of memory,
  * misses its deadline or says what makes no sense is given up for that job: -EIO then, and from
  * then on at once. It is asked about twice when the process had read other files before, for those
- * may have been why. Other errors: -ECHILD when the process cannot be started, which is logged;
+ * may have been why. Other errors: -ECHILD when the process cannot be started, which is logged
+ * and not tried again for a second, later up to a minute;
  * -ECANCELED, -ENOMEM; and what the process answered. */
 int reader_ask(struct reader *reader, const struct reader_query *query,
                struct reader_reply *ret_reply);

@@ -6,6 +6,7 @@
 #include "reader/reader.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "jobs.h"
 #include "reader/filter.h"
 #include "tests/unit/elf_image.h"
@@ -18,6 +19,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <sysexits.h>
+#include <time.h>
+#include <unistd.h>
 
 static const struct reader_program program = {READER_SELF, "test", 256 << 20, 0};
 
@@ -112,6 +115,63 @@ START_TEST(dies_with_the_daemon)
 }
 END_TEST
 
+/* Its file appears at once, but is not looked for before a second has passed. */
+START_TEST(starts_are_spaced)
+{
+	char folder[] = "/tmp/profd-reader-XXXXXX", path[64];
+	uint64_t begun = clock_mono_ns();
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/program", folder);
+	const struct reader_program late = {path, "test", 256 << 20, 0};
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&late);
+	ck_assert_int_eq(ask(reader, READER_NAMES, 2), -ECHILD);
+	ck_assert_int_eq(symlink(READER_SELF, path), 0);
+	int err;
+	do
+		err = ask(reader, READER_NAMES, 2);
+	while (err == -ECHILD && clock_mono_ns() - begun < 30 * NSEC_PER_SEC);
+	ck_assert_int_eq(err, 0);
+	ck_assert_uint_ge(clock_mono_ns() - begun, NSEC_PER_SEC);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
+static void nap(uint64_t ms)
+{
+	const struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000 * NSEC_PER_MSEC)};
+
+	nanosleep(&time, NULL);
+}
+
+/* Both stand still past the deadline, and the process goes on last. */
+START_TEST(stopped_daemon)
+{
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	pid_t self = getpid();
+	int status;
+
+	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+	reader_deadline(reader, 2 * NSEC_PER_SEC);
+	pid_t process = reader_pid(reader);
+	ck_assert_int_eq(kill(process, SIGSTOP), 0);
+	pid_t helper = fork();
+	if (helper == 0) {
+		nap(200);
+		kill(self, SIGSTOP);
+		nap(3000);
+		kill(self, SIGCONT);
+		nap(200);
+		kill(process, SIGCONT);
+		_exit(0);
+	}
+	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+	ck_assert_int_eq(reader_pid(reader), process);
+	ck_assert_int_eq(waitpid(helper, &status, 0), helper);
+}
+END_TEST
+
 /* Neither end goes on with one that it does not understand. */
 START_TEST(no_question)
 {
@@ -162,6 +222,8 @@ Suite *reader_suite(void)
 
 	tcase_add_test(all, privileges);
 	tcase_add_test(all, dies_with_the_daemon);
+	tcase_add_test(all, starts_are_spaced);
+	tcase_add_test(all, stopped_daemon);
 	tcase_add_test(all, no_question);
 	tcase_add_test(all, not_for_people);
 	tcase_set_timeout(all, 60);
