@@ -197,9 +197,9 @@ static int open_loop(struct daemon *daemon)
 	int err;
 
 	/* One each for rendering, unwind tables, looking for Python, heap probes, reading how much
-	 * memory is used and checking passwords; one so that nothing of libuv's own waits behind
-	 * them. */
-	setenv("UV_THREADPOOL_SIZE", "7", 0);
+	 * memory is used, checking passwords and looking up who is in the group; one so that
+	 * nothing of libuv's own waits behind them. */
+	setenv("UV_THREADPOOL_SIZE", "8", 0);
 	err = uv_loop_init(&daemon->loop);
 	if (err)
 		return err;

@@ -4,6 +4,8 @@
  */
 #include "privileges.h"
 
+#include "base/log.h"
+
 #include <errno.h>
 #include <linux/capability.h>
 #include <stddef.h>
@@ -66,15 +68,25 @@ static uint64_t all_of(enum when when)
 	return set;
 }
 
-/* What a program started by root gets: enough to become somebody else. Others lack CAP_SETPCAP for
- * this, and get nothing anyway. */
+/* What a program started by root gets at most. Others lack CAP_SETPCAP for this, and get nothing
+ * anyway. All of ours stay in it: where our own file has them as file capabilities, the kernel
+ * refuses to run it again, as a reader process, without one of them in the set. */
 static void shrink_bounding_set(void)
 {
-	uint64_t kept = all_of(OF_ROOT);
+	uint64_t kept = all_of(TO_START) | all_of(ALWAYS) | all_of(OF_ROOT);
 
 	for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
 		if (!(kept >> number & 1) && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0)
 			return;
+}
+
+static void warn_of_readers(uint64_t permitted)
+{
+	const uint64_t needed = 1ULL << CAP_SETUID | 1ULL << CAP_SETGID;
+
+	if (geteuid() == 0 && (permitted & needed) != needed)
+		log_warning("user 0 without CAP_SETUID and CAP_SETGID: reader processes stay user "
+		            "0, without capabilities, going on");
 }
 
 int privileges_reduce(void)
@@ -90,6 +102,7 @@ int privileges_reduce(void)
 	sets.permitted &=
 		all_of(TO_START) | all_of(ALWAYS) | (geteuid() == 0 ? all_of(OF_ROOT) : 0);
 	sets.effective = sets.permitted;
+	warn_of_readers(sets.permitted);
 	return set_sets(sets);
 }
 

@@ -19,10 +19,10 @@
 	CAPABILITY(DAC_READ_SEARCH, "dac_read_search", ALWAYS, "files only their owner reads") \
 	CAPABILITY(SYSLOG, "syslog", ALWAYS, "/proc/kallsyms, again when modules are loaded")  \
 	CAPABILITY(CHECKPOINT_RESTORE, "checkpoint_restore", ALWAYS, "/proc/PID/map_files")    \
-	CAPABILITY(SETUID, "setuid", OF_ROOT, "the process that reads names becomes nobody")   \
+	CAPABILITY(SETUID, "setuid", OF_ROOT, "reader processes become nobody")                \
 	CAPABILITY(SETGID, "setgid", OF_ROOT, "the same")                                      \
-	CAPABILITY(SETPCAP, "setpcap", OF_ROOT, "it empties its bounding set")                 \
-	CAPABILITY(KILL, "kill", OF_ROOT, "that process, which is nobody's then, is ended")
+	CAPABILITY(SETPCAP, "setpcap", OF_ROOT, "they empty their bounding sets")              \
+	CAPABILITY(KILL, "kill", OF_ROOT, "they, who are nobody's then, are ended")
 
 #define CAPABILITY(...) +1
 enum { CAPABILITY_COUNT = 0 CAPABILITIES(CAPABILITY) };

@@ -14,6 +14,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -106,10 +107,21 @@ static int set_limits(uint64_t max_bytes)
 	return err;
 }
 
+static bool may_change_user(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct words[_LINUX_CAPABILITY_U32S_3] = {{0}};
+	const uint32_t needed = 1U << CAP_SETUID | 1U << CAP_SETGID;
+
+	/* When it cannot be told, changing it tells. */
+	return syscall(SYS_capget, &header, words) < 0 || (words[0].effective & needed) == needed;
+}
+
 static int drop_user(void)
 {
-	/* Who is not root has nobody else to become. */
-	if (geteuid() != 0)
+	/* Who is not root has nobody else to become; root that was given less may not, of which
+	 * the daemon has warned. */
+	if (geteuid() != 0 || !may_change_user())
 		return 0;
 	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
 	    setresuid(NOBODY, NOBODY, NOBODY) < 0)

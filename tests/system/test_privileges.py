@@ -58,6 +58,7 @@ class Mixin:
     """What must go on, whoever the daemon is."""
 
     through = ()
+    reader = NOBODY
 
     @classmethod
     def setUpClass(cls):
@@ -90,7 +91,7 @@ class Mixin:
         self.assertTrue(started)
         for thread in [thread for child in started for thread in threads(child)]:
             self.assertEqual(thread["CapPrm"] | thread["CapEff"] | thread["CapInh"] | thread["CapAmb"], set())
-            self.assertEqual((thread["NoNewPrivs"], thread["Uid"].split()), ("1", [str(NOBODY)] * 4))
+            self.assertEqual((thread["NoNewPrivs"], thread["Uid"].split()), ("1", [str(self.reader)] * 4))
 
     def test_names_of_a_file_that_only_root_may_read(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -135,7 +136,19 @@ class Mixin:
 
 class Root(Mixin, unittest.TestCase):
     left = LATER | CHILDREN
-    bounding = CHILDREN
+    bounding = LATER | CHILDREN | {"bpf"}
+
+
+class RootWithLess(Mixin, unittest.TestCase):
+    """User 0 with what the unit gives, and nothing by which to become somebody else."""
+
+    through = ("setpriv", "--bounding-set=-all," + ",".join("+" + name for name in sorted(LATER | {"bpf"})))
+    left = LATER
+    bounding = LATER | {"bpf"}
+    reader = 0
+
+    def test_it_says_so_once(self):
+        self.assertEqual(self.profd.log().count("reader processes stay user 0"), 1)
 
 
 class Unprivileged(Mixin, unittest.TestCase):
