@@ -36,9 +36,9 @@ enum {
 	MAX_PROCESSES = 65536,                  /* in the process table, exited ones included */
 	MAX_OBJECTS = 8192,                     /* executables kept open */
 	MAX_UNWIND_ROWS = 16 * 1000 * 1000,  /* of one file; libLLVM has 0.9 million, a browser 3 */
-	MAX_HEAP_READER_BYTES = 256 << 20,   /* to look for probes in one file */
-	MAX_PYTHON_READER_BYTES = 256 << 20, /* to look for a CPython in one file */
-	MAX_TABLE_READER_BYTES = 512 << 20,  /* to make one unwind table in; libLLVM takes 40 MB */
+	MAX_HEAP_READER_BYTES = 128 << 20,   /* to look for probes in one file */
+	MAX_PYTHON_READER_BYTES = 128 << 20, /* to look for a CPython in one file */
+	MAX_TABLE_READER_BYTES = 256 << 20,  /* to make one unwind table in; libLLVM takes 40 MB */
 	MAX_PATH_BYTES = 4096,
 	MAX_WEB_CONFIG_BYTES = 256 * 1024, /* --web-config; certificates may stand in it */
 	MAX_WEB_ITEMS = 64,                /* of a list in it; Go knows 13 cipher suites */
