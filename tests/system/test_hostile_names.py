@@ -49,7 +49,8 @@ def build(folder):
     path = os.path.join(os.fsencode(folder), FOLDER, b"prog\n\xff")
     os.mkdir(os.path.dirname(path))
     plain = os.path.join(folder, "plain")
-    subprocess.run(["strip", "-g", "-o", plain, workload_path("hostile")], check=True)
+    # Nor the build ID, which would say that it is the file that it is made of.
+    subprocess.run(["strip", "-g", "-R", ".note.gnu.build-id", "-o", plain, workload_path("hostile")], check=True)
     with open(plain, "rb") as file:
         data = file.read()
     for i, symbol in enumerate(SYMBOLS):
