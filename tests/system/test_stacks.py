@@ -169,7 +169,9 @@ class Stacks(unittest.TestCase):
                 self.assert_mostly(
                     self.of(name), lambda s: own(s, ["call_tiny_functions", "main"])[-1:] == ["main"]
                 )
-                below = [s for s in self.of(name) if s.names[0] != "call_tiny_functions"]
+                # An interrupt puts the kernel's frames on top, the more of them the busier the host is.
+                below = [s for s in self.of(name)
+                         if s.names[0] != "call_tiny_functions" and not s.mappings[0].startswith("[kernel")]
                 self.assertTrue(below)
                 self.assert_mostly(below, lambda s: "call_tiny_functions" in s.names[:3], 0.98)
 
