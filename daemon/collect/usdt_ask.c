@@ -64,12 +64,6 @@ int usdt_ask(struct reader *reader, int fd, uint64_t number, struct usdt_file *r
 		.file = number,
 		.check = check,
 	};
-	struct reader_reply reply;
-	int err = reader_ask(reader, &query, &reply);
 
-	if (err < 0)
-		return err;
-	memcpy(ret_file, reply.bytes, sizeof(*ret_file));
-	free(reply.bytes);
-	return 0;
+	return reader_ask_fixed(reader, &query, ret_file, sizeof(*ret_file));
 }

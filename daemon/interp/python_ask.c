@@ -50,12 +50,6 @@ int python_ask(struct reader *reader, const struct object *object,
 		.file = object->id,
 		.check = check,
 	};
-	struct reader_reply reply;
-	int err = reader_ask(reader, &query, &reply);
 
-	if (err < 0)
-		return err;
-	memcpy(ret_process, reply.bytes, sizeof(*ret_process));
-	free(reply.bytes);
-	return 0;
+	return reader_ask_fixed(reader, &query, ret_process, sizeof(*ret_process));
 }

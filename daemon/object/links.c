@@ -109,12 +109,6 @@ int links_ask(struct reader *reader, const struct object *object, uint64_t numbe
 		.file = number,
 		.check = check,
 	};
-	struct reader_reply reply;
-	int err = reader_ask(reader, &query, &reply);
 
-	if (err < 0)
-		return err;
-	memcpy(ret_links, reply.bytes, sizeof(*ret_links));
-	free(reply.bytes);
-	return 0;
+	return reader_ask_fixed(reader, &query, ret_links, sizeof(*ret_links));
 }

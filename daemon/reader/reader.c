@@ -211,6 +211,22 @@ int reader_ask(struct reader *reader, const struct reader_query *query,
 	return 0;
 }
 
+int reader_ask_fixed(struct reader *reader, const struct reader_query *query, void *ret,
+                     size_t size)
+{
+	struct reader_reply reply;
+	int err = reader_ask(reader, query, &reply);
+
+	if (err < 0)
+		return err;
+	if (reply.len == size)
+		memcpy(ret, reply.bytes, size);
+	else
+		err = -EBADMSG;
+	free(reply.bytes);
+	return err;
+}
+
 void reader_cancel(struct reader *reader)
 {
 	__atomic_store_n(&reader->process.cancelled, true, __ATOMIC_RELAXED);

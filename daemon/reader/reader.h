@@ -55,6 +55,10 @@ pid_t reader_pid(const struct reader *reader);            /* 0: none runs */
  * -ECANCELED, -ENOMEM; and what the process answered. */
 int reader_ask(struct reader *reader, const struct reader_query *query,
                struct reader_reply *ret_reply);
+/* The same of an answer that has one size, copied. The query's check has refused other lengths;
+ * -EBADMSG when it has not. */
+int reader_ask_fixed(struct reader *reader, const struct reader_query *query, void *ret,
+                     size_t size);
 /* Any thread: the question under way, and all later ones, end with -ECANCELED soon. */
 void reader_cancel(struct reader *reader);
 /* Ends the process when nobody has asked for `idle_ns`: it holds memory. */

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "jobs.h"
+#include "object/links.h"
 #include "reader/filter.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
@@ -191,6 +192,32 @@ START_TEST(no_question)
 }
 END_TEST
 
+/* What a check lets through does not get past the place for it. */
+START_TEST(fixed_size)
+{
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	struct links answers[2];
+	struct elf_image image;
+
+	elf_image_init(&image, 1);
+	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
+	const struct reader_query query = {
+		.question = {.job = READER_LINKS, .fds = {fd, -1, -1}},
+		.file = 1,
+		.check = accept_all,
+	};
+	memset(answers, 0x55, sizeof(answers));
+	const struct links before = answers[0];
+	for (size_t size = sizeof(before) - 1; size <= sizeof(before) + 1; size += 2) {
+		ck_assert_int_eq(reader_ask_fixed(reader, &query, answers, size), -EBADMSG);
+		ck_assert_mem_eq(answers, &before, sizeof(before));
+	}
+	ck_assert_int_eq(reader_ask_fixed(reader, &query, answers, sizeof(before)), 0);
+	ck_assert_int_eq(links_check((const uint8_t *)answers, sizeof(before)), 0);
+	ck_assert_mem_eq(&answers[1], &before, sizeof(before));
+}
+END_TEST
+
 START_TEST(not_for_people)
 {
 	static char self[] = "profd", command[] = READER_COMMAND, word[] = "much", one[] = "1",
@@ -225,6 +252,7 @@ Suite *reader_suite(void)
 	tcase_add_test(all, starts_are_spaced);
 	tcase_add_test(all, stopped_daemon);
 	tcase_add_test(all, no_question);
+	tcase_add_test(all, fixed_size);
 	tcase_add_test(all, not_for_people);
 	tcase_set_timeout(all, 60);
 	suite_add_tcase(suite, all);
