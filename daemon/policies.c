@@ -95,10 +95,11 @@ static void start_reading(struct policies *policies)
 		          policies->config->group);
 }
 
-int policies_check(const struct config *config, char ret_why[256])
+/* Of no group, nobody. */
+static int read_members(const struct config *config, struct members **ret_members,
+                        char ret_why[256])
 {
-	_cleanup_(members_freep) struct members *members = NULL;
-	int err = config->group ? members_read(config->group, &members) : 0;
+	int err = config->group ? members_read(config->group, ret_members) : 0;
 
 	if (err)
 		snprintf(ret_why, 256, "cannot read who is in the group %.64s: %s", config->group,
@@ -106,24 +107,29 @@ int policies_check(const struct config *config, char ret_why[256])
 	return err == -ENOENT ? -EBADMSG : err;
 }
 
+int policies_check(const struct config *config, char ret_why[256])
+{
+	_cleanup_(members_freep) struct members *members = NULL;
+
+	return read_members(config, &members, ret_why);
+}
+
 int policies_start(struct policies *policies, uv_loop_t *loop, const struct config *config,
                    char ret_why[256])
 {
 	struct members *members = NULL;
-	int err = 0;
+	int err;
 
 	policies->config = config;
 	policies->job = (struct job){.run = run_read, .done = on_read};
 	policies->lane = lane_new(loop, 1);
-	if (!policies->lane)
-		err = -ENOMEM;
-	else if (config->group)
-		err = members_read(config->group, &members);
-	if (err) {
-		snprintf(ret_why, 256, "cannot read who is in the group %.64s: %s",
-		         config->group ? config->group : "", reason(err));
-		return err == -ENOENT ? -EBADMSG : err;
+	if (!policies->lane) {
+		snprintf(ret_why, 256, "cannot start: %s", strerror(ENOMEM));
+		return -ENOMEM;
 	}
+	err = read_members(config, &members, ret_why);
+	if (err)
+		return err;
 	take_settings(policies);
 	take_members(policies, members);
 	return 0;
