@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One line per event on standard error, with the journal's priority prefix when systemd reads it.
- * Only main.c, daemon.c and whoever decides what happens after a failure log; everything else
- * returns an error.
+ * Only what stands directly in daemon/, and whoever decides what happens after a failure, logs;
+ * everything else returns an error.
  */
 #pragma once
 

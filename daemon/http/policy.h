@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct policy - what the operator lets clients have, and how much of it. daemon.c keeps it; it
+ * struct policy - what the operator lets clients have, and how much of it. policies.c keeps it; it
  * changes on the loop thread when the settings are read again, so it is looked at anew for each
  * request.
  */

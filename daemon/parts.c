@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The kernel half is loaded before anything that is needed only to name what it finds.
+ */
+#include "parts.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "collect/source.h"
+#include "privileges.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Slices of the history are merged over this time. */
+static const uint64_t window_ns = 10 * NSEC_PER_SEC;
+/* Not yet those of the last minute, which is what people ask for. */
+static const uint64_t fine_ns = 60 * NSEC_PER_SEC;
+
+static struct history *open_history(const struct config *config)
+{
+	const struct recorder_limits limits = {
+		.window_ns = window_ns,
+		.fine_ns = fine_ns,
+		.keep_ns = config->history_ns,
+		.max_bytes = config->history_bytes,
+	};
+	uint32_t shares[KIND_COUNT];
+
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		shares[kind] = sources[kind]->history_share;
+	return history_new(&limits, shares, KIND_COUNT, HISTORY_SHARES);
+}
+
+static int build_keepers(struct parts *parts, const struct parts_config *config)
+{
+	parts->render = lane_new(config->loop, MAX_RENDER_QUEUE);
+	parts->store = store_new(MAX_OBJECTS);
+	parts->passwords = lane_new(config->loop, MAX_PASSWORD_QUEUE);
+	if (!parts->render || !parts->passwords || !parts->store)
+		return -ENOMEM;
+	parts->procs = procs_new(parts->store);
+	parts->history = open_history(config->config);
+	return parts->procs && parts->history ? 0 : -ENOMEM;
+}
+
+static int attach_collector(struct parts *parts, const struct parts_config *config, char why[256])
+{
+	const struct config *settings = config->config;
+	struct collector_config collector = {
+		.loop = config->loop,
+		.procs = parts->procs,
+		.store = parts->store,
+		.history = parts->history,
+		.sample_hz = (uint32_t)settings->sample_hz,
+		.unwind_bytes = settings->unwind_bytes,
+		.keep_ns = settings->history_ns,
+		.memory_bytes = settings->history_bytes / HISTORY_SHARES,
+		.drained = config->drained,
+		.ctx = config->ctx,
+	};
+	int err = collector_new(&collector, &parts->collector, why);
+
+	return err ? err : collector_attach(parts->collector, why);
+}
+
+static void open_fetch(struct parts *parts, const struct config *config)
+{
+	int err = config->debuginfod ? fetch_new(config->debuginfod, &parts->fetch) : 0;
+
+	if (err == -ENOENT)
+		log_warning("no libdebuginfod here: debug files are not fetched, going on");
+	else if (err)
+		log_warning("cannot fetch debug files: %s, going on", strerror(-err));
+}
+
+/* Fetching files has a thread of its own. */
+static int build_names(struct parts *parts, const struct config *config)
+{
+	struct symbolizer_config symbolizer = {
+		.store = parts->store,
+		.program = READER_SELF,
+		.max_bytes = config->symbol_bytes,
+	};
+
+	open_fetch(parts, config);
+	symbolizer.fetch = parts->fetch;
+	parts->symbolizer = symbolizer_new(&symbolizer);
+	return parts->symbolizer ? 0 : -ENOMEM;
+}
+
+static bool can_drain(void *ctx)
+{
+	return collector_can_drain(ctx);
+}
+
+static int cannot_start(int err, char why[256])
+{
+	snprintf(why, 256, "cannot start: %s", strerror(-err));
+	return err;
+}
+
+/* What this thread may do is what the others may that it starts: there is none before it may no
+ * more than it must. */
+int parts_start(struct parts *parts, const struct parts_config *config, char ret_why[256])
+{
+	int err = privileges_reduce();
+
+	if (!err)
+		err = build_keepers(parts, config);
+	if (err)
+		return cannot_start(err, ret_why);
+	err = attach_collector(parts, config, ret_why);
+	if (err)
+		return err;
+	err = privileges_settle(can_drain, parts->collector);
+	if (!err)
+		err = build_names(parts, config->config);
+	if (!err)
+		err = collector_start(parts->collector);
+	return err ? cannot_start(err, ret_why) : 0;
+}
+
+void parts_resize(struct parts *parts, const struct config *config)
+{
+	history_resize(parts->history, config->history_bytes);
+	collector_resize(parts->collector, config->history_bytes / HISTORY_SHARES);
+}
+
+void parts_stop(struct parts *parts)
+{
+	if (parts->collector)
+		collector_stop(parts->collector);
+	if (parts->render)
+		lane_stop(parts->render);
+	if (parts->passwords)
+		lane_stop(parts->passwords);
+	/* Its job is waited for, but nobody waits for its answer. */
+	if (parts->symbolizer)
+		symbolizer_cancel(parts->symbolizer);
+}
+
+void parts_release(struct parts *parts)
+{
+	if (parts->collector)
+		collector_free(parts->collector);
+	symbolizer_free(parts->symbolizer);
+	fetch_free(parts->fetch);
+	history_free(parts->history);
+	procs_free(parts->procs);
+	store_free(parts->store);
+	lane_free(parts->render);
+	lane_free(parts->passwords);
+}

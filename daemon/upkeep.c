@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One timer for both.
+ */
+#include "upkeep.h"
+
+#include "notify.h"
+#include "parts.h"
+
+#include <stddef.h>
+
+/* Also how often it is looked whether something is held that nobody asks for. */
+static const uint64_t period_ms = 20 * 1000;
+
+static struct upkeep *upkeep_of(struct job *job)
+{
+	return (struct upkeep *)((char *)job - offsetof(struct upkeep, job));
+}
+
+/* On the render lane, where the symbolizer lives. */
+static void run_rest(struct job *job)
+{
+	symbolizer_rest(upkeep_of(job)->parts->symbolizer);
+}
+
+static void on_rested(struct job *job)
+{
+	upkeep_of(job)->resting = false;
+}
+
+void upkeep_tell(struct upkeep *upkeep)
+{
+	char line[REPORT_BYTES];
+
+	if (!notify_wanted())
+		return;
+	report_write(&upkeep->report, line);
+	notify_send("STATUS=%s", line);
+}
+
+static void on_period(uv_timer_t *timer)
+{
+	struct upkeep *upkeep = timer->data;
+
+	upkeep_tell(upkeep);
+	if (!upkeep->resting)
+		upkeep->resting = lane_submit(upkeep->parts->render, &upkeep->job) == 0;
+}
+
+void upkeep_init(struct upkeep *upkeep, uv_loop_t *loop)
+{
+	uv_timer_init(loop, &upkeep->timer);
+	upkeep->timer.data = upkeep;
+	upkeep->job = (struct job){.run = run_rest, .done = on_rested};
+}
+
+void upkeep_start(struct upkeep *upkeep, const struct config *config, const struct parts *parts,
+                  uint64_t start_mono_ns)
+{
+	upkeep->parts = parts;
+	upkeep->report = (struct report){
+		.config = config,
+		.collector = parts->collector,
+		.history = parts->history,
+		.mono_ns = start_mono_ns,
+	};
+	/* Fails of a timer that is closed only. */
+	uv_timer_start(&upkeep->timer, on_period, period_ms, period_ms);
+}
+
+void upkeep_stop(struct upkeep *upkeep)
+{
+	uv_close((uv_handle_t *)&upkeep->timer, NULL);
+}
