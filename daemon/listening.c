@@ -43,7 +43,7 @@ void listening_next_step(const struct listener *listener, const struct access *a
 		snprintf(option, sizeof(option), "--unix-socket %s ", name + 5);
 	else
 		snprintf(host, sizeof(host), "%slocalhost%s", access->tls ? "https://" : "", port);
-	if (!listener->path[0] && access->config.user_count)
+	if (!listener->local && access->config.user_count)
 		snprintf(option, sizeof(option), "-u USER ");
 	snprintf(ret_line, NEXT_STEP_BYTES,
 	         "curl -s %s'%s/profile?seconds=5' -o cpu.pb.gz && go tool pprof -top cpu.pb.gz",

@@ -52,6 +52,7 @@
 	SUITE(records)         \
 	SUITE(perf)            \
 	SUITE(server)          \
+	SUITE(listening)       \
 	SUITE(config)          \
 	SUITE(settings)        \
 	SUITE(web_config)      \
