@@ -25,8 +25,11 @@ static const struct {
 	enum when when;
 	const char *name;
 } capabilities[CAPABILITY_COUNT] = {
-#define CAPABILITY(number, name, when, why) {CAP_##number, when, name},
+#define CAPABILITY(number, name, when, why, without, needed) {CAP_##number, when, name},
 	CAPABILITIES(CAPABILITY)
+#undef CAPABILITY
+#define CAPABILITY(number, name, why) {CAP_##number, OF_ROOT, name},
+		ROOT_CAPABILITIES(CAPABILITY)
 #undef CAPABILITY
 };
 

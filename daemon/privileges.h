@@ -5,27 +5,16 @@
  * Capabilities belong to a thread and are handed to the threads it starts. So both steps are taken
  * while there is no other thread. Nothing given up comes back: not by running a program either
  * (no_new_privs). Root stays user 0, who owns most files, so that its sockets and caches stay its
- * own; who wants less runs the daemon as another user, with the capabilities below.
+ * own; who wants less runs the daemon as another user, with the CAPABILITIES of the list.
  */
 #pragma once
 
+#include "base/capabilities.h"
+
 #include <stdbool.h>
 
-/* CAPABILITY(NAME, name, when, why): all that there are, in the order of /status. */
-#define CAPABILITIES(CAPABILITY)                                                               \
-	CAPABILITY(BPF, "bpf", TO_START, "loading the kernel half")                            \
-	CAPABILITY(PERFMON, "perfmon", ALWAYS, "timers of CPUs that come later, probes")       \
-	CAPABILITY(SYS_PTRACE, "sys_ptrace", ALWAYS, "/proc/PID of other users' processes")    \
-	CAPABILITY(DAC_READ_SEARCH, "dac_read_search", ALWAYS, "files only their owner reads") \
-	CAPABILITY(SYSLOG, "syslog", ALWAYS, "/proc/kallsyms, again when modules are loaded")  \
-	CAPABILITY(CHECKPOINT_RESTORE, "checkpoint_restore", ALWAYS, "/proc/PID/map_files")    \
-	CAPABILITY(SETUID, "setuid", OF_ROOT, "reader processes become nobody")                \
-	CAPABILITY(SETGID, "setgid", OF_ROOT, "the same")                                      \
-	CAPABILITY(SETPCAP, "setpcap", OF_ROOT, "they empty their bounding sets")              \
-	CAPABILITY(KILL, "kill", OF_ROOT, "they, who are nobody's then, are ended")
-
 #define CAPABILITY(...) +1
-enum { CAPABILITY_COUNT = 0 CAPABILITIES(CAPABILITY) };
+enum { CAPABILITY_COUNT = 0 CAPABILITIES(CAPABILITY) ROOT_CAPABILITIES(CAPABILITY) };
 #undef CAPABILITY
 
 /* Those left, as /status tells them; NULL behind the last. */

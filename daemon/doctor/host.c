@@ -65,7 +65,7 @@ static uint64_t read_capabilities(void)
 bool capability_in(uint64_t capabilities, enum host_capability capability)
 {
 	static const int numbers[HOST_CAPABILITY_COUNT] = {
-#define CAPABILITY(name, number, what, needed) [HOST_##name] = (number),
+#define CAPABILITY(number, name, when, why, without, needed) [HOST_CAP_##number] = CAP_##number,
 		CAPABILITIES(CAPABILITY)
 #undef CAPABILITY
 	};

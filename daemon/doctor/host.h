@@ -5,25 +5,15 @@
  */
 #pragma once
 
+#include "base/capabilities.h"
 #include "collect/trial.h"
 #include "doctor/doctor.h"
 #include "doctor/finding.h"
 
 #include <sys/utsname.h>
 
-/* CAPABILITY(name, number, what, needed): what profd cannot do without it; include/uapi/linux/
- * capability.h. */
-#define CAPABILITIES(CAPABILITY)                                                              \
-	CAPABILITY(CAP_BPF, 39, "no BPF programs", true)                                      \
-	CAPABILITY(CAP_PERFMON, 38, "no perf events", true)                                   \
-	CAPABILITY(CAP_SYS_PTRACE, 19, "processes of other users not read", false)            \
-	CAPABILITY(CAP_DAC_READ_SEARCH, 2, "no names from files that this user may not read", \
-	           false)                                                                     \
-	CAPABILITY(CAP_SYSLOG, 34, "no names of kernel functions", false)                     \
-	CAPABILITY(CAP_CHECKPOINT_RESTORE, 40, "no names from files that were replaced", false)
-
 enum host_capability {
-#define CAPABILITY(name, number, what, needed) HOST_##name,
+#define CAPABILITY(number, name, when, why, without, needed) HOST_CAP_##number,
 	CAPABILITIES(CAPABILITY)
 #undef CAPABILITY
 		HOST_CAPABILITY_COUNT,

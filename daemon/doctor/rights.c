@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 static const struct {
-	const char *name, *what;
+	const char *name, *without;
 	bool needed;
 } capabilities[HOST_CAPABILITY_COUNT] = {
-#define CAPABILITY(name, number, what, needed) {#name, what, needed},
+#define CAPABILITY(number, name, when, why, without, needed) {"CAP_" #number, without, needed},
 	CAPABILITIES(CAPABILITY)
 #undef CAPABILITY
 };
@@ -49,7 +49,7 @@ void check_capabilities(const struct host *host, struct finding *finding)
 		if (capabilities[i].needed)
 			state = FINDING_missing;
 		buf_printf(&lacking, "%s%s", lacking.len ? ", " : "", capabilities[i].name);
-		buf_printf(&what, "%s%s", what.len ? ", " : "", capabilities[i].what);
+		buf_printf(&what, "%s%s", what.len ? ", " : "", capabilities[i].without);
 	}
 	if (!lacking.len) {
 		finding_good(finding, "%s, with all six", user);
