@@ -76,6 +76,7 @@
 	SUITE(fetch)           \
 	SUITE(wire)            \
 	SUITE(names)           \
+	SUITE(names_process)   \
 	SUITE(names_hostile)   \
 	SUITE(named_file)      \
 	SUITE(source_text)     \
