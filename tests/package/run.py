@@ -12,15 +12,13 @@ import os
 import shutil
 import signal
 import sys
-import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# In this order: the `run` to import is that of the system tests.
-sys.path[:0] = [os.path.join(os.path.dirname(HERE), "system"), HERE]
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "system")]
 sys.dont_write_bytecode = True
 
 import machine  # noqa: E402
-from run import run  # noqa: E402
+import runner  # noqa: E402
 
 
 def missing():
@@ -35,23 +33,7 @@ def missing():
     return None
 
 
-def main():
-    why = missing()
-    if why:
-        print(why, file=sys.stderr)
-        return 1
+if __name__ == "__main__":
     # As an interrupt is: an exception, after which machines are still stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    loader = unittest.TestLoader()
-    if len(sys.argv) > 1:
-        suite = loader.loadTestsFromNames(sys.argv[1:])
-    else:
-        suite = loader.discover(HERE, pattern="test_*.py")
-    try:
-        return run(suite)
-    finally:
-        machine.stop_all()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(runner.main(HERE, missing, machine.stop_all))

@@ -99,22 +99,6 @@ def stop():
         _world = None
 
 
-class Result(unittest.TextTestResult):
-    """One line per test with the time it took."""
-
-    def startTest(self, test):
-        self.began = time.monotonic()
-        super().startTest(test)
-
-    def addSuccess(self, test):
-        unittest.TestResult.addSuccess(self, test)
-        self.stream.writeln(f"ok {time.monotonic() - self.began:.1f} s")
-        self.stream.flush()
-
-    def getDescription(self, test):
-        return test.id()
-
-
 class WebTest(unittest.TestCase):
     width, height, scheme = 1280, 900, "light"
     expected = ()  # what may stand in the complaints
