@@ -6,40 +6,24 @@ import contextlib
 import os
 import random
 import signal
-import tempfile
 import time
-import unittest
 
 import daemon
 import elf_file
-from proc_files import assert_confined, children, fields
+import reader_process
+from proc_files import children, fields
 from workload import Workload, workload_path
 
-HZ = 499
-PROCESS_NAME = "profd-names"
 DAMAGED, SEED = 30, 7
 
 
-class NamesProcess(unittest.TestCase):
-    def setUp(self):
-        self.running = contextlib.ExitStack()
-        self.addCleanup(self.running.close)
-        self.server = self.running.enter_context(daemon.Daemon(hz=HZ))
-        self.folder = self.running.enter_context(tempfile.TemporaryDirectory())
-        os.chmod(self.folder, 0o755)
+class NamesProcess(reader_process.ReaderProcess):
+    process_name = "profd-names"
 
     def victim(self, number):
         path = f"{self.folder}/victim{number}"
         elf_file.renamed(workload_path("victim"), path, "victim_spins_00", f"victim_spins_{number:02}")
         return self.running.enter_context(Workload(path))
-
-    def names_pid(self):
-        found = [pid for pid, name, state in children(self.server.pid) if name == PROCESS_NAME and state != "Z"]
-        self.assertEqual(len(found), 1, children(self.server.pid))
-        return found[0]
-
-    def assert_no_zombie(self):
-        self.assertEqual([child for child in children(self.server.pid) if child[2] == "Z"], [])
 
     def assert_lines(self, profile, process, number):
         frames = [
@@ -52,17 +36,14 @@ class NamesProcess(unittest.TestCase):
             self.assertEqual(frame.name, f"victim_spins_{number:02}")
             self.assertTrue(frame.file.endswith("/victim.c") and frame.line > 0, frame)
 
-    def test_it_is_nobody_and_may_do_nothing(self):
-        process = self.victim(1)
-        self.assert_lines(self.server.profile(f"seconds=1&pid={process.pid}"), process, 1)
-        pid = self.names_pid()
-        assert_confined(self, pid)
-        kinds = {os.readlink(f"/proc/{pid}/fd/{fd}").partition(":")[0] for fd in os.listdir(f"/proc/{pid}/fd")}
-        self.assertEqual({kind for kind in kinds if "bpf" in kind or "perf" in kind}, set())
+    def read_program(self, number):
+        process = self.victim(number)
+        self.assert_lines(self.server.profile(f"seconds=1&pid={process.pid}"), process, number)
+        return process
 
     def test_it_ends_with_the_daemon(self):
         for how in (signal.SIGTERM, signal.SIGKILL):
-            with self.subTest(how.name), daemon.Daemon(hz=HZ) as server, Workload("victim"):
+            with self.subTest(how.name), daemon.Daemon(hz=reader_process.HZ) as server, Workload("victim"):
                 server.profile("seconds=1")
                 started = children(server.pid)
                 self.assertTrue(started)
@@ -73,28 +54,23 @@ class NamesProcess(unittest.TestCase):
                     time.sleep(0.02)
 
     def test_the_daemon_ends_while_it_is_asked(self):
-        first = self.victim(1)
-        self.assert_lines(self.server.profile(f"seconds=1&pid={first.pid}"), first, 1)
-        pid = self.names_pid()
+        self.read_program(1)
+        pid = self.reader_pid()
         os.kill(pid, signal.SIGSTOP)
         with concurrent.futures.ThreadPoolExecutor() as pool:
             second = self.victim(2)
             answer = pool.submit(self.server.get, f"/profile?seconds=1&pid={second.pid}")
             time.sleep(2)
-            code, took = self.server.stop()
+            self.assert_both_end(pid)
             self.assertEqual(answer.result().status, 503)
-        self.assertEqual(code, 0)
-        self.assertLess(took, 1)
-        self.assertFalse(os.path.exists(f"/proc/{pid}"))
 
     def test_killed_during_a_profile(self):
-        first = self.victim(1)
-        self.assert_lines(self.server.profile(f"seconds=1&pid={first.pid}"), first, 1)
+        first = self.read_program(1)
         second = self.victim(2)
         with concurrent.futures.ThreadPoolExecutor() as pool:
             answer = pool.submit(self.server.profile, "seconds=2")
             time.sleep(1)
-            os.kill(self.names_pid(), signal.SIGKILL)
+            os.kill(self.reader_pid(), signal.SIGKILL)
             self.assertGreater(answer.result().total(), 0)
         third = self.victim(3)
         profile = self.server.profile("seconds=2")
@@ -112,12 +88,11 @@ class NamesProcess(unittest.TestCase):
             end = time.monotonic() + 3
             while not answer.done() and time.monotonic() < end:
                 for pid, name, _ in children(self.server.pid):
-                    if name == PROCESS_NAME and time.monotonic() > end - 1.2:
+                    if name == self.process_name and time.monotonic() > end - 1.2:
                         with contextlib.suppress(ProcessLookupError):
                             os.kill(pid, signal.SIGKILL)
             self.assertEqual(answer.result().status, 200)
-        process = self.victim(4)
-        self.assert_lines(self.server.profile(f"seconds=1&pid={process.pid}"), process, 4)
+        self.read_program(4)
         self.assert_no_zombie()
 
     def test_hostile_files(self):

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What holds of every process that reads files for the daemon, whatever it reads them for."""
+
+import contextlib
+import os
+import tempfile
+import unittest
+
+import daemon
+from proc_files import assert_confined, children
+
+HZ = 499
+
+
+class ReaderProcess(unittest.TestCase):
+    """Its tests are run by those that derive from it, which say what the process is and how it comes to read."""
+
+    process_name = None
+
+    def read_program(self, number):
+        """Starts a program that the daemon has not seen, and waits for a profile that needs what the process reads."""
+        raise NotImplementedError
+
+    def setUp(self):
+        self.running = contextlib.ExitStack()
+        self.addCleanup(self.running.close)
+        self.server = self.running.enter_context(daemon.Daemon(hz=HZ))
+        self.folder = self.running.enter_context(tempfile.TemporaryDirectory())
+        os.chmod(self.folder, 0o755)
+
+    def reader_pid(self):
+        found = [pid for pid, name, state in children(self.server.pid) if name == self.process_name and state != "Z"]
+        self.assertEqual(len(found), 1, children(self.server.pid))
+        return found[0]
+
+    def assert_no_zombie(self):
+        self.assertEqual([child for child in children(self.server.pid) if child[2] == "Z"], [])
+
+    def assert_both_end(self, pid):
+        """The daemon does not wait for the process, and does not leave it behind."""
+        code, took = self.server.stop()
+        self.assertEqual(code, 0)
+        self.assertLess(took, 1)
+        self.assertFalse(os.path.exists(f"/proc/{pid}"))
+
+    def test_it_is_nobody_and_may_do_nothing(self):
+        self.read_program(1)
+        pid = self.reader_pid()
+        assert_confined(self, pid)
+        kinds = {os.readlink(f"/proc/{pid}/fd/{fd}").partition(":")[0] for fd in os.listdir(f"/proc/{pid}/fd")}
+        self.assertEqual({kind for kind in kinds if "bpf" in kind or "perf" in kind}, set())
