@@ -5,6 +5,8 @@
 #include "privileges.h"
 
 #include "base/log.h"
+#include "collect/perf.h"
+#include "collect/uprobes.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -17,7 +19,8 @@
 enum when {
 	TO_START, /* until the kernel half is loaded and attached */
 	ALWAYS,
-	OF_ROOT, /* always, where the daemon is user 0 */
+	OF_ROOT,       /* always, where the daemon is user 0 */
+	ASKED_OF_ROOT, /* the same, on kernels that ask for it */
 };
 
 static const struct {
@@ -28,7 +31,7 @@ static const struct {
 #define CAPABILITY(number, name, when, why, without, needed) {CAP_##number, when, name},
 	CAPABILITIES(CAPABILITY)
 #undef CAPABILITY
-#define CAPABILITY(number, name, why) {CAP_##number, OF_ROOT, name},
+#define CAPABILITY(number, name, when, why) {CAP_##number, when, name},
 		ROOT_CAPABILITIES(CAPABILITY)
 #undef CAPABILITY
 };
@@ -71,12 +74,24 @@ static uint64_t all_of(enum when when)
 	return set;
 }
 
+/* Where distributions have raised the level of perf events, and where uprobes are such events:
+ * "perf: Revert to requiring CAP_SYS_ADMIN for uprobes", which kernels that are kept up have. */
+static bool kernel_asks_for_admin(void)
+{
+	return perf_wants_admin() || !uprobes_are_multi();
+}
+
+static uint64_t of_root(void)
+{
+	return all_of(OF_ROOT) | (kernel_asks_for_admin() ? all_of(ASKED_OF_ROOT) : 0);
+}
+
 /* What a program started by root gets at most. Others lack CAP_SETPCAP for this, and get nothing
  * anyway. All of ours stay in it: where our own file has them as file capabilities, the kernel
  * refuses to run it again, as a reader process, without one of them in the set. */
 static void shrink_bounding_set(void)
 {
-	uint64_t kept = all_of(TO_START) | all_of(ALWAYS) | all_of(OF_ROOT);
+	uint64_t kept = all_of(TO_START) | all_of(ALWAYS) | of_root();
 
 	for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
 		if (!(kept >> number & 1) && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0)
@@ -102,8 +117,7 @@ int privileges_reduce(void)
 	shrink_bounding_set();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
-	sets.permitted &=
-		all_of(TO_START) | all_of(ALWAYS) | (geteuid() == 0 ? all_of(OF_ROOT) : 0);
+	sets.permitted &= all_of(TO_START) | all_of(ALWAYS) | (geteuid() == 0 ? of_root() : 0);
 	sets.effective = sets.permitted;
 	warn_of_readers(sets.permitted);
 	return set_sets(sets);

@@ -37,6 +37,11 @@ static uint64_t paranoia(void)
 	return text_decimal(&text, &level) ? level : 0;
 }
 
+bool perf_wants_admin(void)
+{
+	return paranoia() > MAX_KERNEL_PARANOIA;
+}
+
 void perf_explain(int err, char why[256])
 {
 	uint64_t level = paranoia();

@@ -16,9 +16,11 @@ enum { MAX_KERNEL_PARANOIA = 2 };
 /* A descriptor for all tasks on one CPU, close-on-exec; or negative errno. */
 int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu);
 
-/* Why it failed with an error, and what to do about that. Distributions have levels of
- * kernel.perf_event_paranoid above the kernel's own 2: nobody but root may, whatever CAP_PERFMON
- * says (Debian: 3, Ubuntu: 4). */
+/* Distributions have levels of kernel.perf_event_paranoid above the kernel's own 2: nobody without
+ * CAP_SYS_ADMIN may, whatever CAP_PERFMON says (Debian: 3, Ubuntu: 4). */
+bool perf_wants_admin(void);
+
+/* Why it failed with an error, and what to do about that. */
 void perf_explain(int err, char why[256]);
 
 /* Parses "0-3,5": calls of the form set[cpu] = true for cpu < count, the rest false. -EBADMSG. */

@@ -17,8 +17,9 @@ from profile_pb import Profile
 from workload import Workload, workload_path
 
 # By linux/capability.h.
-NUMBERS = {"dac_read_search": 2, "kill": 5, "setgid": 6, "setuid": 7, "setpcap": 8, "sys_ptrace": 19, "syslog": 34, "perfmon": 38,
-           "bpf": 39, "checkpoint_restore": 40}
+NUMBERS = {"dac_read_search": 2, "kill": 5, "setgid": 6, "setuid": 7, "setpcap": 8, "sys_ptrace": 19, "sys_admin": 21, "syslog": 34,
+           "perfmon": 38, "bpf": 39, "checkpoint_restore": 40}
+PARANOIA = "/proc/sys/kernel/perf_event_paranoid"
 CHILDREN = {"setuid", "setgid", "setpcap", "kill"}  # what root needs to have a process that is nobody
 LATER = {"perfmon", "sys_ptrace", "dac_read_search", "syslog", "checkpoint_restore"}
 NOBODY = 65534
@@ -134,9 +135,34 @@ class Mixin:
         self.assertTrue(until(lambda: "verbose is yes now" in self.profd.log()), self.profd.log())
 
 
+def asked_of_root():
+    """What this kernel wants beside, as it was set up: see daemon/privileges.c."""
+    with open(PARANOIA, encoding="ascii") as file:
+        level = int(file.read())
+    release = tuple(map(int, os.uname().release.split(".")[:2]))
+    return {"sys_admin"} if level > 2 or release < (6, 10) else set()
+
+
 class Root(Mixin, unittest.TestCase):
-    left = LATER | CHILDREN
-    bounding = LATER | CHILDREN | {"bpf"}
+    left = LATER | CHILDREN | asked_of_root()
+    bounding = left | {"bpf"}
+
+
+class RootOfDistributions(unittest.TestCase):
+    """Levels of their own ask for CAP_SYS_ADMIN, which only root has; this kernel knows none of them, and lets them be."""
+
+    def test_it_is_kept(self):
+        with open(PARANOIA, encoding="ascii") as file:
+            before = file.read()
+        self.addCleanup(self.write, before)
+        self.write("4")
+        with Daemon() as profd:
+            left = set(profd.get("/status").json()["capabilities"])
+        self.assertEqual(left, LATER | CHILDREN | {"sys_admin"})
+
+    def write(self, level):
+        with open(PARANOIA, "w", encoding="ascii") as file:
+            file.write(level)
 
 
 class RootWithLess(Mixin, unittest.TestCase):
