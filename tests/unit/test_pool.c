@@ -4,6 +4,7 @@
  */
 #include "unwind/pool.h"
 
+#include "tests/unit/often.h"
 #include "tests/unit/suites.h"
 
 #include <stdbool.h>
@@ -103,7 +104,7 @@ START_TEST(as_a_naive_search)
 		}
 		runs[i].first = pool_take(pool, count);
 		runs[i].count = count;
-		ck_assert_uint_eq(runs[i].first, naive_take(taken, count));
+		ASSERT_OFTEN(runs[i].first == naive_take(taken, count));
 		refused += !runs[i].first;
 	}
 	ck_assert_uint_gt(refused, 0);
