@@ -307,9 +307,10 @@ void tables_get_stats(const struct tables *tables, struct unwinder_stats *stats)
 
 		stats->tables += state == EXECUTABLE_READY;
 		stats->tables_without += state == EXECUTABLE_NOTHING;
-		stats->tables_pending += state == EXECUTABLE_WAITING ||
-		                         state == EXECUTABLE_BUILDING ||
-		                         state == EXECUTABLE_RETIRING;
+		/* One that nobody runs any more is not built until somebody does. */
+		stats->tables_pending +=
+			(state == EXECUTABLE_WAITING && tables->items[id].references) ||
+			state == EXECUTABLE_BUILDING || state == EXECUTABLE_RETIRING;
 	}
 	stats->rows = tables->rows;
 	stats->table_bytes_max = tables->memory->pool_words * sizeof(uint32_t);

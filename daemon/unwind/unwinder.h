@@ -49,7 +49,7 @@ static inline bool unwind_memory_quiet(const struct unwind_memory *memory)
 /* Of a "seconds" the value is in nanoseconds. */
 #define UNWINDER_STATS(STAT)                                                           \
 	STAT(tables, gauge, "Executables with an unwind table")                        \
-	STAT(tables_pending, gauge, "Executables whose unwind table is not built yet") \
+	STAT(tables_pending, gauge, "Executables in use whose table is not built yet") \
 	STAT(tables_without, gauge, "Executables that describe no frames")             \
 	STAT(rows, gauge, "Rows in unwind tables")                                     \
 	STAT(table_bytes, gauge, "Bytes of unwind tables in use")                      \

@@ -111,6 +111,15 @@ START_TEST(tables_make_way)
 	ck_assert_uint_gt(last.tables_evicted, shelf.count);
 	ck_assert_uint_le(last.table_bytes, last.table_bytes_max);
 	ck_assert_uint_eq(last.tables_failed, 0);
+	ck_assert_uint_gt(last.tables_pending, 0);
+	/* What nobody runs any more is not waited for. */
+	for (size_t i = 0; i < shelf.count; i++) {
+		tables_give(tables, shelf.ids[i]);
+		shelf.ids[i] = 0;
+	}
+	struct unwinder_stats unused = {0};
+	tables_get_stats(tables, &unused);
+	ck_assert_uint_eq(unused.tables_pending, 0);
 	empty_shelf(&shelf, tables);
 }
 END_TEST
