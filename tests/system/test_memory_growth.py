@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import daemon
@@ -15,6 +16,7 @@ from workload import Workload
 
 MIB = 1 << 20
 BYTES = 1  # the value that is bytes
+MODES = ("anon", "refill", "huge", "shared", "file", "mmap", "storm")
 SHARES = (("grow60", 60), ("grow30", 30), ("grow10", 10))
 
 PYTHON = """
@@ -25,29 +27,41 @@ print("ready", flush=True)
 sys.stdin.readline()
 kept = eats_sixty(), eats_twenty()
 print("done", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
 class MemoryGrowth(unittest.TestCase):
+    """All modes at once, beside each other: each is a process of its own."""
+
     @classmethod
     def setUpClass(cls):
         cls.daemon = daemon.shared()
+        with contextlib.ExitStack() as stack:
+            commands = {mode: ("memory_growth", mode) for mode in MODES}
+            commands["python"] = (sys.executable, "-c", PYTHON)
+            cls.start = time.time()
+            cls.running = {
+                name: stack.enter_context(Workload(*command, cwd=daemon.BUILD, stdin=subprocess.PIPE))
+                for name, command in commands.items()
+            }
+            for workload in cls.running.values():
+                stack.enter_context(workload.process.stdin)
+            # They are told to grow as soon as their stacks can be walked.
+            warm_up(cls.daemon)
+            cls.before = cls.daemon.metrics()
+            for workload in cls.running.values():
+                workload.process.stdin.write("go\n")
+                workload.process.stdin.flush()
+            cls.said = {name: workload.process.stdout.readline() for name, workload in cls.running.items()}
+            cls.addClassCleanup(stack.pop_all().close)
 
-    @contextlib.contextmanager
-    def grown(self, *argv):
-        """A program that was told to grow as soon as its stacks could be walked, and what it said then."""
-        with Workload(*argv, cwd=daemon.BUILD, stdin=subprocess.PIPE) as workload:
-            with workload.process.stdin as stdin:
-                warm_up(self.daemon, 10)
-                stdin.write("go\n")
-            yield workload, workload.process.stdout.readline()
+    def query(self, name, kind):
+        return f"from={self.start:.3f}&pid={self.running[name].pid}&type={kind}"
 
     def profile_of(self, mode, kind):
         """What a mode of memory_growth did by our account, and how many bytes it was by its own."""
-        with self.grown("memory_growth", mode) as (workload, said):
-            truth = int(said)
-            return self.daemon.profile(f"last=2m&pid={workload.pid}&type={kind}"), truth
+        return self.daemon.profile(self.query(mode, kind)), int(self.said[mode])
 
     def assert_grew(self, profile, truth, samples=None):
         """The sum, and the shares within four sigma of what so many samples of about the same bytes can tell."""
@@ -91,28 +105,25 @@ class MemoryGrowth(unittest.TestCase):
         self.assert_grew(profile, truth)
 
     def test_a_storm_of_mappings_is_thinned_and_adds_up(self):
-        before = self.daemon.metrics()
         profile, truth = self.profile_of("storm", "mmap")
         # After every 200 samples the next stand for twice the bytes: all weigh as much as some 500 that are alike.
         self.assert_grew(profile, truth, samples=500)
         self.assertLess(profile.total(), truth / (2 * MIB) / 2)
         after = self.daemon.metrics()
-        self.assertEqual(after["profd_tallies_lost_total"], before["profd_tallies_lost_total"])
+        self.assertEqual(after["profd_tallies_lost_total"], self.before["profd_tallies_lost_total"])
 
     def test_python_functions_grow(self):
-        with self.grown(sys.executable, "-c", PYTHON) as (workload, said):
-            self.assertEqual(said, "done\n")
-            profile = self.daemon.profile(f"last=2m&pid={workload.pid}&type=rss")
+        self.assertEqual(self.said["python"], "done\n")
+        profile = self.daemon.profile(self.query("python", "rss"))
         for name, mib in (("eats_sixty", 60), ("eats_twenty", 20)):
             found = profile.total(BYTES, lambda sample, name=name: name in sample.names)
             self.assertAlmostEqual(found / MIB, mib, delta=4, msg=name)
 
     def test_readers_take_it(self):
-        with self.grown("memory_growth", "anon") as (workload, _):
-            query = f"/profile?last=2m&pid={workload.pid}&type=rss"
-            answer = self.daemon.get(query)
-            text = self.daemon.get(query + "&format=text").text
-            folded = self.daemon.get(query + "&format=folded").text
+        query = "/profile?" + self.query("anon", "rss")
+        answer = self.daemon.get(query)
+        text = self.daemon.get(query + "&format=text").text
+        folded = self.daemon.get(query + "&format=folded").text
         self.assertIn("-rss.pb.gz", answer.headers["Content-Disposition"])
         with tempfile.NamedTemporaryFile(suffix=".pb.gz") as file:
             file.write(answer.body)
