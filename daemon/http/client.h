@@ -11,9 +11,12 @@
 
 #include <microhttpd.h>
 
+struct request;
+
 struct client {
 	struct peer peer;
 	struct tls *tls; /* that the handshake was made by; NULL: there was none, or it will fail */
+	struct request *request; /* that has begun and not ended; NULL: none */
 };
 
 /* Of a connection that has just been accepted; `tls` is NULL where it is a plain one. NULL when out

@@ -72,6 +72,7 @@ struct request *request_new(const struct service *service, struct parking *parki
 		return NULL;
 	}
 	parking->stats.requests++;
+	request->client->request = request;
 	return request;
 }
 
@@ -161,6 +162,8 @@ void request_free(struct request *request)
 	if (request->is_sending)
 		unlink_request(request, &request->parking->sending);
 	leave(request);
+	if (request->client && request->client->request == request)
+		request->client->request = NULL;
 	if (request->response)
 		MHD_destroy_response(request->response);
 	query_release(&request->query);

@@ -88,6 +88,14 @@ static void on_give_up(uv_timer_t *timer)
 	parking_give_up(&server->parking, clock_mono_ns());
 }
 
+/* Of a request whose arguments find no room libmicrohttpd tells the beginning and not the end. */
+static void end_client(struct client *client)
+{
+	if (client)
+		request_free(client->request);
+	client_free(client);
+}
+
 /* Without memory to keep who it is in, the first request finds nobody, and is not answered. */
 static void on_connection(void *ctx, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode what)
@@ -97,7 +105,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
 		server->parking.connections--;
-		client_free(*socket_context);
+		end_client(*socket_context);
 		*socket_context = NULL;
 		return;
 	}

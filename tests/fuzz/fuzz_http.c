@@ -26,7 +26,7 @@ static struct policy policy = {
 };
 static struct utsname host = {.nodename = "box"};
 static struct parking parking;
-static struct peer peer;
+static struct client client_of_all;
 
 static void on_resumed(struct parking *of)
 {
@@ -43,7 +43,9 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
                           enum MHD_ConnectionNotificationCode what)
 {
 	(void)ctx, (void)connection;
-	*socket_context = what == MHD_CONNECTION_NOTIFY_STARTED ? &peer : NULL;
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED)
+		request_free(client_of_all.request);
+	*socket_context = what == MHD_CONNECTION_NOTIFY_STARTED ? &client_of_all : NULL;
 }
 
 /* Handlers that look at what is recorded are left out, and so is everything that is no handler. */
@@ -137,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	daemon = daemon ? daemon : start();
 	/* The first byte says who it is. */
 	address.ss_family = data[0] & 1 ? AF_UNIX : AF_INET;
-	peer_of_address(&peer, &address);
+	peer_of_address(&client_of_all.peer, &address);
 	if (!daemon || socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) < 0)
 		abort();
 	client = ends[0];

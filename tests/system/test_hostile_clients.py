@@ -154,6 +154,23 @@ class HostileClients(unittest.TestCase):
                     self.assertIn(int(answer.split()[1]), statuses, answer[:200])
                 self.assertNotIn(b"aaaa", answer, "nothing of it comes back")
 
+    def test_arguments_that_there_is_no_room_for(self):
+        """Of such a request libmicrohttpd tells the beginning, and not the end."""
+        self.ask_and_leave(100)
+        before = self.daemon.rss_kib()
+        self.ask_and_leave(1000)
+        self.assertLess(self.daemon.rss_kib() - before, 4 * 1024, "12 KiB each would be 12 MiB")
+
+    def ask_and_leave(self, times):
+        began = self.daemon.fd_count("socket")
+        for _ in range(times):
+            with self.daemon.connect(20) as s:
+                s.sendall(b"GET /healthz?" + b"&" * 12000 + b" HTTP/1.1\r\n" + KEEP_ALIVE)
+        end = time.monotonic() + 20
+        while self.daemon.fd_count("socket") > began:
+            self.assertLess(time.monotonic(), end, "sockets are left")
+            time.sleep(0.1)
+
     def test_paths_that_leave(self):
         for target in (
             "/ui/../../etc/passwd", "/ui/..%2f..%2fetc/passwd", "/ui/%2e%2e/%2e%2e/etc/passwd", "/ui//etc/passwd",
