@@ -7,10 +7,16 @@
 
 /* Where samples come from; each has bpf/NAME.bpf.c and daemon/collect/NAME.c. The second and third
  * are the COUNTERS of its samples: recorded, and lost because the tally map had no room. */
-#define PROFILE_KINDS(KIND)              \
-	KIND(cpu, samples, tallies_lost) \
-	KIND(rss, rss_samples, rss_lost) \
-	KIND(mmap, mmap_samples, mmap_lost)
+#define PROFILE_KINDS(KIND)                                     \
+	KIND(cpu, samples, tallies_lost)                        \
+	KIND(rss, rss_samples, rss_lost)                        \
+	KIND(mmap, mmap_samples, mmap_lost)                     \
+	KIND(gpu_memory, gpu_allocations, gpu_allocations_lost) \
+	KIND(gpu_tensor, gpu_tensors, gpu_tensors_lost)         \
+	KIND(gpu_launch, gpu_launches, gpu_launches_lost)       \
+	KIND(gpu_copy, gpu_copies, gpu_copies_lost)             \
+	KIND(gpu_wait, gpu_waits, gpu_waits_lost)               \
+	KIND(gpu_kernel, gpu_kernels, gpu_kernels_lost)
 
 /* Why a user stack is not whole. What follows CUT is the name of the frame that stands where the
  * missing ones belong: "[unknown: no unwind information]". */
@@ -41,6 +47,19 @@
 	        "Samples of growing resident memory lost because the tally map was full")          \
 	COUNTER(mmap_samples, "Samples of growing address space recorded")                         \
 	COUNTER(mmap_lost, "Samples of growing address space lost because the tally map was full") \
+	COUNTER(gpu_allocations, "Allocations of GPU memory seen")                                 \
+	COUNTER(gpu_allocations_lost, "Allocations of GPU memory lost: the ring buffer was full")  \
+	COUNTER(gpu_tensors, "Allocations of tensors seen")                                        \
+	COUNTER(gpu_tensors_lost, "Allocations of tensors lost: the ring buffer was full")         \
+	COUNTER(gpu_launches, "Launches of GPU kernels and graphs counted")                        \
+	COUNTER(gpu_launches_lost, "Launches not counted: no room for a row")                      \
+	COUNTER(gpu_copies, "Copies to, from and on GPUs counted")                                 \
+	COUNTER(gpu_copies_lost, "Copies to, from and on GPUs not counted: no room for a row")     \
+	COUNTER(gpu_waits, "Waits for GPUs counted")                                               \
+	COUNTER(gpu_waits_lost, "Waits for GPUs not counted: no room for a row")                   \
+	COUNTER(gpu_kernels, "GPU kernels whose duration was told")                                \
+	COUNTER(gpu_kernels_lost,                                                                  \
+	        "GPU kernels whose duration was told and lost: the ring buffer was full")          \
 	COUNTER(lane_busy, "Samples of other kinds than CPU time put off or lost because "         \
 	                   "another was being taken on the same CPU")                              \
 	COUNTER(stacks_lost,                                                                       \

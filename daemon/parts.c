@@ -56,7 +56,7 @@ static int attach_collector(struct parts *parts, const struct parts_config *conf
 		.sample_hz = (uint32_t)settings->sample_hz,
 		.unwind_bytes = settings->unwind_bytes,
 		.keep_ns = settings->history_ns,
-		.memory_bytes = settings->history_bytes / HISTORY_SHARES,
+		.memory_bytes = settings->history_bytes * MEMORY_SHARES / HISTORY_SHARES,
 		.drained = config->drained,
 		.ctx = config->ctx,
 	};
@@ -125,7 +125,7 @@ int parts_start(struct parts *parts, const struct parts_config *config, char ret
 void parts_resize(struct parts *parts, const struct config *config)
 {
 	history_resize(parts->history, config->history_bytes);
-	collector_resize(parts->collector, config->history_bytes / HISTORY_SHARES);
+	collector_resize(parts->collector, config->history_bytes * MEMORY_SHARES / HISTORY_SHARES);
 }
 
 void parts_stop(struct parts *parts)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "bpf/abi.h"
+#include "bpf/gpu.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +23,9 @@ struct drained {
 	const u64 *stack_keys;
 	const struct stack_node *stacks;
 	size_t stack_count;
+	const struct gpu_call_key *gpu_keys;
+	const struct gpu_call *gpu_calls;
+	size_t gpu_count;
 	int err; /* reading failed: the arrays hold what could be read */
 };
 

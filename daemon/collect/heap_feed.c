@@ -180,7 +180,7 @@ int heap_feed_profile(struct heap_feed *feed, enum heap_mode mode, const struct 
                       struct profile **ret_profile)
 {
 	const struct heap_window window = {span->start_mono_ns, span->end_mono_ns};
-	const struct selection all = {.loops = LOOPS_KEPT};
+	const struct selection all = {.loops = LOOPS_KEPT, .dims = true};
 	struct samples samples = {.count = 1, .capacity = 1024};
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
 	struct profile slice, *slices = &slice;

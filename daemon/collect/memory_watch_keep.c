@@ -133,6 +133,7 @@ int memory_keeper_keep(struct memory_keeper *keeper, const struct keepsake *what
 	snapshot->selection.pids[0] = what->pid;
 	snapshot->selection.pid_count = 1;
 	snapshot->selection.loops = LOOPS_KEPT;
+	snapshot->selection.dims = true;
 	snapshot->cut.done = on_boundary;
 	snapshot->next = keeper->waiting;
 	if (keeper->waiting)

@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-/* What is left of them is for kinds to come. */
-enum { HISTORY_SHARES = 16 };
+/* Of the memory for the past, kinds have all but what the timelines of memory take. */
+enum { HISTORY_SHARES = 32, MEMORY_SHARES = 2 };
 
 /* What a source is told to do. */
 struct source_config {

@@ -21,6 +21,12 @@
 	EXTRA(PYTHON_VERSION, "python_version") \
 	EXTRA(GIL, "gil")                       \
 	EXTRA(MEMORY, "memory")                 \
+	EXTRA(DEVICE, "device")                 \
+	EXTRA(KERNEL, "kernel")                 \
+	EXTRA(DIRECTION, "direction")           \
+	EXTRA(CALL, "call")                     \
+	EXTRA(GRID, "grid")                     \
+	EXTRA(BLOCK, "block")                   \
 	EXTRA(ID, "id")                         \
 	EXTRA(UNNAMED, UNNAMED)
 
@@ -32,7 +38,7 @@ enum extra { EXTRAS(EXTRA) EXTRA_COUNT };
 static const char *const extra_strings[] = {EXTRAS(EXTRA)};
 #undef EXTRA
 
-enum { MAX_LABELS = 10 };
+enum { MAX_LABELS = 16 };
 
 struct writer {
 	const struct profile *profile;
@@ -135,6 +141,12 @@ static void put_sample(struct writer *writer, const struct sample *from)
 	add_label(labels, &sample, extra(writer, EXTRA_PYTHON_VERSION), task->python_version);
 	add_label(labels, &sample, extra(writer, EXTRA_GIL), task->gil);
 	add_label(labels, &sample, extra(writer, EXTRA_MEMORY), task->memory);
+	add_label(labels, &sample, extra(writer, EXTRA_DEVICE), task->device);
+	add_label(labels, &sample, extra(writer, EXTRA_KERNEL), task->kernel);
+	add_label(labels, &sample, extra(writer, EXTRA_DIRECTION), task->direction);
+	add_label(labels, &sample, extra(writer, EXTRA_CALL), task->call);
+	add_label(labels, &sample, extra(writer, EXTRA_GRID), task->grid);
+	add_label(labels, &sample, extra(writer, EXTRA_BLOCK), task->block);
 	piece.n_sample = 1;
 	piece.sample = (Perftools__Profiles__Sample *[]){&sample};
 	if (buf_error(&writer->scratch))

@@ -80,7 +80,13 @@ struct task {
 	uint32_t python_version; /* string: "3.11"; none where it runs no CPython */
 	uint32_t gil;            /* string: "held", "released" or "none"; none when not known */
 	uint32_t memory;         /* string: which memory grew: "anon" ...; none otherwise */
-	uint32_t parent;         /* pid of the process that started it; 0: not known */
+	/* Strings of what a GPU was asked for; none otherwise. */
+	uint32_t device;      /* "0", "cuda:0", "cpu", "unknown" */
+	uint32_t kernel;      /* as people read it, or "<kernel 0x...>" */
+	uint32_t direction;   /* of a copy: "HtoD" ... */
+	uint32_t call;        /* function by which it was asked for */
+	uint32_t grid, block; /* "128x1x1"; kept where a selection wants them */
+	uint32_t parent;      /* pid of the process that started it; 0: not known */
 	uint32_t at_ms; /* when, after the profile's start; 0 where times are not told apart */
 };
 

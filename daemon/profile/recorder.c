@@ -111,7 +111,7 @@ static size_t window_end(const struct recorder *recorder, size_t from)
 /* One slice in place of [from, to). When that fails they stay as they are, which is only dearer. */
 static void merge(struct recorder *recorder, size_t from, size_t to)
 {
-	static const struct selection everything = {.loops = LOOPS_KEPT};
+	static const struct selection everything = {.loops = LOOPS_KEPT, .dims = true};
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
 	struct profile *merged;
 

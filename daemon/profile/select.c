@@ -72,6 +72,11 @@ static uint32_t merge_location(const struct merge *merge, uint32_t id)
 	return to;
 }
 
+static uint32_t merge_dims(const struct merge *merge, uint32_t string)
+{
+	return merge->filter->selection->dims ? merge_string(merge, string) : 0;
+}
+
 static void merge_tasks(const struct merge *merge)
 {
 	const struct profile *slice = merge->slice;
@@ -90,6 +95,12 @@ static void merge_tasks(const struct merge *merge)
 		task.python_version = merge_string(merge, task.python_version);
 		task.gil = merge_string(merge, task.gil);
 		task.memory = merge_string(merge, task.memory);
+		task.device = merge_string(merge, task.device);
+		task.kernel = merge_string(merge, task.kernel);
+		task.direction = merge_string(merge, task.direction);
+		task.call = merge_string(merge, task.call);
+		task.grid = merge_dims(merge, task.grid);
+		task.block = merge_dims(merge, task.block);
 		task.at_ms = merge->at_ms;
 		merge->tasks[id] = builder_task(merge->into, &task);
 	}

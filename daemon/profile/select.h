@@ -29,6 +29,7 @@ struct selection {
 	size_t comm_count, unit_count, pod_count, container_count;
 	bool no_kernel; /* leave out kernel frames, and samples that have no others */
 	bool idle;      /* show the idle task, as one sample named [idle] */
+	bool dims;      /* tell launches apart by their grids and blocks */
 	bool timed;     /* tell slices apart, by each task's at_ms */
 	enum loop_view loops;
 	bool children;               /* and the processes that descend from `pids` */

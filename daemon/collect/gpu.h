@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct gpu - everything about GPUs: which processes have CUDA's driver mapped and where it is
+ * probed (collect/gpu_standing.h), what the probes told (collect/gpu_feeds.h), and the slices and
+ * figures that come of it. Without a process that maps libcuda.so.1 nothing is attached and nothing
+ * is done. Only collect/ sees its insides. Loop thread only.
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "bpf/gpu.h"
+#include "collect/drain.h"
+#include "collect/source.h"
+#include "memory/keepsakes.h"
+#include "profile/profile.h"
+#include "reader/reader.h"
+
+#include <stdbool.h>
+#include <uv.h>
+
+struct gpu;
+
+/* What it works with; all of it outlives it. */
+struct gpu_config {
+	uv_loop_t *loop;
+	struct bpf *bpf;
+	struct drain_tables tables;
+	struct source_state
+		*states; /* of all sources, by enum profile_kind: it says which are on */
+	/* An allocation failed for lack of memory: what the process held at that moment. The
+	 * profile is taken over. */
+	void (*out_of_memory)(const struct keepsake *what, void *ctx);
+	void *ctx;
+};
+
+/* The kinds that are not made of tallies. */
+static inline bool gpu_has_kind(enum profile_kind kind)
+{
+	return kind >= KIND_gpu_memory && kind <= KIND_gpu_kernel;
+}
+
+/* The kinds whose profiles tell, besides what happened, what is in use at their end. */
+static inline bool gpu_has_state(enum profile_kind kind)
+{
+	return kind == KIND_gpu_memory || kind == KIND_gpu_tensor;
+}
+
+int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu);
+int gpu_start(struct gpu *gpu);
+/* Detaches; the loop runs until its handles have closed, then gpu_free(). */
+void gpu_stop(struct gpu *gpu);
+void gpu_free(struct gpu *gpu); /* takes NULL */
+
+/* Reads what the probes have told; before each drain, and when the ring buffer fills up. */
+void gpu_read(struct gpu *gpu);
+/* The slice of a kind of gpu_has_kind(), of a drained half and of what was read since the slice
+ * before. 0 or -ENOMEM. */
+int gpu_slice(struct gpu *gpu, enum profile_kind kind, const struct drained *drained,
+              const struct drain_span *span, struct drain_losses *losses,
+              struct profile **ret_slice);
+/* What all processes have in use now, of a kind of gpu_has_state(): a slice whose samples have
+ * nothing but their last two values. 0, or -ENOMEM. */
+int gpu_state(struct gpu *gpu, enum profile_kind kind, struct profile **ret_profile);
+
+/* Of a process and a device, since the process was first seen or its program changed. */
+struct gpu_figures {
+	uint32_t pid;
+	uint8_t device;                          /* or GPU_DEVICE_UNKNOWN, GPU_DEVICE_HOST */
+	char comm[TASK_COMM_BYTES];              /* any bytes */
+	uint64_t in_use[GPU_MEMORY_COUNT], peak; /* bytes; the peak is of all but TENSOR */
+	uint64_t allocations, frees, failures;   /* failures: allocations that gave nothing */
+	uint64_t launches, waits, wait_ns;
+	uint64_t copies[GPU_DIRECTION_COUNT], copied_bytes[GPU_DIRECTION_COUNT];
+	uint64_t tensors_allocated, tensors_reserved; /* as its framework says, bytes */
+	/* Of the last whole second or so that was drained: how many a second. */
+	double launches_s, waits_share; /* share: of one thread's time */
+	double copied_bytes_s[GPU_DIRECTION_COUNT];
+};
+
+/* By pid, then device; stops when fn returns non-zero and returns that. */
+typedef int gpu_figures_fn(const struct gpu_figures *figures, void *ctx);
+int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx);
+
+/* What could not be done, and what it is about. */
+struct gpu_stats {
+#define COUNT(name, help) uint64_t name;
+	GPU_COUNTS(COUNT)
+#undef COUNT
+	uint64_t processes;  /* with something to tell */
+	uint64_t files;      /* that are probed */
+	uint64_t sites;      /* places in them */
+	uint64_t unmatched;  /* frees of what was not known */
+	uint64_t table_full; /* allocations that were not kept: too many are live */
+	uint64_t names;      /* of kernels */
+};
+
+void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats);
+void gpu_add_reader_stats(const struct gpu *gpu, struct reader_stats *stats);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The kinds of profile about GPUs. There is nothing to attach at the start: collect/gpu_standing.h
+ * does so when a process maps CUDA's driver, and says here that they are on.
+ */
+#include "collect/source.h"
+
+#include <stdio.h>
+
+static void gpu_configure(struct bpf *bpf, const struct source_config *config,
+                          struct source_state *state)
+{
+	(void)bpf;
+	state->config = *config;
+	state->period = 1;
+	snprintf(state->why, sizeof(state->why),
+	         "no process has CUDA's driver (libcuda.so.1) mapped");
+}
+
+static int gpu_attach(struct bpf *bpf, const bool *online, struct source_state *state)
+{
+	(void)bpf;
+	(void)online;
+	(void)state;
+	return 0;
+}
+
+static void gpu_detach(struct source_state *state)
+{
+	state->on = false;
+}
+
+#define HELD                                                                                      \
+	{                                                                                         \
+		{"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, \
+		{                                                                                 \
+			"inuse_space", "bytes"                                                    \
+		}                                                                                 \
+	}
+
+#define GPU_SOURCE(kind, text, ...)           \
+	const struct source source_##kind = { \
+		.name = #kind,                \
+		.summary = text,              \
+		.values = __VA_ARGS__,        \
+		.history_share = 1,           \
+		.configure = gpu_configure,   \
+		.attach = gpu_attach,         \
+		.detach = gpu_detach,         \
+	}
+
+GPU_SOURCE(gpu_memory, "memory allocated of GPUs, and held now", HELD);
+GPU_SOURCE(gpu_tensor, "memory of frameworks' tensors, allocated and held now", HELD);
+GPU_SOURCE(gpu_launch, "launches of GPU kernels and graphs", {{"launches", "count"}});
+GPU_SOURCE(gpu_copy, "copies to, from and on GPUs", {{"copies", "count"}, {"copied", "bytes"}});
+GPU_SOURCE(gpu_wait, "time spent waiting for GPUs", {{"waits", "count"}, {"wait", "nanoseconds"}});
+GPU_SOURCE(gpu_kernel, "time that kernels ran on GPUs, of programs with the helper",
+           {{"kernels", "count"}, {"gpu_time", "nanoseconds"}});
