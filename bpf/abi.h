@@ -100,8 +100,9 @@ enum walk_lane {
 	MAX_LANES = 8,
 };
 
-/* Where a program works: `at`, bit 0 is the half and the lane is above. */
-enum { LANE_SHIFT = 1, AT_COUNT = LANES << LANE_SHIFT };
+/* Where a program works: `at`, bit 0 is the half and the lane is above. Above all lanes is where
+ * programs count that walk nothing and need none. */
+enum { LANE_SHIFT = 1, AT_SHARED = LANES << LANE_SHIFT, AT_COUNT = (LANES + 1) << LANE_SHIFT };
 
 /* What a lane's program is about to write to. */
 enum {
@@ -112,6 +113,7 @@ enum {
 
 /* One a CPU, a cache line each. */
 struct cpu_busy {
-	u64 busy[MAX_LANES]; /* by enum walk_lane */
+	u64 busy[MAX_LANES]; /* by enum walk_lane; of BUSY_SHARED how many work without a lane */
 };
+enum { BUSY_SHARED = MAX_LANES - 1 };
 _Static_assert(sizeof(struct cpu_busy) == 64, "shared layout");

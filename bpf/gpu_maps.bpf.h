@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What watching GPUs keeps that all of its programs share.
+ * What watching GPUs keeps. Probes run in the context of the thread that hits them, never inside of
+ * one another on the same thread; other threads may come in between on the same CPU.
  */
 #pragma once
 
 #include "bpf/gpu.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/pace.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -18,3 +20,85 @@ struct {
 	__type(value, struct gpu_counts);
 	__uint(max_entries, 1);
 } gpu_counts SEC(".maps");
+
+/* Rows of calls. A thread writes to its own only. Allocated as needed: probes may, and mostly
+ * nobody has a GPU. */
+struct gpu_call_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct gpu_call_key);
+	__type(value, struct gpu_call);
+	__uint(max_entries, GPU_CALLS_ROWS);
+};
+
+struct gpu_call_map gpu_calls_0 SEC(".maps");
+struct gpu_call_map gpu_calls_1 SEC(".maps");
+
+/* Rows made in each half; the daemon sets it back when it has emptied one. */
+u32 gpu_rows[HALVES];
+
+enum { GPU_CONTEXT_STACK = 8 };
+
+/* What is known of a thread. It goes with the thread. */
+struct gpu_thread {
+	/* The call it is in whose return is wanted. */
+	u64 frame; /* the stack pointer after its return; 0: it is in none */
+	u64 site;  /* cookie */
+	u64 began_ns;
+	u64 first, second; /* arguments, by its role */
+	u64 size;
+	/* By which of the runtime's functions the driver is called. */
+	u64 tag_frame, tag_return;
+	u8 tag_call, tag_direction;
+	u8 memory_device; /* of the call above */
+	/* The devices of contexts that were pushed, the current one last. */
+	u8 device;
+	u8 pushed;
+	u8 below[GPU_CONTEXT_STACK];
+	u32 image; /* task_image(): after an exec nothing of this is true any more */
+	/* Which calls are walked, and which events. */
+	struct pace pace, events;
+	u64 fresh_ns; /* since when new rows are counted, of which only some are walked */
+	u64 fresh;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct gpu_thread);
+} gpu_threads SEC(".maps");
+
+/* Whose device is known. */
+struct gpu_context_key {
+	u64 context;
+	u32 pid, image;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct gpu_context_key);
+	__type(value, u32); /* device */
+	__uint(max_entries, GPU_CONTEXTS);
+} gpu_contexts SEC(".maps");
+
+/* Room to put an event and its stack together; whoever has LANE_PROBE has this. */
+struct gpu_out {
+	struct gpu_event event;
+	u64 words[SCRATCH_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, u32);
+	__type(value, struct gpu_out);
+	__uint(max_entries, 1);
+} gpu_outs SEC(".maps");
+
+#define GPU_ADD(what)                                                                      \
+	do {                                                                               \
+		u32 gpu_zero = 0;                                                          \
+		struct gpu_counts *gpu_mine = bpf_map_lookup_elem(&gpu_counts, &gpu_zero); \
+		if (gpu_mine)                                                              \
+			__sync_fetch_and_add(&gpu_mine->what, 1);                          \
+	} while (0)

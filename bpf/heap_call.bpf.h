@@ -5,57 +5,8 @@
  */
 #pragma once
 
+#include "bpf/call.bpf.h"
 #include "bpf/heap_send.bpf.h"
-
-#if defined(__TARGET_ARCH_x86)
-#define REGS_RESULT(regs) ((regs)->ax)
-#define ARGUMENTS(regs)                                        \
-	{                                                      \
-		(regs)->di, (regs)->si, (regs)->dx, (regs)->cx \
-	}
-
-/* The stack pointer as it will be after the return. */
-static __always_inline u64 frame_at_entry(const volatile struct pt_regs *regs, u8 pushed)
-{
-	return regs->sp + pushed + sizeof(u64);
-}
-
-static __always_inline u64 frame_at_end(const volatile struct pt_regs *regs, u32 at_return)
-{
-	return at_return ? regs->sp + sizeof(u64) : regs->sp;
-}
-#else
-#define REGS_RESULT(regs) ((regs)->regs[0])
-#define ARGUMENTS(regs)                                                            \
-	{                                                                          \
-		(regs)->regs[0], (regs)->regs[1], (regs)->regs[2], (regs)->regs[3] \
-	}
-
-static __always_inline u64 frame_at_entry(const volatile struct pt_regs *regs, u8 pushed)
-{
-	return regs->sp + pushed;
-}
-
-static __always_inline u64 frame_at_end(const volatile struct pt_regs *regs, u32 at_return)
-{
-	return regs->sp;
-}
-#endif
-
-/* Each is read where the context has it before one is chosen: a context is read at constant offsets
- * only, and the compiler must not choose the offset instead. */
-static __always_inline u64 argument(const volatile struct pt_regs *regs, u8 number)
-{
-	u64 from[4] = ARGUMENTS(regs), value = 0;
-
-#pragma clang loop unroll(full)
-	for (u8 i = 0; i < 4; i++) {
-		barrier_var(from[i]);
-		if (number == i)
-			value = from[i];
-	}
-	return value;
-}
 
 static __always_inline struct heap_thread *thread_get(u64 flags)
 {

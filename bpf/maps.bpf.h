@@ -164,6 +164,14 @@ static __always_inline u64 *lane_of(u32 lane)
 
 enum { LANE_BUSY = AT_COUNT };
 
+/* Which half is the active one at a moment. */
+static __always_inline u32 half_at(u64 now)
+{
+	u64 planned = *(volatile u64 *)&flip;
+
+	return (planned ^ (now < planned >> 1)) & 1;
+}
+
 /*
  * Takes a lane of this CPU until lane_leave(); where to work, or LANE_BUSY when somebody works
  * there and this sample is lost. The exchange that writes is a full barrier: either the daemon sees
@@ -172,15 +180,13 @@ enum { LANE_BUSY = AT_COUNT };
 static __always_inline u32 lane_enter(enum walk_lane lane, u64 now)
 {
 	u64 *busy = lane_of(lane);
-	u64 planned;
 	u32 half;
 
 	if (__sync_val_compare_and_swap(busy, BUSY_NOT, BUSY_STARTING) != BUSY_NOT) {
 		__sync_fetch_and_add(&lane_busy, 1);
 		return LANE_BUSY;
 	}
-	planned = *(volatile u64 *)&flip;
-	half = (planned ^ (now < planned >> 1)) & 1;
+	half = half_at(now);
 	__sync_lock_test_and_set(busy, BUSY_HALF + half);
 	return lane << LANE_SHIFT | half;
 }
@@ -188,4 +194,34 @@ static __always_inline u32 lane_enter(enum walk_lane lane, u64 now)
 static __always_inline void lane_leave(u32 at)
 {
 	__sync_lock_test_and_set(lane_of(at >> LANE_SHIFT), BUSY_NOT);
+}
+
+/*
+ * Where many may work at once, without a lane: the daemon waits until it has seen each CPU without
+ * any of them. Announced before the time is read, which says which half is the active one.
+ */
+static __always_inline u32 shared_enter(u64 *ret_now)
+{
+	u64 others = __sync_fetch_and_add(lane_of(BUSY_SHARED), 1);
+
+	/* Only an addition whose result is used is a barrier everywhere. */
+	barrier_var(others);
+	*ret_now = bpf_ktime_get_ns();
+	return AT_SHARED | half_at(*ret_now);
+}
+
+static __always_inline void shared_leave(void)
+{
+	u64 others = __sync_fetch_and_add(lane_of(BUSY_SHARED), -1);
+
+	barrier_var(others);
+}
+
+/* Of those without a lane, which may be interrupted by others of their CPU. */
+static __always_inline void count_shared(u32 at, enum counter counter)
+{
+	struct counters *mine = bpf_map_lookup_elem(&counters, &at);
+
+	if (mine)
+		__sync_fetch_and_add(&mine->values[counter], 1);
 }

@@ -32,23 +32,29 @@ static __always_inline struct pace pace_new(u64 step)
 	return (struct pace){.step = step, .due = bpf_get_prandom_u32() % step + 1};
 }
 
-/* A sample is taken now. `least` is the step while there is no storm. */
-static __always_inline void pace_next(struct pace *pace, u64 now, u64 least)
+/* A sample is taken now. `least` is the step while there is no storm, which `many` samples in a
+ * window are; it is over below `few`. */
+static __always_inline void pace_next_of(struct pace *pace, u64 now, u64 least, u64 many, u64 few)
 {
 	u64 step = pace->step, samples = pace->samples + 1;
 	int is_over = now - pace->window_ns >= PACE_WINDOW_NS;
 
-	if (is_over && samples < PACE_FEW)
+	if (is_over && samples < few)
 		step = step / 2 > least ? step / 2 : least;
-	else if (!is_over && samples >= PACE_MANY && step < least << PACE_DOUBLINGS)
+	else if (!is_over && samples >= many && step < least << PACE_DOUBLINGS)
 		step *= 2;
-	if (is_over || samples >= PACE_MANY) {
+	if (is_over || samples >= many) {
 		pace->window_ns = now;
 		samples = 0;
 	}
 	pace->samples = samples;
 	pace->step = step;
 	pace->due = step / 2 + bpf_get_prandom_u32() % step;
+}
+
+static __always_inline void pace_next(struct pace *pace, u64 now, u64 least)
+{
+	pace_next_of(pace, now, least, PACE_MANY, PACE_FEW);
 }
 
 /* Whether the task uses its parent's memory until it calls exec or ends: what grows meanwhile is

@@ -24,7 +24,8 @@ enum {
 	MAX_TALLIES = 65536, /* 9 MiB a half */
 	NODES_PER_TALLY = 3, /* measured: 1.5 to 2.5 on mixed loads, as outer frames are shared */
 	DRAIN_SECONDS = 2,   /* room for this long without a drain, which is due every second */
-	LIBBPF_LINES = 40,   /* of a message, at most */
+	FIRST_GPU_ROWS = 1024,
+	LIBBPF_LINES = 40, /* of a message, at most */
 };
 
 /* The verifier's whole account of a program is one message; its last lines say what was wrong. */
@@ -126,9 +127,10 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
 	bpf->stack_keys = calloc(bpf->stack_size, sizeof(*bpf->stack_keys));
 	bpf->stacks = calloc(bpf->stack_size, sizeof(*bpf->stacks));
 	bpf->per_cpu = calloc(bpf->cpu_count, sizeof(*bpf->per_cpu));
+	bpf->quiet = calloc(bpf->cpu_limit, sizeof(*bpf->quiet));
 	bpf->skeleton = profd_bpf__open_opts(&options);
 	if (!bpf->tally_keys || !bpf->tallies || !bpf->stack_keys || !bpf->stacks ||
-	    !bpf->per_cpu || !bpf->skeleton || size_maps(bpf)) {
+	    !bpf->per_cpu || !bpf->quiet || !bpf->skeleton || size_maps(bpf)) {
 		snprintf(why, 256, "cannot prepare the BPF programs: %s", strerror(errno));
 		return -errno;
 	}
@@ -157,7 +159,10 @@ void bpf_release(struct bpf *bpf)
 	free(bpf->tallies);
 	free(bpf->stack_keys);
 	free(bpf->stacks);
+	free(bpf->gpu_keys);
+	free(bpf->gpu_calls);
 	free(bpf->per_cpu);
+	free(bpf->quiet);
 	*bpf = (struct bpf){0};
 }
 
@@ -177,6 +182,7 @@ u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns)
 {
 	u32 old = bpf->skeleton->bss->flip & 1;
 
+	memset(bpf->quiet, 0, bpf->cpu_limit * sizeof(*bpf->quiet));
 	__atomic_store_n(&bpf->skeleton->bss->flip, at_mono_ns << 1 | !old, __ATOMIC_SEQ_CST);
 	return old;
 }
@@ -186,7 +192,21 @@ u64 bpf_busy(const struct bpf *bpf, u32 cpu, u32 lane)
 	return __atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy[lane], __ATOMIC_SEQ_CST);
 }
 
-bool bpf_settled(const struct bpf *bpf, u32 half)
+/* Of those that work without a lane it is not said in which half; but who begins after the moment
+ * works in the other one. So each CPU has to be seen without them once. */
+static bool is_quiet(struct bpf *bpf)
+{
+	bool all = true;
+
+	for (u32 cpu = 0; cpu < bpf->cpu_limit; cpu++) {
+		if (!bpf->quiet[cpu])
+			bpf->quiet[cpu] = bpf_busy(bpf, cpu, BUSY_SHARED) == 0;
+		all = all && bpf->quiet[cpu];
+	}
+	return all;
+}
+
+bool bpf_settled(struct bpf *bpf, u32 half)
 {
 	for (u32 at = 0; at < bpf->cpu_limit * LANES; at++) {
 		u64 busy = bpf_busy(bpf, at / LANES, at % LANES);
@@ -194,7 +214,7 @@ bool bpf_settled(const struct bpf *bpf, u32 half)
 		if (busy == BUSY_STARTING || busy == BUSY_HALF + half)
 			return false;
 	}
-	return true;
+	return is_quiet(bpf);
 }
 
 /* Empties a hash map into the arrays, which have room for all of it. */
@@ -253,7 +273,7 @@ static int drain_counters(struct bpf *bpf, u32 half, struct counters *ret_sum)
 	int first_err = 0;
 
 	*ret_sum = (struct counters){0};
-	for (u32 lane = 0; lane < LANES; lane++) {
+	for (u32 lane = 0; lane < AT_COUNT >> LANE_SHIFT; lane++) {
 		int err = drain_lane(bpf, lane << LANE_SHIFT | half, ret_sum);
 
 		if (!first_err)
@@ -262,6 +282,46 @@ static int drain_counters(struct bpf *bpf, u32 half, struct counters *ret_sum)
 	ret_sum->values[COUNTER_lane_busy] = lane_busy - bpf->lane_busy;
 	bpf->lane_busy = lane_busy;
 	return first_err;
+}
+
+static int grow_gpu_rows(struct bpf *bpf, size_t room)
+{
+	struct gpu_call_key *keys = realloc(bpf->gpu_keys, room * sizeof(*keys));
+	struct gpu_call *calls;
+
+	if (!keys)
+		return -ENOMEM;
+	bpf->gpu_keys = keys;
+	calls = realloc(bpf->gpu_calls, room * sizeof(*calls));
+	if (!calls)
+		return -ENOMEM;
+	bpf->gpu_calls = calls;
+	bpf->gpu_room = room;
+	return 0;
+}
+
+/* The rows of calls on GPUs, of which there are mostly none. */
+static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
+{
+	struct profd_bpf *skeleton = bpf->skeleton;
+	int fd = bpf_map__fd(half ? skeleton->maps.gpu_calls_1 : skeleton->maps.gpu_calls_0);
+	size_t rows = skeleton->bss->gpu_rows[half], room = FIRST_GPU_ROWS;
+	int err = 0;
+
+	if (!rows)
+		return 0;
+	while (room < rows)
+		room *= 2;
+	if (room > bpf->gpu_room)
+		err = grow_gpu_rows(bpf, room);
+	if (!err)
+		err = drain_map(fd, (u32)bpf->gpu_room, bpf->gpu_keys, sizeof(*bpf->gpu_keys),
+		                bpf->gpu_calls, sizeof(*bpf->gpu_calls), &drained->gpu_count);
+	/* What could not be read is there at the next drain. */
+	skeleton->bss->gpu_rows[half] = err ? (u32)(rows - drained->gpu_count) : 0;
+	drained->gpu_keys = bpf->gpu_keys;
+	drained->gpu_calls = bpf->gpu_calls;
+	return err;
 }
 
 void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained)
@@ -283,6 +343,9 @@ void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained)
 		drained.err = err;
 	err = drain_map(stacks, bpf->stack_size, bpf->stack_keys, sizeof(*bpf->stack_keys),
 	                bpf->stacks, sizeof(*bpf->stacks), &drained.stack_count);
+	if (!drained.err)
+		drained.err = err;
+	err = drain_gpu(bpf, half, &drained);
 	if (!drained.err)
 		drained.err = err;
 	*ret_drained = drained;

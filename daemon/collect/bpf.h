@@ -38,7 +38,11 @@ struct bpf {
 	struct tally *tallies;
 	u64 *stack_keys;
 	struct stack_node *stacks;
+	struct gpu_call_key *gpu_keys;
+	struct gpu_call *gpu_calls;
+	size_t gpu_room; /* of these two; grown as needed */
 	struct counters *per_cpu;
+	bool *quiet;   /* CPUs without users of BUSY_SHARED at a moment after the flip */
 	u64 lane_busy; /* of which is accounted for */
 };
 
@@ -63,7 +67,7 @@ u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns);
 u64 bpf_busy(const struct bpf *bpf, u32 cpu, u32 lane);
 /* False while a program may still be writing to the half that was flipped away; asked after the
  * moment. */
-bool bpf_settled(const struct bpf *bpf, u32 half);
+bool bpf_settled(struct bpf *bpf, u32 half);
 /* Empties a settled half. */
 void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained);
 /* Whether this thread may read maps at all. */

@@ -6,6 +6,7 @@
 #include "collect/load.h"
 
 #include "base/cleanup.h"
+#include "collect/gpu_kernel.h"
 #include "collect/heap_kernel.h"
 #include "collect/perf.h"
 #include "collect/unwind_maps.h"
@@ -39,5 +40,6 @@ int load_kernel_half(struct bpf *bpf, struct source_state *states, u32 sample_hz
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		sources[kind]->configure(bpf, &config, &states[kind]);
 	heap_kernel_configure(bpf);
+	gpu_kernel_configure(bpf);
 	return bpf_load(bpf, ret_why);
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A call of a function as its probes see it: its arguments, its result, and which call it is. That
+ * is told by its frame: the stack pointer as it is after the return. System V ABI for x86-64,
+ * section 3.2.3; Procedure Call Standard for the Arm 64-bit Architecture, section 6.
+ */
+#pragma once
+
+#include "bpf/kernel.bpf.h"
+
+#include <bpf/bpf_helpers.h>
+
+#if defined(__TARGET_ARCH_x86)
+enum { REGISTER_ARGUMENTS = 6 };
+#define REGS_RESULT(regs) ((regs)->ax)
+#define ARGUMENTS(regs)                                                                \
+	{                                                                              \
+		(regs)->di, (regs)->si, (regs)->dx, (regs)->cx, (regs)->r8, (regs)->r9 \
+	}
+
+/* `pushed`: bytes that the stack pointer is below its place at the first byte. */
+static __always_inline u64 frame_at_entry(const volatile struct pt_regs *regs, u8 pushed)
+{
+	return regs->sp + pushed + sizeof(u64);
+}
+
+/* `at_return`: at an instruction that returns, and not behind it. */
+static __always_inline u64 frame_at_end(const volatile struct pt_regs *regs, u32 at_return)
+{
+	return at_return ? regs->sp + sizeof(u64) : regs->sp;
+}
+#else
+enum { REGISTER_ARGUMENTS = 8 };
+#define REGS_RESULT(regs) ((regs)->regs[0])
+#define ARGUMENTS(regs)                                                                    \
+	{                                                                                  \
+		(regs)->regs[0], (regs)->regs[1], (regs)->regs[2], (regs)->regs[3],        \
+			(regs)->regs[4], (regs)->regs[5], (regs)->regs[6], (regs)->regs[7] \
+	}
+
+static __always_inline u64 frame_at_entry(const volatile struct pt_regs *regs, u8 pushed)
+{
+	return regs->sp + pushed;
+}
+
+static __always_inline u64 frame_at_end(const volatile struct pt_regs *regs, u32 at_return)
+{
+	return regs->sp;
+}
+#endif
+
+/* 0 for one that is in no register. Each is read where the context has it before one is chosen: a
+ * context is read at constant offsets only, and the compiler must not choose the offset instead. */
+static __always_inline u64 argument(const volatile struct pt_regs *regs, u8 number)
+{
+	u64 from[REGISTER_ARGUMENTS] = ARGUMENTS(regs), value = 0;
+
+#pragma clang loop unroll(full)
+	for (u8 i = 0; i < REGISTER_ARGUMENTS; i++) {
+		barrier_var(from[i]);
+		if (number == i)
+			value = from[i];
+	}
+	return value;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * GPUs: the programs that probes run in CUDA's driver and runtime and in PyTorch's allocators. They
+ * are attached to a file, for every process that maps it, in the ways of daemon/collect/uprobes.h.
+ */
+#include "bpf/gpu_call.bpf.h"
+
+/* Entry and return in one. A return that the entry does not want costs nothing. */
+SEC("uprobe")
+int gpu_session(struct pt_regs *ctx)
+{
+	if (bpf_get_func_ip(ctx) != REGS_PC(ctx)) {
+		call_ends(ctx);
+		return 0;
+	}
+	return call_begins(ctx, bpf_get_attach_cookie(ctx)) ? 0 : 1;
+}
+
+/* What is not asked for its return, or whose return is seen by the next one. */
+SEC("uprobe")
+int gpu_entry(struct pt_regs *ctx)
+{
+	call_begins(ctx, bpf_get_attach_cookie(ctx));
+	return 0;
+}
+
+/* A return probe, where there are no sessions. */
+SEC("uprobe")
+int gpu_return(struct pt_regs *ctx)
+{
+	call_ends(ctx);
+	return 0;
+}

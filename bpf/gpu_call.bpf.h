@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A call of a probed function from its entry to its return: what each role comes to. A call that is
+ * made inside of one whose return is wanted is part of that one.
+ */
+#pragma once
+
+#include "bpf/gpu_memory.bpf.h"
+#include "bpf/gpu_rows.bpf.h"
+
+/* Whether the thread is inside of another call. One that lies deeper on the stack than this one has
+ * ended unseen, and so has one at the same place, unless it has ended in a jump to this. */
+static __always_inline int is_inside(struct gpu_thread *thread, u64 frame, u64 cookie)
+{
+	u64 outer = thread->frame;
+
+	if (!outer)
+		return 0;
+	if (frame < outer || (frame == outer && cookie != thread->site))
+		return 1;
+	GPU_ADD(returns_lost);
+	thread->frame = 0;
+	return 0;
+}
+
+static __always_inline void key_begin(struct gpu_call_key *key, u16 kind,
+                                      const struct gpu_thread *thread, union gpu_site_cookie site)
+{
+	__builtin_memset(key, 0, sizeof(*key));
+	key->tid = (u32)bpf_get_current_pid_tgid();
+	key->image = task_image();
+	key->kind = kind;
+	key->device = thread ? thread->device : GPU_DEVICE_UNKNOWN;
+	key->call = site.call;
+}
+
+/* cuLaunchKernel() and its kin: the function, then three sizes of the grid and three of the block,
+ * of which the last is on the stack where there are six registers. */
+static __always_inline void read_shape(struct gpu_call_key *key, const struct gpu_place *place)
+{
+	const volatile struct pt_regs *regs = place->regs;
+
+#if defined(__TARGET_ARCH_x86)
+	key->object = regs->di;
+	key->grid[0] = regs->si;
+	key->grid[1] = regs->dx;
+	key->grid[2] = regs->cx;
+	key->block[0] = regs->r8;
+	key->block[1] = regs->r9;
+	key->block[2] = read_u32(argument_on_stack(place->frame, REGISTER_ARGUMENTS));
+#else
+	key->object = regs->regs[0];
+	key->grid[0] = regs->regs[1];
+	key->grid[1] = regs->regs[2];
+	key->grid[2] = regs->regs[3];
+	key->block[0] = regs->regs[4];
+	key->block[1] = regs->regs[5];
+	key->block[2] = regs->regs[6];
+#endif
+}
+
+/* CUlaunchConfig begins with the grid and the block. */
+static __always_inline void read_config(struct gpu_call_key *key, u64 config)
+{
+	_Static_assert(__builtin_offsetof(struct gpu_call_key, block) ==
+	                       __builtin_offsetof(struct gpu_call_key, grid) + sizeof(key->grid),
+	               "as in CUlaunchConfig");
+	if (bpf_probe_read_user(key->grid, sizeof(key->grid) + sizeof(key->block), (void *)config))
+		GPU_ADD(unreadable);
+}
+
+static __always_inline void launched(struct gpu_thread *thread, union gpu_site_cookie site,
+                                     const struct gpu_place *place)
+{
+	struct gpu_call_key key;
+
+	key_begin(&key, KIND_gpu_launch, thread, site);
+	if (site.role == GPU_LAUNCHES) {
+		read_shape(&key, place);
+	} else if (site.role == GPU_LAUNCHES_BY_CONFIG) {
+		key.object = argument(place->regs, site.b);
+		read_config(&key, argument(place->regs, site.a));
+	} else {
+		key.object = argument(place->regs, site.a);
+	}
+	count_call(thread, &key, 1, place);
+}
+
+static __always_inline struct gpu_copied read_copied(const volatile struct pt_regs *regs,
+                                                     union gpu_site_cookie site, u64 frame)
+{
+	struct gpu_copied copied = {.direction = site.detail};
+	u64 a = argument_any(regs, frame, site.a), b = argument_any(regs, frame, site.b);
+
+	switch (site.role) {
+	case GPU_COPIES:
+		copied.bytes = b;
+		break;
+	case GPU_COPIES_2D:
+		return read_copy_2d(a, site.detail);
+	case GPU_COPIES_3D:
+		return read_copy_3d(a, site.detail);
+	case GPU_COPIES_BATCH:
+		copied.bytes = read_sizes(a, b);
+		break;
+	case GPU_SETS:
+		copied.bytes = b * site.size;
+		break;
+	case GPU_SETS_2D:
+		copied.bytes = b * argument_any(regs, frame, site.b + 1) * site.size;
+		break;
+	}
+	return copied;
+}
+
+static __always_inline void copied(struct gpu_thread *thread, union gpu_site_cookie site,
+                                   const struct gpu_place *place, u64 bytes, u8 direction)
+{
+	struct gpu_call_key key;
+
+	key_begin(&key, KIND_gpu_copy, thread, site);
+	key.detail = direction;
+	if (thread && is_tagged(thread, place->frame)) {
+		key.via = thread->tag_call;
+		if (direction == GPU_COPY_DEFAULT && thread->tag_direction < GPU_COPY_DEFAULT)
+			key.detail = thread->tag_direction;
+	}
+	count_call(thread, &key, bytes, place);
+}
+
+static __always_inline void waited(struct gpu_thread *thread, union gpu_site_cookie site,
+                                   const struct gpu_place *place, u64 nanoseconds)
+{
+	struct gpu_call_key key;
+
+	key_begin(&key, KIND_gpu_wait, thread, site);
+	if (is_tagged(thread, place->frame))
+		key.via = thread->tag_call;
+	count_call(thread, &key, nanoseconds, place);
+}
+
+/* The return is wanted. */
+static __always_inline u32 follow(struct gpu_thread *thread, u64 cookie, u64 frame)
+{
+	GPU_ADD(returns);
+	thread->site = cookie;
+	thread->frame = frame;
+	return 1;
+}
+
+/* Roles whose entry says all. */
+static __always_inline void happens(struct gpu_thread *thread, union gpu_site_cookie site,
+                                    const struct gpu_place *place)
+{
+	const volatile struct pt_regs *regs = place->regs;
+
+	switch (site.role) {
+	case GPU_SETS_CONTEXT:
+		thread->device = context_device(argument(regs, site.a));
+		break;
+	case GPU_PUSHES_CONTEXT:
+		context_push(thread, context_device(argument(regs, site.a)));
+		break;
+	case GPU_POPS_CONTEXT:
+		context_pop(thread);
+		break;
+	case GPU_TAGS:
+		tag(thread, regs, site, place->frame);
+		break;
+	case GPU_REPORTS:
+		tensor_reported(thread, site, place);
+		break;
+	case GPU_REPORTS_OOM:
+		tensor_oom(thread, site, place);
+		break;
+	case GPU_ALLOCATES_TENSOR:
+	case GPU_FREES_TENSOR:
+		tensor_changes(thread, site, place);
+		break;
+	case GPU_FREES:
+		/* Nobody will say whether it went well. */
+		memory_is_freed(thread, site, argument_any(regs, place->frame, site.a), 0);
+		break;
+	}
+}
+
+static __always_inline int is_launch(u8 role)
+{
+	return role == GPU_LAUNCHES || role == GPU_LAUNCHES_BY_CONFIG || role == GPU_LAUNCHES_GRAPH;
+}
+
+static __always_inline int is_copy(u8 role)
+{
+	return role >= GPU_COPIES && role <= GPU_SETS_2D;
+}
+
+/* Keeps of the arguments what the return will need: of memory, names and contexts. */
+static __always_inline void keep_arguments(struct gpu_thread *thread, union gpu_site_cookie site,
+                                           const struct gpu_place *place)
+{
+	const volatile struct pt_regs *regs = place->regs;
+
+	if (site.role <= GPU_REGISTERS) {
+		memory_begins(thread, regs, site, place->frame);
+		return;
+	}
+	thread->first = argument_any(regs, place->frame, site.a);
+	thread->second = argument_any(regs, place->frame, site.b);
+	thread->began_ns = bpf_ktime_get_ns();
+}
+
+/* A copy: counted now, or when it is over if that is waited for. */
+static __always_inline u32 copy_begins(struct gpu_thread *thread, union gpu_site_cookie site,
+                                       const struct gpu_place *place)
+{
+	const struct gpu_copied what = read_copied(place->regs, site, place->frame);
+
+	if (!thread || !(site.flags & GPU_SITE_BLOCKS) || !(site.flags & GPU_SITE_RETURNS)) {
+		copied(thread, site, place, what.bytes, what.direction);
+		return 0;
+	}
+	thread->size = what.bytes;
+	thread->first = what.direction;
+	thread->began_ns = bpf_ktime_get_ns();
+	return follow(thread, site.cookie, place->frame);
+}
+
+/* At the entry of a function; 1 when its return is wanted. */
+static __always_inline u32 call_begins(const volatile struct pt_regs *regs, u64 cookie)
+{
+	const union gpu_site_cookie site = {.cookie = cookie};
+	const struct gpu_place place = {
+		.regs = regs,
+		.frame = frame_at_entry(regs, site.pushed),
+		.is_entry = 1,
+	};
+	struct gpu_thread *thread = thread_get(BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	GPU_ADD(hits);
+	if (thread && is_inside(thread, place.frame, cookie))
+		return 0;
+	if (is_launch(site.role)) {
+		launched(thread, site, &place);
+		return 0;
+	}
+	if (is_copy(site.role))
+		return copy_begins(thread, site, &place);
+	if (!thread) {
+		GPU_ADD(returns_lost);
+		return 0;
+	}
+	if (!(site.flags & GPU_SITE_RETURNS)) {
+		happens(thread, site, &place);
+		return 0;
+	}
+	keep_arguments(thread, site, &place);
+	return follow(thread, cookie, place.frame);
+}
+
+/* What has a name now, or is another handle of what has one. */
+static __always_inline void named(const struct gpu_thread *thread, union gpu_site_cookie site)
+{
+	struct gpu_event event;
+
+	describe(&event, site.role == GPU_NAMES ? GPU_EVENT_NAME : GPU_EVENT_ALIAS,
+	         GPU_LAYER_DRIVER, read_u64(thread->first));
+	event.time_ns = bpf_ktime_get_ns();
+	event.call = site.call;
+	if (site.role == GPU_NAMES) {
+		tell_name(&event, thread->second);
+	} else {
+		event.size = thread->second;
+		tell((struct gpu_thread *)thread, &event, NULL);
+	}
+}
+
+/* `detail` 1: it is the thread's current one from now on. */
+static __always_inline void context_made(struct gpu_thread *thread, union gpu_site_cookie site)
+{
+	u64 context = read_u64(thread->first);
+	u32 device = (u8)thread->second;
+	struct gpu_event event;
+
+	context_is_on(context, device);
+	if (site.detail)
+		context_push(thread, device);
+	describe(&event, GPU_EVENT_CONTEXT, GPU_LAYER_DRIVER, context);
+	event.device = device;
+	event.call = site.call;
+	tell(thread, &event, NULL);
+}
+
+/* Behind the return of a function that was followed. */
+static __always_inline void call_ends(const volatile struct pt_regs *regs)
+{
+	struct gpu_thread *thread = thread_get(0);
+	u32 result = (u32)REGS_RESULT(regs);
+	struct gpu_place place = {.regs = regs};
+	union gpu_site_cookie site;
+	u64 waited_ns;
+
+	if (!thread || !thread->frame || thread->frame != frame_at_end(regs, 0))
+		return;
+	place.frame = thread->frame;
+	site.cookie = thread->site;
+	thread->frame = 0;
+	if (site.role == GPU_WAITS || is_copy(site.role)) {
+		waited_ns = bpf_ktime_get_ns() - thread->began_ns;
+		if (site.role != GPU_WAITS && !result)
+			copied(thread, site, &place, thread->size, thread->first);
+		waited(thread, site, &place, waited_ns);
+	} else if (site.role <= GPU_REGISTERS) {
+		memory_ends(thread, site, &place, result);
+	} else if (result) {
+		return;
+	} else if (site.role == GPU_FREES) {
+		memory_is_freed(thread, site, thread->first, thread->began_ns);
+	} else if (site.role == GPU_NAMES || site.role == GPU_NAMES_AGAIN) {
+		named(thread, site);
+	} else if (site.role == GPU_MAKES_CONTEXT) {
+		context_made(thread, site);
+	}
+}

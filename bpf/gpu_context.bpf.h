@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What is known of the current thread: on which device it works, by which of the runtime's
+ * functions it came, and which of its calls are walked.
+ */
+#pragma once
+
+#include "bpf/gpu_read.bpf.h"
+#include "bpf/task.bpf.h"
+
+static __always_inline void thread_begin(struct gpu_thread *thread, u32 image)
+{
+	thread->frame = 0;
+	thread->tag_frame = 0;
+	thread->device = GPU_DEVICE_UNKNOWN;
+	thread->pushed = 0;
+	thread->pace = pace_new(1);
+	thread->events = pace_new(1);
+	thread->events.due = 0;
+	thread->fresh = 0;
+	thread->image = image;
+}
+
+/* NULL where there is no memory for it, or where older kernels look for another one's. */
+static __always_inline struct gpu_thread *thread_get(u64 flags)
+{
+	struct gpu_thread *thread =
+		bpf_task_storage_get(&gpu_threads, bpf_get_current_task_btf(), NULL, flags);
+	u32 image = task_image();
+
+	if (thread && (thread->image != image || !thread->pace.step))
+		thread_begin(thread, image);
+	return thread;
+}
+
+static __always_inline void context_key(struct gpu_context_key *key, u64 context)
+{
+	key->context = context;
+	key->pid = bpf_get_current_pid_tgid() >> 32;
+	key->image = task_image();
+}
+
+static __always_inline u8 context_device(u64 context)
+{
+	struct gpu_context_key key;
+	u32 *device;
+
+	context_key(&key, context);
+	device = bpf_map_lookup_elem(&gpu_contexts, &key);
+	return device ? *device : GPU_DEVICE_UNKNOWN;
+}
+
+static __always_inline void context_is_on(u64 context, u32 device)
+{
+	struct gpu_context_key key;
+
+	context_key(&key, context);
+	bpf_map_update_elem(&gpu_contexts, &key, &device, BPF_ANY);
+}
+
+/* The compiler must not know what the depth is compared with, or it leaves out the mask that the
+ * verifier wants to see. */
+static __always_inline u32 context_slot(const struct gpu_thread *thread)
+{
+	u32 slot = thread->pushed;
+
+	barrier_var(slot);
+	return slot & (GPU_CONTEXT_STACK - 1);
+}
+
+static __always_inline void context_push(struct gpu_thread *thread, u8 device)
+{
+	if (thread->pushed < GPU_CONTEXT_STACK)
+		thread->below[context_slot(thread)] = thread->device;
+	thread->pushed++;
+	thread->device = device;
+}
+
+static __always_inline void context_pop(struct gpu_thread *thread)
+{
+	thread->device = GPU_DEVICE_UNKNOWN;
+	if (!thread->pushed)
+		return;
+	thread->pushed--;
+	if (thread->pushed < GPU_CONTEXT_STACK)
+		thread->device = thread->below[context_slot(thread)];
+}
+
+/* The return address of the call that has this frame, while it is in it; 0 where it is in a
+ * register and nobody knows when it is saved. */
+static __always_inline u64 return_address(u64 frame)
+{
+	u64 address = 0;
+
+#if defined(__TARGET_ARCH_x86)
+	bpf_probe_read_user(&address, sizeof(address), (void *)(frame - sizeof(u64)));
+#endif
+	return address;
+}
+
+/* Whether the thread is, at this frame, in the function of the runtime that it was last seen to
+ * enter: deeper than that, and nobody has made another call from there. */
+static __always_inline int is_tagged(const struct gpu_thread *thread, u64 frame)
+{
+	return thread->tag_frame && frame < thread->tag_frame && thread->tag_return &&
+	       return_address(thread->tag_frame) == thread->tag_return;
+}
+
+static __always_inline void tag(struct gpu_thread *thread, const volatile struct pt_regs *regs,
+                                union gpu_site_cookie site, u64 frame)
+{
+	/* Functions of the runtime call each other: the first is the one that was asked for. */
+	if (is_tagged(thread, frame))
+		return;
+	thread->tag_frame = frame;
+	thread->tag_return = return_address(frame);
+	thread->tag_call = site.call;
+	thread->tag_direction =
+		site.a == GPU_NO_ARGUMENT ? GPU_COPY_DEFAULT : argument_any(regs, frame, site.a);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Counting calls, each of them: a look-up and three additions, unless it is a call's turn to be
+ * walked. The rows of a thread are its own, so nothing here is atomic.
+ */
+#pragma once
+
+#include "bpf/gpu_walk.bpf.h"
+
+/* When a call is counted, and in which half: of shared_enter(). */
+struct gpu_moment {
+	u64 now, value;
+	u32 at;
+};
+
+/* The half's map is named in each call, because only then it is looked up in without a detour. */
+static __always_inline struct gpu_call *row_find(u32 at, const struct gpu_call_key *key)
+{
+	struct gpu_call *row;
+
+	if (at & 1) {
+		row = bpf_map_lookup_elem(&gpu_calls_1, key);
+		barrier_var(row);
+		return row;
+	}
+	return bpf_map_lookup_elem(&gpu_calls_0, key);
+}
+
+/* NULL when there is no room. */
+static __always_inline struct gpu_call *row_make(u32 at, const struct gpu_call_key *key)
+{
+	struct gpu_call first = {
+		.stack = key->stack,
+		.pid = bpf_get_current_pid_tgid() >> 32,
+	};
+	void *map = at & 1 ? (void *)&gpu_calls_1 : (void *)&gpu_calls_0;
+
+	bpf_get_current_comm(first.thread, sizeof(first.thread));
+	if (bpf_map_update_elem(map, key, &first, BPF_NOEXIST))
+		return NULL;
+	__sync_fetch_and_add(&gpu_rows[at & 1], 1);
+	return row_find(at, key);
+}
+
+/* What has been counted so far goes to the row of its stack. Not 0 when there is no room. */
+static __always_inline long row_move(u32 at, struct gpu_call_key *key, struct gpu_call *row)
+{
+	struct gpu_call *to;
+
+	key->stack = row->stack;
+	to = row_find(at, key);
+	if (!to)
+		to = row_make(at, key);
+	key->stack = STACK_NONE;
+	if (!to)
+		return -1;
+	to->count += row->count;
+	to->value += row->value;
+	to->last_ns = row->last_ns;
+	row->count = 0;
+	row->value = 0;
+	return 0;
+}
+
+static __always_inline void row_add(struct gpu_call *row, const struct gpu_moment *moment)
+{
+	row->count++;
+	row->value += moment->value;
+	row->last_ns = moment->now;
+}
+
+/* The counters of a kind that has rows. */
+static __always_inline enum counter gpu_counter(u16 kind, int is_lost)
+{
+	if (kind == KIND_gpu_launch)
+		return is_lost ? COUNTER_gpu_launches_lost : COUNTER_gpu_launches;
+	if (kind == KIND_gpu_copy)
+		return is_lost ? COUNTER_gpu_copies_lost : COUNTER_gpu_copies;
+	return is_lost ? COUNTER_gpu_waits_lost : COUNTER_gpu_waits;
+}
+
+/* The id of the caller's stack, in the half that its row is in; STACK_NONE when it cannot be had
+ * now. */
+static __always_inline u64 caller_stack(const struct gpu_moment *moment,
+                                        const struct gpu_place *place)
+{
+	u32 lane = lane_enter(LANE_PROBE, moment->now);
+	u64 pc, id = STACK_NONE;
+
+	if (lane == LANE_BUSY) {
+		GPU_ADD(stacks_busy);
+		return STACK_NONE;
+	}
+	/* A flip may have been planned since, for a moment that had come by then. */
+	pc = ((lane ^ moment->at) & 1) == 0 ? caller_registers(lane, place) : 0;
+	if (pc) {
+		id = stack_store(lane, unwind_stack(lane, pc));
+		GPU_ADD(walked);
+	}
+	if (id == STACK_LOST) {
+		count(lane, COUNTER_stacks_lost, 1);
+		id = STACK_NONE;
+	}
+	lane_leave(lane);
+	return id;
+}
+
+/* A call of which there is no row yet, or that is to be walked. */
+static __noinline void count_slowly(struct gpu_thread *thread, struct gpu_call_key *key,
+                                    const struct gpu_moment *moment, const struct gpu_place *place)
+{
+	struct gpu_call *row = row_find(moment->at, key);
+	int is_walked = thread != NULL;
+	u64 stack = STACK_NONE;
+
+	if (!row) {
+		row = row_make(moment->at, key);
+		if (!row) {
+			GPU_ADD(rows_lost);
+			count_shared(moment->at, gpu_counter(key->kind, 1));
+			return;
+		}
+		if (thread) {
+			is_walked = is_fresh_walked(thread, moment->now);
+			row->due = thread->pace.step;
+		}
+	}
+	if (is_walked)
+		stack = caller_stack(moment, place);
+	if (stack != STACK_NONE) {
+		if (row->stack == STACK_NONE || stack == row->stack ||
+		    row_move(moment->at, key, row) == 0)
+			row->stack = stack;
+		if (thread)
+			row->due = calls_to_next(thread, moment->now);
+	}
+	row_add(row, moment);
+	count_shared(moment->at, gpu_counter(key->kind, 0));
+}
+
+/* Many launches with always other grids: from three quarters of the rows on they are not told
+ * apart any more. */
+static __always_inline int is_crowded(u32 at)
+{
+	return *(volatile u32 *)&gpu_rows[at & 1] >= GPU_CALLS_ROWS / 4 * 3;
+}
+
+/* Counts a call; `thread` NULL where nothing is known of it. */
+static __always_inline void count_call(struct gpu_thread *thread, struct gpu_call_key *key,
+                                       u64 value, const struct gpu_place *place)
+{
+	struct gpu_moment moment = {.value = value};
+	struct gpu_call *row;
+
+	moment.at = shared_enter(&moment.now);
+	row = row_find(moment.at, key);
+	if (!row && is_crowded(moment.at)) {
+		__builtin_memset(key->grid, 0, sizeof(key->grid) + sizeof(key->block));
+		row = row_find(moment.at, key);
+	}
+	if (row && row->due) {
+		row->due--;
+		row_add(row, &moment);
+		count_shared(moment.at, gpu_counter(key->kind, 0));
+	} else {
+		count_slowly(thread, key, &moment, place);
+	}
+	shared_leave();
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Telling the daemon: events, some with a stack, some with a name. Those that are samples of a
+ * profile are counted in the half in which their time is, so that it adds up whenever they are
+ * read: what a slice of [start, end) has to hold are the ALLOC and RAN events of that time, and all
+ * of them are in the ring buffer once the half has settled.
+ */
+#pragma once
+
+#include "bpf/gpu_walk.bpf.h"
+
+enum {
+	GPU_WALKED_BYTES = 1 << 20, /* an allocation of so many is walked always */
+	GPU_EVENTS_MANY = 100,      /* other stacks a tenth of a second of a thread */
+	GPU_EVENTS_FEW = 25,
+	GPU_WAKES_AT = GPU_EVENT_BYTES / 4, /* the daemon reads by the clock; but then at once */
+};
+
+static __always_inline u64 wake_flags(void)
+{
+	return bpf_ringbuf_query(&gpu_events, BPF_RB_AVAIL_DATA) >= GPU_WAKES_AT
+	               ? BPF_RB_FORCE_WAKEUP
+	               : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void describe(struct gpu_event *event, u16 kind, enum gpu_layer layer,
+                                     u64 address)
+{
+	u64 ids = bpf_get_current_pid_tgid();
+
+	__builtin_memset(event, 0, sizeof(*event));
+	event->address = address;
+	event->pid = ids >> 32;
+	event->tid = (u32)ids;
+	event->image = task_image();
+	event->kind = kind;
+	event->layer = layer;
+	event->device = GPU_DEVICE_UNKNOWN;
+}
+
+/* With the stack walked from the registers in the lane's scratch; pc is an address within the
+ * leaf's instruction. Not 0 when it could not be told. */
+static __always_inline long send_walked(u32 lane, u64 pc, const struct gpu_event *event)
+{
+	struct scratch *scratch = scratch_get(lane);
+	u32 zero = 0, words;
+	struct gpu_out *out = bpf_map_lookup_elem(&gpu_outs, &zero);
+	u64 bytes;
+
+	if (!scratch || !out)
+		return -1;
+	words = unwind_stack(lane, pc);
+	GPU_ADD(walked);
+	if (words > SCRATCH_FRAMES)
+		words = SCRATCH_FRAMES;
+	out->event = *event;
+	out->event.words = words;
+	bytes = words * sizeof(u64);
+	barrier_var(bytes);
+	if (bytes > sizeof(out->words) || bpf_probe_read_kernel(out->words, bytes, scratch->frames))
+		return -1;
+	bytes += sizeof(out->event);
+	barrier_var(bytes);
+	if (bytes > sizeof(*out))
+		return -1;
+	return bpf_ringbuf_output(&gpu_events, out, bytes, wake_flags());
+}
+
+/* Without a stack where another one is being walked on this CPU. */
+static __always_inline long send(const struct gpu_event *event, const struct gpu_place *place,
+                                 int is_walked)
+{
+	u32 lane;
+	u64 pc;
+	long err;
+
+	if (is_walked) {
+		lane = lane_enter(LANE_PROBE, event->time_ns);
+		if (lane != LANE_BUSY) {
+			pc = caller_registers(lane, place);
+			err = pc ? send_walked(lane, pc, event) : -1;
+			lane_leave(lane);
+			if (pc)
+				return err;
+		} else {
+			GPU_ADD(stacks_busy);
+		}
+	}
+	return bpf_ringbuf_output(&gpu_events, (void *)event, sizeof(*event), wake_flags());
+}
+
+static __always_inline int is_event_walked(struct gpu_thread *thread, const struct gpu_event *event)
+{
+	if (!thread || event->kind == GPU_EVENT_OOM || event->size >= GPU_WALKED_BYTES)
+		return 1;
+	if (thread->events.due) {
+		thread->events.due--;
+		return 0;
+	}
+	pace_next_of(&thread->events, event->time_ns, 1, GPU_EVENTS_MANY, GPU_EVENTS_FEW);
+	return 1;
+}
+
+/* Counts an event that is a sample, or is none for lack of room. */
+static __always_inline void count_sample(u32 at, const struct gpu_event *event, long err)
+{
+	if (event->kind == GPU_EVENT_RAN)
+		count_shared(at, err ? COUNTER_gpu_kernels_lost : COUNTER_gpu_kernels);
+	else if (event->kind == GPU_EVENT_ALLOC && event->layer == GPU_LAYER_TENSOR)
+		count_shared(at, err ? COUNTER_gpu_tensors_lost : COUNTER_gpu_tensors);
+	else if (event->kind == GPU_EVENT_ALLOC)
+		count_shared(at, err ? COUNTER_gpu_allocations_lost : COUNTER_gpu_allocations);
+	if (err)
+		GPU_ADD(events_lost);
+}
+
+/* Tells of something that happens now; `place` NULL: without a stack. A free is told with the time
+ * it has already. */
+static __noinline void tell(struct gpu_thread *thread, struct gpu_event *event,
+                            const struct gpu_place *place)
+{
+	u64 now;
+	u32 at = shared_enter(&now);
+	int is_walked = place && (event->kind == GPU_EVENT_ALLOC || event->kind == GPU_EVENT_OOM);
+
+	if (!event->time_ns)
+		event->time_ns = now;
+	if (is_walked)
+		is_walked = is_event_walked(thread, event);
+	count_sample(at, event, send(event, place, is_walked));
+	shared_leave();
+}
+
+/* A name, or the beginning of one. */
+struct gpu_named {
+	struct gpu_event event;
+	char name[GPU_NAME_BYTES];
+};
+
+/* `event` with the string at this address of user space behind it. */
+static __always_inline void tell_name(const struct gpu_event *event, u64 string)
+{
+	struct gpu_named *named = bpf_ringbuf_reserve(&gpu_events, sizeof(*named), 0);
+	long len;
+
+	if (!named) {
+		GPU_ADD(events_lost);
+		return;
+	}
+	named->event = *event;
+	len = bpf_probe_read_user_str(named->name, sizeof(named->name), (void *)string);
+	if (len <= 1) {
+		GPU_ADD(unreadable);
+		bpf_ringbuf_discard(named, BPF_RB_NO_WAKEUP);
+		return;
+	}
+	named->event.words = (len + sizeof(u64) - 1) / sizeof(u64);
+	bpf_ringbuf_submit(named, wake_flags());
+}
