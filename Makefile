@@ -118,6 +118,10 @@ test-preload: $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload/,prel
 	$(Q)LD_PRELOAD=$(CURDIR)/$(BUILD)/tests/preload/libprofd-heap.so PROFD_HEAP_RATE=1KiB $(BUILD)/tests/preload/preload
 	$(Q)BUILD=$(BUILD) python3 tests/preload/programs.py
 
+.PHONY: test-gpu
+test-gpu: $(BUILD)/tests/gpu/kernel_half ## what the kernel half counts of calls to a stand-in of CUDA; root
+	$(Q)$<
+
 .PHONY: oracle
 oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a live process with libdw's
 
@@ -349,6 +353,18 @@ $(BUILD)/tests/preload/%.so: tests/preload/%.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O1 -fPIC -shared $(WARNINGS) -o $@ $<
+
+# Functions in the place of CUDA's, linked as a library, so that a probe's place is one in a file.
+$(BUILD)/tests/gpu/driver.so: tests/gpu/driver.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)gcc -std=gnu17 -D_GNU_SOURCE -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fPIC -shared $(WARNINGS) -I. -o $@ $<
+
+GPU_STAGE := $(BUILD)/tests/gpu/stage.o $(BUILD)/tests/gpu/driver.so $(LIBRARY_OBJ)
+
+$(BUILD)/tests/gpu/kernel_half: $(BUILD)/tests/gpu/kernel_half.o $(GPU_STAGE)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(OPTIMIZE) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(PKG_LIBS) $(shell pkg-config --libs check)
 
 $(BUILD)/tests/bench/clock_steps.so: tests/bench/clock_steps.c Makefile
 	$(call say,CC,$<)
