@@ -5,8 +5,8 @@
  */
 #include "symbolize/native.h"
 #include "base/bounds.h"
+#include "base/demangle.h"
 #include "base/text.h"
-#include "symbolize/demangle.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  */
 #include "base/bounds.h"
 #include "base/buf.h"
-#include "symbolize/demangle.h"
+#include "base/demangle.h"
 #include "tests/unit/suites.h"
 
 #include <string.h>

@@ -4,7 +4,8 @@
  * expand without end (each part refers to the one before twice), which libiberty does not bound, so
  * its output comes piece by piece and is broken off.
  */
-#include "symbolize/demangle.h"
+#include "base/demangle.h"
+
 #include "base/bounds.h"
 #include "base/buf.h"
 
