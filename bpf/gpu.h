@@ -168,8 +168,9 @@ enum gpu_event_kind {
 	GPU_EVENT_ALIAS, /* address is another handle of the kernel that has handle `size` */
 	GPU_EVENT_CONTEXT,  /* address is a context of `device` */
 	GPU_EVENT_LAUNCHED, /* of the helper: correlation number in address, a stack */
-	GPU_EVENT_RAN,      /* of the helper: correlation number in address, nanoseconds in size; a
-	                       name as GPU_EVENT_NAME has it, if words */
+	GPU_EVENT_RAN,      /* of the helper: correlation number in address, nanoseconds in size, of
+	                       `reserved` kernels; for each `allocated` of them ran; a name as
+	                       GPU_EVENT_NAME has it, if words */
 };
 
 enum gpu_layer { GPU_LAYER_DRIVER, GPU_LAYER_TENSOR, GPU_LAYER_HELPER };

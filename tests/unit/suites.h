@@ -96,6 +96,7 @@
 	SUITE(python_loop)     \
 	SUITE(pythons)         \
 	SUITE(heap_table)      \
+	SUITE(gpu_kernels)     \
 	SUITE(heap_price)      \
 	SUITE(heap_draw)       \
 	SUITE(heap_code)       \

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A hash table, whose order is that in which things were added.
+ */
+#include "collect/gpu_launches.h"
+
+#include "collect/gpu_kernels.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+struct key {
+	uint64_t correlation;
+	uint32_t pid, image;
+};
+
+struct entry {
+	struct key key;
+	struct gpu_launch launch;
+	UT_hash_handle hh;
+	uint64_t words[];
+};
+
+struct gpu_launches {
+	struct entry *first;
+	size_t bytes;
+	uint64_t unused;
+};
+
+struct gpu_launches *gpu_launches_new(void)
+{
+	return calloc(1, sizeof(struct gpu_launches));
+}
+
+static size_t bytes_of(size_t words)
+{
+	return sizeof(struct entry) + words * sizeof(uint64_t);
+}
+
+static void drop(struct gpu_launches *launches, struct entry *entry)
+{
+	launches->unused += !entry->launch.used;
+	launches->bytes -= bytes_of(entry->launch.count);
+	HASH_DEL(launches->first, entry);
+	free(entry);
+}
+
+void gpu_launches_free(struct gpu_launches *launches)
+{
+	while (launches && launches->first)
+		drop(launches, launches->first);
+	free(launches);
+}
+
+static struct entry *find(const struct gpu_launches *launches, const struct gpu_event *event)
+{
+	const struct key key = {event->address, event->pid, event->image};
+	struct entry *entry;
+
+	HASH_FIND(hh, launches->first, &key, sizeof(key), entry);
+	return entry;
+}
+
+static void make_room(struct gpu_launches *launches, size_t bytes)
+{
+	while (launches->first && (HASH_COUNT(launches->first) >= MAX_GPU_LAUNCHES ||
+	                           launches->bytes + bytes > MAX_GPU_LAUNCH_BYTES))
+		drop(launches, launches->first);
+}
+
+int gpu_launches_add(struct gpu_launches *launches, const struct gpu_event *event,
+                     const uint64_t *words)
+{
+	struct entry *entry = find(launches, event);
+	size_t bytes = bytes_of(event->words);
+
+	if (entry)
+		drop(launches, entry);
+	make_room(launches, bytes);
+	entry = malloc(bytes);
+	if (!entry)
+		return -ENOMEM;
+	entry->key = (struct key){event->address, event->pid, event->image};
+	entry->launch = (struct gpu_launch){
+		.time_ns = event->time_ns,
+		.tid = event->tid,
+		.count = event->words,
+		.words = entry->words,
+	};
+	memcpy(entry->words, words, event->words * sizeof(uint64_t));
+	HASH_ADD(hh, launches->first, key, sizeof(entry->key), entry);
+	if (!entry->hh.tbl) {
+		free(entry);
+		return -ENOMEM;
+	}
+	launches->bytes += bytes;
+	return 0;
+}
+
+const struct gpu_launch *gpu_launches_use(struct gpu_launches *launches,
+                                          const struct gpu_event *event)
+{
+	struct entry *entry = find(launches, event);
+
+	if (!entry)
+		return NULL;
+	entry->launch.used = true;
+	return &entry->launch;
+}
+
+void gpu_launches_expire(struct gpu_launches *launches, uint64_t mono_ns)
+{
+	while (launches->first && launches->first->launch.time_ns < mono_ns)
+		drop(launches, launches->first);
+}
+
+size_t gpu_launches_count(const struct gpu_launches *launches)
+{
+	return HASH_COUNT(launches->first);
+}
+
+uint64_t gpu_launches_unused(const struct gpu_launches *launches)
+{
+	return launches->unused;
+}
