@@ -4,6 +4,7 @@
  * are attached to a file, for every process that maps it, in the ways of daemon/collect/uprobes.h.
  */
 #include "bpf/gpu_call.bpf.h"
+#include "bpf/gpu_usdt.bpf.h"
 
 /* Entry and return in one. A return that the entry does not want costs nothing. */
 SEC("uprobe")
@@ -29,5 +30,20 @@ SEC("uprobe")
 int gpu_return(struct pt_regs *ctx)
 {
 	call_ends(ctx);
+	return 0;
+}
+
+/* Of programs with libprofd-cuda.so. */
+SEC("uprobe")
+int gpu_launched(struct pt_regs *ctx)
+{
+	gpu_usdt_passed(ctx, bpf_get_attach_cookie(ctx), GPU_EVENT_LAUNCHED);
+	return 0;
+}
+
+SEC("uprobe")
+int gpu_ran(struct pt_regs *ctx)
+{
+	gpu_usdt_passed(ctx, bpf_get_attach_cookie(ctx), GPU_EVENT_RAN);
 	return 0;
 }

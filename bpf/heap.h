@@ -81,26 +81,6 @@ struct heap_cpu {
 	u64 serial;    /* that they were drawn for */
 };
 
-/*
- * Programs that sample their own allocations say so by two static probes,
- * otel_memory:alloc(address, size, weight in bytes) and otel_memory:free(address). Where an
- * argument is, as the probe's note has it; value of the array heap_usdt_sites by cookie.
- */
-enum { HEAP_USDT_SITES = 256, HEAP_USDT_ARGS = 3, HEAP_USDT_NO_REGISTER = 0xff };
-enum heap_usdt_place { HEAP_USDT_CONSTANT, HEAP_USDT_REGISTER, HEAP_USDT_MEMORY };
-
-struct heap_usdt_arg {
-	u8 place, bytes, is_signed;
-	u8 base, index; /* registers by their DWARF numbers */
-	u8 scale, shift, unused;
-	u64 value; /* the constant, or what is added to the address; two's complement */
-};
-
-struct heap_usdt_site {
-	struct heap_usdt_arg args[HEAP_USDT_ARGS];
-};
-_Static_assert(sizeof(struct heap_usdt_site) == 48, "shared layout");
-
 enum heap_event_kind {
 	HEAP_EVENT_ALLOC = 1,
 	HEAP_EVENT_FREE,

@@ -72,13 +72,5 @@ struct {
 	__uint(max_entries, 1);
 } heap_outs SEC(".maps");
 
-/* Static probes, by cookie. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__type(key, u32);
-	__type(value, struct heap_usdt_site);
-	__uint(max_entries, HEAP_USDT_SITES);
-} heap_usdt_sites SEC(".maps");
-
 /* Bytes until the next sample; a function of its own, that the verifier looks at once. */
 u64 heap_next(u64 rate);

@@ -6,6 +6,7 @@
 #include "bpf/maps.bpf.h"
 
 #include "bpf/python_maps.bpf.h"
+#include "bpf/static_probe.bpf.h"
 
 struct stack_map stacks_0 SEC(".maps");
 struct stack_map stacks_1 SEC(".maps");
@@ -23,6 +24,7 @@ struct python_thread_map python_threads SEC(".maps");
 struct python_sent_map python_sent SEC(".maps");
 struct python_code_map python_codes SEC(".maps");
 struct python_walk_map python_walks SEC(".maps");
+struct static_site_map static_sites SEC(".maps");
 
 const volatile u32 pool_words = 1;
 const volatile u32 slot_count = SLOTS_PER_BUCKET;

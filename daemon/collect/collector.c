@@ -174,6 +174,13 @@ static void read_tables(void *ctx)
 	python_read(&collector->python);
 }
 
+static void on_gpus_heard(void *ctx)
+{
+	struct collector *collector = ctx;
+
+	collector->states[KIND_gpu_kernel].on = true;
+}
+
 static int start_heaps(struct collector *collector, char why[256])
 {
 	const struct heaps_config config = {
@@ -188,6 +195,7 @@ static int start_heaps(struct collector *collector, char why[256])
 				.codes_told = collector->python.codes_told,
 			},
 		.read_tables = read_tables,
+		.hears_gpus = on_gpus_heard,
 		.ctx = collector,
 	};
 	int err = heaps_new(&config, &collector->heaps);

@@ -17,6 +17,8 @@ void gpu_kernel_configure(struct bpf *bpf)
 	struct bpf_program *const multi[] = {
 		bpf->skeleton->progs.gpu_entry,
 		bpf->skeleton->progs.gpu_return,
+		bpf->skeleton->progs.gpu_launched,
+		bpf->skeleton->progs.gpu_ran,
 	};
 
 	if (!uprobes_are_multi())
@@ -36,8 +38,8 @@ void gpu_kernel_open(struct gpu_kernel *kernel, struct bpf *bpf)
 				.session = bpf_program__fd(bpf->skeleton->progs.gpu_session),
 				.entry = bpf_program__fd(bpf->skeleton->progs.gpu_entry),
 				.leave = bpf_program__fd(bpf->skeleton->progs.gpu_return),
-				.launched = -1,
-				.ran = -1,
+				.launched = bpf_program__fd(bpf->skeleton->progs.gpu_launched),
+				.ran = bpf_program__fd(bpf->skeleton->progs.gpu_ran),
 			},
 		.events = bpf_map__fd(bpf->skeleton->maps.gpu_events),
 		.counts = bpf_map__fd(bpf->skeleton->maps.gpu_counts),

@@ -52,7 +52,7 @@ void heap_kernel_open(struct heap_kernel *kernel, struct bpf *bpf)
 				.usdt_free = bpf_program__fd(bpf->skeleton->progs.heap_usdt_free),
 			},
 		.targets = bpf_map__fd(bpf->skeleton->maps.heap_targets),
-		.usdt_sites = bpf_map__fd(bpf->skeleton->maps.heap_usdt_sites),
+		.static_sites = bpf_map__fd(bpf->skeleton->maps.static_sites),
 		.cpus = bpf_map__fd(bpf->skeleton->maps.heap_cpus),
 		.live = bpf_map__fd(bpf->skeleton->maps.heap_live),
 		.events = bpf_map__fd(bpf->skeleton->maps.heap_events),

@@ -17,7 +17,7 @@ struct heap_programs {
 
 struct heap_kernel {
 	struct heap_programs programs;
-	int targets, cpus, live, events, usdt_sites; /* maps */
+	int targets, cpus, live, events, static_sites; /* maps */
 	u32 cpu_count;
 	struct bpf *bpf;
 	struct bpf_link *exec_link;

@@ -38,6 +38,7 @@ struct heap_standing {
 	struct heap_standing_config config;
 	struct usdt_files *usdt_files;
 	struct standing_files files;
+	bool listens; /* to allocations */
 	struct pid_set changed, waiting;
 	uv_timer_t due;
 	bool started, stopped;
@@ -67,6 +68,18 @@ static void note_found(void *ctx)
 
 	pid_set_move(&standing->waiting, &standing->changed);
 	look_soon(standing);
+}
+
+static void note_attached(const struct usdt_file *file, void *ctx)
+{
+	struct heap_standing *standing = ctx;
+
+	if (usdt_file_has(file, STATIC_HEAP_ALLOC) || usdt_file_has(file, STATIC_HEAP_FREE)) {
+		standing->listens = true;
+		standing->config.attached(standing->config.ctx);
+	}
+	if (usdt_file_has(file, STATIC_GPU_RAN))
+		standing->config.hears_gpus(standing->config.ctx);
 }
 
 static void look_at(struct heap_standing *standing, uint32_t pid)
@@ -103,6 +116,7 @@ static void on_due(uv_timer_t *timer)
 int heap_standing_new(const struct heap_standing_config *config,
                       struct heap_standing **ret_standing)
 {
+	const struct heap_programs *programs = &config->kernel->programs;
 	struct heap_standing *standing = calloc(1, sizeof(*standing));
 
 	*ret_standing = standing;
@@ -112,9 +126,16 @@ int heap_standing_new(const struct heap_standing_config *config,
 	standing->files = (struct standing_files){
 		.lane = config->lane,
 		.reader = config->reader,
-		.kernel = config->kernel,
-		.attached = config->attached,
-		.ctx = config->ctx,
+		.programs =
+			{
+				[STATIC_HEAP_FREE] = programs->usdt_free,
+				[STATIC_HEAP_ALLOC] = programs->usdt_alloc,
+				[STATIC_GPU_RAN] = config->gpus->programs.ran,
+				[STATIC_GPU_LAUNCHED] = config->gpus->programs.launched,
+			},
+		.sites_map = config->kernel->static_sites,
+		.attached = note_attached,
+		.ctx = standing,
 	};
 	standing->usdt_files = usdt_files_new(config->lane, config->reader, config->tables.store,
 	                                      note_found, standing);
@@ -219,14 +240,17 @@ static struct teller *teller_of(struct heap_standing *standing, uint32_t pid,
 static uint16_t own_frames(struct heap_standing *standing, const struct image *image,
                            const struct heap_event *event, const uint64_t *words)
 {
+	const struct usdt_file *file;
 	uint16_t own = 0;
 	bool pending;
 
 	while (own < event->words) {
 		const struct proc_mapping *mapping = mapping_set_find(image->set, words[own]);
 
-		if (!mapping || !mapping->object ||
-		    !usdt_files_get(standing->usdt_files, mapping->object, &pending))
+		if (!mapping || !mapping->object)
+			break;
+		file = usdt_files_get(standing->usdt_files, mapping->object, &pending);
+		if (!file || !usdt_file_has(file, STATIC_HEAP_ALLOC))
 			break;
 		own++;
 	}
@@ -314,7 +338,7 @@ bool heap_standing_inuse(const struct heap_standing *standing, uint32_t pid, uin
 
 bool heap_standing_listens(const struct heap_standing *standing)
 {
-	return standing->files.count > 0;
+	return standing->listens;
 }
 
 uint32_t heap_standing_count(const struct heap_standing *standing)

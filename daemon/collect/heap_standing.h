@@ -2,13 +2,15 @@
 /*
  * struct heap_standing - processes that sample their own allocations. Every file with probes that
  * say so is listened to, in all processes, from when a first one maps it: nothing is to be decided,
- * because nothing is told that was not sampled. Loop thread only.
+ * because nothing is told that was not sampled. So are those that tell of GPU kernels, whose events
+ * go another way (collect/gpu_kernels.h). Loop thread only.
  */
 #pragma once
 
 #include "base/lane.h"
 #include "reader/reader.h"
 #include "collect/drain.h"
+#include "collect/gpu_kernel.h"
 #include "collect/heap_kernel.h"
 #include "collect/heaps.h"
 
@@ -28,9 +30,11 @@ struct heap_standing_config {
 	struct lane *lane;
 	struct reader *reader; /* the lane's */
 	const struct heap_kernel *kernel;
+	const struct gpu_kernel *gpus;
 	struct drain_tables tables;
 	struct heaps_stats *stats;
-	void (*attached)(void *ctx); /* events will come from now on */
+	void (*attached)(void *ctx);   /* events will come from now on */
+	void (*hears_gpus)(void *ctx); /* some of bpf/gpu.h, too: a program has libprofd-cuda.so */
 	void *ctx;
 };
 

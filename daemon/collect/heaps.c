@@ -28,6 +28,7 @@ _Static_assert((int)MAX_HEAP_SESSIONS == (int)HEAP_SESSIONS, "a slot for each se
 struct heaps {
 	struct heaps_config config;
 	struct heap_kernel kernel;
+	struct gpu_kernel gpus; /* for their static probes */
 	struct heap_shared shared;
 	struct heaps_stats stats;
 	struct ring_buffer *ring;
@@ -214,6 +215,13 @@ static void on_listening(void *ctx)
 	set_pace(ctx);
 }
 
+static void on_gpus_heard(void *ctx)
+{
+	struct heaps *heaps = ctx;
+
+	heaps->config.hears_gpus(heaps->config.ctx);
+}
+
 int heaps_start(struct heaps *heaps, const struct heap_ask *ask, struct heap_watch *watch)
 {
 	struct heap_session *session =
@@ -277,6 +285,7 @@ int heaps_new(const struct heaps_config *config, struct heaps **ret_heaps)
 		return -ENOMEM;
 	heaps->config = *config;
 	heap_kernel_open(&heaps->kernel, config->bpf);
+	gpu_kernel_open(&heaps->gpus, config->bpf);
 	heaps->shared.kernel = &heaps->kernel;
 	heaps->shared.tables = config->tables;
 	heaps->shared.stats = &heaps->stats;
@@ -293,9 +302,11 @@ int heaps_new(const struct heaps_config *config, struct heaps **ret_heaps)
 			.lane = heaps->shared.lane,
 			.reader = heaps->shared.reader,
 			.kernel = &heaps->kernel,
+			.gpus = &heaps->gpus,
 			.tables = config->tables,
 			.stats = &heaps->stats,
 			.attached = on_listening,
+			.hears_gpus = on_gpus_heard,
 			.ctx = heaps,
 		},
 		&heaps->standing);

@@ -16,6 +16,8 @@ struct heaps_config {
 	struct drain_tables tables;
 	/* Brings the process table, and what is known of Python's code, up to now. */
 	void (*read_tables)(void *ctx);
+	/* Programs tell of the durations of GPU kernels from now on. */
+	void (*hears_gpus)(void *ctx);
 	void *ctx;
 };
 

@@ -6,7 +6,7 @@
 #include "collect/standing_files.h"
 
 #include "base/log.h"
-#include "collect/heap_standing.h"
+#include "collect/heap_standing.h" /* its bounds */
 #include "collect/uprobes.h"
 #include "collect/usdt_ask.h"
 
@@ -31,17 +31,16 @@ struct standing_file {
 	int err;
 };
 
-static int attach_sites(struct standing_file *file, bool frees)
+static int attach_sites(struct standing_file *file, enum static_probe probe)
 {
 	uint64_t offsets[MAX_USDT_SITES], cookies[MAX_USDT_SITES], semaphores[MAX_USDT_SITES];
 	struct uprobe_sites sites = {offsets, cookies, semaphores, 0};
-	const struct heap_programs *programs = &file->files->kernel->programs;
 	char path[32];
 
 	for (size_t i = 0; i < file->usdt.count; i++) {
 		const struct usdt_site *place = &file->usdt.sites[i];
 
-		if (place->frees != frees)
+		if (place->probe != probe)
 			continue;
 		offsets[sites.count] = place->offset;
 		semaphores[sites.count] = place->semaphore;
@@ -50,8 +49,8 @@ static int attach_sites(struct standing_file *file, bool frees)
 	if (!sites.count)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	return uprobes_attach(&file->links, frees ? programs->usdt_free : programs->usdt_alloc,
-	                      UPROBE_ENTRY, path, 0, &sites);
+	return uprobes_attach(&file->links, file->files->programs[probe], UPROBE_ENTRY, path, 0,
+	                      &sites);
 }
 
 /* What this very file has, in the place of what the store's object has. Cookies tell such files
@@ -73,7 +72,7 @@ static int read_probes(struct standing_file *file)
 	return err == -ENOENT ? 0 : err;
 }
 
-/* On the lane. Frees first, so that none is missed of what is told to be allocated. */
+/* On the lane. */
 static void attach(struct job *job)
 {
 	struct standing_file *file = (struct standing_file *)job;
@@ -82,13 +81,11 @@ static void attach(struct job *job)
 	for (size_t i = 0; !file->err && i < file->usdt.count; i++) {
 		uint32_t site = file->first_site + (uint32_t)i;
 
-		file->err = bpf_map_update_elem(file->files->kernel->usdt_sites, &site,
+		file->err = bpf_map_update_elem(file->files->sites_map, &site,
 		                                &file->usdt.sites[i].site, BPF_ANY);
 	}
-	if (!file->err)
-		file->err = attach_sites(file, true);
-	if (!file->err)
-		file->err = attach_sites(file, false);
+	for (int probe = 0; !file->err && probe < STATIC_PROBE_COUNT; probe++)
+		file->err = attach_sites(file, (enum static_probe)probe);
 }
 
 static void on_attached(struct job *job)
@@ -96,10 +93,10 @@ static void on_attached(struct job *job)
 	struct standing_file *file = (struct standing_file *)job;
 
 	if (file->err)
-		log_warning("cannot listen to the allocations that %s samples: %s", file->path,
+		log_warning("cannot listen to the static probes of %s: %s", file->path,
 		            strerror(-file->err));
 	else
-		file->files->attached(file->files->ctx);
+		file->files->attached(&file->usdt, file->files->ctx);
 }
 
 static bool is_known(const struct standing_files *files, const struct stat *stat)
@@ -120,11 +117,11 @@ static void file_free(struct standing_file *file)
 
 static bool has_room(struct standing_files *files, const struct usdt_file *usdt, const char *path)
 {
-	if (files->count < MAX_STANDING_FILES && files->sites + usdt->count <= HEAP_USDT_SITES)
+	if (files->count < MAX_STANDING_FILES && files->sites + usdt->count <= STATIC_SITES)
 		return true;
 	if (!files->told_full)
-		log_warning("cannot listen to the allocations that %s samples: too many other "
-		            "files are listened to",
+		log_warning("cannot listen to the static probes of %s: too many other files are "
+		            "listened to",
 		            path);
 	files->told_full = true;
 	return false;

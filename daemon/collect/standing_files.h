@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/lane.h"
-#include "collect/heap_kernel.h"
 #include "collect/usdt_files.h"
 #include "proc/mapping_set.h"
 
@@ -14,13 +13,15 @@ struct standing_file;
 
 struct standing_files {
 	struct lane *lane;
-	struct reader *reader; /* the lane's */
-	const struct heap_kernel *kernel;
-	void (*attached)(void *ctx);
+	struct reader *reader;            /* the lane's */
+	int programs[STATIC_PROBE_COUNT]; /* of each probe */
+	int sites_map;                    /* bpf/static_probe.h */
+	/* To a file that has these probes, on the loop thread. */
+	void (*attached)(const struct usdt_file *file, void *ctx);
 	void *ctx;
 	struct standing_file *first;
 	size_t count;
-	uint32_t sites; /* of HEAP_USDT_SITES, that are taken */
+	uint32_t sites; /* of STATIC_SITES, that are taken */
 	bool told_full;
 };
 

@@ -25,10 +25,9 @@ int usdt_answer(struct reading *reading, struct buf *out)
 	return buf_error(out);
 }
 
-static bool is_arg(const struct heap_usdt_arg *arg)
+static bool is_arg(const struct static_arg *arg)
 {
-	return arg->place <= HEAP_USDT_MEMORY && arg->bytes <= sizeof(uint64_t) &&
-	       arg->is_signed <= 1;
+	return arg->place <= STATIC_MEMORY && arg->bytes <= sizeof(uint64_t) && arg->is_signed <= 1;
 }
 
 int usdt_check(const uint8_t *bytes, size_t len)
@@ -41,9 +40,9 @@ int usdt_check(const uint8_t *bytes, size_t len)
 	if (!file.count || file.count > MAX_USDT_SITES)
 		return -EBADMSG;
 	for (size_t i = 0; i < file.count; i++) {
-		if (file.sites[i].frees > 1)
+		if (file.sites[i].probe >= STATIC_PROBE_COUNT)
 			return -EBADMSG;
-		for (int j = 0; j < HEAP_USDT_ARGS; j++) {
+		for (int j = 0; j < STATIC_ARGS; j++) {
 			if (!is_arg(&file.sites[i].site.args[j]))
 				return -EBADMSG;
 		}

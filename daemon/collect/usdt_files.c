@@ -67,15 +67,24 @@ void usdt_files_free(struct usdt_files *files)
 	free(files);
 }
 
-static struct heap_usdt_arg as_told(const struct usdt_arg *arg)
+static const struct {
+	const char *provider, *name;
+	int arguments;
+} probes[] = {
+#define PROBE(probe, provider, name, arguments) [STATIC_##probe] = {provider, name, arguments},
+	STATIC_PROBES(PROBE)
+#undef PROBE
+};
+
+static struct static_arg as_told(const struct usdt_arg *arg)
 {
 	static const uint8_t places[] = {
-		[USDT_CONSTANT] = HEAP_USDT_CONSTANT,
-		[USDT_REGISTER] = HEAP_USDT_REGISTER,
-		[USDT_MEMORY] = HEAP_USDT_MEMORY,
+		[USDT_CONSTANT] = STATIC_CONSTANT,
+		[USDT_REGISTER] = STATIC_REGISTER,
+		[USDT_MEMORY] = STATIC_MEMORY,
 	};
 
-	return (struct heap_usdt_arg){
+	return (struct static_arg){
 		.place = places[arg->place],
 		.bytes = arg->bytes,
 		.is_signed = arg->is_signed,
@@ -87,23 +96,40 @@ static struct heap_usdt_arg as_told(const struct usdt_arg *arg)
 	};
 }
 
+bool usdt_file_has(const struct usdt_file *file, enum static_probe probe)
+{
+	for (size_t i = 0; i < file->count; i++)
+		if (file->sites[i].probe == probe)
+			return true;
+	return false;
+}
+
 struct found_probes {
 	uint16_t machine;
 	struct usdt_file *file; /* NULL until there is a probe */
 };
 
+static enum static_probe find_probe(const struct usdt_probe *probe)
+{
+	int at = 0;
+
+	while (at < STATIC_PROBE_COUNT && (strcmp(probe->provider, probes[at].provider) != 0 ||
+	                                   strcmp(probe->name, probes[at].name) != 0))
+		at++;
+	return at;
+}
+
 /* Of a probe whose arguments are not understood nothing can be said, so it is left out. */
 static int add_probe(const struct usdt_probe *probe, void *ctx)
 {
+	enum static_probe which = find_probe(probe);
 	struct found_probes *found = ctx;
 	struct usdt_arg args[MAX_USDT_ARGS];
-	bool allocates = strcmp(probe->name, "alloc") == 0,
-	     frees = strcmp(probe->name, "free") == 0;
 	struct usdt_site *place;
 
-	if (strcmp(probe->provider, "otel_memory") != 0 || (!allocates && !frees))
+	if (which == STATIC_PROBE_COUNT)
 		return 0;
-	if (usdt_args_parse(found->machine, probe->arguments, args) < (frees ? 1 : HEAP_USDT_ARGS))
+	if (usdt_args_parse(found->machine, probe->arguments, args) < probes[which].arguments)
 		return 0;
 	if (!found->file)
 		found->file = calloc(1, sizeof(*found->file));
@@ -114,8 +140,8 @@ static int add_probe(const struct usdt_probe *probe, void *ctx)
 	place = &found->file->sites[found->file->count++];
 	place->offset = probe->offset;
 	place->semaphore = probe->semaphore_offset;
-	place->frees = frees;
-	for (int i = 0; i < (frees ? 1 : HEAP_USDT_ARGS); i++)
+	place->probe = (uint8_t)which;
+	for (int i = 0; i < probes[which].arguments; i++)
 		place->site.args[i] = as_told(&args[i]);
 	return 0;
 }

@@ -277,8 +277,7 @@ START_TEST(test_by_a_reader)
 	elf_image_init(&image, 1);
 	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
 	ck_assert_int_eq(usdt_ask(reader, fd, 1, &file), -ENOENT);
-	good.sites[0].site.args[0] =
-		(struct heap_usdt_arg){HEAP_USDT_MEMORY, 8, 1, 7, 0xff, 0, 0, 0, 16};
+	good.sites[0].site.args[0] = (struct static_arg){STATIC_MEMORY, 8, 1, 7, 0xff, 0, 0, 0, 16};
 	ck_assert_int_eq(usdt_check((uint8_t *)&good, sizeof(good)), 0);
 	ck_assert_int_eq(usdt_check((uint8_t *)&good, sizeof(good) - 1), -EBADMSG);
 	file = good;
@@ -287,10 +286,10 @@ START_TEST(test_by_a_reader)
 	file.count = MAX_USDT_SITES + 1;
 	ck_assert_int_eq(usdt_check((uint8_t *)&file, sizeof(file)), -EBADMSG);
 	file = good;
-	file.sites[0].frees = 2;
+	file.sites[0].probe = STATIC_PROBE_COUNT;
 	ck_assert_int_eq(usdt_check((uint8_t *)&file, sizeof(file)), -EBADMSG);
 	file = good;
-	file.sites[0].site.args[2].place = HEAP_USDT_MEMORY + 1;
+	file.sites[0].site.args[2].place = STATIC_MEMORY + 1;
 	ck_assert_int_eq(usdt_check((uint8_t *)&file, sizeof(file)), -EBADMSG);
 	file = good;
 	file.sites[0].site.args[1].bytes = 9;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Static probes (USDT) that are listened to: where the arguments of one are, as its note says. The
+ * daemon writes them to the array static_sites, and a probe's cookie is its place in there.
+ */
+#pragma once
+
+#include "bpf/abi.h"
+
+enum { STATIC_SITES = 256, STATIC_ARGS = 6, STATIC_NO_REGISTER = 0xff };
+enum static_place { STATIC_CONSTANT, STATIC_REGISTER, STATIC_MEMORY };
+
+struct static_arg {
+	u8 place, bytes, is_signed;
+	u8 base, index; /* registers by their DWARF numbers */
+	u8 scale, shift, unused;
+	u64 value; /* the constant, or what is added to the address; two's complement */
+};
+
+struct static_site {
+	struct static_arg args[STATIC_ARGS];
+};
+_Static_assert(sizeof(struct static_site) == 96, "shared layout");
