@@ -45,7 +45,8 @@ BPF_OBJECTS  := $(BUILD)/bpf/maps.bpf.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out
 SKELETON     := $(BUILD)/bpf/profd.skel.h
 PROTO_SRC    := $(patsubst proto/%.proto,$(BUILD)/proto/%.pb-c.c,$(wildcard proto/*.proto))
 PRELOAD_SRC  := $(wildcard daemon/preload/*.c)
-DAEMON_SRC   := $(filter-out $(PRELOAD_SRC),$(wildcard daemon/*.c daemon/*/*.c))
+CUDA_HELPER_SRC := $(wildcard daemon/cuda_helper/*.c)
+DAEMON_SRC   := $(filter-out $(PRELOAD_SRC) $(CUDA_HELPER_SRC),$(wildcard daemon/*.c daemon/*/*.c))
 WEB_FILES    := $(shell find web -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg')
 DAEMON_OBJ   := $(DAEMON_SRC:%.c=$(BUILD)/%.o) $(PROTO_SRC:.c=.o) $(BUILD)/web/files.o
 # What tests link: everything but main() and what needs the skeleton.
@@ -71,6 +72,7 @@ TEXTS_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard packaging/texts/*.c))
 TEXTS_MADE   := $(patsubst %.in,$(BUILD)/%,$(wildcard packaging/*.in))
 MANUAL       := $(notdir $(filter %.1 %.5 %.8,$(TEXTS_MADE)))
 
+CUDA_HELPER_TESTS = $(addprefix $(BUILD)/tests/cuda_helper/,test_helper kernels libcupti.so.12 libcupti.so.13)
 HEAP_BENCH    = $(addprefix $(BUILD)/tests/bench/,preload heap_mixed heap_map)
 
 .DEFAULT_GOAL := build
@@ -82,7 +84,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: $(BUILD)/profd $(BUILD)/libprofd-heap.so ## build/profd, the one binary, and the library for heap profiles
+build: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so ## build/profd, the one binary, and the libraries that go into programs
 
 .PHONY: docs
 docs: $(TEXTS_MADE) ## manual pages, completions and the sample file, in build/packaging
@@ -103,7 +105,7 @@ run: deps ## deps, build, and the daemon in the foreground, on 127.0.0.1:9090 or
 
 .PHONY: test
 test: deps ## deps, build and the tests of these: unit, walker, preload, system, web; not kernels, package, fuzz
-	$(Q)$(MAKE) --no-print-directory test-unit test-walker test-preload test-system test-web
+	$(Q)$(MAKE) --no-print-directory test-unit test-walker test-preload test-cuda-helper test-gpu-probes test-system test-web
 
 .PHONY: test-unit
 test-unit: $(BUILD)/tests/unit/unit ## unit tests; no root needed
@@ -118,9 +120,14 @@ test-preload: $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload/,prel
 	$(Q)LD_PRELOAD=$(CURDIR)/$(BUILD)/tests/preload/libprofd-heap.so PROFD_HEAP_RATE=1KiB $(BUILD)/tests/preload/preload
 	$(Q)BUILD=$(BUILD) python3 tests/preload/programs.py
 
-.PHONY: test-gpu
-test-gpu: $(BUILD)/tests/gpu/kernel_half ## what the kernel half counts of calls to a stand-in of CUDA; root
+.PHONY: test-gpu-probes
+test-gpu-probes: $(BUILD)/tests/gpu/kernel_half ## what the kernel half counts of calls to a stand-in of CUDA; root
 	$(Q)$<
+
+.PHONY: test-cuda-helper
+test-cuda-helper: $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) ## libprofd-cuda.so with a stand-in for CUPTI; no root, no GPU needed
+	$(Q)$(BUILD)/tests/cuda_helper/test_helper $(BUILD)/tests/cuda_helper/libcupti.so.12
+	$(Q)$(BUILD)/tests/cuda_helper/test_helper $(BUILD)/tests/cuda_helper/libcupti.so.13
 
 .PHONY: oracle
 oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a live process with libdw's
@@ -188,9 +195,9 @@ format: ## clang-format every C file
 	$(Q)git ls-files '*.c' '*.h' '*.cc' | xargs clang-format -i
 
 .PHONY: install
-install: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(TEXTS_MADE) $(BUILD)/packaging/packaged.conf ## install below DESTDIR
+install: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(TEXTS_MADE) $(BUILD)/packaging/packaged.conf ## install below DESTDIR
 	install -D -m 755 $(BUILD)/profd $(DESTDIR)$(SBIN_DIR)/profd
-	install -D -m 755 $(BUILD)/libprofd-heap.so $(DESTDIR)$(PREFIX)/lib/profd/libprofd-heap.so
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so
 	install -D -m 644 -t $(DESTDIR)$(UNIT_DIR) $(wildcard systemd/*.service systemd/*.socket)
 	install -D -m 644 systemd/profd.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/profd.conf
 	install -D -m 644 systemd/profd.sysctl $(DESTDIR)$(PREFIX)/lib/sysctl.d/50-profd.conf
@@ -303,6 +310,20 @@ $(BUILD)/libprofd-heap.so: $(PRELOAD_SRC:%.c=$(BUILD)/%.o)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(PRELOAD_CFLAGS) $(PRELOAD_LINK) -o $@ $^
 
+# ---- the library for durations of GPU kernels, which CUDA's driver loads ------------------------------------
+# Nothing of NVIDIA's is needed for it: daemon/cuda_helper/cupti_api.h.
+CUDA_HELPER_CFLAGS = -std=gnu17 -D_GNU_SOURCE -O2 $(WARNINGS) -Idaemon -fPIC -fvisibility=hidden -fno-plt $(CFLAGS)
+CUDA_HELPER_LINK   = -shared -Wl,-soname,libprofd-cuda.so -Wl,-z,now -Wl,-z,nodelete -Wl,--no-undefined -ldl -lpthread
+
+$(BUILD)/daemon/cuda_helper/%.o: daemon/cuda_helper/%.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CUDA_HELPER_CFLAGS) -MD -MP -c $< -o $@
+
+$(BUILD)/libprofd-cuda.so: $(CUDA_HELPER_SRC:%.c=$(BUILD)/%.o)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CUDA_HELPER_CFLAGS) -o $@ $^ $(CUDA_HELPER_LINK)
+
 # ---- tests -----------------------------------------------------------------------------------------------
 $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(LIBRARY_OBJ)
 	$(call say,LINK,$@)
@@ -330,6 +351,26 @@ $(BUILD)/tests/bpf/oracle: $(ORACLE:%=$(BUILD)/tests/bpf/%.o) $(WALKER_OBJ) $(LI
 	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
 
 $(BUILD)/fuzz/fuzz_walk: $(WALKER_OBJ)
+
+# The library for GPU kernels with a stand-in for CUPTI, in its ways before and since CUDA 13.
+$(BUILD)/tests/cuda_helper/libcupti.so.%: tests/cuda_helper/fake_cupti.c Makefile
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CUDA_HELPER_CFLAGS) -I. -DFAKE_CUPTI_$* -MD -MP -MF $@.d -shared -Wl,-soname,$(@F) -Wl,-z,nodelete -o $@ $< -lpthread
+
+$(BUILD)/tests/cuda_helper/%.o: tests/cuda_helper/%.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CUDA_HELPER_CFLAGS) -fno-omit-frame-pointer -I. -MD -MP -c $< -o $@
+
+$(BUILD)/tests/cuda_helper/test_helper: $(addprefix $(BUILD)/tests/cuda_helper/,test_helper.o heard.o) \
+		$(patsubst %.c,$(BUILD)/%.o,$(filter-out %/tell.c,$(CUDA_HELPER_SRC)))
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ $(shell pkg-config --libs check) -ldl -lpthread
+
+$(BUILD)/tests/cuda_helper/kernels: $(BUILD)/tests/cuda_helper/kernels.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) -o $@ $^ -ldl
 
 # Without builtins, or a malloc() and its free() go where they cancel out.
 PRELOAD_TESTS := preload listener weights pairing edges

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * libprofd-cuda.so: CUDA's driver loads it into a program that has CUDA_INJECTION64_PATH, and calls
+ * InitializeInjection() when the program initializes CUDA. From then on a thread looks twice a
+ * second whether somebody listens. While somebody does, CUPTI is asked for launches and for the
+ * times of kernels; else it is left to others. A program is never kept from anything: whatever
+ * fails is one line on standard error, and no recording.
+ */
+#include "cuda_helper/buffers.h"
+#include "cuda_helper/counters.h"
+#include "cuda_helper/cupti_api.h"
+#include "cuda_helper/kernels.h"
+#include "cuda_helper/launches.h"
+#include "cuda_helper/tell.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum {
+	LOOK_MS = 500,
+	MAX_SECONDS = 7 * 24 * 3600,
+	STACK_BYTES = 1 << 20, /* CUPTI may give buffers back on our thread */
+};
+
+EXPORT struct cuda_counters profd_cuda_counters;
+EXPORT int InitializeInjection(void);
+
+static struct {
+	struct cupti cupti;
+	bool loaded, gave_up;
+	void *subscriber; /* while recording */
+	bool recording;
+	long seconds; /* at most; 0: as long as somebody listens */
+	time_t started;
+} helper;
+
+/* One call, so that lines of several threads or processes do not mix. */
+static __attribute__((format(printf, 1, 2))) void say(const char *format, ...)
+{
+	char line[512];
+	va_list arguments;
+	int len;
+
+	va_start(arguments, format);
+	len = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	if (len > 0 && write(STDERR_FILENO, line,
+	                     (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1) < 0)
+		return; /* nobody to tell */
+}
+
+static time_t now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/* ---- CUPTI --------------------------------------------------------------------------------- */
+
+static int subscribe(char *other, size_t other_bytes)
+{
+	struct cupti_subscription subscription = {
+		.bytes = sizeof(subscription),
+		.name = "profd",
+		.other_name = other,
+		.other_name_bytes = other_bytes,
+		.allow_others = 1,
+	};
+	const struct cupti *cupti = &helper.cupti;
+
+	if (cupti->many)
+		return cupti->Subscribe_v2(&helper.subscriber, launches_called, NULL,
+		                           &subscription);
+	return cupti->Subscribe(&helper.subscriber, launches_called, NULL);
+}
+
+/* A function that this CUPTI does not know, or no longer, is not called either. */
+static void enable_callbacks(void)
+{
+#define LAUNCH(in, number, word, graph) \
+	helper.cupti.EnableCallback(1, helper.subscriber, CUPTI_##in, number);
+	CUPTI_LAUNCHES(LAUNCH)
+#undef LAUNCH
+}
+
+static int enable_records(void)
+{
+	const struct cupti *cupti = &helper.cupti;
+	int result;
+
+	if (cupti->many)
+		result = cupti->ActivityRegisterCallbacks_v2(helper.subscriber, kernels_request_v2,
+		                                             kernels_complete_v2);
+	else
+		result = cupti->ActivityRegisterCallbacks(kernels_request, kernels_complete);
+	if (result != CUPTI_OK)
+		return result;
+	return cupti->many
+	               ? cupti->ActivityEnable_v2(helper.subscriber, CUPTI_CONCURRENT_KERNEL, NULL)
+	               : cupti->ActivityEnable(CUPTI_CONCURRENT_KERNEL);
+}
+
+static void give_up(int result, const char *other)
+{
+	helper.gave_up = true;
+	if (result == CUPTI_HELD_BY_ANOTHER)
+		say("libprofd-cuda: no durations of kernels: another profiler%s%s has CUPTI\n",
+		    other[0] ? ", " : "", other);
+	else
+		say("libprofd-cuda: no durations of kernels: CUPTI says %s (%d)\n",
+		    cupti_text(&helper.cupti, result), result);
+}
+
+static void start(void)
+{
+	char other[256] = "";
+	int result;
+
+	if (!helper.loaded && !cupti_load(&helper.cupti)) {
+		helper.gave_up = true;
+		say("libprofd-cuda: no durations of kernels: libcupti.so is not found, PROFD_CUPTI "
+		    "may say where it is\n");
+		return;
+	}
+	helper.loaded = true;
+	kernels_init(&helper.cupti);
+	result = subscribe(other, sizeof(other));
+	if (result != CUPTI_OK) {
+		give_up(result, other);
+		return;
+	}
+	kernels_subscriber(helper.subscriber);
+	launches_record(true);
+	kernels_record(true);
+	enable_callbacks();
+	result = enable_records();
+	if (result != CUPTI_OK) {
+		launches_record(false);
+		kernels_record(false);
+		helper.cupti.Unsubscribe(helper.subscriber);
+		give_up(result, "");
+		return;
+	}
+	helper.recording = true;
+	if (!helper.started)
+		helper.started = now_s();
+	count(&profd_cuda_counters.started, 1);
+}
+
+/* Records that are under way come back and are told of, unless nobody listens any more. */
+static void stop(void)
+{
+	const struct cupti *cupti = &helper.cupti;
+
+	launches_record(false);
+	if (cupti->many)
+		cupti->ActivityDisable_v2(helper.subscriber, CUPTI_CONCURRENT_KERNEL, NULL);
+	else
+		cupti->ActivityDisable(CUPTI_CONCURRENT_KERNEL);
+	cupti->ActivityFlushAll(0);
+	kernels_record(false);
+	cupti->Unsubscribe(helper.subscriber);
+	helper.recording = false;
+	buffers_shrink();
+}
+
+/* ---- when ---------------------------------------------------------------------------------- */
+
+static bool is_wanted(void)
+{
+	bool is_over =
+		helper.seconds && helper.started && now_s() - helper.started >= helper.seconds;
+
+	return tell_heard() && !is_over && !helper.gave_up;
+}
+
+static void look(void)
+{
+	bool wanted = is_wanted();
+
+	if (wanted && !helper.recording)
+		start();
+	else if (!wanted && helper.recording)
+		stop();
+	else if (helper.recording)
+		helper.cupti.ActivityFlushAll(0);
+}
+
+static void *watch(void *unused)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000L * 1000};
+
+	(void)unused;
+	for (;;) {
+		nanosleep(&pause, NULL);
+		look();
+	}
+	return NULL;
+}
+
+/* The child has none of our threads, and CUDA does not work in it. */
+static void on_fork(void)
+{
+	launches_record(false);
+	kernels_record(false);
+}
+
+static long asked_seconds(void)
+{
+	const char *text = secure_getenv("PROFD_CUDA_SECONDS");
+	char *end;
+	long seconds;
+
+	if (!text)
+		return 0;
+	seconds = strtol(text, &end, 10);
+	if (text[0] >= '0' && text[0] <= '9' && !*end && seconds > 0 && seconds <= MAX_SECONDS)
+		return seconds;
+	say("libprofd-cuda: PROFD_CUDA_SECONDS is not 1 to %d; 1 it is\n", MAX_SECONDS);
+	return 1;
+}
+
+/* Detached, and with all signals blocked, which are the program's. */
+static int start_watching(void)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	pthread_t thread;
+	int error = pthread_attr_init(&attributes);
+
+	if (error)
+		return error;
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&thread, &attributes, watch, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	if (!error)
+		pthread_setname_np(thread, "profd-cuda");
+	return error;
+}
+
+/* 1 is success, as in the samples that come with CUPTI. */
+int InitializeInjection(void)
+{
+	static bool called;
+
+	if (__atomic_exchange_n(&called, true, __ATOMIC_ACQ_REL))
+		return 1;
+	helper.seconds = asked_seconds();
+	if (!launches_init() || pthread_atfork(NULL, NULL, on_fork))
+		return 1;
+	look();
+	if (start_watching())
+		say("libprofd-cuda: no durations of kernels: no thread could be started\n");
+	return 1;
+}

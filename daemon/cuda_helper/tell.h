@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The two probes. Any thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Kernels of one name that a launch led to. */
+struct told_kernels {
+	uint64_t correlation;
+	uint64_t ns; /* that they ran altogether */
+	uint64_t device;
+	uint64_t weight; /* launches that this one stands for */
+	uint64_t kernels;
+	const char *name;
+};
+
+/* Whether somebody listens to both. */
+bool tell_heard(void);
+/* profd_cuda:launched(correlation), on the thread that launches. */
+void tell_launched(uint64_t correlation);
+/* profd_cuda:ran(correlation, nanoseconds, device, name, weight, kernels) */
+void tell_ran(const struct told_kernels *told);
