@@ -6,7 +6,7 @@
  */
 #include "heap/returns.h"
 
-#include "heap/decode.h"
+#include "code/decode.h"
 #include "object/function_bounds.h"
 
 #include <elf.h>

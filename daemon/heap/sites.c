@@ -3,9 +3,9 @@
  * From an allocator's functions to the places in the file where they are probed.
  */
 #include "heap/allocators_private.h"
-#include "heap/decode.h"
+#include "code/decode.h"
 #include "heap/returns.h"
-#include "heap/slide.h"
+#include "code/slide.h"
 
 #include <elf.h>
 #include <errno.h>

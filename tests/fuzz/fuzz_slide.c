@@ -4,7 +4,7 @@
  * returns is inside the code.
  */
 #include "heap/returns.h"
-#include "heap/slide.h"
+#include "code/slide.h"
 #include "tests/fuzz/wrapped.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

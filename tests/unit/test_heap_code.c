@@ -3,9 +3,9 @@
  * Where probes are cheap and where functions return: in code written here, and in every function of
  * real libraries, compared with a plain look at their bytes.
  */
-#include "heap/decode.h"
+#include "code/decode.h"
 #include "heap/returns.h"
-#include "heap/slide.h"
+#include "code/slide.h"
 #include "tests/unit/frame_image.h"
 #include "tests/unit/libraries.h"
 #include "tests/unit/section_image.h"

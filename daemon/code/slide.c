@@ -2,9 +2,9 @@
 /*
  * Forward over instructions that change nothing a probe reads, to the first that is emulated.
  */
-#include "heap/slide.h"
+#include "code/slide.h"
 
-#include "heap/decode.h"
+#include "code/decode.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /*
  * From the disassembler's view of an instruction to ours.
  */
-#include "heap/decode.h"
+#include "code/decode.h"
 
 #include <Zydis/Zydis.h>
 
