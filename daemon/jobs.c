@@ -4,6 +4,7 @@
  */
 #include "jobs.h"
 
+#include "collect/gpu_ask.h"
 #include "collect/usdt_ask.h"
 #include "interp/python_ask.h"
 #include "names/answer.h"

@@ -14,6 +14,7 @@
 	JOB(LINKS, links_answer)               \
 	JOB(PYTHON, python_answer)             \
 	JOB(USDT, usdt_answer)                 \
+	JOB(GPU, gpu_answer)                   \
 	JOB(TABLE, table_answer)               \
 	JOB(TABLE_FOLLOWED, table_answer)
 
