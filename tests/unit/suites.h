@@ -100,6 +100,7 @@
 	SUITE(heap_price)      \
 	SUITE(heap_draw)       \
 	SUITE(heap_code)       \
+	SUITE(gpu_sites)       \
 	SUITE(heap_allocators) \
 	SUITE(usdt)            \
 	SUITE(watchdog)
