@@ -3,6 +3,10 @@
  * struct gpu_standing - the files with CUDA's driver, its runtime and PyTorch's allocators, that
  * any process maps: each is probed once, for every process that has it now or later. What is in a
  * file is read on a lane by a reader process. Loop thread only.
+ *
+ * A process that maps the driver is noticed at once, looked at LOOK_MS later and probed some ten
+ * milliseconds after that; what it does until then is not seen. cuInit(), which comes first, takes
+ * longer on a host with a GPU.
  */
 #pragma once
 
@@ -23,6 +27,7 @@ struct gpu_standing_config {
 	struct procs *procs;
 	struct store *store;
 	const struct gpu_kernel *kernel;
+	bool off; /* by the setting: nothing is looked for and nothing attached */
 	/* After probes were attached, or could not be. */
 	void (*changed)(void *ctx);
 	void *ctx;

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct gpu_files - the inodes whose functions are probed, each once, in every process that maps
+ * them now or later; and which processes those are, so that what nobody maps any more is let go.
+ * Loop thread only.
+ */
+#pragma once
+
+#include "base/lane.h"
+#include "collect/gpu_kernel.h"
+#include "gpu/sites.h"
+#include "proc/proc.h"
+#include "reader/reader.h"
+
+struct gpu_files;
+
+enum {
+	MAX_GPU_FILES = 32,        /* that are probed, or were tried */
+	MAX_GPU_FILE_USERS = 4096, /* of one file, that are remembered; with more it is kept */
+};
+
+/* All of it outlives them. */
+struct gpu_files_config {
+	struct lane *lane;
+	struct reader *reader; /* the lane's */
+	struct procs *procs;
+	const struct gpu_kernel *kernel;
+	/* After a file was attached or let go, or could not be. */
+	void (*changed)(void *ctx);
+	void *ctx;
+};
+
+/* What came of the files of a library. */
+struct gpu_files_status {
+	size_t attached, sites;
+	int err;          /* of the last one that could not be; 0: none */
+	const char *path; /* of that; until it is let go */
+};
+
+struct gpu_files *gpu_files_new(const struct gpu_files_config *config);
+void gpu_files_free(struct gpu_files *files); /* once the lane is idle; takes NULL */
+
+/* The process has a file mapped there that may be one of these libraries: it is looked into and
+ * probed, unless it is already. What cannot be is logged once. */
+void gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
+                   uint32_t libraries);
+/* Lets go what nobody maps any more. Files are left? */
+bool gpu_files_sweep(struct gpu_files *files);
+/* Of those files that are one of the libraries. */
+void gpu_files_status(const struct gpu_files *files, uint32_t libraries,
+                      struct gpu_files_status *ret_status);

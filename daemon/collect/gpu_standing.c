@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Every process that changes is looked at for a file that is called like the driver, which costs a
+ * comparison for each of its mappings. Only in one that has it the other files matter: those that
+ * are called like the runtime or PyTorch at once, the others when they were searched.
+ */
+#include "collect/gpu_standing.h"
+
+#include "base/bounds.h"
+#include "base/lane.h"
+#include "collect/gpu_files.h"
+#include "collect/gpu_search.h"
+#include "proc/pid_set.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	LOOK_MS = 10,     /* after a process has changed, it and others are looked at */
+	SWEEP_MS = 30000, /* between looks for files that nobody has any more */
+	MAX_CHANGED =
+		16384,   /* processes until then; the rest is looked at when they change again */
+	MAX_JOBS = 1024, /* files in a lane; the rest is asked for again */
+};
+
+struct gpu_standing {
+	struct gpu_standing_config config;
+	/* One lane to attach, which does not wait for files that are searched. */
+	struct lane *attaching, *searching;
+	struct reader *attach_reader, *search_reader;
+	struct gpu_files *files;
+	struct gpu_search *search;
+	struct pid_set changed, waiting;
+	uv_timer_t look, sweep;
+	bool started, stopped;
+};
+
+static void on_look(uv_timer_t *timer);
+static void on_sweep(uv_timer_t *timer);
+
+static void look_soon(struct gpu_standing *standing)
+{
+	if (standing->started && !standing->stopped &&
+	    !uv_is_active((uv_handle_t *)&standing->look))
+		uv_timer_start(&standing->look, on_look, LOOK_MS, 0);
+}
+
+static void note_change(uint32_t pid, void *ctx)
+{
+	struct gpu_standing *standing = ctx;
+
+	pid_set_add(&standing->changed, pid);
+	look_soon(standing);
+}
+
+static void note_process(const struct proc *proc, void *ctx)
+{
+	note_change(proc->pid, ctx);
+}
+
+/* Who waits for a file may have found it. */
+static void note_found(void *ctx)
+{
+	struct gpu_standing *standing = ctx;
+
+	pid_set_move(&standing->waiting, &standing->changed);
+	look_soon(standing);
+}
+
+static void note_files(void *ctx)
+{
+	struct gpu_standing *standing = ctx;
+
+	if (!standing->stopped)
+		standing->config.changed(standing->config.ctx);
+}
+
+/* First of all, for what is missed of it is missed for good. */
+static bool use_driver(struct gpu_standing *standing, uint32_t pid, const struct mapping_set *set)
+{
+	size_t count = mapping_set_count(set);
+	bool has_driver = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct proc_mapping *mapping = mapping_set_at(set, i);
+
+		if (gpu_libraries_named(mapping->path) != GPU_LIBRARY_DRIVER)
+			continue;
+		has_driver = true;
+		gpu_files_use(standing->files, pid, mapping, GPU_LIBRARY_DRIVER);
+	}
+	return has_driver;
+}
+
+static bool use_others(struct gpu_standing *standing, uint32_t pid, const struct mapping_set *set)
+{
+	size_t count = mapping_set_count(set);
+	bool waits = false, pending = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct proc_mapping *mapping = mapping_set_at(set, i);
+		uint32_t libraries = gpu_libraries_named(mapping->path);
+
+		if (!mapping->object || *mapping->path == '[' || libraries == GPU_LIBRARY_DRIVER)
+			continue;
+		if (!libraries) {
+			libraries = gpu_search_get(standing->search, mapping->object, &pending);
+			waits |= pending;
+		}
+		if (libraries)
+			gpu_files_use(standing->files, pid, mapping, libraries);
+	}
+	return waits;
+}
+
+static void look_at(struct gpu_standing *standing, uint32_t pid)
+{
+	const struct mapping_set *set = procs_mappings(standing->config.procs, pid);
+
+	if (!set || !use_driver(standing, pid, set))
+		return;
+	if (use_others(standing, pid, set))
+		pid_set_add(&standing->waiting, pid);
+	if (!uv_is_active((uv_handle_t *)&standing->sweep))
+		uv_timer_start(&standing->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+}
+
+static void on_look(uv_timer_t *timer)
+{
+	struct gpu_standing *standing = timer->data;
+	uint32_t pid;
+
+	while ((pid = pid_set_take(&standing->changed)))
+		look_at(standing, pid);
+}
+
+static void on_sweep(uv_timer_t *timer)
+{
+	struct gpu_standing *standing = timer->data;
+
+	if (!gpu_files_sweep(standing->files))
+		uv_timer_stop(timer);
+}
+
+static int make_parts(struct gpu_standing *standing)
+{
+	const struct gpu_standing_config *config = &standing->config;
+
+	standing->attaching = lane_new(config->loop, MAX_JOBS);
+	standing->searching = lane_new(config->loop, MAX_JOBS);
+	standing->attach_reader =
+		reader_new(&(struct reader_program){READER_SELF, "gpu", MAX_GPU_READER_BYTES, 0});
+	standing->search_reader = reader_new(
+		&(struct reader_program){READER_SELF, "gpu-search", MAX_GPU_READER_BYTES, 5});
+	if (!standing->attaching || !standing->searching || !standing->attach_reader ||
+	    !standing->search_reader)
+		return -ENOMEM;
+	standing->files = gpu_files_new(&(struct gpu_files_config){
+		.lane = standing->attaching,
+		.reader = standing->attach_reader,
+		.procs = config->procs,
+		.kernel = config->kernel,
+		.changed = note_files,
+		.ctx = standing,
+	});
+	standing->search = gpu_search_new(standing->searching, standing->search_reader,
+	                                  config->store, note_found, standing);
+	return !standing->files || !standing->search ||
+	                       pid_set_init(&standing->changed, MAX_CHANGED) ||
+	                       pid_set_init(&standing->waiting, MAX_CHANGED)
+	               ? -ENOMEM
+	               : 0;
+}
+
+int gpu_standing_new(const struct gpu_standing_config *config, struct gpu_standing **ret_standing)
+{
+	struct gpu_standing *standing = calloc(1, sizeof(*standing));
+
+	*ret_standing = standing;
+	if (!standing)
+		return -ENOMEM;
+	standing->config = *config;
+	return config->off ? 0 : make_parts(standing);
+}
+
+int gpu_standing_start(struct gpu_standing *standing)
+{
+	struct procs *procs = standing->config.procs;
+
+	if (standing->config.off)
+		return 0;
+	uv_timer_init(standing->config.loop, &standing->look);
+	uv_timer_init(standing->config.loop, &standing->sweep);
+	standing->look.data = standing;
+	standing->sweep.data = standing;
+	standing->started = true;
+	procs_each(procs, note_process, standing);
+	return procs_watch(procs, note_change, standing);
+}
+
+void gpu_standing_stop(struct gpu_standing *standing)
+{
+	standing->stopped = true;
+	if (!standing->started)
+		return;
+	procs_unwatch(standing->config.procs, note_change, standing);
+	lane_stop(standing->searching);
+	lane_stop(standing->attaching);
+	reader_cancel(standing->search_reader);
+	reader_cancel(standing->attach_reader);
+	uv_close((uv_handle_t *)&standing->look, NULL);
+	uv_close((uv_handle_t *)&standing->sweep, NULL);
+}
+
+void gpu_standing_free(struct gpu_standing *standing)
+{
+	if (!standing)
+		return;
+	gpu_files_free(standing->files);
+	gpu_search_free(standing->search);
+	pid_set_release(&standing->changed);
+	pid_set_release(&standing->waiting);
+	lane_free(standing->attaching);
+	lane_free(standing->searching);
+	reader_free(standing->attach_reader);
+	reader_free(standing->search_reader);
+	free(standing);
+}
+
+static uint32_t libraries_of(enum gpu_layer layer)
+{
+	switch (layer) {
+	case GPU_LAYER_DRIVER:
+		return GPU_LIBRARY_DRIVER;
+	case GPU_LAYER_TENSOR:
+		return GPU_LIBRARY_TORCH;
+	default:
+		return 0;
+	}
+}
+
+static const char *why_nothing(enum gpu_layer layer)
+{
+	switch (layer) {
+	case GPU_LAYER_DRIVER:
+		return "no process has CUDA's driver (libcuda.so.1) mapped";
+	case GPU_LAYER_TENSOR:
+		return "no process with CUDA's driver has PyTorch (libc10.so) mapped";
+	default:
+		return "no process has the helper";
+	}
+}
+
+void gpu_standing_status(const struct gpu_standing *standing, enum gpu_layer layer,
+                         struct gpu_layer_status *ret_status)
+{
+	struct gpu_files_status files = {0};
+
+	*ret_status = (struct gpu_layer_status){0};
+	if (standing->config.off) {
+		snprintf(ret_status->why, sizeof(ret_status->why), "the setting gpu says no");
+		return;
+	}
+	gpu_files_status(standing->files, libraries_of(layer), &files);
+	ret_status->on = files.attached > 0;
+	if (!ret_status->on && files.err)
+		snprintf(ret_status->why, sizeof(ret_status->why), "cannot probe %.70s: %s",
+		         files.path, strerror(-files.err));
+	else if (!ret_status->on)
+		snprintf(ret_status->why, sizeof(ret_status->why), "%s", why_nothing(layer));
+}
+
+void gpu_standing_counts(const struct gpu_standing *standing, uint64_t *ret_files,
+                         uint64_t *ret_sites)
+{
+	struct gpu_files_status files = {0};
+
+	if (standing->files)
+		gpu_files_status(standing->files, GPU_LIBRARY_ALL, &files);
+	*ret_files = files.attached;
+	*ret_sites = files.sites;
+}
+
+void gpu_standing_add_reader_stats(const struct gpu_standing *standing, struct reader_stats *stats)
+{
+	if (standing->config.off)
+		return;
+	reader_add_stats(standing->attach_reader, stats);
+	reader_add_stats(standing->search_reader, stats);
+}
