@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { NONE = GPU_NO_ARGUMENT };
+enum { NONE = GPU_NO_ARGUMENT, CURRENT = 1 };
 
 /* Numbered in the order in which the lists stand, from 1. */
 enum {

@@ -23,12 +23,13 @@
 #include <stdbool.h>
 
 /* CALL(symbol, role, a, b, detail, size of an element, GPU_SITE_BLOCKS or 0). What frees says which
- * memory it is mostly used for: a handle is another thing than an address. */
+ * memory it is mostly used for: a handle is another thing than an address. CURRENT: a context that
+ * is made is also what the thread works in from then on. */
 #define GPU_DRIVER_CALLS(CALL)                                                                 \
-	CALL(cuCtxCreate, MAKES_CONTEXT, 0, 2, 0, 0, 0)                                        \
-	CALL(cuCtxCreate_v2, MAKES_CONTEXT, 0, 2, 0, 0, 0)                                     \
-	CALL(cuCtxCreate_v3, MAKES_CONTEXT, 0, 4, 0, 0, 0)                                     \
-	CALL(cuCtxCreate_v4, MAKES_CONTEXT, 0, 3, 0, 0, 0)                                     \
+	CALL(cuCtxCreate, MAKES_CONTEXT, 0, 2, CURRENT, 0, 0)                                  \
+	CALL(cuCtxCreate_v2, MAKES_CONTEXT, 0, 2, CURRENT, 0, 0)                               \
+	CALL(cuCtxCreate_v3, MAKES_CONTEXT, 0, 4, CURRENT, 0, 0)                               \
+	CALL(cuCtxCreate_v4, MAKES_CONTEXT, 0, 3, CURRENT, 0, 0)                               \
 	CALL(cuDevicePrimaryCtxRetain, MAKES_CONTEXT, 0, 1, 0, 0, 0)                           \
 	CALL(cuCtxSetCurrent, SETS_CONTEXT, 0, NONE, 0, 0, 0)                                  \
 	CALL(cuCtxPushCurrent, PUSHES_CONTEXT, 0, NONE, 0, 0, 0)                               \

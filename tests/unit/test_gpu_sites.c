@@ -109,6 +109,8 @@ START_TEST(test_what_a_call_is)
 	ck_assert_uint_eq(gpu_call_arguments(call("cuLaunch")), 1);
 	ck_assert_uint_eq(gpu_call_arguments(call("cuCtxSynchronize")), 0);
 	ck_assert_uint_eq(cookie_of("cuMemsetD2D16_v2").size, 2);
+	ck_assert_uint_eq(cookie_of("cuCtxCreate_v3").detail, 1);
+	ck_assert_uint_eq(cookie_of("cuDevicePrimaryCtxRetain").detail, 0);
 }
 END_TEST
 
