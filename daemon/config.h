@@ -38,6 +38,7 @@ struct config {
 	const char *group;       /* NULL: everybody of this host */
 	const char *allow_hosts; /* NULL: none */
 	uint64_t on_demand;
+	uint64_t gpu;
 	uint64_t max_seconds;
 	uint64_t max_requests, max_client_requests;
 	uint64_t answer_bytes;

@@ -57,6 +57,7 @@ static int attach_collector(struct parts *parts, const struct parts_config *conf
 		.unwind_bytes = settings->unwind_bytes,
 		.keep_ns = settings->history_ns,
 		.memory_bytes = settings->history_bytes * MEMORY_SHARES / HISTORY_SHARES,
+		.gpu_off = !settings->gpu,
 		.drained = config->drained,
 		.ctx = config->ctx,
 	};

@@ -79,6 +79,10 @@ enum setting_kind {
 	SETTING('o', "on-demand", "yes|no", SETTING_YES_NO, on_demand, "yes", 0, 1, true,          \
 	        "yes or no", "Put probes into a process while somebody asks for its heap",         \
 	        "With no, /heap answers only for processes that sample their own allocations.")    \
+	SETTING('G', "gpu", "yes|no", SETTING_YES_NO, gpu, "yes", 0, 1, false, "yes or no",        \
+	        "Probe CUDA's driver in every process that maps it",                               \
+	        "Without such a process nothing is attached and nothing is done. With no, there "  \
+	        "are no profiles about GPUs.")                                                     \
 	SETTING('t', "max-seconds", "N", SETTING_NUMBER, max_seconds, "600", 1,                    \
 	        MAX_CAPTURE_SECONDS, true, "an integer from 1 to 600",                             \
 	        "The longest seconds= that is accepted", "")                                       \

@@ -72,6 +72,7 @@ struct collector_config {
 	size_t unwind_bytes;        /* of kernel memory for unwind tables and mappings */
 	uint64_t keep_ns;           /* how far back the history goes at most */
 	size_t memory_bytes;        /* for the timelines of memory, see collect/memory_watch.h */
+	bool gpu_off;               /* nothing is attached that tells of GPUs */
 	void (*drained)(void *ctx); /* each time a drain has gone well; may be NULL */
 	void *ctx;
 };

@@ -27,6 +27,7 @@ struct gpu_config {
 	struct drain_tables tables;
 	struct source_state
 		*states; /* of all sources, by enum profile_kind: it says which are on */
+	bool off;        /* nothing is attached */
 	/* An allocation failed for lack of memory: what the process held at that moment. The
 	 * profile is taken over. */
 	void (*out_of_memory)(const struct keepsake *what, void *ctx);
