@@ -17,8 +17,9 @@
 #include <string.h>
 
 enum {
-	LOOK_MS = 10,     /* after a process has changed, it and others are looked at */
-	SWEEP_MS = 30000, /* between looks for files that nobody has any more */
+	LOOK_MS = 10,      /* after a process has changed, it and others are looked at */
+	SWEEP_MS = 600000, /* between looks for files that nobody has any more: a program that runs
+	                    * once a minute finds its files probed */
 	MAX_CHANGED =
 		16384,   /* processes until then; the rest is looked at when they change again */
 	MAX_JOBS = 1024, /* files in a lane; the rest is asked for again */
