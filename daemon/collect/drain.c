@@ -7,20 +7,15 @@
 #include "base/bounds.h"
 #include "bpf/python.h"
 #include "collect/frames.h"
+#include "collect/gpu.h"
 #include "collect/source.h"
+#include "collect/stacks.h"
+#include "collect/tasks.h"
 #include "profile/builder.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The stack nodes of the half by their key, in an open-addressing table twice their number. */
-struct stack_index {
-	const struct drained *drained;
-	uint32_t *slots; /* index + 1; 0 is free */
-	size_t mask;
-};
 
 struct draining {
 	const struct drained *drained;
@@ -32,58 +27,6 @@ struct draining {
 	uint64_t words[MAX_STACK_FRAMES];
 };
 
-static int stack_index_build(struct stack_index *index, const struct drained *drained)
-{
-	size_t size = 16;
-
-	while (size < drained->stack_count * 2)
-		size *= 2;
-	index->slots = calloc(size, sizeof(*index->slots));
-	if (!index->slots)
-		return -ENOMEM;
-	index->drained = drained;
-	index->mask = size - 1;
-	for (size_t i = 0; i < drained->stack_count; i++) {
-		size_t at = drained->stack_keys[i] & index->mask;
-
-		while (index->slots[at])
-			at = (at + 1) & index->mask;
-		index->slots[at] = (uint32_t)i + 1;
-	}
-	return 0;
-}
-
-static const struct stack_node *stack_find(const struct stack_index *index, uint64_t key)
-{
-	size_t at = key & index->mask;
-
-	for (; index->slots[at]; at = (at + 1) & index->mask)
-		if (index->drained->stack_keys[index->slots[at] - 1] == key)
-			return &index->drained->stacks[index->slots[at] - 1];
-	return NULL;
-}
-
-/* Unrolls the chain of nodes, leaf first; how many frames. `*whole` is false when a part was
- * missing. */
-static size_t collect_words(struct draining *draining, uint64_t key, bool *whole)
-{
-	size_t len = 0;
-
-	*whole = key != STACK_LOST;
-	while (key >= STACK_FIRST) {
-		const struct stack_node *node = stack_find(&draining->index, key);
-
-		if (!node || node->len > NODE_FRAMES || len + node->len > MAX_STACK_FRAMES) {
-			*whole = false;
-			break;
-		}
-		memcpy(draining->words + len, node->frames, node->len * sizeof(uint64_t));
-		len += node->len;
-		key = node->parent;
-	}
-	return len;
-}
-
 /* A kernel caller's pc is its return address, which may be the next function's first byte. */
 static uint64_t kernel_pc(const struct draining *draining, size_t at)
 {
@@ -94,36 +37,20 @@ static uint32_t add_user(struct draining *draining, uint64_t key, const struct i
 {
 	struct stack_words stack = {.words = draining->words};
 
-	stack.len = collect_words(draining, key, &stack.whole);
+	stack.len = stack_index_words(&draining->index, key, draining->words, &stack.whole);
 	return frames_add(&draining->frames, image, &stack);
 }
 
 static uint32_t add_kernel(struct draining *draining, uint64_t key, uint32_t path)
 {
 	bool whole;
-	size_t len = collect_words(draining, key, &whole);
+	size_t len = stack_index_words(&draining->index, key, draining->words, &whole);
 
 	while (len-- > 0)
 		path = builder_node(
 			draining->builder, path,
 			places_kernel(&draining->frames.places, kernel_pc(draining, len)));
 	return path;
-}
-
-/* What the frames say is of the program that was sampled; what the table says may be of the next
- * one, but is there for threads without Python frames, too. */
-static uint32_t python_version(const struct draining *draining, uint32_t pid)
-{
-	const struct pythons *pythons = draining->tables.pythons;
-	uint32_t version = draining->frames.python_version;
-	char text[32];
-
-	if (!version && pythons)
-		version = pythons_version(pythons, pid);
-	if (!version)
-		return 0;
-	snprintf(text, sizeof(text), "%u.%u", version >> 8, version & 0xff);
-	return builder_text(draining->builder, text);
 }
 
 static const char *gil_name(uint8_t gil)
@@ -155,25 +82,19 @@ static const char *memory_name(const struct tally_key *key)
 static uint32_t add_task(struct draining *draining, const struct tally_key *key,
                          const struct tally *tally, const struct image *image)
 {
-	struct procs *procs = draining->tables.procs;
-	const struct identity *identity = procs_identity(procs, key->pid, tally->last_ns);
 	struct builder *builder = draining->builder;
 	struct task task = {
 		.pid = key->pid,
 		.tid = key->tid,
-		.python_version = python_version(draining, key->pid),
 		.gil = builder_text(builder, gil_name(key->gil)),
 		.memory = builder_text(builder, memory_name(key)),
-		.parent = procs_parent(procs, key->pid),
 	};
 
+	task_identify(&task, builder, &draining->tables, image, draining->frames.python_version,
+	              tally->last_ns);
 	task.thread = builder_string(builder, key->thread, strnlen(key->thread, TASK_COMM_BYTES));
-	task.comm = image ? builder_text(builder, image->comm) : task.thread;
-	if (identity) {
-		task.unit = builder_text(builder, identity->unit);
-		task.container = builder_text(builder, identity->container);
-		task.pod = builder_text(builder, identity->pod);
-	}
+	if (!image)
+		task.comm = task.thread;
 	return builder_task(builder, &task);
 }
 
@@ -286,11 +207,13 @@ int drain_slices(const struct drained *drained, const struct drain_span *span,
 	draining->tables = *tables;
 	draining->losses = losses;
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		if (gpu_has_kind(kind))
+			continue;
 		int err = drain_kind(draining, kind, span, &ret_slices[kind]);
 
 		if (!first_err)
 			first_err = err;
 	}
-	free(draining->index.slots);
+	stack_index_release(&draining->index);
 	return first_err;
 }

@@ -35,8 +35,8 @@ struct drain_losses {
 	uint64_t python_codes_unknown, python_words_misplaced;
 };
 
-/* By enum profile_kind. 0, or -ENOMEM: then slices that could not be made are NULL, and their
- * samples counted as lost. */
+/* By enum profile_kind; those of gpu_has_kind() are left NULL. 0, or -ENOMEM: then slices that
+ * could not be made are NULL, and their samples counted as lost. */
 int drain_slices(const struct drained *drained, const struct drain_span *span,
                  const struct drain_tables *tables, struct drain_losses *losses,
                  struct profile *ret_slices[KIND_COUNT]);

@@ -7,12 +7,12 @@
 
 #include "base/clock.h"
 #include "collect/frames.h"
+#include "collect/tasks.h"
 #include "profile/builder.h"
 #include "profile/select.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 
 struct heap_feed {
 	uint32_t pid;
@@ -64,38 +64,14 @@ void heap_feed_free(struct heap_feed *feed)
 	free(feed);
 }
 
-static uint32_t python_version(struct heap_feed *feed)
-{
-	uint32_t version = feed->frames.python_version;
-	char text[32];
-
-	if (!version && feed->tables.pythons)
-		version = pythons_version(feed->tables.pythons, feed->pid);
-	if (!version)
-		return 0;
-	snprintf(text, sizeof(text), "%u.%u", version >> 8, version & 0xff);
-	return builder_text(feed->builder, text);
-}
-
 /* Memory is the process's, whichever thread asked for it. */
 static uint32_t add_task(struct heap_feed *feed, const struct image *image, uint64_t mono_ns)
 {
-	const struct identity *identity = procs_identity(feed->tables.procs, feed->pid, mono_ns);
-	struct builder *builder = feed->builder;
-	struct task task = {
-		.pid = feed->pid,
-		.tid = feed->pid,
-		.comm = builder_text(builder, image ? image->comm : ""),
-		.python_version = python_version(feed),
-		.parent = procs_parent(feed->tables.procs, feed->pid),
-	};
+	struct task task = {.pid = feed->pid, .tid = feed->pid};
 
-	if (identity) {
-		task.unit = builder_text(builder, identity->unit);
-		task.container = builder_text(builder, identity->container);
-		task.pod = builder_text(builder, identity->pod);
-	}
-	return builder_task(builder, &task);
+	task_identify(&task, feed->builder, &feed->tables, image, feed->frames.python_version,
+	              mono_ns);
+	return builder_task(feed->builder, &task);
 }
 
 void heap_feed_alloc(struct heap_feed *feed, const struct heap_fed *fed)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From the process table and what is known of interpreters.
+ */
+#include "collect/tasks.h"
+
+#include <stdio.h>
+
+/* What the frames say is of the program that was sampled; what the table says may be of the next
+ * one, but is there for threads without Python frames, too. */
+static uint32_t version_text(struct builder *builder, const struct pythons *pythons, uint32_t pid,
+                             uint32_t version)
+{
+	char text[32];
+
+	if (!version && pythons)
+		version = pythons_version(pythons, pid);
+	if (!version)
+		return 0;
+	snprintf(text, sizeof(text), "%u.%u", version >> 8, version & 0xff);
+	return builder_text(builder, text);
+}
+
+void task_identify(struct task *task, struct builder *builder, const struct drain_tables *tables,
+                   const struct image *image, uint32_t python_version, uint64_t mono_ns)
+{
+	const struct identity *identity = procs_identity(tables->procs, task->pid, mono_ns);
+
+	task->comm = builder_text(builder, image ? image->comm : "");
+	task->python_version = version_text(builder, tables->pythons, task->pid, python_version);
+	task->parent = procs_parent(tables->procs, task->pid);
+	if (!identity)
+		return;
+	task->unit = builder_text(builder, identity->unit);
+	task->container = builder_text(builder, identity->container);
+	task->pod = builder_text(builder, identity->pod);
+}

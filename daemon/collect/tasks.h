@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What is known of a process beside its stacks, as labels of samples. Loop thread only: it may look
+ * into /proc.
+ */
+#pragma once
+
+#include "collect/drain.h"
+#include "profile/builder.h"
+
+/* Gives a task of which only `pid` is set its process's name, whose it is, and its Python: the
+ * version that its stack says, or 0. `image` is what it ran at that time; NULL: not known. */
+void task_identify(struct task *task, struct builder *builder, const struct drain_tables *tables,
+                   const struct image *image, uint32_t python_version, uint64_t mono_ns);
