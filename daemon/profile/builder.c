@@ -248,6 +248,20 @@ void builder_sample(struct builder *builder, uint32_t node, uint32_t task,
 		row->values[i] += values[i];
 }
 
+void builder_move_sample(struct builder *builder, uint32_t sample, uint32_t node, uint32_t task)
+{
+	struct sample *row;
+
+	if (builder->error)
+		return;
+	assert(sample && sample < builder->samples.count);
+	assert(node < builder->nodes.count && task < builder->tasks.count);
+	row = table_row(&builder->samples, sample);
+	row->node = node;
+	row->task = task;
+	builder->error = table_rekey(&builder->samples, sample, builder->seed);
+}
+
 void builder_comment(struct builder *builder, const char *comment)
 {
 	uint32_t string = builder_text(builder, comment);

@@ -30,6 +30,8 @@ void builder_line(struct builder *builder, uint32_t location, uint32_t function,
 void builder_move(struct builder *builder, uint32_t location, uint32_t mapping);
 void builder_sample(struct builder *builder, uint32_t node, uint32_t task,
                     const uint64_t values[PROFILE_VALUES]);
+/* Puts a sample under another path and task. It is not added up with one that is there. */
+void builder_move_sample(struct builder *builder, uint32_t sample, uint32_t node, uint32_t task);
 void builder_comment(struct builder *builder, const char *comment);
 void builder_value_type(struct builder *builder, const char *type, const char *unit);
 void builder_period(struct builder *builder, const char *type, const char *unit, uint64_t period);

@@ -10,6 +10,7 @@
 #include "object/reach.h"
 #include "symbolize/file_names.h"
 #include "symbolize/kernel.h"
+#include "symbolize/kernels.h"
 #include "symbolize/native.h"
 #include "symbolize/told_files.h"
 
@@ -236,6 +237,8 @@ int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
 		err = name_location(symbolizer, builder, id);
 	if (!err)
 		err = name_files(symbolizer, builder);
+	if (!err)
+		err = kernels_name(builder);
 	symbolizer->wanted = NULL;
 	note_lost(symbolizer, builder);
 	publish(symbolizer);
