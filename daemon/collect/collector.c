@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "collect/bpf.h"
 #include "collect/drain.h"
+#include "collect/gpu.h"
 #include "collect/heaps_private.h"
 #include "collect/hotplug.h"
 #include "collect/load.h"
@@ -37,6 +38,7 @@ struct collector {
 	struct sideband *sideband;
 	struct hotplug hotplug;
 	struct heaps *heaps;
+	struct gpu *gpu;
 	struct memory_watch *memory;
 	struct source_state states[KIND_COUNT];
 	struct heartbeat heartbeat;
@@ -79,28 +81,33 @@ static struct drain_span span_of(const struct collector *collector)
 	return span;
 }
 
-static void drain(void *ctx)
+static struct drain_tables tables_of(const struct collector *collector)
 {
-	struct collector *collector = ctx;
-	struct drain_span span = span_of(collector);
-	const struct drain_tables tables = {
+	return (struct drain_tables){
 		.procs = collector->procs,
 		.store = collector->store,
 		.pythons = collector->python.pythons,
 		.codes = collector->python.codes,
 		.codes_told = collector->python.codes_told,
 	};
+}
+
+static void drain(void *ctx)
+{
+	struct collector *collector = ctx;
+	struct drain_span span = span_of(collector);
+	const struct drain_tables tables = tables_of(collector);
 	uint64_t begin = clock_mono_ns();
 	struct profile *slices[KIND_COUNT];
 	struct drained drained;
-	int err, added;
+	int err, failed, added;
 
-	sideband_read(collector->sideband);
-	python_read(&collector->python);
+	gpu_read(collector->gpu);
 	bpf_drain(&collector->bpf, collector->heartbeat.old_half, &drained);
 	err = drain_slices(&drained, &span, &tables, &collector->losses, slices);
+	failed = gpu_slices(collector->gpu, &drained, &span, &collector->losses, slices);
 	added = history_add(collector->history, slices);
-	err = err ?: added;
+	err = err ?: failed ?: added;
 	account(collector, &drained);
 	collector->stats.last_drain_ns = clock_mono_ns() - begin;
 	procs_expire(collector->procs, span.end_mono_ns - keep_ended_ns);
@@ -165,7 +172,7 @@ static int start_walkers(struct collector *collector, char why[256])
 	return err;
 }
 
-/* What heap profiles' events refer to. */
+/* What the events of heap profiles and of GPUs refer to. */
 static void read_tables(void *ctx)
 {
 	struct collector *collector = ctx;
@@ -186,14 +193,7 @@ static int start_heaps(struct collector *collector, char why[256])
 	const struct heaps_config config = {
 		.loop = collector->loop,
 		.bpf = &collector->bpf,
-		.tables =
-			{
-				.procs = collector->procs,
-				.store = collector->store,
-				.pythons = collector->python.pythons,
-				.codes = collector->python.codes,
-				.codes_told = collector->python.codes_told,
-			},
+		.tables = tables_of(collector),
 		.read_tables = read_tables,
 		.hears_gpus = on_gpus_heard,
 		.ctx = collector,
@@ -202,6 +202,32 @@ static int start_heaps(struct collector *collector, char why[256])
 
 	if (err)
 		snprintf(why, 256, "cannot open the maps of heap profiles: %s", strerror(-err));
+	return err;
+}
+
+static void on_gpu_out_of_memory(const struct keepsake *what, void *ctx)
+{
+	struct collector *collector = ctx;
+
+	memory_watch_keep(collector->memory, what);
+}
+
+static int open_gpu(struct collector *collector, bool off, char why[256])
+{
+	const struct gpu_config config = {
+		.loop = collector->loop,
+		.bpf = &collector->bpf,
+		.tables = tables_of(collector),
+		.read_tables = read_tables,
+		.states = collector->states,
+		.off = off,
+		.out_of_memory = on_gpu_out_of_memory,
+		.ctx = collector,
+	};
+	int err = gpu_new(&config, &collector->gpu);
+
+	if (err)
+		snprintf(why, 256, "cannot open the maps of GPUs: %s", strerror(-err));
 	return err;
 }
 
@@ -245,6 +271,8 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 		                   &collector->sideband);
 	if (!err)
 		err = start_heaps(collector, ret_why);
+	if (!err)
+		err = open_gpu(collector, config->gpu_off, ret_why);
 	if (!err)
 		err = open_memory_watch(collector, config);
 	if (err) {
@@ -292,6 +320,9 @@ int collector_start(struct collector *collector)
 	/* After the side-band is open, so that nothing starts unseen between the two. */
 	procs_scan(collector->procs);
 	on_told(collector->heartbeat.next_start_mono_ns, collector);
+	err = gpu_start(collector->gpu);
+	if (err)
+		log_warning("cannot watch GPUs: %s, going on", strerror(-err));
 	err = memory_watch_start(collector->memory, &collector->bpf);
 	if (err)
 		log_warning("cannot watch memory: %s, going on", strerror(-err));
@@ -302,6 +333,7 @@ void collector_stop(struct collector *collector)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		sources[kind]->detach(&collector->states[kind]);
+	gpu_stop(collector->gpu);
 	memory_watch_stop(collector->memory);
 	bpf_unwatch_exec(&collector->bpf);
 	unwinder_stop(collector->unwinder);
@@ -317,6 +349,7 @@ void collector_free(struct collector *collector)
 	if (!collector)
 		return;
 	heaps_free(collector->heaps);
+	gpu_free(collector->gpu);
 	memory_watch_free(collector->memory);
 	sideband_free(collector->sideband);
 	unwinder_free(collector->unwinder);
@@ -351,6 +384,7 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 	unwinder_get_stats(collector->unwinder, &ret_stats->unwinder);
 	unwinder_add_reader_stats(collector->unwinder, &ret_stats->readers);
 	heaps_add_reader_stats(collector->heaps, &ret_stats->readers);
+	gpu_add_reader_stats(collector->gpu, &ret_stats->readers);
 	pythons_add_reader_stats(collector->python.pythons, &ret_stats->readers);
 	pythons_get_stats(collector->python.pythons, &ret_stats->pythons);
 	python_codes_get_stats(collector->python.codes, &ret_stats->python_codes);

@@ -25,6 +25,8 @@ struct gpu_config {
 	uv_loop_t *loop;
 	struct bpf *bpf;
 	struct drain_tables tables;
+	/* Brings the process table, and what is known of Python's code, up to now. */
+	void (*read_tables)(void *ctx);
 	struct source_state
 		*states; /* of all sources, by enum profile_kind: it says which are on */
 	bool off;        /* nothing is attached */
@@ -54,11 +56,10 @@ void gpu_free(struct gpu *gpu); /* takes NULL */
 
 /* Reads what the probes have told; before each drain, and when the ring buffer fills up. */
 void gpu_read(struct gpu *gpu);
-/* The slice of a kind of gpu_has_kind(), of a drained half and of what was read since the slice
- * before. 0 or -ENOMEM. */
-int gpu_slice(struct gpu *gpu, enum profile_kind kind, const struct drained *drained,
-              const struct drain_span *span, struct drain_losses *losses,
-              struct profile **ret_slice);
+/* The slices of the kinds of gpu_has_kind(), of a drained half and of what was read since the
+ * slices before. 0 or -ENOMEM: then some are NULL. */
+int gpu_slices(struct gpu *gpu, const struct drained *drained, const struct drain_span *span,
+               struct drain_losses *losses, struct profile *ret_slices[KIND_COUNT]);
 /* What all processes have in use now, of a kind of gpu_has_state(): a slice whose samples have
  * nothing but their last two values. 0, or -ENOMEM. */
 int gpu_state(struct gpu *gpu, enum profile_kind kind, struct profile **ret_profile);
@@ -87,12 +88,16 @@ struct gpu_stats {
 #define COUNT(name, help) uint64_t name;
 	GPU_COUNTS(COUNT)
 #undef COUNT
-	uint64_t processes;  /* with something to tell */
-	uint64_t files;      /* that are probed */
-	uint64_t sites;      /* places in them */
-	uint64_t unmatched;  /* frees of what was not known */
-	uint64_t table_full; /* allocations that were not kept: too many are live */
-	uint64_t names;      /* of kernels */
+	uint64_t processes;      /* with something to tell */
+	uint64_t files;          /* that are probed */
+	uint64_t sites;          /* places in them */
+	uint64_t unmatched;      /* frees of what was not known */
+	uint64_t table_full;     /* allocations that were not kept: too many are live */
+	uint64_t stacks_full;    /* stacks of allocations that found no room */
+	uint64_t processes_lost; /* events of processes that found none */
+	uint64_t malformed;      /* events that were none */
+	uint64_t names;          /* of kernels */
+	uint64_t names_lost;     /* that found no room */
 };
 
 void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats);

@@ -130,6 +130,7 @@ static void keep(struct memory_watch *watch, uint32_t pid, const char *comm,
 {
 	struct keepsake keepsake = {
 		.pid = pid,
+		.kind = KIND_rss,
 		.reason = reason,
 		.when_unix_ms = clock_wall_ns() / NSEC_PER_MSEC,
 		.bytes = total(figures),
@@ -272,6 +273,11 @@ void memory_watch_resize(struct memory_watch *watch, size_t max_bytes)
 const struct timeline *memory_watch_timeline(const struct memory_watch *watch)
 {
 	return watch->timeline;
+}
+
+void memory_watch_keep(struct memory_watch *watch, const struct keepsake *what)
+{
+	keepsakes_add(watch->keeper.keepsakes, what);
 }
 
 const struct keepsakes *memory_watch_keepsakes(const struct memory_watch *watch)

@@ -58,6 +58,8 @@ void memory_watch_free(struct memory_watch *watch);
 /* As `max_bytes` of its configuration. */
 void memory_watch_resize(struct memory_watch *watch, size_t max_bytes);
 const struct timeline *memory_watch_timeline(const struct memory_watch *watch);
+/* Keeps what somebody else has seen of a process that had no memory; the profile is taken over. */
+void memory_watch_keep(struct memory_watch *watch, const struct keepsake *what);
 const struct keepsakes *memory_watch_keepsakes(const struct memory_watch *watch);
 /* Why it is not told of kills; "" when it is. */
 const char *memory_watch_why(const struct memory_watch *watch);

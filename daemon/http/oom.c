@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /oom: which processes ran out of memory, and what had made them grow. A list, or one of its
- * profiles, which is rendered as any other.
+ * /oom: which processes ran out of memory, and what had made them grow, or what they held of GPUs.
+ * A list, or one of its profiles, which is rendered as any other.
  */
 #include "base/clock.h"
+#include "collect/source.h"
 #include "http/capture_comments.h"
 #include "http/json.h"
 #include "http/query_value.h"
@@ -49,12 +50,12 @@ static void on_abandoned(void *owner)
 
 static json_t *keepsake_json(const struct keepsake *keepsake)
 {
-	return json_pack("{s:I, s:I, s:o, s:I, s:s, s:I}", "id", (json_int_t)keepsake->id, "pid",
-	                 (json_int_t)keepsake->pid, "comm",
+	return json_pack("{s:I, s:I, s:o, s:I, s:s, s:s, s:I}", "id", (json_int_t)keepsake->id,
+	                 "pid", (json_int_t)keepsake->pid, "comm",
 	                 json_text(keepsake->comm, strlen(keepsake->comm)), "when_unix_ms",
 	                 (json_int_t)keepsake->when_unix_ms, "reason",
-	                 keepsake_reason_texts[keepsake->reason], "bytes",
-	                 (json_int_t)keepsake->bytes);
+	                 keepsake_reason_texts[keepsake->reason], "type",
+	                 sources[keepsake->kind]->name, "bytes", (json_int_t)keepsake->bytes);
 }
 
 static void answer_list(struct request *request, const struct keepsakes *keepsakes)
@@ -87,6 +88,7 @@ static int read_ask(struct request *request, const struct keepsakes *keepsakes, 
 		return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
 		              "nothing is kept under id=%" PRIu64 "; /oom lists what is", id);
 	oom->profile = profile_ref(keepsake->profile);
+	oom->facts.kind = keepsake->kind;
 	snprintf(oom->kind, sizeof(oom->kind), "oom-%" PRIu32, keepsake->pid);
 	return 0;
 }
@@ -95,8 +97,7 @@ static void read_facts(const struct service *service, struct oom *oom)
 {
 	const struct profile *profile = oom->profile;
 
-	collector_source(service->collector, KIND_rss, &oom->facts.source);
-	oom->facts.kind = KIND_rss;
+	collector_source(service->collector, oom->facts.kind, &oom->facts.source);
 	oom->facts.selection = &oom->selection;
 	oom->facts.from_mono_ns = profile->start_mono_ns;
 	oom->facts.to_mono_ns = profile->start_mono_ns + profile->duration_ns;

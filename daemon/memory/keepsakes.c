@@ -46,6 +46,14 @@ void keepsakes_free(struct keepsakes *keepsakes)
 	free(keepsakes);
 }
 
+/* Of the host's memory, who was killed has nothing to be added; of GPUs' the latest counts. */
+static bool outdoes(const struct keepsake *keepsake, const struct keepsake *old)
+{
+	if (keepsake->reason == KEEPSAKE_gpu_memory)
+		return old->reason == KEEPSAKE_gpu_memory && old->kind == keepsake->kind;
+	return old->reason == KEEPSAKE_near_limit;
+}
+
 /* What the new one says of the same process, and more. A pid may be another process by now, and so
  * a name; that two of one name and number die of it is left to chance. */
 static void drop_outdone(struct keepsakes *keepsakes, const struct keepsake *by)
@@ -53,8 +61,7 @@ static void drop_outdone(struct keepsakes *keepsakes, const struct keepsake *by)
 	for (size_t i = keepsakes->count; i-- > 0;) {
 		const struct keepsake *old = &keepsakes->at[i];
 
-		if (old->pid == by->pid && old->reason == KEEPSAKE_near_limit &&
-		    !strcmp(old->comm, by->comm))
+		if (old->pid == by->pid && outdoes(by, old) && !strcmp(old->comm, by->comm))
 			drop(keepsakes, i);
 	}
 }
@@ -116,6 +123,7 @@ void keepsakes_get_stats(const struct keepsakes *keepsakes, struct keepsakes_sta
 		.kept = keepsakes->count,
 		.bytes = keepsakes->bytes,
 		.killed = keepsakes->of_reason[KEEPSAKE_killed],
+		.gpu_memory = keepsakes->of_reason[KEEPSAKE_gpu_memory],
 		.near_limit = keepsakes->of_reason[KEEPSAKE_near_limit],
 		.evicted = keepsakes->evicted,
 	};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct keepsakes - the last memory profile of processes that the kernel killed for lack of
- * memory, or that came near to it. At most MAX_KEEPSAKES of them, and so many bytes; of a process
- * the latest, and one of its death rather than any before it. Where there are too many, those that
- * only came near go first, the oldest first. Loop thread only; profiles are shared as always.
+ * memory, that came near to it, or that a GPU had none for. At most MAX_KEEPSAKES of them, and so
+ * many bytes; of a process the latest of a kind, and one of its death rather than any before it.
+ * Where there are too many, those that only came near go first, the oldest first. Loop thread only;
+ * profiles are shared as always.
  */
 #pragma once
 
@@ -15,7 +16,10 @@
 enum { MAX_KEEPSAKES = 64 };
 
 /* Why: REASON(name, text). In order of worth. */
-#define KEEPSAKE_REASONS(REASON) REASON(near_limit, "near limit") REASON(killed, "killed")
+#define KEEPSAKE_REASONS(REASON)                \
+	REASON(near_limit, "near limit")        \
+	REASON(gpu_memory, "gpu out of memory") \
+	REASON(killed, "killed")
 
 #define REASON(name, text) KEEPSAKE_##name,
 enum keepsake_reason { KEEPSAKE_REASONS(REASON) KEEPSAKE_REASON_COUNT };
@@ -27,17 +31,19 @@ struct keepsake {
 	uint32_t id; /* from 1 on, never used again */
 	uint32_t pid;
 	char comm[16];
+	uint32_t kind; /* of the profile, as its maker calls it: enum profile_kind of bpf/abi.h */
 	enum keepsake_reason reason;
 	uint64_t when_unix_ms;
-	uint64_t bytes;          /* that it held: resident, and swapped out */
+	uint64_t bytes;          /* that it held: resident, and swapped out; or of GPUs */
 	struct profile *profile; /* what made it grow; not NULL */
 };
 
-#define KEEPSAKES_STATS(STAT)                                                            \
-	STAT(kept, gauge, "Memory profiles kept of processes that ran out of it")        \
-	STAT(bytes, gauge, "Memory of those")                                            \
-	STAT(killed, counter, "Profiles kept of processes that were killed for memory")  \
-	STAT(near_limit, counter, "Profiles kept of processes near the limit of memory") \
+#define KEEPSAKES_STATS(STAT)                                                               \
+	STAT(kept, gauge, "Memory profiles kept of processes that ran out of it")           \
+	STAT(bytes, gauge, "Memory of those")                                               \
+	STAT(killed, counter, "Profiles kept of processes that were killed for memory")     \
+	STAT(near_limit, counter, "Profiles kept of processes near the limit of memory")    \
+	STAT(gpu_memory, counter, "Profiles kept of processes that GPUs had no memory for") \
 	STAT(evicted, counter, "Kept memory profiles that were dropped for newer ones")
 
 struct keepsakes_stats {

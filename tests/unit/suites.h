@@ -96,6 +96,10 @@
 	SUITE(python_loop)     \
 	SUITE(pythons)         \
 	SUITE(heap_table)      \
+	SUITE(gpu_live)        \
+	SUITE(gpu_feeds)       \
+	SUITE(gpu_rows)        \
+	SUITE(kernels)         \
 	SUITE(gpu_kernels)     \
 	SUITE(heap_price)      \
 	SUITE(heap_draw)       \

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The clock that reads the ring buffer while something is probed, and the slices.
+ */
+#include "collect/gpu.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "collect/gpu_feeds.h"
+#include "collect/gpu_kernel.h"
+#include "collect/gpu_rows.h"
+#include "collect/gpu_standing.h"
+#include "profile/builder.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TICK_MS = 50 };
+
+struct gpu {
+	struct gpu_config config;
+	struct gpu_kernel kernel;
+	struct gpu_standing *standing;
+	struct gpu_feeds *feeds;
+	struct ring_buffer *ring;
+	size_t bytes_read; /* of the ring, in one go */
+	uv_timer_t tick;
+	bool timer, ticking; /* the timer is there; it runs */
+};
+
+/* Which layer a kind's samples come by. */
+static enum gpu_layer layer_of(enum profile_kind kind)
+{
+	return kind == KIND_gpu_tensor ? GPU_LAYER_TENSOR : GPU_LAYER_DRIVER;
+}
+
+/* No more than the ring holds is taken in one go: who fills it as fast as it is read does not keep
+ * us here. */
+static int take_event(void *ctx, void *bytes, size_t len)
+{
+	struct gpu *gpu = ctx;
+
+	gpu->bytes_read += len;
+	gpu_feeds_take(gpu->feeds, bytes, len);
+	return gpu->bytes_read < GPU_EVENT_BYTES ? 0 : -EAGAIN;
+}
+
+/* Mappings and code objects were told before the stacks that have them, so they are read first. Who
+ * has ended by then has nothing more in the ring than what is read now. */
+void gpu_read(struct gpu *gpu)
+{
+	gpu->config.read_tables(gpu->config.ctx);
+	gpu->bytes_read = 0;
+	ring_buffer__consume(gpu->ring);
+	gpu_feeds_settle(gpu->feeds);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	gpu_read(timer->data);
+}
+
+static void set_pace(struct gpu *gpu, bool ticks)
+{
+	if (!gpu->timer || ticks == gpu->ticking)
+		return;
+	gpu->ticking = ticks;
+	if (ticks)
+		uv_timer_start(&gpu->tick, on_tick, TICK_MS, TICK_MS);
+	else
+		uv_timer_stop(&gpu->tick);
+}
+
+static void read_status(const struct gpu *gpu, enum profile_kind kind,
+                        struct gpu_layer_status *ret_status)
+{
+	*ret_status = (struct gpu_layer_status){.why = "the setting gpu is no"};
+	if (gpu->standing)
+		gpu_standing_status(gpu->standing, layer_of(kind), ret_status);
+}
+
+/* Says which kinds are on. */
+static void on_changed(void *ctx)
+{
+	struct gpu *gpu = ctx;
+	bool any = false;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		struct source_state *state = &gpu->config.states[kind];
+		struct gpu_layer_status status;
+
+		/* The last one is attached where the helper's probes are. */
+		if (!gpu_has_kind(kind) || kind == KIND_gpu_kernel)
+			continue;
+		read_status(gpu, kind, &status);
+		state->on = status.on;
+		snprintf(state->why, sizeof(state->why), "%s", status.on ? "" : status.why);
+		any |= status.on;
+	}
+	set_pace(gpu, any);
+}
+
+int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
+{
+	struct gpu *gpu = calloc(1, sizeof(*gpu));
+
+	if (!gpu)
+		return -ENOMEM;
+	*ret_gpu = gpu;
+	gpu->config = *config;
+	gpu_kernel_open(&gpu->kernel, config->bpf);
+	gpu->feeds = gpu_feeds_new(&(struct gpu_feeds_config){
+		.tables = config->tables,
+		.out_of_memory = config->out_of_memory,
+		.ctx = config->ctx,
+	});
+	gpu->ring = ring_buffer__new(gpu->kernel.events, take_event, gpu, NULL);
+	if (!gpu->feeds || !gpu->ring)
+		return -ENOMEM;
+	if (config->off)
+		return 0;
+	return gpu_standing_new(
+		&(struct gpu_standing_config){
+			.loop = config->loop,
+			.procs = config->tables.procs,
+			.store = config->tables.store,
+			.kernel = &gpu->kernel,
+			.changed = on_changed,
+			.ctx = gpu,
+		},
+		&gpu->standing);
+}
+
+int gpu_start(struct gpu *gpu)
+{
+	int err = uv_timer_init(gpu->config.loop, &gpu->tick);
+
+	if (err)
+		return err;
+	gpu->tick.data = gpu;
+	gpu->timer = true;
+	if (gpu->standing)
+		err = gpu_standing_start(gpu->standing);
+	on_changed(gpu);
+	return err;
+}
+
+void gpu_stop(struct gpu *gpu)
+{
+	if (gpu->standing)
+		gpu_standing_stop(gpu->standing);
+	set_pace(gpu, false);
+	if (gpu->timer)
+		uv_close((uv_handle_t *)&gpu->tick, NULL);
+	gpu->timer = false;
+}
+
+void gpu_free(struct gpu *gpu)
+{
+	if (!gpu)
+		return;
+	gpu_standing_free(gpu->standing);
+	gpu_feeds_free(gpu->feeds);
+	ring_buffer__free(gpu->ring);
+	free(gpu);
+}
+
+static const struct {
+	enum counter samples, lost;
+} kind_counters[KIND_COUNT] = {
+#define KIND(name, samples, lost) [KIND_##name] = {COUNTER_##samples, COUNTER_##lost},
+	PROFILE_KINDS(KIND)
+#undef KIND
+};
+
+static void describe(struct builder *builder, enum profile_kind kind, const struct drain_span *span)
+{
+	source_describe(sources[kind], span->periods[kind], builder);
+	builder_time(builder, span->start_mono_ns, span->start_wall_ns,
+	             span->end_mono_ns - span->start_mono_ns);
+}
+
+/* What the kernel half could not tell, and of what it counts by half also what it did tell and the
+ * drain did not find. */
+static void account(const struct gpu_rows *rows, enum profile_kind kind, uint64_t found,
+                    struct builder *builder)
+{
+	const u64 *counted = rows->drained->counters.values;
+	struct ticks ticks = {.lost = counted[kind_counters[kind].lost]};
+	uint64_t samples = counted[kind_counters[kind].samples];
+
+	if (!gpu_has_state(kind) && samples > found) {
+		ticks.lost += samples - found;
+		rows->losses->samples_lost_in_drain += samples - found;
+	}
+	ticks.total = found + ticks.lost;
+	builder_ticks(builder, &ticks);
+}
+
+static int make_slice(struct gpu *gpu, struct gpu_rows *rows, enum profile_kind kind,
+                      const struct drain_span *span, struct profile **ret_slice)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	uint64_t found = 0;
+	int err = 0;
+
+	if (kind == KIND_gpu_kernel)
+		return gpu_kernels_slice(gpu_feeds_kernels(gpu->feeds), span, rows->losses,
+		                         ret_slice);
+	if (!builder)
+		return -ENOMEM;
+	describe(builder, kind, span);
+	if (gpu_has_state(kind))
+		err = gpu_feeds_allocated(gpu->feeds, kind, builder, &found);
+	else
+		gpu_rows_add(rows, kind, builder, &found);
+	/* Merging slices has set the time of theirs. */
+	builder_time(builder, span->start_mono_ns, span->start_wall_ns,
+	             span->end_mono_ns - span->start_mono_ns);
+	account(rows, kind, found, builder);
+	if (!err)
+		err = builder_seal(builder, ret_slice);
+	if (err)
+		rows->losses->samples_lost_in_drain += found;
+	return err;
+}
+
+int gpu_slices(struct gpu *gpu, const struct drained *drained, const struct drain_span *span,
+               struct drain_losses *losses, struct profile *ret_slices[KIND_COUNT])
+{
+	_cleanup_free_ struct gpu_rows *rows = calloc(1, sizeof(*rows));
+	int first_err = rows ? stack_index_build(&rows->index, drained) : -ENOMEM;
+
+	if (first_err)
+		return first_err;
+	rows->drained = drained;
+	rows->tables = &gpu->config.tables;
+	rows->feeds = gpu->feeds;
+	rows->losses = losses;
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		int err = gpu_has_kind(kind) ? make_slice(gpu, rows, kind, span, &ret_slices[kind])
+		                             : 0;
+
+		first_err = first_err ?: err;
+	}
+	stack_index_release(&rows->index);
+	gpu_feeds_drained(gpu->feeds, span->end_mono_ns - span->start_mono_ns);
+	return first_err;
+}
+
+int gpu_state(struct gpu *gpu, enum profile_kind kind, struct profile **ret_profile)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	uint64_t now_ns;
+	int err;
+
+	if (!builder)
+		return -ENOMEM;
+	gpu_read(gpu);
+	now_ns = clock_mono_ns();
+	source_describe(sources[kind], gpu->config.states[kind].period, builder);
+	err = gpu_feeds_held(gpu->feeds, kind, builder);
+	builder_time(builder, now_ns, clock_wall_ns(), 0);
+	return err ?: builder_seal(builder, ret_profile);
+}
+
+int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx)
+{
+	return gpu_feeds_each(gpu->feeds, fn, ctx);
+}
+
+void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats)
+{
+	struct gpu_counts counts = {0};
+
+	*ret_stats = (struct gpu_stats){0};
+	if (gpu_kernel_counts(&gpu->kernel, &counts))
+		log_debug("the counts of GPU probes cannot be read");
+#define COUNT(name, help) ret_stats->name = counts.name;
+	GPU_COUNTS(COUNT)
+#undef COUNT
+	if (gpu->standing)
+		gpu_standing_counts(gpu->standing, &ret_stats->files, &ret_stats->sites);
+	gpu_feeds_get_stats(gpu->feeds, ret_stats);
+}
+
+void gpu_add_reader_stats(const struct gpu *gpu, struct reader_stats *stats)
+{
+	if (gpu->standing)
+		gpu_standing_add_reader_stats(gpu->standing, stats);
+}

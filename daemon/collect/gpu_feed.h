@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct gpu_feed - what one program of one process has of GPUs: what it allocated and holds, by
+ * stack, of the driver and of its framework apart; its figures by device; its kernels' names. Loop
+ * thread only.
+ */
+#pragma once
+
+#include "collect/gpu_live.h"
+#include "collect/gpu_names.h"
+#include "collect/gpu_paths.h"
+#include "collect/gpu_sums.h"
+#include "collect/gpu_totals.h"
+
+enum { GPU_FEED_LAYERS = 2 }; /* GPU_LAYER_DRIVER, GPU_LAYER_TENSOR */
+
+struct gpu_feed {
+	uint32_t pid, image;
+	char comm[TASK_COMM_BYTES];
+	uint64_t start_ns; /* when it was first heard of */
+	bool over;         /* it has ended, or called exec */
+	int drains_left;   /* until it is forgotten, then */
+	struct gpu_paths paths;
+	struct gpu_feed_layer {
+		struct gpu_live *live;
+		struct gpu_sums sums;
+	} layers[GPU_FEED_LAYERS];
+	struct gpu_totals totals;
+	struct gpu_handles handles;
+	uint64_t failed_second; /* when its latest failures were; how many of them */
+	uint32_t failed_kept;
+};
+
+/* What the feeds of all processes count. */
+struct gpu_feed_counts {
+	uint64_t table_full;  /* allocations that are not held, or not counted */
+	uint64_t stacks_full; /* whose stacks found no room */
+};
+
+/* NULL: out of memory. */
+struct gpu_feed *gpu_feed_new(const struct drain_tables *tables, uint32_t pid, uint32_t image,
+                              uint64_t mono_ns);
+void gpu_feed_free(struct gpu_feed *feed); /* takes NULL; after its names are forgotten */
+DEFINE_CLEANUP(struct gpu_feed *, gpu_feed_free)
+
+/* An allocation of one of the two layers, with its stack; its end. */
+void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const uint64_t *words,
+                    struct gpu_feed_counts *counts);
+void gpu_feed_release(struct gpu_feed *feed, const struct gpu_event *event);
+/* One that gave nothing. The profile is of what is held now, and of this one; 0 or -ENOMEM. */
+void gpu_feed_failed(struct gpu_feed *feed, const struct gpu_event *event);
+int gpu_feed_failure(struct gpu_feed *feed, const struct gpu_event *event, const uint64_t *words,
+                     struct profile **ret_profile);
+/* What was allocated since the last time; what is held. 0 or -ENOMEM. */
+int gpu_feed_allocated(struct gpu_feed *feed, enum gpu_layer layer, struct builder *into,
+                       uint64_t *ret_count);
+int gpu_feed_held(struct gpu_feed *feed, enum gpu_layer layer, struct builder *into);
+/* Bytes held in a layer. */
+uint64_t gpu_feed_bytes(const struct gpu_feed *feed, enum gpu_layer layer);
+uint64_t gpu_feed_unmatched(struct gpu_feed *feed, uint64_t now_ns);
+size_t gpu_feed_memory(const struct gpu_feed *feed);

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Feeds by pid and image. One that is over stays for two more drains, because calls of its last
+ * moments are still counted in a half, and want its names.
+ */
+#include "collect/gpu_feeds.h"
+
+#include "base/bounds.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <string.h>
+#include <uthash.h>
+
+enum { DRAINS_AFTER_END = 2 };
+
+struct entry {
+	uint64_t key; /* pid above image */
+	struct gpu_feed *feed;
+	UT_hash_handle hh;
+};
+
+struct gpu_feeds {
+	struct gpu_feeds_config config;
+	struct entry *by_key;
+	struct gpu_names names;
+	struct gpu_kernels *kernels;
+	struct gpu_feed_counts counts;
+	uint64_t malformed, feeds_lost;
+	uint64_t unmatched_before; /* of feeds that are forgotten */
+	bool crowded;
+};
+
+static uint64_t key_of(uint32_t pid, uint32_t image)
+{
+	return (uint64_t)pid << 32 | image;
+}
+
+struct gpu_feeds *gpu_feeds_new(const struct gpu_feeds_config *config)
+{
+	_cleanup_(gpu_feeds_freep) struct gpu_feeds *feeds = calloc(1, sizeof(*feeds));
+
+	if (!feeds)
+		return NULL;
+	feeds->config = *config;
+	gpu_names_init(&feeds->names);
+	feeds->kernels = gpu_kernels_new(&config->tables);
+	return feeds->kernels ? TAKE_PTR(feeds) : NULL;
+}
+
+static void forget(struct gpu_feeds *feeds, struct entry *entry)
+{
+	feeds->unmatched_before += gpu_feed_unmatched(entry->feed, UINT64_MAX);
+	gpu_names_forget(&feeds->names, &entry->feed->handles);
+	gpu_feed_free(entry->feed);
+	HASH_DEL(feeds->by_key, entry);
+	free(entry);
+}
+
+void gpu_feeds_free(struct gpu_feeds *feeds)
+{
+	struct entry *entry, *next;
+
+	if (!feeds)
+		return;
+	HASH_ITER (hh, feeds->by_key, entry, next)
+		forget(feeds, entry);
+	gpu_kernels_free(feeds->kernels);
+	free(feeds);
+}
+
+struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t image,
+                               uint64_t mono_ns)
+{
+	uint64_t key = key_of(pid, image);
+	struct entry *entry;
+
+	HASH_FIND(hh, feeds->by_key, &key, sizeof(key), entry);
+	if (entry)
+		return entry->feed;
+	if (HASH_COUNT(feeds->by_key) < MAX_GPU_FEEDS)
+		entry = calloc(1, sizeof(*entry));
+	if (entry)
+		entry->feed = gpu_feed_new(&feeds->config.tables, pid, image, mono_ns);
+	if (!entry || !entry->feed) {
+		free(entry);
+		feeds->feeds_lost++;
+		return NULL;
+	}
+	entry->key = key;
+	entry->feed->paths.crowded = feeds->crowded;
+	HASH_ADD(hh, feeds->by_key, key, sizeof(key), entry);
+	return entry->feed;
+}
+
+/* Whether one more of its failures is kept. */
+static bool takes_failure(struct gpu_feed *feed, uint64_t mono_ns)
+{
+	if (mono_ns - feed->failed_second >= NSEC_PER_SEC) {
+		feed->failed_second = mono_ns;
+		feed->failed_kept = 0;
+	}
+	return feed->failed_kept++ < GPU_FAILURES_A_SECOND;
+}
+
+static void take_failure(struct gpu_feeds *feeds, struct gpu_feed *feed,
+                         const struct gpu_event *event, const uint64_t *words)
+{
+	struct keepsake what = {
+		.pid = feed->pid,
+		.kind = event->layer == GPU_LAYER_TENSOR ? KIND_gpu_tensor : KIND_gpu_memory,
+		.reason = KEEPSAKE_gpu_memory,
+		.when_unix_ms =
+			(clock_wall_ns() - clock_mono_ns() + event->time_ns) / NSEC_PER_MSEC,
+		.bytes = gpu_feed_bytes(feed, event->layer),
+	};
+
+	gpu_feed_failed(feed, event);
+	if (!feeds->config.out_of_memory || !takes_failure(feed, event->time_ns))
+		return;
+	if (gpu_feed_failure(feed, event, words, &what.profile))
+		return;
+	memcpy(what.comm, feed->comm, sizeof(what.comm));
+	what.comm[sizeof(what.comm) - 1] = '\0';
+	feeds->config.out_of_memory(&what, feeds->config.ctx);
+}
+
+static void take_memory(struct gpu_feeds *feeds, struct gpu_event event, const uint64_t *words)
+{
+	struct gpu_feed *feed = gpu_feeds_get(feeds, event.pid, event.image, event.time_ns);
+
+	if (!feed)
+		return;
+	/* Tensors are one kind of memory, and no other layer's. */
+	if (event.layer == GPU_LAYER_TENSOR)
+		event.memory = GPU_MEMORY_TENSOR;
+	if (event.kind == GPU_EVENT_ALLOC)
+		gpu_feed_alloc(feed, &event, words, &feeds->counts);
+	else if (event.kind == GPU_EVENT_FREE)
+		gpu_feed_release(feed, &event);
+	else
+		take_failure(feeds, feed, &event, words);
+}
+
+static void take_name(struct gpu_feeds *feeds, const struct gpu_event *event, const void *bytes)
+{
+	struct gpu_feed *feed = gpu_feeds_get(feeds, event->pid, event->image, event->time_ns);
+
+	if (!feed)
+		return;
+	if (event->kind == GPU_EVENT_NAME)
+		gpu_names_add(&feeds->names, &feed->handles, event->address, bytes,
+		              event->words * sizeof(uint64_t));
+	else
+		gpu_names_add_again(&feeds->names, &feed->handles, event->address, event->size);
+}
+
+static bool is_whole(const struct gpu_event *event, size_t len)
+{
+	return len >= sizeof(*event) && event->words <= MAX_STACK_FRAMES &&
+	       len - sizeof(*event) >= event->words * sizeof(uint64_t);
+}
+
+static bool is_memory(const struct gpu_event *event)
+{
+	return event->layer == GPU_LAYER_TENSOR ||
+	       (event->layer == GPU_LAYER_DRIVER && event->memory < GPU_MEMORY_TENSOR);
+}
+
+void gpu_feeds_take(struct gpu_feeds *feeds, const void *bytes, size_t len)
+{
+	const struct gpu_event *event = bytes;
+	const uint64_t *words = (const uint64_t *)(event + 1);
+
+	if (!is_whole(event, len)) {
+		feeds->malformed++;
+		return;
+	}
+	switch (event->kind) {
+	case GPU_EVENT_ALLOC:
+	case GPU_EVENT_FREE:
+	case GPU_EVENT_OOM:
+		if (is_memory(event))
+			take_memory(feeds, *event, words);
+		else
+			feeds->malformed++;
+		break;
+	case GPU_EVENT_NAME:
+	case GPU_EVENT_ALIAS:
+		take_name(feeds, event, words);
+		break;
+	case GPU_EVENT_CONTEXT:
+		break; /* the kernel half's own */
+	case GPU_EVENT_LAUNCHED:
+		gpu_kernels_launched(feeds->kernels, event, words);
+		break;
+	case GPU_EVENT_RAN:
+		gpu_kernels_ran(feeds->kernels, event, words);
+		break;
+	default:
+		feeds->malformed++;
+	}
+}
+
+/* Whether the process does not run any more what it ran when it was first heard of. */
+static bool is_over(struct gpu_feeds *feeds, const struct gpu_feed *feed)
+{
+	struct procs *procs = feeds->config.tables.procs;
+	const struct image *image;
+
+	if (!procs_mappings(procs, feed->pid))
+		return true;
+	image = procs_image(procs, feed->pid, UINT64_MAX);
+	return !image || image->start_mono_ns > feed->start_ns;
+}
+
+void gpu_feeds_settle(struct gpu_feeds *feeds)
+{
+	struct entry *entry, *next;
+	size_t bytes = 0;
+
+	HASH_ITER (hh, feeds->by_key, entry, next) {
+		struct gpu_feed *feed = entry->feed;
+
+		bytes += gpu_feed_memory(feed);
+		feed->paths.crowded = feeds->crowded;
+		if (feed->over || !is_over(feeds, feed))
+			continue;
+		feed->over = true;
+		feed->drains_left = DRAINS_AFTER_END;
+	}
+	feeds->crowded = bytes > MAX_GPU_FEEDS_BYTES;
+}
+
+static enum gpu_layer layer_of(enum profile_kind kind)
+{
+	return kind == KIND_gpu_tensor ? GPU_LAYER_TENSOR : GPU_LAYER_DRIVER;
+}
+
+int gpu_feeds_allocated(struct gpu_feeds *feeds, enum profile_kind kind, struct builder *into,
+                        uint64_t *ret_count)
+{
+	struct entry *entry, *next;
+	uint64_t count;
+	int err = 0;
+
+	*ret_count = 0;
+	HASH_ITER (hh, feeds->by_key, entry, next) {
+		int failed = gpu_feed_allocated(entry->feed, layer_of(kind), into, &count);
+
+		*ret_count += count;
+		err = err ?: failed;
+	}
+	return err;
+}
+
+int gpu_feeds_held(struct gpu_feeds *feeds, enum profile_kind kind, struct builder *into)
+{
+	struct entry *entry, *next;
+	int err = 0;
+
+	HASH_ITER (hh, feeds->by_key, entry, next)
+		if (!err && !entry->feed->over)
+			err = gpu_feed_held(entry->feed, layer_of(kind), into);
+	return err;
+}
+
+struct gpu_kernels *gpu_feeds_kernels(struct gpu_feeds *feeds)
+{
+	return feeds->kernels;
+}
+
+void gpu_feeds_drained(struct gpu_feeds *feeds, uint64_t duration_ns)
+{
+	struct entry *entry, *next;
+
+	HASH_ITER (hh, feeds->by_key, entry, next) {
+		gpu_totals_end_second(&entry->feed->totals, duration_ns);
+		gpu_paths_refresh(&entry->feed->paths);
+		if (entry->feed->over && !entry->feed->drains_left--)
+			forget(feeds, entry);
+	}
+}
+
+static int by_pid(const struct entry *a, const struct entry *b)
+{
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+static int tell(const struct gpu_feed *feed, gpu_figures_fn *fn, void *ctx)
+{
+	int result = 0;
+
+	for (size_t i = 0; !result && i < feed->totals.count; i++) {
+		struct gpu_figures figures = feed->totals.at[i].figures;
+
+		figures.pid = feed->pid;
+		memcpy(figures.comm, feed->comm, sizeof(figures.comm));
+		result = fn(&figures, ctx);
+	}
+	return result;
+}
+
+int gpu_feeds_each(struct gpu_feeds *feeds, gpu_figures_fn *fn, void *ctx)
+{
+	struct entry *entry, *next;
+	int result = 0;
+
+	HASH_SORT(feeds->by_key, by_pid);
+	HASH_ITER (hh, feeds->by_key, entry, next)
+		if (!result && !entry->feed->over)
+			result = tell(entry->feed, fn, ctx);
+	return result;
+}
+
+void gpu_feeds_get_stats(const struct gpu_feeds *feeds, struct gpu_stats *stats)
+{
+	uint64_t now_ns = clock_mono_ns();
+	struct entry *entry, *next;
+
+	stats->processes = 0;
+	stats->unmatched = feeds->unmatched_before;
+	HASH_ITER (hh, feeds->by_key, entry, next) {
+		stats->processes += !entry->feed->over;
+		stats->unmatched += gpu_feed_unmatched(entry->feed, now_ns);
+	}
+	stats->table_full = feeds->counts.table_full;
+	stats->stacks_full = feeds->counts.stacks_full;
+	stats->processes_lost = feeds->feeds_lost;
+	stats->malformed = feeds->malformed;
+	stats->names = feeds->names.count;
+	stats->names_lost = feeds->names.lost;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Open addressing, linear, at most half full. What is taken out leaves no mark: what was put behind
+ * it for lack of room moves up.
+ */
+#include "collect/gpu_live.h"
+
+#include "heap/early.h"
+
+#include <sys/random.h>
+
+enum { FIRST_SIZE = 64 };
+
+struct gpu_live {
+	struct gpu_allocation *slots; /* address 0: free */
+	size_t size, count;           /* the size is a power of two */
+	uint64_t seed;                /* addresses are the program's choice; collisions are not */
+	struct early early;
+};
+
+struct gpu_live *gpu_live_new(void)
+{
+	_cleanup_(gpu_live_destroyp) struct gpu_live *live = calloc(1, sizeof(*live));
+
+	if (!live)
+		return NULL;
+	if (getrandom(&live->seed, sizeof(live->seed), GRND_NONBLOCK) < 0)
+		live->seed = (uintptr_t)live;
+	live->size = FIRST_SIZE;
+	live->slots = calloc(live->size, sizeof(*live->slots));
+	return live->slots ? TAKE_PTR(live) : NULL;
+}
+
+void gpu_live_destroy(struct gpu_live *live)
+{
+	if (!live)
+		return;
+	free(live->slots);
+	free(live);
+}
+
+static size_t home_of(const struct gpu_live *live, uint64_t address)
+{
+	uint64_t mixed = (address ^ live->seed) * 0x9e3779b97f4a7c15;
+
+	return (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93 >> 32 & (live->size - 1);
+}
+
+/* Where the address is, or would be. */
+static struct gpu_allocation *slot_of(const struct gpu_live *live, uint64_t address)
+{
+	size_t at = home_of(live, address);
+
+	while (live->slots[at].address && live->slots[at].address != address)
+		at = (at + 1) & (live->size - 1);
+	return &live->slots[at];
+}
+
+static bool grow(struct gpu_live *live)
+{
+	struct gpu_allocation *old = live->slots;
+	size_t old_size = live->size;
+	struct gpu_allocation *slots = calloc(old_size * 2, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	live->slots = slots;
+	live->size = old_size * 2;
+	for (size_t i = 0; i < old_size; i++)
+		if (old[i].address)
+			*slot_of(live, old[i].address) = old[i];
+	free(old);
+	return true;
+}
+
+static void take_out(struct gpu_live *live, struct gpu_allocation *slot)
+{
+	size_t mask = live->size - 1, hole = (size_t)(slot - live->slots);
+
+	for (size_t at = (hole + 1) & mask; live->slots[at].address; at = (at + 1) & mask) {
+		size_t home = home_of(live, live->slots[at].address);
+
+		/* It may not stand before its home. */
+		if (((at - home) & mask) < ((at - hole) & mask))
+			continue;
+		live->slots[hole] = live->slots[at];
+		hole = at;
+	}
+	live->slots[hole].address = 0;
+	live->count--;
+}
+
+enum gpu_live_result gpu_live_add(struct gpu_live *live, const struct gpu_allocation *allocation,
+                                  struct gpu_allocation *ret_before)
+{
+	struct gpu_allocation *slot = slot_of(live, allocation->address);
+	bool freed = early_take(&live->early, allocation->address, allocation->time_ns);
+
+	ret_before->address = 0;
+	if (slot->address && slot->time_ns > allocation->time_ns)
+		return GPU_LIVE_OVER;
+	if (slot->address) {
+		*ret_before = *slot;
+		take_out(live, slot);
+	}
+	if (freed)
+		return GPU_LIVE_OVER;
+	if (live->count == GPU_LIVE_MAX || (live->count * 2 >= live->size && !grow(live)))
+		return GPU_LIVE_FULL;
+	*slot_of(live, allocation->address) = *allocation;
+	live->count++;
+	return GPU_LIVE_KEPT;
+}
+
+bool gpu_live_remove(struct gpu_live *live, uint64_t address, uint64_t time_ns,
+                     struct gpu_allocation *ret_gone)
+{
+	struct gpu_allocation *slot = slot_of(live, address);
+
+	*ret_gone = *slot;
+	if (!slot->address) {
+		early_add(&live->early, address, time_ns);
+		return false;
+	}
+	if (slot->time_ns > time_ns)
+		return false;
+	take_out(live, slot);
+	return true;
+}
+
+uint64_t gpu_live_unmatched(struct gpu_live *live, uint64_t now_ns)
+{
+	/* Nothing is at address 0; it drops what is too old. */
+	early_take(&live->early, 0, now_ns);
+	return live->early.given_up;
+}
+
+size_t gpu_live_count(const struct gpu_live *live)
+{
+	return live->count;
+}
+
+size_t gpu_live_memory(const struct gpu_live *live)
+{
+	return sizeof(*live) + live->size * sizeof(*live->slots);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Handles and names are the program's choice; which of them collide is not, so what is hashed is
+ * mixed with a number that it does not know.
+ */
+#include "collect/gpu_names.h"
+
+#include "bpf/gpu.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <uthash.h>
+
+struct gpu_name {
+	uint64_t hash;
+	uint32_t users;
+	UT_hash_handle hh;
+	char text[];
+};
+
+struct gpu_named {
+	uint64_t key;
+	struct gpu_name *name;
+	UT_hash_handle hh;
+};
+
+void gpu_names_init(struct gpu_names *names)
+{
+	if (getrandom(&names->seed, sizeof(names->seed), GRND_NONBLOCK) < 0)
+		names->seed = (uintptr_t)names;
+}
+
+static uint64_t hash_of(const struct gpu_names *names, const char *bytes, size_t len)
+{
+	uint64_t hash = names->seed;
+
+	for (size_t i = 0; i < len; i++) {
+		hash = (hash ^ (unsigned char)bytes[i]) * 0xd6e8feb86659fd93;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+static size_t bytes_of(size_t len)
+{
+	return sizeof(struct gpu_name) + len + 1;
+}
+
+/* NULL: no room. */
+static struct gpu_name *name_get(struct gpu_names *names, const char *bytes, size_t len)
+{
+	uint64_t hash = hash_of(names, bytes, len);
+	struct gpu_name *name;
+
+	HASH_FIND(hh, names->by_hash, &hash, sizeof(hash), name);
+	if (name && !strncmp(name->text, bytes, len) && !name->text[len]) {
+		name->users++;
+		return name;
+	}
+	/* That two of them have one hash does not happen by itself. */
+	if (name || names->bytes + bytes_of(len) > GPU_NAMES_BYTES)
+		return NULL;
+	name = calloc(1, bytes_of(len));
+	if (!name)
+		return NULL;
+	name->hash = hash;
+	name->users = 1;
+	memcpy(name->text, bytes, len);
+	names->bytes += bytes_of(len);
+	HASH_ADD(hh, names->by_hash, hash, sizeof(hash), name);
+	return name;
+}
+
+static void name_put(struct gpu_names *names, struct gpu_name *name)
+{
+	if (--name->users)
+		return;
+	HASH_DEL(names->by_hash, name);
+	names->bytes -= bytes_of(strlen(name->text));
+	free(name);
+}
+
+static uint64_t key_of(const struct gpu_handles *of, uint64_t handle)
+{
+	return (handle ^ of->seed) * 0x9e3779b97f4a7c15;
+}
+
+static struct gpu_named *find(const struct gpu_handles *of, uint64_t handle)
+{
+	uint64_t key = key_of(of, handle);
+	struct gpu_named *named;
+
+	HASH_FIND(hh, of->by_handle, &key, sizeof(key), named);
+	return named;
+}
+
+/* Takes over the use of the name; NULL is counted. */
+static void put(struct gpu_names *names, struct gpu_handles *of, uint64_t handle,
+                struct gpu_name *name)
+{
+	struct gpu_named *named;
+
+	of->seed = names->seed;
+	named = find(of, handle);
+	if (named && name) {
+		name_put(names, named->name);
+		named->name = name;
+		return;
+	}
+	if (name && HASH_COUNT(of->by_handle) < GPU_NAMES_MAX)
+		named = calloc(1, sizeof(*named));
+	if (!name || !named) {
+		names->lost++;
+		if (name)
+			name_put(names, name);
+		return;
+	}
+	named->key = key_of(of, handle);
+	named->name = name;
+	names->count++;
+	HASH_ADD(hh, of->by_handle, key, sizeof(named->key), named);
+}
+
+void gpu_names_add(struct gpu_names *names, struct gpu_handles *of, uint64_t handle,
+                   const char *bytes, size_t len)
+{
+	len = strnlen(bytes, len < GPU_NAME_BYTES ? len : GPU_NAME_BYTES);
+	if (len)
+		put(names, of, handle, name_get(names, bytes, len));
+}
+
+void gpu_names_add_again(struct gpu_names *names, struct gpu_handles *of, uint64_t handle,
+                         uint64_t known)
+{
+	struct gpu_named *named = find(of, known);
+
+	if (!named || handle == known)
+		return;
+	named->name->users++;
+	put(names, of, handle, named->name);
+}
+
+const char *gpu_names_find(const struct gpu_handles *of, uint64_t handle)
+{
+	const struct gpu_named *named = find(of, handle);
+
+	return named ? named->name->text : NULL;
+}
+
+void gpu_names_forget(struct gpu_names *names, struct gpu_handles *of)
+{
+	struct gpu_named *named, *next;
+
+	HASH_ITER (hh, of->by_handle, named, next) {
+		HASH_DEL(of->by_handle, named);
+		name_put(names, named->name);
+		names->count--;
+		free(named);
+	}
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a process holds of a GPU: exact in whatever order events come, and bounded.
+ */
+#include "collect/gpu_live.h"
+
+#include "base/clock.h"
+#include "tests/unit/suites.h"
+
+static struct gpu_live *live;
+static struct gpu_allocation before;
+
+static void set_up(void)
+{
+	live = gpu_live_new();
+}
+
+static void tear_down(void)
+{
+	gpu_live_destroy(live);
+}
+
+static enum gpu_live_result add(uint64_t address, uint64_t size, uint64_t time_ns)
+{
+	const struct gpu_allocation allocation = {address, size, time_ns, 0, 0, 0};
+
+	return gpu_live_add(live, &allocation, &before);
+}
+
+/* The size of what was freed; 0: nothing was. */
+static uint64_t freed(uint64_t address, uint64_t time_ns)
+{
+	struct gpu_allocation gone;
+
+	return gpu_live_remove(live, address, time_ns, &gone) ? gone.size : 0;
+}
+
+START_TEST(in_order)
+{
+	ck_assert_int_eq(add(16, 100, 1), GPU_LIVE_KEPT);
+	ck_assert_int_eq(add(32, 200, 2), GPU_LIVE_KEPT);
+	ck_assert_uint_eq(freed(16, 3), 100);
+	ck_assert_uint_eq(freed(16, 4), 0);
+	ck_assert_int_eq(add(16, 300, 5), GPU_LIVE_KEPT);
+	ck_assert_uint_eq(before.address, 0);
+	ck_assert_uint_eq(freed(32, 6), 200);
+	ck_assert_uint_eq(freed(16, 7), 300);
+	ck_assert_uint_eq(gpu_live_count(live), 0);
+}
+END_TEST
+
+START_TEST(free_before_its_allocation)
+{
+	ck_assert_uint_eq(freed(16, 20), 0);
+	ck_assert_int_eq(add(16, 100, 10), GPU_LIVE_OVER);
+	/* It is used up. */
+	ck_assert_int_eq(add(16, 100, 11), GPU_LIVE_KEPT);
+	ck_assert_uint_eq(gpu_live_unmatched(live, 10 * NSEC_PER_SEC), 0);
+}
+END_TEST
+
+START_TEST(free_after_the_next_allocation)
+{
+	struct gpu_allocation gone;
+
+	add(16, 100, 10);
+	ck_assert_int_eq(add(16, 200, 30), GPU_LIVE_KEPT);
+	ck_assert_uint_eq(before.size, 100);
+	ck_assert(!gpu_live_remove(live, 16, 20, &gone));
+	ck_assert_uint_eq(gone.address, 16);
+	ck_assert_uint_eq(freed(16, 40), 200);
+	/* What is older than what is there is over. */
+	add(16, 300, 60);
+	ck_assert_int_eq(add(16, 400, 50), GPU_LIVE_OVER);
+	ck_assert_uint_eq(gpu_live_count(live), 1);
+}
+END_TEST
+
+START_TEST(unknown_frees)
+{
+	freed(16, 10);
+	freed(32, 20);
+	ck_assert_uint_eq(gpu_live_unmatched(live, 100), 0);
+	ck_assert_uint_eq(gpu_live_unmatched(live, 2 * NSEC_PER_SEC), 2);
+	ck_assert_int_eq(add(16, 100, 5), GPU_LIVE_KEPT);
+}
+END_TEST
+
+/* Against an array that is as slow as it is simple. */
+START_TEST(many)
+{
+	enum { ADDRESSES = 5000, STEPS = 200000 };
+	static uint64_t sizes[ADDRESSES];
+	uint64_t random = 88172645463325252ULL;
+	size_t count = 0;
+
+	for (uint64_t step = 1; step <= STEPS; step++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		size_t at = random % ADDRESSES;
+		if (sizes[at]) {
+			ck_assert_uint_eq(freed((at + 1) * 512, step), sizes[at]);
+			sizes[at] = 0;
+			count--;
+		} else {
+			sizes[at] = step;
+			ck_assert_int_eq(add((at + 1) * 512, step, step), GPU_LIVE_KEPT);
+			count++;
+		}
+		ck_assert_uint_eq(gpu_live_count(live), count);
+	}
+}
+END_TEST
+
+START_TEST(full)
+{
+	for (uint64_t i = 1; i <= GPU_LIVE_MAX; i++)
+		ck_assert_int_eq(add(i * 256, 1, i), GPU_LIVE_KEPT);
+	ck_assert_int_eq(add(1, 1, GPU_LIVE_MAX), GPU_LIVE_FULL);
+	ck_assert_uint_eq(gpu_live_count(live), GPU_LIVE_MAX);
+	ck_assert_uint_eq(freed(256, GPU_LIVE_MAX), 1);
+	ck_assert_int_eq(add(1, 1, GPU_LIVE_MAX), GPU_LIVE_KEPT);
+}
+END_TEST
+
+Suite *gpu_live_suite(void)
+{
+	Suite *suite = suite_create("gpu_live");
+	TCase *tcase = tcase_create("gpu_live");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, in_order);
+	tcase_add_test(tcase, free_before_its_allocation);
+	tcase_add_test(tcase, free_after_the_next_allocation);
+	tcase_add_test(tcase, unknown_frees);
+	tcase_add_test(tcase, many);
+	tcase_add_test(tcase, full);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
