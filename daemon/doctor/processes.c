@@ -155,7 +155,7 @@ void check_mapped_files(const struct host *host, struct finding *finding)
 	if (fd >= 0)
 		close(fd);
 	/* It has ended, or begins with memory: nothing was refused. */
-	if (fd >= 0 || fd == -ENOENT || fd == -ENOEXEC) {
+	if (fd >= 0 || fd == -ENOENT || fd == -ESRCH || fd == -ENOEXEC) {
 		finding_good(finding, "also those that were replaced or deleted");
 		return;
 	}
