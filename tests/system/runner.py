@@ -5,9 +5,17 @@ import sys
 import time
 import unittest
 
+import lanes
+
+SLOWEST = 10  # files that are listed at the end
+
 
 class Result(unittest.TextTestResult):
-    """One line per test with the time it took."""
+    """One line per test with the time it took, and the times of files."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.of_files, self.before = {}, time.monotonic()
 
     def startTest(self, test):
         self.started = time.monotonic()
@@ -18,6 +26,17 @@ class Result(unittest.TextTestResult):
         self.stream.writeln(f"ok {time.monotonic() - self.started:.1f} s")
         self.stream.flush()
 
+    def stopTest(self, test):
+        super().stopTest(test)
+        # With what was set up for it.
+        name, now = type(test).__module__, time.monotonic()
+        self.of_files[name] = self.of_files.get(name, 0) + now - self.before
+        self.before = now
+
+    def print_slowest(self):
+        rows = sorted(((seconds, name) for name, seconds in self.of_files.items()), reverse=True)
+        print("seconds by file: " + ", ".join(f"{name} {seconds:.0f}" for seconds, name in rows[:SLOWEST]))
+
     def getDescription(self, test):
         return test.id()
 
@@ -27,11 +46,13 @@ def load(folder, names):
     return loader.loadTestsFromNames(names) if names else loader.discover(folder, pattern="test_*.py")
 
 
-def summarize(result):
-    """Prints it; the exit status. A skipped test counts as failed, and so does a run without any."""
+def summarize(result, beside=(0, 0)):
+    """Prints it, with how many passed and failed beside it; the exit status. A skipped test counts as failed, and so
+    does a run without any."""
     failed = len(result.failures) + len(result.errors) + len(result.skipped)
     failed += len(result.unexpectedSuccesses) + len(result.expectedFailures)
-    passed = max(result.testsRun - failed, 0)
+    passed = max(result.testsRun - failed, 0) + beside[0]
+    failed += beside[1]
     if passed + failed == 0:
         failed = 1
     print(f"{passed} passed, {failed} failed")
@@ -46,8 +67,12 @@ def main(folder, missing, stop):
         print(why, file=sys.stderr)
         return 1
     try:
-        tests = load(folder, sys.argv[1:])
+        tests, beside = load(folder, sys.argv[1:]), (0, 0)
+        if len(sys.argv) == 1:
+            apart, tests = lanes.apart(tests)
+            beside = lanes.run(apart)
         result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(tests)
     finally:
         stop()
-    return summarize(result)
+    result.print_slowest()
+    return summarize(result, beside)

@@ -15,6 +15,7 @@ from guarded import OTHER, SECRET, SLOW, TLS, USERS, Folder, Guarded, basic
 from heap_runs import until
 from test_handed_sockets import launcher
 
+LANE = "clients"
 CONFIG = 78  # of sysexits.h
 CLIENTS = "  client_ca_file: ca.pem\n  client_auth_type: "
 

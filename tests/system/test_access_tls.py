@@ -16,6 +16,8 @@ from guarded import TLS, USERS, Folder, Guarded, basic
 from heap_runs import until
 from pprof import pprof
 
+LANE = "clients"
+
 
 def setUpModule():
     global folder

@@ -17,6 +17,7 @@ import daemon
 from daemon import Daemon
 from workload import Workload
 
+LANE = "clients"
 NOBODY = pwd.getpwnam("nobody")
 ELSEWHERE = "198.51.100.7"  # an address of this host that is not the loopback's, in a network of its own
 

@@ -10,6 +10,7 @@ import unittest
 from daemon import PROFD, Daemon
 from heap_runs import until
 
+LANE = "clients"
 USAGE, CONFIG = 64, 78  # of sysexits.h
 
 

@@ -14,6 +14,7 @@ import unittest
 
 from daemon import PROFD, Daemon, free_port, shared
 
+LANE = "clients"
 STATES = ("good", "limited", "missing", "unknown")
 CANNOT, USAGE = 1, 64
 NEEDED = ("bpf", "perfmon")

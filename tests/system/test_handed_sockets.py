@@ -10,6 +10,8 @@ import unittest
 
 from daemon import PROFD, Daemon, free_port
 
+LANE = "clients"
+
 # Becomes the program behind "--", with sockets from descriptor 3 on, of the kinds named before.
 LAUNCHER = """
 import os, socket, sys

@@ -14,6 +14,7 @@ import daemon
 from heap_runs import HeapRequest, HeapWorkload, links_of, until
 from workload import Workload
 
+LANE = "heap"
 CYCLES = 100
 ALLOCATORS = {"glibc": None, "jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4"}
 

@@ -10,6 +10,8 @@ from heap_runs import HeapRequest, HeapWorkload, heap_of, links_of, until
 from warm_up import warm_up
 from workload import Workload
 
+LANE = "heap"
+
 
 class HeapRequests(unittest.TestCase):
     @classmethod

@@ -17,6 +17,8 @@ from heap_runs import Heap, HeapWorkload, until, uprobe_paths
 from warm_up import warm_up
 from workload import Workload, workload_path
 
+LANE = "heap"
+
 # Children that allocate as soon as they are there, while the daemon listens to their parent.
 FORKS = """
 import os, select, sys
@@ -142,6 +144,8 @@ class HeapStanding(unittest.TestCase):
 
 class HeapTellers(unittest.TestCase):
     """Programs with probes of their own."""
+
+    LANE = None  # one of them is to tell more than the daemon can take, and needs a CPU for that
 
     @classmethod
     def setUpClass(cls):

@@ -18,6 +18,7 @@ from profile_pb import Profile
 from warm_up import warm_up
 from workload import Workload
 
+LANE = "memory"
 MIB = 1 << 20
 LEAK_BYTES_PER_SECOND = 8 * MIB
 LIMIT = 64 * MIB

@@ -18,6 +18,7 @@ import elf_file
 from daemon import Daemon, free_port
 from workload import Workload, workload_path
 
+LANE = "memory"
 VARIANT = "names/cc-stripped"
 SOURCE = os.path.join(daemon.ROOT, "tests/workloads/levels.cc")
 INDEX_SECONDS = 30  # that the server takes to look at its folder, amply

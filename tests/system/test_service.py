@@ -13,6 +13,8 @@ import unittest
 
 from daemon import CPUS, HZ, Daemon
 
+LANE = "memory"
+
 # Told four times in it, and drains come once a second.
 WATCHDOG_SECONDS = 8
 GAP = WATCHDOG_SECONDS / 4
