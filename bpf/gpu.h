@@ -137,10 +137,13 @@ struct gpu_call_key {
 	u64 object; /* of a launch: the function's or graph's handle */
 	u64 stack;
 	u32 tid;
-	u32 image;             /* as of tally_key */
-	u32 grid[3], block[3]; /* of a launch */
-	u16 kind;              /* enum profile_kind */
-	u8 detail;             /* of a copy: enum gpu_direction */
+	u32 image; /* as of tally_key */
+	/* Of a launch. Where the last number of a block is no argument in a register, launches that
+	 * differ in it alone are not told apart in the kernel half, because to read it takes as
+	 * long as all the rest; the drain takes it from the row's value. */
+	u32 grid[3], block[3];
+	u16 kind;  /* enum profile_kind */
+	u8 detail; /* of a copy: enum gpu_direction */
 	u8 device;
 	u8 call; /* the driver's function */
 	u8 via;  /* the runtime's function that called it, or 0 */
@@ -154,7 +157,8 @@ struct gpu_call {
 	u64 last_ns;
 	u64 stack; /* STACK_NONE: of none of these calls it could be taken */
 	u32 pid;
-	u32 due; /* calls until the next one is walked */
+	u16 due;     /* calls until the next one is walked */
+	u16 block_z; /* of one of these calls */
 	char thread[TASK_COMM_BYTES];
 };
 _Static_assert(sizeof(struct gpu_call) == 56, "shared layout");

@@ -27,18 +27,25 @@ static __always_inline void key_begin(struct gpu_call_key *key, u16 kind,
                                       const struct gpu_thread *thread, union gpu_site_cookie site)
 {
 	__builtin_memset(key, 0, sizeof(*key));
-	key->tid = (u32)bpf_get_current_pid_tgid();
-	key->image = task_image();
 	key->kind = kind;
-	key->device = thread ? thread->device : GPU_DEVICE_UNKNOWN;
 	key->call = site.call;
+	if (thread) {
+		key->tid = thread->tid;
+		key->image = thread->image;
+		key->device = thread->device;
+	} else {
+		key->tid = (u32)bpf_get_current_pid_tgid();
+		key->image = task_image();
+		key->device = GPU_DEVICE_UNKNOWN;
+	}
 }
 
 /* cuLaunchKernel() and its kin: the function, then three sizes of the grid and three of the block,
- * of which the last is on the stack where there are six registers. */
-static __always_inline void read_shape(struct gpu_call_key *key, const struct gpu_place *place)
+ * of which the last is on the stack where there are six registers: it is read when a row is made.
+ */
+static __always_inline void read_shape(struct gpu_call_key *key,
+                                       const volatile struct pt_regs *regs)
 {
-	const volatile struct pt_regs *regs = place->regs;
 
 #if defined(__TARGET_ARCH_x86)
 	key->object = regs->di;
@@ -47,7 +54,6 @@ static __always_inline void read_shape(struct gpu_call_key *key, const struct gp
 	key->grid[2] = regs->cx;
 	key->block[0] = regs->r8;
 	key->block[1] = regs->r9;
-	key->block[2] = read_u32(argument_on_stack(place->frame, REGISTER_ARGUMENTS));
 #else
 	key->object = regs->regs[0];
 	key->grid[0] = regs->regs[1];
@@ -76,7 +82,7 @@ static __always_inline void launched(struct gpu_thread *thread, union gpu_site_c
 
 	key_begin(&key, KIND_gpu_launch, thread, site);
 	if (site.role == GPU_LAUNCHES) {
-		read_shape(&key, place);
+		read_shape(&key, place->regs);
 	} else if (site.role == GPU_LAUNCHES_BY_CONFIG) {
 		key.object = argument(place->regs, site.b);
 		read_config(&key, argument(place->regs, site.a));

@@ -8,7 +8,7 @@
 #include "bpf/gpu_read.bpf.h"
 #include "bpf/task.bpf.h"
 
-static __always_inline void thread_begin(struct gpu_thread *thread, u32 image)
+static __always_inline void thread_begin(struct gpu_thread *thread, u32 exec)
 {
 	thread->frame = 0;
 	thread->tag_frame = 0;
@@ -18,18 +18,22 @@ static __always_inline void thread_begin(struct gpu_thread *thread, u32 image)
 	thread->events = pace_new(1);
 	thread->events.due = 0;
 	thread->fresh = 0;
-	thread->image = image;
+	thread->flip.flip = (u64)FLIP_NOT_SEEN;
+	thread->image = task_image();
+	thread->tid = (u32)bpf_get_current_pid_tgid();
+	thread->exec = exec;
 }
 
-/* NULL where there is no memory for it, or where older kernels look for another one's. */
+/* NULL where there is no memory for it, or where older kernels look for another one's. What does
+ * not change until the next exec is asked for once. */
 static __always_inline struct gpu_thread *thread_get(u64 flags)
 {
-	struct gpu_thread *thread =
-		bpf_task_storage_get(&gpu_threads, bpf_get_current_task_btf(), NULL, flags);
-	u32 image = task_image();
+	struct task_struct *task = task_current();
+	struct gpu_thread *thread = bpf_task_storage_get(&gpu_threads, task, NULL, flags);
+	u32 exec = (u32)task->self_exec_id + 1; /* not 0, as in one that is new */
 
-	if (thread && (thread->image != image || !thread->pace.step))
-		thread_begin(thread, image);
+	if (thread && thread->exec != exec)
+		thread_begin(thread, exec);
 	return thread;
 }
 

@@ -55,9 +55,11 @@ struct gpu_thread {
 	u8 device;
 	u8 pushed;
 	u8 below[GPU_CONTEXT_STACK];
-	u32 image; /* task_image(): after an exec nothing of this is true any more */
+	u32 image, tid; /* task_image(); the thread's number */
+	u32 exec;       /* that the rest is of; after another one nothing of it is true any more */
 	/* Which calls are walked, and which events. */
 	struct pace pace, events;
+	struct flip_seen flip;
 	u64 fresh_ns; /* since when new rows are counted, of which only some are walked */
 	u64 fresh;
 };

@@ -7,7 +7,8 @@
 
 #include "bpf/gpu_walk.bpf.h"
 
-/* When a call is counted, and in which half: of shared_enter(). */
+/* When a call is counted, and in which half: of shared_enter(). The time is that of the thread's
+ * first call of the half, or later: it tells of which program the row is. */
 struct gpu_moment {
 	u64 now, value;
 	u32 at;
@@ -57,6 +58,7 @@ static __always_inline long row_move(u32 at, struct gpu_call_key *key, struct gp
 	to->count += row->count;
 	to->value += row->value;
 	to->last_ns = row->last_ns;
+	to->block_z = row->block_z;
 	row->count = 0;
 	row->value = 0;
 	return 0;
@@ -105,14 +107,23 @@ static __always_inline u64 caller_stack(const struct gpu_moment *moment,
 	return id;
 }
 
+/* What read_shape() leaves out. */
+static __always_inline void read_block_z(struct gpu_call *row, const struct gpu_call_key *key,
+                                         const struct gpu_place *place)
+{
+	if (key->kind == KIND_gpu_launch && key->block[0] && !key->block[2])
+		row->block_z = read_u32(argument_on_stack(place->frame, REGISTER_ARGUMENTS));
+}
+
 /* A call of which there is no row yet, or that is to be walked. */
 static __noinline void count_slowly(struct gpu_thread *thread, struct gpu_call_key *key,
-                                    const struct gpu_moment *moment, const struct gpu_place *place)
+                                    struct gpu_moment *moment, const struct gpu_place *place)
 {
 	struct gpu_call *row = row_find(moment->at, key);
 	int is_walked = thread != NULL;
 	u64 stack = STACK_NONE;
 
+	moment->now = bpf_ktime_get_ns();
 	if (!row) {
 		row = row_make(moment->at, key);
 		if (!row) {
@@ -120,6 +131,7 @@ static __noinline void count_slowly(struct gpu_thread *thread, struct gpu_call_k
 			count_shared(moment->at, gpu_counter(key->kind, 1));
 			return;
 		}
+		read_block_z(row, key, place);
 		if (thread) {
 			is_walked = is_fresh_walked(thread, moment->now);
 			row->due = thread->pace.step;
@@ -152,7 +164,8 @@ static __always_inline void count_call(struct gpu_thread *thread, struct gpu_cal
 	struct gpu_moment moment = {.value = value};
 	struct gpu_call *row;
 
-	moment.at = shared_enter(&moment.now);
+	moment.at =
+		thread ? shared_enter_again(&thread->flip, &moment.now) : shared_enter(&moment.now);
 	row = row_find(moment.at, key);
 	if (!row && is_crowded(moment.at)) {
 		__builtin_memset(key->grid, 0, sizeof(key->grid) + sizeof(key->block));

@@ -210,6 +210,33 @@ static __always_inline u32 shared_enter(u64 *ret_now)
 	return AT_SHARED | half_at(*ret_now);
 }
 
+/* A flip whose moment was seen to have come: until the next one is planned, which half is the
+ * active one is known without the clock, which takes long to read. */
+struct flip_seen {
+	u64 flip;
+	u64 now; /* when it was seen, or before */
+};
+
+enum { FLIP_NOT_SEEN = -1 };
+
+/* The same for who comes often; the time is the last one that was read. */
+static __always_inline u32 shared_enter_again(struct flip_seen *seen, u64 *ret_now)
+{
+	u64 others = __sync_fetch_and_add(lane_of(BUSY_SHARED), 1);
+	u64 planned;
+	u32 early = 0;
+
+	barrier_var(others);
+	planned = *(volatile u64 *)&flip;
+	if (planned != seen->flip) {
+		seen->now = bpf_ktime_get_ns();
+		early = seen->now < planned >> 1;
+		seen->flip = early ? (u64)FLIP_NOT_SEEN : planned;
+	}
+	*ret_now = seen->now;
+	return AT_SHARED | ((planned ^ early) & 1);
+}
+
 static __always_inline void shared_leave(void)
 {
 	u64 others = __sync_fetch_and_add(lane_of(BUSY_SHARED), -1);

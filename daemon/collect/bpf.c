@@ -319,6 +319,9 @@ static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
 		                bpf->gpu_calls, sizeof(*bpf->gpu_calls), &drained->gpu_count);
 	/* What could not be read is there at the next drain. */
 	skeleton->bss->gpu_rows[half] = err ? (u32)(rows - drained->gpu_count) : 0;
+	for (size_t i = 0; i < drained->gpu_count; i++)
+		if (!bpf->gpu_keys[i].block[2])
+			bpf->gpu_keys[i].block[2] = bpf->gpu_calls[i].block_z;
 	drained->gpu_keys = bpf->gpu_keys;
 	drained->gpu_calls = bpf->gpu_calls;
 	return err;
