@@ -166,6 +166,10 @@ bench-python: $(BUILD)/profd ## profiles of Python beside py-spy's: what they sa
 bench-heap: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(HEAP_BENCH) ## what heap profiles cost, beside other tools; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/heap.py
 
+.PHONY: bench-gpu
+bench-gpu: $(BUILD)/tests/gpu/gpu_cost ## what a launch costs that is counted, beside one that is not; root
+	$(Q)$<
+
 .PHONY: agreement-python
 agreement-python: $(BUILD)/profd ## Python stacks against what the source can call, pair by pair; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/python_agreement.py
@@ -402,6 +406,10 @@ $(BUILD)/tests/gpu/driver.so: tests/gpu/driver.c Makefile
 	$(Q)gcc -std=gnu17 -D_GNU_SOURCE -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fPIC -shared $(WARNINGS) -I. -o $@ $<
 
 GPU_STAGE := $(BUILD)/tests/gpu/stage.o $(BUILD)/tests/gpu/driver.so $(LIBRARY_OBJ)
+
+$(BUILD)/tests/gpu/gpu_cost: $(BUILD)/tests/bench/gpu_cost.o $(GPU_STAGE)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(OPTIMIZE) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(PKG_LIBS)
 
 $(BUILD)/tests/gpu/kernel_half: $(BUILD)/tests/gpu/kernel_half.o $(GPU_STAGE)
 	$(call say,LINK,$@)

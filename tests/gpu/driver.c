@@ -263,6 +263,15 @@ __attribute__((noinline)) int rt_alloc_wide(uint64_t *to, uint64_t bytes)
 	return result;
 }
 
+__attribute__((noinline)) int rt_launch(uint64_t function, unsigned grid_x, unsigned grid_y,
+                                        unsigned grid_z, unsigned block_x, unsigned block_y,
+                                        unsigned block_z, unsigned shared, uint64_t stream)
+{
+	__asm__ volatile("" ::"r"(grid_x), "r"(grid_y), "r"(grid_z), "r"(block_x), "r"(block_y));
+	__asm__ volatile("" ::"r"(block_z), "r"(shared), "r"(stream));
+	return function ? 0 : DRIVER_INVALID;
+}
+
 /* A framework. */
 
 __attribute__((noinline)) void fw_report(uint64_t address, int64_t bytes, uint64_t allocated,

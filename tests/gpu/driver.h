@@ -49,6 +49,10 @@ extern uint64_t driver_waited_ns; /* in all waits, as they measured it */
 int rt_copy(uint64_t to, uint64_t from, uint64_t bytes, int kind);
 int rt_alloc(uint64_t *to, uint64_t bytes);
 int rt_alloc_wide(uint64_t *to, uint64_t bytes); /* twice as many, by rt_alloc() */
+/* Does nothing itself, and begins with a push. */
+int rt_launch(uint64_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+              unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+              uint64_t stream);
 
 void fw_report(uint64_t address, int64_t bytes, uint64_t allocated, uint64_t reserved,
                uint16_t device);
