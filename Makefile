@@ -104,7 +104,7 @@ run: deps ## deps, build, and the daemon in the foreground, on 127.0.0.1:9090 or
 	$(Q)$(BUILD)/profd serve --listen $(LISTEN) --freq $(FREQ) $(OPTIONS)
 
 .PHONY: test
-test: deps ## deps, build and the tests of these: unit, walker, preload, system, web; not kernels, package, fuzz
+test: deps ## deps, build and the tests of these: unit, walker, preload, cuda helper, gpu probes, system, web; not kernels, package, fuzz
 	$(Q)$(MAKE) --no-print-directory test-unit test-walker test-preload test-cuda-helper test-gpu-probes test-system test-web
 
 .PHONY: test-unit
