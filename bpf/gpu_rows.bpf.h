@@ -27,6 +27,14 @@ static __always_inline struct gpu_call *row_find(u32 at, const struct gpu_call_k
 	return bpf_map_lookup_elem(&gpu_calls_0, key);
 }
 
+/* How many rows the half has. The compiler must not know that the index is right, or it leaves out
+ * the mask that the verifier wants to see. */
+static __always_inline u32 *rows_of_half(u32 at)
+{
+	barrier_var(at);
+	return &gpu_rows[at & 1];
+}
+
 /* NULL when there is no room. */
 static __always_inline struct gpu_call *row_make(u32 at, const struct gpu_call_key *key)
 {
@@ -39,7 +47,7 @@ static __always_inline struct gpu_call *row_make(u32 at, const struct gpu_call_k
 	bpf_get_current_comm(first.thread, sizeof(first.thread));
 	if (bpf_map_update_elem(map, key, &first, BPF_NOEXIST))
 		return NULL;
-	__sync_fetch_and_add(&gpu_rows[at & 1], 1);
+	__sync_fetch_and_add(rows_of_half(at), 1);
 	return row_find(at, key);
 }
 
@@ -154,7 +162,7 @@ static __noinline void count_slowly(struct gpu_thread *thread, struct gpu_call_k
  * apart any more. */
 static __always_inline int is_crowded(u32 at)
 {
-	return *(volatile u32 *)&gpu_rows[at & 1] >= GPU_CALLS_ROWS / 4 * 3;
+	return *(volatile u32 *)rows_of_half(at) >= GPU_CALLS_ROWS / 4 * 3;
 }
 
 /* Counts a call; `thread` NULL where nothing is known of it. */
