@@ -35,8 +35,9 @@ static __always_inline u32 *rows_of_half(u32 at)
 	return &gpu_rows[at & 1];
 }
 
-/* NULL when there is no room. */
-static __always_inline struct gpu_call *row_make(u32 at, const struct gpu_call_key *key)
+/* NULL when there is no room. A function of its own, so that a walk need not have room for its
+ * variables on the stack: 512 bytes are all there is, for all functions together. */
+static __noinline struct gpu_call *row_make(u32 at, const struct gpu_call_key *key)
 {
 	struct gpu_call first = {
 		.stack = key->stack,
