@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "collect/gpu_ask.h"
 #include "collect/gpu_links.h"
+#include "collect/gpu_users.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +17,6 @@
 #include <sys/stat.h>
 
 enum state { ATTACHING, ATTACHED, FAILED, DETACHING };
-
-/* Who has it: the mapping that holds `start`. */
-struct user {
-	uint32_t pid, object;
-	uint64_t start;
-};
 
 struct probed {
 	struct job job;
@@ -33,9 +28,7 @@ struct probed {
 	char *path; /* as the process sees it */
 	uint64_t number;
 	uint32_t libraries; /* that it may be */
-	struct user *users;
-	size_t user_count;
-	bool crowded; /* there were more users */
+	struct gpu_users users;
 
 	/* The lane's until it is done. */
 	struct gpu_file found;
@@ -64,7 +57,7 @@ static void probed_free(struct probed *file)
 {
 	uprobes_detach(&file->links);
 	closep(&file->fd);
-	free(file->users);
+	gpu_users_release(&file->users);
 	free(file->path);
 	free(file);
 }
@@ -145,60 +138,11 @@ static void on_detached(struct job *job)
 	struct probed *file = (struct probed *)job;
 	struct gpu_files_config config = file->files->config;
 
-	if (file->user_count || file->crowded)
+	if (gpu_users_update(&file->users, config.procs))
 		start(file);
 	else
 		remove_file(file);
 	config.changed(config.ctx);
-}
-
-static bool has_user(const struct probed *file, uint32_t pid, const struct proc_mapping *mapping)
-{
-	for (size_t i = 0; i < file->user_count; i++) {
-		const struct user *user = &file->users[i];
-
-		if (user->pid == pid && user->start == mapping->start &&
-		    user->object == mapping->object)
-			return true;
-	}
-	return false;
-}
-
-static void add_user(struct probed *file, uint32_t pid, const struct proc_mapping *mapping)
-{
-	struct user *users;
-
-	if (file->crowded || has_user(file, pid, mapping))
-		return;
-	users = file->user_count < MAX_GPU_FILE_USERS
-	                ? realloc(file->users, (file->user_count + 1) * sizeof(*users))
-	                : NULL;
-	if (!users) {
-		file->crowded = true;
-		return;
-	}
-	file->users = users;
-	users[file->user_count++] = (struct user){pid, mapping->object, mapping->start};
-}
-
-/* Whether it still has the mapping. */
-static bool uses(const struct gpu_files *files, const struct user *user)
-{
-	const struct mapping_set *set = procs_mappings(files->config.procs, user->pid);
-	const struct proc_mapping *mapping = set ? mapping_set_find(set, user->start) : NULL;
-
-	return mapping && mapping->object == user->object;
-}
-
-static void drop_users(struct probed *file)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < file->user_count; i++) {
-		if (uses(file->files, &file->users[i]))
-			file->users[kept++] = file->users[i];
-	}
-	file->user_count = kept;
 }
 
 static void let_go(struct probed *file)
@@ -217,8 +161,7 @@ bool gpu_files_sweep(struct gpu_files *files)
 		next = file->next;
 		if (file->state != ATTACHED && file->state != FAILED)
 			continue;
-		drop_users(file);
-		if (file->user_count || file->crowded)
+		if (gpu_users_update(&file->users, files->config.procs))
 			continue;
 		if (file->state == ATTACHED)
 			let_go(file);
@@ -250,7 +193,7 @@ static bool is_noted(const struct gpu_files *files, uint32_t pid,
                      const struct proc_mapping *mapping)
 {
 	for (const struct probed *file = files->first; file; file = file->next)
-		if (has_user(file, pid, mapping))
+		if (gpu_users_have(&file->users, pid, mapping))
 			return true;
 	return false;
 }
@@ -320,7 +263,7 @@ void gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapp
 	else
 		file = add(files, fd, &stat, mapping->path, libraries);
 	if (file)
-		add_user(file, pid, mapping);
+		gpu_users_add(&file->users, pid, mapping);
 }
 
 void gpu_files_status(const struct gpu_files *files, uint32_t libraries,

@@ -14,10 +14,7 @@
 
 struct gpu_files;
 
-enum {
-	MAX_GPU_FILES = 32,        /* that are probed, or were tried */
-	MAX_GPU_FILE_USERS = 4096, /* of one file, that are remembered; with more it is kept */
-};
+enum { MAX_GPU_FILES = 32 }; /* that are probed, or were tried */
 
 /* All of it outlives them. */
 struct gpu_files_config {
