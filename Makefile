@@ -133,7 +133,7 @@ test-cuda-helper: $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) ## libprofd-cud
 oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a live process with libdw's
 
 .PHONY: test-system
-test-system: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(WORKLOADS) $(TEXTS_MADE) ## the daemon, workloads of known truth, and the readers' own tools; root
+test-system: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(WORKLOADS) $(CUDA_HELPER_TESTS) $(TEXTS_MADE) ## the daemon, workloads of known truth, and the readers' own tools; root
 	$(Q)BUILD=$(BUILD) python3 tests/system/run.py
 
 .PHONY: test-web
@@ -169,6 +169,10 @@ bench-heap: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(HEAP_BENCH) ## what heap 
 .PHONY: bench-gpu
 bench-gpu: $(BUILD)/tests/gpu/gpu_cost ## what a launch costs that is counted, beside one that is not; root
 	$(Q)$<
+
+.PHONY: bench-cuda-helper
+bench-cuda-helper: $(BUILD)/profd $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) ## what libprofd-cuda.so adds to a launch; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/cuda_helper.py
 
 .PHONY: agreement-python
 agreement-python: $(BUILD)/profd ## Python stacks against what the source can call, pair by pair; root

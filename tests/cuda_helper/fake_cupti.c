@@ -48,6 +48,11 @@ static struct {
 	.clock_ns = 1000000,
 };
 
+__attribute__((constructor)) static void obey(void)
+{
+	fake.held = getenv("FAKE_CUPTI_HELD") != NULL;
+}
+
 #define EXPORT              __attribute__((visibility("default")))
 #define FUNCTION(name, ...) EXPORT int cupti##name(__VA_ARGS__);
 CUPTI_FUNCTIONS(FUNCTION)

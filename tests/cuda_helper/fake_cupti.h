@@ -37,5 +37,6 @@ struct fake_counts {
 
 extern void fake_launch(const struct fake_launch *launch);
 extern void fake_get_counts(struct fake_counts *ret_counts);
-/* Another profiler takes CUPTI, or gives it back. */
+/* Another profiler takes CUPTI, or gives it back. It has it from the start where there is a
+ * variable FAKE_CUPTI_HELD. */
 extern void fake_hold(int held);

@@ -49,12 +49,14 @@ static __attribute__((noinline)) void site_three(void)
 {
 	for (int i = 0; i < 3; i++)
 		cuda_launch_kernel("_Z6mediumPfi", 10000);
+	__asm__ volatile("" ::: "memory");
 }
 
 static __attribute__((noinline)) void site_one(void)
 {
 	for (int i = 0; i < 10; i++)
 		cuda_launch_kernel("_Z5smallPfi", 1000);
+	__asm__ volatile("" ::: "memory");
 }
 
 /* What CUDA's driver does at its start. */
