@@ -92,12 +92,17 @@ static void add_path(struct buf *text, struct buf *path, const struct profile *n
 	}
 }
 
-/* Which value a line has: the samples, but of samples that stand for bytes the bytes. */
+/* Which value a line has: the one that is shown, but of CPU time the samples, which say the same in
+ * numbers that people can read. */
 static uint32_t weight_of(const struct profile *profile)
 {
-	uint32_t last = profile->type_count ? profile->type_count - 1 : 0;
+	const struct value_type *first = &profile->types[0],
+				*shown = &profile->types[profile->shown];
 
-	return strcmp(profile_string(profile, profile->types[last].unit), "bytes") ? 0 : last;
+	if (!strcmp(profile_string(profile, first->type), "samples") &&
+	    strcmp(profile_string(profile, shown->unit), "bytes") != 0)
+		return 0;
+	return profile->shown;
 }
 
 static int by_text(const void *a, const void *b)

@@ -74,7 +74,18 @@ static void counter_init(struct counter *counter, const struct profile *profile,
 		counter->descriptor.unit = PERFETTO__PROTOS__STACK_SAMPLE__UNIT__UNIT_COUNT;
 }
 
-/* The last value is the one that people look at first, as in pprof; the others follow it. */
+/* The value that is shown comes first, and the others follow it: their places in the order in which
+ * a sample has them. */
+static uint32_t order_of(const struct profile *profile, uint32_t ret_others[PROFILE_VALUES])
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < profile->type_count; i++)
+		if (i != profile->shown)
+			ret_others[count++] = i;
+	return count;
+}
+
 static void put_defaults(struct trace_writer *writer)
 {
 	const struct profile *profile = writer->profile;
@@ -85,19 +96,20 @@ static void put_defaults(struct trace_writer *writer)
 		PERFETTO__PROTOS__STACK_SAMPLE_DEFAULTS__INIT;
 	Perfetto__Protos__StackSample__CounterDescriptor *descriptors[PROFILE_VALUES];
 	struct counter counters[PROFILE_VALUES];
+	uint32_t others[PROFILE_VALUES], count = order_of(profile, others);
 	char source[64];
 
-	for (uint32_t i = 0; i < profile->type_count; i++) {
+	for (uint32_t i = 0; i < profile->type_count; i++)
 		counter_init(&counters[i], profile, &profile->types[i]);
-		descriptors[i] = &counters[i].descriptor;
-	}
+	for (uint32_t i = 0; i < count; i++)
+		descriptors[i] = &counters[others[i]].descriptor;
 	if (profile->type_count) {
-		uint32_t last = profile->type_count - 1;
+		struct counter *shown = &counters[profile->shown];
 
-		snprintf(source, sizeof(source), "profd.%s", counters[last].name);
+		snprintf(source, sizeof(source), "profd.%s", shown->name);
 		samples.source = source;
-		samples.primary_descriptor = descriptors[last];
-		samples.n_follower_descriptors = last;
+		samples.primary_descriptor = &shown->descriptor;
+		samples.n_follower_descriptors = count;
 		samples.follower_descriptors = descriptors;
 	}
 	defaults.has_timestamp_clock_id = true;
@@ -221,6 +233,7 @@ static void put_sample(struct trace_writer *writer, const struct sample *from)
 	Perfetto__Protos__StackSample sample = PERFETTO__PROTOS__STACK_SAMPLE__INIT;
 	Perfetto__Protos__StackSample__TaskContext context =
 		PERFETTO__PROTOS__STACK_SAMPLE__TASK_CONTEXT__INIT;
+	uint32_t others[PROFILE_VALUES], count = order_of(profile, others);
 	uint64_t weights[PROFILE_VALUES];
 
 	trace_put_callstack(writer, from->node);
@@ -230,11 +243,12 @@ static void put_sample(struct trace_writer *writer, const struct sample *from)
 	sample.task_context = &context;
 	sample.has_callstack_iid = from->node != 0;
 	sample.callstack_iid = from->node;
-	memcpy(weights, from->values, sizeof(weights));
+	for (uint32_t i = 0; i < count; i++)
+		weights[i] = from->values[others[i]];
 	if (profile->type_count) {
 		sample.has_primary_weight = true;
-		sample.primary_weight = weights[profile->type_count - 1];
-		sample.n_follower_weights = profile->type_count - 1;
+		sample.primary_weight = from->values[profile->shown];
+		sample.n_follower_weights = count;
 		sample.follower_weights = weights;
 	}
 	packet.has_timestamp = true;

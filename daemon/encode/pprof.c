@@ -270,7 +270,7 @@ static void put_header(struct writer *writer)
 	piece.period_type = &period_type;
 	piece.period = clamped(profile->period);
 	if (profile->type_count)
-		piece.default_sample_type = profile->types[profile->type_count - 1].type;
+		piece.default_sample_type = profile->types[profile->shown].type;
 	put(writer, &piece);
 	for (uint32_t i = 1; i < profile->comment_count; i++) {
 		Perftools__Profiles__Profile comment = PERFTOOLS__PROFILES__PROFILE__INIT;

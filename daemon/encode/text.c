@@ -8,6 +8,7 @@
 #include "encode/grouping.h"
 #include "encode/names.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -92,11 +93,18 @@ static void write_samples(const struct top *top, struct buf *out)
 {
 	const struct ticks *ticks = &top->profile->ticks;
 
+	const char *first = profile_string(top->profile, top->profile->types[0].type);
+	bool sampled = !first[0] || !strcmp(first, "samples");
+
 	/* A heap's first value is of objects; how many were sampled its comments say. */
 	if (top->profile->type_count > 2)
 		return;
-	buf_printf(out, "Samples: %llu; ", (unsigned long long)top->samples);
-	if (!strcmp(top->unit, "bytes"))
+	if (sampled)
+		buf_add_text(out, "Samples");
+	else
+		buf_printf(out, "%c%s", toupper((unsigned char)first[0]), first + 1);
+	buf_printf(out, ": %llu; ", (unsigned long long)top->samples);
+	if (!sampled || !strcmp(top->unit, "bytes"))
 		buf_printf(out, "%llu were lost\n", (unsigned long long)ticks->lost);
 	else
 		buf_printf(out, "of %llu ticks %llu were idle and %llu lost\n",
@@ -198,7 +206,7 @@ static int encode_text(const struct profile *profile, const struct encode_option
 {
 	_cleanup_(groups_release) struct groups groups = {0};
 	struct top top = {.profile = profile, .options = options};
-	uint32_t value = profile->type_count ? profile->type_count - 1 : 0;
+	uint32_t value = profile->shown;
 	int err = groups_count(profile, options->by, value, &groups);
 
 	if (err)

@@ -275,8 +275,15 @@ void builder_value_type(struct builder *builder, const char *type, const char *u
 	struct profile *view = builder->view;
 
 	assert(view->type_count < PROFILE_VALUES);
+	view->shown = view->type_count;
 	view->types[view->type_count++] = (struct value_type){.type = builder_text(builder, type),
 	                                                      .unit = builder_text(builder, unit)};
+}
+
+void builder_show(struct builder *builder, uint32_t type)
+{
+	assert(type < builder->view->type_count);
+	builder->view->shown = type;
 }
 
 void builder_period(struct builder *builder, const char *type, const char *unit, uint64_t period)

@@ -34,6 +34,8 @@ void builder_sample(struct builder *builder, uint32_t node, uint32_t task,
 void builder_move_sample(struct builder *builder, uint32_t sample, uint32_t node, uint32_t task);
 void builder_comment(struct builder *builder, const char *comment);
 void builder_value_type(struct builder *builder, const char *type, const char *unit);
+/* Which of the types people look at first, once all are there. */
+void builder_show(struct builder *builder, uint32_t type);
 void builder_period(struct builder *builder, const char *type, const char *unit, uint64_t period);
 void builder_time(struct builder *builder, uint64_t start_mono_ns, uint64_t start_wall_ns,
                   uint64_t duration_ns);

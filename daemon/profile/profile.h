@@ -109,6 +109,8 @@ struct profile {
 	uint64_t duration_ns;
 	struct value_type types[PROFILE_VALUES];
 	uint32_t type_count;
+	uint32_t
+		shown; /* the type that people look at first: the last one, unless said otherwise */
 	struct value_type period_type;
 	uint64_t period;
 	struct ticks ticks;

@@ -88,6 +88,29 @@ START_TEST(weighs_by_bytes_where_there_are_some)
 }
 END_TEST
 
+START_TEST(weighs_by_what_is_shown)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+
+	builder_value_type(builder, "waits", "count");
+	builder_value_type(builder, "wait", "nanoseconds");
+	sample(builder, frame(builder, 0, 0, 1, "main"), "app", 1, 3);
+	check(builder, "app;main 3000\n");
+}
+END_TEST
+
+START_TEST(weighs_by_what_is_said_to_be_shown)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+
+	builder_value_type(builder, "alloc_space", "bytes");
+	builder_value_type(builder, "inuse_space", "bytes");
+	builder_show(builder, 0);
+	sample(builder, frame(builder, 0, 0, 1, "main"), "app", 1, 3);
+	check(builder, "app;main 3\n");
+}
+END_TEST
+
 START_TEST(folds_nothing)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -104,6 +127,8 @@ Suite *folded_suite(void)
 	tcase_add_test(tests, folds);
 	tcase_add_test(tests, cleans_names);
 	tcase_add_test(tests, weighs_by_bytes_where_there_are_some);
+	tcase_add_test(tests, weighs_by_what_is_shown);
+	tcase_add_test(tests, weighs_by_what_is_said_to_be_shown);
 	tcase_add_test(tests, folds_nothing);
 	suite_add_tcase(suite, tests);
 	return suite;

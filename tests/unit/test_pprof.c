@@ -177,6 +177,22 @@ START_TEST(writes_everything)
 }
 END_TEST
 
+static void build_shown(struct builder *builder)
+{
+	builder_value_type(builder, "alloc_space", "bytes");
+	builder_value_type(builder, "inuse_space", "bytes");
+	builder_show(builder, 0);
+}
+
+START_TEST(says_which_value_is_shown)
+{
+	Perftools__Profiles__Profile *message = encoded(build_shown);
+
+	ck_assert_str_eq(string_at(message, message->default_sample_type), "alloc_space");
+	perftools__profiles__profile__free_unpacked(message, NULL);
+}
+END_TEST
+
 START_TEST(writes_labels)
 {
 	Perftools__Profiles__Profile *message = encoded(build_all);
@@ -285,6 +301,7 @@ Suite *pprof_suite(void)
 	TCase *tests = tcase_create("pprof");
 
 	tcase_add_test(tests, writes_everything);
+	tcase_add_test(tests, says_which_value_is_shown);
 	tcase_add_test(tests, writes_labels);
 	tcase_add_test(tests, writes_names);
 	tcase_add_test(tests, survives_extremes);

@@ -76,6 +76,25 @@ START_TEST(sorts_by_flat)
 }
 END_TEST
 
+START_TEST(shows_what_is_said_to_be_shown)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+
+	builder_value_type(builder, "copies", "count");
+	builder_value_type(builder, "copied", "bytes");
+	builder_show(builder, 0);
+	builder_time(builder, 1, 1000000000, 10000000000);
+	builder_ticks(builder, &(struct ticks){7, 0, 2});
+	sample(builder, frame(builder, 0, 1, "main"), 5, 4096);
+	check(builder, SORT_FLAT, 0,
+	      "Type: copies\n"
+	      "Time: 1970-01-01T00:00:01Z\n"
+	      "Duration: 10.00s, Total = 5\n"
+	      "Copies: 5; 2 were lost\n" COLUMNS
+	      "         5 100.00% 100.00%          5 100.00%  main\n");
+}
+END_TEST
+
 START_TEST(sorts_by_cum_and_cuts)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -97,7 +116,7 @@ START_TEST(other_units_and_odd_names)
 	sample(builder, node, 1, 0);
 	check(builder, SORT_FLAT, 10,
 	      "Type: objects\nTime: 1970-01-01T00:00:00Z\nDuration: 0, Total = 4\n"
-	      "Samples: 4; of 0 ticks 0 were idle and 0 lost\n" COLUMNS
+	      "Objects: 4; 0 were lost\n" COLUMNS
 	      "         3  75.00%  75.00%          3  75.00%  a \xef\xbf\xbd\n"
 	      "         1  25.00% 100.00%          4 100.00%  [unknown]\n");
 }
@@ -281,6 +300,7 @@ Suite *text_table_suite(void)
 	TCase *tests = tcase_create("text_table");
 
 	tcase_add_test(tests, sorts_by_flat);
+	tcase_add_test(tests, shows_what_is_said_to_be_shown);
 	tcase_add_test(tests, sorts_by_cum_and_cuts);
 	tcase_add_test(tests, other_units_and_odd_names);
 	tcase_add_test(tests, shows_bytes);
