@@ -4,10 +4,13 @@
  *   seconds=   cut, wait, cut
  *   last=      cut, so that the newest samples are in
  *   from=&to=  cut only when `to` is about now
+ * Where the end is now, and the kind tells what is in use, one more slice says so, taken at that
+ * cut: the recorded ones have only what happened.
  */
 #include "http/capture.h"
 
 #include "base/clock.h"
+#include "collect/gpu.h"
 #include "collect/source.h"
 #include "http/capture_comments.h"
 #include "http/kinships.h"
@@ -29,6 +32,7 @@ struct capture {
 	enum stage stage;
 	uint64_t from_mono_ns, to_mono_ns;
 	bool begun; /* `from_mono_ns` is known, and held for seconds= */
+	bool ends_now;
 	struct slices slices;
 	struct kinship *known; /* for children= */
 	struct capture_facts facts;
@@ -116,13 +120,16 @@ static void read_facts(struct capture *capture)
 	facts->to_mono_ns = capture->to_mono_ns;
 	facts->wall_offset_ns = clock_wall_ns() - clock_mono_ns();
 	facts->empty = !capture->slices.count;
+	facts->all = capture->ask.all;
+	facts->state = gpu_has_state(capture->ask.kind) && capture->ends_now;
 }
 
 /* What tells its answer from another's: whose samples, of which time, in which format. Of two that
  * say so in other words both are made. */
 static struct buf key_of(const struct capture *capture)
 {
-	const uint64_t range[] = {capture->ask.kind, capture->from_mono_ns, capture->to_mono_ns};
+	const uint64_t range[] = {capture->ask.kind, capture->from_mono_ns, capture->to_mono_ns,
+	                          capture->ends_now};
 	struct buf key = BUF_INIT;
 
 	buf_add(&key, range, sizeof(range));
@@ -135,11 +142,33 @@ static struct buf key_of(const struct capture *capture)
 	return key;
 }
 
+/* What is in use now, behind the slices of what happened. */
+static int add_state(struct capture *capture)
+{
+	struct slices *slices = &capture->slices;
+	enum profile_kind kind = capture->ask.kind;
+	struct profile **grown;
+	int err;
+
+	if (!gpu_has_state(kind) || !capture->ends_now)
+		return 0;
+	grown = reallocarray(slices->profiles, slices->count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	slices->profiles = grown;
+	err = gpu_state(collector_gpu(capture->service->collector), kind, &grown[slices->count]);
+	if (!err)
+		slices->count++;
+	return err;
+}
+
 static void capture_render(struct capture *capture)
 {
 	int err = recorder_read(recorder_of(capture), capture->from_mono_ns, capture->to_mono_ns,
 	                        &capture->slices);
 
+	if (!err)
+		err = add_state(capture);
 	if (!err)
 		err = read_known(capture);
 	if (err) {
@@ -203,6 +232,7 @@ static void on_cut(struct cut *cut, uint64_t boundary_mono_ns)
 			capture->to_mono_ns = boundary_mono_ns;
 		break;
 	}
+	capture->ends_now = true;
 	capture_render(capture);
 }
 

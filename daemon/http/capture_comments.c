@@ -6,11 +6,13 @@
 #include "http/capture_comments.h"
 
 #include "base/clock.h"
+#include "collect/gpu.h"
 #include "collect/source.h"
 #include "http/render.h"
 #include "http/timestamp.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* A profile of a time in which nothing ran is still a profile. */
 static void add_empty_profile(struct builder *builder, const struct capture_facts *facts)
@@ -44,6 +46,8 @@ static void add_filters(struct builder *builder, const struct selection *selecti
 		buf_add_text(&text, " kernel=0");
 	if (selection->idle)
 		buf_add_text(&text, " idle=1");
+	if (selection->dims)
+		buf_add_text(&text, " dims=1");
 	if (text.len) {
 		_cleanup_(buf_release) struct buf line = BUF_INIT;
 
@@ -70,11 +74,34 @@ static void add_coverage(struct builder *builder, const struct capture_facts *fa
 	render_comment(builder, &text);
 	buf_printf(&text, "covers=%s..%s", from, to);
 	render_comment(builder, &text);
-	if (asked_ns > duration_ns + NSEC_PER_SEC) {
+	if (!facts->all && asked_ns > duration_ns + NSEC_PER_SEC) {
 		buf_printf(&text, "shorter than asked: %llu of %llu s are recorded",
 		           duration_ns / NSEC_PER_SEC, asked_ns / NSEC_PER_SEC);
 		render_comment(builder, &text);
 	}
+}
+
+/* What was allocated is told of every time, what is in use of now only. */
+static void add_state(struct builder *builder, const struct capture_facts *facts)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	const struct profile *profile = builder_view(builder);
+	uint32_t shown = profile->shown;
+
+	if (!gpu_has_state(facts->kind))
+		return;
+	if (facts->state) {
+		buf_add_text(&text, "inuse_objects and inuse_space are of the end of this time");
+		render_comment(builder, &text);
+		return;
+	}
+	while (shown && !strncmp(profile_string(profile, profile->types[shown].type), "inuse",
+	                         strlen("inuse")))
+		shown--;
+	builder_show(builder, shown);
+	buf_add_text(&text, "inuse_objects and inuse_space are 0: what is in use is known of now "
+	                    "only, and this time is over");
+	render_comment(builder, &text);
 }
 
 void capture_describe(struct builder *builder, const void *ctx)
@@ -94,6 +121,7 @@ void capture_describe(struct builder *builder, const void *ctx)
 		buf_printf(&text, "%s is off: %s", facts->source.name, facts->source.why);
 		render_comment(builder, &text);
 	}
+	add_state(builder, facts);
 	add_coverage(builder, facts);
 	render_quality(builder);
 	add_filters(builder, facts->selection);

@@ -18,6 +18,8 @@ struct capture_facts {
 	uint64_t from_mono_ns, to_mono_ns; /* what was asked for */
 	uint64_t wall_offset_ns;           /* wall clock minus monotonic clock */
 	bool empty;                        /* nothing was recorded in this time */
+	bool all;                          /* everything that is kept was asked for */
+	bool state; /* a slice tells what is in use at its end; of kinds of gpu_has_state() */
 };
 
 /* render_plan.describe with a struct capture_facts. */

@@ -97,6 +97,7 @@ static void read_facts(const struct service *service, struct oom *oom)
 {
 	const struct profile *profile = oom->profile;
 
+	oom->facts.state = true;
 	collector_source(service->collector, oom->facts.kind, &oom->facts.source);
 	oom->facts.selection = &oom->selection;
 	oom->facts.from_mono_ns = profile->start_mono_ns;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "collect/gpu.h"
 #include "collect/source.h"
 #include "http/query_value.h"
 
@@ -18,7 +19,9 @@ enum { DEFAULT_SECONDS = 30 }; /* what net/http/pprof does, and its clients' tim
 
 #define PARAMETER(name, values) {name, false, values},
 const struct parameter profile_parameters[] = {
-	{"seconds", false, "profile the next N seconds, 1 to 600 (default 30)"},
+	{"seconds", false,
+         "profile the next N seconds, 1 to 600 (default 30; of types that tell what is in use, all "
+         "that is recorded until now)"},
 	{"last", false, "profile what was recorded until now: 30s, 5m ..."},
 	{"from", false, "profile from this time on: RFC 3339 or Unix seconds"},
 	{"to", false, "... up to this time (default now)"},
@@ -32,6 +35,7 @@ const struct parameter profile_parameters[] = {
 	{"python", false, "raw shows the native frames that run Python, too"},
 	{"kernel", false, "0 leaves out kernel frames (default 1)"},
 	{"idle", false, "1 shows idle CPU time as [idle] (default 0)"},
+	{"dims", false, "1 tells GPU launches apart by their grids and blocks (default 0)"},
 	FORMAT_PARAMETERS(PARAMETER){"type", false, "the kind of profile (default cpu)"},
 	{NULL, false, NULL},
 };
@@ -103,6 +107,8 @@ static int read_selection(const struct query *query, struct selection *selection
 		err = query_switch(query, "idle", &selection->idle, ret_refusal);
 	if (!err)
 		err = query_switch(query, "children", &selection->children, ret_refusal);
+	if (!err)
+		err = query_switch(query, "dims", &selection->dims, ret_refusal);
 	if (err)
 		return err;
 	if (selection->children && !selection->pid_count)
@@ -191,6 +197,23 @@ static int refuse_type(const char *type, struct refusal *ret_refusal)
 	return refuse(ret_refusal, 400, "bad type=%.64s: one of %s is accepted", type, list);
 }
 
+/* What does not go with every type. */
+static int check_type(const struct profile_query *profile, const char *type,
+                      struct refusal *ret_refusal)
+{
+	const struct selection *selection = &profile->selection;
+	enum profile_kind kind = profile->kind;
+
+	if (kind != KIND_cpu && selection->idle)
+		return refuse(ret_refusal, 400, "idle=1 is of type=cpu; type=%s has no idle time",
+		              type);
+	if (selection->dims && kind != KIND_gpu_launch && kind != KIND_gpu_kernel)
+		return refuse(ret_refusal, 400,
+		              "dims=1 is of type=gpu_launch and gpu_kernel; type=%s has no grids",
+		              type ? type : "cpu");
+	return 0;
+}
+
 static int read_type(const struct query *query, struct profile_query *profile,
                      struct refusal *ret_refusal)
 {
@@ -202,10 +225,19 @@ static int read_type(const struct query *query, struct profile_query *profile,
 	if (kind == KIND_COUNT)
 		return refuse_type(type, ret_refusal);
 	profile->kind = (enum profile_kind)kind;
-	if (kind != KIND_cpu && profile->selection.idle)
-		return refuse(ret_refusal, 400, "idle=1 is of type=cpu; type=%s has no idle time",
-		              type);
-	return 0;
+	return check_type(profile, type, ret_refusal);
+}
+
+/* What is in use is a state: who names no time is not made to wait for some to pass. */
+static void default_range(const struct query *query, const struct profile_bounds *bounds,
+                          struct profile_query *profile)
+{
+	if (profile->range != RANGE_NEXT || query_get(query, "seconds") ||
+	    !gpu_has_state(profile->kind))
+		return;
+	profile->range = RANGE_LAST;
+	profile->length_ns = bounds->keep_ns;
+	profile->all = true;
 }
 
 int profile_query_read(const struct query *query, uint64_t now_unix_ns,
@@ -220,6 +252,8 @@ int profile_query_read(const struct query *query, uint64_t now_unix_ns,
 		err = read_selection(query, &profile.selection, ret_refusal);
 	if (!err)
 		err = read_type(query, &profile, ret_refusal);
+	if (!err)
+		default_range(query, bounds, &profile);
 	if (!err)
 		err = format_query_read(query, &profile.format, ret_refusal);
 	if (!err)

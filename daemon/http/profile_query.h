@@ -19,7 +19,8 @@ struct profile_query {
 	enum range_kind range;
 	uint64_t length_ns;                /* RANGE_NEXT, RANGE_LAST */
 	uint64_t from_unix_ns, to_unix_ns; /* RANGE_BETWEEN */
-	struct selection selection;        /* its names point into the query */
+	bool all; /* RANGE_LAST: everything that is kept, for lack of another wish */
+	struct selection selection; /* its names point into the query */
 	struct format_query format;
 };
 

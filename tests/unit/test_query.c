@@ -233,7 +233,14 @@ static const struct {
 	{"type=", "bad type=: one of cpu, rss, mmap"},
 	{"type=gold", "one of cpu, rss, mmap"},
 	{"type=rss&idle=1", "idle=1 is of type=cpu"},
-	{"type=heap", "one of cpu, rss, mmap is accepted"},
+	{"type=gpu_memory&idle=1", "idle=1 is of type=cpu"},
+	{"type=gpu_launch&dims=1", NULL},
+	{"type=gpu_kernel&dims=0", NULL},
+	{"type=gpu_copy&dims=1", "dims=1 is of type=gpu_launch and gpu_kernel"},
+	{"dims=1", "type=cpu has no grids"},
+	{"type=gpu_launch&dims=yes", "dims=yes"},
+	{"type=gpu", "gpu_memory, gpu_tensor"},
+	{"type=heap", "one of cpu, rss, mmap, gpu_memory"},
 	{"second=5", "\"second\"; accepted here: seconds, last, from"},
 	{"format=%0a%1b[31m", "format=??[31m"},
 	{"x%ff=1", "\"x?\""},
@@ -312,6 +319,38 @@ START_TEST(reads_values)
 }
 END_TEST
 
+/* What is in use is asked for without a time; whoever names one gets it. */
+START_TEST(states_need_no_time)
+{
+	static const struct {
+		const char *text;
+		enum range_kind range;
+		bool all;
+	} cases[] = {
+		{"type=gpu_memory", RANGE_LAST, true},
+		{"type=gpu_tensor&pid=7", RANGE_LAST, true},
+		{"type=gpu_memory&seconds=3", RANGE_NEXT, false},
+		{"type=gpu_memory&last=3s", RANGE_LAST, false},
+		{"type=gpu_memory&from=1", RANGE_BETWEEN, false},
+		{"type=gpu_launch", RANGE_NEXT, false},
+		{"type=cpu", RANGE_NEXT, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct query query;
+		struct refusal refusal = {0};
+		struct profile_query profile;
+
+		ck_assert_int_eq(ask(cases[i].text, &query, &profile, &refusal), 0);
+		ck_assert_int_eq(profile.range, cases[i].range);
+		ck_assert_int_eq(profile.all, cases[i].all);
+		if (profile.all)
+			ck_assert_uint_eq(profile.length_ns, kept.keep_ns);
+		query_release(&query);
+	}
+}
+END_TEST
+
 Suite *query_suite(void)
 {
 	Suite *suite = suite_create("query");
@@ -325,6 +364,7 @@ Suite *query_suite(void)
 	tcase_add_test(tests, too_many_values);
 	tcase_add_loop_test(tests, asks, 0, sizeof(asked) / sizeof(asked[0]));
 	tcase_add_test(tests, reads_values);
+	tcase_add_test(tests, states_need_no_time);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
