@@ -108,7 +108,7 @@ test: deps ## deps, build and the tests of these: unit, walker, preload, cuda he
 	$(Q)$(MAKE) --no-print-directory test-unit test-walker test-preload test-cuda-helper test-gpu-probes test-system test-web
 
 .PHONY: test-unit
-test-unit: $(BUILD)/tests/unit/unit ## unit tests; no root needed
+test-unit: $(BUILD)/tests/unit/unit $(BUILD)/tests/unit/libnvidia-ml.so.1 ## unit tests; no root needed
 	$(Q)$<
 
 .PHONY: test-walker
@@ -390,6 +390,12 @@ $(PRELOAD_TESTS:%=$(BUILD)/tests/preload/%.o) $(BUILD)/tests/bench/preload.o: $(
 $(BUILD)/tests/preload/preload: $(PRELOAD_TESTS:%=$(BUILD)/tests/preload/%.o)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(shell pkg-config --libs check) -lm -lpthread
+
+# Tests find it beside their program.
+$(BUILD)/tests/unit/libnvidia-ml.so.1: tests/unit/fakes/nvidia_ml.c Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O1 -fPIC -shared $(WARNINGS) -Wl,-soname,$(@F) -o $@ $<
 
 # With its probes under another name and no build ID, which would say that it is the same file, or a profiler on
 # this host would listen to what the tests listen to.

@@ -20,7 +20,7 @@ static int run_reader(int argc, char **argv)
 	int status = reader_main(argc, argv, jobs_answer);
 
 	if (status == EX_USAGE)
-		log_error(READER_COMMAND ": only profd itself starts this");
+		log_error("%s: only profd itself starts this", argv[1]);
 	return status;
 }
 
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 	int err;
 
 	/* Not an option, so that --help is about what people can use. */
-	if (argc > 1 && !strcmp(argv[1], READER_COMMAND))
+	if (reader_wanted(argc, argv))
 		return run_reader(argc, argv);
 	err = config_load(argc, argv, &config, why);
 	if (err) {

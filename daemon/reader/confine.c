@@ -173,8 +173,8 @@ int confine(int socket, const struct confinement *to)
 		return err;
 	/* Standard error may be a file: then a message is lost, not the process. */
 	signal(SIGXFSZ, SIG_IGN);
-	/* It would let libdw ask servers for files. */
-	clearenv();
+	if (!to->environment)
+		clearenv();
 	snprintf(shown, sizeof(shown), "profd-%s", to->name);
 	if (prctl(PR_SET_NAME, shown, 0, 0, 0) < 0 || chdir("/") < 0 ||
 	    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + (int)to->niceness) < 0)

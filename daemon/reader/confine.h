@@ -5,12 +5,14 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct confinement {
 	const char *name;   /* lists of processes show "profd-" and this */
 	uint64_t max_bytes; /* of memory that the process may hold more than it does now */
 	uint64_t niceness;  /* added to what it has */
+	bool environment;   /* stays; else it would let libdw ask servers for files */
 };
 
 /* Leaves `socket`, standard error and what standard input and output are. 0, or why something could

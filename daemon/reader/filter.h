@@ -12,3 +12,7 @@
 bool filter_works(void);
 /* Wants no_new_privs. 0, or a negative errno: then do not go on. */
 int filter_install(void);
+/* The same for a process that loads a library of somebody's driver, which opens devices and maps
+ * its own code: nobody knows all that it asks for. Refused with EPERM is what it has no reason for:
+ * other programs and processes, signals, tracing, the network, and what only root may. */
+int filter_install_for_devices(void);

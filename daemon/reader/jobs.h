@@ -16,7 +16,8 @@
 	JOB(USDT, usdt_answer)                 \
 	JOB(GPU, gpu_answer)                   \
 	JOB(TABLE, table_answer)               \
-	JOB(TABLE_FOLLOWED, table_answer)
+	JOB(TABLE_FOLLOWED, table_answer)      \
+	JOB(NVML, nvml_answer)
 
 enum reader_job {
 #define JOB(name, answer) READER_##name,

@@ -58,9 +58,10 @@ static int set_up_attributes(posix_spawnattr_t *attributes)
 	return -err;
 }
 
-static int spawn(const struct reader_program *program, int socket, pid_t *ret_pid)
+static int spawn(const struct reader_program *program, bool devices, int socket, pid_t *ret_pid)
 {
-	char self[] = "profd", command[] = READER_COMMAND, memory[24], niceness[16];
+	char self[] = "profd", reader[] = READER_COMMAND, opener[] = DEVICES_COMMAND;
+	char *command = devices ? opener : reader, memory[24], niceness[16];
 	_cleanup_free_ char *name = strdup(program->name);
 	char *const argv[] = {self, command, name, memory, niceness, NULL};
 	posix_spawn_file_actions_t actions;
@@ -205,7 +206,7 @@ int reader_process_start(struct reader_process *process, const struct reader_pro
 		return -EBUSY;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
-	int err = spawn(program, sockets[1], &process->pid);
+	int err = spawn(program, process->devices, sockets[1], &process->pid);
 	close(sockets[1]);
 	if (err < 0) {
 		close(sockets[0]);

@@ -22,6 +22,7 @@ struct reader_process {
 	pid_t lingering[MAX_LINGERING];
 	size_t lingering_count;
 	uint64_t stopped_ns; /* that we were stopped for during this question */
+	bool devices;        /* set before the start: DEVICES_COMMAND is run */
 	bool cancelled;      /* set by any thread: nothing is waited for any more */
 };
 

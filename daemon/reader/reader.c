@@ -63,6 +63,11 @@ void reader_deadline(struct reader *reader, uint64_t ns)
 	reader->deadline_ns = ns;
 }
 
+void reader_let_devices(struct reader *reader)
+{
+	reader->process.devices = true;
+}
+
 pid_t reader_pid(const struct reader *reader)
 {
 	return reader->process.pid;

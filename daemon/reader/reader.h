@@ -45,7 +45,9 @@ struct reader *reader_new(const struct reader_program *program);
 void reader_free(struct reader *reader); /* ends the process */
 DEFINE_CLEANUP(struct reader *, reader_free)
 void reader_deadline(struct reader *reader, uint64_t ns); /* of one answer */
-pid_t reader_pid(const struct reader *reader);            /* 0: none runs */
+/* Before the first question: its process loads libraries that open devices, see filter.h. */
+void reader_let_devices(struct reader *reader);
+pid_t reader_pid(const struct reader *reader); /* 0: none runs */
 
 /* The answer, checked; free() its bytes. A file over which the process dies, runs out of memory,
  * misses its deadline or says what makes no sense is given up for that job: -EIO then, and from

@@ -142,13 +142,14 @@ static int serve_one(int socket, struct reading *reading, reader_answer_fn *fn)
 	return err;
 }
 
-static int serve(int socket, const struct confinement *confinement, reader_answer_fn *fn)
+static int serve(int socket, const struct confinement *confinement, bool devices,
+                 reader_answer_fn *fn)
 {
 	void *kept = NULL;
 	struct reading reading = {.max_bytes = confinement->max_bytes, .kept = &kept};
 	int err = confine(socket, confinement);
 	if (err == 0)
-		err = filter_install();
+		err = devices ? filter_install_for_devices() : filter_install();
 	int told = answer(socket, err, &BUF_INIT);
 
 	if (err < 0 || told < 0)
@@ -159,6 +160,11 @@ static int serve(int socket, const struct confinement *confinement, reader_answe
 		err = serve_one(socket, &reading, fn);
 	while (err == 0);
 	return err == -EPIPE || err == -ECONNRESET ? EX_OK : EX_PROTOCOL;
+}
+
+bool reader_wanted(int argc, char **argv)
+{
+	return argc > 1 && (!strcmp(argv[1], READER_COMMAND) || !strcmp(argv[1], DEVICES_COMMAND));
 }
 
 int reader_main(int argc, char **argv, reader_answer_fn *fn)
@@ -172,5 +178,6 @@ int reader_main(int argc, char **argv, reader_answer_fn *fn)
 	    getsockopt(READER_SOCKET, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
 		return EX_USAGE;
 	confinement.name = argv[2];
-	return serve(READER_SOCKET, &confinement, fn);
+	confinement.environment = !strcmp(argv[1], DEVICES_COMMAND);
+	return serve(READER_SOCKET, &confinement, confinement.environment, fn);
 }

@@ -14,6 +14,8 @@
 
 /* The word after the program's name that makes it a reader process. */
 #define READER_COMMAND "reader"
+/* The same for one that loads libraries which open devices: it may do more, see filter.h. */
+#define DEVICES_COMMAND "devices"
 enum { READER_SOCKET = 3 }; /* the descriptor it finds its end of the socket at */
 
 /* A question as it arrived: only that its length was bounded is known of it. */
@@ -31,6 +33,8 @@ struct reading {
  * negative errno for the daemon. */
 typedef int reader_answer_fn(struct reading *reading, struct buf *out);
 
+/* Whether the command line is that of such a process. */
+bool reader_wanted(int argc, char **argv);
 /* main() of the process: answers until the other end is closed. Its exit status; EX_USAGE at once
  * when there is no socket. */
 int reader_main(int argc, char **argv, reader_answer_fn *fn);

@@ -8,12 +8,11 @@
 #include "tests/unit/suites.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 int main(int argc, char **argv)
 {
 	/* Tests of what asks a reader process run this program. */
-	if (argc > 1 && !strcmp(argv[1], READER_COMMAND))
+	if (reader_wanted(argc, argv))
 		return reader_main(argc, argv, jobs_answer);
 
 	/* Against hanging, not against a slow machine. */

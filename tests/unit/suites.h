@@ -13,6 +13,7 @@
 	SUITE(clean)           \
 	SUITE(lane)            \
 	SUITE(reader)          \
+	SUITE(nvml)            \
 	SUITE(filter)          \
 	SUITE(symtab)          \
 	SUITE(elf)             \
