@@ -135,10 +135,10 @@ static int open_loop(struct daemon *daemon)
 {
 	int err;
 
-	/* One each for rendering, unwind tables, looking for Python, heap probes, reading how much
-	 * memory is used, checking passwords and looking up who is in the group; one so that
-	 * nothing of libuv's own waits behind them. */
-	setenv("UV_THREADPOOL_SIZE", "8", 0);
+	/* One each for rendering, unwind tables, looking for Python, heap probes, probes of GPUs,
+	 * reading how much memory is used, checking passwords, looking up who is in the group and
+	 * asking NVIDIA's driver; one so that nothing of libuv's own waits behind them. */
+	setenv("UV_THREADPOOL_SIZE", "10", 0);
 	err = uv_loop_init(&daemon->loop);
 	if (err)
 		return err;
@@ -174,6 +174,7 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 		.procs = parts->procs,
 		.store = parts->store,
 		.symbolizer = parts->symbolizer,
+		.nvml = parts->nvml,
 		.fetch = parts->fetch,
 		.render = parts->render,
 		.policy = &daemon->policies.now,

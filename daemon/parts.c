@@ -40,9 +40,10 @@ static int build_keepers(struct parts *parts, const struct parts_config *config)
 	parts->passwords = lane_new(config->loop, MAX_PASSWORD_QUEUE);
 	if (!parts->render || !parts->passwords || !parts->store)
 		return -ENOMEM;
+	parts->nvml = nvml_new(config->loop);
 	parts->procs = procs_new(parts->store);
 	parts->history = open_history(config->config);
-	return parts->procs && parts->history ? 0 : -ENOMEM;
+	return parts->procs && parts->history && parts->nvml ? 0 : -ENOMEM;
 }
 
 static int attach_collector(struct parts *parts, const struct parts_config *config, char why[256])
@@ -140,6 +141,7 @@ void parts_stop(struct parts *parts)
 	/* Its job is waited for, but nobody waits for its answer. */
 	if (parts->symbolizer)
 		symbolizer_cancel(parts->symbolizer);
+	nvml_stop(parts->nvml);
 }
 
 void parts_release(struct parts *parts)
@@ -153,4 +155,5 @@ void parts_release(struct parts *parts)
 	store_free(parts->store);
 	lane_free(parts->render);
 	lane_free(parts->passwords);
+	nvml_free(parts->nvml);
 }

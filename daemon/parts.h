@@ -9,6 +9,7 @@
 #include "base/lane.h"
 #include "collect/collector.h"
 #include "config.h"
+#include "gpu/nvml.h"
 #include "symbolize/symbolize.h"
 
 struct parts {
@@ -18,6 +19,7 @@ struct parts {
 	struct history *history;
 	struct fetch *fetch; /* NULL: no debuginfod servers */
 	struct symbolizer *symbolizer;
+	struct nvml *nvml;
 	struct collector *collector;
 };
 

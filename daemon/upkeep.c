@@ -43,6 +43,7 @@ static void on_period(uv_timer_t *timer)
 	struct upkeep *upkeep = timer->data;
 
 	upkeep_tell(upkeep);
+	nvml_rest(upkeep->parts->nvml);
 	if (!upkeep->resting)
 		upkeep->resting = lane_submit(upkeep->parts->render, &upkeep->job) == 0;
 }

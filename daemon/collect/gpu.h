@@ -83,21 +83,27 @@ struct gpu_figures {
 typedef int gpu_figures_fn(const struct gpu_figures *figures, void *ctx);
 int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx);
 
+/* FIGURE(name, type, help): what the daemon's half adds to what the kernel's counts. */
+#define GPU_FIGURES(FIGURE)                                                                     \
+	FIGURE(processes, gauge, "Processes that use GPUs")                                     \
+	FIGURE(files, gauge, "Files that are probed for it")                                    \
+	FIGURE(sites, gauge, "Places in those files that have probes")                          \
+	FIGURE(names, gauge, "Kernels of GPUs whose names are known")                           \
+	FIGURE(unmatched, counter, "Frees of GPU memory whose allocation was not seen")         \
+	FIGURE(table_full, counter, "Allocations of GPU memory not kept: too many are live")    \
+	FIGURE(stacks_full, counter, "Stacks of GPU memory that found no room")                 \
+	FIGURE(processes_lost, counter, "Events of processes that use GPUs that found no room") \
+	FIGURE(malformed, counter, "Events of GPU memory that were none")                       \
+	FIGURE(names_lost, counter, "Names of GPU kernels that found no room")
+
 /* What could not be done, and what it is about. */
 struct gpu_stats {
 #define COUNT(name, help) uint64_t name;
 	GPU_COUNTS(COUNT)
 #undef COUNT
-	uint64_t processes;      /* with something to tell */
-	uint64_t files;          /* that are probed */
-	uint64_t sites;          /* places in them */
-	uint64_t unmatched;      /* frees of what was not known */
-	uint64_t table_full;     /* allocations that were not kept: too many are live */
-	uint64_t stacks_full;    /* stacks of allocations that found no room */
-	uint64_t processes_lost; /* events of processes that found none */
-	uint64_t malformed;      /* events that were none */
-	uint64_t names;          /* of kernels */
-	uint64_t names_lost;     /* that found no room */
+#define FIGURE(name, type, help) uint64_t name;
+	GPU_FIGURES(FIGURE)
+#undef FIGURE
 };
 
 void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats);

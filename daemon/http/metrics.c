@@ -5,6 +5,7 @@
  */
 #include "base/clean.h"
 #include "base/clock.h"
+#include "collect/gpu.h"
 #include "collect/heaps.h"
 #include "http/route.h"
 
@@ -194,11 +195,13 @@ static void add_memory(struct buf *body, const struct memory_watch *watch)
 #undef STAT_seconds
 #undef STAT_gauge
 
-static void add_collector(struct buf *body, const struct collector *collector)
+static void add_collector(struct buf *body, const struct service *service)
 {
+	const struct collector *collector = service->collector;
 	struct collector_stats stats;
 
 	collector_get_stats(collector, &stats);
+	nvml_add_reader_stats(service->nvml, &stats.readers);
 	for (size_t i = 0; i < COUNTER_COUNT; i++)
 		add_counter(body, counter_names[i], counter_help[i], stats.counters[i]);
 #define COUNTER(name, help) add_counter(body, #name, help, stats.name);
@@ -295,6 +298,23 @@ static void add_heaps(struct buf *body, const struct heaps *heaps)
 	          stats.standing);
 }
 
+static void add_gpu(struct buf *body, const struct gpu *gpu)
+{
+	struct gpu_stats stats;
+
+	gpu_get_stats(gpu, &stats);
+#define COUNT(name, help) add_counter(body, "gpu_" #name, help, stats.name);
+	GPU_COUNTS(COUNT)
+#undef COUNT
+#define FIGURE_counter(name, help) add_counter(body, "gpu_" #name, help, stats.name);
+#define FIGURE_gauge(name, help)   add_gauge(body, "profd_gpu_" #name, help, (double)stats.name);
+#define FIGURE(name, type, help)   FIGURE_##type(name, help)
+	GPU_FIGURES(FIGURE)
+#undef FIGURE
+#undef FIGURE_gauge
+#undef FIGURE_counter
+}
+
 static void add_access(struct buf *body, const struct access_stats *stats)
 {
 #define COUNTER(name, help) add_counter(body, "access_" #name, help, stats->name);
@@ -383,8 +403,9 @@ void handle_metrics(struct request *request)
 
 	add_head(&body, "profd_build_info", "gauge", "Always 1; the version is its label");
 	buf_printf(&body, "profd_build_info{version=\"%s\"} 1\n", PROFD_VERSION);
-	add_collector(&body, service->collector);
+	add_collector(&body, service);
 	add_heaps(&body, service->heaps);
+	add_gpu(&body, collector_gpu(service->collector));
 	add_history(&body, service);
 	add_tables(&body, request);
 	add_clients(&body, request->parking);

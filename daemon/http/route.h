@@ -25,6 +25,7 @@ void route_dispatch(struct request *request, const char *method);
 /* Handlers, each in a file of its name. */
 void handle_profile(struct request *request);
 void handle_heap(struct request *request);
+void handle_gpu(struct request *request);
 void handle_memory(struct request *request);
 void handle_oom(struct request *request);
 void handle_processes(struct request *request);

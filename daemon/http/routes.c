@@ -19,6 +19,11 @@ static const struct parameter processes_parameters[] = {
 	{NULL, false, NULL},
 };
 
+static const struct parameter gpu_parameters[] = {
+	{"format", false, "json (default), or text: tables for people"},
+	{NULL, false, NULL},
+};
+
 static const struct parameter source_parameters[] = {
 	{"file", false, "a source file, as debug information names it"},
 	{"line", false, "the line in the middle (default 1)"},
@@ -51,6 +56,8 @@ const struct route routes[] = {
          "what runs, by CPU time of the last minute (JSON)"},
 	{"/memory", handle_memory, memory_parameters, "/memory?pid=PID",
          "how much memory a process holds and held, and what makes it grow (JSON)"},
+	{"/gpu", handle_gpu, gpu_parameters, "/gpu?format=text",
+         "GPUs, and what processes hold of them, launch, copy and wait for (JSON)"},
 	{"/oom", handle_oom, oom_parameters, "/oom",
          "processes that ran out of memory (JSON); with id=, what made one grow"},
 	{"/source", handle_source, source_parameters, "/source?file=PATH",

@@ -7,6 +7,7 @@
 #include "access/access.h"
 #include "base/lane.h"
 #include "collect/collector.h"
+#include "gpu/nvml.h"
 #include "http/policy.h"
 #include "symbolize/symbolize.h"
 
@@ -20,7 +21,8 @@ struct service {
 	struct procs *procs;
 	struct store *store;
 	struct symbolizer *symbolizer; /* used on the render lane only */
-	struct fetch *fetch;           /* NULL: no debuginfod servers */
+	struct nvml *nvml;
+	struct fetch *fetch; /* NULL: no debuginfod servers */
 	struct lane *render;
 	const struct policy *policy;
 	struct access *access;

@@ -3,6 +3,7 @@
  * /status: what profd does, how full it is and what it could not do, as JSON.
  */
 #include "base/clock.h"
+#include "collect/gpu.h"
 #include "collect/heaps.h"
 #include "http/json.h"
 #include "http/route.h"
@@ -55,6 +56,21 @@ static json_t *heaps_json(const struct heaps *heaps)
 #define COUNTER(name, help) json_object_set_new(object, #name, number(stats.name));
 	HEAP_COUNTERS(COUNTER)
 #undef COUNTER
+	return object;
+}
+
+static json_t *gpu_json(const struct gpu *gpu)
+{
+	json_t *object = json_object();
+	struct gpu_stats stats;
+
+	gpu_get_stats(gpu, &stats);
+#define COUNT(name, help) json_object_set_new(object, #name, number(stats.name));
+	GPU_COUNTS(COUNT)
+#undef COUNT
+#define FIGURE(name, type, help) json_object_set_new(object, #name, number(stats.name));
+	GPU_FIGURES(FIGURE)
+#undef FIGURE
 	return object;
 }
 
@@ -238,6 +254,7 @@ static void add_parts(json_t *object, const struct service *service,
 	json_object_set_new(object, "readers", readers_json(&stats->readers));
 	json_object_set_new(object, "python", python_json(stats));
 	json_object_set_new(object, "heaps", heaps_json(service->heaps));
+	json_object_set_new(object, "gpu", gpu_json(collector_gpu(service->collector)));
 	json_object_set_new(object, "recorder", history_json(service));
 	json_object_set_new(object, "processes", procs_json(service->procs));
 	json_object_set_new(object, "objects", store_json(service->store));
@@ -254,6 +271,7 @@ void handle_status(struct request *request)
 	json_t *object;
 
 	collector_get_stats(service->collector, &stats);
+	nvml_add_reader_stats(service->nvml, &stats.readers);
 	object = json_pack("{s:s, s:I, s:f, s:I, s:s, s:I, s:f, s:b}", "version", PROFD_VERSION,
 	                   "pid", (json_int_t)getpid(), "uptime_seconds",
 	                   (double)uptime_ns / NSEC_PER_SEC, "sample_hz",

@@ -34,6 +34,7 @@
 	SUITE(query)           \
 	SUITE(doctor)          \
 	SUITE(heap_query)      \
+	SUITE(gpu_view)        \
 	SUITE(cpu_timeline)    \
 	SUITE(page)            \
 	SUITE(host_name)       \
