@@ -83,7 +83,8 @@ typedef void check_fn(const struct host *host, struct finding *finding);
 	CHECK(check_groups, "control groups", false)     \
 	CHECK(check_open_files, "open files", false)     \
 	CHECK(check_debuginfod, "debuginfod", false)     \
-	CHECK(check_nvidia, "NVIDIA", false)
+	CHECK(check_cuda, "gpu", false)                  \
+	CHECK(check_nvml, "NVML", false)
 
 #define CHECK(function, name, needed) check_fn function;
 CHECKS_BEFORE_KINDS(CHECK)

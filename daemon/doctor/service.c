@@ -7,7 +7,6 @@
 #include "http/listen.h"
 #include "symbolize/fetch.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -46,27 +45,6 @@ void check_debuginfod(const struct host *host, struct finding *finding)
 	else
 		finding_bad(finding, FINDING_limited, "Install libdebuginfod (elfutils)",
 		            "no libdebuginfod here: debug files are not fetched");
-}
-
-static bool is_library(const char *soname)
-{
-	void *handle = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
-
-	if (handle)
-		dlclose(handle);
-	return handle != NULL;
-}
-
-/* The libraries are not called: that would load the driver and make its devices. */
-void check_nvidia(const struct host *host, struct finding *finding)
-{
-	char driver[160] = "no driver is loaded";
-
-	(void)host;
-	host_read_line("/proc/driver/nvidia/version", driver, sizeof(driver));
-	finding_good(finding, "%s; %s libnvidia-ml, %s libcuda; GPUs are not profiled", driver,
-	             is_library("libnvidia-ml.so.1") ? "with" : "no",
-	             is_library("libcuda.so.1") ? "with" : "no");
 }
 
 /* Whether it says its name to who asks. */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * GPUs: whether there is anything to watch, and whether NVIDIA's driver can be asked. Its library
+ * is loaded and not called: that would load the driver and make its devices.
+ */
+#include "doctor/host.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_MAPPINGS = 64 * 1024 }; /* lines looked at of one process */
+
+static const char library[] = "/libcuda.so";
+
+/* Whether a line of /proc/PID/maps is about CUDA's driver. */
+static bool is_cuda(const char *line)
+{
+	const char *file = strrchr(line, '/');
+
+	return file && !strncmp(file, library, strlen(library));
+}
+
+static bool maps_cuda(int pid)
+{
+	char path[64], line[4096];
+	bool found = false;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return false;
+	for (int i = 0; i < MAX_MAPPINGS && !found && fgets(line, sizeof(line), maps); i++)
+		found = is_cuda(line);
+	fclose(maps);
+	return found;
+}
+
+/* How many processes do, and one of them. */
+static size_t count_cuda(int *ret_pid)
+{
+	DIR *folder = opendir("/proc");
+	const struct dirent *entry;
+	size_t count = 0;
+
+	while (folder && (entry = readdir(folder))) {
+		int pid = atoi(entry->d_name);
+
+		if (pid > 0 && maps_cuda(pid)) {
+			count++;
+			*ret_pid = pid;
+		}
+	}
+	if (folder)
+		closedir(folder);
+	return count;
+}
+
+void check_cuda(const struct host *host, struct finding *finding)
+{
+	int pid = 0;
+	size_t count = count_cuda(&pid);
+
+	if (count)
+		finding_good(finding, "%zu processes have libcuda.so.1 mapped, such as %d", count,
+		             pid);
+	else if (host->others.refused)
+		finding_bad(finding, FINDING_unknown, "Run it as root, or with CAP_SYS_PTRACE",
+		            "no process is seen that has libcuda.so.1 mapped, but the mappings of "
+		            "%zu cannot be read",
+		            host->others.refused);
+	else
+		finding_good(finding, "no process has libcuda.so.1 mapped: nothing is probed "
+		                      "before one does");
+}
+
+static bool is_library(const char *soname)
+{
+	void *handle = dlopen(soname, RTLD_LAZY | RTLD_LOCAL);
+
+	if (handle)
+		dlclose(handle);
+	return handle != NULL;
+}
+
+void check_nvml(const struct host *host, struct finding *finding)
+{
+	char driver[160];
+
+	(void)host;
+	if (host_read_line("/proc/driver/nvidia/version", driver, sizeof(driver)))
+		finding_good(finding, "no driver of NVIDIA's is loaded: there is nothing to ask");
+	else if (!is_library("libnvidia-ml.so.1"))
+		finding_bad(finding, FINDING_limited,
+		            "Install libnvidia-ml.so.1 of the driver's version",
+		            "/gpu tells nothing of devices, for lack of the library; %s", driver);
+	else if (!access("/dev/nvidiactl", R_OK | W_OK))
+		finding_good(finding, "%s", driver);
+	else
+		finding_bad(finding, FINDING_limited,
+		            errno == ENOENT ? "Let the service see them: PrivateDevices=no and "
+		                              "DeviceAllow=char-nvidia* rw, or --gpus of a "
+		                              "container"
+		                            : "Let this user read and write /dev/nvidia*",
+		            "/gpu tells nothing of devices: /dev/nvidiactl: %s; %s",
+		            strerror(errno), driver);
+}
