@@ -420,3 +420,8 @@ struct heaps *collector_heaps(struct collector *collector)
 {
 	return collector->heaps;
 }
+
+struct gpu *collector_gpu(struct collector *collector)
+{
+	return collector->gpu;
+}

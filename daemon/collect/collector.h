@@ -35,6 +35,7 @@ extern const char *const counter_help[COUNTER_COUNT];
 	COUNTER(python_words_misplaced, "Parts of Python frames that stood alone")
 
 struct collector;
+struct gpu;
 struct heaps;
 
 struct collector_stats {
@@ -102,6 +103,8 @@ bool collector_ready(const struct collector *collector);
 void collector_get_stats(const struct collector *collector, struct collector_stats *ret_stats);
 /* Heap profiles of single processes; collect/heaps.h. The collector's. */
 struct heaps *collector_heaps(struct collector *collector);
+/* GPUs: collect/gpu.h. The collector's. */
+struct gpu *collector_gpu(struct collector *collector);
 /* How much memory processes hold, and held. */
 /* As `memory_bytes` of its configuration. */
 void collector_resize(struct collector *collector, size_t memory_bytes);
