@@ -58,13 +58,17 @@ STACKS_OTHER := stacks_chain-static stacks_chain-static-pie stacks_chain-musl st
                 $(if $(filter x86,$(ARCH)),stacks_plt-ibt)
 # A heap workload is also linked with the allocators of static programs.
 HEAP_OTHER   := heap_sites-static heap_sites-musl
+# Programs that use a GPU, and the libraries that stand in for one; they find them in their own folder.
+GPU_LIBRARIES := libcuda.so.1 libcuda.so libcudart.so.12 libcudart.so.13 libcudart_static.a libnvidia-ml.so.1 libc10.so
+GPU_PROGRAMS := $(GPU_LIBRARIES) gpu_truth gpu_launches gpu_launches-13 gpu_launches-static gpu_tensors
 # The levels programs with each kind of debug information, as far as their compilers are here.
 NAMES_OTHER   = $(addprefix $(BUILD)/workloads/names/,$(shell tests/workloads/variants.sh list))
 WORKLOADS     = $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
                   $(filter-out %_plugin.c %/levels_c.c,$(wildcard tests/workloads/*.c))) \
                 $(patsubst tests/workloads/%.cc,$(BUILD)/workloads/%,\
                   $(filter-out %/levels.cc,$(wildcard tests/workloads/*.cc))) \
-                $(STACKS_OTHER:%=$(BUILD)/workloads/%) $(HEAP_OTHER:%=$(BUILD)/workloads/%) $(BUILD)/workloads/victim_plugin.so $(NAMES_OTHER)
+                $(STACKS_OTHER:%=$(BUILD)/workloads/%) $(HEAP_OTHER:%=$(BUILD)/workloads/%) $(BUILD)/workloads/victim_plugin.so $(NAMES_OTHER) \
+                $(GPU_PROGRAMS:%=$(BUILD)/workloads/cuda/%)
 GUEST_WORKLOADS = $(addprefix $(BUILD)/workloads/,spin60_30_10 stacks_chain memory_growth heap_sites hog)
 
 # What is written from the tables of settings and commands: packaging/X.in is the template of X.
@@ -140,6 +144,15 @@ test-system: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so 
 test-web: $(BUILD)/profd $(BUILD)/workloads/spin60_30_10 ## the page, in a browser over the daemon; root
 	$(Q)tests/web/venv.sh $(BUILD)/web-venv
 	$(Q)BUILD=$(BUILD) $(BUILD)/web-venv/bin/python tests/web/run.py
+
+.PHONY: test-gpu
+test-gpu: $(BUILD)/profd ## on a machine with an NVIDIA GPU: memory in use beside NVML's figures; root
+	$(Q)BUILD=$(BUILD) python3 tests/gpu/run.py
+
+.PHONY: test-torch
+test-torch: $(BUILD)/profd ## tensors of a real PyTorch by Python line; downloads half a GB, once; root
+	$(Q)tests/torch/fetch.sh $(BUILD)/torch
+	$(Q)BUILD=$(BUILD) python3 tests/torch/run.py
 
 .PHONY: test-kernels
 test-kernels: $(BUILD)/profd $(GUEST_WORKLOADS) ## the daemon on other kernels, KERNELS="6.1 6.12" or a few, in guests that qemu emulates
@@ -503,6 +516,61 @@ $(BUILD)/workloads/victim_plugin.so: tests/workloads/victim_plugin.c $(wildcard 
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)gcc -std=gnu17 -D_GNU_SOURCE $(WORKLOAD_FLAGS) -Wall -Wextra -fPIC -shared -o $@ $<
+
+# Stand-ins for the libraries of GPUs. The driver is a file of its version and links to it, as it is installed.
+# The runtime has frame pointers throughout and starts its functions with a push, as the real one; the static
+# one's symbols are local.
+CUDA         := $(BUILD)/workloads/cuda
+CUDA_NEEDS   := $(wildcard tests/workloads/cuda/*.h) tests/workloads/work.h Makefile
+CUDA_PLAIN   := $(if $(filter x86,$(ARCH)),-fcf-protection=none)
+CUDA_CFLAGS  := -std=gnu17 -D_GNU_SOURCE -g -fPIC -Wall -Wextra $(CUDA_PLAIN)
+CUDART_FLAGS := -O1 -fno-omit-frame-pointer -fno-shrink-wrap -fno-optimize-sibling-calls
+
+$(CUDA)/libcuda.so.535.54.03: $(wildcard tests/workloads/cuda/driver_*.c) $(CUDA_NEEDS)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)gcc $(CUDA_CFLAGS) -O2 -fvisibility=hidden -shared -Wl,-soname,libcuda.so.1 -o $@ $(filter %.c,$^)
+
+$(CUDA)/libcuda.so.1 $(CUDA)/libcuda.so: $(CUDA)/libcuda.so.535.54.03
+	$(Q)ln -sf $(<F) $@
+
+$(CUDA)/libcudart.so.%: tests/workloads/cuda/runtime.c $(CUDA_NEEDS)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)gcc $(CUDA_CFLAGS) $(CUDART_FLAGS) -DCUDART=$* -shared -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -o $@ $<
+
+$(CUDA)/libcudart_static.a: tests/workloads/cuda/runtime.c $(CUDA_NEEDS)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)gcc $(CUDA_CFLAGS) $(CUDART_FLAGS) -fvisibility=hidden -c -o $(CUDA)/runtime_static.o $<
+	$(Q)ar rcs $@ $(CUDA)/runtime_static.o
+
+$(CUDA)/libnvidia-ml.so.1: tests/workloads/cuda/nvml.c $(CUDA_NEEDS)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)gcc $(CUDA_CFLAGS) -O2 -fvisibility=hidden -shared -Wl,-soname,$(@F) -o $@ $<
+
+$(CUDA)/libc10.so: tests/workloads/cuda/c10.cc $(CUDA_NEEDS)
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)g++ -O2 -g -fPIC -Wall -Wextra $(CUDA_PLAIN) -shared -Wl,-soname,$(@F) -o $@ $<
+
+$(CUDA)/gpu_truth: CUDART := -l:libcudart.so.12
+$(CUDA)/gpu_launches: CUDART := -l:libcudart.so.12
+$(CUDA)/gpu_launches-13: CUDART := -DCUDART=13 -l:libcudart.so.13
+$(CUDA)/gpu_launches-static: CUDART := -l:libcudart_static.a
+CUDA_LINK = -L$(CUDA) -Wl,--no-as-needed $(CUDART) -lcuda -lpthread -Wl,-rpath,'$$ORIGIN'
+
+$(CUDA)/gpu_truth: tests/workloads/cuda/gpu_truth.c tests/workloads/cuda/gpu_families.c
+$(CUDA)/gpu_launches $(CUDA)/gpu_launches-13 $(CUDA)/gpu_launches-static: tests/workloads/cuda/gpu_launches.c
+$(CUDA)/gpu_truth $(CUDA)/gpu_launches $(CUDA)/gpu_launches-13 $(CUDA)/gpu_launches-static: \
+		$(CUDA_NEEDS) $(GPU_LIBRARIES:%=$(CUDA)/%)
+	$(call say,CC,$@)
+	$(Q)gcc -std=gnu17 -D_GNU_SOURCE $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $(filter %.c,$^) $(CUDA_LINK)
+
+$(CUDA)/gpu_tensors: tests/workloads/cuda/gpu_tensors.cc $(CUDA_NEEDS) $(GPU_LIBRARIES:%=$(CUDA)/%)
+	$(call say,CXX,$@)
+	$(Q)g++ $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $< -L$(CUDA) -lc10 -l:libcudart.so.12 -lpthread -Wl,-rpath,'$$ORIGIN'
 
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBRARY_OBJ)
 	$(call say,FUZZ,$@)
