@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""A GPU that has no more memory: what the process held at that moment is kept, also when it is gone."""
+
+import unittest
+
+from gpu_runs import GpuProgram, Sums, sums_of, until, watching
+from profile_pb import Profile
+from warm_up import warm_up
+
+
+class GpuOom(unittest.TestCase):
+    def kept(self, server, program):
+        """What /oom lists of a program."""
+        return [row for row in server.json("/oom") if row["pid"] == program.pid]
+
+    def test_what_was_held_is_kept(self):
+        with watching("gpu_truth", "driver") as server, GpuProgram("gpu_truth", "driver") as program:
+            program.tell("sites")
+            warm_up(server, 15)
+            program.tell("empty", "sites")
+            said = program.tell("oom")
+            self.assertTrue(until(lambda: self.kept(server, program)), server.json("/oom"))
+            row = self.kept(server, program)[0]
+            self.assertIn("gpu", row["reason"])
+            program.tell("empty")
+            self.assertEqual(sums_of(server, program, "gpu_memory").sum("inuse_space"), 0)
+            program.process.kill()
+            program.process.wait()
+            answer = server.get(f"/oom?id={row['id']}")
+            self.assertEqual(answer.status, 200, answer.body[:200])
+            sums = Sums(Profile(answer.body))
+            for key, counts in said["sites"].items():
+                site, device = key.split()
+                with self.subTest(key):
+                    self.assertEqual(sums.sum("inuse_space", site, device=device), counts[3])
+
+    def test_a_limit_is_reached(self):
+        """The first allocation that does not fit any more, of a device with little memory."""
+        small = {"FAKECUDA_MEMORY": str(64 << 20)}
+        with watching("gpu_truth", "driver") as server, GpuProgram("gpu_truth", "driver", **small) as program:
+            program.tell("sites")
+            self.assertEqual(self.kept(server, program), [])
+            program.process.stdin.write("peak\n")
+            program.process.stdin.flush()
+            self.assertNotEqual(program.process.wait(20), 0)
+            self.assertTrue(until(lambda: self.kept(server, program)), server.json("/oom"))
