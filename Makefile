@@ -150,7 +150,7 @@ test-gpu: $(BUILD)/profd ## on a machine with an NVIDIA GPU: memory in use besid
 	$(Q)BUILD=$(BUILD) python3 tests/gpu/run.py
 
 .PHONY: test-torch
-test-torch: $(BUILD)/profd ## tensors of a real PyTorch by Python line; downloads half a GB, once; root
+test-torch: $(BUILD)/profd $(BUILD)/workloads/cuda/libcuda.so.1 ## tensors of a real PyTorch by Python line; downloads half a GB, once; root
 	$(Q)tests/torch/fetch.sh $(BUILD)/torch
 	$(Q)BUILD=$(BUILD) python3 tests/torch/run.py
 

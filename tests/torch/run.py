@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "system"))
 sys.dont_write_bytecode = True
 
 import daemon  # noqa: E402
-from gpu_runs import GpuProgram, sums_of, until  # noqa: E402
+from gpu_runs import CUDA, GpuProgram, sums_of, until  # noqa: E402
 from heap_runs import uprobe_paths  # noqa: E402
 from python_truth import python_frames  # noqa: E402
 from warm_up import warm_up  # noqa: E402
@@ -43,7 +43,8 @@ class Torch(unittest.TestCase):
     def setUpClass(cls):
         cls.server = daemon.Daemon()
         cls.addClassCleanup(cls.server.stop)
-        cls.program = GpuProgram(sys.executable, SCRIPT, PYTHONPATH=f"{TORCH}/site", LD_LIBRARY_PATH=f"{TORCH}/stubs")
+        cls.program = GpuProgram(sys.executable, SCRIPT, PYTHONPATH=f"{TORCH}/site", LD_LIBRARY_PATH=f"{TORCH}/stubs",
+                                 STAND_IN_DRIVER=os.path.join(CUDA, "libcuda.so.1"))
         cls.addClassCleanup(cls.program.__exit__)
         found = until(lambda: any(path.endswith("/libc10.so") for path in uprobe_paths(cls.server)), 120)
         assert found, uprobe_paths(cls.server)

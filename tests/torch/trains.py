@@ -4,9 +4,15 @@ of known sizes and keeps them, `drop` lets half of them go. Lines that matter en
 line of JSON with the bytes that are kept, and those that the forward pass of each layer needs at least.
 """
 
+import ctypes
 import json
+import os
 import sys
+import time
 import warnings
+
+# Frameworks are watched in processes that have CUDA's driver.
+ctypes.CDLL(os.environ["STAND_IN_DRIVER"])
 
 warnings.filterwarnings("ignore")  # that there is no NumPy
 
@@ -31,6 +37,7 @@ class Network(torch.nn.Module):
 
 def train(network, optimizer):
     for _ in range(STEPS):
+        time.sleep(0.1)  # of a thousand small tensors a second not all are asked for their stacks
         batch = torch.randn(BATCH, WIDTH)
         optimizer.zero_grad()
         loss = (network(batch) - batch).square().mean()
@@ -42,6 +49,7 @@ def train(network, optimizer):
 
 def keep():
     for i in range(20):
+        time.sleep(0.005)
         kept.append(torch.empty(10000 + i, dtype=torch.float32))  # -> keep
 
 
