@@ -74,18 +74,7 @@ static void counter_init(struct counter *counter, const struct profile *profile,
 		counter->descriptor.unit = PERFETTO__PROTOS__STACK_SAMPLE__UNIT__UNIT_COUNT;
 }
 
-/* The value that is shown comes first, and the others follow it: their places in the order in which
- * a sample has them. */
-static uint32_t order_of(const struct profile *profile, uint32_t ret_others[PROFILE_VALUES])
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < profile->type_count; i++)
-		if (i != profile->shown)
-			ret_others[count++] = i;
-	return count;
-}
-
+/* The value that is shown comes first, as in pprof; the others follow it. */
 static void put_defaults(struct trace_writer *writer)
 {
 	const struct profile *profile = writer->profile;
@@ -96,13 +85,14 @@ static void put_defaults(struct trace_writer *writer)
 		PERFETTO__PROTOS__STACK_SAMPLE_DEFAULTS__INIT;
 	Perfetto__Protos__StackSample__CounterDescriptor *descriptors[PROFILE_VALUES];
 	struct counter counters[PROFILE_VALUES];
-	uint32_t others[PROFILE_VALUES], count = order_of(profile, others);
+	uint32_t count = 0;
 	char source[64];
 
-	for (uint32_t i = 0; i < profile->type_count; i++)
+	for (uint32_t i = 0; i < profile->type_count; i++) {
 		counter_init(&counters[i], profile, &profile->types[i]);
-	for (uint32_t i = 0; i < count; i++)
-		descriptors[i] = &counters[others[i]].descriptor;
+		if (i != profile->shown)
+			descriptors[count++] = &counters[i].descriptor;
+	}
 	if (profile->type_count) {
 		struct counter *shown = &counters[profile->shown];
 
@@ -233,8 +223,8 @@ static void put_sample(struct trace_writer *writer, const struct sample *from)
 	Perfetto__Protos__StackSample sample = PERFETTO__PROTOS__STACK_SAMPLE__INIT;
 	Perfetto__Protos__StackSample__TaskContext context =
 		PERFETTO__PROTOS__STACK_SAMPLE__TASK_CONTEXT__INIT;
-	uint32_t others[PROFILE_VALUES], count = order_of(profile, others);
 	uint64_t weights[PROFILE_VALUES];
+	uint32_t count = 0;
 
 	trace_put_callstack(writer, from->node);
 	context.has_pid = context.has_tid = true;
@@ -243,8 +233,9 @@ static void put_sample(struct trace_writer *writer, const struct sample *from)
 	sample.task_context = &context;
 	sample.has_callstack_iid = from->node != 0;
 	sample.callstack_iid = from->node;
-	for (uint32_t i = 0; i < count; i++)
-		weights[i] = from->values[others[i]];
+	for (uint32_t i = 0; i < profile->type_count; i++)
+		if (i != profile->shown)
+			weights[count++] = from->values[i];
 	if (profile->type_count) {
 		sample.has_primary_weight = true;
 		sample.primary_weight = from->values[profile->shown];

@@ -169,10 +169,13 @@ int filter_install_for_devices(void)
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]) && !err; i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
 	/* A library may listen to its driver by a socket of the host's, but not to the world. */
-	for (int family = 0; family < AF_MAX && !err; family++)
+	for (int family = 0; family < AF_MAX && !err; family++) {
+		const struct scmp_arg_cmp is_family = {0, SCMP_CMP_EQ, (scmp_datum_t)family, 0};
+
 		if (family != AF_UNIX && family != AF_NETLINK)
-			err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(socket), 1,
-			                       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)family));
+			err = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM),
+			                             SCMP_SYS(socket), 1, &is_family);
+	}
 	if (!err)
 		err = seccomp_load(filter);
 	seccomp_release(filter);
