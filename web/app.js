@@ -10,6 +10,7 @@ import { getAbilities, getJson } from './shell/daemon.js';
 import { Exports } from './shell/exports.js';
 import { Files } from './shell/files.js';
 import { Filters } from './shell/filters.js';
+import { Gpu } from './shell/gpu.js';
 import { HeapForm, Keepsakes } from './shell/heap.js';
 import { Help } from './shell/help.js';
 import { Memory } from './shell/memory.js';
@@ -48,7 +49,9 @@ class App {
 		this.wait = new Wait(at('waits'), { announce });
 		this.timeline = new Timeline(at('timeline'), { store, colours, announce });
 		this.controls = new Controls(at('controls'), { store, profile: () => source.shown?.profile }, this.abilities);
-		this.processes = new Processes(at('processes'), { store, suggested: () => this.filters.suggest() });
+		const used = this.abilities.has('gpu') && this.abilities.kinds.some((kind) => kind.startsWith('gpu_'));
+		this.gpu = used && new Gpu(at('gpu'));
+		this.processes = new Processes(at('processes'), { store, gpu: this.gpu, suggested: () => this.filters.suggest() });
 		this.filters = new Filters(at('filters'), { store, processes: () => this.processes.list });
 		this.memory = this.abilities.has('memory') && new Memory(at('memory'), { store, colours });
 		this.heap = this.abilities.has('heap') && new HeapForm(at('heap'), { store, wait: this.wait, open: opened });
@@ -117,6 +120,7 @@ class App {
 
 	async #refresh() {
 		await Promise.all([this.timeline.refresh(), this.processes.refresh(),
+			this.gpu && this.gpu.refresh().then(() => this.processes.redraw()),
 			this.memory && this.memory.refresh(), this.keepsakes && this.keepsakes.refresh()]);
 		this.filters.show();
 	}

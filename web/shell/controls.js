@@ -6,7 +6,10 @@ import { element, visible } from '../dom.js';
 import { DEFAULT_LAST } from './source.js';
 
 const RANGES = ['10s', '30s', '1m', '2m', '5m', '10m'];
-const KINDS = { cpu: 'CPU', rss: 'Memory growth', mmap: 'Address space' };
+const KINDS = {
+	cpu: 'CPU', rss: 'Memory growth', mmap: 'Address space', gpu_memory: 'GPU memory', gpu_tensor: 'GPU tensors',
+	gpu_launch: 'GPU launches', gpu_copy: 'GPU copies', gpu_wait: 'GPU waits', gpu_kernel: 'GPU kernels',
+};
 const BY = ['function', 'line', 'file', 'binary', 'process', 'thread'];
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);

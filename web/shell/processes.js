@@ -11,7 +11,7 @@ const ROWS = 100;
 export class Processes {
 	#list = [];
 
-	/** @param {{store: Store, suggested: function()}} page suggested: the list is another one */
+	/** @param {{store: Store, gpu: Gpu?, suggested: function()}} page suggested: the list is another one */
 	constructor(host, page) {
 		this.page = page;
 		this.search = element('input', {
@@ -36,6 +36,11 @@ export class Processes {
 			return;
 		}
 		this.page.suggested();
+		this.redraw();
+	}
+
+	/** Not under the hands of who is about to choose one. */
+	redraw() {
 		if (!this.body.contains(document.activeElement))
 			this.show();
 	}
@@ -48,16 +53,18 @@ export class Processes {
 
 	show() {
 		const withMemory = this.#list.some(({ rss_bytes: bytes }) => bytes !== undefined);
-		const columns = ['Process', 'PID', 'CPU', ...(withMemory ? ['Memory'] : [])];
+		const withGpu = Boolean(this.page.gpu?.any);
+		const columns = ['Process', 'PID', 'CPU', ...(withMemory ? ['Memory'] : []), ...(withGpu ? ['GPU'] : [])];
 		const found = this.#matching();
 		this.head.replaceChildren(...columns.map((name) => element('th', { scope: 'col' }, name)));
-		this.body.replaceChildren(...found.slice(0, ROWS).map((process) => this.#row(process, withMemory)));
+		this.body.replaceChildren(...found.slice(0, ROWS).map((process) => this.#row(process, withMemory, withGpu)));
 		this.note.textContent = found.length > ROWS ? `${ROWS} of ${found.length}; search for the others` :
 			found.length ? '' : 'No such process';
 	}
 
-	#row(process, withMemory) {
+	#row(process, withMemory, withGpu) {
 		const { pid, comm, unit, cpu_percent: cpu, rss_bytes: bytes, leak } = process;
+		const onGpu = withGpu ? this.page.gpu.inUse(pid) : undefined;
 		const chosen = this.page.store.state.pid === String(pid);
 		return element('tr', { class: chosen ? 'chosen' : null },
 			element('th', { scope: 'row' },
@@ -68,6 +75,7 @@ export class Processes {
 				leak && element('span', { class: 'badge', title: 'its memory grows steadily' }, 'leak')),
 			element('td', {}, String(pid)),
 			element('td', {}, `${cpu.toFixed(1)} %`),
-			withMemory && element('td', {}, bytes === null || bytes === undefined ? '' : formatValue(bytes, 'bytes')));
+			withMemory && element('td', {}, bytes === null || bytes === undefined ? '' : formatValue(bytes, 'bytes')),
+			withGpu && element('td', {}, onGpu === undefined ? '' : formatValue(onGpu, 'bytes')));
 	}
 }
