@@ -33,7 +33,8 @@ struct port {
 	uv_poll_t poll;
 	uv_timer_t timer;
 	bool watched;
-	bool local; /* a unix socket */
+	bool resumed; /* a request, since its last turn began */
+	bool local;   /* a unix socket */
 };
 
 struct server {
@@ -63,8 +64,12 @@ static void port_turn(struct port *port)
 {
 	MHD_UNSIGNED_LONG_LONG timeout_ms;
 
+	port->resumed = false;
 	MHD_run(port->mhd);
-	if (MHD_get_timeout(port->mhd, &timeout_ms) == MHD_YES)
+	/* Of one that was resumed in this very turn libmicrohttpd does not say that it waits. */
+	if (port->resumed)
+		uv_timer_start(&port->timer, on_timer, 0, 0);
+	else if (MHD_get_timeout(port->mhd, &timeout_ms) == MHD_YES)
 		uv_timer_start(&port->timer, on_timer, timeout_ms, 0);
 	else
 		uv_timer_stop(&port->timer);
@@ -76,9 +81,13 @@ static void on_resumed(struct parking *parking)
 	struct server *server =
 		(struct server *)((char *)parking - offsetof(struct server, parking));
 
-	for (size_t i = 0; i < server->port_count; i++)
-		if (server->ports[i].watched)
-			uv_timer_start(&server->ports[i].timer, on_timer, 0, 0);
+	for (size_t i = 0; i < server->port_count; i++) {
+		struct port *port = &server->ports[i];
+
+		port->resumed = true;
+		if (port->watched)
+			uv_timer_start(&port->timer, on_timer, 0, 0);
+	}
 }
 
 static void on_give_up(uv_timer_t *timer)
