@@ -82,7 +82,10 @@ static __always_inline void launched(struct gpu_thread *thread, union gpu_site_c
 
 	key_begin(&key, KIND_gpu_launch, thread, site);
 	if (site.role == GPU_LAUNCHES) {
-		read_shape(&key, place->regs);
+		if (site.b == GPU_NO_ARGUMENT)
+			key.object = argument(place->regs, site.a);
+		else
+			read_shape(&key, place->regs);
 	} else if (site.role == GPU_LAUNCHES_BY_CONFIG) {
 		key.object = argument(place->regs, site.b);
 		read_config(&key, argument(place->regs, site.a));

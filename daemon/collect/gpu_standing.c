@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Every process that changes is looked at for a file that is called like the driver, which costs a
- * comparison for each of its mappings. Only in one that has it the other files matter: those that
- * are called like the runtime or PyTorch at once, the others when they were searched.
+ * Every process that changes is looked at for a file that is called like the driver or PyTorch,
+ * which costs a comparison for each of its mappings. Only in one that has the driver the other
+ * files matter: those that are called like the runtime at once, the others when they were searched.
  */
 #include "collect/gpu_standing.h"
 
@@ -77,7 +77,8 @@ static void note_files(void *ctx)
 		standing->config.changed(standing->config.ctx);
 }
 
-/* First of all, for what is missed of it is missed for good. */
+/* First of all, for what is missed of it is missed for good. PyTorch's tensors are wanted of
+ * programs, too, that have no GPU. Whether it has the driver. */
 static bool use_driver(struct gpu_standing *standing, uint32_t pid, const struct mapping_set *set)
 {
 	size_t count = mapping_set_count(set);
@@ -85,11 +86,15 @@ static bool use_driver(struct gpu_standing *standing, uint32_t pid, const struct
 
 	for (size_t i = 0; i < count; i++) {
 		const struct proc_mapping *mapping = mapping_set_at(set, i);
+		uint32_t libraries = gpu_libraries_named(mapping->path) &
+		                     (GPU_LIBRARY_DRIVER | GPU_LIBRARY_TORCH);
 
-		if (gpu_libraries_named(mapping->path) != GPU_LIBRARY_DRIVER)
+		if (!libraries)
 			continue;
-		has_driver = true;
-		gpu_files_use(standing->files, pid, mapping, GPU_LIBRARY_DRIVER);
+		has_driver |= libraries == GPU_LIBRARY_DRIVER;
+		gpu_files_use(standing->files, pid, mapping, libraries);
+		if (!uv_is_active((uv_handle_t *)&standing->sweep))
+			uv_timer_start(&standing->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	}
 	return has_driver;
 }
@@ -119,12 +124,10 @@ static void look_at(struct gpu_standing *standing, uint32_t pid)
 {
 	const struct mapping_set *set = procs_mappings(standing->config.procs, pid);
 
-	if (!set || !use_driver(standing, pid, set))
+	if (!set)
 		return;
-	if (use_others(standing, pid, set))
+	if (use_driver(standing, pid, set) && use_others(standing, pid, set))
 		pid_set_add(&standing->waiting, pid);
-	if (!uv_is_active((uv_handle_t *)&standing->sweep))
-		uv_timer_start(&standing->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 }
 
 static void on_look(uv_timer_t *timer)
@@ -247,7 +250,7 @@ static const char *why_nothing(enum gpu_layer layer)
 	case GPU_LAYER_DRIVER:
 		return "no process has CUDA's driver (libcuda.so.1) mapped";
 	case GPU_LAYER_TENSOR:
-		return "no process with CUDA's driver has PyTorch (libc10.so) mapped";
+		return "no process has PyTorch (libc10.so) mapped";
 	default:
 		return "no process has the helper";
 	}

@@ -80,20 +80,24 @@ static void on_told(struct nvml_wait *wait, const struct nvml_report *report, co
 	struct gpu_ask *ask = (struct gpu_ask *)wait;
 	struct request *request = ask->request;
 	const struct service *service = request->service;
+	struct gpu *gpu = collector_gpu(service->collector);
 	struct figures_list list = {0};
-	int err = gpu_each(collector_gpu(service->collector), add_figures, &list);
-	const struct gpu_view view = {
-		.figures = list.at,
-		.count = list.count,
-		.why = why_off(service->collector),
-		.report = report,
-		.nvml_why = why,
-	};
+	int err;
 
+	/* What has happened by now. */
+	gpu_read(gpu);
+	err = gpu_each(gpu, add_figures, &list);
 	if (err)
 		request_fail(request, err);
 	else
-		answer(request, ask->text, &view);
+		answer(request, ask->text,
+		       &(struct gpu_view){
+			       .figures = list.at,
+			       .count = list.count,
+			       .why = why_off(service->collector),
+			       .report = report,
+			       .nvml_why = why,
+		       });
 	free(list.at);
 	free(ask);
 }

@@ -59,7 +59,7 @@ uint64_t gpu_view_in_use(const struct gpu_figures *figures)
 void gpu_view_device(uint8_t device, char ret_name[16])
 {
 	if (device == GPU_DEVICE_HOST)
-		snprintf(ret_name, 16, "host");
+		snprintf(ret_name, 16, "cpu");
 	else if (device == GPU_DEVICE_UNKNOWN)
 		snprintf(ret_name, 16, "unknown");
 	else

@@ -89,7 +89,7 @@ START_TEST(json_of_processes)
 	ck_assert_str_eq(text(row, "comm"), "sixteen-letters!");
 	ck_assert_str_eq(text(row, "device"), "unknown");
 	ck_assert_int_eq(integer(json_array_get(list, 2), "in_use_bytes"), 0);
-	ck_assert_str_eq(text(json_array_get(list, 2), "device"), "host");
+	ck_assert_str_eq(text(json_array_get(list, 2), "device"), "cpu");
 	ck_assert_uint_eq(json_array_size(json_object_get(object, "devices")), 0);
 	json_decref(object);
 }
