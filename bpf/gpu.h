@@ -167,6 +167,7 @@ enum gpu_event_kind {
 	GPU_EVENT_ALLOC = 1, /* address, size, memory, device; a stack if words */
 	GPU_EVENT_FREE,      /* address; time_ns is the beginning of the call */
 	GPU_EVENT_OOM,       /* size asked for; a stack if words */
+	GPU_EVENT_FAILED,    /* the same of an allocation that failed otherwise; never a stack */
 	GPU_EVENT_NAME,  /* address is the handle; `words` bytes of a name, NUL and padding to words
 	                    of 8: `words` counts those */
 	GPU_EVENT_ALIAS, /* address is another handle of the kernel that has handle `size` */

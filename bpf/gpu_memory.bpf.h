@@ -55,16 +55,17 @@ static __always_inline void memory_ends(struct gpu_thread *thread, union gpu_sit
 	struct gpu_event event;
 	u64 size = thread->size, address = thread->first;
 
-	if (result && result != CUDA_OUT_OF_MEMORY)
-		return;
+	u16 kind = GPU_EVENT_ALLOC;
+
+	if (result)
+		kind = result == CUDA_OUT_OF_MEMORY ? GPU_EVENT_OOM : GPU_EVENT_FAILED;
 	if (site.role == GPU_ALLOCATES_PITCHED)
 		size = (result ? size : read_u64(thread->second)) * thread->began_ns;
 	if (!result && site.role != GPU_REGISTERS)
 		address = read_u64(address);
 	if (!result && !address)
 		return;
-	describe(&event, result ? GPU_EVENT_OOM : GPU_EVENT_ALLOC, GPU_LAYER_DRIVER,
-	         result ? 0 : address);
+	describe(&event, kind, GPU_LAYER_DRIVER, result ? 0 : address);
 	event.size = size;
 	event.memory = site.detail;
 	event.device = thread->memory_device;

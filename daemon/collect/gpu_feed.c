@@ -83,7 +83,15 @@ static uint32_t place_of(struct gpu_feed *feed, const struct gpu_event *event,
 	return path;
 }
 
-/* It is not held any more. */
+/* A free is counted when its allocation is not held any more, be its own event late or lost. */
+static void count_free(struct gpu_feed *feed, uint8_t device)
+{
+	struct gpu_total *total = total_of(feed, device);
+
+	if (total)
+		total->figures.frees++;
+}
+
 static void let_go(struct gpu_feed *feed, enum gpu_layer layer, const struct gpu_allocation *gone)
 {
 	struct gpu_sum *sum = &feed->layers[layer].sums.at[gone->sum];
@@ -91,6 +99,7 @@ static void let_go(struct gpu_feed *feed, enum gpu_layer layer, const struct gpu
 	sum->objects--;
 	sum->bytes -= gone->size;
 	gpu_total_gone(total_of(feed, gone->device), gone->memory, gone->size);
+	count_free(feed, gone->device);
 }
 
 void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const uint64_t *words,
@@ -130,8 +139,10 @@ void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const 
 		break;
 	case GPU_LIVE_FULL:
 		counts->table_full++;
-		/* fall through */
+		allocation.address = 0;
+		break;
 	case GPU_LIVE_OVER:
+		count_free(feed, event->device);
 		allocation.address = 0;
 	}
 	/* First what was there before, or the peak would be one of both. */
@@ -144,18 +155,13 @@ void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const 
 void gpu_feed_release(struct gpu_feed *feed, const struct gpu_event *event)
 {
 	struct gpu_allocation gone;
-	struct gpu_total *total;
 
 	note_tensors(feed, event);
-	if (!event->address)
-		return;
-	if (gpu_live_remove(feed->layers[event->layer].live, event->address, event->time_ns, &gone))
+	/* Of what is there no more nothing is left to do; what waits for its allocation too long is
+	 * counted then. */
+	if (event->address &&
+	    gpu_live_remove(feed->layers[event->layer].live, event->address, event->time_ns, &gone))
 		let_go(feed, event->layer, &gone);
-	else if (!gone.address)
-		return; /* Counted when it has waited for its allocation. */
-	total = total_of(feed, gone.device);
-	if (total)
-		total->figures.frees++;
 }
 
 void gpu_feed_failed(struct gpu_feed *feed, const struct gpu_event *event)

@@ -138,6 +138,8 @@ static void take_memory(struct gpu_feeds *feeds, struct gpu_event event, const u
 		gpu_feed_alloc(feed, &event, words, &feeds->counts);
 	else if (event.kind == GPU_EVENT_FREE)
 		gpu_feed_release(feed, &event);
+	else if (event.kind == GPU_EVENT_FAILED)
+		gpu_feed_failed(feed, &event);
 	else
 		take_failure(feeds, feed, &event, words);
 }
@@ -180,6 +182,7 @@ void gpu_feeds_take(struct gpu_feeds *feeds, const void *bytes, size_t len)
 	case GPU_EVENT_ALLOC:
 	case GPU_EVENT_FREE:
 	case GPU_EVENT_OOM:
+	case GPU_EVENT_FAILED:
 		if (is_memory(event))
 			take_memory(feeds, *event, words);
 		else
