@@ -59,7 +59,7 @@ static uint32_t leading_nop(const uint8_t *code, size_t len)
 {
 	static const uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
-	return len >= sizeof(nop) && !memcmp(code, nop, sizeof(nop)) ? sizeof(nop) : 0;
+	return len > sizeof(nop) && !memcmp(code, nop, sizeof(nop)) ? sizeof(nop) : 0;
 }
 
 int slide_find(uint16_t machine, const uint8_t *code, size_t len, uint32_t arguments, bool returns,

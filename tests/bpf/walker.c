@@ -189,7 +189,8 @@ static u32 count_native(const u64 *words, u32 len)
 	u32 native = 0;
 
 	for (u32 i = 0; i < len; i++)
-		native += (words[i] & WORD_KIND) == 0 || (words[i] & WORD_KIND) == WORD_LOOP;
+		native += (words[i] & WORD_KIND) == 0 || (words[i] & WORD_KIND) == WORD_LOOP ||
+		          (words[i] & WORD_KIND) == WORD_KIND; /* [vsyscall] */
 	return native;
 }
 
