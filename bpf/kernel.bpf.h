@@ -91,8 +91,18 @@ struct bpf_raw_tracepoint_args {
 	u64 args[12];
 };
 
+/* kernel/events/uprobes.c: where the trampoline of return probes is. */
+struct xol_area {
+	unsigned long vaddr;
+} __attribute__((preserve_access_index));
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+} __attribute__((preserve_access_index));
+
 struct mm_struct {
 	unsigned long start_stack;
+	struct uprobes_state uprobes_state;
 } __attribute__((preserve_access_index));
 
 /* include/linux/mm_types_task.h: whose pages are counted in an mm_struct, by these indices. */
@@ -135,6 +145,20 @@ struct thread_struct {
 #endif
 } __attribute__((preserve_access_index));
 
+/* include/linux/uprobes.h: a return that a probe waits for. */
+struct return_instance {
+	unsigned long stack; /* the stack pointer where the function began */
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next;
+} __attribute__((preserve_access_index));
+
+struct uprobe_task {
+	struct return_instance *return_instances;
+	struct uprobe *active_uprobe; /* an instruction of its is being stepped, */
+	unsigned long vaddr;          /* which is at this address, */
+	unsigned long xol_vaddr;      /* as a copy here */
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	unsigned int flags;
 	int tgid;
@@ -143,5 +167,6 @@ struct task_struct {
 	u64 start_boottime;
 	u64 self_exec_id;
 	struct completion *vfork_done;
+	struct uprobe_task *utask; /* not with every configuration */
 	struct thread_struct thread;
 } __attribute__((preserve_access_index));

@@ -37,6 +37,7 @@ struct walk {
 	u64 pc; /* an address within the frame's instruction */
 	u64 sp, fp;
 	u64 page[2];                   /* addresses of what scratch->pages hold; 0 for nothing */
+	u64 trampoline, pending;       /* bpf/return_probe.bpf.h; 0 where no return is waited for */
 	struct unwind_mapping mapping; /* the one met last */
 	u32 first, count;              /* the process's run of mappings */
 	u32 base;                      /* of the table met last */

@@ -7,7 +7,7 @@
 #include "bpf/unwind.bpf.h"
 
 #include "bpf/python.h"
-#include "bpf/walk.bpf.h"
+#include "bpf/return_probe.bpf.h"
 
 #if defined(__TARGET_ARCH_x86)
 #include "bpf/frame_x86.bpf.h"
@@ -55,7 +55,7 @@ static __always_inline enum step by_frame_pointer(struct scratch *scratch)
 		return STEP_CUT;
 	ra &= address_mask;
 	/* Of a process that is not known no mapping is. */
-	if (ra && walk->count && !find_mapping(walk, ra - 1))
+	if (ra && walk->count && ra != walk->trampoline && !find_mapping(walk, ra - 1))
 		return STEP_CUT;
 	walk->frames_by_pointer++;
 	if (walk_to_caller(walk, ra, fp + 2 * sizeof(u64), caller_fp) == STEP_CUT)
@@ -63,12 +63,29 @@ static __always_inline enum step by_frame_pointer(struct scratch *scratch)
 	return ra ? STEP_CALLER : STEP_COMPLETE;
 }
 
+static __always_inline enum step to_caller(struct scratch *scratch)
+{
+	struct walk *walk = &scratch->walk;
+	u32 op;
+
+	if (is_on_trampoline(walk))
+		return walk_to_caller(walk, walk->trampoline, walk->sp, walk->fp);
+	op = find_op(walk);
+	return op == OP_NOTHING ? by_frame_pointer(scratch) : step_op(scratch, op);
+}
+
+/* Whether that was the last step. */
+static __always_inline long end(struct scratch *scratch, enum step came_to)
+{
+	if (came_to == STEP_COMPLETE)
+		scratch->walk.cut = COUNTER_walk_complete;
+	return came_to != STEP_CALLER;
+}
+
 static long step(u32 index, void *context)
 {
 	struct scratch *scratch = scratch_get(*(const u32 *)context);
 	struct native_frame *frame;
-	enum step came_to;
-	u32 op;
 	u64 pc;
 
 	if (!scratch)
@@ -77,6 +94,9 @@ static long step(u32 index, void *context)
 		cut(&scratch->walk, COUNTER_cut_truncated);
 		return 1;
 	}
+	/* Returns that are waited for are looked at one an iteration, too. */
+	if (is_caller_hidden(&scratch->walk))
+		return end(scratch, look_behind_trampoline(&scratch->walk));
 	/* Whatever a signal's frame restores, it is no other kind of word; [vsyscall] has all bits
 	 * of the top byte. */
 	pc = scratch->walk.pc;
@@ -86,14 +106,7 @@ static long step(u32 index, void *context)
 	frame = &scratch->native[scratch->walk.len++ & (MAX_USER_FRAMES - 1)];
 	frame->pc = pc;
 	frame->sp = scratch->walk.sp;
-	op = find_op(&scratch->walk);
-	if (op == OP_NOTHING)
-		came_to = by_frame_pointer(scratch);
-	else
-		came_to = step_op(scratch, op);
-	if (came_to == STEP_COMPLETE)
-		scratch->walk.cut = COUNTER_walk_complete;
-	return came_to != STEP_CALLER;
+	return end(scratch, to_caller(scratch));
 }
 
 __noinline u32 unwind_native(u32 at, u64 pc)
@@ -106,7 +119,8 @@ __noinline u32 unwind_native(u32 at, u64 pc)
 	__builtin_memset(&scratch->walk, 0, sizeof(scratch->walk));
 	walk_from_registers(scratch, pc);
 	find_process(&scratch->walk);
-	bpf_loop(MAX_USER_FRAMES + 1, step, &at, 0);
+	see_through_uprobes(&scratch->walk);
+	bpf_loop(MAX_USER_FRAMES + 1 + MAX_PENDING_RETURNS, step, &at, 0);
 	len = scratch->walk.len;
 	count(at, COUNTER_frames, len);
 	count(at, COUNTER_frames_by_pointer, scratch->walk.frames_by_pointer);

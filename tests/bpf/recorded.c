@@ -90,6 +90,10 @@ void recorded_check(enum machine machine, const struct recorded *recorded)
 	input = recorded_input(machine, world, memory, recorded->pc, recorded->sp, recorded->fp);
 	for (i = 0; recorded->registers[i].value; i++)
 		input.registers[recorded->registers[i].number] = recorded->registers[i].value;
+	input.trampoline = TRAMPOLINE;
+	input.returns = recorded->returns;
+	while (recorded->returns[input.return_count].stack)
+		input.return_count++;
 	recorded_walk(machine, &input, &result);
 	for (i = 0; recorded->frames[i]; i++)
 		ck_assert_msg(i < result.len && result.frames[i] == recorded->frames[i],

@@ -16,10 +16,11 @@
 
 enum { RECORDED_PID = 4242, MAX_RECORDED = 40 };
 
-#define EXE       0x555555554000ULL
-#define EXE_BYTES 0x10000ULL
-#define BARE      0x7f0000000000ULL
-#define STACK     0x7ffc00010000ULL
+#define EXE        0x555555554000ULL
+#define EXE_BYTES  0x10000ULL
+#define BARE       0x7f0000000000ULL
+#define STACK      0x7ffc00010000ULL
+#define TRAMPOLINE 0x7fffffffe000ULL /* of return probes */
 
 /* How rows are written down. x86-64's registers 6 and 7, arm64's 29 and 31, by the suite. */
 #define AT_CFA(n)                 \
@@ -66,6 +67,7 @@ struct recorded {
 	u64 pc, sp, fp;
 	struct recorded_register registers[8];    /* until one with value 0 */
 	struct recorded_word words[MAX_RECORDED]; /* until one with address 0 */
+	struct walker_return returns[8];          /* waited for by probes, until one with stack 0 */
 	u64 frames[MAX_RECORDED];                 /* that must be found, until 0 */
 	u32 outcome;
 };

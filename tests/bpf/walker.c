@@ -6,6 +6,7 @@
 #include "tests/bpf/walker.h"
 
 #include <bpf/bpf_helpers.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,9 @@ struct call {
 	struct counters counters[AT_COUNT];
 	struct mm_struct mm;
 	struct task_struct task, parent;
+	struct uprobe_task utask;
+	struct xol_area area;
+	struct return_instance returns[WALKER_MAX_RETURNS];
 };
 
 /* Helpers are called without a context. */
@@ -102,6 +106,17 @@ long bpf_probe_read_user(void *into, u32 len, const void *from)
 	return -14; /* -EFAULT */
 }
 
+/* Only of the list of pending returns. */
+long bpf_probe_read_kernel(void *into, u32 len, const void *from)
+{
+	uintptr_t at = (uintptr_t)from - (uintptr_t)current->returns;
+
+	if (at >= sizeof(current->returns) || len > sizeof(current->returns) - at)
+		abort();
+	memcpy(into, from, len);
+	return 0;
+}
+
 long bpf_loop(u32 times, void *callback, void *context, u64 flags)
 {
 	long (*one)(u32 index, void *context) = callback;
@@ -144,6 +159,7 @@ struct task_struct *bpf_get_current_task_btf(void)
 #else
 		task->thread.uw.tp_value = current->input->python->thread_pointer;
 #endif
+	task->utask = current->input->return_count ? &current->utask : NULL;
 	current->parent.tgid = (int)current->input->parent_pid;
 	current->parent.mm = current->input->parent_pid ? &current->mm : NULL;
 	return task;
@@ -217,6 +233,20 @@ static void take_result(u32 len, struct walker_result *result)
 	memcpy(result->frames, current->scratch->frames, len * sizeof(u64));
 }
 
+static void list_returns(struct call *call, const struct walker_input *input)
+{
+	struct return_instance **link = &call->utask.return_instances;
+
+	for (size_t i = 0; i < input->return_count && i < WALKER_MAX_RETURNS; i++) {
+		call->returns[i].stack = input->returns[i].stack;
+		call->returns[i].orig_ret_vaddr = input->returns[i].address;
+		*link = &call->returns[i];
+		link = &call->returns[i].next;
+	}
+	call->area.vaddr = input->trampoline;
+	call->mm.uprobes_state.xol_area = &call->area;
+}
+
 void WALKER(const struct walker_input *input, struct walker_result *ret_result)
 {
 	struct call call = {.input = input, .result = ret_result};
@@ -233,6 +263,7 @@ void WALKER(const struct walker_input *input, struct walker_result *ret_result)
 	pool_words = (u32)input->maps->pool_words;
 	slot_count = (u32)input->maps->slot_count;
 	unwind_epoch = 1;
+	list_returns(&call, input);
 	current = &call;
 	take_result(unwind_stack(AT, input->pc), ret_result);
 	current = NULL;

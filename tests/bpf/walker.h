@@ -40,6 +40,14 @@ struct walker_python {
 	void *ctx;
 };
 
+/* A return that a probe waits for: the stack pointer where the function began, and where it will
+ * return to. */
+struct walker_return {
+	u64 stack, address;
+};
+
+enum { WALKER_MAX_RETURNS = 64 };
+
 struct walker_input {
 	const struct walker_maps *maps;
 	u32 pid, parent_pid;     /* a parent that has the same mappings; 0 for none */
@@ -47,6 +55,10 @@ struct walker_input {
 	u64 registers[MAX_REGS]; /* by DWARF number */
 	walker_read_fn *read;
 	void *ctx;
+	u64 trampoline;                      /* what is in the place of their return addresses */
+	const struct walker_return *returns; /* the innermost first; no more are looked at than
+	                                        WALKER_MAX_RETURNS */
+	size_t return_count;
 	struct walker_python *python; /* NULL: not a process that runs Python */
 };
 

@@ -28,6 +28,7 @@ void *bpf_map_lookup_elem(void *map, const void *key);
 long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags);
 long bpf_ringbuf_output(void *map, void *bytes, u64 len, u64 flags);
 long bpf_probe_read_user(void *into, u32 len, const void *from);
+long bpf_probe_read_kernel(void *into, u32 len, const void *from);
 long bpf_loop(u32 times, void *step, void *context, u64 flags);
 u64 bpf_get_current_pid_tgid(void);
 u32 bpf_get_smp_processor_id(void);
