@@ -374,7 +374,8 @@ $(BUILD)/tests/bpf/oracle: $(ORACLE:%=$(BUILD)/tests/bpf/%.o) $(WALKER_OBJ) $(LI
 $(BUILD)/fuzz/fuzz_walk: $(WALKER_OBJ)
 
 # The library for GPU kernels with a stand-in for CUPTI, in its ways before and since CUDA 13.
-$(BUILD)/tests/cuda_helper/libcupti.so.%: tests/cuda_helper/fake_cupti.c Makefile
+# Not any name that ends like theirs: their lists of headers do, too.
+$(addprefix $(BUILD)/tests/cuda_helper/libcupti.so.,12 13): $(BUILD)/tests/cuda_helper/libcupti.so.%: tests/cuda_helper/fake_cupti.c Makefile
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CUDA_HELPER_CFLAGS) -I. -DFAKE_CUPTI_$* -MD -MP -MF $@.d -shared -Wl,-soname,$(@F) -Wl,-z,nodelete -o $@ $< -lpthread
@@ -434,7 +435,7 @@ $(BUILD)/tests/gpu/gpu_cost: $(BUILD)/tests/bench/gpu_cost.o $(GPU_STAGE)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(PKG_LIBS)
 
-$(BUILD)/tests/gpu/kernel_half: $(BUILD)/tests/gpu/kernel_half.o $(GPU_STAGE)
+$(BUILD)/tests/gpu/kernel_half: $(addprefix $(BUILD)/tests/gpu/,kernel_half.o watched.o) $(GPU_STAGE)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(PKG_LIBS) $(shell pkg-config --libs check)
 

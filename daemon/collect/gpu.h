@@ -2,8 +2,8 @@
 /*
  * struct gpu - everything about GPUs: which processes have CUDA's driver mapped and where it is
  * probed (collect/gpu_standing.h), what the probes told (collect/gpu_feeds.h), and the slices and
- * figures that come of it. Without a process that maps libcuda.so.1 nothing is attached and nothing
- * is done. Only collect/ sees its insides. Loop thread only.
+ * figures that come of it. Without a process that maps libcuda.so.1 or PyTorch nothing is attached
+ * and nothing is done. Only collect/ sees its insides. Loop thread only.
  */
 #pragma once
 

@@ -49,13 +49,14 @@ static int add_figures(const struct gpu_figures *figures, void *ctx)
 	return 0;
 }
 
-/* Without CUDA's driver nothing is known: any of its kinds says so. */
+/* "" where something is known: of the driver's calls, or of PyTorch's tensors. */
 static const char *why_off(const struct collector *collector)
 {
-	struct source_status status;
+	struct source_status tensors, launches;
 
-	collector_source(collector, KIND_gpu_launch, &status);
-	return status.on ? "" : status.why;
+	collector_source(collector, KIND_gpu_tensor, &tensors);
+	collector_source(collector, KIND_gpu_launch, &launches);
+	return launches.on || tensors.on ? "" : launches.why;
 }
 
 static void answer(struct request *request, bool text, const struct gpu_view *view)

@@ -35,8 +35,8 @@ uint32_t kernel_location(struct builder *builder, const char *name)
 		.path = builder_text(builder, KERNEL_MAPPING),
 		.kind = MAPPING_PSEUDO,
 	};
-	uint32_t location = builder_location(builder, builder_mapping(builder, &mapping),
-	                                     hash_of(name));
+	uint32_t location =
+		builder_location(builder, builder_mapping(builder, &mapping), hash_of(name));
 	struct function function;
 
 	if (!location || builder_view(builder)->locations[location].line_count)

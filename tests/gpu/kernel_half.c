@@ -5,7 +5,7 @@
  */
 #include "base/clock.h"
 #include "tests/gpu/driver.h"
-#include "tests/gpu/stage.h"
+#include "tests/gpu/watched.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -15,176 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { MAX_EVENTS = 512, THREADS = 4, STORM = 20000, RETURNS = GPU_SITE_RETURNS };
-
-/* A name for each function in cookies, rows and events. */
-enum call {
-	CALL_NONE,
-	ALLOC,
-	PITCHED,
-	ARRAY,
-	ARRAY3D,
-	MIPMAPS,
-	PHYSICAL,
-	REGISTER,
-	FREE,
-	COPY,
-	COPY_WAITS,
-	COPY_2D,
-	COPY_3D,
-	COPY_BATCH,
-	SET,
-	SET_2D,
-	LAUNCH,
-	LAUNCH_CONFIG,
-	LAUNCH_GRAPH,
-	WAIT,
-	WAIT_NESTS,
-	GET_FUNCTION,
-	GET_AGAIN,
-	MAKE_CONTEXT,
-	RETAIN_CONTEXT,
-	SET_CONTEXT,
-	PUSH_CONTEXT,
-	POP_CONTEXT,
-	RT_COPY,
-	RT_ALLOC,
-	RT_ALLOC_WIDE,
-	REPORT,
-	REPORT_OOM,
-	NEW,
-	DELETE,
-	CALLS
-};
-
-#define N GPU_NO_ARGUMENT
-#define SITE(to, ...)                                                          \
-	{                                                                      \
-		.function = (void *)(to), .site = {__VA_ARGS__}, .is_thunk = 1 \
-	}
-#define PLAIN(to, ...)                                            \
-	{                                                         \
-		.function = (void *)(to), .site = { __VA_ARGS__ } \
-	}
-#define OF(name, at, a_, b_, ...) .role = GPU_##name, .call = at, .a = a_, .b = b_, __VA_ARGS__
-
-static const struct stage_site sites[] = {
-	SITE(drv_alloc, OF(ALLOCATES, ALLOC, 0, 1, .flags = RETURNS)),
-	SITE(drv_alloc_pitched, OF(ALLOCATES_PITCHED, PITCHED, 0, N, .flags = RETURNS)),
-	SITE(drv_alloc_array,
-             OF(ALLOCATES_ARRAY, ARRAY, 0, 1, .detail = GPU_MEMORY_ARRAY, .flags = RETURNS)),
-	SITE(drv_alloc_array3d,
-             OF(ALLOCATES_ARRAY3D, ARRAY3D, 0, 1, .detail = GPU_MEMORY_ARRAY, .flags = RETURNS)),
-	SITE(drv_alloc_mipmaps,
-             OF(ALLOCATES_MIPMAPS, MIPMAPS, 0, 1, .detail = GPU_MEMORY_ARRAY, .flags = RETURNS)),
-	SITE(drv_alloc_physical, OF(ALLOCATES_PHYSICAL, PHYSICAL, 0, 1,
-                                    .detail = GPU_MEMORY_PHYSICAL, .flags = RETURNS)),
-	SITE(drv_register,
-             OF(REGISTERS, REGISTER, 0, 1, .detail = GPU_MEMORY_REGISTERED, .flags = RETURNS)),
-	SITE(drv_free, OF(FREES, FREE, 0, N, .flags = RETURNS)),
-	SITE(drv_copy, OF(COPIES, COPY, N, 2, .detail = GPU_COPY_DEFAULT)),
-	SITE(drv_copy_waits, OF(COPIES, COPY_WAITS, N, 2, .detail = GPU_COPY_D2H,
-                                .flags = RETURNS | GPU_SITE_BLOCKS)),
-	SITE(drv_copy_2d, OF(COPIES_2D, COPY_2D, 0, N, .detail = GPU_COPY_DEFAULT)),
-	SITE(drv_copy_3d, OF(COPIES_3D, COPY_3D, 0, N, .detail = GPU_COPY_DEFAULT)),
-	SITE(drv_copy_batch, OF(COPIES_BATCH, COPY_BATCH, 2, 3, .detail = GPU_COPY_DEFAULT)),
-	SITE(drv_set, OF(SETS, SET, N, 2, .detail = GPU_COPY_SET, .size = 4)),
-	SITE(drv_set_2d, OF(SETS_2D, SET_2D, N, 3, .detail = GPU_COPY_SET, .size = 2)),
-	SITE(drv_launch, OF(LAUNCHES, LAUNCH, 0, 1)),
-	SITE(drv_launch_config, OF(LAUNCHES_BY_CONFIG, LAUNCH_CONFIG, 0, 1)),
-	SITE(drv_launch_graph, OF(LAUNCHES_GRAPH, LAUNCH_GRAPH, 0, N)),
-	SITE(drv_wait, OF(WAITS, WAIT, N, N, .flags = RETURNS)),
-	SITE(drv_wait_nests, OF(WAITS, WAIT_NESTS, N, N, .flags = RETURNS)),
-	SITE(drv_get_function, OF(NAMES, GET_FUNCTION, 0, 2, .flags = RETURNS)),
-	SITE(drv_get_again, OF(NAMES_AGAIN, GET_AGAIN, 0, 1, .flags = RETURNS)),
-	SITE(drv_make_context,
-             OF(MAKES_CONTEXT, MAKE_CONTEXT, 0, 2, .detail = 1, .flags = RETURNS)),
-	SITE(drv_retain_context, OF(MAKES_CONTEXT, RETAIN_CONTEXT, 0, 1, .flags = RETURNS)),
-	SITE(drv_set_context, OF(SETS_CONTEXT, SET_CONTEXT, 0, N)),
-	SITE(drv_push_context, OF(PUSHES_CONTEXT, PUSH_CONTEXT, 0, N)),
-	SITE(drv_pop_context, OF(POPS_CONTEXT, POP_CONTEXT, N, N)),
-	PLAIN(rt_copy, OF(TAGS, RT_COPY, 3, N)),
-	PLAIN(rt_alloc, OF(TAGS, RT_ALLOC, N, N)),
-	PLAIN(rt_alloc_wide, OF(TAGS, RT_ALLOC_WIDE, N, N)),
-	PLAIN(fw_report, OF(REPORTS, REPORT, 0, 1)),
-	PLAIN(fw_report_oom, OF(REPORTS_OOM, REPORT_OOM, 0, N)),
-	PLAIN(fw_new, OF(ALLOCATES_TENSOR, NEW, 1, 2)),
-	PLAIN(fw_delete, OF(FREES_TENSOR, DELETE, 1, N)),
-};
-enum { SITE_COUNT = sizeof(sites) / sizeof(sites[0]) };
-
-/* An event, with the beginning of what is behind it. */
-struct told {
-	struct gpu_event event;
-	char behind[GPU_NAME_BYTES];
-};
-
-static struct stage stage;
-static struct told events[MAX_EVENTS];
-static size_t event_count;
-static struct drained drained;
-
-static void keep_event(const struct gpu_event *event, void *ctx)
-{
-	struct told *told = &events[event_count];
-	size_t bytes = event->words * 8u;
-
-	(void)ctx;
-	if (event_count == MAX_EVENTS)
-		return;
-	event_count++;
-	told->event = *event;
-	memcpy(told->behind, event + 1,
-	       bytes < sizeof(told->behind) ? bytes : sizeof(told->behind));
-}
-
-/* Everything that was counted and told until now, and nothing of it again. */
-static void look(void)
-{
-	stage_drain(&stage, &drained);
-	event_count = 0;
-	stage_read(&stage);
-	ck_assert_int_eq(drained.err, 0);
-}
-
-struct sum {
-	uint64_t rows, count, value;
-	struct gpu_call_key key; /* of one of them */
-	struct gpu_call call;
-};
-
-static struct sum rows_of(enum profile_kind kind, uint8_t call)
-{
-	struct sum sum = {0};
-
-	for (size_t i = 0; i < drained.gpu_count; i++) {
-		const struct gpu_call_key *key = &drained.gpu_keys[i];
-
-		if (key->kind != kind || key->call != call)
-			continue;
-		sum.rows++;
-		sum.count += drained.gpu_calls[i].count;
-		sum.value += drained.gpu_calls[i].value;
-		sum.key = *key;
-		sum.call = drained.gpu_calls[i];
-	}
-	return sum;
-}
-
-static const struct told *event_of(enum gpu_event_kind kind, uint8_t call, size_t nth)
-{
-	for (size_t i = 0; i < event_count; i++)
-		if (events[i].event.kind == kind && events[i].event.call == call && !nth--)
-			return &events[i];
-	return NULL;
-}
-
-#define HAS_ROW(kind, call, times, amount)                          \
-	do {                                                        \
-		const struct sum sum_ = rows_of(KIND_##kind, call); \
-		ck_assert_uint_eq(sum_.count, times);               \
-		ck_assert_uint_eq(sum_.value, amount);              \
-	} while (0)
+enum { THREADS = 4, STORM = 20000 };
 
 static void check_alloc(uint8_t call, uint64_t address, uint64_t size, uint8_t memory)
 {
@@ -337,10 +168,11 @@ START_TEST(memory)
 	check_alloc(REGISTER, (uint64_t)(uintptr_t)&pitch, 777, GPU_MEMORY_REGISTERED);
 	ck_assert_uint_eq(event_of(GPU_EVENT_ALLOC, REGISTER, 0)->event.device, GPU_DEVICE_HOST);
 	ck_assert_ptr_null(event_of(GPU_EVENT_ALLOC, REGISTER, 1));
+	ck_assert_uint_eq(event_of(GPU_EVENT_FAILED, REGISTER, 0)->event.size, 888);
 	ck_assert_uint_eq(event_of(GPU_EVENT_FREE, FREE, 0)->event.address, at[0]);
 	ck_assert_ptr_null(event_of(GPU_EVENT_FREE, FREE, 1));
 	ck_assert_uint_eq(drained.counters.values[COUNTER_gpu_allocations], 7);
-	ck_assert_uint_eq(event_count, 8);
+	ck_assert_uint_eq(event_count, 9);
 }
 END_TEST
 
@@ -580,7 +412,7 @@ static int sessions;
 
 static void attach(void)
 {
-	ck_assert_int_eq(stage_attach(&stage, sites, SITE_COUNT, sessions), 0);
+	ck_assert_int_eq(stage_attach(&stage, sites, site_count, sessions), 0);
 }
 
 static Suite *suite(const char *name, void (*set_up)(void))
@@ -616,7 +448,7 @@ int main(void)
 		return EXIT_FAILURE;
 	/* One process, which is the one that is probed. */
 	srunner_set_fork_status(runner, CK_NOFORK);
-	sessions = stage_attach(&stage, sites, SITE_COUNT, 1) == 0;
+	sessions = stage_attach(&stage, sites, site_count, 1) == 0;
 	srunner_add_suite(runner, suite(sessions ? "sessions" : "entries and returns", attach));
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -3,7 +3,7 @@
  * The stand-in for PyTorch's libc10.so: the functions that its allocators tell of each tensor by.
  * They start as the real ones do, with a load of a global, and push a register then.
  */
-#include "c10.h"
+#include "c10.hh"
 
 namespace c10
 {

@@ -10,7 +10,7 @@
  *   oom       wants_too_much asks for more than there is
  *   empty     gives all back, the segments too
  */
-#include "c10.h"
+#include "c10.hh"
 #include "cuda.h"
 #include "told.h"
 
