@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "bpf/profd.skel.h"
 #include "collect/perf.h"
@@ -183,6 +184,7 @@ u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns)
 	u32 old = bpf->skeleton->bss->flip & 1;
 
 	memset(bpf->quiet, 0, bpf->cpu_limit * sizeof(*bpf->quiet));
+	bpf->flip_mono_ns = at_mono_ns;
 	__atomic_store_n(&bpf->skeleton->bss->flip, at_mono_ns << 1 | !old, __ATOMIC_SEQ_CST);
 	return old;
 }
@@ -191,6 +193,9 @@ u64 bpf_busy(const struct bpf *bpf, u32 cpu, u32 lane)
 {
 	return __atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy[lane], __ATOMIC_SEQ_CST);
 }
+
+/* For those that work without a lane; the others are waited for. */
+static const u64 patience_ns = 500 * NSEC_PER_MSEC;
 
 /* Of those that work without a lane it is not said in which half; but who begins after the moment
  * works in the other one. So each CPU has to be seen without them once. */
@@ -214,7 +219,13 @@ bool bpf_settled(struct bpf *bpf, u32 half)
 		if (busy == BUSY_STARTING || busy == BUSY_HALF + half)
 			return false;
 	}
-	return is_quiet(bpf);
+	if (is_quiet(bpf))
+		return true;
+	/* Where programs are preempted, a CPU that many threads count on may never be seen so. */
+	if (clock_mono_ns() - bpf->flip_mono_ns < patience_ns)
+		return false;
+	bpf->unsettled++;
+	return true;
 }
 
 /* Empties a hash map into the arrays, which have room for all of it. */

@@ -44,6 +44,8 @@ struct bpf {
 	struct counters *per_cpu;
 	bool *quiet;   /* CPUs without users of BUSY_SHARED at a moment after the flip */
 	u64 lane_busy; /* of which is accounted for */
+	u64 flip_mono_ns;
+	u64 unsettled; /* times that a half was taken for settled though it may not have been */
 };
 
 /* Without it nothing loads. 0, or why it cannot be read. */

@@ -57,6 +57,7 @@ static void account(struct collector *collector, const struct drained *drained)
 		stats->counters[i] += drained->counters.values[i];
 	stats->drains++;
 	stats->drain_errors += drained->err != 0;
+	stats->drains_unsettled = collector->bpf.unsettled;
 	stats->samples_lost_in_drain = collector->losses.samples_lost_in_drain;
 	stats->frames_unmapped = collector->losses.frames_unmapped;
 	stats->frames_without_stack = collector->losses.frames_without_stack;

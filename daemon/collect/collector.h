@@ -21,17 +21,18 @@ extern const char *const counter_names[COUNTER_COUNT];
 extern const char *const counter_help[COUNTER_COUNT];
 
 /* What the daemon's own half counts, on top of COUNTERS; each with its value so far. */
-#define COLLECTOR_COUNTERS(COUNTER)                                                             \
-	COUNTER(drains, "Times the kernel's tallies were drained")                              \
-	COUNTER(drain_errors, "Drains that failed; what they held is counted as lost")          \
-	COUNTER(samples_lost_in_drain, "Samples lost because a drain failed or memory was out") \
-	COUNTER(sideband_records, "Process and mapping events read")                            \
-	COUNTER(sideband_lost, "Process and mapping events that the kernel had no room for")    \
-	COUNTER(frames_unmapped, "User frames outside every known mapping of their process")    \
-	COUNTER(frames_without_stack, "Samples whose stack was not in the drained map")         \
-	COUNTER(images_missing, "Samples of processes that could not be identified any more")   \
-	COUNTER(python_codes_unknown,                                                           \
-	        "Python frames whose code object was not told, or is forgotten")                \
+#define COLLECTOR_COUNTERS(COUNTER)                                                               \
+	COUNTER(drains, "Times the kernel's tallies were drained")                                \
+	COUNTER(drains_unsettled, "Drains that did not wait for a CPU that is counted on always") \
+	COUNTER(drain_errors, "Drains that failed; what they held is counted as lost")            \
+	COUNTER(samples_lost_in_drain, "Samples lost because a drain failed or memory was out")   \
+	COUNTER(sideband_records, "Process and mapping events read")                              \
+	COUNTER(sideband_lost, "Process and mapping events that the kernel had no room for")      \
+	COUNTER(frames_unmapped, "User frames outside every known mapping of their process")      \
+	COUNTER(frames_without_stack, "Samples whose stack was not in the drained map")           \
+	COUNTER(images_missing, "Samples of processes that could not be identified any more")     \
+	COUNTER(python_codes_unknown,                                                             \
+	        "Python frames whose code object was not told, or is forgotten")                  \
 	COUNTER(python_words_misplaced, "Parts of Python frames that stood alone")
 
 struct collector;

@@ -27,7 +27,8 @@ struct gpu {
 	struct ring_buffer *ring;
 	size_t bytes_read; /* of the ring, in one go */
 	uv_timer_t tick;
-	bool timer, ticking; /* the timer is there; it runs */
+	uv_poll_t poll;
+	bool started, ticking; /* the two handles are there; they are at work */
 };
 
 /* Which layer a kind's samples come by. */
@@ -62,15 +63,26 @@ static void on_tick(uv_timer_t *timer)
 	gpu_read(timer->data);
 }
 
+/* The ring is filling up faster than the clock goes. */
+static void on_filling(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	gpu_read(poll->data);
+}
+
 static void set_pace(struct gpu *gpu, bool ticks)
 {
-	if (!gpu->timer || ticks == gpu->ticking)
+	if (!gpu->started || ticks == gpu->ticking)
 		return;
 	gpu->ticking = ticks;
-	if (ticks)
+	if (ticks) {
 		uv_timer_start(&gpu->tick, on_tick, TICK_MS, TICK_MS);
-	else
+		uv_poll_start(&gpu->poll, UV_READABLE, on_filling);
+	} else {
 		uv_timer_stop(&gpu->tick);
+		uv_poll_stop(&gpu->poll);
+	}
 }
 
 static void read_status(const struct gpu *gpu, enum profile_kind kind,
@@ -135,12 +147,14 @@ int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
 
 int gpu_start(struct gpu *gpu)
 {
-	int err = uv_timer_init(gpu->config.loop, &gpu->tick);
+	int err = uv_poll_init(gpu->config.loop, &gpu->poll, ring_buffer__epoll_fd(gpu->ring));
 
 	if (err)
 		return err;
+	uv_timer_init(gpu->config.loop, &gpu->tick);
 	gpu->tick.data = gpu;
-	gpu->timer = true;
+	gpu->poll.data = gpu;
+	gpu->started = true;
 	if (gpu->standing)
 		err = gpu_standing_start(gpu->standing);
 	on_changed(gpu);
@@ -152,9 +166,11 @@ void gpu_stop(struct gpu *gpu)
 	if (gpu->standing)
 		gpu_standing_stop(gpu->standing);
 	set_pace(gpu, false);
-	if (gpu->timer)
+	if (gpu->started) {
 		uv_close((uv_handle_t *)&gpu->tick, NULL);
-	gpu->timer = false;
+		uv_close((uv_handle_t *)&gpu->poll, NULL);
+	}
+	gpu->started = false;
 }
 
 void gpu_free(struct gpu *gpu)
