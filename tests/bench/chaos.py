@@ -8,7 +8,7 @@ ends by itself, an answer is wrong, a loss is not counted, or it grows.
 
 CHAOS_SECONDS=1800 is for how long, CHAOS_SEED= repeats a run, CHAOS_LIFE=60 is how long a daemon lives before it is
 killed; the first one lives for half of the time, to see whether it grows. CHAOS_THROUGH= is a command to run it by,
-such as valgrind; then, and with sanitizers, how much it grows is not judged and its clock is not set.
+such as "valgrind -q --suppressions=tests/bench/valgrind.supp"; then, and with sanitizers, how much it grows is not judged and its clock is not set.
 """
 
 import collections
