@@ -7,6 +7,7 @@
 #include "collect/gpu_standing.h"
 
 #include "base/bounds.h"
+#include "base/clean.h"
 #include "base/lane.h"
 #include "collect/gpu_files.h"
 #include "collect/gpu_search.h"
@@ -23,6 +24,7 @@ enum {
 	MAX_CHANGED =
 		16384,   /* processes until then; the rest is looked at when they change again */
 	MAX_JOBS = 1024, /* files in a lane; the rest is asked for again */
+	SHOWN_PATH = 70, /* bytes of a path that a reason has room for */
 };
 
 struct gpu_standing {
@@ -256,6 +258,19 @@ static const char *why_nothing(enum gpu_layer layer)
 	}
 }
 
+/* The path is whatever a program called its file; a character is shown whole or not at all. */
+static void explain(const struct gpu_files_status *files, struct gpu_layer_status *status)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s", files->path);
+	clean_text(path);
+	if (strlen(path) > SHOWN_PATH)
+		path[clean_prefix(path, SHOWN_PATH)] = '\0';
+	snprintf(status->why, sizeof(status->why), "cannot probe %.*s: %s", SHOWN_PATH, path,
+	         strerror(-files->err));
+}
+
 void gpu_standing_status(const struct gpu_standing *standing, enum gpu_layer layer,
                          struct gpu_layer_status *ret_status)
 {
@@ -269,8 +284,7 @@ void gpu_standing_status(const struct gpu_standing *standing, enum gpu_layer lay
 	gpu_files_status(standing->files, libraries_of(layer), &files);
 	ret_status->on = files.attached > 0;
 	if (!ret_status->on && files.err)
-		snprintf(ret_status->why, sizeof(ret_status->why), "cannot probe %.70s: %s",
-		         files.path, strerror(-files.err));
+		explain(&files, ret_status);
 	else if (!ret_status->on)
 		snprintf(ret_status->why, sizeof(ret_status->why), "%s", why_nothing(layer));
 }

@@ -36,7 +36,7 @@ struct gpu_standing_config {
 /* How it stands with a layer, for people. */
 struct gpu_layer_status {
 	bool on;       /* a file of it is probed */
-	char why[128]; /* it is off */
+	char why[128]; /* it is off; harmless text (base/clean.h) */
 };
 
 int gpu_standing_new(const struct gpu_standing_config *config, struct gpu_standing **ret_standing);

@@ -213,7 +213,7 @@ json_t *gpu_view_json(const struct gpu_view *view)
 	for (size_t i = 0; i < view->count; i++)
 		json_array_append_new(processes, figures_json(&view->figures[i]));
 	json_object_set_new(object, "on", json_boolean(!view->why[0]));
-	json_object_set_new(object, "why", json_string(view->why));
+	json_object_set_new(object, "why", json_text(view->why, strlen(view->why)));
 	json_object_set_new(object, "processes", processes);
 	json_object_set_new(object, "nvml", nvml_json(view));
 	json_object_set_new(object, "devices", devices_json(view->report));

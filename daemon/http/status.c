@@ -8,6 +8,8 @@
 #include "http/json.h"
 #include "http/route.h"
 
+#include <string.h>
+
 static json_t *number(uint64_t value)
 {
 	return json_integer((json_int_t)value);
@@ -19,8 +21,9 @@ static json_t *sources_json(const struct collector *collector)
 	struct source_status status;
 
 	for (size_t i = 0; collector_source(collector, i, &status); i++)
-		json_array_append_new(list, json_pack("{s:s, s:b, s:s}", "name", status.name, "on",
-		                                      status.on, "why", status.why));
+		json_array_append_new(list, json_pack("{s:s, s:b, s:o}", "name", status.name, "on",
+		                                      status.on, "why",
+		                                      json_text(status.why, strlen(status.why))));
 	return list;
 }
 

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -30,6 +31,13 @@ SYMBOLS = [
 COMM = b"<b>;\n\x1b[31m\"\xff\\"
 FOLDER = b"<script>\n\x1b]0;x\x07\"; \xff\\"
 LONG = b"long" + b"y<\n\x1b" * 2499
+# Maps a file executable until its input ends.
+MAPS = """
+import mmap, sys
+with open(sys.argv[1], "rb") as file:
+    area = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+sys.stdin.read()
+"""
 CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
@@ -166,6 +174,24 @@ class HostileNames(unittest.TestCase):
         elif isinstance(value, (list, dict)):
             for part in value.values() if isinstance(value, dict) else value:
                 yield from self.texts(part)
+
+    def test_a_file_called_like_a_driver(self):
+        """Why it is not probed names it."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(os.fsencode(folder), b"h\x1b[31mX\xff", b"libcuda.so.1")
+            os.mkdir(os.path.dirname(path))
+            with open(path, "wb") as file:
+                file.write(b"no library" * 1000)
+            program = subprocess.Popen([sys.executable, "-c", MAPS, path], stdin=subprocess.PIPE)
+            self.addCleanup(program.communicate)
+            shown, start, why = "h?[31mX?/libcuda.so.1", time.monotonic(), ""
+            while shown not in why:
+                self.assertLess(time.monotonic(), start + 30, why)
+                time.sleep(0.2)
+                why = self.check_json("/gpu")["why"]
+            self.assertIn(shown, "\n".join(self.lines("/gpu?format=text")))
+            sources = self.check_json("/status")["sources"]
+            self.assertTrue(any(shown in source["why"] for source in sources), sources)
 
     def test_metrics(self):
         for line in self.lines("/metrics"):
