@@ -4,6 +4,7 @@
  */
 #include "gpu/nvml.h"
 
+#include "base/clean.h"
 #include "base/clock.h"
 #include "base/lane.h"
 
@@ -59,6 +60,8 @@ static int ask_process(struct nvml *nvml)
 		return err;
 	memcpy(&nvml->fresh, reply.bytes, sizeof(nvml->fresh));
 	free(reply.bytes);
+	/* The library's own words, on their way to terminals. */
+	clean_text(nvml->fresh.why);
 	return 0;
 }
 
