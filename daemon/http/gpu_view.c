@@ -50,10 +50,16 @@ uint64_t gpu_view_in_use(const struct gpu_figures *figures)
 	uint64_t sum = 0;
 
 	for (int memory = 0; memory < GPU_MEMORY_COUNT; memory++)
-		if (memory != GPU_MEMORY_PINNED && memory != GPU_MEMORY_REGISTERED &&
-		    memory != GPU_MEMORY_TENSOR)
+		if (memory != GPU_MEMORY_TENSOR)
 			sum += figures->in_use[memory];
 	return sum;
+}
+
+/* What the driver counts, too: not the host's memory. */
+static uint64_t explained(const struct gpu_figures *figures)
+{
+	return gpu_view_in_use(figures) - figures->in_use[GPU_MEMORY_PINNED] -
+	       figures->in_use[GPU_MEMORY_REGISTERED];
 }
 
 void gpu_view_device(uint8_t device, char ret_name[16])
@@ -145,7 +151,7 @@ struct gpu_driver_row gpu_view_driver(const struct gpu_view *view, uint32_t inde
 	for (size_t i = 0; i < view->count; i++) {
 		if (view->figures[i].pid != row.pid)
 			continue;
-		row.explained += gpu_view_in_use(&view->figures[i]);
+		row.explained += explained(&view->figures[i]);
 		row.comm = view->figures[i].comm;
 	}
 	return row;

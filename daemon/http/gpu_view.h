@@ -19,8 +19,8 @@ struct gpu_view {
 	const char *nvml_why;             /* there is none; "" else */
 };
 
-/* What the figures explain of a process's memory on devices: all but what is the host's, and
- * tensors, which lie in memory that is counted already. */
+/* All that is allocated, as the peak is of: but tensors, which lie in memory that is counted
+ * already. */
 uint64_t gpu_view_in_use(const struct gpu_figures *figures);
 /* "0", "host", "unknown" */
 void gpu_view_device(uint8_t device, char ret_name[16]);
@@ -28,11 +28,11 @@ void gpu_view_device(uint8_t device, char ret_name[16]);
 /* What the driver says of a process, on all devices together. */
 struct gpu_driver_row {
 	uint32_t pid;
-	bool first; /* this row of the report is the first one of its process */
-	bool known; /* `used` is */
-	uint64_t used, explained;
-	uint32_t busy_percent; /* of its busiest device; NVML_PERCENT_UNKNOWN */
-	const char *comm;      /* "" where the probes saw nothing of it */
+	bool first;               /* this row of the report is the first one of its process */
+	bool known;               /* `used` is */
+	uint64_t used, explained; /* by allocations of all but the host's memory */
+	uint32_t busy_percent;    /* of its busiest device; NVML_PERCENT_UNKNOWN */
+	const char *comm;         /* "" where the probes saw nothing of it */
 };
 
 /* Of the report's process `index`; there is a report. */

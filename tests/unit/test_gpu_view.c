@@ -17,7 +17,7 @@ static const struct gpu_figures figures[] = {
                     [GPU_MEMORY_POOL] = 1000,
                     [GPU_MEMORY_PINNED] = 1 << 20,
                     [GPU_MEMORY_TENSOR] = 900},
-         .peak = 5000,
+         .peak = 2 << 20,
          .failures = 2,
          .launches_s = 12.3456,
          .copies = {[GPU_COPY_H2D] = 4},
@@ -78,8 +78,8 @@ START_TEST(json_of_processes)
 	ck_assert_int_eq(integer(row, "pid"), 7);
 	ck_assert_str_eq(text(row, "comm"), "?[31m\"?");
 	ck_assert_str_eq(text(row, "device"), "0");
-	/* Neither the host's memory nor what lies in other memory. */
-	ck_assert_int_eq(integer(row, "in_use_bytes"), 4000);
+	/* As the peak: the host's memory, too, but not what lies in other memory. */
+	ck_assert_int_eq(integer(row, "in_use_bytes"), 4000 + (1 << 20));
 	ck_assert_int_eq(integer(json_object_get(row, "in_use"), "tensor"), 900);
 	ck_assert_int_eq(integer(row, "failures"), 2);
 	ck_assert_double_eq(json_real_value(json_object_get(row, "launches_per_second")), 12.346);
@@ -88,7 +88,7 @@ START_TEST(json_of_processes)
 	row = json_array_get(list, 1);
 	ck_assert_str_eq(text(row, "comm"), "sixteen-letters!");
 	ck_assert_str_eq(text(row, "device"), "unknown");
-	ck_assert_int_eq(integer(json_array_get(list, 2), "in_use_bytes"), 0);
+	ck_assert_int_eq(integer(json_array_get(list, 2), "in_use_bytes"), 512);
 	ck_assert_str_eq(text(json_array_get(list, 2), "device"), "cpu");
 	ck_assert_uint_eq(json_array_size(json_object_get(object, "devices")), 0);
 	json_decref(object);
@@ -107,7 +107,8 @@ START_TEST(json_of_the_driver)
 	ck_assert_int_eq(integer(json_array_get(devices, 0), "busy_percent"), 63);
 	ck_assert(json_is_null(json_object_get(json_array_get(devices, 0), "memory_busy_percent")));
 	ck_assert(json_is_null(json_object_get(json_array_get(devices, 1), "memory_bytes")));
-	/* A process is one row, however many devices it uses; more was explained than is used. */
+	/* A process is one row, however many devices it uses; more was explained than is used,
+	 * without the host's memory. */
 	ck_assert_uint_eq(json_array_size(driver), 2);
 	ck_assert_int_eq(integer(row, "driver_bytes"), 9000);
 	ck_assert_int_eq(integer(row, "explained_bytes"), 10000);
@@ -139,7 +140,7 @@ START_TEST(tables)
 	expect(&view, "\x1b", false);
 	expect(&view, "     0   63 %        ?     9.0 MiB    16.0 MiB  A?B\n", true);
 	expect(&view,
-	       "      7       0     3.9 KiB     4.9 KiB         12     2.0 KiB         0 B     0% "
+	       "      7       0     1.0 MiB     2.0 MiB         12     2.0 KiB         0 B     0% "
 	       "     2  ?[31m\"?\n",
 	       true);
 	expect(&view, "      7   10 %     8.8 KiB     9.8 KiB     -1000 B", true);
