@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <seccomp.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -157,6 +158,32 @@ int filter_install(void)
 	return err;
 }
 
+/* A library may listen to its driver by a socket of the host's, but not to the world. */
+static int refuse_sockets(scmp_filter_ctx filter)
+{
+	int err = 0;
+
+	for (int family = 0; family < AF_MAX && !err; family++) {
+		/* The kernel takes the lower half of the argument, whatever the upper one is. */
+		const struct scmp_arg_cmp is_family = {0, SCMP_CMP_MASKED_EQ, UINT32_MAX,
+		                                       (scmp_datum_t)family};
+
+		if (family != AF_UNIX && family != AF_NETLINK)
+			err = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM),
+			                             SCMP_SYS(socket), 1, &is_family);
+	}
+	return err;
+}
+
+/* Its own threads it may signal: so abort() ends it. */
+static int refuse_signals(scmp_filter_ctx filter)
+{
+	const struct scmp_arg_cmp is_other = {0, SCMP_CMP_NE, (scmp_datum_t)getpid(), 0};
+
+	return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), 1,
+	                              &is_other);
+}
+
 int filter_install_for_devices(void)
 {
 	if (!filter_works())
@@ -168,14 +195,10 @@ int filter_install_for_devices(void)
 		return -ENOMEM;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]) && !err; i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
-	/* A library may listen to its driver by a socket of the host's, but not to the world. */
-	for (int family = 0; family < AF_MAX && !err; family++) {
-		const struct scmp_arg_cmp is_family = {0, SCMP_CMP_EQ, (scmp_datum_t)family, 0};
-
-		if (family != AF_UNIX && family != AF_NETLINK)
-			err = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM),
-			                             SCMP_SYS(socket), 1, &is_family);
-	}
+	if (!err)
+		err = refuse_sockets(filter);
+	if (!err)
+		err = refuse_signals(filter);
 	if (!err)
 		err = seccomp_load(filter);
 	seccomp_release(filter);

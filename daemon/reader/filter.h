@@ -14,5 +14,7 @@ bool filter_works(void);
 int filter_install(void);
 /* The same for a process that loads a library of somebody's driver, which opens devices and maps
  * its own code: nobody knows all that it asks for. Refused with EPERM is what it has no reason for:
- * other programs and processes, signals, tracing, the network, and what only root may. */
+ * other programs, signals to other processes, tracing, sockets but unix and netlink ones, and what
+ * only root may. Copies of itself it may make, for clone(2) is for threads, too. To be called in
+ * the process itself. */
 int filter_install_for_devices(void);

@@ -10,6 +10,7 @@
 
 #include <asm/ioctls.h>
 #include <asm/sockios.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static const char null[] = "/dev/null";
 
@@ -106,12 +108,49 @@ START_TEST(attempted)
 }
 END_TEST
 
+/* Of a process that loads a driver's library: refused with EPERM or not. */
+static const struct attempt device_attempts[] = {
+	{SYS_socket, {AF_UNIX, SOCK_STREAM}, true},
+	{SYS_socket, {AF_INET, SOCK_STREAM}, false},
+	/* The kernel looks at the lower half only. */
+	{SYS_socket, {1L << 32 | AF_INET, SOCK_STREAM}, false},
+	{SYS_kill, {1, 0}, false},
+	{SYS_tgkill, {1, 1, 0}, false},
+	{SYS_execve, {(long)"/nonexistent"}, false},
+};
+
+START_TEST(attempted_for_devices)
+{
+	const struct attempt *attempt = &device_attempts[_i];
+	const long *at = attempt->arguments;
+	int status;
+	pid_t pid;
+
+	if (!filter_works())
+		return;
+	pid = fork();
+	if (pid == 0) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || filter_install_for_devices())
+			_exit(100);
+		/* Its own threads it reaches. */
+		if (syscall(SYS_tgkill, getpid(), gettid(), 0))
+			_exit(101);
+		_exit(syscall(attempt->call, at[0], at[1], at[2]) < 0 ? errno : 0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), attempt->allowed ? 0 : EPERM);
+}
+END_TEST
+
 Suite *filter_suite(void)
 {
 	Suite *suite = suite_create("filter");
 	TCase *tcase = tcase_create("filter");
 
 	tcase_add_loop_test(tcase, attempted, 0, sizeof(attempts) / sizeof(attempts[0]));
+	tcase_add_loop_test(tcase, attempted_for_devices, 0,
+	                    sizeof(device_attempts) / sizeof(device_attempts[0]));
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
