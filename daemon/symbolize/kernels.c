@@ -30,22 +30,40 @@ static bool copy(const char *prefix, const char *name, size_t len, char *ret_nam
 	return true;
 }
 
+/* Length of a function's name without parameters: up to the last parenthesis that is in no
+ * template's arguments. Operators are no kernels' names. */
+static size_t unparametrized(const char *name)
+{
+	size_t len = strlen(name), depth = 0, at = len;
+
+	for (size_t i = 0; i < len; i++) {
+		if (strchr("<(", name[i])) {
+			if (!depth++ && name[i] == '(')
+				at = i;
+		} else if (strchr(">)", name[i]) && depth) {
+			depth--;
+		}
+	}
+	return at;
+}
+
 bool kernels_of_stub(const char *function, char *ret_name, size_t size)
 {
-	const char *stub = strstr(function, STUB), *wrapper = strstr(function, WRAPPER);
+	/* First, for a kernel's name that begins with an underscore makes the other of it. */
+	const char *wrapper = strstr(function, WRAPPER), *stub = strstr(function, STUB);
 
-	if (stub) {
-		stub += strlen(STUB);
-		size_t len = strspn(stub, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		                          "0123456789_$.");
-		/* The underscore of _Z is the last one before it. */
-		return copy(*stub == 'Z' ? "_" : "", stub, len, ret_name, size);
+	if (wrapper) {
+		wrapper += strlen(WRAPPER);
+		/* Without parameters, which are references to the kernel's. */
+		return copy("", wrapper, unparametrized(wrapper), ret_name, size);
 	}
-	if (!wrapper)
+	if (!stub)
 		return false;
-	wrapper += strlen(WRAPPER);
-	/* Without parameters, which are references to the kernel's. */
-	return copy("", wrapper, strcspn(wrapper, "("), ret_name, size);
+	stub += strlen(STUB);
+	size_t len = strspn(stub, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                          "0123456789_$.");
+	/* The underscore of _Z is the last one before it. */
+	return copy(*stub == 'Z' ? "_" : "", stub, len, ret_name, size);
 }
 
 /* The name of a location's function, the inlined ones first; "" at the end. */
