@@ -75,8 +75,9 @@ static void run(struct job *job)
 		return;
 	}
 	nvml->fresh_err = ask_process(nvml);
-	/* Where there is nothing to be had, nothing is kept for it. */
-	if (nvml->fresh_err)
+	/* Where there is nothing to be had, nothing is kept for it; and a library whose driver was
+	 * loaded anew under it works again in a new process only. */
+	if (nvml->fresh_err || nvml->fresh.why[0])
 		reader_rest(nvml->reader, 0);
 }
 
