@@ -66,10 +66,13 @@ void check_cuda(const struct host *host, struct finding *finding)
 	int pid = 0;
 	size_t count = count_cuda(&pid);
 
-	if (count)
+	if (count == 1)
+		finding_good(finding, "process %d has libcuda.so.1 mapped", pid);
+	else if (count)
 		finding_good(finding, "%zu processes have libcuda.so.1 mapped, such as %d", count,
 		             pid);
-	else if (host->others.refused)
+	/* With the capability it is few that a security module keeps, as check_maps() says. */
+	else if (host->others.refused && !host_has(host, HOST_CAP_SYS_PTRACE))
 		finding_bad(finding, FINDING_unknown, "Run it as root, or with CAP_SYS_PTRACE",
 		            "no process is seen that has libcuda.so.1 mapped, but the mappings of "
 		            "%zu cannot be read",
