@@ -8,6 +8,7 @@ when it has ended.
 """
 
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -59,7 +60,8 @@ def run(lanes):
     finally:
         for process, output in running:
             if process.poll() is None:
-                process.terminate()
+                # As from a terminal: its classes clean up, or their daemons would stay.
+                process.send_signal(signal.SIGINT)
                 process.wait()
             output.close()
     return passed, failed
