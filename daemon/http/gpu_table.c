@@ -69,6 +69,9 @@ static void add_devices(const struct gpu_view *view, struct buf *out)
 		           known_bytes(device->used, used), known_bytes(device->total, total));
 		add_name(out, device->name, NVML_TEXT);
 	}
+	if (report->devices_left_out || report->processes_left_out)
+		buf_printf(out, "Left out: %" PRIu32 " devices, %" PRIu32 " processes of theirs\n",
+		           report->devices_left_out, report->processes_left_out);
 	buf_add_char(out, '\n');
 }
 

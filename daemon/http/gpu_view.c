@@ -26,7 +26,7 @@ static const char *const direction_texts[] = {GPU_DIRECTIONS(DIRECTION)};
 
 static json_t *number(uint64_t value)
 {
-	return json_integer((json_int_t)value);
+	return json_integer((json_int_t)(value < INT64_MAX ? value : INT64_MAX));
 }
 
 static json_t *number_or_null(uint64_t value, uint64_t unknown)
@@ -126,6 +126,12 @@ static json_t *figures_json(const struct gpu_figures *figures)
 	return object;
 }
 
+/* A library may tell anything: what is more than fits is the most that does. */
+static uint64_t add_bounded(uint64_t sum, uint64_t bytes)
+{
+	return bytes < INT64_MAX - sum ? sum + bytes : INT64_MAX;
+}
+
 struct gpu_driver_row gpu_view_driver(const struct gpu_view *view, uint32_t index)
 {
 	const struct nvml_report *report = view->report;
@@ -142,7 +148,7 @@ struct gpu_driver_row gpu_view_driver(const struct gpu_view *view, uint32_t inde
 			continue;
 		row.first &= i >= index;
 		row.known &= process->used != NVML_BYTES_UNKNOWN;
-		row.used += process->used;
+		row.used = add_bounded(row.used, process->used);
 		if (process->busy_percent != NVML_PERCENT_UNKNOWN &&
 		    (row.busy_percent == NVML_PERCENT_UNKNOWN ||
 		     process->busy_percent > row.busy_percent))

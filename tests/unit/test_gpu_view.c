@@ -122,6 +122,24 @@ START_TEST(json_of_the_driver)
 }
 END_TEST
 
+START_TEST(more_than_fits)
+{
+	struct nvml_report told = report();
+	const struct gpu_view view = {figures, 3, "", &told, ""};
+
+	told.processes[0].used = UINT64_MAX - 1;
+	told.devices[0].used = UINT64_MAX - 1;
+	json_t *object = gpu_view_json(&view);
+	const json_t *row = json_array_get(json_object_get(object, "driver"), 0);
+
+	ck_assert_int_eq(integer(row, "driver_bytes"), INT64_MAX);
+	ck_assert_int_eq(integer(row, "unexplained_bytes"), INT64_MAX - 10000);
+	row = json_array_get(json_object_get(object, "devices"), 0);
+	ck_assert_int_eq(integer(row, "memory_used_bytes"), INT64_MAX);
+	json_decref(object);
+}
+END_TEST
+
 static void expect(const struct gpu_view *view, const char *line, bool is_there)
 {
 	struct buf out = BUF_INIT;
@@ -133,7 +151,7 @@ static void expect(const struct gpu_view *view, const char *line, bool is_there)
 
 START_TEST(tables)
 {
-	const struct nvml_report told = report();
+	struct nvml_report told = report();
 	const struct gpu_view view = {figures, 3, "", &told, ""};
 	const struct gpu_view nothing = {NULL, 0, "nobody has it", NULL, "no library"};
 
@@ -145,6 +163,9 @@ START_TEST(tables)
 	       true);
 	expect(&view, "      7   10 %     8.8 KiB     9.8 KiB     -1000 B", true);
 	expect(&view, "  sixteen-letters!\n", true);
+	expect(&view, "Left out", false);
+	told.processes_left_out = 3;
+	expect(&view, "Left out: 0 devices, 3 processes of theirs\n", true);
 	expect(&nothing, "NVML: no library\n", true);
 	expect(&nothing, "Probes: nobody has it\n", true);
 	expect(&nothing, "The rest", false);
@@ -158,6 +179,7 @@ Suite *gpu_view_suite(void)
 
 	tcase_add_test(tests, json_of_processes);
 	tcase_add_test(tests, json_of_the_driver);
+	tcase_add_test(tests, more_than_fits);
 	tcase_add_test(tests, tables);
 	suite_add_tcase(suite, tests);
 	return suite;
