@@ -47,7 +47,9 @@ def run(lanes):
         for classes in lanes.values():
             output = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
             command = [sys.executable, sys.argv[0], *classes]
-            running.append((subprocess.Popen(command, stdout=output, stderr=output), output))
+            running.append((subprocess.Popen(
+                command, stdout=output, stderr=output, start_new_session=True  # interrupted by us, once
+            ), output))
         for process, output in running:
             status = process.wait()
             output.seek(0)
@@ -60,7 +62,7 @@ def run(lanes):
     finally:
         for process, output in running:
             if process.poll() is None:
-                # As from a terminal: its classes clean up, or their daemons would stay.
+                # It ends the test that it is at, and cleans up: its daemons would stay else.
                 process.send_signal(signal.SIGINT)
                 process.wait()
             output.close()

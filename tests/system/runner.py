@@ -71,6 +71,8 @@ def main(folder, missing, stop):
         if len(sys.argv) == 1:
             apart, tests = lanes.apart(tests)
             beside = lanes.run(apart)
+        # The first interrupt is the end after this test and its class's clean-up, the second one at once.
+        unittest.installHandler()
         result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(tests)
     finally:
         stop()
