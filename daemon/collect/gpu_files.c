@@ -2,11 +2,15 @@
 /*
  * Opened as the process has it mapped. A file goes from being attached to attached, from there,
  * when nobody has it any more, to being detached and away; who maps it meanwhile brings it back.
+ * Any user can map files that are called so, hence what turned out to be something else takes no
+ * place from what is probed, and nothing is kept that cannot be found out again by looking.
  */
 #include "collect/gpu_files.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "collect/gpu_ask.h"
+#include "collect/gpu_inode.h"
 #include "collect/gpu_links.h"
 #include "collect/gpu_users.h"
 
@@ -14,21 +18,25 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+
+enum {
+	FULL_SWEEP_S = 10, /* between sweeps for want of room */
+	MAX_TOLD = 32,     /* warnings between two sweeps that the timer asks for */
+};
 
 enum state { ATTACHING, ATTACHED, FAILED, DETACHING };
 
 struct probed {
 	struct job job;
+	struct gpu_used used;
 	struct probed *next;
 	struct gpu_files *files;
 	enum state state;
 	int fd;
-	struct stat stat;
+	struct gpu_inode inode;
 	char *path; /* as the process sees it */
 	uint64_t number;
 	uint32_t libraries; /* that it may be */
-	struct gpu_users users;
 
 	/* The lane's until it is done. */
 	struct gpu_file found;
@@ -39,9 +47,10 @@ struct probed {
 struct gpu_files {
 	struct gpu_files_config config;
 	struct probed *first;
-	size_t count;
-	uint64_t numbers; /* that were given to files, for the reader */
-	bool told_full;
+	struct gpu_users users;
+	uint64_t numbers;  /* that were given to files, for the reader */
+	uint64_t swept_ns; /* when, for want of room */
+	unsigned int told;
 };
 
 struct gpu_files *gpu_files_new(const struct gpu_files_config *config)
@@ -57,7 +66,6 @@ static void probed_free(struct probed *file)
 {
 	uprobes_detach(&file->links);
 	closep(&file->fd);
-	gpu_users_release(&file->users);
 	free(file->path);
 	free(file);
 }
@@ -66,6 +74,7 @@ void gpu_files_free(struct gpu_files *files)
 {
 	if (!files)
 		return;
+	gpu_users_release(&files->users);
 	while (files->first) {
 		struct probed *file = files->first;
 
@@ -99,17 +108,52 @@ static void detach(struct job *job)
 	uprobes_detach(&file->links);
 }
 
+static void remove_file(struct probed *file)
+{
+	struct gpu_files *files = file->files;
+	struct probed **link = &files->first;
+
+	while (*link != file)
+		link = &(*link)->next;
+	*link = file->next;
+	gpu_users_forget(&files->users, &file->used);
+	probed_free(file);
+}
+
+/* The newest are kept; who maps another one has it looked into again. */
+static void forget_failed(struct gpu_files *files)
+{
+	struct probed *oldest = NULL;
+	size_t count = 0;
+
+	for (struct probed *file = files->first; file; file = file->next) {
+		if (file->state != FAILED)
+			continue;
+		count++;
+		oldest = file; /* new ones come first in the list */
+	}
+	if (count > MAX_GPU_FAILED)
+		remove_file(oldest);
+}
+
+static bool may_tell(struct gpu_files *files)
+{
+	return files->told < MAX_TOLD && files->told++ < MAX_TOLD;
+}
+
 static void on_attached(struct job *job)
 {
 	struct probed *file = (struct probed *)job;
+	struct gpu_files_config config = file->files->config;
 
 	file->state = file->err ? FAILED : ATTACHED;
 	/* A file that is called so and is something else is nobody's fault. */
-	if (file->err && file->err != -ENOENT && file->err != -ECANCELED)
+	if (file->err && file->err != -ENOENT && file->err != -ECANCELED && may_tell(file->files))
 		log_warning("cannot watch GPUs through %s: %s", file->path, strerror(-file->err));
 	else if (!file->err)
 		log_info("watching GPUs through %s, %u functions", file->path, file->found.count);
-	file->files->config.changed(file->files->config.ctx);
+	forget_failed(file->files);
+	config.changed(config.ctx);
 }
 
 static void start(struct probed *file)
@@ -121,24 +165,12 @@ static void start(struct probed *file)
 		file->state = FAILED;
 }
 
-static void remove_file(struct probed *file)
-{
-	struct gpu_files *files = file->files;
-	struct probed **link = &files->first;
-
-	while (*link != file)
-		link = &(*link)->next;
-	*link = file->next;
-	files->count--;
-	probed_free(file);
-}
-
 static void on_detached(struct job *job)
 {
 	struct probed *file = (struct probed *)job;
 	struct gpu_files_config config = file->files->config;
 
-	if (gpu_users_update(&file->users, config.procs))
+	if (file->used.users)
 		start(file);
 	else
 		remove_file(file);
@@ -153,117 +185,132 @@ static void let_go(struct probed *file)
 		file->state = ATTACHED;
 }
 
-bool gpu_files_sweep(struct gpu_files *files)
+static void sweep(struct gpu_files *files)
 {
 	struct probed *file, *next;
 
+	gpu_users_update(&files->users, files->config.procs);
 	for (file = files->first; file; file = next) {
 		next = file->next;
-		if (file->state != ATTACHED && file->state != FAILED)
-			continue;
-		if (gpu_users_update(&file->users, files->config.procs))
+		if (file->used.users)
 			continue;
 		if (file->state == ATTACHED)
 			let_go(file);
-		else
+		else if (file->state == FAILED)
 			remove_file(file);
 	}
-	return files->count > 0;
 }
 
-/* The same inode. Of two overlays of one lower file, which the kernel probes as one, the device
- * differs, and the rest does not. */
-static bool is_same(const struct stat *a, const struct stat *b)
+bool gpu_files_sweep(struct gpu_files *files)
 {
-	return a->st_ino == b->st_ino &&
-	       (a->st_dev == b->st_dev ||
-	        (a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	         a->st_mtim.tv_nsec == b->st_mtim.tv_nsec));
+	files->told = 0;
+	sweep(files);
+	return files->first != NULL;
 }
 
-static struct probed *find(const struct gpu_files *files, const struct stat *stat)
+/* What failed is believed of nothing but itself. */
+static struct probed *find(const struct gpu_files *files, const struct gpu_inode *inode)
 {
-	for (struct probed *file = files->first; file; file = file->next)
-		if (is_same(&file->stat, stat))
+	for (struct probed *file = files->first; file; file = file->next) {
+		if (gpu_inode_is_same(&file->inode, inode) &&
+		    (file->state != FAILED || file->inode.stat.st_dev == inode->stat.st_dev))
 			return file;
+	}
 	return NULL;
 }
 
-static bool is_noted(const struct gpu_files *files, uint32_t pid,
-                     const struct proc_mapping *mapping)
+static bool is_full(const struct gpu_files *files)
 {
+	size_t count = 0;
+
 	for (const struct probed *file = files->first; file; file = file->next)
-		if (gpu_users_have(&file->users, pid, mapping))
-			return true;
-	return false;
+		count += file->state != FAILED;
+	return count >= MAX_GPU_FILES;
 }
 
-static bool has_room(struct gpu_files *files, const char *path)
+/* A sweep asks about every process, so that it is not done for every file there is no room for. */
+static void sweep_for_room(struct gpu_files *files)
 {
-	if (files->count >= MAX_GPU_FILES)
-		gpu_files_sweep(files);
-	if (files->count < MAX_GPU_FILES)
-		return true;
-	if (!files->told_full)
-		log_warning("cannot watch GPUs through %s: %d other files are watched", path,
-		            MAX_GPU_FILES);
-	files->told_full = true;
-	return false;
+	uint64_t now = clock_mono_ns();
+
+	if (files->swept_ns && now - files->swept_ns < FULL_SWEEP_S * NSEC_PER_SEC)
+		return;
+	files->swept_ns = now;
+	sweep(files);
 }
 
-/* Takes over the descriptor. */
-static struct probed *add(struct gpu_files *files, int fd, const struct stat *stat,
-                          const char *path, uint32_t libraries)
+static int refuse(struct gpu_files *files, const char *path)
 {
-	struct probed *file = has_room(files, path) ? calloc(1, sizeof(*file)) : NULL;
+	if (may_tell(files))
+		log_warning("cannot watch GPUs through %s yet: too many files or processes", path);
+	return -ENOSPC;
+}
 
-	if (!file) {
-		close(fd);
-		return NULL;
-	}
+static int add(struct gpu_files *files, int *fd, const struct gpu_inode *inode, const char *path,
+               uint32_t libraries, struct probed **ret_file)
+{
+	struct probed *file;
+
+	if (is_full(files))
+		sweep_for_room(files);
+	if (is_full(files))
+		return refuse(files, path);
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return -ENOMEM;
 	file->files = files;
-	file->fd = fd;
-	file->stat = *stat;
+	file->fd = TAKE_FD(*fd);
+	file->inode = *inode;
 	file->libraries = libraries;
 	file->number = ++files->numbers;
 	file->path = strdup(path);
 	if (!file->path) {
 		probed_free(file);
-		return NULL;
+		return -ENOMEM;
 	}
 	file->next = files->first;
 	files->first = file;
-	files->count++;
 	start(file);
-	return file;
+	*ret_file = file;
+	return 0;
 }
 
-void gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
-                   uint32_t libraries)
+static int get(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
+               uint32_t libraries, struct probed **ret_file)
 {
-	struct probed *file;
-	struct stat stat;
+	_cleanup_close_ int fd = -1;
+	struct gpu_inode inode;
 	char path[96];
-	int fd;
 
-	if (is_noted(files, pid, mapping))
-		return;
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
 	         (unsigned long long)mapping->start, (unsigned long long)mapping->end);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return;
-	if (fstat(fd, &stat)) {
-		close(fd);
-		return;
+		return -errno;
+	int err = gpu_inode_get(fd, &inode);
+	if (err)
+		return err;
+	*ret_file = find(files, &inode);
+	return *ret_file ? 0 : add(files, &fd, &inode, mapping->path, libraries, ret_file);
+}
+
+bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
+                   uint32_t libraries)
+{
+	struct probed *file = NULL;
+
+	if (gpu_users_find(&files->users, pid, mapping))
+		return true;
+	if (!gpu_users_have_room(&files->users))
+		sweep_for_room(files);
+	if (!gpu_users_have_room(&files->users)) {
+		refuse(files, mapping->path);
+		return false;
 	}
-	file = find(files, &stat);
-	if (file)
-		close(fd);
-	else
-		file = add(files, fd, &stat, mapping->path, libraries);
-	if (file)
-		gpu_users_add(&file->users, pid, mapping);
+	int err = get(files, pid, mapping, libraries, &file);
+	if (!err)
+		err = gpu_users_set(&files->users, pid, mapping, &file->used);
+	return err != -ENOSPC;
 }
 
 void gpu_files_status(const struct gpu_files *files, uint32_t libraries,

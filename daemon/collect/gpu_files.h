@@ -14,7 +14,10 @@
 
 struct gpu_files;
 
-enum { MAX_GPU_FILES = 32 }; /* that are probed, or were tried */
+enum {
+	MAX_GPU_FILES = 32,  /* that are probed, or being tried */
+	MAX_GPU_FAILED = 32, /* that could not be; the oldest is forgotten */
+};
 
 /* All of it outlives them. */
 struct gpu_files_config {
@@ -38,8 +41,9 @@ struct gpu_files *gpu_files_new(const struct gpu_files_config *config);
 void gpu_files_free(struct gpu_files *files); /* once the lane is idle; takes NULL */
 
 /* The process has a file mapped there that may be one of these libraries: it is looked into and
- * probed, unless it is already. What cannot be is logged once. */
-void gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
+ * probed, unless it is already. What cannot be is logged. False: there is no room, so ask again
+ * after changed(). The mapping has an object. */
+bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
                    uint32_t libraries);
 /* Lets go what nobody maps any more. Files are left? */
 bool gpu_files_sweep(struct gpu_files *files);

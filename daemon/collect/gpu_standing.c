@@ -11,6 +11,7 @@
 #include "base/lane.h"
 #include "collect/gpu_files.h"
 #include "collect/gpu_search.h"
+#include "collect/gpu_seen.h"
 #include "proc/pid_set.h"
 
 #include <errno.h>
@@ -75,8 +76,18 @@ static void note_files(void *ctx)
 {
 	struct gpu_standing *standing = ctx;
 
-	if (!standing->stopped)
-		standing->config.changed(standing->config.ctx);
+	if (standing->stopped)
+		return;
+	note_found(standing); /* there may be room now */
+	standing->config.changed(standing->config.ctx);
+}
+
+/* False: it has to wait for room. */
+static bool use(struct gpu_standing *standing, struct gpu_seen *seen, uint32_t pid,
+                const struct proc_mapping *mapping, uint32_t libraries)
+{
+	return !gpu_seen_use(seen, mapping) ||
+	       gpu_files_use(standing->files, pid, mapping, libraries);
 }
 
 /* First of all, for what is missed of it is missed for good. PyTorch's tensors are wanted of
@@ -85,16 +96,21 @@ static bool use_driver(struct gpu_standing *standing, uint32_t pid, const struct
 {
 	size_t count = mapping_set_count(set);
 	bool has_driver = false;
+	struct gpu_seen seen = {0};
 
 	for (size_t i = 0; i < count; i++) {
 		const struct proc_mapping *mapping = mapping_set_at(set, i);
-		uint32_t libraries = gpu_libraries_named(mapping->path) &
-		                     (GPU_LIBRARY_DRIVER | GPU_LIBRARY_TORCH);
+		uint32_t libraries;
 
+		if (!gpu_seen_is_new(&seen, mapping))
+			continue;
+		libraries = gpu_libraries_named(mapping->path) &
+		            (GPU_LIBRARY_DRIVER | GPU_LIBRARY_TORCH);
 		if (!libraries)
 			continue;
 		has_driver |= libraries == GPU_LIBRARY_DRIVER;
-		gpu_files_use(standing->files, pid, mapping, libraries);
+		if (!use(standing, &seen, pid, mapping, libraries))
+			pid_set_add(&standing->waiting, pid);
 		if (!uv_is_active((uv_handle_t *)&standing->sweep))
 			uv_timer_start(&standing->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	}
@@ -105,19 +121,23 @@ static bool use_others(struct gpu_standing *standing, uint32_t pid, const struct
 {
 	size_t count = mapping_set_count(set);
 	bool waits = false, pending = false;
+	struct gpu_seen seen = {0};
 
 	for (size_t i = 0; i < count; i++) {
 		const struct proc_mapping *mapping = mapping_set_at(set, i);
-		uint32_t libraries = gpu_libraries_named(mapping->path);
+		uint32_t libraries;
 
-		if (!mapping->object || *mapping->path == '[' || libraries == GPU_LIBRARY_DRIVER)
+		if (!gpu_seen_is_new(&seen, mapping) || *mapping->path == '[')
+			continue;
+		libraries = gpu_libraries_named(mapping->path);
+		if (libraries == GPU_LIBRARY_DRIVER)
 			continue;
 		if (!libraries) {
 			libraries = gpu_search_get(standing->search, mapping->object, &pending);
 			waits |= pending;
 		}
 		if (libraries)
-			gpu_files_use(standing->files, pid, mapping, libraries);
+			waits |= !use(standing, &seen, pid, mapping, libraries);
 	}
 	return waits;
 }

@@ -1,67 +1,116 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * By process, object and address: a process may have run another program since.
+ * By process and object. An entry also says where: a process may have run another program since,
+ * which has another file of the same build there.
  */
 #include "collect/gpu_users.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
-struct gpu_user {
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+struct key {
 	uint32_t pid, object;
-	uint64_t start; /* of the mapping */
 };
+
+struct gpu_user {
+	struct key key;
+	uint64_t start; /* of the mapping */
+	struct gpu_used *used;
+	UT_hash_handle hh;
+};
+
+static void drop(struct gpu_users *users, struct gpu_user *user)
+{
+	user->used->users--;
+	HASH_DEL(users->by_key, user);
+	free(user);
+}
 
 void gpu_users_release(struct gpu_users *users)
 {
-	free(users->list);
-	*users = (struct gpu_users){0};
+	struct gpu_user *user, *next;
+
+	HASH_ITER (hh, users->by_key, user, next)
+		drop(users, user);
 }
 
-bool gpu_users_have(const struct gpu_users *users, uint32_t pid, const struct proc_mapping *mapping)
+static struct gpu_user *find(const struct gpu_users *users, uint32_t pid, uint32_t object)
 {
-	for (size_t i = 0; i < users->count; i++) {
-		const struct gpu_user *user = &users->list[i];
+	const struct key key = {pid, object};
+	struct gpu_user *user;
 
-		if (user->pid == pid && user->start == mapping->start &&
-		    user->object == mapping->object)
-			return true;
-	}
-	return false;
+	HASH_FIND(hh, users->by_key, &key, sizeof(key), user);
+	return user;
 }
 
-void gpu_users_add(struct gpu_users *users, uint32_t pid, const struct proc_mapping *mapping)
+struct gpu_used *gpu_users_find(const struct gpu_users *users, uint32_t pid,
+                                const struct proc_mapping *mapping)
 {
-	struct gpu_user *list;
+	const struct gpu_user *user = find(users, pid, mapping->object);
 
-	if (users->crowded || gpu_users_have(users, pid, mapping))
-		return;
-	list = users->count < MAX_GPU_USERS
-	               ? realloc(users->list, (users->count + 1) * sizeof(*list))
-	               : NULL;
-	if (!list) {
-		users->crowded = true;
-		return;
+	return user && user->start == mapping->start ? user->used : NULL;
+}
+
+bool gpu_users_have_room(const struct gpu_users *users)
+{
+	return HASH_COUNT(users->by_key) < MAX_GPU_USERS;
+}
+
+int gpu_users_set(struct gpu_users *users, uint32_t pid, const struct proc_mapping *mapping,
+                  struct gpu_used *used)
+{
+	struct gpu_user *user = find(users, pid, mapping->object);
+
+	if (user) {
+		user->used->users--;
+	} else {
+		if (!gpu_users_have_room(users))
+			return -ENOSPC;
+		user = calloc(1, sizeof(*user));
+		if (!user)
+			return -ENOMEM;
+		user->key = (struct key){pid, mapping->object};
+		HASH_ADD(hh, users->by_key, key, sizeof(user->key), user);
+		if (!user->hh.tbl) {
+			free(user);
+			return -ENOMEM;
+		}
 	}
-	users->list = list;
-	list[users->count++] = (struct gpu_user){pid, mapping->object, mapping->start};
+	user->start = mapping->start;
+	user->used = used;
+	used->users++;
+	return 0;
 }
 
 static bool has_still(const struct gpu_user *user, struct procs *procs)
 {
-	const struct mapping_set *set = procs_mappings(procs, user->pid);
+	const struct mapping_set *set = procs_mappings(procs, user->key.pid);
 	const struct proc_mapping *mapping = set ? mapping_set_find(set, user->start) : NULL;
 
-	return mapping && mapping->object == user->object;
+	return mapping && mapping->object == user->key.object;
 }
 
-bool gpu_users_update(struct gpu_users *users, struct procs *procs)
+void gpu_users_update(struct gpu_users *users, struct procs *procs)
 {
-	size_t kept = 0;
+	struct gpu_user *user, *next;
 
-	for (size_t i = 0; i < users->count; i++) {
-		if (has_still(&users->list[i], procs))
-			users->list[kept++] = users->list[i];
+	HASH_ITER (hh, users->by_key, user, next) {
+		if (!has_still(user, procs))
+			drop(users, user);
 	}
-	users->count = kept;
-	return kept || users->crowded;
+}
+
+void gpu_users_forget(struct gpu_users *users, struct gpu_used *used)
+{
+	struct gpu_user *user, *next;
+
+	if (!used->users)
+		return;
+	HASH_ITER (hh, users->by_key, user, next) {
+		if (user->used == used)
+			drop(users, user);
+	}
 }

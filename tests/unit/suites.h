@@ -99,6 +99,7 @@
 	SUITE(pythons)         \
 	SUITE(heap_table)      \
 	SUITE(gpu_live)        \
+	SUITE(gpu_users)       \
 	SUITE(gpu_feeds)       \
 	SUITE(gpu_rows)        \
 	SUITE(kernels)         \

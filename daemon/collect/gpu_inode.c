@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Number, size and time of a file are what a user likes them to be on a file system of his own, and
+ * would have the real file taken for his. On overlays they are all there is to tell two apart by.
+ */
+#include "collect/gpu_inode.h"
+
+#include <errno.h>
+#include <sys/statfs.h>
+
+enum { OVERLAYFS_MAGIC = 0x794c7630 }; /* linux/magic.h */
+
+int gpu_inode_get(int fd, struct gpu_inode *ret_inode)
+{
+	struct statfs system;
+
+	if (fstat(fd, &ret_inode->stat) || fstatfs(fd, &system))
+		return -errno;
+	ret_inode->overlay = system.f_type == OVERLAYFS_MAGIC;
+	return 0;
+}
+
+bool gpu_inode_is_same(const struct gpu_inode *a, const struct gpu_inode *b)
+{
+	const struct stat *one = &a->stat, *other = &b->stat;
+
+	if (one->st_ino != other->st_ino)
+		return false;
+	if (one->st_dev == other->st_dev)
+		return true;
+	return a->overlay && b->overlay && one->st_size == other->st_size &&
+	       one->st_mtim.tv_sec == other->st_mtim.tv_sec &&
+	       one->st_mtim.tv_nsec == other->st_mtim.tv_nsec;
+}
