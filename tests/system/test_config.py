@@ -73,8 +73,8 @@ class Config(unittest.TestCase):
     def history(self, server):
         """MiB of all kinds together."""
         kinds = server.get("/status").json()["recorder"].values()
-        # Two of 16 parts are not for profiles.
-        return round(sum(kind["bytes_max"] for kind in kinds) * 16 / 14 / (1 << 20))
+        # Two of 32 parts are not for profiles.
+        return round(sum(kind["bytes_max"] for kind in kinds) * 32 / 30 / (1 << 20))
 
 
 if __name__ == "__main__":

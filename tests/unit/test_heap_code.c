@@ -53,6 +53,8 @@ START_TEST(test_slide)
 	/* a nop of five bytes, and then push rbx or ret */
 	SLIDE("\x0f\x1f\x44\x00\x00\x53\xc3", 1, true, 0, 5, 0, true);
 	SLIDE("\x0f\x1f\x44\x00\x00\xc3", 1, true, 0, 5, 0, false);
+	/* and nothing, which is no function that anybody calls: not behind its end */
+	SLIDE("\x0f\x1f\x44\x00\x00", 1, true, -ENOTSUP, 0, 0, false);
 }
 END_TEST
 
