@@ -13,6 +13,7 @@
 #include "cuda_helper/launches.h"
 #include "cuda_helper/tell.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -27,6 +28,7 @@ enum {
 	LOOK_MS = 500,
 	MAX_SECONDS = 7 * 24 * 3600,
 	STACK_BYTES = 1 << 20, /* CUPTI may give buffers back on our thread */
+	END_SECONDS = 1,       /* that the program's end waits for us at most */
 };
 
 EXPORT struct cuda_counters profd_cuda_counters;
@@ -39,7 +41,24 @@ static struct {
 	bool recording;
 	long seconds; /* at most; 0: as long as somebody listens */
 	time_t started;
-} helper;
+	pthread_mutex_t turn; /* who calls CUPTI; kept from the program's end on */
+	bool forked;          /* a child, without our thread */
+} helper = {.turn = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP};
+
+/* The program may be at the other end of a pipe that is closed, and shall not be killed for it. */
+static void write_quietly(const char *line, size_t len)
+{
+	sigset_t pipe, before, pending;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	if (write(STDERR_FILENO, line, len) < 0 && errno == EPIPE &&
+	    !sigismember(&pending, SIGPIPE))
+		sigtimedwait(&pipe, NULL, &(struct timespec){0});
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
 
 /* One call, so that lines of several threads or processes do not mix. */
 static __attribute__((format(printf, 1, 2))) void say(const char *format, ...)
@@ -51,9 +70,8 @@ static __attribute__((format(printf, 1, 2))) void say(const char *format, ...)
 	va_start(arguments, format);
 	len = vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
-	if (len > 0 && write(STDERR_FILENO, line,
-	                     (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1) < 0)
-		return; /* nobody to tell */
+	if (len > 0)
+		write_quietly(line, (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1);
 }
 
 static time_t now_s(void)
@@ -120,19 +138,45 @@ static void give_up(int result, const char *other)
 		    cupti_text(&helper.cupti, result), result);
 }
 
+/* Behind this libcupti is taken down, so nobody may be in it, nor come to be. The turn is not given
+ * back. If it is ours, the end came out of CUPTI itself. */
+static void on_end(void)
+{
+	struct timespec until;
+
+	if (helper.forked)
+		return;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += END_SECONDS;
+	pthread_mutex_timedlock(&helper.turn, &until);
+	launches_record(false);
+	kernels_record(false);
+}
+
+/* What is registered behind libcupti's loading comes before its end. */
+static bool load(void)
+{
+	if (helper.loaded)
+		return true;
+	if (!cupti_load(&helper.cupti)) {
+		say("libprofd-cuda: no durations of kernels: libcupti.so is not found, PROFD_CUPTI "
+		    "may say where it is\n");
+		return false;
+	}
+	kernels_init(&helper.cupti);
+	helper.loaded = atexit(on_end) == 0;
+	return helper.loaded;
+}
+
 static void start(void)
 {
 	char other[256] = "";
 	int result;
 
-	if (!helper.loaded && !cupti_load(&helper.cupti)) {
+	if (!load()) {
 		helper.gave_up = true;
-		say("libprofd-cuda: no durations of kernels: libcupti.so is not found, PROFD_CUPTI "
-		    "may say where it is\n");
 		return;
 	}
-	helper.loaded = true;
-	kernels_init(&helper.cupti);
 	result = subscribe(other, sizeof(other));
 	if (result != CUPTI_OK) {
 		give_up(result, other);
@@ -185,14 +229,18 @@ static bool is_wanted(void)
 
 static void look(void)
 {
-	bool wanted = is_wanted();
+	bool wanted;
 
+	if (pthread_mutex_lock(&helper.turn))
+		return;
+	wanted = is_wanted();
 	if (wanted && !helper.recording)
 		start();
 	else if (!wanted && helper.recording)
 		stop();
 	else if (helper.recording)
 		helper.cupti.ActivityFlushAll(0);
+	pthread_mutex_unlock(&helper.turn);
 }
 
 static void *watch(void *unused)
@@ -210,6 +258,7 @@ static void *watch(void *unused)
 /* The child has none of our threads, and CUDA does not work in it. */
 static void on_fork(void)
 {
+	helper.forked = true;
 	launches_record(false);
 	kernels_record(false);
 }
