@@ -5,11 +5,10 @@
  */
 #include "collect/gpu_kernels.h"
 
-#include "base/demangle.h"
 #include "collect/frames.h"
 #include "collect/gpu_launches.h"
 #include "collect/source.h"
-#include "profile/builder.h"
+#include "profile/kernel_place.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -80,44 +79,14 @@ static bool begin_slice(struct gpu_kernels *kernels)
 
 /* ---- what a kernel is called --------------------------------------------------------------- */
 
-/* FNV-1a: a location's address must be the same in every slice, and another one for each name. */
-static uint64_t hash_of(const char *name)
+/* Of a kernel's location: the string that it is called by. */
+static uint32_t name_of(const struct builder *builder, uint32_t location)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	const struct profile *built = builder_view(builder);
 
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 0x100000001b3;
-	return hash;
-}
-
-static uint32_t kernel_function(struct builder *builder, const char *name)
-{
-	_cleanup_free_ char *readable = demangle(name);
-	struct function function = {.name = builder_text(builder, readable ?: name)};
-
-	if (readable && strcmp(readable, name) != 0)
-		function.system_name = builder_text(builder, name);
-	return builder_function(builder, &function);
-}
-
-/* The frame of a kernel below those that launched it; in `*ret_name` the string of its name. */
-static uint32_t kernel_location(struct builder *builder, const char *name, uint32_t *ret_name)
-{
-	const struct mapping mapping = {
-		.path = builder_text(builder, "[gpu kernel]"),
-		.kind = MAPPING_PSEUDO,
-	};
-	uint32_t id = builder_location(builder, builder_mapping(builder, &mapping), hash_of(name));
-	const struct profile *built;
-
-	*ret_name = 0;
-	if (id && !builder_view(builder)->locations[id].line_count)
-		builder_line(builder, id, kernel_function(builder, name), 0);
-	built = builder_view(builder);
-	if (!builder_error(builder))
-		*ret_name = built->functions[built->lines[built->locations[id].first_line].function]
-		                    .name;
-	return id;
+	if (builder_error(builder))
+		return 0;
+	return built->functions[built->lines[built->locations[location].first_line].function].name;
 }
 
 /* ---- one kernel ---------------------------------------------------------------------------- */
@@ -241,15 +210,15 @@ static void add_kernel(struct gpu_kernels *kernels, const struct gpu_event *even
 		times(kernels_told(event), weight),
 		times(event->size, weight),
 	};
-	uint32_t path, leaf, readable;
+	uint32_t path, leaf, tid = launch ? launch->tid : event->tid;
 
 	if (!launch)
 		kernels->stats.without_launch++;
 	path = launch_path(kernels, image, launch);
-	leaf = kernel_location(kernels->builder, name, &readable);
+	leaf = kernel_location(kernels->builder, name);
 	path = builder_node(kernels->builder, path, leaf);
 	builder_sample(kernels->builder, path,
-	               add_task(kernels, event, image, launch ? launch->tid : event->tid, readable),
+	               add_task(kernels, event, image, tid, name_of(kernels->builder, leaf)),
 	               values);
 }
 
