@@ -413,7 +413,7 @@ bool collector_source(const struct collector *collector, size_t index,
 	ret_status->name = sources[index]->name;
 	ret_status->period = collector->states[index].period;
 	ret_status->on = collector->states[index].on;
-	ret_status->why = collector->states[index].why;
+	ret_status->why = ret_status->on ? "" : collector->states[index].why;
 	return true;
 }
 

@@ -108,7 +108,7 @@ static void on_changed(void *ctx)
 			continue;
 		read_status(gpu, kind, &status);
 		state->on = status.on;
-		snprintf(state->why, sizeof(state->why), "%s", status.on ? "" : status.why);
+		snprintf(state->why, sizeof(state->why), "%s", status.why);
 		any |= status.on;
 	}
 	set_pace(gpu, any);

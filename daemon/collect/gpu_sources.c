@@ -7,14 +7,26 @@
 
 #include <stdio.h>
 
-static void gpu_configure(struct bpf *bpf, const struct source_config *config,
-                          struct source_state *state)
+static void configure(const struct source_config *config, const char *why,
+                      struct source_state *state)
 {
-	(void)bpf;
 	state->config = *config;
 	state->period = 1;
-	snprintf(state->why, sizeof(state->why),
-	         "no process has CUDA's driver (libcuda.so.1) mapped");
+	snprintf(state->why, sizeof(state->why), "%s", why);
+}
+
+static void of_driver(struct bpf *bpf, const struct source_config *config,
+                      struct source_state *state)
+{
+	(void)bpf;
+	configure(config, "no process has CUDA's driver (libcuda.so.1) mapped", state);
+}
+
+static void of_helper(struct bpf *bpf, const struct source_config *config,
+                      struct source_state *state)
+{
+	(void)bpf;
+	configure(config, "no program was started with the helper (libprofd-cuda.so)", state);
 }
 
 static int gpu_attach(struct bpf *bpf, const bool *online, struct source_state *state)
@@ -38,21 +50,23 @@ static void gpu_detach(struct source_state *state)
 		}                                                                                 \
 	}
 
-#define GPU_SOURCE(kind, text, ...)           \
+#define GPU_SOURCE(kind, before, text, ...)   \
 	const struct source source_##kind = { \
 		.name = #kind,                \
 		.summary = text,              \
 		.values = __VA_ARGS__,        \
 		.history_share = 1,           \
-		.configure = gpu_configure,   \
+		.configure = before,          \
 		.attach = gpu_attach,         \
 		.detach = gpu_detach,         \
 	}
 
-GPU_SOURCE(gpu_memory, "memory allocated of GPUs, and held now", HELD);
-GPU_SOURCE(gpu_tensor, "memory of frameworks' tensors, allocated and held now", HELD);
-GPU_SOURCE(gpu_launch, "launches of GPU kernels and graphs", {{"launches", "count"}});
-GPU_SOURCE(gpu_copy, "copies to, from and on GPUs", {{"copies", "count"}, {"copied", "bytes"}});
-GPU_SOURCE(gpu_wait, "time spent waiting for GPUs", {{"waits", "count"}, {"wait", "nanoseconds"}});
-GPU_SOURCE(gpu_kernel, "time that kernels ran on GPUs, of programs with the helper",
+GPU_SOURCE(gpu_memory, of_driver, "memory allocated of GPUs, and held now", HELD);
+GPU_SOURCE(gpu_tensor, of_driver, "memory of frameworks' tensors, allocated and held now", HELD);
+GPU_SOURCE(gpu_launch, of_driver, "launches of GPU kernels and graphs", {{"launches", "count"}});
+GPU_SOURCE(gpu_copy, of_driver, "copies to, from and on GPUs",
+           {{"copies", "count"}, {"copied", "bytes"}});
+GPU_SOURCE(gpu_wait, of_driver, "time spent waiting for GPUs",
+           {{"waits", "count"}, {"wait", "nanoseconds"}});
+GPU_SOURCE(gpu_kernel, of_helper, "time that kernels ran on GPUs, of programs with the helper",
            {{"kernels", "count"}, {"gpu_time", "nanoseconds"}});
