@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * More calls at a time, and of more kinds, than there is room for: none is lost, or it is said.
+ */
+#include "tests/gpu/cases.h"
+#include "tests/gpu/driver.h"
+#include "tests/gpu/watched.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+enum { THREADS = 4, STORM = 20000 };
+
+static void *storm(void *ctx)
+{
+	const uintptr_t function = (uintptr_t)ctx;
+
+	for (int i = 0; i < STORM; i++) {
+		drv_launch(function, 1, 1, 1, 1, 1, 1, 0, 0);
+		drv_copy(1, 2, 10);
+	}
+	return NULL;
+}
+
+/* While the half is flipped again and again, several threads on each CPU, not one call is lost and
+ * none is counted twice. */
+START_TEST(none_is_lost)
+{
+	pthread_t threads[THREADS];
+	uint64_t launched[THREADS] = {0}, copied = 0, counted = 0;
+	struct gpu_counts before, after;
+
+	gpu_kernel_counts(&stage.kernel, &before);
+	for (uintptr_t i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, storm, (void *)(i + 1));
+	for (int look_at = 0; look_at < 40; look_at++) {
+		if (look_at == 39)
+			for (int i = 0; i < THREADS; i++)
+				pthread_join(threads[i], NULL);
+		else
+			usleep(3000);
+		look();
+		for (size_t i = 0; i < drained.gpu_count; i++) {
+			const struct gpu_call_key *key = &drained.gpu_keys[i];
+
+			if (key->kind == KIND_gpu_copy)
+				copied += drained.gpu_calls[i].value;
+			else if (key->object >= 1 && key->object <= THREADS)
+				launched[key->object - 1] += drained.gpu_calls[i].count;
+		}
+		counted += drained.counters.values[COUNTER_gpu_launches];
+	}
+	gpu_kernel_counts(&stage.kernel, &after);
+	for (int i = 0; i < THREADS; i++)
+		ck_assert_uint_eq(launched[i], STORM);
+	ck_assert_uint_eq(copied, THREADS * STORM * 10);
+	ck_assert_uint_eq(counted, THREADS * STORM);
+	ck_assert_uint_eq(after.hits - before.hits, THREADS * STORM * 2);
+	ck_assert_uint_eq(after.rows_lost, before.rows_lost);
+	/* Not many are walked. */
+	ck_assert_uint_lt(after.walked - before.walked, THREADS * STORM / 5);
+}
+END_TEST
+
+/* More shapes than there are rows. */
+START_TEST(crowded)
+{
+	for (unsigned i = 0; i < GPU_CALLS_ROWS * 2; i++)
+		drv_launch(5, i + 1, 1, 1, 1, 1, 1, 0, 0);
+	look();
+	HAS_ROW(gpu_launch, LAUNCH, GPU_CALLS_ROWS * 2, GPU_CALLS_ROWS * 2);
+	ck_assert_uint_le(drained.gpu_count, GPU_CALLS_ROWS);
+	ck_assert_uint_eq(drained.counters.values[COUNTER_gpu_launches_lost], 0);
+	look();
+	ck_assert_uint_eq(drained.gpu_count, 0);
+}
+END_TEST
+
+/* More objects than there are rows: what is not counted is said. */
+START_TEST(full)
+{
+	struct sum sum;
+
+	for (unsigned i = 0; i < GPU_CALLS_ROWS + 100; i++)
+		drv_launch(i + 1, 1, 1, 1, 1, 1, 1, 0, 0);
+	look();
+	sum = rows_of(KIND_gpu_launch, LAUNCH);
+	ck_assert_uint_eq(drained.counters.values[COUNTER_gpu_launches], sum.count);
+	ck_assert_uint_gt(drained.counters.values[COUNTER_gpu_launches_lost], 0);
+	ck_assert_uint_eq(sum.count + drained.counters.values[COUNTER_gpu_launches_lost],
+	                  GPU_CALLS_ROWS + 100);
+}
+END_TEST
+
+TCase *many_case(void)
+{
+	TCase *tcase = tcase_create("many");
+
+	tcase_add_test(tcase, none_is_lost);
+	tcase_add_test(tcase, crowded);
+	tcase_add_test(tcase, full);
+	return tcase;
+}
