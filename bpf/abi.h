@@ -117,3 +117,11 @@ struct cpu_busy {
 };
 enum { BUSY_SHARED = MAX_LANES - 1 };
 _Static_assert(sizeof(struct cpu_busy) == 64, "shared layout");
+
+/* What a row of bpf/gpu.h is lent to be counted in, by whoever knows that it is that row's. In slot
+ * 0 nothing is ever due: it stands for none. */
+struct gpu_slot {
+	u64 count, value; /* as of struct gpu_call */
+	u64 due;          /* calls that may be counted here, until the next one that is walked */
+};
+enum { GPU_SLOTS = 4096 }; /* of a half */

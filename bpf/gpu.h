@@ -134,10 +134,10 @@ _Static_assert(sizeof(union gpu_site_cookie) == sizeof(u64), "a cookie is a word
  * what was counted moves to the row of the stack before.
  */
 struct gpu_call_key {
-	u64 object; /* of a launch: the function's or graph's handle */
 	u64 stack;
 	u32 tid;
-	u32 image; /* as of tally_key */
+	u32 image;  /* as of tally_key */
+	u64 object; /* of a launch: the function's or graph's handle */
 	/* Of a launch. Where the last number of a block is no argument in a register, launches that
 	 * differ in it alone are not told apart in the kernel half, because to read it takes as
 	 * long as all the rest; the drain takes it from the row's value. */
@@ -160,8 +160,10 @@ struct gpu_call {
 	u16 due;     /* calls until the next one is walked */
 	u16 block_z; /* of one of these calls */
 	char thread[TASK_COMM_BYTES];
+	u32 slot; /* what is counted in that struct gpu_slot belongs to this row; 0: it has none */
+	u32 unused;
 };
-_Static_assert(sizeof(struct gpu_call) == 56, "shared layout");
+_Static_assert(sizeof(struct gpu_call) == 64, "shared layout");
 
 enum gpu_event_kind {
 	GPU_EVENT_ALLOC = 1, /* address, size, memory, device; a stack if words */

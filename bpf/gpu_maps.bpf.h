@@ -34,8 +34,24 @@ struct gpu_call_map {
 struct gpu_call_map gpu_calls_0 SEC(".maps");
 struct gpu_call_map gpu_calls_1 SEC(".maps");
 
-/* Rows made in each half; the daemon sets it back when it has emptied one. */
-u32 gpu_rows[HALVES];
+/* Rows made in each half, and slots taken; the daemon sets them back when it has emptied one. */
+u32 gpu_rows[HALVES], gpu_slots_taken[HALVES];
+struct gpu_slot gpu_slots[HALVES][GPU_SLOTS];
+
+/* Rows that a thread counted in last, each in the place that its key leads to. */
+enum { GPU_RECENT_BITS = 6, GPU_RECENT = 1 << GPU_RECENT_BITS };
+
+/* In what the keys of a thread differ, as words: from the object on. */
+enum { GPU_KEY_WORDS = 5 };
+_Static_assert(sizeof(struct gpu_call_key) == __builtin_offsetof(struct gpu_call_key, object) +
+                                                      GPU_KEY_WORDS * sizeof(u64),
+               "its last words");
+
+struct gpu_recent {
+	u64 words[GPU_KEY_WORDS];
+	u32 turn; /* as of flip_seen, or it is of a half that may have been emptied */
+	u32 slot;
+};
 
 enum { GPU_CONTEXT_STACK = 8 };
 
@@ -62,7 +78,10 @@ struct gpu_thread {
 	struct flip_seen flip;
 	u64 fresh_ns; /* since when new rows are counted, of which only some are walked */
 	u64 fresh;
+	struct gpu_recent recent[GPU_RECENT];
 };
+/* Of 4096 bytes, with what the kernel keeps beside it. */
+_Static_assert(sizeof(struct gpu_thread) <= 3584, "more takes twice the memory");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);

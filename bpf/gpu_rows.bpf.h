@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counting calls, each of them: a look-up and three additions, unless it is a call's turn to be
- * walked. The rows of a thread are its own, so nothing here is atomic.
+ * Counting calls, each of them: in the slot of its row or, where the thread does not remember that,
+ * in the row, unless it is a call's turn to be walked. The rows of a thread are its own, so nothing
+ * here is atomic.
  */
 #pragma once
 
+#include "bpf/gpu_slots.bpf.h"
 #include "bpf/gpu_walk.bpf.h"
 
-/* When a call is counted, and in which half: of shared_enter(). The time is that of the thread's
- * first call of the half, or later: it tells of which program the row is. */
+/* When a call is counted, and in which half: of shared_enter(). */
 struct gpu_moment {
-	u64 now, value;
+	u64 now; /* 0 until it is asked for */
+	u64 value;
 	u32 at;
 };
 
@@ -27,8 +29,7 @@ static __always_inline struct gpu_call *row_find(u32 at, const struct gpu_call_k
 	return bpf_map_lookup_elem(&gpu_calls_0, key);
 }
 
-/* How many rows the half has. The compiler must not know that the index is right, or it leaves out
- * the mask that the verifier wants to see. */
+/* How many rows the half has; the mask as of slot_at(). */
 static __always_inline u32 *rows_of_half(u32 at)
 {
 	barrier_var(at);
@@ -77,7 +78,6 @@ static __always_inline void row_add(struct gpu_call *row, const struct gpu_momen
 {
 	row->count++;
 	row->value += moment->value;
-	row->last_ns = moment->now;
 }
 
 /* The counters of a kind that has rows. */
@@ -142,10 +142,12 @@ static __noinline void count_slowly(struct gpu_thread *thread, struct gpu_call_k
 		}
 		read_block_z(row, key, place);
 		if (thread) {
+			row->slot = slot_take(moment->at);
 			is_walked = is_fresh_walked(thread, moment->now);
 			row->due = thread->pace.step;
 		}
 	}
+	row->last_ns = moment->now;
 	if (is_walked)
 		stack = caller_stack(moment, place);
 	if (stack != STACK_NONE) {
@@ -166,26 +168,39 @@ static __always_inline int is_crowded(u32 at)
 	return *(volatile u32 *)rows_of_half(at) >= GPU_CALLS_ROWS / 4 * 3;
 }
 
+/* A call that the thread does not remember the row of, or that is to be walked. */
+static __always_inline void count_in_row(struct gpu_thread *thread, struct gpu_call_key *key,
+                                         struct gpu_moment *moment, const struct gpu_place *place)
+{
+	struct gpu_call *row = row_find(moment->at, key);
+
+	if (!row && is_crowded(moment->at)) {
+		__builtin_memset(key->grid, 0, sizeof(key->grid) + sizeof(key->block));
+		row = row_find(moment->at, key);
+	}
+	if (row)
+		slot_return(moment->at, row);
+	if (row && row->due) {
+		row->due--;
+		row_add(row, moment);
+		count_shared(moment->at, gpu_counter(key->kind, 0));
+		if (thread)
+			slot_lend(moment->at, thread, key, row);
+	} else {
+		count_slowly(thread, key, moment, place);
+	}
+}
+
 /* Counts a call; `thread` NULL where nothing is known of it. */
 static __always_inline void count_call(struct gpu_thread *thread, struct gpu_call_key *key,
                                        u64 value, const struct gpu_place *place)
 {
 	struct gpu_moment moment = {.value = value};
-	struct gpu_call *row;
 
-	moment.at =
-		thread ? shared_enter_again(&thread->flip, &moment.now) : shared_enter(&moment.now);
-	row = row_find(moment.at, key);
-	if (!row && is_crowded(moment.at)) {
-		__builtin_memset(key->grid, 0, sizeof(key->grid) + sizeof(key->block));
-		row = row_find(moment.at, key);
-	}
-	if (row && row->due) {
-		row->due--;
-		row_add(row, &moment);
+	moment.at = thread ? shared_enter_again(&thread->flip) : shared_enter(&moment.now);
+	if (thread && slot_add(moment.at, thread, key, value))
 		count_shared(moment.at, gpu_counter(key->kind, 0));
-	} else {
-		count_slowly(thread, key, &moment, place);
-	}
+	else
+		count_in_row(thread, key, &moment, place);
 	shared_leave();
 }

@@ -215,13 +215,13 @@ static __always_inline u32 shared_enter(u64 *ret_now)
  * active one is known without the clock, which takes long to read. */
 struct flip_seen {
 	u64 flip;
-	u64 now; /* when it was seen, or before */
+	u32 turn; /* another one whenever the half may be another one than the last time */
 };
 
 enum { FLIP_NOT_SEEN = -1 };
 
-/* The same for who comes often; the time is the last one that was read. */
-static __always_inline u32 shared_enter_again(struct flip_seen *seen, u64 *ret_now)
+/* The same for who comes often and need not know the time. */
+static __always_inline u32 shared_enter_again(struct flip_seen *seen)
 {
 	u64 others = __sync_fetch_and_add(lane_of(BUSY_SHARED), 1);
 	u64 planned;
@@ -230,11 +230,10 @@ static __always_inline u32 shared_enter_again(struct flip_seen *seen, u64 *ret_n
 	barrier_var(others);
 	planned = *(volatile u64 *)&flip;
 	if (planned != seen->flip) {
-		seen->now = bpf_ktime_get_ns();
-		early = seen->now < planned >> 1;
+		early = bpf_ktime_get_ns() < planned >> 1;
 		seen->flip = early ? (u64)FLIP_NOT_SEEN : planned;
+		seen->turn++;
 	}
-	*ret_now = seen->now;
 	return AT_SHARED | ((planned ^ early) & 1);
 }
 

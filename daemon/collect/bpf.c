@@ -311,6 +311,23 @@ static int grow_gpu_rows(struct bpf *bpf, size_t room)
 	return 0;
 }
 
+/* What was counted in the slots of rows, and what a launch has no argument in a register for. */
+static void complete_gpu_rows(struct bpf *bpf, u32 half, size_t count)
+{
+	const struct gpu_slot *slots = bpf->skeleton->bss->gpu_slots[half];
+
+	for (size_t i = 0; i < count; i++) {
+		struct gpu_call *call = &bpf->gpu_calls[i];
+
+		if (call->slot && call->slot < GPU_SLOTS) {
+			call->count += slots[call->slot].count;
+			call->value += slots[call->slot].value;
+		}
+		if (!bpf->gpu_keys[i].block[2])
+			bpf->gpu_keys[i].block[2] = call->block_z;
+	}
+}
+
 /* The rows of calls on GPUs, of which there are mostly none. */
 static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
 {
@@ -330,9 +347,10 @@ static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
 		                bpf->gpu_calls, sizeof(*bpf->gpu_calls), &drained->gpu_count);
 	/* What could not be read is there at the next drain. */
 	skeleton->bss->gpu_rows[half] = err ? (u32)(rows - drained->gpu_count) : 0;
-	for (size_t i = 0; i < drained->gpu_count; i++)
-		if (!bpf->gpu_keys[i].block[2])
-			bpf->gpu_keys[i].block[2] = bpf->gpu_calls[i].block_z;
+	/* Slots of rows that are still there are taken. */
+	if (!err)
+		skeleton->bss->gpu_slots_taken[half] = 0;
+	complete_gpu_rows(bpf, half, drained->gpu_count);
 	drained->gpu_keys = bpf->gpu_keys;
 	drained->gpu_calls = bpf->gpu_calls;
 	return err;

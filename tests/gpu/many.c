@@ -7,6 +7,7 @@
 #include "tests/gpu/watched.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { THREADS = 4, STORM = 20000 };
@@ -62,6 +63,79 @@ START_TEST(none_is_lost)
 }
 END_TEST
 
+/* How often each of these was launched; 0: not all of them as often. */
+static uint64_t times_each(unsigned functions)
+{
+	uint64_t count[GPU_CALLS_ROWS] = {0};
+
+	for (size_t i = 0; i < drained.gpu_count; i++)
+		if (drained.gpu_keys[i].object <= functions)
+			count[drained.gpu_keys[i].object - 1] += drained.gpu_calls[i].count;
+	for (unsigned i = 1; i < functions; i++)
+		if (count[i] != count[0])
+			return 0;
+	return count[0];
+}
+
+/* More functions in turn than a thread remembers the rows of, and more than rows have slots. */
+START_TEST(in_turn)
+{
+	static const unsigned functions[] = {3, 500, GPU_SLOTS + 1000};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		for (unsigned turn = 0; turn < 30; turn++)
+			for (unsigned at = 0; at < functions[i]; at++)
+				drv_launch(at + 1, 1, 1, 1, 1, 1, 1, 0, 0);
+		look();
+		ck_assert_uint_eq(times_each(functions[i]), 30);
+		HAS_ROW(gpu_launch, LAUNCH, 30 * functions[i], 30 * functions[i]);
+		ck_assert_uint_eq(drained.counters.values[COUNTER_gpu_launches], 30 * functions[i]);
+	}
+}
+END_TEST
+
+enum { SHAPES = 6, NUMBERS = 5 };
+
+static uint64_t launched_in(const unsigned shape[NUMBERS])
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < drained.gpu_count; i++) {
+		const struct gpu_call_key *key = &drained.gpu_keys[i];
+
+		if (key->kind == KIND_gpu_launch && key->call == LAUNCH &&
+		    !memcmp(key->grid, shape, sizeof(key->grid)) &&
+		    !memcmp(key->block, shape + 3, 2 * sizeof(*shape)))
+			count += drained.gpu_calls[i].count;
+	}
+	return count;
+}
+
+/* What tells two calls apart tells them apart also where the last ones are remembered. */
+START_TEST(alike)
+{
+	static const unsigned shapes[SHAPES][NUMBERS] = {{1, 1, 1, 1, 1}, {2, 1, 1, 1, 1},
+	                                                 {1, 2, 1, 1, 1}, {1, 1, 2, 1, 1},
+	                                                 {1, 1, 1, 2, 1}, {1, 1, 1, 1, 2}};
+
+	for (int i = 0; i < 1000; i++) {
+		for (const unsigned(*shape)[NUMBERS] = shapes; shape < shapes + SHAPES; shape++)
+			drv_launch(7, (*shape)[0], (*shape)[1], (*shape)[2], (*shape)[3],
+			           (*shape)[4], 1, 0, 0);
+		drv_copy(1, 2, 5);
+		drv_set(1, 0, 25);
+		drv_launch_graph(7, 0);
+	}
+	look();
+	for (int i = 0; i < SHAPES; i++)
+		ck_assert_uint_eq(launched_in(shapes[i]), 1000);
+	HAS_ROW(gpu_launch, LAUNCH, SHAPES * 1000, SHAPES * 1000);
+	HAS_ROW(gpu_copy, COPY, 1000, 5000);
+	HAS_ROW(gpu_copy, SET, 1000, 100000);
+	HAS_ROW(gpu_launch, LAUNCH_GRAPH, 1000, 1000);
+}
+END_TEST
+
 /* More shapes than there are rows. */
 START_TEST(crowded)
 {
@@ -97,6 +171,8 @@ TCase *many_case(void)
 	TCase *tcase = tcase_create("many");
 
 	tcase_add_test(tcase, none_is_lost);
+	tcase_add_test(tcase, in_turn);
+	tcase_add_test(tcase, alike);
 	tcase_add_test(tcase, crowded);
 	tcase_add_test(tcase, full);
 	return tcase;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Most calls are like one that the thread has made a moment ago. To look for their rows each time
+ * would cost as much as all the rest of counting, so a row is lent a slot to be counted in,
+ * for as many calls as come before the next one that is walked, and the thread remembers which
+ * slots are those of its latest rows. The daemon adds up row and slot when it empties the half.
+ */
+#pragma once
+
+#include "bpf/gpu_maps.bpf.h"
+
+/* The compiler must not know that an index is right, or it leaves out the mask that the verifier
+ * wants to see. */
+static __always_inline struct gpu_slot *slot_at(u32 at, u32 slot)
+{
+	barrier_var(at);
+	barrier_var(slot);
+	return &gpu_slots[at & 1][slot & (GPU_SLOTS - 1)];
+}
+
+/* For a new row; 0 when there are no more. */
+static __always_inline u32 slot_take(u32 at)
+{
+	u32 half = at, taken;
+
+	barrier_var(half);
+	taken = __sync_fetch_and_add(&gpu_slots_taken[half & 1], 1) + 1;
+	if (taken >= GPU_SLOTS)
+		return 0;
+	*slot_at(at, taken) = (struct gpu_slot){0};
+	return taken;
+}
+
+/* What was counted in its slot is the row's alone again. */
+static __always_inline void slot_return(u32 at, struct gpu_call *row)
+{
+	struct gpu_slot *slot = slot_at(at, row->slot);
+
+	if (!row->slot)
+		return;
+	row->count += slot->count;
+	row->value += slot->value;
+	row->due += slot->due;
+	*slot = (struct gpu_slot){0};
+}
+
+/* The place where a row of this key is remembered, if one is. */
+static __always_inline struct gpu_recent *recent_place(struct gpu_thread *thread,
+                                                       const struct gpu_call_key *key)
+{
+	const u64 *words = &key->object;
+	u64 sum = 0;
+	u32 place;
+
+#pragma clang loop unroll(full)
+	for (u32 i = 0; i < GPU_KEY_WORDS; i++)
+		sum = sum * 31 + words[i];
+	/* The upper bits of a product depend on all of the lower ones. */
+	place = sum * 0x9e3779b97f4a7c15ULL >> (64 - GPU_RECENT_BITS);
+	barrier_var(place);
+	return &thread->recent[place & (GPU_RECENT - 1)];
+}
+
+/* The slot of the row with this key, or 0. */
+static __always_inline u32 recent_slot(struct gpu_thread *thread, const struct gpu_call_key *key)
+{
+	const struct gpu_recent *recent = recent_place(thread, key);
+	const u64 *words = &key->object;
+	u64 differs = recent->turn ^ thread->flip.turn;
+
+#pragma clang loop unroll(full)
+	for (u32 i = 0; i < GPU_KEY_WORDS; i++)
+		differs |= recent->words[i] ^ words[i];
+	return differs ? 0 : recent->slot;
+}
+
+/* The row's calls until the next one that is walked may be counted in its slot. */
+static __always_inline void slot_lend(u32 at, struct gpu_thread *thread,
+                                      const struct gpu_call_key *key, struct gpu_call *row)
+{
+	struct gpu_recent *recent = recent_place(thread, key);
+	const u64 *words = &key->object;
+
+	if (!row->slot)
+		return;
+	slot_at(at, row->slot)->due = row->due;
+	row->due = 0;
+#pragma clang loop unroll(full)
+	for (u32 i = 0; i < GPU_KEY_WORDS; i++)
+		recent->words[i] = words[i];
+	recent->turn = thread->flip.turn;
+	recent->slot = row->slot;
+}
+
+/* Whether a call was counted without its row. */
+static __always_inline int slot_add(u32 at, struct gpu_thread *thread,
+                                    const struct gpu_call_key *key, u64 value)
+{
+	struct gpu_slot *slot = slot_at(at, recent_slot(thread, key));
+
+	if (!slot->due)
+		return 0;
+	slot->due--;
+	slot->count++;
+	slot->value += value;
+	return 1;
+}
