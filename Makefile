@@ -424,10 +424,11 @@ $(BUILD)/tests/preload/%.so: tests/preload/%.c Makefile
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O1 -fPIC -shared $(WARNINGS) -o $@ $<
 
 # Functions in the place of CUDA's, linked as a library, so that a probe's place is one in a file.
-$(BUILD)/tests/gpu/driver.so: tests/gpu/driver.c Makefile
+$(BUILD)/tests/gpu/driver.so: tests/gpu/driver.c tests/gpu/runtime.c tests/gpu/driver.h Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)gcc -std=gnu17 -D_GNU_SOURCE -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fPIC -shared $(WARNINGS) -I. -o $@ $<
+	$(Q)gcc -std=gnu17 -D_GNU_SOURCE -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fPIC -shared $(WARNINGS) -I. -o $@ \
+		$(filter %.c,$^)
 
 GPU_STAGE := $(BUILD)/tests/gpu/stage.o $(BUILD)/tests/gpu/driver.so $(LIBRARY_OBJ)
 

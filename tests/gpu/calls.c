@@ -8,6 +8,7 @@
 #include "tests/gpu/watched.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <unistd.h>
 
 START_TEST(launches)
@@ -120,6 +121,46 @@ START_TEST(nested)
 }
 END_TEST
 
+static jmp_buf back;
+
+static void jump_back(void *ctx)
+{
+	(void)ctx;
+	longjmp(back, 1);
+}
+
+/* With more on the stack than there was when it was jumped out of. */
+static __attribute__((noinline)) void call_deeper(void)
+{
+	volatile char room[8192];
+
+	for (size_t i = 0; i < sizeof(room); i++)
+		room[i] = 0;
+	drv_copy(1, 2, 3);
+	drv_wait(0);
+	room[0] = 1; /* or the last call would be a jump */
+}
+
+/* A call that was jumped out of is over, also for those that are deeper on the stack. */
+START_TEST(left_by_a_jump)
+{
+	struct gpu_counts before, after;
+
+	gpu_kernel_counts(&stage.kernel, &before);
+	for (int i = 0; i < 5; i++) {
+		if (!setjmp(back))
+			drv_wait_calls(jump_back, NULL);
+		call_deeper();
+	}
+	look();
+	gpu_kernel_counts(&stage.kernel, &after);
+	ck_assert_uint_eq(rows_of(KIND_gpu_wait, WAIT_CALLS).count, 0);
+	HAS_ROW(gpu_copy, COPY, 5, 15);
+	ck_assert_uint_eq(rows_of(KIND_gpu_wait, WAIT).count, 5);
+	ck_assert_uint_eq(after.returns_lost - before.returns_lost, 5);
+}
+END_TEST
+
 START_TEST(tags)
 {
 	uint64_t at;
@@ -210,6 +251,7 @@ TCase *calls_case(void)
 	tcase_add_test(tcase, copies);
 	tcase_add_test(tcase, waits);
 	tcase_add_test(tcase, nested);
+	tcase_add_test(tcase, left_by_a_jump);
 	tcase_add_test(tcase, tags);
 	tcase_add_test(tcase, devices);
 	return tcase;

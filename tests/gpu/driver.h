@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The functions of driver.c: one for each role of bpf/gpu.h. They return 0, or a result of CUDA's.
+ * The functions of driver.c and runtime.c: one for each role of bpf/gpu.h. They return 0, or a
+ * result of CUDA's.
  */
 #pragma once
 
@@ -36,6 +37,7 @@ int drv_launch_graph(uint64_t graph, uint64_t stream);
 int drv_wait(uint64_t stream);
 /* Waits, and meanwhile copies, launches, waits and allocates. */
 int drv_wait_nests(uint64_t stream);
+int drv_wait_calls(void (*callback)(void *ctx), void *ctx);
 int drv_get_function(uint64_t *to, uint64_t module, const char *name); /* fails for "?..." */
 int drv_get_again(uint64_t *to, uint64_t function);
 int drv_make_context(uint64_t *to, unsigned flags, int device);

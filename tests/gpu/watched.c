@@ -49,6 +49,7 @@ const struct stage_site sites[] = {
 	SITE(drv_launch_graph, OF(LAUNCHES_GRAPH, LAUNCH_GRAPH, 0, N)),
 	SITE(drv_wait, OF(WAITS, WAIT, N, N, .flags = RETURNS)),
 	SITE(drv_wait_nests, OF(WAITS, WAIT_NESTS, N, N, .flags = RETURNS)),
+	SITE(drv_wait_calls, OF(WAITS, WAIT_CALLS, N, N, .flags = RETURNS)),
 	SITE(drv_get_function, OF(NAMES, GET_FUNCTION, 0, 2, .flags = RETURNS)),
 	SITE(drv_get_again, OF(NAMES_AGAIN, GET_AGAIN, 0, 1, .flags = RETURNS)),
 	SITE(drv_make_context,
