@@ -353,7 +353,7 @@ $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(LIBRARY_OBJ)
 # The kernel half's walker as plain C, once for each machine. Its attributes and pragmas are the BPF compiler's.
 WALKER_FLAGS = -DWALKER_IN_USER_SPACE -Wno-maybe-uninitialized -Wno-attributes -Wno-unknown-pragmas -Wno-unused-parameter
 WALKER_OBJ  := $(addprefix $(BUILD)/tests/bpf/,walker_x86.o walker_arm64.o world.o)
-WALKER_TESTS := test_walker recorded recorded_x86 recorded_arm64 deep hostile memory \
+WALKER_TESTS := test_walker recorded recorded_x86 recorded_x86_kernel recorded_x86_without recorded_arm64 deep hostile memory \
                 python python_world python_told python_hostile
 ORACLE       := oracle compare live target libdw_walk
 
