@@ -8,6 +8,7 @@
 #pragma once
 
 #include "bpf/gpu_walk.bpf.h"
+#include "bpf/send.bpf.h"
 
 enum {
 	GPU_WALKED_BYTES = 1 << 20, /* an allocation of so many is walked always */
@@ -48,25 +49,14 @@ static __always_inline long send_walked(u32 lane, u64 pc, const struct gpu_event
 	struct scratch *scratch = scratch_get(lane);
 	u32 zero = 0, words;
 	struct gpu_out *out = bpf_map_lookup_elem(&gpu_outs, &zero);
-	u64 bytes;
 
 	if (!scratch || !out)
 		return -1;
-	words = unwind_stack(lane, pc);
+	words = words_to_send(unwind_stack(lane, pc));
 	GPU_ADD(walked);
-	if (words > SCRATCH_FRAMES)
-		words = SCRATCH_FRAMES;
 	out->event = *event;
 	out->event.words = words;
-	bytes = words * sizeof(u64);
-	barrier_var(bytes);
-	if (bytes > sizeof(out->words) || bpf_probe_read_kernel(out->words, bytes, scratch->frames))
-		return -1;
-	bytes += sizeof(out->event);
-	barrier_var(bytes);
-	if (bytes > sizeof(*out))
-		return -1;
-	return bpf_ringbuf_output(&gpu_events, out, bytes, wake_flags());
+	return send_with_words(&gpu_events, out, sizeof(out->event), scratch, words, wake_flags());
 }
 
 /* Without a stack where another one is being walked on this CPU. */

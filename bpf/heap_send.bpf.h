@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bpf/heap_maps.bpf.h"
+#include "bpf/send.bpf.h"
 #include "bpf/unwind_entry.bpf.h"
 
 #define HEAP_ADD(cpu, what) __sync_fetch_and_add(&(cpu)->counts.what, 1)
@@ -47,26 +48,15 @@ static __always_inline long send_walked(u32 at, u64 pc, u32 serial, u64 address,
 	struct scratch *scratch = scratch_get(at);
 	u32 zero = 0, words;
 	struct heap_out *out = bpf_map_lookup_elem(&heap_outs, &zero);
-	u64 bytes;
 
 	if (!scratch || !out)
 		return -1;
-	words = unwind_stack(at, pc);
-	if (words > SCRATCH_FRAMES)
-		words = SCRATCH_FRAMES;
+	words = words_to_send(unwind_stack(at, pc));
 	describe(&out->event, HEAP_EVENT_ALLOC, serial, address, now);
 	out->event.words = words;
 	out->event.size = size;
 	out->event.weight = weight;
-	bytes = words * sizeof(u64);
-	barrier_var(bytes);
-	if (bytes > sizeof(out->words) || bpf_probe_read_kernel(out->words, bytes, scratch->frames))
-		return -1;
-	bytes += sizeof(out->event);
-	barrier_var(bytes);
-	if (bytes > sizeof(*out))
-		return -1;
-	return bpf_ringbuf_output(&heap_events, out, bytes, SEND_QUIETLY);
+	return send_with_words(&heap_events, out, sizeof(out->event), scratch, words, SEND_QUIETLY);
 }
 
 /* Sets the scratch's registers to the caller's. `regs` are those at a return instruction when
