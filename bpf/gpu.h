@@ -37,6 +37,10 @@ enum {
 	ROLE(REGISTERS)          /* R: address a, b bytes: host memory that was there before */    \
 	ROLE(FREES)              /* R: address or handle a; counts when it returns 0, as of its    \
 	                            beginning */                                                   \
+	ROLE(MAPS)    /* R: at address a, b bytes of physical memory with handle (b+2) */          \
+	ROLE(UNMAPS)  /* R: at address a, b bytes; as of its beginning, as is the next but one */  \
+	ROLE(RETAINS) /* R: one more reference of physical memory, by the handle to *a */          \
+	ROLE(ENDS_CONTEXT) /* R: `detail` says what a is */                                        \
 	/* Copies, and memory that is set. With GPU_SITE_BLOCKS the call is waited in, too: R. */  \
 	ROLE(COPIES)       /* b bytes */                                                           \
 	ROLE(COPIES_2D)    /* CUDA_MEMCPY2D at a */                                                \
@@ -107,6 +111,13 @@ enum gpu_direction {
 		GPU_DIRECTION_COUNT
 };
 
+/* What ends; `detail` of what ends a context. */
+enum gpu_end {
+	GPU_END_CONTEXT,   /* a context */
+	GPU_END_REFERENCE, /* one reference to the primary context of a device, maybe the last */
+	GPU_END_PRIMARY,   /* the primary context of a device, whoever has references to it */
+};
+
 enum gpu_site_flags {
 	GPU_SITE_RETURNS = 1, /* a return probe is attached, too */
 	GPU_SITE_BLOCKS = 2,  /* a copy that is waited for */
@@ -117,7 +128,7 @@ union gpu_site_cookie {
 	struct {
 		u8 role; /* enum gpu_role */
 		u8 a, b;
-		u8 detail; /* enum gpu_memory, enum gpu_direction */
+		u8 detail; /* enum gpu_memory, enum gpu_direction, enum gpu_end */
 		u8 size;   /* bytes of an element that is set */
 		u8 pushed; /* bytes that the stack pointer is below its place at the first byte */
 		u8 flags;  /* enum gpu_site_flags */
@@ -173,28 +184,40 @@ enum gpu_event_kind {
 	GPU_EVENT_NAME,  /* address is the handle; `words` bytes of a name, NUL and padding to words
 	                    of 8: `words` counts those */
 	GPU_EVENT_ALIAS, /* address is another handle of the kernel that has handle `size` */
-	GPU_EVENT_CONTEXT,  /* address is a context of `device` */
+	GPU_EVENT_CONTEXT,  /* address is a context of `device`; its primary one, and one more
+	                       reference to it, if `size` */
 	GPU_EVENT_LAUNCHED, /* of the helper: correlation number in address, a stack */
 	GPU_EVENT_RAN,      /* of the helper: correlation number in address, nanoseconds in size, of
 	                       `reserved` kernels; for each `allocated` of them ran; a name as
 	                       GPU_EVENT_NAME has it, if words */
+	GPU_EVENT_ENDED,    /* of `memory`, an enum gpu_end: the context is address, or `device`'s
+	                       primary one; time_ns is the beginning of the call */
+	GPU_EVENT_MAPPED,   /* `size` bytes of physical memory with `handle` at this address */
+	GPU_EVENT_UNMAPPED, /* `size` bytes at this address; time_ns as of FREE */
+	GPU_EVENT_RETAINED, /* address is a handle of physical memory, which has one more owner */
 };
 
 enum gpu_layer { GPU_LAYER_DRIVER, GPU_LAYER_TENSOR, GPU_LAYER_HELPER };
 
 /* A record of the ring buffer gpu_events. Records of one address come in the order in which things
- * happened to it, but for frees, which are told at their end with the time of their beginning. */
+ * happened to it, but for what ends something, which is told at the end of the call with the time
+ * of its beginning. */
 struct gpu_event {
 	u64 time_ns; /* CLOCK_MONOTONIC */
 	u64 address;
 	u64 size;
-	u64 allocated, reserved; /* of a framework's allocator: all of the device, after this */
+	union {
+		u64 allocated; /* of a framework's allocator: all of the device, after this */
+		u64 context;   /* of the driver's ALLOC: the thread's current one; 0: not known */
+		u64 handle;
+	};
+	u64 reserved; /* as `allocated` */
 	u32 pid, tid;
 	u32 image; /* as of tally_key */
 	u16 kind;  /* enum gpu_event_kind */
 	u16 words; /* behind this */
 	u8 layer;  /* enum gpu_layer */
-	u8 memory; /* enum gpu_memory */
+	u8 memory; /* enum gpu_memory, enum gpu_end */
 	u8 device;
 	u8 call;
 	u8 via;

@@ -112,6 +112,7 @@ static void on_changed(void *ctx)
 		any |= status.on;
 	}
 	set_pace(gpu, any);
+	gpu_feeds_attached(gpu->feeds, clock_mono_ns());
 }
 
 int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)

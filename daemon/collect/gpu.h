@@ -70,7 +70,8 @@ struct gpu_figures {
 	uint8_t device;                          /* or GPU_DEVICE_UNKNOWN, GPU_DEVICE_HOST */
 	char comm[TASK_COMM_BYTES];              /* any bytes */
 	uint64_t in_use[GPU_MEMORY_COUNT], peak; /* bytes; the peak is of all but TENSOR */
-	uint64_t allocations, frees, failures;   /* failures: allocations that gave nothing */
+	/* What goes with its context is not freed. Failures are allocations that gave nothing. */
+	uint64_t allocations, frees, failures;
 	uint64_t launches, waits, wait_ns;
 	uint64_t copies[GPU_DIRECTION_COUNT], copied_bytes[GPU_DIRECTION_COUNT];
 	uint64_t tensors_allocated, tensors_reserved; /* as its framework says, bytes */
@@ -92,6 +93,8 @@ int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx);
 	FIGURE(unmatched, counter, "Frees of GPU memory whose allocation was not seen")         \
 	FIGURE(table_full, counter, "Allocations of GPU memory not kept: too many are live")    \
 	FIGURE(stacks_full, counter, "Stacks of GPU memory that found no room")                 \
+	FIGURE(contexts_full, counter, "Allocations of GPU memory whose context found no room") \
+	FIGURE(maps_full, counter, "Mappings of physical GPU memory that found no room")        \
 	FIGURE(processes_lost, counter, "Events of processes that use GPUs that found no room") \
 	FIGURE(malformed, counter, "Events of GPU memory that were none")                       \
 	FIGURE(names_lost, counter, "Names of GPU kernels that found no room")

@@ -6,6 +6,7 @@
 #include "collect/gpu_feed.h"
 
 #include "base/clock.h"
+#include "collect/gpu_ends.h"
 #include "collect/source.h"
 
 #include <errno.h>
@@ -44,6 +45,7 @@ void gpu_feed_free(struct gpu_feed *feed)
 		gpu_live_destroy(feed->layers[layer].live);
 		gpu_sums_release(&feed->layers[layer].sums);
 	}
+	gpu_live_destroy(feed->maps);
 	gpu_totals_release(&feed->totals);
 	gpu_paths_close(&feed->paths);
 	free(feed);
@@ -83,8 +85,7 @@ static uint32_t place_of(struct gpu_feed *feed, const struct gpu_event *event,
 	return path;
 }
 
-/* A free is counted when its allocation is not held any more, be its own event late or lost. */
-static void count_free(struct gpu_feed *feed, uint8_t device)
+void gpu_feed_count_free(struct gpu_feed *feed, uint8_t device)
 {
 	struct gpu_total *total = total_of(feed, device);
 
@@ -92,14 +93,19 @@ static void count_free(struct gpu_feed *feed, uint8_t device)
 		total->figures.frees++;
 }
 
-static void let_go(struct gpu_feed *feed, enum gpu_layer layer, const struct gpu_allocation *gone)
+void gpu_feed_let_go(struct gpu_feed *feed, enum gpu_layer layer, const struct gpu_allocation *gone)
 {
 	struct gpu_sum *sum = &feed->layers[layer].sums.at[gone->sum];
 
 	sum->objects--;
 	sum->bytes -= gone->size;
 	gpu_total_gone(total_of(feed, gone->device), gone->memory, gone->size);
-	count_free(feed, gone->device);
+}
+
+static void freed(struct gpu_feed *feed, enum gpu_layer layer, const struct gpu_allocation *gone)
+{
+	gpu_feed_let_go(feed, layer, gone);
+	gpu_feed_count_free(feed, gone->device);
 }
 
 void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const uint64_t *words,
@@ -115,6 +121,7 @@ void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const 
 					      .sum = gpu_sums_place(&layer->sums, path, task),
 					      .memory = event->memory,
 					      .device = event->device,
+					      .references = 1,
 				      };
 	struct gpu_total *total = total_of(feed, event->device);
 
@@ -132,7 +139,10 @@ void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const 
 		counts->table_full++;
 		return;
 	}
-	switch (gpu_live_add(layer->live, &allocation, &before)) {
+	switch (gpu_live_add(layer->live, &allocation, gpu_ends_with(event), &before)) {
+	case GPU_LIVE_ALONE:
+		counts->contexts_full++;
+		/* fall through */
 	case GPU_LIVE_KEPT:
 		layer->sums.at[allocation.sum].objects++;
 		layer->sums.at[allocation.sum].bytes += event->size;
@@ -142,12 +152,12 @@ void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const 
 		allocation.address = 0;
 		break;
 	case GPU_LIVE_OVER:
-		count_free(feed, event->device);
+		gpu_feed_count_free(feed, event->device);
 		allocation.address = 0;
 	}
 	/* First what was there before, or the peak would be one of both. */
 	if (before.address)
-		let_go(feed, event->layer, &before);
+		freed(feed, event->layer, &before);
 	if (allocation.address)
 		gpu_total_allocated(total_of(feed, event->device), event->memory, event->size);
 }
@@ -157,11 +167,13 @@ void gpu_feed_release(struct gpu_feed *feed, const struct gpu_event *event)
 	struct gpu_allocation gone;
 
 	note_tensors(feed, event);
+	if (gpu_ends_keeps(feed, event))
+		return;
 	/* Of what is there no more nothing is left to do; what waits for its allocation too long is
 	 * counted then. */
 	if (event->address &&
 	    gpu_live_remove(feed->layers[event->layer].live, event->address, event->time_ns, &gone))
-		let_go(feed, event->layer, &gone);
+		freed(feed, event->layer, &gone);
 }
 
 void gpu_feed_failed(struct gpu_feed *feed, const struct gpu_event *event)
@@ -250,6 +262,8 @@ size_t gpu_feed_memory(const struct gpu_feed *feed)
 {
 	size_t bytes = sizeof(*feed) + gpu_paths_memory(&feed->paths);
 
+	if (feed->maps)
+		bytes += gpu_live_memory(feed->maps);
 	for (int layer = 0; layer < GPU_FEED_LAYERS; layer++)
 		bytes += gpu_live_memory(feed->layers[layer].live) +
 		         gpu_sums_memory(&feed->layers[layer].sums);

@@ -12,7 +12,10 @@
 #include "collect/gpu_sums.h"
 #include "collect/gpu_totals.h"
 
-enum { GPU_FEED_LAYERS = 2 }; /* GPU_LAYER_DRIVER, GPU_LAYER_TENSOR */
+enum {
+	GPU_FEED_LAYERS = 2,   /* GPU_LAYER_DRIVER, GPU_LAYER_TENSOR */
+	GPU_FEED_DEVICES = 32, /* whose primary contexts are known */
+};
 
 struct gpu_feed {
 	uint32_t pid, image;
@@ -26,6 +29,12 @@ struct gpu_feed {
 		struct gpu_sums sums;
 	} layers[GPU_FEED_LAYERS];
 	struct gpu_totals totals;
+	struct gpu_primary {
+		uint64_t context;
+		uint32_t references; /* that were seen to be made */
+	} primaries[GPU_FEED_DEVICES];
+	bool late;             /* there may be references to them that were not seen */
+	struct gpu_live *maps; /* where physical memory is mapped; NULL: nowhere yet */
 	struct gpu_handles handles;
 	uint64_t failed_second; /* when its latest failures were; how many of them */
 	uint32_t failed_kept;
@@ -33,8 +42,10 @@ struct gpu_feed {
 
 /* What the feeds of all processes count. */
 struct gpu_feed_counts {
-	uint64_t table_full;  /* allocations that are not held, or not counted */
-	uint64_t stacks_full; /* whose stacks found no room */
+	uint64_t table_full;    /* allocations that are not held, or not counted */
+	uint64_t stacks_full;   /* whose stacks found no room */
+	uint64_t contexts_full; /* whose contexts did not, so they do not end with these */
+	uint64_t maps_full;     /* mappings that are not known, so they keep no memory */
 };
 
 /* NULL: out of memory. */
@@ -43,10 +54,16 @@ struct gpu_feed *gpu_feed_new(const struct drain_tables *tables, uint32_t pid, u
 void gpu_feed_free(struct gpu_feed *feed); /* takes NULL; after its names are forgotten */
 DEFINE_CLEANUP(struct gpu_feed *, gpu_feed_free)
 
-/* An allocation of one of the two layers, with its stack; its end. */
+/* An allocation of one of the two layers, with its stack; its free. What else may end it is in
+ * collect/gpu_ends.h. */
 void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const uint64_t *words,
                     struct gpu_feed_counts *counts);
 void gpu_feed_release(struct gpu_feed *feed, const struct gpu_event *event);
+/* Of what is not in its layer's table any more. */
+void gpu_feed_let_go(struct gpu_feed *feed, enum gpu_layer layer,
+                     const struct gpu_allocation *gone);
+/* A free is counted when its allocation is not held any more, be its own event late or lost. */
+void gpu_feed_count_free(struct gpu_feed *feed, uint8_t device);
 /* One that gave nothing. The profile is of what is held now, and of this one; 0 or -ENOMEM. */
 void gpu_feed_failed(struct gpu_feed *feed, const struct gpu_event *event);
 int gpu_feed_failure(struct gpu_feed *feed, const struct gpu_event *event, const uint64_t *words,

@@ -7,6 +7,7 @@
 
 #include "base/bounds.h"
 #include "base/clock.h"
+#include "collect/gpu_ends.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct gpu_feeds {
 	struct gpu_feed_counts counts;
 	uint64_t malformed, feeds_lost;
 	uint64_t unmatched_before; /* of feeds that are forgotten */
+	uint64_t attached_ns;
 	bool crowded;
 };
 
@@ -69,6 +71,19 @@ void gpu_feeds_free(struct gpu_feeds *feeds)
 	free(feeds);
 }
 
+void gpu_feeds_attached(struct gpu_feeds *feeds, uint64_t mono_ns)
+{
+	feeds->attached_ns = mono_ns;
+}
+
+/* Whether it may have called the driver before that was probed. */
+static bool is_late(const struct gpu_feeds *feeds, uint32_t pid, uint64_t mono_ns)
+{
+	const struct image *image = procs_image(feeds->config.tables.procs, pid, mono_ns);
+
+	return !image || image->start_mono_ns <= feeds->attached_ns;
+}
+
 struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t image,
                                uint64_t mono_ns)
 {
@@ -88,6 +103,7 @@ struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t i
 		return NULL;
 	}
 	entry->key = key;
+	entry->feed->late = is_late(feeds, pid, mono_ns);
 	entry->feed->paths.crowded = feeds->crowded;
 	HASH_ADD(hh, feeds->by_key, key, sizeof(key), entry);
 	return entry->feed;
@@ -144,6 +160,14 @@ static void take_memory(struct gpu_feeds *feeds, struct gpu_event event, const u
 		take_failure(feeds, feed, &event, words);
 }
 
+static void take_end(struct gpu_feeds *feeds, const struct gpu_event *event)
+{
+	struct gpu_feed *feed = gpu_feeds_get(feeds, event->pid, event->image, event->time_ns);
+
+	if (feed)
+		gpu_ends_take(feed, event, &feeds->counts);
+}
+
 static void take_name(struct gpu_feeds *feeds, const struct gpu_event *event, const void *bytes)
 {
 	struct gpu_feed *feed = gpu_feeds_get(feeds, event->pid, event->image, event->time_ns);
@@ -193,7 +217,12 @@ void gpu_feeds_take(struct gpu_feeds *feeds, const void *bytes, size_t len)
 		take_name(feeds, event, words);
 		break;
 	case GPU_EVENT_CONTEXT:
-		break; /* the kernel half's own */
+	case GPU_EVENT_ENDED:
+	case GPU_EVENT_MAPPED:
+	case GPU_EVENT_UNMAPPED:
+	case GPU_EVENT_RETAINED:
+		take_end(feeds, event);
+		break;
 	case GPU_EVENT_LAUNCHED:
 		gpu_kernels_launched(feeds->kernels, event, words);
 		break;
@@ -329,6 +358,8 @@ void gpu_feeds_get_stats(const struct gpu_feeds *feeds, struct gpu_stats *stats)
 	}
 	stats->table_full = feeds->counts.table_full;
 	stats->stacks_full = feeds->counts.stacks_full;
+	stats->contexts_full = feeds->counts.contexts_full;
+	stats->maps_full = feeds->counts.maps_full;
 	stats->processes_lost = feeds->feeds_lost;
 	stats->malformed = feeds->malformed;
 	stats->names = feeds->names.count;

@@ -36,6 +36,8 @@ void gpu_feeds_take(struct gpu_feeds *feeds, const void *bytes, size_t len);
  * process ran it. */
 struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t image,
                                uint64_t mono_ns);
+/* Probes were attached at that time: of a program that was there before not all may be known. */
+void gpu_feeds_attached(struct gpu_feeds *feeds, uint64_t mono_ns);
 /* Sees who has ended, by the process table; after all events until now were taken. */
 void gpu_feeds_settle(struct gpu_feeds *feeds);
 

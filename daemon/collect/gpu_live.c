@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Open addressing, linear, at most half full. What is taken out leaves no mark: what was put behind
- * it for lack of room moves up.
+ * it for lack of room moves up. Allocations of a context are a list by address, because of that.
  */
 #include "collect/gpu_live.h"
 
@@ -16,6 +16,10 @@ struct gpu_live {
 	size_t size, count;           /* the size is a power of two */
 	uint64_t seed;                /* addresses are the program's choice; collisions are not */
 	struct early early;
+	struct group {
+		uint64_t context; /* 0: free */
+		uint64_t first, last;
+	} groups[GPU_LIVE_CONTEXTS]; /* by gpu_allocation's group - 1 */
 };
 
 struct gpu_live *gpu_live_new(void)
@@ -73,10 +77,64 @@ static bool grow(struct gpu_live *live)
 	return true;
 }
 
+/* The group of a context, made when there is none; 0: no room. */
+static uint8_t group_of(struct gpu_live *live, uint64_t context)
+{
+	uint8_t found = 0;
+
+	for (uint8_t i = GPU_LIVE_CONTEXTS; i > 0; i--) {
+		if (live->groups[i - 1].context == context)
+			return i;
+		if (!live->groups[i - 1].context)
+			found = i;
+	}
+	if (found)
+		live->groups[found - 1].context = context;
+	return found;
+}
+
+/* Behind all others of its context. */
+static void link_last(struct gpu_live *live, struct gpu_allocation *slot, uint64_t context)
+{
+	struct group *group;
+
+	slot->earlier = slot->later = 0;
+	slot->group = context ? group_of(live, context) : 0;
+	if (!slot->group)
+		return;
+	group = &live->groups[slot->group - 1];
+	slot->earlier = group->last;
+	if (group->last)
+		slot_of(live, group->last)->later = slot->address;
+	else
+		group->first = slot->address;
+	group->last = slot->address;
+}
+
+static void unlink_one(struct gpu_live *live, const struct gpu_allocation *slot)
+{
+	struct group *group;
+
+	if (!slot->group)
+		return;
+	group = &live->groups[slot->group - 1];
+	if (slot->earlier)
+		slot_of(live, slot->earlier)->later = slot->later;
+	else
+		group->first = slot->later;
+	if (slot->later)
+		slot_of(live, slot->later)->earlier = slot->earlier;
+	else
+		group->last = slot->earlier;
+	if (!group->first)
+		group->context = 0;
+}
+
 static void take_out(struct gpu_live *live, struct gpu_allocation *slot)
 {
 	size_t mask = live->size - 1, hole = (size_t)(slot - live->slots);
 
+	unlink_one(live, slot);
 	for (size_t at = (hole + 1) & mask; live->slots[at].address; at = (at + 1) & mask) {
 		size_t home = home_of(live, live->slots[at].address);
 
@@ -91,7 +149,7 @@ static void take_out(struct gpu_live *live, struct gpu_allocation *slot)
 }
 
 enum gpu_live_result gpu_live_add(struct gpu_live *live, const struct gpu_allocation *allocation,
-                                  struct gpu_allocation *ret_before)
+                                  uint64_t context, struct gpu_allocation *ret_before)
 {
 	struct gpu_allocation *slot = slot_of(live, allocation->address);
 	bool freed = early_take(&live->early, allocation->address, allocation->time_ns);
@@ -107,9 +165,18 @@ enum gpu_live_result gpu_live_add(struct gpu_live *live, const struct gpu_alloca
 		return GPU_LIVE_OVER;
 	if (live->count == GPU_LIVE_MAX || (live->count * 2 >= live->size && !grow(live)))
 		return GPU_LIVE_FULL;
-	*slot_of(live, allocation->address) = *allocation;
+	slot = slot_of(live, allocation->address);
+	*slot = *allocation;
+	link_last(live, slot, context);
 	live->count++;
-	return GPU_LIVE_KEPT;
+	return context && !slot->group ? GPU_LIVE_ALONE : GPU_LIVE_KEPT;
+}
+
+struct gpu_allocation *gpu_live_find(const struct gpu_live *live, uint64_t address)
+{
+	struct gpu_allocation *slot = slot_of(live, address);
+
+	return slot->address ? slot : NULL;
 }
 
 bool gpu_live_remove(struct gpu_live *live, uint64_t address, uint64_t time_ns,
@@ -126,6 +193,24 @@ bool gpu_live_remove(struct gpu_live *live, uint64_t address, uint64_t time_ns,
 		return false;
 	take_out(live, slot);
 	return true;
+}
+
+bool gpu_live_remove_of(struct gpu_live *live, uint64_t context, uint64_t time_ns,
+                        struct gpu_allocation *ret_gone)
+{
+	for (size_t i = 0; context && i < GPU_LIVE_CONTEXTS; i++) {
+		struct gpu_allocation *slot;
+
+		if (live->groups[i].context != context)
+			continue;
+		slot = slot_of(live, live->groups[i].first);
+		if (slot->time_ns > time_ns)
+			return false;
+		*ret_gone = *slot;
+		take_out(live, slot);
+		return true;
+	}
+	return false;
 }
 
 uint64_t gpu_live_unmatched(struct gpu_live *live, uint64_t now_ns)

@@ -98,6 +98,7 @@
 	SUITE(python_loop)     \
 	SUITE(pythons)         \
 	SUITE(heap_table)      \
+	SUITE(gpu_ends)        \
 	SUITE(gpu_live)        \
 	SUITE(gpu_users)       \
 	SUITE(gpu_feeds)       \

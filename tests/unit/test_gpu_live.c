@@ -20,11 +20,18 @@ static void tear_down(void)
 	gpu_live_destroy(live);
 }
 
+static enum gpu_live_result add_in(uint64_t context, uint64_t address, uint64_t size,
+                                   uint64_t time_ns)
+{
+	const struct gpu_allocation allocation = {
+		.address = address, .size = size, .time_ns = time_ns};
+
+	return gpu_live_add(live, &allocation, context, &before);
+}
+
 static enum gpu_live_result add(uint64_t address, uint64_t size, uint64_t time_ns)
 {
-	const struct gpu_allocation allocation = {address, size, time_ns, 0, 0, 0};
-
-	return gpu_live_add(live, &allocation, &before);
+	return add_in(0, address, size, time_ns);
 }
 
 /* The size of what was freed; 0: nothing was. */
@@ -124,6 +131,87 @@ START_TEST(full)
 }
 END_TEST
 
+/* Bytes of what was in the context until then, and is not any more. */
+static uint64_t ended(uint64_t context, uint64_t time_ns)
+{
+	struct gpu_allocation gone;
+	uint64_t bytes = 0;
+
+	while (gpu_live_remove_of(live, context, time_ns, &gone))
+		bytes += gone.size;
+	return bytes;
+}
+
+START_TEST(of_a_context)
+{
+	add_in(7, 16, 100, 1);
+	add_in(9, 32, 20, 2);
+	add_in(7, 48, 300, 3);
+	add_in(7, 64, 4000, 4);
+	add_in(7, 80, 50000, 9);
+	add(96, 600000, 5);
+	ck_assert_uint_eq(freed(48, 5), 300);
+	/* One that comes again in another one. */
+	ck_assert_int_eq(add_in(9, 64, 7, 6), GPU_LIVE_KEPT);
+	ck_assert_uint_eq(before.size, 4000);
+	ck_assert_uint_eq(ended(7, 8), 100);
+	ck_assert_uint_eq(ended(0, 100), 0);
+	ck_assert_uint_eq(ended(8, 100), 0);
+	ck_assert_uint_eq(ended(9, 100), 27);
+	ck_assert_uint_eq(ended(7, 100), 50000);
+	ck_assert_uint_eq(gpu_live_count(live), 1);
+	/* The same number again. */
+	add_in(7, 16, 1, 101);
+	ck_assert_uint_eq(ended(7, 102), 1);
+}
+END_TEST
+
+/* Against an array again: each context gives back what is left of its own. */
+START_TEST(many_contexts)
+{
+	enum { ADDRESSES = 5000, STEPS = 100000, CONTEXTS = 10 };
+	static uint64_t sizes[ADDRESSES], contexts[ADDRESSES];
+	uint64_t random = 88172645463325252ULL;
+
+	for (uint64_t step = 1; step <= STEPS; step++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		size_t at = random % ADDRESSES;
+		if (sizes[at]) {
+			ck_assert_uint_eq(freed((at + 1) * 512, step), sizes[at]);
+			sizes[at] = 0;
+		} else {
+			sizes[at] = step;
+			contexts[at] = 1 + (random >> 32) % CONTEXTS;
+			add_in(contexts[at], (at + 1) * 512, step, step);
+		}
+	}
+	for (uint64_t context = 1; context <= CONTEXTS; context++) {
+		uint64_t held = 0;
+
+		for (size_t at = 0; at < ADDRESSES; at++)
+			held += contexts[at] == context ? sizes[at] : 0;
+		ck_assert_uint_gt(held, 0);
+		ck_assert_uint_eq(ended(context, STEPS), held);
+	}
+	ck_assert_uint_eq(gpu_live_count(live), 0);
+}
+END_TEST
+
+START_TEST(too_many_contexts)
+{
+	for (uint64_t i = 1; i <= GPU_LIVE_CONTEXTS; i++)
+		ck_assert_int_eq(add_in(i, i * 256, 1, i), GPU_LIVE_KEPT);
+	ck_assert_int_eq(add_in(1000, 1, 1, 100), GPU_LIVE_ALONE);
+	ck_assert_uint_eq(ended(1000, 200), 0);
+	ck_assert_uint_eq(ended(1, 200), 1);
+	ck_assert_int_eq(add_in(1000, 2, 10, 100), GPU_LIVE_KEPT);
+	ck_assert_uint_eq(ended(1000, 200), 10);
+	ck_assert_uint_eq(freed(1, 200), 1);
+}
+END_TEST
+
 Suite *gpu_live_suite(void)
 {
 	Suite *suite = suite_create("gpu_live");
@@ -136,6 +224,9 @@ Suite *gpu_live_suite(void)
 	tcase_add_test(tcase, unknown_frees);
 	tcase_add_test(tcase, many);
 	tcase_add_test(tcase, full);
+	tcase_add_test(tcase, of_a_context);
+	tcase_add_test(tcase, many_contexts);
+	tcase_add_test(tcase, too_many_contexts);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Memory of a GPU that goes without a free of its own: with its context, or with the last handle
+ * and the last mapping of it.
+ */
+#include "base/clock.h"
+#include "collect/gpu_feeds.h"
+#include "collect/source.h"
+#include "tests/unit/suites.h"
+
+enum {
+	PID = 4000001, /* over the kernel's default limit */
+	STARTED_NS = 100,
+	A = 0xa000, /* contexts */
+	B = 0xb000,
+	PRIMARY = 0xc000, /* of device 0 */
+	HANDLE = 0xd000,
+	PLACE = 0x100000,
+	MIB = 1 << 20,
+};
+
+static struct drain_tables tables;
+static struct gpu_feeds *feeds;
+static struct gpu_event event;
+
+static void set_up(void)
+{
+	tables.store = store_new(16);
+	tables.procs = procs_new(tables.store);
+	procs_exec(tables.procs, PID, "train", STARTED_NS);
+	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables});
+	event = (struct gpu_event){.pid = PID, .tid = PID, .time_ns = 1000};
+}
+
+static void tear_down(void)
+{
+	gpu_feeds_free(feeds);
+	procs_free(tables.procs);
+	store_free(tables.store);
+}
+
+/* A moment after the one before. */
+static void tell(uint16_t kind, uint64_t address, uint64_t size)
+{
+	event.kind = kind;
+	event.address = address;
+	event.size = size;
+	event.time_ns++;
+	gpu_feeds_take(feeds, &event, sizeof(event));
+}
+
+static void allocate(uint64_t context, enum gpu_memory memory, uint64_t address, uint64_t size)
+{
+	event.context = context;
+	event.memory = memory;
+	tell(GPU_EVENT_ALLOC, address, size);
+	event.context = 0;
+}
+
+static void end(enum gpu_end what, uint64_t context, uint8_t device)
+{
+	event.memory = what;
+	event.device = device;
+	tell(GPU_EVENT_ENDED, context, 0);
+	event.device = 0;
+}
+
+static void retain(uint64_t context, uint8_t device)
+{
+	event.device = device;
+	tell(GPU_EVENT_CONTEXT, context, 1);
+	event.device = 0;
+}
+
+static void create(uint64_t handle, uint64_t size)
+{
+	allocate(0, GPU_MEMORY_PHYSICAL, handle, size);
+}
+
+static void release(uint64_t handle)
+{
+	event.memory = GPU_MEMORY_PHYSICAL;
+	tell(GPU_EVENT_FREE, handle, 0);
+}
+
+static void map(uint64_t address, uint64_t size, uint64_t handle)
+{
+	event.memory = GPU_MEMORY_PHYSICAL;
+	event.handle = handle;
+	tell(GPU_EVENT_MAPPED, address, size);
+	event.handle = 0;
+}
+
+static void unmap(uint64_t address, uint64_t size)
+{
+	event.memory = GPU_MEMORY_PHYSICAL;
+	tell(GPU_EVENT_UNMAPPED, address, size);
+}
+
+/* What both ways to ask for it say. */
+static uint64_t held(void)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	const struct gpu_feed *feed = gpu_feeds_get(feeds, PID, 0, event.time_ns);
+	const struct profile *profile;
+	uint64_t bytes = 0;
+
+	source_describe(sources[KIND_gpu_memory], 1, builder);
+	ck_assert_int_eq(gpu_feeds_held(feeds, KIND_gpu_memory, builder), 0);
+	profile = builder_view(builder);
+	for (uint32_t i = 1; i < profile->sample_count; i++)
+		bytes += profile->samples[i].values[3];
+	ck_assert_uint_eq(gpu_feed_bytes(feed, GPU_LAYER_DRIVER), bytes);
+	return bytes;
+}
+
+static uint64_t freed(void)
+{
+	const struct gpu_feed *feed = gpu_feeds_get(feeds, PID, 0, event.time_ns);
+	uint64_t frees = 0;
+
+	for (size_t i = 0; i < feed->totals.count; i++)
+		frees += feed->totals.at[i].figures.frees;
+	return frees;
+}
+
+static struct gpu_stats stats(void)
+{
+	struct gpu_stats stats = {0};
+
+	gpu_feeds_get_stats(feeds, &stats);
+	return stats;
+}
+
+START_TEST(with_its_context)
+{
+	allocate(A, GPU_MEMORY_DEVICE, 0x100, 1);
+	event.device = 1;
+	allocate(B, GPU_MEMORY_DEVICE, 0x200, 20);
+	event.device = GPU_DEVICE_HOST;
+	allocate(A, GPU_MEMORY_PINNED, 0x300, 300);
+	allocate(A, GPU_MEMORY_REGISTERED, 0x400, 4000);
+	event.device = 0;
+	allocate(A, GPU_MEMORY_MANAGED, 0x500, 50000);
+	allocate(A, GPU_MEMORY_ARRAY, 0x600, 600000);
+	/* These are in none, and of the last it is not known. */
+	allocate(A, GPU_MEMORY_POOL, 0x700, 7000000);
+	allocate(A, GPU_MEMORY_PHYSICAL, 0x800, 80000000);
+	allocate(0, GPU_MEMORY_DEVICE, 0x900, 900000000);
+	end(GPU_END_CONTEXT, A, GPU_DEVICE_UNKNOWN);
+	ck_assert_uint_eq(held(), 987000020);
+	end(GPU_END_CONTEXT, 0, GPU_DEVICE_UNKNOWN);
+	ck_assert_uint_eq(held(), 987000020);
+	end(GPU_END_CONTEXT, B, GPU_DEVICE_UNKNOWN);
+	ck_assert_uint_eq(held(), 987000000);
+	/* None of it was freed. */
+	ck_assert_uint_eq(freed(), 0);
+	/* An address, and a context, that come again. */
+	allocate(A, GPU_MEMORY_DEVICE, 0x100, 3);
+	ck_assert_uint_eq(held(), 987000003);
+	end(GPU_END_CONTEXT, A, GPU_DEVICE_UNKNOWN);
+	ck_assert_uint_eq(held(), 987000000);
+	ck_assert_uint_eq(stats().unmatched, 0);
+}
+END_TEST
+
+/* What is told after the beginning of the call stays, if it came before its end. */
+START_TEST(while_it_ends)
+{
+	allocate(A, GPU_MEMORY_DEVICE, 0x100, 1);
+	event.time_ns += 10;
+	allocate(A, GPU_MEMORY_DEVICE, 0x200, 20);
+	event.time_ns -= 5;
+	end(GPU_END_CONTEXT, A, GPU_DEVICE_UNKNOWN);
+	ck_assert_uint_eq(held(), 20);
+}
+END_TEST
+
+START_TEST(of_tensors)
+{
+	event.layer = GPU_LAYER_TENSOR;
+	allocate(A, GPU_MEMORY_TENSOR, 0x100, 512);
+	event.layer = GPU_LAYER_DRIVER;
+	end(GPU_END_CONTEXT, A, GPU_DEVICE_UNKNOWN);
+	ck_assert_uint_eq(
+		gpu_feed_bytes(gpu_feeds_get(feeds, PID, 0, event.time_ns), GPU_LAYER_TENSOR), 512);
+}
+END_TEST
+
+START_TEST(primary_is_reset)
+{
+	retain(PRIMARY, 0);
+	retain(B, 1);
+	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 1);
+	allocate(B, GPU_MEMORY_DEVICE, 0x200, 20);
+	end(GPU_END_PRIMARY, 0, 0);
+	ck_assert_uint_eq(held(), 20);
+	/* It goes on in what has the same handle. */
+	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 300);
+	ck_assert_uint_eq(held(), 320);
+	end(GPU_END_PRIMARY, 0, 0);
+	end(GPU_END_PRIMARY, 0, 2);
+	end(GPU_END_PRIMARY, 0, GPU_DEVICE_UNKNOWN);
+	ck_assert_uint_eq(held(), 20);
+	ck_assert_uint_eq(stats().contexts_full, 1);
+}
+END_TEST
+
+START_TEST(primary_is_released)
+{
+	retain(PRIMARY, 0);
+	retain(PRIMARY, 0);
+	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 1);
+	end(GPU_END_REFERENCE, 0, 0);
+	ck_assert_uint_eq(held(), 1);
+	/* A reset takes no reference away. */
+	end(GPU_END_PRIMARY, 0, 0);
+	ck_assert_uint_eq(held(), 0);
+	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 20);
+	end(GPU_END_REFERENCE, 0, 1);
+	ck_assert_uint_eq(held(), 20);
+	end(GPU_END_REFERENCE, 0, 0);
+	ck_assert_uint_eq(held(), 0);
+	/* One too many. */
+	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 300);
+	end(GPU_END_REFERENCE, 0, 0);
+	ck_assert_uint_eq(held(), 300);
+	/* And from the beginning. */
+	retain(PRIMARY, 0);
+	end(GPU_END_REFERENCE, 0, 0);
+	ck_assert_uint_eq(held(), 0);
+}
+END_TEST
+
+/* Who ran before the driver was probed may have references that nobody saw. */
+START_TEST(seen_late)
+{
+	gpu_feeds_attached(feeds, STARTED_NS);
+	retain(PRIMARY, 0);
+	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 1);
+	end(GPU_END_REFERENCE, 0, 0);
+	ck_assert_uint_eq(held(), 1);
+	end(GPU_END_PRIMARY, 0, 0);
+	ck_assert_uint_eq(held(), 0);
+}
+END_TEST
+
+START_TEST(released_after_it_is_unmapped)
+{
+	create(HANDLE, 2 * MIB);
+	map(PLACE, 2 * MIB, HANDLE);
+	unmap(PLACE, 2 * MIB);
+	ck_assert_uint_eq(held(), 2 * MIB);
+	release(HANDLE);
+	ck_assert_uint_eq(held(), 0);
+	ck_assert_uint_eq(freed(), 1);
+}
+END_TEST
+
+START_TEST(released_while_it_is_mapped)
+{
+	create(HANDLE, 2 * MIB);
+	map(PLACE, 2 * MIB, HANDLE);
+	map(PLACE + 64 * MIB, 2 * MIB, HANDLE);
+	release(HANDLE);
+	ck_assert_uint_eq(held(), 2 * MIB);
+	unmap(PLACE, 2 * MIB);
+	ck_assert_uint_eq(held(), 2 * MIB);
+	unmap(PLACE + 64 * MIB, 2 * MIB);
+	ck_assert_uint_eq(held(), 0);
+	ck_assert_uint_eq(freed(), 1);
+	/* A handle that comes again is of other memory. */
+	create(HANDLE, 4 * MIB);
+	unmap(PLACE, 2 * MIB);
+	ck_assert_uint_eq(held(), 4 * MIB);
+	release(HANDLE);
+	ck_assert_uint_eq(held(), 0);
+}
+END_TEST
+
+START_TEST(owned_twice)
+{
+	create(HANDLE, 2 * MIB);
+	map(PLACE, 2 * MIB, HANDLE);
+	tell(GPU_EVENT_RETAINED, HANDLE, 0);
+	tell(GPU_EVENT_RETAINED, HANDLE + 1, 0);
+	unmap(PLACE, 2 * MIB);
+	release(HANDLE);
+	ck_assert_uint_eq(held(), 2 * MIB);
+	release(HANDLE);
+	ck_assert_uint_eq(held(), 0);
+	/* Of what nobody created here. */
+	release(HANDLE + 1);
+	ck_assert_uint_eq(held(), 0);
+}
+END_TEST
+
+/* Several mappings side by side go in one call. */
+START_TEST(unmapped_at_once)
+{
+	for (uint64_t i = 0; i < 4; i++) {
+		create(HANDLE + i, 2 * MIB);
+		map(PLACE + i * 2 * MIB, 2 * MIB, HANDLE + i);
+		release(HANDLE + i);
+	}
+	unmap(PLACE, 6 * MIB);
+	ck_assert_uint_eq(held(), 2 * MIB);
+	unmap(PLACE, 6 * MIB);
+	unmap(PLACE + 6 * MIB, 2 * MIB);
+	ck_assert_uint_eq(held(), 0);
+	ck_assert_uint_eq(freed(), 4);
+	ck_assert_uint_eq(stats().unmatched, 0);
+}
+END_TEST
+
+/* That something was unmapped is lost, and its place is seen to be used again. */
+START_TEST(mapped_again)
+{
+	create(HANDLE, 2 * MIB);
+	map(PLACE, 2 * MIB, HANDLE);
+	release(HANDLE);
+	create(HANDLE + 1, 4 * MIB);
+	map(PLACE, 4 * MIB, HANDLE + 1);
+	ck_assert_uint_eq(held(), 4 * MIB);
+}
+END_TEST
+
+/* The next one has the place, and is told before it is told that the one before is gone. */
+START_TEST(unmapped_late)
+{
+	create(HANDLE, 2 * MIB);
+	create(HANDLE + 1, 4 * MIB);
+	map(PLACE, 2 * MIB, HANDLE);
+	event.time_ns += 10;
+	map(PLACE, 4 * MIB, HANDLE + 1);
+	event.time_ns -= 5;
+	unmap(PLACE, 2 * MIB);
+	event.time_ns += 10;
+	release(HANDLE);
+	release(HANDLE + 1);
+	ck_assert_uint_eq(held(), 4 * MIB);
+}
+END_TEST
+
+START_TEST(too_much_mapped)
+{
+	create(HANDLE, 2 * MIB);
+	for (uint64_t i = 0; i <= GPU_LIVE_MAX; i++)
+		map(PLACE + i * 512, 512, HANDLE);
+	ck_assert_uint_eq(stats().maps_full, 1);
+	release(HANDLE);
+	unmap(PLACE, GPU_LIVE_MAX * 512);
+	ck_assert_uint_eq(held(), 0);
+}
+END_TEST
+
+START_TEST(nonsense)
+{
+	map(PLACE, 0, HANDLE);
+	map(0, 5, HANDLE);
+	map(PLACE, 5, 0);
+	unmap(PLACE, UINT64_MAX);
+	unmap(0, 0);
+	map(UINT64_MAX, UINT64_MAX, HANDLE);
+	unmap(UINT64_MAX, UINT64_MAX);
+	allocate(0, GPU_MEMORY_DEVICE, 0x100, 1);
+	map(PLACE, 5, 0x100);
+	unmap(PLACE, 5);
+	end(77, 0x100, 0);
+	ck_assert_uint_eq(held(), 1);
+	ck_assert_uint_eq(stats().maps_full, 0);
+}
+END_TEST
+
+Suite *gpu_ends_suite(void)
+{
+	Suite *suite = suite_create("gpu_ends");
+	TCase *tcase = tcase_create("gpu_ends");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, with_its_context);
+	tcase_add_test(tcase, while_it_ends);
+	tcase_add_test(tcase, of_tensors);
+	tcase_add_test(tcase, primary_is_reset);
+	tcase_add_test(tcase, primary_is_released);
+	tcase_add_test(tcase, seen_late);
+	tcase_add_test(tcase, released_after_it_is_unmapped);
+	tcase_add_test(tcase, released_while_it_is_mapped);
+	tcase_add_test(tcase, owned_twice);
+	tcase_add_test(tcase, unmapped_at_once);
+	tcase_add_test(tcase, mapped_again);
+	tcase_add_test(tcase, unmapped_late);
+	tcase_add_test(tcase, too_much_mapped);
+	tcase_add_test(tcase, nonsense);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
