@@ -125,8 +125,9 @@ test-preload: $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload/,prel
 	$(Q)BUILD=$(BUILD) python3 tests/preload/programs.py
 
 .PHONY: test-gpu-probes
-test-gpu-probes: $(BUILD)/tests/gpu/kernel_half ## what the kernel half counts of calls to a stand-in of CUDA; root
-	$(Q)$<
+test-gpu-probes: $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts ## what the kernel half counts of calls to a stand-in of CUDA; root
+	$(Q)$(BUILD)/tests/gpu/kernel_half
+	$(Q)$(BUILD)/tests/gpu/kernel_contexts
 
 .PHONY: test-cuda-helper
 test-cuda-helper: $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) ## libprofd-cuda.so with a stand-in for CUPTI; no root, no GPU needed
@@ -437,6 +438,8 @@ $(BUILD)/tests/gpu/gpu_cost: $(BUILD)/tests/bench/gpu_cost.o $(GPU_STAGE)
 	$(Q)$(CC) $(OPTIMIZE) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(PKG_LIBS)
 
 $(BUILD)/tests/gpu/kernel_half: $(addprefix $(BUILD)/tests/gpu/,kernel_half.o calls.o memory.o many.o watched.o) $(GPU_STAGE)
+$(BUILD)/tests/gpu/kernel_contexts: $(addprefix $(BUILD)/tests/gpu/,kernel_contexts.o watched.o) $(GPU_STAGE)
+$(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts:
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(PKG_LIBS) $(shell pkg-config --libs check)
 

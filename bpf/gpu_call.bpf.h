@@ -185,10 +185,10 @@ static __always_inline void happens(struct gpu_thread *thread, union gpu_site_co
 
 	switch (site.role) {
 	case GPU_SETS_CONTEXT:
-		thread->device = context_device(argument(regs, site.a));
+		context_set(thread, argument(regs, site.a));
 		break;
 	case GPU_PUSHES_CONTEXT:
-		context_push(thread, context_device(argument(regs, site.a)));
+		context_push(thread, argument(regs, site.a));
 		break;
 	case GPU_POPS_CONTEXT:
 		context_pop(thread);
@@ -223,7 +223,8 @@ static __always_inline int is_copy(u8 role)
 	return role >= GPU_COPIES && role <= GPU_SETS_2D;
 }
 
-/* Keeps of the arguments what the return will need: of memory, names and contexts. */
+/* Keeps of the arguments what the return will need: of memory, names and contexts. What is mapped
+ * is told two behind how much. */
 static __always_inline void keep_arguments(struct gpu_thread *thread, union gpu_site_cookie site,
                                            const struct gpu_place *place)
 {
@@ -235,6 +236,7 @@ static __always_inline void keep_arguments(struct gpu_thread *thread, union gpu_
 	}
 	thread->first = argument_any(regs, place->frame, site.a);
 	thread->second = argument_any(regs, place->frame, site.b);
+	thread->size = site.role == GPU_MAPS ? argument_any(regs, place->frame, site.b + 2) : 0;
 	thread->began_ns = bpf_ktime_get_ns();
 }
 
@@ -303,22 +305,6 @@ static __always_inline void named(const struct gpu_thread *thread, union gpu_sit
 	}
 }
 
-/* `detail` 1: it is the thread's current one from now on. */
-static __always_inline void context_made(struct gpu_thread *thread, union gpu_site_cookie site)
-{
-	u64 context = read_u64(thread->first);
-	u32 device = (u8)thread->second;
-	struct gpu_event event;
-
-	context_is_on(context, device);
-	if (site.detail)
-		context_push(thread, device);
-	describe(&event, GPU_EVENT_CONTEXT, GPU_LAYER_DRIVER, context);
-	event.device = device;
-	event.call = site.call;
-	tell(thread, &event, NULL);
-}
-
 /* Behind the return of a function that was followed. */
 static __always_inline void call_ends(const volatile struct pt_regs *regs)
 {
@@ -348,5 +334,9 @@ static __always_inline void call_ends(const volatile struct pt_regs *regs)
 		named(thread, site);
 	} else if (site.role == GPU_MAKES_CONTEXT) {
 		context_made(thread, site);
+	} else if (site.role == GPU_ENDS_CONTEXT) {
+		context_ended(thread, site);
+	} else if (site.role >= GPU_MAPS && site.role <= GPU_RETAINS) {
+		physical_changes(thread, site);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is known of the current thread: on which device it works, by which of the runtime's
- * functions it came, and which of its calls are walked.
+ * What is known of the current thread: in which context and on which device it works, by which of
+ * the runtime's functions it came, and which of its calls are walked.
  */
 #pragma once
 
@@ -13,6 +13,7 @@ static __always_inline void thread_begin(struct gpu_thread *thread, u32 exec)
 	thread->frame = 0;
 	thread->tag_frame = 0;
 	thread->device = GPU_DEVICE_UNKNOWN;
+	thread->context = 0;
 	thread->pushed = 0;
 	thread->pace = pace_new(1);
 	thread->events = pace_new(1);
@@ -72,22 +73,30 @@ static __always_inline u32 context_slot(const struct gpu_thread *thread)
 	return slot & (GPU_CONTEXT_STACK - 1);
 }
 
-static __always_inline void context_push(struct gpu_thread *thread, u8 device)
+static __always_inline void context_set(struct gpu_thread *thread, u64 context)
+{
+	thread->context = context;
+	thread->device = context ? context_device(context) : GPU_DEVICE_UNKNOWN;
+}
+
+static __always_inline void context_push(struct gpu_thread *thread, u64 context)
 {
 	if (thread->pushed < GPU_CONTEXT_STACK)
-		thread->below[context_slot(thread)] = thread->device;
+		thread->below[context_slot(thread)] = thread->context;
 	thread->pushed++;
-	thread->device = device;
+	context_set(thread, context);
 }
 
 static __always_inline void context_pop(struct gpu_thread *thread)
 {
-	thread->device = GPU_DEVICE_UNKNOWN;
-	if (!thread->pushed)
-		return;
-	thread->pushed--;
-	if (thread->pushed < GPU_CONTEXT_STACK)
-		thread->device = thread->below[context_slot(thread)];
+	u64 below = 0;
+
+	if (thread->pushed) {
+		thread->pushed--;
+		if (thread->pushed < GPU_CONTEXT_STACK)
+			below = thread->below[context_slot(thread)];
+	}
+	context_set(thread, below);
 }
 
 /* The return address of the call that has this frame, while it is in it; 0 where it is in a

@@ -67,10 +67,11 @@ struct gpu_thread {
 	u64 tag_frame, tag_return;
 	u8 tag_call, tag_direction;
 	u8 memory_device; /* of the call above */
-	/* The devices of contexts that were pushed, the current one last. */
+	/* The current context's device; how many contexts are below it, and which. */
 	u8 device;
 	u8 pushed;
-	u8 below[GPU_CONTEXT_STACK];
+	u64 context; /* 0: not known, or none */
+	u64 below[GPU_CONTEXT_STACK];
 	u32 image, tid; /* task_image(); the thread's number */
 	u32 exec;       /* that the rest is of; after another one nothing of it is true any more */
 	/* Which calls are walked, and which events. */

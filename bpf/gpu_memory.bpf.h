@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Calls that allocate or free: what they were asked for at their beginning, what they gave at their
- * end. And the allocators of frameworks, which say so when all is done.
+ * Calls that allocate or free, or on which it depends how long memory is there: what they were
+ * asked for at their beginning, what they gave at their end. And the allocators of frameworks,
+ * which say so when all is done.
  */
 #pragma once
 
@@ -67,6 +68,7 @@ static __always_inline void memory_ends(struct gpu_thread *thread, union gpu_sit
 		return;
 	describe(&event, kind, GPU_LAYER_DRIVER, result ? 0 : address);
 	event.size = size;
+	event.context = thread->context;
 	event.memory = site.detail;
 	event.device = thread->memory_device;
 	event.call = site.call;
@@ -85,6 +87,62 @@ static __always_inline void memory_is_freed(struct gpu_thread *thread, union gpu
 	event.time_ns = began_ns;
 	event.memory = site.detail;
 	event.call = site.call;
+	tell(thread, &event, NULL);
+}
+
+/* `detail` 1: it is the thread's current one from now on; else it is a device's primary one. */
+static __always_inline void context_made(struct gpu_thread *thread, union gpu_site_cookie site)
+{
+	u64 context = read_u64(thread->first);
+	u32 device = (u8)thread->second;
+	struct gpu_event event;
+
+	context_is_on(context, device);
+	if (site.detail)
+		context_push(thread, context);
+	describe(&event, GPU_EVENT_CONTEXT, GPU_LAYER_DRIVER, context);
+	event.size = !site.detail;
+	event.device = device;
+	event.call = site.call;
+	tell(thread, &event, NULL);
+}
+
+/* Of the thread's own contexts one that is destroyed is taken away; a primary one stays, and is
+ * made again when it is used. */
+static __always_inline void context_ended(struct gpu_thread *thread, union gpu_site_cookie site)
+{
+	struct gpu_event event;
+
+	describe(&event, GPU_EVENT_ENDED, GPU_LAYER_DRIVER, 0);
+	event.time_ns = thread->began_ns;
+	event.memory = site.detail;
+	event.call = site.call;
+	if (site.detail == GPU_END_CONTEXT) {
+		event.address = thread->first;
+		if (thread->context == thread->first)
+			context_pop(thread);
+	} else {
+		event.device = thread->first;
+	}
+	tell(thread, &event, NULL);
+}
+
+/* Physical memory is mapped, unmapped, or has one more owner. */
+static __always_inline void physical_changes(struct gpu_thread *thread, union gpu_site_cookie site)
+{
+	struct gpu_event event;
+
+	describe(&event, GPU_EVENT_RETAINED, GPU_LAYER_DRIVER, thread->first);
+	event.memory = GPU_MEMORY_PHYSICAL;
+	event.call = site.call;
+	if (site.role == GPU_RETAINS) {
+		event.address = read_u64(thread->first);
+	} else {
+		event.kind = site.role == GPU_MAPS ? GPU_EVENT_MAPPED : GPU_EVENT_UNMAPPED;
+		event.size = thread->second;
+		event.handle = thread->size;
+		event.time_ns = site.role == GPU_MAPS ? 0 : thread->began_ns;
+	}
 	tell(thread, &event, NULL);
 }
 

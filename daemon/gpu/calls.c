@@ -96,6 +96,10 @@ static bool wants_return(const struct call *call)
 	case GPU_ALLOCATES_PHYSICAL:
 	case GPU_REGISTERS:
 	case GPU_FREES:
+	case GPU_MAPS:
+	case GPU_UNMAPS:
+	case GPU_RETAINS:
+	case GPU_ENDS_CONTEXT:
 	case GPU_WAITS:
 	case GPU_NAMES:
 	case GPU_NAMES_AGAIN:
@@ -133,6 +137,8 @@ static uint32_t arguments_besides(const struct call *call)
 	case GPU_ALLOCATES_PHYSICAL:
 	case GPU_SETS_2D:
 		return call->b + 2U;
+	case GPU_MAPS:
+		return call->b + 3U;
 	case GPU_LAUNCHES: /* grid and block */
 		return call->b == NONE ? 0 : call->b + 6U;
 	case GPU_REPORTS:
@@ -165,6 +171,10 @@ unsigned gpu_call_order(uint8_t call)
 	case GPU_POPS_CONTEXT:
 		return 0;
 	case GPU_FREES:
+	case GPU_MAPS:
+	case GPU_UNMAPS:
+	case GPU_RETAINS:
+	case GPU_ENDS_CONTEXT:
 	case GPU_FREES_TENSOR:
 		return 1;
 	default:

@@ -13,8 +13,11 @@
  *   cuMemPrefetch*:    what is moved is only what is not there yet, which nobody says;
  *   cuMemcpy3DBatch*, cuMemcpy3DWithAttributes*, cuLaunchCooperativeKernelMultiDevice: a list of
  *                      structures in one call;
- *   cuMemImport*, cuIpcOpen*, cuMulticastCreate: memory that another process has, or none;
- *   cuMemMap, cuMemAddressReserve: addresses, not memory, which cuMemCreate makes.
+ *   cuIpcOpen*, cuMulticastCreate: memory that another process has, or none;
+ *   cuMemExportToShareableHandle: who has what it gives, and when it is closed, nobody says;
+ *   cuMemAddressReserve, cuMemMapArrayAsync: addresses, not memory, which cuMemCreate makes;
+ *   cuMemPoolDestroy:  what was allocated from it stays until it is freed itself;
+ *   cuCtxAttach, cuCtxDetach: of CUDA before 4.0, and nobody calls them.
  */
 #pragma once
 
@@ -24,7 +27,8 @@
 
 /* CALL(symbol, role, a, b, detail, size of an element, GPU_SITE_BLOCKS or 0). What frees says which
  * memory it is mostly used for: a handle is another thing than an address. CURRENT: a context that
- * is made is also what the thread works in from then on. */
+ * is made is also what the thread works in from then on; others are primary ones. cudaDeviceReset()
+ * is cuDevicePrimaryCtxReset() of its device. */
 #define GPU_DRIVER_CALLS(CALL)                                                                 \
 	CALL(cuCtxCreate, MAKES_CONTEXT, 0, 2, CURRENT, 0, 0)                                  \
 	CALL(cuCtxCreate_v2, MAKES_CONTEXT, 0, 2, CURRENT, 0, 0)                               \
@@ -36,6 +40,12 @@
 	CALL(cuCtxPushCurrent_v2, PUSHES_CONTEXT, 0, NONE, 0, 0, 0)                            \
 	CALL(cuCtxPopCurrent, POPS_CONTEXT, NONE, NONE, 0, 0, 0)                               \
 	CALL(cuCtxPopCurrent_v2, POPS_CONTEXT, NONE, NONE, 0, 0, 0)                            \
+	CALL(cuCtxDestroy, ENDS_CONTEXT, 0, NONE, GPU_END_CONTEXT, 0, 0)                       \
+	CALL(cuCtxDestroy_v2, ENDS_CONTEXT, 0, NONE, GPU_END_CONTEXT, 0, 0)                    \
+	CALL(cuDevicePrimaryCtxRelease, ENDS_CONTEXT, 0, NONE, GPU_END_REFERENCE, 0, 0)        \
+	CALL(cuDevicePrimaryCtxRelease_v2, ENDS_CONTEXT, 0, NONE, GPU_END_REFERENCE, 0, 0)     \
+	CALL(cuDevicePrimaryCtxReset, ENDS_CONTEXT, 0, NONE, GPU_END_PRIMARY, 0, 0)            \
+	CALL(cuDevicePrimaryCtxReset_v2, ENDS_CONTEXT, 0, NONE, GPU_END_PRIMARY, 0, 0)         \
 	CALL(cuModuleGetFunction, NAMES, 0, 2, 0, 0, 0)                                        \
 	CALL(cuLibraryGetKernel, NAMES, 0, 2, 0, 0, 0)                                         \
 	CALL(cuKernelGetFunction, NAMES_AGAIN, 0, 1, 0, 0, 0)                                  \
@@ -46,6 +56,10 @@
 	CALL(cuArrayDestroy, FREES, 0, NONE, GPU_MEMORY_ARRAY, 0, 0)                           \
 	CALL(cuMipmappedArrayDestroy, FREES, 0, NONE, GPU_MEMORY_ARRAY, 0, 0)                  \
 	CALL(cuMemRelease, FREES, 0, NONE, GPU_MEMORY_PHYSICAL, 0, 0)                          \
+	CALL(cuMemMap, MAPS, 0, 1, GPU_MEMORY_PHYSICAL, 0, 0)                                  \
+	CALL(cuMemUnmap, UNMAPS, 0, 1, GPU_MEMORY_PHYSICAL, 0, 0)                              \
+	CALL(cuMemRetainAllocationHandle, RETAINS, 0, NONE, GPU_MEMORY_PHYSICAL, 0, 0)         \
+	CALL(cuMemImportFromShareableHandle, RETAINS, 0, NONE, GPU_MEMORY_PHYSICAL, 0, 0)      \
 	CALL(cuMemAlloc_v2, ALLOCATES, 0, 1, GPU_MEMORY_DEVICE, 0, 0)                          \
 	CALL(cuMemAllocPitch_v2, ALLOCATES_PITCHED, 0, 2, GPU_MEMORY_DEVICE, 0, 0)             \
 	CALL(cuMemAllocAsync, ALLOCATES, 0, 1, GPU_MEMORY_POOL, 0, 0)                          \
@@ -206,6 +220,6 @@ uint32_t gpu_call_library(uint8_t call);
 union gpu_site_cookie gpu_call_cookie(uint8_t call);
 /* How many of its first arguments a probe there must find as they were. */
 uint32_t gpu_call_arguments(uint8_t call);
-/* Calls with less are attached first: who frees and where before who allocates, so that no free is
- * missed of what was seen to be allocated. */
+/* Calls with less are attached first: what ends memory, or says where it is, before who allocates,
+ * so that no end is missed of what was seen to be allocated. */
 unsigned gpu_call_order(uint8_t call);

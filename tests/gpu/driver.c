@@ -240,4 +240,43 @@ DRIVER(drv_pop_context, uint64_t *to)
 	return 0;
 }
 
+DRIVER(drv_end_context, uint64_t context)
+{
+	/* Long enough for its beginning not to be its end. */
+	sleep_ns(1000000);
+	return context ? 0 : DRIVER_INVALID;
+}
+
+DRIVER(drv_release_primary, int device)
+{
+	return device < 0 ? DRIVER_INVALID : 0;
+}
+
+DRIVER(drv_reset_primary, int device)
+{
+	return device < 0 ? DRIVER_INVALID : 0;
+}
+
+DRIVER(drv_map, uint64_t address, uint64_t bytes, uint64_t offset, uint64_t handle, uint64_t flags)
+{
+	(void)address;
+	(void)offset;
+	(void)handle;
+	(void)flags;
+	return bytes ? 0 : DRIVER_INVALID;
+}
+
+DRIVER(drv_unmap, uint64_t address, uint64_t bytes)
+{
+	(void)address;
+	sleep_ns(1000000);
+	return bytes ? 0 : DRIVER_INVALID;
+}
+
+DRIVER(drv_retain_handle, uint64_t *to, uint64_t address)
+{
+	*to = address;
+	return address ? 0 : DRIVER_INVALID;
+}
+
 uint64_t driver_waited_ns;

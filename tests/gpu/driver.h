@@ -45,6 +45,14 @@ int drv_retain_context(uint64_t *to, int device);
 int drv_set_context(uint64_t context);
 int drv_push_context(uint64_t context);
 int drv_pop_context(uint64_t *to);
+/* Fail for context 0 and devices below 0. */
+int drv_end_context(uint64_t context);
+int drv_release_primary(int device);
+int drv_reset_primary(int device);
+/* Fail with 0 bytes. */
+int drv_map(uint64_t address, uint64_t bytes, uint64_t offset, uint64_t handle, uint64_t flags);
+int drv_unmap(uint64_t address, uint64_t bytes);
+int drv_retain_handle(uint64_t *to, uint64_t address); /* the address; fails for 0 */
 
 extern uint64_t driver_waited_ns; /* in all waits, as they measured it */
 
