@@ -60,7 +60,7 @@ STACKS_OTHER := stacks_chain-static stacks_chain-static-pie stacks_chain-musl st
 HEAP_OTHER   := heap_sites-static heap_sites-musl
 # Programs that use a GPU, and the libraries that stand in for one; they find them in their own folder.
 GPU_LIBRARIES := libcuda.so.1 libcuda.so libcudart.so.12 libcudart.so.13 libcudart_static.a libnvidia-ml.so.1 libc10.so
-GPU_PROGRAMS := $(GPU_LIBRARIES) gpu_truth gpu_launches gpu_launches-13 gpu_launches-static gpu_tensors
+GPU_PROGRAMS := $(GPU_LIBRARIES) gpu_truth gpu_contexts gpu_launches gpu_launches-13 gpu_launches-static gpu_tensors
 # The levels programs with each kind of debug information, as far as their compilers are here.
 NAMES_OTHER   = $(addprefix $(BUILD)/workloads/names/,$(shell tests/workloads/variants.sh list))
 WORKLOADS     = $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
@@ -560,15 +560,15 @@ $(CUDA)/libc10.so: tests/workloads/cuda/c10.cc $(CUDA_NEEDS)
 	$(Q)mkdir -p $(@D)
 	$(Q)g++ -O2 -g -fPIC -Wall -Wextra $(CUDA_PLAIN) -shared -Wl,-soname,$(@F) -o $@ $<
 
-$(CUDA)/gpu_truth: CUDART := -l:libcudart.so.12
+$(CUDA)/gpu_truth $(CUDA)/gpu_contexts: CUDART := -l:libcudart.so.12
 $(CUDA)/gpu_launches: CUDART := -l:libcudart.so.12
 $(CUDA)/gpu_launches-13: CUDART := -DCUDART=13 -l:libcudart.so.13
 $(CUDA)/gpu_launches-static: CUDART := -l:libcudart_static.a
 CUDA_LINK = -L$(CUDA) -Wl,--no-as-needed $(CUDART) -lcuda -lpthread -Wl,-rpath,'$$ORIGIN'
 
-$(CUDA)/gpu_truth: tests/workloads/cuda/gpu_truth.c tests/workloads/cuda/gpu_families.c
+$(CUDA)/gpu_truth $(CUDA)/gpu_contexts: $(CUDA)/%: tests/workloads/cuda/%.c tests/workloads/cuda/gpu_families.c
 $(CUDA)/gpu_launches $(CUDA)/gpu_launches-13 $(CUDA)/gpu_launches-static: tests/workloads/cuda/gpu_launches.c
-$(CUDA)/gpu_truth $(CUDA)/gpu_launches $(CUDA)/gpu_launches-13 $(CUDA)/gpu_launches-static: \
+$(CUDA)/gpu_truth $(CUDA)/gpu_contexts $(CUDA)/gpu_launches $(CUDA)/gpu_launches-13 $(CUDA)/gpu_launches-static: \
 		$(CUDA_NEEDS) $(GPU_LIBRARIES:%=$(CUDA)/%)
 	$(call say,CC,$@)
 	$(Q)gcc -std=gnu17 -D_GNU_SOURCE $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $(filter %.c,$^) $(CUDA_LINK)

@@ -163,6 +163,83 @@ class Tensors(unittest.TestCase):
                     self.assertEqual(tensors.sum("inuse_space"), sum(row[3] for row in said["sites"].values()))
 
 
+class WithoutAFree(unittest.TestCase):
+    """Memory that goes with its context, or with the last handle and the last mapping of it."""
+
+    STAGES = ("contexts", "destroy", "continue", "other", "retain", "release", "release", "runtime", "reset", "runtime",
+              "reset", "segments") + ("unsegment",) * 8 + ("tight", "untight", "shared", "unshare")
+
+    @classmethod
+    def setUpClass(cls):
+        libraries = (DRIVER, "libcudart.so.12")
+        watched = watching("gpu_contexts", files=libraries, first=["runtime"])
+        cls.server = watched.__enter__()
+        cls.addClassCleanup(watched.__exit__, None, None, None)
+        # Stacks are cut short while tables are built.
+        with GpuProgram("gpu_contexts") as warm:
+            warm.tell("contexts", "retain", "runtime", "segments", "tight", "shared")
+            warm_up(cls.server, 15)
+        cls.program = GpuProgram("gpu_contexts")
+        cls.addClassCleanup(cls.program.__exit__)
+        cls.cuts = [cls.cut(stage) for stage in cls.STAGES]
+
+    @classmethod
+    def cut(cls, stage):
+        said = cls.program.tell(stage)["sites"]
+        return stage, said, sums_of(cls.server, cls.program, "gpu_memory"), gpu_of(cls.server, cls.program.pid)
+
+    def test_exact_by_stack_and_device(self):
+        for number, (stage, said, sums, _) in enumerate(self.cuts):
+            for key, row in said.items():
+                site, device = key.split()
+                with self.subTest(stage=stage, number=number, site=key):
+                    self.assertEqual([sums.sum(value, site, device=device) for value in HELD], row)
+
+    def test_all_is_exact(self):
+        for number, (stage, said, sums, _) in enumerate(self.cuts):
+            with self.subTest(stage=stage, number=number):
+                self.assertEqual([sums.sum(value) for value in HELD],
+                                 [sum(column) for column in zip(*said.values())])
+
+    def test_figures_are_exact(self):
+        for number, (stage, said, _, figures) in enumerate(self.cuts):
+            for device, figure in figures.items():
+                truth = sum(row[3] for key, row in said.items() if key.split()[1] == device)
+                with self.subTest(stage=stage, number=number, device=device):
+                    self.assertEqual(figure["in_use_bytes"], truth)
+
+    def held(self, site, device, stage, nth=0):
+        sums = [cut[2] for cut in self.cuts if cut[0] == stage][nth]
+        return sums.sum("inuse_space", site, device=device)
+
+    def test_what_goes_and_what_stays(self):
+        """That the program's own accounts are what CUDA's manual says."""
+        for site in ("site_six", "by_pitch", "by_managed", "by_array", "by_mipmaps"):
+            with self.subTest(site):
+                self.assertGreater(self.held(site, "0", "contexts"), 0)
+                self.assertEqual(self.held(site, "0", "destroy"), 0)
+                self.assertEqual(self.held(site, "1", "destroy"), self.held(site, "1", "contexts"))
+                self.assertEqual(self.held(site, "1", "other"), 0)
+                self.assertEqual(self.held(site, "0", "release", 0), self.held(site, "0", "retain"))
+                self.assertEqual(self.held(site, "0", "release", 1), 0)
+        for site in ("by_async", "by_pool", "by_create"):
+            with self.subTest(site):
+                self.assertEqual(self.held(site, "0", "destroy"), self.held(site, "0", "contexts"))
+                self.assertEqual(self.held(site, "0", "release", 1), self.held(site, "0", "retain"))
+        self.assertEqual([self.held("by_runtime_only", "1", stage, nth) > 0
+                          for stage in ("runtime", "reset") for nth in (0, 1)], [True, True, False, False])
+        steps = [self.held("by_segment", "0", "unsegment", nth) >> 21 for nth in range(8)]
+        self.assertEqual(steps, [4, 3, 3, 2, 2, 1, 1, 0])
+        self.assertEqual([self.held("by_tight", "0", stage) >> 21 for stage in ("tight", "untight")], [6, 0])
+        self.assertEqual([self.held("by_shared", "0", stage) >> 21 for stage in ("shared", "unshare")], [1, 0])
+
+    def test_nothing_is_lost(self):
+        status = self.server.json("/status")["gpu"]
+        for count in ("contexts_full", "maps_full", "malformed", "events_lost", "table_full", "unmatched"):
+            with self.subTest(count):
+                self.assertEqual(status[count], 0)
+
+
 class AfterTheEnd(unittest.TestCase):
     def test_killed(self):
         """What it had is not in use any more, and what it allocated stays told."""

@@ -130,6 +130,8 @@ CUresult cuInit(unsigned int flags);
 CUresult cuGetProcAddress_v2(const char *name, void **ret, int version, uint64_t flags, int *found);
 CUresult cuDeviceGetCount(int *ret_count);
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ret, CUdevice device);
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device);
 CUresult cuCtxCreate_v2(CUcontext *ret, unsigned int flags, CUdevice device);
 CUresult cuCtxDestroy_v2(CUcontext context);
 CUresult cuCtxSetCurrent(CUcontext context);
@@ -156,6 +158,12 @@ CUresult cuMemHostUnregister(void *at);
 CUresult cuMemCreate(CUmemHandle *ret, size_t size, const CUmemAllocationProp *prop,
                      unsigned long long flags);
 CUresult cuMemRelease(CUmemHandle handle);
+CUresult cuMemAddressReserve(CUdeviceptr *ret, size_t size, size_t align, CUdeviceptr at,
+                             unsigned long long flags);
+CUresult cuMemMap(CUdeviceptr at, size_t size, size_t offset, CUmemHandle handle,
+                  unsigned long long flags);
+CUresult cuMemUnmap(CUdeviceptr at, size_t size);
+CUresult cuMemRetainAllocationHandle(CUmemHandle *ret, void *address);
 CUresult cuArrayCreate_v2(CUarray *ret, const CUDA_ARRAY_DESCRIPTOR *of);
 CUresult cuArray3DCreate_v2(CUarray *ret, const CUDA_ARRAY3D_DESCRIPTOR *of);
 CUresult cuArrayDestroy(CUarray array);
@@ -226,6 +234,7 @@ typedef struct {
 enum { COPY_H2H, COPY_H2D, COPY_D2H, COPY_D2D, COPY_DEFAULT };
 
 int cudaSetDevice(int device);
+int cudaDeviceReset(void);
 int cudaMalloc(void **ret, size_t size);
 int cudaMallocPitch(void **ret, size_t *ret_pitch, size_t width, size_t height);
 int cudaMallocManaged(void **ret, size_t size, unsigned int flags);

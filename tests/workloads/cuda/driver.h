@@ -17,14 +17,17 @@ enum { DEVICES = 2 };
 /* Of which family of functions a block is; only those of the same free it. */
 enum family { FAMILY_DEVICE, FAMILY_HOST, FAMILY_REGISTERED, FAMILY_PHYSICAL, FAMILY_ARRAY };
 
-/* A block's address, or 0 when the device has no room. */
-uint64_t blocks_take(enum family family, int device, uint64_t size);
+/* A block's address, or 0 when the device has no room. The context goes, and the block with it;
+ * NULL: it is in none. */
+uint64_t blocks_take(enum family family, CUcontext context, int device, uint64_t size);
 /* Memory that has an address already. */
-bool blocks_register(enum family family, uint64_t at, uint64_t size);
+bool blocks_register(enum family family, CUcontext context, uint64_t at, uint64_t size);
 /* Whether there was such a block of the family. */
 bool blocks_give(enum family family, uint64_t at);
+void blocks_end(CUcontext context);
 uint64_t blocks_size(void); /* of a device */
 uint64_t blocks_used(int device);
 
-/* The device of the thread's current context, or -1. */
+/* The thread's current context, or NULL; its device, or -1. */
+CUcontext current_context(void);
 int current_device(void);

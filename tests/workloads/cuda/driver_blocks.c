@@ -14,6 +14,7 @@ struct block {
 	struct block *next;
 	uint64_t at, size;
 	enum family family;
+	CUcontext context;
 	int device;
 	bool mapped; /* of the host, by us */
 };
@@ -101,7 +102,7 @@ static uint64_t fresh_address(int device, uint64_t size)
 	return at;
 }
 
-static uint64_t take_of_device(enum family family, int device, uint64_t size)
+static uint64_t take_of_device(enum family family, CUcontext context, int device, uint64_t size)
 {
 	const struct block like = {.size = size, .device = device};
 	struct block *block;
@@ -115,12 +116,13 @@ static uint64_t take_of_device(enum family family, int device, uint64_t size)
 			.at = fresh_address(device, size), .size = size, .device = device};
 	}
 	block->family = family;
+	block->context = context;
 	used[device] += size;
 	link_live(block);
 	return block->at;
 }
 
-static uint64_t take_of_host(enum family family, uint64_t size)
+static uint64_t take_of_host(enum family family, CUcontext context, uint64_t size)
 {
 	struct block *block = calloc(1, sizeof(*block));
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -128,27 +130,31 @@ static uint64_t take_of_host(enum family family, uint64_t size)
 
 	if (at == MAP_FAILED)
 		return 0;
-	*block =
-		(struct block){.at = (uintptr_t)at, .size = size, .family = family, .mapped = true};
+	*block = (struct block){.at = (uintptr_t)at,
+	                        .size = size,
+	                        .family = family,
+	                        .context = context,
+	                        .mapped = true};
 	link_live(block);
 	return block->at;
 }
 
-uint64_t blocks_take(enum family family, int device, uint64_t size)
+uint64_t blocks_take(enum family family, CUcontext context, int device, uint64_t size)
 {
 	uint64_t at;
 
 	pthread_mutex_lock(&lock);
-	at = is_host(family) ? take_of_host(family, size) : take_of_device(family, device, size);
+	at = is_host(family) ? take_of_host(family, context, size)
+	                     : take_of_device(family, context, device, size);
 	pthread_mutex_unlock(&lock);
 	return at;
 }
 
-bool blocks_register(enum family family, uint64_t at, uint64_t size)
+bool blocks_register(enum family family, CUcontext context, uint64_t at, uint64_t size)
 {
 	struct block *block = calloc(1, sizeof(*block));
 
-	*block = (struct block){.at = at, .size = size, .family = family};
+	*block = (struct block){.at = at, .size = size, .family = family, .context = context};
 	pthread_mutex_lock(&lock);
 	link_live(block);
 	pthread_mutex_unlock(&lock);
@@ -179,4 +185,21 @@ bool blocks_give(enum family family, uint64_t at)
 		give_back(block);
 	pthread_mutex_unlock(&lock);
 	return block;
+}
+
+static bool same_context(const struct block *block, const struct block *like)
+{
+	return block->context == like->context;
+}
+
+void blocks_end(CUcontext context)
+{
+	const struct block like = {.context = context};
+	struct block *block;
+
+	pthread_mutex_lock(&lock);
+	for (size_t i = 0; context && i < BUCKETS; i++)
+		while ((block = unlink_one(&live[i], same_context, &like)))
+			give_back(block);
+	pthread_mutex_unlock(&lock);
 }

@@ -4,6 +4,7 @@
  */
 #include "driver.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,13 @@ enum { STACK = 16 };
 
 struct context {
 	int device;
+	int references; /* of a primary one */
 };
 
 static struct context primary[DEVICES];
 static _Thread_local struct context *stack[STACK];
-static _Thread_local int depth; /* stack[depth] is the current one */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of references */
+static _Thread_local int depth;                          /* stack[depth] is the current one */
 static bool is_up;
 
 CUresult fake_init(unsigned int flags)
@@ -30,6 +33,11 @@ CUresult fake_driver_get_version(int *ret_version)
 {
 	*ret_version = 12020;
 	return CUDA_SUCCESS;
+}
+
+CUcontext current_context(void)
+{
+	return stack[depth];
 }
 
 int current_device(void)
@@ -80,14 +88,38 @@ CUresult fake_primary_retain(CUcontext *ret, CUdevice device)
 
 	if (result)
 		return result;
+	pthread_mutex_lock(&lock);
 	primary[device].device = device;
+	primary[device].references++;
+	pthread_mutex_unlock(&lock);
 	*ret = &primary[device];
 	return CUDA_SUCCESS;
 }
 
-CUresult fake_primary_free(CUdevice device)
+/* It stays what it is, and is used again as if it had just been made. */
+CUresult fake_primary_reset(CUdevice device)
 {
-	return check(device);
+	CUresult result = check(device);
+
+	if (!result)
+		blocks_end(&primary[device]);
+	return result;
+}
+
+CUresult fake_primary_release(CUdevice device)
+{
+	CUresult result = check(device);
+	bool was_last = false;
+
+	if (result)
+		return result;
+	pthread_mutex_lock(&lock);
+	if (primary[device].references)
+		was_last = !--primary[device].references;
+	else
+		result = CUDA_ERROR_INVALID_CONTEXT;
+	pthread_mutex_unlock(&lock);
+	return was_last ? fake_primary_reset(device) : result;
 }
 
 CUresult fake_context_push(CUcontext context)
@@ -141,6 +173,7 @@ CUresult fake_context_destroy(CUcontext context)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (stack[depth] == context && depth)
 		depth--;
+	blocks_end(context);
 	free(context);
 	return CUDA_SUCCESS;
 }

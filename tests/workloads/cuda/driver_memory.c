@@ -6,17 +6,18 @@
 
 #include <pthread.h>
 
-enum { PITCH = 512, HUGE_GRAIN = 2 << 20 };
+enum { PITCH = 512 };
 
-static CUresult take(enum family family, int device, uint64_t size, uint64_t *ret)
+/* On the thread's device, and in this context or in none. */
+static CUresult take(enum family family, CUcontext context, uint64_t size, uint64_t *ret)
 {
 	uint64_t at;
 
-	if (device < 0)
+	if (current_device() < 0)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (!size || !ret)
 		return CUDA_ERROR_INVALID_VALUE;
-	at = blocks_take(family, device, size);
+	at = blocks_take(family, context, current_device(), size);
 	if (!at)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*ret = at;
@@ -28,10 +29,10 @@ static CUresult give(enum family family, uint64_t at)
 	return blocks_give(family, at) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult take_here(enum family family, uint64_t size, CUdeviceptr *ret)
+static CUresult take_device(CUcontext context, uint64_t size, CUdeviceptr *ret)
 {
 	uint64_t at = 0;
-	CUresult result = take(family, current_device(), size, &at);
+	CUresult result = take(FAMILY_DEVICE, context, size, &at);
 
 	if (!result)
 		*ret = at;
@@ -49,14 +50,14 @@ CUresult fake_mem_get_info(size_t *ret_free, size_t *ret_total)
 
 CUresult fake_mem_alloc(CUdeviceptr *ret, size_t size)
 {
-	return take_here(FAMILY_DEVICE, size, ret);
+	return take_device(current_context(), size, ret);
 }
 
 CUresult fake_mem_alloc_pitch(CUdeviceptr *ret, size_t *ret_pitch, size_t width, size_t height,
                               unsigned int element)
 {
 	size_t pitch = (width + PITCH - 1) / PITCH * PITCH;
-	CUresult result = take_here(FAMILY_DEVICE, pitch * height, ret);
+	CUresult result = take_device(current_context(), pitch * height, ret);
 
 	(void)element;
 	if (!result)
@@ -67,7 +68,7 @@ CUresult fake_mem_alloc_pitch(CUdeviceptr *ret, size_t *ret_pitch, size_t width,
 CUresult fake_mem_alloc_managed(CUdeviceptr *ret, size_t size, unsigned int flags)
 {
 	(void)flags;
-	return take_here(FAMILY_DEVICE, size, ret);
+	return take_device(current_context(), size, ret);
 }
 
 CUresult fake_mem_free(CUdeviceptr at)
@@ -78,14 +79,14 @@ CUresult fake_mem_free(CUdeviceptr at)
 CUresult fake_mem_alloc_async(CUdeviceptr *ret, size_t size, CUstream stream)
 {
 	(void)stream;
-	return take_here(FAMILY_DEVICE, size, ret);
+	return take_device(NULL, size, ret);
 }
 
 CUresult fake_mem_alloc_from_pool(CUdeviceptr *ret, size_t size, CUpool pool, CUstream stream)
 {
 	(void)pool;
 	(void)stream;
-	return take_here(FAMILY_DEVICE, size, ret);
+	return take_device(NULL, size, ret);
 }
 
 CUresult fake_mem_free_async(CUdeviceptr at, CUstream stream)
@@ -117,7 +118,7 @@ CUresult fake_default_pool(CUpool *ret, CUdevice device)
 static CUresult take_host(void **ret, size_t size)
 {
 	uint64_t at = 0;
-	CUresult result = take(FAMILY_HOST, current_device(), size, &at);
+	CUresult result = take(FAMILY_HOST, current_context(), size, &at);
 
 	if (!result)
 		*ret = (void *)(uintptr_t)at;
@@ -145,69 +146,14 @@ CUresult fake_mem_host_register(void *at, size_t size, unsigned int flags)
 	(void)flags;
 	if (!at || !size)
 		return CUDA_ERROR_INVALID_VALUE;
-	return blocks_register(FAMILY_REGISTERED, (uintptr_t)at, size) ? CUDA_SUCCESS
-	                                                               : CUDA_ERROR_INVALID_VALUE;
+	return blocks_register(FAMILY_REGISTERED, current_context(), (uintptr_t)at, size)
+	               ? CUDA_SUCCESS
+	               : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult fake_mem_host_unregister(void *at)
 {
 	return give(FAMILY_REGISTERED, (uintptr_t)at);
-}
-
-/* ---- physical memory, and addresses for it */
-
-CUresult fake_mem_create(CUmemHandle *ret, size_t size, const CUmemAllocationProp *prop,
-                         unsigned long long flags)
-{
-	uint64_t at = 0;
-	CUresult result;
-
-	(void)flags;
-	if (!prop || prop->location.id < 0 || prop->location.id >= DEVICES || size % HUGE_GRAIN)
-		return CUDA_ERROR_INVALID_VALUE;
-	result = take(FAMILY_PHYSICAL, prop->location.id, size, &at);
-	if (!result)
-		*ret = at;
-	return result;
-}
-
-CUresult fake_mem_release(CUmemHandle handle)
-{
-	return give(FAMILY_PHYSICAL, handle);
-}
-
-CUresult fake_mem_address_reserve(CUdeviceptr *ret, size_t size, size_t align, CUdeviceptr at,
-                                  unsigned long long flags)
-{
-	static uint64_t next = 0x7d0000000000;
-
-	(void)align;
-	(void)at;
-	(void)flags;
-	*ret = __atomic_fetch_add(&next, size, __ATOMIC_RELAXED);
-	return CUDA_SUCCESS;
-}
-
-CUresult fake_mem_address_free(CUdeviceptr at, size_t size)
-{
-	return at && size ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult fake_mem_map(CUdeviceptr at, size_t size, size_t offset, CUmemHandle handle,
-                      unsigned long long flags)
-{
-	(void)flags;
-	return at && size && !offset && handle ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult fake_mem_unmap(CUdeviceptr at, size_t size)
-{
-	return at && size ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult fake_mem_set_access(CUdeviceptr at, size_t size, const void *access, size_t count)
-{
-	return at && size && access && count ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- arrays */
@@ -235,7 +181,7 @@ static uint64_t at_least_one(uint64_t number)
 static CUresult take_array(CUarray *ret, uint64_t size)
 {
 	uint64_t at = 0;
-	CUresult result = take(FAMILY_ARRAY, current_device(), size, &at);
+	CUresult result = take(FAMILY_ARRAY, current_context(), size, &at);
 
 	if (!result)
 		*ret = (CUarray)(uintptr_t)at;

@@ -7,30 +7,30 @@
  */
 #pragma once
 
-#define ENTRIES(ENTRY)                                           \
-	ENTRY(cuInit, init, PUSH)                                \
-	ENTRY(cuDriverGetVersion, driver_get_version, PUSH)      \
-	ENTRY(cuGetProcAddress, get_proc_address, TABLE)         \
-	ENTRY(cuGetProcAddress_v2, get_proc_address_v2, TABLE)   \
-	ENTRY(cuDeviceGetCount, device_get_count, TABLE)         \
-	ENTRY(cuDeviceGet, device_get, TABLE)                    \
-	ENTRY(cuDeviceGetName, device_get_name, TABLE)           \
-	ENTRY(cuDeviceGetUuid_v2, device_get_uuid, TABLE)        \
-	ENTRY(cuDeviceTotalMem_v2, device_total_mem, TABLE)      \
-	ENTRY(cuDevicePrimaryCtxRetain, primary_retain, TABLE)   \
-	ENTRY(cuDevicePrimaryCtxRelease_v2, primary_free, TABLE) \
-	ENTRY(cuDevicePrimaryCtxReset_v2, primary_free, TABLE)   \
-	ENTRY(cuCtxCreate_v2, context_create, TABLE)             \
-	ENTRY(cuCtxCreate_v3, context_create_v3, TABLE)          \
-	ENTRY(cuCtxCreate_v4, context_create_v4, TABLE)          \
-	ENTRY(cuCtxDestroy_v2, context_destroy, TABLE)           \
-	ENTRY(cuCtxSetCurrent, context_set, TABLE)               \
-	ENTRY(cuCtxGetCurrent, context_get, TABLE)               \
-	ENTRY(cuCtxPushCurrent_v2, context_push, TABLE)          \
-	ENTRY(cuCtxPopCurrent_v2, context_pop, TABLE)            \
-	ENTRY(cuCtxGetDevice, context_device, TABLE)             \
-	ENTRIES_OF_MEMORY(ENTRY)                                 \
-	ENTRIES_OF_COPIES(ENTRY)                                 \
+#define ENTRIES(ENTRY)                                              \
+	ENTRY(cuInit, init, PUSH)                                   \
+	ENTRY(cuDriverGetVersion, driver_get_version, PUSH)         \
+	ENTRY(cuGetProcAddress, get_proc_address, TABLE)            \
+	ENTRY(cuGetProcAddress_v2, get_proc_address_v2, TABLE)      \
+	ENTRY(cuDeviceGetCount, device_get_count, TABLE)            \
+	ENTRY(cuDeviceGet, device_get, TABLE)                       \
+	ENTRY(cuDeviceGetName, device_get_name, TABLE)              \
+	ENTRY(cuDeviceGetUuid_v2, device_get_uuid, TABLE)           \
+	ENTRY(cuDeviceTotalMem_v2, device_total_mem, TABLE)         \
+	ENTRY(cuDevicePrimaryCtxRetain, primary_retain, TABLE)      \
+	ENTRY(cuDevicePrimaryCtxRelease_v2, primary_release, TABLE) \
+	ENTRY(cuDevicePrimaryCtxReset_v2, primary_reset, TABLE)     \
+	ENTRY(cuCtxCreate_v2, context_create, TABLE)                \
+	ENTRY(cuCtxCreate_v3, context_create_v3, TABLE)             \
+	ENTRY(cuCtxCreate_v4, context_create_v4, TABLE)             \
+	ENTRY(cuCtxDestroy_v2, context_destroy, TABLE)              \
+	ENTRY(cuCtxSetCurrent, context_set, TABLE)                  \
+	ENTRY(cuCtxGetCurrent, context_get, TABLE)                  \
+	ENTRY(cuCtxPushCurrent_v2, context_push, TABLE)             \
+	ENTRY(cuCtxPopCurrent_v2, context_pop, TABLE)               \
+	ENTRY(cuCtxGetDevice, context_device, TABLE)                \
+	ENTRIES_OF_MEMORY(ENTRY)                                    \
+	ENTRIES_OF_COPIES(ENTRY)                                    \
 	ENTRIES_OF_LAUNCHES(ENTRY)
 
 #define ENTRIES_OF_MEMORY(ENTRY)                                        \
@@ -60,6 +60,7 @@
 	ENTRY(cuMemMap, mem_map, TABLE)                                 \
 	ENTRY(cuMemUnmap, mem_unmap, TABLE)                             \
 	ENTRY(cuMemSetAccess, mem_set_access, TABLE)                    \
+	ENTRY(cuMemRetainAllocationHandle, mem_retain_handle, TABLE)    \
 	ENTRY(cuArrayCreate_v2, array_create, TABLE)                    \
 	ENTRY(cuArray3DCreate_v2, array3d_create, TABLE)                \
 	ENTRY(cuArrayDestroy, array_destroy, TABLE)                     \

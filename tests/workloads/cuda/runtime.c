@@ -22,6 +22,7 @@ enum { FUNCTIONS = 4096, DEVICES = 2 };
 #define DRIVER(FUNCTION)                                                                    \
 	FUNCTION(cuInit, unsigned int)                                                      \
 	FUNCTION(cuDevicePrimaryCtxRetain, CUcontext *, int)                                \
+	FUNCTION(cuDevicePrimaryCtxReset, int)                                              \
 	FUNCTION(cuCtxSetCurrent, CUcontext)                                                \
 	FUNCTION(cuCtxSynchronize, void)                                                    \
 	FUNCTION(cuMemAlloc, CUdeviceptr *, size_t)                                         \
@@ -113,6 +114,16 @@ int cudaSetDevice(int to)
 		return 101;
 	device = to;
 	return ready();
+}
+
+/* The real one asks for the context again when it is used next, and as it is the same one, finds
+ * that it is current still. */
+int cudaDeviceReset(void)
+{
+	int result = ready();
+
+	contexts[device] = NULL;
+	return result ? result : driver.cuDevicePrimaryCtxReset(device);
 }
 
 int cudaMalloc(void **ret, size_t size)
