@@ -3,7 +3,8 @@
 
 import unittest
 
-from gpu_runs import DRIVER, HELD, GpuProgram, changes, gpu_of, held_by_pprof, sums_of, until, watching
+import daemon
+from gpu_runs import DRIVER, HELD, GpuProgram, changes, gpu_of, held_by_pprof, sums_of, until, wait_probed, watching
 from warm_up import warm_up
 
 STAGES = ("sites", "families", "failures", "oom", "peak", "threads", "sites", "empty")
@@ -238,6 +239,25 @@ class WithoutAFree(unittest.TestCase):
         for count in ("contexts_full", "maps_full", "malformed", "events_lost", "table_full", "unmatched"):
             with self.subTest(count):
                 self.assertEqual(status[count], 0)
+
+
+class SeenLate(unittest.TestCase):
+    def test_references_that_were_not_seen_count(self):
+        """Of a program that ran before the daemon nothing is said to be gone that may be there."""
+        with GpuProgram("gpu_contexts") as program:
+            before = program.tell("retain")["sites"]
+            with daemon.Daemon() as server:
+                wait_probed(server, DRIVER)
+                program.tell("retain", "release")
+                after = program.tell("release")["sites"]
+                truth = sum(row[3] for row in changes(before, after).values())
+                self.assertGreater(truth, 0)
+                self.assertEqual(sums_of(server, program, "gpu_memory").sum("inuse_space"), truth)
+                # What a context that is made from now on has is exact.
+                kept = sum(row[3] for row in changes(before, program.tell("contexts")["sites"]).values())
+                self.assertEqual(sums_of(server, program, "gpu_memory").sum("inuse_space"), kept)
+                kept = sum(row[3] for row in changes(before, program.tell("destroy")["sites"]).values())
+                self.assertEqual(sums_of(server, program, "gpu_memory").sum("inuse_space"), kept)
 
 
 class AfterTheEnd(unittest.TestCase):

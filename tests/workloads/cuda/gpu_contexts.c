@@ -5,8 +5,8 @@
  *   contexts   two contexts, one a device; in each a block of every family
  *   destroy    that of device 0; other is the other one
  *   continue   more blocks of every family in the one of device 1
- *   retain     two references to the primary context of device 0, and blocks in it
- *   release    one of these; what it has is gone with the second
+ *   retain     two more references to the primary context of device 0, and blocks in it
+ *   release    one of these; what it has is gone with the last
  *   runtime    the runtime allocates on device 1
  *   reset      cudaDeviceReset() on device 1
  *   segments   physical memory, mapped
@@ -54,6 +54,7 @@ static struct held {
 static size_t held_count;
 static uint64_t allocated[SITES][PLACES][2];
 static CUcontext contexts[DEVICES], primary;
+static int references; /* to the last one */
 static CUdeviceptr places[3]; /* of segments, of what is tight, of what is shared */
 
 static const struct family *family_of(int site)
@@ -184,6 +185,7 @@ static void retain_twice(void)
 {
 	must(cuDevicePrimaryCtxRetain(&primary, 0));
 	must(cuDevicePrimaryCtxRetain(&primary, 0));
+	references += 2;
 	must(cuCtxPushCurrent_v2(primary));
 	use_each(primary, 30 * KIB);
 	must(cuCtxPopCurrent_v2(NULL));
@@ -191,8 +193,6 @@ static void retain_twice(void)
 
 static void release_one(void)
 {
-	static int references = 2;
-
 	must(cuDevicePrimaryCtxRelease_v2(0));
 	if (!--references)
 		gone_with(primary);
