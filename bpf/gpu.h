@@ -62,11 +62,14 @@ enum {
 	ROLE(POPS_CONTEXT)   /* by this */                                                         \
 	/* Of the runtime: by which of its functions the driver is called. */                      \
 	ROLE(TAGS) /* kind of copy a, or GPU_NO_ARGUMENT */                                        \
-	/* Of PyTorch: c10::reportMemoryUsageToProfiler() and its kin. */                          \
+	/* Of allocators of frameworks: c10::reportMemoryUsageToProfiler() and its kin of PyTorch, \
+	 * tsl::BFCAllocator and its kin of XLA and TensorFlow. */                                 \
 	ROLE(REPORTS)          /* address 0, signed bytes 1, allocated 2, reserved 3, device 4 */  \
 	ROLE(REPORTS_OOM)      /* bytes 0, allocated 1, reserved 2, device 3 */                    \
 	ROLE(ALLOCATES_TENSOR) /* of the host: address a, b bytes */                               \
-	ROLE(FREES_TENSOR)     /* of the host: address a */
+	ROLE(FREES_TENSOR)     /* address a */                                                     \
+	ROLE(ALLOCATES_CHUNK) /* R: of allocator a, b bytes, with the attributes `size` if that is \
+	                         not 0; gives the address */
 
 enum gpu_role {
 #define ROLE(name) GPU_##name,
@@ -129,7 +132,7 @@ union gpu_site_cookie {
 		u8 role; /* enum gpu_role */
 		u8 a, b;
 		u8 detail; /* enum gpu_memory, enum gpu_direction, enum gpu_end */
-		u8 size;   /* bytes of an element that is set */
+		u8 size;   /* bytes of an element that is set; the argument of ALLOCATES_CHUNK */
 		u8 pushed; /* bytes that the stack pointer is below its place at the first byte */
 		u8 flags;  /* enum gpu_site_flags */
 		u8 call;   /* place in GPU_CALLS of daemon/gpu/calls.h: what it is called */

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "bpf/gpu_memory.bpf.h"
+#include "bpf/gpu_chunk.bpf.h"
 #include "bpf/gpu_rows.bpf.h"
 
 #include <bpf/bpf_core_read.h>
@@ -268,6 +268,8 @@ static __always_inline u32 call_begins(const volatile struct pt_regs *regs, u64 
 	struct gpu_thread *thread = thread_get(BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	GPU_ADD(hits);
+	if (thread && site.role == GPU_ALLOCATES_CHUNK)
+		return chunk_begins(thread, site, &place);
 	if (thread && is_inside(thread, place.frame, cookie))
 		return 0;
 	if (is_launch(site.role)) {
@@ -314,8 +316,13 @@ static __always_inline void call_ends(const volatile struct pt_regs *regs)
 	union gpu_site_cookie site;
 	u64 waited_ns;
 
-	if (!thread || !thread->frame || thread->frame != frame_at_end(regs, 0))
+	if (!thread)
 		return;
+	if (!thread->frame || thread->frame != frame_at_end(regs, 0)) {
+		if (thread->chunk_frame && thread->chunk_frame == frame_at_end(regs, 0))
+			chunk_ends(thread, regs);
+		return;
+	}
 	place.frame = thread->frame;
 	site.cookie = thread->site;
 	thread->frame = 0;

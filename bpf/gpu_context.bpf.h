@@ -11,6 +11,7 @@
 static __always_inline void thread_begin(struct gpu_thread *thread, u32 exec)
 {
 	thread->frame = 0;
+	thread->chunk_frame = 0;
 	thread->tag_frame = 0;
 	thread->device = GPU_DEVICE_UNKNOWN;
 	thread->context = 0;

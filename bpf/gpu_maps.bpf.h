@@ -72,6 +72,10 @@ struct gpu_thread {
 	u8 pushed;
 	u64 context; /* 0: not known, or none */
 	u64 below[GPU_CONTEXT_STACK];
+	/* The call of a framework's allocator it is in. */
+	u64 chunk_frame, chunk_site; /* as above */
+	u64 chunk_bytes;
+	u8 chunk_device, chunk_is_a_try;
 	u32 image, tid; /* task_image(); the thread's number */
 	u32 exec;       /* that the rest is of; after another one nothing of it is true any more */
 	/* Which calls are walked, and which events. */

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Allocators of XLA and TensorFlow: tsl::BFCAllocator and its kin, which give chunks of what they
+ * have of the driver. They tell nobody, so their calls are followed from entry to return, beside a
+ * call of the driver that one of them may make: neither is part of the other.
+ *
+ * Which device it is only the allocator's name says, a std::string somewhere in the object: where,
+ * is another place in each version. It is looked for once, by what names are: "GPU_0_bfc",
+ * "GPU_collectivememory_0_bfc", "gpu_async_0"; "xla_gpu_host_bfc", "gpu_host_bfc", "bfc_cpu..." of
+ * memory of the host. Source: xla/pjrt/gpu/gpu_helpers.cc, stream_executor's
+ * cuda/cuda_malloc_async_allocator.cc, tensorflow/core/common_runtime/gpu/gpu_process_state.cc.
+ */
+#pragma once
+
+#include "bpf/gpu_memory.bpf.h"
+
+enum {
+	ALLOCATOR_WORDS = 384, /* of an object; in jaxlib 0.12 the name is word 125 */
+	ALLOCATOR_NAME_BYTES = 32,
+	ALLOCATORS = 1024, /* of which is known where the name is */
+	MIN_NAME_BYTES = 8,
+	MAX_NAME_BYTES = 64,
+};
+
+struct gpu_allocator_key {
+	u64 allocator;
+	u32 pid, image;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct gpu_allocator_key);
+	__type(value, u32); /* word of the name; ALLOCATOR_WORDS: it has none */
+	__uint(max_entries, ALLOCATORS);
+} gpu_allocators SEC(".maps");
+
+/* Of libstdc++. What a std::string of libc++ is looks like none. */
+struct string_in_object {
+	u64 at, length;
+};
+
+struct allocator_search {
+	u64 allocator;
+	u32 word, device;
+};
+
+union allocator_name {
+	char text[ALLOCATOR_NAME_BYTES];
+	u32 words[ALLOCATOR_NAME_BYTES / sizeof(u32)];
+};
+
+/* Four letters as they lie in memory. */
+#define LETTERS(a, b, c, d) ((u32)(a) | (u32)(b) << 8 | (u32)(c) << 16 | (u32)(d) << 24)
+
+static __always_inline u32 first_number(const union allocator_name *name)
+{
+	u32 number = 0, digits = 0;
+
+	for (u32 i = 0; i < ALLOCATOR_NAME_BYTES; i++) {
+		u32 digit = (u8)name->text[i] - (u32)'0';
+
+		if (digit <= 9) {
+			number = (number * 10 + digit) & 0xfff;
+			digits++;
+		} else if (digits) {
+			break;
+		}
+	}
+	return digits && number < GPU_DEVICE_HOST ? number : GPU_DEVICE_UNKNOWN;
+}
+
+/* 0: this is no allocator's name. */
+static __always_inline long device_of_name(const union allocator_name *name, u32 *ret_device)
+{
+	switch (name->words[0]) {
+	case LETTERS('g', 'p', 'u', '_'):
+		if (name->words[1] == LETTERS('h', 'o', 's', 't'))
+			break;
+		if (name->words[1] != LETTERS('a', 's', 'y', 'n'))
+			return 0;
+		/* fall through */
+	case LETTERS('G', 'P', 'U', '_'):
+		*ret_device = first_number(name);
+		return 1;
+	case LETTERS('x', 'l', 'a', '_'):
+		if (name->words[1] != LETTERS('g', 'p', 'u', '_'))
+			return 0;
+		break;
+	case LETTERS('b', 'f', 'c', '_'):
+		if (name->words[1] != LETTERS('c', 'p', 'u', '_'))
+			return 0;
+		break;
+	default:
+		return 0;
+	}
+	*ret_device = GPU_DEVICE_HOST;
+	return 1;
+}
+
+/* 1 ends the search. */
+static long look_at_word(u32 index, void *context)
+{
+	struct allocator_search *search = context;
+	struct string_in_object string;
+	union allocator_name name = {};
+
+	if (bpf_probe_read_user(&string, sizeof(string),
+	                        (void *)(search->allocator + index * sizeof(u64))))
+		return 1;
+	if (string.length < MIN_NAME_BYTES || string.length > MAX_NAME_BYTES ||
+	    bpf_probe_read_user_str(name.text, sizeof(name.text), (void *)string.at) <= 0)
+		return 0;
+	search->word = index;
+	return device_of_name(&name, &search->device);
+}
+
+/* The name is read each time: where an allocator was, another one may be. */
+static __noinline u32 allocator_device(u64 allocator)
+{
+	struct allocator_search search = {.allocator = allocator, .device = GPU_DEVICE_UNKNOWN};
+	struct gpu_allocator_key key = {
+		.allocator = allocator,
+		.pid = bpf_get_current_pid_tgid() >> 32,
+		.image = task_image(),
+	};
+	u32 *known = bpf_map_lookup_elem(&gpu_allocators, &key);
+
+	if (known && (*known == ALLOCATOR_WORDS || look_at_word(*known, &search)))
+		return search.device;
+	bpf_loop(ALLOCATOR_WORDS, look_at_word, &search, 0);
+	if (search.device == GPU_DEVICE_UNKNOWN)
+		search.word = ALLOCATOR_WORDS;
+	bpf_map_update_elem(&gpu_allocators, &key, &search.word, BPF_ANY);
+	return search.device;
+}
+
+/* tsl::AllocationAttributes begins with the bool retry_on_failure. Who sets it to false does so to
+ * try; that there is no room is no failure then. */
+static __always_inline int is_a_try(u64 attributes)
+{
+	u8 retries = 1;
+
+	if (bpf_probe_read_user(&retries, sizeof(retries), (void *)attributes))
+		GPU_ADD(unreadable);
+	return !retries;
+}
+
+/* At the entry; 1 when its return is wanted. One that is called by another is part of that. */
+static __always_inline u32 chunk_begins(struct gpu_thread *thread, union gpu_site_cookie site,
+                                        const struct gpu_place *place)
+{
+	const volatile struct pt_regs *regs = place->regs;
+	u64 frame = place->frame;
+
+	if (thread->chunk_frame) {
+		if (frame < thread->chunk_frame ||
+		    (frame == thread->chunk_frame && site.cookie != thread->chunk_site))
+			return 0;
+		GPU_ADD(returns_lost);
+	}
+	if (thread->frame && frame >= thread->frame) {
+		GPU_ADD(returns_lost);
+		thread->frame = 0;
+	}
+	GPU_ADD(returns);
+	thread->chunk_frame = frame;
+	thread->chunk_site = site.cookie;
+	thread->chunk_bytes = argument(regs, site.b);
+	thread->chunk_device = allocator_device(argument(regs, site.a));
+	thread->chunk_is_a_try = site.size && is_a_try(argument(regs, site.size));
+	return 1;
+}
+
+/* Behind the return, which gives the address. Of no bytes there is none. */
+static __always_inline void chunk_ends(struct gpu_thread *thread,
+                                       const volatile struct pt_regs *regs)
+{
+	const struct gpu_place place = {.regs = regs, .frame = thread->chunk_frame};
+	const union gpu_site_cookie site = {.cookie = thread->chunk_site};
+	u64 address = REGS_RESULT(regs);
+	struct gpu_event event;
+	u16 kind = GPU_EVENT_ALLOC;
+
+	thread->chunk_frame = 0;
+	if (!thread->chunk_bytes)
+		return;
+	if (!address)
+		kind = thread->chunk_is_a_try ? GPU_EVENT_FAILED : GPU_EVENT_OOM;
+	describe(&event, kind, GPU_LAYER_TENSOR, address);
+	event.size = thread->chunk_bytes;
+	event.memory = site.detail;
+	event.device = thread->chunk_device;
+	event.call = site.call;
+	tell(thread, &event, &place);
+}
