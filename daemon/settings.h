@@ -80,7 +80,7 @@ enum setting_kind {
 	        "yes or no", "Put probes into a process while somebody asks for its heap",         \
 	        "With no, /heap answers only for processes that sample their own allocations.")    \
 	SETTING('G', "gpu", "yes|no", SETTING_YES_NO, gpu, "yes", 0, 1, false, "yes or no",        \
-	        "Probe CUDA's driver and PyTorch wherever mapped",                                 \
+	        "Probe CUDA's driver, PyTorch and XLA wherever mapped",                            \
 	        "Without such a process nothing is attached and nothing is done. With no, there "  \
 	        "are no profiles about GPUs.")                                                     \
 	SETTING('t', "max-seconds", "N", SETTING_NUMBER, max_seconds, "600", 1,                    \

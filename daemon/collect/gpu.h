@@ -74,7 +74,8 @@ struct gpu_figures {
 	uint64_t allocations, frees, failures;
 	uint64_t launches, waits, wait_ns;
 	uint64_t copies[GPU_DIRECTION_COUNT], copied_bytes[GPU_DIRECTION_COUNT];
-	uint64_t tensors_allocated, tensors_reserved; /* as its framework says, bytes */
+	/* Bytes, as its framework says; XLA's does not: what was seen to be allocated. */
+	uint64_t tensors_allocated, tensors_reserved;
 	/* Of the last whole second or so that was drained: how many a second. */
 	double launches_s, waits_share; /* share: of one thread's time */
 	double copied_bytes_s[GPU_DIRECTION_COUNT];

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "collect/gpu_ends.h"
 #include "collect/source.h"
+#include "gpu/calls.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -56,15 +57,32 @@ static struct gpu_total *total_of(struct gpu_feed *feed, uint8_t device)
 	return gpu_totals_of(&feed->totals, device);
 }
 
+/* Of XLA's allocators nothing is known but what was seen of them. */
+static bool says_totals(const struct gpu_event *event)
+{
+	return event->layer == GPU_LAYER_TENSOR && gpu_call_library(event->call) != GPU_LIBRARY_XLA;
+}
+
 /* What a framework says of its allocator, after this. */
 static void note_tensors(struct gpu_feed *feed, const struct gpu_event *event)
 {
-	struct gpu_total *total = total_of(feed, event->device);
+	struct gpu_total *total = says_totals(event) ? total_of(feed, event->device) : NULL;
 
-	if (!total || event->layer != GPU_LAYER_TENSOR)
+	if (!total)
 		return;
 	total->figures.tensors_allocated = event->allocated;
 	total->figures.tensors_reserved = event->reserved;
+}
+
+static void sum_tensors(struct gpu_feed *feed, const struct gpu_event *event, uint8_t device)
+{
+	struct gpu_total *total;
+
+	if (event->layer != GPU_LAYER_TENSOR || says_totals(event))
+		return;
+	total = total_of(feed, device);
+	if (total)
+		total->figures.tensors_allocated = total->figures.in_use[GPU_MEMORY_TENSOR];
 }
 
 static uint32_t place_of(struct gpu_feed *feed, const struct gpu_event *event,
@@ -160,6 +178,7 @@ void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const 
 		freed(feed, event->layer, &before);
 	if (allocation.address)
 		gpu_total_allocated(total_of(feed, event->device), event->memory, event->size);
+	sum_tensors(feed, event, event->device);
 }
 
 void gpu_feed_release(struct gpu_feed *feed, const struct gpu_event *event)
@@ -171,9 +190,11 @@ void gpu_feed_release(struct gpu_feed *feed, const struct gpu_event *event)
 		return;
 	/* Of what is there no more nothing is left to do; what waits for its allocation too long is
 	 * counted then. */
-	if (event->address &&
-	    gpu_live_remove(feed->layers[event->layer].live, event->address, event->time_ns, &gone))
-		freed(feed, event->layer, &gone);
+	if (!event->address || !gpu_live_remove(feed->layers[event->layer].live, event->address,
+	                                        event->time_ns, &gone))
+		return;
+	freed(feed, event->layer, &gone);
+	sum_tensors(feed, event, gone.device);
 }
 
 void gpu_feed_failed(struct gpu_feed *feed, const struct gpu_event *event)

@@ -89,7 +89,7 @@ static void look_into(struct job *job)
 	_cleanup_free_ struct gpu_file *file = malloc(sizeof(*file));
 
 	entry->error = file ? gpu_ask(entry->search->reader, entry->object->fd, entry->id,
-	                              GPU_LIBRARY_RUNTIME | GPU_LIBRARY_TORCH, file)
+	                              GPU_LIBRARY_RUNTIME | GPU_LIBRARIES_TENSOR, file)
 	                    : -ENOMEM;
 	if (!entry->error)
 		entry->libraries = file->libraries;

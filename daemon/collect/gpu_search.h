@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct gpu_search - which files have CUDA's runtime or PyTorch's allocators in them without being
- * called so: programs and libraries that were linked with the static runtime. Each is looked into
- * once, by a reader, and only those of processes that have a driver. Loop thread only.
+ * struct gpu_search - which files have CUDA's runtime or a framework's allocators in them without
+ * being called so: programs and libraries that were linked with the static runtime. Each is looked
+ * into once, by a reader, and only those of processes that have a driver. Loop thread only.
  */
 #pragma once
 

@@ -260,7 +260,7 @@ static uint32_t libraries_of(enum gpu_layer layer)
 	case GPU_LAYER_DRIVER:
 		return GPU_LIBRARY_DRIVER;
 	case GPU_LAYER_TENSOR:
-		return GPU_LIBRARY_TORCH;
+		return GPU_LIBRARIES_TENSOR;
 	default:
 		return 0;
 	}
@@ -272,7 +272,7 @@ static const char *why_nothing(enum gpu_layer layer)
 	case GPU_LAYER_DRIVER:
 		return "no process has CUDA's driver (libcuda.so.1) mapped";
 	case GPU_LAYER_TENSOR:
-		return "no process has PyTorch (libc10.so) mapped";
+		return "no process has PyTorch (libc10.so), or with CUDA's driver XLA, mapped";
 	default:
 		return "no process has the helper";
 	}

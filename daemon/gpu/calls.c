@@ -12,7 +12,7 @@ enum { NONE = GPU_NO_ARGUMENT, CURRENT = 1 };
 enum {
 	NO_CALL,
 #define CALL(symbol, ...) CALL_##symbol,
-	GPU_DRIVER_CALLS(CALL) GPU_RUNTIME_TAGS(CALL) GPU_TORCH_CALLS(CALL)
+	GPU_DRIVER_CALLS(CALL) GPU_RUNTIME_TAGS(CALL) GPU_TORCH_CALLS(CALL) GPU_XLA_CALLS(CALL)
 #undef CALL
 		CALL_COUNT
 };
@@ -29,11 +29,14 @@ static const struct call {
 #define TAG(symbol, kind) {#symbol, #symbol, GPU_LIBRARY_RUNTIME, GPU_TAGS, kind, NONE, 0, 0, 0},
 #define NAMED(symbol, name, role, a, b) \
 	{#symbol, name, GPU_LIBRARY_TORCH, GPU_##role, a, b, GPU_MEMORY_TENSOR, 0, 0},
+#define CHUNK(symbol, name, role, a, b, attributes) \
+	{#symbol, name, GPU_LIBRARY_XLA, GPU_##role, a, b, GPU_MEMORY_TENSOR, attributes, 0},
 	[NO_CALL] = {"", "", 0, 0, NONE, NONE, 0, 0, 0},
-	GPU_DRIVER_CALLS(CALL) GPU_RUNTIME_TAGS(TAG) GPU_TORCH_CALLS(NAMED)
+	GPU_DRIVER_CALLS(CALL) GPU_RUNTIME_TAGS(TAG) GPU_TORCH_CALLS(NAMED) GPU_XLA_CALLS(CHUNK)
 #undef CALL
 #undef TAG
 #undef NAMED
+#undef CHUNK
 };
 _Static_assert(sizeof(calls) / sizeof(*calls) == CALL_COUNT, "one each");
 
@@ -67,12 +70,23 @@ static size_t plain_length(const char *symbol)
 	return len;
 }
 
+/* Of a million symbols this is all that is looked at. */
+static bool may_be_call(const char *symbol)
+{
+	static const char *const beginnings[] = {"cu", "_ZN3c10", "_ZN3tsl12BFC",
+	                                         "_ZN15stream_executor27Gpu"};
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
+		if (!strncmp(symbol, beginnings[i], strlen(beginnings[i])))
+			return true;
+	return false;
+}
+
 uint8_t gpu_call_of(const char *symbol, uint32_t libraries, enum gpu_library *ret_library)
 {
 	size_t len;
 
-	/* Of a million symbols this is all that is looked at. */
-	if (strncmp(symbol, "cu", 2) != 0 && strncmp(symbol, "_ZN3c10", 7) != 0)
+	if (!may_be_call(symbol))
 		return NO_CALL;
 	len = plain_length(symbol);
 	for (uint8_t i = NO_CALL + 1; i < CALL_COUNT; i++) {
@@ -104,6 +118,7 @@ static bool wants_return(const struct call *call)
 	case GPU_NAMES:
 	case GPU_NAMES_AGAIN:
 	case GPU_MAKES_CONTEXT:
+	case GPU_ALLOCATES_CHUNK:
 		return true;
 	default:
 		return call->flags & GPU_SITE_BLOCKS;
@@ -141,6 +156,8 @@ static uint32_t arguments_besides(const struct call *call)
 		return call->b + 3U;
 	case GPU_LAUNCHES: /* grid and block */
 		return call->b == NONE ? 0 : call->b + 6U;
+	case GPU_ALLOCATES_CHUNK:
+		return call->size + 1U;
 	case GPU_REPORTS:
 		return 5;
 	case GPU_REPORTS_OOM:

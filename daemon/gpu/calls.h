@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The functions of CUDA's driver and runtime and of PyTorch that are probed, written once: what
- * each does with which argument (bpf/gpu.h). No state. Sources: cuda.h, cudaTypedefs.h and
- * cuda_runtime_api.h of CUDA 12.9 and 13.5; c10/core/CPUAllocator.h and Allocator.h.
+ * The functions of CUDA's driver and runtime, of PyTorch and of XLA that are probed, written once:
+ * what each does with which argument (bpf/gpu.h). No state. Sources: cuda.h, cudaTypedefs.h and
+ * cuda_runtime_api.h of CUDA 12.9 and 13.5; c10/core/CPUAllocator.h and Allocator.h;
+ * xla/tsl/framework/bfc_allocator.h and allocator.h, stream_executor's
+ * cuda/cuda_malloc_async_allocator.h.
  *
- * Symbols are those that the libraries export, each version by its own: arguments of one name have
- * changed between versions. Variants for per-thread streams have the ending _ptsz or _ptds behind
- * all that, and the same arguments. Not in the list:
+ * Symbols of CUDA are those that the libraries export, each version by its own: arguments of one
+ * name have changed between versions. Variants for per-thread streams have the ending _ptsz or
+ * _ptds behind all that, and the same arguments. Not in the list:
  *
  *   cuMemAlloc, cuMemFree, cuMemcpyHtoD ... without _v2: of CUDA before 3.2, with addresses and
  *                      sizes of 32 bits;
@@ -198,12 +200,31 @@
 	CALL(_ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE,                               \
 	     "c10::reportOutOfMemoryToProfiler", REPORTS_OOM, NONE, 0)
 
+/* CALL(symbol, what people call it, role, a, b, argument with the attributes or 0). In XLA's
+ * plugins they are local symbols, in TensorFlow's libraries exported. All others of their kind call
+ * these: AllocateRaw() without attributes the one with them, of GpuCudaMallocAsyncAllocator it
+ * is the other way round. Neither throws: where there is no memory, the address is 0. */
+#define GPU_XLA_CALLS(CALL)                                                                        \
+	CALL(_ZN3tsl12BFCAllocator13DeallocateRawEPv, "tsl::BFCAllocator::DeallocateRaw",          \
+	     FREES_TENSOR, 1, NONE, 0)                                                             \
+	CALL(_ZN3tsl12BFCAllocator11AllocateRawEmmRKNS_20AllocationAttributesE,                    \
+	     "tsl::BFCAllocator::AllocateRaw", ALLOCATES_CHUNK, 0, 2, 3)                           \
+	CALL(_ZN15stream_executor27GpuCudaMallocAsyncAllocator13DeallocateRawEPv,                  \
+	     "stream_executor::GpuCudaMallocAsyncAllocator::DeallocateRaw", FREES_TENSOR, 1, NONE, \
+	     0)                                                                                    \
+	CALL(_ZN15stream_executor27GpuCudaMallocAsyncAllocator11AllocateRawEmm,                    \
+	     "stream_executor::GpuCudaMallocAsyncAllocator::AllocateRaw", ALLOCATES_CHUNK, 0, 2,   \
+	     0)
+
 /* A set of them. */
 enum gpu_library {
 	GPU_LIBRARY_DRIVER = 1 << 0,
 	GPU_LIBRARY_RUNTIME = 1 << 1,
 	GPU_LIBRARY_TORCH = 1 << 2,
-	GPU_LIBRARY_ALL = (1 << 3) - 1,
+	GPU_LIBRARY_XLA = 1 << 3,
+	GPU_LIBRARY_ALL = (1 << 4) - 1,
+	/* Those with allocators of their own. */
+	GPU_LIBRARIES_TENSOR = GPU_LIBRARY_TORCH | GPU_LIBRARY_XLA,
 };
 
 /* Of all calls together; 0 is none. */

@@ -35,7 +35,7 @@ struct named {
 struct survey {
 	uint32_t libraries; /* that are looked for */
 	uint32_t marks;
-	bool has_torch;
+	uint32_t frameworks; /* whose functions there are */
 	size_t count;
 	struct named names[MAX_NAMES];
 };
@@ -63,14 +63,14 @@ static int look_at(const char *name, uint64_t address, uint64_t size, bool globa
 	if (survey->count == MAX_NAMES)
 		return -E2BIG;
 	survey->marks |= mark_of(name, global);
-	survey->has_torch |= library == GPU_LIBRARY_TORCH;
+	survey->frameworks |= library & GPU_LIBRARIES_TENSOR;
 	survey->names[survey->count++] = (struct named){address, size, call};
 	return 0;
 }
 
 static uint32_t found(const struct survey *survey)
 {
-	uint32_t libraries = survey->has_torch ? GPU_LIBRARY_TORCH : 0;
+	uint32_t libraries = survey->frameworks;
 
 	if ((survey->marks & MARKS_DRIVER) == MARKS_DRIVER)
 		libraries |= GPU_LIBRARY_DRIVER;
@@ -246,6 +246,8 @@ uint32_t gpu_libraries_named(const char *path)
 		{"libcuda.so", GPU_LIBRARY_DRIVER},
 		{"libcudart", GPU_LIBRARY_RUNTIME},
 		{"libc10.so", GPU_LIBRARY_TORCH},
+		/* With a runtime of its own. */
+		{"xla_cuda_plugin.so", GPU_LIBRARY_XLA | GPU_LIBRARY_RUNTIME},
 	};
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 

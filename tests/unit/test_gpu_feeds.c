@@ -273,6 +273,28 @@ START_TEST(tensors_are_apart)
 }
 END_TEST
 
+/* XLA's allocators say nothing of themselves. */
+START_TEST(tensors_without_totals)
+{
+	enum gpu_library library;
+
+	event.layer = GPU_LAYER_TENSOR;
+	event.memory = GPU_MEMORY_TENSOR;
+	event.call =
+		gpu_call_of("_ZN3tsl12BFCAllocator11AllocateRawEmmRKNS_20AllocationAttributesE",
+	                    GPU_LIBRARY_XLA, &library);
+	tell(GPU_EVENT_ALLOC, 0x100, 512, 0);
+	tell(GPU_EVENT_ALLOC, 0x200, 256, 0);
+	ck_assert_uint_eq(figures(0)->tensors_allocated, 768);
+	/* Who frees does not say of which device. */
+	event.device = GPU_DEVICE_HOST;
+	tell(GPU_EVENT_FREE, 0x100, 0, 0);
+	ck_assert_uint_eq(figures(0)->tensors_allocated, 256);
+	ck_assert_uint_eq(found_count, 1);
+	check(KIND_gpu_tensor, true, 1, 256);
+}
+END_TEST
+
 START_TEST(process_ends)
 {
 	tell(GPU_EVENT_ALLOC, 0x100, 1000, 0);
@@ -414,6 +436,7 @@ Suite *gpu_feeds_suite(void)
 	tcase_add_test(tcase, out_of_order);
 	tcase_add_test(tcase, devices_and_processes);
 	tcase_add_test(tcase, tensors_are_apart);
+	tcase_add_test(tcase, tensors_without_totals);
 	tcase_add_test(tcase, process_ends);
 	tcase_add_test(tcase, exec_in_between);
 	tcase_add_test(tcase, names);

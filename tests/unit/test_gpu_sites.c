@@ -19,14 +19,16 @@ static const struct listed {
 	uint32_t library;
 	int role, a, b;
 } listed[] = {
-#define NONE                            GPU_NO_ARGUMENT
-#define CALL(symbol, role, a, b, ...)   {#symbol, GPU_LIBRARY_DRIVER, GPU_##role, a, b},
-#define TAG(symbol, kind)               {#symbol, GPU_LIBRARY_RUNTIME, GPU_TAGS, kind, NONE},
-#define NAMED(symbol, name, role, a, b) {#symbol, GPU_LIBRARY_TORCH, GPU_##role, a, b},
-	GPU_DRIVER_CALLS(CALL) GPU_RUNTIME_TAGS(TAG) GPU_TORCH_CALLS(NAMED)
+#define NONE                                 GPU_NO_ARGUMENT
+#define CALL(symbol, role, a, b, ...)        {#symbol, GPU_LIBRARY_DRIVER, GPU_##role, a, b},
+#define TAG(symbol, kind)                    {#symbol, GPU_LIBRARY_RUNTIME, GPU_TAGS, kind, NONE},
+#define NAMED(symbol, name, role, a, b)      {#symbol, GPU_LIBRARY_TORCH, GPU_##role, a, b},
+#define CHUNK(symbol, name, role, a, b, ...) {#symbol, GPU_LIBRARY_XLA, GPU_##role, a, b},
+	GPU_DRIVER_CALLS(CALL) GPU_RUNTIME_TAGS(TAG) GPU_TORCH_CALLS(NAMED) GPU_XLA_CALLS(CHUNK)
 #undef CALL
 #undef TAG
 #undef NAMED
+#undef CHUNK
 #undef NONE
 };
 
@@ -287,6 +289,10 @@ START_TEST(test_what_a_file_is)
 	ck_assert_uint_eq(
 		LIBRARIES(GPU_LIBRARY_ALL, {.name = "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm"}),
 		GPU_LIBRARY_TORCH);
+	ck_assert_uint_eq(
+		LIBRARIES(GPU_LIBRARY_ALL,
+	                  {.name = "_ZN3tsl12BFCAllocator13DeallocateRawEPv", .local = true}),
+		GPU_LIBRARY_XLA);
 	ck_assert_uint_eq(gpu_libraries_named("/usr/lib/x86_64-linux-gnu/libcuda.so.535.261.03"),
 	                  GPU_LIBRARY_DRIVER);
 	ck_assert_uint_eq(gpu_libraries_named("libcuda.so.1"), GPU_LIBRARY_DRIVER);
@@ -294,6 +300,8 @@ START_TEST(test_what_a_file_is)
 	                  GPU_LIBRARY_RUNTIME);
 	ck_assert_uint_eq(gpu_libraries_named("/torch/lib/libc10.so"), GPU_LIBRARY_TORCH);
 	ck_assert_uint_eq(gpu_libraries_named("/torch/lib/libc10_cuda.so"), 0);
+	ck_assert_uint_eq(gpu_libraries_named("/jax_plugins/xla_cuda12/xla_cuda_plugin.so"),
+	                  GPU_LIBRARY_XLA | GPU_LIBRARY_RUNTIME);
 	ck_assert_uint_eq(gpu_libraries_named("/libcuda.so.1/libc.so.6"), 0);
 	ck_assert_uint_eq(gpu_libraries_named(""), 0);
 }
