@@ -59,8 +59,9 @@ STACKS_OTHER := stacks_chain-static stacks_chain-static-pie stacks_chain-musl st
 # A heap workload is also linked with the allocators of static programs.
 HEAP_OTHER   := heap_sites-static heap_sites-musl
 # Programs that use a GPU, and the libraries that stand in for one; they find them in their own folder.
-GPU_LIBRARIES := libcuda.so.1 libcuda.so libcudart.so.12 libcudart.so.13 libcudart_static.a libnvidia-ml.so.1 libc10.so
-GPU_PROGRAMS := $(GPU_LIBRARIES) gpu_truth gpu_contexts gpu_launches gpu_launches-13 gpu_launches-static gpu_tensors
+GPU_LIBRARIES := libcuda.so.1 libcuda.so libcudart.so.12 libcudart.so.13 libcudart_static.a libnvidia-ml.so.1 libc10.so \
+                 xla_cuda_plugin.so
+GPU_PROGRAMS := $(GPU_LIBRARIES) gpu_truth gpu_contexts gpu_launches gpu_launches-13 gpu_launches-static gpu_tensors gpu_chunks
 # The levels programs with each kind of debug information, as far as their compilers are here.
 NAMES_OTHER   = $(addprefix $(BUILD)/workloads/names/,$(shell tests/workloads/variants.sh list))
 WORKLOADS     = $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
@@ -526,7 +527,7 @@ $(BUILD)/workloads/victim_plugin.so: tests/workloads/victim_plugin.c $(wildcard 
 # The runtime has frame pointers throughout and starts its functions with a push, as the real one; the static
 # one's symbols are local.
 CUDA         := $(BUILD)/workloads/cuda
-CUDA_NEEDS   := $(wildcard tests/workloads/cuda/*.h) tests/workloads/work.h Makefile
+CUDA_NEEDS   := $(wildcard tests/workloads/cuda/*.h tests/workloads/cuda/*.hh) tests/workloads/work.h Makefile
 CUDA_PLAIN   := $(if $(filter x86,$(ARCH)),-fcf-protection=none)
 CUDA_CFLAGS  := -std=gnu17 -D_GNU_SOURCE -g -fPIC -Wall -Wextra $(CUDA_PLAIN)
 CUDART_FLAGS := -O1 -fno-omit-frame-pointer -fno-shrink-wrap -fno-optimize-sibling-calls
@@ -560,6 +561,12 @@ $(CUDA)/libc10.so: tests/workloads/cuda/c10.cc $(CUDA_NEEDS)
 	$(Q)mkdir -p $(@D)
 	$(Q)g++ -O2 -g -fPIC -Wall -Wextra $(CUDA_PLAIN) -shared -Wl,-soname,$(@F) -o $@ $<
 
+$(CUDA)/xla_cuda_plugin.so: tests/workloads/cuda/xla.cc $(CUDA_NEEDS) $(CUDA)/libcudart.so.12
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)g++ $(CUDART_FLAGS) -fno-inline -g -fPIC -fvisibility=hidden -Wall -Wextra $(CUDA_PLAIN) -shared \
+		-Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(CUDA) -l:libcudart.so.12
+
 $(CUDA)/gpu_truth $(CUDA)/gpu_contexts: CUDART := -l:libcudart.so.12
 $(CUDA)/gpu_launches: CUDART := -l:libcudart.so.12
 $(CUDA)/gpu_launches-13: CUDART := -DCUDART=13 -l:libcudart.so.13
@@ -576,6 +583,11 @@ $(CUDA)/gpu_truth $(CUDA)/gpu_contexts $(CUDA)/gpu_launches $(CUDA)/gpu_launches
 $(CUDA)/gpu_tensors: tests/workloads/cuda/gpu_tensors.cc $(CUDA_NEEDS) $(GPU_LIBRARIES:%=$(CUDA)/%)
 	$(call say,CXX,$@)
 	$(Q)g++ $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $< -L$(CUDA) -lc10 -l:libcudart.so.12 -lpthread -Wl,-rpath,'$$ORIGIN'
+
+$(CUDA)/gpu_chunks: tests/workloads/cuda/gpu_chunks.cc $(CUDA_NEEDS) $(GPU_LIBRARIES:%=$(CUDA)/%)
+	$(call say,CXX,$@)
+	$(Q)g++ $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $< -L$(CUDA) -l:xla_cuda_plugin.so -l:libcudart.so.12 -lpthread \
+		-Wl,-rpath,'$$ORIGIN'
 
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBRARY_OBJ)
 	$(call say,FUZZ,$@)

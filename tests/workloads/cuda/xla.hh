@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Of XLA's tsl what its allocators are called by: as an object's virtual functions.
+ */
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace tsl
+{
+
+struct AllocationAttributes {
+	bool retry_on_failure = true;
+	bool allocation_will_be_logged = false;
+	void *freed_by_func = nullptr;
+};
+
+class Allocator
+{
+      public:
+	virtual ~Allocator() = default;
+	virtual std::string Name() = 0;
+	virtual void *AllocateRaw(size_t alignment, size_t size) = 0;
+	virtual void *AllocateRaw(size_t alignment, size_t size,
+	                          const AllocationAttributes &attributes) = 0;
+	virtual void DeallocateRaw(void *at) = 0;
+};
+
+} /* namespace tsl */
+
+#define FAKEXLA extern "C" __attribute__((visibility("default")))
+
+/* What its names say: "gpu_async_1", "GPU_0_bfc", "xla_gpu_host_bfc". `limit` of bytes. */
+FAKEXLA tsl::Allocator *fakexla_allocator(const char *name, int device, size_t limit);
+/* A tsl::BFCAllocator where another one was, which ends. */
+FAKEXLA void fakexla_allocator_again(tsl::Allocator *at, const char *name, int device,
+                                     size_t limit);
