@@ -5,6 +5,7 @@
 #include "jobs.h"
 
 #include "collect/gpu_ask.h"
+#include "collect/heap_ask.h"
 #include "collect/usdt_ask.h"
 #include "gpu/nvml_library.h"
 #include "interp/python_ask.h"

@@ -37,6 +37,7 @@ enum {
 	MAX_OBJECTS = 8192,                     /* executables kept open */
 	MAX_UNWIND_ROWS = 16 * 1000 * 1000,  /* of one file; libLLVM has 0.9 million, a browser 3 */
 	MAX_HEAP_READER_BYTES = 128 << 20,   /* to look for probes in one file */
+	MAX_HEAP_SEARCH_BYTES = 256 << 20,   /* to look for an allocator among a file's symbols */
 	MAX_GPU_READER_BYTES = 256 << 20,    /* the same of CUDA; jaxlib's plugin takes 96 MB */
 	MAX_PYTHON_READER_BYTES = 128 << 20, /* to look for a CPython in one file */
 	MAX_TABLE_READER_BYTES = 256 << 20,  /* to make one unwind table in; libLLVM takes 40 MB */

@@ -42,6 +42,25 @@ void heap_session_explain(struct heap_session *session, int err)
 		                    "among its symbols",
 		                    pid);
 		break;
+	case -EIO:
+		heap_session_refuse(
+			session, err,
+			"no allocator was found in process %u: %u of its files could not "
+			"be looked into, such as %s",
+			pid, session->plan.unread, session->plan.unread_file);
+		break;
+	case -ETIMEDOUT:
+		heap_session_refuse(session, err,
+		                    "looking for the allocator in the files of process %u took too "
+		                    "long",
+		                    pid);
+		break;
+	case -ECHILD:
+		heap_session_refuse(session, err,
+		                    "cannot watch process %u: the process that reads its files "
+		                    "could not be started",
+		                    pid);
+		break;
 	case -ENOTSUP:
 		if (session->plan.file_count == 0 && session->shared->priced)
 			heap_session_refuse(session, err,

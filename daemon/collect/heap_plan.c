@@ -1,121 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Files are opened as the process has them mapped, so that the probes are in the very inodes: not
- * in what has their path by now, and not in another container's copy.
+ * Of what a file's allocator is like to what a probe there does.
  */
 #include "collect/heap_plan.h"
 
-#include "base/bounds.h"
-#include "base/buf.h"
-#include "proc/maps.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-
-/* An executable file that is mapped. */
-struct mapped {
-	int fd;
-	struct elf *elf;
-	struct stat stat;
-	char *path;
-};
-
-struct looking {
-	uint32_t pid;
-	struct stat program;
-	struct mapped files[MAX_HEAP_FILES];
-	struct heap_file heap_files[MAX_HEAP_FILES];
-	size_t count;
-	int err;
-};
-
-static void looking_free(struct looking *looking)
-{
-	if (!looking)
-		return;
-	for (size_t i = 0; i < looking->count; i++) {
-		elf_free(looking->files[i].elf);
-		closep(&looking->files[i].fd);
-		free(looking->files[i].path);
-	}
-	free(looking);
-}
-DEFINE_CLEANUP(struct looking *, looking_free)
-
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
-static bool is_known(const struct looking *looking, const struct stat *stat)
-{
-	for (size_t i = 0; i < looking->count; i++)
-		if (is_same(&looking->files[i].stat, stat))
-			return true;
-	return false;
-}
-
-/* Takes over what is in `file`, if it is of use. */
-static int add_file(struct looking *looking, struct mapped *file, const struct maps_line *line)
-{
-	int err = elf_open_fd(file->fd, &file->elf);
-
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	file->path = strndup(line->path, line->path_len);
-	if (!file->path) {
-		elf_free(file->elf);
-		return -ENOMEM;
-	}
-	looking->heap_files[looking->count] = (struct heap_file){
-		.elf = file->elf,
-		.is_program = is_same(&file->stat, &looking->program),
-	};
-	looking->files[looking->count++] = *file;
-	file->fd = -1;
-	return 0;
-}
-
-static int add_mapping(const struct maps_line *line, void *ctx)
-{
-	struct looking *looking = ctx;
-	struct mapped file = {.fd = -1};
-	char path[96];
-	int err = 0;
-
-	if (!line->executable || !line->inode || looking->count == MAX_HEAP_FILES)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", looking->pid,
-	         (unsigned long long)line->start, (unsigned long long)line->end);
-	file.fd = open(path, O_RDONLY | O_CLOEXEC);
-	/* What is no file of its own, such as a device's memory, has no allocator. */
-	if (file.fd < 0)
-		return 0;
-	if (!fstat(file.fd, &file.stat) && S_ISREG(file.stat.st_mode) &&
-	    !is_known(looking, &file.stat))
-		err = add_file(looking, &file, line);
-	closep(&file.fd);
-	return err;
-}
-
-static int look(struct looking *looking)
-{
-	_cleanup_(buf_release) struct buf text = BUF_INIT;
-	char path[64];
-	int err;
-
-	snprintf(path, sizeof(path), "/proc/%u/exe", looking->pid);
-	if (stat(path, &looking->program))
-		looking->program = (struct stat){0};
-	snprintf(path, sizeof(path), "/proc/%u/maps", looking->pid);
-	err = buf_read_file(&text, path, MAX_PROC_FILE_BYTES);
-	if (err)
-		return err == -ENOENT ? -ESRCH : err;
-	return maps_parse(buf_text(&text), text.len, add_mapping, looking);
-}
 
 static const uint8_t does_of_role[] = {
 	[HEAP_ALLOCATES] = HEAP_DOES_ALLOCATE,
@@ -188,13 +79,14 @@ static int places_reserve(struct heap_places *places, size_t count)
 	return places->offsets && places->cookies ? 0 : -ENOMEM;
 }
 
-static int plan_file(struct heap_plan *plan, struct mapped *mapped,
-                     const struct heap_allocator *allocator, uint8_t slot, bool have_sessions)
+static int plan_file(struct heap_plan *plan, struct heap_found *found, uint8_t slot,
+                     bool have_sessions)
 {
 	struct heap_plan_file *file = &plan->files[plan->file_count++];
+	const struct heap_allocator *allocator = &found->allocator;
 	size_t count = allocator->site_count;
 
-	file->fd = TAKE_FD(mapped->fd);
+	file->fd = TAKE_FD(found->fd);
 	snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
 	if (places_reserve(&file->session, count) || places_reserve(&file->entry, count) ||
 	    places_reserve(&file->all, count) ||
@@ -207,55 +99,36 @@ static int plan_file(struct heap_plan *plan, struct mapped *mapped,
 	return 0;
 }
 
-static int plan_all(struct heap_plan *plan, struct looking *looking, uint8_t slot,
+static int plan_all(struct heap_plan *plan, struct heap_search *search, uint8_t slot,
                     bool have_sessions)
 {
-	_cleanup_free_ struct heap_allocator *allocators = NULL;
-	int count = heap_allocators(looking->heap_files, looking->count, &allocators), err = 0;
+	for (size_t i = 0; i < search->count; i++) {
+		struct heap_found *found = &search->found[i];
 
-	for (int i = 0; i < count && !err; i++) {
-		struct mapped *mapped = &looking->files[allocators[i].file];
-
-		if (!allocators[i].site_count || mapped->fd < 0)
+		if (!found->allocator.site_count)
 			continue;
 		if (!plan->file_count) {
 			snprintf(plan->allocator, sizeof(plan->allocator), "%s",
-			         heap_allocator_text(allocators[i].name));
-			snprintf(plan->file, sizeof(plan->file), "%s", mapped->path);
+			         heap_allocator_text(found->allocator.name));
+			snprintf(plan->file, sizeof(plan->file), "%s", found->path);
 		}
-		err = plan_file(plan, mapped, &allocators[i], slot, have_sessions);
+		int err = plan_file(plan, found, slot, have_sessions);
+		if (err)
+			return err;
 	}
-	if (count < 0)
-		return count;
-	return err ?: plan->sites ? 0 : -ENOENT;
+	return plan->sites ? 0 : -ENOENT;
 }
 
-/* A program of 32 bits has other registers and another ABI. */
-static bool is_ours(const struct looking *looking)
+int heap_plan_make(struct heap_plan *plan, const struct heap_plan_ask *ask)
 {
-	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	_cleanup_(elf_freep) struct elf *own = NULL;
+	_cleanup_(heap_search_freep) struct heap_search *search = NULL;
+	int err = heap_search_process(ask->reader, ask->pid, &search);
 
-	if (fd < 0 || elf_open_fd(fd, &own))
-		return false;
-	for (size_t i = 0; i < looking->count; i++)
-		if (elf_machine(looking->files[i].elf) != elf_machine(own))
-			return false;
-	return true;
-}
-
-int heap_plan_make(struct heap_plan *plan, uint32_t pid, uint8_t slot, bool have_sessions)
-{
-	_cleanup_(looking_freep) struct looking *looking = calloc(1, sizeof(*looking));
-	int err;
-
-	if (!looking)
-		return -ENOMEM;
-	looking->pid = pid;
-	err = look(looking);
-	if (!err && !is_ours(looking))
-		err = -ENOTSUP;
-	return err ?: plan_all(plan, looking, slot, have_sessions);
+	if (search) {
+		plan->unread = search->unread;
+		memcpy(plan->unread_file, search->unread_path, sizeof(plan->unread_file));
+	}
+	return err ?: plan_all(plan, search, ask->slot, ask->have_sessions);
 }
 
 static void places_release(struct heap_places *places)

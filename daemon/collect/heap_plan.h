@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct heap_plan - where probes go in a process: the files with its allocators, held open, and
- * the places in them. Made on a lane: it reads symbols and code. No state of its own.
+ * the places in them. Made on a lane: a reader process reads symbols and code. No state of its own.
  */
 #pragma once
 
 #include "bpf/heap.h"
+#include "collect/heap_search.h"
 #include "collect/uprobes.h"
-#include "heap/allocators.h"
 
 #include <stdbool.h>
-
-enum { MAX_HEAP_FILES = 1024 }; /* executable ones of a process that are looked into */
 
 /* Places that one program is attached to. */
 struct heap_places {
@@ -28,14 +26,23 @@ struct heap_plan_file {
 };
 
 struct heap_plan {
-	char allocator[32]; /* the one that malloc() reaches, as people call it */
-	char file[256];     /* that it is in, as the process sees it */
+	char allocator[32];    /* the one that malloc() reaches, as people call it */
+	char file[256];        /* that it is in, as the process sees it */
+	uint32_t unread;       /* files that could not be looked into, at most two: it may be */
+	char unread_file[256]; /* in one of these; the first */
 	uint32_t sites;
 	size_t file_count;
 	struct heap_plan_file files[MAX_ALLOCATORS];
 };
 
-/* -ESRCH when there is no such process, -ENOENT when it has no allocator that can be probed,
- * -ENOTSUP for one of another machine, -ENOMEM. heap_plan_release() in any case. */
-int heap_plan_make(struct heap_plan *plan, uint32_t pid, uint8_t slot, bool have_sessions);
+struct heap_plan_ask {
+	struct reader *reader; /* this plan's own: see heap_search.h */
+	uint32_t pid;
+	uint8_t slot; /* in the cookies */
+	bool have_sessions;
+};
+
+/* heap_search_process()'s errors; -ENOENT also when what was found cannot be probed.
+ * heap_plan_release() in any case. */
+int heap_plan_make(struct heap_plan *plan, const struct heap_plan_ask *ask);
 void heap_plan_release(struct heap_plan *plan);

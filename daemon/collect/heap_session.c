@@ -5,6 +5,7 @@
  */
 #include "collect/heap_session.h"
 
+#include "base/bounds.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "collect/heap_pricing.h"
@@ -58,6 +59,9 @@ void heap_session_free(struct heap_session *session)
 	heap_feed_free(session->feed);
 	profile_unref(session->result.profile);
 	closep(&session->pidfd);
+	if (session->reader)
+		reader_add_stats(session->reader, &session->shared->readers_gone);
+	reader_free(session->reader);
 	free(session);
 }
 
@@ -89,8 +93,14 @@ static int open_probes(struct heap_session *session)
 			return err == -EACCES ? err : -EOPNOTSUPP;
 		shared->priced = true;
 	}
-	err = heap_plan_make(&session->plan, session->ask.pid, (uint8_t)session->slot,
-	                     shared->have_sessions);
+	err = heap_plan_make(&session->plan, &(struct heap_plan_ask){
+						     .reader = session->reader,
+						     .pid = session->ask.pid,
+						     .slot = (uint8_t)session->slot,
+						     .have_sessions = shared->have_sessions,
+					     });
+	/* It has no more to do, and holds memory. */
+	reader_rest(session->reader, 0);
 	if (!err) {
 		heap_guard_rest(&session->guard);
 		err = heap_links_count(&session->links, &shared->kernel->programs, &session->plan,
@@ -148,6 +158,8 @@ static void opened(struct heap_session *session)
 	snprintf(figures->allocator, sizeof(figures->allocator), "%s", plan->allocator);
 	snprintf(figures->file, sizeof(figures->file), "%s", plan->file);
 	figures->sites = plan->sites;
+	figures->unread = plan->unread;
+	memcpy(figures->unread_file, plan->unread_file, sizeof(figures->unread_file));
 	enter(session, HEAP_COUNTING);
 	heap_guard_mark(&session->guard, &session->guard.started);
 }
@@ -193,7 +205,7 @@ static void on_job(struct job *job)
 		session->state = HEAP_OVER;
 		return;
 	}
-	if (session->ended && !session->err)
+	if (session->ended && (!session->err || session->err == -ECANCELED))
 		session->err = -ESRCH;
 	if (session->err)
 		heap_session_explain(session, session->err);
@@ -224,7 +236,9 @@ void heap_session_open(struct heap_session *session, int slot)
 		heap_guard_open(&session->guard, shared->kernel, &shared->price, (u32)session->slot,
 		                session->ask.pid);
 	session->feed = err ? NULL : heap_feed_new(&shared->tables, session->ask.pid);
-	if (!err && !session->feed)
+	session->reader = reader_new(
+		&(struct reader_program){READER_SELF, "malloc", MAX_HEAP_SEARCH_BYTES, 0});
+	if (!err && (!session->feed || !session->reader))
 		err = -ENOMEM;
 	if (!err)
 		err = heap_kernel_watch(shared->kernel, (u32)session->slot, &target);
@@ -288,5 +302,7 @@ void heap_session_end(struct heap_session *session, enum heap_end end)
 	default:
 		/* A job that runs is waited for: on_job(). */
 		session->ended = true;
+		if (session->state == HEAP_OPENING)
+			reader_cancel(session->reader);
 	}
 }

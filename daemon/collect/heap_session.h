@@ -25,9 +25,9 @@
 struct heap_shared {
 	struct heap_kernel *kernel;
 	struct lane *lane;
-	struct reader *reader; /* the lane's */
 	struct drain_tables tables;
 	struct heaps_stats *stats;
+	struct reader_stats readers_gone; /* of the sessions that were */
 	/* Found out by the first session; the lane's. */
 	bool priced, have_sessions;
 	struct heap_price price;
@@ -55,6 +55,7 @@ struct heap_session {
 	bool holds_exec, job_running;
 	bool ended; /* before it was watched */
 	int pidfd;
+	struct reader *reader; /* of this session only; the lane's in OPENING, then at rest */
 	struct heap_plan plan;
 	struct uprobes links;
 	int err; /* of the job */

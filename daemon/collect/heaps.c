@@ -30,6 +30,7 @@ struct heaps {
 	struct heap_kernel kernel;
 	struct gpu_kernel gpus; /* for their static probes */
 	struct heap_shared shared;
+	struct reader *reader; /* for static probes; the lane's */
 	struct heaps_stats stats;
 	struct ring_buffer *ring;
 	size_t bytes_read; /* of the ring, in one go */
@@ -290,17 +291,17 @@ int heaps_new(const struct heaps_config *config, struct heaps **ret_heaps)
 	heaps->shared.tables = config->tables;
 	heaps->shared.stats = &heaps->stats;
 	heaps->shared.lane = lane_new(config->loop, MAX_JOBS);
-	heaps->shared.reader = reader_new(
+	heaps->reader = reader_new(
 		&(struct reader_program){READER_SELF, "heaps", MAX_HEAP_READER_BYTES, 0});
 	heaps->ring = ring_buffer__new(heaps->kernel.events, take_event, heaps, NULL);
 	*ret_heaps = heaps;
-	if (!heaps->ring || !heaps->shared.lane || !heaps->shared.reader)
+	if (!heaps->ring || !heaps->shared.lane || !heaps->reader)
 		return -ENOMEM;
 	return heap_standing_new(
 		&(struct heap_standing_config){
 			.loop = config->loop,
 			.lane = heaps->shared.lane,
-			.reader = heaps->shared.reader,
+			.reader = heaps->reader,
 			.kernel = &heaps->kernel,
 			.gpus = &heaps->gpus,
 			.tables = config->tables,
@@ -326,10 +327,12 @@ void heaps_stop(struct heaps *heaps)
 	for (struct heap_session *session = heaps->sessions; session; session = session->next) {
 		heap_session_refuse(session, -ECANCELED, "profd is stopping");
 		answer(heaps, session);
+		if (session->reader)
+			reader_cancel(session->reader);
 	}
 	heap_standing_stop(heaps->standing);
 	lane_stop(heaps->shared.lane);
-	reader_cancel(heaps->shared.reader);
+	reader_cancel(heaps->reader);
 	uv_close((uv_handle_t *)&heaps->tick, NULL);
 }
 
@@ -345,12 +348,18 @@ void heaps_free(struct heaps *heaps)
 	}
 	heap_standing_free(heaps->standing);
 	lane_free(heaps->shared.lane);
-	reader_free(heaps->shared.reader);
+	reader_free(heaps->reader);
 	ring_buffer__free(heaps->ring);
 	free(heaps);
 }
 
 void heaps_add_reader_stats(const struct heaps *heaps, struct reader_stats *stats)
 {
-	reader_add_stats(heaps->shared.reader, stats);
+	reader_add_stats(heaps->reader, stats);
+#define STAT(name, type, help) stats->name += heaps->shared.readers_gone.name;
+	READER_STATS(STAT)
+#undef STAT
+	for (const struct heap_session *session = heaps->sessions; session; session = session->next)
+		if (session->reader)
+			reader_add_stats(session->reader, stats);
 }

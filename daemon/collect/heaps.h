@@ -56,6 +56,9 @@ struct heap_figures {
 	char allocator[32]; /* "glibc", "jemalloc"; "" where none was found */
 	char file[256];     /* that it is in, as the process sees it */
 	uint32_t sites;     /* probes */
+	/* Files that could not be looked into, so that it may be in one of them, and the first. */
+	uint32_t unread;
+	char unread_file[256];
 	uint64_t rate_bytes;
 	uint64_t start_mono_ns, watched_ns; /* what the profile really covers */
 	double hits_per_second;             /* before anything was attached but the counter */
@@ -145,5 +148,5 @@ struct heaps_stats {
 };
 
 void heaps_get_stats(const struct heaps *heaps, struct heaps_stats *ret_stats);
-/* Adds those of the process that looks into files. */
+/* Adds those of the processes that look into files. */
 void heaps_add_reader_stats(const struct heaps *heaps, struct reader_stats *stats);

@@ -15,7 +15,7 @@ enum rank { RANK_PROGRAM, RANK_KNOWN, RANK_OTHER, RANK_LIBC, RANK_PREFIXED, RANK
 static const struct {
 	const char *name;
 	uint32_t mark;
-} marks[] = {
+} telling[] = {
 	{"__libc_start_main", MARK_LIBC},
 	{"gnu_get_libc_version", MARK_GLIBC},
 	{"_int_malloc", MARK_GLIBC},
@@ -32,140 +32,129 @@ static const struct {
 	{"__cxa_throw", MARK_THROWS},
 };
 
-static void add_function(struct survey *survey, struct function_found found)
+static void add_function(struct found *found, struct function_found function)
 {
-	const struct heap_call_info *info = heap_call_info(found.call);
+	const struct heap_call_info *info = heap_call_info(function.call);
 
-	if (!found.prefixed && found.call == HEAP_CALL_MALLOC)
-		survey->has_malloc = true;
-	if (found.prefixed && info->role == HEAP_ALLOCATES)
-		survey->allocates = true;
-	if (found.prefixed && info->role == HEAP_FREES)
-		survey->frees = true;
-	for (size_t i = 0; i < survey->count; i++) {
-		if (survey->functions[i].address != found.address)
+	if (!function.prefixed && function.call == HEAP_CALL_MALLOC)
+		found->marks |= MARK_MALLOC;
+	if (function.prefixed && info->role == HEAP_ALLOCATES)
+		found->marks |= MARK_OTHER_MALLOC;
+	if (function.prefixed && info->role == HEAP_FREES)
+		found->marks |= MARK_OTHER_FREE;
+	for (size_t i = 0; i < found->count; i++) {
+		if (found->functions[i].address != function.address)
 			continue;
 		/* Several names of one function: the least that may be done with it. */
 		if (info->throws)
-			survey->functions[i].call = found.call;
+			found->functions[i].call = function.call;
 		return;
 	}
-	if (survey->count < MAX_HEAP_SITES)
-		survey->functions[survey->count++] = found;
+	if (found->count < MAX_HEAP_SITES)
+		found->functions[found->count++] = function;
 	else
-		survey->overflow++;
+		found->overflow++;
 }
 
 static int look_at_symbol(const char *name, uint64_t address, uint64_t size, bool global, void *ctx)
 {
-	struct survey *survey = ctx;
-	struct function_found found = {.address = address, .size = size};
+	struct found *found = ctx;
+	struct function_found function = {.address = address, .size = size};
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
-		if (!strcmp(name, marks[i].name))
-			survey->marks |= marks[i].mark;
+	for (size_t i = 0; i < sizeof(telling) / sizeof(*telling); i++) {
+		if (!strcmp(name, telling[i].name))
+			found->marks |= telling[i].mark;
 	}
 	/* What only its own file can call by that name may be anything. */
-	if (global && address && heap_call_named(name, &found.call, &found.prefixed)) {
-		add_function(survey, found);
-		if (!found.prefixed && !strcmp(name, "free"))
-			survey->has_free = true;
+	if (global && address && heap_call_named(name, &function.call, &function.prefixed)) {
+		add_function(found, function);
+		if (!function.prefixed && !strcmp(name, "free"))
+			found->marks |= MARK_FREE;
 	}
 	return 0;
 }
 
-static enum heap_allocator_name name_of(const struct survey *survey)
+static int look(const struct elf *elf, struct found **ret_found)
 {
-	if (survey->marks & MARK_JEMALLOC)
-		return HEAP_JEMALLOC;
-	if (survey->marks & MARK_TCMALLOC)
-		return HEAP_TCMALLOC;
-	if (survey->marks & MARK_MIMALLOC)
-		return HEAP_MIMALLOC;
-	if (survey->marks & MARK_GLIBC)
-		return HEAP_GLIBC;
-	return survey->marks & MARK_LIBC ? HEAP_MUSL : HEAP_OTHER;
+	_cleanup_free_ struct found *found = calloc(1, sizeof(*found));
+
+	if (!found)
+		return -ENOMEM;
+	int err = elf_each_symbol(elf, look_at_symbol, found);
+	if (err)
+		return err;
+	*ret_found = TAKE_PTR(found);
+	return 0;
 }
 
-static enum rank rank_of(const struct survey *survey, bool is_program)
+int heap_survey_read(const struct elf *elf, struct heap_survey *ret_survey)
+{
+	_cleanup_free_ struct found *found = NULL;
+	int err = look(elf, &found);
+
+	if (err)
+		return err;
+	*ret_survey = (struct heap_survey){found->marks, elf_machine(elf)};
+	return 0;
+}
+
+static enum heap_allocator_name name_of(uint32_t marks)
+{
+	if (marks & MARK_JEMALLOC)
+		return HEAP_JEMALLOC;
+	if (marks & MARK_TCMALLOC)
+		return HEAP_TCMALLOC;
+	if (marks & MARK_MIMALLOC)
+		return HEAP_MIMALLOC;
+	if (marks & MARK_GLIBC)
+		return HEAP_GLIBC;
+	return marks & MARK_LIBC ? HEAP_MUSL : HEAP_OTHER;
+}
+
+int heap_allocator_read(const struct elf *elf, struct heap_allocator *ret_allocator)
+{
+	_cleanup_free_ struct found *found = NULL;
+	int err = look(elf, &found);
+
+	if (err)
+		return err;
+	memset(ret_allocator, 0, sizeof(*ret_allocator));
+	ret_allocator->name = name_of(found->marks);
+	return heap_sites_find(elf, found, ret_allocator);
+}
+
+static enum rank rank_of(uint32_t marks, bool is_program)
 {
 	/* Up to 2.34 glibc's dynamic linker has a malloc() for itself, in sight of everybody. */
-	if (!is_program && survey->marks & MARK_LOADER && !(survey->marks & MARK_LIBC))
+	if (!is_program && marks & MARK_LOADER && !(marks & MARK_LIBC))
 		return RANK_NONE;
-	if (!survey->has_malloc || !survey->has_free)
-		return survey->allocates && survey->frees ? RANK_PREFIXED : RANK_NONE;
+	if (!(marks & MARK_MALLOC) || !(marks & MARK_FREE))
+		return marks & MARK_OTHER_MALLOC && marks & MARK_OTHER_FREE ? RANK_PREFIXED
+		                                                            : RANK_NONE;
 	if (is_program)
 		return RANK_PROGRAM;
-	if (survey->marks & (MARK_JEMALLOC | MARK_TCMALLOC | MARK_MIMALLOC))
+	if (marks & (MARK_JEMALLOC | MARK_TCMALLOC | MARK_MIMALLOC))
 		return RANK_KNOWN;
-	return survey->marks & MARK_LIBC ? RANK_LIBC : RANK_OTHER;
+	return marks & MARK_LIBC ? RANK_LIBC : RANK_OTHER;
 }
 
-struct ranked {
-	size_t file;
-	enum rank rank;
-};
-
-/* Keeps the best in their order; files of equal rank stay in that of their mappings. */
-static void insert(struct ranked best[MAX_ALLOCATORS], size_t *count, struct ranked ranked)
+/* Files of equal rank stay in the order of their mappings. */
+bool heap_ranking_add(struct heap_ranking *ranking, size_t file, const struct heap_survey *survey,
+                      bool is_program)
 {
-	size_t at = *count;
+	enum rank rank = rank_of(survey->marks, is_program);
+	struct heap_ranked *best = ranking->best;
+	size_t at = ranking->count;
 
-	while (at && best[at - 1].rank > ranked.rank)
+	while (at && best[at - 1].rank > rank)
 		at--;
-	if (at == MAX_ALLOCATORS)
-		return;
-	if (*count < MAX_ALLOCATORS)
-		++*count;
-	memmove(best + at + 1, best + at, (*count - at - 1) * sizeof(*best));
-	best[at] = ranked;
-}
-
-static int take_survey(const struct elf *elf, struct survey *survey)
-{
-	memset(survey, 0, sizeof(*survey));
-	int err = elf_each_symbol(elf, look_at_symbol, survey);
-
-	/* A file that is none any more has no allocator. */
-	return err == -ENOMEM ? err : 0;
-}
-
-int heap_allocators(const struct heap_file *files, size_t count,
-                    struct heap_allocator **ret_allocators)
-{
-	_cleanup_free_ struct survey *survey = malloc(sizeof(*survey));
-	struct ranked best[MAX_ALLOCATORS];
-	size_t best_count = 0;
-
-	*ret_allocators = NULL;
-	if (!survey)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		int err = take_survey(files[i].elf, survey);
-		if (err < 0)
-			return err;
-		enum rank rank = rank_of(survey, files[i].is_program);
-		if (rank != RANK_NONE)
-			insert(best, &best_count, (struct ranked){i, rank});
-	}
-	if (!best_count)
-		return 0;
-	_cleanup_free_ struct heap_allocator *allocators = calloc(best_count, sizeof(*allocators));
-	if (!allocators)
-		return -ENOMEM;
-	for (size_t i = 0; i < best_count; i++) {
-		const struct elf *elf = files[best[i].file].elf;
-		int err = take_survey(elf, survey);
-
-		allocators[i].file = best[i].file;
-		allocators[i].name = name_of(survey);
-		if (!err)
-			err = heap_sites_find(elf, survey, &allocators[i]);
-		if (err < 0)
-			return err;
-	}
-	*ret_allocators = TAKE_PTR(allocators);
-	return (int)best_count;
+	if (rank == RANK_NONE || at == MAX_ALLOCATORS)
+		return false;
+	if (ranking->count < MAX_ALLOCATORS)
+		ranking->count++;
+	memmove(best + at + 1, best + at, (ranking->count - at - 1) * sizeof(*best));
+	best[at] = (struct heap_ranked){file, rank};
+	return true;
 }
 
 const char *heap_allocator_text(enum heap_allocator_name name)

@@ -5,7 +5,10 @@
  * that calls reach is, in this order, the executable's, that of an allocator known by its own
  * functions (jemalloc, tcmalloc, mimalloc), another library's, and libc's. Allocators under a
  * prefix of their own (_rjem_malloc in Rust programs) are used besides, and so are found besides.
- * No state; files are untrusted; any thread, and slow: it reads symbols and decodes code.
+ *
+ * A reader process reads the files: first of each what its symbols say, then of the few that rank
+ * best where to probe. So the two structs are also the form of its answers, which are checked
+ * before they are used. No state; any thread; reading is slow.
  */
 #pragma once
 
@@ -21,12 +24,6 @@ enum {
 	MAX_HEAP_RETURNS = 24, /* return instructions of one function */
 };
 
-/* A file that the process has mapped, in the order of its first mapping. */
-struct heap_file {
-	const struct elf *elf;
-	bool is_program; /* /proc/PID/exe */
-};
-
 /* ALLOCATOR(NAME, as people call it) */
 #define HEAP_ALLOCATORS(ALLOCATOR)      \
 	ALLOCATOR(GLIBC, "glibc")       \
@@ -40,33 +37,61 @@ enum heap_allocator_name {
 #define ALLOCATOR(name, text) HEAP_##name,
 	HEAP_ALLOCATORS(ALLOCATOR)
 #undef ALLOCATOR
+		HEAP_ALLOCATOR_COUNT
+};
+
+/* What the symbols of a file say. */
+struct heap_survey {
+	uint32_t marks;   /* bits, of heap/allocators_private.h */
+	uint32_t machine; /* EM_* */
 };
 
 /* One function to probe. All places are file offsets, ready for a uprobe. */
 struct heap_site {
-	enum heap_call call;
 	uint64_t function; /* its first byte */
 	uint64_t entry;    /* where its arguments are probed: at its first byte or a bit behind */
-	uint32_t pushed;   /* bytes that the stack pointer is below its place at the first byte;
-	                    * 0 wherever a return probe is allowed */
-	bool emulated;     /* the kernel emulates the instruction probed, and does not step it */
-	/* Only for what throws: its return instructions, and those of what it ends in a jump to. At
-	 * each the stack pointer is what it was at the first byte, and so tells calls apart. */
-	bool all_returns; /* false: a call may also leave in a way that is not among them */
-	size_t return_count;
-	uint64_t returns[MAX_HEAP_RETURNS];
+	uint64_t returns[MAX_HEAP_RETURNS]; /* only for what throws: its return instructions, and
+	                                     * those of what it ends in a jump to. At each the
+	                                     * stack pointer is what it was at the first byte,
+	                                     * and so tells calls apart. */
+	uint32_t return_count;
+	uint8_t call;        /* enum heap_call */
+	uint8_t pushed;      /* bytes that the stack pointer is below its place at the first byte;
+	                      * 0 wherever a return probe is allowed */
+	uint8_t emulated;    /* the kernel emulates the instruction probed, and does not step it */
+	uint8_t all_returns; /* 0: a call may also leave in a way that is not among them */
 };
 
+/* A file's allocator. */
 struct heap_allocator {
-	size_t file; /* place in the list given */
-	enum heap_allocator_name name;
-	size_t unprobed; /* functions left out: their code is not understood */
-	size_t site_count;
+	uint64_t unprobed; /* functions left out: their code is not understood */
+	uint32_t name;     /* enum heap_allocator_name */
+	uint32_t site_count;
 	struct heap_site sites[MAX_HEAP_SITES];
 };
 
-/* The allocators of a process, the one that malloc() reaches first. How many, 0 when there is none,
- * or -ENOMEM. Free *ret_allocators. */
-int heap_allocators(const struct heap_file *files, size_t count,
-                    struct heap_allocator **ret_allocators);
+/* -ENOEXEC when it is no ELF file any more, -ENOMEM. */
+int heap_survey_read(const struct elf *elf, struct heap_survey *ret_survey);
+int heap_allocator_read(const struct elf *elf, struct heap_allocator *ret_allocator);
+
+/* Whether bytes can be what was read of a file of `file_bytes` bytes, as far as a file may speak
+ * for itself: places are in it. 0 or -EBADMSG. */
+int heap_survey_check(const uint8_t *bytes, size_t len);
+int heap_allocator_check(const uint8_t *bytes, size_t len, uint64_t file_bytes);
+
+/* The files of a process that allocate, the one that malloc() reaches first; {0} is none. */
+struct heap_ranking {
+	size_t count;
+	struct heap_ranked {
+		size_t file;
+		uint32_t rank;
+	} best[MAX_ALLOCATORS];
+};
+
+/* Files are added in the order of their first mapping; `is_program`: it is /proc/PID/exe. False
+ * when it is not among the best, and never will be. */
+bool heap_ranking_add(struct heap_ranking *ranking, size_t file, const struct heap_survey *survey,
+                      bool is_program);
+
+/* Never NULL for a name of the list. */
 const char *heap_allocator_text(enum heap_allocator_name name);

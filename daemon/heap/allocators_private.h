@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files behind allocators.h share: what the symbols of a file say.
+ * What the files behind allocators.h share: the functions found in a file.
  */
 #pragma once
 
 #include "heap/allocators.h"
 
-/* Functions that tell what a file is, and that nothing else defines. */
+/* What a file is, told by functions that nothing else defines; and what it has. */
 enum {
 	MARK_LIBC = 1 << 0,
 	MARK_GLIBC = 1 << 1,
@@ -15,6 +15,11 @@ enum {
 	MARK_TCMALLOC = 1 << 4,
 	MARK_MIMALLOC = 1 << 5,
 	MARK_THROWS = 1 << 6, /* the C++ library is in it, with operators that call malloc() */
+	MARK_MALLOC = 1 << 7, /* under these names */
+	MARK_FREE = 1 << 8,
+	MARK_OTHER_MALLOC = 1 << 9, /* under names with a prefix */
+	MARK_OTHER_FREE = 1 << 10,
+	MARKS_ALL = (1 << 11) - 1,
 };
 
 struct function_found {
@@ -23,14 +28,12 @@ struct function_found {
 	uint64_t address, size;
 };
 
-struct survey {
+struct found {
 	uint32_t marks;
-	bool has_malloc, has_free; /* under these names */
-	bool allocates, frees;     /* under names with a prefix */
 	size_t count, overflow;
 	struct function_found functions[MAX_HEAP_SITES];
 };
 
 /* Fills in the sites. 0, or -ENOMEM. */
-int heap_sites_find(const struct elf *elf, const struct survey *survey,
+int heap_sites_find(const struct elf *elf, const struct found *found,
                     struct heap_allocator *allocator);

@@ -37,6 +37,7 @@ enum heap_call {
 #define CALL(name, role, size, times, pointer, throws) HEAP_CALL_##name,
 	HEAP_CALLS(CALL)
 #undef CALL
+		HEAP_CALL_COUNT
 };
 
 struct heap_call_info {

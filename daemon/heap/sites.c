@@ -18,7 +18,7 @@ enum {
 
 struct sites {
 	const struct elf *elf;
-	const struct survey *survey;
+	const struct found *found;
 	struct stubs stubs;
 	size_t lookups; /* that are left */
 };
@@ -28,15 +28,15 @@ static void sites_release(struct sites *sites)
 	stubs_release(&sites->stubs);
 }
 
-/* To a function of the survey, or to a stub for one of its kind. */
+/* To a function that was found, or to a stub for one of its kind. */
 static bool leads_on(const struct sites *sites, uint64_t address)
 {
 	const struct stub *stub = stubs_find(&sites->stubs, address);
 	enum heap_call call;
 	bool prefixed;
 
-	for (size_t i = 0; i < sites->survey->count; i++) {
-		if (sites->survey->functions[i].address == address)
+	for (size_t i = 0; i < sites->found->count; i++) {
+		if (sites->found->functions[i].address == address)
 			return true;
 	}
 	return stub && heap_call_named(stub->name, &call, &prefixed);
@@ -99,8 +99,10 @@ static int slide_site(const struct elf *elf, const struct function_found *found,
 	if (elf_read_address(elf, found->address, code, len) == 0)
 		slide_find(elf_machine(elf), code, len, arguments_of(info),
 		           !info->throws && info->role != HEAP_FREES, &slide);
+	if (slide.pushed > UINT8_MAX)
+		slide = (struct slide){0};
 	site->entry = site->function + slide.offset;
-	site->pushed = slide.pushed;
+	site->pushed = (uint8_t)slide.pushed;
 	site->emulated = slide.emulated;
 	return 0;
 }
@@ -113,7 +115,7 @@ static bool take_returns(const struct elf *elf, const struct returns *returns,
 		if (!elf_offset(elf, returns->at[i], &site->returns[i]))
 			return false;
 	}
-	site->return_count = returns->count;
+	site->return_count = (uint32_t)returns->count;
 	site->all_returns = returns->complete;
 	return returns->count > 0;
 }
@@ -125,7 +127,7 @@ static int make_site(struct sites *sites, const struct function_found *found,
 	uint64_t at[MAX_HEAP_RETURNS];
 	struct returns returns = {.at = at, .max = MAX_HEAP_RETURNS, .lookups = sites->lookups};
 	bool throws = heap_call_info(found->call)->throws;
-	bool may_call = is_operator(found->call) && sites->survey->marks & MARK_THROWS;
+	bool may_call = is_operator(found->call) && sites->found->marks & MARK_THROWS;
 	int err = throws || may_call ? returns_find(sites->elf, &sites->stubs, found->address,
 	                                            found->size, &returns)
 	                             : 0;
@@ -139,7 +141,7 @@ static int make_site(struct sites *sites, const struct function_found *found,
 	if (may_call && calls_another(sites, &returns))
 		return 0;
 	*ret_unprobed = true;
-	*site = (struct heap_site){.call = found->call};
+	*site = (struct heap_site){.call = (uint8_t)found->call};
 	if ((throws && err < 0) || !elf_offset(sites->elf, found->address, &site->function) ||
 	    (throws && !take_returns(sites->elf, &returns, site)))
 		return 0;
@@ -147,20 +149,20 @@ static int make_site(struct sites *sites, const struct function_found *found,
 	return err < 0 ? err : 1;
 }
 
-int heap_sites_find(const struct elf *elf, const struct survey *survey,
+int heap_sites_find(const struct elf *elf, const struct found *found,
                     struct heap_allocator *allocator)
 {
 	_cleanup_(sites_release) struct sites sites = {
-		.elf = elf, .survey = survey, .lookups = MAX_LOOKUPS};
+		.elf = elf, .found = found, .lookups = MAX_LOOKUPS};
 	bool unprobed;
 
 	int err = stubs_read(elf, &sites.stubs);
 	if (err < 0)
 		return err;
-	allocator->unprobed = survey->overflow;
-	for (size_t i = 0; i < survey->count; i++) {
+	allocator->unprobed = found->overflow;
+	for (size_t i = 0; i < found->count; i++) {
 		struct heap_site *site = &allocator->sites[allocator->site_count];
-		int result = make_site(&sites, &survey->functions[i], site, &unprobed);
+		int result = make_site(&sites, &found->functions[i], site, &unprobed);
 
 		if (result < 0)
 			return result;

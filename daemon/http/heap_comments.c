@@ -31,6 +31,14 @@ static void add_allocator(struct builder *builder, const struct heap_facts *fact
 	if (!facts->standing)
 		buf_printf(&text, ", %" PRIu32 " probes", figures->sites);
 	render_comment(builder, &text);
+	if (figures->unread) {
+		buf_printf(&text,
+		           "incomplete: %" PRIu32
+		           " of the process's files could not be looked into "
+		           "for an allocator, such as %s",
+		           figures->unread, figures->unread_file);
+		render_comment(builder, &text);
+	}
 	if (figures->rate_bytes) {
 		buf_printf(&text, "rate_bytes=%" PRIu64, figures->rate_bytes);
 		render_comment(builder, &text);

@@ -15,6 +15,8 @@
 	JOB(PYTHON, python_answer)             \
 	JOB(USDT, usdt_answer)                 \
 	JOB(GPU, gpu_answer)                   \
+	JOB(HEAP_SURVEY, heap_survey_answer)   \
+	JOB(HEAP_SITES, heap_sites_answer)     \
 	JOB(TABLE, table_answer)               \
 	JOB(TABLE_FOLLOWED, table_answer)      \
 	JOB(NVML, nvml_answer)

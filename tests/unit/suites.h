@@ -110,6 +110,7 @@
 	SUITE(heap_code)       \
 	SUITE(gpu_sites)       \
 	SUITE(heap_allocators) \
+	SUITE(heap_search)     \
 	SUITE(usdt)            \
 	SUITE(watchdog)
 

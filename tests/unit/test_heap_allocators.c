@@ -48,15 +48,27 @@ static void free_file(struct file *file)
  * ended by -1. */
 static struct heap_allocator *find(struct file *files, size_t count, const int *wanted)
 {
-	struct heap_file list[MOST_FILES];
-	struct heap_allocator *allocators = NULL;
+	struct heap_ranking ranking = {0};
+	struct heap_survey survey;
 
-	for (size_t i = 0; i < count; i++)
-		list[i] = (struct heap_file){files[i].elf, i == 0};
-	int found = heap_allocators(list, count, &allocators);
-	for (int i = 0; i < found; i++)
-		ck_assert_int_eq((int)allocators[i].file, wanted[i]);
-	ck_assert_int_eq(wanted[found], -1);
+	for (size_t i = 0; i < count; i++) {
+		ck_assert_int_eq(heap_survey_read(files[i].elf, &survey), 0);
+		ck_assert_int_eq(heap_survey_check((const uint8_t *)&survey, sizeof(survey)), 0);
+		ck_assert_uint_eq(survey.machine, EM_X86_64);
+		heap_ranking_add(&ranking, i, &survey, i == 0);
+	}
+	struct heap_allocator *allocators = calloc(MAX_ALLOCATORS, sizeof(*allocators));
+	for (size_t i = 0; i < ranking.count; i++) {
+		size_t file = ranking.best[i].file;
+
+		ck_assert_int_eq((int)file, wanted[i]);
+		ck_assert_int_eq(heap_allocator_read(files[file].elf, &allocators[i]), 0);
+		ck_assert_int_eq(heap_allocator_check((const uint8_t *)&allocators[i],
+		                                      sizeof(*allocators),
+		                                      files[file].image.file.out.len),
+		                 0);
+	}
+	ck_assert_int_eq(wanted[ranking.count], -1);
 	return allocators;
 }
 
@@ -93,7 +105,7 @@ START_TEST(test_none)
 
 	make_file(&files[0], NAMES("main", "malloc"), NULL, 0); /* and no free */
 	make_file(&files[1], NAMES("_Znwm", "_ZdlPv", "__cxa_throw"), NULL, 0);
-	ck_assert_ptr_null(find(files, 2, (const int[]){-1}));
+	free(find(files, 2, (const int[]){-1}));
 	free_file(&files[0]);
 	free_file(&files[1]);
 }
@@ -233,23 +245,33 @@ static void check_library(const char *name, enum heap_allocator_name wanted)
 	_cleanup_(elf_freep) struct elf *library = library_open(name);
 	_cleanup_(elf_freep) struct elf *libc = library_open("libc.so.6");
 	_cleanup_(elf_freep) struct elf *cxx = library_open("libstdc++.so.6");
-	const struct heap_file files[] = {{libc, false}, {cxx, false}, {library, false}};
-	_cleanup_free_ struct heap_allocator *found = NULL;
+	struct heap_ranking ranking = {0};
+	struct heap_allocator found, behind;
 
 	if (!library || !libc || !cxx)
 		return;
-	ck_assert_int_eq(heap_allocators(files, 3, &found), 2);
-	ck_assert_uint_eq(found[0].file, 2);
-	ck_assert_int_eq(found[0].name, wanted);
-	ck_assert_uint_ge(count_of(&found[0], HEAP_ALLOCATES, false), 3);
-	ck_assert_uint_ge(count_of(&found[0], HEAP_FREES, false), 1);
-	ck_assert_uint_ge(count_of(&found[0], HEAP_REALLOCATES, false), 1);
-	if (elf_machine(library) == EM_X86_64) {
-		ck_assert_uint_ge(count_of(&found[0], HEAP_ALLOCATES, true), 1);
-		ck_assert_uint_eq(found[0].unprobed, 0);
+	const struct elf *const files[] = {libc, cxx, library};
+	for (size_t i = 0; i < 3; i++) {
+		struct heap_survey survey;
+
+		ck_assert_int_eq(heap_survey_read(files[i], &survey), 0);
+		ck_assert_int_eq(heap_ranking_add(&ranking, i, &survey, false), i != 1);
 	}
-	ck_assert_int_eq(found[1].name, HEAP_GLIBC);
-	ck_assert_uint_eq(count_of(&found[1], HEAP_ALLOCATES, true), 0);
+	ck_assert_uint_eq(ranking.count, 2);
+	ck_assert_uint_eq(ranking.best[0].file, 2);
+	ck_assert_uint_eq(ranking.best[1].file, 0);
+	ck_assert_int_eq(heap_allocator_read(library, &found), 0);
+	ck_assert_int_eq(found.name, wanted);
+	ck_assert_uint_ge(count_of(&found, HEAP_ALLOCATES, false), 3);
+	ck_assert_uint_ge(count_of(&found, HEAP_FREES, false), 1);
+	ck_assert_uint_ge(count_of(&found, HEAP_REALLOCATES, false), 1);
+	if (elf_machine(library) == EM_X86_64) {
+		ck_assert_uint_ge(count_of(&found, HEAP_ALLOCATES, true), 1);
+		ck_assert_uint_eq(found.unprobed, 0);
+	}
+	ck_assert_int_eq(heap_allocator_read(libc, &behind), 0);
+	ck_assert_int_eq(behind.name, HEAP_GLIBC);
+	ck_assert_uint_eq(count_of(&behind, HEAP_ALLOCATES, true), 0);
 }
 
 START_TEST(test_libraries)

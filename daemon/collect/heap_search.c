@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Files are opened as the process has them mapped, so that the probes are in the very inodes: not
+ * in what has their path by now, and not in another container's copy.
+ */
+#include "collect/heap_search.h"
+
+#include "base/bounds.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "collect/heap_ask.h"
+#include "proc/maps.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#if defined(__x86_64__)
+enum { OUR_MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { OUR_MACHINE = EM_AARCH64 };
+#endif
+
+/* Of more, so little would be known of a process that its allocator could be any. */
+enum { MAX_UNREAD = 2 };
+
+/* For one file, and for all: who asks waits, and so does everybody who asks after him. */
+static const uint64_t file_ns = 10 * NSEC_PER_SEC, all_ns = 30 * NSEC_PER_SEC;
+
+/* An executable file that is mapped. */
+struct mapped {
+	int fd; /* -1: it has no allocator */
+	char *path;
+	dev_t device;
+	ino_t inode;
+	uint64_t bytes;
+};
+
+struct looking {
+	struct reader *reader;
+	uint64_t until_ns;
+	uint32_t pid;
+	struct stat program;
+	struct mapped files[MAX_HEAP_FILES];
+	size_t count;
+	struct heap_ranking ranking;
+	struct heap_search *search;
+};
+
+static void looking_free(struct looking *looking)
+{
+	if (!looking)
+		return;
+	for (size_t i = 0; i < looking->count; i++) {
+		closep(&looking->files[i].fd);
+		free(looking->files[i].path);
+	}
+	free(looking);
+}
+DEFINE_CLEANUP(struct looking *, looking_free)
+
+void heap_search_free(struct heap_search *search)
+{
+	if (!search)
+		return;
+	for (size_t i = 0; i < search->count; i++) {
+		closep(&search->found[i].fd);
+		free(search->found[i].path);
+	}
+	free(search);
+}
+
+static bool is_known(const struct looking *looking, const struct stat *stat)
+{
+	for (size_t i = 0; i < looking->count; i++) {
+		if (looking->files[i].device == stat->st_dev &&
+		    looking->files[i].inode == stat->st_ino)
+			return true;
+	}
+	return false;
+}
+
+/* Before a question. */
+static int set_deadline(const struct looking *looking)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (now >= looking->until_ns)
+		return -ETIMEDOUT;
+	uint64_t left = looking->until_ns - now;
+	reader_deadline(looking->reader, left < file_ns ? left : file_ns);
+	return 0;
+}
+
+/* What a question came to: 0 to go on without the file. */
+static int heed(struct looking *looking, const struct mapped *file, int err)
+{
+	struct heap_search *search = looking->search;
+
+	if (err == -ECHILD || err == -ECANCELED || err == -ENOMEM)
+		return err;
+	/* The others say that it is no ELF file, such as an archive of Java classes. */
+	if (err != -EIO)
+		return 0;
+	if (!search->unread)
+		snprintf(search->unread_path, sizeof(search->unread_path), "%s", file->path);
+	return ++search->unread > MAX_UNREAD ? -EIO : 0;
+}
+
+/* What of it is of no use is given back at once: a process may map a thousand files. */
+static int survey(struct looking *looking, size_t number)
+{
+	struct mapped *file = &looking->files[number];
+	const struct heap_question question = {file->fd, number, file->bytes};
+	bool is_program =
+		looking->program.st_dev == file->device && looking->program.st_ino == file->inode;
+	struct heap_survey said;
+	int err = set_deadline(looking);
+
+	if (err)
+		return err;
+	err = heap_ask_survey(looking->reader, &question, &said);
+	/* A program of 32 bits has other registers and another ABI. */
+	if (!err && said.machine != OUR_MACHINE)
+		return -ENOTSUP;
+	if (err || !heap_ranking_add(&looking->ranking, number, &said, is_program))
+		close(TAKE_FD(file->fd));
+	return heed(looking, file, err);
+}
+
+static int add_mapping(const struct maps_line *line, void *ctx)
+{
+	struct looking *looking = ctx;
+	struct stat stat;
+	char path[96];
+
+	if (!line->executable || !line->inode || looking->count == MAX_HEAP_FILES)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", looking->pid,
+	         (unsigned long long)line->start, (unsigned long long)line->end);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* What is no file of its own, such as a device's memory, has no allocator. */
+	if (fd < 0 || fstat(fd, &stat) || !S_ISREG(stat.st_mode) || is_known(looking, &stat))
+		return 0;
+	char *name = strndup(line->path, line->path_len);
+	if (!name)
+		return -ENOMEM;
+	looking->files[looking->count++] = (struct mapped){
+		.fd = TAKE_FD(fd),
+		.path = name,
+		.device = stat.st_dev,
+		.inode = stat.st_ino,
+		.bytes = (uint64_t)stat.st_size,
+	};
+	return survey(looking, looking->count - 1);
+}
+
+static int look_at_all(struct looking *looking)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", looking->pid);
+	if (stat(path, &looking->program))
+		looking->program = (struct stat){0};
+	snprintf(path, sizeof(path), "/proc/%u/maps", looking->pid);
+	int err = buf_read_file(&text, path, MAX_PROC_FILE_BYTES);
+	if (err)
+		return err == -ENOENT ? -ESRCH : err;
+	return maps_parse(buf_text(&text), text.len, add_mapping, looking);
+}
+
+static int find_sites(struct looking *looking)
+{
+	struct heap_search *search = looking->search;
+
+	for (size_t i = 0; i < looking->ranking.count; i++) {
+		size_t number = looking->ranking.best[i].file;
+		struct mapped *file = &looking->files[number];
+		const struct heap_question question = {file->fd, number, file->bytes};
+		struct heap_found *found = &search->found[search->count];
+		int err = set_deadline(looking);
+
+		if (err)
+			return err;
+		err = heap_ask_sites(looking->reader, &question, &found->allocator);
+		if (!err) {
+			found->fd = TAKE_FD(file->fd);
+			found->path = TAKE_PTR(file->path);
+			search->count++;
+			continue;
+		}
+		err = heed(looking, file, err);
+		if (err)
+			return err;
+	}
+	if (search->count)
+		return 0;
+	return search->unread ? -EIO : -ENOENT;
+}
+
+int heap_search_process(struct reader *reader, uint32_t pid, struct heap_search **ret_search)
+{
+	_cleanup_(looking_freep) struct looking *looking = calloc(1, sizeof(*looking));
+
+	*ret_search = calloc(1, sizeof(**ret_search));
+	if (!looking || !*ret_search)
+		return -ENOMEM;
+	looking->reader = reader;
+	looking->until_ns = clock_mono_ns() + all_ns;
+	looking->pid = pid;
+	looking->search = *ret_search;
+	int err = look_at_all(looking);
+	return err ?: find_sites(looking);
+}
