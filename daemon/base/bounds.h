@@ -29,6 +29,7 @@ enum {
 	MAX_FRAME_SECTION_BYTES = 128 << 20, /* of .eh_frame; that of a browser is 20 MB */
 	MAX_BUILD_ID_BYTES = 64,    /* SHA-1 is 20, anything over SHA-512 is not a build ID */
 	MAX_NOTE_BYTES = 64 * 1024, /* of one note segment; real ones have a few hundred */
+	MAX_NOTES = 64,             /* note segments and sections looked at for a build ID */
 	MAX_SEGMENTS = 128,         /* PT_LOAD entries looked at */
 	MAX_KALLSYMS_BYTES = 64 * 1024 * 1024,  /* /proc/kallsyms is 10 to 20 MB */
 	MAX_PROC_FILE_BYTES = 16 * 1024 * 1024, /* /proc/PID/maps of a JIT with 100,000 regions */

@@ -22,13 +22,14 @@ bool elf_read_raw(const struct elf *elf, uint64_t offset, void *into, size_t len
 	return true;
 }
 
-/* libelf takes the number of sections, which may stand in section 0, as the file has it, and
- * allocates for as many: it must fit the file. Only this machine's byte order is looked at; a file
- * in the other one cannot run here. */
+/* libelf takes the numbers of headers as the file has them, those over 16 bits from section 0, and
+ * allocates for as many, also where the file is nothing but a hole: so they must be some that an
+ * executable has. Only this machine's byte order is looked at; a file in the other one cannot run
+ * here. */
 static bool plausible(const struct elf *elf)
 {
 	unsigned char ident[EI_NIDENT];
-	uint64_t offset, count, entry_bytes;
+	uint64_t offset, sections, segments;
 
 	if (!elf_read_raw(elf, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) ||
 	    ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB))
@@ -42,8 +43,8 @@ static bool plausible(const struct elf *elf)
 		    !elf_read_raw(elf, header.e_shoff, &zero, sizeof(zero)))
 			return false;
 		offset = header.e_shoff;
-		count = header.e_shnum ? header.e_shnum : zero.sh_size;
-		entry_bytes = sizeof(zero);
+		sections = header.e_shnum ? header.e_shnum : zero.sh_size;
+		segments = header.e_phnum;
 	} else if (ident[EI_CLASS] == ELFCLASS32) {
 		Elf32_Ehdr header;
 		Elf32_Shdr zero = {0};
@@ -53,16 +54,14 @@ static bool plausible(const struct elf *elf)
 		    !elf_read_raw(elf, header.e_shoff, &zero, sizeof(zero)))
 			return false;
 		offset = header.e_shoff;
-		count = header.e_shnum ? header.e_shnum : zero.sh_size;
-		entry_bytes = sizeof(zero);
+		sections = header.e_shnum ? header.e_shnum : zero.sh_size;
+		segments = header.e_phnum;
 	} else {
 		return false;
 	}
 	/* A file that was cut before its section headers still has its segments: libelf sees that
-	 * itself when the count is small enough to be believed. */
-	return !offset || count <= UINT16_MAX ||
-	       (count <= elf->file_bytes / entry_bytes &&
-	        elf_in_file(elf, offset, count * entry_bytes));
+	 * itself. */
+	return segments != PN_XNUM && (!offset || sections <= UINT16_MAX);
 }
 
 Elf *elf_handle(const struct elf *elf)
@@ -150,21 +149,24 @@ static bool read_notes(struct elf *elf, Elf *handle, uint64_t offset, uint64_t l
 	return false;
 }
 
+/* Of many there is nothing to be expected but work: an executable has a handful, each as a segment
+ * and as a section. */
 static void read_build_id(struct elf *elf, Elf *handle)
 {
-	size_t headers = 0;
+	size_t headers = 0, looked_at = 0;
 	GElf_Phdr segment;
 	GElf_Shdr section;
 
 	if (elf_getphdrnum(handle, &headers) < 0)
 		headers = 0;
 	for (size_t i = 0; i < headers && gelf_getphdr(handle, (int)i, &segment); i++) {
-		if (segment.p_type == PT_NOTE &&
+		if (segment.p_type == PT_NOTE && looked_at++ < MAX_NOTES &&
 		    read_notes(elf, handle, segment.p_offset, segment.p_filesz, segment.p_align))
 			return;
 	}
 	for (Elf_Scn *scn = elf_nextscn(handle, NULL); scn; scn = elf_nextscn(handle, scn)) {
 		if (gelf_getshdr(scn, &section) && section.sh_type == SHT_NOTE &&
+		    looked_at++ < MAX_NOTES &&
 		    read_notes(elf, handle, section.sh_offset, section.sh_size,
 		               section.sh_addralign))
 			return;

@@ -70,6 +70,8 @@ START_TEST(good)
 }
 END_TEST
 
+enum { LONG_BYTES = (UINT16_MAX + 1) * sizeof(Elf64_Shdr) };
+
 START_TEST(not_elf)
 {
 	struct elf *elf = NULL;
@@ -85,6 +87,15 @@ START_TEST(not_elf)
 	elf_image_init(&image, 0);
 	image.header.e_shnum = 0;
 	image.sections[0].sh_size = UINT64_MAX / 64;
+	ck_assert_int_eq(elf_open_bytes(&image, sizeof(image), &elf), -ENOEXEC);
+	/* More headers than any executable has, though the file were long enough. */
+	_cleanup_free_ uint8_t *long_file = calloc(1, sizeof(image) + LONG_BYTES);
+	image.sections[0].sh_size = UINT16_MAX + 1;
+	memcpy(long_file, &image, sizeof(image));
+	ck_assert_int_eq(elf_open_bytes(long_file, sizeof(image) + LONG_BYTES, &elf), -ENOEXEC);
+	elf_image_init(&image, 0);
+	image.header.e_phnum = PN_XNUM;
+	image.sections[0].sh_info = 3;
 	ck_assert_int_eq(elf_open_bytes(&image, sizeof(image), &elf), -ENOEXEC);
 	_cleanup_close_ int empty = elf_image_fd("", 0);
 	ck_assert_int_eq(elf_open_fd(empty, &elf), -ENOEXEC);
@@ -225,6 +236,52 @@ START_TEST(build_ids)
 }
 END_TEST
 
+/* Behind so many notes nobody looks for it. */
+START_TEST(many_notes)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segments[MAX_NOTES + 1];
+		struct {
+			Elf64_Nhdr header;
+			char owner[4];
+			uint8_t id[20];
+		} other, own;
+	} file = {
+		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+	                               EV_CURRENT},
+	                   .e_type = ET_DYN,
+	                   .e_machine = EM_X86_64,
+	                   .e_version = EV_CURRENT,
+	                   .e_phoff = sizeof(Elf64_Ehdr),
+	                   .e_ehsize = sizeof(Elf64_Ehdr),
+	                   .e_phentsize = sizeof(Elf64_Phdr),
+	                   .e_phnum = MAX_NOTES + 1},
+		.other = {{4, 20, 1}, "GNU", {0}},
+		.own = {{4, 20, NT_GNU_BUILD_ID}, "GNU", {0}},
+	};
+	size_t last, len;
+
+	for (last = MAX_NOTES - 1; last <= MAX_NOTES; last++) {
+		struct elf *elf;
+
+		for (size_t i = 0; i <= MAX_NOTES; i++)
+			file.segments[i] = (Elf64_Phdr){
+				.p_type = PT_NOTE,
+				.p_offset = (size_t)((i == last ? (char *)&file.own
+			                                        : (char *)&file.other) -
+			                             (char *)&file),
+				.p_filesz = sizeof(file.own),
+				.p_align = 4,
+			};
+		ck_assert_int_eq(elf_open_bytes(&file, sizeof(file), &elf), 0);
+		elf_build_id(elf, &len);
+		ck_assert_uint_eq(len, last < MAX_NOTES ? 20 : 0);
+		elf_free(elf);
+	}
+}
+END_TEST
+
 Suite *elf_suite(void)
 {
 	Suite *suite = suite_create("elf");
@@ -236,6 +293,7 @@ Suite *elf_suite(void)
 	tcase_add_test(tcase, damaged_names);
 	tcase_add_loop_test(tcase, any_byte_and_any_length, 0, 3);
 	tcase_add_test(tcase, build_ids);
+	tcase_add_test(tcase, many_notes);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
 	return suite;
