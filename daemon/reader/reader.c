@@ -94,13 +94,15 @@ static bool is_given_up(struct reader *reader, const struct reader_query *query)
 {
 	const struct failed_file *failed = find_failed(reader, query->file);
 
-	return failed && failed->jobs & 1U << query->question.job;
+	return !query->no_file && failed && failed->jobs & 1U << query->question.job;
 }
 
 static void give_up(struct reader *reader, const struct reader_query *query)
 {
 	struct failed_file *failed = find_failed(reader, query->file);
 
+	if (query->no_file)
+		return;
 	if (!failed) {
 		failed = &reader->failed[reader->failed_count++ % MAX_FAILED_FILES];
 		*failed = (struct failed_file){.file = query->file};
@@ -164,6 +166,13 @@ static int check(const struct reader_query *query, struct reader_reply *reply)
 	return err;
 }
 
+static uint64_t until_ns(const struct reader *reader, const struct reader_query *query)
+{
+	bool earlier = query->deadline_ns && query->deadline_ns < reader->deadline_ns;
+
+	return clock_mono_ns() + (earlier ? query->deadline_ns : reader->deadline_ns);
+}
+
 /* -EIO when the process failed over this file, -EAGAIN when it may have been over another one. */
 static int ask_once(struct reader *reader, const struct reader_query *query,
                     struct reader_reply *ret_reply)
@@ -176,8 +185,8 @@ static int ask_once(struct reader *reader, const struct reader_query *query,
 	/* Nothing of this is about the file. */
 	if (err < 0)
 		return err;
-	err = reader_process_ask(&reader->process, &query->question,
-	                         clock_mono_ns() + reader->deadline_ns, ret_reply);
+	err = reader_process_ask(&reader->process, &query->question, until_ns(reader, query),
+	                         ret_reply);
 	if (err == 0)
 		err = check(query, ret_reply);
 	reader->used = true;

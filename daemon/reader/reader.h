@@ -35,7 +35,9 @@ typedef int reader_check_fn(const uint8_t *bytes, size_t len, void *ctx);
 
 struct reader_query {
 	struct reader_question question;
-	uint64_t file; /* the same for the same descriptors, never reused */
+	uint64_t file;        /* the same for the same descriptors, never reused */
+	bool no_file;         /* it is about none: nothing is given up */
+	uint64_t deadline_ns; /* if it is earlier than the reader's; 0: that one */
 	reader_check_fn *check;
 	void *ctx;
 };

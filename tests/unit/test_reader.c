@@ -45,6 +45,7 @@ static int ask(struct reader *reader, uint32_t job, size_t words)
 	                     .fds = {fd, -1, -1},
 	                     .pieces = {{question, words * sizeof(*question)}}},
 		.file = words,
+		.no_file = !words,
 		.check = accept_all,
 	};
 	int err = reader_ask(reader, &query, &reply);
@@ -188,7 +189,41 @@ START_TEST(no_question)
 		ck_assert_int_eq(ask(reader, cases[i].job, cases[i].words), -EIO);
 	reader_add_stats(reader, &stats);
 	ck_assert_uint_eq(stats.crashes, 4);
+	ck_assert_uint_eq(stats.files_failed, 3);
+	/* Files were given up; what is about none was not. */
+	ck_assert_int_eq(ask(reader, READER_NAMES, 1), -EIO);
+	ck_assert_int_eq(ask(reader, READER_NAMES, 0), -EIO);
+	stats = (struct reader_stats){0};
+	reader_add_stats(reader, &stats);
+	ck_assert_uint_eq(stats.crashes, 5);
 	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+}
+END_TEST
+
+/* A question may want its answer earlier than others, not later. */
+START_TEST(earlier_deadline)
+{
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	struct reader_query query = {
+		.question = {.job = READER_LINKS, .fds = {-1, -1, -1}},
+		.no_file = true,
+		.deadline_ns = NSEC_PER_SEC,
+		.check = accept_all,
+	};
+
+	for (int i = 0; i < 2; i++) {
+		struct reader_reply reply;
+		uint64_t begun;
+
+		ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+		ck_assert_int_eq(kill(reader_pid(reader), SIGSTOP), 0);
+		begun = clock_mono_ns();
+		ck_assert_int_eq(reader_ask(reader, &query, &reply), -EIO);
+		ck_assert_uint_ge(clock_mono_ns() - begun, NSEC_PER_SEC);
+		ck_assert_uint_lt(clock_mono_ns() - begun, 20 * NSEC_PER_SEC);
+		query.deadline_ns = 60 * NSEC_PER_SEC;
+		reader_deadline(reader, NSEC_PER_SEC);
+	}
 }
 END_TEST
 
@@ -252,6 +287,7 @@ Suite *reader_suite(void)
 	tcase_add_test(all, starts_are_spaced);
 	tcase_add_test(all, stopped_daemon);
 	tcase_add_test(all, no_question);
+	tcase_add_test(all, earlier_deadline);
 	tcase_add_test(all, fixed_size);
 	tcase_add_test(all, not_for_people);
 	tcase_set_timeout(all, 60);
