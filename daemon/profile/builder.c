@@ -218,6 +218,30 @@ void builder_line(struct builder *builder, uint32_t location, uint32_t function,
 	row->line_count++;
 }
 
+void builder_rename(struct builder *builder, uint32_t location, uint32_t function)
+{
+	const struct location *row;
+	struct line *line;
+
+	if (builder->error)
+		return;
+	assert(location && location < builder->locations.count);
+	assert(function && function < builder->functions.count);
+	row = table_row(&builder->locations, location);
+	assert(row->line_count == 1);
+	line = table_row(&builder->lines, row->first_line);
+	line->function = function;
+}
+
+void builder_change_task(struct builder *builder, uint32_t id, const struct task *task)
+{
+	if (builder->error)
+		return;
+	assert(id && id < builder->tasks.count);
+	*(struct task *)table_row(&builder->tasks, id) = *task;
+	builder->error = table_rekey(&builder->tasks, id, builder->seed);
+}
+
 void builder_move(struct builder *builder, uint32_t location, uint32_t mapping)
 {
 	struct location *row;

@@ -26,6 +26,11 @@ uint32_t builder_task(struct builder *builder, const struct task *task);
 uint32_t builder_function(struct builder *builder, const struct function *function);
 /* Names a location; the lines of one location are given one after the other, innermost first. */
 void builder_line(struct builder *builder, uint32_t location, uint32_t function, uint32_t number);
+/* Gives a location that has one line another function. */
+void builder_rename(struct builder *builder, uint32_t location, uint32_t function);
+/* Makes another of a task, for all its samples. They are not added up with those of one that is so
+ * already. */
+void builder_change_task(struct builder *builder, uint32_t id, const struct task *task);
 /* Puts a location under another mapping, as symbolizing finds out which kernel module it is in. */
 void builder_move(struct builder *builder, uint32_t location, uint32_t mapping);
 void builder_sample(struct builder *builder, uint32_t node, uint32_t task,

@@ -107,6 +107,32 @@ START_TEST(names_and_moves_locations)
 }
 END_TEST
 
+START_TEST(renames_what_there_is)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	struct function function = {.name = builder_text(builder, "_Z1fv")};
+	struct task task = {.pid = 1, .kernel = function.name};
+	uint32_t location = builder_location(builder, 0, 1), id = builder_task(builder, &task);
+	const struct profile *view;
+
+	builder_line(builder, location, builder_function(builder, &function), 10);
+	function.system_name = function.name;
+	function.name = task.kernel = builder_text(builder, "f()");
+	builder_rename(builder, location, builder_function(builder, &function));
+	builder_change_task(builder, id, &task);
+	view = builder_view(builder);
+	ck_assert_uint_eq(view->locations[location].line_count, 1);
+	ck_assert_uint_eq(view->lines[view->locations[location].first_line].number, 10);
+	ck_assert_uint_eq(view->lines[view->locations[location].first_line].function,
+	                  builder_function(builder, &function));
+	ck_assert_str_eq(profile_string(view, view->tasks[id].kernel), "f()");
+	ck_assert_uint_eq(builder_task(builder, &task), id);
+	/* It is not found by what it was. */
+	task.kernel = function.system_name;
+	ck_assert_uint_ne(builder_task(builder, &task), id);
+}
+END_TEST
+
 START_TEST(grows)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -158,6 +184,7 @@ Suite *builder_suite(void)
 	tcase_add_test(tests, interns_everything);
 	tcase_add_test(tests, adds_samples_up);
 	tcase_add_test(tests, names_and_moves_locations);
+	tcase_add_test(tests, renames_what_there_is);
 	tcase_add_test(tests, grows);
 	tcase_add_test(tests, empty_and_shared);
 	suite_add_tcase(suite, tests);
