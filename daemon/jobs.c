@@ -7,6 +7,7 @@
 #include "collect/gpu_ask.h"
 #include "collect/heap_ask.h"
 #include "collect/usdt_ask.h"
+#include "demangle/answer.h"
 #include "gpu/nvml_library.h"
 #include "interp/python_ask.h"
 #include "names/answer.h"

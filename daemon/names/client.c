@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A query in parts that a question can hold. When the process fails over a file it is asked again
- * without source lines, for it is DWARF that goes wrong.
+ * without source lines, for it is DWARF that goes wrong. Then it is asked what the names of all
+ * parts say: not at once with the first question, for where that fails the fault is not DWARF's.
  */
 #include "names/client.h"
 
+#include "names/functions.h"
 #include "names/wire.h"
 
 #include <errno.h>
@@ -15,6 +17,7 @@ enum { NICENESS = 5 }; /* a name is waited for, but by nobody who is in a hurry 
 struct names_client {
 	struct reader *reader;
 	char *program;
+	struct readable_asker readable;
 	uint64_t addresses; /* read by any thread */
 };
 
@@ -29,6 +32,8 @@ struct names_client *names_client_new(const char *program, uint64_t max_bytes)
 		return NULL;
 	client->reader =
 		reader_new(&(struct reader_program){client->program, "names", max_bytes, NICENESS});
+	client->readable =
+		(struct readable_asker){.reader = client->reader, .max_bytes = max_bytes / 4};
 	return client->reader ? TAKE_PTR(client) : NULL;
 }
 
@@ -132,8 +137,28 @@ static int ask(struct names_client *client, const struct names_query *query,
 	return err;
 }
 
+static int note_function(size_t index, const struct source_frame *frame, void *ctx)
+{
+	(void)index;
+	return frame->function ? functions_note(ctx, frame->function) : 0;
+}
+
+static int read_functions(struct names_client *client, const struct names_query *query,
+                          const struct answers *answers, struct functions *functions)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < answers->count && !err; i++)
+		err = wire_frames_read(answers->replies[i].bytes, answers->replies[i].len,
+		                       part_len(query, i), note_function, functions);
+	if (err)
+		return err;
+	return functions_ask(functions, &client->readable);
+}
+
 struct part_ctx {
 	size_t first; /* index of the part's first address */
+	const struct functions *functions;
 	source_frame_fn *fn;
 	void *ctx;
 };
@@ -141,27 +166,37 @@ struct part_ctx {
 static int tell_frame(size_t index, const struct source_frame *frame, void *ctx)
 {
 	const struct part_ctx *part = ctx;
+	struct source_frame told = *frame;
 
-	return part->fn(part->first + index, frame, part->ctx);
+	if (frame->function)
+		told.readable = functions_readable(part->functions, frame->function);
+	return part->fn(part->first + index, &told, part->ctx);
 }
 
-static int tell(const struct names_query *query, const struct answers *answers, source_frame_fn *fn,
-                void *ctx)
+static int tell(const struct names_query *query, const struct answers *answers,
+                const struct functions *functions, source_frame_fn *fn, void *ctx)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < answers->count && !err; i++) {
-		struct part_ctx part = {i * WIRE_MAX_ADDRESSES, fn, ctx};
+		struct part_ctx part = {i * WIRE_MAX_ADDRESSES, functions, fn, ctx};
 		err = wire_frames_read(answers->replies[i].bytes, answers->replies[i].len,
 		                       part_len(query, i), tell_frame, &part);
 	}
 	return err;
 }
 
+int names_client_readable(struct names_client *client, const char *const *names, size_t count,
+                          struct readable *ret_readable)
+{
+	return readable_ask(&client->readable, names, count, ret_readable);
+}
+
 int names_client_find(struct names_client *client, const struct names_query *query,
                       source_frame_fn *fn, void *ctx)
 {
 	struct answers answers = {0};
+	struct functions functions = {0};
 
 	if (!query->count)
 		return 0;
@@ -170,7 +205,10 @@ int names_client_find(struct names_client *client, const struct names_query *que
 	__atomic_fetch_add(&client->addresses, query->count, __ATOMIC_RELAXED);
 	int err = ask(client, query, &answers);
 	if (err == 0)
-		err = tell(query, &answers, fn, ctx);
+		err = read_functions(client, query, &answers, &functions);
+	if (err == 0)
+		err = tell(query, &answers, &functions, fn, ctx);
+	functions_release(&functions);
 	answers_release(&answers);
 	return err;
 }
@@ -195,5 +233,6 @@ void names_client_get_stats(const struct names_client *client, struct names_stat
 		READER_STATS(STAT)
 #undef STAT
 			.addresses = __atomic_load_n(&client->addresses, __ATOMIC_RELAXED),
+		.mangled_failed = __atomic_load_n(&client->readable.failed_names, __ATOMIC_RELAXED),
 	};
 }

@@ -8,14 +8,16 @@
 
 #include "base/cleanup.h"
 #include "names/named_file.h"
+#include "names/readable.h"
 #include "reader/reader.h"
 
 struct names_client;
 
 /* STAT(name, type, help) */
-#define NAMES_STATS(STAT)  \
-	READER_STATS(STAT) \
-	STAT(addresses, counter, "Addresses whose names were asked for")
+#define NAMES_STATS(STAT)                                                \
+	READER_STATS(STAT)                                               \
+	STAT(addresses, counter, "Addresses whose names were asked for") \
+	STAT(mangled_failed, counter, "Mangled names that it died over, shown as they are")
 
 struct names_stats {
 #define STAT(name, type, help) uint64_t name;
@@ -40,12 +42,16 @@ pid_t names_client_pid(const struct names_client *client);            /* 0: none
 /* For what else is asked about the same files by the same thread. */
 struct reader *names_client_reader(struct names_client *client);
 
-/* Frames of the addresses, as named_file_find() tells them. A file over which the process dies or
+/* Frames of the addresses, as named_file_find() tells them, with the readable names of their
+ * functions; where those cannot be had, without. A file over which the process dies or
  * exceeds its deadline is asked again without lines, and given up when that fails too: -EIO then,
  * and from then on at once. Other errors: -ENOEXEC, what fn returned, and reader_ask()'s. fn is
  * only called once the whole answer is there and was found well formed. */
 int names_client_find(struct names_client *client, const struct names_query *query,
                       source_frame_fn *fn, void *ctx);
+/* What names say that come from elsewhere than a file, see readable_ask(). */
+int names_client_readable(struct names_client *client, const char *const *names, size_t count,
+                          struct readable *ret_readable);
 /* Any thread: the question under way, and all later ones, end with -ECANCELED soon. */
 void names_client_cancel(struct names_client *client);
 /* Ends the process when nobody has asked for `idle_ns`: it holds memory. */

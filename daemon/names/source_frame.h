@@ -16,6 +16,8 @@ struct source_frame {
 	/* As the linker has it where it has a name of its own (mangled), else as the source has it.
 	 * NULL: not known, but the code's bounds are, see function_address. */
 	const char *function;
+	/* That as people write it; NULL: it is so already. Only in the daemon, see client.h. */
+	const char *readable;
 	const char *file;    /* with its folder, as the compiler recorded it; NULL: not known */
 	uint32_t line;       /* being executed, or of the inlined call; 0: not known */
 	uint32_t start_line; /* of the function; 0: not known */

@@ -4,13 +4,6 @@
  */
 #include "profile/kernel_place.h"
 
-#include "base/demangle.h"
-
-#include <string.h>
-
-/* Of a name for people. A few hundred bytes of a mangled one may say 64 KiB. */
-enum { MAX_READABLE = 4096 };
-
 static uint64_t hash_of(const char *name)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -22,11 +15,7 @@ static uint64_t hash_of(const char *name)
 
 uint32_t kernel_label(struct builder *builder, const char *name)
 {
-	_cleanup_free_ char *readable = demangle(name);
-
-	if (!readable)
-		return builder_text(builder, name);
-	return builder_string(builder, readable, strnlen(readable, MAX_READABLE));
+	return builder_text(builder, name);
 }
 
 uint32_t kernel_location(struct builder *builder, const char *name)
@@ -42,9 +31,6 @@ uint32_t kernel_location(struct builder *builder, const char *name)
 	if (!location || builder_view(builder)->locations[location].line_count)
 		return location;
 	function = (struct function){.name = kernel_label(builder, name)};
-	/* The same name twice means "still to be demangled" to readers. */
-	if (function.name != builder_text(builder, name))
-		function.system_name = builder_text(builder, name);
 	builder_line(builder, location, builder_function(builder, &function), 0);
 	return location;
 }

@@ -13,8 +13,9 @@
 #define KERNEL_UNNAMED_PREFIX "<kernel 0x"
 #define KERNEL_UNNAMED        KERNEL_UNNAMED_PREFIX "%" PRIx64 ">"
 
-/* A kernel by its mangled name, or by what stands for one, such as "<kernel 0x...>"; the location
- * has a name at once. */
+/* A kernel by its mangled name, or by what stands for one, such as "<kernel 0x...>". That is the
+ * location's name; what people call it is found out when somebody asks for a profile, see
+ * symbolize/mangled_names.h. */
 uint32_t kernel_location(struct builder *builder, const char *name);
-/* The name for people, for the label of a task: a string. */
+/* The same, for the label of a task: a string. */
 uint32_t kernel_label(struct builder *builder, const char *name);

@@ -57,7 +57,7 @@ struct line {
 };
 
 struct function {
-	uint32_t name;        /* string, as people read it */
+	uint32_t name; /* string, as people read it; of what is not symbolized yet, mangled */
 	uint32_t system_name; /* string, as the linker has it; 0 for interpreted code and for names
 	                         of our own */
 	uint32_t filename;    /* string */
@@ -82,7 +82,7 @@ struct task {
 	uint32_t memory;         /* string: which memory grew: "anon" ...; none otherwise */
 	/* Strings of what a GPU was asked for; none otherwise. */
 	uint32_t device;      /* "0", "cuda:0", "cpu", "unknown" */
-	uint32_t kernel;      /* as people read it, or "<kernel 0x...>" */
+	uint32_t kernel;      /* as its function's name, or "<kernel 0x...>" */
 	uint32_t direction;   /* of a copy: "HtoD" ... */
 	uint32_t call;        /* function by which it was asked for */
 	uint32_t grid, block; /* "128x1x1"; kept where a selection wants them */

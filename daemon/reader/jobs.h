@@ -11,6 +11,7 @@
 #define READER_JOBS(JOB)                       \
 	JOB(NAMES, names_answer)               \
 	JOB(NAMES_WITHOUT_LINES, names_answer) \
+	JOB(DEMANGLE, demangle_answer)         \
 	JOB(LINKS, links_answer)               \
 	JOB(PYTHON, python_answer)             \
 	JOB(USDT, usdt_answer)                 \

@@ -6,6 +6,7 @@
  */
 #include "symbolize/kernels.h"
 
+#include "names/mangled.h"
 #include "profile/kernel_place.h"
 
 #include <string.h>
@@ -52,6 +53,9 @@ bool kernels_of_stub(const char *function, char *ret_name, size_t size)
 	/* First, for a kernel's name that begins with an underscore makes the other of it. */
 	const char *wrapper = strstr(function, WRAPPER), *stub = strstr(function, STUB);
 
+	/* What is still mangled has more behind the name, and nothing between. */
+	if (mangled_start(function))
+		return false;
 	if (wrapper) {
 		wrapper += strlen(WRAPPER);
 		/* Without parameters, which are references to the kernel's. */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* After the locations have names: puts launches that end in "<kernel 0x...>" under the name that a
- * caller gives them, their label likewise. 0 or -ENOMEM. */
+ * caller gives them, their label likewise: mangled, see mangled_names.h. 0 or -ENOMEM. */
 int kernels_name(struct builder *builder);
 /* The kernel, mangled if it can be, that a function is there to launch, by the function's name for
  * people; false: it is not for that, or the name does not fit. */

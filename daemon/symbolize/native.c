@@ -5,7 +5,6 @@
  */
 #include "symbolize/native.h"
 #include "base/bounds.h"
-#include "base/demangle.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -17,25 +16,6 @@ uint32_t native_label(struct builder *builder, const char *name)
 	const struct function function = {.name = builder_text(builder, name)};
 
 	return builder_function(builder, &function);
-}
-
-/* Adds a function of which all but the name is known. */
-static uint32_t add_function(struct builder *builder, const char *symbol, struct function function)
-{
-	_cleanup_free_ char *readable = demangle(symbol);
-
-	if (readable && strcmp(readable, symbol) != 0) {
-		function.name = builder_text(builder, readable);
-		function.system_name = builder_text(builder, symbol);
-	} else {
-		function.name = builder_text(builder, symbol);
-	}
-	return builder_function(builder, &function);
-}
-
-uint32_t native_function(struct builder *builder, const char *symbol)
-{
-	return add_function(builder, symbol, (struct function){0});
 }
 
 /* The path's last part, in as many bytes as leave room for an address. */
@@ -55,8 +35,12 @@ uint32_t native_frame(struct builder *builder, const char *path, const struct so
 
 	if (frame->file)
 		function.filename = builder_text(builder, frame->file);
-	if (frame->function && frame->function[0])
-		return add_function(builder, frame->function, function);
+	if (frame->function && frame->function[0]) {
+		function.name = builder_text(builder, frame->readable ?: frame->function);
+		if (frame->readable)
+			function.system_name = builder_text(builder, frame->function);
+		return builder_function(builder, &function);
+	}
 	if (!frame->function_address)
 		return builder_function(builder, &NOTHING_KNOWN);
 	snprintf(name, sizeof(name), "%.*s!sub_%" PRIx64, (int)(base.end - base.at), base.at,

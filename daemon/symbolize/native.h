@@ -8,13 +8,11 @@
 #include "names/source_frame.h"
 #include "profile/builder.h"
 
-/* The kernel's symbol, demangled. */
-uint32_t native_function(struct builder *builder, const char *symbol);
 /* The function of a frame in the file of this path: `libfoo.so!sub_1a2b` where nothing but its
  * bounds is known, and NOTHING_KNOWN where not even that is. */
 uint32_t native_frame(struct builder *builder, const char *path, const struct source_frame *frame);
 #define NOTHING_KNOWN ((struct function){0})
-/* A function of a name of our own: no linker knows it. */
+/* A function of which there is no more than a name: the kernel's, and those of our own. */
 uint32_t native_label(struct builder *builder, const char *name);
 /* `[libfoo.so+0x1a2b]`, for an address that no symbol covers. */
 uint32_t native_place(struct builder *builder, const char *path, uint64_t address);

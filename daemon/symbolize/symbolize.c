@@ -11,6 +11,7 @@
 #include "symbolize/file_names.h"
 #include "symbolize/kernel.h"
 #include "symbolize/kernels.h"
+#include "symbolize/mangled_names.h"
 #include "symbolize/native.h"
 #include "symbolize/told_files.h"
 
@@ -129,7 +130,7 @@ static int name_kernel(struct symbolizer *symbolizer, struct builder *builder, u
 		builder_line(builder, id, native_place(builder, "kernel", location->address), 0);
 		return 0;
 	}
-	builder_line(builder, id, native_function(builder, symbol.name), 0);
+	builder_line(builder, id, native_label(builder, symbol.name), 0);
 	if (symbol.module)
 		move_to_module(builder, id, symbol.module);
 	return 0;
@@ -239,6 +240,8 @@ int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
 		err = name_files(symbolizer, builder);
 	if (!err)
 		err = kernels_name(builder);
+	if (!err && clock_mono_ns() < symbolizer->files.until_ns)
+		err = mangled_names_read(symbolizer->files.client, builder);
 	symbolizer->wanted = NULL;
 	note_lost(symbolizer, builder);
 	publish(symbolizer);

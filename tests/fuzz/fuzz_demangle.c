@@ -3,7 +3,7 @@
  * Any bytes as a mangled name, as they stand and behind each prefix that makes one be tried.
  */
 #include "base/bounds.h"
-#include "base/demangle.h"
+#include "demangle/demangle.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -32,6 +32,7 @@ int tell_frame(size_t index, const struct source_frame *frame, void *ctx)
 	told->items[told->count++] = (struct told_frame){
 		.index = index,
 		.function = copy_of(frame->function),
+		.readable = copy_of(frame->readable),
 		.file = copy_of(frame->file),
 		.line = frame->line,
 		.start_line = frame->start_line,
@@ -44,6 +45,7 @@ void told_frames_release(struct told_frames *told)
 {
 	for (size_t i = 0; i < told->count; i++) {
 		free(told->items[i].function);
+		free(told->items[i].readable);
 		free(told->items[i].file);
 	}
 	free(told->items);

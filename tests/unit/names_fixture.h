@@ -12,7 +12,7 @@
 
 struct told_frame {
 	size_t index;
-	char *function, *file; /* NULL: none */
+	char *function, *readable, *file; /* NULL: none */
 	uint32_t line, start_line;
 	uint64_t function_address;
 };

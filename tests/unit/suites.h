@@ -81,6 +81,8 @@
 	SUITE(names_process)   \
 	SUITE(names_hostile)   \
 	SUITE(named_file)      \
+	SUITE(mangled)         \
+	SUITE(readable)        \
 	SUITE(source_text)     \
 	SUITE(function_bounds) \
 	SUITE(debugdata)       \

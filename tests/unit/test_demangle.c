@@ -4,7 +4,7 @@
  */
 #include "base/bounds.h"
 #include "base/buf.h"
-#include "base/demangle.h"
+#include "demangle/demangle.h"
 #include "tests/unit/suites.h"
 
 #include <string.h>

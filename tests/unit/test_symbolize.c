@@ -4,7 +4,9 @@
  */
 #include "symbolize/symbolize.h"
 #include "base/buf.h"
+#include "profile/kernel_place.h"
 #include "tests/unit/elf_image.h"
+#include "tests/unit/mortal.h"
 #include "tests/unit/suites.h"
 
 #include <stdio.h>
@@ -92,6 +94,65 @@ START_TEST(files)
 	ck_assert_str_eq(name_of(unopened), "[libfoo.so+0x10]");
 	ck_assert_str_eq(name_of(vdso), "[vdso+0x20]");
 	ck_assert_str_eq(name_of(nameless), "[unknown+0x30]");
+}
+END_TEST
+
+/* A launch of it, and its frame. */
+static uint32_t add_kernel(const char *name, uint32_t *ret_task)
+{
+	const struct task task = {.pid = 1, .kernel = kernel_label(builder, name)};
+	uint32_t id = kernel_location(builder, name);
+
+	*ret_task = builder_task(builder, &task);
+	builder_sample(builder, builder_node(builder, 0, id), *ret_task,
+	               (uint64_t[PROFILE_VALUES]){1});
+	return id;
+}
+
+static const char *label_of(uint32_t task)
+{
+	const struct profile *profile = builder_view(builder);
+
+	return profile_string(profile, profile->tasks[task].kernel);
+}
+
+START_TEST(kernels_of_gpus)
+{
+	uint32_t task, plain_task, dead_task;
+	uint32_t kernel = add_kernel("_Z3addPfi", &task);
+	uint32_t plain = add_kernel("<kernel 0x1>", &plain_task);
+	uint32_t dead = add_kernel("_Z" MORTAL_NAME "v", &dead_task);
+
+	for (int round = 0; round < 2; round++) {
+		ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+		ck_assert_str_eq(name_of(kernel), "add(float*, int)");
+		ck_assert_str_eq(
+			profile_string(builder_view(builder), function_of(kernel)->system_name),
+			"_Z3addPfi");
+		ck_assert_str_eq(label_of(task), "add(float*, int)");
+		ck_assert_str_eq(name_of(plain), "<kernel 0x1>");
+		ck_assert_str_eq(label_of(plain_task), "<kernel 0x1>");
+		ck_assert_uint_eq(function_of(plain)->system_name, 0);
+		/* As it is. */
+		ck_assert_str_eq(name_of(dead), "_Z" MORTAL_NAME "v");
+		ck_assert_str_eq(label_of(dead_task), "_Z" MORTAL_NAME "v");
+		ck_assert_uint_eq(function_of(dead)->system_name, 0);
+	}
+}
+END_TEST
+
+/* What is interpreted may be called anything, and is called that. */
+START_TEST(no_linkers_names)
+{
+	uint32_t kernel = add_location("[kernel]", MAPPING_KERNEL, 0, 0x10);
+	uint32_t script = add_location("/opt/x.py", MAPPING_PSEUDO, 0, 0x10);
+	const struct function function = {.name = builder_text(builder, "_Z3foov")};
+
+	builder_line(builder, kernel, builder_function(builder, &function), 0);
+	builder_line(builder, script, builder_function(builder, &function), 0);
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_str_eq(name_of(kernel), "foo()");
+	ck_assert_str_eq(name_of(script), "_Z3foov");
 }
 END_TEST
 
@@ -288,25 +349,32 @@ static uint32_t open_large_names(void)
 	return store_open(store, &(struct file_key){0}, (uint32_t)getpid(), 0, 0, path)->id;
 }
 
-/* What a file's names take in the daemon is bounded, whatever they are written as. */
-START_TEST(large_names)
+static void remember_little(void)
 {
-	uint32_t object = open_large_names(), first, other;
-
 	symbolizer_free(symbolizer);
 	symbolizer = symbolizer_new(&(struct symbolizer_config){
 		.store = store, .program = "/proc/self/exe", .max_bytes = 16 << 20});
+}
+
+/* What a file's names take in the daemon is bounded, whatever they are written as: what is too much
+ * at once stays as it is. */
+START_TEST(large_names)
+{
+	uint32_t object = open_large_names(), first, last = 0, other;
+
+	remember_little();
 	first = add_location("/opt/large", MAPPING_FILE, object, 0x401000);
 	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
 	ck_assert_int_eq(strncmp(name_of(first), "f000(std::pair<", 15), 0);
 	for (unsigned int i = 1; i < LARGE_NAMES; i++)
-		add_location("/opt/large", MAPPING_FILE, object, 0x401000 + i * 4);
+		last = add_location("/opt/large", MAPPING_FILE, object, 0x401000 + i * 4);
 	other = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401010);
 	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
 	ck_assert_uint_lt(builder_memory(builder), 16 << 20);
-	ck_assert_str_eq(name_of(first + 1), "[large+0x401004]");
+	ck_assert_int_eq(strncmp(name_of(first + 1), "f001(std::pair<", 15), 0);
+	ck_assert_int_eq(strncmp(name_of(last), "_Z4f399St4pairIiiE", 18), 0);
 	ck_assert_str_eq(name_of(other), "plain");
-	ck_assert_uint_eq(builder_view(builder)->comment_count, 2);
+	ck_assert_uint_eq(builder_view(builder)->comment_count, 1);
 }
 END_TEST
 
@@ -358,6 +426,8 @@ Suite *symbolize_suite(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, files);
+	tcase_add_test(tcase, kernels_of_gpus);
+	tcase_add_test(tcase, no_linkers_names);
 	tcase_add_test(tcase, pseudo);
 	tcase_add_test(tcase, named_ones_stay);
 	tcase_add_test(tcase, kernel);

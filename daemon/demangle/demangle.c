@@ -4,10 +4,11 @@
  * expand without end (each part refers to the one before twice), which libiberty does not bound, so
  * its output comes piece by piece and is broken off.
  */
-#include "base/demangle.h"
+#include "demangle/demangle.h"
 
 #include "base/bounds.h"
 #include "base/buf.h"
+#include "names/mangled.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
@@ -76,20 +77,13 @@ static bool run(const char *name, struct output *output)
 
 char *demangle(const char *name)
 {
-	/* Some object formats put an underscore or two in front. */
-	static const char *const prefixes[] = {"_Z", "__Z", "___Z", "_R"};
-	size_t skip = SIZE_MAX;
+	const char *start = mangled_start(name);
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
-			skip = strlen(prefixes[i]) - strlen("_Z");
-	}
-	if (skip == SIZE_MAX || (name[1] == 'R' && counts_forever(name)) ||
-	    strnlen(name, MAX_SYMBOL_NAME_BYTES) == MAX_SYMBOL_NAME_BYTES)
+	if (!start || (start[1] == 'R' && counts_forever(start)))
 		return NULL;
 
 	struct output output = {.buf = BUF_INIT};
-	if (!run(name + skip, &output) || buf_error(&output.buf) || !output.buf.len) {
+	if (!run(start, &output) || buf_error(&output.buf) || !output.buf.len) {
 		buf_release(&output.buf);
 		return NULL;
 	}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct readable_asker - asks a reader process what mangled names say to people. It is asked about
+ * many at once. When it fails over them, it is asked about each alone: then a name over which it
+ * dies, or has no answer in time, costs nobody else's, stays as it is, and is not asked about
+ * again. One thread at a time, that of the reader; calls block it, about 30 s at most.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "reader/reader.h"
+
+enum { READABLE_MAX_FAILED = 256 };
+
+struct readable_asker {
+	struct reader *reader; /* the caller's */
+	size_t max_bytes;      /* of what is read at once; the rest of the names stay as they are */
+	uint64_t failed_names; /* read by any thread: names over which the process failed */
+
+	/* readable.c's: their hashes, a ring, 0: none */
+	uint64_t failed[READABLE_MAX_FAILED];
+};
+
+/* What names say. */
+struct readable {
+	struct buf text;
+	size_t *starts; /* in it, by index; 0: none */
+	size_t count;
+};
+
+/* Asks for `count` names, any text. 0, also when the process cannot be asked about some or all, or
+ * -ENOMEM. *ret_readable is to be released in each case. */
+int readable_ask(struct readable_asker *asker, const char *const *names, size_t count,
+                 struct readable *ret_readable);
+void readable_release(struct readable *readable);
+/* Lives as long as that; NULL: the name is as people write it, or nobody knows better. */
+const char *readable_text(const struct readable *readable, size_t index);
