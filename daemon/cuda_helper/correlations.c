@@ -1,32 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "cuda_helper/correlations.h"
 
+#include <stdbool.h>
+
 static uint64_t load(const uint64_t *place)
 {
 	return __atomic_load_n(place, __ATOMIC_ACQUIRE);
 }
 
-/* Two threads may choose the same place at the same time; then one of the launches is lost, as if
- * it had been the oldest. */
-void correlations_add(struct correlations *correlations, uint32_t number, uint32_t weight)
+/* The place that a number goes to, and what stands there. Those of other threads may be ahead. */
+static uint64_t *place_for(uint64_t *set, uint32_t number, uint64_t *ret_was)
 {
-	uint64_t *set = correlations->places[number % CORRELATION_SETS], *oldest = set;
-	uint32_t oldest_age = 0;
+	uint64_t *oldest = set;
+	int32_t oldest_age = INT32_MIN;
 
+	*ret_was = load(set);
 	for (int i = 0; i < CORRELATION_WAYS; i++) {
 		uint64_t place = load(&set[i]);
-		uint32_t age = number - (uint32_t)(place >> 32);
+		int32_t age = (int32_t)(number - (uint32_t)(place >> 32));
 
-		if (!place) {
-			oldest = &set[i];
+		if (place && age <= oldest_age)
+			continue;
+		oldest = &set[i];
+		oldest_age = age;
+		*ret_was = place;
+		if (!place)
 			break;
-		}
-		if (age > oldest_age) {
-			oldest_age = age;
-			oldest = &set[i];
-		}
 	}
-	__atomic_store_n(oldest, (uint64_t)number << 32 | weight, __ATOMIC_RELEASE);
+	return oldest;
+}
+
+/* Another thread may take the same place at the same time. */
+void correlations_add(struct correlations *correlations, uint32_t number, uint32_t weight)
+{
+	uint64_t *set = correlations->places[number % CORRELATION_SETS], *place, was;
+
+	do
+		place = place_for(set, number, &was);
+	while (!__atomic_compare_exchange_n(place, &was, (uint64_t)number << 32 | weight, false,
+	                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+void correlations_clear(struct correlations *correlations)
+{
+	for (int set = 0; set < CORRELATION_SETS; set++)
+		for (int i = 0; i < CORRELATION_WAYS; i++)
+			__atomic_store_n(&correlations->places[set][i], 0, __ATOMIC_RELAXED);
 }
 
 uint32_t correlations_find(const struct correlations *correlations, uint32_t number)

@@ -16,5 +16,7 @@ struct correlations {
 
 /* `weight` is not 0. */
 void correlations_add(struct correlations *correlations, uint32_t number, uint32_t weight);
+/* Forgets all: whoever subscribes anew may get the same numbers again. */
+void correlations_clear(struct correlations *correlations);
 /* What it stands for; 0: it was not chosen, or is forgotten. */
 uint32_t correlations_find(const struct correlations *correlations, uint32_t number);

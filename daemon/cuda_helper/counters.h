@@ -9,7 +9,7 @@
 
 struct cuda_counters {
 	uint64_t started;    /* times that recording began */
-	uint64_t launches;   /* while recording */
+	uint64_t launches;   /* while recording, those that failed as well */
 	uint64_t chosen;     /* of those: told of */
 	uint64_t buffers;    /* given to CUPTI */
 	uint64_t no_buffer;  /* asked for in vain: it dropped records */

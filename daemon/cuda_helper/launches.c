@@ -10,6 +10,7 @@
 #include "cuda_helper/counters.h"
 #include "cuda_helper/tell.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -17,13 +18,14 @@
 struct correlations launches_chosen;
 
 struct launcher {
-	uint32_t outer; /* the runtime's call that the thread is in */
+	uint32_t recording; /* that the rest is of */
+	uint32_t outer;     /* the runtime's call that the thread is in */
 	bool is_inside;
 	struct chooser chooser;
 };
 
 static pthread_key_t launchers;
-static bool recording;
+static uint32_t recording; /* which one it is; 0: none */
 
 bool launches_init(void)
 {
@@ -32,31 +34,50 @@ bool launches_init(void)
 
 void launches_record(bool on)
 {
-	__atomic_store_n(&recording, on, __ATOMIC_RELEASE);
+	static uint32_t last;
+
+	if (on) {
+		correlations_clear(&launches_chosen);
+		last = last + 1 ?: 1;
+	}
+	__atomic_store_n(&recording, on ? last : 0, __ATOMIC_RELEASE);
 }
 
+/* To a tick of the kernel, which is enough to see half a second pass, and costs a third. */
 static uint64_t now_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static struct launcher *launcher_get(void)
+/* At a thread's first launch. The program may look at errno after the launch. */
+static struct launcher *launcher_new(void)
+{
+	int saved = errno;
+	struct launcher *launcher = calloc(1, sizeof(*launcher));
+
+	if (launcher && pthread_setspecific(launchers, launcher)) {
+		free(launcher);
+		launcher = NULL;
+	}
+	errno = saved;
+	return launcher;
+}
+
+/* What a thread knows from a recording that is over says nothing of the one that is. */
+static struct launcher *launcher_get(uint32_t now)
 {
 	struct launcher *launcher = pthread_getspecific(launchers);
 
-	if (launcher)
-		return launcher;
-	launcher = calloc(1, sizeof(*launcher));
 	if (!launcher)
-		return NULL;
-	chooser_init(&launcher->chooser, KERNELS_A_SECOND, GRAPHS_A_SECOND,
-	             now_ns() ^ (uint64_t)(uintptr_t)launcher);
-	if (pthread_setspecific(launchers, launcher)) {
-		free(launcher);
-		return NULL;
+		launcher = launcher_new();
+	if (launcher && launcher->recording != now) {
+		launcher->recording = now;
+		launcher->is_inside = false;
+		chooser_init(&launcher->chooser, KERNELS_A_SECOND, GRAPHS_A_SECOND,
+		             now_ns() ^ (uint64_t)(uintptr_t)launcher);
 	}
 	return launcher;
 }
@@ -87,17 +108,20 @@ static void launched(struct launcher *launcher, const struct cupti_call *call, u
 	tell_launched(call->correlation);
 }
 
+/* When the call begins, because the kernel may be over before it ends. Whether a call fails is not
+ * known then; one that does has no kernel that would be told of. */
 void launches_called(void *ctx, uint32_t domain, uint32_t number, const struct cupti_call *call)
 {
+	uint32_t now = __atomic_load_n(&recording, __ATOMIC_ACQUIRE);
 	struct launcher *launcher;
 	bool is_graph = false;
 	int word;
 
 	(void)ctx;
-	if (!__atomic_load_n(&recording, __ATOMIC_ACQUIRE) || !tell_heard())
+	if (!now || !tell_heard())
 		return;
 	word = kernel_word(domain, number, &is_graph);
-	launcher = word >= 0 ? launcher_get() : NULL;
+	launcher = word >= 0 ? launcher_get(now) : NULL;
 	if (!launcher)
 		return;
 	if (domain == CUPTI_RUNTIME) {
@@ -106,8 +130,6 @@ void launches_called(void *ctx, uint32_t domain, uint32_t number, const struct c
 	} else if (launcher->is_inside && launcher->outer == call->correlation) {
 		return;
 	}
-	/* One that failed has no kernel. */
-	if (call->site != CUPTI_EXIT || (call->result && *(const int *)call->result != 0))
-		return;
-	launched(launcher, call, ((const uint64_t *)call->parameters)[word], is_graph);
+	if (call->site == CUPTI_ENTER && call->parameters)
+		launched(launcher, call, ((const uint64_t *)call->parameters)[word], is_graph);
 }

@@ -17,7 +17,8 @@ extern struct correlations launches_chosen;
 
 /* Once; false: there is no room for what threads keep. */
 bool launches_init(void);
-/* While false, nothing is done in a call. */
+/* While false, nothing is done in a call. Each time it begins, all is as if it were the first. Not
+ * by two threads at once. */
 void launches_record(bool on);
 /* For CUPTI. */
 cupti_called_fn launches_called;

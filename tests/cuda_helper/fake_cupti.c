@@ -13,7 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NUMBER = 1024, QUEUED = 64, RECORD_BYTES = 160, INVALID = 1, LIMIT = 12 };
+enum {
+	MAX_NUMBER = 1024,
+	QUEUED = 64,
+	RECORD_BYTES = 160,
+	FIRST_CORRELATION = 1000,
+	INVALID = 1,
+	LIMIT = 12,
+};
 
 struct record {
 	struct cupti_kernel kernel;
@@ -44,7 +51,6 @@ static struct {
 } fake = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.changed = PTHREAD_COND_INITIALIZER,
-	.correlation = 1000,
 	.clock_ns = 1000000,
 };
 
@@ -161,18 +167,28 @@ static void call(uint32_t domain, uint32_t number, enum cupti_site site,
 		called(ctx, domain, number, &told);
 }
 
+static void run_kernels(const struct fake_launch *launch, uint32_t correlation)
+{
+	pthread_mutex_lock(&fake.lock);
+	for (size_t i = 0; fake.records && !launch->result && i < launch->count; i++)
+		add_record(correlation, launch->device, &launch->kernels[i]);
+	pthread_mutex_unlock(&fake.lock);
+}
+
 EXPORT void fake_launch(const struct fake_launch *launch)
 {
 	uint32_t correlation = __atomic_add_fetch(&fake.correlation, 1, __ATOMIC_RELAXED);
 
 	call(CUPTI_RUNTIME, launch->runtime, CUPTI_ENTER, launch, correlation);
 	call(CUPTI_DRIVER, launch->driver, CUPTI_ENTER, launch, correlation);
+	if (launch->at_once) {
+		run_kernels(launch, correlation);
+		cuptiActivityFlushAll(0);
+	}
 	call(CUPTI_DRIVER, launch->driver, CUPTI_EXIT, launch, correlation);
 	call(CUPTI_RUNTIME, launch->runtime, CUPTI_EXIT, launch, correlation);
-	pthread_mutex_lock(&fake.lock);
-	for (size_t i = 0; fake.records && !launch->result && i < launch->count; i++)
-		add_record(correlation, launch->device, &launch->kernels[i]);
-	pthread_mutex_unlock(&fake.lock);
+	if (!launch->at_once)
+		run_kernels(launch, correlation);
 }
 
 EXPORT void fake_get_counts(struct fake_counts *ret_counts)
@@ -197,6 +213,7 @@ int cuptiSubscribe(void **subscriber, cupti_called_fn *called, void *ctx)
 	}
 	fake.called = called;
 	fake.ctx = ctx;
+	fake.correlation = FIRST_CORRELATION; /* whoever subscribes gets them anew */
 	fake.counts.subscribed++;
 	*subscriber = &fake;
 	return CUPTI_OK;

@@ -21,6 +21,7 @@ struct fake_launch {
 	uint64_t handle;          /* of the kernel or graph */
 	size_t word;              /* which word of the parameters it is */
 	int result;               /* of the call; not 0: nothing runs */
+	int at_once;              /* kernels have run, and were told of, when the call returns */
 	uint32_t device;
 	const struct fake_kernel *kernels;
 	size_t count;

@@ -16,6 +16,15 @@ bool tell_heard(void)
 	return __atomic_load_n(&heard.listening, __ATOMIC_ACQUIRE);
 }
 
+void heard_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	memset(told, 0, sizeof(told));
+	memset(heard.names, 0, sizeof(heard.names));
+	heard.launched = heard.unknown = 0;
+	pthread_mutex_unlock(&lock);
+}
+
 void heard_listen(bool on)
 {
 	__atomic_store_n(&heard.listening, on, __ATOMIC_RELEASE);

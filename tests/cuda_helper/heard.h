@@ -23,3 +23,4 @@ extern struct heard heard;
 
 const struct heard_name *heard_name(const char *name); /* fails where it was not told */
 void heard_listen(bool on);
+void heard_forget(void); /* what was told until now */

@@ -12,6 +12,7 @@
 #include <check.h>
 #include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,58 @@ START_TEST(test_stops)
 }
 END_TEST
 
+static struct heard heard_now(void)
+{
+	settle();
+	return heard;
+}
+
+/* What a storm left behind is no matter of the next recording: its launches are told one by one,
+ * whose numbers come again, and those of the storm's that come late are none of them. */
+START_TEST(test_begins_anew)
+{
+	heard_listen(true);
+	InitializeInjection();
+	launch_cycles(1000);
+	ck_assert_uint_gt(heard_now().launched, 100);
+	ck_assert_uint_lt(heard.launched, 1000);
+	heard_listen(false);
+	settle();
+	heard_forget();
+	heard_listen(true);
+	settle();
+	launch_cycles(3);
+	ck_assert_uint_eq(heard_now().launched, 42);
+	ck_assert_uint_eq(heard_name(small_one)->kernels, 30);
+	ck_assert_uint_eq(heard_name(middle)->kernels, 9);
+	ck_assert_uint_eq(heard_name(long_one)->kernels, 3);
+	ck_assert_uint_eq(heard.unknown, 0);
+}
+END_TEST
+
+/* One whose kernel is over before the call returns is told as any other. */
+START_TEST(test_runs_at_once)
+{
+	const struct fake_kernel kernel = {middle, 7};
+
+	heard_listen(true);
+	InitializeInjection();
+	for (int i = 0; i < 10; i++)
+		launch_fake(&(struct fake_launch){
+			.runtime = 211,
+			.driver = 307,
+			.handle = 77,
+			.at_once = 1,
+			.kernels = &kernel,
+			.count = 1,
+		});
+	ck_assert_uint_eq(heard_now().launched, 10);
+	ck_assert_uint_eq(heard_name(middle)->kernels, 10);
+	ck_assert_uint_eq(heard.unknown, 0);
+	ck_assert_uint_eq(profd_cuda_counters.not_chosen, 0);
+}
+END_TEST
+
 /* The moment between: the listener is gone, the library has not looked yet. */
 START_TEST(test_no_buffer_unheard)
 {
@@ -226,7 +279,7 @@ static void launch_by(uint32_t runtime, uint32_t driver, size_t word, int result
 	});
 }
 
-/* However a launch is made it is one; a failed one is none. */
+/* However a launch is made it is one; a failed one has no kernel. */
 START_TEST(test_layers)
 {
 	heard_listen(true);
@@ -238,7 +291,6 @@ START_TEST(test_layers)
 	ck_assert_uint_eq(profd_cuda_counters.launches, 4);
 	launch_by(211, 307, 0, 700);
 	launch_by(0, 652, 1, 700);
-	ck_assert_uint_eq(profd_cuda_counters.launches, 4);
 	settle();
 	ck_assert_uint_eq(heard_name(middle)->kernels, 4);
 	ck_assert_uint_eq(heard_name(middle)->ns, 20);
@@ -440,6 +492,77 @@ START_TEST(test_correlations)
 	correlations_add(&all, UINT32_MAX, 1);
 	correlations_add(&all, 5, 9); /* past the end of numbers */
 	ck_assert_uint_eq(correlations_find(&all, 5), 9);
+	correlations_clear(&all);
+	ck_assert_uint_eq(correlations_find(&all, 5), 0);
+	/* A thread that was held up has an old number: what is newer stays. */
+	for (uint32_t i = 2; i <= 6; i++)
+		if (i != 5)
+			correlations_add(&all, i * CORRELATION_SETS, 1);
+	correlations_add(&all, 5 * CORRELATION_SETS, 1);
+	ck_assert_uint_eq(correlations_find(&all, 2 * CORRELATION_SETS), 0);
+	ck_assert_uint_eq(correlations_find(&all, 5 * CORRELATION_SETS), 1);
+	ck_assert_uint_eq(correlations_find(&all, 6 * CORRELATION_SETS), 1);
+}
+END_TEST
+
+/* Two threads that add to one set at the same time: what one has added is there after its next,
+ * unless the other has added two since, and is about to add one more. Numbers are but half of
+ * all in a round, however long a thread is held up. */
+enum { ROUNDS = 40, ADDED_A_ROUND = 200000 };
+_Static_assert(2ULL * ADDED_A_ROUND * CORRELATION_SETS < 1ULL << 31, "half of all numbers");
+
+static struct correlations shared;
+static struct {
+	pthread_barrier_t begin, end;
+	uint32_t last, added[2];
+} adders;
+
+static uintptr_t add_round(const uint32_t *others, uint32_t *mine)
+{
+	uint32_t before = 0, number = 0;
+	uintptr_t lost = 0;
+
+	for (int i = 0; i < ADDED_A_ROUND; i++) {
+		uint32_t now = __atomic_load_n(others, __ATOMIC_SEQ_CST);
+		uint32_t next = __atomic_add_fetch(&adders.last, 1, __ATOMIC_SEQ_CST);
+
+		correlations_add(&shared, next * CORRELATION_SETS, 1);
+		__atomic_add_fetch(mine, 1, __ATOMIC_SEQ_CST);
+		if (number && !correlations_find(&shared, number * CORRELATION_SETS))
+			lost += __atomic_load_n(others, __ATOMIC_SEQ_CST) - before < 2;
+		number = next;
+		before = now;
+	}
+	return lost;
+}
+
+static void *add_rounds(void *is_second)
+{
+	uintptr_t lost = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		if (!is_second) {
+			correlations_clear(&shared);
+			adders.last = 0;
+		}
+		pthread_barrier_wait(&adders.begin);
+		lost += add_round(&adders.added[!is_second], &adders.added[is_second != NULL]);
+		pthread_barrier_wait(&adders.end);
+	}
+	return (void *)lost;
+}
+
+START_TEST(test_correlations_threads)
+{
+	pthread_t second;
+	void *lost;
+
+	pthread_barrier_init(&adders.begin, NULL, 2);
+	pthread_barrier_init(&adders.end, NULL, 2);
+	ck_assert_int_eq(pthread_create(&second, NULL, add_rounds, &adders), 0);
+	ck_assert_ptr_null(add_rounds(NULL));
+	pthread_join(second, &lost);
+	ck_assert_ptr_null(lost);
 }
 END_TEST
 
@@ -458,6 +581,8 @@ int main(int argc, char **argv)
 	tcase_add_test(tcase, test_nobody_listens);
 	tcase_add_test(tcase, test_sums);
 	tcase_add_test(tcase, test_stops);
+	tcase_add_test(tcase, test_begins_anew);
+	tcase_add_test(tcase, test_runs_at_once);
 	tcase_add_test(tcase, test_no_buffer_unheard);
 	tcase_add_test(tcase, test_time_is_up);
 	tcase_add_test(tcase, test_held_by_another);
@@ -468,6 +593,7 @@ int main(int argc, char **argv)
 	tcase_add_test(tcase, test_chooser_all);
 	tcase_add_test(tcase, test_chooser_phases);
 	tcase_add_test(tcase, test_correlations);
+	tcase_add_test(tcase, test_correlations_threads);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
