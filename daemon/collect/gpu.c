@@ -301,6 +301,7 @@ void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats)
 	if (gpu->standing)
 		gpu_standing_counts(gpu->standing, &ret_stats->files, &ret_stats->sites);
 	gpu_feeds_get_stats(gpu->feeds, ret_stats);
+	gpu_kernels_get_stats(gpu_feeds_kernels(gpu->feeds), &ret_stats->kernels);
 }
 
 void gpu_add_reader_stats(const struct gpu *gpu, struct reader_stats *stats)

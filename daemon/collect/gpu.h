@@ -100,6 +100,21 @@ int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx);
 	FIGURE(malformed, counter, "Events of GPU memory that were none")                       \
 	FIGURE(names_lost, counter, "Names of GPU kernels that found no room")
 
+/* COUNT(name, help): of what programs with libprofd-cuda.so tell (collect/gpu_kernels.h). */
+#define GPU_KERNEL_COUNTS(COUNT)                                                                \
+	COUNT(launches_told, "Launches of GPU kernels that programs told of, for several each") \
+	COUNT(launches_lost, "Launches of GPU kernels told of that found no memory")            \
+	COUNT(launches_unused, "Launches of GPU kernels told of, but no kernel of theirs was")  \
+	COUNT(kernels_told, "Durations of GPU kernels that programs told of")                   \
+	COUNT(kernels_unplaced, "Of those, of launches that were not told of or are forgotten") \
+	COUNT(kernels_lost, "Of those, not in a profile: no room")
+
+struct gpu_kernels_stats {
+#define COUNT(name, help) uint64_t name;
+	GPU_KERNEL_COUNTS(COUNT)
+#undef COUNT
+};
+
 /* What could not be done, and what it is about. */
 struct gpu_stats {
 #define COUNT(name, help) uint64_t name;
@@ -108,6 +123,7 @@ struct gpu_stats {
 #define FIGURE(name, type, help) uint64_t name;
 	GPU_FIGURES(FIGURE)
 #undef FIGURE
+	struct gpu_kernels_stats kernels;
 };
 
 void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats);

@@ -182,8 +182,9 @@ static uint32_t add_task(struct gpu_kernels *kernels, const struct gpu_event *ev
 void gpu_kernels_launched(struct gpu_kernels *kernels, const struct gpu_event *event,
                           const uint64_t *words)
 {
-	kernels->stats.launches++;
-	gpu_launches_add(kernels->launches, event, words);
+	kernels->stats.launches_told++;
+	if (gpu_launches_add(kernels->launches, event, words))
+		kernels->stats.launches_lost++;
 }
 
 /* A program may tell of any duration and any weight: sums must not wrap. */
@@ -213,7 +214,7 @@ static void add_kernel(struct gpu_kernels *kernels, const struct gpu_event *even
 	uint32_t path, leaf, tid = launch ? launch->tid : event->tid;
 
 	if (!launch)
-		kernels->stats.without_launch++;
+		kernels->stats.kernels_unplaced++;
 	path = launch_path(kernels, image, launch);
 	leaf = kernel_location(kernels->builder, name);
 	path = builder_node(kernels->builder, path, leaf);
@@ -227,7 +228,7 @@ void gpu_kernels_ran(struct gpu_kernels *kernels, const struct gpu_event *event,
 	size_t len = event->words * sizeof(uint64_t);
 	char text[GPU_NAME_BYTES + 1];
 
-	kernels->stats.kernels++;
+	kernels->stats.kernels_told++;
 	if (len > GPU_NAME_BYTES)
 		len = GPU_NAME_BYTES;
 	memcpy(text, name, len);

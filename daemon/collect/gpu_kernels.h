@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "bpf/gpu.h"
 #include "collect/drain.h"
+#include "collect/gpu.h"
 
 struct gpu_kernels;
 
@@ -22,14 +23,6 @@ enum {
 	MAX_GPU_LAUNCH_BYTES = 24 << 20, /* of their stacks */
 	GPU_LAUNCH_KEPT_S = 30,          /* a kernel that takes longer to be told has no launch */
 	MAX_GPU_KERNELS_BUILT = 256 * 1024, /* kinds of them in a slice; more are lost */
-};
-
-struct gpu_kernels_stats {
-	uint64_t launches;        /* told of, each standing for several */
-	uint64_t kernels;         /* told of */
-	uint64_t without_launch;  /* of those, kernels whose launch was not told or is forgotten */
-	uint64_t launches_unused; /* forgotten before a kernel of theirs was told */
-	uint64_t kernels_lost;    /* no room in the slice, or no memory */
 };
 
 /* Keeps a copy of `tables`, and what is in them outlives it; NULL when out of memory. */

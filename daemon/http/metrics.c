@@ -306,6 +306,9 @@ static void add_gpu(struct buf *body, const struct gpu *gpu)
 #define COUNT(name, help) add_counter(body, "gpu_" #name, help, stats.name);
 	GPU_COUNTS(COUNT)
 #undef COUNT
+#define COUNT(name, help) add_counter(body, "gpu_" #name, help, stats.kernels.name);
+	GPU_KERNEL_COUNTS(COUNT)
+#undef COUNT
 #define FIGURE_counter(name, help) add_counter(body, "gpu_" #name, help, stats.name);
 #define FIGURE_gauge(name, help)   add_gauge(body, "profd_gpu_" #name, help, (double)stats.name);
 #define FIGURE(name, type, help)   FIGURE_##type(name, help)

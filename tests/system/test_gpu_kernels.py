@@ -106,6 +106,22 @@ class GpuKernels(unittest.TestCase):
             # Of who tells there is nothing to see.
             self.assertFalse([stack for stack in stacks if "tell_launched" in stack or "launches_called" in stack])
 
+    def test_what_was_told_is_counted(self):
+        names = ("launches_told", "launches_lost", "launches_unused", "kernels_told", "kernels_unplaced", "kernels_lost")
+
+        def counted():
+            metrics, status = self.daemon.metrics(), self.daemon.json("/status")["gpu"]
+            return {name: (metrics[f"profd_gpu_{name}_total"], status[name]) for name in names}
+        before = counted()
+        with Kernels() as workload:
+            self.until_told(workload)
+        after = counted()
+        for name in ("launches_told", "kernels_told"):
+            for value, was in zip(after[name], before[name]):
+                self.assertGreater(value, was, name)
+        for name in ("launches_lost", "kernels_lost"):
+            self.assertEqual(after[name], before[name])
+
     def test_cupti_since_13(self):
         with Kernels(cupti="libcupti.so.13") as workload:
             self.assert_true(workload)

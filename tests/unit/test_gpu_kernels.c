@@ -155,9 +155,9 @@ START_TEST(test_slices)
 	ASSERT_SAMPLE(slice, 2, "of another < [launch not known] < 1 10");
 	profile_unref(slice);
 	gpu_kernels_get_stats(kernels, &stats);
-	ck_assert_uint_eq(stats.launches, 2);
-	ck_assert_uint_eq(stats.kernels, 2);
-	ck_assert_uint_eq(stats.without_launch, 1);
+	ck_assert_uint_eq(stats.launches_told, 2);
+	ck_assert_uint_eq(stats.kernels_told, 2);
+	ck_assert_uint_eq(stats.kernels_unplaced, 1);
 }
 END_TEST
 
@@ -176,7 +176,7 @@ START_TEST(test_age)
 	ck_assert_uint_eq(stats.launches_unused, 1);
 	ran(7, 10, 1, 1, "old");
 	gpu_kernels_get_stats(kernels, &stats);
-	ck_assert_uint_eq(stats.without_launch, 1);
+	ck_assert_uint_eq(stats.kernels_unplaced, 1);
 }
 END_TEST
 
@@ -198,6 +198,30 @@ START_TEST(test_hostile)
 	ck_assert_uint_eq(
 		strlen(profile_string(slice, slice->tasks[slice->samples[2].task].kernel)),
 		GPU_NAME_BYTES);
+	profile_unref(slice);
+}
+END_TEST
+
+/* More kinds of kernels than a slice has room for: what is not in it is counted, and the next one
+ * has room again. */
+START_TEST(test_full)
+{
+	struct gpu_kernels_stats stats;
+	struct profile *slice;
+	char name[32];
+
+	for (int i = 0; i < MAX_GPU_KERNELS_BUILT + 3; i++) {
+		snprintf(name, sizeof(name), "k%d", i);
+		ran(7, 10, 1, 1, name);
+	}
+	gpu_kernels_get_stats(kernels, &stats);
+	slice = slice_until(1000);
+	ck_assert_uint_eq(slice->sample_count + stats.kernels_lost, MAX_GPU_KERNELS_BUILT + 4);
+	ck_assert_uint_ge(stats.kernels_lost, 3);
+	profile_unref(slice);
+	ran(7, 10, 1, 1, "k0");
+	slice = slice_until(2000);
+	ck_assert_uint_eq(slice->sample_count, 2);
 	profile_unref(slice);
 }
 END_TEST
@@ -236,6 +260,7 @@ Suite *gpu_kernels_suite(void)
 	tcase_add_test(tcase, test_slices);
 	tcase_add_test(tcase, test_age);
 	tcase_add_test(tcase, test_hostile);
+	tcase_add_test(tcase, test_full);
 	tcase_add_test(tcase, test_bounds);
 	suite_add_tcase(suite, tcase);
 	return suite;
