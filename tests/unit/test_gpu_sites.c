@@ -113,6 +113,16 @@ START_TEST(test_what_a_call_is)
 	ck_assert_uint_eq(cookie_of("cuMemsetD2D16_v2").size, 2);
 	ck_assert_uint_eq(cookie_of("cuCtxCreate_v3").detail, 1);
 	ck_assert_uint_eq(cookie_of("cuDevicePrimaryCtxRetain").detail, 0);
+	/* What ends memory, and what else keeps it. */
+	ck_assert_uint_eq(cookie_of("cuCtxDestroy_v2").flags, GPU_SITE_RETURNS);
+	ck_assert_uint_eq(cookie_of("cuCtxDestroy_v2").detail, GPU_END_CONTEXT);
+	ck_assert_uint_eq(cookie_of("cuDevicePrimaryCtxRelease_v2").detail, GPU_END_REFERENCE);
+	ck_assert_uint_eq(cookie_of("cuDevicePrimaryCtxReset").detail, GPU_END_PRIMARY);
+	ck_assert_uint_eq(gpu_call_arguments(call("cuMemMap")), 4);
+	ck_assert_uint_eq(gpu_call_arguments(call("cuMemUnmap")), 2);
+	ck_assert_uint_lt(gpu_call_order(call("cuMemMap")), gpu_call_order(call("cuMemCreate")));
+	ck_assert_uint_lt(gpu_call_order(call("cuDevicePrimaryCtxReset_v2")),
+	                  gpu_call_order(call("cuMemAlloc_v2")));
 }
 END_TEST
 
