@@ -2,6 +2,8 @@
 /*
  * What a launch costs that is counted: the same calls without a probe, with one that does nothing,
  * counted, and each told with a stack of one frame; side by side, in turns, flat out and at a rate.
+ * Medians over the turns; what counting adds is that of the differences within a turn, because on a
+ * machine that others use all of it is slower or faster together.
  * A function that is entered as those of CUDA's driver are, and one that begins with a push. Root.
  */
 #include "base/clock.h"
@@ -147,7 +149,7 @@ static void empty_out(struct stage *stage)
 static int measure(struct stage *stage, const struct shape *shape, int empty,
                    double (*turn)(const struct shape *shape, int calls), const char *how)
 {
-	double ns[WAYS][ROUNDS];
+	double ns[WAYS][ROUNDS], over[ROUNDS], times[ROUNDS];
 
 	for (int round = 0; round < ROUNDS; round++) {
 		for (enum way way = 0; way < WAYS; way++) {
@@ -160,10 +162,14 @@ static int measure(struct stage *stage, const struct shape *shape, int empty,
 			empty_out(stage);
 		}
 	}
+	for (int round = 0; round < ROUNDS; round++) {
+		over[round] = ns[COUNTED][round] - ns[EMPTY][round];
+		times[round] = ns[COUNTED][round] / ns[EMPTY][round];
+	}
 	printf("%-16s %-10s", shape->name, how);
 	for (enum way way = 0; way < WAYS; way++)
 		printf(" %18.0f", median(ns[way]));
-	printf("\n");
+	printf(" %18.0f %9.2f\n", median(over), median(times));
 	return 0;
 }
 
@@ -179,7 +185,7 @@ int main(void)
 	printf("CPU time of a call, ns\n%-16s %-10s", "begins with", "");
 	for (enum way way = 0; way < WAYS; way++)
 		printf(" %18s", way_names[way]);
-	printf("\n");
+	printf(" %18s %9s\n", "counted - empty", "ratio");
 	for (size_t i = 0; !err && i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		err = measure(&stage, &shapes[i], empty, flat_out, "flat out");
 		if (!err)
