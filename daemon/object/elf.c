@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * ELF through libelf, which knows both classes and both byte orders. The files belong to whoever
- * runs a program, so they are read with pread() and never mapped (one that is cut short meanwhile
- * would raise SIGBUS), and every range is compared with the file before libelf is asked for it.
+ * ELF through libelf, but for the headers. The files belong to whoever runs a program, so they are
+ * read with pread() and never mapped (one that is cut short meanwhile would raise SIGBUS), and
+ * every range is compared with the file before libelf is asked for it.
  */
 #include "object/elf.h"
 #include "base/bounds.h"
@@ -22,52 +22,12 @@ bool elf_read_raw(const struct elf *elf, uint64_t offset, void *into, size_t len
 	return true;
 }
 
-/* libelf takes the numbers of headers as the file has them, those over 16 bits from section 0, and
- * allocates for as many, also where the file is nothing but a hole: so they must be some that an
- * executable has. Only this machine's byte order is looked at; a file in the other one cannot run
- * here. */
-static bool plausible(const struct elf *elf)
-{
-	unsigned char ident[EI_NIDENT];
-	uint64_t offset, sections, segments;
-
-	if (!elf_read_raw(elf, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) ||
-	    ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB))
-		return false;
-	if (ident[EI_CLASS] == ELFCLASS64) {
-		Elf64_Ehdr header;
-		Elf64_Shdr zero = {0};
-		if (!elf_read_raw(elf, 0, &header, sizeof(header)))
-			return false;
-		if (header.e_shoff && !header.e_shnum &&
-		    !elf_read_raw(elf, header.e_shoff, &zero, sizeof(zero)))
-			return false;
-		offset = header.e_shoff;
-		sections = header.e_shnum ? header.e_shnum : zero.sh_size;
-		segments = header.e_phnum;
-	} else if (ident[EI_CLASS] == ELFCLASS32) {
-		Elf32_Ehdr header;
-		Elf32_Shdr zero = {0};
-		if (!elf_read_raw(elf, 0, &header, sizeof(header)))
-			return false;
-		if (header.e_shoff && !header.e_shnum &&
-		    !elf_read_raw(elf, header.e_shoff, &zero, sizeof(zero)))
-			return false;
-		offset = header.e_shoff;
-		sections = header.e_shnum ? header.e_shnum : zero.sh_size;
-		segments = header.e_phnum;
-	} else {
-		return false;
-	}
-	/* A file that was cut before its section headers still has its segments: libelf sees that
-	 * itself. */
-	return segments != PN_XNUM && (!offset || sections <= UINT16_MAX);
-}
-
 Elf *elf_handle(const struct elf *elf)
 {
+	struct elf_header header;
+
 	/* Again: the file may have been written to. */
-	if (!plausible(elf))
+	if (elf_read_header(elf, &header) || elf_version(EV_CURRENT) == EV_NONE)
 		return NULL;
 	/* libelf only reads through the pointer, unless it decompresses. */
 	Elf *handle = elf->fd >= 0 ? elf_begin(elf->fd, ELF_C_READ, NULL)
@@ -80,120 +40,16 @@ Elf *elf_handle(const struct elf *elf)
 	return handle;
 }
 
-static int read_segments(struct elf *elf, Elf *handle)
-{
-	struct segment found[MAX_SEGMENTS];
-	size_t headers = 0, count = 0;
-	GElf_Phdr header;
-
-	if (elf_getphdrnum(handle, &headers) < 0)
-		return 0;
-	for (size_t i = 0; i < headers && count < MAX_SEGMENTS; i++) {
-		if (!gelf_getphdr(handle, (int)i, &header))
-			break;
-		struct segment segment = {
-			.offset = header.p_offset,
-			.file_bytes = header.p_filesz,
-			.address = header.p_vaddr,
-			.memory_bytes = header.p_memsz,
-			.executable = header.p_flags & PF_X,
-		};
-		if (header.p_type == PT_LOAD)
-			found[count++] = segment;
-		else if (header.p_type == PT_GNU_EH_FRAME)
-			elf->frame_header = segment;
-	}
-	if (!count)
-		return 0;
-	elf->segments = malloc(count * sizeof(*found));
-	if (!elf->segments)
-		return -ENOMEM;
-	memcpy(elf->segments, found, count * sizeof(*found));
-	elf->segment_count = count;
-	return 0;
-}
-
-/* True when the GNU one was found, so looking can stop; a Go one is kept until then. */
-static bool read_notes(struct elf *elf, Elf *handle, uint64_t offset, uint64_t len, uint64_t align)
-{
-	size_t at = 0, name, desc;
-	GElf_Nhdr note;
-
-	if (!len || len > MAX_NOTE_BYTES || !elf_in_file(elf, offset, len))
-		return false;
-	Elf_Data *data = elf_getdata_rawchunk(handle, (int64_t)offset, len,
-	                                      align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-	if (!data)
-		return false;
-	while ((at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
-		const char *owner = (const char *)data->d_buf + name;
-		bool gnu = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") &&
-		           !memcmp(owner, "GNU", sizeof("GNU"));
-		bool go = note.n_type == 4 && note.n_namesz == sizeof("Go") &&
-		          !memcmp(owner, "Go", sizeof("Go"));
-		if (!note.n_descsz || (!gnu && (!go || elf->build_id_len)))
-			continue;
-		/* A Go build ID is a text of 83 characters, four hashes; the first part of it is
-		 * as good as all. */
-		size_t id_len = note.n_descsz;
-		if (id_len > sizeof(elf->build_id)) {
-			if (gnu)
-				continue;
-			id_len = sizeof(elf->build_id);
-		}
-		memcpy(elf->build_id, (const uint8_t *)data->d_buf + desc, id_len);
-		elf->build_id_len = id_len;
-		if (gnu)
-			return true;
-	}
-	return false;
-}
-
-/* Of many there is nothing to be expected but work: an executable has a handful, each as a segment
- * and as a section. */
-static void read_build_id(struct elf *elf, Elf *handle)
-{
-	size_t headers = 0, looked_at = 0;
-	GElf_Phdr segment;
-	GElf_Shdr section;
-
-	if (elf_getphdrnum(handle, &headers) < 0)
-		headers = 0;
-	for (size_t i = 0; i < headers && gelf_getphdr(handle, (int)i, &segment); i++) {
-		if (segment.p_type == PT_NOTE && looked_at++ < MAX_NOTES &&
-		    read_notes(elf, handle, segment.p_offset, segment.p_filesz, segment.p_align))
-			return;
-	}
-	for (Elf_Scn *scn = elf_nextscn(handle, NULL); scn; scn = elf_nextscn(handle, scn)) {
-		if (gelf_getshdr(scn, &section) && section.sh_type == SHT_NOTE &&
-		    looked_at++ < MAX_NOTES &&
-		    read_notes(elf, handle, section.sh_offset, section.sh_size,
-		               section.sh_addralign))
-			return;
-	}
-}
-
 static int open_elf(struct elf from, struct elf **ret_elf)
 {
-	if (elf_version(EV_CURRENT) == EV_NONE || !plausible(&from))
-		return -ENOEXEC;
 	_cleanup_(elf_freep) struct elf *elf = malloc(sizeof(*elf));
+
 	if (!elf)
 		return -ENOMEM;
 	*elf = from;
-
-	_cleanup_(elf_endp) Elf *handle = elf_handle(elf);
-	GElf_Ehdr header;
-	if (!handle || !gelf_getehdr(handle, &header))
-		return -ENOEXEC;
-	elf->machine = header.e_machine;
-	elf->entry = header.e_entry;
-	int err = read_segments(elf, handle);
-	if (err < 0)
+	int err = elf_read_headers(elf);
+	if (err)
 		return err;
-	if (header.e_shoff)
-		elf->frame_header = (struct segment){0};
-	read_build_id(elf, handle);
 	*ret_elf = TAKE_PTR(elf);
 	return 0;
 }

@@ -33,6 +33,21 @@ static inline bool elf_in_file(const struct elf *elf, uint64_t offset, uint64_t 
 	return offset <= elf->file_bytes && len <= elf->file_bytes - offset;
 }
 
+/* Of the file header: numbers of headers are such as an executable has, for libelf allocates for as
+ * many, also where the file is nothing but a hole. */
+struct elf_header {
+	bool is_64;
+	uint16_t machine;
+	uint64_t entry, segments_at, sections_at;
+	size_t segments, sections;
+};
+
+/* -ENOEXEC when it is none of this machine's byte order; a file in the other one cannot run here.
+ */
+int elf_read_header(const struct elf *elf, struct elf_header *ret_header);
+/* Fills in what the file says of itself: `elf` has its bytes only. -ENOEXEC, -ENOMEM. */
+int elf_read_headers(struct elf *elf);
+
 /* false when the file does not hold all of it. */
 bool elf_read_raw(const struct elf *elf, uint64_t offset, void *into, size_t len);
 Elf *elf_handle(const struct elf *elf); /* NULL: no ELF file any more, or out of memory */

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What opening a file reads of it: the file header, program headers, and for the build ID notes.
+ * Without libelf, because the daemon itself opens every file that is mapped, with its capabilities,
+ * and whoever the file belongs to may write to it between a check and a use: each table is read
+ * once, into memory that its checked count was multiplied for.
+ */
+#include "object/elf_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Entries of one of the two tables, of either class. */
+struct table {
+	uint8_t *bytes;
+	size_t count, entry_bytes;
+};
+
+static void table_release(struct table *table)
+{
+	free(table->bytes);
+}
+
+static bool read_64(const struct elf *elf, struct elf_header *header)
+{
+	Elf64_Shdr zero = {0};
+	Elf64_Ehdr file;
+
+	if (!elf_read_raw(elf, 0, &file, sizeof(file)) ||
+	    (file.e_shoff && !file.e_shnum &&
+	     !elf_read_raw(elf, file.e_shoff, &zero, sizeof(zero))))
+		return false;
+	*header = (struct elf_header){
+		.is_64 = true,
+		.machine = file.e_machine,
+		.entry = file.e_entry,
+		.segments_at = file.e_phoff,
+		.sections_at = file.e_shoff,
+		.segments = file.e_phnum,
+		.sections = file.e_shnum ? file.e_shnum : zero.sh_size,
+	};
+	return true;
+}
+
+static bool read_32(const struct elf *elf, struct elf_header *header)
+{
+	Elf32_Shdr zero = {0};
+	Elf32_Ehdr file;
+
+	if (!elf_read_raw(elf, 0, &file, sizeof(file)) ||
+	    (file.e_shoff && !file.e_shnum &&
+	     !elf_read_raw(elf, file.e_shoff, &zero, sizeof(zero))))
+		return false;
+	*header = (struct elf_header){
+		.machine = file.e_machine,
+		.entry = file.e_entry,
+		.segments_at = file.e_phoff,
+		.sections_at = file.e_shoff,
+		.segments = file.e_phnum,
+		.sections = file.e_shnum ? file.e_shnum : zero.sh_size,
+	};
+	return true;
+}
+
+int elf_read_header(const struct elf *elf, struct elf_header *ret_header)
+{
+	unsigned char ident[EI_NIDENT];
+	bool is_read = false;
+
+	if (!elf_read_raw(elf, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
+	    ident[EI_VERSION] != EV_CURRENT ||
+	    ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB))
+		return -ENOEXEC;
+	if (ident[EI_CLASS] == ELFCLASS64)
+		is_read = read_64(elf, ret_header);
+	else if (ident[EI_CLASS] == ELFCLASS32)
+		is_read = read_32(elf, ret_header);
+	if (!is_read || ret_header->segments == PN_XNUM ||
+	    (ret_header->sections_at && ret_header->sections > UINT16_MAX))
+		return -ENOEXEC;
+	return 0;
+}
+
+/* None where not all of it is in the file. */
+static int read_table(const struct elf *elf, uint64_t at, size_t count, size_t entry_bytes,
+                      struct table *table)
+{
+	size_t len = count * entry_bytes; /* counts have 16 bits */
+
+	table->entry_bytes = entry_bytes;
+	if (!at || !count || !elf_in_file(elf, at, len))
+		return 0;
+	_cleanup_free_ uint8_t *bytes = malloc(len);
+	if (!bytes)
+		return -ENOMEM;
+	/* It was longer a moment ago. */
+	if (!elf_read_raw(elf, at, bytes, len))
+		return 0;
+	table->bytes = TAKE_PTR(bytes);
+	table->count = count;
+	return 0;
+}
+
+static Elf64_Phdr segment_at(const struct table *table, size_t i)
+{
+	Elf64_Phdr large;
+	Elf32_Phdr small;
+
+	if (table->entry_bytes == sizeof(large)) {
+		memcpy(&large, table->bytes + i * sizeof(large), sizeof(large));
+		return large;
+	}
+	memcpy(&small, table->bytes + i * sizeof(small), sizeof(small));
+	return (Elf64_Phdr){
+		.p_type = small.p_type,
+		.p_flags = small.p_flags,
+		.p_offset = small.p_offset,
+		.p_vaddr = small.p_vaddr,
+		.p_filesz = small.p_filesz,
+		.p_memsz = small.p_memsz,
+		.p_align = small.p_align,
+	};
+}
+
+static Elf64_Shdr section_at(const struct table *table, size_t i)
+{
+	Elf64_Shdr large;
+	Elf32_Shdr small;
+
+	if (table->entry_bytes == sizeof(large)) {
+		memcpy(&large, table->bytes + i * sizeof(large), sizeof(large));
+		return large;
+	}
+	memcpy(&small, table->bytes + i * sizeof(small), sizeof(small));
+	return (Elf64_Shdr){
+		.sh_type = small.sh_type,
+		.sh_offset = small.sh_offset,
+		.sh_size = small.sh_size,
+		.sh_addralign = small.sh_addralign,
+	};
+}
+
+static int keep_segments(struct elf *elf, const struct table *table)
+{
+	struct segment found[MAX_SEGMENTS];
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->count && count < MAX_SEGMENTS; i++) {
+		const Elf64_Phdr header = segment_at(table, i);
+		const struct segment segment = {
+			.offset = header.p_offset,
+			.file_bytes = header.p_filesz,
+			.address = header.p_vaddr,
+			.memory_bytes = header.p_memsz,
+			.executable = header.p_flags & PF_X,
+		};
+
+		if (header.p_type == PT_LOAD)
+			found[count++] = segment;
+		else if (header.p_type == PT_GNU_EH_FRAME)
+			elf->frame_header = segment;
+	}
+	if (!count)
+		return 0;
+	elf->segments = malloc(count * sizeof(*found));
+	if (!elf->segments)
+		return -ENOMEM;
+	memcpy(elf->segments, found, count * sizeof(*found));
+	elf->segment_count = count;
+	return 0;
+}
+
+/* True when it is the GNU one, so looking can stop; a Go one is kept until then. */
+static bool take_note(struct elf *elf, const Elf64_Nhdr *note, const uint8_t *owner,
+                      const uint8_t *id)
+{
+	bool gnu = note->n_type == NT_GNU_BUILD_ID && note->n_namesz == sizeof("GNU") &&
+	           !memcmp(owner, "GNU", sizeof("GNU"));
+	bool go = note->n_type == 4 && note->n_namesz == sizeof("Go") &&
+	          !memcmp(owner, "Go", sizeof("Go"));
+	size_t len = note->n_descsz;
+
+	if (!len || (!gnu && (!go || elf->build_id_len)))
+		return false;
+	/* A Go build ID is a text of 83 characters, four hashes; the first part of it is as good as
+	 * all. */
+	if (len > sizeof(elf->build_id)) {
+		if (gnu)
+			return false;
+		len = sizeof(elf->build_id);
+	}
+	memcpy(elf->build_id, id, len);
+	elf->build_id_len = len;
+	return gnu;
+}
+
+/* Padding to 4 bytes, or to 8 where that is how the notes are aligned; of both classes the same. */
+static bool look_at_notes(struct elf *elf, const uint8_t *bytes, size_t len, size_t align)
+{
+	Elf64_Nhdr note;
+	size_t at = 0;
+
+	while (at < len && len - at >= sizeof(note)) {
+		memcpy(&note, bytes + at, sizeof(note));
+		size_t owner = at + sizeof(note);
+		if (note.n_namesz > len - owner)
+			break;
+		size_t id = (owner + note.n_namesz + align - 1) & ~(align - 1);
+		if (id > len || note.n_descsz > len - id)
+			break;
+		if (take_note(elf, &note, bytes + owner, bytes + id))
+			return true;
+		at = (id + note.n_descsz + align - 1) & ~(align - 1);
+	}
+	return false;
+}
+
+static bool read_notes(struct elf *elf, uint64_t offset, uint64_t len, uint64_t align)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+
+	if (!len || len > MAX_NOTE_BYTES || !elf_in_file(elf, offset, len))
+		return false;
+	bytes = malloc(len);
+	return bytes && elf_read_raw(elf, offset, bytes, len) &&
+	       look_at_notes(elf, bytes, len, align == 8 ? 8 : 4);
+}
+
+/* Of many there is nothing to be expected but work: an executable has a handful, each as a segment
+ * and as a section. */
+static int read_build_id(struct elf *elf, const struct elf_header *header,
+                         const struct table *segments)
+{
+	_cleanup_(table_release) struct table sections = {0};
+	size_t looked_at = 0;
+
+	for (size_t i = 0; i < segments->count; i++) {
+		const Elf64_Phdr segment = segment_at(segments, i);
+
+		if (segment.p_type == PT_NOTE && looked_at++ < MAX_NOTES &&
+		    read_notes(elf, segment.p_offset, segment.p_filesz, segment.p_align))
+			return 0;
+	}
+	int err = read_table(elf, header->sections_at, header->sections,
+	                     header->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), &sections);
+	for (size_t i = 1; i < sections.count; i++) {
+		const Elf64_Shdr section = section_at(&sections, i);
+
+		if (section.sh_type == SHT_NOTE && looked_at++ < MAX_NOTES &&
+		    read_notes(elf, section.sh_offset, section.sh_size, section.sh_addralign))
+			break;
+	}
+	return err;
+}
+
+int elf_read_headers(struct elf *elf)
+{
+	_cleanup_(table_release) struct table segments = {0};
+	struct elf_header header;
+	int err = elf_read_header(elf, &header);
+
+	if (err)
+		return err;
+	elf->machine = header.machine;
+	elf->entry = header.entry;
+	err = read_table(elf, header.segments_at, header.segments,
+	                 header.is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), &segments);
+	if (!err)
+		err = keep_segments(elf, &segments);
+	if (err)
+		return err;
+	if (header.sections_at)
+		elf->frame_header = (struct segment){0};
+	return read_build_id(elf, &header, &segments);
+}
