@@ -131,9 +131,9 @@ test-gpu-probes: $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contex
 	$(Q)$(BUILD)/tests/gpu/kernel_contexts
 
 .PHONY: test-cuda-helper
-test-cuda-helper: $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) ## libprofd-cuda.so with a stand-in for CUPTI; no root, no GPU needed
-	$(Q)$(BUILD)/tests/cuda_helper/test_helper $(BUILD)/tests/cuda_helper/libcupti.so.12
-	$(Q)$(BUILD)/tests/cuda_helper/test_helper $(BUILD)/tests/cuda_helper/libcupti.so.13
+test-cuda-helper: $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) $(BUILD)/workloads/cuda/libcuda.so.1 ## libprofd-cuda.so with a stand-in for CUPTI; no root, no GPU needed
+	$(Q)$(BUILD)/tests/cuda_helper/test_helper $(BUILD)/tests/cuda_helper/libcupti.so.12 $(BUILD)/workloads/cuda/libcuda.so.1
+	$(Q)$(BUILD)/tests/cuda_helper/test_helper $(BUILD)/tests/cuda_helper/libcupti.so.13 $(BUILD)/workloads/cuda/libcuda.so.1
 
 .PHONY: oracle
 oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a live process with libdw's
@@ -155,6 +155,11 @@ test-gpu: $(BUILD)/profd ## on a machine with an NVIDIA GPU: memory in use besid
 test-torch: $(BUILD)/profd $(BUILD)/workloads/cuda/libcuda.so.1 ## tensors of a real PyTorch by Python line; downloads half a GB, once; root
 	$(Q)tests/torch/fetch.sh $(BUILD)/torch
 	$(Q)BUILD=$(BUILD) python3 tests/torch/run.py
+
+.PHONY: test-cupti
+test-cupti: $(BUILD)/tests/cupti/loads $(BUILD)/workloads/cuda/libcuda.so.1 ## libprofd-cuda.so and the real CUPTI, without a GPU; downloads 45 MB, once
+	$(Q)tests/cupti/fetch.sh $(BUILD)/cupti
+	$(Q)tests/cupti/run.sh $(BUILD)
 
 .PHONY: test-kernels
 test-kernels: $(BUILD)/profd $(GUEST_WORKLOADS) ## the daemon on other kernels, KERNELS="6.1 6.12" or a few, in guests that qemu emulates
@@ -387,10 +392,16 @@ $(BUILD)/tests/cuda_helper/%.o: tests/cuda_helper/%.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CUDA_HELPER_CFLAGS) -fno-omit-frame-pointer -I. -MD -MP -c $< -o $@
 
-$(BUILD)/tests/cuda_helper/test_helper: $(addprefix $(BUILD)/tests/cuda_helper/,test_helper.o heard.o) \
+$(BUILD)/tests/cuda_helper/test_helper: $(addprefix $(BUILD)/tests/cuda_helper/,test_helper.o test_parts.o heard.o) \
 		$(patsubst %.c,$(BUILD)/%.o,$(filter-out %/tell.c,$(CUDA_HELPER_SRC)))
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(shell pkg-config --libs check) -ldl -lpthread
+
+$(BUILD)/tests/cupti/loads: tests/cupti/loads.c $(BUILD)/tests/cuda_helper/heard.o \
+		$(patsubst %.c,$(BUILD)/%.o,$(filter-out %/tell.c,$(CUDA_HELPER_SRC))) Makefile
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CUDA_HELPER_CFLAGS) -I. -o $@ $(filter-out Makefile,$^) $(shell pkg-config --libs check) -ldl -lpthread
 
 $(BUILD)/tests/cuda_helper/kernels: $(BUILD)/tests/cuda_helper/kernels.o
 	$(call say,LINK,$@)

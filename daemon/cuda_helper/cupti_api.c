@@ -44,13 +44,32 @@ static void *find_library(void)
 	return library;
 }
 
-bool cupti_load(struct cupti *cupti)
+/* CUPTI 13.2 calls itself without end where its start fails, as it does on a driver of CUDA 12; it
+ * must not be called then at all. Which CUPTI it is says a function that came with 13.0. */
+static bool is_driver_older(void *library)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	int (*get_version)(int *) = NULL;
+	int version = 0;
+
+	if (!driver)
+		return false;
+	*(void **)&get_version = dlsym(driver, "cuDriverGetVersion");
+	if (!get_version || get_version(&version) != 0)
+		version = 0;
+	dlclose(driver);
+	return dlsym(library, "cuptiSubscribe_v2") && version && version < 13000;
+}
+
+const char *cupti_load(struct cupti *cupti)
 {
 	void *library = find_library();
-	bool all = library != NULL;
+	bool all = true;
 
 	if (!library)
-		return false;
+		return "libcupti.so is not found, PROFD_CUPTI may say where it is";
+	if (is_driver_older(library))
+		return "libcupti.so is of CUDA 13 and the driver is older";
 #define FUNCTION(name, ...)                                     \
 	*(void **)&cupti->name = dlsym(library, "cupti" #name); \
 	all = all && cupti->name;
@@ -62,7 +81,7 @@ bool cupti_load(struct cupti *cupti)
 	cupti->many = cupti->many && cupti->name;
 	CUPTI_FUNCTIONS_V2(FUNCTION)
 #undef FUNCTION
-	return all;
+	return all ? NULL : "libcupti.so is too old";
 }
 
 const char *cupti_text(const struct cupti *cupti, int result)

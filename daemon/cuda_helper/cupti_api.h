@@ -2,8 +2,9 @@
 /*
  * As much of NVIDIA's CUPTI as is used, declared here so that nothing of it is needed to build:
  * numbers, layouts and prototypes as CUPTI's documentation has them ("Activity API", "Callback
- * API"), the same from CUDA 11 to 13. The library is looked for at run time, first among what the
- * program has loaded: two of them in one process would be in each other's way.
+ * API"), the same from CUDA 11 to 13; tests/cupti compares them with NVIDIA's headers. The library
+ * is looked for at run time, first among what the program has loaded: two of them in one process
+ * would be in each other's way.
  *
  * Names without "cupti" before them are those of its functions; the others are ours.
  */
@@ -94,7 +95,7 @@ typedef void cupti_called_fn(void *ctx, uint32_t domain, uint32_t number,
 typedef void cupti_request_fn(uint8_t **buffer, size_t *bytes, size_t *most_records);
 typedef void cupti_complete_fn(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
                                size_t valid_bytes);
-/* Since CUPTI 13 a subscriber has activities of its own. */
+/* Since CUPTI 13.2 a subscriber has activities of its own. */
 typedef void cupti_request_v2_fn(uint8_t **buffer, size_t *bytes, size_t *most_records,
                                  const void *info);
 typedef void cupti_complete_v2_fn(uint8_t *buffer, size_t bytes, size_t valid_bytes,
@@ -130,10 +131,10 @@ struct cupti {
 	CUPTI_FUNCTIONS(FUNCTION)
 	CUPTI_FUNCTIONS_V2(FUNCTION)
 #undef FUNCTION
-	bool many; /* it has those of CUPTI 13, and others may subscribe beside us */
+	bool many; /* it has those of CUPTI 13.2, and others may subscribe beside us */
 };
 
-/* Finds the library and its functions; false: there is none that has them all. */
-bool cupti_load(struct cupti *cupti);
+/* Finds the library and its functions. NULL, or why it cannot be used. */
+const char *cupti_load(struct cupti *cupti);
 /* What a CUptiResult means, for people. */
 const char *cupti_text(const struct cupti *cupti, int result);

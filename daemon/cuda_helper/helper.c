@@ -156,11 +156,13 @@ static void on_end(void)
 /* What is registered behind libcupti's loading comes before its end. */
 static bool load(void)
 {
+	const char *why_not;
+
 	if (helper.loaded)
 		return true;
-	if (!cupti_load(&helper.cupti)) {
-		say("libprofd-cuda: no durations of kernels: libcupti.so is not found, PROFD_CUPTI "
-		    "may say where it is\n");
+	why_not = cupti_load(&helper.cupti);
+	if (why_not) {
+		say("libprofd-cuda: no durations of kernels: %s\n", why_not);
 		return false;
 	}
 	kernels_init(&helper.cupti);

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+#     run.sh BUILD
+#
+# libprofd-cuda.so and the real CUPTI of CUDA 11, 12 and 13, which fetch.sh has put in BUILD/cupti: what is declared of it is what
+# its headers say, and it loads, and says in one line why it cannot record where there is no GPU.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=$1
+work=$build/tests/cupti
+driver=$build/workloads/cuda/libcuda.so.1
+failed=0
+
+# Headers of CUDA include this one, which comes with the compiler.
+mkdir -p "$work/stub/crt"
+cat >"$work/stub/crt/host_defines.h" <<-'end'
+	#define __device_builtin__
+	#define __device_builtin_texture_type__
+	#define __device_builtin_surface_type__
+	#define __cudart_builtin__
+	#define __align__(n) __attribute__((aligned(n)))
+	#define __builtin_align__(n) __align__(n)
+	#define __host__
+	#define __device__
+	#define CUDARTAPI
+	#define CUDARTAPI_CDECL
+end
+
+expect() { # what, the line, command
+	local what=$1 line=$2 said status=0
+	shift 2
+	said=$("$@" 2>&1) || status=$?
+	if [ "$status" = 0 ] && [[ $said =~ ^$line$ ]]; then
+		echo "ok      $what${said:+: $said}"
+	else
+		echo "FAILED  $what: status $status: $said"
+		failed=1
+	fi
+}
+
+no="libprofd-cuda: no durations of kernels:"
+error="$no CUPTI says [A-Za-z_ ]+ \\([0-9]+\\)"
+older="$no libcupti.so is of CUDA 13 and the driver is older"
+for cuda in 11 12 13; do
+	includes=(-I"$work/stub")
+	while read -r folder; do
+		includes+=(-isystem "$folder")
+	done < <(find "$build/cupti/$cuda" -type d -name include)
+	expect "headers of CUDA $cuda" "" gcc -std=gnu17 -Wall -Idaemon "${includes[@]}" -fsyntax-only tests/cupti/layouts.c
+
+	library=$(find "$build/cupti/$cuda" -name 'libcupti.so.*')
+	line=$error
+	[ "$cuda" != 13 ] || line=$older
+	expect "CUPTI of CUDA $cuda, no driver" "$error" env PROFD_CUPTI="$library" "$work/loads"
+	expect "CUPTI of CUDA $cuda, a driver of CUDA 12" "$line" env PROFD_CUPTI="$library" "$work/loads" "$driver"
+done
+exit "$failed"
