@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Launches, copies and waits: every one of them, and the time of waits within two percent of what
- * the waits say of themselves; on which device, and by which of the runtime's functions.
+ * Launches, copies and waits: every one of them, and the time of waits between what the waits
+ * measure in themselves and what their caller does; on which device, and by which of the runtime's
+ * functions.
  */
+#include "base/clock.h"
 #include "tests/gpu/cases.h"
 #include "tests/gpu/driver.h"
 #include "tests/gpu/watched.h"
@@ -75,32 +77,40 @@ START_TEST(copies)
 }
 END_TEST
 
-static void check_waited(enum call call, uint64_t times)
+/* At least what the driver measured inside of its calls, at most what was measured around them:
+ * some microseconds apart, and more only when the thread lost its CPU in between. */
+static void check_waited(enum call call, uint64_t times, uint64_t around_ns)
 {
 	const struct sum sum = rows_of(KIND_gpu_wait, call);
 
 	ck_assert_uint_eq(sum.count, times);
-	ck_assert_msg(sum.value > driver_waited_ns && sum.value < driver_waited_ns / 50 * 51,
-	              "%llu ns, and it says %llu", (unsigned long long)sum.value,
-	              (unsigned long long)driver_waited_ns);
+	ck_assert_msg(sum.value > driver_waited_ns && sum.value < around_ns,
+	              "%llu ns, inside of the calls it is %llu, around them %llu",
+	              (unsigned long long)sum.value, (unsigned long long)driver_waited_ns,
+	              (unsigned long long)around_ns);
 }
 
 START_TEST(waits)
 {
+	uint64_t begin_ns = clock_mono_ns();
+
 	driver_waited_ns = 0;
 	for (int i = 0; i < 30; i++)
 		drv_wait(0);
 	drv_wait(1); /* fails, after as long */
+	uint64_t around_ns = clock_mono_ns() - begin_ns;
 	look();
-	check_waited(WAIT, 31);
+	check_waited(WAIT, 31, around_ns);
 	ck_assert_uint_eq(drained.counters.values[COUNTER_gpu_waits], 31);
 	driver_waited_ns = 0;
+	begin_ns = clock_mono_ns();
 	for (int i = 0; i < 20; i++)
 		drv_copy_waits(1, 2, 500);
 	drv_copy_waits(1, 2, 0); /* fails: no copy, but a wait */
+	around_ns = clock_mono_ns() - begin_ns;
 	look();
 	HAS_ROW(gpu_copy, COPY_WAITS, 20, 10000);
-	check_waited(COPY_WAITS, 21);
+	check_waited(COPY_WAITS, 21, around_ns);
 }
 END_TEST
 
