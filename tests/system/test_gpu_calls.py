@@ -33,7 +33,8 @@ class Calls:
 
     def after(self, *commands, query=""):
         """{kind: what it grew by} and the program's own, of doing these."""
-        kinds = {"launches": "gpu_launch", "shapes": "gpu_launch", "copies": "gpu_copy", "waits": "gpu_wait"}
+        kinds = {"launches": "gpu_launch", "shapes": "gpu_launch", "copies": "gpu_copy", "waits": "gpu_wait",
+                 "lasts": "gpu_wait"}
         before, said = self.profiles(query), self.program.said
         now = self.program.tell(*commands)
         found = self.profiles(query)
@@ -105,11 +106,12 @@ class Calls:
             before, found, truth = self.after(command)
             for site in WAIT_SITES:
                 with self.subTest(command=command, site=site):
-                    count, ns = truth["waits"][site]
+                    (count, ns), (_, lasted) = truth["waits"][site], truth["lasts"][site]
                     waits, wait = (found["gpu_wait"].sum(value, site) - before["gpu_wait"].sum(value, site)
                                    for value in ("waits", "wait"))
                     self.assertEqual(waits, count)
-                    self.assertAlmostEqual(wait / ns, 1, delta=0.02)
+                    # The call measures a part of its time, and who calls it a little more than all.
+                    self.assertTrue(ns <= wait <= lasted, (ns, wait, lasted))
 
     def test_nothing_was_lost(self):
         metrics = self.server.metrics()

@@ -5,7 +5,8 @@
  *
  * Truth: of each kernel, by name as people read it, how many launches there were, and how many with
  * each grid and block; of copies by direction, how many and how many bytes; of the calls that wait,
- * how many and how many nanoseconds. By what it is told (told.h):
+ * how many and how many nanoseconds, as they measure it in themselves and as their callers do,
+ * which is a little more. By what it is told (told.h):
  *   runtime   trains launches scale_add, reduce and fill 60, 30 and 10 times, by the stubs that
  *             nvcc makes, in three layers
  *   driver    by_driver, by_config and by_cooperative launch triton_add and net::forward
@@ -29,7 +30,7 @@ struct counted {
 	uint64_t count, value;
 };
 
-static struct counted launches[KINDS], shapes[KINDS], copies[KINDS], waits[KINDS];
+static struct counted launches[KINDS], shapes[KINDS], copies[KINDS], waits[KINDS], lasts[KINDS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext context, second;
 static CUfunction triton_add, forward;
@@ -311,16 +312,26 @@ static void copy_all(void)
 	must(cuMemFree_v2(device));
 }
 
-/* ---- waits: by what they measure in themselves */
+/* ---- waits: by what they measure in themselves, and what lasts until they are over */
 
-static uint64_t waited;
+static uint64_t waited, began;
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 static void account(const char *site)
 {
-	uint64_t now = fakecuda_waited_ns();
+	uint64_t over = now_ns(), in_calls = fakecuda_waited_ns();
 
-	count(waits, site, WAITS_EACH, now - waited);
-	waited = now;
+	count(waits, site, WAITS_EACH, in_calls - waited);
+	count(lasts, site, WAITS_EACH, over - began);
+	waited = in_calls;
+	began = over;
 }
 
 static SITE void waits_in_stream(void)
@@ -358,6 +369,7 @@ static void wait_all(int spins)
 {
 	waited = fakecuda_waited_ns();
 	fakecuda_waits_take(WAIT_NS, spins);
+	began = now_ns();
 	waits_in_stream();
 	waits_for_all();
 	waits_for_event();
@@ -389,7 +401,8 @@ static void say(void)
 	say_rows("launches", launches, ", ");
 	say_rows("shapes", shapes, ", ");
 	say_rows("copies", copies, ", ");
-	say_rows("waits", waits, "}\n");
+	say_rows("waits", waits, ", ");
+	say_rows("lasts", lasts, "}\n");
 }
 
 int main(void)
