@@ -3,7 +3,8 @@
  * Launches kernels whose durations are known, as a program with CUDA does, but with a stand-in for
  * CUPTI instead of a GPU: site_six(), site_three() and site_one() launch 1, 3 and 10 kernels in a
  * row, which take 60, 30 and 10 % of the time that the GPU is busy. They differ from one launch to
- * the next by half. Some 7000 launches a second; or, with `fast`, as many as it can.
+ * the next by half. 7000 launches a second, also where the machine keeps it waiting: it makes up
+ * for that; or, with `fast`, as many as it can.
  *
  *     kernels CUPTI [SECONDS [fast]]
  *
@@ -16,6 +17,8 @@
 #include <dlfcn.h>
 #include <poll.h>
 #include <string.h>
+
+enum { ROUND_NS = 2 * 1000 * 1000 };
 
 static void (*launch_fake)(const struct fake_launch *);
 static uint64_t launches, gpu_ns, random_state = 1;
@@ -79,11 +82,20 @@ static int is_over(void)
 	return poll(&input, 1, 0) > 0;
 }
 
+/* A round after the last one was due. */
+static void sleep_until(struct timespec *next)
+{
+	next->tv_nsec += ROUND_NS;
+	next->tv_sec += next->tv_nsec / 1000000000;
+	next->tv_nsec %= 1000000000;
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	int fast = argc > 3 && strcmp(argv[3], "fast") == 0;
 	double start = seconds_now(CLOCK_MONOTONIC), end = deadline(argc, argv, 2), now = start;
-	const struct timespec pause = {.tv_nsec = 2 * 1000 * 1000};
+	struct timespec next;
 	void *cupti = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
 
 	if (cupti)
@@ -93,13 +105,14 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	inject();
+	clock_gettime(CLOCK_MONOTONIC, &next);
 	say_ready();
 	while (now < end && (fast || !is_over())) {
 		site_six();
 		site_three();
 		site_one();
 		if (!fast)
-			nanosleep(&pause, NULL);
+			sleep_until(&next);
 		now = seconds_now(CLOCK_MONOTONIC);
 	}
 	printf("%f %lu %lu\n", now - start, launches, gpu_ns);
