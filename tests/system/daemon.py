@@ -78,7 +78,7 @@ class Daemon:
             return s
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
-    def wait_ready(self, seconds=30):
+    def wait_ready(self, seconds=120):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.process.poll() is not None:

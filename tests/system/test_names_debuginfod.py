@@ -22,6 +22,7 @@ LANE = "memory"
 VARIANT = "names/cc-stripped"
 SOURCE = os.path.join(daemon.ROOT, "tests/workloads/levels.cc")
 INDEX_SECONDS = 30  # that the server takes to look at its folder, amply
+SILENT_SECONDS = 90  # after which libdebuginfod gives up a server that says nothing
 FETCH_SECONDS = 30  # that a download from this machine may take, amply
 
 
@@ -110,11 +111,12 @@ class Debuginfod(unittest.TestCase):
         for _ in range(2):
             answer = server.get(f"/profile?seconds=2&pid={spin.pid}")
             self.assertEqual(answer.status, 200)
-            self.assertLess(answer.seconds, 4)
+            self.assertLess(answer.seconds, SILENT_SECONDS / 4)
         self.assertTrue(self.was_asked(listener))
         code, took = server.stop()
         self.assertEqual(code, 0)
-        self.assertLess(took, 2)
+        # It looks up once a second.
+        self.assertLess(took, 5)
 
     def test_nobody_is_asked_unless_named(self):
         listener, url = self.listen()

@@ -152,7 +152,8 @@ class Accounts(unittest.TestCase):
         after = self.daemon.metrics()
         self.assert_add_up(after)
         self.assertGreater(after["profd_samples_total"], before["profd_samples_total"])
-        self.assertEqual(after["profd_tallies_lost_total"], 0)
+        # Whatever tests before this one did to the same daemon.
+        self.assertEqual(after["profd_tallies_lost_total"], before["profd_tallies_lost_total"])
 
     def test_profile_ticks_add_up(self):
         # Every CPU is kept busy: one that sleeps for lack of work may leave out ticks.
