@@ -32,8 +32,8 @@ SITES = ("site_six", "site_three", "site_one")
 
 
 def off(samples):
-    """How far a sum of so many samples may be off: 4 standard deviations, and the ends of the time."""
-    return max(0.05, 4 / math.sqrt(max(samples, 1)) + 0.02)
+    """How far a sum of so many samples may be off: 5 standard deviations, and the ends of the time."""
+    return max(0.05, 5 / math.sqrt(max(samples, 1)) + 0.02)
 
 
 class Heap(unittest.TestCase):

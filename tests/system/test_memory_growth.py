@@ -64,13 +64,13 @@ class MemoryGrowth(unittest.TestCase):
         return self.daemon.profile(self.query(mode, kind)), int(self.said[mode])
 
     def assert_grew(self, profile, truth, samples=None):
-        """The sum, and the shares within four sigma of what so many samples of about the same bytes can tell."""
+        """The sum, and the shares within five sigma of what so many samples of about the same bytes can tell."""
         grown = profile.total(BYTES, lambda sample: "main" in sample.names)
         self.assertAlmostEqual(grown / truth, 1.0, delta=0.05)
         for name, share in SHARES:
             found = profile.total(BYTES, lambda sample, name=name: name in sample.names)
             sigma = math.sqrt(share * (100 - share) / (samples or profile.total()))
-            self.assertAlmostEqual(100 * found / grown, share, delta=4 * sigma, msg=name)
+            self.assertAlmostEqual(100 * found / grown, share, delta=5 * sigma, msg=name)
 
     def assert_memory(self, profile, kind):
         growing = [sample for sample in profile.samples if "main" in sample.names]
