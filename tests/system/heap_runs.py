@@ -116,7 +116,8 @@ def _link_fields(server):
     """What the kernel says of each BPF link that a daemon holds."""
     for fd in os.listdir(f"/proc/{server.pid}/fdinfo"):
         with contextlib.suppress(FileNotFoundError), open(f"/proc/{server.pid}/fdinfo/{fd}", encoding="ascii") as info:
-            fields = dict(re.findall(r"^(\w+):\s*(\S+)$", info.read(), re.M))
+            # A path may have blanks, and that of a file which is gone says so behind one.
+            fields = dict(re.findall(r"^(\w+):\s*(\S.*)$", info.read(), re.M))
             if "link_id" in fields:
                 yield fields
 
@@ -125,7 +126,7 @@ def links_of(server):
     """The BPF links that a daemon holds, but for those on probes that programs have of their own and those in what
     drives GPUs, in whatever program: they come and go with the programs, which others may run beside.
     """
-    own = re.compile(r"libprofd-(heap|cuda)\.so$|/profd-tells-|/workloads/cuda/|/lib(cuda|cudart|c10)[-.]")
+    own = re.compile(r"libprofd-(heap|cuda)\.so( |$)|/profd-tells-|/workloads/cuda/|/lib(cuda|cudart|c10)[-.]")
     return {int(fields["link_id"]) for fields in _link_fields(server) if not own.search(fields.get("path", ""))}
 
 

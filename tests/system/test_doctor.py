@@ -108,9 +108,12 @@ class Here(unittest.TestCase):
             self.assertEqual(list(entry), ["check", "state", "value", "fix"])
             self.assertEqual(entry["fix"] is None, entry["state"] == "good", entry)
             said[entry["check"]] = entry["value"] + (". " + entry["fix"] if entry["fix"] else "")
-        # What is counted or timed is another number the next time.
-        self.assertEqual({check: re.sub(r"\d+", "N", text) for check, text in said.items()},
-                         {check: re.sub(r"\d+", "N", line) for check, line in self.found.lines.items()})
+        self.assertEqual(*[{check: self.lasting(text) for check, text in texts.items()} for texts in (said, self.found.lines)])
+
+    @staticmethod
+    def lasting(text):
+        """What is counted or timed is another number the next time, and programs come and go."""
+        return re.sub(r"^.* libcuda\.so\.N mapped.*", "", re.sub(r"\d+", "N", text))
 
     def test_usage(self):
         done = doctor("--json", "again")

@@ -8,6 +8,7 @@ import daemon
 from gpu_runs import DRIVER, GpuProgram, sums_of, wait_probed, watching
 from warm_up import warm_up
 
+LANE = "gpu"
 PROGRAMS = {
     "gpu_launches": (DRIVER, "libcudart.so.12"),
     "gpu_launches-13": (DRIVER, "libcudart.so.13"),

@@ -7,6 +7,7 @@ import daemon
 from gpu_runs import DRIVER, HELD, GpuProgram, changes, gpu_of, held_by_pprof, sums_of, until, wait_probed, watching
 from warm_up import warm_up
 
+LANE = "gpu"
 STAGES = ("sites", "families", "failures", "oom", "peak", "threads", "sites", "empty")
 STORMY = "site_churn"  # of a storm of allocations not every stack is taken
 FAMILIES = {

@@ -8,6 +8,7 @@ import daemon
 from gpu_runs import DRIVER, GpuProgram, others_map_the_driver, probed, sums_of, until, wait_probed
 from warm_up import warm_up
 
+LANE = "gpu"
 KINDS = ("gpu_memory", "gpu_tensor", "gpu_launch", "gpu_copy", "gpu_wait")
 
 
@@ -19,7 +20,9 @@ def held(said):
     return sum(row[3] for row in said["sites"].values())
 
 
-class GpuOff(unittest.TestCase):
+class NobodyHasIt(unittest.TestCase):
+    LANE = None  # programs of other lanes have it
+
     def test_nobody_has_the_driver(self):
         self.assertTrue(until(lambda: not others_map_the_driver(), 120), "something maps libcuda.so")
         with daemon.Daemon() as server:
@@ -32,6 +35,8 @@ class GpuOff(unittest.TestCase):
                     self.assertTrue(why, profile.comments)
             self.assertEqual(dict(probed(server)), {})
 
+
+class GpuOff(unittest.TestCase):
     def test_a_daemon_that_comes_later(self):
         with GpuProgram("gpu_truth", "driver") as program:
             first = program.tell("sites")

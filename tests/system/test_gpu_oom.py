@@ -7,6 +7,8 @@ from gpu_runs import GpuProgram, Sums, sums_of, until, watching
 from profile_pb import Profile
 from warm_up import warm_up
 
+LANE = "gpu"
+
 
 class GpuOom(unittest.TestCase):
     def kept(self, server, program):

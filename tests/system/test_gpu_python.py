@@ -9,6 +9,8 @@ from python_truth import python_frames
 from pythons import name_of, pythons
 from warm_up import warm_up
 
+LANE = "kernels"
+
 
 def lines_marked():
     """mark -> number of the line that ends in "# -> mark"."""
