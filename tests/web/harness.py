@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What every test of the page has: a browser page of its own over the one daemon.
+"""What every test of the page has: a browser page of its own over the daemon of its lane (system/lanes.py).
 
 Whatever the page says on its console, throws, or asks of another host fails the test it happens in.
 """
@@ -48,7 +48,7 @@ def missing():
 
 
 class World:
-    """The browser, the daemon and the workload of the whole run."""
+    """The browser, the daemon and the workload of all tests of a process."""
 
     def __init__(self):
         os.makedirs(SCREENSHOTS, exist_ok=True)

@@ -5,8 +5,8 @@
   make test-web
   BUILD=build build/web-venv/bin/python tests/web/run.py test_timeline.Timeline.test_drag
 
-Needs root, because profd does. One browser, one daemon and one workload serve all tests. A skipped test
-counts as failed. The last line is the summary.
+Needs root, because profd does. One browser, one daemon and one workload serve all tests of a lane. A
+skipped test counts as failed. The last line is the summary.
 """
 
 import os

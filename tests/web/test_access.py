@@ -6,6 +6,7 @@ from harness import WebTest
 
 import profiles
 
+LANE = "host"
 WIDTHS = {"wide": 1280, "narrow": 400}
 
 

@@ -10,6 +10,8 @@ import pprof
 import profiles
 from profile_pb import Profile
 
+LANE = "host"
+
 
 class Opened(WebTest):
     def setUp(self):

@@ -11,6 +11,7 @@ from harness import WebTest
 
 import profiles
 
+LANE = "host"
 FIELDS = ["unix_ms", "rss_anon", "rss_file", "rss_shmem", "swap", "heap_inuse", "control_group"]
 MIB = 1 << 20
 

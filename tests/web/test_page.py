@@ -8,6 +8,7 @@ from harness import WebTest
 
 import profiles
 
+LANE = "views"
 VIEWS = ("flame", "table", "tree", "sandwich", "graph", "source")
 MAX_TRANSFER = 150 * 1024
 BROWSER = {"Accept": "text/html,application/xhtml+xml", "Accept-Encoding": "gzip, deflate, br"}

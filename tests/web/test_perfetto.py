@@ -13,6 +13,7 @@ from harness import WebTest
 import profiles
 from profile_pb import Profile
 
+LANE = "host"
 PERFETTO = "https://ui.perfetto.dev"
 MONOTONIC, REALTIME = 3, 1
 # What Perfetto's page does of it all: it answers PING, and takes what comes then.

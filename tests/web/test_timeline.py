@@ -3,6 +3,7 @@
 
 from harness import WebTest
 
+LANE = "host"
 CANVAS = ".timeline-canvas"
 DRAWN = f"() => document.querySelector('{CANVAS}').getAttribute('aria-valuemax') > 0"
 

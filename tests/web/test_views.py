@@ -8,6 +8,7 @@ from harness import WebTest
 
 import profiles
 
+LANE = "views"
 SECOND = 10 ** 9
 ROW = 19  # pixels, of a flame graph
 MANY = 100_000

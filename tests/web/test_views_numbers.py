@@ -13,6 +13,7 @@ from harness import WebTest
 
 import profiles
 
+LANE = "views"
 SIGMAS = 4
 # Rows of a selection: name -> [self, total].
 ROWS = """async ([base64, options]) => {
