@@ -53,7 +53,7 @@ class Gpu(WebTest):
 
     def test_column_of_the_processes(self):
         self.open(f"last=10s&pid={self.spin.pid}")
-        self.page.locator("#processes th", has_text="GPU").wait_for()
+        self.page.locator("#processes thead th", has_text="GPU").wait_for()
         chosen = self.page.locator("#processes tr.chosen")
         # Of both rows of the process together.
         self.assertTrue(chosen.inner_text().rstrip().endswith("4.00 MiB"), chosen.inner_text())
