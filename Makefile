@@ -392,7 +392,7 @@ $(BUILD)/tests/cuda_helper/%.o: tests/cuda_helper/%.c Makefile
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CUDA_HELPER_CFLAGS) -fno-omit-frame-pointer -I. -MD -MP -c $< -o $@
 
-$(BUILD)/tests/cuda_helper/test_helper: $(addprefix $(BUILD)/tests/cuda_helper/,test_helper.o test_parts.o heard.o) \
+$(BUILD)/tests/cuda_helper/test_helper: $(addprefix $(BUILD)/tests/cuda_helper/,test_helper.o test_guest.o test_parts.o program.o heard.o) \
 		$(patsubst %.c,$(BUILD)/%.o,$(filter-out %/tell.c,$(CUDA_HELPER_SRC)))
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(shell pkg-config --libs check) -ldl -lpthread

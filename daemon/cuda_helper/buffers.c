@@ -19,13 +19,19 @@ static void leave(size_t at)
 	__atomic_clear(&buffers[at].taken, __ATOMIC_RELEASE);
 }
 
+/* Buffers are compared with by those who have not taken them. */
+static void set(size_t at, uint8_t *bytes)
+{
+	__atomic_store_n(&buffers[at].bytes, bytes, __ATOMIC_RELAXED);
+}
+
 uint8_t *buffers_get(void)
 {
 	for (size_t i = 0; i < BUFFERS; i++) {
 		if (!take(i))
 			continue;
 		if (!buffers[i].bytes)
-			buffers[i].bytes = malloc(BUFFER_BYTES);
+			set(i, malloc(BUFFER_BYTES));
 		if (buffers[i].bytes)
 			return buffers[i].bytes;
 		leave(i);
@@ -37,7 +43,7 @@ uint8_t *buffers_get(void)
 void buffers_put(const uint8_t *buffer)
 {
 	for (size_t i = 0; buffer && i < BUFFERS; i++)
-		if (buffers[i].bytes == buffer)
+		if (__atomic_load_n(&buffers[i].bytes, __ATOMIC_RELAXED) == buffer)
 			leave(i);
 }
 
@@ -47,7 +53,7 @@ void buffers_shrink(void)
 		if (!take(i))
 			continue;
 		free(buffers[i].bytes);
-		buffers[i].bytes = NULL;
+		set(i, NULL);
 		leave(i);
 	}
 }

@@ -13,6 +13,7 @@ struct cuda_counters {
 	uint64_t chosen;     /* of those: told of */
 	uint64_t buffers;    /* given to CUPTI */
 	uint64_t no_buffer;  /* asked for in vain: it dropped records */
+	uint64_t dropped;    /* records for which it had none, as it says */
 	uint64_t records;    /* that came back */
 	uint64_t kernels;    /* of those: told of, many at a time */
 	uint64_t not_chosen; /* of those: of launches that are not told of */

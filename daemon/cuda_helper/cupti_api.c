@@ -81,6 +81,9 @@ const char *cupti_load(struct cupti *cupti)
 	cupti->many = cupti->many && cupti->name;
 	CUPTI_FUNCTIONS_V2(FUNCTION)
 #undef FUNCTION
+#define FUNCTION(name, ...) *(void **)&cupti->name = dlsym(library, "cupti" #name);
+	CUPTI_FUNCTIONS_MORE(FUNCTION)
+#undef FUNCTION
 	return all ? NULL : "libcupti.so is too old";
 }
 

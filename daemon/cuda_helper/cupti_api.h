@@ -20,6 +20,8 @@ enum { CUPTI_OK = 0, CUPTI_HELD_BY_ANOTHER = 39 };
 enum cupti_domain { CUPTI_DRIVER = 1, CUPTI_RUNTIME = 2 };
 enum cupti_site { CUPTI_ENTER = 0, CUPTI_EXIT = 1 };
 enum { CUPTI_CONCURRENT_KERNEL = 10 }; /* CUpti_ActivityKind */
+/* CUpti_ActivityFlag: buffers with records that are not complete come back, too. */
+enum { CUPTI_FLUSH_FORCED = 1 };
 
 /*
  * What launches: domain, number of the function (cbid), which word of its parameters is the kernel,
@@ -126,10 +128,17 @@ typedef void cupti_complete_v2_fn(uint8_t *buffer, size_t bytes, size_t valid_by
 	FUNCTION(ActivityGetNextRecord_v2, void *subscriber, uint8_t *buffer, size_t valid_bytes, \
 	         struct cupti_kernel **record)
 
+/* NULL where it does not have them. */
+#define CUPTI_FUNCTIONS_MORE(FUNCTION)                                                        \
+	FUNCTION(ActivityGetNumDroppedRecords, void *context, uint32_t stream, size_t *count) \
+	FUNCTION(ActivityGetNumDroppedRecords_v2, void *subscriber, void *context,            \
+	         uint32_t stream, size_t *count)
+
 struct cupti {
 #define FUNCTION(name, ...) int (*name)(__VA_ARGS__);
 	CUPTI_FUNCTIONS(FUNCTION)
 	CUPTI_FUNCTIONS_V2(FUNCTION)
+	CUPTI_FUNCTIONS_MORE(FUNCTION)
 #undef FUNCTION
 	bool many; /* it has those of CUPTI 13.2, and others may subscribe beside us */
 };

@@ -11,16 +11,14 @@
 #include "cuda_helper/cupti_api.h"
 #include "cuda_helper/kernels.h"
 #include "cuda_helper/launches.h"
+#include "cuda_helper/say.h"
 #include "cuda_helper/tell.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -28,7 +26,8 @@ enum {
 	LOOK_MS = 500,
 	MAX_SECONDS = 7 * 24 * 3600,
 	STACK_BYTES = 1 << 20, /* CUPTI may give buffers back on our thread */
-	END_SECONDS = 1,       /* that the program's end waits for us at most */
+	NS_PER_S = 1000 * 1000 * 1000,
+	END_SECONDS = 1, /* that the program's end waits for us at most */
 };
 
 EXPORT struct cuda_counters profd_cuda_counters;
@@ -36,43 +35,16 @@ EXPORT int InitializeInjection(void);
 
 static struct {
 	struct cupti cupti;
-	bool loaded, gave_up;
+	bool loaded;
+	bool gave_up; /* for as long as somebody listens; then another may have given CUPTI back */
+	int said;     /* the last result that was said why */
 	void *subscriber; /* while recording */
 	bool recording;
 	long seconds; /* at most; 0: as long as somebody listens */
 	time_t started;
 	pthread_mutex_t turn; /* who calls CUPTI; kept from the program's end on */
 	bool forked;          /* a child, without our thread */
-} helper = {.turn = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP};
-
-/* The program may be at the other end of a pipe that is closed, and shall not be killed for it. */
-static void write_quietly(const char *line, size_t len)
-{
-	sigset_t pipe, before, pending;
-
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &pipe, &before);
-	if (write(STDERR_FILENO, line, len) < 0 && errno == EPIPE &&
-	    !sigismember(&pending, SIGPIPE))
-		sigtimedwait(&pipe, NULL, &(struct timespec){0});
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-/* One call, so that lines of several threads or processes do not mix. */
-static __attribute__((format(printf, 1, 2))) void say(const char *format, ...)
-{
-	char line[512];
-	va_list arguments;
-	int len;
-
-	va_start(arguments, format);
-	len = vsnprintf(line, sizeof(line), format, arguments);
-	va_end(arguments);
-	if (len > 0)
-		write_quietly(line, (size_t)len < sizeof(line) ? (size_t)len : sizeof(line) - 1);
-}
+} helper = {.turn = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP, .said = CUPTI_OK};
 
 static time_t now_s(void)
 {
@@ -130,6 +102,9 @@ static int enable_records(void)
 static void give_up(int result, const char *other)
 {
 	helper.gave_up = true;
+	if (result == helper.said)
+		return;
+	helper.said = result;
 	if (result == CUPTI_HELD_BY_ANOTHER)
 		say("libprofd-cuda: no durations of kernels: another profiler%s%s has CUPTI\n",
 		    other[0] ? ", " : "", other);
@@ -202,7 +177,9 @@ static void start(void)
 	count(&profd_cuda_counters.started, 1);
 }
 
-/* Records that are under way come back and are told of, unless nobody listens any more. */
+/* Records that are under way come back and are told of, unless nobody listens any more. Those of
+ * kernels that still run come without times: their buffers would be lost else. Where there are
+ * other subscribers it would be theirs, too. */
 static void stop(void)
 {
 	const struct cupti *cupti = &helper.cupti;
@@ -212,7 +189,7 @@ static void stop(void)
 		cupti->ActivityDisable_v2(helper.subscriber, CUPTI_CONCURRENT_KERNEL, NULL);
 	else
 		cupti->ActivityDisable(CUPTI_CONCURRENT_KERNEL);
-	cupti->ActivityFlushAll(0);
+	cupti->ActivityFlushAll(cupti->many ? 0 : CUPTI_FLUSH_FORCED);
 	kernels_record(false);
 	cupti->Unsubscribe(helper.subscriber);
 	helper.recording = false;
@@ -225,8 +202,11 @@ static bool is_wanted(void)
 {
 	bool is_over =
 		helper.seconds && helper.started && now_s() - helper.started >= helper.seconds;
+	bool is_heard = tell_heard();
 
-	return tell_heard() && !is_over && !helper.gave_up;
+	if (!is_heard && helper.loaded)
+		helper.gave_up = false;
+	return is_heard && !is_over && !helper.gave_up;
 }
 
 static void look(void)
@@ -245,13 +225,28 @@ static void look(void)
 	pthread_mutex_unlock(&helper.turn);
 }
 
+/* By a futex, which every program with threads may wait for, whatever else it was forbidden. */
+static void pause_a_while(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += LOOK_MS * 1000L * 1000;
+	until.tv_sec += until.tv_nsec / NS_PER_S;
+	until.tv_nsec %= NS_PER_S;
+	pthread_mutex_lock(&lock);
+	while (!pthread_cond_clockwait(&never, &lock, CLOCK_MONOTONIC, &until))
+		;
+	pthread_mutex_unlock(&lock);
+}
+
 static void *watch(void *unused)
 {
-	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000L * 1000};
-
 	(void)unused;
 	for (;;) {
-		nanosleep(&pause, NULL);
+		pause_a_while();
 		look();
 	}
 	return NULL;
@@ -280,11 +275,25 @@ static long asked_seconds(void)
 	return 1;
 }
 
-/* Detached, and with all signals blocked, which are the program's. */
+/* Signals are for the program's threads and not for those that are started until they are
+ * unblocked, CUPTI's among them. What a thread brings upon itself is the program's, whichever
+ * thread it is: it may want to say where it crashed, and to do itself what a filter of system calls
+ * traps. */
+static void block_signals(sigset_t *ret_before)
+{
+	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+	sigset_t most;
+
+	sigfillset(&most);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&most, own[i]);
+	pthread_sigmask(SIG_BLOCK, &most, ret_before);
+}
+
+/* Detached. What threads of a program have of their own may not fit on a small stack. */
 static int start_watching(void)
 {
 	pthread_attr_t attributes;
-	sigset_t all, before;
 	pthread_t thread;
 	int error = pthread_attr_init(&attributes);
 
@@ -292,28 +301,38 @@ static int start_watching(void)
 		return error;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&thread, &attributes, watch, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (error == EINVAL) {
+		pthread_attr_setstacksize(&attributes, 8 * STACK_BYTES);
+		error = pthread_create(&thread, &attributes, watch, NULL);
+	}
 	pthread_attr_destroy(&attributes);
 	if (!error)
 		pthread_setname_np(thread, "profd-cuda");
 	return error;
 }
 
+static void begin(void)
+{
+	say_init();
+	helper.seconds = asked_seconds();
+	if (!launches_init() || pthread_atfork(NULL, NULL, on_fork) || start_watching()) {
+		say("libprofd-cuda: no durations of kernels: no thread could be started\n");
+		return;
+	}
+	look();
+}
+
 /* 1 is success, as in the samples that come with CUPTI. */
 int InitializeInjection(void)
 {
 	static bool called;
+	sigset_t before;
 
 	if (__atomic_exchange_n(&called, true, __ATOMIC_ACQ_REL))
 		return 1;
-	helper.seconds = asked_seconds();
-	if (!launches_init() || pthread_atfork(NULL, NULL, on_fork))
-		return 1;
-	look();
-	if (start_watching())
-		say("libprofd-cuda: no durations of kernels: no thread could be started\n");
+	block_signals(&before);
+	begin();
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return 1;
 }

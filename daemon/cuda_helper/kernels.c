@@ -10,7 +10,7 @@
 #include "cuda_helper/launches.h"
 #include "cuda_helper/tell.h"
 
-#include <string.h>
+#include <errno.h>
 
 enum { SUMS = 64 };
 
@@ -118,12 +118,39 @@ static void take_records(uint8_t *buffer, size_t bytes)
 	tell_all(&sums);
 }
 
+/* So that they are missed where kernels are looked for: as many, of no time. */
+static void tell_dropped(void *context, uint32_t stream)
+{
+	/* Not constant: what nobody has touched cannot be read by who listens. */
+	static char name[] = "[kernels that CUPTI dropped]";
+	void *subscriber = __atomic_load_n(&owner, __ATOMIC_ACQUIRE);
+	size_t dropped = 0;
+	int result = -1;
+
+	if (cupti->many && cupti->ActivityGetNumDroppedRecords_v2)
+		result = cupti->ActivityGetNumDroppedRecords_v2(subscriber, context, stream,
+		                                                &dropped);
+	else if (!cupti->many && cupti->ActivityGetNumDroppedRecords)
+		result = cupti->ActivityGetNumDroppedRecords(context, stream, &dropped);
+	if (result != CUPTI_OK || !dropped)
+		return;
+	count(&profd_cuda_counters.dropped, dropped);
+	tell_ran(&(struct told_kernels){
+		.kernels = dropped,
+		.weight = 1,
+		.device = NO_DEVICE,
+		.name = name,
+	});
+}
+
 void kernels_request(uint8_t **buffer, size_t *bytes, size_t *most_records)
 {
 	bool wanted = __atomic_load_n(&recording, __ATOMIC_ACQUIRE) && tell_heard();
+	int saved = errno;
 
 	*most_records = 0;
 	*buffer = wanted ? buffers_get() : NULL;
+	errno = saved;
 	*bytes = *buffer ? BUFFER_BYTES : 0;
 	if (*buffer)
 		count(&profd_cuda_counters.buffers, 1);
@@ -134,11 +161,14 @@ void kernels_request(uint8_t **buffer, size_t *bytes, size_t *most_records)
 void kernels_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
                       size_t valid_bytes)
 {
-	(void)context;
-	(void)stream;
-	if (buffer && valid_bytes <= bytes && tell_heard())
+	int saved = errno; /* of the program, if this is a thread of it */
+
+	if (buffer && valid_bytes <= bytes && tell_heard()) {
 		take_records(buffer, valid_bytes);
+		tell_dropped(context, stream);
+	}
 	buffers_put(buffer);
+	errno = saved;
 }
 
 void kernels_request_v2(uint8_t **buffer, size_t *bytes, size_t *most_records, const void *info)

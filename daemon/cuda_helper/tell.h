@@ -7,11 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { NO_DEVICE = 0xff }; /* as in bpf/gpu.h */
+
 /* Kernels of one name that a launch led to. */
 struct told_kernels {
 	uint64_t correlation;
-	uint64_t ns; /* that they ran altogether */
-	uint64_t device;
+	uint64_t ns;     /* that they ran altogether */
+	uint64_t device; /* NO_DEVICE: not known */
 	uint64_t weight; /* launches that this one stands for */
 	uint64_t kernels;
 	const char *name;

@@ -31,6 +31,7 @@ _Static_assert(sizeof(struct record) == RECORD_BYTES, "CUpti_ActivityKernel5");
 struct buffer {
 	uint8_t *bytes;
 	size_t size, valid;
+	bool unfinished;
 };
 
 static struct {
@@ -41,7 +42,8 @@ static struct {
 	bool enabled[3][MAX_NUMBER];
 	cupti_request_fn *request;
 	cupti_complete_fn *complete;
-	bool records, held, threaded;
+	bool records, held, threaded, busy_elsewhere;
+	size_t dropped; /* that were not asked for */
 	struct buffer current;
 	struct buffer queue[QUEUED];
 	size_t queued, busy;
@@ -63,6 +65,7 @@ __attribute__((constructor)) static void obey(void)
 #define FUNCTION(name, ...) EXPORT int cupti##name(__VA_ARGS__);
 CUPTI_FUNCTIONS(FUNCTION)
 CUPTI_FUNCTIONS_V2(FUNCTION)
+CUPTI_FUNCTIONS_MORE(FUNCTION)
 #undef FUNCTION
 
 /* ---- buffers, which another thread gives back ---------------------------------------------- */
@@ -74,7 +77,7 @@ static void *give_back(void *unused)
 	for (;;) {
 		struct buffer buffer;
 
-		while (!fake.queued)
+		while (!fake.queued || fake.busy_elsewhere)
 			pthread_cond_wait(&fake.changed, &fake.lock);
 		buffer = fake.queue[0];
 		fake.queued--;
@@ -115,15 +118,16 @@ static bool has_buffer(void)
 	return false;
 }
 
-static void add_record(uint32_t correlation, uint32_t device, const struct fake_kernel *kernel)
+static void add_record(uint32_t correlation, const struct fake_launch *launch,
+                       const struct fake_kernel *kernel)
 {
 	struct record record = {
 		.kernel =
 			{
 				.kind = CUPTI_CONCURRENT_KERNEL,
 				.start_ns = fake.clock_ns,
-				.end_ns = fake.clock_ns + kernel->ns,
-				.device = device,
+				.end_ns = launch->unfinished ? 0 : fake.clock_ns + kernel->ns,
+				.device = launch->device,
 				.correlation = correlation,
 				.name = kernel->name,
 			},
@@ -132,10 +136,12 @@ static void add_record(uint32_t correlation, uint32_t device, const struct fake_
 	fake.clock_ns += kernel->ns;
 	if (!has_buffer()) {
 		fake.counts.dropped++;
+		fake.dropped++;
 		return;
 	}
 	memcpy(fake.current.bytes + fake.current.valid, &record, sizeof(record));
 	fake.current.valid += sizeof(record);
+	fake.current.unfinished |= launch->unfinished;
 	if (fake.current.valid + sizeof(record) > fake.current.size)
 		queue_current();
 }
@@ -171,7 +177,7 @@ static void run_kernels(const struct fake_launch *launch, uint32_t correlation)
 {
 	pthread_mutex_lock(&fake.lock);
 	for (size_t i = 0; fake.records && !launch->result && i < launch->count; i++)
-		add_record(correlation, launch->device, &launch->kernels[i]);
+		add_record(correlation, launch, &launch->kernels[i]);
 	pthread_mutex_unlock(&fake.lock);
 }
 
@@ -198,6 +204,14 @@ EXPORT void fake_get_counts(struct fake_counts *ret_counts)
 	pthread_mutex_unlock(&fake.lock);
 }
 
+EXPORT void fake_keep_buffers(int keep)
+{
+	pthread_mutex_lock(&fake.lock);
+	fake.busy_elsewhere = keep;
+	pthread_cond_broadcast(&fake.changed);
+	pthread_mutex_unlock(&fake.lock);
+}
+
 EXPORT void fake_hold(int held)
 {
 	fake.held = held;
@@ -213,7 +227,8 @@ int cuptiSubscribe(void **subscriber, cupti_called_fn *called, void *ctx)
 	}
 	fake.called = called;
 	fake.ctx = ctx;
-	fake.correlation = FIRST_CORRELATION; /* whoever subscribes gets them anew */
+	/* Whoever subscribes gets them anew. */
+	__atomic_store_n(&fake.correlation, FIRST_CORRELATION, __ATOMIC_RELAXED);
 	fake.counts.subscribed++;
 	*subscriber = &fake;
 	return CUPTI_OK;
@@ -281,12 +296,22 @@ int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, struct cupti
 
 int cuptiActivityFlushAll(uint32_t flag)
 {
-	(void)flag;
 	pthread_mutex_lock(&fake.lock);
-	if (fake.current.bytes)
+	if (fake.current.bytes && (!fake.current.unfinished || flag == CUPTI_FLUSH_FORCED))
 		queue_current();
 	while (fake.queued || fake.busy)
 		pthread_cond_wait(&fake.changed, &fake.lock);
+	pthread_mutex_unlock(&fake.lock);
+	return CUPTI_OK;
+}
+
+int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *count)
+{
+	(void)context;
+	(void)stream;
+	pthread_mutex_lock(&fake.lock);
+	*count = fake.dropped;
+	fake.dropped = 0;
 	pthread_mutex_unlock(&fake.lock);
 	return CUPTI_OK;
 }
@@ -341,6 +366,13 @@ int cuptiActivityEnable_v2(void *subscriber, uint32_t kind, void *config)
 int cuptiActivityDisable_v2(void *subscriber, uint32_t kind, void *config)
 {
 	return subscriber == &fake && !config ? cuptiActivityDisable(kind) : INVALID;
+}
+
+int cuptiActivityGetNumDroppedRecords_v2(void *subscriber, void *context, uint32_t stream,
+                                         size_t *count)
+{
+	return subscriber == &fake ? cuptiActivityGetNumDroppedRecords(context, stream, count)
+	                           : INVALID;
 }
 
 int cuptiActivityGetNextRecord_v2(void *subscriber, uint8_t *buffer, size_t valid_bytes,

@@ -21,6 +21,7 @@ struct fake_launch {
 	uint64_t handle;          /* of the kernel or graph */
 	size_t word;              /* which word of the parameters it is */
 	int result;               /* of the call; not 0: nothing runs */
+	int unfinished;           /* kernels do not end, so their buffer comes only if forced */
 	int at_once;              /* kernels have run, and were told of, when the call returns */
 	uint32_t device;
 	const struct fake_kernel *kernels;
@@ -38,6 +39,8 @@ struct fake_counts {
 
 extern void fake_launch(const struct fake_launch *launch);
 extern void fake_get_counts(struct fake_counts *ret_counts);
+/* While it keeps buffers, none comes back. */
+extern void fake_keep_buffers(int keep);
 /* Another profiler takes CUPTI, or gives it back. It has it from the start where there is a
  * variable FAKE_CUPTI_HELD. */
 extern void fake_hold(int held);

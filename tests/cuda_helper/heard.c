@@ -46,7 +46,7 @@ void tell_ran(const struct told_kernels *ran)
 
 	pthread_mutex_lock(&lock);
 	ck_assert_uint_lt(ran->correlation, MAX_CORRELATION);
-	heard.unknown += !told[ran->correlation];
+	heard.unknown += ran->correlation && !told[ran->correlation];
 	while (heard.names[at].name && strcmp(heard.names[at].name, ran->name) != 0)
 		at++;
 	ck_assert_uint_lt(at, HEARD_NAMES - 1);

@@ -13,4 +13,5 @@
 	              "%lu is not within %.0f %% of %lu", (uint64_t)(value), 100 * (share), \
 	              (uint64_t)(truth))
 
+TCase *guest_case(void);
 TCase *parts_case(void);

@@ -4,84 +4,14 @@
  * driver of CUDA 12. Each test is a process of its own.
  */
 #include "cuda_helper/counters.h"
-#include "tests/cuda_helper/fake_cupti.h"
 #include "tests/cuda_helper/heard.h"
+#include "tests/cuda_helper/program.h"
 #include "tests/cuda_helper/suites.h"
 
 #include <check.h>
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-int InitializeInjection(void);
-
-static const char *cupti_path, *driver_path;
-static void (*launch_fake)(const struct fake_launch *);
-static void (*get_counts)(struct fake_counts *);
-static void (*hold)(int);
-
-static void set_up(void)
-{
-	void *library = dlopen(cupti_path, RTLD_NOW | RTLD_LOCAL);
-
-	ck_assert_msg(library, "%s", dlerror());
-	*(void **)&launch_fake = dlsym(library, "fake_launch");
-	*(void **)&get_counts = dlsym(library, "fake_get_counts");
-	*(void **)&hold = dlsym(library, "fake_hold");
-	ck_assert(launch_fake && get_counts && hold);
-}
-
-static void pause_ms(long ms)
-{
-	const struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
-
-	nanosleep(&pause, NULL);
-}
-
-static struct fake_counts counts_now(void)
-{
-	struct fake_counts counts;
-
-	get_counts(&counts);
-	return counts;
-}
-
-/* By cudaLaunchKernel(), which calls cuLaunchKernel(). */
-static void launch_one(const char *name, uint64_t ns)
-{
-	const struct fake_kernel kernel = {name, ns};
-
-	launch_fake(&(struct fake_launch){
-		.runtime = 211,
-		.driver = 307,
-		.handle = (uint64_t)(uintptr_t)name,
-		.kernels = &kernel,
-		.count = 1,
-	});
-}
-
-static const char long_one[] = "long one", middle[] = "middle", small_one[] = "small one";
-
-/* 1, 3 and 10 launches: 60, 30 and 10 % of the time. */
-static void launch_cycles(int cycles)
-{
-	for (int cycle = 0; cycle < cycles; cycle++) {
-		launch_one(long_one, 60000);
-		for (int i = 0; i < 13; i++)
-			launch_one(i % 4 == 1 ? middle : small_one, i % 4 == 1 ? 10000 : 1000);
-	}
-}
-
-/* Until what is under way was told: two looks of the library's thread. */
-static void settle(void)
-{
-	pause_ms(1300);
-}
 
 START_TEST(test_nobody_listens)
 {
@@ -230,65 +160,6 @@ START_TEST(test_time_is_up)
 }
 END_TEST
 
-/* What comes on standard error from now on is read from what this returns. */
-static int catch_lines(void)
-{
-	int ends[2];
-
-	ck_assert_int_eq(pipe2(ends, O_NONBLOCK), 0);
-	ck_assert_int_ge(dup2(ends[1], STDERR_FILENO), 0);
-	return ends[0];
-}
-
-static char *lines_said(int from)
-{
-	static char said[1024];
-	ssize_t len = read(from, said, sizeof(said) - 1);
-
-	said[len > 0 ? len : 0] = '\0';
-	return said;
-}
-
-/* One line, however often it looks, and the program goes on. */
-START_TEST(test_held_by_another)
-{
-	int lines = catch_lines();
-	const char *said, *newline;
-
-	hold(1);
-	heard_listen(true);
-	ck_assert_int_eq(InitializeInjection(), 1);
-	settle();
-	launch_cycles(10);
-	said = lines_said(lines);
-	newline = strchr(said, '\n');
-	ck_assert_ptr_nonnull(newline);
-	ck_assert_str_eq(newline, "\n");
-	ck_assert_ptr_nonnull(strstr(said, "another profiler"));
-	ck_assert(!strstr(cupti_path, ".13") || strstr(said, "the other one"));
-	ck_assert_uint_eq(counts_now().refused, 1);
-	ck_assert_uint_eq(counts_now().calls, 0);
-}
-END_TEST
-
-/* A CUPTI of CUDA 13 is not called at all on a driver that is older. */
-START_TEST(test_older_driver)
-{
-	bool is_13 = strstr(cupti_path, ".13");
-	int lines = catch_lines();
-
-	ck_assert_ptr_nonnull(dlopen(driver_path, RTLD_NOW));
-	heard_listen(true);
-	ck_assert_int_eq(InitializeInjection(), 1);
-	settle();
-	ck_assert_uint_eq(counts_now().subscribed, !is_13);
-	ck_assert_str_eq(lines_said(lines), is_13 ? "libprofd-cuda: no durations of kernels: "
-	                                            "libcupti.so is of CUDA 13 and the driver "
-	                                            "is older\n"
-	                                          : "");
-}
-END_TEST
-
 static void launch_by(uint32_t runtime, uint32_t driver, size_t word, int result)
 {
 	const struct fake_kernel kernel = {middle, 5};
@@ -381,7 +252,7 @@ int main(int argc, char **argv)
 	cupti_path = argv[1];
 	driver_path = argv[2];
 	tcase_set_timeout(tcase, 60);
-	tcase_add_checked_fixture(tcase, set_up, NULL);
+	tcase_add_checked_fixture(tcase, program_begin, NULL);
 	tcase_add_test(tcase, test_nobody_listens);
 	tcase_add_test(tcase, test_sums);
 	tcase_add_test(tcase, test_stops);
@@ -389,12 +260,11 @@ int main(int argc, char **argv)
 	tcase_add_test(tcase, test_runs_at_once);
 	tcase_add_test(tcase, test_no_buffer_unheard);
 	tcase_add_test(tcase, test_time_is_up);
-	tcase_add_test(tcase, test_held_by_another);
-	tcase_add_test(tcase, test_older_driver);
 	tcase_add_test(tcase, test_layers);
 	tcase_add_test(tcase, test_graph);
 	tcase_add_test(tcase, test_fork);
 	suite_add_tcase(suite, tcase);
+	suite_add_tcase(suite, guest_case());
 	suite_add_tcase(suite, parts_case());
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);

@@ -20,6 +20,7 @@ SAME(CUPTI_RUNTIME, CUPTI_CB_DOMAIN_RUNTIME_API);
 SAME(CUPTI_ENTER, CUPTI_API_ENTER);
 SAME(CUPTI_EXIT, CUPTI_API_EXIT);
 SAME(CUPTI_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+SAME(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 
 /* ---- what launches: each of the list is one of these --------------------------------------- */
 
@@ -118,6 +119,7 @@ TAKES(ActivityEnable, A(CUpti_ActivityKind));
 TAKES(ActivityDisable, A(CUpti_ActivityKind));
 TAKES(ActivityGetNextRecord, A(uint8_t *), A(size_t), A(CUpti_Activity **));
 TAKES(ActivityFlushAll, A(uint32_t));
+TAKES(ActivityGetNumDroppedRecords, A(CUcontext), A(uint32_t), A(size_t *));
 TAKES(GetResultString, A(CUptiResult), A(const char **));
 #if CUPTI_API_VERSION >= 130500
 TAKES(Subscribe_v2, A(CUpti_SubscriberHandle *), A(CUpti_CallbackFunc), A(void *),
@@ -130,4 +132,6 @@ TAKES(ActivityDisable_v2, A(CUpti_SubscriberHandle), A(CUpti_ActivityKind),
       A(CUpti_ActivityConfig *));
 TAKES(ActivityGetNextRecord_v2, A(CUpti_SubscriberHandle), A(uint8_t *), A(size_t),
       A(CUpti_Activity **));
+TAKES(ActivityGetNumDroppedRecords_v2, A(CUpti_SubscriberHandle), A(CUcontext), A(uint32_t),
+      A(size_t *));
 #endif
