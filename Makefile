@@ -380,7 +380,7 @@ $(BUILD)/tests/bpf/oracle: $(ORACLE:%=$(BUILD)/tests/bpf/%.o) $(WALKER_OBJ) $(LI
 
 $(BUILD)/fuzz/fuzz_walk: $(WALKER_OBJ)
 
-# The library for GPU kernels with a stand-in for CUPTI, in its ways before and since CUDA 13.
+# The library for GPU kernels with a stand-in for CUPTI, in its ways before and since CUDA 13.2.
 # Not any name that ends like theirs: their lists of headers do, too.
 $(addprefix $(BUILD)/tests/cuda_helper/libcupti.so.,12 13): $(BUILD)/tests/cuda_helper/libcupti.so.%: tests/cuda_helper/fake_cupti.c Makefile
 	$(call say,CC,$@)
