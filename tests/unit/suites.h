@@ -11,6 +11,7 @@
 	SUITE(buf)             \
 	SUITE(text)            \
 	SUITE(clean)           \
+	SUITE(shares)          \
 	SUITE(lane)            \
 	SUITE(reader)          \
 	SUITE(nvml)            \

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Who has nothing has no entry.
+ */
+#include "base/shares.h"
+
+#include <stdlib.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+struct share {
+	uint32_t owner;
+	uint64_t amount;
+	UT_hash_handle hh;
+};
+
+static struct share *find(const struct shares *shares, uint32_t owner)
+{
+	struct share *share;
+
+	HASH_FIND(hh, shares->by_owner, &owner, sizeof(owner), share);
+	return share;
+}
+
+static uint64_t left(const struct shares *shares)
+{
+	return shares->taken < shares->whole ? shares->whole - shares->taken : 0;
+}
+
+static struct share *get(struct shares *shares, uint32_t owner)
+{
+	struct share *share = find(shares, owner);
+
+	if (share)
+		return share;
+	share = calloc(1, sizeof(*share));
+	if (!share)
+		return NULL;
+	share->owner = owner;
+	HASH_ADD(hh, shares->by_owner, owner, sizeof(owner), share);
+	if (share->hh.tbl)
+		return share;
+	free(share);
+	return NULL;
+}
+
+static void drop(struct shares *shares, struct share *share)
+{
+	HASH_DEL(shares->by_owner, share);
+	free(share);
+}
+
+bool shares_add(struct shares *shares, uint32_t owner, uint64_t amount)
+{
+	struct share *share = amount ? get(shares, owner) : NULL;
+
+	shares->taken += amount;
+	if (share)
+		share->amount += amount;
+	return share || !amount;
+}
+
+bool shares_take(struct shares *shares, uint32_t owner, uint64_t amount)
+{
+	const struct share *share = find(shares, owner);
+	uint64_t has = share ? share->amount : 0;
+
+	if (amount > left(shares) || has + amount > left(shares) - amount)
+		return false;
+	if (shares_add(shares, owner, amount))
+		return true;
+	shares->taken -= amount;
+	return false;
+}
+
+void shares_give(struct shares *shares, uint32_t owner, uint64_t amount)
+{
+	struct share *share = find(shares, owner);
+
+	if (!share)
+		return;
+	if (amount > share->amount)
+		amount = share->amount;
+	shares->taken -= amount;
+	share->amount -= amount;
+	if (!share->amount)
+		drop(shares, share);
+}
+
+bool shares_exceeded(const struct shares *shares, uint32_t owner)
+{
+	const struct share *share = find(shares, owner);
+
+	return (share ? share->amount : 0) >= left(shares);
+}
+
+void shares_clear(struct shares *shares)
+{
+	struct share *share, *next;
+
+	HASH_ITER (hh, shares->by_owner, share, next)
+		drop(shares, share);
+	shares->taken = 0;
+}

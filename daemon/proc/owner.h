@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Which user a process is of, as /proc/PID/status says: the one who started it (its real user id,
+ * as the daemon's user namespace numbers it). Who owns the files of /proc does not tell: they are
+ * root's where a program says so of itself (prctl PR_SET_DUMPABLE). No state; any thread.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OWNER_UNKNOWN UINT32_MAX /* no user has this number */
+
+/* The user in the text of a status file. */
+uint32_t owner_parse(const char *bytes, size_t len);
+uint32_t owner_read(uint32_t pid); /* OWNER_UNKNOWN when the process is gone */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Shares of a bounded whole, and whose a process is.
+ */
+#include "base/shares.h"
+
+#include "proc/owner.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static struct shares shares;
+
+static void set_up(void)
+{
+	shares = (struct shares){.whole = 1200};
+}
+
+static void tear_down(void)
+{
+	shares_clear(&shares);
+}
+
+static unsigned int take_all(uint32_t owner)
+{
+	unsigned int count = 0;
+
+	while (shares_take(&shares, owner, 1))
+		count++;
+	return count;
+}
+
+START_TEST(some_is_left_for_who_comes_new)
+{
+	ck_assert_uint_eq(take_all(1), 600);
+	ck_assert_uint_eq(take_all(2), 300);
+	ck_assert_uint_eq(take_all(3), 150);
+	ck_assert_uint_eq(take_all(1), 0);
+	for (uint32_t owner = 4; owner < 10; owner++)
+		ck_assert_uint_gt(take_all(owner), 0);
+}
+END_TEST
+
+START_TEST(what_is_given_back_is_free)
+{
+	take_all(1);
+	shares_give(&shares, 1, 600);
+	ck_assert_uint_eq(shares.taken, 0);
+	ck_assert_uint_eq(take_all(2), 600);
+	/* Nobody gives back what he has not. */
+	shares_give(&shares, 3, 5);
+	shares_give(&shares, 2, 1000);
+	ck_assert_uint_eq(shares.taken, 0);
+}
+END_TEST
+
+START_TEST(amounts_do_not_wrap)
+{
+	ck_assert(!shares_take(&shares, 1, 601));
+	ck_assert(!shares_take(&shares, 1, UINT64_MAX));
+	ck_assert(shares_take(&shares, 1, 600));
+	ck_assert(!shares_take(&shares, 1, UINT64_MAX));
+	ck_assert_uint_eq(shares.taken, 600);
+}
+END_TEST
+
+START_TEST(who_has_too_much)
+{
+	ck_assert(shares_add(&shares, 1, 599));
+	ck_assert(!shares_exceeded(&shares, 1));
+	ck_assert(shares_add(&shares, 2, 10));
+	ck_assert(shares_exceeded(&shares, 1));
+	ck_assert(!shares_exceeded(&shares, 2));
+	ck_assert(!shares_exceeded(&shares, 3));
+	ck_assert(shares_add(&shares, 1, 5000));
+	ck_assert(shares_exceeded(&shares, 3));
+}
+END_TEST
+
+static uint32_t parse(const char *text)
+{
+	return owner_parse(text, strlen(text));
+}
+
+START_TEST(whose_a_process_is)
+{
+	ck_assert_uint_eq(parse("Name:\tsh\nUid:\t1000\t0\t0\t0\nGid:\t1\n"), 1000);
+	ck_assert_uint_eq(parse("Name:\tsh\\nUid:\t5\t5\nUid:\t7\t0\t0\t0\n"), 7);
+	ck_assert_uint_eq(parse("Name:\tUid:\t5\n"), OWNER_UNKNOWN);
+	ck_assert_uint_eq(parse("Name:\tsh\nUid:\n"), OWNER_UNKNOWN);
+	ck_assert_uint_eq(parse("Name:\tsh\nUid:"), OWNER_UNKNOWN);
+	ck_assert_uint_eq(parse("Name:\tsh\nUid:\t99999999999\n"), OWNER_UNKNOWN);
+	ck_assert_uint_eq(parse(""), OWNER_UNKNOWN);
+	ck_assert_uint_eq(owner_read((uint32_t)getpid()), getuid());
+	ck_assert_uint_eq(owner_read(4000001), OWNER_UNKNOWN);
+}
+END_TEST
+
+Suite *shares_suite(void)
+{
+	Suite *suite = suite_create("shares");
+	TCase *tcase = tcase_create("shares");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, some_is_left_for_who_comes_new);
+	tcase_add_test(tcase, what_is_given_back_is_free);
+	tcase_add_test(tcase, amounts_do_not_wrap);
+	tcase_add_test(tcase, who_has_too_much);
+	tcase_add_test(tcase, whose_a_process_is);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
