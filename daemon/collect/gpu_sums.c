@@ -16,6 +16,19 @@ static uint32_t *bucket_of(const struct gpu_sums *sums, uint32_t path, uint32_t 
 	return &sums->buckets[(mixed >> 32) & (sums->capacity - 1)];
 }
 
+/* Buckets are empty. */
+static void link_all(struct gpu_sums *sums)
+{
+	sums->free = 0;
+	for (uint32_t i = sums->count; i-- > 0;) {
+		struct gpu_sum *sum = &sums->at[i];
+		uint32_t *list = sum->used ? bucket_of(sums, sum->path, sum->task) : &sums->free;
+
+		sum->next = *list;
+		*list = i + 1;
+	}
+}
+
 static bool grow(struct gpu_sums *sums)
 {
 	uint32_t capacity = sums->capacity ? sums->capacity * 2 : FIRST_CAPACITY;
@@ -29,28 +42,79 @@ static bool grow(struct gpu_sums *sums)
 	free(sums->buckets);
 	sums->buckets = buckets;
 	sums->capacity = capacity;
-	for (uint32_t i = 0; i < sums->count; i++) {
-		uint32_t *bucket = bucket_of(sums, at[i].path, at[i].task);
-
-		at[i].next = *bucket;
-		*bucket = i + 1;
-	}
+	link_all(sums);
 	return true;
+}
+
+/* Places that are at the end are given back, but for a quarter, so that they are not had again and
+ * again. */
+static void shrink(struct gpu_sums *sums)
+{
+	uint32_t capacity = sums->capacity;
+
+	while (sums->count && !sums->at[sums->count - 1].used)
+		sums->count--;
+	while (capacity > FIRST_CAPACITY && sums->count <= capacity / 4)
+		capacity /= 2;
+	if (capacity == sums->capacity)
+		return;
+	struct gpu_sum *at = realloc(sums->at, capacity * sizeof(*at));
+	uint32_t *buckets = realloc(sums->buckets, capacity * sizeof(*buckets));
+	/* One of them may have stayed as large as it was, which does no harm. */
+	sums->at = at ?: sums->at;
+	sums->buckets = buckets ?: sums->buckets;
+	sums->capacity = capacity;
+}
+
+/* Frees the places of those that hold nothing; what they allocated has been told. */
+static void recycle(struct gpu_sums *sums)
+{
+	bool changed = false;
+
+	for (uint32_t i = 0; i < sums->count; i++) {
+		struct gpu_sum *sum = &sums->at[i];
+
+		if (!sum->used || sum->objects)
+			continue;
+		sum->used = false;
+		changed = true;
+	}
+	if (!changed)
+		return;
+	shrink(sums);
+	memset(sums->buckets, 0, sums->capacity * sizeof(*sums->buckets));
+	link_all(sums);
+}
+
+static struct gpu_sum *take_place(struct gpu_sums *sums)
+{
+	uint32_t place = sums->free;
+
+	if (place) {
+		sums->free = sums->at[place - 1].next;
+		return &sums->at[place - 1];
+	}
+	if (sums->count == GPU_SUMS_MAX || (sums->count == sums->capacity && !grow(sums)))
+		return NULL;
+	return &sums->at[sums->count++];
 }
 
 uint32_t gpu_sums_place(struct gpu_sums *sums, uint32_t path, uint32_t task)
 {
-	uint32_t *bucket;
+	uint32_t place = sums->capacity ? *bucket_of(sums, path, task) : 0;
+	struct gpu_sum *sum;
 
-	if (sums->count == sums->capacity && !grow(sums))
-		return UINT32_MAX;
-	bucket = bucket_of(sums, path, task);
-	for (uint32_t place = *bucket; place; place = sums->at[place - 1].next)
+	for (; place; place = sums->at[place - 1].next)
 		if (sums->at[place - 1].path == path && sums->at[place - 1].task == task)
 			return place - 1;
-	sums->at[sums->count] = (struct gpu_sum){.path = path, .task = task, .next = *bucket};
-	*bucket = ++sums->count;
-	return sums->count - 1;
+	sum = take_place(sums);
+	if (!sum)
+		return UINT32_MAX;
+	place = (uint32_t)(sum - sums->at);
+	uint32_t *bucket = bucket_of(sums, path, task);
+	*sum = (struct gpu_sum){.path = path, .task = task, .next = *bucket, .used = true};
+	*bucket = place + 1;
+	return place;
 }
 
 static struct sample *samples_new(const struct gpu_sums *sums)
@@ -76,6 +140,7 @@ int gpu_sums_allocated(struct gpu_sums *sums, struct sample **ret_samples, uint3
 		samples[count++].values[1] = sum->allocated;
 		sum->allocations = sum->allocated = 0;
 	}
+	recycle(sums);
 	*ret_samples = samples;
 	*ret_count = count;
 	return 0;

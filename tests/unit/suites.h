@@ -102,6 +102,7 @@
 	SUITE(pythons)         \
 	SUITE(heap_table)      \
 	SUITE(gpu_ends)        \
+	SUITE(gpu_sums)        \
 	SUITE(gpu_live)        \
 	SUITE(gpu_users)       \
 	SUITE(gpu_feeds)       \
