@@ -8,6 +8,7 @@
 #include "base/lane.h"
 #include "collect/collector.h"
 #include "collect/source.h"
+#include "proc/owner.h"
 #include "profile/select.h"
 
 #include <errno.h>
@@ -130,6 +131,7 @@ int memory_keeper_keep(struct memory_keeper *keeper, const struct keepsake *what
 	snapshot->period = source.period;
 	snapshot->keeper = keeper;
 	snapshot->what = *what;
+	snapshot->what.owner = owner_read(what->pid);
 	snapshot->selection.pids[0] = what->pid;
 	snapshot->selection.pid_count = 1;
 	snapshot->selection.loops = LOOPS_KEPT;

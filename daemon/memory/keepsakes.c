@@ -66,20 +66,67 @@ static void drop_outdone(struct keepsakes *keepsakes, const struct keepsake *by)
 	}
 }
 
-/* The newest one is never the least worth. */
-static size_t least_worth(const struct keepsakes *keepsakes)
+static size_t bytes_of(const struct keepsakes *keepsakes, uint32_t owner)
 {
-	for (size_t i = 0; i + 1 < keepsakes->count; i++)
-		if (keepsakes->at[i].reason == KEEPSAKE_near_limit)
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < keepsakes->count; i++)
+		if (keepsakes->at[i].owner == owner)
+			bytes += keepsakes->at[i].profile->memory_bytes;
+	return bytes;
+}
+
+static size_t count_of(const struct keepsakes *keepsakes, uint32_t owner)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < keepsakes->count; i++)
+		count += keepsakes->at[i].owner == owner;
+	return count;
+}
+
+/* Of those that too much of is kept. */
+static uint32_t greediest(const struct keepsakes *keepsakes)
+{
+	bool too_many = keepsakes->count > MAX_KEEPSAKES;
+	uint32_t greediest = keepsakes->at[0].owner;
+	size_t most = 0;
+
+	for (size_t i = 0; i < keepsakes->count; i++) {
+		uint32_t owner = keepsakes->at[i].owner;
+		size_t has = too_many ? count_of(keepsakes, owner) : bytes_of(keepsakes, owner);
+
+		if (has > most) {
+			most = has;
+			greediest = owner;
+		}
+	}
+	return greediest;
+}
+
+/* Of what one user has; the newest of all is it only where he has no other. */
+static size_t least_worth(const struct keepsakes *keepsakes, uint32_t owner)
+{
+	size_t oldest = keepsakes->count;
+
+	for (size_t i = 0; i < keepsakes->count; i++) {
+		const struct keepsake *keepsake = &keepsakes->at[i];
+
+		if (keepsake->owner != owner)
+			continue;
+		if (oldest == keepsakes->count)
+			oldest = i;
+		if (keepsake->reason == KEEPSAKE_near_limit && i + 1 < keepsakes->count)
 			return i;
-	return 0;
+	}
+	return oldest;
 }
 
 static void evict(struct keepsakes *keepsakes)
 {
 	while (keepsakes->count > MAX_KEEPSAKES ||
 	       (keepsakes->bytes > keepsakes->max_bytes && keepsakes->count > 1)) {
-		drop(keepsakes, least_worth(keepsakes));
+		drop(keepsakes, least_worth(keepsakes, greediest(keepsakes)));
 		keepsakes->evicted++;
 	}
 }

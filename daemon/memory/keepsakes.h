@@ -3,7 +3,8 @@
  * struct keepsakes - the last memory profile of processes that the kernel killed for lack of
  * memory, that came near to it, or that a GPU had none for. At most MAX_KEEPSAKES of them, and so
  * many bytes; of a process the latest of a kind, and one of its death rather than any before it.
- * Where there are too many, those that only came near go first, the oldest first. Loop thread only;
+ * Where there are too many, one of the user who has most of them goes: of those that only came near
+ * first, the oldest first. So nobody drives out what others have fewer of. Loop thread only;
  * profiles are shared as always.
  */
 #pragma once
@@ -30,6 +31,7 @@ extern const char *const keepsake_reason_texts[KEEPSAKE_REASON_COUNT];
 struct keepsake {
 	uint32_t id; /* from 1 on, never used again */
 	uint32_t pid;
+	uint32_t owner; /* its user, as of proc/owner.h */
 	char comm[16];
 	uint32_t kind; /* of the profile, as its maker calls it: enum profile_kind of bpf/abi.h */
 	enum keepsake_reason reason;

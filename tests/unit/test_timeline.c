@@ -264,6 +264,25 @@ START_TEST(deaths_outlast_what_came_near)
 }
 END_TEST
 
+START_TEST(nobody_drives_out_what_others_have_fewer_of)
+{
+	_cleanup_(keepsakes_freep) struct keepsakes *keepsakes = keepsakes_new(1 << 30);
+	struct keepsake theirs = keepsake_of(1, KEEPSAKE_near_limit);
+	uint32_t id;
+
+	theirs.owner = 1000;
+	id = keepsakes_add(keepsakes, &theirs);
+	for (uint32_t pid = 2; pid < 500; pid++)
+		keep(keepsakes, pid, KEEPSAKE_gpu_memory);
+	ck_assert_uint_eq(kept(keepsakes).kept, MAX_KEEPSAKES);
+	ck_assert_ptr_nonnull(keepsakes_find(keepsakes, id));
+	/* Nor by their size. */
+	keepsakes_resize(keepsakes, 3 * theirs.profile->memory_bytes);
+	ck_assert_uint_eq(kept(keepsakes).kept, 3);
+	ck_assert_ptr_nonnull(keepsakes_find(keepsakes, id));
+}
+END_TEST
+
 START_TEST(keepsakes_have_a_bound_of_bytes)
 {
 	struct keepsake one = keepsake_of(1, KEEPSAKE_killed);
@@ -293,6 +312,7 @@ Suite *timeline_suite(void)
 	tcase_add_test(tests, groups_live_as_long_as_who_is_in_them);
 	tcase_add_test(tests, the_last_of_a_process_is_kept);
 	tcase_add_test(tests, deaths_outlast_what_came_near);
+	tcase_add_test(tests, nobody_drives_out_what_others_have_fewer_of);
 	tcase_add_test(tests, keepsakes_have_a_bound_of_bytes);
 	suite_add_tcase(suite, tests);
 	return suite;
