@@ -153,10 +153,12 @@ void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const 
 	}
 	layer->sums.at[allocation.sum].allocations++;
 	layer->sums.at[allocation.sum].allocated += event->size;
-	if (feed->paths.crowded || !event->address) {
+	if (!event->address) {
 		counts->table_full++;
 		return;
 	}
+	/* Where there is no room, it still tells that what was at the address is gone. */
+	gpu_live_freeze(layer->live, feed->paths.crowded);
 	switch (gpu_live_add(layer->live, &allocation, gpu_ends_with(event), &before)) {
 	case GPU_LIVE_ALONE:
 		counts->contexts_full++;

@@ -7,13 +7,19 @@
 
 #include "base/bounds.h"
 #include "base/clock.h"
+#include "base/shares.h"
 #include "collect/gpu_ends.h"
+#include "proc/owner.h"
+#include "proc/scan.h"
 
 #include <errno.h>
 #include <string.h>
 #include <uthash.h>
 
-enum { DRAINS_AFTER_END = 2 };
+enum {
+	DRAINS_AFTER_END = 2,
+	REFUSED = 1024, /* programs that are not asked about again for now; a power of two */
+};
 
 struct entry {
 	uint64_t key; /* pid above image */
@@ -30,7 +36,8 @@ struct gpu_feeds {
 	uint64_t malformed, feeds_lost;
 	uint64_t unmatched_before; /* of feeds that are forgotten */
 	uint64_t attached_ns;
-	bool crowded;
+	struct shares feed_shares, byte_shares; /* by user; how many; bytes at the last settle */
+	uint64_t refused[REFUSED];              /* since then, some of them; 0: none */
 };
 
 static uint64_t key_of(uint32_t pid, uint32_t image)
@@ -45,6 +52,8 @@ struct gpu_feeds *gpu_feeds_new(const struct gpu_feeds_config *config)
 	if (!feeds)
 		return NULL;
 	feeds->config = *config;
+	feeds->feed_shares.whole = MAX_GPU_FEEDS;
+	feeds->byte_shares.whole = MAX_GPU_FEEDS_BYTES;
 	gpu_names_init(&feeds->names);
 	feeds->kernels = gpu_kernels_new(&config->tables);
 	return feeds->kernels ? TAKE_PTR(feeds) : NULL;
@@ -54,6 +63,7 @@ static void forget(struct gpu_feeds *feeds, struct entry *entry)
 {
 	feeds->unmatched_before += gpu_feed_unmatched(entry->feed, UINT64_MAX);
 	gpu_names_forget(&feeds->names, &entry->feed->handles);
+	shares_give(&feeds->feed_shares, entry->feed->handles.owner, 1);
 	gpu_feed_free(entry->feed);
 	HASH_DEL(feeds->by_key, entry);
 	free(entry);
@@ -68,6 +78,9 @@ void gpu_feeds_free(struct gpu_feeds *feeds)
 	HASH_ITER (hh, feeds->by_key, entry, next)
 		forget(feeds, entry);
 	gpu_kernels_free(feeds->kernels);
+	shares_clear(&feeds->feed_shares);
+	shares_clear(&feeds->byte_shares);
+	gpu_names_release(&feeds->names);
 	free(feeds);
 }
 
@@ -84,35 +97,61 @@ static bool is_late(const struct gpu_feeds *feeds, uint32_t pid, uint64_t mono_n
 	return !image || image->start_mono_ns <= feeds->attached_ns;
 }
 
+static uint64_t *refused_at(struct gpu_feeds *feeds, uint64_t key)
+{
+	return &feeds->refused[key * 0x9e3779b97f4a7c15 >> 54];
+}
+
+/* Whose it is costs a file of /proc, so who was refused is refused again for a while. */
+static bool may_have_feed(struct gpu_feeds *feeds, uint64_t key, uint32_t *ret_owner)
+{
+	uint64_t *refused = refused_at(feeds, key);
+
+	if (*refused == key)
+		return false;
+	*ret_owner = owner_read((uint32_t)(key >> 32));
+	if (shares_take(&feeds->feed_shares, *ret_owner, 1))
+		return true;
+	*refused = key;
+	return false;
+}
+
 struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t image,
                                uint64_t mono_ns)
 {
 	uint64_t key = key_of(pid, image);
+	uint32_t owner = OWNER_UNKNOWN;
 	struct entry *entry;
 
 	HASH_FIND(hh, feeds->by_key, &key, sizeof(key), entry);
 	if (entry)
 		return entry->feed;
-	if (HASH_COUNT(feeds->by_key) < MAX_GPU_FEEDS)
-		entry = calloc(1, sizeof(*entry));
+	if (!may_have_feed(feeds, key, &owner)) {
+		feeds->feeds_lost++;
+		return NULL;
+	}
+	entry = calloc(1, sizeof(*entry));
 	if (entry)
 		entry->feed = gpu_feed_new(&feeds->config.tables, pid, image, mono_ns);
 	if (!entry || !entry->feed) {
 		free(entry);
+		shares_give(&feeds->feed_shares, owner, 1);
 		feeds->feeds_lost++;
 		return NULL;
 	}
 	entry->key = key;
 	entry->feed->late = is_late(feeds, pid, mono_ns);
-	entry->feed->paths.crowded = feeds->crowded;
+	entry->feed->handles.owner = owner;
+	entry->feed->paths.crowded = shares_exceeded(&feeds->byte_shares, owner);
 	HASH_ADD(hh, feeds->by_key, key, sizeof(key), entry);
 	return entry->feed;
 }
 
-/* Whether one more of its failures is kept. */
+/* Whether one more of its failures is kept. They do not come in order: one that is older than the
+ * second is of it. */
 static bool takes_failure(struct gpu_feed *feed, uint64_t mono_ns)
 {
-	if (mono_ns - feed->failed_second >= NSEC_PER_SEC) {
+	if (!feed->failed_second || mono_ns >= feed->failed_second + NSEC_PER_SEC) {
 		feed->failed_second = mono_ns;
 		feed->failed_kept = 0;
 	}
@@ -124,6 +163,7 @@ static void take_failure(struct gpu_feeds *feeds, struct gpu_feed *feed,
 {
 	struct keepsake what = {
 		.pid = feed->pid,
+		.owner = feed->handles.owner,
 		.kind = event->layer == GPU_LAYER_TENSOR ? KIND_gpu_tensor : KIND_gpu_memory,
 		.reason = KEEPSAKE_gpu_memory,
 		.when_unix_ms =
@@ -234,34 +274,51 @@ void gpu_feeds_take(struct gpu_feeds *feeds, const void *bytes, size_t len)
 	}
 }
 
-/* Whether the process does not run any more what it ran when it was first heard of. */
+/* Whether the process does not run any more what it ran when it was first heard of. Of one that the
+ * process table has no room for only the kernel knows. */
 static bool is_over(struct gpu_feeds *feeds, const struct gpu_feed *feed)
 {
 	struct procs *procs = feeds->config.tables.procs;
 	const struct image *image;
 
+	if (!procs_known(procs, feed->pid))
+		return !scan_exists(feed->pid);
 	if (!procs_mappings(procs, feed->pid))
 		return true;
 	image = procs_image(procs, feed->pid, UINT64_MAX);
 	return !image || image->start_mono_ns > feed->start_ns;
 }
 
+/* Who has more than what is left for all keeps nothing new until he has less. */
+static void share_bytes(struct gpu_feeds *feeds)
+{
+	struct entry *entry, *next;
+
+	shares_clear(&feeds->byte_shares);
+	HASH_ITER (hh, feeds->by_key, entry, next)
+		shares_add(&feeds->byte_shares, entry->feed->handles.owner,
+		           gpu_feed_memory(entry->feed));
+	HASH_ITER (hh, feeds->by_key, entry, next)
+		entry->feed->paths.crowded =
+			shares_exceeded(&feeds->byte_shares, entry->feed->handles.owner);
+}
+
 void gpu_feeds_settle(struct gpu_feeds *feeds)
 {
 	struct entry *entry, *next;
-	size_t bytes = 0;
 
+	memset(feeds->refused, 0, sizeof(feeds->refused));
+	share_bytes(feeds);
 	HASH_ITER (hh, feeds->by_key, entry, next) {
 		struct gpu_feed *feed = entry->feed;
+		bool was_over = feed->over;
 
-		bytes += gpu_feed_memory(feed);
-		feed->paths.crowded = feeds->crowded;
-		if (feed->over || !is_over(feeds, feed))
-			continue;
-		feed->over = true;
-		feed->drains_left = DRAINS_AFTER_END;
+		/* One that goes on after all, as when its end was told by mistake, has lost
+		 * nothing yet. */
+		feed->over = is_over(feeds, feed);
+		if (feed->over && !was_over)
+			feed->drains_left = DRAINS_AFTER_END;
 	}
-	feeds->crowded = bytes > MAX_GPU_FEEDS_BYTES;
 }
 
 static enum gpu_layer layer_of(enum profile_kind kind)

@@ -2,8 +2,9 @@
 /*
  * struct gpu_feeds - what the events of all processes come to. A process is forgotten when it ends
  * or calls exec: what it had in use is nobody's then, while what it allocated is in the slices.
- * Events are bytes of the kernel half about what programs chose, and are checked. Bounded; what
- * finds no room is counted. Loop thread only.
+ * Events are bytes of the kernel half about what programs chose, and are checked. Bounded, and
+ * shared among users (base/shares.h), for anybody may call what he has called a driver; what finds
+ * no room is counted. Loop thread only.
  */
 #pragma once
 

@@ -20,6 +20,7 @@ struct gpu_live {
 		uint64_t context; /* 0: free */
 		uint64_t first, last;
 	} groups[GPU_LIVE_CONTEXTS]; /* by gpu_allocation's group - 1 */
+	bool frozen;
 };
 
 struct gpu_live *gpu_live_new(void)
@@ -163,7 +164,8 @@ enum gpu_live_result gpu_live_add(struct gpu_live *live, const struct gpu_alloca
 	}
 	if (freed)
 		return GPU_LIVE_OVER;
-	if (live->count == GPU_LIVE_MAX || (live->count * 2 >= live->size && !grow(live)))
+	if (live->count == GPU_LIVE_MAX ||
+	    (live->count * 2 >= live->size && (live->frozen || !grow(live))))
 		return GPU_LIVE_FULL;
 	slot = slot_of(live, allocation->address);
 	*slot = *allocation;
@@ -218,6 +220,11 @@ uint64_t gpu_live_unmatched(struct gpu_live *live, uint64_t now_ns)
 	/* Nothing is at address 0; it drops what is too old. */
 	early_take(&live->early, 0, now_ns);
 	return live->early.given_up;
+}
+
+void gpu_live_freeze(struct gpu_live *live, bool frozen)
+{
+	live->frozen = frozen;
 }
 
 size_t gpu_live_count(const struct gpu_live *live)

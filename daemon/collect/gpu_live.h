@@ -64,5 +64,7 @@ bool gpu_live_remove_of(struct gpu_live *live, uint64_t context, uint64_t time_n
                         struct gpu_allocation *ret_gone);
 /* Frees that waited for their allocation too long, so far. */
 uint64_t gpu_live_unmatched(struct gpu_live *live, uint64_t now_ns);
+/* It takes no more memory while that is so: who frees something makes room for others. */
+void gpu_live_freeze(struct gpu_live *live, bool frozen);
 size_t gpu_live_count(const struct gpu_live *live);
 size_t gpu_live_memory(const struct gpu_live *live); /* bytes it takes */

@@ -13,7 +13,7 @@
 
 struct gpu_name {
 	uint64_t hash;
-	uint32_t users;
+	uint32_t users, owner;
 	UT_hash_handle hh;
 	char text[];
 };
@@ -28,6 +28,12 @@ void gpu_names_init(struct gpu_names *names)
 {
 	if (getrandom(&names->seed, sizeof(names->seed), GRND_NONBLOCK) < 0)
 		names->seed = (uintptr_t)names;
+	names->bytes.whole = GPU_NAMES_BYTES;
+}
+
+void gpu_names_release(struct gpu_names *names)
+{
+	shares_clear(&names->bytes);
 }
 
 static uint64_t hash_of(const struct gpu_names *names, const char *bytes, size_t len)
@@ -47,7 +53,8 @@ static size_t bytes_of(size_t len)
 }
 
 /* NULL: no room. */
-static struct gpu_name *name_get(struct gpu_names *names, const char *bytes, size_t len)
+static struct gpu_name *name_get(struct gpu_names *names, uint32_t owner, const char *bytes,
+                                 size_t len)
 {
 	uint64_t hash = hash_of(names, bytes, len);
 	struct gpu_name *name;
@@ -58,15 +65,17 @@ static struct gpu_name *name_get(struct gpu_names *names, const char *bytes, siz
 		return name;
 	}
 	/* That two of them have one hash does not happen by itself. */
-	if (name || names->bytes + bytes_of(len) > GPU_NAMES_BYTES)
+	if (name || !shares_take(&names->bytes, owner, bytes_of(len)))
 		return NULL;
 	name = calloc(1, bytes_of(len));
-	if (!name)
+	if (!name) {
+		shares_give(&names->bytes, owner, bytes_of(len));
 		return NULL;
+	}
 	name->hash = hash;
 	name->users = 1;
+	name->owner = owner;
 	memcpy(name->text, bytes, len);
-	names->bytes += bytes_of(len);
 	HASH_ADD(hh, names->by_hash, hash, sizeof(hash), name);
 	return name;
 }
@@ -76,7 +85,7 @@ static void name_put(struct gpu_names *names, struct gpu_name *name)
 	if (--name->users)
 		return;
 	HASH_DEL(names->by_hash, name);
-	names->bytes -= bytes_of(strlen(name->text));
+	shares_give(&names->bytes, name->owner, bytes_of(strlen(name->text)));
 	free(name);
 }
 
@@ -126,7 +135,7 @@ void gpu_names_add(struct gpu_names *names, struct gpu_handles *of, uint64_t han
 {
 	len = strnlen(bytes, len < GPU_NAME_BYTES ? len : GPU_NAME_BYTES);
 	if (len)
-		put(names, of, handle, name_get(names, bytes, len));
+		put(names, of, handle, name_get(names, of->owner, bytes, len));
 }
 
 void gpu_names_add_again(struct gpu_names *names, struct gpu_handles *of, uint64_t handle,

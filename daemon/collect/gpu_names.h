@@ -8,12 +8,14 @@
 
 #include "base/cleanup.h"
 
+#include "base/shares.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
 	GPU_NAMES_MAX = 32 * 1024,  /* handles of one program; PyTorch has 24,000 kernels */
-	GPU_NAMES_BYTES = 16 << 20, /* of all different names */
+	GPU_NAMES_BYTES = 32 << 20, /* of all different names; one user alone has half */
 };
 
 struct gpu_name;
@@ -22,18 +24,20 @@ struct gpu_named;
 /* The names of all programs. */
 struct gpu_names {
 	struct gpu_name *by_hash;
-	size_t bytes;
+	struct shares bytes; /* by user; who was first to tell a name has it */
 	uint64_t seed;
 	uint64_t count, lost; /* handles with a name; such that found no room */
 };
 
-/* Those of one; zero at first. */
+/* Those of one; zero at first, but for the user whose it is. */
 struct gpu_handles {
+	uint32_t owner;
 	struct gpu_named *by_handle;
 	uint64_t seed;
 };
 
 void gpu_names_init(struct gpu_names *names);
+void gpu_names_release(struct gpu_names *names); /* after all were forgotten */
 /* A handle may be used again for something else: the latest name counts. */
 void gpu_names_add(struct gpu_names *names, struct gpu_handles *of, uint64_t handle,
                    const char *bytes, size_t len);

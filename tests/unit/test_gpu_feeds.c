@@ -11,6 +11,7 @@
 #include "tests/unit/suites.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	PID = 4000001, /* over the kernel's default limit: nobody has it, or those after it */
@@ -315,6 +316,66 @@ START_TEST(process_ends)
 }
 END_TEST
 
+START_TEST(goes_on_after_all)
+{
+	uint32_t self = (uint32_t)getpid();
+
+	event.pid = self;
+	tell(GPU_EVENT_ALLOC, 0x100, 20, 0);
+	procs_exit(tables.procs, self, self, event.time_ns + 1);
+	gpu_feeds_settle(feeds);
+	check(KIND_gpu_memory, true, 0, 0);
+	procs_expire(tables.procs, event.time_ns + 2);
+	ck_assert(!procs_known(tables.procs, self));
+	/* Nobody has noted its threads; but it is there. */
+	gpu_feeds_settle(feeds);
+	for (int drain = 0; drain < 4; drain++)
+		gpu_feeds_drained(feeds, NSEC_PER_SEC);
+	check(KIND_gpu_memory, true, 1, 20);
+}
+END_TEST
+
+START_TEST(one_user_does_not_take_all)
+{
+	/* Of nobody, and so of one and the same user. */
+	for (uint32_t i = 0; i < 2 * MAX_GPU_FEEDS; i++) {
+		event.pid = PID + i;
+		tell(GPU_EVENT_ALLOC, 0x100, 1, 0);
+	}
+	ck_assert_uint_eq(stats().processes, MAX_GPU_FEEDS / 2);
+	ck_assert_uint_eq(stats().processes_lost, 2 * MAX_GPU_FEEDS - MAX_GPU_FEEDS / 2);
+	event.pid = (uint32_t)getpid();
+	tell(GPU_EVENT_ALLOC, 0x100, 1, 0);
+	ck_assert_uint_eq(stats().processes, MAX_GPU_FEEDS / 2 + 1);
+	/* Who was refused is asked about again when there may be room. */
+	for (int drain = 0; drain < 4; drain++) {
+		gpu_feeds_settle(feeds);
+		gpu_feeds_drained(feeds, NSEC_PER_SEC);
+	}
+	event.pid = PID + 2 * MAX_GPU_FEEDS - 1;
+	tell(GPU_EVENT_ALLOC, 0x100, 1, 0);
+	ck_assert_uint_eq(stats().processes_lost, 2 * MAX_GPU_FEEDS - MAX_GPU_FEEDS / 2);
+}
+END_TEST
+
+START_TEST(no_room_for_what_is_new)
+{
+	struct gpu_feed *feed = gpu_feeds_get(feeds, PID, IMAGE, 1000);
+
+	tell(GPU_EVENT_ALLOC, 0x100, 1000, 0);
+	feed->paths.crowded = true;
+	/* Its free was lost: what was there is gone, and this may be kept in its stead. */
+	tell(GPU_EVENT_ALLOC, 0x100, 30, 0);
+	check(KIND_gpu_memory, true, 1, 30);
+	for (uint64_t i = 1; i < 1000; i++)
+		tell(GPU_EVENT_ALLOC, 0x100 + i, 1, 0);
+	ck_assert_uint_gt(stats().table_full, 900);
+	tell(GPU_EVENT_ALLOC, 0x100, 7, 0);
+	tell(GPU_EVENT_FREE, 0x100, 0, 0);
+	ck_assert_uint_eq(figures(0)->in_use[GPU_MEMORY_DEVICE], 1000 - 1 - stats().table_full);
+}
+END_TEST
+
 START_TEST(exec_in_between)
 {
 	tell(GPU_EVENT_ALLOC, 0x100, 1000, 0);
@@ -397,8 +458,15 @@ START_TEST(out_of_memory_again_and_again)
 {
 	for (int i = 0; i < 100; i++)
 		tell(GPU_EVENT_OOM, 0, 1 << 30, 0);
+	/* Two calls that were begun the other way round than they ended. */
+	for (int i = 0; i < 100; i++) {
+		tell(GPU_EVENT_OOM, 0, 1 << 30, 0);
+		event.time_ns -= 200;
+		tell(GPU_EVENT_OOM, 0, 1 << 30, 0);
+		event.time_ns += 200;
+	}
 	ck_assert_uint_eq(kept_count, GPU_FAILURES_A_SECOND);
-	ck_assert_uint_eq(figures(0)->failures, 100);
+	ck_assert_uint_eq(figures(0)->failures, 300);
 	event.time_ns += NSEC_PER_SEC;
 	tell(GPU_EVENT_OOM, 0, 1 << 30, 0);
 	ck_assert_uint_eq(kept_count, GPU_FAILURES_A_SECOND + 1);
@@ -438,6 +506,9 @@ Suite *gpu_feeds_suite(void)
 	tcase_add_test(tcase, tensors_are_apart);
 	tcase_add_test(tcase, tensors_without_totals);
 	tcase_add_test(tcase, process_ends);
+	tcase_add_test(tcase, goes_on_after_all);
+	tcase_add_test(tcase, one_user_does_not_take_all);
+	tcase_add_test(tcase, no_room_for_what_is_new);
 	tcase_add_test(tcase, exec_in_between);
 	tcase_add_test(tcase, names);
 	tcase_add_test(tcase, out_of_memory);
