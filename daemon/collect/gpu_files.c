@@ -9,49 +9,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "collect/gpu_ask.h"
-#include "collect/gpu_inode.h"
-#include "collect/gpu_links.h"
-#include "collect/gpu_users.h"
+#include "collect/gpu_probed.h"
+#include "proc/owner.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-	FULL_SWEEP_S = 10, /* between sweeps for want of room */
-	MAX_TOLD = 32,     /* warnings between two sweeps that the timer asks for */
-};
-
-enum state { ATTACHING, ATTACHED, FAILED, DETACHING };
-
-struct probed {
-	struct job job;
-	struct gpu_used used;
-	struct probed *next;
-	struct gpu_files *files;
-	enum state state;
-	int fd;
-	struct gpu_inode inode;
-	char *path; /* as the process sees it */
-	uint64_t number;
-	uint32_t libraries; /* that it may be */
-
-	/* The lane's until it is done. */
-	struct gpu_file found;
-	struct uprobes links;
-	int err;
-};
-
-struct gpu_files {
-	struct gpu_files_config config;
-	struct probed *first;
-	struct gpu_users users;
-	uint64_t numbers;  /* that were given to files, for the reader */
-	uint64_t swept_ns; /* when, for want of room */
-	unsigned int told;
-};
+enum { FULL_SWEEP_S = 10 }; /* between sweeps for want of room */
 
 struct gpu_files *gpu_files_new(const struct gpu_files_config *config)
 {
@@ -60,14 +26,6 @@ struct gpu_files *gpu_files_new(const struct gpu_files_config *config)
 	if (files)
 		files->config = *config;
 	return files;
-}
-
-static void probed_free(struct probed *file)
-{
-	uprobes_detach(&file->links);
-	closep(&file->fd);
-	free(file->path);
-	free(file);
 }
 
 void gpu_files_free(struct gpu_files *files)
@@ -79,110 +37,9 @@ void gpu_files_free(struct gpu_files *files)
 		struct probed *file = files->first;
 
 		files->first = file->next;
-		probed_free(file);
+		gpu_probed_free(file);
 	}
 	free(files);
-}
-
-static void attach(struct job *job)
-{
-	struct probed *file = (struct probed *)job;
-	struct reader *reader = file->files->config.reader;
-
-	/* By a process that no other file can have taken over: no file may say where another one
-	 * is written to. */
-	reader_rest(reader, 0);
-	file->err = gpu_ask(reader, file->fd, file->number, file->libraries, &file->found);
-	reader_rest(reader, 0);
-	if (!file->err)
-		file->err = gpu_links_attach(&file->links, &file->files->config.kernel->programs,
-		                             &file->found, file->fd);
-	if (file->err)
-		file->found.count = 0;
-}
-
-static void detach(struct job *job)
-{
-	struct probed *file = (struct probed *)job;
-
-	uprobes_detach(&file->links);
-}
-
-static void remove_file(struct probed *file)
-{
-	struct gpu_files *files = file->files;
-	struct probed **link = &files->first;
-
-	while (*link != file)
-		link = &(*link)->next;
-	*link = file->next;
-	gpu_users_forget(&files->users, &file->used);
-	probed_free(file);
-}
-
-/* The newest are kept; who maps another one has it looked into again. */
-static void forget_failed(struct gpu_files *files)
-{
-	struct probed *oldest = NULL;
-	size_t count = 0;
-
-	for (struct probed *file = files->first; file; file = file->next) {
-		if (file->state != FAILED)
-			continue;
-		count++;
-		oldest = file; /* new ones come first in the list */
-	}
-	if (count > MAX_GPU_FAILED)
-		remove_file(oldest);
-}
-
-static bool may_tell(struct gpu_files *files)
-{
-	return files->told < MAX_TOLD && files->told++ < MAX_TOLD;
-}
-
-static void on_attached(struct job *job)
-{
-	struct probed *file = (struct probed *)job;
-	struct gpu_files_config config = file->files->config;
-
-	file->state = file->err ? FAILED : ATTACHED;
-	/* A file that is called so and is something else is nobody's fault. */
-	if (file->err && file->err != -ENOENT && file->err != -ECANCELED && may_tell(file->files))
-		log_warning("cannot watch GPUs through %s: %s", file->path, strerror(-file->err));
-	else if (!file->err)
-		log_info("watching GPUs through %s, %u functions", file->path, file->found.count);
-	forget_failed(file->files);
-	config.changed(config.ctx);
-}
-
-static void start(struct probed *file)
-{
-	file->state = ATTACHING;
-	file->err = -ECANCELED; /* unless it is run */
-	file->job = (struct job){attach, on_attached, NULL};
-	if (lane_submit(file->files->config.lane, &file->job))
-		file->state = FAILED;
-}
-
-static void on_detached(struct job *job)
-{
-	struct probed *file = (struct probed *)job;
-	struct gpu_files_config config = file->files->config;
-
-	if (file->used.users)
-		start(file);
-	else
-		remove_file(file);
-	config.changed(config.ctx);
-}
-
-static void let_go(struct probed *file)
-{
-	file->state = DETACHING;
-	file->job = (struct job){detach, on_detached, NULL};
-	if (lane_submit(file->files->config.lane, &file->job))
-		file->state = ATTACHED;
 }
 
 static void sweep(struct gpu_files *files)
@@ -195,9 +52,9 @@ static void sweep(struct gpu_files *files)
 		if (file->used.users)
 			continue;
 		if (file->state == ATTACHED)
-			let_go(file);
+			gpu_probed_let_go(file);
 		else if (file->state == FAILED)
-			remove_file(file);
+			gpu_probed_remove(file);
 	}
 }
 
@@ -219,13 +76,16 @@ static struct probed *find(const struct gpu_files *files, const struct gpu_inode
 	return NULL;
 }
 
-static bool is_full(const struct gpu_files *files)
+/* For one more of that user, who may call his own files like the driver. */
+static bool is_full(const struct gpu_files *files, uint32_t owner)
 {
-	size_t count = 0;
+	size_t count = 0, owned = 0;
 
-	for (const struct probed *file = files->first; file; file = file->next)
+	for (const struct probed *file = files->first; file; file = file->next) {
 		count += file->state != FAILED;
-	return count >= MAX_GPU_FILES;
+		owned += file->state != FAILED && file->owner == owner;
+	}
+	return count >= MAX_GPU_FILES || owned >= MAX_GPU_FILES - count;
 }
 
 /* A sweep asks about every process, so that it is not done for every file there is no room for. */
@@ -241,19 +101,19 @@ static void sweep_for_room(struct gpu_files *files)
 
 static int refuse(struct gpu_files *files, const char *path)
 {
-	if (may_tell(files))
+	if (gpu_files_may_tell(files))
 		log_warning("cannot watch GPUs through %s yet: too many files or processes", path);
 	return -ENOSPC;
 }
 
-static int add(struct gpu_files *files, int *fd, const struct gpu_inode *inode, const char *path,
-               uint32_t libraries, struct probed **ret_file)
+static int add(struct gpu_files *files, int *fd, const struct gpu_inode *inode, uint32_t owner,
+               const char *path, uint32_t libraries, struct probed **ret_file)
 {
 	struct probed *file;
 
-	if (is_full(files))
+	if (is_full(files, owner))
 		sweep_for_room(files);
-	if (is_full(files))
+	if (is_full(files, owner))
 		return refuse(files, path);
 	file = calloc(1, sizeof(*file));
 	if (!file)
@@ -262,15 +122,16 @@ static int add(struct gpu_files *files, int *fd, const struct gpu_inode *inode, 
 	file->fd = TAKE_FD(*fd);
 	file->inode = *inode;
 	file->libraries = libraries;
+	file->owner = owner;
 	file->number = ++files->numbers;
 	file->path = strdup(path);
 	if (!file->path) {
-		probed_free(file);
+		gpu_probed_free(file);
 		return -ENOMEM;
 	}
 	file->next = files->first;
 	files->first = file;
-	start(file);
+	gpu_probed_start(file);
 	*ret_file = file;
 	return 0;
 }
@@ -284,14 +145,16 @@ static int get(struct gpu_files *files, uint32_t pid, const struct proc_mapping 
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
 	         (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	int err = gpu_inode_get(fd, &inode);
 	if (err)
 		return err;
 	*ret_file = find(files, &inode);
-	return *ret_file ? 0 : add(files, &fd, &inode, mapping->path, libraries, ret_file);
+	if (*ret_file)
+		return 0;
+	return add(files, &fd, &inode, owner_read(pid), mapping->path, libraries, ret_file);
 }
 
 bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,

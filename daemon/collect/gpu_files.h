@@ -15,7 +15,7 @@
 struct gpu_files;
 
 enum {
-	MAX_GPU_FILES = 32,  /* that are probed, or being tried */
+	MAX_GPU_FILES = 64,  /* that are probed, or being tried; shared among users */
 	MAX_GPU_FAILED = 32, /* that could not be; the oldest is forgotten */
 };
 

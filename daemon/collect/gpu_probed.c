@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The lane asks the reader where the functions are, and attaches the programs; it has one file at a
+ * time, and the others wait here for their turn.
+ */
+#include "collect/gpu_probed.h"
+
+#include "base/log.h"
+#include "collect/gpu_ask.h"
+#include "collect/gpu_links.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { MAX_TOLD = 32 }; /* warnings between two sweeps that the timer asks for */
+
+void gpu_probed_free(struct probed *file)
+{
+	uprobes_detach(&file->links);
+	closep(&file->fd);
+	free(file->path);
+	free(file);
+}
+
+static void attach(struct job *job)
+{
+	struct probed *file = (struct probed *)job;
+	struct reader *reader = file->files->config.reader;
+
+	/* By a process that no other file can have taken over: no file may say where another one
+	 * is written to. */
+	reader_rest(reader, 0);
+	file->err = gpu_ask(reader, file->fd, file->number, file->libraries, &file->found);
+	reader_rest(reader, 0);
+	if (!file->err)
+		file->err = gpu_links_attach(&file->links, &file->files->config.kernel->programs,
+		                             &file->found, file->fd);
+	if (file->err)
+		file->found.count = 0;
+}
+
+static void detach(struct job *job)
+{
+	struct probed *file = (struct probed *)job;
+
+	uprobes_detach(&file->links);
+}
+
+void gpu_probed_remove(struct probed *file)
+{
+	struct gpu_files *files = file->files;
+	struct probed **link = &files->first;
+
+	while (*link != file)
+		link = &(*link)->next;
+	*link = file->next;
+	gpu_users_forget(&files->users, &file->used);
+	gpu_probed_free(file);
+}
+
+/* The newest are kept; who maps another one has it looked into again. */
+static void forget_failed(struct gpu_files *files)
+{
+	struct probed *oldest = NULL;
+	size_t count = 0;
+
+	for (struct probed *file = files->first; file; file = file->next) {
+		if (file->state != FAILED)
+			continue;
+		count++;
+		oldest = file; /* new ones come first in the list */
+	}
+	if (count > MAX_GPU_FAILED)
+		gpu_probed_remove(oldest);
+}
+
+bool gpu_files_may_tell(struct gpu_files *files)
+{
+	return files->told < MAX_TOLD && files->told++ < MAX_TOLD;
+}
+
+static void attach_next(struct gpu_files *files);
+
+static void on_attached(struct job *job)
+{
+	struct probed *file = (struct probed *)job;
+	struct gpu_files *files = file->files;
+	struct gpu_files_config config = files->config;
+
+	files->asked = NULL;
+	file->state = file->err ? FAILED : ATTACHED;
+	/* A file that is called so and is something else is nobody's fault. */
+	if (file->err && file->err != -ENOENT && file->err != -ECANCELED &&
+	    gpu_files_may_tell(file->files))
+		log_warning("cannot watch GPUs through %s: %s", file->path, strerror(-file->err));
+	else if (!file->err)
+		log_info("watching GPUs through %s, %u functions", file->path, file->found.count);
+	forget_failed(files);
+	attach_next(files);
+	config.changed(config.ctx);
+}
+
+/* Of the user who had the fewest turns; the oldest of his, which is last in the list. */
+static struct probed *choose(const struct gpu_files *files)
+{
+	struct probed *chosen = NULL;
+	size_t fewest = GPU_TURNS_KEPT;
+
+	for (struct probed *file = files->first; file; file = file->next) {
+		size_t turns = gpu_turns_of(&files->turns, file->owner);
+
+		if (file->state != WAITING || turns > fewest)
+			continue;
+		fewest = turns;
+		chosen = file;
+	}
+	return chosen;
+}
+
+/* One at a time is in the lane, for who comes later may have to be before the others. */
+static void attach_next(struct gpu_files *files)
+{
+	struct probed *file = files->asked ? NULL : choose(files);
+
+	if (!file)
+		return;
+	gpu_turns_note(&files->turns, file->owner);
+	file->state = ATTACHING;
+	file->err = -ECANCELED; /* unless it is run */
+	file->job = (struct job){attach, on_attached, NULL};
+	if (lane_submit(files->config.lane, &file->job))
+		file->state = FAILED;
+	else
+		files->asked = file;
+}
+
+void gpu_probed_start(struct probed *file)
+{
+	file->state = WAITING;
+	attach_next(file->files);
+}
+
+static void on_detached(struct job *job)
+{
+	struct probed *file = (struct probed *)job;
+	struct gpu_files_config config = file->files->config;
+
+	if (file->used.users)
+		gpu_probed_start(file);
+	else
+		gpu_probed_remove(file);
+	config.changed(config.ctx);
+}
+
+void gpu_probed_let_go(struct probed *file)
+{
+	file->state = DETACHING;
+	file->job = (struct job){detach, on_detached, NULL};
+	if (lane_submit(file->files->config.lane, &file->job))
+		file->state = ATTACHED;
+}
