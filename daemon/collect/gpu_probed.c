@@ -92,7 +92,8 @@ static void on_attached(struct job *job)
 	/* A file that is called so and is something else is nobody's fault. */
 	if (file->err && file->err != -ENOENT && file->err != -ECANCELED &&
 	    gpu_files_may_tell(file->files))
-		log_warning("cannot watch GPUs through %s: %s", file->path, strerror(-file->err));
+		log_warning("cannot watch GPUs through %s: %s", file->path,
+		            uprobes_error(file->err));
 	else if (!file->err)
 		log_info("watching GPUs through %s, %u functions", file->path, file->found.count);
 	forget_failed(files);

@@ -12,6 +12,7 @@
 #include "collect/gpu_files.h"
 #include "collect/gpu_search.h"
 #include "collect/gpu_seen.h"
+#include "collect/uprobes.h"
 #include "proc/pid_set.h"
 
 #include <errno.h>
@@ -283,6 +284,11 @@ static void explain(const struct gpu_files_status *files, struct gpu_layer_statu
 {
 	char path[4096];
 
+	/* That is no matter of this file. */
+	if (files->err == -EACCES) {
+		snprintf(status->why, sizeof(status->why), "%s", uprobes_error(files->err));
+		return;
+	}
 	snprintf(path, sizeof(path), "%s", files->path);
 	clean_text(path);
 	if (strlen(path) > SHOWN_PATH)

@@ -73,12 +73,8 @@ void heap_session_explain(struct heap_session *session, int err)
 			                    "programs can be attached to");
 		break;
 	case -EACCES:
-		/* "perf: Revert to requiring CAP_SYS_ADMIN for uprobes", in 6.16 and what was kept
-		 * up before; multi-uprobes do not ask for it. */
 		if (!session->shared->priced) {
-			heap_session_refuse(session, -ENOTSUP,
-			                    "this kernel wants CAP_SYS_ADMIN for uprobes: "
-			                    "run profd as root for this");
+			heap_session_refuse(session, -ENOTSUP, "%s", uprobes_error(err));
 			break;
 		}
 		/* fall through */

@@ -162,3 +162,12 @@ void uprobes_detach(struct uprobes *uprobes)
 	free(uprobes->fds);
 	*uprobes = (struct uprobes){0};
 }
+
+const char *uprobes_error(int err)
+{
+	/* "perf: Revert to requiring CAP_SYS_ADMIN for uprobes", in 6.16 and what was kept up
+	 * before; multi-uprobes do not ask for it. */
+	if (err == -EACCES)
+		return "this kernel wants CAP_SYS_ADMIN for uprobes: run profd as root for this";
+	return strerror(-err);
+}

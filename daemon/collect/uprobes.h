@@ -56,3 +56,5 @@ struct uprobes {
 int uprobes_attach(struct uprobes *uprobes, int program_fd, enum uprobe_kind kind, const char *path,
                    uint32_t pid, const struct uprobe_sites *sites);
 void uprobes_detach(struct uprobes *uprobes);
+/* Why they could not be attached, for people. */
+const char *uprobes_error(int err);

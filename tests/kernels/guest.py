@@ -14,7 +14,8 @@ from workload import workload_path
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 180  # a whole guest; it takes half of that
 PROGRAMS = (daemon.PROFD, "/usr/bin/curl", "/usr/bin/setpriv") + tuple(
-    map(workload_path, ("spin60_30_10", "stacks_chain", "memory_growth", "heap_sites", "hog"))
+    map(workload_path, ("spin60_30_10", "stacks_chain", "memory_growth", "heap_sites", "hog",
+                        "cuda/gpu_truth", "cuda/gpu_launches"))
 )
 # QEMU 7.2 now and then gets a cmpxchg16b of the kernel wrong, and that panics; five levels of pages only take time.
 CPU = "max,cx16=off,la57=off"
@@ -40,8 +41,11 @@ def make_image():
     for program in PROGRAMS:
         shutil.copy(program, os.path.join(root, "bin"))
         for library in _libraries(program):
-            os.makedirs(root + os.path.dirname(library), exist_ok=True)
-            shutil.copy(library, root + library)
+            # What a program has beside itself it looks for there.
+            beside = os.path.dirname(library) == os.path.dirname(program)
+            folder = os.path.join(root, "bin") if beside else root + os.path.dirname(library)
+            os.makedirs(folder, exist_ok=True)
+            shutil.copy(library, folder)
     shutil.copy(os.path.join(HERE, "guest.sh"), os.path.join(root, "init"))
     names = subprocess.run(["find", "."], cwd=root, check=True, capture_output=True).stdout
     with open(image, "wb") as file:

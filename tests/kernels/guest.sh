@@ -63,6 +63,42 @@ killed()
 	fetch - oom | grep -q "\"pid\": *$1\b"
 }
 
+# tell NAME WORD: what a program does when it is told so; it has when this returns.
+tell()
+{
+	local lines
+
+	lines=$(wc -l <"$out/$1.said")
+	echo "$2" >"$out/$1.told"
+	wait_for 60 eval "[ \$(wc -l <'$out/$1.said') -gt $lines ]"
+}
+
+watched()
+{
+	fetch - metrics | grep -q '^profd_source_on{type="gpu_launch"} 1$'
+}
+
+# One of them is there first, so that CUDA's driver is watched when the others make their contexts.
+gpus()
+{
+	start beside gpu_truth driver
+	gpu_pids=$pid
+	wait_for 20 watched
+	start truth gpu_truth driver
+	gpu_pids="$gpu_pids $pid"
+	echo "truth=$pid" >>"$out/pids"
+	tell truth sites
+	tell truth families
+	fetch "$out/gpu_memory.pb.gz" "profile?type=gpu_memory&pid=$pid"
+	start launches gpu_launches
+	gpu_pids="$gpu_pids $pid"
+	echo "launches=$pid" >>"$out/pids"
+	tell launches runtime
+	tell launches driver
+	sleep 2
+	fetch "$out/gpu_launch.pb.gz" "profile?last=1m&type=gpu_launch&pid=$pid"
+}
+
 # All of them are there before one wait; those that spin stand still until they are asked about.
 loads()
 {
@@ -151,8 +187,11 @@ session()
 	serve "$@"
 	if ! gone "$profd" 2>/dev/null; then
 		loads
+		gpus
 		fetch "$out/status" status
 		fetch "$out/metrics" metrics
+		# shellcheck disable=SC2086 # several
+		kill $gpu_pids
 	fi
 	finish
 }

@@ -58,7 +58,7 @@ def judge_guest(folder, release):
     for session in SESSIONS:
         others = {}
         if session == "capable" and version < MULTI_UPROBES:
-            others = {judge.heap: judge.heap_needs_root}
+            others = judge.JUDGES_OF_FEW
         for what, (holds, words) in judge_session(os.path.join(folder, session), others).items():
             yield session, what, holds, words
 
