@@ -7,7 +7,7 @@ import unittest
 
 from pprof import pprof, top_shares, traces
 from profile_pb import Profile
-from python_runs import PythonCase, rooted, running, shown
+from python_runs import PythonCase, recorded, rooted, running, shown
 from python_truth import Truth, verdict
 from pythons import SYSTEM, name_of, pythons, script
 
@@ -41,7 +41,7 @@ def loops_of(path):
 def run_all(name, seconds):
     """(server's answer, Profile, {pid: Python}) of a script in every Python at once."""
     with running({python: (python, name) for python in pythons()}) as (server, started):
-        answer = server.get(f"/profile?seconds={seconds}")
+        answer = server.get("/profile?" + recorded(started, seconds))
         if answer.status != 200:
             raise AssertionError(answer.text)
         return answer, Profile(answer.body), {workload.pid: python for python, workload in started.items()}

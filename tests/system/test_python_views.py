@@ -8,8 +8,7 @@ import re
 import unittest
 
 import daemon
-from profile_pb import Profile
-from python_runs import PythonCase, running
+from python_runs import PythonCase, recorded, running, wait_walked
 from pythons import name_of, pythons, script, with_module
 from workload import Workload
 
@@ -25,7 +24,7 @@ class Situations(PythonCase):
             for name in ("threads", "coroutines", "deep", "traced") for python in pythons()
         }
         with running(commands) as (server, cls.started):
-            cls.profile = server.profile(f"seconds={SECONDS}")
+            cls.profile = server.profile(recorded(cls.started, SECONDS))
 
     def each(self, name):
         """(what to call it, its samples)."""
@@ -94,12 +93,12 @@ class Views(PythonCase):
     @classmethod
     def setUpClass(cls):
         with running({python: (python, "split") for python in pythons()}, hz=499) as (server, cls.started):
-            cls.profile = server.profile("seconds=4")
-            cls.raw = Profile(server.get("/profile?last=6s&python=raw").body)
-            cls.by_line = server.get("/profile?last=6s&format=text&by=line&rows=0").text
-            cls.by_file = server.get("/profile?last=6s&format=text&by=file&rows=0").text
-            cls.folded = server.get("/profile?last=6s&format=folded").text
-            cls.without_kernel = Profile(server.get("/profile?last=6s&kernel=0").body)
+            query = recorded(cls.started, 4)
+            cls.profile, cls.raw = server.profile(query), server.profile(f"{query}&python=raw")
+            cls.by_line = server.get(f"/profile?{query}&format=text&by=line&rows=0").text
+            cls.by_file = server.get(f"/profile?{query}&format=text&by=file&rows=0").text
+            cls.folded = server.get(f"/profile?{query}&format=folded").text
+            cls.without_kernel = server.profile(f"{query}&kernel=0")
             cls.wrong = [server.get(f"/profile?last=1s&{query}").status for query in ("python=1", "children=1")]
             cls.metrics, cls.status = server.metrics(), server.get("/status").json()
 
@@ -180,8 +179,9 @@ class Extensions(PythonCase):
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         workload = Workload(python.path, script(name), *arguments, env=environment)
         with workload, daemon.Daemon(hz=499) as server:
-            server.profile("seconds=2")
-            type(self).profile = server.profile(f"seconds=3&pid={workload.pid}")
+            started = {name: workload}
+            wait_walked(server, started)
+            type(self).profile = server.profile(f"{recorded(started, 3)}&pid={workload.pid}")
         return self.of(workload)
 
     def test_numpy_between_python_and_blas(self):
