@@ -7,6 +7,7 @@ from gpu_runs import DRIVER, HELD, GpuProgram, Sums, changes, gpu_of, sums_of, u
 from profile_pb import Profile
 from warm_up import warm_up
 
+LANE = "gpu"
 FILES = (DRIVER, "libcudart.so.12", "xla_cuda_plugin.so")
 STAGES = ("train", "churn", "again", "tries", "train", "empty")
 REGION = 32 << 20
