@@ -115,20 +115,26 @@ static __always_inline void launched(struct gpu_thread *thread, union gpu_site_c
 	count_call(thread, &key, 1, place);
 }
 
-static __always_inline struct gpu_copied read_copied(const volatile struct pt_regs *regs,
-                                                     union gpu_site_cookie site, u64 frame)
+/* Not inline, as array_bytes(). */
+static __noinline void read_copied(u64 cookie, const struct gpu_place *place,
+                                   struct gpu_copied *ret_copied)
 {
-	struct gpu_copied copied = {.direction = site.detail};
+	const union gpu_site_cookie site = {.cookie = cookie};
+	const volatile struct pt_regs *regs = place->regs;
+	u64 frame = place->frame;
 	u64 a = argument_any(regs, frame, site.a), b = argument_any(regs, frame, site.b);
+	struct gpu_copied copied = {.direction = site.detail};
 
 	switch (site.role) {
 	case GPU_COPIES:
 		copied.bytes = b;
 		break;
 	case GPU_COPIES_2D:
-		return read_copy_2d(a, site.detail);
+		copied = read_copy_2d(a, site.detail);
+		break;
 	case GPU_COPIES_3D:
-		return read_copy_3d(a, site.detail);
+		copied = read_copy_3d(a, site.detail);
+		break;
 	case GPU_COPIES_BATCH:
 		copied.bytes = read_sizes(a, b);
 		break;
@@ -139,7 +145,7 @@ static __always_inline struct gpu_copied read_copied(const volatile struct pt_re
 		copied.bytes = b * argument_any(regs, frame, site.b + 1) * site.size;
 		break;
 	}
-	return copied;
+	*ret_copied = copied;
 }
 
 static __always_inline void copied(struct gpu_thread *thread, union gpu_site_cookie site,
@@ -224,11 +230,12 @@ static __always_inline int is_copy(u8 role)
 }
 
 /* Keeps of the arguments what the return will need: of memory, names and contexts. What is mapped
- * is told two behind how much. */
-static __always_inline void keep_arguments(struct gpu_thread *thread, union gpu_site_cookie site,
-                                           const struct gpu_place *place)
+ * is told two behind how much. Not inline, as array_bytes(). */
+static __noinline void keep_arguments(struct gpu_thread *thread, u64 cookie,
+                                      const struct gpu_place *place)
 {
 	const volatile struct pt_regs *regs = place->regs;
+	const union gpu_site_cookie site = {.cookie = cookie};
 
 	if (site.role <= GPU_REGISTERS) {
 		memory_begins(thread, regs, site, place->frame);
@@ -244,8 +251,9 @@ static __always_inline void keep_arguments(struct gpu_thread *thread, union gpu_
 static __always_inline u32 copy_begins(struct gpu_thread *thread, union gpu_site_cookie site,
                                        const struct gpu_place *place)
 {
-	const struct gpu_copied what = read_copied(place->regs, site, place->frame);
+	struct gpu_copied what;
 
+	read_copied(site.cookie, place, &what);
 	if (!thread || !(site.flags & GPU_SITE_BLOCKS) || !(site.flags & GPU_SITE_RETURNS)) {
 		copied(thread, site, place, what.bytes, what.direction);
 		return 0;
@@ -286,7 +294,7 @@ static __always_inline u32 call_begins(const volatile struct pt_regs *regs, u64 
 		happens(thread, site, &place);
 		return 0;
 	}
-	keep_arguments(thread, site, &place);
+	keep_arguments(thread, cookie, &place);
 	return follow(thread, cookie, place.frame);
 }
 

@@ -16,7 +16,6 @@ static __always_inline void memory_begins(struct gpu_thread *thread,
                                           const volatile struct pt_regs *regs,
                                           union gpu_site_cookie site, u64 frame)
 {
-	struct array_shape shape;
 	u32 levels = 1;
 
 	thread->first = argument_any(regs, frame, site.a);
@@ -33,15 +32,13 @@ static __always_inline void memory_begins(struct gpu_thread *thread,
 		thread->began_ns = argument_any(regs, frame, site.a + 3); /* rows */
 		break;
 	case GPU_ALLOCATES_ARRAY:
-		shape = read_array(thread->size);
-		thread->size = array_bytes(&shape, levels);
+		thread->size = array_bytes(thread->size, levels, 0);
 		break;
 	case GPU_ALLOCATES_MIPMAPS:
 		levels = argument_any(regs, frame, site.b + 1);
 		/* fall through */
 	case GPU_ALLOCATES_ARRAY3D:
-		shape = read_array3d(thread->size);
-		thread->size = array_bytes(&shape, levels);
+		thread->size = array_bytes(thread->size, levels, 1);
 		break;
 	case GPU_ALLOCATES_PHYSICAL:
 		thread->memory_device = read_location(argument_any(regs, frame, site.b + 1));

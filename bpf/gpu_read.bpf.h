@@ -113,9 +113,13 @@ static long add_level(u32 level, void *context)
 
 enum { GPU_MIPMAP_LEVELS = 32 };
 
-static __always_inline u64 array_bytes(const struct array_shape *shape, u32 levels)
+/* Of a descriptor of either kind. Not inline: the stack of who asks is nearly full. */
+static __noinline u64 array_bytes(u64 at, u32 levels, u32 is_3d)
 {
-	struct level_sum sum = {.shape = *shape, .levels = levels};
+	struct level_sum sum = {
+		.shape = is_3d ? read_array3d(at) : read_array(at),
+		.levels = levels,
+	};
 
 	bpf_loop(GPU_MIPMAP_LEVELS, add_level, &sum, 0);
 	return sum.bytes;
@@ -199,8 +203,8 @@ static long add_sizes(u32 index, void *context)
 	return 0;
 }
 
-/* Of so many sizes; the ones behind the first 16384 are not added. */
-static __always_inline u64 read_sizes(u64 at, u64 count)
+/* Of so many sizes; the ones behind the first 16384 are not added. Not inline, as array_bytes(). */
+static __noinline u64 read_sizes(u64 at, u64 count)
 {
 	struct size_sum sum = {.at = at, .count = count};
 
