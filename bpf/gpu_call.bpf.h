@@ -8,26 +8,6 @@
 #include "bpf/gpu_chunk.bpf.h"
 #include "bpf/gpu_rows.bpf.h"
 
-#include <bpf/bpf_core_read.h>
-
-/* Whether a call may still return: until it does, its return address is not on the stack but that
- * of the kernel's trampoline (bpf/return_probe.bpf.h). Where a longjmp has left it, something else
- * is there sooner or later. On arm64 nobody knows where a return address is saved. */
-static __always_inline int is_awaited(u64 frame)
-{
-#if defined(__TARGET_ARCH_x86)
-	struct task_struct *task = task_current();
-	struct xol_area *area;
-
-	if (!bpf_core_field_exists(((struct xol_area *)0)->vaddr) || !task->mm)
-		return 1;
-	area = task->mm->uprobes_state.xol_area;
-	return !area || return_address(frame) == area->vaddr;
-#else
-	return 1;
-#endif
-}
-
 /* Whether the thread is inside of another call. One that lies deeper on the stack than this one has
  * ended unseen, and so has one at the same place, unless it has ended in a jump to this. */
 static __always_inline int is_inside(struct gpu_thread *thread, u64 frame, u64 cookie)

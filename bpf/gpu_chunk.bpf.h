@@ -42,6 +42,7 @@ struct string_in_object {
 struct allocator_search {
 	u64 allocator;
 	u32 word, device;
+	u32 unreadable;
 };
 
 union allocator_name {
@@ -105,8 +106,10 @@ static long look_at_word(u32 index, void *context)
 	union allocator_name name = {};
 
 	if (bpf_probe_read_user(&string, sizeof(string),
-	                        (void *)(search->allocator + index * sizeof(u64))))
+	                        (void *)(search->allocator + index * sizeof(u64)))) {
+		search->unreadable = 1;
 		return 1;
+	}
 	if (string.length < MIN_NAME_BYTES || string.length > MAX_NAME_BYTES ||
 	    bpf_probe_read_user_str(name.text, sizeof(name.text), (void *)string.at) <= 0)
 		return 0;
@@ -114,7 +117,8 @@ static long look_at_word(u32 index, void *context)
 	return device_of_name(&name, &search->device);
 }
 
-/* The name is read each time: where an allocator was, another one may be. */
+/* The name is read each time: where an allocator was, another one may be. One without a name is not
+ * searched again, unless it was for a page that is not in memory that none was found. */
 static __noinline u32 allocator_device(u64 allocator)
 {
 	struct allocator_search search = {.allocator = allocator, .device = GPU_DEVICE_UNKNOWN};
@@ -128,6 +132,10 @@ static __noinline u32 allocator_device(u64 allocator)
 	if (known && (*known == ALLOCATOR_WORDS || look_at_word(*known, &search)))
 		return search.device;
 	bpf_loop(ALLOCATOR_WORDS, look_at_word, &search, 0);
+	if (search.device == GPU_DEVICE_UNKNOWN && search.unreadable) {
+		GPU_ADD(unreadable);
+		return search.device;
+	}
 	if (search.device == GPU_DEVICE_UNKNOWN)
 		search.word = ALLOCATOR_WORDS;
 	bpf_map_update_elem(&gpu_allocators, &key, &search.word, BPF_ANY);
@@ -153,8 +161,9 @@ static __always_inline u32 chunk_begins(struct gpu_thread *thread, union gpu_sit
 	u64 frame = place->frame;
 
 	if (thread->chunk_frame) {
-		if (frame < thread->chunk_frame ||
-		    (frame == thread->chunk_frame && site.cookie != thread->chunk_site))
+		if ((frame < thread->chunk_frame ||
+		     (frame == thread->chunk_frame && site.cookie != thread->chunk_site)) &&
+		    is_awaited(thread->chunk_frame))
 			return 0;
 		GPU_ADD(returns_lost);
 	}

@@ -8,6 +8,8 @@
 #include "bpf/gpu_read.bpf.h"
 #include "bpf/task.bpf.h"
 
+#include <bpf/bpf_core_read.h>
+
 static __always_inline void thread_begin(struct gpu_thread *thread, u32 exec)
 {
 	thread->frame = 0;
@@ -110,6 +112,27 @@ static __always_inline u64 return_address(u64 frame)
 	bpf_probe_read_user(&address, sizeof(address), (void *)(frame - sizeof(u64)));
 #endif
 	return address;
+}
+
+/* Whether a call may still return: until it does, its return address is not on the stack but that
+ * of the kernel's trampoline (bpf/return_probe.bpf.h). Where a longjmp has left it, something else
+ * is there sooner or later. What cannot be read says nothing;
+ * on arm64 nobody knows where a return address is saved. */
+static __always_inline int is_awaited(u64 frame)
+{
+#if defined(__TARGET_ARCH_x86)
+	struct task_struct *task = task_current();
+	struct xol_area *area;
+	u64 there;
+
+	if (!bpf_core_field_exists(((struct xol_area *)0)->vaddr) || !task->mm)
+		return 1;
+	area = task->mm->uprobes_state.xol_area;
+	there = return_address(frame);
+	return !area || !there || there == area->vaddr;
+#else
+	return 1;
+#endif
 }
 
 /* Whether the thread is, at this frame, in the function of the runtime that it was last seen to
