@@ -215,7 +215,7 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each
 	$(Q)$(MAKE) --no-print-directory $(addprefix fuzz-run-,$(FUZZERS))
 
 .PHONY: check
-check: ## format, headers alone, layers, both compilers with warnings as errors, cppcheck, shellcheck
+check: ## format, headers alone, layers, both compilers with warnings as errors, stacks of BPF programs, cppcheck, shellcheck
 	$(Q)tests/lint/check.sh
 
 .PHONY: format

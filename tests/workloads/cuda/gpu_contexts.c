@@ -54,7 +54,7 @@ static struct held {
 static size_t held_count;
 static uint64_t allocated[SITES][PLACES][2];
 static CUcontext contexts[DEVICES], primary;
-static int references; /* to the last one */
+static int references;        /* to the last one */
 static CUdeviceptr places[3]; /* of segments, of what is tight, of what is shared */
 
 static const struct family *family_of(int site)

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Whether the stacks of the BPF programs are small enough for the oldest kernels: each chain of calls may have 512
+bytes, and there every frame counts in steps of 32. Newer ones that compile programs count in smaller steps.
+
+  tests/lint/stack.py OBJECT     the linked one
+
+Source: kernel/bpf/verifier.c of Linux 6.1, check_max_stack_depth().
+"""
+
+import functools
+import re
+import subprocess
+import sys
+
+MAX_BYTES, STEP = 512, 32
+
+
+class Function:
+    def __init__(self):
+        self.bytes, self.calls = 0, set()
+
+    def size(self):
+        return max(STEP, (self.bytes + STEP - 1) // STEP * STEP)
+
+
+def disassemble(path):
+    """(section, text) of each line."""
+    text = subprocess.run(["llvm-objdump", "-dr", "--no-show-raw-insn", path], check=True, capture_output=True,
+                          text=True).stdout
+    section = None
+    for line in text.splitlines():
+        header = re.match(r"Disassembly of section (\S+):", line)
+        section = header.group(1) if header else section
+        yield section, line
+
+
+def functions_of(path):
+    """name -> Function. What is called is known by its relocation: a name, or a place in a section; so is what
+    bpf_loop() is given."""
+    lines = list(disassemble(path))
+    labels = {(section, int(match.group(1), 16)): match.group(2) for section, line in lines
+              for match in [re.match(r"([0-9a-f]+) <(?!LBB)(\S+)>:", line)] if match}
+    names, functions, current = set(labels.values()), {}, None
+    for (_, before), (_, line), in zip([(None, "")] + lines, lines):
+        label = re.match(r"[0-9a-f]+ <(?!LBB)(\S+)>:", line)
+        if label:
+            current = functions.setdefault(label.group(1), Function())
+        if current is None:
+            continue
+        used = re.findall(r"\(r10 - (\w+)\)", line)
+        if before.endswith("= r10"):
+            used += re.findall(r"r\d+ \+= -(\w+)$", line)
+        current.bytes = max([current.bytes, *(int(number, 0) for number in used)])
+        relocation = re.search(r"R_BPF_64_(32|64)\s+(\S+)", line)
+        if relocation:
+            to = relocation.group(2)
+            number = re.search(r"(?:call|=) (-?\w+)(?: ll)?(?: <\S+>)?$", before)
+            if to not in names and number and re.fullmatch(r"-?(0x[0-9a-f]+|\d+)", number.group(1)):
+                at = int(number.group(1), 0)
+                to = labels.get((to, at if relocation.group(1) == "64" else (at + 1) * 8))
+            current.calls |= {to} & names
+    return functions
+
+
+def main():
+    functions = functions_of(sys.argv[1])
+
+    @functools.lru_cache(None)
+    def deepest(name):
+        below = max((deepest(call) for call in functions[name].calls - {name}), default=(0, ()))
+        return below[0] + functions[name].size(), (f"{name} {functions[name].bytes}", *below[1])
+
+    if not functions:
+        sys.exit(f"no functions in {sys.argv[1]}")
+    total, chain = max(map(deepest, functions))
+    print(f"{total} bytes: " + ", ".join(chain))
+    return 0 if total <= MAX_BYTES and len(chain) > 1 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
