@@ -16,6 +16,7 @@ from heap_runs import HeapRequest, until
 from proc_files import assert_confined, children
 from workload import Workload, cpu_seconds
 
+LANE = "heap"
 NAME = "profd-malloc"
 # Maps files executable and goes on allocating.
 MAPS = """
