@@ -106,6 +106,7 @@
 	SUITE(gpu_live)        \
 	SUITE(gpu_users)       \
 	SUITE(gpu_feeds)       \
+	SUITE(gpu_feeds_ends)  \
 	SUITE(gpu_rows)        \
 	SUITE(kernels)         \
 	SUITE(gpu_kernels)     \

@@ -1,154 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * What events of GPUs come to: exact figures and profiles, by process, device and stack; names;
- * what is kept when memory is out; and what is left when a process ends.
- */
-#include "collect/gpu_feeds.h"
-
-#include "base/clock.h"
-#include "collect/source.h"
-#include "gpu/calls.h"
-#include "tests/unit/suites.h"
-
-#include <string.h>
-#include <unistd.h>
-
-enum {
-	PID = 4000001, /* over the kernel's default limit: nobody has it, or those after it */
-	OTHER,
-	CODE = 0x1000, /* mapped in both */
-	IMAGE = 7,
-};
-
-static struct drain_tables tables;
-static struct gpu_feeds *feeds;
-static struct gpu_event event;
-static struct keepsake kept[8];
-static size_t kept_count;
-
-static void keep(const struct keepsake *what, void *ctx)
-{
-	(void)ctx;
-	ck_assert_uint_lt(kept_count, sizeof(kept) / sizeof(kept[0]));
-	kept[kept_count++] = *what;
-}
-
-static void set_up(void)
-{
-	static const struct file_key no_file;
-
-	tables.store = store_new(16);
-	tables.procs = procs_new(tables.store);
-	for (uint32_t pid = PID; pid <= OTHER; pid++) {
-		procs_exec(tables.procs, pid, "train", 100);
-		procs_mmap(tables.procs, pid, CODE, 0x9000, 0, &no_file, "/no/such/file");
-	}
-	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables, .out_of_memory = keep});
-	event = (struct gpu_event){.pid = PID, .tid = PID, .image = IMAGE, .time_ns = 1000};
-	kept_count = 0;
-}
-
-static void tear_down(void)
-{
-	while (kept_count)
-		profile_unref(kept[--kept_count].profile);
-	gpu_feeds_free(feeds);
-	procs_free(tables.procs);
-	store_free(tables.store);
-}
-
-/* Sends the event, with a stack of one word if there is one, a moment after the one before. */
-static void tell(uint16_t kind, uint64_t address, uint64_t size, uint64_t word)
-{
-	struct {
-		struct gpu_event event;
-		uint64_t word;
-	} record;
-
-	event.kind = kind;
-	event.address = address;
-	event.size = size;
-	event.words = word != 0;
-	event.time_ns++;
-	record.event = event;
-	record.word = word;
-	gpu_feeds_take(feeds, &record, sizeof(event) + event.words * sizeof(word));
-}
-
-static void send_name(uint64_t handle, const char *name)
-{
-	struct {
-		struct gpu_event event;
-		char name[64];
-	} record = {.event = event};
-
-	record.event.kind = GPU_EVENT_NAME;
-	record.event.address = handle;
-	record.event.words = sizeof(record.name) / sizeof(uint64_t);
-	strncpy(record.name, name, sizeof(record.name) - 1);
-	gpu_feeds_take(feeds, &record, sizeof(record));
-}
-
-static struct gpu_figures found[8];
-static size_t found_count;
-
-static int take_figures(const struct gpu_figures *figures, void *ctx)
-{
-	(void)ctx;
-	ck_assert_uint_lt(found_count, sizeof(found) / sizeof(found[0]));
-	found[found_count++] = *figures;
-	return 0;
-}
-
-static const struct gpu_figures *figures(size_t at)
-{
-	found_count = 0;
-	ck_assert_int_eq(gpu_feeds_each(feeds, take_figures, NULL), 0);
-	return at < found_count ? &found[at] : NULL;
-}
-
-static struct gpu_stats stats(void)
-{
-	struct gpu_stats stats = {0};
-
-	gpu_feeds_get_stats(feeds, &stats);
-	return stats;
-}
-
-/* Sums of values of all samples. */
-static void add_up(const struct profile *profile, uint64_t sums[PROFILE_VALUES])
-{
-	memset(sums, 0, PROFILE_VALUES * sizeof(*sums));
-	for (uint32_t i = 1; i < profile->sample_count; i++)
-		for (size_t value = 0; value < PROFILE_VALUES; value++)
-			sums[value] += profile->samples[i].values[value];
-}
-
-#define CHECK_SUMS(profile, a, b, c, d)        \
-	do {                                   \
-		uint64_t sums[PROFILE_VALUES]; \
-		add_up(profile, sums);         \
-		ck_assert_uint_eq(sums[0], a); \
-		ck_assert_uint_eq(sums[1], b); \
-		ck_assert_uint_eq(sums[2], c); \
-		ck_assert_uint_eq(sums[3], d); \
-	} while (0)
-
-static void check(enum profile_kind kind, bool held, uint64_t objects, uint64_t bytes)
-{
-	_cleanup_(builder_freep) struct builder *builder = builder_new();
-	uint64_t count;
-
-	source_describe(sources[kind], 1, builder);
-	if (held) {
-		ck_assert_int_eq(gpu_feeds_held(feeds, kind, builder), 0);
-		CHECK_SUMS(builder_view(builder), 0, 0, objects, bytes);
-		return;
-	}
-	ck_assert_int_eq(gpu_feeds_allocated(feeds, kind, builder, &count), 0);
-	ck_assert_uint_eq(count, objects);
-	CHECK_SUMS(builder_view(builder), objects, bytes, 0, 0);
-}
+/* What events of GPUs come to: exact figures and profiles, by process, device and stack; names. */
+#include "tests/unit/gpu_feeds_fixture.h"
 
 START_TEST(allocations_and_frees)
 {
@@ -296,106 +148,6 @@ START_TEST(tensors_without_totals)
 }
 END_TEST
 
-START_TEST(process_ends)
-{
-	tell(GPU_EVENT_ALLOC, 0x100, 1000, 0);
-	event.pid = OTHER;
-	tell(GPU_EVENT_ALLOC, 0x100, 20, 0);
-	gpu_feeds_settle(feeds);
-	check(KIND_gpu_memory, true, 2, 1020);
-	procs_exit(tables.procs, PID, PID, event.time_ns + 1);
-	gpu_feeds_settle(feeds);
-	check(KIND_gpu_memory, true, 1, 20);
-	/* What it did is told, if it is not there any more. */
-	check(KIND_gpu_memory, false, 2, 1020);
-	ck_assert_uint_eq(figures(0)->pid, OTHER);
-	ck_assert_uint_eq(stats().processes, 1);
-	for (int drain = 0; drain < 4; drain++)
-		gpu_feeds_drained(feeds, NSEC_PER_SEC);
-	check(KIND_gpu_memory, true, 1, 20);
-}
-END_TEST
-
-START_TEST(goes_on_after_all)
-{
-	uint32_t self = (uint32_t)getpid();
-
-	event.pid = self;
-	tell(GPU_EVENT_ALLOC, 0x100, 20, 0);
-	procs_exit(tables.procs, self, self, event.time_ns + 1);
-	gpu_feeds_settle(feeds);
-	check(KIND_gpu_memory, true, 0, 0);
-	procs_expire(tables.procs, event.time_ns + 2);
-	ck_assert(!procs_known(tables.procs, self));
-	/* Nobody has noted its threads; but it is there. */
-	gpu_feeds_settle(feeds);
-	for (int drain = 0; drain < 4; drain++)
-		gpu_feeds_drained(feeds, NSEC_PER_SEC);
-	check(KIND_gpu_memory, true, 1, 20);
-}
-END_TEST
-
-START_TEST(one_user_does_not_take_all)
-{
-	/* Of nobody, and so of one and the same user. */
-	for (uint32_t i = 0; i < 2 * MAX_GPU_FEEDS; i++) {
-		event.pid = PID + i;
-		tell(GPU_EVENT_ALLOC, 0x100, 1, 0);
-	}
-	ck_assert_uint_eq(stats().processes, MAX_GPU_FEEDS / 2);
-	ck_assert_uint_eq(stats().processes_lost, 2 * MAX_GPU_FEEDS - MAX_GPU_FEEDS / 2);
-	event.pid = (uint32_t)getpid();
-	tell(GPU_EVENT_ALLOC, 0x100, 1, 0);
-	ck_assert_uint_eq(stats().processes, MAX_GPU_FEEDS / 2 + 1);
-	/* Who was refused is asked about again when there may be room. */
-	for (int drain = 0; drain < 4; drain++) {
-		gpu_feeds_settle(feeds);
-		gpu_feeds_drained(feeds, NSEC_PER_SEC);
-	}
-	event.pid = PID + 2 * MAX_GPU_FEEDS - 1;
-	tell(GPU_EVENT_ALLOC, 0x100, 1, 0);
-	ck_assert_uint_eq(stats().processes_lost, 2 * MAX_GPU_FEEDS - MAX_GPU_FEEDS / 2);
-}
-END_TEST
-
-START_TEST(no_room_for_what_is_new)
-{
-	struct gpu_feed *feed = gpu_feeds_get(feeds, PID, IMAGE, 1000);
-
-	tell(GPU_EVENT_ALLOC, 0x100, 1000, 0);
-	feed->paths.crowded = true;
-	/* Its free was lost: what was there is gone, and this may be kept in its stead. */
-	tell(GPU_EVENT_ALLOC, 0x100, 30, 0);
-	check(KIND_gpu_memory, true, 1, 30);
-	for (uint64_t i = 1; i < 1000; i++)
-		tell(GPU_EVENT_ALLOC, 0x100 + i, 1, 0);
-	ck_assert_uint_gt(stats().table_full, 900);
-	tell(GPU_EVENT_ALLOC, 0x100, 7, 0);
-	tell(GPU_EVENT_FREE, 0x100, 0, 0);
-	ck_assert_uint_eq(figures(0)->in_use[GPU_MEMORY_DEVICE], 1000 - 1 - stats().table_full);
-}
-END_TEST
-
-START_TEST(exec_in_between)
-{
-	tell(GPU_EVENT_ALLOC, 0x100, 1000, 0);
-	send_name(5, "before");
-	procs_exec(tables.procs, PID, "other", event.time_ns + 1);
-	event.time_ns += 2;
-	event.image = IMAGE + 1;
-	tell(GPU_EVENT_ALLOC, 0x200, 30, 0);
-	/* Of the program that is gone: it frees nothing of the new one's. */
-	event.image = IMAGE;
-	tell(GPU_EVENT_FREE, 0x200, 0, 0);
-	gpu_feeds_settle(feeds);
-	check(KIND_gpu_memory, true, 1, 30);
-	ck_assert_str_eq(figures(0)->comm, "other");
-	ck_assert_uint_eq(found_count, 1);
-	ck_assert_ptr_null(
-		gpu_names_find(&gpu_feeds_get(feeds, PID, IMAGE + 1, event.time_ns)->handles, 5));
-}
-END_TEST
-
 START_TEST(names)
 {
 	const struct gpu_handles *handles = &gpu_feeds_get(feeds, PID, IMAGE, 1000)->handles;
@@ -424,55 +176,6 @@ START_TEST(names)
 }
 END_TEST
 
-START_TEST(out_of_memory)
-{
-	const struct profile *profile;
-	uint32_t last;
-
-	tell(GPU_EVENT_ALLOC, 0x100, 1000, CODE + 1);
-	tell(GPU_EVENT_ALLOC, 0x200, 500, CODE + 2);
-	tell(GPU_EVENT_OOM, 0, 1 << 30, CODE + 3);
-	ck_assert_uint_eq(kept_count, 1);
-	ck_assert_uint_eq(kept[0].pid, PID);
-	ck_assert_uint_eq(kept[0].kind, KIND_gpu_memory);
-	ck_assert_int_eq(kept[0].reason, KEEPSAKE_gpu_memory);
-	ck_assert_str_eq(kept[0].comm, "train");
-	ck_assert_uint_eq(kept[0].bytes, 1500);
-	profile = kept[0].profile;
-	CHECK_SUMS(profile, 1, 1 << 30, 2, 1500);
-	last = profile->samples[profile->sample_count - 1].task;
-	ck_assert_str_eq(profile_string(profile, profile->tasks[last].memory), "device, failed");
-	ck_assert_uint_eq(figures(0)->failures, 1);
-	ck_assert_uint_eq(figures(0)->allocations, 2);
-	check(KIND_gpu_memory, false, 2, 1500);
-	check(KIND_gpu_memory, true, 2, 1500);
-	/* The framework's own word for it is of its own profile. */
-	event.layer = GPU_LAYER_TENSOR;
-	tell(GPU_EVENT_OOM, 0, 1 << 20, CODE + 3);
-	ck_assert_uint_eq(kept[1].kind, KIND_gpu_tensor);
-	CHECK_SUMS(kept[1].profile, 1, 1 << 20, 0, 0);
-}
-END_TEST
-
-START_TEST(out_of_memory_again_and_again)
-{
-	for (int i = 0; i < 100; i++)
-		tell(GPU_EVENT_OOM, 0, 1 << 30, 0);
-	/* Two calls that were begun the other way round than they ended. */
-	for (int i = 0; i < 100; i++) {
-		tell(GPU_EVENT_OOM, 0, 1 << 30, 0);
-		event.time_ns -= 200;
-		tell(GPU_EVENT_OOM, 0, 1 << 30, 0);
-		event.time_ns += 200;
-	}
-	ck_assert_uint_eq(kept_count, GPU_FAILURES_A_SECOND);
-	ck_assert_uint_eq(figures(0)->failures, 300);
-	event.time_ns += NSEC_PER_SEC;
-	tell(GPU_EVENT_OOM, 0, 1 << 30, 0);
-	ck_assert_uint_eq(kept_count, GPU_FAILURES_A_SECOND + 1);
-}
-END_TEST
-
 START_TEST(nonsense)
 {
 	static const uint64_t zeros[16];
@@ -498,21 +201,14 @@ Suite *gpu_feeds_suite(void)
 	Suite *suite = suite_create("gpu_feeds");
 	TCase *tcase = tcase_create("gpu_feeds");
 
-	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_checked_fixture(tcase, gpu_feeds_set_up, gpu_feeds_tear_down);
 	tcase_add_test(tcase, allocations_and_frees);
 	tcase_add_test(tcase, stacks_and_labels);
 	tcase_add_test(tcase, out_of_order);
 	tcase_add_test(tcase, devices_and_processes);
 	tcase_add_test(tcase, tensors_are_apart);
 	tcase_add_test(tcase, tensors_without_totals);
-	tcase_add_test(tcase, process_ends);
-	tcase_add_test(tcase, goes_on_after_all);
-	tcase_add_test(tcase, one_user_does_not_take_all);
-	tcase_add_test(tcase, no_room_for_what_is_new);
-	tcase_add_test(tcase, exec_in_between);
 	tcase_add_test(tcase, names);
-	tcase_add_test(tcase, out_of_memory);
-	tcase_add_test(tcase, out_of_memory_again_and_again);
 	tcase_add_test(tcase, nonsense);
 	suite_add_tcase(suite, tcase);
 	return suite;
