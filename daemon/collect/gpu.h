@@ -100,12 +100,15 @@ int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx);
 	FIGURE(malformed, counter, "Events of GPU memory that were none")                       \
 	FIGURE(names_lost, counter, "Names of GPU kernels that found no room")
 
-/* COUNT(name, help): of what programs with libprofd-cuda.so tell (collect/gpu_kernels.h). */
+/*
+ * COUNT(name, help): of what programs with libprofd-cuda.so tell (collect/gpu_kernels.h). Shown
+ * with "told_" before it.
+ */
 #define GPU_KERNEL_COUNTS(COUNT)                                                                \
-	COUNT(launches_told, "Launches of GPU kernels that programs told of, for several each") \
+	COUNT(launches, "Launches of GPU kernels that programs told of, for several each")      \
 	COUNT(launches_lost, "Launches of GPU kernels told of that found no memory")            \
 	COUNT(launches_unused, "Launches of GPU kernels told of, but no kernel of theirs was")  \
-	COUNT(kernels_told, "Durations of GPU kernels that programs told of")                   \
+	COUNT(kernels, "Durations of GPU kernels that programs told of")                        \
 	COUNT(kernels_unplaced, "Of those, of launches that were not told of or are forgotten") \
 	COUNT(kernels_lost, "Of those, not in a profile: no room")
 

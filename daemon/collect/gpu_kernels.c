@@ -182,7 +182,7 @@ static uint32_t add_task(struct gpu_kernels *kernels, const struct gpu_event *ev
 void gpu_kernels_launched(struct gpu_kernels *kernels, const struct gpu_event *event,
                           const uint64_t *words)
 {
-	kernels->stats.launches_told++;
+	kernels->stats.launches++;
 	if (gpu_launches_add(kernels->launches, event, words))
 		kernels->stats.launches_lost++;
 }
@@ -228,7 +228,7 @@ void gpu_kernels_ran(struct gpu_kernels *kernels, const struct gpu_event *event,
 	size_t len = event->words * sizeof(uint64_t);
 	char text[GPU_NAME_BYTES + 1];
 
-	kernels->stats.kernels_told++;
+	kernels->stats.kernels++;
 	if (len > GPU_NAME_BYTES)
 		len = GPU_NAME_BYTES;
 	memcpy(text, name, len);

@@ -306,7 +306,7 @@ static void add_gpu(struct buf *body, const struct gpu *gpu)
 #define COUNT(name, help) add_counter(body, "gpu_" #name, help, stats.name);
 	GPU_COUNTS(COUNT)
 #undef COUNT
-#define COUNT(name, help) add_counter(body, "gpu_" #name, help, stats.kernels.name);
+#define COUNT(name, help) add_counter(body, "gpu_told_" #name, help, stats.kernels.name);
 	GPU_KERNEL_COUNTS(COUNT)
 #undef COUNT
 #define FIGURE_counter(name, help) add_counter(body, "gpu_" #name, help, stats.name);

@@ -71,7 +71,7 @@ static json_t *gpu_json(const struct gpu *gpu)
 #define COUNT(name, help) json_object_set_new(object, #name, number(stats.name));
 	GPU_COUNTS(COUNT)
 #undef COUNT
-#define COUNT(name, help) json_object_set_new(object, #name, number(stats.kernels.name));
+#define COUNT(name, help) json_object_set_new(object, "told_" #name, number(stats.kernels.name));
 	GPU_KERNEL_COUNTS(COUNT)
 #undef COUNT
 #define FIGURE(name, type, help) json_object_set_new(object, #name, number(stats.name));

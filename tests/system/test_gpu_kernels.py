@@ -108,7 +108,8 @@ class GpuKernels(unittest.TestCase):
             self.assertFalse([stack for stack in stacks if "tell_launched" in stack or "launches_called" in stack])
 
     def test_what_was_told_is_counted(self):
-        names = ("launches_told", "launches_lost", "launches_unused", "kernels_told", "kernels_unplaced", "kernels_lost")
+        names = [f"told_{name}" for name in
+                 ("launches", "launches_lost", "launches_unused", "kernels", "kernels_unplaced", "kernels_lost")]
 
         def counted():
             metrics, status = self.daemon.metrics(), self.daemon.json("/status")["gpu"]
@@ -117,10 +118,10 @@ class GpuKernels(unittest.TestCase):
         with Kernels() as workload:
             self.until_told(workload)
         after = counted()
-        for name in ("launches_told", "kernels_told"):
+        for name in ("told_launches", "told_kernels"):
             for value, was in zip(after[name], before[name]):
                 self.assertGreater(value, was, name)
-        for name in ("launches_lost", "kernels_lost"):
+        for name in ("told_launches_lost", "told_kernels_lost"):
             self.assertEqual(after[name], before[name])
 
     def test_cupti_since_13(self):

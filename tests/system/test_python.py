@@ -96,18 +96,20 @@ class Split(PythonCase):
             for part, (_, chain, through_c) in PARTS.items():
                 if through_c is not None:
                     with self.subTest(f"{name_of(python)}: {part}"):
-                        # To 3.10 every call of Python goes through C.
-                        self.assert_calls(parts[part], len(chain) - 1, through_c or python.minor <= 10)
+                        # To 3.10 every call of Python goes through C. A callback is so short that samples stand in
+                        # its first instructions, where a frame is current already and not yet marked as C's.
+                        self.assert_calls(parts[part], len(chain) - 1, through_c or python.minor <= 10,
+                                          0.98 if part == "callback" else 0.995)
             with self.subTest(f"{name_of(python)}: C at the leaf"):
                 # Native code that Python called is nearer the leaf than what called it.
                 self.assert_mostly(parts["lambda"], lambda s: self.frames(s)[-1].at > 0, 0.95)
 
-    def assert_calls(self, samples, depth, through_c):
+    def assert_calls(self, samples, depth, through_c, at_least):
         """There is native code above the Python frame at that depth, or none."""
         def good(sample):
             callee, caller = self.frames(sample)[depth], self.frames(sample)[depth - 1]
             return (caller.at - callee.at > 1) == through_c
-        self.assert_mostly(samples, good)
+        self.assert_mostly(samples, good, at_least)
 
     def test_lines_are_those_of_the_loops(self):
         loops = loops_of(self.path)

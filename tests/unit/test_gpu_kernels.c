@@ -155,8 +155,8 @@ START_TEST(test_slices)
 	ASSERT_SAMPLE(slice, 2, "of another < [launch not known] < 1 10");
 	profile_unref(slice);
 	gpu_kernels_get_stats(kernels, &stats);
-	ck_assert_uint_eq(stats.launches_told, 2);
-	ck_assert_uint_eq(stats.kernels_told, 2);
+	ck_assert_uint_eq(stats.launches, 2);
+	ck_assert_uint_eq(stats.kernels, 2);
 	ck_assert_uint_eq(stats.kernels_unplaced, 1);
 }
 END_TEST
