@@ -151,6 +151,14 @@ static bool is_failure(int err)
 	return err == -EPIPE || err == -ETIMEDOUT || err == -EBADMSG;
 }
 
+/* What only this end can know: no file makes a process say so, but one who took it over may, to be
+ * taken for us. */
+static bool is_ours_to_say(int error)
+{
+	return error == -ECHILD || error == -ECANCELED || error == -ETIMEDOUT || error == -EIO ||
+	       error == -EPIPE || error == -EBUSY || error == -EAGAIN || error == -EINTR;
+}
+
 /* What came back is an answer to the question. */
 static int check(const struct reader_query *query, struct reader_reply *reply)
 {
@@ -159,6 +167,8 @@ static int check(const struct reader_query *query, struct reader_reply *reply)
 	/* That it has no memory is its way of dying. */
 	if (reply->error == -ENOMEM)
 		err = -EPIPE;
+	else if (is_ours_to_say(reply->error))
+		err = -EBADMSG;
 	else if (!reply->error)
 		err = query->check(reply->bytes, reply->len, query->ctx);
 	if (err < 0)

@@ -56,7 +56,8 @@ pid_t reader_pid(const struct reader *reader); /* 0: none runs */
  * then on at once. It is asked about twice when the process had read other files before, for those
  * may have been why. Other errors: -ECHILD when the process cannot be started, which is logged
  * and not tried again for a second, later up to a minute;
- * -ECANCELED, -ENOMEM; and what the process answered. */
+ * -ECANCELED, -ENOMEM; and what the process answered, which is none of these and no -EAGAIN,
+ * -EBUSY, -EINTR, -EPIPE or -ETIMEDOUT: such an answer makes no sense. */
 int reader_ask(struct reader *reader, const struct reader_query *query,
                struct reader_reply *ret_reply);
 /* The same of an answer that has one size, copied. The query's check has refused other lengths;

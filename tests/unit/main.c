@@ -17,13 +17,16 @@ static bool has(const struct reading *reading, const char *text)
 	return memmem(reading->bytes, reading->len, text, strlen(text)) != NULL;
 }
 
-/* The daemon's own, but for names that it dies over, or never gets done with. */
+/* The daemon's own, but for names that it dies over, never gets done with, or says such an error of
+ * as one who took it over may. */
 static int answer(struct reading *reading, struct buf *out)
 {
 	if (reading->job == READER_DEMANGLE && has(reading, MORTAL_NAME))
 		__builtin_trap();
 	while (reading->job == READER_DEMANGLE && has(reading, ENDLESS_NAME))
 		__asm__ volatile("");
+	if (reading->job == READER_DEMANGLE && has(reading, ERRING_NAME))
+		return -atoi((const char *)reading->bytes + strlen(ERRING_NAME));
 	return jobs_answer(reading, out);
 }
 

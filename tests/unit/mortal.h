@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Names that have this in them are what nobody knows of yet in a demangler: the reader process of
- * the unit tests dies over one, and has no answer for the other.
+ * the unit tests dies over one, and has no answer for another. A question that begins with the last
+ * one is answered with the error whose number follows.
  */
 #pragma once
 
 #define MORTAL_NAME  "4dies"
 #define ENDLESS_NAME "5hangs"
+#define ERRING_NAME  "_Z4errs"

@@ -11,6 +11,7 @@
 #include "object/links.h"
 #include "reader/filter.h"
 #include "tests/unit/elf_image.h"
+#include "tests/unit/mortal.h"
 #include "tests/unit/suites.h"
 
 #include <errno.h>
@@ -200,6 +201,47 @@ START_TEST(no_question)
 }
 END_TEST
 
+/* Of a file that the process fails over, or is asked about in vain. */
+static int ask_for_error(struct reader *reader, int error)
+{
+	char question[32];
+	int len = snprintf(question, sizeof(question), "%s%d", ERRING_NAME, -error);
+	const struct reader_query query = {
+		.question = {.job = READER_DEMANGLE,
+	                     .fds = {-1, -1, -1},
+	                     .pieces = {{question, (size_t)len + 1}}},
+		.file = (uint64_t)-error,
+		.check = accept_all,
+	};
+	struct reader_reply reply;
+
+	return reader_ask(reader, &query, &reply);
+}
+
+/* What only this end can say is a failure over the file, and so is not taken for our own. */
+START_TEST(errors_of_ours)
+{
+	static const int ours[] = {-ECHILD, -ECANCELED, -ETIMEDOUT, -EIO,
+	                           -EPIPE,  -EBUSY,     -EAGAIN,    -EINTR};
+	static const int theirs[] = {-ENOENT, -ENOEXEC, -EBADMSG, -E2BIG, -ENOTSUP};
+	size_t count = sizeof(ours) / sizeof(ours[0]);
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	struct reader_stats stats = {0};
+
+	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++)
+		ck_assert_int_eq(ask_for_error(reader, theirs[i]), theirs[i]);
+	reader_add_stats(reader, &stats);
+	ck_assert_uint_eq(stats.crashes, 0);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_int_eq(ask_for_error(reader, ours[i]), -EIO);
+	stats = (struct reader_stats){0};
+	reader_add_stats(reader, &stats);
+	/* The first one after others had been asked about, so twice. */
+	ck_assert_uint_eq(stats.crashes, count + 1);
+	ck_assert_uint_eq(stats.files_failed, count);
+}
+END_TEST
+
 /* A question may want its answer earlier than others, not later. */
 START_TEST(earlier_deadline)
 {
@@ -287,6 +329,7 @@ Suite *reader_suite(void)
 	tcase_add_test(all, starts_are_spaced);
 	tcase_add_test(all, stopped_daemon);
 	tcase_add_test(all, no_question);
+	tcase_add_test(all, errors_of_ours);
 	tcase_add_test(all, earlier_deadline);
 	tcase_add_test(all, fixed_size);
 	tcase_add_test(all, not_for_people);
