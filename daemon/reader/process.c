@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "reader/lingering.h"
 #include "reader/serve.h"
 
 #include <errno.h>
@@ -183,27 +184,21 @@ static int receive_head(struct reader_process *process, uint64_t until_ns,
 	return 0;
 }
 
-/* Takes leave of those that have died since. */
-static void reap(struct reader_process *process)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < process->lingering_count; i++) {
-		if (waitpid(process->lingering[i], NULL, WNOHANG) == 0)
-			process->lingering[kept++] = process->lingering[i];
-	}
-	process->lingering_count = kept;
-}
-
-int reader_process_start(struct reader_process *process, const struct reader_program *program,
-                         uint64_t until_ns)
+/* Says hello, or why it cannot. */
+static int wait_until_confined(struct reader_process *process, uint64_t until_ns)
 {
 	struct reader_answer hello;
+	int err = receive_head(process, until_ns, &hello);
+
+	if (err == 0)
+		return hello.len ? -EPROTO : hello.error;
+	return err == -EPIPE || err == -EBADMSG ? -EPROTO : err;
+}
+
+static int spawn_with_socket(struct reader_process *process, const struct reader_program *program)
+{
 	int sockets[2];
 
-	reap(process);
-	if (process->lingering_count == MAX_LINGERING)
-		return -EBUSY;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
 	int err = spawn(program, process->devices, sockets[1], &process->pid);
@@ -214,12 +209,24 @@ int reader_process_start(struct reader_process *process, const struct reader_pro
 		return err;
 	}
 	process->socket = sockets[0];
+	return 0;
+}
+
+int reader_process_start(struct reader_process *process, const struct reader_program *program,
+                         uint64_t until_ns)
+{
+	int err = lingering_begin(program->name);
+
+	if (err < 0)
+		return err;
+	err = spawn_with_socket(process, program);
+	if (err < 0) {
+		lingering_end(program->name, 0);
+		return err;
+	}
+	process->name = program->name;
 	process->stopped_ns = 0;
-	err = receive_head(process, until_ns, &hello);
-	if (err == 0)
-		err = hello.len ? -EPROTO : hello.error;
-	else if (err == -EPIPE || err == -EBADMSG)
-		err = -EPROTO;
+	err = wait_until_confined(process, until_ns);
 	if (err < 0)
 		reader_process_stop(process);
 	return err;
@@ -244,8 +251,7 @@ void reader_process_stop(struct reader_process *process)
 		return;
 	close(process->socket);
 	kill(process->pid, SIGKILL);
-	if (!dies_soon(process->pid))
-		process->lingering[process->lingering_count++] = process->pid;
+	lingering_end(process->name, dies_soon(process->pid) ? 0 : process->pid);
 	process->pid = 0;
 	process->socket = -1;
 }

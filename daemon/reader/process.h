@@ -13,14 +13,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { MAX_LINGERING = 16 };
-
 struct reader_process {
 	pid_t pid; /* 0: none */
 	int socket;
-	/* Killed, but not dead yet: a file system that answers no more can hold them. */
-	pid_t lingering[MAX_LINGERING];
-	size_t lingering_count;
+	const char *name;    /* the program's */
 	uint64_t stopped_ns; /* that we were stopped for during this question */
 	bool devices;        /* set before the start: DEVICES_COMMAND is run */
 	bool cancelled;      /* set by any thread: nothing is waited for any more */
@@ -55,7 +51,7 @@ struct reader_reply {
 
 /* Runs the program and waits until it says that it is confined. Errors are why it cannot be
  * started: the kernel's, its own, -EPROTO when it says nothing of the kind, -EBUSY when too many
- * linger. */
+ * linger, see lingering.h. */
 int reader_process_start(struct reader_process *process, const struct reader_program *program,
                          uint64_t until_ns);
 void reader_process_stop(struct reader_process *process);

@@ -119,6 +119,11 @@ static void wait_longer(struct reader *reader)
 	reader->retry_ns = clock_mono_ns() + reader->wait_ns;
 }
 
+static const char *why_not(int err)
+{
+	return err == -EBUSY ? "too many that were killed are not dead yet" : strerror(-err);
+}
+
 static int start(struct reader *reader)
 {
 	if (reader->process.pid)
@@ -133,7 +138,8 @@ static int start(struct reader *reader)
 		if (err != reader->start_error)
 			log_warning("cannot start the process that reads files for %s: %s, going "
 			            "on without it",
-			            reader->program.name, strerror(-err));
+			            reader->program.name, why_not(err));
+		add(&reader->stats.refused, err == -EBUSY);
 		reader->start_error = err;
 		wait_longer(reader);
 		return -ECHILD;

@@ -10,6 +10,7 @@
 #include "jobs.h"
 #include "object/links.h"
 #include "reader/filter.h"
+#include "reader/lingering.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/mortal.h"
 #include "tests/unit/suites.h"
@@ -147,6 +148,81 @@ static void nap(uint64_t ms)
 
 	nanosleep(&time, NULL);
 }
+
+static pid_t sleeper(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			pause();
+	return pid;
+}
+
+/* One that lingers takes its place whoever started it, until it is dead, and then is no zombie. */
+START_TEST(lingering)
+{
+	pid_t pids[MAX_LINGERING_OF_NAME];
+	struct reader_stats stats = {0};
+	siginfo_t info = {0};
+
+	for (size_t i = 0; i < MAX_LINGERING_OF_NAME; i++) {
+		ck_assert_int_eq(lingering_begin("test"), 0);
+		lingering_end("test", pids[i] = sleeper());
+	}
+	ck_assert_uint_eq(lingering_reap(), MAX_LINGERING_OF_NAME);
+	ck_assert_int_eq(lingering_begin("test"), -EBUSY);
+	ck_assert_int_eq(lingering_begin("other"), 0);
+	lingering_end("other", 0);
+	for (int i = 0; i < 2; i++) {
+		_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+
+		ck_assert_int_eq(ask(reader, READER_NAMES, 2), -ECHILD);
+		reader_add_stats(reader, &stats);
+	}
+	ck_assert_uint_eq(stats.refused, 2);
+	ck_assert_uint_eq(stats.starts, 0);
+	ck_assert_int_eq(kill(pids[3], SIGKILL), 0);
+	/* Left for whom it belongs to. */
+	ck_assert_int_eq(waitid(P_PID, (id_t)pids[3], &info, WEXITED | WNOWAIT), 0);
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+	ck_assert_int_eq(kill(pids[3], 0), -1);
+	for (size_t i = 0; i < MAX_LINGERING_OF_NAME; i++)
+		if (i != 3)
+			ck_assert_int_eq(kill(pids[i], SIGKILL), 0);
+	while (lingering_reap())
+		nap(10);
+}
+END_TEST
+
+/* Of all names together: those that run and those that linger. */
+START_TEST(places)
+{
+	pid_t pids[MAX_READER_PROCESSES] = {0};
+	char name[16];
+
+	for (int i = 0; i < MAX_READER_PROCESSES; i++) {
+		snprintf(name, sizeof(name), "test-%d", i / MAX_LINGERING_OF_NAME);
+		ck_assert_int_eq(lingering_begin(name), 0);
+		if (i % 2)
+			lingering_end(name, pids[i] = sleeper());
+	}
+	ck_assert_uint_eq(lingering_reap(), MAX_READER_PROCESSES / 2);
+	ck_assert_int_eq(lingering_begin("other"), -EBUSY);
+	lingering_end("test-0", 0);
+	ck_assert_int_eq(lingering_begin("other"), 0);
+	ck_assert_int_eq(lingering_begin("other"), -EBUSY);
+	for (int i = 0; i < MAX_READER_PROCESSES; i++) {
+		if (i % 2)
+			ck_assert_int_eq(kill(pids[i], SIGKILL), 0);
+		else
+			lingering_end("test", 0);
+	}
+	while (lingering_reap())
+		nap(10);
+}
+END_TEST
 
 /* Both stand still past the deadline, and the process goes on last. */
 START_TEST(stopped_daemon)
@@ -327,6 +403,8 @@ Suite *reader_suite(void)
 	tcase_add_test(all, privileges);
 	tcase_add_test(all, dies_with_the_daemon);
 	tcase_add_test(all, starts_are_spaced);
+	tcase_add_test(all, lingering);
+	tcase_add_test(all, places);
 	tcase_add_test(all, stopped_daemon);
 	tcase_add_test(all, no_question);
 	tcase_add_test(all, errors_of_ours);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "reader/lingering.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+struct lingerer {
+	pid_t pid;
+	char name[16];
+};
+
+static struct {
+	pthread_mutex_t lock;
+	size_t running; /* places of processes that were not killed yet */
+	size_t count;
+	struct lingerer processes[MAX_READER_PROCESSES];
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void reap(void)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all.count; i++)
+		if (waitpid(all.processes[i].pid, NULL, WNOHANG) == 0)
+			all.processes[kept++] = all.processes[i];
+	all.count = kept;
+}
+
+static void name_it(struct lingerer *lingerer, const char *name)
+{
+	snprintf(lingerer->name, sizeof(lingerer->name), "%s", name);
+}
+
+static size_t count_of(const char *name)
+{
+	struct lingerer like;
+	size_t count = 0;
+
+	name_it(&like, name);
+	for (size_t i = 0; i < all.count; i++)
+		count += !strcmp(all.processes[i].name, like.name);
+	return count;
+}
+
+int lingering_begin(const char *name)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&all.lock);
+	reap();
+	if (all.running + all.count >= MAX_READER_PROCESSES ||
+	    count_of(name) >= MAX_LINGERING_OF_NAME)
+		err = -EBUSY;
+	else
+		all.running++;
+	pthread_mutex_unlock(&all.lock);
+	return err;
+}
+
+void lingering_end(const char *name, pid_t pid)
+{
+	pthread_mutex_lock(&all.lock);
+	all.running--;
+	if (pid) {
+		all.processes[all.count].pid = pid;
+		name_it(&all.processes[all.count++], name);
+	}
+	reap();
+	pthread_mutex_unlock(&all.lock);
+}
+
+size_t lingering_reap(void)
+{
+	pthread_mutex_lock(&all.lock);
+	reap();
+	size_t count = all.count;
+	pthread_mutex_unlock(&all.lock);
+	return count;
+}
