@@ -123,10 +123,12 @@ static int survey(struct looking *looking, size_t number)
 	if (err)
 		return err;
 	err = heap_ask_survey(looking->reader, &question, &said);
-	/* A program of 32 bits has other registers and another ABI. */
-	if (!err && said.machine != OUR_MACHINE)
+	bool is_foreign = !err && said.machine != OUR_MACHINE;
+	/* A program of 32 bits has other registers and another ABI. Any other file of another
+	 * machine is data to it: nothing there can run in this process. */
+	if (is_foreign && is_program)
 		return -ENOTSUP;
-	if (err || !heap_ranking_add(&looking->ranking, number, &said, is_program))
+	if (err || is_foreign || !heap_ranking_add(&looking->ranking, number, &said, is_program))
 		close(TAKE_FD(file->fd));
 	return heed(looking, file, err);
 }

@@ -27,9 +27,10 @@ struct heap_search {
 	char unread_path[256];
 };
 
-/* -ESRCH when there is no such process, -ENOENT when it has no allocator, -ENOTSUP when a file is
- * of another machine, -EIO when too many could not be read to say, -ETIMEDOUT when all took longer
- * than half a minute; -ECHILD, -ECANCELED and -ENOMEM as reader_ask(). Only free() NULL. */
+/* -ESRCH when there is no such process, -ENOENT when it has no allocator, -ENOTSUP when the
+ * program is of another machine, -EIO when too many could not be read to say, -ETIMEDOUT when all
+ * took longer than half a minute; -ECHILD, -ECANCELED and -ENOMEM as reader_ask(). Only free()
+ * NULL. */
 int heap_search_process(struct reader *reader, uint32_t pid, struct heap_search **ret_search);
 void heap_search_free(struct heap_search *search); /* takes NULL */
 DEFINE_CLEANUP(struct heap_search *, heap_search_free)

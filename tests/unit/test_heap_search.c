@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -171,6 +172,39 @@ START_TEST(test_this_process)
 }
 END_TEST
 
+/* Makes this process map an ELF file of that machine, executable, and with a malloc(). */
+static void map_image_of(uint16_t machine)
+{
+	struct python_image image;
+
+	elf_free(open_image(&image));
+	memcpy(image.file.out.data + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof(machine));
+	_cleanup_close_ int fd = elf_image_fd(image.file.out.data, image.file.out.len);
+	ck_assert_ptr_ne(mmap(NULL, image.file.out.len, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0),
+	                 MAP_FAILED);
+	python_image_release(&image);
+}
+
+/* Files of other machines are left out, however many are mapped, and are none that could not be
+ * read; one of this machine is among those found. */
+START_TEST(test_files_of_other_machines)
+{
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	_cleanup_(heap_search_freep) struct heap_search *search = NULL;
+	_cleanup_(heap_search_freep) struct heap_search *with_ours = NULL;
+
+	for (uint16_t machine = EM_386; machine < EM_386 + 5; machine++)
+		map_image_of(machine);
+	ck_assert_int_eq(heap_search_process(reader, (uint32_t)getpid(), &search), 0);
+	ck_assert_uint_eq(search->unread, 0);
+	for (size_t i = 0; i < search->count; i++)
+		ck_assert_ptr_null(strstr(search->found[i].path, "memfd:image"));
+	map_image_of(EM_X86_64);
+	ck_assert_int_eq(heap_search_process(reader, (uint32_t)getpid(), &with_ours), 0);
+	ck_assert_uint_eq(with_ours->count, search->count + 1);
+}
+END_TEST
+
 START_TEST(test_nobody)
 {
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
@@ -201,6 +235,7 @@ Suite *heap_search_suite(void)
 	tcase_add_test(tcase, test_surveys);
 	tcase_add_test(tcase, test_by_a_reader);
 	tcase_add_test(tcase, test_this_process);
+	tcase_add_test(tcase, test_files_of_other_machines);
 	tcase_add_test(tcase, test_nobody);
 	suite_add_tcase(suite, tcase);
 	return suite;
