@@ -102,11 +102,15 @@ static int read_names(struct named_file *file)
 
 static int read_lines(struct named_file *file)
 {
-	static const int places[] = {FILE_DEBUG, FILE_ITSELF};
+	const struct {
+		int fd;
+		const struct elf *elf;
+	} places[] = {{file->fds[FILE_DEBUG], file->debug}, {file->fds[FILE_ITSELF], file->elf}};
 
 	for (size_t i = 0; !file->lines_read && i < sizeof(places) / sizeof(places[0]); i++) {
-		int fd = file->fds[places[i]];
-		if (fd < 0)
+		int fd = places[i].fd;
+		/* Where we would not go through the sections, libdw shall not. */
+		if (fd < 0 || !places[i].elf || !elf_has_sections(places[i].elf))
 			continue;
 		int err = dwarf_lines_open(fd, file->fds[FILE_SUPPLEMENT], &file->dwarf);
 		if (err == -ENOMEM)

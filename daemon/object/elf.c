@@ -27,7 +27,8 @@ Elf *elf_handle(const struct elf *elf)
 	struct elf_header header;
 
 	/* Again: the file may have been written to. */
-	if (elf_read_header(elf, &header) || elf_version(EV_CURRENT) == EV_NONE)
+	if (elf_read_header(elf, &header) || !header.sections_at ||
+	    elf_version(EV_CURRENT) == EV_NONE)
 		return NULL;
 	/* libelf only reads through the pointer, unless it decompresses. */
 	Elf *handle = elf->fd >= 0 ? elf_begin(elf->fd, ELF_C_READ, NULL)
@@ -88,6 +89,11 @@ const uint8_t *elf_build_id(const struct elf *elf, size_t *ret_len)
 {
 	*ret_len = elf->build_id_len;
 	return elf->build_id_len ? elf->build_id : NULL;
+}
+
+bool elf_has_sections(const struct elf *elf)
+{
+	return elf->has_sections;
 }
 
 uint16_t elf_machine(const struct elf *elf)

@@ -27,8 +27,11 @@ int elf_open_bytes(const void *bytes, size_t len, struct elf **ret_elf);
 void elf_free(struct elf *elf);
 DEFINE_CLEANUP(struct elf *, elf_free)
 
+/* A table of section headers that an executable can have, and all of it. A file without one is read
+ * by its segments: it has no symbols and no sections, which is no error. */
+bool elf_has_sections(const struct elf *elf);
 const struct segment *elf_segments(const struct elf *elf, size_t *ret_count);
-/* Where PT_GNU_EH_FRAME says .eh_frame_hdr is, for a file without section headers; else NULL, for
+/* Where PT_GNU_EH_FRAME says .eh_frame_hdr is, for a file without sections; else NULL, for
  * sections are better known by name, and in a separate debug file segments are not what they were.
  */
 const struct segment *elf_frame_header(const struct elf *elf);

@@ -27,10 +27,10 @@ static bool read_64(const struct elf *elf, struct elf_header *header)
 	Elf64_Shdr zero = {0};
 	Elf64_Ehdr file;
 
-	if (!elf_read_raw(elf, 0, &file, sizeof(file)) ||
-	    (file.e_shoff && !file.e_shnum &&
-	     !elf_read_raw(elf, file.e_shoff, &zero, sizeof(zero))))
+	if (!elf_read_raw(elf, 0, &file, sizeof(file)))
 		return false;
+	if (file.e_shoff && !file.e_shnum && !elf_read_raw(elf, file.e_shoff, &zero, sizeof(zero)))
+		zero.sh_size = 0;
 	*header = (struct elf_header){
 		.is_64 = true,
 		.machine = file.e_machine,
@@ -48,10 +48,10 @@ static bool read_32(const struct elf *elf, struct elf_header *header)
 	Elf32_Shdr zero = {0};
 	Elf32_Ehdr file;
 
-	if (!elf_read_raw(elf, 0, &file, sizeof(file)) ||
-	    (file.e_shoff && !file.e_shnum &&
-	     !elf_read_raw(elf, file.e_shoff, &zero, sizeof(zero))))
+	if (!elf_read_raw(elf, 0, &file, sizeof(file)))
 		return false;
+	if (file.e_shoff && !file.e_shnum && !elf_read_raw(elf, file.e_shoff, &zero, sizeof(zero)))
+		zero.sh_size = 0;
 	*header = (struct elf_header){
 		.machine = file.e_machine,
 		.entry = file.e_entry,
@@ -61,6 +61,18 @@ static bool read_32(const struct elf *elf, struct elf_header *header)
 		.sections = file.e_shnum ? file.e_shnum : zero.sh_size,
 	};
 	return true;
+}
+
+static size_t section_bytes(const struct elf_header *header)
+{
+	return header->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+}
+
+/* All of the table, and such a one as an executable has. */
+static bool has_sections(const struct elf *elf, const struct elf_header *header)
+{
+	return header->sections_at && header->sections && header->sections <= UINT16_MAX &&
+	       elf_in_file(elf, header->sections_at, header->sections * section_bytes(header));
 }
 
 int elf_read_header(const struct elf *elf, struct elf_header *ret_header)
@@ -76,9 +88,12 @@ int elf_read_header(const struct elf *elf, struct elf_header *ret_header)
 		is_read = read_64(elf, ret_header);
 	else if (ident[EI_CLASS] == ELFCLASS32)
 		is_read = read_32(elf, ret_header);
-	if (!is_read || ret_header->segments == PN_XNUM ||
-	    (ret_header->sections_at && ret_header->sections > UINT16_MAX))
+	if (!is_read || ret_header->segments == PN_XNUM)
 		return -ENOEXEC;
+	/* Who strips or packs a file may leave a table that is not there any more: it runs without.
+	 */
+	if (!has_sections(elf, ret_header))
+		ret_header->sections_at = ret_header->sections = 0;
 	return 0;
 }
 
@@ -242,8 +257,8 @@ static int read_build_id(struct elf *elf, const struct elf_header *header,
 		    read_notes(elf, segment.p_offset, segment.p_filesz, segment.p_align))
 			return 0;
 	}
-	int err = read_table(elf, header->sections_at, header->sections,
-	                     header->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), &sections);
+	int err = read_table(elf, header->sections_at, header->sections, section_bytes(header),
+	                     &sections);
 	for (size_t i = 1; i < sections.count; i++) {
 		const Elf64_Shdr section = section_at(&sections, i);
 
@@ -270,7 +285,8 @@ int elf_read_headers(struct elf *elf)
 		err = keep_segments(elf, &segments);
 	if (err)
 		return err;
-	if (header.sections_at)
+	elf->has_sections = header.sections_at;
+	if (elf->has_sections)
 		elf->frame_header = (struct segment){0};
 	return read_build_id(elf, &header, &segments);
 }

@@ -18,6 +18,7 @@ struct elf {
 	uint64_t entry;
 	struct segment *segments;
 	size_t segment_count;
+	bool has_sections;           /* else there is no handle */
 	struct segment frame_header; /* PT_GNU_EH_FRAME; all zero when there is none */
 	uint8_t build_id[MAX_BUILD_ID_BYTES];
 	size_t build_id_len;
@@ -38,7 +39,8 @@ static inline bool elf_in_file(const struct elf *elf, uint64_t offset, uint64_t 
 struct elf_header {
 	bool is_64;
 	uint16_t machine;
-	uint64_t entry, segments_at, sections_at;
+	uint64_t entry, segments_at;
+	uint64_t sections_at; /* 0: none, or more of them, or not all in the file */
 	size_t segments, sections;
 };
 
@@ -50,4 +52,5 @@ int elf_read_headers(struct elf *elf);
 
 /* false when the file does not hold all of it. */
 bool elf_read_raw(const struct elf *elf, uint64_t offset, void *into, size_t len);
-Elf *elf_handle(const struct elf *elf); /* NULL: no ELF file any more, or out of memory */
+/* For sections. NULL: it has none, is no ELF file any more, or out of memory. */
+Elf *elf_handle(const struct elf *elf);

@@ -132,6 +132,8 @@ int elf_each_pointer(const struct elf *elf, elf_pointer_fn *fn, void *ctx)
 	struct walk walk = {.elf = elf, .fn = fn, .ctx = ctx, .window.elf = elf};
 	GElf_Shdr header;
 
+	if (!elf->has_sections)
+		return 0;
 	if (!handle)
 		return -ENOEXEC;
 	if (gelf_getclass(handle) != ELFCLASS64)

@@ -117,6 +117,8 @@ int elf_read_section(const struct elf *elf, const char *name, size_t max_bytes,
 	Elf_Scn *scn = NULL;
 	GElf_Shdr header = {0};
 
+	if (!elf->has_sections)
+		return -ENOENT;
 	int err = handle ? find_section(elf, handle, name, &scn, &header) : -EBADMSG;
 	if (err < 0)
 		return err;

@@ -67,6 +67,8 @@ static int each_symbol(const struct elf *elf, const struct walk *walk)
 	_cleanup_(elf_endp) Elf *handle = elf_handle(elf);
 	GElf_Shdr header;
 
+	if (!elf->has_sections)
+		return 0;
 	if (!handle)
 		return -ENOEXEC;
 	for (Elf_Scn *scn = elf_nextscn(handle, NULL); scn; scn = elf_nextscn(handle, scn)) {

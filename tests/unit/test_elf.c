@@ -70,8 +70,6 @@ START_TEST(good)
 }
 END_TEST
 
-enum { LONG_BYTES = (UINT16_MAX + 1) * sizeof(Elf64_Shdr) };
-
 START_TEST(not_elf)
 {
 	struct elf *elf = NULL;
@@ -84,15 +82,6 @@ START_TEST(not_elf)
 	elf_image_init(&image, 0);
 	image.header.e_ident[EI_CLASS] = 9;
 	ck_assert_int_eq(elf_open_bytes(&image, sizeof(image), &elf), -ENOEXEC);
-	elf_image_init(&image, 0);
-	image.header.e_shnum = 0;
-	image.sections[0].sh_size = UINT64_MAX / 64;
-	ck_assert_int_eq(elf_open_bytes(&image, sizeof(image), &elf), -ENOEXEC);
-	/* More headers than any executable has, though the file were long enough. */
-	_cleanup_free_ uint8_t *long_file = calloc(1, sizeof(image) + LONG_BYTES);
-	image.sections[0].sh_size = UINT16_MAX + 1;
-	memcpy(long_file, &image, sizeof(image));
-	ck_assert_int_eq(elf_open_bytes(long_file, sizeof(image) + LONG_BYTES, &elf), -ENOEXEC);
 	elf_image_init(&image, 0);
 	image.header.e_phnum = PN_XNUM;
 	image.sections[0].sh_info = 3;
@@ -124,6 +113,67 @@ static int walk(const void *bytes, size_t len)
 	ck_assert_str_eq(seen.names, seen_same.names);
 	return seen.count;
 }
+
+/* With what the segments say, and with nothing that only sections can say. */
+static void expect_no_sections(const void *bytes, size_t len)
+{
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	struct elf_section section;
+	struct seen seen = {0};
+	size_t count;
+
+	ck_assert_int_eq(elf_open_bytes(bytes, len, &elf), 0);
+	ck_assert(!elf_has_sections(elf));
+	elf_segments(elf, &count);
+	ck_assert_uint_eq(count, 1);
+	elf_build_id(elf, &count);
+	ck_assert_uint_eq(count, 20);
+	const struct segment *frames = elf_frame_header(elf);
+	ck_assert_ptr_nonnull(frames);
+	ck_assert_uint_eq(frames->address, 0x401000);
+	ck_assert_int_eq(elf_each_symbol(elf, see, &seen), 0);
+	ck_assert_int_eq(elf_each_variable(elf, see, &seen), 0);
+	ck_assert_int_eq(elf_each_stub(elf, see, &seen), 0);
+	ck_assert_int_eq(seen.count, 0);
+	ck_assert(!elf_has_section(elf, ".text"));
+	ck_assert_int_eq(elf_read_section(elf, ".text", MAX_SECTION_BYTES, &section), -ENOENT);
+	ck_assert_int_eq(elf_each_relative(elf, NULL, NULL), 0);
+}
+
+enum { LONG_BYTES = (UINT16_MAX + 1) * sizeof(Elf64_Shdr) };
+
+START_TEST(no_sections)
+{
+	_cleanup_(elf_freep) struct elf *whole = NULL;
+	struct elf_image image;
+
+	elf_image_init(&image, 0);
+	image.segments[1].p_type = PT_GNU_EH_FRAME;
+	ck_assert_int_eq(elf_open_bytes(&image, sizeof(image), &whole), 0);
+	ck_assert(elf_has_sections(whole));
+	ck_assert_ptr_null(elf_frame_header(whole));
+	/* The last header is cut, all are, and where they were is far behind the end. */
+	expect_no_sections(&image, sizeof(image) - 1);
+	expect_no_sections(&image, offsetof(struct elf_image, sections));
+	image.header.e_shoff = UINT64_MAX - sizeof(Elf64_Shdr) + 1;
+	expect_no_sections(&image, sizeof(image));
+	/* The one that says how many there are. */
+	image.header.e_shnum = 0;
+	expect_no_sections(&image, sizeof(image));
+	image.header.e_shoff = offsetof(struct elf_image, sections);
+	expect_no_sections(&image, sizeof(image));
+	image.sections[0].sh_size = UINT64_MAX / 64;
+	expect_no_sections(&image, sizeof(image));
+	/* More than any executable has, though the file were long enough. */
+	_cleanup_free_ uint8_t *long_file = calloc(1, sizeof(image) + LONG_BYTES);
+	image.sections[0].sh_size = UINT16_MAX + 1;
+	memcpy(long_file, &image, sizeof(image));
+	expect_no_sections(long_file, sizeof(image) + LONG_BYTES);
+	/* And none at all. */
+	image.header.e_shoff = 0;
+	expect_no_sections(&image, sizeof(image));
+}
+END_TEST
 
 START_TEST(damaged_symbols)
 {
@@ -289,6 +339,7 @@ Suite *elf_suite(void)
 
 	tcase_add_test(tcase, good);
 	tcase_add_test(tcase, not_elf);
+	tcase_add_test(tcase, no_sections);
 	tcase_add_test(tcase, damaged_symbols);
 	tcase_add_test(tcase, damaged_names);
 	tcase_add_loop_test(tcase, any_byte_and_any_length, 0, 3);
