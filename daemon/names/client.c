@@ -234,5 +234,6 @@ void names_client_get_stats(const struct names_client *client, struct names_stat
 #undef STAT
 			.addresses = __atomic_load_n(&client->addresses, __ATOMIC_RELAXED),
 		.mangled_failed = __atomic_load_n(&client->readable.failed_names, __ATOMIC_RELAXED),
+		.mangled_left = __atomic_load_n(&client->readable.left_names, __ATOMIC_RELAXED),
 	};
 }

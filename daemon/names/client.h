@@ -14,10 +14,12 @@
 struct names_client;
 
 /* STAT(name, type, help) */
-#define NAMES_STATS(STAT)                                                \
-	READER_STATS(STAT)                                               \
-	STAT(addresses, counter, "Addresses whose names were asked for") \
-	STAT(mangled_failed, counter, "Mangled names that it died over, shown as they are")
+#define NAMES_STATS(STAT)                                                                   \
+	READER_STATS(STAT)                                                                  \
+	STAT(addresses, counter, "Addresses whose names were asked for")                    \
+	STAT(mangled_failed, counter, "Mangled names that it died over, shown as they are") \
+	STAT(mangled_left, counter,                                                         \
+	     "Mangled names shown as they are: too long, too many, no answer")
 
 struct names_stats {
 #define STAT(name, type, help) uint64_t name;

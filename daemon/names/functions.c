@@ -15,7 +15,7 @@ static size_t count_of(const struct functions *functions)
 
 int functions_note(struct functions *functions, const char *name)
 {
-	if (mangled_start(name))
+	if (mangled_begins(name))
 		buf_add(&functions->names, &name, sizeof(name));
 	return buf_error(&functions->names);
 }

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-const char *mangled_start(const char *name)
+/* Without what some object formats put in front; NULL: by its beginning it is not mangled. */
+static const char *start_of(const char *name)
 {
 	static const char *const prefixes[] = {"_Z", "__Z", "___Z", "_R"};
 
@@ -14,11 +15,23 @@ const char *mangled_start(const char *name)
 		size_t len = strlen(prefixes[i]);
 
 		if (!strncmp(name, prefixes[i], len))
-			return strnlen(name, MAX_SYMBOL_NAME_BYTES) < MAX_SYMBOL_NAME_BYTES
-			               ? name + len - strlen("_Z")
-			               : NULL;
+			return name + len - strlen("_Z");
 	}
 	return NULL;
+}
+
+bool mangled_begins(const char *name)
+{
+	return start_of(name) != NULL;
+}
+
+const char *mangled_start(const char *name)
+{
+	const char *start = start_of(name);
+
+	if (!start || strnlen(name, MAX_SYMBOL_NAME_BYTES) == MAX_SYMBOL_NAME_BYTES)
+		return NULL;
+	return start;
 }
 
 int mangled_count(const uint8_t *bytes, size_t len, size_t *ret_count)

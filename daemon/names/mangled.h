@@ -17,6 +17,8 @@ enum {
 	MANGLED_MAX_ANSWER = 16 << 20,    /* bytes: a name of a few hundred may say 64 KiB */
 };
 
+/* Whether it is mangled, by its beginning. */
+bool mangled_begins(const char *name);
 /* The name from its "_Z" or "_R" on: some object formats put an underscore or two in front. NULL:
  * by its beginning it is not mangled, or it was cut. */
 const char *mangled_start(const char *name);

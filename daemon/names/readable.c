@@ -23,6 +23,7 @@ struct asking {
 	const char *const *names;
 	struct readable *readable;
 	uint64_t until_ns, deaths;
+	size_t left; /* names that should be asked about, and have no answer yet */
 	/* The question under way. */
 	struct buf question;
 	size_t asked[MANGLED_MAX_NAMES]; /* indices */
@@ -52,11 +53,18 @@ static bool has_failed(const struct readable_asker *asker, const char *name)
 	return false;
 }
 
+/* There may be more than were counted: what failed long ago is forgotten, and asked about anew. */
+static void settle(struct asking *asking, size_t count)
+{
+	asking->left -= count < asking->left ? count : asking->left;
+}
+
 static void note_failed(struct asking *asking, const char *name)
 {
 	struct readable_asker *asker = asking->asker;
 
 	asking->deaths++;
+	settle(asking, 1);
 	asker->failed[asker->failed_names % READABLE_MAX_FAILED] = hash_of(name);
 	__atomic_fetch_add(&asker->failed_names, 1, __ATOMIC_RELAXED);
 }
@@ -104,6 +112,7 @@ static int take_answer(struct asking *asking, const struct reader_reply *reply, 
 		readable->starts[asking->asked[i]] = readable->text.len;
 		buf_add(&readable->text, at, strlen(at) + 1);
 	}
+	settle(asking, i);
 	if (i < asking->asked_count)
 		*next = asking->asked[i];
 	return buf_error(&readable->text);
@@ -172,6 +181,16 @@ static int ask_all(struct asking *asking, size_t count)
 	return err;
 }
 
+static size_t count_mangled(const struct readable_asker *asker, const char *const *names,
+                            size_t count)
+{
+	size_t mangled = 0;
+
+	for (size_t i = 0; i < count; i++)
+		mangled += mangled_begins(names[i]) && !has_failed(asker, names[i]);
+	return mangled;
+}
+
 int readable_ask(struct readable_asker *asker, const char *const *names, size_t count,
                  struct readable *ret_readable)
 {
@@ -180,6 +199,7 @@ int readable_ask(struct readable_asker *asker, const char *const *names, size_t 
 		.names = names,
 		.readable = ret_readable,
 		.until_ns = clock_mono_ns() + all_ns,
+		.left = count_mangled(asker, names, count),
 	};
 
 	*ret_readable =
@@ -189,6 +209,7 @@ int readable_ask(struct readable_asker *asker, const char *const *names, size_t 
 		return -ENOMEM;
 	int err = ask_all(&asking, count);
 	buf_release(&asking.question);
+	__atomic_fetch_add(&asker->left_names, asking.left, __ATOMIC_RELAXED);
 	/* Whatever else went wrong, names can be shown as they are. */
 	return err == -ENOMEM ? err : 0;
 }

@@ -2,8 +2,17 @@
 /*
  * struct readable_asker - asks a reader process what mangled names say to people. It is asked about
  * many at once. When it fails over them, it is asked about each alone: then a name over which it
- * dies, or has no answer in time, costs nobody else's, stays as it is, and is not asked about
- * again. One thread at a time, that of the reader; calls block it, about 30 s at most.
+ * dies, or has no answer in time, stays as it is, and is not asked about again while it is among
+ * the last READABLE_MAX_FAILED of them.
+ *
+ * One call goes on for so many deaths, so much time and so many bytes of answers. So whose names
+ * are made to be failed over may cost others theirs, in the same call: the rest of its names stay
+ * as they are, like those that are too long to ask about, and all of them where there is no
+ * process; these are counted. Of a name that would say too much the process says nothing, which
+ * looks like a name that only begins like a mangled one.
+ *
+ * One thread at a time, that of the reader. A call blocks it: questions are asked for 25 s, and the
+ * last one may take 20 s more, and for the process to start.
  */
 #pragma once
 
@@ -15,7 +24,8 @@ enum { READABLE_MAX_FAILED = 256 };
 struct readable_asker {
 	struct reader *reader; /* the caller's */
 	size_t max_bytes;      /* of what is read at once; the rest of the names stay as they are */
-	uint64_t failed_names; /* read by any thread: names over which the process failed */
+	/* Read by any thread: names over which the process failed, and others that were left. */
+	uint64_t failed_names, left_names;
 
 	/* readable.c's: their hashes, a ring, 0: none */
 	uint64_t failed[READABLE_MAX_FAILED];

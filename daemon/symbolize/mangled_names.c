@@ -26,7 +26,7 @@ enum { WANTED = 1 };
 static void want(struct mangled_names *names, uint32_t string)
 {
 	if (names->readable[string] ||
-	    !mangled_start(profile_string(builder_view(names->builder), string)))
+	    !mangled_begins(profile_string(builder_view(names->builder), string)))
 		return;
 	names->readable[string] = WANTED;
 	names->wanted[names->count++] = string;

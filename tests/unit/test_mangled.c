@@ -64,12 +64,15 @@ START_TEST(starts)
 	};
 	_cleanup_free_ char *cut = calloc(1, MAX_SYMBOL_NAME_BYTES + 1);
 
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert(mangled_begins(cases[i].name) == cases[i].mangled);
 		ck_assert_ptr_eq(mangled_start(cases[i].name),
 		                 cases[i].mangled ? cases[i].name + cases[i].skipped : NULL);
+	}
 	memset(cut, '1', MAX_SYMBOL_NAME_BYTES);
 	memcpy(cut, "_Z", strlen("_Z"));
 	ck_assert_ptr_null(mangled_start(cut));
+	ck_assert(mangled_begins(cut));
 	cut[MAX_SYMBOL_NAME_BYTES - 1] = '\0';
 	ck_assert_ptr_eq(mangled_start(cut), cut);
 }

@@ -5,6 +5,7 @@
  */
 #include "names/readable.h"
 
+#include "base/bounds.h"
 #include "base/clock.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/mortal.h"
@@ -120,6 +121,53 @@ START_TEST(long_ones)
 }
 END_TEST
 
+/* What is not asked about is counted, and so is what nobody answers. */
+START_TEST(left)
+{
+	static char too_long[MAX_SYMBOL_NAME_BYTES + 1] = "_Z1fv";
+
+	memset(too_long + strlen(too_long), 'i', MAX_SYMBOL_NAME_BYTES - strlen(too_long));
+	names[3] = too_long;
+	ask(10);
+	expect_but(0, 10, 3, 3);
+	ck_assert_uint_eq(stats_of(client).mangled_left, 1);
+	/* Nothing is known to say, which is an answer; and what is no name. */
+	names[3] = "_Zfoo";
+	names[4] = "main";
+	ask(10);
+	expect_but(5, 10, MANY, MANY);
+	ck_assert_uint_eq(stats_of(client).mangled_left, 1);
+	names_client_cancel(client);
+	ask(10);
+	ck_assert_ptr_null(readable_text(&readable, 9));
+	ck_assert_uint_eq(stats_of(client).mangled_left, 1 + 9);
+}
+END_TEST
+
+/* A fourth of its memory is read at once, to within an answer. */
+START_TEST(too_much)
+{
+	static char mangled[2000][160];
+	size_t told = 0;
+
+	names_client_free(client);
+	client = names_client_new(READER_SELF, 16 << 20);
+	for (size_t i = 0; i < 2000; i++) {
+		snprintf(mangled[i], sizeof(mangled[i]),
+		         "_Z5f%04zuSt4pairIiiES_IS0_S0_E"
+		         "S_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_ES_IS6_S6_E",
+		         i);
+		names[i] = mangled[i];
+	}
+	ask(2000);
+	for (size_t i = 0; i < 2000; i++)
+		told += readable_text(&readable, i) != NULL;
+	ck_assert_uint_gt(told, 100);
+	ck_assert_uint_lt(told, 1900);
+	ck_assert_uint_eq(stats_of(client).mangled_left, 2000 - told);
+}
+END_TEST
+
 START_TEST(deadly)
 {
 	struct names_stats stats;
@@ -130,6 +178,7 @@ START_TEST(deadly)
 	expect_but(0, MANY, 1500, 4999);
 	stats = stats_of(client);
 	ck_assert_uint_eq(stats.mangled_failed, 2);
+	ck_assert_uint_eq(stats.mangled_left, 0);
 	/* No file is to blame. */
 	ck_assert_uint_eq(stats.files_failed, 0);
 	/* Once and for all. */
@@ -172,6 +221,7 @@ START_TEST(deadly_all)
 		ck_assert_ptr_null(readable_text(&readable, i));
 	stats = stats_of(client);
 	ck_assert_uint_eq(stats.mangled_failed, 8);
+	ck_assert_uint_eq(stats.mangled_left, 100 - 8);
 	ck_assert_uint_le(stats.crashes, 2 * 9);
 	for (int i = 0; i < 40; i++)
 		ask(100);
@@ -230,15 +280,16 @@ END_TEST
 /* In place of the reader process. */
 static const struct {
 	const char *script, *readable;
+	uint64_t failed, left;
 } takeovers[] = {
-	{"exit 0\n", NULL},
-	{HELLO, NULL},
-	{HELLO REQUEST ANSWER("\\4") "printf 'f()\\0' >&3\n" FOREVER, "f()"},
-	{HELLO REQUEST ANSWER("\\1") "printf '\\0' >&3\n" FOREVER, NULL},
-	{HELLO REQUEST ANSWER("\\0") FOREVER, NULL},
-	{HELLO REQUEST ANSWER("\\3") "printf 'f()' >&3\n" FOREVER, NULL},
-	{HELLO REQUEST ANSWER("\\4") "printf 'f\\0g\\0' >&3\n" FOREVER, NULL},
-	{HELLO REQUEST ANSWER("\\377\\377\\1") FOREVER, NULL},
+	{"exit 0\n", NULL, 0, 1},
+	{HELLO, NULL, 1, 0},
+	{HELLO REQUEST ANSWER("\\4") "printf 'f()\\0' >&3\n" FOREVER, "f()", 0, 0},
+	{HELLO REQUEST ANSWER("\\1") "printf '\\0' >&3\n" FOREVER, NULL, 0, 0},
+	{HELLO REQUEST ANSWER("\\0") FOREVER, NULL, 1, 0},
+	{HELLO REQUEST ANSWER("\\3") "printf 'f()' >&3\n" FOREVER, NULL, 1, 0},
+	{HELLO REQUEST ANSWER("\\4") "printf 'f\\0g\\0' >&3\n" FOREVER, NULL, 1, 0},
+	{HELLO REQUEST ANSWER("\\377\\377\\1") FOREVER, NULL, 1, 0},
 };
 
 START_TEST(taken_over)
@@ -259,6 +310,8 @@ START_TEST(taken_over)
 		ck_assert_str_eq(readable_text(&readable, 0), takeovers[_i].readable);
 	else
 		ck_assert_ptr_null(readable_text(&readable, 0));
+	ck_assert_uint_eq(stats_of(client).mangled_failed, takeovers[_i].failed);
+	ck_assert_uint_eq(stats_of(client).mangled_left, takeovers[_i].left);
 }
 END_TEST
 
@@ -271,6 +324,8 @@ Suite *readable_suite(void)
 	tcase_add_test(tcase, few);
 	tcase_add_test(tcase, many);
 	tcase_add_test(tcase, long_ones);
+	tcase_add_test(tcase, left);
+	tcase_add_test(tcase, too_much);
 	tcase_add_test(tcase, deadly);
 	tcase_add_test(tcase, endless);
 	tcase_add_test(tcase, deadly_all);
