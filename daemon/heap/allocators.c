@@ -94,6 +94,9 @@ int heap_survey_read(const struct elf *elf, struct heap_survey *ret_survey)
 
 	if (err)
 		return err;
+	/* Of what was not read it cannot be said that there is no allocator. */
+	if (!(found->marks & (MARK_MALLOC | MARK_OTHER_MALLOC)) && !elf_symbols_fit(elf))
+		return -ENOMEM;
 	*ret_survey = (struct heap_survey){found->marks, elf_machine(elf)};
 	return 0;
 }

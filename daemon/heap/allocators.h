@@ -70,7 +70,8 @@ struct heap_allocator {
 	struct heap_site sites[MAX_HEAP_SITES];
 };
 
-/* -ENOEXEC when it is no ELF file any more, -ENOMEM. */
+/* -ENOEXEC when it is no ELF file any more, -ENOMEM; also when symbols take more than there is, and
+ * there is no allocator among the others. */
 int heap_survey_read(const struct elf *elf, struct heap_survey *ret_survey);
 int heap_allocator_read(const struct elf *elf, struct heap_allocator *ret_allocator);
 

@@ -45,6 +45,10 @@ typedef int elf_symbol_fn(const char *name, uint64_t address, uint64_t size, boo
 int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx);
 /* The same for variables. */
 int elf_each_variable(const struct elf *elf, elf_symbol_fn *fn, void *ctx);
+/* Whether there is memory for all tables of symbols. The walks leave out one that there is none
+ * for, with its names, and go on: for who asks for names those in other places are better than
+ * none. */
+bool elf_symbols_fit(const struct elf *elf);
 /* The same for the stubs that calls into other files go through, which have no symbols of their
  * own: named NAME@plt after what they jump to, never global. x86-64 and arm64. 0, -ENOMEM, or what
  * fn returned: what cannot be understood has no name. */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* A section's header, when its bytes can be read. */
 static bool usable(const struct elf *elf, Elf_Scn *scn, GElf_Shdr *ret_header)
@@ -80,6 +81,32 @@ static int each_symbol(const struct elf *elf, const struct walk *walk)
 			return result;
 	}
 	return 0;
+}
+
+static bool has_memory(uint64_t bytes)
+{
+	void *area = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return area != MAP_FAILED && munmap(area, bytes) == 0;
+}
+
+bool elf_symbols_fit(const struct elf *elf)
+{
+	_cleanup_(elf_endp) Elf *handle = elf->has_sections ? elf_handle(elf) : NULL;
+	GElf_Shdr header, names;
+
+	if (!handle)
+		return !elf->has_sections;
+	for (Elf_Scn *scn = elf_nextscn(handle, NULL); scn; scn = elf_nextscn(handle, scn)) {
+		if (!gelf_getshdr(scn, &header) ||
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+			continue;
+		if (usable(elf, scn, &header) &&
+		    usable(elf, elf_getscn(handle, header.sh_link), &names) &&
+		    !has_memory(header.sh_size + names.sh_size))
+			return false;
+	}
+	return true;
 }
 
 int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx)

@@ -6,6 +6,7 @@
 #include "collect/heap_search.h"
 
 #include "collect/heap_ask.h"
+#include "reader/filter.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/python_image.h"
 #include "tests/unit/suites.h"
@@ -144,6 +145,30 @@ START_TEST(test_by_a_reader)
 }
 END_TEST
 
+/* An allocator may be among the symbols that there is no memory for: the file is not understood. */
+START_TEST(test_too_many_symbols)
+{
+	enum { SYMBOLS = 2 << 20, BYTES = SYMBOLS * sizeof(Elf64_Sym) };
+	static const struct reader_program small = {READER_SELF, "test", BYTES / 2, 0};
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	_cleanup_(reader_freep) struct reader *small_reader = reader_new(&small);
+	struct heap_survey said;
+	struct elf_image image;
+
+	elf_image_init(&image, 1);
+	image.sections[1].sh_offset = sizeof(image);
+	image.sections[1].sh_size = BYTES;
+	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
+	ck_assert_int_eq(ftruncate(fd, sizeof(image) + BYTES), 0);
+	const struct heap_question question = {fd, 1, sizeof(image) + BYTES};
+	ck_assert_int_eq(heap_ask_survey(reader, &question, &said), 0);
+	ck_assert_uint_eq(said.marks, 0);
+	/* With sanitizers memory is not limited like that. */
+	if (filter_works())
+		ck_assert_int_eq(heap_ask_survey(small_reader, &question, &said), -EIO);
+}
+END_TEST
+
 START_TEST(test_this_process)
 {
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
@@ -234,6 +259,7 @@ Suite *heap_search_suite(void)
 	tcase_add_test(tcase, test_answers);
 	tcase_add_test(tcase, test_surveys);
 	tcase_add_test(tcase, test_by_a_reader);
+	tcase_add_test(tcase, test_too_many_symbols);
 	tcase_add_test(tcase, test_this_process);
 	tcase_add_test(tcase, test_files_of_other_machines);
 	tcase_add_test(tcase, test_nobody);
