@@ -36,6 +36,13 @@ static __always_inline u32 *rows_of_half(u32 at)
 	return &gpu_rows[at & 1];
 }
 
+/* Many launches with always other grids: from three quarters of the rows on they are not told
+ * apart any more. */
+static __always_inline int is_crowded(u32 at)
+{
+	return *(volatile u32 *)rows_of_half(at) >= GPU_CALLS_ROWS / 4 * 3;
+}
+
 /* NULL when there is no room. A function of its own, so that a walk need not have room for its
  * variables on the stack: 512 bytes are all there is, for all functions together. */
 static __noinline struct gpu_call *row_make(u32 at, const struct gpu_call_key *key)
@@ -91,26 +98,30 @@ static __always_inline enum counter gpu_counter(u16 kind, int is_lost)
 }
 
 /* The id of the caller's stack, in the half that its row is in; STACK_NONE when it cannot be had
- * now. */
+ * now, STACK_LOST when there is no room for it, or it cannot be read. */
 static __always_inline u64 caller_stack(const struct gpu_moment *moment,
                                         const struct gpu_place *place)
 {
 	u32 lane = lane_enter(LANE_PROBE, moment->now);
-	u64 pc, id = STACK_NONE;
+	u64 pc, id = STACK_LOST;
 
 	if (lane == LANE_BUSY) {
 		GPU_ADD(stacks_busy);
 		return STACK_NONE;
 	}
 	/* A flip may have been planned since, for a moment that had come by then. */
-	pc = ((lane ^ moment->at) & 1) == 0 ? caller_registers(lane, place) : 0;
+	if ((lane ^ moment->at) & 1) {
+		lane_leave(lane);
+		return STACK_NONE;
+	}
+	pc = caller_registers(lane, place);
 	if (pc) {
 		id = stack_store(lane, unwind_stack(lane, pc));
 		GPU_ADD(walked);
-	}
-	if (id == STACK_LOST) {
-		count(lane, COUNTER_stacks_lost, 1);
-		id = STACK_NONE;
+		if (id == STACK_LOST)
+			count(lane, COUNTER_stacks_lost, 1);
+	} else {
+		GPU_ADD(unreadable);
 	}
 	lane_leave(lane);
 	return id;
@@ -142,7 +153,7 @@ static __noinline void count_slowly(struct gpu_thread *thread, struct gpu_call_k
 		}
 		read_block_z(row, key, place);
 		if (thread) {
-			row->slot = slot_take(moment->at);
+			row->slot = slot_take(moment->at, is_crowded(moment->at));
 			is_walked = is_fresh_walked(thread, moment->now);
 			row->due = thread->pace.step;
 		}
@@ -150,22 +161,14 @@ static __noinline void count_slowly(struct gpu_thread *thread, struct gpu_call_k
 	row->last_ns = moment->now;
 	if (is_walked)
 		stack = caller_stack(moment, place);
-	if (stack != STACK_NONE) {
-		if (row->stack == STACK_NONE || stack == row->stack ||
-		    row_move(moment->at, key, row) == 0)
-			row->stack = stack;
-		if (thread)
-			row->due = calls_to_next(thread, moment->now);
-	}
+	if (stack >= STACK_FIRST && (row->stack == STACK_NONE || stack == row->stack ||
+	                             row_move(moment->at, key, row) == 0))
+		row->stack = stack;
+	/* Also where it is lost, or all of the calls would be walked, and theirs lost, too. */
+	if (stack != STACK_NONE && thread)
+		row->due = calls_to_next(thread, moment->now);
 	row_add(row, moment);
 	count_shared(moment->at, gpu_counter(key->kind, 0));
-}
-
-/* Many launches with always other grids: from three quarters of the rows on they are not told
- * apart any more. */
-static __always_inline int is_crowded(u32 at)
-{
-	return *(volatile u32 *)rows_of_half(at) >= GPU_CALLS_ROWS / 4 * 3;
 }
 
 /* A call that the thread does not remember the row of, or that is to be walked. */
@@ -176,6 +179,10 @@ static __always_inline void count_in_row(struct gpu_thread *thread, struct gpu_c
 
 	if (!row && is_crowded(moment->at)) {
 		__builtin_memset(key->grid, 0, sizeof(key->grid) + sizeof(key->block));
+		if (thread && slot_add(moment->at, thread, key, moment->value)) {
+			count_shared(moment->at, gpu_counter(key->kind, 0));
+			return;
+		}
 		row = row_find(moment->at, key);
 	}
 	if (row)

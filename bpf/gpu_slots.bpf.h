@@ -4,6 +4,9 @@
  * would cost as much as all the rest of counting, so a row is lent a slot to be counted in,
  * for as many calls as come before the next one that is walked, and the thread remembers which
  * slots are those of its latest rows. The daemon adds up row and slot when it empties the half.
+ *
+ * There are fewer slots than rows. The last ones are kept for rows that are made when the half is
+ * crowded: in those come together all calls that are not told apart any more.
  */
 #pragma once
 
@@ -18,17 +21,29 @@ static __always_inline struct gpu_slot *slot_at(u32 at, u32 slot)
 	return &gpu_slots[at & 1][slot & (GPU_SLOTS - 1)];
 }
 
-/* For a new row; 0 when there are no more. */
-static __always_inline u32 slot_take(u32 at)
-{
-	u32 half = at, taken;
+enum { GPU_SLOTS_KEPT = GPU_SLOTS / 8 }; /* for crowded rows */
 
-	barrier_var(half);
-	taken = __sync_fetch_and_add(&gpu_slots_taken[half & 1], 1) + 1;
-	if (taken >= GPU_SLOTS)
-		return 0;
-	*slot_at(at, taken) = (struct gpu_slot){0};
-	return taken;
+/* Slots of the half that are taken; the mask as of slot_at(). */
+static __always_inline u32 *slots_taken(u32 at)
+{
+	barrier_var(at);
+	return &gpu_slots_taken[at & 1];
+}
+
+/* For a new row; 0 when there are no more. */
+static __always_inline u32 slot_take(u32 at, int is_crowded)
+{
+	u32 *taken = slots_taken(at), slot;
+
+	if (*(volatile u32 *)taken < (is_crowded ? GPU_SLOTS : GPU_SLOTS - GPU_SLOTS_KEPT)) {
+		slot = __sync_fetch_and_add(taken, 1) + 1;
+		if (slot < GPU_SLOTS) {
+			*slot_at(at, slot) = (struct gpu_slot){0};
+			return slot;
+		}
+	}
+	GPU_ADD(slots_full);
+	return 0;
 }
 
 /* What was counted in its slot is the row's alone again. */

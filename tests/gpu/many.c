@@ -6,6 +6,9 @@
 #include "tests/gpu/driver.h"
 #include "tests/gpu/watched.h"
 
+#include "bpf/profd.skel.h"
+
+#include <bpf/bpf.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,10 +80,20 @@ static uint64_t times_each(unsigned functions)
 	return count[0];
 }
 
-/* More functions in turn than a thread remembers the rows of, and more than rows have slots. */
+static uint64_t slots_full(void)
+{
+	struct gpu_counts counts;
+
+	gpu_kernel_counts(&stage.kernel, &counts);
+	return counts.slots_full;
+}
+
+/* More functions in turn than a thread remembers the rows of, and more than rows have slots: that
+ * is said. */
 START_TEST(in_turn)
 {
 	static const unsigned functions[] = {3, 500, GPU_SLOTS + 1000};
+	uint64_t before = slots_full(), rows_without;
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		for (unsigned turn = 0; turn < 30; turn++)
@@ -90,6 +103,13 @@ START_TEST(in_turn)
 		ck_assert_uint_eq(times_each(functions[i]), 30);
 		HAS_ROW(gpu_launch, LAUNCH, 30 * functions[i], 30 * functions[i]);
 		ck_assert_uint_eq(drained.counters.values[COUNTER_gpu_launches], 30 * functions[i]);
+		rows_without = 0;
+		for (size_t row = 0; row < drained.gpu_count; row++)
+			if (!drained.gpu_keys[row].stack && !drained.gpu_calls[row].slot)
+				rows_without++;
+		ck_assert_uint_eq(slots_full() - before, rows_without);
+		ck_assert_int_eq(rows_without > 0, functions[i] > GPU_SLOTS);
+		before += rows_without;
 	}
 }
 END_TEST
@@ -136,11 +156,30 @@ START_TEST(alike)
 }
 END_TEST
 
-/* More shapes than there are rows. */
+/* The most calls that are in any slot now, and not in its row. */
+static uint64_t most_in_a_slot(void)
+{
+	const struct gpu_slot *slots = &stage.bpf.skeleton->bss->gpu_slots[0][0];
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < HALVES * GPU_SLOTS; i++)
+		if (slots[i].count > most)
+			most = slots[i].count;
+	return most;
+}
+
+/* More shapes than there are rows. Those that are not told apart any more are the most calls of
+ * all, and are counted in a slot. */
 START_TEST(crowded)
 {
-	for (unsigned i = 0; i < GPU_CALLS_ROWS * 2; i++)
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < GPU_CALLS_ROWS * 2; i++) {
 		drv_launch(5, i + 1, 1, 1, 1, 1, 1, 0, 0);
+		if (i >= GPU_CALLS_ROWS && i % 500 == 0 && most_in_a_slot() > most)
+			most = most_in_a_slot();
+	}
+	ck_assert_uint_gt(most, 10);
 	look();
 	HAS_ROW(gpu_launch, LAUNCH, GPU_CALLS_ROWS * 2, GPU_CALLS_ROWS * 2);
 	ck_assert_uint_le(drained.gpu_count, GPU_CALLS_ROWS);
@@ -166,6 +205,42 @@ START_TEST(full)
 }
 END_TEST
 
+/* Leaves no room for a stack in either half. */
+static void fill_stacks(void)
+{
+	struct bpf_map *const maps[] = {stage.bpf.skeleton->maps.stacks_0,
+	                                stage.bpf.skeleton->maps.stacks_1};
+
+	for (int half = 0; half < HALVES; half++) {
+		const struct stack_node node = {.len = 1};
+		int fd = bpf_map__fd(maps[half]);
+
+		for (uint64_t key = STACK_FIRST;; key++)
+			if (bpf_map_update_elem(fd, &key, &node, BPF_NOEXIST))
+				break;
+	}
+}
+
+/* A stack that finds no room is walked for again when the next one is due, and not in each call. */
+START_TEST(no_room_for_stacks)
+{
+	enum { TIMES = 20000 };
+	struct gpu_counts before, after;
+
+	fill_stacks();
+	gpu_kernel_counts(&stage.kernel, &before);
+	for (int i = 0; i < TIMES; i++)
+		drv_launch(6, 1, 1, 1, 1, 1, 1, 0, 0);
+	gpu_kernel_counts(&stage.kernel, &after);
+	look();
+	HAS_ROW(gpu_launch, LAUNCH, TIMES, TIMES);
+	ck_assert_uint_eq(rows_of(KIND_gpu_launch, LAUNCH).call.stack, STACK_NONE);
+	ck_assert_uint_gt(drained.counters.values[COUNTER_stacks_lost], 0);
+	ck_assert_uint_lt(after.walked - before.walked, TIMES / 5);
+	look(); /* and the other half has room again */
+}
+END_TEST
+
 TCase *many_case(void)
 {
 	TCase *tcase = tcase_create("many");
@@ -175,5 +250,6 @@ TCase *many_case(void)
 	tcase_add_test(tcase, alike);
 	tcase_add_test(tcase, crowded);
 	tcase_add_test(tcase, full);
+	tcase_add_test(tcase, no_room_for_stacks);
 	return tcase;
 }
