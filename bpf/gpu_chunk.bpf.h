@@ -15,24 +15,13 @@
 #include "bpf/gpu_memory.bpf.h"
 
 enum {
-	ALLOCATOR_WORDS = 384, /* of an object; in jaxlib 0.12 the name is word 125 */
+	ALLOCATOR_WORDS = 384, /* of an object; in jaxlib 0.12 the name is word 125. As a word: it
+	                          has none */
+	NOT_SEARCHED = ALLOCATOR_WORDS + 1,
 	ALLOCATOR_NAME_BYTES = 32,
-	ALLOCATORS = 1024, /* of which is known where the name is */
 	MIN_NAME_BYTES = 8,
 	MAX_NAME_BYTES = 64,
 };
-
-struct gpu_allocator_key {
-	u64 allocator;
-	u32 pid, image;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct gpu_allocator_key);
-	__type(value, u32); /* word of the name; ALLOCATOR_WORDS: it has none */
-	__uint(max_entries, ALLOCATORS);
-} gpu_allocators SEC(".maps");
 
 /* Of libstdc++. What a std::string of libc++ is looks like none. */
 struct string_in_object {
@@ -122,15 +111,11 @@ static long look_at_word(u32 index, void *context)
 static __noinline u32 allocator_device(u64 allocator)
 {
 	struct allocator_search search = {.allocator = allocator, .device = GPU_DEVICE_UNKNOWN};
-	struct gpu_allocator_key key = {
-		.allocator = allocator,
-		.pid = bpf_get_current_pid_tgid() >> 32,
-		.image = task_image(),
-	};
-	u32 *known = bpf_map_lookup_elem(&gpu_allocators, &key);
+	u32 known = known_of(GPU_KNOWN_ALLOCATOR, allocator, NOT_SEARCHED);
 
-	if (known && (*known == ALLOCATOR_WORDS || look_at_word(*known, &search)))
+	if (known == ALLOCATOR_WORDS || (known != NOT_SEARCHED && look_at_word(known, &search)))
 		return search.device;
+	GPU_ADD(allocators_searched);
 	bpf_loop(ALLOCATOR_WORDS, look_at_word, &search, 0);
 	if (search.device == GPU_DEVICE_UNKNOWN && search.unreadable) {
 		GPU_ADD(unreadable);
@@ -138,7 +123,7 @@ static __noinline u32 allocator_device(u64 allocator)
 	}
 	if (search.device == GPU_DEVICE_UNKNOWN)
 		search.word = ALLOCATOR_WORDS;
-	bpf_map_update_elem(&gpu_allocators, &key, &search.word, BPF_ANY);
+	known_keep(GPU_KNOWN_ALLOCATOR, allocator, search.word);
 	return search.device;
 }
 

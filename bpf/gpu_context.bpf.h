@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "bpf/gpu_known.bpf.h"
 #include "bpf/gpu_read.bpf.h"
 #include "bpf/task.bpf.h"
 
@@ -41,31 +42,6 @@ static __always_inline struct gpu_thread *thread_get(u64 flags)
 	return thread;
 }
 
-static __always_inline void context_key(struct gpu_context_key *key, u64 context)
-{
-	key->context = context;
-	key->pid = bpf_get_current_pid_tgid() >> 32;
-	key->image = task_image();
-}
-
-static __always_inline u8 context_device(u64 context)
-{
-	struct gpu_context_key key;
-	u32 *device;
-
-	context_key(&key, context);
-	device = bpf_map_lookup_elem(&gpu_contexts, &key);
-	return device ? *device : GPU_DEVICE_UNKNOWN;
-}
-
-static __always_inline void context_is_on(u64 context, u32 device)
-{
-	struct gpu_context_key key;
-
-	context_key(&key, context);
-	bpf_map_update_elem(&gpu_contexts, &key, &device, BPF_ANY);
-}
-
 /* The compiler must not know what the depth is compared with, or it leaves out the mask that the
  * verifier wants to see. */
 static __always_inline u32 context_slot(const struct gpu_thread *thread)
@@ -79,7 +55,12 @@ static __always_inline u32 context_slot(const struct gpu_thread *thread)
 static __always_inline void context_set(struct gpu_thread *thread, u64 context)
 {
 	thread->context = context;
-	thread->device = context ? context_device(context) : GPU_DEVICE_UNKNOWN;
+	thread->device = GPU_DEVICE_UNKNOWN;
+	if (!context)
+		return;
+	thread->device = known_of(GPU_KNOWN_CONTEXT, context, GPU_DEVICE_UNKNOWN);
+	if (thread->device == GPU_DEVICE_UNKNOWN)
+		GPU_ADD(contexts_unknown);
 }
 
 static __always_inline void context_push(struct gpu_thread *thread, u64 context)

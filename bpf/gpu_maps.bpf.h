@@ -95,19 +95,6 @@ struct {
 	__type(value, struct gpu_thread);
 } gpu_threads SEC(".maps");
 
-/* Whose device is known. */
-struct gpu_context_key {
-	u64 context;
-	u32 pid, image;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct gpu_context_key);
-	__type(value, u32); /* device */
-	__uint(max_entries, GPU_CONTEXTS);
-} gpu_contexts SEC(".maps");
-
 /* Room to put an event and its stack together; whoever has LANE_PROBE has this. */
 struct gpu_out {
 	struct gpu_event event;

@@ -94,7 +94,7 @@ static __always_inline void context_made(struct gpu_thread *thread, union gpu_si
 	u32 device = (u8)thread->second;
 	struct gpu_event event;
 
-	context_is_on(context, device);
+	known_keep(GPU_KNOWN_CONTEXT, context, device);
 	if (site.detail)
 		context_push(thread, context);
 	describe(&event, GPU_EVENT_CONTEXT, GPU_LAYER_DRIVER, context);
@@ -116,6 +116,7 @@ static __always_inline void context_ended(struct gpu_thread *thread, union gpu_s
 	event.call = site.call;
 	if (site.detail == GPU_END_CONTEXT) {
 		event.address = thread->first;
+		known_over(GPU_KNOWN_CONTEXT, thread->first);
 		if (thread->context == thread->first)
 			context_pop(thread);
 	} else {

@@ -7,8 +7,12 @@
 #include "tests/gpu/driver.h"
 #include "tests/gpu/watched.h"
 
+#include "bpf/profd.skel.h"
+
+#include <bpf/bpf.h>
 #include <check.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const struct gpu_event *told(enum gpu_event_kind kind, uint8_t call, size_t nth)
 {
@@ -77,6 +81,8 @@ START_TEST(deep)
 	check_where(0, contexts[2], 2);
 	for (int i = 0; i < 3; i++)
 		drv_pop_context(&gone);
+	for (int i = 0; i < DEEP; i++)
+		drv_end_context(contexts[i]);
 }
 END_TEST
 
@@ -155,6 +161,73 @@ START_TEST(physical_memory)
 }
 END_TEST
 
+static struct gpu_counts counts(void)
+{
+	struct gpu_counts counts;
+
+	ck_assert_int_eq(gpu_kernel_counts(&stage.kernel, &counts), 0);
+	return counts;
+}
+
+/* How much of what is known is this process's, whose number the keys begin with. */
+static size_t known_of_us(void)
+{
+	int fd = bpf_map__fd(stage.bpf.skeleton->maps.gpu_known);
+	uint32_t key[2];
+	size_t known = 0;
+
+	for (int err = bpf_map_get_next_key(fd, NULL, key); !err;
+	     err = bpf_map_get_next_key(fd, key, key))
+		known += key[0] == (uint32_t)getpid();
+	return known;
+}
+
+/* A process that makes always more contexts has room for so many, and the last ones are known. */
+START_TEST(many)
+{
+	enum { MANY = 300, ROOM = 64 };
+	const struct gpu_counts before = counts();
+	uint64_t made[MANY], gone, at;
+
+	drv_set_context(0);
+	for (int i = 0; i < MANY; i++) {
+		drv_make_context(&made[i], 0, 3);
+		drv_pop_context(&gone);
+	}
+	ck_assert_uint_gt(known_of_us(), ROOM / 2);
+	ck_assert_uint_le(known_of_us(), ROOM);
+	ck_assert_uint_ge(counts().known_lost - before.known_lost, MANY - ROOM);
+	drv_set_context(made[MANY - 1]);
+	drv_alloc(&at, 64);
+	look();
+	check_where(0, made[MANY - 1], 3);
+	ck_assert_uint_eq(counts().contexts_unknown, before.contexts_unknown);
+	drv_set_context(0x999);
+	ck_assert_uint_eq(counts().contexts_unknown, before.contexts_unknown + 1);
+	for (int i = 0; i < MANY; i++)
+		drv_end_context(made[i]);
+}
+END_TEST
+
+/* Contexts that have ended leave their places to others. */
+START_TEST(one_after_the_other)
+{
+	const struct gpu_counts before = counts();
+	uint64_t kept, made, at;
+
+	drv_retain_context(&kept, 1);
+	for (int i = 0; i < 200; i++) {
+		drv_make_context(&made, 0, 2);
+		drv_end_context(made);
+	}
+	drv_set_context(kept);
+	drv_alloc(&at, 64);
+	look();
+	check_where(0, kept, 1);
+	ck_assert_uint_eq(counts().known_lost, before.known_lost);
+}
+END_TEST
+
 static int sessions;
 
 static void attach(void)
@@ -174,6 +247,8 @@ static Suite *suite(const char *name)
 	tcase_add_test(tcase, contexts_end);
 	tcase_add_test(tcase, primary_contexts_end);
 	tcase_add_test(tcase, physical_memory);
+	tcase_add_test(tcase, one_after_the_other);
+	tcase_add_test(tcase, many);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
