@@ -228,18 +228,19 @@ struct gpu_event {
 _Static_assert(sizeof(struct gpu_event) == 64, "shared layout");
 
 /* What the kernel half could not do, one a CPU, only ever growing. */
-#define GPU_COUNTS(COUNT)                                                                   \
-	COUNT(hits, "Calls of GPU functions seen")                                          \
-	COUNT(returns, "Of those, calls whose return was wanted")                           \
-	COUNT(walked, "Of those, calls whose stack was taken")                              \
-	COUNT(rows_lost, "Calls of GPU functions not counted: no room for a row")           \
-	COUNT(slots_full, "Rows of GPU calls that had no slot: counting takes longer")      \
-	COUNT(events_lost, "GPU memory events lost: the ring buffer was full")              \
-	COUNT(returns_lost, "Calls of GPU functions whose return was not seen")             \
-	COUNT(unreadable, "Calls of GPU functions whose arguments could not be read")       \
-	COUNT(stacks_busy, "Stacks of GPU calls not taken: another walked on the same CPU") \
-	COUNT(known_lost, "Contexts and allocators not remembered: the process has many")   \
-	COUNT(contexts_unknown, "Contexts made current whose device is not known")          \
+#define GPU_COUNTS(COUNT)                                                                     \
+	COUNT(hits, "Calls of GPU functions seen")                                            \
+	COUNT(returns, "Of those, calls whose return was wanted")                             \
+	COUNT(walked, "Of those, calls whose stack was taken")                                \
+	COUNT(rows_lost, "Calls of GPU functions not counted: no room for a row")             \
+	COUNT(slots_full, "Rows of GPU calls that had no slot: counting takes longer")        \
+	COUNT(events_lost, "GPU memory events lost: the ring buffer was full")                \
+	COUNT(returns_lost, "Calls of GPU functions whose return was not seen")               \
+	COUNT(threads_lost, "Calls of GPU functions that nothing was known of the thread of") \
+	COUNT(unreadable, "Calls of GPU functions whose arguments could not be read")         \
+	COUNT(stacks_busy, "Stacks of GPU calls not taken: another walked on the same CPU")   \
+	COUNT(known_lost, "Contexts and allocators not remembered: the process has many")     \
+	COUNT(contexts_unknown, "Contexts made current whose device is not known")            \
 	COUNT(allocators_searched, "Allocators of frameworks whose name was looked for")
 
 struct gpu_counts {

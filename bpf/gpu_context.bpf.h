@@ -29,15 +29,21 @@ static __always_inline void thread_begin(struct gpu_thread *thread, u32 exec)
 	thread->exec = exec;
 }
 
-/* NULL where there is no memory for it, or where older kernels look for another one's. What does
- * not change until the next exec is asked for once. */
+/* NULL where there is no memory for it, where another thread that is about to have one was
+ * interrupted on this CPU, and before Linux 6.2 where it was looking for any. A launch or a copy
+ * counts also then, without a device and a stack. What does not change until the next exec is asked
+ * for once. */
 static __always_inline struct gpu_thread *thread_get(u64 flags)
 {
 	struct task_struct *task = task_current();
 	struct gpu_thread *thread = bpf_task_storage_get(&gpu_threads, task, NULL, flags);
 	u32 exec = (u32)task->self_exec_id + 1; /* not 0, as in one that is new */
 
-	if (thread && thread->exec != exec)
+	if (!thread) {
+		GPU_ADD(threads_lost);
+		return NULL;
+	}
+	if (thread->exec != exec)
 		thread_begin(thread, exec);
 	return thread;
 }
