@@ -37,7 +37,7 @@ static __always_inline u32 *rows_of_half(u32 at)
 }
 
 /* Many launches with always other grids: from three quarters of the rows on they are not told
- * apart any more. */
+ * apart any more, but where the thread remembers a row. */
 static __always_inline int is_crowded(u32 at)
 {
 	return *(volatile u32 *)rows_of_half(at) >= GPU_CALLS_ROWS / 4 * 3;
@@ -175,14 +175,16 @@ static __noinline void count_slowly(struct gpu_thread *thread, struct gpu_call_k
 static __always_inline void count_in_row(struct gpu_thread *thread, struct gpu_call_key *key,
                                          struct gpu_moment *moment, const struct gpu_place *place)
 {
-	struct gpu_call *row = row_find(moment->at, key);
+	int crowded = is_crowded(moment->at);
+	struct gpu_call *row;
 
-	if (!row && is_crowded(moment->at)) {
+	if (crowded && thread && slot_add(moment->at, thread, key, SHAPELESS, moment->value)) {
+		count_shared(moment->at, gpu_counter(key->kind, 0));
+		return;
+	}
+	row = row_find(moment->at, key);
+	if (!row && crowded) {
 		__builtin_memset(key->grid, 0, sizeof(key->grid) + sizeof(key->block));
-		if (thread && slot_add(moment->at, thread, key, moment->value)) {
-			count_shared(moment->at, gpu_counter(key->kind, 0));
-			return;
-		}
 		row = row_find(moment->at, key);
 	}
 	if (row)
@@ -205,7 +207,7 @@ static __always_inline void count_call(struct gpu_thread *thread, struct gpu_cal
 	struct gpu_moment moment = {.value = value};
 
 	moment.at = thread ? shared_enter_again(&thread->flip) : shared_enter(&moment.now);
-	if (thread && slot_add(moment.at, thread, key, value))
+	if (thread && slot_add(moment.at, thread, key, SHAPED, value))
 		count_shared(moment.at, gpu_counter(key->kind, 0));
 	else
 		count_in_row(thread, key, &moment, place);

@@ -59,17 +59,34 @@ static __always_inline void slot_return(u32 at, struct gpu_call *row)
 	*slot = (struct gpu_slot){0};
 }
 
-/* The place where a row of this key is remembered, if one is. */
-static __always_inline struct gpu_recent *recent_place(struct gpu_thread *thread,
-                                                       const struct gpu_call_key *key)
+/* In what a key differs from others; with one that has a shape or as if it had none. */
+enum key_shape { SHAPED, SHAPELESS };
+
+_Static_assert(__builtin_offsetof(struct gpu_call_key, grid) ==
+                               __builtin_offsetof(struct gpu_call_key, object) + sizeof(u64) &&
+                       __builtin_offsetof(struct gpu_call_key, kind) ==
+                               sizeof(struct gpu_call_key) - sizeof(u64),
+               "the shape is all but the first and the last word");
+
+static __always_inline u64 key_word(const struct gpu_call_key *key, u32 number,
+                                    enum key_shape shape)
 {
 	const u64 *words = &key->object;
+
+	return shape == SHAPED || number == 0 || number == GPU_KEY_WORDS - 1 ? words[number] : 0;
+}
+
+/* The place where a row of this key is remembered, if one is. */
+static __always_inline struct gpu_recent *recent_place(struct gpu_thread *thread,
+                                                       const struct gpu_call_key *key,
+                                                       enum key_shape shape)
+{
 	u64 sum = 0;
 	u32 place;
 
 #pragma clang loop unroll(full)
 	for (u32 i = 0; i < GPU_KEY_WORDS; i++)
-		sum = sum * 31 + words[i];
+		sum = sum * 31 + key_word(key, i, shape);
 	/* The upper bits of a product depend on all of the lower ones. */
 	place = sum * 0x9e3779b97f4a7c15ULL >> (64 - GPU_RECENT_BITS);
 	barrier_var(place);
@@ -77,15 +94,15 @@ static __always_inline struct gpu_recent *recent_place(struct gpu_thread *thread
 }
 
 /* The slot of the row with this key, or 0. */
-static __always_inline u32 recent_slot(struct gpu_thread *thread, const struct gpu_call_key *key)
+static __always_inline u32 recent_slot(struct gpu_thread *thread, const struct gpu_call_key *key,
+                                       enum key_shape shape)
 {
-	const struct gpu_recent *recent = recent_place(thread, key);
-	const u64 *words = &key->object;
+	const struct gpu_recent *recent = recent_place(thread, key, shape);
 	u64 differs = recent->turn ^ thread->flip.turn;
 
 #pragma clang loop unroll(full)
 	for (u32 i = 0; i < GPU_KEY_WORDS; i++)
-		differs |= recent->words[i] ^ words[i];
+		differs |= recent->words[i] ^ key_word(key, i, shape);
 	return differs ? 0 : recent->slot;
 }
 
@@ -93,8 +110,7 @@ static __always_inline u32 recent_slot(struct gpu_thread *thread, const struct g
 static __always_inline void slot_lend(u32 at, struct gpu_thread *thread,
                                       const struct gpu_call_key *key, struct gpu_call *row)
 {
-	struct gpu_recent *recent = recent_place(thread, key);
-	const u64 *words = &key->object;
+	struct gpu_recent *recent = recent_place(thread, key, SHAPED);
 
 	if (!row->slot)
 		return;
@@ -102,16 +118,16 @@ static __always_inline void slot_lend(u32 at, struct gpu_thread *thread,
 	row->due = 0;
 #pragma clang loop unroll(full)
 	for (u32 i = 0; i < GPU_KEY_WORDS; i++)
-		recent->words[i] = words[i];
+		recent->words[i] = key_word(key, i, SHAPED);
 	recent->turn = thread->flip.turn;
 	recent->slot = row->slot;
 }
 
 /* Whether a call was counted without its row. */
 static __always_inline int slot_add(u32 at, struct gpu_thread *thread,
-                                    const struct gpu_call_key *key, u64 value)
+                                    const struct gpu_call_key *key, enum key_shape shape, u64 value)
 {
-	struct gpu_slot *slot = slot_at(at, recent_slot(thread, key));
+	struct gpu_slot *slot = slot_at(at, recent_slot(thread, key, shape));
 
 	if (!slot->due)
 		return 0;
