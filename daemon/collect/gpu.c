@@ -25,7 +25,8 @@ struct gpu {
 	struct gpu_standing *standing;
 	struct gpu_feeds *feeds;
 	struct ring_buffer *ring;
-	size_t bytes_read; /* of the ring, in one go */
+	size_t bytes_read;    /* of the ring, in one go */
+	uint64_t events_lost; /* that the feeds were told of */
 	uv_timer_t tick;
 	uv_poll_t poll;
 	bool started, ticking; /* the two handles are there; they are at work */
@@ -48,11 +49,22 @@ static int take_event(void *ctx, void *bytes, size_t len)
 	return gpu->bytes_read < GPU_EVENT_BYTES ? 0 : -EAGAIN;
 }
 
+static void tell_of_lost(struct gpu *gpu)
+{
+	struct gpu_counts counts;
+
+	if (gpu_kernel_counts(&gpu->kernel, &counts) || counts.events_lost == gpu->events_lost)
+		return;
+	gpu->events_lost = counts.events_lost;
+	gpu_feeds_lost(gpu->feeds, clock_mono_ns());
+}
+
 /* Mappings and code objects were told before the stacks that have them, so they are read first. Who
  * has ended by then has nothing more in the ring than what is read now. */
 void gpu_read(struct gpu *gpu)
 {
 	gpu->config.read_tables(gpu->config.ctx);
+	tell_of_lost(gpu);
 	gpu->bytes_read = 0;
 	ring_buffer__consume(gpu->ring);
 	gpu_feeds_settle(gpu->feeds);

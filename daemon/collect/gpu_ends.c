@@ -5,6 +5,8 @@
  */
 #include "collect/gpu_ends.h"
 
+enum { MAX_NEWER = 64 }; /* mappings that an event is looked past */
+
 uint64_t gpu_ends_with(const struct gpu_event *event)
 {
 	if (event->layer != GPU_LAYER_DRIVER || event->memory == GPU_MEMORY_POOL ||
@@ -121,10 +123,12 @@ static void mapped(struct gpu_feed *feed, const struct gpu_event *event,
 		return;
 	if (!feed->maps)
 		feed->maps = gpu_live_new();
-	if (!feed->maps || feed->paths.crowded) {
+	if (!feed->maps) {
 		counts->maps_full++;
 		return;
 	}
+	/* Where there is no room, it still tells that what was at the address is gone. */
+	gpu_live_freeze(feed->maps, feed->paths.crowded);
 	result = gpu_live_add(feed->maps, &map, 0, &before);
 	counts->maps_full += result == GPU_LIVE_FULL;
 	physical = physical_of(feed, map.handle, map.time_ns);
@@ -135,17 +139,21 @@ static void mapped(struct gpu_feed *feed, const struct gpu_event *event,
 		map_gone(feed, &before);
 }
 
-/* A range is unmapped as a whole, however many were mapped side by side in it. */
+/* A range is unmapped as a whole, however many were mapped side by side in it. Those that were
+ * mapped since then are stepped over; there are few, if any. */
 static void unmapped(struct gpu_feed *feed, const struct gpu_event *event)
 {
 	uint64_t address = event->address, left = event->size;
-	struct gpu_allocation gone;
+	struct gpu_allocation map;
+	int newer = 0;
 
-	while (feed->maps && left && gpu_live_find(feed->maps, address) &&
-	       gpu_live_remove(feed->maps, address, event->time_ns, &gone)) {
-		map_gone(feed, &gone);
-		address += gone.size;
-		left -= gone.size < left ? gone.size : left;
+	while (feed->maps && left && newer < MAX_NEWER && gpu_live_find(feed->maps, address)) {
+		if (gpu_live_remove(feed->maps, address, event->time_ns, &map))
+			map_gone(feed, &map);
+		else
+			newer++;
+		address += map.size;
+		left -= map.size < left ? map.size : left;
 	}
 }
 

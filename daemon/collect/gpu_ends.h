@@ -11,9 +11,9 @@
  * when it is reset, which takes no reference away. The handle stays, and the context comes again
  * when it is used.
  *
- * Of a program that ran before its driver was probed there may be references that nobody saw: of
- * such a one a release ends nothing. Neither does a context that was current before, when its
- * handle was not seen since.
+ * Of a program that ran before its driver was probed, or when events were lost, there may be
+ * references that nobody saw: of such a one a release ends nothing. Neither does a context that was
+ * current before, when its handle was not seen since.
  *
  * Physical memory (cuMemCreate, cuMemMap, cuMemUnmap, cuMemRelease, cuMemRetainAllocationHandle):
  * what keeps it beside handles and mappings of the process, a descriptor that was exported or

@@ -89,7 +89,16 @@ void gpu_feeds_attached(struct gpu_feeds *feeds, uint64_t mono_ns)
 	feeds->attached_ns = mono_ns;
 }
 
-/* Whether it may have called the driver before that was probed. */
+void gpu_feeds_lost(struct gpu_feeds *feeds, uint64_t mono_ns)
+{
+	struct entry *entry, *next;
+
+	feeds->attached_ns = mono_ns;
+	HASH_ITER (hh, feeds->by_key, entry, next)
+		entry->feed->late = true;
+}
+
+/* Whether it may have called the driver before that was probed, or unseen. */
 static bool is_late(const struct gpu_feeds *feeds, uint32_t pid, uint64_t mono_ns)
 {
 	const struct image *image = procs_image(feeds->config.tables.procs, pid, mono_ns);

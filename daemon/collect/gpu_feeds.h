@@ -39,6 +39,8 @@ struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t i
                                uint64_t mono_ns);
 /* Probes were attached at that time: of a program that was there before not all may be known. */
 void gpu_feeds_attached(struct gpu_feeds *feeds, uint64_t mono_ns);
+/* Events were lost until that time, of whomever: references may have been among them. */
+void gpu_feeds_lost(struct gpu_feeds *feeds, uint64_t mono_ns);
 /* Sees who has ended, by the process table; after all events until now were taken. */
 void gpu_feeds_settle(struct gpu_feeds *feeds);
 

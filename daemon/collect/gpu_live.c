@@ -9,7 +9,10 @@
 
 #include <sys/random.h>
 
-enum { FIRST_SIZE = 64 };
+enum {
+	FIRST_SIZE = 64,
+	MAX_NEWER = 64, /* that are looked past */
+};
 
 struct gpu_live {
 	struct gpu_allocation *slots; /* address 0: free */
@@ -197,6 +200,23 @@ bool gpu_live_remove(struct gpu_live *live, uint64_t address, uint64_t time_ns,
 	return true;
 }
 
+/* The first in the group that was allocated until then. There are few newer ones before it, if any:
+ * events come somewhat out of order. NULL: none. */
+static struct gpu_allocation *oldest_until(const struct gpu_live *live, const struct group *group,
+                                           uint64_t time_ns)
+{
+	uint64_t address = group->first;
+
+	for (int newer = 0; address && newer < MAX_NEWER; newer++) {
+		struct gpu_allocation *slot = slot_of(live, address);
+
+		if (slot->time_ns <= time_ns)
+			return slot;
+		address = slot->later;
+	}
+	return NULL;
+}
+
 bool gpu_live_remove_of(struct gpu_live *live, uint64_t context, uint64_t time_ns,
                         struct gpu_allocation *ret_gone)
 {
@@ -205,8 +225,8 @@ bool gpu_live_remove_of(struct gpu_live *live, uint64_t context, uint64_t time_n
 
 		if (live->groups[i].context != context)
 			continue;
-		slot = slot_of(live, live->groups[i].first);
-		if (slot->time_ns > time_ns)
+		slot = oldest_until(live, &live->groups[i], time_ns);
+		if (!slot)
 			return false;
 		*ret_gone = *slot;
 		take_out(live, slot);

@@ -245,6 +245,30 @@ START_TEST(seen_late)
 }
 END_TEST
 
+/* References that nobody saw may have been made while events were lost. */
+START_TEST(seen_in_part)
+{
+	retain(PRIMARY, 0);
+	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 1);
+	gpu_feeds_lost(feeds, event.time_ns);
+	end(GPU_END_REFERENCE, 0, 0);
+	ck_assert_uint_eq(held(), 1);
+	end(GPU_END_PRIMARY, 0, 0);
+	ck_assert_uint_eq(held(), 0);
+}
+END_TEST
+
+/* So they may of a program that is first heard of after that. */
+START_TEST(not_seen_at_first)
+{
+	gpu_feeds_lost(feeds, event.time_ns);
+	retain(PRIMARY, 0);
+	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 1);
+	end(GPU_END_REFERENCE, 0, 0);
+	ck_assert_uint_eq(held(), 1);
+}
+END_TEST
+
 START_TEST(released_after_it_is_unmapped)
 {
 	create(HANDLE, 2 * MIB);
@@ -342,6 +366,26 @@ START_TEST(unmapped_late)
 }
 END_TEST
 
+/* Of what goes at once the first has been mapped again by then. */
+START_TEST(unmapped_late_at_once)
+{
+	uint64_t before;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		create(HANDLE + i, 2 * MIB);
+		map(PLACE + i * 2 * MIB, 2 * MIB, HANDLE + i);
+		release(HANDLE + i);
+	}
+	before = event.time_ns;
+	create(HANDLE + 3, 2 * MIB);
+	map(PLACE, 2 * MIB, HANDLE + 3);
+	event.time_ns = before;
+	unmap(PLACE, 6 * MIB);
+	ck_assert_uint_eq(held(), 2 * MIB);
+	ck_assert_uint_eq(freed(), 3);
+}
+END_TEST
+
 START_TEST(too_much_mapped)
 {
 	create(HANDLE, 2 * MIB);
@@ -384,12 +428,15 @@ Suite *gpu_ends_suite(void)
 	tcase_add_test(tcase, primary_is_reset);
 	tcase_add_test(tcase, primary_is_released);
 	tcase_add_test(tcase, seen_late);
+	tcase_add_test(tcase, seen_in_part);
+	tcase_add_test(tcase, not_seen_at_first);
 	tcase_add_test(tcase, released_after_it_is_unmapped);
 	tcase_add_test(tcase, released_while_it_is_mapped);
 	tcase_add_test(tcase, owned_twice);
 	tcase_add_test(tcase, unmapped_at_once);
 	tcase_add_test(tcase, mapped_again);
 	tcase_add_test(tcase, unmapped_late);
+	tcase_add_test(tcase, unmapped_late_at_once);
 	tcase_add_test(tcase, too_much_mapped);
 	tcase_add_test(tcase, nonsense);
 	suite_add_tcase(suite, tcase);

@@ -160,9 +160,11 @@ START_TEST(of_a_context)
 	ck_assert_uint_eq(ended(9, 100), 27);
 	ck_assert_uint_eq(ended(7, 100), 50000);
 	ck_assert_uint_eq(gpu_live_count(live), 1);
-	/* The same number again. */
+	/* The same number again; what is newer comes first. */
+	add_in(7, 32, 20, 103);
 	add_in(7, 16, 1, 101);
 	ck_assert_uint_eq(ended(7, 102), 1);
+	ck_assert_uint_eq(ended(7, 103), 20);
 }
 END_TEST
 
