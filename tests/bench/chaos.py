@@ -37,6 +37,8 @@ LIFE = float(os.environ.get("CHAOS_LIFE", "60"))
 THROUGH = shlex.split(os.environ.get("CHAOS_THROUGH", ""))
 PLAIN = not THROUGH and "-" not in os.path.basename(BUILD)
 PATIENCE = 120 if PLAIN else 600
+# Processes that read files run into their limits of memory as a matter of course. ASan hangs when it wants to tell of that.
+os.environ.setdefault("ASAN_OPTIONS", "allocator_may_return_null=1")
 ROUND, AT_ONCE, REST = 6, 3, 3
 # Short, and small, so that the past is full before the measuring starts.
 SETTINGS = ("--history", "30s", "--history-memory", "16MiB", "--symbol-memory", "32MiB")
