@@ -69,21 +69,22 @@ static __always_inline struct gpu_known *known_find(enum gpu_known_kind kind, u6
 	return NULL;
 }
 
-/* What was kept of it last, or `otherwise`. */
-static __noinline u32 known_of(enum gpu_known_kind kind, u64 thing, u32 otherwise)
+/* What was kept of it last, or `otherwise`. This and the next one are global, so that the verifier
+ * goes through them once and not again for each way that leads to them. */
+__noinline u32 known_of(u32 kind, u64 thing, u32 otherwise)
 {
 	const struct gpu_known *known = known_find(kind, thing);
 
 	return known ? known->value : otherwise;
 }
 
-/* Where there is no place left to the process, what was in one is not known any more. */
-static __noinline void known_keep(enum gpu_known_kind kind, u64 thing, u16 value)
+/* Where there is no place left to the process, what was in one is not known any more; 1 then. */
+__noinline u32 known_keep(u32 kind, u64 thing, u16 value)
 {
 	struct gpu_known new = {.thing = thing, .image = task_image(), .value = value};
 	struct gpu_known *there = NULL;
 	struct gpu_known_key key;
-	u32 i;
+	u32 i, lost = 0;
 
 	known_first(&key, kind, thing);
 	for (i = 0; i < GPU_KNOWN_TRIES; i++) {
@@ -93,12 +94,15 @@ static __noinline void known_keep(enum gpu_known_kind kind, u64 thing, u16 value
 		known_next(&key);
 	}
 	if (i == GPU_KNOWN_TRIES) {
-		GPU_ADD(known_lost);
+		lost = 1;
 		known_first(&key, kind, thing);
 	}
 	/* Not where another thread has come in between. */
 	if (bpf_map_update_elem(&gpu_known, &key, &new, there ? BPF_ANY : BPF_NOEXIST))
+		lost = 1;
+	if (lost)
 		GPU_ADD(known_lost);
+	return lost;
 }
 
 /* It has ended. Until its place is taken it is known as before: there may be a new one at the same
