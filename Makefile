@@ -527,7 +527,7 @@ $(eval $(call stacks_linked,stacks_plugin.so,stacks_plugin,gcc -fPIC -shared -Wl
 
 $(BUILD)/workloads/names/%: tests/workloads/variants.sh $(wildcard tests/workloads/levels*) tests/workloads/work.h
 	$(call say,VARIANT,$*)
-	$(Q)tests/workloads/variants.sh build $* $(@D)
+	$(Q)CC=gcc CXX=g++ tests/workloads/variants.sh build $* $(@D)
 
 $(BUILD)/workloads/victim_plugin.so: tests/workloads/victim_plugin.c $(wildcard tests/workloads/*.h) Makefile
 	$(call say,CC,$<)
