@@ -26,6 +26,7 @@
 enum {
 	MAX_ENTRIES = 4096, /* files without an answer of the servers, or with one not taken */
 	MAX_WAITING = 256,
+	MAX_TRIES = 3,
 };
 
 #define ASK_AGAIN_NS (3600 * NSEC_PER_SEC)
@@ -95,7 +96,9 @@ bool fetch_possible(void)
 	return !err;
 }
 
-/* What the operator has set stays. */
+/* What the operator has set stays, but for the library's own further tries: after a download that
+ * broke off they read what it has freed, and write behind what it has written (0.188 and later,
+ * debuginfod-client.c, query_in_parallel). */
 static void configure(const char *servers)
 {
 	const char *cache = getenv("CACHE_DIRECTORY"); /* of systemd */
@@ -104,6 +107,7 @@ static void configure(const char *servers)
 	setenv(DEBUGINFOD_CACHE_PATH_ENV_VAR, cache ? cache : "/var/cache/profd", 0);
 	setenv(DEBUGINFOD_MAXTIME_ENV_VAR, "600", 0);
 	setenv(DEBUGINFOD_MAXSIZE_ENV_VAR, "2147483648", 0);
+	setenv("DEBUGINFOD_RETRY_LIMIT", "0", 1);
 	unsetenv(DEBUGINFOD_PROGRESS_ENV_VAR);
 }
 
@@ -119,11 +123,21 @@ static int keep_going(debuginfod_client *client, long done, long total)
 	return __atomic_load_n(stop, __ATOMIC_RELAXED);
 }
 
+/* That no server has it, or that it is too large, stays so. */
+static bool may_come_yet(int fd)
+{
+	return fd < 0 && fd != -ENOENT && fd != -EFBIG;
+}
+
 static int download(struct fetch *fetch, const char *build_id)
 {
+	int fd = -EIO;
+
 	/* A length of 0 says that it is text. */
-	return fetch->library.find_debuginfo(fetch->client, (const unsigned char *)build_id, 0,
-	                                     NULL);
+	for (int i = 0; i < MAX_TRIES && may_come_yet(fd) && keep_going(NULL, 0, 0) == 0; i++)
+		fd = fetch->library.find_debuginfo(fetch->client, (const unsigned char *)build_id,
+		                                   0, NULL);
+	return fd;
 }
 
 static void settle(struct fetch *fetch, struct entry *entry, int fd)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct fetch: never waits, remembers what servers do not have, ends at once.
+ * struct fetch: never waits, remembers what servers do not have, tries again what broke off, ends
+ * at once.
  */
 #include "symbolize/fetch.h"
 #include "base/clock.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -107,6 +109,53 @@ START_TEST(silent)
 }
 END_TEST
 
+static const char body[] = "what was asked for";
+
+/* Answers the first request by half of it and a reset, the second whole. */
+static void *serve_twice(void *arg)
+{
+	const struct linger reset = {.l_onoff = 1};
+	int listener = *(const int *)arg;
+	char request[4096];
+
+	for (int i = 0; i < 2; i++) {
+		int fd = accept(listener, NULL, NULL);
+
+		recv(fd, request, sizeof(request), 0);
+		dprintf(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n",
+		        strlen(body));
+		dprintf(fd, "%.*s", i ? (int)strlen(body) : (int)strlen(body) / 2, body);
+		if (i == 0) {
+			/* A reset overtakes what has not been read yet. */
+			nanosleep(&(struct timespec){.tv_nsec = 200 * 1000 * 1000}, NULL);
+			setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		}
+		close(fd);
+	}
+	return NULL;
+}
+
+START_TEST(broken_off)
+{
+	_cleanup_(fetch_freep) struct fetch *fetch = NULL;
+	struct fetch_stats stats;
+	pthread_t thread;
+	char url[64], got[64] = "";
+	_cleanup_close_ int listener = listen_anywhere(url);
+
+	ck_assert_int_eq(listen(listener, 8), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, serve_twice, &listener), 0);
+	ck_assert_int_eq(fetch_new(url, &fetch), 0);
+	_cleanup_close_ int fd = settled(fetch, "00112233445566778899");
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pread(fd, got, sizeof(got) - 1, 0), (ssize_t)strlen(body));
+	ck_assert_str_eq(got, body);
+	fetch_get_stats(fetch, &stats);
+	ck_assert_uint_eq(stats.fetched, 1);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
 Suite *fetch_suite(void)
 {
 	Suite *suite = suite_create("fetch");
@@ -115,6 +164,7 @@ Suite *fetch_suite(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, refused);
 	tcase_add_test(tcase, silent);
+	tcase_add_test(tcase, broken_off);
 	tcase_set_timeout(tcase, 30);
 	suite_add_tcase(suite, tcase);
 	return suite;
