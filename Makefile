@@ -206,8 +206,10 @@ agreement: $(BUILD)/tests/bpf/oracle $(WORKLOADS) ## our walks of busy programs 
 soak: $(BUILD)/profd $(WORKLOADS) ## a long run under load, watching memory and descriptors; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/soak.py
 
+CHAOS_PRELOADS := $(addprefix $(BUILD)/tests/bench/,clock_steps.so own_program.so)
+
 .PHONY: chaos
-chaos: $(BUILD)/profd $(BUILD)/tests/bench/clock_steps.so $(WORKLOADS) ## CHAOS_SECONDS (1800) of storms, damage, bad clients, stops and kills; root
+chaos: $(BUILD)/profd $(CHAOS_PRELOADS) $(WORKLOADS) ## CHAOS_SECONDS (1800) of storms, damage, bad clients, stops and kills; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/chaos.py
 
 .PHONY: fuzz
@@ -455,7 +457,7 @@ $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts:
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(PKG_LIBS) $(shell pkg-config --libs check)
 
-$(BUILD)/tests/bench/clock_steps.so: tests/bench/clock_steps.c Makefile
+$(CHAOS_PRELOADS): $(BUILD)/%.so: %.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)gcc -std=gnu17 -D_GNU_SOURCE -O1 -fPIC -shared $(WARNINGS) -o $@ $<

@@ -3,6 +3,7 @@
 be read and are true, and it does not grow.
 """
 
+import collections
 import json
 import math
 import re
@@ -73,6 +74,14 @@ def check_shares(profile):
         if abs(found - share) > max(4, 400 * math.sqrt(share * (100 - share) / total) / 100):
             raise Wrong(f"{leaf} has {found:.1f} % of {total} samples, and does {share} % of the work")
     return True
+
+
+def told_of(profile):
+    """What such a profile has instead, for the message."""
+    names = collections.Counter()
+    for sample in profile.samples:
+        names[sample.names[0] if sample.names else "no frames"] += sample.values[0]
+    return f"{names.most_common(5)}; {profile.comments}"
 
 
 def size_of(daemon):

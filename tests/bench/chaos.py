@@ -26,8 +26,8 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
 
-from accounts import Wrong, check_accounts, check_shares, size_of  # noqa: E402
-from daemon import BUILD, Daemon, bpf_left  # noqa: E402
+from accounts import Wrong, check_accounts, check_shares, size_of, told_of  # noqa: E402
+from daemon import BUILD, PROFD, Daemon, bpf_left  # noqa: E402
 from trouble import TROUBLES, Place  # noqa: E402
 from workload import Workload  # noqa: E402
 
@@ -37,6 +37,8 @@ LIFE = float(os.environ.get("CHAOS_LIFE", "60"))
 THROUGH = shlex.split(os.environ.get("CHAOS_THROUGH", ""))
 PLAIN = not THROUGH and "-" not in os.path.basename(BUILD)
 PATIENCE = 120 if PLAIN else 600
+# What sanitizers say, and valgrind -q: it says nothing else.
+FOUND = re.compile(r"ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error:|^==\d+== ", re.MULTILINE)
 # Processes that read files run into their limits of memory as a matter of course. ASan hangs when it wants to tell of that.
 os.environ.setdefault("ASAN_OPTIONS", "allocator_may_return_null=1")
 ROUND, AT_ONCE, REST = 6, 3, 3
@@ -78,20 +80,28 @@ class Run:
               f"{' '.join(trouble.__name__ for trouble in chosen)}  "
               f"{' '.join(f'{name}={count}' for name, count in lost.items() if count)}", flush=True)
 
+    def through(self):
+        """The command to run a daemon by. What instruments it brings a clock of its own, or no /proc/self/exe."""
+        if PLAIN:
+            return ["env", f"LD_PRELOAD={BUILD}/tests/bench/clock_steps.so", f"CLOCK_STEPS={self.place.clock}"]
+        if THROUGH:
+            return ["env", f"LD_PRELOAD={BUILD}/tests/bench/own_program.so", f"OWN_PROGRAM={PROFD}", *THROUGH]
+        return []
+
     def live(self, seconds):
         """A daemon from start to kill; (size, when) after each round."""
         sizes, end = [], time.monotonic() + seconds
         options = (*SETTINGS, "--debuginfod", self.place.url)
-        preload = ["env", f"LD_PRELOAD={BUILD}/tests/bench/clock_steps.so", f"CLOCK_STEPS={self.place.clock}"]
-        daemon = Daemon(*options, through=preload if PLAIN else THROUGH)
+        daemon = Daemon(*options, through=self.through())
         ids = daemon.bpf_ids()
         try:
             while time.monotonic() < end:
                 self.round(daemon)
                 sizes.append(size_of(daemon))
             # After all that, in peace: is what it says still true?
-            if not check_shares(daemon.profile(f"seconds=10&pid={self.spin.pid}", timeout=PATIENCE)):
-                raise Wrong("a profile made in peace has lost samples, or their names, or has hardly any")
+            profile = daemon.profile(f"seconds=10&pid={self.spin.pid}", timeout=PATIENCE)
+            if not check_shares(profile):
+                raise Wrong(f"a profile made in peace has lost samples, or their names, or has hardly any: {told_of(profile)}")
             self.judged += 1
             self.losses.update({name: daemon.metrics().get(f"profd_{name}_total", 0) for name in LOSSES})
             self.end(daemon, ids)
@@ -109,8 +119,9 @@ class Run:
         code = daemon.process.wait(60)
         if code != (0 if how == signal.SIGTERM else -how):
             raise Wrong(f"profd ended with {code} on {how.name}: {daemon.log()[-8000:]}")
-        if re.search(r"ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error:", daemon.log()):
-            raise Wrong(daemon.log()[-8000:])
+        found = FOUND.search(daemon.log())
+        if found:
+            raise Wrong(daemon.log()[found.start():][:8000])
         left = bpf_left(ids, seconds=20)
         if left:
             raise Wrong(f"the kernel still has {left}")
