@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "collect/gpu_probed.h"
+#include "object/reach.h"
 #include "proc/owner.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -145,9 +145,9 @@ static int get(struct gpu_files *files, uint32_t pid, const struct proc_mapping 
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
 	         (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	fd = reach_regular(path, NULL);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	int err = gpu_inode_get(fd, &inode);
 	if (err)
 		return err;

@@ -9,11 +9,11 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "collect/heap_ask.h"
+#include "object/reach.h"
 #include "proc/maps.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -143,9 +143,9 @@ static int add_mapping(const struct maps_line *line, void *ctx)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", looking->pid,
 	         (unsigned long long)line->start, (unsigned long long)line->end);
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 	/* What is no file of its own, such as a device's memory, has no allocator. */
-	if (fd < 0 || fstat(fd, &stat) || !S_ISREG(stat.st_mode) || is_known(looking, &stat))
+	_cleanup_close_ int fd = reach_regular(path, &stat);
+	if (fd < 0 || is_known(looking, &stat))
 		return 0;
 	char *name = strndup(line->path, line->path_len);
 	if (!name)

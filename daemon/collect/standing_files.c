@@ -9,10 +9,10 @@
 #include "collect/heap_standing.h" /* its bounds */
 #include "collect/uprobes.h"
 #include "collect/usdt_ask.h"
+#include "object/reach.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -137,10 +137,10 @@ void standing_files_listen(struct standing_files *files, uint32_t pid,
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
 	         (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = reach_regular(path, &stat);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &stat) || is_known(files, &stat) || !has_room(files, usdt, mapping->path) ||
+	if (is_known(files, &stat) || !has_room(files, usdt, mapping->path) ||
 	    !(file = calloc(1, sizeof(*file)))) {
 		close(fd);
 		return;
