@@ -5,6 +5,7 @@
 #   CC=clang                another compiler
 #   WERROR=1                warnings are errors (what CI uses)
 #   SAN=address,undefined   sanitizers, in a build folder of their own
+#   TESTS="unit walker"     what `make test` runs
 #   LISTEN= FREQ= OPTIONS=  what `make run` uses, OPTIONS=--insecure for instance
 #   PREFIX= DESTDIR=        where `make install` puts things, and ZSH_COMPLETIONS= those of zsh
 
@@ -105,33 +106,48 @@ deps: ## install what is missing with apt or dnf; asks nothing
 # `make run` and `make test` on a bare machine: the tools must be there before make looks at the rest.
 .PHONY: run
 run: deps ## deps, build, and the daemon in the foreground, on 127.0.0.1:9090 or LISTEN=
-	$(Q)$(MAKE) --no-print-directory build
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) build
 	$(Q)$(BUILD)/profd serve --listen $(LISTEN) --freq $(FREQ) $(OPTIONS)
 
+TESTS ?= unit walker preload cuda-helper gpu-probes system web
+
+NEEDS_unit        = $(BUILD)/tests/unit/unit $(BUILD)/tests/unit/libnvidia-ml.so.1
+NEEDS_walker      = $(BUILD)/tests/bpf/test_walker
+NEEDS_preload     = $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload/,preload libprofd-heap.so dlsym_allocates.so)
+NEEDS_cuda-helper = $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) $(BUILD)/workloads/cuda/libcuda.so.1
+NEEDS_gpu-probes  = $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts
+NEEDS_system      = $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(WORKLOADS) $(CUDA_HELPER_TESTS) $(TEXTS_MADE)
+NEEDS_web         = $(BUILD)/profd $(BUILD)/workloads/spin60_30_10
+
+# Built by all CPUs at once, and then run one after the other.
 .PHONY: test
-test: deps ## deps, build and the tests of these: unit, walker, preload, cuda helper, gpu probes, system, web; not kernels, package, fuzz
-	$(Q)$(MAKE) --no-print-directory test-unit test-walker test-preload test-cuda-helper test-gpu-probes test-system test-web
+test: deps ## deps, build and TESTS, by default unit walker preload cuda-helper gpu-probes system web: not kernels, package, fuzz
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) needs
+	$(Q)$(MAKE) --no-print-directory -j1 $(TESTS:%=test-%)
+
+.PHONY: needs
+needs: $(foreach test,$(TESTS),$(NEEDS_$(test)))
 
 .PHONY: test-unit
-test-unit: $(BUILD)/tests/unit/unit $(BUILD)/tests/unit/libnvidia-ml.so.1 ## unit tests; no root needed
+test-unit: $(NEEDS_unit) ## unit tests; no root needed
 	$(Q)$<
 
 .PHONY: test-walker
-test-walker: $(BUILD)/tests/bpf/test_walker ## the kernel half's walker, as plain C over recorded stacks; no root needed
+test-walker: $(NEEDS_walker) ## the kernel half's walker, as plain C over recorded stacks; no root needed
 	$(Q)$<
 
 .PHONY: test-preload
-test-preload: $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload/,preload libprofd-heap.so dlsym_allocates.so) ## libprofd-heap.so in programs of ours and of others; no root needed
+test-preload: $(NEEDS_preload) ## libprofd-heap.so in programs of ours and of others; no root needed
 	$(Q)LD_PRELOAD=$(CURDIR)/$(BUILD)/tests/preload/libprofd-heap.so PROFD_HEAP_RATE=1KiB $(BUILD)/tests/preload/preload
 	$(Q)BUILD=$(BUILD) python3 tests/preload/programs.py
 
 .PHONY: test-gpu-probes
-test-gpu-probes: $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts ## what the kernel half counts of calls to a stand-in of CUDA; root
+test-gpu-probes: $(NEEDS_gpu-probes) ## what the kernel half counts of calls to a stand-in of CUDA; root
 	$(Q)$(BUILD)/tests/gpu/kernel_half
 	$(Q)$(BUILD)/tests/gpu/kernel_contexts
 
 .PHONY: test-cuda-helper
-test-cuda-helper: $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) $(BUILD)/workloads/cuda/libcuda.so.1 ## libprofd-cuda.so with a stand-in for CUPTI; no root, no GPU needed
+test-cuda-helper: $(NEEDS_cuda-helper) ## libprofd-cuda.so with a stand-in for CUPTI; no root, no GPU needed
 	$(Q)$(BUILD)/tests/cuda_helper/test_helper $(BUILD)/tests/cuda_helper/libcupti.so.12 $(BUILD)/workloads/cuda/libcuda.so.1
 	$(Q)$(BUILD)/tests/cuda_helper/test_helper $(BUILD)/tests/cuda_helper/libcupti.so.13 $(BUILD)/workloads/cuda/libcuda.so.1
 
@@ -139,11 +155,11 @@ test-cuda-helper: $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) $(BUILD)/worklo
 oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a live process with libdw's
 
 .PHONY: test-system
-test-system: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(WORKLOADS) $(CUDA_HELPER_TESTS) $(TEXTS_MADE) ## the daemon, workloads of known truth, and the readers' own tools; root
+test-system: $(NEEDS_system) ## the daemon, workloads of known truth, and the readers' own tools; root
 	$(Q)BUILD=$(BUILD) python3 tests/system/run.py
 
 .PHONY: test-web
-test-web: $(BUILD)/profd $(BUILD)/workloads/spin60_30_10 ## the page, in a browser over the daemon; root
+test-web: $(NEEDS_web) ## the page, in a browser over the daemon; root
 	$(Q)tests/web/venv.sh $(BUILD)/web-venv
 	$(Q)BUILD=$(BUILD) $(BUILD)/web-venv/bin/python tests/web/run.py
 
