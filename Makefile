@@ -78,7 +78,8 @@ TEXTS_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard packaging/texts/*.c))
 TEXTS_MADE   := $(patsubst %.in,$(BUILD)/%,$(wildcard packaging/*.in))
 MANUAL       := $(notdir $(filter %.1 %.5 %.8,$(TEXTS_MADE)))
 
-CUDA_HELPER_TESTS = $(addprefix $(BUILD)/tests/cuda_helper/,test_helper kernels libcupti.so.12 libcupti.so.13)
+CUPTI_WAYS   := 12 13
+CUDA_HELPER_TESTS = $(addprefix $(BUILD)/tests/cuda_helper/,test_helper kernels $(CUPTI_WAYS:%=libcupti.so.%))
 HEAP_BENCH    = $(addprefix $(BUILD)/tests/bench/,preload heap_mixed heap_map)
 
 .DEFAULT_GOAL := build
@@ -119,11 +120,16 @@ NEEDS_gpu-probes  = $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_con
 NEEDS_system      = $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(WORKLOADS) $(CUDA_HELPER_TESTS) $(TEXTS_MADE)
 NEEDS_web         = $(BUILD)/profd $(BUILD)/workloads/spin60_30_10
 
-# Built by all CPUs at once, and then run one after the other.
+# Built by all CPUs at once, and then run one after the other, but for those that mostly wait, and for nothing that
+# the others of them do.
+TESTS_WAITING := $(filter unit walker preload cuda-helper,$(TESTS))
+TESTS_OTHER   := $(filter-out $(TESTS_WAITING),$(TESTS))
+
 .PHONY: test
 test: deps ## deps, build and TESTS, by default unit walker preload cuda-helper gpu-probes system web: not kernels, package, fuzz
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) needs
-	$(Q)$(MAKE) --no-print-directory -j1 $(TESTS:%=test-%)
+	$(Q)$(if $(TESTS_WAITING),$(MAKE) --no-print-directory -j --output-sync $(TESTS_WAITING:%=test-%))
+	$(Q)$(if $(TESTS_OTHER),$(MAKE) --no-print-directory -j1 $(TESTS_OTHER:%=test-%))
 
 .PHONY: needs
 needs: $(foreach test,$(TESTS),$(NEEDS_$(test)))
@@ -147,9 +153,11 @@ test-gpu-probes: $(NEEDS_gpu-probes) ## what the kernel half counts of calls to 
 	$(Q)$(BUILD)/tests/gpu/kernel_contexts
 
 .PHONY: test-cuda-helper
-test-cuda-helper: $(NEEDS_cuda-helper) ## libprofd-cuda.so with a stand-in for CUPTI; no root, no GPU needed
-	$(Q)$(BUILD)/tests/cuda_helper/test_helper $(BUILD)/tests/cuda_helper/libcupti.so.12 $(BUILD)/workloads/cuda/libcuda.so.1
-	$(Q)$(BUILD)/tests/cuda_helper/test_helper $(BUILD)/tests/cuda_helper/libcupti.so.13 $(BUILD)/workloads/cuda/libcuda.so.1
+test-cuda-helper: $(CUPTI_WAYS:%=test-cuda-helper-%) ## libprofd-cuda.so with a stand-in for CUPTI; no root, no GPU needed
+
+.PHONY: $(CUPTI_WAYS:%=test-cuda-helper-%)
+$(CUPTI_WAYS:%=test-cuda-helper-%): test-cuda-helper-%: $(NEEDS_cuda-helper)
+	$(Q)$(BUILD)/tests/cuda_helper/test_helper $(BUILD)/tests/cuda_helper/libcupti.so.$* $(BUILD)/workloads/cuda/libcuda.so.1
 
 .PHONY: oracle
 oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a live process with libdw's
@@ -400,7 +408,7 @@ $(BUILD)/fuzz/fuzz_walk: $(WALKER_OBJ)
 
 # The library for GPU kernels with a stand-in for CUPTI, in its ways before and since CUDA 13.2.
 # Not any name that ends like theirs: their lists of headers do, too.
-$(addprefix $(BUILD)/tests/cuda_helper/libcupti.so.,12 13): $(BUILD)/tests/cuda_helper/libcupti.so.%: tests/cuda_helper/fake_cupti.c Makefile
+$(CUPTI_WAYS:%=$(BUILD)/tests/cuda_helper/libcupti.so.%): $(BUILD)/tests/cuda_helper/libcupti.so.%: tests/cuda_helper/fake_cupti.c Makefile
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CUDA_HELPER_CFLAGS) -I. -DFAKE_CUPTI_$* -MD -MP -MF $@.d -shared -Wl,-soname,$(@F) -Wl,-z,nodelete -o $@ $< -lpthread
