@@ -42,21 +42,23 @@ union allocator_name {
 /* Four letters as they lie in memory. */
 #define LETTERS(a, b, c, d) ((u32)(a) | (u32)(b) << 8 | (u32)(c) << 16 | (u32)(d) << 24)
 
+/* Whether there was a digit, and not how many: the verifier goes through the rest of the loop once
+ * more for all that it knows to be different. */
 static __always_inline u32 first_number(const union allocator_name *name)
 {
-	u32 number = 0, digits = 0;
+	u32 number = 0, is_one = 0;
 
 	for (u32 i = 0; i < ALLOCATOR_NAME_BYTES; i++) {
 		u32 digit = (u8)name->text[i] - (u32)'0';
 
 		if (digit <= 9) {
 			number = (number * 10 + digit) & 0xfff;
-			digits++;
-		} else if (digits) {
+			is_one = 1;
+		} else if (is_one) {
 			break;
 		}
 	}
-	return digits && number < GPU_DEVICE_HOST ? number : GPU_DEVICE_UNKNOWN;
+	return is_one && number < GPU_DEVICE_HOST ? number : GPU_DEVICE_UNKNOWN;
 }
 
 /* 0: this is no allocator's name. */
