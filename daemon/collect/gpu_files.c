@@ -14,7 +14,6 @@
 #include "proc/owner.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { FULL_SWEEP_S = 10 }; /* between sweeps for want of room */
@@ -139,13 +138,9 @@ static int add(struct gpu_files *files, int *fd, const struct gpu_inode *inode, 
 static int get(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
                uint32_t libraries, struct probed **ret_file)
 {
-	_cleanup_close_ int fd = -1;
+	_cleanup_close_ int fd = reach_mapped(pid, mapping->start, mapping->end, NULL);
 	struct gpu_inode inode;
-	char path[96];
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
-	         (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-	fd = reach_regular(path, NULL);
 	if (fd < 0)
 		return fd;
 	int err = gpu_inode_get(fd, &inode);

@@ -137,14 +137,11 @@ static int add_mapping(const struct maps_line *line, void *ctx)
 {
 	struct looking *looking = ctx;
 	struct stat stat;
-	char path[96];
 
 	if (!line->executable || !line->inode || looking->count == MAX_HEAP_FILES)
 		return 0;
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", looking->pid,
-	         (unsigned long long)line->start, (unsigned long long)line->end);
 	/* What is no file of its own, such as a device's memory, has no allocator. */
-	_cleanup_close_ int fd = reach_regular(path, &stat);
+	_cleanup_close_ int fd = reach_mapped(looking->pid, line->start, line->end, &stat);
 	if (fd < 0 || is_known(looking, &stat))
 		return 0;
 	char *name = strndup(line->path, line->path_len);

@@ -132,12 +132,8 @@ void standing_files_listen(struct standing_files *files, uint32_t pid,
 {
 	struct standing_file *file;
 	struct stat stat;
-	char path[96];
-	int fd;
+	int fd = reach_mapped(pid, mapping->start, mapping->end, &stat);
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid,
-	         (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-	fd = reach_regular(path, &stat);
 	if (fd < 0)
 		return;
 	if (is_known(files, &stat) || !has_room(files, usdt, mapping->path) ||

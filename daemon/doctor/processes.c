@@ -144,14 +144,11 @@ static bool have_other(const struct host *host, struct finding *finding)
 void check_mapped_files(const struct host *host, struct finding *finding)
 {
 	const struct others *others = &host->others;
-	char path[96], value[128];
-	int fd;
+	char value[128];
 
 	if (!have_other(host, finding))
 		return;
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, others->pid,
-	         others->start, others->end);
-	fd = reach_regular(path, NULL);
+	int fd = reach_mapped((uint32_t)others->pid, others->start, others->end, NULL);
 	if (fd >= 0)
 		close(fd);
 	/* It has ended, or begins with memory: nothing was refused. */

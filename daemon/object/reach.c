@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+enum { MAX_LINK_BYTES = 96 };
+
 static const char deleted[] = " (deleted)";
 
 bool reach_is_file(const char *path)
@@ -68,6 +70,20 @@ int reach_regular(const char *path, struct stat *ret_stat)
 	_cleanup_close_ int place = open(path, O_PATH | O_CLOEXEC);
 
 	return place < 0 ? -errno : open_place(place, ret_stat);
+}
+
+static void link_of(uint32_t pid, uint64_t start, uint64_t end, char ret_link[MAX_LINK_BYTES])
+{
+	snprintf(ret_link, MAX_LINK_BYTES, "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, pid,
+	         start, end);
+}
+
+int reach_mapped(uint32_t pid, uint64_t start, uint64_t end, struct stat *ret_stat)
+{
+	char link[MAX_LINK_BYTES];
+
+	link_of(pid, start, end, link);
+	return reach_regular(link, ret_stat);
 }
 
 struct root_id reach_root_id(uint32_t pid)
@@ -131,11 +147,10 @@ static bool still_mapped(const char *link, const struct place *place, const stru
 
 static int open_mapped(const struct place *place)
 {
-	char link[96];
+	char link[MAX_LINK_BYTES];
 	struct stat st;
 
-	snprintf(link, sizeof(link), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64, place->pid,
-	         place->start, place->end);
+	link_of(place->pid, place->start, place->end, link);
 	_cleanup_close_ int fd = reach_regular(link, &st);
 	if (fd < 0)
 		return fd;

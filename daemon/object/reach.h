@@ -25,6 +25,9 @@ void reach_path(const char *path, char ret_path[MAX_PATH_BYTES]);
 /* Opens a regular file and nothing else: a device would notice. A descriptor, or a negative errno:
  * -ENOEXEC when it is none. `ret_stat` may be NULL. */
 int reach_regular(const char *path, struct stat *ret_stat);
+/* reach_regular() of what a process maps from `start` to `end`, whatever lies under its path now;
+ * -ENOENT when there is no such mapping of a file. */
+int reach_mapped(uint32_t pid, uint64_t start, uint64_t end, struct stat *ret_stat);
 /* Of a process, 0: our own. All zero when it is gone. */
 struct root_id reach_root_id(uint32_t pid);
 /* A process's root folder, for reach_below(), when it is another one than ours; else a negative
