@@ -107,7 +107,7 @@ static void configure(const char *servers)
 	setenv(DEBUGINFOD_CACHE_PATH_ENV_VAR, cache ? cache : "/var/cache/profd", 0);
 	setenv(DEBUGINFOD_MAXTIME_ENV_VAR, "600", 0);
 	setenv(DEBUGINFOD_MAXSIZE_ENV_VAR, "2147483648", 0);
-	setenv("DEBUGINFOD_RETRY_LIMIT", "0", 1);
+	setenv(DEBUGINFOD_RETRY_LIMIT_ENV_VAR, "0", 1);
 	unsetenv(DEBUGINFOD_PROGRESS_ENV_VAR);
 }
 
@@ -123,10 +123,10 @@ static int keep_going(debuginfod_client *client, long done, long total)
 	return __atomic_load_n(stop, __ATOMIC_RELAXED);
 }
 
-/* That no server has it, or that it is too large, stays so. */
+/* Whether another try may help: that no server has it, or that it is too large, stays so. */
 static bool may_come_yet(int fd)
 {
-	return fd < 0 && fd != -ENOENT && fd != -EFBIG;
+	return fd < 0 && fd != -ENOENT && fd != -EFBIG && !__atomic_load_n(stop, __ATOMIC_RELAXED);
 }
 
 static int download(struct fetch *fetch, const char *build_id)
@@ -134,7 +134,7 @@ static int download(struct fetch *fetch, const char *build_id)
 	int fd = -EIO;
 
 	/* A length of 0 says that it is text. */
-	for (int i = 0; i < MAX_TRIES && may_come_yet(fd) && keep_going(NULL, 0, 0) == 0; i++)
+	for (int i = 0; i < MAX_TRIES && may_come_yet(fd); i++)
 		fd = fetch->library.find_debuginfo(fetch->client, (const unsigned char *)build_id,
 		                                   0, NULL);
 	return fd;
