@@ -110,7 +110,7 @@ run: deps ## deps, build, and the daemon in the foreground, on 127.0.0.1:9090 or
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) build
 	$(Q)$(BUILD)/profd serve --listen $(LISTEN) --freq $(FREQ) $(OPTIONS)
 
-TESTS ?= unit walker preload cuda-helper gpu-probes system web
+TESTS := unit walker preload cuda-helper gpu-probes system web
 
 NEEDS_unit        = $(BUILD)/tests/unit/unit $(BUILD)/tests/unit/libnvidia-ml.so.1
 NEEDS_walker      = $(BUILD)/tests/bpf/test_walker
@@ -457,7 +457,8 @@ $(BUILD)/tests/preload/libprofd-heap.so: $(PRELOAD_SRC:%.c=$(BUILD)/%.o)
 	$(Q)$(CC) $(PRELOAD_CFLAGS) $(PRELOAD_LINK) -Wl,--build-id=none -o $@.otel $^
 	$(Q)LC_ALL=C sed 's/otel_memory/test_memory/g' $@.otel > $@
 
-$(BUILD)/tests/preload/%.so: tests/preload/%.c Makefile
+# What is preloaded into programs of the tests, and into profd.
+$(BUILD)/tests/%.so: tests/%.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O1 -fPIC -shared $(WARNINGS) -o $@ $<
@@ -480,11 +481,6 @@ $(BUILD)/tests/gpu/kernel_contexts: $(addprefix $(BUILD)/tests/gpu/,kernel_conte
 $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts:
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(PKG_LIBS) $(shell pkg-config --libs check)
-
-$(CHAOS_PRELOADS): $(BUILD)/%.so: %.c Makefile
-	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)gcc -std=gnu17 -D_GNU_SOURCE -O1 -fPIC -shared $(WARNINGS) -o $@ $<
 
 $(BUILD)/tests/bench/preload: $(BUILD)/tests/bench/preload.o
 	$(call say,LINK,$@)

@@ -80,7 +80,7 @@ def told_of(profile):
     """What such a profile has instead, for the message."""
     names = collections.Counter()
     for sample in profile.samples:
-        names[sample.names[0] if sample.names else "no frames"] += sample.values[0]
+        names[sample.names[0] if sample.names else "no frames"] += sample.count
     return f"{names.most_common(5)}; {profile.comments}"
 
 
