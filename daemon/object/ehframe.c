@@ -6,10 +6,13 @@
  */
 #include "object/ehframe.h"
 #include "base/bounds.h"
+#include "object/frame_index.h"
 #include "object/frame_sections.h"
 
 #include <elf.h>
 #include <errno.h>
+
+enum { PLACES = 64 }; /* of the index, read at once */
 
 /* A description that is worth having. */
 struct entry {
@@ -20,6 +23,7 @@ struct entry {
 
 struct frames {
 	const struct elf *elf;
+	uint64_t part_start, part_end;                /* own addresses: what is asked for */
 	struct frame_section sections[FRAME_SOURCES]; /* len 0: there is none */
 	struct cie_cache caches[FRAME_SOURCES];
 	bool is_go; /* the file has code of Go's compiler, described in .debug_frame */
@@ -94,6 +98,13 @@ static int gather(struct frames *frames, enum frame_source source)
 		return err;
 	cie_cache_init(&frames->caches[source]);
 	return frame_section_each(section, gather_entry, &gathering);
+}
+
+/* Whether an entry, and all after it, say nothing of the part: `last` is the one before. */
+static bool is_behind(const struct frames *frames, const struct entry *last,
+                      const struct entry *entry)
+{
+	return entry->start > frames->part_end && last && entry->start > last->end;
 }
 
 static int compare(const void *left, const void *right)
@@ -195,22 +206,96 @@ static int report_all(struct frames *frames)
 	return frames->row.start < frames->row.end ? frames->fn(&frames->row, frames->ctx) : 0;
 }
 
-int ehframe_each_row(const struct elf *elf, frame_row_fn *fn, void *ctx)
+/* Entries are left out that end before the part, and those behind it from the first gap on: what
+ * follows without one may be one row with what is in the part. */
+static void trim(struct frames *frames)
 {
-	_cleanup_(frames_release) struct frames frames = {.elf = elf, .fn = fn, .ctx = ctx};
+	size_t kept = 0;
+
+	for (size_t i = 0; i < frames->count; i++) {
+		const struct entry *entry = &frames->entries[i];
+
+		if (entry->end <= frames->part_start)
+			continue;
+		if (is_behind(frames, kept ? &frames->entries[kept - 1] : NULL, entry))
+			break;
+		frames->entries[kept++] = *entry;
+	}
+	frames->count = kept;
+}
+
+/* Entries of the part by the file's index; 0 when it has none. */
+static int gather_indexed(struct frames *frames)
+{
+	struct frame_place places[PLACES];
+	struct frame_index index;
+	size_t at, count;
+
+	if (!frame_index_open(frames->elf, &index))
+		return 0;
+	int err = frame_sections_open(frames->elf, index.frames, &frames->sections[EH_FRAME]);
+	if (err < 0)
+		return err == -EBADMSG ? 0 : err;
+	cie_cache_init(&frames->caches[EH_FRAME]);
+	struct gathering gathering = {frames, EH_FRAME};
+	at = frame_index_find(&index, frames->part_start);
+	while ((count = frame_index_read(&index, at, places, PLACES))) {
+		for (size_t i = 0; !err && i < count; i++) {
+			const struct entry *last =
+				frames->count ? &frames->entries[frames->count - 1] : NULL;
+			const struct entry next = {.start = places[i].start};
+
+			if (is_behind(frames, last, &next))
+				return 1;
+			err = gather_entry(places[i].entry - index.frames, &gathering);
+		}
+		if (err)
+			return err;
+		at += count;
+	}
+	return 1;
+}
+
+static int gather_all(struct frames *frames)
+{
+	int err = gather(frames, EH_FRAME);
+
+	if (err == -ENOMEM)
+		return err;
+	int debug_err = gather(frames, DEBUG_FRAME);
+	if (debug_err == -ENOMEM)
+		return debug_err;
+	if (!frames->count)
+		return err == -EBADMSG || debug_err == -EBADMSG ? -EBADMSG : -ENODATA;
+	frames->is_go = elf_machine(frames->elf) == EM_X86_64 &&
+	                elf_has_section(frames->elf, ".go.buildinfo");
+	return 0;
+}
+
+int ehframe_each_row_of(const struct elf *elf, uint64_t start, uint64_t end, frame_row_fn *fn,
+                        void *ctx)
+{
+	_cleanup_(frames_release) struct frames frames = {
+		.elf = elf, .fn = fn, .ctx = ctx, .part_start = start, .part_end = end};
+	bool whole = !start && end == UINT64_MAX;
 
 	if (elf_machine(elf) != EM_X86_64 && elf_machine(elf) != EM_AARCH64)
 		return -ENODATA;
-	int err = gather(&frames, EH_FRAME);
-	if (err == -ENOMEM)
+	int err = whole ? 0 : gather_indexed(&frames);
+	if (err < 0)
 		return err;
-	int debug_err = gather(&frames, DEBUG_FRAME);
-	if (debug_err == -ENOMEM)
-		return debug_err;
-	if (!frames.count)
-		return err == -EBADMSG || debug_err == -EBADMSG ? -EBADMSG : -ENODATA;
-	frames.is_go = elf_machine(elf) == EM_X86_64 && elf_has_section(elf, ".go.buildinfo");
+	if (!err)
+		err = gather_all(&frames);
+	if (err < 0)
+		return err;
 	sort(&frames);
+	if (!whole)
+		trim(&frames);
 	clip_debug(&frames);
-	return report_all(&frames);
+	return frames.count ? report_all(&frames) : -ENODATA;
+}
+
+int ehframe_each_row(const struct elf *elf, frame_row_fn *fn, void *ctx)
+{
+	return ehframe_each_row_of(elf, 0, UINT64_MAX, fn, ctx);
 }

@@ -15,3 +15,8 @@
  * entry (broken later, what came before is reported and the rest skipped entry by entry where that
  * is possible); -ENOMEM; or what fn returned. Work is linear in the section's size. */
 int ehframe_each_row(const struct elf *elf, frame_row_fn *fn, void *ctx);
+/* The same rows, but only those of [start, end) and some around them: as far as what is described
+ * there goes on without a gap. Takes as long as that, where the file has an index
+ * (object/frame_index.h). */
+int ehframe_each_row_of(const struct elf *elf, uint64_t start, uint64_t end, frame_row_fn *fn,
+                        void *ctx);

@@ -108,6 +108,11 @@ uint64_t elf_entry(const struct elf *elf)
 
 const struct segment *elf_frame_header(const struct elf *elf)
 {
+	return elf->has_sections ? NULL : elf_frame_index(elf);
+}
+
+const struct segment *elf_frame_index(const struct elf *elf)
+{
 	return elf->frame_header.file_bytes ? &elf->frame_header : NULL;
 }
 

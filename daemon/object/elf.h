@@ -35,6 +35,8 @@ const struct segment *elf_segments(const struct elf *elf, size_t *ret_count);
  * sections are better known by name, and in a separate debug file segments are not what they were.
  */
 const struct segment *elf_frame_header(const struct elf *elf);
+/* The same for any file. */
+const struct segment *elf_frame_index(const struct elf *elf);
 /* The GNU build ID, else the Go one's bytes as they stand; NULL when there is none. */
 const uint8_t *elf_build_id(const struct elf *elf, size_t *ret_len);
 

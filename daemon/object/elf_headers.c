@@ -286,7 +286,5 @@ int elf_read_headers(struct elf *elf)
 	if (err)
 		return err;
 	elf->has_sections = header.sections_at;
-	if (elf->has_sections)
-		elf->frame_header = (struct segment){0};
 	return read_build_id(elf, &header, &segments);
 }

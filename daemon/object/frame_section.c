@@ -11,6 +11,7 @@
 
 enum {
 	LONG_FORM = 0xffffffff, /* as a length: the length follows, in 8 bytes */
+	LENGTH_BYTES = 12,      /* of such a one */
 	/* How many times the section's length may be run as instructions of CIEs. Where every FDE
 	 * misses the cache, compilers' come to less than 2. */
 	MAX_CIE_WORK = 4,
@@ -63,13 +64,33 @@ static bool read_identifier(const struct frame_section *section, bool long_form,
 	return true;
 }
 
+/* Its length first, which says how much more there is to be loaded. */
+static bool load_entry(const struct frame_section *section, size_t offset)
+{
+	const size_t left = section->len - offset;
+	const size_t first = left < LENGTH_BYTES ? left : LENGTH_BYTES;
+	struct cursor cursor;
+
+	if (!section->pages)
+		return true;
+	if (!frame_pages_load(section->pages, offset, first))
+		return false;
+	cursor = cursor_over(section->bytes + offset, first, 0);
+	uint64_t len = cursor_u32(&cursor);
+	if (len == LONG_FORM)
+		len = cursor_u64(&cursor);
+	/* What is cut off is found out by who reads it. */
+	len = len < left - first ? len : left - first;
+	return frame_pages_load(section->pages, offset, first + len);
+}
+
 static bool read_header(const struct frame_section *section, size_t offset,
                         struct header *ret_header)
 {
 	struct cursor cursor, body;
 	bool long_form;
 
-	if (offset >= section->len)
+	if (offset >= section->len || !load_entry(section, offset))
 		return false;
 	cursor = cursor_over(section->bytes + offset, section->len - offset,
 	                     section->address + offset);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "object/cfi.h"
+#include "object/frame_pages.h"
 
 struct frame_section {
 	const uint8_t *bytes;
@@ -15,6 +16,8 @@ struct frame_section {
 	bool debug;           /* .debug_frame's form */
 	bool to_terminator;   /* ends at the first empty entry: the length is a guess */
 	uint64_t fp_register; /* of the machine */
+	/* NULL: all bytes are there; else an entry's are when it is read by its offset. */
+	struct frame_pages *pages;
 };
 
 /* A frame description entry: code of [start, end). */

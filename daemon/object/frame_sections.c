@@ -36,20 +36,27 @@ static int find_by_header(const struct elf *elf, uint64_t *ret_address)
 }
 
 /* All that the file holds from there on; the entries say where they end. */
-static int load_by_header(const struct elf *elf, struct frame_section *section)
+static uint64_t bytes_from(const struct elf *elf, uint64_t address)
 {
-	uint64_t address = 0, len = 0;
 	size_t count;
 	const struct segment *segments = elf_segments(elf, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (address >= segments[i].address &&
+		    address - segments[i].address < segments[i].file_bytes)
+			return segments[i].file_bytes - (address - segments[i].address);
+	}
+	return 0;
+}
+
+static int load_by_header(const struct elf *elf, struct frame_section *section)
+{
+	uint64_t address = 0, len;
 	int err = find_by_header(elf, &address);
 
 	if (err < 0)
 		return err;
-	for (size_t i = 0; i < count && !len; i++) {
-		if (address >= segments[i].address &&
-		    address - segments[i].address < segments[i].file_bytes)
-			len = segments[i].file_bytes - (address - segments[i].address);
-	}
+	len = bytes_from(elf, address);
 	if (!len || len > MAX_FRAME_SECTION_BYTES)
 		return -EBADMSG;
 	_cleanup_free_ uint8_t *bytes = malloc(len);
@@ -77,13 +84,37 @@ static int load_by_name(const struct elf *elf, const char *name, struct frame_se
 	return 0;
 }
 
+static uint64_t fp_register(const struct elf *elf)
+{
+	return elf_machine(elf) == EM_AARCH64 ? ARM64_FP : X86_FP;
+}
+
+int frame_sections_open(const struct elf *elf, uint64_t address, struct frame_section *ret_section)
+{
+	uint64_t len = bytes_from(elf, address);
+
+	if (!len || len > MAX_FRAME_SECTION_BYTES)
+		return -EBADMSG;
+	struct frame_pages *pages = frame_pages_new(elf, address, len);
+	if (!pages)
+		return -ENOMEM;
+	*ret_section = (struct frame_section){
+		.bytes = frame_pages_bytes(pages),
+		.len = len,
+		.address = address,
+		.fp_register = fp_register(elf),
+		.pages = pages,
+	};
+	return 0;
+}
+
 int frame_sections_load(const struct elf *elf, enum frame_source source,
                         struct frame_section *ret_section)
 {
 	static const char *const names[FRAME_SOURCES] = {".eh_frame", ".debug_frame"};
 	struct frame_section section = {
 		.debug = source == DEBUG_FRAME,
-		.fp_register = elf_machine(elf) == EM_AARCH64 ? ARM64_FP : X86_FP,
+		.fp_register = fp_register(elf),
 	};
 	int err = load_by_name(elf, names[source], &section);
 
@@ -97,7 +128,10 @@ int frame_sections_load(const struct elf *elf, enum frame_source source,
 
 void frame_sections_release(struct frame_section *section)
 {
-	free((void *)(uintptr_t)section->bytes);
+	if (section->pages)
+		frame_pages_free(section->pages);
+	else
+		free((void *)(uintptr_t)section->bytes);
 	*section = (struct frame_section){0};
 }
 

@@ -140,6 +140,42 @@ static int by_address(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
+/* Puts `count` sorted ones behind `sorted` others among them; there is room. */
+static void merge_entries(struct entry *entries, size_t sorted, const struct entry *more,
+                          size_t count)
+{
+	while (count) {
+		bool last = !sorted || entries[sorted - 1].address <= more[count - 1].address;
+
+		entries[sorted + count - 1] = last ? more[count - 1] : entries[sorted - 1];
+		count -= last;
+		sorted -= !last;
+	}
+}
+
+/* Those of the kernel come sorted but for some at the end, of its modules. */
+static int sort_entries(struct symtab *symtab)
+{
+	_cleanup_free_ struct entry *more = NULL;
+	struct entry *entries = symtab->entries;
+	size_t sorted = 1, count;
+
+	while (sorted < symtab->count && entries[sorted - 1].address <= entries[sorted].address)
+		sorted++;
+	count = symtab->count - sorted;
+	if (count > sorted) {
+		qsort(entries, symtab->count, sizeof(*entries), by_address);
+		return 0;
+	}
+	more = malloc(count * sizeof(*more) + 1);
+	if (!more)
+		return -ENOMEM;
+	memcpy(more, entries + sorted, count * sizeof(*more));
+	qsort(more, count, sizeof(*more), by_address);
+	merge_entries(entries, sorted, more, count);
+	return 0;
+}
+
 static void stretch_sizeless(struct symtab *symtab)
 {
 	uint64_t next = 0; /* the start of the first symbol behind those seen, when there is one */
@@ -255,7 +291,8 @@ int symtab_seal(struct symtab *symtab)
 	if (!items || !symtab->range_start || !symtab->range_entry)
 		return -ENOMEM;
 
-	qsort(symtab->entries, symtab->count, sizeof(*symtab->entries), by_address);
+	if (sort_entries(symtab))
+		return -ENOMEM;
 	stretch_sizeless(symtab);
 	sweep(symtab, &(struct heap){.symtab = symtab, .items = items});
 
