@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "object/reach.h"
 #include "symbolize/file_names.h"
-#include "symbolize/kernel.h"
+#include "symbolize/kernel_names.h"
 #include "symbolize/kernels.h"
 #include "symbolize/mangled_names.h"
 #include "symbolize/native.h"
@@ -20,25 +20,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Modules and BPF programs come and go; reading kallsyms takes some tens of milliseconds. */
-#define KERNEL_MAX_AGE_NS (60 * NSEC_PER_SEC)
-
 /* Files are asked about for so long in one run; what is not known by then is asked by the next. */
 #define RUN_NS (60 * NSEC_PER_SEC)
 
-/* The names process is ended when nobody has asked for a profile for so long. */
-#define REST_NS (60 * NSEC_PER_SEC)
+/* When nobody has asked for a profile for so long, the names process is ended, and the kernel's
+ * names are forgotten. It is looked every 20 seconds. */
+#define REST_NS (20 * NSEC_PER_SEC)
 
 struct symbolizer {
 	struct file_names files;
 	struct told_files told;
-	struct symtab *kernel;             /* NULL when it could not be read, or not yet */
-	int kernel_error;                  /* why */
-	uint64_t kernel_ns;                /* when it was tried; 0: never */
+	struct kernel_names kernel;
+	uint64_t ran_ns;                   /* when somebody asked last */
 	uint64_t known_files, known_bytes; /* for other threads */
 	/* Of the run under way. */
 	struct wanted *wanted; /* locations in files */
 	size_t wanted_count;
+	uint32_t *in_kernel; /* locations there */
+	size_t in_kernel_count;
 	bool kernel_noted;
 };
 
@@ -67,23 +66,8 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	names_client_free(symbolizer->files.client);
 	known_files_release(&symbolizer->files.files);
 	told_files_release(&symbolizer->told);
-	symtab_free(symbolizer->kernel);
+	kernel_names_release(&symbolizer->kernel);
 	free(symbolizer);
-}
-
-static void refresh_kernel(struct symbolizer *symbolizer)
-{
-	uint64_t now = clock_mono_ns();
-	struct symtab *fresh;
-
-	if (symbolizer->kernel_ns && now - symbolizer->kernel_ns < KERNEL_MAX_AGE_NS)
-		return;
-	symbolizer->kernel_ns = now;
-	symbolizer->kernel_error = kallsyms_read(&fresh);
-	if (symbolizer->kernel_error < 0)
-		return;
-	symtab_free(symbolizer->kernel);
-	symbolizer->kernel = fresh;
 }
 
 static void note_hidden(struct symbolizer *symbolizer, struct builder *builder)
@@ -94,8 +78,8 @@ static void note_hidden(struct symbolizer *symbolizer, struct builder *builder)
 		return;
 	symbolizer->kernel_noted = true;
 	snprintf(comment, sizeof(comment), "kernel function names are hidden: /proc/kallsyms: %s%s",
-	         strerror(-symbolizer->kernel_error),
-	         symbolizer->kernel_error == -EACCES || symbolizer->kernel_error == -EPERM
+	         strerror(-symbolizer->kernel.error),
+	         symbolizer->kernel.error == -EACCES || symbolizer->kernel.error == -EPERM
 	                 ? " (see kernel.kptr_restrict; profd needs CAP_SYSLOG)"
 	                 : "");
 	builder_comment(builder, comment);
@@ -113,21 +97,20 @@ static void move_to_module(struct builder *builder, uint32_t id, const char *mod
 	builder_move(builder, id, builder_mapping(builder, &mapping));
 }
 
-static int name_kernel(struct symbolizer *symbolizer, struct builder *builder, uint32_t id,
-                       const struct location *location)
+static int name_in_kernel(struct symbolizer *symbolizer, struct builder *builder, uint32_t id)
 {
+	uint64_t address = builder_view(builder)->locations[id].address;
 	struct symbol symbol;
 
-	refresh_kernel(symbolizer);
-	if (!symbolizer->kernel) {
-		if (symbolizer->kernel_error == -ENOMEM)
+	if (!symbolizer->kernel.table) {
+		if (symbolizer->kernel.error == -ENOMEM)
 			return -ENOMEM;
 		note_hidden(symbolizer, builder);
 		builder_line(builder, id, native_label(builder, "[kernel]"), 0);
 		return 0;
 	}
-	if (!symtab_find(symbolizer->kernel, location->address, &symbol)) {
-		builder_line(builder, id, native_place(builder, "kernel", location->address), 0);
+	if (!symtab_find(symbolizer->kernel.table, address, &symbol)) {
+		builder_line(builder, id, native_place(builder, "kernel", address), 0);
 		return 0;
 	}
 	builder_line(builder, id, native_label(builder, symbol.name), 0);
@@ -165,7 +148,8 @@ static int name_location(struct symbolizer *symbolizer, struct builder *builder,
 			(struct wanted){location.mapping, id, location.address};
 		return 0;
 	case MAPPING_KERNEL:
-		return name_kernel(symbolizer, builder, id, &location);
+		symbolizer->in_kernel[symbolizer->in_kernel_count++] = id;
+		return 0;
 	case MAPPING_PSEUDO:
 		return name_pseudo(builder, id, &mapping);
 	}
@@ -199,6 +183,21 @@ static int name_files(struct symbolizer *symbolizer, struct builder *builder)
 	return 0;
 }
 
+/* Of both at once: to read the kernel's names takes about as long as the reader process takes for
+ * the files of a profile. */
+static int name_all(struct symbolizer *symbolizer, struct builder *builder)
+{
+	int err;
+
+	if (symbolizer->in_kernel_count)
+		kernel_names_begin(&symbolizer->kernel);
+	err = name_files(symbolizer, builder);
+	kernel_names_finish(&symbolizer->kernel);
+	for (size_t i = 0; i < symbolizer->in_kernel_count && !err; i++)
+		err = name_in_kernel(symbolizer, builder, symbolizer->in_kernel[i]);
+	return err;
+}
+
 static void note_lost(const struct symbolizer *symbolizer, struct builder *builder)
 {
 	char comment[128];
@@ -222,10 +221,12 @@ int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
 {
 	uint32_t count = builder_view(builder)->location_count;
 	_cleanup_free_ struct wanted *wanted = calloc(count, sizeof(*wanted));
-	int err = wanted ? 0 : -ENOMEM;
+	_cleanup_free_ uint32_t *in_kernel = calloc(count, sizeof(*in_kernel));
+	int err = wanted && in_kernel ? 0 : -ENOMEM;
 
 	symbolizer->wanted = wanted;
-	symbolizer->wanted_count = 0;
+	symbolizer->in_kernel = in_kernel;
+	symbolizer->wanted_count = symbolizer->in_kernel_count = 0;
 	symbolizer->files.lost = 0;
 	symbolizer->files.until_ns = clock_mono_ns() + RUN_NS;
 	symbolizer->files.max_profile_bytes =
@@ -237,12 +238,14 @@ int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
 	for (uint32_t id = 1; id < count && !err; id++)
 		err = name_location(symbolizer, builder, id);
 	if (!err)
-		err = name_files(symbolizer, builder);
+		err = name_all(symbolizer, builder);
 	if (!err)
 		err = kernels_name(builder);
 	if (!err && clock_mono_ns() < symbolizer->files.until_ns)
 		err = mangled_names_read(symbolizer->files.client, builder);
 	symbolizer->wanted = NULL;
+	symbolizer->in_kernel = NULL;
+	symbolizer->ran_ns = clock_mono_ns();
 	note_lost(symbolizer, builder);
 	publish(symbolizer);
 	return err;
@@ -281,6 +284,8 @@ void symbolizer_cancel(struct symbolizer *symbolizer)
 void symbolizer_rest(struct symbolizer *symbolizer)
 {
 	names_client_rest(symbolizer->files.client, REST_NS);
+	if (clock_mono_ns() - symbolizer->ran_ns >= REST_NS)
+		kernel_names_release(&symbolizer->kernel);
 }
 
 void symbolizer_get_stats(const struct symbolizer *symbolizer, struct symbolizer_stats *ret_stats)
