@@ -4,6 +4,7 @@
  */
 #include "http/format_query.h"
 
+#include "http/elsewhere.h"
 #include "http/query_value.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@ static int refuse_format(const char *format, struct refusal *ret_refusal)
 	for (size_t i = 0; encoders[i] && len < sizeof(list); i++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
 		                        encoders[i]->name);
-	return refuse(ret_refusal, 400, "bad format=%.64s: one of %s is accepted", format, list);
+	return refuse(ret_refusal, 400, "bad format=%.64s: one of %s is accepted%s", format, list,
+	              elsewhere_hint("format", format));
 }
 
 static int read_grouping(const struct query *query, struct format_query *format,

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "collect/gpu.h"
 #include "collect/source.h"
+#include "http/elsewhere.h"
 #include "http/query_value.h"
 
 #include <errno.h>
@@ -194,7 +195,8 @@ static int refuse_type(const char *type, struct refusal *ret_refusal)
 	for (size_t kind = 0; kind < KIND_COUNT && len < sizeof(list); kind++)
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", kind ? ", " : "",
 		                        sources[kind]->name);
-	return refuse(ret_refusal, 400, "bad type=%.64s: one of %s is accepted", type, list);
+	return refuse(ret_refusal, 400, "bad type=%.64s: one of %s is accepted%s", type, list,
+	              elsewhere_hint("type", type));
 }
 
 /* What does not go with every type. */

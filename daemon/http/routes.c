@@ -5,6 +5,7 @@
 #include "http/route.h"
 
 #include "http/admission.h"
+#include "http/elsewhere.h"
 #include "http/heap_query.h"
 #include "http/profile_query.h"
 #include "http/cpu_timeline.h"
@@ -106,7 +107,8 @@ static int prepare(struct request *request, const char *method, const struct rou
 		return err;
 	if (!route)
 		return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
-		              "nothing at %.100s; GET / lists what there is", request->path);
+		              "nothing at %.100s; GET / lists what there is%s", request->path,
+		              elsewhere_hint("", request->path));
 	if (!request->head && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
 		return refuse(ret_refusal, MHD_HTTP_METHOD_NOT_ALLOWED,
 		              "%.20s is not supported; GET and HEAD are", method);

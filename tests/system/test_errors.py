@@ -52,6 +52,7 @@ class Errors(unittest.TestCase):
         for path in ("/nothing", "/profile/", "/profile/x", "/../etc/passwd", "/status%00", "//", "/%2e%2e/"):
             with self.subTest(path):
                 self.assert_refused(path, 404)
+        self.assert_refused("/debug/pprof/heap", 404, says="/heap?pid=PID")
 
     def test_a_pid_that_the_kernel_cannot_have(self):
         answer = self.daemon.get("/profile?seconds=1&pid=999999")
