@@ -80,6 +80,7 @@ MANUAL       := $(notdir $(filter %.1 %.5 %.8,$(TEXTS_MADE)))
 
 CUPTI_WAYS   := 12 13
 CUDA_HELPER_TESTS = $(addprefix $(BUILD)/tests/cuda_helper/,test_helper kernels $(CUPTI_WAYS:%=libcupti.so.%))
+BENCH_WORKLOADS := fixed_work sleepers cpubound stacks_chain stacks_recursion stacks_cold
 HEAP_BENCH    = $(addprefix $(BUILD)/tests/bench/,preload heap_mixed heap_map)
 
 .DEFAULT_GOAL := build
@@ -191,7 +192,7 @@ test-kernels: $(BUILD)/profd $(GUEST_WORKLOADS) ## the daemon on other kernels, 
 	$(Q)BUILD=$(BUILD) python3 tests/kernels/run.py $(KERNELS)
 
 .PHONY: bench
-bench: $(BUILD)/profd $(WORKLOADS) ## what profd costs, as ratios measured in one run; root
+bench: $(BUILD)/profd $(BENCH_WORKLOADS:%=$(BUILD)/workloads/%) ## what profd costs, programs' slowdown first; ROWS= PARTS= VARIANTS= REPETITIONS= of it; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/bench.py
 
 .PHONY: bench-unwind
@@ -221,6 +222,10 @@ bench-cuda-helper: $(BUILD)/profd $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS)
 .PHONY: agreement-python
 agreement-python: $(BUILD)/profd ## Python stacks against what the source can call, pair by pair; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/python_agreement.py
+
+.PHONY: agreement-time
+agreement-time: $(BUILD)/profd $(BUILD)/workloads/timed ## CPU times of programs that sleep and wake against their own clocks; RATES= DAEMONS= RUNS=; root
+	$(Q)BUILD=$(BUILD) python3 tests/bench/time_agreement.py
 
 .PHONY: agreement
 agreement: $(BUILD)/tests/bpf/oracle $(WORKLOADS) ## our walks of busy programs against libdw's, frame by frame; root

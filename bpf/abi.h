@@ -36,6 +36,7 @@ enum {
 	MAX_KERNEL_FRAMES = 127, /* sysctl kernel.perf_event_max_stack as shipped */
 	NODE_FRAMES = 16,
 	TASK_COMM_BYTES = 16,
+	CPU_TIMERS = 4, /* of each CPU, where timers run by the clock */
 };
 
 /* Stack ids are hashes of what they stand for, except these. */
@@ -80,11 +81,15 @@ struct tally {
 	u64 count;
 	u64 value;   /* cpu: nanoseconds; rss, mmap: bytes */
 	u64 last_ns; /* CLOCK_MONOTONIC of the latest one: tells which of a pid's programs it was */
+	/* cpu: for how long the thread had run at the first and at the latest one, as the scheduler
+	 * counts it. */
+	u64 first_ran_ns, ran_ns;
 };
-_Static_assert(sizeof(struct tally) == 24, "shared layout");
+_Static_assert(sizeof(struct tally) == 40, "shared layout");
 
 struct counters {
 	u64 values[COUNTER_COUNT];
+	u64 taking_ns; /* how long lanes were held: what samples took, by the clock */
 };
 
 /*
@@ -109,6 +114,16 @@ enum {
 	BUSY_NOT,
 	BUSY_STARTING, /* has not looked yet which half is active */
 	BUSY_HALF,     /* + the half */
+};
+
+/*
+ * What is not CPU time may take so many entries of a half's tallies and of its stacks, and no more:
+ * the others are there for the timer: eight nodes for each tick of two seconds. Sizes are set
+ * before load, the daemon sets what was taken to nothing when it has drained the half. Programs on
+ * several CPUs may take a few more: the maps have room for one of each lane of each CPU beside.
+ */
+struct others_room {
+	u32 tallies, stacks;
 };
 
 /* One a CPU, a cache line each. */

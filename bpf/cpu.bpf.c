@@ -1,47 +1,162 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * CPU time: on each tick of the sampling timer, where the running task is.
+ * CPU time: on each tick of the sampling timers, where the running task is.
+ *
+ * A timer that runs by the clock is an interrupt. While interrupts are off it is late, and finds
+ * what runs when they are on again: never the kernel on its way to sleep, but the idle task or
+ * whoever is next. So a tick that is due when the scheduler switches is taken there, of the task
+ * that goes; the interrupt that follows is not another one.
+ *
+ * From when a sleeper is woken the scheduler counts its time, though the idle task is there until
+ * it is switched to: on a virtual machine for longer than many run. Such ticks are owed: they are
+ * taken when it goes to sleep again.
  */
+#include "bpf/growth.bpf.h"
 #include "bpf/unwind_entry.bpf.h"
 
-/* Nanoseconds a tick stands for. */
+#include <bpf/bpf_core_read.h>
+
+/* Nanoseconds a tick stands for, all timers of a CPU together. */
 const volatile u64 period_ns = 1;
-/* The timer runs by the clock (not by cycles), so that a gap between ticks means missed ones. */
-const volatile u32 timer_is_clock = 0;
+/* The time from one tick of each timer to its next; 0 where they run by cycles and not by the
+ * clock, so that nobody knows when one is due. */
+const volatile u64 timer_periods_ns[CPU_TIMERS];
+
+/* cpu_switch is attached. */
+u32 switches_are_watched;
+
+/* Of one CPU, where only interrupts and what turns them off come here: nothing comes between. */
+struct ticker {
+	u64 first_due;             /* of those below */
+	u64 due[CPU_TIMERS];       /* CLOCK_MONOTONIC; 0 until the timer's first tick */
+	u64 very_late[CPU_TIMERS]; /* ticks in a row */
+	u64 owed;                  /* ticks, by whoever comes after the idle task */
+	u64 behind;                /* rq.clock, behind CLOCK_MONOTONIC; 0: not known */
+	u64 was_idle;              /* the latest tick found the idle task */
+	u64 undecided; /* when a tick found the idle task about to be left; 0: none has */
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, u32);
-	__type(value, u64);
+	__type(value, struct ticker);
 	__uint(max_entries, 1);
-} last_tick SEC(".maps");
+} tickers SEC(".maps");
 
-/* A sleeping idle CPU, the hypervisor and long stretches with interrupts off swallow ticks; say so.
- */
-static __always_inline void count_missed(u32 at, u64 now)
+/* A timer's ticks are due at fixed intervals and come late: the one that came earliest of all tells
+ * when. After so many that are later than any interrupt should be, the timer has begun anew. */
+enum { VERY_LATE_NS = 1000 * 1000, MANY_LATE = 16 };
+
+static __always_inline struct ticker *ticker_get(void)
 {
 	u32 zero = 0;
-	u64 *last = bpf_map_lookup_elem(&last_tick, &zero);
-	u64 periods;
 
-	if (!last)
-		return;
-	if (timer_is_clock && *last) {
-		periods = (now - *last + period_ns / 2) / period_ns;
-		if (periods > 1)
-			count(at, COUNTER_ticks_missed, periods - 1);
-	}
-	*last = now;
+	return bpf_map_lookup_elem(&tickers, &zero);
 }
 
-static __always_inline u64 walk_kernel(struct bpf_perf_event_data *ctx, u32 at)
+static __always_inline void find_first_due(struct ticker *ticker)
+{
+	u64 first = ~0ULL;
+
+#pragma unroll
+	for (u32 i = 0; i < CPU_TIMERS; i++)
+		if (ticker->due[i] && ticker->due[i] < first)
+			first = ticker->due[i];
+	/* The next switch is wanted at once. */
+	ticker->first_due = ticker->owed || ticker->undecided ? 1 : first;
+}
+
+/* Whether a tick that comes now was not taken before; `at`: where those that never came are
+ * counted. */
+static __always_inline int tick_is_new(struct ticker *ticker, u32 timer, u64 now, u32 at)
+{
+	u64 period = timer_periods_ns[timer & (CPU_TIMERS - 1)];
+	u64 *due = &ticker->due[timer & (CPU_TIMERS - 1)];
+	u64 *very_late = &ticker->very_late[timer & (CPU_TIMERS - 1)];
+	s64 late = now - *due, missed = 0;
+	int is_new = 1;
+
+	if (!period)
+		return 1;
+	if (!*due) {
+		*due = now + period;
+		return 1;
+	}
+	if (late < -(s64)(period / 2)) {
+		is_new = 0;
+		*due -= period;
+		late += period;
+	}
+	if (late >= (s64)period) {
+		missed = (u64)late / period;
+		late -= missed * period;
+		count(at, COUNTER_ticks_missed, missed);
+		count(at, COUNTER_ticks_turned, 1);
+	}
+	if (late < VERY_LATE_NS)
+		*very_late = 0;
+	else if (++*very_late < MANY_LATE)
+		late = 0;
+	*due += (missed + 1) * period;
+	if (late < 0 || late >= VERY_LATE_NS)
+		*due += late;
+	return is_new;
+}
+
+static __always_inline int is_idle_task(void)
+{
+	return bpf_get_current_pid_tgid() == 0;
+}
+
+/* NULL where the kernel cannot schedule groups. */
+static __always_inline struct rq *rq_current(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+	return bpf_core_field_exists(struct cfs_rq, rq) ? BPF_CORE_READ(task, se.cfs_rq, rq) : NULL;
+}
+
+static __always_inline int is_somebody_woken(void)
+{
+	struct rq *rq = rq_current();
+
+	return rq && BPF_CORE_READ(rq, nr_running);
+}
+
+/* How many are due, from now on taken: those that were due before `until`. While the CPU was idle,
+ * each period that went by is one. */
+static __always_inline u32 take_due(struct ticker *ticker, u64 until, u32 at, int is_idle)
+{
+	u32 taken = 0;
+
+#pragma unroll
+	for (u32 i = 0; i < CPU_TIMERS; i++) {
+		u64 period = timer_periods_ns[i], more;
+
+		if (!period || !ticker->due[i] || ticker->due[i] > until)
+			continue;
+		more = (until - ticker->due[i]) / period;
+		ticker->due[i] += (more + 1) * period;
+		taken++;
+		if (is_idle)
+			taken += more;
+		else if (more)
+			count(at, COUNTER_ticks_missed, more);
+	}
+	return taken;
+}
+
+/* Frames of a program at the switch, and of what calls it. */
+enum { SWITCH_SKIPS = 3 };
+
+static __always_inline u64 walk_kernel(void *ctx, u32 at, u64 flags)
 {
 	struct scratch *scratch = scratch_get(at);
 	long bytes;
 
 	if (!scratch)
 		return STACK_LOST;
-	bytes = bpf_get_stack(ctx, scratch->frames, MAX_KERNEL_FRAMES * sizeof(u64), 0);
+	bytes = bpf_get_stack(ctx, scratch->frames, MAX_KERNEL_FRAMES * sizeof(u64), flags);
 	if (bytes <= 0) {
 		count(at, COUNTER_kernel_stack_failed, 1);
 		return STACK_NONE;
@@ -58,25 +173,132 @@ static __always_inline u64 walk_user(struct bpf_perf_event_data *ctx, u32 at)
 	return walk_user_of_entry(at);
 }
 
+/* In the kernel, and not by a system call. */
+static __always_inline int is_in_fault(struct bpf_perf_event_data *ctx, u32 at)
+{
+	struct scratch *scratch = scratch_get(at);
+
+	return scratch && !REGS_USER(&ctx->regs) && REGS_USER(&scratch->entry) &&
+	       !REGS_SYSCALL(&scratch->entry);
+}
+
+static __always_inline void note_idle(struct ticker *ticker, u32 at, u64 is_idle)
+{
+	if (is_idle != ticker->was_idle)
+		count(at, COUNTER_ticks_turned, 1);
+	ticker->was_idle = is_idle;
+}
+
+static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ticker *ticker, u32 at,
+                                   u64 now)
+{
+	u64 kernel_stack = STACK_NONE, user_stack;
+
+	if (switches_are_watched && is_idle_task() && !ticker->undecided && is_somebody_woken()) {
+		ticker->undecided = now;
+		return;
+	}
+	count(at, COUNTER_ticks, 1);
+	note_idle(ticker, at, is_idle_task());
+	if (is_idle_task()) {
+		count(at, COUNTER_idle, 1);
+		return;
+	}
+	if (!REGS_USER(&ctx->regs))
+		kernel_stack = walk_kernel(ctx, at, 0);
+	user_stack = walk_user(ctx, at);
+	tally_add(at, KIND_cpu, kernel_stack, user_stack, period_ns);
+	if (resident_is_watched && is_in_fault(ctx, at))
+		resident_tick(at, user_stack);
+}
+
 SEC("perf_event")
 int cpu_sample(struct bpf_perf_event_data *ctx)
 {
 	u64 now = bpf_ktime_get_ns();
-	u32 at = lane_enter(LANE_TICK, now);
-	u64 kernel_stack = STACK_NONE, user_stack;
+	u32 at = lane_enter(LANE_TICK, now), timer = bpf_get_attach_cookie(ctx);
+	struct ticker *ticker = ticker_get();
 
 	if (at == LANE_BUSY)
 		return 0;
-	count(at, COUNTER_ticks, 1);
-	count_missed(at, now);
-	if (bpf_get_current_pid_tgid() == 0) {
-		count(at, COUNTER_idle, 1);
-	} else {
-		if (!REGS_USER(&ctx->regs))
-			kernel_stack = walk_kernel(ctx, at);
-		user_stack = walk_user(ctx, at);
-		tally_add(at, KIND_cpu, kernel_stack, user_stack, period_ns);
-	}
+	if (ticker && tick_is_new(ticker, timer, now, at))
+		sample(ctx, ticker, at, now);
+	if (ticker)
+		find_first_due(ticker);
+	lane_leave(at);
+	return 0;
+}
+
+/* The idle task is left for `next`, whose time the scheduler counts since it was woken. */
+static __always_inline void leave_idle(struct ticker *ticker, u32 at, struct task_struct *next,
+                                       u64 now)
+{
+	struct rq *rq = rq_current();
+	u64 woken = now;
+	u32 idle;
+
+	if (rq && ticker->behind)
+		woken = BPF_CORE_READ(next, se.exec_start) + BPF_CORE_READ(rq, clock) -
+		        BPF_CORE_READ(rq, clock_task) + ticker->behind;
+	if (woken > now)
+		woken = now;
+	idle = take_due(ticker, woken, at, 1);
+	if (ticker->undecided && ticker->undecided < woken)
+		idle++;
+	else if (ticker->undecided)
+		ticker->owed++;
+	ticker->undecided = 0;
+	if (idle)
+		note_idle(ticker, at, 1);
+	count(at, COUNTER_ticks, idle);
+	count(at, COUNTER_idle, idle);
+	ticker->owed += take_due(ticker, now, at, 0);
+}
+
+static __always_inline void leave_task(struct bpf_raw_tracepoint_args *ctx, struct ticker *ticker,
+                                       u32 at, u64 now)
+{
+	struct rq *rq = rq_current();
+	u32 taken = take_due(ticker, now, at, 0) + ticker->owed;
+	u64 kernel_stack, user_stack;
+
+	ticker->owed = 0;
+	/* The clock was set a moment ago. */
+	ticker->behind = rq ? now - BPF_CORE_READ(rq, clock) : 0;
+	if (!taken)
+		return;
+	note_idle(ticker, at, 0);
+	kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS);
+	user_stack = walk_user_of_entry(at);
+#pragma unroll
+	for (u32 i = 0; i < 2 * CPU_TIMERS; i++)
+		if (i < taken) {
+			count(at, COUNTER_ticks, 1);
+			tally_add(at, KIND_cpu, kernel_stack, user_stack, period_ns);
+		}
+}
+
+/* The scheduler is about to leave the current task. */
+SEC("raw_tp/sched_switch")
+int cpu_switch(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct ticker *ticker = ticker_get();
+	u64 now;
+	u32 at;
+
+	if (!ticker || !ticker->first_due)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (now < ticker->first_due)
+		return 0;
+	at = lane_enter(LANE_TICK, now);
+	if (at == LANE_BUSY)
+		return 0;
+	if (is_idle_task())
+		leave_idle(ticker, at, (struct task_struct *)ctx->args[2], now);
+	else
+		leave_task(ctx, ticker, at, now);
+	find_first_due(ticker);
 	lane_leave(at);
 	return 0;
 }

@@ -30,6 +30,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
@@ -39,10 +40,10 @@ enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2, BPF_RB_AVAIL_DATA = 0 };
 
 /* include/uapi/asm-generic/errno-base.h */
-enum { EEXIST = 17 };
+enum { EEXIST = 17, ENOSPC = 28 };
 
 /* include/linux/sched.h */
-enum { PF_KTHREAD = 0x00200000 };
+enum { PF_FORKNOEXEC = 0x00000040, PF_KTHREAD = 0x00200000 };
 
 /* Both layouts are ABI (the saved registers of signal frames and ptrace), so no relocation. */
 #if defined(__TARGET_ARCH_x86)
@@ -129,6 +130,9 @@ struct mm_struct___before_6_2 {
 	struct mm_rss_stat rss_stat;
 } __attribute__((preserve_access_index));
 
+/* include/linux/page-flags.h: the first page of several that are one. */
+enum pageflags { PG_head };
+
 struct vm_unmapped_area_info {
 	unsigned long length;
 } __attribute__((preserve_access_index));
@@ -159,9 +163,27 @@ struct uprobe_task {
 	unsigned long xol_vaddr;      /* as a copy here */
 } __attribute__((preserve_access_index));
 
+/* kernel/sched/sched.h: one for each CPU. */
+struct rq {
+	unsigned int nr_running; /* those that wait to run as well; never the idle task */
+	u64 clock, clock_task;   /* as of the same moment; the latter stands still in interrupts */
+} __attribute__((preserve_access_index));
+
+struct cfs_rq {
+	struct rq *rq; /* where the kernel can schedule groups */
+} __attribute__((preserve_access_index));
+
+/* include/linux/sched.h: CPU time until the thread was last looked at, at least at each switch and
+ * each tick of the kernel. */
+struct sched_entity {
+	u64 exec_start, sum_exec_runtime; /* by rq.clock_task */
+	struct cfs_rq *cfs_rq;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	unsigned int flags;
 	int tgid;
+	struct sched_entity se;
 	struct mm_struct *mm;
 	struct task_struct *real_parent, *group_leader;
 	u64 start_boottime;

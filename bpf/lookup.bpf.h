@@ -9,16 +9,16 @@
 #include "bpf/task.bpf.h"
 #include "bpf/walk.bpf.h"
 
-/* One comparison bounds a block: the pool's last words are never used. */
-enum { POOL_SLACK = BLOCK_BYTES };
 enum { OP_NOTHING = OP_NAMED << OP_BASE_SHIFT | OP_NONE };
 
 static __always_inline void find_process(struct walk *walk)
 {
 	u64 slot;
 
-	if (!slot_of(bpf_get_current_pid_tgid() >> 32, &slot))
-		slot_of(task_parent_alike(), &slot);
+	if (!slot_of(bpf_get_current_pid_tgid() >> 32, &slot)) {
+		walk->parent = task_parent_alike();
+		slot_of(walk->parent, &slot);
+	}
 	walk->first = (slot >> SLOT_FIRST_SHIFT) & SLOT_FIRST_MAX;
 	walk->count = slot & SLOT_COUNT_MAX;
 }
@@ -66,28 +66,42 @@ static __always_inline u32 find_row(const u32 *rows, u32 count, u32 low_byte)
 	return rows[low & (BLOCK_BYTES - 1)];
 }
 
-static __always_inline u32 *pool_at(u32 word)
+/* The chunk that holds a table. */
+static __always_inline u32 *chunk_of(u32 base)
 {
-	u32 zero = 0;
-	u32 *pool = bpf_map_lookup_elem(&unwind_pool, &zero);
+	u32 chunk = base >> CHUNK_BITS, zero = 0;
+	void *map = bpf_map_lookup_elem(&unwind_chunks, &chunk);
 
-	if (!pool || word >= pool_words - POOL_SLACK)
+	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
+}
+
+/* So many words behind a table's first. One comparison bounds a block: a chunk's last words are
+ * never used. */
+static __always_inline u32 *word_at(u32 *chunk, u32 base, u32 word)
+{
+	word += base & (CHUNK_WORDS - 1);
+	if (word >= CHUNK_WORDS - CHUNK_SLACK)
 		return NULL;
-	return pool + word;
+	/* Compilers add before they compare, and the verifier does not see that it is the same. */
+	barrier_var(word);
+	return chunk + word;
 }
 
 static __always_inline u32 find_in_table(struct walk *walk, const struct unwind_table *table)
 {
 	u64 own = walk->pc - walk->mapping.bias - table->text;
-	u32 *word, entry;
+	u32 *chunk, *word, entry;
 
 	if (own >> BLOCK_BITS >= table->blocks)
 		return OP_NOTHING;
-	word = pool_at(walk->base + (u32)(own >> BLOCK_BITS));
+	chunk = chunk_of(walk->base);
+	if (!chunk)
+		return OP_NOTHING;
+	word = word_at(chunk, walk->base, (u32)(own >> BLOCK_BITS));
 	if (!word)
 		return OP_NOTHING;
 	entry = *word;
-	word = pool_at(walk->base + (entry >> (32 - INDEX_FIRST_BITS)));
+	word = word_at(chunk, walk->base, entry >> (32 - INDEX_FIRST_BITS));
 	if (!word)
 		return OP_NOTHING;
 	return find_row(word, (entry & (BLOCK_BYTES - 1)) + 1, own & (BLOCK_BYTES - 1)) & OP_MASK;
@@ -102,20 +116,35 @@ static __always_inline enum counter why_no_table(const struct unwind_table *tabl
 
 static __always_inline u32 no_op(struct walk *walk, enum counter why)
 {
+	walk->is_news |= why == COUNTER_cut_no_process || why == COUNTER_cut_unmapped ||
+	                 why == COUNTER_cut_pending;
 	walk->cut = why;
 	return OP_NOTHING;
+}
+
+/* The number of the table of an address in the mapping met last; 0 where there is none. */
+static __always_inline u32 table_number(const struct walk *walk, u64 address)
+{
+	const struct unwind_mapping *mapping = &walk->mapping;
+	u32 piece;
+
+	if (!mapping->pieces)
+		return mapping->table;
+	piece = (u32)((address - mapping->bias) >> PIECE_BITS) -
+	        (u32)((mapping->start - mapping->bias) >> PIECE_BITS);
+	return piece <= mapping->pieces ? mapping->table + piece : 0;
 }
 
 /* The operation for the frame the walk is at; when it is OP_NONE, walk->cut says why. */
 static __always_inline u32 find_op(struct walk *walk)
 {
 	struct unwind_table *table;
-	u32 op;
+	u32 number, op;
 
 	if (!find_mapping(walk, walk->pc))
 		return no_op(walk, walk->count ? COUNTER_cut_unmapped : COUNTER_cut_no_process);
-	table = walk->mapping.table ? bpf_map_lookup_elem(&unwind_tables, &walk->mapping.table)
-	                            : NULL;
+	number = table_number(walk, walk->pc);
+	table = number ? bpf_map_lookup_elem(&unwind_tables, &number) : NULL;
 	if (!table)
 		return no_op(walk, COUNTER_cut_no_rows);
 	walk->base = *(volatile u32 *)&table->base;
@@ -131,4 +160,18 @@ static __always_inline u32 find_op(struct walk *walk)
 		walk->cut = COUNTER_cut_no_rows;
 	}
 	return op;
+}
+
+/* Says that the table of an address will be missed, if it is not built yet. */
+static __always_inline void miss_table(struct walk *walk, u64 address)
+{
+	struct unwind_table *table;
+	u32 number;
+
+	if (!find_mapping(walk, address))
+		return;
+	number = table_number(walk, address);
+	table = number ? bpf_map_lookup_elem(&unwind_tables, &number) : NULL;
+	if (table && !table->base && table->why == TABLE_PENDING)
+		table->missed++;
 }

@@ -5,8 +5,10 @@
  */
 #include "bpf/maps.bpf.h"
 
+#include "bpf/growth.bpf.h"
 #include "bpf/python_maps.bpf.h"
 #include "bpf/static_probe.bpf.h"
+#include "bpf/wake.bpf.h"
 
 struct stack_map stacks_0 SEC(".maps");
 struct stack_map stacks_1 SEC(".maps");
@@ -14,7 +16,7 @@ struct tally_map tallies_0 SEC(".maps");
 struct tally_map tallies_1 SEC(".maps");
 struct counter_map counters SEC(".maps");
 struct scratch_map scratches SEC(".maps");
-struct unwind_pool_map unwind_pool SEC(".maps");
+struct unwind_chunk_map unwind_chunks SEC(".maps");
 struct unwind_table_map unwind_tables SEC(".maps");
 struct unwind_mapping_map unwind_mappings SEC(".maps");
 struct unwind_slot_map unwind_slots SEC(".maps");
@@ -25,11 +27,18 @@ struct python_sent_map python_sent SEC(".maps");
 struct python_code_map python_codes SEC(".maps");
 struct python_walk_map python_walks SEC(".maps");
 struct static_site_map static_sites SEC(".maps");
+struct wake_map wakes SEC(".maps");
+struct growth_pace_map growth_paces SEC(".maps");
 
-const volatile u32 pool_words = 1;
 const volatile u32 slot_count = SLOTS_PER_BUCKET;
 
-u64 flip, lane_busy;
+const volatile u64 growth_ns = 1;
+const volatile u32 growth_burst = 1;
+const volatile struct others_room others_room = {1, 1};
+
+struct others_room others_taken[HALVES];
+u64 flip, lane_busy, wake_armed;
+u32 resident_is_watched;
 u32 unwind_epoch;
 struct cpu_busy cpus[MAX_CPUS];
 

@@ -40,11 +40,13 @@ struct walk {
 	u64 trampoline, pending;       /* bpf/return_probe.bpf.h; 0 where no return is waited for */
 	struct unwind_mapping mapping; /* the one met last */
 	u32 first, count;              /* the process's run of mappings */
+	u32 parent;                    /* whose mappings they are, where it is not known itself */
 	u32 base;                      /* of the table met last */
 	u32 leaf;                      /* scratch->regs are this frame's */
 	u32 len;
 	u32 frames_by_pointer;
-	u32 cut; /* a counter: why it ended, or will if the frame pointer does not help */
+	u32 is_news; /* it met code that the daemon has not told it about */
+	u32 cut;     /* a counter: why it ended, or will if the frame pointer does not help */
 };
 
 enum { SCRATCH_FRAMES = 2 * MAX_USER_FRAMES };
@@ -64,7 +66,8 @@ struct scratch {
 	struct walk walk;
 	struct stack_node node;
 	struct native_frame native[MAX_USER_FRAMES];
-	u64 gil; /* enum python_gil, of the latest walk */
+	u64 gil;   /* enum python_gil, of the latest walk */
+	u64 began; /* when the lane was taken */
 };
 
 struct scratch_map {
@@ -75,12 +78,21 @@ struct scratch_map {
 };
 
 /* The tables of bpf/unwind_table.h: sized before load, filled by the daemon through mmap. */
-struct unwind_pool_map {
+struct unwind_chunk {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(key_size, sizeof(u32));
-	__uint(value_size, sizeof(u64));
-	__uint(max_entries, 1); /* the pool is one value, so that a word of it needs no look-up */
+	__uint(value_size, CHUNK_WORDS * sizeof(u32));
+	__uint(max_entries, 1); /* one value, so that a word of it needs no look-up */
+};
+
+/* The daemon puts chunks in as tables need them, and takes them out when they are empty. */
+struct unwind_chunk_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(u32));
+	__uint(max_entries, 1);
+	__array(values, struct unwind_chunk);
 };
 
 struct unwind_table_map {
@@ -112,15 +124,15 @@ extern struct stack_map stacks_0 SEC(".maps"), stacks_1 SEC(".maps");
 extern struct tally_map tallies_0 SEC(".maps"), tallies_1 SEC(".maps");
 extern struct counter_map counters SEC(".maps");
 extern struct scratch_map scratches SEC(".maps");
-extern struct unwind_pool_map unwind_pool SEC(".maps");
+extern struct unwind_chunk_map unwind_chunks SEC(".maps");
 extern struct unwind_table_map unwind_tables SEC(".maps");
 extern struct unwind_mapping_map unwind_mappings SEC(".maps");
 extern struct unwind_slot_map unwind_slots SEC(".maps");
 
 extern struct unwind_slot_map unwind_execs SEC(".maps");
 
-/* Words in the pool; slots, a power of two. Set before load. */
-extern const volatile u32 pool_words, slot_count;
+/* A power of two. Set before load. */
+extern const volatile u32 slot_count;
 
 extern u32 unwind_epoch; /* what a walk writes into unwind_table.used */
 
@@ -128,6 +140,19 @@ extern u32 unwind_epoch; /* what a walk writes into unwind_table.used */
  * moment it is the other one, so a boundary is exact however late the daemon wakes. */
 extern u64 flip;
 extern struct cpu_busy cpus[MAX_CPUS];
+
+/* Set before load. */
+extern const volatile struct others_room others_room;
+extern struct others_room others_taken[HALVES];
+
+/* Whether there is room for one more that is not the timer's; then it is taken. */
+static __always_inline int others_have_room(u32 *taken, u32 room)
+{
+	if (*(volatile u32 *)taken >= room)
+		return 0;
+	__sync_fetch_and_add(taken, 1);
+	return 1;
+}
 
 /* How often a lane was taken, all CPUs together: it happens outside of every half. */
 extern u64 lane_busy;
@@ -176,10 +201,12 @@ static __always_inline u32 half_at(u64 now)
 /*
  * Takes a lane of this CPU until lane_leave(); where to work, or LANE_BUSY when somebody works
  * there and this sample is lost. The exchange that writes is a full barrier: either the daemon sees
- * the lane busy, or we see the daemon's flip.
+ * the lane busy, or we see the daemon's flip. From `now` on, the time is counted as what the sample
+ * took.
  */
 static __always_inline u32 lane_enter(enum walk_lane lane, u64 now)
 {
+	struct scratch *scratch = scratch_get(lane << LANE_SHIFT);
 	u64 *busy = lane_of(lane);
 	u32 half;
 
@@ -189,11 +216,18 @@ static __always_inline u32 lane_enter(enum walk_lane lane, u64 now)
 	}
 	half = half_at(now);
 	__sync_lock_test_and_set(busy, BUSY_HALF + half);
+	if (scratch)
+		scratch->began = now;
 	return lane << LANE_SHIFT | half;
 }
 
 static __always_inline void lane_leave(u32 at)
 {
+	struct counters *mine = bpf_map_lookup_elem(&counters, &at);
+	struct scratch *scratch = scratch_get(at);
+
+	if (mine && scratch)
+		mine->taking_ns += bpf_ktime_get_ns() - scratch->began;
 	__sync_lock_test_and_set(lane_of(at >> LANE_SHIFT), BUSY_NOT);
 }
 

@@ -2,13 +2,28 @@
 /*
  * Growth of address space: which stacks map memory. The tracepoint vm_unmapped_area comes whenever
  * the kernel looks for free addresses, which is what mmap without a fixed address, mremap that
- * moves, and shmat do; a heap that grows by brk does not.
+ * moves, and shmat do; a heap that grows by brk does not. Most of them only take their bytes off a
+ * countdown of their CPU; who ends it stands for all of them, which is right on average, and exact
+ * for large ones.
  */
-#include "bpf/pace.bpf.h"
+#include "bpf/growth.bpf.h"
+#include "bpf/slots.bpf.h"
 #include "bpf/unwind_entry.bpf.h"
 
 /* Bytes between samples, on average. Set before load. */
 const volatile u32 mapped_step = 256 << 10;
+
+/* Bytes mapped on this CPU that no process has been charged with, and how many are waited for. */
+struct mapped_here {
+	u64 bytes, due;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, u32);
+	__type(value, struct mapped_here);
+	__uint(max_entries, 1);
+} mapped_here SEC(".maps");
 
 struct mapped {
 	u64 bytes; /* that are in no sample yet */
@@ -62,6 +77,12 @@ static __always_inline void take_sample(struct mapped *mapped)
 	/* It stays due, and the next mapping takes it. */
 	if (at == LANE_BUSY)
 		return;
+	if (!growth_allows(GROWTH_MAPPED, now)) {
+		pace_put_off(&mapped->pace, mapped->bytes, mapped_step);
+		count(at, COUNTER_growth_put_off, 1);
+		lane_leave(at);
+		return;
+	}
 	bytes = __sync_lock_test_and_set(&mapped->bytes, 0);
 	if (bytes) {
 		pace_next(&mapped->pace, now, mapped_step);
@@ -70,23 +91,40 @@ static __always_inline void take_sample(struct mapped *mapped)
 	lane_leave(at);
 }
 
+/* The bytes that a mapping is charged with: mostly none. */
+static __always_inline u64 count_down(u64 bytes)
+{
+	u32 zero = 0;
+	struct mapped_here *here = bpf_map_lookup_elem(&mapped_here, &zero);
+
+	if (!here)
+		return 0;
+	bytes = here->bytes += bytes;
+	if (bytes < here->due)
+		return 0;
+	here->bytes = 0;
+	here->due = bpf_get_prandom_u32() % (mapped_step | 1);
+	return bytes;
+}
+
 SEC("raw_tp/vm_unmapped_area")
 int address_space_grows(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = task_current();
 	struct vm_unmapped_area_info *info = (void *)ctx->args[1];
 	struct mapped *mapped;
-	u64 bytes = 0;
+	u64 bytes = 0, slot;
 
 	/* An address, unless it is one of the last page: an errno. */
 	if (ctx->args[0] >= (u64)-4095 || !task->mm || has_borrowed_memory(task))
 		return 0;
 	bpf_probe_read_kernel(&bytes, sizeof(bytes), &info->length);
-	bytes = bytes_asked(task, bytes);
-	mapped = mapped_of((u64)task->mm);
-	if (!mapped || !bytes)
+	bytes = count_down(bytes_asked(task, bytes));
+	/* Short processes that the daemon has not heard of yet come by the thousand. */
+	if (!bytes || !slot_of(bpf_get_current_pid_tgid() >> 32, &slot))
 		return 0;
-	if (__sync_fetch_and_add(&mapped->bytes, bytes) + bytes >= mapped->pace.due)
+	mapped = mapped_of((u64)task->mm);
+	if (mapped && __sync_fetch_and_add(&mapped->bytes, bytes) + bytes >= mapped->pace.due)
 		take_sample(mapped);
 	return 0;
 }

@@ -13,10 +13,11 @@
 
 enum {
 	PACE_WINDOW_NS = 100 * 1000 * 1000,
-	PACE_MANY = 200, /* samples in a window: a storm */
-	PACE_FEW = 50,   /* not any more */
+	PACE_MANY = 50, /* samples in a window: a storm */
+	PACE_FEW = 12,  /* not any more */
 	PACE_DOUBLINGS = 12,
-	PACED_PROCESSES = 8192, /* remembered at a time; the least recently used is forgotten */
+	PACE_PUT_OFF_DOUBLINGS = 4, /* where others make the storm */
+	PACED_PROCESSES = 4096,     /* remembered at a time; the least recently used is forgotten */
 };
 
 struct pace {
@@ -55,6 +56,20 @@ static __always_inline void pace_next_of(struct pace *pace, u64 now, u64 least, 
 static __always_inline void pace_next(struct pace *pace, u64 now, u64 least)
 {
 	pace_next_of(pace, now, least, PACE_MANY, PACE_FEW);
+}
+
+/* A sample is due after `pending` bytes, and must not be taken: then the next one is due later, at
+ * a number of bytes drawn anew. Had it been put off until it may be taken, samples would go by
+ * time.
+ */
+static __always_inline void pace_put_off(struct pace *pace, u64 pending, u64 least)
+{
+	u64 step = pace->step;
+
+	if (step < least << PACE_PUT_OFF_DOUBLINGS)
+		step *= 2;
+	pace->step = step;
+	pace->due = pending + step / 2 + bpf_get_prandom_u32() % step;
 }
 
 /* Whether the task uses its parent's memory until it calls exec or ends: what grows meanwhile is

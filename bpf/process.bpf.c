@@ -5,6 +5,7 @@
  * walked by frame pointers rather than by another program's tables.
  */
 #include "bpf/slots.bpf.h"
+#include "bpf/wake.bpf.h"
 
 SEC("raw_tp/sched_process_exec")
 int process_exec(struct bpf_raw_tracepoint_args *ctx)
@@ -20,5 +21,6 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 		__sync_lock_test_and_set(time, bpf_ktime_get_ns());
 	if (slot)
 		__sync_lock_test_and_set(slot, 0);
+	wake_daemon();
 	return 0;
 }

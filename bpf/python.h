@@ -35,7 +35,7 @@ enum python_entry {
 enum {
 	PYTHON_LOOPS = 4,      /* pieces of the loop's code: compilers split off cold ones */
 	PYTHON_OWNER_SHIM = 3, /* frame.owner from here on: an entry, not a function */
-	MAX_PYTHON_PROCESSES = 4096,
+	MAX_PYTHON_PROCESSES = 2048,
 	MAX_PYTHON_THREADS = 512,   /* of an interpreter, looked through for one */
 	MAX_PYTHON_SEARCHES = 8192, /* interpreters and thread states, of a process */
 };

@@ -45,6 +45,7 @@ static __always_inline void see_through_uprobes(struct walk *walk)
 	struct task_struct *task = task_current();
 	struct uprobe_task *utask;
 	struct xol_area *area;
+	struct mm_struct *mm;
 
 	if (!bpf_core_field_exists(task->utask) ||
 	    !bpf_core_field_exists(((struct xol_area *)0)->vaddr))
@@ -55,9 +56,10 @@ static __always_inline void see_through_uprobes(struct walk *walk)
 	if (utask->active_uprobe && walk->pc - utask->xol_vaddr <= MAX_INSTRUCTION_BYTES)
 		walk->pc += utask->vaddr - utask->xol_vaddr;
 	walk->pending = (u64)utask->return_instances;
-	if (!walk->pending || !task->mm)
+	mm = walk->pending ? task->mm : NULL;
+	if (!mm)
 		return;
-	area = task->mm->uprobes_state.xol_area;
+	area = mm->uprobes_state.xol_area;
 	if (area)
 		walk->trampoline = area->vaddr;
 }

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Growth of resident memory: which stacks touch memory first. The tracepoint rss_stat comes with
- * every change of a process's counters of resident pages, so huge pages and pages mapped around a
- * fault count as what they are. What is read here is the process's level; growth is what is above
- * the level of the sample before.
+ * Growth of resident memory: which stacks touch memory first. Next to nothing is done for a page.
+ * The kernel counts the resident pages of each process anyway; growth is what is above the level of
+ * the sample before. That level is looked at now and then. By default that is when the kernel
+ * refills a CPU's list of free pages from those of all CPUs (tracepoint mm_page_alloc_zone_locked):
+ * growth of the host comes from there, while a loop that frees what it has touched is not noticed.
+ * Pages that others freed do not come from there, either: the timer looks, too, where it hits a
+ * page fault. Looked at closely it is when some dozen new pages have been put on the kernel's
+ * lists, in batches (mm_lru_insertion), and when as many of a file that were there already have
+ * been mapped (mm_filemap_map_pages, or where the kernel lacks that, rss_stat). Sums are the
+ * kernel's own, and huge pages count as what they are.
  */
-#include "bpf/pace.bpf.h"
+#include "bpf/growth.bpf.h"
+#include "bpf/slots.bpf.h"
 #include "bpf/unwind_entry.bpf.h"
 
 #include <bpf/bpf_core_read.h>
@@ -17,40 +24,71 @@ const volatile u32 resident_step_pages = 64; /* between samples, on average */
  * and the level has fallen by less, nothing was freed. */
 const volatile u32 resident_noise_pages = 64;
 
-enum { SEEN_CPU_BITS = 10 };
+/* Set when the programs are attached: processes that began later have grown from nothing.
+ * CLOCK_BOOTTIME. */
+u64 resident_since_ns;
+
+enum {
+	SEEN_CPU_BITS = 10,
+	/* New pages on a CPU until somebody's level is looked at, on average: drawn anew each time,
+	 * or the looks would be in step with a program that goes by such numbers. */
+	LOOK_PAGES = 24,
+	ORDER_MASK = 15,
+	MAPPED_AT_ONCE = 8, /* mapping pages around a fault counts as so many */
+	SUSPECT_PAGES = 16, /* of so many one is asked whether it is a large one */
+	RESIDENT_MEMBERS = 3,
+};
 _Static_assert(1 << SEEN_CPU_BITS == MAX_CPUS, "room for every CPU");
 
-/* Of a process and a kind of memory; in pages. */
-struct resident {
+static const u64 young_ns = 2ULL * 1000 * 1000 * 1000;
+
+/* Of a kind of memory; in pages. */
+struct growth {
 	s64 base; /* what is above it is in no sample yet */
 	s64 seen; /* the latest level, with the CPU below it: one is nothing without the other */
 	struct pace pace;
+};
+
+struct resident {
 	u64 image; /* task_image(): another program may get the same mm_struct */
+	struct growth of[RESIDENT_MEMBERS];
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, u64); /* address of the mm_struct, and the kind of memory in its low bits */
+	__type(key, u64); /* address of the mm_struct */
 	__type(value, struct resident);
 	__uint(max_entries, PACED_PROCESSES);
 } residents SEC(".maps");
 
-/* Where this CPU's part of a counter is; empty where symbols are hidden, then parts are not read.
- */
-extern const void __per_cpu_offset __ksym __weak;
+/* New pages of this CPU since the last look. */
+struct arrivals {
+	u32 pages, due;
+	u64 large; /* the last one that was asked was a large one: each of those is worth a look */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, u32);
+	__type(value, struct arrivals);
+	__uint(max_entries, 1);
+} resident_arrivals SEC(".maps");
+
+/* Where the kernel's __per_cpu_offset is, by which this CPU's part of a counter is found. Set
+ * before anything is attached; 0 where symbols are hidden, then parts are not read. */
+u64 cpu_offsets_at;
 static u64 cpu_offsets[MAX_CPUS];
 
 static __always_inline s64 part_of_this_cpu(u64 parts)
 {
 	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
-	u64 symbol = (u64)&__per_cpu_offset;
 	s32 part = 0;
 
-	if (!symbol)
+	if (!cpu_offsets_at)
 		return 0;
 	if (!cpu_offsets[cpu])
 		bpf_probe_read_kernel(&cpu_offsets[cpu], sizeof(u64),
-		                      (void *)(symbol + cpu * sizeof(u64)));
+		                      (void *)(cpu_offsets_at + cpu * sizeof(u64)));
 	bpf_probe_read_kernel(&part, sizeof(part), (void *)(parts + cpu_offsets[cpu]));
 	return part;
 }
@@ -78,78 +116,210 @@ static __always_inline s64 level_of(struct mm_struct *mm, u32 member)
 	return 0;
 }
 
-/* What was there before is nobody's growth. */
-static __always_inline void begin(u64 key, s64 level, s64 seen)
-{
-	struct resident resident = {
-		.base = level,
-		.seen = seen,
-		.pace = pace_new(resident_step_pages),
-		.image = task_image(),
-	};
+static const u32 members[RESIDENT_MEMBERS] = {MM_ANONPAGES, MM_FILEPAGES, MM_SHMEMPAGES};
 
-	bpf_map_update_elem(&residents, &key, &resident, BPF_ANY);
+static __always_inline s64 level_now(struct mm_struct *mm, u32 member, s64 *ret_seen)
+{
+	s64 level = level_of(mm, member);
+
+	*ret_seen = level << SEEN_CPU_BITS | (bpf_get_smp_processor_id() & (MAX_CPUS - 1));
+	return level;
+}
+
+/* What a process had before it was looked at first is nobody's growth, unless all of it came after
+ * we did: a program that was started a moment ago. Later it may be one that was forgotten here. */
+static __always_inline void begin(struct task_struct *task, u64 key, u64 flags)
+{
+	struct task_struct *leader = task->group_leader;
+	int is_fresh = !(leader->flags & PF_FORKNOEXEC) &&
+	               leader->start_boottime > resident_since_ns &&
+	               bpf_ktime_get_boot_ns() - leader->start_boottime < young_ns;
+	struct resident resident = {.image = task_image()};
+
+#pragma unroll
+	for (u32 i = 0; i < RESIDENT_MEMBERS; i++) {
+		s64 level = level_now(task->mm, members[i], &resident.of[i].seen);
+
+		resident.of[i].base = is_fresh ? 0 : level;
+		resident.of[i].pace = pace_new(resident_step_pages);
+	}
+	bpf_map_update_elem(&residents, &key, &resident, flags);
 }
 
 /* Keeps the level. Where memory was freed, the base falls as far: what comes back is growth, and
  * what was due stays so. */
-static __always_inline void see(struct resident *resident, s64 level, s64 seen)
+static __always_inline void see(struct growth *growth, s64 level, s64 seen)
 {
-	s64 before = *(volatile s64 *)&resident->seen;
+	s64 before = *(volatile s64 *)&growth->seen;
 	s64 fall = (before >> SEEN_CPU_BITS) - level;
 	int same_cpu = !((before ^ seen) & (MAX_CPUS - 1));
 
 	if (fall > (same_cpu ? 0 : (s64)resident_noise_pages)) {
-		if (__sync_val_compare_and_swap(&resident->seen, before, seen) == before)
-			__sync_fetch_and_add(&resident->base, -fall);
+		if (__sync_val_compare_and_swap(&growth->seen, before, seen) == before)
+			__sync_fetch_and_add(&growth->base, -fall);
 	} else if (before != seen) {
-		resident->seen = seen;
+		growth->seen = seen;
 	}
 }
 
-static __always_inline void take_sample(struct resident *resident, s64 base, s64 level, u32 member)
+/* How much of a kind of memory a sample is to be taken of; 0: none is due. */
+static __always_inline s64 due_of(struct task_struct *task, struct growth *growth, u32 member,
+                                  s64 *ret_base)
 {
-	u64 now = bpf_ktime_get_ns();
-	u32 at = lane_enter(LANE_RESIDENT, now);
+	s64 seen, level = level_now(task->mm, member, &seen);
 
-	/* It stays due, and the next page takes it. */
+	see(growth, level, seen);
+	*ret_base = *(volatile s64 *)&growth->base;
+	return level - *ret_base >= (s64)growth->pace.due ? level - *ret_base : 0;
+}
+
+/* Other threads grow the same process: one of them takes what is due. */
+static __always_inline void take(u32 at, struct growth *growth, u32 member, s64 base, s64 grown,
+                                 u64 user_stack, u64 now)
+{
+	if (__sync_val_compare_and_swap(&growth->base, base, base + grown) != base)
+		return;
+	pace_next(&growth->pace, now, resident_step_pages);
+	tally_add(at, KIND_rss | member << KIND_DETAIL_SHIFT, STACK_NONE, user_stack,
+	          (u64)grown * resident_page_bytes);
+}
+
+/* Of the current process; NULL where it has none, or nothing that could be walked. */
+static __always_inline struct resident *resident_of(struct task_struct *task)
+{
+	u64 slot, key = (u64)task->mm;
+	struct resident *resident;
+
+	/* The verifier wants a key that is no pointer. */
+	barrier_var(key);
+	/* Others change its memory when they reclaim, or before it runs. Short processes that the
+	 * daemon has not heard of yet come by the thousand: they cost this look-up. */
+	if (!key || task->flags & PF_KTHREAD || has_borrowed_memory(task) ||
+	    !slot_of(bpf_get_current_pid_tgid() >> 32, &slot))
+		return NULL;
+	resident = bpf_map_lookup_elem(&residents, &key);
+	if (resident && resident->image == task_image())
+		return resident;
+	/* Of threads that come at the same time the first one begins. */
+	begin(task, key, resident ? BPF_ANY : BPF_NOEXIST);
+	return bpf_map_lookup_elem(&residents, &key);
+}
+
+static __always_inline void sample_one(struct task_struct *task, struct growth *growth, u32 member)
+{
+	s64 base, grown = due_of(task, growth, member, &base);
+	u64 now;
+	u32 at;
+
+	if (!grown)
+		return;
+	now = bpf_ktime_get_ns();
+	at = lane_enter(LANE_RESIDENT, now);
+	/* It stays due, and the next look takes it. */
 	if (at == LANE_BUSY)
 		return;
-	/* Other threads grow the same process: one of them takes it. */
-	if (__sync_val_compare_and_swap(&resident->base, base, level) == base) {
-		pace_next(&resident->pace, now, resident_step_pages);
-		tally_add(at, KIND_rss | member << KIND_DETAIL_SHIFT, STACK_NONE,
-		          walk_user_of_entry(at), (u64)(level - base) * resident_page_bytes);
+	if (growth_allows(GROWTH_RESIDENT, now)) {
+		take(at, growth, member, base, grown, walk_user_of_entry(at), now);
+	} else {
+		pace_put_off(&growth->pace, grown, resident_step_pages);
+		count(at, COUNTER_growth_put_off, 1);
 	}
 	lane_leave(at);
+}
+
+static __always_inline void look(void)
+{
+	struct task_struct *task = task_current();
+	struct resident *resident = resident_of(task);
+
+	if (!resident)
+		return;
+#pragma unroll
+	for (u32 i = 0; i < RESIDENT_MEMBERS; i++)
+		sample_one(task, &resident->of[i], members[i]);
+}
+
+__noinline u32 resident_tick(u32 at, u64 user_stack)
+{
+	struct task_struct *task = task_current();
+	struct resident *resident = resident_of(task);
+	u64 now = bpf_ktime_get_ns();
+
+	if (!resident)
+		return 0;
+#pragma unroll
+	for (u32 i = 0; i < RESIDENT_MEMBERS; i++) {
+		s64 base, grown = due_of(task, &resident->of[i], members[i], &base);
+
+		if (grown)
+			take(at, &resident->of[i], members[i], base, grown, user_stack, now);
+	}
+	return 0;
+}
+
+/* Pages of a large folio are not counted one by one. Its first word are the flags, whatever the
+ * kernel calls them. */
+static __always_inline int is_large(u64 folio)
+{
+	u64 flags = 0;
+
+	if (!bpf_core_enum_value_exists(enum pageflags, PG_head))
+		return 0;
+	bpf_probe_read_kernel(&flags, sizeof(flags), (void *)folio);
+	return flags >> bpf_core_enum_value(enum pageflags, PG_head) & 1;
+}
+
+static __always_inline void look_again(struct arrivals *arrivals)
+{
+	arrivals->pages = 0;
+	arrivals->due = bpf_get_prandom_u32() % (2 * LOOK_PAGES) + 1;
+	look();
+}
+
+static __always_inline int arrive(u32 pages)
+{
+	u32 zero = 0;
+	struct arrivals *arrivals = bpf_map_lookup_elem(&resident_arrivals, &zero);
+
+	if (!arrivals)
+		return 0;
+	arrivals->pages += pages;
+	if (arrivals->pages >= arrivals->due)
+		look_again(arrivals);
+	return 0;
+}
+
+/* The second argument is the order of what was taken. */
+SEC("raw_tp/mm_page_alloc_zone_locked")
+int resident_taken(struct bpf_raw_tracepoint_args *ctx)
+{
+	return arrive(1 << (ctx->args[1] & ORDER_MASK));
+}
+
+SEC("raw_tp/mm_lru_insertion")
+int resident_arrives(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 zero = 0;
+	struct arrivals *arrivals = bpf_map_lookup_elem(&resident_arrivals, &zero);
+
+	if (!arrivals)
+		return 0;
+	arrivals->pages++;
+	if (arrivals->large || arrivals->pages % SUSPECT_PAGES == 0)
+		arrivals->large = is_large(ctx->args[0]);
+	if (arrivals->pages >= arrivals->due || arrivals->large)
+		look_again(arrivals);
+	return 0;
+}
+
+SEC("raw_tp/mm_filemap_map_pages")
+int resident_mapped(struct bpf_raw_tracepoint_args *ctx)
+{
+	return arrive(MAPPED_AT_ONCE);
 }
 
 SEC("raw_tp/rss_stat")
 int resident_changed(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct task_struct *task = task_current();
-	struct mm_struct *mm = task->mm;
-	u32 member = ctx->args[1];
-	struct resident *resident;
-	u64 key = ctx->args[0] | member;
-	s64 level, seen, base;
-
-	/* The verifier wants a key that is no pointer. */
-	barrier_var(key);
-	/* Others change it when they reclaim, or before it runs. */
-	if (!mm || has_borrowed_memory(task) || ctx->args[0] != (u64)mm ||
-	    (member != MM_FILEPAGES && member != MM_ANONPAGES && member != MM_SHMEMPAGES))
-		return 0;
-	level = level_of(mm, member);
-	seen = level << SEEN_CPU_BITS | (bpf_get_smp_processor_id() & (MAX_CPUS - 1));
-	resident = bpf_map_lookup_elem(&residents, &key);
-	if (!resident || resident->image != task_image()) {
-		begin(key, level, seen);
-		return 0;
-	}
-	see(resident, level, seen);
-	base = *(volatile s64 *)&resident->base;
-	if (level - base >= (s64)resident->pace.due)
-		take_sample(resident, base, level, member);
-	return 0;
+	return arrive(1);
 }

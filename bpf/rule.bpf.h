@@ -51,7 +51,9 @@ static __always_inline enum step read_location(struct scratch *scratch, const st
 static __always_inline enum step step_rule(struct scratch *scratch, u32 number)
 {
 	struct walk *walk = &scratch->walk;
-	const struct unwind_rule *rule = (void *)pool_at(walk->base + number * RULE_WORDS);
+	u32 *chunk = chunk_of(walk->base);
+	const struct unwind_rule *rule =
+		chunk ? (void *)word_at(chunk, walk->base, number * RULE_WORDS) : NULL;
 	struct location fp_at, ra_at;
 	u64 cfa, fp, ra;
 

@@ -39,6 +39,8 @@
 	COUNTER(ticks, "Sampling timer ticks seen")                                                \
 	COUNTER(ticks_missed,                                                                      \
 	        "Timer periods without a tick: an idle CPU asleep, stolen time, interrupts off")   \
+	COUNTER(ticks_turned,                                                                      \
+	        "Ticks that found a CPU idle and the one before had not, or the other way round")  \
 	COUNTER(idle, "Ticks that found the idle task; counted, not recorded")                     \
 	COUNTER(samples, "Samples of CPU time recorded")                                           \
 	COUNTER(tallies_lost, "Samples of CPU time lost because the tally map was full")           \
@@ -47,6 +49,7 @@
 	        "Samples of growing resident memory lost because the tally map was full")          \
 	COUNTER(mmap_samples, "Samples of growing address space recorded")                         \
 	COUNTER(mmap_lost, "Samples of growing address space lost because the tally map was full") \
+	COUNTER(growth_put_off, "Samples of growing memory put off: the host takes 400 a second")  \
 	COUNTER(gpu_allocations, "Allocations of GPU memory seen")                                 \
 	COUNTER(gpu_allocations_lost, "Allocations of GPU memory lost: the ring buffer was full")  \
 	COUNTER(gpu_tensors, "Allocations of tensors seen")                                        \

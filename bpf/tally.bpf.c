@@ -16,13 +16,29 @@ static __always_inline void identify(struct tally_key *key)
 	bpf_get_current_comm(key->thread, sizeof(key->thread));
 }
 
-static __always_inline int add(void *map, struct tally_key *key, u64 value, u64 now)
+/* Whether a tally that is new finds room: always where it is CPU time. */
+static __always_inline int has_room(u32 at, u32 kind)
 {
-	struct tally first = {.count = 1, .value = value, .last_ns = now};
+	return kind == KIND_cpu ||
+	       others_have_room(&others_taken[at & 1].tallies, others_room.tallies);
+}
+
+static __always_inline int add(u32 at, void *map, struct tally_key *key, u64 value, u64 now)
+{
+	u64 ran_ns = task_current()->se.sum_exec_runtime;
+	struct tally first = {
+		.count = 1,
+		.value = value,
+		.last_ns = now,
+		.first_ran_ns = ran_ns,
+		.ran_ns = ran_ns,
+	};
 	struct tally *tally = bpf_map_lookup_elem(map, key);
 	long err;
 
 	if (!tally) {
+		if (!has_room(at, key->kind))
+			return -1;
 		err = bpf_map_update_elem(map, key, &first, BPF_NOEXIST);
 		if (err != -EEXIST)
 			return err;
@@ -33,6 +49,7 @@ static __always_inline int add(void *map, struct tally_key *key, u64 value, u64 
 	__sync_fetch_and_add(&tally->count, 1);
 	__sync_fetch_and_add(&tally->value, value);
 	tally->last_ns = now;
+	tally->ran_ns = ran_ns;
 	return 0;
 }
 
@@ -66,7 +83,7 @@ __noinline u32 tally_add(u32 at, u32 what, u64 kernel_stack, u64 user_stack, u64
 		key.gil = scratch->gil;
 	if (kernel_stack == STACK_LOST || user_stack == STACK_LOST)
 		count(at, COUNTER_stacks_lost, 1);
-	if (add(map, &key, value, bpf_ktime_get_ns())) {
+	if (add(at, map, &key, value, bpf_ktime_get_ns())) {
 		count_at(at, counter_of(kind, 1));
 		return 1;
 	}

@@ -6,6 +6,8 @@
 
 #include "bpf/maps.bpf.h"
 
+#include <bpf/bpf_core_read.h>
+
 static __always_inline struct task_struct *task_current(void)
 {
 	return (struct task_struct *)bpf_get_current_task_btf();
@@ -23,13 +25,17 @@ static __always_inline u32 task_image(void)
  * that has been counted, and its stack begins elsewhere. The parent's pid, or 0. */
 static __always_inline u32 task_parent_alike(void)
 {
-	struct task_struct *task = task_current();
-	struct task_struct *parent = task->group_leader->real_parent;
+	/* Asked seldom, so it is read as any memory is. For each pointer that a task is asked for
+	 * directly the verifier goes through all types of the kernel four times: 1 ms. */
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_struct *parent = BPF_CORE_READ(task, group_leader, real_parent);
+	struct mm_struct *mm = BPF_CORE_READ(task, mm), *parent_mm = BPF_CORE_READ(parent, mm);
 
-	if (!task->mm || !parent->mm || task->mm->start_stack != parent->mm->start_stack ||
-	    task->self_exec_id != parent->self_exec_id)
+	if (!mm || !parent_mm ||
+	    BPF_CORE_READ(mm, start_stack) != BPF_CORE_READ(parent_mm, start_stack) ||
+	    BPF_CORE_READ(task, self_exec_id) != BPF_CORE_READ(parent, self_exec_id))
 		return 0;
-	return parent->tgid;
+	return BPF_CORE_READ(parent, tgid);
 }
 
 /* What the thread-local variables of user space are found by. */

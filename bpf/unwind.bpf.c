@@ -35,19 +35,31 @@ static __always_inline u64 cut_node(struct scratch *scratch, u64 parent, u32 len
 	return key < STACK_FIRST ? STACK_FIRST : key;
 }
 
+/* Whether a node that is new finds room: always where it is the timer's. */
+static __always_inline int has_room(u32 at)
+{
+	return at >> LANE_SHIFT == LANE_TICK ||
+	       others_have_room(&others_taken[at & 1].stacks, others_room.stacks);
+}
+
 static long store_node(u32 index, void *context)
 {
 	struct store *store = context;
 	struct scratch *scratch = scratch_get(store->at);
-	void *map = store->at & 1 ? (void *)&stacks_1 : (void *)&stacks_0;
+	void *map;
 	u64 key;
 	long err;
 
 	if (!scratch || store->len == 0)
 		return 1;
 	key = cut_node(scratch, store->parent, store->len);
+	/* Chosen behind it, or the verifier goes through it once for each map. */
+	barrier();
+	map = store->at & 1 ? (void *)&stacks_1 : (void *)&stacks_0;
 	if (!bpf_map_lookup_elem(map, &key)) {
-		err = bpf_map_update_elem(map, &key, &scratch->node, BPF_NOEXIST);
+		err = has_room(store->at)
+		              ? bpf_map_update_elem(map, &key, &scratch->node, BPF_NOEXIST)
+		              : -ENOSPC;
 		if (err && err != -EEXIST) {
 			store->parent = STACK_LOST;
 			return 1;

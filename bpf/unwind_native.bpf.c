@@ -8,6 +8,7 @@
 
 #include "bpf/python.h"
 #include "bpf/return_probe.bpf.h"
+#include "bpf/wake.bpf.h"
 
 #if defined(__TARGET_ARCH_x86)
 #include "bpf/frame_x86.bpf.h"
@@ -109,6 +110,31 @@ static long step(u32 index, void *context)
 	return end(scratch, to_caller(scratch));
 }
 
+/* How much of a stack is looked through that cannot be walked yet. */
+enum { LOOKED_THROUGH_WORDS = 512 };
+
+/* What may be a return address on it. */
+static long miss_word(u32 index, void *context)
+{
+	struct scratch *scratch = scratch_get(*(const u32 *)context);
+	u64 word;
+
+	if (!scratch || read_word(scratch, scratch->walk.sp + index * sizeof(u64), &word))
+		return 1;
+	word &= address_mask;
+	if (word > PAGE_BYTES && word < user_end)
+		miss_table(&scratch->walk, word - 1);
+	return 0;
+}
+
+/* A walk that ends for want of a table misses those of its callers, too: said at once, they are
+ * built together, and not one for each sample. */
+static __always_inline void miss_callers(struct scratch *scratch, u32 at)
+{
+	scratch->walk.sp &= ~(sizeof(u64) - 1);
+	bpf_loop(LOOKED_THROUGH_WORDS, miss_word, &at, 0);
+}
+
 __noinline u32 unwind_native(u32 at, u64 pc)
 {
 	struct scratch *scratch = scratch_get(at);
@@ -121,8 +147,12 @@ __noinline u32 unwind_native(u32 at, u64 pc)
 	find_process(&scratch->walk);
 	see_through_uprobes(&scratch->walk);
 	bpf_loop(MAX_USER_FRAMES + 1 + MAX_PENDING_RETURNS, step, &at, 0);
+	if (scratch->walk.cut == COUNTER_cut_pending)
+		miss_callers(scratch, at);
 	len = scratch->walk.len;
 	count(at, COUNTER_frames, len);
 	count(at, COUNTER_frames_by_pointer, scratch->walk.frames_by_pointer);
+	if (scratch->walk.is_news)
+		wake_daemon();
 	return len;
 }

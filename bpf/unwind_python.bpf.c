@@ -10,15 +10,13 @@
 #include "bpf/python_frame.bpf.h"
 #include "bpf/python_merge.bpf.h"
 
-static __always_inline const struct python_process *find_python(u32 pid)
+/* The daemon says of a process whether it runs Python before it says what it maps: of one whose
+ * mappings are known nobody else has to be asked. */
+static __always_inline const struct python_process *find_python(u32 pid, u32 parent)
 {
 	const struct python_process *process = bpf_map_lookup_elem(&python_processes, &pid);
-	u32 parent;
 
-	if (process)
-		return process;
-	parent = task_parent_alike();
-	return parent ? bpf_map_lookup_elem(&python_processes, &parent) : NULL;
+	return process || !parent ? process : bpf_map_lookup_elem(&python_processes, &parent);
 }
 
 static __always_inline void begin(struct python_walk *python, u32 at, u32 pid)
@@ -37,12 +35,13 @@ static __always_inline void begin(struct python_walk *python, u32 at, u32 pid)
 __noinline u32 unwind_python(u32 at)
 {
 	u32 pid = bpf_get_current_pid_tgid() >> 32;
-	const struct python_process *process = find_python(pid);
 	struct python_walk *python = python_get(at);
 	struct scratch *scratch = scratch_get(at);
+	const struct python_process *process;
 
 	if (!scratch)
 		return 0;
+	process = find_python(pid, scratch->walk.parent);
 	if (!process || !python)
 		return scratch->walk.len;
 	python->process = *process;

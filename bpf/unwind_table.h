@@ -10,7 +10,12 @@
  *   address -> mapping -> bias and table; address - bias is the executable's own address
  *   own address -> block of 256 bytes -> its rows, sorted -> the row's operation
  *
- * A table is a run of words in the pool, `base` words from its beginning:
+ * An executable with much text has a table for each 512 KiB of it, a piece, so that what is walked
+ * through first can be walked first, and what never is takes nothing. Pieces are numbered one after
+ * the other.
+ *
+ * Words are in chunks, which come and go. A table is a run of words of one chunk, `base` says of
+ * which and from where:
  *
  *   [index: a word a block, filled up to whole rules][rules: four words each][rows: a word each]
  *
@@ -33,6 +38,12 @@ enum {
 	OP_MASK = (1 << ROW_OP_BITS) - 1,
 	OP_VALUE_MASK = (1 << OP_BASE_SHIFT) - 1,
 	RULE_WORDS = 4,
+	PIECE_BITS = 19,
+	PIECE_BYTES = 1 << PIECE_BITS,
+	CHUNK_BITS = 16,
+	CHUNK_WORDS = 1 << CHUNK_BITS,
+	/* The walker compares where a block's rows begin with the chunk's end less a block. */
+	CHUNK_SLACK = BLOCK_BYTES,
 };
 
 /* What the CFA (the stack pointer's value in the caller, at the call) is counted from. */
@@ -114,12 +125,12 @@ struct unwind_rule {
 };
 _Static_assert(sizeof(struct unwind_rule) == 4 * RULE_WORDS, "shared layout");
 
-/* One an executable. The daemon writes all but the last three; `base` last, and 0 while there is
- * nothing at it. */
+/* One an executable, or a piece of one. The daemon writes all but the last three; `base` last, and
+ * 0 while there is nothing at it. */
 struct unwind_table {
 	u64 text; /* own address of the first block's first byte, a multiple of BLOCK_BYTES */
 	u32 blocks;
-	u32 base;
+	u32 base;   /* chunk << CHUNK_BITS | word in it */
 	u32 why;    /* an enum table_state: why base is 0 */
 	u32 used;   /* the walker's: the epoch of the latest walk through it */
 	u32 missed; /* the walker's: how many frames wanted it while base was 0 */
@@ -137,9 +148,9 @@ enum table_state {
 /* An executable mapping of a process; mappings of a run are sorted and do not overlap. */
 struct unwind_mapping {
 	u64 start, end;
-	u64 bias;  /* address - bias is the executable's own address */
-	u32 table; /* 0: none, as for anonymous memory */
-	u32 unused;
+	u64 bias;   /* address - bias is the executable's own address */
+	u32 table;  /* of `start`; 0: none, as for anonymous memory */
+	u32 pieces; /* that follow, each with the next table; 0 where one table is of all of it */
 };
 _Static_assert(sizeof(struct unwind_mapping) == 32, "shared layout");
 

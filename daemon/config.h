@@ -17,6 +17,9 @@
 
 enum { MAX_CONFIG_BYTES = 1 << 20 };
 
+/* What a setting that may be auto holds. */
+enum automatic { AUTO_NO, AUTO_YES, AUTO_CHOOSES };
+
 enum command {
 	COMMAND_SERVE,
 	COMMAND_CHECK, /* profd config check */
@@ -39,6 +42,7 @@ struct config {
 	const char *allow_hosts; /* NULL: none */
 	uint64_t on_demand;
 	uint64_t gpu;
+	uint64_t growth; /* enum automatic */
 	uint64_t max_seconds;
 	uint64_t max_requests, max_client_requests;
 	uint64_t answer_bytes;

@@ -58,6 +58,7 @@ static int attach_collector(struct parts *parts, const struct parts_config *conf
 		.unwind_bytes = settings->unwind_bytes,
 		.keep_ns = settings->history_ns,
 		.memory_bytes = settings->history_bytes * MEMORY_SHARES / HISTORY_SHARES,
+		.growth = {settings->growth != AUTO_NO, settings->growth == AUTO_YES},
 		.gpu_off = !settings->gpu,
 		.drained = config->drained,
 		.ctx = config->ctx,
@@ -92,11 +93,6 @@ static int build_names(struct parts *parts, const struct config *config)
 	return parts->symbolizer ? 0 : -ENOMEM;
 }
 
-static bool can_drain(void *ctx)
-{
-	return collector_can_drain(ctx);
-}
-
 static int cannot_start(int err, char why[256])
 {
 	snprintf(why, 256, "cannot start: %s", strerror(-err));
@@ -116,9 +112,7 @@ int parts_start(struct parts *parts, const struct parts_config *config, char ret
 	err = attach_collector(parts, config, ret_why);
 	if (err)
 		return err;
-	err = privileges_settle(can_drain, parts->collector);
-	if (!err)
-		err = build_names(parts, config->config);
+	err = build_names(parts, config->config);
 	if (!err)
 		err = collector_start(parts->collector);
 	return err ? cannot_start(err, ret_why) : 0;

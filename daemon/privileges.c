@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 enum when {
-	TO_START, /* until the kernel half is loaded and attached */
 	ALWAYS,
 	OF_ROOT,       /* always, where the daemon is user 0 */
 	ASKED_OF_ROOT, /* the same, on kernels that ask for it */
@@ -91,7 +90,7 @@ static uint64_t of_root(void)
  * refuses to run it again, as a reader process, without one of them in the set. */
 static void shrink_bounding_set(void)
 {
-	uint64_t kept = all_of(TO_START) | all_of(ALWAYS) | of_root();
+	uint64_t kept = all_of(ALWAYS) | of_root();
 
 	for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
 		if (!(kept >> number & 1) && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0)
@@ -117,28 +116,9 @@ int privileges_reduce(void)
 	shrink_bounding_set();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
-	sets.permitted &= all_of(TO_START) | all_of(ALWAYS) | (geteuid() == 0 ? of_root() : 0);
+	sets.permitted &= all_of(ALWAYS) | (geteuid() == 0 ? of_root() : 0);
 	sets.effective = sets.permitted;
 	warn_of_readers(sets.permitted);
-	return set_sets(sets);
-}
-
-int privileges_settle(bool (*works)(void *ctx), void *ctx)
-{
-	struct sets sets, before;
-	int err = get_sets(&sets);
-
-	if (err < 0)
-		return err;
-	/* What is permitted still can be made effective again. */
-	before = sets;
-	sets.effective &= ~all_of(TO_START);
-	err = set_sets(sets);
-	if (err < 0)
-		return err;
-	if (!works(ctx))
-		return set_sets(before);
-	sets.permitted &= ~all_of(TO_START);
 	return set_sets(sets);
 }
 

@@ -2,7 +2,7 @@
 /*
  * What the daemon may do beside what everybody may, and giving up the rest for good.
  *
- * Capabilities belong to a thread and are handed to the threads it starts. So both steps are taken
+ * Capabilities belong to a thread and are handed to the threads it starts. So this is done
  * while there is no other thread. Nothing given up comes back: not by running a program either
  * (no_new_privs). Root stays user 0, who owns most files, so that its sockets and caches stay its
  * own; who wants less runs the daemon as another user, with the CAPABILITIES of the list.
@@ -10,8 +10,6 @@
 #pragma once
 
 #include "base/capabilities.h"
-
-#include <stdbool.h>
 
 #define CAPABILITY(...) +1
 enum { CAPABILITY_COUNT = 0 CAPABILITIES(CAPABILITY) ROOT_CAPABILITIES(CAPABILITY) };
@@ -25,8 +23,5 @@ struct privileges {
 /* Gives up all but those in the list, and what programs started later would get. After addresses
  * are bound and limits are set, which may take more. 0 or a negative errno: do not go on. */
 int privileges_reduce(void);
-/* Gives up those that are needed to start only, once everything is loaded and attached, if
- * `works(ctx)` without them: before Linux 5.19 no map can be read then. 0 or a negative errno. */
-int privileges_settle(bool (*works)(void *ctx), void *ctx);
 /* What this thread has left. */
 void privileges_get(struct privileges *ret_privileges);

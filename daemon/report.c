@@ -26,7 +26,7 @@ static uint64_t recorded_bytes(const struct history *history)
 
 void report_write(struct report *report, char ret_line[REPORT_BYTES])
 {
-	uint64_t now_ns = clock_mono_ns(), cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t now_ns = clock_mono_ns(), cpu_ns = collector_own_cpu_ns(report->collector);
 	uint64_t took_ns = now_ns - report->mono_ns;
 	double percent = took_ns ? 100.0 * (double)(cpu_ns - report->cpu_ns) / (double)took_ns : 0;
 	struct collector_stats stats;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What `systemctl status` shows of profd: one line of how it is doing, with the CPU time it has
- * taken since the line before. Loop thread.
+ * What `systemctl status` shows of profd: one line of how it is doing, with the CPU time that
+ * all its processes and programs have taken since the line before. Loop thread.
  */
 #pragma once
 

@@ -126,6 +126,9 @@ static int read_number(const struct setting *setting, const char *text, uint64_t
 	case SETTING_YES_NO:
 		*ret_value = !strcmp(text, "yes");
 		return *ret_value || !strcmp(text, "no") ? 0 : -EINVAL;
+	case SETTING_AUTO:
+		*ret_value = !strcmp(text, "auto") ? AUTO_CHOOSES : !strcmp(text, "yes");
+		return *ret_value || !strcmp(text, "no") ? 0 : -EINVAL;
 	default:
 		return text_parse_u64(text, setting->min, setting->max, ret_value);
 	}
@@ -278,6 +281,10 @@ const char *setting_text(const struct setting *setting, const struct config *con
 		return text_value(config, setting) ? text_value(config, setting) : "";
 	case SETTING_SWITCH:
 	case SETTING_YES_NO:
+		return number(config, setting) ? "yes" : "no";
+	case SETTING_AUTO:
+		if (number(config, setting) == AUTO_CHOOSES)
+			return "auto";
 		return number(config, setting) ? "yes" : "no";
 	case SETTING_SIZE:
 		print_scaled(number(config, setting), bytes, byte_names, buffer);

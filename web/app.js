@@ -6,6 +6,7 @@ import { element, visible } from './dom.js';
 import { formatDelta, formatShare, formatValue } from './profile/format.js';
 import { Wait, captureForm } from './shell/capture.js';
 import { Controls } from './shell/controls.js';
+import { Cost } from './shell/cost.js';
 import { getAbilities, getJson } from './shell/daemon.js';
 import { Exports } from './shell/exports.js';
 import { Files } from './shell/files.js';
@@ -60,6 +61,7 @@ class App {
 		this.files = new Files(opened, failed);
 		this.stage = new Stage(at('panel'), { store, colours, announce, getJson });
 		this.tabs = new Tabs(at('tabs'), this.stage.titles, at('panel'), (view) => store.set({ view: view === 'flame' ? '' : view }));
+		this.cost = new Cost(at('cost'));
 		this.help = new Help(this.#keys());
 		this.help.text = this.abilities.index;
 		this.#makeTools();
@@ -101,6 +103,7 @@ class App {
 	async start() {
 		const { status } = this.abilities;
 		at('host').textContent = `${status.cpus} CPUs at ${status.sample_hz} Hz · version ${status.version}`;
+		this.cost.show(status.cost);
 		this.#show();
 		await Promise.all([this.#load(), this.#refresh()]);
 		this.#tick();
@@ -110,7 +113,7 @@ class App {
 	#tick() {
 		setTimeout(async () => {
 			if (!document.hidden) {
-				await this.#refresh();
+				await Promise.all([this.#refresh(), this.cost.refresh()]);
 				if (this.store.state.live && !this.source.isFile && !this.source.loading)
 					await this.#load({ quiet: true });
 			}

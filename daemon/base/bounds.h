@@ -42,6 +42,8 @@ enum {
 	MAX_GPU_READER_BYTES = 256 << 20,    /* the same of CUDA; jaxlib's plugin takes 96 MB */
 	MAX_PYTHON_READER_BYTES = 128 << 20, /* to look for a CPython in one file */
 	MAX_TABLE_READER_BYTES = 256 << 20,  /* to make one unwind table in; libLLVM takes 40 MB */
+	MAX_UNWIND_CHUNKS = 1024,            /* of 256 KiB; --unwind-memory goes up to as much */
+	MAX_PIECES = 2048,                   /* of a file's text, of 512 KiB; a browser has 450 */
 	MAX_PATH_BYTES = 4096,
 	MAX_WEB_CONFIG_BYTES = 256 * 1024, /* --web-config; certificates may stand in it */
 	MAX_WEB_ITEMS = 64,                /* of a list in it; Go knows 13 cipher suites */

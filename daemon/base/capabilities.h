@@ -5,20 +5,21 @@
  */
 #pragma once
 
-/* CAPABILITY(NAME, name, when, why, without, needed), in the order in which they are told: until
- * when the daemon needs it (privileges.c) and for what; what it cannot do without it, and whether
+/* CAPABILITY(NAME, name, when, why, without, needed), in the order in which they are told: when
+ * the daemon needs it (privileges.c) and for what; what it cannot do without it, and whether
  * it then cannot run. Six, which the texts for people say. */
-#define CAPABILITIES(CAPABILITY)                                                               \
-	CAPABILITY(BPF, "bpf", TO_START, "loading the kernel half", "no BPF programs", true)   \
-	CAPABILITY(PERFMON, "perfmon", ALWAYS, "timers of CPUs that come later, probes",       \
-	           "no perf events", true)                                                     \
-	CAPABILITY(SYS_PTRACE, "sys_ptrace", ALWAYS, "/proc/PID of other users' processes",    \
-	           "processes of other users not read", false)                                 \
-	CAPABILITY(DAC_READ_SEARCH, "dac_read_search", ALWAYS, "files only their owner reads", \
-	           "no names from files that this user may not read", false)                   \
-	CAPABILITY(SYSLOG, "syslog", ALWAYS, "/proc/kallsyms, again when modules are loaded",  \
-	           "no names of kernel functions", false)                                      \
-	CAPABILITY(CHECKPOINT_RESTORE, "checkpoint_restore", ALWAYS, "/proc/PID/map_files",    \
+#define CAPABILITIES(CAPABILITY)                                                                   \
+	CAPABILITY(BPF, "bpf", ALWAYS, "loading the kernel half, part by part", "no BPF programs", \
+	           true)                                                                           \
+	CAPABILITY(PERFMON, "perfmon", ALWAYS, "timers of CPUs that come later, probes",           \
+	           "no perf events", true)                                                         \
+	CAPABILITY(SYS_PTRACE, "sys_ptrace", ALWAYS, "/proc/PID of other users' processes",        \
+	           "processes of other users not read", false)                                     \
+	CAPABILITY(DAC_READ_SEARCH, "dac_read_search", ALWAYS, "files only their owner reads",     \
+	           "no names from files that this user may not read", false)                       \
+	CAPABILITY(SYSLOG, "syslog", ALWAYS, "/proc/kallsyms, again when modules are loaded",      \
+	           "no names of kernel functions", false)                                          \
+	CAPABILITY(CHECKPOINT_RESTORE, "checkpoint_restore", ALWAYS, "/proc/PID/map_files",        \
 	           "no names from files that were replaced", false)
 
 /* CAPABILITY(NAME, name, when, why): those that it keeps beside them where it is user 0. */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "bpf/profd.skel.h"
+#include "collect/bpf_parts.h"
 #include "collect/perf.h"
 
 #include <bpf/bpf.h>
@@ -19,12 +20,17 @@
 #include <unistd.h>
 
 enum {
-	MIN_TALLIES = 4096,
-	OTHERS_HZ =
-		2048, /* samples of the kinds that no timer paces; storms are thinned to fewer */
-	MAX_TALLIES = 65536, /* 9 MiB a half */
-	NODES_PER_TALLY = 3, /* measured: 1.5 to 2.5 on mixed loads, as outer frames are shared */
-	DRAIN_SECONDS = 2,   /* room for this long without a drain, which is due every second */
+	DRAIN_SECONDS = 2, /* room for this long without a drain, which is due every second */
+	/* Samples of memory that grows, of a kind, of the host: so many at once, so many a second.
+	 */
+	GROWTH_BURST = 2000,
+	GROWTH_HZ = 400,
+	OTHERS_KINDS = 2,
+	MAX_TALLIES = 131072,
+	/* Measured: 1.5 to 2.5 on mixed loads, as outer frames are shared. A tick finds room also
+	 * where most stacks are deep and unlike. Calls on GPUs share the others'. */
+	NODES_PER_TICK = 8,
+	NODES_PER_OTHER = 1,
 	FIRST_GPU_ROWS = 1024,
 	LIBBPF_LINES = 40, /* of a message, at most */
 };
@@ -55,13 +61,22 @@ __attribute__((format(printf, 2, 0))) static int keep_quiet(enum libbpf_print_le
 	return 0;
 }
 
-static u32 power_of_two_from(u64 least)
+static u32 at_most(u64 size, u32 limit)
 {
-	u64 size = MIN_TALLIES;
+	return size < limit ? (u32)size : limit;
+}
 
-	while (size < least && size < MAX_TALLIES)
-		size *= 2;
-	return (u32)size;
+/* What the timer can give has room that nothing else takes. */
+static void choose_sizes(struct bpf *bpf, u32 online_cpus, u32 sample_hz)
+{
+	u32 ticks = at_most((u64)online_cpus * sample_hz * DRAIN_SECONDS, MAX_TALLIES);
+	u32 others = OTHERS_KINDS * (GROWTH_BURST + GROWTH_HZ * DRAIN_SECONDS);
+	u32 stacks = others * NODES_PER_OTHER;
+
+	bpf->tally_size = ticks + others + bpf->cpu_count * LANES;
+	bpf->stack_size = ticks * NODES_PER_TICK + stacks + bpf->cpu_count * LANES;
+	bpf->others_tallies = others;
+	bpf->others_stacks = stacks;
 }
 
 static int size_maps(struct bpf *bpf)
@@ -78,6 +93,8 @@ static int size_maps(struct bpf *bpf)
 		if (err)
 			return err;
 	}
+	skeleton->rodata->others_room.tallies = bpf->others_tallies;
+	skeleton->rodata->others_room.stacks = bpf->others_stacks;
 	return 0;
 }
 
@@ -92,15 +109,21 @@ static bool has_loops(void)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) != 0;
 }
 
-int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
+struct profd_bpf *bpf_open_object(void)
 {
-	int cpu_count = libbpf_num_possible_cpus();
 	/* Said by name, or libbpf 1.1 looks for what this kernel lacks among its modules as
 	 * well, and fails without CAP_SYS_ADMIN. */
 	const struct bpf_object_open_opts options = {
 		.sz = sizeof(options),
 		.btf_custom_path = BPF_BTF_FILE,
 	};
+
+	return profd_bpf__open_opts(&options);
+}
+
+int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
+{
+	int cpu_count = libbpf_num_possible_cpus();
 
 	libbpf_set_print(keep_quiet);
 	if (bpf_find_btf()) {
@@ -120,21 +143,22 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
 	bpf->cpu_count = (u32)cpu_count;
 	if (cpulist_limit(&bpf->cpu_limit))
 		bpf->cpu_limit = MAX_CPUS;
-	bpf->tally_size =
-		power_of_two_from(((u64)online_cpus * sample_hz + OTHERS_HZ) * DRAIN_SECONDS);
-	bpf->stack_size = bpf->tally_size * NODES_PER_TALLY;
+	choose_sizes(bpf, online_cpus, sample_hz);
 	bpf->tally_keys = calloc(bpf->tally_size, sizeof(*bpf->tally_keys));
 	bpf->tallies = calloc(bpf->tally_size, sizeof(*bpf->tallies));
 	bpf->stack_keys = calloc(bpf->stack_size, sizeof(*bpf->stack_keys));
 	bpf->stacks = calloc(bpf->stack_size, sizeof(*bpf->stacks));
 	bpf->per_cpu = calloc(bpf->cpu_count, sizeof(*bpf->per_cpu));
 	bpf->quiet = calloc(bpf->cpu_limit, sizeof(*bpf->quiet));
-	bpf->skeleton = profd_bpf__open_opts(&options);
+	bpf->skeleton = bpf_open_object();
 	if (!bpf->tally_keys || !bpf->tallies || !bpf->stack_keys || !bpf->stacks ||
-	    !bpf->per_cpu || !bpf->quiet || !bpf->skeleton || size_maps(bpf)) {
+	    !bpf->per_cpu || !bpf->quiet || !bpf->skeleton || size_maps(bpf) ||
+	    bpf_parts_defer(bpf)) {
 		snprintf(why, 256, "cannot prepare the BPF programs: %s", strerror(errno));
 		return -errno;
 	}
+	bpf->skeleton->rodata->growth_ns = NSEC_PER_SEC / GROWTH_HZ * online_cpus;
+	bpf->skeleton->rodata->growth_burst = GROWTH_BURST / online_cpus + 1;
 	return 0;
 }
 
@@ -155,6 +179,7 @@ int bpf_load(struct bpf *bpf, char why[256])
 
 void bpf_release(struct bpf *bpf)
 {
+	bpf_parts_release(bpf);
 	profd_bpf__destroy(bpf->skeleton);
 	free(bpf->tally_keys);
 	free(bpf->tallies);
@@ -187,6 +212,14 @@ u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns)
 	bpf->flip_mono_ns = at_mono_ns;
 	__atomic_store_n(&bpf->skeleton->bss->flip, at_mono_ns << 1 | !old, __ATOMIC_SEQ_CST);
 	return old;
+}
+
+void bpf_flip_earlier(struct bpf *bpf, u64 at_mono_ns)
+{
+	u64 half = bpf->skeleton->bss->flip & 1;
+
+	bpf->flip_mono_ns = at_mono_ns;
+	__atomic_store_n(&bpf->skeleton->bss->flip, at_mono_ns << 1 | half, __ATOMIC_SEQ_CST);
 }
 
 u64 bpf_busy(const struct bpf *bpf, u32 cpu, u32 lane)
@@ -260,22 +293,18 @@ static int drain_lane(struct bpf *bpf, u32 at, struct counters *sum)
 
 	if (err)
 		return err;
-	for (u32 cpu = 0; cpu < bpf->cpu_count; cpu++)
+	for (u32 cpu = 0; cpu < bpf->cpu_count; cpu++) {
 		for (int i = 0; i < COUNTER_COUNT; i++)
 			sum->values[i] += bpf->per_cpu[cpu].values[i];
+		sum->taking_ns += bpf->per_cpu[cpu].taking_ns;
+	}
+	if (!memcmp(sum, &before, sizeof(before)))
+		return 0;
 	memset(bpf->per_cpu, 0, bpf->cpu_count * sizeof(*bpf->per_cpu));
 	err = bpf_map_update_elem(fd, &at, bpf->per_cpu, BPF_ANY);
 	if (err)
 		*sum = before;
 	return err;
-}
-
-bool bpf_readable(struct bpf *bpf)
-{
-	u32 first = 0;
-
-	return bpf_map_lookup_elem(bpf_map__fd(bpf->skeleton->maps.counters), &first,
-	                           bpf->per_cpu) == 0;
 }
 
 static int drain_counters(struct bpf *bpf, u32 half, struct counters *ret_sum)
@@ -331,13 +360,13 @@ static void complete_gpu_rows(struct bpf *bpf, u32 half, size_t count)
 /* The rows of calls on GPUs, of which there are mostly none. */
 static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
 {
-	struct profd_bpf *skeleton = bpf->skeleton;
-	int fd = bpf_map__fd(half ? skeleton->maps.gpu_calls_1 : skeleton->maps.gpu_calls_0);
-	size_t rows = skeleton->bss->gpu_rows[half], room = FIRST_GPU_ROWS;
-	int err = 0;
+	const struct profd_bpf *skeleton = bpf_part(bpf, BPF_PART_GPU);
+	size_t rows = skeleton ? skeleton->bss->gpu_rows[half] : 0, room = FIRST_GPU_ROWS;
+	int fd, err = 0;
 
 	if (!rows)
 		return 0;
+	fd = bpf_map__fd(half ? skeleton->maps.gpu_calls_1 : skeleton->maps.gpu_calls_0);
 	while (room < rows)
 		room *= 2;
 	if (room > bpf->gpu_room)
@@ -356,6 +385,26 @@ static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
 	return err;
 }
 
+/* Of no sample: of what is counted these are all. */
+static bool is_without_sample(enum counter counter)
+{
+	return counter == COUNTER_ticks || counter == COUNTER_ticks_missed ||
+	       counter == COUNTER_ticks_turned || counter == COUNTER_idle ||
+	       counter == COUNTER_lane_busy;
+}
+
+/* Whoever adds to the maps counts that, or what kept it from doing so. To look through empty maps
+ * takes as long as there are places in them. */
+static bool is_empty(const struct bpf *bpf, u32 half, const struct counters *sum)
+{
+	if (bpf->left[half] || bpf->skeleton->bss->gpu_rows[half])
+		return false;
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		if (!is_without_sample(i) && sum->values[i])
+			return false;
+	return true;
+}
+
 void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained)
 {
 	struct profd_bpf *skeleton = bpf->skeleton;
@@ -369,6 +418,10 @@ void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained)
 	};
 	int err = drain_counters(bpf, half, &drained.counters);
 
+	if (!err && is_empty(bpf, half, &drained.counters)) {
+		*ret_drained = drained;
+		return;
+	}
 	drained.err = drain_map(tallies, bpf->tally_size, bpf->tally_keys, sizeof(*bpf->tally_keys),
 	                        bpf->tallies, sizeof(*bpf->tallies), &drained.tally_count);
 	if (!drained.err)
@@ -380,26 +433,35 @@ void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained)
 	err = drain_gpu(bpf, half, &drained);
 	if (!drained.err)
 		drained.err = err;
+	/* What could not be read is there at the next drain, and taken. */
+	bpf->left[half] = drained.err != 0;
+	if (!drained.err)
+		memset(&skeleton->bss->others_taken[half], 0,
+		       sizeof(skeleton->bss->others_taken[half]));
 	*ret_drained = drained;
+}
+
+u64 bpf_map_memory(const struct bpf_map *map)
+{
+	_cleanup_(buf_release) struct buf info = BUF_INIT;
+	char path[64];
+	const char *line;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
+	if (buf_read_file(&info, path, 4096))
+		return 0;
+	line = strstr(buf_text(&info), "memlock:");
+	return line ? strtoull(line + strlen("memlock:"), NULL, 10) : 0;
 }
 
 u64 bpf_map_bytes(const struct bpf *bpf)
 {
 	struct bpf_map *map;
-	u64 total = 0;
+	u64 total = bpf_parts_map_bytes(bpf);
 
 	bpf_object__for_each_map(map, bpf->skeleton->obj)
 	{
-		_cleanup_(buf_release) struct buf info = BUF_INIT;
-		char path[64];
-		const char *line;
-
-		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
-		if (buf_read_file(&info, path, 4096))
-			continue;
-		line = strstr(buf_text(&info), "memlock:");
-		if (line)
-			total += strtoull(line + strlen("memlock:"), NULL, 10);
+		total += bpf_map_memory(map);
 	}
 	return total;
 }

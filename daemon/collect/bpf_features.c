@@ -5,6 +5,7 @@
 #include "collect/bpf_features.h"
 
 #include "bpf/profd.skel.h"
+#include "collect/bpf_parts.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -78,25 +79,36 @@ static void find_map(struct finding *finding, const struct bpf_map *map)
 	     finding->look ? libbpf_probe_bpf_map_type(type, NULL) : 1);
 }
 
+static void find_all(struct finding *finding, const struct profd_bpf *skeleton)
+{
+	struct bpf_program *program;
+	struct bpf_map *map;
+
+	if (!skeleton)
+		return;
+	bpf_object__for_each_program(program, skeleton->obj)
+	{
+		find_program(finding, program);
+	}
+	bpf_object__for_each_map(map, skeleton->obj)
+	{
+		find_map(finding, map);
+	}
+}
+
 void bpf_features_find(const struct bpf *bpf, bool look,
                        struct bpf_features ret_features[BPF_FEATURE_KINDS])
 {
 	struct finding finding = {.features = ret_features, .look = look};
-	struct bpf_program *program;
-	struct bpf_map *map;
 
 	for (int kind = 0; kind < BPF_FEATURE_KINDS; kind++)
 		ret_features[kind] = (struct bpf_features){BUF_INIT, BUF_INIT};
 	if (!bpf->skeleton)
 		return;
-	bpf_object__for_each_program(program, bpf->skeleton->obj)
-	{
-		find_program(&finding, program);
-	}
-	bpf_object__for_each_map(map, bpf->skeleton->obj)
-	{
-		find_map(&finding, map);
-	}
+	find_all(&finding, bpf->skeleton);
+	/* What is loaded later says only then what the functions ask for that it calls. */
+	for (int part = 0; bpf->parts && part < BPF_PARTS; part++)
+		find_all(&finding, bpf_part(bpf, (enum bpf_part)part));
 }
 
 void bpf_features_release(struct bpf_features features[BPF_FEATURE_KINDS])

@@ -6,16 +6,23 @@
 #include "collect/collector.h"
 
 #include "base/clock.h"
+#include "base/lane.h"
 #include "base/log.h"
 #include "collect/bpf.h"
+#include "collect/bpf_parts.h"
+#include "collect/cpu.h"
 #include "collect/drain.h"
 #include "collect/gpu.h"
+#include "collect/growth_load.h"
 #include "collect/heaps_private.h"
 #include "collect/hotplug.h"
 #include "collect/load.h"
+#include "collect/own_cost.h"
 #include "collect/perf.h"
 #include "collect/python.h"
+#include "collect/run_times.h"
 #include "collect/sideband.h"
+#include "collect/sideband_clock.h"
 #include "collect/source.h"
 #include "collect/unwind_maps.h"
 
@@ -32,21 +39,26 @@ struct collector {
 	struct store *store;
 	struct history *history;
 	struct bpf bpf;
-	struct unwind_memory unwind_memory;
+	struct unwind_maps unwind_maps;
 	struct unwinder *unwinder;
 	struct python python;
 	struct sideband *sideband;
+	struct sideband_clock sideband_clock;
 	struct hotplug hotplug;
 	struct heaps *heaps;
 	struct gpu *gpu;
 	struct memory_watch *memory;
 	struct source_state states[KIND_COUNT];
+	struct growth_load growth;
 	struct heartbeat heartbeat;
+	struct run_times *run_times;
 	void (*drained)(void *ctx);
 	void *ctx;
 	bool ready;
 	struct collector_stats stats;
 	struct drain_losses losses;
+	struct own_rate own_rate;
+	struct own_group own_group;
 };
 
 static void account(struct collector *collector, const struct drained *drained)
@@ -55,6 +67,7 @@ static void account(struct collector *collector, const struct drained *drained)
 
 	for (int i = 0; i < COUNTER_COUNT; i++)
 		stats->counters[i] += drained->counters.values[i];
+	stats->taking_ns += drained->counters.taking_ns;
 	stats->drains++;
 	stats->drain_errors += drained->err != 0;
 	stats->drains_unsettled = collector->bpf.unsettled;
@@ -93,6 +106,12 @@ static struct drain_tables tables_of(const struct collector *collector)
 	};
 }
 
+/* Who runs or grows holds another amount of memory than before. */
+static void note_sampled(struct collector *collector, const struct drained *drained)
+{
+	for (size_t i = 0; i < drained->tally_count; i++)
+		memory_watch_note(collector->memory, drained->tally_keys[i].pid);
+}
 static void drain(void *ctx)
 {
 	struct collector *collector = ctx;
@@ -105,15 +124,24 @@ static void drain(void *ctx)
 
 	gpu_read(collector->gpu);
 	bpf_drain(&collector->bpf, collector->heartbeat.old_half, &drained);
+	run_times_weigh(collector->run_times, drained.tally_keys, drained.tallies,
+	                drained.tally_count, collector->states[KIND_cpu].period);
+	note_sampled(collector, &drained);
 	err = drain_slices(&drained, &span, &tables, &collector->losses, slices);
 	failed = gpu_slices(collector->gpu, &drained, &span, &collector->losses, slices);
 	added = history_add(collector->history, slices);
 	err = err ?: failed ?: added;
 	account(collector, &drained);
+	cpu_watch_switches(&collector->bpf, &collector->states[KIND_cpu],
+	                   drained.counters.values[COUNTER_ticks_turned], span.end_mono_ns);
+	own_rate_tick(&collector->own_rate, collector->stats.taking_ns);
 	collector->stats.last_drain_ns = clock_mono_ns() - begin;
 	procs_expire(collector->procs, span.end_mono_ns - keep_ended_ns);
+	memory_watch_beat(collector->memory);
 	if (err || drained.err)
 		return;
+	if (!collector->ready)
+		growth_load_start(&collector->growth);
 	collector->ready = true;
 	if (collector->drained)
 		collector->drained(collector->ctx);
@@ -150,20 +178,21 @@ static void on_told(uint64_t told_mono_ns, void *ctx)
 {
 	struct collector *collector = ctx;
 
-	unwinder_sync(collector->unwinder, told_mono_ns);
+	/* In this order: see bpf/unwind_python.bpf.c. */
 	pythons_sync(collector->python.pythons);
+	unwinder_sync(collector->unwinder, told_mono_ns);
 }
 
 static int start_walkers(struct collector *collector, char why[256])
 {
-	int err = unwind_maps_open(&collector->bpf, &collector->unwind_memory);
+	int err = unwind_maps_open(&collector->unwind_maps, &collector->bpf);
 
 	if (err) {
 		snprintf(why, 256, "cannot map the unwind tables: %s", strerror(-err));
 		return err;
 	}
 	collector->unwinder = unwinder_new(collector->loop, collector->procs, collector->store,
-	                                   &collector->unwind_memory);
+	                                   &collector->unwind_maps.memory);
 	if (!collector->unwinder)
 		return -ENOMEM;
 	err = python_open(&collector->python, &collector->bpf, collector->loop, collector->procs,
@@ -251,6 +280,7 @@ static int open_memory_watch(struct collector *collector, const struct collector
 int collector_new(const struct collector_config *config, struct collector **ret_collector,
                   char ret_why[256])
 {
+	const struct source_config source_config = {config->sample_hz, config->growth};
 	struct collector *collector = calloc(1, sizeof(*collector));
 	int err;
 
@@ -263,8 +293,18 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 	collector->history = config->history;
 	collector->drained = config->drained;
 	collector->ctx = config->ctx;
-	err = load_kernel_half(&collector->bpf, collector->states, config->sample_hz,
-	                       config->unwind_bytes, ret_why);
+	own_rate_tick(&collector->own_rate, 0);
+	collector->run_times = run_times_new();
+	collector->growth = (struct growth_load){
+		.bpf = &collector->bpf,
+		.wanted = config->growth,
+		.loaded = on_cpus_changed,
+		.ctx = collector,
+	};
+	err = collector->run_times ? growth_load_open(&collector->growth, config->loop) : -ENOMEM;
+	if (!err)
+		err = load_kernel_half(&collector->bpf, collector->states, &source_config,
+		                       config->unwind_bytes, ret_why);
 	if (!err)
 		err = start_walkers(collector, ret_why);
 	if (!err)
@@ -305,11 +345,6 @@ int collector_attach(struct collector *collector, char ret_why[256])
 	return 0;
 }
 
-bool collector_can_drain(struct collector *collector)
-{
-	return bpf_readable(&collector->bpf);
-}
-
 int collector_start(struct collector *collector)
 {
 	int err;
@@ -321,6 +356,11 @@ int collector_start(struct collector *collector)
 	/* After the side-band is open, so that nothing starts unseen between the two. */
 	procs_scan(collector->procs);
 	on_told(collector->heartbeat.next_start_mono_ns, collector);
+	err = sideband_clock_start(&collector->sideband_clock, collector->loop, &collector->bpf,
+	                           collector->sideband);
+	if (err)
+		log_warning("cannot be woken by new programs: %s; their first stacks may be cut",
+		            strerror(-err));
 	err = gpu_start(collector->gpu);
 	if (err)
 		log_warning("cannot watch GPUs: %s, going on", strerror(-err));
@@ -332,6 +372,7 @@ int collector_start(struct collector *collector)
 
 void collector_stop(struct collector *collector)
 {
+	growth_load_stop(&collector->growth);
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		sources[kind]->detach(&collector->states[kind]);
 	gpu_stop(collector->gpu);
@@ -341,6 +382,7 @@ void collector_stop(struct collector *collector)
 	heaps_stop(collector->heaps);
 	python_stop(&collector->python);
 	hotplug_stop(&collector->hotplug);
+	sideband_clock_stop(&collector->sideband_clock);
 	sideband_stop(collector->sideband);
 	heartbeat_stop(&collector->heartbeat);
 }
@@ -352,10 +394,13 @@ void collector_free(struct collector *collector)
 	heaps_free(collector->heaps);
 	gpu_free(collector->gpu);
 	memory_watch_free(collector->memory);
+	sideband_clock_release(&collector->sideband_clock);
 	sideband_free(collector->sideband);
 	unwinder_free(collector->unwinder);
+	run_times_free(collector->run_times);
 	python_release(&collector->python);
-	unwind_maps_close(&collector->unwind_memory);
+	growth_load_release(&collector->growth);
+	unwind_maps_close(&collector->unwind_maps);
 	bpf_release(&collector->bpf);
 	free(collector);
 }
@@ -389,9 +434,28 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 	pythons_add_reader_stats(collector->python.pythons, &ret_stats->readers);
 	pythons_get_stats(collector->python.pythons, &ret_stats->pythons);
 	python_codes_get_stats(collector->python.codes, &ret_stats->python_codes);
-	ret_stats->map_bytes = bpf_map_bytes(&collector->bpf);
 	ret_stats->cpus_sampled = collector->states[KIND_cpu].attached;
 	ret_stats->event = collector->states[KIND_cpu].event;
+}
+
+uint64_t collector_own_cpu_ns(const struct collector *collector)
+{
+	struct own_point now;
+	uint64_t sum_ns = 0;
+
+	own_point_read(collector->stats.taking_ns, &now);
+	for (int part = 0; part < OWN_CPU_COUNT; part++)
+		sum_ns += now.cpu_ns[part];
+	return sum_ns;
+}
+
+void collector_own_cost(struct collector *collector, struct own_cost *ret_cost)
+{
+	own_cost_read(&collector->own_rate, &collector->own_group, collector->stats.taking_ns,
+	              ret_cost);
+	ret_cost->memory_bytes[OWN_MEMORY_maps] =
+		bpf_map_bytes(&collector->bpf) + collector->unwind_maps.chunk_bytes;
+	ret_cost->memory_bytes[OWN_MEMORY_rings] = sideband_bytes(collector->sideband);
 }
 
 void collector_resize(struct collector *collector, size_t memory_bytes)
@@ -400,7 +464,7 @@ void collector_resize(struct collector *collector, size_t memory_bytes)
 		memory_watch_resize(collector->memory, memory_bytes);
 }
 
-const struct memory_watch *collector_memory(const struct collector *collector)
+struct memory_watch *collector_memory(const struct collector *collector)
 {
 	return collector->memory;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "bpf/abi.h"
+#include "collect/growth_wanted.h"
 #include "collect/heartbeat.h"
 #include "collect/memory_watch.h"
 #include "interp/python_codes.h"
@@ -38,6 +39,7 @@ extern const char *const counter_help[COUNTER_COUNT];
 struct collector;
 struct gpu;
 struct heaps;
+struct own_cost;
 
 struct collector_stats {
 	uint64_t counters[COUNTER_COUNT]; /* as of the last boundary, so that they add up */
@@ -47,7 +49,7 @@ struct collector_stats {
 	uint64_t last_drain_ns;              /* how long it took */
 	uint32_t tallies_used, tallies_size; /* of the last drained half */
 	uint32_t stacks_used, stacks_size;
-	uint64_t map_bytes; /* kernel memory of all maps */
+	uint64_t taking_ns; /* that taking samples took in the kernel, as of the last boundary */
 	struct unwinder_stats unwinder;
 	struct reader_stats readers; /* of all but the one for names */
 	struct pythons_stats pythons;
@@ -71,9 +73,10 @@ struct collector_config {
 	struct store *store;
 	struct history *history;
 	uint32_t sample_hz;
-	size_t unwind_bytes;        /* of kernel memory for unwind tables and mappings */
-	uint64_t keep_ns;           /* how far back the history goes at most */
-	size_t memory_bytes;        /* for the timelines of memory, see collect/memory_watch.h */
+	size_t unwind_bytes; /* of kernel memory for unwind tables and mappings */
+	uint64_t keep_ns;    /* how far back the history goes at most */
+	size_t memory_bytes; /* for the timelines of memory, see collect/memory_watch.h */
+	struct growth_wanted growth;
 	bool gpu_off;               /* nothing is attached that tells of GPUs */
 	void (*drained)(void *ctx); /* each time a drain has gone well; may be NULL */
 	void *ctx;
@@ -83,10 +86,8 @@ struct collector_config {
  * do. */
 int collector_new(const struct collector_config *config, struct collector **ret_collector,
                   char ret_why[256]);
-/* Samples are taken from now on. Starts no thread, so that what only this needs can be given up. */
+/* Samples are taken from now on. */
 int collector_attach(struct collector *collector, char ret_why[256]);
-/* Whether this thread may read what the kernel half writes. */
-bool collector_can_drain(struct collector *collector);
 /* Scans /proc and starts draining. */
 int collector_start(struct collector *collector);
 /* Detaches everything at once, started or not; the loop must run until its handles have closed,
@@ -102,6 +103,10 @@ void collector_cancel(struct collector *collector, struct cut *cut);
 /* True once a first drain has gone well. */
 bool collector_ready(const struct collector *collector);
 void collector_get_stats(const struct collector *collector, struct collector_stats *ret_stats);
+/* CPU time that profd itself has taken, of all its processes and programs. */
+uint64_t collector_own_cpu_ns(const struct collector *collector);
+/* All that it costs; collect/own_cost.h. Takes a fraction of a millisecond: for who asks. */
+void collector_own_cost(struct collector *collector, struct own_cost *ret_cost);
 /* Heap profiles of single processes; collect/heaps.h. The collector's. */
 struct heaps *collector_heaps(struct collector *collector);
 /* GPUs: collect/gpu.h. The collector's. */
@@ -109,7 +114,7 @@ struct gpu *collector_gpu(struct collector *collector);
 /* How much memory processes hold, and held. */
 /* As `memory_bytes` of its configuration. */
 void collector_resize(struct collector *collector, size_t memory_bytes);
-const struct memory_watch *collector_memory(const struct collector *collector);
+struct memory_watch *collector_memory(const struct collector *collector);
 /* Entry `index` of the sources, or false at the end. */
 bool collector_source(const struct collector *collector, size_t index,
                       struct source_status *ret_status);

@@ -141,6 +141,7 @@ static struct ticks account(const struct drained *drained, enum profile_kind kin
 	struct ticks ticks = {
 		.idle = kind == KIND_cpu ? counted[COUNTER_idle] : 0,
 		.lost = counted[kind_counters[kind].lost],
+		.missed = kind == KIND_cpu ? counted[COUNTER_ticks_missed] : 0,
 	};
 	uint64_t found = 0;
 

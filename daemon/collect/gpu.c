@@ -29,7 +29,8 @@ struct gpu {
 	uint64_t events_lost; /* that the feeds were told of */
 	uv_timer_t tick;
 	uv_poll_t poll;
-	bool started, ticking; /* the two handles are there; they are at work */
+	bool started, polling; /* which of the two handles are there */
+	bool ticking;
 };
 
 /* Which layer a kind's samples come by. */
@@ -49,6 +50,16 @@ static int take_event(void *ctx, void *bytes, size_t len)
 	return gpu->bytes_read < GPU_EVENT_BYTES ? 0 : -EAGAIN;
 }
 
+/* It is there when the first programs are. False: not yet. */
+static bool open_ring(struct gpu *gpu)
+{
+	int events = gpu->ring ? -1 : gpu_kernel_events(&gpu->kernel);
+
+	if (events >= 0)
+		gpu->ring = ring_buffer__new(events, take_event, gpu, NULL);
+	return gpu->ring != NULL;
+}
+
 static void tell_of_lost(struct gpu *gpu)
 {
 	struct gpu_counts counts;
@@ -66,7 +77,8 @@ void gpu_read(struct gpu *gpu)
 	gpu->config.read_tables(gpu->config.ctx);
 	tell_of_lost(gpu);
 	gpu->bytes_read = 0;
-	ring_buffer__consume(gpu->ring);
+	if (open_ring(gpu))
+		ring_buffer__consume(gpu->ring);
 	gpu_feeds_settle(gpu->feeds);
 }
 
@@ -83,18 +95,32 @@ static void on_filling(uv_poll_t *poll, int status, int events)
 	gpu_read(poll->data);
 }
 
+/* Whether it fills up faster than the clock goes. */
+static void watch_ring(struct gpu *gpu, bool watched)
+{
+	if (watched && !gpu->polling && open_ring(gpu)) {
+		gpu->polling = uv_poll_init(gpu->config.loop, &gpu->poll,
+		                            ring_buffer__epoll_fd(gpu->ring)) == 0;
+		gpu->poll.data = gpu;
+	}
+	if (!gpu->polling)
+		return;
+	if (watched)
+		uv_poll_start(&gpu->poll, UV_READABLE, on_filling);
+	else
+		uv_poll_stop(&gpu->poll);
+}
+
 static void set_pace(struct gpu *gpu, bool ticks)
 {
 	if (!gpu->started || ticks == gpu->ticking)
 		return;
 	gpu->ticking = ticks;
-	if (ticks) {
+	if (ticks)
 		uv_timer_start(&gpu->tick, on_tick, TICK_MS, TICK_MS);
-		uv_poll_start(&gpu->poll, UV_READABLE, on_filling);
-	} else {
+	else
 		uv_timer_stop(&gpu->tick);
-		uv_poll_stop(&gpu->poll);
-	}
+	watch_ring(gpu, ticks);
 }
 
 static void read_status(const struct gpu *gpu, enum profile_kind kind,
@@ -135,14 +161,13 @@ int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
 		return -ENOMEM;
 	*ret_gpu = gpu;
 	gpu->config = *config;
-	gpu_kernel_open(&gpu->kernel, config->bpf);
+	gpu->kernel.bpf = config->bpf;
 	gpu->feeds = gpu_feeds_new(&(struct gpu_feeds_config){
 		.tables = config->tables,
 		.out_of_memory = config->out_of_memory,
 		.ctx = config->ctx,
 	});
-	gpu->ring = ring_buffer__new(gpu->kernel.events, take_event, gpu, NULL);
-	if (!gpu->feeds || !gpu->ring)
+	if (!gpu->feeds)
 		return -ENOMEM;
 	if (config->off)
 		return 0;
@@ -160,13 +185,10 @@ int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
 
 int gpu_start(struct gpu *gpu)
 {
-	int err = uv_poll_init(gpu->config.loop, &gpu->poll, ring_buffer__epoll_fd(gpu->ring));
+	int err = 0;
 
-	if (err)
-		return err;
 	uv_timer_init(gpu->config.loop, &gpu->tick);
 	gpu->tick.data = gpu;
-	gpu->poll.data = gpu;
 	gpu->started = true;
 	if (gpu->standing)
 		err = gpu_standing_start(gpu->standing);
@@ -179,11 +201,11 @@ void gpu_stop(struct gpu *gpu)
 	if (gpu->standing)
 		gpu_standing_stop(gpu->standing);
 	set_pace(gpu, false);
-	if (gpu->started) {
+	if (gpu->started)
 		uv_close((uv_handle_t *)&gpu->tick, NULL);
+	if (gpu->polling)
 		uv_close((uv_handle_t *)&gpu->poll, NULL);
-	}
-	gpu->started = false;
+	gpu->started = gpu->polling = false;
 }
 
 void gpu_free(struct gpu *gpu)

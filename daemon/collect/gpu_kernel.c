@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "bpf/profd.skel.h"
+#include "collect/bpf_parts.h"
 #include "collect/uprobes.h"
 
 #include <bpf/bpf.h>
@@ -15,62 +16,92 @@
 
 /* A program that may sleep begins and ends sooner by 20 ns: what it holds meanwhile is less. Ours
  * never do so where they have announced themselves. Perf events take such ones since 6.0 only. */
-static void let_sleep(struct bpf *bpf)
+static void let_sleep(struct profd_bpf *skeleton)
 {
 	struct bpf_program *const often[] = {
-		bpf->skeleton->progs.gpu_session,
-		bpf->skeleton->progs.gpu_entry,
-		bpf->skeleton->progs.gpu_return,
+		skeleton->progs.gpu_session,
+		skeleton->progs.gpu_entry,
+		skeleton->progs.gpu_return,
 	};
 
 	for (size_t i = 0; i < sizeof(often) / sizeof(often[0]); i++)
 		bpf_program__set_flags(often[i], BPF_F_SLEEPABLE);
 }
 
-void gpu_kernel_configure(struct bpf *bpf)
+/* What kinds of uprobe the programs are for. */
+static void set_types(struct profd_bpf *skeleton)
 {
 	struct bpf_program *const multi[] = {
-		bpf->skeleton->progs.gpu_entry,
-		bpf->skeleton->progs.gpu_return,
-		bpf->skeleton->progs.gpu_launched,
-		bpf->skeleton->progs.gpu_ran,
+		skeleton->progs.gpu_entry,
+		skeleton->progs.gpu_return,
+		skeleton->progs.gpu_launched,
+		skeleton->progs.gpu_ran,
 	};
 
-	if (!uprobes_are_multi())
-		return;
-	for (size_t i = 0; i < sizeof(multi) / sizeof(multi[0]); i++)
-		bpf_program__set_expected_attach_type(multi[i],
-		                                      (enum bpf_attach_type)UPROBE_MULTI_ATTACH);
-	bpf_program__set_expected_attach_type(bpf->skeleton->progs.gpu_session,
-	                                      (enum bpf_attach_type)UPROBE_SESSION_ATTACH);
-	let_sleep(bpf);
+	if (uprobes_declare(multi, sizeof(multi) / sizeof(multi[0]), skeleton->progs.gpu_session))
+		let_sleep(skeleton);
 }
 
-void gpu_kernel_open(struct gpu_kernel *kernel, struct bpf *bpf)
+int gpu_kernel_load(const struct gpu_kernel *kernel, struct gpu_programs *ret_programs)
 {
-	*kernel = (struct gpu_kernel){
-		.programs =
-			{
-				.session = bpf_program__fd(bpf->skeleton->progs.gpu_session),
-				.entry = bpf_program__fd(bpf->skeleton->progs.gpu_entry),
-				.leave = bpf_program__fd(bpf->skeleton->progs.gpu_return),
-				.launched = bpf_program__fd(bpf->skeleton->progs.gpu_launched),
-				.ran = bpf_program__fd(bpf->skeleton->progs.gpu_ran),
-			},
-		.events = bpf_map__fd(bpf->skeleton->maps.gpu_events),
-		.counts = bpf_map__fd(bpf->skeleton->maps.gpu_counts),
-		.cpu_count = bpf->cpu_count,
+	int err = bpf_part_load(kernel->bpf, BPF_PART_GPU, set_types);
+	const struct profd_bpf *part = bpf_part(kernel->bpf, BPF_PART_GPU);
+
+	if (err)
+		return err;
+	*ret_programs = (struct gpu_programs){
+		.session = bpf_program__fd(part->progs.gpu_session),
+		.entry = bpf_program__fd(part->progs.gpu_entry),
+		.leave = bpf_program__fd(part->progs.gpu_return),
 	};
+	return 0;
+}
+
+int gpu_kernel_load_told(const struct gpu_kernel *kernel, struct gpu_told_programs *ret_programs)
+{
+	int err = bpf_part_load(kernel->bpf, BPF_PART_GPU_TOLD, set_types);
+	const struct profd_bpf *part = bpf_part(kernel->bpf, BPF_PART_GPU_TOLD);
+
+	if (err)
+		return err;
+	*ret_programs = (struct gpu_told_programs){
+		.launched = bpf_program__fd(part->progs.gpu_launched),
+		.ran = bpf_program__fd(part->progs.gpu_ran),
+		.sites = bpf_map__fd(part->maps.static_sites),
+	};
+	return 0;
+}
+
+const char *gpu_kernel_why(const struct gpu_kernel *kernel)
+{
+	return bpf_part_why(kernel->bpf, BPF_PART_GPU);
+}
+
+/* One that has the maps; NULL before any is loaded. */
+static const struct profd_bpf *loaded(const struct gpu_kernel *kernel)
+{
+	return bpf_part(kernel->bpf, BPF_PART_GPU) ?: bpf_part(kernel->bpf, BPF_PART_GPU_TOLD);
+}
+
+int gpu_kernel_events(const struct gpu_kernel *kernel)
+{
+	const struct profd_bpf *part = loaded(kernel);
+
+	return part ? bpf_map__fd(part->maps.gpu_events) : -ENOENT;
 }
 
 int gpu_kernel_counts(const struct gpu_kernel *kernel, struct gpu_counts *ret_counts)
 {
-	_cleanup_free_ struct gpu_counts *cpus = calloc(kernel->cpu_count, sizeof(*cpus));
+	const u32 cpu_count = kernel->bpf->cpu_count;
+	_cleanup_free_ struct gpu_counts *cpus = calloc(cpu_count, sizeof(*cpus));
+	const struct profd_bpf *part = loaded(kernel);
 	struct gpu_counts sum = {0};
 	u32 first = 0;
-	int err = cpus ? bpf_map_lookup_elem(kernel->counts, &first, cpus) : -ENOMEM;
+	int err = cpus ? 0 : -ENOMEM;
 
-	for (u32 cpu = 0; !err && cpu < kernel->cpu_count; cpu++) {
+	if (!err && part)
+		err = bpf_map_lookup_elem(bpf_map__fd(part->maps.gpu_counts), &first, cpus);
+	for (u32 cpu = 0; !err && cpu < cpu_count; cpu++) {
 #define COUNT(name, help) sum.name += cpus[cpu].name;
 		GPU_COUNTS(COUNT)
 #undef COUNT

@@ -8,21 +8,29 @@
 #include "bpf/gpu.h"
 #include "collect/bpf.h"
 
-/* Programs, by descriptor: entry and return in one, for kernels that have sessions; entry; return;
- * the helper's static probes. */
+/* Programs, by descriptor: entry and return in one, for kernels that have sessions; entry; return.
+ */
 struct gpu_programs {
-	int session, entry, leave, launched, ran;
+	int session, entry, leave;
+};
+
+/* Of the helper's static probes. */
+struct gpu_told_programs {
+	int launched, ran;
+	int sites; /* the map static_sites */
 };
 
 struct gpu_kernel {
-	struct gpu_programs programs;
-	int events, counts; /* maps */
-	u32 cpu_count;
+	struct bpf *bpf;
 };
 
-/* Between bpf_open() and bpf_load(): what kinds of uprobe the programs are for. */
-void gpu_kernel_configure(struct bpf *bpf);
-/* After bpf_load(). */
-void gpu_kernel_open(struct gpu_kernel *kernel, struct bpf *bpf);
+/* Loads the programs when they are first asked for: some tenths of a second. 0 or a negative errno.
+ * Not on the loop thread. */
+int gpu_kernel_load(const struct gpu_kernel *kernel, struct gpu_programs *ret_programs);
+int gpu_kernel_load_told(const struct gpu_kernel *kernel, struct gpu_told_programs *ret_programs);
+/* Why those that probe CUDA's libraries could not be, or "". */
+const char *gpu_kernel_why(const struct gpu_kernel *kernel);
+/* The ring buffer of events; negative before anything is loaded. */
+int gpu_kernel_events(const struct gpu_kernel *kernel);
 /* What the probes came to ever since the start, on all CPUs. */
 int gpu_kernel_counts(const struct gpu_kernel *kernel, struct gpu_counts *ret_counts);

@@ -26,6 +26,7 @@ static void attach(struct job *job)
 {
 	struct probed *file = (struct probed *)job;
 	struct reader *reader = file->files->config.reader;
+	struct gpu_programs programs;
 
 	/* By a process that no other file can have taken over: no file may say where another one
 	 * is written to. */
@@ -33,8 +34,9 @@ static void attach(struct job *job)
 	file->err = gpu_ask(reader, file->fd, file->number, file->libraries, &file->found);
 	reader_rest(reader, 0);
 	if (!file->err)
-		file->err = gpu_links_attach(&file->links, &file->files->config.kernel->programs,
-		                             &file->found, file->fd);
+		file->err = gpu_kernel_load(file->files->config.kernel, &programs);
+	if (!file->err)
+		file->err = gpu_links_attach(&file->links, &programs, &file->found, file->fd);
 	if (file->err)
 		file->found.count = 0;
 }
@@ -81,6 +83,13 @@ bool gpu_files_may_tell(struct gpu_files *files)
 
 static void attach_next(struct gpu_files *files);
 
+static const char *why_not(const struct probed *file)
+{
+	const char *why = gpu_kernel_why(file->files->config.kernel);
+
+	return *why ? why : uprobes_error(file->err);
+}
+
 static void on_attached(struct job *job)
 {
 	struct probed *file = (struct probed *)job;
@@ -92,8 +101,7 @@ static void on_attached(struct job *job)
 	/* A file that is called so and is something else is nobody's fault. */
 	if (file->err && file->err != -ENOENT && file->err != -ECANCELED &&
 	    gpu_files_may_tell(file->files))
-		log_warning("cannot watch GPUs through %s: %s", file->path,
-		            uprobes_error(file->err));
+		log_warning("cannot watch GPUs through %s: %s", file->path, why_not(file));
 	else if (!file->err)
 		log_info("watching GPUs through %s, %u functions", file->path, file->found.count);
 	forget_failed(files);

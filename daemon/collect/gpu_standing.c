@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	LOOK_MS = 10,      /* after a process has changed, it and others are looked at */
@@ -33,6 +34,7 @@ struct gpu_standing {
 	struct gpu_standing_config config;
 	/* One lane to attach, which does not wait for files that are searched. */
 	struct lane *attaching, *searching;
+	struct job loading; /* the first of attaching */
 	struct reader *attach_reader, *search_reader;
 	struct gpu_files *files;
 	struct gpu_search *search;
@@ -211,6 +213,30 @@ int gpu_standing_new(const struct gpu_standing_config *config, struct gpu_standi
 	return config->off ? 0 : make_parts(standing);
 }
 
+/* On the lane; what comes of it is said of the first file. */
+static void load(struct job *job)
+{
+	struct gpu_standing *standing =
+		(struct gpu_standing *)((char *)job - offsetof(struct gpu_standing, loading));
+	struct gpu_programs programs;
+
+	gpu_kernel_load(standing->config.kernel, &programs);
+}
+
+static void on_loaded(struct job *job)
+{
+	(void)job;
+}
+
+/* Somebody will use it: the programs do not wait for that, or the first to do so would be seen half
+ * a second late. */
+static void load_where_a_gpu_is(struct gpu_standing *standing)
+{
+	standing->loading = (struct job){load, on_loaded, NULL};
+	if (access("/proc/driver/nvidia/version", F_OK) == 0)
+		lane_submit(standing->attaching, &standing->loading);
+}
+
 int gpu_standing_start(struct gpu_standing *standing)
 {
 	struct procs *procs = standing->config.procs;
@@ -222,6 +248,7 @@ int gpu_standing_start(struct gpu_standing *standing)
 	standing->look.data = standing;
 	standing->sweep.data = standing;
 	standing->started = true;
+	load_where_a_gpu_is(standing);
 	procs_each(procs, note_process, standing);
 	return procs_watch(procs, note_change, standing);
 }
@@ -280,11 +307,17 @@ static const char *why_nothing(enum gpu_layer layer)
 }
 
 /* The path is whatever a program called its file; a character is shown whole or not at all. */
-static void explain(const struct gpu_files_status *files, struct gpu_layer_status *status)
+static void explain(const struct gpu_kernel *kernel, const struct gpu_files_status *files,
+                    struct gpu_layer_status *status)
 {
+	const char *why = gpu_kernel_why(kernel);
 	char path[4096];
 
-	/* That is no matter of this file. */
+	/* These are no matters of this file. */
+	if (*why) {
+		snprintf(status->why, sizeof(status->why), "%s", why);
+		return;
+	}
 	if (files->err == -EACCES) {
 		snprintf(status->why, sizeof(status->why), "%s", uprobes_error(files->err));
 		return;
@@ -310,7 +343,7 @@ void gpu_standing_status(const struct gpu_standing *standing, enum gpu_layer lay
 	gpu_files_status(standing->files, libraries_of(layer), &files);
 	ret_status->on = files.attached > 0;
 	if (!ret_status->on && files.err)
-		explain(&files, ret_status);
+		explain(standing->config.kernel, &files, ret_status);
 	else if (!ret_status->on)
 		snprintf(ret_status->why, sizeof(ret_status->why), "%s", why_nothing(layer));
 }

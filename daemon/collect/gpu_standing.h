@@ -6,7 +6,8 @@
  *
  * A process that maps the driver is noticed at once, looked at LOOK_MS later and probed some ten
  * milliseconds after that; what it does until then is not seen. cuInit(), which comes first, takes
- * longer on a host with a GPU.
+ * longer on a host with a GPU. The programs are loaded soon after the start where NVIDIA's driver
+ * is, and for the first such process elsewhere, which takes half a second more.
  */
 #pragma once
 

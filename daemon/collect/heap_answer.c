@@ -27,7 +27,12 @@ void heap_session_refuse(struct heap_session *session, int err, const char *form
 void heap_session_explain(struct heap_session *session, int err)
 {
 	uint32_t pid = session->ask.pid;
+	const char *why = heap_kernel_why(session->shared->kernel);
 
+	if (*why) {
+		heap_session_refuse(session, -ENOTSUP, "%s", why);
+		return;
+	}
 	switch (err) {
 	case -ESRCH:
 		heap_session_refuse(session, err,

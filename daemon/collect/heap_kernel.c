@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "bpf/profd.skel.h"
+#include "collect/bpf_parts.h"
 #include "collect/uprobes.h"
 
 #include <bpf/bpf.h>
@@ -17,69 +18,98 @@ struct live_key {
 	u64 address, serial;
 };
 
-void heap_kernel_configure(struct bpf *bpf)
+/* What kinds of uprobe the programs are for. */
+static void set_types(struct profd_bpf *skeleton)
 {
 	struct bpf_program *const multi[] = {
-		bpf->skeleton->progs.heap_entry,
-		bpf->skeleton->progs.heap_return,
-		bpf->skeleton->progs.heap_return_instruction,
-		bpf->skeleton->progs.heap_count,
-		bpf->skeleton->progs.heap_usdt_alloc,
-		bpf->skeleton->progs.heap_usdt_free,
+		skeleton->progs.heap_entry,
+		skeleton->progs.heap_return,
+		skeleton->progs.heap_return_instruction,
+		skeleton->progs.heap_count,
+		skeleton->progs.heap_usdt_alloc,
+		skeleton->progs.heap_usdt_free,
 	};
 
-	if (!uprobes_are_multi())
-		return;
-	for (size_t i = 0; i < sizeof(multi) / sizeof(multi[0]); i++)
-		bpf_program__set_expected_attach_type(multi[i],
-		                                      (enum bpf_attach_type)UPROBE_MULTI_ATTACH);
-	bpf_program__set_expected_attach_type(bpf->skeleton->progs.heap_session,
-	                                      (enum bpf_attach_type)UPROBE_SESSION_ATTACH);
+	uprobes_declare(multi, sizeof(multi) / sizeof(multi[0]), skeleton->progs.heap_session);
 }
 
-void heap_kernel_open(struct heap_kernel *kernel, struct bpf *bpf)
+int heap_kernel_load(const struct heap_kernel *kernel, struct heap_programs *ret_programs)
 {
-	*kernel = (struct heap_kernel){
-		.programs =
-			{
-				.session = bpf_program__fd(bpf->skeleton->progs.heap_session),
-				.entry = bpf_program__fd(bpf->skeleton->progs.heap_entry),
-				.leave = bpf_program__fd(bpf->skeleton->progs.heap_return),
-				.leave_instruction = bpf_program__fd(
-					bpf->skeleton->progs.heap_return_instruction),
-				.count = bpf_program__fd(bpf->skeleton->progs.heap_count),
-				.usdt_alloc = bpf_program__fd(bpf->skeleton->progs.heap_usdt_alloc),
-				.usdt_free = bpf_program__fd(bpf->skeleton->progs.heap_usdt_free),
-			},
-		.targets = bpf_map__fd(bpf->skeleton->maps.heap_targets),
-		.static_sites = bpf_map__fd(bpf->skeleton->maps.static_sites),
-		.cpus = bpf_map__fd(bpf->skeleton->maps.heap_cpus),
-		.live = bpf_map__fd(bpf->skeleton->maps.heap_live),
-		.events = bpf_map__fd(bpf->skeleton->maps.heap_events),
-		.cpu_count = bpf->cpu_count,
-		.bpf = bpf,
+	int err = bpf_part_load(kernel->bpf, BPF_PART_HEAP, set_types);
+	const struct profd_bpf *part = bpf_part(kernel->bpf, BPF_PART_HEAP);
+
+	if (err)
+		return err;
+	*ret_programs = (struct heap_programs){
+		.session = bpf_program__fd(part->progs.heap_session),
+		.entry = bpf_program__fd(part->progs.heap_entry),
+		.leave = bpf_program__fd(part->progs.heap_return),
+		.leave_instruction = bpf_program__fd(part->progs.heap_return_instruction),
+		.count = bpf_program__fd(part->progs.heap_count),
 	};
+	return 0;
+}
+
+int heap_kernel_load_told(const struct heap_kernel *kernel, struct heap_told_programs *ret_programs)
+{
+	int err = bpf_part_load(kernel->bpf, BPF_PART_HEAP_TOLD, set_types);
+	const struct profd_bpf *part = bpf_part(kernel->bpf, BPF_PART_HEAP_TOLD);
+
+	if (err)
+		return err;
+	*ret_programs = (struct heap_told_programs){
+		.alloc = bpf_program__fd(part->progs.heap_usdt_alloc),
+		.freed = bpf_program__fd(part->progs.heap_usdt_free),
+		.sites = bpf_map__fd(part->maps.static_sites),
+	};
+	return 0;
+}
+
+const char *heap_kernel_why(const struct heap_kernel *kernel)
+{
+	return bpf_part_why(kernel->bpf, BPF_PART_HEAP);
+}
+
+/* One that has the maps; NULL before any is loaded. */
+static const struct profd_bpf *loaded(const struct heap_kernel *kernel)
+{
+	return bpf_part(kernel->bpf, BPF_PART_HEAP) ?: bpf_part(kernel->bpf, BPF_PART_HEAP_TOLD);
+}
+
+int heap_kernel_events(const struct heap_kernel *kernel)
+{
+	const struct profd_bpf *part = loaded(kernel);
+
+	return part ? bpf_map__fd(part->maps.heap_events) : -ENOENT;
 }
 
 int heap_kernel_watch(const struct heap_kernel *kernel, u32 slot, const struct heap_target *target)
 {
-	return bpf_map_update_elem(kernel->targets, &slot, target, BPF_ANY);
+	const struct profd_bpf *part = loaded(kernel);
+
+	return part ? bpf_map_update_elem(bpf_map__fd(part->maps.heap_targets), &slot, target,
+	                                  BPF_ANY)
+	            : -ENOENT;
 }
 
 void heap_kernel_unwatch(const struct heap_kernel *kernel, u32 slot)
 {
 	const struct heap_target none = {0};
 
-	bpf_map_update_elem(kernel->targets, &slot, &none, BPF_ANY);
+	heap_kernel_watch(kernel, slot, &none);
 }
 
 int heap_kernel_counts(const struct heap_kernel *kernel, u32 slot, struct heap_counts *ret_counts)
 {
-	_cleanup_free_ struct heap_cpu *cpus = calloc(kernel->cpu_count, sizeof(*cpus));
+	const u32 cpu_count = kernel->bpf->cpu_count;
+	_cleanup_free_ struct heap_cpu *cpus = calloc(cpu_count, sizeof(*cpus));
+	const struct profd_bpf *part = loaded(kernel);
 	struct heap_counts sum = {0};
-	int err = cpus ? bpf_map_lookup_elem(kernel->cpus, &slot, cpus) : -ENOMEM;
+	int err = cpus ? 0 : -ENOMEM;
 
-	for (u32 cpu = 0; !err && cpu < kernel->cpu_count; cpu++) {
+	if (!err && part)
+		err = bpf_map_lookup_elem(bpf_map__fd(part->maps.heap_cpus), &slot, cpus);
+	for (u32 cpu = 0; !err && cpu < cpu_count; cpu++) {
 		const struct heap_counts *counts = &cpus[cpu].counts;
 
 #define COUNT(name, help) sum.name += counts->name;
@@ -92,23 +122,27 @@ int heap_kernel_counts(const struct heap_kernel *kernel, u32 slot, struct heap_c
 
 void heap_kernel_forget(const struct heap_kernel *kernel, u32 serial)
 {
+	const struct profd_bpf *part = loaded(kernel);
+	int live = part ? bpf_map__fd(part->maps.heap_live) : -1;
 	struct live_key key, next;
-	bool more = bpf_map_get_next_key(kernel->live, NULL, &next) == 0;
+	bool more = bpf_map_get_next_key(live, NULL, &next) == 0;
 
 	/* A key is deleted when the one behind it is known: from a deleted one the walk would begin
 	 * again. */
 	while (more) {
 		key = next;
-		more = bpf_map_get_next_key(kernel->live, &key, &next) == 0;
+		more = bpf_map_get_next_key(live, &key, &next) == 0;
 		if (key.serial == serial)
-			bpf_map_delete_elem(kernel->live, &key);
+			bpf_map_delete_elem(live, &key);
 	}
 }
 
 int heap_kernel_hold_exec(struct heap_kernel *kernel)
 {
 	if (!kernel->exec_users) {
-		kernel->exec_link = bpf_program__attach(kernel->bpf->skeleton->progs.heap_exec);
+		const struct profd_bpf *part = bpf_part(kernel->bpf, BPF_PART_HEAP);
+
+		kernel->exec_link = part ? bpf_program__attach(part->progs.heap_exec) : NULL;
 		if (!kernel->exec_link)
 			return -errno;
 	}

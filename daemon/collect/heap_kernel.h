@@ -8,26 +8,32 @@
 #include "bpf/heap.h"
 #include "collect/bpf.h"
 
-struct ring_buffer;
-
 /* Programs, by descriptor. */
 struct heap_programs {
-	int session, entry, leave, leave_instruction, count, usdt_alloc, usdt_free;
+	int session, entry, leave, leave_instruction, count;
+};
+
+/* Of processes that sample their own allocations. */
+struct heap_told_programs {
+	int alloc, freed;
+	int sites; /* the map static_sites */
 };
 
 struct heap_kernel {
-	struct heap_programs programs;
-	int targets, cpus, live, events, static_sites; /* maps */
-	u32 cpu_count;
 	struct bpf *bpf;
 	struct bpf_link *exec_link;
 	u32 exec_users;
 };
 
-/* Between bpf_open() and bpf_load(): what kinds of uprobe the programs are for. */
-void heap_kernel_configure(struct bpf *bpf);
-/* After bpf_load(). */
-void heap_kernel_open(struct heap_kernel *kernel, struct bpf *bpf);
+/* Loads the programs when they are first asked for: some tenths of a second. 0 or a negative errno.
+ * Any thread but the loop's. */
+int heap_kernel_load(const struct heap_kernel *kernel, struct heap_programs *ret_programs);
+int heap_kernel_load_told(const struct heap_kernel *kernel,
+                          struct heap_told_programs *ret_programs);
+/* Why they could not be, or "". Any thread. */
+const char *heap_kernel_why(const struct heap_kernel *kernel);
+/* The ring buffer of events; negative before anything is loaded. */
+int heap_kernel_events(const struct heap_kernel *kernel);
 
 /* Says which process a slot's probes are for. Any thread. */
 int heap_kernel_watch(const struct heap_kernel *kernel, u32 slot, const struct heap_target *target);

@@ -112,7 +112,7 @@ static int measure(int program, enum uprobe_kind kind, uint8_t flags, void (*fn)
 int heap_pricing_measure(const struct heap_kernel *kernel, struct heap_price *ret_price,
                          bool *ret_sessions)
 {
-	const struct heap_programs *programs = &kernel->programs;
+	struct heap_programs programs;
 	const struct heap_target self = {
 		.pid = (u32)getpid(),
 		.serial = UINT32_MAX,
@@ -120,16 +120,18 @@ int heap_pricing_measure(const struct heap_kernel *kernel, struct heap_price *re
 	};
 	struct heap_price price = HEAP_PRICE_DEFAULT;
 	double with_return;
-	int err = heap_kernel_watch(kernel, HEAP_SLOT_PRICE, &self);
+	int err = heap_kernel_load(kernel, &programs);
 
 	if (!err)
-		err = measure(programs->entry, UPROBE_ENTRY, 0, heap_pricing_emulated,
+		err = heap_kernel_watch(kernel, HEAP_SLOT_PRICE, &self);
+	if (!err)
+		err = measure(programs.entry, UPROBE_ENTRY, 0, heap_pricing_emulated,
 		              &price.emulated_ns);
 	if (!err)
-		err = measure(programs->entry, UPROBE_ENTRY, HEAP_SITE_STEPPED,
-		              heap_pricing_stepped, &price.stepped_ns);
+		err = measure(programs.entry, UPROBE_ENTRY, HEAP_SITE_STEPPED, heap_pricing_stepped,
+		              &price.stepped_ns);
 	if (!err) {
-		*ret_sessions = !measure(programs->session, UPROBE_SESSION, HEAP_SITE_NESTS,
+		*ret_sessions = !measure(programs.session, UPROBE_SESSION, HEAP_SITE_NESTS,
 		                         heap_pricing_emulated, &with_return);
 		if (*ret_sessions && with_return > price.emulated_ns)
 			price.return_ns = with_return - price.emulated_ns;

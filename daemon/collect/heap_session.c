@@ -103,7 +103,7 @@ static int open_probes(struct heap_session *session)
 	reader_rest(session->reader, 0);
 	if (!err) {
 		heap_guard_rest(&session->guard);
-		err = heap_links_count(&session->links, &shared->kernel->programs, &session->plan,
+		err = heap_links_count(&session->links, &session->programs, &session->plan,
 		                       session->ask.pid);
 	}
 	return err;
@@ -115,14 +115,17 @@ static void run_job(struct job *job)
 	struct heap_shared *shared = session->shared;
 
 	switch (session->state) {
+	case HEAP_LOADING:
+		session->err = heap_kernel_load(shared->kernel, &session->programs);
+		break;
 	case HEAP_OPENING:
 		session->err = open_probes(session);
 		break;
 	case HEAP_ATTACHING:
 		uprobes_detach(&session->links);
 		session->err =
-			heap_links_sample(&session->links, &shared->kernel->programs,
-		                          &session->plan, session->ask.pid, shared->have_sessions);
+			heap_links_sample(&session->links, &session->programs, &session->plan,
+		                          session->ask.pid, shared->have_sessions);
 		break;
 	case HEAP_CLOSING:
 		uprobes_detach(&session->links);
@@ -196,6 +199,36 @@ static void start_watching(struct heap_session *session)
 	session->guard.checked = session->guard.started;
 }
 
+/* After LOADING. */
+static void open_session(struct heap_session *session)
+{
+	const struct heap_target target = {
+		.pid = session->ask.pid,
+		.serial = session->serial,
+		.rate = session->ask.rate_bytes < heap_max_rate ? session->ask.rate_bytes
+	                                                        : heap_max_rate,
+	};
+	struct heap_shared *shared = session->shared;
+	int err;
+
+	heap_guard_open(&session->guard, shared->kernel, &shared->price, (u32)session->slot,
+	                session->ask.pid);
+	session->feed = heap_feed_new(&shared->tables, session->ask.pid);
+	session->reader = reader_new(
+		&(struct reader_program){READER_SELF, "malloc", MAX_HEAP_SEARCH_BYTES, 0});
+	err = session->feed && session->reader ? 0 : -ENOMEM;
+	if (!err)
+		err = heap_kernel_watch(shared->kernel, (u32)session->slot, &target);
+	if (!err)
+		session->holds_exec = heap_kernel_hold_exec(shared->kernel) == 0;
+	if (err) {
+		heap_session_explain(session, err);
+		close_session(session);
+		return;
+	}
+	start_job(session, HEAP_OPENING);
+}
+
 static void on_job(struct job *job)
 {
 	struct heap_session *session = (struct heap_session *)job;
@@ -211,6 +244,8 @@ static void on_job(struct job *job)
 		heap_session_explain(session, session->err);
 	if (session->err || !session->watch)
 		close_session(session);
+	else if (session->state == HEAP_LOADING)
+		open_session(session);
 	else if (session->state == HEAP_OPENING)
 		opened(session);
 	else
@@ -219,37 +254,14 @@ static void on_job(struct job *job)
 
 void heap_session_open(struct heap_session *session, int slot)
 {
-	const struct heap_target target = {
-		.pid = session->ask.pid,
-		.serial = session->serial,
-		.rate = session->ask.rate_bytes < heap_max_rate ? session->ask.rate_bytes
-	                                                        : heap_max_rate,
-	};
-	struct heap_shared *shared = session->shared;
-	int err = 0;
-
 	session->slot = slot;
 	session->pidfd = (int)syscall(SYS_pidfd_open, session->ask.pid, 0);
-	if (session->pidfd < 0)
-		err = -ESRCH;
-	else
-		heap_guard_open(&session->guard, shared->kernel, &shared->price, (u32)session->slot,
-		                session->ask.pid);
-	session->feed = err ? NULL : heap_feed_new(&shared->tables, session->ask.pid);
-	session->reader = reader_new(
-		&(struct reader_program){READER_SELF, "malloc", MAX_HEAP_SEARCH_BYTES, 0});
-	if (!err && (!session->feed || !session->reader))
-		err = -ENOMEM;
-	if (!err)
-		err = heap_kernel_watch(shared->kernel, (u32)session->slot, &target);
-	if (!err)
-		session->holds_exec = heap_kernel_hold_exec(shared->kernel) == 0;
-	if (err) {
-		heap_session_explain(session, err);
-		close_session(session);
+	if (session->pidfd >= 0) {
+		start_job(session, HEAP_LOADING);
 		return;
 	}
-	start_job(session, HEAP_OPENING);
+	heap_session_explain(session, -ESRCH);
+	close_session(session);
 }
 
 static void check_cost(struct heap_session *session, uint64_t now)

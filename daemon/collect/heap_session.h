@@ -3,6 +3,7 @@
  * struct heap_session - one heap profile, from the question to the answer:
  *
  *   WAITING    until the one before of the same process, whom nobody waits for any more, has closed
+ *   LOADING    on the lane: the programs, if this is the first one
  *   OPENING    on the lane: find the allocator, attach what counts calls
  *   COUNTING   for a moment; then it is known what it will cost, and refused or not
  *   ATTACHING  on the lane: the probes that sample, in the place of the one that counts
@@ -35,6 +36,7 @@ struct heap_shared {
 
 enum heap_state {
 	HEAP_WAITING, /* without a slot; heaps.c gives it one, or refuses it */
+	HEAP_LOADING,
 	HEAP_OPENING,
 	HEAP_COUNTING,
 	HEAP_ATTACHING,
@@ -44,7 +46,7 @@ enum heap_state {
 };
 
 struct heap_session {
-	struct job job; /* of OPENING, ATTACHING, CLOSING; the lane's while one of these */
+	struct job job; /* of LOADING, OPENING, ATTACHING, CLOSING; the lane's while one of these */
 	struct heap_session *next;
 	struct heap_shared *shared;
 	struct heap_watch *watch; /* NULL: nobody waits any more */
@@ -57,6 +59,7 @@ struct heap_session {
 	int pidfd;
 	struct reader *reader; /* of this session only; the lane's in OPENING, then at rest */
 	struct heap_plan plan;
+	struct heap_programs programs; /* once LOADING is over */
 	struct uprobes links;
 	int err; /* of the job */
 	struct heap_feed *feed;

@@ -116,7 +116,6 @@ static void on_due(uv_timer_t *timer)
 int heap_standing_new(const struct heap_standing_config *config,
                       struct heap_standing **ret_standing)
 {
-	const struct heap_programs *programs = &config->kernel->programs;
 	struct heap_standing *standing = calloc(1, sizeof(*standing));
 
 	*ret_standing = standing;
@@ -126,14 +125,8 @@ int heap_standing_new(const struct heap_standing_config *config,
 	standing->files = (struct standing_files){
 		.lane = config->lane,
 		.reader = config->reader,
-		.programs =
-			{
-				[STATIC_HEAP_FREE] = programs->usdt_free,
-				[STATIC_HEAP_ALLOC] = programs->usdt_alloc,
-				[STATIC_GPU_RAN] = config->gpus->programs.ran,
-				[STATIC_GPU_LAUNCHED] = config->gpus->programs.launched,
-			},
-		.sites_map = config->kernel->static_sites,
+		.heaps = config->kernel,
+		.gpus = config->gpus,
 		.attached = note_attached,
 		.ctx = standing,
 	};

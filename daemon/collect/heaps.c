@@ -71,12 +71,23 @@ static int take_event(void *ctx, void *bytes, size_t len)
 	return heaps->bytes_read < HEAP_EVENT_BYTES ? 0 : -EAGAIN;
 }
 
+/* It is there when the first programs are. False: not yet. */
+static bool open_ring(struct heaps *heaps)
+{
+	int events = heaps->ring ? -1 : heap_kernel_events(&heaps->kernel);
+
+	if (events >= 0)
+		heaps->ring = ring_buffer__new(events, take_event, heaps, NULL);
+	return heaps->ring != NULL;
+}
+
 /* Mappings and code objects were told before the stacks that have them, so they are read first. */
 static void read_events(struct heaps *heaps)
 {
 	heaps->config.read_tables(heaps->config.ctx);
 	heaps->bytes_read = 0;
-	ring_buffer__consume(heaps->ring);
+	if (open_ring(heaps))
+		ring_buffer__consume(heaps->ring);
 }
 
 static void count_result(struct heaps *heaps, const struct heap_result *result)
@@ -285,17 +296,15 @@ int heaps_new(const struct heaps_config *config, struct heaps **ret_heaps)
 	if (!heaps)
 		return -ENOMEM;
 	heaps->config = *config;
-	heap_kernel_open(&heaps->kernel, config->bpf);
-	gpu_kernel_open(&heaps->gpus, config->bpf);
+	heaps->kernel.bpf = heaps->gpus.bpf = config->bpf;
 	heaps->shared.kernel = &heaps->kernel;
 	heaps->shared.tables = config->tables;
 	heaps->shared.stats = &heaps->stats;
 	heaps->shared.lane = lane_new(config->loop, MAX_JOBS);
 	heaps->reader = reader_new(
 		&(struct reader_program){READER_SELF, "heaps", MAX_HEAP_READER_BYTES, 0});
-	heaps->ring = ring_buffer__new(heaps->kernel.events, take_event, heaps, NULL);
 	*ret_heaps = heaps;
-	if (!heaps->ring || !heaps->shared.lane || !heaps->reader)
+	if (!heaps->shared.lane || !heaps->reader)
 		return -ENOMEM;
 	return heap_standing_new(
 		&(struct heap_standing_config){

@@ -15,11 +15,13 @@ struct bpf;
 /*
  * A boundary in the stream of samples. Everything sampled before it is in the history when done()
  * is called, as slices that end exactly there, and nothing sampled after it is. Boundaries asked
- * for at about the same time are one, so any number of readers share one capture. It takes some
- * milliseconds.
+ * for at about the same time are one, so any number of readers share one capture. One as soon as
+ * can be takes some 5 milliseconds, or 15 after another; in a crowd, and for who never stops
+ * asking, a tenth of a second.
  */
 struct cut {
 	uint64_t at_mono_ns; /* the boundary wanted; 0 for as soon as can be */
+	bool patient; /* in no hurry: one more boundary, some time after it, is to be exact */
 	void (*done)(struct cut *cut, uint64_t boundary_mono_ns);
 	struct cut *next; /* the heartbeat's */
 };
@@ -38,6 +40,8 @@ struct heartbeat {
 	struct cut *waiting;  /* for the next flip */
 	struct cut *settling; /* for the flip under way */
 	bool drain_due, flip_under_way;
+	uint32_t shared;   /* by how many in a hurry the last flip was */
+	uint64_t paced_ns; /* those that were given a flip have used up their share until then */
 };
 
 void heartbeat_init(struct heartbeat *heartbeat, uv_loop_t *loop);

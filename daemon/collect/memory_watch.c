@@ -8,11 +8,13 @@
 #include "base/clock.h"
 #include "base/lane.h"
 #include "base/log.h"
+#include "collect/collector.h"
 #include "collect/heaps.h"
 #include "collect/memory_watch_keep.h"
 #include "collect/near_limit.h"
 #include "collect/oom.h"
 #include "memory/reader.h"
+#include "proc/pid_set.h"
 #include "proc/proc.h"
 
 #include <errno.h>
@@ -20,16 +22,21 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+	MAX_NOTED = 8192, /* processes between two readings; more, and all are read */
+	BEAT_MS = MEMORY_WATCH_MS - 100, /* seconds are not equally long */
+};
+
 struct memory_watch {
 	struct memory_watch_config config;
 	struct lane *lane;
 	struct job reading; /* one at a time */
 	struct memory_reader *reader;
 	struct memory_readings readings; /* of the last one */
-	uint64_t read_ms, read_cpu_ns;
+	struct pid_set noted;
+	uint64_t beat_ms, read_ms, read_cpu_ns;
 	int read_error;
 	bool under_way, started, stopped;
-	uv_timer_t second;
 	struct timeline *timeline;
 	struct memory_keeper keeper;
 	struct near_limit near;
@@ -52,26 +59,6 @@ static void run_reading(struct job *job)
 	watch->read_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
 
-/* Names change with every exec, and the process table hears of that. */
-struct naming {
-	const struct memory_readings *readings;
-	const char **comms;
-	size_t next;
-};
-
-static void name_reading(const struct proc *proc, void *ctx)
-{
-	struct naming *naming = ctx;
-	const struct memory_readings *readings = naming->readings;
-
-	while (naming->next < readings->process_count &&
-	       readings->processes[naming->next].pid < proc->pid)
-		naming->next++;
-	if (naming->next < readings->process_count &&
-	    readings->processes[naming->next].pid == proc->pid)
-		naming->comms[naming->next] = proc->comm;
-}
-
 /* Of a process that the table does not know: a name that came and went would be two programs. */
 static const char *last_name(const struct memory_watch *watch, const struct memory_reading *reading)
 {
@@ -81,38 +68,66 @@ static const char *last_name(const struct memory_watch *watch, const struct memo
 	                                                                 : reading->owner.comm;
 }
 
+/* Names change with every exec, and the process table hears of that. */
+static const char *name_of(const struct memory_watch *watch, const struct memory_reading *reading)
+{
+	struct procs *procs = watch->config.procs;
+
+	return procs_known(procs, reading->pid) ? procs_image(procs, reading->pid, UINT64_MAX)->comm
+	                                        : last_name(watch, reading);
+}
+
+static void tell_process(struct memory_watch *watch, const struct memory_reading *reading,
+                         const struct timeline_group *group)
+{
+	struct timeline_process seen = {
+		.pid = reading->pid,
+		.start_ticks = reading->owner.start_ticks,
+		.seen_ms = reading->read_ms,
+		.figures = reading->figures,
+		.group = group,
+	};
+	uint64_t *heap = &seen.figures.values[MEMORY_heap_inuse];
+
+	/* Also for the next time. */
+	if (heaps_inuse(watch->config.heaps, seen.pid, heap))
+		memory_watch_note(watch, seen.pid);
+	else
+		*heap = MEMORY_UNKNOWN;
+	snprintf(seen.comm, sizeof(seen.comm), "%s", name_of(watch, reading));
+	timeline_process(watch->timeline, &seen);
+}
+
+/* The heap that a process tells of changes without being read. */
+static void tell_resting(struct memory_watch *watch, uint32_t pid)
+{
+	uint64_t heap;
+
+	timeline_alive(watch->timeline, pid, watch->read_ms);
+	if (heaps_inuse(watch->config.heaps, pid, &heap))
+		memory_watch_note(watch, pid);
+}
+
 static int tell_timeline(struct memory_watch *watch)
 {
 	const struct memory_readings *readings = &watch->readings;
 	_cleanup_free_ const struct timeline_group **groups =
 		calloc(readings->group_count + 1, sizeof(const struct timeline_group *));
-	_cleanup_free_ const char **comms = calloc(readings->process_count + 1, sizeof(char *));
-	struct naming naming = {readings, comms, 0};
 
-	if (!groups || !comms)
+	if (!groups)
 		return -ENOMEM;
-	procs_each(watch->config.procs, name_reading, &naming);
 	for (size_t i = 0; i < readings->group_count; i++)
 		groups[i] = timeline_group(watch->timeline, readings->groups[i].path,
 		                           &readings->groups[i].usage, watch->read_ms);
 	for (size_t i = 0; i < readings->process_count; i++) {
 		const struct memory_reading *reading = &readings->processes[i];
-		struct timeline_process seen = {
-			.pid = reading->pid,
-			.start_ticks = reading->owner.start_ticks,
-			.seen_ms = watch->read_ms,
-			.figures = reading->figures,
-		};
-		uint64_t *heap = &seen.figures.values[MEMORY_heap_inuse];
 
-		if (!heaps_inuse(watch->config.heaps, seen.pid, heap))
-			*heap = MEMORY_UNKNOWN;
-
-		snprintf(seen.comm, sizeof(seen.comm), "%s",
-		         comms[i] ? comms[i] : last_name(watch, reading));
-		if (reading->group != MEMORY_NO_GROUP)
-			seen.group = groups[reading->group];
-		timeline_process(watch->timeline, &seen);
+		if (reading->read_ms == watch->read_ms)
+			tell_process(watch, reading,
+			             reading->group == MEMORY_NO_GROUP ? NULL
+			                                               : groups[reading->group]);
+		else
+			tell_resting(watch, reading->pid);
 	}
 	timeline_settle(watch->timeline, watch->read_ms);
 	return 0;
@@ -187,15 +202,48 @@ static void on_read(struct job *job)
 		keep_near(watch);
 }
 
-static void on_second(uv_timer_t *timer)
+void memory_watch_note(struct memory_watch *watch, uint32_t pid)
 {
-	struct memory_watch *watch = timer->data;
+	pid_set_add(&watch->noted, pid);
+}
 
+static void note_change(uint32_t pid, void *ctx)
+{
+	memory_watch_note(ctx, pid);
+}
+
+/* Who begins, ends and calls exec is noted by what the process table is told, who runs and grows by
+ * samples. */
+static void tell_noted(struct memory_watch *watch)
+{
+	struct source_status growth;
+	bool grows = collector_source(watch->config.collector, KIND_rss, &growth) && growth.on;
+	uint32_t pid;
+
+	memory_reader_growth_noted(watch->reader, grows);
+	if (watch->noted.overflown)
+		memory_reader_note_all(watch->reader);
+	watch->noted.overflown = false;
+	while ((pid = pid_set_take(&watch->noted)))
+		memory_reader_note(watch->reader, pid, procs_ended(watch->config.procs, pid));
+}
+
+void memory_watch_beat(struct memory_watch *watch)
+{
+	uint64_t now_ms = clock_mono_ns() / NSEC_PER_MSEC;
+	bool noted = watch->noted.count || watch->noted.overflown || !watch->beat_ms;
+
+	if (!watch->started || watch->stopped || now_ms - watch->beat_ms < BEAT_MS)
+		return;
+	watch->beat_ms = now_ms;
 	if (watch->under_way) {
 		watch->stats.readings_late++;
 		return;
 	}
-	watch->read_ms = clock_mono_ns() / NSEC_PER_MSEC;
+	if (!noted && now_ms - watch->read_ms + BEAT_MS / 2 < MEMORY_LOOK_MS)
+		return;
+	tell_noted(watch);
+	watch->read_ms = now_ms;
 	watch->read_error = -ECANCELED;
 	watch->under_way = lane_submit(watch->lane, &watch->reading) == 0;
 }
@@ -223,7 +271,8 @@ struct memory_watch *memory_watch_new(const struct memory_watch_config *config)
 		.keep_ns = config->keep_ns,
 		.keepsakes = keepsakes_new(config->max_bytes),
 	};
-	if (watch->lane && watch->reader && watch->timeline && watch->keeper.keepsakes)
+	if (watch->lane && watch->reader && watch->timeline && watch->keeper.keepsakes &&
+	    !pid_set_init(&watch->noted, MAX_NOTED))
 		return watch;
 	memory_watch_free(watch);
 	return NULL;
@@ -234,10 +283,11 @@ int memory_watch_start(struct memory_watch *watch, struct bpf *bpf)
 	oom_start(&watch->oom, bpf, watch->config.loop, on_kill, watch);
 	if (watch->oom.why[0])
 		log_warning("%s; profiles of killed processes are not kept", watch->oom.why);
-	uv_timer_init(watch->config.loop, &watch->second);
-	watch->second.data = watch;
+	if (procs_watch(watch->config.procs, note_change, watch))
+		return -ENOSPC;
 	watch->started = true;
-	return uv_timer_start(&watch->second, on_second, 0, MEMORY_WATCH_MS);
+	memory_watch_beat(watch);
+	return 0;
 }
 
 void memory_watch_stop(struct memory_watch *watch)
@@ -249,7 +299,7 @@ void memory_watch_stop(struct memory_watch *watch)
 	memory_keeper_stop(&watch->keeper);
 	lane_stop(watch->lane);
 	if (watch->started)
-		uv_close((uv_handle_t *)&watch->second, NULL);
+		procs_unwatch(watch->config.procs, note_change, watch);
 }
 
 void memory_watch_free(struct memory_watch *watch)
@@ -261,6 +311,7 @@ void memory_watch_free(struct memory_watch *watch)
 	timeline_free(watch->timeline);
 	memory_reader_free(watch->reader);
 	lane_free(watch->lane);
+	pid_set_release(&watch->noted);
 	free(watch);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct memory_watch - looks once a second at how much memory every process holds, and keeps the
- * profile of those that run out of it. /proc is read on a lane of its own, so that a host with many
- * processes keeps nobody waiting; everything else here is for the loop thread.
+ * struct memory_watch - looks at how much memory every process holds, once a second at those that
+ * do something and less often at the others, and keeps the profile of those that run out of it.
+ * /proc is read on a lane of its own, so that a host with many processes keeps nobody waiting;
+ * everything else here is for the loop thread.
  */
 #pragma once
 
@@ -55,6 +56,10 @@ int memory_watch_start(struct memory_watch *watch, struct bpf *bpf);
 void memory_watch_stop(struct memory_watch *watch);
 void memory_watch_free(struct memory_watch *watch);
 
+/* A process may hold more than it did, or less: it runs, it grew, or somebody asks. */
+void memory_watch_note(struct memory_watch *watch, uint32_t pid);
+/* Reads what is due, if the last time is a second ago; often. */
+void memory_watch_beat(struct memory_watch *watch);
 /* As `max_bytes` of its configuration. */
 void memory_watch_resize(struct memory_watch *watch, size_t max_bytes);
 const struct timeline *memory_watch_timeline(const struct memory_watch *watch);

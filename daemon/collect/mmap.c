@@ -5,6 +5,7 @@
 #include "collect/source.h"
 
 #include "bpf/profd.skel.h"
+#include "collect/growth_kernel.h"
 
 enum { STEP_BYTES = 256 << 10 /* between samples */ };
 
@@ -18,9 +19,19 @@ static void mmap_configure(struct bpf *bpf, const struct source_config *config,
 
 static int mmap_attach(struct bpf *bpf, const bool *online, struct source_state *state)
 {
+	struct growth_programs programs;
+
 	(void)online;
-	return source_attach_one(bpf->skeleton->progs.address_space_grows, "vm_unmapped_area",
-	                         state);
+	if (!state->config.growth.at_any_price) {
+		source_refuse_growth(state, state->config.growth.at_all
+		                                    ? "it makes mmap take 3 % longer"
+		                                    : NULL);
+		return 0;
+	}
+	/* It is attached when they are there. */
+	if (!growth_kernel_programs(bpf, &state->config.growth, &programs, state->why))
+		return 0;
+	return source_attach_one(programs.mapped, "vm_unmapped_area", state);
 }
 
 const struct source source_mmap = {

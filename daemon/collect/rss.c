@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Growth of resident memory: the tracepoint rss_stat of every process.
+ * Growth of resident memory: the kernel's counters of every process, looked at when pages arrive.
  */
 #include "collect/source.h"
 
+#include "base/clock.h"
 #include "bpf/profd.skel.h"
+#include "collect/growth_kernel.h"
 
+#include <bpf/libbpf.h>
 #include <unistd.h>
 
 enum {
@@ -31,10 +34,45 @@ static void rss_configure(struct bpf *bpf, const struct source_config *config,
 	bpf->skeleton->rodata->resident_noise_pages = 2 * batch;
 }
 
+/* At any price: when pages come to a process. Where the kernel does not tell of pages of files that
+ * it maps, each change of a counter is counted instead. */
+static int attach_closely(const struct growth_programs *programs, struct source_state *state)
+{
+	int err = source_attach_one(programs->arrives, "mm_lru_insertion", state);
+
+	if (err)
+		return err;
+	state->second = bpf_program__attach(programs->mapped_pages);
+	if (!state->second)
+		state->second = bpf_program__attach(programs->changed);
+	return 0;
+}
+
 static int rss_attach(struct bpf *bpf, const bool *online, struct source_state *state)
 {
+	struct growth_programs programs;
+
 	(void)online;
-	return source_attach_one(bpf->skeleton->progs.resident_changed, "rss_stat", state);
+	if (!state->config.growth.at_all) {
+		source_refuse_growth(state, NULL);
+		return 0;
+	}
+	/* It is attached when they are there. */
+	if (state->links[0][0] ||
+	    !growth_kernel_programs(bpf, &state->config.growth, &programs, state->why))
+		return 0;
+	bpf->skeleton->bss->resident_since_ns = clock_ns(CLOCK_BOOTTIME);
+	bpf->skeleton->bss->resident_is_watched = 1;
+	if (state->config.growth.at_any_price)
+		return attach_closely(&programs, state);
+	return source_attach_one(programs.taken, "mm_page_alloc_zone_locked", state);
+}
+
+static void rss_detach(struct source_state *state)
+{
+	bpf_link__destroy(state->second);
+	state->second = NULL;
+	source_detach_one(state);
 }
 
 const struct source source_rss = {
@@ -44,5 +82,5 @@ const struct source source_rss = {
 	.history_share = 4,
 	.configure = rss_configure,
 	.attach = rss_attach,
-	.detach = source_detach_one,
+	.detach = rss_detach,
 };

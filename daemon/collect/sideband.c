@@ -15,11 +15,10 @@
 #include <sys/mman.h>
 
 enum {
-	RING_PAGES = 32, /* 128 KiB: about 1,000 records, a hundred execs, between two reads */
-	/* What happens comes in bursts: a program that was started maps a dozen files. So they are
-	 * read this long after the first of them; a storm of forks wakes us this often and no more,
-	 * and a process that lives 50 ms is still met alive. */
-	BURST_MS = 3,
+	RING_PAGES = 32, /* 128 KiB: about 1,000 records, a hundred execs */
+	/* A ring wakes us when it is this full: a storm of 2,000 execs a second does so some 30
+	 * times, and has three quarters of the ring until we come. */
+	FULL_SHARE = 4,
 };
 
 struct ring {
@@ -40,7 +39,6 @@ struct sideband {
 	struct procs *procs;
 	sideband_told_fn *told;
 	void *ctx;
-	uv_timer_t burst;
 	struct ring *rings[MAX_CPUS];
 	/* Records read but not yet told: those newer than the beginning of a read wait for the next
 	 * one. */
@@ -87,37 +85,20 @@ static int open_event(uint32_t cpu)
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
-		/* Each record wakes us; wakeup_events counts samples only. */
 		.watermark = 1,
-		.wakeup_watermark = 1,
+		.wakeup_watermark = (uint32_t)(RING_PAGES * page_bytes() / FULL_SHARE),
 	};
 
 	return perf_open_cpu(&attr, cpu);
 }
 
-static void on_readable(uv_poll_t *poll, int status, int events);
-
-static void on_burst_over(uv_timer_t *timer)
-{
-	struct sideband *sideband = timer->data;
-
-	sideband_read(sideband);
-	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
-		if (sideband->rings[cpu])
-			uv_poll_start(&sideband->rings[cpu]->poll, UV_READABLE, on_readable);
-}
-
-static void on_readable(uv_poll_t *poll, int status, int events)
+static void on_full(uv_poll_t *poll, int status, int events)
 {
 	struct ring *ring = poll->data;
-	struct sideband *sideband = ring->sideband;
 
 	(void)status;
 	(void)events;
-	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
-		if (sideband->rings[cpu])
-			uv_poll_stop(&sideband->rings[cpu]->poll);
-	uv_timer_start(&sideband->burst, on_burst_over, BURST_MS, 0);
+	sideband_read(ring->sideband);
 }
 
 static int ring_open(struct sideband *sideband, uint32_t cpu)
@@ -145,7 +126,7 @@ static int ring_open(struct sideband *sideband, uint32_t cpu)
 	}
 	ring->fd = TAKE_FD(fd);
 	ring->poll.data = ring;
-	uv_poll_start(&ring->poll, UV_READABLE, on_readable);
+	uv_poll_start(&ring->poll, UV_READABLE, on_full);
 	sideband->rings[cpu] = TAKE_PTR(ring);
 	return 0;
 }
@@ -161,8 +142,6 @@ int sideband_new(uv_loop_t *loop, struct procs *procs, sideband_told_fn *told, v
 	sideband->procs = procs;
 	sideband->told = told;
 	sideband->ctx = ctx;
-	uv_timer_init(loop, &sideband->burst);
-	sideband->burst.data = sideband;
 	*ret_sideband = sideband;
 	return 0;
 }
@@ -171,7 +150,6 @@ void sideband_stop(struct sideband *sideband)
 {
 	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
 		ring_close(sideband, cpu);
-	uv_close((uv_handle_t *)&sideband->burst, NULL);
 }
 
 void sideband_free(struct sideband *sideband)
@@ -253,15 +231,15 @@ static int by_time(const void *left, const void *right)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* Tells what happened up to `until`, keeps the rest. */
-static void tell(struct sideband *sideband, uint64_t until)
+/* Tells what happened up to `until`, keeps the rest; how many records it told. */
+static size_t tell(struct sideband *sideband, uint64_t until)
 {
-	size_t count = sideband->index.len / sizeof(struct pending), done = 0;
+	size_t count = sideband->index.len / sizeof(struct pending), done = 0, told;
 	struct pending *pending = (struct pending *)sideband->index.data;
 	struct buf bytes = BUF_INIT, index = BUF_INIT;
 
 	if (!count)
-		return;
+		return 0;
 	qsort(pending, count, sizeof(*pending), by_time);
 	while (done < count && pending[done].time <= until) {
 		uint64_t lost = record_apply(sideband->bytes.data + pending[done].offset,
@@ -271,7 +249,7 @@ static void tell(struct sideband *sideband, uint64_t until)
 		sideband->rescan |= lost > 0;
 		done++;
 	}
-	sideband->records += done;
+	sideband->records += told = done;
 	for (; done < count; done++) {
 		struct pending kept = pending[done];
 
@@ -283,22 +261,38 @@ static void tell(struct sideband *sideband, uint64_t until)
 	buf_release(&sideband->index);
 	sideband->bytes = bytes;
 	sideband->index = index;
+	return told;
 }
 
-void sideband_read(struct sideband *sideband)
+bool sideband_is_waiting(const struct sideband *sideband)
+{
+	bool waiting = sideband->index.len > 0;
+
+	for (uint32_t cpu = 0; cpu < MAX_CPUS && !waiting; cpu++) {
+		const struct ring *ring = sideband->rings[cpu];
+
+		waiting = ring && __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE) !=
+		                          ring->control->data_tail;
+	}
+	return waiting;
+}
+
+bool sideband_read(struct sideband *sideband)
 {
 	/* A record older than this is in its ring by now or will never be. */
 	uint64_t now = clock_mono_ns();
+	size_t told;
 
 	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
 		if (sideband->rings[cpu])
 			ring_read(sideband->rings[cpu]);
-	tell(sideband, now);
+	told = tell(sideband, now);
 	if (sideband->rescan) {
 		sideband->rescan = false;
 		procs_scan(sideband->procs);
 	}
 	sideband->told(now, sideband->ctx);
+	return told > 0;
 }
 
 uint64_t sideband_records(const struct sideband *sideband)
@@ -309,4 +303,14 @@ uint64_t sideband_records(const struct sideband *sideband)
 uint64_t sideband_lost(const struct sideband *sideband)
 {
 	return sideband->lost;
+}
+
+uint64_t sideband_bytes(const struct sideband *sideband)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
+		if (sideband->rings[cpu])
+			bytes += (RING_PAGES + 1) * page_bytes();
+	return bytes;
 }

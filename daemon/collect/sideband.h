@@ -2,7 +2,8 @@
 /*
  * struct sideband - the kernel's own account of what processes do: PERF_RECORD_FORK, COMM, MMAP2
  * and EXIT from a dummy event on every CPU. Unlike hooks on system calls it costs nothing where
- * nothing happens, and no mapping is missed between two looks at /proc. Loop thread only.
+ * nothing happens, and no mapping is missed between two looks at /proc. When to read it is
+ * collect/sideband_clock.h's; here only a ring that fills up is read at once. Loop thread only.
  *
  * Each CPU's ring is in order of time, the rings among each other are not: records are sorted
  * before they are told to the process table. Formats: perf_event_open(2).
@@ -18,8 +19,7 @@ struct sideband;
 
 typedef void sideband_told_fn(uint64_t told_mono_ns, void *ctx);
 
-/* The sideband watches its rings itself and reads soon after something happens; it then calls
- * told(), which says up to when everything has been told. */
+/* Each time it was read told() is called, which says up to when everything has been told. */
 int sideband_new(uv_loop_t *loop, struct procs *procs, sideband_told_fn *told, void *ctx,
                  struct sideband **ret_sideband);
 /* Closes the handles; sideband_free() after the loop has run out. */
@@ -28,8 +28,12 @@ void sideband_free(struct sideband *sideband);
 
 /* Opens rings of CPUs that came, closes those of CPUs that went. */
 int sideband_update_cpus(struct sideband *sideband, const bool *online);
-/* Tells the process table everything that happened up to now. */
-void sideband_read(struct sideband *sideband);
+/* Tells the process table everything that happened up to now; whether anything did. */
+bool sideband_read(struct sideband *sideband);
+/* Whether there is anything to be read; asks nobody. */
+bool sideband_is_waiting(const struct sideband *sideband);
 
 uint64_t sideband_records(const struct sideband *sideband);
 uint64_t sideband_lost(const struct sideband *sideband);
+/* Memory of the rings. */
+uint64_t sideband_bytes(const struct sideband *sideband);

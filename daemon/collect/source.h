@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collect/bpf.h"
+#include "collect/growth_wanted.h"
 #include "profile/builder.h"
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@ enum { HISTORY_SHARES = 32, MEMORY_SHARES = 2 };
 /* What a source is told to do. */
 struct source_config {
 	u32 sample_hz;
+	struct growth_wanted growth;
 };
 
 struct bpf_program;
@@ -46,7 +48,11 @@ struct source_state {
 	const char *event; /* what ticks, for people */
 	u64 period;        /* of the last value, from one sample to the next on average */
 	u32 attached;
-	struct bpf_link *links[MAX_CPUS];
+	struct bpf_link *links[MAX_CPUS][CPU_TIMERS];
+	struct bpf_link *second; /* of a source that is two tracepoints, or timers and one */
+	/* Of cpu, whose second is attached for a while: until when, when that was decided
+	 * (CLOCK_MONOTONIC), and ticks that turned since. */
+	u64 second_until_ns, looked_ns, turned;
 };
 
 #define KIND(name, samples, lost) extern const struct source source_##name;
@@ -58,6 +64,8 @@ extern const struct source *const sources[KIND_COUNT]; /* by enum profile_kind *
 /* Gives a profile of this kind its types and period. */
 void source_describe(const struct source *source, uint64_t period, struct builder *into);
 
+/* Why a source is off that somebody may switch on by growth = yes; the same for both kinds. */
+void source_refuse_growth(struct source_state *state, const char *price);
 /* For a source that is one raw tracepoint: attaches it once; `what` it is about is for people. */
 int source_attach_one(struct bpf_program *program, const char *what, struct source_state *state);
 void source_detach_one(struct source_state *state);

@@ -25,14 +25,22 @@ void source_describe(const struct source *source, uint64_t period, struct builde
 	builder_period(into, source->values[last].type, source->values[last].unit, period);
 }
 
+void source_refuse_growth(struct source_state *state, const char *price)
+{
+	if (price)
+		snprintf(state->why, sizeof(state->why), "%s: growth = yes records it", price);
+	else
+		snprintf(state->why, sizeof(state->why), "switched off by growth = no");
+}
+
 int source_attach_one(struct bpf_program *program, const char *what, struct source_state *state)
 {
 	int err;
 
-	if (state->links[0])
+	if (state->links[0][0])
 		return 0;
-	state->links[0] = bpf_program__attach(program);
-	err = state->links[0] ? 0 : -errno;
+	state->links[0][0] = bpf_program__attach(program);
+	err = state->links[0][0] ? 0 : -errno;
 	state->on = !err;
 	state->attached = !err;
 	if (!err)
@@ -44,8 +52,8 @@ int source_attach_one(struct bpf_program *program, const char *what, struct sour
 
 void source_detach_one(struct source_state *state)
 {
-	bpf_link__destroy(state->links[0]);
-	state->links[0] = NULL;
+	bpf_link__destroy(state->links[0][0]);
+	state->links[0][0] = NULL;
 	state->on = false;
 	state->attached = 0;
 }

@@ -31,7 +31,53 @@ struct standing_file {
 	int err;
 };
 
-static int attach_sites(struct standing_file *file, enum static_probe probe)
+/* What the probes of one file run. */
+struct programs {
+	int by_probe[STATIC_PROBE_COUNT];
+	int sites; /* the map of their arguments */
+};
+
+static int load_heap(const struct heap_kernel *kernel, struct programs *programs)
+{
+	struct heap_told_programs told;
+	int err = heap_kernel_load_told(kernel, &told);
+
+	if (err)
+		return err;
+	programs->by_probe[STATIC_HEAP_ALLOC] = told.alloc;
+	programs->by_probe[STATIC_HEAP_FREE] = told.freed;
+	programs->sites = told.sites;
+	return 0;
+}
+
+static int load_gpu(const struct gpu_kernel *kernel, struct programs *programs)
+{
+	struct gpu_told_programs told;
+	int err = gpu_kernel_load_told(kernel, &told);
+
+	if (err)
+		return err;
+	programs->by_probe[STATIC_GPU_LAUNCHED] = told.launched;
+	programs->by_probe[STATIC_GPU_RAN] = told.ran;
+	programs->sites = told.sites;
+	return 0;
+}
+
+/* Those that the file has probes for. The map is the same one, whoever gives it. */
+static int load_programs(const struct standing_file *file, struct programs *ret_programs)
+{
+	const struct usdt_file *usdt = &file->usdt;
+	int err = 0;
+
+	if (usdt_file_has(usdt, STATIC_HEAP_ALLOC) || usdt_file_has(usdt, STATIC_HEAP_FREE))
+		err = load_heap(file->files->heaps, ret_programs);
+	if (!err &&
+	    (usdt_file_has(usdt, STATIC_GPU_LAUNCHED) || usdt_file_has(usdt, STATIC_GPU_RAN)))
+		err = load_gpu(file->files->gpus, ret_programs);
+	return err;
+}
+
+static int attach_sites(struct standing_file *file, int program, enum static_probe probe)
 {
 	uint64_t offsets[MAX_USDT_SITES], cookies[MAX_USDT_SITES], semaphores[MAX_USDT_SITES];
 	struct uprobe_sites sites = {offsets, cookies, semaphores, 0};
@@ -49,8 +95,7 @@ static int attach_sites(struct standing_file *file, enum static_probe probe)
 	if (!sites.count)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	return uprobes_attach(&file->links, file->files->programs[probe], UPROBE_ENTRY, path, 0,
-	                      &sites);
+	return uprobes_attach(&file->links, program, UPROBE_ENTRY, path, 0, &sites);
 }
 
 /* What this very file has, in the place of what the store's object has. Cookies tell such files
@@ -76,16 +121,19 @@ static int read_probes(struct standing_file *file)
 static void attach(struct job *job)
 {
 	struct standing_file *file = (struct standing_file *)job;
+	struct programs programs = {0};
 
 	file->err = read_probes(file);
+	if (!file->err)
+		file->err = load_programs(file, &programs);
 	for (size_t i = 0; !file->err && i < file->usdt.count; i++) {
 		uint32_t site = file->first_site + (uint32_t)i;
 
-		file->err = bpf_map_update_elem(file->files->sites_map, &site,
-		                                &file->usdt.sites[i].site, BPF_ANY);
+		file->err = bpf_map_update_elem(programs.sites, &site, &file->usdt.sites[i].site,
+		                                BPF_ANY);
 	}
 	for (int probe = 0; !file->err && probe < STATIC_PROBE_COUNT; probe++)
-		file->err = attach_sites(file, (enum static_probe)probe);
+		file->err = attach_sites(file, programs.by_probe[probe], (enum static_probe)probe);
 }
 
 static void on_attached(struct job *job)

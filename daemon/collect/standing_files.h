@@ -6,6 +6,8 @@
 #pragma once
 
 #include "base/lane.h"
+#include "collect/gpu_kernel.h"
+#include "collect/heap_kernel.h"
 #include "collect/usdt_files.h"
 #include "proc/mapping_set.h"
 
@@ -13,9 +15,9 @@ struct standing_file;
 
 struct standing_files {
 	struct lane *lane;
-	struct reader *reader;            /* the lane's */
-	int programs[STATIC_PROBE_COUNT]; /* of each probe */
-	int sites_map;                    /* bpf/static_probe.h */
+	struct reader *reader; /* the lane's */
+	const struct heap_kernel *heaps;
+	const struct gpu_kernel *gpus;
 	/* To a file that has these probes, on the loop thread. */
 	void (*attached)(const struct usdt_file *file, void *ctx);
 	void *ctx;

@@ -12,7 +12,6 @@
 #include "collect/oom.h"
 #include "collect/perf.h"
 #include "collect/sideband.h"
-#include "collect/unwind_maps.h"
 #include "collect/uprobes.h"
 
 #include <errno.h>
@@ -90,10 +89,9 @@ static void try_kills(struct attempt *attempt)
 static void try_probes(struct attempt *attempt)
 {
 	struct trial *trial = attempt->trial;
-	struct heap_kernel kernel;
+	const struct heap_kernel kernel = {.bpf = &attempt->bpf};
 	int err;
 
-	heap_kernel_open(&kernel, &attempt->bpf);
 	err = heap_pricing_measure(&kernel, &trial->price, &trial->probe_sessions);
 	trial->multi_probes = uprobes_are_multi();
 	finish(&trial->probes, err, "");
@@ -114,6 +112,7 @@ static void try_loaded(struct attempt *attempt)
 
 static int run(struct attempt *attempt, u32 sample_hz, bool may_load)
 {
+	const struct source_config config = {sample_hz, {.at_all = true, .at_any_price = true}};
 	struct trial *trial = attempt->trial;
 	char why[256] = "";
 	int err = cpulist_online(attempt->online, MAX_CPUS);
@@ -123,9 +122,12 @@ static int run(struct attempt *attempt, u32 sample_hz, bool may_load)
 	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++)
 		trial->cpus_online += attempt->online[cpu];
 	try_process_events(attempt);
-	trial->large_tables = unwind_maps_may_be_large();
-	err = load_kernel_half(&attempt->bpf, attempt->states, sample_hz, TABLE_BYTES, why);
+	err = load_kernel_half(&attempt->bpf, attempt->states, &config, TABLE_BYTES, why);
+	if (!err)
+		err = load_all_parts(&attempt->bpf, why);
 	finish(&trial->programs, err, why);
+	/* As it is by default. */
+	attempt->states[KIND_rss].config.growth.at_any_price = false;
 	bpf_features_find(&attempt->bpf, err && may_load, trial->features);
 	if (err)
 		try_timer(attempt, sample_hz);

@@ -26,7 +26,6 @@ struct trial {
 	struct trial_part probes;
 	const char *event; /* of the sampling timer */
 	u32 cpus_online;
-	bool large_tables;   /* of unwind_maps.h */
 	bool multi_probes;   /* many places at once */
 	bool probe_sessions; /* entry and return at once */
 	struct heap_price price;

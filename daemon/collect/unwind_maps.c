@@ -4,6 +4,7 @@
  */
 #include "collect/unwind_maps.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "bpf/profd.skel.h"
@@ -11,27 +12,22 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum {
 	SLOTS = 32768,       /* 256 KiB: a host of 10,000 processes fills a third */
-	TABLES = 4096,       /* 128 KiB: executables that run at the same time */
+	TABLES = 8192,       /* 256 KiB: executables and pieces of them that run at the same time */
 	MAPPINGS_SHARE = 32, /* of the budget for mappings: at 48 MiB, 49,000 of them */
-	OLD_VALUE_BYTES = 4 << 20,
+	CHUNK_BYTES = CHUNK_WORDS * sizeof(u32),
 	QUIET_PATIENCE = 1000, /* microseconds; programs run for ten */
 };
 
-bool unwind_maps_may_be_large(void)
-{
-	const struct bpf_map_create_opts options = {
-		.sz = sizeof(options),
-		.map_flags = BPF_F_MMAPABLE,
-	};
-	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "large_value", sizeof(u32),
-	                                        OLD_VALUE_BYTES + sizeof(u64), 1, &options);
-
-	return fd != -E2BIG;
-}
+struct unwind_chunk {
+	int fd; /* 0: it is not there */
+	u32 *words;
+};
 
 static size_t page_round(size_t bytes)
 {
@@ -40,19 +36,19 @@ static size_t page_round(size_t bytes)
 	return (bytes + page - 1) / page * page;
 }
 
+/* The kernel puts what it knows of a map into pages before its values. */
+static size_t chunk_cost(void)
+{
+	return CHUNK_BYTES + (size_t)sysconf(_SC_PAGESIZE);
+}
+
 int unwind_maps_size(struct bpf *bpf, size_t bytes)
 {
 	struct profd_bpf *skeleton = bpf->skeleton;
 	size_t mapping_bytes = bytes / MAPPINGS_SHARE;
 	size_t fixed = (SLOTS + EXEC_TIMES) * sizeof(u64) + TABLES * sizeof(struct unwind_table);
-	size_t pool_bytes = (bytes - mapping_bytes - fixed) / sizeof(u64) * sizeof(u64);
-	int err;
-
-	if (pool_bytes > OLD_VALUE_BYTES && !unwind_maps_may_be_large()) {
-		log_warning("this kernel is older than 6.0: unwind tables get 4 MiB");
-		pool_bytes = OLD_VALUE_BYTES;
-	}
-	err = bpf_map__set_value_size(skeleton->maps.unwind_pool, (u32)pool_bytes);
+	size_t chunks = (bytes - mapping_bytes - fixed) / chunk_cost();
+	int err = bpf_map__set_max_entries(skeleton->maps.unwind_chunks, (u32)chunks);
 
 	if (!err)
 		err = bpf_map__set_max_entries(
@@ -64,7 +60,6 @@ int unwind_maps_size(struct bpf *bpf, size_t bytes)
 		err = bpf_map__set_max_entries(skeleton->maps.unwind_slots, SLOTS);
 	if (!err)
 		err = bpf_map__set_max_entries(skeleton->maps.unwind_execs, EXEC_TIMES);
-	skeleton->rodata->pool_words = (u32)(pool_bytes / sizeof(u32));
 	skeleton->rodata->slot_count = SLOTS;
 	return err;
 }
@@ -81,7 +76,8 @@ static void *map_memory(const struct bpf_map *map)
  * themselves before they look (lane_enter() in bpf/maps.bpf.h). */
 static bool quiet(void *ctx)
 {
-	struct bpf *bpf = ctx;
+	const struct unwind_maps *maps = ctx;
+	const struct bpf *bpf = maps->bpf;
 	uint64_t patience = clock_mono_ns() + QUIET_PATIENCE * 1000ULL;
 
 	for (u32 at = 0; at < bpf->cpu_limit * LANES; at++)
@@ -91,13 +87,66 @@ static bool quiet(void *ctx)
 	return true;
 }
 
-int unwind_maps_open(struct bpf *bpf, struct unwind_memory *ret_memory)
+/* The kernel waits for all CPUs when a map of maps changes, 5 to 20 ms here as in hide_chunk(), and
+ * the loop with it: a large start, which needs some chunks, costs as many such waits. */
+static uint32_t *open_chunk(uint32_t number, void *ctx)
+{
+	const struct bpf_map_create_opts options = {
+		.sz = sizeof(options),
+		.map_flags = BPF_F_MMAPABLE,
+	};
+	struct unwind_maps *maps = ctx;
+	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_chunk", sizeof(u32),
+	                                        CHUNK_BYTES, 1, &options);
+	void *words = MAP_FAILED;
+	u32 inner;
+
+	if (fd >= 0)
+		words = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	inner = (u32)fd;
+	if (words == MAP_FAILED ||
+	    bpf_map_update_elem(bpf_map__fd(maps->bpf->skeleton->maps.unwind_chunks), &number,
+	                        &inner, BPF_ANY)) {
+		if (!maps->said_refused)
+			log_warning("no more memory for unwind tables: %s", strerror(errno));
+		maps->said_refused = true;
+		if (words != MAP_FAILED)
+			munmap(words, CHUNK_BYTES);
+		return NULL;
+	}
+	maps->chunks[number] = (struct unwind_chunk){TAKE_FD(fd), words};
+	maps->chunk_bytes += chunk_cost();
+	return words;
+}
+
+static void hide_chunk(uint32_t number, void *ctx)
+{
+	struct unwind_maps *maps = ctx;
+
+	bpf_map_delete_elem(bpf_map__fd(maps->bpf->skeleton->maps.unwind_chunks), &number);
+}
+
+static void close_chunk(uint32_t number, void *ctx)
+{
+	struct unwind_maps *maps = ctx;
+	struct unwind_chunk *chunk = &maps->chunks[number];
+
+	munmap(chunk->words, CHUNK_BYTES);
+	close(chunk->fd);
+	*chunk = (struct unwind_chunk){0};
+	maps->chunk_bytes -= chunk_cost();
+}
+
+int unwind_maps_open(struct unwind_maps *maps, struct bpf *bpf)
 {
 	struct profd_bpf *skeleton = bpf->skeleton;
 
-	*ret_memory = (struct unwind_memory){
-		.pool = map_memory(skeleton->maps.unwind_pool),
-		.pool_words = skeleton->rodata->pool_words,
+	*maps = (struct unwind_maps){.bpf = bpf};
+	maps->memory = (struct unwind_memory){
+		.chunk_count = bpf_map__max_entries(skeleton->maps.unwind_chunks),
+		.open_chunk = open_chunk,
+		.hide_chunk = hide_chunk,
+		.close_chunk = close_chunk,
 		.tables = map_memory(skeleton->maps.unwind_tables),
 		.table_count = bpf_map__max_entries(skeleton->maps.unwind_tables),
 		.mappings = map_memory(skeleton->maps.unwind_mappings),
@@ -107,10 +156,11 @@ int unwind_maps_open(struct bpf *bpf, struct unwind_memory *ret_memory)
 		.execs = map_memory(skeleton->maps.unwind_execs),
 		.epoch = &skeleton->bss->unwind_epoch,
 		.quiet = quiet,
-		.ctx = bpf,
+		.ctx = maps,
 	};
-	if (!ret_memory->pool || !ret_memory->tables || !ret_memory->mappings ||
-	    !ret_memory->slots || !ret_memory->execs)
+	maps->chunks = calloc(maps->memory.chunk_count + 1, sizeof(*maps->chunks));
+	if (!maps->chunks || !maps->memory.tables || !maps->memory.mappings ||
+	    !maps->memory.slots || !maps->memory.execs)
 		return -ENOMEM;
 	return 0;
 }
@@ -121,12 +171,17 @@ static void unmap(void *memory, size_t bytes)
 		munmap(memory, page_round(bytes));
 }
 
-void unwind_maps_close(struct unwind_memory *memory)
+void unwind_maps_close(struct unwind_maps *maps)
 {
-	unmap(memory->pool, memory->pool_words * sizeof(*memory->pool));
+	const struct unwind_memory *memory = &maps->memory;
+
+	for (uint32_t i = 0; maps->chunks && i < memory->chunk_count; i++)
+		if (maps->chunks[i].words)
+			close_chunk(i, maps);
+	free(maps->chunks);
 	unmap(memory->tables, memory->table_count * sizeof(*memory->tables));
 	unmap(memory->mappings, memory->mapping_count * sizeof(*memory->mappings));
 	unmap(memory->slots, memory->slot_count * sizeof(*memory->slots));
 	unmap(memory->execs, EXEC_TIMES * sizeof(*memory->execs));
-	*memory = (struct unwind_memory){0};
+	*maps = (struct unwind_maps){0};
 }

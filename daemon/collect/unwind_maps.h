@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The maps that hold the unwind tables, as plain memory: sized once from one budget, then shared
- * with the kernel half through mmap. Nothing in them is created or deleted at run time. Loop thread
- * only.
+ * struct unwind_maps - the maps that hold the unwind tables, as plain memory that is shared with
+ * the kernel half through mmap. What says where tables are is there from the beginning; the tables
+ * themselves are in a map of maps, whose parts are made and given back as the unwinder says. One
+ * budget bounds all of it. Loop thread only.
  */
 #pragma once
 
@@ -11,11 +12,18 @@
 
 #include <stdbool.h>
 
-/* False: tables have 4 MiB at most. Before Linux 6.0 a value is at most as large as what kmalloc
- * gives. */
-bool unwind_maps_may_be_large(void);
+struct unwind_chunk;
+
+struct unwind_maps {
+	struct unwind_memory memory;
+	struct bpf *bpf;
+	struct unwind_chunk *chunks; /* memory.chunk_count of them */
+	u64 chunk_bytes;             /* what those that there are take in the kernel */
+	bool said_refused;
+};
+
 /* Before load: gives every map its share of `bytes`. */
 int unwind_maps_size(struct bpf *bpf, size_t bytes);
-/* After load; unwind_maps_close() even after a failure. */
-int unwind_maps_open(struct bpf *bpf, struct unwind_memory *ret_memory);
-void unwind_maps_close(struct unwind_memory *memory);
+/* After load; unwind_maps_close() even after a failure. The maps stay put meanwhile. */
+int unwind_maps_open(struct unwind_maps *maps, struct bpf *bpf);
+void unwind_maps_close(struct unwind_maps *maps);

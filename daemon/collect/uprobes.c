@@ -8,6 +8,7 @@
 #include "collect/perf.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -15,6 +16,12 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+
+/* enum bpf_attach_type, as newer headers have it. */
+enum {
+	UPROBE_MULTI_ATTACH = 48,   /* BPF_TRACE_UPROBE_MULTI */
+	UPROBE_SESSION_ATTACH = 57, /* BPF_TRACE_UPROBE_SESSION */
+};
 
 enum { MULTI_RETURN = 1 }; /* BPF_F_UPROBE_MULTI_RETURN */
 
@@ -71,6 +78,17 @@ bool uprobes_are_multi(void)
 	if (uname(&host) || sscanf(host.release, "%u.%u", &major, &minor) != 2)
 		return false;
 	return major > 6 || (major == 6 && minor >= 10);
+}
+
+bool uprobes_declare(struct bpf_program *const *multi, size_t count, struct bpf_program *session)
+{
+	if (!uprobes_are_multi())
+		return false;
+	for (size_t i = 0; i < count; i++)
+		bpf_program__set_expected_attach_type(multi[i],
+		                                      (enum bpf_attach_type)UPROBE_MULTI_ATTACH);
+	bpf_program__set_expected_attach_type(session, (enum bpf_attach_type)UPROBE_SESSION_ATTACH);
+	return true;
 }
 
 static int read_number(const char *path, const char *before, uint32_t *ret_number)

@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bpf_program;
+
 enum uprobe_kind {
 	UPROBE_ENTRY,   /* an instruction is about to run, anywhere in a function */
 	UPROBE_RETURN,  /* the function that begins here has returned. Never on one that a C++
@@ -30,13 +32,11 @@ enum uprobe_kind {
 	UPROBE_SESSION, /* both */
 };
 
-/* Which way it is. BPF programs are loaded for one: bpf_program__set_expected_attach_type(), to
- * these where it is multi, and left alone where it is not, for then they would be refused. */
+/* Whether the kernel takes many places at once, and entry and return in one. */
 bool uprobes_are_multi(void);
-enum {
-	UPROBE_MULTI_ATTACH = 48,   /* BPF_TRACE_UPROBE_MULTI */
-	UPROBE_SESSION_ATTACH = 57, /* BPF_TRACE_UPROBE_SESSION */
-};
+/* Says so of programs before they are loaded, which would be refused where it does not; whether it
+ * does. */
+bool uprobes_declare(struct bpf_program *const *multi, size_t count, struct bpf_program *session);
 
 /* Parallel arrays, as the kernel takes them. */
 struct uprobe_sites {

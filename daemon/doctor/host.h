@@ -73,7 +73,6 @@ typedef void check_fn(const struct host *host, struct finding *finding);
 	CHECK(check_process_events, "process events", true)
 #define CHECKS_AFTER_KINDS(CHECK)                        \
 	CHECK(check_exec, "exec", false)                 \
-	CHECK(check_tables, "unwind tables", false)      \
 	CHECK(check_kills, "/oom", false)                \
 	CHECK(check_probes, "/heap", false)              \
 	CHECK(check_kernel_names, "kernel names", false) \

@@ -178,16 +178,6 @@ void check_kills(const struct host *host, struct finding *finding)
 	           "who is killed for lack of memory is told", finding);
 }
 
-void check_tables(const struct host *host, struct finding *finding)
-{
-	if (!host_has(host, HOST_CAP_BPF))
-		tell_unknown("CAP_BPF", finding);
-	else if (host->trial.large_tables)
-		finding_good(finding, "as large as --unwind-memory says");
-	else
-		finding_bad(finding, FINDING_limited, "Run Linux 6.0 or later", "4 MiB at most");
-}
-
 void check_probes(const struct host *host, struct finding *finding)
 {
 	const struct trial *trial = &host->trial;

@@ -9,6 +9,7 @@
 #include "encode/names.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -89,6 +90,15 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+static void write_ticks(const struct ticks *ticks, struct buf *out)
+{
+	buf_printf(out, "of %" PRIu64 " ticks %" PRIu64 " were idle and %" PRIu64 " lost",
+	           ticks->total, ticks->idle, ticks->lost);
+	if (ticks->missed)
+		buf_printf(out, "; %" PRIu64 " never came", ticks->missed);
+	buf_add_text(out, "\n");
+}
+
 static void write_samples(const struct top *top, struct buf *out)
 {
 	const struct ticks *ticks = &top->profile->ticks;
@@ -107,9 +117,7 @@ static void write_samples(const struct top *top, struct buf *out)
 	if (!sampled || !strcmp(top->unit, "bytes"))
 		buf_printf(out, "%llu were lost\n", (unsigned long long)ticks->lost);
 	else
-		buf_printf(out, "of %llu ticks %llu were idle and %llu lost\n",
-		           (unsigned long long)ticks->total, (unsigned long long)ticks->idle,
-		           (unsigned long long)ticks->lost);
+		write_ticks(ticks, out);
 }
 
 static void write_header(const struct top *top, struct buf *out)

@@ -263,6 +263,7 @@ int capture_start(struct request *request, const struct profile_query *ask)
 	capture->query = request->query;
 	request->query = (struct query){0};
 	capture->cut.done = on_cut;
+	capture->cut.patient = ask->range == RANGE_NEXT;
 	capture->stage = STAGE_CUTTING;
 	if (ask->range == RANGE_BETWEEN) {
 		capture->from_mono_ns = mono_of_wall(ask->from_unix_ns);

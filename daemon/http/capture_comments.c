@@ -71,6 +71,8 @@ static void add_coverage(struct builder *builder, const struct capture_facts *fa
 		buf_printf(&text, "ticks=%" PRIu64 " idle=%" PRIu64 " ", ticks.total, ticks.idle);
 	buf_printf(&text, "samples=%" PRIu64 " lost=%" PRIu64,
 	           ticks.total - ticks.idle - ticks.lost, ticks.lost);
+	if (facts->kind == KIND_cpu)
+		buf_printf(&text, " missed=%" PRIu64, ticks.missed);
 	render_comment(builder, &text);
 	buf_printf(&text, "covers=%s..%s", from, to);
 	render_comment(builder, &text);

@@ -118,7 +118,7 @@ static json_t *timeline_json(const struct timeline_process *process, uint64_t fr
 /* What the loop thread knows. -ENOENT: it knows no such process. */
 static int begin(const struct service *service, struct memory_job *memory)
 {
-	const struct memory_watch *watch = collector_memory(service->collector);
+	struct memory_watch *watch = collector_memory(service->collector);
 	const struct timeline_process *process =
 		timeline_find(memory_watch_timeline(watch), memory->ask.pid);
 	uint64_t now_ns = clock_mono_ns();
@@ -126,6 +126,8 @@ static int begin(const struct service *service, struct memory_job *memory)
 
 	if (!process)
 		return -ENOENT;
+	/* Who asks once may ask again. */
+	memory_watch_note(watch, process->pid);
 	memory->symbolizer = service->symbolizer;
 	memory->ended = process->ended;
 	memory->selection.pids[0] = process->pid;

@@ -14,7 +14,8 @@ struct points {
 	uint64_t wall_ms;
 	uint64_t from_ms, last_ms; /* of those written */
 	bool any, failed;
-	struct memory_figures figures; /* as of now, in the walk */
+	struct series_point own, next; /* as of now, in the walk, and behind that */
+	bool known, slope;             /* there is one; from the one to the other */
 	uint64_t group_bytes;
 };
 
@@ -33,6 +34,20 @@ static json_t *bytes_json(uint64_t bytes)
 	return bytes == MEMORY_UNKNOWN ? json_null() : json_integer((json_int_t)bytes);
 }
 
+/* On the straight line between two points, where that is one. */
+static uint64_t figure_at(const struct points *points, uint64_t ms, int figure)
+{
+	uint64_t from = points->own.figures.values[figure];
+	uint64_t to = points->next.figures.values[figure];
+	double way;
+
+	if (!points->slope || from == MEMORY_UNKNOWN || to == MEMORY_UNKNOWN ||
+	    ms <= points->own.ms || ms >= points->next.ms)
+		return from;
+	way = (double)(ms - points->own.ms) / (double)(points->next.ms - points->own.ms);
+	return (uint64_t)((double)from + ((double)to - (double)from) * way);
+}
+
 static void write_point(struct points *points, uint64_t ms)
 {
 	json_t *point = json_array();
@@ -45,7 +60,7 @@ static void write_point(struct points *points, uint64_t ms)
 		json_array_append_new(point, json_integer((json_int_t)(ms + points->wall_ms)));
 	for (int i = 0; i < MEMORY_FIGURE_COUNT; i++)
 		points->failed |=
-			json_array_append_new(point, bytes_json(points->figures.values[i]));
+			json_array_append_new(point, bytes_json(figure_at(points, ms, i)));
 	points->failed |= json_array_append_new(point, bytes_json(points->group_bytes));
 	points->failed |= json_array_append_new(points->list, point);
 }
@@ -57,6 +72,16 @@ static void write_until(struct points *points, uint64_t ms)
 		write_point(points, ms - MEMORY_WATCH_MS);
 }
 
+/* Takes the next point; true when there is another behind it. Two equal ones begin a slope. */
+static bool step(struct points *points, struct series_cursor *own)
+{
+	points->slope = points->known && !memcmp(&points->own.figures, &points->next.figures,
+	                                         sizeof(points->own.figures));
+	points->own = points->next;
+	points->known = true;
+	return series_next(own, &points->next);
+}
+
 /* The later of two at the same time is what counts, so a point is written when time goes on. */
 static void walk(struct points *points, const struct timeline_process *process)
 {
@@ -64,21 +89,21 @@ static void walk(struct points *points, const struct timeline_process *process)
 	struct series_cursor own = series_begin(&process->series);
 	struct series_cursor group =
 		series_begin(process->group ? &process->group->series : &nothing);
-	struct series_point next_own, next_group;
-	bool has_own = series_next(&own, &next_own), has_group = series_next(&group, &next_group);
+	struct series_point next_group;
+	bool has_own = series_next(&own, &points->next),
+	     has_group = series_next(&group, &next_group);
 	uint64_t first_ms = process->series.first.ms, ms;
 
 	while (has_own || has_group) {
-		ms = has_own ? next_own.ms : next_group.ms;
+		ms = has_own ? points->next.ms : next_group.ms;
 		if (has_group && next_group.ms < ms)
 			ms = next_group.ms;
 		if (ms > process->seen_ms)
 			break;
 		if (ms >= points->from_ms && ms >= first_ms)
 			write_until(points, ms);
-		if (has_own && next_own.ms == ms) {
-			points->figures = next_own.figures;
-			has_own = series_next(&own, &next_own);
+		if (has_own && points->next.ms == ms) {
+			has_own = step(points, &own);
 		}
 		if (has_group && next_group.ms == ms) {
 			points->group_bytes = next_group.figures.values[MEMORY_rss_anon];
@@ -89,7 +114,7 @@ static void walk(struct points *points, const struct timeline_process *process)
 		/* What held when the range begins is its first point. */
 		if (ms >= points->from_ms)
 			write_point(points, ms);
-		else if (!(has_own && next_own.ms <= points->from_ms) &&
+		else if (!(has_own && points->next.ms <= points->from_ms) &&
 		         !(has_group && next_group.ms <= points->from_ms) &&
 		         process->seen_ms > points->from_ms)
 			write_point(points, points->from_ms);

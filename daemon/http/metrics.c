@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "collect/gpu.h"
 #include "collect/heaps.h"
+#include "collect/own_cost.h"
 #include "http/route.h"
 
 #include <dirent.h>
@@ -221,9 +222,47 @@ static void add_collector(struct buf *body, const struct service *service)
 	          stats.stacks_used);
 	add_gauge(body, "profd_stacks_size", "Entries that the stack map has room for",
 	          stats.stacks_size);
-	add_gauge(body, "profd_map_bytes", "Kernel memory of all maps", (double)stats.map_bytes);
 	add_gauge(body, "profd_cpus_sampled", "CPUs with a sampling timer", stats.cpus_sampled);
 	add_gauge(body, "profd_ready", "1 once samples are recorded", collector_ready(collector));
+}
+
+static void add_control_group(struct buf *body, const struct own_group_usage *usage)
+{
+	add_gauge(body, "profd_own_control_group_bytes",
+	          "Memory charged to the control group that profd has for itself",
+	          (double)usage->bytes);
+	if (usage->kernel_bytes != OWN_GROUP_UNKNOWN)
+		add_gauge(body, "profd_own_control_group_kernel_bytes", "The kernel's part of that",
+		          (double)usage->kernel_bytes);
+}
+
+static void add_own_cost(struct buf *body, struct collector *collector)
+{
+	struct own_cost cost;
+
+	collector_own_cost(collector, &cost);
+	add_head(body, "profd_own_cpu_seconds_total", "counter",
+	         "CPU time that profd itself takes: the daemon, the processes that read files for "
+	         "it, and its BPF programs while they take samples; not the interrupts and traps "
+	         "that run them, nor what programs do that take none");
+	for (int part = 0; part < OWN_CPU_COUNT; part++)
+		buf_printf(body, "profd_own_cpu_seconds_total{part=\"%s\"} %.9f\n",
+		           own_cpu_names[part], (double)cost.cpu_ns[part] / NSEC_PER_SEC);
+	add_head(body, "profd_own_cpu_ratio", "gauge",
+	         "The same over the last minute, as a share of one CPU");
+	for (int part = 0; part < OWN_CPU_COUNT; part++)
+		buf_printf(body, "profd_own_cpu_ratio{part=\"%s\"} %.6g\n", own_cpu_names[part],
+		           cost.cpu_share[part]);
+	add_head(body, "profd_own_memory_bytes", "gauge",
+	         "Memory that profd itself holds: what the daemon and the processes that read "
+	         "files for it have without a file behind it, BPF maps, rings of perf events");
+	for (int part = 0; part < OWN_MEMORY_COUNT; part++)
+		buf_printf(body, "profd_own_memory_bytes{part=\"%s\"} %" PRIu64 "\n",
+		           own_memory_names[part], cost.memory_bytes[part]);
+	add_gauge(body, "profd_map_bytes", "Kernel memory of all maps",
+	          (double)cost.memory_bytes[OWN_MEMORY_maps]);
+	if (cost.has_group)
+		add_control_group(body, &cost.group);
 }
 
 /* What is said of each kind's past: RECORDER(name, type, help, value). */
@@ -406,6 +445,7 @@ void handle_metrics(struct request *request)
 
 	add_head(&body, "profd_build_info", "gauge", "Always 1; the version is its label");
 	buf_printf(&body, "profd_build_info{version=\"%s\"} 1\n", PROFD_VERSION);
+	add_own_cost(&body, service->collector);
 	add_collector(&body, service);
 	add_heaps(&body, service->heaps);
 	add_gpu(&body, collector_gpu(service->collector));

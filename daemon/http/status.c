@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "collect/gpu.h"
 #include "collect/heaps.h"
+#include "collect/own_cost.h"
 #include "http/json.h"
 #include "http/route.h"
 
@@ -27,13 +28,42 @@ static json_t *sources_json(const struct collector *collector)
 	return list;
 }
 
-static json_t *maps_json(const struct collector_stats *stats)
+static json_t *cost_json(const struct own_cost *cost)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "tallies_used",
-	                 (json_int_t)stats->tallies_used, "tallies_size",
-	                 (json_int_t)stats->tallies_size, "stacks_used",
-	                 (json_int_t)stats->stacks_used, "stacks_size",
-	                 (json_int_t)stats->stacks_size, "bytes", (json_int_t)stats->map_bytes);
+	json_t *object = json_object(), *seconds = json_object(), *percent = json_object(),
+	       *memory = json_object(), *group = json_null();
+
+	for (int part = 0; part < OWN_CPU_COUNT; part++) {
+		json_object_set_new(seconds, own_cpu_names[part],
+		                    json_real((double)cost->cpu_ns[part] / NSEC_PER_SEC));
+		json_object_set_new(percent, own_cpu_names[part],
+		                    json_real(100 * cost->cpu_share[part]));
+	}
+	for (int part = 0; part < OWN_MEMORY_COUNT; part++)
+		json_object_set_new(memory, own_memory_names[part],
+		                    number(cost->memory_bytes[part]));
+	if (cost->has_group) {
+		group = json_object();
+		json_object_set_new(group, "bytes", number(cost->group.bytes));
+		json_object_set_new(group, "kernel_bytes",
+		                    cost->group.kernel_bytes == OWN_GROUP_UNKNOWN
+		                            ? json_null()
+		                            : number(cost->group.kernel_bytes));
+	}
+	json_object_set_new(object, "cpu_seconds", seconds);
+	json_object_set_new(object, "cpu_percent", percent);
+	json_object_set_new(object, "memory_bytes", memory);
+	json_object_set_new(object, "control_group", group);
+	return object;
+}
+
+static json_t *maps_json(const struct collector_stats *stats, const struct own_cost *cost)
+{
+	return json_pack(
+		"{s:I, s:I, s:I, s:I, s:I}", "tallies_used", (json_int_t)stats->tallies_used,
+		"tallies_size", (json_int_t)stats->tallies_size, "stacks_used",
+		(json_int_t)stats->stacks_used, "stacks_size", (json_int_t)stats->stacks_size,
+		"bytes", (json_int_t)cost->memory_bytes[OWN_MEMORY_maps]);
 }
 
 static json_t *counters_json(const struct collector_stats *stats)
@@ -252,9 +282,13 @@ static json_t *capabilities_json(const struct service *service)
 static void add_parts(json_t *object, const struct service *service,
                       const struct collector_stats *stats)
 {
+	struct own_cost cost;
+
+	collector_own_cost(service->collector, &cost);
 	json_object_set_new(object, "capabilities", capabilities_json(service));
 	json_object_set_new(object, "sources", sources_json(service->collector));
-	json_object_set_new(object, "maps", maps_json(stats));
+	json_object_set_new(object, "cost", cost_json(&cost));
+	json_object_set_new(object, "maps", maps_json(stats, &cost));
 	json_object_set_new(object, "counters", counters_json(stats));
 	json_object_set_new(object, "unwind", unwinder_json(&stats->unwinder));
 	json_object_set_new(object, "readers", readers_json(&stats->readers));

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Two tables side by side, what was read and what is being read: a process that is not found again
- * is not carried over. /proc lists processes by pid, so both are sorted.
+ * is not carried over. Both are sorted by pid, as /proc lists processes and as notes are.
  */
 #include "memory/reader.h"
 
 #include "base/bounds.h"
 #include "memory/reader_groups.h"
+#include "memory/reader_notes.h"
 #include "proc/scan.h"
 
 #include <errno.h>
@@ -19,18 +20,24 @@ enum {
 	MAX_TEXT_BYTES = 64 * 1024, /* status of one who is in many groups is the longest */
 	YOUNG_MS = 5000, /* for as long a process is moved to the group that it is started in */
 	REGROUP_MS = 30000,
-	/* A process in which nothing has changed for so many readings is at rest: one reading in
-	 * four looks at it, each at another quarter of them. */
-	REST_READINGS = 8,
-	REST_PERIOD = 4,
+	REGROUP_RESTS = 4, /* for so many times as long as it rests, where that is longer */
+	LIST_MS = 30000,   /* between two lists of all of /proc */
+	/* A process in which nothing has changed is looked at after a second, then after twice as
+	 * long each time. */
+	FIRST_REST_MS = 1000,
+	LAST_REST_MS = MEMORY_REST_MS - MEMORY_LOOK_MS,
+	SPREAD = 8,     /* so that those that came to rest together are not looked at together */
+	EARLY_MS = 500, /* a reading may come a little before its time */
+	/* Where less of a host's memory is available, it is taken from those at rest. */
+	PRESSED_PERCENT = 25,
 };
 
 struct entry {
 	struct memory_reading reading;
 	struct memory_pages pages;
 	uint64_t first_ms, grouped_ms;
-	uint32_t group;     /* by its number; MEMORY_NO_GROUP */
-	uint32_t unchanged; /* readings in a row */
+	uint64_t due_ms, rest_ms;
+	uint32_t group; /* by its number; MEMORY_NO_GROUP */
 };
 
 struct entries {
@@ -43,8 +50,10 @@ struct memory_reader {
 	struct memory_reading *readings; /* with room for `now` */
 	size_t readings_capacity;
 	struct reader_groups groups;
-	uint64_t now_ms;
-	uint32_t count; /* of readings */
+	struct reader_notes notes;
+	bool growth_noted;
+	struct memory_host host;
+	uint64_t now_ms, host_ms, list_ms;
 	size_t len;
 	char text[MAX_TEXT_BYTES]; /* of the file read last */
 };
@@ -94,6 +103,21 @@ static int read_text(struct memory_reader *reader, uint32_t pid, const char *nam
 	return read_of(pid, name, reader->text, &reader->len);
 }
 
+void memory_reader_note(struct memory_reader *reader, uint32_t pid, bool ended)
+{
+	reader_notes_add(&reader->notes, pid, ended);
+}
+
+void memory_reader_note_all(struct memory_reader *reader)
+{
+	reader->notes.all = true;
+}
+
+void memory_reader_growth_noted(struct memory_reader *reader, bool noted)
+{
+	reader->growth_noted = noted;
+}
+
 static int compare_pid(const void *a, const void *b)
 {
 	const struct entry *left = a, *right = b;
@@ -126,7 +150,6 @@ static struct entry *append(struct entries *entries)
 
 static bool first_look(struct memory_reader *reader, uint32_t pid, struct entry *entry)
 {
-
 	*entry = (struct entry){
 		.reading.pid = pid, .first_ms = reader->now_ms, .group = MEMORY_NO_GROUP};
 	for (int i = 0; i < MEMORY_FIGURE_COUNT; i++)
@@ -135,58 +158,92 @@ static bool first_look(struct memory_reader *reader, uint32_t pid, struct entry 
 	       !memory_parse_stat(reader->text, reader->len, &entry->reading.owner);
 }
 
+static bool is_pressed(const struct memory_reader *reader)
+{
+	const struct memory_host *host = &reader->host;
+
+	return host->available_bytes < host->total_bytes / 100 * PRESSED_PERCENT;
+}
+
+static void rest(const struct memory_reader *reader, struct entry *entry, bool changed)
+{
+	bool may_rest = reader->growth_noted && !is_pressed(reader);
+	uint64_t longest = may_rest ? LAST_REST_MS : MEMORY_LOOK_MS;
+	bool young = reader->now_ms - entry->first_ms <= YOUNG_MS;
+
+	entry->rest_ms = changed || young ? FIRST_REST_MS : 2 * entry->rest_ms;
+	if (entry->rest_ms > longest)
+		entry->rest_ms = longest;
+	entry->due_ms = reader->now_ms + entry->rest_ms - EARLY_MS;
+	if (entry->rest_ms > MEMORY_LOOK_MS)
+		entry->due_ms -= entry->rest_ms / 2 * (entry->reading.pid % SPREAD) / SPREAD;
+}
+
 /* False when it has no memory any more: it is ending. */
 static bool look_again(struct memory_reader *reader, struct entry *entry)
 {
 	uint32_t pid = entry->reading.pid;
 	struct memory_pages pages;
+	bool changed;
 
-	if (entry->unchanged >= REST_READINGS && (pid + reader->count) % REST_PERIOD)
-		return true;
 	if (read_text(reader, pid, "statm") ||
 	    memory_parse_statm(reader->text, reader->len, &pages))
 		return false;
-	if (entry->first_ms != reader->now_ms && !memcmp(&pages, &entry->pages, sizeof(pages))) {
-		entry->unchanged++;
-		return true;
-	}
-	entry->unchanged = 0;
+	changed = entry->first_ms == reader->now_ms || pages.resident != entry->pages.resident ||
+	          pages.shared != entry->pages.shared;
 	entry->pages = pages;
-	return !read_text(reader, pid, "status") &&
-	       !memory_parse_status(reader->text, reader->len, &entry->reading.figures);
+	entry->reading.read_ms = reader->now_ms;
+	rest(reader, entry, changed);
+	return !changed ||
+	       (!read_text(reader, pid, "status") &&
+	        !memory_parse_status(reader->text, reader->len, &entry->reading.figures));
+}
+
+static bool knows_group(const struct memory_reader *reader, const struct entry *entry)
+{
+	uint64_t known_ms = reader->now_ms - entry->grouped_ms;
+
+	return entry->grouped_ms && reader->now_ms - entry->first_ms > YOUNG_MS &&
+	       (known_ms < REGROUP_MS || known_ms < REGROUP_RESTS * entry->rest_ms);
 }
 
 static void look_for_group(struct memory_reader *reader, struct entry *entry)
 {
-	uint64_t now_ms = reader->now_ms;
-
-	if (entry->grouped_ms && now_ms - entry->first_ms > YOUNG_MS &&
-	    now_ms - entry->grouped_ms < REGROUP_MS) {
-		reader_groups_use(&reader->groups, entry->group);
+	if (knows_group(reader, entry))
 		return;
-	}
-	entry->grouped_ms = now_ms;
+	entry->grouped_ms = reader->now_ms;
 	entry->group = MEMORY_NO_GROUP;
 	if (!read_text(reader, entry->reading.pid, "cgroup"))
 		entry->group = reader_groups_find(&reader->groups, reader->text, reader->len);
 }
 
-/* Only -ENOMEM and -EFBIG end the scan. */
-static int read_process(uint32_t pid, void *ctx)
+/* False when there is nothing to carry over. */
+static bool look(struct memory_reader *reader, struct entry *entry, bool noted)
 {
-	struct memory_reader *reader = ctx;
-	const struct entry *before = find(&reader->before, pid);
+	if (entry->reading.owner.kernel)
+		return true;
+	if (noted || reader->notes.all || reader->now_ms >= entry->due_ms) {
+		if (!look_again(reader, entry))
+			return false;
+		look_for_group(reader, entry);
+	}
+	reader_groups_use(&reader->groups, entry->group, entry->reading.read_ms == reader->now_ms);
+	return true;
+}
+
+/* Only -ENOMEM and -EFBIG end a reading. */
+static int read_process(struct memory_reader *reader, uint32_t pid, const struct entry *before,
+                        bool noted)
+{
 	struct entry entry, *kept;
 
-	if (before)
+	/* A thread of the kernel is not looked at, so that it is one still is not known. */
+	if (before && !(noted && before->reading.owner.kernel))
 		entry = *before;
 	else if (!first_look(reader, pid, &entry))
 		return 0;
-	if (!entry.reading.owner.kernel) {
-		if (!look_again(reader, &entry))
-			return 0;
-		look_for_group(reader, &entry);
-	}
+	if (!look(reader, &entry, noted))
+		return 0;
 	if (reader->now.count >= MAX_PROCESSES)
 		return -EFBIG;
 	kept = append(&reader->now);
@@ -194,6 +251,37 @@ static int read_process(uint32_t pid, void *ctx)
 		return -ENOMEM;
 	*kept = entry;
 	return 0;
+}
+
+static int read_listed(uint32_t pid, void *ctx)
+{
+	struct memory_reader *reader = ctx;
+
+	return read_process(reader, pid, find(&reader->before, pid),
+	                    reader_notes_has(&reader->notes, pid));
+}
+
+/* Those that were there, and who was noted: both by pid. */
+static int read_known(struct memory_reader *reader)
+{
+	const struct entry *entry = reader->before.at, *last = entry + reader->before.count;
+	const struct reader_note *note = reader->notes.at, *last_note = note + reader->notes.count;
+	int err = 0;
+
+	while (!err && (entry < last || note < last_note)) {
+		bool has_entry =
+			entry < last && (note == last_note || entry->reading.pid <= note->pid);
+		bool has_note =
+			note < last_note && (entry == last || note->pid <= entry->reading.pid);
+
+		/* Of most of those that ended nothing was known. */
+		if (has_entry || !note->ended)
+			err = read_process(reader, has_entry ? entry->reading.pid : note->pid,
+			                   has_entry ? entry : NULL, has_note);
+		entry += has_entry;
+		note += has_note;
+	}
+	return err;
 }
 
 static bool is_sorted(const struct entries *entries)
@@ -206,16 +294,34 @@ static bool is_sorted(const struct entries *entries)
 
 static int read_all(struct memory_reader *reader)
 {
+	bool list = !reader->list_ms || reader->notes.all ||
+	            reader->now_ms - reader->list_ms >= LIST_MS;
 	int err;
 
 	reader->now.count = 0;
-	reader_groups_begin(&reader->groups);
-	err = scan_all(read_process, reader);
+	reader_notes_sort(&reader->notes);
+	reader_groups_begin(&reader->groups, reader->now_ms);
+	err = list ? scan_all(read_listed, reader) : read_known(reader);
 	if (err && err != -EFBIG)
 		return err;
+	if (list)
+		reader->list_ms = reader->now_ms;
+	reader_notes_clear(&reader->notes);
 	if (!is_sorted(&reader->now))
 		qsort(reader->now.at, reader->now.count, sizeof(*reader->now.at), compare_pid);
 	return reader_groups_end(&reader->groups);
+}
+
+/* Where there is plenty, it is no hurry. */
+static void read_host(struct memory_reader *reader)
+{
+	bool known = reader->host.total_bytes && !is_pressed(reader) &&
+	             reader->now_ms - reader->host_ms < MEMORY_LOOK_MS;
+
+	if (known || read_whole("/proc/meminfo", reader->text, &reader->len))
+		return;
+	reader->host_ms = reader->now_ms;
+	memory_parse_host(reader->text, reader->len, &reader->host);
 }
 
 /* Without the kernel's threads. */
@@ -253,7 +359,7 @@ int memory_reader_read(struct memory_reader *reader, uint64_t now_ms,
 	int err;
 
 	reader->now_ms = now_ms;
-	reader->count++;
+	read_host(reader);
 	err = read_all(reader);
 	if (!err)
 		err = tell(reader, &readings);
@@ -262,8 +368,7 @@ int memory_reader_read(struct memory_reader *reader, uint64_t now_ms,
 	reader->now = swap;
 	if (err)
 		return err;
-	if (!read_whole("/proc/meminfo", reader->text, &reader->len))
-		memory_parse_host(reader->text, reader->len, &readings.host);
+	readings.host = reader->host;
 	*ret_readings = readings;
 	return 0;
 }

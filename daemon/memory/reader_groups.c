@@ -14,7 +14,8 @@
 enum {
 	MAX_GROUPS = 4096,
 	MAX_MOUNTS_BYTES = 4 << 20,
-	LOOK_EVERY = 5, /* readings: whether a limit was set or taken away, in it or above */
+	LOOK_MS = 5000,    /* whether a limit was set or taken away, in it or above */
+	NEAR_PERCENT = 80, /* of its limit, and it is read each time */
 };
 
 void reader_groups_init(struct reader_groups *groups)
@@ -42,10 +43,11 @@ void reader_groups_release(struct reader_groups *groups)
 	free(groups->readings);
 }
 
-void reader_groups_begin(struct reader_groups *groups)
+void reader_groups_begin(struct reader_groups *groups, uint64_t now_ms)
 {
+	groups->now_ms = now_ms;
 	for (uint32_t i = 0; i < groups->count; i++)
-		groups->at[i].used = false;
+		groups->at[i].used = groups->at[i].changed = false;
 }
 
 static struct reader_group *free_number(struct reader_groups *groups)
@@ -86,10 +88,12 @@ uint32_t reader_groups_find(struct reader_groups *groups, const char *text, size
 	return group->own ? (uint32_t)(group - groups->at) : MEMORY_NO_GROUP;
 }
 
-void reader_groups_use(struct reader_groups *groups, uint32_t group)
+void reader_groups_use(struct reader_groups *groups, uint32_t group, bool changed)
 {
-	if (group != MEMORY_NO_GROUP)
-		groups->at[group].used = true;
+	if (group == MEMORY_NO_GROUP)
+		return;
+	groups->at[group].used = true;
+	groups->at[group].changed |= changed;
 }
 
 static uint32_t tell(struct reader_groups *groups, const char *path,
@@ -105,25 +109,41 @@ static uint32_t tell(struct reader_groups *groups, const char *path,
 	return index;
 }
 
-static int read_group(struct reader_groups *groups, struct reader_group *group)
+static bool is_due(const struct reader_groups *groups, const struct reader_group *group)
 {
-	struct control_group_usage usage;
+	return !group->path || group->changed ||
+	       groups->now_ms - group->read_ms >= MEMORY_LOOK_MS ||
+	       control_group_near(&group->usage, NEAR_PERCENT);
+}
+
+/* -ENOENT: it is gone. */
+static int read_usage(struct reader_groups *groups, struct reader_group *group)
+{
+	bool look = !group->path || groups->now_ms - group->looked_ms >= LOOK_MS;
 	char path[MAX_PATH_BYTES];
-	bool look = !group->path || ++group->readings % LOOK_EVERY == 0;
 
 	strcpy(path, look ? group->own : group->path);
-	group->index = MEMORY_NO_GROUP;
-	if (look ? control_group_read(&groups->mount, path, &usage)
-	         : control_group_read_at(&groups->mount, path, &usage))
+	if (look ? control_group_read(&groups->mount, path, &group->usage)
+	         : control_group_read_at(&groups->mount, path, &group->usage))
+		return -ENOENT;
+	group->read_ms = groups->now_ms;
+	if (look)
+		group->looked_ms = groups->now_ms;
+	if (group->path && !strcmp(group->path, path))
 		return 0;
-	if (!group->path || strcmp(group->path, path) != 0) {
-		free(group->path);
-		group->path = strdup(path);
-	}
-	if (!group->path)
-		return -ENOMEM;
-	group->index = tell(groups, group->path, &usage);
-	return 0;
+	free(group->path);
+	group->path = strdup(path);
+	return group->path ? 0 : -ENOMEM;
+}
+
+static int read_group(struct reader_groups *groups, struct reader_group *group)
+{
+	int err = is_due(groups, group) ? read_usage(groups, group) : 0;
+
+	group->index = MEMORY_NO_GROUP;
+	if (!err)
+		group->index = tell(groups, group->path, &group->usage);
+	return err == -ENOENT ? 0 : err;
 }
 
 int reader_groups_end(struct reader_groups *groups)

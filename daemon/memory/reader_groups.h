@@ -9,17 +9,19 @@
 #include "memory/reader.h"
 
 struct reader_group {
-	char *own;         /* path that a process is in; NULL: this number is free */
-	char *path;        /* of the group whose limit that is; `own` where there is none */
-	uint32_t index;    /* among the readings, or MEMORY_NO_GROUP */
-	uint32_t readings; /* since its limit was looked for */
-	bool used;
+	char *own;      /* path that a process is in; NULL: this number is free */
+	char *path;     /* of the group whose limit that is; `own` where there is none */
+	uint32_t index; /* among the readings, or MEMORY_NO_GROUP */
+	struct control_group_usage usage; /* as of `read_ms` */
+	uint64_t read_ms, looked_ms;      /* its limit was looked for, too; 0: not yet */
+	bool used, changed;
 };
 
 struct reader_groups {
 	struct control_group_mount mount;
 	struct reader_group *at;
 	uint32_t count;
+	uint64_t now_ms;
 	struct memory_group_reading *readings;
 	size_t reading_count;
 };
@@ -27,12 +29,13 @@ struct reader_groups {
 void reader_groups_init(struct reader_groups *groups); /* reads where they are mounted */
 void reader_groups_release(struct reader_groups *groups);
 
-/* Around a reading; at its end the groups are read that were used in it. 0 or -ENOMEM. */
-void reader_groups_begin(struct reader_groups *groups);
+/* Around a reading; at its end the groups are read that were used in it: those in which a process
+ * has `changed` or that are near their limit, the others now and then. 0 or -ENOMEM. */
+void reader_groups_begin(struct reader_groups *groups, uint64_t now_ms);
 int reader_groups_end(struct reader_groups *groups);
 /* The group that the text of /proc/PID/cgroup names, used in this reading; MEMORY_NO_GROUP. */
 uint32_t reader_groups_find(struct reader_groups *groups, const char *text, size_t len);
-void reader_groups_use(struct reader_groups *groups, uint32_t group);
+void reader_groups_use(struct reader_groups *groups, uint32_t group, bool changed);
 
 /* After a reading. */
 uint32_t reader_groups_index(const struct reader_groups *groups, uint32_t group);

@@ -158,6 +158,22 @@ int series_add(struct series *series, const struct series_point *point)
 	return 0;
 }
 
+int series_hold(struct series *series, uint64_t ms)
+{
+	struct series_point point = {ms, series->last.figures};
+	int err;
+
+	if (!series->count || ms <= series->last.ms)
+		return 0;
+	err = make_room(series);
+	if (err)
+		return err;
+	append(series, &point, 0);
+	series->last = point;
+	series->count++;
+	return 0;
+}
+
 /* The point behind `point`, which stands at `at`. */
 static void decode(const struct series *series, struct series_point *point, uint32_t *at)
 {

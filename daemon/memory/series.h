@@ -2,8 +2,8 @@
 /*
  * struct series - figures over time, kept small: a point where something changed, as differences to
  * the point before, so that a process that does nothing costs nothing and a busy one some five
- * bytes a second. A value holds until the next point. Values are kept in KiB, rounded down. Pure;
- * whoever owns it uses it.
+ * bytes a second. A value holds until the next point, unless two are equal: then that is a slope.
+ * Values are kept in KiB, rounded down. Pure; whoever owns it uses it.
  */
 #pragma once
 
@@ -25,6 +25,9 @@ void series_release(struct series *series); /* empty and reusable afterwards */
 /* Does nothing when the values are those of the last point, or it lies before that. 0, -ENOMEM, or
  * -EFBIG when it holds as much as a series may. */
 int series_add(struct series *series, const struct series_point *point);
+/* The values of the last point held until then, and nobody looked for long after that: the next
+ * point is no step but the end of a slope. Such a point is equal to the one before it. */
+int series_hold(struct series *series, uint64_t ms);
 /* Forgets what held only before `ms`; what held at that moment stays. */
 void series_expire(struct series *series, uint64_t ms);
 size_t series_bytes(const struct series *series); /* on the heap */

@@ -13,6 +13,7 @@
 
 enum {
 	JUDGE_MS = 5000,     /* a judgement costs some microseconds, growth takes longer */
+	STEP_MS = 1500,      /* what was looked at so lately has changed just now */
 	MIN_KEPT_MS = 60000, /* where the whole is too much, no less than that is kept of any */
 	MAX_GROUPS = 4096,
 };
@@ -251,10 +252,30 @@ static void note_heap(struct timeline_process *process, const struct memory_figu
 		process->heap_had = memory_held(now);
 }
 
+/* A change after a rest may be of any time since it was looked at last. */
+static int add_point(struct process *process, const struct timeline_process *seen)
+{
+	const struct series_point point = {seen->seen_ms, seen->figures};
+	uint32_t count = process->seen.series.count;
+	uint64_t held_ms = process->seen.seen_ms;
+	bool slope = count && seen->seen_ms - held_ms > STEP_MS &&
+	             memcmp(&seen->figures, &process->seen.figures, sizeof(seen->figures)) != 0;
+	int err = slope ? series_hold(&process->seen.series, held_ms) : 0;
+
+	return err ?: series_add(&process->seen.series, &point);
+}
+
+void timeline_alive(struct timeline *timeline, uint32_t pid, uint64_t now_ms)
+{
+	struct process *process = find_process(timeline, pid);
+
+	if (process)
+		process->seen.alive_ms = now_ms;
+}
+
 void timeline_process(struct timeline *timeline, const struct timeline_process *seen)
 {
 	struct process *process = find_process(timeline, seen->pid);
-	struct series_point point = {seen->seen_ms, seen->figures};
 
 	if (process && process->seen.start_ticks != seen->start_ticks) {
 		drop_process(timeline, process);
@@ -273,12 +294,12 @@ void timeline_process(struct timeline *timeline, const struct timeline_process *
 		process->seen.heap_had = MEMORY_UNKNOWN;
 	}
 	note_heap(&process->seen, &seen->figures);
+	timeline->dropped += add_point(process, seen) != 0;
 	process->seen.ended = false;
-	process->seen.seen_ms = seen->seen_ms;
+	process->seen.seen_ms = process->seen.alive_ms = seen->seen_ms;
 	process->seen.figures = seen->figures;
 	if (process->seen.group != seen->group)
 		hold_group(timeline, process, seen->group ? seen->group->path : NULL);
-	timeline->dropped += series_add(&process->seen.series, &point) != 0;
 }
 
 /* The heap first, which says more than all that is held. */
@@ -351,10 +372,13 @@ void timeline_settle(struct timeline *timeline, uint64_t now_ms)
 	struct process *process;
 
 	for (process = timeline->processes; process; process = process->hh.next) {
-		if (process->seen.seen_ms < now_ms) {
+		bool told = process->seen.seen_ms > process->judged_ms;
+
+		if (process->seen.alive_ms < now_ms) {
 			process->seen.ended = true;
 			process->seen.growth.leaking = false;
-		} else if (process->judged_ms + JUDGE_MS <= now_ms) {
+		} else if ((told || process->seen.growth.leaking) &&
+		           process->judged_ms + JUDGE_MS <= now_ms) {
 			judge(process, now_ms);
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct timeline - how much memory each process held, for as long as profiles are kept; also of
- * processes that have ended. It is told what was read, second by second. The whole stays within
+ * processes that have ended. It is told what was read, when it was. The whole stays within
  * `max_bytes`: what ended longest ago goes first, then the oldest of everything. Times are
  * milliseconds of CLOCK_MONOTONIC. Loop thread only.
  */
@@ -32,7 +32,8 @@ struct timeline_process {
 	uint32_t pid;
 	char comm[16];
 	uint64_t start_ticks;
-	uint64_t seen_ms; /* last */
+	uint64_t seen_ms;  /* its figures were read last */
+	uint64_t alive_ms; /* it was there */
 	bool ended;
 	struct series series;
 	struct growth growth;               /* as of `judged_ms` */
@@ -68,8 +69,10 @@ const struct timeline_group *timeline_group(struct timeline *timeline, const cha
                                             uint64_t now_ms);
 /* What a process holds now. Another start or name than before is another process or program. */
 void timeline_process(struct timeline *timeline, const struct timeline_process *seen);
-/* Processes not seen since `now_ms` have ended; what is too old, or too much, goes; those that live
- * are judged, each every few seconds. */
+/* A process is there still, and nobody looked at what it holds. */
+void timeline_alive(struct timeline *timeline, uint32_t pid, uint64_t now_ms);
+/* Processes neither seen nor alive at `now_ms` have ended; what is too old, or too much, goes;
+ * those that live are judged, each every few seconds. */
 void timeline_settle(struct timeline *timeline, uint64_t now_ms);
 
 /* NULL: not known. Valid until the next change, as all the rest. */

@@ -3,15 +3,21 @@
  * The tables of open objects. A file is recognized three ways, each cheaper than the next: by the
  * key the kernel names it with (nothing is opened), by what fstat() says (it is not parsed), by its
  * build ID (it is not kept twice). The first two are aliases of an object's id; an alias whose
- * object was evicted is simply stale. How a file is reached is object/reach.c's.
+ * object was evicted is simply stale. A key is believed while the file that is held open, whose
+ * inode nobody else can get meanwhile, has not changed: who writes into it makes it another one.
+ * How a file is reached is object/reach.c's.
  */
 #include "object/store.h"
 #include "object/reach.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 /* Without memory for a table an entry is left out; the file is then opened again next time. */
 #define HASH_NONFATAL_OOM 1
@@ -27,12 +33,18 @@ enum alias_kind { ALIAS_KEY = 1, ALIAS_FILE, ALIAS_VDSO };
 
 /* Only 64-bit words, because it is hashed and compared as bytes. */
 struct alias_name {
-	uint64_t kind, words[4];
+	uint64_t kind, words[5];
+};
+
+/* When a file was what it is. */
+struct stamp {
+	uint64_t device, inode, size, mtime_ns, ctime_ns;
 };
 
 struct alias {
 	struct alias_name name;
 	uint32_t id;
+	struct stamp stamp; /* of the file, which need not be the object's: that may be a copy */
 	UT_hash_handle hh;
 };
 
@@ -126,7 +138,7 @@ static struct entry *find_entry(struct store *store, uint32_t id)
 
 /* True when the answer is known: an object, or NULL for a file that is no ELF. */
 static bool find_alias(struct store *store, const struct alias_name *name,
-                       const struct object **ret_object)
+                       const struct object **ret_object, struct stamp *ret_stamp)
 {
 	struct alias *alias;
 
@@ -141,10 +153,12 @@ static bool find_alias(struct store *store, const struct alias_name *name,
 		return false;
 	}
 	*ret_object = entry ? entry->object : NULL;
+	*ret_stamp = alias->stamp;
 	return true;
 }
 
-static void add_alias(struct store *store, const struct alias_name *name, uint32_t id)
+static void add_alias(struct store *store, const struct alias_name *name, uint32_t id,
+                      const struct stamp *stamp)
 {
 	struct alias *alias;
 
@@ -153,6 +167,7 @@ static void add_alias(struct store *store, const struct alias_name *name, uint32
 	HASH_FIND(hh, store->aliases, name, sizeof(*name), alias);
 	if (alias) {
 		alias->id = id;
+		alias->stamp = *stamp;
 		return;
 	}
 	if (HASH_COUNT(store->aliases) >= ALIASES_PER_OBJECT * store->max_objects)
@@ -162,6 +177,7 @@ static void add_alias(struct store *store, const struct alias_name *name, uint32
 		return;
 	alias->name = *name;
 	alias->id = id;
+	alias->stamp = *stamp;
 	HASH_ADD(hh, store->aliases, name, sizeof(alias->name), alias);
 	if (!alias->hh.tbl)
 		free(alias);
@@ -203,85 +219,148 @@ static struct entry *add_object(struct store *store, struct object *object)
 	return entry;
 }
 
+/* What a file is known by: the key and its inode's contents, either of which may not be known. */
+struct names {
+	struct alias_name key, file;
+	struct stamp stamp;
+};
+
 /* What both ways of opening end in: `object`, or why there is none, under its aliases. */
 static const struct object *remember(struct store *store, int err, struct object *object,
-                                     const struct alias_name *key, const struct alias_name *file)
+                                     const struct names *names)
 {
 	LOCKED(store);
 
-	if (err < 0) {
+	if (!object) {
 		store->stats.open_failed++;
 		/* Any other failure may be over the next time somebody maps it. */
 		if (err == -ENOEXEC) {
-			add_alias(store, key, NO_OBJECT);
-			add_alias(store, file, NO_OBJECT);
+			add_alias(store, &names->key, NO_OBJECT, &names->stamp);
+			add_alias(store, &names->file, NO_OBJECT, &names->stamp);
 		}
 		return NULL;
 	}
 	struct entry *entry = add_object(store, object);
 	if (!entry)
 		return NULL;
-	add_alias(store, key, entry->id);
-	add_alias(store, file, entry->id);
+	add_alias(store, &names->key, entry->id, &names->stamp);
+	add_alias(store, &names->file, entry->id, &names->stamp);
 	return entry->object;
 }
 
 static struct alias_name key_alias(const struct file_key *key)
 {
-	/* Without the generation an inode number that was given to another file looks the same. */
-	if (!key->generation)
-		return (struct alias_name){0};
 	return (struct alias_name){
-		.kind = ALIAS_KEY,
+		.kind = key->inode ? ALIAS_KEY : 0,
 		.words = {key->major, key->minor, key->inode, key->generation},
 	};
 }
 
-static int file_alias(int fd, struct alias_name *ret_name)
+/* What is known already: no file system is asked to look again. */
+static int read_stamp(int fd, struct stamp *ret_stamp)
 {
-	struct stat st;
+	struct statx st;
 
-	if (fstat(fd, &st) < 0)
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st) < 0)
 		return -errno;
-	*ret_name = (struct alias_name){
-		.kind = ALIAS_FILE,
-		.words = {st.st_dev, st.st_ino, (uint64_t)st.st_size,
-	                  (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec},
+	*ret_stamp = (struct stamp){
+		.device = makedev(st.stx_dev_major, st.stx_dev_minor),
+		.inode = st.stx_ino,
+		.size = st.stx_size,
+		.mtime_ns = (uint64_t)st.stx_mtime.tv_sec * NSEC_PER_SEC + st.stx_mtime.tv_nsec,
+		.ctime_ns = (uint64_t)st.stx_ctime.tv_sec * NSEC_PER_SEC + st.stx_ctime.tv_nsec,
 	};
 	return 0;
 }
 
+static struct alias_name file_alias(const struct stamp *stamp)
+{
+	return (struct alias_name){
+		.kind = ALIAS_FILE,
+		.words = {stamp->device, stamp->inode, stamp->size, stamp->mtime_ns,
+	                  stamp->ctime_ns},
+	};
+}
+
 static bool is_known(struct store *store, const struct alias_name *name,
-                     const struct object **ret_object)
+                     const struct object **ret_object, struct stamp *ret_stamp)
 {
 	LOCKED(store);
 
-	return find_alias(store, name, ret_object);
+	return find_alias(store, name, ret_object, ret_stamp);
 }
 
 /* The same file under a key that was not seen before. */
-static bool is_known_file(struct store *store, const struct alias_name *key,
-                          const struct alias_name *file, const struct object **ret_object)
+static bool is_known_file(struct store *store, const struct names *names,
+                          const struct object **ret_object)
 {
+	struct stamp before;
 	LOCKED(store);
 
-	if (!find_alias(store, file, ret_object))
+	if (!find_alias(store, &names->file, ret_object, &before))
 		return false;
-	add_alias(store, key, *ret_object ? (*ret_object)->id : NO_OBJECT);
+	add_alias(store, &names->key, *ret_object ? (*ret_object)->id : NO_OBJECT, &names->stamp);
 	return true;
+}
+
+enum belief {
+	BELIEF_NONE,
+	BELIEF_WEAK, /* names, links or rights of the file have changed, or its contents by stealth
+	              */
+	BELIEF_FULL,
+};
+
+/* Whether a key still means what it meant. */
+static enum belief believe(const struct file_key *key, const struct object *object,
+                           const struct stamp *stamp)
+{
+	struct stamp now;
+
+	/* Without a generation the inode of a file that is not held open may be another's by now.
+	 */
+	if (!object || read_stamp(object->fd, &now) || now.device != stamp->device ||
+	    now.inode != stamp->inode)
+		return key->generation ? BELIEF_FULL : BELIEF_NONE;
+	if (now.size != stamp->size || now.mtime_ns != stamp->mtime_ns)
+		return BELIEF_NONE;
+	return now.ctime_ns == stamp->ctime_ns ? BELIEF_FULL : BELIEF_WEAK;
 }
 
 static const struct object *open_vdso(struct store *store)
 {
-	const struct alias_name name = {.kind = ALIAS_VDSO};
-	const struct alias_name none = {0};
+	const struct names names = {.key = {.kind = ALIAS_VDSO}};
 	const struct object *known;
 	struct object *object = NULL;
+	struct stamp stamp;
 
-	if (is_known(store, &name, &known))
+	if (is_known(store, &names.key, &known, &stamp))
 		return known;
 	int err = reach_vdso(&object);
-	return remember(store, err, object, &name, &none);
+	return remember(store, err, object, &names);
+}
+
+static const struct object *open_file(struct store *store, const struct place *place,
+                                      const struct alias_name *key, const struct object *otherwise)
+{
+	_cleanup_close_ int fd = reach_open(place);
+	struct names names = {.key = *key};
+	int err = fd < 0 ? fd : read_stamp(fd, &names.stamp);
+	const struct object *known;
+	struct object *object = NULL;
+	char shown[MAX_PATH_BYTES];
+
+	if (err < 0)
+		return otherwise ?: remember(store, err, NULL, &names);
+	names.file = file_alias(&names.stamp);
+	if (is_known_file(store, &names, &known))
+		return known;
+	reach_path(place->path, shown);
+	err = object_open_fd(TAKE_FD(fd), shown, &object);
+	if (err == 0) {
+		object->pid = place->pid;
+		object->root = reach_root_id(place->pid);
+	}
+	return remember(store, err, object, &names);
 }
 
 const struct object *store_open(struct store *store, const struct file_key *key, uint32_t pid,
@@ -290,31 +369,19 @@ const struct object *store_open(struct store *store, const struct file_key *key,
 	const struct place place = {
 		.pid = pid, .start = start, .end = end, .inode = key->inode, .path = path};
 	const struct alias_name by_key = key_alias(key);
-	struct alias_name by_file = {0};
+	enum belief belief = BELIEF_NONE;
 	const struct object *known;
-	struct object *object = NULL;
-	char shown[MAX_PATH_BYTES];
+	struct stamp stamp;
 
 	if (!strcmp(path, "[vdso]"))
 		return open_vdso(store);
 	if (!reach_is_file(path))
 		return NULL;
-	if (is_known(store, &by_key, &known))
+	if (is_known(store, &by_key, &known, &stamp))
+		belief = believe(key, known, &stamp);
+	if (belief == BELIEF_FULL)
 		return known;
-
-	_cleanup_close_ int fd = reach_open(&place);
-	int err = fd < 0 ? fd : file_alias(fd, &by_file);
-	if (err < 0)
-		return remember(store, err, NULL, &by_key, &by_file);
-	if (is_known_file(store, &by_key, &by_file, &known))
-		return known;
-	reach_path(path, shown);
-	err = object_open_fd(TAKE_FD(fd), shown, &object);
-	if (err == 0) {
-		object->pid = pid;
-		object->root = reach_root_id(pid);
-	}
-	return remember(store, err, object, &by_key, &by_file);
+	return open_file(store, &place, &by_key, belief == BELIEF_WEAK ? known : NULL);
 }
 
 struct object *store_get(struct store *store, uint32_t id)

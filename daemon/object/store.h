@@ -27,9 +27,10 @@ DEFINE_CLEANUP(struct store *, store_free)
 
 /* The object that process `pid` has mapped at [start, end) under `path`: through
  * /proc/PID/map_files, which works for deleted and containers' files as well, else /proc/PID/root,
- * else the path itself. A key with a generation that was seen before opens nothing. The vdso is
- * read from our own memory. NULL when it cannot be opened, or is no ELF file, which is remembered
- * too. The object stays the store's, at least until the next store_open(); do not unref it. */
+ * else the path itself. A key that was seen before opens nothing, while the file that is held open
+ * has not changed. The vdso is read from our own memory. NULL when it cannot be opened, or is no
+ * ELF file, which is remembered too. The object stays the store's, at least until the next
+ * store_open(); do not unref it. */
 const struct object *store_open(struct store *store, const struct file_key *key, uint32_t pid,
                                 uint64_t start, uint64_t end, const char *path);
 /* A reference, or NULL when it was evicted. Any thread. */

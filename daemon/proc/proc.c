@@ -341,6 +341,13 @@ bool procs_known(const struct procs *procs, uint32_t pid)
 	return procs_find(procs, pid) != NULL;
 }
 
+bool procs_ended(const struct procs *procs, uint32_t pid)
+{
+	const struct process *process = procs_find(procs, pid);
+
+	return !process || process->exited;
+}
+
 static int by_pid(const struct process *a, const struct process *b)
 {
 	return (a->pid > b->pid) - (a->pid < b->pid);

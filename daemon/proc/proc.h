@@ -65,11 +65,12 @@ const struct identity *procs_identity(struct procs *procs, uint32_t pid, uint64_
 struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid);
 /* Who is told of each process whose mappings may have changed, or that ended. It must not call
  * back. -ENOSPC when there are MAX_PROCS_WATCHERS. */
-enum { MAX_PROCS_WATCHERS = 4 };
+enum { MAX_PROCS_WATCHERS = 5 };
 typedef void procs_changed_fn(uint32_t pid, void *ctx);
 int procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx);
 void procs_unwatch(struct procs *procs, procs_changed_fn *fn, void *ctx);
 bool procs_known(const struct procs *procs, uint32_t pid);
+bool procs_ended(const struct procs *procs, uint32_t pid); /* it is gone as far as is known */
 /* The process that started `pid`, though it may be gone and another one have its number; 0: not
  * known. */
 uint32_t procs_parent(const struct procs *procs, uint32_t pid);

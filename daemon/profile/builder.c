@@ -330,6 +330,7 @@ void builder_ticks(struct builder *builder, const struct ticks *ticks)
 	builder->view->ticks.total += ticks->total;
 	builder->view->ticks.idle += ticks->idle;
 	builder->view->ticks.lost += ticks->lost;
+	builder->view->ticks.missed += ticks->missed;
 }
 
 const struct profile *builder_view(const struct builder *builder)

@@ -99,8 +99,9 @@ struct sample {
 /* What became of the timer's ticks: ticks = samples + idle + lost. */
 struct ticks {
 	uint64_t total;
-	uint64_t idle; /* the idle task ran: counted, not recorded */
-	uint64_t lost; /* no room in a kernel map, or in the daemon */
+	uint64_t idle;   /* the idle task ran: counted, not recorded */
+	uint64_t lost;   /* no room in a kernel map, or in the daemon */
+	uint64_t missed; /* beside these: were due and never came */
 };
 
 struct profile {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "reader/lingering.h"
 
+#include "reader/living.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 struct lingerer {
 	pid_t pid;
@@ -24,7 +25,7 @@ static void reap(void)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < all.count; i++)
-		if (waitpid(all.processes[i].pid, NULL, WNOHANG) == 0)
+		if (living_reap(all.processes[i].pid) == 0)
 			all.processes[kept++] = all.processes[i];
 	all.count = kept;
 }

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "reader/lingering.h"
+#include "reader/living.h"
 #include "reader/serve.h"
 
 #include <errno.h>
@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 enum { MAX_ERRNO = 4095 };
 
@@ -208,6 +207,7 @@ static int spawn_with_socket(struct reader_process *process, const struct reader
 		process->pid = 0;
 		return err;
 	}
+	living_add(process->pid);
 	process->socket = sockets[0];
 	return 0;
 }
@@ -240,7 +240,7 @@ static bool dies_soon(pid_t pid)
 
 	/* The descriptor can be read when it is dead. */
 	do
-		dead = waitpid(pid, NULL, WNOHANG);
+		dead = living_reap(pid);
 	while (dead == 0 && fd >= 0 && wait_for(fd, POLLIN, until_ns) == 0);
 	return dead != 0;
 }

@@ -86,11 +86,21 @@ bool gaps_above(const struct gaps *gaps, uint64_t address, struct range *ret_gap
 	return found;
 }
 
+/* Of a part of a file most addresses are in what is before it or behind it. */
+static bool is_outside(const struct gaps *gaps, uint64_t address)
+{
+	const struct range *described = gaps->described;
+
+	return gaps->count &&
+	       (address < described[0].end || address >= described[gaps->count - 1].start) &&
+	       (address >= described[0].start && address < described[gaps->count - 1].end);
+}
+
 bool gaps_find(const struct gaps *gaps, uint64_t address, struct range *ret_gap)
 {
 	struct range gap;
 
-	if (!gaps_above(gaps, address, &gap) || gap.start > address)
+	if (is_outside(gaps, address) || !gaps_above(gaps, address, &gap) || gap.start > address)
 		return false;
 	*ret_gap = gap;
 	return true;

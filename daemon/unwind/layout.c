@@ -47,7 +47,8 @@ int layout_begin(struct layout *layout, uint64_t blocks, const struct rules *rul
 	layout->rows = index + rules->count * RULE_WORDS;
 	if (layout->rows >= layout->max)
 		return -E2BIG;
-	layout->capacity = layout->rows + FIRST_WORDS;
+	layout->capacity =
+		layout->rows + FIRST_WORDS < layout->max ? layout->rows + FIRST_WORDS : layout->max;
 	layout->words = calloc(layout->capacity, sizeof(*layout->words));
 	if (!layout->words)
 		return -ENOMEM;

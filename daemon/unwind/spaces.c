@@ -108,6 +108,8 @@ static void fill_mapping(struct spaces *spaces, const struct proc_mapping *from,
 		return;
 	to->table = tables_take(spaces->tables, object);
 	spaces->refused += !to->table;
+	if (to->table)
+		tables_place(spaces->tables, to);
 }
 
 static struct run *make_run(struct spaces *spaces, const struct mapping_set *set)

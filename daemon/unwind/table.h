@@ -10,6 +10,7 @@
 #include "bpf/unwind_table.h"
 #include "object/elf.h"
 #include "object/frame_row.h"
+#include "unwind/follow.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,6 +49,10 @@ DEFINE_CLEANUP(struct table *, table_free)
  * leaves out can prove, which takes a tenth of a second a MB. -ENODATA when that is nothing. Reads
  * the file: worker threads only. */
 int table_build(const struct elf *elf, bool follow, size_t max_words, struct table **ret_table);
+/* The same of a part, [start, end) of own addresses: takes as long as what is described there, if
+ * the file has an index of its call frame information, as linkers make it. */
+int table_build_part(const struct elf *elf, bool follow, struct range part, size_t max_words,
+                     struct table **ret_table);
 
 /* The operation at an own address, as the walker finds it; OP_NONE outside. For tests and tools. */
 uint32_t table_find(const struct table *table, uint64_t address);

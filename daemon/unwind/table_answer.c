@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Nothing is kept between questions: a table is hardly ever asked for twice.
+ * Nothing is kept between questions, though a large file is asked about piece by piece: each opens
+ * it again, which takes little, and the index leads to what the piece needs.
  */
 #include "unwind/table_answer.h"
 
@@ -24,7 +25,8 @@ int table_answer(struct reading *reading, struct buf *out)
 	memcpy(&asked, reading->bytes, sizeof(asked));
 	int err = elf_open_fd(reading->fds[0], &elf);
 	if (!err)
-		err = table_build(elf, reading->job == READER_TABLE_FOLLOWED, asked.max_words,
-		                  &table);
+		err = table_build_part(elf, reading->job == READER_TABLE_FOLLOWED,
+		                       (struct range){asked.start, asked.end}, asked.max_words,
+		                       &table);
 	return err ? err : table_write(table, out);
 }

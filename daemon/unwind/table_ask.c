@@ -30,11 +30,11 @@ static bool says_nothing_of_file(int error)
 	return error == -ECHILD || error == -ENOMEM || error == -ECANCELED;
 }
 
-int table_ask(struct reader *reader, const struct object *object, bool follow, size_t max_words,
-              struct table **ret_table)
+int table_ask(struct reader *reader, const struct object *object, bool follow, struct range part,
+              size_t max_words, struct table **ret_table)
 {
 	_cleanup_(object_unrefp) struct object *debug = NULL;
-	struct table_query asked = {.max_words = max_words};
+	struct table_query asked = {max_words, part.start, part.end};
 	struct links links;
 	struct reader_query query = {
 		.question = {.job = follow ? READER_TABLE_FOLLOWED : READER_TABLE,

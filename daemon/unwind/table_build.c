@@ -6,15 +6,22 @@
 #include "unwind/table.h"
 
 #include "object/ehframe.h"
-#include "unwind/follow.h"
+#include "unwind/pieces.h"
 
 #include <elf.h>
 #include <errno.h>
 
-enum { FIRST_RANGES = 256 };
+enum {
+	FIRST_RANGES = 256,
+	/* Where following goes through all of a file: a function may be called from any of its
+	 * pieces. Of a larger file only what the piece itself calls is found. */
+	FOLLOWED_WHOLE_BYTES = 64 << 20,
+};
 
 struct gathering {
 	struct table_builder *builder;
+	struct range part;   /* what is read */
+	struct range wanted; /* what rows are kept of; within it */
 	struct range *described;
 	size_t count, capacity;
 	struct frame_row held; /* empty while there is none */
@@ -42,6 +49,8 @@ static int add_range(struct gathering *gathering, uint64_t start, uint64_t end)
 {
 	struct range *last = gathering->described + gathering->count;
 
+	if (start >= end)
+		return 0;
 	if (gathering->count && start - last[-1].end < TABLE_PADDING) {
 		last[-1].end = end;
 		return 0;
@@ -67,6 +76,11 @@ static bool is_entry(const struct frame_row *row)
 	       row->fp.kind == SAVE_SAME && !row->signal_frame;
 }
 
+static bool is_wanted(const struct gathering *gathering, const struct frame_row *row)
+{
+	return row->end >= gathering->wanted.start && row->start <= gathering->wanted.end;
+}
+
 /*
  * A return address that points at a function's first byte was not pushed by a call: somebody made
  * it up to have that function run after another, and before it there was nothing. That is what
@@ -80,7 +94,7 @@ static int add_held(struct gathering *gathering, uint64_t next)
 	struct frame_row end = *held;
 	int err = 0;
 
-	if (held->start == held->end)
+	if (held->start == held->end || !is_wanted(gathering, held))
 		return 0;
 	if (next > held->end && held->start && is_entry(held)) {
 		end.start = held->start - 1;
@@ -94,59 +108,47 @@ static int add_held(struct gathering *gathering, uint64_t next)
 static int add_described(const struct frame_row *row, void *ctx)
 {
 	struct gathering *gathering = ctx;
+	const struct range *part = &gathering->part;
 	int err = add_held(gathering, row->start);
 
 	gathering->held = *row;
-	return err ? err : add_range(gathering, row->start, row->end);
+	if (err)
+		return err;
+	/* Rows around the part say how its ends are walked; it is they that are not followed. */
+	return add_range(gathering, row->start > part->start ? row->start : part->start,
+	                 row->end < part->end ? row->end : part->end);
 }
 
 static int add_followed(const struct frame_row *row, void *ctx)
 {
 	struct gathering *gathering = ctx;
 
-	return table_add(gathering->builder, row);
-}
-
-/* From the first executable byte to the last. */
-static int text_of_elf(const struct elf *elf, struct range *ret_text)
-{
-	struct range text = {UINT64_MAX, 0};
-	size_t count;
-	const struct segment *segments = elf_segments(elf, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		uint64_t start = segments[i].address, end;
-
-		if (!segments[i].executable)
-			continue;
-		if (__builtin_add_overflow(start, segments[i].memory_bytes, &end))
-			end = UINT64_MAX;
-		text.start = start < text.start ? start : text.start;
-		text.end = end > text.end ? end : text.end;
-	}
-	if (text.start >= text.end)
-		return -ENODATA;
-	*ret_text = text;
-	return 0;
+	return is_wanted(gathering, row) ? table_add(gathering->builder, row) : 0;
 }
 
 static int gather(const struct elf *elf, bool follow, struct gathering *gathering)
 {
-	int err = ehframe_each_row(elf, add_described, gathering);
+	const struct range *part = &gathering->part;
+	int err = add_range(gathering, 0, part->start);
 
+	if (!err)
+		err = ehframe_each_row_of(elf, part->start, part->end, add_described, gathering);
 	/* Without such information, or with a broken one, following the code is all there is. */
 	if (err && err != -ENODATA && err != -EBADMSG)
 		return err;
 	err = add_held(gathering, UINT64_MAX);
+	if (!err)
+		err = add_range(gathering, part->end, UINT64_MAX);
 	if (err || !follow)
 		return err;
 	return follow_gaps(elf, gathering->described, gathering->count, add_followed, gathering);
 }
 
-int table_build(const struct elf *elf, bool follow, size_t max_words, struct table **ret_table)
+int table_build_part(const struct elf *elf, bool follow, struct range part, size_t max_words,
+                     struct table **ret_table)
 {
 	_cleanup_(table_builder_freep) struct table_builder *builder = NULL;
-	struct gathering gathering = {0};
+	struct gathering gathering = {.part = part, .wanted = part};
 	struct range text;
 	int err = text_of_elf(elf, &text);
 
@@ -155,7 +157,16 @@ int table_build(const struct elf *elf, bool follow, size_t max_words, struct tab
 	if (err)
 		return err;
 	gathering.builder = builder;
+	if (follow && text.end - text.start <= FOLLOWED_WHOLE_BYTES)
+		gathering.part = (struct range){0, UINT64_MAX};
 	err = gather(elf, follow, &gathering);
 	free(gathering.described);
+	text.start = part.start > text.start ? part.start : text.start;
+	text.end = part.end < text.end ? part.end : text.end;
 	return err ? err : table_seal(builder, text.start, text.end, max_words, ret_table);
+}
+
+int table_build(const struct elf *elf, bool follow, size_t max_words, struct table **ret_table)
+{
+	return table_build_part(elf, follow, (struct range){0, UINT64_MAX}, max_words, ret_table);
 }

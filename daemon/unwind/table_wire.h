@@ -12,6 +12,7 @@
 /* A question about descriptor 0; whether its code is to be followed is the job. */
 struct table_query {
 	uint64_t max_words;
+	uint64_t start, end; /* own addresses */
 };
 
 /* Appends the bytes; `out` is empty and takes over the words. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct tables - the tables of all executables: a descriptor each in the shared array, their words
- * in the shared pool. A descriptor that no mapping refers to any more stays, for the next process
- * that runs the file, until descriptors or words run out. Loop thread only; files are read in a
- * reader process, for which a lane waits, one at a time, those first that walks have missed most.
+ * struct tables - the tables of all executables: a descriptor for each piece in the shared array,
+ * their words in chunks (unwind/chunks.h). What no mapping refers to any more stays for a while,
+ * for the next process that runs the file. Loop thread only; files are read in reader processes,
+ * for which lanes wait, what walks have missed most first.
  */
 #pragma once
 
@@ -17,15 +17,20 @@ struct tables *tables_new(uv_loop_t *loop, struct store *store, const struct unw
 void tables_stop(struct tables *tables);
 void tables_free(struct tables *tables); /* after tables_stop() and the loop has run out */
 
-/* The descriptor of an executable, for one more mapping; 0 when there is none left. */
+/* The number of the first descriptor of an executable, for one more mapping; 0 when there is none
+ * left. */
 uint32_t tables_take(struct tables *tables, const struct object *object);
-/* Only for mappings that no walker can see any more. */
+/* Says in a mapping with that number which pieces are where. One with no piece has 0 then, and the
+ * number is given back. */
+void tables_place(struct tables *tables, struct unwind_mapping *mapping);
+/* Only for mappings that no walker can see any more; any number of the executable. */
 void tables_give(struct tables *tables, uint32_t id);
 
-/* Starts building what was taken since the last call. */
-void tables_build_new(struct tables *tables);
-/* Reads what walks have missed and starts building. Epochs count up by the second. */
+/* Reads what walks have missed and starts building; of what nobody has missed at most one. Epochs
+ * count up by the second. */
 void tables_look(struct tables *tables, uint32_t epoch);
+/* The same of what was missed only, so that it may be called as often as anything is. */
+void tables_look_missed(struct tables *tables, uint32_t epoch);
 
 /* Takes back words that were unpublished, if every walker has been elsewhere. */
 bool tables_retired(const struct tables *tables);

@@ -1,47 +1,100 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which table is built next, and what is done with it. While there is room every executable gets
- * one before it is ever walked through. After that only those that walks have missed do, in the
- * place of tables that were not used for a while; a second at most one such exchange, so that more
- * code in use than fits does not mean building for ever.
+ * Builders: each waits for a reader process on a thread of its own, and its process ends when there
+ * has been nothing to build for a while. The first one has all the work until something waits while
+ * it is busy.
  */
 #include "unwind/tables_private.h"
 
+#include "base/bounds.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "unwind/table_ask.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 enum {
+	CPUS_A_BUILDER = 2,
 	RETRY_EPOCHS = 10, /* after a refusal, doubled after each further one */
 	MAX_DOUBLINGS = 6,
 	TRIES = 16, /* executables that have gone from the store, skipped in one go */
 };
 
-static void run_build(struct job *job)
-{
-	struct build *build = (struct build *)job;
-	uint64_t start = clock_mono_ns();
+static const uint64_t rest_ns = 10 * NSEC_PER_SEC;
 
-	build->error = table_ask(build->tables->reader, build->object, build->follow,
-	                         build->max_words, &build->table);
-	build->took_ns = clock_mono_ns() - start;
+int tables_builders_init(struct tables *tables, uv_loop_t *loop)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN) / CPUS_A_BUILDER;
+
+	tables->builder_count = cpus < 1 ? 1 : cpus > MAX_BUILDERS ? MAX_BUILDERS : (uint32_t)cpus;
+	for (uint32_t i = 0; i < BUILDERS; i++) {
+		struct builder *builder = &tables->builders[i];
+
+		builder->tables = tables;
+		builder->lane = lane_new(loop, 1);
+		builder->reader = reader_new(&(struct reader_program){
+			READER_SELF, i == FOLLOWER ? "code" : "tables", MAX_TABLE_READER_BYTES, 0});
+		if (!builder->lane || !builder->reader)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
-static void drop_build(struct build *build)
+void tables_builders_stop(struct tables *tables)
 {
-	table_free(build->table);
-	build->table = NULL;
-	build->id = 0;
-	build->first = 0;
+	for (uint32_t i = 0; i < BUILDERS; i++) {
+		lane_stop(tables->builders[i].lane);
+		/* What it has begun is waited for, but its answer is of no use. */
+		reader_cancel(tables->builders[i].reader);
+	}
+}
+
+void tables_builders_release(struct tables *tables)
+{
+	for (uint32_t i = 0; i < BUILDERS; i++) {
+		lane_free(tables->builders[i].lane);
+		reader_free(tables->builders[i].reader);
+		table_free(tables->builders[i].table);
+	}
+}
+
+void tables_builders_rest(struct tables *tables)
+{
+	for (uint32_t i = 0; i < BUILDERS; i++) {
+		struct builder *builder = &tables->builders[i];
+
+		/* Its thread has nothing to do with it then. */
+		if (!builder->object && !lane_length(builder->lane))
+			reader_rest(builder->reader, rest_ns);
+	}
+}
+
+static void run_build(struct job *job)
+{
+	struct builder *builder = (struct builder *)job;
+	uint64_t start = clock_mono_ns();
+
+	builder->error = table_ask(builder->reader, builder->object, builder->follow, builder->part,
+	                           CHUNK_ROOM, &builder->table);
+	builder->took_ns = clock_mono_ns() - start;
+}
+
+static void drop_build(struct builder *builder)
+{
+	builder->tables->items[builder->id].in_work = false;
+	table_free(builder->table);
+	builder->table = NULL;
+	builder->id = 0;
+	builder->base = 0;
+	builder->exchange = false;
 }
 
 static void wait_again(struct tables *tables, uint32_t id)
 {
-	struct executable *item = &tables->items[id];
+	struct piece *item = &tables->items[id];
 
-	item->state = EXECUTABLE_WAITING;
+	item->state = PIECE_WAITING;
 	item->wanted = 0;
 	item->retry_epoch = tables->epoch + (RETRY_EPOCHS << item->retries);
 	item->retries += item->retries < MAX_DOUBLINGS;
@@ -59,201 +112,176 @@ static void refuse(struct tables *tables, uint32_t id, size_t words)
 	tables->said_full = true;
 }
 
-/* The table that makes way first: one that no process maps, else the one used longest ago. */
-static uint32_t find_victim(const struct tables *tables)
+/* Nobody makes way for a better table of what has one, nor where that would not do. */
+static bool may_evict(const struct tables *tables, const struct builder *builder)
 {
-	uint32_t victim = 0;
+	const struct piece *item = &tables->items[builder->id];
 
-	for (uint32_t id = 1; id < tables->seen; id++) {
-		bool mapped = tables->items[id].references, victim_mapped;
-
-		if (!tables_evictable(tables, id))
-			continue;
-		victim_mapped = victim && tables->items[victim].references;
-		if (!victim || mapped < victim_mapped ||
-		    (mapped == victim_mapped &&
-		     tables_used(tables, id) < tables_used(tables, victim)))
-			victim = id;
-	}
-	return victim;
+	return item->wanted && item->state != PIECE_READY &&
+	       tables_possible_words(tables) >= builder->table->word_count;
 }
 
-/* Words that would be free if all made way that may. */
-static size_t possible_words(const struct tables *tables)
+/* One exchange a second, in which several may make way, now and when walkers have left them. */
+static bool is_its_turn(const struct tables *tables, const struct builder *builder)
 {
-	size_t words = pool_free_elements(tables->pool) + tables->retired_words;
-
-	for (uint32_t id = 1; id < tables->seen; id++) {
-		if (tables_evictable(tables, id))
-			words += tables->items[id].words;
-	}
-	return words;
+	return builder->exchange || tables->evict_epoch < tables->epoch;
 }
 
-/* What has no table comes before what is to have a better one. */
 /* Where the words of the build go; 0 when there is no room, or not yet: it is tried again when what
  * made way has been given back. */
-static size_t take_room(struct tables *tables)
+static uint32_t take_room(struct tables *tables, struct builder *builder)
 {
-	const struct executable *item = &tables->items[tables->build.id];
-	size_t words = tables->build.table->word_count, first;
-	uint32_t victim;
+	bool evict = is_its_turn(tables, builder) && may_evict(tables, builder);
+	uint32_t victim, base;
 
-	/* Nobody makes way for a better table of what has one, nor where that would not do. */
-	bool may_evict =
-		item->wanted && item->state != EXECUTABLE_READY && possible_words(tables) >= words;
-
-	while (!(first = pool_take(tables->pool, words))) {
+	while (!(base = chunks_take(tables->chunks, builder->table->word_count))) {
 		if (tables->retired_words && tables_give_retired(tables))
 			continue;
-		victim = may_evict && !tables->retired_words ? find_victim(tables) : 0;
+		victim = evict && !tables->retired_words ? tables_victim(tables) : 0;
 		if (!victim)
 			return 0;
+		builder->exchange = true;
 		tables->evict_epoch = tables->epoch;
 		tables_evict(tables, victim);
 	}
-	return first;
+	return base;
 }
 
-static void give_up(struct tables *tables, uint32_t id)
+static void give_up(struct tables *tables, const struct builder *builder)
 {
-	struct executable *item = &tables->items[id];
+	struct piece *item = &tables->items[builder->id];
 
-	item->estimate = (uint32_t)tables->build.table->word_count;
+	item->estimate = (uint32_t)builder->table->word_count;
 	item->measured = true;
 	item->refused = tables->gives;
-	refuse(tables, id, item->estimate);
-	wait_again(tables, id);
+	refuse(tables, builder->id, item->estimate);
+	wait_again(tables, builder->id);
+}
+
+static void settle(struct tables *tables, struct builder *builder)
+{
+	struct piece *item = &tables->items[builder->id];
+
+	/* While the worker has it, the object is the builder's. */
+	if (builder->object || !builder->table)
+		return;
+	if (!builder->base)
+		builder->base = take_room(tables, builder);
+	if (!builder->base) {
+		if (tables->retired_words ||
+		    (!is_its_turn(tables, builder) && may_evict(tables, builder)))
+			return;
+		if (item->state != PIECE_READY)
+			give_up(tables, builder);
+		drop_build(builder);
+		return;
+	}
+	/* The table that is there makes way when the other one has its place. */
+	if (item->state == PIECE_READY)
+		tables_replace(tables, builder->id);
+	if (item->state == PIECE_RETIRING && !tables_give_retired(tables))
+		return;
+	tables_publish(tables, builder->id, builder->table, builder->base);
+	tables->built++;
+	drop_build(builder);
 }
 
 void tables_settle(struct tables *tables)
 {
-	struct build *build = &tables->build;
-	struct executable *item = &tables->items[build->id];
-
-	/* While the worker has it, the object is the build's. */
-	if (build->object || !build->table || tables->stopped)
-		return;
-	if (!build->first)
-		build->first = (uint32_t)take_room(tables);
-	if (!build->first) {
-		if (tables->retired_words)
-			return;
-		if (item->state != EXECUTABLE_READY)
-			give_up(tables, build->id);
-		drop_build(build);
-		return;
-	}
-	/* The table that is there makes way when the other one has its place. */
-	if (item->state == EXECUTABLE_READY)
-		tables_replace(tables, build->id);
-	if (item->state == EXECUTABLE_RETIRING && !tables_give_retired(tables))
-		return;
-	tables_publish(tables, build->id, build->table, build->first);
-	tables->built++;
-	drop_build(build);
+	for (uint32_t i = 0; i < BUILDERS && !tables->stopped; i++)
+		settle(tables, &tables->builders[i]);
 }
 
 static void failed(struct tables *tables, uint32_t id, int err)
 {
+	struct piece *item = &tables->items[id];
+
 	if (err != -ENODATA)
 		tables->failed++;
-	if (tables->items[id].state == EXECUTABLE_READY)
+	if (item->state == PIECE_READY)
 		return;
 	/* Any other reason will be the same the next time. */
 	if (err == -ENOMEM || err == -ECHILD) {
 		wait_again(tables, id);
 		return;
 	}
-	tables->items[id].state = EXECUTABLE_NOTHING;
-	tables->items[id].too_large = err == -E2BIG;
+	item->state = PIECE_NOTHING;
+	item->too_large = err == -E2BIG;
 	if (err == -E2BIG)
-		refuse(tables, id, tables->build.max_words);
+		refuse(tables, id, CHUNK_ROOM);
 	else
 		tables_explain(tables, id, TABLE_NOTHING);
 }
 
 static void build_done(struct job *job)
 {
-	struct build *build = (struct build *)job;
-	struct tables *tables = build->tables;
+	struct builder *builder = (struct builder *)job;
+	struct tables *tables = builder->tables;
 
-	object_unref(build->object);
-	build->object = NULL;
-	tables->build_ns += build->took_ns;
+	object_unref(builder->object);
+	builder->object = NULL;
+	tables->build_ns += builder->took_ns;
 	if (tables->stopped) {
-		drop_build(build);
+		drop_build(builder);
 		return;
 	}
-	if (build->error) {
-		failed(tables, build->id, build->error);
-		drop_build(build);
+	if (builder->error) {
+		failed(tables, builder->id, builder->error);
+		drop_build(builder);
 	}
 	tables_settle(tables);
 	tables_start(tables);
 }
 
-static bool fits(const struct tables *tables, const struct executable *item)
+static bool begin(struct tables *tables, struct builder *builder, uint32_t id)
 {
-	return item->refused != tables->gives && item->estimate <= pool_free_elements(tables->pool);
-}
+	struct piece *item = &tables->items[id];
+	const struct executable *executable = item->executable;
 
-static bool is_before(const struct executable *a, const struct executable *b)
-{
-	if (a->again != b->again)
-		return b->again;
-	return a->wanted > b->wanted;
-}
-
-static uint32_t pick(const struct tables *tables)
-{
-	bool exchange = tables->evict_epoch < tables->epoch;
-	size_t possible = exchange ? possible_words(tables) : 0;
-	uint32_t best = 0;
-
-	for (uint32_t id = 1; id < tables->seen; id++) {
-		const struct executable *item = &tables->items[id];
-
-		if (item->again && item->references && !best)
-			best = id;
-		if (item->state != EXECUTABLE_WAITING || !item->references ||
-		    item->retry_epoch > tables->epoch ||
-		    (!fits(tables, item) && !(item->wanted && exchange &&
-		                              (!item->measured || item->estimate <= possible))))
-			continue;
-		if (!best || is_before(item, &tables->items[best]))
-			best = id;
+	/* One at a time, now and then. */
+	if (!item->wanted && !item->again)
+		tables->ahead = false;
+	item->again = false;
+	builder->object = store_get(tables->store, executable->object);
+	if (!builder->object) {
+		if (item->state == PIECE_WAITING)
+			wait_again(tables, id);
+		return false;
 	}
-	return best;
+	builder->job = (struct job){.run = run_build, .done = build_done};
+	builder->id = id;
+	builder->follow = item->followed;
+	builder->part = piece_range(&executable->pieces, id - executable->first);
+	builder->took_ns = 0;
+	builder->error = -ECANCELED;
+	item->in_work = true;
+	if (item->state == PIECE_WAITING)
+		item->state = PIECE_BUILDING;
+	if (lane_submit(builder->lane, &builder->job))
+		build_done(&builder->job);
+	return true;
+}
+
+/* False when there is nothing to build. */
+static bool start_one(struct tables *tables, struct builder *builder)
+{
+	for (int i = 0; i < TRIES; i++) {
+		uint32_t id = tables_pick(tables, builder == &tables->builders[FOLLOWER]);
+
+		if (!id)
+			return false;
+		if (begin(tables, builder, id))
+			return true;
+	}
+	return false;
 }
 
 void tables_start(struct tables *tables)
 {
-	struct build *build = &tables->build;
+	bool more = true;
 
-	for (int i = 0; i < TRIES && !build->id && !tables->stopped; i++) {
-		uint32_t id = pick(tables);
-
-		if (!id)
-			return;
-		build->object = store_get(tables->store, tables->items[id].object);
-		if (!build->object) {
-			if (tables->items[id].state == EXECUTABLE_WAITING)
-				wait_again(tables, id);
-			tables->items[id].again = false;
-			continue;
-		}
-		build->job = (struct job){.run = run_build, .done = build_done};
-		build->tables = tables;
-		build->id = id;
-		build->follow = tables->items[id].followed;
-		build->max_words = tables->memory->pool_words;
-		build->took_ns = 0;
-		build->error = -ECANCELED;
-		tables->items[id].again = false;
-		if (tables->items[id].state == EXECUTABLE_WAITING)
-			tables->items[id].state = EXECUTABLE_BUILDING;
-		if (lane_submit(tables->lane, &build->job))
-			build_done(&build->job);
-	}
+	for (uint32_t i = 0; i < tables->builder_count && more && !tables->stopped; i++)
+		more = tables->builders[i].id || start_one(tables, &tables->builders[i]);
+	if (!tables->stopped && !tables->builders[FOLLOWER].id)
+		start_one(tables, &tables->builders[FOLLOWER]);
 }

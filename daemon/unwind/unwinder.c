@@ -18,7 +18,9 @@ enum {
 	MAX_REFUSED = 256,   /* processes without room that are tried again */
 };
 
-static const uint64_t look_ns = 50 * NSEC_PER_MSEC;
+/* Who was woken by a walk looks at once, but a storm of those does not look all the time; and what
+ * nobody has missed has time. */
+static const uint64_t look_ns = 2 * NSEC_PER_MSEC, ahead_ns = 50 * NSEC_PER_MSEC;
 
 struct unwinder {
 	struct procs *procs;
@@ -29,7 +31,7 @@ struct unwinder {
 	bool all_changed, stopped;
 	uint64_t told_mono_ns;
 	uint64_t freed; /* as of the last time refused ones were tried again */
-	uint64_t started_ns, looked_ns;
+	uint64_t started_ns, looked_ns, ahead_looked_ns;
 };
 
 static void note_change(uint32_t pid, void *ctx)
@@ -155,6 +157,11 @@ static void look(struct unwinder *unwinder, uint64_t now_ns)
 		spaces_each_cleared(unwinder->spaces, note_change, unwinder);
 	__atomic_store_n(unwinder->memory.epoch, epoch, __ATOMIC_RELAXED);
 	retry_refused(unwinder);
+	if (now_ns - unwinder->ahead_looked_ns < ahead_ns) {
+		tables_look_missed(unwinder->tables, epoch);
+		return;
+	}
+	unwinder->ahead_looked_ns = now_ns;
 	tables_look(unwinder->tables, epoch);
 }
 
@@ -166,10 +173,16 @@ void unwinder_sync(struct unwinder *unwinder, uint64_t told_mono_ns)
 		return;
 	unwinder->told_mono_ns = told_mono_ns;
 	publish_changed(unwinder);
-	tables_build_new(unwinder->tables);
 	if (now_ns - unwinder->looked_ns >= look_ns)
 		look(unwinder, now_ns);
 	reclaim(unwinder);
+}
+
+void unwinder_look(struct unwinder *unwinder)
+{
+	unwinder->ahead_looked_ns = 0;
+	if (!unwinder->stopped)
+		look(unwinder, clock_mono_ns());
 }
 
 void unwinder_get_stats(const struct unwinder *unwinder, struct unwinder_stats *ret_stats)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct unwinder - keeps what the kernel's walker needs in step with the processes of the host:
- * their mappings, and a table for each executable they map. Tables are built in a reader process,
- * those first that walks have missed most; one budget bounds them all, and where it is used up the
- * table that no walk has used for the longest time makes way for one that is wanted.
+ * their mappings, and tables for the executables they map, one each or one for each piece of a
+ * large one. They are built in reader processes, a few at a time, those first that walks have
+ * missed most; one budget bounds them all, and where it is used up the table that no walk has used
+ * for the longest time makes way for one that is wanted.
  *
  * Memory that walkers may still be reading is never written to: what is replaced is unpublished
  * first and reused once every CPU has been seen outside the walker (`quiet`). Loop thread only.
@@ -23,8 +24,13 @@ struct unwinder;
 /* The shared memory, all of it zero at first; outlives the unwinder. Entry 0 of tables and mappings
  * is not used. */
 struct unwind_memory {
-	uint32_t *pool;
-	size_t pool_words;
+	/* The words of tables are in chunks of CHUNK_WORDS, at most so many. Opening makes one, all
+	 * zero, that walkers find; NULL when that is refused. One that is hidden they find no more,
+	 * and it is closed when no walker reads it. */
+	size_t chunk_count;
+	uint32_t *(*open_chunk)(uint32_t chunk, void *ctx);
+	void (*hide_chunk)(uint32_t chunk, void *ctx);
+	void (*close_chunk)(uint32_t chunk, void *ctx);
 	struct unwind_table *tables;
 	size_t table_count;
 	struct unwind_mapping *mappings;
@@ -47,19 +53,20 @@ static inline bool unwind_memory_quiet(const struct unwind_memory *memory)
 }
 
 /* Of a "seconds" the value is in nanoseconds. */
-#define UNWINDER_STATS(STAT)                                                           \
-	STAT(tables, gauge, "Executables with an unwind table")                        \
-	STAT(tables_pending, gauge, "Executables in use whose table is not built yet") \
-	STAT(tables_without, gauge, "Executables that describe no frames")             \
-	STAT(rows, gauge, "Rows in unwind tables")                                     \
-	STAT(table_bytes, gauge, "Bytes of unwind tables in use")                      \
-	STAT(table_bytes_max, gauge, "Bytes that unwind tables may use")               \
-	STAT(processes, gauge, "Processes whose mappings the walker knows")            \
-	STAT(mappings, gauge, "Mappings the walker knows")                             \
-	STAT(tables_built, counter, "Unwind tables built")                             \
-	STAT(tables_failed, counter, "Unwind tables that could not be built")          \
-	STAT(tables_evicted, counter, "Unwind tables that made way for others")        \
-	STAT(build_seconds, seconds, "Time spent building unwind tables")              \
+#define UNWINDER_STATS(STAT)                                                       \
+	STAT(tables, gauge, "Unwind tables, of executables or pieces of them")     \
+	STAT(tables_pending, gauge, "Unwind tables in use that are not built yet") \
+	STAT(tables_without, gauge,                                                \
+	     "Files or pieces without a table: no frames described, or too large") \
+	STAT(rows, gauge, "Rows in unwind tables")                                 \
+	STAT(table_bytes, gauge, "Bytes of unwind tables in use")                  \
+	STAT(table_bytes_max, gauge, "Bytes that unwind tables may use")           \
+	STAT(processes, gauge, "Processes whose mappings the walker knows")        \
+	STAT(mappings, gauge, "Mappings the walker knows")                         \
+	STAT(tables_built, counter, "Unwind tables built")                         \
+	STAT(tables_failed, counter, "Unwind tables that could not be built")      \
+	STAT(tables_evicted, counter, "Unwind tables that made way for others")    \
+	STAT(build_seconds, seconds, "Time spent building unwind tables")          \
 	STAT(processes_refused, counter, "Processes or mappings there was no room for")
 
 struct unwinder_stats {
@@ -80,6 +87,8 @@ void unwinder_free(struct unwinder *unwinder);
  * been told; a process that called exec after that is left out until the next call. Also looks for
  * tables that walks have missed, and starts building. */
 void unwinder_sync(struct unwinder *unwinder, uint64_t told_mono_ns);
+/* Looks for tables to build at once, however short ago it was done: for tests. */
+void unwinder_look(struct unwinder *unwinder);
 void unwinder_get_stats(const struct unwinder *unwinder, struct unwinder_stats *ret_stats);
 /* Adds those of the process that makes the tables. */
 void unwinder_add_reader_stats(const struct unwinder *unwinder, struct reader_stats *stats);

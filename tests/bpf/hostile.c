@@ -8,8 +8,8 @@
 #include <string.h>
 
 enum {
-	POOL = 4096,
-	BASE = 16,               /* of the table, in the pool */
+	POOL = CHUNK_WORDS,
+	BASE = 16,               /* of the table, in its chunk */
 	OP_ROW = X86_FP_MAX + 1, /* OP_SP, CFA rsp + 8 */
 };
 
@@ -29,19 +29,19 @@ struct hostile {
 
 static const struct hostile tables[] = {
 	{
-		.name = "rows beyond the pool",
+		.name = "rows beyond the chunk",
 		.table = {.blocks = 1, .base = BASE},
 		.words = {INDEX(0xffffff, 256)},
 		.ended = "cut_no_rows",
 	},
 	{
-		.name = "rows in the pool's last words",
+		.name = "rows in the chunk's last words",
 		.table = {.blocks = 1, .base = BASE},
 		.words = {INDEX(POOL - BASE - BLOCK_BYTES - 1, 256)},
 		.ended = "cut_bad_frame",
 	},
 	{
-		.name = "a base beyond the pool",
+		.name = "a base beyond all chunks",
 		.table = {.blocks = 1, .base = 0xffffffff},
 		.ended = "cut_no_rows",
 	},
@@ -76,6 +76,26 @@ static const struct hostile tables[] = {
 		.ended = "cut_no_rows",
 	},
 	{
+		.name = "a piece's number beyond all",
+		.mapping = {.start = EXE - (1ULL << 40),
+                            .end = EXE + EXE_BYTES,
+                            .bias = EXE - (1ULL << 40),
+                            .table = 1,
+                            .pieces = 0xffffffff},
+		.ended = "cut_no_rows",
+	},
+	{
+		.name = "a piece beyond those that there are",
+		.table = {.blocks = 1, .base = BASE},
+		.mapping = {.start = EXE - 5 * PIECE_BYTES,
+                            .end = EXE + EXE_BYTES,
+                            .bias = EXE - 5 * PIECE_BYTES,
+                            .table = 1,
+                            .pieces = 4},
+		.words = {INDEX(1, 1), OP_ROW},
+		.ended = "cut_no_rows",
+	},
+	{
 		.name = "a bias that makes no sense",
 		.table = {.blocks = 1, .base = BASE},
 		.mapping = {.start = EXE, .end = EXE + EXE_BYTES, .bias = -1ULL, .table = 1},
@@ -104,7 +124,7 @@ static const struct hostile tables[] = {
 		.ended = "cut_unsupported",
 	},
 	{
-		.name = "a rule beyond the pool",
+		.name = "a rule beyond the chunk",
 		.table = {.blocks = 1, .base = BASE},
 		.words = {INDEX(1, 1), RULE(OP_VALUE_MASK)},
 		.ended = "cut_unsupported",

@@ -10,12 +10,13 @@
 #include "proc/scan.h"
 #include "tests/bpf/world.h"
 #include "proc/bias.h"
+#include "unwind/pieces.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { POOL_WORDS = 64 << 20, MAX_TABLES = 4096 };
+enum { POOL_WORDS = 64 << 20 /* whole chunks */, MAX_TABLES = 4096 };
 
 struct live {
 	pid_t pid;
@@ -57,23 +58,32 @@ void live_free(struct live *live)
 	free(live);
 }
 
-/* The number of an object's table; 0 when it has none. */
-static u32 table_of(struct live *live, const struct object *object)
+static u32 add_piece(struct live *live, const struct object *object, struct range part)
 {
 	_cleanup_(table_freep) struct table *table = NULL;
+	int err = table_build_part(object->elf, true, part, world_room(live->world), &table);
+
+	if (err && err != -ENODATA)
+		fprintf(stderr, "oracle: no table for %s: %s\n", object->path, strerror(-err));
+	return err ? world_add_none(live->world) : world_add_table(live->world, table);
+}
+
+/* The number of an object's first table; 0 when it has none. */
+static u32 table_of(struct live *live, const struct object *object)
+{
+	const struct pieces pieces = pieces_of(object->elf);
 	u32 number = 0;
-	int err;
 
 	for (size_t i = 0; i < live->table_count; i++)
 		if (live->tables[i].object == object->id)
 			return live->tables[i].table;
 	if (live->table_count == MAX_TABLES)
 		return 0;
-	err = table_build(object->elf, true, world_room(live->world), &table);
-	if (err == 0)
-		number = world_add_table(live->world, table);
-	else
-		fprintf(stderr, "oracle: no table for %s: %s\n", object->path, strerror(-err));
+	for (u32 i = 0; i < pieces.count; i++) {
+		u32 one = add_piece(live, object, piece_range(&pieces, i));
+
+		number = i ? number : one;
+	}
 	live->tables[live->table_count].object = object->id;
 	live->tables[live->table_count++].table = number;
 	return number;
@@ -86,6 +96,11 @@ static struct unwind_mapping describe(struct live *live, const struct proc_mappi
 
 	if (object && bias_of_mapping(object, mapping, &described.bias))
 		described.table = table_of(live, object);
+	if (described.table) {
+		const struct pieces pieces = pieces_of(object->elf);
+
+		pieces_map(&pieces, &described);
+	}
 	return described;
 }
 

@@ -66,8 +66,12 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	const struct walker_maps *maps = current->input->maps;
 	u32 at = *(const u32 *)key;
 
-	if (map == &unwind_pool)
-		return element(maps->pool, 0, 1, at);
+	if (map == &unwind_chunks)
+		return element(maps->pool, CHUNK_WORDS * sizeof(u32),
+		               maps->pool_words / CHUNK_WORDS, at);
+	/* A chunk is found, and then its one value. */
+	if ((u32 *)map >= maps->pool && (u32 *)map < maps->pool + maps->pool_words)
+		return at ? NULL : map;
 	if (map == &unwind_tables)
 		return element(maps->tables, sizeof(*maps->tables), maps->table_count, at);
 	if (map == &unwind_mappings)
@@ -90,6 +94,8 @@ long bpf_ringbuf_output(void *map, void *bytes, u64 len, u64 flags)
 {
 	struct walker_python *python = current->input->python;
 
+	if (map == &wakes)
+		return 0;
 	if (map != &python_codes || len > MAX_PYTHON_CODE || flags)
 		abort();
 	return python->told ? python->told(bytes, len, python->ctx) : 0;
@@ -163,6 +169,11 @@ struct task_struct *bpf_get_current_task_btf(void)
 	current->parent.tgid = (int)current->input->parent_pid;
 	current->parent.mm = current->input->parent_pid ? &current->mm : NULL;
 	return task;
+}
+
+u64 bpf_get_current_task(void)
+{
+	return (u64)bpf_get_current_task_btf();
 }
 
 static const char *const names[] = {
@@ -260,7 +271,6 @@ void WALKER(const struct walker_input *input, struct walker_result *ret_result)
 	memset(call.walk, 0xa5, sizeof(*call.walk));
 	memcpy(call.scratch->regs, input->registers, sizeof(call.scratch->regs));
 	memset(ret_result, 0, sizeof(*ret_result));
-	pool_words = (u32)input->maps->pool_words;
 	slot_count = (u32)input->maps->slot_count;
 	unwind_epoch = 1;
 	list_returns(&call, input);

@@ -19,7 +19,7 @@ enum { WALKER_MAX_WORDS = 1024, WALKER_THREADS_WORDS = 6 << 12 };
 
 /* What maps hold. Counts are those of the maps; looking further finds nothing. */
 struct walker_maps {
-	u32 *pool;
+	u32 *pool; /* all chunks, one after the other */
 	size_t pool_words;
 	struct unwind_table *tables;
 	size_t table_count;

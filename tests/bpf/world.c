@@ -8,10 +8,9 @@
 #include <string.h>
 
 enum {
-	TABLES = 4096,
+	TABLES = 16384,
 	MAPPINGS = 1 << 18,
 	SLOTS = 64 * SLOTS_PER_BUCKET,
-	POOL_SLACK = BLOCK_BYTES, /* the walker believes no word among the last ones */
 };
 
 struct world *world_new(size_t pool_words)
@@ -46,11 +45,21 @@ void world_free(struct world *world)
 	free(world);
 }
 
+/* Room in the chunk that is being filled; the walker believes no word among its last ones. */
+static size_t chunk_room(const struct world *world)
+{
+	size_t used = (world->pool_used & (CHUNK_WORDS - 1)) + CHUNK_SLACK;
+
+	if (world->pool_used >= world->maps.pool_words || used >= CHUNK_WORDS)
+		return 0;
+	return CHUNK_WORDS - used;
+}
+
 size_t world_room(const struct world *world)
 {
-	size_t used = world->pool_used + POOL_SLACK;
+	bool another = world->pool_used / CHUNK_WORDS + 1 < world->maps.pool_words / CHUNK_WORDS;
 
-	return used < world->maps.pool_words ? world->maps.pool_words - used : 0;
+	return another ? CHUNK_WORDS - CHUNK_SLACK : chunk_room(world);
 }
 
 u32 world_add_table(struct world *world, const struct table *table)
@@ -59,6 +68,8 @@ u32 world_add_table(struct world *world, const struct table *table)
 
 	if (world->tables_used == TABLES || table->word_count > world_room(world))
 		return 0;
+	if (table->word_count > chunk_room(world))
+		world->pool_used = (world->pool_used / CHUNK_WORDS + 1) * CHUNK_WORDS;
 	entry = &world->maps.tables[world->tables_used];
 	memcpy(world->maps.pool + world->pool_used, table->words, table->word_count * sizeof(u32));
 	*entry = (struct unwind_table){
@@ -68,6 +79,14 @@ u32 world_add_table(struct world *world, const struct table *table)
 		.why = TABLE_READY,
 	};
 	world->pool_used += table->word_count;
+	return (u32)world->tables_used++;
+}
+
+u32 world_add_none(struct world *world)
+{
+	if (world->tables_used == TABLES)
+		return 0;
+	world->maps.tables[world->tables_used] = (struct unwind_table){.why = TABLE_NOTHING};
 	return (u32)world->tables_used++;
 }
 

@@ -52,6 +52,8 @@ static void as_file(const uint8_t *data, size_t size)
 	if (elf_open_bytes(data, size, &elf) < 0)
 		return;
 	ehframe_each_row(elf, check_row, &covered);
+	covered = 0;
+	ehframe_each_row_of(elf, 0x1100, 0x1300, check_row, &covered);
 	check_bounds(elf);
 	elf_each_relative(elf, see_address, NULL);
 	elf_read_address(elf, elf_entry(elf), &word, sizeof(word));

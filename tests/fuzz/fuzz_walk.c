@@ -11,7 +11,8 @@
 
 enum {
 	PID = 5,
-	POOL_WORDS = 2048,
+	POOL_WORDS = 2 * CHUNK_WORDS,
+	POOL_FILLED = 2048, /* words of each chunk that are the input's */
 	TABLES = 4,
 	MAPPINGS = 8,
 	SLOTS = 2 * SLOTS_PER_BUCKET,
@@ -144,7 +145,7 @@ static void tame_maps(struct walker_maps *maps)
 
 		table->text &= BLOCK_BYTES;
 		table->blocks %= TAME_BLOCKS + 1;
-		table->base %= POOL_WORDS + 16;
+		table->base = table->base % (POOL_FILLED + 16) | (table->base & CHUNK_WORDS);
 		for (size_t j = table->base; j < table->base + TAME_BLOCKS && j < POOL_WORDS; j++)
 			maps->pool[j] &= 0x1ffU << (32 - INDEX_FIRST_BITS) | (BLOCK_BYTES - 1);
 	}
@@ -155,6 +156,7 @@ static void tame_maps(struct walker_maps *maps)
 		mapping->end = mapping->start + (mapping->end & ((1 << (MAPPING_BITS + 1)) - 1));
 		mapping->bias = mapping->start;
 		mapping->table %= TABLES + 1;
+		mapping->pieces &= 1;
 	}
 	maps->slots[PID * SLOTS_PER_BUCKET % SLOTS] =
 		(u64)PID << SLOT_PID_SHIFT | 0ULL << SLOT_FIRST_SHIFT | MAPPINGS;
@@ -197,7 +199,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		input.python->thread_pointer = THREAD_ID;
 		input.python->process.thread_id = 56;
 	}
-	take(&left, maps.pool, size < 2048 ? 256 : POOL_WORDS * sizeof(*maps.pool));
+	take(&left, maps.pool, size < 2048 ? 256 : POOL_FILLED * sizeof(*maps.pool));
+	memcpy(maps.pool + CHUNK_WORDS, maps.pool, POOL_FILLED * sizeof(*maps.pool));
 	if (!(wild & 1)) {
 		left.tame = true;
 		tame_maps(&maps);

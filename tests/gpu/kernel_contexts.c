@@ -8,6 +8,7 @@
 #include "tests/gpu/watched.h"
 
 #include "bpf/profd.skel.h"
+#include "collect/bpf_parts.h"
 
 #include <bpf/bpf.h>
 #include <check.h>
@@ -172,7 +173,7 @@ static struct gpu_counts counts(void)
 /* How much of what is known is this process's, whose number the keys begin with. */
 static size_t known_of_us(void)
 {
-	int fd = bpf_map__fd(stage.bpf.skeleton->maps.gpu_known);
+	int fd = bpf_map__fd(bpf_part(&stage.bpf, BPF_PART_GPU)->maps.gpu_known);
 	uint32_t key[2];
 	size_t known = 0;
 

@@ -90,7 +90,7 @@ int stage_attach_program(struct stage *stage, int program, const struct stage_si
 
 int stage_attach(struct stage *stage, const struct stage_site *sites, size_t count, int sessions)
 {
-	const struct gpu_programs *programs = &stage->kernel.programs;
+	const struct gpu_programs *programs = &stage->programs;
 	int err;
 
 	stage_detach(stage);
@@ -121,17 +121,23 @@ int stage_open(struct stage *stage, void (*told)(const struct gpu_event *event, 
                void *ctx)
 {
 	_cleanup_free_ struct source_state *states = calloc(KIND_COUNT, sizeof(*states));
+	const struct source_config config = {.sample_hz = 99};
 	char why[256] = "out of memory";
-	int err = states ? load_kernel_half(&stage->bpf, states, 99, 1 << 20, why) : -ENOMEM;
+	int err = states ? load_kernel_half(&stage->bpf, states, &config, 1 << 20, why) : -ENOMEM;
 
 	if (err) {
 		fprintf(stderr, "%s\n", why);
 		return err;
 	}
-	gpu_kernel_open(&stage->kernel, &stage->bpf);
+	stage->kernel.bpf = &stage->bpf;
+	err = gpu_kernel_load(&stage->kernel, &stage->programs);
+	if (err) {
+		fprintf(stderr, "%s\n", gpu_kernel_why(&stage->kernel));
+		return err;
+	}
 	stage->told = told;
 	stage->ctx = ctx;
-	stage->ring = ring_buffer__new(stage->kernel.events, on_event, stage, NULL);
+	stage->ring = ring_buffer__new(gpu_kernel_events(&stage->kernel), on_event, stage, NULL);
 	return stage->ring ? 0 : -errno;
 }
 

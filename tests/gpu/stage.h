@@ -21,6 +21,7 @@ struct stage_site {
 struct stage {
 	struct bpf bpf;
 	struct gpu_kernel kernel;
+	struct gpu_programs programs;
 	struct uprobes uprobes;
 	struct ring_buffer *ring;
 	void (*told)(const struct gpu_event *event, void *ctx);

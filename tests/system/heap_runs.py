@@ -124,10 +124,12 @@ def _link_fields(server):
 
 def links_of(server):
     """The BPF links that a daemon holds, but for those on probes that programs have of their own and those in what
-    drives GPUs, in whatever program: they come and go with the programs, which others may run beside.
+    drives GPUs, in whatever program: they come and go with the programs, which others may run beside. So does what
+    watches the scheduler, with how busy CPUs are.
     """
     own = re.compile(r"libprofd-(heap|cuda)\.so( |$)|/profd-tells-|/workloads/cuda/|/lib(cuda|cudart|c10)[-.]")
-    return {int(fields["link_id"]) for fields in _link_fields(server) if not own.search(fields.get("path", ""))}
+    return {int(fields["link_id"]) for fields in _link_fields(server)
+            if not own.search(fields.get("path", "")) and fields.get("tp_name") != "sched_switch"}
 
 
 def uprobe_paths(server):

@@ -13,6 +13,7 @@ import tempfile
 import unittest
 
 from daemon import PROFD, Daemon, free_port, shared
+from workload import Workload
 
 LANE = "clients"
 STATES = ("good", "limited", "missing", "unknown")
@@ -80,6 +81,9 @@ class Here(unittest.TestCase):
             self.assertEqual(self.found.states["type=" + source["name"]] != "missing", source["on"], source)
 
     def test_types_are_those_that_run(self):
+        """Of what is loaded later, heap profiles use all types there are."""
+        with Workload("spin_two") as workload:
+            self.assertIn(shared().get(f"/heap?pid={workload.pid}&seconds=1&force=1").status, (200, 422))
         ids = shared().bpf_ids()
         for kind, check in (("prog", "BPF program types"), ("map", "BPF map types")):
             types = {entry["type"] for entry in bpftool(kind, "list") if entry["id"] in ids[kind]}

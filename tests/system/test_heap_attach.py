@@ -95,6 +95,7 @@ class HeapAttach(unittest.TestCase):
             kinds = ["anon_inode:[pidfd]", first.comment("allocator=").split(" in ")[1].split(",")[0]]
             self.assert_nothing_attached()
             before, objects = [self.daemon.fd_count(kind) for kind in kinds], self.daemon.bpf_ids()
+            maps = self.daemon.lasting_maps()
             threads = [threading.Thread(target=cycles, args=[w.pid]) for w in (a, b, c, d)]
             for thread in threads:
                 thread.start()
@@ -105,7 +106,7 @@ class HeapAttach(unittest.TestCase):
             until(lambda: [self.daemon.fd_count(kind) for kind in kinds] == before)
             self.assertEqual([self.daemon.fd_count(kind) for kind in kinds], before)
             self.assertEqual(self.daemon.bpf_ids()["prog"], objects["prog"])
-            self.assertEqual(self.daemon.bpf_ids()["map"], objects["map"])
+            self.assertEqual(self.daemon.lasting_maps(), maps)
             for workload in (a, b, c, d):
                 self.assertIsNone(workload.process.poll())
             # And the next one is as the first.

@@ -5,6 +5,7 @@ import concurrent.futures
 import contextlib
 import resource
 import socket
+import statistics
 import threading
 import time
 import unittest
@@ -15,6 +16,7 @@ from workload import Workload
 
 READERS = 200
 IDLE = 10000
+TIMERS = 4  # of each CPU, where there is no PMU
 
 
 class Load(unittest.TestCase):
@@ -58,9 +60,32 @@ class Load(unittest.TestCase):
         self.assertLess(slowest, 0.050)
         self.assertEqual(len(bpf_during["prog"]), len(bpf_before["prog"]))
         totals = [Profile(answer.body).total() for answer in answers]
-        self.assertLessEqual(max(totals) - min(totals), CPUS, sorted(set(totals)))
+        # Each timer may tick once more in one window than in another.
+        self.assertLessEqual(max(totals) - min(totals), CPUS * TIMERS, sorted(set(totals)))
         time.sleep(1)
-        self.assertLess(self.daemon.rss_kib() - rss_before, 8 * 1024)
+        # Beside what readers might leave behind, tables of what runs meanwhile.
+        self.assertLess(self.daemon.rss_kib() - rss_before, 12 * 1024)
+
+    def test_who_asks_again_and_again_has_ten_flips_a_second(self):
+        self.daemon.profile("last=1s")  # names are read once
+        before, start, times = self.daemon.metrics()["profd_drains_total"], time.monotonic(), []
+        while time.monotonic() < start + 6:
+            answer = self.daemon.get(f"/profile?last=1s&pid={self.daemon.pid}&kernel=0")
+            self.assertEqual(answer.status, 200)
+            times.append(answer.seconds)
+        seconds = time.monotonic() - start
+        drains = self.daemon.metrics()["profd_drains_total"] - before
+        # The first ones need not wait for each other.
+        self.assertLess(statistics.median(times[:20]), 0.05, times[:20])
+        self.assertLessEqual(drains, 32 + 10 * seconds + seconds + 3)
+
+    def test_a_hurry_does_not_move_a_moment_that_was_asked_for(self):
+        with Workload("spin_two"), concurrent.futures.ThreadPoolExecutor(4) as pool:
+            waiting = [pool.submit(self.daemon.profile, "seconds=3") for _ in range(4)]
+            while not all(future.done() for future in waiting):
+                self.assertEqual(self.daemon.get("/profile?last=1s").status, 200)
+            for future in waiting:
+                self.assertAlmostEqual(future.result().duration_ns / 1e9, 3, delta=0.02)
 
     def test_10000_idle_connections(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

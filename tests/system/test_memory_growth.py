@@ -2,6 +2,7 @@
 """Growth of resident memory and of address space: by bytes, by stack, by kind of memory."""
 
 import contextlib
+import json
 import math
 import subprocess
 import sys
@@ -170,3 +171,43 @@ class Kinds(unittest.TestCase):
         profile = self.daemon.profile("last=1s&comm=nobody+is+called+so&type=mmap")
         self.assertEqual(profile.types, [("samples", "count"), ("mapped", "bytes")])
         self.assertEqual(profile.samples, [])
+
+
+class Wanted(unittest.TestCase):
+    """growth = yes is the shared daemon's."""
+
+    def sources(self, *options):
+        with daemon.Daemon(*options) as own:
+            status = own.json("/status")
+            ids = own.bpf_ids()["prog"]
+            listed = json.loads(subprocess.run(["bpftool", "-j", "prog", "list"], check=True, capture_output=True).stdout)
+            programs = {program["name"] for program in listed if program["id"] in ids}
+            return {source["name"]: source for source in status["sources"]}, programs
+
+    def test_auto_leaves_out_what_has_a_price(self):
+        sources, _ = self.sources()
+        self.assertTrue(sources["rss"]["on"], sources["rss"])
+        self.assertFalse(sources["mmap"]["on"])
+        self.assertIn("growth = yes records it", sources["mmap"]["why"])
+
+    def test_no_loads_nothing(self):
+        sources, programs = self.sources("--growth", "no")
+        for kind in ("rss", "mmap"):
+            self.assertFalse(sources[kind]["on"])
+            self.assertEqual(sources[kind]["why"], "switched off by growth = no")
+        self.assertFalse([name for name in programs if name.startswith(("resident_", "address_space"))], programs)
+
+    def test_auto_adds_up(self):
+        """A stack is looked at once in up to 8 MiB, or by the timer: the sum says more than the shares."""
+        left = 64 * MIB  # for the next look: of pages that others have freed, what is touched in some ticks
+        with daemon.Daemon() as own:
+            start = time.time()
+            with Workload("memory_growth", "anon", cwd=daemon.BUILD, stdin=subprocess.PIPE) as workload, workload.process.stdin:
+                warm_up(own)
+                workload.process.stdin.write("go\n")
+                workload.process.stdin.flush()
+                truth = int(workload.process.stdout.readline())
+                profile = own.profile(f"from={start:.3f}&pid={workload.pid}&type=rss")
+        grown = profile.total(BYTES, lambda sample: "main" in sample.names)
+        self.assertGreater(grown, truth - left)
+        self.assertLess(grown, truth + 8 * MIB)

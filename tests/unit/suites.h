@@ -14,6 +14,7 @@
 	SUITE(shares)          \
 	SUITE(lane)            \
 	SUITE(reader)          \
+	SUITE(living)          \
 	SUITE(nvml)            \
 	SUITE(filter)          \
 	SUITE(symtab)          \
@@ -47,6 +48,8 @@
 	SUITE(procs)           \
 	SUITE(memory_figures)  \
 	SUITE(control_group)   \
+	SUITE(own_group)       \
+	SUITE(own_cost)        \
 	SUITE(memory_reader)   \
 	SUITE(memory_growth)   \
 	SUITE(timeline)        \
@@ -70,6 +73,10 @@
 	SUITE(follow)          \
 	SUITE(op)              \
 	SUITE(table_build)     \
+	SUITE(chunks)          \
+	SUITE(pieces)          \
+	SUITE(tables_order)    \
+	SUITE(tables_room)     \
 	SUITE(table_wire)      \
 	SUITE(tables)          \
 	SUITE(spaces)          \
@@ -92,6 +99,7 @@
 	SUITE(debugfile_roots) \
 	SUITE(dwarf_lines)     \
 	SUITE(drain)           \
+	SUITE(run_times)       \
 	SUITE(python_codes)    \
 	SUITE(python_lines)    \
 	SUITE(python_text)     \

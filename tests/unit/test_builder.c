@@ -59,8 +59,8 @@ START_TEST(adds_samples_up)
 	builder_value_type(builder, "samples", "count");
 	builder_period(builder, "cpu", "nanoseconds", 100);
 	builder_time(builder, 1, 2, 3);
-	builder_ticks(builder, &(struct ticks){10, 5, 1});
-	builder_ticks(builder, &(struct ticks){1, 1, 0});
+	builder_ticks(builder, &(struct ticks){10, 5, 1, 2});
+	builder_ticks(builder, &(struct ticks){1, 1, 0, 1});
 	builder_comment(builder, "once");
 	builder_comment(builder, "once");
 	builder_comment(builder, "");
@@ -73,6 +73,7 @@ START_TEST(adds_samples_up)
 		ck_assert_uint_eq(profile->samples[1].values[i], 11 * (i + 1));
 	ck_assert_uint_eq(profile->ticks.total, 11);
 	ck_assert_uint_eq(profile->ticks.idle, 6);
+	ck_assert_uint_eq(profile->ticks.missed, 3);
 	ck_assert_uint_eq(profile->comment_count, 2);
 	ck_assert_uint_eq(profile->period, 100);
 	ck_assert_uint_eq(profile->duration_ns, 3);

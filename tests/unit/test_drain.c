@@ -30,7 +30,7 @@ static struct drain_losses losses;
 static struct stack_node nodes[NODES];
 static u64 node_keys[NODES];
 static struct tally_key key;
-static const struct tally tally = {.count = 2, .value = 20, .last_ns = 200};
+static struct tally tally = {.count = 2, .value = 20, .last_ns = 200};
 
 /* Two code objects of 3.8, work and main: 1 line from byte 4 of the code on, and 2 from byte 8. */
 static void tell(u64 signature, const char *name)

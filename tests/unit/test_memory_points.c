@@ -85,6 +85,41 @@ START_TEST(the_group_moves_beside_the_process)
 }
 END_TEST
 
+START_TEST(what_nobody_looked_at_is_a_slope)
+{
+	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&ample);
+
+	for (uint64_t second = 0; second <= 5; second++)
+		see(timeline, second, 100, 50);
+	see(timeline, 15, 200, 60);
+	see(timeline, 16, 200, 60);
+	/* The group was looked at, and held until a second before it changed. */
+	expect(timeline, 0, "0:100:50 4:100:50 5:100:50 14:190:50 15:200:60 16:200:60");
+	expect(timeline, 10, "10:150:50 14:190:50 15:200:60 16:200:60");
+}
+END_TEST
+
+START_TEST(a_group_moves_beside_one_at_rest)
+{
+	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&ample);
+
+	see(timeline, 0, 100, 50);
+	see(timeline, 5, 100, 50);
+	for (uint64_t second = 6; second < 15; second++) {
+		struct control_group_usage usage = {.bytes = (second < 10 ? 50 : 60) * 1024};
+
+		timeline_group(timeline, "/g", &usage, second * 1000);
+		timeline_alive(timeline, 1, second * 1000);
+		timeline_settle(timeline, second * 1000);
+	}
+	ck_assert(!timeline_find(timeline, 1)->ended);
+	see(timeline, 15, 200, 60);
+	expect(timeline, 8, "8:130:50 9:140:50 10:150:60 14:190:60 15:200:60");
+	timeline_settle(timeline, 16000);
+	ck_assert(timeline_find(timeline, 1)->ended);
+}
+END_TEST
+
 START_TEST(names_what_a_point_has)
 {
 	json_t *fields = memory_fields_json();
@@ -104,6 +139,8 @@ Suite *memory_points_suite(void)
 	tcase_add_test(tests, a_rest_has_both_its_ends);
 	tcase_add_test(tests, what_changes_each_second_is_no_rest);
 	tcase_add_test(tests, the_group_moves_beside_the_process);
+	tcase_add_test(tests, what_nobody_looked_at_is_a_slope);
+	tcase_add_test(tests, a_group_moves_beside_one_at_rest);
 	tcase_add_test(tests, names_what_a_point_has);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -54,25 +54,113 @@ START_TEST(a_process_that_grows_is_seen_to)
 }
 END_TEST
 
-START_TEST(a_process_at_rest_stays_and_one_that_ends_goes)
+static const struct memory_reading *read_at(struct memory_reader *reader, uint64_t ms, pid_t pid)
 {
-	_cleanup_(memory_reader_freep) struct memory_reader *reader = memory_reader_new();
 	struct memory_readings readings;
+
+	ck_assert_int_eq(memory_reader_read(reader, ms, &readings), 0);
+	return find(&readings, pid);
+}
+
+static pid_t start_resting(void)
+{
 	pid_t child = fork();
 
 	if (!child)
 		for (;;)
 			pause();
-	for (uint64_t ms = 1000; ms < 20000; ms += 1000) {
-		ck_assert_int_eq(memory_reader_read(reader, ms, &readings), 0);
-		ck_assert_ptr_nonnull(find(&readings, child));
-		ck_assert(find(&readings, child)->figures.values[MEMORY_rss_anon] !=
-		          MEMORY_UNKNOWN);
-	}
+	return child;
+}
+
+static void end(pid_t child)
+{
 	kill(child, SIGKILL);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
-	ck_assert_int_eq(memory_reader_read(reader, 20000, &readings), 0);
-	ck_assert_ptr_null(find(&readings, child));
+}
+
+START_TEST(a_process_at_rest_stays_and_one_that_ends_goes)
+{
+	_cleanup_(memory_reader_freep) struct memory_reader *reader = memory_reader_new();
+	const struct memory_reading *reading;
+	pid_t child = start_resting();
+
+	for (uint64_t ms = 1000; ms < 20000; ms += 1000) {
+		reading = read_at(reader, ms, child);
+		ck_assert_ptr_nonnull(reading);
+		ck_assert(reading->figures.values[MEMORY_rss_anon] != MEMORY_UNKNOWN);
+	}
+	end(child);
+	memory_reader_note(reader, (uint32_t)child, true);
+	ck_assert_ptr_null(read_at(reader, 20000, child));
+}
+END_TEST
+
+/* Looks at it each second, for a minute; how often it was read. The longest time that it was not.
+ */
+static unsigned int rests(struct memory_reader *reader, pid_t child, uint64_t *ret_longest_ms)
+{
+	uint64_t last_ms = 1000;
+	unsigned int times = 0;
+
+	*ret_longest_ms = 0;
+	for (uint64_t ms = 1000; ms <= 120000; ms += 1000) {
+		const struct memory_reading *reading = read_at(reader, ms, child);
+
+		ck_assert_ptr_nonnull(reading);
+		if (reading->read_ms - last_ms > *ret_longest_ms)
+			*ret_longest_ms = reading->read_ms - last_ms;
+		times += reading->read_ms == ms;
+		last_ms = reading->read_ms;
+	}
+	return times;
+}
+
+START_TEST(one_at_rest_is_read_now_and_then)
+{
+	_cleanup_(memory_reader_freep) struct memory_reader *reader = memory_reader_new();
+	pid_t child = start_resting();
+	uint64_t longest_ms;
+
+	memory_reader_growth_noted(reader, true);
+	ck_assert_uint_lt(rests(reader, child, &longest_ms), 25);
+	ck_assert_uint_le(longest_ms, MEMORY_REST_MS);
+	ck_assert_uint_gt(longest_ms, MEMORY_LOOK_MS);
+	memory_reader_note(reader, (uint32_t)child, false);
+	ck_assert_uint_eq(read_at(reader, 121000, child)->read_ms, 121000);
+	ck_assert_uint_eq(read_at(reader, 121500, child)->read_ms, 121000);
+	memory_reader_note_all(reader);
+	ck_assert_uint_eq(read_at(reader, 121600, child)->read_ms, 121600);
+	end(child);
+}
+END_TEST
+
+START_TEST(who_may_grow_unnoticed_rests_for_a_short_time)
+{
+	_cleanup_(memory_reader_freep) struct memory_reader *reader = memory_reader_new();
+	pid_t child = start_resting();
+	uint64_t longest_ms;
+
+	ck_assert_uint_gt(rests(reader, child, &longest_ms), 25);
+	ck_assert_uint_le(longest_ms, MEMORY_LOOK_MS);
+	end(child);
+}
+END_TEST
+
+START_TEST(who_begins_is_noted_or_found_later)
+{
+	_cleanup_(memory_reader_freep) struct memory_reader *reader = memory_reader_new();
+	pid_t noted, found;
+
+	ck_assert_ptr_nonnull(read_at(reader, 1000, getpid()));
+	noted = start_resting();
+	found = start_resting();
+	memory_reader_note(reader, (uint32_t)noted, false);
+	memory_reader_note(reader, (uint32_t)noted, false);
+	ck_assert_uint_eq(read_at(reader, 2000, noted)->read_ms, 2000);
+	ck_assert_ptr_nonnull(read_at(reader, 31000, found));
+	end(noted);
+	end(found);
+	ck_assert_ptr_null(read_at(reader, 61000, noted));
 }
 END_TEST
 
@@ -93,6 +181,9 @@ Suite *memory_reader_suite(void)
 
 	tcase_add_test(tests, a_process_that_grows_is_seen_to);
 	tcase_add_test(tests, a_process_at_rest_stays_and_one_that_ends_goes);
+	tcase_add_test(tests, one_at_rest_is_read_now_and_then);
+	tcase_add_test(tests, who_may_grow_unnoticed_rests_for_a_short_time);
+	tcase_add_test(tests, who_begins_is_noted_or_found_later);
 	tcase_add_test(tests, reads_pss);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -55,6 +55,21 @@ static const char *make_file(int number, int seed, struct file_key *ret_key)
 	return path;
 }
 
+/* A second later, or a coarse clock might not tell. */
+static void write_over(const char *path, int seed)
+{
+	struct elf_image image;
+	struct stat st;
+
+	elf_image_init(&image, (uint8_t)seed);
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, &image, sizeof(image)), sizeof(image));
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	st.st_mtim.tv_sec++;
+	ck_assert_int_eq(futimens(fd, (struct timespec[]){st.st_mtim, st.st_mtim}), 0);
+}
+
 static const struct object *open_path(struct store *store, const struct file_key *key,
                                       const char *path)
 {
@@ -86,6 +101,49 @@ START_TEST(one_object_per_file)
 	store_get_stats(store, &stats);
 	ck_assert_uint_eq(stats.objects, 2);
 	ck_assert_uint_eq(stats.opened, 2);
+	ck_assert_uint_eq(stats.open_failed, 0);
+}
+END_TEST
+
+/* As cp does it: the inode is the same, and so is the key. */
+START_TEST(a_file_that_was_written_into_is_another_one)
+{
+	struct file_key key;
+
+	for (uint64_t generation = 0; generation < 2; generation++) {
+		_cleanup_(store_freep) struct store *store = store_new(10);
+		const char *path = make_file(0, 1, &key);
+
+		key.generation = generation;
+		const struct object *object = open_path(store, &key, path);
+		ck_assert_ptr_nonnull(object);
+		ck_assert_ptr_eq(open_path(store, &key, path), object);
+		uint32_t id = object->id;
+		write_over(path, 2);
+		object = open_path(store, &key, path);
+		ck_assert_ptr_nonnull(object);
+		ck_assert_uint_ne(object->id, id);
+		unlink(path);
+	}
+}
+END_TEST
+
+/* Its links and rights are no matter, and where it cannot be opened any more it is what it was. */
+START_TEST(a_file_that_was_touched_otherwise_is_the_same)
+{
+	_cleanup_(store_freep) struct store *store = store_new(10);
+	struct file_key key;
+	struct store_stats stats;
+
+	const char *path = make_file(0, 1, &key);
+	key.generation = 0;
+	const struct object *object = open_path(store, &key, path);
+	ck_assert_int_eq(chmod(path, 0700), 0);
+	ck_assert_ptr_eq(open_path(store, &key, path), object);
+	unlink(path);
+	ck_assert_ptr_eq(open_path(store, &key, path), object);
+	store_get_stats(store, &stats);
+	ck_assert_uint_eq(stats.opened, 1);
 	ck_assert_uint_eq(stats.open_failed, 0);
 }
 END_TEST
@@ -351,6 +409,8 @@ Suite *store_suite(void)
 	tcase_add_checked_fixture(tcase, make_folder, remove_folder);
 	tcase_add_test(tcase, one_object_per_file);
 	tcase_add_test(tcase, the_same_build_id_of_another_owner);
+	tcase_add_test(tcase, a_file_that_was_written_into_is_another_one);
+	tcase_add_test(tcase, a_file_that_was_touched_otherwise_is_the_same);
 	tcase_add_test(tcase, failures_are_remembered);
 	tcase_add_test(tcase, another_file_of_that_name);
 	tcase_add_test(tcase, no_files);

@@ -172,6 +172,16 @@ START_TEST(refuses)
 	ck_assert_int_eq(table_seal(builder, 0, 0x2000, 5, &table), 0);
 	ck_assert_uint_eq(table->word_count, 5);
 	table_free(table);
+	/* Nor where only the rows are. */
+	add(builder, 0x1010, 0x1020, 2);
+	add(builder, 0x1200, 0x1210, 3);
+	ck_assert_int_eq(table_seal(builder, 0, 0x2000, SIZE_MAX, &table), 0);
+	size_t words = table->word_count;
+	table_free(table);
+	ck_assert_int_eq(table_seal(builder, 0, 0x2000, words - 1, &table), -E2BIG);
+	ck_assert_int_eq(table_seal(builder, 0, 0x2000, words, &table), 0);
+	ck_assert_uint_eq(table->word_count, words);
+	table_free(table);
 	/* The index alone would be too large. */
 	add(builder, 0x1000 + (1ULL << 33), 0x1100 + (1ULL << 33), 1);
 	ck_assert_int_eq(table_seal(builder, 0, UINT64_MAX, SIZE_MAX, &table), -E2BIG);

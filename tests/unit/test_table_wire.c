@@ -154,6 +154,8 @@ START_TEST(past_all_addresses)
 }
 END_TEST
 
+static const struct range everything = {0, UINT64_MAX};
+
 /* The same words come from another process as are made here. */
 START_TEST(by_a_reader)
 {
@@ -168,7 +170,7 @@ START_TEST(by_a_reader)
 		_cleanup_(table_freep) struct table *here = NULL, *there = NULL;
 
 		ck_assert_int_eq(table_build(object->elf, follow, WORDS, &here), 0);
-		ck_assert_int_eq(table_ask(reader, object, follow, WORDS, &there), 0);
+		ck_assert_int_eq(table_ask(reader, object, follow, everything, WORDS, &there), 0);
 		ck_assert_uint_eq(here->text, there->text);
 		ck_assert_uint_eq(here->blocks, there->blocks);
 		ck_assert_uint_eq(here->word_count, there->word_count);
@@ -177,10 +179,10 @@ START_TEST(by_a_reader)
 		                 here->word_count * sizeof(*here->words));
 	}
 	_cleanup_(table_freep) struct table *none = NULL;
-	ck_assert_int_eq(table_ask(reader, object, false, 1000, &none), -E2BIG);
+	ck_assert_int_eq(table_ask(reader, object, false, everything, 1000, &none), -E2BIG);
 	elf_image_init(&image, 1);
 	ck_assert_int_eq(object_open_bytes(&image, sizeof(image), "image", &bare), 0);
-	ck_assert_int_eq(table_ask(reader, bare, false, WORDS, &none), -ENODATA);
+	ck_assert_int_eq(table_ask(reader, bare, false, everything, WORDS, &none), -ENODATA);
 	struct reader_stats stats = {0};
 	reader_add_stats(reader, &stats);
 	ck_assert_uint_eq(stats.starts, 1);
@@ -207,8 +209,9 @@ START_TEST(without_memory)
 	ck_assert_int_eq(object_open_bytes(&image, sizeof(image), "image", &bare), 0);
 	bare->id = 1;
 	for (int i = 0; i < 3; i++) {
-		ck_assert_int_eq(table_ask(reader, object, false, WORDS, &none), -EIO);
-		ck_assert_int_eq(table_ask(reader, bare, false, WORDS, &none), -ENODATA);
+		ck_assert_int_eq(table_ask(reader, object, false, everything, WORDS, &none), -EIO);
+		ck_assert_int_eq(table_ask(reader, bare, false, everything, WORDS, &none),
+		                 -ENODATA);
 	}
 	reader_add_stats(reader, &stats);
 	ck_assert_uint_eq(stats.files_failed, 1);

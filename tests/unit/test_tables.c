@@ -7,12 +7,15 @@
 
 #include "tests/unit/suites.h"
 #include "tests/unit/unwind_fixture.h"
+#include "unwind/chunks.h"
+#include "unwind/pieces.h"
 #include "unwind/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The executables that this process maps: as many as fit, and their sizes when built. */
+/* The executables that this process maps, of one piece, and their sizes when built: together more
+ * than a chunk. */
 struct shelf {
 	struct object *objects[TABLES];
 	uint32_t ids[TABLES];
@@ -27,11 +30,11 @@ static void fill_shelf(struct shelf *shelf)
 	for (size_t i = 0; i < mapping_set_count(set); i++) {
 		struct object *object = store_get(fixture.store, mapping_set_at(set, i)->object);
 		struct table *table = NULL;
-		bool known = !object || object->text.file_bytes > 4 << 20;
+		bool known = !object || pieces_of(object->elf).count > 1;
 
 		for (size_t j = 0; !known && j < shelf->count; j++)
 			known = shelf->objects[j] == object;
-		if (known || table_build(object->elf, false, POOL_WORDS, &table)) {
+		if (known || table_build(object->elf, false, CHUNK_ROOM, &table)) {
 			object_unref(object);
 			continue;
 		}
@@ -40,15 +43,14 @@ static void fill_shelf(struct shelf *shelf)
 		table_free(table);
 	}
 	ck_assert_uint_ge(shelf->count, 3);
+	fixture.memory.chunk_count = 1;
 }
 
 static void empty_shelf(struct shelf *shelf, struct tables *tables)
 {
 	for (size_t i = 0; i < shelf->count; i++)
 		object_unref(shelf->objects[i]);
-	tables_stop(tables);
-	uv_run(&fixture.loop, UV_RUN_DEFAULT);
-	tables_free(tables);
+	fixture_end_tables(tables);
 }
 
 static void look(struct tables *tables, uint32_t at_epoch)
@@ -58,6 +60,14 @@ static void look(struct tables *tables, uint32_t at_epoch)
 	if (tables_retired(tables))
 		tables_reclaim(tables);
 	uv_run(&fixture.loop, UV_RUN_DEFAULT);
+}
+
+/* As many as there is room for, each when nothing else is to do. */
+static uint32_t fill(struct tables *tables, uint32_t from_epoch)
+{
+	for (int i = 0; i < 40; i++)
+		look(tables, from_epoch++);
+	return from_epoch;
 }
 
 static size_t largest(const struct shelf *shelf)
@@ -75,14 +85,11 @@ START_TEST(tables_make_way)
 	uint32_t at = 2;
 
 	fill_shelf(&shelf);
-	fixture.memory.pool_words = largest(&shelf) + 2 * BLOCK_BYTES;
-	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	struct tables *tables = fixture_new_tables();
 	for (size_t i = 0; i < shelf.count; i++)
 		shelf.ids[i] = tables_take(tables, shelf.objects[i]);
-	look(tables, at);
 	/* Nobody walks: nothing is replaced. */
-	for (; at < 40; at++)
-		look(tables, at);
+	at = fill(tables, at);
 	struct unwinder_stats first = {0};
 	tables_get_stats(tables, &first);
 	ck_assert_uint_gt(first.tables, 0);
@@ -130,12 +137,11 @@ START_TEST(tables_in_use_stay)
 	uint32_t at = 10;
 
 	fill_shelf(&shelf);
-	fixture.memory.pool_words = largest(&shelf) + 2 * BLOCK_BYTES;
-	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	struct tables *tables = fixture_new_tables();
 	for (size_t i = 0; i < shelf.count; i++)
 		shelf.ids[i] = tables_take(tables, shelf.objects[i]);
-	look(tables, at);
-	for (; at < 100; at++) {
+	at = fill(tables, at);
+	for (; at < 150; at++) {
 		for (size_t i = 0; i < shelf.count; i++) {
 			struct unwind_table *shared = &fixture.memory.tables[shelf.ids[i]];
 
@@ -159,17 +165,16 @@ START_TEST(evicted_words_wait_for_walkers)
 	size_t i, wanted;
 
 	fill_shelf(&shelf);
-	fixture.memory.pool_words = largest(&shelf) + 2 * BLOCK_BYTES;
-	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	struct tables *tables = fixture_new_tables();
 	/* All that fit, then the largest: it needs what they have. */
 	for (wanted = 0; shelf.words[wanted] != largest(&shelf); wanted++)
 		;
 	for (i = 0; i < shelf.count; i++)
 		shelf.ids[i] = i == wanted ? 0 : tables_take(tables, shelf.objects[i]);
-	look(tables, 10);
+	fill(tables, 10);
 	shelf.ids[wanted] = tables_take(tables, shelf.objects[wanted]);
-	uint32_t *copy = malloc(fixture.memory.pool_words * sizeof(*copy));
-	memcpy(copy, fixture.memory.pool, fixture.memory.pool_words * sizeof(*copy));
+	uint32_t *copy = malloc(CHUNK_WORDS * sizeof(*copy));
+	memcpy(copy, fixture.chunks[0], CHUNK_WORDS * sizeof(*copy));
 	fixture.memory.tables[shelf.ids[wanted]].missed = 1;
 	fixture.is_quiet = false;
 	tables_look(tables, 100);
@@ -178,7 +183,7 @@ START_TEST(evicted_words_wait_for_walkers)
 		tables_look(tables, epochs);
 	/* Unpublished, but not touched. */
 	ck_assert(tables_retired(tables));
-	ck_assert_mem_eq(copy, fixture.memory.pool, fixture.memory.pool_words * sizeof(*copy));
+	ck_assert_mem_eq(copy, fixture.chunks[0], CHUNK_WORDS * sizeof(*copy));
 	ck_assert_uint_eq(fixture.memory.tables[shelf.ids[wanted]].base, 0);
 	fixture.is_quiet = true;
 	while (tables_retired(tables))
@@ -197,10 +202,11 @@ START_TEST(unmapped_tables_go_first)
 
 	fill_shelf(&shelf);
 	fixture.memory.table_count = 3;
-	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	struct tables *tables = fixture_new_tables();
 	shelf.ids[0] = tables_take(tables, shelf.objects[0]);
 	shelf.ids[1] = tables_take(tables, shelf.objects[1]);
 	ck_assert_uint_eq(tables_take(tables, shelf.objects[0]), shelf.ids[0]);
+	look(tables, 2);
 	look(tables, 2);
 	ck_assert_uint_eq(tables_take(tables, shelf.objects[2]), 0);
 	tables_give(tables, shelf.ids[0]);

@@ -3,7 +3,7 @@
  * Following code on demand: a table is built again, once, when walks have come through code that it
  * leaves out; and what can happen meanwhile.
  */
-#include "unwind/tables.h"
+#include "unwind/tables_private.h"
 
 #include "tests/unit/frame_image.h"
 #include "tests/unit/rows.h"
@@ -21,8 +21,6 @@ enum {
 	ENTRY = IMAGE_TEXT + 0x100,
 	CALLED = IMAGE_TEXT + 0x180, /* push and pop, that nothing but its instructions describes */
 	CODE_BYTES = 0x200,
-	/* What one table of them needs; the pool keeps its first grain and a block at its end. */
-	POOL_OF_ONE = 64 + 64 + BLOCK_BYTES,
 };
 
 /* An executable with code. */
@@ -74,27 +72,6 @@ static const struct object *open_file(struct store *store, bool described, bool 
 	return open_image(store, &image);
 }
 
-static void look(struct tables *tables, uint32_t epoch)
-{
-	tables_look(tables, epoch);
-	uv_run(&fixture.loop, UV_RUN_DEFAULT);
-}
-
-static struct unwinder_stats stats_of(const struct tables *tables)
-{
-	struct unwinder_stats stats = {0};
-
-	tables_get_stats(tables, &stats);
-	return stats;
-}
-
-static void end(struct tables *tables)
-{
-	tables_stop(tables);
-	uv_run(&fixture.loop, UV_RUN_DEFAULT);
-	tables_free(tables);
-}
-
 static void check_followed(uint32_t id, bool followed)
 {
 	ck_assert_uint_eq(fixture_find_op(id, DESCRIBED), PLAIN(1));
@@ -104,102 +81,104 @@ static void check_followed(uint32_t id, bool followed)
 
 START_TEST(gaps_are_followed_once)
 {
-	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	struct tables *tables = fixture_new_tables();
 	uint32_t id = tables_take(tables, open_file(fixture.store, true, true));
 	struct unwind_table *shared = &fixture.memory.tables[id];
 
-	look(tables, 2);
+	fixture_look(tables, 2);
 	check_followed(id, false);
 	uint32_t first = shared->base, words[64];
-	memcpy(words, &fixture.memory.pool[first], sizeof(words));
+	memcpy(words, fixture_words(first), sizeof(words));
 	/* A single frame may have been a stray address; the second one may come much later. */
 	shared->gaps++;
-	look(tables, 3);
-	look(tables, 4);
-	ck_assert_uint_eq(stats_of(tables).tables_built, 1);
+	fixture_look(tables, 3);
+	fixture_look(tables, 4);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_built, 1);
 	shared->gaps++;
 	fixture.is_quiet = false;
-	look(tables, 5);
+	fixture_look(tables, 5);
 	/* Unpublished, but walkers may be reading it. */
 	ck_assert_uint_eq(shared->base, 0);
 	ck_assert_uint_eq(shared->why, TABLE_PENDING);
 	ck_assert(tables_retired(tables));
-	look(tables, 6);
-	ck_assert_mem_eq(words, &fixture.memory.pool[first], sizeof(words));
+	fixture_look(tables, 6);
+	ck_assert_mem_eq(words, fixture_words(first), sizeof(words));
 	ck_assert_uint_eq(shared->base, 0);
 	fixture.is_quiet = true;
 	tables_reclaim(tables);
 	check_followed(id, true);
 	ck_assert_uint_eq(shared->why, TABLE_READY);
 	ck_assert(!tables_retired(tables));
-	ck_assert_uint_eq(stats_of(tables).tables_built, 2);
-	ck_assert_uint_eq(stats_of(tables).tables, 1);
-	ck_assert_uint_eq(stats_of(tables).tables_evicted, 0);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_built, 2);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables, 1);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_evicted, 0);
 	/* Once. */
 	first = shared->base;
 	shared->gaps = 1000;
 	for (uint32_t epoch = 7; epoch < 30; epoch++)
-		look(tables, epoch);
+		fixture_look(tables, epoch);
 	ck_assert_uint_eq(shared->base, first);
-	ck_assert_uint_eq(stats_of(tables).tables_built, 2);
-	end(tables);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_built, 2);
+	fixture_end_tables(tables);
 }
 END_TEST
 
 START_TEST(a_better_table_without_room_changes_nothing)
 {
-	fixture.memory.pool_words = POOL_OF_ONE;
-	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	fixture.memory.chunk_count = 1;
+	struct tables *tables = fixture_new_tables();
 	uint32_t id = tables_take(tables, open_file(fixture.store, true, true));
 	struct unwind_table *shared = &fixture.memory.tables[id];
 
-	look(tables, 2);
+	fixture_look(tables, 2);
+	ck_assert_uint_ne(chunks_take(tables->chunks, CHUNK_ROOM - CHUNK_GRAIN), 0);
 	uint32_t first = shared->base;
 	shared->gaps = 2;
 	for (uint32_t epoch = 3; epoch < 100; epoch++)
-		look(tables, epoch);
+		fixture_look(tables, epoch);
 	ck_assert_uint_eq(shared->base, first);
 	ck_assert_uint_eq(shared->why, TABLE_READY);
 	check_followed(id, false);
-	ck_assert_uint_eq(stats_of(tables).tables_built, 1);
-	ck_assert_uint_eq(stats_of(tables).tables_evicted, 0);
-	end(tables);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_built, 1);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_evicted, 0);
+	fixture_end_tables(tables);
 }
 END_TEST
 
 START_TEST(nothing_is_tried_once_more)
 {
-	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	struct tables *tables = fixture_new_tables();
 	uint32_t code = tables_take(tables, open_file(fixture.store, false, true));
 	uint32_t data = tables_take(tables, open_file(fixture.store, false, false));
 	struct unwind_table *shared = fixture.memory.tables;
 
-	look(tables, 2);
-	ck_assert_uint_eq(stats_of(tables).tables_without, 2);
+	fixture_look(tables, 2);
+	fixture_look(tables, 2);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_without, 2);
 	ck_assert_uint_eq(shared[code].why, TABLE_NOTHING);
 	shared[code].missed++;
 	shared[data].missed++;
-	look(tables, 3);
-	ck_assert_uint_eq(stats_of(tables).tables_without, 2);
+	fixture_look(tables, 3);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_without, 2);
 	shared[code].missed++;
 	shared[data].missed++;
-	look(tables, 4);
+	fixture_look(tables, 4);
 	ck_assert_uint_eq(fixture_find_op(code, CALLED + 1), PLAIN(2));
 	ck_assert_uint_eq(fixture_find_op(code, DESCRIBED), NONE);
 	ck_assert_uint_eq(shared[code].why, TABLE_READY);
 	/* Still nothing, and that is the end of it. */
 	ck_assert_uint_eq(shared[data].base, 0);
 	ck_assert_uint_eq(shared[data].why, TABLE_NOTHING);
-	struct unwinder_stats then = stats_of(tables);
+	struct unwinder_stats then = fixture_stats_of(tables);
 	ck_assert_uint_eq(then.tables, 1);
 	ck_assert_uint_eq(then.tables_without, 1);
 	ck_assert_uint_eq(then.tables_failed, 0);
 	shared[code].gaps = shared[data].missed = 1000;
 	for (uint32_t epoch = 5; epoch < 30; epoch++)
-		look(tables, epoch);
-	ck_assert_uint_eq(stats_of(tables).build_seconds, then.build_seconds);
-	ck_assert_uint_eq(stats_of(tables).tables_built, then.tables_built);
-	end(tables);
+		fixture_look(tables, epoch);
+	ck_assert_uint_eq(fixture_stats_of(tables).build_seconds, then.build_seconds);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_built, then.tables_built);
+	fixture_end_tables(tables);
 }
 END_TEST
 
@@ -210,31 +189,31 @@ START_TEST(without_the_object)
 	uint32_t id = tables_take(tables, open_file(small, true, true));
 	struct unwind_table *shared = &fixture.memory.tables[id];
 
-	look(tables, 2);
+	fixture_look(tables, 2);
 	uint32_t first = shared->base;
 	open_file(small, true, true);
 	shared->gaps = 2;
 	for (uint32_t epoch = 3; epoch < 30; epoch++)
-		look(tables, epoch);
+		fixture_look(tables, epoch);
 	/* The table that there is stays. */
 	ck_assert_uint_eq(shared->base, first);
 	check_followed(id, false);
-	ck_assert_uint_eq(stats_of(tables).tables_built, 1);
-	ck_assert_uint_eq(stats_of(tables).tables_failed, 0);
-	end(tables);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_built, 1);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_failed, 0);
+	fixture_end_tables(tables);
 }
 END_TEST
 
 START_TEST(the_only_descriptor)
 {
 	fixture.memory.table_count = 2; /* entry 0 is not used */
-	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	struct tables *tables = fixture_new_tables();
 	const struct object *first = open_file(fixture.store, true, true);
 	const struct object *second = open_file(fixture.store, true, true);
 	uint32_t id = tables_take(tables, first);
 
 	ck_assert_uint_eq(id, 1);
-	look(tables, 2);
+	fixture_look(tables, 2);
 	fixture.memory.tables[id].gaps = 2;
 	tables_look(tables, 3);
 	tables_give(tables, id);
@@ -247,37 +226,38 @@ START_TEST(the_only_descriptor)
 	ck_assert_uint_eq(tables_take(tables, second), id);
 	ck_assert_uint_eq(fixture.memory.tables[id].base, 0);
 	ck_assert_uint_eq(fixture.memory.tables[id].gaps, 0);
-	look(tables, 4);
+	fixture_look(tables, 4);
 	check_followed(id, false);
 	fixture.memory.tables[id].gaps = 2;
-	look(tables, 5);
+	fixture_look(tables, 5);
 	tables_reclaim(tables);
 	check_followed(id, true);
-	end(tables);
+	fixture_end_tables(tables);
 }
 END_TEST
 
 START_TEST(stopped_meanwhile)
 {
-	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	struct tables *tables = fixture_new_tables();
 	uint32_t id = tables_take(tables, open_file(fixture.store, true, true));
 
-	look(tables, 2);
+	fixture_look(tables, 2);
 	fixture.memory.tables[id].gaps = 2;
 	tables_look(tables, 3);
-	end(tables);
+	fixture_end_tables(tables);
 	check_followed(id, false);
 
 	/* Between taking the old one away and placing the new one. */
 	memset(fixture.memory.tables, 0, TABLES * sizeof(*fixture.memory.tables));
-	tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+	fixture_drop_chunks();
+	tables = fixture_new_tables();
 	id = tables_take(tables, open_file(fixture.store, true, true));
-	look(tables, 2);
+	fixture_look(tables, 2);
 	fixture.memory.tables[id].gaps = 2;
 	fixture.is_quiet = false;
-	look(tables, 3);
+	fixture_look(tables, 3);
 	ck_assert_uint_eq(fixture.memory.tables[id].base, 0);
-	end(tables);
+	fixture_end_tables(tables);
 	ck_assert_uint_eq(fixture.memory.tables[id].base, 0);
 }
 END_TEST

@@ -48,18 +48,18 @@ static void build(struct builder *builder)
 	builder_value_type(builder, "samples", "count");
 	builder_value_type(builder, "cpu", "nanoseconds");
 	builder_time(builder, 1, 1000000000, 10000000000);
-	builder_ticks(builder, &(struct ticks){100, 80, 10});
+	builder_ticks(builder, &(struct ticks){100, 80, 10, 3});
 	builder_comment(builder, "kernel: 6.1");
 	leaf = frame(builder, frame(builder, frame(builder, node, 2, "fib"), 3, "fib"), 2, "fib");
 	sample(builder, leaf, 6, 1500000000);
 	sample(builder, node, 4, 500000000);
 }
 
-#define HEADER                                                 \
-	"Type: cpu\n"                                          \
-	"Time: 1970-01-01T00:00:01Z\n"                         \
-	"Duration: 10.00s, Total = 2.00s (20.00%)\n"           \
-	"Samples: 10; of 100 ticks 80 were idle and 10 lost\n" \
+#define HEADER                                                               \
+	"Type: cpu\n"                                                        \
+	"Time: 1970-01-01T00:00:01Z\n"                                       \
+	"Duration: 10.00s, Total = 2.00s (20.00%)\n"                         \
+	"Samples: 10; of 100 ticks 80 were idle and 10 lost; 3 never came\n" \
 	"Comment: kernel: 6.1\n"
 #define COLUMNS "      flat   flat%    sum%        cum    cum%  name\n"
 #define FIB     "     1.50s  75.00% "
@@ -84,7 +84,7 @@ START_TEST(shows_what_is_said_to_be_shown)
 	builder_value_type(builder, "copied", "bytes");
 	builder_show(builder, 0);
 	builder_time(builder, 1, 1000000000, 10000000000);
-	builder_ticks(builder, &(struct ticks){7, 0, 2});
+	builder_ticks(builder, &(struct ticks){7, 0, 2, 0});
 	sample(builder, frame(builder, 0, 1, "main"), 5, 4096);
 	check(builder, SORT_FLAT, 0,
 	      "Type: copies\n"

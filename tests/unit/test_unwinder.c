@@ -22,8 +22,13 @@ static uint32_t look_up(uint32_t pid, uint64_t address)
 	const struct unwind_mapping *mapping = fixture_find_mapping(pid, address);
 
 	ck_assert_ptr_nonnull(mapping);
-	ck_assert_uint_ne(mapping->table, 0);
-	return fixture_find_op(mapping->table, address - mapping->bias);
+	uint32_t number = fixture_number(mapping, address);
+	/* As the walker says that it was there. */
+	if (!fixture.memory.tables[number].base) {
+		fixture.memory.tables[number].missed++;
+		fixture_build_all();
+	}
+	return fixture_find_op(number, address - mapping->bias);
 }
 
 START_TEST(this_process_can_be_walked)
@@ -112,7 +117,7 @@ END_TEST
 START_TEST(no_memory_at_all)
 {
 	fixture.memory.slot_count = fixture.memory.mapping_count = fixture.memory.table_count =
-		fixture.memory.pool_words = 0;
+		fixture.memory.chunk_count = 0;
 	fixture_own_mappings();
 	fixture_start();
 	fixture_build_all();

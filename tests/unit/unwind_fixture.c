@@ -5,9 +5,13 @@
 #include "tests/unit/unwind_fixture.h"
 
 #include "base/clock.h"
+#include "tests/unit/frame_image.h"
 #include "unwind/table.h"
+#include "unwind/tables.h"
 
 #include <check.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const struct file_key no_file;
@@ -20,14 +24,108 @@ static bool quiet(void *ctx)
 	return fixture.is_quiet;
 }
 
+static uint32_t *open_chunk(uint32_t number, void *ctx)
+{
+	ck_assert_ptr_eq(ctx, &fixture.memory);
+	ck_assert_uint_lt(number, fixture.memory.chunk_count);
+	ck_assert_ptr_null(fixture.chunks[number]);
+	if (!fixture.has_memory)
+		return NULL;
+	fixture.chunks[number] = calloc(CHUNK_WORDS, sizeof(uint32_t));
+	fixture.hidden[number] = false;
+	return fixture.chunks[number];
+}
+
+static void hide_chunk(uint32_t number, void *ctx)
+{
+	ck_assert_ptr_eq(ctx, &fixture.memory);
+	ck_assert_ptr_nonnull(fixture.chunks[number]);
+	fixture.hidden[number] = true;
+}
+
+/* Nobody sees it, and nobody is in the walker. */
+static void close_chunk(uint32_t number, void *ctx)
+{
+	ck_assert_ptr_eq(ctx, &fixture.memory);
+	ck_assert(fixture.hidden[number] && fixture.is_quiet);
+	free(fixture.chunks[number]);
+	fixture.chunks[number] = NULL;
+}
+
+uint32_t *fixture_words(uint32_t base)
+{
+	ck_assert_uint_ne(base, 0);
+	ck_assert_ptr_nonnull(fixture.chunks[base >> CHUNK_BITS]);
+	return fixture.chunks[base >> CHUNK_BITS] + (base & (CHUNK_WORDS - 1));
+}
+
+size_t fixture_chunks(void)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < CHUNKS; i++)
+		count += fixture.chunks[i] && !fixture.hidden[i];
+	return count;
+}
+
+void fixture_drop_chunks(void)
+{
+	for (uint32_t i = 0; i < CHUNKS; i++) {
+		free(fixture.chunks[i]);
+		fixture.chunks[i] = NULL;
+	}
+}
+
+uint32_t fixture_number(const struct unwind_mapping *mapping, uint64_t address)
+{
+	uint64_t piece = ((address - mapping->bias) >> PIECE_BITS) -
+	                 ((mapping->start - mapping->bias) >> PIECE_BITS);
+
+	ck_assert_uint_ne(mapping->table, 0);
+	ck_assert(!mapping->pieces || piece <= mapping->pieces);
+	return mapping->pieces ? mapping->table + (uint32_t)piece : mapping->table;
+}
+
+struct object *fixture_open_file(uint32_t pieces)
+{
+	char path[] = "/tmp/profd-pieces-XXXXXX";
+	_cleanup_close_ int fd = mkstemp(path);
+	struct frame_image image;
+	struct stat status;
+
+	frame_image_init(&image);
+	size_t cie = put_eh_cie(&image.eh, "zR");
+	for (uint32_t i = 0; i < pieces; i++)
+		put_eh_fde(&image.eh, cie, IMAGE_TEXT + (uint64_t)i * PIECE_BYTES, 0x100, NULL, 0);
+	frame_image_seal(&image);
+	/* The entries lie in the midst of it: what is read there is found first. */
+	Elf64_Phdr text = image.segments[0];
+	text.p_memsz = text.p_filesz = (pieces - 1) * PIECE_BYTES + 0x1000;
+	image.segments[0] = image.segments[1];
+	image.segments[1] = text;
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, &image, sizeof(image)), sizeof(image));
+	if (text.p_filesz > sizeof(image))
+		ck_assert_int_eq(ftruncate(fd, (off_t)text.p_filesz), 0);
+	ck_assert_int_eq(fstat(fd, &status), 0);
+	const struct file_key key = {.inode = status.st_ino};
+	const struct object *object =
+		store_open(fixture.store, &key, (uint32_t)getpid(), 0, 0, path);
+	unlink(path);
+	ck_assert_ptr_nonnull(object);
+	return store_get(fixture.store, object->id);
+}
+
 void fixture_set_up(void)
 {
 	ck_assert_int_eq(uv_loop_init(&fixture.loop), 0);
 	fixture.store = store_new(256);
 	fixture.procs = procs_new(fixture.store);
 	fixture.memory = (struct unwind_memory){
-		.pool = calloc(POOL_WORDS, sizeof(*fixture.memory.pool)),
-		.pool_words = POOL_WORDS,
+		.chunk_count = CHUNKS,
+		.open_chunk = open_chunk,
+		.hide_chunk = hide_chunk,
+		.close_chunk = close_chunk,
 		.tables = calloc(TABLES, sizeof(*fixture.memory.tables)),
 		.table_count = TABLES,
 		.mappings = calloc(MAPPINGS, sizeof(*fixture.memory.mappings)),
@@ -39,7 +137,7 @@ void fixture_set_up(void)
 		.quiet = quiet,
 		.ctx = &fixture.memory,
 	};
-	fixture.is_quiet = true;
+	fixture.is_quiet = fixture.has_memory = true;
 	fixture.asked = 0;
 }
 
@@ -54,7 +152,7 @@ void fixture_tear_down(void)
 	ck_assert_int_eq(uv_loop_close(&fixture.loop), 0);
 	procs_free(fixture.procs);
 	store_free(fixture.store);
-	free(fixture.memory.pool);
+	fixture_drop_chunks();
 	free(fixture.memory.tables);
 	free(fixture.memory.mappings);
 	free(fixture.memory.slots);
@@ -79,6 +177,35 @@ struct unwinder_stats fixture_stats(void)
 
 	unwinder_get_stats(fixture.unwinder, &result);
 	return result;
+}
+
+struct tables *fixture_new_tables(void)
+{
+	struct tables *tables = tables_new(&fixture.loop, fixture.store, &fixture.memory);
+
+	ck_assert_ptr_nonnull(tables);
+	return tables;
+}
+
+struct unwinder_stats fixture_stats_of(const struct tables *tables)
+{
+	struct unwinder_stats stats = {0};
+
+	tables_get_stats(tables, &stats);
+	return stats;
+}
+
+void fixture_look(struct tables *tables, uint32_t epoch)
+{
+	tables_look(tables, epoch);
+	uv_run(&fixture.loop, UV_RUN_DEFAULT);
+}
+
+void fixture_end_tables(struct tables *tables)
+{
+	tables_stop(tables);
+	uv_run(&fixture.loop, UV_RUN_DEFAULT);
+	tables_free(tables);
 }
 
 const struct mapping_set *fixture_own_mappings(void)
@@ -120,10 +247,23 @@ const struct unwind_mapping *fixture_find_mapping(uint32_t pid, uint64_t address
 	return NULL;
 }
 
+static uint64_t fixture_built(void)
+{
+	struct unwinder_stats now = fixture_stats();
+
+	return now.tables + now.tables_without + now.tables_failed;
+}
+
 void fixture_build_all(void)
 {
-	fixture_sync_now();
-	uv_run(&fixture.loop, UV_RUN_DEFAULT);
+	uint64_t before = 0;
+
+	/* One at a time of what nobody has missed. */
+	do {
+		fixture_sync_now();
+		unwinder_look(fixture.unwinder);
+		uv_run(&fixture.loop, UV_RUN_DEFAULT);
+	} while (fixture_built() != before && (before = fixture_built()));
 }
 
 uint32_t fixture_find_op(uint32_t id, uint64_t own)
@@ -133,6 +273,6 @@ uint32_t fixture_find_op(uint32_t id, uint64_t own)
 	ck_assert_uint_ne(shared->base, 0);
 	struct table table = {.text = shared->text,
 	                      .blocks = shared->blocks,
-	                      .words = &fixture.memory.pool[shared->base]};
+	                      .words = fixture_words(shared->base)};
 	return table_find(&table, own);
 }

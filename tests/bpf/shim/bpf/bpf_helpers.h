@@ -15,9 +15,11 @@
 #define __weak          __attribute__((weak))
 #define __hidden
 #define SEC(name)
-#define __uint(name, value) int(*name)[value]
-#define __type(name, value) __typeof__(value) *name
+#define __uint(name, value)  int(*name)[value]
+#define __type(name, value)  __typeof__(value) *name
+#define __array(name, value) __typeof__(value) *(name)[]
 
+#define barrier()        __asm__ volatile("" ::: "memory")
 #define barrier_var(var) __asm__ volatile("" : "+r"(var))
 
 #ifndef NULL
@@ -33,4 +35,6 @@ long bpf_loop(u32 times, void *step, void *context, u64 flags);
 u64 bpf_get_current_pid_tgid(void);
 u32 bpf_get_smp_processor_id(void);
 u64 bpf_ktime_get_ns(void);
+u32 bpf_get_prandom_u32(void);
 struct task_struct *bpf_get_current_task_btf(void);
+u64 bpf_get_current_task(void);

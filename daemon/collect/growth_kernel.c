@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The part of the skeleton that belongs to growth, and what it has to know of the kernel. That is
+ * looked for here and not by libbpf, which would read all of /proc/kallsyms at every start.
+ */
+#include "collect/growth_kernel.h"
+
+#include "bpf/profd.skel.h"
+#include "collect/bpf_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* 0 where it is not there, or where this process may not see addresses. */
+static u64 find_symbol(const char *wanted)
+{
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char line[512], name[256];
+	u64 address = 0;
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = strstr(line, wanted) &&
+		        sscanf(line, "%lx %*c %255s", &address, name) == 2 &&
+		        strcmp(name, wanted) == 0;
+	if (file)
+		fclose(file);
+	return found ? address : 0;
+}
+
+static enum bpf_part part_of(const struct growth_wanted *wanted)
+{
+	return wanted->at_any_price ? BPF_PART_GROWTH_CLOSELY : BPF_PART_GROWTH;
+}
+
+int growth_kernel_load(struct bpf *bpf, const struct growth_wanted *wanted)
+{
+	u64 *at = &bpf->skeleton->bss->cpu_offsets_at;
+
+	if (!*at)
+		*at = find_symbol("__per_cpu_offset");
+	return bpf_part_load(bpf, part_of(wanted), NULL);
+}
+
+const char *growth_kernel_why(const struct bpf *bpf, const struct growth_wanted *wanted)
+{
+	return bpf_part_why(bpf, part_of(wanted));
+}
+
+bool growth_kernel_programs(const struct bpf *bpf, const struct growth_wanted *wanted,
+                            struct growth_programs *ret_programs, char ret_why[128])
+{
+	const struct profd_bpf *part = bpf_part(bpf, part_of(wanted));
+	const char *why = growth_kernel_why(bpf, wanted);
+
+	snprintf(ret_why, 128, "%s", *why ? why : "its programs are being loaded");
+	if (part)
+		*ret_programs = (struct growth_programs){
+			.taken = part->progs.resident_taken,
+			.arrives = part->progs.resident_arrives,
+			.mapped_pages = part->progs.resident_mapped,
+			.changed = part->progs.resident_changed,
+			.mapped = part->progs.address_space_grows,
+		};
+	return part != NULL;
+}

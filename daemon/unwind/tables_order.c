@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Which table is built next, and which makes way. What walks have missed comes first, that which
+ * they have missed most before all others; where that is the same the smaller one, so that one
+ * large file does not keep many small ones waiting. What nobody has missed is built only while
+ * there is room and nothing else to do, and only where it is small: so the first walks through a
+ * new program find most of what it maps, and large files cost what is used of them.
+ *
+ * When room runs out, what was missed takes the place of tables that were not used for a while; a
+ * second at most one such exchange, so that more code in use than fits does not mean building for
+ * ever.
+ */
+#include "unwind/tables_private.h"
+
+#include "base/bounds.h"
+
+enum { SMALL_PIECES = 4 }; /* a C library has as many */
+
+bool tables_may_be_ahead(const struct piece *piece)
+{
+	return piece->executable->pieces.count <= SMALL_PIECES;
+}
+
+static bool is_evictable(const struct tables *tables, uint32_t id)
+{
+	const struct piece *item = &tables->items[id];
+
+	/* What was walked through in the last second or so is no better than what is wanted. */
+	return item->executable && item->state == PIECE_READY &&
+	       (!piece_is_mapped(item) || tables_used(tables, id) + 1 < tables->epoch);
+}
+
+/* One that no process maps, else the one used longest ago. */
+uint32_t tables_victim(const struct tables *tables)
+{
+	uint32_t victim = 0;
+
+	for (uint32_t id = 1; id < tables->seen; id++) {
+		bool mapped = piece_is_mapped(&tables->items[id]), victim_mapped;
+
+		if (!is_evictable(tables, id))
+			continue;
+		victim_mapped = victim && piece_is_mapped(&tables->items[victim]);
+		if (!victim || mapped < victim_mapped ||
+		    (mapped == victim_mapped &&
+		     tables_used(tables, id) < tables_used(tables, victim)))
+			victim = id;
+	}
+	return victim;
+}
+
+size_t tables_possible_words(const struct tables *tables)
+{
+	size_t in[MAX_UNWIND_CHUNKS], most = 0;
+
+	for (uint32_t i = 0; i < MAX_UNWIND_CHUNKS; i++)
+		in[i] = chunks_free_in(tables->chunks, i);
+	for (uint32_t id = 1; id < tables->seen; id++) {
+		const struct piece *item = &tables->items[id];
+
+		if (item->state == PIECE_RETIRING || is_evictable(tables, id))
+			in[item->base >> CHUNK_BITS] += item->words;
+	}
+	for (uint32_t i = 0; i < MAX_UNWIND_CHUNKS; i++)
+		most = in[i] > most ? in[i] : most;
+	return most;
+}
+
+static bool is_before(const struct piece *a, const struct piece *b)
+{
+	if (a->wanted != b->wanted)
+		return a->wanted > b->wanted;
+	return a->estimate < b->estimate;
+}
+
+/* What is known of the room while one is picked: words of the chunk that has most. */
+struct room {
+	size_t free, possible;
+	bool exchange; /* one may be taken from another */
+};
+
+static bool may_have_room(const struct tables *tables, const struct piece *item,
+                          const struct room *room)
+{
+	if (item->refused != tables->gives && item->estimate <= room->free)
+		return true;
+	return item->wanted && room->exchange &&
+	       (!item->measured || item->estimate <= room->possible);
+}
+
+static bool is_due(const struct tables *tables, const struct piece *item, const struct room *room)
+{
+	if (!piece_is_mapped(item) || item->in_work)
+		return false;
+	if (item->again)
+		return true;
+	return item->state == PIECE_WAITING && item->retry_epoch <= tables->epoch &&
+	       (item->wanted || (tables->ahead && tables_may_be_ahead(item))) &&
+	       may_have_room(tables, item, room);
+}
+
+uint32_t tables_pick(const struct tables *tables, bool follow)
+{
+	struct room room = {
+		.free = chunks_room(tables->chunks),
+		.exchange = tables->evict_epoch < tables->epoch,
+	};
+	uint32_t best = 0;
+
+	room.possible = room.free;
+	/* Mostly there is room for any. */
+	if (room.exchange && room.free < CHUNK_ROOM)
+		room.possible = tables_possible_words(tables);
+	for (uint32_t id = 1; id < tables->seen; id++) {
+		const struct piece *item = &tables->items[id];
+
+		if (item->followed == follow && is_due(tables, item, &room) &&
+		    (!best || is_before(item, &tables->items[best])))
+			best = id;
+	}
+	return best;
+}

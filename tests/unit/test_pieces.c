@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The tables of a file's pieces say the same as one table of all of it; where pieces are found.
+ */
+#include "unwind/pieces.h"
+
+#include "base/cleanup.h"
+#include "tests/unit/elf_image.h"
+#include "tests/unit/suites.h"
+#include "unwind/op.h"
+#include "unwind/table.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WORDS = 1 << 24 };
+
+static bool same(const struct table *left, const struct table *right, uint64_t at)
+{
+	uint32_t a = table_find(left, at), b = table_find(right, at);
+
+	if (a >> OP_BASE_SHIFT != OP_RULE || b >> OP_BASE_SHIFT != OP_RULE)
+		return a == b;
+	return !memcmp(&left->words[(size_t)(a & OP_VALUE_MASK) * RULE_WORDS],
+	               &right->words[(size_t)(b & OP_VALUE_MASK) * RULE_WORDS],
+	               sizeof(struct unwind_rule));
+}
+
+/* Cut at any place, as its pieces are at some. */
+START_TEST(parts_say_what_the_whole_says)
+{
+	static const uint64_t sizes[] = {PIECE_BYTES, 100003, 7001};
+	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	_cleanup_(table_freep) struct table *whole = NULL;
+	uint64_t others = 0, all = 0, empty = 0;
+	struct range text;
+
+	ck_assert_int_eq(elf_open_fd(fd, &elf), 0);
+	ck_assert_int_eq(text_of_elf(elf, &text), 0);
+	ck_assert_int_eq(table_build(elf, false, WORDS, &whole), 0);
+	for (uint64_t at = text.start; at < text.end;) {
+		_cleanup_(table_freep) struct table *part = NULL;
+		uint64_t end = at + sizes[_i];
+
+		if (table_build_part(elf, false, (struct range){at, end}, WORDS, &part) == 0) {
+			for (; at < end && at < text.end; at++) {
+				others += !same(part, whole, at);
+				all++;
+			}
+		}
+		for (; at < end && at < text.end; at++)
+			empty += table_find(whole, at) != OP_OF_NAME(OP_NONE);
+	}
+	ck_assert_uint_gt(all, PIECE_BYTES);
+	/* What aligns a function behind a part's end, and is never executed. */
+	ck_assert_uint_le(others, (text.end - text.start) / sizes[_i] * 2 * TABLE_PADDING);
+	ck_assert_uint_eq(empty, 0);
+}
+END_TEST
+
+/* How many pieces there are of a file of so many bytes. */
+static uint32_t count_pieces(const struct elf_image *image, uint64_t bytes)
+{
+	_cleanup_close_ int fd = elf_image_fd(image, sizeof(*image));
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+
+	ck_assert_int_eq(ftruncate(fd, (off_t)bytes), 0);
+	ck_assert_int_eq(elf_open_fd(fd, &elf), 0);
+	return pieces_of(elf).count;
+}
+
+START_TEST(bytes_that_are_not_there)
+{
+	static const uint64_t claimed = 16 * PIECE_BYTES, page = 0x1000;
+	struct elf_image image;
+	Elf64_Phdr *text = &image.segments[1];
+
+	elf_image_init(&image, 1);
+	text->p_vaddr = PIECE_BYTES;
+	text->p_filesz = text->p_memsz = claimed;
+	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed), 16);
+	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed - 1), 1);
+	ck_assert_uint_eq(count_pieces(&image, 2 * page), 1);
+	/* In memory only. */
+	text->p_filesz = page;
+	ck_assert_uint_eq(count_pieces(&image, 2 * page), 1);
+	text->p_filesz = 0;
+	ck_assert_uint_eq(count_pieces(&image, 2 * page), 1);
+	text->p_filesz = 3 * PIECE_BYTES;
+	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed), 3);
+	/* Two with much between them. */
+	text->p_filesz = text->p_memsz = page;
+	image.segments[0] = *text;
+	image.segments[0].p_vaddr += claimed;
+	ck_assert_uint_eq(count_pieces(&image, 2 * page), 1);
+}
+END_TEST
+
+START_TEST(where_mappings_begin)
+{
+	const struct pieces pieces = {.first = 4, .count = 3};
+	const uint64_t bias = 0x7f0000000000;
+	static const struct {
+		uint64_t from, to; /* own addresses, in pieces */
+		uint32_t table, following;
+		uint64_t start;
+	} cases[] = {
+		{4, 7, 100, 2, 4},
+		{5, 7, 101, 1, 5},
+		{6, 7, 102, 0, 6},
+		/* Beyond all of them: the last one says nothing of it. */
+		{7, 9, 102, 0, 7},
+		/* What is before the first piece is no code. */
+		{0, 7, 100, 2, 4},
+		{0, 4, 0, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct unwind_mapping mapping = {
+			.start = bias + cases[i].from * PIECE_BYTES,
+			.end = bias + cases[i].to * PIECE_BYTES,
+			.bias = bias,
+			.table = 100,
+		};
+
+		pieces_map(&pieces, &mapping);
+		ck_assert_uint_eq(mapping.table, cases[i].table);
+		ck_assert_uint_eq(mapping.pieces, cases[i].following);
+		ck_assert_uint_eq(mapping.start, bias + cases[i].start * PIECE_BYTES);
+	}
+	ck_assert_uint_eq(piece_range(&pieces, 0).start, 4 * PIECE_BYTES);
+	ck_assert_uint_eq(piece_range(&pieces, 2).end, 7 * PIECE_BYTES);
+	const struct pieces whole = {.count = 1};
+	ck_assert_uint_eq(piece_range(&whole, 0).start, 0);
+	ck_assert_uint_eq(piece_range(&whole, 0).end, UINT64_MAX);
+}
+END_TEST
+
+Suite *pieces_suite(void)
+{
+	Suite *suite = suite_create("pieces");
+	TCase *tcase = tcase_create("pieces");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, parts_say_what_the_whole_says, 0, 3);
+	tcase_add_test(tcase, bytes_that_are_not_there);
+	tcase_add_test(tcase, where_mappings_begin);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What is built, in which order, by how many, and what becomes of it when nobody maps it any more.
+ */
+#include "unwind/tables_private.h"
+
+#include "tests/unit/suites.h"
+#include "tests/unit/unwind_fixture.h"
+
+#include <stdlib.h>
+
+enum {
+	KEPT = 40,  /* epochs: longer than what nobody maps is kept */
+	PIECES = 6, /* too many to be built before they are missed */
+};
+
+struct files {
+	struct object *small[2], *large;
+	uint32_t small_ids[2], large_id;
+};
+
+static struct files find_files(struct tables *tables)
+{
+	struct files files = {
+		.small = {fixture_open_file(1), fixture_open_file(1)},
+		.large = fixture_open_file(PIECES),
+	};
+
+	files.small_ids[0] = tables_take(tables, files.small[0]);
+	files.small_ids[1] = tables_take(tables, files.small[1]);
+	files.large_id = tables_take(tables, files.large);
+	return files;
+}
+
+static void end(struct tables *tables, struct files *files)
+{
+	object_unref(files->small[0]);
+	object_unref(files->small[1]);
+	object_unref(files->large);
+	fixture_end_tables(tables);
+}
+
+START_TEST(order)
+{
+	struct tables *tables = fixture_new_tables();
+	struct files files = find_files(tables);
+	struct piece *items = tables->items;
+
+	/* Nobody has missed any: the smaller one, and of the large one none. */
+	items[files.small_ids[0]].estimate--;
+	tables->ahead = true;
+	ck_assert_uint_eq(tables_pick(tables, false), files.small_ids[0]);
+	items[files.large_id + 1].wanted = 1;
+	ck_assert_uint_eq(tables_pick(tables, false), files.large_id + 1);
+	items[files.small_ids[1]].wanted = 1;
+	items[files.small_ids[1]].estimate = items[files.large_id + 1].estimate / 2;
+	ck_assert_uint_eq(tables_pick(tables, false), files.small_ids[1]);
+	items[files.large_id + 2].wanted = 5;
+	ck_assert_uint_eq(tables_pick(tables, false), files.large_id + 2);
+	/* Whose processes have ended is not wanted by anybody. */
+	tables_give(tables, files.large_id + 2);
+	ck_assert_uint_eq(tables_pick(tables, false), files.small_ids[1]);
+	tables_give(tables, files.small_ids[0]);
+	tables_give(tables, files.small_ids[1]);
+	ck_assert_uint_eq(tables_pick(tables, false), 0);
+	end(tables, &files);
+}
+END_TEST
+
+START_TEST(large_files_by_need)
+{
+	struct tables *tables = fixture_new_tables();
+	struct files files = find_files(tables);
+	uint32_t epoch = 2;
+
+	for (; epoch < 10; epoch++)
+		fixture_look(tables, epoch);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables, 2);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_pending, 0);
+	fixture.memory.tables[files.large_id + 2].missed = 3;
+	tables_look(tables, epoch);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_pending, 1);
+	uv_run(&fixture.loop, UV_RUN_DEFAULT);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables, 3);
+	ck_assert_uint_ne(fixture.memory.tables[files.large_id + 2].base, 0);
+	ck_assert_uint_eq(fixture.memory.tables[files.large_id + 1].base, 0);
+	end(tables, &files);
+}
+END_TEST
+
+START_TEST(two_at_once)
+{
+	struct tables *tables = fixture_new_tables();
+	struct files files = find_files(tables);
+	struct reader_stats readers = {0};
+
+	tables->builder_count = 2;
+	fixture.memory.tables[files.large_id + 1].missed = 1;
+	tables_look(tables, 2);
+	/* What nobody has missed is built by one, if at all. */
+	ck_assert_uint_eq(tables->builders[0].id, files.large_id + 1);
+	uv_run(&fixture.loop, UV_RUN_DEFAULT);
+	tables_add_reader_stats(tables, &readers);
+	for (uint32_t i = 2; i < PIECES; i++)
+		fixture.memory.tables[files.large_id + i].missed = 1;
+	tables_look(tables, 3);
+	ck_assert_uint_ne(tables->builders[0].id, 0);
+	ck_assert_uint_ne(tables->builders[1].id, 0);
+	ck_assert_uint_ne(tables->builders[0].id, tables->builders[1].id);
+	uv_run(&fixture.loop, UV_RUN_DEFAULT);
+	ck_assert_uint_ge(fixture_stats_of(tables).tables, 4);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_pending, 0);
+	struct reader_stats both = {0};
+	tables_add_reader_stats(tables, &both);
+	ck_assert_uint_eq(both.starts, 2);
+	end(tables, &files);
+}
+END_TEST
+
+START_TEST(what_nobody_maps_is_given_back)
+{
+	struct tables *tables = fixture_new_tables();
+	struct files files = find_files(tables);
+	uint32_t epoch = 2;
+
+	fixture.memory.tables[files.large_id + 2].missed = 3;
+	for (; epoch < 10; epoch++)
+		fixture_look(tables, epoch);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables, 3);
+	ck_assert_uint_eq(fixture_chunks(), 1);
+	tables_give(tables, files.small_ids[0]);
+	tables_give(tables, files.large_id);
+	/* Kept for a while; who maps it meanwhile has a table at once. */
+	tables_look(tables, ++epoch);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables, 3);
+	ck_assert_uint_eq(tables_take(tables, files.small[0]), files.small_ids[0]);
+	epoch += KEPT;
+	tables_look(tables, epoch);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables, 2);
+	tables_give(tables, files.small_ids[0]);
+	tables_give(tables, files.small_ids[1]);
+	epoch += KEPT;
+	tables_look(tables, epoch);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables, 0);
+	ck_assert_uint_eq(fixture_stats_of(tables).table_bytes, 0);
+	for (int i = 0; i < KEPT; i++)
+		tables_look(tables, ++epoch);
+	ck_assert_uint_eq(fixture_chunks(), 0);
+	ck_assert_uint_ne(tables_take(tables, files.small[0]), 0);
+	end(tables, &files);
+}
+END_TEST
+
+START_TEST(few_descriptors_are_left_to_small_files)
+{
+	fixture.memory.table_count = 5;
+	struct tables *tables = fixture_new_tables();
+	struct files files = find_files(tables);
+
+	/* One for all of the large one. */
+	ck_assert_uint_ne(files.large_id, 0);
+	ck_assert_uint_eq(tables->items[files.large_id].executable->pieces.count, 1);
+	end(tables, &files);
+}
+END_TEST
+
+Suite *tables_order_suite(void)
+{
+	Suite *suite = suite_create("tables_order");
+	TCase *tcase = tcase_create("tables_order");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, fixture_set_up, fixture_tear_down);
+	tcase_add_test(tcase, order);
+	tcase_add_test(tcase, large_files_by_need);
+	tcase_add_test(tcase, two_at_once);
+	tcase_add_test(tcase, what_nobody_maps_is_given_back);
+	tcase_add_test(tcase, few_descriptors_are_left_to_small_files);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Truth: main, DEPTH (60) times step, bottom, as stacks_recursion; but the bottom goes through more
+ * memory than caches hold, as a machine does that has other things to do between two samples.
+ * Runs until killed or for SECONDS, after argument DEPTH.
+ */
+#include "stacks_work.h"
+
+#include <string.h>
+
+enum { BYTES = 64 << 20, LINE = 64 };
+
+static FRAME void bottom(volatile char *memory, double stop)
+{
+	while (seconds_now(CLOCK_MONOTONIC) < stop) {
+		for (size_t at = 0; at < BYTES; at += LINE)
+			memory[at]++;
+	}
+}
+
+static FRAME void step(int depth, char *memory, double stop)
+{
+	if (depth <= 1)
+		HOLD_REGISTERS_ACROSS(bottom(memory, stop));
+	else
+		HOLD_REGISTERS_ACROSS(step(depth - 1, memory, stop));
+}
+
+int main(int argc, char **argv)
+{
+	int depth = argc > 1 ? atoi(argv[1]) : 60;
+	double stop = deadline(argc, argv, 2);
+	char *memory = malloc(BYTES);
+
+	if (!memory)
+		return 1;
+	memset(memory, 1, BYTES);
+	say_ready();
+	step(depth, memory, stop);
+	return 0;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/**
+ * What profd itself costs this host, in one line; its parts when that is opened.
+ */
+import { element } from '../dom.js';
+import { formatValue } from '../profile/format.js';
+import { getJson } from './daemon.js';
+
+const PARTS = {
+	daemon: 'Daemon', readers: 'Processes that read files for it', bpf: 'BPF programs, while they take samples',
+	maps: 'BPF maps', rings: 'Rings of events',
+};
+const COLUMNS = ['Part', 'CPU, last minute', 'CPU, since the start', 'Memory'];
+
+const sum = (parts) => Object.values(parts).reduce((total, value) => total + value, 0);
+
+/* With a digit more than shares of a profile: it is mostly below a tenth. */
+function percentText(value) {
+	return value > 0 && value < 0.01 ? '<0.01 %' : `${value.toFixed(value < 10 ? 2 : 1)} %`;
+}
+
+function groupText({ bytes, kernel_bytes: kernel }) {
+	const part = kernel === null ? '' : `, ${formatValue(kernel, 'bytes')} of it the kernel's`;
+	return `Charged to its control group, files included: ${formatValue(bytes, 'bytes')}${part}.`;
+}
+
+export class Cost {
+	constructor(host) {
+		this.host = host;
+		this.line = element('summary', { title: 'CPU time of the last minute, and memory; open it for the parts' });
+		this.body = element('tbody');
+		this.group = element('p');
+		host.append(this.line, element('div', { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'What profd itself costs' },
+			element('table', {}, element('thead', {},
+				element('tr', {}, ...COLUMNS.map((name) => element('th', { scope: 'col' }, name)))), this.body)), this.group);
+	}
+
+	async refresh() {
+		try {
+			this.show((await getJson('status')).cost);
+		} catch {
+			/* What asks for more says so. */
+		}
+	}
+
+	/** @param {object} cost as /status has it */
+	show(cost) {
+		const { cpu_percent: percent, memory_bytes: memory, control_group: group } = cost;
+		this.line.textContent = `profd itself: ${percentText(sum(percent))} of a CPU, ${formatValue(sum(memory), 'bytes')}`;
+		this.body.replaceChildren(...Object.keys(PARTS).map((part) => this.#row(part, cost)));
+		this.group.textContent = group ? groupText(group) : '';
+		this.host.hidden = false;
+	}
+
+	#row(part, { cpu_percent: percent, cpu_seconds: seconds, memory_bytes: memory }) {
+		return element('tr', {}, element('th', { scope: 'row' }, PARTS[part]),
+			element('td', {}, part in percent ? percentText(percent[part]) : ''),
+			element('td', {}, part in seconds ? formatValue(seconds[part] * 1e9, 'nanoseconds') : ''),
+			element('td', {}, part in memory ? formatValue(memory[part], 'bytes') : ''));
+	}
+}
