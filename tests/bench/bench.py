@@ -1,146 +1,122 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What profd costs, measured in one run on this machine.
+"""What profd costs at its defaults, measured in one run on this machine.
 
-Slowdowns are ratios of medians of interleaved repetitions: without profd, with it at 99 Hz, with it
-at 999 Hz, over and over, so that a drift of the machine hits all three alike. Beside each ratio is
-the spread of the repetitions without profd (the median of their distances from their median): a
-ratio closer to 1 than that is noise.
+  make bench                                    all of it, some 12 minutes; also as JSON in build/bench.json
+  PARTS="slowdown own" make bench               of: slowdown own sample start tables
+  ROWS="touch fork" REPETITIONS=7 make bench    those programs only, and nothing but slowdowns
+  VARIANTS="off; old = PATH/profd; new" ...     other builds and settings side by side: variants.py
 
-  make bench                  REPETITIONS=9 SECONDS=2 by default
+A part is a file that says how it measures: slowdown.py, own_cost.py, sample_cost.py, start_cost.py, table_time.py.
 """
 
-import contextlib
 import json
 import os
-import statistics
-import subprocess
+import signal
 import sys
+import tempfile
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "system"), HERE]
 
-from daemon import CPUS, Daemon  # noqa: E402
-from workload import Workload, cpu_seconds  # noqa: E402
+import control_group  # noqa: E402
+import own_cost  # noqa: E402
+import report  # noqa: E402
+import sample_cost  # noqa: E402
+import slowdown  # noqa: E402
+import start_cost  # noqa: E402
+import table_time  # noqa: E402
+import variants  # noqa: E402
+from daemon import BUILD, CPUS, HZ  # noqa: E402
+from rows import all_rows  # noqa: E402
 
-REPETITIONS = int(os.environ.get("REPETITIONS", "9"))
-SECONDS = float(os.environ.get("SECONDS", "2"))
-WINDOW = 20  # seconds over which the daemon's own CPU time is taken
-RATES = (0, 99, 999)
-STATS_SWITCH = "/proc/sys/kernel/bpf_stats_enabled"
-
-# workload, what it prints, whether more is better
-MEASURES = (
-    ("cpubound", "iterations/s", True),
-    ("pingpong", "round-trips/s", True),
-    ("syscalls", "ns/call", False),
-    ("faults", "ns/touch", False),
-)
+REPETITIONS = int(os.environ.get("REPETITIONS", "8"))
 
 
-def measure(name):
-    with Workload(name, SECONDS) as workload:
-        return float(workload.output().split()[0])
+def busy_before(seconds=2):
+    """Percent of the CPUs' time that somebody else uses before anything is measured."""
+    def times():
+        with open("/proc/stat", encoding="ascii") as stat:
+            values = [int(word) for word in stat.readline().split()[1:9]]
+        return sum(values), values[3] + values[4]  # idle, and waiting for a disk
+    (total, idle), _ = times(), time.sleep(seconds)
+    after, idle_after = times()
+    return 100 - 100 * (idle_after - idle) / max(after - total, 1)
 
 
-def slowdowns():
-    """rate -> workload -> values, one for each repetition."""
-    values = {rate: {name: [] for name, _, _ in MEASURES} for rate in RATES}
-    for repetition in range(REPETITIONS):
-        # A different order each time, or the first one would always find the coolest CPU.
-        for rate in RATES[repetition % 3:] + RATES[:repetition % 3]:
-            with Daemon(hz=rate) if rate else contextlib.nullcontext():
-                for name, _, _ in MEASURES:
-                    values[rate][name].append(measure(name))
-    return values
+def told(line):
+    """Where it is, on a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K  {line}", end="", file=sys.stderr, flush=True)
 
 
-def print_slowdowns(values):
-    print(f"slowdown (ratio of medians, {REPETITIONS} interleaved repetitions of {SECONDS:g} s)")
-    print(f"  {'workload':10} {'without':>22} {'99 Hz':>8} {'999 Hz':>8}   spread")
-    for name, unit, more_is_better in MEASURES:
-        medians = {rate: statistics.median(values[rate][name]) for rate in RATES}
-        ratios = [
-            medians[0] / medians[rate] if more_is_better else medians[rate] / medians[0] for rate in RATES[1:]
-        ]
-        spread = statistics.median(abs(value / medians[0] - 1) for value in values[0][name])
-        print(f"  {name:10} {medians[0]:>10.4g} {unit:>11} {ratios[0]:8.4f} {ratios[1]:8.4f}   {spread:.4f}")
+def slowdown_part(compared):
+    with tempfile.TemporaryDirectory() as folder:
+        rows, missing = all_rows(folder)
+        wanted = os.environ.get("ROWS", "").split()
+        unknown = set(wanted) - {row.name for row in rows}
+        if unknown:
+            sys.exit(f"bench: no such row: {', '.join(sorted(unknown))}; there are {', '.join(row.name for row in rows)}")
+        if wanted:
+            rows = [row for row in rows if row.name in wanted]
+        result = slowdown.compared(slowdown.measure(rows, compared, REPETITIONS, told), compared)
+    told("")
+    report.slowdown(rows, result, REPETITIONS)
+    for line in missing:
+        print(f"  skipped: {line}")
+    return result
 
 
-def own_cpu(daemon):
-    """CPU seconds that the daemon uses in a minute, from WINDOW seconds."""
-    before, start = cpu_seconds(daemon.pid), time.monotonic()
-    time.sleep(WINDOW)
-    return (cpu_seconds(daemon.pid) - before) / (time.monotonic() - start) * 60
+def part_of_each(module, printed):
+    """A part that is measured of one variant after the other, "off" left out."""
+    def part(compared):
+        results = {}
+        for variant in compared:
+            if variant.name != "off":
+                results[variant.name] = module.measure(variant, told)
+                told("")
+                printed(variant.name, results[variant.name])
+        return results
+    return part
 
 
-@contextlib.contextmanager
-def bpf_stats():
-    with open(STATS_SWITCH, encoding="ascii") as switch:
-        was = switch.read()
-    with open(STATS_SWITCH, "w", encoding="ascii") as switch:
-        switch.write("1")
-    try:
-        yield
-    finally:
-        with open(STATS_SWITCH, "w", encoding="ascii") as switch:
-            switch.write(was)
-
-
-def bpf_run_time(daemon):
-    """(nanoseconds, runs) of its BPF programs so far."""
-    ids = daemon.bpf_ids()["prog"]
-    listed = subprocess.run(["bpftool", "-j", "prog", "list"], check=True, capture_output=True).stdout
-    mine = [program for program in json.loads(listed) if program["id"] in ids]
-    return sum(p.get("run_time_ns", 0) for p in mine), sum(p.get("run_cnt", 0) for p in mine)
-
-
-def bpf_cost(daemon):
-    """Nanoseconds of BPF for each sample and for each tick, with all CPUs busy."""
-    with bpf_stats():
-        before, samples = bpf_run_time(daemon), daemon.metrics()["profd_samples_total"]
-        time.sleep(10)
-        after, samples_after = bpf_run_time(daemon), daemon.metrics()["profd_samples_total"]
-    spent, runs = after[0] - before[0], after[1] - before[1]
-    return spent / max(samples_after - samples, 1), spent / max(runs, 1)
-
-
-def memory(daemon):
-    """(resident MiB, MiB of BPF maps)."""
-    maps = daemon.get("/status").json()["maps"]["bytes"]
-    return daemon.rss_kib() / 1024, maps / 2**20
-
-
-def first_sample():
-    """Seconds from the start of the process to the first sample that can be read."""
-    with Workload("cpubound", 60), Daemon() as daemon:
-        while daemon.metrics()["profd_samples_total"] == 0:
-            time.sleep(0.005)
-        return time.monotonic() - daemon.started
+MEASURES = {
+    "slowdown": slowdown_part,
+    "own": part_of_each(own_cost, report.own),
+    "sample": part_of_each(sample_cost, report.sample),
+    "start": part_of_each(start_cost, report.start),
+    "tables": part_of_each(table_time, report.tables),
+}
 
 
 def main():
     if os.geteuid() != 0:
         sys.exit("bench: needs root: sudo make bench")
-    print(f"{CPUS} CPUs, Linux {os.uname().release}")
-    print_slowdowns(slowdowns())
-    for rate in RATES[1:]:
-        with Daemon(hz=rate) as daemon:
-            time.sleep(2)
-            idle = own_cpu(daemon)
-            with contextlib.ExitStack() as stack:
-                for _ in range(CPUS):
-                    stack.enter_context(Workload("cpubound", 600))
-                busy = own_cpu(daemon)
-                per_sample, per_run = bpf_cost(daemon)
-                rss, maps = memory(daemon)
-        print(f"at {rate} Hz")
-        print(f"  daemon      {idle:.2f} CPU s/min idle, {busy:.2f} busy")
-        print(f"  BPF         {per_sample:.0f} ns/sample busy, {per_run:.0f} ns/run")
-        print(f"  memory      {rss:.1f} MiB resident, {maps:.1f} MiB of BPF maps")
-    starts = [first_sample() for _ in range(5)]
-    print(f"start to first sample: {statistics.median(starts) * 1000:.0f} ms (median of 5)")
+    signal.signal(signal.SIGTERM, lambda *unused: sys.exit("bench: stopped"))  # what it has started ends with it
+    try:
+        compared = variants.parse(os.environ.get("VARIANTS", "off; on"))
+    except ValueError as error:
+        sys.exit(f"bench: {error}")
+    parts = os.environ.get("PARTS", "slowdown" if os.environ.get("ROWS") else " ".join(MEASURES)).split()
+    if set(parts) - set(MEASURES):
+        sys.exit(f"bench: PARTS are of: {' '.join(MEASURES)}")
+    if not control_group.counts("cpuacct"):
+        parts = [part for part in parts if part not in ("own", "start")]
+    started = time.monotonic()
+    print(f"{CPUS} CPUs, Linux {os.uname().release}, {HZ} Hz; {control_group.described()}")
+    busy = busy_before()
+    print(f"before anything is measured {busy:.0f} % of the CPUs are busy" +
+          (": the machine is NOT QUIET, and what follows is of it as well" if busy > 5 else ""))
+    results = {"cpus": CPUS, "kernel": os.uname().release, "hz": HZ, "busy_before": busy,
+               "at": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+    path = os.path.join(BUILD, "bench.json")
+    for part in parts:
+        results[part] = MEASURES[part](compared)
+        with open(path, "w", encoding="ascii") as file:  # after each, for whoever stops it
+            json.dump(results, file, indent=1)
+    print(f"{time.monotonic() - started:.0f} s; also in {os.path.relpath(path)}")
 
 
 if __name__ == "__main__":

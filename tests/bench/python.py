@@ -25,7 +25,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "system"), HERE]
 
-from bench import bpf_run_time, bpf_stats  # noqa: E402
+from bpf_time import bpf_run_time, bpf_stats  # noqa: E402
 from daemon import BUILD, CPUS, Daemon  # noqa: E402
 from python_truth import python_frames  # noqa: E402
 from pythons import name_of, pythons, script, system_python  # noqa: E402

@@ -13,7 +13,6 @@ saying why counts as cut by "ends elsewhere". Programs that are not installed ar
 """
 
 import argparse
-import contextlib
 import ctypes.util
 import os
 import re
@@ -28,11 +27,10 @@ import daemon as under_test  # noqa: E402
 import packages  # noqa: E402
 import perf_dwarf  # noqa: E402
 import programs  # noqa: E402
-from bench import bpf_run_time, bpf_stats  # noqa: E402
+import sample_cost  # noqa: E402
 from profile_pb import Profile  # noqa: E402
 from warm_up import warm_up  # noqa: E402
 from wholeness import Account  # noqa: E402
-from workload import Workload  # noqa: E402
 
 LOAD_SECONDS = 3  # that a process takes to load a large library, amply
 PERF_SECONDS = 5
@@ -112,19 +110,8 @@ def print_completeness(names, seconds, with_perf):
 # ---- cost ------------------------------------------------------------------------------------------------
 def walk_cost(depth):
     """(ns a sample, frames a sample) with every CPU at the bottom of `depth` steps."""
-    with under_test.Daemon(hz=999) as server, contextlib.ExitStack() as stack:
-        for _ in range(under_test.CPUS):
-            workload = stack.enter_context(Workload("stacks_recursion", depth))
-            # What is sampled is the whole host: nothing else is to run.
-            os.setpriority(os.PRIO_PROCESS, workload.pid, -20)
-        warm_up(server)
-        with bpf_stats():
-            before, first = server.metrics(), bpf_run_time(server)[0]
-            time.sleep(5)
-            spent = bpf_run_time(server)[0] - first
-            after = server.metrics()
-    samples = metric(after, "samples") - metric(before, "samples")
-    return spent / samples, (metric(after, "frames") - metric(before, "frames")) / samples
+    with under_test.Daemon(hz=999) as server:
+        return sample_cost.measure_one(server, "stacks_recursion", depth)
 
 
 def text_bytes(path):
