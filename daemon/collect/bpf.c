@@ -25,7 +25,6 @@ enum {
 	 */
 	GROWTH_BURST = 2000,
 	GROWTH_HZ = 400,
-	OTHERS_KINDS = 2,
 	MAX_TALLIES = 131072,
 	/* Measured: 1.5 to 2.5 on mixed loads, as outer frames are shared. A tick finds room also
 	 * where most stacks are deep and unlike. Calls on GPUs share the others'. */
@@ -67,10 +66,10 @@ static u32 at_most(u64 size, u32 limit)
 }
 
 /* What the timer can give has room that nothing else takes. */
-static void choose_sizes(struct bpf *bpf, u32 online_cpus, u32 sample_hz)
+static void choose_sizes(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds)
 {
 	u32 ticks = at_most((u64)online_cpus * sample_hz * DRAIN_SECONDS, MAX_TALLIES);
-	u32 others = OTHERS_KINDS * (GROWTH_BURST + GROWTH_HZ * DRAIN_SECONDS);
+	u32 others = growth_kinds * (GROWTH_BURST + GROWTH_HZ * DRAIN_SECONDS);
 	u32 stacks = others * NODES_PER_OTHER;
 
 	bpf->tally_size = ticks + others + bpf->cpu_count * LANES;
@@ -121,7 +120,7 @@ struct profd_bpf *bpf_open_object(void)
 	return profd_bpf__open_opts(&options);
 }
 
-int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
+int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, char why[256])
 {
 	int cpu_count = libbpf_num_possible_cpus();
 
@@ -143,7 +142,7 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256])
 	bpf->cpu_count = (u32)cpu_count;
 	if (cpulist_limit(&bpf->cpu_limit))
 		bpf->cpu_limit = MAX_CPUS;
-	choose_sizes(bpf, online_cpus, sample_hz);
+	choose_sizes(bpf, online_cpus, sample_hz, growth_kinds);
 	bpf->tally_keys = calloc(bpf->tally_size, sizeof(*bpf->tally_keys));
 	bpf->tallies = calloc(bpf->tally_size, sizeof(*bpf->tallies));
 	bpf->stack_keys = calloc(bpf->stack_size, sizeof(*bpf->stack_keys));

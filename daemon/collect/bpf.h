@@ -57,9 +57,9 @@ struct bpf {
 #define BPF_BTF_FILE "/sys/kernel/btf/vmlinux"
 int bpf_find_btf(void);
 
-/* Opens and sizes the maps for so many CPUs at such a rate; sources then configure, then
- * bpf_load(). */
-int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, char why[256]);
+/* Opens and sizes the maps for so many CPUs at such a rate, and kinds of growth, at least one: what
+ * comes from GPUs shares their room. Sources then configure, then bpf_load(). */
+int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, char why[256]);
 int bpf_load(struct bpf *bpf, char why[256]);
 /* The object, once more; NULL and errno. Any thread. */
 struct profd_bpf *bpf_open_object(void);

@@ -21,6 +21,7 @@ struct group {
 };
 
 static const struct group program_groups[] = {
+	{"cpu_switch", BIT(SWITCHES)},
 	{"resident_taken", BIT(GROWTH)},
 	{"resident_", BIT(GROWTH_CLOSELY)},
 	{"address_space_grows", BIT(GROWTH_CLOSELY)},

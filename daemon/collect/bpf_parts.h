@@ -13,6 +13,7 @@
 
 /* PART(name, what): `what` is for people. */
 #define BPF_PART_LIST(PART)                                           \
+	PART(SWITCHES, "ticks that come late")                        \
 	PART(GROWTH, "growth of memory")                              \
 	PART(GROWTH_CLOSELY, "growth of memory at any price")         \
 	PART(HEAP, "heap profiles")                                   \

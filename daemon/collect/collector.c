@@ -13,9 +13,9 @@
 #include "collect/cpu.h"
 #include "collect/drain.h"
 #include "collect/gpu.h"
-#include "collect/growth_load.h"
 #include "collect/heaps_private.h"
 #include "collect/hotplug.h"
+#include "collect/late_load.h"
 #include "collect/load.h"
 #include "collect/own_cost.h"
 #include "collect/perf.h"
@@ -49,7 +49,7 @@ struct collector {
 	struct gpu *gpu;
 	struct memory_watch *memory;
 	struct source_state states[KIND_COUNT];
-	struct growth_load growth;
+	struct late_load late_load;
 	struct heartbeat heartbeat;
 	struct run_times *run_times;
 	void (*drained)(void *ctx);
@@ -141,7 +141,7 @@ static void drain(void *ctx)
 	if (err || drained.err)
 		return;
 	if (!collector->ready)
-		growth_load_start(&collector->growth);
+		late_load_start(&collector->late_load);
 	collector->ready = true;
 	if (collector->drained)
 		collector->drained(collector->ctx);
@@ -295,13 +295,13 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 	collector->ctx = config->ctx;
 	own_rate_tick(&collector->own_rate, 0);
 	collector->run_times = run_times_new();
-	collector->growth = (struct growth_load){
+	collector->late_load = (struct late_load){
 		.bpf = &collector->bpf,
-		.wanted = config->growth,
+		.states = collector->states,
 		.loaded = on_cpus_changed,
 		.ctx = collector,
 	};
-	err = collector->run_times ? growth_load_open(&collector->growth, config->loop) : -ENOMEM;
+	err = collector->run_times ? late_load_open(&collector->late_load, config->loop) : -ENOMEM;
 	if (!err)
 		err = load_kernel_half(&collector->bpf, collector->states, &source_config,
 		                       config->unwind_bytes, ret_why);
@@ -372,7 +372,7 @@ int collector_start(struct collector *collector)
 
 void collector_stop(struct collector *collector)
 {
-	growth_load_stop(&collector->growth);
+	late_load_stop(&collector->late_load);
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		sources[kind]->detach(&collector->states[kind]);
 	gpu_stop(collector->gpu);
@@ -399,7 +399,7 @@ void collector_free(struct collector *collector)
 	unwinder_free(collector->unwinder);
 	run_times_free(collector->run_times);
 	python_release(&collector->python);
-	growth_load_release(&collector->growth);
+	late_load_release(&collector->late_load);
 	unwind_maps_close(&collector->unwind_maps);
 	bpf_release(&collector->bpf);
 	free(collector);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "bpf/profd.skel.h"
+#include "collect/bpf_parts.h"
 #include "collect/perf.h"
 #include "collect/source.h"
 
@@ -103,6 +104,14 @@ static void cpu_configure(struct bpf *bpf, const struct source_config *config,
 			timer_period_ns(config->sample_hz, timer);
 }
 
+static const char *cpu_load(struct bpf *bpf, const struct source_state *state)
+{
+	if (goes_by_cycles(state))
+		return "";
+	bpf_part_load(bpf, BPF_PART_SWITCHES, NULL);
+	return bpf_part_why(bpf, BPF_PART_SWITCHES);
+}
+
 static int attach_timer(struct bpf *bpf, struct source_state *state, u32 cpu, u32 timer)
 {
 	const struct bpf_perf_event_opts options = {.sz = sizeof(options), .bpf_cookie = timer};
@@ -180,9 +189,9 @@ static void cpu_detach(struct source_state *state)
 
 void cpu_watch_switches(struct bpf *bpf, struct source_state *state, u64 turned, u64 now_ns)
 {
-	u32 *watched = &bpf->skeleton->bss->switches_are_watched;
+	const struct profd_bpf *part = bpf_part(bpf, BPF_PART_SWITCHES);
 
-	if (goes_by_cycles(state) || !state->on)
+	if (!part || !state->on)
 		return;
 	state->turned += turned;
 	if (now_ns < state->looked_ns + look_ns)
@@ -192,12 +201,12 @@ void cpu_watch_switches(struct bpf *bpf, struct source_state *state, u64 turned,
 	state->looked_ns = now_ns;
 	state->turned = 0;
 	if (!state->second && now_ns < state->second_until_ns)
-		state->second = bpf_program__attach(bpf->skeleton->progs.cpu_switch);
+		state->second = bpf_program__attach(part->progs.cpu_switch);
 	if (state->second && now_ns >= state->second_until_ns) {
 		bpf_link__destroy(state->second);
 		state->second = NULL;
 	}
-	*watched = state->second != NULL;
+	bpf->skeleton->bss->switches_are_watched = state->second != NULL;
 }
 
 const struct source source_cpu = {
@@ -206,6 +215,7 @@ const struct source source_cpu = {
 	.values = {{"samples", "count"}, {"cpu", "nanoseconds"}},
 	.history_share = 17,
 	.configure = cpu_configure,
+	.load = cpu_load,
 	.attach = cpu_attach,
 	.detach = cpu_detach,
 };

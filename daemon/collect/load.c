@@ -30,7 +30,8 @@ int load_kernel_half(struct bpf *bpf, struct source_state *states,
 	}
 	for (size_t cpu = 0; cpu < MAX_CPUS; cpu++)
 		online_count += online[cpu];
-	err = bpf_open(bpf, online_count, config->sample_hz, ret_why);
+	err = bpf_open(bpf, online_count, config->sample_hz, config->growth.at_any_price ? 2 : 1,
+	               ret_why);
 	if (err)
 		return err;
 	err = unwind_maps_size(bpf, unwind_bytes);
@@ -53,6 +54,8 @@ static int load_part(struct bpf *bpf, enum bpf_part part)
 	struct gpu_told_programs gpu_told;
 
 	switch (part) {
+	case BPF_PART_SWITCHES:
+		return bpf_part_load(bpf, part, NULL);
 	case BPF_PART_GROWTH:
 		return growth_kernel_load(bpf, &(struct growth_wanted){true, false});
 	case BPF_PART_GROWTH_CLOSELY:

@@ -28,7 +28,7 @@ static int mmap_attach(struct bpf *bpf, const bool *online, struct source_state 
 		                                    : NULL);
 		return 0;
 	}
-	/* It is attached when they are there. */
+	/* It is attached when rss has loaded them. */
 	if (!growth_kernel_programs(bpf, &state->config.growth, &programs, state->why))
 		return 0;
 	return source_attach_one(programs.mapped, "vm_unmapped_area", state);

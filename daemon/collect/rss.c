@@ -34,6 +34,15 @@ static void rss_configure(struct bpf *bpf, const struct source_config *config,
 	bpf->skeleton->rodata->resident_noise_pages = 2 * batch;
 }
 
+/* Those of mmap as well: they are one part. */
+static const char *rss_load(struct bpf *bpf, const struct source_state *state)
+{
+	if (!state->config.growth.at_all)
+		return "";
+	growth_kernel_load(bpf, &state->config.growth);
+	return growth_kernel_why(bpf, &state->config.growth);
+}
+
 /* At any price: when pages come to a process. Where the kernel does not tell of pages of files that
  * it maps, each change of a counter is counted instead. */
 static int attach_closely(const struct growth_programs *programs, struct source_state *state)
@@ -81,6 +90,7 @@ const struct source source_rss = {
 	.values = {{"samples", "count"}, {"resident", "bytes"}},
 	.history_share = 4,
 	.configure = rss_configure,
+	.load = rss_load,
 	.attach = rss_attach,
 	.detach = rss_detach,
 };

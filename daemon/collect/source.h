@@ -31,9 +31,12 @@ struct source {
 		const char *type, *unit;
 	} values[PROFILE_VALUES];
 	u32 history_share; /* of HISTORY_SHARES in the memory for the past */
-	/* Before load: read-only data. */
+	/* Before the start's programs are loaded: read-only data. */
 	void (*configure)(struct bpf *bpf, const struct source_config *config,
 	                  struct source_state *state);
+	/* Loads parts that the start does not wait for; attach is called again afterwards. NULL
+	 * where there are none. Why it could not, "" when it could. Not on the loop thread. */
+	const char *(*load)(struct bpf *bpf, const struct source_state *state);
 	/* Opens what is missing on the CPUs that are online, closes what is on others; called again
 	 * when CPUs come and go. An error leaves this kind off and the daemon running. */
 	int (*attach)(struct bpf *bpf, const bool *online, struct source_state *state);

@@ -56,7 +56,7 @@ class HeapRequests(unittest.TestCase):
         self.assert_refused(f"pid={gone.pid}", 404, f"no process {gone.pid}")
 
     def test_a_thread_is_no_process(self):
-        with Workload("stacks_threads") as workload:
+        with Workload("spin_two") as workload:
             threads = until(lambda: self.threads_of(workload.pid))
             self.assert_refused(f"pid={threads[0]}", 404, f"thread of process {workload.pid}")
 
