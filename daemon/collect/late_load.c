@@ -14,9 +14,9 @@ static void run(struct job *job)
 	struct late_load *load = (struct late_load *)job;
 
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
-		const char *why =
-			sources[kind]->load ? sources[kind]->load(load->bpf, &load->states[kind])
-					    : "";
+		const char *why = sources[kind]->load
+		                          ? sources[kind]->load(load->bpf, &load->states[kind])
+		                          : "";
 
 		if (*why)
 			log_warning("%s, going on", why);

@@ -13,6 +13,8 @@
 
 enum {
 	REGULAR_MS = 100,
+	/* Twice as long after each time that there was nothing. */
+	MAX_REGULAR_MS = 1000,
 	/* A program that was started maps a dozen files. */
 	BURST_MS = 3,
 	/* Wakes that come sooner after one another than this are a storm, in which each rest is
@@ -49,7 +51,16 @@ static void arm(struct sideband_clock *clock)
 	if (sideband_is_waiting(clock->sideband))
 		begin_burst(clock);
 	else
-		wait_ms(clock, CLOCK_WAITS, REGULAR_MS);
+		wait_ms(clock, CLOCK_WAITS, clock->regular_ms);
+}
+
+static unsigned next_regular_ms(const struct sideband_clock *clock, bool told)
+{
+	unsigned longer = 2 * clock->regular_ms;
+
+	if (told)
+		return REGULAR_MS;
+	return longer < MAX_REGULAR_MS ? longer : MAX_REGULAR_MS;
 }
 
 static unsigned next_rest_ms(const struct sideband_clock *clock, bool told)
@@ -68,13 +79,15 @@ static void on_timer(uv_timer_t *timer)
 	switch (clock->state) {
 	case CLOCK_WAITS:
 		clock->reads++;
-		sideband_read(clock->sideband);
+		told = sideband_read(clock->sideband);
+		clock->regular_ms = next_regular_ms(clock, told);
 		/* Should a wake have been lost on the way, the next one is not. */
 		arm(clock);
 		break;
 	case CLOCK_BURST:
 		clock->reads++;
 		told = sideband_read(clock->sideband);
+		clock->regular_ms = REGULAR_MS;
 		clock->rest_ms = next_rest_ms(clock, told);
 		wait_ms(clock, CLOCK_RESTS, clock->rest_ms);
 		break;
@@ -120,6 +133,7 @@ int sideband_clock_start(struct sideband_clock *clock, uv_loop_t *loop, struct b
 	uv_timer_init(loop, &clock->timer);
 	clock->poll.data = clock->timer.data = clock;
 	clock->started = true;
+	clock->regular_ms = REGULAR_MS;
 	arm(clock);
 	return uv_poll_start(&clock->poll, UV_READABLE, on_woken);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct sideband_clock - when the side-band is read. Its rings wake us only when they fill, so
- * that what happens on the host costs no interrupt a record. Otherwise it is read ten times a
- * second, before each drain, and a few milliseconds after a program of the kernel half has woken us
- * (bpf/wake.bpf.h): after an exec, so that the tables of a new program are asked for before it is
- * sampled, and after a walk through code that the walker was not told about. Such wakes rest for a
- * while after one another: a storm is read in batches. Loop thread only.
+ * that what happens on the host costs no interrupt a record. Otherwise it is read before each
+ * drain, ten times a second while anything happens, and a few milliseconds after a program of the
+ * kernel half has woken us (bpf/wake.bpf.h): after an exec, so that the tables of a new program are
+ * asked for before it is sampled, and after a walk through code that the walker was not told about.
+ * Such wakes rest for a while after one another: a storm is read in batches. Loop thread only.
  */
 #pragma once
 
@@ -29,8 +29,9 @@ struct sideband_clock {
 	uv_poll_t poll;
 	uv_timer_t timer;
 	enum sideband_clock_state state;
-	uint64_t woken_ns; /* CLOCK_MONOTONIC */
-	unsigned rest_ms;  /* the latest */
+	uint64_t woken_ns;   /* CLOCK_MONOTONIC */
+	unsigned rest_ms;    /* the latest */
+	unsigned regular_ms; /* until the next read that nobody asks for */
 	uint64_t reads;
 	bool started;
 };

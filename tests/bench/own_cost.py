@@ -15,7 +15,8 @@ from variants import started
 from workload import Workload, workload_path
 
 WINDOW = 20         # seconds of each state
-SETTLED = {"sleepers": 10}  # seconds before it, 2 of others: until those that were started are known
+# Seconds before it, 2 of others: until processes that were started are known, and what a start makes is made.
+SETTLED = {"idle": 15, "sleepers": 10}
 SLEEPERS = 3000
 LOOPS = 2           # of each storm
 GIVEN_BACK = 60     # seconds after the storms
