@@ -174,13 +174,13 @@ static void on_cpus_changed(void *ctx)
 }
 
 /* The process table knows more: so shall the walker. */
-static void on_told(uint64_t told_mono_ns, void *ctx)
+static bool on_told(uint64_t told_mono_ns, void *ctx)
 {
 	struct collector *collector = ctx;
 
 	/* In this order: see bpf/unwind_python.bpf.c. */
 	pythons_sync(collector->python.pythons);
-	unwinder_sync(collector->unwinder, told_mono_ns);
+	return unwinder_sync(collector->unwinder, told_mono_ns);
 }
 
 static int start_walkers(struct collector *collector, char why[256])

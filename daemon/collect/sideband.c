@@ -291,8 +291,7 @@ bool sideband_read(struct sideband *sideband)
 		sideband->rescan = false;
 		procs_scan(sideband->procs);
 	}
-	sideband->told(now, sideband->ctx);
-	return told > 0;
+	return sideband->told(now, sideband->ctx) || told;
 }
 
 uint64_t sideband_records(const struct sideband *sideband)

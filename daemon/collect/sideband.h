@@ -17,7 +17,7 @@
 
 struct sideband;
 
-typedef void sideband_told_fn(uint64_t told_mono_ns, void *ctx);
+typedef bool sideband_told_fn(uint64_t told_mono_ns, void *ctx);
 
 /* Each time it was read told() is called, which says up to when everything has been told. */
 int sideband_new(uv_loop_t *loop, struct procs *procs, sideband_told_fn *told, void *ctx,
@@ -28,7 +28,8 @@ void sideband_free(struct sideband *sideband);
 
 /* Opens rings of CPUs that came, closes those of CPUs that went. */
 int sideband_update_cpus(struct sideband *sideband, const bool *online);
-/* Tells the process table everything that happened up to now; whether anything did. */
+/* Tells the process table everything that happened up to now; whether anything did, or told() said
+ * that it is not done with what did. */
 bool sideband_read(struct sideband *sideband);
 /* Whether there is anything to be read; asks nobody. */
 bool sideband_is_waiting(const struct sideband *sideband);

@@ -5,6 +5,7 @@
 #include "collect/unwind_maps.h"
 
 #include "base/cleanup.h"
+#include "base/bounds.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "bpf/profd.skel.h"
@@ -87,36 +88,70 @@ static bool quiet(void *ctx)
 	return true;
 }
 
-/* The kernel waits for all CPUs when a map of maps changes, 5 to 20 ms here as in hide_chunk(), and
- * the loop with it: a large start, which needs some chunks, costs as many such waits. */
-static uint32_t *open_chunk(uint32_t number, void *ctx)
+static int make_chunk(struct unwind_chunk *chunk)
 {
 	const struct bpf_map_create_opts options = {
 		.sz = sizeof(options),
 		.map_flags = BPF_F_MMAPABLE,
 	};
-	struct unwind_maps *maps = ctx;
 	_cleanup_close_ int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_chunk", sizeof(u32),
 	                                        CHUNK_BYTES, 1, &options);
-	void *words = MAP_FAILED;
-	u32 inner;
+	void *words;
 
-	if (fd >= 0)
-		words = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	inner = (u32)fd;
-	if (words == MAP_FAILED ||
-	    bpf_map_update_elem(bpf_map__fd(maps->bpf->skeleton->maps.unwind_chunks), &number,
-	                        &inner, BPF_ANY)) {
-		if (!maps->said_refused)
-			log_warning("no more memory for unwind tables: %s", strerror(errno));
-		maps->said_refused = true;
-		if (words != MAP_FAILED)
-			munmap(words, CHUNK_BYTES);
-		return NULL;
+	if (fd < 0)
+		return fd;
+	words = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (words == MAP_FAILED)
+		return -errno;
+	*chunk = (struct unwind_chunk){TAKE_FD(fd), words};
+	return 0;
+}
+
+static void unmake_chunk(struct unwind_chunk *chunk)
+{
+	munmap(chunk->words, CHUNK_BYTES);
+	close(chunk->fd);
+	*chunk = (struct unwind_chunk){0};
+}
+
+/* As many as there is memory for; 0 or why that were not all. */
+static int make_chunks(struct unwind_maps *maps, uint32_t first, uint32_t *count)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < *count && !err; i++) {
+		err = make_chunk(&maps->chunks[first + i]);
+		if (err)
+			*count = i;
 	}
-	maps->chunks[number] = (struct unwind_chunk){TAKE_FD(fd), words};
-	maps->chunk_bytes += chunk_cost();
-	return words;
+	return err;
+}
+
+/* The kernel waits for all CPUs when a map of maps changes, 5 to 20 ms here as in hide_chunk(), and
+ * the loop with it: once for all that come at the same time. */
+static uint32_t open_chunks(uint32_t first, uint32_t count, uint32_t **ret_words, void *ctx)
+{
+	const struct bpf_map_batch_opts options = {.sz = sizeof(options)};
+	struct unwind_maps *maps = ctx;
+	uint32_t made = count, known, numbers[MAX_UNWIND_CHUNKS], fds[MAX_UNWIND_CHUNKS];
+	int err = make_chunks(maps, first, &made);
+
+	for (uint32_t i = 0; i < made; i++) {
+		numbers[i] = first + i;
+		fds[i] = (uint32_t)maps->chunks[first + i].fd;
+		ret_words[i] = maps->chunks[first + i].words;
+	}
+	known = made;
+	if (made && bpf_map_update_batch(bpf_map__fd(maps->bpf->skeleton->maps.unwind_chunks),
+	                                 numbers, fds, &known, &options))
+		err = -errno;
+	if (err && !maps->said_refused)
+		log_warning("no more memory for unwind tables: %s", strerror(-err));
+	maps->said_refused |= err != 0;
+	for (uint32_t i = known; i < made; i++)
+		unmake_chunk(&maps->chunks[first + i]);
+	maps->chunk_bytes += known * chunk_cost();
+	return known;
 }
 
 static void hide_chunk(uint32_t number, void *ctx)
@@ -129,11 +164,8 @@ static void hide_chunk(uint32_t number, void *ctx)
 static void close_chunk(uint32_t number, void *ctx)
 {
 	struct unwind_maps *maps = ctx;
-	struct unwind_chunk *chunk = &maps->chunks[number];
 
-	munmap(chunk->words, CHUNK_BYTES);
-	close(chunk->fd);
-	*chunk = (struct unwind_chunk){0};
+	unmake_chunk(&maps->chunks[number]);
 	maps->chunk_bytes -= chunk_cost();
 }
 
@@ -144,7 +176,7 @@ int unwind_maps_open(struct unwind_maps *maps, struct bpf *bpf)
 	*maps = (struct unwind_maps){.bpf = bpf};
 	maps->memory = (struct unwind_memory){
 		.chunk_count = bpf_map__max_entries(skeleton->maps.unwind_chunks),
-		.open_chunk = open_chunk,
+		.open_chunks = open_chunks,
 		.hide_chunk = hide_chunk,
 		.close_chunk = close_chunk,
 		.tables = map_memory(skeleton->maps.unwind_tables),

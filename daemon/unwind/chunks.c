@@ -9,7 +9,13 @@
 #include "base/bounds.h"
 #include "unwind/pool.h"
 
-enum { EMPTY_EPOCHS = 5 };
+enum {
+	EMPTY_EPOCHS = 5,
+	/* Of those that there are so many more are made at once: each time, the kernel waits for
+	 * all CPUs, and the loop with it. */
+	GROWTH_SHARE = 4,
+	MAX_AT_ONCE = 8,
+};
 
 struct chunk {
 	struct pool *pool; /* NULL: it is not there */
@@ -63,20 +69,49 @@ static bool was_refused(const struct chunks *chunks)
 	return chunks->failed_epoch && chunks->failed_epoch == chunks->epoch;
 }
 
-static bool open_chunk(struct chunks *chunks, uint32_t number)
+/* How many to make at once, of those from `first` on that are not there. */
+static uint32_t growth_from(const struct chunks *chunks, uint32_t first)
 {
-	struct chunk *chunk = &chunks->items[number];
+	uint32_t there = 0, wanted, count = 0;
 
-	chunk->pool = pool_new(CHUNK_WORDS - CHUNK_SLACK, CHUNK_GRAIN);
-	if (chunk->pool)
-		chunk->words = chunks->memory->open_chunk(number, chunks->memory->ctx);
-	if (chunk->words)
-		return true;
-	pool_free(chunk->pool);
-	chunk->pool = NULL;
+	for (uint32_t i = 0; i < chunks->count; i++)
+		there += chunks->items[i].pool != NULL;
+	wanted = there / GROWTH_SHARE;
+	wanted = wanted < 1 ? 1 : wanted > MAX_AT_ONCE ? MAX_AT_ONCE : wanted;
+	while (count < wanted && first + count < chunks->count &&
+	       !chunks->items[first + count].pool)
+		count++;
+	return count;
+}
+
+static bool open_some(struct chunks *chunks, uint32_t first)
+{
+	uint32_t count = growth_from(chunks, first), opened = 0;
+	uint32_t *words[MAX_AT_ONCE];
+	bool has_pools = true;
+
+	for (uint32_t i = 0; i < count && has_pools; i++) {
+		struct chunk *chunk = &chunks->items[first + i];
+
+		chunk->pool = pool_new(CHUNK_WORDS - CHUNK_SLACK, CHUNK_GRAIN);
+		has_pools = chunk->pool != NULL;
+	}
+	if (has_pools)
+		opened = chunks->memory->open_chunks(first, count, words, chunks->memory->ctx);
+	for (uint32_t i = 0; i < count; i++) {
+		struct chunk *chunk = &chunks->items[first + i];
+
+		if (i < opened) {
+			chunk->words = words[i];
+			continue;
+		}
+		pool_free(chunk->pool);
+		chunk->pool = NULL;
+	}
 	/* Not for each table again. */
-	chunks->failed_epoch = chunks->epoch;
-	return false;
+	if (opened < count)
+		chunks->failed_epoch = chunks->epoch;
+	return opened;
 }
 
 static uint32_t take_from(struct chunks *chunks, uint32_t number, size_t count)
@@ -103,7 +138,7 @@ uint32_t chunks_take(struct chunks *chunks, size_t count)
 	for (uint32_t i = 0; i < chunks->count && !base; i++) {
 		if (chunks->items[i].pool)
 			continue;
-		if (!open_chunk(chunks, i))
+		if (!open_some(chunks, i))
 			return 0;
 		base = take_from(chunks, i, count);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct chunks - the memory that tables are in, as much of it as they need: a chunk is made when
- * no other has room, and given back when it has been empty for some seconds. A run of words lies in
+ * struct chunks - the memory that tables are in, as much of it as they need: when none has room a
+ * chunk is made, or a few where there are many, and each is given back when it has been empty for
+ * some seconds. A run of words lies in
  * one chunk; chunks that come first are filled first, so that the last ones become empty. Loop
  * thread only.
  */

@@ -192,6 +192,17 @@ static void look_at_gaps(struct tables *tables, uint32_t id)
 		item->state = PIECE_WAITING;
 }
 
+static void add_missed(struct tables *tables, uint32_t id)
+{
+	struct piece *item = &tables->items[id];
+	uint32_t count = take_count(&tables_descriptor(tables, id)->missed, item->wanted);
+
+	/* A number that is free has no executable. */
+	if (count && !item->wanted && item->executable)
+		item->executable->missed++;
+	item->wanted += count;
+}
+
 /* Reads what walkers have counted at each descriptor. */
 static void count_missed(struct tables *tables)
 {
@@ -201,8 +212,7 @@ static void count_missed(struct tables *tables)
 		if (item->state == PIECE_READY || item->state == PIECE_NOTHING)
 			look_at_gaps(tables, id);
 		else
-			item->wanted +=
-				take_count(&tables_descriptor(tables, id)->missed, item->wanted);
+			add_missed(tables, id);
 	}
 }
 
@@ -228,12 +238,13 @@ void tables_look_missed(struct tables *tables, uint32_t epoch)
 }
 
 /* Neither what nobody runs any more is waited for, nor what nobody has missed, if it is large. */
-static bool is_pending(const struct piece *item)
+static bool is_pending(const struct tables *tables, const struct piece *item)
 {
 	bool waits = item->state == PIECE_WAITING || item->state == PIECE_RETIRING;
 
 	return item->state == PIECE_BUILDING ||
-	       (waits && piece_is_mapped(item) && (item->wanted || tables_may_be_ahead(item)));
+	       (waits && piece_is_mapped(item) &&
+	        (item->wanted || tables_may_be_ahead(tables, item)));
 }
 
 void tables_get_stats(const struct tables *tables, struct unwinder_stats *stats)
@@ -247,7 +258,7 @@ void tables_get_stats(const struct tables *tables, struct unwinder_stats *stats)
 			continue;
 		stats->tables += item->state == PIECE_READY;
 		stats->tables_without += item->state == PIECE_NOTHING;
-		stats->tables_pending += is_pending(item);
+		stats->tables_pending += is_pending(tables, item);
 	}
 	stats->rows = tables->rows;
 	stats->table_bytes_max = all * sizeof(uint32_t);

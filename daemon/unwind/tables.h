@@ -32,6 +32,9 @@ void tables_look(struct tables *tables, uint32_t epoch);
 /* The same of what was missed only, so that it may be called as often as anything is. */
 void tables_look_missed(struct tables *tables, uint32_t epoch);
 
+/* Whether any table is built, other than by following code. */
+bool tables_building(const struct tables *tables);
+
 /* Takes back words that were unpublished, if every walker has been elsewhere. */
 bool tables_retired(const struct tables *tables);
 void tables_reclaim(struct tables *tables);

@@ -18,7 +18,8 @@ enum {
 	CPUS_A_BUILDER = 2,
 	RETRY_EPOCHS = 10, /* after a refusal, doubled after each further one */
 	MAX_DOUBLINGS = 6,
-	TRIES = 16, /* executables that have gone from the store, skipped in one go */
+	FOLLOWER_NICENESS = 10, /* those who build tables have the CPU first */
+	TRIES = 16,             /* executables that have gone from the store, skipped in one go */
 };
 
 static const uint64_t rest_ns = 10 * NSEC_PER_SEC;
@@ -34,7 +35,8 @@ int tables_builders_init(struct tables *tables, uv_loop_t *loop)
 		builder->tables = tables;
 		builder->lane = lane_new(loop, 1);
 		builder->reader = reader_new(&(struct reader_program){
-			READER_SELF, i == FOLLOWER ? "code" : "tables", MAX_TABLE_READER_BYTES, 0});
+			READER_SELF, i == FOLLOWER ? "code" : "tables", MAX_TABLE_READER_BYTES,
+			i == FOLLOWER ? FOLLOWER_NICENESS : 0});
 		if (!builder->lane || !builder->reader)
 			return -ENOMEM;
 	}
@@ -211,6 +213,8 @@ static void failed(struct tables *tables, uint32_t id, int err)
 		refuse(tables, id, CHUNK_ROOM);
 	else
 		tables_explain(tables, id, TABLE_NOTHING);
+	/* Of whoever missed it, thinking it was there, some meant data that looked like code. */
+	__atomic_store_n(&tables_descriptor(tables, id)->missed, 0, __ATOMIC_RELAXED);
 }
 
 static void build_done(struct job *job)
@@ -274,6 +278,15 @@ static bool start_one(struct tables *tables, struct builder *builder)
 			return true;
 	}
 	return false;
+}
+
+bool tables_building(const struct tables *tables)
+{
+	bool building = false;
+
+	for (uint32_t i = 0; i < tables->builder_count; i++)
+		building |= tables->builders[i].id != 0;
+	return building;
 }
 
 void tables_start(struct tables *tables)

@@ -4,7 +4,9 @@
  * they have missed most before all others; where that is the same the smaller one, so that one
  * large file does not keep many small ones waiting. What nobody has missed is built only while
  * there is room and nothing else to do, and only where it is small: so the first walks through a
- * new program find most of what it maps, and large files cost what is used of them.
+ * new program find most of what it maps, and large files cost what is used of them. Where walks
+ * have missed several pieces of a file, the others are built as soon as there is nothing else to
+ * do: what runs goes from one to the next, and each would cut a stack when it comes to it.
  *
  * When room runs out, what was missed takes the place of tables that were not used for a while; a
  * second at most one such exchange, so that more code in use than fits does not mean building for
@@ -14,11 +16,28 @@
 
 #include "base/bounds.h"
 
-enum { SMALL_PIECES = 4 }; /* a C library has as many */
+enum {
+	SMALL_PIECES = 4, /* a C library has as many */
+	HOT_PIECES = 3,
+	MAX_HOT_PIECES = 256, /* of a larger one, not all are worth their memory */
+};
 
-bool tables_may_be_ahead(const struct piece *piece)
+static bool is_small(const struct piece *piece)
 {
 	return piece->executable->pieces.count <= SMALL_PIECES;
+}
+
+/* Half of all room is left for what is missed. */
+static bool is_hot(const struct tables *tables, const struct piece *piece)
+{
+	return piece->executable->missed >= HOT_PIECES &&
+	       piece->executable->pieces.count <= MAX_HOT_PIECES &&
+	       chunks_free_words(tables->chunks) > chunks_all_words(tables->chunks) / 2;
+}
+
+bool tables_may_be_ahead(const struct tables *tables, const struct piece *piece)
+{
+	return is_small(piece) || is_hot(tables, piece);
 }
 
 static bool is_evictable(const struct tables *tables, uint32_t id)
@@ -95,7 +114,7 @@ static bool is_due(const struct tables *tables, const struct piece *item, const 
 	if (item->again)
 		return true;
 	return item->state == PIECE_WAITING && item->retry_epoch <= tables->epoch &&
-	       (item->wanted || (tables->ahead && tables_may_be_ahead(item))) &&
+	       (item->wanted || (tables->ahead && is_small(item)) || is_hot(tables, item)) &&
 	       may_have_room(tables, item, room);
 }
 

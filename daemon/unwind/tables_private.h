@@ -22,6 +22,7 @@ struct executable {
 	uint32_t first; /* number */
 	struct pieces pieces;
 	uint32_t unmapped_epoch; /* since when there are no references */
+	uint32_t missed;         /* how often a piece of it was missed that was not before */
 	UT_hash_handle hh;
 };
 
@@ -119,7 +120,7 @@ size_t tables_possible_words(const struct tables *tables);
 /* What to build next; 0 when there is nothing. */
 uint32_t tables_pick(const struct tables *tables, bool follow);
 /* Small enough to be built before anything walks through it. */
-bool tables_may_be_ahead(const struct piece *piece);
+bool tables_may_be_ahead(const struct tables *tables, const struct piece *piece);
 
 int tables_builders_init(struct tables *tables, uv_loop_t *loop);
 void tables_builders_stop(struct tables *tables);

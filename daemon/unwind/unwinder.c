@@ -165,17 +165,18 @@ static void look(struct unwinder *unwinder, uint64_t now_ns)
 	tables_look(unwinder->tables, epoch);
 }
 
-void unwinder_sync(struct unwinder *unwinder, uint64_t told_mono_ns)
+bool unwinder_sync(struct unwinder *unwinder, uint64_t told_mono_ns)
 {
 	uint64_t now_ns = clock_mono_ns();
 
 	if (unwinder->stopped)
-		return;
+		return false;
 	unwinder->told_mono_ns = told_mono_ns;
 	publish_changed(unwinder);
 	if (now_ns - unwinder->looked_ns >= look_ns)
 		look(unwinder, now_ns);
 	reclaim(unwinder);
+	return tables_building(unwinder->tables);
 }
 
 void unwinder_look(struct unwinder *unwinder)

@@ -24,11 +24,12 @@ struct unwinder;
 /* The shared memory, all of it zero at first; outlives the unwinder. Entry 0 of tables and mappings
  * is not used. */
 struct unwind_memory {
-	/* The words of tables are in chunks of CHUNK_WORDS, at most so many. Opening makes one, all
-	 * zero, that walkers find; NULL when that is refused. One that is hidden they find no more,
-	 * and it is closed when no walker reads it. */
+	/* The words of tables are in chunks of CHUNK_WORDS, at most so many. Opening makes `count`
+	 * of them from number `first` on, all zero, that walkers find; how many it made, with less
+	 * than all when that is refused. One that is hidden they find no more, and it is closed
+	 * when no walker reads it. */
 	size_t chunk_count;
-	uint32_t *(*open_chunk)(uint32_t chunk, void *ctx);
+	uint32_t (*open_chunks)(uint32_t first, uint32_t count, uint32_t **ret_words, void *ctx);
 	void (*hide_chunk)(uint32_t chunk, void *ctx);
 	void (*close_chunk)(uint32_t chunk, void *ctx);
 	struct unwind_table *tables;
@@ -85,8 +86,8 @@ void unwinder_free(struct unwinder *unwinder);
 /* What the process table learned since the last call reaches the walker: called after side-band
  * records were told, so that a new process is walkable soon. Everything up to `told_mono_ns` has
  * been told; a process that called exec after that is left out until the next call. Also looks for
- * tables that walks have missed, and starts building. */
-void unwinder_sync(struct unwinder *unwinder, uint64_t told_mono_ns);
+ * tables that walks have missed, and starts building: true while any is built. */
+bool unwinder_sync(struct unwinder *unwinder, uint64_t told_mono_ns);
 /* Looks for tables to build at once, however short ago it was done: for tests. */
 void unwinder_look(struct unwinder *unwinder);
 void unwinder_get_stats(const struct unwinder *unwinder, struct unwinder_stats *ret_stats);

@@ -69,13 +69,14 @@ def account(daemon, seconds, pids):
 
 
 def cut_time(daemon, argv):
-    """(milliseconds of CPU time without a whole stack, why)."""
+    """(milliseconds of CPU time without a whole stack, why, the peak of memory meanwhile)."""
     with running(argv) as process:
-        time.sleep(SECONDS)
+        with Peak(daemon.group) as peak:
+            time.sleep(SECONDS)
         counted = account(daemon, SECONDS, [process.pid])
     if not counted.samples:
         raise AssertionError(f"{argv[0]} was not sampled")
-    return 1000 * (counted.samples - counted.whole) / HZ, counted.cuts
+    return 1000 * (counted.samples - counted.whole) / HZ, counted.cuts, peak.most
 
 
 def large(folder):
@@ -112,11 +113,10 @@ def measure(variant, told=lambda line: None):
             told(f"{variant.name}: tables, {run + 1} of {RUNS}")
             with started(variant) as daemon:
                 for name in times:
-                    with Peak(daemon.group) as peak:
-                        milliseconds, cuts = cut_time(daemon, commands[name])
+                    milliseconds, cuts, peak = cut_time(daemon, commands[name])
                     times[name].append(milliseconds)
                     reasons[name] += cuts
-                    peaks[name] = max(peaks[name], peak.most)
+                    peaks[name] = max(peaks[name], peak)
         told(f"{variant.name}: {CROWDED} programs at once")
         with started(variant) as daemon:
             results["crowd"] = crowd(daemon)

@@ -48,6 +48,23 @@ START_TEST(as_many_as_are_needed)
 }
 END_TEST
 
+START_TEST(several_at_once_where_there_are_many)
+{
+	enum { MANY = 8 };
+	struct chunks *chunks = start(MANY + 2);
+
+	for (size_t i = 1; i <= MANY; i++) {
+		ck_assert_uint_ne(chunks_take(chunks, LARGE), 0);
+		ck_assert_uint_eq(fixture_chunks(), i);
+	}
+	ck_assert_uint_ne(chunks_take(chunks, LARGE), 0);
+	ck_assert_uint_eq(fixture_chunks(), MANY + 2);
+	ck_assert_uint_ne(chunks_take(chunks, LARGE), 0);
+	ck_assert_uint_eq(chunks_take(chunks, LARGE), 0);
+	chunks_free(chunks);
+}
+END_TEST
+
 START_TEST(largest_run)
 {
 	struct chunks *chunks = start(2);
@@ -143,6 +160,7 @@ Suite *chunks_suite(void)
 
 	tcase_add_checked_fixture(tcase, fixture_set_up, fixture_tear_down);
 	tcase_add_test(tcase, as_many_as_are_needed);
+	tcase_add_test(tcase, several_at_once_where_there_are_many);
 	tcase_add_test(tcase, largest_run);
 	tcase_add_test(tcase, empty_ones_are_given_back);
 	tcase_add_test(tcase, given_back_one_by_one);

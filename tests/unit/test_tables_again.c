@@ -152,6 +152,8 @@ START_TEST(nothing_is_tried_once_more)
 	uint32_t data = tables_take(tables, open_file(fixture.store, false, false));
 	struct unwind_table *shared = fixture.memory.tables;
 
+	/* What was missed before that was known does not count: it may have been anything. */
+	shared[code].missed = shared[data].missed = 1000;
 	fixture_look(tables, 2);
 	fixture_look(tables, 2);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables_without, 2);

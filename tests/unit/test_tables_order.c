@@ -88,6 +88,23 @@ START_TEST(large_files_by_need)
 }
 END_TEST
 
+START_TEST(others_of_a_file_that_is_missed_again_and_again)
+{
+	struct tables *tables = fixture_new_tables();
+	struct files files = find_files(tables);
+	struct unwind_table *shared = fixture.memory.tables;
+
+	shared[files.large_id + 1].missed = shared[files.large_id + 2].missed = 1;
+	fixture_look(tables, 2);
+	ck_assert_uint_eq(shared[files.large_id + 4].base, 0);
+	shared[files.large_id + 3].missed = 1;
+	fixture_look(tables, 2);
+	for (uint32_t i = 0; i < PIECES; i++)
+		ck_assert_uint_ne(shared[files.large_id + i].base, 0);
+	end(tables, &files);
+}
+END_TEST
+
 START_TEST(two_at_once)
 {
 	struct tables *tables = fixture_new_tables();
@@ -173,6 +190,7 @@ Suite *tables_order_suite(void)
 	tcase_add_checked_fixture(tcase, fixture_set_up, fixture_tear_down);
 	tcase_add_test(tcase, order);
 	tcase_add_test(tcase, large_files_by_need);
+	tcase_add_test(tcase, others_of_a_file_that_is_missed_again_and_again);
 	tcase_add_test(tcase, two_at_once);
 	tcase_add_test(tcase, what_nobody_maps_is_given_back);
 	tcase_add_test(tcase, few_descriptors_are_left_to_small_files);

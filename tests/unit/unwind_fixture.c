@@ -24,16 +24,19 @@ static bool quiet(void *ctx)
 	return fixture.is_quiet;
 }
 
-static uint32_t *open_chunk(uint32_t number, void *ctx)
+static uint32_t open_chunks(uint32_t first, uint32_t count, uint32_t **ret_words, void *ctx)
 {
 	ck_assert_ptr_eq(ctx, &fixture.memory);
-	ck_assert_uint_lt(number, fixture.memory.chunk_count);
-	ck_assert_ptr_null(fixture.chunks[number]);
+	ck_assert_uint_le(first + count, fixture.memory.chunk_count);
 	if (!fixture.has_memory)
-		return NULL;
-	fixture.chunks[number] = calloc(CHUNK_WORDS, sizeof(uint32_t));
-	fixture.hidden[number] = false;
-	return fixture.chunks[number];
+		return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		ck_assert_ptr_null(fixture.chunks[first + i]);
+		fixture.chunks[first + i] = calloc(CHUNK_WORDS, sizeof(uint32_t));
+		fixture.hidden[first + i] = false;
+		ret_words[i] = fixture.chunks[first + i];
+	}
+	return count;
 }
 
 static void hide_chunk(uint32_t number, void *ctx)
@@ -123,7 +126,7 @@ void fixture_set_up(void)
 	fixture.procs = procs_new(fixture.store);
 	fixture.memory = (struct unwind_memory){
 		.chunk_count = CHUNKS,
-		.open_chunk = open_chunk,
+		.open_chunks = open_chunks,
 		.hide_chunk = hide_chunk,
 		.close_chunk = close_chunk,
 		.tables = calloc(TABLES, sizeof(*fixture.memory.tables)),
