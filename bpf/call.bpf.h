@@ -24,6 +24,15 @@ static __always_inline u64 frame_at_entry(const volatile struct pt_regs *regs, u
 	return regs->sp + pushed + sizeof(u64);
 }
 
+/* Where a call returns to, by its frame; 0 where the stack cannot be read. */
+static __always_inline u64 caller_at_entry(const volatile struct pt_regs *regs, u64 frame)
+{
+	u64 caller = 0;
+
+	bpf_probe_read_user(&caller, sizeof(caller), (void *)(frame - sizeof(u64)));
+	return caller;
+}
+
 /* `at_return`: at an instruction that returns, and not behind it. */
 static __always_inline u64 frame_at_end(const volatile struct pt_regs *regs, u32 at_return)
 {
@@ -41,6 +50,12 @@ enum { REGISTER_ARGUMENTS = 8 };
 static __always_inline u64 frame_at_entry(const volatile struct pt_regs *regs, u8 pushed)
 {
 	return regs->sp + pushed;
+}
+
+/* As long as the prologue has called nobody. */
+static __always_inline u64 caller_at_entry(const volatile struct pt_regs *regs, u64 frame)
+{
+	return regs->regs[30];
 }
 
 static __always_inline u64 frame_at_end(const volatile struct pt_regs *regs, u32 at_return)

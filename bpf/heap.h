@@ -13,6 +13,7 @@ enum {
 	HEAP_SLOT_STANDING,              /* for what processes tell that sample themselves */
 	HEAP_SLOTS,
 	HEAP_NO_ARGUMENT = 0xff,
+	HEAP_RANGES = 4,
 	HEAP_LIVE = 256 * 1024,     /* sampled allocations that are live, all sessions together */
 	HEAP_EVENT_BYTES = 4 << 20, /* of the ring buffer; an event has some 300 */
 };
@@ -25,6 +26,8 @@ enum heap_does {
 	HEAP_DOES_ALLOCATE_OUT, /* writes it to where `pointer` points, and returns 0 */
 	HEAP_DOES_REALLOCATE,   /* of `pointer`; 0: it failed, unless the size is 0 */
 	HEAP_DOES_FREE,
+	HEAP_DOES_MAP,   /* returns the address, or -1, if arguments say that it is memory */
+	HEAP_DOES_REMAP, /* of `pointer`, if that is live; -1: it failed */
 };
 
 enum heap_site_flags {
@@ -56,6 +59,11 @@ struct heap_target {
 	u32 pid;    /* 0: none, whatever is still attached */
 	u32 serial; /* of the session: never 0 and never the same again */
 	u64 rate;   /* mean bytes between two samples */
+	/* Where the code of allocators and libc is: what these map is what they give by malloc().
+	 */
+	struct heap_range {
+		u64 start, end;
+	} allocators[HEAP_RANGES];
 };
 
 /* What hits come to, and the samples that were lost. */

@@ -99,6 +99,47 @@ static __always_inline void note_unseen(struct heap_cpu *cpu, const struct heap_
 		HEAP_ADD(cpu, pending);
 }
 
+enum { MAP_PROTECTION = 2, MAP_FLAGS = 3 }; /* arguments */
+
+/* mmap(2): MAP_ANONYMOUS and MAP_NORESERVE. */
+enum { MAP_IS_MEMORY = 0x20, MAP_IS_RESERVED = 0x4000 };
+
+/* Whether a call of mmap() gets memory that nothing else accounts for: neither a file, nor address
+ * space for later, nor what an allocator hands out. */
+static __always_inline int maps_memory(const volatile struct pt_regs *regs,
+                                       union heap_site_cookie site,
+                                       const struct heap_target *target)
+{
+	u64 flags = argument(regs, MAP_FLAGS), caller;
+
+	if (!(flags & MAP_IS_MEMORY) || flags & MAP_IS_RESERVED || !argument(regs, MAP_PROTECTION))
+		return 0;
+	caller = caller_at_entry(regs, frame_at_entry(regs, site.pushed));
+#pragma unroll
+	for (u32 i = 0; i < HEAP_RANGES; i++)
+		if (caller >= target->allocators[i].start && caller < target->allocators[i].end)
+			return 0;
+	return caller != 0;
+}
+
+/* Calls that move or make pages: whether this one counts, and is sampled. */
+static __always_inline int is_page_sampled(struct heap_cpu *cpu, const struct heap_target *target,
+                                           const volatile struct pt_regs *regs,
+                                           union heap_site_cookie site, u64 size)
+{
+	struct heap_live_key key = {.address = argument(regs, site.pointer),
+	                            .serial = target->serial};
+
+	if (site.does == HEAP_DOES_MAP)
+		return maps_memory(regs, site, target) && is_sampled(cpu, target, size);
+	return bpf_map_lookup_elem(&heap_live, &key) != NULL;
+}
+
+static __always_inline int is_of_pages(union heap_site_cookie site)
+{
+	return site.does == HEAP_DOES_MAP || site.does == HEAP_DOES_REMAP;
+}
+
 /* At the entry of a function; 1 when its return is wanted. */
 static __always_inline u32 call_begins(const volatile struct pt_regs *regs, u64 cookie)
 {
@@ -117,7 +158,10 @@ static __always_inline u32 call_begins(const volatile struct pt_regs *regs, u64 
 		return 0;
 	}
 	size = size_asked(regs, site);
-	sampled = is_sampled(cpu, target, size);
+	if (is_of_pages(site))
+		sampled = is_page_sampled(cpu, target, regs, site, size);
+	else
+		sampled = is_sampled(cpu, target, size);
 	if (!sampled && !(site.flags & (HEAP_SITE_NESTS | HEAP_SITE_THROWS)))
 		return 0;
 	thread = thread_get(BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -140,8 +184,8 @@ static __always_inline u32 call_begins(const volatile struct pt_regs *regs, u64 
 	thread->serial = target->serial;
 	thread->pointer = argument(regs, site.pointer);
 	thread->freed_ns = 0;
-	if (site.does == HEAP_DOES_REALLOCATE && thread->pointer &&
-	    take_live(target->serial, thread->pointer))
+	if ((site.does == HEAP_DOES_REALLOCATE || site.does == HEAP_DOES_REMAP) &&
+	    thread->pointer && take_live(target->serial, thread->pointer))
 		thread->freed_ns = bpf_ktime_get_ns();
 	return 1;
 }
@@ -152,6 +196,8 @@ static __always_inline u64 address_given(const volatile struct pt_regs *regs,
 {
 	u64 address = 0;
 
+	if (is_of_pages(site) && REGS_RESULT(regs) == ~0ULL)
+		return 0;
 	if (site.does != HEAP_DOES_ALLOCATE_OUT)
 		return REGS_RESULT(regs);
 	if ((u32)REGS_RESULT(regs) == 0)
@@ -192,6 +238,9 @@ static __always_inline void call_ends(const volatile struct pt_regs *regs, u64 c
 			send_short(cpu, HEAP_EVENT_FREE, target->serial, call.pointer,
 			           call.freed_ns);
 	}
+	/* What was there is replaced. */
+	if (address && site.does == HEAP_DOES_MAP && take_live(target->serial, address))
+		send_short(cpu, HEAP_EVENT_FREE, target->serial, address, bpf_ktime_get_ns());
 	if (address && call.sampled)
 		tell_allocated(cpu, regs, at_return, target->serial, address, call.size);
 }

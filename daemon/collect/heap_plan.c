@@ -13,6 +13,8 @@ static const uint8_t does_of_role[] = {
 	[HEAP_ALLOCATES_OUT] = HEAP_DOES_ALLOCATE_OUT,
 	[HEAP_REALLOCATES] = HEAP_DOES_REALLOCATE,
 	[HEAP_FREES] = HEAP_DOES_FREE,
+	[HEAP_MAPS] = HEAP_DOES_MAP,
+	[HEAP_REMAPS] = HEAP_DOES_REMAP,
 };
 
 /* Those that are made of others in some allocator: calloc of malloc in musl, realloc of malloc and
@@ -112,6 +114,8 @@ static int plan_all(struct heap_plan *plan, struct heap_search *search, uint8_t 
 			         heap_allocator_text(found->allocator.name));
 			snprintf(plan->file, sizeof(plan->file), "%s", found->path);
 		}
+		plan->code[plan->file_count] =
+			(struct heap_range){found->code_start, found->code_end};
 		int err = plan_file(plan, found, slot, have_sessions);
 		if (err)
 			return err;

@@ -33,6 +33,7 @@ struct heap_plan {
 	uint32_t sites;
 	size_t file_count;
 	struct heap_plan_file files[MAX_ALLOCATORS];
+	struct heap_range code[MAX_ALLOCATORS]; /* of each, in the process */
 };
 
 struct heap_plan_ask {

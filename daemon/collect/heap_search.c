@@ -37,6 +37,7 @@ struct mapped {
 	dev_t device;
 	ino_t inode;
 	uint64_t bytes;
+	uint64_t code_start, code_end;
 };
 
 struct looking {
@@ -73,14 +74,15 @@ void heap_search_free(struct heap_search *search)
 	free(search);
 }
 
-static bool is_known(const struct looking *looking, const struct stat *stat)
+/* NULL when it is new. */
+static struct mapped *find_known(struct looking *looking, const struct stat *stat)
 {
 	for (size_t i = 0; i < looking->count; i++) {
 		if (looking->files[i].device == stat->st_dev &&
 		    looking->files[i].inode == stat->st_ino)
-			return true;
+			return &looking->files[i];
 	}
-	return false;
+	return NULL;
 }
 
 /* Before a question. */
@@ -142,7 +144,13 @@ static int add_mapping(const struct maps_line *line, void *ctx)
 		return 0;
 	/* What is no file of its own, such as a device's memory, has no allocator. */
 	_cleanup_close_ int fd = reach_mapped(looking->pid, line->start, line->end, &stat);
-	if (fd < 0 || is_known(looking, &stat))
+	if (fd < 0)
+		return 0;
+	struct mapped *known = find_known(looking, &stat);
+	/* Code may be mapped in parts, one behind the other. */
+	if (known && known->code_end == line->start)
+		known->code_end = line->end;
+	if (known)
 		return 0;
 	char *name = strndup(line->path, line->path_len);
 	if (!name)
@@ -153,6 +161,8 @@ static int add_mapping(const struct maps_line *line, void *ctx)
 		.device = stat.st_dev,
 		.inode = stat.st_ino,
 		.bytes = (uint64_t)stat.st_size,
+		.code_start = line->start,
+		.code_end = line->end,
 	};
 	return survey(looking, looking->count - 1);
 }
@@ -189,6 +199,8 @@ static int find_sites(struct looking *looking)
 		if (!err) {
 			found->fd = TAKE_FD(file->fd);
 			found->path = TAKE_PTR(file->path);
+			found->code_start = file->code_start;
+			found->code_end = file->code_end;
 			search->count++;
 			continue;
 		}

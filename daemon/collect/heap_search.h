@@ -13,8 +13,9 @@
 enum { MAX_HEAP_FILES = 1024 }; /* executable ones of a process that are looked into */
 
 struct heap_found {
-	int fd;     /* of the file, as the process has it mapped */
-	char *path; /* as the process sees it */
+	int fd;                        /* of the file, as the process has it mapped */
+	char *path;                    /* as the process sees it */
+	uint64_t code_start, code_end; /* where the process has its code */
 	struct heap_allocator allocator;
 };
 

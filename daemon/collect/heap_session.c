@@ -152,6 +152,20 @@ static bool process_is_gone(const struct heap_session *session)
 	return poll(&poll_fd, 1, 0) > 0;
 }
 
+static int tell_target(const struct heap_session *session)
+{
+	uint64_t rate = session->ask.rate_bytes;
+	struct heap_target target = {
+		.pid = session->ask.pid,
+		.serial = session->serial,
+		.rate = rate < heap_max_rate ? rate : heap_max_rate,
+	};
+
+	_Static_assert(sizeof(target.allocators) == sizeof(session->plan.code), "one a file");
+	memcpy(target.allocators, session->plan.code, sizeof(target.allocators));
+	return heap_kernel_watch(session->shared->kernel, (u32)session->slot, &target);
+}
+
 /* After OPENING. */
 static void opened(struct heap_session *session)
 {
@@ -189,6 +203,13 @@ static void counted(struct heap_session *session)
 		close_session(session);
 		return;
 	}
+	/* Once more: where the code of its allocators is has been found since. */
+	int err = tell_target(session);
+	if (err) {
+		heap_session_explain(session, err);
+		close_session(session);
+		return;
+	}
 	start_job(session, HEAP_ATTACHING);
 }
 
@@ -202,12 +223,6 @@ static void start_watching(struct heap_session *session)
 /* After LOADING. */
 static void open_session(struct heap_session *session)
 {
-	const struct heap_target target = {
-		.pid = session->ask.pid,
-		.serial = session->serial,
-		.rate = session->ask.rate_bytes < heap_max_rate ? session->ask.rate_bytes
-	                                                        : heap_max_rate,
-	};
 	struct heap_shared *shared = session->shared;
 	int err;
 
@@ -218,7 +233,7 @@ static void open_session(struct heap_session *session)
 		&(struct reader_program){READER_SELF, "malloc", MAX_HEAP_SEARCH_BYTES, 0});
 	err = session->feed && session->reader ? 0 : -ENOMEM;
 	if (!err)
-		err = heap_kernel_watch(shared->kernel, (u32)session->slot, &target);
+		err = tell_target(session);
 	if (!err)
 		session->holds_exec = heap_kernel_hold_exec(shared->kernel) == 0;
 	if (err) {

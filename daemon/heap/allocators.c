@@ -74,6 +74,19 @@ static int look_at_symbol(const char *name, uint64_t address, uint64_t size, boo
 	return 0;
 }
 
+/* Others may have a function of that name, for whatever they want. */
+static void leave_pages_to_libc(struct found *found)
+{
+	size_t kept = 0;
+
+	if (found->marks & MARK_LIBC)
+		return;
+	for (size_t i = 0; i < found->count; i++)
+		if (!heap_call_is_of_pages(found->functions[i].call))
+			found->functions[kept++] = found->functions[i];
+	found->count = kept;
+}
+
 static int look(const struct elf *elf, struct found **ret_found)
 {
 	_cleanup_free_ struct found *found = calloc(1, sizeof(*found));
@@ -83,6 +96,7 @@ static int look(const struct elf *elf, struct found **ret_found)
 	int err = elf_each_symbol(elf, look_at_symbol, found);
 	if (err)
 		return err;
+	leave_pages_to_libc(found);
 	*ret_found = TAKE_PTR(found);
 	return 0;
 }

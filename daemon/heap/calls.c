@@ -71,6 +71,10 @@ static const struct named {
 	{"mi_zalloc", HEAP_CALL_MALLOC},
 	{"mi_zalloc_aligned", HEAP_CALL_MALLOC},
 	{"mi_zalloc_small", HEAP_CALL_MALLOC},
+	{"mmap", HEAP_CALL_MMAP},
+	{"mmap64", HEAP_CALL_MMAP},
+	{"mremap", HEAP_CALL_MREMAP},
+	{"munmap", HEAP_CALL_MUNMAP},
 	{"posix_memalign", HEAP_CALL_POSIX_MEMALIGN},
 	{"pvalloc", HEAP_CALL_MALLOC},
 	{"rallocx", HEAP_CALL_REALLOC},
@@ -122,6 +126,11 @@ const struct heap_call_info *heap_call_info(enum heap_call call)
 	return &infos[call];
 }
 
+bool heap_call_is_of_pages(enum heap_call call)
+{
+	return call == HEAP_CALL_MMAP || call == HEAP_CALL_MREMAP || call == HEAP_CALL_MUNMAP;
+}
+
 bool heap_call_named(const char *name, enum heap_call *ret_call, bool *ret_prefixed)
 {
 	*ret_prefixed = false;
@@ -133,7 +142,7 @@ bool heap_call_named(const char *name, enum heap_call *ret_call, bool *ret_prefi
 		size_t len = strlen(prefixes[i]);
 
 		if (!strncmp(name, prefixes[i], len) && name[len] != '_' &&
-		    find(name + len, ret_call)) {
+		    find(name + len, ret_call) && !heap_call_is_of_pages(*ret_call)) {
 			*ret_prefixed = true;
 			return true;
 		}

@@ -2,8 +2,8 @@
 /*
  * The functions by which programs get memory and give it back, written once: what each does with
  * which argument, and what allocators call it. Arguments count from 0. Names and arguments: C17
- * 7.22.3, POSIX, malloc(3), jemalloc(3), gperftools/tcmalloc.h, mimalloc.h; C++ operators by the
- * Itanium ABI's mangling. No state.
+ * 7.22.3, POSIX, malloc(3), jemalloc(3), gperftools/tcmalloc.h, mimalloc.h, mmap(2), mremap(2);
+ * C++ operators by the Itanium ABI's mangling. No state.
  */
 #pragma once
 
@@ -17,6 +17,8 @@ enum heap_role {
 	HEAP_ALLOCATES_OUT, /* writes the address to where `pointer` points, and returns 0 */
 	HEAP_REALLOCATES,   /* gives `pointer` back and returns another; NULL: nothing happened */
 	HEAP_FREES,         /* gives `pointer` back; NULL is nothing */
+	HEAP_MAPS,   /* returns the address, or -1; what counts depends on arguments 2 and 3 */
+	HEAP_REMAPS, /* gives `pointer` back and returns another; -1: nothing happened */
 };
 
 /* CALL(name, role, size argument, argument it is multiplied by, pointer argument, an exception may
@@ -31,7 +33,10 @@ enum heap_role {
 	CALL(FREE, HEAP_FREES, HEAP_NONE, HEAP_NONE, 0, false)            \
 	CALL(NEW, HEAP_ALLOCATES, 0, HEAP_NONE, HEAP_NONE, true)          \
 	CALL(NEW_NOTHROW, HEAP_ALLOCATES, 0, HEAP_NONE, HEAP_NONE, false) \
-	CALL(DELETE, HEAP_FREES, HEAP_NONE, HEAP_NONE, 0, false)
+	CALL(DELETE, HEAP_FREES, HEAP_NONE, HEAP_NONE, 0, false)          \
+	CALL(MMAP, HEAP_MAPS, 1, HEAP_NONE, HEAP_NONE, false)             \
+	CALL(MREMAP, HEAP_REMAPS, 2, HEAP_NONE, 0, false)                 \
+	CALL(MUNMAP, HEAP_FREES, HEAP_NONE, HEAP_NONE, 0, false)
 
 enum heap_call {
 #define CALL(name, role, size, times, pointer, throws) HEAP_CALL_##name,
@@ -48,6 +53,8 @@ struct heap_call_info {
 
 /* Never NULL for a call of the list. */
 const struct heap_call_info *heap_call_info(enum heap_call call);
+/* Whether it is libc's own, whatever the allocator: of pages, and not of bytes. */
+bool heap_call_is_of_pages(enum heap_call call);
 /* Which call a function's name stands for; false: it is none. `ret_prefixed`: it is an allocator's
  * own name for it, such as je_malloc, and not the one that everybody calls. */
 bool heap_call_named(const char *name, enum heap_call *ret_call, bool *ret_prefixed);

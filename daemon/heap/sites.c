@@ -14,6 +14,7 @@
 enum {
 	MAX_CODE_BYTES = 64 << 10, /* of a function that is looked through for jumps */
 	MAX_LOOKUPS = 32, /* of a file's call frame information; allocators need up to 10 */
+	MAP_ARGUMENTS = 4,
 };
 
 struct sites {
@@ -75,7 +76,8 @@ static bool is_alias(const struct sites *sites, const struct function_found *fou
 
 static uint32_t arguments_of(const struct heap_call_info *info)
 {
-	uint32_t count = 0;
+	/* Protection and flags besides. */
+	uint32_t count = info->role == HEAP_MAPS ? MAP_ARGUMENTS : 0;
 	const uint8_t arguments[] = {info->size, info->times, info->pointer};
 
 	for (size_t i = 0; i < sizeof(arguments); i++) {

@@ -3,8 +3,10 @@
 
 import bisect
 import contextlib
+import json
 import os
 import re
+import subprocess
 import tempfile
 import threading
 import time
@@ -120,6 +122,13 @@ def _link_fields(server):
             fields = dict(re.findall(r"^(\w+):\s*(\S.*)$", info.read(), re.M))
             if "link_id" in fields:
                 yield fields
+
+
+def is_sampling(server):
+    """Whether any heap profile has come to its samples: before them, calls are counted."""
+    listed = json.loads(subprocess.run(["bpftool", "-j", "prog", "list"], check=True, capture_output=True).stdout)
+    names = {str(program["id"]): program.get("name") for program in listed}
+    return any(names.get(fields.get("prog_id")) == "heap_entry" for fields in _link_fields(server))
 
 
 def links_of(server):

@@ -195,7 +195,7 @@ class Less(unittest.TestCase):
                 self.assertEqual((found.status, found.states[check]), (status, "missing" if status else "limited"))
 
     def test_few_open_files(self):
-        found = Found(doctor(through=["prlimit", "--nofile=256:256"]))
+        found = Found(doctor(through=["prlimit", "--nofile=512:512"]))
         self.assertEqual((found.status, found.states["open files"]), (0, "limited"))
 
     def test_addresses(self):

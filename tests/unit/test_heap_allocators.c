@@ -151,6 +151,26 @@ START_TEST(test_sites)
 }
 END_TEST
 
+/* Only libc's mmap() is one. */
+START_TEST(test_pages)
+{
+	struct file files[2];
+
+	make_file(&files[0], NAMES("malloc", "free", "mmap", "munmap", "__libc_start_main"), NULL,
+	          0);
+	make_file(&files[1], NAMES("malloc", "mmap", "free", "munmap"), NULL, 0);
+	_cleanup_free_ struct heap_allocator *libc = find(&files[0], 1, (const int[]){0, -1});
+	_cleanup_free_ struct heap_allocator *other = find(&files[1], 1, (const int[]){0, -1});
+	ck_assert_uint_eq(libc->site_count, 4);
+	ck_assert_int_eq(site_of(libc, files[0].text + 2 * FUNCTION_BYTES)->call, HEAP_CALL_MMAP);
+	ck_assert_uint_eq(other->site_count, 2);
+	ck_assert_ptr_null(site_of(other, files[1].text + FUNCTION_BYTES));
+	ck_assert_ptr_null(site_of(other, files[1].text + 3 * FUNCTION_BYTES));
+	free_file(&files[0]);
+	free_file(&files[1]);
+}
+END_TEST
+
 /* The C++ library's operator calls malloc, which is probed; without it, the operator is. */
 START_TEST(test_operators)
 {
@@ -212,6 +232,9 @@ START_TEST(test_names)
 	check_call("tc_newarray_nothrow", HEAP_CALL_NEW_NOTHROW, true);
 	check_call("mi_zalloc", HEAP_CALL_MALLOC, true);
 	check_call("mi_posix_memalign", HEAP_CALL_POSIX_MEMALIGN, true);
+	check_call("mmap64", HEAP_CALL_MMAP, false);
+	check_call("munmap", HEAP_CALL_MUNMAP, false);
+	check_call("je_mmap", -1, false);
 	check_call("malloc_usable_size", -1, false);
 	check_call("je__Znwm", -1, false);
 	check_call("je_", -1, false);
@@ -291,6 +314,7 @@ Suite *heap_allocators_suite(void)
 	tcase_add_test(tcase, test_order);
 	tcase_add_test(tcase, test_none);
 	tcase_add_test(tcase, test_sites);
+	tcase_add_test(tcase, test_pages);
 	tcase_add_test(tcase, test_operators);
 	tcase_add_test(tcase, test_aliases);
 	tcase_add_test(tcase, test_names);
