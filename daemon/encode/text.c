@@ -123,12 +123,18 @@ static void write_samples(const struct top *top, struct buf *out)
 static void write_header(const struct top *top, struct buf *out)
 {
 	const struct profile *profile = top->profile;
+	const char *incomplete = profile_incomplete(profile);
 	time_t seconds = (time_t)(profile->start_wall_ns / NSEC_PER_SEC);
 	char start[64] = "";
 	struct tm tm;
 
 	if (gmtime_r(&seconds, &tm))
 		strftime(start, sizeof(start), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	if (incomplete) {
+		buf_add_text(out, "Incomplete: ");
+		add_word(out, incomplete, 0);
+		buf_add_char(out, '\n');
+	}
 	buf_add_text(out, "Type: ");
 	add_word(out, top->type, 0);
 	buf_printf(out, "\nTime: %s\nDuration: %s, Total = %s", start,

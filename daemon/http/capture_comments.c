@@ -14,6 +14,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { MAX_LOST_SHARE = 100 }; /* one of so many */
+
 /* A profile of a time in which nothing ran is still a profile. */
 static void add_empty_profile(struct builder *builder, const struct capture_facts *facts)
 {
@@ -106,6 +108,22 @@ static void add_state(struct builder *builder, const struct capture_facts *facts
 	render_comment(builder, &text);
 }
 
+/* Where that is more than sums are off by chance. */
+static void add_missing(struct builder *builder)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	const struct ticks *ticks = &builder_view(builder)->ticks;
+	uint64_t all = ticks->total - ticks->idle;
+
+	if (ticks->lost * MAX_LOST_SHARE <= all)
+		return;
+	buf_printf(&text,
+	           PROFILE_INCOMPLETE "%" PRIu64 " of %" PRIu64
+	                              " samples were lost: sums are too small",
+	           ticks->lost, all);
+	render_comment(builder, &text);
+}
+
 void capture_describe(struct builder *builder, const void *ctx)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
@@ -113,6 +131,7 @@ void capture_describe(struct builder *builder, const void *ctx)
 
 	if (facts->empty)
 		add_empty_profile(builder, facts);
+	add_missing(builder);
 	if (facts->kind == KIND_cpu) {
 		buf_printf(&text, "sample_hz=%" PRIu32, facts->sample_hz);
 		render_comment(builder, &text);

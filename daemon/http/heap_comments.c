@@ -17,6 +17,36 @@ static const char *const modes[] = {
 	[HEAP_PEAK] = "peak: allocated in this time, and of that in use when it was most",
 };
 
+/* Of a session that was given up its sums are of less time than was asked for; that a process ends
+ * is nothing that is missing. */
+static bool was_given_up(const struct heap_figures *figures)
+{
+	return figures->end == HEAP_END_budget || figures->end == HEAP_END_memory;
+}
+
+/* The first comment, where there is anything to be said. */
+static void add_missing(struct builder *builder, const struct heap_facts *facts)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	const struct heap_figures *figures = facts->figures;
+	uint64_t all = figures->samples + figures->dropped;
+
+	if (!figures->dropped && !was_given_up(figures))
+		return;
+	buf_add_text(&text, PROFILE_INCOMPLETE);
+	if (figures->dropped)
+		buf_printf(&text,
+		           "%" PRIu64 " of %" PRIu64
+		           " samples were lost for want of room: sums are too small; a larger "
+		           "rate= takes fewer",
+		           figures->dropped, all);
+	if (was_given_up(figures))
+		buf_printf(&text, "%sonly %.1f of %.1f s were watched: %s",
+		           figures->dropped ? "; " : "", (double)figures->watched_ns / 1e9,
+		           (double)facts->ask->length_ns / 1e9, figures->end_text);
+	render_comment(builder, &text);
+}
+
 static void add_allocator(struct builder *builder, const struct heap_facts *facts)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
@@ -68,19 +98,21 @@ static void add_coverage(struct builder *builder, const struct heap_facts *facts
 	render_comment(builder, &text);
 }
 
-/* "calls=10400 a second, 520 ns each: watching took 0.5 % of a core, expected were 0.6 %" */
+/* "calls=10400 a second before and 11200 meanwhile, 520 ns each: watching took 0.6 % of a core,
+ * expected were 0.5 %" */
 static void add_cost(struct builder *builder, const struct heap_facts *facts)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
 	const struct heap_figures *figures = facts->figures;
+	double seconds = (double)figures->watched_ns / 1e9;
 
 	if (facts->standing)
 		return;
 	buf_printf(&text,
-	           "calls=%.0f a second, %.0f ns each: watching took %.2f %% of a core, expected "
-	           "were %.2f %%",
-	           figures->hits_per_second, figures->ns_per_hit, 100 * figures->actual_cost,
-	           100 * figures->predicted_cost);
+	           "calls=%.0f a second before and %.0f meanwhile, %.0f ns each: watching took "
+	           "%.2f %% of a core, expected were %.2f %%",
+	           figures->hits_per_second, seconds > 0 ? (double)figures->hits / seconds : 0,
+	           figures->ns_per_hit, 100 * figures->actual_cost, 100 * figures->predicted_cost);
 	render_comment(builder, &text);
 }
 
@@ -88,6 +120,7 @@ void heap_describe(struct builder *builder, const void *ctx)
 {
 	const struct heap_facts *facts = ctx;
 
+	add_missing(builder, facts);
 	add_allocator(builder, facts);
 	add_coverage(builder, facts);
 	add_cost(builder, facts);

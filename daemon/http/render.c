@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static void add_host_mapping(struct builder *builder, const struct render_plan *plan)
@@ -90,10 +91,12 @@ static int encode(const struct render_plan *plan, const struct profile *profile,
 	return plan->format->encoder->encode(profile, &options, out);
 }
 
-int render_profile(const struct render_plan *plan, struct buf *out)
+int render_profile(const struct render_plan *plan, struct buf *out,
+                   char ret_incomplete[RENDER_LINE_BYTES])
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
 	_cleanup_(profile_unrefp) struct profile *profile = NULL;
+	const char *incomplete;
 	int err;
 
 	if (!builder)
@@ -109,5 +112,7 @@ int render_profile(const struct render_plan *plan, struct buf *out)
 	err = builder_seal(builder, &profile);
 	if (err)
 		return err;
+	incomplete = profile_incomplete(profile);
+	snprintf(ret_incomplete, RENDER_LINE_BYTES, "%s", incomplete ? incomplete : "");
 	return encode(plan, profile, out);
 }

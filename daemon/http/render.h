@@ -24,8 +24,11 @@ struct render_plan {
 	const void *ctx;
 };
 
-/* 0 or negative errno; appends to `out`. */
-int render_profile(const struct render_plan *plan, struct buf *out);
+enum { RENDER_LINE_BYTES = 256 };
+
+/* 0 or negative errno; appends to `out`. `ret_incomplete`: why its sums are too small, or "". */
+int render_profile(const struct render_plan *plan, struct buf *out,
+                   char ret_incomplete[RENDER_LINE_BYTES]);
 
 /* For describing: a comment is the text, which is empty again afterwards. */
 void render_comment(struct builder *builder, struct buf *text);

@@ -4,6 +4,8 @@
  */
 #include "http/rendering.h"
 
+#include "base/clean.h"
+
 #include <errno.h>
 #include <malloc.h>
 #include <stddef.h>
@@ -20,18 +22,32 @@ static void run_render(struct job *job)
 {
 	struct rendering *rendering = rendering_of(job);
 
-	rendering->error = render_profile(&rendering->plan, &rendering->body);
+	rendering->error =
+		render_profile(&rendering->plan, &rendering->body, rendering->incomplete);
 	if (!rendering->error)
 		rendering->error = buf_error(&rendering->body);
 }
 
-static void answer(struct rendering *rendering, struct answer *answer)
+/* For who looks at neither comments nor a text's first line. */
+static void say_incomplete(struct request *request, const char *why)
+{
+	char line[RENDER_LINE_BYTES];
+
+	if (!why[0])
+		return;
+	snprintf(line, sizeof(line), "%s", why);
+	clean_text(line);
+	request_header(request, "X-Profd-Incomplete", line);
+}
+
+static void answer(struct rendering *rendering, struct answer *answer, const char *incomplete)
 {
 	const struct encoder *encoder = rendering->plan.format->encoder;
 	struct request *request = rendering->request;
 	char disposition[160];
 
 	request_answer_shared(request, encoder->content_type, answer);
+	say_incomplete(request, incomplete);
 	if (encoder->suffix[0]) {
 		snprintf(disposition, sizeof(disposition),
 		         "attachment; filename=\"profd-%.64s-%.16s%.16s\"",
@@ -48,12 +64,13 @@ static void give_memory_back(const struct lane *render)
 }
 
 /* Also ends it, of which its owner is told. */
-static void finish(struct rendering *rendering, struct answer *shared, int err)
+static void finish(struct rendering *rendering, const struct rendering *leader,
+                   struct answer *shared, int err)
 {
 	if (rendering->request && err)
 		request_fail(rendering->request, err);
 	else if (rendering->request)
-		answer(rendering, shared);
+		answer(rendering, shared, leader->incomplete);
 	buf_release(&rendering->key);
 	rendering->done(rendering);
 }
@@ -80,13 +97,14 @@ static void on_rendered(struct job *job)
 	else
 		err = answer_new(&rendering->parking->answers, &rendering->body,
 		                 service->policy->answer_bytes, &shared);
-	finish(rendering, shared, err);
 	while (follower) {
 		struct rendering *next = follower->next;
 
-		finish(follower, shared, err);
+		finish(follower, rendering, shared, err);
 		follower = next;
 	}
+	/* What it came to is in it, so it is the last. */
+	finish(rendering, rendering, shared, err);
 	give_memory_back(service->render);
 }
 

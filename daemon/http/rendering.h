@@ -23,6 +23,7 @@ struct rendering {
 	/* Its own. */
 	struct job job;
 	struct buf body;
+	char incomplete[RENDER_LINE_BYTES];
 	int error;
 	struct parking *parking;
 	struct rendering *next;      /* of those of other keys, or of those that wait for one */

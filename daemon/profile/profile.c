@@ -5,10 +5,23 @@
  */
 #include "profile/profile.h"
 
+#include <string.h>
+
 struct profile *profile_ref(struct profile *profile)
 {
 	__atomic_add_fetch(&profile->references, 1, __ATOMIC_RELAXED);
 	return profile;
+}
+
+const char *profile_incomplete(const struct profile *profile)
+{
+	for (uint32_t i = 1; i < profile->comment_count; i++) {
+		const char *comment = profile_string(profile, profile->comments[i]);
+
+		if (!strncmp(comment, PROFILE_INCOMPLETE, strlen(PROFILE_INCOMPLETE)))
+			return comment + strlen(PROFILE_INCOMPLETE);
+	}
+	return NULL;
 }
 
 void profile_unref(struct profile *profile)

@@ -141,6 +141,11 @@ static inline const char *profile_string(const struct profile *profile, uint32_t
 	return profile->string_bytes + profile->string_start[string];
 }
 
+/* A comment that begins so says that sums are too small, and why: it is shown before all else. */
+#define PROFILE_INCOMPLETE "incomplete: "
+/* The first of these, without its beginning; NULL where there is none. */
+const char *profile_incomplete(const struct profile *profile);
+
 struct profile *profile_ref(struct profile *profile);
 void profile_unref(struct profile *profile); /* takes NULL */
 DEFINE_CLEANUP(struct profile *, profile_unref)

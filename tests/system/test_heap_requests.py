@@ -113,6 +113,19 @@ class HeapRequests(unittest.TestCase):
             self.assertGreater(profile.sum("alloc_space", "site_tiny") / profile.sum("alloc_space"), 0.99)
         self.assert_nothing_attached()
 
+    def test_what_is_lost_is_said_first(self):
+        """More than anybody can keep up with: each of some million samples a second."""
+        with HeapWorkload("tiny") as tiny:
+            query = f"/heap?pid={tiny.pid}&seconds=1&force=1&rate=1"
+            answer = self.daemon.get(query + "&format=text")
+            profile = heap_of(self.daemon, query[len("/heap?"):])
+        self.assertEqual(answer.status, 200)
+        said = answer.headers["X-Profd-Incomplete"]
+        self.assertRegex(said, r"^[1-9]\d* of \d+ samples were lost ")
+        self.assertEqual(answer.text.splitlines()[0], f"Incomplete: {said}")
+        self.assertTrue(profile.comments[3].startswith("incomplete: "), profile.comments)  # after host, kernel, profd
+        self.assertRegex(profile.comment("calls="), r"a second before and [1-9]\d{4,} meanwhile")
+
     def test_formats(self):
         query = f"/heap?pid={self.sites.pid}&seconds=1&force=1&rate=4KiB&format="
         answer = self.daemon.get(query + "folded")

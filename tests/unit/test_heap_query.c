@@ -185,6 +185,7 @@ START_TEST(describes_what_was_watched)
 		.rate_bytes = 4096,
 		.watched_ns = 2 * NSEC_PER_SEC,
 		.hits_per_second = 10400.4,
+		.hits = 22400,
 		.ns_per_hit = 520,
 		.predicted_cost = 0.0054,
 		.actual_cost = 0.0061,
@@ -206,8 +207,11 @@ START_TEST(describes_what_was_watched)
 	ck_assert(says(profile, "sampled=900 freed=300 lost=2"));
 	ck_assert(says(profile, "ended early: 2.0 of 5.0 s: the process ended"));
 	ck_assert(says(profile,
-	               "calls=10400 a second, 520 ns each: watching took 0.61 % of a core, "
-	               "expected were 0.54 %"));
+	               "calls=10400 a second before and 11200 meanwhile, 520 ns each: watching "
+	               "took 0.61 % of a core, expected were 0.54 %"));
+	ck_assert_str_eq(profile_incomplete(profile),
+	                 "2 of 902 samples were lost for want of room: sums are too small; a "
+	                 "larger rate= takes fewer");
 }
 END_TEST
 
@@ -220,6 +224,7 @@ START_TEST(describes_what_was_told)
 
 	ck_assert(says(profile, "allocator=sampled by the process itself in /opt/app"));
 	ck_assert(says(profile, "sampled=3 freed=0 lost=0"));
+	ck_assert_ptr_null(profile_incomplete(profile));
 	for (uint32_t i = 1; i < profile->comment_count; i++) {
 		const char *comment = profile_string(profile, profile->comments[i]);
 
