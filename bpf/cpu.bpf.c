@@ -54,6 +54,11 @@ static __always_inline struct ticker *ticker_get(void)
 	return bpf_map_lookup_elem(&tickers, &zero);
 }
 
+static __always_inline int is_idle_task(void)
+{
+	return bpf_get_current_pid_tgid() == 0;
+}
+
 static __always_inline void find_first_due(struct ticker *ticker)
 {
 	u64 first = ~0ULL;
@@ -91,7 +96,9 @@ static __always_inline int tick_is_new(struct ticker *ticker, u32 timer, u64 now
 		missed = (u64)late / period;
 		late -= missed * period;
 		count(at, COUNTER_ticks_missed, missed);
-		count(at, COUNTER_ticks_turned, 1);
+		/* Some machines lose those of the idle task. */
+		if (!is_idle_task())
+			count(at, COUNTER_ticks_turned, 1);
 	}
 	if (late < VERY_LATE_NS)
 		*very_late = 0;
@@ -101,11 +108,6 @@ static __always_inline int tick_is_new(struct ticker *ticker, u32 timer, u64 now
 	if (late < 0 || late >= VERY_LATE_NS)
 		*due += late;
 	return is_new;
-}
-
-static __always_inline int is_idle_task(void)
-{
-	return bpf_get_current_pid_tgid() == 0;
 }
 
 /* NULL where the kernel cannot schedule groups. */

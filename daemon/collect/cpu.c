@@ -28,7 +28,7 @@ static const int timer_paces[CPU_TIMERS] = {-157, -41, 62, 136};
 
 /* Where ticks find a CPU now busy and now idle, some are late. Switches are watched while that is
  * so and a bit longer: elsewhere that would cost a program 8 % that does nothing but switch. */
-enum { MANY_TURNED = 6 };
+enum { MANY_TURNED = 8 };
 static const u64 look_ns = NSEC_PER_SEC / 2, keep_watching_ns = 3 * NSEC_PER_SEC;
 
 static const char *event_name(bool cycles)
