@@ -125,10 +125,13 @@ def _link_fields(server):
 
 
 def is_sampling(server):
-    """Whether any heap profile has come to its samples: before them, calls are counted."""
+    """Whether any heap profile has come to its samples: before them calls are counted, and before the first profile
+    the daemon has measured what a hit costs, by probes in itself.
+    """
     listed = json.loads(subprocess.run(["bpftool", "-j", "prog", "list"], check=True, capture_output=True).stdout)
     names = {str(program["id"]): program.get("name") for program in listed}
-    return any(names.get(fields.get("prog_id")) == "heap_entry" for fields in _link_fields(server))
+    return any(names.get(fields.get("prog_id")) == "heap_entry" and not fields.get("path", "").endswith("/profd")
+               for fields in _link_fields(server))
 
 
 def links_of(server):

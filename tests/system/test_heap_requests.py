@@ -2,11 +2,12 @@
 """What /heap refuses and with which words, what it leaves behind, and its other formats."""
 
 import os
+import signal
 import time
 import unittest
 
 import daemon
-from heap_runs import HeapRequest, HeapWorkload, heap_of, links_of, until
+from heap_runs import Heap, HeapRequest, HeapWorkload, heap_of, is_sampling, links_of, until
 from warm_up import warm_up
 from workload import Workload
 
@@ -113,16 +114,28 @@ class HeapRequests(unittest.TestCase):
             self.assertGreater(profile.sum("alloc_space", "site_tiny") / profile.sum("alloc_space"), 0.99)
         self.assert_nothing_attached()
 
+    def heap_with_losses(self, tiny, query):
+        """Of more samples than there is room for, while nobody reads them."""
+        request = HeapRequest(self.daemon, query)
+        self.assertTrue(until(lambda: is_sampling(self.daemon)))
+        os.kill(self.daemon.pid, signal.SIGSTOP)
+        used = tiny.cpu_seconds()
+        busy = until(lambda: tiny.cpu_seconds() > used + 0.5)
+        os.kill(self.daemon.pid, signal.SIGCONT)
+        self.assertTrue(busy)
+        request.join()
+        self.assertEqual(request.answer.status, 200)
+        return request.answer
+
     def test_what_is_lost_is_said_first(self):
-        """More than anybody can keep up with: each of some million samples a second."""
         with HeapWorkload("tiny") as tiny:
-            query = f"/heap?pid={tiny.pid}&seconds=1&force=1&rate=1"
-            answer = self.daemon.get(query + "&format=text")
-            profile = heap_of(self.daemon, query[len("/heap?"):])
-        self.assertEqual(answer.status, 200)
-        said = answer.headers["X-Profd-Incomplete"]
+            query = f"pid={tiny.pid}&seconds=4&force=1&rate=1"
+            text = self.heap_with_losses(tiny, query + "&format=text")
+            self.assert_nothing_attached()
+            profile = Heap(self.heap_with_losses(tiny, query).body)
+        said = text.headers["X-Profd-Incomplete"]
         self.assertRegex(said, r"^[1-9]\d* of \d+ samples were lost ")
-        self.assertEqual(answer.text.splitlines()[0], f"Incomplete: {said}")
+        self.assertEqual(text.text.splitlines()[0], f"Incomplete: {said}")
         self.assertTrue(profile.comments[3].startswith("incomplete: "), profile.comments)  # after host, kernel, profd
         self.assertRegex(profile.comment("calls="), r"a second before and [1-9]\d{4,} meanwhile")
 
