@@ -20,6 +20,7 @@
 const char *argp_program_version = "profd " PROFD_VERSION;
 
 enum { GROUP_COMMANDS = 1, GROUP_SETTINGS, GROUP_APART };
+enum { KEY_PORT = 'p' }; /* what people try first */
 
 #define COMMAND(command, words, help) \
 	{words, 0, NULL, OPTION_DOC | OPTION_NO_USAGE, help, GROUP_COMMANDS},
@@ -30,7 +31,8 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Commands:", GROUP_COMMANDS},
 	COMMANDS(COMMAND){NULL, 0, NULL, 0, "Settings:", GROUP_SETTINGS},
 	SETTINGS(SETTING){NULL, 0, NULL, 0, "Else:", GROUP_APART},
-	OPTIONS(OPTION){0},
+	OPTIONS(OPTION){"port", KEY_PORT, "N", OPTION_HIDDEN, NULL, 0},
+	{0},
 };
 #undef OPTION
 #undef SETTING
@@ -118,6 +120,12 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 		parse->file = text;
 	if (key == KEY_JSON)
 		parse->config.json = true;
+	if (key == KEY_PORT) {
+		snprintf(parse->why, 256,
+		         "no option --port: --listen has both, such as --listen 127.0.0.1:%.64s",
+		         text);
+		return EINVAL;
+	}
 	for (size_t i = 0; i < SETTING_COUNT; i++)
 		if (settings[i].key == key)
 			return set(parse, &settings[i], text);

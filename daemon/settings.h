@@ -100,7 +100,7 @@ enum setting_kind {
 	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
 	        "How many requests may be under way that are not answered at once",                \
 	        "One is under way until its answer is sent. One more is answered 503.")            \
-	SETTING('p', "max-client-requests", "N", SETTING_NUMBER, max_client_requests, "64", 1,     \
+	SETTING('q', "max-client-requests", "N", SETTING_NUMBER, max_client_requests, "64", 1,     \
 	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
 	        "How many of these one address elsewhere may have",                                \
 	        "One more is answered 429. An IPv6 address counts by its first 64 bits.")          \

@@ -52,8 +52,11 @@ static int read_ids(const struct query *query, const char *name, uint32_t *ids, 
 			continue;
 		if (text_parse_u64(query->pairs[i].value, 1, MAX_TASK_ID, &id) < 0)
 			return refuse(ret_refusal, 400,
-			              "bad %s=%.64s: an integer from 1 to %d is accepted", name,
-			              query->pairs[i].value, MAX_TASK_ID);
+			              "bad %s=%.64s: an integer from 1 to %d is accepted%s", name,
+			              query->pairs[i].value, MAX_TASK_ID,
+			              strchr(query->pairs[i].value, ',')
+			                      ? "; one for each of several"
+			                      : "");
 		ids[(*count)++] = (uint32_t)id;
 	}
 	return 0;

@@ -93,6 +93,8 @@ class StartUpErrors(unittest.TestCase):
 
     def test_unknown_option(self):
         self.assert_refused([PROFD, "serve", "--no-such-option"], "no-such-option")
+        for port in (["-p", "9091"], ["--port", "9091"], ["--port=9091"]):
+            self.assert_refused([PROFD, "serve", *port], "--listen.*:9091")
 
     def test_unknown_command(self):
         self.assert_refused([PROFD, "no-such-command"], "no-such-command")
