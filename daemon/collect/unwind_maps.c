@@ -4,8 +4,8 @@
  */
 #include "collect/unwind_maps.h"
 
-#include "base/cleanup.h"
 #include "base/bounds.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "bpf/profd.skel.h"
@@ -143,8 +143,11 @@ static uint32_t open_chunks(uint32_t first, uint32_t count, uint32_t **ret_words
 	}
 	known = made;
 	if (made && bpf_map_update_batch(bpf_map__fd(maps->bpf->skeleton->maps.unwind_chunks),
-	                                 numbers, fds, &known, &options))
+	                                 numbers, fds, &known, &options)) {
 		err = -errno;
+		/* What fails before the first leaves the count as it was. */
+		known = known < made ? known : 0;
+	}
 	if (err && !maps->said_refused)
 		log_warning("no more memory for unwind tables: %s", strerror(-err));
 	maps->said_refused |= err != 0;

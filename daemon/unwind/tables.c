@@ -238,18 +238,19 @@ void tables_look_missed(struct tables *tables, uint32_t epoch)
 }
 
 /* Neither what nobody runs any more is waited for, nor what nobody has missed, if it is large. */
-static bool is_pending(const struct tables *tables, const struct piece *item)
+static bool is_pending(const struct piece *item, bool plenty)
 {
 	bool waits = item->state == PIECE_WAITING || item->state == PIECE_RETIRING;
 
 	return item->state == PIECE_BUILDING ||
 	       (waits && piece_is_mapped(item) &&
-	        (item->wanted || tables_may_be_ahead(tables, item)));
+	        (item->wanted || tables_may_be_ahead(item, plenty)));
 }
 
 void tables_get_stats(const struct tables *tables, struct unwinder_stats *stats)
 {
 	size_t all = chunks_all_words(tables->chunks), left = chunks_free_words(tables->chunks);
+	bool plenty = tables_have_plenty(tables);
 
 	for (uint32_t id = 1; id < tables->seen; id++) {
 		const struct piece *item = &tables->items[id];
@@ -258,7 +259,7 @@ void tables_get_stats(const struct tables *tables, struct unwinder_stats *stats)
 			continue;
 		stats->tables += item->state == PIECE_READY;
 		stats->tables_without += item->state == PIECE_NOTHING;
-		stats->tables_pending += is_pending(tables, item);
+		stats->tables_pending += is_pending(item, plenty);
 	}
 	stats->rows = tables->rows;
 	stats->table_bytes_max = all * sizeof(uint32_t);

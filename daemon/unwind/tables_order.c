@@ -27,17 +27,20 @@ static bool is_small(const struct piece *piece)
 	return piece->executable->pieces.count <= SMALL_PIECES;
 }
 
-/* Half of all room is left for what is missed. */
-static bool is_hot(const struct tables *tables, const struct piece *piece)
+static bool is_hot(const struct piece *piece)
 {
 	return piece->executable->missed >= HOT_PIECES &&
-	       piece->executable->pieces.count <= MAX_HOT_PIECES &&
-	       chunks_free_words(tables->chunks) > chunks_all_words(tables->chunks) / 2;
+	       piece->executable->pieces.count <= MAX_HOT_PIECES;
 }
 
-bool tables_may_be_ahead(const struct tables *tables, const struct piece *piece)
+bool tables_have_plenty(const struct tables *tables)
 {
-	return is_small(piece) || is_hot(tables, piece);
+	return chunks_free_words(tables->chunks) > chunks_all_words(tables->chunks) / 2;
+}
+
+bool tables_may_be_ahead(const struct piece *piece, bool plenty)
+{
+	return is_small(piece) || (plenty && is_hot(piece));
 }
 
 static bool is_evictable(const struct tables *tables, uint32_t id)
@@ -96,6 +99,7 @@ static bool is_before(const struct piece *a, const struct piece *b)
 struct room {
 	size_t free, possible;
 	bool exchange; /* one may be taken from another */
+	bool plenty;
 };
 
 static bool may_have_room(const struct tables *tables, const struct piece *item,
@@ -114,7 +118,8 @@ static bool is_due(const struct tables *tables, const struct piece *item, const 
 	if (item->again)
 		return true;
 	return item->state == PIECE_WAITING && item->retry_epoch <= tables->epoch &&
-	       (item->wanted || (tables->ahead && is_small(item)) || is_hot(tables, item)) &&
+	       (item->wanted || (tables->ahead && is_small(item)) ||
+	        (room->plenty && is_hot(item))) &&
 	       may_have_room(tables, item, room);
 }
 
@@ -123,6 +128,7 @@ uint32_t tables_pick(const struct tables *tables, bool follow)
 	struct room room = {
 		.free = chunks_room(tables->chunks),
 		.exchange = tables->evict_epoch < tables->epoch,
+		.plenty = tables_have_plenty(tables),
 	};
 	uint32_t best = 0;
 

@@ -119,8 +119,11 @@ uint32_t tables_victim(const struct tables *tables);
 size_t tables_possible_words(const struct tables *tables);
 /* What to build next; 0 when there is nothing. */
 uint32_t tables_pick(const struct tables *tables, bool follow);
-/* Small enough to be built before anything walks through it. */
-bool tables_may_be_ahead(const struct tables *tables, const struct piece *piece);
+/* Half of all room is free: the other half is for what is missed. */
+bool tables_have_plenty(const struct tables *tables);
+/* Small enough to be built before anything walks through it, or of a file of which walks have
+ * missed several others. */
+bool tables_may_be_ahead(const struct piece *piece, bool plenty);
 
 int tables_builders_init(struct tables *tables, uv_loop_t *loop);
 void tables_builders_stop(struct tables *tables);
