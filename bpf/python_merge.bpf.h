@@ -2,7 +2,8 @@
 /*
  * Puts Python frames where they belong among the native ones: each run before the native frame that
  * has the run's entry in it. Runs for which there is no such frame, because the native walk was cut
- * before, come last.
+ * before, come last. Python frames up to the root come before what runs them: where there is no
+ * room for both, native frames between two Python ones are left out, those next to the root first.
  */
 #pragma once
 
@@ -71,6 +72,17 @@ static __always_inline u32 run_end(const struct python_walk *python, u32 run)
 	return at < PYTHON_RUNS ? python->runs[at].end : 0;
 }
 
+/* For the native frames that are outside of all Python ones: an interpreter's main() has ten. */
+enum { ROOT_WORDS = 64 };
+
+static __always_inline int is_left_out(const struct python_walk *python)
+{
+	const struct python_merge *merge = &python->merge;
+	u32 rest = python->words_len - merge->word;
+
+	return merge->word && rest && merge->len + 1 + rest + ROOT_WORDS > SCRATCH_FRAMES - 1;
+}
+
 /* A native frame, or the run that comes before it. */
 static __always_inline void put_native(struct python_walk *python, struct scratch *scratch, u64 pc)
 {
@@ -86,7 +98,10 @@ static __always_inline void put_native(struct python_walk *python, struct scratc
 		merge->alone--;
 	merge->in_run = 0;
 	merge->native++;
-	put(scratch, merge, kind == NATIVE_LOOP ? WORD_LOOP | pc : pc);
+	if (is_left_out(python))
+		count(python->at, COUNTER_python_natives_left_out, 1);
+	else
+		put(scratch, merge, kind == NATIVE_LOOP ? WORD_LOOP | pc : pc);
 }
 
 /* When the native frames have come to their end: what is left of the Python ones. */

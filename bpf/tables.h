@@ -77,6 +77,8 @@
 	COUNTER(python_no_thread, "Samples of Python processes without a Python thread state")     \
 	COUNTER(python_unmatched, "Python frames put at the root of a stack: no native frame "     \
 	                          "was found to run them")                                         \
+	COUNTER(python_natives_left_out, "Native frames between Python ones for which a stack "    \
+	                                 "had no room")                                            \
 	COUNTER(python_broken, "Python frames whose structures could not be read")                 \
 	COUNTER(walk_complete, "User stacks walked to their outermost frame")                      \
 	WALK_CUTS(COUNTER)

@@ -101,6 +101,56 @@ START_TEST(takes_a_returning_frame_for_the_leaf)
 }
 END_TEST
 
+/* 3.8: so many frames, each on a loop of its own with another native frame before it. */
+static struct python_world *loops(u32 frames)
+{
+	char native[2 * PY_MAX_LOOPS + 2] = "";
+	const struct python_plan plan = {PYTHON_ENTRY_LOOP, false, native, {"a"}};
+	struct python_world *world;
+
+	for (u32 i = 0; i < frames; i++)
+		memcpy(native + 2 * i, "ce", 2);
+	native[2 * frames] = 'r';
+	world = python_world_new(&plan);
+	for (u32 i = 0; i < frames; i++) {
+		python_put(world, PY_FRAME(i) + AT_FRAME_PREVIOUS,
+		           i + 1 < frames ? PY_FRAME(i + 1) : 0);
+		python_put(world, PY_FRAME(i) + AT_FRAME_CODE, PY_CODE('a'));
+		python_put(world, PY_FRAME(i) + AT_FRAME_INSTRUCTION, i);
+	}
+	return world;
+}
+
+START_TEST(leaves_out_native_frames_before_python_ones)
+{
+	static const struct {
+		u32 frames;
+		u64 left_out;
+		const char *ended;
+	} depths[] = {{200, 0, "walk_complete"},
+	              {239, 0, "walk_complete"},
+	              {255, 60, "walk_complete"},
+	              {300, 153, "cut_truncated"},
+	              {480, 511, "cut_truncated"}};
+	_cleanup_(python_world_freep) struct python_world *world = loops(depths[_i].frames);
+	const u64 *frames = world->result.frames;
+	u32 found = 0;
+
+	python_walk_text(world);
+	ck_assert_str_eq(world->result.ended, depths[_i].ended);
+	ck_assert_uint_eq(world->result.counters[COUNTER_python_natives_left_out],
+	                  depths[_i].left_out);
+	for (u32 i = 0; i < world->result.len; i++)
+		if ((frames[i] & WORD_KIND) == WORD_OFFSET)
+			ck_assert_uint_eq(frames[i] & WORD_VALUE, 2 * found++);
+	ck_assert_uint_eq(found, depths[_i].frames);
+	/* The leaf stays, and a root that was walked to. */
+	ck_assert_uint_eq(frames[0], world->pc);
+	if (depths[_i].frames < 256)
+		ck_assert_uint_eq((frames[world->result.len - 1] - EXE) >> 12, 3);
+}
+END_TEST
+
 /* A run of so many frames on one loop, after a native leaf. */
 static struct python_world *recursion(u64 frames)
 {
@@ -155,6 +205,7 @@ Suite *python_suite(void)
 	tcase_add_test(tests, keeps_frames_below_a_cut);
 	tcase_add_loop_test(tests, goes_on_where_a_cframe_is_not_filled, 0, 2);
 	tcase_add_test(tests, takes_a_returning_frame_for_the_leaf);
+	tcase_add_loop_test(tests, leaves_out_native_frames_before_python_ones, 0, 5);
 	tcase_add_loop_test(tests, cuts_deep_recursion_at_its_root, 0, 4);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -72,8 +72,10 @@ static void put_native(struct python_world *world, const char *native)
 
 	world->pc = address_of(native[0]);
 	for (size_t i = 0; native[i] && native[i] != 'r'; i++) {
-		if (native[i] == 'e')
+		if (native[i] == 'e') {
+			ck_assert_uint_lt(loops, PY_MAX_LOOPS);
 			world->entries[loops++] = sp + IN_LOOP;
+		}
 		sp += native[i] == 'e' ? LOOP_BYTES : OTHER_BYTES;
 		python_put(world, sp - 8, address_of(native[i + 1]));
 	}

@@ -52,7 +52,7 @@ enum {
 	AT_CODE_BYTECODE = 64,
 };
 
-enum { PY_MAX_TOLD = 64, PY_TOLD_BYTES = 1024 };
+enum { PY_MAX_TOLD = 64, PY_TOLD_BYTES = 1024, PY_MAX_LOOPS = 512 };
 
 /* What was told of a code object; the texts are where they were in the message. */
 struct python_told {
@@ -65,7 +65,7 @@ struct python_world {
 	struct world *world;
 	struct memory *memory;
 	struct walker_python python;
-	u64 entries[MAX_RECORDED]; /* in each e, leaf first */
+	u64 entries[PY_MAX_LOOPS + 1]; /* in each e, leaf first */
 	u64 pc;
 	struct python_told told[PY_MAX_TOLD];
 	size_t told_count;

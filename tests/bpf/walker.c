@@ -236,7 +236,8 @@ static void take_result(u32 len, struct walker_result *result)
 		abort();
 	/* Every native frame is there, unless Python frames left no room. */
 	if (result->outcome != COUNTER_cut_truncated &&
-	    count_native(current->scratch->frames, len) != values[COUNTER_frames])
+	    count_native(current->scratch->frames, len) + values[COUNTER_python_natives_left_out] !=
+	            values[COUNTER_frames])
 		abort();
 	result->gil = (u32)current->scratch->gil;
 	memcpy(result->counters, values, sizeof(result->counters));

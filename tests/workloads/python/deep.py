@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Calls itself 1000 times: <module> start down ... down bottom."""
+"""Calls itself so many times: <module> start down ... down bottom."""
 
 import sys
 
@@ -19,7 +19,7 @@ def down(depth):
 
 
 def start():
-    return down(1000)
+    return down(int(sys.argv[1]))
 
 
 sys.setrecursionlimit(5000)
