@@ -148,14 +148,26 @@ class App {
 			if (!await this.source.load(this.store.state))
 				return;
 			this.notices.clear();
+			this.missing = '';
 			this.#remodel();
 			if (!quiet && this.model)
 				this.announce(`Shown: ${at('summary').textContent}`);
 		} catch (error) {
-			this.notices.error(error, () => this.#load());
+			if (error.status === 404 && this.store.state.comm)
+				this.#miss(error.message);
+			else
+				this.notices.error(error, () => this.#load());
 		}
 		if (!this.source.loading)
 			at('profile').setAttribute('aria-busy', 'false');
+	}
+
+	/* Nothing has what a filter names: no failure, it may come. */
+	#miss(text) {
+		this.notices.clear();
+		this.missing = text;
+		this.model = null;
+		this.#show();
 	}
 
 	#remodel() {
@@ -261,7 +273,7 @@ class App {
 
 	#whyNothing() {
 		if (!this.model)
-			return this.source.loading ? 'Loading…' : '';
+			return this.source.loading ? 'Loading…' : visible(this.missing);
 		const filtered = ['pid', 'comm', 'unit', 'container', 'thread'].some((key) => this.store.state[key]);
 		const grew = this.store.state.kind && this.store.state.kind !== 'cpu' && !this.source.isFile;
 		return filtered ? `No samples of what the filters leave: it did not ${grew ? 'grow' : 'run'} in this time, or too little.`
@@ -270,7 +282,7 @@ class App {
 
 	#wayOut() {
 		const none = { pid: '', comm: '', unit: '', container: '', thread: '', from: '', to: '', base: '', last: '10m' };
-		return this.model && !this.source.isFile
+		return (this.model || this.missing) && !this.source.isFile
 			? [element('button', { type: 'button', on: { click: () => this.store.set(none) } }, 'Show all of the last 10 minutes')] : [];
 	}
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * /processes: what runs and what it costs, from the samples of the last minute. JSON, busiest
- * first.
+ * first; format=text: the same as a table.
  */
 #include "base/clock.h"
 #include "http/admission.h"
 #include "http/json.h"
 #include "http/memory_points.h"
+#include "http/processes_text.h"
 #include "http/route.h"
 #include "proc/proc.h"
 
@@ -190,14 +191,34 @@ static int list_processes(const struct service *service, bool with_cmdline, json
 	return 0;
 }
 
+static void answer(struct request *request, json_t *list, bool text)
+{
+	struct buf body = BUF_INIT;
+
+	if (!text) {
+		json_answer(request, list);
+		return;
+	}
+	processes_text(list, &body);
+	json_decref(list);
+	request_answer(request, "text/plain; charset=utf-8", &body);
+}
+
 void handle_processes(struct request *request)
 {
 	const char *cmdline = query_get(&request->query, "cmdline");
+	const char *format = query_get(&request->query, "format");
+	bool with_cmdline, text = format && !strcmp(format, "text");
 	struct refusal refusal;
 	json_t *list = NULL;
-	bool with_cmdline;
 	int err;
 
+	if (format && !text && strcmp(format, "json") != 0) {
+		refuse(&refusal, MHD_HTTP_BAD_REQUEST, "bad format=%.64s: json or text is accepted",
+		       format);
+		request_refuse(request, &refusal);
+		return;
+	}
 	if (cmdline && strcmp(cmdline, "0") != 0 && strcmp(cmdline, "1") != 0) {
 		refuse(&refusal, MHD_HTTP_BAD_REQUEST, "bad cmdline=%.64s: 0 or 1 is accepted",
 		       cmdline);
@@ -214,5 +235,5 @@ void handle_processes(struct request *request)
 	if (err)
 		request_fail(request, err);
 	else
-		json_answer(request, list);
+		answer(request, list, text);
 }

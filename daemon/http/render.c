@@ -4,6 +4,7 @@
  */
 #include "http/render.h"
 
+#include "proc/task_names.h"
 #include "profile/quality.h"
 #include "symbolize/source_text.h"
 
@@ -91,6 +92,13 @@ static int encode(const struct render_plan *plan, const struct profile *profile,
 	return plan->format->encoder->encode(profile, &options, out);
 }
 
+/* A name that nobody has is a mistake; who has it may just not have run. Sample 0 is none. */
+static bool is_nobody(const struct selection *selection, const struct profile *profile)
+{
+	return selection->comm_count && profile->sample_count <= 1 &&
+	       !task_names_any(selection->comms, selection->comm_count);
+}
+
 int render_profile(const struct render_plan *plan, struct buf *out,
                    char ret_incomplete[RENDER_LINE_BYTES])
 {
@@ -105,6 +113,8 @@ int render_profile(const struct render_plan *plan, struct buf *out,
 	err = select_merge(builder, plan->slices, plan->slice_count, plan->selection);
 	if (err)
 		return err;
+	if (is_nobody(plan->selection, builder_view(builder)))
+		return -ESRCH;
 	err = symbolizer_run(plan->symbolizer, builder);
 	if (err)
 		return err;

@@ -26,7 +26,8 @@ struct render_plan {
 
 enum { RENDER_LINE_BYTES = 256 };
 
-/* 0 or negative errno; appends to `out`. `ret_incomplete`: why its sums are too small, or "". */
+/* 0 or negative errno; appends to `out`. -ESRCH: nothing is left of what the selection names, and
+ * no process or thread is called so. `ret_incomplete`: why its sums are too small, or "". */
 int render_profile(const struct render_plan *plan, struct buf *out,
                    char ret_incomplete[RENDER_LINE_BYTES]);
 

@@ -63,12 +63,28 @@ static void give_memory_back(const struct lane *render)
 		malloc_trim(0);
 }
 
+static void fail(const struct rendering *rendering, int err)
+{
+	const struct selection *selection = rendering->plan.selection;
+	struct refusal refusal;
+
+	if (err != -ESRCH || !selection->comm_count) {
+		request_fail(rendering->request, err);
+		return;
+	}
+	refuse(&refusal, MHD_HTTP_NOT_FOUND,
+	       "no process or thread is called %.64s, and none%s was sampled in this time; "
+	       "GET /processes lists them",
+	       selection->comms[0], selection->comm_count > 1 ? " of the others" : "");
+	request_refuse(rendering->request, &refusal);
+}
+
 /* Also ends it, of which its owner is told. */
 static void finish(struct rendering *rendering, const struct rendering *leader,
                    struct answer *shared, int err)
 {
 	if (rendering->request && err)
-		request_fail(rendering->request, err);
+		fail(rendering, err);
 	else if (rendering->request)
 		answer(rendering, shared, leader->incomplete);
 	buf_release(&rendering->key);

@@ -159,6 +159,9 @@ class HostileNames(unittest.TestCase):
             self.assertLess(time.monotonic(), start + 30, found[:2000])
         for target in ("/processes", "/processes?cmdline=1", "/timeline", f"/timeline?pid={self.program.pid}", "/oom", "/status"):
             self.check_json(target)
+        table = self.get("/processes?format=text&cmdline=1").decode("utf-8", "strict")
+        self.assertIsNone(CONTROLS.search(table.replace("\n", "")))
+        self.assertTrue(all(line.split()[0].isdigit() for line in table.splitlines()[1:]), table)
         row = next(row for row in self.daemon.json("/processes") if row["pid"] == self.program.pid)
         self.assertEqual(row["comm"], "<b>;\n?[31m\"?\\")
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What /profile can be asked for: ranges of the past, selections, formats; and the other endpoints."""
 
+import concurrent.futures
 import datetime
 import subprocess
 import time
@@ -67,7 +68,24 @@ class Queries(unittest.TestCase):
         profile = self.daemon.profile("last=5s&comm=spin60_30_10")
         self.assertEqual({s.labels["comm"] for s in profile.samples}, {"spin60_30_10"})
         self.assert_spin(profile)
-        self.assertEqual(self.daemon.profile("last=5s&comm=no-such-name").total(), 0)
+
+    def test_a_name_that_nobody_has(self):
+        for query in ("last=5s", "seconds=1", f"last=5s&pid={self.spin.pid}", "last=5s&type=rss"):
+            answer = self.daemon.get(f"/profile?{query}&comm=no-such-name")
+            self.assertEqual(answer.status, 404, query)
+            self.assertRegex(answer.text, r"^no process or thread is called no-such-name, .*\n$")
+        # One of two is enough, and so is who is there and does nothing.
+        self.assert_spin(self.daemon.profile("last=5s&comm=no-such-name&comm=spin60_30_10"))
+        with Workload("sleepers", 1):
+            self.assertEqual(self.daemon.get("/profile?seconds=1&comm=sleepers").status, 200)
+
+    def test_a_name_that_comes_while_it_is_asked_for(self):
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            answer = pool.submit(self.daemon.profile, "seconds=4&comm=pingpong")
+            time.sleep(1)
+            with Workload("pingpong") as workload:
+                wait_used(workload, 0.3)
+            self.assertGreater(answer.result().total(), 0)
 
     def test_kernel_0_has_no_kernel_frames(self):
         with Workload("syscalls", 3600) as calls:
@@ -146,6 +164,20 @@ class Endpoints(unittest.TestCase):
         self.assertGreater(mine[0]["cpu_percent"], 0)
         shares = [row["cpu_percent"] for row in rows]
         self.assertEqual(shares, sorted(shares, reverse=True), "the busiest come first")
+
+    def test_processes_as_a_table(self):
+        with Workload("spin60_30_10") as spin:
+            wait_used(spin, 1.5)
+            answer = self.daemon.get("/processes?format=text&cmdline=1")
+            listed = self.daemon.get("/processes?format=json").json()
+        self.assertTrue(answer.headers["Content-Type"].startswith("text/plain"))
+        head, *lines = answer.text.splitlines()
+        self.assertEqual(head.split(), ["pid", "CPU", "%", "RSS", "MiB", "swap", "MiB", "leaks", "process"])
+        rows = {int(line.split()[0]): line.split() for line in lines}
+        self.assertGreater(float(rows[spin.pid][1]), 0)
+        self.assertIn("spin60_30_10", rows[spin.pid])
+        self.assertIn(spin.pid, {row["pid"] for row in listed})
+        self.assertEqual(self.daemon.get("/processes?format=xml").status, 400)
 
     def test_status(self):
         answer = self.daemon.get("/status")

@@ -78,7 +78,7 @@ class Access(WebTest):
         self.check("help")
 
     def test_nothing_to_see(self):
-        self.open(f"last=10s&comm=nobody&pid={self.spin.pid}")
+        self.open(f"last=10s&unit=nobody&pid={self.spin.pid}")
         self.page.wait_for_selector("#empty:not([hidden])")
         self.assertIn("No samples of what the filters leave", self.text("#empty"))
         self.check("empty")

@@ -141,6 +141,17 @@ class Refused(WebTest):
         self.page.wait_for_selector("#alert", state="hidden")
 
 
+class Nobody(WebTest):
+    expected = ("the server responded with a status of 404", "no process or thread is called")
+
+    def test_a_name_that_nobody_has_is_no_failure(self):
+        self.open("comm=no-such-name&last=1m", wait=False)
+        self.page.locator("#empty", has_text="no process or thread is called no-such-name").wait_for()
+        self.assertTrue(self.page.locator("#alert").is_hidden())
+        self.page.locator("#empty button").click()
+        self.wait_shown()
+
+
 class Gone(WebTest):
     expected = ("ERR_FAILED", "the daemon does not answer")
 
