@@ -224,7 +224,7 @@ agreement-python: $(BUILD)/profd ## Python stacks against what the source can ca
 	$(Q)BUILD=$(BUILD) python3 tests/bench/python_agreement.py
 
 .PHONY: agreement-time
-agreement-time: $(BUILD)/profd $(BUILD)/workloads/timed ## CPU times of programs that sleep and wake against their own clocks; RATES= DAEMONS= RUNS=; root
+agreement-time: $(BUILD)/profd $(BUILD)/workloads/timed ## CPU times of programs that sleep and wake against their own clocks; RATES= DAEMONS= RUNS= PERF=1; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/time_agreement.py
 
 .PHONY: agreement

@@ -148,7 +148,6 @@ class App {
 			if (!await this.source.load(this.store.state))
 				return;
 			this.notices.clear();
-			this.missing = '';
 			this.#remodel();
 			if (!quiet && this.model)
 				this.announce(`Shown: ${at('summary').textContent}`);
@@ -163,10 +162,9 @@ class App {
 	}
 
 	/* Nothing has what a filter names: no failure, it may come. */
-	#miss(text) {
+	#miss(missing) {
 		this.notices.clear();
-		this.missing = text;
-		this.model = null;
+		Object.assign(this, { missing, model: null });
 		this.#show();
 	}
 
@@ -273,7 +271,7 @@ class App {
 
 	#whyNothing() {
 		if (!this.model)
-			return this.source.loading ? 'Loading…' : visible(this.missing);
+			return this.source.loading ? 'Loading…' : visible(this.missing ?? '');
 		const filtered = ['pid', 'comm', 'unit', 'container', 'thread'].some((key) => this.store.state[key]);
 		const grew = this.store.state.kind && this.store.state.kind !== 'cpu' && !this.source.isFile;
 		return filtered ? `No samples of what the filters leave: it did not ${grew ? 'grow' : 'run'} in this time, or too little.`

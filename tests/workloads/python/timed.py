@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""A server and its only client, on threads of one process: each request is answered by work() and rest(), and the
+next one comes a random time after the answer, up to argv[1] microseconds. For each line of input it says what CPU
+time it has taken until then, by its own clocks, in seconds: of all threads, and of that within work().
+"""
+
+import random
+import socket
+import sys
+import threading
+import time
+
+taken = 0.0
+
+
+def work():
+    total = 0
+    for i in range(2400):
+        total = (total * 31 + i) & 0xFFFF
+    return total
+
+
+def rest():
+    total = 0
+    for i in range(1600):
+        total = (total * 31 + i) & 0xFFFF
+    return total
+
+
+def serve(end):
+    global taken
+    while end.recv(100):
+        begin = time.thread_time()
+        work()
+        taken += time.thread_time() - begin
+        rest()
+        end.sendall(b"an answer")
+
+
+def ask(end, us):
+    while True:
+        end.sendall(b"a request")
+        end.recv(100)
+        time.sleep(random.random() * us / 1e6)
+
+
+def main():
+    ours, theirs = socket.socketpair()
+    threading.Thread(target=serve, args=(theirs,), daemon=True).start()
+    threading.Thread(target=ask, args=(ours, float(sys.argv[1])), daemon=True).start()
+    print("ready", flush=True)
+    while sys.stdin.readline():
+        print(f"{time.process_time():.9f} {taken:.9f}", flush=True)
+
+
+main()
