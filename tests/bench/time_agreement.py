@@ -148,11 +148,11 @@ def by_perf(timed, hz):
     with tempfile.NamedTemporaryFile() as file:
         subprocess.run([PERF, "record", "-q", "-F", str(hz), "-e", "cpu-clock", "-p", str(timed.pid), "-o", file.name, "--",
                         "sleep", str(SECONDS)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        lines = subprocess.run([PERF, "script", "-i", file.name, "-F", "period,sym"], check=True, capture_output=True,
+        lines = subprocess.run([PERF, "script", "-i", file.name, "-F", "period,ip,sym"], check=True, capture_output=True,
                                text=True).stdout.splitlines()
-    samples = [line.split(maxsplit=1) for line in lines if line.split()]
+    samples = [words for words in (line.split(maxsplit=2) for line in lines) if len(words) == 3]
     total = sum(int(period) for period, *_ in samples)
-    return total / 1e9, sum(int(period) for period, *name in samples if name == [timed.work]) / max(total, 1)
+    return total / 1e9, sum(int(period) for period, _, name in samples if name.strip() == timed.work) / max(total, 1)
 
 
 def line(name, hz, threads, results):
@@ -176,8 +176,8 @@ def runs(pool, timed, servers, hz):
         results += pool.map(lambda server: measured(timed, server), servers)
         if perf:
             cpu, share = perf.result()
-            total, within, _ = (b - a for a, b in zip(before, timed.says()))
-            beside.append((cpu / total - 1, share - within / total))
+            total, within, seconds = (b - a for a, b in zip(before, timed.says()))
+            beside.append((cpu * seconds / SECONDS / total - 1, share - within / total))
     return results, beside
 
 
