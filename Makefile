@@ -80,7 +80,7 @@ MANUAL       := $(notdir $(filter %.1 %.5 %.8,$(TEXTS_MADE)))
 
 CUPTI_WAYS   := 12 13
 CUDA_HELPER_TESTS = $(addprefix $(BUILD)/tests/cuda_helper/,test_helper kernels $(CUPTI_WAYS:%=libcupti.so.%))
-BENCH_WORKLOADS := fixed_work sleepers cpubound stacks_chain stacks_recursion stacks_cold
+BENCH_WORKLOADS := fixed_work sleepers records_floor cpubound stacks_chain stacks_recursion stacks_cold
 HEAP_BENCH    = $(addprefix $(BUILD)/tests/bench/,preload heap_mixed heap_map)
 
 .DEFAULT_GOAL := build

@@ -2,13 +2,15 @@
 """What is compared: no profiler, this build of profd, others, and settings, as VARIANTS names them.
 
   VARIANTS="off; on"                                    without it and with it; the default
+  VARIANTS="off; floor; on"                             and what the kernel's records alone cost
   VARIANTS="off; old = ../main/build/profd; new"        two builds
   VARIANTS="off; on; fast = --freq 999"                 two settings
   VARIANTS="off; quick = FOO=1 build-quick/profd --freq 49"
 
 Each is a name and, after a "=", words: variables of the environment, the program, options of `profd serve`, in that
-order, all of which may be left out. "off" is nothing at all. The first is what the others are compared with. Paths
-are relative to where the bench was started.
+order, all of which may be left out. "off" is nothing at all. "floor" is records_floor: the kernel's records of
+mappings and tasks, which nobody reads; no profiler that names short processes costs less. The first is what the
+others are compared with. Paths are relative to where the bench was started.
 """
 
 import collections
@@ -20,6 +22,7 @@ import time
 
 from control_group import ControlGroup
 from daemon import PROFD, Daemon
+from workload import Workload
 
 SETTLED_SECONDS = 1.5  # after its start: what runs has its tables, and nothing of a start is left
 
@@ -57,9 +60,13 @@ def parse(text):
 
 @contextlib.contextmanager
 def started(variant, settled=SETTLED_SECONDS):
-    """A CountedDaemon; None of "off"."""
+    """A CountedDaemon; None of "off" and of "floor"."""
     if variant.name == "off":
         yield None
+        return
+    if variant.name == "floor":
+        with Workload("records_floor"):
+            yield None
         return
     with ControlGroup(variant.name) as group, CountedDaemon(variant, group) as daemon:
         time.sleep(settled)
