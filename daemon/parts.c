@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* Slices of the history are merged over this time. */
 static const uint64_t window_ns = 10 * NSEC_PER_SEC;
@@ -33,10 +34,20 @@ static struct history *open_history(const struct config *config)
 	return history_new(&limits, shares, KIND_COUNT, HISTORY_SHARES);
 }
 
+/* Half of the descriptors are left for clients, rings and probes. */
+static size_t max_objects(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > MAX_OBJECTS)
+		return MAX_OBJECTS;
+	return limit.rlim_cur / 2;
+}
+
 static int build_keepers(struct parts *parts, const struct parts_config *config)
 {
 	parts->render = lane_new(config->loop, MAX_RENDER_QUEUE);
-	parts->store = store_new(MAX_OBJECTS);
+	parts->store = store_new(max_objects());
 	parts->passwords = lane_new(config->loop, MAX_PASSWORD_QUEUE);
 	if (!parts->render || !parts->passwords || !parts->store)
 		return -ENOMEM;

@@ -34,6 +34,7 @@ enum {
 	MAX_KALLSYMS_BYTES = 64 * 1024 * 1024,  /* /proc/kallsyms is 10 to 20 MB */
 	MAX_PROC_FILE_BYTES = 16 * 1024 * 1024, /* /proc/PID/maps of a JIT with 100,000 regions */
 	MAX_MAPPINGS = 65536,                   /* executable mappings of one process */
+	MAX_MAPPING_BYTES = 64 << 20,           /* all mappings of all processes; 3,000 take 10 */
 	MAX_PROCESSES = 65536,                  /* in the process table, exited ones included */
 	MAX_OBJECTS = 8192,                     /* executables kept open */
 	MAX_UNWIND_ROWS = 16 * 1000 * 1000,  /* of one file; libLLVM has 0.9 million, a browser 3 */

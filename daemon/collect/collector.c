@@ -37,6 +37,7 @@ struct collector {
 	uv_loop_t *loop;
 	struct procs *procs;
 	struct store *store;
+	struct opener *opener;
 	struct history *history;
 	struct bpf bpf;
 	struct unwind_maps unwind_maps;
@@ -55,31 +56,12 @@ struct collector {
 	void (*drained)(void *ctx);
 	void *ctx;
 	bool ready;
+	uint64_t told_mono_ns; /* the process table knows what happened until then */
 	struct collector_stats stats;
 	struct drain_losses losses;
 	struct own_rate own_rate;
 	struct own_group own_group;
 };
-
-static void account(struct collector *collector, const struct drained *drained)
-{
-	struct collector_stats *stats = &collector->stats;
-
-	for (int i = 0; i < COUNTER_COUNT; i++)
-		stats->counters[i] += drained->counters.values[i];
-	stats->taking_ns += drained->counters.taking_ns;
-	stats->drains++;
-	stats->drain_errors += drained->err != 0;
-	stats->drains_unsettled = collector->bpf.unsettled;
-	stats->samples_lost_in_drain = collector->losses.samples_lost_in_drain;
-	stats->frames_unmapped = collector->losses.frames_unmapped;
-	stats->frames_without_stack = collector->losses.frames_without_stack;
-	stats->images_missing = collector->losses.images_missing;
-	stats->python_codes_unknown = collector->losses.python_codes_unknown;
-	stats->python_words_misplaced = collector->losses.python_words_misplaced;
-	stats->tallies_used = (uint32_t)drained->tally_count;
-	stats->stacks_used = (uint32_t)drained->stack_count;
-}
 
 static struct drain_span span_of(const struct collector *collector)
 {
@@ -131,7 +113,8 @@ static void drain(void *ctx)
 	failed = gpu_slices(collector->gpu, &drained, &span, &collector->losses, slices);
 	added = history_add(collector->history, slices);
 	err = err ?: failed ?: added;
-	account(collector, &drained);
+	collector_stats_add(&collector->stats, &drained, &collector->losses);
+	collector->stats.drains_unsettled = collector->bpf.unsettled;
 	cpu_watch_switches(&collector->bpf, &collector->states[KIND_cpu],
 	                   drained.counters.values[COUNTER_ticks_turned], span.end_mono_ns);
 	own_rate_tick(&collector->own_rate, collector->stats.taking_ns);
@@ -178,9 +161,35 @@ static bool on_told(uint64_t told_mono_ns, void *ctx)
 {
 	struct collector *collector = ctx;
 
+	collector->told_mono_ns = told_mono_ns;
 	/* In this order: see bpf/unwind_python.bpf.c. */
 	pythons_sync(collector->python.pythons);
 	return unwinder_sync(collector->unwinder, told_mono_ns);
+}
+
+/* Files that were mapped a moment ago can be read from now on. */
+static void on_opened(const struct opened *opened, size_t count, void *ctx)
+{
+	struct collector *collector = ctx;
+
+	procs_opened(collector->procs, opened, count);
+	if (collector->unwinder)
+		on_told(collector->told_mono_ns, collector);
+}
+
+static int start_opener(struct collector *collector)
+{
+	const struct opener_config config = {
+		.loop = collector->loop,
+		.store = collector->store,
+		.opened = on_opened,
+		.ctx = collector,
+	};
+	int err = opener_new(&config, &collector->opener);
+
+	if (!err)
+		procs_open_by(collector->procs, collector->opener);
+	return err;
 }
 
 static int start_walkers(struct collector *collector, char why[256])
@@ -208,6 +217,7 @@ static void read_tables(void *ctx)
 	struct collector *collector = ctx;
 
 	sideband_read(collector->sideband);
+	opener_settle(collector->opener);
 	python_read(&collector->python);
 }
 
@@ -306,6 +316,8 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 		err = load_kernel_half(&collector->bpf, collector->states, &source_config,
 		                       config->unwind_bytes, ret_why);
 	if (!err)
+		err = start_opener(collector);
+	if (!err)
 		err = start_walkers(collector, ret_why);
 	if (!err)
 		err = sideband_new(config->loop, config->procs, on_told, collector,
@@ -385,12 +397,15 @@ void collector_stop(struct collector *collector)
 	sideband_clock_stop(&collector->sideband_clock);
 	sideband_stop(collector->sideband);
 	heartbeat_stop(&collector->heartbeat);
+	procs_open_by(collector->procs, NULL);
+	opener_stop(collector->opener);
 }
 
 void collector_free(struct collector *collector)
 {
 	if (!collector)
 		return;
+	opener_free(collector->opener);
 	heaps_free(collector->heaps);
 	gpu_free(collector->gpu);
 	memory_watch_free(collector->memory);
@@ -434,6 +449,7 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 	pythons_add_reader_stats(collector->python.pythons, &ret_stats->readers);
 	pythons_get_stats(collector->python.pythons, &ret_stats->pythons);
 	python_codes_get_stats(collector->python.codes, &ret_stats->python_codes);
+	opener_get_stats(collector->opener, &ret_stats->opener);
 	ret_stats->cpus_sampled = collector->states[KIND_cpu].attached;
 	ret_stats->event = collector->states[KIND_cpu].event;
 }

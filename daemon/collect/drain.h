@@ -40,3 +40,7 @@ struct drain_losses {
 int drain_slices(const struct drained *drained, const struct drain_span *span,
                  const struct drain_tables *tables, struct drain_losses *losses,
                  struct profile *ret_slices[KIND_COUNT]);
+/* Adds what the kernel counted, and what became of it here; collect/counters.c. */
+struct collector_stats;
+void collector_stats_add(struct collector_stats *stats, const struct drained *drained,
+                         const struct drain_losses *losses);

@@ -289,8 +289,9 @@ bool sideband_read(struct sideband *sideband)
 	told = tell(sideband, now);
 	if (sideband->rescan) {
 		sideband->rescan = false;
-		procs_scan(sideband->procs);
+		procs_want_rescan(sideband->procs);
 	}
+	told += procs_rescan(sideband->procs);
 	return sideband->told(now, sideband->ctx) || told;
 }
 

@@ -69,6 +69,13 @@ static void add_clients(struct buf *body, const struct parking *parking)
 #undef STAT
 }
 
+static void add_opener(struct buf *body, const struct crew_stats *stats)
+{
+#define STAT(name, type, help) STAT_##type("opener_", name, help);
+	CREW_STATS(STAT)
+#undef STAT
+}
+
 static void add_readers(struct buf *body, const struct reader_stats *stats)
 {
 #define STAT(name, type, help) STAT_##type("readers_", name, help);
@@ -209,6 +216,7 @@ static void add_collector(struct buf *body, const struct service *service)
 	COLLECTOR_COUNTERS(COUNTER)
 #undef COUNTER
 	add_unwinder(body, &stats.unwinder);
+	add_opener(body, &stats.opener);
 	add_readers(body, &stats.readers);
 	add_pythons(body, &stats.pythons);
 	add_python_codes(body, &stats.python_codes);
@@ -377,6 +385,10 @@ static void add_tables(struct buf *body, const struct request *request)
 	add_gauge(body, "profd_mappings", "Executable mappings known", (double)procs.mappings);
 	add_counter(body, "processes_dropped", "Processes and mappings over the limit",
 	            procs.dropped);
+	add_gauge(body, "profd_mapping_bytes", "Memory that mappings and their paths take",
+	          (double)procs.mapping_bytes);
+	add_counter(body, "mappings_refused", "Times that a user had no more room for mappings",
+	            procs.mappings_refused);
 
 	store_get_stats(service->store, &store);
 	add_gauge(body, "profd_objects", "Executable files held open", (double)store.objects);

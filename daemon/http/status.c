@@ -134,6 +134,14 @@ static json_t *clients_json(const struct parking *parking)
 	return object;
 }
 
+static json_t *opener_json(const struct crew_stats *stats)
+{
+	json_t *object = json_object();
+
+	CREW_STATS(STAT)
+	return object;
+}
+
 static json_t *readers_json(const struct reader_stats *stats)
 {
 	json_t *object = json_object();
@@ -254,9 +262,11 @@ static json_t *procs_json(const struct procs *procs)
 	struct proc_stats stats;
 
 	procs_get_stats(procs, &stats);
-	return json_pack("{s:I, s:I, s:I, s:I}", "processes", (json_int_t)stats.processes, "images",
-	                 (json_int_t)stats.images, "mappings", (json_int_t)stats.mappings,
-	                 "dropped", (json_int_t)stats.dropped);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "processes", (json_int_t)stats.processes,
+	                 "images", (json_int_t)stats.images, "mappings", (json_int_t)stats.mappings,
+	                 "dropped", (json_int_t)stats.dropped, "mapping_bytes",
+	                 (json_int_t)stats.mapping_bytes, "mappings_refused",
+	                 (json_int_t)stats.mappings_refused);
 }
 
 static json_t *store_json(struct store *store)
@@ -291,6 +301,7 @@ static void add_parts(json_t *object, const struct service *service,
 	json_object_set_new(object, "maps", maps_json(stats, &cost));
 	json_object_set_new(object, "counters", counters_json(stats));
 	json_object_set_new(object, "unwind", unwinder_json(&stats->unwinder));
+	json_object_set_new(object, "opener", opener_json(&stats->opener));
 	json_object_set_new(object, "readers", readers_json(&stats->readers));
 	json_object_set_new(object, "python", python_json(stats));
 	json_object_set_new(object, "heaps", heaps_json(service->heaps));

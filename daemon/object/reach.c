@@ -5,6 +5,8 @@
  */
 #include "object/reach.h"
 
+#include "object/mounts.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +18,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 enum { MAX_LINK_BYTES = 96 };
 
@@ -44,32 +47,44 @@ void reach_path(const char *path, char ret_path[MAX_PATH_BYTES])
 	ret_path[len] = '\0';
 }
 
-/* Opens what was only looked at, until it is known what it is: opening is an event to a FIFO, a
- * terminal, a tape or a watchdog. */
-static int open_place(int place, struct stat *ret_stat)
+/* What the kernel knows of a file already: no file system is asked, so this never waits. */
+static int look_at(int place, struct statx *ret_statx)
 {
-	struct stat st;
-	char link[64];
-	int fd;
+	if (statx(place, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, ret_statx) < 0)
+		return -errno;
+	return S_ISREG(ret_statx->stx_mode) ? 0 : -ENOEXEC;
+}
 
-	if (fstat(place, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -ENOEXEC;
+/* Opens what was only looked at, until it is known what it is: opening is an event to a FIFO, a
+ * terminal, a tape or a watchdog, and a request to the program behind a user's file system. A lease
+ * on the file is not waited for. */
+static int open_place(int place, uint32_t pid, struct stat *ret_stat)
+{
+	struct statx known;
+	char link[64];
+	int err = look_at(place, &known);
+
+	if (err)
+		return err;
+	if (!mounts_may_open(place, pid, makedev(known.stx_dev_major, known.stx_dev_minor)))
+		return -EOPNOTSUPP;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-	fd = open(link, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	_cleanup_close_ int fd = open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || (ret_stat && fstat(fd, ret_stat) < 0))
 		return -errno;
-	if (ret_stat)
-		*ret_stat = st;
-	return fd;
+	return TAKE_FD(fd);
+}
+
+static int open_of(uint32_t pid, const char *path, struct stat *ret_stat)
+{
+	_cleanup_close_ int place = open(path, O_PATH | O_CLOEXEC);
+
+	return place < 0 ? -errno : open_place(place, pid, ret_stat);
 }
 
 int reach_regular(const char *path, struct stat *ret_stat)
 {
-	_cleanup_close_ int place = open(path, O_PATH | O_CLOEXEC);
-
-	return place < 0 ? -errno : open_place(place, ret_stat);
+	return open_of(0, path, ret_stat);
 }
 
 static void link_of(uint32_t pid, uint64_t start, uint64_t end, char ret_link[MAX_LINK_BYTES])
@@ -83,7 +98,7 @@ int reach_mapped(uint32_t pid, uint64_t start, uint64_t end, struct stat *ret_st
 	char link[MAX_LINK_BYTES];
 
 	link_of(pid, start, end, link);
-	return reach_regular(link, ret_stat);
+	return open_of(pid, link, ret_stat);
 }
 
 struct root_id reach_root_id(uint32_t pid)
@@ -117,7 +132,7 @@ int reach_below(int root, const char *path, struct stat *ret_stat)
 	};
 	_cleanup_close_ int place = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 
-	return place < 0 ? -errno : open_place(place, ret_stat);
+	return place < 0 ? -errno : open_place(place, 0, ret_stat);
 }
 
 static const char *last_part(const char *path)
@@ -151,7 +166,7 @@ static int open_mapped(const struct place *place)
 	struct stat st;
 
 	link_of(place->pid, place->start, place->end, link);
-	_cleanup_close_ int fd = reach_regular(link, &st);
+	_cleanup_close_ int fd = open_of(place->pid, link, &st);
 	if (fd < 0)
 		return fd;
 	return still_mapped(link, place, &st) ? TAKE_FD(fd) : -ESTALE;
@@ -170,7 +185,7 @@ static int open_named(const struct place *place, bool in_root)
 	int len = snprintf(path, sizeof(path), "%s%s", prefix, place->path);
 	if (len < 0 || (size_t)len >= sizeof(path))
 		return -ENAMETOOLONG;
-	_cleanup_close_ int fd = reach_regular(path, &st);
+	_cleanup_close_ int fd = open_of(place->pid, path, &st);
 	if (fd < 0)
 		return fd;
 	return !place->inode || st.st_ino == place->inode ? TAKE_FD(fd) : -ESTALE;
@@ -180,8 +195,9 @@ int reach_open(const struct place *place)
 {
 	int fd = open_mapped(place);
 
-	/* A device that is mapped is no executable under another name either. */
-	if (fd >= 0 || fd == -ENOEXEC)
+	/* A device that is mapped is no executable under another name either, and a file that a
+	 * user's program serves, or that somebody has a lease on, not to be opened under any. */
+	if (fd >= 0 || fd == -ENOEXEC || fd == -EOPNOTSUPP || fd == -EWOULDBLOCK)
 		return fd;
 	fd = open_named(place, true);
 	if (fd >= 0)

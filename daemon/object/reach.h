@@ -12,7 +12,7 @@
 
 /* Where a file was seen. */
 struct place {
-	uint32_t pid;
+	uint32_t pid, user;  /* a process, and whose it is */
 	uint64_t start, end; /* of the mapping */
 	uint64_t inode;      /* 0: not known */
 	const char *path;
@@ -23,7 +23,9 @@ bool reach_is_file(const char *path);
 /* The path without the kernel's " (deleted)", cut when it is too long. */
 void reach_path(const char *path, char ret_path[MAX_PATH_BYTES]);
 /* Opens a regular file and nothing else: a device would notice. A descriptor, or a negative errno:
- * -ENOEXEC when it is none. `ret_stat` may be NULL. */
+ * -ENOEXEC when it is none, -EOPNOTSUPP when a program of a user serves it (object/mounts.h),
+ * -EWOULDBLOCK when somebody has a lease on it. Waits for the file system. `ret_stat` may be NULL.
+ */
 int reach_regular(const char *path, struct stat *ret_stat);
 /* reach_regular() of what a process maps from `start` to `end`, whatever lies under its path now;
  * -ENOENT when there is no such mapping of a file. */

@@ -2,19 +2,25 @@
 /*
  * The tables of open objects. A file is recognized three ways, each cheaper than the next: by the
  * key the kernel names it with (nothing is opened), by what fstat() says (it is not parsed), by its
- * build ID (it is not kept twice). The first two are aliases of an object's id; an alias whose
+ * identity (it is not kept twice). The first two are aliases of an object's id; an alias whose
  * object was evicted is simply stale. A key is believed while the file that is held open, whose
- * inode nobody else can get meanwhile, has not changed: who writes into it makes it another one.
+ * inode nobody else can get meanwhile, has not changed: writing into it makes it another file.
  * How a file is reached is object/reach.c's.
+ *
+ * A build ID is a hint: anybody can write any into a file. Two files are copies of one another when
+ * they also have the same owner, size and first page, and were seen below the same root folder. So
+ * a user, and the superuser of a container, can confuse their own files only.
  */
 #include "object/store.h"
 #include "object/reach.h"
 
 #include "base/clock.h"
+#include "base/shares.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -28,6 +34,10 @@ enum {
 	ALIASES_PER_OBJECT = 4, /* several mounts and keys of one file, and files that are no ELF */
 	NO_OBJECT = 0,          /* the id under which a file that is no ELF is remembered */
 };
+
+/* A file that is no ELF is not held open, so a change of it is not seen: it is looked at again
+ * after this time. */
+static const uint64_t believe_ns = 10 * NSEC_PER_SEC;
 
 enum alias_kind { ALIAS_KEY = 1, ALIAS_FILE, ALIAS_VDSO };
 
@@ -45,22 +55,31 @@ struct alias {
 	struct alias_name name;
 	uint32_t id;
 	struct stamp stamp; /* of the file, which need not be the object's: that may be a copy */
+	uint64_t added_ns;
 	UT_hash_handle hh;
+};
+
+/* Hashed and compared as bytes, so every unused one is zero. */
+struct identity_of_file {
+	uint64_t root_device, root_inode, owner, size, head;
+	char build_id[2 * MAX_BUILD_ID_BYTES + 1];
 };
 
 struct entry {
 	uint32_t id;
 	struct object *object;
-	struct entry *prev, *next; /* by use, the longest ago first */
-	UT_hash_handle hh;         /* by id */
-	UT_hash_handle hh_build;   /* by build ID, when it has one */
+	struct identity_of_file identity;
+	struct entry *prev, *next;  /* by use, the longest ago first */
+	UT_hash_handle hh;          /* by id */
+	UT_hash_handle hh_identity; /* by identity, when it has a build ID */
 };
 
 struct store {
 	pthread_mutex_t lock; /* everything below */
 	size_t max_objects;
 	uint32_t last_id;
-	struct entry *by_id, *by_build_id, *by_use;
+	struct shares shares; /* of max_objects */
+	struct entry *by_id, *by_identity, *by_use;
 	struct alias *aliases; /* uthash keeps the order in which they came */
 	struct store_stats stats;
 };
@@ -91,16 +110,18 @@ struct store *store_new(size_t max_objects)
 		return NULL;
 	}
 	store->max_objects = max_objects ? max_objects : 1;
+	store->shares.whole = store->max_objects;
 	return store;
 }
 
 static void drop_entry(struct store *store, struct entry *entry)
 {
-	if (entry->hh_build.tbl)
-		HASH_DELETE(hh_build, store->by_build_id, entry);
+	if (entry->hh_identity.tbl)
+		HASH_DELETE(hh_identity, store->by_identity, entry);
 	if (entry->hh.tbl)
 		HASH_DELETE(hh, store->by_id, entry);
 	DL_DELETE(store->by_use, entry);
+	shares_give(&store->shares, entry->object->user, 1);
 	object_unref(entry->object);
 	free(entry);
 	store->stats.objects--;
@@ -120,6 +141,7 @@ void store_free(struct store *store)
 		drop_alias(store, store->aliases);
 	while (store->by_use)
 		drop_entry(store, store->by_use);
+	shares_clear(&store->shares);
 	pthread_mutex_destroy(&store->lock);
 	free(store);
 }
@@ -136,9 +158,20 @@ static struct entry *find_entry(struct store *store, uint32_t id)
 	return entry;
 }
 
-/* True when the answer is known: an object, or NULL for a file that is no ELF. */
-static bool find_alias(struct store *store, const struct alias_name *name,
-                       const struct object **ret_object, struct stamp *ret_stamp)
+/* What a name stands for: an object, or none for a file that is no ELF. */
+struct known {
+	uint32_t id;
+	struct object *object; /* a reference */
+	struct stamp stamp;
+	uint64_t added_ns;
+};
+
+static void known_release(struct known *known)
+{
+	object_unref(known->object);
+}
+
+static bool find_alias(struct store *store, const struct alias_name *name, struct known *ret_known)
 {
 	struct alias *alias;
 
@@ -152,8 +185,12 @@ static bool find_alias(struct store *store, const struct alias_name *name,
 		drop_alias(store, alias);
 		return false;
 	}
-	*ret_object = entry ? entry->object : NULL;
-	*ret_stamp = alias->stamp;
+	*ret_known = (struct known){
+		.id = alias->id,
+		.object = entry ? object_ref(entry->object) : NULL,
+		.stamp = alias->stamp,
+		.added_ns = alias->added_ns,
+	};
 	return true;
 }
 
@@ -168,6 +205,7 @@ static void add_alias(struct store *store, const struct alias_name *name, uint32
 	if (alias) {
 		alias->id = id;
 		alias->stamp = *stamp;
+		alias->added_ns = clock_mono_ns();
 		return;
 	}
 	if (HASH_COUNT(store->aliases) >= ALIASES_PER_OBJECT * store->max_objects)
@@ -178,41 +216,85 @@ static void add_alias(struct store *store, const struct alias_name *name, uint32
 	alias->name = *name;
 	alias->id = id;
 	alias->stamp = *stamp;
+	alias->added_ns = clock_mono_ns();
 	HASH_ADD(hh, store->aliases, name, sizeof(alias->name), alias);
 	if (!alias->hh.tbl)
 		free(alias);
 }
 
-/* Takes over the reference; the object's entry, or the one of the same build ID and owner that was
- * there. */
+static struct identity_of_file identity_of(const struct object *object)
+{
+	struct identity_of_file identity;
+
+	memset(&identity, 0, sizeof(identity));
+	identity.root_device = object->root.device;
+	identity.root_inode = object->root.inode;
+	identity.owner = object->owner;
+	identity.size = object->size;
+	identity.head = object->head;
+	snprintf(identity.build_id, sizeof(identity.build_id), "%s", object->build_id);
+	return identity;
+}
+
+/* Closes what the user has not used for longest; false when that user has nothing open. */
+static bool evict_of(struct store *store, uint32_t user)
+{
+	struct entry *entry;
+
+	DL_FOREACH (store->by_use, entry) {
+		if (entry->object->user != user)
+			continue;
+		drop_entry(store, entry);
+		store->stats.evicted++;
+		return true;
+	}
+	return false;
+}
+
+/* A user who has a share makes room there. Somebody new finds the others' shares leave some. */
+static bool make_room(struct store *store, uint32_t user)
+{
+	while (!shares_take(&store->shares, user, 1)) {
+		if (!evict_of(store, user))
+			return false;
+	}
+	return true;
+}
+
+static struct entry *find_copy(const struct store *store, const struct identity_of_file *identity)
+{
+	struct entry *entry = NULL;
+
+	if (identity->build_id[0])
+		HASH_FIND(hh_identity, store->by_identity, identity, sizeof(*identity), entry);
+	return entry;
+}
+
+/* Takes over the reference; the object's entry, or that of a copy. */
 static struct entry *add_object(struct store *store, struct object *object)
 {
 	_cleanup_(object_unrefp) struct object *owned = object;
-	size_t build_len = strlen(object->build_id);
-	struct entry *entry = NULL;
+	const struct identity_of_file identity = identity_of(object);
+	struct entry *entry = find_copy(store, &identity);
 
-	if (build_len)
-		HASH_FIND(hh_build, store->by_build_id, object->build_id, build_len, entry);
-	if (entry && entry->object->owner == owned->owner)
+	if (entry)
 		return find_entry(store, entry->id);
-	bool first = build_len && !entry;
-
-	while (store->by_use && store->stats.objects >= store->max_objects) {
-		drop_entry(store, store->by_use);
-		store->stats.evicted++;
-	}
 	entry = calloc(1, sizeof(*entry));
-	if (!entry)
+	if (!entry || !make_room(store, object->user)) {
+		free(entry);
 		return NULL;
+	}
+	entry->identity = identity;
 	entry->id = owned->id = ++store->last_id;
 	HASH_ADD(hh, store->by_id, id, sizeof(entry->id), entry);
 	if (!entry->hh.tbl) {
+		shares_give(&store->shares, object->user, 1);
 		free(entry);
 		return NULL;
 	}
 	entry->object = TAKE_PTR(owned);
-	if (first)
-		HASH_ADD_KEYPTR(hh_build, store->by_build_id, object->build_id, build_len, entry);
+	if (identity.build_id[0])
+		HASH_ADD(hh_identity, store->by_identity, identity, sizeof(identity), entry);
 	DL_APPEND(store->by_use, entry);
 	store->stats.objects++;
 	store->stats.opened++;
@@ -225,9 +307,9 @@ struct names {
 	struct stamp stamp;
 };
 
-/* What both ways of opening end in: `object`, or why there is none, under its aliases. */
-static const struct object *remember(struct store *store, int err, struct object *object,
-                                     const struct names *names)
+/* What both ways of opening end in: the id of `object`, or NO_OBJECT, under its names. */
+static uint32_t remember(struct store *store, int err, struct object *object,
+                         const struct names *names)
 {
 	LOCKED(store);
 
@@ -238,14 +320,14 @@ static const struct object *remember(struct store *store, int err, struct object
 			add_alias(store, &names->key, NO_OBJECT, &names->stamp);
 			add_alias(store, &names->file, NO_OBJECT, &names->stamp);
 		}
-		return NULL;
+		return NO_OBJECT;
 	}
 	struct entry *entry = add_object(store, object);
 	if (!entry)
-		return NULL;
+		return NO_OBJECT;
 	add_alias(store, &names->key, entry->id, &names->stamp);
 	add_alias(store, &names->file, entry->id, &names->stamp);
-	return entry->object;
+	return entry->id;
 }
 
 static struct alias_name key_alias(const struct file_key *key)
@@ -256,7 +338,8 @@ static struct alias_name key_alias(const struct file_key *key)
 	};
 }
 
-/* What is known already: no file system is asked to look again. */
+/* What the kernel knows already: with AT_STATX_DONT_SYNC neither FUSE nor NFS asks its server about
+ * a file that is open (fuse_update_get_attr, nfs_getattr), so this never waits. */
 static int read_stamp(int fd, struct stamp *ret_stamp)
 {
 	struct statx st;
@@ -282,24 +365,23 @@ static struct alias_name file_alias(const struct stamp *stamp)
 	};
 }
 
-static bool is_known(struct store *store, const struct alias_name *name,
-                     const struct object **ret_object, struct stamp *ret_stamp)
+static bool is_known(struct store *store, const struct alias_name *name, struct known *ret_known)
 {
 	LOCKED(store);
 
-	return find_alias(store, name, ret_object, ret_stamp);
+	return find_alias(store, name, ret_known);
 }
 
 /* The same file under a key that was not seen before. */
-static bool is_known_file(struct store *store, const struct names *names,
-                          const struct object **ret_object)
+static bool is_known_file(struct store *store, const struct names *names, uint32_t *ret_id)
 {
-	struct stamp before;
+	_cleanup_(known_release) struct known known = {0};
 	LOCKED(store);
 
-	if (!find_alias(store, &names->file, ret_object, &before))
+	if (!find_alias(store, &names->file, &known))
 		return false;
-	add_alias(store, &names->key, *ret_object ? (*ret_object)->id : NO_OBJECT, &names->stamp);
+	*ret_id = known.id;
+	add_alias(store, &names->key, known.id, &names->stamp);
 	return true;
 }
 
@@ -310,78 +392,96 @@ enum belief {
 	BELIEF_FULL,
 };
 
-/* Whether a key still means what it meant. */
-static enum belief believe(const struct file_key *key, const struct object *object,
-                           const struct stamp *stamp)
+/* Whether a key still means what it meant. Asks no file system: see read_stamp(). */
+static enum belief believe(const struct file_key *key, const struct known *known)
 {
 	struct stamp now;
 
+	if (!known->object)
+		return key->generation && clock_mono_ns() - known->added_ns < believe_ns
+		               ? BELIEF_FULL
+		               : BELIEF_NONE;
 	/* Without a generation the inode of a file that is not held open may be another's by now.
 	 */
-	if (!object || read_stamp(object->fd, &now) || now.device != stamp->device ||
-	    now.inode != stamp->inode)
+	if (read_stamp(known->object->fd, &now) || now.device != known->stamp.device ||
+	    now.inode != known->stamp.inode)
 		return key->generation ? BELIEF_FULL : BELIEF_NONE;
-	if (now.size != stamp->size || now.mtime_ns != stamp->mtime_ns)
+	if (now.size != known->stamp.size || now.mtime_ns != known->stamp.mtime_ns)
 		return BELIEF_NONE;
-	return now.ctime_ns == stamp->ctime_ns ? BELIEF_FULL : BELIEF_WEAK;
+	return now.ctime_ns == known->stamp.ctime_ns ? BELIEF_FULL : BELIEF_WEAK;
 }
 
-static const struct object *open_vdso(struct store *store)
+/* What a key means, and how much it is believed. */
+static enum belief find_key(struct store *store, const struct file_key *key, uint32_t *ret_id)
+{
+	_cleanup_(known_release) struct known known = {0};
+	const struct alias_name name = key_alias(key);
+
+	*ret_id = NO_OBJECT;
+	if (!is_known(store, &name, &known))
+		return BELIEF_NONE;
+	*ret_id = known.id;
+	return believe(key, &known);
+}
+
+static uint32_t open_vdso(struct store *store)
 {
 	const struct names names = {.key = {.kind = ALIAS_VDSO}};
-	const struct object *known;
+	_cleanup_(known_release) struct known known = {0};
 	struct object *object = NULL;
-	struct stamp stamp;
 
-	if (is_known(store, &names.key, &known, &stamp))
-		return known;
+	if (is_known(store, &names.key, &known))
+		return known.id;
 	int err = reach_vdso(&object);
 	return remember(store, err, object, &names);
 }
 
-static const struct object *open_file(struct store *store, const struct place *place,
-                                      const struct alias_name *key, const struct object *otherwise)
+/* `otherwise`: what is believed if it cannot be opened. */
+static uint32_t open_file(struct store *store, const struct file_key *key,
+                          const struct place *place, uint32_t otherwise)
 {
 	_cleanup_close_ int fd = reach_open(place);
-	struct names names = {.key = *key};
+	struct names names = {.key = key_alias(key)};
 	int err = fd < 0 ? fd : read_stamp(fd, &names.stamp);
-	const struct object *known;
 	struct object *object = NULL;
 	char shown[MAX_PATH_BYTES];
+	uint32_t id;
 
 	if (err < 0)
 		return otherwise ?: remember(store, err, NULL, &names);
 	names.file = file_alias(&names.stamp);
-	if (is_known_file(store, &names, &known))
-		return known;
+	if (is_known_file(store, &names, &id))
+		return id;
 	reach_path(place->path, shown);
 	err = object_open_fd(TAKE_FD(fd), shown, &object);
 	if (err == 0) {
 		object->pid = place->pid;
+		object->user = place->user;
 		object->root = reach_root_id(place->pid);
 	}
 	return remember(store, err, object, &names);
 }
 
-const struct object *store_open(struct store *store, const struct file_key *key, uint32_t pid,
-                                uint64_t start, uint64_t end, const char *path)
+bool store_knows(struct store *store, const struct file_key *key, const char *path,
+                 uint32_t *ret_id)
 {
-	const struct place place = {
-		.pid = pid, .start = start, .end = end, .inode = key->inode, .path = path};
-	const struct alias_name by_key = key_alias(key);
-	enum belief belief = BELIEF_NONE;
-	const struct object *known;
-	struct stamp stamp;
+	*ret_id = NO_OBJECT;
+	if (!strcmp(path, "[vdso]")) {
+		*ret_id = open_vdso(store);
+		return true;
+	}
+	return !reach_is_file(path) || find_key(store, key, ret_id) == BELIEF_FULL;
+}
 
-	if (!strcmp(path, "[vdso]"))
-		return open_vdso(store);
-	if (!reach_is_file(path))
-		return NULL;
-	if (is_known(store, &by_key, &known, &stamp))
-		belief = believe(key, known, &stamp);
-	if (belief == BELIEF_FULL)
-		return known;
-	return open_file(store, &place, &by_key, belief == BELIEF_WEAK ? known : NULL);
+uint32_t store_open(struct store *store, const struct file_key *key, const struct place *place)
+{
+	uint32_t id, otherwise;
+
+	if (store_knows(store, key, place->path, &id))
+		return id;
+	if (find_key(store, key, &otherwise) != BELIEF_WEAK)
+		otherwise = NO_OBJECT;
+	return open_file(store, key, place, otherwise);
 }
 
 struct object *store_get(struct store *store, uint32_t id)

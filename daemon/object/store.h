@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct store - all open objects: one per file however many processes map it, unified by build ID.
- * Bounded: when it is full the object that was used longest ago is closed, and its addresses keep
- * their file's name but lose their functions'. The loop thread opens, the symbolizing thread gets
- * by id; the store's own lock is held for table look-ups only, never while a file is read.
+ * struct store - all open objects: one per file however many processes map it, and one for copies
+ * of it. Bounded, with a share for each user: who has no more room loses the object that was used
+ * longest ago; its addresses keep their file's name but lose their functions'. Any thread; the lock
+ * is held for look-ups in tables only, never while a file is read.
  */
 #pragma once
 
 #include "object/object.h"
+#include "object/reach.h"
 
 struct store;
 
@@ -25,14 +26,15 @@ struct store *store_new(size_t max_objects);
 void store_free(struct store *store);
 DEFINE_CLEANUP(struct store *, store_free)
 
-/* The object that process `pid` has mapped at [start, end) under `path`: through
- * /proc/PID/map_files, which works for deleted and containers' files as well, else /proc/PID/root,
- * else the path itself. A key that was seen before opens nothing, while the file that is held open
- * has not changed. The vdso is read from our own memory. NULL when it cannot be opened, or is no
- * ELF file, which is remembered too. The object stays the store's, at least until the next
- * store_open(); do not unref it. */
-const struct object *store_open(struct store *store, const struct file_key *key, uint32_t pid,
-                                uint64_t start, uint64_t end, const char *path);
-/* A reference, or NULL when it was evicted. Any thread. */
+/* Whether it is known what a key stands for: the id of an object, or 0 when it is no ELF file or no
+ * file at all. Opens nothing that belongs to others; the vdso is read from our own memory. The key
+ * of a file that is held open is known while that has not changed. */
+bool store_knows(struct store *store, const struct file_key *key, const char *path,
+                 uint32_t *ret_id);
+/* The same, and opens the file that is not known: through /proc/PID/map_files, which works for
+ * deleted and containers' files as well, else /proc/PID/root, else the path itself. Waits for the
+ * file system. 0 when it cannot be opened, or is no ELF file, which is remembered for a while. */
+uint32_t store_open(struct store *store, const struct file_key *key, const struct place *place);
+/* A reference, or NULL when it was evicted. */
 struct object *store_get(struct store *store, uint32_t id);
 void store_get_stats(struct store *store, struct store_stats *ret_stats);

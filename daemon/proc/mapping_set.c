@@ -1,19 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The sorted array behind struct mapping_set.
+ * A sorted array of chunks, each a sorted array of mappings.
  */
 #include "proc/mapping_set.h"
 
 #include "base/bounds.h"
+#include "proc/mapping_chunk.h"
+#include "proc/owner.h"
+#include "proc/paths.h"
 
 #include <errno.h>
 #include <string.h>
 
+enum {
+	FIRST_SLOTS = 4,
+	SMALL_SET_BYTES = 4096, /* 64 mappings, of a program with some 20 libraries */
+};
+
+struct slot {
+	struct mapping_chunk *chunk;
+	size_t first; /* mappings in the chunks before it */
+};
+
 struct mapping_set {
 	int references;
 	uint64_t serial;
-	size_t count, capacity;
-	struct proc_mapping *items;
+	struct mapping_room *room;
+	uint32_t user; /* who pays for what is added; OWNER_UNKNOWN at first */
+	uint32_t slots_user;
+	size_t count, slot_count, slot_capacity;
+	struct slot *slots;
+};
+
+/* A place in it: before the mapping at index `item` of a slot's chunk; past the last one `slot` is
+ * slot_count. */
+struct at {
+	size_t slot, item;
 };
 
 static uint64_t next_serial(void)
@@ -23,7 +45,7 @@ static uint64_t next_serial(void)
 	return ++last;
 }
 
-struct mapping_set *mapping_set_new(void)
+struct mapping_set *mapping_set_new(struct mapping_room *room)
 {
 	struct mapping_set *set = calloc(1, sizeof(*set));
 
@@ -31,6 +53,8 @@ struct mapping_set *mapping_set_new(void)
 		return NULL;
 	set->references = 1;
 	set->serial = next_serial();
+	set->room = room;
+	set->user = OWNER_UNKNOWN;
 	return set;
 }
 
@@ -40,68 +64,105 @@ struct mapping_set *mapping_set_ref(struct mapping_set *set)
 	return set;
 }
 
+static void give_slots(struct mapping_set *set)
+{
+	mapping_room_give(set->room, set->slots_user, set->slot_capacity * sizeof(*set->slots));
+}
+
 void mapping_set_unref(struct mapping_set *set)
 {
 	if (!set || --set->references > 0)
 		return;
-	for (size_t i = 0; i < set->count; i++)
-		free(set->items[i].path);
-	free(set->items);
+	for (size_t i = 0; i < set->slot_count; i++)
+		mapping_chunk_unref(set->slots[i].chunk);
+	give_slots(set);
+	free(set->slots);
 	free(set);
 }
 
-static int reserve(struct mapping_set *set, size_t more)
+bool mapping_set_wants_owner(const struct mapping_set *set)
 {
-	size_t capacity = set->capacity ? set->capacity * 2 : 8;
-	struct proc_mapping *items;
+	const struct mapping_room *room = set->room;
 
-	if (set->count + more <= set->capacity)
+	return room && set->user == OWNER_UNKNOWN &&
+	       (set->count * sizeof(struct proc_mapping) >= SMALL_SET_BYTES ||
+	        room->shares.taken > room->shares.whole / 4);
+}
+
+void mapping_set_own(struct mapping_set *set, uint32_t user)
+{
+	set->user = user;
+}
+
+static int reserve_slots(struct mapping_set *set, size_t wanted)
+{
+	size_t capacity = set->slot_capacity ? set->slot_capacity : FIRST_SLOTS;
+	struct slot *slots;
+
+	if (wanted <= set->slot_capacity)
 		return 0;
-	while (capacity < set->count + more)
+	while (capacity < wanted)
 		capacity *= 2;
-	items = realloc(set->items, capacity * sizeof(*items));
-	if (!items)
+	if (!mapping_room_take(set->room, set->user, capacity * sizeof(*slots)))
+		return -ENOSPC;
+	slots = reallocarray(set->slots, capacity, sizeof(*slots));
+	if (!slots) {
+		mapping_room_give(set->room, set->user, capacity * sizeof(*slots));
 		return -ENOMEM;
-	set->items = items;
-	set->capacity = capacity;
+	}
+	give_slots(set);
+	set->slots = slots;
+	set->slots_user = set->user;
+	set->slot_capacity = capacity;
 	return 0;
 }
 
-static int copy_mapping(struct proc_mapping *to, const struct proc_mapping *from)
-{
-	*to = *from;
-	to->path = strdup(from->path);
-	return to->path ? 0 : -ENOMEM;
-}
-
+/* A set that nobody shares, with the same chunks. */
 static int make_own(struct mapping_set **set)
 {
-	_cleanup_(mapping_set_unrefp) struct mapping_set *copy = NULL;
+	_cleanup_(mapping_set_unrefp) struct mapping_set *own = NULL;
+	int err;
 
 	if ((*set)->references == 1)
 		return 0;
-	copy = mapping_set_new();
-	if (!copy || reserve(copy, (*set)->count + 1))
+	own = mapping_set_new((*set)->room);
+	if (!own)
 		return -ENOMEM;
-	for (size_t i = 0; i < (*set)->count; i++) {
-		if (copy_mapping(&copy->items[i], &(*set)->items[i]))
-			return -ENOMEM;
-		copy->count++;
+	own->user = (*set)->user;
+	err = reserve_slots(own, (*set)->slot_count + 1);
+	if (err)
+		return err;
+	for (size_t i = 0; i < (*set)->slot_count; i++) {
+		own->slots[i] = (*set)->slots[i];
+		mapping_chunk_ref(own->slots[i].chunk);
 	}
+	own->slot_count = (*set)->slot_count;
+	own->count = (*set)->count;
 	mapping_set_unref(*set);
-	*set = TAKE_PTR(copy);
+	*set = TAKE_PTR(own);
 	return 0;
 }
 
-/* Index of the first mapping that ends above the address. */
-static size_t first_above(const struct mapping_set *set, uint64_t address)
+static void count_from(struct mapping_set *set, size_t slot)
 {
-	size_t low = 0, high = set->count;
+	size_t first = slot ? set->slots[slot - 1].first + set->slots[slot - 1].chunk->count : 0;
+
+	for (; slot < set->slot_count; slot++) {
+		set->slots[slot].first = first;
+		first += set->slots[slot].chunk->count;
+	}
+	set->count = first;
+}
+
+static size_t first_slot_above(const struct mapping_set *set, uint64_t address)
+{
+	size_t low = 0, high = set->slot_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+		const struct mapping_chunk *chunk = set->slots[middle].chunk;
 
-		if (set->items[middle].end > address)
+		if (chunk->items[chunk->count - 1].end > address)
 			high = middle;
 		else
 			low = middle + 1;
@@ -109,55 +170,195 @@ static size_t first_above(const struct mapping_set *set, uint64_t address)
 	return low;
 }
 
-static void insert_at(struct mapping_set *set, size_t at, const struct proc_mapping *mapping)
+/* The first mapping that ends above the address. */
+static struct at first_above(const struct mapping_set *set, uint64_t address)
 {
-	memmove(&set->items[at + 1], &set->items[at], (set->count - at) * sizeof(*set->items));
-	set->items[at] = *mapping;
-	set->count++;
+	struct at at = {first_slot_above(set, address), 0};
+
+	if (at.slot < set->slot_count)
+		while (set->slots[at.slot].chunk->items[at.item].end <= address)
+			at.item++;
+	return at;
 }
 
-static void remove_at(struct mapping_set *set, size_t at)
+static struct proc_mapping *item_at(const struct mapping_set *set, struct at at)
 {
-	free(set->items[at].path);
-	set->count--;
-	memmove(&set->items[at], &set->items[at + 1], (set->count - at) * sizeof(*set->items));
+	return at.slot < set->slot_count ? &set->slots[at.slot].chunk->items[at.item] : NULL;
 }
 
-/* Makes [start, end) free; where the next mapping belongs. There is room for one split. */
-static int clear_range(struct mapping_set *set, uint64_t start, uint64_t end, size_t *ret_at)
+/* The chunk of a slot, which nobody else has, with room for one more mapping if there can be. */
+static int own_chunk(struct mapping_set *set, size_t slot, struct mapping_chunk **ret_chunk)
 {
-	size_t at = first_above(set, start);
+	struct mapping_chunk *chunk = set->slots[slot].chunk;
 
-	while (at < set->count && set->items[at].start < end) {
-		struct proc_mapping *old = &set->items[at];
-
-		if (old->start < start) {
-			if (old->end > end) {
-				struct proc_mapping tail;
-
-				if (copy_mapping(&tail, old))
-					return -ENOMEM;
-				tail.offset += end - tail.start;
-				tail.start = end;
-				insert_at(set, at + 1, &tail);
-			}
-			set->items[at].end = start;
-			at++;
-		} else if (old->end > end) {
-			old->offset += end - old->start;
-			old->start = end;
-		} else {
-			remove_at(set, at);
-		}
+	if (chunk->references > 1 ||
+	    (chunk->count == chunk->capacity && chunk->capacity < CHUNK_MAPPINGS)) {
+		chunk = mapping_chunk_copy(chunk, set->room, set->user);
+		if (!chunk)
+			return -ENOSPC;
+		mapping_chunk_unref(set->slots[slot].chunk);
+		set->slots[slot].chunk = chunk;
 	}
-	*ret_at = at;
+	*ret_chunk = chunk;
 	return 0;
+}
+
+static int insert_slot(struct mapping_set *set, size_t slot, struct mapping_chunk **ret_chunk)
+{
+	int err = reserve_slots(set, set->slot_count + 1);
+
+	if (err)
+		return err;
+	*ret_chunk = mapping_chunk_new(CHUNK_MAPPINGS / 8, set->room, set->user);
+	if (!*ret_chunk)
+		return -ENOSPC;
+	memmove(&set->slots[slot + 1], &set->slots[slot],
+	        (set->slot_count - slot) * sizeof(*set->slots));
+	set->slots[slot].chunk = *ret_chunk;
+	set->slot_count++;
+	return 0;
+}
+
+/* Puts the second half of a full chunk into one of its own. */
+static int split(struct mapping_set *set, size_t slot)
+{
+	struct mapping_chunk *chunk = set->slots[slot].chunk, *half;
+	int err = reserve_slots(set, set->slot_count + 1);
+
+	if (err)
+		return err;
+	half = mapping_chunk_new(CHUNK_MAPPINGS, set->room, set->user);
+	if (!half)
+		return -ENOSPC;
+	mapping_chunk_split(chunk, chunk->count / 2, half);
+	memmove(&set->slots[slot + 2], &set->slots[slot + 1],
+	        (set->slot_count - slot - 1) * sizeof(*set->slots));
+	set->slots[slot + 1].chunk = half;
+	set->slot_count++;
+	return 0;
+}
+
+/* Where in the set there is a chunk of its own with room for a mapping before `at`. */
+static int make_place(struct mapping_set *set, struct at *at, struct mapping_chunk **ret_chunk)
+{
+	int err;
+
+	/* Behind the last mapping: at the end of the last chunk, or in a new one. */
+	if (at->slot == set->slot_count) {
+		if (!at->slot || set->slots[at->slot - 1].chunk->count == CHUNK_MAPPINGS)
+			return insert_slot(set, at->slot, ret_chunk);
+		at->slot--;
+		at->item = set->slots[at->slot].chunk->count;
+	}
+	err = own_chunk(set, at->slot, ret_chunk);
+	if (err || (*ret_chunk)->count < CHUNK_MAPPINGS)
+		return err;
+	err = split(set, at->slot);
+	if (!err && at->item > (*ret_chunk)->count) {
+		at->item -= (*ret_chunk)->count;
+		at->slot++;
+		*ret_chunk = set->slots[at->slot].chunk;
+	}
+	return err;
+}
+
+/* Takes over the reference to the path when it succeeds. */
+static int insert(struct mapping_set *set, struct at at, const struct proc_mapping *mapping)
+{
+	struct mapping_chunk *chunk;
+	size_t first = at.slot;
+	int err = make_place(set, &at, &chunk);
+
+	if (!err)
+		mapping_chunk_insert(chunk, at.item, mapping);
+	count_from(set, first < at.slot ? first : at.slot);
+	return err;
+}
+
+static int remove_at(struct mapping_set *set, struct at at)
+{
+	struct mapping_chunk *chunk;
+	int err = own_chunk(set, at.slot, &chunk);
+
+	if (err)
+		return err;
+	mapping_chunk_remove(chunk, at.item);
+	if (!chunk->count) {
+		mapping_chunk_unref(chunk);
+		set->slot_count--;
+		memmove(&set->slots[at.slot], &set->slots[at.slot + 1],
+		        (set->slot_count - at.slot) * sizeof(*set->slots));
+	}
+	count_from(set, at.slot);
+	return 0;
+}
+
+/* Keeps of the mapping there what is below `end`, or from `end` on. */
+static int keep_below(struct mapping_set *set, struct at at, uint64_t end)
+{
+	struct mapping_chunk *chunk;
+	int err = own_chunk(set, at.slot, &chunk);
+
+	if (!err)
+		chunk->items[at.item].end = end;
+	return err;
+}
+
+static int keep_from(struct mapping_set *set, struct at at, uint64_t start)
+{
+	struct mapping_chunk *chunk;
+	int err = own_chunk(set, at.slot, &chunk);
+
+	if (err)
+		return err;
+	chunk->items[at.item].offset += start - chunk->items[at.item].start;
+	chunk->items[at.item].start = start;
+	return 0;
+}
+
+/* A mapping around [start, end) becomes the two beside it. */
+static int split_around(struct mapping_set *set, struct at at, uint64_t start, uint64_t end)
+{
+	struct proc_mapping tail = *item_at(set, at);
+	int err = keep_below(set, at, start);
+
+	if (err)
+		return err;
+	paths_ref_again(tail.path);
+	tail.offset += end - tail.start;
+	tail.start = end;
+	err = insert(set, first_above(set, start), &tail);
+	if (err)
+		paths_unref(tail.path);
+	return err;
+}
+
+/* Makes [start, end) free. What fails in the middle has freed a part. */
+static int clear_range(struct mapping_set *set, uint64_t start, uint64_t end)
+{
+	for (;;) {
+		struct at at = first_above(set, start);
+		const struct proc_mapping *old = item_at(set, at);
+		int err;
+
+		if (!old || old->start >= end)
+			return 0;
+		if (old->start < start && old->end > end)
+			return split_around(set, at, start, end);
+		if (old->start < start)
+			err = keep_below(set, at, start);
+		else if (old->end > end)
+			return keep_from(set, at, end);
+		else
+			err = remove_at(set, at);
+		if (err)
+			return err;
+	}
 }
 
 int mapping_set_add(struct mapping_set **set, const struct proc_mapping *mapping)
 {
-	struct proc_mapping copy;
-	size_t at;
+	struct proc_mapping copy = *mapping;
 	int err;
 
 	if (mapping->start >= mapping->end)
@@ -167,29 +368,23 @@ int mapping_set_add(struct mapping_set **set, const struct proc_mapping *mapping
 	err = make_own(set);
 	if (err)
 		return err;
-	err = reserve(*set, 2);
-	if (err)
-		return err;
-	err = copy_mapping(&copy, mapping);
-	if (err)
-		return err;
-	err = clear_range(*set, mapping->start, mapping->end, &at);
-	if (err) {
-		free(copy.path);
-		return err;
-	}
-	insert_at(*set, at, &copy);
+	copy.path = paths_ref(mapping->path, (*set)->room, (*set)->user);
+	if (!copy.path)
+		return -ENOSPC;
 	(*set)->serial = next_serial();
-	return 0;
+	err = clear_range(*set, mapping->start, mapping->end);
+	if (!err)
+		err = insert(*set, first_above(*set, mapping->start), &copy);
+	if (err)
+		paths_unref(copy.path);
+	return err;
 }
 
 const struct proc_mapping *mapping_set_find(const struct mapping_set *set, uint64_t address)
 {
-	size_t at = first_above(set, address);
+	const struct proc_mapping *mapping = item_at(set, first_above(set, address));
 
-	if (at == set->count || set->items[at].start > address)
-		return NULL;
-	return &set->items[at];
+	return mapping && mapping->start <= address ? mapping : NULL;
 }
 
 size_t mapping_set_count(const struct mapping_set *set)
@@ -199,7 +394,19 @@ size_t mapping_set_count(const struct mapping_set *set)
 
 const struct proc_mapping *mapping_set_at(const struct mapping_set *set, size_t index)
 {
-	return index < set->count ? &set->items[index] : NULL;
+	size_t low = 0, high = set->slot_count;
+
+	if (index >= set->count)
+		return NULL;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (set->slots[middle].first <= index)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &set->slots[low].chunk->items[index - set->slots[low].first];
 }
 
 bool mapping_set_equal(const struct mapping_set *a, const struct mapping_set *b)
@@ -207,10 +414,10 @@ bool mapping_set_equal(const struct mapping_set *a, const struct mapping_set *b)
 	if (a->count != b->count)
 		return false;
 	for (size_t i = 0; i < a->count; i++) {
-		const struct proc_mapping *x = &a->items[i], *y = &b->items[i];
+		const struct proc_mapping *x = mapping_set_at(a, i), *y = mapping_set_at(b, i);
 
 		if (x->start != y->start || x->end != y->end || x->offset != y->offset ||
-		    x->object != y->object || strcmp(x->path, y->path) != 0)
+		    x->object != y->object || x->path != y->path)
 			return false;
 	}
 	return true;
@@ -219,4 +426,58 @@ bool mapping_set_equal(const struct mapping_set *a, const struct mapping_set *b)
 uint64_t mapping_set_serial(const struct mapping_set *set)
 {
 	return set->serial;
+}
+
+bool mapping_set_has_tickets(const struct mapping_set *set)
+{
+	for (size_t i = 0; i < set->slot_count; i++)
+		if (set->slots[i].chunk->tickets)
+			return true;
+	return false;
+}
+
+static const struct opened *find_opened(const struct opened *opened, size_t count, uint32_t ticket)
+{
+	for (size_t i = 0; opener_is_ticket(ticket) && i < count; i++)
+		if (opened[i].ticket == ticket)
+			return &opened[i];
+	return NULL;
+}
+
+static const struct opened *find_in_chunk(const struct mapping_chunk *chunk,
+                                          const struct opened *opened, size_t count, size_t *item)
+{
+	for (; chunk->tickets && *item < chunk->count; ++*item) {
+		const struct opened *found = find_opened(opened, count, chunk->items[*item].object);
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+bool mapping_set_has_any_of(const struct mapping_set *set, const struct opened *opened,
+                            size_t count)
+{
+	for (size_t i = 0; i < set->slot_count; i++) {
+		size_t item = 0;
+
+		if (find_in_chunk(set->slots[i].chunk, opened, count, &item))
+			return true;
+	}
+	return false;
+}
+
+void mapping_set_replace(struct mapping_set *set, const struct opened *opened, size_t count)
+{
+	for (size_t i = 0; i < set->slot_count; i++) {
+		struct mapping_chunk *chunk = set->slots[i].chunk;
+		const struct opened *found;
+		size_t item = 0;
+
+		while ((found = find_in_chunk(chunk, opened, count, &item))) {
+			chunk->items[item].object = found->id;
+			chunk->tickets--;
+		}
+	}
+	set->serial = next_serial();
 }

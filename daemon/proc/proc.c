@@ -9,38 +9,69 @@
 #include "base/clock.h"
 #include "proc/parent.h"
 #include "proc/proc_private.h"
-#include "proc/scan.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <utlist.h>
+
+enum {
+	/* Whoever watches the table goes through all mappings of a process that has changed. Of one
+	 * with many it is told once a drain, and of so many mappings together at most. */
+	MANY_MAPPINGS = 1024,
+	MAX_LARGE = 4096, /* processes */
+	TOLD_TOGETHER = 65536,
+};
 
 struct procs *procs_new(struct store *store)
 {
 	struct procs *procs = calloc(1, sizeof(*procs));
 
-	if (procs)
-		procs->store = store;
+	if (!procs)
+		return NULL;
+	if (pid_set_init(&procs->large, MAX_LARGE)) {
+		free(procs);
+		return NULL;
+	}
+	procs->room.shares.whole = MAX_MAPPING_BYTES;
+	procs->finder = (struct finder){.store = store, .room = &procs->room};
 	return procs;
 }
 
-static void program_free(struct program *program)
+void procs_open_by(struct procs *procs, struct opener *opener)
+{
+	procs->finder.opener = opener;
+}
+
+static void set_waits(struct procs *procs, struct program *program, bool waits)
+{
+	if (waits == program->waits)
+		return;
+	program->waits = waits;
+	if (waits)
+		DL_APPEND2(procs->waiting, program, prev_waiting, next_waiting);
+	else
+		DL_DELETE2(procs->waiting, program, prev_waiting, next_waiting);
+}
+
+static void program_free(struct procs *procs, struct program *program)
 {
 	if (!program)
 		return;
+	set_waits(procs, program, false);
 	mapping_set_unref(program->image.set);
 	identity_unref(program->identity);
 	free(program);
 }
 
-static void process_free(struct process *process)
+static void process_free(struct procs *procs, struct process *process)
 {
 	while (process->newest) {
 		struct program *program = process->newest;
 
 		process->newest = program->older;
-		program_free(program);
+		program_free(procs, program);
 	}
 	free(process);
 }
@@ -53,8 +84,11 @@ void procs_free(struct procs *procs)
 		return;
 	HASH_ITER (hh, procs->by_pid, process, next) {
 		HASH_DEL(procs->by_pid, process);
-		process_free(process);
+		process_free(procs, process);
 	}
+	shares_clear(&procs->room.shares);
+	pid_set_release(&procs->large);
+	free(procs->rescan.pids);
 	free(procs);
 }
 
@@ -85,6 +119,28 @@ static void tell(const struct procs *procs, uint32_t pid)
 	}
 }
 
+static void tell_of_mappings(struct procs *procs, uint32_t pid, const struct image *image)
+{
+	if (mapping_set_count(image->set) < MANY_MAPPINGS || procs->large.count == MAX_LARGE)
+		tell(procs, pid);
+	else
+		pid_set_add(&procs->large, pid);
+}
+
+static void tell_of_large(struct procs *procs)
+{
+	size_t told = 0;
+	uint32_t pid;
+
+	while (told < TOLD_TOGETHER && (pid = pid_set_take(&procs->large))) {
+		const struct process *process = procs_find(procs, pid);
+
+		if (process)
+			told += mapping_set_count(process->newest->image.set);
+		tell(procs, pid);
+	}
+}
+
 static void set_comm(struct image *image, const char *comm)
 {
 	snprintf(image->comm, sizeof(image->comm), "%.*s", COMM_BYTES - 1, comm);
@@ -99,8 +155,9 @@ static struct program *start_program(struct procs *procs, uint32_t pid, const st
 
 	if (!program)
 		return NULL;
-	program->image.set = like ? mapping_set_ref(like->set) : mapping_set_new();
+	program->image.set = like ? mapping_set_ref(like->set) : mapping_set_new(&procs->room);
 	program->image.start_mono_ns = mono_ns;
+	program->pid = pid;
 	if (like)
 		set_comm(&program->image, like->comm);
 	if (!process && HASH_COUNT(procs->by_pid) < MAX_PROCESSES) {
@@ -108,17 +165,22 @@ static struct program *start_program(struct procs *procs, uint32_t pid, const st
 		if (process) {
 			process->pid = pid;
 			HASH_ADD(hh, procs->by_pid, pid, sizeof(pid), process);
+			if (!process->hh.tbl) {
+				free(process);
+				process = NULL;
+			}
 		}
 	}
 	if (!process || !program->image.set) {
 		procs->dropped++;
-		program_free(program);
+		program_free(procs, program);
 		return NULL;
 	}
+	set_waits(procs, program, mapping_set_has_tickets(program->image.set));
 	program->older = process->newest;
 	process->newest = program;
 	process->exited = false;
-	tell(procs, pid);
+	tell_of_mappings(procs, pid, &program->image);
 	return program;
 }
 
@@ -128,6 +190,14 @@ static void set_parent(struct procs *procs, uint32_t pid, uint32_t parent)
 
 	if (process)
 		process->parent = parent;
+}
+
+static int scan_program(struct procs *procs, uint32_t pid, struct program *program)
+{
+	int err = scan_process(&procs->finder, pid, &program->image);
+
+	set_waits(procs, program, mapping_set_has_tickets(program->image.set));
+	return err;
 }
 
 /* What runs in `pid` now, as far as known; else what /proc says. */
@@ -144,28 +214,32 @@ static struct image *current(struct procs *procs, uint32_t pid)
 	if (!program)
 		return NULL;
 	set_parent(procs, pid, parent_read(pid));
-	scan_process(procs->store, pid, &program->image);
+	scan_program(procs, pid, program);
 	return &program->image;
+}
+
+int procs_scan_pid(struct procs *procs, uint32_t pid)
+{
+	struct process *process = procs_find(procs, pid);
+	int err;
+
+	if (!process) {
+		current(procs, pid);
+		return 0;
+	}
+	if (!process->parent)
+		process->parent = parent_read(pid);
+	err = scan_program(procs, pid, process->newest);
+	tell_of_mappings(procs, pid, &process->newest->image);
+	return err == -ENOMEM ? err : 0;
 }
 
 static int scan_one(uint32_t pid, void *ctx)
 {
-	struct procs *procs = ctx;
-	struct process *process = procs_find(procs, pid);
-
-	if (process) {
-		if (!process->parent)
-			process->parent = parent_read(pid);
-		tell(procs, pid);
-		return scan_process(procs->store, pid, &process->newest->image) == -ENOMEM ? -ENOMEM
-		                                                                           : 0;
-	}
-	current(procs, pid);
-	return 0;
+	return procs_scan_pid(ctx, pid);
 }
 
-/* Whose exit was never told. */
-static void find_ended(struct procs *procs)
+void procs_find_ended(struct procs *procs)
 {
 	struct process *process, *next;
 
@@ -182,7 +256,7 @@ int procs_scan(struct procs *procs)
 {
 	int err = scan_all(scan_one, procs);
 
-	find_ended(procs);
+	procs_find_ended(procs);
 	return err;
 }
 
@@ -237,9 +311,28 @@ void procs_mmap(struct procs *procs, uint32_t pid, uint64_t start, uint64_t end,
 
 	if (!image)
 		return;
-	if (scan_map(procs->store, pid, image, &mapping, key, path))
+	if (scan_map(&procs->finder, pid, image, &mapping, key, path))
 		procs->dropped++;
-	tell(procs, pid);
+	if (opener_is_ticket(mapping.object))
+		set_waits(procs, procs_find(procs, pid)->newest, true);
+	tell_of_mappings(procs, pid, image);
+}
+
+/* Programs share mappings after a fork: who is concerned is asked before any of them changes. */
+void procs_opened(struct procs *procs, const struct opened *opened, size_t count)
+{
+	struct program *program, *next;
+
+	DL_FOREACH2(procs->waiting, program, next_waiting)
+	program->opened = mapping_set_has_any_of(program->image.set, opened, count);
+	for (program = procs->waiting; program; program = next) {
+		next = program->next_waiting;
+		if (!program->opened)
+			continue;
+		mapping_set_replace(program->image.set, opened, count);
+		set_waits(procs, program, mapping_set_has_tickets(program->image.set));
+		tell_of_mappings(procs, program->pid, &program->image);
+	}
 }
 
 void procs_exit(struct procs *procs, uint32_t pid, uint32_t tid, uint64_t mono_ns)
@@ -259,7 +352,7 @@ static bool has_ended(const struct process *process)
 	return process->exited && (process->alone || scan_threads(process->pid) <= 1);
 }
 
-static void drop_replaced(struct process *process, uint64_t mono_ns)
+static void drop_replaced(struct procs *procs, struct process *process, uint64_t mono_ns)
 {
 	struct program *program = process->newest;
 
@@ -270,7 +363,7 @@ static void drop_replaced(struct process *process, uint64_t mono_ns)
 		struct program *old = program->older;
 
 		program->older = old->older;
-		program_free(old);
+		program_free(procs, old);
 	}
 }
 
@@ -278,8 +371,9 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 {
 	struct process *process, *next;
 
+	tell_of_large(procs);
 	HASH_ITER (hh, procs->by_pid, process, next) {
-		drop_replaced(process, mono_ns);
+		drop_replaced(procs, process, mono_ns);
 		if (!process->exited || process->exit_mono_ns >= mono_ns)
 			continue;
 		if (!has_ended(process)) {
@@ -288,7 +382,7 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 		}
 		tell(procs, process->pid);
 		HASH_DEL(procs->by_pid, process);
-		process_free(process);
+		process_free(procs, process);
 	}
 }
 
@@ -378,5 +472,7 @@ void procs_get_stats(const struct procs *procs, struct proc_stats *ret_stats)
 			stats.mappings += mapping_set_count(program->image.set);
 		}
 	}
+	stats.mapping_bytes = procs->room.shares.taken;
+	stats.mappings_refused = procs->room.refused;
 	*ret_stats = stats;
 }

@@ -33,14 +33,24 @@ struct proc {
 struct proc_stats {
 	uint64_t processes, images, mappings;
 	uint64_t dropped; /* processes or mappings over the limit */
+	uint64_t mapping_bytes;
+	uint64_t mappings_refused; /* because their user had no more of MAX_MAPPING_BYTES */
 };
 
 struct procs *procs_new(struct store *store); /* NULL when out of memory */
+/* From now on files are opened without waiting: who has called this calls procs_opened() when they
+ * have been. Until then whatever maps a file waits for it to be opened. */
+void procs_open_by(struct procs *procs, struct opener *opener);
+void procs_opened(struct procs *procs, const struct opened *opened, size_t count);
 void procs_free(struct procs *procs);
 DEFINE_CLEANUP(struct procs *, procs_free)
 
-/* Reads all of /proc: what runs at start-up, or after side-band records were lost. */
+/* Reads all of /proc: what runs at start-up. */
 int procs_scan(struct procs *procs);
+/* Side-band records were lost: /proc is to be read again. procs_rescan() does a piece of that, of a
+ * few milliseconds; true: there is more to do, now or in some seconds. */
+void procs_want_rescan(struct procs *procs);
+bool procs_rescan(struct procs *procs);
 
 /* What side-band records say, in order of `mono_ns`. */
 void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t mono_ns);

@@ -4,8 +4,11 @@
  */
 #pragma once
 
+#include "proc/pid_set.h"
 #include "proc/proc.h"
+#include "proc/scan.h"
 
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 struct program {
@@ -18,6 +21,10 @@ struct program {
 	uint64_t identity_ns;      /* when it was read, or tried to be; 0: not yet */
 	bool own;                  /* it was read, and not taken over */
 	bool settled;              /* since that time ancestors were asked */
+	/* Those that wait for files to be opened. */
+	struct program *prev_waiting, *next_waiting;
+	bool waits, opened; /* is in that list; one of its files has just been opened */
+	uint32_t pid;
 };
 
 struct process {
@@ -26,12 +33,25 @@ struct process {
 	bool exited; /* its main thread has */
 	uint64_t exit_mono_ns;
 	uint32_t parent;        /* pid of the process that started it; 0: not known */
+	uint64_t rest_until_ns; /* its file of mappings is long: it is not read again before */
 	struct program *newest; /* never NULL */
 	UT_hash_handle hh;
 };
 
+/* Reading /proc again, in pieces. */
+struct rescan {
+	bool wanted;
+	uint32_t *pids; /* of the round under way; NULL: there is none */
+	size_t count, next;
+	uint64_t began_ns, rounds, rested;
+};
+
 struct procs {
-	struct store *store;
+	struct finder finder;
+	struct mapping_room room; /* of all mappings */
+	struct program *waiting;
+	struct pid_set large; /* with many mappings, which have changed and were not told of */
+	struct rescan rescan;
 	struct process *by_pid;
 	uint64_t dropped;
 	struct watcher {
@@ -40,6 +60,10 @@ struct procs {
 	} watchers[MAX_PROCS_WATCHERS];
 };
 
+/* Reads /proc about a process, known or not. -ENOMEM. */
+int procs_scan_pid(struct procs *procs, uint32_t pid);
+/* Those whose exit was never told. */
+void procs_find_ended(struct procs *procs);
 struct process *procs_find(const struct procs *procs, uint32_t pid); /* NULL when not known */
 /* What it ran at a time. */
 struct program *process_program(const struct process *process, uint64_t mono_ns);

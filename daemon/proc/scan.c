@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/text.h"
 #include "proc/maps.h"
+#include "proc/owner.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -48,21 +49,40 @@ static const char *plain_path(const char *path)
 	return strncmp(path, "//anon", 6) == 0 ? "" : path;
 }
 
-int scan_map(struct store *store, uint32_t pid, struct image *image, struct proc_mapping *mapping,
-             const struct file_key *key, const char *path)
+/* Everybody may read the programs of a host, and most are known: whose process it is must be known
+ * before a file is opened for it only. */
+static uint32_t find_file(const struct finder *finder, struct place *place,
+                          const struct file_key *key)
 {
-	const struct object *object;
-	char copy[MAX_PATH_BYTES];
+	uint32_t id;
 
-	snprintf(copy, sizeof(copy), "%s", plain_path(path));
-	object = store_open(store, key, pid, mapping->start, mapping->end, copy);
-	mapping->object = object ? object->id : 0;
-	mapping->path = copy;
+	if (store_knows(finder->store, key, place->path, &id))
+		return id;
+	place->user = owner_read(place->pid);
+	return finder->opener ? opener_open(finder->opener, key, place)
+	                      : store_open(finder->store, key, place);
+}
+
+int scan_map(const struct finder *finder, uint32_t pid, struct image *image,
+             struct proc_mapping *mapping, const struct file_key *key, const char *path)
+{
+	struct place place = {
+		.pid = pid,
+		.start = mapping->start,
+		.end = mapping->end,
+		.inode = key->inode,
+		.path = plain_path(path),
+	};
+
+	if (mapping_set_wants_owner(image->set))
+		mapping_set_own(image->set, owner_read(pid));
+	mapping->object = find_file(finder, &place, key);
+	mapping->path = place.path;
 	return mapping_set_add(&image->set, mapping);
 }
 
 struct reading {
-	struct store *store;
+	const struct finder *finder;
 	uint32_t pid;
 	struct image *image;
 };
@@ -85,14 +105,14 @@ static int read_line(const struct maps_line *line, void *ctx)
 	if (!line->executable)
 		return 0;
 	snprintf(path, sizeof(path), "%.*s", (int)line->path_len, line->path);
-	return scan_map(reading->store, reading->pid, reading->image, &mapping, &key, path);
+	return scan_map(reading->finder, reading->pid, reading->image, &mapping, &key, path);
 }
 
-int scan_process(struct store *store, uint32_t pid, struct image *image)
+int scan_process(const struct finder *finder, uint32_t pid, struct image *image)
 {
 	_cleanup_(buf_release) struct buf maps = BUF_INIT, comm = BUF_INIT;
 	_cleanup_(mapping_set_unrefp) struct mapping_set *before = NULL;
-	struct reading reading = {store, pid, image};
+	struct reading reading = {finder, pid, image};
 	struct mapping_set *fresh;
 	char path[64];
 
@@ -102,7 +122,7 @@ int scan_process(struct store *store, uint32_t pid, struct image *image)
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 	if (buf_read_file(&comm, path, 256))
 		return -ESRCH;
-	fresh = mapping_set_new();
+	fresh = mapping_set_new(finder->room);
 	if (!fresh)
 		return -ENOMEM;
 	before = image->set;

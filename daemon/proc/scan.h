@@ -11,11 +11,18 @@
 typedef int scan_fn(uint32_t pid, void *ctx);
 int scan_all(scan_fn *fn, void *ctx);
 
+/* What finds the file of a mapping, and bounds how many there are. */
+struct finder {
+	struct store *store;
+	struct opener *opener;     /* NULL: files are opened at once, however long that takes */
+	struct mapping_room *room; /* NULL: there is no bound */
+};
+
 /* Fills the image's name and mappings, replacing what it had. -ESRCH when the process is gone:
  * unchanged. */
-int scan_process(struct store *store, uint32_t pid, struct image *image);
+int scan_process(const struct finder *finder, uint32_t pid, struct image *image);
 /* Adds one mapping, its object looked up. */
-int scan_map(struct store *store, uint32_t pid, struct image *image, struct proc_mapping *mapping,
-             const struct file_key *key, const char *path);
+int scan_map(const struct finder *finder, uint32_t pid, struct image *image,
+             struct proc_mapping *mapping, const struct file_key *key, const char *path);
 bool scan_exists(uint32_t pid);
 uint32_t scan_threads(uint32_t pid); /* 0 when it is gone */

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The address of such a location is the hash of the name (FNV-1a): nobody looks it up.
+ * The address of such a location is the hash of the name: nobody looks it up.
  */
 #include "profile/kernel_place.h"
 
-static uint64_t hash_of(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325;
+#include "base/hash.h"
 
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
-	return hash;
-}
+#include <string.h>
 
 uint32_t kernel_label(struct builder *builder, const char *name)
 {
@@ -24,8 +19,8 @@ uint32_t kernel_location(struct builder *builder, const char *name)
 		.path = builder_text(builder, KERNEL_MAPPING),
 		.kind = MAPPING_PSEUDO,
 	};
-	uint32_t location =
-		builder_location(builder, builder_mapping(builder, &mapping), hash_of(name));
+	uint32_t location = builder_location(builder, builder_mapping(builder, &mapping),
+	                                     hash_bytes(HASH_START, name, strlen(name)));
 	struct function function;
 
 	if (!location || builder_view(builder)->locations[location].line_count)

@@ -27,7 +27,7 @@ struct run {
 };
 
 /* Whose a slot is, though it may be cleared. */
-struct place {
+struct holder {
 	uint32_t pid; /* 0: nobody's */
 	struct run *run;
 };
@@ -38,7 +38,7 @@ struct spaces {
 	const struct unwind_memory *memory;
 	size_t slot_count, mapping_count;
 	struct pool *pool;
-	struct place *places;  /* as many as slots */
+	struct holder *places; /* as many as slots */
 	struct run *by_serial; /* hash */
 	struct run *retired;
 	uint64_t processes, mappings, refused, freed;
@@ -160,10 +160,10 @@ static void unref_run(struct spaces *spaces, struct run *run)
 }
 
 /* The process's place, else a free one of its bucket, else NULL. */
-static struct place *find_place(const struct spaces *spaces, uint32_t pid)
+static struct holder *find_place(const struct spaces *spaces, uint32_t pid)
 {
 	size_t buckets = spaces->slot_count / SLOTS_PER_BUCKET;
-	struct place *bucket, *unused = NULL;
+	struct holder *bucket, *unused = NULL;
 
 	if (!buckets)
 		return NULL;
@@ -177,32 +177,32 @@ static struct place *find_place(const struct spaces *spaces, uint32_t pid)
 	return unused;
 }
 
-static uint64_t *slot_of(const struct spaces *spaces, const struct place *place)
+static uint64_t *slot_of(const struct spaces *spaces, const struct holder *place)
 {
 	return &spaces->memory->slots[place - spaces->places];
 }
 
-static void publish(struct spaces *spaces, struct place *place, uint32_t pid, struct run *run)
+static void publish(struct spaces *spaces, struct holder *place, uint32_t pid, struct run *run)
 {
-	struct place old = *place;
+	struct holder old = *place;
 	uint64_t value = (uint64_t)pid << SLOT_PID_SHIFT |
 	                 (uint64_t)run->first << SLOT_FIRST_SHIFT | run->count;
 
 	run->references++;
-	*place = (struct place){pid, run};
+	*place = (struct holder){pid, run};
 	__atomic_store_n(slot_of(spaces, place), value, __ATOMIC_RELEASE);
 	spaces->processes += !old.pid;
 	unref_run(spaces, old.run);
 }
 
-static void withdraw(struct spaces *spaces, struct place *place)
+static void withdraw(struct spaces *spaces, struct holder *place)
 {
 	struct run *old = place->run;
 
 	if (!place->pid)
 		return;
 	__atomic_store_n(slot_of(spaces, place), 0, __ATOMIC_RELEASE);
-	*place = (struct place){0};
+	*place = (struct holder){0};
 	spaces->processes--;
 	spaces->freed++;
 	unref_run(spaces, old);
@@ -218,7 +218,7 @@ static bool called_exec(const struct spaces *spaces, uint32_t pid, uint64_t afte
 int spaces_set(struct spaces *spaces, uint32_t pid, const struct mapping_set *set,
                uint64_t told_mono_ns)
 {
-	struct place *place = find_place(spaces, pid);
+	struct holder *place = find_place(spaces, pid);
 	struct run *run;
 
 	if (!pid || pid > PID_MAX)
@@ -258,7 +258,7 @@ void spaces_each(struct spaces *spaces, space_fn *fn, void *ctx)
 void spaces_each_cleared(struct spaces *spaces, space_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < spaces->slot_count; i++) {
-		const struct place *place = &spaces->places[i];
+		const struct holder *place = &spaces->places[i];
 
 		if (place->pid && !__atomic_load_n(&spaces->memory->slots[i], __ATOMIC_RELAXED))
 			fn(place->pid, ctx);

@@ -40,7 +40,7 @@ struct live *live_new(pid_t pid)
 	live->pid = pid;
 	live->store = store_new(MAX_OBJECTS);
 	live->world = world_new(POOL_WORDS);
-	live->image.set = mapping_set_new();
+	live->image.set = mapping_set_new(NULL);
 	if (!live->store || !live->world || !live->image.set)
 		return NULL;
 	return TAKE_PTR(live);
@@ -119,6 +119,7 @@ static int describe_all(struct live *live)
 static int refresh(struct live *live)
 {
 	_cleanup_(buf_release) struct buf maps = BUF_INIT, before = BUF_INIT;
+	const struct finder finder = {.store = live->store};
 	char path[64];
 	int err;
 
@@ -130,7 +131,7 @@ static int refresh(struct live *live)
 		return 0;
 	libdw_walk_free(live->libdw);
 	live->libdw = NULL;
-	err = scan_process(live->store, (uint32_t)live->pid, &live->image);
+	err = scan_process(&finder, (uint32_t)live->pid, &live->image);
 	if (!err)
 		err = describe_all(live);
 	if (err)

@@ -13,6 +13,9 @@
 	SUITE(clean)           \
 	SUITE(shares)          \
 	SUITE(lane)            \
+	SUITE(crew)            \
+	SUITE(mounts)          \
+	SUITE(mapping_set)     \
 	SUITE(reader)          \
 	SUITE(living)          \
 	SUITE(nvml)            \

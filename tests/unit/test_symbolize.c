@@ -7,6 +7,7 @@
 #include "profile/kernel_place.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/mortal.h"
+#include "tests/unit/open_mapped.h"
 #include "tests/unit/suites.h"
 
 #include <stdio.h>
@@ -31,7 +32,7 @@ static void set_up(void)
 	symbolizer = symbolizer_new(&(struct symbolizer_config){
 		.store = store, .program = "/proc/self/exe", .max_bytes = 64 << 20});
 	builder = builder_new();
-	object_id = store_open(store, &(struct file_key){0}, (uint32_t)getpid(), 0, 0, path)->id;
+	object_id = open_mapped(store, &(struct file_key){0}, 0, 0, path)->id;
 }
 
 static void tear_down(void)
@@ -240,8 +241,8 @@ static void run_again(uint32_t object, uint64_t address)
 START_TEST(source_lines)
 {
 	uint64_t base = (uint64_t)(uintptr_t)&__executable_start;
-	const struct object *opened = store_open(store, &(struct file_key){0}, (uint32_t)getpid(),
-	                                         0, 0, "/proc/self/exe");
+	const struct object *opened =
+		open_mapped(store, &(struct file_key){0}, 0, 0, "/proc/self/exe");
 	_cleanup_(object_unrefp) struct object *self = store_get(store, opened->id);
 	uint64_t address = (uint64_t)(uintptr_t)set_up - base;
 	uint32_t id = add_location("/opt/unit", MAPPING_FILE, self->id, address);
@@ -346,7 +347,7 @@ static uint32_t open_large_names(void)
 	ck_assert_int_eq(write(fd, names.data, names.len), (ssize_t)names.len);
 	buf_release(&names);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return store_open(store, &(struct file_key){0}, (uint32_t)getpid(), 0, 0, path)->id;
+	return open_mapped(store, &(struct file_key){0}, 0, 0, path)->id;
 }
 
 static void remember_little(void)

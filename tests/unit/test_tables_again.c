@@ -7,6 +7,7 @@
 
 #include "tests/unit/frame_image.h"
 #include "tests/unit/rows.h"
+#include "tests/unit/open_mapped.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/unwind_fixture.h"
 
@@ -51,7 +52,7 @@ static const struct object *open_image(struct store *store, const struct code_im
 	ck_assert_int_eq(write(fd, image, sizeof(*image)), sizeof(*image));
 	ck_assert_int_eq(fstat(fd, &status), 0);
 	const struct file_key key = {.inode = status.st_ino};
-	const struct object *object = store_open(store, &key, (uint32_t)getpid(), 0, 0, path);
+	const struct object *object = open_mapped(store, &key, 0, 0, path);
 	unlink(path);
 	ck_assert_ptr_nonnull(object);
 	return object;
@@ -186,7 +187,7 @@ END_TEST
 
 START_TEST(without_the_object)
 {
-	_cleanup_(store_freep) struct store *small = store_new(1);
+	_cleanup_(store_freep) struct store *small = store_new(2);
 	struct tables *tables = tables_new(&fixture.loop, small, &fixture.memory);
 	uint32_t id = tables_take(tables, open_file(small, true, true));
 	struct unwind_table *shared = &fixture.memory.tables[id];

@@ -3,6 +3,7 @@
  * Set up before and taken down after each test.
  */
 #include "tests/unit/unwind_fixture.h"
+#include "tests/unit/open_mapped.h"
 
 #include "base/clock.h"
 #include "tests/unit/frame_image.h"
@@ -112,8 +113,7 @@ struct object *fixture_open_file(uint32_t pieces)
 		ck_assert_int_eq(ftruncate(fd, (off_t)text.p_filesz), 0);
 	ck_assert_int_eq(fstat(fd, &status), 0);
 	const struct file_key key = {.inode = status.st_ino};
-	const struct object *object =
-		store_open(fixture.store, &key, (uint32_t)getpid(), 0, 0, path);
+	const struct object *object = open_mapped(fixture.store, &key, 0, 0, path);
 	unlink(path);
 	ck_assert_ptr_nonnull(object);
 	return store_get(fixture.store, object->id);

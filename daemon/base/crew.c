@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Three lists under one lock: jobs that wait, jobs that run, jobs that have ended. Threads move
+ * jobs from one to the next; the loop thread takes them off the last, and looks at the clock.
+ */
+#include "base/crew.h"
+
+#include "base/clock.h"
+#include "base/shares.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+#include <utlist.h>
+
+enum {
+	STACK_BYTES = 256 * 1024,
+	SUBORDINATE_BITS = 16, /* users above the first so many belong to ranges of that size */
+};
+
+/* Deadlines are looked at so often; and where many jobs end, they are told of together. */
+static const uint64_t look_ns = 100 * NSEC_PER_MSEC, together_ns = 2 * NSEC_PER_MSEC;
+/* What still runs at the end is waited for so long. */
+static const uint64_t stop_ns = 50 * NSEC_PER_MSEC;
+
+struct crew {
+	struct crew_config config;
+	uv_async_t ended_async;
+	uv_timer_t timer;
+	bool stopped;
+	uint64_t delivered_ns;
+	struct shares shares; /* of the queue */
+
+	pthread_mutex_t lock; /* everything below */
+	pthread_cond_t work, end;
+	struct crew_job *queue, *running, *ended;
+	struct crew_stats stats;
+	uint32_t threads, idle;
+};
+
+static uint32_t owner_of(const struct crew_job *job)
+{
+	uint32_t range = job->owner >> SUBORDINATE_BITS;
+
+	return range ? range << SUBORDINATE_BITS : job->owner;
+}
+
+/* Whether nothing that runs or hangs keeps it from being run. */
+static bool may_run(const struct crew *crew, const struct crew_job *job)
+{
+	const struct crew_job *other;
+	uint32_t owner = owner_of(job), hanging = 0;
+
+	DL_FOREACH (crew->running, other) {
+		if (owner_of(other) != owner)
+			continue;
+		if (other->device == job->device)
+			return false;
+		hanging += other->hangs;
+	}
+	return owner == 0 || hanging < CREW_HUNG_EACH;
+}
+
+static struct crew_job *take_job(struct crew *crew)
+{
+	struct crew_job *job;
+
+	DL_FOREACH (crew->queue, job) {
+		if (!may_run(crew, job))
+			continue;
+		DL_DELETE(crew->queue, job);
+		crew->stats.queued--;
+		job->started_ns = clock_mono_ns();
+		DL_APPEND(crew->running, job);
+		return job;
+	}
+	return NULL;
+}
+
+/* One too many: that of a job that hung has come back. */
+static bool is_spare(const struct crew *crew)
+{
+	return crew->threads - crew->stats.hanging > CREW_THREADS;
+}
+
+static void end_job(struct crew *crew, struct crew_job *job)
+{
+	DL_DELETE(crew->running, job);
+	crew->stats.hanging -= job->hangs;
+	crew->stats.done++;
+	DL_APPEND(crew->ended, job);
+	pthread_cond_broadcast(&crew->end);
+	/* What waited for its owner or device may run now. */
+	pthread_cond_broadcast(&crew->work);
+	uv_async_send(&crew->ended_async);
+}
+
+static void *work(void *arg)
+{
+	struct crew *crew = arg;
+
+	pthread_mutex_lock(&crew->lock);
+	while (!crew->stopped && !is_spare(crew)) {
+		struct crew_job *job = take_job(crew);
+
+		if (!job) {
+			crew->idle++;
+			pthread_cond_wait(&crew->work, &crew->lock);
+			crew->idle--;
+			continue;
+		}
+		pthread_mutex_unlock(&crew->lock);
+		job->run(job);
+		pthread_mutex_lock(&crew->lock);
+		/* Nobody looks at the handles of a crew that was stopped. */
+		if (crew->stopped) {
+			DL_DELETE(crew->running, job);
+			DL_APPEND(crew->ended, job);
+			break;
+		}
+		end_job(crew, job);
+	}
+	crew->threads--;
+	pthread_cond_broadcast(&crew->end);
+	pthread_mutex_unlock(&crew->lock);
+	return NULL;
+}
+
+/* Signals are the loop thread's. */
+static void start_thread(struct crew *crew)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	pthread_t thread;
+
+	if (pthread_attr_init(&attr))
+		return;
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	if (!pthread_create(&thread, &attr, work, crew))
+		crew->threads++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+}
+
+static void wake_thread(struct crew *crew)
+{
+	if (crew->idle)
+		pthread_cond_signal(&crew->work);
+	else if (crew->threads - crew->stats.hanging < CREW_THREADS)
+		start_thread(crew);
+}
+
+static void on_timer(uv_timer_t *timer);
+
+static bool is_busy(struct crew *crew)
+{
+	pthread_mutex_lock(&crew->lock);
+	bool busy = crew->queue || crew->running || crew->ended;
+	pthread_mutex_unlock(&crew->lock);
+	return busy;
+}
+
+/* Once nothing runs, nothing wakes the loop. */
+static void look_again(struct crew *crew)
+{
+	if (!crew->stopped && is_busy(crew))
+		uv_timer_start(&crew->timer, on_timer, look_ns / NSEC_PER_MSEC, 0);
+}
+
+static bool is_late(const struct crew *crew, uint64_t since_ns, uint64_t now_ns)
+{
+	return now_ns - since_ns >= crew->config.deadline_ns;
+}
+
+static void find_hung(struct crew *crew, uint64_t now_ns)
+{
+	struct crew_job *job;
+
+	DL_FOREACH (crew->running, job) {
+		if (job->hangs || !is_late(crew, job->started_ns, now_ns) ||
+		    crew->stats.hanging >= CREW_HUNG_MAX)
+			continue;
+		job->hangs = true;
+		crew->stats.hanging++;
+		crew->stats.hung++;
+		wake_thread(crew);
+	}
+}
+
+static bool is_behind_hung(const struct crew *crew, const struct crew_job *job)
+{
+	const struct crew_job *other;
+
+	DL_FOREACH (crew->running, other)
+		if (other->hangs && owner_of(other) == owner_of(job))
+			return !may_run(crew, job);
+	return false;
+}
+
+/* Takes those off the queue that have waited for too long behind one that hangs. */
+static struct crew_job *take_stuck(struct crew *crew, uint64_t now_ns)
+{
+	struct crew_job *job, *next, *stuck = NULL;
+
+	DL_FOREACH_SAFE (crew->queue, job, next) {
+		if (!is_late(crew, job->submitted_ns, now_ns))
+			break;
+		if (!is_behind_hung(crew, job))
+			continue;
+		DL_DELETE(crew->queue, job);
+		crew->stats.queued--;
+		crew->stats.timed_out++;
+		DL_APPEND(stuck, job);
+	}
+	return stuck;
+}
+
+static void tell(struct crew *crew, struct crew_job *jobs, int err)
+{
+	struct crew_job *job, *next;
+
+	DL_FOREACH_SAFE (jobs, job, next) {
+		shares_give(&crew->shares, owner_of(job), 1);
+		job->done(job, err);
+	}
+}
+
+static void deliver(struct crew *crew)
+{
+	uint64_t now_ns = clock_mono_ns();
+	struct crew_job *ended, *stuck;
+
+	pthread_mutex_lock(&crew->lock);
+	find_hung(crew, now_ns);
+	stuck = take_stuck(crew, now_ns);
+	ended = crew->ended;
+	crew->ended = NULL;
+	pthread_mutex_unlock(&crew->lock);
+	tell(crew, ended, 0);
+	tell(crew, stuck, -ETIMEDOUT);
+	crew->delivered_ns = now_ns;
+	if (crew->config.delivered && (ended || stuck))
+		crew->config.delivered(crew->config.ctx);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct crew *crew = timer->data;
+
+	deliver(crew);
+	look_again(crew);
+}
+
+static void on_ended(uv_async_t *async)
+{
+	struct crew *crew = async->data;
+
+	if (crew->stopped)
+		return;
+	if (clock_mono_ns() - crew->delivered_ns < together_ns)
+		uv_timer_start(&crew->timer, on_timer, together_ns / NSEC_PER_MSEC, 0);
+	else
+		deliver(crew);
+}
+
+static int init_sync(struct crew *crew)
+{
+	pthread_condattr_t attr;
+
+	if (pthread_condattr_init(&attr))
+		return -ENOMEM;
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	int err = pthread_mutex_init(&crew->lock, NULL) ?: pthread_cond_init(&crew->work, &attr);
+	err = err ?: pthread_cond_init(&crew->end, &attr);
+	pthread_condattr_destroy(&attr);
+	return -err;
+}
+
+int crew_new(const struct crew_config *config, struct crew **ret_crew)
+{
+	struct crew *crew = calloc(1, sizeof(*crew));
+	int err;
+
+	if (!crew)
+		return -ENOMEM;
+	crew->config = *config;
+	crew->shares.whole = CREW_QUEUE;
+	err = init_sync(crew);
+	if (!err)
+		err = uv_async_init(config->loop, &crew->ended_async, on_ended);
+	if (err) {
+		free(crew);
+		return err;
+	}
+	crew->ended_async.data = crew;
+	uv_timer_init(config->loop, &crew->timer);
+	crew->timer.data = crew;
+	*ret_crew = crew;
+	return 0;
+}
+
+void crew_free(struct crew *crew)
+{
+	if (!crew)
+		return;
+	shares_clear(&crew->shares);
+	/* A thread that hangs comes back to it, if ever. */
+	if (crew->threads)
+		return;
+	pthread_cond_destroy(&crew->work);
+	pthread_cond_destroy(&crew->end);
+	pthread_mutex_destroy(&crew->lock);
+	free(crew);
+}
+
+int crew_submit(struct crew *crew, struct crew_job *job)
+{
+	if (crew->stopped || !shares_take(&crew->shares, owner_of(job), 1)) {
+		crew->stats.refused++;
+		return -EAGAIN;
+	}
+	job->submitted_ns = clock_mono_ns();
+	job->hangs = false;
+	pthread_mutex_lock(&crew->lock);
+	DL_APPEND(crew->queue, job);
+	crew->stats.queued++;
+	wake_thread(crew);
+	pthread_mutex_unlock(&crew->lock);
+	if (!uv_is_active((uv_handle_t *)&crew->timer))
+		look_again(crew);
+	return 0;
+}
+
+static bool is_awaited(const struct crew *crew, uint64_t since_ns)
+{
+	const struct crew_job *job;
+
+	/* The last one came last. */
+	if (crew->queue && crew->queue->prev->submitted_ns >= since_ns)
+		return true;
+	DL_FOREACH (crew->running, job)
+		if (job->submitted_ns >= since_ns)
+			return true;
+	return false;
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
+}
+
+/* Until the condition holds no more, or that time; under the lock. */
+static bool wait_until(struct crew *crew, uint64_t until_ns)
+{
+	const struct timespec until = timespec_of(until_ns);
+
+	return pthread_cond_timedwait(&crew->end, &crew->lock, &until) == 0;
+}
+
+void crew_settle(struct crew *crew, uint64_t patience_ns)
+{
+	uint64_t now_ns = clock_mono_ns();
+	uint64_t since_ns = now_ns > patience_ns ? now_ns - patience_ns : 0;
+
+	pthread_mutex_lock(&crew->lock);
+	while (is_awaited(crew, since_ns) && wait_until(crew, now_ns + patience_ns))
+		;
+	pthread_mutex_unlock(&crew->lock);
+	deliver(crew);
+}
+
+void crew_stop(struct crew *crew)
+{
+	uint64_t until_ns = clock_mono_ns() + stop_ns;
+	struct crew_job *queue, *ended;
+
+	pthread_mutex_lock(&crew->lock);
+	crew->stopped = true;
+	pthread_cond_broadcast(&crew->work);
+	while (crew->threads && wait_until(crew, until_ns))
+		;
+	queue = crew->queue;
+	ended = crew->ended;
+	crew->queue = crew->ended = NULL;
+	pthread_mutex_unlock(&crew->lock);
+	tell(crew, ended, 0);
+	tell(crew, queue, -ECANCELED);
+	uv_close((uv_handle_t *)&crew->ended_async, NULL);
+	uv_close((uv_handle_t *)&crew->timer, NULL);
+}
+
+void crew_get_stats(struct crew *crew, struct crew_stats *ret_stats)
+{
+	pthread_mutex_lock(&crew->lock);
+	*ret_stats = crew->stats;
+	pthread_mutex_unlock(&crew->lock);
+}

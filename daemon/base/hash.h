@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * FNV-1a, 64 bits (Fowler, Noll, Vo; the parameters are theirs): a hash of bytes that is the same
+ * on every machine and in every run. Whoever chooses the bytes can make two of them equal in it.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_START 0xcbf29ce484222325ULL
+
+/* Goes on with a hash, which begins as HASH_START. */
+static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3ULL;
+	return hash;
+}

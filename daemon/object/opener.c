@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Tickets by key, so that a file that many processes map at once is opened once; and the two kinds
+ * of jobs, opening and closing.
+ */
+#include "object/opener.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+/* A disk that is busy answers within this time; a server that has gone does not. */
+static const uint64_t deadline_ns = 2 * NSEC_PER_SEC;
+
+/* Users do not share tickets, or one could let the files of another wait. Hashed as bytes. */
+struct opening_key {
+	struct file_key file;
+	uint64_t user;
+};
+
+struct opening {
+	struct crew_job job;
+	struct opener *opener;
+	uint32_t ticket, id;
+	struct opening_key key;
+	struct place place; /* its path is that below */
+	char *path;
+	UT_hash_handle hh; /* by key, where the file has an inode */
+};
+
+struct closing {
+	struct crew_job job;
+	struct object *object;
+};
+
+struct opener {
+	struct opener_config config;
+	struct crew *crew;
+	struct opening *by_key;
+	uint32_t last_ticket;
+	struct buf opened; /* struct opened, to be told of together */
+};
+
+static void opening_free(struct opening *opening)
+{
+	free(opening->path);
+	free(opening);
+}
+
+static void open_one(struct crew_job *job)
+{
+	struct opening *opening = (struct opening *)job;
+
+	opening->id =
+		store_open(opening->opener->config.store, &opening->key.file, &opening->place);
+}
+
+static void opened_one(struct crew_job *job, int err)
+{
+	struct opening *opening = (struct opening *)job;
+	struct opener *opener = opening->opener;
+	const struct opened opened = {opening->ticket, err ? 0 : opening->id};
+
+	if (opening->hh.tbl)
+		HASH_DEL(opener->by_key, opening);
+	buf_add(&opener->opened, &opened, sizeof(opened));
+	opening_free(opening);
+}
+
+static void close_one(struct crew_job *job)
+{
+	object_free(((struct closing *)job)->object);
+}
+
+static void closed_one(struct crew_job *job, int err)
+{
+	struct closing *closing = (struct closing *)job;
+
+	/* Its file system hangs, or we end: the kernel closes it when we have. */
+	if (err)
+		object_abandon(closing->object);
+	free(closing);
+}
+
+static void close_dead(struct opener *opener)
+{
+	struct object *object = object_take_dead(), *next;
+
+	for (; object; object = next) {
+		struct closing *closing = calloc(1, sizeof(*closing));
+
+		next = object->next_dead;
+		if (!closing) {
+			object_abandon(object);
+			continue;
+		}
+		closing->job = (struct crew_job){.owner = object->user,
+		                                 .device = object->device,
+		                                 .run = close_one,
+		                                 .done = closed_one};
+		closing->object = object;
+		if (crew_submit(opener->crew, &closing->job))
+			closed_one(&closing->job, -EAGAIN);
+	}
+}
+
+/* What became of tickets, together: whoever holds them goes through all of theirs. */
+static void tell(void *ctx)
+{
+	struct opener *opener = ctx;
+	struct buf opened = opener->opened;
+
+	close_dead(opener);
+	opener->opened = BUF_INIT;
+	if (opened.len)
+		opener->config.opened((const struct opened *)opened.data,
+		                      opened.len / sizeof(struct opened), opener->config.ctx);
+	buf_release(&opened);
+}
+
+int opener_new(const struct opener_config *config, struct opener **ret_opener)
+{
+	_cleanup_free_ struct opener *opener = calloc(1, sizeof(*opener));
+	int err;
+
+	if (!opener)
+		return -ENOMEM;
+	opener->config = *config;
+	err = crew_new(&(struct crew_config){.loop = config->loop,
+	                                     .deadline_ns = deadline_ns,
+	                                     .delivered = tell,
+	                                     .ctx = opener},
+	               &opener->crew);
+	if (err)
+		return err;
+	object_keep_dead(true);
+	*ret_opener = TAKE_PTR(opener);
+	return 0;
+}
+
+void opener_stop(struct opener *opener)
+{
+	crew_stop(opener->crew);
+}
+
+void opener_free(struct opener *opener)
+{
+	struct object *object, *next;
+
+	if (!opener)
+		return;
+	object_keep_dead(false);
+	for (object = object_take_dead(); object; object = next) {
+		next = object->next_dead;
+		object_free(object);
+	}
+	buf_release(&opener->opened);
+	crew_free(opener->crew);
+	free(opener);
+}
+
+static struct opening *opening_new(struct opener *opener, const struct opening_key *key,
+                                   const struct place *place)
+{
+	struct opening *opening = calloc(1, sizeof(*opening));
+
+	if (!opening)
+		return NULL;
+	*opening = (struct opening){
+		.job = {.owner = place->user,
+	                .device = makedev(key->file.major, key->file.minor),
+	                .run = open_one,
+	                .done = opened_one},
+		.opener = opener,
+		.key = *key,
+		.place = *place,
+	};
+	opening->place.path = opening->path = strdup(place->path);
+	if (opening->path)
+		return opening;
+	free(opening);
+	return NULL;
+}
+
+static uint32_t next_ticket(struct opener *opener)
+{
+	opener->last_ticket = (opener->last_ticket + 1) | 1U << 31;
+	return opener->last_ticket;
+}
+
+uint32_t opener_open(struct opener *opener, const struct file_key *key, const struct place *place)
+{
+	const struct opening_key wanted = {*key, place->user};
+	struct opening *opening = NULL;
+	uint32_t id;
+
+	if (store_knows(opener->config.store, key, place->path, &id))
+		return id;
+	if (key->inode)
+		HASH_FIND(hh, opener->by_key, &wanted, sizeof(wanted), opening);
+	if (opening)
+		return opening->ticket;
+	opening = opening_new(opener, &wanted, place);
+	if (!opening)
+		return 0;
+	opening->ticket = next_ticket(opener);
+	if (crew_submit(opener->crew, &opening->job)) {
+		opening_free(opening);
+		return 0;
+	}
+	if (key->inode)
+		HASH_ADD(hh, opener->by_key, key, sizeof(opening->key), opening);
+	return opening->ticket;
+}
+
+void opener_settle(struct opener *opener)
+{
+	crew_settle(opener->crew, OPENER_PATIENCE_NS);
+}
+
+void opener_get_stats(struct opener *opener, struct crew_stats *ret_stats)
+{
+	crew_get_stats(opener->crew, ret_stats);
+}

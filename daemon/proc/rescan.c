@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Reading /proc again after the kernel had no room for what it wanted to tell. Anybody can make
+ * that happen, by mapping faster than we read, and make reading dear, by mapping much. So a round
+ * comes at most every few seconds, it is gone through in pieces between which the loop does other
+ * things, and a process whose mappings take long to read is left out for longer the longer they
+ * took.
+ */
+#include "base/buf.h"
+#include "base/clock.h"
+#include "proc/proc_private.h"
+
+/* Between the beginnings of two rounds; what a piece takes, if one process does not take more. */
+static const uint64_t round_ns = 5 * NSEC_PER_SEC, piece_ns = 5 * NSEC_PER_MSEC;
+
+enum { REST = 200 }; /* times as long as reading took: half a percent of the loop's time */
+
+static int note_pid(uint32_t pid, void *ctx)
+{
+	buf_add(ctx, &pid, sizeof(pid));
+	return buf_error(ctx);
+}
+
+static void begin(struct rescan *rescan, uint64_t now_ns)
+{
+	struct buf pids = BUF_INIT;
+
+	rescan->began_ns = now_ns;
+	if (scan_all(note_pid, &pids)) {
+		buf_release(&pids);
+		return;
+	}
+	rescan->wanted = false;
+	rescan->rounds++;
+	rescan->pids = (uint32_t *)(void *)pids.data;
+	rescan->count = pids.len / sizeof(uint32_t);
+	rescan->next = 0;
+}
+
+static void scan_next(struct procs *procs, uint32_t pid)
+{
+	struct process *process = procs_find(procs, pid);
+	uint64_t began_ns = clock_mono_ns(), took_ns;
+
+	if (process && began_ns < process->rest_until_ns) {
+		procs->rescan.rested++;
+		return;
+	}
+	procs_scan_pid(procs, pid);
+	process = procs_find(procs, pid);
+	took_ns = clock_mono_ns() - began_ns;
+	if (process && took_ns > piece_ns)
+		process->rest_until_ns = began_ns + REST * took_ns;
+}
+
+static void end(struct procs *procs)
+{
+	free(procs->rescan.pids);
+	procs->rescan.pids = NULL;
+	procs_find_ended(procs);
+}
+
+void procs_want_rescan(struct procs *procs)
+{
+	procs->rescan.wanted = true;
+}
+
+bool procs_rescan(struct procs *procs)
+{
+	struct rescan *rescan = &procs->rescan;
+	uint64_t now_ns = clock_mono_ns(), until_ns = now_ns + piece_ns;
+
+	if (!rescan->pids && rescan->wanted &&
+	    (!rescan->began_ns || now_ns - rescan->began_ns >= round_ns))
+		begin(rescan, now_ns);
+	if (!rescan->pids)
+		return rescan->wanted;
+	while (rescan->next < rescan->count && clock_mono_ns() < until_ns)
+		scan_next(procs, rescan->pids[rescan->next++]);
+	if (rescan->next == rescan->count)
+		end(procs);
+	return rescan->pids || rescan->wanted;
+}

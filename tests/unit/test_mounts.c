@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Which file systems are programs of users, as mountinfo says it.
+ */
+#include "object/mounts.h"
+#include "tests/unit/suites.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+static const char text[] =
+	"22 27 0:20 / /proc rw,nosuid - proc proc rw\n"
+	"27 1 259:1 / / rw,relatime shared:1 master:2 - ext4 /dev/nvme0n1p1 rw,errors=remount-ro\n"
+	"40 27 0:44 / /home/a/with\\040space rw - fuse.sshfs a@b: rw,user_id=1000,group_id=1000\n"
+	"41 27 0:45 / /cvmfs rw - fuse cvmfs2 rw,user_id=0,group_id=0,allow_other\n"
+	"42 27 0:46 / /odd rw - fuse x rw\n"
+	"43 27 0:4 / /short rw - tmpfs tmpfs rw\n"
+	"44 27 0:47 / /cut rw - fuse\n";
+
+static enum mount_kind find(unsigned major, unsigned minor)
+{
+	return mounts_find(text, sizeof(text) - 1, makedev(major, minor));
+}
+
+START_TEST(kinds)
+{
+	ck_assert_int_eq(find(0, 20), MOUNT_PLAIN);
+	ck_assert_int_eq(find(259, 1), MOUNT_PLAIN);
+	ck_assert_int_eq(find(0, 44), MOUNT_OF_USER);
+	ck_assert_int_eq(find(0, 45), MOUNT_PLAIN);
+	ck_assert_int_eq(find(0, 46), MOUNT_OF_USER); /* nobody says that root has mounted it */
+	ck_assert_int_eq(find(0, 4), MOUNT_PLAIN);
+	ck_assert_int_eq(find(0, 47), MOUNT_UNKNOWN);
+	ck_assert_int_eq(find(0, 99), MOUNT_UNKNOWN);
+	/* Cut anywhere, it says nothing of what it does not show. */
+	for (size_t len = 0; len < sizeof(text) - 1; len++)
+		ck_assert_int_eq(mounts_find(text, len, makedev(0, 99)), MOUNT_UNKNOWN);
+	ck_assert_int_eq(mounts_find(text, 40, makedev(259, 1)), MOUNT_UNKNOWN);
+}
+END_TEST
+
+START_TEST(files_of_this_machine)
+{
+	int own = open("/proc/self/exe", O_PATH), memory = memfd_create("mounts", 0);
+	struct stat st;
+
+	ck_assert_int_eq(fstat(own, &st), 0);
+	ck_assert(mounts_may_open(own, 0, st.st_dev));
+	ck_assert(mounts_may_open(own, (uint32_t)getpid(), st.st_dev));
+	ck_assert_int_eq(fstat(memory, &st), 0);
+	ck_assert(mounts_may_open(memory, (uint32_t)getpid(), st.st_dev));
+	close(own);
+	close(memory);
+}
+END_TEST
+
+Suite *mounts_suite(void)
+{
+	Suite *suite = suite_create("mounts");
+	TCase *mounts = tcase_create("mounts");
+
+	tcase_add_test(mounts, kinds);
+	tcase_add_test(mounts, files_of_this_machine);
+	suite_add_tcase(suite, mounts);
+	return suite;
+}
