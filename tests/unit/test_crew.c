@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { DEADLINE_MS = 30, JOBS = 64, ALICE = 1000, BOB = 1001 };
+enum { DEADLINE_MS = 400, JOBS = 64, ALICE = 1000, BOB = 1001 };
 
 /* Hangs until somebody writes into the pipe, or not at all. */
 struct test_job {
