@@ -80,6 +80,8 @@ MANUAL       := $(notdir $(filter %.1 %.5 %.8,$(TEXTS_MADE)))
 
 CUPTI_WAYS   := 12 13
 CUDA_HELPER_TESTS = $(addprefix $(BUILD)/tests/cuda_helper/,test_helper kernels $(CUPTI_WAYS:%=libcupti.so.%))
+# Attacks by other users of the host.
+HOSTILE      := $(patsubst tests/hostile/%.c,$(BUILD)/hostile/%,$(wildcard tests/hostile/*.c))
 BENCH_WORKLOADS := fixed_work sleepers records_floor cpubound stacks_chain stacks_recursion stacks_cold
 HEAP_BENCH    = $(addprefix $(BUILD)/tests/bench/,preload heap_mixed heap_map)
 
@@ -118,7 +120,7 @@ NEEDS_walker      = $(BUILD)/tests/bpf/test_walker
 NEEDS_preload     = $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload/,preload libprofd-heap.so dlsym_allocates.so)
 NEEDS_cuda-helper = $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) $(BUILD)/workloads/cuda/libcuda.so.1
 NEEDS_gpu-probes  = $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts
-NEEDS_system      = $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(WORKLOADS) $(CUDA_HELPER_TESTS) $(TEXTS_MADE)
+NEEDS_system      = $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(WORKLOADS) $(HOSTILE) $(CUDA_HELPER_TESTS) $(TEXTS_MADE)
 NEEDS_web         = $(BUILD)/profd $(BUILD)/workloads/spin60_30_10
 
 # Built by all CPUs at once, and then run one after the other, but for those that mostly wait, and for nothing that
@@ -238,7 +240,7 @@ soak: $(BUILD)/profd $(WORKLOADS) ## a long run under load, watching memory and 
 CHAOS_PRELOADS := $(addprefix $(BUILD)/tests/bench/,clock_steps.so own_program.so)
 
 .PHONY: chaos
-chaos: $(BUILD)/profd $(CHAOS_PRELOADS) $(WORKLOADS) ## CHAOS_SECONDS (1800) of storms, damage, bad clients, stops and kills; root
+chaos: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(CHAOS_PRELOADS) $(WORKLOADS) $(HOSTILE) ## CHAOS_SECONDS (1800) of storms, damage, bad clients, stops and kills; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/chaos.py
 
 .PHONY: fuzz
@@ -512,6 +514,11 @@ $(BUILD)/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h) Makefi
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)gcc -std=gnu17 -D_GNU_SOURCE $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $< -lpthread
+
+$(BUILD)/hostile/%: tests/hostile/%.c $(wildcard tests/hostile/*.h) tests/workloads/work.h daemon/preload/usdt.h Makefile
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)gcc -std=gnu17 -D_GNU_SOURCE -O1 -g $(WARNINGS) -o $@ $<
 
 $(BUILD)/workloads/%: tests/workloads/%.cc $(wildcard tests/workloads/*.h) Makefile
 	$(call say,CXX,$<)

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Hung file system: a FUSE whose only file is an executable. A process of user UID maps it, and is
+ * answered; all others wait for an answer to each OPERATION (getattr, open, read) until this ends.
+ * Where fuse.conf has user_allow_other anybody can mount such a file system by fusermount3; a file
+ * server that does not answer does the same.
+ *
+ * The daemon must start, go on answering and name other files: what a file system does not tell at
+ * once is given up, counted, and tried later.
+ *
+ * Started by root, for the mount, which nobody else sees and which ends with it; it then is UID.
+ */
+#include "attack.h"
+
+#include <grp.h>
+#include <linux/fuse.h>
+#include <sched.h>
+#include <sys/mount.h>
+
+enum { FILE_NODE = 2, LARGEST = 1 << 17, FOREVER = 1 << 30 };
+
+static int device, program;
+static pid_t mapper;
+static const char *hung[3];
+
+static int is_hung(const struct fuse_in_header *request)
+{
+	static const struct {
+		unsigned opcode;
+		const char *name;
+	} operations[] = {{FUSE_GETATTR, "getattr"}, {FUSE_OPEN, "open"}, {FUSE_READ, "read"}};
+
+	if ((pid_t)request->pid == mapper)
+		return 0;
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++)
+			if (hung[j] && operations[i].opcode == request->opcode &&
+			    !strcmp(hung[j], operations[i].name))
+				return 1;
+	return 0;
+}
+
+static void answer(uint64_t unique, int error, const void *data, size_t len)
+{
+	static char out[sizeof(struct fuse_out_header) + LARGEST];
+	const struct fuse_out_header header = {
+		.len = (uint32_t)(sizeof(header) + len), .error = error, .unique = unique};
+
+	memcpy(out, &header, sizeof(header));
+	if (len)
+		memcpy(out + sizeof(header), data, len);
+	/* It fails for a request that was interrupted. */
+	if (write(device, out, header.len) < 0 && errno != ENOENT)
+		exit(0);
+}
+
+static struct fuse_attr attributes(uint64_t node)
+{
+	struct stat st;
+
+	need(fstat(program, &st) == 0, "fstat");
+	return (struct fuse_attr){
+		.ino = node,
+		.size = node == FILE_NODE ? (uint64_t)st.st_size : 0,
+		.mode = node == FILE_NODE ? S_IFREG | 0755 : S_IFDIR | 0755,
+		.nlink = 1,
+		.uid = getuid(),
+		.gid = getgid(),
+		.blksize = PAGE,
+	};
+}
+
+static void answer_init(const struct fuse_in_header *request)
+{
+	const struct fuse_init_out out = {
+		.major = FUSE_KERNEL_VERSION,
+		.minor = FUSE_KERNEL_MINOR_VERSION,
+		.max_write = LARGEST,
+		.time_gran = 1,
+	};
+
+	answer(request->unique, 0, &out, sizeof(out));
+}
+
+static void answer_read(const struct fuse_in_header *request, const struct fuse_read_in *wanted)
+{
+	static char bytes[LARGEST];
+	size_t size = wanted->size < LARGEST ? wanted->size : LARGEST;
+	ssize_t len = pread(program, bytes, size, (off_t)wanted->offset);
+
+	answer(request->unique, len < 0 ? -EIO : 0, bytes, len < 0 ? 0 : (size_t)len);
+}
+
+static void serve(const struct fuse_in_header *request)
+{
+	const struct fuse_entry_out entry = {
+		.nodeid = FILE_NODE, .entry_valid = FOREVER, .attr = attributes(FILE_NODE)};
+	const struct fuse_attr_out attr = {.attr = attributes(request->nodeid)};
+	const struct fuse_open_out opened = {.fh = 1};
+
+	switch (request->opcode) {
+	case FUSE_INIT:
+		return answer_init(request);
+	case FUSE_LOOKUP:
+		return answer(request->unique, 0, &entry, sizeof(entry));
+	case FUSE_GETATTR:
+		return answer(request->unique, 0, &attr, sizeof(attr));
+	case FUSE_OPEN:
+		return answer(request->unique, 0, &opened, sizeof(opened));
+	case FUSE_READ:
+		return answer_read(request, (const struct fuse_read_in *)(request + 1));
+	case FUSE_RELEASE:
+		return answer(request->unique, 0, NULL, 0);
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+	case FUSE_INTERRUPT:
+		return;
+	default:
+		return answer(request->unique, -ENOSYS, NULL, 0);
+	}
+}
+
+static void map_it(const char *folder)
+{
+	char path[4200];
+	snprintf(path, sizeof(path), "%s/program", folder);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	need(fd >= 0, path);
+	map_page(fd, 0);
+	say_ready();
+	rest();
+}
+
+/* Of this process and its child only. */
+static void mount_on(const char *folder, unsigned uid)
+{
+	char options[128];
+
+	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	need(device >= 0, "/dev/fuse");
+	snprintf(options, sizeof(options),
+	         "fd=%d,rootmode=40000,user_id=%u,group_id=%u,allow_other", device, uid, uid);
+	need(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+	             mount("hung", folder, "fuse", MS_NOSUID | MS_NODEV, options) == 0,
+	     "mount");
+}
+
+int main(int argc, char **argv)
+{
+	unsigned uid = (unsigned)number(argc, argv, 2, 65534);
+	static union {
+		struct fuse_in_header header;
+		char bytes[LARGEST + 4096];
+	} request;
+
+	need(argc > 3, "hung_fs FOLDER UID OPERATION...");
+	for (int i = 0; i < 3 && i + 3 < argc; i++)
+		hung[i] = argv[i + 3];
+	program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	mount_on(argv[1], uid);
+	need(setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 &&
+	             setresuid(uid, uid, uid) == 0,
+	     "setresuid");
+	mapper = fork_with();
+	if (mapper == 0)
+		map_it(argv[1]);
+	while (read(device, &request, sizeof(request)) > 0 || errno == EINTR || errno == ENOENT)
+		if (!is_hung(&request.header))
+			serve(&request.header);
+	return 0;
+}

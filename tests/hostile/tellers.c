@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Tellers: COUNT processes that tell of each allocation they make, as those do that sample their
+ * own with a rate of 1 byte: of another address each time, and never of a free.
+ *
+ * The daemon's memory must stay within its bound for standing heaps, all processes together, and
+ * what programs of other users tell must still be heard.
+ */
+#include "../../daemon/preload/usdt.h"
+#include "attack.h"
+
+USDT_BASE();
+USDT_SEMAPHORE(otel_memory, alloc);
+
+static __attribute__((noipa)) void tell(unsigned long address)
+{
+	USDT_PROBE(otel_memory, alloc, "8@%0 8@%1 8@%2", "r"(address), "r"(64UL), "r"(64UL));
+}
+
+static void tell_on(void)
+{
+	for (unsigned long address = PAGE;; address += 64) {
+		tell(address);
+		/* All of them together take the CPUs else. */
+		if (address % (1 << 15) == 0)
+			usleep(10 * 1000);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	long count = number(argc, argv, 1, 250);
+
+	for (long i = 1; i < count; i++)
+		if (fork_with() == 0)
+			tell_on();
+	say_ready();
+	tell_on();
+}

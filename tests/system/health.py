@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""How long /healthz takes while something goes on, beside a server that does nothing else, which says what this host's
+own load adds. Both are asked by a process of their own, with a new connection every INTERVAL.
+
+  health.py PORT     asks until its input ends, then prints one line of JSON
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+INTERVAL = 0.02
+SLOWEST = 0.1  # seconds that /healthz may take longer than the server that does nothing
+REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+ANSWER = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\nok\n"
+
+
+class Asked:
+    """One server that is asked on a thread: times in seconds."""
+
+    def __init__(self, port):
+        self.port, self.times, self.failed, self.since = port, [], 0, None
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            self.since = time.monotonic()
+            if not self.ask():
+                self.failed += 1
+            self.times.append(time.monotonic() - self.since)
+            self.since = None
+            time.sleep(INTERVAL)
+
+    def ask(self):
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), 600) as s:
+                s.sendall(REQUEST)
+                answer = b""
+                while more := s.recv(4096):
+                    answer += more
+                return answer.startswith(b"HTTP/1.1 200")
+        except OSError:
+            return False
+
+    def told(self):
+        """What is under way counts as well."""
+        since = self.since
+        times = sorted(self.times + ([time.monotonic() - since] if since else []))
+        return {"asked": len(times), "failed": self.failed, "median": times[len(times) // 2] if times else 0,
+                "worst": times[-1] if times else 0}
+
+
+def answer_for_ever(listening):
+    while True:
+        connection, _ = listening.accept()
+        with connection:
+            try:
+                if connection.recv(4096):
+                    connection.sendall(ANSWER)
+            except OSError:
+                pass
+
+
+def main():
+    listening = socket.create_server(("127.0.0.1", 0))
+    reference = os.fork()
+    if not reference:
+        answer_for_ever(listening)
+    try:
+        # Who asks must not be what is slow.
+        os.nice(-10)
+        daemon, other = Asked(int(sys.argv[1])), Asked(listening.getsockname()[1])
+        sys.stdin.read()
+        print(json.dumps({"daemon": daemon.told(), "reference": other.told()}), flush=True)
+    finally:
+        os.kill(reference, 9)
+    os._exit(0)  # a thread may wait for an answer
+
+
+class Health:
+    """Asks a daemon from the start of a with block on; told after it: {"daemon": ..., "reference": ...}."""
+
+    def __init__(self, port):
+        self.port, self.told = port, None
+
+    def __enter__(self):
+        self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), str(self.port)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return self
+
+    def __exit__(self, *unused):
+        output, _ = self.process.communicate()
+        self.told = json.loads(output)
+
+    @property
+    def worst(self):
+        """Seconds, beyond the worst of the server that does nothing."""
+        return max(0, self.told["daemon"]["worst"] - self.told["reference"]["worst"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Attacks by the programs of tests/hostile, as a user of their own, and what a daemon is like meanwhile and afterwards."""
+
+import contextlib
+import http.client
+import os
+import re
+import shutil
+import signal
+import tempfile
+import time
+
+import elf_file
+from daemon import BUILD, ROOT, Daemon
+from health import Health
+from workload import Workload, workload_path
+
+ATTACKER = 54321  # a user id that nobody has
+NOBODY = 65534
+NO_ANSWER = (OSError, http.client.HTTPException, ValueError)
+NAME = "victim_spins_00"  # the function that has all the time of the workload victim
+
+
+def attack_path(name):
+    return os.path.join(ROOT, "tests", "hostile", name) if name.endswith(".py") else os.path.join(BUILD, "hostile", name)
+
+
+class Attack(Workload):
+    """An attack under way; killed with all that it has started at the end of the with block."""
+
+    def __init__(self, name, *arguments, uid=ATTACKER, **options):
+        # By their user id, or what is root's alone may be another's.
+        identity = {} if uid == 0 else {"user": uid, "group": uid, "extra_groups": []}
+        super().__init__(attack_path(name), *arguments, start_new_session=True, **identity, **options)
+
+    def __exit__(self, *unused):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        super().__exit__(*unused)
+
+
+@contextlib.contextmanager
+def folder_of(uid=ATTACKER):
+    """A folder that belongs to a user, and that others can look into."""
+    path = tempfile.mkdtemp(prefix="profd-hostile-")
+    os.chmod(path, 0o755)
+    os.chown(path, uid, uid)
+    try:
+        yield path
+    finally:
+        # Not by the whole path: one attack makes longer ones than there may be.
+        shutil.rmtree(path)
+
+
+class Innocent(Workload):
+    """A program that nobody has seen before, all of whose time is in the function `name`."""
+
+    number = 0
+
+    def __init__(self, folder, **options):
+        Innocent.number += 1
+        self.name = f"victim_spins_{Innocent.number % 100:02}"
+        path = elf_file.renamed(workload_path("victim"), os.path.join(folder, f"innocent{Innocent.number}"), NAME, self.name)
+        super().__init__(path, **options)
+
+    def named(self, profile):
+        """How much of its samples is of the function, 0 to 1; None without samples."""
+        own = [sample for sample in profile.samples if sample.labels["pid"] == self.pid]
+        total = sum(sample.count for sample in own)
+        return sum(sample.count for sample in own if self.name in sample.names) / total if total else None
+
+
+def peak_begin(pid):
+    """What the process used at most is counted from now on."""
+    with open(f"/proc/{pid}/clear_refs", "w", encoding="ascii") as file:
+        file.write("5")
+
+
+def peak_mib(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1)) / 1024
+
+
+class Starting(Daemon):
+    """A daemon that may never be ready: nobody waits for it when it is made."""
+
+    def wait_ready(self, seconds=0):
+        """Seconds until it was, or None."""
+        while time.monotonic() < self.started + seconds:
+            with contextlib.suppress(*NO_ANSWER):
+                if self.get(self.READY, timeout=5).status == 200:
+                    return time.monotonic() - self.started
+            time.sleep(0.05)
+        return None
+
+
+class Siege:
+    """What an attack did to a daemon: figures to compare with bounds, and to print."""
+
+    def __init__(self, server):
+        self.server = server
+        self.before_mib, self.before_fds = server.rss_kib() / 1024, self.fds()
+        self.peak_mib = self.named = self.late = self.health = self.after_fds = self.recovered = None
+
+    def fds(self):
+        """(sockets and pipes, executables): the host's other programs have some of the latter, too."""
+        return self.server.fd_count("socket:") + self.server.fd_count("pipe:"), self.server.fd_count("/")
+
+    @contextlib.contextmanager
+    def watched(self):
+        """While the block goes on."""
+        peak_begin(self.server.pid)
+        with Health(self.server.port) as self.health:
+            yield self
+        self.peak_mib = peak_mib(self.server.pid)
+
+    def is_named(self, seconds, patience):
+        """How much of a program that starts now is named, and how many seconds the profile came late."""
+        with folder_of(0) as folder, Innocent(folder) as innocent:
+            start = time.monotonic()
+            try:
+                profile = self.server.profile(f"seconds={seconds}&pid={innocent.pid}", timeout=patience)
+                named = innocent.named(profile)
+            except (*NO_ANSWER, AssertionError):
+                named = None
+            return named, time.monotonic() - start - seconds
+
+    def name_innocent(self):
+        self.named, self.late = self.is_named(3, 60)
+
+    def recover(self, seconds=30, more_fds=(32, 1000)):
+        """Seconds after the attack until it is as before, or None."""
+        start = time.monotonic()
+        while time.monotonic() < start + seconds:
+            with contextlib.suppress(*NO_ANSWER):
+                asked = time.monotonic()
+                self.server.get("/healthz", timeout=seconds)
+                quick = time.monotonic() - asked < 1
+                self.after_fds = self.fds()
+                few = all(map(lambda after, before, more: after <= before + more, self.after_fds, self.before_fds, more_fds))
+                if quick and few and (self.is_named(1, seconds)[0] or 0) > 0.9:
+                    return time.monotonic() - start
+            time.sleep(0.5)
+        return None
+
+    def __str__(self):
+        def in_ms(what):
+            return f"{1000 * what['worst']:.0f} ms at worst, {1000 * what['median']:.0f} median, {what['failed']} of {what['asked']} failed"
+
+        told = self.health.told
+        named = "not" if self.named is None else f"{100 * self.named:.0f} %"
+        return (f"healthz {in_ms(told['daemon'])} (a server that does nothing {in_ms(told['reference'])}); memory "
+                f"{self.before_mib:.0f} MiB, at most {self.peak_mib:.0f}; descriptors {self.before_fds}, afterwards {self.after_fds}; "
+                f"an innocent program named {named}, {self.late:.1f} s late; "
+                f"recovered {'not in time' if self.recovered is None else f'after {self.recovered:.1f} s'}")

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Files that are not what they were, or say that they are another one: no program gets the names of another's file, and
+nobody takes the places of others.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+import unittest
+import unittest.mock
+
+import elf_file
+from daemon import BUILD, Daemon
+from heap_runs import Heap, HeapWorkload, until
+from hostile_runs import ATTACKER, NAME, Attack, folder_of
+from workload import Workload, workload_path
+
+LIBRARY = os.path.join(BUILD, "libprofd-heap.so")
+COPIES = 41  # more than files are listened to
+
+
+class HostileFiles(unittest.TestCase):
+    def setUp(self):
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+        self.folder = self.stack.enter_context(folder_of())
+        self.server = self.stack.enter_context(Daemon())
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def version(self, name, function, keep_id=False):
+        """victim under the name `name`, all of whose time is in `function`."""
+        data = elf_file.renamed_bytes(workload_path("victim"), NAME, function)
+        if keep_id:
+            with open(workload_path("victim"), "rb") as file:
+                original = file.read()
+            note = elf_file.sections(original)[elf_file.BUILD_ID]
+            data[note.offset:note.offset + note.size] = original[note.offset:note.offset + note.size]
+        path = elf_file.write_program(self.path(name), data)
+        os.chown(path, ATTACKER, ATTACKER)
+        return path
+
+    def names(self, process, seconds=2):
+        """{victim's function: samples} of a process."""
+        found = {}
+        for sample in self.server.profile(f"seconds={seconds}&pid={process.pid}").samples:
+            for name in sample.names:
+                if name.startswith("victim_spins_"):
+                    found[name] = found.get(name, 0) + sample.count
+        return found
+
+    def run_and_name(self, path):
+        with Workload(path) as process:
+            return self.names(process)
+
+    def assert_only(self, names, function):
+        self.assertEqual(set(names), {function}, names)
+
+    def overwrite(self, target, source):
+        """As cp does it, where cp does it so: the same inode has other contents."""
+        inode = os.stat(target).st_ino
+        subprocess.run(["cp", source, target], check=True)
+        self.assertEqual(os.stat(target).st_ino, inode)
+
+    def test_overwritten_in_place(self):
+        app = self.version("app", "victim_spins_01")
+        self.assert_only(self.run_and_name(app), "victim_spins_01")
+        self.overwrite(app, self.version("new", "victim_spins_02"))
+        self.assert_only(self.run_and_name(app), "victim_spins_02")
+
+    def pending_overwritten_in_place_after_its_build_ran(self):
+        """What was deployed is a copy of a file that the daemon knows as well."""
+        built = self.version("built1", "victim_spins_01")
+        self.assert_only(self.run_and_name(built), "victim_spins_01")
+        app = self.path("app")
+        shutil.copy(built, app)
+        os.chown(app, ATTACKER, ATTACKER)
+        self.assert_only(self.run_and_name(app), "victim_spins_01")
+        self.overwrite(app, self.version("built2", "victim_spins_02"))
+        self.assert_only(self.run_and_name(app), "victim_spins_02")
+
+    def test_overwritten_with_its_old_times(self):
+        """cp -p, rsync -t and touch set the time of change to what it was; the size is the same anyway."""
+        app = self.version("app", "victim_spins_01")
+        times = os.stat(app)
+        self.assert_only(self.run_and_name(app), "victim_spins_01")
+        self.overwrite(app, self.version("new", "victim_spins_02"))
+        os.utime(app, ns=(times.st_atime_ns, times.st_mtime_ns))
+        self.assert_only(self.run_and_name(app), "victim_spins_02")
+
+    def pending_a_forged_build_id(self):
+        """Of the same owner: another file all the same, whichever comes first."""
+        forged, innocent = self.version("forged", "victim_spins_03", True), self.version("innocent", "victim_spins_04", True)
+        # Of another size, so that no header tells what it does.
+        with open(forged, "ab") as file:
+            file.write(b"\0" * 4096)
+        with Workload(forged) as first:
+            self.assert_only(self.names(first), "victim_spins_03")
+            with Workload(innocent) as second:
+                self.assert_only(self.names(second), "victim_spins_04")
+                self.assert_only(self.names(first), "victim_spins_03")
+
+    def pending_a_forged_build_id_in_a_container(self):
+        """Root in there is who owns the host's programs, too."""
+        self.version("forged", "victim_spins_05", True)
+        innocent = self.version("innocent", "victim_spins_06", True)
+        for name in ("forged", "innocent"):
+            os.chown(self.path(name), 0, 0)
+        inside = ["unshare", "--mount", "sh", "-c",
+                  f"mount -t tmpfs box {self.folder} && cp /proc/self/fd/3 {self.folder}/forged && exec {self.folder}/forged"]
+        with open(self.path("forged"), "rb") as file:
+            first = self.stack.enter_context(Contained(inside, file))
+        self.assert_only(self.names(first), "victim_spins_05")
+        with Workload(innocent) as second:
+            self.assert_only(self.names(second), "victim_spins_06")
+
+    def told_itself(self, process):
+        """Of who does not, half a minute is watched: nobody waits for that."""
+        try:
+            answer = self.server.get(f"/heap?pid={process.pid}", timeout=3)
+        except OSError:
+            return False
+        return answer.status == 200 and "itself" in Heap(answer.body).comment("allocator=")
+
+    def pending_places_for_files_that_tell(self):
+        """Copies of the library that nobody uses take no place of one that is used, neither during nor after the attack."""
+        copies = [shutil.copy(LIBRARY, self.path(f"copy{number}.so")) for number in range(COPIES)]
+        own = shutil.copy(LIBRARY, self.path("own.so"))
+        for number, path in enumerate([*copies, own]):
+            with open(path, "r+b") as file:
+                data = bytearray(file.read())
+                elf_file.renew_build_id(data)
+                file.seek(0)
+                file.write(data)
+            os.chown(path, ATTACKER if number < COPIES else 0, 0)
+        # So that nobody has to wait long for a sample.
+        self.stack.enter_context(unittest.mock.patch.dict(os.environ, PROFD_HEAP_RATE="4KiB"))
+        with Attack("maps", *copies):
+            time.sleep(5)
+            with HeapWorkload("sites", preload=own) as during:
+                self.assertTrue(until(lambda: self.told_itself(during), 20), "not heard during the attack")
+        late = shutil.copy(own, self.path("late.so"))
+        with HeapWorkload("sites", preload=late) as after:
+            self.assertTrue(until(lambda: self.told_itself(after), 30), "not heard after the attack")
+
+
+class Contained(Workload):
+    """Started by a command that becomes it, with a file as its descriptor 3."""
+
+    def __init__(self, command, file):
+        self.process = subprocess.Popen(["sh", "-c", 'exec 3<&0; exec "$@"', "sh", *command], stdin=file, stdout=subprocess.PIPE, text=True)
+        self.pid = self.process.pid
+        line = self.process.stdout.readline()
+        if line != "ready\n":
+            raise AssertionError(f"{command} said {line!r}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What other users of the host do to a daemon: it goes on answering, its memory and descriptors stay within bounds, it
+names the programs of others, and afterwards it is as before. Each attack is a program of tests/hostile, which says what
+must hold. FIGURES=1 prints what was measured.
+"""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+import unittest
+
+from daemon import Daemon
+from health import SLOWEST
+from hostile_runs import ATTACKER, NOBODY, Attack, Siege, Starting, folder_of
+
+
+class HostileUsers(unittest.TestCase):
+    def setUp(self):
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+        self.folder = self.stack.enter_context(folder_of())
+
+    def besiege(self, *attack, uid=ATTACKER, options=(), seconds=6, meanwhile=None, **others):
+        """A new daemon under an attack of some seconds, in which a program of somebody else starts and is to be named."""
+        server = self.stack.enter_context(Daemon(*options, **others))
+        siege = Siege(server)
+        with siege.watched(), Attack(*attack, uid=uid):
+            end = time.monotonic() + seconds
+            if meanwhile:
+                meanwhile(server)
+            siege.name_innocent()
+            time.sleep(max(0, end - time.monotonic()))
+        siege.recovered = siege.recover()
+        if os.environ.get("FIGURES"):
+            print(siege, file=sys.stderr, flush=True)
+        return siege
+
+    def assert_held(self, siege, more_mib):
+        """It answered at once, named who is none of the attacker's, took no more memory than that, and is as before."""
+        self.assertEqual(siege.health.told["daemon"]["failed"], 0, siege)
+        self.assertLess(siege.health.worst, SLOWEST, siege)
+        self.assertIsNotNone(siege.named, siege)
+        self.assertGreater(siege.named, 0.9, siege)
+        self.assertLess(siege.late, 5, siege)
+        self.assertLess(siege.peak_mib - siege.before_mib, more_mib, siege)
+        self.assertIsNotNone(siege.recovered, siege)
+
+    def pending_leases(self):
+        self.assert_held(self.besiege("leases", self.folder, 2), 32)
+
+    def ready_under(self, *attack, uid=ATTACKER):
+        """Seconds until a daemon is ready that is started under an attack, or None; it ends after the attack."""
+        with Attack(*attack, uid=uid):
+            ready = self.stack.enter_context(Starting()).wait_ready(20)
+            if os.environ.get("FIGURES"):
+                print("not ready in time" if ready is None else f"ready after {ready:.1f} s", file=sys.stderr, flush=True)
+            return ready
+
+    def pending_leases_at_the_start(self):
+        self.assertIsNotNone(self.ready_under("leases", self.folder, 2))
+
+    def pending_a_file_system_that_hangs(self):
+        for operation in ("getattr", "open", "read"):
+            with self.subTest(operation):
+                self.assert_held(self.besiege("hung_fs", self.folder, ATTACKER, operation, uid=0), 32)
+
+    def pending_a_file_system_that_hangs_at_the_start(self):
+        self.assertIsNotNone(self.ready_under("hung_fs", self.folder, ATTACKER, "getattr", "open", "read", uid=0))
+
+    def pending_debug_files_that_are_fifos(self):
+        def meanwhile(server):
+            """Somebody wants the names of those programs."""
+            threading.Thread(target=server.get, args=["/profile?seconds=1"], kwargs={"timeout": 120}, daemon=True).start()
+            time.sleep(3)
+
+        self.assert_held(self.besiege("fifos.py", self.folder, 2, meanwhile=meanwhile), 64)
+
+    def pending_mapping_churn(self):
+        self.assert_held(self.besiege("mapping_churn", 60000, seconds=10), 64)
+
+    def pending_many_files(self):
+        """With as few descriptors as a shell has by default on some hosts."""
+        siege = self.besiege("many_files", self.folder, 5000, through=["prlimit", "--nofile=4096"])
+        self.assert_held(siege, 64)
+
+    def pending_many_mappings(self):
+        self.assert_held(self.besiege("many_mappings", self.folder, 60000), 64)
+
+    def pending_forks_of_many_mappings(self):
+        self.assert_held(self.besiege("many_mappings", self.folder, 2000, 93), 128)
+
+    def pending_command_lines(self):
+        def meanwhile(server):
+            answer = server.get("/processes?cmdline=1")
+            self.assertIn(answer.status, (200, 503))
+            self.size = len(answer.body)
+
+        siege = self.besiege("command_lines", 30, meanwhile=meanwhile)
+        self.assertLess(self.size, 4 << 20, siege)
+        self.assert_held(siege, 64)
+
+    def pending_tellers(self):
+        self.assert_held(self.besiege("tellers", 250, seconds=20), 128)
+
+    def pending_slow_headers(self):
+        """No connection that is fed a byte now and then lives much longer than 15 seconds."""
+        server = self.stack.enter_context(Daemon())
+        siege = Siege(server)
+        with siege.watched(), Attack("slow_headers.py", server.port, 300, 5) as attack:
+            start, left = time.monotonic(), 300
+            while left and time.monotonic() < start + 25:
+                left = int(attack.process.stdout.readline())
+            siege.name_innocent()
+        siege.recovered = siege.recover()
+        self.assertEqual(left, 0, "connections are open after 25 s")
+        self.assert_held(siege, 64)
+
+    def pending_stopped_readers(self):
+        self.assert_held(self.besiege("stop_readers", uid=NOBODY), 64)
+
+
+if __name__ == "__main__":
+    unittest.main()
