@@ -32,7 +32,7 @@ def check_comments(profile):
     for comment in profile.comments:
         if re.fullmatch(r"samples=\d+ lost=\d+", comment):
             return  # of a kind that no timer ticks for
-        found = re.fullmatch(r"ticks=(\d+) idle=(\d+) samples=(\d+) lost=(\d+)", comment)
+        found = re.fullmatch(r"ticks=(\d+) idle=(\d+) samples=(\d+) lost=(\d+)(?: missed=\d+)?", comment)
         if found:
             ticks, *fates = map(int, found.groups())
             if ticks != sum(fates):
@@ -43,7 +43,7 @@ def check_comments(profile):
 
 def lost_ticks(profile):
     """How many the time that it covers has lost."""
-    return sum(int(comment.rpartition("lost=")[2]) for comment in profile.comments if comment.startswith("ticks="))
+    return sum(int(re.search(r" lost=(\d+)", comment).group(1)) for comment in profile.comments if comment.startswith("ticks="))
 
 
 def check_answer(target, answer):

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """All troubles at once, by chance: storms of processes, more stacks than there is room for, damaged programs, a full
-disk, a clock that is set, clients that stall or vanish, a daemon that is stopped, killed and started again. Fails when the daemon
-ends by itself, an answer is wrong, a loss is not counted, or it grows.
+disk, a clock that is set, clients that stall or vanish, a daemon that is stopped, killed and started again; and beside them one
+attack of tests/hostile at a time, by another user. Fails when the daemon ends by itself, an answer is wrong or late, a loss is not
+counted, or it grows.
 
   make chaos
 
 CHAOS_SECONDS=1800 is for how long, CHAOS_SEED= repeats a run, CHAOS_LIFE=60 is how long a daemon lives before it is
-killed; the first one lives for half of the time, to see whether it grows. CHAOS_THROUGH= is a command to run it by,
-such as "valgrind -q --suppressions=tests/bench/valgrind.supp"; then, and with sanitizers, how much it grows is not judged and its clock is not set.
+killed; the first one lives for half of the time, to see whether it grows. CHAOS_HOSTILE="leases maps" chooses among the attacks, and
+CHAOS_HOSTILE= leaves them all out. How much longer /healthz takes than a server that does nothing is told, and with
+CHAOS_SLOWEST=0.1 (seconds) judged, but while the daemon is stopped. CHAOS_THROUGH= is a command to run it by,
+such as "valgrind -q --suppressions=tests/bench/valgrind.supp"; then, and with sanitizers, how much it grows and how late it answers is not judged and its clock is not set.
 """
 
 import collections
@@ -28,13 +31,17 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from accounts import Wrong, check_accounts, check_shares, size_of, told_of  # noqa: E402
 from daemon import BUILD, PROFD, Daemon, bpf_left  # noqa: E402
-from trouble import TROUBLES, Place  # noqa: E402
+from health import Health  # noqa: E402
+from trouble import HOSTILE, TROUBLES, Place, stopped_daemon  # noqa: E402
 from workload import Workload  # noqa: E402
 
 SECONDS = float(os.environ.get("CHAOS_SECONDS", "1800"))
 SEED = int(os.environ.get("CHAOS_SEED", random.randrange(1 << 32)))
 LIFE = float(os.environ.get("CHAOS_LIFE", "60"))
+SLOWEST = float(os.environ.get("CHAOS_SLOWEST", "inf"))
 THROUGH = shlex.split(os.environ.get("CHAOS_THROUGH", ""))
+ATTACKS = [trouble for trouble in HOSTILE
+           if "CHAOS_HOSTILE" not in os.environ or trouble.__name__.replace(".py", "") in os.environ["CHAOS_HOSTILE"].split()]
 PLAIN = not THROUGH and "-" not in os.path.basename(BUILD)
 PATIENCE = 120 if PLAIN else 600
 # What sanitizers say, and valgrind -q: it says nothing else.
@@ -53,30 +60,37 @@ class Run:
 
     def __init__(self, rng, place, spin):
         self.rng, self.place, self.spin = rng, place, spin
-        self.start, self.judged = time.monotonic(), 0
+        self.start, self.judged, self.slowest = time.monotonic(), 0, 0
         self.troubles, self.losses = collections.Counter(), collections.Counter()
 
     def round(self, daemon):
-        """Some troubles at once, then a rest."""
-        chosen = self.rng.sample(TROUBLES, AT_ONCE)
-        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-            # Each has chances of its own, or threads would share them in no order.
-            under_way = [pool.submit(trouble, daemon, random.Random(self.rng.random()), self.place, ROUND)
-                         for trouble in chosen]
+        """Some troubles and an attack at once, then a rest."""
+        chosen = self.rng.sample(TROUBLES, AT_ONCE) + self.rng.sample(ATTACKS, min(1, len(ATTACKS)))
+        with Health(daemon.port) as health:
+            self.make(chosen, daemon)
         self.troubles.update(trouble.__name__ for trouble in chosen)
-        for trouble in under_way:
-            trouble.result()
         time.sleep(REST)
         if daemon.process.poll() is not None:
             raise Wrong(f"profd ended by itself, {daemon.process.returncode}: {daemon.log()[-2000:]}")
-        metrics = check_accounts(daemon)
+        self.tell(daemon, chosen, check_accounts(daemon), health)
+        if stopped_daemon not in chosen:
+            self.slowest = max(self.slowest, health.worst)
+        if PLAIN and self.slowest > SLOWEST:
+            raise Wrong(f"/healthz took {health.worst:.3f} s longer than a server that does nothing: {health.told}")
         self.judged += check_shares(daemon.profile(f"last=30s&pid={self.spin.pid}", timeout=PATIENCE))
-        self.tell(daemon, chosen, metrics)
 
-    def tell(self, daemon, chosen, metrics):
+    def make(self, chosen, daemon):
+        with concurrent.futures.ThreadPoolExecutor(len(chosen)) as pool:
+            # Each has chances of its own, or threads would share them in no order.
+            under_way = [pool.submit(trouble, daemon, random.Random(self.rng.random()), self.place, ROUND)
+                         for trouble in chosen]
+        for trouble in under_way:
+            trouble.result()
+
+    def tell(self, daemon, chosen, metrics, health):
         rss, fds = size_of(daemon)
         lost = {name: int(metrics.get(f"profd_{name}_total", 0)) for name in LOSSES}
-        print(f"{time.monotonic() - self.start:6.0f} s  rss {rss} KiB  fds {fds}  "
+        print(f"{time.monotonic() - self.start:6.0f} s  rss {rss} KiB  fds {fds}  healthz {1000 * health.worst:.0f} ms  "
               f"{' '.join(trouble.__name__ for trouble in chosen)}  "
               f"{' '.join(f'{name}={count}' for name, count in lost.items() if count)}", flush=True)
 
@@ -151,7 +165,8 @@ def run():
     grown = growth(sizes)
     told = f"rss {100 * grown[0] - 100:+.1f} %, fds {grown[1]:+}" if grown else "growth not judged"
     bad = not chaos.judged or (grown and (grown[0] > GROWTH or grown[1] > FD_GROWTH))
-    print(f"chaos: {'FAILED' if bad else 'passed'}: {lives} lives, {chaos.judged} profiles judged by their shares, {told}; "
+    print(f"chaos: {'FAILED' if bad else 'passed'}: {lives} lives, {chaos.judged} profiles judged by their shares, {told}, "
+          f"healthz at most {1000 * chaos.slowest:.0f} ms; "
           f"troubles {dict(chaos.troubles)}; counted {({n: int(c) for n, c in chaos.losses.items()})}")
     return 1 if bad else 0
 

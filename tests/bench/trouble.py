@@ -6,6 +6,7 @@ A trouble is a function of (daemon, rng, place, seconds): what it makes is in `p
 """
 
 import contextlib
+import http.client
 import http.server
 import mmap
 import os
@@ -19,10 +20,14 @@ import threading
 import time
 
 import elf_file
+from daemon import BUILD
+from hostile_runs import ATTACKER, NOBODY, Attack, folder_of
 from workload import workload_path
 
 CORRUPT = 16        # damaged programs, the same in every round
 DISK_BYTES = 1 << 20
+COPIES = 41         # of libprofd-heap.so, more than files are listened to
+FOLDER, PORT = object(), object()
 TARGETS = (
     "/profile?seconds=1", "/profile?last=10s", "/profile?last=10s&type=mmap", "/profile?last=10s&type=rss",
     "/profile?last=30s&format=folded", "/profile?seconds=1&format=text&sort=cum", "/profile?last=5s&idle=1&kernel=0",
@@ -139,6 +144,42 @@ TROUBLES = (fork_storm, exec_storm, distinct_stacks, corrupt_programs, bad_clien
             clock_steps, readers)
 
 
+def attack(name, *arguments, uid=ATTACKER, ask=None):
+    """A program of tests/hostile, as a user of its own. Of its arguments FOLDER and PORT are filled in."""
+
+    def trouble(daemon, rng, place, seconds):
+        del rng
+        with folder_of(uid or ATTACKER) as folder:
+            filled = [{FOLDER: folder, PORT: daemon.port}.get(argument, argument) for argument in arguments]
+            if name == "maps":
+                filled = place.copies
+            with Attack(name, *filled, uid=uid):
+                end = time.monotonic() + seconds
+                if ask:
+                    with contextlib.suppress(OSError, http.client.HTTPException):
+                        daemon.get(ask, timeout=place.patience)
+                time.sleep(max(0, end - time.monotonic()))
+
+    trouble.__name__ = name
+    return trouble
+
+
+# What other users of the host do; one of them in each round beside the troubles.
+HOSTILE = (
+    attack("leases", FOLDER, 2),
+    attack("hung_fs", FOLDER, ATTACKER, "getattr", "open", "read", uid=0),
+    attack("fifos.py", FOLDER, 1, ask="/profile?seconds=1"),
+    attack("stop_readers", uid=NOBODY),
+    attack("mapping_churn", 60000),
+    attack("many_mappings", FOLDER, 1000, 30),
+    attack("many_files", FOLDER, 2000),
+    attack("maps"),
+    attack("tellers", 100),
+    attack("command_lines", 30, ask="/processes?cmdline=1"),
+    attack("slow_headers.py", PORT, 100, 2),
+)
+
+
 class Flood(http.server.BaseHTTPRequestHandler):
     """A debuginfod server that sends more than the disk has room for."""
 
@@ -162,6 +203,7 @@ class Place:
         self.folder = self.stack.enter_context(tempfile.TemporaryDirectory())
         os.chmod(self.folder, 0o755)
         self.corrupt = [self.damage(rng, number) for number in range(CORRUPT)]
+        self.copies = [self.copy_library(number) for number in range(COPIES)]
         self.clock = f"{self.folder}/clock"
         self.step_clock(0)
         self.disk = f"{self.folder}/disk"
@@ -178,6 +220,16 @@ class Place:
         """Of a daemon that has clock_steps.so preloaded."""
         with open(self.clock, "r+b" if os.path.exists(self.clock) else "wb") as file:
             file.write(struct.pack("<d", seconds))
+
+    def copy_library(self, number):
+        """With a build ID of its own: another file."""
+        path = shutil.copy(os.path.join(BUILD, "libprofd-heap.so"), f"{self.folder}/copy{number}.so")
+        with open(path, "r+b") as file:
+            data = bytearray(file.read())
+            elf_file.renew_build_id(data)
+            file.seek(0)
+            file.write(data)
+        return path
 
     def damage(self, rng, number):
         """A copy that still starts, most likely: what the loader reads is left alone."""
