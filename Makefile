@@ -243,6 +243,12 @@ CHAOS_PRELOADS := $(addprefix $(BUILD)/tests/bench/,clock_steps.so own_program.s
 chaos: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(CHAOS_PRELOADS) $(WORKLOADS) $(HOSTILE) ## CHAOS_SECONDS (1800) of storms, damage, bad clients, stops and kills; root
 	$(Q)BUILD=$(BUILD) python3 tests/bench/chaos.py
 
+$(BUILD)/tests/faults/faults.so: tests/faults/faults.h
+
+.PHONY: faults
+faults: $(BUILD)/profd $(BUILD)/tests/faults/faults.so $(BUILD)/workloads/spin60_30_10 ## lives of a daemon in which one call fails, FAULTS (10) of each kind or all; root
+	$(Q)BUILD=$(BUILD) python3 tests/faults/run.py
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each
 	$(Q)$(MAKE) --no-print-directory $(addprefix fuzz-run-,$(FUZZERS))

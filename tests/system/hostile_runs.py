@@ -85,8 +85,8 @@ class Starting(Daemon):
     """A daemon that may never be ready: nobody waits for it when it is made."""
 
     def wait_ready(self, seconds=0):
-        """Seconds until it was, or None."""
-        while time.monotonic() < self.started + seconds:
+        """Seconds until it was; None when that is not in time, or when it ends."""
+        while time.monotonic() < self.started + seconds and self.process.poll() is None:
             with contextlib.suppress(*NO_ANSWER):
                 if self.get(self.READY, timeout=5).status == 200:
                     return time.monotonic() - self.started
