@@ -14,6 +14,8 @@
 
 #include <errno.h>
 #include <string.h>
+
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 enum {
@@ -142,17 +144,20 @@ struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t i
 	entry = calloc(1, sizeof(*entry));
 	if (entry)
 		entry->feed = gpu_feed_new(&feeds->config.tables, pid, image, mono_ns);
-	if (!entry || !entry->feed) {
+	if (entry && entry->feed) {
+		entry->key = key;
+		HASH_ADD(hh, feeds->by_key, key, sizeof(key), entry);
+	}
+	if (!entry || !entry->hh.tbl) {
+		gpu_feed_free(entry ? entry->feed : NULL);
 		free(entry);
 		shares_give(&feeds->feed_shares, owner, 1);
 		feeds->feeds_lost++;
 		return NULL;
 	}
-	entry->key = key;
 	entry->feed->late = is_late(feeds, pid, mono_ns);
 	entry->feed->handles.owner = owner;
 	entry->feed->paths.crowded = shares_exceeded(&feeds->byte_shares, owner);
-	HASH_ADD(hh, feeds->by_key, key, sizeof(key), entry);
 	return entry->feed;
 }
 

@@ -9,6 +9,7 @@
 
 #include <string.h>
 #include <sys/random.h>
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 struct gpu_name {
@@ -77,6 +78,11 @@ static struct gpu_name *name_get(struct gpu_names *names, uint32_t owner, const 
 	name->owner = owner;
 	memcpy(name->text, bytes, len);
 	HASH_ADD(hh, names->by_hash, hash, sizeof(hash), name);
+	if (!name->hh.tbl) {
+		shares_give(&names->bytes, owner, bytes_of(len));
+		free(name);
+		return NULL;
+	}
 	return name;
 }
 
@@ -126,8 +132,14 @@ static void put(struct gpu_names *names, struct gpu_handles *of, uint64_t handle
 	}
 	named->key = key_of(of, handle);
 	named->name = name;
-	names->count++;
 	HASH_ADD(hh, of->by_handle, key, sizeof(named->key), named);
+	if (!named->hh.tbl) {
+		free(named);
+		names->lost++;
+		name_put(names, name);
+		return;
+	}
+	names->count++;
 }
 
 void gpu_names_add(struct gpu_names *names, struct gpu_handles *of, uint64_t handle,

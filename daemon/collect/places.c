@@ -4,6 +4,7 @@
  */
 #include "collect/places.h"
 
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 struct place_mapping {
@@ -48,6 +49,11 @@ static struct place_mapping *object_mapping(struct places *places, uint32_t id)
 		return NULL;
 	}
 	HASH_ADD(hh, places->by_object, object_id, sizeof(id), found);
+	if (!found->hh.tbl) {
+		object_unref(found->object);
+		free(found);
+		return NULL;
+	}
 	return found;
 }
 

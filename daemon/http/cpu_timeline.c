@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 enum { CPU_VALUE = 1 }; /* of a CPU profile's samples: nanoseconds */
@@ -67,6 +68,10 @@ static struct total *total_of(struct building *building, const struct profile *s
 		total->id = id;
 		total->pid = task->pid;
 		HASH_ADD(hh, building->totals, id, sizeof(id), total);
+		if (!total->hh.tbl) {
+			free(total);
+			return NULL;
+		}
 	}
 	/* Its latest name, as after an exec. */
 	total->name = profile_string(slice, threads ? task->thread : task->comm);

@@ -387,8 +387,8 @@ static bool is_known_file(struct store *store, const struct names *names, uint32
 
 enum belief {
 	BELIEF_NONE,
-	BELIEF_WEAK, /* names, links or rights of the file have changed, or its contents by stealth
-	              */
+	BELIEF_WEAK, /* if it cannot be opened: its links, rights or, by stealth, contents have
+	              * changed, or it is a copy */
 	BELIEF_FULL,
 };
 
@@ -401,11 +401,10 @@ static enum belief believe(const struct file_key *key, const struct known *known
 		return key->generation && clock_mono_ns() - known->added_ns < believe_ns
 		               ? BELIEF_FULL
 		               : BELIEF_NONE;
-	/* Without a generation the inode of a file that is not held open may be another's by now.
-	 */
+	/* A copy of what is held open is not held open itself, so a change of it is not seen. */
 	if (read_stamp(known->object->fd, &now) || now.device != known->stamp.device ||
 	    now.inode != known->stamp.inode)
-		return key->generation ? BELIEF_FULL : BELIEF_NONE;
+		return key->generation ? BELIEF_WEAK : BELIEF_NONE;
 	if (now.size != known->stamp.size || now.mtime_ns != known->stamp.mtime_ns)
 		return BELIEF_NONE;
 	return now.ctime_ns == known->stamp.ctime_ns ? BELIEF_FULL : BELIEF_WEAK;

@@ -160,7 +160,7 @@ static struct program *start_program(struct procs *procs, uint32_t pid, const st
 	program->pid = pid;
 	if (like)
 		set_comm(&program->image, like->comm);
-	if (!process && HASH_COUNT(procs->by_pid) < MAX_PROCESSES) {
+	if (!process && program->image.set && HASH_COUNT(procs->by_pid) < MAX_PROCESSES) {
 		process = calloc(1, sizeof(*process));
 		if (process) {
 			process->pid = pid;

@@ -8,6 +8,7 @@
 #include "proc/proc.h"
 #include "proc/scan.h"
 
+/* Without memory for a table a process is not followed, and counted as dropped. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 

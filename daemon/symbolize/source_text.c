@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+/* Without memory for the table a file is read again when it is asked for again. */
+#define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /* What one answer may take: files opened, and bytes held at a time. */
@@ -191,8 +193,12 @@ static struct cached *load(struct source_cache *cache, uint32_t pid, const char 
 	}
 	if (source_text_read(pid, file, &cached->text))
 		cached->text = NULL;
-	cache->bytes += text_memory(cached->text);
 	HASH_ADD_KEYPTR(hh, cache->by_file, cached->file, strlen(cached->file), cached);
+	if (!cached->hh.tbl) {
+		cached_free(cached);
+		return NULL;
+	}
+	cache->bytes += text_memory(cached->text);
 	return cached;
 }
 
