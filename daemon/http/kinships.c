@@ -6,30 +6,25 @@
 
 #include "base/buf.h"
 
-struct collecting {
-	const struct procs *procs;
-	struct buf bytes; /* of struct kinship */
-};
-
-static void add_process(const struct proc *proc, void *ctx)
+static void add_kinship(uint32_t parent, uint32_t pid, void *ctx)
 {
-	struct collecting *collecting = ctx;
-	struct kinship kinship = {procs_parent(collecting->procs, proc->pid), proc->pid};
+	struct kinship kinship = {parent, pid};
 
-	buf_add(&collecting->bytes, &kinship, sizeof(kinship));
+	buf_add(ctx, &kinship, sizeof(kinship));
 }
 
-int kinships_read(struct procs *procs, struct kinship **ret_known, size_t *ret_count)
+int kinships_read(const struct procs *procs, struct kinship **ret_known, size_t *ret_count)
 {
-	struct collecting collecting = {procs, BUF_INIT};
+	struct buf bytes = BUF_INIT;
+	int err;
 
-	procs_each(procs, add_process, &collecting);
-	int err = buf_error(&collecting.bytes);
+	procs_each_kin(procs, add_kinship, &bytes);
+	err = buf_error(&bytes);
 	if (err) {
-		buf_release(&collecting.bytes);
+		buf_release(&bytes);
 		return err;
 	}
-	*ret_known = (struct kinship *)(void *)collecting.bytes.data;
-	*ret_count = collecting.bytes.len / sizeof(**ret_known);
+	*ret_known = (struct kinship *)(void *)bytes.data;
+	*ret_count = bytes.len / sizeof(**ret_known);
 	return 0;
 }

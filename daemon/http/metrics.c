@@ -389,6 +389,11 @@ static void add_tables(struct buf *body, const struct request *request)
 	          (double)procs.mapping_bytes);
 	add_counter(body, "mappings_refused", "Times that a user had no more room for mappings",
 	            procs.mappings_refused);
+	add_gauge(body, "profd_processes_kin", "Ended processes whose descendants are known",
+	          (double)procs.kin);
+	add_counter(body, "processes_kin_dropped",
+	            "Ended processes whose descendants are not known any longer, for lack of room",
+	            procs.kin_dropped);
 
 	store_get_stats(service->store, &store);
 	add_gauge(body, "profd_objects", "Executable files held open", (double)store.objects);

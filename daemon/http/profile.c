@@ -41,7 +41,7 @@ static int check_pids(const struct service *service, const struct profile_query 
 		uint32_t pid = selection->pids[i];
 		uint32_t process;
 
-		if (procs_known(service->procs, pid))
+		if (procs_remembers(service->procs, pid))
 			continue;
 		process = process_of(pid);
 		if (process == pid || recorded(service->history, ask->kind, pid))

@@ -32,7 +32,7 @@ const struct parameter profile_parameters[] = {
 	{"unit", true, "only this systemd unit, such as ssh.service; may be repeated"},
 	{"container", true, "only this container, by its id, 4 digits or more of it, or its name"},
 	{"pod", true, "only this Kubernetes pod, by its uid; may be repeated"},
-	{"children", false, "1 adds all processes that descend from those of pid= (default 0)"},
+	{"children", false, "1 adds those that descend from pid=, past what has ended (default 0)"},
 	{"python", false, "raw shows the native frames that run Python, too"},
 	{"kernel", false, "0 leaves out kernel frames (default 1)"},
 	{"idle", false, "1 shows idle CPU time as [idle] (default 0)"},

@@ -262,11 +262,13 @@ static json_t *procs_json(const struct procs *procs)
 	struct proc_stats stats;
 
 	procs_get_stats(procs, &stats);
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "processes", (json_int_t)stats.processes,
-	                 "images", (json_int_t)stats.images, "mappings", (json_int_t)stats.mappings,
-	                 "dropped", (json_int_t)stats.dropped, "mapping_bytes",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "processes",
+	                 (json_int_t)stats.processes, "images", (json_int_t)stats.images,
+	                 "mappings", (json_int_t)stats.mappings, "dropped",
+	                 (json_int_t)stats.dropped, "mapping_bytes",
 	                 (json_int_t)stats.mapping_bytes, "mappings_refused",
-	                 (json_int_t)stats.mappings_refused);
+	                 (json_int_t)stats.mappings_refused, "kin", (json_int_t)stats.kin,
+	                 "kin_dropped", (json_int_t)stats.kin_dropped);
 }
 
 static json_t *store_json(struct store *store)

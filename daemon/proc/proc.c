@@ -89,6 +89,7 @@ void procs_free(struct procs *procs)
 	shares_clear(&procs->room.shares);
 	pid_set_release(&procs->large);
 	free(procs->rescan.pids);
+	kin_release(&procs->kin);
 	free(procs);
 }
 
@@ -214,6 +215,7 @@ static struct image *current(struct procs *procs, uint32_t pid)
 	if (!program)
 		return NULL;
 	set_parent(procs, pid, parent_read(pid));
+	procs_note_fork(procs, pid);
 	scan_program(procs, pid, program);
 	return &program->image;
 }
@@ -275,6 +277,7 @@ void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t
 
 	if (program)
 		program_forked(procs, program, parent_pid);
+	procs_note_fork(procs, parent_pid);
 	set_parent(procs, pid, parent_pid);
 	set_alone(procs, pid, true);
 }
@@ -381,9 +384,11 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 			continue;
 		}
 		tell(procs, process->pid);
+		process_remember(procs, process);
 		HASH_DEL(procs->by_pid, process);
 		process_free(procs, process);
 	}
+	procs_settle_kin(procs, mono_ns);
 }
 
 const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono_ns)
@@ -463,7 +468,11 @@ void procs_each(struct procs *procs, proc_fn *fn, void *ctx)
 void procs_get_stats(const struct procs *procs, struct proc_stats *ret_stats)
 {
 	struct process *process, *next;
-	struct proc_stats stats = {.dropped = procs->dropped};
+	struct proc_stats stats = {
+		.dropped = procs->dropped,
+		.kin = procs->kin.count,
+		.kin_dropped = procs->kin.dropped,
+	};
 
 	HASH_ITER (hh, procs->by_pid, process, next) {
 		stats.processes++;

@@ -35,6 +35,8 @@ struct proc_stats {
 	uint64_t dropped; /* processes or mappings over the limit */
 	uint64_t mapping_bytes;
 	uint64_t mappings_refused; /* because their user had no more of MAX_MAPPING_BYTES */
+	uint64_t kin,
+		kin_dropped; /* ended ones whose descendants are known; those forgotten early */
 };
 
 struct procs *procs_new(struct store *store); /* NULL when out of memory */
@@ -87,3 +89,10 @@ uint32_t procs_parent(const struct procs *procs, uint32_t pid);
 typedef void proc_fn(const struct proc *proc, void *ctx);
 void procs_each(struct procs *procs, proc_fn *fn, void *ctx); /* living ones, by pid */
 void procs_get_stats(const struct procs *procs, struct proc_stats *ret_stats);
+/* Whether that process is in the table, or has started others and ended, and something of what it
+ * did may still be kept. */
+bool procs_remembers(const struct procs *procs, uint32_t pid);
+/* Who started whom: of the living, and of those that have ended as long as something of what they
+ * did may be kept. A parent of 0 is not known. */
+typedef void kin_fn(uint32_t parent, uint32_t pid, void *ctx);
+void procs_each_kin(const struct procs *procs, kin_fn *fn, void *ctx);

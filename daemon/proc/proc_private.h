@@ -5,6 +5,7 @@
 #pragma once
 
 #include "proc/pid_set.h"
+#include "proc/kin.h"
 #include "proc/proc.h"
 #include "proc/scan.h"
 
@@ -32,6 +33,7 @@ struct process {
 	uint32_t pid;
 	bool alone;  /* has had one thread only, so that its exit is the process's */
 	bool exited; /* its main thread has */
+	bool forked; /* it started others, or may have before it was known */
 	uint64_t exit_mono_ns;
 	uint32_t parent;        /* pid of the process that started it; 0: not known */
 	uint64_t rest_until_ns; /* its file of mappings is long: it is not read again before */
@@ -54,6 +56,7 @@ struct procs {
 	struct pid_set large; /* with many mappings, which have changed and were not told of */
 	struct rescan rescan;
 	struct process *by_pid;
+	struct kin kin; /* who is no longer in it */
 	uint64_t dropped;
 	struct watcher {
 		procs_changed_fn *fn; /* NULL: none */
@@ -65,6 +68,12 @@ struct procs {
 int procs_scan_pid(struct procs *procs, uint32_t pid);
 /* Those whose exit was never told. */
 void procs_find_ended(struct procs *procs);
+/* It has started another, or may have. */
+void procs_note_fork(struct procs *procs, uint32_t pid);
+/* Before a process that has ended is freed. */
+void process_remember(struct procs *procs, const struct process *process);
+/* Now and then. */
+void procs_settle_kin(struct procs *procs, uint64_t mono_ns);
 struct process *procs_find(const struct procs *procs, uint32_t pid); /* NULL when not known */
 /* What it ran at a time. */
 struct program *process_program(const struct process *process, uint64_t mono_ns);

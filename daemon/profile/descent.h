@@ -19,8 +19,7 @@ struct descent {
 	size_t count;
 };
 
-/* 0 or -ENOMEM. A process whose own parent is not known, because it had no samples and is gone,
- * ends the line. */
+/* 0 or -ENOMEM. A process whose own parent is not known ends the line. */
 int descent_find(const uint32_t *pids, size_t pid_count, struct profile *const *slices,
                  size_t slice_count, const struct kinship *known, size_t known_count,
                  struct descent *ret_descent);

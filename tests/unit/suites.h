@@ -50,6 +50,7 @@
 	SUITE(identity)        \
 	SUITE(procs)           \
 	SUITE(memory_figures)  \
+	SUITE(kin)             \
 	SUITE(control_group)   \
 	SUITE(own_group)       \
 	SUITE(own_cost)        \

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Who started whom, as the table of processes and what is remembered of those that have left it
+ * tell it together.
+ */
+#include "proc/proc_private.h"
+
+void procs_note_fork(struct procs *procs, uint32_t pid)
+{
+	struct process *process = procs_find(procs, pid);
+
+	if (process)
+		process->forked = true;
+}
+
+void process_remember(struct procs *procs, const struct process *process)
+{
+	if (process->forked)
+		kin_remember(&procs->kin, &(struct ended_process){process->parent, process->pid,
+		                                                  process->exit_mono_ns});
+}
+
+void procs_settle_kin(struct procs *procs, uint64_t mono_ns)
+{
+	_cleanup_free_ uint8_t *needed = NULL;
+	struct process *process, *next;
+
+	if (!kin_is_due(&procs->kin, mono_ns))
+		return;
+	needed = calloc(1, KIN_NEEDED_BYTES);
+	if (!needed)
+		return; /* it is tried again after the next drain */
+	HASH_ITER (hh, procs->by_pid, process, next)
+		kin_need(needed, process->parent);
+	kin_settle(&procs->kin, needed, mono_ns);
+}
+
+bool procs_remembers(const struct procs *procs, uint32_t pid)
+{
+	bool found = procs_known(procs, pid);
+
+	for (size_t i = 0; !found && i < procs->kin.count; i++)
+		found = procs->kin.ended[i].pid == pid;
+	return found;
+}
+
+void procs_each_kin(const struct procs *procs, kin_fn *fn, void *ctx)
+{
+	struct process *process, *next;
+
+	HASH_ITER (hh, procs->by_pid, process, next)
+		fn(process->parent, process->pid, ctx);
+	for (size_t i = 0; i < procs->kin.count; i++)
+		fn(procs->kin.ended[i].parent, procs->kin.ended[i].pid, ctx);
+}
