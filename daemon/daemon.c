@@ -137,9 +137,10 @@ static int open_loop(struct daemon *daemon)
 
 	/* One each for rendering, five for unwind tables, one each for loading into the kernel,
 	 * looking for Python, heap probes, probes of GPUs, looking for functions of CUDA, reading
-	 * how much memory is used, checking passwords, looking up who is in the group and asking
-	 * NVIDIA's driver; one so that nothing of libuv's own waits behind them. */
-	setenv("UV_THREADPOOL_SIZE", "16", 0);
+	 * how much memory is used, checking passwords, listing processes, the same with command
+	 * lines, looking up who is in the group and asking NVIDIA's driver; one so that nothing of
+	 * libuv's own waits behind them. */
+	setenv("UV_THREADPOOL_SIZE", "18", 0);
 	err = uv_loop_init(&daemon->loop);
 	if (err)
 		return err;
@@ -181,6 +182,8 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 		.policy = &daemon->policies.now,
 		.access = daemon->access,
 		.passwords = parts->passwords,
+		.processes = parts->processes,
+		.cmdlines = parts->cmdlines,
 		.host = &daemon->host,
 		.capabilities = daemon->privileges.names,
 		.start_mono_ns = daemon->start_mono_ns,

@@ -49,7 +49,10 @@ static int build_keepers(struct parts *parts, const struct parts_config *config)
 	parts->render = lane_new(config->loop, MAX_RENDER_QUEUE);
 	parts->store = store_new(max_objects());
 	parts->passwords = lane_new(config->loop, MAX_PASSWORD_QUEUE);
-	if (!parts->render || !parts->passwords || !parts->store)
+	parts->processes = lane_new(config->loop, MAX_PROCESSES_QUEUE);
+	parts->cmdlines = lane_new(config->loop, MAX_PROCESSES_QUEUE);
+	if (!parts->render || !parts->passwords || !parts->processes || !parts->cmdlines ||
+	    !parts->store)
 		return -ENOMEM;
 	parts->nvml = nvml_new(config->loop);
 	parts->procs = procs_new(parts->store);
@@ -143,6 +146,10 @@ void parts_stop(struct parts *parts)
 		lane_stop(parts->render);
 	if (parts->passwords)
 		lane_stop(parts->passwords);
+	if (parts->processes)
+		lane_stop(parts->processes);
+	if (parts->cmdlines)
+		lane_stop(parts->cmdlines);
 	/* Its job is waited for, but nobody waits for its answer. */
 	if (parts->symbolizer)
 		symbolizer_cancel(parts->symbolizer);
@@ -160,5 +167,7 @@ void parts_release(struct parts *parts)
 	store_free(parts->store);
 	lane_free(parts->render);
 	lane_free(parts->passwords);
+	lane_free(parts->processes);
+	lane_free(parts->cmdlines);
 	nvml_free(parts->nvml);
 }

@@ -13,7 +13,7 @@
 #include "symbolize/symbolize.h"
 
 struct parts {
-	struct lane *render, *passwords;
+	struct lane *render, *passwords, *processes, *cmdlines;
 	struct store *store;
 	struct procs *procs;
 	struct history *history;

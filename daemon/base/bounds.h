@@ -56,4 +56,7 @@ enum {
 	MAX_BCRYPT_COST = 16,              /* 2^16 rounds take seconds, for each guess of anybody */
 	MAX_PASSWORD_QUEUE = 64,           /* passwords waiting to be checked, a twentieth s each */
 	MAX_PASSWORDS_KNOWN = 128,         /* answers of that which are remembered */
+	MAX_PROCESSES_QUEUE = 16,          /* lists of processes waiting; 6 MiB each of 65,536 */
+	MAX_CMDLINE_BYTES = 4096,      /* shown of a command line; programs can make any length */
+	MAX_CMDLINES_BYTES = 16 << 20, /* of all of a list; with more than 4096, less of each */
 };

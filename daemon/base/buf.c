@@ -18,7 +18,7 @@ enum { SMALLEST_CAPACITY = 64, READ_STEP = 16 * 1024 };
 void buf_release(struct buf *buf)
 {
 	free(buf->data);
-	*buf = BUF_INIT;
+	*buf = (struct buf){.max = buf->max};
 }
 
 void buf_clear(struct buf *buf)
@@ -40,6 +40,10 @@ void *buf_reserve(struct buf *buf, size_t len)
 		return NULL;
 	if (len >= SIZE_MAX / 2 - buf->len) {
 		buf->error = -ENOMEM;
+		return NULL;
+	}
+	if (buf->max && len > buf->max - buf->len) {
+		buf->error = -EFBIG;
 		return NULL;
 	}
 
@@ -156,6 +160,7 @@ void buf_gzip(struct buf *buf)
 	}
 	struct buf plain = *buf;
 	*buf = zipped;
+	buf->max = plain.max;
 	zipped = plain;
 }
 

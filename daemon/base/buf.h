@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct buf - growable bytes. The first failed allocation sticks: later writes do nothing and
- * buf_error() says -ENOMEM, so a writer of many small pieces checks once, at the end. Always
- * followed by a NUL that is not counted, so text in it can be used as a string. Not thread-safe;
- * any thread may own one.
+ * buf_error() says -ENOMEM, so a writer of many small pieces checks once, at the end. A write that
+ * goes over `max` fails the same way, with -EFBIG. Always followed by a NUL that is not counted, so
+ * text in it can be used as a string. Not thread-safe; any thread may own one.
  */
 #pragma once
 
@@ -17,12 +17,13 @@ struct buf {
 	uint8_t *data; /* NULL while nothing was written */
 	size_t len;
 	size_t capacity;
-	int error; /* 0 or negative errno, sticky */
+	int error;  /* 0 or negative errno, sticky */
+	size_t max; /* bytes that it may hold; 0: any number */
 };
 
 #define BUF_INIT ((struct buf){0})
 
-void buf_release(struct buf *buf); /* empty and reusable afterwards */
+void buf_release(struct buf *buf); /* empty and reusable afterwards, with the same max */
 void buf_clear(struct buf *buf);   /* keeps the memory and forgets an error */
 int buf_error(const struct buf *buf);
 

@@ -112,7 +112,8 @@ static int by_text(const void *a, const void *b)
 
 static int write_lines(const struct profile *names, uint32_t value, struct buf *out)
 {
-	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	/* The lines are the answer, in another order. */
+	_cleanup_(buf_release) struct buf text = {.max = out->max};
 	_cleanup_(buf_release) struct buf path = BUF_INIT;
 	_cleanup_free_ size_t *starts = calloc(names->sample_count, sizeof(*starts));
 	_cleanup_free_ const char **lines = calloc(names->sample_count, sizeof(*lines));
@@ -130,7 +131,7 @@ static int write_lines(const struct profile *names, uint32_t value, struct buf *
 		buf_add_char(&text, '\0');
 	}
 	if (buf_error(&text) || buf_error(&path))
-		return -ENOMEM;
+		return buf_error(&text) ? buf_error(&text) : buf_error(&path);
 	for (size_t i = 0; i < count; i++)
 		lines[i] = (const char *)text.data + starts[i];
 	qsort(lines, count, sizeof(*lines), by_text);

@@ -26,7 +26,7 @@ static bool has_room(struct answers *answers, size_t len, size_t max_bytes)
 
 	if (count == &answers->small_bytes)
 		max_bytes /= 8;
-	return !*count || *count + len <= max_bytes;
+	return *count + len <= max_bytes;
 }
 
 int answer_new(struct answers *answers, struct buf *body, size_t max_bytes,
@@ -35,6 +35,8 @@ int answer_new(struct answers *answers, struct buf *body, size_t max_bytes,
 	struct answer *answer = NULL;
 	int err = buf_error(body);
 
+	if (!err && body->len > max_bytes)
+		err = -EFBIG;
 	if (!err && !has_room(answers, body->len, max_bytes))
 		err = -ENOBUFS;
 	if (!err)

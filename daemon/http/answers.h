@@ -17,9 +17,9 @@ struct answers {
 
 struct answer;
 
-/* Takes the body over, on failure too. -ENOBUFS: with it, those that are sent would take more than
- * `max_bytes`; where none is sent, any size may be. Small ones are counted apart, up to an eighth
- * of that, so that what watches profd is answered still. -ENOMEM, or the body's own error. */
+/* Takes the body over, on failure too. -EFBIG: it alone takes more than `max_bytes`; -ENOBUFS: with
+ * it, those that are being sent would. Small ones are counted apart, up to an eighth of that, so
+ * that what watches profd is answered still. -ENOMEM, or the body's own error. */
 int answer_new(struct answers *answers, struct buf *body, size_t max_bytes,
                struct answer **ret_answer);
 void answer_unref(struct answer *answer); /* takes NULL */

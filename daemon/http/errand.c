@@ -55,9 +55,11 @@ void errand_start(struct errand *errand, struct request *request)
 
 	errand->request = request;
 	errand->error = -ECANCELED;
+	errand->body.max = request->service->policy->answer_bytes;
 	errand->job = (struct job){.run = run_errand, .done = on_run};
 	if (!err)
-		err = lane_submit(request->service->render, &errand->job);
+		err = lane_submit(errand->lane ? errand->lane : request->service->render,
+		                  &errand->job);
 	if (!err)
 		return;
 	request_fail(request, err);

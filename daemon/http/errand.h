@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct errand - a request whose answer takes too long for the loop thread, and is not a profile:
- * the request is parked while run() makes the body on the render lane, and answered with it. Part
+ * the request is parked while run() makes the body on a lane, and answered with it. Part
  * of its owner, who fills in the three first members. Loop thread, but for run().
  */
 #pragma once
@@ -10,12 +10,13 @@
 
 struct errand {
 	const char *content_type;
+	struct lane *lane; /* NULL: the render lane */
 	/* Worker thread: appends to `body`. 0, -EINVAL with `refusal`, or another negative errno.
 	 */
 	int (*run)(struct errand *errand);
 	/* The request is answered, or gone: frees the owner. Called once, whatever happens. */
 	void (*free)(struct errand *errand);
-	struct buf body;
+	struct buf body; /* holds answer-memory at most; then run() fails with -EFBIG */
 	struct refusal refusal;
 
 	/* Its own. */

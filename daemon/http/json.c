@@ -34,14 +34,23 @@ static int add_bytes(const char *bytes, size_t len, void *ctx)
 	return 0;
 }
 
-static int write_with(json_t *value, size_t flags, struct buf *out)
+int json_add(const json_t *value, size_t flags, struct buf *out)
 {
 	int err = value ? json_dump_callback(value, add_bytes, out, flags | JSON_REAL_PRECISION(12))
 	                : -1;
 
+	if (buf_error(out))
+		return buf_error(out);
+	return err ? -ENOMEM : 0;
+}
+
+static int write_with(json_t *value, size_t flags, struct buf *out)
+{
+	int err = json_add(value, flags, out);
+
 	json_decref(value);
 	buf_add_char(out, '\n');
-	return err || buf_error(out) ? -ENOMEM : 0;
+	return err ? err : buf_error(out);
 }
 
 int json_write(json_t *value, struct buf *out)

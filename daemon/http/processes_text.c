@@ -47,28 +47,26 @@ static void add_text(struct buf *out, const json_t *process, const char *before,
 	buf_printf(out, "%s%s", before, text);
 }
 
-void processes_text(const json_t *list, struct buf *out)
+void processes_text_head(struct buf *out)
 {
-	const json_t *process;
-	size_t i;
-
 	buf_printf(out, "%8s %7s %9s %9s %12s  process\n", "pid", "CPU %", "RSS MiB", "swap MiB",
 	           "leaks");
-	json_array_foreach(list, i, process)
-	{
-		char rss[CELL], swap[CELL], leak[CELL];
+}
 
-		buf_printf(out, "%8lld %7.2f %9s %9s %12s",
-		           (long long)json_integer_value(json_object_get(process, "pid")),
-		           json_real_value(json_object_get(process, "cpu_percent")),
-		           mib_text(json_object_get(process, "rss_bytes"), rss),
-		           mib_text(json_object_get(process, "swap_bytes"), swap),
-		           leak_text(json_object_get(process, "leak"), leak));
-		add_text(out, process, "  ", "comm");
-		add_text(out, process, "  ", "unit");
-		add_text(out, process, "  container ", "container");
-		add_text(out, process, "  pod ", "pod");
-		add_text(out, process, "  ", "cmdline");
-		buf_add_char(out, '\n');
-	}
+void processes_text_row(const json_t *process, struct buf *out)
+{
+	char rss[CELL], swap[CELL], leak[CELL];
+
+	buf_printf(out, "%8lld %7.2f %9s %9s %12s",
+	           (long long)json_integer_value(json_object_get(process, "pid")),
+	           json_real_value(json_object_get(process, "cpu_percent")),
+	           mib_text(json_object_get(process, "rss_bytes"), rss),
+	           mib_text(json_object_get(process, "swap_bytes"), swap),
+	           leak_text(json_object_get(process, "leak"), leak));
+	add_text(out, process, "  ", "comm");
+	add_text(out, process, "  ", "unit");
+	add_text(out, process, "  container ", "container");
+	add_text(out, process, "  pod ", "pod");
+	add_text(out, process, "  ", "cmdline");
+	buf_add_char(out, '\n');
 }

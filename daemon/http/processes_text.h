@@ -8,5 +8,6 @@
 
 #include <jansson.h>
 
-/* `list` is the JSON answer. */
-void processes_text(const json_t *list, struct buf *out);
+void processes_text_head(struct buf *out);
+/* `process` is its object in the JSON answer. */
+void processes_text_row(const json_t *process, struct buf *out);

@@ -142,6 +142,15 @@ static void follow(struct rendering *rendering, struct rendering *leader)
 	rendering->parking->stats.answers_shared++;
 }
 
+/* What becomes smaller by gzip is made whole first: a profile does by a factor of four to eight. */
+static size_t max_body(const struct rendering *rendering)
+{
+	const char *suffix = rendering->plan.format->encoder->suffix;
+	size_t max = rendering->service->policy->answer_bytes;
+
+	return strstr(suffix, ".gz") ? max * 8 : max;
+}
+
 int rendering_start(struct rendering *rendering)
 {
 	const struct service *service = rendering->service;
@@ -151,6 +160,7 @@ int rendering_start(struct rendering *rendering)
 	rendering->plan.symbolizer = service->symbolizer;
 	rendering->plan.host = service->host;
 	rendering->error = -ECANCELED;
+	rendering->body.max = max_body(rendering);
 	rendering->job = (struct job){.run = run_render, .done = on_rendered};
 	rendering->parking = rendering->request->parking;
 	leader = buf_error(&rendering->key) ? NULL : find_equal(rendering);

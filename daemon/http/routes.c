@@ -16,7 +16,7 @@
 static const struct parameter no_parameters[] = {{NULL, false, NULL}};
 
 static const struct parameter processes_parameters[] = {
-	{"cmdline", false, "1 adds command lines, which may hold secrets (default 0)"},
+	{"cmdline", false, "1 adds 4 KiB of each command line, which may hold secrets (default 0)"},
 	{"format", false, "json (default), or text: a table for people"},
 	{NULL, false, NULL},
 };

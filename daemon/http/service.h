@@ -26,7 +26,10 @@ struct service {
 	struct lane *render;
 	const struct policy *policy;
 	struct access *access;
-	struct lane *passwords;     /* where they are hashed */
+	struct lane *passwords; /* where they are hashed */
+	/* Where processes are listed; and where with command lines, for which the kernel waits
+	 * while such a process holds the lock of its address space. */
+	struct lane *processes, *cmdlines;
 	const struct utsname *host; /* its name and the kernel's release, as of the start */
 	const char *const
 		*capabilities; /* that the daemon has left, by name; NULL behind the last */

@@ -72,6 +72,9 @@ const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono
  * it is first asked about a program, and again when that is a minute ago, sooner while the program
  * is young. */
 const struct identity *procs_identity(struct procs *procs, uint32_t pid, uint64_t mono_ns);
+/* The same of what it runs now, without reading anything: NULL also where procs_identity() would
+ * read /proc, or take over what was read of an ancestor. */
+struct identity *procs_identity_known(const struct procs *procs, uint32_t pid);
 /* The mappings of what `pid` runs now; NULL when it is not known or has exited. Reads nothing but
  * the number of threads left when its main thread has ended. */
 struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid);
@@ -86,9 +89,6 @@ bool procs_ended(const struct procs *procs, uint32_t pid); /* it is gone as far 
 /* The process that started `pid`, though it may be gone and another one have its number; 0: not
  * known. */
 uint32_t procs_parent(const struct procs *procs, uint32_t pid);
-typedef void proc_fn(const struct proc *proc, void *ctx);
-void procs_each(struct procs *procs, proc_fn *fn, void *ctx); /* living ones, by pid */
-void procs_get_stats(const struct procs *procs, struct proc_stats *ret_stats);
 /* Whether that process is in the table, or has started others and ended, and something of what it
  * did may still be kept. */
 bool procs_remembers(const struct procs *procs, uint32_t pid);
@@ -96,3 +96,6 @@ bool procs_remembers(const struct procs *procs, uint32_t pid);
  * did may be kept. A parent of 0 is not known. */
 typedef void kin_fn(uint32_t parent, uint32_t pid, void *ctx);
 void procs_each_kin(const struct procs *procs, kin_fn *fn, void *ctx);
+typedef void proc_fn(const struct proc *proc, void *ctx);
+void procs_each(struct procs *procs, proc_fn *fn, void *ctx); /* living ones, by pid */
+void procs_get_stats(const struct procs *procs, struct proc_stats *ret_stats);

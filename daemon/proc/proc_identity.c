@@ -111,3 +111,12 @@ const struct identity *procs_identity(struct procs *procs, uint32_t pid, uint64_
 	}
 	return program->identity;
 }
+
+struct identity *procs_identity_known(const struct procs *procs, uint32_t pid)
+{
+	const struct process *process = procs_find(procs, pid);
+	const struct program *program = process ? process->newest : NULL;
+
+	return program && program->own && is_fresh(program, clock_mono_ns()) ? program->identity
+	                                                                     : NULL;
+}

@@ -21,6 +21,27 @@ START_TEST(empty_is_text)
 }
 END_TEST
 
+START_TEST(holds_no_more_than_its_max)
+{
+	_cleanup_(buf_release) struct buf buf = {.max = 10};
+
+	buf_add(&buf, "0123456789", 10);
+	ck_assert_int_eq(buf_error(&buf), 0);
+	buf_add_char(&buf, 'x');
+	ck_assert_int_eq(buf_error(&buf), -EFBIG);
+	ck_assert_str_eq(buf_text(&buf), "0123456789");
+	/* What gzip makes of it may be more for a moment: who takes it looks. */
+	buf_clear(&buf);
+	buf_add(&buf, "0123456789", 10);
+	buf_gzip(&buf);
+	ck_assert_int_eq(buf_error(&buf), 0);
+	buf_release(&buf);
+	buf_printf(&buf, "%s", "0123456789a");
+	ck_assert_int_eq(buf_error(&buf), -EFBIG);
+	ck_assert_uint_eq(buf.len, 0);
+}
+END_TEST
+
 START_TEST(grows_and_stays_terminated)
 {
 	_cleanup_(buf_release) struct buf buf = BUF_INIT;
@@ -108,6 +129,7 @@ Suite *buf_suite(void)
 
 	tcase_add_test(tcase, empty_is_text);
 	tcase_add_test(tcase, grows_and_stays_terminated);
+	tcase_add_test(tcase, holds_no_more_than_its_max);
 	tcase_add_test(tcase, error_sticks);
 	tcase_add_test(tcase, gzip_round_trip);
 	tcase_add_test(tcase, reads_files_up_to_a_limit);

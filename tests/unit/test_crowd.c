@@ -65,8 +65,9 @@ START_TEST(answers_have_room_or_not)
 	struct answers answers = {0};
 	struct answer *huge, *large, *small[2], *more;
 
-	/* Alone, whatever it takes; small ones have a room of their own. */
-	ck_assert_int_eq(answer_of(&answers, 2 << 20, &huge), 0);
+	/* None is larger than all may be together; small ones have a room of their own. */
+	ck_assert_int_eq(answer_of(&answers, (1 << 20) + 1, &huge), -EFBIG);
+	ck_assert_int_eq(answer_of(&answers, 1 << 20, &huge), 0);
 	ck_assert_int_eq(answer_of(&answers, 70 << 10, &large), -ENOBUFS);
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(answer_of(&answers, 64 << 10, &small[i]), 0);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One row is one JSON object, which is written and freed before the next is made: what the list
+ * takes is its text.
+ */
+#include "http/process_list.h"
+
+#include "base/bounds.h"
+#include "base/clock.h"
+#include "http/json.h"
+#include "http/memory_points.h"
+#include "http/processes_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MIN_CMDLINE_BYTES = 256 }; /* of each process, however many there are */
+
+static const char cut_mark[] = " [...]";
+
+static void take_memory(struct process_row *row, const struct timeline_process *process)
+{
+	if (!process)
+		return;
+	row->watched = true;
+	row->rss_bytes = memory_resident(&process->figures);
+	row->swap_bytes = process->figures.values[MEMORY_swap];
+	row->growth = process->growth;
+}
+
+struct collecting {
+	struct process_list *list;
+	const struct procs *procs;
+	const struct timeline *timeline;
+	bool failed;
+};
+
+static void add_row(const struct proc *proc, void *ctx)
+{
+	struct collecting *collecting = ctx;
+	struct process_list *list = collecting->list;
+	struct process_row *row;
+
+	if (list->count == list->capacity) {
+		size_t capacity = list->capacity ? list->capacity * 2 : 256;
+		struct process_row *rows = reallocarray(list->rows, capacity, sizeof(*rows));
+
+		if (!rows) {
+			collecting->failed = true;
+			return;
+		}
+		list->rows = rows;
+		list->capacity = capacity;
+	}
+	row = &list->rows[list->count++];
+	*row = (struct process_row){.pid = proc->pid};
+	snprintf(row->comm, sizeof(row->comm), "%s", proc->comm);
+	row->identity = identity_ref(procs_identity_known(collecting->procs, proc->pid));
+	take_memory(row, timeline_find(collecting->timeline, proc->pid));
+}
+
+int process_list_collect(struct process_list *list, struct procs *procs,
+                         const struct timeline *timeline)
+{
+	struct collecting collecting = {list, procs, timeline, false};
+
+	procs_each(procs, add_row, &collecting);
+	return collecting.failed ? -ENOMEM : 0;
+}
+
+void process_list_release(struct process_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		identity_unref(list->rows[i].identity);
+	free(list->rows);
+	slices_release(&list->slices);
+	*list = (struct process_list){0};
+}
+
+static int compare_pid(const void *a, const void *b)
+{
+	const struct process_row *left = a, *right = b;
+
+	return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+static int compare_cpu(const void *a, const void *b)
+{
+	const struct process_row *left = a, *right = b;
+
+	if (left->cpu_ns != right->cpu_ns)
+		return left->cpu_ns < right->cpu_ns ? 1 : -1;
+	return compare_pid(a, b);
+}
+
+static void add_slice(struct process_list *list, const struct profile *slice)
+{
+	for (uint32_t i = 1; i < slice->sample_count; i++) {
+		const struct sample *sample = &slice->samples[i];
+		struct process_row key = {.pid = slice->tasks[sample->task].pid};
+		struct process_row *row =
+			bsearch(&key, list->rows, list->count, sizeof(*list->rows), compare_pid);
+
+		if (!row)
+			continue; /* has exited */
+		row->samples += sample->values[0];
+		row->cpu_ns += sample->values[1];
+	}
+}
+
+/* How much time the samples cover. */
+static uint64_t add_samples(struct process_list *list)
+{
+	uint64_t covered_ns = 0;
+
+	for (size_t i = 0; list->count && i < list->slices.count; i++) {
+		add_slice(list, list->slices.profiles[i]);
+		covered_ns += list->slices.profiles[i]->duration_ns;
+	}
+	return covered_ns;
+}
+
+static json_t *string_json(const char *string)
+{
+	return json_text(string, strlen(string));
+}
+
+size_t process_list_cmdline_bytes(size_t processes)
+{
+	size_t each = processes ? MAX_CMDLINES_BYTES / processes : MAX_CMDLINE_BYTES;
+
+	if (each < MIN_CMDLINE_BYTES)
+		return MIN_CMDLINE_BYTES;
+	return each < MAX_CMDLINE_BYTES ? each : MAX_CMDLINE_BYTES;
+}
+
+/* Its first `max` bytes, and one more where there are more. */
+static size_t read_cmdline(uint32_t pid, char *bytes, size_t max)
+{
+	_cleanup_close_ int fd = -1;
+	ssize_t len;
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/cmdline", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	len = fd < 0 ? -1 : read(fd, bytes, max + 1);
+	return len > 0 ? (size_t)len : 0;
+}
+
+/* Words are separated by NULs; a program that wrote a title there has many at its end. */
+static json_t *cmdline_json(uint32_t pid, size_t max)
+{
+	char bytes[MAX_CMDLINE_BYTES + sizeof(cut_mark)];
+	size_t len = read_cmdline(pid, bytes, max);
+	bool cut = len > max;
+
+	if (cut)
+		len = max;
+	while (len && !bytes[len - 1])
+		len--;
+	for (size_t i = 0; i < len; i++)
+		if (!bytes[i])
+			bytes[i] = ' ';
+	if (cut) {
+		memcpy(bytes + len, cut_mark, strlen(cut_mark));
+		len += strlen(cut_mark);
+	}
+	return json_text(bytes, len);
+}
+
+static int add_identity(json_t *object, const struct process_row *row)
+{
+	static const struct identity none;
+	_cleanup_(identity_unrefp) struct identity *read = NULL;
+	const struct identity *identity = row->identity;
+
+	if (!identity && !identity_read(row->pid, NULL, &read))
+		identity = read;
+	if (!identity)
+		identity = &none;
+	return json_object_set_new(object, "unit", string_json(identity->unit)) |
+	       json_object_set_new(object, "container", string_json(identity->container)) |
+	       json_object_set_new(object, "pod", string_json(identity->pod));
+}
+
+static json_t *bytes_json(bool known, uint64_t bytes)
+{
+	return known && bytes != MEMORY_UNKNOWN ? json_integer((json_int_t)bytes) : json_null();
+}
+
+/* Of what is not known yet, nulls. */
+static int add_memory(json_t *object, const struct process_row *row, uint64_t wall_ms)
+{
+	json_t *leak = row->watched ? memory_growth_json(&row->growth, wall_ms) : json_null();
+
+	return json_object_set_new(object, "rss_bytes", bytes_json(row->watched, row->rss_bytes)) |
+	       json_object_set_new(object, "swap_bytes",
+	                           bytes_json(row->watched, row->swap_bytes)) |
+	       json_object_set_new(object, "leak", leak);
+}
+
+static json_t *row_json(const struct process_list *list, const struct process_row *row,
+                        uint64_t covered_ns, uint64_t wall_ms)
+{
+	double percent = covered_ns ? 100.0 * (double)row->cpu_ns / (double)covered_ns : 0.0;
+	json_t *object = json_pack("{s:I, s:o, s:f, s:I}", "pid", (json_int_t)row->pid, "comm",
+	                           string_json(row->comm), "cpu_percent",
+	                           (double)(uint64_t)(percent * 100 + 0.5) / 100, "samples",
+	                           (json_int_t)row->samples);
+	int failed = !object;
+
+	if (!failed)
+		failed = add_identity(object, row) | add_memory(object, row, wall_ms);
+	if (!failed && list->cmdlines)
+		failed = json_object_set_new(
+			object, "cmdline",
+			cmdline_json(row->pid, process_list_cmdline_bytes(list->count)));
+	if (!failed)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static int write_row(const struct process_list *list, json_t *row, bool first, struct buf *out)
+{
+	if (list->text) {
+		processes_text_row(row, out);
+		return buf_error(out);
+	}
+	buf_add_text(out, first ? "[\n  " : ",\n  ");
+	return json_add(row, 0, out);
+}
+
+int process_list_write(struct process_list *list, struct buf *out)
+{
+	uint64_t covered_ns = add_samples(list);
+	uint64_t wall_ms = (clock_wall_ns() - clock_mono_ns()) / NSEC_PER_MSEC;
+	int err = 0;
+
+	if (list->count)
+		qsort(list->rows, list->count, sizeof(*list->rows), compare_cpu);
+	if (list->text)
+		processes_text_head(out);
+	for (size_t i = 0; !err && i < list->count; i++) {
+		json_t *row = row_json(list, &list->rows[i], covered_ns, wall_ms);
+
+		err = row ? write_row(list, row, !i, out) : -ENOMEM;
+		json_decref(row);
+	}
+	if (!list->text)
+		buf_add_text(out, list->count ? "\n]\n" : "[]\n");
+	return err ? err : buf_error(out);
+}
