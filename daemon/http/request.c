@@ -285,7 +285,7 @@ void request_answer_constant(struct request *request, unsigned int status, const
 	respond(request, status, response, len, content_type, "no-cache");
 }
 
-/* libmicrohttpd wants a reader for a body of unknown length, and does not call it for HEAD. */
+/* libmicrohttpd wants a reader for a body of unknown length. */
 static ssize_t read_nothing(void *ctx, uint64_t at, char *bytes, size_t max)
 {
 	(void)ctx, (void)at, (void)bytes, (void)max;
@@ -297,6 +297,9 @@ void request_answer_head(struct request *request, const char *content_type)
 	struct MHD_Response *response =
 		MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, read_nothing, NULL, NULL);
 
+	/* libmicrohttpd 0.9.75 ends chunks also where it sent none, after HEAD. */
+	if (response)
+		MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
 	respond(request, MHD_HTTP_OK, response, 0, content_type, "no-store");
 }
 

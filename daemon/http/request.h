@@ -84,7 +84,8 @@ void request_fail(struct request *request, int err);
 /* Answers with bytes that outlive the server, and that a client may keep while their tag holds. */
 void request_answer_constant(struct request *request, unsigned int status, const char *content_type,
                              const void *bytes, size_t len);
-/* 200 without a body, for a HEAD request whose body would be dear to make. */
+/* 200 without a body, for a HEAD request whose body would be dear to make, and has no length yet.
+ * Ends the connection, as an answer to GET does whose end nothing else tells. */
 void request_answer_head(struct request *request, const char *content_type);
 /* Adds a header to the answer. */
 void request_header(struct request *request, const char *name, const char *value);
