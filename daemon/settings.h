@@ -70,7 +70,9 @@ enum setting_kind {
 	        "Whoever asks from this host is looked up by the connection's other end. Clients " \
 	        "that have shown their credentials, and those elsewhere, are no matter of it. "    \
 	        "Who "                                                                             \
-	        "is a member is read at the start and on SIGHUP.")                                 \
+	        "is a member is read at the start and on SIGHUP. Without a group, all users of "   \
+	        "this host are answered, and /heap puts probes into a process for root and for "   \
+	        "its owner only.")                                                                 \
 	SETTING('a', "allow-host", "NAMES", SETTING_HOSTS, allow_hosts, "", 0, 0, true,            \
 	        "a list of names of hosts of up to 160 bytes each, without port",                  \
 	        "Answer under these names, too, beside localhost, addresses and this host's own",  \

@@ -83,6 +83,11 @@ void heap_session_explain(struct heap_session *session, int err)
 			break;
 		}
 		/* fall through */
+	case -EPERM:
+		heap_session_refuse(session, err,
+		                    "cannot watch process %u: profd may not look into it (%s)", pid,
+		                    strerror(-err));
+		break;
 	default:
 		heap_session_refuse(session, err, "cannot watch process %u: %s", pid,
 		                    strerror(-err));

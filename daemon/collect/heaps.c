@@ -97,7 +97,7 @@ static void count_result(struct heaps *heaps, const struct heap_result *result)
 	if (!err)
 		heaps->stats.heap_sessions++;
 	else if (err == -EDQUOT || err == -ENOENT || err == -EBUSY || err == -ESRCH ||
-	         err == -ENOTSUP)
+	         err == -ENOTSUP || err == -EACCES || err == -EPERM)
 		heaps->stats.heap_refused++;
 	else
 		heaps->stats.heap_failed++;
@@ -159,7 +159,9 @@ static void admit(struct heaps *heaps, struct heap_session *session)
 		heap_session_refuse(session, -EBUSY, "process %u is being watched already",
 		                    session->ask.pid);
 	else
-		heap_session_refuse(session, -EBUSY, "%d processes are being watched already",
+		heap_session_refuse(session, -EBUSY,
+		                    "%d processes are being watched already, which is as many as "
+		                    "may be at a time; try again when one of them has ended",
 		                    MAX_HEAP_SESSIONS);
 	session->state = HEAP_OVER;
 }

@@ -83,6 +83,7 @@ struct heap_figures {
  *      -ENOENT   no allocator was found in it
  *      -EDQUOT   over the budget
  *      -ENOTSUP  this kernel cannot, or not this process (32 bits)
+ *      -EACCES, -EPERM  profd may not look into this process
  *      others    it failed: -ENOMEM, -ECANCELED when profd is stopping, ...
  * `why` is one line for a person, "" for 0.
  */

@@ -5,6 +5,7 @@
 #include "http/admission.h"
 
 #include "http/host_name.h"
+#include "proc/owner.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -130,6 +131,29 @@ int admit_attaching(struct request *request, struct refusal *ret_refusal)
 		"no probes are put into processes here: the setting on-demand is no; the heap "
 		"of a process that samples its own allocations is shown without seconds=, "
 		"rate=, budget= and force=");
+}
+
+int admit_attaching_to(struct request *request, uint32_t pid, struct refusal *ret_refusal)
+{
+	uint32_t uid = 0;
+	int err = request->authenticated || request->service->policy->group
+	                  ? 0
+	                  : peer_user(&request->client->peer, &uid);
+
+	if (!err && (!uid || uid == owner_read_sole(pid)))
+		return 0;
+	request->parking->stats.refused_private++;
+	if (err)
+		return refuse(
+			ret_refusal, MHD_HTTP_FORBIDDEN,
+			"cannot tell which user of this host asks (%s); without the setting "
+			"group, probes are put into a process for root and for its owner only",
+			strerror(-err));
+	return refuse(
+		ret_refusal, MHD_HTTP_FORBIDDEN,
+		"process %" PRIu32 " is not that of user %" PRIu32 " alone: without the "
+		"setting group, probes are put into a process for root and for its owner only",
+		pid, uid);
 }
 
 int admit_same_site(struct request *request, struct refusal *ret_refusal)

@@ -15,5 +15,8 @@ int admit_private(struct request *request, const char *what, struct refusal *ret
 /* What does something to a process, other than to show it: the same, where the operator allows it
  * at all. */
 int admit_attaching(struct request *request, struct refusal *ret_refusal);
+/* The same where no group says who may: root, clients with credentials, and whom that process
+ * belongs to. */
+int admit_attaching_to(struct request *request, uint32_t pid, struct refusal *ret_refusal);
 /* Not at the wish of another web page, which cannot read the answer but need not. */
 int admit_same_site(struct request *request, struct refusal *ret_refusal);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /heap: checks what the query alone cannot tell, which is whether there is such a process, and
- * starts a capture.
+ * /heap: checks what the query alone cannot tell, which is whether there is such a process and who
+ * may have it watched, and starts a capture.
  */
 #include "http/admission.h"
 #include "http/heap_capture.h"
@@ -26,15 +26,20 @@ static int check_pid(uint32_t pid, struct refusal *ret_refusal)
 }
 
 /* What a process tells of its own accord is shown as any profile; everything else takes probes. */
-static int check_client(struct request *request, const struct heap_query *query,
+static int check_client(struct request *request, struct heap_query *query,
                         struct refusal *ret_refusal)
 {
 	uint64_t bytes;
 	int err = admit_same_site(request, ret_refusal);
 
-	if (err || (!query->watch && heaps_inuse(request->service->heaps, query->ask.pid, &bytes)))
-		return err;
-	return admit_attaching(request, ret_refusal);
+	query->told = !query->watch && heaps_inuse(request->service->heaps, query->ask.pid, &bytes);
+	if (!err && !query->told)
+		err = admit_attaching(request, ret_refusal);
+	if (!err)
+		err = check_pid(query->ask.pid, ret_refusal);
+	if (!err && !query->told)
+		err = admit_attaching_to(request, query->ask.pid, ret_refusal);
+	return err;
 }
 
 void handle_heap(struct request *request)
@@ -47,8 +52,6 @@ void handle_heap(struct request *request)
 	                      &refusal);
 	if (!err)
 		err = check_client(request, &query, &refusal);
-	if (!err)
-		err = check_pid(query.ask.pid, &refusal);
 	if (err) {
 		request_refuse(request, &refusal);
 		return;

@@ -100,6 +100,8 @@ static const struct {
 	{-ENOENT, MHD_HTTP_UNPROCESSABLE_CONTENT},
 	{-EDQUOT, MHD_HTTP_UNPROCESSABLE_CONTENT},
 	{-ENOTSUP, MHD_HTTP_NOT_IMPLEMENTED},
+	{-EACCES, MHD_HTTP_FORBIDDEN}, /* a process that not even root may look into */
+	{-EPERM, MHD_HTTP_FORBIDDEN},
 	{-ECANCELED, MHD_HTTP_SERVICE_UNAVAILABLE},
 };
 
@@ -150,14 +152,17 @@ int heap_capture_start(struct request *request, const struct heap_query *query)
 	capture->service = request->service;
 	capture->request = request;
 	capture->query = *query;
-	if (!query->watch && heaps_standing(heaps, query->ask.pid, query->ask.mode,
-	                                    &capture->profile, &capture->figures) == 0) {
-		capture->facts.standing = true;
+	if (!query->watch)
+		err = heaps_standing(heaps, query->ask.pid, query->ask.mode, &capture->profile,
+		                     &capture->figures);
+	capture->facts.standing = !query->watch && !err;
+	if (capture->facts.standing) {
 		capture_render(capture);
 		return 0;
 	}
 	capture->watch.done = on_watched;
-	err = heaps_start(heaps, &query->ask, &capture->watch);
+	if (!query->told)
+		err = heaps_start(heaps, &query->ask, &capture->watch);
 	if (err)
 		capture_fail(capture, err);
 	return 0;

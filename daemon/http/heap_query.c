@@ -23,7 +23,7 @@ static const double default_budget = 0.10, min_budget = 0.001;
 
 #define PARAMETER(name, values) {name, false, values},
 const struct parameter heap_parameters[] = {
-	{"pid", false, "the process whose heap is profiled; required"},
+	{"pid", false, "the process whose heap is profiled; required. Four at a time have probes"},
 	{"seconds", false, "watch its allocations for N seconds, 1 to 600 (default 30)"},
 	{"rate", false, "a sample every so many bytes, such as 64KiB; 1 is all (default 512KiB)"},
 	{"leaks", false, "1 keeps what was allocated early in this time and is still held"},

@@ -11,6 +11,7 @@ struct heap_query {
 	struct heap_ask ask;
 	bool watch; /* seconds=, rate=, budget= or force= is given: probes are wanted, whatever the
 	               process tells of its own accord */
+	bool told;  /* it is to be answered from what the process tells, and from nothing else */
 	struct format_query format;
 };
 

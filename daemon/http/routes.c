@@ -53,7 +53,7 @@ const struct route routes[] = {
 	{"/debug/pprof/profile", handle_profile, profile_parameters, NULL, NULL},
 	{"/pprof/profile", handle_profile, profile_parameters, NULL, NULL},
 	{"/heap", handle_heap, heap_parameters, "/heap?pid=N&seconds=30",
-         "heap of one process: what it allocates, and what it holds"},
+         "heap of one process: what it allocates and holds; probes in four at a time"},
 	{"/processes", handle_processes, processes_parameters, "/processes",
          "what runs, by CPU time of the last minute (JSON)"},
 	{"/memory", handle_memory, memory_parameters, "/memory?pid=PID",

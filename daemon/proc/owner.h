@@ -13,4 +13,10 @@
 
 /* The user in the text of a status file. */
 uint32_t owner_parse(const char *bytes, size_t len);
+/* The user in it, where all four (real, effective, saved, of file systems) are the same one. */
+uint32_t owner_parse_sole(const char *bytes, size_t len);
+/* The user who may look into the process without further rights, as ptrace(2) has it: the one whom
+ * it runs as in every way, where it lets itself be looked into. OWNER_UNKNOWN: nobody; so it is for
+ * programs that run with their file's owner's or group's rights, or with capabilities. */
+uint32_t owner_read_sole(uint32_t pid);
 uint32_t owner_read(uint32_t pid); /* OWNER_UNKNOWN when the process is gone */

@@ -83,6 +83,11 @@ static uint32_t parse(const char *text)
 	return owner_parse(text, strlen(text));
 }
 
+static uint32_t parse_sole(const char *text)
+{
+	return owner_parse_sole(text, strlen(text));
+}
+
 START_TEST(whose_a_process_is)
 {
 	ck_assert_uint_eq(parse("Name:\tsh\nUid:\t1000\t0\t0\t0\nGid:\t1\n"), 1000);
@@ -92,6 +97,12 @@ START_TEST(whose_a_process_is)
 	ck_assert_uint_eq(parse("Name:\tsh\nUid:"), OWNER_UNKNOWN);
 	ck_assert_uint_eq(parse("Name:\tsh\nUid:\t99999999999\n"), OWNER_UNKNOWN);
 	ck_assert_uint_eq(parse(""), OWNER_UNKNOWN);
+	ck_assert_uint_eq(parse_sole("\nUid:\t7\t7\t7\t7\n"), 7);
+	ck_assert_uint_eq(parse_sole("\nUid:\t7\t0\t0\t0\n"), OWNER_UNKNOWN);
+	ck_assert_uint_eq(parse_sole("\nUid:\t7\t7\t0\t7\n"), OWNER_UNKNOWN);
+	ck_assert_uint_eq(parse_sole("\nUid:\t7\t7\t7\n"), OWNER_UNKNOWN);
+	ck_assert_uint_eq(owner_read_sole((uint32_t)getpid()), getuid());
+	ck_assert_uint_eq(owner_read_sole(4000001), OWNER_UNKNOWN);
 	ck_assert_uint_eq(owner_read((uint32_t)getpid()), getuid());
 	ck_assert_uint_eq(owner_read(4000001), OWNER_UNKNOWN);
 }

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Whose processes probes are put into, where no group says who may ask: root may have any, others their own."""
+
+import grp
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import daemon
+from daemon import Daemon
+from heap_runs import HeapWorkload, until
+from test_clients import NOBODY, as_user, curl
+from workload import Workload, workload_path
+
+LANE = "clients"
+OTHER = 54321  # a user who has nothing else
+
+
+class Owned(Workload):
+    """An allocating program of some user's."""
+
+    def __init__(self, folder, uid, mode=0o755):
+        path = os.path.join(folder, f"sites-{uid}-{mode:o}")
+        shutil.copy(workload_path("heap_sites"), path)
+        os.chmod(path, mode)
+        truth = os.path.join(folder, f"truth-{uid}-{mode:o}")
+        with open(truth, "wb"):
+            os.chmod(truth, 0o666)
+        super().__init__(path, "sites", truth, user=uid, group=uid, extra_groups=[])
+
+
+class HeapOwner(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        os.chmod(folder.name, 0o755)
+        cls.folder = folder.name
+        cls.roots = HeapWorkload("sites")
+        cls.addClassCleanup(cls.roots.__exit__)
+        cls.others = Owned(cls.folder, OTHER)
+        cls.addClassCleanup(cls.others.__exit__)
+        # It began as another user's and has root's rights.
+        cls.raised = Owned(cls.folder, NOBODY.pw_uid, 0o4755)
+        cls.addClassCleanup(cls.raised.__exit__)
+        cls.own = Owned(cls.folder, NOBODY.pw_uid)
+        cls.addClassCleanup(cls.own.__exit__)
+
+    def assert_own_only(self, profd, *options, base):
+        stranger = as_user(NOBODY.pw_uid)
+        for more in ("", "&force=1", "&leaks=1", "&rate=1&force=1"):
+            for process in (self.roots, self.others, self.raised):
+                status, body = curl(f"{base}/heap?pid={process.pid}&seconds=1{more}", *options, through=stranger)
+                self.assertEqual(status, 403, body)
+                self.assertIn("for root and for its owner only", body)
+        self.assertEqual(profd.json("/status")["heaps"]["heap_sessions"], 0)
+        status, body = curl(f"{base}/heap?pid={self.own.pid}&seconds=1&force=1&format=text", *options, through=stranger)
+        self.assertEqual(status, 200, body)
+        self.assertEqual(curl(f"{base}/heap?pid=4194000&seconds=1", *options, through=stranger)[0], 404)
+        for process in (self.roots, self.others, self.own):
+            status, body = curl(f"{base}/heap?pid={process.pid}&seconds=1&force=1&format=text", *options)
+            self.assertEqual(status, 200, body)
+        head = subprocess.run([*stranger, "curl", "-sI", *options, f"{base}/heap?pid={self.roots.pid}"],
+                              capture_output=True, text=True, timeout=60, check=True).stdout
+        self.assertTrue(head.startswith("HTTP/1.1 403"), head)
+
+    def test_over_tcp(self):
+        with Daemon() as profd:
+            self.assert_own_only(profd, base=profd.url)
+
+    def test_over_a_unix_socket(self):
+        path = os.path.join(self.folder, "socket")
+        with Daemon(listen=f"unix:{path}") as profd:
+            os.chmod(path, 0o666)
+            self.assert_own_only(profd, "--unix-socket", path, base="http://x")
+
+    def test_with_a_group_its_members_may(self):
+        with Daemon("--group", grp.getgrgid(NOBODY.pw_gid).gr_name) as profd:
+            url = f"{profd.url}/heap?pid={self.others.pid}&seconds=1&force=1&format=text"
+            status, body = curl(url, through=as_user(NOBODY.pw_uid))
+            self.assertEqual(status, 200, body)
+
+    def test_what_a_process_tells_is_everybodys(self):
+        library = os.path.join(daemon.BUILD, "libprofd-heap.so")
+        with HeapWorkload("sites", preload=library) as workload, Daemon() as profd:
+            stranger, url = as_user(NOBODY.pw_uid), f"{profd.url}/heap?pid={workload.pid}"
+            self.assertTrue(until(lambda: profd.json("/status")["heaps"]["standing"]))
+            status, body = curl(url + "&format=text", through=stranger)
+            self.assertEqual(status, 200, body)
+            self.assertEqual(curl(url + "&seconds=1", through=stranger)[0], 403)
+
