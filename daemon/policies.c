@@ -31,6 +31,7 @@ static void take_settings(struct policies *policies)
 	now->max_seconds = config->max_seconds;
 	now->max_requests = config->max_requests;
 	now->max_client_requests = config->max_client_requests;
+	now->max_client_connections = config->max_client_connections;
 	now->answer_bytes = config->answer_bytes;
 }
 

@@ -106,6 +106,11 @@ enum setting_kind {
 	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
 	        "How many of these one address elsewhere may have",                                \
 	        "One more is answered 429. An IPv6 address counts by its first 64 bits.")          \
+	SETTING('x', "max-client-connections", "N", SETTING_NUMBER, max_client_connections,        \
+	        "1024", 1, MAX_CONNECTIONS, true, "an integer from 1 to 16384",                    \
+	        "How many connections one user of this host, or one address elsewhere, may have",  \
+	        "One more is hung up on, and so is one over a quarter of those that the limit of " \
+	        "open files has room for. Root may have all.")                                     \
 	SETTING('b', "answer-memory", "SIZE", SETTING_SIZE, answer_bytes, "64MiB", MIB, 4 * GIB,   \
 	        true, "a size from 1MiB to 4GiB, such as 64MiB",                                   \
 	        "How much memory answers may take while they are sent",                            \

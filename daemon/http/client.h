@@ -7,6 +7,8 @@
 #pragma once
 
 #include "access/tls.h"
+#include "http/arrivals.h"
+#include "http/handshakes.h"
 #include "http/peer.h"
 
 #include <microhttpd.h>
@@ -16,7 +18,11 @@ struct request;
 struct client {
 	struct peer peer;
 	struct tls *tls; /* that the handshake was made by; NULL: there was none, or it will fail */
-	struct request *request; /* that has begun and not ended; NULL: none */
+	struct request *request;     /* that has begun and not ended; NULL: none */
+	struct arrival arrival;      /* of its next request */
+	struct in6_addr account;     /* whose share of connections it takes */
+	bool counted;                /* it takes one */
+	struct handshake *handshake; /* until its first request; NULL: none is counted */
 };
 
 /* Of a connection that has just been accepted; `tls` is NULL where it is a plain one. NULL when out

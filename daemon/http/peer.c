@@ -47,7 +47,10 @@ void peer_read(struct peer *ret_peer, int fd)
 	ret_peer->fd = fd;
 }
 
-static int ask_kernel(const struct peer *peer, uint32_t *ret_uid)
+typedef int owner_fn(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs,
+                     uint32_t *ret_uid);
+
+static int ask_kernel(const struct peer *peer, owner_fn *owner, uint32_t *ret_uid)
 {
 	struct sockaddr_storage ours = {0}, theirs = {0};
 	socklen_t ours_len = sizeof(ours), theirs_len = sizeof(theirs);
@@ -63,18 +66,50 @@ static int ask_kernel(const struct peer *peer, uint32_t *ret_uid)
 	if (getsockname(peer->fd, (struct sockaddr *)&ours, &ours_len) < 0 ||
 	    getpeername(peer->fd, (struct sockaddr *)&theirs, &theirs_len) < 0)
 		return -errno;
-	return socket_owner(&ours, &theirs, ret_uid);
+	return owner(&ours, &theirs, ret_uid);
 }
 
 int peer_user(struct peer *peer, uint32_t *ret_uid)
 {
 	if (!peer->looked_up) {
-		peer->error = ask_kernel(peer, &peer->uid);
+		peer->error = ask_kernel(peer, socket_owner, &peer->uid);
 		/* What the kernel had no room for may go well the next time. */
 		peer->looked_up = !peer->error || peer->error == -ENOENT;
 	}
 	*ret_uid = peer->uid;
 	return peer->error;
+}
+
+/* Another host's user has no socket here, and there is no reason to ask. */
+static bool is_here(const struct peer *peer)
+{
+	struct sockaddr_storage ours = {0};
+	socklen_t len = sizeof(ours);
+	struct peer self;
+
+	if (peer->kind != PEER_ELSEWHERE)
+		return true;
+	if (getsockname(peer->fd, (struct sockaddr *)&ours, &len) < 0)
+		return false;
+	peer_of_address(&self, &ours);
+	return IN6_ARE_ADDR_EQUAL(&self.address, &peer->address);
+}
+
+bool peer_account(struct peer *peer, struct in6_addr *ret_account)
+{
+	if (!peer->looked_up && is_here(peer) &&
+	    !ask_kernel(peer, socket_owner_quick, &peer->uid)) {
+		peer->error = 0;
+		peer->looked_up = true;
+	}
+	if (!peer->looked_up || peer->error) {
+		*ret_account = peer_client(peer);
+		return true;
+	}
+	/* ff00::/8 are groups, which no connection comes from. */
+	*ret_account = (struct in6_addr){.s6_addr = {0xff}};
+	memcpy(&ret_account->s6_addr[12], &peer->uid, sizeof(peer->uid));
+	return peer->uid != 0;
 }
 
 struct in6_addr peer_client(const struct peer *peer)

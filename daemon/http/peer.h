@@ -31,5 +31,9 @@ void peer_of_address(struct peer *ret_peer, const struct sockaddr_storage *addre
 /* Which user has that end. Asks the kernel once for each connection. -ENOENT: none of this host, or
  * none any longer. */
 int peer_user(struct peer *peer, uint32_t *ret_uid);
+/* Whose share of connections it takes: that of a user of this host, in the form of an address that
+ * nobody has; else that of peer_client(). False: root's, who may have all. Asks the kernel one
+ * thing, once for each connection. */
+bool peer_account(struct peer *peer, struct in6_addr *ret_account);
 /* What counts as one client: an IPv4 address, or the 64 bits that an IPv6 network begins with. */
 struct in6_addr peer_client(const struct peer *peer);

@@ -14,6 +14,6 @@ struct policy {
 	const char *allow_hosts;       /* names separated by blanks, or NULL */
 	bool on_demand;                /* probes may be put into processes */
 	uint64_t max_seconds;
-	size_t max_requests, max_client_requests;
+	size_t max_requests, max_client_requests, max_client_connections;
 	size_t answer_bytes;
 };

@@ -336,20 +336,20 @@ void request_fail(struct request *request, int err)
 		       "too many answers are still being sent; at most %zu bytes at a time, try "
 		       "again",
 		       policy->answer_bytes);
-	else if (err == -ENOMEM)
-		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory; try again");
-	else
 	else if (err == -EFBIG)
 		refuse(&refusal, MHD_HTTP_INSUFFICIENT_STORAGE,
 		       "this answer takes more than the %zu bytes of answer-memory; ask for less: "
 		       "one pid=, a shorter time, or format=pprof",
 		       policy->answer_bytes);
+	else if (err == -ENOMEM)
+		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory; try again");
+	else
 		refuse(&refusal, MHD_HTTP_INTERNAL_SERVER_ERROR, "failed: %s", strerror(-err));
 	request->parking->stats.refused_memory += err == -ENOBUFS;
+	request->parking->stats.refused_large += err == -EFBIG;
 	request_refuse(request, &refusal);
 }
 
-	request->parking->stats.refused_large += err == -EFBIG;
 void parking_get_stats(const struct parking *parking, struct client_stats *ret_stats)
 {
 	*ret_stats = parking->stats;

@@ -22,8 +22,9 @@ enum {
 	/* Executables held open, BPF maps, files in /proc: connections may not take those. */
 	RESERVED_DESCRIPTORS = 2048,
 	MIN_CONNECTIONS = 64,
-	GIVE_UP_MS = 5000, /* how often it is looked for clients that read too slowly */
-	FINAL_TURNS = 16,  /* of the HTTP machine while stopping: enough to send what is short */
+	GIVE_UP_MS = 5000,        /* how often it is looked for clients that read too slowly */
+	CLIENTS_SURE_OF_ROOM = 4, /* so many must come together to take all connections */
+	FINAL_TURNS = 16, /* of the HTTP machine while stopping: enough to send what is short */
 };
 
 /* One listening socket. */
@@ -43,8 +44,12 @@ struct server {
 	struct parking parking;
 	struct port ports[MAX_LISTENERS];
 	size_t port_count;
-	uv_timer_t give_up;
-	bool has_timer;
+	uv_timer_t give_up, late;
+	bool has_timers;
+	struct arrivals arrivals;
+	struct crowd connected; /* connections, by peer_account() */
+	struct handshakes handshakes;
+	size_t room; /* for connections of one client, whatever the settings say */
 };
 
 static void port_turn(struct port *port);
@@ -97,11 +102,87 @@ static void on_give_up(uv_timer_t *timer)
 	parking_give_up(&server->parking, clock_mono_ns());
 }
 
-/* Of a request whose arguments find no room libmicrohttpd tells the beginning and not the end. */
-static void end_client(struct client *client)
+/* libmicrohttpd finds it broken, and ends it. */
+static void hang_up(const struct client *client)
 {
-	if (client)
-		request_free(client->request);
+	shutdown(client->peer.fd, SHUT_RDWR);
+}
+
+static struct client *client_of(struct arrival *arrival)
+{
+	return (struct client *)((char *)arrival - offsetof(struct client, arrival));
+}
+
+static void on_late(uv_timer_t *timer);
+
+/* Until the first one of those awaited is due. */
+static void watch_arrivals(struct server *server)
+{
+	const struct arrival *first = server->arrivals.first;
+	uint64_t now_ns = clock_mono_ns();
+
+	if (first && !uv_is_active((uv_handle_t *)&server->late))
+		uv_timer_start(&server->late, on_late,
+		               first->due_mono_ns > now_ns
+		                       ? (first->due_mono_ns - now_ns) / NSEC_PER_MSEC + 1
+		                       : 0,
+		               0);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+	struct server *server = timer->data;
+	uint64_t now_ns = clock_mono_ns();
+	struct arrival *arrival;
+
+	while ((arrival = arrivals_take_late(&server->arrivals, now_ns))) {
+		server->parking.stats.requests_late++;
+		hang_up(client_of(arrival));
+	}
+	watch_arrivals(server);
+}
+
+static void await_request(struct server *server, struct client *client)
+{
+	arrivals_await(&server->arrivals, &client->arrival, clock_mono_ns());
+	watch_arrivals(server);
+}
+
+/* Whether there is room for one more of this client. */
+static bool let_in(struct port *port, struct client *client)
+{
+	struct server *server = port->server;
+	struct client_stats *stats = &server->parking.stats;
+	size_t each = server->service.policy->max_client_connections;
+
+	if (!peer_account(&client->peer, &client->account))
+		return true;
+	if (each > server->room)
+		each = server->room;
+	if (crowd_enter(&server->connected, &client->account,
+	                (struct crowd_limits){SIZE_MAX, each})) {
+		stats->refused_connections++;
+		return false;
+	}
+	client->counted = true;
+	if (!client->tls)
+		return true;
+	client->handshake =
+		handshakes_begin(&server->handshakes, &client->account, clock_mono_ns());
+	stats->refused_handshakes += !client->handshake;
+	return client->handshake;
+}
+
+/* Of a request whose arguments find no room libmicrohttpd tells the beginning and not the end. */
+static void end_client(struct server *server, struct client *client)
+{
+	if (!client)
+		return;
+	request_free(client->request);
+	arrivals_end(&server->arrivals, &client->arrival);
+	handshake_end(client->handshake);
+	if (client->counted)
+		crowd_leave(&server->connected, &client->account);
 	client_free(client);
 }
 
@@ -111,22 +192,34 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
 {
 	struct port *port = ctx;
 	struct server *server = port->server;
+	struct client *client;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
 		server->parking.connections--;
-		end_client(*socket_context);
+		end_client(server, *socket_context);
 		*socket_context = NULL;
 		return;
 	}
 	server->parking.connections++;
-	*socket_context = client_new(connection, port->local ? NULL : server->service.access->tls);
+	client = client_new(connection, port->local ? NULL : server->service.access->tls);
+	*socket_context = client;
+	if (!client)
+		return;
+	await_request(server, client);
+	if (!let_in(port, client))
+		hang_up(client);
 }
 
 static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connection)
 {
 	struct server *server = ctx;
+	struct request *request = request_new(&server->service, &server->parking, connection, uri);
 
-	return request_new(&server->service, &server->parking, connection, uri);
+	if (request) {
+		handshake_end(request->client->handshake);
+		request->client->handshake = NULL;
+	}
+	return request;
 }
 
 /* Those of the web configuration take the place of our own. */
@@ -159,8 +252,9 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
                                   size_t *upload_len, void **request_ctx)
 {
 	struct request *request = *request_ctx;
+	struct server *server = ctx;
 
-	(void)ctx, (void)connection, (void)url, (void)upload;
+	(void)connection, (void)url, (void)upload;
 	if (!request)
 		return MHD_NO;
 	request->suspended = false;
@@ -180,6 +274,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 		*upload_len = 0;
 		return MHD_YES;
 	}
+	arrivals_end(&server->arrivals, &request->client->arrival);
 	if (entrance_pass(request))
 		route_dispatch(request, method);
 	if (request->suspended)
@@ -190,9 +285,14 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 static void on_completed(void *ctx, struct MHD_Connection *connection, void **request_ctx,
                          enum MHD_RequestTerminationCode why)
 {
-	(void)ctx, (void)connection, (void)why;
-	request_free(*request_ctx);
+	struct request *request = *request_ctx;
+	struct client *client = request ? request->client : NULL;
+
+	(void)connection, (void)why;
+	request_free(request);
 	*request_ctx = NULL;
+	if (client)
+		await_request(ctx, client);
 }
 
 /* What libmicrohttpd asks where client_new() has failed. */
@@ -247,7 +347,7 @@ static int port_listen(struct port *port, struct server *server, struct listener
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_TIMEOUT_SECONDS,
 		MHD_OPTION_CONNECTION_LIMIT, connections_per_port(server->listeners.count),
 		MHD_OPTION_URI_LOG_CALLBACK, on_uri, server, MHD_OPTION_NOTIFY_COMPLETED,
-		on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, port,
+		on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, port,
 		MHD_OPTION_ARRAY, encrypts ? encrypted : plain, MHD_OPTION_END);
 	if (!port->mhd)
 		return -EIO;
@@ -286,9 +386,11 @@ int server_start(const struct service *service, struct listeners *listeners,
 	server->parking.resumed = on_resumed;
 	server->listeners = *listeners;
 	*listeners = (struct listeners){0};
+	server->room = connections_per_port(server->listeners.count) / CLIENTS_SURE_OF_ROOM;
 	uv_timer_init(service->loop, &server->give_up);
-	server->give_up.data = server;
-	server->has_timer = true;
+	uv_timer_init(service->loop, &server->late);
+	server->give_up.data = server->late.data = server;
+	server->has_timers = true;
 	uv_timer_start(&server->give_up, on_give_up, GIVE_UP_MS, GIVE_UP_MS);
 	for (size_t i = 0; !err && i < server->listeners.count; i++) {
 		server->port_count++;
@@ -337,9 +439,11 @@ void server_stop(struct server *server)
 	parking_clear(&server->parking);
 	for (size_t i = 0; i < server->port_count; i++)
 		port_stop(&server->ports[i]);
-	if (server->has_timer)
+	if (server->has_timers) {
 		uv_close((uv_handle_t *)&server->give_up, NULL);
-	server->has_timer = false;
+		uv_close((uv_handle_t *)&server->late, NULL);
+	}
+	server->has_timers = false;
 	listeners_release(&server->listeners);
 }
 

@@ -126,8 +126,8 @@ static int ask_each_device(int fd, struct question *question, uint32_t *ret_uid)
 	return err;
 }
 
-int socket_owner(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs,
-                 uint32_t *ret_uid)
+static int find(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs,
+                bool each_device, uint32_t *ret_uid)
 {
 	struct question question = {
 		.head = {.nlmsg_len = sizeof(question),
@@ -154,5 +154,17 @@ int socket_owner(const struct sockaddr_storage *ours, const struct sockaddr_stor
 		return -errno;
 	len = ask(fd, &question, answer, sizeof(answer));
 	err = len < 0 ? len : read_answer(answer, (size_t)len, &question, ret_uid);
-	return err == -ENOENT ? ask_each_device(fd, &question, ret_uid) : err;
+	return err == -ENOENT && each_device ? ask_each_device(fd, &question, ret_uid) : err;
+}
+
+int socket_owner(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs,
+                 uint32_t *ret_uid)
+{
+	return find(ours, theirs, true, ret_uid);
+}
+
+int socket_owner_quick(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs,
+                       uint32_t *ret_uid)
+{
+	return find(ours, theirs, false, ret_uid);
 }

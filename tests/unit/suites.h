@@ -46,11 +46,12 @@
 	SUITE(members)         \
 	SUITE(peer)            \
 	SUITE(crowd)           \
+	SUITE(arrivals)        \
 	SUITE(maps)            \
 	SUITE(identity)        \
 	SUITE(procs)           \
-	SUITE(memory_figures)  \
 	SUITE(kin)             \
+	SUITE(memory_figures)  \
 	SUITE(control_group)   \
 	SUITE(own_group)       \
 	SUITE(own_cost)        \

@@ -184,6 +184,47 @@ START_TEST(unix_sockets)
 }
 END_TEST
 
+/* A user of this host has one share, from whatever address; root has none. */
+START_TEST(shares)
+{
+	_cleanup_(pair_release) struct pair first = connect_by(0), second = connect_by(1);
+	struct in6_addr one, other;
+	struct peer peer;
+	uint32_t uid = 0;
+
+	peer_read(&peer, first.ours);
+	ck_assert(peer_account(&peer, &one));
+	ck_assert(IN6_IS_ADDR_MULTICAST(&one));
+	ck_assert_int_eq(peer_user(&peer, &uid), 0);
+	ck_assert_uint_eq(uid, expected_user());
+	peer_read(&peer, second.ours);
+	ck_assert(peer_account(&peer, &other));
+	ck_assert_mem_eq(&one, &other, sizeof(one));
+
+	/* Of whom nothing is known, by the address; and it may be asked again. */
+	closep(&second.theirs);
+	second.theirs = -1;
+	peer_read(&peer, second.ours);
+	ck_assert(peer_account(&peer, &other));
+	ck_assert(!IN6_IS_ADDR_MULTICAST(&other));
+	ck_assert(!peer.looked_up);
+}
+END_TEST
+
+START_TEST(root_has_all)
+{
+	struct in6_addr account;
+	struct peer peer;
+	int fds[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	peer_read(&peer, fds[0]);
+	ck_assert(peer_account(&peer, &account) == (geteuid() != 0));
+	close(fds[0]);
+	close(fds[1]);
+}
+END_TEST
+
 static const struct {
 	int family;
 	const char *address;
@@ -232,6 +273,8 @@ Suite *peer_suite(void)
 	Suite *suite = suite_create("peer");
 	TCase *tests = tcase_create("peer");
 
+	tcase_add_test(tests, shares);
+	tcase_add_test(tests, root_has_all);
 	tcase_add_loop_test(tests, users_over_tcp, 0, sizeof(ways) / sizeof(ways[0]));
 	tcase_add_test(tests, a_user_who_only_listens_still);
 	tcase_add_test(tests, a_user_who_is_gone);

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""What one client may take of connections, of time for a request, and of TLS handshakes, and that others have the rest."""
+
+import contextlib
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from daemon import Daemon
+from guarded import TLS, Folder, Guarded
+from test_clients import NOBODY, as_user, curl
+
+LANE = "clients"
+SHARE = 40
+
+# The interpreter may be one whose files other users cannot read.
+BECOME = """
+import encodings.idna, os, sys
+def become():
+    uid = int(sys.argv.pop())
+    os.setgroups([])
+    os.setgid(uid)
+    os.setuid(uid)
+"""
+
+# Opens as many connections as it is told, says how many are still open a moment later, and holds them until its input
+# ends. In a process of its own, because whose a connection is depends on who made it.
+HOLDER = """
+import select, socket, time
+become()
+made = [socket.create_connection((sys.argv[1], int(sys.argv[2])), 10) for _ in range(int(sys.argv[3]))]
+time.sleep(1)
+poll = select.poll()
+for s in made:
+    poll.register(s, select.POLLIN)
+print(len(made) - len(poll.poll(0)), flush=True)
+sys.stdin.read()
+"""
+
+# Handshakes without end, in so many threads; each that is refused is tried again at once.
+FLOOD = """
+import socket, ssl, threading
+become()
+context = ssl.create_default_context()
+context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+def flood():
+    while True:
+        try:
+            with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10) as s:
+                context.wrap_socket(s).close()
+        except OSError:
+            pass
+for _ in range(int(sys.argv[2])):
+    threading.Thread(target=flood, daemon=True).start()
+print("begun", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def running(program, *arguments, uid=NOBODY.pw_uid):
+    """It, and the first line that it says."""
+    argv = [sys.executable, "-c", BECOME + program, *map(str, arguments), str(uid)]
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+
+
+class SlowRequests(unittest.TestCase):
+    def test_a_request_has_fifteen_seconds_whatever_trickles_in(self):
+        whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + b"X: " + b"y" * 1000
+        upload = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n" + b"z" * 1000
+        with Daemon() as profd, contextlib.ExitStack() as stack:
+            # Before its first line is over, in its headers, in its body, behind a first request; and one that sends
+            # nothing.
+            slow = [[stack.enter_context(profd.connect(5)), data] for data in (whole, whole, upload, whole, b"")]
+            slow[0][0].sendall(whole[:5])
+            slow[1][0].sendall(whole[:30])
+            slow[2][0].sendall(upload[:90])
+            slow[3][0].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            self.assertTrue(slow[3][0].recv(4096).startswith(b"HTTP/1.1 200"))
+            at, began, ended = [5, 30, 90, 0, 0], time.monotonic(), {}
+            while len(ended) < len(slow) and time.monotonic() < began + 30:
+                time.sleep(0.5)
+                for number, (s, data) in enumerate(slow):
+                    if number in ended:
+                        continue
+                    with contextlib.suppress(OSError):
+                        s.sendall(data[at[number]:at[number] + 1])
+                        at[number] += 1
+                    if select.select([s], [], [], 0)[0]:
+                        ended[number] = time.monotonic() - began
+            self.assertEqual(len(ended), len(slow), ended)
+            for number, seconds in ended.items():
+                self.assertTrue(14 < seconds < 19, (number, ended))
+            # Who sends nothing at all is idle, and not counted.
+            self.assertEqual(profd.metrics()["profd_http_requests_late_total"], 4)
+            self.assertEqual(profd.get("/healthz").status, 200)
+
+    def test_many_at_a_time_are_gone_by_then(self):
+        with Daemon() as profd, contextlib.ExitStack() as stack:
+            sockets = [stack.enter_context(profd.connect(5)) for _ in range(300)]
+            end = time.monotonic() + 40
+            while sockets and time.monotonic() < end:
+                for s in sockets:
+                    with contextlib.suppress(OSError):
+                        s.sendall(b"G")
+                time.sleep(2)
+                ready = select.select(sockets, [], [], 0)[0]
+                sockets = [s for s in sockets if s not in ready]
+                answer = profd.get("/healthz")
+                self.assertEqual(answer.status, 200)
+                self.assertLess(answer.seconds, 1)
+            self.assertEqual(sockets, [])
+
+    def test_an_answer_may_take_longer(self):
+        with Daemon() as profd:
+            answer = profd.get("/profile?seconds=17&format=text")
+            self.assertEqual(answer.status, 200)
+
+
+class Connections(unittest.TestCase):
+    def test_a_user_has_a_share_and_root_has_all(self):
+        with Daemon("--max-client-connections", str(SHARE)) as profd:
+            with running(HOLDER, "127.0.0.1", profd.port, 3 * SHARE) as open_ones:
+                self.assertEqual(int(open_ones), SHARE)
+                self.assertEqual(profd.metrics()["profd_http_refused_connections_total"], 2 * SHARE)
+                # By whatever address.
+                stranger = as_user(NOBODY.pw_uid)
+                self.assertEqual(curl(f"{profd.url}/healthz", through=stranger)[0], 0)
+                self.assertEqual(curl(f"{profd.url}/healthz", "--interface", "127.0.0.2", through=stranger)[0], 0)
+                self.assertEqual(curl(f"{profd.url}/healthz", through=as_user(54321)), (200, "ok\n"))
+                self.assertEqual(profd.get("/healthz").status, 200)
+                with running(HOLDER, "127.0.0.1", profd.port, 3 * SHARE, uid=0) as roots:
+                    self.assertEqual(int(roots), 3 * SHARE)
+            # Those are gone, and so is what they took.
+            end = time.monotonic() + 20
+            while curl(f"{profd.url}/healthz", through=stranger)[0] != 200:
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.1)
+
+    def test_over_a_unix_socket(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            path = f"{folder}/socket"
+            with Daemon("--max-client-connections", "2", listen=f"unix:{path}") as profd, contextlib.ExitStack() as stack:
+                os.chmod(path, 0o666)
+                for _ in range(10):  # root's
+                    stack.enter_context(profd.connect(5))
+                stranger = as_user(NOBODY.pw_uid)
+                self.assertEqual(curl("http://x/healthz", "--unix-socket", path, through=stranger), (200, "ok\n"))
+                self.assertEqual(profd.metrics()["profd_http_refused_connections_total"], 0)
+
+
+class Handshakes(unittest.TestCase):
+    def test_a_flood_leaves_room_for_others(self):
+        folder = Folder()
+        self.addCleanup(folder.remove)
+        # The dearest key that people have.
+        folder.openssl("req", "-x509", "-newkey", "rsa:4096", "-nodes", "-keyout", "server.key", "-days", "2", "-subj",
+                       "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-out", "server.pem")
+        folder.write(TLS)
+        context = folder.context()
+        context.load_verify_locations(folder.file("server.pem"))
+        with Guarded(folder, context=context, user=None) as server:
+            with running(FLOOD, server.port, 64) as begun:
+                self.assertEqual(begun, "begun")
+                slowest, end = 0, time.monotonic() + 8
+                while time.monotonic() < end:
+                    answer = server.get("/healthz")
+                    self.assertEqual(answer.status, 200)
+                    slowest = max(slowest, answer.seconds)
+                    time.sleep(0.1)
+            self.assertLess(slowest, 1)
+            metrics = server.metrics()
+            self.assertGreater(metrics["profd_http_refused_handshakes_total"], 0)
