@@ -64,6 +64,14 @@ def go_addr2line(path, addresses, environment):
     return {address: _place(*text[2 * i:2 * i + 2]) for i, address in enumerate(addresses)}
 
 
+def go_version(path, environment):
+    """(major, minor) of the Go that compiled a program."""
+    text = subprocess.run(
+        ["go", "version", path], capture_output=True, text=True, check=True, timeout=60, env=environment
+    ).stdout
+    return tuple(map(int, re.search(r": (?:devel )?go(\d+)\.(\d+)", text).groups()))
+
+
 def demangle(names):
     text = subprocess.run(
         ["c++filt"], input="\n".join(names) + "\n", capture_output=True, text=True, check=True, timeout=60
