@@ -101,6 +101,7 @@ step "no file over $MAX_LINES lines" short_enough
 step "no // comments, no TODO" plain_comments
 step "daemon/layers" tests/lint/layers.sh
 step "modules of the page" tests/lint/modules.sh
+step "what is called is installed" tests/lint/commands.py
 step "shellcheck" shellchecked
 step "Python 3.9 syntax" pythons_compile
 step "cppcheck" cppchecked

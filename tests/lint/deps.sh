@@ -4,11 +4,17 @@
 # deps.sh [package]: installs what building and testing profd needs and is missing, or what making and
 # testing packages of it needs beside that, with apt-get or dnf. Asks nothing, says nothing when all is
 # there, and is then fast enough to run before every `make test`.
+#
+# deps.sh --list debian|fedora [package]: what that is where nothing is there yet.
 set -euo pipefail
 
+listing=
+[ "${1:-}" != --list ] || listing=yes
+
+# To a list nothing is there yet.
 has()
 {
-	command -v "$1" >/dev/null 2>&1
+	[ -z "$listing" ] && command -v "$1" >/dev/null 2>&1
 }
 
 export PATH="$PATH:/usr/local/go/bin:/usr/sbin:/sbin"
@@ -39,7 +45,7 @@ debian_packages_package()
 
 is_ubuntu()
 {
-	grep -qs '^ID=ubuntu' /etc/os-release
+	[ -z "$listing" ] && grep -qs '^ID=ubuntu' /etc/os-release
 }
 
 fedora_packages()
@@ -120,6 +126,10 @@ debian_install()
 }
 
 # ---- main ------------------------------------------------------------------------------------------------
+if [ -n "$listing" ]; then
+	"$2_packages${3:+_$3}"
+	exit
+fi
 purpose=${1:+_$1}
 if has apt-get; then
 	missing=$(debian_missing)
