@@ -299,6 +299,10 @@ test-package: deps-package ## the .deb in a machine of its own, under its system
 	$(Q)$(MAKE) --no-print-directory deb
 	$(Q)BUILD=$(BUILD) VERSION=$(VERSION) python3 tests/package/run.py
 
+.PHONY: test-bare
+test-bare: deps-package ## `make run` and `make test`, typed on a Debian with make, git and certificates only; root
+	$(Q)BUILD=$(BUILD) python3 tests/bare/run.py
+
 .PHONY: clean
 clean: ## remove every build folder
 	rm -rf build build-*
@@ -655,4 +659,4 @@ fuzz-run-%:
 	$(Q)mkdir -p $(FUZZ_BUILD)/corpus/$* && $(FUZZ_BUILD)/fuzz/$* -max_total_time=$(or $(FUZZ_SECONDS),60) \
 		-print_final_stats=1 $(FUZZ_BUILD)/corpus/$* $(wildcard tests/fuzz/corpus/$*)
 
--include $(shell find $(BUILD) -path $(BUILD)/package -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(BUILD) \( -path $(BUILD)/package -o -path $(BUILD)/bare \) -prune -o -name '*.d' -print 2>/dev/null)

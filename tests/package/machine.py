@@ -20,27 +20,18 @@ import subprocess
 import tempfile
 import time
 
+import tree
 from daemon import BUILD
 from heap_runs import until
+from tree import ENVIRONMENT, run
 
-SUITE = "bookworm"
 PACKAGES = "systemd,systemd-sysv,dbus,curl,procps"
 WORK = os.path.join(BUILD, "package")
 BASE = os.path.join(WORK, "root")
 VERSION = os.environ["VERSION"]
 BOOT_SECONDS = 120
 REBOOT = 133  # how systemd-nspawn ends when it is to be started again
-COMMAND_SECONDS = 300
 
-ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
-
-
-def run(*words, timeout=COMMAND_SECONDS, check=True, **options):
-    """The command's output; with check, what it said is the message of its failure."""
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False, **options)
-    if check and done.returncode != 0:
-        raise AssertionError(f"{' '.join(words)}: {done.returncode}\n{done.stdout.decode()}{done.stderr.decode()}")
-    return done
 
 
 def package():
@@ -51,12 +42,7 @@ def package():
 
 def base_tree():
     """The tree that machines are copied from, with what the package depends on downloaded."""
-    if not os.path.exists(os.path.join(BASE, "root")):
-        scratch = BASE + ".new"
-        shutil.rmtree(scratch, ignore_errors=True)
-        print(f"making {BASE}", flush=True)
-        run("debootstrap", "--variant=minbase", f"--include={PACKAGES}", SUITE, scratch, timeout=1800)
-        os.rename(scratch, BASE)
+    tree.make(BASE, PACKAGES)
     # A kept tree knows versions that the mirror may no longer have.
     run("chroot", BASE, "apt-get", "update", env=ENVIRONMENT)
     inside = "/root/profd.deb"
@@ -97,7 +83,7 @@ class Machine:
         try:
             for group in self.groups:
                 os.mkdir(group)
-            run("cp", "-a", "--reflink=auto", base_tree(), self.root)
+            tree.copy(base_tree(), self.root)
             self.boot()
         except BaseException:
             self.stop()

@@ -58,7 +58,7 @@ class Encrypted(unittest.TestCase):
 
     def test_go_tool_pprof(self):
         # It has no way to be told of a CA.
-        url = f"https+insecure://alice:secret@localhost:{self.server.port}/profile?seconds=1"
+        url = f"https+insecure://alice:secret@127.0.0.1:{self.server.port}/profile?seconds=1"
         self.assertIn("Type: cpu", pprof("-top", url))
         with self.assertRaisesRegex(AssertionError, "wrong user or password"):
             pprof("-top", url.replace("secret", "guess"))
