@@ -38,7 +38,7 @@ def table():
         for line in file:
             words = line.partition("#")[0].split()
             if words:
-                rows[words[0]] = dict(zip(DISTRIBUTIONS, words[1:], strict=True))
+                rows[words[0]] = dict(zip(DISTRIBUTIONS, words[1:]))
     return rows
 
 
