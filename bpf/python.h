@@ -21,6 +21,7 @@
 #define WORD_PYTHON (1ULL << WORD_SHIFT)
 #define WORD_OFFSET (2ULL << WORD_SHIFT)
 #define WORD_LOOP   (3ULL << WORD_SHIFT)
+#define WORD_THREAD (4ULL << WORD_SHIFT) /* in no stack: see struct python_thread_told */
 #define WORD_KIND   (0xffULL << WORD_SHIFT)
 #define WORD_VALUE  (~WORD_KIND)
 
@@ -74,7 +75,18 @@ enum {
 	OFFSET(bytes_length)    /* PyVarObject.ob_size */                                         \
 	OFFSET(bytes_data)      /* PyBytesObject.ob_sval */                                       \
 	OFFSET(gil_holder)      /* in the GIL's state: .last_holder */                            \
-	OFFSET(gil_locked)      /* int .locked */
+	OFFSET(gil_locked)      /* int .locked */                                                 \
+	PYTHON_NAME_OFFSETS(OFFSET)
+
+/* By which the daemon finds how a program calls its threads; the kernel half does not need them.
+ * All 0 from 3.14 on, which tells the kernel those names. */
+#define PYTHON_NAME_OFFSETS(OFFSET)                                                        \
+	OFFSET(interpreter_modules) /* sys.modules: .imports.modules, to 3.11 .modules */  \
+	OFFSET(object_type)         /* PyObject.ob_type: the last word of what all have */ \
+	OFFSET(type_flags)          /* PyTypeObject.tp_flags */                            \
+	OFFSET(type_cached_keys)    /* PyHeapTypeObject.ht_cached_keys */                  \
+	OFFSET(dict_keys)           /* PyDictObject.ma_keys */                             \
+	OFFSET(dict_values)         /* .ma_values */
 
 /* How to walk one process; value of the map python_processes by pid. */
 struct python_process {
@@ -90,7 +102,7 @@ struct python_process {
 #define OFFSET(name) u16 name;
 	PYTHON_OFFSETS(OFFSET)
 #undef OFFSET
-	u16 unused_offset;
+	u16 unused_offset[3];
 };
 
 /* What the kernel half tells, once and sometimes again, of a code object that is on a stack: sent
@@ -122,6 +134,16 @@ enum {
 	PYTHON_CODES_BYTES = 1 << 20, /* of the ring buffer */
 	PYTHON_SENT = 1 << 15,        /* slots that remember which signatures were sent: 256 KiB */
 };
+
+/* What the kernel half tells of a thread of Python's when it is first sampled, and once a minute
+ * while it is: through the same ring buffer, told apart by the first word's kind. */
+struct python_thread_told {
+	u64 word; /* WORD_THREAD | its pthread_self(), which Python calls its ident */
+	u32 pid, tid;
+	u32 image; /* as of tally_key */
+	u32 unused;
+};
+_Static_assert(sizeof(struct python_thread_told) == 24, "shared layout");
 
 /* What a sample says of the GIL; in tally_key.flags. */
 enum python_gil {

@@ -24,6 +24,7 @@ struct python_thread {
 	u64 pid;
 	u64 first_interpreter, first_thread;
 	u64 interpreter, thread;
+	u64 told; /* which thread was last told of that shares this slot, and when */
 };
 
 /* Python frames one behind the other that one native frame of the loop runs. */

@@ -106,14 +106,18 @@ static long search_thread(u32 index, void *context)
 	return 0;
 }
 
-/* Where python->thread and ->interpreter come from; false when the thread has no state. */
-static __always_inline int find_thread(struct python_walk *python)
+static __always_inline u32 thread_slot(const struct python_walk *python, u64 pointer)
 {
-	u64 pointer = task_thread_pointer();
+	return mix(mix(0, pointer), python->pid) >> 32 & (PYTHON_THREADS - 1);
+}
+
+/* Where python->thread and ->interpreter come from; false when the thread has no state. */
+static __always_inline int find_thread(struct python_walk *python, u64 pointer)
+{
 	struct thread_wanted wanted = {.pointer = pointer, .at = python->at};
 	u64 interpreter = python_pointer(python->process.interpreters);
 	u64 first = python_pointer(interpreter + python->process.interpreter_threads);
-	u32 at = mix(mix(0, pointer), python->pid) >> 32 & (PYTHON_THREADS - 1);
+	u32 at = thread_slot(python, pointer);
 	struct python_thread *known = bpf_map_lookup_elem(&python_threads, &at);
 
 	if (!known || !interpreter)
@@ -140,6 +144,40 @@ static __always_inline int find_thread(struct python_walk *python)
 			.first_thread = first,
 			.interpreter = python->interpreter,
 			.thread = python->thread,
+			.told = known->told,
 		};
 	return python->thread != 0;
+}
+
+/* The thread that was found, so that the daemon asks the program what it is called: now, because it
+ * may end before the next drain, and again a minute later, in case that could not be kept. */
+__noinline u32 python_tell_thread(u32 at, u64 now)
+{
+	struct python_walk *python = python_get(at);
+	u64 pointer = task_thread_pointer(), id = bpf_get_current_pid_tgid(), told;
+	struct python_thread_told thread;
+	struct python_thread *known;
+	u32 slot;
+
+	if (!python || !python->process.interpreter_modules)
+		return 0;
+	slot = thread_slot(python, pointer);
+	known = bpf_map_lookup_elem(&python_threads, &slot);
+	told = mix(mix(pointer, id), (u64)python->image << 32 | (u32)(now >> 36));
+	if (!known || known->told == told)
+		return 0;
+	thread = (struct python_thread_told){
+		.word = WORD_THREAD |
+	                (python_pointer(python->thread + python->process.thread_id) & WORD_VALUE),
+		.pid = python->pid,
+		.tid = (u32)id,
+		.image = python->image,
+	};
+	if (bpf_ringbuf_output(&python_codes, &thread, sizeof(thread), 0)) {
+		count(at, COUNTER_python_threads_lost, 1);
+		return 0;
+	}
+	known->told = told;
+	count(at, COUNTER_python_threads_told, 1);
+	return 1;
 }

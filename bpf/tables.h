@@ -74,6 +74,8 @@
 	COUNTER(python_codes, "Code objects told to the daemon")                                   \
 	COUNTER(python_codes_lost, "Code objects not told: the ring buffer was full, or memory "   \
 	                           "not readable")                                                 \
+	COUNTER(python_threads_told, "Times that threads of Python were told to the daemon")       \
+	COUNTER(python_threads_lost, "Threads not told: the ring buffer was full")                 \
 	COUNTER(python_no_thread, "Samples of Python processes without a Python thread state")     \
 	COUNTER(python_unmatched, "Python frames put at the root of a stack: no native frame "     \
 	                          "was found to run them")                                         \

@@ -22,6 +22,8 @@ u32 unwind_native(u32 at, u64 pc);
 u32 unwind_python(u32 at);
 /* Tells the daemon of the code object that this is at; 0 when all of it could be told. */
 u32 python_tell(u32 at);
+/* Tells it of the thread, if it was not told lately; 1 when it was now. */
+u32 python_tell_thread(u32 at, u64 now);
 
 /* Keeps the first `len` scratch frames in the half's stack map; the stack's id. */
 u64 stack_store(u32 at, u32 len);

@@ -46,10 +46,11 @@ __noinline u32 unwind_python(u32 at)
 		return scratch->walk.len;
 	python->process = *process;
 	begin(python, at, pid);
-	if (!find_thread(python)) {
+	if (!find_thread(python, task_thread_pointer())) {
 		count(at, COUNTER_python_no_thread, 1);
 		return scratch->walk.len;
 	}
+	python_tell_thread(at, scratch->began);
 	scratch->gil = gil_of(python, python->interpreter, python->thread);
 	load_frames(python);
 	count(at, COUNTER_python_frames, python->words_len / 2);

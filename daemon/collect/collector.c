@@ -84,6 +84,7 @@ static struct drain_tables tables_of(const struct collector *collector)
 		.store = collector->store,
 		.pythons = collector->python.pythons,
 		.codes = collector->python.codes,
+		.threads = collector->python.threads,
 		.codes_told = collector->python.codes_told,
 	};
 }
@@ -450,6 +451,7 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 	pythons_get_stats(collector->python.pythons, &ret_stats->pythons);
 	python_codes_get_stats(collector->python.codes, &ret_stats->python_codes);
 	opener_get_stats(collector->opener, &ret_stats->opener);
+	python_threads_get_stats(collector->python.threads, &ret_stats->python_threads);
 	ret_stats->cpus_sampled = collector->states[KIND_cpu].attached;
 	ret_stats->event = collector->states[KIND_cpu].event;
 }

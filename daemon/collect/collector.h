@@ -10,6 +10,7 @@
 #include "collect/heartbeat.h"
 #include "collect/memory_watch.h"
 #include "interp/python_codes.h"
+#include "interp/python_threads.h"
 #include "interp/pythons.h"
 #include "proc/proc.h"
 #include "profile/history.h"
@@ -55,6 +56,7 @@ struct collector_stats {
 	struct reader_stats readers; /* of all but the one for names */
 	struct pythons_stats pythons;
 	struct python_codes_stats python_codes;
+	struct python_threads_stats python_threads;
 	uint32_t cpus_sampled;
 	const char *event; /* "cycles" or "cpu-clock" */
 };

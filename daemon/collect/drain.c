@@ -92,9 +92,10 @@ static uint32_t add_task(struct draining *draining, const struct tally_key *key,
 
 	task_identify(&task, builder, &draining->tables, image, draining->frames.python_version,
 	              tally->last_ns);
-	task.thread = builder_string(builder, key->thread, strnlen(key->thread, TASK_COMM_BYTES));
+	task_name_thread(&task, builder, &draining->tables, key->image, key->thread);
 	if (!image)
-		task.comm = task.thread;
+		task.comm =
+			builder_string(builder, key->thread, strnlen(key->thread, TASK_COMM_BYTES));
 	return builder_task(builder, &task);
 }
 

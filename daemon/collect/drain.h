@@ -8,6 +8,7 @@
 
 #include "collect/bpf.h"
 #include "interp/python_codes.h"
+#include "interp/python_threads.h"
 #include "interp/pythons.h"
 #include "proc/proc.h"
 #include "profile/profile.h"
@@ -26,6 +27,7 @@ struct drain_tables {
 	/* Each NULL where nothing is known of Python. */
 	const struct pythons *pythons;
 	struct python_codes *codes;
+	struct python_threads *threads;
 	u64 *codes_told; /* PYTHON_SENT of them, shared with the kernel half */
 };
 

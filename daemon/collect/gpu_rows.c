@@ -81,10 +81,10 @@ static uint32_t add_task(struct gpu_rows *rows, const struct frames *frames, con
 	gpu_device_text(key->device, false, device);
 	task_identify(&task, builder, rows->tables, row->image, frames->python_version,
 	              row->calls->last_ns);
-	task.thread = builder_string(builder, row->calls->thread,
-	                             strnlen(row->calls->thread, TASK_COMM_BYTES));
+	task_name_thread(&task, builder, rows->tables, key->image, row->calls->thread);
 	if (!row->image)
-		task.comm = task.thread;
+		task.comm = builder_string(builder, row->calls->thread,
+		                           strnlen(row->calls->thread, TASK_COMM_BYTES));
 	task.device = builder_text(builder, device);
 	task.call = builder_text(builder, gpu_call_name(key->via ? key->via : key->call));
 	if (row->kernel) {

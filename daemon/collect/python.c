@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The map python_processes and the ring buffer python_codes.
+ * The map python_processes, and the ring buffer python_codes, which threads are told through too.
  */
 #include "collect/python.h"
 
@@ -46,7 +46,8 @@ static int take_code(void *ctx, void *bytes, size_t len)
 {
 	struct python *python = ctx;
 
-	python_codes_add(python->codes, bytes, len);
+	if (!python_threads_add(python->threads, bytes, len))
+		python_codes_add(python->codes, bytes, len);
 	python->bytes_read += len;
 	return python->bytes_read < PYTHON_CODES_BYTES ? 0 : -EAGAIN;
 }
@@ -58,6 +59,13 @@ void python_read(struct python *python)
 
 	if (err < 0 && err != -EAGAIN)
 		log_debug("cannot read the ring buffer of code objects: %s", strerror(-err));
+}
+
+static bool describe(void *ctx, uint32_t pid, struct python_process *ret_process)
+{
+	const struct python *python = ctx;
+
+	return pythons_describe(python->pythons, pid, ret_process);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)
@@ -83,8 +91,9 @@ int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop, struct 
 	python->codes = python_codes_new(CODES_BYTES);
 	if (!python->codes)
 		return -ENOMEM;
+	python->threads = python_threads_new(loop, describe, python);
 	python->pythons = pythons_new(loop, procs, store, &sink);
-	return python->pythons ? 0 : -ENOMEM;
+	return python->threads && python->pythons ? 0 : -ENOMEM;
 }
 
 int python_start(struct python *python, uv_loop_t *loop)
@@ -101,6 +110,7 @@ int python_start(struct python *python, uv_loop_t *loop)
 void python_stop(struct python *python)
 {
 	pythons_stop(python->pythons);
+	python_threads_stop(python->threads);
 	if (python->polling)
 		uv_close((uv_handle_t *)&python->poll, NULL);
 	python->polling = false;
@@ -109,6 +119,7 @@ void python_stop(struct python *python)
 void python_release(struct python *python)
 {
 	pythons_free(python->pythons);
+	python_threads_free(python->threads);
 	python_codes_free(python->codes);
 	ring_buffer__free(python->ring);
 	if (python->codes_told)

@@ -7,6 +7,7 @@
 
 #include "collect/bpf.h"
 #include "interp/python_codes.h"
+#include "interp/python_threads.h"
 #include "interp/pythons.h"
 
 #include <stdbool.h>
@@ -18,6 +19,7 @@ struct python {
 	struct bpf *bpf;
 	struct pythons *pythons;
 	struct python_codes *codes;
+	struct python_threads *threads;
 	u64 *codes_told; /* PYTHON_SENT of them: what the kernel half has told, by signature */
 	struct ring_buffer *ring;
 	size_t bytes_read; /* of the ring, by one python_read() */

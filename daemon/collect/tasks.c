@@ -5,6 +5,7 @@
 #include "collect/tasks.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* What the frames say is of the program that was sampled; what the table says may be of the next
  * one, but is there for threads without Python frames, too. */
@@ -34,4 +35,15 @@ void task_identify(struct task *task, struct builder *builder, const struct drai
 	task->unit = builder_text(builder, identity->unit);
 	task->container = builder_text(builder, identity->container);
 	task->pod = builder_text(builder, identity->pod);
+}
+
+void task_name_thread(struct task *task, struct builder *builder, const struct drain_tables *tables,
+                      uint32_t program, const char name[TASK_COMM_BYTES])
+{
+	const char *given = NULL;
+
+	if (tables->threads)
+		given = python_threads_name(tables->threads, task->pid, program, task->tid);
+	task->thread = given ? builder_text(builder, given)
+	                     : builder_string(builder, name, strnlen(name, TASK_COMM_BYTES));
 }

@@ -97,6 +97,13 @@ static void add_python_codes(struct buf *body, const struct python_codes_stats *
 #undef STAT
 }
 
+static void add_python_threads(struct buf *body, const struct python_threads_stats *stats)
+{
+#define STAT(name, type, help) STAT_##type("python_", name, help);
+	PYTHON_THREADS_STATS(STAT)
+#undef STAT
+}
+
 static void add_names(struct buf *body, const struct service *service)
 {
 	struct symbolizer_stats symbolizer;
@@ -220,6 +227,7 @@ static void add_collector(struct buf *body, const struct service *service)
 	add_readers(body, &stats.readers);
 	add_pythons(body, &stats.pythons);
 	add_python_codes(body, &stats.python_codes);
+	add_python_threads(body, &stats.python_threads);
 	add_gauge(body, "profd_last_drain_seconds", "How long the last drain of the tallies took",
 	          (double)stats.last_drain_ns / NSEC_PER_SEC);
 	add_gauge(body, "profd_tallies_used", "Entries of the tally map used at the last drain",

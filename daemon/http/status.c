@@ -164,6 +164,11 @@ static json_t *python_json(const struct collector_stats *all)
 
 		PYTHON_CODES_STATS(STAT)
 	}
+	{
+		const struct python_threads_stats *stats = &all->python_threads;
+
+		PYTHON_THREADS_STATS(STAT)
+	}
 	return object;
 }
 

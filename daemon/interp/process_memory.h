@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reading the memory of another process, a bounded piece at a time. No state; any thread.
+ * Reading the memory of another process, a bounded piece at a time. Any thread, each its own.
  */
 #pragma once
 
@@ -9,7 +9,19 @@
 
 enum { MAX_PROCESS_MEMORY_BYTES = 1 << 20 }; /* of one read */
 
-/* All of [address, address + len) of `pid`, or nothing: -EFAULT when it is not mapped or not in
- * memory just now, -EINVAL for a range that cannot be, -ESRCH, or what the kernel says. Never waits
- * for a disk. */
+/* For many reads of one process. */
+struct process_memory {
+	uint32_t pid;
+	int pages; /* /proc/PID/pagemap; -1: not open */
+};
+
+/* 0, -ESRCH, -EINVAL for what cannot be a pid, or what the kernel says. */
+int process_memory_open(uint32_t pid, struct process_memory *ret_memory);
+void process_memory_close(struct process_memory *memory); /* opened or not */
+/* All of [address, address + len), or nothing: -EFAULT when it is not mapped or not in memory just
+ * now, -EINVAL for a range that cannot be, -ESRCH, or what the kernel says. Never waits for a disk.
+ */
+int process_memory_get(const struct process_memory *memory, uint64_t address, void *into,
+                       size_t len);
+/* The three in one. */
 int process_memory_read(uint32_t pid, uint64_t address, void *into, size_t len);

@@ -52,12 +52,18 @@ static int read_table(const struct elf *elf, uint64_t variable, struct python_pr
 bool python_build_is_sound(const struct python_process *process)
 {
 	const uint16_t words[] = {
-		process->interpreter_next, process->interpreter_threads, process->interpreter_gil,
-		process->thread_next,      process->thread_id,           process->thread_frame,
-		process->frame_previous,   process->frame_code,          process->frame_instruction,
-		process->code_filename,    process->code_name,           process->code_qualname,
-		process->code_lines,       process->code_tlbc,           process->text_length,
-		process->bytes_length,     process->gil_holder,
+		process->interpreter_next,  process->interpreter_threads,
+		process->interpreter_gil,   process->thread_next,
+		process->thread_id,         process->thread_frame,
+		process->frame_previous,    process->frame_code,
+		process->frame_instruction, process->code_filename,
+		process->code_name,         process->code_qualname,
+		process->code_lines,        process->code_tlbc,
+		process->text_length,       process->bytes_length,
+		process->gil_holder,        process->interpreter_modules,
+		process->object_type,       process->type_flags,
+		process->type_cached_keys,  process->dict_keys,
+		process->dict_values,
 	};
 	const uint16_t frame[] = {process->frame_previous, process->frame_code,
 	                          process->frame_instruction, process->frame_owner,

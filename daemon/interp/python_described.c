@@ -17,7 +17,18 @@ enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED, WORD_INTERPRETERS = 5, MOS
 enum { DESCRIBED_313, DESCRIBED_314, DESCRIBED_VERSIONS };
 
 /* The structures that fields are of. */
-enum { OF_INTERPRETER, OF_THREAD, OF_FRAME, OF_CODE, OF_BYTES, OF_TEXT, STRUCTURES };
+enum {
+	OF_INTERPRETER,
+	OF_THREAD,
+	OF_FRAME,
+	OF_CODE,
+	OF_BYTES,
+	OF_TEXT,
+	OF_OBJECT,
+	OF_TYPE,
+	OF_DICT,
+	STRUCTURES
+};
 
 struct column {
 	uint16_t version;
@@ -27,36 +38,41 @@ struct column {
 };
 
 static const struct column columns[DESCRIBED_VERSIONS] = {
-	[DESCRIBED_313] = {0x030d, 73, 15, {6, 19, 28, 34, 64, 67}},
-	[DESCRIBED_314] = {0x030e, MOST_WORDS, 16, {6, 22, 31, 39, 74, 77}},
+	[DESCRIBED_313] = {0x030d, 73, 15, {6, 19, 28, 34, 64, 67, 44, 46, 56}},
+	[DESCRIBED_314] = {0x030e, MOST_WORDS, 16, {6, 22, 31, 39, 74, 77, 0, 0, 0}},
 };
 
 /* FIELD(name, structure, bytes, word in 3.13, in 3.14); word 0: it is not told there. */
-#define FIELDS(FIELD)                                       \
-	FIELD(interpreter_next, OF_INTERPRETER, 8, 8, 8)    \
-	FIELD(interpreter_threads, OF_INTERPRETER, 8, 9, 9) \
-	FIELD(interpreter_gil, OF_INTERPRETER, 8, 14, 15)   \
-	FIELD(thread_next, OF_THREAD, 8, 21, 24)            \
-	FIELD(thread_frame, OF_THREAD, 8, 23, 26)           \
-	FIELD(thread_id, OF_THREAD, 8, 24, 27)              \
-	FIELD(thread_native_id, OF_THREAD, 8, 25, 28)       \
-	FIELD(frame_previous, OF_FRAME, 8, 29, 32)          \
-	FIELD(frame_code, OF_FRAME, 8, 30, 33)              \
-	FIELD(frame_instruction, OF_FRAME, 8, 31, 34)       \
-	FIELD(frame_owner, OF_FRAME, 1, 33, 36)             \
-	FIELD(frame_tlbc, OF_FRAME, 4, 0, 38)               \
-	FIELD(code_filename, OF_CODE, 8, 35, 40)            \
-	FIELD(code_name, OF_CODE, 8, 36, 41)                \
-	FIELD(code_qualname, OF_CODE, 8, 37, 42)            \
-	FIELD(code_lines, OF_CODE, 8, 38, 43)               \
-	FIELD(code_first_line, OF_CODE, 4, 39, 44)          \
-	FIELD(code_bytecode, OF_CODE, 1, 43, 48)            \
-	FIELD(code_tlbc, OF_CODE, 8, 0, 49)                 \
-	FIELD(bytes_length, OF_BYTES, 8, 65, 75)            \
-	FIELD(bytes_data, OF_BYTES, 1, 66, 76)              \
-	FIELD(text_state, OF_TEXT, 4, 68, 78)               \
-	FIELD(text_length, OF_TEXT, 8, 69, 79)              \
-	FIELD(text_ascii, OF_TEXT, 0, 70, 80)
+#define FIELDS(FIELD)                                        \
+	FIELD(interpreter_next, OF_INTERPRETER, 8, 8, 8)     \
+	FIELD(interpreter_threads, OF_INTERPRETER, 8, 9, 9)  \
+	FIELD(interpreter_gil, OF_INTERPRETER, 8, 14, 15)    \
+	FIELD(thread_next, OF_THREAD, 8, 21, 24)             \
+	FIELD(thread_frame, OF_THREAD, 8, 23, 26)            \
+	FIELD(thread_id, OF_THREAD, 8, 24, 27)               \
+	FIELD(thread_native_id, OF_THREAD, 8, 25, 28)        \
+	FIELD(frame_previous, OF_FRAME, 8, 29, 32)           \
+	FIELD(frame_code, OF_FRAME, 8, 30, 33)               \
+	FIELD(frame_instruction, OF_FRAME, 8, 31, 34)        \
+	FIELD(frame_owner, OF_FRAME, 1, 33, 36)              \
+	FIELD(frame_tlbc, OF_FRAME, 4, 0, 38)                \
+	FIELD(code_filename, OF_CODE, 8, 35, 40)             \
+	FIELD(code_name, OF_CODE, 8, 36, 41)                 \
+	FIELD(code_qualname, OF_CODE, 8, 37, 42)             \
+	FIELD(code_lines, OF_CODE, 8, 38, 43)                \
+	FIELD(code_first_line, OF_CODE, 4, 39, 44)           \
+	FIELD(code_bytecode, OF_CODE, 1, 43, 48)             \
+	FIELD(code_tlbc, OF_CODE, 8, 0, 49)                  \
+	FIELD(bytes_length, OF_BYTES, 8, 65, 75)             \
+	FIELD(bytes_data, OF_BYTES, 1, 66, 76)               \
+	FIELD(text_state, OF_TEXT, 4, 68, 78)                \
+	FIELD(text_length, OF_TEXT, 8, 69, 79)               \
+	FIELD(text_ascii, OF_TEXT, 0, 70, 80)                \
+	FIELD(interpreter_modules, OF_INTERPRETER, 8, 11, 0) \
+	FIELD(object_type, OF_OBJECT, 8, 45, 0)              \
+	FIELD(type_flags, OF_TYPE, 8, 49, 0)                 \
+	FIELD(dict_keys, OF_DICT, 8, 57, 0)                  \
+	FIELD(dict_values, OF_DICT, 8, 58, 0)
 
 struct field {
 	uint16_t into; /* struct python_process */
@@ -110,6 +126,13 @@ static void add_text_state(struct python_process *process)
 	process->text_compact = process->text_ascii + 2 * sizeof(uint64_t);
 }
 
+/* PyHeapTypeObject is of no group: all objects begin alike, and so much of a type follows. */
+static void add_cached_keys(struct python_process *process)
+{
+	if (process->object_type)
+		process->type_cached_keys = process->object_type + 872;
+}
+
 static int read_words(const uint64_t *words, size_t version, struct python_process *ret_process)
 {
 	struct python_process process = {
@@ -131,6 +154,7 @@ static int read_words(const uint64_t *words, size_t version, struct python_proce
 	if (err)
 		return err;
 	add_text_state(&process);
+	add_cached_keys(&process);
 	*ret_process = process;
 	return 0;
 }

@@ -6,8 +6,10 @@
 
 #include <stddef.h>
 
-/* PyBytesObject, and struct _gil_runtime_state up to its locks. */
-#define SAME_IN_ALL .bytes_length = 16, .bytes_data = 32, .gil_holder = 8, .gil_locked = 16
+/* PyBytesObject, struct _gil_runtime_state up to its locks, and what names of threads take. */
+#define SAME_IN_ALL                                                                                \
+	.bytes_length = 16, .bytes_data = 32, .gil_holder = 8, .gil_locked = 16, .object_type = 8, \
+	.type_flags = 168, .dict_keys = 32, .dict_values = 40
 /* To 3.11 strings had a wchar_t form as well. */
 #define TEXT_TO_311                                                                \
 	.text_length = 16, .text_state = 32, .text_ascii = 48, .text_compact = 72, \
@@ -25,6 +27,8 @@
 static const struct python_process layouts[] = {
 	{
 		.version = 0x0308,
+		.interpreter_modules = 56,
+		.type_cached_keys = 872,
 		.entry = PYTHON_ENTRY_LOOP,
 		.last_unit = 1,
 		.gil = 1152,
@@ -36,6 +40,8 @@ static const struct python_process layouts[] = {
 	},
 	{
 		.version = 0x0309,
+		.interpreter_modules = 856,
+		.type_cached_keys = 864,
 		.entry = PYTHON_ENTRY_LOOP,
 		.last_unit = 1,
 		.gil = 352,
@@ -47,6 +53,8 @@ static const struct python_process layouts[] = {
 	},
 	{
 		.version = 0x030a,
+		.interpreter_modules = 856,
+		.type_cached_keys = 872,
 		.entry = PYTHON_ENTRY_EACH,
 		.last_unit = 2,
 		.gil = 352,
@@ -60,6 +68,8 @@ static const struct python_process layouts[] = {
 	},
 	{
 		.version = 0x030b,
+		.interpreter_modules = 888,
+		.type_cached_keys = 872,
 		.entry = PYTHON_ENTRY_RUN,
 		.interpreters = 40,
 		.gil = 360,
@@ -86,6 +96,8 @@ static const struct python_process layouts[] = {
 	},
 	{
 		.version = 0x030c,
+		.interpreter_modules = 944,
+		.type_cached_keys = 880,
 		.entry = PYTHON_ENTRY_SHIM,
 		.interpreters = 40,
 		.interpreter_threads = 72,

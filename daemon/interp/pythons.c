@@ -156,11 +156,18 @@ static void forget(struct pythons *pythons, struct runner *runner)
 	free(runner);
 }
 
-static void publish(struct pythons *pythons, struct runner *runner)
+static struct python_process described(const struct runner *runner)
 {
 	struct python_process process = runner->file->process;
 
 	python_build_move(&process, runner->bias);
+	return process;
+}
+
+static void publish(struct pythons *pythons, struct runner *runner)
+{
+	struct python_process process = described(runner);
+
 	if (pythons->sink.set(runner->pid, &process, pythons->sink.ctx) == 0) {
 		pythons->published += !runner->published;
 		runner->published = true;
@@ -284,6 +291,17 @@ uint32_t pythons_version(const struct pythons *pythons, uint32_t pid)
 	const struct runner *runner = find(pythons, pid);
 
 	return runner ? runner->version : 0;
+}
+
+bool pythons_describe(const struct pythons *pythons, uint32_t pid,
+                      struct python_process *ret_process)
+{
+	const struct runner *runner = find(pythons, pid);
+
+	if (!runner || !runner->published)
+		return false;
+	*ret_process = described(runner);
+	return true;
 }
 
 void pythons_get_stats(const struct pythons *pythons, struct pythons_stats *ret_stats)

@@ -46,6 +46,9 @@ void pythons_sync(struct pythons *pythons);
 /* The version that a process runs, as in sys.hexversion >> 16; 0 when it runs none. Known until the
  * process table forgets it. */
 uint32_t pythons_version(const struct pythons *pythons, uint32_t pid);
+/* What the sink was given of a process; false when it has nothing of it now. */
+bool pythons_describe(const struct pythons *pythons, uint32_t pid,
+                      struct python_process *ret_process);
 void pythons_get_stats(const struct pythons *pythons, struct pythons_stats *ret_stats);
 /* Adds those of the process that looks into files. */
 void pythons_add_reader_stats(const struct pythons *pythons, struct reader_stats *stats);

@@ -137,6 +137,34 @@ START_TEST(remembers_its_thread_state)
 }
 END_TEST
 
+START_TEST(tells_each_thread_once)
+{
+	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
+	const struct python_thread_told *thread = &world->thread;
+
+	python_walk_text(world);
+	ck_assert_uint_eq(world->thread_count, 0);
+	world->python.process.interpreter_modules = 32;
+	world->ring_full = true;
+	python_walk_text(world);
+	ck_assert_uint_eq(world->result.counters[COUNTER_python_threads_lost], 1);
+	world->ring_full = false;
+	ck_assert_str_eq(python_walk_text(world), "c a+2 L c b+4 a+2 b+4 L r");
+	ck_assert_uint_eq(world->result.counters[COUNTER_python_threads_told], 1);
+	python_walk_text(world);
+	ck_assert_uint_eq(world->thread_count, 1);
+	ck_assert_uint_eq(thread->word & WORD_VALUE, PY_POINTER);
+	ck_assert_uint_eq(thread->pid, RECORDED_PID);
+	ck_assert_uint_eq(thread->tid, RECORDED_PID);
+	/* Its state is another thread's now, which is at the same place as it was. */
+	world->python.thread_pointer = PY_POINTER + 0x10000;
+	python_put(world, PY_THREAD + AT_THREAD_ID, PY_POINTER + 0x10000);
+	python_walk_text(world);
+	ck_assert_uint_eq(world->thread_count, 2);
+	ck_assert_uint_eq(thread->word & WORD_VALUE, PY_POINTER + 0x10000);
+}
+END_TEST
+
 /* As interpreters.create() leaves them: the first ones have no threads. */
 START_TEST(passes_idle_interpreters)
 {
@@ -271,6 +299,7 @@ Suite *python_told_suite(void)
 	tcase_add_test(tests, remembers_two_in_a_slot);
 	tcase_add_loop_test(tests, copies_names_of_each_kind, 0, sizeof(texts) / sizeof(texts[0]));
 	tcase_add_test(tests, cuts_a_long_line_table);
+	tcase_add_test(tests, tells_each_thread_once);
 	tcase_add_test(tests, remembers_its_thread_state);
 	tcase_add_test(tests, passes_idle_interpreters);
 	tcase_add_test(tests, sees_a_state_in_an_older_interpreter);

@@ -175,6 +175,13 @@ static void put_thread(struct python_world *world, const struct python_plan *pla
 	}
 }
 
+static void note_thread(struct python_world *world, const void *bytes)
+{
+	memcpy(&world->thread, bytes, sizeof(world->thread));
+	ck_assert_uint_eq(world->thread.word & WORD_KIND, WORD_THREAD);
+	world->thread_count++;
+}
+
 static int note_told(const void *bytes, size_t len, void *ctx)
 {
 	struct python_world *world = ctx;
@@ -182,6 +189,10 @@ static int note_told(const void *bytes, size_t len, void *ctx)
 
 	if (world->ring_full)
 		return -1;
+	if (len == sizeof(world->thread)) {
+		note_thread(world, bytes);
+		return 0;
+	}
 	ck_assert_uint_lt(world->told_count, PY_MAX_TOLD);
 	ck_assert_uint_ge(len, sizeof(told->code));
 	memcpy(&told->code, bytes, sizeof(told->code));

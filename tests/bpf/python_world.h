@@ -69,6 +69,8 @@ struct python_world {
 	u64 pc;
 	struct python_told told[PY_MAX_TOLD];
 	size_t told_count;
+	struct python_thread_told thread; /* the last one that was told */
+	size_t thread_count;
 	bool ring_full;
 	struct walker_result result;
 };

@@ -92,6 +92,16 @@ static void check(walker_fn *walker, const struct walker_input *input)
 		abort();
 }
 
+static int check_thread(const void *bytes)
+{
+	struct python_thread_told thread;
+
+	memcpy(&thread, bytes, sizeof(thread));
+	if ((thread.word & WORD_KIND) != WORD_THREAD || thread.unused)
+		abort();
+	return thread.word & 1 ? -1 : 0;
+}
+
 /* What is told can be taken apart. */
 static int check_told(const void *bytes, size_t len, void *ctx)
 {
@@ -100,6 +110,8 @@ static int check_told(const void *bytes, size_t len, void *ctx)
 	size_t lines;
 
 	(void)ctx;
+	if (len == sizeof(struct python_thread_told))
+		return check_thread(bytes);
 	memcpy(&code, bytes, sizeof(code));
 	lines = code.lines_bytes < MAX_PYTHON_LINES ? code.lines_bytes : MAX_PYTHON_LINES;
 	if (code.name_bytes > MAX_PYTHON_NAME || code.file_bytes > MAX_PYTHON_FILE ||

@@ -106,6 +106,8 @@
 	SUITE(drain)           \
 	SUITE(run_times)       \
 	SUITE(python_codes)    \
+	SUITE(python_names)    \
+	SUITE(python_threads)  \
 	SUITE(python_lines)    \
 	SUITE(python_text)     \
 	SUITE(descent)         \

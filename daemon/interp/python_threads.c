@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A program that is to be read is due at a time; one is read at a time, the one that is due
+ * longest. What reading costs is what its worker takes of CPU time: a program is read the less
+ * often the longer it takes, and all of them share a budget.
+ */
+#include "interp/python_threads.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/lane.h"
+#include "interp/process_memory.h"
+#include "interp/python_programs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+	RETRIES = 3, /* while a thread that is new has no name: it may be starting */
+	COSTS = 100, /* a program is read for at most one in so many parts of the time */
+};
+
+#define REST_NS        (5 * NSEC_PER_SEC)    /* between two readings of a program that is sampled */
+#define SLOW_NS        (60 * NSEC_PER_SEC)   /* of one that has no names */
+#define GAP_NS         (100 * NSEC_PER_MSEC) /* at least, when there are new threads */
+#define RETRY_NS       (20 * NSEC_PER_MSEC)
+#define BUDGET_PERCENT 2 /* of one core, in the long run */
+#define BURST_NS       (250 * NSEC_PER_MSEC)
+
+/* One program being read; the worker's while it is under way. */
+struct reading {
+	struct job job;
+	struct python_program *program; /* NULL: none is under way */
+	uint32_t pid;
+	struct python_process process;
+	struct python_dicts dicts;
+	struct python_name names[MAX_PYTHON_NAMED];
+	size_t count;
+	int result;
+	uint64_t cost_ns;
+};
+
+struct python_threads {
+	struct lane *lane;
+	python_describe_fn *describe;
+	void *ctx;
+	struct python_programs programs;
+	uv_timer_t timer;
+	uint64_t timer_ns; /* when it fires; 0: it does not */
+	uint64_t budget_ns, earned_ns;
+	bool stopped;
+	struct reading reading;
+	struct python_threads_stats stats;
+};
+
+static void on_timer(uv_timer_t *timer);
+
+static void arm(struct python_threads *threads, uint64_t at_ns, uint64_t now)
+{
+	if (threads->timer_ns && threads->timer_ns <= at_ns)
+		return;
+	threads->timer_ns = at_ns;
+	uv_timer_start(&threads->timer, on_timer,
+	               at_ns > now ? (at_ns - now) / NSEC_PER_MSEC + 1 : 0, 0);
+}
+
+/* Read at a time, or sooner where that was to be; but no oftener than its cost allows. */
+static void make_due(struct python_threads *threads, struct python_program *program, uint64_t at_ns,
+                     uint64_t now)
+{
+	uint64_t earliest = program->read_ns + program->cost_ns * COSTS;
+
+	if (threads->stopped)
+		return;
+	if (at_ns < earliest)
+		at_ns = earliest;
+	if (program->due_ns && program->due_ns <= at_ns)
+		return;
+	program->due_ns = at_ns;
+	if (!threads->reading.program)
+		arm(threads, at_ns, now);
+}
+
+static int by_ident(const void *a, const void *b)
+{
+	const struct python_name *one = a, *other = b;
+
+	return one->ident < other->ident ? -1 : one->ident > other->ident;
+}
+
+/* Those that were sampled since the last time, and those without a name. */
+static size_t list_wanted(const struct python_program *program, struct python_name *names)
+{
+	struct python_program_thread *thread, *next;
+	size_t count = 0;
+
+	HASH_ITER (hh, program->threads, thread, next) {
+		if (!thread->ident || count == MAX_PYTHON_NAMED ||
+		    (thread->name && thread->asked_ns < program->read_ns))
+			continue;
+		names[count++] = (struct python_name){.ident = thread->ident, .tid = thread->tid};
+	}
+	qsort(names, count, sizeof(*names), by_ident);
+	return count;
+}
+
+static int read_memory(void *ctx, uint64_t address, void *into, size_t len)
+{
+	return process_memory_get(ctx, address, into, len);
+}
+
+/* An ident is the next thread's as soon as its thread has ended. One that is still there had it all
+ * the time, so what was read is its name. */
+static void leave_out_ended(struct reading *reading)
+{
+	char path[32];
+
+	for (size_t i = 0; i < reading->count; i++) {
+		struct python_name *name = &reading->names[i];
+		struct stat status;
+
+		if (!name->text)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%u/task/%u", reading->pid, name->tid);
+		if (stat(path, &status) == 0)
+			continue;
+		free(name->text);
+		name->text = NULL;
+	}
+}
+
+/* Worker thread. */
+static void run_reading(struct job *job)
+{
+	struct reading *reading = (struct reading *)job;
+	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	_cleanup_(process_memory_close) struct process_memory memory;
+	struct python_objects objects = {
+		.process = &reading->process,
+		.read = read_memory,
+		.ctx = &memory,
+		.reads_left = MAX_PYTHON_NAME_READS,
+	};
+
+	reading->result = process_memory_open(reading->pid, &memory);
+	if (!reading->result)
+		reading->result = python_names_read(&objects, &reading->dicts, reading->names,
+		                                    reading->count);
+	leave_out_ended(reading);
+	reading->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+}
+
+static void submit(struct python_threads *threads, struct python_program *program)
+{
+	struct reading *reading = &threads->reading;
+
+	program->due_ns = 0;
+	if (!threads->describe(threads->ctx, program->key.pid, &reading->process) ||
+	    !reading->process.interpreter_modules) {
+		/* A child that has not been heard of yet, or one that is gone. */
+		if (program->retries > 0) {
+			program->retries--;
+			program->due_ns = clock_mono_ns() + GAP_NS;
+		}
+		return;
+	}
+	reading->pid = program->key.pid;
+	reading->dicts = program->dicts;
+	reading->count = list_wanted(program, reading->names);
+	reading->result = -ECANCELED;
+	reading->cost_ns = 0;
+	if (reading->count && lane_submit(threads->lane, &reading->job) == 0)
+		reading->program = program;
+}
+
+static void earn(struct python_threads *threads, uint64_t now)
+{
+	threads->budget_ns += (now - threads->earned_ns) / 100 * BUDGET_PERCENT;
+	if (threads->budget_ns > BURST_NS)
+		threads->budget_ns = BURST_NS;
+	threads->earned_ns = now;
+}
+
+/* Reads who is due, and says when to look again. */
+static void go_on(struct python_threads *threads)
+{
+	uint64_t now = clock_mono_ns();
+	struct python_program *program;
+
+	earn(threads, now);
+	while (!threads->stopped && !threads->reading.program &&
+	       (program = python_programs_due(&threads->programs))) {
+		if (program->due_ns > now) {
+			arm(threads, program->due_ns, now);
+			return;
+		}
+		if (!threads->budget_ns) {
+			threads->stats.threads_readings_late++;
+			arm(threads, now + NSEC_PER_SEC, now);
+			return;
+		}
+		submit(threads, program);
+	}
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+	struct python_threads *threads = timer->data;
+
+	threads->timer_ns = 0;
+	if (!threads->reading.program)
+		go_on(threads);
+}
+
+/* Hands the names on to their threads, if those are the same still. How many had one. */
+static size_t take_names(struct python_threads *threads, struct python_program *program)
+{
+	struct reading *reading = &threads->reading;
+	size_t named = 0;
+
+	for (size_t i = 0; i < reading->count; i++) {
+		struct python_name *name = &reading->names[i];
+		struct python_program_thread *thread =
+			name->text ? python_program_thread(program, name->tid) : NULL;
+
+		if (thread && thread->ident == name->ident) {
+			python_programs_name(&threads->programs, thread, TAKE_PTR(name->text));
+			named++;
+		}
+		free(name->text);
+		name->text = NULL;
+	}
+	return named;
+}
+
+static void on_read(struct job *job)
+{
+	struct reading *reading = (struct reading *)job;
+	struct python_threads *threads =
+		(struct python_threads *)((char *)job - offsetof(struct python_threads, reading));
+	struct python_program *program = TAKE_PTR(reading->program);
+	uint64_t now = clock_mono_ns();
+	size_t named = take_names(threads, program);
+
+	program->read_ns = now;
+	program->cost_ns = reading->cost_ns;
+	program->dicts = reading->dicts;
+	program->has_names |= named > 0;
+	program->rest_ns = program->has_names ? REST_NS : program->rest_ns * 2;
+	if (program->rest_ns > SLOW_NS)
+		program->rest_ns = SLOW_NS;
+	threads->budget_ns -=
+		reading->cost_ns < threads->budget_ns ? reading->cost_ns : threads->budget_ns;
+	threads->stats.threads_readings++;
+	threads->stats.threads_reading_seconds += reading->cost_ns;
+	threads->stats.threads_readings_failed += !program->has_names;
+	if (named == reading->count)
+		program->retries = 0;
+	else if (program->retries > 0)
+		make_due(threads, program, now + (RETRY_NS << (RETRIES - program->retries--)), now);
+	go_on(threads);
+}
+
+struct python_threads *python_threads_new(uv_loop_t *loop, python_describe_fn *fn, void *ctx)
+{
+	struct python_threads *threads = calloc(1, sizeof(*threads));
+
+	if (!threads)
+		return NULL;
+	threads->describe = fn;
+	threads->ctx = ctx;
+	threads->reading.job = (struct job){.run = run_reading, .done = on_read};
+	threads->earned_ns = clock_mono_ns();
+	threads->budget_ns = BURST_NS;
+	threads->lane = lane_new(loop, 1);
+	if (!threads->lane || uv_timer_init(loop, &threads->timer)) {
+		lane_free(threads->lane);
+		free(threads);
+		return NULL;
+	}
+	threads->timer.data = threads;
+	return threads;
+}
+
+void python_threads_stop(struct python_threads *threads)
+{
+	if (!threads || threads->stopped)
+		return;
+	threads->stopped = true;
+	lane_stop(threads->lane);
+	uv_close((uv_handle_t *)&threads->timer, NULL);
+}
+
+void python_threads_free(struct python_threads *threads)
+{
+	if (!threads)
+		return;
+	python_programs_release(&threads->programs);
+	lane_free(threads->lane);
+	free(threads);
+}
+
+static void note_thread(struct python_threads *threads, const struct python_thread_told *told,
+                        uint64_t now)
+{
+	struct python_program *program =
+		python_programs_add(&threads->programs, told->pid, told->image);
+	struct python_program_thread *thread =
+		program ? python_program_add(&threads->programs, program, told->tid) : NULL;
+	uint64_t ident = told->word & WORD_VALUE;
+
+	if (!thread) {
+		threads->stats.threads_refused++;
+		return;
+	}
+	thread->asked_ns = now;
+	if (thread->ident == ident)
+		return;
+	python_program_give_ident(program, thread, ident);
+	python_programs_name(&threads->programs, thread, NULL);
+	program->retries = RETRIES;
+	program->rest_ns = REST_NS;
+	make_due(threads, program, program->read_ns ? program->read_ns + GAP_NS : now, now);
+}
+
+bool python_threads_add(struct python_threads *threads, const void *bytes, size_t len)
+{
+	struct python_thread_told told;
+	uint64_t now;
+
+	if (len < sizeof(told))
+		return false;
+	memcpy(&told, bytes, sizeof(told));
+	if ((told.word & WORD_KIND) != WORD_THREAD)
+		return false;
+	if (threads->stopped || !(told.word & WORD_VALUE))
+		return true;
+	now = clock_mono_ns();
+	python_programs_sweep(&threads->programs, threads->reading.program, now);
+	note_thread(threads, &told, now);
+	return true;
+}
+
+const char *python_threads_name(struct python_threads *threads, uint32_t pid, uint32_t image,
+                                uint32_t tid)
+{
+	struct python_program *program = python_programs_find(&threads->programs, pid, image);
+	struct python_program_thread *thread = program ? python_program_thread(program, tid) : NULL;
+	uint64_t now;
+
+	if (!thread)
+		return NULL;
+	now = clock_mono_ns();
+	thread->asked_ns = now;
+	if (thread->ident && now - program->read_ns > program->rest_ns)
+		make_due(threads, program, now, now);
+	return thread->name;
+}
+
+void python_threads_get_stats(const struct python_threads *threads,
+                              struct python_threads_stats *ret_stats)
+{
+	*ret_stats = threads->stats;
+	ret_stats->threads = threads->programs.threads;
+	ret_stats->threads_named = threads->programs.named;
+}

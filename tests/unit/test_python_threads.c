@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Threads that are told of get the names that are in a program's memory: in this process's, where
+ * the addresses of a made one are mapped.
+ */
+#include "interp/python_threads.h"
+
+#include "base/cleanup.h"
+#include "interp/python_names.h"
+#include "tests/unit/python_memory.h"
+#include "tests/unit/suites.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+enum { IDENT = 0x7f0000001000, IMAGE = 77, GONE = MAX_PYTHON_NAMED + (1 << 22) };
+
+struct fixture {
+	uv_loop_t loop;
+	struct python_memory *memory;
+	struct python_threads *threads;
+	bool unknown; /* the process is not known to run Python */
+	uint32_t pid;
+};
+
+static bool describe(void *ctx, uint32_t pid, struct python_process *ret_process)
+{
+	struct fixture *fixture = ctx;
+
+	ck_assert_uint_eq(pid, fixture->pid);
+	*ret_process = fixture->memory->process;
+	return !fixture->unknown;
+}
+
+static void map_memory(const struct python_memory *memory)
+{
+	void *at =
+		mmap((void *)(uintptr_t)PYTHON_MEMORY, PYTHON_MEMORY_BYTES, PROT_READ | PROT_WRITE,
+	             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	ck_assert_ptr_eq(at, (void *)(uintptr_t)PYTHON_MEMORY);
+	memcpy(at, memory->bytes, PYTHON_MEMORY_BYTES);
+}
+
+/* A process with two threads that have names. */
+static void fixture_init(struct fixture *fixture)
+{
+	*fixture = (struct fixture){.pid = (uint32_t)getpid(), .memory = python_memory_new(5)};
+	struct python_memory *memory = fixture->memory;
+	const uint64_t threads[][2] = {
+		{IDENT,
+	         python_memory_thread(memory, INSTANCE_SHARED, python_memory_ascii(memory, "one"))},
+		{IDENT + 8,
+	         python_memory_thread(memory, INSTANCE_SHARED, python_memory_ascii(memory, "two"))},
+	};
+
+	python_memory_interpreter(memory, threads, 2);
+	map_memory(memory);
+	ck_assert_int_eq(uv_loop_init(&fixture->loop), 0);
+	fixture->threads = python_threads_new(&fixture->loop, describe, fixture);
+	ck_assert_ptr_nonnull(fixture->threads);
+}
+
+static void fixture_release(struct fixture *fixture)
+{
+	python_threads_stop(fixture->threads);
+	uv_run(&fixture->loop, UV_RUN_DEFAULT);
+	python_threads_free(fixture->threads);
+	ck_assert_int_eq(uv_loop_close(&fixture->loop), 0);
+	munmap((void *)(uintptr_t)PYTHON_MEMORY, PYTHON_MEMORY_BYTES);
+	free(fixture->memory);
+}
+
+static void tell(struct fixture *fixture, uint32_t tid, uint64_t ident)
+{
+	const struct python_thread_told told = {
+		.word = WORD_THREAD | ident, .pid = fixture->pid, .tid = tid, .image = IMAGE};
+
+	ck_assert(python_threads_add(fixture->threads, &told, sizeof(told)));
+}
+
+static const char *name_of(struct fixture *fixture, uint32_t tid)
+{
+	return python_threads_name(fixture->threads, fixture->pid, IMAGE, tid);
+}
+
+/* Until nothing is left to do: all retries. */
+static struct python_threads_stats settle(struct fixture *fixture)
+{
+	struct python_threads_stats stats;
+
+	uv_run(&fixture->loop, UV_RUN_DEFAULT);
+	python_threads_get_stats(fixture->threads, &stats);
+	return stats;
+}
+
+START_TEST(a_thread_gets_its_name)
+{
+	_cleanup_(fixture_release) struct fixture fixture;
+	struct python_threads_stats stats;
+
+	fixture_init(&fixture);
+	ck_assert_ptr_null(name_of(&fixture, fixture.pid));
+	tell(&fixture, fixture.pid, IDENT);
+	ck_assert_ptr_null(name_of(&fixture, fixture.pid));
+	stats = settle(&fixture);
+	ck_assert_str_eq(name_of(&fixture, fixture.pid), "one");
+	ck_assert_uint_eq(stats.threads, 1);
+	ck_assert_uint_eq(stats.threads_named, 1);
+	ck_assert_uint_eq(stats.threads_readings, 1);
+	ck_assert_uint_eq(stats.threads_readings_failed, 0);
+	/* Told again, and that is all. */
+	tell(&fixture, fixture.pid, IDENT);
+	ck_assert_uint_eq(settle(&fixture).threads_readings, 1);
+	/* Another program in the process, which has not been told of. */
+	ck_assert_ptr_null(
+		python_threads_name(fixture.threads, fixture.pid, IMAGE + 1, fixture.pid));
+	ck_assert_ptr_null(name_of(&fixture, fixture.pid + 1));
+}
+END_TEST
+
+/* Its ident is another thread's at once, and so would be the name. */
+START_TEST(one_that_has_ended_gets_none)
+{
+	_cleanup_(fixture_release) struct fixture fixture;
+	struct python_threads_stats stats;
+
+	fixture_init(&fixture);
+	tell(&fixture, GONE, IDENT);
+	stats = settle(&fixture);
+	ck_assert_ptr_null(name_of(&fixture, GONE));
+	ck_assert_uint_eq(stats.threads_named, 0);
+	ck_assert_uint_eq(stats.threads_readings_failed, stats.threads_readings);
+	ck_assert_uint_gt(stats.threads_readings, 1);
+	ck_assert_uint_lt(stats.threads_readings, 6);
+}
+END_TEST
+
+START_TEST(one_that_had_the_ident_before_keeps_its_name)
+{
+	_cleanup_(fixture_release) struct fixture fixture;
+
+	fixture_init(&fixture);
+	tell(&fixture, fixture.pid, IDENT);
+	settle(&fixture);
+	tell(&fixture, GONE, IDENT);
+	tell(&fixture, fixture.pid + 1, IDENT + 8);
+	settle(&fixture);
+	ck_assert_str_eq(name_of(&fixture, fixture.pid), "one");
+	/* The same thread's number with another ident is another thread. */
+	tell(&fixture, fixture.pid, IDENT + 8);
+	ck_assert_ptr_null(name_of(&fixture, fixture.pid));
+	settle(&fixture);
+	ck_assert_str_eq(name_of(&fixture, fixture.pid), "two");
+}
+END_TEST
+
+START_TEST(a_program_that_is_not_known_is_not_read)
+{
+	_cleanup_(fixture_release) struct fixture fixture;
+
+	fixture_init(&fixture);
+	fixture.unknown = true;
+	tell(&fixture, fixture.pid, IDENT);
+	ck_assert_uint_eq(settle(&fixture).threads_readings, 0);
+	/* It tells the kernel by itself. */
+	fixture.unknown = false;
+	fixture.memory->process.interpreter_modules = 0;
+	tell(&fixture, fixture.pid, IDENT + 8);
+	ck_assert_uint_eq(settle(&fixture).threads_readings, 0);
+	ck_assert_ptr_null(name_of(&fixture, fixture.pid));
+}
+END_TEST
+
+START_TEST(there_is_room_for_so_many)
+{
+	_cleanup_(fixture_release) struct fixture fixture;
+	struct python_threads_stats stats;
+
+	fixture_init(&fixture);
+	for (uint32_t i = 0; i < MAX_PYTHON_NAMED + 10; i++)
+		tell(&fixture, GONE + i, IDENT + 1000 + i);
+	stats = settle(&fixture);
+	ck_assert_uint_eq(stats.threads, MAX_PYTHON_NAMED);
+	ck_assert_uint_eq(stats.threads_refused, 10);
+}
+END_TEST
+
+START_TEST(other_records_are_left_alone)
+{
+	_cleanup_(fixture_release) struct fixture fixture;
+	struct python_thread_told told = {.word = WORD_THREAD | IDENT, .pid = 1, .tid = 1};
+
+	fixture_init(&fixture);
+	ck_assert(!python_threads_add(fixture.threads, &told, sizeof(told) - 1));
+	told.word = IDENT;
+	ck_assert(!python_threads_add(fixture.threads, &told, sizeof(told)));
+	told.word = WORD_THREAD;
+	ck_assert(python_threads_add(fixture.threads, &told, sizeof(told)));
+	ck_assert_uint_eq(settle(&fixture).threads, 0);
+}
+END_TEST
+
+START_TEST(stops_while_a_program_is_read)
+{
+	_cleanup_(fixture_release) struct fixture fixture;
+
+	fixture_init(&fixture);
+	tell(&fixture, fixture.pid, IDENT);
+	uv_run(&fixture.loop, UV_RUN_ONCE);
+	python_threads_stop(fixture.threads);
+	tell(&fixture, fixture.pid, IDENT + 8);
+}
+END_TEST
+
+Suite *python_threads_suite(void)
+{
+	Suite *suite = suite_create("python_threads");
+	TCase *tcase = tcase_create("python_threads");
+
+	tcase_add_test(tcase, a_thread_gets_its_name);
+	tcase_add_test(tcase, one_that_has_ended_gets_none);
+	tcase_add_test(tcase, one_that_had_the_ident_before_keeps_its_name);
+	tcase_add_test(tcase, a_program_that_is_not_known_is_not_read);
+	tcase_add_test(tcase, there_is_room_for_so_many);
+	tcase_add_test(tcase, other_records_are_left_alone);
+	tcase_add_test(tcase, stops_while_a_program_is_read);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
