@@ -14,6 +14,8 @@
 enum {
 	DEFAULT_LIVE = 65536,
 	DEFAULT_STACKS = 32768,
+	FIRST_LIVE = 512, /* room at the beginning; doubled when it is full */
+	FIRST_STACKS = 128,
 };
 
 struct row {
@@ -35,7 +37,8 @@ struct heap_table {
 	struct row *rows;
 	struct entry *entries;
 	uint32_t *row_buckets, *entry_buckets; /* by place + 1; 0: empty */
-	size_t row_count, max_rows, entry_count, max_entries;
+	size_t row_count, row_capacity, max_rows;
+	size_t entry_count, entry_capacity, max_entries;
 	unsigned int row_shift, entry_shift; /* from a hash to a bucket */
 	uint32_t free_entries;
 	uint64_t seed, peak_number;
@@ -57,6 +60,94 @@ static size_t bucket_bytes(unsigned int shift)
 	return sizeof(uint32_t) << (64 - shift);
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t hash(const struct heap_table *table, uint64_t key)
+{
+	uint64_t mixed = (key ^ table->seed) * 0x9e3779b97f4a7c15;
+
+	return (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93;
+}
+
+static uint32_t *row_bucket(const struct heap_table *table, uint32_t path, uint32_t task)
+{
+	uint64_t pair = (uint64_t)path << 32 | task;
+
+	return &table->row_buckets[hash(table, pair) >> table->row_shift];
+}
+
+static uint32_t *entry_bucket(const struct heap_table *table, uint64_t address)
+{
+	return &table->entry_buckets[hash(table, address) >> table->entry_shift];
+}
+
+/* The array with more room, and buckets for it that are still empty; NULL: out of memory, and
+ * nothing has changed. */
+static void *grow(void *array, size_t item_bytes, size_t capacity, uint32_t **buckets,
+                  unsigned int *shift)
+{
+	unsigned int new_shift = shift_for(capacity);
+	uint32_t *new_buckets = calloc(1, bucket_bytes(new_shift));
+	void *grown = new_buckets ? reallocarray(array, capacity, item_bytes) : NULL;
+
+	if (!grown) {
+		free(new_buckets);
+		return NULL;
+	}
+	free(*buckets);
+	*buckets = new_buckets;
+	*shift = new_shift;
+	return grown;
+}
+
+/* Room for up to `capacity` rows; false: there is no more. */
+static bool grow_rows(struct heap_table *table, size_t capacity)
+{
+	struct row *rows;
+
+	capacity = smaller(capacity, table->max_rows);
+	if (capacity <= table->row_capacity)
+		return false;
+	rows = grow(table->rows, sizeof(*rows), capacity, &table->row_buckets, &table->row_shift);
+	if (!rows)
+		return false;
+	table->rows = rows;
+	table->row_capacity = capacity;
+	for (uint32_t i = 0; i < table->row_count; i++) {
+		uint32_t *bucket = row_bucket(table, rows[i].path, rows[i].task);
+
+		rows[i].next = *bucket;
+		*bucket = i + 1;
+	}
+	return true;
+}
+
+/* The same of entries, when none of those that there are is free. */
+static bool grow_entries(struct heap_table *table, size_t capacity)
+{
+	struct entry *entries;
+
+	capacity = smaller(capacity, table->max_entries);
+	if (capacity <= table->entry_capacity)
+		return false;
+	entries = grow(table->entries, sizeof(*entries), capacity, &table->entry_buckets,
+	               &table->entry_shift);
+	if (!entries)
+		return false;
+	table->entries = entries;
+	table->entry_capacity = capacity;
+	for (uint32_t i = 0; i < table->entry_count; i++) {
+		uint32_t *bucket = entry_bucket(table, entries[i].address);
+
+		entries[i].next = *bucket;
+		*bucket = i + 1;
+	}
+	return true;
+}
+
 struct heap_table *heap_table_new(const struct heap_limits *limits)
 {
 	_cleanup_(heap_table_destroyp) struct heap_table *table = calloc(1, sizeof(*table));
@@ -65,15 +156,9 @@ struct heap_table *heap_table_new(const struct heap_limits *limits)
 		return NULL;
 	table->max_entries = limits && limits->live ? limits->live : DEFAULT_LIVE;
 	table->max_rows = limits && limits->stacks ? limits->stacks : DEFAULT_STACKS;
-	table->entry_shift = shift_for(table->max_entries);
-	table->row_shift = shift_for(table->max_rows);
 	/* Addresses are the program's choice; which of them collide is not. */
 	table->seed = clock_mono_ns() * 0xd6e8feb86659fd93;
-	table->entries = calloc(table->max_entries, sizeof(*table->entries));
-	table->rows = calloc(table->max_rows, sizeof(*table->rows));
-	table->entry_buckets = calloc(1, bucket_bytes(table->entry_shift));
-	table->row_buckets = calloc(1, bucket_bytes(table->row_shift));
-	if (!table->entries || !table->rows || !table->entry_buckets || !table->row_buckets)
+	if (!grow_entries(table, FIRST_LIVE) || !grow_rows(table, FIRST_STACKS))
 		return NULL;
 	return TAKE_PTR(table);
 }
@@ -87,13 +172,6 @@ void heap_table_destroy(struct heap_table *table)
 	free(table->entry_buckets);
 	free(table->row_buckets);
 	free(table);
-}
-
-static uint64_t hash(const struct heap_table *table, uint64_t key)
-{
-	uint64_t mixed = (key ^ table->seed) * 0x9e3779b97f4a7c15;
-
-	return (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93;
 }
 
 static void add(struct heap_weight *to, struct heap_weight weight)
@@ -112,26 +190,23 @@ static void take_away(struct heap_weight *from, struct heap_weight weight, uint6
 /* The row of a stack and task, made when there is none; NULL: no room. */
 static struct row *find_row(struct heap_table *table, uint32_t path, uint32_t task)
 {
-	uint64_t pair = (uint64_t)path << 32 | task;
-	uint32_t *bucket = &table->row_buckets[hash(table, pair) >> table->row_shift];
+	uint32_t *bucket = row_bucket(table, path, task);
 
 	for (uint32_t place = *bucket; place; place = table->rows[place - 1].next) {
 		struct row *row = &table->rows[place - 1];
 		if (row->path == path && row->task == task)
 			return row;
 	}
-	if (table->row_count == table->max_rows)
-		return NULL;
+	if (table->row_count == table->row_capacity) {
+		if (!grow_rows(table, 2 * table->row_capacity))
+			return NULL;
+		bucket = row_bucket(table, path, task);
+	}
 	struct row *row = &table->rows[table->row_count++];
 	*row = (struct row){
 		.path = path, .task = task, .next = *bucket, .peak_number = table->peak_number};
 	*bucket = (uint32_t)table->row_count;
 	return row;
-}
-
-static uint32_t *entry_bucket(const struct heap_table *table, uint64_t address)
-{
-	return &table->entry_buckets[hash(table, address) >> table->entry_shift];
 }
 
 static struct entry *find_entry(const struct heap_table *table, uint64_t address)
@@ -146,14 +221,16 @@ static struct entry *find_entry(const struct heap_table *table, uint64_t address
 
 static struct entry *new_entry(struct heap_table *table, uint64_t address)
 {
-	uint32_t *bucket = entry_bucket(table, address), place = table->free_entries;
+	uint32_t place = table->free_entries;
 
 	if (place)
 		table->free_entries = table->entries[place - 1].next;
-	else if (table->entry_count < table->max_entries)
+	else if (table->entry_count < table->entry_capacity ||
+	         grow_entries(table, 2 * table->entry_capacity))
 		place = (uint32_t)++table->entry_count;
 	else
 		return NULL;
+	uint32_t *bucket = entry_bucket(table, address);
 	struct entry *entry = &table->entries[place - 1];
 	*entry = (struct entry){.address = address, .next = *bucket};
 	*bucket = place;
@@ -317,7 +394,7 @@ void heap_table_get_stats(const struct heap_table *table, struct heap_table_stat
 
 size_t heap_table_memory(const struct heap_table *table)
 {
-	return sizeof(*table) + table->max_entries * sizeof(*table->entries) +
-	       table->max_rows * sizeof(*table->rows) + bucket_bytes(table->entry_shift) +
+	return sizeof(*table) + table->entry_capacity * sizeof(*table->entries) +
+	       table->row_capacity * sizeof(*table->rows) + bucket_bytes(table->entry_shift) +
 	       bucket_bytes(table->row_shift);
 }

@@ -2,8 +2,8 @@
 /*
  * struct heap_table - the sampled allocations of one process: which are live, and what each stack
  * of each task has allocated and still holds. Events may come somewhat out of order: a free before
- * its allocation, or after the next one at the same address; times tell. Bounded; what finds no
- * room is counted. Owned by one thread.
+ * its allocation, or after the next one at the same address; times tell. It begins small and grows
+ * up to its limits; what finds no room is counted. Owned by one thread.
  */
 #pragma once
 
@@ -72,4 +72,4 @@ typedef int heap_sums_fn(const struct heap_sums *sums, void *ctx);
 int heap_table_read(struct heap_table *table, enum heap_mode mode, const struct heap_window *window,
                     heap_sums_fn *fn, void *ctx);
 void heap_table_get_stats(const struct heap_table *table, struct heap_table_stats *ret_stats);
-size_t heap_table_memory(const struct heap_table *table);
+size_t heap_table_memory(const struct heap_table *table); /* bytes it holds now */

@@ -65,6 +65,13 @@ static struct heap_table_stats stats_of(const struct heap_table *table)
 	return stats;
 }
 
+static int count_pairs(const struct heap_sums *sums, void *ctx)
+{
+	ck_assert_double_eq(sums->in_use.bytes, 32);
+	(*(size_t *)ctx)++;
+	return 0;
+}
+
 START_TEST(test_sums)
 {
 	_cleanup_(heap_table_destroyp) struct heap_table *table = heap_table_new(NULL);
@@ -84,7 +91,6 @@ START_TEST(test_sums)
 	ck_assert_double_eq(stats_of(table).peak.bytes, 1120);
 	ck_assert_uint_eq(stats_of(table).peak_ns, 102);
 	ck_assert_uint_eq(stats_of(table).live, 2);
-	ck_assert_uint_gt(heap_table_memory(table), 1 << 20);
 }
 END_TEST
 
@@ -268,6 +274,47 @@ START_TEST(test_against_model)
 }
 END_TEST
 
+/* It takes memory for what it has, and finds all of that again after it has grown. */
+START_TEST(test_growth)
+{
+	enum { MANY = 20000 };
+	_cleanup_(heap_table_destroyp) struct heap_table *table = heap_table_new(NULL);
+	size_t first = heap_table_memory(table);
+
+	ck_assert_uint_lt(first, 64 << 10);
+	for (uint32_t i = 0; i < MANY; i++)
+		add(table, i % STACKS + 1, 0x1000 + 64 * i, 16, 100);
+	ck_assert_uint_ge(heap_table_memory(table), MANY * sizeof(struct heap_alloc) / 2);
+	struct answer all = read_table(table, HEAP_ALL);
+	ck_assert_uint_eq(all.count, STACKS);
+	ck_assert_double_eq(all.in_use[0], 16.0 * ((MANY + STACKS - 1) / STACKS));
+	for (uint32_t i = 0; i < MANY; i++)
+		heap_table_free(table, 0x1000 + 64 * i, 200);
+	ck_assert_uint_eq(stats_of(table).live, 0);
+	ck_assert_uint_eq(stats_of(table).no_room_live, 0);
+	ck_assert_uint_eq(stats_of(table).unmatched, 0);
+}
+END_TEST
+
+/* Each stack is a row of its own, however many there are. */
+START_TEST(test_growth_of_rows)
+{
+	enum { MANY = 5000 };
+	const struct heap_limits limits = {.stacks = MANY};
+	_cleanup_(heap_table_destroyp) struct heap_table *table = heap_table_new(&limits);
+	size_t count = 0;
+
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < MANY; i++)
+			add(table, i + 1, 0x1000 + 64 * (round * MANY + i), 16, 100);
+	ck_assert_int_eq(heap_table_read(table, HEAP_ALL, NULL, count_pairs, &count), 0);
+	ck_assert_uint_eq(count, MANY);
+	ck_assert_uint_eq(stats_of(table).no_room_stacks, 0);
+	add(table, MANY + 1, 0x10, 16, 100);
+	ck_assert_uint_eq(stats_of(table).no_room_stacks, 1);
+}
+END_TEST
+
 Suite *heap_table_suite(void)
 {
 	Suite *suite = suite_create("heap_table");
@@ -280,6 +327,8 @@ Suite *heap_table_suite(void)
 	tcase_add_test(tcase, test_realloc);
 	tcase_add_test(tcase, test_bounds);
 	tcase_add_test(tcase, test_against_model);
+	tcase_add_test(tcase, test_growth);
+	tcase_add_test(tcase, test_growth_of_rows);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
