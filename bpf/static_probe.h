@@ -7,7 +7,7 @@
 
 #include "bpf/abi.h"
 
-enum { STATIC_SITES = 256, STATIC_ARGS = 6, STATIC_NO_REGISTER = 0xff };
+enum { STATIC_SITES = 1024, STATIC_ARGS = 6, STATIC_NO_REGISTER = 0xff };
 enum static_place { STATIC_CONSTANT, STATIC_REGISTER, STATIC_MEMORY };
 
 struct static_arg {

@@ -22,8 +22,10 @@ struct gpu_files *gpu_files_new(const struct gpu_files_config *config)
 {
 	struct gpu_files *files = calloc(1, sizeof(*files));
 
-	if (files)
-		files->config = *config;
+	if (!files)
+		return NULL;
+	files->config = *config;
+	file_users_init(&files->users);
 	return files;
 }
 
@@ -31,7 +33,7 @@ void gpu_files_free(struct gpu_files *files)
 {
 	if (!files)
 		return;
-	gpu_users_release(&files->users);
+	file_users_release(&files->users);
 	while (files->first) {
 		struct probed *file = files->first;
 
@@ -45,7 +47,7 @@ static void sweep(struct gpu_files *files)
 {
 	struct probed *file, *next;
 
-	gpu_users_update(&files->users, files->config.procs);
+	file_users_update(&files->users, files->config.procs);
 	for (file = files->first; file; file = next) {
 		next = file->next;
 		if (file->used.users)
@@ -65,10 +67,10 @@ bool gpu_files_sweep(struct gpu_files *files)
 }
 
 /* What failed is believed of nothing but itself. */
-static struct probed *find(const struct gpu_files *files, const struct gpu_inode *inode)
+static struct probed *find(const struct gpu_files *files, const struct file_inode *inode)
 {
 	for (struct probed *file = files->first; file; file = file->next) {
-		if (gpu_inode_is_same(&file->inode, inode) &&
+		if (file_inode_is_same(&file->inode, inode) &&
 		    (file->state != FAILED || file->inode.stat.st_dev == inode->stat.st_dev))
 			return file;
 	}
@@ -105,7 +107,7 @@ static int refuse(struct gpu_files *files, const char *path)
 	return -ENOSPC;
 }
 
-static int add(struct gpu_files *files, int *fd, const struct gpu_inode *inode, uint32_t owner,
+static int add(struct gpu_files *files, int *fd, const struct file_inode *inode, uint32_t owner,
                const char *path, uint32_t libraries, struct probed **ret_file)
 {
 	struct probed *file;
@@ -135,21 +137,21 @@ static int add(struct gpu_files *files, int *fd, const struct gpu_inode *inode, 
 	return 0;
 }
 
-static int get(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
-               uint32_t libraries, struct probed **ret_file)
+static int get(struct gpu_files *files, uint32_t pid, uint32_t owner,
+               const struct proc_mapping *mapping, uint32_t libraries, struct probed **ret_file)
 {
 	_cleanup_close_ int fd = reach_mapped(pid, mapping->start, mapping->end, NULL);
-	struct gpu_inode inode;
+	struct file_inode inode;
 
 	if (fd < 0)
 		return fd;
-	int err = gpu_inode_get(fd, &inode);
+	int err = file_inode_get(fd, &inode);
 	if (err)
 		return err;
 	*ret_file = find(files, &inode);
 	if (*ret_file)
 		return 0;
-	return add(files, &fd, &inode, owner_read(pid), mapping->path, libraries, ret_file);
+	return add(files, &fd, &inode, owner, mapping->path, libraries, ret_file);
 }
 
 bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
@@ -157,17 +159,18 @@ bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapp
 {
 	struct probed *file = NULL;
 
-	if (gpu_users_find(&files->users, pid, mapping))
+	if (file_users_find(&files->users, pid, mapping))
 		return true;
-	if (!gpu_users_have_room(&files->users))
+	uint32_t owner = owner_read(pid);
+	if (!file_users_have_room(&files->users, owner))
 		sweep_for_room(files);
-	if (!gpu_users_have_room(&files->users)) {
+	if (!file_users_have_room(&files->users, owner)) {
 		refuse(files, mapping->path);
 		return false;
 	}
-	int err = get(files, pid, mapping, libraries, &file);
+	int err = get(files, pid, owner, mapping, libraries, &file);
 	if (!err)
-		err = gpu_users_set(&files->users, pid, mapping, &file->used);
+		err = file_users_set(&files->users, pid, owner, mapping, &file->used);
 	return err != -ENOSPC;
 }
 

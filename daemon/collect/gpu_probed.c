@@ -56,7 +56,7 @@ void gpu_probed_remove(struct probed *file)
 	while (*link != file)
 		link = &(*link)->next;
 	*link = file->next;
-	gpu_users_forget(&files->users, &file->used);
+	file_users_forget(&files->users, &file->used);
 	gpu_probed_free(file);
 }
 

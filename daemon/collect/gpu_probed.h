@@ -7,21 +7,21 @@
 #pragma once
 
 #include "collect/gpu_files.h"
-#include "collect/gpu_inode.h"
+#include "collect/file_inode.h"
 #include "collect/gpu_turns.h"
-#include "collect/gpu_users.h"
+#include "collect/file_users.h"
 #include "collect/uprobes.h"
 
 enum state { WAITING, ATTACHING, ATTACHED, FAILED, DETACHING };
 
 struct probed {
 	struct job job;
-	struct gpu_used used;
+	struct file_used used;
 	struct probed *next;
 	struct gpu_files *files;
 	enum state state;
 	int fd;
-	struct gpu_inode inode;
+	struct file_inode inode;
 	char *path; /* as the process sees it */
 	uint64_t number;
 	uint32_t owner;     /* the user whose process was first to map it */
@@ -38,7 +38,7 @@ struct gpu_files {
 	struct probed *first;
 	struct probed *asked; /* that is being attached; NULL: none */
 	struct gpu_turns turns;
-	struct gpu_users users;
+	struct file_users users;
 	uint64_t numbers;  /* that were given to files, for the reader */
 	uint64_t swept_ns; /* when, for want of room */
 	unsigned int told;

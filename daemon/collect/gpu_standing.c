@@ -11,7 +11,7 @@
 #include "base/lane.h"
 #include "collect/gpu_files.h"
 #include "collect/gpu_search.h"
-#include "collect/gpu_seen.h"
+#include "collect/file_seen.h"
 #include "collect/uprobes.h"
 #include "proc/pid_set.h"
 
@@ -86,10 +86,10 @@ static void note_files(void *ctx)
 }
 
 /* False: it has to wait for room. */
-static bool use(struct gpu_standing *standing, struct gpu_seen *seen, uint32_t pid,
+static bool use(struct gpu_standing *standing, struct file_seen *seen, uint32_t pid,
                 const struct proc_mapping *mapping, uint32_t libraries)
 {
-	return !gpu_seen_use(seen, mapping) ||
+	return !file_seen_use(seen, mapping) ||
 	       gpu_files_use(standing->files, pid, mapping, libraries);
 }
 
@@ -99,13 +99,13 @@ static bool use_driver(struct gpu_standing *standing, uint32_t pid, const struct
 {
 	size_t count = mapping_set_count(set);
 	bool has_driver = false;
-	struct gpu_seen seen = {0};
+	struct file_seen seen = {0};
 
 	for (size_t i = 0; i < count; i++) {
 		const struct proc_mapping *mapping = mapping_set_at(set, i);
 		uint32_t libraries;
 
-		if (!gpu_seen_is_new(&seen, mapping))
+		if (!file_seen_is_new(&seen, mapping))
 			continue;
 		libraries = gpu_libraries_named(mapping->path) &
 		            (GPU_LIBRARY_DRIVER | GPU_LIBRARY_TORCH);
@@ -124,13 +124,13 @@ static bool use_others(struct gpu_standing *standing, uint32_t pid, const struct
 {
 	size_t count = mapping_set_count(set);
 	bool waits = false, pending = false;
-	struct gpu_seen seen = {0};
+	struct file_seen seen = {0};
 
 	for (size_t i = 0; i < count; i++) {
 		const struct proc_mapping *mapping = mapping_set_at(set, i);
 		uint32_t libraries;
 
-		if (!gpu_seen_is_new(&seen, mapping) || *mapping->path == '[')
+		if (!file_seen_is_new(&seen, mapping) || *mapping->path == '[')
 			continue;
 		libraries = gpu_libraries_named(mapping->path);
 		if (libraries == GPU_LIBRARY_DRIVER)

@@ -179,12 +179,7 @@ void heap_feed_get_stats(const struct heap_feed *feed, struct heap_table_stats *
 	heap_table_get_stats(feed->table, ret_stats);
 }
 
-size_t heap_feed_path_bytes(const struct heap_feed *feed)
-{
-	return builder_memory(feed->builder);
-}
-
 size_t heap_feed_memory(const struct heap_feed *feed)
 {
-	return heap_feed_path_bytes(feed) + heap_table_memory(feed->table);
+	return sizeof(*feed) + builder_memory(feed->builder) + heap_table_memory(feed->table);
 }

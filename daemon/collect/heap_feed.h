@@ -36,6 +36,4 @@ void heap_feed_free_address(struct heap_feed *feed, uint64_t address, uint64_t m
 int heap_feed_profile(struct heap_feed *feed, enum heap_mode mode, const struct heap_span *span,
                       struct profile **ret_profile);
 void heap_feed_get_stats(const struct heap_feed *feed, struct heap_table_stats *ret_stats);
-size_t heap_feed_memory(const struct heap_feed *feed);
-/* The part of that which has no bound of its own: call paths. */
-size_t heap_feed_path_bytes(const struct heap_feed *feed);
+size_t heap_feed_memory(const struct heap_feed *feed); /* bytes: call paths and table */

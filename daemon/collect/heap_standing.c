@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is listened to, by inode, and what was heard, by process.
+ * Which processes are looked at, and what becomes of what they tell.
  */
 #include "collect/heap_standing.h"
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "collect/heap_feed.h"
+#include "collect/file_seen.h"
+#include "collect/heap_tellers.h"
 #include "collect/standing_files.h"
 #include "collect/usdt_files.h"
 #include "proc/pid_set.h"
@@ -15,23 +16,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 enum {
-	DUE_MS = 300, /* after a process has changed, it and others are looked at */
+	DUE_MS = 300,         /* after a process has changed, it and others are looked at */
+	SWEEP_MS = 20 * 1000, /* between two looks for files that nobody maps */
 	MAX_CHANGED =
 		16384,      /* processes until then; the rest is looked at when they change again */
 	MAX_OWN_FRAMES = 4, /* of the library that samples, below who asked it */
-};
-
-/* A process that has told of an allocation. */
-struct teller {
-	uint32_t pid;
-	uint64_t image_ns; /* when its program began */
-	uint64_t start_mono_ns;
-	struct heap_feed *feed;
-	UT_hash_handle hh;
 };
 
 struct heap_standing {
@@ -40,9 +30,9 @@ struct heap_standing {
 	struct standing_files files;
 	bool listens; /* to allocations */
 	struct pid_set changed, waiting;
-	uv_timer_t due;
+	uv_timer_t due, sweep;
 	bool started, stopped;
-	struct teller *by_pid;
+	struct heap_tellers tellers;
 };
 
 static void on_due(uv_timer_t *timer);
@@ -82,10 +72,20 @@ static void note_attached(const struct usdt_file *file, void *ctx)
 		standing->config.hears_gpus(standing->config.ctx);
 }
 
+static void on_sweep(uv_timer_t *timer)
+{
+	struct heap_standing *standing = timer->data;
+
+	standing_files_sweep(&standing->files);
+	if (!standing->files.first)
+		uv_timer_stop(timer);
+}
+
 static void look_at(struct heap_standing *standing, uint32_t pid)
 {
 	const struct mapping_set *set = procs_mappings(standing->config.tables.procs, pid);
 	size_t count = set ? mapping_set_count(set) : 0;
+	struct file_seen seen = {0};
 	bool waits = false;
 
 	for (size_t i = 0; i < count; i++) {
@@ -93,13 +93,15 @@ static void look_at(struct heap_standing *standing, uint32_t pid)
 		const struct usdt_file *file;
 		bool pending;
 
-		if (!mapping->object)
+		if (!file_seen_is_new(&seen, mapping))
 			continue;
 		file = usdt_files_get(standing->usdt_files, mapping->object, &pending);
 		waits |= pending;
-		if (file)
-			standing_files_listen(&standing->files, pid, mapping, file);
+		if (file && file_seen_use(&seen, mapping))
+			waits |= !standing_files_listen(&standing->files, pid, mapping);
 	}
+	if (standing->files.first && !uv_is_active((uv_handle_t *)&standing->sweep))
+		uv_timer_start(&standing->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	if (waits)
 		pid_set_add(&standing->waiting, pid);
 }
@@ -122,14 +124,17 @@ int heap_standing_new(const struct heap_standing_config *config,
 	if (!standing)
 		return -ENOMEM;
 	standing->config = *config;
-	standing->files = (struct standing_files){
-		.lane = config->lane,
-		.reader = config->reader,
-		.heaps = config->kernel,
-		.gpus = config->gpus,
-		.attached = note_attached,
-		.ctx = standing,
-	};
+	heap_tellers_init(&standing->tellers, &config->tables, config->stats);
+	standing_files_init(&standing->files, &(struct standing_files_config){
+						      .lane = config->lane,
+						      .reader = config->reader,
+						      .procs = config->tables.procs,
+						      .heaps = config->kernel,
+						      .gpus = config->gpus,
+						      .attached = note_attached,
+						      .released = note_found,
+						      .ctx = standing,
+					      });
 	standing->usdt_files = usdt_files_new(config->lane, config->reader, config->tables.store,
 	                                      note_found, standing);
 	if (!standing->usdt_files || pid_set_init(&standing->changed, MAX_CHANGED) ||
@@ -141,7 +146,9 @@ int heap_standing_new(const struct heap_standing_config *config,
 int heap_standing_start(struct heap_standing *standing)
 {
 	uv_timer_init(standing->config.loop, &standing->due);
+	uv_timer_init(standing->config.loop, &standing->sweep);
 	standing->due.data = standing;
+	standing->sweep.data = standing;
 	standing->started = true;
 	return procs_watch(standing->config.tables.procs, note_change, standing);
 }
@@ -153,79 +160,19 @@ void heap_standing_stop(struct heap_standing *standing)
 		return;
 	procs_unwatch(standing->config.tables.procs, note_change, standing);
 	uv_close((uv_handle_t *)&standing->due, NULL);
-}
-
-static void forget(struct heap_standing *standing, struct teller *teller)
-{
-	HASH_DEL(standing->by_pid, teller);
-	heap_feed_free(teller->feed);
-	free(teller);
+	uv_close((uv_handle_t *)&standing->sweep, NULL);
 }
 
 void heap_standing_free(struct heap_standing *standing)
 {
-	struct teller *teller, *next;
-
 	if (!standing)
 		return;
-	HASH_ITER (hh, standing->by_pid, teller, next)
-		forget(standing, teller);
+	heap_tellers_release(&standing->tellers);
 	standing_files_release(&standing->files);
 	usdt_files_free(standing->usdt_files);
 	pid_set_release(&standing->changed);
 	pid_set_release(&standing->waiting);
 	free(standing);
-}
-
-static struct teller *find(const struct heap_standing *standing, uint32_t pid)
-{
-	struct teller *teller;
-
-	HASH_FIND(hh, standing->by_pid, &pid, sizeof(pid), teller);
-	return teller;
-}
-
-static struct teller *add(struct heap_standing *standing, uint32_t pid, uint64_t image_ns,
-                          uint64_t mono_ns)
-{
-	_cleanup_free_ struct teller *teller = calloc(1, sizeof(*teller));
-
-	if (!teller || HASH_COUNT(standing->by_pid) >= MAX_STANDING_PROCESSES)
-		return NULL;
-	teller->pid = pid;
-	teller->image_ns = image_ns;
-	teller->start_mono_ns = mono_ns;
-	teller->feed = heap_feed_new(&standing->config.tables, pid);
-	if (!teller->feed)
-		return NULL;
-	HASH_ADD(hh, standing->by_pid, pid, sizeof(teller->pid), teller);
-	if (!teller->hh.tbl) {
-		heap_feed_free(teller->feed);
-		return NULL;
-	}
-	return TAKE_PTR(teller);
-}
-
-/* Anybody may run programs that tell, and as many as he likes. */
-static size_t room_for_one(const struct heap_standing *standing)
-{
-	size_t part = MAX_STANDING_BYTES_ALL / (HASH_COUNT(standing->by_pid) + 1);
-
-	return part < MAX_STANDING_BYTES ? part : MAX_STANDING_BYTES;
-}
-
-/* Of this program of the process, with room for more. */
-static struct teller *teller_of(struct heap_standing *standing, uint32_t pid,
-                                const struct image *image, uint64_t mono_ns)
-{
-	struct teller *teller = find(standing, pid);
-
-	if (teller && (teller->image_ns != image->start_mono_ns ||
-	               heap_feed_path_bytes(teller->feed) > room_for_one(standing))) {
-		forget(standing, teller);
-		teller = NULL;
-	}
-	return teller ?: add(standing, pid, image->start_mono_ns, mono_ns);
 }
 
 /* The frames of the library that samples say nothing. A program that has the probes itself is all
@@ -256,7 +203,8 @@ void heap_standing_take(struct heap_standing *standing, const struct heap_event 
 	const struct image *image =
 		procs_image(standing->config.tables.procs, event->pid, event->time_ns);
 	struct teller *teller =
-		image ? teller_of(standing, event->pid, image, event->time_ns) : NULL;
+		image ? heap_tellers_get(&standing->tellers, event->pid, image, event->time_ns)
+		      : NULL;
 	struct heap_event shown = *event;
 	uint16_t own;
 
@@ -277,23 +225,19 @@ void heap_standing_take(struct heap_standing *standing, const struct heap_event 
 					.words = words + own,
 					.weight = heap_weight_told(event->size, event->weight),
 				});
+		heap_tellers_charge(&standing->tellers, teller);
 	}
 }
 
 void heap_standing_expire(struct heap_standing *standing)
 {
-	struct teller *teller, *next;
-
-	HASH_ITER (hh, standing->by_pid, teller, next) {
-		if (!procs_mappings(standing->config.tables.procs, teller->pid))
-			forget(standing, teller);
-	}
+	heap_tellers_expire(&standing->tellers);
 }
 
 int heap_standing_profile(struct heap_standing *standing, uint32_t pid, enum heap_mode mode,
                           struct profile **ret_profile, struct heap_figures *ret_figures)
 {
-	struct teller *teller = find(standing, pid);
+	struct teller *teller = heap_tellers_find(&standing->tellers, pid);
 	struct heap_table_stats table;
 	struct heap_span span;
 
@@ -316,7 +260,7 @@ int heap_standing_profile(struct heap_standing *standing, uint32_t pid, enum hea
 
 bool heap_standing_inuse(const struct heap_standing *standing, uint32_t pid, uint64_t *ret_bytes)
 {
-	const struct teller *teller = find(standing, pid);
+	const struct teller *teller = heap_tellers_find(&standing->tellers, pid);
 	const struct image *image =
 		teller ? procs_image(standing->config.tables.procs, pid, clock_mono_ns()) : NULL;
 	struct heap_table_stats table;
@@ -336,5 +280,15 @@ bool heap_standing_listens(const struct heap_standing *standing)
 
 uint32_t heap_standing_count(const struct heap_standing *standing)
 {
-	return HASH_COUNT(standing->by_pid);
+	return heap_tellers_count(&standing->tellers);
+}
+
+uint64_t heap_standing_bytes(const struct heap_standing *standing)
+{
+	return standing->tellers.byte_shares.taken;
+}
+
+uint64_t heap_standing_files_refused(const struct heap_standing *standing)
+{
+	return standing->files.refused;
 }

@@ -18,13 +18,6 @@
 
 struct heap_standing;
 
-enum {
-	MAX_STANDING_FILES = 32,            /* inodes that are listened to */
-	MAX_STANDING_PROCESSES = 256,       /* that tell, at once */
-	MAX_STANDING_BYTES = 32 << 20,      /* of stacks, for one process; then it begins anew */
-	MAX_STANDING_BYTES_ALL = 256 << 20, /* of all of them; each may have its part */
-};
-
 struct heap_standing_config {
 	uv_loop_t *loop;
 	struct lane *lane;
@@ -58,3 +51,7 @@ bool heap_standing_inuse(const struct heap_standing *standing, uint32_t pid, uin
 /* Whether anything is listened to. */
 bool heap_standing_listens(const struct heap_standing *standing);
 uint32_t heap_standing_count(const struct heap_standing *standing);
+/* What is known of them takes so much memory. */
+uint64_t heap_standing_bytes(const struct heap_standing *standing);
+/* Times that a file with probes was not listened to for want of room. */
+uint64_t heap_standing_files_refused(const struct heap_standing *standing);

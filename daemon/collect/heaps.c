@@ -287,6 +287,8 @@ void heaps_get_stats(const struct heaps *heaps, struct heaps_stats *ret_stats)
 	ret_stats->heap_events_lost += told.lost;
 	ret_stats->heap_lane_busy += told.busy;
 	ret_stats->standing = heap_standing_count(heaps->standing);
+	ret_stats->standing_bytes = heap_standing_bytes(heaps->standing);
+	ret_stats->heap_files_refused = heap_standing_files_refused(heaps->standing);
 	for (const struct heap_session *session = heaps->sessions; session; session = session->next)
 		ret_stats->watching += session->slot >= 0;
 }

@@ -138,14 +138,20 @@ bool heaps_inuse(const struct heaps *heaps, uint32_t pid, uint64_t *ret_bytes);
 	        "Samples of allocations the map of addresses had no room for")                 \
 	COUNTER(heap_lane_busy, "Samples of allocations lost because another was being taken") \
 	COUNTER(heap_pending_lost, "Calls of allocators whose return was not seen")            \
-	COUNTER(heap_table_full, "Samples of allocations the daemon had no room for")
+	COUNTER(heap_table_full, "Samples of allocations the daemon had no room for")          \
+	COUNTER(heap_begun_anew,                                                               \
+	        "Processes forgotten that sample themselves: their user's share was full")     \
+	COUNTER(heap_forgotten, "Samples of allocations that were forgotten with them")        \
+	COUNTER(heap_files_refused,                                                            \
+	        "Times a file that samples was not listened to: its user's share was full")
 
 struct heaps_stats {
 #define COUNTER(name, help) uint64_t name;
 	HEAP_COUNTERS(COUNTER)
 #undef COUNTER
-	uint32_t watching; /* sessions under way */
-	uint32_t standing; /* processes that sample their own allocations */
+	uint32_t watching;       /* sessions under way */
+	uint32_t standing;       /* processes that sample their own allocations */
+	uint64_t standing_bytes; /* memory of what they told */
 };
 
 void heaps_get_stats(const struct heaps *heaps, struct heaps_stats *ret_stats);

@@ -1,220 +1,183 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Opened as the process has it mapped, and read again: the store's object may be another file that
- * says it has the same contents, and a breakpoint in the wrong place breaks whoever comes by.
+ * The places are bits of a word. A file that failed keeps its entry and gives back its place.
  */
 #include "collect/standing_files.h"
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "collect/heap_standing.h" /* its bounds */
-#include "collect/uprobes.h"
-#include "collect/usdt_ask.h"
+#include "collect/standing_file.h"
 #include "object/reach.h"
+#include "proc/owner.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-struct standing_file {
-	struct job job;
-	struct standing_file *next;
-	struct standing_files *files;
-	int fd;
-	dev_t device;
-	ino_t inode;
-	char *path;          /* as the process sees it */
-	uint32_t first_site; /* cookie of its first place */
-	struct usdt_file usdt;
-	struct uprobes links; /* the lane's until attached */
-	int err;
-};
+enum { TOLD_A_SWEEP = 4 };
 
-/* What the probes of one file run. */
-struct programs {
-	int by_probe[STATIC_PROBE_COUNT];
-	int sites; /* the map of their arguments */
-};
+_Static_assert((int)MAX_STANDING_FILES == 64, "a bit of a word each");
+_Static_assert((int)MAX_STANDING_FILES *(int)MAX_USDT_SITES == (int)STATIC_SITES,
+               "each has as many sites as a file may have");
 
-static int load_heap(const struct heap_kernel *kernel, struct programs *programs)
+/* How long a file that nobody maps is listened to, unless another one needs its place: programs
+ * that start again find it attached. */
+static const uint64_t idle_ns = 600 * NSEC_PER_SEC;
+
+void standing_files_init(struct standing_files *files, const struct standing_files_config *config)
 {
-	struct heap_told_programs told;
-	int err = heap_kernel_load_told(kernel, &told);
-
-	if (err)
-		return err;
-	programs->by_probe[STATIC_HEAP_ALLOC] = told.alloc;
-	programs->by_probe[STATIC_HEAP_FREE] = told.freed;
-	programs->sites = told.sites;
-	return 0;
-}
-
-static int load_gpu(const struct gpu_kernel *kernel, struct programs *programs)
-{
-	struct gpu_told_programs told;
-	int err = gpu_kernel_load_told(kernel, &told);
-
-	if (err)
-		return err;
-	programs->by_probe[STATIC_GPU_LAUNCHED] = told.launched;
-	programs->by_probe[STATIC_GPU_RAN] = told.ran;
-	programs->sites = told.sites;
-	return 0;
-}
-
-/* Those that the file has probes for. The map is the same one, whoever gives it. */
-static int load_programs(const struct standing_file *file, struct programs *ret_programs)
-{
-	const struct usdt_file *usdt = &file->usdt;
-	int err = 0;
-
-	if (usdt_file_has(usdt, STATIC_HEAP_ALLOC) || usdt_file_has(usdt, STATIC_HEAP_FREE))
-		err = load_heap(file->files->heaps, ret_programs);
-	if (!err &&
-	    (usdt_file_has(usdt, STATIC_GPU_LAUNCHED) || usdt_file_has(usdt, STATIC_GPU_RAN)))
-		err = load_gpu(file->files->gpus, ret_programs);
-	return err;
-}
-
-static int attach_sites(struct standing_file *file, int program, enum static_probe probe)
-{
-	uint64_t offsets[MAX_USDT_SITES], cookies[MAX_USDT_SITES], semaphores[MAX_USDT_SITES];
-	struct uprobe_sites sites = {offsets, cookies, semaphores, 0};
-	char path[32];
-
-	for (size_t i = 0; i < file->usdt.count; i++) {
-		const struct usdt_site *place = &file->usdt.sites[i];
-
-		if (place->probe != probe)
-			continue;
-		offsets[sites.count] = place->offset;
-		semaphores[sites.count] = place->semaphore;
-		cookies[sites.count++] = file->first_site + i;
-	}
-	if (!sites.count)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	return uprobes_attach(&file->links, program, UPROBE_ENTRY, path, 0, &sites);
-}
-
-/* What this very file has, in the place of what the store's object has. Cookies tell such files
- * apart for the reader, and from the store's. */
-static int read_probes(struct standing_file *file)
-{
-	size_t most = file->usdt.count;
-
-	/* By a process that no other file can have taken over: no file may say where another one
-	 * is written to. */
-	reader_rest(file->files->reader, 0);
-	int err =
-		usdt_ask(file->files->reader, file->fd, 1ULL << 32 | file->first_site, &file->usdt);
-
-	if (err == 0 && file->usdt.count > most)
-		err = -E2BIG;
-	if (err)
-		file->usdt.count = 0;
-	return err == -ENOENT ? 0 : err;
-}
-
-/* On the lane. */
-static void attach(struct job *job)
-{
-	struct standing_file *file = (struct standing_file *)job;
-	struct programs programs = {0};
-
-	file->err = read_probes(file);
-	if (!file->err)
-		file->err = load_programs(file, &programs);
-	for (size_t i = 0; !file->err && i < file->usdt.count; i++) {
-		uint32_t site = file->first_site + (uint32_t)i;
-
-		file->err = bpf_map_update_elem(programs.sites, &site, &file->usdt.sites[i].site,
-		                                BPF_ANY);
-	}
-	for (int probe = 0; !file->err && probe < STATIC_PROBE_COUNT; probe++)
-		file->err = attach_sites(file, programs.by_probe[probe], (enum static_probe)probe);
-}
-
-static void on_attached(struct job *job)
-{
-	struct standing_file *file = (struct standing_file *)job;
-
-	if (file->err)
-		log_warning("cannot listen to the static probes of %s: %s", file->path,
-		            strerror(-file->err));
-	else
-		file->files->attached(&file->usdt, file->files->ctx);
-}
-
-static bool is_known(const struct standing_files *files, const struct stat *stat)
-{
-	for (const struct standing_file *file = files->first; file; file = file->next)
-		if (file->device == stat->st_dev && file->inode == stat->st_ino)
-			return true;
-	return false;
-}
-
-static void file_free(struct standing_file *file)
-{
-	uprobes_detach(&file->links);
-	closep(&file->fd);
-	free(file->path);
-	free(file);
-}
-
-static bool has_room(struct standing_files *files, const struct usdt_file *usdt, const char *path)
-{
-	if (files->count < MAX_STANDING_FILES && files->sites + usdt->count <= STATIC_SITES)
-		return true;
-	if (!files->told_full)
-		log_warning("cannot listen to the static probes of %s: too many other files are "
-		            "listened to",
-		            path);
-	files->told_full = true;
-	return false;
-}
-
-void standing_files_listen(struct standing_files *files, uint32_t pid,
-                           const struct proc_mapping *mapping, const struct usdt_file *usdt)
-{
-	struct standing_file *file;
-	struct stat stat;
-	int fd = reach_mapped(pid, mapping->start, mapping->end, &stat);
-
-	if (fd < 0)
-		return;
-	if (is_known(files, &stat) || !has_room(files, usdt, mapping->path) ||
-	    !(file = calloc(1, sizeof(*file)))) {
-		close(fd);
-		return;
-	}
-	*file = (struct standing_file){
-		.job = {attach, on_attached, NULL},
-		.files = files,
-		.fd = fd,
-		.device = stat.st_dev,
-		.inode = stat.st_ino,
-		.path = strdup(mapping->path),
-		.first_site = files->sites,
-		.usdt = *usdt,
+	*files = (struct standing_files){
+		.config = *config,
+		.shares = {.whole = MAX_STANDING_FILES},
+		.told_left = TOLD_A_SWEEP,
 	};
-	if (!file->path || lane_submit(files->lane, &file->job)) {
-		file_free(file);
-		return;
-	}
-	file->next = files->first;
-	files->first = file;
-	files->count++;
-	files->sites += (uint32_t)usdt->count;
+	file_users_init(&files->users);
 }
 
 void standing_files_release(struct standing_files *files)
 {
+	file_users_release(&files->users);
 	while (files->first) {
 		struct standing_file *file = files->first;
 
 		files->first = file->next;
-		file_free(file);
+		standing_file_free(file);
 	}
+	shares_clear(&files->shares);
+}
+
+static void look_at(struct standing_file *file, uint64_t now, bool is_wanted)
+{
+	if (file->used.users) {
+		file->idle_ns = 0;
+		return;
+	}
+	if (!file->idle_ns)
+		file->idle_ns = now;
+	if (file->state == STANDING_FAILED)
+		standing_file_remove(file);
+	else if (file->state == STANDING_ATTACHED && (is_wanted || now - file->idle_ns >= idle_ns))
+		standing_file_detach(file);
+}
+
+void standing_files_sweep(struct standing_files *files)
+{
+	uint64_t now = clock_mono_ns();
+	bool is_wanted = files->is_wanted;
+	struct standing_file *next;
+
+	files->told_left = TOLD_A_SWEEP;
+	files->is_wanted = false;
+	file_users_update(&files->users, files->config.procs);
+	for (struct standing_file *file = files->first; file; file = next) {
+		next = file->next;
+		look_at(file, now, is_wanted);
+	}
+	/* Whose processes have ended leaves room for others' processes, too. */
+	if (is_wanted)
+		files->config.released(files->config.ctx);
+}
+
+/* What failed is believed of nothing but itself. */
+static struct standing_file *find(const struct standing_files *files,
+                                  const struct file_inode *inode)
+{
+	struct standing_file *file = files->first;
+
+	while (file &&
+	       (!file_inode_is_same(&file->inode, inode) ||
+	        (file->state == STANDING_FAILED && file->inode.stat.st_dev != inode->stat.st_dev)))
+		file = file->next;
+	return file;
+}
+
+static int refuse(struct standing_files *files, const char *path)
+{
+	files->refused++;
+	files->is_wanted = true;
+	if (files->told_left) {
+		files->told_left--;
+		log_warning("cannot listen to the static probes of %s yet: its user has too many "
+		            "files or processes with some",
+		            path);
+	}
+	return -ENOSPC;
+}
+
+static int take_place(struct standing_files *files, struct standing_file *file)
+{
+	if (!shares_take(&files->shares, file->owner, 1))
+		return refuse(files, file->path);
+	file->slot = __builtin_ctzll(~files->slots);
+	files->slots |= 1ULL << file->slot;
+	return 0;
+}
+
+static void drop_place(struct standing_files *files, const struct standing_file *file)
+{
+	files->slots &= ~(1ULL << file->slot);
+	shares_give(&files->shares, file->owner, 1);
+}
+
+static int add(struct standing_files *files, int *fd, const struct file_inode *inode,
+               uint32_t owner, const char *path, struct standing_file **ret_file)
+{
+	struct standing_file *file = calloc(1, sizeof(*file));
+	int err;
+
+	if (!file)
+		return -ENOMEM;
+	*file = (struct standing_file){
+		.files = files,
+		.slot = NO_SLOT,
+		.owner = owner,
+		.inode = *inode,
+		.path = strdup(path),
+		.fd = TAKE_FD(*fd),
+		.number = ++files->numbers,
+	};
+	err = file->path ? take_place(files, file) : -ENOMEM;
+	if (!err) {
+		err = standing_file_attach(file);
+		if (err)
+			drop_place(files, file);
+	}
+	if (err) {
+		standing_file_free(file);
+		return err;
+	}
+	file->next = files->first;
+	files->first = file;
+	*ret_file = file;
+	return 0;
+}
+
+static int get(struct standing_files *files, uint32_t pid, uint32_t owner,
+               const struct proc_mapping *mapping, struct standing_file **ret_file)
+{
+	_cleanup_close_ int fd = reach_mapped(pid, mapping->start, mapping->end, NULL);
+	struct file_inode inode;
+
+	if (fd < 0)
+		return fd;
+	int err = file_inode_get(fd, &inode);
+	if (err)
+		return err;
+	*ret_file = find(files, &inode);
+	return *ret_file ? 0 : add(files, &fd, &inode, owner, mapping->path, ret_file);
+}
+
+bool standing_files_listen(struct standing_files *files, uint32_t pid,
+                           const struct proc_mapping *mapping)
+{
+	struct standing_file *file = NULL;
+
+	if (file_users_find(&files->users, pid, mapping))
+		return true;
+	uint32_t owner = owner_read(pid);
+	if (!file_users_have_room(&files->users, owner))
+		return refuse(files, mapping->path) == 0;
+	int err = get(files, pid, owner, mapping, &file);
+	if (!err)
+		err = file_users_set(&files->users, pid, owner, mapping, &file->used);
+	return err != -ENOSPC;
 }

@@ -351,6 +351,8 @@ static void add_heaps(struct buf *body, const struct heaps *heaps)
 	          stats.watching);
 	add_gauge(body, "profd_heaps_standing", "Processes that sample their own allocations",
 	          stats.standing);
+	add_gauge(body, "profd_heaps_standing_bytes", "Memory of what such processes told",
+	          stats.standing_bytes);
 }
 
 static void add_gpu(struct buf *body, const struct gpu *gpu)

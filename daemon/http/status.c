@@ -86,6 +86,7 @@ static json_t *heaps_json(const struct heaps *heaps)
 	heaps_get_stats(heaps, &stats);
 	json_object_set_new(object, "watched", number(stats.watching));
 	json_object_set_new(object, "standing", number(stats.standing));
+	json_object_set_new(object, "standing_bytes", number(stats.standing_bytes));
 #define COUNTER(name, help) json_object_set_new(object, #name, number(stats.name));
 	HEAP_COUNTERS(COUNTER)
 #undef COUNTER

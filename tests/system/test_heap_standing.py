@@ -14,6 +14,7 @@ import unittest.mock
 
 import daemon
 from heap_runs import Heap, HeapWorkload, until, uprobe_paths
+from proc_files import NOBODY
 from warm_up import warm_up
 from workload import Workload, workload_path
 
@@ -33,6 +34,38 @@ for _ in range(20):
     failed += os.waitpid(child, 0)[1] != 0
 print('failed', failed, flush=True)
 """
+
+# The interpreter and its modules may be such that only root can read them.
+DROP = "import mmap, os, signal, sys; os.setgroups([]); os.setgid({0}); os.setuid({0})\n".format(NOBODY)
+
+# Another user's processes, each of which maps another file with probes, and does nothing.
+MAPPERS = """
+for path in sys.argv[1:]:
+    if not os.fork():
+        with open(path, 'rb') as file:
+            mapped = mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
+        signal.pause()
+print('ready', flush=True)
+signal.pause()
+"""
+
+# Another user's processes, that tell of allocations of their own below more and more stacks.
+GREEDY = """
+for _ in range(int(sys.argv[1]) - 1):
+    if not os.fork():
+        break
+else:
+    print('ready', flush=True)
+    signal.pause()
+kept = []
+def deeper(depth):
+    kept.append(bytes(64))
+    if depth:
+        return deeper(depth - 1)
+while True:
+    deeper(200)
+"""
+GREEDY_PROCESSES = 60
 
 LIBRARY = os.path.join(daemon.BUILD, "libprofd-heap.so")
 SITES = ("site_six", "site_three", "site_one")
@@ -153,6 +186,7 @@ class HeapTellers(unittest.TestCase):
         cls.addClassCleanup(cls.daemon.stop)
         cls.folder = tempfile.mkdtemp(prefix="profd-tells-", dir=daemon.BUILD)
         cls.addClassCleanup(shutil.rmtree, cls.folder)
+        os.chmod(cls.folder, 0o755)
 
     def program(self, name, old=b"", new=b""):
         """A file of the same build ID, with other contents where `new` says so."""
@@ -190,3 +224,45 @@ class HeapTellers(unittest.TestCase):
 
         with Workload(self.program("flood"), "flood"):
             self.assertTrue(until(lost))
+
+    def as_nobody(self, script, *arguments, **environment):
+        """Runs it as another user, with its children in a group of their own, which is killed at the end."""
+        started = Workload(sys.executable, "-c", DROP + script, *arguments, env={**os.environ, **environment},
+                           start_new_session=True)
+        self.addCleanup(self.end, started)
+        return started
+
+    @staticmethod
+    def end(started):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
+        started.__exit__()
+
+    def heaps(self):
+        return self.daemon.get("/status").json()["heaps"]
+
+    def test_files_of_one_user_leave_room_and_are_let_go(self):
+        def listened(name):
+            return {path for path in uprobe_paths(self.daemon) if os.path.basename(path).startswith(name)}
+
+        greedy = self.as_nobody(MAPPERS, *(self.program(f"greedy{i}") for i in range(41)))
+        self.assertTrue(until(lambda: self.heaps()["heap_files_refused"]))
+        # Half of the places, or less where others on this host have some.
+        self.assertTrue(until(lambda: 20 <= len(listened("greedy")) <= 32), len(listened("greedy")))
+        with Workload(self.program("mine")):
+            self.assertTrue(until(lambda: listened("mine")))
+        self.end(greedy)
+        self.as_nobody(MAPPERS, *(self.program(f"later{i}") for i in range(20)))
+        self.assertTrue(until(lambda: len(listened("later")) == 20, 90), len(listened("later")))
+
+    def test_what_one_user_tells_leaves_room(self):
+        with Workload(self.program("told")) as mine:
+            self.assertTrue(until(lambda: self.heaps()["standing"]))
+            self.as_nobody(GREEDY, GREEDY_PROCESSES, LD_PRELOAD=LIBRARY, PROFD_HEAP_RATE="1")
+            self.assertTrue(until(lambda: self.heaps()["standing"] > GREEDY_PROCESSES / 2))
+            until(lambda: self.heaps()["heap_begun_anew"], 20)
+            heaps = self.heaps()
+            self.assertLessEqual(heaps["standing_bytes"], 130 << 20, heaps)
+            answer = self.daemon.get(f"/heap?pid={mine.pid}")
+            self.assertEqual(answer.status, 200, answer.body[:200])
+            self.assertIn("itself", Heap(answer.body).comment("allocator="))

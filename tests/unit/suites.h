@@ -116,10 +116,11 @@
 	SUITE(python_loop)     \
 	SUITE(pythons)         \
 	SUITE(heap_table)      \
+	SUITE(heap_tellers)    \
 	SUITE(gpu_ends)        \
 	SUITE(gpu_sums)        \
 	SUITE(gpu_live)        \
-	SUITE(gpu_users)       \
+	SUITE(file_users)      \
 	SUITE(gpu_feeds)       \
 	SUITE(gpu_feeds_ends)  \
 	SUITE(gpu_rows)        \

@@ -2,9 +2,9 @@
 /*
  * Mappings of one file mostly follow each other, so most questions cost one comparison.
  */
-#include "collect/gpu_seen.h"
+#include "collect/file_seen.h"
 
-bool gpu_seen_is_new(struct gpu_seen *seen, const struct proc_mapping *mapping)
+bool file_seen_is_new(struct file_seen *seen, const struct proc_mapping *mapping)
 {
 	if (!mapping->object || mapping->object == seen->last)
 		return false;
@@ -16,9 +16,9 @@ bool gpu_seen_is_new(struct gpu_seen *seen, const struct proc_mapping *mapping)
 	return true;
 }
 
-bool gpu_seen_use(struct gpu_seen *seen, const struct proc_mapping *mapping)
+bool file_seen_use(struct file_seen *seen, const struct proc_mapping *mapping)
 {
-	if (seen->count == MAX_GPU_SEEN)
+	if (seen->count == MAX_FILES_SEEN)
 		return false;
 	seen->used[seen->count++] = mapping->object;
 	return true;

@@ -3,14 +3,14 @@
  * Number, size and time of a file are what a user likes them to be on a file system of his own, and
  * would have the real file taken for his. On overlays they are all there is to tell two apart by.
  */
-#include "collect/gpu_inode.h"
+#include "collect/file_inode.h"
 
 #include <errno.h>
 #include <sys/statfs.h>
 
 enum { OVERLAYFS_MAGIC = 0x794c7630 }; /* linux/magic.h */
 
-int gpu_inode_get(int fd, struct gpu_inode *ret_inode)
+int file_inode_get(int fd, struct file_inode *ret_inode)
 {
 	struct statfs system;
 
@@ -20,7 +20,7 @@ int gpu_inode_get(int fd, struct gpu_inode *ret_inode)
 	return 0;
 }
 
-bool gpu_inode_is_same(const struct gpu_inode *a, const struct gpu_inode *b)
+bool file_inode_is_same(const struct file_inode *a, const struct file_inode *b)
 {
 	const struct stat *one = &a->stat, *other = &b->stat;
 
