@@ -409,7 +409,7 @@ $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(LIBRARY_OBJ)
 WALKER_FLAGS = -DWALKER_IN_USER_SPACE -Wno-maybe-uninitialized -Wno-attributes -Wno-unknown-pragmas -Wno-unused-parameter
 WALKER_OBJ  := $(addprefix $(BUILD)/tests/bpf/,walker_x86.o walker_arm64.o world.o)
 WALKER_TESTS := test_walker recorded recorded_x86 recorded_x86_kernel recorded_x86_without recorded_arm64 deep hostile memory \
-                python python_world python_told python_hostile
+                python python_world python_told python_hostile stack_keys
 ORACLE       := oracle compare live target libdw_walk
 
 $(filter %/walker_x86.o %/walker_arm64.o,$(WALKER_OBJ)): $(BUILD)/tests/bpf/walker_%.o: tests/bpf/walker.c Makefile

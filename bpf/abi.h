@@ -116,6 +116,12 @@ enum {
 	BUSY_HALF,     /* + the half */
 };
 
+/* Of the hash in bpf/hash.h. */
+struct hash_key {
+	u64 start;
+	u64 factor; /* odd, or the upper bits of a word would not count */
+};
+
 /*
  * What is not CPU time may take so many entries of a half's tallies and of its stacks, and no more:
  * the others are there for the timer: eight nodes for each tick of two seconds. Sizes are set

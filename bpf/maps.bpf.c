@@ -6,6 +6,7 @@
 #include "bpf/maps.bpf.h"
 
 #include "bpf/growth.bpf.h"
+#include "bpf/hash.bpf.h"
 #include "bpf/python_maps.bpf.h"
 #include "bpf/static_probe.bpf.h"
 #include "bpf/wake.bpf.h"
@@ -26,10 +27,12 @@ struct python_thread_map python_threads SEC(".maps");
 struct python_sent_map python_sent SEC(".maps");
 struct python_code_map python_codes SEC(".maps");
 struct python_walk_map python_walks SEC(".maps");
+struct python_user_map python_users SEC(".maps");
 struct static_site_map static_sites SEC(".maps");
 struct wake_map wakes SEC(".maps");
 struct growth_pace_map growth_paces SEC(".maps");
 
+const volatile struct hash_key hash_key = {0, 1};
 const volatile u32 slot_count = SLOTS_PER_BUCKET;
 
 const volatile u64 growth_ns = 1;

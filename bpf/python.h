@@ -34,11 +34,11 @@ enum python_entry {
 };
 
 enum {
-	PYTHON_LOOPS = 4,      /* pieces of the loop's code: compilers split off cold ones */
-	PYTHON_OWNER_SHIM = 3, /* frame.owner from here on: an entry, not a function */
-	MAX_PYTHON_PROCESSES = 2048,
-	MAX_PYTHON_THREADS = 512,   /* of an interpreter, looked through for one */
-	MAX_PYTHON_SEARCHES = 8192, /* interpreters and thread states, of a process */
+	PYTHON_LOOPS = 4,            /* pieces of the loop's code: compilers split off cold ones */
+	PYTHON_OWNER_SHIM = 3,       /* frame.owner from here on: an entry, not a function */
+	MAX_PYTHON_PROCESSES = 4096, /* one user alone has half */
+	MAX_PYTHON_THREADS = 512,    /* of an interpreter, looked through for one */
+	MAX_PYTHON_SEARCHES = 8192,  /* interpreters and thread states, of a process */
 };
 
 /* Offsets in bytes into CPython's structures, as this process has them. 0 where there is no such
@@ -131,8 +131,10 @@ enum {
 	MAX_PYTHON_FILE = 512,
 	MAX_PYTHON_LINES = 4096,
 	MAX_PYTHON_CODE = 40 + MAX_PYTHON_NAME + MAX_PYTHON_FILE + MAX_PYTHON_LINES,
-	PYTHON_CODES_BYTES = 1 << 20, /* of the ring buffer */
-	PYTHON_SENT = 1 << 15,        /* slots that remember which signatures were sent: 256 KiB */
+	PYTHON_CODES_BYTES = 1 << 20,               /* of the ring buffer */
+	PYTHON_USER_BYTES = PYTHON_CODES_BYTES / 4, /* of it, told by one user's programs */
+	PYTHON_USERS = 256,                         /* whose bytes are counted apart */
+	PYTHON_SENT = 1 << 15, /* slots that remember which signatures were sent: 256 KiB */
 };
 
 /* What the kernel half tells of a thread of Python's when it is first sampled, and once a minute

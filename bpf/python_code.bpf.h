@@ -32,7 +32,7 @@ static __always_inline int is_code(const struct python_walk *python)
 
 static __always_inline u64 sign(const struct python_walk *python)
 {
-	u64 hash = mix((u64)python->pid << 32 | python->image, python->code);
+	u64 hash = mix_first((u64)python->pid << 32 | python->image, python->code);
 
 	hash = mix(hash, name_of(python));
 	hash = mix(hash, code_word(python, python->process.code_filename));
@@ -98,6 +98,26 @@ static __always_inline u32 copy_lines(struct python_walk *python, u32 to)
 	return bytes;
 }
 
+/* Whether the current user's part of the ring buffer has room. Programs can make code objects as
+ * fast as they are told of, and the names of others' wait behind those. */
+static __always_inline int user_has_room(u32 bytes)
+{
+	u32 at = mix_first(0, (u32)bpf_get_current_uid_gid()) >> 32 & (PYTHON_USERS - 1);
+	struct python_user *user = bpf_map_lookup_elem(&python_users, &at);
+	u64 read = bpf_ringbuf_query(&python_codes, BPF_RB_CONS_POS);
+
+	if (!user)
+		return 0;
+	if (user->read != read) {
+		user->read = read;
+		user->bytes = 0;
+	}
+	if (user->bytes + bytes > PYTHON_USER_BYTES)
+		return 0;
+	__sync_fetch_and_add(&user->bytes, bytes);
+	return 1;
+}
+
 /* As python->code was read. */
 __noinline u32 python_tell(u32 at)
 {
@@ -123,6 +143,10 @@ __noinline u32 python_tell(u32 at)
 	python->told.file_kind = file.kind;
 	python->told.cut = name.cut | file.cut << 1;
 	bytes = sizeof(python->told) + name.bytes + file.bytes + lines;
+	if (!user_has_room(bytes)) {
+		count(at, COUNTER_python_codes_put_off, 1);
+		return 1;
+	}
 	barrier_var(bytes);
 	if (bytes > MAX_PYTHON_CODE ||
 	    bpf_ringbuf_output(&python_codes, &python->told, bytes, 0) != 0 || !name.kind ||

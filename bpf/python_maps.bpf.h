@@ -93,6 +93,20 @@ struct python_sent_map {
 	__uint(map_flags, BPF_F_MMAPABLE); /* the daemon clears what it has forgotten */
 };
 
+/* What programs of a user have told since the daemon has read something. A user is found by a hash
+ * with a key, so that nobody can be another one's by choice. */
+struct python_user {
+	u64 read; /* how far that was */
+	u64 bytes;
+};
+
+struct python_user_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, u32);
+	__type(value, struct python_user);
+	__uint(max_entries, PYTHON_USERS);
+};
+
 struct python_code_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, PYTHON_CODES_BYTES);
@@ -110,6 +124,7 @@ extern struct python_thread_map python_threads SEC(".maps");
 extern struct python_sent_map python_sent SEC(".maps");
 extern struct python_code_map python_codes SEC(".maps");
 extern struct python_walk_map python_walks SEC(".maps");
+extern struct python_user_map python_users SEC(".maps");
 
 static __always_inline struct python_walk *python_get(u32 at)
 {

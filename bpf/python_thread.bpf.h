@@ -108,7 +108,7 @@ static long search_thread(u32 index, void *context)
 
 static __always_inline u32 thread_slot(const struct python_walk *python, u64 pointer)
 {
-	return mix(mix(0, pointer), python->pid) >> 32 & (PYTHON_THREADS - 1);
+	return mix_first(pointer, python->pid) >> 32 & (PYTHON_THREADS - 1);
 }
 
 /* Where python->thread and ->interpreter come from; false when the thread has no state. */
@@ -163,7 +163,7 @@ __noinline u32 python_tell_thread(u32 at, u64 now)
 		return 0;
 	slot = thread_slot(python, pointer);
 	known = bpf_map_lookup_elem(&python_threads, &slot);
-	told = mix(mix(pointer, id), (u64)python->image << 32 | (u32)(now >> 36));
+	told = mix(mix_first(pointer, id), (u64)python->image << 32 | (u32)(now >> 36));
 	if (!known || known->told == told)
 		return 0;
 	thread = (struct python_thread_told){

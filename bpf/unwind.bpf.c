@@ -18,7 +18,7 @@ struct store {
 static __always_inline u64 cut_node(struct scratch *scratch, u64 parent, u32 len)
 {
 	u32 first = len > NODE_FRAMES ? len - NODE_FRAMES : 0;
-	u64 key = mix(parent, len - first);
+	u64 key = mix_first(parent, len - first);
 
 	scratch->node.parent = parent;
 	scratch->node.len = len - first;

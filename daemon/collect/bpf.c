@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 enum {
@@ -97,6 +98,18 @@ static int size_maps(struct bpf *bpf)
 	return 0;
 }
 
+static int draw_hash_key(struct profd_bpf *skeleton)
+{
+	struct hash_key key;
+
+	if (getrandom(&key, sizeof(key), 0) != (ssize_t)sizeof(key))
+		return -EIO;
+	key.factor |= 1;
+	skeleton->rodata->hash_key.start = key.start;
+	skeleton->rodata->hash_key.factor = key.factor;
+	return 0;
+}
+
 int bpf_find_btf(void)
 {
 	return access(BPF_BTF_FILE, R_OK) ? -errno : 0;
@@ -155,6 +168,11 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, 
 	    bpf_parts_defer(bpf)) {
 		snprintf(why, 256, "cannot prepare the BPF programs: %s", strerror(errno));
 		return -errno;
+	}
+	int err = draw_hash_key(bpf->skeleton);
+	if (err) {
+		snprintf(why, 256, "cannot draw a random number: %s", strerror(-err));
+		return err;
 	}
 	bpf->skeleton->rodata->growth_ns = NSEC_PER_SEC / GROWTH_HZ * online_cpus;
 	bpf->skeleton->rodata->growth_burst = GROWTH_BURST / online_cpus + 1;

@@ -46,6 +46,37 @@ START_TEST(tells_again_what_was_lost)
 }
 END_TEST
 
+/* What one user's programs tell leaves room for what others' do, and goes on when it was read. */
+START_TEST(tells_so_much_of_a_user)
+{
+	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
+	u64 told = 0;
+
+	world->python.uid = 1000;
+	do {
+		told += world->told_count;
+		memset(world->python.sent, 0, sizeof(world->python.sent));
+		world->told_count = 0;
+		python_walk_text(world);
+		ck_assert_uint_lt(told, PYTHON_CODES_BYTES / sizeof(struct python_code));
+	} while (!world->result.counters[COUNTER_python_codes_put_off]);
+	ck_assert_uint_gt(told, PYTHON_USER_BYTES / sizeof(struct python_told));
+	ck_assert_uint_eq(world->told_count, 0);
+	/* What was put off is told of later, so it is not taken as told. */
+	world->python.uid = 0;
+	python_walk_text(world);
+	ck_assert_uint_eq(world->told_count, 2);
+	memset(world->python.sent, 0, sizeof(world->python.sent));
+	world->told_count = 0;
+	world->python.uid = 1000;
+	python_walk_text(world);
+	ck_assert_uint_eq(world->told_count, 0);
+	world->python.codes_read = 4096;
+	python_walk_text(world);
+	ck_assert_uint_eq(world->told_count, 2);
+}
+END_TEST
+
 /* One slot is another code object's by chance: both are remembered. */
 START_TEST(remembers_two_in_a_slot)
 {
@@ -296,6 +327,7 @@ Suite *python_told_suite(void)
 
 	tcase_add_test(tests, tells_each_code_object_once);
 	tcase_add_test(tests, tells_again_what_was_lost);
+	tcase_add_test(tests, tells_so_much_of_a_user);
 	tcase_add_test(tests, remembers_two_in_a_slot);
 	tcase_add_loop_test(tests, copies_names_of_each_kind, 0, sizeof(texts) / sizeof(texts[0]));
 	tcase_add_test(tests, cuts_a_long_line_table);

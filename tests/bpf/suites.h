@@ -11,5 +11,6 @@ Suite *recorded_arm64_suite(void);
 Suite *deep_suite(void);
 Suite *hostile_suite(void);
 Suite *python_suite(void);
+Suite *stack_keys_suite(void);
 Suite *python_told_suite(void);
 Suite *python_hostile_suite(void);

@@ -44,6 +44,8 @@ static void *element(void *values, size_t size, size_t count, u32 at)
 
 _Static_assert(sizeof(struct python_thread) * PYTHON_THREADS == WALKER_THREADS_WORDS * sizeof(u64),
                "room for what is remembered");
+_Static_assert(sizeof(struct python_user) * PYTHON_USERS == WALKER_USERS_WORDS * sizeof(u64),
+               "room for what users told");
 _Static_assert((u32)SCRATCH_FRAMES == (u32)WALKER_MAX_WORDS, "room for every word");
 
 static void *python_element(void *map, u32 at)
@@ -56,6 +58,8 @@ static void *python_element(void *map, u32 at)
 		return python && at == current->input->pid ? &python->process : NULL;
 	if (map == &python_threads)
 		return element(python->threads, sizeof(struct python_thread), PYTHON_THREADS, at);
+	if (map == &python_users)
+		return element(python->users, sizeof(struct python_user), PYTHON_USERS, at);
 	if (map == &python_sent)
 		return element(python->sent, sizeof(*python->sent), PYTHON_SENT, at);
 	abort();
@@ -139,6 +143,18 @@ long bpf_loop(u32 times, void *callback, void *context, u64 flags)
 u64 bpf_get_current_pid_tgid(void)
 {
 	return (u64)current->input->pid << 32 | current->input->pid;
+}
+
+u64 bpf_get_current_uid_gid(void)
+{
+	return current->input->python->uid;
+}
+
+u64 bpf_ringbuf_query(void *map, u64 what)
+{
+	if (map != &python_codes || what != BPF_RB_CONS_POS)
+		abort();
+	return current->input->python->codes_read;
 }
 
 u32 bpf_get_smp_processor_id(void)
@@ -272,6 +288,7 @@ void WALKER(const struct walker_input *input, struct walker_result *ret_result)
 	memset(call.walk, 0xa5, sizeof(*call.walk));
 	memcpy(call.scratch->regs, input->registers, sizeof(call.scratch->regs));
 	memset(ret_result, 0, sizeof(*ret_result));
+	hash_key = (struct hash_key){0x243f6a8885a308d3, 0x9e3779b97f4a7c15};
 	slot_count = (u32)input->maps->slot_count;
 	unwind_epoch = 1;
 	list_returns(&call, input);

@@ -33,6 +33,8 @@ long bpf_probe_read_user(void *into, u32 len, const void *from);
 long bpf_probe_read_kernel(void *into, u32 len, const void *from);
 long bpf_loop(u32 times, void *step, void *context, u64 flags);
 u64 bpf_get_current_pid_tgid(void);
+u64 bpf_get_current_uid_gid(void);
+u64 bpf_ringbuf_query(void *map, u64 what);
 u32 bpf_get_smp_processor_id(void);
 u64 bpf_ktime_get_ns(void);
 u32 bpf_get_prandom_u32(void);
