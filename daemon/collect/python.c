@@ -14,7 +14,9 @@
 #include <sys/mman.h>
 
 enum {
-	CODES_BYTES = 32 << 20, /* a large program has 20,000 code objects of some 600 bytes */
+	/* A large program has 20,000 code objects of some 600 bytes. When there are more, the user
+	 * with most of them loses some. */
+	CODES_BYTES = 32 << 20,
 };
 
 static int set_process(uint32_t pid, const struct python_process *process, void *ctx)
@@ -44,10 +46,12 @@ static u64 *map_told(const struct bpf_map *map)
  * beginning is no more than it holds: who fills it as fast as it is read does not keep us here. */
 static int take_code(void *ctx, void *bytes, size_t len)
 {
+	const struct python_code *code = bytes;
 	struct python *python = ctx;
 
-	if (!python_threads_add(python->threads, bytes, len))
-		python_codes_add(python->codes, bytes, len);
+	if (!python_threads_add(python->threads, bytes, len) && len >= sizeof(*code))
+		python_codes_add(python->codes, pythons_owner(python->pythons, code->pid), bytes,
+		                 len);
 	python->bytes_read += len;
 	return python->bytes_read < PYTHON_CODES_BYTES ? 0 : -EAGAIN;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One allocation for each code object, behind it its function's name and its line table. Files are
- * kept apart: many code objects are of the same one.
+ * kept apart: many code objects are of the same one. Each has an owner, which is charged for it: of
+ * a file that is the user whose program was first to have code of it.
  */
 #include "interp/python_codes.h"
 
@@ -24,7 +25,16 @@ enum {
 	FETCHED_BYTES = 16 << 20, /* a second, of line tables that were too long to be told */
 };
 
+/* A user whose programs have code objects or files here. */
+struct owner {
+	uint32_t id;
+	size_t bytes;
+	struct code *latest; /* by when they were last asked for, latest first */
+	UT_hash_handle hh;
+};
+
 struct source_file {
+	struct owner *owner;
 	size_t references, bytes;
 	UT_hash_handle hh;
 	char path[];
@@ -33,11 +43,12 @@ struct source_file {
 struct code {
 	uint64_t signature;
 	uint64_t identity; /* but for the line */
+	struct owner *owner;
 	struct source_file *file;
 	uint32_t version, first_line;
 	size_t lines_len, bytes;
 	size_t known; /* how many bytes it was told, to compare with what it is told again */
-	struct code *prev, *next; /* by when it was last asked for, latest first */
+	struct code *prev, *next; /* of the owner's */
 	UT_hash_handle hh;
 	struct line_place *marks; /* in the line table; python_line_marks() */
 	size_t mark_count;
@@ -47,9 +58,9 @@ struct code {
 
 struct python_codes {
 	size_t max_bytes;
-	struct code *codes; /* hash by signature */
-	struct code *latest;
+	struct code *codes;        /* hash by signature */
 	struct source_file *files; /* hash by path */
+	struct owner *owners;      /* hash by user */
 	uint64_t second_ns;        /* when the latest second began that was fetched in */
 	size_t fetched;            /* in it */
 	struct python_codes_stats stats;
@@ -71,32 +82,69 @@ struct python_codes *python_codes_new(size_t max_bytes)
 	return codes;
 }
 
+static struct owner *get_owner(struct python_codes *codes, uint32_t id)
+{
+	struct owner *owner;
+
+	HASH_FIND(hh, codes->owners, &id, sizeof(id), owner);
+	if (owner)
+		return owner;
+	owner = calloc(1, sizeof(*owner));
+	if (!owner)
+		return NULL;
+	owner->id = id;
+	HASH_ADD(hh, codes->owners, id, sizeof(id), owner);
+	if (owner->hh.tbl)
+		return owner;
+	free(owner);
+	return NULL;
+}
+
+static void charge(struct python_codes *codes, struct owner *owner, size_t bytes)
+{
+	owner->bytes += bytes;
+	codes->stats.code_bytes += bytes;
+}
+
+/* The owner is gone when it has nothing left. */
+static void discharge(struct python_codes *codes, struct owner *owner, size_t bytes)
+{
+	owner->bytes -= bytes;
+	codes->stats.code_bytes -= bytes;
+	if (owner->bytes)
+		return;
+	HASH_DEL(codes->owners, owner);
+	free(owner);
+}
+
 static void unref_file(struct python_codes *codes, struct source_file *file)
 {
 	if (--file->references > 0)
 		return;
 	HASH_DEL(codes->files, file);
-	codes->stats.code_bytes -= file->bytes;
+	discharge(codes, file->owner, file->bytes);
 	free(file);
 }
 
 static void forget(struct python_codes *codes, struct code *code)
 {
 	HASH_DEL(codes->codes, code);
-	DL_DELETE(codes->latest, code);
+	DL_DELETE(code->owner->latest, code);
 	unref_file(codes, code->file);
 	codes->stats.codes--;
-	codes->stats.code_bytes -= code->bytes;
+	discharge(codes, code->owner, code->bytes);
 	free(code->marks);
 	free(code);
 }
 
 void python_codes_free(struct python_codes *codes)
 {
+	struct code *code, *next;
+
 	if (!codes)
 		return;
-	while (codes->latest)
-		forget(codes, codes->latest);
+	HASH_ITER (hh, codes->codes, code, next)
+		forget(codes, code);
 	free(codes);
 }
 
@@ -162,7 +210,8 @@ static size_t known_bytes(const struct told *told)
 	return told->head.name_bytes + told->head.file_bytes + told->lines_len;
 }
 
-static int ref_file(struct python_codes *codes, const char *path, struct source_file **ret_file)
+static int ref_file(struct python_codes *codes, struct owner *owner, const char *path,
+                    struct source_file **ret_file)
 {
 	size_t len = strlen(path);
 	struct source_file *file;
@@ -179,7 +228,8 @@ static int ref_file(struct python_codes *codes, const char *path, struct source_
 			return -ENOMEM;
 		}
 		file->bytes = sizeof(*file) + len + 1;
-		codes->stats.code_bytes += file->bytes;
+		file->owner = owner;
+		charge(codes, owner, file->bytes);
 	}
 	file->references++;
 	*ret_file = file;
@@ -203,8 +253,8 @@ static uint64_t identity_of(const struct code *code)
 	return hash_bytes(hash, &code->first_line, sizeof(code->first_line));
 }
 
-static int keep(struct python_codes *codes, const struct told *told, const struct buf *name,
-                struct source_file *file)
+static int keep(struct python_codes *codes, struct owner *owner, const struct told *told,
+                const struct buf *name, struct source_file *file)
 {
 	size_t marks_bytes = (told->lines_len / LINE_STEP + 1) * sizeof(struct line_place);
 	size_t bytes = sizeof(struct code) + name->len + 1 + told->lines_len;
@@ -213,6 +263,7 @@ static int keep(struct python_codes *codes, const struct told *told, const struc
 	if (!code)
 		return -ENOMEM;
 	code->signature = told->head.signature;
+	code->owner = owner;
 	code->file = file;
 	code->version = told->head.version;
 	code->first_line = told->head.first_line;
@@ -236,13 +287,13 @@ static int keep(struct python_codes *codes, const struct told *told, const struc
 	}
 	code->mark_count = python_line_marks(code->version, code->lines, code->lines_len,
 	                                     code->first_line, code->marks);
-	DL_PREPEND(codes->latest, code);
+	DL_PREPEND(owner->latest, code);
 	codes->stats.codes++;
-	codes->stats.code_bytes += code->bytes;
+	charge(codes, owner, code->bytes);
 	return 0;
 }
 
-static int add_told(struct python_codes *codes, const struct told *told)
+static int add_told(struct python_codes *codes, struct owner *owner, const struct told *told)
 {
 	_cleanup_(buf_release) struct buf name = BUF_INIT, path = BUF_INIT;
 	const struct python_code *head = &told->head;
@@ -257,10 +308,10 @@ static int add_told(struct python_codes *codes, const struct told *told)
 		buf_add_text(&name, "[python: name not readable]");
 	if (buf_error(&name) || buf_error(&path))
 		return -ENOMEM;
-	err = ref_file(codes, buf_text(&path), &file);
+	err = ref_file(codes, owner, buf_text(&path), &file);
 	if (err < 0)
 		return err;
-	err = keep(codes, told, &name, file);
+	err = keep(codes, owner, told, &name, file);
 	if (err < 0)
 		unref_file(codes, file);
 	return err;
@@ -274,9 +325,38 @@ static struct code *find(const struct python_codes *codes, uint64_t signature)
 	return code;
 }
 
-int python_codes_add(struct python_codes *codes, const void *bytes, size_t len)
+/* Of the user who has most, what was not asked for longest; NULL: there is only `last`. */
+static struct code *choose_victim(const struct python_codes *codes, const struct code *last)
+{
+	struct owner *owner, *next, *most = NULL;
+
+	HASH_ITER (hh, codes->owners, owner, next) {
+		bool has_another = owner->latest && (owner->latest != last || last->next);
+
+		if (has_another && (!most || owner->bytes > most->bytes))
+			most = owner;
+	}
+	return most ? most->latest->prev : NULL;
+}
+
+/* Never the one that was just added: a sample is about to ask for it. It is the first of its
+ * owner's. */
+static void make_room(struct python_codes *codes, const struct code *last)
+{
+	while (codes->stats.code_bytes > codes->max_bytes) {
+		struct code *victim = choose_victim(codes, last);
+
+		if (!victim)
+			return;
+		forget(codes, victim);
+		codes->stats.codes_evicted++;
+	}
+}
+
+int python_codes_add(struct python_codes *codes, uint32_t owner_id, const void *bytes, size_t len)
 {
 	_cleanup_free_ uint8_t *lines = NULL;
+	struct owner *owner;
 	struct told told;
 	struct code *old;
 	int err = parse(bytes, len, &told);
@@ -292,12 +372,14 @@ int python_codes_add(struct python_codes *codes, const void *bytes, size_t len)
 		return 0;
 	if (old)
 		forget(codes, old);
-	err = add_told(codes, &told);
-	/* Never the one that was just added: a sample is about to ask for it. */
-	while (codes->stats.code_bytes > codes->max_bytes && codes->latest && codes->latest->next) {
-		forget(codes, codes->latest->prev);
-		codes->stats.codes_evicted++;
-	}
+	owner = get_owner(codes, owner_id);
+	if (!owner)
+		return -ENOMEM;
+	/* So that it stays until then. */
+	charge(codes, owner, 1);
+	err = add_told(codes, owner, &told);
+	discharge(codes, owner, 1);
+	make_room(codes, find(codes, told.head.signature));
 	return err;
 }
 
@@ -308,8 +390,8 @@ bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t 
 
 	if (!code)
 		return false;
-	DL_DELETE(codes->latest, code);
-	DL_PREPEND(codes->latest, code);
+	DL_DELETE(code->owner->latest, code);
+	DL_PREPEND(code->owner->latest, code);
 	struct line_place place =
 		python_line_mark(code->marks, code->mark_count, code->first_line, offset);
 	uint32_t line = python_line(code->version, code->lines, code->lines_len, place, offset);

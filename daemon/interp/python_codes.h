@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct python_codes - the code objects that were met on stacks, by the signature that samples
- * name them with: function, file, first line and line table, copied while they ran. Bounded; those
- * not asked for longest go first. Loop thread only.
+ * name them with: function, file, first line and line table, copied while they ran. Bounded in
+ * bytes: when there are too many, the user whose programs have most of them loses the one that was
+ * not asked for longest. Loop thread only.
  */
 #pragma once
 
@@ -38,10 +39,11 @@ struct python_codes *python_codes_new(size_t max_bytes); /* NULL when out of mem
 void python_codes_free(struct python_codes *codes);
 DEFINE_CLEANUP(struct python_codes *, python_codes_free)
 
-/* Takes what the kernel half tells: a struct python_code and what follows it. A line table that was
+/* Takes what the kernel half tells: a struct python_code and what follows it, of a program of that
+ * user. A line table that was
  * too long for that is fetched from the process, if it still lives and still has it. -EBADMSG,
  * -ENOMEM. */
-int python_codes_add(struct python_codes *codes, const void *bytes, size_t len);
+int python_codes_add(struct python_codes *codes, uint32_t owner_id, const void *bytes, size_t len);
 /* What a frame's two words (bpf/python.h) stand for. false when the signature was never told, or is
  * forgotten. */
 bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t offset,

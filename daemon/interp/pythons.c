@@ -5,9 +5,11 @@
  */
 #include "interp/pythons.h"
 
+#include "base/shares.h"
 #include "interp/python_build.h"
 #include "interp/python_files.h"
 #include "proc/bias.h"
+#include "proc/owner.h"
 #include "proc/pid_set.h"
 
 #define HASH_NONFATAL_OOM 1
@@ -26,6 +28,7 @@ struct runner {
 	uint64_t bias;
 	uint64_t image_ns; /* when the program began */
 	uint32_t version;
+	uint32_t owner; /* of the process, as of when it was published last */
 	bool published;
 	UT_hash_handle hh;
 };
@@ -39,7 +42,7 @@ struct pythons {
 	/* Sets of mappings without a CPython, by serial number: a child has its parent's. */
 	uint64_t without[WITHOUT];
 	bool all_changed, stopped;
-	size_t published;
+	struct shares published; /* by user */
 	uint64_t refusals;
 };
 
@@ -70,6 +73,7 @@ struct pythons *pythons_new(uv_loop_t *loop, struct procs *procs, struct store *
 	pythons->procs = procs;
 	pythons->sink = *sink;
 	pythons->all_changed = true;
+	pythons->published.whole = MAX_PYTHON_PROCESSES;
 	pythons->files = python_files_new(loop, store, note_found, pythons);
 	if (!pythons->files || pid_set_init(&pythons->changed, MAX_CHANGED) ||
 	    pid_set_init(&pythons->waiting, MAX_CHANGED) ||
@@ -103,6 +107,7 @@ void pythons_free(struct pythons *pythons)
 		free(runner);
 	}
 	python_files_free(pythons->files);
+	shares_clear(&pythons->published);
 	pid_set_release(&pythons->changed);
 	pid_set_release(&pythons->waiting);
 	pid_set_release(&pythons->refused);
@@ -137,7 +142,7 @@ static void unpublish(struct pythons *pythons, struct runner *runner)
 	if (!runner->published)
 		return;
 	runner->published = false;
-	pythons->published--;
+	shares_give(&pythons->published, runner->owner, 1);
 	pythons->sink.unset(runner->pid, pythons->sink.ctx);
 	/* There is room for one of those that had none. */
 	pid_set_move(&pythons->refused, &pythons->changed);
@@ -156,6 +161,15 @@ static void forget(struct pythons *pythons, struct runner *runner)
 	free(runner);
 }
 
+/* One more of its user's processes, unless it is there already. */
+static bool take_share(struct pythons *pythons, struct runner *runner)
+{
+	if (runner->published)
+		return true;
+	runner->owner = owner_read(runner->pid);
+	return shares_take(&pythons->published, runner->owner, 1);
+}
+
 static struct python_process described(const struct runner *runner)
 {
 	struct python_process process = runner->file->process;
@@ -168,10 +182,13 @@ static void publish(struct pythons *pythons, struct runner *runner)
 {
 	struct python_process process = described(runner);
 
-	if (pythons->sink.set(runner->pid, &process, pythons->sink.ctx) == 0) {
-		pythons->published += !runner->published;
-		runner->published = true;
-		return;
+	if (take_share(pythons, runner)) {
+		if (pythons->sink.set(runner->pid, &process, pythons->sink.ctx) == 0) {
+			runner->published = true;
+			return;
+		}
+		if (!runner->published)
+			shares_give(&pythons->published, runner->owner, 1);
 	}
 	/* Nothing is better than what is no longer true. */
 	unpublish(pythons, runner);
@@ -304,10 +321,17 @@ bool pythons_describe(const struct pythons *pythons, uint32_t pid,
 	return true;
 }
 
+uint32_t pythons_owner(const struct pythons *pythons, uint32_t pid)
+{
+	const struct runner *runner = find(pythons, pid);
+
+	return runner ? runner->owner : OWNER_UNKNOWN;
+}
+
 void pythons_get_stats(const struct pythons *pythons, struct pythons_stats *ret_stats)
 {
 	*ret_stats = (struct pythons_stats){
-		.processes = pythons->published,
+		.processes = pythons->published.taken,
 		.files = python_files_count(pythons->files),
 		.files_failed = python_files_failed(pythons->files),
 		.processes_refused = pythons->refusals,

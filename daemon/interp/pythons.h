@@ -2,7 +2,7 @@
 /*
  * struct pythons - which processes run CPython, and what the kernel half must know to walk them.
  * Files are looked into on a worker thread, each once; processes are published as soon as theirs is
- * known. Loop thread only.
+ * known, so many of each user (base/shares.h). Loop thread only.
  */
 #pragma once
 
@@ -49,6 +49,8 @@ uint32_t pythons_version(const struct pythons *pythons, uint32_t pid);
 /* What the sink was given of a process; false when it has nothing of it now. */
 bool pythons_describe(const struct pythons *pythons, uint32_t pid,
                       struct python_process *ret_process);
+/* The user whose process it is (proc/owner.h), when it runs one. */
+uint32_t pythons_owner(const struct pythons *pythons, uint32_t pid);
 void pythons_get_stats(const struct pythons *pythons, struct pythons_stats *ret_stats);
 /* Adds those of the process that looks into files. */
 void pythons_add_reader_stats(const struct pythons *pythons, struct reader_stats *stats);

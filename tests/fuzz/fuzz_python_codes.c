@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(&head, bytes, len < sizeof(head) ? len : sizeof(head));
 		if (len >= sizeof(head))
 			memset(bytes + offsetof(struct python_code, pid), 0, sizeof(head.pid));
-		int err = python_codes_add(codes, bytes, len);
+		int err = python_codes_add(codes, 0, bytes, len);
 		for (uint32_t offset = 0; err == 0 && offset < 64; offset += 7)
 			check_found(codes, head.signature, offset);
 		check_stats(codes);

@@ -58,7 +58,7 @@ static void tell(u64 signature, const char *name)
 	memcpy(bytes + len, file, code.file_bytes);
 	len += code.file_bytes;
 	memcpy(bytes + len, lines, sizeof(lines));
-	ck_assert_int_eq(python_codes_add(tables.codes, bytes, len + sizeof(lines)), 0);
+	ck_assert_int_eq(python_codes_add(tables.codes, 0, bytes, len + sizeof(lines)), 0);
 }
 
 static void set_up(void)

@@ -9,6 +9,8 @@
 #include "interp/python_codes.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define UNREADABLE "[python: name not readable]"
@@ -40,7 +42,7 @@ static struct told told_of(uint64_t signature, const char *name, const char *fil
 	return told;
 }
 
-static int tell(struct python_codes *codes, const struct told *told)
+static int tell_of(struct python_codes *codes, uint32_t owner, const struct told *told)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
 	size_t lines = told->code.lines_bytes;
@@ -49,7 +51,12 @@ static int tell(struct python_codes *codes, const struct told *told)
 	buf_add(&bytes, told->name, told->code.name_bytes);
 	buf_add(&bytes, told->file, told->code.file_bytes);
 	buf_add(&bytes, told->lines, lines < MAX_PYTHON_LINES ? lines : MAX_PYTHON_LINES);
-	return python_codes_add(codes, bytes.data, bytes.len);
+	return python_codes_add(codes, owner, bytes.data, bytes.len);
+}
+
+static int tell(struct python_codes *codes, const struct told *told)
+{
+	return tell_of(codes, 1000, told);
 }
 
 static void check_place(struct python_codes *codes, uint64_t signature, const char *function,
@@ -299,6 +306,48 @@ START_TEST(forgets_what_is_not_asked_for)
 }
 END_TEST
 
+/* Long or short. */
+static const char *path_of(uint64_t number, char path[MAX_PYTHON_FILE + 1])
+{
+	snprintf(path, MAX_PYTHON_FILE + 1, "/%0*" PRIu64, number % 2 ? 500 : 5, number);
+	return path;
+}
+
+/* However many another user's programs have, and however long the paths of their files are. */
+START_TEST(one_user_does_not_take_anothers_room)
+{
+	enum { MINE = 20, COUNT = 2000, MAX_BYTES = 64 * 1024 };
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(MAX_BYTES);
+	struct python_codes_stats stats;
+	char path[MAX_PYTHON_FILE + 1];
+
+	for (uint64_t i = 1; i <= MINE; i++) {
+		struct told told = told_of(i, "mine", "/mine.py");
+
+		ck_assert_int_eq(tell_of(codes, 1, &told), 0);
+	}
+	for (uint64_t i = 1; i <= COUNT; i++) {
+		struct told told = told_of(MINE + i, "other", path_of(i, path));
+
+		ck_assert_int_eq(tell_of(codes, 2, &told), 0);
+	}
+	python_codes_get_stats(codes, &stats);
+	ck_assert_uint_le(stats.code_bytes, MAX_BYTES);
+	ck_assert_uint_gt(stats.codes_evicted, 0);
+	for (uint64_t i = 1; i <= MINE; i++)
+		check_place(codes, i, "mine", "/mine.py", 11);
+	/* Who has most gives way. */
+	for (uint64_t i = 1; i <= COUNT; i++) {
+		struct told told = told_of(MINE + COUNT + i, "third", "/third.py");
+
+		ck_assert_int_eq(tell_of(codes, 3, &told), 0);
+	}
+	for (uint64_t i = 1; i <= MINE; i++)
+		check_place(codes, i, "mine", "/mine.py", 11);
+	check_place(codes, MINE + COUNT - 1, "other", path_of(COUNT - 1, path), 11);
+}
+END_TEST
+
 START_TEST(keeps_one_without_room)
 {
 	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(0);
@@ -369,7 +418,7 @@ START_TEST(lies_are_refused)
 	breaks[_i](&told.code);
 	buf_add(&bytes, &told.code, sizeof(told.code));
 	buf_add(&bytes, "namefile\xd8\0", sizeof("namefile\xd8\0"));
-	ck_assert_int_eq(python_codes_add(codes, bytes.data, bytes.len), -EBADMSG);
+	ck_assert_int_eq(python_codes_add(codes, 0, bytes.data, bytes.len), -EBADMSG);
 	ck_assert(!python_codes_find(codes, 1, 0, &place));
 	python_codes_get_stats(codes, &stats);
 	ck_assert_uint_eq(stats.codes_broken, 1);
@@ -390,9 +439,9 @@ START_TEST(cut_descriptions_are_refused)
 
 		ck_assert_ptr_nonnull(copy);
 		memcpy(copy + 1, bytes, len);
-		ck_assert_int_eq(python_codes_add(codes, copy + 1, len), -EBADMSG);
+		ck_assert_int_eq(python_codes_add(codes, 0, copy + 1, len), -EBADMSG);
 	}
-	ck_assert_int_eq(python_codes_add(codes, bytes, sizeof(bytes)), 0);
+	ck_assert_int_eq(python_codes_add(codes, 0, bytes, sizeof(bytes)), 0);
 	check_place(codes, 1, "name", "file", 11);
 }
 END_TEST
@@ -410,6 +459,7 @@ Suite *python_codes_suite(void)
 	tcase_add_loop_test(tcase, long_tables_that_are_gone, 0, 7);
 	tcase_add_loop_test(tcase, cut_pairs, 0, 2);
 	tcase_add_test(tcase, forgets_what_is_not_asked_for);
+	tcase_add_test(tcase, one_user_does_not_take_anothers_room);
 	tcase_add_test(tcase, keeps_one_without_room);
 	tcase_add_loop_test(tcase, lies_are_refused, 0, sizeof(breaks) / sizeof(breaks[0]));
 	tcase_add_test(tcase, cut_descriptions_are_refused);

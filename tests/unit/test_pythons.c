@@ -3,6 +3,7 @@
  * Which processes the kernel half is told of, as they begin, fork, exec and end.
  */
 #include "interp/pythons.h"
+#include "proc/owner.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/python_image.h"
 #include "tests/unit/suites.h"
@@ -29,6 +30,7 @@ static struct {
 	struct pythons *pythons;
 	struct python_process told[PIDS]; /* version 0: not told */
 	int sets, unsets, room;
+	bool anybody; /* may be told, and it is not noted */
 	int fds[3];
 	char paths[3][64]; /* 3.13, 3.14, and a file without */
 } all;
@@ -36,6 +38,8 @@ static struct {
 static int set(uint32_t pid, const struct python_process *process, void *ctx)
 {
 	ck_assert_ptr_eq(ctx, &all);
+	if (all.anybody)
+		return 0;
 	ck_assert_uint_lt(pid - PID, PIDS);
 	if (!all.told[pid - PID].version && !all.room)
 		return -E2BIG;
@@ -48,6 +52,8 @@ static int set(uint32_t pid, const struct python_process *process, void *ctx)
 static void unset(uint32_t pid, void *ctx)
 {
 	ck_assert_ptr_eq(ctx, &all);
+	if (all.anybody)
+		return;
 	ck_assert_uint_ne(all.told[pid - PID].version, 0);
 	all.told[pid - PID].version = 0;
 	all.room++;
@@ -268,6 +274,29 @@ START_TEST(no_room)
 }
 END_TEST
 
+/* One user's processes take up to half of the places, and another one's find room. */
+START_TEST(each_user_has_a_share)
+{
+	uint32_t own = (uint32_t)getpid();
+
+	procs_exec(all.procs, PID, "parent", 1);
+	map(PID, FIRST, 0);
+	sync_all();
+	all.anybody = true;
+	for (uint32_t i = 1; i <= MAX_PYTHON_PROCESSES; i++)
+		procs_fork(all.procs, PID, PID + i, 2);
+	sync_all();
+	ck_assert_uint_eq(stats().processes, MAX_PYTHON_PROCESSES / 2);
+	ck_assert_uint_gt(stats().processes_refused, 0);
+	procs_exec(all.procs, own, "python", 3);
+	map(own, FIRST, 0);
+	sync_all();
+	ck_assert_uint_eq(stats().processes, MAX_PYTHON_PROCESSES / 2 + 1);
+	ck_assert_uint_eq(pythons_owner(all.pythons, own), getuid());
+	ck_assert_uint_eq(pythons_owner(all.pythons, PID), OWNER_UNKNOWN);
+}
+END_TEST
+
 /* They run when profiling begins, and more of them change than are noted. */
 START_TEST(all_at_once)
 {
@@ -366,6 +395,7 @@ Suite *pythons_suite(void)
 	tcase_add_test(tests, two_in_one_process);
 	tcase_add_test(tests, not_understood);
 	tcase_add_test(tests, no_room);
+	tcase_add_test(tests, each_user_has_a_share);
 	tcase_add_test(tests, all_at_once);
 	tcase_add_test(tests, file_left_the_store);
 	tcase_add_test(tests, stopped_early);
