@@ -4,6 +4,7 @@
  */
 #include "http/heap_capture.h"
 
+#include "collect/heap_leaves.h"
 #include "http/heap_comments.h"
 #include "http/rendering.h"
 
@@ -81,6 +82,7 @@ static void capture_render(struct heap_capture *capture)
 	                 .format = &capture->query.format,
 	                 .slices = &capture->profile,
 	                 .slice_count = 1,
+	                 .named = capture->query.raw ? NULL : heap_leaves_leave_off,
 	                 .describe = heap_describe,
 	                 .ctx = &capture->facts},
 		.done = on_rendered,

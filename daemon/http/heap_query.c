@@ -30,6 +30,7 @@ const struct parameter heap_parameters[] = {
 	{"peak", false, "1 shows the moment at which most was held, not the end"},
 	{"budget", false, "what watching may cost the process, of one core: 0.1 or 10% (default)"},
 	{"force", false, "1 watches it whatever that costs"},
+	{"raw", false, "1 keeps the allocator's own frames, such as operator new, at the leaf"},
 	FORMAT_PARAMETERS(PARAMETER){NULL, false, NULL},
 };
 #undef PARAMETER
@@ -140,6 +141,8 @@ int heap_query_read(const struct query *query, uint64_t max_seconds, struct heap
 	};
 	int err = read_ask(query, max_seconds, &heap.ask, ret_refusal);
 
+	if (!err)
+		err = query_switch(query, "raw", &heap.raw, ret_refusal);
 	if (!err)
 		err = format_query_read(query, &heap.format, ret_refusal);
 	if (!err)

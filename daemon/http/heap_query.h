@@ -12,6 +12,7 @@ struct heap_query {
 	bool watch; /* seconds=, rate=, budget= or force= is given: probes are wanted, whatever the
 	               process tells of its own accord */
 	bool told;  /* it is to be answered from what the process tells, and from nothing else */
+	bool raw;   /* with the allocator's own frames */
 	struct format_query format;
 };
 

@@ -118,6 +118,8 @@ int render_profile(const struct render_plan *plan, struct buf *out,
 	err = symbolizer_run(plan->symbolizer, builder);
 	if (err)
 		return err;
+	if (plan->named)
+		plan->named(builder);
 	add_comments(builder, plan);
 	err = builder_seal(builder, &profile);
 	if (err)

@@ -18,6 +18,8 @@ struct render_plan {
 	const struct format_query *format;
 	struct profile *const *slices;
 	size_t slice_count;
+	/* Once everything has its name; NULL: it stays as it is. */
+	void (*named)(struct builder *builder);
 	/* Adds the comments that only this kind of profile has, and value types where there were no
 	 * slices to have any; `ctx` is passed. */
 	void (*describe)(struct builder *builder, const void *ctx);

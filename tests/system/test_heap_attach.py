@@ -171,6 +171,15 @@ class HeapAttach(unittest.TestCase):
                     self.assertGreater(kept / profile.sum("inuse_space"), 0.9)
                     programs[name].assert_well(self)
 
+    def test_the_leaf_is_who_asked_and_not_the_allocator(self):
+        def flat(profile, function):
+            return profile.total(3, lambda s: s.names[0].startswith(function)) / profile.sum("inuse_space")
+
+        with HeapCpp(None) as program:
+            ask = f"pid={program.pid}&seconds=2&force=1&rate=1KiB"
+            self.assertEqual(flat(HeapRequest(self.daemon, ask).heap(), "operator new"), 0)
+            self.assertGreater(flat(HeapRequest(self.daemon, f"{ask}&raw=1").heap(), "operator new"), 0.9)
+
     def test_a_daemon_that_is_killed(self):
         with daemon.Daemon() as server, HeapCpp(ALLOCATORS["jemalloc"]) as program:
             links = links_of(server)

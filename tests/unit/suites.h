@@ -116,6 +116,7 @@
 	SUITE(python_loop)     \
 	SUITE(pythons)         \
 	SUITE(heap_table)      \
+	SUITE(heap_leaves)     \
 	SUITE(heap_tellers)    \
 	SUITE(gpu_ends)        \
 	SUITE(gpu_sums)        \

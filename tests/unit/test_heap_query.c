@@ -75,7 +75,8 @@ static const struct {
 	{"pid=7&format=text&by=line&sort=cum&rows=3", NULL},
 	{"pid=7&by=line", "by=line is of format=text"},
 	{"pid=7&format=svg", "pprof, perfetto, folded, text"},
-	{"pid=7&last=5m", "accepted here: pid, seconds, rate, leaks, peak, budget, force, format"},
+	{"pid=7&last=5m",
+         "accepted here: pid, seconds, rate, leaks, peak, budget, force, raw, format"},
 };
 
 START_TEST(asks)
@@ -124,10 +125,12 @@ START_TEST(values)
 	ck_assert_uint_eq(heap.ask.length_ns, 5 * NSEC_PER_SEC);
 	ck_assert_uint_eq(heap.ask.rate_bytes, 4096);
 	ck_assert_double_eq_tol(heap.ask.budget, 0.125, 1e-9);
-	ck_assert(heap.ask.force && heap.watch);
+	ck_assert(heap.ask.force && heap.watch && !heap.raw);
 	ck_assert_int_eq(heap.ask.mode, HEAP_LEAKS);
 	ck_assert_uint_eq(heap.format.options.rows, 9);
 
+	ck_assert_int_eq(ask("pid=7&raw=1", &heap, &refusal), 0);
+	ck_assert(heap.raw && !heap.watch);
 	ck_assert_int_eq(ask("pid=7&budget=0.025&peak=1", &heap, &refusal), 0);
 	ck_assert_double_eq_tol(heap.ask.budget, 0.025, 1e-9);
 	ck_assert_int_eq(heap.ask.mode, HEAP_PEAK);
