@@ -130,7 +130,8 @@ struct gpu_named {
 	char name[GPU_NAME_BYTES];
 };
 
-/* `event` with the string at this address of user space behind it. */
+/* `event` with the string at this address of user space behind it, or the address, where the string
+ * is not in memory just now: a program may not wait for a page, and the daemon reads it later. */
 static __always_inline void tell_name(const struct gpu_event *event, u64 string)
 {
 	struct gpu_named *named = bpf_ringbuf_reserve(&gpu_events, sizeof(*named), 0);
@@ -142,11 +143,14 @@ static __always_inline void tell_name(const struct gpu_event *event, u64 string)
 	}
 	named->event = *event;
 	len = bpf_probe_read_user_str(named->name, sizeof(named->name), (void *)string);
-	if (len <= 1) {
+	if (len == 1) {
 		GPU_ADD(unreadable);
 		bpf_ringbuf_discard(named, BPF_RB_NO_WAKEUP);
 		return;
 	}
-	named->event.words = (len + sizeof(u64) - 1) / sizeof(u64);
+	if (len < 0)
+		named->event.size = string;
+	else
+		named->event.words = (len + sizeof(u64) - 1) / sizeof(u64);
 	bpf_ringbuf_submit(named, wake_flags());
 }

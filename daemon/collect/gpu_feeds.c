@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/shares.h"
 #include "collect/gpu_ends.h"
+#include "collect/gpu_name_fetch.h"
 #include "proc/owner.h"
 #include "proc/scan.h"
 
@@ -222,13 +223,46 @@ static void take_end(struct gpu_feeds *feeds, const struct gpu_event *event)
 		gpu_ends_take(feed, event, &feeds->counts);
 }
 
+/* Whether the process does not run any more what it ran when it was first heard of. Of one that the
+ * process table has no room for only the kernel knows. */
+static bool is_over(struct gpu_feeds *feeds, const struct gpu_feed *feed)
+{
+	struct procs *procs = feeds->config.tables.procs;
+	const struct image *image;
+
+	if (!procs_known(procs, feed->pid))
+		return !scan_exists(feed->pid);
+	if (!procs_mappings(procs, feed->pid))
+		return true;
+	image = procs_image(procs, feed->pid, UINT64_MAX);
+	return !image || image->start_mono_ns > feed->start_ns;
+}
+
+/* A name that was not in memory when it was told: CUDA has read it since. Another program of the
+ * process would have something else there. */
+static void fetch_name(struct gpu_feeds *feeds, struct gpu_feed *feed,
+                       const struct gpu_event *event)
+{
+	char name[GPU_NAME_BYTES];
+	size_t len = 0;
+
+	if (!is_over(feeds, feed))
+		len = gpu_name_fetch(feed->pid, event->size, name);
+	if (len)
+		gpu_names_add(&feeds->names, &feed->handles, event->address, name, len);
+	else
+		feeds->names.lost++;
+}
+
 static void take_name(struct gpu_feeds *feeds, const struct gpu_event *event, const void *bytes)
 {
 	struct gpu_feed *feed = gpu_feeds_get(feeds, event->pid, event->image, event->time_ns);
 
 	if (!feed)
 		return;
-	if (event->kind == GPU_EVENT_NAME)
+	if (event->kind == GPU_EVENT_NAME && !event->words)
+		fetch_name(feeds, feed, event);
+	else if (event->kind == GPU_EVENT_NAME)
 		gpu_names_add(&feeds->names, &feed->handles, event->address, bytes,
 		              event->words * sizeof(uint64_t));
 	else
@@ -286,21 +320,6 @@ void gpu_feeds_take(struct gpu_feeds *feeds, const void *bytes, size_t len)
 	default:
 		feeds->malformed++;
 	}
-}
-
-/* Whether the process does not run any more what it ran when it was first heard of. Of one that the
- * process table has no room for only the kernel knows. */
-static bool is_over(struct gpu_feeds *feeds, const struct gpu_feed *feed)
-{
-	struct procs *procs = feeds->config.tables.procs;
-	const struct image *image;
-
-	if (!procs_known(procs, feed->pid))
-		return !scan_exists(feed->pid);
-	if (!procs_mappings(procs, feed->pid))
-		return true;
-	image = procs_image(procs, feed->pid, UINT64_MAX);
-	return !image || image->start_mono_ns > feed->start_ns;
 }
 
 /* Who has more than what is left for all keeps nothing new until he has less. */

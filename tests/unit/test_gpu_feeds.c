@@ -2,6 +2,10 @@
 /* What events of GPUs come to: exact figures and profiles, by process, device and stack; names. */
 #include "tests/unit/gpu_feeds_fixture.h"
 
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 START_TEST(allocations_and_frees)
 {
 	tell(GPU_EVENT_ALLOC, 0x100, 1000, CODE + 1);
@@ -49,6 +53,44 @@ START_TEST(stacks_and_labels)
 	location = &profile->locations[profile->nodes[profile->samples[2].node].location];
 	ck_assert_str_eq(profile_string(profile, profile->mappings[location->mapping].path),
 	                 "[stack not taken]");
+}
+END_TEST
+
+/* Of a handle of this very process; NULL: none. */
+static const char *own_name(uint64_t handle)
+{
+	return gpu_names_find(&gpu_feeds_get(feeds, event.pid, event.image, event.time_ns)->handles,
+	                      handle);
+}
+
+/* What was not in memory when it was told is read from the process. */
+START_TEST(names_that_come_later)
+{
+	static const char name[] = "_Z6kernelPf";
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 3 * page_bytes, PROT_READ | PROT_WRITE,
+	                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *across = pages + page_bytes - 4, *untouched = pages + 2 * page_bytes;
+	struct gpu_stats stats;
+
+	ck_assert_ptr_ne(pages, MAP_FAILED);
+	memcpy(across, name, sizeof(name));
+	event.pid = (uint32_t)getpid();
+	procs_exec(tables.procs, event.pid, "train", 100);
+	tell(GPU_EVENT_NAME, 1, (uintptr_t)name, 0);
+	tell(GPU_EVENT_NAME, 2, (uintptr_t)across, 0);
+	ck_assert_str_eq(own_name(1), name);
+	ck_assert_str_eq(own_name(2), name);
+	/* It is not waited for, and nothing is read of another program. */
+	tell(GPU_EVENT_NAME, 3, (uintptr_t)untouched, 0);
+	ck_assert_ptr_null(own_name(3));
+	procs_exec(tables.procs, event.pid, "other", event.time_ns + 1);
+	tell(GPU_EVENT_NAME, 4, (uintptr_t)name, 0);
+	ck_assert_ptr_null(own_name(4));
+	gpu_feeds_get_stats(feeds, &stats);
+	ck_assert_uint_eq(stats.names, 2);
+	ck_assert_uint_eq(stats.names_lost, 2);
+	munmap(pages, 3 * page_bytes);
 }
 END_TEST
 
@@ -205,6 +247,7 @@ Suite *gpu_feeds_suite(void)
 	tcase_add_test(tcase, allocations_and_frees);
 	tcase_add_test(tcase, stacks_and_labels);
 	tcase_add_test(tcase, out_of_order);
+	tcase_add_test(tcase, names_that_come_later);
 	tcase_add_test(tcase, devices_and_processes);
 	tcase_add_test(tcase, tensors_are_apart);
 	tcase_add_test(tcase, tensors_without_totals);
