@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
 	MAX_NOTED = 8192, /* processes between two readings; more, and all are read */
@@ -34,7 +35,7 @@ struct memory_watch {
 	struct memory_reader *reader;
 	struct memory_readings readings; /* of the last one */
 	struct pid_set noted;
-	uint64_t beat_ms, read_ms, read_cpu_ns;
+	uint64_t start_ms, beat_ms, read_ms, read_cpu_ns;
 	int read_error;
 	bool under_way, started, stopped;
 	struct timeline *timeline;
@@ -77,6 +78,13 @@ static const char *name_of(const struct memory_watch *watch, const struct memory
 	                                        : last_name(watch, reading);
 }
 
+/* Until its history is as long as it may be, profd itself grows by what it records. */
+static bool fills_history(const struct memory_watch *watch, uint32_t pid)
+{
+	return pid == (uint32_t)getpid() &&
+	       watch->read_ms - watch->start_ms < watch->config.keep_ns / NSEC_PER_MSEC;
+}
+
 static void tell_process(struct memory_watch *watch, const struct memory_reading *reading,
                          const struct timeline_group *group)
 {
@@ -86,6 +94,7 @@ static void tell_process(struct memory_watch *watch, const struct memory_reading
 		.seen_ms = reading->read_ms,
 		.figures = reading->figures,
 		.group = group,
+		.fills = fills_history(watch, reading->pid),
 	};
 	uint64_t *heap = &seen.figures.values[MEMORY_heap_inuse];
 
@@ -286,6 +295,7 @@ int memory_watch_start(struct memory_watch *watch, struct bpf *bpf)
 	if (procs_watch(watch->config.procs, note_change, watch))
 		return -ENOSPC;
 	watch->started = true;
+	watch->start_ms = clock_mono_ns() / NSEC_PER_MSEC;
 	memory_watch_beat(watch);
 	return 0;
 }

@@ -112,7 +112,7 @@ static json_t *timeline_json(const struct timeline_process *process, uint64_t fr
 	                 "interval_ms", MEMORY_WATCH_MS, "fields", memory_fields_json(), "points",
 	                 memory_points_json(process, from_ms, wall_ms), "control_group",
 	                 memory_group_json(process->group), "growth",
-	                 memory_growth_json(&process->growth, wall_ms));
+	                 memory_growth_json(&process->track.growth, wall_ms));
 }
 
 /* What the loop thread knows. -ENOENT: it knows no such process. */

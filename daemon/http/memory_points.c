@@ -159,7 +159,10 @@ json_t *memory_growth_json(const struct growth *growth, uint64_t wall_ms)
 {
 	if (!growth->leaking)
 		return json_null();
-	return json_pack("{s:b, s:s, s:I, s:I}", "leaking", 1, "of", growth_of_names[growth->of],
-	                 "bytes_per_second", (json_int_t)growth->bytes_per_second, "since_unix_ms",
+	return json_pack("{s:b, s:s, s:I, s:I, s:I, s:I}", "leaking", 1, "of",
+	                 growth_of_names[growth->of], "bytes_per_second",
+	                 (json_int_t)growth->bytes_per_second, "low_bytes_per_second",
+	                 (json_int_t)growth->low_bytes_per_second, "high_bytes_per_second",
+	                 (json_int_t)growth->high_bytes_per_second, "since_unix_ms",
 	                 (json_int_t)(growth->since_ms + wall_ms));
 }

@@ -160,13 +160,14 @@ static void add_leak(const struct timeline_process *process, void *ctx)
 {
 	struct leaks *leaks = ctx;
 
-	if (!process->growth.leaking || leaks->count++ >= MAX_LEAKS_SHOWN)
+	if (!process->track.growth.leaking || leaks->count++ >= MAX_LEAKS_SHOWN)
 		return;
 	buf_printf(leaks->body, "profd_process_leak_bytes_per_second{pid=\"%" PRIu32 "\",comm=\"",
 	           process->pid);
 	add_label(leaks->body, process->comm);
-	buf_printf(leaks->body, "\",of=\"%s\"} %" PRIu64 "\n", growth_of_names[process->growth.of],
-	           process->growth.bytes_per_second);
+	buf_printf(leaks->body, "\",of=\"%s\"} %" PRIu64 "\n",
+	           growth_of_names[process->track.growth.of],
+	           process->track.growth.bytes_per_second);
 }
 
 static void add_memory(struct buf *body, const struct memory_watch *watch)

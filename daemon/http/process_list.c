@@ -28,7 +28,7 @@ static void take_memory(struct process_row *row, const struct timeline_process *
 	row->watched = true;
 	row->rss_bytes = memory_resident(&process->figures);
 	row->swap_bytes = process->figures.values[MEMORY_swap];
-	row->growth = process->growth;
+	row->growth = process->track.growth;
 }
 
 struct collecting {

@@ -1,188 +1,134 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The tests of growth.h, cheapest first: nearly every process fails the first of them.
+ * The tests of growth.h, for each level of the floors.
  */
 #include "memory/growth.h"
 
-#include "base/cleanup.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "memory/trend.h"
 
 #define OF(name) #name,
 const char *const growth_of_names[GROWTH_OF_COUNT] = {GROWTH_OF(OF)};
 #undef OF
 
-enum {
-	PARTS = 15, /* of a time; two seconds each of the shortest, in which a reading may be late
-	             */
-	PAIRS = PARTS * (PARTS - 1) / 2,
-	RISING_PERCENT = 70, /* of the steps between parts */
-	/* Mann-Kendall: the variance of the number of rising less falling pairs of PARTS values in
-	 * no order is n (n-1) (2n+5) / 18 = 408; three standard deviations are 61. */
-	SIGNIFICANT = 61,
-	/* A third of the steps brings a third of the growth; half of that is demanded. */
-	FAIR_SHARE = 6,
+_Static_assert((int)TREND_POINTS == (int)FLOORS_PARTS, "a line is fitted through a window");
+
+/* What is demanded of a leak, as factors. */
+struct bar {
+	double growth; /* of the least growth that counts */
+	double margin; /* of what it gave back before is taken off its growth */
+	double fall;   /* of its growth may have been given back */
+	double jumps;  /* of its growth may have come in two steps */
+	double pace;   /* of the pace before must still be there */
+	double doubt;  /* in standard deviations, in which it may be there */
+	bool surely;   /* the stricter bound */
 };
 
-struct held {
-	uint64_t ms, bytes;
+static const struct bar enter = {1, 0.5, 0.5, 0.4, 0.8, 1, true};
+static const struct bar stay = {0.5, 0, 0.75, 0.75, 0.65, 2, false};
+
+enum { MIN_KIB = GROWTH_MIN_BYTES / 1024, HURRIED_LEVELS = 2, MAX_DOUBTS = 4 };
+
+struct level {
+	bool known;
+	struct floors_window window;
+	struct trend trend;
 };
 
-struct past {
-	struct held *at;
-	size_t count;
-	uint64_t least, most;
-	uint64_t had; /* before it */
-};
-
-static uint64_t value_of(const struct memory_figures *figures, enum growth_of of)
+/* Of most levels of most processes nothing need be fitted. */
+static bool may_rise(const struct floors_window *window)
 {
-	return of == GROWTH_heap ? figures->values[MEMORY_heap_inuse] : memory_held(figures);
+	uint32_t last = window->kib[FLOORS_PARTS - 1], least = last;
+
+	for (int i = 0; i < FLOORS_PARTS; i++)
+		if (window->kib[i] < least)
+			least = window->kib[i];
+	return last - least >= MIN_KIB / 2;
 }
 
-/* One value of a point, from when on it counts. */
-static int read_past(const struct series *series, const struct growth_ask *ask, struct past *past)
+static double least_growth(int level, double begin_kib)
 {
-	struct series_cursor cursor = series_begin(series);
-	struct series_point point;
+	double factor = level < HURRIED_LEVELS ? 1 << (HURRIED_LEVELS - level) : 1;
+	double share = begin_kib / 100 * GROWTH_MIN_PERCENT;
 
-	*past = (struct past){.least = UINT64_MAX, .had = ask->had_bytes};
-	past->at = series->count ? calloc(series->count, sizeof(*past->at)) : NULL;
-	if (series->count && !past->at)
-		return -ENOMEM;
-	while (series_next(&cursor, &point)) {
-		struct held held = {point.ms, value_of(&point.figures, ask->of)};
-
-		/* What held when the time begins counts from then. */
-		if (held.ms < ask->from_ms) {
-			held.ms = ask->from_ms;
-			past->count = 0;
-		}
-		if (held.bytes == MEMORY_UNKNOWN)
-			past->count = 0;
-		else
-			past->at[past->count++] = held;
-	}
-	for (size_t i = 0; i < past->count; i++) {
-		if (past->at[i].bytes < past->least)
-			past->least = past->at[i].bytes;
-		if (past->at[i].bytes > past->most)
-			past->most = past->at[i].bytes;
-	}
-	return 0;
+	return factor * (share > MIN_KIB ? share : MIN_KIB);
 }
 
-/* The least that was held in each part of [begin, end], and the most before it. */
-static uint64_t cut_in_parts(const struct past *past, uint64_t begin_ms, uint64_t end_ms,
-                             uint64_t least[PARTS])
+/* KiB a millisecond, so that levels can be compared. */
+static double pace_of(const struct level *level)
 {
-	uint64_t most_before = past->had;
-	size_t i = 0;
-
-	for (; i + 1 < past->count && past->at[i + 1].ms <= begin_ms; i++)
-		if (past->at[i].bytes > most_before)
-			most_before = past->at[i].bytes;
-	for (uint64_t part = 0; part < PARTS; part++) {
-		uint64_t part_end_ms = begin_ms + (end_ms - begin_ms) * (part + 1) / PARTS;
-
-		least[part] = past->at[i].bytes;
-		while (i + 1 < past->count && past->at[i + 1].ms < part_end_ms) {
-			i++;
-			if (past->at[i].bytes < least[part])
-				least[part] = past->at[i].bytes;
-		}
-	}
-	return most_before;
+	return level->trend.slope * FLOORS_PARTS /
+	       (double)(level->window.end_ms - level->window.begin_ms);
 }
 
-static int compare_slopes(const void *a, const void *b)
+static bool slows_down(const struct level levels[FLOORS_LEVELS], int at, const struct bar *bar)
 {
-	const double *left = a, *right = b;
+	const struct trend *trend = &levels[at].trend;
 
-	return (*left > *right) - (*left < *right);
+	/* Means of five, six and five values: their difference has the deviation of one value. */
+	if (trend->late + bar->doubt * trend->noise < bar->pace * trend->early)
+		return true;
+	for (int longer = at + 1; longer < FLOORS_LEVELS; longer++)
+		if (levels[longer].known &&
+		    pace_of(&levels[at]) < bar->pace * pace_of(&levels[longer]))
+			return true;
+	return false;
 }
 
-/* Bytes a millisecond; and whether there is an order in them that is not chance's. */
-static double median_slope(const uint64_t least[PARTS], double part_ms, bool *ret_significant)
+static bool leaks_in(const struct floors *floors, const struct level levels[FLOORS_LEVELS], int at,
+                     double had_kib, const struct bar *bar)
 {
-	double slopes[PAIRS] = {0};
-	int pairs = 0, order = 0;
+	const struct level *level = &levels[at];
+	const struct trend *trend = &level->trend;
+	struct floors_past past;
+	double high = trend->begin, growth, fall = trend->fall;
 
-	for (int from = 0; from < PARTS; from++) {
-		for (int to = from + 1; to < PARTS; to++) {
-			double difference = (double)least[to] - (double)least[from];
-
-			slopes[pairs++] = difference / ((to - from) * part_ms);
-			order += (difference > 0) - (difference < 0);
-		}
-	}
-	qsort(slopes, PAIRS, sizeof(slopes[0]), compare_slopes);
-	*ret_significant = order > SIGNIFICANT;
-	return slopes[PAIRS / 2];
-}
-
-static bool rises_steadily(const uint64_t least[PARTS])
-{
-	uint64_t total = least[PARTS - 1] - least[0];
-	int rising = 0;
-
-	for (int i = 1; i < PARTS; i++)
-		rising += least[i] > least[i - 1];
-	if (rising * 100 < (PARTS - 1) * RISING_PERCENT)
+	if ((bar->surely ? trend->surely : trend->low) <= 0)
 		return false;
-	for (int third = 0; third < 3; third++) {
-		uint64_t from = least[third * (PARTS - 1) / 3];
-		uint64_t to = least[(third + 1) * (PARTS - 1) / 3];
-
-		if (to < from || to - from < total / FAIR_SHARE)
-			return false;
-	}
-	return true;
+	floors_before(floors, at, &level->window, &past);
+	if (past.high_kib > high)
+		high = past.high_kib;
+	if (had_kib > high)
+		high = had_kib;
+	growth = trend->end - high - bar->margin * past.fall_kib;
+	if (trend->end - floors->last_kib > fall)
+		fall = trend->end - floors->last_kib;
+	return growth >= bar->growth * least_growth(at, trend->begin) &&
+	       fall <= bar->fall * growth && trend->jumps <= bar->jumps * growth &&
+	       !slows_down(levels, at, bar);
 }
 
-static bool judge(const struct past *past, uint64_t begin_ms, uint64_t end_ms,
-                  struct growth *growth)
+static uint64_t bytes_per_second(const struct level *level, double kib_a_part)
 {
-	uint64_t least[PARTS];
-	uint64_t before = cut_in_parts(past, begin_ms, end_ms, least);
-	bool significant;
-	double slope;
+	double part_seconds =
+		(double)(level->window.end_ms - level->window.begin_ms) / FLOORS_PARTS / 1000;
 
-	if (before < least[0])
-		before = least[0];
-	if (least[PARTS - 1] < before + GROWTH_MIN_BYTES ||
-	    least[PARTS - 1] - before < before / 100 * GROWTH_MIN_PERCENT || !rises_steadily(least))
-		return false;
-	slope = median_slope(least, (double)(end_ms - begin_ms) / PARTS, &significant);
-	if (!significant || slope <= 0)
-		return false;
+	return kib_a_part > 0 ? (uint64_t)(kib_a_part * 1024 / part_seconds) : 0;
+}
+
+void growth_judge(const struct floors *floors, uint64_t had_bytes, struct growth *growth)
+{
+	const struct bar *bar = growth->leaking ? &stay : &enter;
+	struct level levels[FLOORS_LEVELS] = {0};
+	int at;
+
+	for (at = 0; at < FLOORS_LEVELS; at++) {
+		levels[at].known = floors_window(floors, at, &levels[at].window);
+		if (levels[at].known && may_rise(&levels[at].window))
+			trend_of(levels[at].window.kib, &levels[at].trend);
+	}
+	/* The longest says it best. Two minutes are not enough where they are all that is known. */
+	for (at = FLOORS_LEVELS - 1; at >= 0; at--)
+		if (levels[1].known && levels[at].known &&
+		    leaks_in(floors, levels, at, (double)had_bytes / 1024, bar))
+			break;
+	if (at < 0 && growth->leaking && ++growth->doubts < MAX_DOUBTS)
+		return;
+	*growth = (struct growth){.of = growth->of};
+	if (at < 0)
+		return;
 	growth->leaking = true;
-	growth->bytes_per_second = (uint64_t)(slope * 1000);
-	growth->since_ms = begin_ms;
-	return true;
-}
-
-int growth_judge(const struct series *series, const struct growth_ask *ask,
-                 struct growth *ret_growth)
-{
-	_cleanup_free_ struct held *owned = NULL;
-	struct growth growth = {.of = ask->of};
-	uint64_t now_ms = ask->now_ms;
-	struct past past;
-	int err = read_past(series, ask, &past);
-
-	owned = past.at;
-	if (err)
-		return err;
-	if (past.count && past.most - past.least >= GROWTH_MIN_BYTES &&
-	    now_ms > past.at[0].ms + GROWTH_MIN_MS) {
-		uint64_t length_ms = now_ms - past.at[0].ms;
-
-		while (!judge(&past, now_ms - length_ms, now_ms, &growth) &&
-		       length_ms > GROWTH_MIN_MS)
-			length_ms = length_ms / 2 > GROWTH_MIN_MS ? length_ms / 2 : GROWTH_MIN_MS;
-	}
-	*ret_growth = growth;
-	return 0;
+	growth->since_ms = levels[at].window.begin_ms;
+	growth->bytes_per_second = bytes_per_second(&levels[at], levels[at].trend.slope);
+	growth->low_bytes_per_second = bytes_per_second(&levels[at], levels[at].trend.low);
+	growth->high_bytes_per_second = bytes_per_second(&levels[at], levels[at].trend.high);
 }

@@ -1,35 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whether a process's memory grows as a leak does: steadily, for long, and to more than it ever
- * had. Judged is what it holds, or what its allocator has handed out: a heap that leaks into room
- * that it had before does not show in the former for long. Looked at are the last 30 seconds and
- * longer and longer times up to the whole past, the longest first; in each the least there was in
- * equal parts of the time, so that what an allocator or a garbage collector gives back again does
- * not count. It leaks in one of them when all hold:
+ * Whether a process's memory grows as a leak does. Judged is what it holds, or what its allocator
+ * has handed out: a heap that leaks into room that it had before does not show in the former for
+ * long. A line is fitted (trend.h) through the floors of each of the times that floors.h knows,
+ * from the last two minutes to the whole past. It leaks when one of these lines rises, and
  *
- *  - the median of all slopes between two parts (Theil-Sen) is above zero, and so many of the
- *    pairs rise that chance would do it once in a thousand times (Mann-Kendall, z > 3);
- *  - it grew by 16 MiB and by 10 %, above the most it ever held before that time: a saw-tooth whose
- *    teeth are longer than the time looked at does not;
- *  - 70 % of the parts hold more than the one before;
- *  - it grew in each third of the time, by half a fair share at least: a start-up that came to its
- *    end does not.
+ *  - surely so: its bound at three standard deviations is above zero;
+ *  - by 16 MiB and by 1 %, of the last two minutes by four times as much, of the last four by
+ *    twice. Growth counts from the highest floor that longer times know from before: a process that
+ *    comes back to what it held once, for long, does not leak, nor does one whose memory goes up
+ *    and down over hours. Half of what it was seen to give back is added to that, for its highs
+ *    are not equally high;
+ *  - without giving back half of it meanwhile, as a saw-tooth does;
+ *  - not in two steps: that is a table that was made larger;
+ *  - as fast in the end as in the beginning, and as fast as the lines through longer times: what
+ *    fills a cache slows down.
  *
- * A program that is still filling a cache looks the same: what is said is that it grows, since when
- * and how fast. Pure; any thread.
+ * What was called a leak is called so until it clearly is none: until it fails the same tests, half
+ * as strict, four times in a row. So a process that stops leaking is cleared after about half the
+ * time for which it leaked, and one that gives back what it took within half a minute.
+ *
+ * What cannot be told: a cache that fills at a constant rate is called a leak until it is full, and
+ * one that fills exponentially for two to three times its time constant, where that is above three
+ * minutes; a saw-tooth is, in a first tooth that is longer than four minutes. What is said is that
+ * it grows, how fast, and how sure that is. Pure; any thread.
  */
 #pragma once
 
-#include "memory/series.h"
+#include "memory/floors.h"
 
 enum {
-	GROWTH_MIN_MS = 30 * 1000,
 	GROWTH_MIN_BYTES = 16 << 20,
-	GROWTH_MIN_PERCENT = 10,
+	GROWTH_MIN_PERCENT = 1,
 };
 
-/* By the names that readers see: memory_held(); and heap_inuse, of which only what is known since
- * it was last unknown counts. */
+/* By the names that readers see: memory_held(); and heap_inuse. */
 #define GROWTH_OF(OF) OF(resident) OF(heap)
 
 #define OF(name) GROWTH_##name,
@@ -40,18 +45,14 @@ extern const char *const growth_of_names[GROWTH_OF_COUNT];
 
 struct growth {
 	bool leaking;
+	uint8_t doubts;    /* judgements in a row that it does not */
 	enum growth_of of; /* this and the rest only when it does */
 	uint64_t bytes_per_second;
-	uint64_t since_ms; /* by the clock of the series; it may be longer */
+	/* Between these the line is, with a confidence of 95 %. */
+	uint64_t low_bytes_per_second, high_bytes_per_second;
+	uint64_t since_ms; /* by the clock of the floors; it may be longer */
 };
 
-struct growth_ask {
-	enum growth_of of;
-	uint64_t from_ms; /* or from the first point */
-	uint64_t now_ms;
-	uint64_t had_bytes; /* so much it may have had before: growth is what goes above that */
-};
-
-/* 0 or -ENOMEM. */
-int growth_judge(const struct series *series, const struct growth_ask *ask,
-                 struct growth *ret_growth);
+/* `had_bytes`: so much it may have held before that is not known: growth is what goes above that.
+ * `growth` is what the last judgement of the same floors was, or zeroes; `of` is the caller's. */
+void growth_judge(const struct floors *floors, uint64_t had_bytes, struct growth *growth);

@@ -12,7 +12,6 @@
 #include <uthash.h>
 
 enum {
-	JUDGE_MS = 5000,     /* a judgement costs some microseconds, growth takes longer */
 	STEP_MS = 1500,      /* what was looked at so lately has changed just now */
 	MIN_KEPT_MS = 60000, /* where the whole is too much, no less than that is kept of any */
 	MAX_GROUPS = 4096,
@@ -28,7 +27,6 @@ struct group {
 struct process {
 	struct timeline_process seen;
 	struct group *group;
-	uint64_t judged_ms;
 	UT_hash_handle hh;
 };
 
@@ -37,8 +35,15 @@ struct timeline {
 	uint64_t kept_ms; /* now; less than the limit while the whole is too much */
 	struct process *processes;
 	struct group *groups;
+	struct growth_room room; /* part of the limit */
 	uint64_t evicted, dropped;
 };
+
+/* What is judged may take up to a quarter of the whole. */
+static size_t room_of(size_t max_bytes)
+{
+	return max_bytes / 4;
+}
 
 struct timeline *timeline_new(const struct timeline_limits *limits)
 {
@@ -48,6 +53,7 @@ struct timeline *timeline_new(const struct timeline_limits *limits)
 		return NULL;
 	timeline->limits = *limits;
 	timeline->kept_ms = limits->keep_ms;
+	timeline->room.max_bytes = room_of(limits->max_bytes);
 	return timeline;
 }
 
@@ -56,6 +62,7 @@ static void drop_process(struct timeline *timeline, struct process *process)
 	if (process->group)
 		process->group->holders--;
 	HASH_DEL(timeline->processes, process);
+	growth_track_end(&process->seen.track, &timeline->room);
 	series_release(&process->seen.series);
 	free(process);
 }
@@ -146,7 +153,7 @@ static size_t bytes_of_process(const struct process *process)
 
 static size_t bytes_of(const struct timeline *timeline)
 {
-	size_t bytes = 0;
+	size_t bytes = timeline->room.bytes;
 
 	for (struct process *process = timeline->processes; process; process = process->hh.next)
 		bytes += bytes_of_process(process);
@@ -220,8 +227,7 @@ static struct process *add_process(struct timeline *timeline, const struct timel
 		return NULL;
 	process->seen.pid = seen->pid;
 	process->seen.start_ticks = seen->start_ticks;
-	process->seen.heap_had = MEMORY_UNKNOWN;
-	process->judged_ms = seen->seen_ms;
+	growth_track_begin(&process->seen.track, &timeline->room, seen->pid, seen->seen_ms);
 	HASH_ADD(hh, timeline->processes, seen.pid, sizeof(seen->pid), process);
 	if (process->hh.tbl)
 		return process;
@@ -241,19 +247,9 @@ static void hold_group(struct timeline *timeline, struct process *process, const
 	process->seen.group = group ? &group->seen : NULL;
 }
 
-/* What a program allocated before its heap was watched is not known, nor is that it is freed: while
- * it is replaced, little by little, the heap that is known grows, but to no more than was held when
- * that began. */
-static void note_heap(struct timeline_process *process, const struct memory_figures *now)
-{
-	if (now->values[MEMORY_heap_inuse] == MEMORY_UNKNOWN)
-		process->heap_had = MEMORY_UNKNOWN;
-	else if (process->heap_had == MEMORY_UNKNOWN)
-		process->heap_had = memory_held(now);
-}
-
 /* A change after a rest may be of any time since it was looked at last. */
-static int add_point(struct process *process, const struct timeline_process *seen)
+static int add_point(struct timeline *timeline, struct process *process,
+                     const struct timeline_process *seen)
 {
 	const struct series_point point = {seen->seen_ms, seen->figures};
 	uint32_t count = process->seen.series.count;
@@ -262,7 +258,10 @@ static int add_point(struct process *process, const struct timeline_process *see
 	             memcmp(&seen->figures, &process->seen.figures, sizeof(seen->figures)) != 0;
 	int err = slope ? series_hold(&process->seen.series, held_ms) : 0;
 
-	return err ?: series_add(&process->seen.series, &point);
+	err = err ?: series_add(&process->seen.series, &point);
+	growth_track_add(&process->seen.track, &timeline->room, &process->seen.series, &point,
+	                 slope);
+	return err;
 }
 
 void timeline_alive(struct timeline *timeline, uint32_t pid, uint64_t now_ms)
@@ -287,42 +286,16 @@ void timeline_process(struct timeline *timeline, const struct timeline_process *
 		timeline->dropped++;
 		return;
 	}
-	if (strcmp(process->seen.comm, seen->comm) != 0) {
+	if (strcmp(process->seen.comm, seen->comm) != 0 || seen->fills) {
 		snprintf(process->seen.comm, sizeof(process->seen.comm), "%s", seen->comm);
-		process->seen.program_ms = seen->seen_ms;
-		process->seen.growth = (struct growth){0};
-		process->seen.heap_had = MEMORY_UNKNOWN;
+		growth_track_begin(&process->seen.track, &timeline->room, seen->pid, seen->seen_ms);
 	}
-	note_heap(&process->seen, &seen->figures);
-	timeline->dropped += add_point(process, seen) != 0;
+	timeline->dropped += add_point(timeline, process, seen) != 0;
 	process->seen.ended = false;
 	process->seen.seen_ms = process->seen.alive_ms = seen->seen_ms;
 	process->seen.figures = seen->figures;
 	if (process->seen.group != seen->group)
 		hold_group(timeline, process, seen->group ? seen->group->path : NULL);
-}
-
-/* The heap first, which says more than all that is held. */
-static void judge(struct process *process, uint64_t now_ms)
-{
-	struct timeline_process *seen = &process->seen;
-	struct growth_ask ask = {
-		.of = GROWTH_heap,
-		.from_ms = seen->program_ms,
-		.now_ms = now_ms,
-		.had_bytes = seen->heap_had,
-	};
-	struct growth growth = {0}; /* and stays so where memory is short */
-
-	process->judged_ms = now_ms;
-	if (seen->heap_had != MEMORY_UNKNOWN)
-		growth_judge(&seen->series, &ask, &growth);
-	if (!growth.leaking) {
-		ask.of = GROWTH_resident;
-		ask.had_bytes = 0;
-		growth_judge(&seen->series, &ask, &growth);
-	}
-	seen->growth = growth;
 }
 
 /* Forgets what is older than `kept_ms`, and ended ones that were last seen before that. */
@@ -372,15 +345,12 @@ void timeline_settle(struct timeline *timeline, uint64_t now_ms)
 	struct process *process;
 
 	for (process = timeline->processes; process; process = process->hh.next) {
-		bool told = process->seen.seen_ms > process->judged_ms;
-
-		if (process->seen.alive_ms < now_ms) {
-			process->seen.ended = true;
-			process->seen.growth.leaking = false;
-		} else if ((told || process->seen.growth.leaking) &&
-		           process->judged_ms + JUDGE_MS <= now_ms) {
-			judge(process, now_ms);
+		if (process->seen.alive_ms >= now_ms) {
+			growth_track_judge(&process->seen.track, now_ms);
+			continue;
 		}
+		process->seen.ended = true;
+		growth_track_end(&process->seen.track, &timeline->room);
 	}
 	expire(timeline, now_ms);
 	shrink(timeline, now_ms);
@@ -389,6 +359,7 @@ void timeline_settle(struct timeline *timeline, uint64_t now_ms)
 void timeline_resize(struct timeline *timeline, size_t max_bytes)
 {
 	timeline->limits.max_bytes = max_bytes;
+	timeline->room.max_bytes = room_of(max_bytes);
 }
 
 const struct timeline_process *timeline_find(const struct timeline *timeline, uint32_t pid)
@@ -414,7 +385,9 @@ void timeline_get_stats(const struct timeline *timeline, struct timeline_stats *
 		.dropped = timeline->dropped,
 	};
 
-	for (struct process *process = timeline->processes; process; process = process->hh.next)
-		stats.leaking += process->seen.growth.leaking;
+	for (struct process *process = timeline->processes; process; process = process->hh.next) {
+		stats.leaking += process->seen.track.growth.leaking;
+		stats.unjudged += process->seen.track.refused;
+	}
 	*ret_stats = stats;
 }

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "memory/control_group.h"
-#include "memory/growth.h"
+#include "memory/growth_track.h"
 
 struct timeline;
 
@@ -35,12 +35,11 @@ struct timeline_process {
 	uint64_t seen_ms;  /* its figures were read last */
 	uint64_t alive_ms; /* it was there */
 	bool ended;
+	bool fills; /* it takes memory up to a bound, as is known: that is not judged */
 	struct series series;
-	struct growth growth;               /* as of `judged_ms` */
+	struct growth_track track;          /* whether it leaks */
 	const struct timeline_group *group; /* NULL: in none, or not known */
 	struct memory_figures figures;      /* as of `seen_ms` */
-	uint64_t program_ms;                /* what it runs now was first seen */
-	uint64_t heap_had;                  /* what it held when heap_inuse came to be known */
 };
 
 #define TIMELINE_STATS(STAT)                                                                 \
@@ -48,7 +47,8 @@ struct timeline_process {
 	STAT(groups, gauge, "Control groups whose memory is known")                          \
 	STAT(bytes, gauge, "Memory of the timelines of memory")                              \
 	STAT(evicted, counter, "Ended processes whose timeline was dropped before its time") \
-	STAT(dropped, counter, "Readings of memory not kept for lack of room")
+	STAT(dropped, counter, "Readings of memory not kept for lack of room")               \
+	STAT(unjudged, gauge, "Processes that grow and are not judged, for lack of room")
 
 struct timeline_stats {
 #define STAT(name, type, help) uint64_t name;

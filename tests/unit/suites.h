@@ -56,6 +56,7 @@
 	SUITE(own_group)       \
 	SUITE(own_cost)        \
 	SUITE(memory_reader)   \
+	SUITE(growth_shapes)   \
 	SUITE(memory_growth)   \
 	SUITE(timeline)        \
 	SUITE(near_limit)      \

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Series of figures, and what is a leak among the shapes that memory takes. A point a second.
+ * Series of figures, their floors, the line through these, and what is called a leak by it. How
+ * often that is right of noisy shapes is in test_growth_shapes.c.
  */
 #include "tests/unit/often.h"
 #include "tests/unit/suites.h"
 
 #include "memory/growth.h"
+#include "memory/series.h"
+#include "memory/trend.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define MIB (1024.0 * 1024.0)
+
+enum { START_MS = 1 << 30 };
 
 static struct series_point point_at(uint64_t ms, double mib)
 {
@@ -94,36 +99,24 @@ END_TEST
 
 typedef double shape_fn(double second);
 
-static struct growth judge(shape_fn *shape, unsigned int from_second, unsigned int seconds)
+/* Judged whenever a part is over, as it is by a timeline; the last judgement. */
+static struct growth judge(shape_fn *shape, unsigned int seconds)
 {
-	struct series series = {0};
-	struct growth_ask ask = {.of = GROWTH_resident};
-	struct growth growth;
+	struct growth growth = {0};
+	struct floors floors;
+	uint64_t due_ms = 0;
 
-	for (unsigned int s = 0; s <= seconds; s++) {
-		struct series_point point = point_at(s * 1000ULL, shape(s));
+	floors_begin(&floors, 0, START_MS, (uint64_t)(shape(0) * MIB));
+	for (unsigned int s = 1; s <= seconds; s++) {
+		uint64_t ms = START_MS + s * 1000ULL;
 
-		ASSERT_OFTEN(series_add(&series, &point) == 0);
+		floors_add(&floors, ms, (uint64_t)(shape(s) * MIB), false);
+		if (ms < due_ms)
+			continue;
+		due_ms = floors_next_end(&floors, ms);
+		growth_judge(&floors, 0, &growth);
 	}
-	ask.from_ms = from_second * 1000ULL;
-	ask.now_ms = seconds * 1000ULL;
-	ck_assert_int_eq(growth_judge(&series, &ask, &growth), 0);
-	series_release(&series);
 	return growth;
-}
-
-/* At every moment of ten minutes. */
-static bool ever_leaks(shape_fn *shape)
-{
-	for (unsigned int seconds = 1; seconds <= 600; seconds += 5)
-		if (judge(shape, 0, seconds).leaking)
-			return true;
-	return false;
-}
-
-static double noise(double amplitude)
-{
-	return amplitude * rand() / RAND_MAX;
 }
 
 static double leak(double s)
@@ -131,178 +124,193 @@ static double leak(double s)
 	return 40 + s;
 }
 
-static double leak_with_noise(double s)
-{
-	return 40 + s + noise(4);
-}
-
-/* A garbage collector gives back all but what leaks. */
-static double leak_under_a_collector(double s)
-{
-	return 100 + 0.5 * s + 10 * fmod(s, 7);
-}
-
-static double leak_in_steps(double s)
-{
-	return 50 + 10 * floor(s / 12);
-}
-
-static double fast_leak(double s)
-{
-	return 5 + 8 * s;
-}
-
 static double leak_after_long_rest(double s)
 {
-	return s < 400 ? 200 : 200 + 2 * (s - 400);
-}
-
-static double sawtooth(double s)
-{
-	return 40 + 32 * fmod(s, 4) / 4;
-}
-
-/* Teeth longer than the shortest time looked at. The first one goes up as a leak does. */
-static double slow_sawtooth(double s)
-{
-	return 40 + 200 * fmod(s + 60, 120) / 120;
-}
-
-static double start_then_flat(double s)
-{
-	return s < 20 ? 10 + 20 * s : 410;
-}
-
-static double flat_with_noise(double s)
-{
-	(void)s;
-	return 300 + noise(60);
-}
-
-static double too_little(double s)
-{
-	return 1000 + 0.15 * s;
+	return s < 1000 ? 200 : 200 + 2 * (s - 1000);
 }
 
 static double falling(double s)
 {
-	return 1000 - s;
+	return 3000 - s;
+}
+
+static double too_little(double s)
+{
+	return 4000 + s / 100;
+}
+
+static double two_steps(double s)
+{
+	return 100 + (s > 150 ? 100 : 0) + (s > 290 ? 100 : 0);
+}
+
+/* Once held for an hour, and given back: to come back to it is no leak. */
+static double comes_back(double s)
+{
+	return s < 3600 ? 1000 : s < 5000 ? 300 : 300 + 0.3 * (s - 5000);
+}
+
+static double is_given_back(double s)
+{
+	return s < 600 ? 40 + s : 40;
+}
+
+static double stops(double s)
+{
+	return s < 600 ? 40 + s : 640;
 }
 
 START_TEST(leaks_are_found)
 {
-	struct growth growth = judge(leak, 0, 120);
+	struct growth growth = judge(leak, 600);
 
-	srand(3);
+	ck_assert(!judge(leak, 255).leaking);
+	ck_assert(judge(leak, 280).leaking);
 	ck_assert(growth.leaking);
-	ck_assert_uint_eq(growth.since_ms, 0);
-	ck_assert_double_eq_tol((double)growth.bytes_per_second, MIB, 0.05 * MIB);
-	growth = judge(leak_with_noise, 0, 300);
-	ck_assert(growth.leaking);
-	ck_assert_double_eq_tol((double)growth.bytes_per_second, MIB, 0.1 * MIB);
-	growth = judge(leak_under_a_collector, 0, 400);
-	ck_assert(growth.leaking);
-	ck_assert_double_eq_tol((double)growth.bytes_per_second, MIB / 2, 0.1 * MIB);
-	ck_assert(judge(leak_in_steps, 0, 500).leaking);
-	ck_assert(judge(fast_leak, 0, 31).leaking);
-	ck_assert(!judge(fast_leak, 0, 29).leaking);
+	ck_assert_double_eq_tol((double)growth.bytes_per_second, MIB, 0.02 * MIB);
+	ck_assert_uint_le(growth.low_bytes_per_second, growth.bytes_per_second);
+	ck_assert_uint_ge(growth.high_bytes_per_second, growth.bytes_per_second);
+	/* The longest time that is known is half of it all at the least. */
+	ck_assert_uint_le(growth.since_ms, START_MS + 300 * 1000);
 }
 END_TEST
 
 START_TEST(a_leak_is_found_after_a_rest)
 {
-	struct growth growth = judge(leak_after_long_rest, 0, 500);
+	struct growth growth = judge(leak_after_long_rest, 1200);
 
-	ck_assert(!judge(leak_after_long_rest, 0, 399).leaking);
+	ck_assert(!judge(leak_after_long_rest, 1000).leaking);
 	ck_assert(growth.leaking);
-	ck_assert_uint_ge(growth.since_ms, 350 * 1000);
-	ck_assert_double_eq_tol((double)growth.bytes_per_second, 2 * MIB, 0.5 * MIB);
+	ck_assert_uint_ge(growth.since_ms, START_MS + 900 * 1000);
+	ck_assert_double_eq_tol((double)growth.bytes_per_second, 2 * MIB, 0.1 * MIB);
 }
 END_TEST
 
-START_TEST(what_comes_back_is_no_leak)
+START_TEST(what_is_no_leak)
 {
-	srand(5);
-	ck_assert(!ever_leaks(sawtooth));
-	ck_assert(!ever_leaks(flat_with_noise));
-	ck_assert(!ever_leaks(start_then_flat));
-	ck_assert(!ever_leaks(falling));
-	ck_assert(!ever_leaks(too_little));
-	for (unsigned int seconds = 65; seconds < 600; seconds++)
-		ck_assert(!judge(slow_sawtooth, 0, seconds).leaking);
+	static shape_fn *const shapes[] = {falling, too_little, two_steps};
+
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		for (unsigned int seconds = 200; seconds < 1500; seconds += 50)
+			ck_assert(!judge(shapes[i], seconds).leaking);
 }
 END_TEST
 
-START_TEST(another_program_has_its_own_past)
+START_TEST(growth_counts_above_what_was_held_for_long)
 {
-	/* What went before hides nothing of a leak, and is none. */
-	ck_assert(!judge(leak, 100, 120).leaking);
-	ck_assert(judge(leak, 100, 140).leaking);
-	ck_assert_uint_ge(judge(leak, 100, 140).since_ms, 100 * 1000);
+	ck_assert(!judge(comes_back, 7200).leaking);
+	ck_assert(judge(comes_back, 9600).leaking);
+}
+END_TEST
+
+START_TEST(what_stops_is_cleared)
+{
+	ck_assert(judge(stops, 620).leaking);
+	ck_assert(!judge(stops, 900).leaking);
+	/* And what gives everything back soon. */
+	ck_assert(!judge(is_given_back, 640).leaking);
+}
+END_TEST
+
+START_TEST(what_it_may_have_had_is_no_growth)
+{
+	struct growth growth = {0};
+	struct floors floors;
+
+	floors_begin(&floors, 0, START_MS, 0);
+	for (uint64_t s = 1; s <= 400; s++)
+		floors_add(&floors, START_MS + s * 1000, (uint64_t)(s * MIB), false);
+	growth_judge(&floors, (uint64_t)(390 * MIB), &growth);
+	ck_assert(!growth.leaking);
+	growth_judge(&floors, (uint64_t)(200 * MIB), &growth);
+	ck_assert(growth.leaking);
 }
 END_TEST
 
 START_TEST(nothing_is_no_leak)
 {
-	struct series series = {0};
-	struct growth growth;
+	struct growth growth = {0};
+	struct floors floors;
 
-	ck_assert_int_eq(growth_judge(&series, &(struct growth_ask){.now_ms = 1000000}, &growth),
-	                 0);
+	floors_begin(&floors, 0, START_MS, 0);
+	growth_judge(&floors, 0, &growth);
 	ck_assert(!growth.leaking);
 }
 END_TEST
 
-/* A heap that grows by 1 MiB a second from `known` seconds on, and not at all in what is held. */
-static struct growth judge_heap(unsigned int known, unsigned int seconds, enum growth_of of,
-                                double had_mib)
+START_TEST(floors_are_the_least_of_each_part)
 {
-	struct series series = {0};
-	struct growth growth;
+	struct floors_window window;
+	struct floors floors;
 
-	for (unsigned int s = 0; s <= seconds; s++) {
-		struct series_point point = point_at(s * 1000ULL, 500);
+	floors_begin(&floors, 0, 0, 1 << 30);
+	for (uint64_t s = 1; s <= 300; s++)
+		floors_add(&floors, s * 1000, ((s % 7 ? 500 : 0) + s) << 10, false);
+	for (int level = 0; level < 2; level++) {
+		uint64_t part_ms = 8192ULL << level;
 
-		if (s < 10 || s >= known)
-			point.figures.values[MEMORY_heap_inuse] = (uint64_t)((10 + s) * MIB);
-		ASSERT_OFTEN(series_add(&series, &point) == 0);
+		ck_assert(floors_window(&floors, level, &window));
+		ck_assert_uint_eq(window.end_ms, 300000 / part_ms * part_ms);
+		ck_assert_uint_eq(window.end_ms - window.begin_ms, FLOORS_PARTS * part_ms);
+		for (int i = 0; i < FLOORS_PARTS; i++) {
+			uint64_t from = (window.begin_ms + i * part_ms + 999) / 1000;
+
+			/* One in seven is low, and what it was before holds until it changes. */
+			if (i || level == 0)
+				ck_assert_uint_le(window.kib[i], (from + 6) / 7 * 7);
+			ck_assert_uint_ge(window.kib[i], from - 1);
+		}
 	}
-	ck_assert_int_eq(growth_judge(&series,
-	                              &(struct growth_ask){.of = of,
-	                                                   .now_ms = seconds * 1000ULL,
-	                                                   .had_bytes = (uint64_t)(had_mib * MIB)},
-	                              &growth),
-	                 0);
-	series_release(&series);
-	return growth;
-}
-
-START_TEST(a_heap_grows_within_what_is_held)
-{
-	struct growth growth = judge_heap(0, 120, GROWTH_heap, 0);
-
-	ck_assert(growth.leaking);
-	ck_assert_int_eq(growth.of, GROWTH_heap);
-	ck_assert_double_eq_tol((double)growth.bytes_per_second, MIB, 0.05 * MIB);
-	ck_assert(!judge_heap(0, 120, GROWTH_resident, 0).leaking);
+	ck_assert(!floors_window(&floors, 2, &window));
 }
 END_TEST
 
-START_TEST(a_heap_has_the_past_that_is_known)
+START_TEST(floors_of_a_rest_and_of_a_slope)
 {
-	/* What was known before it was not is another heap's. */
-	ck_assert(!judge_heap(100, 120, GROWTH_heap, 0).leaking);
-	ck_assert(judge_heap(100, 140, GROWTH_heap, 0).leaking);
-	ck_assert_uint_ge(judge_heap(100, 140, GROWTH_heap, 0).since_ms, 100 * 1000);
-	ck_assert(!judge_heap(200, 120, GROWTH_heap, 0).leaking);
+	struct floors_window window;
+	struct floors floors;
+
+	floors_begin(&floors, 0, 8192, 100 << 10);
+	floors_add(&floors, 8192 * 10, 1000 << 10, true);
+	/* A rest of years is not walked through. */
+	floors_hold(&floors, 8192 * 18);
+	ck_assert(floors_window(&floors, 0, &window));
+	for (uint32_t i = 1; i < FLOORS_PARTS; i++)
+		ck_assert_uint_le(window.kib[i] - (i < 9 ? 100 * (i + 2) - 1 : 999), 1);
+	floors_add(&floors, 1ULL << 50, 5 << 10, false);
+	for (int level = 0; level < FLOORS_LEVELS; level++) {
+		ck_assert(floors_window(&floors, level, &window));
+		ck_assert_uint_eq(window.kib[0], 1000);
+		ck_assert_uint_eq(window.kib[FLOORS_PARTS - 1], 1000);
+	}
 }
 END_TEST
 
-START_TEST(a_heap_comes_to_be_known)
+START_TEST(a_line_with_its_confidence)
 {
-	/* It held 130 MiB at its end; 10 % above what it may have had is 132. */
-	ck_assert(!judge_heap(0, 120, GROWTH_heap, 120).leaking);
-	ck_assert(judge_heap(0, 130, GROWTH_heap, 120).leaking);
+	uint32_t values[TREND_POINTS];
+	struct trend trend;
+	int within = 0;
+
+	srand(1);
+	for (int round = 0; round < 1000; round++) {
+		for (uint32_t i = 0; i < TREND_POINTS; i++)
+			values[i] = 100000 + 50 * i + (uint32_t)(rand() % 1000);
+		values[rand() % TREND_POINTS] += 1000000; /* one of them misses it by far */
+		trend_of(values, &trend);
+		within += trend.low <= 50 && 50 <= trend.high;
+		ck_assert_double_le(trend.surely, trend.low);
+	}
+	ck_assert_int_ge(within, 930);
+	for (uint32_t i = 0; i < TREND_POINTS; i++)
+		values[i] = 7 * i + 3;
+	trend_of(values, &trend);
+	ck_assert_double_eq_tol(trend.slope, 7, 1e-9);
+	ck_assert_double_eq_tol(trend.surely, 7, 1e-9);
+	ck_assert_double_eq_tol(trend.end - trend.begin, 7 * 15, 1e-9);
+	ck_assert_double_eq_tol(trend.early, trend.late, 1e-9);
+	ck_assert_double_eq_tol(trend.noise + trend.fall, 0, 1e-9);
+	ck_assert_double_eq_tol(trend.jumps, 14, 1e-9);
 }
 END_TEST
 
@@ -316,12 +324,14 @@ Suite *memory_growth_suite(void)
 	tcase_add_test(tests, a_series_that_rolls_stays_small);
 	tcase_add_test(tests, leaks_are_found);
 	tcase_add_test(tests, a_leak_is_found_after_a_rest);
-	tcase_add_test(tests, what_comes_back_is_no_leak);
-	tcase_add_test(tests, another_program_has_its_own_past);
+	tcase_add_test(tests, what_is_no_leak);
+	tcase_add_test(tests, growth_counts_above_what_was_held_for_long);
+	tcase_add_test(tests, what_stops_is_cleared);
+	tcase_add_test(tests, what_it_may_have_had_is_no_growth);
 	tcase_add_test(tests, nothing_is_no_leak);
-	tcase_add_test(tests, a_heap_grows_within_what_is_held);
-	tcase_add_test(tests, a_heap_has_the_past_that_is_known);
-	tcase_add_test(tests, a_heap_comes_to_be_known);
+	tcase_add_test(tests, floors_are_the_least_of_each_part);
+	tcase_add_test(tests, floors_of_a_rest_and_of_a_slope);
+	tcase_add_test(tests, a_line_with_its_confidence);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -62,7 +62,7 @@ START_TEST(the_dead_stay_until_they_are_old)
 	}
 	ck_assert_ptr_null(timeline_find(timeline, 1));
 	ck_assert_uint_eq(timeline_find(timeline, 2)->series.count, 601);
-	ck_assert(timeline_find(timeline, 2)->growth.leaking);
+	ck_assert(timeline_find(timeline, 2)->track.growth.leaking);
 	ck_assert_uint_eq(stats_of(timeline).leaking, 1);
 	ck_assert_uint_eq(stats_of(timeline).evicted, 0);
 }
@@ -85,16 +85,56 @@ START_TEST(another_program_starts_anew)
 {
 	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&ample);
 
-	for (uint64_t s = 0; s < 100; s++) {
+	for (uint64_t s = 0; s < 300; s++) {
 		see(timeline, 1, "leaks", s, 4 * s);
 		timeline_settle(timeline, s * 1000);
 	}
-	ck_assert(timeline_find(timeline, 1)->growth.leaking);
-	see(timeline, 1, "other", 100, 401);
-	ck_assert(!timeline_find(timeline, 1)->growth.leaking);
-	timeline_settle(timeline, 100 * 1000);
-	ck_assert(!timeline_find(timeline, 1)->growth.leaking);
-	ck_assert_uint_eq(timeline_find(timeline, 1)->series.count, 101);
+	ck_assert(timeline_find(timeline, 1)->track.growth.leaking);
+	see(timeline, 1, "other", 300, 1201);
+	ck_assert(!timeline_find(timeline, 1)->track.growth.leaking);
+	timeline_settle(timeline, 300 * 1000);
+	ck_assert(!timeline_find(timeline, 1)->track.growth.leaking);
+	ck_assert_uint_eq(timeline_find(timeline, 1)->series.count, 301);
+}
+END_TEST
+
+START_TEST(what_fills_is_not_judged)
+{
+	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&ample);
+	struct timeline_process seen = {.pid = 1, .start_ticks = 1, .comm = "self"};
+
+	for (uint64_t s = 0; s < 1200; s++) {
+		seen.seen_ms = s * 1000;
+		seen.fills = s < 600;
+		seen.figures.values[MEMORY_rss_anon] = (s < 600 ? s : 600) << 20;
+		seen.figures.values[MEMORY_heap_inuse] = MEMORY_UNKNOWN;
+		timeline_process(timeline, &seen);
+		timeline_settle(timeline, s * 1000);
+		ck_assert(!timeline_find(timeline, 1)->track.growth.leaking);
+	}
+}
+END_TEST
+
+/* A kilobyte each for those that grow; what finds no room is counted, and what ends leaves its. */
+START_TEST(what_is_judged_has_a_bound)
+{
+	const struct timeline_limits limits = {
+		.keep_ms = 600 * 1000, .max_bytes = 64 << 10, .max_processes = 150};
+	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&limits);
+
+	for (uint64_t s = 0; s < 10; s++) {
+		for (uint32_t pid = 1; pid <= 100; pid++)
+			see(timeline, pid, "grows", s, 10 * s);
+		timeline_settle(timeline, s * 1000);
+	}
+	ck_assert_uint_ge(stats_of(timeline).unjudged, 80);
+	ck_assert_uint_lt(stats_of(timeline).unjudged, 100);
+	for (uint64_t s = 10; s < 400; s++) {
+		see(timeline, 100, "grows", s, 10 * s);
+		timeline_settle(timeline, s * 1000);
+	}
+	ck_assert_uint_eq(stats_of(timeline).unjudged, 0);
+	ck_assert_uint_eq(stats_of(timeline).leaking, 1);
 }
 END_TEST
 
@@ -104,10 +144,10 @@ START_TEST(a_heap_leaks_into_room_it_had)
 
 	see(timeline, 1, "heap", 0, 10);
 	see_heap(timeline, 1, 20, 10);
-	for (uint64_t s = 2; s < 100; s++)
-		see_heap(timeline, s, 500, 10 + 4 * s);
-	ck_assert(timeline_find(timeline, 1)->growth.leaking);
-	ck_assert_int_eq(timeline_find(timeline, 1)->growth.of, GROWTH_heap);
+	for (uint64_t s = 2; s < 300; s++)
+		see_heap(timeline, s, 2000, 10 + 4 * s);
+	ck_assert(timeline_find(timeline, 1)->track.growth.leaking);
+	ck_assert_int_eq(timeline_find(timeline, 1)->track.growth.of, GROWTH_heap);
 	ck_assert_uint_eq(stats_of(timeline).leaking, 1);
 }
 END_TEST
@@ -116,15 +156,15 @@ START_TEST(a_heap_that_is_only_replaced)
 {
 	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&ample);
 
-	/* It held 500 MiB when its heap came to be known: up to that it may have had it all. */
-	see(timeline, 1, "heap", 0, 500);
-	for (uint64_t s = 1; s < 100; s++)
-		see_heap(timeline, s, 500, 100 + 4 * s);
-	ck_assert(!timeline_find(timeline, 1)->growth.leaking);
-	for (uint64_t s = 100; s < 160; s++)
-		see_heap(timeline, s, 110 + 4 * s, 100 + 4 * s);
-	ck_assert_int_eq(timeline_find(timeline, 1)->growth.of, GROWTH_heap);
-	ck_assert(timeline_find(timeline, 1)->growth.leaking);
+	/* It held 1500 MiB when its heap came to be known: up to that it may have had it all. */
+	see(timeline, 1, "heap", 0, 1500);
+	for (uint64_t s = 1; s < 340; s++)
+		see_heap(timeline, s, 1500, 100 + 4 * s);
+	ck_assert(!timeline_find(timeline, 1)->track.growth.leaking);
+	for (uint64_t s = 340; s < 500; s++)
+		see_heap(timeline, s, 1500, 100 + 4 * s);
+	ck_assert_int_eq(timeline_find(timeline, 1)->track.growth.of, GROWTH_heap);
+	ck_assert(timeline_find(timeline, 1)->track.growth.leaking);
 }
 END_TEST
 
@@ -305,6 +345,8 @@ Suite *timeline_suite(void)
 	tcase_add_test(tests, the_dead_stay_until_they_are_old);
 	tcase_add_test(tests, a_pid_that_is_given_again);
 	tcase_add_test(tests, another_program_starts_anew);
+	tcase_add_test(tests, what_fills_is_not_judged);
+	tcase_add_test(tests, what_is_judged_has_a_bound);
 	tcase_add_test(tests, a_heap_leaks_into_room_it_had);
 	tcase_add_test(tests, a_heap_that_is_only_replaced);
 	tcase_add_test(tests, the_whole_has_its_bounds);
