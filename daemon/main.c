@@ -11,6 +11,7 @@
 #include "policies.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sysexits.h>
@@ -83,6 +84,9 @@ int main(int argc, char **argv)
 	/* Not an option, so that --help is about what people can use. */
 	if (reader_wanted(argc, argv))
 		return run_reader(argc, argv);
+	/* Who started us may have had it ignored. Then the kernel reaps our processes by itself,
+	 * and their numbers may be other processes' by the time we use them. */
+	signal(SIGCHLD, SIG_DFL);
 	err = config_load(argc, argv, &config, why);
 	if (err) {
 		if (why[0])

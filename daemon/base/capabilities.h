@@ -23,10 +23,10 @@
 	           "no names from files that were replaced", false)
 
 /* CAPABILITY(NAME, name, when, why): those that it keeps beside them where it is user 0. */
-#define ROOT_CAPABILITIES(CAPABILITY)                                               \
-	CAPABILITY(SETUID, "setuid", OF_ROOT, "reader processes become nobody")     \
-	CAPABILITY(SETGID, "setgid", OF_ROOT, "the same")                           \
-	CAPABILITY(SETPCAP, "setpcap", OF_ROOT, "they empty their bounding sets")   \
-	CAPABILITY(KILL, "kill", OF_ROOT, "they, who are nobody's then, are ended") \
-	CAPABILITY(SYS_ADMIN, "sys_admin", ASKED_OF_ROOT,                           \
+#define ROOT_CAPABILITIES(CAPABILITY)                                                  \
+	CAPABILITY(SETUID, "setuid", OF_ROOT, "reader processes become another user")  \
+	CAPABILITY(SETGID, "setgid", OF_ROOT, "the same")                              \
+	CAPABILITY(SETPCAP, "setpcap", OF_ROOT, "they empty their bounding sets")      \
+	CAPABILITY(KILL, "kill", OF_ROOT, "they, who are that user's then, are ended") \
+	CAPABILITY(SYS_ADMIN, "sys_admin", ASKED_OF_ROOT,                              \
 	           "kernels that want it for perf events, whatever CAP_PERFMON says")

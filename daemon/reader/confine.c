@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "reader/user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,6 @@
 #include <unistd.h>
 
 enum {
-	NOBODY = 65534,
 	/* Three for each open file, and what libdw opens of one that is split. */
 	MAX_DESCRIPTORS = 512,
 	MAX_STATM_BYTES = 4096,
@@ -123,10 +123,13 @@ static int drop_user(void)
 	 * the daemon has warned. */
 	if (geteuid() != 0 || !may_change_user())
 		return 0;
-	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-	    setresuid(NOBODY, NOBODY, NOBODY) < 0)
-		return -errno;
-	return 0;
+	uint32_t id = user_pick();
+
+	if (!id)
+		return -EUSERS;
+	return setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0
+	               ? -errno
+	               : 0;
 }
 
 /* Refused to who lacks CAP_SETPCAP; without new privileges the set is of no use to him anyway. */

@@ -21,14 +21,21 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 
-enum { MAX_ERRNO = 4095 };
+enum {
+	MAX_ERRNO = 4095,
+	WORKING_PART = 20, /* who used less than this part of the time did not work */
+};
 
 /* A process that was killed is dead at once, unless it waits for a file system that hangs. */
 static const uint64_t dying_ns = NSEC_PER_SEC;
 static const uint64_t patience_ns = 50 * NSEC_PER_MSEC;
 /* No load makes one wait so much longer than it takes. */
 static const uint64_t stopped_at_least_ns = NSEC_PER_SEC;
+/* Who stops the daemon and its processes one after the other does not mean this one. */
+static const uint64_t may_stand_ns = NSEC_PER_SEC;
 
 static int set_up_actions(posix_spawn_file_actions_t *actions, int socket)
 {
@@ -106,6 +113,26 @@ static int wait_for(int socket, short events, uint64_t until_ns)
 	return ready ? 0 : -ETIMEDOUT;
 }
 
+/* By SIGSTOP and the like. It is our child, not reaped yet, so the pid is its own. */
+static bool is_stopped(const struct reader_process *process)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_PID, (id_t)process->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid;
+}
+
+/* Only the user it runs as and root can stop it. Who waits longer is kept from every answer. */
+static int check_standing(struct reader_process *process)
+{
+	if (!is_stopped(process)) {
+		process->standing_ns = 0;
+		return 0;
+	}
+	process->standing_ns += patience_ns;
+	return process->standing_ns >= may_stand_ns ? -EOWNERDEAD : 0;
+}
+
 /* Looks up now and then whether it still matters; nobody can be told otherwise. A daemon that was
  * stopped meanwhile, and not the process, is late by as long: the deadline moves. */
 static int wait_for_process(struct reader_process *process, short events, uint64_t until_ns)
@@ -122,7 +149,10 @@ static int wait_for_process(struct reader_process *process, short events, uint64
 		process->stopped_ns += waited_ns - patience_ns;
 		is_last = false;
 	}
-	return err == -ETIMEDOUT && !is_last ? 0 : err;
+	if (err != -ETIMEDOUT)
+		return err;
+	err = check_standing(process);
+	return err == 0 && is_last ? -ETIMEDOUT : err;
 }
 
 static int failure_of(int error)
@@ -209,6 +239,7 @@ static int spawn_with_socket(struct reader_process *process, const struct reader
 	}
 	living_add(process->pid);
 	process->socket = sockets[0];
+	process->pidfd = (int)syscall(SYS_pidfd_open, process->pid, 0);
 	return 0;
 }
 
@@ -225,35 +256,72 @@ int reader_process_start(struct reader_process *process, const struct reader_pro
 		return err;
 	}
 	process->name = program->name;
-	process->stopped_ns = 0;
-	err = wait_until_confined(process, until_ns);
+	process->stopped_ns = process->standing_ns = 0;
+	err = process->pidfd < 0 ? -EMFILE : wait_until_confined(process, until_ns);
 	if (err < 0)
 		reader_process_stop(process);
 	return err;
 }
 
-static bool dies_soon(pid_t pid)
+static bool dies_soon(const struct reader_process *process)
 {
-	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	uint64_t until_ns = clock_mono_ns() + dying_ns;
 	pid_t dead;
 
 	/* The descriptor can be read when it is dead. */
 	do
-		dead = living_reap(pid);
-	while (dead == 0 && fd >= 0 && wait_for(fd, POLLIN, until_ns) == 0);
+		dead = living_reap(process->pid);
+	while (dead == 0 && process->pidfd >= 0 && wait_for(process->pidfd, POLLIN, until_ns) == 0);
 	return dead != 0;
 }
 
+/* Without a descriptor it was never asked anything, and ends when the socket is closed. */
 void reader_process_stop(struct reader_process *process)
 {
 	if (!process->pid)
 		return;
 	close(process->socket);
-	kill(process->pid, SIGKILL);
-	lingering_end(process->name, dies_soon(process->pid) ? 0 : process->pid);
+	if (process->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, process->pidfd, SIGKILL, NULL, 0);
+	lingering_end(process->name, dies_soon(process) ? 0 : process->pid);
+	closep(&process->pidfd);
 	process->pid = 0;
 	process->socket = -1;
+}
+
+/* Signals that a process gets for what it does itself. The others come from outside; to send one is
+ * not among what it may do. */
+static bool is_own_fault(int signal)
+{
+	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (own[i] == signal)
+			return true;
+	return false;
+}
+
+/* Of a process that has closed its end of the socket. */
+static bool was_killed_by_others(const struct reader_process *process)
+{
+	uint64_t until_ns = clock_mono_ns() + dying_ns;
+	siginfo_t info = {0};
+
+	while (waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       !info.si_pid && wait_for(process->pidfd, POLLIN, until_ns) == 0)
+		;
+	return info.si_pid && (info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED) &&
+	       !is_own_fault(info.si_status);
+}
+
+static uint64_t cpu_ns(const struct reader_process *process)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(process->pid, &clock) || clock_gettime(clock, &time))
+		return 0;
+	return (uint64_t)time.tv_sec * NSEC_PER_SEC + (uint64_t)time.tv_nsec;
 }
 
 static int send_head(struct reader_process *process, const struct reader_question *question,
@@ -303,13 +371,11 @@ static int send_question(struct reader_process *process, const struct reader_que
 	return err;
 }
 
-int reader_process_ask(struct reader_process *process, const struct reader_question *question,
-                       uint64_t until_ns, struct reader_reply *ret_reply)
+static int exchange(struct reader_process *process, const struct reader_question *question,
+                    uint64_t until_ns, struct reader_reply *ret_reply)
 {
 	_cleanup_free_ uint8_t *bytes = NULL;
 	struct reader_answer head;
-
-	process->stopped_ns = 0;
 	int err = send_question(process, question, until_ns);
 
 	if (err == 0)
@@ -324,4 +390,23 @@ int reader_process_ask(struct reader_process *process, const struct reader_quest
 		return err;
 	*ret_reply = (struct reader_reply){head.error, TAKE_PTR(bytes), head.len};
 	return 0;
+}
+
+int reader_process_ask(struct reader_process *process, const struct reader_question *question,
+                       uint64_t until_ns, struct reader_reply *ret_reply)
+{
+	uint64_t begun_ns = clock_mono_ns(), used_ns = cpu_ns(process);
+
+	process->stopped_ns = process->standing_ns = 0;
+	int err = exchange(process, question, until_ns, ret_reply);
+
+	if (err == -EPIPE && was_killed_by_others(process))
+		return -EOWNERDEAD;
+	if (err == -ETIMEDOUT) {
+		uint64_t took_ns = clock_mono_ns() - begun_ns - process->stopped_ns;
+
+		used_ns = cpu_ns(process) - used_ns;
+		return used_ns < took_ns / WORKING_PART ? -ETIME : -ETIMEDOUT;
+	}
+	return err;
 }

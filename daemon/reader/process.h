@@ -15,11 +15,13 @@
 
 struct reader_process {
 	pid_t pid; /* 0: none */
+	int pidfd; /* what it is killed by */
 	int socket;
-	const char *name;    /* the program's */
-	uint64_t stopped_ns; /* that we were stopped for during this question */
-	bool devices;        /* set before the start: DEVICES_COMMAND is run */
-	bool cancelled;      /* set by any thread: nothing is waited for any more */
+	const char *name; /* the program's */
+	/* During this question: for how long we were stopped, and it is. */
+	uint64_t stopped_ns, standing_ns;
+	bool devices;   /* set before the start: DEVICES_COMMAND is run */
+	bool cancelled; /* set by any thread: nothing is waited for any more */
 };
 
 /* What is run, and how. */
@@ -56,8 +58,11 @@ int reader_process_start(struct reader_process *process, const struct reader_pro
                          uint64_t until_ns);
 void reader_process_stop(struct reader_process *process);
 
-/* `until_ns` is of CLOCK_MONOTONIC; it moves when we are stopped meanwhile, as by SIGSTOP.
- * -ETIMEDOUT, -EPIPE when it died, -EBADMSG when what it answered makes no sense; -ECANCELED,
- * -ENOMEM and others are ours. */
+/* `until_ns` is of CLOCK_MONOTONIC; it moves when we are stopped meanwhile, as by SIGSTOP. The
+ * process's own failures are -EPIPE when it died, -ETIMEDOUT when it was late though it worked, and
+ * -EBADMSG when what it answered makes no sense. Others' doing are -EOWNERDEAD when somebody, or
+ * the kernel for want of memory, killed it or stopped it for a second, and -ETIME when it was late
+ * with little CPU time used: it was starved, or a file system held it. -ECANCELED, -ENOMEM and
+ * others are ours. */
 int reader_process_ask(struct reader_process *process, const struct reader_question *question,
                        uint64_t until_ns, struct reader_reply *ret_reply);

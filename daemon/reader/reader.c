@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Which file is to blame. A process that has read other files before may have died of what it held
- * of them, or of somebody's hand, so its last file is tried in a new one; then never again.
+ * of them, so its last file is tried in a new one; then never again. What others did to a process
+ * is no file's fault.
  */
 #include "reader/reader.h"
 
@@ -18,10 +19,14 @@ enum {
 
 /* Between attempts to start what cannot be started, twice as long each time. */
 static const uint64_t first_wait_ns = NSEC_PER_SEC, longest_wait_ns = 60 * NSEC_PER_SEC;
+/* A file whose process others disturb is not asked about for so long, or a file that gets its
+ * processes killed for want of memory would cost one each time. */
+static const uint64_t aside_ns = 60 * NSEC_PER_SEC;
 
 struct failed_file {
 	uint64_t file;
-	uint32_t jobs; /* bits: it is given up for those */
+	uint32_t jobs;     /* bits: it is given up for those */
+	uint64_t until_ns; /* and put aside for all of them until then */
 };
 _Static_assert(READER_JOB_COUNT <= 32, "a bit each");
 
@@ -90,25 +95,43 @@ static struct failed_file *find_failed(struct reader *reader, uint64_t file)
 	return NULL;
 }
 
-static bool is_given_up(struct reader *reader, const struct reader_query *query)
+/* 0: it may be asked about. */
+static int check_failed(struct reader *reader, const struct reader_query *query)
 {
 	const struct failed_file *failed = find_failed(reader, query->file);
 
-	return !query->no_file && failed && failed->jobs & 1U << query->question.job;
+	if (query->no_file || !failed)
+		return 0;
+	if (failed->jobs & 1U << query->question.job)
+		return -EIO;
+	return clock_mono_ns() < failed->until_ns ? -ECHILD : 0;
+}
+
+static struct failed_file *note_failed(struct reader *reader, uint64_t file)
+{
+	struct failed_file *failed = find_failed(reader, file);
+
+	if (!failed) {
+		failed = &reader->failed[reader->failed_count++ % MAX_FAILED_FILES];
+		*failed = (struct failed_file){.file = file};
+	}
+	return failed;
 }
 
 static void give_up(struct reader *reader, const struct reader_query *query)
 {
-	struct failed_file *failed = find_failed(reader, query->file);
-
 	if (query->no_file)
 		return;
-	if (!failed) {
-		failed = &reader->failed[reader->failed_count++ % MAX_FAILED_FILES];
-		*failed = (struct failed_file){.file = query->file};
-		add(&reader->stats.files_failed, 1);
-	}
+	struct failed_file *failed = note_failed(reader, query->file);
+
+	add(&reader->stats.files_failed, !failed->jobs);
 	failed->jobs |= 1U << query->question.job;
+}
+
+static void put_aside(struct reader *reader, const struct reader_query *query)
+{
+	if (!query->no_file)
+		note_failed(reader, query->file)->until_ns = clock_mono_ns() + aside_ns;
 }
 
 static void wait_longer(struct reader *reader)
@@ -157,6 +180,12 @@ static bool is_failure(int err)
 	return err == -EPIPE || err == -ETIMEDOUT || err == -EBADMSG;
 }
 
+/* Whether neither did. */
+static bool is_disturbance(int err)
+{
+	return err == -EOWNERDEAD || err == -ETIME;
+}
+
 /* What only this end can know: no file makes a process say so, but one who took it over may, to be
  * taken for us. */
 static bool is_ours_to_say(int error)
@@ -189,7 +218,8 @@ static uint64_t until_ns(const struct reader *reader, const struct reader_query 
 	return clock_mono_ns() + (earlier ? query->deadline_ns : reader->deadline_ns);
 }
 
-/* -EIO when the process failed over this file, -EAGAIN when it may have been over another one. */
+/* -EIO when the process failed over this file, -EAGAIN when it may have been over another one;
+ * -EOWNERDEAD and -ETIME as reader_process_ask(). */
 static int ask_once(struct reader *reader, const struct reader_query *query,
                     struct reader_reply *ret_reply)
 {
@@ -209,6 +239,7 @@ static int ask_once(struct reader *reader, const struct reader_query *query,
 	if (err == 0)
 		return 0;
 	reader_process_stop(&reader->process);
+	add(&reader->stats.disturbed, is_disturbance(err));
 	if (!is_failure(err))
 		return err;
 	add(&reader->stats.crashes, 1);
@@ -221,16 +252,22 @@ int reader_ask(struct reader *reader, const struct reader_query *query,
 	uint64_t begun = clock_mono_ns();
 	struct reader_reply reply;
 
-	if (is_given_up(reader, query))
-		return -EIO;
-	int err = ask_once(reader, query, &reply);
-	if (err == -EAGAIN)
+	int err = check_failed(reader, query);
+
+	if (err < 0)
+		return err;
+	err = ask_once(reader, query, &reply);
+	if (err == -EAGAIN || err == -EOWNERDEAD)
 		err = ask_once(reader, query, &reply);
 	reader->last_asked_ns = clock_mono_ns();
 	add(&reader->stats.requests, 1);
 	add(&reader->stats.busy_seconds, reader->last_asked_ns - begun);
 	if (err == -EIO)
 		give_up(reader, query);
+	if (is_disturbance(err)) {
+		put_aside(reader, query);
+		return -ECHILD;
+	}
 	if (err < 0)
 		return err;
 	if (reply.error) {

@@ -18,6 +18,7 @@ struct reader;
 	STAT(starts, counter, "Times a process that reads files was started")                   \
 	STAT(refused, counter, "Times none was started: too many were killed and are not dead") \
 	STAT(crashes, counter, "Times it died over a file, or missed its deadline")             \
+	STAT(disturbed, counter, "Times others killed or stopped it, or kept it from working")  \
 	STAT(files_failed, counter, "Files given up for that, at least in part")                \
 	STAT(requests, counter, "Questions it was asked, each about one file")                  \
 	STAT(busy_seconds, seconds, "Time spent waiting for its answers")
@@ -55,10 +56,12 @@ pid_t reader_pid(const struct reader *reader); /* 0: none runs */
 /* The answer, checked; free() its bytes. A file over which the process dies, runs out of memory,
  * misses its deadline or says what makes no sense is given up for that job: -EIO then, and from
  * then on at once. It is asked about twice when the process had read other files before, for those
- * may have been why. Other errors: -ECHILD when the process cannot be started, or too many linger,
- * which is logged and not tried again for a second, later up to a minute; -ECANCELED, -ENOMEM; and
- * what the process answered, which is none of these and no -EAGAIN, -EBUSY, -EINTR, -EPIPE or
- * -ETIMEDOUT: such an answer makes no sense. */
+ * may have been why. -ECHILD says nothing of the file: the process cannot be started, or too many
+ * linger, which is logged and not tried again for a second, later up to a minute; or it was killed
+ * by others twice, or kept from working for the whole deadline, and then the file is not asked
+ * about for a minute. Other errors: -ECANCELED, -ENOMEM; and what the process answered, which is
+ * none of these and no -EAGAIN, -EBUSY, -EINTR, -EPIPE or -ETIMEDOUT: such an answer makes no
+ * sense. */
 int reader_ask(struct reader *reader, const struct reader_query *query,
                struct reader_reply *ret_reply);
 /* The same of an answer that has one size, copied. The query's check has refused other lengths;

@@ -2,10 +2,10 @@
 /*
  * The reader process: reads files that anybody on the host may have made, where that can do no
  * harm. It is this program, run as `profd reader NAME MAX_BYTES NICENESS` with a socket to the
- * daemon, as nobody, without capabilities, unable to gain any; what it may hold in memory is
- * limited by the kernel, and so is what it may ask the kernel for. It gets descriptors and
- * questions about them and answers with bytes (reader/wire.h). It ends when the daemon closes the
- * socket.
+ * daemon, as a user of its own, without capabilities, unable to gain any; what it may hold in
+ * memory is limited by the kernel, and so is what it may ask the kernel for. It gets descriptors
+ * and questions about them and answers with bytes (reader/wire.h). It ends when the daemon closes
+ * the socket.
  */
 #pragma once
 

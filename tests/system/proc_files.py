@@ -6,6 +6,7 @@ import os
 import re
 
 NOBODY = 65534
+FIRST_READER_USER = 2100000000  # of a daemon that is root, see daemon/reader/user.h
 
 
 def fields(pid, file):
@@ -28,8 +29,9 @@ def children(pid):
 def assert_confined(test, pid):
     """A process that may do nothing but read what it is handed."""
     status = fields(pid, "status")
-    for ids in ("Uid", "Gid"):
-        test.assertEqual(status[ids].split(), [str(NOBODY)] * 4)
+    users = {int(user) for ids in ("Uid", "Gid") for user in status[ids].split()}
+    test.assertEqual(len(users), 1, status)
+    test.assertIn(users.pop(), range(FIRST_READER_USER, FIRST_READER_USER + 1000))
     test.assertEqual(status["Groups"].split(), [])
     for capabilities in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
         test.assertEqual(int(status[capabilities], 16), 0, capabilities)

@@ -7,7 +7,9 @@ import tempfile
 import unittest
 
 import daemon
+import elf_file
 from proc_files import assert_confined, children
+from workload import Workload, workload_path
 
 HZ = 499
 
@@ -54,3 +56,30 @@ class ReaderProcess(unittest.TestCase):
             assert_confined(self, pid)
             kinds = {os.readlink(f"/proc/{pid}/fd/{fd}").partition(":")[0] for fd in os.listdir(f"/proc/{pid}/fd")}
             self.assertEqual({kind for kind in kinds if "bpf" in kind or "perf" in kind}, set())
+
+
+class NamesReader(ReaderProcess):
+    """The one that reads names."""
+
+    process_name = "profd-names"
+
+    def victim(self, number):
+        path = f"{self.folder}/victim{number}"
+        elf_file.renamed(workload_path("victim"), path, "victim_spins_00", f"victim_spins_{number:02}")
+        return self.running.enter_context(Workload(path))
+
+    def assert_lines(self, profile, process, number):
+        frames = [
+            frame for sample in profile.samples if sample.labels["pid"] == process.pid
+            for location in sample.locations for frame in profile.frames[location]
+            if frame.name.startswith("victim_spins_")
+        ]
+        self.assertTrue(frames)
+        for frame in frames:
+            self.assertEqual(frame.name, f"victim_spins_{number:02}")
+            self.assertTrue(frame.file.endswith("/victim.c") and frame.line > 0, frame)
+
+    def read_program(self, number):
+        process = self.victim(number)
+        self.assert_lines(self.server.profile(f"seconds=1&pid={process.pid}"), process, number)
+        return process

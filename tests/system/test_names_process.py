@@ -17,30 +17,7 @@ from workload import Workload, workload_path
 DAMAGED, SEED = 30, 7
 
 
-class NamesProcess(reader_process.ReaderProcess):
-    process_name = "profd-names"
-
-    def victim(self, number):
-        path = f"{self.folder}/victim{number}"
-        elf_file.renamed(workload_path("victim"), path, "victim_spins_00", f"victim_spins_{number:02}")
-        return self.running.enter_context(Workload(path))
-
-    def assert_lines(self, profile, process, number):
-        frames = [
-            frame for sample in profile.samples if sample.labels["pid"] == process.pid
-            for location in sample.locations for frame in profile.frames[location]
-            if frame.name.startswith("victim_spins_")
-        ]
-        self.assertTrue(frames)
-        for frame in frames:
-            self.assertEqual(frame.name, f"victim_spins_{number:02}")
-            self.assertTrue(frame.file.endswith("/victim.c") and frame.line > 0, frame)
-
-    def read_program(self, number):
-        process = self.victim(number)
-        self.assert_lines(self.server.profile(f"seconds=1&pid={process.pid}"), process, number)
-        return process
-
+class NamesProcess(reader_process.NamesReader):
     def test_it_ends_with_the_daemon(self):
         for how in (signal.SIGTERM, signal.SIGKILL):
             with self.subTest(how.name), daemon.Daemon(hz=reader_process.HZ) as server, Workload("victim"):

@@ -18,6 +18,8 @@
 	SUITE(mapping_set)     \
 	SUITE(reader)          \
 	SUITE(living)          \
+	SUITE(reader_user)     \
+	SUITE(disturbed)       \
 	SUITE(nvml)            \
 	SUITE(filter)          \
 	SUITE(symtab)          \

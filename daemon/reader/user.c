@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Only local files are looked at: name services may ask a server, and what they give out lies
+ * outside the ranges.
+ */
+#include "reader/user.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+enum { MAX_FILE_BYTES = 4 << 20 }; /* of one of /etc; 50,000 users */
+
+/* Skips to behind the next colon of a line. */
+static bool skip_field(struct text *line)
+{
+	const char *colon = memchr(line->at, ':', (size_t)(line->end - line->at));
+
+	if (!colon)
+		return false;
+	line->at = colon + 1;
+	return true;
+}
+
+bool user_is_named(struct text names, uint32_t id)
+{
+	struct text line;
+	uint64_t value;
+
+	while (text_line(&names, &line))
+		if (skip_field(&line) && skip_field(&line) && text_decimal(&line, &value) &&
+		    value == id)
+			return true;
+	return false;
+}
+
+bool user_is_delegated(struct text ranges, uint32_t id)
+{
+	uint64_t start, count;
+	struct text line;
+
+	while (text_line(&ranges, &line))
+		if (skip_field(&line) && text_decimal(&line, &start) && text_char(&line, ':') &&
+		    text_decimal(&line, &count) && id >= start && id - start < count)
+			return true;
+	return false;
+}
+
+bool user_is_mapped(struct text map, uint32_t id)
+{
+	struct text line, inside, outside, count;
+	uint64_t start, ids;
+
+	while (text_line(&map, &line))
+		if (text_word(&line, &inside) && text_word(&line, &outside) &&
+		    text_word(&line, &count) && text_decimal(&inside, &start) &&
+		    text_decimal(&count, &ids) && id >= start && id - start < ids)
+			return true;
+	return false;
+}
+
+/* A file that is not there says nothing, like one that is empty. */
+static struct text read_text(struct buf *buf, const char *path)
+{
+	if (buf_read_file(buf, path, MAX_FILE_BYTES) < 0)
+		return text_of("", 0);
+	return text_of(buf_text(buf), buf->len);
+}
+
+uint32_t user_pick(void)
+{
+	static const char *const names[] = {"/etc/passwd", "/etc/group"};
+	static const char *const ranges[] = {"/etc/subuid", "/etc/subgid"};
+	static const char *const maps[] = {"/proc/self/uid_map", "/proc/self/gid_map"};
+	struct buf files[6] = {BUF_INIT};
+	struct text text[6];
+	uint32_t found = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		text[i] = read_text(&files[i], names[i]);
+		text[2 + i] = read_text(&files[2 + i], ranges[i]);
+		text[4 + i] = read_text(&files[4 + i], maps[i]);
+	}
+	for (uint32_t i = 0; i < READER_USER_COUNT + CONTAINER_USER_COUNT && !found; i++) {
+		uint32_t id = i < READER_USER_COUNT ? READER_USER_FIRST + i
+		                                    : CONTAINER_USER_FIRST + i - READER_USER_COUNT;
+
+		/* Of those not mapped the long files need not be read. */
+		if (user_is_mapped(text[4], id) && user_is_mapped(text[5], id) &&
+		    !user_is_named(text[0], id) && !user_is_named(text[1], id) &&
+		    !user_is_delegated(text[2], id) && !user_is_delegated(text[3], id))
+			found = id;
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		buf_release(&files[i]);
+	return found;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A reader process that others stop, kill or hold, which is no file's fault.
+ */
+#include "reader/reader.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "tests/unit/mortal.h"
+#include "tests/unit/suites.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct reader_program program = {READER_SELF, "test", 256 << 20, 0};
+
+static int accept_all(const uint8_t *bytes, size_t len, void *ctx)
+{
+	(void)bytes, (void)len, (void)ctx;
+	return 0;
+}
+
+/* About a file of that number; what a process answers is -ENOENT. */
+static int ask(struct reader *reader, uint64_t file)
+{
+	static const char question[] = ERRING_NAME "2";
+	const struct reader_query query = {
+		.question = {.job = READER_DEMANGLE,
+	                     .fds = {-1, -1, -1},
+	                     .pieces = {{question, sizeof(question)}}},
+		.file = file,
+		.check = accept_all,
+	};
+	struct reader_reply reply;
+
+	return reader_ask(reader, &query, &reply);
+}
+
+static void nap(uint64_t ms)
+{
+	const struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000 * NSEC_PER_MSEC)};
+
+	nanosleep(&time, NULL);
+}
+
+static struct reader_stats stats_of_reader(const struct reader *reader)
+{
+	struct reader_stats stats = {0};
+
+	reader_add_stats(reader, &stats);
+	return stats;
+}
+
+/* Stopped, it is replaced long before the deadline. */
+START_TEST(stopped_by_others)
+{
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	uint64_t begun;
+
+	ck_assert_int_eq(ask(reader, 1), -ENOENT);
+	ck_assert_int_eq(kill(reader_pid(reader), SIGSTOP), 0);
+	begun = clock_mono_ns();
+	ck_assert_int_eq(ask(reader, 1), -ENOENT);
+	ck_assert_uint_lt(clock_mono_ns() - begun, 10 * NSEC_PER_SEC);
+	struct reader_stats stats = stats_of_reader(reader);
+	ck_assert_uint_eq(stats.starts, 2);
+	ck_assert_uint_eq(stats.disturbed, 1);
+	ck_assert_uint_eq(stats.crashes + stats.files_failed, 0);
+}
+END_TEST
+
+/* A process that kills the readers of this one until it is killed itself. */
+static pid_t killer(void)
+{
+	pid_t parent = getpid(), pid = fork();
+	char path[64], line[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+	while (pid == 0) {
+		/* Let it say hello before. */
+		nap(300);
+		_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t len = read(fd, line, sizeof(line) - 1);
+
+		line[len > 0 ? len : 0] = '\0';
+		for (char *at = line, *end; strtol(at, &end, 10); at = end)
+			if (strtol(at, NULL, 10) != getpid())
+				kill((pid_t)strtol(at, NULL, 10), SIGKILL);
+	}
+	return pid;
+}
+
+/* Killed over a file each time, as by the kernel for want of memory: it is put aside, not given up,
+ * and other files are asked about. */
+START_TEST(killed_by_others)
+{
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	struct reader_query query = {
+		.question = {.job = READER_DEMANGLE,
+	                     .fds = {-1, -1, -1},
+	                     .pieces = {{ENDLESS_NAME, sizeof(ENDLESS_NAME)}}},
+		.file = 77,
+		.check = accept_all,
+	};
+	struct reader_reply reply;
+
+	pid_t pid = killer();
+	int err = reader_ask(reader, &query, &reply);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_eq(err, -ECHILD);
+	struct reader_stats stats = stats_of_reader(reader);
+	ck_assert_uint_eq(stats.disturbed, 2);
+	ck_assert_uint_eq(stats.crashes + stats.files_failed, 0);
+	ck_assert_int_eq(reader_ask(reader, &query, &reply), -ECHILD);
+	ck_assert_uint_eq(stats_of_reader(reader).starts, 2);
+	ck_assert_int_eq(ask(reader, 1), -ENOENT);
+}
+END_TEST
+
+/* Late without having worked: what held it is not known to be the file. A process that a tracer
+ * holds is not stopped to its parent. */
+START_TEST(kept_from_working)
+{
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	int pipes[2];
+	char byte;
+
+	ck_assert_int_eq(ask(reader, 1), -ENOENT);
+	pid_t held = reader_pid(reader);
+	ck_assert_int_eq(pipe(pipes), 0);
+	pid_t tracer = fork();
+	if (tracer == 0) {
+		if (ptrace(PTRACE_SEIZE, held, 0, 0) || ptrace(PTRACE_INTERRUPT, held, 0, 0) ||
+		    waitpid(held, NULL, __WALL) != held || write(pipes[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(pipes[1]);
+	ck_assert_int_eq(read(pipes[0], &byte, 1), 1);
+	close(pipes[0]);
+	reader_deadline(reader, NSEC_PER_SEC);
+	ck_assert_int_eq(ask(reader, 1), -ECHILD);
+	reader_deadline(reader, 30 * NSEC_PER_SEC);
+	struct reader_stats stats = stats_of_reader(reader);
+	ck_assert_uint_eq(stats.disturbed, 1);
+	ck_assert_uint_eq(stats.crashes + stats.files_failed, 0);
+	/* For a minute; others are asked about. */
+	ck_assert_int_eq(ask(reader, 1), -ECHILD);
+	ck_assert_int_eq(ask(reader, 2), -ENOENT);
+	kill(tracer, SIGKILL);
+	waitpid(tracer, NULL, 0);
+}
+END_TEST
+
+Suite *disturbed_suite(void)
+{
+	Suite *suite = suite_create("disturbed");
+	TCase *all = tcase_create("all");
+
+	tcase_add_test(all, stopped_by_others);
+	tcase_add_test(all, killed_by_others);
+	tcase_add_test(all, kept_from_working);
+	suite_add_tcase(suite, all);
+	return suite;
+}
