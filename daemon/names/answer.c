@@ -9,9 +9,11 @@
 #include "names/files.h"
 #include "names/wire.h"
 #include "reader/jobs.h"
+#include "reader/opening.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 _Static_assert((int)FILE_COUNT == (int)READER_FDS, "a descriptor for each");
 _Static_assert((int)WIRE_MAX_ANSWER <= (int)READER_MAX_ANSWER, "it can be sent");
@@ -44,6 +46,18 @@ static int read_question(const struct reading *reading, struct question *ret_que
 	return 0;
 }
 
+/* What a file names, such as a .dwo file, is held to what holds of debug files: it belongs to root
+ * or to who has the file. */
+static int trust_owner(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	opening_trust(st.st_uid);
+	return 0;
+}
+
 static int add_frame(size_t index, const struct source_frame *frame, void *ctx)
 {
 	return wire_frames_add(ctx, index, frame);
@@ -70,6 +84,8 @@ int names_answer(struct reading *reading, struct buf *out)
 	int fds[READER_FDS];
 	int err = read_question(reading, &question);
 
+	if (err == 0 && reading->fds[0] >= 0)
+		err = trust_owner(reading->fds[0]);
 	if (err < 0)
 		return err;
 	if (!*reading->kept)

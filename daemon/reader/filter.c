@@ -5,6 +5,8 @@
  */
 #include "reader/filter.h"
 
+#include "reader/opening.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>
@@ -70,16 +72,23 @@ static const int plain[] = {
 	SCMP_SYS(exit_group),
 };
 
-/* What opening may not do: write, or make a file. */
-enum { OPEN_MASK = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY) };
+/* What opening may not do: write, or make a file; and what it is to be done with, see opening.h. */
+enum {
+	OPEN_MASK =
+		O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY) | O_NONBLOCK,
+	OPEN_AT_ONCE = O_RDONLY | O_NONBLOCK,
+	OPEN_MAY_WAIT = O_RDONLY,
+};
 
 /* Those with a condition on one argument: (argument & mask) == value. */
-static const struct {
+struct conditional {
 	int call;
 	struct scmp_arg_cmp condition;
-} conditional[] = {
-	{SCMP_SYS(open), {1, SCMP_CMP_MASKED_EQ, OPEN_MASK, O_RDONLY}},
-	{SCMP_SYS(openat), {2, SCMP_CMP_MASKED_EQ, OPEN_MASK, O_RDONLY}},
+};
+
+static const struct conditional conditional[] = {
+	{SCMP_SYS(open), {1, SCMP_CMP_MASKED_EQ, OPEN_MASK, OPEN_AT_ONCE}},
+	{SCMP_SYS(openat), {2, SCMP_CMP_MASKED_EQ, OPEN_MASK, OPEN_AT_ONCE}},
 	{SCMP_SYS(mmap), {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
 	{SCMP_SYS(mprotect), {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
 	/* Neither who gets a signal when something arrives at the socket, nor which one: that would
@@ -94,15 +103,34 @@ static const struct {
 	{SCMP_SYS(writev), {0, SCMP_CMP_EQ, STDERR_FILENO, 0}},
 };
 
+/* Those that are made in another way. */
+static const struct conditional trapped[] = {
+	{SCMP_SYS(open), {1, SCMP_CMP_MASKED_EQ, OPEN_MASK, OPEN_MAY_WAIT}},
+	{SCMP_SYS(openat), {2, SCMP_CMP_MASKED_EQ, OPEN_MASK, OPEN_MAY_WAIT}},
+};
+
+static int add_conditional(scmp_filter_ctx filter, uint32_t action, const struct conditional *rules,
+                           size_t count)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = seccomp_rule_add_array(filter, action, rules[i].call, 1, &rules[i].condition);
+	return err;
+}
+
 static int add_rules(scmp_filter_ctx filter)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]) && !err; i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, plain[i], 0);
-	for (size_t i = 0; i < sizeof(conditional) / sizeof(conditional[0]) && !err; i++)
-		err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, conditional[i].call, 1,
-		                             &conditional[i].condition);
+	if (!err)
+		err = add_conditional(filter, SCMP_ACT_ALLOW, conditional,
+		                      sizeof(conditional) / sizeof(conditional[0]));
+	if (!err)
+		err = add_conditional(filter, SCMP_ACT_TRAP, trapped,
+		                      sizeof(trapped) / sizeof(trapped[0]));
 	return err;
 }
 
@@ -151,7 +179,9 @@ int filter_install(void)
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	if (!filter)
 		return -ENOMEM;
-	int err = add_rules(filter);
+	int err = opening_install();
+	if (!err)
+		err = add_rules(filter);
 	if (!err)
 		err = seccomp_load(filter);
 	seccomp_release(filter);

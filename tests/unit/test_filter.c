@@ -6,6 +6,7 @@
 #include "reader/filter.h"
 
 #include "base/cleanup.h"
+#include "reader/opening.h"
 #include "tests/unit/suites.h"
 
 #include <asm/ioctls.h>
@@ -15,10 +16,13 @@
 #include <linux/bpf.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -38,6 +42,7 @@ static const struct attempt {
 	{SYS_openat, {AT_FDCWD, (long)null, O_RDONLY | O_CREAT, 0600}, false},
 	{SYS_openat, {AT_FDCWD, (long)null, O_RDONLY | O_TRUNC}, false},
 	{SYS_openat, {AT_FDCWD, (long)"/tmp", O_TMPFILE | O_RDWR, 0600}, false},
+	{SYS_openat, {AT_FDCWD, (long)null, O_RDONLY | O_NONBLOCK}, true},
 	{SYS_openat2, {AT_FDCWD, (long)null}, false},
 	{SYS_unlinkat, {AT_FDCWD, (long)"/nonexistent"}, false},
 	{SYS_write, {STDERR_FILENO, (long)null, 0}, true},
@@ -143,6 +148,68 @@ START_TEST(attempted_for_devices)
 }
 END_TEST
 
+/* The exit status of a child with the filter: what open() of a path says, 0 when it opens. */
+static int open_status(const char *path, uid_t trusted, int flags)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		alarm(10); /* where it waits */
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || filter_install())
+			_exit(100);
+		opening_trust(trusted);
+		int fd = open(path, flags);
+		char byte;
+		_exit(fd < 0 ? errno : read(fd, &byte, 1) != 1);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(WIFEXITED(status), "%s: %#x", path, status);
+	return WEXITSTATUS(status);
+}
+
+/* Whatever has the name of a file that libdw wants, it does not wait for it. */
+START_TEST(opened)
+{
+	char folder[] = "/tmp/profd-opening-XXXXXX", path[64], link[64];
+	uid_t self = getuid();
+
+	if (!filter_works())
+		return;
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/file", folder);
+	snprintf(link, sizeof(link), "%s/link", folder);
+	ck_assert_int_eq(open_status(path, self, O_RDONLY), ENOENT);
+	ck_assert_int_eq(symlink(path, link), 0);
+	ck_assert_int_eq(mkfifo(path, 0644), 0);
+	ck_assert_int_eq(open_status(path, self, O_RDONLY), EACCES);
+	ck_assert_int_eq(open_status(link, self, O_RDONLY | O_CLOEXEC), EACCES);
+	ck_assert_int_eq(unlink(path), 0);
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	ck_assert_int_eq(write(fd, "x", 1), 1);
+	ck_assert_int_eq(open_status(path, self, O_RDONLY), 0);
+	ck_assert_int_eq(open_status(link, self, O_RDONLY), 0);
+	ck_assert_int_eq(open_status(link, self, O_RDONLY | O_NOFOLLOW), EACCES);
+	ck_assert_int_eq(open_status(folder, self, O_RDONLY), EACCES);
+	ck_assert_int_eq(open_status(null, self, O_RDONLY), EACCES);
+	/* Who has a lease is not waited for either. */
+	ck_assert_int_eq(fcntl(fd, F_SETLEASE, F_WRLCK), 0);
+	signal(SIGIO, SIG_IGN);
+	ck_assert_int_eq(open_status(path, self, O_RDONLY), EWOULDBLOCK);
+	ck_assert_int_eq(fcntl(fd, F_SETLEASE, F_UNLCK), 0);
+	/* One of neither root's nor the trusted user's. */
+	if (self == 0) {
+		ck_assert_int_eq(fchown(fd, 1234, 1234), 0);
+		ck_assert_int_eq(open_status(path, 1235, O_RDONLY), EACCES);
+		ck_assert_int_eq(open_status(path, 1234, O_RDONLY), 0);
+		ck_assert_int_eq(open_status(path, (uid_t)OPENING_ANY_OWNER, O_RDONLY), 0);
+	}
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(unlink(link), 0);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 Suite *filter_suite(void)
 {
 	Suite *suite = suite_create("filter");
@@ -151,6 +218,7 @@ Suite *filter_suite(void)
 	tcase_add_loop_test(tcase, attempted, 0, sizeof(attempts) / sizeof(attempts[0]));
 	tcase_add_loop_test(tcase, attempted_for_devices, 0,
 	                    sizeof(device_attempts) / sizeof(device_attempts[0]));
+	tcase_add_test(tcase, opened);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
