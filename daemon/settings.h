@@ -58,7 +58,7 @@ enum setting_kind {
 	        4 * GIB, false, "a size from 16MiB to 4GiB, such as 128MiB",                       \
 	        "How much memory names, source lines and what they are read from may take",        \
 	        "A quarter of it is for what is remembered, the rest for the process that reads "  \
-	        "files.")                                                                          \
+	        "files. Another, for files that take long, may take as much.")                     \
 	SETTING('d', "debuginfod", "URLS", SETTING_URLS, debuginfod, "", 0, 0, false,              \
 	        "a list of http:// and https:// URLs of up to 160 bytes each",                     \
 	        "Fetch debug files that this host lacks from these servers",                       \

@@ -23,6 +23,11 @@ struct names_client {
 
 struct names_client *names_client_new(const char *program, uint64_t max_bytes)
 {
+	return names_client_new_as(program, "names", max_bytes);
+}
+
+struct names_client *names_client_new_as(const char *program, const char *name, uint64_t max_bytes)
+{
 	_cleanup_(names_client_freep) struct names_client *client = calloc(1, sizeof(*client));
 
 	if (!client)
@@ -31,7 +36,7 @@ struct names_client *names_client_new(const char *program, uint64_t max_bytes)
 	if (!client->program)
 		return NULL;
 	client->reader =
-		reader_new(&(struct reader_program){client->program, "names", max_bytes, NICENESS});
+		reader_new(&(struct reader_program){client->program, name, max_bytes, NICENESS});
 	client->readable =
 		(struct readable_asker){.reader = client->reader, .max_bytes = max_bytes / 4};
 	return client->reader ? TAKE_PTR(client) : NULL;
@@ -49,6 +54,12 @@ void names_client_free(struct names_client *client)
 void names_client_deadline(struct names_client *client, uint64_t ns)
 {
 	reader_deadline(client->reader, ns);
+}
+
+void names_client_hurry(struct names_client *client, uint64_t ns)
+{
+	reader_hurry(client->reader, ns);
+	client->readable.hurry_ns = ns;
 }
 
 pid_t names_client_pid(const struct names_client *client)
@@ -189,6 +200,7 @@ static int tell(const struct names_query *query, const struct answers *answers,
 int names_client_readable(struct names_client *client, const char *const *names, size_t count,
                           struct readable *ret_readable)
 {
+	names_client_hurry(client, 0);
 	return readable_ask(&client->readable, names, count, ret_readable);
 }
 
@@ -223,17 +235,21 @@ void names_client_rest(struct names_client *client, uint64_t idle_ns)
 	reader_rest(client->reader, idle_ns);
 }
 
+void names_client_add_stats(const struct names_client *client, struct names_stats *stats)
+{
+	struct reader_stats read = {0};
+
+	reader_add_stats(client->reader, &read);
+#define STAT(name, type, help) stats->name += read.name;
+	READER_STATS(STAT)
+#undef STAT
+	stats->addresses += __atomic_load_n(&client->addresses, __ATOMIC_RELAXED);
+	stats->mangled_failed += __atomic_load_n(&client->readable.failed_names, __ATOMIC_RELAXED);
+	stats->mangled_left += __atomic_load_n(&client->readable.left_names, __ATOMIC_RELAXED);
+}
+
 void names_client_get_stats(const struct names_client *client, struct names_stats *ret_stats)
 {
-	struct reader_stats stats = {0};
-
-	reader_add_stats(client->reader, &stats);
-	*ret_stats = (struct names_stats){
-#define STAT(name, type, help) .name = stats.name,
-		READER_STATS(STAT)
-#undef STAT
-			.addresses = __atomic_load_n(&client->addresses, __ATOMIC_RELAXED),
-		.mangled_failed = __atomic_load_n(&client->readable.failed_names, __ATOMIC_RELAXED),
-		.mangled_left = __atomic_load_n(&client->readable.left_names, __ATOMIC_RELAXED),
-	};
+	*ret_stats = (struct names_stats){0};
+	names_client_add_stats(client, ret_stats);
 }

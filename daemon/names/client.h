@@ -37,10 +37,15 @@ struct names_query {
 
 /* Runs `program` (READER_SELF for this one) with `max_bytes` of memory. NULL when out of memory. */
 struct names_client *names_client_new(const char *program, uint64_t max_bytes);
+/* The same under another name in lists of processes: profd-NAME. */
+struct names_client *names_client_new_as(const char *program, const char *name, uint64_t max_bytes);
 void names_client_free(struct names_client *client); /* ends the process */
 DEFINE_CLEANUP(struct names_client *, names_client_free)
 void names_client_deadline(struct names_client *client, uint64_t ns); /* of one answer */
-pid_t names_client_pid(const struct names_client *client);            /* 0: none runs */
+/* From now on what takes longer than `ns` ends with -ETIMEDOUT, and is no file's fault, see
+ * reader_hurry(). 0: the deadline holds. Not for names_client_readable(). */
+void names_client_hurry(struct names_client *client, uint64_t ns);
+pid_t names_client_pid(const struct names_client *client); /* 0: none runs */
 /* For what else is asked about the same files by the same thread. */
 struct reader *names_client_reader(struct names_client *client);
 
@@ -58,5 +63,7 @@ int names_client_readable(struct names_client *client, const char *const *names,
 void names_client_cancel(struct names_client *client);
 /* Ends the process when nobody has asked for `idle_ns`: it holds memory. */
 void names_client_rest(struct names_client *client, uint64_t idle_ns);
+/* Adds them up; any thread. */
+void names_client_add_stats(const struct names_client *client, struct names_stats *stats);
 void names_client_get_stats(const struct names_client *client,
                             struct names_stats *ret_stats); /* any thread */

@@ -198,7 +198,7 @@ int readable_ask(struct readable_asker *asker, const char *const *names, size_t 
 		.asker = asker,
 		.names = names,
 		.readable = ret_readable,
-		.until_ns = clock_mono_ns() + all_ns,
+		.until_ns = clock_mono_ns() + (asker->hurry_ns ?: all_ns),
 		.left = count_mangled(asker, names, count),
 	};
 
@@ -209,6 +209,10 @@ int readable_ask(struct readable_asker *asker, const char *const *names, size_t 
 		return -ENOMEM;
 	int err = ask_all(&asking, count);
 	buf_release(&asking.question);
+	if (asker->hurry_ns && !err && clock_mono_ns() >= asking.until_ns && asking.left)
+		err = -ETIMEDOUT;
+	if (err == -ETIMEDOUT)
+		return err;
 	__atomic_fetch_add(&asker->left_names, asking.left, __ATOMIC_RELAXED);
 	/* Whatever else went wrong, names can be shown as they are. */
 	return err == -ENOMEM ? err : 0;

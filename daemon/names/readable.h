@@ -23,6 +23,7 @@ enum { READABLE_MAX_FAILED = 256 };
 
 struct readable_asker {
 	struct reader *reader; /* the caller's */
+	uint64_t hurry_ns;     /* 0: none; else all is wanted by then or is asked for again */
 	size_t max_bytes;      /* of what is read at once; the rest of the names stay as they are */
 	/* Read by any thread: names over which the process failed, and others that were left. */
 	uint64_t failed_names, left_names;
@@ -39,7 +40,8 @@ struct readable {
 };
 
 /* Asks for `count` names, any text. 0, also when the process cannot be asked about some or all, or
- * -ENOMEM. *ret_readable is to be released in each case. */
+ * -ENOMEM; in a hurry -ETIMEDOUT when not all could be asked about in time. *ret_readable is to be
+ * released in each case. */
 int readable_ask(struct readable_asker *asker, const char *const *names, size_t count,
                  struct readable *ret_readable);
 void readable_release(struct readable *readable);

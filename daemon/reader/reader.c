@@ -27,12 +27,13 @@ struct failed_file {
 	uint64_t file;
 	uint32_t jobs;     /* bits: it is given up for those */
 	uint64_t until_ns; /* and put aside for all of them until then */
+	bool late;         /* because its process did nothing */
 };
 _Static_assert(READER_JOB_COUNT <= 32, "a bit each");
 
 struct reader {
 	struct reader_program program;
-	uint64_t deadline_ns;
+	uint64_t deadline_ns, hurry_ns; /* hurry: 0 for none */
 	struct reader_process process;
 	int start_error;            /* the last one, said once; 0: none */
 	uint64_t wait_ns, retry_ns; /* 0: the last start went well; not before then */
@@ -66,6 +67,11 @@ void reader_free(struct reader *reader)
 void reader_deadline(struct reader *reader, uint64_t ns)
 {
 	reader->deadline_ns = ns;
+}
+
+void reader_hurry(struct reader *reader, uint64_t ns)
+{
+	reader->hurry_ns = ns;
 }
 
 void reader_let_devices(struct reader *reader)
@@ -128,10 +134,23 @@ static void give_up(struct reader *reader, const struct reader_query *query)
 	failed->jobs |= 1U << query->question.job;
 }
 
-static void put_aside(struct reader *reader, const struct reader_query *query)
+/* A file over which the process does nothing for the whole deadline a second time, as one does that
+ * was taken over, or that waits for a file system. What is about no file is not put aside. */
+static bool is_repeated(struct reader *reader, const struct reader_query *query)
 {
-	if (!query->no_file)
-		note_failed(reader, query->file)->until_ns = clock_mono_ns() + aside_ns;
+	const struct failed_file *failed = find_failed(reader, query->file);
+
+	return query->no_file || (failed && failed->late);
+}
+
+static void put_aside(struct reader *reader, const struct reader_query *query, int err)
+{
+	if (query->no_file)
+		return;
+	struct failed_file *failed = note_failed(reader, query->file);
+
+	failed->until_ns = clock_mono_ns() + aside_ns;
+	failed->late |= err == -ETIME;
 }
 
 static void wait_longer(struct reader *reader)
@@ -213,13 +232,15 @@ static int check(const struct reader_query *query, struct reader_reply *reply)
 
 static uint64_t until_ns(const struct reader *reader, const struct reader_query *query)
 {
-	bool earlier = query->deadline_ns && query->deadline_ns < reader->deadline_ns;
+	uint64_t ns = reader->hurry_ns ?: reader->deadline_ns;
 
-	return clock_mono_ns() + (earlier ? query->deadline_ns : reader->deadline_ns);
+	if (query->deadline_ns && query->deadline_ns < ns)
+		ns = query->deadline_ns;
+	return clock_mono_ns() + ns;
 }
 
 /* -EIO when the process failed over this file, -EAGAIN when it may have been over another one;
- * -EOWNERDEAD and -ETIME as reader_process_ask(). */
+ * -EOWNERDEAD and -ETIME as reader_process_ask(); -ETIMEDOUT in a hurry. */
 static int ask_once(struct reader *reader, const struct reader_query *query,
                     struct reader_reply *ret_reply)
 {
@@ -239,6 +260,10 @@ static int ask_once(struct reader *reader, const struct reader_query *query,
 	if (err == 0)
 		return 0;
 	reader_process_stop(&reader->process);
+	if (reader->hurry_ns && (err == -ETIMEDOUT || err == -ETIME)) {
+		add(&reader->stats.late, 1);
+		return -ETIMEDOUT;
+	}
 	add(&reader->stats.disturbed, is_disturbance(err));
 	if (!is_failure(err))
 		return err;
@@ -262,10 +287,12 @@ int reader_ask(struct reader *reader, const struct reader_query *query,
 	reader->last_asked_ns = clock_mono_ns();
 	add(&reader->stats.requests, 1);
 	add(&reader->stats.busy_seconds, reader->last_asked_ns - begun);
+	if (err == -ETIME && is_repeated(reader, query))
+		err = -EIO;
 	if (err == -EIO)
 		give_up(reader, query);
 	if (is_disturbance(err)) {
-		put_aside(reader, query);
+		put_aside(reader, query, err);
 		return -ECHILD;
 	}
 	if (err < 0)

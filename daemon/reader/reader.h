@@ -19,6 +19,7 @@ struct reader;
 	STAT(refused, counter, "Times none was started: too many were killed and are not dead") \
 	STAT(crashes, counter, "Times it died over a file, or missed its deadline")             \
 	STAT(disturbed, counter, "Times others killed or stopped it, or kept it from working")  \
+	STAT(late, counter, "Times an answer was not there as soon as it was wanted")           \
 	STAT(files_failed, counter, "Files given up for that, at least in part")                \
 	STAT(requests, counter, "Questions it was asked, each about one file")                  \
 	STAT(busy_seconds, seconds, "Time spent waiting for its answers")
@@ -49,6 +50,9 @@ struct reader *reader_new(const struct reader_program *program);
 void reader_free(struct reader *reader); /* ends the process */
 DEFINE_CLEANUP(struct reader *, reader_free)
 void reader_deadline(struct reader *reader, uint64_t ns); /* of one answer */
+/* From now on an answer that is not there after `ns` is nobody's fault: -ETIMEDOUT, and the file
+ * may be asked about again. 0: the deadline holds. */
+void reader_hurry(struct reader *reader, uint64_t ns);
 /* Before the first question: its process loads libraries that open devices, see filter.h. */
 void reader_let_devices(struct reader *reader);
 pid_t reader_pid(const struct reader *reader); /* 0: none runs */

@@ -55,6 +55,13 @@ static int find_answers(struct naming *naming)
 	return builder_error(answers);
 }
 
+static int by_address(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
 static bool is_late(const struct file_names *names)
 {
 	return clock_mono_ns() >= names->until_ns;
@@ -74,6 +81,56 @@ static int take_frame(size_t index, const struct source_frame *frame, void *ctx)
 	return builder_error(answers);
 }
 
+/* How long a user's file is waited for at first. Most take milliseconds. */
+#define PATIENCE_NS       (3 * NSEC_PER_SEC)
+#define LATE_FORGOTTEN_NS (15 * NSEC_PER_SEC)
+enum { MAX_LATE = 5 };
+
+static struct late_owner *find_late(struct file_names *names, uint32_t owner)
+{
+	uint64_t now = clock_mono_ns();
+
+	for (size_t i = 0; i < MAX_LATE_OWNERS; i++) {
+		struct late_owner *late = &names->owners[i];
+
+		if (!late->times || late->owner != owner)
+			continue;
+		uint64_t steps = (now - late->since_ns) / LATE_FORGOTTEN_NS;
+
+		late->since_ns += steps * LATE_FORGOTTEN_NS;
+		late->times -= steps < late->times ? (unsigned int)steps : late->times;
+		return late->times ? late : NULL;
+	}
+	return NULL;
+}
+
+/* 0: not at all. */
+static uint64_t patience_ns(struct file_names *names, const struct object *object)
+{
+	const struct late_owner *late = find_late(names, object->owner);
+
+	if (!late)
+		return PATIENCE_NS;
+	return late->times >= MAX_LATE ? 0 : PATIENCE_NS >> late->times;
+}
+
+/* With more users than places the one that was late longest ago is forgotten. */
+static void note_late(struct file_names *names, const struct object *object)
+{
+	struct late_owner *late = find_late(names, object->owner);
+
+	if (!late) {
+		late = &names->owners[0];
+		for (size_t i = 1; i < MAX_LATE_OWNERS; i++)
+			if (late->times &&
+			    (!names->owners[i].times || names->owners[i].since_ns < late->since_ns))
+				late = &names->owners[i];
+		*late = (struct late_owner){.owner = object->owner};
+	}
+	late->since_ns = clock_mono_ns();
+	late->times += late->times < MAX_LATE;
+}
+
 static void note_unknown(struct naming *naming)
 {
 	struct builder *answers = naming->file->answers;
@@ -84,8 +141,78 @@ static void note_unknown(struct naming *naming)
 			builder_line(answers, naming->unanswered[i], unknown, 0);
 }
 
+/* Of all addresses that the file was ever asked about, so that the answer takes the place of all
+ * answers there are. */
+static int ask_later(struct naming *naming, struct object *object)
+{
+	const struct profile *known = builder_view(naming->file->answers);
+	_cleanup_free_ uint64_t *addresses = calloc(known->location_count, sizeof(*addresses));
+	struct slow_question question = {
+		.file = naming->file->id,
+		.object = object,
+		.debug = naming->file->debug.debug,
+		.supplement = naming->file->debug.supplement,
+		.path = naming->path,
+		.addresses = addresses,
+	};
+
+	if (!addresses)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < known->location_count; i++)
+		addresses[question.count++] = known->locations[i].address;
+	qsort(addresses, question.count, sizeof(*addresses), by_address);
+	return slow_names_ask(naming->names->slow, &question);
+}
+
+static void forget_asked(struct naming *naming)
+{
+	free(naming->answers);
+	free(naming->addresses);
+	free(naming->unanswered);
+	naming->answers = NULL;
+	naming->addresses = NULL;
+	naming->unanswered = NULL;
+	naming->unanswered_count = 0;
+}
+
+/* 0 when all addresses have an answer then, -EAGAIN when some have not. */
+static int take_slow(struct naming *naming, uint64_t patience)
+{
+	struct builder *answers;
+	int err = slow_names_take(naming->names->slow, naming->file->id, patience, &answers);
+
+	if (err)
+		return err;
+	builder_free(naming->file->answers);
+	naming->file->answers = answers;
+	forget_asked(naming);
+	err = find_answers(naming);
+	/* There are new addresses, to be asked about. */
+	return err == 0 && naming->unanswered_count ? -ENOENT : err;
+}
+
+/* Takes what has been found meanwhile, and has the rest asked about. */
+static int ask_slow(struct naming *naming, struct object *object, uint64_t patience)
+{
+	struct file_names *names = naming->names;
+	int err = take_slow(naming, patience);
+
+	if (err == -ENOENT) {
+		err = ask_later(naming, object);
+		if (err == 0)
+			err = take_slow(naming, patience);
+	}
+	if (err == -ENOMEM)
+		return err;
+	if (err == -EAGAIN && patience)
+		note_late(names, object);
+	names->late += err == -EAGAIN;
+	names->lost += err && err != -EAGAIN;
+	return 0;
+}
+
 /* What cannot be asked now may be asked again. */
-static int ask(struct naming *naming, const struct object *object)
+static int ask(struct naming *naming, struct object *object)
 {
 	const struct debug_files *debug = &naming->file->debug;
 	const struct names_query query = {
@@ -97,10 +224,21 @@ static int ask(struct naming *naming, const struct object *object)
 		.count = naming->unanswered_count,
 		.lines = true,
 	};
+	uint64_t patience = patience_ns(naming->names, object);
 	int err = -ETIME;
 
-	if (!is_late(naming->names))
+	if (naming->file->slow)
+		return ask_slow(naming, object, patience);
+	if (patience && !is_late(naming->names)) {
+		names_client_hurry(naming->names->client, patience);
 		err = names_client_find(naming->names->client, &query, take_frame, naming);
+	}
+	if (err == -ETIMEDOUT || !patience) {
+		if (patience)
+			note_late(naming->names, object);
+		naming->file->slow = true;
+		return ask_slow(naming, object, 0);
+	}
 	if (err == -ENOMEM)
 		return err;
 	if (err)
@@ -161,7 +299,7 @@ static int copy_answers(struct naming *naming)
 	return builder_error(naming->builder);
 }
 
-static int name_known(struct naming *naming, const struct object *object)
+static int name_known(struct naming *naming, struct object *object)
 {
 	struct known_file *file = naming->file;
 	int err = 0;
@@ -169,6 +307,7 @@ static int name_known(struct naming *naming, const struct object *object)
 	if (object) {
 		file->pid = object->pid;
 		file->root = object->root;
+		names_client_hurry(naming->names->client, PATIENCE_NS);
 		if (!is_late(naming->names) &&
 		    debug_files_refresh(&file->debug, object,
 		                        names_client_reader(naming->names->client),

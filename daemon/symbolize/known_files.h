@@ -17,6 +17,7 @@ struct known_file {
 	uint32_t pid;
 	struct root_id root;
 	struct debug_files debug;
+	bool slow; /* was once not read in time: asked about where nobody waits for it */
 	/* A profile without samples: a location for each address that was asked about, whose lines
 	 * are its frames. One without any has the one line NOTHING_KNOWN. */
 	struct builder *answers;

@@ -54,15 +54,18 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *config)
 		.client = names_client_new(config->program, config->max_bytes / 4 * 3),
 		.files = {.max_bytes = config->max_bytes / 16 * 3},
 		.max_answer_bytes = config->max_bytes / 2,
+		.slow = slow_names_new(config->program, config->max_bytes / 4 * 3,
+	                               config->max_bytes / 2),
 	};
 	symbolizer->told.max_bytes = config->max_bytes / 16;
-	return symbolizer->files.client ? TAKE_PTR(symbolizer) : NULL;
+	return symbolizer->files.client && symbolizer->files.slow ? TAKE_PTR(symbolizer) : NULL;
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)
 {
 	if (!symbolizer)
 		return;
+	slow_names_free(symbolizer->files.slow);
 	names_client_free(symbolizer->files.client);
 	known_files_release(&symbolizer->files.files);
 	told_files_release(&symbolizer->told);
@@ -202,6 +205,12 @@ static void note_lost(const struct symbolizer *symbolizer, struct builder *build
 {
 	char comment[128];
 
+	if (symbolizer->files.late) {
+		snprintf(comment, sizeof(comment),
+		         "names of %" PRIu64 " files are not ready yet: ask again later",
+		         symbolizer->files.late);
+		builder_comment(builder, comment);
+	}
 	if (!symbolizer->files.lost)
 		return;
 	snprintf(comment, sizeof(comment), "names of %" PRIu64 " files could not be read",
@@ -227,7 +236,7 @@ int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
 	symbolizer->wanted = wanted;
 	symbolizer->in_kernel = in_kernel;
 	symbolizer->wanted_count = symbolizer->in_kernel_count = 0;
-	symbolizer->files.lost = 0;
+	symbolizer->files.lost = symbolizer->files.late = 0;
 	symbolizer->files.until_ns = clock_mono_ns() + RUN_NS;
 	symbolizer->files.max_profile_bytes =
 		builder_memory(builder) + symbolizer->files.max_answer_bytes;
@@ -279,6 +288,7 @@ bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, uint
 void symbolizer_cancel(struct symbolizer *symbolizer)
 {
 	names_client_cancel(symbolizer->files.client);
+	slow_names_cancel(symbolizer->files.slow);
 }
 
 void symbolizer_rest(struct symbolizer *symbolizer)
@@ -291,6 +301,7 @@ void symbolizer_rest(struct symbolizer *symbolizer)
 void symbolizer_get_stats(const struct symbolizer *symbolizer, struct symbolizer_stats *ret_stats)
 {
 	names_client_get_stats(symbolizer->files.client, &ret_stats->names);
+	slow_names_add_stats(symbolizer->files.slow, &ret_stats->names);
 	ret_stats->known_files = __atomic_load_n(&symbolizer->known_files, __ATOMIC_RELAXED);
 	ret_stats->known_bytes = __atomic_load_n(&symbolizer->known_bytes, __ATOMIC_RELAXED);
 }

@@ -4,6 +4,7 @@
  * own summary of all of them. CK_FORK=no runs the tests in this process, for debuggers and
  * sanitizers; CK_RUN_SUITE and CK_RUN_CASE pick some, as check documents.
  */
+#include "base/clock.h"
 #include "jobs.h"
 #include "names/wire.h"
 #include "reader/jobs.h"
@@ -26,12 +27,22 @@ static bool is_endless(const struct reading *reading)
 	       query->file == ENDLESS_FILE;
 }
 
+static void work_for(uint64_t ns)
+{
+	uint64_t until_ns = clock_mono_ns() + ns;
+
+	while (clock_mono_ns() < until_ns)
+		;
+}
+
 /* The daemon's own, but for names that it dies over, never gets done with, or says such an error of
  * as one who took it over may. */
 static int answer(struct reading *reading, struct buf *out)
 {
 	if (reading->job == READER_DEMANGLE && has(reading, MORTAL_NAME))
 		__builtin_trap();
+	if (reading->job == READER_DEMANGLE && has(reading, SLOW_NAME))
+		work_for(SLOW_SECONDS * NSEC_PER_SEC);
 	while ((reading->job == READER_DEMANGLE && has(reading, ENDLESS_NAME)) ||
 	       is_endless(reading))
 		__asm__ volatile("");

@@ -10,4 +10,7 @@
 #define MORTAL_NAME  "4dies"
 #define ENDLESS_NAME "5hangs"
 #define ERRING_NAME  "_Z4errs"
+/* It takes seconds over one with this in it. */
+#define SLOW_NAME    "4slow"
+#define SLOW_SECONDS 5
 #define ENDLESS_FILE 0xE2D1E55

@@ -29,6 +29,7 @@
 	SUITE(kallsyms)        \
 	SUITE(demangle)        \
 	SUITE(symbolize)       \
+	SUITE(slow_names)      \
 	SUITE(builder)         \
 	SUITE(select)          \
 	SUITE(quality)         \
