@@ -71,6 +71,7 @@ static int check_file(int *fd, const char *path, void *ctx)
 	                              has_checksum(debug->fd, wanted->links->checksum)))
 		return -ESTALE;
 	debug->pid = object->pid;
+	debug->root = object->root;
 	wanted->found = TAKE_PTR(debug);
 	return 0;
 }
@@ -102,7 +103,7 @@ int debugfile_open(const struct object *object, const struct links *links,
 	/* A single byte is no build ID, and tells nothing apart. */
 	if (digits && digits < 4)
 		return -ENOENT;
-	debug_roots_init(&roots, object->pid);
+	debug_roots_init(&roots, object);
 	int err = debug_roots_try_build_id(&roots, object->build_id, check_file, &wanted);
 	if (err < 0 && links->debug_name[0]) {
 		wanted.links = links;

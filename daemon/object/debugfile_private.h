@@ -18,7 +18,9 @@ struct debug_roots {
  * 0: this is the one. */
 typedef int debug_file_fn(int *fd, const char *path, void *ctx);
 
-void debug_roots_init(struct debug_roots *roots, uint32_t pid);
+/* That of the process that mapped the object, if it still has the root folder it had then: its
+ * number may be another process's by now. */
+void debug_roots_init(struct debug_roots *roots, const struct object *object);
 void debug_roots_release(struct debug_roots *roots);
 /* Calls fn for the file at a path below each root until it returns 0; else -ENOENT. */
 int debug_roots_try(const struct debug_roots *roots, const char *path, debug_file_fn *fn,

@@ -7,19 +7,28 @@
 #include "object/reach.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 /* One byte makes the folder's name; without another there is none for the file. */
 enum { MIN_BUILD_ID_DIGITS = 4 };
 
-void debug_roots_init(struct debug_roots *roots, uint32_t pid)
+static bool is_root(int fd, const struct root_id *root)
 {
-	int other = pid ? reach_root(pid) : -ENOENT;
+	struct stat st;
+
+	return fd >= 0 && root->inode && fstat(fd, &st) == 0 && st.st_dev == root->device &&
+	       st.st_ino == root->inode;
+}
+
+void debug_roots_init(struct debug_roots *roots, const struct object *object)
+{
+	_cleanup_close_ int other = object->pid ? reach_root(object->pid) : -ENOENT;
 
 	roots->count = 0;
-	if (other >= 0)
-		roots->fds[roots->count++] = other;
+	if (is_root(other, &object->root))
+		roots->fds[roots->count++] = TAKE_FD(other);
 	roots->fds[roots->count++] = -1;
 }
 

@@ -84,7 +84,7 @@ int debugfile_open_supplement(const struct object *object, const struct links *l
 
 	if (!links->supplement_id_len || !links->supplement[0])
 		return -ENOENT;
-	debug_roots_init(&roots, object->pid);
+	debug_roots_init(&roots, object);
 	int err = try_path(&roots, object, &search);
 	if (err < 0)
 		err = try_folder(&roots, &search);

@@ -3,6 +3,7 @@
  * Separate files below another process's root folder, by checksum, and supplements; and what is not
  * believed.
  */
+#include "object/reach.h"
 #include "tests/unit/debug_of.h"
 #include "tests/unit/section_image.h"
 #include "tests/unit/suites.h"
@@ -92,6 +93,7 @@ static struct object *open_object(const struct section_image *image, const char 
 
 	ck_assert_int_eq(object_open_bytes(image->out.data, image->out.len, path, &object), 0);
 	object->pid = pid;
+	object->root = pid ? reach_root_id(pid) : (struct root_id){0};
 	return object;
 }
 
@@ -227,6 +229,31 @@ START_TEST(in_another_root)
 }
 END_TEST
 
+/* The process has ended, and its number is that of one in another root, which has a file ready. */
+START_TEST(reused_number)
+{
+	_cleanup_(object_unrefp) struct object *debug = NULL;
+	_cleanup_(section_image_release) struct section_image image;
+	_cleanup_(buf_release) struct buf link = {0};
+
+	if (geteuid() != 0)
+		return;
+	put_image("root/opt/x.debug", 1);
+	link_make(&link, "x.debug", 0);
+	image_make(&image, 1, ".gnu_debuglink", link.data, link.len);
+	pid_t pid = start_contained();
+	_cleanup_(object_unrefp) struct object *object =
+		open_object(&image, "/opt/program", (uint32_t)pid);
+	object->root = reach_root_id((uint32_t)getpid());
+	ck_assert_int_eq(debug_of(object, &debug), -ENOENT);
+	object->root = (struct root_id){0};
+	ck_assert_int_eq(debug_of(object, &debug), -ENOENT);
+	object->root = reach_root_id((uint32_t)pid);
+	ck_assert_int_eq(debug_of(object, &debug), 0);
+	stop(pid);
+}
+END_TEST
+
 /* What the supplement of a file at FOLDER/lib/x.debug is: its contents, "" for none. */
 static const char *supplement(const char *path, uint8_t id, size_t id_len)
 {
@@ -331,6 +358,7 @@ Suite *debugfile_roots_suite(void)
 	tcase_add_test(tcase, by_checksum);
 	tcase_add_test(tcase, not_itself);
 	tcase_add_test(tcase, in_another_root);
+	tcase_add_test(tcase, reused_number);
 	tcase_add_test(tcase, supplements);
 	tcase_add_test(tcase, no_supplement);
 	tcase_add_test(tcase, supplement_in_another_root);
