@@ -9,6 +9,7 @@
 #include "symbolize/symbolize.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/mortal.h"
+#include "tests/unit/open_mapped.h"
 #include "tests/unit/suites.h"
 
 #include <errno.h>
@@ -48,7 +49,7 @@ static uint32_t add_image(uint8_t seed, const char *name)
 		snprintf(image.names + 7, sizeof("_ZN3foo3barEi"), "_Z%sv", name);
 	_cleanup_close_ int fd = elf_image_fd(&image, sizeof(image));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return store_open(store, &(struct file_key){0}, (uint32_t)getpid(), 0, 0, path)->id;
+	return open_mapped(store, &(struct file_key){0}, 0, 0, path)->id;
 }
 
 static void begin_profile(void)
