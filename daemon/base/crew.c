@@ -51,7 +51,7 @@ static bool may_run(const struct crew *crew, const struct crew_job *job)
 	const struct crew_job *other;
 	uint32_t owner = owner_of(job), hanging = 0;
 
-	DL_FOREACH (crew->running, other) {
+	for (other = crew->running; other; other = other->next) {
 		if (owner_of(other) != owner)
 			continue;
 		if (other->device == job->device)
@@ -65,7 +65,7 @@ static struct crew_job *take_job(struct crew *crew)
 {
 	struct crew_job *job;
 
-	DL_FOREACH (crew->queue, job) {
+	for (job = crew->queue; job; job = job->next) {
 		if (!may_run(crew, job))
 			continue;
 		DL_DELETE(crew->queue, job);
@@ -179,7 +179,7 @@ static void find_hung(struct crew *crew, uint64_t now_ns)
 {
 	struct crew_job *job;
 
-	DL_FOREACH (crew->running, job) {
+	for (job = crew->running; job; job = job->next) {
 		if (job->hangs || !is_late(crew, job->started_ns, now_ns) ||
 		    crew->stats.hanging >= CREW_HUNG_MAX)
 			continue;
@@ -194,7 +194,7 @@ static bool is_behind_hung(const struct crew *crew, const struct crew_job *job)
 {
 	const struct crew_job *other;
 
-	DL_FOREACH (crew->running, other)
+	for (other = crew->running; other; other = other->next)
 		if (other->hangs && owner_of(other) == owner_of(job))
 			return !may_run(crew, job);
 	return false;
@@ -205,7 +205,8 @@ static struct crew_job *take_stuck(struct crew *crew, uint64_t now_ns)
 {
 	struct crew_job *job, *next, *stuck = NULL;
 
-	DL_FOREACH_SAFE (crew->queue, job, next) {
+	for (job = crew->queue; job; job = next) {
+		next = job->next;
 		if (!is_late(crew, job->submitted_ns, now_ns))
 			break;
 		if (!is_behind_hung(crew, job))
@@ -222,7 +223,8 @@ static void tell(struct crew *crew, struct crew_job *jobs, int err)
 {
 	struct crew_job *job, *next;
 
-	DL_FOREACH_SAFE (jobs, job, next) {
+	for (job = jobs; job; job = next) {
+		next = job->next;
 		shares_give(&crew->shares, owner_of(job), 1);
 		job->done(job, err);
 	}
@@ -341,7 +343,7 @@ static bool is_awaited(const struct crew *crew, uint64_t since_ns)
 	/* The last one came last. */
 	if (crew->queue && crew->queue->prev->submitted_ns >= since_ns)
 		return true;
-	DL_FOREACH (crew->running, job)
+	for (job = crew->running; job; job = job->next)
 		if (job->submitted_ns >= since_ns)
 			return true;
 	return false;

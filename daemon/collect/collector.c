@@ -180,12 +180,8 @@ static void on_opened(const struct opened *opened, size_t count, void *ctx)
 
 static int start_opener(struct collector *collector)
 {
-	const struct opener_config config = {
-		.loop = collector->loop,
-		.store = collector->store,
-		.opened = on_opened,
-		.ctx = collector,
-	};
+	const struct opener_config config = {collector->loop, collector->store, on_opened,
+	                                     collector};
 	int err = opener_new(&config, &collector->opener);
 
 	if (!err)
@@ -458,13 +454,7 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 
 uint64_t collector_own_cpu_ns(const struct collector *collector)
 {
-	struct own_point now;
-	uint64_t sum_ns = 0;
-
-	own_point_read(collector->stats.taking_ns, &now);
-	for (int part = 0; part < OWN_CPU_COUNT; part++)
-		sum_ns += now.cpu_ns[part];
-	return sum_ns;
+	return own_cpu_ns(collector->stats.taking_ns);
 }
 
 void collector_own_cost(struct collector *collector, struct own_cost *ret_cost)

@@ -57,6 +57,17 @@ void own_point_read(uint64_t bpf_ns, struct own_point *ret_point)
 	};
 }
 
+uint64_t own_cpu_ns(uint64_t bpf_ns)
+{
+	struct own_point now;
+	uint64_t sum_ns = 0;
+
+	own_point_read(bpf_ns, &now);
+	for (int part = 0; part < OWN_CPU_COUNT; part++)
+		sum_ns += now.cpu_ns[part];
+	return sum_ns;
+}
+
 void own_rate_tick(struct own_rate *rate, uint64_t bpf_ns)
 {
 	struct own_point now;

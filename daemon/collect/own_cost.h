@@ -65,6 +65,8 @@ void own_rate_shares(const struct own_rate *rate, const struct own_point *now,
 
 /* Now; `bpf_ns` is what the kernel half has told. */
 void own_point_read(uint64_t bpf_ns, struct own_point *ret_point);
+/* CPU time of all parts until now. */
+uint64_t own_cpu_ns(uint64_t bpf_ns);
 /* With every drain: keeps a point when it is time. */
 void own_rate_tick(struct own_rate *rate, uint64_t bpf_ns);
 

@@ -241,7 +241,7 @@ static bool evict_of(struct store *store, uint32_t user)
 {
 	struct entry *entry;
 
-	DL_FOREACH (store->by_use, entry) {
+	for (entry = store->by_use; entry; entry = entry->next) {
 		if (entry->object->user != user)
 			continue;
 		drop_entry(store, entry);

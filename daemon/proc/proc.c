@@ -326,8 +326,8 @@ void procs_opened(struct procs *procs, const struct opened *opened, size_t count
 {
 	struct program *program, *next;
 
-	DL_FOREACH2(procs->waiting, program, next_waiting)
-	program->opened = mapping_set_has_any_of(program->image.set, opened, count);
+	for (program = procs->waiting; program; program = program->next_waiting)
+		program->opened = mapping_set_has_any_of(program->image.set, opened, count);
 	for (program = procs->waiting; program; program = next) {
 		next = program->next_waiting;
 		if (!program->opened)

@@ -257,6 +257,9 @@ static int ask_once(struct reader *reader, const struct reader_query *query,
 	if (err == 0)
 		err = check(query, ret_reply);
 	reader->used = true;
+	/* One that waits for a device does not work: it is late all the same. */
+	if (err == -ETIME && reader->process.devices)
+		err = -ETIMEDOUT;
 	if (err == 0)
 		return 0;
 	reader_process_stop(&reader->process);
