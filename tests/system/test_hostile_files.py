@@ -71,7 +71,7 @@ class HostileFiles(unittest.TestCase):
         self.overwrite(app, self.version("new", "victim_spins_02"))
         self.assert_only(self.run_and_name(app), "victim_spins_02")
 
-    def pending_overwritten_in_place_after_its_build_ran(self):
+    def test_overwritten_in_place_after_its_build_ran(self):
         """What was deployed is a copy of a file that the daemon knows as well."""
         built = self.version("built1", "victim_spins_01")
         self.assert_only(self.run_and_name(built), "victim_spins_01")
@@ -91,7 +91,7 @@ class HostileFiles(unittest.TestCase):
         os.utime(app, ns=(times.st_atime_ns, times.st_mtime_ns))
         self.assert_only(self.run_and_name(app), "victim_spins_02")
 
-    def pending_a_forged_build_id(self):
+    def test_a_forged_build_id(self):
         """Of the same owner: another file all the same, whichever comes first."""
         forged, innocent = self.version("forged", "victim_spins_03", True), self.version("innocent", "victim_spins_04", True)
         # Of another size, so that no header tells what it does.
@@ -125,7 +125,7 @@ class HostileFiles(unittest.TestCase):
             return False
         return answer.status == 200 and "itself" in Heap(answer.body).comment("allocator=")
 
-    def pending_places_for_files_that_tell(self):
+    def test_places_for_files_that_tell(self):
         """Copies of the library that nobody uses take no place of one that is used, neither during nor after the attack."""
         copies = [shutil.copy(LIBRARY, self.path(f"copy{number}.so")) for number in range(COPIES)]
         own = shutil.copy(LIBRARY, self.path("own.so"))

@@ -47,7 +47,7 @@ class HostileUsers(unittest.TestCase):
         self.assertLess(siege.peak_mib - siege.before_mib, more_mib, siege)
         self.assertIsNotNone(siege.recovered, siege)
 
-    def pending_leases(self):
+    def test_leases(self):
         self.assert_held(self.besiege("leases", self.folder, 2), 32)
 
     def ready_under(self, *attack, uid=ATTACKER):
@@ -58,18 +58,18 @@ class HostileUsers(unittest.TestCase):
                 print("not ready in time" if ready is None else f"ready after {ready:.1f} s", file=sys.stderr, flush=True)
             return ready
 
-    def pending_leases_at_the_start(self):
+    def test_leases_at_the_start(self):
         self.assertIsNotNone(self.ready_under("leases", self.folder, 2))
 
-    def pending_a_file_system_that_hangs(self):
+    def test_a_file_system_that_hangs(self):
         for operation in ("getattr", "open", "read"):
             with self.subTest(operation):
                 self.assert_held(self.besiege("hung_fs", self.folder, ATTACKER, operation, uid=0), 32)
 
-    def pending_a_file_system_that_hangs_at_the_start(self):
+    def test_a_file_system_that_hangs_at_the_start(self):
         self.assertIsNotNone(self.ready_under("hung_fs", self.folder, ATTACKER, "getattr", "open", "read", uid=0))
 
-    def pending_debug_files_that_are_fifos(self):
+    def test_debug_files_that_are_fifos(self):
         def meanwhile(server):
             """Somebody wants the names of those programs."""
             threading.Thread(target=server.get, args=["/profile?seconds=1"], kwargs={"timeout": 120}, daemon=True).start()
@@ -85,13 +85,13 @@ class HostileUsers(unittest.TestCase):
         siege = self.besiege("many_files", self.folder, 5000, through=["prlimit", "--nofile=4096"])
         self.assert_held(siege, 64)
 
-    def pending_many_mappings(self):
+    def test_many_mappings(self):
         self.assert_held(self.besiege("many_mappings", self.folder, 60000), 64)
 
     def pending_forks_of_many_mappings(self):
         self.assert_held(self.besiege("many_mappings", self.folder, 2000, 93), 128)
 
-    def pending_command_lines(self):
+    def test_command_lines(self):
         def meanwhile(server):
             answer = server.get("/processes?cmdline=1")
             self.assertIn(answer.status, (200, 503))
@@ -104,7 +104,7 @@ class HostileUsers(unittest.TestCase):
     def pending_tellers(self):
         self.assert_held(self.besiege("tellers", 250, seconds=20), 128)
 
-    def pending_slow_headers(self):
+    def test_slow_headers(self):
         """No connection that is fed a byte now and then lives much longer than 15 seconds."""
         server = self.stack.enter_context(Daemon())
         siege = Siege(server)
@@ -117,7 +117,7 @@ class HostileUsers(unittest.TestCase):
         self.assertEqual(left, 0, "connections are open after 25 s")
         self.assert_held(siege, 64)
 
-    def pending_stopped_readers(self):
+    def test_stopped_readers(self):
         self.assert_held(self.besiege("stop_readers", uid=NOBODY), 64)
 
 
