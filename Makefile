@@ -121,20 +121,18 @@ NEEDS_preload     = $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload
 NEEDS_cuda-helper = $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) $(BUILD)/workloads/cuda/libcuda.so.1
 NEEDS_gpu-probes  = $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts
 NEEDS_system      = $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(WORKLOADS) $(HOSTILE) $(CUDA_HELPER_TESTS) $(TEXTS_MADE)
-NEEDS_web         = $(BUILD)/profd $(BUILD)/workloads/spin60_30_10 $(BUILD)/web-venv/installed
+NEEDS_web         = $(BUILD)/profd $(BUILD)/workloads/spin60_30_10
 
 # Built by all CPUs at once, and then run one after the other, but for those that mostly wait, and for nothing that
-# the others of them do: these run beside each other, in two groups.
+# the others of them do.
 TESTS_WAITING := $(filter unit walker preload cuda-helper,$(TESTS))
-TESTS_LANES   := $(patsubst system,system-lanes,$(filter system web,$(TESTS)))
-TESTS_ALONE   := $(patsubst system,system-alone,$(filter-out $(TESTS_WAITING) web,$(TESTS)))
+TESTS_OTHER   := $(filter-out $(TESTS_WAITING),$(TESTS))
 
 .PHONY: test
 test: deps ## deps, build and TESTS, by default unit walker preload cuda-helper gpu-probes system web: not kernels, package, fuzz
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) needs
 	$(Q)$(if $(TESTS_WAITING),$(MAKE) --no-print-directory -j --output-sync $(TESTS_WAITING:%=test-%))
-	$(Q)$(if $(TESTS_LANES),$(MAKE) --no-print-directory -j --output-sync $(TESTS_LANES:%=test-%))
-	$(Q)$(if $(TESTS_ALONE),$(MAKE) --no-print-directory -j1 $(TESTS_ALONE:%=test-%))
+	$(Q)$(if $(TESTS_OTHER),$(MAKE) --no-print-directory -j1 $(TESTS_OTHER:%=test-%))
 
 .PHONY: needs
 needs: $(foreach test,$(TESTS),$(NEEDS_$(test)))
@@ -171,12 +169,9 @@ oracle: $(BUILD)/tests/bpf/oracle ## build the tool that compares our walks of a
 test-system: $(NEEDS_system) ## the daemon, workloads of known truth, and the readers' own tools; root
 	$(Q)BUILD=$(BUILD) python3 tests/system/run.py
 
-.PHONY: test-system-lanes test-system-alone
-test-system-lanes test-system-alone: test-system-%: $(NEEDS_system)
-	$(Q)BUILD=$(BUILD) python3 tests/system/run.py --$*
-
 .PHONY: test-web
 test-web: $(NEEDS_web) ## the page, in a browser over the daemon; root
+	$(Q)tests/web/venv.sh $(BUILD)/web-venv
 	$(Q)BUILD=$(BUILD) $(BUILD)/web-venv/bin/python tests/web/run.py
 
 .PHONY: test-gpu
@@ -478,12 +473,6 @@ $(BUILD)/tests/preload/libprofd-heap.so: $(PRELOAD_SRC:%.c=$(BUILD)/%.o)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(PRELOAD_CFLAGS) $(PRELOAD_LINK) -Wl,--build-id=none -o $@.otel $^
 	$(Q)LC_ALL=C sed 's/otel_memory/test_memory/g' $@.otel > $@
-
-# What drives the browser.
-$(BUILD)/web-venv/installed: tests/web/venv.sh
-	$(call say,VENV,$(@D))
-	$(Q)$< $(@D)
-	$(Q)touch $@
 
 # What is preloaded into programs of the tests, and into profd.
 $(BUILD)/tests/%.so: tests/%.c Makefile

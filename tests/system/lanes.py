@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 
@@ -43,7 +42,7 @@ def apart(suite):
 
 def run(lanes):
     """Runs them; how many tests passed and failed."""
-    running, passed, failed, start = [], 0, 0, time.monotonic()
+    running, passed, failed = [], 0, 0
     try:
         for classes in lanes.values():
             output = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
@@ -51,13 +50,11 @@ def run(lanes):
             running.append((subprocess.Popen(
                 command, stdout=output, stderr=output, start_new_session=True  # interrupted by us, once
             ), output))
-        for lane, (process, output) in zip(lanes, running):
+        for process, output in running:
             status = process.wait()
             output.seek(0)
             text = output.read()
-            print(text, end="")
-            # They are waited for in this order, so that none is said to be done before those above it.
-            print(f"lane {lane}: done after {time.monotonic() - start:.0f} s", flush=True)
+            print(text, end="", flush=True)
             summary = re.search(r"^(\d+) passed, (\d+) failed\n\Z", text, re.M)
             passed += int(summary.group(1)) if summary else 0
             # One that did not come to its end has failed, whatever it said.

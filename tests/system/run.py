@@ -3,7 +3,6 @@
 """Runs the system tests: all of them, or those named (files, classes, tests).
 
   tests/system/run.py                          all
-  tests/system/run.py --lanes                  those that mostly wait, beside each other; --alone: the others
   tests/system/run.py test_errors              one file
   tests/system/run.py test_errors.Errors.test_post
 

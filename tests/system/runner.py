@@ -47,7 +47,7 @@ def load(folder, names):
 
 
 def summarize(result, beside=(0, 0)):
-    """Prints it, with how many passed and failed in lanes; the exit status. A skipped test counts as failed, and so
+    """Prints it, with how many passed and failed beside it; the exit status. A skipped test counts as failed, and so
     does a run without any."""
     failed = len(result.failures) + len(result.errors) + len(result.skipped)
     failed += len(result.unexpectedSuccesses) + len(result.expectedFailures)
@@ -61,19 +61,16 @@ def summarize(result, beside=(0, 0)):
 
 def main(folder, missing, stop):
     """Runs the tests of a folder, or those that the command line names, unless missing() says why not; then stop(),
-    whatever happens. "--lanes" is those that have a lane, and "--alone" all others. The exit status."""
+    whatever happens. The exit status."""
     why = missing()
     if why:
         print(why, file=sys.stderr)
         return 1
-    parts = {"--lanes", "--alone"}
-    wanted = set(sys.argv[1:]) or parts
     try:
-        tests, beside = load(folder, [] if wanted <= parts else sys.argv[1:]), (0, 0)
-        if wanted <= parts:
-            apart, alone = lanes.apart(tests)
-            beside = lanes.run(apart) if "--lanes" in wanted else beside
-            tests = alone if "--alone" in wanted else unittest.TestSuite()
+        tests, beside = load(folder, sys.argv[1:]), (0, 0)
+        if len(sys.argv) == 1:
+            apart, tests = lanes.apart(tests)
+            beside = lanes.run(apart)
         # The first interrupt is the end after this test and its class's clean-up, the second one at once.
         unittest.installHandler()
         result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(tests)

@@ -11,8 +11,6 @@ from heap_runs import VALUES, HeapRequest, HeapWorkload
 from pprof import pprof, top_shares
 from warm_up import warm_up
 
-LANE = "truths"
-
 # At once, as many as profd watches.
 PROGRAMS = [
     {

@@ -18,8 +18,6 @@ import daemon
 from profile_pb import Profile, _fields
 from workload import Workload, wait_used, workload_path
 
-LANE = "crowd"
-
 # As long as the workload's own symbols; of NUL none can be made.
 SYMBOLS = [
     b"<script>alert(1)</script><img src=x onerror=alert(2)>",
