@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What one client may take of connections, of time for a request, and of TLS handshakes, and that others have the rest."""
+"""What one client may take of connections, and of time for a request, and that others have the rest."""
 
 import contextlib
 import os
@@ -12,7 +12,6 @@ import time
 import unittest
 
 from daemon import Daemon
-from guarded import TLS, Folder, Guarded
 from test_clients import NOBODY, as_user, curl
 
 LANE = "clients"
@@ -39,25 +38,6 @@ poll = select.poll()
 for s in made:
     poll.register(s, select.POLLIN)
 print(len(made) - len(poll.poll(0)), flush=True)
-sys.stdin.read()
-"""
-
-# Handshakes without end, in so many threads; each that is refused is tried again at once.
-FLOOD = """
-import socket, ssl, threading
-become()
-context = ssl.create_default_context()
-context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-def flood():
-    while True:
-        try:
-            with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10) as s:
-                context.wrap_socket(s).close()
-        except OSError:
-            pass
-for _ in range(int(sys.argv[2])):
-    threading.Thread(target=flood, daemon=True).start()
-print("begun", flush=True)
 sys.stdin.read()
 """
 
@@ -160,27 +140,3 @@ class Connections(unittest.TestCase):
                 stranger = as_user(NOBODY.pw_uid)
                 self.assertEqual(curl("http://x/healthz", "--unix-socket", path, through=stranger), (200, "ok\n"))
                 self.assertEqual(profd.metrics()["profd_http_refused_connections_total"], 0)
-
-
-class Handshakes(unittest.TestCase):
-    def test_a_flood_leaves_room_for_others(self):
-        folder = Folder()
-        self.addCleanup(folder.remove)
-        # The dearest key that people have.
-        folder.openssl("req", "-x509", "-newkey", "rsa:4096", "-nodes", "-keyout", "server.key", "-days", "2", "-subj",
-                       "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-out", "server.pem")
-        folder.write(TLS)
-        context = folder.context()
-        context.load_verify_locations(folder.file("server.pem"))
-        with Guarded(folder, context=context, user=None) as server:
-            with running(FLOOD, server.port, 64) as begun:
-                self.assertEqual(begun, "begun")
-                slowest, end = 0, time.monotonic() + 8
-                while time.monotonic() < end:
-                    answer = server.get("/healthz")
-                    self.assertEqual(answer.status, 200)
-                    slowest = max(slowest, answer.seconds)
-                    time.sleep(0.1)
-            self.assertLess(slowest, 1)
-            metrics = server.metrics()
-            self.assertGreater(metrics["profd_http_refused_handshakes_total"], 0)

@@ -2,6 +2,7 @@
 """/heap of a Python program: its lines in the order of what they take."""
 
 import subprocess
+import time
 import unittest
 
 import daemon
@@ -33,11 +34,26 @@ def held_by_line(profile):
     return held
 
 
+def wait_for_python(server):
+    """Until it is known what runs Python: files are looked into one after the other, and there may be a dozen CPythons."""
+    until(lambda: server.metrics()["profd_python_processes"] > 0 and not is_looking(server), seconds=60)
+
+
+def is_looking(server):
+    """Whether the process that looks into files is at work."""
+    def requests():
+        return server.metrics()["profd_readers_busy_seconds_total"]
+    before = requests()
+    time.sleep(0.7)
+    return requests() != before
+
+
 class HeapOfPython(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with daemon.Daemon() as server, Workload(system_python().path, script("grows")) as workload:
             warm_up(server, 5)
+            wait_for_python(server)
             cls.profile = heap_of(server, f"pid={workload.pid}&seconds=5&force=1&rate=2KiB")
             cls.text = server.get(f"/heap?pid={workload.pid}&seconds=1&force=1&rate=2KiB&format=text&by=line").text
 
@@ -75,6 +91,7 @@ class SmallObjects(unittest.TestCase):
         cls.truth = int(subprocess.run([*argv, "--truth"], check=True, capture_output=True).stdout)
         with daemon.Daemon() as server, Workload(*argv, stdin=subprocess.PIPE) as workload:
             warm_up(server, 5)
+            wait_for_python(server)
             cls.kept = cls.heap_while(server, workload, "keep")
             cls.dropped = cls.heap_while(server, workload, "drop", "keep", "drop")
 
