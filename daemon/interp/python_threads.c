@@ -257,7 +257,7 @@ static void on_read(struct job *job)
 		reading->cost_ns < threads->budget_ns ? reading->cost_ns : threads->budget_ns;
 	threads->stats.threads_readings++;
 	threads->stats.threads_reading_seconds += reading->cost_ns;
-	threads->stats.threads_readings_failed += !program->has_names;
+	threads->stats.threads_readings_empty += !program->has_names;
 	if (named == reading->count)
 		program->retries = 0;
 	else if (program->retries > 0)

@@ -18,13 +18,13 @@ struct python_threads;
 /* How the process's CPython is built; false when it is not known to run one. */
 typedef bool python_describe_fn(void *ctx, uint32_t pid, struct python_process *ret_process);
 
-#define PYTHON_THREADS_STATS(STAT)                                                              \
-	STAT(threads, gauge, "Threads of Python programs that are known")                       \
-	STAT(threads_named, gauge, "Those of them whose name is known")                         \
-	STAT(threads_refused, counter, "Such threads there was no room for")                    \
-	STAT(threads_readings, counter, "Times that a program was read for their names")        \
-	STAT(threads_readings_failed, counter, "Those times of a program that had none so far") \
-	STAT(threads_reading_seconds, seconds, "CPU time that it took")                         \
+#define PYTHON_THREADS_STATS(STAT)                                                             \
+	STAT(threads, gauge, "Threads of Python programs that are known")                      \
+	STAT(threads_named, gauge, "Those of them whose name is known")                        \
+	STAT(threads_refused, counter, "Such threads there was no room for")                   \
+	STAT(threads_readings, counter, "Times that a program was read for their names")       \
+	STAT(threads_readings_empty, counter, "Those times of a program that had none so far") \
+	STAT(threads_reading_seconds, seconds, "CPU time that it took")                        \
 	STAT(threads_readings_late, counter, "Times that it waited, as reading had taken too long")
 
 struct python_threads_stats {

@@ -192,7 +192,9 @@ class RootWithLess(Mixin, unittest.TestCase):
 
 
 class Unprivileged(Mixin, unittest.TestCase):
-    """As the unit starts it."""
+    """As the unit starts it: nobody that may become somebody else."""
+
+    reader = NOBODY
 
     given = ",".join("+" + name for name in sorted(LATER))
     through = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", f"--inh-caps=-all,{given}",

@@ -110,7 +110,7 @@ START_TEST(a_thread_gets_its_name)
 	ck_assert_uint_eq(stats.threads, 1);
 	ck_assert_uint_eq(stats.threads_named, 1);
 	ck_assert_uint_eq(stats.threads_readings, 1);
-	ck_assert_uint_eq(stats.threads_readings_failed, 0);
+	ck_assert_uint_eq(stats.threads_readings_empty, 0);
 	/* Told again, and that is all. */
 	tell(&fixture, fixture.pid, IDENT);
 	ck_assert_uint_eq(settle(&fixture).threads_readings, 1);
@@ -132,7 +132,7 @@ START_TEST(one_that_has_ended_gets_none)
 	stats = settle(&fixture);
 	ck_assert_ptr_null(name_of(&fixture, GONE));
 	ck_assert_uint_eq(stats.threads_named, 0);
-	ck_assert_uint_eq(stats.threads_readings_failed, stats.threads_readings);
+	ck_assert_uint_eq(stats.threads_readings_empty, stats.threads_readings);
 	ck_assert_uint_gt(stats.threads_readings, 1);
 	ck_assert_uint_lt(stats.threads_readings, 6);
 }
