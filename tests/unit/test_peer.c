@@ -85,6 +85,16 @@ static const struct {
 	{AF_INET, "127.0.0.1", AF_INET6, "::ffff:127.0.0.1"},
 };
 
+/* To a port that no other connection has, not even one that is over: connect() would share one. */
+static void bind_alone(int fd, size_t way)
+{
+	struct sockaddr_storage from = address_of(ways[way].family, ways[way].address, 0);
+	int yes = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
+}
+
 static struct pair connect_by(size_t way)
 {
 	struct sockaddr_storage bound =
@@ -100,6 +110,7 @@ static struct pair connect_by(size_t way)
 	bound = address_of(ways[way].family, ways[way].address,
 	                   ((struct sockaddr_in *)(void *)&bound)->sin_port);
 	pair.theirs = socket_of_somebody(ways[way].family);
+	bind_alone(pair.theirs, way);
 	ck_assert_int_eq(connect(pair.theirs, (struct sockaddr *)&bound, sizeof(bound)), 0);
 	pair.ours = accept(pair.listener, NULL, NULL);
 	ck_assert_int_ge(pair.ours, 0);
@@ -159,11 +170,13 @@ START_TEST(who_listens_is_not_who_asked)
 	ck_assert_int_eq(getpeername(pair.ours, (struct sockaddr *)&theirs, &len), 0);
 	ck_assert_int_eq(getsockname(pair.ours, (struct sockaddr *)&ours, &len), 0);
 	ck_assert_int_eq(socket_owner(&ours, &theirs, &uid), 0);
+	/* Bound before the port is free: anybody else might have it then. */
+	setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &at_once.l_onoff, sizeof(int));
+	ck_assert_int_eq(bind(other, (struct sockaddr *)&theirs, len), 0);
 	setsockopt(pair.theirs, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	closep(&pair.theirs);
 	pair.theirs = -1;
-	setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &at_once.l_onoff, sizeof(at_once.l_onoff));
-	bind_to(other, &theirs, &len);
+	ck_assert_int_eq(listen(other, 4), 0);
 	ck_assert_int_eq(socket_owner(&ours, &theirs, &uid), -ENOENT);
 }
 END_TEST
