@@ -21,6 +21,9 @@ enum {
 	SLOW_TICK_MS = 500,         /* while there is only what processes tell of themselves */
 	EXPIRE_TICKS = 20,          /* slow ones */
 	MAX_JOBS = 2 * MAX_OBJECTS, /* files to be looked into, and one a session */
+	/* The ring is read in so many pieces, between which the loop answers others: a full one
+	 * takes some 40 ms. */
+	PIECES = 8,
 };
 
 _Static_assert((int)MAX_HEAP_SESSIONS == (int)HEAP_SESSIONS, "a slot for each session");
@@ -33,7 +36,8 @@ struct heaps {
 	struct reader *reader; /* for static probes; the lane's */
 	struct heaps_stats stats;
 	struct ring_buffer *ring;
-	size_t bytes_read; /* of the ring, in one go */
+	size_t bytes_read, most_bytes; /* of the ring, in one go */
+	uint32_t pieces;               /* that were read, one soon after the other */
 	struct heap_standing *standing;
 	uv_timer_t tick;
 	uint64_t tick_ms; /* 0: it stands still */
@@ -68,7 +72,7 @@ static int take_event(void *ctx, void *bytes, size_t len)
 		heap_standing_take(heaps->standing, event, (const uint64_t *)(event + 1));
 	else if (session && session->feed)
 		heap_session_take(session, event, (const uint64_t *)(event + 1));
-	return heaps->bytes_read < HEAP_EVENT_BYTES ? 0 : -EAGAIN;
+	return heaps->bytes_read < heaps->most_bytes ? 0 : -EAGAIN;
 }
 
 /* It is there when the first programs are. False: not yet. */
@@ -81,13 +85,16 @@ static bool open_ring(struct heaps *heaps)
 	return heaps->ring != NULL;
 }
 
-/* Mappings and code objects were told before the stacks that have them, so they are read first. */
-static void read_events(struct heaps *heaps)
+/* Mappings and code objects were told before the stacks that have them, so they are read first.
+ * Whether there is more. */
+static bool read_events(struct heaps *heaps, size_t most_bytes)
 {
 	heaps->config.read_tables(heaps->config.ctx);
 	heaps->bytes_read = 0;
+	heaps->most_bytes = most_bytes;
 	if (open_ring(heaps))
 		ring_buffer__consume(heaps->ring);
+	return heaps->bytes_read >= most_bytes;
 }
 
 static void count_result(struct heaps *heaps, const struct heap_result *result)
@@ -187,13 +194,26 @@ static void reap(struct heaps *heaps)
 }
 
 static void set_pace(struct heaps *heaps);
+static void on_tick(uv_timer_t *timer);
+
+/* Of what has come since the last tick. False: the rest of it is read at once, but not now. */
+static bool read_all(struct heaps *heaps)
+{
+	if (read_events(heaps, HEAP_EVENT_BYTES / PIECES) && ++heaps->pieces < PIECES) {
+		uv_timer_start(&heaps->tick, on_tick, 1, heaps->tick_ms);
+		return false;
+	}
+	heaps->pieces = 0;
+	return true;
+}
 
 static void on_tick(uv_timer_t *timer)
 {
 	struct heaps *heaps = timer->data;
 	uint64_t now = clock_mono_ns();
 
-	read_events(heaps);
+	if (!read_all(heaps))
+		return;
 	for (struct heap_session *session = heaps->sessions; session; session = session->next) {
 		if (session->state == HEAP_WAITING)
 			admit(heaps, session);
@@ -268,7 +288,7 @@ void heaps_cancel(struct heaps *heaps, struct heap_watch *watch)
 int heaps_standing(struct heaps *heaps, uint32_t pid, enum heap_mode mode,
                    struct profile **ret_profile, struct heap_figures *ret_figures)
 {
-	read_events(heaps);
+	read_events(heaps, HEAP_EVENT_BYTES);
 	return heap_standing_profile(heaps->standing, pid, mode, ret_profile, ret_figures);
 }
 
