@@ -11,6 +11,7 @@
 #include "collect/bpf.h"
 #include "collect/bpf_parts.h"
 #include "collect/cpu.h"
+#include "collect/crews.h"
 #include "collect/drain.h"
 #include "collect/gpu.h"
 #include "collect/heaps_private.h"
@@ -37,7 +38,7 @@ struct collector {
 	uv_loop_t *loop;
 	struct procs *procs;
 	struct store *store;
-	struct opener *opener;
+	struct crews crews;
 	struct history *history;
 	struct bpf bpf;
 	struct unwind_maps unwind_maps;
@@ -168,25 +169,13 @@ static bool on_told(uint64_t told_mono_ns, void *ctx)
 	return unwinder_sync(collector->unwinder, told_mono_ns);
 }
 
-/* Files that were mapped a moment ago can be read from now on. */
-static void on_opened(const struct opened *opened, size_t count, void *ctx)
+/* Files that were mapped a moment ago can be read from now on, or mappings are known. */
+static void on_more_known(void *ctx)
 {
 	struct collector *collector = ctx;
 
-	procs_opened(collector->procs, opened, count);
 	if (collector->unwinder)
 		on_told(collector->told_mono_ns, collector);
-}
-
-static int start_opener(struct collector *collector)
-{
-	const struct opener_config config = {collector->loop, collector->store, on_opened,
-	                                     collector};
-	int err = opener_new(&config, &collector->opener);
-
-	if (!err)
-		procs_open_by(collector->procs, collector->opener);
-	return err;
 }
 
 static int start_walkers(struct collector *collector, char why[256])
@@ -214,7 +203,7 @@ static void read_tables(void *ctx)
 	struct collector *collector = ctx;
 
 	sideband_read(collector->sideband);
-	opener_settle(collector->opener);
+	opener_settle(collector->crews.opener);
 	python_read(&collector->python);
 }
 
@@ -308,12 +297,14 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 		.loaded = on_cpus_changed,
 		.ctx = collector,
 	};
+	collector->crews =
+		(struct crews){.procs = config->procs, .told = on_more_known, .ctx = collector};
 	err = collector->run_times ? late_load_open(&collector->late_load, config->loop) : -ENOMEM;
 	if (!err)
 		err = load_kernel_half(&collector->bpf, collector->states, &source_config,
 		                       config->unwind_bytes, ret_why);
 	if (!err)
-		err = start_opener(collector);
+		err = crews_start(&collector->crews, config->loop, config->store);
 	if (!err)
 		err = start_walkers(collector, ret_why);
 	if (!err)
@@ -394,15 +385,14 @@ void collector_stop(struct collector *collector)
 	sideband_clock_stop(&collector->sideband_clock);
 	sideband_stop(collector->sideband);
 	heartbeat_stop(&collector->heartbeat);
-	procs_open_by(collector->procs, NULL);
-	opener_stop(collector->opener);
+	crews_stop(&collector->crews);
 }
 
 void collector_free(struct collector *collector)
 {
 	if (!collector)
 		return;
-	opener_free(collector->opener);
+	crews_free(&collector->crews);
 	heaps_free(collector->heaps);
 	gpu_free(collector->gpu);
 	memory_watch_free(collector->memory);
@@ -446,7 +436,8 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 	pythons_add_reader_stats(collector->python.pythons, &ret_stats->readers);
 	pythons_get_stats(collector->python.pythons, &ret_stats->pythons);
 	python_codes_get_stats(collector->python.codes, &ret_stats->python_codes);
-	opener_get_stats(collector->opener, &ret_stats->opener);
+	opener_get_stats(collector->crews.opener, &ret_stats->opener);
+	maps_reader_get_stats(collector->crews.maps_reader, &ret_stats->maps_reader);
 	python_threads_get_stats(collector->python.threads, &ret_stats->python_threads);
 	ret_stats->cpus_sampled = collector->states[KIND_cpu].attached;
 	ret_stats->event = collector->states[KIND_cpu].event;

@@ -51,7 +51,8 @@ struct collector_stats {
 	uint32_t tallies_used, tallies_size; /* of the last drained half */
 	uint32_t stacks_used, stacks_size;
 	uint64_t taking_ns; /* that taking samples took in the kernel, as of the last boundary */
-	struct crew_stats opener; /* of files that processes map */
+	struct crew_stats opener;      /* of files that processes map */
+	struct crew_stats maps_reader; /* of processes' lists of mappings */
 	struct unwinder_stats unwinder;
 	struct reader_stats readers; /* of all but the one for names */
 	struct pythons_stats pythons;

@@ -43,7 +43,7 @@ static struct place_mapping *object_mapping(struct places *places, uint32_t id)
 	if (!found)
 		return NULL;
 	found->object_id = id;
-	found->object = store_get(places->store, id);
+	found->object = store_get_sampled(places->store, id);
 	if (!found->object) {
 		free(found);
 		return NULL;

@@ -76,6 +76,13 @@ static void add_opener(struct buf *body, const struct crew_stats *stats)
 #undef STAT
 }
 
+static void add_maps_reader(struct buf *body, const struct crew_stats *stats)
+{
+#define STAT(name, type, help) STAT_##type("maps_reader_", name, help);
+	CREW_STATS(STAT)
+#undef STAT
+}
+
 static void add_readers(struct buf *body, const struct reader_stats *stats)
 {
 #define STAT(name, type, help) STAT_##type("readers_", name, help);
@@ -225,6 +232,7 @@ static void add_collector(struct buf *body, const struct service *service)
 #undef COUNTER
 	add_unwinder(body, &stats.unwinder);
 	add_opener(body, &stats.opener);
+	add_maps_reader(body, &stats.maps_reader);
 	add_readers(body, &stats.readers);
 	add_pythons(body, &stats.pythons);
 	add_python_codes(body, &stats.python_codes);
@@ -413,6 +421,8 @@ static void add_tables(struct buf *body, const struct request *request)
 	            store.open_failed);
 	add_counter(body, "objects_evicted", "Executable files closed for lack of room",
 	            store.evicted);
+	add_counter(body, "objects_unmapped", "Executable files closed as nobody maps them",
+	            store.unmapped);
 
 	add_gauge(body, "profd_parked_requests", "Captures under way",
 	          (double)request->parking->count);

@@ -135,7 +135,7 @@ static json_t *clients_json(const struct parking *parking)
 	return object;
 }
 
-static json_t *opener_json(const struct crew_stats *stats)
+static json_t *crew_json(const struct crew_stats *stats)
 {
 	json_t *object = json_object();
 
@@ -282,9 +282,10 @@ static json_t *store_json(struct store *store)
 	struct store_stats stats;
 
 	store_get_stats(store, &stats);
-	return json_pack("{s:I, s:I, s:I, s:I}", "objects", (json_int_t)stats.objects, "opened",
-	                 (json_int_t)stats.opened, "open_failed", (json_int_t)stats.open_failed,
-	                 "evicted", (json_int_t)stats.evicted);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I}", "objects", (json_int_t)stats.objects,
+	                 "opened", (json_int_t)stats.opened, "open_failed",
+	                 (json_int_t)stats.open_failed, "evicted", (json_int_t)stats.evicted,
+	                 "unmapped", (json_int_t)stats.unmapped);
 }
 
 static json_t *capabilities_json(const struct service *service)
@@ -309,7 +310,8 @@ static void add_parts(json_t *object, const struct service *service,
 	json_object_set_new(object, "maps", maps_json(stats, &cost));
 	json_object_set_new(object, "counters", counters_json(stats));
 	json_object_set_new(object, "unwind", unwinder_json(&stats->unwinder));
-	json_object_set_new(object, "opener", opener_json(&stats->opener));
+	json_object_set_new(object, "opener", crew_json(&stats->opener));
+	json_object_set_new(object, "maps_reader", crew_json(&stats->maps_reader));
 	json_object_set_new(object, "readers", readers_json(&stats->readers));
 	json_object_set_new(object, "python", python_json(stats));
 	json_object_set_new(object, "heaps", heaps_json(service->heaps));

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
@@ -68,6 +69,8 @@ static enum mount_kind kind_of(struct text line)
 	if (!dash)
 		return MOUNT_UNKNOWN;
 	line.at = dash + 3;
+	if (begins_with(&line, "overlay "))
+		return MOUNT_OVERLAY;
 	fuse = begins_with(&line, "fuse");
 	if (!skip_word(&line) || !skip_word(&line))
 		return MOUNT_UNKNOWN;
@@ -139,12 +142,24 @@ static enum mount_kind look_in(uint32_t pid, dev_t device)
 }
 
 /* Not mounted anywhere that can be seen: memory (memfd_create), or hidden on purpose. This does ask
- * the file system. */
-static bool is_no_fuse(int fd)
+ * the file system, unless it is an overlay, which answers for itself. */
+static bool is_no_program(int fd)
 {
 	struct statfs system;
 
-	return fstatfs(fd, &system) == 0 && system.f_type != FUSE_SUPER_MAGIC;
+	return fstatfs(fd, &system) == 0 && system.f_type != FUSE_SUPER_MAGIC &&
+	       system.f_type != OVERLAYFS_SUPER_MAGIC;
+}
+
+/* Only root mounts an overlay where our user namespace decides. */
+static bool shares_users(uint32_t pid)
+{
+	char path[32];
+	struct stat st, own_st;
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/user", pid);
+	return stat(path, &st) == 0 && stat("/proc/self/ns/user", &own_st) == 0 &&
+	       st.st_ino == own_st.st_ino;
 }
 
 bool mounts_may_open(int fd, uint32_t pid, dev_t device)
@@ -155,7 +170,11 @@ bool mounts_may_open(int fd, uint32_t pid, dev_t device)
 	if (major(device))
 		return true;
 	kind = look_in_own(device);
+	if (kind == MOUNT_OVERLAY)
+		return true;
 	if (kind == MOUNT_UNKNOWN && pid)
 		kind = look_in(pid, device);
-	return kind == MOUNT_PLAIN || (kind == MOUNT_UNKNOWN && is_no_fuse(fd));
+	if (kind == MOUNT_OVERLAY)
+		return shares_users(pid);
+	return kind == MOUNT_PLAIN || (kind == MOUNT_UNKNOWN && is_no_program(fd));
 }

@@ -14,6 +14,11 @@ struct root_id {
 	uint64_t device, inode;
 };
 
+/* Tells namespaces apart, by the inodes that stand for them; 0: not known. */
+struct spaces_id {
+	uint64_t mount, user;
+};
+
 struct object {
 	uint32_t id;    /* given by the store; never reused */
 	char *path;     /* as the process that first mapped it saw it */
@@ -24,6 +29,7 @@ struct object {
 	struct segment text; /* the first executable segment; all zero when there is none */
 	uint32_t pid;        /* the process that first mapped it, 0: none */
 	struct root_id root; /* of that process, then */
+	struct spaces_id spaces;
 
 	/* The rest belongs to object.c, store.c and opener.c. */
 	int references;

@@ -101,6 +101,20 @@ int reach_mapped(uint32_t pid, uint64_t start, uint64_t end, struct stat *ret_st
 	return open_of(pid, link, ret_stat);
 }
 
+static uint64_t space_of(uint32_t pid, const char *kind)
+{
+	char path[40];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/%s", pid, kind);
+	return stat(path, &st) < 0 ? 0 : st.st_ino;
+}
+
+struct spaces_id reach_spaces(uint32_t pid)
+{
+	return (struct spaces_id){space_of(pid, "mnt"), space_of(pid, "user")};
+}
+
 struct root_id reach_root_id(uint32_t pid)
 {
 	char path[32] = "/";

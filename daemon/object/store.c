@@ -8,26 +8,20 @@
  * How a file is reached is object/reach.c's.
  *
  * A build ID is a hint: anybody can write any into a file. Two files are copies of one another when
- * they also have the same owner, size and first page, and were seen below the same root folder. So
- * a user, and the superuser of a container, can confuse their own files only.
+ * they also have the same owner, size and first page, and were seen below the same root folder, in
+ * the same mount and user namespaces. So a user, and the superuser of a container, can confuse
+ * their own files only.
  */
-#include "object/store.h"
 #include "object/reach.h"
+#include "object/store_private.h"
 
 #include "base/clock.h"
-#include "base/shares.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
-/* Without memory for a table an entry is left out; the file is then opened again next time. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 #include <utlist.h>
 
 enum {
@@ -38,66 +32,9 @@ enum {
 /* A file that is no ELF is not held open, so a change of it is not seen: it is looked at again
  * after this time. */
 static const uint64_t believe_ns = 10 * NSEC_PER_SEC;
-
-enum alias_kind { ALIAS_KEY = 1, ALIAS_FILE, ALIAS_VDSO };
-
-/* Only 64-bit words, because it is hashed and compared as bytes. */
-struct alias_name {
-	uint64_t kind, words[5];
-};
-
-/* When a file was what it is. */
-struct stamp {
-	uint64_t device, inode, size, mtime_ns, ctime_ns;
-};
-
-struct alias {
-	struct alias_name name;
-	uint32_t id;
-	struct stamp stamp; /* of the file, which need not be the object's: that may be a copy */
-	uint64_t added_ns;
-	UT_hash_handle hh;
-};
-
-/* Hashed and compared as bytes, so every unused one is zero. */
-struct identity_of_file {
-	uint64_t root_device, root_inode, owner, size, head;
-	char build_id[2 * MAX_BUILD_ID_BYTES + 1];
-};
-
-struct entry {
-	uint32_t id;
-	struct object *object;
-	struct identity_of_file identity;
-	struct entry *prev, *next;  /* by use, the longest ago first */
-	UT_hash_handle hh;          /* by id */
-	UT_hash_handle hh_identity; /* by identity, when it has a build ID */
-};
-
-struct store {
-	pthread_mutex_t lock; /* everything below */
-	size_t max_objects;
-	uint32_t last_id;
-	struct shares shares; /* of max_objects */
-	struct entry *by_id, *by_identity, *by_use;
-	struct alias *aliases; /* uthash keeps the order in which they came */
-	struct store_stats stats;
-};
-
-static void unlockp(pthread_mutex_t **lock)
-{
-	pthread_mutex_unlock(*lock);
-}
-
-static pthread_mutex_t *lock_store(struct store *store)
-{
-	pthread_mutex_lock(&store->lock);
-	return &store->lock;
-}
-
-/* Until the end of the block. */
-#define LOCKED(store) \
-	_cleanup_(unlockp) __attribute__((unused)) pthread_mutex_t *locked = lock_store(store)
+/* Who maps one file a thousand times does not have it looked at a thousand times: what its stamp
+ * was so long ago it still is. Records of mappings are read later than that. */
+static const uint64_t fresh_ns = NSEC_PER_MSEC;
 
 struct store *store_new(size_t max_objects)
 {
@@ -111,10 +48,11 @@ struct store *store_new(size_t max_objects)
 	}
 	store->max_objects = max_objects ? max_objects : 1;
 	store->shares.whole = store->max_objects;
+	store->aliases.max = ALIASES_PER_OBJECT * store->max_objects;
 	return store;
 }
 
-static void drop_entry(struct store *store, struct entry *entry)
+void store_drop(struct store *store, struct entry *entry)
 {
 	if (entry->hh_identity.tbl)
 		HASH_DELETE(hh_identity, store->by_identity, entry);
@@ -127,20 +65,13 @@ static void drop_entry(struct store *store, struct entry *entry)
 	store->stats.objects--;
 }
 
-static void drop_alias(struct store *store, struct alias *alias)
-{
-	HASH_DELETE(hh, store->aliases, alias);
-	free(alias);
-}
-
 void store_free(struct store *store)
 {
 	if (!store)
 		return;
-	while (store->aliases)
-		drop_alias(store, store->aliases);
+	aliases_clear(&store->aliases);
 	while (store->by_use)
-		drop_entry(store, store->by_use);
+		store_drop(store, store->by_use);
 	shares_clear(&store->shares);
 	pthread_mutex_destroy(&store->lock);
 	free(store);
@@ -154,6 +85,7 @@ static struct entry *find_entry(struct store *store, uint32_t id)
 	if (entry) {
 		DL_DELETE(store->by_use, entry);
 		DL_APPEND(store->by_use, entry);
+		entry->used_ns = clock_mono_ns();
 	}
 	return entry;
 }
@@ -162,8 +94,8 @@ static struct entry *find_entry(struct store *store, uint32_t id)
 struct known {
 	uint32_t id;
 	struct object *object; /* a reference */
-	struct stamp stamp;
-	uint64_t added_ns;
+	struct stamp stamp, seen;
+	uint64_t added_ns, seen_ns;
 };
 
 static void known_release(struct known *known)
@@ -173,53 +105,24 @@ static void known_release(struct known *known)
 
 static bool find_alias(struct store *store, const struct alias_name *name, struct known *ret_known)
 {
-	struct alias *alias;
+	struct alias *alias = aliases_find(&store->aliases, name);
 
-	if (!name->kind)
-		return false;
-	HASH_FIND(hh, store->aliases, name, sizeof(*name), alias);
 	if (!alias)
 		return false;
 	struct entry *entry = alias->id == NO_OBJECT ? NULL : find_entry(store, alias->id);
 	if (alias->id != NO_OBJECT && !entry) {
-		drop_alias(store, alias);
+		aliases_drop(&store->aliases, alias);
 		return false;
 	}
 	*ret_known = (struct known){
 		.id = alias->id,
 		.object = entry ? object_ref(entry->object) : NULL,
 		.stamp = alias->stamp,
+		.seen = entry ? entry->seen : (struct stamp){0},
 		.added_ns = alias->added_ns,
+		.seen_ns = entry ? entry->seen_ns : 0,
 	};
 	return true;
-}
-
-static void add_alias(struct store *store, const struct alias_name *name, uint32_t id,
-                      const struct stamp *stamp)
-{
-	struct alias *alias;
-
-	if (!name->kind)
-		return;
-	HASH_FIND(hh, store->aliases, name, sizeof(*name), alias);
-	if (alias) {
-		alias->id = id;
-		alias->stamp = *stamp;
-		alias->added_ns = clock_mono_ns();
-		return;
-	}
-	if (HASH_COUNT(store->aliases) >= ALIASES_PER_OBJECT * store->max_objects)
-		drop_alias(store, store->aliases);
-	alias = calloc(1, sizeof(*alias));
-	if (!alias)
-		return;
-	alias->name = *name;
-	alias->id = id;
-	alias->stamp = *stamp;
-	alias->added_ns = clock_mono_ns();
-	HASH_ADD(hh, store->aliases, name, sizeof(alias->name), alias);
-	if (!alias->hh.tbl)
-		free(alias);
 }
 
 static struct identity_of_file identity_of(const struct object *object)
@@ -229,6 +132,8 @@ static struct identity_of_file identity_of(const struct object *object)
 	memset(&identity, 0, sizeof(identity));
 	identity.root_device = object->root.device;
 	identity.root_inode = object->root.inode;
+	identity.mount_space = object->spaces.mount;
+	identity.user_space = object->spaces.user;
 	identity.owner = object->owner;
 	identity.size = object->size;
 	identity.head = object->head;
@@ -244,7 +149,7 @@ static bool evict_of(struct store *store, uint32_t user)
 	for (entry = store->by_use; entry; entry = entry->next) {
 		if (entry->object->user != user)
 			continue;
-		drop_entry(store, entry);
+		store_drop(store, entry);
 		store->stats.evicted++;
 		return true;
 	}
@@ -261,11 +166,17 @@ static bool make_room(struct store *store, uint32_t user)
 	return true;
 }
 
+/* Where it comes from is not known of a file whose process had ended. */
+static bool is_told(const struct identity_of_file *identity)
+{
+	return identity->build_id[0] && identity->root_inode;
+}
+
 static struct entry *find_copy(const struct store *store, const struct identity_of_file *identity)
 {
 	struct entry *entry = NULL;
 
-	if (identity->build_id[0])
+	if (is_told(identity))
 		HASH_FIND(hh_identity, store->by_identity, identity, sizeof(*identity), entry);
 	return entry;
 }
@@ -285,6 +196,7 @@ static struct entry *add_object(struct store *store, struct object *object)
 		return NULL;
 	}
 	entry->identity = identity;
+	entry->used_ns = clock_mono_ns();
 	entry->id = owned->id = ++store->last_id;
 	HASH_ADD(hh, store->by_id, id, sizeof(entry->id), entry);
 	if (!entry->hh.tbl) {
@@ -293,7 +205,7 @@ static struct entry *add_object(struct store *store, struct object *object)
 		return NULL;
 	}
 	entry->object = TAKE_PTR(owned);
-	if (identity.build_id[0])
+	if (is_told(&identity))
 		HASH_ADD(hh_identity, store->by_identity, identity, sizeof(identity), entry);
 	DL_APPEND(store->by_use, entry);
 	store->stats.objects++;
@@ -317,16 +229,16 @@ static uint32_t remember(struct store *store, int err, struct object *object,
 		store->stats.open_failed++;
 		/* Any other failure may be over the next time somebody maps it. */
 		if (err == -ENOEXEC) {
-			add_alias(store, &names->key, NO_OBJECT, &names->stamp);
-			add_alias(store, &names->file, NO_OBJECT, &names->stamp);
+			aliases_add(&store->aliases, &names->key, NO_OBJECT, &names->stamp);
+			aliases_add(&store->aliases, &names->file, NO_OBJECT, &names->stamp);
 		}
 		return NO_OBJECT;
 	}
 	struct entry *entry = add_object(store, object);
 	if (!entry)
 		return NO_OBJECT;
-	add_alias(store, &names->key, entry->id, &names->stamp);
-	add_alias(store, &names->file, entry->id, &names->stamp);
+	aliases_add(&store->aliases, &names->key, entry->id, &names->stamp);
+	aliases_add(&store->aliases, &names->file, entry->id, &names->stamp);
 	return entry->id;
 }
 
@@ -336,24 +248,6 @@ static struct alias_name key_alias(const struct file_key *key)
 		.kind = key->inode ? ALIAS_KEY : 0,
 		.words = {key->major, key->minor, key->inode, key->generation},
 	};
-}
-
-/* What the kernel knows already: with AT_STATX_DONT_SYNC neither FUSE nor NFS asks its server about
- * a file that is open (fuse_update_get_attr, nfs_getattr), so this never waits. */
-static int read_stamp(int fd, struct stamp *ret_stamp)
-{
-	struct statx st;
-
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st) < 0)
-		return -errno;
-	*ret_stamp = (struct stamp){
-		.device = makedev(st.stx_dev_major, st.stx_dev_minor),
-		.inode = st.stx_ino,
-		.size = st.stx_size,
-		.mtime_ns = (uint64_t)st.stx_mtime.tv_sec * NSEC_PER_SEC + st.stx_mtime.tv_nsec,
-		.ctime_ns = (uint64_t)st.stx_ctime.tv_sec * NSEC_PER_SEC + st.stx_ctime.tv_nsec,
-	};
-	return 0;
 }
 
 static struct alias_name file_alias(const struct stamp *stamp)
@@ -381,7 +275,7 @@ static bool is_known_file(struct store *store, const struct names *names, uint32
 	if (!find_alias(store, &names->file, &known))
 		return false;
 	*ret_id = known.id;
-	add_alias(store, &names->key, known.id, &names->stamp);
+	aliases_add(&store->aliases, &names->key, known.id, &names->stamp);
 	return true;
 }
 
@@ -392,8 +286,30 @@ enum belief {
 	BELIEF_FULL,
 };
 
-/* Whether a key still means what it meant. Asks no file system: see read_stamp(). */
-static enum belief believe(const struct file_key *key, const struct known *known)
+/* The stamp of the file that is held open, read a moment ago at most. */
+static int look_at(struct store *store, const struct known *known, struct stamp *ret_stamp)
+{
+	uint64_t now_ns = clock_mono_ns();
+	int err;
+
+	*ret_stamp = known->seen;
+	if (known->seen_ns && now_ns - known->seen_ns < fresh_ns)
+		return 0;
+	err = stamp_read(known->object->fd, ret_stamp);
+	if (err < 0)
+		return err;
+	LOCKED(store);
+	struct entry *entry = find_entry(store, known->id);
+	if (entry) {
+		entry->seen = *ret_stamp;
+		entry->seen_ns = now_ns;
+	}
+	return 0;
+}
+
+/* Whether a key still means what it meant. Asks no file system: see stamp_read(). */
+static enum belief believe(struct store *store, const struct file_key *key,
+                           const struct known *known)
 {
 	struct stamp now;
 
@@ -402,7 +318,7 @@ static enum belief believe(const struct file_key *key, const struct known *known
 		               ? BELIEF_FULL
 		               : BELIEF_NONE;
 	/* A copy of what is held open is not held open itself, so a change of it is not seen. */
-	if (read_stamp(known->object->fd, &now) || now.device != known->stamp.device ||
+	if (look_at(store, known, &now) || now.device != known->stamp.device ||
 	    now.inode != known->stamp.inode)
 		return key->generation ? BELIEF_WEAK : BELIEF_NONE;
 	if (now.size != known->stamp.size || now.mtime_ns != known->stamp.mtime_ns)
@@ -420,7 +336,7 @@ static enum belief find_key(struct store *store, const struct file_key *key, uin
 	if (!is_known(store, &name, &known))
 		return BELIEF_NONE;
 	*ret_id = known.id;
-	return believe(key, &known);
+	return believe(store, key, &known);
 }
 
 static uint32_t open_vdso(struct store *store)
@@ -441,7 +357,7 @@ static uint32_t open_file(struct store *store, const struct file_key *key,
 {
 	_cleanup_close_ int fd = reach_open(place);
 	struct names names = {.key = key_alias(key)};
-	int err = fd < 0 ? fd : read_stamp(fd, &names.stamp);
+	int err = fd < 0 ? fd : stamp_read(fd, &names.stamp);
 	struct object *object = NULL;
 	char shown[MAX_PATH_BYTES];
 	uint32_t id;
@@ -457,6 +373,7 @@ static uint32_t open_file(struct store *store, const struct file_key *key,
 		object->pid = place->pid;
 		object->user = place->user;
 		object->root = reach_root_id(place->pid);
+		object->spaces = reach_spaces(place->pid);
 	}
 	return remember(store, err, object, &names);
 }
@@ -489,6 +406,17 @@ struct object *store_get(struct store *store, uint32_t id)
 	struct entry *entry = find_entry(store, id);
 
 	return entry ? object_ref(entry->object) : NULL;
+}
+
+struct object *store_get_sampled(struct store *store, uint32_t id)
+{
+	LOCKED(store);
+	struct entry *entry = find_entry(store, id);
+
+	if (!entry)
+		return NULL;
+	entry->is_sampled = true;
+	return object_ref(entry->object);
 }
 
 void store_get_stats(struct store *store, struct store_stats *ret_stats)

@@ -19,7 +19,7 @@ struct file_key {
 };
 
 struct store_stats {
-	uint64_t objects, opened, open_failed, evicted;
+	uint64_t objects, opened, open_failed, evicted, unmapped;
 };
 
 struct store *store_new(size_t max_objects);
@@ -35,6 +35,13 @@ bool store_knows(struct store *store, const struct file_key *key, const char *pa
  * deleted and containers' files as well, else /proc/PID/root, else the path itself. Waits for the
  * file system. 0 when it cannot be opened, or is no ELF file, which is remembered for a while. */
 uint32_t store_open(struct store *store, const struct file_key *key, const struct place *place);
-/* A reference, or NULL when it was evicted. */
+/* A reference, or NULL when it was closed. */
 struct object *store_get(struct store *store, uint32_t id);
+/* The same, of which there are samples: names may be asked for when nobody maps it any more. */
+struct object *store_get_sampled(struct store *store, uint32_t id);
+/* Closes what nobody maps, has not been used for `rest_ns`, and has no samples: the caller says
+ * between the two what is mapped. A file is opened before it is known to be mapped. */
+void store_sweep_begin(struct store *store);
+void store_is_mapped(struct store *store, uint32_t id);
+void store_sweep_end(struct store *store, uint64_t rest_ns);
 void store_get_stats(struct store *store, struct store_stats *ret_stats);

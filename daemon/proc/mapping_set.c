@@ -2,10 +2,8 @@
 /*
  * A sorted array of chunks, each a sorted array of mappings.
  */
-#include "proc/mapping_set.h"
-
 #include "base/bounds.h"
-#include "proc/mapping_chunk.h"
+#include "proc/mapping_set_private.h"
 #include "proc/owner.h"
 #include "proc/paths.h"
 
@@ -17,28 +15,13 @@ enum {
 	SMALL_SET_BYTES = 4096, /* 64 mappings, of a program with some 20 libraries */
 };
 
-struct slot {
-	struct mapping_chunk *chunk;
-	size_t first; /* mappings in the chunks before it */
-};
-
-struct mapping_set {
-	int references;
-	uint64_t serial;
-	struct mapping_room *room;
-	uint32_t user; /* who pays for what is added; OWNER_UNKNOWN at first */
-	uint32_t slots_user;
-	size_t count, slot_count, slot_capacity;
-	struct slot *slots;
-};
-
 /* A place in it: before the mapping at index `item` of a slot's chunk; past the last one `slot` is
  * slot_count. */
 struct at {
 	size_t slot, item;
 };
 
-static uint64_t next_serial(void)
+uint64_t mapping_set_next_serial(void)
 {
 	static uint64_t last;
 
@@ -52,7 +35,7 @@ struct mapping_set *mapping_set_new(struct mapping_room *room)
 	if (!set)
 		return NULL;
 	set->references = 1;
-	set->serial = next_serial();
+	set->serial = mapping_set_next_serial();
 	set->room = room;
 	set->user = OWNER_UNKNOWN;
 	return set;
@@ -137,21 +120,31 @@ static int make_own(struct mapping_set **set)
 		mapping_chunk_ref(own->slots[i].chunk);
 	}
 	own->slot_count = (*set)->slot_count;
+	own->counted = (*set)->counted;
 	own->count = (*set)->count;
 	mapping_set_unref(*set);
 	*set = TAKE_PTR(own);
 	return 0;
 }
 
-static void count_from(struct mapping_set *set, size_t slot)
+/* A chunk has more or less than it had, or is another one. */
+static void uncount_from(struct mapping_set *set, size_t slot)
 {
+	if (set->counted > slot)
+		set->counted = slot;
+}
+
+/* Only when somebody wants to know: whoever changes a large set does so many times in a row. */
+static void count(struct mapping_set *set)
+{
+	size_t slot = set->counted;
 	size_t first = slot ? set->slots[slot - 1].first + set->slots[slot - 1].chunk->count : 0;
 
 	for (; slot < set->slot_count; slot++) {
 		set->slots[slot].first = first;
 		first += set->slots[slot].chunk->count;
 	}
-	set->count = first;
+	set->counted = slot;
 }
 
 static size_t first_slot_above(const struct mapping_set *set, uint64_t address)
@@ -269,9 +262,11 @@ static int insert(struct mapping_set *set, struct at at, const struct proc_mappi
 	size_t first = at.slot;
 	int err = make_place(set, &at, &chunk);
 
-	if (!err)
+	if (!err) {
 		mapping_chunk_insert(chunk, at.item, mapping);
-	count_from(set, first < at.slot ? first : at.slot);
+		set->count++;
+	}
+	uncount_from(set, first < at.slot ? first : at.slot);
 	return err;
 }
 
@@ -289,7 +284,8 @@ static int remove_at(struct mapping_set *set, struct at at)
 		memmove(&set->slots[at.slot], &set->slots[at.slot + 1],
 		        (set->slot_count - at.slot) * sizeof(*set->slots));
 	}
-	count_from(set, at.slot);
+	set->count--;
+	uncount_from(set, at.slot);
 	return 0;
 }
 
@@ -371,7 +367,7 @@ int mapping_set_add(struct mapping_set **set, const struct proc_mapping *mapping
 	copy.path = paths_ref(mapping->path, (*set)->room, (*set)->user);
 	if (!copy.path)
 		return -ENOSPC;
-	(*set)->serial = next_serial();
+	(*set)->serial = mapping_set_next_serial();
 	err = clear_range(*set, mapping->start, mapping->end);
 	if (!err)
 		err = insert(*set, first_above(*set, mapping->start), &copy);
@@ -398,6 +394,7 @@ const struct proc_mapping *mapping_set_at(const struct mapping_set *set, size_t 
 
 	if (index >= set->count)
 		return NULL;
+	count((struct mapping_set *)(uintptr_t)set); /* what it contains stays the same */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
@@ -426,58 +423,4 @@ bool mapping_set_equal(const struct mapping_set *a, const struct mapping_set *b)
 uint64_t mapping_set_serial(const struct mapping_set *set)
 {
 	return set->serial;
-}
-
-bool mapping_set_has_tickets(const struct mapping_set *set)
-{
-	for (size_t i = 0; i < set->slot_count; i++)
-		if (set->slots[i].chunk->tickets)
-			return true;
-	return false;
-}
-
-static const struct opened *find_opened(const struct opened *opened, size_t count, uint32_t ticket)
-{
-	for (size_t i = 0; opener_is_ticket(ticket) && i < count; i++)
-		if (opened[i].ticket == ticket)
-			return &opened[i];
-	return NULL;
-}
-
-static const struct opened *find_in_chunk(const struct mapping_chunk *chunk,
-                                          const struct opened *opened, size_t count, size_t *item)
-{
-	for (; chunk->tickets && *item < chunk->count; ++*item) {
-		const struct opened *found = find_opened(opened, count, chunk->items[*item].object);
-		if (found)
-			return found;
-	}
-	return NULL;
-}
-
-bool mapping_set_has_any_of(const struct mapping_set *set, const struct opened *opened,
-                            size_t count)
-{
-	for (size_t i = 0; i < set->slot_count; i++) {
-		size_t item = 0;
-
-		if (find_in_chunk(set->slots[i].chunk, opened, count, &item))
-			return true;
-	}
-	return false;
-}
-
-void mapping_set_replace(struct mapping_set *set, const struct opened *opened, size_t count)
-{
-	for (size_t i = 0; i < set->slot_count; i++) {
-		struct mapping_chunk *chunk = set->slots[i].chunk;
-		const struct opened *found;
-		size_t item = 0;
-
-		while ((found = find_in_chunk(chunk, opened, count, &item))) {
-			chunk->items[item].object = found->id;
-			chunk->tickets--;
-		}
-	}
-	set->serial = next_serial();
 }

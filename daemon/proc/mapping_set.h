@@ -54,3 +54,9 @@ bool mapping_set_has_tickets(const struct mapping_set *set);
 bool mapping_set_has_any_of(const struct mapping_set *set, const struct opened *opened,
                             size_t count);
 void mapping_set_replace(struct mapping_set *set, const struct opened *opened, size_t count);
+
+/* The ids of the objects that it has, some more than once; nothing when it was asked in that round
+ * before, as the set of another process that shares it. */
+typedef void mapping_object_fn(uint32_t object, void *ctx);
+void mapping_set_each_object(struct mapping_set *set, uint32_t round, mapping_object_fn *fn,
+                             void *ctx);

@@ -55,6 +55,11 @@ static void set_waits(struct procs *procs, struct program *program, bool waits)
 		DL_DELETE2(procs->waiting, program, prev_waiting, next_waiting);
 }
 
+void program_wait(struct procs *procs, struct program *program)
+{
+	set_waits(procs, program, mapping_set_has_tickets(program->image.set));
+}
+
 static void program_free(struct procs *procs, struct program *program)
 {
 	if (!program)
@@ -110,7 +115,7 @@ struct program *process_program(const struct process *process, uint64_t mono_ns)
 	return program;
 }
 
-static void tell(const struct procs *procs, uint32_t pid)
+void procs_tell(const struct procs *procs, uint32_t pid)
 {
 	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
 		const struct watcher *watcher = &procs->watchers[i];
@@ -120,10 +125,10 @@ static void tell(const struct procs *procs, uint32_t pid)
 	}
 }
 
-static void tell_of_mappings(struct procs *procs, uint32_t pid, const struct image *image)
+void procs_tell_of_mappings(struct procs *procs, uint32_t pid, const struct image *image)
 {
 	if (mapping_set_count(image->set) < MANY_MAPPINGS || procs->large.count == MAX_LARGE)
-		tell(procs, pid);
+		procs_tell(procs, pid);
 	else
 		pid_set_add(&procs->large, pid);
 }
@@ -138,7 +143,7 @@ static void tell_of_large(struct procs *procs)
 
 		if (process)
 			told += mapping_set_count(process->newest->image.set);
-		tell(procs, pid);
+		procs_tell(procs, pid);
 	}
 }
 
@@ -147,9 +152,8 @@ static void set_comm(struct image *image, const char *comm)
 	snprintf(image->comm, sizeof(image->comm), "%.*s", COMM_BYTES - 1, comm);
 }
 
-/* Starts a program in `pid`: with the mappings of `like` after a fork, with none after an exec. */
-static struct program *start_program(struct procs *procs, uint32_t pid, const struct image *like,
-                                     uint64_t mono_ns)
+struct program *procs_start_program(struct procs *procs, uint32_t pid, const struct image *like,
+                                    uint64_t mono_ns)
 {
 	struct process *process = procs_find(procs, pid);
 	struct program *program = calloc(1, sizeof(*program));
@@ -177,89 +181,20 @@ static struct program *start_program(struct procs *procs, uint32_t pid, const st
 		program_free(procs, program);
 		return NULL;
 	}
-	set_waits(procs, program, mapping_set_has_tickets(program->image.set));
+	program_wait(procs, program);
 	program->older = process->newest;
 	process->newest = program;
 	process->exited = false;
-	tell_of_mappings(procs, pid, &program->image);
+	procs_tell_of_mappings(procs, pid, &program->image);
 	return program;
 }
 
-static void set_parent(struct procs *procs, uint32_t pid, uint32_t parent)
+void procs_set_parent(struct procs *procs, uint32_t pid, uint32_t parent)
 {
 	struct process *process = procs_find(procs, pid);
 
 	if (process)
 		process->parent = parent;
-}
-
-static int scan_program(struct procs *procs, uint32_t pid, struct program *program)
-{
-	int err = scan_process(&procs->finder, pid, &program->image);
-
-	set_waits(procs, program, mapping_set_has_tickets(program->image.set));
-	return err;
-}
-
-/* What runs in `pid` now, as far as known; else what /proc says. */
-static struct image *current(struct procs *procs, uint32_t pid)
-{
-	struct process *process = procs_find(procs, pid);
-	struct program *program;
-
-	if (process)
-		return &process->newest->image;
-	if (!scan_exists(pid))
-		return NULL;
-	program = start_program(procs, pid, NULL, 0);
-	if (!program)
-		return NULL;
-	set_parent(procs, pid, parent_read(pid));
-	procs_note_fork(procs, pid);
-	scan_program(procs, pid, program);
-	return &program->image;
-}
-
-int procs_scan_pid(struct procs *procs, uint32_t pid)
-{
-	struct process *process = procs_find(procs, pid);
-	int err;
-
-	if (!process) {
-		current(procs, pid);
-		return 0;
-	}
-	if (!process->parent)
-		process->parent = parent_read(pid);
-	err = scan_program(procs, pid, process->newest);
-	tell_of_mappings(procs, pid, &process->newest->image);
-	return err == -ENOMEM ? err : 0;
-}
-
-static int scan_one(uint32_t pid, void *ctx)
-{
-	return procs_scan_pid(ctx, pid);
-}
-
-void procs_find_ended(struct procs *procs)
-{
-	struct process *process, *next;
-
-	HASH_ITER (hh, procs->by_pid, process, next) {
-		if (process->exited || scan_exists(process->pid))
-			continue;
-		process->exited = true;
-		process->exit_mono_ns = clock_mono_ns();
-		tell(procs, process->pid);
-	}
-}
-
-int procs_scan(struct procs *procs)
-{
-	int err = scan_all(scan_one, procs);
-
-	procs_find_ended(procs);
-	return err;
 }
 
 /* A process begins, or begins anew, with one thread. */
@@ -273,12 +208,16 @@ static void set_alone(struct procs *procs, uint32_t pid, bool alone)
 
 void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t mono_ns)
 {
-	struct program *program = start_program(procs, pid, current(procs, parent_pid), mono_ns);
+	struct program *program =
+		procs_start_program(procs, pid, procs_current(procs, parent_pid), mono_ns);
 
 	if (program)
 		program_forked(procs, program, parent_pid);
+	/* What it has is not known before what its parent has. */
+	if (program && procs_is_read(procs, parent_pid))
+		procs_read(procs, pid);
 	procs_note_fork(procs, parent_pid);
-	set_parent(procs, pid, parent_pid);
+	procs_set_parent(procs, pid, parent_pid);
 	set_alone(procs, pid, true);
 }
 
@@ -289,7 +228,7 @@ void procs_thread(struct procs *procs, uint32_t pid)
 
 void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mono_ns)
 {
-	struct program *program = start_program(procs, pid, NULL, mono_ns);
+	struct program *program = procs_start_program(procs, pid, NULL, mono_ns);
 
 	if (program) {
 		program_execed(program);
@@ -300,25 +239,33 @@ void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mo
 
 void procs_comm(struct procs *procs, uint32_t pid, uint32_t tid, const char *comm)
 {
-	struct image *image = pid == tid ? current(procs, pid) : NULL;
+	struct image *image = pid == tid ? procs_current(procs, pid) : NULL;
 
 	if (image)
 		set_comm(image, comm);
 }
 
+static void note_mapped(struct procs *procs, uint32_t pid, const struct proc_mapping *mapping)
+{
+	struct program *program = procs_find(procs, pid)->newest;
+
+	program->mapped++;
+	if (opener_is_ticket(mapping->object))
+		set_waits(procs, program, true);
+}
+
 void procs_mmap(struct procs *procs, uint32_t pid, uint64_t start, uint64_t end, uint64_t offset,
                 const struct file_key *key, const char *path)
 {
-	struct image *image = current(procs, pid);
+	struct image *image = procs_current(procs, pid);
 	struct proc_mapping mapping = {.start = start, .end = end, .offset = offset};
 
 	if (!image)
 		return;
 	if (scan_map(&procs->finder, pid, image, &mapping, key, path))
 		procs->dropped++;
-	if (opener_is_ticket(mapping.object))
-		set_waits(procs, procs_find(procs, pid)->newest, true);
-	tell_of_mappings(procs, pid, image);
+	note_mapped(procs, pid, &mapping);
+	procs_tell_of_mappings(procs, pid, image);
 }
 
 /* Programs share mappings after a fork: who is concerned is asked before any of them changes. */
@@ -333,8 +280,8 @@ void procs_opened(struct procs *procs, const struct opened *opened, size_t count
 		if (!program->opened)
 			continue;
 		mapping_set_replace(program->image.set, opened, count);
-		set_waits(procs, program, mapping_set_has_tickets(program->image.set));
-		tell_of_mappings(procs, program->pid, &program->image);
+		program_wait(procs, program);
+		procs_tell_of_mappings(procs, program->pid, &program->image);
 	}
 }
 
@@ -346,7 +293,7 @@ void procs_exit(struct procs *procs, uint32_t pid, uint32_t tid, uint64_t mono_n
 		return;
 	process->exited = true;
 	process->exit_mono_ns = mono_ns;
-	tell(procs, pid);
+	procs_tell(procs, pid);
 }
 
 /* Asks /proc only where the process may live on in other threads. */
@@ -374,6 +321,7 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 {
 	struct process *process, *next;
 
+	procs_be_patient(procs);
 	tell_of_large(procs);
 	HASH_ITER (hh, procs->by_pid, process, next) {
 		drop_replaced(procs, process, mono_ns);
@@ -383,19 +331,20 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 			process->exit_mono_ns = mono_ns;
 			continue;
 		}
-		tell(procs, process->pid);
+		procs_tell(procs, process->pid);
 		process_remember(procs, process);
 		HASH_DEL(procs->by_pid, process);
 		process_free(procs, process);
 	}
 	procs_settle_kin(procs, mono_ns);
+	procs_close_unmapped(procs);
 }
 
 const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono_ns)
 {
 	struct process *process = procs_find(procs, pid);
 
-	return process ? &process_program(process, mono_ns)->image : current(procs, pid);
+	return process ? &process_program(process, mono_ns)->image : procs_current_now(procs, pid);
 }
 
 struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid)

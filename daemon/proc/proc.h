@@ -44,6 +44,12 @@ struct procs *procs_new(struct store *store); /* NULL when out of memory */
  * have been. Until then whatever maps a file waits for it to be opened. */
 void procs_open_by(struct procs *procs, struct opener *opener);
 void procs_opened(struct procs *procs, const struct opened *opened, size_t count);
+/* From now on /proc/PID/maps is read without waiting; whoever has called this hands on what was
+ * read. NULL: at once again. */
+struct maps_reader;
+struct maps_reading;
+void procs_read_by(struct procs *procs, struct maps_reader *reader);
+void procs_take_maps(struct procs *procs, const struct maps_reading *reading);
 void procs_free(struct procs *procs);
 DEFINE_CLEANUP(struct procs *, procs_free)
 

@@ -6,6 +6,7 @@
 
 #include "proc/pid_set.h"
 #include "proc/kin.h"
+#include "proc/maps_reader.h"
 #include "proc/proc.h"
 #include "proc/scan.h"
 
@@ -27,6 +28,7 @@ struct program {
 	struct program *prev_waiting, *next_waiting;
 	bool waits, opened; /* is in that list; one of its files has just been opened */
 	uint32_t pid;
+	uint32_t mapped; /* records of mappings so far */
 };
 
 struct process {
@@ -37,6 +39,9 @@ struct process {
 	uint64_t exit_mono_ns;
 	uint32_t parent;        /* pid of the process that started it; 0: not known */
 	uint64_t rest_until_ns; /* its file of mappings is long: it is not read again before */
+	bool is_read;           /* that file is being read */
+	uint32_t readings;      /* of it, in vain since the last one that was good */
+	uint32_t mapped;        /* records of mappings that its program had when it was asked for */
 	struct program *newest; /* never NULL */
 	UT_hash_handle hh;
 };
@@ -51,12 +56,16 @@ struct rescan {
 
 struct procs {
 	struct finder finder;
-	struct mapping_room room; /* of all mappings */
+	struct maps_reader *reader; /* NULL: files of mappings are read at once */
+	uint64_t patience_ns;       /* that is left for waiting for it, until the next drain */
+	struct mapping_room room;   /* of all mappings */
 	struct program *waiting;
 	struct pid_set large; /* with many mappings, which have changed and were not told of */
 	struct rescan rescan;
 	struct process *by_pid;
-	struct kin kin; /* who is no longer in it */
+	struct kin kin;    /* who is no longer in it */
+	uint64_t swept_ns; /* when unmapped files were closed last, */
+	uint32_t sweeps;   /* and how often they were */
 	uint64_t dropped;
 	struct watcher {
 		procs_changed_fn *fn; /* NULL: none */
@@ -64,8 +73,26 @@ struct procs {
 	} watchers[MAX_PROCS_WATCHERS];
 };
 
-/* Reads /proc about a process, known or not. -ENOMEM. */
-int procs_scan_pid(struct procs *procs, uint32_t pid);
+/* What runs in `pid` now, as far as known; else what /proc says, later, or after a moment. */
+struct image *procs_current(struct procs *procs, uint32_t pid);
+struct image *procs_current_now(struct procs *procs, uint32_t pid);
+void procs_be_patient(struct procs *procs); /* there was a drain */
+/* Reads /proc about a process, known or not. */
+void procs_scan_pid(struct procs *procs, uint32_t pid);
+/* Has the mappings of a known one read. */
+void procs_read(struct procs *procs, uint32_t pid);
+bool procs_is_read(const struct procs *procs, uint32_t pid); /* that is under way */
+/* Starts a program in `pid`: with the mappings of `like` after a fork, with none after an exec. */
+struct program *procs_start_program(struct procs *procs, uint32_t pid, const struct image *like,
+                                    uint64_t mono_ns);
+void procs_set_parent(struct procs *procs, uint32_t pid, uint32_t parent);
+/* Tells who watches the table. */
+void procs_tell(const struct procs *procs, uint32_t pid);
+void procs_tell_of_mappings(struct procs *procs, uint32_t pid, const struct image *image);
+/* Whether it waits for files to be opened: its set has changed. */
+void program_wait(struct procs *procs, struct program *program);
+/* Closes files that nobody maps, every ten seconds. */
+void procs_close_unmapped(struct procs *procs);
 /* Those whose exit was never told. */
 void procs_find_ended(struct procs *procs);
 /* It has started another, or may have. */

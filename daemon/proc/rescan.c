@@ -13,7 +13,7 @@
 /* Between the beginnings of two rounds; what a piece takes, if one process does not take more. */
 static const uint64_t round_ns = 5 * NSEC_PER_SEC, piece_ns = 5 * NSEC_PER_MSEC;
 
-enum { REST = 200 }; /* times as long as reading took: half a percent of the loop's time */
+enum { ASKED_TOGETHER = 64 }; /* files of mappings, which are kept until they are gone through */
 
 static int note_pid(uint32_t pid, void *ctx)
 {
@@ -39,18 +39,17 @@ static void begin(struct rescan *rescan, uint64_t now_ns)
 
 static void scan_next(struct procs *procs, uint32_t pid)
 {
-	struct process *process = procs_find(procs, pid);
-	uint64_t began_ns = clock_mono_ns(), took_ns;
+	const struct process *process = procs_find(procs, pid);
 
-	if (process && began_ns < process->rest_until_ns) {
+	if (process && clock_mono_ns() < process->rest_until_ns)
 		procs->rescan.rested++;
-		return;
-	}
-	procs_scan_pid(procs, pid);
-	process = procs_find(procs, pid);
-	took_ns = clock_mono_ns() - began_ns;
-	if (process && took_ns > piece_ns)
-		process->rest_until_ns = began_ns + REST * took_ns;
+	else
+		procs_scan_pid(procs, pid);
+}
+
+static bool may_ask(const struct procs *procs)
+{
+	return !procs->reader || maps_reader_waiting(procs->reader) < ASKED_TOGETHER;
 }
 
 static void end(struct procs *procs)
@@ -75,7 +74,7 @@ bool procs_rescan(struct procs *procs)
 		begin(rescan, now_ns);
 	if (!rescan->pids)
 		return rescan->wanted;
-	while (rescan->next < rescan->count && clock_mono_ns() < until_ns)
+	while (rescan->next < rescan->count && may_ask(procs) && clock_mono_ns() < until_ns)
 		scan_next(procs, rescan->pids[rescan->next++]);
 	if (rescan->next == rescan->count)
 		end(procs);

@@ -108,12 +108,14 @@ static int read_line(const struct maps_line *line, void *ctx)
 	return scan_map(reading->finder, reading->pid, reading->image, &mapping, &key, path);
 }
 
-int scan_process(const struct finder *finder, uint32_t pid, struct image *image)
+void scan_text_release(struct scan_text *text)
+{
+	buf_release(&text->maps);
+}
+
+int scan_read(uint32_t pid, struct scan_text *ret_text)
 {
 	_cleanup_(buf_release) struct buf maps = BUF_INIT, comm = BUF_INIT;
-	_cleanup_(mapping_set_unrefp) struct mapping_set *before = NULL;
-	struct reading reading = {finder, pid, image};
-	struct mapping_set *fresh;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
@@ -122,14 +124,26 @@ int scan_process(const struct finder *finder, uint32_t pid, struct image *image)
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 	if (buf_read_file(&comm, path, 256))
 		return -ESRCH;
-	fresh = mapping_set_new(finder->room);
+	snprintf(ret_text->comm, sizeof(ret_text->comm), "%.*s",
+	         (int)strcspn(buf_text(&comm), "\n"), buf_text(&comm));
+	ret_text->maps = maps;
+	maps = BUF_INIT;
+	return 0;
+}
+
+int scan_apply(const struct finder *finder, uint32_t pid, const struct scan_text *text,
+               struct image *image)
+{
+	_cleanup_(mapping_set_unrefp) struct mapping_set *before = NULL;
+	struct reading reading = {finder, pid, image};
+	struct mapping_set *fresh = mapping_set_new(finder->room);
+
 	if (!fresh)
 		return -ENOMEM;
 	before = image->set;
 	image->set = fresh;
-	snprintf(image->comm, sizeof(image->comm), "%.*s", (int)strcspn(buf_text(&comm), "\n"),
-	         buf_text(&comm));
-	int err = maps_parse(buf_text(&maps), maps.len, read_line, &reading);
+	memcpy(image->comm, text->comm, sizeof(image->comm));
+	int err = maps_parse(buf_text(&text->maps), text->maps.len, read_line, &reading);
 	/* What others share with it stays shared. */
 	if (before && mapping_set_equal(before, image->set)) {
 		struct mapping_set *same = before;

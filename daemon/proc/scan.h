@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "proc/proc.h"
 
 /* Calls fn for every pid in /proc; stops when it returns non-zero and returns that. */
@@ -18,9 +19,19 @@ struct finder {
 	struct mapping_room *room; /* NULL: there is no bound */
 };
 
-/* Fills the image's name and mappings, replacing what it had. -ESRCH when the process is gone:
- * unchanged. */
-int scan_process(const struct finder *finder, uint32_t pid, struct image *image);
+/* What /proc says of one process. */
+struct scan_text {
+	char comm[COMM_BYTES];
+	struct buf maps; /* in the format of /proc/PID/maps */
+};
+
+void scan_text_release(struct scan_text *text);
+/* Reads it; any thread. Waits for whoever changes the mappings of that process. -ESRCH when it is
+ * gone. */
+int scan_read(uint32_t pid, struct scan_text *ret_text);
+/* Fills the image's name and mappings with that, replacing what it had. */
+int scan_apply(const struct finder *finder, uint32_t pid, const struct scan_text *text,
+               struct image *image);
 /* Adds one mapping, its object looked up. */
 int scan_map(const struct finder *finder, uint32_t pid, struct image *image,
              struct proc_mapping *mapping, const struct file_key *key, const char *path);

@@ -16,6 +16,7 @@
 	SUITE(crew)            \
 	SUITE(mounts)          \
 	SUITE(mapping_set)     \
+	SUITE(maps_reader)     \
 	SUITE(reader)          \
 	SUITE(living)          \
 	SUITE(reader_user)     \

@@ -18,6 +18,7 @@ static const char text[] =
 	"40 27 0:44 / /home/a/with\\040space rw - fuse.sshfs a@b: rw,user_id=1000,group_id=1000\n"
 	"41 27 0:45 / /cvmfs rw - fuse cvmfs2 rw,user_id=0,group_id=0,allow_other\n"
 	"42 27 0:46 / /odd rw - fuse x rw\n"
+	"45 27 0:48 / /merged rw - overlay overlay rw,lowerdir=/a:/b\n"
 	"43 27 0:4 / /short rw - tmpfs tmpfs rw\n"
 	"44 27 0:47 / /cut rw - fuse\n";
 
@@ -34,6 +35,7 @@ START_TEST(kinds)
 	ck_assert_int_eq(find(0, 45), MOUNT_PLAIN);
 	ck_assert_int_eq(find(0, 46), MOUNT_OF_USER); /* nobody says that root has mounted it */
 	ck_assert_int_eq(find(0, 4), MOUNT_PLAIN);
+	ck_assert_int_eq(find(0, 48), MOUNT_OVERLAY);
 	ck_assert_int_eq(find(0, 47), MOUNT_UNKNOWN);
 	ck_assert_int_eq(find(0, 99), MOUNT_UNKNOWN);
 	/* Cut anywhere, it says nothing of what it does not show. */

@@ -3,6 +3,7 @@
  * struct store with files of its own making: which of them are one, what is remembered, what is
  * dropped, and that no other file of the same name is ever taken.
  */
+#include "base/clock.h"
 #include "object/store.h"
 #include "object/elf_symtab.h"
 #include "tests/unit/elf_image.h"
@@ -121,6 +122,8 @@ START_TEST(a_file_that_was_written_into_is_another_one)
 		ck_assert_ptr_eq(open_path(store, &key, path), object);
 		uint32_t id = object->id;
 		write_over(path, 2);
+		/* What was looked at a moment ago is not looked at again. */
+		usleep(2000);
 		object = open_path(store, &key, path);
 		ck_assert_ptr_nonnull(object);
 		ck_assert_uint_ne(object->id, id);
@@ -167,6 +170,45 @@ START_TEST(the_same_build_id_of_another_owner)
 	ck_assert_uint_ne(object->id, forged->id);
 	ck_assert_str_eq(object->build_id, forged->build_id);
 	ck_assert_ptr_ne(open_path(store, &copy_key, make_file(2, 1, &copy_key)), forged);
+}
+END_TEST
+
+/* Of three files one is mapped, and one has samples. */
+START_TEST(what_nobody_maps_is_closed)
+{
+	_cleanup_(store_freep) struct store *store = store_new(10);
+	struct store_stats stats;
+	struct file_key key;
+	uint32_t ids[3];
+
+	for (int i = 0; i < 3; i++) {
+		const char *path = make_file(i, i, &key);
+
+		ids[i] = open_path(store, &key, path)->id;
+	}
+	object_unref(store_get_sampled(store, ids[1]));
+	/* They were used a moment ago. */
+	store_sweep_begin(store);
+	store_sweep_end(store, 60 * NSEC_PER_SEC);
+	store_get_stats(store, &stats);
+	ck_assert_uint_eq(stats.objects, 3);
+	usleep(1000);
+	store_sweep_begin(store);
+	store_is_mapped(store, ids[0]);
+	store_is_mapped(store, 12345);
+	store_sweep_end(store, 1);
+	store_get_stats(store, &stats);
+	ck_assert_uint_eq(stats.objects, 2);
+	ck_assert_uint_eq(stats.unmapped, 1);
+	ck_assert_ptr_null(store_get(store, ids[2]));
+	/* It was mapped in another round. */
+	usleep(1000);
+	store_sweep_begin(store);
+	store_sweep_end(store, 1);
+	ck_assert_ptr_null(store_get(store, ids[0]));
+	struct object *sampled = store_get(store, ids[1]);
+	ck_assert_ptr_nonnull(sampled);
+	object_unref(sampled);
 }
 END_TEST
 
@@ -409,6 +451,7 @@ Suite *store_suite(void)
 	tcase_add_test(tcase, the_same_build_id_of_another_owner);
 	tcase_add_test(tcase, a_file_that_was_written_into_is_another_one);
 	tcase_add_test(tcase, a_file_that_was_touched_otherwise_is_the_same);
+	tcase_add_test(tcase, what_nobody_maps_is_closed);
 	tcase_add_test(tcase, failures_are_remembered);
 	tcase_add_test(tcase, another_file_of_that_name);
 	tcase_add_test(tcase, no_files);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the files of struct store share.
+ */
+#pragma once
+
+#include "base/shares.h"
+#include "object/aliases.h"
+#include "object/store.h"
+
+#include <pthread.h>
+
+/* Hashed and compared as bytes, so every unused one is zero. */
+struct identity_of_file {
+	uint64_t root_device, root_inode, mount_space, user_space, owner, size, head;
+	char build_id[2 * MAX_BUILD_ID_BYTES + 1];
+};
+
+struct entry {
+	uint32_t id;
+	struct object *object;
+	struct identity_of_file identity;
+	struct stamp seen; /* of the file that is held open, as it was then */
+	uint64_t seen_ns, used_ns;
+	uint64_t round; /* of the sweep in which it was mapped */
+	bool is_sampled;
+	struct entry *prev, *next;  /* by use, the longest ago first */
+	UT_hash_handle hh;          /* by id */
+	UT_hash_handle hh_identity; /* by identity, when it has a build ID */
+};
+
+struct store {
+	pthread_mutex_t lock; /* everything below */
+	size_t max_objects;
+	uint32_t last_id;
+	uint64_t round;       /* of sweeps */
+	struct shares shares; /* of max_objects */
+	struct entry *by_id, *by_identity, *by_use;
+	struct aliases aliases;
+	struct store_stats stats;
+};
+
+static inline void unlockp(pthread_mutex_t **lock)
+{
+	pthread_mutex_unlock(*lock);
+}
+
+static inline pthread_mutex_t *lock_store(struct store *store)
+{
+	pthread_mutex_lock(&store->lock);
+	return &store->lock;
+}
+
+/* Until the end of the block. */
+#define LOCKED(store) \
+	_cleanup_(unlockp) __attribute__((unused)) pthread_mutex_t *locked = lock_store(store)
+
+/* Forgets it, and gives its reference back; under the lock. */
+void store_drop(struct store *store, struct entry *entry);

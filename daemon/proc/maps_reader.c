@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * One job for each question. To the crew every process is a device of its own: that one hangs says
+ * nothing of the others.
+ */
+#include "proc/maps_reader.h"
+
+#include "base/clock.h"
+#include "proc/owner.h"
+
+#include <errno.h>
+
+static const uint64_t deadline_ns = 2 * NSEC_PER_SEC;
+
+struct asked {
+	struct crew_job job;
+	struct maps_reader *reader;
+	struct maps_reading reading;
+};
+
+struct maps_reader {
+	struct maps_reader_config config;
+	struct crew *crew;
+	size_t waiting;
+};
+
+static void read_one(struct crew_job *job)
+{
+	struct maps_reading *reading = &((struct asked *)job)->reading;
+	uint64_t begun_ns = clock_mono_ns();
+
+	reading->err = scan_read(reading->pid, &reading->text);
+	reading->took_ns = clock_mono_ns() - begun_ns;
+}
+
+static void tell_one(struct crew_job *job, int err)
+{
+	struct asked *asked = (struct asked *)job;
+	struct maps_reader *reader = asked->reader;
+
+	reader->waiting--;
+	if (err)
+		asked->reading.err = err;
+	reader->config.read(&asked->reading, reader->config.ctx);
+	scan_text_release(&asked->reading.text);
+	free(asked);
+}
+
+int maps_reader_new(const struct maps_reader_config *config, struct maps_reader **ret_reader)
+{
+	const struct crew_config crew = {.loop = config->loop,
+	                                 .deadline_ns = deadline_ns,
+	                                 .delivered = config->delivered,
+	                                 .ctx = config->ctx};
+	_cleanup_free_ struct maps_reader *reader = calloc(1, sizeof(*reader));
+	int err;
+
+	if (!reader)
+		return -ENOMEM;
+	reader->config = *config;
+	err = crew_new(&crew, &reader->crew);
+	if (err)
+		return err;
+	*ret_reader = TAKE_PTR(reader);
+	return 0;
+}
+
+void maps_reader_stop(struct maps_reader *reader)
+{
+	crew_stop(reader->crew);
+}
+
+void maps_reader_free(struct maps_reader *reader)
+{
+	if (!reader)
+		return;
+	crew_free(reader->crew);
+	free(reader);
+}
+
+int maps_reader_ask(struct maps_reader *reader, uint32_t pid, uint64_t tag)
+{
+	struct asked *asked = calloc(1, sizeof(*asked));
+	int err;
+
+	if (!asked)
+		return -EAGAIN;
+	*asked = (struct asked){
+		.job = {.owner = owner_read(pid), .device = pid, .run = read_one, .done = tell_one},
+		.reader = reader,
+		.reading = {.pid = pid, .tag = tag},
+	};
+	err = crew_submit(reader->crew, &asked->job);
+	if (err) {
+		free(asked);
+		return err;
+	}
+	reader->waiting++;
+	return 0;
+}
+
+void maps_reader_settle(struct maps_reader *reader, uint64_t patience_ns)
+{
+	crew_settle(reader->crew, patience_ns);
+}
+
+size_t maps_reader_waiting(const struct maps_reader *reader)
+{
+	return reader->waiting;
+}
+
+void maps_reader_get_stats(struct maps_reader *reader, struct crew_stats *ret_stats)
+{
+	crew_get_stats(reader->crew, ret_stats);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the table takes from /proc: of what ran before us, of what records that were lost had said,
+ * and of a process that nobody told of. Files of mappings are read elsewhere (proc/maps_reader.h),
+ * so records of the same process may come meanwhile: what was read is then older than what is
+ * known, and is read again.
+ */
+#include "base/clock.h"
+#include "proc/parent.h"
+#include "proc/proc_private.h"
+
+enum {
+	MAX_READINGS = 3, /* of a process that maps all the time; the last one is taken as it is */
+	REST = 200,       /* times as long as reading took: half a percent of a thread's time */
+	ASKED_TOGETHER = 256,
+};
+
+/* Longer than this a file of mappings is long. */
+static const uint64_t long_ns = 5 * NSEC_PER_MSEC;
+/* A process that is met in a drain and not known is waited for, between two drains this long. */
+static const uint64_t patience_ns = 20 * NSEC_PER_MSEC;
+/* At the start, for all that run. */
+static const uint64_t start_patience_ns = NSEC_PER_SEC;
+
+void procs_read_by(struct procs *procs, struct maps_reader *reader)
+{
+	procs->reader = reader;
+}
+
+static void apply(struct procs *procs, struct program *program, const struct scan_text *text)
+{
+	scan_apply(&procs->finder, program->pid, text, &program->image);
+	program_wait(procs, program);
+	procs_tell_of_mappings(procs, program->pid, &program->image);
+}
+
+static void read_now(struct procs *procs, struct program *program)
+{
+	_cleanup_(scan_text_release) struct scan_text text = {.maps = BUF_INIT};
+
+	if (!scan_read(program->pid, &text))
+		apply(procs, program, &text);
+}
+
+void procs_read(struct procs *procs, uint32_t pid)
+{
+	struct process *process = procs_find(procs, pid);
+
+	if (!process || process->is_read)
+		return;
+	if (!procs->reader) {
+		read_now(procs, process->newest);
+		return;
+	}
+	process->mapped = process->newest->mapped;
+	if (maps_reader_ask(procs->reader, pid, process->newest->image.start_mono_ns))
+		procs_want_rescan(procs);
+	else
+		process->is_read = true;
+}
+
+bool procs_is_read(const struct procs *procs, uint32_t pid)
+{
+	const struct process *process = procs_find(procs, pid);
+
+	return process && process->is_read;
+}
+
+/* What was read is of another program, or records came that may be newer. */
+static bool is_stale(const struct process *process, const struct maps_reading *reading)
+{
+	return process->newest->image.start_mono_ns != reading->tag ||
+	       process->newest->mapped != process->mapped;
+}
+
+void procs_take_maps(struct procs *procs, const struct maps_reading *reading)
+{
+	struct process *process = procs_find(procs, reading->pid);
+	uint64_t now_ns = clock_mono_ns(), took_ns = reading->took_ns;
+
+	if (!process || !process->is_read)
+		return;
+	process->is_read = false;
+	if (reading->err)
+		return;
+	if (is_stale(process, reading) && ++process->readings < MAX_READINGS) {
+		procs_read(procs, reading->pid);
+		return;
+	}
+	process->readings = 0;
+	if (process->newest->image.start_mono_ns != reading->tag)
+		return;
+	apply(procs, process->newest, &reading->text);
+	took_ns += clock_mono_ns() - now_ns;
+	if (took_ns > long_ns)
+		process->rest_until_ns = now_ns + REST * took_ns;
+}
+
+struct image *procs_current(struct procs *procs, uint32_t pid)
+{
+	struct process *process = procs_find(procs, pid);
+	struct program *program;
+
+	if (process)
+		return &process->newest->image;
+	if (!scan_exists(pid))
+		return NULL;
+	program = procs_start_program(procs, pid, NULL, 0);
+	if (!program)
+		return NULL;
+	procs_set_parent(procs, pid, parent_read(pid));
+	procs_note_fork(procs, pid);
+	procs_read(procs, pid);
+	return &program->image;
+}
+
+/* Waits for what was asked, as long as there is patience left. */
+static void settle(struct procs *procs)
+{
+	uint64_t begun_ns = clock_mono_ns(), took_ns;
+
+	if (!procs->reader || !procs->patience_ns)
+		return;
+	maps_reader_settle(procs->reader, procs->patience_ns);
+	took_ns = clock_mono_ns() - begun_ns;
+	procs->patience_ns -= took_ns < procs->patience_ns ? took_ns : procs->patience_ns;
+}
+
+void procs_be_patient(struct procs *procs)
+{
+	procs->patience_ns = patience_ns;
+}
+
+struct image *procs_current_now(struct procs *procs, uint32_t pid)
+{
+	struct image *image = procs_current(procs, pid);
+
+	if (image && procs_is_read(procs, pid))
+		settle(procs);
+	return image;
+}
+
+void procs_scan_pid(struct procs *procs, uint32_t pid)
+{
+	struct process *process = procs_find(procs, pid);
+
+	if (!process) {
+		procs_current(procs, pid);
+		return;
+	}
+	if (!process->parent)
+		process->parent = parent_read(pid);
+	procs_read(procs, pid);
+}
+
+void procs_find_ended(struct procs *procs)
+{
+	struct process *process, *next;
+
+	HASH_ITER (hh, procs->by_pid, process, next) {
+		if (process->exited || scan_exists(process->pid))
+			continue;
+		process->exited = true;
+		process->exit_mono_ns = clock_mono_ns();
+		procs_tell(procs, process->pid);
+	}
+}
+
+/* Not all of a host at once: there is room for so many questions. */
+static int scan_one(uint32_t pid, void *ctx)
+{
+	struct procs *procs = ctx;
+
+	procs_scan_pid(procs, pid);
+	if (procs->reader && maps_reader_waiting(procs->reader) >= ASKED_TOGETHER)
+		settle(procs);
+	return 0;
+}
+
+int procs_scan(struct procs *procs)
+{
+	int err;
+
+	procs->patience_ns = start_patience_ns;
+	err = scan_all(scan_one, procs);
+	settle(procs);
+	procs_find_ended(procs);
+	return err;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Files that no process of the table maps any more are closed now and then: each takes a
+ * descriptor, and who maps thousands would keep those for as long as nobody else wants them.
+ */
+#include "base/clock.h"
+#include "proc/proc_private.h"
+
+static const uint64_t round_ns = 10 * NSEC_PER_SEC;
+
+static void note(uint32_t object, void *ctx)
+{
+	store_is_mapped(ctx, object);
+}
+
+void procs_close_unmapped(struct procs *procs)
+{
+	struct store *store = procs->finder.store;
+	uint64_t now_ns = clock_mono_ns();
+	struct process *process, *next;
+
+	if (now_ns - procs->swept_ns < round_ns)
+		return;
+	procs->swept_ns = now_ns;
+	procs->sweeps++;
+	store_sweep_begin(store);
+	HASH_ITER (hh, procs->by_pid, process, next)
+		for (struct program *program = process->newest; program; program = program->older)
+			mapping_set_each_object(program->image.set, procs->sweeps, note, store);
+	store_sweep_end(store, round_ns);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The process table whose files of mappings are read by other threads: what it knows then, and what
+ * records that come meanwhile change.
+ */
+#include "tests/unit/suites.h"
+
+#include "base/clock.h"
+#include "proc/maps_reader.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct file_key no_file;
+
+static struct {
+	uv_loop_t loop;
+	struct store *store;
+	struct procs *procs;
+	struct maps_reader *reader;
+	int read, delivered;
+} all;
+
+static void on_read(const struct maps_reading *reading, void *ctx)
+{
+	(void)ctx;
+	all.read++;
+	procs_take_maps(all.procs, reading);
+}
+
+static void on_delivered(void *ctx)
+{
+	(void)ctx;
+	all.delivered++;
+}
+
+static void set_up(void)
+{
+	const struct maps_reader_config config = {&all.loop, on_read, on_delivered, NULL};
+
+	memset(&all, 0, sizeof(all));
+	ck_assert_int_eq(uv_loop_init(&all.loop), 0);
+	all.store = store_new(64);
+	all.procs = procs_new(all.store);
+	ck_assert_ptr_nonnull(all.procs);
+	ck_assert_int_eq(maps_reader_new(&config, &all.reader), 0);
+	procs_read_by(all.procs, all.reader);
+}
+
+static void tear_down(void)
+{
+	procs_read_by(all.procs, NULL);
+	maps_reader_stop(all.reader);
+	uv_run(&all.loop, UV_RUN_DEFAULT);
+	maps_reader_free(all.reader);
+	procs_free(all.procs);
+	store_free(all.store);
+	ck_assert_int_eq(uv_loop_close(&all.loop), 0);
+}
+
+static const struct proc_mapping *find(uint32_t pid, const void *address)
+{
+	const struct mapping_set *set = procs_mappings(all.procs, pid);
+
+	return set ? mapping_set_find(set, (uint64_t)(uintptr_t)address) : NULL;
+}
+
+static uint32_t start_child(void)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	return (uint32_t)pid;
+}
+
+static void end_child(uint32_t pid)
+{
+	ck_assert_int_eq(kill((pid_t)pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid((pid_t)pid, NULL, 0), (pid_t)pid);
+}
+
+/* What runs before is known when the scan is over. */
+START_TEST(a_scan_waits)
+{
+	ck_assert_int_eq(procs_scan(all.procs), 0);
+	ck_assert_ptr_nonnull(find((uint32_t)getpid(), (const void *)&maps_reader_suite));
+	ck_assert_int_gt(all.delivered, 0);
+	ck_assert_uint_eq(maps_reader_waiting(all.reader), 0);
+}
+END_TEST
+
+/* A process that nobody told of is waited for when it has samples. */
+START_TEST(who_is_met_is_waited_for)
+{
+	uint32_t child = start_child();
+	const struct image *image;
+
+	procs_expire(all.procs, 0);
+	image = procs_image(all.procs, child, clock_mono_ns());
+	ck_assert_ptr_nonnull(image);
+	ck_assert_ptr_nonnull(
+		mapping_set_find(image->set, (uint64_t)(uintptr_t)&maps_reader_suite));
+	end_child(child);
+}
+END_TEST
+
+/* A record of it came while it was read: it is read again, and both are known. */
+START_TEST(records_come_meanwhile)
+{
+	uint32_t child = start_child();
+
+	procs_comm(all.procs, child, child, "met");
+	procs_mmap(all.procs, child, 0x1000, 0x2000, 0, &no_file, "[new]");
+	ck_assert_ptr_null(find(child, (const void *)&maps_reader_suite));
+	maps_reader_settle(all.reader, NSEC_PER_SEC);
+	ck_assert_int_eq(all.read, 1);
+	ck_assert_ptr_nonnull(find(child, (const void *)(uintptr_t)0x1000));
+	maps_reader_settle(all.reader, NSEC_PER_SEC);
+	ck_assert_int_eq(all.read, 2);
+	ck_assert_ptr_nonnull(find(child, (const void *)&maps_reader_suite));
+	/* The file does not have it. */
+	ck_assert_ptr_null(find(child, (const void *)(uintptr_t)0x1000));
+	end_child(child);
+}
+END_TEST
+
+/* What was read is of the program before. */
+START_TEST(an_exec_comes_meanwhile)
+{
+	uint32_t child = start_child();
+
+	procs_comm(all.procs, child, child, "met");
+	procs_exec(all.procs, child, "other", clock_mono_ns());
+	procs_mmap(all.procs, child, 0x1000, 0x2000, 0, &no_file, "[new]");
+	for (int i = 0; i < 4; i++)
+		maps_reader_settle(all.reader, NSEC_PER_SEC);
+	ck_assert_int_ge(all.read, 2);
+	ck_assert_int_le(all.read, 3);
+	ck_assert_str_eq(procs_image(all.procs, child, UINT64_MAX)->comm, "unit");
+	end_child(child);
+}
+END_TEST
+
+/* Who is forked by a process that is not known yet has what that has, once it is. */
+START_TEST(a_child_of_one_that_is_read)
+{
+	uint32_t child = start_child();
+
+	procs_fork(all.procs, (uint32_t)getpid(), child, clock_mono_ns());
+	maps_reader_settle(all.reader, NSEC_PER_SEC);
+	ck_assert_ptr_nonnull(find((uint32_t)getpid(), (const void *)&maps_reader_suite));
+	ck_assert_ptr_nonnull(find(child, (const void *)&maps_reader_suite));
+	end_child(child);
+}
+END_TEST
+
+START_TEST(who_is_gone_is_not_known)
+{
+	uint32_t child = start_child();
+
+	procs_comm(all.procs, child, child, "met");
+	end_child(child);
+	maps_reader_settle(all.reader, NSEC_PER_SEC);
+	ck_assert_int_eq(all.read, 1);
+	ck_assert_ptr_null(find(child, (const void *)&maps_reader_suite));
+}
+END_TEST
+
+Suite *maps_reader_suite(void)
+{
+	Suite *suite = suite_create("maps reader");
+	TCase *tests = tcase_create("reader");
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, a_scan_waits);
+	tcase_add_test(tests, who_is_met_is_waited_for);
+	tcase_add_test(tests, records_come_meanwhile);
+	tcase_add_test(tests, an_exec_comes_meanwhile);
+	tcase_add_test(tests, a_child_of_one_that_is_read);
+	tcase_add_test(tests, who_is_gone_is_not_known);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
