@@ -123,6 +123,9 @@ static void serve(const struct fuse_in_header *request)
 static void map_it(const char *folder)
 {
 	char path[4200];
+
+	/* Once who serves it has ended, nobody does, and nobody waits for it any more. */
+	close(device);
 	snprintf(path, sizeof(path), "%s/program", folder);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 

@@ -21,9 +21,9 @@ static void tell_on(void)
 {
 	for (unsigned long address = PAGE;; address += 64) {
 		tell(address);
-		/* All of them together take the CPUs else. */
+		/* All of them together take the CPUs else, and everybody waits. */
 		if (address % (1 << 15) == 0)
-			usleep(10 * 1000);
+			usleep(250 * 1000);
 	}
 }
 

@@ -103,7 +103,7 @@ class HostileFiles(unittest.TestCase):
                 self.assert_only(self.names(second), "victim_spins_04")
                 self.assert_only(self.names(first), "victim_spins_03")
 
-    def pending_a_forged_build_id_in_a_container(self):
+    def test_a_forged_build_id_in_a_container(self):
         """Root in there is who owns the host's programs, too."""
         self.version("forged", "victim_spins_05", True)
         innocent = self.version("innocent", "victim_spins_06", True)
@@ -116,6 +116,25 @@ class HostileFiles(unittest.TestCase):
         self.assert_only(self.names(first), "victim_spins_05")
         with Workload(innocent) as second:
             self.assert_only(self.names(second), "victim_spins_06")
+
+    def named_on_overlay(self, *through):
+        """{victim's function: samples} of a program on an overlay that `through` mounts, where that may be."""
+        upper, lower, merged = layers = [self.path(name) for name in ("upper", "lower", "merged")]
+        for layer in layers:
+            os.makedirs(layer, exist_ok=True)
+        os.chmod(shutil.copy(self.version("program", "victim_spins_07"), lower), 0o755)
+        mount = f"mount -t overlay -o lowerdir={upper}:{lower} over {merged} && exec {merged}/program"
+        process = self.stack.enter_context(Contained([*through, "sh", "-c", mount], subprocess.DEVNULL))
+        return self.names(process)
+
+    def test_overlays(self):
+        """As containers have them. One that a user mounted may lie above a file system that he serves, and hang."""
+        self.assert_only(self.named_on_overlay("unshare", "--mount"), "victim_spins_07")
+        user = ["setpriv", f"--reuid={ATTACKER}", f"--regid={ATTACKER}", "--clear-groups", "unshare", "--user", "--map-root-user", "--mount"]
+        if subprocess.run([*user, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
+            print("\n  no user namespaces for users: not looked at", end=" ")
+            return
+        self.assertEqual(self.named_on_overlay(*user), {})
 
     def told_itself(self, process):
         """Of who does not, half a minute is watched: nobody waits for that."""
