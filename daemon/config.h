@@ -36,6 +36,8 @@ struct config {
 	uint64_t unwind_bytes;
 	uint64_t symbol_bytes;
 	const char *debuginfod; /* NULL: none */
+	uint64_t debuginfod_http;
+	uint64_t debuginfod_bytes;
 	const char *web_config; /* NULL: none */
 	uint64_t insecure;
 	const char *group;       /* NULL: everybody of this host */

@@ -8,6 +8,7 @@
 #include "collect/heap_ask.h"
 #include "collect/usdt_ask.h"
 #include "demangle/answer.h"
+#include "fetch/answer.h"
 #include "gpu/nvml_library.h"
 #include "interp/python_ask.h"
 #include "names/answer.h"

@@ -3,6 +3,7 @@
  * profd: its settings, then the daemon or the doctor; or a process that reads files for it.
  */
 #include "base/log.h"
+#include "base/text.h"
 #include "config.h"
 #include "daemon.h"
 #include "doctor/doctor.h"
@@ -40,12 +41,34 @@ static int run_doctor(const struct config *config)
 	return doctor_run(&options);
 }
 
+static int check_servers(const struct config *config, char why[256])
+{
+	static const char plain[] = "http://";
+	const char *servers = config->debuginfod ? config->debuginfod : "";
+	struct text rest = text_of(servers, strlen(servers)), word;
+
+	while (!config->debuginfod_http && text_word(&rest, &word)) {
+		int len = (int)(word.end - word.at);
+
+		if (strncmp(word.at, plain, strlen(plain)) != 0)
+			continue;
+		snprintf(why, 256,
+		         "bad debuginfod = %.*s: without debuginfod-http = yes, only "
+		         "https:// is accepted",
+		         len < 160 ? len : 160, word.at);
+		return -EBADMSG;
+	}
+	return 0;
+}
+
 /* What more than one setting, or other files, must be right for. */
 static int check(const struct config *config, struct access **ret_access)
 {
 	char why[256];
-	int err = guard_open(config, ret_access, why);
+	int err = check_servers(config, why);
 
+	if (!err)
+		err = guard_open(config, ret_access, why);
 	/* The daemon finds out by itself. */
 	if (!err && config->command != COMMAND_SERVE)
 		err = policies_check(config, why);

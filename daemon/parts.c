@@ -84,11 +84,14 @@ static int attach_collector(struct parts *parts, const struct parts_config *conf
 
 static void open_fetch(struct parts *parts, const struct config *config)
 {
-	int err = config->debuginfod ? fetch_new(config->debuginfod, &parts->fetch) : 0;
+	const struct fetch_config fetch = {
+		.program = READER_SELF,
+		.servers = config->debuginfod,
+		.max_bytes = config->debuginfod_bytes,
+	};
+	int err = config->debuginfod ? fetch_new(&fetch, &parts->fetch) : 0;
 
-	if (err == -ENOENT)
-		log_warning("no libdebuginfod here: debug files are not fetched, going on");
-	else if (err)
+	if (err)
 		log_warning("cannot fetch debug files: %s, going on", strerror(-err));
 }
 

@@ -60,10 +60,22 @@ enum setting_kind {
 	        "A quarter of it is for what is remembered, the rest for the process that reads "  \
 	        "files. Another, for files that take long, may take as much.")                     \
 	SETTING('d', "debuginfod", "URLS", SETTING_URLS, debuginfod, "", 0, 0, false,              \
-	        "a list of http:// and https:// URLs of up to 160 bytes each",                     \
+	        "a list of https:// URLs, or http:// with debuginfod-http, of up to 160 bytes "    \
+	        "each",                                                                            \
 	        "Fetch debug files that this host lacks from these servers",                       \
-	        "URLs separated by blanks. Files are downloaded in the background and kept in "    \
-	        "/var/cache/profd.")                                                               \
+	        "URLs separated by blanks. Files are downloaded in the background, by a process "  \
+	        "without privileges, and kept in /var/cache/profd.")                               \
+	SETTING('D', "debuginfod-cache", "SIZE", SETTING_SIZE, debuginfod_bytes, "2GiB", MIB,      \
+	        1024 * GIB, false, "a size from 1MiB to 1024GiB, such as 2GiB",                    \
+	        "How much disk downloaded debug files may take",                                   \
+	        "What was used least recently is removed first. One file has at most half of it, " \
+	        "and 2GiB, and so much is downloaded in an hour for the files of one user; "       \
+	        "root's "                                                                          \
+	        "are only limited in number.")                                                     \
+	SETTING('H', "debuginfod-http", "yes|no", SETTING_YES_NO, debuginfod_http, "no", 0, 1,     \
+	        false, "yes or no", "Let servers of debug files be asked by http://",              \
+	        "Whoever is between here and there can make up the files then, and with them "     \
+	        "names and lines.")                                                                \
 	SETTING('g', "group", "NAME", SETTING_NAME, group, "", 0, 0, true,                         \
 	        "the name of a group of up to 64 bytes",                                           \
 	        "Answer only root and members of this group, of this host's users",                \

@@ -15,7 +15,6 @@
 
 enum {
 	STACK_BYTES = 256 * 1024,
-	SUBORDINATE_BITS = 16, /* users above the first so many belong to ranges of that size */
 };
 
 /* Deadlines are looked at so often; and where many jobs end, they are told of together. */
@@ -40,9 +39,7 @@ struct crew {
 
 static uint32_t owner_of(const struct crew_job *job)
 {
-	uint32_t range = job->owner >> SUBORDINATE_BITS;
-
-	return range ? range << SUBORDINATE_BITS : job->owner;
+	return shares_owner(job->owner);
 }
 
 /* Whether nothing that runs or hangs keeps it from being run. */

@@ -9,6 +9,9 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
+/* Users above the first so many belong to ranges of that size. */
+enum { SUBORDINATE_BITS = 16 };
+
 struct share {
 	uint32_t owner;
 	uint64_t amount;
@@ -49,6 +52,13 @@ static void drop(struct shares *shares, struct share *share)
 {
 	HASH_DEL(shares->by_owner, share);
 	free(share);
+}
+
+uint32_t shares_owner(uint32_t user)
+{
+	uint32_t range = user >> SUBORDINATE_BITS;
+
+	return range ? range << SUBORDINATE_BITS : user;
 }
 
 bool shares_add(struct shares *shares, uint32_t owner, uint64_t amount)

@@ -15,6 +15,9 @@ struct shares {
 	struct share *by_owner;
 };
 
+/* All users of one range of subordinate ids are one owner: who has been given one is all of them.
+ */
+uint32_t shares_owner(uint32_t user);
 /* False: it would be more than his share, or there is no memory; he has what he had. */
 bool shares_take(struct shares *shares, uint32_t owner, uint64_t amount);
 /* He has it, however much it is. False: out of memory; it counts for the whole alone. */

@@ -5,7 +5,7 @@
 #include "doctor/host.h"
 
 #include "http/listen.h"
-#include "symbolize/fetch.h"
+#include "fetch/fetch.h"
 
 #include <errno.h>
 #include <libgen.h>

@@ -24,6 +24,7 @@ struct object {
 	char *path;     /* as the process that first mapped it saw it */
 	char *build_id; /* lower-case hex; "" when there is none */
 	uint32_t owner; /* the user whose file it is: anybody can write any build ID into a file */
+	uint32_t user;  /* for whom it is held open: of the process that first mapped it */
 	uint64_t size;  /* of the file */
 	uint64_t head;  /* hash of its first OBJECT_HEAD_BYTES */
 	struct segment text; /* the first executable segment; all zero when there is none */
@@ -35,7 +36,6 @@ struct object {
 	int references;
 	int fd;
 	struct elf *elf;
-	uint32_t user;   /* for whom it is held open: of the process that first mapped it */
 	uint64_t device; /* as fstat() names it */
 	struct object *next_dead;
 };

@@ -83,14 +83,14 @@ static int limit(int resource, uint64_t value)
 	return setrlimit((__rlimit_resource_t)resource, &now) < 0 ? -errno : 0;
 }
 
-static int set_limits(uint64_t max_bytes)
+static int set_limits(const struct confinement *to)
 {
 	uint64_t base = 0, data;
 	int err = data_bytes(&base);
 
 	if (err < 0)
 		return err;
-	if (__builtin_add_overflow(base, max_bytes, &data))
+	if (__builtin_add_overflow(base, to->max_bytes, &data))
 		data = RLIM_INFINITY;
 	const struct {
 		int resource;
@@ -98,8 +98,8 @@ static int set_limits(uint64_t max_bytes)
 	} limits[] = {
 		{RLIMIT_DATA, data},
 		{RLIMIT_CORE, 0},
-		{RLIMIT_FSIZE, 0},
-		{RLIMIT_NPROC, 0},
+		{RLIMIT_FSIZE, to->max_file_bytes},
+		{RLIMIT_NPROC, to->max_threads},
 		{RLIMIT_NOFILE, MAX_DESCRIPTORS},
 	};
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && err == 0; i++)
@@ -117,13 +117,13 @@ static bool may_change_user(void)
 	return syscall(SYS_capget, &header, words) < 0 || (words[0].effective & needed) == needed;
 }
 
-static int drop_user(void)
+static int drop_user(unsigned int which)
 {
 	/* Who is not root has nobody else to become; root that was given less may not, of which
 	 * the daemon has warned. */
 	if (geteuid() != 0 || !may_change_user())
 		return 0;
-	uint32_t id = user_pick();
+	uint32_t id = user_pick(which);
 
 	if (!id)
 		return -EUSERS;
@@ -171,7 +171,7 @@ int confine(int socket, const struct confinement *to)
 	int err = close_others(socket);
 
 	if (err == 0)
-		err = set_limits(to->max_bytes);
+		err = set_limits(to);
 	if (err < 0)
 		return err;
 	/* Standard error may be a file: then a message is lost, not the process. */
@@ -184,7 +184,7 @@ int confine(int socket, const struct confinement *to)
 		return -errno;
 	die_first();
 	drop_bounding_set();
-	err = drop_user();
+	err = drop_user(to->which_user);
 	if (err == 0)
 		err = drop_capabilities();
 	if (err < 0)

@@ -9,10 +9,13 @@
 #include <stdint.h>
 
 struct confinement {
-	const char *name;   /* lists of processes show "profd-" and this */
-	uint64_t max_bytes; /* of memory that the process may hold more than it does now */
-	uint64_t niceness;  /* added to what it has */
-	bool environment;   /* stays; else it would let libdw ask servers for files */
+	const char *name;        /* lists of processes show "profd-" and this */
+	uint64_t max_bytes;      /* of memory that the process may hold more than it does now */
+	uint64_t niceness;       /* added to what it has */
+	bool environment;        /* stays; else it would let libdw ask servers for files */
+	uint64_t max_file_bytes; /* of each file that is written */
+	uint64_t max_threads;    /* of its user beside its own first one */
+	unsigned int which_user; /* of those that user_pick() knows */
 };
 
 /* Leaves `socket`, standard error and what standard input and output are. 0, or why something could

@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -134,39 +133,6 @@ static int add_rules(scmp_filter_ctx filter)
 	return err;
 }
 
-/* Refused to who loads foreign libraries. */
-static const int refused[] = {
-	SCMP_SYS(execve),
-	SCMP_SYS(execveat),
-	SCMP_SYS(fork),
-	SCMP_SYS(vfork),
-	SCMP_SYS(kill),
-	SCMP_SYS(tkill),
-	SCMP_SYS(rt_sigqueueinfo),
-	SCMP_SYS(rt_tgsigqueueinfo),
-	SCMP_SYS(pidfd_open),
-	SCMP_SYS(pidfd_send_signal),
-	SCMP_SYS(pidfd_getfd),
-	SCMP_SYS(ptrace),
-	SCMP_SYS(process_vm_readv),
-	SCMP_SYS(process_vm_writev),
-	SCMP_SYS(kcmp),
-	SCMP_SYS(bpf),
-	SCMP_SYS(perf_event_open),
-	SCMP_SYS(userfaultfd),
-	SCMP_SYS(io_uring_setup),
-	SCMP_SYS(io_uring_enter),
-	SCMP_SYS(keyctl),
-	SCMP_SYS(add_key),
-	SCMP_SYS(request_key),
-	SCMP_SYS(unshare),
-	SCMP_SYS(setns),
-	SCMP_SYS(mount),
-	SCMP_SYS(umount2),
-	SCMP_SYS(bind),
-	SCMP_SYS(listen),
-};
-
 bool filter_works(void)
 {
 	return !HAS_SANITIZER;
@@ -182,53 +148,6 @@ int filter_install(void)
 	int err = opening_install();
 	if (!err)
 		err = add_rules(filter);
-	if (!err)
-		err = seccomp_load(filter);
-	seccomp_release(filter);
-	return err;
-}
-
-/* A library may listen to its driver by a socket of the host's, but not to the world. */
-static int refuse_sockets(scmp_filter_ctx filter)
-{
-	int err = 0;
-
-	for (int family = 0; family < AF_MAX && !err; family++) {
-		/* The kernel takes the lower half of the argument, whatever the upper one is. */
-		const struct scmp_arg_cmp is_family = {0, SCMP_CMP_MASKED_EQ, UINT32_MAX,
-		                                       (scmp_datum_t)family};
-
-		if (family != AF_UNIX && family != AF_NETLINK)
-			err = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM),
-			                             SCMP_SYS(socket), 1, &is_family);
-	}
-	return err;
-}
-
-/* Its own threads it may signal: so abort() ends it. */
-static int refuse_signals(scmp_filter_ctx filter)
-{
-	const struct scmp_arg_cmp is_other = {0, SCMP_CMP_NE, (scmp_datum_t)getpid(), 0};
-
-	return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), 1,
-	                              &is_other);
-}
-
-int filter_install_for_devices(void)
-{
-	if (!filter_works())
-		return 0;
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-	int err = 0;
-
-	if (!filter)
-		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]) && !err; i++)
-		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0);
-	if (!err)
-		err = refuse_sockets(filter);
-	if (!err)
-		err = refuse_signals(filter);
 	if (!err)
 		err = seccomp_load(filter);
 	seccomp_release(filter);

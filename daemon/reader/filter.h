@@ -18,3 +18,6 @@ int filter_install(void);
  * only root may. Copies of itself it may make, for clone(2) is for threads, too. To be called in
  * the process itself. */
 int filter_install_for_devices(void);
+/* The same for a process that loads a library that talks to servers: more is refused, for instance
+ * copies of itself, but sockets of the Internet are not. */
+int filter_install_for_servers(void);

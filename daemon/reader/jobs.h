@@ -20,7 +20,8 @@
 	JOB(HEAP_SITES, heap_sites_answer)     \
 	JOB(TABLE, table_answer)               \
 	JOB(TABLE_FOLLOWED, table_answer)      \
-	JOB(NVML, nvml_answer)
+	JOB(NVML, nvml_answer)                 \
+	JOB(FETCH, fetch_answer)
 
 enum reader_job {
 #define JOB(name, answer) READER_##name,

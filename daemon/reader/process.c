@@ -65,16 +65,17 @@ static int set_up_attributes(posix_spawnattr_t *attributes)
 	return -err;
 }
 
-static int spawn(const struct reader_program *program, bool devices, int socket, pid_t *ret_pid)
+static int spawn(const struct reader_program *program, enum reader_way way, int socket,
+                 pid_t *ret_pid)
 {
-	char self[] = "profd", reader[] = READER_COMMAND, opener[] = DEVICES_COMMAND;
-	char *command = devices ? opener : reader, memory[24], niceness[16];
+	char self[] = "profd", memory[24], niceness[16];
+	_cleanup_free_ char *command = strdup(reader_command(way));
 	_cleanup_free_ char *name = strdup(program->name);
 	char *const argv[] = {self, command, name, memory, niceness, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 
-	if (!name)
+	if (!command || !name)
 		return -ENOMEM;
 	snprintf(memory, sizeof(memory), "%" PRIu64, program->max_bytes);
 	snprintf(niceness, sizeof(niceness), "%u", program->niceness);
@@ -230,7 +231,7 @@ static int spawn_with_socket(struct reader_process *process, const struct reader
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
-	int err = spawn(program, process->devices, sockets[1], &process->pid);
+	int err = spawn(program, process->way, sockets[1], &process->pid);
 	close(sockets[1]);
 	if (err < 0) {
 		close(sockets[0]);

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "reader/serve.h"
 #include "reader/wire.h"
 
 #include <stdbool.h>
@@ -20,8 +21,8 @@ struct reader_process {
 	const char *name; /* the program's */
 	/* During this question: for how long we were stopped, and it is. */
 	uint64_t stopped_ns, standing_ns;
-	bool devices;   /* set before the start: DEVICES_COMMAND is run */
-	bool cancelled; /* set by any thread: nothing is waited for any more */
+	enum reader_way way; /* set before the start */
+	bool cancelled;      /* set by any thread: nothing is waited for any more */
 };
 
 /* What is run, and how. */

@@ -76,7 +76,12 @@ void reader_hurry(struct reader *reader, uint64_t ns)
 
 void reader_let_devices(struct reader *reader)
 {
-	reader->process.devices = true;
+	reader->process.way = WAY_DEVICES;
+}
+
+void reader_let_servers(struct reader *reader)
+{
+	reader->process.way = WAY_SERVERS;
 }
 
 pid_t reader_pid(const struct reader *reader)
@@ -257,8 +262,8 @@ static int ask_once(struct reader *reader, const struct reader_query *query,
 	if (err == 0)
 		err = check(query, ret_reply);
 	reader->used = true;
-	/* One that waits for a device does not work: it is late all the same. */
-	if (err == -ETIME && reader->process.devices)
+	/* One that waits for a device or a server does not work: it is late all the same. */
+	if (err == -ETIME && reader->process.way != WAY_FILES)
 		err = -ETIMEDOUT;
 	if (err == 0)
 		return 0;

@@ -55,6 +55,8 @@ void reader_deadline(struct reader *reader, uint64_t ns); /* of one answer */
 void reader_hurry(struct reader *reader, uint64_t ns);
 /* Before the first question: its process loads libraries that open devices, see filter.h. */
 void reader_let_devices(struct reader *reader);
+/* The same: its process talks to servers and writes files. */
+void reader_let_servers(struct reader *reader);
 pid_t reader_pid(const struct reader *reader); /* 0: none runs */
 
 /* The answer, checked; free() its bytes. A file over which the process dies, runs out of memory,

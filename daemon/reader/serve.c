@@ -6,9 +6,11 @@
  */
 #include "reader/serve.h"
 
+#include "base/bounds.h"
 #include "base/text.h"
 #include "reader/confine.h"
 #include "reader/filter.h"
+#include "reader/user.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -18,7 +20,13 @@
 
 /* Above it an allocation is given back to the kernel when it is freed; left alone, the allocator
  * learns to keep more and more. */
-enum { LARGE_ALLOCATION = 128 * 1024, MAX_NICENESS = 19 };
+enum {
+	LARGE_ALLOCATION = 128 * 1024,
+	MAX_NICENESS = 19,
+	/* One looks up names of hosts. They count for their user, who is the daemon's where it
+	 * cannot have another; its own are there then, too. */
+	MAX_THREADS = 256,
+};
 
 /* 0, or negative errno: -EPIPE when the other end was closed. */
 static int receive(int socket, void *into, size_t len)
@@ -142,14 +150,26 @@ static int serve_one(int socket, struct reading *reading, reader_answer_fn *fn)
 	return err;
 }
 
-static int serve(int socket, const struct confinement *confinement, bool devices,
+static int install_filter(enum reader_way way)
+{
+	switch (way) {
+	case WAY_DEVICES:
+		return filter_install_for_devices();
+	case WAY_SERVERS:
+		return filter_install_for_servers();
+	default:
+		return filter_install();
+	}
+}
+
+static int serve(int socket, const struct confinement *confinement, enum reader_way way,
                  reader_answer_fn *fn)
 {
 	void *kept = NULL;
 	struct reading reading = {.max_bytes = confinement->max_bytes, .kept = &kept};
 	int err = confine(socket, confinement);
 	if (err == 0)
-		err = devices ? filter_install_for_devices() : filter_install();
+		err = install_filter(way);
 	int told = answer(socket, err, &BUF_INIT);
 
 	if (err < 0 || told < 0)
@@ -162,9 +182,30 @@ static int serve(int socket, const struct confinement *confinement, bool devices
 	return err == -EPIPE || err == -ECONNRESET ? EX_OK : EX_PROTOCOL;
 }
 
+static const char *const commands[] = {
+#define READER_WAY(name, word) [WAY_##name] = word,
+	READER_WAYS(READER_WAY)
+#undef READER_WAY
+};
+
+const char *reader_command(enum reader_way way)
+{
+	return commands[way];
+}
+
+/* WAY_COUNT: there is none of that name. */
+static enum reader_way way_of(const char *word)
+{
+	enum reader_way way = WAY_FILES;
+
+	while (way < WAY_COUNT && strcmp(commands[way], word) != 0)
+		way++;
+	return way;
+}
+
 bool reader_wanted(int argc, char **argv)
 {
-	return argc > 1 && (!strcmp(argv[1], READER_COMMAND) || !strcmp(argv[1], DEVICES_COMMAND));
+	return argc > 1 && way_of(argv[1]) < WAY_COUNT;
 }
 
 int reader_main(int argc, char **argv, reader_answer_fn *fn)
@@ -177,7 +218,14 @@ int reader_main(int argc, char **argv, reader_answer_fn *fn)
 	    text_parse_u64(argv[4], 0, MAX_NICENESS, &confinement.niceness) < 0 ||
 	    getsockopt(READER_SOCKET, SOL_SOCKET, SO_TYPE, &type, &len) < 0)
 		return EX_USAGE;
+	enum reader_way way = way_of(argv[1]);
+
 	confinement.name = argv[2];
-	confinement.environment = !strcmp(argv[1], DEVICES_COMMAND);
-	return serve(READER_SOCKET, &confinement, confinement.environment, fn);
+	confinement.environment = way != WAY_FILES;
+	if (way == WAY_SERVERS) {
+		confinement.max_file_bytes = MAX_DEBUG_FILE_BYTES;
+		confinement.max_threads = MAX_THREADS;
+		confinement.which_user = USER_OF_FETCHER;
+	}
+	return serve(READER_SOCKET, &confinement, way, fn);
 }

@@ -12,10 +12,20 @@
 #include "base/buf.h"
 #include "reader/wire.h"
 
-/* The word after the program's name that makes it a reader process. */
-#define READER_COMMAND "reader"
-/* The same for one that loads libraries which open devices: it may do more, see filter.h. */
-#define DEVICES_COMMAND "devices"
+/* READER_WAY(NAME, word): which it is, by the word after the program's name; of those behind the
+ * first, foreign libraries are loaded, so they may do more, see filter.h. */
+#define READER_WAYS(READER_WAY)                                          \
+	READER_WAY(FILES, "reader")                                      \
+	READER_WAY(DEVICES, "devices") /* libraries that open devices */ \
+	READER_WAY(SERVERS, "fetcher") /* ... that talk to servers and write what they say */
+
+enum reader_way {
+#define READER_WAY(name, word) WAY_##name,
+	READER_WAYS(READER_WAY)
+#undef READER_WAY
+		WAY_COUNT
+};
+
 enum { READER_SOCKET = 3 }; /* the descriptor it finds its end of the socket at */
 
 /* A question as it arrived: only that its length was bounded is known of it. */
@@ -33,6 +43,7 @@ struct reading {
  * negative errno for the daemon. */
 typedef int reader_answer_fn(struct reading *reading, struct buf *out);
 
+const char *reader_command(enum reader_way way);
 /* Whether the command line is that of such a process. */
 bool reader_wanted(int argc, char **argv);
 /* main() of the process: answers until the other end is closed. Its exit status; EX_USAGE at once

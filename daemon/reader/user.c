@@ -67,7 +67,7 @@ static struct text read_text(struct buf *buf, const char *path)
 	return text_of(buf_text(buf), buf->len);
 }
 
-uint32_t user_pick(void)
+uint32_t user_pick(unsigned int which)
 {
 	static const char *const names[] = {"/etc/passwd", "/etc/group"};
 	static const char *const ranges[] = {"/etc/subuid", "/etc/subgid"};
@@ -88,7 +88,7 @@ uint32_t user_pick(void)
 		/* Of those not mapped the long files need not be read. */
 		if (user_is_mapped(text[4], id) && user_is_mapped(text[5], id) &&
 		    !user_is_named(text[0], id) && !user_is_named(text[1], id) &&
-		    !user_is_delegated(text[2], id) && !user_is_delegated(text[3], id))
+		    !user_is_delegated(text[2], id) && !user_is_delegated(text[3], id) && !which--)
 			found = id;
 	}
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)

@@ -23,9 +23,13 @@ enum {
 	CONTAINER_USER_COUNT = 14,
 };
 
-/* The first id of those ranges that no line of /etc/passwd, group, subuid or subgid has, and that
- * the user namespace maps; it serves as user and group. 0 when there is none. */
-uint32_t user_pick(void);
+/* Who talks to servers is somebody else than who reads files: neither may signal the other. */
+enum { USER_OF_READER, USER_OF_FETCHER };
+
+/* Of the ids of those ranges that no line of /etc/passwd, group, subuid or subgid has, and that the
+ * user namespace maps, the first, or the `which`th after it; it serves as user and group. 0 when
+ * there is none. */
+uint32_t user_pick(unsigned int which);
 
 /* Whether a file in the format of passwd(5) or group(5) has that id. */
 bool user_is_named(struct text names, uint32_t id);

@@ -20,11 +20,12 @@ void debug_files_release(struct debug_files *files)
 	*files = DEBUG_FILES_NONE;
 }
 
-/* What a server gives is believed no more than what is found on the disk. */
+/* What a server gives is believed no more than what is found on the disk. It is the user of the
+ * process who counts: whose file it is, a file system that he has made himself may lie about. */
 static struct object *open_fetched(const struct object *object, struct fetch *fetch)
 {
 	_cleanup_(object_unrefp) struct object *debug = NULL;
-	int fd = fetch_debug(fetch, object->build_id);
+	int fd = fetch_debug(fetch, object->build_id, object->user);
 
 	if (fd < 0 || object_open_fd(fd, object->path, &debug) < 0 ||
 	    strcmp(debug->build_id, object->build_id) != 0)

@@ -7,7 +7,7 @@
 
 #include "object/object.h"
 #include "reader/reader.h"
-#include "symbolize/fetch.h"
+#include "fetch/fetch.h"
 
 #include <stdbool.h>
 

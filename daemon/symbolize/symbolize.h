@@ -12,7 +12,7 @@
 #include "names/client.h"
 #include "object/store.h"
 #include "profile/builder.h"
-#include "symbolize/fetch.h"
+#include "fetch/fetch.h"
 
 struct symbolizer;
 

@@ -105,7 +105,7 @@ class Run:
     def live(self, seconds):
         """A daemon from start to kill; (size, when) after each round."""
         sizes, end = [], time.monotonic() + seconds
-        options = (*SETTINGS, "--debuginfod", self.place.url)
+        options = (*SETTINGS, "--debuginfod", self.place.url, "--debuginfod-http", "yes")
         daemon = Daemon(*options, through=self.through())
         ids = daemon.bpf_ids()
         try:

@@ -94,6 +94,9 @@
 	SUITE(tables_again)    \
 	SUITE(known_files)     \
 	SUITE(fetch)           \
+	SUITE(fetch_budget)    \
+	SUITE(fetch_cache)     \
+	SUITE(fetch_room)      \
 	SUITE(wire)            \
 	SUITE(names)           \
 	SUITE(names_process)   \

@@ -124,9 +124,56 @@ static const struct attempt device_attempts[] = {
 	{SYS_execve, {(long)"/nonexistent"}, false},
 };
 
-START_TEST(attempted_for_devices)
+/* The same of one that talks to servers. */
+static const struct attempt server_attempts[] = {
+	{SYS_socket, {AF_INET, SOCK_STREAM}, true},
+	{SYS_socket, {AF_INET6, SOCK_DGRAM}, true},
+	{SYS_socket, {AF_NETLINK, SOCK_RAW}, true},
+	{SYS_socket, {AF_UNIX, SOCK_STREAM}, false},
+	{SYS_socket, {AF_PACKET, SOCK_RAW}, false},
+	{SYS_socket, {1L << 32 | AF_UNIX, SOCK_STREAM}, false},
+	{SYS_openat, {AT_FDCWD, (long)"/tmp", O_TMPFILE | O_RDWR}, true},
+	{SYS_clone, {SIGCHLD}, false},
+#ifdef SYS_fork
+	{SYS_fork, {0}, false},
+#endif
+	{SYS_execve, {(long)"/nonexistent"}, false},
+	{SYS_execveat, {AT_FDCWD, (long)"/nonexistent"}, false},
+	{SYS_ptrace, {PTRACE_TRACEME}, false},
+	{SYS_process_vm_readv, {1}, false},
+	{SYS_process_vm_writev, {1}, false},
+	{SYS_kill, {1, 0}, false},
+	{SYS_tgkill, {1, 1, 0}, false},
+	{SYS_bpf, {BPF_MAP_CREATE}, false},
+	{SYS_perf_event_open, {0}, false},
+	{SYS_mount, {0}, false},
+	{SYS_umount2, {0}, false},
+	{SYS_fsopen, {0}, false},
+	{SYS_chroot, {0}, false},
+	{SYS_unshare, {0}, false},
+	{SYS_setns, {-1}, false},
+	{SYS_setuid, {0}, false},
+	{SYS_setgid, {0}, false},
+	{SYS_setresuid, {0}, false},
+	{SYS_setgroups, {0}, false},
+	{SYS_kexec_load, {0}, false},
+	{SYS_init_module, {0}, false},
+	{SYS_finit_module, {-1}, false},
+	{SYS_delete_module, {0}, false},
+	{SYS_io_uring_setup, {1}, false},
+	{SYS_memfd_create, {(long)null}, false},
+	{SYS_listen, {-1}, false},
+	{SYS_prctl, {PR_SET_PDEATHSIG, 0}, false},
+	{SYS_prctl, {PR_SET_DUMPABLE, 1}, false},
+	{SYS_prctl, {PR_GET_DUMPABLE}, true},
+	{SYS_fcntl, {STDERR_FILENO, F_GETFL}, true},
+	{SYS_fcntl, {STDERR_FILENO, F_SETOWN, 1}, false},
+	{SYS_fcntl, {STDERR_FILENO, F_SETSIG, SIGKILL}, false},
+	{SYS_ioctl, {STDERR_FILENO, FIOASYNC}, false},
+};
+
+static void attempt_with(int (*install)(void), const struct attempt *attempt)
 {
-	const struct attempt *attempt = &device_attempts[_i];
 	const long *at = attempt->arguments;
 	int status;
 	pid_t pid;
@@ -135,7 +182,7 @@ START_TEST(attempted_for_devices)
 		return;
 	pid = fork();
 	if (pid == 0) {
-		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || filter_install_for_devices())
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || install())
 			_exit(100);
 		/* Its own threads it reaches. */
 		if (syscall(SYS_tgkill, getpid(), gettid(), 0))
@@ -143,8 +190,19 @@ START_TEST(attempted_for_devices)
 		_exit(syscall(attempt->call, at[0], at[1], at[2]) < 0 ? errno : 0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFEXITED(status));
-	ck_assert_int_eq(WEXITSTATUS(status), attempt->allowed ? 0 : EPERM);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == (attempt->allowed ? 0 : EPERM),
+	              "call %ld ended with %#x", attempt->call, status);
+}
+
+START_TEST(attempted_for_devices)
+{
+	attempt_with(filter_install_for_devices, &device_attempts[_i]);
+}
+END_TEST
+
+START_TEST(attempted_for_servers)
+{
+	attempt_with(filter_install_for_servers, &server_attempts[_i]);
 }
 END_TEST
 
@@ -218,6 +276,8 @@ Suite *filter_suite(void)
 	tcase_add_loop_test(tcase, attempted, 0, sizeof(attempts) / sizeof(attempts[0]));
 	tcase_add_loop_test(tcase, attempted_for_devices, 0,
 	                    sizeof(device_attempts) / sizeof(device_attempts[0]));
+	tcase_add_loop_test(tcase, attempted_for_servers, 0,
+	                    sizeof(server_attempts) / sizeof(server_attempts[0]));
 	tcase_add_test(tcase, opened);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -83,7 +83,7 @@ START_TEST(privileges)
 		expect_status(text, "Seccomp", "2");
 	if (geteuid() == 0) {
 		char ids[64];
-		unsigned int id = user_pick();
+		unsigned int id = user_pick(USER_OF_READER);
 
 		ck_assert_uint_ge(id, CONTAINER_USER_FIRST);
 		snprintf(ids, sizeof(ids), "%u\t%u\t%u\t%u", id, id, id, id);
@@ -380,7 +380,7 @@ END_TEST
 
 START_TEST(not_for_people)
 {
-	static char self[] = "profd", command[] = READER_COMMAND, word[] = "much", one[] = "1",
+	static char self[] = "profd", command[] = "reader", word[] = "much", one[] = "1",
 		    more[] = "20";
 	char *lines[][7] = {
 		{self, command, NULL},

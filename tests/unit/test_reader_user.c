@@ -62,12 +62,13 @@ END_TEST
 
 START_TEST(picked)
 {
-	uint32_t id = user_pick();
+	uint32_t id = user_pick(USER_OF_READER);
 
 	ck_assert(id >= READER_USER_FIRST ||
 	          (id >= CONTAINER_USER_FIRST && id < CONTAINER_USER_FIRST + CONTAINER_USER_COUNT));
 	ck_assert_ptr_null(getpwuid(id));
-	ck_assert_uint_eq(user_pick(), id);
+	ck_assert_uint_eq(user_pick(USER_OF_READER), id);
+	ck_assert_uint_ne(user_pick(USER_OF_FETCHER), id);
 }
 END_TEST
 

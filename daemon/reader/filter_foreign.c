@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The filters of processes that load foreign libraries, of which nobody knows all that they ask the
+ * kernel for: lists of what they have no reason to ask for, which is refused; the rest is let
+ * through, for those without capabilities.
+ */
+#include "reader/filter.h"
+
+#include <asm/ioctls.h>
+#include <asm/sockios.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* To all of them. */
+static const int refused[] = {
+	SCMP_SYS(execve),
+	SCMP_SYS(execveat),
+	SCMP_SYS(fork),
+	SCMP_SYS(vfork),
+	SCMP_SYS(kill),
+	SCMP_SYS(tkill),
+	SCMP_SYS(rt_sigqueueinfo),
+	SCMP_SYS(rt_tgsigqueueinfo),
+	SCMP_SYS(pidfd_open),
+	SCMP_SYS(pidfd_send_signal),
+	SCMP_SYS(pidfd_getfd),
+	SCMP_SYS(ptrace),
+	SCMP_SYS(process_vm_readv),
+	SCMP_SYS(process_vm_writev),
+	SCMP_SYS(kcmp),
+	SCMP_SYS(bpf),
+	SCMP_SYS(perf_event_open),
+	SCMP_SYS(userfaultfd),
+	SCMP_SYS(io_uring_setup),
+	SCMP_SYS(io_uring_enter),
+	SCMP_SYS(keyctl),
+	SCMP_SYS(add_key),
+	SCMP_SYS(request_key),
+	SCMP_SYS(unshare),
+	SCMP_SYS(setns),
+	SCMP_SYS(mount),
+	SCMP_SYS(umount2),
+	SCMP_SYS(bind),
+	SCMP_SYS(listen),
+};
+
+/* To those that talk to servers, beside: whoever takes one over comes from another host. Most of it
+ * takes capabilities, too, which a fault of the kernel may give. */
+static const int refused_to_fetcher[] = {
+	/* Another user, or another group. */
+	SCMP_SYS(setuid),
+	SCMP_SYS(setgid),
+	SCMP_SYS(setreuid),
+	SCMP_SYS(setregid),
+	SCMP_SYS(setresuid),
+	SCMP_SYS(setresgid),
+	SCMP_SYS(setfsuid),
+	SCMP_SYS(setfsgid),
+	SCMP_SYS(setgroups),
+	SCMP_SYS(capset),
+	/* Another view of the file system. */
+	SCMP_SYS(pivot_root),
+	SCMP_SYS(chroot),
+	SCMP_SYS(move_mount),
+	SCMP_SYS(open_tree),
+	SCMP_SYS(fsopen),
+	SCMP_SYS(fsconfig),
+	SCMP_SYS(fsmount),
+	SCMP_SYS(fspick),
+	SCMP_SYS(mount_setattr),
+	SCMP_SYS(open_by_handle_at),
+	SCMP_SYS(name_to_handle_at),
+	SCMP_SYS(quotactl),
+	SCMP_SYS(fanotify_init),
+	/* Another kernel. */
+	SCMP_SYS(kexec_load),
+	SCMP_SYS(kexec_file_load),
+	SCMP_SYS(init_module),
+	SCMP_SYS(finit_module),
+	SCMP_SYS(delete_module),
+	SCMP_SYS(reboot),
+	SCMP_SYS(swapon),
+	SCMP_SYS(swapoff),
+	SCMP_SYS(acct),
+	SCMP_SYS(syslog),
+	SCMP_SYS(settimeofday),
+	SCMP_SYS(clock_settime),
+	SCMP_SYS(clock_adjtime),
+	SCMP_SYS(adjtimex),
+	SCMP_SYS(sethostname),
+	SCMP_SYS(setdomainname),
+	SCMP_SYS(iopl),
+	SCMP_SYS(ioperm),
+	/* Other processes, and what outlives this one. */
+	SCMP_SYS(process_madvise),
+	SCMP_SYS(setpriority),
+	SCMP_SYS(personality),
+	SCMP_SYS(accept),
+	SCMP_SYS(accept4),
+	SCMP_SYS(memfd_create),
+	SCMP_SYS(memfd_secret),
+	SCMP_SYS(shmget),
+	SCMP_SYS(msgget),
+	SCMP_SYS(semget),
+	SCMP_SYS(mq_open),
+	SCMP_SYS(io_uring_register),
+	SCMP_SYS(io_setup),
+};
+
+/* Those of which only some are refused to it: (argument & mask) == value. The kernel takes the
+ * lower half of an int, whatever the upper one is. */
+struct conditional {
+	int call;
+	struct scmp_arg_cmp condition;
+};
+
+#define IS(argument, value)                                     \
+	{                                                       \
+		argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, value \
+	}
+
+static const struct conditional some_refused_to_fetcher[] = {
+	/* Threads it may have, but no copy of itself. */
+	{SCMP_SYS(clone), {0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0}},
+	/* It ends with the daemon, and nobody looks into it. */
+	{SCMP_SYS(prctl), IS(0, PR_SET_PDEATHSIG)},
+	{SCMP_SYS(prctl), IS(0, PR_SET_DUMPABLE)},
+	{SCMP_SYS(prlimit64), {0, SCMP_CMP_NE, 0, 0}},
+	/* Who gets a signal when something arrives at a socket: that may be the daemon. */
+	{SCMP_SYS(fcntl), IS(1, F_SETOWN)},
+	{SCMP_SYS(fcntl), IS(1, F_SETOWN_EX)},
+	{SCMP_SYS(fcntl), IS(1, F_SETSIG)},
+	{SCMP_SYS(fcntl), IS(1, F_SETLEASE)},
+	{SCMP_SYS(fcntl), IS(1, F_NOTIFY)},
+	{SCMP_SYS(ioctl), IS(1, FIOASYNC)},
+	{SCMP_SYS(ioctl), IS(1, FIOSETOWN)},
+	{SCMP_SYS(ioctl), IS(1, SIOCSPGRP)},
+	{SCMP_SYS(ioctl), IS(1, TIOCSTI)},
+};
+
+static int refuse(scmp_filter_ctx filter, const int *calls, size_t count)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 0);
+	return err;
+}
+
+static int refuse_some(scmp_filter_ctx filter, const struct conditional *rules, size_t count)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), rules[i].call, 1,
+		                             &rules[i].condition);
+	return err;
+}
+
+static int refuse_sockets(scmp_filter_ctx filter, const int *but, size_t but_count)
+{
+	int err = 0;
+
+	for (int family = 0; family < AF_MAX && !err; family++) {
+		const struct scmp_arg_cmp is_family = IS(0, (scmp_datum_t)family);
+		bool refused_one = true;
+
+		for (size_t i = 0; i < but_count; i++)
+			refused_one &= but[i] != family;
+		if (refused_one)
+			err = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM),
+			                             SCMP_SYS(socket), 1, &is_family);
+	}
+	return err;
+}
+
+/* Its own threads it may signal: so abort() ends it. */
+static int refuse_signals(scmp_filter_ctx filter)
+{
+	const struct scmp_arg_cmp is_other = {0, SCMP_CMP_NE, (scmp_datum_t)getpid(), 0};
+
+	return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(tgkill), 1,
+	                              &is_other);
+}
+
+/* A library may listen to its driver by a socket of the host's, but not to the world. */
+static int add_rules_for_devices(scmp_filter_ctx filter)
+{
+	static const int families[] = {AF_UNIX, AF_NETLINK};
+
+	return refuse_sockets(filter, families, COUNT(families));
+}
+
+/* By AF_UNIX it would reach services of this host, the daemon's own among them; resolvers that are
+ * asked that way are asked by DNS then. By AF_NETLINK the C library learns which addresses there
+ * are. A call whose arguments lie in memory cannot be looked at: as if the kernel did not have it.
+ */
+static int add_rules_for_servers(scmp_filter_ctx filter)
+{
+	static const int families[] = {AF_INET, AF_INET6, AF_NETLINK};
+	int err = refuse(filter, refused_to_fetcher, COUNT(refused_to_fetcher));
+
+	if (!err)
+		err = refuse_some(filter, some_refused_to_fetcher, COUNT(some_refused_to_fetcher));
+	if (!err)
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+	return err ? err : refuse_sockets(filter, families, COUNT(families));
+}
+
+static int install(int (*add_rules)(scmp_filter_ctx filter))
+{
+	if (!filter_works())
+		return 0;
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	if (!filter)
+		return -ENOMEM;
+	int err = refuse(filter, refused, COUNT(refused));
+	if (!err)
+		err = refuse_signals(filter);
+	if (!err)
+		err = add_rules(filter);
+	if (!err)
+		err = seccomp_load(filter);
+	seccomp_release(filter);
+	return err;
+}
+
+int filter_install_for_devices(void)
+{
+	return install(add_rules_for_devices);
+}
+
+int filter_install_for_servers(void)
+{
+	return install(add_rules_for_servers);
+}
