@@ -6,6 +6,7 @@
 #include "object/reach.h"
 
 #include "object/mounts.h"
+#include "object/stamp.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -58,21 +59,27 @@ static int look_at(int place, struct statx *ret_statx)
 /* Opens what was only looked at, until it is known what it is: opening is an event to a FIFO, a
  * terminal, a tape or a watchdog, and a request to the program behind a user's file system. A lease
  * on the file is not waited for. */
+static int open_known(int place, struct stat *ret_stat)
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	_cleanup_close_ int fd = open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || (ret_stat && fstat(fd, ret_stat) < 0))
+		return -errno;
+	return TAKE_FD(fd);
+}
+
 static int open_place(int place, uint32_t pid, struct stat *ret_stat)
 {
 	struct statx known;
-	char link[64];
 	int err = look_at(place, &known);
 
 	if (err)
 		return err;
 	if (!mounts_may_open(place, pid, makedev(known.stx_dev_major, known.stx_dev_minor)))
 		return -EOPNOTSUPP;
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-	_cleanup_close_ int fd = open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || (ret_stat && fstat(fd, ret_stat) < 0))
-		return -errno;
-	return TAKE_FD(fd);
+	return open_known(place, ret_stat);
 }
 
 static int open_of(uint32_t pid, const char *path, struct stat *ret_stat)
@@ -115,38 +122,55 @@ struct spaces_id reach_spaces(uint32_t pid)
 	return (struct spaces_id){space_of(pid, "mnt"), space_of(pid, "user")};
 }
 
-struct root_id reach_root_id(uint32_t pid)
+/* A folder that is open, as far as the kernel knows it: its file system may be anybody's. */
+static struct root_id root_id_of(int fd)
+{
+	struct stamp stamp;
+
+	return stamp_read(fd, &stamp) < 0 ? (struct root_id){0, 0}
+	                                  : (struct root_id){stamp.device, stamp.inode};
+}
+
+static int open_root(uint32_t pid)
 {
 	char path[32] = "/";
-	struct stat st;
 
 	if (pid)
 		snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root", pid);
-	return stat(path, &st) < 0 ? (struct root_id){0, 0}
-	                           : (struct root_id){st.st_dev, st.st_ino};
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+struct root_id reach_root_id(uint32_t pid)
+{
+	_cleanup_close_ int fd = open_root(pid);
+
+	return root_id_of(fd);
 }
 
 int reach_root(uint32_t pid)
 {
-	struct stat root, own;
-	char path[32];
+	_cleanup_close_ int fd = open_root(pid);
+	const struct root_id root = root_id_of(fd), own = reach_root_id(0);
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/root", pid);
-	_cleanup_close_ int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &root) < 0 || stat("/", &own) < 0)
-		return -errno;
-	return root.st_dev == own.st_dev && root.st_ino == own.st_ino ? -ENOENT : TAKE_FD(fd);
+	if (fd < 0 || !root.inode || (root.device == own.device && root.inode == own.inode))
+		return -ENOENT;
+	return mounts_may_open(fd, pid, root.device) ? TAKE_FD(fd) : -EOPNOTSUPP;
 }
 
 int reach_below(int root, const char *path, struct stat *ret_stat)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
 	};
 	_cleanup_close_ int place = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 
-	return place < 0 ? -errno : open_place(place, 0, ret_stat);
+	if (place < 0)
+		return -errno;
+	/* It is on the file system of the root folder, which was looked at. */
+	struct statx known;
+	int err = look_at(place, &known);
+	return err ? err : open_known(place, ret_stat);
 }
 
 static const char *last_part(const char *path)

@@ -34,9 +34,10 @@ int reach_mapped(uint32_t pid, uint64_t start, uint64_t end, struct stat *ret_st
 struct root_id reach_root_id(uint32_t pid);
 struct spaces_id reach_spaces(uint32_t pid); /* the namespaces that it is in */
 /* A process's root folder, for reach_below(), when it is another one than ours; else a negative
- * errno, -ENOENT when it is the same. */
+ * errno, -ENOENT when it is the same, -EOPNOTSUPP when a program of a user serves it. */
 int reach_root(uint32_t pid);
-/* reach_regular() of a path as a process with that root folder sees it, links and all. */
+/* reach_regular() of a path as a process with that root folder sees it, links and all, but not of
+ * what is mounted below: that may be anybody's. */
 int reach_below(int root, const char *path, struct stat *ret_stat);
 /* A descriptor, or a negative errno: -ENOEXEC when it is no regular file, -ESTALE when only another
  * file of that name was found. */
