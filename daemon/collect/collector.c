@@ -82,6 +82,7 @@ static struct drain_tables tables_of(const struct collector *collector)
 	return (struct drain_tables){
 		.procs = collector->procs,
 		.store = collector->store,
+		.crew = opener_crew(collector->opener),
 		.pythons = collector->python.pythons,
 		.codes = collector->python.codes,
 		.threads = collector->python.threads,
@@ -313,9 +314,7 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 		err = load_kernel_half(&collector->bpf, collector->states, &source_config,
 		                       config->unwind_bytes, ret_why);
 	if (!err)
-		err = start_opener(collector);
-	if (!err)
-		err = start_walkers(collector, ret_why);
+		err = start_opener(collector) ?: start_walkers(collector, ret_why);
 	if (!err)
 		err = sideband_new(config->loop, config->procs, on_told, collector,
 		                   &collector->sideband);
@@ -402,7 +401,6 @@ void collector_free(struct collector *collector)
 {
 	if (!collector)
 		return;
-	opener_free(collector->opener);
 	heaps_free(collector->heaps);
 	gpu_free(collector->gpu);
 	memory_watch_free(collector->memory);
@@ -411,6 +409,7 @@ void collector_free(struct collector *collector)
 	unwinder_free(collector->unwinder);
 	run_times_free(collector->run_times);
 	python_release(&collector->python);
+	opener_free(collector->opener);
 	late_load_release(&collector->late_load);
 	unwind_maps_close(&collector->unwind_maps);
 	bpf_release(&collector->bpf);

@@ -176,6 +176,7 @@ int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
 			.loop = config->loop,
 			.procs = config->tables.procs,
 			.store = config->tables.store,
+			.crew = config->tables.crew,
 			.kernel = &gpu->kernel,
 			.changed = on_changed,
 			.ctx = gpu,
