@@ -204,7 +204,7 @@ static int start_walkers(struct collector *collector, char why[256])
 	if (!collector->unwinder)
 		return -ENOMEM;
 	err = python_open(&collector->python, &collector->bpf, collector->loop, collector->procs,
-	                  collector->store);
+	                  collector->store, opener_crew(collector->opener));
 	if (err)
 		snprintf(why, 256, "cannot open the maps of Python: %s", strerror(-err));
 	return err;
@@ -216,8 +216,8 @@ static void read_tables(void *ctx)
 	struct collector *collector = ctx;
 
 	sideband_read(collector->sideband);
-	opener_settle(collector->opener);
 	python_read(&collector->python);
+	opener_settle(collector->opener);
 }
 
 static void on_gpus_heard(void *ctx)

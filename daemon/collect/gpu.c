@@ -287,6 +287,7 @@ int gpu_slices(struct gpu *gpu, const struct drained *drained, const struct drai
 
 	if (first_err)
 		return first_err;
+	gpu_feeds_await_names(gpu->feeds);
 	rows->drained = drained;
 	rows->tables = &gpu->config.tables;
 	rows->feeds = gpu->feeds;
