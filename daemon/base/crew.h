@@ -37,7 +37,7 @@ enum {
 /* Embed in a larger struct; the crew has it from crew_submit() to done(). */
 struct crew_job {
 	uint32_t owner;  /* the user for whom it is done */
-	uint64_t device; /* on which it is done, 0: none */
+	uint64_t device; /* on which it is done, 0: none; or crew_process() */
 	void (*run)(struct crew_job *job);
 	/* 0 when run() has returned; -ETIMEDOUT when it waited for too long behind one that hangs,
 	 * -ECANCELED when the crew was stopped: run() was not called. May free the job. */
@@ -48,6 +48,12 @@ struct crew_job {
 	uint64_t submitted_ns, started_ns;
 	bool hangs;
 };
+
+/* Of a job that reads what a process has, as its memory, in the place of a device. */
+static inline uint64_t crew_process(uint32_t pid)
+{
+	return 1ULL << 63 | pid;
+}
 
 #define CREW_STATS(STAT)                                                                  \
 	STAT(done, counter, "Jobs that have ended")                                       \

@@ -5,20 +5,28 @@
  */
 #include "base/lane.h"
 
+#include "base/clock.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <utlist.h>
 
 struct lane {
 	uv_loop_t *loop;
 	uv_work_t work;
 	struct job *running;
+	uint64_t started_ns;      /* it was */
 	struct job *first, *last; /* queued, not running */
 	size_t queued, max_queued;
 	bool stopped;
+	const char *name;
+	struct lane *prev, *next; /* in lanes */
 };
 
-struct lane *lane_new(uv_loop_t *loop, size_t max_queued)
+static struct lane *lanes;
+
+struct lane *lane_new(uv_loop_t *loop, const char *name, size_t max_queued)
 {
 	struct lane *lane = calloc(1, sizeof(*lane));
 
@@ -26,7 +34,9 @@ struct lane *lane_new(uv_loop_t *loop, size_t max_queued)
 		return NULL;
 	lane->loop = loop;
 	lane->max_queued = max_queued;
+	lane->name = name;
 	lane->work.data = lane;
+	DL_APPEND(lanes, lane);
 	return lane;
 }
 
@@ -35,6 +45,7 @@ void lane_free(struct lane *lane)
 	if (!lane)
 		return;
 	assert(!lane->running && !lane->first);
+	DL_DELETE(lanes, lane);
 	free(lane);
 }
 
@@ -79,6 +90,7 @@ static void on_worked(uv_work_t *work, int status)
 static void start(struct lane *lane, struct job *job)
 {
 	lane->running = job;
+	lane->started_ns = clock_mono_ns();
 	int err = uv_queue_work(lane->loop, &lane->work, on_work, on_worked);
 	assert(err == 0); /* it fails for a missing callback only */
 	(void)err;
@@ -116,4 +128,12 @@ void lane_stop(struct lane *lane)
 size_t lane_length(const struct lane *lane)
 {
 	return lane->queued + (lane->running ? 1 : 0);
+}
+
+void lanes_each(void (*fn)(const char *name, uint64_t running_ns, void *ctx), void *ctx)
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	for (const struct lane *lane = lanes; lane; lane = lane->next)
+		fn(lane->name, lane->running ? now_ns - lane->started_ns : 0, ctx);
 }

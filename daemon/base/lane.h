@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <uv.h>
 
 struct lane;
@@ -21,8 +22,8 @@ struct job {
 	struct job *next; /* the lane's */
 };
 
-/* NULL when out of memory. */
-struct lane *lane_new(uv_loop_t *loop, size_t max_queued);
+/* The name is for people, and outlives the lane. NULL when out of memory. */
+struct lane *lane_new(uv_loop_t *loop, const char *name, size_t max_queued);
 /* Only when idle: after lane_stop() and the loop has run the last done(). */
 void lane_free(struct lane *lane);
 DEFINE_CLEANUP(struct lane *, lane_free)
@@ -32,3 +33,5 @@ int lane_submit(struct lane *lane, struct job *job);
 /* Takes no more jobs; done() of those still queued is called at once without run(). */
 void lane_stop(struct lane *lane);
 size_t lane_length(const struct lane *lane); /* queued and running */
+/* Tells of every lane that there is how long its job has been running; 0: none is. */
+void lanes_each(void (*fn)(const char *name, uint64_t running_ns, void *ctx), void *ctx);

@@ -221,63 +221,6 @@ void bpf_unwatch_exec(struct bpf *bpf)
 	bpf->exec_link = NULL;
 }
 
-u32 bpf_flip(struct bpf *bpf, u64 at_mono_ns)
-{
-	u32 old = bpf->skeleton->bss->flip & 1;
-
-	memset(bpf->quiet, 0, bpf->cpu_limit * sizeof(*bpf->quiet));
-	bpf->flip_mono_ns = at_mono_ns;
-	__atomic_store_n(&bpf->skeleton->bss->flip, at_mono_ns << 1 | !old, __ATOMIC_SEQ_CST);
-	return old;
-}
-
-void bpf_flip_earlier(struct bpf *bpf, u64 at_mono_ns)
-{
-	u64 half = bpf->skeleton->bss->flip & 1;
-
-	bpf->flip_mono_ns = at_mono_ns;
-	__atomic_store_n(&bpf->skeleton->bss->flip, at_mono_ns << 1 | half, __ATOMIC_SEQ_CST);
-}
-
-u64 bpf_busy(const struct bpf *bpf, u32 cpu, u32 lane)
-{
-	return __atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy[lane], __ATOMIC_SEQ_CST);
-}
-
-/* For those that work without a lane; the others are waited for. */
-static const u64 patience_ns = 500 * NSEC_PER_MSEC;
-
-/* Of those that work without a lane it is not said in which half; but who begins after the moment
- * works in the other one. So each CPU has to be seen without them once. */
-static bool is_quiet(struct bpf *bpf)
-{
-	bool all = true;
-
-	for (u32 cpu = 0; cpu < bpf->cpu_limit; cpu++) {
-		if (!bpf->quiet[cpu])
-			bpf->quiet[cpu] = bpf_busy(bpf, cpu, BUSY_SHARED) == 0;
-		all = all && bpf->quiet[cpu];
-	}
-	return all;
-}
-
-bool bpf_settled(struct bpf *bpf, u32 half)
-{
-	for (u32 at = 0; at < bpf->cpu_limit * LANES; at++) {
-		u64 busy = bpf_busy(bpf, at / LANES, at % LANES);
-
-		if (busy == BUSY_STARTING || busy == BUSY_HALF + half)
-			return false;
-	}
-	if (is_quiet(bpf))
-		return true;
-	/* Where programs are preempted, a CPU that many threads count on may never be seen so. */
-	if (clock_mono_ns() - bpf->flip_mono_ns < patience_ns)
-		return false;
-	bpf->unsettled++;
-	return true;
-}
-
 /* Empties a hash map into the arrays, which have room for all of it. */
 static int drain_map(int fd, u32 size, void *keys, size_t key_bytes, void *values,
                      size_t value_bytes, size_t *ret_count)

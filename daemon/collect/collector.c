@@ -83,6 +83,7 @@ static struct drain_tables tables_of(const struct collector *collector)
 	return (struct drain_tables){
 		.procs = collector->procs,
 		.store = collector->store,
+		.crew = opener_crew(collector->crews.opener),
 		.pythons = collector->python.pythons,
 		.codes = collector->python.codes,
 		.threads = collector->python.threads,
@@ -117,6 +118,7 @@ static void drain(void *ctx)
 	err = err ?: failed ?: added;
 	collector_stats_add(&collector->stats, &drained, &collector->losses);
 	collector->stats.drains_unsettled = collector->bpf.unsettled;
+	collector->stats.drains_overdue = collector->bpf.overdue;
 	cpu_watch_switches(&collector->bpf, &collector->states[KIND_cpu],
 	                   drained.counters.values[COUNTER_ticks_turned], span.end_mono_ns);
 	own_rate_tick(&collector->own_rate, collector->stats.taking_ns);
@@ -191,7 +193,7 @@ static int start_walkers(struct collector *collector, char why[256])
 	if (!collector->unwinder)
 		return -ENOMEM;
 	err = python_open(&collector->python, &collector->bpf, collector->loop, collector->procs,
-	                  collector->store);
+	                  collector->store, opener_crew(collector->crews.opener));
 	if (err)
 		snprintf(why, 256, "cannot open the maps of Python: %s", strerror(-err));
 	return err;
@@ -203,8 +205,8 @@ static void read_tables(void *ctx)
 	struct collector *collector = ctx;
 
 	sideband_read(collector->sideband);
-	opener_settle(collector->crews.opener);
 	python_read(&collector->python);
+	opener_settle(collector->crews.opener);
 }
 
 static void on_gpus_heard(void *ctx)
@@ -304,9 +306,8 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 		err = load_kernel_half(&collector->bpf, collector->states, &source_config,
 		                       config->unwind_bytes, ret_why);
 	if (!err)
-		err = crews_start(&collector->crews, config->loop, config->store);
-	if (!err)
-		err = start_walkers(collector, ret_why);
+		err = crews_start(&collector->crews, config->loop, config->store)
+		              ?: start_walkers(collector, ret_why);
 	if (!err)
 		err = sideband_new(config->loop, config->procs, on_told, collector,
 		                   &collector->sideband);
@@ -392,7 +393,6 @@ void collector_free(struct collector *collector)
 {
 	if (!collector)
 		return;
-	crews_free(&collector->crews);
 	heaps_free(collector->heaps);
 	gpu_free(collector->gpu);
 	memory_watch_free(collector->memory);
@@ -401,6 +401,7 @@ void collector_free(struct collector *collector)
 	unwinder_free(collector->unwinder);
 	run_times_free(collector->run_times);
 	python_release(&collector->python);
+	crews_free(&collector->crews);
 	late_load_release(&collector->late_load);
 	unwind_maps_close(&collector->unwind_maps);
 	bpf_release(&collector->bpf);

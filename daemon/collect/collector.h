@@ -26,6 +26,8 @@ extern const char *const counter_help[COUNTER_COUNT];
 #define COLLECTOR_COUNTERS(COUNTER)                                                               \
 	COUNTER(drains, "Times the kernel's tallies were drained")                                \
 	COUNTER(drains_unsettled, "Drains that did not wait for a CPU that is counted on always") \
+	COUNTER(drains_overdue, "Drains begun though a CPU had been taking a sample for 2 s, "    \
+	                        "which is counted later or lost")                                 \
 	COUNTER(drain_errors, "Drains that failed; what they held is counted as lost")            \
 	COUNTER(samples_lost_in_drain, "Samples lost because a drain failed or memory was out")   \
 	COUNTER(sideband_records, "Process and mapping events read")                              \

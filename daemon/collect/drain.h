@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/crew.h"
 #include "collect/bpf.h"
 #include "interp/python_codes.h"
 #include "interp/python_threads.h"
@@ -24,6 +25,7 @@ struct drain_span {
 struct drain_tables {
 	struct procs *procs;
 	struct store *store;
+	struct crew *crew; /* NULL: what belongs to others is read at once */
 	/* Each NULL where nothing is known of Python. */
 	const struct pythons *pythons;
 	struct python_codes *codes;

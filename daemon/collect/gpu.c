@@ -176,6 +176,7 @@ int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
 			.loop = config->loop,
 			.procs = config->tables.procs,
 			.store = config->tables.store,
+			.crew = config->tables.crew,
 			.kernel = &gpu->kernel,
 			.changed = on_changed,
 			.ctx = gpu,
@@ -286,6 +287,7 @@ int gpu_slices(struct gpu *gpu, const struct drained *drained, const struct drai
 
 	if (first_err)
 		return first_err;
+	gpu_feeds_await_names(gpu->feeds);
 	rows->drained = drained;
 	rows->tables = &gpu->config.tables;
 	rows->feeds = gpu->feeds;

@@ -34,6 +34,7 @@ struct gpu_feeds {
 	struct gpu_feeds_config config;
 	struct entry *by_key;
 	struct gpu_names names;
+	struct gpu_name_fetches *fetches;
 	struct gpu_kernels *kernels;
 	struct gpu_feed_counts counts;
 	uint64_t malformed, feeds_lost;
@@ -48,6 +49,8 @@ static uint64_t key_of(uint32_t pid, uint32_t image)
 	return (uint64_t)pid << 32 | image;
 }
 
+static gpu_name_fetched_fn take_fetched;
+
 struct gpu_feeds *gpu_feeds_new(const struct gpu_feeds_config *config)
 {
 	_cleanup_(gpu_feeds_freep) struct gpu_feeds *feeds = calloc(1, sizeof(*feeds));
@@ -59,7 +62,8 @@ struct gpu_feeds *gpu_feeds_new(const struct gpu_feeds_config *config)
 	feeds->byte_shares.whole = MAX_GPU_FEEDS_BYTES;
 	gpu_names_init(&feeds->names);
 	feeds->kernels = gpu_kernels_new(&config->tables);
-	return feeds->kernels ? TAKE_PTR(feeds) : NULL;
+	feeds->fetches = gpu_name_fetches_new(config->tables.crew, take_fetched, feeds);
+	return feeds->kernels && feeds->fetches ? TAKE_PTR(feeds) : NULL;
 }
 
 static void forget(struct gpu_feeds *feeds, struct entry *entry)
@@ -81,6 +85,7 @@ void gpu_feeds_free(struct gpu_feeds *feeds)
 	HASH_ITER (hh, feeds->by_key, entry, next)
 		forget(feeds, entry);
 	gpu_kernels_free(feeds->kernels);
+	gpu_name_fetches_free(feeds->fetches);
 	shares_clear(&feeds->feed_shares);
 	shares_clear(&feeds->byte_shares);
 	gpu_names_release(&feeds->names);
@@ -238,20 +243,45 @@ static bool is_over(struct gpu_feeds *feeds, const struct gpu_feed *feed)
 	return !image || image->start_mono_ns > feed->start_ns;
 }
 
+static struct gpu_named_by named_by(const struct gpu_event *event, uint64_t handle)
+{
+	return (struct gpu_named_by){event->pid, event->image, handle};
+}
+
 /* A name that was not in memory when it was told: CUDA has read it since. Another program of the
  * process would have something else there. */
 static void fetch_name(struct gpu_feeds *feeds, struct gpu_feed *feed,
                        const struct gpu_event *event)
 {
-	char name[GPU_NAME_BYTES];
-	size_t len = 0;
+	const struct gpu_named_by by = named_by(event, event->address);
 
-	if (!is_over(feeds, feed))
-		len = gpu_name_fetch(feed->pid, event->size, name);
-	if (len)
-		gpu_names_add(&feeds->names, &feed->handles, event->address, name, len);
-	else
+	if (is_over(feeds, feed) ||
+	    !gpu_name_fetches_start(feeds->fetches, &by, feed->handles.owner, event->size))
 		feeds->names.lost++;
+}
+
+static void take_fetched(const struct gpu_name_fetched *fetched, void *ctx)
+{
+	uint64_t key = key_of(fetched->by.pid, fetched->by.image);
+	struct gpu_feeds *feeds = ctx;
+	struct entry *entry;
+
+	HASH_FIND(hh, feeds->by_key, &key, sizeof(key), entry);
+	if (!entry || !fetched->len || is_over(feeds, entry->feed)) {
+		feeds->names.lost++;
+		return;
+	}
+	for (size_t i = 0; i < fetched->count; i++)
+		gpu_names_add(&feeds->names, &entry->feed->handles, fetched->handles[i],
+		              fetched->name, fetched->len);
+}
+
+static void add_again(struct gpu_feeds *feeds, struct gpu_feed *feed, const struct gpu_event *event)
+{
+	const struct gpu_named_by known = named_by(event, event->size);
+
+	if (!gpu_name_fetches_add(feeds->fetches, &known, event->address))
+		gpu_names_add_again(&feeds->names, &feed->handles, event->address, event->size);
 }
 
 static void take_name(struct gpu_feeds *feeds, const struct gpu_event *event, const void *bytes)
@@ -260,13 +290,17 @@ static void take_name(struct gpu_feeds *feeds, const struct gpu_event *event, co
 
 	if (!feed)
 		return;
+	/* Another handle that is itself is none. */
+	const struct gpu_named_by by = named_by(event, event->address);
+	if (event->kind == GPU_EVENT_NAME || event->address != event->size)
+		gpu_name_fetches_drop(feeds->fetches, &by);
 	if (event->kind == GPU_EVENT_NAME && !event->words)
 		fetch_name(feeds, feed, event);
 	else if (event->kind == GPU_EVENT_NAME)
 		gpu_names_add(&feeds->names, &feed->handles, event->address, bytes,
 		              event->words * sizeof(uint64_t));
 	else
-		gpu_names_add_again(&feeds->names, &feed->handles, event->address, event->size);
+		add_again(feeds, feed, event);
 }
 
 static bool is_whole(const struct gpu_event *event, size_t len)
@@ -402,6 +436,11 @@ void gpu_feeds_drained(struct gpu_feeds *feeds, uint64_t duration_ns)
 		if (entry->feed->over && !entry->feed->drains_left--)
 			forget(feeds, entry);
 	}
+}
+
+void gpu_feeds_await_names(struct gpu_feeds *feeds)
+{
+	gpu_name_fetches_settle(feeds->fetches);
 }
 
 static int by_pid(const struct entry *a, const struct entry *b)

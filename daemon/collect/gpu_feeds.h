@@ -44,6 +44,9 @@ void gpu_feeds_lost(struct gpu_feeds *feeds, uint64_t mono_ns);
 /* Sees who has ended, by the process table; after all events until now were taken. */
 void gpu_feeds_settle(struct gpu_feeds *feeds);
 
+/* Waits a moment for names that are being read from processes. */
+void gpu_feeds_await_names(struct gpu_feeds *feeds);
+
 /* KIND_gpu_memory, KIND_gpu_tensor: what was allocated since the slice before, and how often; what
  * is held by those who live. The builder has their types. 0 or -ENOMEM. */
 int gpu_feeds_allocated(struct gpu_feeds *feeds, enum profile_kind kind, struct builder *into,

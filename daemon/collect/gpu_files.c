@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "collect/gpu_probed.h"
-#include "object/reach.h"
 #include "proc/owner.h"
 
 #include <errno.h>
@@ -63,7 +62,7 @@ bool gpu_files_sweep(struct gpu_files *files)
 {
 	files->told = 0;
 	sweep(files);
-	return files->first != NULL;
+	return file_opener_sweep(files->config.opener) || files->first;
 }
 
 /* What failed is believed of nothing but itself. */
@@ -140,18 +139,18 @@ static int add(struct gpu_files *files, int *fd, const struct file_inode *inode,
 static int get(struct gpu_files *files, uint32_t pid, uint32_t owner,
                const struct proc_mapping *mapping, uint32_t libraries, struct probed **ret_file)
 {
-	_cleanup_close_ int fd = reach_mapped(pid, mapping->start, mapping->end, NULL);
+	struct file_opener *opener = files->config.opener;
 	struct file_inode inode;
+	int fd = -1;
+	int err = file_opener_get(opener, pid, owner, mapping, &fd, &inode);
 
-	if (fd < 0)
-		return fd;
-	int err = file_inode_get(fd, &inode);
 	if (err)
 		return err;
 	*ret_file = find(files, &inode);
-	if (*ret_file)
-		return 0;
-	return add(files, &fd, &inode, owner, mapping->path, libraries, ret_file);
+	if (!*ret_file)
+		err = add(files, &fd, &inode, owner, mapping->path, libraries, ret_file);
+	file_opener_close(opener, &fd, owner, &inode);
+	return err;
 }
 
 bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
@@ -171,7 +170,7 @@ bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapp
 	int err = get(files, pid, owner, mapping, libraries, &file);
 	if (!err)
 		err = file_users_set(&files->users, pid, owner, mapping, &file->used);
-	return err != -ENOSPC;
+	return err != -ENOSPC && err != -EINPROGRESS;
 }
 
 void gpu_files_status(const struct gpu_files *files, uint32_t libraries,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/lane.h"
+#include "collect/file_opener.h"
 #include "collect/gpu_kernel.h"
 #include "gpu/sites.h"
 #include "proc/proc.h"
@@ -24,6 +25,7 @@ struct gpu_files_config {
 	struct lane *lane;
 	struct reader *reader; /* the lane's */
 	struct procs *procs;
+	struct file_opener *opener;
 	const struct gpu_kernel *kernel;
 	/* After a file was attached or let go, or could not be. */
 	void (*changed)(void *ctx);
@@ -42,7 +44,8 @@ void gpu_files_free(struct gpu_files *files); /* once the lane is idle; takes NU
 
 /* The process has a file mapped there that may be one of these libraries: it is looked into and
  * probed, unless it is already. What cannot be is logged. False: there is no room, so ask again
- * after changed(). The mapping has an object. */
+ * after changed(), or the file is being opened, so ask again when the opener says so. The mapping
+ * has an object. */
 bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
                    uint32_t libraries);
 /* Lets go what nobody maps any more. Files are left? */

@@ -1,30 +1,161 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Up to the end of a page at a time: behind the string there may be nothing.
+ * By handle, while they are under way. A job is on the heap by itself: its thread may come back
+ * when all else is gone.
  */
 #include "collect/gpu_name_fetch.h"
 
+#include "base/clock.h"
 #include "interp/process_memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-size_t gpu_name_fetch(uint32_t pid, uint64_t address, char ret_name[GPU_NAME_BYTES])
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+static const uint64_t patience_ns = 20 * NSEC_PER_MSEC;
+
+struct fetch {
+	struct crew_job job;
+	struct gpu_name_fetches *fetches;
+	uint64_t address;
+	struct gpu_name_fetched fetched;
+	UT_hash_handle hh; /* by what it is named by; hh.tbl NULL: not wanted */
+};
+
+struct gpu_name_fetches {
+	struct crew *crew;
+	gpu_name_fetched_fn *fn;
+	void *ctx;
+	struct fetch *under_way;
+};
+
+struct gpu_name_fetches *gpu_name_fetches_new(struct crew *crew, gpu_name_fetched_fn *fn, void *ctx)
 {
+	struct gpu_name_fetches *fetches = calloc(1, sizeof(*fetches));
+
+	if (fetches)
+		*fetches = (struct gpu_name_fetches){crew, fn, ctx, NULL};
+	return fetches;
+}
+
+static void forget(struct gpu_name_fetches *fetches, struct fetch *fetch)
+{
+	HASH_DEL(fetches->under_way, fetch);
+	fetch->hh.tbl = NULL;
+}
+
+void gpu_name_fetches_free(struct gpu_name_fetches *fetches)
+{
+	struct fetch *fetch, *next;
+
+	if (!fetches)
+		return;
+	HASH_ITER (hh, fetches->under_way, fetch, next)
+		forget(fetches, fetch);
+	free(fetches);
+}
+
+/* Up to the end of a page at a time: behind the string there may be nothing. */
+static void run(struct crew_job *job)
+{
+	struct fetch *fetch = (struct fetch *)job;
+	struct gpu_name_fetched *fetched = &fetch->fetched;
 	uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	size_t len = 0;
 
 	while (len < GPU_NAME_BYTES) {
-		size_t piece = page_bytes - (address + len) % page_bytes, used;
+		size_t piece = page_bytes - (fetch->address + len) % page_bytes, used;
 
 		if (piece > GPU_NAME_BYTES - len)
 			piece = GPU_NAME_BYTES - len;
-		if (process_memory_read(pid, address + len, ret_name + len, piece))
-			return 0;
-		used = strnlen(ret_name + len, piece);
+		if (process_memory_read(fetched->by.pid, fetch->address + len, fetched->name + len,
+		                        piece))
+			return;
+		used = strnlen(fetched->name + len, piece);
 		len += used;
 		if (used < piece)
 			break;
 	}
-	return len;
+	fetched->len = len;
+}
+
+static void done(struct crew_job *job, int err)
+{
+	struct fetch *fetch = (struct fetch *)job;
+	struct gpu_name_fetches *fetches = fetch->fetches;
+
+	if (fetch->hh.tbl) {
+		forget(fetches, fetch);
+		if (err)
+			fetch->fetched.len = 0;
+		fetches->fn(&fetch->fetched, fetches->ctx);
+	}
+	free(fetch);
+}
+
+static struct fetch *find(const struct gpu_name_fetches *fetches, const struct gpu_named_by *by)
+{
+	struct fetch *fetch;
+
+	HASH_FIND(hh, fetches->under_way, by, sizeof(*by), fetch);
+	return fetch;
+}
+
+bool gpu_name_fetches_start(struct gpu_name_fetches *fetches, const struct gpu_named_by *by,
+                            uint32_t owner, uint64_t address)
+{
+	struct fetch *fetch = calloc(1, sizeof(*fetch));
+
+	if (!fetch)
+		return false;
+	*fetch = (struct fetch){
+		.job = {.owner = owner, .device = crew_process(by->pid), .run = run, .done = done},
+		.fetches = fetches,
+		.address = address,
+		.fetched = {.by = *by, .handles = {by->handle}, .count = 1},
+	};
+	gpu_name_fetches_drop(fetches, by);
+	HASH_ADD(hh, fetches->under_way, fetched.by, sizeof(*by), fetch);
+	if (!fetch->hh.tbl) {
+		free(fetch);
+		return false;
+	}
+	if (!fetches->crew) {
+		run(&fetch->job);
+		done(&fetch->job, 0);
+	} else if (crew_submit(fetches->crew, &fetch->job)) {
+		forget(fetches, fetch);
+		free(fetch);
+		return false;
+	}
+	return true;
+}
+
+bool gpu_name_fetches_add(struct gpu_name_fetches *fetches, const struct gpu_named_by *by,
+                          uint64_t handle)
+{
+	struct fetch *fetch = find(fetches, by);
+
+	if (!fetch)
+		return false;
+	if (fetch->fetched.count < MAX_FETCHED_HANDLES)
+		fetch->fetched.handles[fetch->fetched.count++] = handle;
+	return true;
+}
+
+void gpu_name_fetches_drop(struct gpu_name_fetches *fetches, const struct gpu_named_by *by)
+{
+	struct fetch *fetch = find(fetches, by);
+
+	if (fetch)
+		forget(fetches, fetch);
+}
+
+void gpu_name_fetches_settle(struct gpu_name_fetches *fetches)
+{
+	if (fetches->under_way && fetches->crew)
+		crew_settle(fetches->crew, patience_ns);
 }

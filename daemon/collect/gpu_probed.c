@@ -17,7 +17,7 @@ enum { MAX_TOLD = 32 }; /* warnings between two sweeps that the timer asks for *
 void gpu_probed_free(struct probed *file)
 {
 	uprobes_detach(&file->links);
-	closep(&file->fd);
+	file_opener_close(file->files->config.opener, &file->fd, file->owner, &file->inode);
 	free(file->path);
 	free(file);
 }

@@ -9,6 +9,7 @@
 #include "base/bounds.h"
 #include "base/clean.h"
 #include "base/lane.h"
+#include "collect/file_opener.h"
 #include "collect/gpu_files.h"
 #include "collect/gpu_search.h"
 #include "collect/file_seen.h"
@@ -36,6 +37,7 @@ struct gpu_standing {
 	struct lane *attaching, *searching;
 	struct job loading; /* the first of attaching */
 	struct reader *attach_reader, *search_reader;
+	struct file_opener *opener;
 	struct gpu_files *files;
 	struct gpu_search *search;
 	struct pid_set changed, waiting;
@@ -176,19 +178,21 @@ static int make_parts(struct gpu_standing *standing)
 {
 	const struct gpu_standing_config *config = &standing->config;
 
-	standing->attaching = lane_new(config->loop, MAX_JOBS);
-	standing->searching = lane_new(config->loop, MAX_JOBS);
+	standing->attaching = lane_new(config->loop, "gpu", MAX_JOBS);
+	standing->searching = lane_new(config->loop, "gpu-search", MAX_JOBS);
 	standing->attach_reader =
 		reader_new(&(struct reader_program){READER_SELF, "gpu", MAX_GPU_READER_BYTES, 0});
 	standing->search_reader = reader_new(
 		&(struct reader_program){READER_SELF, "gpu-search", MAX_GPU_READER_BYTES, 5});
+	standing->opener = file_opener_new(config->crew, config->store, note_found, standing);
 	if (!standing->attaching || !standing->searching || !standing->attach_reader ||
-	    !standing->search_reader)
+	    !standing->search_reader || !standing->opener)
 		return -ENOMEM;
 	standing->files = gpu_files_new(&(struct gpu_files_config){
 		.lane = standing->attaching,
 		.reader = standing->attach_reader,
 		.procs = config->procs,
+		.opener = standing->opener,
 		.kernel = config->kernel,
 		.changed = note_files,
 		.ctx = standing,
@@ -272,6 +276,7 @@ void gpu_standing_free(struct gpu_standing *standing)
 	if (!standing)
 		return;
 	gpu_files_free(standing->files);
+	file_opener_free(standing->opener);
 	gpu_search_free(standing->search);
 	pid_set_release(&standing->changed);
 	pid_set_release(&standing->waiting);

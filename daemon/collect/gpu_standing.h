@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/crew.h"
 #include "collect/gpu_kernel.h"
 #include "object/store.h"
 #include "proc/proc.h"
@@ -27,6 +28,7 @@ struct gpu_standing_config {
 	uv_loop_t *loop;
 	struct procs *procs;
 	struct store *store;
+	struct crew *crew; /* is stopped after it, and before it is freed */
 	const struct gpu_kernel *kernel;
 	bool off; /* by the setting: nothing is looked for and nothing attached */
 	/* After probes were attached, or could not be. */

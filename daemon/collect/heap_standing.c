@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "collect/file_opener.h"
 #include "collect/file_seen.h"
 #include "collect/heap_tellers.h"
 #include "collect/standing_files.h"
@@ -18,6 +19,7 @@
 
 enum {
 	DUE_MS = 300,         /* after a process has changed, it and others are looked at */
+	OPENED_MS = 10,       /* the same, of a file that was opened for it */
 	SWEEP_MS = 20 * 1000, /* between two looks for files that nobody maps */
 	MAX_CHANGED =
 		16384,      /* processes until then; the rest is looked at when they change again */
@@ -27,6 +29,7 @@ enum {
 struct heap_standing {
 	struct heap_standing_config config;
 	struct usdt_files *usdt_files;
+	struct file_opener *opener;
 	struct standing_files files;
 	bool listens; /* to allocations */
 	struct pid_set changed, waiting;
@@ -60,6 +63,16 @@ static void note_found(void *ctx)
 	look_soon(standing);
 }
 
+static void note_opened(void *ctx)
+{
+	struct heap_standing *standing = ctx;
+
+	note_found(standing);
+	if (standing->started && !standing->stopped &&
+	    uv_timer_get_due_in(&standing->due) > OPENED_MS)
+		uv_timer_start(&standing->due, on_due, OPENED_MS, 0);
+}
+
 static void note_attached(const struct usdt_file *file, void *ctx)
 {
 	struct heap_standing *standing = ctx;
@@ -77,7 +90,7 @@ static void on_sweep(uv_timer_t *timer)
 	struct heap_standing *standing = timer->data;
 
 	standing_files_sweep(&standing->files);
-	if (!standing->files.first)
+	if (!file_opener_sweep(standing->opener) && !standing->files.first)
 		uv_timer_stop(timer);
 }
 
@@ -100,7 +113,7 @@ static void look_at(struct heap_standing *standing, uint32_t pid)
 		if (file && file_seen_use(&seen, mapping))
 			waits |= !standing_files_listen(&standing->files, pid, mapping);
 	}
-	if (standing->files.first && !uv_is_active((uv_handle_t *)&standing->sweep))
+	if ((standing->files.first || waits) && !uv_is_active((uv_handle_t *)&standing->sweep))
 		uv_timer_start(&standing->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	if (waits)
 		pid_set_add(&standing->waiting, pid);
@@ -124,11 +137,16 @@ int heap_standing_new(const struct heap_standing_config *config,
 	if (!standing)
 		return -ENOMEM;
 	standing->config = *config;
+	standing->opener =
+		file_opener_new(config->tables.crew, config->tables.store, note_opened, standing);
+	if (!standing->opener)
+		return -ENOMEM;
 	heap_tellers_init(&standing->tellers, &config->tables, config->stats);
 	standing_files_init(&standing->files, &(struct standing_files_config){
 						      .lane = config->lane,
 						      .reader = config->reader,
 						      .procs = config->tables.procs,
+						      .opener = standing->opener,
 						      .heaps = config->kernel,
 						      .gpus = config->gpus,
 						      .attached = note_attached,
@@ -169,6 +187,7 @@ void heap_standing_free(struct heap_standing *standing)
 		return;
 	heap_tellers_release(&standing->tellers);
 	standing_files_release(&standing->files);
+	file_opener_free(standing->opener);
 	usdt_files_free(standing->usdt_files);
 	pid_set_release(&standing->changed);
 	pid_set_release(&standing->waiting);

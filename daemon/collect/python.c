@@ -80,7 +80,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 }
 
 int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop, struct procs *procs,
-                struct store *store)
+                struct store *store, struct crew *crew)
 {
 	const struct python_sink sink = {set_process, unset_process, python};
 
@@ -95,6 +95,7 @@ int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop, struct 
 	python->codes = python_codes_new(CODES_BYTES);
 	if (!python->codes)
 		return -ENOMEM;
+	python_codes_fetch_by(python->codes, crew);
 	python->threads = python_threads_new(loop, describe, python);
 	python->pythons = pythons_new(loop, procs, store, &sink);
 	return python->threads && python->pythons ? 0 : -ENOMEM;

@@ -29,7 +29,7 @@ struct python {
 
 /* After bpf_load(); python_release() even after a failure. `python` is zero before. */
 int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop, struct procs *procs,
-                struct store *store);
+                struct store *store, struct crew *crew);
 /* Reads what comes up as it comes, so that there is always room. */
 int python_start(struct python *python, uv_loop_t *loop);
 /* Takes all that has come up until now: before a drain, because a code object is told before the

@@ -136,7 +136,7 @@ static void detach(struct job *job)
 void standing_file_free(struct standing_file *file)
 {
 	uprobes_detach(&file->links);
-	closep(&file->fd);
+	file_opener_close(file->files->config.opener, &file->fd, file->owner, &file->inode);
 	free(file->path);
 	free(file);
 }

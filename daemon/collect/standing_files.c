@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "collect/standing_file.h"
-#include "object/reach.h"
 #include "proc/owner.h"
 
 #include <errno.h>
@@ -154,16 +153,18 @@ static int add(struct standing_files *files, int *fd, const struct file_inode *i
 static int get(struct standing_files *files, uint32_t pid, uint32_t owner,
                const struct proc_mapping *mapping, struct standing_file **ret_file)
 {
-	_cleanup_close_ int fd = reach_mapped(pid, mapping->start, mapping->end, NULL);
+	struct file_opener *opener = files->config.opener;
 	struct file_inode inode;
+	int fd = -1;
+	int err = file_opener_get(opener, pid, owner, mapping, &fd, &inode);
 
-	if (fd < 0)
-		return fd;
-	int err = file_inode_get(fd, &inode);
 	if (err)
 		return err;
 	*ret_file = find(files, &inode);
-	return *ret_file ? 0 : add(files, &fd, &inode, owner, mapping->path, ret_file);
+	if (!*ret_file)
+		err = add(files, &fd, &inode, owner, mapping->path, ret_file);
+	file_opener_close(opener, &fd, owner, &inode);
+	return err;
 }
 
 bool standing_files_listen(struct standing_files *files, uint32_t pid,
@@ -179,5 +180,5 @@ bool standing_files_listen(struct standing_files *files, uint32_t pid,
 	int err = get(files, pid, owner, mapping, &file);
 	if (!err)
 		err = file_users_set(&files->users, pid, owner, mapping, &file->used);
-	return err != -ENOSPC;
+	return err != -ENOSPC && err != -EINPROGRESS;
 }

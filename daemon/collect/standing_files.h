@@ -10,6 +10,7 @@
 
 #include "base/lane.h"
 #include "base/shares.h"
+#include "collect/file_opener.h"
 #include "collect/file_users.h"
 #include "collect/gpu_kernel.h"
 #include "collect/heap_kernel.h"
@@ -30,6 +31,7 @@ struct standing_files_config {
 	struct lane *lane;
 	struct reader *reader; /* the lane's */
 	struct procs *procs;
+	struct file_opener *opener;
 	const struct heap_kernel *heaps;
 	const struct gpu_kernel *gpus;
 	/* To a file that has these probes, on the loop thread. */
@@ -52,7 +54,8 @@ struct standing_files {
 
 void standing_files_init(struct standing_files *files, const struct standing_files_config *config);
 /* Attaches to the file that the process has mapped there, unless it is already. What cannot be is
- * logged. False: there is no room yet, so ask again after released(). */
+ * logged. False: there is no room yet, so ask again after released(), or the file is being opened,
+ * so ask again when the opener says so. */
 bool standing_files_listen(struct standing_files *files, uint32_t pid,
                            const struct proc_mapping *mapping);
 /* Lets go of files that nobody maps any more; some times a minute. */

@@ -8,6 +8,7 @@
 #include "collect/gpu.h"
 #include "collect/heaps.h"
 #include "collect/own_cost.h"
+#include "http/metrics_lanes.h"
 #include "http/route.h"
 
 #include <dirent.h>
@@ -489,6 +490,7 @@ void handle_metrics(struct request *request)
 	add_gpu(&body, collector_gpu(service->collector));
 	add_history(&body, service);
 	add_tables(&body, request);
+	metrics_add_lanes(&body);
 	add_clients(&body, request->parking);
 	add_access(&body, &service->access->stats);
 	add_names(&body, service);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reading the memory of another process, a bounded piece at a time. Any thread, each its own.
+ * Reading the memory of another process, a bounded piece at a time. Any thread but the loop's, each
+ * its own: what is in memory when it is asked about may not be when it is read.
  */
 #pragma once
 
@@ -19,7 +20,8 @@ struct process_memory {
 int process_memory_open(uint32_t pid, struct process_memory *ret_memory);
 void process_memory_close(struct process_memory *memory); /* opened or not */
 /* All of [address, address + len), or nothing: -EFAULT when it is not mapped or not in memory just
- * now, -EINVAL for a range that cannot be, -ESRCH, or what the kernel says. Never waits for a disk.
+ * now, -EINVAL for a range that cannot be, -ESRCH, or what the kernel says. Does not wait for a
+ * disk.
  */
 int process_memory_get(const struct process_memory *memory, uint64_t address, void *into,
                        size_t len);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "interp/process_memory.h"
 #include "interp/python_lines.h"
+#include "interp/python_lines_fetch.h"
 #include "interp/python_text.h"
 
 #include <errno.h>
@@ -58,15 +59,17 @@ struct code {
 
 struct python_codes {
 	size_t max_bytes;
-	struct code *codes;        /* hash by signature */
-	struct source_file *files; /* hash by path */
-	struct owner *owners;      /* hash by user */
-	uint64_t second_ns;        /* when the latest second began that was fetched in */
-	size_t fetched;            /* in it */
+	struct code *codes;            /* hash by signature */
+	struct source_file *files;     /* hash by path */
+	struct owner *owners;          /* hash by user */
+	struct lines_fetches *fetches; /* made for the first; NULL */
+	struct crew *crew;
+	uint64_t second_ns; /* when the latest second began that was fetched in */
+	size_t fetched;     /* in it */
 	struct python_codes_stats stats;
 };
 
-/* What was told, and what was read besides. */
+/* What was told, or was read besides. */
 struct told {
 	struct python_code head;
 	const uint8_t *name, *file, *lines;
@@ -145,6 +148,7 @@ void python_codes_free(struct python_codes *codes)
 		return;
 	HASH_ITER (hh, codes->codes, code, next)
 		forget(codes, code);
+	lines_fetches_free(codes->fetches);
 	free(codes);
 }
 
@@ -188,21 +192,38 @@ static bool may_fetch(struct python_codes *codes, size_t len)
 	return true;
 }
 
-/* The rest of a long table, from the process if that still has it there. NULL: what was told is all
- * there is. */
-static uint8_t *fetch_lines(struct python_codes *codes, struct told *told)
-{
-	size_t len = told->head.lines_bytes;
+static lines_fetched_fn take_fetched;
 
-	if (len <= MAX_PYTHON_LINES || len > MAX_PROCESS_MEMORY_BYTES || !may_fetch(codes, len))
-		return NULL;
-	_cleanup_free_ uint8_t *lines = malloc(len);
-	if (!lines || process_memory_read(told->head.pid, told->head.lines_address, lines, len) ||
-	    memcmp(lines, told->lines, told->lines_len) != 0)
-		return NULL;
-	told->lines = lines;
-	told->lines_len = len;
-	return TAKE_PTR(lines);
+void python_codes_fetch_by(struct python_codes *codes, struct crew *crew)
+{
+	codes->crew = crew;
+}
+
+/* The rest of a long table, from the process if that still has it there. Until it comes, if ever,
+ * what was told is all there is. */
+static void fetch_lines(struct python_codes *codes, uint32_t owner_id, const struct told *told,
+                        const uint8_t *bytes)
+{
+	const struct lines_wanted wanted = {
+		.pid = told->head.pid,
+		.address = told->head.lines_address,
+		.len = told->head.lines_bytes,
+		.begin_at = (size_t)(told->lines - bytes),
+		.begin_len = told->lines_len,
+	};
+	const struct lines_fetched fetched = {
+		.owner = owner_id,
+		.told = bytes,
+		.told_len = wanted.begin_at + wanted.begin_len,
+	};
+
+	if (wanted.len <= MAX_PYTHON_LINES || wanted.len > MAX_PROCESS_MEMORY_BYTES ||
+	    !may_fetch(codes, wanted.len))
+		return;
+	if (!codes->fetches)
+		codes->fetches = lines_fetches_new(codes->crew, take_fetched, codes);
+	if (codes->fetches)
+		lines_fetches_start(codes->fetches, &wanted, &fetched);
 }
 
 static size_t known_bytes(const struct told *told)
@@ -353,22 +374,13 @@ static void make_room(struct python_codes *codes, const struct code *last)
 	}
 }
 
-int python_codes_add(struct python_codes *codes, uint32_t owner_id, const void *bytes, size_t len)
+static int take(struct python_codes *codes, uint32_t owner_id, const struct told *told)
 {
-	_cleanup_free_ uint8_t *lines = NULL;
+	struct code *old = find(codes, told->head.signature);
 	struct owner *owner;
-	struct told told;
-	struct code *old;
-	int err = parse(bytes, len, &told);
+	int err;
 
-	if (err < 0) {
-		codes->stats.codes_broken++;
-		return err;
-	}
-	old = find(codes, told.head.signature);
-	if (!old || old->lines_len < told.head.lines_bytes)
-		lines = fetch_lines(codes, &told);
-	if (old && old->known >= known_bytes(&told))
+	if (old && old->known >= known_bytes(told))
 		return 0;
 	if (old)
 		forget(codes, old);
@@ -377,9 +389,37 @@ int python_codes_add(struct python_codes *codes, uint32_t owner_id, const void *
 		return -ENOMEM;
 	/* So that it stays until then. */
 	charge(codes, owner, 1);
-	err = add_told(codes, owner, &told);
+	err = add_told(codes, owner, told);
 	discharge(codes, owner, 1);
-	make_room(codes, find(codes, told.head.signature));
+	make_room(codes, find(codes, told->head.signature));
+	return err;
+}
+
+static void take_fetched(const struct lines_fetched *fetched, void *ctx)
+{
+	struct told told;
+
+	if (!fetched->lines || parse(fetched->told, fetched->told_len, &told))
+		return;
+	told.lines = fetched->lines;
+	told.lines_len = fetched->lines_len;
+	take(ctx, fetched->owner, &told);
+}
+
+int python_codes_add(struct python_codes *codes, uint32_t owner_id, const void *bytes, size_t len)
+{
+	const struct code *code;
+	struct told told;
+	int err = parse(bytes, len, &told);
+
+	if (err < 0) {
+		codes->stats.codes_broken++;
+		return err;
+	}
+	err = take(codes, owner_id, &told);
+	code = find(codes, told.head.signature);
+	if (!err && code && code->lines_len < told.head.lines_bytes)
+		fetch_lines(codes, owner_id, &told, bytes);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/crew.h"
 #include "bpf/python.h"
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@
 struct python_codes;
 
 struct python_place {
-	const char *function, *file; /* UTF-8; live until the next python_codes_add() */
+	const char *function, *file; /* UTF-8; live until there is something new */
 	uint32_t line;               /* being executed; 0: not known */
 	uint32_t first_line;
 	uint32_t version;  /* as in sys.hexversion >> 16 */
@@ -39,10 +40,12 @@ struct python_codes *python_codes_new(size_t max_bytes); /* NULL when out of mem
 void python_codes_free(struct python_codes *codes);
 DEFINE_CLEANUP(struct python_codes *, python_codes_free)
 
+/* Before the first is added; the crew is stopped before the codes are freed. NULL, as without it:
+ * line tables are fetched at once, however long that takes. */
+void python_codes_fetch_by(struct python_codes *codes, struct crew *crew);
 /* Takes what the kernel half tells: a struct python_code and what follows it, of a program of that
- * user. A line table that was
- * too long for that is fetched from the process, if it still lives and still has it. -EBADMSG,
- * -ENOMEM. */
+ * user. A line table that was too long for that is fetched from the process, if it still lives and
+ * still has it; until then it is known as far as it was told. -EBADMSG, -ENOMEM. */
 int python_codes_add(struct python_codes *codes, uint32_t owner_id, const void *bytes, size_t len);
 /* What a frame's two words (bpf/python.h) stand for. false when the signature was never told, or is
  * forgotten. */

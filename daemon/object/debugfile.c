@@ -5,6 +5,7 @@
  */
 #include "object/debugfile.h"
 #include "base/bounds.h"
+#include "base/clock.h"
 #include "object/debugfile_private.h"
 
 #include <errno.h>
@@ -20,26 +21,73 @@ static const uint64_t max_checked_bytes = 256ULL << 20;
 
 struct wanted {
 	const struct object *object;
-	const struct links *links; /* NULL: looked for by build ID */
+	const struct links *links;   /* NULL: looked for by build ID */
+	struct debug_checks *checks; /* NULL: there is time */
+	bool unfinished;             /* a checksum was */
 	struct object *found;
 };
 
-static bool has_checksum(int fd, uint32_t wanted)
+static bool is_of(const struct debug_check *check, const struct stat *st)
+{
+	return check->device == st->st_dev && check->inode == st->st_ino &&
+	       check->size == (uint64_t)st->st_size &&
+	       check->changed.tv_sec == st->st_mtim.tv_sec &&
+	       check->changed.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+static struct debug_check *check_of(struct debug_checks *checks, const struct stat *st)
+{
+	struct debug_check *check;
+
+	for (size_t i = 0; i < MAX_DEBUG_CHECKS; i++) {
+		if (is_of(&checks->files[i], st))
+			return &checks->files[i];
+	}
+	check = &checks->files[checks->next++ % MAX_DEBUG_CHECKS];
+	*check = (struct debug_check){.device = st->st_dev,
+	                              .inode = st->st_ino,
+	                              .size = (uint64_t)st->st_size,
+	                              .changed = st->st_mtim};
+	return check;
+}
+
+/* 0: to the end; -EAGAIN: so far. */
+static int sum_until(int fd, struct debug_check *check, uint64_t until_ns)
 {
 	_cleanup_free_ uint8_t *bytes = malloc(CHUNK_BYTES);
-	uLong checksum = crc32(0, NULL, 0);
-	struct stat st;
 	ssize_t len;
 
-	if (!bytes || fstat(fd, &st) < 0 || (uint64_t)st.st_size > max_checked_bytes)
-		return false;
-	for (off_t at = 0; at < st.st_size; at += len) {
-		len = pread(fd, bytes, CHUNK_BYTES, at);
+	if (!bytes)
+		return -ENOMEM;
+	while (check->at < check->size) {
+		if (clock_mono_ns() >= until_ns)
+			return -EAGAIN;
+		len = pread(fd, bytes, CHUNK_BYTES, (off_t)check->at);
 		if (len <= 0)
-			return false;
-		checksum = crc32(checksum, bytes, (uInt)len);
+			return -EIO;
+		check->sum = (uint32_t)crc32(check->sum, bytes, (uInt)len);
+		check->at += (uint64_t)len;
 	}
-	return checksum == wanted;
+	return 0;
+}
+
+static bool has_checksum(int fd, struct wanted *wanted)
+{
+	uint64_t begun = clock_mono_ns(), left = wanted->checks ? wanted->checks->left_ns : 0, used;
+	struct debug_checks none = {0};
+	struct debug_check *check;
+	struct stat st;
+	int err;
+
+	if (fstat(fd, &st) < 0 || (uint64_t)st.st_size > max_checked_bytes)
+		return false;
+	check = check_of(wanted->checks ?: &none, &st);
+	err = sum_until(fd, check, wanted->checks ? begun + left : UINT64_MAX);
+	used = clock_mono_ns() - begun;
+	if (wanted->checks)
+		wanted->checks->left_ns = used < left ? left - used : 0;
+	wanted->unfinished = err == -EAGAIN;
+	return !err && check->sum == wanted->links->checksum;
 }
 
 /* A link may have the name of the executable itself, which is found beside itself. */
@@ -67,9 +115,10 @@ static int check_file(int *fd, const char *path, void *ctx)
 	/* What is in a root of somebody's own making says nothing about the files of others. */
 	if (debug->owner != 0 && debug->owner != object->owner)
 		return -EPERM;
-	if (!object->build_id[0] && !(wanted->links && wanted->links->has_checksum &&
-	                              has_checksum(debug->fd, wanted->links->checksum)))
-		return -ESTALE;
+	if (!object->build_id[0] &&
+	    !(wanted->links && wanted->links->has_checksum && has_checksum(debug->fd, wanted)))
+		/* Where it goes on next time, others would begin anew. */
+		return wanted->unfinished ? 0 : -ESTALE;
 	debug->pid = object->pid;
 	debug->root = object->root;
 	wanted->found = TAKE_PTR(debug);
@@ -93,11 +142,11 @@ static int try_link(const struct debug_roots *roots, struct wanted *wanted)
 	return -ENOENT;
 }
 
-int debugfile_open(const struct object *object, const struct links *links,
-                   struct object **ret_debug)
+int debugfile_open_some(const struct object *object, const struct links *links,
+                        struct debug_checks *checks, struct object **ret_debug)
 {
 	_cleanup_(debug_roots_release) struct debug_roots roots = {0};
-	struct wanted wanted = {.object = object};
+	struct wanted wanted = {.object = object, .checks = checks};
 	size_t digits = strlen(object->build_id);
 
 	/* A single byte is no build ID, and tells nothing apart. */
@@ -112,5 +161,11 @@ int debugfile_open(const struct object *object, const struct links *links,
 	if (err < 0)
 		return err;
 	*ret_debug = wanted.found;
-	return 0;
+	return wanted.unfinished ? -EAGAIN : 0;
+}
+
+int debugfile_open(const struct object *object, const struct links *links,
+                   struct object **ret_debug)
+{
+	return debugfile_open_some(object, links, NULL, ret_debug);
 }

@@ -224,6 +224,11 @@ void opener_settle(struct opener *opener)
 	crew_settle(opener->crew, OPENER_PATIENCE_NS);
 }
 
+struct crew *opener_crew(struct opener *opener)
+{
+	return opener->crew;
+}
+
 void opener_get_stats(struct opener *opener, struct crew_stats *ret_stats)
 {
 	crew_get_stats(opener->crew, ret_stats);

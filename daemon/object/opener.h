@@ -45,4 +45,6 @@ uint32_t opener_open(struct opener *opener, const struct file_key *key, const st
  * before stacks are looked up in them. */
 #define OPENER_PATIENCE_NS (20 * NSEC_PER_MSEC)
 void opener_settle(struct opener *opener);
+/* For whatever else is done with what belongs to others; opener_stop() stops it. */
+struct crew *opener_crew(struct opener *opener);
 void opener_get_stats(struct opener *opener, struct crew_stats *ret_stats);

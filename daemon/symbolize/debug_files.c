@@ -5,8 +5,8 @@
 #include "symbolize/debug_files.h"
 
 #include "base/clock.h"
-#include "object/debugfile.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* Looking costs a few failing open() for each file. */
@@ -39,7 +39,20 @@ static bool is_due(const struct debug_files *files)
 	       (!files->has_dwarf && clock_mono_ns() - files->looked_ns >= LOOK_AGAIN_NS);
 }
 
-static int look(struct debug_files *files, const struct object *object, struct reader *reader)
+static void look_for_debug(struct debug_files *files, const struct object *object,
+                           const struct links *links, uint64_t *check_ns)
+{
+	files->checks.left_ns = *check_ns;
+	int err = debugfile_open_some(object, links, &files->checks, &files->debug);
+	*check_ns = files->checks.left_ns;
+	if (err < 0)
+		files->debug = NULL;
+	if (err == -EAGAIN)
+		files->looked_ns = 0;
+}
+
+static int look(struct debug_files *files, const struct object *object, struct reader *reader,
+                uint64_t *check_ns)
 {
 	struct links links;
 	int err = links_ask(reader, object, object->id, &links);
@@ -50,18 +63,18 @@ static int look(struct debug_files *files, const struct object *object, struct r
 	files->has_dwarf = links.has_dwarf;
 	if (links.has_dwarf)
 		files->supplement = debugfile_open_supplement(object, &links);
-	else if (debugfile_open(object, &links, &files->debug) < 0)
-		files->debug = NULL;
+	else
+		look_for_debug(files, object, &links, check_ns);
 	return 0;
 }
 
 bool debug_files_refresh(struct debug_files *files, const struct object *object,
-                         struct reader *reader, struct fetch *fetch)
+                         struct reader *reader, struct fetch *fetch, uint64_t *check_ns)
 {
 	struct links links;
 
 	if (files->debug || files->supplement >= 0 ||
-	    (is_due(files) && look(files, object, reader) < 0))
+	    (is_due(files) && look(files, object, reader, check_ns) < 0))
 		return false;
 	if (!files->has_dwarf && !files->debug && fetch && object->build_id[0])
 		files->debug = open_fetched(object, fetch);

@@ -311,7 +311,7 @@ static int name_known(struct naming *naming, struct object *object)
 		if (!is_late(naming->names) &&
 		    debug_files_refresh(&file->debug, object,
 		                        names_client_reader(naming->names->client),
-		                        naming->names->fetch))
+		                        naming->names->fetch, &naming->names->check_ns))
 			err = known_file_reset(&naming->names->files, file);
 	}
 	if (!err)

@@ -32,6 +32,7 @@ struct file_names {
 	/* Of the run under way. */
 	size_t max_profile_bytes; /* a larger one gets no more names */
 	uint64_t until_ns;        /* nothing is asked later */
+	uint64_t check_ns;        /* left for checksums of debug files */
 	uint64_t lost;            /* files that could not be read for their names */
 	uint64_t late;            /* those whose names are not there yet */
 };

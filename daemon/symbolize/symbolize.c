@@ -22,6 +22,8 @@
 
 /* Files are asked about for so long in one run; what is not known by then is asked by the next. */
 #define RUN_NS (60 * NSEC_PER_SEC)
+/* Checksums of all debug files in it; what is not done by then is, by and by, in the next ones. */
+#define CHECK_NS (250 * NSEC_PER_MSEC)
 
 /* When nobody has asked for a profile for so long, the names process is ended, and the kernel's
  * names are forgotten. It is looked every 20 seconds. */
@@ -238,6 +240,7 @@ int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
 	symbolizer->wanted_count = symbolizer->in_kernel_count = 0;
 	symbolizer->files.lost = symbolizer->files.late = 0;
 	symbolizer->files.until_ns = clock_mono_ns() + RUN_NS;
+	symbolizer->files.check_ns = CHECK_NS;
 	symbolizer->files.max_profile_bytes =
 		builder_memory(builder) + symbolizer->files.max_answer_bytes;
 	symbolizer->kernel_noted = false;

@@ -24,6 +24,9 @@ enum {
 
 static const uint64_t rest_ns = 10 * NSEC_PER_SEC;
 
+static const char *const lane_names[BUILDERS] = {"tables-0", "tables-1", "tables-2",
+                                                 "tables-3", [FOLLOWER] = "code"};
+
 int tables_builders_init(struct tables *tables, uv_loop_t *loop)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN) / CPUS_A_BUILDER;
@@ -33,7 +36,7 @@ int tables_builders_init(struct tables *tables, uv_loop_t *loop)
 		struct builder *builder = &tables->builders[i];
 
 		builder->tables = tables;
-		builder->lane = lane_new(loop, 1);
+		builder->lane = lane_new(loop, lane_names[i], 1);
 		builder->reader = reader_new(&(struct reader_program){
 			READER_SELF, i == FOLLOWER ? "code" : "tables", MAX_TABLE_READER_BYTES,
 			i == FOLLOWER ? FOLLOWER_NICENESS : 0});

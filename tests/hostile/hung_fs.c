@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Hung file system: a FUSE whose only file is an executable. A process of user UID maps it, and is
- * answered; all others wait for an answer to each OPERATION (getattr, open, read) until this ends.
+ * answered; all others wait for an answer to each OPERATION (getattr, open, read) until this ends;
+ * "again": only once somebody else has opened it. The file is this program, or that of the PATH.
  * Where fuse.conf has user_allow_other anybody can mount such a file system by fusermount3; a file
  * server that does not answer does the same.
  *
@@ -19,9 +20,9 @@
 
 enum { FILE_NODE = 2, LARGEST = 1 << 17, FOREVER = 1 << 30 };
 
-static int device, program;
+static int device, program, again, opened_by_others;
 static pid_t mapper;
-static const char *hung[3];
+static const char *hung[3], *name = "program";
 
 static int is_hung(const struct fuse_in_header *request)
 {
@@ -32,6 +33,10 @@ static int is_hung(const struct fuse_in_header *request)
 
 	if ((pid_t)request->pid == mapper)
 		return 0;
+	if (again && opened_by_others < 1) {
+		opened_by_others += request->opcode == FUSE_OPEN;
+		return 0;
+	}
 	for (size_t i = 0; i < 3; i++)
 		for (size_t j = 0; j < 3; j++)
 			if (hung[j] && operations[i].opcode == request->opcode &&
@@ -126,7 +131,7 @@ static void map_it(const char *folder)
 
 	/* Once who serves it has ended, nobody does, and nobody waits for it any more. */
 	close(device);
-	snprintf(path, sizeof(path), "%s/program", folder);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	need(fd >= 0, path);
@@ -149,6 +154,21 @@ static void mount_on(const char *folder, unsigned uid)
 	     "mount");
 }
 
+static void take_argument(const char *text)
+{
+	static size_t count;
+
+	if (!strcmp(text, "again")) {
+		again = 1;
+	} else if (strchr(text, '/')) {
+		program = open(text, O_RDONLY | O_CLOEXEC);
+		need(program >= 0, text);
+		name = strrchr(text, '/') + 1;
+	} else if (count < 3) {
+		hung[count++] = text;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	unsigned uid = (unsigned)number(argc, argv, 2, 65534);
@@ -158,9 +178,9 @@ int main(int argc, char **argv)
 	} request;
 
 	need(argc > 3, "hung_fs FOLDER UID OPERATION...");
-	for (int i = 0; i < 3 && i + 3 < argc; i++)
-		hung[i] = argv[i + 3];
 	program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	for (int i = 3; i < argc; i++)
+		take_argument(argv[i]);
 	mount_on(argv[1], uid);
 	need(setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 &&
 	             setresuid(uid, uid, uid) == 0,

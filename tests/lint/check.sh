@@ -108,6 +108,7 @@ step "cppcheck" cppchecked
 step "gcc, warnings are errors" builds gcc
 step "clang, warnings are errors" builds clang
 step "stacks of BPF programs" tests/lint/stack.py build-check-gcc/bpf/profd.linked.o
+step "what the loop may wait for" tests/lint/loop.py build-check-gcc
 step "README has the table of settings" readme_made
 # After the builds, because some headers include generated ones.
 step "every header compiles alone" env BUILD=build-check-gcc tests/lint/headers.sh

@@ -11,7 +11,7 @@ import threading
 import time
 import unittest
 
-from daemon import Daemon
+from daemon import BUILD, Daemon
 from health import SLOWEST
 from hostile_runs import ATTACKER, NOBODY, Attack, Siege, Starting, folder_of
 
@@ -68,6 +68,12 @@ class HostileUsers(unittest.TestCase):
 
     def test_a_file_system_that_hangs_at_the_start(self):
         self.assertIsNotNone(self.ready_under("hung_fs", self.folder, ATTACKER, "getattr", "open", "read", uid=0))
+
+    def test_a_file_server_that_hangs_later(self):
+        """Root's, so its files are opened, and looked into. Then they are wanted again, for probes to be put into them."""
+        for path in ("libprofd-heap.so", "workloads/cuda/libcuda.so.1"):
+            with self.subTest(path):
+                self.assert_held(self.besiege("hung_fs", self.folder, 0, "open", "again", os.path.join(BUILD, path), uid=0), 64)
 
     def test_debug_files_that_are_fifos(self):
         def meanwhile(server):

@@ -13,6 +13,7 @@
 	SUITE(clean)           \
 	SUITE(shares)          \
 	SUITE(lane)            \
+	SUITE(bpf_flip)        \
 	SUITE(crew)            \
 	SUITE(mounts)          \
 	SUITE(mapping_set)     \

@@ -5,6 +5,8 @@
  */
 #include "tests/unit/debug_of.h"
 
+#include "base/clock.h"
+#include "object/debugfile.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
 
@@ -16,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 enum { SEED = 0x51, OTHER_SEED = 0x52, LINK_BYTES = 40 };
 
@@ -219,6 +222,47 @@ START_TEST(without_a_build_id)
 }
 END_TEST
 
+/* A checksum that takes long is computed piece by piece, and of a file that is another one by then
+ * from its beginning. */
+START_TEST(a_large_file_is_believed_by_and_by)
+{
+	enum { LARGE = 64 << 20 };
+	_cleanup_free_ uint8_t *bytes = calloc(1, LARGE);
+	struct links links = {.debug_name = "x.debug", .has_checksum = true};
+	struct debug_checks checks = {0};
+	_cleanup_(object_unrefp) struct object *object = NULL, *debug = NULL;
+	struct elf_image image;
+	char path[PATH_MAX];
+	int err, tries = 0;
+
+	elf_image_init(&image, SEED);
+	image.header.e_phnum = 2;
+	snprintf(path, sizeof(path), "%s/program", folder);
+	ck_assert_int_eq(object_open_bytes(&image, sizeof(image), path, &object), 0);
+	write_file("x.debug", &image);
+	snprintf(path, sizeof(path), "%s/x.debug", folder);
+	ck_assert_int_eq(truncate(path, LARGE), 0);
+	ck_assert_ptr_nonnull(bytes);
+	memcpy(bytes, &image, sizeof(image));
+	links.checksum = (uint32_t)crc32(0, bytes, LARGE);
+	do {
+		checks.left_ns = NSEC_PER_MSEC;
+		err = debugfile_open_some(object, &links, &checks, &debug);
+		ck_assert_int_lt(++tries, 10000);
+	} while (err == -EAGAIN);
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_gt(tries, 2);
+	ck_assert_uint_eq(debug->size, LARGE);
+	/* No time at all, and another sum. */
+	checks.left_ns = 0;
+	ck_assert_int_eq(truncate(path, LARGE - 1), 0);
+	object_unref(TAKE_PTR(debug));
+	ck_assert_int_eq(debugfile_open_some(object, &links, &checks, &debug), -EAGAIN);
+	checks.left_ns = 60 * NSEC_PER_SEC;
+	ck_assert_int_eq(debugfile_open_some(object, &links, &checks, &debug), -ENOENT);
+}
+END_TEST
+
 Suite *debugfile_suite(void)
 {
 	Suite *suite = suite_create("debugfile");
@@ -231,6 +275,7 @@ Suite *debugfile_suite(void)
 	tcase_add_test(tcase, names_that_are_none);
 	tcase_add_test(tcase, not_files);
 	tcase_add_test(tcase, without_a_build_id);
+	tcase_add_test(tcase, a_large_file_is_believed_by_and_by);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

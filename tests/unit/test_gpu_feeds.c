@@ -94,6 +94,41 @@ START_TEST(names_that_come_later)
 }
 END_TEST
 
+/* The same by a crew: what becomes of the handle meanwhile counts. */
+START_TEST(names_that_a_crew_reads)
+{
+	static const char name[] = "_Z6kernelPf";
+	struct crew *crew;
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	ck_assert_int_eq(
+		crew_new(&(struct crew_config){.loop = &loop, .deadline_ns = 2000000000}, &crew),
+		0);
+	gpu_feeds_free(feeds);
+	tables.crew = crew;
+	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables});
+	event.pid = (uint32_t)getpid();
+	procs_exec(tables.procs, event.pid, "train", 100);
+	tell(GPU_EVENT_NAME, 1, (uintptr_t)name, 0);
+	tell(GPU_EVENT_ALIAS, 2, 1, 0);
+	tell(GPU_EVENT_NAME, 3, (uintptr_t)name, 0);
+	send_name(3, "another");
+	ck_assert_ptr_null(own_name(1));
+	crew_settle(crew, 1000000000);
+	ck_assert_str_eq(own_name(1), name);
+	ck_assert_str_eq(own_name(2), name);
+	ck_assert_str_eq(own_name(3), "another");
+	/* What is under way when all ends is given up, or is told still. */
+	tell(GPU_EVENT_NAME, 4, (uintptr_t)name, 0);
+	crew_stop(crew);
+	tables.crew = NULL;
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+	crew_free(crew);
+}
+END_TEST
+
 START_TEST(out_of_order)
 {
 	/* The free of the first is told after the second has its address. */
@@ -248,6 +283,7 @@ Suite *gpu_feeds_suite(void)
 	tcase_add_test(tcase, stacks_and_labels);
 	tcase_add_test(tcase, out_of_order);
 	tcase_add_test(tcase, names_that_come_later);
+	tcase_add_test(tcase, names_that_a_crew_reads);
 	tcase_add_test(tcase, devices_and_processes);
 	tcase_add_test(tcase, tensors_are_apart);
 	tcase_add_test(tcase, tensors_without_totals);

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { JOBS = 20 };
 
@@ -60,7 +62,7 @@ START_TEST(first_in_first_out)
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, JOBS);
+	struct lane *lane = lane_new(&loop, "test", JOBS);
 	init_jobs(jobs, &record, lane);
 	for (int i = 0; i < JOBS; i++)
 		ck_assert_int_eq(lane_submit(lane, &jobs[i].job), 0);
@@ -86,7 +88,7 @@ START_TEST(sheds_load)
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, 2);
+	struct lane *lane = lane_new(&loop, "test", 2);
 	init_jobs(jobs, &record, lane);
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(lane_submit(lane, &jobs[i].job), 0);
@@ -108,7 +110,7 @@ START_TEST(stopping_finishes_the_queue_unrun)
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, JOBS);
+	struct lane *lane = lane_new(&loop, "test", JOBS);
 	init_jobs(jobs, &record, lane);
 	for (int i = 0; i < 4; i++)
 		lane_submit(lane, &jobs[i].job);
@@ -132,7 +134,7 @@ START_TEST(stopping_from_done)
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, JOBS);
+	struct lane *lane = lane_new(&loop, "test", JOBS);
 	init_jobs(jobs, &record, lane);
 	jobs[0].stops_lane = true;
 	for (int i = 0; i < JOBS; i++)
@@ -146,6 +148,43 @@ START_TEST(stopping_from_done)
 }
 END_TEST
 
+static void note_running(const char *name, uint64_t running_ns, void *ctx)
+{
+	if (!strcmp(name, "test"))
+		*(uint64_t *)ctx = running_ns;
+}
+
+static uint64_t running_ns(void)
+{
+	uint64_t ns = UINT64_MAX;
+
+	lanes_each(note_running, &ns);
+	return ns;
+}
+
+START_TEST(how_long_a_job_has_been_running)
+{
+	struct record record = {0};
+	struct test_job jobs[JOBS];
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	struct lane *lane = lane_new(&loop, "test", JOBS);
+	init_jobs(jobs, &record, lane);
+	ck_assert_uint_eq(running_ns(), 0);
+	lane_submit(lane, &jobs[0].job);
+	usleep(20000);
+	/* As far as the loop knows. */
+	ck_assert_uint_ge(running_ns(), 20000000);
+	ck_assert_uint_ne(running_ns(), UINT64_MAX);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_uint_eq(running_ns(), 0);
+	lane_free(lane);
+	ck_assert_uint_eq(running_ns(), UINT64_MAX);
+	uv_loop_close(&loop);
+}
+END_TEST
+
 Suite *lane_suite(void)
 {
 	Suite *suite = suite_create("lane");
@@ -155,6 +194,7 @@ Suite *lane_suite(void)
 	tcase_add_test(tcase, sheds_load);
 	tcase_add_test(tcase, stopping_finishes_the_queue_unrun);
 	tcase_add_test(tcase, stopping_from_done);
+	tcase_add_test(tcase, how_long_a_job_has_been_running);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -216,6 +216,31 @@ START_TEST(long_tables_are_fetched)
 }
 END_TEST
 
+/* On a thread that may hang, and until then it is known as far as it was told. */
+START_TEST(long_tables_are_fetched_by_a_crew)
+{
+	static uint8_t table[LONG_LINES];
+	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
+	struct told told = told_long(table);
+	_cleanup_(crew_freep) struct crew *crew = NULL;
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	ck_assert_int_eq(
+		crew_new(&(struct crew_config){.loop = &loop, .deadline_ns = 2000000000}, &crew),
+		0);
+	python_codes_fetch_by(codes, crew);
+	make_long(table);
+	ck_assert_int_eq(tell(codes, &told), 0);
+	check_far(codes, 0);
+	crew_settle(crew, 1000000000);
+	check_far(codes, 10 + 4001);
+	crew_stop(crew);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+}
+END_TEST
+
 START_TEST(long_tables_that_are_gone)
 {
 	static uint8_t table[LONG_LINES], other[LONG_LINES];
@@ -456,6 +481,7 @@ Suite *python_codes_suite(void)
 	tcase_add_test(tcase, identity_is_of_what_is_shown);
 	tcase_add_test(tcase, told_again_only_more_counts);
 	tcase_add_test(tcase, long_tables_are_fetched);
+	tcase_add_test(tcase, long_tables_are_fetched_by_a_crew);
 	tcase_add_loop_test(tcase, long_tables_that_are_gone, 0, 7);
 	tcase_add_loop_test(tcase, cut_pairs, 0, 2);
 	tcase_add_test(tcase, forgets_what_is_not_asked_for);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A lane that does not get on says nothing by itself: its jobs wait, and the loop goes on.
+ */
+#include "http/metrics_lanes.h"
+
+#include "base/clock.h"
+#include "base/lane.h"
+
+static void add_lane(const char *name, uint64_t running_ns, void *ctx)
+{
+	buf_printf(ctx, "profd_lane_job_seconds{lane=\"%s\"} %.3f\n", name,
+	           (double)running_ns / NSEC_PER_SEC);
+}
+
+void metrics_add_lanes(struct buf *body)
+{
+	buf_printf(body,
+	           "# HELP profd_lane_job_seconds How long the job of a lane has been running.\n"
+	           "# TYPE profd_lane_job_seconds gauge\n");
+	lanes_each(add_lane, body);
+}
