@@ -33,11 +33,16 @@ static uint64_t kernel_pc(const struct draining *draining, size_t at)
 	return at ? draining->words[at] - 1 : draining->words[at];
 }
 
-static uint32_t add_user(struct draining *draining, uint64_t key, const struct image *image)
+static uint32_t add_user(struct draining *draining, const struct tally_key *key,
+                         const struct image *image)
 {
 	struct stack_words stack = {.words = draining->words};
 
-	stack.len = stack_index_words(&draining->index, key, draining->words, &stack.whole);
+	stack.len =
+		stack_index_words(&draining->index, key->user_stack, draining->words, &stack.whole);
+	/* What told of its mappings was lost. */
+	if (image && !frames_are_mapped(image, &stack))
+		procs_look_again(draining->tables.procs, key->pid);
 	return frames_add(&draining->frames, image, &stack);
 }
 
@@ -108,7 +113,7 @@ static void add_tally(struct draining *draining, const struct tally_key *key,
 
 	if (!image)
 		draining->losses->images_missing += tally->count;
-	path = add_user(draining, key->user_stack, image);
+	path = add_user(draining, key, image);
 	path = add_kernel(draining, key->kernel_stack, path);
 	if (!path)
 		path = builder_node(draining->builder, 0,

@@ -68,6 +68,15 @@ static size_t count_valid(const struct image *image, const struct stack_words *s
 	return valid;
 }
 
+bool frames_are_mapped(const struct image *image, const struct stack_words *stack)
+{
+	struct stack_words rest = *stack;
+
+	if (rest.len && is_cut(rest.words[rest.len - 1]))
+		rest.len--;
+	return count_valid(image, &rest) == rest.len;
+}
+
 /* The frame that begins the path where the outermost frames are missing; 0 when none are. `len` is
  * without the word that says so, which is `cut`, if any. */
 static uint32_t add_root(struct frames *frames, const struct stack_words *stack, size_t valid,

@@ -26,6 +26,8 @@ struct stack_words {
 	bool whole; /* false: a part was not in the drained map */
 };
 
+/* Whether all its native frames are in mappings of the image. */
+bool frames_are_mapped(const struct image *image, const struct stack_words *stack);
 /* The path of a stack; `image` is NULL where the process could not be identified: then native
  * frames are not known. 0 for an empty stack. */
 uint32_t frames_add(struct frames *frames, const struct image *image,

@@ -60,6 +60,10 @@ int procs_scan(struct procs *procs);
 void procs_want_rescan(struct procs *procs);
 bool procs_rescan(struct procs *procs);
 
+/* An address of it is in none of its mappings. If records were lost lately, the mappings are read
+ * again, and waited for a moment: what is known of `pid` may then be more. */
+void procs_look_again(struct procs *procs, uint32_t pid);
+
 /* What side-band records say, in order of `mono_ns`. */
 void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t mono_ns);
 void procs_thread(struct procs *procs, uint32_t pid); /* it has more than one from now on */

@@ -39,6 +39,7 @@ struct process {
 	uint64_t exit_mono_ns;
 	uint32_t parent;        /* pid of the process that started it; 0: not known */
 	uint64_t rest_until_ns; /* its file of mappings is long: it is not read again before */
+	uint64_t looked_ns;     /* when it was read as addresses were in no mapping */
 	bool is_read;           /* that file is being read */
 	uint32_t readings;      /* of it, in vain since the last one that was good */
 	uint32_t mapped;        /* records of mappings that its program had when it was asked for */
@@ -52,6 +53,7 @@ struct rescan {
 	uint32_t *pids; /* of the round under way; NULL: there is none */
 	size_t count, next;
 	uint64_t began_ns, rounds, rested;
+	uint64_t lost_ns; /* when it was wanted last */
 };
 
 struct procs {

@@ -19,6 +19,9 @@ enum {
 static const uint64_t long_ns = 5 * NSEC_PER_MSEC;
 /* A process that is met in a drain and not known is waited for, between two drains this long. */
 static const uint64_t patience_ns = 20 * NSEC_PER_MSEC;
+/* Of a process whose addresses are in no mapping: so long after the last loss of records, and that
+ * often. */
+static const uint64_t lately_ns = 15 * NSEC_PER_SEC, looks_ns = NSEC_PER_SEC;
 /* At the start, for all that run. */
 static const uint64_t start_patience_ns = NSEC_PER_SEC;
 
@@ -64,6 +67,33 @@ bool procs_is_read(const struct procs *procs, uint32_t pid)
 	const struct process *process = procs_find(procs, pid);
 
 	return process && process->is_read;
+}
+
+/* Waits for what was asked, as long as there is patience left. */
+static void settle(struct procs *procs)
+{
+	uint64_t begun_ns = clock_mono_ns(), took_ns;
+
+	if (!procs->reader || !procs->patience_ns)
+		return;
+	maps_reader_settle(procs->reader, procs->patience_ns);
+	took_ns = clock_mono_ns() - begun_ns;
+	procs->patience_ns -= took_ns < procs->patience_ns ? took_ns : procs->patience_ns;
+}
+
+void procs_look_again(struct procs *procs, uint32_t pid)
+{
+	struct process *process = procs_find(procs, pid);
+	uint64_t now_ns = clock_mono_ns();
+
+	if (!process || process->exited || !procs->rescan.lost_ns ||
+	    now_ns - procs->rescan.lost_ns > lately_ns || now_ns < process->rest_until_ns ||
+	    now_ns - process->looked_ns < looks_ns)
+		return;
+	process->looked_ns = now_ns;
+	procs_read(procs, pid);
+	if (process->is_read)
+		settle(procs);
 }
 
 /* What was read is of another program, or records came that may be newer. */
@@ -112,18 +142,6 @@ struct image *procs_current(struct procs *procs, uint32_t pid)
 	procs_note_fork(procs, pid);
 	procs_read(procs, pid);
 	return &program->image;
-}
-
-/* Waits for what was asked, as long as there is patience left. */
-static void settle(struct procs *procs)
-{
-	uint64_t begun_ns = clock_mono_ns(), took_ns;
-
-	if (!procs->reader || !procs->patience_ns)
-		return;
-	maps_reader_settle(procs->reader, procs->patience_ns);
-	took_ns = clock_mono_ns() - begun_ns;
-	procs->patience_ns -= took_ns < procs->patience_ns ? took_ns : procs->patience_ns;
 }
 
 void procs_be_patient(struct procs *procs)

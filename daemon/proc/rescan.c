@@ -62,6 +62,7 @@ static void end(struct procs *procs)
 void procs_want_rescan(struct procs *procs)
 {
 	procs->rescan.wanted = true;
+	procs->rescan.lost_ns = clock_mono_ns();
 }
 
 bool procs_rescan(struct procs *procs)
