@@ -14,6 +14,7 @@
 	STAT(refused_handshakes, counter, "Connections refused: too many TLS handshakes")        \
 	STAT(requests_late, counter, "Connections ended because a request took too long")        \
 	STAT(refused_client, counter, "Requests refused because of max-client-requests")         \
+	STAT(refused_user, counter, "Requests refused: their client has its share already")      \
 	STAT(refused_memory, counter, "Answers refused for lack of answer-memory")               \
 	STAT(refused_large, counter, "Answers refused that alone are over answer-memory")        \
 	STAT(refused_group, counter, "Requests of users who are not in the group")               \

@@ -9,7 +9,7 @@
 
 static struct errand *errand_of(struct job *job)
 {
-	return (struct errand *)((char *)job - offsetof(struct errand, job));
+	return (struct errand *)((char *)job - offsetof(struct errand, turn.job));
 }
 
 static void errand_end(struct errand *errand)
@@ -56,10 +56,11 @@ void errand_start(struct errand *errand, struct request *request)
 	errand->request = request;
 	errand->error = -ECANCELED;
 	errand->body.max = request->service->policy->answer_bytes;
-	errand->job = (struct job){.run = run_errand, .done = on_run};
+	errand->turn.job = (struct job){.run = run_errand, .done = on_run};
+	errand->turn.account = client_account(request->client);
 	if (!err)
-		err = lane_submit(errand->lane ? errand->lane : request->service->render,
-		                  &errand->job);
+		err = lane_submit_turn(errand->lane ? errand->lane : request->service->render,
+		                       &errand->turn);
 	if (!err)
 		return;
 	request_fail(request, err);

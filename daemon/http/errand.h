@@ -20,7 +20,7 @@ struct errand {
 	struct refusal refusal;
 
 	/* Its own. */
-	struct job job;
+	struct turn turn;
 	struct request *request; /* NULL once nobody waits for it */
 	int error;
 };

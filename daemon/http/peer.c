@@ -112,6 +112,11 @@ bool peer_account(struct peer *peer, struct in6_addr *ret_account)
 	return peer->uid != 0;
 }
 
+bool peer_account_is_user(const struct in6_addr *account)
+{
+	return IN6_IS_ADDR_MULTICAST(account);
+}
+
 struct in6_addr peer_client(const struct peer *peer)
 {
 	struct in6_addr client = peer->address;

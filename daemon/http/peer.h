@@ -35,5 +35,7 @@ int peer_user(struct peer *peer, uint32_t *ret_uid);
  * nobody has; else that of peer_client(). False: root's, who may have all. Asks the kernel one
  * thing, once for each connection. */
 bool peer_account(struct peer *peer, struct in6_addr *ret_account);
+/* Of such a share: that of a user of this host. */
+bool peer_account_is_user(const struct in6_addr *account);
 /* What counts as one client: an IPv4 address, or the 64 bits that an IPv6 network begins with. */
 struct in6_addr peer_client(const struct peer *peer);
