@@ -41,6 +41,19 @@ print(len(made) - len(poll.poll(0)), flush=True)
 sys.stdin.read()
 """
 
+# The same from an address each, by sockets that are bound to a device.
+BOUND_HOLDER = HOLDER.replace("import select, socket, time", """
+import select, socket, time
+
+def connect(number):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo")
+    s.bind((f"127.7.{number // 250}.{number % 250 + 1}", 0))
+    s.settimeout(10)
+    s.connect((sys.argv[1], int(sys.argv[2])))
+    return s
+""").replace("socket.create_connection((sys.argv[1], int(sys.argv[2])), 10) for _", "connect(number) for number")
+
 # Asks for as many profiles of the next minute as it is told, says how many were refused, and waits on as above.
 ASKER = """
 import select, socket
@@ -144,6 +157,13 @@ class Connections(unittest.TestCase):
             while curl(f"{profd.url}/healthz", through=stranger)[0] != 200:
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.1)
+
+    def test_sockets_bound_to_a_device_count_for_the_same_user(self):
+        with Daemon("--max-client-connections", str(SHARE)) as profd:
+            with running(BOUND_HOLDER, "127.0.0.1", profd.port, 3 * SHARE) as open_ones:
+                self.assertEqual(int(open_ones), SHARE)
+                self.assertEqual(curl(f"{profd.url}/healthz", through=as_user(NOBODY.pw_uid))[0], 0)
+                self.assertEqual(curl(f"{profd.url}/healthz", through=as_user(54321)), (200, "ok\n"))
 
     def test_over_a_unix_socket(self):
         with tempfile.TemporaryDirectory() as folder:
