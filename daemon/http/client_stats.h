@@ -20,6 +20,7 @@
 	STAT(refused_group, counter, "Requests of users who are not in the group")               \
 	STAT(refused_host, counter, "Requests under a name that is not this host's")             \
 	STAT(refused_private, counter, "Requests for what that client may not have")             \
+	STAT(pss_missed, counter, "Answers without PSS, which took too long to read")            \
 	STAT(answers_shared, counter, "Profiles that were made once for several equal requests") \
 	STAT(answer_bytes, gauge, "Memory of answers that are being sent")                       \
 	STAT(answers_given_up, counter, "Answers given up because their client read too slowly")

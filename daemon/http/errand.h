@@ -27,3 +27,7 @@ struct errand {
 
 /* Takes the errand over; the request is answered also where this fails. */
 void errand_start(struct errand *errand, struct request *request);
+/* The same in two steps, for what has to be found out in between: the errand is still the caller's
+ * until it submits it. A negative errno: the request is answered, and the errand freed. */
+int errand_park(struct errand *errand, struct request *request);
+void errand_submit(struct errand *errand);

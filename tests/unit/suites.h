@@ -18,6 +18,7 @@
 	SUITE(mapping_set)     \
 	SUITE(reader)          \
 	SUITE(living)          \
+	SUITE(pss)             \
 	SUITE(reader_user)     \
 	SUITE(disturbed)       \
 	SUITE(nvml)            \
