@@ -184,6 +184,7 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 		.passwords = parts->passwords,
 		.processes = parts->processes,
 		.cmdlines = parts->cmdlines,
+		.pss = parts->pss,
 		.host = &daemon->host,
 		.capabilities = daemon->privileges.names,
 		.start_mono_ns = daemon->start_mono_ns,

@@ -7,7 +7,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "collect/source.h"
+#include "memory/reader.h"
 #include "privileges.h"
+#include "proc/owner.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,6 +20,8 @@
 static const uint64_t window_ns = 10 * NSEC_PER_SEC;
 /* Not yet those of the last minute, which is what people ask for. */
 static const uint64_t fine_ns = 60 * NSEC_PER_SEC;
+/* That of a process of 100 GiB takes more than half of it. */
+static const uint64_t pss_ns = 2 * NSEC_PER_SEC;
 
 static struct history *open_history(const struct config *config)
 {
@@ -44,6 +48,18 @@ static size_t max_objects(void)
 	return limit.rlim_cur / 2;
 }
 
+static int build_pss(struct parts *parts, uv_loop_t *loop)
+{
+	const struct pss_config config = {
+		.loop = loop,
+		.deadline_ns = pss_ns,
+		.read = memory_read_pss,
+		.owner = owner_read,
+	};
+
+	return pss_reader_new(&config, &parts->pss);
+}
+
 static int build_keepers(struct parts *parts, const struct parts_config *config)
 {
 	parts->render = lane_new(config->loop, "render", MAX_RENDER_QUEUE);
@@ -57,7 +73,9 @@ static int build_keepers(struct parts *parts, const struct parts_config *config)
 	parts->nvml = nvml_new(config->loop);
 	parts->procs = procs_new(parts->store);
 	parts->history = open_history(config->config);
-	return parts->procs && parts->history && parts->nvml ? 0 : -ENOMEM;
+	if (!parts->procs || !parts->history || !parts->nvml)
+		return -ENOMEM;
+	return build_pss(parts, config->loop);
 }
 
 static int attach_collector(struct parts *parts, const struct parts_config *config, char why[256])
@@ -153,6 +171,7 @@ void parts_stop(struct parts *parts)
 		lane_stop(parts->processes);
 	if (parts->cmdlines)
 		lane_stop(parts->cmdlines);
+	pss_reader_stop(parts->pss);
 	/* Its job is waited for, but nobody waits for its answer. */
 	if (parts->symbolizer)
 		symbolizer_cancel(parts->symbolizer);
@@ -172,5 +191,6 @@ void parts_release(struct parts *parts)
 	lane_free(parts->passwords);
 	lane_free(parts->processes);
 	lane_free(parts->cmdlines);
+	pss_reader_free(parts->pss);
 	nvml_free(parts->nvml);
 }

@@ -10,10 +10,12 @@
 #include "collect/collector.h"
 #include "config.h"
 #include "gpu/nvml.h"
+#include "memory/pss.h"
 #include "symbolize/symbolize.h"
 
 struct parts {
 	struct lane *render, *passwords, *processes, *cmdlines;
+	struct pss_reader *pss;
 	struct store *store;
 	struct procs *procs;
 	struct history *history;

@@ -113,7 +113,9 @@ enum setting_kind {
 	SETTING('n', "max-requests", "N", SETTING_NUMBER, max_requests, "1024", 1,                 \
 	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
 	        "How many requests may be under way that are not answered at once",                \
-	        "One is under way until its answer is sent. One more is answered 503.")            \
+	        "One is under way until its answer is sent. One more is answered 503. A "          \
+	        "sixteenth of them is for root alone. Of the rest a user of this host may have "   \
+	        "as many as he leaves for all others: half, if nobody else asks.")                 \
 	SETTING('q', "max-client-requests", "N", SETTING_NUMBER, max_client_requests, "64", 1,     \
 	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
 	        "How many of these one address elsewhere may have",                                \

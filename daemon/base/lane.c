@@ -12,12 +12,21 @@
 #include <stdbool.h>
 #include <utlist.h>
 
+/* Of the queue, one part in so many is not for accounts. */
+enum { KEPT_PART = 8 };
+
 struct lane {
 	uv_loop_t *loop;
 	uv_work_t work;
 	struct job *running;
 	uint64_t started_ns;      /* it was */
 	struct job *first, *last; /* queued, not running */
+	/* Queued turns, by round. A job of an account is of the round after that of its last one
+	 * before, so that there is one of each account in a round. */
+	struct job *turns;
+	uint64_t round;   /* of the turn that was started last */
+	uint64_t account; /* of the turn that runs; if one does */
+	bool runs_turn;
 	size_t queued, max_queued;
 	bool stopped;
 	const char *name;
@@ -44,20 +53,38 @@ void lane_free(struct lane *lane)
 {
 	if (!lane)
 		return;
-	assert(!lane->running && !lane->first);
+	assert(!lane->running && !lane->first && !lane->turns);
 	DL_DELETE(lanes, lane);
 	free(lane);
 }
 
+static struct turn *turn_of(struct job *job)
+{
+	return (struct turn *)job;
+}
+
+static void begin_turn(struct lane *lane, const struct turn *turn)
+{
+	lane->round = turn->round;
+	lane->account = turn->account;
+	lane->runs_turn = true;
+}
+
 static struct job *take_first(struct lane *lane)
 {
-	struct job *job = lane->first;
+	struct job *job = lane->first ? lane->first : lane->turns;
 
+	lane->runs_turn = false;
 	if (!job)
 		return NULL;
-	lane->first = job->next;
-	if (!lane->first)
-		lane->last = NULL;
+	if (lane->first) {
+		lane->first = job->next;
+		if (!lane->first)
+			lane->last = NULL;
+	} else {
+		lane->turns = job->next;
+		begin_turn(lane, turn_of(job));
+	}
 	lane->queued--;
 	job->next = NULL;
 	return job;
@@ -113,6 +140,55 @@ int lane_submit(struct lane *lane, struct job *job)
 		lane->first = job;
 	lane->last = job;
 	lane->queued++;
+	return 0;
+}
+
+/* How many are queued of its account; and its round. */
+static size_t find_round(const struct lane *lane, struct turn *turn)
+{
+	bool runs = lane->runs_turn && lane->account == turn->account;
+	size_t has = 0;
+
+	turn->round = lane->round + runs;
+	for (struct job *job = lane->turns; job; job = job->next) {
+		if (turn_of(job)->account != turn->account)
+			continue;
+		turn->round = turn_of(job)->round + 1;
+		has++;
+	}
+	return has;
+}
+
+static void insert_turn(struct lane *lane, struct turn *turn)
+{
+	struct job **link = &lane->turns;
+
+	while (*link && turn_of(*link)->round <= turn->round)
+		link = &(*link)->next;
+	turn->job.next = *link;
+	*link = &turn->job;
+	lane->queued++;
+}
+
+int lane_submit_turn(struct lane *lane, struct turn *turn)
+{
+	size_t max = lane->max_queued, has = find_round(lane, turn);
+
+	if (lane->stopped)
+		return -EAGAIN;
+	if (!lane->running) {
+		turn->job.next = NULL;
+		begin_turn(lane, turn);
+		start(lane, &turn->job);
+		return 0;
+	}
+	if (turn->account)
+		max -= max / KEPT_PART;
+	if (lane->queued >= max)
+		return -EAGAIN;
+	if (turn->account && has >= max - lane->queued)
+		return -EDQUOT;
+	insert_turn(lane, turn);
 	return 0;
 }
 

@@ -22,6 +22,14 @@ struct job {
 	struct job *next; /* the lane's */
 };
 
+/* A job on behalf of one of many who ask. Those who wait take turns: whoever has less in the queue
+ * does not wait for all of who has more. */
+struct turn {
+	struct job job;
+	uint64_t account; /* on whose behalf; 0: of somebody who needs no share */
+	uint64_t round;   /* the lane's */
+};
+
 /* The name is for people, and outlives the lane. NULL when out of memory. */
 struct lane *lane_new(uv_loop_t *loop, const char *name, size_t max_queued);
 /* Only when idle: after lane_stop() and the loop has run the last done(). */
@@ -30,6 +38,9 @@ DEFINE_CLEANUP(struct lane *, lane_free)
 
 /* -EAGAIN when the queue is full or the lane was stopped: shed load, never wait. */
 int lane_submit(struct lane *lane, struct job *job);
+/* Behind those of lane_submit(). -EDQUOT: the account has its share of the queue, which is as much
+ * as is left of it when an eighth is kept for account 0. */
+int lane_submit_turn(struct lane *lane, struct turn *turn);
 /* Takes no more jobs; done() of those still queued is called at once without run(). */
 void lane_stop(struct lane *lane);
 size_t lane_length(const struct lane *lane); /* queued and running */

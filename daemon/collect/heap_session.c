@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "collect/heap_pricing.h"
+#include "proc/owner.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -44,7 +45,8 @@ struct heap_session *heap_session_new(struct heap_shared *shared, const struct h
 		.state = HEAP_WAITING,
 		.slot = -1,
 		.serial = serial,
-		.pidfd = -1,
+		/* Now, because its number may be another's when it is looked into. */
+		.pidfd = (int)syscall(SYS_pidfd_open, ask->pid, 0),
 	};
 	session->result.figures.rate_bytes = ask->rate_bytes;
 	session->result.figures.end_text = "";
@@ -152,6 +154,33 @@ static bool process_is_gone(const struct heap_session *session)
 	return poll(&poll_fd, 1, 0) > 0;
 }
 
+/* Whether it is still the process of who asks. Between the question and the probes it may have
+ * become another user's, by a program that runs with its file's rights; and where it has ended, its
+ * number says nothing. */
+static int check_owner(const struct heap_session *session)
+{
+	uint32_t owner;
+
+	if (session->ask.owner == OWNER_UNKNOWN)
+		return 0;
+	owner = owner_read_sole(session->ask.pid);
+	if (process_is_gone(session))
+		return -ESRCH;
+	return owner == session->ask.owner ? 0 : -EPERM;
+}
+
+static void explain(struct heap_session *session, int err)
+{
+	if (err == -EPERM && check_owner(session) == -EPERM)
+		heap_session_refuse(session, err,
+		                    "process %u is not that of user %u alone any longer: without "
+		                    "the setting group, probes are put into a process for root and "
+		                    "for its owner only",
+		                    session->ask.pid, session->ask.owner);
+	else
+		heap_session_explain(session, err);
+}
+
 static int tell_target(const struct heap_session *session)
 {
 	uint64_t rate = session->ask.rate_bytes;
@@ -236,8 +265,11 @@ static void open_session(struct heap_session *session)
 		err = tell_target(session);
 	if (!err)
 		session->holds_exec = heap_kernel_hold_exec(shared->kernel) == 0;
+	/* What calls exec from here on is told of. */
+	if (!err)
+		err = check_owner(session);
 	if (err) {
-		heap_session_explain(session, err);
+		explain(session, err);
 		close_session(session);
 		return;
 	}
@@ -255,8 +287,11 @@ static void on_job(struct job *job)
 	}
 	if (session->ended && (!session->err || session->err == -ECANCELED))
 		session->err = -ESRCH;
+	/* Once more, with the probes in it. */
+	if (!session->err && session->state != HEAP_LOADING)
+		session->err = check_owner(session);
 	if (session->err)
-		heap_session_explain(session, session->err);
+		explain(session, session->err);
 	if (session->err || !session->watch)
 		close_session(session);
 	else if (session->state == HEAP_LOADING)
@@ -270,7 +305,6 @@ static void on_job(struct job *job)
 void heap_session_open(struct heap_session *session, int slot)
 {
 	session->slot = slot;
-	session->pidfd = (int)syscall(SYS_pidfd_open, session->ask.pid, 0);
 	if (session->pidfd >= 0) {
 		start_job(session, HEAP_LOADING);
 		return;

@@ -30,6 +30,9 @@ enum {
 
 struct heap_ask {
 	uint32_t pid;
+	/* The user who asks, and whose alone the process must be until the probes are in it;
+	 * OWNER_UNKNOWN: one who may have any process watched. */
+	uint32_t owner;
 	enum heap_mode mode; /* which of the allocations; of HEAP_LEAKS, those of the window's first
 	                        half that are still held at its end */
 	uint64_t rate_bytes; /* mean number of bytes from one sample to the next; at least 1 */
@@ -83,7 +86,7 @@ struct heap_figures {
  *      -ENOENT   no allocator was found in it
  *      -EDQUOT   over the budget
  *      -ENOTSUP  this kernel cannot, or not this process (32 bits)
- *      -EACCES, -EPERM  profd may not look into this process
+ *      -EACCES, -EPERM  profd may not look into this process, or the asking user may not
  *      others    it failed: -ENOMEM, -ECANCELED when profd is stopping, ...
  * `why` is one line for a person, "" for 0.
  */

@@ -133,15 +133,18 @@ int admit_attaching(struct request *request, struct refusal *ret_refusal)
 		"rate=, budget= and force=");
 }
 
-int admit_attaching_to(struct request *request, uint32_t pid, struct refusal *ret_refusal)
+int admit_attaching_to(struct request *request, uint32_t pid, uint32_t *ret_owner,
+                       struct refusal *ret_refusal)
 {
 	uint32_t uid = 0;
 	int err = request->authenticated || request->service->policy->group
 	                  ? 0
 	                  : peer_user(&request->client->peer, &uid);
 
-	if (!err && (!uid || uid == owner_read_sole(pid)))
+	if (!err && (!uid || uid == owner_read_sole(pid))) {
+		*ret_owner = uid ? uid : OWNER_UNKNOWN;
 		return 0;
+	}
 	request->parking->stats.refused_private++;
 	if (err)
 		return refuse(

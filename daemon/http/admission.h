@@ -16,7 +16,9 @@ int admit_private(struct request *request, const char *what, struct refusal *ret
  * at all. */
 int admit_attaching(struct request *request, struct refusal *ret_refusal);
 /* The same where no group says who may: root, clients with credentials, and whom that process
- * belongs to. */
-int admit_attaching_to(struct request *request, uint32_t pid, struct refusal *ret_refusal);
+ * belongs to. `ret_owner`: whose it must be still when probes are put into it; OWNER_UNKNOWN:
+ * anybody's. */
+int admit_attaching_to(struct request *request, uint32_t pid, uint32_t *ret_owner,
+                       struct refusal *ret_refusal);
 /* Not at the wish of another web page, which cannot read the answer but need not. */
 int admit_same_site(struct request *request, struct refusal *ret_refusal);

@@ -4,7 +4,9 @@
  */
 #include "http/client.h"
 
+#include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 /* What a client does not read waits where it is counted, and not in the kernel, which would take
@@ -44,4 +46,20 @@ void client_free(struct client *client)
 	if (client)
 		tls_unref(client->tls);
 	free(client);
+}
+
+bool client_is_user(const struct client *client)
+{
+	return !client->root &&
+	       (client->peer.kind != PEER_ELSEWHERE || peer_account_is_user(&client->account));
+}
+
+/* An account is a number in the second half of the address below a fixed first half, or the first
+ * half alone. */
+uint64_t client_account(const struct client *client)
+{
+	uint64_t halves[2];
+
+	memcpy(halves, &client->account, sizeof(halves));
+	return client->root ? 0 : be64toh(halves[0] | halves[1]);
 }

@@ -20,8 +20,9 @@ struct client {
 	struct tls *tls; /* that the handshake was made by; NULL: there was none, or it will fail */
 	struct request *request;     /* that has begun and not ended; NULL: none */
 	struct arrival arrival;      /* of its next request */
-	struct in6_addr account;     /* whose share of connections it takes */
-	bool counted;                /* it takes one */
+	struct in6_addr account;     /* whose share of connections and requests it takes */
+	bool root;                   /* of this host, who may have all */
+	bool counted;                /* it takes a share of connections */
 	struct handshake *handshake; /* until its first request; NULL: none is counted */
 };
 
@@ -29,3 +30,8 @@ struct client {
  * of memory. */
 struct client *client_new(struct MHD_Connection *connection, struct tls *tls);
 void client_free(struct client *client);
+/* Whether it is a process of this host, root's aside. */
+bool client_is_user(const struct client *client);
+/* On whose behalf its requests wait in a lane: one number for one user of this host, or one
+ * address; 0 of root. */
+uint64_t client_account(const struct client *client);

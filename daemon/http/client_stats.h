@@ -14,11 +14,13 @@
 	STAT(refused_handshakes, counter, "Connections refused: too many TLS handshakes")        \
 	STAT(requests_late, counter, "Connections ended because a request took too long")        \
 	STAT(refused_client, counter, "Requests refused because of max-client-requests")         \
+	STAT(refused_user, counter, "Requests refused: their client has its share already")      \
 	STAT(refused_memory, counter, "Answers refused for lack of answer-memory")               \
 	STAT(refused_large, counter, "Answers refused that alone are over answer-memory")        \
 	STAT(refused_group, counter, "Requests of users who are not in the group")               \
 	STAT(refused_host, counter, "Requests under a name that is not this host's")             \
 	STAT(refused_private, counter, "Requests for what that client may not have")             \
+	STAT(pss_missed, counter, "Answers without PSS, which took too long to read")            \
 	STAT(answers_shared, counter, "Profiles that were made once for several equal requests") \
 	STAT(answer_bytes, gauge, "Memory of answers that are being sent")                       \
 	STAT(answers_given_up, counter, "Answers given up because their client read too slowly")

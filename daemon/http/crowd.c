@@ -40,14 +40,17 @@ static struct crowd_client *add(struct crowd *crowd, const struct in6_addr *addr
 	return client;
 }
 
-int crowd_enter(struct crowd *crowd, const struct in6_addr *address, struct crowd_limits limits)
+static size_t count_of(const struct crowd *crowd, const struct in6_addr *address)
+{
+	const struct crowd_client *client = address ? find(crowd, address) : NULL;
+
+	return client ? client->count : 0;
+}
+
+static int enter(struct crowd *crowd, const struct in6_addr *address)
 {
 	struct crowd_client *client = address ? find(crowd, address) : NULL;
 
-	if (crowd->count >= limits.all)
-		return -EAGAIN;
-	if (client && client->count >= limits.each)
-		return -EUSERS;
 	if (address && !client) {
 		client = add(crowd, address);
 		if (!client)
@@ -57,6 +60,24 @@ int crowd_enter(struct crowd *crowd, const struct in6_addr *address, struct crow
 		client->count++;
 	crowd->count++;
 	return 0;
+}
+
+int crowd_enter(struct crowd *crowd, const struct in6_addr *address, struct crowd_limits limits)
+{
+	if (crowd->count >= limits.all)
+		return -EAGAIN;
+	if (address && count_of(crowd, address) >= limits.each)
+		return -EUSERS;
+	return enter(crowd, address);
+}
+
+int crowd_enter_share(struct crowd *crowd, const struct in6_addr *address, size_t all)
+{
+	if (crowd->count >= all)
+		return -EAGAIN;
+	if (count_of(crowd, address) >= all - crowd->count)
+		return -EDQUOT;
+	return enter(crowd, address);
 }
 
 void crowd_leave(struct crowd *crowd, const struct in6_addr *address)

@@ -22,5 +22,8 @@ struct crowd_limits {
 /* One more of this client; NULL: of one that is not counted by itself. -EAGAIN: there are as many
  * as there may be; -EUSERS: the client has as many as it may have; -ENOMEM. */
 int crowd_enter(struct crowd *crowd, const struct in6_addr *client, struct crowd_limits limits);
+/* The same for a client who may have as many as are left of all: who comes alone has half of them.
+ * -EDQUOT: it has as many. */
+int crowd_enter_share(struct crowd *crowd, const struct in6_addr *client, size_t all);
 /* As many times as it has entered. */
 void crowd_leave(struct crowd *crowd, const struct in6_addr *client);

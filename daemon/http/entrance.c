@@ -17,7 +17,7 @@ static const char challenge[] = "Basic realm=\"profd\", charset=\"UTF-8\"";
 
 /* A password being hashed. */
 struct login {
-	struct job job;
+	struct turn turn;
 	struct password_check check;
 	struct access *access;
 	struct request *request; /* NULL once nobody waits for it */
@@ -39,7 +39,7 @@ static bool refuse_with(struct request *request, unsigned int status, const char
 /* Worker thread. */
 static void run_login(struct job *job)
 {
-	struct login *login = (struct login *)((char *)job - offsetof(struct login, job));
+	struct login *login = (struct login *)((char *)job - offsetof(struct login, turn.job));
 
 	if (!atomic_load(&login->abandoned))
 		login->error = password_check_run(&login->check);
@@ -47,7 +47,7 @@ static void run_login(struct job *job)
 
 static void on_login(struct job *job)
 {
-	struct login *login = (struct login *)((char *)job - offsetof(struct login, job));
+	struct login *login = (struct login *)((char *)job - offsetof(struct login, turn.job));
 
 	if (!login->error) {
 		login->access->stats.passwords_checked++;
@@ -81,18 +81,22 @@ static bool start_login(struct request *request, const struct password_check *ch
 		request_fail(request, err);
 		return false;
 	}
-	login->job = (struct job){.run = run_login, .done = on_login};
+	login->turn.job = (struct job){.run = run_login, .done = on_login};
+	login->turn.account = client_account(request->client);
 	login->check = *check;
 	login->access = service->access;
 	login->request = request;
 	login->error = -ECANCELED;
-	if (lane_submit(service->passwords, &login->job) == 0)
+	err = lane_submit_turn(service->passwords, &login->turn);
+	if (!err)
 		return false;
 	explicit_bzero(login, sizeof(*login));
 	free(login);
 	service->access->stats.passwords_shed++;
 	return refuse_with(request, MHD_HTTP_SERVICE_UNAVAILABLE,
-	                   "too many passwords are being checked; try again");
+	                   err == -EDQUOT
+	                           ? "too many passwords of yours are being checked; try again"
+	                           : "too many passwords are being checked; try again");
 }
 
 static bool check_user(struct request *request)

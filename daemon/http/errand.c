@@ -9,7 +9,7 @@
 
 static struct errand *errand_of(struct job *job)
 {
-	return (struct errand *)((char *)job - offsetof(struct errand, job));
+	return (struct errand *)((char *)job - offsetof(struct errand, turn.job));
 }
 
 static void errand_end(struct errand *errand)
@@ -49,19 +49,42 @@ static void on_abandoned(void *owner)
 	errand->request = NULL;
 }
 
-void errand_start(struct errand *errand, struct request *request)
+int errand_park(struct errand *errand, struct request *request)
 {
 	int err = request_park(request, errand, on_abandoned);
 
+	if (err) {
+		request_fail(request, err);
+		errand_end(errand);
+		return err;
+	}
 	errand->request = request;
 	errand->error = -ECANCELED;
 	errand->body.max = request->service->policy->answer_bytes;
-	errand->job = (struct job){.run = run_errand, .done = on_run};
-	if (!err)
-		err = lane_submit(errand->lane ? errand->lane : request->service->render,
-		                  &errand->job);
+	errand->turn.job = (struct job){.run = run_errand, .done = on_run};
+	errand->turn.account = client_account(request->client);
+	return 0;
+}
+
+void errand_submit(struct errand *errand)
+{
+	const struct service *service;
+	int err;
+
+	if (!errand->request) {
+		errand_end(errand);
+		return;
+	}
+	service = errand->request->service;
+	err = lane_submit_turn(errand->lane ? errand->lane : service->render, &errand->turn);
 	if (!err)
 		return;
-	request_fail(request, err);
+	request_fail(errand->request, err);
 	errand_end(errand);
+}
+
+void errand_start(struct errand *errand, struct request *request)
+{
+	if (!errand_park(errand, request))
+		errand_submit(errand);
 }

@@ -20,10 +20,14 @@ struct errand {
 	struct refusal refusal;
 
 	/* Its own. */
-	struct job job;
+	struct turn turn;
 	struct request *request; /* NULL once nobody waits for it */
 	int error;
 };
 
 /* Takes the errand over; the request is answered also where this fails. */
 void errand_start(struct errand *errand, struct request *request);
+/* The same in two steps, for what has to be found out in between: the errand is still the caller's
+ * until it submits it. A negative errno: the request is answered, and the errand freed. */
+int errand_park(struct errand *errand, struct request *request);
+void errand_submit(struct errand *errand);

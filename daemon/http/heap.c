@@ -38,7 +38,7 @@ static int check_client(struct request *request, struct heap_query *query,
 	if (!err)
 		err = check_pid(query->ask.pid, ret_refusal);
 	if (!err && !query->told)
-		err = admit_attaching_to(request, query->ask.pid, ret_refusal);
+		err = admit_attaching_to(request, query->ask.pid, &query->ask.owner, ret_refusal);
 	return err;
 }
 

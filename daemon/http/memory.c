@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * /memory: how much memory one process holds and held, whether it leaks, and which stacks made it
- * grow. What the timeline says is taken down at once; naming stacks and reading PSS is a job of the
- * render lane.
+ * grow. What the timeline says is taken down at once; then PSS is read (memory/pss.h), where it is
+ * asked for; naming stacks is a job of the render lane.
  */
 #include "base/clock.h"
 #include "http/errand.h"
@@ -11,7 +11,7 @@
 #include "http/memory_stacks.h"
 #include "http/query_value.h"
 #include "http/route.h"
-#include "memory/reader.h"
+#include "memory/pss.h"
 #include "profile/history.h"
 
 #include <errno.h>
@@ -22,14 +22,16 @@
 struct memory_ask {
 	uint32_t pid;
 	uint64_t last_ns;
-	bool pss;
+	bool pss, pss_now; /* asked for; and to be read */
 };
 
 struct memory_job {
 	struct errand errand;
 	struct symbolizer *symbolizer;
 	struct memory_ask ask;
-	bool ended;
+	struct pss_ask pss;
+	json_t *pss_bytes;    /* NULL: not asked for */
+	const char *pss_note; /* why they are not known; NULL */
 	struct selection selection;
 	struct slices slices;
 	json_t *answer; /* but for what the lane adds */
@@ -41,6 +43,7 @@ static void memory_job_free(struct memory_job *memory)
 		return;
 	slices_release(&memory->slices);
 	json_decref(memory->answer);
+	json_decref(memory->pss_bytes);
 	free(memory);
 }
 DEFINE_CLEANUP(struct memory_job *, memory_job_free)
@@ -55,13 +58,17 @@ static void free_memory(struct errand *errand)
 	memory_job_free(memory_job_of(errand));
 }
 
-static json_t *pss_json(const struct memory_job *memory)
+static int add_pss(struct memory_job *memory)
 {
-	uint64_t bytes;
+	json_t *bytes = memory->pss_bytes;
 
-	if (memory->ended || memory_read_pss(memory->ask.pid, &bytes))
-		return json_null();
-	return json_integer((json_int_t)bytes);
+	memory->pss_bytes = NULL;
+	if (bytes && json_object_set_new(memory->answer, "pss_bytes", bytes))
+		return -ENOMEM;
+	if (memory->pss_note &&
+	    json_object_set_new(memory->answer, "pss_error", json_string(memory->pss_note)))
+		return -ENOMEM;
+	return 0;
 }
 
 /* Worker thread. */
@@ -74,8 +81,7 @@ static int complete(struct errand *errand)
 
 	if (err)
 		return err;
-	if (json_object_set_new(memory->answer, "growing_stacks", stacks) ||
-	    (memory->ask.pss && json_object_set_new(memory->answer, "pss_bytes", pss_json(memory))))
+	if (json_object_set_new(memory->answer, "growing_stacks", stacks) || add_pss(memory))
 		return -ENOMEM;
 	answer = memory->answer;
 	memory->answer = NULL;
@@ -129,7 +135,9 @@ static int begin(const struct service *service, struct memory_job *memory)
 	/* Who asks once may ask again. */
 	memory_watch_note(watch, process->pid);
 	memory->symbolizer = service->symbolizer;
-	memory->ended = process->ended;
+	memory->ask.pss_now = memory->ask.pss && !process->ended;
+	if (memory->ask.pss)
+		memory->pss_bytes = json_null();
 	memory->selection.pids[0] = process->pid;
 	memory->selection.pid_count = 1;
 	memory->answer = timeline_json(process, from_ns / NSEC_PER_MSEC);
@@ -137,6 +145,43 @@ static int begin(const struct service *service, struct memory_job *memory)
 		return -ENOMEM;
 	return recorder_read(history_recorder(service->history, KIND_rss), from_ns, now_ns,
 	                     &memory->slices);
+}
+
+static void note_pss(struct memory_job *memory, int err)
+{
+	struct request *request = memory->errand.request;
+
+	if (err == -ETIMEDOUT)
+		memory->pss_note = "the process's memory could not be read within 2 seconds";
+	else if (err == -EAGAIN)
+		memory->pss_note = "too many processes of this user are being read; try again";
+	if (request && memory->pss_note)
+		request->parking->stats.pss_missed++;
+}
+
+static void on_pss(struct pss_ask *ask, int err, uint64_t bytes)
+{
+	struct memory_job *memory =
+		(struct memory_job *)((char *)ask - offsetof(struct memory_job, pss));
+
+	if (err)
+		note_pss(memory, err);
+	else
+		memory->pss_bytes = json_integer((json_int_t)bytes);
+	errand_submit(&memory->errand);
+}
+
+/* Who waits for it is parked meanwhile, and nobody else waits. */
+static void start_pss(struct memory_job *memory, struct request *request)
+{
+	int err;
+
+	if (errand_park(&memory->errand, request))
+		return;
+	memory->pss = (struct pss_ask){.pid = memory->ask.pid, .done = on_pss};
+	err = pss_reader_ask(request->service->pss, &memory->pss);
+	if (err)
+		on_pss(&memory->pss, err, 0);
 }
 
 void handle_memory(struct request *request)
@@ -165,5 +210,8 @@ void handle_memory(struct request *request)
 	memory->errand.content_type = "application/json";
 	memory->errand.run = complete;
 	memory->errand.free = free_memory;
-	errand_start(&TAKE_PTR(memory)->errand, request);
+	if (memory->ask.pss_now)
+		start_pss(TAKE_PTR(memory), request);
+	else
+		errand_start(&TAKE_PTR(memory)->errand, request);
 }

@@ -70,15 +70,14 @@ static void add_clients(struct buf *body, const struct parking *parking)
 #undef STAT
 }
 
-static void add_opener(struct buf *body, const struct crew_stats *stats)
+static void add_crews(struct buf *body, const struct collector_stats *all)
 {
+	const struct crew_stats *stats = &all->opener;
+
 #define STAT(name, type, help) STAT_##type("opener_", name, help);
 	CREW_STATS(STAT)
 #undef STAT
-}
-
-static void add_maps_reader(struct buf *body, const struct crew_stats *stats)
-{
+	stats = &all->maps_reader;
 #define STAT(name, type, help) STAT_##type("maps_reader_", name, help);
 	CREW_STATS(STAT)
 #undef STAT
@@ -232,8 +231,7 @@ static void add_collector(struct buf *body, const struct service *service)
 	COLLECTOR_COUNTERS(COUNTER)
 #undef COUNTER
 	add_unwinder(body, &stats.unwinder);
-	add_opener(body, &stats.opener);
-	add_maps_reader(body, &stats.maps_reader);
+	add_crews(body, &stats);
 	add_readers(body, &stats.readers);
 	add_pythons(body, &stats.pythons);
 	add_python_codes(body, &stats.python_codes);

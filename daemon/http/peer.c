@@ -95,6 +95,11 @@ static bool is_here(const struct peer *peer)
 	return IN6_ARE_ADDR_EQUAL(&self.address, &peer->address);
 }
 
+/* ff00::/8 are groups, which no connection comes from. */
+static const struct in6_addr users = {.s6_addr = {0xff}};
+/* Whoever would not be told has a thousand addresses: 127.0.0.0/8 is all this host's. */
+static const struct in6_addr untold = {.s6_addr = {0xff, 1}};
+
 bool peer_account(struct peer *peer, struct in6_addr *ret_account)
 {
 	if (!peer->looked_up && is_here(peer) &&
@@ -103,13 +108,17 @@ bool peer_account(struct peer *peer, struct in6_addr *ret_account)
 		peer->looked_up = true;
 	}
 	if (!peer->looked_up || peer->error) {
-		*ret_account = peer_client(peer);
+		*ret_account = peer->kind == PEER_LOOPBACK ? untold : peer_client(peer);
 		return true;
 	}
-	/* ff00::/8 are groups, which no connection comes from. */
-	*ret_account = (struct in6_addr){.s6_addr = {0xff}};
+	*ret_account = users;
 	memcpy(&ret_account->s6_addr[12], &peer->uid, sizeof(peer->uid));
 	return peer->uid != 0;
+}
+
+bool peer_account_is_user(const struct in6_addr *account)
+{
+	return IN6_IS_ADDR_MULTICAST(account);
 }
 
 struct in6_addr peer_client(const struct peer *peer)

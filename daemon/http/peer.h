@@ -32,8 +32,10 @@ void peer_of_address(struct peer *ret_peer, const struct sockaddr_storage *addre
  * none any longer. */
 int peer_user(struct peer *peer, uint32_t *ret_uid);
 /* Whose share of connections it takes: that of a user of this host, in the form of an address that
- * nobody has; else that of peer_client(). False: root's, who may have all. Asks the kernel one
- * thing, once for each connection. */
+ * nobody has; of who comes by the loopback and cannot be told, that of all such; else that of
+ * peer_client(). False: root's, who may have all. Asks the kernel once for each connection. */
 bool peer_account(struct peer *peer, struct in6_addr *ret_account);
+/* Of such a share: that of a user of this host, or of those who cannot be told. */
+bool peer_account_is_user(const struct in6_addr *account);
 /* What counts as one client: an IPv4 address, or the 64 bits that an IPv6 network begins with. */
 struct in6_addr peer_client(const struct peer *peer);

@@ -14,7 +14,7 @@
 
 static struct rendering *rendering_of(struct job *job)
 {
-	return (struct rendering *)((char *)job - offsetof(struct rendering, job));
+	return (struct rendering *)((char *)job - offsetof(struct rendering, turn.job));
 }
 
 /* Worker thread. */
@@ -161,14 +161,15 @@ int rendering_start(struct rendering *rendering)
 	rendering->plan.host = service->host;
 	rendering->error = -ECANCELED;
 	rendering->body.max = max_body(rendering);
-	rendering->job = (struct job){.run = run_render, .done = on_rendered};
+	rendering->turn.job = (struct job){.run = run_render, .done = on_rendered};
+	rendering->turn.account = client_account(rendering->request->client);
 	rendering->parking = rendering->request->parking;
 	leader = buf_error(&rendering->key) ? NULL : find_equal(rendering);
 	if (leader) {
 		follow(rendering, leader);
 		return 0;
 	}
-	err = lane_submit(service->render, &rendering->job);
+	err = lane_submit_turn(service->render, &rendering->turn);
 	if (err) {
 		buf_release(&rendering->key);
 		return err;

@@ -21,7 +21,7 @@ struct rendering {
 		struct rendering *rendering); /* the request is answered, if there still was one */
 
 	/* Its own. */
-	struct job job;
+	struct turn turn;
 	struct buf body;
 	char incomplete[RENDER_LINE_BYTES];
 	int error;

@@ -18,6 +18,8 @@ enum {
 	SEND_SECONDS = 30,
 	SEND_BYTES_PER_SECOND = 32 * 1024,
 };
+/* Of max-requests, one part in so many is for root alone. */
+enum { KEPT_PART = 16 };
 
 static const char plain_text[] = "text/plain; charset=utf-8";
 /* What is no page of ours is nothing to run, load or put into a frame. */
@@ -119,20 +121,33 @@ static void unpark(struct request *request)
 	parking->count--;
 }
 
-/* This host's users share an address, and can be found out without one. */
+/* Root, whom nobody else's requests keep out. By another address than the loopback's he is counted
+ * with that, as whoever comes from there. */
 static bool is_counted(const struct request *request)
 {
-	return request->client->peer.kind == PEER_ELSEWHERE;
+	return !request->client->root || request->client->peer.kind == PEER_ELSEWHERE;
+}
+
+static int enter_crowd(struct request *request)
+{
+	const struct policy *policy = request->service->policy;
+	struct crowd *crowd = &request->parking->crowd;
+	const struct client *client = request->client;
+	size_t all = policy->max_requests;
+
+	if (!is_counted(request))
+		return crowd_enter(crowd, NULL, (struct crowd_limits){all, all});
+	all -= all / KEPT_PART;
+	if (client_is_user(client))
+		return crowd_enter_share(crowd, &client->account, all);
+	return crowd_enter(crowd, &client->account,
+	                   (struct crowd_limits){all, policy->max_client_requests});
 }
 
 static int enter(struct request *request)
 {
-	const struct policy *policy = request->service->policy;
 	struct client_stats *stats = &request->parking->stats;
-	struct in6_addr client = peer_client(&request->client->peer);
-	int err = crowd_enter(
-		&request->parking->crowd, is_counted(request) ? &client : NULL,
-		(struct crowd_limits){policy->max_requests, policy->max_client_requests});
+	int err = enter_crowd(request);
 
 	stats->refused_full += err == -EAGAIN;
 	stats->refused_client += err == -EUSERS;
@@ -142,12 +157,10 @@ static int enter(struct request *request)
 
 static void leave(struct request *request)
 {
-	struct in6_addr client;
-
 	if (!request->entered)
 		return;
-	client = peer_client(&request->client->peer);
-	crowd_leave(&request->parking->crowd, is_counted(request) ? &client : NULL);
+	crowd_leave(&request->parking->crowd,
+	            is_counted(request) ? &request->client->account : NULL);
 	request->entered = false;
 }
 
@@ -331,6 +344,10 @@ void request_fail(struct request *request, int err)
 		refuse(&refusal, MHD_HTTP_TOO_MANY_REQUESTS,
 		       "too many requests of yours are under way; at most %zu at a time, try again",
 		       policy->max_client_requests);
+	else if (err == -EDQUOT)
+		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
+		       "too many requests of yours are under way; one user may have as many as he "
+		       "leaves for all others, try again");
 	else if (err == -ENOBUFS)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
 		       "too many answers are still being sent; at most %zu bytes at a time, try "
@@ -347,6 +364,7 @@ void request_fail(struct request *request, int err)
 		refuse(&refusal, MHD_HTTP_INTERNAL_SERVER_ERROR, "failed: %s", strerror(-err));
 	request->parking->stats.refused_memory += err == -ENOBUFS;
 	request->parking->stats.refused_large += err == -EFBIG;
+	request->parking->stats.refused_user += err == -EDQUOT;
 	request_refuse(request, &refusal);
 }
 

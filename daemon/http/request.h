@@ -79,7 +79,7 @@ void request_answer(struct request *request, const char *content_type, struct bu
 void request_answer_shared(struct request *request, const char *content_type,
                            struct answer *answer);
 void request_refuse(struct request *request, const struct refusal *refusal);
-/* The usual failure that is not the client's: out of memory, too many, no room for the answer. */
+/* The usual failure: out of memory, too many of all or (-EDQUOT) of his, no room for the answer. */
 void request_fail(struct request *request, int err);
 /* Answers with bytes that outlive the server, and that a client may keep while their tag holds. */
 void request_answer_constant(struct request *request, unsigned int status, const char *content_type,
@@ -92,8 +92,8 @@ void request_header(struct request *request, const char *name, const char *value
 
 /* Takes a parked request back from its owner without an answer: the server asks again. */
 void request_go_on(struct request *request);
-/* Parks the request. -EAGAIN, -EUSERS: as many are under way as there may be, or as this client may
- * have; -ENOMEM. */
+/* Parks the request. -EAGAIN, -EUSERS, -EDQUOT: as many are under way as there may be, or as this
+ * client or this user may have; -ENOMEM. */
 int request_park(struct request *request, void *owner, void (*abandon)(void *owner));
 /* Answers every parked request with 503. */
 void parking_clear(struct parking *parking);

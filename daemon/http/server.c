@@ -155,7 +155,8 @@ static bool let_in(struct port *port, struct client *client)
 	struct client_stats *stats = &server->parking.stats;
 	size_t each = server->service.policy->max_client_connections;
 
-	if (!peer_account(&client->peer, &client->account))
+	client->root = !peer_account(&client->peer, &client->account);
+	if (client->root)
 		return true;
 	if (each > server->room)
 		each = server->room;

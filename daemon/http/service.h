@@ -9,6 +9,7 @@
 #include "collect/collector.h"
 #include "gpu/nvml.h"
 #include "http/policy.h"
+#include "memory/pss.h"
 #include "symbolize/symbolize.h"
 
 #include <sys/utsname.h>
@@ -30,6 +31,7 @@ struct service {
 	/* Where processes are listed; and where with command lines, for which the kernel waits
 	 * while such a process holds the lock of its address space. */
 	struct lane *processes, *cmdlines;
+	struct pss_reader *pss;
 	const struct utsname *host; /* its name and the kernel's release, as of the start */
 	const char *const
 		*capabilities; /* that the daemon has left, by name; NULL behind the last */

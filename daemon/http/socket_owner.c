@@ -19,6 +19,8 @@
 
 /* Of a host of containers; with more it is not said who asks. */
 enum { MAX_DEVICES = 1024, MAX_ANSWER_BYTES = 4096 };
+/* Of lo, the first device of every network namespace. */
+enum { LOOPBACK_INDEX = 1 };
 
 struct question {
 	struct nlmsghdr head;
@@ -108,20 +110,25 @@ static void free_names(struct if_nameindex **names)
 
 /* A socket that is bound to a device, as those with link-local addresses are, is found under that
  * device only. */
+static int ask_device(int fd, struct question *question, unsigned int device, uint32_t *ret_uid)
+{
+	_Alignas(struct nlmsghdr) char answer[MAX_ANSWER_BYTES];
+	int len;
+
+	question->ask.id.idiag_if = device;
+	len = ask(fd, question, answer, sizeof(answer));
+	return len < 0 ? len : read_answer(answer, (size_t)len, question, ret_uid);
+}
+
 static int ask_each_device(int fd, struct question *question, uint32_t *ret_uid)
 {
 	_cleanup_(free_names) struct if_nameindex *devices = if_nameindex();
-	_Alignas(struct nlmsghdr) char answer[MAX_ANSWER_BYTES];
 	int err = devices ? -ENOENT : -errno;
 
 	for (size_t i = 0; err == -ENOENT && devices[i].if_index; i++) {
-		int len;
-
 		if (i >= MAX_DEVICES)
 			return -E2BIG;
-		question->ask.id.idiag_if = devices[i].if_index;
-		len = ask(fd, question, answer, sizeof(answer));
-		err = len < 0 ? len : read_answer(answer, (size_t)len, question, ret_uid);
+		err = ask_device(fd, question, devices[i].if_index, ret_uid);
 	}
 	return err;
 }
@@ -136,10 +143,9 @@ static int find(const struct sockaddr_storage *ours, const struct sockaddr_stora
 		.ask = {.sdiag_protocol = IPPROTO_TCP, .idiag_states = UINT32_MAX},
 	};
 	struct inet_diag_sockid *id = &question.ask.id;
-	_Alignas(struct nlmsghdr) char answer[MAX_ANSWER_BYTES];
 	_cleanup_close_ int fd = -1;
 	uint8_t family;
-	int len, err;
+	int err;
 
 	err = read_address(theirs, &question.ask.sdiag_family, &id->idiag_sport, id->idiag_src);
 	if (!err)
@@ -152,9 +158,11 @@ static int find(const struct sockaddr_storage *ours, const struct sockaddr_stora
 	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	if (fd < 0)
 		return -errno;
-	len = ask(fd, &question, answer, sizeof(answer));
-	err = len < 0 ? len : read_answer(answer, (size_t)len, &question, ret_uid);
-	return err == -ENOENT && each_device ? ask_each_device(fd, &question, ret_uid) : err;
+	err = ask_device(fd, &question, 0, ret_uid);
+	if (err != -ENOENT)
+		return err;
+	return each_device ? ask_each_device(fd, &question, ret_uid)
+	                   : ask_device(fd, &question, LOOPBACK_INDEX, ret_uid);
 }
 
 int socket_owner(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs,

@@ -13,7 +13,8 @@
  * process of this host and network namespace has that end, or not any longer. */
 int socket_owner(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs,
                  uint32_t *ret_uid);
-/* The same with one question to the kernel: a socket that is bound to a device is not found. For
- * every connection, where socket_owner() would ask about each of a thousand devices. */
+/* The same with two questions to the kernel: a socket that is bound to a device other than lo is
+ * not found. For every connection, where socket_owner() would ask about each of a thousand devices.
+ */
 int socket_owner_quick(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs,
                        uint32_t *ret_uid);

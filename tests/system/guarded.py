@@ -11,10 +11,11 @@ import tempfile
 
 from daemon import Daemon
 
-# "secret" and "other", at the lowest cost; "slow", at one that can be told from it.
+# "secret" and "other", at the lowest cost; "slow" at one that can be told from it, "slower" at a quarter of a second.
 SECRET = "$2b$04$V2nzWxZBrUCY12YY1ssH1u85MOLu9aBz5Pg4gMU5zE4aqUWtD7wPG"
 OTHER = "$2b$04$rhXP8GlTGENbbFjwP/Cl2OA9cyW3C1l3yKkqwQyZDNqGQWjI98KZu"
 SLOW = "$2b$08$72tjC6k40Z6wk8sVXmFNvu4pnSsRk0uYIpv2Rzt.awaaSbFcWhxpS"
+SLOWER = "$2b$12$MNIL/d.gjLmqQvBdHbmkFeP9DHxwIKe8Ql5S.fUaor3aWNMIJU7Wy"
 
 TLS = "tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\n"
 USERS = f"basic_auth_users:\n  alice: {SECRET}\n"

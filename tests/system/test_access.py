@@ -11,8 +11,10 @@ import time
 import unittest
 
 from daemon import PROFD, Daemon, free_port
-from guarded import OTHER, SECRET, SLOW, TLS, USERS, Folder, Guarded, basic
+from guarded import OTHER, SECRET, SLOW, SLOWER, TLS, USERS, Folder, Guarded, basic
 from heap_runs import until
+from test_client_shares import running
+from test_clients import as_user, curl
 from test_handed_sockets import launcher
 
 LANE = "clients"
@@ -128,6 +130,40 @@ class Users(unittest.TestCase):
             s.close()
         self.assertTrue(until(lambda: self.server.metrics()["profd_parked_requests"] == 0))
         self.assertTrue(self.server.alive())
+
+
+# Asks with as many wrong passwords as it is told, all at once, says how many of them are refused without a look, and
+# what the last of these was told.
+GUESSER = """
+import base64, select, socket
+become()
+made = []
+for number in range(int(sys.argv[3])):
+    guess = base64.b64encode(f"carol:guess {number}".encode()).decode()
+    s = socket.create_connection((sys.argv[1], int(sys.argv[2])), 10)
+    s.sendall(f"GET /metrics HTTP/1.1\\r\\nHost: localhost\\r\\nAuthorization: Basic {guess}\\r\\n\\r\\n".encode())
+    made.append(s)
+select.select(made[-1:], [], [], 10)
+answers = [s.recv(4096).decode() for s in select.select(made, [], [], 0)[0]]
+refused = [answer for answer in answers if answer.startswith("HTTP/1.1 503")]
+print(len(refused), refused[-1].splitlines()[-1], flush=True)
+sys.stdin.read()
+"""
+
+
+class Guesses(unittest.TestCase):
+    def test_who_guesses_keeps_nobody_else_out(self):
+        folder.write(USERS + f"  carol: {SLOWER}\n")
+        server = Guarded(folder)
+        self.addCleanup(server.stop)
+        with running(GUESSER, "127.0.0.1", server.port, 100) as said:
+            # Its share is 28 of 64; one or a few more are done meanwhile.
+            refused, why = said.split(" ", 1)
+            self.assertGreater(int(refused), 50)
+            self.assertIn("too many passwords of yours", why)
+            # Nobody remembers this user, and he waits for one that is being checked, not for 28.
+            self.assertEqual(curl(f"{server.url}/readyz", "-u", "carol:slower", through=as_user(54321))[0], 200)
+            self.assertLess(server.metrics()["profd_access_passwords_checked_total"], 15)
 
 
 class Limited(Guarded):

@@ -41,6 +41,35 @@ print(len(made) - len(poll.poll(0)), flush=True)
 sys.stdin.read()
 """
 
+# The same from an address each, by sockets that are bound to a device.
+BOUND_HOLDER = HOLDER.replace("import select, socket, time", """
+import select, socket, time
+
+def connect(number):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo")
+    s.bind((f"127.7.{number // 250}.{number % 250 + 1}", 0))
+    s.settimeout(10)
+    s.connect((sys.argv[1], int(sys.argv[2])))
+    return s
+""").replace("socket.create_connection((sys.argv[1], int(sys.argv[2])), 10) for _", "connect(number) for number")
+
+# Asks for as many profiles of the next minute as it is told, says how many were refused, and waits on as above.
+ASKER = """
+import select, socket
+become()
+made = [socket.create_connection((sys.argv[1], int(sys.argv[2])), 10) for _ in range(int(sys.argv[3]))]
+for s in made:
+    s.sendall(b"GET /profile?seconds=60 HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
+refused, quiet = 0, 0
+while select.select(made, [], [], 2)[0]:
+    for s in select.select(made, [], [], 0)[0]:
+        refused += s.recv(4096).startswith(b"HTTP/1.1 503")
+        made.remove(s)
+print(refused, flush=True)
+sys.stdin.read()
+"""
+
 
 @contextlib.contextmanager
 def running(program, *arguments, uid=NOBODY.pw_uid):
@@ -129,6 +158,13 @@ class Connections(unittest.TestCase):
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.1)
 
+    def test_sockets_bound_to_a_device_count_for_the_same_user(self):
+        with Daemon("--max-client-connections", str(SHARE)) as profd:
+            with running(BOUND_HOLDER, "127.0.0.1", profd.port, 3 * SHARE) as open_ones:
+                self.assertEqual(int(open_ones), SHARE)
+                self.assertEqual(curl(f"{profd.url}/healthz", through=as_user(NOBODY.pw_uid))[0], 0)
+                self.assertEqual(curl(f"{profd.url}/healthz", through=as_user(54321)), (200, "ok\n"))
+
     def test_over_a_unix_socket(self):
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)
@@ -140,3 +176,31 @@ class Connections(unittest.TestCase):
                 stranger = as_user(NOBODY.pw_uid)
                 self.assertEqual(curl("http://x/healthz", "--unix-socket", path, through=stranger), (200, "ok\n"))
                 self.assertEqual(profd.metrics()["profd_http_refused_connections_total"], 0)
+
+
+class Requests(unittest.TestCase):
+    def test_a_user_leaves_some_for_others_and_all_leave_some_for_root(self):
+        with Daemon("--max-requests", "32") as profd, contextlib.ExitStack() as stack:
+            url = f"{profd.url}/profile?last=10s&format=text"
+
+            def ask(uid, count):
+                """How many of so many are under way."""
+                return count - int(stack.enter_context(running(ASKER, "127.0.0.1", profd.port, count, uid=uid)))
+
+            # Two of them are root's. Who comes alone has half of the rest, the next one half of what is left.
+            self.assertEqual(ask(54321, 31), 15)
+            status, body = curl(url, through=as_user(54321))
+            self.assertEqual(status, 503)
+            self.assertEqual(body.count("\n"), 1, body)
+            self.assertIn("too many requests of yours", body)
+            self.assertEqual(curl(f"{profd.url}/healthz", through=as_user(54321))[0], 200)
+            self.assertEqual(curl(url, through=as_user(54322))[0], 200)
+            self.assertEqual([ask(uid, 31) for uid in (54322, 54323, 54324, 54325)], [8, 4, 2, 1])
+            status, body = curl(url, through=as_user(54326))
+            self.assertEqual(status, 503)
+            self.assertNotIn("yours", body)
+            self.assertEqual(curl(url)[0], 200)
+            metrics = profd.metrics()
+            self.assertEqual(metrics["profd_http_under_way"], 30)
+            self.assertEqual(metrics["profd_http_refused_full_total"], 31)
+            self.assertEqual(metrics["profd_http_refused_user_total"], 16 + 1 + 23 + 27 + 29)

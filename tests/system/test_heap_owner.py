@@ -76,6 +76,29 @@ class HeapOwner(unittest.TestCase):
             os.chmod(path, 0o666)
             self.assert_own_only(profd, "--unix-socket", path, base="http://x")
 
+    def test_a_process_that_becomes_anothers_meanwhile(self):
+        """The first to ask waits until the kernel half is loaded; by then the process runs a program with root's rights."""
+        script = 'read line; exec "$@"'
+        argv = ["sh", "-c", script, "sh", self.raised.process.args[0], *self.raised.process.args[1:]]
+        turncoat = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, user=NOBODY.pw_uid,
+                                    group=NOBODY.pw_gid, extra_groups=[], text=True)
+        try:
+            with Daemon() as profd:
+                url = f"{profd.url}/heap?pid={turncoat.pid}&seconds=3&force=1&format=text"
+                asking = subprocess.Popen([*as_user(NOBODY.pw_uid), "curl", "-s", "-w", "%{http_code}", url],
+                                          stdout=subprocess.PIPE, text=True)
+                while not profd.metrics()["profd_http_under_way"]:
+                    self.assertIsNone(asking.poll(), "it did not wait")
+                turncoat.stdin.write("\n")
+                turncoat.stdin.flush()
+                said = asking.communicate(timeout=60)[0]
+                # If it was already loaded, exec is what ends it.
+                self.assertRegex(said, f"not that of user {NOBODY.pw_uid} alone any longer.*\\n403$|called exec.*\\n404$")
+                self.assertTrue(until(lambda: profd.json("/status")["heaps"]["watched"] == 0))
+        finally:
+            turncoat.kill()
+            turncoat.communicate()
+
     def test_with_a_group_its_members_may(self):
         with Daemon("--group", grp.getgrgid(NOBODY.pw_gid).gr_name) as profd:
             url = f"{profd.url}/heap?pid={self.others.pid}&seconds=1&force=1&format=text"

@@ -20,6 +20,7 @@
 	SUITE(maps_reader)     \
 	SUITE(reader)          \
 	SUITE(living)          \
+	SUITE(pss)             \
 	SUITE(reader_user)     \
 	SUITE(disturbed)       \
 	SUITE(nvml)            \

@@ -52,6 +52,32 @@ START_TEST(all_together_have_theirs)
 }
 END_TEST
 
+/* One user has half, the next one half of what is left, and for who comes new there is some. */
+START_TEST(users_leave_some_for_others)
+{
+	struct crowd crowd = {0};
+	struct in6_addr one = client(1), other = client(2), third = client(3);
+
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(crowd_enter_share(&crowd, &one, 8), 0);
+	ck_assert_int_eq(crowd_enter_share(&crowd, &one, 8), -EDQUOT);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(crowd_enter_share(&crowd, &other, 8), 0);
+	ck_assert_int_eq(crowd_enter_share(&crowd, &other, 8), -EDQUOT);
+	ck_assert_int_eq(crowd_enter_share(&crowd, &third, 8), 0);
+	ck_assert_int_eq(crowd_enter_share(&crowd, &third, 8), -EDQUOT);
+	ck_assert_int_eq(crowd_enter_share(&crowd, &third, 7), -EAGAIN);
+	crowd_leave(&crowd, &third);
+	crowd_leave(&crowd, &other);
+	crowd_leave(&crowd, &other);
+	while (crowd.count)
+		crowd_leave(&crowd, &one);
+	ck_assert_ptr_null(crowd.clients);
+	ck_assert_int_eq(crowd_enter_share(&crowd, &one, 1), 0);
+	crowd_leave(&crowd, &one);
+}
+END_TEST
+
 static int answer_of(struct answers *answers, size_t len, struct answer **ret_answer)
 {
 	struct buf body = BUF_INIT;
@@ -125,6 +151,7 @@ Suite *crowd_suite(void)
 
 	tcase_add_test(tests, each_client_has_its_share);
 	tcase_add_test(tests, all_together_have_theirs);
+	tcase_add_test(tests, users_leave_some_for_others);
 	tcase_add_test(tests, answers_have_room_or_not);
 	tcase_add_test(tests, a_shared_answer_counts_once);
 	tcase_add_test(tests, a_body_that_failed);

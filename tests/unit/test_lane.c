@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct lane: order, one at a time, the bound, and what stopping does to those that wait.
+ * struct lane: order, one at a time, the bound, whose turn it is, and what stopping does to those
+ * that wait.
  */
 #include "base/lane.h"
 #include "tests/unit/suites.h"
@@ -185,6 +186,88 @@ START_TEST(how_long_a_job_has_been_running)
 }
 END_TEST
 
+struct test_turn {
+	struct turn turn;
+	struct record *record;
+};
+
+static void run_turn(struct job *job)
+{
+	struct test_turn *test = (struct test_turn *)job;
+
+	test->record->ran[test->record->ran_count++] = (int)test->turn.account;
+}
+
+static void turn_done(struct job *job)
+{
+	((struct test_turn *)job)->record->done_count++;
+}
+
+static int submit_turn(struct lane *lane, struct test_turn *test, struct record *record,
+                       uint64_t account)
+{
+	*test = (struct test_turn){
+		.turn = {.job = {.run = run_turn, .done = turn_done}, .account = account},
+		.record = record,
+	};
+	return lane_submit_turn(lane, &test->turn);
+}
+
+START_TEST(who_asks_for_much_waits_for_himself)
+{
+	static const uint64_t accounts[] = {1, 1, 1, 1, 2, 2, 0, 3, 1};
+	static const int expected[] = {1, 2, 0, 3, 1, 2, 1, 1, 1};
+	struct test_turn turns[9];
+	struct record record = {0};
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	struct lane *lane = lane_new(&loop, "test", 32);
+	for (int i = 0; i < 9; i++)
+		ck_assert_int_eq(submit_turn(lane, &turns[i], &record, accounts[i]), 0);
+	ck_assert_uint_eq(lane_length(lane), 9);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_int_eq(record.done_count, 9);
+	for (int i = 0; i < 9; i++)
+		ck_assert_int_eq(record.ran[i], expected[i]);
+	lane_free(lane);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+}
+END_TEST
+
+/* Of 16 there are 14 for all but root: 7, then 4 of the 7 that are left. */
+START_TEST(nobody_has_the_whole_queue)
+{
+	struct test_turn turns[17], more;
+	struct test_job jobs[JOBS];
+	struct record record = {0};
+	uv_loop_t loop;
+	int count = 0;
+
+	uv_loop_init(&loop);
+	struct lane *lane = lane_new(&loop, "test", 16);
+	init_jobs(jobs, &record, lane);
+	ck_assert_int_eq(lane_submit(lane, &jobs[0].job), 0);
+	while (count < 7)
+		ck_assert_int_eq(submit_turn(lane, &turns[count++], &record, 1), 0);
+	ck_assert_int_eq(submit_turn(lane, &more, &record, 1), -EDQUOT);
+	while (count < 11)
+		ck_assert_int_eq(submit_turn(lane, &turns[count++], &record, 2), 0);
+	ck_assert_int_eq(submit_turn(lane, &more, &record, 2), -EDQUOT);
+	for (uint64_t account = 3; count < 14; account++)
+		ck_assert_int_eq(submit_turn(lane, &turns[count++], &record, account), 0);
+	ck_assert_int_eq(submit_turn(lane, &more, &record, 9), -EAGAIN);
+	while (count < 16)
+		ck_assert_int_eq(submit_turn(lane, &turns[count++], &record, 0), 0);
+	ck_assert_int_eq(submit_turn(lane, &more, &record, 0), -EAGAIN);
+	lane_stop(lane);
+	ck_assert_int_eq(record.done_count, 16);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	lane_free(lane);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+}
+END_TEST
+
 Suite *lane_suite(void)
 {
 	Suite *suite = suite_create("lane");
@@ -195,6 +278,8 @@ Suite *lane_suite(void)
 	tcase_add_test(tcase, stopping_finishes_the_queue_unrun);
 	tcase_add_test(tcase, stopping_from_done);
 	tcase_add_test(tcase, how_long_a_job_has_been_running);
+	tcase_add_test(tcase, who_asks_for_much_waits_for_himself);
+	tcase_add_test(tcase, nobody_has_the_whole_queue);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -214,13 +214,45 @@ START_TEST(shares)
 	ck_assert(peer_account(&peer, &other));
 	ck_assert_mem_eq(&one, &other, sizeof(one));
 
-	/* Of whom nothing is known, by the address; and it may be asked again. */
+	/* Of whom nothing is known, one for all, by whatever address; and it may be asked again. */
+	closep(&first.theirs);
 	closep(&second.theirs);
-	second.theirs = -1;
+	first.theirs = second.theirs = -1;
+	peer_read(&peer, first.ours);
+	ck_assert(peer_account(&peer, &one));
+	ck_assert(!peer.looked_up);
 	peer_read(&peer, second.ours);
 	ck_assert(peer_account(&peer, &other));
-	ck_assert(!IN6_IS_ADDR_MULTICAST(&other));
 	ck_assert(!peer.looked_up);
+	ck_assert_mem_eq(&one, &other, sizeof(one));
+	/* It is not that of user 0. */
+	ck_assert_mem_ne(&one, (&(struct in6_addr){.s6_addr = {0xff}}), sizeof(one));
+}
+END_TEST
+
+/* The kernel finds a socket that is bound to a device under that device only. */
+START_TEST(a_share_of_who_is_bound_to_a_device)
+{
+	struct sockaddr_storage bound = address_of(AF_INET, "127.0.0.1", 0);
+	struct sockaddr_storage other = address_of(AF_INET, "127.7.7.7", 0);
+	_cleanup_(pair_release) struct pair pair = {-1, -1, -1};
+	socklen_t len = sizeof(bound);
+	struct in6_addr account;
+	struct peer peer;
+	uint32_t uid = 0;
+
+	pair.listener = socket(AF_INET, SOCK_STREAM, 0);
+	bind_to(pair.listener, &bound, &len);
+	pair.theirs = socket_of_somebody(AF_INET);
+	ck_assert_int_eq(setsockopt(pair.theirs, SOL_SOCKET, SO_BINDTODEVICE, "lo", 3), 0);
+	ck_assert_int_eq(bind(pair.theirs, (struct sockaddr *)&other, sizeof(other)), 0);
+	ck_assert_int_eq(connect(pair.theirs, (struct sockaddr *)&bound, sizeof(bound)), 0);
+	pair.ours = accept(pair.listener, NULL, NULL);
+	peer_read(&peer, pair.ours);
+	ck_assert(peer_account(&peer, &account));
+	ck_assert(peer.looked_up);
+	ck_assert_int_eq(peer_user(&peer, &uid), 0);
+	ck_assert_uint_eq(uid, expected_user());
 }
 END_TEST
 
@@ -287,6 +319,7 @@ Suite *peer_suite(void)
 	TCase *tests = tcase_create("peer");
 
 	tcase_add_test(tests, shares);
+	tcase_add_test(tests, a_share_of_who_is_bound_to_a_device);
 	tcase_add_test(tests, root_has_all);
 	tcase_add_loop_test(tests, users_over_tcp, 0, sizeof(ways) / sizeof(ways[0]));
 	tcase_add_test(tests, a_user_who_only_listens_still);
