@@ -25,6 +25,7 @@ struct tables *tables_new(uv_loop_t *loop, struct store *store, const struct unw
 	tables->count =
 		memory->table_count < UINT32_MAX ? (uint32_t)memory->table_count : UINT32_MAX;
 	tables->seen = 1;
+	tables->shares.whole = tables->count;
 	tables->chunks = chunks_new(memory);
 	tables->numbers = pool_new(tables->count, 1);
 	tables->items = calloc(tables->count + 1, sizeof(*tables->items));
@@ -55,6 +56,7 @@ void tables_free(struct tables *tables)
 	tables_builders_release(tables);
 	chunks_free(tables->chunks);
 	pool_free(tables->numbers);
+	shares_clear(&tables->shares);
 	free(tables->items);
 	free(tables);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/lane.h"
+#include "base/shares.h"
 #include "reader/reader.h"
 #include "unwind/chunks.h"
 #include "unwind/pieces.h"
@@ -20,6 +21,7 @@
 struct executable {
 	uint32_t object, references;
 	uint32_t first; /* number */
+	uint32_t user;  /* who pays for the numbers while it is mapped */
 	struct pieces pieces;
 	uint32_t unmapped_epoch; /* since when there are no references */
 	uint32_t missed;         /* how often a piece of it was missed that was not before */
@@ -77,6 +79,7 @@ struct tables {
 	const struct unwind_memory *memory;
 	struct chunks *chunks;
 	struct pool *numbers;
+	struct shares shares;         /* of the numbers, by user */
 	struct piece *items;          /* by number, as many as descriptors */
 	uint32_t count, seen;         /* of items; those ever used, 0 included */
 	struct executable *by_object; /* hash */

@@ -21,6 +21,8 @@ enum {
 /* Who was woken by a walk looks at once, but a storm of those does not look all the time; and what
  * nobody has missed has time. */
 static const uint64_t look_ns = 2 * NSEC_PER_MSEC, ahead_ns = 50 * NSEC_PER_MSEC;
+/* Each of those that are refused may have its owner asked for again. */
+static const uint64_t retry_ns = 200 * NSEC_PER_MSEC;
 
 struct unwinder {
 	struct procs *procs;
@@ -31,7 +33,7 @@ struct unwinder {
 	bool all_changed, stopped;
 	uint64_t told_mono_ns;
 	uint64_t freed; /* as of the last time refused ones were tried again */
-	uint64_t started_ns, looked_ns, ahead_looked_ns;
+	uint64_t started_ns, looked_ns, ahead_looked_ns, retried_ns;
 };
 
 static void note_change(uint32_t pid, void *ctx)
@@ -130,13 +132,14 @@ static void publish_changed(struct unwinder *unwinder)
 	unwinder->all_changed = pid_set_move(&unwinder->early, &unwinder->changed);
 }
 
-static void retry_refused(struct unwinder *unwinder)
+static void retry_refused(struct unwinder *unwinder, uint64_t now_ns)
 {
 	uint64_t freed = spaces_freed(unwinder->spaces);
 
-	if (freed == unwinder->freed)
+	if (freed == unwinder->freed || now_ns - unwinder->retried_ns < retry_ns)
 		return;
 	unwinder->freed = freed;
+	unwinder->retried_ns = now_ns;
 	pid_set_move(&unwinder->refused, &unwinder->changed);
 }
 
@@ -156,7 +159,7 @@ static void look(struct unwinder *unwinder, uint64_t now_ns)
 	if (epoch != *unwinder->memory.epoch)
 		spaces_each_cleared(unwinder->spaces, note_change, unwinder);
 	__atomic_store_n(unwinder->memory.epoch, epoch, __ATOMIC_RELAXED);
-	retry_refused(unwinder);
+	retry_refused(unwinder, now_ns);
 	if (now_ns - unwinder->ahead_looked_ns < ahead_ns) {
 		tables_look_missed(unwinder->tables, epoch);
 		return;

@@ -26,9 +26,9 @@ static struct files find_files(struct tables *tables)
 		.large = fixture_open_file(PIECES),
 	};
 
-	files.small_ids[0] = tables_take(tables, files.small[0]);
-	files.small_ids[1] = tables_take(tables, files.small[1]);
-	files.large_id = tables_take(tables, files.large);
+	files.small_ids[0] = tables_take(tables, files.small[0], 0);
+	files.small_ids[1] = tables_take(tables, files.small[1], 0);
+	files.large_id = tables_take(tables, files.large, 0);
 	return files;
 }
 
@@ -150,7 +150,7 @@ START_TEST(what_nobody_maps_is_given_back)
 	/* Kept for a while; who maps it meanwhile has a table at once. */
 	tables_look(tables, ++epoch);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables, 3);
-	ck_assert_uint_eq(tables_take(tables, files.small[0]), files.small_ids[0]);
+	ck_assert_uint_eq(tables_take(tables, files.small[0], 0), files.small_ids[0]);
 	epoch += KEPT;
 	tables_look(tables, epoch);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables, 2);
@@ -163,14 +163,14 @@ START_TEST(what_nobody_maps_is_given_back)
 	for (int i = 0; i < KEPT; i++)
 		tables_look(tables, ++epoch);
 	ck_assert_uint_eq(fixture_chunks(), 0);
-	ck_assert_uint_ne(tables_take(tables, files.small[0]), 0);
+	ck_assert_uint_ne(tables_take(tables, files.small[0], 0), 0);
 	end(tables, &files);
 }
 END_TEST
 
 START_TEST(few_descriptors_are_left_to_small_files)
 {
-	fixture.memory.table_count = 5;
+	fixture.memory.table_count = 7;
 	struct tables *tables = fixture_new_tables();
 	struct files files = find_files(tables);
 
