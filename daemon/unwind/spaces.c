@@ -2,6 +2,9 @@
 /*
  * A slot is one word and changes at once. The kernel half clears the slot of a process that calls
  * exec, so what a slot was given is kept here.
+ *
+ * A bucket has few slots, and who starts processes until their pids fall into it could have all of
+ * them: in a full one the user with most makes way for others.
  */
 #include "unwind/spaces.h"
 
@@ -23,17 +26,21 @@ struct spaces {
 	size_t slot_count;
 	struct runs *runs;
 	struct holder *places; /* as many as slots */
+	space_fn *evicted;
+	void *ctx;
 	uint64_t processes, refused, freed;
 };
 
 struct spaces *spaces_new(struct tables *tables, struct store *store,
-                          const struct unwind_memory *memory)
+                          const struct unwind_memory *memory, space_fn *evicted, void *ctx)
 {
 	struct spaces *spaces = calloc(1, sizeof(*spaces));
 
 	if (!spaces)
 		return NULL;
 	spaces->memory = memory;
+	spaces->evicted = evicted;
+	spaces->ctx = ctx;
 	spaces->slot_count = memory->slot_count;
 	spaces->runs = runs_new(tables, store, memory);
 	spaces->places = calloc(memory->slot_count + 1, sizeof(*spaces->places));
@@ -53,16 +60,20 @@ void spaces_free(struct spaces *spaces)
 	free(spaces);
 }
 
+/* NULL when there are no slots at all. */
+static struct holder *bucket_of(const struct spaces *spaces, uint32_t pid)
+{
+	size_t buckets = spaces->slot_count / SLOTS_PER_BUCKET;
+
+	return buckets ? &spaces->places[(pid & (buckets - 1)) * SLOTS_PER_BUCKET] : NULL;
+}
+
 /* The process's place, else a free one of its bucket, else NULL. */
 static struct holder *find_place(const struct spaces *spaces, uint32_t pid)
 {
-	size_t buckets = spaces->slot_count / SLOTS_PER_BUCKET;
-	struct holder *bucket, *unused = NULL;
+	struct holder *bucket = bucket_of(spaces, pid), *unused = NULL;
 
-	if (!buckets)
-		return NULL;
-	bucket = &spaces->places[(pid & (buckets - 1)) * SLOTS_PER_BUCKET];
-	for (size_t i = 0; i < SLOTS_PER_BUCKET; i++) {
+	for (size_t i = 0; bucket && i < SLOTS_PER_BUCKET; i++) {
 		if (bucket[i].owner.pid == pid)
 			return &bucket[i];
 		if (!bucket[i].owner.pid && !unused)
@@ -101,6 +112,54 @@ static void withdraw(struct spaces *spaces, struct holder *place)
 	runs_give(spaces->runs, old);
 }
 
+static size_t count_of(const struct holder *bucket, uint32_t user)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < SLOTS_PER_BUCKET; i++)
+		count += bucket[i].owner.user == user;
+	return count;
+}
+
+/* One of the user who has most in a full bucket. */
+static struct holder *find_most(const struct spaces *spaces, struct holder *bucket)
+{
+	struct holder *most = &bucket[0];
+
+	for (size_t i = 0; i < SLOTS_PER_BUCKET; i++)
+		run_owner_get(&bucket[i].owner, spaces->memory);
+	for (size_t i = 1; i < SLOTS_PER_BUCKET; i++)
+		if (count_of(bucket, bucket[i].owner.user) > count_of(bucket, most->owner.user))
+			most = &bucket[i];
+	return most;
+}
+
+/* A place in a full bucket, which is not free yet; NULL where nobody has so many there that he
+ * would not have fewer than the new one's user then, or they would drive out each other for ever.
+ */
+static struct holder *find_other(const struct spaces *spaces, struct run_owner *owner)
+{
+	struct holder *bucket = bucket_of(spaces, owner->pid);
+	struct holder *most = bucket ? find_most(spaces, bucket) : NULL;
+
+	if (!most || count_of(bucket, run_owner_get(owner, spaces->memory)) + 1 >=
+	                     count_of(bucket, most->owner.user))
+		return NULL;
+	return most;
+}
+
+/* Who has another one's place makes way. */
+static void clear(struct spaces *spaces, struct holder *place, uint32_t pid)
+{
+	uint32_t old = place->owner.pid;
+
+	if (!old || old == pid)
+		return;
+	withdraw(spaces, place);
+	spaces->refused++;
+	spaces->evicted(old, spaces->ctx);
+}
+
 /* Whose the process was when it had its slot; another program, after an exec, may be another
  * user's. */
 static struct run_owner known_owner(const struct spaces *spaces, const struct holder *place,
@@ -135,13 +194,16 @@ int spaces_set(struct spaces *spaces, uint32_t pid, const struct mapping_set *se
 	}
 	if (called_exec(spaces, pid, told_mono_ns))
 		return -EAGAIN;
+	if (!place)
+		place = find_other(spaces, &owner);
 	run = place ? runs_take(spaces->runs, set, &owner) : NULL;
 	if (!run) {
-		if (place)
+		if (place && place->owner.pid == pid)
 			withdraw(spaces, place);
 		spaces->refused++;
 		return -ENOSPC;
 	}
+	clear(spaces, place, pid);
 	publish(spaces, place, &owner, run);
 	/* Either the time of an exec is seen here, or the kernel half clears the slot after the
 	 * store above: it writes the two in the other order. */

@@ -11,9 +11,12 @@
 
 struct spaces;
 
-/* NULL when out of memory. */
+typedef void space_fn(uint32_t pid, void *ctx);
+
+/* `evicted` is told of each process that made way for another user's and is not known any more; it
+ * must not set any. NULL when out of memory. */
 struct spaces *spaces_new(struct tables *tables, struct store *store,
-                          const struct unwind_memory *memory);
+                          const struct unwind_memory *memory, space_fn *evicted, void *ctx);
 void spaces_free(struct spaces *spaces); /* before the tables */
 
 /* What `pid` has mapped from now on; no mappings, or NULL, for a process that is no more. -ENOSPC
@@ -22,7 +25,6 @@ void spaces_free(struct spaces *spaces); /* before the tables */
 int spaces_set(struct spaces *spaces, uint32_t pid, const struct mapping_set *set,
                uint64_t told_mono_ns);
 /* Calls fn for each pid there is; it may set any. */
-typedef void space_fn(uint32_t pid, void *ctx);
 void spaces_each(struct spaces *spaces, space_fn *fn, void *ctx);
 
 /* Calls fn for each pid whose slot an exec has cleared; it must not set any. */

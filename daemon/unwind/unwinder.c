@@ -43,6 +43,13 @@ static void note_change(uint32_t pid, void *ctx)
 	pid_set_add(&unwinder->changed, pid);
 }
 
+static void note_refused(uint32_t pid, void *ctx)
+{
+	struct unwinder *unwinder = ctx;
+
+	pid_set_add(&unwinder->refused, pid);
+}
+
 static int fill(struct unwinder *unwinder, uv_loop_t *loop, struct store *store)
 {
 	if (pid_set_init(&unwinder->changed, MAX_CHANGED) ||
@@ -52,7 +59,8 @@ static int fill(struct unwinder *unwinder, uv_loop_t *loop, struct store *store)
 	unwinder->tables = tables_new(loop, store, &unwinder->memory);
 	if (!unwinder->tables)
 		return -1;
-	unwinder->spaces = spaces_new(unwinder->tables, store, &unwinder->memory);
+	unwinder->spaces =
+		spaces_new(unwinder->tables, store, &unwinder->memory, note_refused, unwinder);
 	return unwinder->spaces ? 0 : -1;
 }
 
@@ -106,7 +114,7 @@ static void publish(uint32_t pid, void *ctx)
 	if (err == -EAGAIN)
 		pid_set_add(&unwinder->early, pid);
 	else if (err == -ENOSPC)
-		pid_set_add(&unwinder->refused, pid);
+		note_refused(pid, unwinder);
 }
 
 static void publish_process(const struct proc *proc, void *ctx)

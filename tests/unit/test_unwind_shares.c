@@ -9,6 +9,7 @@
 #include "tests/unit/unwind_fixture.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
 	A_USER = 100, /* pids each */
@@ -118,6 +119,82 @@ START_TEST(owners_of_small_ones_are_not_asked_for)
 }
 END_TEST
 
+static size_t known_of(uint32_t user)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < A_USER; i++)
+		count += known(pid_of(user, i)) != 0;
+	return count;
+}
+
+/* There is one bucket. */
+START_TEST(a_bucket_is_shared)
+{
+	enum { MANY = 3 * SLOTS_PER_BUCKET };
+
+	fixture.memory.slot_count = SLOTS_PER_BUCKET;
+	fixture_start();
+	for (uint32_t i = 0; i < MANY; i++)
+		map(pid_of(0, i), 1);
+	fixture_sync_now();
+	ck_assert_uint_eq(known_of(0), SLOTS_PER_BUCKET);
+	map(pid_of(1, 0), 1);
+	fixture_sync_now();
+	ck_assert_uint_eq(known_of(1), 1);
+	ck_assert_uint_eq(known_of(0), SLOTS_PER_BUCKET - 1);
+	/* Up to as many each, and then it stays so. */
+	for (uint32_t i = 1; i < MANY; i++)
+		map(pid_of(1, i), 1);
+	for (int i = 0; i < 3; i++) {
+		unwinder_look(fixture.unwinder);
+		fixture_sync_now();
+		ck_assert_uint_eq(known_of(0), SLOTS_PER_BUCKET / 2);
+		ck_assert_uint_eq(known_of(1), SLOTS_PER_BUCKET / 2);
+	}
+	for (uint32_t user = 2; user < SLOTS_PER_BUCKET; user++)
+		map(pid_of(user, 0), 1);
+	fixture_sync_now();
+	for (uint32_t user = 0; user < SLOTS_PER_BUCKET; user++)
+		ck_assert_uint_eq(known_of(user), 1);
+	ck_assert_uint_eq(fixture_stats().processes, SLOTS_PER_BUCKET);
+}
+END_TEST
+
+/* Who made way comes back when there is room. */
+START_TEST(who_made_way_comes_back)
+{
+	fixture.memory.slot_count = SLOTS_PER_BUCKET;
+	fixture_start();
+	for (uint32_t i = 0; i < SLOTS_PER_BUCKET; i++)
+		map(pid_of(0, i), 1);
+	map(pid_of(1, 0), 1);
+	fixture_sync_now();
+	procs_exit(fixture.procs, pid_of(1, 0), pid_of(1, 0), 2);
+	for (int i = 0; i < 40 && known_of(0) < SLOTS_PER_BUCKET; i++) {
+		usleep(20 * 1000);
+		fixture_sync_now();
+	}
+	ck_assert_uint_eq(known_of(0), SLOTS_PER_BUCKET);
+}
+END_TEST
+
+/* Who may have no more mappings drives nobody out. */
+START_TEST(nobody_makes_way_in_vain)
+{
+	fixture.memory.slot_count = SLOTS_PER_BUCKET;
+	fixture_start();
+	for (uint32_t i = 0; i < SLOTS_PER_BUCKET; i++)
+		map(pid_of(0, i), 1);
+	fixture_sync_now();
+	map(pid_of(1, 0), MAPPINGS);
+	fixture_sync_now();
+	ck_assert_uint_eq(known_of(0), SLOTS_PER_BUCKET);
+	ck_assert_uint_eq(known_of(1), 0);
+	ck_assert_uint_eq(fixture_stats().processes_refused, 1);
+}
+END_TEST
+
 START_TEST(users_have_shares_of_descriptors)
 {
 	enum { MANY = 64 };
@@ -160,6 +237,9 @@ Suite *unwind_shares_suite(void)
 	tcase_add_test(tcase, a_process_has_only_so_many);
 	tcase_add_test(tcase, users_have_shares_of_mappings);
 	tcase_add_test(tcase, owners_of_small_ones_are_not_asked_for);
+	tcase_add_test(tcase, a_bucket_is_shared);
+	tcase_add_test(tcase, who_made_way_comes_back);
+	tcase_add_test(tcase, nobody_makes_way_in_vain);
 	tcase_add_test(tcase, users_have_shares_of_descriptors);
 	suite_add_tcase(suite, tcase);
 	return suite;
