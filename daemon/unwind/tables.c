@@ -5,6 +5,8 @@
  */
 #include "unwind/tables_private.h"
 
+#include "base/clock.h"
+
 #include <string.h>
 
 enum { WORTH_FOLLOWING = 2 }; /* frames; a single one may have been a stray address */
@@ -229,6 +231,7 @@ void tables_look_missed(struct tables *tables, uint32_t epoch)
 	bool later = epoch != tables->epoch;
 
 	tables->epoch = epoch;
+	turns_age(&tables->turns, clock_mono_ns());
 	count_missed(tables);
 	if (later) {
 		tables_forget_unmapped(tables);
