@@ -6,6 +6,7 @@
 #include "base/lane.h"
 
 #include "base/clock.h"
+#include "base/turns.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -21,6 +22,8 @@ struct lane {
 	struct job *running;
 	uint64_t started_ns;      /* it was */
 	struct job *first, *last; /* queued, not running */
+	lane_user_fn *user_of;    /* NULL: they are taken as they came */
+	struct turns used;        /* by those users */
 	/* Queued turns, by round. A job of an account is of the round after that of its last one
 	 * before, so that there is one of each account in a round. */
 	struct job *turns;
@@ -49,6 +52,11 @@ struct lane *lane_new(uv_loop_t *loop, const char *name, size_t max_queued)
 	return lane;
 }
 
+void lane_take_turns(struct lane *lane, lane_user_fn *fn)
+{
+	lane->user_of = fn;
+}
+
 void lane_free(struct lane *lane)
 {
 	if (!lane)
@@ -70,24 +78,73 @@ static void begin_turn(struct lane *lane, const struct turn *turn)
 	lane->runs_turn = true;
 }
 
-static struct job *take_first(struct lane *lane)
+static struct job *take_after(struct lane *lane, struct job *before)
 {
-	struct job *job = lane->first ? lane->first : lane->turns;
+	struct job **link = before ? &before->next : &lane->first, *job = *link;
+
+	*link = job->next;
+	if (lane->last == job)
+		lane->last = before;
+	return job;
+}
+
+/* The first one of who had least. */
+static struct job *take_fairly(struct lane *lane)
+{
+	struct job *before = NULL, *job = lane->first;
+	uint64_t last_user = lane->user_of(job), least = turns_used(&lane->used, last_user);
+
+	for (; least && job->next; job = job->next) {
+		uint64_t user = lane->user_of(job->next), used;
+
+		/* Mostly many of one user follow each other. */
+		if (user == last_user)
+			continue;
+		last_user = user;
+		used = turns_used(&lane->used, user);
+		if (used >= least)
+			continue;
+		least = used;
+		before = job;
+	}
+	return take_after(lane, before);
+}
+
+static struct job *take_turn(struct lane *lane)
+{
+	struct job *job = lane->turns;
+
+	lane->turns = job->next;
+	begin_turn(lane, turn_of(job));
+	return job;
+}
+
+static struct job *take_next(struct lane *lane)
+{
+	struct job *job;
 
 	lane->runs_turn = false;
-	if (!job)
+	if (!lane->first && !lane->turns)
 		return NULL;
-	if (lane->first) {
-		lane->first = job->next;
-		if (!lane->first)
-			lane->last = NULL;
-	} else {
-		lane->turns = job->next;
-		begin_turn(lane, turn_of(job));
-	}
+	if (!lane->first)
+		job = take_turn(lane);
+	else
+		job = lane->user_of ? take_fairly(lane) : take_after(lane, NULL);
 	lane->queued--;
 	job->next = NULL;
 	return job;
+}
+
+static void note_used(struct lane *lane)
+{
+	uint64_t now_ns = clock_mono_ns(), user;
+
+	if (!lane->user_of || lane->runs_turn)
+		return;
+	turns_age(&lane->used, now_ns);
+	user = lane->user_of(lane->running);
+	if (user)
+		turns_note(&lane->used, user, now_ns - lane->started_ns);
 }
 
 static void on_work(uv_work_t *work)
@@ -102,10 +159,11 @@ static void start(struct lane *lane, struct job *job);
 static void on_worked(uv_work_t *work, int status)
 {
 	struct lane *lane = work->data;
-	struct job *job = lane->running;
-	struct job *next = take_first(lane);
+	struct job *job = lane->running, *next;
 
 	(void)status; /* only uv_cancel() makes it non-zero */
+	note_used(lane);
+	next = take_next(lane);
 	lane->running = NULL;
 	/* Before done(), so that the worker is not idle meanwhile, and because done() of the last
 	 * job may free the lane. */
@@ -197,7 +255,7 @@ void lane_stop(struct lane *lane)
 	struct job *job;
 
 	lane->stopped = true;
-	while ((job = take_first(lane)))
+	while ((job = take_next(lane)))
 		job->done(job);
 }
 

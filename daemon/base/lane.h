@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct lane - one worker at a time for slow work, first in first out, on libuv's thread pool.
+ * struct lane - one worker at a time for slow work, first in first out, on libuv's thread pool. One
+ * that takes turns has, of what waits, the first job of the user who had least of its time lately.
  * Data crosses only inside jobs: run() is called on a worker thread and touches nothing but the job
  * and what the job owns or what is immutable; done() is called on the loop thread and may free the
  * job. Everything else here is for the loop thread.
@@ -36,6 +37,10 @@ struct lane *lane_new(uv_loop_t *loop, const char *name, size_t max_queued);
 void lane_free(struct lane *lane);
 DEFINE_CLEANUP(struct lane *, lane_free)
 
+/* For whom a job is: LANE_USER(), or 0 for nobody. Loop thread. */
+#define LANE_USER(uid) ((uint64_t)(uid) + 1)
+typedef uint64_t lane_user_fn(const struct job *job);
+void lane_take_turns(struct lane *lane, lane_user_fn *fn);
 /* -EAGAIN when the queue is full or the lane was stopped: shed load, never wait. */
 int lane_submit(struct lane *lane, struct job *job);
 /* Behind those of lane_submit(). -EDQUOT: the account has its share of the queue, which is as much

@@ -72,6 +72,13 @@ static bool describe(void *ctx, uint32_t pid, struct python_process *ret_process
 	return pythons_describe(python->pythons, pid, ret_process);
 }
 
+static uint32_t owner_of(void *ctx, uint32_t pid)
+{
+	const struct python *python = ctx;
+
+	return pythons_owner(python->pythons, pid);
+}
+
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
 	(void)status;
@@ -96,7 +103,7 @@ int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop, struct 
 	if (!python->codes)
 		return -ENOMEM;
 	python_codes_fetch_by(python->codes, crew);
-	python->threads = python_threads_new(loop, describe, python);
+	python->threads = python_threads_new(loop, describe, owner_of, python);
 	python->pythons = pythons_new(loop, procs, store, &sink);
 	return python->threads && python->pythons ? 0 : -ENOMEM;
 }

@@ -23,7 +23,8 @@ struct entry {
 	struct usdt_files *files;
 	uint32_t id;
 	bool pending;
-	int error;              /* of usdt_ask() */
+	bool late; /* there was no answer the first time: it has longer, and others go first */
+	int error; /* of usdt_ask() */
 	struct object *object;  /* NULL unless pending */
 	struct usdt_file *file; /* NULL: it has none */
 	UT_hash_handle hh;
@@ -38,6 +39,16 @@ struct usdt_files {
 	struct entry *by_id;
 };
 
+static void look_into(struct job *job);
+
+/* What others have to do on the lane waits for nobody. */
+static uint64_t user_of(const struct job *job)
+{
+	const struct entry *entry = (const struct entry *)job;
+
+	return job->run == look_into ? LANE_USER(entry->object->user) : 0;
+}
+
 struct usdt_files *usdt_files_new(struct lane *lane, struct reader *reader, struct store *store,
                                   usdt_found_fn *fn, void *ctx)
 {
@@ -45,6 +56,8 @@ struct usdt_files *usdt_files_new(struct lane *lane, struct reader *reader, stru
 
 	if (files)
 		*files = (struct usdt_files){lane, reader, store, fn, ctx, NULL};
+	if (files)
+		lane_take_turns(lane, user_of);
 	return files;
 }
 
@@ -158,10 +171,16 @@ static void look_into(struct job *job)
 {
 	struct entry *entry = (struct entry *)job;
 
+	struct reader *reader = entry->files->reader;
+
+	/* Others on the lane use it too. */
+	reader_of_user(reader, reader_user(entry->object->user, entry->object->owner));
+	reader_hurry(reader, entry->late ? 0 : READER_FIRST_NS);
 	entry->file = calloc(1, sizeof(*entry->file));
-	entry->error = entry->file ? usdt_ask(entry->files->reader, entry->object->fd, entry->id,
-	                                      entry->file)
-	                           : -ENOMEM;
+	entry->error =
+		entry->file ? usdt_ask(reader, entry->object->fd, entry->id, entry->file) : -ENOMEM;
+	reader_hurry(reader, 0);
+	reader_of_user(reader, 0);
 	if (entry->error == 0)
 		return;
 	free(entry->file);
@@ -174,10 +193,20 @@ static bool is_about_file(int error)
 	return error == 0 || error == -ENOENT || error == -EIO || error == -ENOEXEC;
 }
 
+static bool ask_again(struct entry *entry)
+{
+	if (entry->error != -ETIMEDOUT || entry->late)
+		return false;
+	entry->late = true;
+	return lane_submit(entry->files->lane, &entry->job) == 0;
+}
+
 static void looked_into(struct job *job)
 {
 	struct entry *entry = (struct entry *)job;
 
+	if (ask_again(entry))
+		return;
 	entry->pending = false;
 	if (!is_about_file(entry->error)) {
 		drop(entry->files, entry);

@@ -24,6 +24,7 @@ struct entry {
 	struct python_files *files;
 	uint32_t id;
 	bool pending, found;
+	bool late; /* there was no answer the first time: it has longer, and others go first */
 	int error; /* -EAGAIN: was never looked into */
 	struct python_file file;
 	struct object *object; /* NULL unless pending or found */
@@ -42,6 +43,13 @@ struct python_files {
 	bool stopped;
 };
 
+static uint64_t user_of(const struct job *job)
+{
+	const struct entry *entry = (const struct entry *)job;
+
+	return LANE_USER(entry->object->user);
+}
+
 struct python_files *python_files_new(uv_loop_t *loop, struct store *store, python_found_fn *fn,
                                       void *ctx)
 {
@@ -55,6 +63,8 @@ struct python_files *python_files_new(uv_loop_t *loop, struct store *store, pyth
 	files->lane = lane_new(loop, "python-files", MAX_FILES);
 	files->reader = reader_new(
 		&(struct reader_program){READER_SELF, "python", MAX_PYTHON_READER_BYTES, 0});
+	if (files->lane)
+		lane_take_turns(files->lane, user_of);
 	return files->lane && files->reader ? TAKE_PTR(files) : NULL;
 }
 
@@ -92,7 +102,11 @@ static void look_into(struct job *job)
 {
 	struct entry *entry = (struct entry *)job;
 
-	entry->error = python_ask(entry->files->reader, entry->object, &entry->file.process);
+	struct reader *reader = entry->files->reader;
+
+	reader_of_user(reader, reader_user(entry->object->user, entry->object->owner));
+	reader_hurry(reader, entry->late ? 0 : READER_FIRST_NS);
+	entry->error = python_ask(reader, entry->object, &entry->file.process);
 }
 
 static void take_result(struct entry *entry)
@@ -114,11 +128,22 @@ static void take_result(struct entry *entry)
 	entry->file.object = NULL;
 }
 
+static bool ask_again(struct entry *entry)
+{
+	if (entry->error != -ETIMEDOUT || entry->late)
+		return false;
+	entry->late = true;
+	entry->error = -EAGAIN;
+	return lane_submit(entry->files->lane, &entry->job) == 0;
+}
+
 static void looked_into(struct job *job)
 {
 	struct entry *entry = (struct entry *)job;
 	struct python_files *files = entry->files;
 
+	if (ask_again(entry))
+		return;
 	entry->pending = false;
 	/* It says nothing about the file, so that is asked again when a process maps it. */
 	if (entry->error == -ECHILD) {

@@ -32,6 +32,7 @@ static void drop_thread(struct python_programs *programs, struct python_program 
 {
 	python_programs_name(programs, thread, NULL);
 	HASH_DEL(program->threads, thread);
+	shares_give(&programs->thread_shares, program->owner, 1);
 	programs->threads--;
 	free(thread);
 }
@@ -43,7 +44,16 @@ static void drop_program(struct python_programs *programs, struct python_program
 	HASH_ITER (hh, program->threads, thread, next)
 		drop_thread(programs, program, thread);
 	HASH_DEL(programs->by_key, program);
+	shares_give(&programs->program_shares, program->owner, 1);
 	free(program);
+}
+
+void python_programs_init(struct python_programs *programs)
+{
+	*programs = (struct python_programs){
+		.program_shares.whole = MAX_PROGRAMS,
+		.thread_shares.whole = MAX_THREADS,
+	};
 }
 
 void python_programs_release(struct python_programs *programs)
@@ -52,6 +62,8 @@ void python_programs_release(struct python_programs *programs)
 
 	HASH_ITER (hh, programs->by_key, program, next)
 		drop_program(programs, program);
+	shares_clear(&programs->program_shares);
+	shares_clear(&programs->thread_shares);
 }
 
 struct python_program *python_programs_find(const struct python_programs *programs, uint32_t pid,
@@ -74,24 +86,25 @@ struct python_program_thread *python_program_thread(const struct python_program 
 }
 
 struct python_program *python_programs_add(struct python_programs *programs, uint32_t pid,
-                                           uint32_t image)
+                                           uint32_t image, uint32_t owner)
 {
 	struct python_program *program = python_programs_find(programs, pid, image);
 
 	if (program)
 		return program;
-	if (HASH_COUNT(programs->by_key) >= MAX_PROGRAMS)
+	if (!shares_take(&programs->program_shares, owner, 1))
 		return NULL;
 	program = calloc(1, sizeof(*program));
-	if (!program)
-		return NULL;
-	program->key = (struct python_program_key){pid, image};
-	HASH_ADD(hh, programs->by_key, key, sizeof(program->key), program);
-	if (!program->hh.tbl) {
-		free(program);
-		return NULL;
+	if (program) {
+		program->key = (struct python_program_key){pid, image};
+		program->owner = owner;
+		HASH_ADD(hh, programs->by_key, key, sizeof(program->key), program);
+		if (program->hh.tbl)
+			return program;
 	}
-	return program;
+	shares_give(&programs->program_shares, owner, 1);
+	free(program);
+	return NULL;
 }
 
 struct python_program_thread *python_program_add(struct python_programs *programs,
@@ -101,19 +114,21 @@ struct python_program_thread *python_program_add(struct python_programs *program
 
 	if (thread)
 		return thread;
-	if (programs->threads >= MAX_THREADS || HASH_COUNT(program->threads) >= MAX_PYTHON_NAMED)
+	if (HASH_COUNT(program->threads) >= MAX_PYTHON_NAMED ||
+	    !shares_take(&programs->thread_shares, program->owner, 1))
 		return NULL;
 	thread = calloc(1, sizeof(*thread));
-	if (!thread)
-		return NULL;
-	thread->tid = tid;
-	HASH_ADD(hh, program->threads, tid, sizeof(thread->tid), thread);
-	if (!thread->hh.tbl) {
-		free(thread);
-		return NULL;
+	if (thread) {
+		thread->tid = tid;
+		HASH_ADD(hh, program->threads, tid, sizeof(thread->tid), thread);
+		if (thread->hh.tbl) {
+			programs->threads++;
+			return thread;
+		}
 	}
-	programs->threads++;
-	return thread;
+	shares_give(&programs->thread_shares, program->owner, 1);
+	free(thread);
+	return NULL;
 }
 
 void python_program_give_ident(struct python_program *program, struct python_program_thread *thread,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct python_programs - the threads of Python programs that were told of, by program and tid,
- * and when each program is to be read for their names. Bounded; who is not asked for is forgotten.
+ * and when each program is to be read for their names. Bounded, with a share for each user; who is
+ * not asked for is forgotten.
  * Owned by struct python_threads. Loop thread only.
  */
 #pragma once
 
+#include "base/shares.h"
 #include "interp/python_names.h"
 
 #include <stdbool.h>
@@ -28,6 +30,7 @@ struct python_program_key {
 
 struct python_program {
 	struct python_program_key key;
+	uint32_t owner;                        /* whose it is */
 	struct python_program_thread *threads; /* hash by tid */
 	uint64_t due_ns;                       /* to be read then; 0: not */
 	uint64_t read_ns;                      /* when it was last */
@@ -40,19 +43,21 @@ struct python_program {
 
 struct python_programs {
 	struct python_program *by_key;
-	size_t threads, named; /* of all of them */
+	size_t threads, named;                       /* of all of them */
+	struct shares program_shares, thread_shares; /* by user */
 	uint64_t swept_ns;
 };
 
+void python_programs_init(struct python_programs *programs);
 void python_programs_release(struct python_programs *programs);
 /* NULL when there is none. */
 struct python_program *python_programs_find(const struct python_programs *programs, uint32_t pid,
                                             uint32_t image);
 struct python_program_thread *python_program_thread(const struct python_program *program,
                                                     uint32_t tid);
-/* The one there is, or a new one; NULL when there is no room. */
+/* The one there is, or a new one of that user; NULL when there is no room, or none for him. */
 struct python_program *python_programs_add(struct python_programs *programs, uint32_t pid,
-                                           uint32_t image);
+                                           uint32_t image, uint32_t owner);
 struct python_program_thread *python_program_add(struct python_programs *programs,
                                                  struct python_program *program, uint32_t tid);
 /* The thread has this name, which is taken over; NULL: none. */

@@ -47,6 +47,7 @@ struct reading {
 struct python_threads {
 	struct lane *lane;
 	python_describe_fn *describe;
+	python_owner_fn *owner;
 	void *ctx;
 	struct python_programs programs;
 	uv_timer_t timer;
@@ -265,13 +266,16 @@ static void on_read(struct job *job)
 	go_on(threads);
 }
 
-struct python_threads *python_threads_new(uv_loop_t *loop, python_describe_fn *fn, void *ctx)
+struct python_threads *python_threads_new(uv_loop_t *loop, python_describe_fn *describe,
+                                          python_owner_fn *owner, void *ctx)
 {
 	struct python_threads *threads = calloc(1, sizeof(*threads));
 
 	if (!threads)
 		return NULL;
-	threads->describe = fn;
+	threads->describe = describe;
+	threads->owner = owner;
+	python_programs_init(&threads->programs);
 	threads->ctx = ctx;
 	threads->reading.job = (struct job){.run = run_reading, .done = on_read};
 	threads->earned_ns = clock_mono_ns();
@@ -308,7 +312,8 @@ static void note_thread(struct python_threads *threads, const struct python_thre
                         uint64_t now)
 {
 	struct python_program *program =
-		python_programs_add(&threads->programs, told->pid, told->image);
+		python_programs_add(&threads->programs, told->pid, told->image,
+	                            threads->owner(threads->ctx, told->pid));
 	struct python_program_thread *thread =
 		program ? python_program_add(&threads->programs, program, told->tid) : NULL;
 	uint64_t ident = told->word & WORD_VALUE;

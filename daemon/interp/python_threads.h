@@ -3,7 +3,8 @@
  * struct python_threads - what Python programs call their threads. The kernel half tells of a
  * thread when it is first sampled; soon after, the program's memory is read for its name, on a lane
  * of its own, and again every few seconds while the program is sampled, because names change.
- * Bounded in threads, in names, and in the time that reading takes. Loop thread only.
+ * Bounded in threads, of all and of each user, in names, and in the time that reading takes. Loop
+ * thread only.
  */
 #pragma once
 
@@ -17,11 +18,14 @@ struct python_threads;
 
 /* How the process's CPython is built; false when it is not known to run one. */
 typedef bool python_describe_fn(void *ctx, uint32_t pid, struct python_process *ret_process);
+/* Whose it is. */
+typedef uint32_t python_owner_fn(void *ctx, uint32_t pid);
 
 #define PYTHON_THREADS_STATS(STAT)                                                             \
 	STAT(threads, gauge, "Threads of Python programs that are known")                      \
 	STAT(threads_named, gauge, "Those of them whose name is known")                        \
-	STAT(threads_refused, counter, "Such threads there was no room for")                   \
+	STAT(threads_refused, counter,                                                         \
+	     "Such threads there was no room for, or none for their user")                     \
 	STAT(threads_readings, counter, "Times that a program was read for their names")       \
 	STAT(threads_readings_empty, counter, "Those times of a program that had none so far") \
 	STAT(threads_reading_seconds, seconds, "CPU time that it took")                        \
@@ -34,7 +38,8 @@ struct python_threads_stats {
 };
 
 /* Must not outlive the loop. NULL when out of memory. */
-struct python_threads *python_threads_new(uv_loop_t *loop, python_describe_fn *fn, void *ctx);
+struct python_threads *python_threads_new(uv_loop_t *loop, python_describe_fn *describe,
+                                          python_owner_fn *owner, void *ctx);
 /* Takes up no more work; python_threads_free() after the loop has run out. */
 void python_threads_stop(struct python_threads *threads);
 void python_threads_free(struct python_threads *threads); /* takes NULL */

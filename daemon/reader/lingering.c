@@ -10,6 +10,7 @@
 
 struct lingerer {
 	pid_t pid;
+	uint64_t user;
 	char name[16];
 };
 
@@ -35,14 +36,16 @@ static void name_it(struct lingerer *lingerer, const char *name)
 	snprintf(lingerer->name, sizeof(lingerer->name), "%s", name);
 }
 
-static size_t count_of(const char *name)
+/* `user` 0: whoever's. */
+static size_t count_of(const char *name, uint64_t user)
 {
 	struct lingerer like;
 	size_t count = 0;
 
 	name_it(&like, name);
 	for (size_t i = 0; i < all.count; i++)
-		count += !strcmp(all.processes[i].name, like.name);
+		count += !strcmp(all.processes[i].name, like.name) &&
+		         (!user || all.processes[i].user == user);
 	return count;
 }
 
@@ -53,7 +56,7 @@ int lingering_begin(const char *name)
 	pthread_mutex_lock(&all.lock);
 	reap();
 	if (all.running + all.count >= MAX_READER_PROCESSES ||
-	    count_of(name) >= MAX_LINGERING_OF_NAME)
+	    count_of(name, 0) >= MAX_LINGERING_OF_NAME)
 		err = -EBUSY;
 	else
 		all.running++;
@@ -61,16 +64,28 @@ int lingering_begin(const char *name)
 	return err;
 }
 
-void lingering_end(const char *name, pid_t pid)
+void lingering_end(const char *name, pid_t pid, uint64_t user)
 {
 	pthread_mutex_lock(&all.lock);
 	all.running--;
 	if (pid) {
 		all.processes[all.count].pid = pid;
+		all.processes[all.count].user = user;
 		name_it(&all.processes[all.count++], name);
 	}
 	reap();
 	pthread_mutex_unlock(&all.lock);
+}
+
+bool lingering_over(const char *name, uint64_t user)
+{
+	if (!user)
+		return false;
+	pthread_mutex_lock(&all.lock);
+	reap();
+	bool over = count_of(name, user) >= MAX_LINGERING_OF_USER;
+	pthread_mutex_unlock(&all.lock);
+	return over;
 }
 
 size_t lingering_reap(void)

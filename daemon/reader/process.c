@@ -253,10 +253,11 @@ int reader_process_start(struct reader_process *process, const struct reader_pro
 		return err;
 	err = spawn_with_socket(process, program);
 	if (err < 0) {
-		lingering_end(program->name, 0);
+		lingering_end(program->name, 0, 0);
 		return err;
 	}
 	process->name = program->name;
+	process->user = 0;
 	process->stopped_ns = process->standing_ns = 0;
 	err = process->pidfd < 0 ? -EMFILE : wait_until_confined(process, until_ns);
 	if (err < 0)
@@ -284,7 +285,7 @@ void reader_process_stop(struct reader_process *process)
 	close(process->socket);
 	if (process->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, process->pidfd, SIGKILL, NULL, 0);
-	lingering_end(process->name, dies_soon(process) ? 0 : process->pid);
+	lingering_end(process->name, dies_soon(process) ? 0 : process->pid, process->user);
 	closep(&process->pidfd);
 	process->pid = 0;
 	process->socket = -1;

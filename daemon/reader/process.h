@@ -14,11 +14,14 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#define READER_USER(uid) ((uint64_t)(uid) + 1)
+
 struct reader_process {
 	pid_t pid; /* 0: none */
 	int pidfd; /* what it is killed by */
 	int socket;
 	const char *name; /* the program's */
+	uint64_t user;    /* READER_USER() of whose file it was asked about last; 0: nobody's */
 	/* During this question: for how long we were stopped, and it is. */
 	uint64_t stopped_ns, standing_ns;
 	enum reader_way way; /* set before the start */

@@ -6,8 +6,8 @@
  */
 #include "reader/reader.h"
 
-#include "base/clock.h"
 #include "base/log.h"
+#include "reader/lingering.h"
 
 #include <errno.h>
 #include <string.h>
@@ -34,6 +34,7 @@ _Static_assert(READER_JOB_COUNT <= 32, "a bit each");
 struct reader {
 	struct reader_program program;
 	uint64_t deadline_ns, hurry_ns; /* hurry: 0 for none */
+	uint64_t user;                  /* of files; 0: nobody */
 	struct reader_process process;
 	int start_error;            /* the last one, said once; 0: none */
 	uint64_t wait_ns, retry_ns; /* 0: the last start went well; not before then */
@@ -72,6 +73,11 @@ void reader_deadline(struct reader *reader, uint64_t ns)
 void reader_hurry(struct reader *reader, uint64_t ns)
 {
 	reader->hurry_ns = ns;
+}
+
+void reader_of_user(struct reader *reader, uint64_t user)
+{
+	reader->user = user;
 }
 
 void reader_let_devices(struct reader *reader)
@@ -257,6 +263,7 @@ static int ask_once(struct reader *reader, const struct reader_query *query,
 	/* Nothing of this is about the file. */
 	if (err < 0)
 		return err;
+	reader->process.user = reader->user;
 	err = reader_process_ask(&reader->process, &query->question, until_ns(reader, query),
 	                         ret_reply);
 	if (err == 0)
@@ -289,6 +296,10 @@ int reader_ask(struct reader *reader, const struct reader_query *query,
 
 	if (err < 0)
 		return err;
+	if (lingering_over(reader->program.name, reader->user)) {
+		add(&reader->stats.refused, 1);
+		return -ECHILD;
+	}
 	err = ask_once(reader, query, &reply);
 	if (err == -EAGAIN || err == -EOWNERDEAD)
 		err = ask_once(reader, query, &reply);

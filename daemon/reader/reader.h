@@ -8,20 +8,21 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "reader/jobs.h"
 #include "reader/process.h"
 
 struct reader;
 
 /* STAT(name, type, help); of a "seconds" the value is in nanoseconds. */
-#define READER_STATS(STAT)                                                                      \
-	STAT(starts, counter, "Times a process that reads files was started")                   \
-	STAT(refused, counter, "Times none was started: too many were killed and are not dead") \
-	STAT(crashes, counter, "Times it died over a file, or missed its deadline")             \
-	STAT(disturbed, counter, "Times others killed or stopped it, or kept it from working")  \
-	STAT(late, counter, "Times an answer was not there as soon as it was wanted")           \
-	STAT(files_failed, counter, "Files given up for that, at least in part")                \
-	STAT(requests, counter, "Questions it was asked, each about one file")                  \
+#define READER_STATS(STAT)                                                                     \
+	STAT(starts, counter, "Times a process that reads files was started")                  \
+	STAT(refused, counter, "Times none was asked: too many were killed and are not dead")  \
+	STAT(crashes, counter, "Times it died over a file, or missed its deadline")            \
+	STAT(disturbed, counter, "Times others killed or stopped it, or kept it from working") \
+	STAT(late, counter, "Times an answer was not there as soon as it was wanted")          \
+	STAT(files_failed, counter, "Files given up for that, at least in part")               \
+	STAT(requests, counter, "Questions it was asked, each about one file")                 \
 	STAT(busy_seconds, seconds, "Time spent waiting for its answers")
 
 struct reader_stats {
@@ -50,9 +51,21 @@ struct reader *reader_new(const struct reader_program *program);
 void reader_free(struct reader *reader); /* ends the process */
 DEFINE_CLEANUP(struct reader *, reader_free)
 void reader_deadline(struct reader *reader, uint64_t ns); /* of one answer */
+/* What a file has at first where many wait for the same reader: who needs more waits behind others.
+ */
+#define READER_FIRST_NS (5 * NSEC_PER_SEC)
 /* From now on an answer that is not there after `ns` is nobody's fault: -ETIMEDOUT, and the file
  * may be asked about again. 0: the deadline holds. */
 void reader_hurry(struct reader *reader, uint64_t ns);
+/* Whose a file is here: of who mapped it first. Root's are then nobody's, so that nobody can keep
+ * others from them by being the first. */
+static inline uint64_t reader_user(uint32_t mapped_by, uint32_t owner)
+{
+	return owner == 0 && mapped_by != 0 ? 0 : READER_USER(mapped_by);
+}
+/* Whose the files are that it is asked about from now on; 0: nobody's. Over those of one user few
+ * processes may hang: then -ECHILD for his, and others are asked about. */
+void reader_of_user(struct reader *reader, uint64_t user);
 /* Before the first question: its process loads libraries that open devices, see filter.h. */
 void reader_let_devices(struct reader *reader);
 /* The same: its process talks to servers and writes files. */

@@ -359,7 +359,10 @@ int file_names_add(struct file_names *names, struct builder *builder, const stru
 	naming.file = known_files_get(&names->files, mapping.object);
 	if (!naming.file)
 		return -ENOMEM;
+	struct reader *reader = names_client_reader(names->client);
+	reader_of_user(reader, object ? reader_user(object->user, object->owner) : 0);
 	int err = name_known(&naming, object);
+	reader_of_user(reader, 0);
 	/* Half an answer is worse than none. */
 	if (err == -E2BIG || builder_error(naming.file->answers))
 		known_file_reset(&names->files, naming.file);

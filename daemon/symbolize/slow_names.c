@@ -185,6 +185,8 @@ static int answer(struct names_client *client, struct entry *entry)
 	};
 	int err = add_locations(entry);
 
+	reader_of_user(names_client_reader(client),
+	               reader_user(question->object->user, question->object->owner));
 	if (err == 0)
 		err = names_client_find(client, &query, take_frame, entry);
 	if (err)

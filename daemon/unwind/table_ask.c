@@ -27,7 +27,7 @@ static int ask(struct reader *reader, const struct reader_query *query, struct t
 /* Then another time may tell more. */
 static bool says_nothing_of_file(int error)
 {
-	return error == -ECHILD || error == -ENOMEM || error == -ECANCELED;
+	return error == -ECHILD || error == -ENOMEM || error == -ECANCELED || error == -ETIMEDOUT;
 }
 
 int table_ask(struct reader *reader, const struct object *object, bool follow, struct range part,

@@ -5,6 +5,8 @@
  */
 #include "unwind/tables_private.h"
 
+#include "base/clock.h"
+
 #include <string.h>
 
 enum { WORTH_FOLLOWING = 2 }; /* frames; a single one may have been a stray address */
@@ -25,6 +27,7 @@ struct tables *tables_new(uv_loop_t *loop, struct store *store, const struct unw
 	tables->count =
 		memory->table_count < UINT32_MAX ? (uint32_t)memory->table_count : UINT32_MAX;
 	tables->seen = 1;
+	tables->shares.whole = tables->count;
 	tables->chunks = chunks_new(memory);
 	tables->numbers = pool_new(tables->count, 1);
 	tables->items = calloc(tables->count + 1, sizeof(*tables->items));
@@ -55,6 +58,7 @@ void tables_free(struct tables *tables)
 	tables_builders_release(tables);
 	chunks_free(tables->chunks);
 	pool_free(tables->numbers);
+	shares_clear(&tables->shares);
 	free(tables->items);
 	free(tables);
 }
@@ -227,6 +231,7 @@ void tables_look_missed(struct tables *tables, uint32_t epoch)
 	bool later = epoch != tables->epoch;
 
 	tables->epoch = epoch;
+	turns_age(&tables->turns, clock_mono_ns());
 	count_missed(tables);
 	if (later) {
 		tables_forget_unmapped(tables);

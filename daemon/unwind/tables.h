@@ -17,9 +17,9 @@ struct tables *tables_new(uv_loop_t *loop, struct store *store, const struct unw
 void tables_stop(struct tables *tables);
 void tables_free(struct tables *tables); /* after tables_stop() and the loop has run out */
 
-/* The number of the first descriptor of an executable, for one more mapping; 0 when there is none
- * left. */
-uint32_t tables_take(struct tables *tables, const struct object *object);
+/* The number of the first descriptor of an executable, for one more mapping, of a process of that
+ * user, who pays for it if it is the first; 0 when there is none left, or none for him. */
+uint32_t tables_take(struct tables *tables, const struct object *object, uint32_t user);
 /* Says in a mapping with that number which pieces are where. One with no piece has 0 then, and the
  * number is given back. */
 void tables_place(struct tables *tables, struct unwind_mapping *mapping);

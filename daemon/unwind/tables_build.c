@@ -23,6 +23,8 @@ enum {
 };
 
 static const uint64_t rest_ns = 10 * NSEC_PER_SEC;
+/* Most take milliseconds, and then nobody's turn matters. */
+static const uint64_t long_ns = NSEC_PER_SEC;
 
 static const char *const lane_names[BUILDERS] = {"tables-0", "tables-1", "tables-2",
                                                  "tables-3", [FOLLOWER] = "code"};
@@ -40,6 +42,8 @@ int tables_builders_init(struct tables *tables, uv_loop_t *loop)
 		builder->reader = reader_new(&(struct reader_program){
 			READER_SELF, i == FOLLOWER ? "code" : "tables", MAX_TABLE_READER_BYTES,
 			i == FOLLOWER ? FOLLOWER_NICENESS : 0});
+		if (builder->reader && i != FOLLOWER)
+			reader_hurry(builder->reader, READER_FIRST_NS);
 		if (!builder->lane || !builder->reader)
 			return -ENOMEM;
 	}
@@ -80,6 +84,7 @@ static void run_build(struct job *job)
 	struct builder *builder = (struct builder *)job;
 	uint64_t start = clock_mono_ns();
 
+	reader_of_user(builder->reader, reader_user(builder->object->user, builder->object->owner));
 	builder->error = table_ask(builder->reader, builder->object, builder->follow, builder->part,
 	                           CHUNK_ROOM, &builder->table);
 	builder->took_ns = clock_mono_ns() - start;
@@ -201,6 +206,11 @@ static void failed(struct tables *tables, uint32_t id, int err)
 {
 	struct piece *item = &tables->items[id];
 
+	if (err == -ETIMEDOUT && !item->late) {
+		item->late = true;
+		item->state = PIECE_WAITING;
+		return;
+	}
 	if (err != -ENODATA)
 		tables->failed++;
 	if (item->state == PIECE_READY)
@@ -228,6 +238,8 @@ static void build_done(struct job *job)
 	object_unref(builder->object);
 	builder->object = NULL;
 	tables->build_ns += builder->took_ns;
+	if (builder->took_ns > long_ns && builder != &tables->builders[FOLLOWER])
+		turns_note(&tables->turns, builder->user, builder->took_ns);
 	if (tables->stopped) {
 		drop_build(builder);
 		return;
@@ -257,6 +269,7 @@ static bool begin(struct tables *tables, struct builder *builder, uint32_t id)
 	}
 	builder->job = (struct job){.run = run_build, .done = build_done};
 	builder->id = id;
+	builder->user = LANE_USER(executable->user);
 	builder->follow = item->followed;
 	builder->part = piece_range(&executable->pieces, id - executable->first);
 	builder->took_ns = 0;

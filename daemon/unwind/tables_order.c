@@ -8,6 +8,9 @@
  * have missed several pieces of a file, the others are built as soon as there is nothing else to
  * do: what runs goes from one to the next, and each would cut a stack when it comes to it.
  *
+ * Files of users for whom builders had to wait long lately come after those of all others, however
+ * much they are missed.
+ *
  * When room runs out, what was missed takes the place of tables that were not used for a while; a
  * second at most one such exchange, so that more code in use than fits does not mean building for
  * ever.
@@ -88,8 +91,17 @@ size_t tables_possible_words(const struct tables *tables)
 	return most;
 }
 
-static bool is_before(const struct piece *a, const struct piece *b)
+static uint64_t used_by(const struct tables *tables, const struct piece *item)
 {
+	return turns_used(&tables->turns, LANE_USER(item->executable->user));
+}
+
+static bool is_before(const struct tables *tables, const struct piece *a, const struct piece *b)
+{
+	uint64_t a_used = used_by(tables, a), b_used = used_by(tables, b);
+
+	if (a_used != b_used)
+		return a_used < b_used;
 	if (a->wanted != b->wanted)
 		return a->wanted > b->wanted;
 	return a->estimate < b->estimate;
@@ -139,8 +151,8 @@ uint32_t tables_pick(const struct tables *tables, bool follow)
 	for (uint32_t id = 1; id < tables->seen; id++) {
 		const struct piece *item = &tables->items[id];
 
-		if (item->followed == follow && is_due(tables, item, &room) &&
-		    (!best || is_before(item, &tables->items[best])))
+		if ((item->followed || item->late) == follow && is_due(tables, item, &room) &&
+		    (!best || is_before(tables, item, &tables->items[best])))
 			best = id;
 	}
 	return best;

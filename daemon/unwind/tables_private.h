@@ -6,6 +6,8 @@
 #pragma once
 
 #include "base/lane.h"
+#include "base/shares.h"
+#include "base/turns.h"
 #include "reader/reader.h"
 #include "unwind/chunks.h"
 #include "unwind/pieces.h"
@@ -20,6 +22,7 @@
 struct executable {
 	uint32_t object, references;
 	uint32_t first; /* number */
+	uint32_t user;  /* who pays for the numbers while it is mapped */
 	struct pieces pieces;
 	uint32_t unmapped_epoch; /* since when there are no references */
 	uint32_t missed;         /* how often a piece of it was missed that was not before */
@@ -45,6 +48,7 @@ struct piece {
 	uint32_t estimate; /* words it will need */
 	bool measured;     /* it needed as many when it was built */
 	bool followed;     /* walks came through code that is not described: so that is followed */
+	bool late;         /* there was no answer the first time: the follower waits for it */
 	bool too_large;    /* for a chunk, whatever else is in it */
 	bool again;        /* ready, and to be built again for that reason */
 	uint32_t retry_epoch; /* not built before */
@@ -60,6 +64,7 @@ struct builder {
 	struct reader *reader;
 	uint32_t id;           /* what it builds, or has built and no room for; 0: nothing */
 	struct object *object; /* while the worker has it */
+	uint64_t user;         /* LANE_USER() */
 	bool follow;
 	struct range part;
 	struct table *table;
@@ -69,7 +74,8 @@ struct builder {
 	uint64_t took_ns;
 };
 
-/* One beside them follows code, which takes so long that all others would wait. */
+/* One beside them follows code, and reads what others had no answer about, which takes so long that
+ * all others would wait. */
 enum { MAX_BUILDERS = 4, FOLLOWER = MAX_BUILDERS, BUILDERS };
 
 struct tables {
@@ -77,6 +83,8 @@ struct tables {
 	const struct unwind_memory *memory;
 	struct chunks *chunks;
 	struct pool *numbers;
+	struct turns turns;           /* of builders, by LANE_USER(): only what took long */
+	struct shares shares;         /* of the numbers, by user */
 	struct piece *items;          /* by number, as many as descriptors */
 	uint32_t count, seen;         /* of items; those ever used, 0 included */
 	struct executable *by_object; /* hash */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Executables and the numbers of their descriptors, as many as an executable has pieces. One that
- * no mapping refers to any more keeps them until others need them.
+ * no mapping refers to any more keeps them until others need them. Who maps it pays for them from
+ * his share; what nobody maps costs nobody anything.
  */
 #include "unwind/tables_private.h"
 
@@ -97,6 +98,20 @@ static uint32_t take_numbers(struct tables *tables, uint32_t count)
 	return first;
 }
 
+/* As many as it has pieces; false when there are none, or none for its user. */
+static bool number(struct tables *tables, struct executable *executable)
+{
+	uint32_t count = executable->pieces.count;
+
+	/* Nobody's tables make way for who has his share. */
+	if (!shares_take(&tables->shares, executable->user, count))
+		return false;
+	executable->first = take_numbers(tables, count);
+	if (!executable->first)
+		shares_give(&tables->shares, executable->user, count);
+	return executable->first;
+}
+
 static uint32_t estimate(const struct object *object, const struct pieces *pieces)
 {
 	uint64_t words = object->text.file_bytes / TEXT_BYTES_A_WORD + 1;
@@ -106,24 +121,26 @@ static uint32_t estimate(const struct object *object, const struct pieces *piece
 	return words < UINT32_MAX ? (uint32_t)words : UINT32_MAX;
 }
 
-static struct executable *add(struct tables *tables, const struct object *object)
+static struct executable *add(struct tables *tables, const struct object *object, uint32_t user)
 {
 	struct executable *executable = calloc(1, sizeof(*executable));
 
 	if (!executable)
 		return NULL;
 	executable->object = object->id;
+	executable->user = user;
 	executable->pieces = pieces_of(object->elf);
-	executable->first = take_numbers(tables, executable->pieces.count);
-	if (!executable->first && executable->pieces.count > 1) {
+	if (!number(tables, executable) && executable->pieces.count > 1) {
 		executable->pieces = (struct pieces){.count = 1};
-		executable->first = take_numbers(tables, 1);
+		number(tables, executable);
 	}
 	if (executable->first)
 		HASH_ADD(hh, tables->by_object, object, sizeof(executable->object), executable);
 	if (!executable->first || !executable->hh.tbl) {
-		if (executable->first)
+		if (executable->first) {
 			pool_give(tables->numbers, executable->first, executable->pieces.count);
+			shares_give(&tables->shares, user, executable->pieces.count);
+		}
 		free(executable);
 		return NULL;
 	}
@@ -140,13 +157,24 @@ static struct executable *add(struct tables *tables, const struct object *object
 	return executable;
 }
 
-uint32_t tables_take(struct tables *tables, const struct object *object)
+/* One that nobody mapped is mapped again. */
+static bool pay_again(struct tables *tables, struct executable *executable, uint32_t user)
+{
+	if (!shares_take(&tables->shares, user, executable->pieces.count))
+		return false;
+	executable->user = user;
+	return true;
+}
+
+uint32_t tables_take(struct tables *tables, const struct object *object, uint32_t user)
 {
 	struct executable *executable;
 
 	HASH_FIND(hh, tables->by_object, &object->id, sizeof(object->id), executable);
 	if (!executable)
-		executable = add(tables, object);
+		executable = add(tables, object, user);
+	else if (!executable->references && !pay_again(tables, executable, user))
+		return 0;
 	if (!executable)
 		return 0;
 	executable->references++;
@@ -157,8 +185,10 @@ void tables_give(struct tables *tables, uint32_t id)
 {
 	struct executable *executable = id ? tables->items[id].executable : NULL;
 
-	if (executable && --executable->references == 0)
-		executable->unmapped_epoch = tables->epoch;
+	if (!executable || --executable->references > 0)
+		return;
+	executable->unmapped_epoch = tables->epoch;
+	shares_give(&tables->shares, executable->user, executable->pieces.count);
 }
 
 void tables_place(struct tables *tables, struct unwind_mapping *mapping)

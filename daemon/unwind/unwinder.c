@@ -21,6 +21,8 @@ enum {
 /* Who was woken by a walk looks at once, but a storm of those does not look all the time; and what
  * nobody has missed has time. */
 static const uint64_t look_ns = 2 * NSEC_PER_MSEC, ahead_ns = 50 * NSEC_PER_MSEC;
+/* Each of those that are refused may have its owner asked for again. */
+static const uint64_t retry_ns = 200 * NSEC_PER_MSEC;
 
 struct unwinder {
 	struct procs *procs;
@@ -31,7 +33,7 @@ struct unwinder {
 	bool all_changed, stopped;
 	uint64_t told_mono_ns;
 	uint64_t freed; /* as of the last time refused ones were tried again */
-	uint64_t started_ns, looked_ns, ahead_looked_ns;
+	uint64_t started_ns, looked_ns, ahead_looked_ns, retried_ns;
 };
 
 static void note_change(uint32_t pid, void *ctx)
@@ -39,6 +41,13 @@ static void note_change(uint32_t pid, void *ctx)
 	struct unwinder *unwinder = ctx;
 
 	pid_set_add(&unwinder->changed, pid);
+}
+
+static void note_refused(uint32_t pid, void *ctx)
+{
+	struct unwinder *unwinder = ctx;
+
+	pid_set_add(&unwinder->refused, pid);
 }
 
 static int fill(struct unwinder *unwinder, uv_loop_t *loop, struct store *store)
@@ -50,7 +59,8 @@ static int fill(struct unwinder *unwinder, uv_loop_t *loop, struct store *store)
 	unwinder->tables = tables_new(loop, store, &unwinder->memory);
 	if (!unwinder->tables)
 		return -1;
-	unwinder->spaces = spaces_new(unwinder->tables, store, &unwinder->memory);
+	unwinder->spaces =
+		spaces_new(unwinder->tables, store, &unwinder->memory, note_refused, unwinder);
 	return unwinder->spaces ? 0 : -1;
 }
 
@@ -104,7 +114,7 @@ static void publish(uint32_t pid, void *ctx)
 	if (err == -EAGAIN)
 		pid_set_add(&unwinder->early, pid);
 	else if (err == -ENOSPC)
-		pid_set_add(&unwinder->refused, pid);
+		note_refused(pid, unwinder);
 }
 
 static void publish_process(const struct proc *proc, void *ctx)
@@ -130,13 +140,14 @@ static void publish_changed(struct unwinder *unwinder)
 	unwinder->all_changed = pid_set_move(&unwinder->early, &unwinder->changed);
 }
 
-static void retry_refused(struct unwinder *unwinder)
+static void retry_refused(struct unwinder *unwinder, uint64_t now_ns)
 {
 	uint64_t freed = spaces_freed(unwinder->spaces);
 
-	if (freed == unwinder->freed)
+	if (freed == unwinder->freed || now_ns - unwinder->retried_ns < retry_ns)
 		return;
 	unwinder->freed = freed;
+	unwinder->retried_ns = now_ns;
 	pid_set_move(&unwinder->refused, &unwinder->changed);
 }
 
@@ -156,7 +167,7 @@ static void look(struct unwinder *unwinder, uint64_t now_ns)
 	if (epoch != *unwinder->memory.epoch)
 		spaces_each_cleared(unwinder->spaces, note_change, unwinder);
 	__atomic_store_n(unwinder->memory.epoch, epoch, __ATOMIC_RELAXED);
-	retry_refused(unwinder);
+	retry_refused(unwinder, now_ns);
 	if (now_ns - unwinder->ahead_looked_ns < ahead_ns) {
 		tables_look_missed(unwinder->tables, epoch);
 		return;

@@ -41,6 +41,8 @@ struct unwind_memory {
 	                    */
 	uint64_t *execs;   /* EXEC_TIMES of them, written by the kernel half */
 	uint32_t *epoch; /* what walkers write into unwind_table.used; the unwinder counts it up */
+	/* Whose a process is; NULL: as proc/owner.h says. */
+	uint32_t (*owner)(uint32_t pid);
 	/* True when every CPU has been outside the walker at some moment during the call. */
 	bool (*quiet)(void *ctx);
 	void *ctx;
@@ -54,21 +56,23 @@ static inline bool unwind_memory_quiet(const struct unwind_memory *memory)
 }
 
 /* Of a "seconds" the value is in nanoseconds. */
-#define UNWINDER_STATS(STAT)                                                       \
-	STAT(tables, gauge, "Unwind tables, of executables or pieces of them")     \
-	STAT(tables_pending, gauge, "Unwind tables in use that are not built yet") \
-	STAT(tables_without, gauge,                                                \
-	     "Files or pieces without a table: no frames described, or too large") \
-	STAT(rows, gauge, "Rows in unwind tables")                                 \
-	STAT(table_bytes, gauge, "Bytes of unwind tables in use")                  \
-	STAT(table_bytes_max, gauge, "Bytes that unwind tables may use")           \
-	STAT(processes, gauge, "Processes whose mappings the walker knows")        \
-	STAT(mappings, gauge, "Mappings the walker knows")                         \
-	STAT(tables_built, counter, "Unwind tables built")                         \
-	STAT(tables_failed, counter, "Unwind tables that could not be built")      \
-	STAT(tables_evicted, counter, "Unwind tables that made way for others")    \
-	STAT(build_seconds, seconds, "Time spent building unwind tables")          \
-	STAT(processes_refused, counter, "Processes or mappings there was no room for")
+#define UNWINDER_STATS(STAT)                                                            \
+	STAT(tables, gauge, "Unwind tables, of executables or pieces of them")          \
+	STAT(tables_pending, gauge, "Unwind tables in use that are not built yet")      \
+	STAT(tables_without, gauge,                                                     \
+	     "Files or pieces without a table: no frames described, or too large")      \
+	STAT(rows, gauge, "Rows in unwind tables")                                      \
+	STAT(table_bytes, gauge, "Bytes of unwind tables in use")                       \
+	STAT(table_bytes_max, gauge, "Bytes that unwind tables may use")                \
+	STAT(processes, gauge, "Processes whose mappings the walker knows")             \
+	STAT(mappings, gauge, "Mappings the walker knows")                              \
+	STAT(tables_built, counter, "Unwind tables built")                              \
+	STAT(tables_failed, counter, "Unwind tables that could not be built")           \
+	STAT(tables_evicted, counter, "Unwind tables that made way for others")         \
+	STAT(build_seconds, seconds, "Time spent building unwind tables")               \
+	STAT(processes_refused, counter, "Processes or mappings there was no room for") \
+	STAT(mappings_cut, counter,                                                     \
+	     "Mappings left out, of processes with more than the walker is told of one")
 
 struct unwinder_stats {
 #define STAT(name, type, help) uint64_t name;

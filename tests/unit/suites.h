@@ -92,6 +92,7 @@
 	SUITE(table_wire)      \
 	SUITE(tables)          \
 	SUITE(spaces)          \
+	SUITE(unwind_shares)   \
 	SUITE(debugfile)       \
 	SUITE(tables_again)    \
 	SUITE(known_files)     \

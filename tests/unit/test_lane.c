@@ -4,6 +4,9 @@
  * that wait.
  */
 #include "base/lane.h"
+
+#include "base/clock.h"
+#include "base/turns.h"
 #include "tests/unit/suites.h"
 
 #include <errno.h>
@@ -268,6 +271,74 @@ START_TEST(nobody_has_the_whole_queue)
 }
 END_TEST
 
+enum { OF_SLOW = 8 };
+
+static uint64_t user_of(const struct job *job)
+{
+	return LANE_USER(((const struct test_job *)job)->number < OF_SLOW ? 1000 : 1001);
+}
+
+static void run_slowly(struct job *job)
+{
+	usleep(10 * 1000);
+	run(job);
+}
+
+/* Who has had little of it does not wait behind all that another one has. */
+START_TEST(users_take_turns)
+{
+	struct record record = {0};
+	struct test_job jobs[JOBS];
+	uv_loop_t loop;
+
+	uv_loop_init(&loop);
+	struct lane *lane = lane_new(&loop, "test", JOBS);
+	lane_take_turns(lane, user_of);
+	init_jobs(jobs, &record, lane);
+	for (int i = 0; i < JOBS; i++) {
+		if (i < OF_SLOW)
+			jobs[i].job.run = run_slowly;
+		ck_assert_int_eq(lane_submit(lane, &jobs[i].job), 0);
+	}
+	uv_run(&loop, UV_RUN_DEFAULT);
+	ck_assert_int_eq(record.done_count, JOBS);
+	ck_assert_int_eq(record.done[0], 0);
+	/* All of the other one's, in their order, then the rest. */
+	for (int i = OF_SLOW; i < JOBS; i++)
+		ck_assert_int_eq(record.done[i - OF_SLOW + 1], i);
+	for (int i = 1; i < OF_SLOW; i++)
+		ck_assert_int_eq(record.done[JOBS - OF_SLOW + i], i);
+	lane_stop(lane);
+	lane_free(lane);
+	ck_assert_int_eq(uv_loop_close(&loop), 0);
+}
+END_TEST
+
+START_TEST(turns_are_forgotten)
+{
+	enum { FEW = 3 };
+	struct turns turns = {0};
+
+	turns_age(&turns, 1000 * NSEC_PER_SEC);
+	turns_note(&turns, 1, 8 * NSEC_PER_SEC);
+	turns_note(&turns, 1, 8 * NSEC_PER_SEC);
+	ck_assert_uint_eq(turns_used(&turns, 1), 16 * NSEC_PER_SEC);
+	ck_assert_uint_eq(turns_used(&turns, 2), 0);
+	turns_age(&turns, 1040 * NSEC_PER_SEC);
+	ck_assert_uint_eq(turns_used(&turns, 1), 8 * NSEC_PER_SEC);
+	/* Who had least makes way for one who had more, and for nobody else. */
+	for (uint64_t i = 0; i < TURNS_KEPT + FEW; i++)
+		turns_note(&turns, 100 + i, NSEC_PER_SEC + i);
+	ck_assert_uint_eq(turns_used(&turns, 1), 8 * NSEC_PER_SEC);
+	ck_assert_uint_eq(turns_used(&turns, 100), 0);
+	ck_assert_uint_ne(turns_used(&turns, 100 + TURNS_KEPT), 0);
+	turns_note(&turns, 99, 1);
+	ck_assert_uint_eq(turns_used(&turns, 99), 0);
+	turns_age(&turns, 100000 * NSEC_PER_SEC);
+	ck_assert_uint_eq(turns_used(&turns, 1), 0);
+}
+END_TEST
+
 Suite *lane_suite(void)
 {
 	Suite *suite = suite_create("lane");
@@ -280,6 +351,8 @@ Suite *lane_suite(void)
 	tcase_add_test(tcase, how_long_a_job_has_been_running);
 	tcase_add_test(tcase, who_asks_for_much_waits_for_himself);
 	tcase_add_test(tcase, nobody_has_the_whole_queue);
+	tcase_add_test(tcase, users_take_turns);
+	tcase_add_test(tcase, turns_are_forgotten);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 
 enum { IDENT = 0x7f0000001000, IMAGE = 77, GONE = MAX_PYTHON_NAMED + (1 << 22) };
+/* As many as there is room for. */
+enum { MANY_PROGRAMS = 4096, MANY_THREADS = 16384 };
 
 struct fixture {
 	uv_loop_t loop;
@@ -23,6 +25,7 @@ struct fixture {
 	struct python_threads *threads;
 	bool unknown; /* the process is not known to run Python */
 	uint32_t pid;
+	uint32_t owner; /* of whoever is told of */
 };
 
 static bool describe(void *ctx, uint32_t pid, struct python_process *ret_process)
@@ -32,6 +35,12 @@ static bool describe(void *ctx, uint32_t pid, struct python_process *ret_process
 	ck_assert_uint_eq(pid, fixture->pid);
 	*ret_process = fixture->memory->process;
 	return !fixture->unknown;
+}
+
+static uint32_t owner_of(void *ctx, uint32_t pid)
+{
+	(void)pid;
+	return ((struct fixture *)ctx)->owner;
 }
 
 static void map_memory(const struct python_memory *memory)
@@ -59,7 +68,7 @@ static void fixture_init(struct fixture *fixture)
 	python_memory_interpreter(memory, threads, 2);
 	map_memory(memory);
 	ck_assert_int_eq(uv_loop_init(&fixture->loop), 0);
-	fixture->threads = python_threads_new(&fixture->loop, describe, fixture);
+	fixture->threads = python_threads_new(&fixture->loop, describe, owner_of, fixture);
 	ck_assert_ptr_nonnull(fixture->threads);
 }
 
@@ -188,6 +197,43 @@ START_TEST(there_is_room_for_so_many)
 }
 END_TEST
 
+static struct python_threads_stats tell_of_many(struct fixture *fixture, uint32_t threads)
+{
+	struct python_thread_told told = {.word = WORD_THREAD | IDENT, .image = IMAGE};
+	struct python_threads_stats stats;
+
+	for (uint32_t i = 0; i < MANY_PROGRAMS; i++) {
+		told.pid = fixture->owner * MANY_PROGRAMS + i + 1;
+		for (told.tid = 1; told.tid <= threads; told.tid++)
+			ck_assert(python_threads_add(fixture->threads, &told, sizeof(told)));
+	}
+	python_threads_get_stats(fixture->threads, &stats);
+	return stats;
+}
+
+/* One who has many leaves room for the next one: of programs, and of their threads. */
+START_TEST(users_have_shares)
+{
+	_cleanup_(fixture_release) struct fixture fixture;
+
+	fixture_init(&fixture);
+	fixture.owner = 1;
+	ck_assert_uint_eq(tell_of_many(&fixture, 1).threads, MANY_PROGRAMS / 2);
+	fixture.owner = 2;
+	ck_assert_uint_eq(tell_of_many(&fixture, 1).threads, MANY_PROGRAMS / 2 + MANY_PROGRAMS / 4);
+	fixture.owner = 1;
+	struct python_threads_stats stats = tell_of_many(&fixture, 10);
+	uint64_t all = stats.threads;
+	ck_assert_uint_gt(stats.threads_refused, 0);
+	ck_assert_uint_lt(all, MANY_THREADS / 2 + MANY_PROGRAMS / 2);
+	fixture.owner = 2;
+	ck_assert_uint_gt(tell_of_many(&fixture, 2).threads, all);
+	fixture.owner = 3;
+	all = tell_of_many(&fixture, 0).threads;
+	ck_assert_uint_gt(tell_of_many(&fixture, 1).threads, all);
+}
+END_TEST
+
 START_TEST(other_records_are_left_alone)
 {
 	_cleanup_(fixture_release) struct fixture fixture;
@@ -225,6 +271,7 @@ Suite *python_threads_suite(void)
 	tcase_add_test(tcase, one_that_had_the_ident_before_keeps_its_name);
 	tcase_add_test(tcase, a_program_that_is_not_known_is_not_read);
 	tcase_add_test(tcase, there_is_room_for_so_many);
+	tcase_add_test(tcase, users_have_shares);
 	tcase_add_test(tcase, other_records_are_left_alone);
 	tcase_add_test(tcase, stops_while_a_program_is_read);
 	suite_add_tcase(suite, tcase);

@@ -174,12 +174,12 @@ START_TEST(lingering)
 
 	for (size_t i = 0; i < MAX_LINGERING_OF_NAME; i++) {
 		ck_assert_int_eq(lingering_begin("test"), 0);
-		lingering_end("test", pids[i] = sleeper());
+		lingering_end("test", pids[i] = sleeper(), 0);
 	}
 	ck_assert_uint_eq(lingering_reap(), MAX_LINGERING_OF_NAME);
 	ck_assert_int_eq(lingering_begin("test"), -EBUSY);
 	ck_assert_int_eq(lingering_begin("other"), 0);
-	lingering_end("other", 0);
+	lingering_end("other", 0, 0);
 	for (int i = 0; i < 2; i++) {
 		_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
 
@@ -202,6 +202,41 @@ START_TEST(lingering)
 }
 END_TEST
 
+/* Over files of one user few, and others' are asked about still. */
+START_TEST(lingering_over_files_of_a_user)
+{
+	enum { SLOW_USER = READER_USER(1000), OTHER_USER = READER_USER(0) };
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	struct reader_stats stats = {0};
+	pid_t pids[MAX_LINGERING_OF_USER];
+
+	reader_of_user(reader, SLOW_USER);
+	for (size_t i = 0; i < MAX_LINGERING_OF_USER; i++) {
+		ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+		ck_assert_int_eq(lingering_begin("test"), 0);
+		lingering_end("test", pids[i] = sleeper(), SLOW_USER);
+	}
+	ck_assert_int_eq(ask(reader, READER_NAMES, 2), -ECHILD);
+	reader_add_stats(reader, &stats);
+	ck_assert_uint_eq(stats.refused, 1);
+	/* Neither others, nor where it is not known, nor the next kind. */
+	reader_of_user(reader, OTHER_USER);
+	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+	reader_of_user(reader, 0);
+	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+	ck_assert(!lingering_over("other", SLOW_USER));
+	ck_assert_uint_eq(reader_user(1000, 1000), SLOW_USER);
+	ck_assert_uint_eq(reader_user(0, 1000), OTHER_USER);
+	ck_assert_uint_eq(reader_user(1000, 0), 0);
+	for (size_t i = 0; i < MAX_LINGERING_OF_USER; i++)
+		ck_assert_int_eq(kill(pids[i], SIGKILL), 0);
+	while (lingering_reap())
+		nap(10);
+	reader_of_user(reader, SLOW_USER);
+	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+}
+END_TEST
+
 /* Of all names together: those that run and those that linger. */
 START_TEST(places)
 {
@@ -212,18 +247,18 @@ START_TEST(places)
 		snprintf(name, sizeof(name), "test-%d", i / MAX_LINGERING_OF_NAME);
 		ck_assert_int_eq(lingering_begin(name), 0);
 		if (i % 2)
-			lingering_end(name, pids[i] = sleeper());
+			lingering_end(name, pids[i] = sleeper(), 0);
 	}
 	ck_assert_uint_eq(lingering_reap(), MAX_READER_PROCESSES / 2);
 	ck_assert_int_eq(lingering_begin("other"), -EBUSY);
-	lingering_end("test-0", 0);
+	lingering_end("test-0", 0, 0);
 	ck_assert_int_eq(lingering_begin("other"), 0);
 	ck_assert_int_eq(lingering_begin("other"), -EBUSY);
 	for (int i = 0; i < MAX_READER_PROCESSES; i++) {
 		if (i % 2)
 			ck_assert_int_eq(kill(pids[i], SIGKILL), 0);
 		else
-			lingering_end("test", 0);
+			lingering_end("test", 0, 0);
 	}
 	while (lingering_reap())
 		nap(10);
@@ -411,6 +446,7 @@ Suite *reader_suite(void)
 	tcase_add_test(all, dies_with_the_daemon);
 	tcase_add_test(all, starts_are_spaced);
 	tcase_add_test(all, lingering);
+	tcase_add_test(all, lingering_over_files_of_a_user);
 	tcase_add_test(all, places);
 	tcase_add_test(all, stopped_daemon);
 	tcase_add_test(all, no_question);

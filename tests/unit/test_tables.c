@@ -87,7 +87,7 @@ START_TEST(tables_make_way)
 	fill_shelf(&shelf);
 	struct tables *tables = fixture_new_tables();
 	for (size_t i = 0; i < shelf.count; i++)
-		shelf.ids[i] = tables_take(tables, shelf.objects[i]);
+		shelf.ids[i] = tables_take(tables, shelf.objects[i], 0);
 	/* Nobody walks: nothing is replaced. */
 	at = fill(tables, at);
 	struct unwinder_stats first = {0};
@@ -139,7 +139,7 @@ START_TEST(tables_in_use_stay)
 	fill_shelf(&shelf);
 	struct tables *tables = fixture_new_tables();
 	for (size_t i = 0; i < shelf.count; i++)
-		shelf.ids[i] = tables_take(tables, shelf.objects[i]);
+		shelf.ids[i] = tables_take(tables, shelf.objects[i], 0);
 	at = fill(tables, at);
 	for (; at < 150; at++) {
 		for (size_t i = 0; i < shelf.count; i++) {
@@ -170,9 +170,9 @@ START_TEST(evicted_words_wait_for_walkers)
 	for (wanted = 0; shelf.words[wanted] != largest(&shelf); wanted++)
 		;
 	for (i = 0; i < shelf.count; i++)
-		shelf.ids[i] = i == wanted ? 0 : tables_take(tables, shelf.objects[i]);
+		shelf.ids[i] = i == wanted ? 0 : tables_take(tables, shelf.objects[i], 0);
 	fill(tables, 10);
-	shelf.ids[wanted] = tables_take(tables, shelf.objects[wanted]);
+	shelf.ids[wanted] = tables_take(tables, shelf.objects[wanted], 0);
 	uint32_t *copy = malloc(CHUNK_WORDS * sizeof(*copy));
 	memcpy(copy, fixture.chunks[0], CHUNK_WORDS * sizeof(*copy));
 	fixture.memory.tables[shelf.ids[wanted]].missed = 1;
@@ -203,19 +203,19 @@ START_TEST(unmapped_tables_go_first)
 	fill_shelf(&shelf);
 	fixture.memory.table_count = 3;
 	struct tables *tables = fixture_new_tables();
-	shelf.ids[0] = tables_take(tables, shelf.objects[0]);
-	shelf.ids[1] = tables_take(tables, shelf.objects[1]);
-	ck_assert_uint_eq(tables_take(tables, shelf.objects[0]), shelf.ids[0]);
+	shelf.ids[0] = tables_take(tables, shelf.objects[0], 0);
+	shelf.ids[1] = tables_take(tables, shelf.objects[1], 1);
+	ck_assert_uint_eq(tables_take(tables, shelf.objects[0], 0), shelf.ids[0]);
 	look(tables, 2);
 	look(tables, 2);
-	ck_assert_uint_eq(tables_take(tables, shelf.objects[2]), 0);
+	ck_assert_uint_eq(tables_take(tables, shelf.objects[2], 0), 0);
 	tables_give(tables, shelf.ids[0]);
-	ck_assert_uint_eq(tables_take(tables, shelf.objects[2]), 0); /* one mapping is left */
+	ck_assert_uint_eq(tables_take(tables, shelf.objects[2], 0), 0); /* one mapping is left */
 	tables_give(tables, shelf.ids[0]);
 	ck_assert_uint_ne(fixture.memory.tables[shelf.ids[0]].base,
 	                  0); /* kept for the next process */
 	wanted = 2;
-	shelf.ids[wanted] = tables_take(tables, shelf.objects[wanted]);
+	shelf.ids[wanted] = tables_take(tables, shelf.objects[wanted], 0);
 	ck_assert_uint_eq(shelf.ids[wanted], shelf.ids[0]);
 	ck_assert_uint_eq(fixture.memory.tables[shelf.ids[0]].base, 0);
 	look(tables, 3);

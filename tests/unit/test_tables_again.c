@@ -83,7 +83,7 @@ static void check_followed(uint32_t id, bool followed)
 START_TEST(gaps_are_followed_once)
 {
 	struct tables *tables = fixture_new_tables();
-	uint32_t id = tables_take(tables, open_file(fixture.store, true, true));
+	uint32_t id = tables_take(tables, open_file(fixture.store, true, true), 0);
 	struct unwind_table *shared = &fixture.memory.tables[id];
 
 	fixture_look(tables, 2);
@@ -128,7 +128,7 @@ START_TEST(a_better_table_without_room_changes_nothing)
 {
 	fixture.memory.chunk_count = 1;
 	struct tables *tables = fixture_new_tables();
-	uint32_t id = tables_take(tables, open_file(fixture.store, true, true));
+	uint32_t id = tables_take(tables, open_file(fixture.store, true, true), 0);
 	struct unwind_table *shared = &fixture.memory.tables[id];
 
 	fixture_look(tables, 2);
@@ -149,8 +149,8 @@ END_TEST
 START_TEST(nothing_is_tried_once_more)
 {
 	struct tables *tables = fixture_new_tables();
-	uint32_t code = tables_take(tables, open_file(fixture.store, false, true));
-	uint32_t data = tables_take(tables, open_file(fixture.store, false, false));
+	uint32_t code = tables_take(tables, open_file(fixture.store, false, true), 0);
+	uint32_t data = tables_take(tables, open_file(fixture.store, false, false), 0);
 	struct unwind_table *shared = fixture.memory.tables;
 
 	/* What was missed before that was known does not count: it may have been anything. */
@@ -189,7 +189,7 @@ START_TEST(without_the_object)
 {
 	_cleanup_(store_freep) struct store *small = store_new(2);
 	struct tables *tables = tables_new(&fixture.loop, small, &fixture.memory);
-	uint32_t id = tables_take(tables, open_file(small, true, true));
+	uint32_t id = tables_take(tables, open_file(small, true, true), 0);
 	struct unwind_table *shared = &fixture.memory.tables[id];
 
 	fixture_look(tables, 2);
@@ -213,7 +213,7 @@ START_TEST(the_only_descriptor)
 	struct tables *tables = fixture_new_tables();
 	const struct object *first = open_file(fixture.store, true, true);
 	const struct object *second = open_file(fixture.store, true, true);
-	uint32_t id = tables_take(tables, first);
+	uint32_t id = tables_take(tables, first, 0);
 
 	ck_assert_uint_eq(id, 1);
 	fixture_look(tables, 2);
@@ -221,12 +221,12 @@ START_TEST(the_only_descriptor)
 	tables_look(tables, 3);
 	tables_give(tables, id);
 	/* Nobody maps it, but it is being built. */
-	ck_assert_uint_eq(tables_take(tables, second), 0);
+	ck_assert_uint_eq(tables_take(tables, second, 0), 0);
 	uv_run(&fixture.loop, UV_RUN_DEFAULT);
 	check_followed(id, true);
 	ck_assert(!tables_retired(tables));
 	/* What was found of one says nothing of the next. */
-	ck_assert_uint_eq(tables_take(tables, second), id);
+	ck_assert_uint_eq(tables_take(tables, second, 0), id);
 	ck_assert_uint_eq(fixture.memory.tables[id].base, 0);
 	ck_assert_uint_eq(fixture.memory.tables[id].gaps, 0);
 	fixture_look(tables, 4);
@@ -242,7 +242,7 @@ END_TEST
 START_TEST(stopped_meanwhile)
 {
 	struct tables *tables = fixture_new_tables();
-	uint32_t id = tables_take(tables, open_file(fixture.store, true, true));
+	uint32_t id = tables_take(tables, open_file(fixture.store, true, true), 0);
 
 	fixture_look(tables, 2);
 	fixture.memory.tables[id].gaps = 2;
@@ -254,7 +254,7 @@ START_TEST(stopped_meanwhile)
 	memset(fixture.memory.tables, 0, TABLES * sizeof(*fixture.memory.tables));
 	fixture_drop_chunks();
 	tables = fixture_new_tables();
-	id = tables_take(tables, open_file(fixture.store, true, true));
+	id = tables_take(tables, open_file(fixture.store, true, true), 0);
 	fixture_look(tables, 2);
 	fixture.memory.tables[id].gaps = 2;
 	fixture.is_quiet = false;

@@ -4,6 +4,7 @@
  */
 #include "unwind/tables_private.h"
 
+#include "base/clock.h"
 #include "tests/unit/suites.h"
 #include "tests/unit/unwind_fixture.h"
 
@@ -26,9 +27,9 @@ static struct files find_files(struct tables *tables)
 		.large = fixture_open_file(PIECES),
 	};
 
-	files.small_ids[0] = tables_take(tables, files.small[0]);
-	files.small_ids[1] = tables_take(tables, files.small[1]);
-	files.large_id = tables_take(tables, files.large);
+	files.small_ids[0] = tables_take(tables, files.small[0], 0);
+	files.small_ids[1] = tables_take(tables, files.small[1], 0);
+	files.large_id = tables_take(tables, files.large, 0);
 	return files;
 }
 
@@ -150,7 +151,7 @@ START_TEST(what_nobody_maps_is_given_back)
 	/* Kept for a while; who maps it meanwhile has a table at once. */
 	tables_look(tables, ++epoch);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables, 3);
-	ck_assert_uint_eq(tables_take(tables, files.small[0]), files.small_ids[0]);
+	ck_assert_uint_eq(tables_take(tables, files.small[0], 0), files.small_ids[0]);
 	epoch += KEPT;
 	tables_look(tables, epoch);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables, 2);
@@ -163,14 +164,14 @@ START_TEST(what_nobody_maps_is_given_back)
 	for (int i = 0; i < KEPT; i++)
 		tables_look(tables, ++epoch);
 	ck_assert_uint_eq(fixture_chunks(), 0);
-	ck_assert_uint_ne(tables_take(tables, files.small[0]), 0);
+	ck_assert_uint_ne(tables_take(tables, files.small[0], 0), 0);
 	end(tables, &files);
 }
 END_TEST
 
 START_TEST(few_descriptors_are_left_to_small_files)
 {
-	fixture.memory.table_count = 5;
+	fixture.memory.table_count = 7;
 	struct tables *tables = fixture_new_tables();
 	struct files files = find_files(tables);
 
@@ -178,6 +179,55 @@ START_TEST(few_descriptors_are_left_to_small_files)
 	ck_assert_uint_ne(files.large_id, 0);
 	ck_assert_uint_eq(tables->items[files.large_id].executable->pieces.count, 1);
 	end(tables, &files);
+}
+END_TEST
+
+/* No answer in time: whoever follows code waits for it, and the others go on. Now and then there is
+ * one in no time at all. */
+START_TEST(what_takes_long_is_built_aside)
+{
+	enum { MANY = 16 };
+	struct tables *tables = fixture_new_tables();
+	struct object *files[MANY];
+	uint32_t late = 0;
+
+	for (uint32_t i = 0; i < MAX_BUILDERS; i++)
+		reader_hurry(tables->builders[i].reader, 1);
+	for (int i = 0; i < MANY; i++) {
+		files[i] = fixture_open_file(1);
+		ck_assert_uint_ne(tables_take(tables, files[i], 0), 0);
+	}
+	for (uint32_t epoch = 2; epoch < 2 + 4 * MANY; epoch++)
+		fixture_look(tables, epoch);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables, MANY);
+	ck_assert_uint_eq(fixture_stats_of(tables).tables_failed, 0);
+	for (uint32_t id = 1; id <= MANY; id++)
+		late += tables->items[id].late;
+	ck_assert_uint_gt(late, 0);
+	for (int i = 0; i < MANY; i++)
+		object_unref(files[i]);
+	fixture_end_tables(tables);
+}
+END_TEST
+
+/* However much it is missed. */
+START_TEST(who_took_long_is_last)
+{
+	struct tables *tables = fixture_new_tables();
+	struct object *files[] = {fixture_open_file(1), fixture_open_file(1)};
+	uint32_t ids[] = {tables_take(tables, files[0], 1000), tables_take(tables, files[1], 1001)};
+
+	tables->items[ids[0]].wanted = 100;
+	tables->items[ids[1]].wanted = 1;
+	tables->epoch = 2;
+	ck_assert_uint_eq(tables_pick(tables, false), ids[0]);
+	turns_note(&tables->turns, LANE_USER(1000), NSEC_PER_SEC);
+	ck_assert_uint_eq(tables_pick(tables, false), ids[1]);
+	turns_note(&tables->turns, LANE_USER(1001), 2 * NSEC_PER_SEC);
+	ck_assert_uint_eq(tables_pick(tables, false), ids[0]);
+	for (int i = 0; i < 2; i++)
+		object_unref(files[i]);
+	fixture_end_tables(tables);
 }
 END_TEST
 
@@ -194,6 +244,8 @@ Suite *tables_order_suite(void)
 	tcase_add_test(tcase, two_at_once);
 	tcase_add_test(tcase, what_nobody_maps_is_given_back);
 	tcase_add_test(tcase, few_descriptors_are_left_to_small_files);
+	tcase_add_test(tcase, what_takes_long_is_built_aside);
+	tcase_add_test(tcase, who_took_long_is_last);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -19,14 +19,14 @@ START_TEST(one_exchange_a_second)
 	for (int i = 0; i < 4; i++)
 		files[i] = fixture_open_file(1);
 	for (int i = 0; i < 2; i++)
-		ids[i] = tables_take(tables, files[i]);
+		ids[i] = tables_take(tables, files[i], 0);
 	for (; epoch < 10; epoch++)
 		fixture_look(tables, epoch);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables, 2);
 	ck_assert_uint_ne(chunks_take(tables->chunks, chunks_room(tables->chunks)), 0);
 	ck_assert_uint_eq(chunks_room(tables->chunks), 0);
 	for (int i = 2; i < 4; i++) {
-		ids[i] = tables_take(tables, files[i]);
+		ids[i] = tables_take(tables, files[i], 0);
 		fixture.memory.tables[ids[i]].missed = 1;
 	}
 	epoch = 20;
@@ -54,7 +54,7 @@ START_TEST(room_is_in_one_chunk)
 	fixture.memory.chunk_count = 2;
 	struct tables *tables = fixture_new_tables();
 	struct object *file = fixture_open_file(1);
-	uint32_t id = tables_take(tables, file);
+	uint32_t id = tables_take(tables, file, 0);
 	struct piece *item = &tables->items[id];
 
 	ck_assert_uint_ne(chunks_take(tables->chunks, USED), 0);
@@ -83,17 +83,17 @@ START_TEST(a_large_file_takes_the_place_of_many)
 
 	for (int i = 0; i < MANY; i++) {
 		small[i] = fixture_open_file(1);
-		ck_assert_uint_eq(tables_take(tables, small[i]), i + 1);
+		ck_assert_uint_eq(tables_take(tables, small[i], (uint32_t)i), i + 1);
 	}
 	ck_assert_uint_eq(tables->seen, MANY + 1);
 	/* All are in use. */
-	ck_assert_uint_eq(tables_take(tables, large), 0);
+	ck_assert_uint_eq(tables_take(tables, large, 0), 0);
 	ck_assert_uint_eq(tables->seen, MANY + 1);
 	for (uint32_t i = 0; i < MANY; i++) {
 		tables->epoch = i % 2 ? 2 : 1;
 		tables_give(tables, i + 1);
 	}
-	uint32_t first = tables_take(tables, large);
+	uint32_t first = tables_take(tables, large, 0);
 	ck_assert_uint_ne(first, 0);
 	ck_assert_uint_eq(tables->items[first].executable->pieces.count, MANY / 2);
 	for (int i = 0; i < MANY; i++)
