@@ -5,6 +5,7 @@
  */
 #include "daemon.h"
 
+#include "base/accounts.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "guard.h"
@@ -227,6 +228,7 @@ static int daemon_start(struct daemon *daemon, const struct config *config, char
 
 	daemon->start_mono_ns = clock_mono_ns();
 	uname(&daemon->host);
+	accounts_read();
 	watchdog_init(&daemon->watchdog);
 	err = open_loop(daemon);
 	if (err) {

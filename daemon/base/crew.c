@@ -5,6 +5,7 @@
  */
 #include "base/crew.h"
 
+#include "base/accounts.h"
 #include "base/clock.h"
 #include "base/shares.h"
 
@@ -39,7 +40,7 @@ struct crew {
 
 static uint32_t owner_of(const struct crew_job *job)
 {
-	return shares_owner(job->owner);
+	return account_of(job->owner);
 }
 
 /* Whether nothing that runs or hangs keeps it from being run. */

@@ -8,8 +8,8 @@
  * thread.
  * - A job that runs longer than the deadline hangs: another thread takes the place of its own, and
  *   crew_settle() no longer waits for it. It ends when the kernel lets it return.
- * - An owner of whom CREW_HUNG_EACH jobs hang gets no further ones run. All users of one range of
- *   subordinate ids are one owner. The superuser has no such share.
+ * - An owner of whom CREW_HUNG_EACH jobs hang gets no further ones run. All users of one account
+ *   (base/accounts.h) are one owner. The superuser has no such share.
  * - Jobs that wait behind one that hangs are given up after the deadline.
  * - The queue is bounded, and each owner has a share of it.
  *

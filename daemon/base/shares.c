@@ -4,13 +4,12 @@
  */
 #include "base/shares.h"
 
+#include "base/accounts.h"
+
 #include <stdlib.h>
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
-
-/* Users above the first so many belong to ranges of that size. */
-enum { SUBORDINATE_BITS = 16 };
 
 struct share {
 	uint32_t owner;
@@ -22,6 +21,7 @@ static struct share *find(const struct shares *shares, uint32_t owner)
 {
 	struct share *share;
 
+	owner = account_of(owner);
 	HASH_FIND(hh, shares->by_owner, &owner, sizeof(owner), share);
 	return share;
 }
@@ -40,7 +40,7 @@ static struct share *get(struct shares *shares, uint32_t owner)
 	share = calloc(1, sizeof(*share));
 	if (!share)
 		return NULL;
-	share->owner = owner;
+	share->owner = account_of(owner);
 	HASH_ADD(hh, shares->by_owner, owner, sizeof(owner), share);
 	if (share->hh.tbl)
 		return share;
@@ -52,13 +52,6 @@ static void drop(struct shares *shares, struct share *share)
 {
 	HASH_DEL(shares->by_owner, share);
 	free(share);
-}
-
-uint32_t shares_owner(uint32_t user)
-{
-	uint32_t range = user >> SUBORDINATE_BITS;
-
-	return range ? range << SUBORDINATE_BITS : user;
 }
 
 bool shares_add(struct shares *shares, uint32_t owner, uint64_t amount)

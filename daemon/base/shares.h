@@ -2,8 +2,8 @@
 /*
  * struct shares - how much of a bounded whole each owner has, so that nobody takes what all share.
  * An owner may have as much as is left when he has it: one alone has half, the next one a third of
- * the whole, and for who comes new there is always some. Start with zeroes and the whole. Owned by
- * one thread.
+ * the whole, and for who comes new there is always some. An owner is a user; all of one account
+ * (base/accounts.h) are the same. Start with zeroes and the whole. Owned by one thread.
  */
 #pragma once
 
@@ -15,9 +15,6 @@ struct shares {
 	struct share *by_owner;
 };
 
-/* All users of one range of subordinate ids are one owner: who has been given one is all of them.
- */
-uint32_t shares_owner(uint32_t user);
 /* False: it would be more than his share, or there is no memory; he has what he had. */
 bool shares_take(struct shares *shares, uint32_t owner, uint64_t amount);
 /* He has it, however much it is. False: out of memory; it counts for the whole alone. */

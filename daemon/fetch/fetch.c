@@ -5,6 +5,7 @@
  */
 #include "fetch/fetch.h"
 
+#include "base/accounts.h"
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -328,7 +329,7 @@ int fetch_debug(struct fetch *fetch, const char *build_id, uint32_t owner)
 	if (!len || build_id[len] || len > 2 * (size_t)MAX_BUILD_ID_BYTES)
 		return -EINVAL;
 	pthread_mutex_lock(&fetch->lock);
-	result = look_up(fetch, build_id, shares_owner(owner));
+	result = look_up(fetch, build_id, account_of(owner));
 	pthread_mutex_unlock(&fetch->lock);
 	return result;
 }

@@ -12,6 +12,7 @@
 	SUITE(text)            \
 	SUITE(clean)           \
 	SUITE(shares)          \
+	SUITE(accounts)        \
 	SUITE(lane)            \
 	SUITE(bpf_flip)        \
 	SUITE(crew)            \

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A line of subuid is "NAME-OR-UID:FIRST:COUNT", one of passwd "NAME:PASSWORD:UID:...".
+ */
+#include "base/accounts.h"
+
+#include "base/buf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_RANGES = 65536,
+	MAX_FILE_BYTES = 4 << 20, /* 50,000 users */
+};
+
+struct range {
+	uint32_t first, last, account;
+};
+
+static struct {
+	struct range *ranges; /* sorted */
+	size_t count;
+} all;
+
+/* Up to the next colon, which is skipped. */
+static bool take_field(struct text *line, struct text *ret_field)
+{
+	const char *colon = memchr(line->at, ':', (size_t)(line->end - line->at));
+
+	if (!colon)
+		return false;
+	*ret_field = (struct text){line->at, colon};
+	line->at = colon + 1;
+	return true;
+}
+
+static bool same(struct text a, struct text b)
+{
+	size_t len = (size_t)(a.end - a.at);
+
+	return len == (size_t)(b.end - b.at) && !memcmp(a.at, b.at, len);
+}
+
+static bool is_id(struct text field, uint32_t *ret_id)
+{
+	uint64_t id;
+
+	if (!text_decimal(&field, &id) || field.at != field.end || id >= UINT32_MAX)
+		return false;
+	*ret_id = (uint32_t)id;
+	return true;
+}
+
+static bool find_user(struct text passwd, struct text name, uint32_t *ret_id)
+{
+	struct text line, field;
+
+	while (text_line(&passwd, &line))
+		if (take_field(&line, &field) && same(field, name) && take_field(&line, &field) &&
+		    take_field(&line, &field))
+			return is_id(field, ret_id);
+	return false;
+}
+
+static bool parse_range(struct text line, struct text passwd, struct range *ret_range)
+{
+	struct text name, first;
+	uint32_t count;
+
+	if (!take_field(&line, &name) || !take_field(&line, &first) ||
+	    !is_id(first, &ret_range->first) || !is_id(line, &count) || !count ||
+	    count > UINT32_MAX - ret_range->first)
+		return false;
+	ret_range->last = ret_range->first + count - 1;
+	if (!is_id(name, &ret_range->account) && !find_user(passwd, name, &ret_range->account))
+		ret_range->account = ret_range->first;
+	return true;
+}
+
+static int by_first(const void *left, const void *right)
+{
+	const struct range *a = left, *b = right;
+
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+void accounts_clear(void)
+{
+	free(all.ranges);
+	all.ranges = NULL;
+	all.count = 0;
+}
+
+void accounts_set(struct text subuid, struct text passwd)
+{
+	struct text line;
+
+	accounts_clear();
+	all.ranges = calloc(MAX_RANGES, sizeof(*all.ranges));
+	while (all.ranges && all.count < MAX_RANGES && text_line(&subuid, &line))
+		all.count += parse_range(line, passwd, &all.ranges[all.count]);
+	if (all.count)
+		qsort(all.ranges, all.count, sizeof(*all.ranges), by_first);
+}
+
+/* A file that is not there says nothing, like one that is empty. */
+static struct text text_in(struct buf *buf, const char *path)
+{
+	if (buf_read_file(buf, path, MAX_FILE_BYTES) < 0)
+		return text_of("", 0);
+	return text_of(buf_text(buf), buf->len);
+}
+
+void accounts_read(void)
+{
+	_cleanup_(buf_release) struct buf subuid = BUF_INIT, passwd = BUF_INIT;
+
+	accounts_set(text_in(&subuid, "/etc/subuid"), text_in(&passwd, "/etc/passwd"));
+}
+
+uint32_t account_of(uint32_t user)
+{
+	size_t low = 0, high = all.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (all.ranges[middle].first <= user)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && user <= all.ranges[low - 1].last ? all.ranges[low - 1].account : user;
+}

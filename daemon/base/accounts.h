@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Who is one where shares are concerned. Whoever was given subordinate ids (subuid(5)) can be any
+ * of them, in user namespaces of his own: all of them are his account. Everybody else is an account
+ * of his own. Read once, before there is a second thread; then any thread.
+ */
+#pragma once
+
+#include "base/text.h"
+
+/* The user himself, or who was given him; the first id of the range where that one has no line in
+ * /etc/passwd. */
+uint32_t account_of(uint32_t user);
+
+/* Reads /etc/subuid and /etc/passwd. Name services may ask a server: they are not asked. */
+void accounts_read(void);
+/* The same from what the files say. Ranges beyond 65,536 are left out, and what is no line of them.
+ */
+void accounts_set(struct text subuid, struct text passwd);
+void accounts_clear(void);
