@@ -19,8 +19,8 @@
 
 enum {
 	SLOTS = 32768,       /* 256 KiB: a host of 10,000 processes fills a third */
-	TABLES = 16384,      /* 512 KiB: executables and pieces of them that run at the same time */
-	MAPPINGS_SHARE = 16, /* of the budget for mappings: at 48 MiB, 98,304 of them */
+	TABLES = 8192,       /* 256 KiB: executables and pieces of them that run at the same time */
+	MAPPINGS_SHARE = 32, /* of the budget for mappings: at 48 MiB, 49,000 of them */
 	CHUNK_BYTES = CHUNK_WORDS * sizeof(u32),
 	QUIET_PATIENCE = 1000, /* microseconds; programs run for ten */
 };

@@ -26,7 +26,7 @@ from daemon import Daemon, free_port
 from proc_files import FIRST_READER_USER, children, fields
 from workload import Workload, workload_path
 
-LANE = "memory"
+LANE = "readers"
 VARIANT = "names/cc-stripped"
 SOURCE = os.path.join(daemon.ROOT, "tests/workloads/levels.cc")
 INDEX_SECONDS = 30  # that the server takes to look at its folder, amply

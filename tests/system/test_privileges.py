@@ -16,7 +16,7 @@ from heap_runs import until
 from profile_pb import Profile
 from workload import Workload, workload_path
 
-LANE = "memory"
+LANE = "readers"
 
 # By linux/capability.h.
 NUMBERS = {"dac_read_search": 2, "kill": 5, "setgid": 6, "setuid": 7, "setpcap": 8, "sys_ptrace": 19, "sys_admin": 21, "syslog": 34,

@@ -14,7 +14,7 @@ import unittest
 
 from daemon import CPUS, HZ, Daemon
 
-LANE = "memory"
+LANE = "readers"
 
 # Told four times in it, and drains come once a second.
 WATCHDOG_SECONDS = 8
