@@ -4,15 +4,13 @@
  */
 #include "base/accounts.h"
 
+#include "base/bounds.h"
 #include "base/buf.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	MAX_RANGES = 65536,
-	MAX_FILE_BYTES = 4 << 20, /* 50,000 users */
-};
+enum { MAX_RANGES = 65536 };
 
 struct range {
 	uint32_t first, last, account;
@@ -22,18 +20,6 @@ static struct {
 	struct range *ranges; /* sorted */
 	size_t count;
 } all;
-
-/* Up to the next colon, which is skipped. */
-static bool take_field(struct text *line, struct text *ret_field)
-{
-	const char *colon = memchr(line->at, ':', (size_t)(line->end - line->at));
-
-	if (!colon)
-		return false;
-	*ret_field = (struct text){line->at, colon};
-	line->at = colon + 1;
-	return true;
-}
 
 static bool same(struct text a, struct text b)
 {
@@ -57,8 +43,8 @@ static bool find_user(struct text passwd, struct text name, uint32_t *ret_id)
 	struct text line, field;
 
 	while (text_line(&passwd, &line))
-		if (take_field(&line, &field) && same(field, name) && take_field(&line, &field) &&
-		    take_field(&line, &field))
+		if (text_until(&line, ':', &field) && same(field, name) &&
+		    text_until(&line, ':', &field) && text_until(&line, ':', &field))
 			return is_id(field, ret_id);
 	return false;
 }
@@ -68,7 +54,7 @@ static bool parse_range(struct text line, struct text passwd, struct range *ret_
 	struct text name, first;
 	uint32_t count;
 
-	if (!take_field(&line, &name) || !take_field(&line, &first) ||
+	if (!text_until(&line, ':', &name) || !text_until(&line, ':', &first) ||
 	    !is_id(first, &ret_range->first) || !is_id(line, &count) || !count ||
 	    count > UINT32_MAX - ret_range->first)
 		return false;
@@ -104,19 +90,12 @@ void accounts_set(struct text subuid, struct text passwd)
 		qsort(all.ranges, all.count, sizeof(*all.ranges), by_first);
 }
 
-/* A file that is not there says nothing, like one that is empty. */
-static struct text text_in(struct buf *buf, const char *path)
-{
-	if (buf_read_file(buf, path, MAX_FILE_BYTES) < 0)
-		return text_of("", 0);
-	return text_of(buf_text(buf), buf->len);
-}
-
 void accounts_read(void)
 {
 	_cleanup_(buf_release) struct buf subuid = BUF_INIT, passwd = BUF_INIT;
 
-	accounts_set(text_in(&subuid, "/etc/subuid"), text_in(&passwd, "/etc/passwd"));
+	accounts_set(buf_read_text(&subuid, "/etc/subuid", MAX_USERS_FILE_BYTES),
+	             buf_read_text(&passwd, "/etc/passwd", MAX_USERS_FILE_BYTES));
 }
 
 uint32_t account_of(uint32_t user)

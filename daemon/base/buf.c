@@ -195,3 +195,10 @@ int buf_read_file(struct buf *buf, const char *path, size_t max)
 		buf_clear(buf);
 	return err;
 }
+
+struct text buf_read_text(struct buf *buf, const char *path, size_t max)
+{
+	if (buf_read_file(buf, path, max) < 0)
+		return text_of("", 0);
+	return text_of(buf_text(buf), buf->len);
+}

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,3 +42,5 @@ const char *buf_text(const struct buf *buf);
 void buf_gzip(struct buf *buf);
 /* Reads a small file whole. -EFBIG over `max` bytes, else open's or read's error. */
 int buf_read_file(struct buf *buf, const char *path, size_t max);
+/* The same, as text: a file that cannot be read says nothing, like one that is empty. */
+struct text buf_read_text(struct buf *buf, const char *path, size_t max);

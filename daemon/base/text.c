@@ -24,6 +24,17 @@ bool text_line(struct text *text, struct text *ret_line)
 	return true;
 }
 
+bool text_until(struct text *text, char separator, struct text *ret_field)
+{
+	const char *end = memchr(text->at, separator, (size_t)(text->end - text->at));
+
+	if (!end)
+		return false;
+	*ret_field = (struct text){text->at, end};
+	text->at = end + 1;
+	return true;
+}
+
 bool text_word(struct text *text, struct text *ret_word)
 {
 	const char *at = text->at;

@@ -25,6 +25,8 @@ bool text_word(struct text *text, struct text *ret_word); /* next run of non-bla
 bool text_hex(struct text *text, uint64_t *ret_value); /* hexadecimal digits, no 0x; at least one */
 bool text_decimal(struct text *text, uint64_t *ret_value); /* decimal digits; at least one */
 bool text_char(struct text *text, char c);                 /* skips one expected character */
+/* What is before the next separator, which is skipped. */
+bool text_until(struct text *text, char separator, struct text *ret_field);
 bool text_equals(struct text text, const char *string);
 
 /* -EINVAL when it is not a number, -ERANGE when it is outside [min, max]. */

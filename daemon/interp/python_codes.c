@@ -7,6 +7,7 @@
 #include "interp/python_codes.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "interp/process_memory.h"
 #include "interp/python_lines.h"
 #include "interp/python_lines_fetch.h"
@@ -257,18 +258,10 @@ static int ref_file(struct python_codes *codes, struct owner *owner, const char 
 	return 0;
 }
 
-/* FNV-1a. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3ULL;
-	return hash;
-}
-
 /* The NUL at the end of a string is a part of it, or "ab", "c" were "a", "bc". */
 static uint64_t identity_of(const struct code *code)
 {
-	uint64_t hash = hash_bytes(0xcbf29ce484222325ULL, code->text, strlen(code->text) + 1);
+	uint64_t hash = hash_bytes(HASH_START, code->text, strlen(code->text) + 1);
 
 	hash = hash_bytes(hash, code->file->path, strlen(code->file->path) + 1);
 	return hash_bytes(hash, &code->first_line, sizeof(code->first_line));

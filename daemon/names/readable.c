@@ -7,6 +7,7 @@
 #include "names/readable.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "names/mangled.h"
 
 #include <errno.h>
@@ -30,14 +31,10 @@ struct asking {
 	size_t asked_count;
 };
 
-/* FNV-1a. One who makes up a name of the same hash as another's leaves that as it is. */
+/* One who makes up a name of the same hash as another's leaves that as it is. */
 static uint64_t hash_of(const char *name)
 {
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
-	return hash ?: 1;
+	return hash_bytes(HASH_START, name, strlen(name)) ?: 1;
 }
 
 static bool has_failed(const struct readable_asker *asker, const char *name)

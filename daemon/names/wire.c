@@ -6,6 +6,7 @@
 #include "names/wire.h"
 
 #include "base/bounds.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <string.h>
@@ -53,13 +54,10 @@ void wire_frames_free(struct wire_frames *frames)
 	free(frames);
 }
 
-/* FNV-1a. */
 static uint64_t hash_of(const char *bytes, size_t len)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	uint64_t hash = hash_bytes(HASH_START, bytes, len);
 
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (uint8_t)bytes[i]) * 0x100000001b3ULL;
 	return hash ^ hash >> 32;
 }
 

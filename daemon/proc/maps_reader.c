@@ -86,7 +86,10 @@ int maps_reader_ask(struct maps_reader *reader, uint32_t pid, uint64_t tag)
 	if (!asked)
 		return -EAGAIN;
 	*asked = (struct asked){
-		.job = {.owner = owner_read(pid), .device = pid, .run = read_one, .done = tell_one},
+		.job = {.owner = owner_read(pid),
+	                .device = crew_process(pid),
+	                .run = read_one,
+	                .done = tell_one},
 		.reader = reader,
 		.reading = {.pid = pid, .tag = tag},
 	};

@@ -5,31 +5,17 @@
  */
 #include "reader/user.h"
 
+#include "base/bounds.h"
 #include "base/buf.h"
-
-#include <string.h>
-
-enum { MAX_FILE_BYTES = 4 << 20 }; /* of one of /etc; 50,000 users */
-
-/* Skips to behind the next colon of a line. */
-static bool skip_field(struct text *line)
-{
-	const char *colon = memchr(line->at, ':', (size_t)(line->end - line->at));
-
-	if (!colon)
-		return false;
-	line->at = colon + 1;
-	return true;
-}
 
 bool user_is_named(struct text names, uint32_t id)
 {
-	struct text line;
+	struct text line, field;
 	uint64_t value;
 
 	while (text_line(&names, &line))
-		if (skip_field(&line) && skip_field(&line) && text_decimal(&line, &value) &&
-		    value == id)
+		if (text_until(&line, ':', &field) && text_until(&line, ':', &field) &&
+		    text_decimal(&line, &value) && value == id)
 			return true;
 	return false;
 }
@@ -37,11 +23,12 @@ bool user_is_named(struct text names, uint32_t id)
 bool user_is_delegated(struct text ranges, uint32_t id)
 {
 	uint64_t start, count;
-	struct text line;
+	struct text line, field;
 
 	while (text_line(&ranges, &line))
-		if (skip_field(&line) && text_decimal(&line, &start) && text_char(&line, ':') &&
-		    text_decimal(&line, &count) && id >= start && id - start < count)
+		if (text_until(&line, ':', &field) && text_decimal(&line, &start) &&
+		    text_char(&line, ':') && text_decimal(&line, &count) && id >= start &&
+		    id - start < count)
 			return true;
 	return false;
 }
@@ -59,14 +46,6 @@ bool user_is_mapped(struct text map, uint32_t id)
 	return false;
 }
 
-/* A file that is not there says nothing, like one that is empty. */
-static struct text read_text(struct buf *buf, const char *path)
-{
-	if (buf_read_file(buf, path, MAX_FILE_BYTES) < 0)
-		return text_of("", 0);
-	return text_of(buf_text(buf), buf->len);
-}
-
 uint32_t user_pick(unsigned int which)
 {
 	static const char *const names[] = {"/etc/passwd", "/etc/group"};
@@ -77,9 +56,9 @@ uint32_t user_pick(unsigned int which)
 	uint32_t found = 0;
 
 	for (size_t i = 0; i < 2; i++) {
-		text[i] = read_text(&files[i], names[i]);
-		text[2 + i] = read_text(&files[2 + i], ranges[i]);
-		text[4 + i] = read_text(&files[4 + i], maps[i]);
+		text[i] = buf_read_text(&files[i], names[i], MAX_USERS_FILE_BYTES);
+		text[2 + i] = buf_read_text(&files[2 + i], ranges[i], MAX_USERS_FILE_BYTES);
+		text[4 + i] = buf_read_text(&files[4 + i], maps[i], MAX_USERS_FILE_BYTES);
 	}
 	for (uint32_t i = 0; i < READER_USER_COUNT + CONTAINER_USER_COUNT && !found; i++) {
 		uint32_t id = i < READER_USER_COUNT ? READER_USER_FIRST + i

@@ -3,6 +3,7 @@
  * The process table whose files of mappings are read by other threads: what it knows then, and what
  * records that come meanwhile change.
  */
+#include "tests/unit/child.h"
 #include "tests/unit/suites.h"
 
 #include "base/clock.h"
@@ -67,24 +68,6 @@ static const struct proc_mapping *find(uint32_t pid, const void *address)
 	return set ? mapping_set_find(set, (uint64_t)(uintptr_t)address) : NULL;
 }
 
-static uint32_t start_child(void)
-{
-	pid_t pid = fork();
-
-	ck_assert_int_ge(pid, 0);
-	if (!pid) {
-		pause();
-		_exit(0);
-	}
-	return (uint32_t)pid;
-}
-
-static void end_child(uint32_t pid)
-{
-	ck_assert_int_eq(kill((pid_t)pid, SIGKILL), 0);
-	ck_assert_int_eq(waitpid((pid_t)pid, NULL, 0), (pid_t)pid);
-}
-
 /* What runs before is known when the scan is over. */
 START_TEST(a_scan_waits)
 {
@@ -99,7 +82,7 @@ END_TEST
 /* A process that nobody told of is waited for when it has samples. */
 START_TEST(who_is_met_is_waited_for)
 {
-	uint32_t child = start_child();
+	uint32_t child = child_start();
 	const struct image *image;
 
 	procs_expire(all.procs, 0);
@@ -110,14 +93,14 @@ START_TEST(who_is_met_is_waited_for)
 	ck_assert_int_eq(all.read, 1);
 	ck_assert_ptr_nonnull(
 		mapping_set_find(image->set, (uint64_t)(uintptr_t)&maps_reader_suite));
-	end_child(child);
+	child_end(child);
 }
 END_TEST
 
 /* A record of it came while it was read: it is read again, and both are known. */
 START_TEST(records_come_meanwhile)
 {
-	uint32_t child = start_child();
+	uint32_t child = child_start();
 
 	procs_comm(all.procs, child, child, "met");
 	procs_mmap(all.procs, child, 0x1000, 0x2000, 0, &no_file, "[new]");
@@ -130,14 +113,14 @@ START_TEST(records_come_meanwhile)
 	ck_assert_ptr_nonnull(find(child, (const void *)&maps_reader_suite));
 	/* The file does not have it. */
 	ck_assert_ptr_null(find(child, (const void *)(uintptr_t)0x1000));
-	end_child(child);
+	child_end(child);
 }
 END_TEST
 
 /* What was read is of the program before. */
 START_TEST(an_exec_comes_meanwhile)
 {
-	uint32_t child = start_child();
+	uint32_t child = child_start();
 
 	procs_comm(all.procs, child, child, "met");
 	procs_exec(all.procs, child, "other", clock_mono_ns());
@@ -147,27 +130,27 @@ START_TEST(an_exec_comes_meanwhile)
 	ck_assert_int_ge(all.read, 2);
 	ck_assert_int_le(all.read, 3);
 	ck_assert_str_eq(procs_image(all.procs, child, UINT64_MAX)->comm, "unit");
-	end_child(child);
+	child_end(child);
 }
 END_TEST
 
 /* Who is forked by a process that is not known yet has what that has, once it is. */
 START_TEST(a_child_of_one_that_is_read)
 {
-	uint32_t child = start_child();
+	uint32_t child = child_start();
 
 	procs_fork(all.procs, (uint32_t)getpid(), child, clock_mono_ns());
 	maps_reader_settle(all.reader, NSEC_PER_SEC);
 	ck_assert_ptr_nonnull(find((uint32_t)getpid(), (const void *)&maps_reader_suite));
 	ck_assert_ptr_nonnull(find(child, (const void *)&maps_reader_suite));
-	end_child(child);
+	child_end(child);
 }
 END_TEST
 
 /* An address is in no mapping: that is a reason to read them only if records were lost. */
 START_TEST(records_were_lost)
 {
-	uint32_t child = start_child();
+	uint32_t child = child_start();
 
 	procs_expire(all.procs, 0);
 	procs_exec(all.procs, child, "lost", clock_mono_ns());
@@ -181,13 +164,13 @@ START_TEST(records_were_lost)
 	/* Not for each sample. */
 	procs_look_again(all.procs, child);
 	ck_assert_uint_eq(maps_reader_waiting(all.reader), 0);
-	end_child(child);
+	child_end(child);
 }
 END_TEST
 
 START_TEST(who_is_gone_is_not_known)
 {
-	uint32_t child = start_child();
+	uint32_t child = child_start();
 	siginfo_t info;
 
 	/* Nobody has asked how it ended yet, so it has its number still. */

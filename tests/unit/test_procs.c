@@ -2,6 +2,7 @@
 /*
  * The process table: which program, and which mapping, was where at a time.
  */
+#include "tests/unit/child.h"
 #include "tests/unit/suites.h"
 
 #include "base/bounds.h"
@@ -168,27 +169,9 @@ START_TEST(finds_itself_in_proc)
 }
 END_TEST
 
-static uint32_t start_child(void)
-{
-	pid_t pid = fork();
-
-	ck_assert_int_ge(pid, 0);
-	if (!pid) {
-		pause();
-		_exit(0);
-	}
-	return (uint32_t)pid;
-}
-
-static void end_child(uint32_t pid)
-{
-	ck_assert_int_eq(kill((pid_t)pid, SIGKILL), 0);
-	ck_assert_int_eq(waitpid((pid_t)pid, NULL, 0), (pid_t)pid);
-}
-
 START_TEST(tells_whose)
 {
-	uint32_t self = (uint32_t)getpid(), child = start_child();
+	uint32_t self = (uint32_t)getpid(), child = child_start();
 	const struct identity *identity;
 
 	procs_fork(procs, self, child, 100);
@@ -196,7 +179,7 @@ START_TEST(tells_whose)
 	identity = procs_identity(procs, child, 100);
 	ck_assert_ptr_nonnull(identity);
 	/* What is known stays, also of one that is gone by now, and goes through an exec. */
-	end_child(child);
+	child_end(child);
 	ck_assert_ptr_eq(procs_identity(procs, child, 150), identity);
 	procs_exec(procs, child, "other", 200);
 	ck_assert(identity_equal(procs_identity(procs, child, 250), identity));
