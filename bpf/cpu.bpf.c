@@ -30,10 +30,10 @@ struct ticker {
 	u64 first_due;             /* of those below */
 	u64 due[CPU_TIMERS];       /* CLOCK_MONOTONIC; 0 until the timer's first tick */
 	u64 very_late[CPU_TIMERS]; /* ticks in a row */
-	u64 owed;                  /* ticks, by whoever comes after the idle task */
-	u64 behind;                /* rq.clock, behind CLOCK_MONOTONIC; 0: not known */
-	u64 was_idle;              /* the latest tick found the idle task */
-	u64 undecided; /* when a tick found the idle task about to be left; 0: none has */
+	s64 streak[CPU_TIMERS]; /* ticks in a row that were late, or early where it is negative */
+	u64 owed;               /* ticks, by whoever comes after the idle task */
+	u64 behind;             /* rq.clock, behind CLOCK_MONOTONIC; 0: not known */
+	u64 undecided;          /* when a tick found the idle task about to be left; 0: none has */
 };
 
 struct {
@@ -43,9 +43,14 @@ struct {
 	__uint(max_entries, 1);
 } tickers SEC(".maps");
 
-/* A timer's ticks are due at fixed intervals and come late: the one that came earliest of all tells
- * when. After so many that are later than any interrupt should be, the timer has begun anew. */
-enum { VERY_LATE_NS = 1000 * 1000, MANY_LATE = 16 };
+/*
+ * A timer's ticks come at fixed intervals, each some time after the timer has run out: on virtual
+ * machines 40 microseconds, and for a while 100. They are due when half of those come that nothing
+ * has kept waiting, which are those that find user code: it cannot turn interrupts off. That is
+ * followed by small steps, each twice the one before while ticks are all late, or all early.
+ * After so many that are later than any interrupt should be, the timer has begun anew.
+ */
+enum { VERY_LATE_NS = 1000 * 1000, MANY_LATE = 16, STEP_NS = 250, DOUBLED_MAX = 7 };
 
 static __always_inline struct ticker *ticker_get(void)
 {
@@ -71,9 +76,22 @@ static __always_inline void find_first_due(struct ticker *ticker)
 	ticker->first_due = ticker->owed || ticker->undecided ? 1 : first;
 }
 
+static __always_inline void follow(struct ticker *ticker, u32 timer, s64 late)
+{
+	s64 *streak = &ticker->streak[timer & (CPU_TIMERS - 1)], sign = late < 0 ? -1 : 1;
+	s64 doubled = *streak * sign, step;
+
+	if (doubled < 0)
+		*streak = doubled = 0;
+	*streak += sign;
+	step = STEP_NS << (doubled < DOUBLED_MAX ? doubled : DOUBLED_MAX);
+	ticker->due[timer & (CPU_TIMERS - 1)] += step < late * sign ? step * sign : late;
+}
+
 /* Whether a tick that comes now was not taken before; `at`: where those that never came are
  * counted. */
-static __always_inline int tick_is_new(struct ticker *ticker, u32 timer, u64 now, u32 at)
+static __always_inline int tick_is_new(struct ticker *ticker, u32 timer, u64 now, u32 at,
+                                       int finds_user)
 {
 	u64 period = timer_periods_ns[timer & (CPU_TIMERS - 1)];
 	u64 *due = &ticker->due[timer & (CPU_TIMERS - 1)];
@@ -96,17 +114,16 @@ static __always_inline int tick_is_new(struct ticker *ticker, u32 timer, u64 now
 		missed = (u64)late / period;
 		late -= missed * period;
 		count(at, COUNTER_ticks_missed, missed);
-		/* Some machines lose those of the idle task. */
-		if (!is_idle_task())
-			count(at, COUNTER_ticks_turned, 1);
 	}
 	if (late < VERY_LATE_NS)
 		*very_late = 0;
 	else if (++*very_late < MANY_LATE)
 		late = 0;
 	*due += (missed + 1) * period;
-	if (late < 0 || late >= VERY_LATE_NS)
+	if (late <= -VERY_LATE_NS || late >= VERY_LATE_NS)
 		*due += late;
+	else if (finds_user && late)
+		follow(ticker, timer, late);
 	return is_new;
 }
 
@@ -116,6 +133,13 @@ static __always_inline struct rq *rq_current(void)
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 
 	return bpf_core_field_exists(struct cfs_rq, rq) ? BPF_CORE_READ(task, se.cfs_rq, rq) : NULL;
+}
+
+/* rq.clock, which the scheduler has set a moment ago when it switches; 0 where it is not to be had.
+ * Loads only, not a call: most switches see nothing else of profd. */
+static __always_inline u64 rq_clock(void)
+{
+	return bpf_core_field_exists(struct cfs_rq, rq) ? task_current()->se.cfs_rq->rq->clock : 0;
 }
 
 static __always_inline int is_somebody_woken(void)
@@ -184,13 +208,6 @@ static __always_inline int is_in_fault(struct bpf_perf_event_data *ctx, u32 at)
 	       !REGS_SYSCALL(&scratch->entry);
 }
 
-static __always_inline void note_idle(struct ticker *ticker, u32 at, u64 is_idle)
-{
-	if (is_idle != ticker->was_idle)
-		count(at, COUNTER_ticks_turned, 1);
-	ticker->was_idle = is_idle;
-}
-
 static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ticker *ticker, u32 at,
                                    u64 now)
 {
@@ -201,7 +218,6 @@ static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ticke
 		return;
 	}
 	count(at, COUNTER_ticks, 1);
-	note_idle(ticker, at, is_idle_task());
 	if (is_idle_task()) {
 		count(at, COUNTER_idle, 1);
 		return;
@@ -223,7 +239,7 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 
 	if (at == LANE_BUSY)
 		return 0;
-	if (ticker && tick_is_new(ticker, timer, now, at))
+	if (ticker && tick_is_new(ticker, timer, now, at, REGS_USER(&ctx->regs)))
 		sample(ctx, ticker, at, now);
 	if (ticker)
 		find_first_due(ticker);
@@ -250,8 +266,6 @@ static __always_inline void leave_idle(struct ticker *ticker, u32 at, struct tas
 	else if (ticker->undecided)
 		ticker->owed++;
 	ticker->undecided = 0;
-	if (idle)
-		note_idle(ticker, at, 1);
 	count(at, COUNTER_ticks, idle);
 	count(at, COUNTER_idle, idle);
 	ticker->owed += take_due(ticker, now, at, 0);
@@ -269,7 +283,6 @@ static __always_inline void leave_task(struct bpf_raw_tracepoint_args *ctx, stru
 	ticker->behind = rq ? now - BPF_CORE_READ(rq, clock) : 0;
 	if (!taken)
 		return;
-	note_idle(ticker, at, 0);
 	kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS);
 	user_stack = walk_user_of_entry(at);
 #pragma unroll
@@ -289,6 +302,8 @@ int cpu_switch(struct bpf_raw_tracepoint_args *ctx)
 	u32 at;
 
 	if (!ticker || !ticker->first_due)
+		return 0;
+	if (ticker->behind && rq_clock() + ticker->behind < ticker->first_due)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (now < ticker->first_due)

@@ -39,8 +39,6 @@
 	COUNTER(ticks, "Sampling timer ticks seen")                                                \
 	COUNTER(ticks_missed,                                                                      \
 	        "Timer periods without a tick: an idle CPU asleep, stolen time, interrupts off")   \
-	COUNTER(ticks_turned,                                                                      \
-	        "Ticks that found a CPU idle and the one before had not, or the other way round")  \
 	COUNTER(idle, "Ticks that found the idle task; counted, not recorded")                     \
 	COUNTER(samples, "Samples of CPU time recorded")                                           \
 	COUNTER(tallies_lost, "Samples of CPU time lost because the tally map was full")           \

@@ -349,8 +349,7 @@ static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
 static bool is_without_sample(enum counter counter)
 {
 	return counter == COUNTER_ticks || counter == COUNTER_ticks_missed ||
-	       counter == COUNTER_ticks_turned || counter == COUNTER_idle ||
-	       counter == COUNTER_lane_busy;
+	       counter == COUNTER_idle || counter == COUNTER_lane_busy;
 }
 
 /* Whoever adds to the maps counts that, or what kept it from doing so. To look through empty maps

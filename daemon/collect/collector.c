@@ -119,8 +119,6 @@ static void drain(void *ctx)
 	collector_stats_add(&collector->stats, &drained, &collector->losses);
 	collector->stats.drains_unsettled = collector->bpf.unsettled;
 	collector->stats.drains_overdue = collector->bpf.overdue;
-	cpu_watch_switches(&collector->bpf, &collector->states[KIND_cpu],
-	                   drained.counters.values[COUNTER_ticks_turned], span.end_mono_ns);
 	own_rate_tick(&collector->own_rate, collector->stats.taking_ns);
 	collector->stats.last_drain_ns = clock_mono_ns() - begin;
 	procs_expire(collector->procs, span.end_mono_ns - keep_ended_ns);

@@ -26,11 +26,6 @@
  */
 static const int timer_paces[CPU_TIMERS] = {-157, -41, 62, 136};
 
-/* Where ticks find a CPU now busy and now idle, some are late. Switches are watched while that is
- * so and a bit longer: elsewhere that would cost a program 8 % that does nothing but switch. */
-enum { MANY_TURNED = 8 };
-static const u64 look_ns = NSEC_PER_SEC / 2, keep_watching_ns = 3 * NSEC_PER_SEC;
-
 static const char *event_name(bool cycles)
 {
 	return cycles ? "cycles" : "cpu-clock";
@@ -157,6 +152,17 @@ static int attach_cpu(struct bpf *bpf, struct source_state *state, u32 cpu)
 	return err;
 }
 
+/* The program that takes late ticks where the scheduler switches, once it is loaded: not at the
+ * start, and never where ticks are not late. */
+static void attach_switches(struct bpf *bpf, struct source_state *state)
+{
+	const struct profd_bpf *part = bpf_part(bpf, BPF_PART_SWITCHES);
+
+	if (part && !state->second)
+		state->second = bpf_program__attach(part->progs.cpu_switch);
+	bpf->skeleton->bss->switches_are_watched = state->second != NULL;
+}
+
 static int cpu_attach(struct bpf *bpf, const bool *online, struct source_state *state)
 {
 	int first_err = 0;
@@ -172,6 +178,7 @@ static int cpu_attach(struct bpf *bpf, const bool *online, struct source_state *
 		if (err && err != -ENODEV && !first_err)
 			first_err = err;
 	}
+	attach_switches(bpf, state);
 	state->on = state->attached > 0;
 	if (!state->on)
 		snprintf(state->why, sizeof(state->why), "cannot open a sampling timer: %s",
@@ -185,28 +192,6 @@ static void cpu_detach(struct source_state *state)
 	state->second = NULL;
 	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++)
 		detach_cpu(state, cpu);
-}
-
-void cpu_watch_switches(struct bpf *bpf, struct source_state *state, u64 turned, u64 now_ns)
-{
-	const struct profd_bpf *part = bpf_part(bpf, BPF_PART_SWITCHES);
-
-	if (!part || !state->on)
-		return;
-	state->turned += turned;
-	if (now_ns < state->looked_ns + look_ns)
-		return;
-	if (state->turned >= MANY_TURNED)
-		state->second_until_ns = now_ns + keep_watching_ns;
-	state->looked_ns = now_ns;
-	state->turned = 0;
-	if (!state->second && now_ns < state->second_until_ns)
-		state->second = bpf_program__attach(part->progs.cpu_switch);
-	if (state->second && now_ns >= state->second_until_ns) {
-		bpf_link__destroy(state->second);
-		state->second = NULL;
-	}
-	bpf->skeleton->bss->switches_are_watched = state->second != NULL;
 }
 
 const struct source source_cpu = {

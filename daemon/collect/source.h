@@ -53,9 +53,6 @@ struct source_state {
 	u32 attached;
 	struct bpf_link *links[MAX_CPUS][CPU_TIMERS];
 	struct bpf_link *second; /* of a source that is two tracepoints, or timers and one */
-	/* Of cpu, whose second is attached for a while: until when, when that was decided
-	 * (CLOCK_MONOTONIC), and ticks that turned since. */
-	u64 second_until_ns, looked_ns, turned;
 };
 
 #define KIND(name, samples, lost) extern const struct source source_##name;
