@@ -78,6 +78,21 @@ class Truth(unittest.TestCase):
         self.assertEqual(len(tids), 2)
         self.assertEqual({sample.labels["pid"] for sample in profile.samples}, {spin.pid})
 
+    def test_threads_that_sleep_and_wake_on_busy_cpus(self):
+        """Half of their time is work(). Much of the rest is the kernel's way to sleep, with interrupts off."""
+        with contextlib.ExitStack() as stack:
+            for _ in range(daemon.CPUS):
+                stack.enter_context(Workload("timed", "never", 0, stdin=subprocess.PIPE))
+            timed = stack.enter_context(Workload("timed", "sleep", 200, 2 * daemon.CPUS, stdin=subprocess.PIPE))
+            wait_used(timed, 1)
+            before = times_told(timed)
+            profile = self.daemon.profile(f"seconds=8&pid={timed.pid}")
+            after = times_told(timed)
+        total, work = (now - then for now, then in zip(after, before))
+        found = profile.total(1, where=lambda sample: "work" in sample.names)
+        share = 100 * work / total
+        self.assertAlmostEqual(100 * found / profile.total(1), share, delta=max(8, sigmas(share, profile.total())))
+
     def test_short_lived_processes_have_names(self):
         start = time.time()
         for _ in range(200):
@@ -176,6 +191,13 @@ class Accounts(unittest.TestCase):
             profile = self.daemon.profile("seconds=5&idle=1")
         expected = daemon.CPUS * daemon.HZ * profile.duration_ns / 1e9
         self.assertAlmostEqual(ticks_of(profile)["ticks"] / expected, 1.0, delta=0.03)
+
+
+def times_told(timed):
+    """What workloads/timed says of itself: CPU seconds, and those within work()."""
+    timed.process.stdin.write("\n")
+    timed.process.stdin.flush()
+    return [float(word) for word in timed.process.stdout.readline().split()]
 
 
 def ticks_of(profile):
