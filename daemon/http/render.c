@@ -72,11 +72,11 @@ struct source_files {
 static const char *source_line(void *ctx, const char *file, uint32_t line)
 {
 	struct source_files *files = ctx;
-	uint32_t pid;
+	struct source_root root;
 
-	if (!symbolizer_knows_file(files->symbolizer, file, &pid))
+	if (!symbolizer_knows_file(files->symbolizer, file, &root))
 		return NULL;
-	return source_cache_line(files->cache, pid, file, line);
+	return source_cache_line(files->cache, &root, file, line);
 }
 
 static int encode(const struct render_plan *plan, const struct profile *profile, struct buf *out)

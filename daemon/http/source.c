@@ -85,6 +85,10 @@ static int refuse_file(struct source_job *source, int err)
 	case -EINVAL:
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
 		              "%.300s is no regular file", source->file);
+	case -ESRCH:
+		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
+		              "%.300s is not here: the process that ran it has ended",
+		              source->file);
 	default:
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND, "%.300s is not here: %s",
 		              source->file, strerror(-err));
@@ -96,13 +100,13 @@ static int read_source(struct errand *errand)
 {
 	struct source_job *source = source_job_of(errand);
 	_cleanup_(source_text_freep) struct source_text *text = NULL;
-	uint32_t pid;
+	struct source_root root;
 	int err;
 
-	if (!symbolizer_knows_file(source->symbolizer, source->file, &pid))
+	if (!symbolizer_knows_file(source->symbolizer, source->file, &root))
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
 		              "no profile so far names %.300s", source->file);
-	err = source_text_read(pid, source->file, &text);
+	err = source_text_read(&root, source->file, &text);
 	if (err)
 		return refuse_file(source, err);
 	if (source->line > source_text_count(text) && source->line > 1)

@@ -6,12 +6,14 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 import urllib.parse
 
 import daemon
+from daemon import Daemon
 from pprof import pprof, top_shares
 from workload import Workload, workload_path
 
@@ -336,3 +338,57 @@ class Sources(unittest.TestCase):
         self.assertNotIn("volatile", answer.text)
         shown = self.daemon.get("/profile?last=1m&format=text&by=line&comm=program0").text
         self.assertRegex(shown, r"main \S+/good\.c:3  for \(volatile long i = 0;; i\+\+\)\n")
+
+
+def fork_with_pid(pid, child):
+    """A process of that number, which runs `child` and then waits for its end; others may be faster."""
+    for _ in range(500):
+        with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as last:
+            last.write(str(pid - 1))
+        got = os.fork()
+        if not got:
+            child()
+            while True:
+                signal.pause()
+        if got == pid:
+            return
+        os.kill(got, signal.SIGKILL)
+        os.waitpid(got, 0)
+    raise AssertionError(f"no process got the number {pid}")
+
+
+class ToldSource(unittest.TestCase):
+    """Of a file that only a process itself has named."""
+
+    def test_another_process_with_its_number(self):
+        with tempfile.TemporaryDirectory(prefix="profd-told-") as folder, Daemon() as server:
+            os.chmod(folder, 0o755)
+            path, root = os.path.join(folder, "app.py"), os.path.join(folder, "root")
+            os.makedirs(root + folder)
+            for of, text in ((path, "print('ready', flush=True)\nwhile True: pass\n"), (root + path, "another's\n")):
+                with open(of, "w", encoding="ascii") as file:
+                    file.write(text)
+            for top, _, _ in os.walk(root):
+                os.chmod(top, 0o755)
+
+            def source():
+                answer = server.get("/source?" + urllib.parse.urlencode({"file": path}))
+                return answer.status, answer.text
+
+            with Workload(sys.executable, path) as told:
+                end = time.monotonic() + 60
+                while source()[0] != 200 and time.monotonic() < end:
+                    server.get(f"/profile?seconds=2&pid={told.pid}")
+                status, text = source()
+                self.assertEqual(status, 200, text)
+                self.assertIn("while True", text)
+            self.assertEqual(source()[0], 404)
+            fork_with_pid(told.pid, lambda: os.chroot(root))
+            try:
+                time.sleep(0.5)
+                status, text = source()
+                self.assertEqual(status, 404, text)
+                self.assertIn("has ended", text)
+            finally:
+                os.kill(told.pid, signal.SIGKILL)
+                os.waitpid(told.pid, 0)
