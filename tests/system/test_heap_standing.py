@@ -227,7 +227,13 @@ class HeapTellers(unittest.TestCase):
             self.assertFalse(self.is_listened_to(other))
 
     def test_what_is_lost_is_counted(self):
-        with Workload(self.program("flood"), "flood"):
+        with Workload(self.program("flood"), "flood") as flood:
+            self.assertTrue(until(lambda: self.daemon.get(f"/heap?pid={flood.pid}").status == 200))
+            used = flood.cpu_seconds()
+            os.kill(self.daemon.pid, signal.SIGSTOP)
+            told = until(lambda: flood.cpu_seconds() > used + 0.5)
+            os.kill(self.daemon.pid, signal.SIGCONT)
+            self.assertTrue(told)
             self.assertTrue(until(lambda: self.heaps()["heap_events_over_share"]))
 
     def sampled_of(self, workload):
@@ -251,14 +257,16 @@ class HeapTellers(unittest.TestCase):
             told, slept = self.sampled_of(hers), sleeps_of(hers)
             before = self.heaps()
             os.kill(self.daemon.pid, signal.SIGSTOP)
-            time.sleep(1)  # it takes a tenth of that to fill it
+            used = his.cpu_seconds()
+            # It takes a part of that to fill it.
+            full = until(lambda: his.cpu_seconds() > used + 0.5)
             os.kill(hers.pid, signal.SIGCONT)
-            time.sleep(2)
+            enough = until(lambda: sleeps_of(hers) > slept + 1000)
             os.kill(hers.pid, signal.SIGSTOP)
             os.kill(self.daemon.pid, signal.SIGCONT)
+            self.assertTrue(full and enough)
             told, slept = self.sampled_of(hers) - told, sleeps_of(hers) - slept
             after = self.heaps()
-            self.assertGreater(slept, 500)
             self.assertAlmostEqual(told, slept, delta=slept / 20)
             self.assertGreater(after["heap_events_over_share"], before["heap_events_over_share"])
             self.assertEqual(after["heap_events_lost"], before["heap_events_lost"])
