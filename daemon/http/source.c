@@ -4,6 +4,7 @@
  * of a file that debug information has named, and that everybody may read. Which ones were named is
  * known to the symbolizer, so the work is a job of the render lane.
  */
+#include "http/admission.h"
 #include "http/errand.h"
 #include "http/json.h"
 #include "http/query_value.h"
@@ -27,6 +28,7 @@ struct source_job {
 	struct symbolizer *symbolizer;
 	char *file;
 	uint64_t line, lines;
+	uint32_t viewer;
 };
 
 static void source_job_free(struct source_job *source)
@@ -82,6 +84,11 @@ static int refuse_file(struct source_job *source, int err)
 		return refuse(&source->errand.refusal, MHD_HTTP_FORBIDDEN,
 		              "%.300s may not be read by everybody, and is not shown",
 		              source->file);
+	case -EPERM:
+		return refuse(&source->errand.refusal, MHD_HTTP_FORBIDDEN,
+		              "%.300s is in the root folder of a process that is another user's, "
+		              "and without the setting group it is shown to root and to that user",
+		              source->file);
 	case -EINVAL:
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
 		              "%.300s is no regular file", source->file);
@@ -106,6 +113,7 @@ static int read_source(struct errand *errand)
 	if (!symbolizer_knows_file(source->symbolizer, source->file, &root))
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
 		              "no profile so far names %.300s", source->file);
+	root.viewer = source->viewer;
 	err = source_text_read(&root, source->file, &text);
 	if (err)
 		return refuse_file(source, err);
@@ -152,6 +160,7 @@ void handle_source(struct request *request)
 		return;
 	}
 	source->symbolizer = request->service->symbolizer;
+	source->viewer = admit_viewer(request);
 	source->errand.content_type = "application/json";
 	source->errand.run = read_source;
 	source->errand.free = free_source;

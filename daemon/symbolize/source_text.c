@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "object/reach.h"
+#include "proc/owner.h"
 #include "symbolize/source_path.h"
 
 #include <errno.h>
@@ -103,6 +104,24 @@ static bool is_another(const struct source_root *root)
 	return root->is_told && reach_began_boot_ns(root->pid) > root->began_boot_ns;
 }
 
+/* Folders above a root folder may be closed to a user, and what is mounted below it is nobody's but
+ * its processes'. So it counts what the host's first process has at that path. */
+static int check_viewer(const struct source_root *root, const char *file, int fd, int err)
+{
+	_cleanup_close_ int public = -1;
+	struct stat seen, own;
+	int public_err;
+
+	if (!root->viewer || (root->pid && owner_read_sole(root->pid) == root->viewer))
+		return err;
+	public_err = source_path_open("/proc/1/root", file, &public);
+	if (err || public_err)
+		return err == public_err ? err : -EPERM;
+	if (fstat(fd, &seen) || fstat(public, &own))
+		return -errno;
+	return seen.st_dev == own.st_dev && seen.st_ino == own.st_ino ? 0 : -EPERM;
+}
+
 int source_text_read(const struct source_root *root, const char *file,
                      struct source_text **ret_text)
 {
@@ -116,6 +135,7 @@ int source_text_read(const struct source_root *root, const char *file,
 	if (root->pid)
 		snprintf(folder, sizeof(folder), "/proc/%u/root", root->pid);
 	err = source_path_open(folder, file, &fd);
+	err = check_viewer(root, file, fd, err);
 	/* What the error would say is of the other one's files. */
 	if (is_another(root))
 		return -ESRCH;

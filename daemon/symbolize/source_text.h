@@ -24,12 +24,18 @@ struct source_root {
 	 * CLOCK_BOOTTIME (0: not known). One that began later is another one, with another root. */
 	bool is_told;
 	uint64_t began_boot_ns;
+	/* A user of this host who is to see it: what everybody on the host could read at that very
+	 * path, or what is in the root folder of a process of his own, which he may look into. 0:
+	 * one who may see what is in any root folder. */
+	uint32_t viewer;
 };
 
 struct source_text;
 
 /* Reads the file of that absolute path. Errors are those of source_path_open(), read's, -ENOMEM,
- * and -ESRCH where the process that named the file has ended, whoever has its number now. */
+ * -ESRCH
+ * where the process that named the file has ended, whoever has its number now, and -EPERM where
+ * only others may see it. */
 int source_text_read(const struct source_root *root, const char *file,
                      struct source_text **ret_text);
 void source_text_free(struct source_text *text);

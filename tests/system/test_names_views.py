@@ -15,6 +15,7 @@ import urllib.parse
 import daemon
 from daemon import Daemon
 from pprof import pprof, top_shares
+from test_clients import as_user, curl
 from workload import Workload, workload_path
 
 ID = "0123456789abcdef" * 4
@@ -392,3 +393,45 @@ class ToldSource(unittest.TestCase):
             finally:
                 os.kill(told.pid, signal.SIGKILL)
                 os.waitpid(told.pid, 0)
+
+
+class PrivateSource(unittest.TestCase):
+    """Of a program whose root folder only root can enter, and whose files everybody may read there."""
+
+    def test_who_may_see_it(self):
+        owner, stranger = 54321, 54322
+        with tempfile.TemporaryDirectory(prefix="profd-private-") as folder, contextlib.ExitStack() as running:
+            root = os.path.join(folder, "root")
+            os.makedirs(os.path.join(root, "src"))
+            for path in (root, os.path.join(root, "src")):
+                os.chmod(path, 0o755)
+            source = "int main(void)\n{\n\tfor (volatile long i = 0;; i++)\n\t\t;\n}\n"
+            with open(os.path.join(root, "src/secret.c"), "w", encoding="ascii") as file:
+                file.write(source)
+            os.chmod(os.path.join(root, "src/secret.c"), 0o644)
+            subprocess.run(["gcc", "-g", "-O0", "-static", "-x", "c", "-o", os.path.join(root, "secretive"), "-"],
+                           input='#line 1 "/src/secret.c"\n' + source, text=True, check=True)
+
+            def start():
+                os.chroot(root)
+                os.chdir("/")
+                os.setgroups([])
+                os.setgid(owner)
+                os.setuid(owner)
+
+            program = subprocess.Popen(["/secretive"], preexec_fn=start)
+            running.callback(program.wait)
+            running.callback(program.kill)
+            server = running.enter_context(Daemon())
+            table = "/profile?last=1m&format=text&by=line&comm=secretive"
+            answer = server.get("/profile?seconds=2")
+            self.assertEqual(answer.status, 200)
+            for user, status, shown in ((0, 200, True), (owner, 200, True), (stranger, 403, False)):
+                with self.subTest(user):
+                    got, body = curl(f"{server.url}/source?file=/src/secret.c", through=as_user(user))
+                    self.assertEqual(got, status, body)
+                    self.assertEqual("volatile" in body, shown, body)
+                    got, body = curl(server.url + table, through=as_user(user))
+                    self.assertEqual(got, 200, body)
+                    self.assertIn("/src/secret.c:3", body)
+                    self.assertEqual("volatile" in body, shown, body)
