@@ -122,6 +122,11 @@ struct hash_key {
 	u64 factor; /* odd, or the upper bits of a word would not count */
 };
 
+/* Users of the initial user namespace who are one account: daemon/base/accounts.h. */
+struct account_range {
+	u32 first, last, account;
+};
+
 /*
  * What is not CPU time may take so many entries of a half's tallies and of its stacks, and no more:
  * the others are there for the timer: eight nodes for each tick of two seconds. Sizes are set

@@ -13,7 +13,7 @@
 
 enum {
 	GPU_CALLS_ROWS = 16 * 1024, /* of a half: thread, function and what it was about */
-	GPU_EVENT_BYTES = 2 << 20, /* of the ring buffer; an event has some 100, with a stack 500 */
+	GPU_EVENT_BYTES = 4 << 20, /* of the ring buffer; an event has some 100, with a stack 500 */
 	GPU_DEVICE_UNKNOWN = 0xff,
 	GPU_DEVICE_HOST = 0xfe, /* memory of the host */
 	GPU_NO_ARGUMENT = 0xff,
@@ -236,6 +236,7 @@ _Static_assert(sizeof(struct gpu_event) == 64, "shared layout");
 	COUNT(rows_lost, "Calls of GPU functions not counted: no room for a row")             \
 	COUNT(slots_full, "Rows of GPU calls that had no slot: counting takes longer")        \
 	COUNT(events_lost, "GPU memory events lost: the ring buffer was full")                \
+	COUNT(events_over_share, "GPU memory events of users who had told too many already")  \
 	COUNT(returns_lost, "Calls of GPU functions whose return was not seen")               \
 	COUNT(threads_lost, "Calls of GPU functions that nothing was known of the thread of") \
 	COUNT(unreadable, "Calls of GPU functions whose arguments could not be read")         \

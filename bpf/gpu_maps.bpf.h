@@ -8,11 +8,14 @@
 #include "bpf/gpu.h"
 #include "bpf/maps.bpf.h"
 #include "bpf/pace.bpf.h"
+#include "bpf/user.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, GPU_EVENT_BYTES);
 } gpu_events SEC(".maps");
+
+struct ring_user_map gpu_users SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

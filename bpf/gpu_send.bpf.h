@@ -16,7 +16,7 @@ enum {
 	GPU_EVENTS_FEW = 25,
 	/* The daemon reads by the clock, but from here on at once. It is woken by some events and
 	 * not by all from there on: that costs more than all the rest. */
-	GPU_WAKES_AT = GPU_EVENT_BYTES / 4,
+	GPU_WAKES_AT = GPU_EVENT_BYTES / 8,
 	GPU_WAKES_FOR = 64 << 10,
 };
 
@@ -42,36 +42,62 @@ static __always_inline void describe(struct gpu_event *event, u16 kind, enum gpu
 	event->device = GPU_DEVICE_UNKNOWN;
 }
 
+/* Where the current task's account is counted; NULL, and that is, where it has its share. */
+static __always_inline struct ring_user *user_with_room(void)
+{
+	struct ring_user *user = ring_user_with_room(&gpu_events, &gpu_users, GPU_EVENT_BYTES);
+
+	if (!user)
+		GPU_ADD(events_over_share);
+	return user;
+}
+
+/* What became of an event of so many bytes. */
+static __always_inline long count_sent(struct ring_user *user, u64 bytes, long err)
+{
+	if (err)
+		GPU_ADD(events_lost);
+	else
+		ring_user_charge(&gpu_events, user, bytes);
+	return err;
+}
+
 /* With the stack walked from the registers in the lane's scratch; pc is an address within the
- * leaf's instruction. Not 0 when it could not be told. */
-static __always_inline long send_walked(u32 lane, u64 pc, const struct gpu_event *event)
+ * leaf's instruction. Not 0 when it could not be told, and that was counted. */
+static __always_inline long send_walked(struct ring_user *user, u32 lane, u64 pc,
+                                        const struct gpu_event *event)
 {
 	struct scratch *scratch = scratch_get(lane);
 	u32 zero = 0, words;
 	struct gpu_out *out = bpf_map_lookup_elem(&gpu_outs, &zero);
+	long err;
 
 	if (!scratch || !out)
-		return -1;
+		return count_sent(user, 0, -1);
 	words = words_to_send(unwind_stack(lane, pc));
 	GPU_ADD(walked);
 	out->event = *event;
 	out->event.words = words;
-	return send_with_words(&gpu_events, out, sizeof(out->event), scratch, words, wake_flags());
+	err = send_with_words(&gpu_events, out, sizeof(out->event), scratch, words, wake_flags());
+	return count_sent(user, sizeof(out->event) + words * sizeof(u64), err);
 }
 
-/* Without a stack where another one is being walked on this CPU. */
+/* Without a stack where another one is being walked on this CPU. Not 0 as above. */
 static __always_inline long send(const struct gpu_event *event, const struct gpu_place *place,
                                  int is_walked)
 {
+	struct ring_user *user = user_with_room();
 	u32 lane;
 	u64 pc;
 	long err;
 
+	if (!user)
+		return -1;
 	if (is_walked) {
 		lane = lane_enter(LANE_PROBE, event->time_ns);
 		if (lane != LANE_BUSY) {
 			pc = caller_registers(lane, place);
-			err = pc ? send_walked(lane, pc, event) : -1;
+			err = pc ? send_walked(user, lane, pc, event) : -1;
 			lane_leave(lane);
 			if (pc)
 				return err;
@@ -79,7 +105,8 @@ static __always_inline long send(const struct gpu_event *event, const struct gpu
 			GPU_ADD(stacks_busy);
 		}
 	}
-	return bpf_ringbuf_output(&gpu_events, (void *)event, sizeof(*event), wake_flags());
+	err = bpf_ringbuf_output(&gpu_events, (void *)event, sizeof(*event), wake_flags());
+	return count_sent(user, sizeof(*event), err);
 }
 
 static __always_inline int is_event_walked(struct gpu_thread *thread, const struct gpu_event *event)
@@ -103,8 +130,6 @@ static __always_inline void count_sample(u32 at, const struct gpu_event *event, 
 		count_shared(at, err ? COUNTER_gpu_tensors_lost : COUNTER_gpu_tensors);
 	else if (event->kind == GPU_EVENT_ALLOC)
 		count_shared(at, err ? COUNTER_gpu_allocations_lost : COUNTER_gpu_allocations);
-	if (err)
-		GPU_ADD(events_lost);
 }
 
 /* Tells of something that happens now; `place` NULL: without a stack. A free is told with the time
@@ -134,13 +159,16 @@ struct gpu_named {
  * is not in memory just now: a program may not wait for a page, and the daemon reads it later. */
 static __always_inline void tell_name(const struct gpu_event *event, u64 string)
 {
-	struct gpu_named *named = bpf_ringbuf_reserve(&gpu_events, sizeof(*named), 0);
+	struct ring_user *user = user_with_room();
+	struct gpu_named *named;
 	long len;
 
-	if (!named) {
-		GPU_ADD(events_lost);
+	if (!user)
 		return;
-	}
+	named = bpf_ringbuf_reserve(&gpu_events, sizeof(*named), 0);
+	count_sent(user, sizeof(*named), named ? 0 : -1);
+	if (!named)
+		return;
 	named->event = *event;
 	len = bpf_probe_read_user_str(named->name, sizeof(named->name), (void *)string);
 	if (len == 1) {

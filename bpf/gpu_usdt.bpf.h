@@ -25,12 +25,14 @@ static __always_inline u64 passed_argument(const struct gpu_passed *passed, u32 
 /* launched(correlation): the stack is the launch's. */
 static __always_inline void tell_launched(const struct gpu_passed *passed)
 {
+	struct ring_user *user = user_with_room();
 	struct gpu_event event;
 
+	if (!user)
+		return;
 	describe(&event, GPU_EVENT_LAUNCHED, GPU_LAYER_HELPER, passed_argument(passed, 0));
 	event.time_ns = bpf_ktime_get_ns();
-	if (send_walked(passed->lane, passed->scratch->regs[REG_PC], &event))
-		GPU_ADD(events_lost);
+	send_walked(user, passed->lane, passed->scratch->regs[REG_PC], &event);
 }
 
 /* With the name behind it, or without one that cannot be read. */
@@ -38,13 +40,17 @@ static __always_inline long send_named(struct gpu_out *out, u64 name)
 {
 	long len = bpf_probe_read_user_str(out->words, GPU_NAME_BYTES, (void *)name);
 	u64 bytes = len > 1 && len <= GPU_NAME_BYTES ? len : 0;
+	struct ring_user *user = user_with_room();
+
+	if (!user)
+		return -1;
 
 	out->event.words = (bytes + sizeof(u64) - 1) / sizeof(u64);
 	bytes = sizeof(out->event) + out->event.words * sizeof(u64);
 	barrier_var(bytes);
 	if (bytes > sizeof(*out))
-		return -1;
-	return bpf_ringbuf_output(&gpu_events, out, bytes, wake_flags());
+		return count_sent(user, 0, -1);
+	return count_sent(user, bytes, bpf_ringbuf_output(&gpu_events, out, bytes, wake_flags()));
 }
 
 /* ran(correlation, nanoseconds, device, name, weight, kernels) */

@@ -7,6 +7,8 @@
 #include "bpf/hash.h"
 #include "bpf/kernel.bpf.h"
 
+#include <bpf/bpf_helpers.h>
+
 extern const volatile struct hash_key hash_key; /* set before load */
 
 static __always_inline u64 mix_first(u64 word, u64 next)

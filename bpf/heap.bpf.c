@@ -93,7 +93,7 @@ int heap_exec(struct bpf_raw_tracepoint_args *ctx)
 		if (!target || !cpu || target->pid != pid)
 			continue;
 		target->pid = 0;
-		send_short(cpu, HEAP_EVENT_EXEC, target->serial, 0, bpf_ktime_get_ns());
+		send_always(cpu, HEAP_EVENT_EXEC, target->serial, 0, bpf_ktime_get_ns());
 	}
 	return 0;
 }

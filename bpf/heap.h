@@ -15,7 +15,7 @@ enum {
 	HEAP_NO_ARGUMENT = 0xff,
 	HEAP_RANGES = 4,
 	HEAP_LIVE = 256 * 1024,     /* sampled allocations that are live, all sessions together */
-	HEAP_EVENT_BYTES = 4 << 20, /* of the ring buffer; an event has some 300 */
+	HEAP_EVENT_BYTES = 8 << 20, /* of the ring buffer; an event has some 300 */
 };
 
 /* Above any sensible rate; what is drawn stays below 2^40. */
@@ -59,6 +59,7 @@ struct heap_target {
 	u32 pid;    /* 0: none, whatever is still attached */
 	u32 serial; /* of the session: never 0 and never the same again */
 	u64 rate;   /* mean bytes between two samples */
+	u64 live;   /* sampled addresses that are; the kernel half counts */
 	/* Where the code of allocators and libc is: what these map is what they give by malloc().
 	 */
 	struct heap_range {
@@ -72,6 +73,7 @@ struct heap_target {
 	COUNT(stepped, "on one that it executes in single step")            \
 	COUNT(returns, "that were followed by a return probe's")            \
 	COUNT(lost, "samples for which the ring buffer had no room")        \
+	COUNT(over_share, "samples of users who had told too many already") \
 	COUNT(full, "samples for which the table of addresses had no room") \
 	COUNT(busy, "samples taken while another was on the same CPU")      \
 	COUNT(pending, "samples of calls whose return was not seen")

@@ -77,14 +77,14 @@ static __always_inline int is_inside(const struct heap_thread *thread, u32 seria
 	return frame < thread->frame || (frame == thread->frame && cookie != thread->site);
 }
 
-static __always_inline void call_frees(struct heap_cpu *cpu, const struct heap_target *target,
+static __always_inline void call_frees(struct heap_cpu *cpu, struct heap_target *target,
                                        const volatile struct pt_regs *regs,
                                        union heap_site_cookie site)
 {
 	u64 address = argument(regs, site.pointer);
 
 	/* Inside of a realloc its address is not in the map: it was taken out at the beginning. */
-	if (address && take_live(target->serial, address))
+	if (address && take_live(target, address))
 		send_short(cpu, HEAP_EVENT_FREE, target->serial, address, bpf_ktime_get_ns());
 }
 
@@ -185,7 +185,7 @@ static __always_inline u32 call_begins(const volatile struct pt_regs *regs, u64 
 	thread->pointer = argument(regs, site.pointer);
 	thread->freed_ns = 0;
 	if ((site.does == HEAP_DOES_REALLOCATE || site.does == HEAP_DOES_REMAP) &&
-	    thread->pointer && take_live(target->serial, thread->pointer))
+	    thread->pointer && take_live(target, thread->pointer))
 		thread->freed_ns = bpf_ktime_get_ns();
 	return 1;
 }
@@ -233,14 +233,14 @@ static __always_inline void call_ends(const volatile struct pt_regs *regs, u64 c
 	if (call.freed_ns) {
 		/* It has failed, and nothing was freed; of size 0 it is another way to free. */
 		if (!address && call.size)
-			put_back(cpu, target->serial, call.pointer);
+			live_add(cpu, target, call.pointer);
 		else
 			send_short(cpu, HEAP_EVENT_FREE, target->serial, call.pointer,
 			           call.freed_ns);
 	}
 	/* What was there is replaced. */
-	if (address && site.does == HEAP_DOES_MAP && take_live(target->serial, address))
+	if (address && site.does == HEAP_DOES_MAP && take_live(target, address))
 		send_short(cpu, HEAP_EVENT_FREE, target->serial, address, bpf_ktime_get_ns());
 	if (address && call.sampled)
-		tell_allocated(cpu, regs, at_return, target->serial, address, call.size);
+		tell_allocated(cpu, regs, at_return, target, address, call.size);
 }

@@ -7,6 +7,7 @@
 
 #include "bpf/heap.h"
 #include "bpf/maps.bpf.h"
+#include "bpf/user.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -58,6 +59,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, HEAP_EVENT_BYTES);
 } heap_events SEC(".maps");
+
+struct ring_user_map heap_users SEC(".maps");
 
 /* Room to put an event and its stack together; whoever has the lane has this. */
 struct heap_out {

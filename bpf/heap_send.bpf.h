@@ -29,34 +29,67 @@ static __always_inline void describe(struct heap_event *event, u32 kind, u32 ser
 	event->tid = (u32)ids;
 }
 
-/* An event without a stack. */
+/* Where the current task's account is counted; NULL, and that is, where it has its share. */
+static __always_inline struct ring_user *user_with_room(struct heap_cpu *cpu)
+{
+	struct ring_user *user = ring_user_with_room(&heap_events, &heap_users, HEAP_EVENT_BYTES);
+
+	if (!user)
+		HEAP_ADD(cpu, over_share);
+	return user;
+}
+
+/* An event without a stack, whoever's it is: of those that are few. */
+static __always_inline long send_always(struct heap_cpu *cpu, u32 kind, u32 serial, u64 address,
+                                        u64 now)
+{
+	struct heap_event event;
+	long err;
+
+	describe(&event, kind, serial, address, now);
+	err = bpf_ringbuf_output(&heap_events, &event, sizeof(event), SEND_QUIETLY);
+	if (err)
+		HEAP_ADD(cpu, lost);
+	return err;
+}
+
 static __always_inline void send_short(struct heap_cpu *cpu, u32 kind, u32 serial, u64 address,
                                        u64 now)
 {
-	struct heap_event event;
+	struct ring_user *user = user_with_room(cpu);
 
-	describe(&event, kind, serial, address, now);
-	if (bpf_ringbuf_output(&heap_events, &event, sizeof(event), SEND_QUIETLY))
-		HEAP_ADD(cpu, lost);
+	if (user && send_always(cpu, kind, serial, address, now) == 0)
+		ring_user_charge(&heap_events, user, sizeof(struct heap_event));
 }
 
 /* An allocation with the stack of who asked for it, walked from the registers in the scratch; pc is
- * an address within the leaf's instruction. Not 0 when it could not be told. */
-static __always_inline long send_walked(u32 at, u64 pc, u32 serial, u64 address, u64 size,
-                                        u64 weight, u64 now)
+ * an address within the leaf's instruction. Not 0 when it could not be told, and that was counted.
+ */
+static __always_inline long send_walked(struct heap_cpu *cpu, u32 at, u64 pc, u32 serial,
+                                        u64 address, u64 size, u64 weight, u64 now)
 {
+	struct ring_user *user = user_with_room(cpu);
 	struct scratch *scratch = scratch_get(at);
 	u32 zero = 0, words;
 	struct heap_out *out = bpf_map_lookup_elem(&heap_outs, &zero);
 
-	if (!scratch || !out)
+	if (!user)
 		return -1;
+	if (!scratch || !out) {
+		HEAP_ADD(cpu, lost);
+		return -1;
+	}
 	words = words_to_send(unwind_stack(at, pc));
 	describe(&out->event, HEAP_EVENT_ALLOC, serial, address, now);
 	out->event.words = words;
 	out->event.size = size;
 	out->event.weight = weight;
-	return send_with_words(&heap_events, out, sizeof(out->event), scratch, words, SEND_QUIETLY);
+	if (send_with_words(&heap_events, out, sizeof(out->event), scratch, words, SEND_QUIETLY)) {
+		HEAP_ADD(cpu, lost);
+		return -1;
+	}
+	ring_user_charge(&heap_events, user, sizeof(out->event) + words * sizeof(u64));
+	return 0;
 }
 
 /* Sets the scratch's registers to the caller's. `regs` are those at a return instruction when
@@ -82,15 +115,64 @@ static __always_inline u64 regs_of_caller(u32 at, const volatile struct pt_regs 
 	return pc;
 }
 
+/* Whether the session may have one more address: each as many as are left for all others. */
+static __always_inline int has_live_room(const struct heap_target *target)
+{
+	u64 taken = 0;
+
+	for (u32 slot = 0; slot < HEAP_SESSIONS; slot++) {
+		u32 at = slot;
+		const struct heap_target *one = bpf_map_lookup_elem(&heap_targets, &at);
+
+		if (one)
+			taken += one->live;
+	}
+	return target->live + taken < HEAP_LIVE;
+}
+
+enum { ALREADY_THERE = -17 }; /* -EEXIST */
+
+/* Not 0 when there is no room for it, which is counted. One that is there already was freed unseen.
+ */
+static __always_inline long live_add(struct heap_cpu *cpu, struct heap_target *target, u64 address)
+{
+	struct heap_live_key key = {.address = address, .serial = target->serial};
+	u8 live = 1;
+	long err = bpf_map_update_elem(&heap_live, &key, &live, BPF_NOEXIST);
+
+	if (err == ALREADY_THERE)
+		return 0;
+	if (err)
+		HEAP_ADD(cpu, full);
+	else
+		__sync_fetch_and_add(&target->live, 1);
+	return err;
+}
+
+/* Whether the address was sampled and is live no more from now on. */
+static __always_inline int take_live(struct heap_target *target, u64 address)
+{
+	struct heap_live_key key = {.address = address, .serial = target->serial};
+
+	if (bpf_map_delete_elem(&heap_live, &key))
+		return 0;
+	__sync_fetch_and_add(&target->live, -1);
+	return 1;
+}
+
 static __always_inline void tell_allocated(struct heap_cpu *cpu,
                                            const volatile struct pt_regs *regs, u32 at_return,
-                                           u32 serial, u64 address, u64 size)
+                                           struct heap_target *target, u64 address, u64 size)
 {
-	struct heap_live_key key = {.address = address, .serial = serial};
 	u64 now = bpf_ktime_get_ns();
-	u32 at = lane_enter(LANE_PROBE, now);
+	u32 at;
 	u64 pc;
-	u8 live = 1;
+
+	if (!has_live_room(target)) {
+		HEAP_ADD(cpu, full);
+		return;
+	}
+	at = lane_enter(LANE_PROBE, now);
 
 	if (at == LANE_BUSY) {
 		HEAP_ADD(cpu, busy);
@@ -98,28 +180,10 @@ static __always_inline void tell_allocated(struct heap_cpu *cpu,
 	}
 	pc = regs_of_caller(at, regs, at_return);
 	/* First the address: once the function has returned, another thread may free it. */
-	if (bpf_map_update_elem(&heap_live, &key, &live, BPF_ANY)) {
-		HEAP_ADD(cpu, full);
-	} else if (!pc || send_walked(at, pc - 1, serial, address, size, 0, now)) {
-		bpf_map_delete_elem(&heap_live, &key);
+	if (!pc)
 		HEAP_ADD(cpu, lost);
-	}
+	else if (live_add(cpu, target, address) == 0 &&
+	         send_walked(cpu, at, pc - 1, target->serial, address, size, 0, now))
+		take_live(target, address);
 	lane_leave(at);
-}
-
-/* Whether the address was sampled and is live no more from now on. */
-static __always_inline int take_live(u32 serial, u64 address)
-{
-	struct heap_live_key key = {.address = address, .serial = serial};
-
-	return bpf_map_delete_elem(&heap_live, &key) == 0;
-}
-
-static __always_inline void put_back(struct heap_cpu *cpu, u32 serial, u64 address)
-{
-	struct heap_live_key key = {.address = address, .serial = serial};
-	u8 live = 1;
-
-	if (bpf_map_update_elem(&heap_live, &key, &live, BPF_ANY))
-		HEAP_ADD(cpu, full);
 }

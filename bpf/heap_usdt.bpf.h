@@ -35,9 +35,9 @@ static __always_inline void usdt_passed(const volatile struct pt_regs *regs, u64
 		} else {
 			size = static_argument(scratch, &site->args[1]);
 			weight = static_argument(scratch, &site->args[2]);
-			if (address &&
-			    send_walked(at, scratch->regs[REG_PC], 0, address, size, weight, now))
-				HEAP_ADD(cpu, lost);
+			if (address)
+				send_walked(cpu, at, scratch->regs[REG_PC], 0, address, size,
+				            weight, now);
 		}
 	}
 	lane_leave(at);

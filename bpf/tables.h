@@ -49,9 +49,10 @@
 	COUNTER(mmap_lost, "Samples of growing address space lost because the tally map was full") \
 	COUNTER(growth_put_off, "Samples of growing memory put off: the host takes 400 a second")  \
 	COUNTER(gpu_allocations, "Allocations of GPU memory seen")                                 \
-	COUNTER(gpu_allocations_lost, "Allocations of GPU memory lost: the ring buffer was full")  \
+	COUNTER(gpu_allocations_lost,                                                              \
+	        "Allocations of GPU memory lost: no room in the ring buffer")                      \
 	COUNTER(gpu_tensors, "Allocations of tensors seen")                                        \
-	COUNTER(gpu_tensors_lost, "Allocations of tensors lost: the ring buffer was full")         \
+	COUNTER(gpu_tensors_lost, "Allocations of tensors lost: no room in the ring buffer")       \
 	COUNTER(gpu_launches, "Launches of GPU kernels and graphs counted")                        \
 	COUNTER(gpu_launches_lost, "Launches not counted: no room for a row")                      \
 	COUNTER(gpu_copies, "Copies to, from and on GPUs counted")                                 \
@@ -60,7 +61,7 @@
 	COUNTER(gpu_waits_lost, "Waits for GPUs not counted: no room for a row")                   \
 	COUNTER(gpu_kernels, "GPU kernels whose duration was told")                                \
 	COUNTER(gpu_kernels_lost,                                                                  \
-	        "GPU kernels whose duration was told and lost: the ring buffer was full")          \
+	        "GPU kernels whose duration was told and lost: no room in the ring buffer")        \
 	COUNTER(lane_busy, "Samples of other kinds than CPU time put off or lost because "         \
 	                   "another was being taken on the same CPU")                              \
 	COUNTER(stacks_lost,                                                                       \

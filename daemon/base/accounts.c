@@ -12,12 +12,8 @@
 
 enum { MAX_RANGES = 65536 };
 
-struct range {
-	uint32_t first, last, account;
-};
-
 static struct {
-	struct range *ranges; /* sorted */
+	struct account_ids *ranges; /* sorted */
 	size_t count;
 } all;
 
@@ -49,7 +45,7 @@ static bool find_user(struct text passwd, struct text name, uint32_t *ret_id)
 	return false;
 }
 
-static bool parse_range(struct text line, struct text passwd, struct range *ret_range)
+static bool parse_range(struct text line, struct text passwd, struct account_ids *ret_range)
 {
 	struct text name, first;
 	uint32_t count;
@@ -66,7 +62,7 @@ static bool parse_range(struct text line, struct text passwd, struct range *ret_
 
 static int by_first(const void *left, const void *right)
 {
-	const struct range *a = left, *b = right;
+	const struct account_ids *a = left, *b = right;
 
 	return (a->first > b->first) - (a->first < b->first);
 }
@@ -96,6 +92,12 @@ void accounts_read(void)
 
 	accounts_set(buf_read_text(&subuid, "/etc/subuid", MAX_USERS_FILE_BYTES),
 	             buf_read_text(&passwd, "/etc/passwd", MAX_USERS_FILE_BYTES));
+}
+
+const struct account_ids *accounts_ids(size_t *ret_count)
+{
+	*ret_count = all.count;
+	return all.ranges;
 }
 
 uint32_t account_of(uint32_t user)

@@ -18,3 +18,10 @@ void accounts_read(void);
  */
 void accounts_set(struct text subuid, struct text passwd);
 void accounts_clear(void);
+
+/* Subordinate ids from `first` to `last` are that account. */
+struct account_ids {
+	uint32_t first, last, account;
+};
+/* Sorted by the first; of those that a user is in the last one counts. Until they are read anew. */
+const struct account_ids *accounts_ids(size_t *ret_count);

@@ -25,6 +25,12 @@ static inline uint64_t clock_mono_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+/* Since the boot, as the kernel tells of processes: goes on while the host sleeps. */
+static inline uint64_t clock_boot_ns(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
 static inline uint64_t clock_wall_ns(void)
 {
 	return clock_ns(CLOCK_REALTIME);

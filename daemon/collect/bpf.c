@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "bpf/profd.skel.h"
+#include "collect/bpf_accounts.h"
 #include "collect/bpf_parts.h"
 #include "collect/perf.h"
 
@@ -165,7 +166,7 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, 
 	bpf->skeleton = bpf_open_object();
 	if (!bpf->tally_keys || !bpf->tallies || !bpf->stack_keys || !bpf->stacks ||
 	    !bpf->per_cpu || !bpf->quiet || !bpf->skeleton || size_maps(bpf) ||
-	    bpf_parts_defer(bpf)) {
+	    bpf_accounts_size(bpf) || bpf_parts_defer(bpf)) {
 		snprintf(why, 256, "cannot prepare the BPF programs: %s", strerror(errno));
 		return -errno;
 	}
@@ -181,7 +182,7 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, 
 
 int bpf_load(struct bpf *bpf, char why[256])
 {
-	int err = profd_bpf__load(bpf->skeleton);
+	int err = profd_bpf__load(bpf->skeleton) ?: bpf_accounts_tell(bpf);
 
 	if (err == -EPERM || err == -EACCES)
 		snprintf(why, 256,

@@ -63,10 +63,14 @@ static bool open_ring(struct gpu *gpu)
 static void tell_of_lost(struct gpu *gpu)
 {
 	struct gpu_counts counts;
+	uint64_t lost;
 
-	if (gpu_kernel_counts(&gpu->kernel, &counts) || counts.events_lost == gpu->events_lost)
+	if (gpu_kernel_counts(&gpu->kernel, &counts))
 		return;
-	gpu->events_lost = counts.events_lost;
+	lost = counts.events_lost + counts.events_over_share;
+	if (lost == gpu->events_lost)
+		return;
+	gpu->events_lost = lost;
 	gpu_feeds_lost(gpu->feeds, clock_mono_ns());
 }
 

@@ -109,8 +109,10 @@ void heap_session_note(struct heap_session *session, enum heap_end end)
 	figures->watched_ns = reading.ns;
 	figures->hits = counts->emulated + counts->stepped;
 	figures->actual_cost = reading.cost;
-	figures->dropped = counts->lost + counts->full + counts->busy + counts->pending;
+	figures->dropped =
+		counts->lost + counts->over_share + counts->full + counts->busy + counts->pending;
 	stats->heap_events_lost += counts->lost;
+	stats->heap_events_over_share += counts->over_share;
 	stats->heap_addresses_full += counts->full;
 	stats->heap_lane_busy += counts->busy;
 	stats->heap_pending_lost += counts->pending;

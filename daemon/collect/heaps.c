@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/shares.h"
 #include "collect/heap_session.h"
 #include "collect/heap_standing.h"
 #include "collect/heaps_private.h"
@@ -22,8 +23,8 @@ enum {
 	EXPIRE_TICKS = 20,          /* slow ones */
 	MAX_JOBS = 2 * MAX_OBJECTS, /* files to be looked into, and one a session */
 	/* The ring is read in so many pieces, between which the loop answers others: a full one
-	 * takes some 40 ms. */
-	PIECES = 8,
+	 * takes some 80 ms. */
+	PIECES = 16,
 };
 
 _Static_assert((int)MAX_HEAP_SESSIONS == (int)HEAP_SESSIONS, "a slot for each session");
@@ -45,6 +46,7 @@ struct heaps {
 	bool stopped;
 	uint32_t last_serial;
 	struct heap_session *sessions;
+	struct shares slots; /* by who asks */
 };
 
 static struct heap_session *find_serial(struct heaps *heaps, uint32_t serial)
@@ -149,6 +151,12 @@ static const struct heap_session *holder_of(const struct heaps *heaps, uint32_t 
 	return NULL;
 }
 
+/* Root takes what is free, others their share. */
+static bool take_slot(struct heaps *heaps, uint32_t user)
+{
+	return user ? shares_take(&heaps->slots, user, 1) : shares_add(&heaps->slots, user, 1);
+}
+
 /* Opens one that waits, refuses it, or lets it wait: taking probes off takes some time after
  * somebody has hung up, and who asks again meanwhile has done nothing wrong. */
 static void admit(struct heaps *heaps, struct heap_session *session)
@@ -158,13 +166,18 @@ static void admit(struct heaps *heaps, struct heap_session *session)
 
 	if (holder && !holder->watch)
 		return;
-	if (!holder && slot >= 0) {
+	if (!holder && slot >= 0 && take_slot(heaps, session->ask.user)) {
 		heap_session_open(session, slot);
 		return;
 	}
 	if (holder)
 		heap_session_refuse(session, -EBUSY, "process %u is being watched already",
 		                    session->ask.pid);
+	else if (slot >= 0)
+		heap_session_refuse(session, -EBUSY,
+		                    "user %u has as many processes watched already as he leaves "
+		                    "for others, of %d; try again when one of them has ended",
+		                    session->ask.user, MAX_HEAP_SESSIONS);
 	else
 		heap_session_refuse(session, -EBUSY,
 		                    "%d processes are being watched already, which is as many as "
@@ -187,6 +200,8 @@ static void reap(struct heaps *heaps)
 		}
 		/* Out of the list before anybody is told, who may ask for another. */
 		*link = session->next;
+		if (session->slot >= 0)
+			shares_give(&heaps->slots, session->ask.user, 1);
 		answer(heaps, session);
 		heap_session_free(session);
 		link = &heaps->sessions;
@@ -305,6 +320,7 @@ void heaps_get_stats(const struct heaps *heaps, struct heaps_stats *ret_stats)
 	heap_kernel_counts(&heaps->kernel, HEAP_SLOT_STANDING, &told);
 	*ret_stats = heaps->stats;
 	ret_stats->heap_events_lost += told.lost;
+	ret_stats->heap_events_over_share += told.over_share;
 	ret_stats->heap_lane_busy += told.busy;
 	ret_stats->standing = heap_standing_count(heaps->standing);
 	ret_stats->standing_bytes = heap_standing_bytes(heaps->standing);
@@ -321,6 +337,7 @@ int heaps_new(const struct heaps_config *config, struct heaps **ret_heaps)
 		return -ENOMEM;
 	heaps->config = *config;
 	heaps->kernel.bpf = heaps->gpus.bpf = config->bpf;
+	heaps->slots.whole = MAX_HEAP_SESSIONS;
 	heaps->shared.kernel = &heaps->kernel;
 	heaps->shared.tables = config->tables;
 	heaps->shared.stats = &heaps->stats;
@@ -379,6 +396,7 @@ void heaps_free(struct heaps *heaps)
 		heaps->sessions = session->next;
 		heap_session_free(session);
 	}
+	shares_clear(&heaps->slots);
 	heap_standing_free(heaps->standing);
 	lane_free(heaps->shared.lane);
 	reader_free(heaps->reader);

@@ -33,6 +33,7 @@ struct heap_ask {
 	/* The user who asks, and whose alone the process must be until the probes are in it;
 	 * OWNER_UNKNOWN: one who may have any process watched. */
 	uint32_t owner;
+	uint32_t user; /* who asks, for his share of sessions; 0: root, or no user of this host */
 	enum heap_mode mode; /* which of the allocations; of HEAP_LEAKS, those of the window's first
 	                        half that are still held at its end */
 	uint64_t rate_bytes; /* mean number of bytes from one sample to the next; at least 1 */
@@ -82,7 +83,8 @@ struct heap_figures {
  *                tasks have pid, comm and the rest but no thread; and no comments: figures has what
  *                they say. Native frames are not named yet, as those of the recorder's slices.
  *      -ESRCH    there is no such process
- *      -EBUSY    it is being watched already, or MAX_HEAP_SESSIONS others are
+ *      -EBUSY    it is being watched already, or MAX_HEAP_SESSIONS others are, or as many as the
+ *                asking user leaves for others: who comes alone has half, and one is root's
  *      -ENOENT   no allocator was found in it
  *      -EDQUOT   over the budget
  *      -ENOTSUP  this kernel cannot, or not this process (32 bits)
@@ -137,6 +139,8 @@ bool heaps_inuse(const struct heaps *heaps, uint32_t pid, uint64_t *ret_bytes);
 	COUNTER(heap_samples, "Allocations sampled")                                           \
 	COUNTER(heap_freed, "Sampled allocations that were freed while watched")               \
 	COUNTER(heap_events_lost, "Samples of allocations the ring buffer had no room for")    \
+	COUNTER(heap_events_over_share,                                                        \
+	        "Samples of allocations not told: their user had told too many already")       \
 	COUNTER(heap_addresses_full,                                                           \
 	        "Samples of allocations the map of addresses had no room for")                 \
 	COUNTER(heap_lane_busy, "Samples of allocations lost because another was being taken") \

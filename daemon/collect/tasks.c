@@ -29,6 +29,9 @@ void task_identify(struct task *task, struct builder *builder, const struct drai
 
 	task->comm = builder_text(builder, image ? image->comm : "");
 	task->python_version = version_text(builder, tables->pythons, task->pid, python_version);
+	if (image && tables->pythons)
+		task->began_boot_ns =
+			pythons_began(tables->pythons, task->pid, image->start_mono_ns);
 	task->parent = procs_parent(tables->procs, task->pid);
 	if (!identity)
 		return;

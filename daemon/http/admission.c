@@ -159,6 +159,19 @@ int admit_attaching_to(struct request *request, uint32_t pid, uint32_t *ret_owne
 		pid, uid);
 }
 
+uint32_t admit_viewer(struct request *request)
+{
+	uint32_t uid = 0;
+	int err;
+
+	if (request->authenticated || request->service->policy->group)
+		return 0;
+	err = peer_user(&request->client->peer, &uid);
+	if (err && request->client->peer.kind != PEER_ELSEWHERE)
+		return OWNER_UNKNOWN;
+	return err ? 0 : uid;
+}
+
 int admit_same_site(struct request *request, struct refusal *ret_refusal)
 {
 	const char *site = request_client_header(request, "Sec-Fetch-Site");

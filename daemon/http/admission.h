@@ -20,5 +20,8 @@ int admit_attaching(struct request *request, struct refusal *ret_refusal);
  * anybody's. */
 int admit_attaching_to(struct request *request, uint32_t pid, uint32_t *ret_owner,
                        struct refusal *ret_refusal);
+/* Whose eyes count for files in root folders of others: a user of this host where no group says who
+ * may ask, 0: whoever else is answered sees all that everybody may read in any of them. */
+uint32_t admit_viewer(struct request *request);
 /* Not at the wish of another web page, which cannot read the answer but need not. */
 int admit_same_site(struct request *request, struct refusal *ret_refusal);

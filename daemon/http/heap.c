@@ -42,6 +42,14 @@ static int check_client(struct request *request, struct heap_query *query,
 	return err;
 }
 
+/* Of what clients elsewhere ask for nobody has a share: they have shown credentials. */
+static uint32_t asking_user(struct request *request)
+{
+	uint32_t uid;
+
+	return peer_user(&request->client->peer, &uid) ? 0 : uid;
+}
+
 void handle_heap(struct request *request)
 {
 	struct heap_query query;
@@ -60,6 +68,7 @@ void handle_heap(struct request *request)
 		request_answer_head(request, query.format.encoder->content_type);
 		return;
 	}
+	query.ask.user = asking_user(request);
 	err = heap_capture_start(request, &query);
 	if (err)
 		request_fail(request, err);

@@ -67,23 +67,25 @@ static void add_comments(struct builder *builder, const struct render_plan *plan
 struct source_files {
 	struct symbolizer *symbolizer;
 	struct source_cache *cache;
+	uint32_t viewer;
 };
 
 static const char *source_line(void *ctx, const char *file, uint32_t line)
 {
 	struct source_files *files = ctx;
-	uint32_t pid;
+	struct source_root root;
 
-	if (!symbolizer_knows_file(files->symbolizer, file, &pid))
+	if (!symbolizer_knows_file(files->symbolizer, file, &root))
 		return NULL;
-	return source_cache_line(files->cache, pid, file, line);
+	root.viewer = files->viewer;
+	return source_cache_line(files->cache, &root, file, line);
 }
 
 static int encode(const struct render_plan *plan, const struct profile *profile, struct buf *out)
 {
 	_cleanup_(source_cache_freep) struct source_cache *cache = source_cache_new();
 	struct encode_options options = plan->format->options;
-	struct source_files files = {plan->symbolizer, cache};
+	struct source_files files = {plan->symbolizer, cache, plan->viewer};
 
 	if (!cache)
 		return -ENOMEM;

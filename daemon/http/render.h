@@ -18,6 +18,7 @@ struct render_plan {
 	const struct format_query *format;
 	struct profile *const *slices;
 	size_t slice_count;
+	uint32_t viewer; /* of source lines: admit_viewer() */
 	/* Once everything has its name; NULL: it stays as it is. */
 	void (*named)(struct builder *builder);
 	/* Adds the comments that only this kind of profile has, and value types where there were no

@@ -5,6 +5,7 @@
 #include "http/rendering.h"
 
 #include "base/clean.h"
+#include "http/admission.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -151,6 +152,16 @@ static size_t max_body(const struct rendering *rendering)
 	return strstr(suffix, ".gz") ? max * 8 : max;
 }
 
+/* Lines of source files are not everybody's: who may see others has another table. */
+static void set_viewer(struct rendering *rendering)
+{
+	uint32_t viewer = admit_viewer(rendering->request);
+
+	rendering->plan.viewer = viewer;
+	if (rendering->key.len && rendering->plan.format->options.by == BY_line)
+		buf_add(&rendering->key, &viewer, sizeof(viewer));
+}
+
 int rendering_start(struct rendering *rendering)
 {
 	const struct service *service = rendering->service;
@@ -159,6 +170,7 @@ int rendering_start(struct rendering *rendering)
 
 	rendering->plan.symbolizer = service->symbolizer;
 	rendering->plan.host = service->host;
+	set_viewer(rendering);
 	rendering->error = -ECANCELED;
 	rendering->body.max = max_body(rendering);
 	rendering->turn.job = (struct job){.run = run_render, .done = on_rendered};

@@ -16,7 +16,8 @@ struct rendering {
 	const struct service *service;
 	const char *kind; /* in the file's name: profd-HOST-KIND.pb.gz */
 	struct buf key;   /* the same where what comes out is; empty: nowhere else; freed here */
-	struct render_plan plan; /* without symbolizer and host, which the service has */
+	struct render_plan plan; /* without symbolizer and host, which the service has,
+	                            and the viewer */
 	void (*done)(
 		struct rendering *rendering); /* the request is answered, if there still was one */
 

@@ -4,6 +4,7 @@
  * of a file that debug information has named, and that everybody may read. Which ones were named is
  * known to the symbolizer, so the work is a job of the render lane.
  */
+#include "http/admission.h"
 #include "http/errand.h"
 #include "http/json.h"
 #include "http/query_value.h"
@@ -27,6 +28,7 @@ struct source_job {
 	struct symbolizer *symbolizer;
 	char *file;
 	uint64_t line, lines;
+	uint32_t viewer;
 };
 
 static void source_job_free(struct source_job *source)
@@ -82,9 +84,18 @@ static int refuse_file(struct source_job *source, int err)
 		return refuse(&source->errand.refusal, MHD_HTTP_FORBIDDEN,
 		              "%.300s may not be read by everybody, and is not shown",
 		              source->file);
+	case -EPERM:
+		return refuse(&source->errand.refusal, MHD_HTTP_FORBIDDEN,
+		              "%.300s is in the root folder of a process that is another user's, "
+		              "and without the setting group it is shown to root and to that user",
+		              source->file);
 	case -EINVAL:
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
 		              "%.300s is no regular file", source->file);
+	case -ESRCH:
+		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
+		              "%.300s is not here: the process that ran it has ended",
+		              source->file);
 	default:
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND, "%.300s is not here: %s",
 		              source->file, strerror(-err));
@@ -96,13 +107,14 @@ static int read_source(struct errand *errand)
 {
 	struct source_job *source = source_job_of(errand);
 	_cleanup_(source_text_freep) struct source_text *text = NULL;
-	uint32_t pid;
+	struct source_root root;
 	int err;
 
-	if (!symbolizer_knows_file(source->symbolizer, source->file, &pid))
+	if (!symbolizer_knows_file(source->symbolizer, source->file, &root))
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
 		              "no profile so far names %.300s", source->file);
-	err = source_text_read(pid, source->file, &text);
+	root.viewer = source->viewer;
+	err = source_text_read(&root, source->file, &text);
 	if (err)
 		return refuse_file(source, err);
 	if (source->line > source_text_count(text) && source->line > 1)
@@ -148,6 +160,7 @@ void handle_source(struct request *request)
 		return;
 	}
 	source->symbolizer = request->service->symbolizer;
+	source->viewer = admit_viewer(request);
 	source->errand.content_type = "application/json";
 	source->errand.run = read_source;
 	source->errand.free = free_source;

@@ -5,6 +5,7 @@
  */
 #include "interp/pythons.h"
 
+#include "base/clock.h"
 #include "base/shares.h"
 #include "interp/python_build.h"
 #include "interp/python_files.h"
@@ -26,7 +27,8 @@ struct runner {
 	uint32_t pid;
 	struct python_file *file; /* NULL when it has ended */
 	uint64_t bias;
-	uint64_t image_ns; /* when the program began */
+	uint64_t image_ns; /* when the program began; 0: before we did */
+	uint64_t began_boot_ns;
 	uint32_t version;
 	uint32_t owner; /* of the process, as of when it was published last */
 	bool published;
@@ -234,6 +236,14 @@ static struct choice choose(struct pythons *pythons, const struct mapping_set *s
 	return choice;
 }
 
+/* A program that was there before us began before it was first looked at. */
+static uint64_t boot_ns(uint64_t image_ns)
+{
+	uint64_t mono = clock_mono_ns(), boot = clock_boot_ns();
+
+	return image_ns && image_ns < mono ? boot - (mono - image_ns) : boot;
+}
+
 static void run_it(struct pythons *pythons, uint32_t pid, const struct choice *choice)
 {
 	uint64_t image_ns = procs_image(pythons->procs, pid, UINT64_MAX)->start_mono_ns;
@@ -246,6 +256,8 @@ static void run_it(struct pythons *pythons, uint32_t pid, const struct choice *c
 		return;
 	python_file_hold(&runner->file, choice->file);
 	runner->bias = choice->bias;
+	if (!runner->began_boot_ns || runner->image_ns != image_ns)
+		runner->began_boot_ns = boot_ns(image_ns);
 	runner->image_ns = image_ns;
 	runner->version = choice->file->process.version;
 	publish(pythons, runner);
@@ -308,6 +320,13 @@ uint32_t pythons_version(const struct pythons *pythons, uint32_t pid)
 	const struct runner *runner = find(pythons, pid);
 
 	return runner ? runner->version : 0;
+}
+
+uint64_t pythons_began(const struct pythons *pythons, uint32_t pid, uint64_t image_ns)
+{
+	const struct runner *runner = find(pythons, pid);
+
+	return runner && runner->image_ns == image_ns ? runner->began_boot_ns : 0;
 }
 
 bool pythons_describe(const struct pythons *pythons, uint32_t pid,

@@ -46,6 +46,9 @@ void pythons_sync(struct pythons *pythons);
 /* The version that a process runs, as in sys.hexversion >> 16; 0 when it runs none. Known until the
  * process table forgets it. */
 uint32_t pythons_version(const struct pythons *pythons, uint32_t pid);
+/* When that program began, by CLOCK_BOOTTIME, or a little later; `image_ns` is the same as its
+ * struct image has it, and 0 is returned where it is another one. */
+uint64_t pythons_began(const struct pythons *pythons, uint32_t pid, uint64_t image_ns);
 /* What the sink was given of a process; false when it has nothing of it now. */
 bool pythons_describe(const struct pythons *pythons, uint32_t pid,
                       struct python_process *ret_process);

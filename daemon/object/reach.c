@@ -5,6 +5,9 @@
  */
 #include "object/reach.h"
 
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/text.h"
 #include "object/mounts.h"
 #include "object/stamp.h"
 
@@ -22,6 +25,9 @@
 #include <sys/sysmacros.h>
 
 enum { MAX_LINK_BYTES = 96 };
+
+/* Of /proc/PID/stat: proc_pid_stat(5). The name may hold any bytes. */
+enum { MAX_STAT_BYTES = 2048, STAT_STATE = 3, STAT_START = 22 };
 
 static const char deleted[] = " (deleted)";
 
@@ -120,6 +126,28 @@ static uint64_t space_of(uint32_t pid, const char *kind)
 struct spaces_id reach_spaces(uint32_t pid)
 {
 	return (struct spaces_id){space_of(pid, "mnt"), space_of(pid, "user")};
+}
+
+uint64_t reach_began_boot_ns(uint32_t pid)
+{
+	const uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
+	struct text rest, word = {0};
+	const char *close;
+	uint64_t ticks;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	if (buf_read_file(&bytes, path, MAX_STAT_BYTES))
+		return UINT64_MAX;
+	close = memrchr(bytes.data, ')', bytes.len);
+	if (!close)
+		return UINT64_MAX;
+	rest = text_of(close + 1, bytes.len - (size_t)(close + 1 - (const char *)bytes.data));
+	for (int field = STAT_STATE; field <= STAT_START; field++)
+		if (!text_word(&rest, &word))
+			return UINT64_MAX;
+	return text_decimal(&word, &ticks) ? ticks * tick_ns : UINT64_MAX;
 }
 
 /* A folder that is open, as far as the kernel knows it: its file system may be anybody's. */

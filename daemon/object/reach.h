@@ -32,6 +32,8 @@ int reach_regular(const char *path, struct stat *ret_stat);
 int reach_mapped(uint32_t pid, uint64_t start, uint64_t end, struct stat *ret_stat);
 /* Of a process, 0: our own. All zero when it is gone. */
 struct root_id reach_root_id(uint32_t pid);
+/* When it began, by CLOCK_BOOTTIME, cut to a tick of 10 ms; UINT64_MAX when it is gone. */
+uint64_t reach_began_boot_ns(uint32_t pid);
 struct spaces_id reach_spaces(uint32_t pid); /* the namespaces that it is in */
 /* A process's root folder, for reach_below(), when it is another one than ours; else a negative
  * errno, -ENOENT when it is the same, -EOPNOTSUPP when a program of a user serves it. */

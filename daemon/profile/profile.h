@@ -88,6 +88,9 @@ struct task {
 	uint32_t grid, block; /* "128x1x1"; kept where a selection wants them */
 	uint32_t parent;      /* pid of the process that started it; 0: not known */
 	uint32_t at_ms; /* when, after the profile's start; 0 where times are not told apart */
+	/* When the program began, by CLOCK_BOOTTIME, where it runs CPython: tells whether a process
+	 * with this number is still the one that ran the sample. 0: not known. */
+	uint64_t began_boot_ns;
 };
 
 struct sample {

@@ -5,6 +5,8 @@
 #include "symbolize/source_text.h"
 
 #include "base/buf.h"
+#include "object/reach.h"
+#include "proc/owner.h"
 #include "symbolize/source_path.h"
 
 #include <errno.h>
@@ -96,18 +98,47 @@ static int split(struct source_text *text)
 	return 0;
 }
 
-int source_text_read(uint32_t pid, const char *file, struct source_text **ret_text)
+/* Asked when the file is open: who is still the same then was so all the time. */
+static bool is_another(const struct source_root *root)
+{
+	return root->is_told && reach_began_boot_ns(root->pid) > root->began_boot_ns;
+}
+
+/* Folders above a root folder may be closed to a user, and what is mounted below it is nobody's but
+ * its processes'. So it counts what the host's first process has at that path. */
+static int check_viewer(const struct source_root *root, const char *file, int fd, int err)
+{
+	_cleanup_close_ int public = -1;
+	struct stat seen, own;
+	int public_err;
+
+	if (!root->viewer || (root->pid && owner_read_sole(root->pid) == root->viewer))
+		return err;
+	public_err = source_path_open("/proc/1/root", file, &public);
+	if (err || public_err)
+		return err == public_err ? err : -EPERM;
+	if (fstat(fd, &seen) || fstat(public, &own))
+		return -errno;
+	return seen.st_dev == own.st_dev && seen.st_ino == own.st_ino ? 0 : -EPERM;
+}
+
+int source_text_read(const struct source_root *root, const char *file,
+                     struct source_text **ret_text)
 {
 	_cleanup_(source_text_freep) struct source_text *text = calloc(1, sizeof(*text));
 	_cleanup_close_ int fd = -1;
-	char root[32] = "/";
+	char folder[32] = "/";
 	int err;
 
 	if (!text)
 		return -ENOMEM;
-	if (pid)
-		snprintf(root, sizeof(root), "/proc/%u/root", pid);
-	err = source_path_open(root, file, &fd);
+	if (root->pid)
+		snprintf(folder, sizeof(folder), "/proc/%u/root", root->pid);
+	err = source_path_open(folder, file, &fd);
+	err = check_viewer(root, file, fd, err);
+	/* What the error would say is of the other one's files. */
+	if (is_another(root))
+		return -ESRCH;
 	if (!err)
 		err = read_all(fd, &text->bytes);
 	if (!err)
@@ -174,7 +205,8 @@ static size_t text_memory(const struct source_text *text)
 	return text ? text->bytes.capacity + text->count * sizeof(*text->starts) : 0;
 }
 
-static struct cached *load(struct source_cache *cache, uint32_t pid, const char *file)
+static struct cached *load(struct source_cache *cache, const struct source_root *root,
+                           const char *file)
 {
 	struct cached *cached;
 
@@ -191,7 +223,7 @@ static struct cached *load(struct source_cache *cache, uint32_t pid, const char 
 		cached_free(cached);
 		return NULL;
 	}
-	if (source_text_read(pid, file, &cached->text))
+	if (source_text_read(root, file, &cached->text))
 		cached->text = NULL;
 	HASH_ADD_KEYPTR(hh, cache->by_file, cached->file, strlen(cached->file), cached);
 	if (!cached->hh.tbl) {
@@ -202,13 +234,13 @@ static struct cached *load(struct source_cache *cache, uint32_t pid, const char 
 	return cached;
 }
 
-const char *source_cache_line(struct source_cache *cache, uint32_t pid, const char *file,
-                              uint32_t number)
+const char *source_cache_line(struct source_cache *cache, const struct source_root *root,
+                              const char *file, uint32_t number)
 {
 	struct cached *cached;
 
 	HASH_FIND_STR(cache->by_file, file, cached);
 	if (!cached)
-		cached = load(cache, pid, file);
+		cached = load(cache, root, file);
 	return cached && cached->text ? source_text_line(cached->text, number) : NULL;
 }

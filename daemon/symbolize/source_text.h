@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,11 +17,27 @@ enum {
 	MAX_SOURCE_LINE_BYTES = 64 << 10, /* of a line; the rest of it is left out */
 };
 
+/* In whose root folder a file is: in ours, where `pid` is 0. */
+struct source_root {
+	uint32_t pid;
+	/* The process itself named the file, in a sample of a program that began at that time by
+	 * CLOCK_BOOTTIME (0: not known). One that began later is another one, with another root. */
+	bool is_told;
+	uint64_t began_boot_ns;
+	/* A user of this host who is to see it: what everybody on the host could read at that very
+	 * path, or what is in the root folder of a process of his own, which he may look into. 0:
+	 * one who may see what is in any root folder. */
+	uint32_t viewer;
+};
+
 struct source_text;
 
-/* Reads the file of that absolute path in the root folder of process `pid`, 0: in ours. Errors are
- * those of source_path_open(), read's, and -ENOMEM. */
-int source_text_read(uint32_t pid, const char *file, struct source_text **ret_text);
+/* Reads the file of that absolute path. Errors are those of source_path_open(), read's, -ENOMEM,
+ * -ESRCH
+ * where the process that named the file has ended, whoever has its number now, and -EPERM where
+ * only others may see it. */
+int source_text_read(const struct source_root *root, const char *file,
+                     struct source_text **ret_text);
 void source_text_free(struct source_text *text);
 DEFINE_CLEANUP(struct source_text *, source_text_free)
 
@@ -36,5 +53,5 @@ void source_cache_free(struct source_cache *cache);
 DEFINE_CLEANUP(struct source_cache *, source_cache_free)
 /* The same, of a file that is read when it is first asked for. The text lives until the next call;
  * NULL also when it cannot be read, or after too many files. */
-const char *source_cache_line(struct source_cache *cache, uint32_t pid, const char *file,
-                              uint32_t number);
+const char *source_cache_line(struct source_cache *cache, const struct source_root *root,
+                              const char *file, uint32_t number);

@@ -271,21 +271,22 @@ static bool is_root_of(uint32_t pid, const struct root_id *wanted)
 }
 
 /* The process may have ended since, and its number been given to one in a container. */
-static bool find_root(const struct known_file *known, uint32_t *ret_pid)
+static bool find_root(const struct known_file *known, struct source_root *ret_root)
 {
-	*ret_pid = known->pid;
+	*ret_root = (struct source_root){.pid = known->pid};
 	if (!known->pid || is_root_of(known->pid, &known->root))
 		return true;
-	*ret_pid = 0;
+	ret_root->pid = 0;
 	return is_root_of(0, &known->root);
 }
 
-bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, uint32_t *ret_pid)
+bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file,
+                           struct source_root *ret_root)
 {
 	const struct known_file *known = known_files_with(&symbolizer->files.files, file);
 
-	return known ? find_root(known, ret_pid)
-	             : told_files_find(&symbolizer->told, file, ret_pid);
+	return known ? find_root(known, ret_root)
+	             : told_files_find(&symbolizer->told, file, ret_root);
 }
 
 void symbolizer_cancel(struct symbolizer *symbolizer)

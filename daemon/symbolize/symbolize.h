@@ -13,6 +13,7 @@
 #include "object/store.h"
 #include "profile/builder.h"
 #include "fetch/fetch.h"
+#include "symbolize/source_text.h"
 
 struct symbolizer;
 
@@ -37,9 +38,10 @@ DEFINE_CLEANUP(struct symbolizer *, symbolizer_free)
  * have. Frames of kernel modules move to a mapping of the module's name in brackets, those of BPF
  * programs to [bpf]. 0 or -ENOMEM: a name that cannot be found is no error. */
 int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder);
-/* Whether a profile named by it so far has this source file, and the process in whose root folder
- * it is to be looked for, 0: ours. false when that folder is gone, too. */
-bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, uint32_t *ret_pid);
+/* Whether a profile named by it so far has this source file, and in whose root folder it is to be
+ * looked for. false when that folder is gone, too. */
+bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file,
+                           struct source_root *ret_root);
 /* Any thread: the run under way, and all later ones, go without the names of files from here on. */
 void symbolizer_cancel(struct symbolizer *symbolizer);
 /* Gives back what is only worth holding while profiles are asked for. */

@@ -13,7 +13,7 @@
 #include <utlist.h>
 
 struct told_file {
-	uint32_t pid;
+	struct source_root root;
 	size_t bytes;
 	struct told_file *prev, *next;
 	UT_hash_handle hh;
@@ -49,7 +49,7 @@ static struct told_file *find(const struct told_files *files, const char *path)
 	return file;
 }
 
-static int add(struct told_files *files, const char *path, uint32_t pid)
+static int add(struct told_files *files, const char *path, const struct source_root *root)
 {
 	size_t len = strlen(path), bytes = sizeof(struct told_file) + len + 1;
 	struct told_file *file = find(files, path);
@@ -69,14 +69,17 @@ static int add(struct told_files *files, const char *path, uint32_t pid)
 		}
 		files->bytes += bytes;
 	}
-	file->pid = pid;
+	/* Of a child that has just been forked it is not known, and files are its parent's mostly.
+	 */
+	if (root->began_boot_ns || !file->root.pid)
+		file->root = *root;
 	DL_PREPEND(files->by_use, file);
 	while (files->bytes > files->max_bytes && files->by_use->next)
 		forget(files, files->by_use->prev);
 	return 0;
 }
 
-static int note_location(struct noting *noting, uint32_t id, uint32_t pid)
+static int note_location(struct noting *noting, uint32_t id, const struct source_root *root)
 {
 	const struct profile *profile = noting->profile;
 	const struct location *location = &profile->locations[id];
@@ -89,7 +92,7 @@ static int note_location(struct noting *noting, uint32_t id, uint32_t pid)
 		if (noting->functions[function] || path[0] != '/')
 			continue;
 		noting->functions[function] = true;
-		err = add(noting->files, path, pid);
+		err = add(noting->files, path, root);
 	}
 	return err;
 }
@@ -97,13 +100,18 @@ static int note_location(struct noting *noting, uint32_t id, uint32_t pid)
 static int note_sample(struct noting *noting, const struct sample *sample)
 {
 	const struct profile *profile = noting->profile;
-	uint32_t pid = profile->tasks[sample->task].pid;
+	const struct task *task = &profile->tasks[sample->task];
+	const struct source_root root = {
+		.pid = task->pid,
+		.is_told = true,
+		.began_boot_ns = task->began_boot_ns,
+	};
 	int err = 0;
 
 	for (uint32_t node = sample->node; node && !noting->nodes[node] && !err;
 	     node = profile->nodes[node].parent) {
 		noting->nodes[node] = true;
-		err = note_location(noting, profile->nodes[node].location, pid);
+		err = note_location(noting, profile->nodes[node].location, &root);
 	}
 	return err;
 }
@@ -123,11 +131,11 @@ int told_files_note(struct told_files *files, const struct profile *profile)
 	return err;
 }
 
-bool told_files_find(const struct told_files *files, const char *path, uint32_t *ret_pid)
+bool told_files_find(const struct told_files *files, const char *path, struct source_root *ret_root)
 {
 	const struct told_file *file = find(files, path);
 
 	if (file)
-		*ret_pid = file->pid;
+		*ret_root = file->root;
 	return file;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "profile/profile.h"
+#include "symbolize/source_text.h"
 
 #include <stdbool.h>
 
@@ -22,4 +23,5 @@ void told_files_release(struct told_files *files);
 /* Takes the files of every location that has a name. 0 or -ENOMEM. */
 int told_files_note(struct told_files *files, const struct profile *profile);
 /* A process that ran it when it was last in a profile. */
-bool told_files_find(const struct told_files *files, const char *path, uint32_t *ret_pid);
+bool told_files_find(const struct told_files *files, const char *path,
+                     struct source_root *ret_root);

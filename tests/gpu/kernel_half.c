@@ -3,10 +3,13 @@
  * What the kernel half counts and tells of calls to a GPU, against what was called; once with
  * sessions, where the kernel has them, and once without.
  */
+#include "base/accounts.h"
 #include "tests/gpu/cases.h"
 #include "tests/gpu/watched.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int sessions;
 
@@ -28,11 +31,23 @@ static Suite *suite(const char *name)
 	return suite;
 }
 
+/* Some ranges beside it: it must be found. */
+static void set_accounts(void)
+{
+	char subuid[256];
+
+	snprintf(subuid, sizeof(subuid),
+	         "1000:100000:65536\n1001:165536:65536\n%d:%d:%d\n7:900000:5\n", MANY_USER,
+	         MANY_FIRST_SUBORDINATE, MANY_SUBORDINATES);
+	accounts_set((struct text){subuid, subuid + strlen(subuid)}, (struct text){0});
+}
+
 int main(void)
 {
 	SRunner *runner = srunner_create(NULL);
 	int failed;
 
+	set_accounts();
 	if (stage_open(&stage, keep_event, NULL))
 		return EXIT_FAILURE;
 	/* One process, which is the one that is probed. */
@@ -52,5 +67,6 @@ int main(void)
 	}
 	srunner_free(runner);
 	stage_close(&stage);
+	accounts_clear();
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

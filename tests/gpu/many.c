@@ -243,6 +243,64 @@ START_TEST(no_room_for_stacks)
 }
 END_TEST
 
+/* The user that the kernel half sees; all rights stay. */
+static void be(uid_t user)
+{
+	ck_assert_int_eq(setresuid(user, (uid_t)-1, (uid_t)-1), 0);
+}
+
+/* Tells until nothing more is taken of who tells; how many times. */
+static unsigned tell_all(void)
+{
+	struct gpu_counts before, now;
+	unsigned times = 0;
+
+	gpu_kernel_counts(&stage.kernel, &before);
+	do {
+		drv_register(&times, 1 << 20, 0);
+		times++;
+		gpu_kernel_counts(&stage.kernel, &now);
+		ck_assert_uint_eq(now.events_lost, before.events_lost);
+		ck_assert_uint_lt(times, GPU_EVENT_BYTES / sizeof(struct gpu_event));
+	} while (now.events_over_share == before.events_over_share);
+	return times - 1;
+}
+
+/* Who tells more than is read leaves room for others: for who comes new, and for root in any case.
+ * A user's subordinate ids have no share of their own. */
+START_TEST(shares_of_the_ring)
+{
+	unsigned first, next = 0, roots;
+	uid_t user = MANY_USER;
+
+	be(MANY_USER);
+	first = tell_all();
+	be(MANY_FIRST_SUBORDINATE + 5);
+	ck_assert_uint_eq(tell_all(), 0);
+	/* Another user may share the place that the first one is counted in. */
+	while (!next) {
+		be(++user);
+		next = tell_all();
+	}
+	while (user++ < MANY_USER + 40) {
+		be(user);
+		tell_all();
+	}
+	be(0);
+	roots = tell_all();
+	ck_assert_uint_gt(first, 1000);
+	ck_assert_uint_ge(next, first / 3);
+	ck_assert_uint_ge(roots, first / 10);
+	look();
+	ck_assert_uint_ge(drained.counters.values[COUNTER_gpu_allocations], first + next + roots);
+	/* It goes on when it was read. */
+	be(MANY_USER);
+	ck_assert_uint_ge(tell_all(), first / 3);
+	be(0);
+	look();
+}
+END_TEST
+
 TCase *many_case(void)
 {
 	TCase *tcase = tcase_create("many");
@@ -253,5 +311,6 @@ TCase *many_case(void)
 	tcase_add_test(tcase, crowded);
 	tcase_add_test(tcase, full);
 	tcase_add_test(tcase, no_room_for_stacks);
+	tcase_add_test(tcase, shares_of_the_ring);
 	return tcase;
 }

@@ -237,7 +237,8 @@ class WithoutAFree(unittest.TestCase):
 
     def test_nothing_is_lost(self):
         status = self.server.json("/status")["gpu"]
-        for count in ("contexts_full", "maps_full", "malformed", "events_lost", "table_full", "unmatched"):
+        for count in ("contexts_full", "maps_full", "malformed", "events_lost", "events_over_share",
+                      "table_full", "unmatched"):
             with self.subTest(count):
                 self.assertEqual(status[count], 0)
 

@@ -1,21 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Whose processes probes are put into, where no group says who may ask: root may have any, others their own."""
 
+import contextlib
 import grp
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import daemon
 from daemon import Daemon
-from heap_runs import HeapWorkload, until
+from heap_runs import HeapRequest, HeapWorkload, heap_of, is_sampling, until
 from test_clients import NOBODY, as_user, curl
 from workload import Workload, workload_path
 
 LANE = "clients"
 OTHER = 54321  # a user who has nothing else
+
+# Holds so many allocations; not so fast that the ring buffer has no room.
+HOARD = """
+import ctypes, sys, time
+malloc = ctypes.CDLL(None).malloc
+malloc.restype = ctypes.c_void_p
+print('ready', flush=True)
+sys.stdin.readline()
+for i in range(300000):
+    malloc(64)
+    if i % 500 == 0: time.sleep(0.01)
+print('done', flush=True)
+sys.stdin.read()
+"""
 
 
 class Owned(Workload):
@@ -98,6 +114,56 @@ class HeapOwner(unittest.TestCase):
         finally:
             turncoat.kill()
             turncoat.communicate()
+
+    def test_who_has_many_watched_leaves_room(self):
+        with contextlib.ExitStack() as running, Daemon() as profd:
+
+            def started(uid, mode):
+                return running.enter_context(Owned(self.folder, uid, mode))
+
+            def ask(uid, process):
+                url = f"{profd.url}/heap?pid={process.pid}&seconds=600&force=1"
+                asking = subprocess.Popen([*as_user(uid), "curl", "-s", url], stdout=subprocess.PIPE, text=True)
+                running.callback(asking.communicate)
+                running.callback(asking.kill)
+                return asking
+
+            def watched():
+                return profd.json("/status")["heaps"]["watched"]
+
+            his = [started(NOBODY.pw_uid, mode) for mode in (0o775, 0o765, 0o705)]
+            for number, process in enumerate(his[:2], 1):
+                ask(NOBODY.pw_uid, process)
+                self.assertTrue(until(lambda number=number: watched() == number))
+            status, body = curl(f"{profd.url}/heap?pid={his[2].pid}&seconds=1&force=1",
+                                through=as_user(NOBODY.pw_uid))
+            self.assertEqual(status, 409, body)
+            self.assertIn(f"user {NOBODY.pw_uid} has as many", body)
+            ask(OTHER, started(OTHER, 0o775))
+            self.assertTrue(until(lambda: watched() == 3))
+            # The last one is root's.
+            status, body = curl(f"{profd.url}/heap?pid={started(OTHER, 0o705).pid}&seconds=1&force=1",
+                                through=as_user(OTHER))
+            self.assertEqual(status, 409, body)
+            status, body = curl(f"{profd.url}/heap?pid={his[2].pid}&seconds=1&force=1&format=text")
+            self.assertEqual(status, 200, body)
+
+    def test_addresses_of_one_leave_room(self):
+        """Of a process that holds more of them than all may together."""
+        hoard = [sys.executable, "-c", HOARD]
+        with contextlib.ExitStack() as running, Daemon() as profd:
+            greedy = running.enter_context(subprocess.Popen(hoard, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+            running.callback(greedy.kill)
+            greedy.stdout.readline()
+            watching = HeapRequest(profd, f"pid={greedy.pid}&seconds=25&force=1&rate=1")
+            self.assertTrue(until(lambda: is_sampling(profd)))
+            print("go", file=greedy.stdin, flush=True)
+            self.assertEqual(greedy.stdout.readline(), "done\n")
+            mine = heap_of(profd, f"pid={self.roots.pid}&seconds=3&force=1&rate=1")
+            self.assertTrue(mine.comment("sampled=").endswith("lost=0"), mine.comments)
+            self.assertGreater(mine.sampled, 100)
+            self.assertFalse(watching.heap().comment("sampled=").endswith("lost=0"))
+            self.assertGreater(profd.json("/status")["heaps"]["heap_addresses_full"], 0)
 
     def test_with_a_group_its_members_may(self):
         with Daemon("--group", grp.getgrgid(NOBODY.pw_gid).gr_name) as profd:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
 
@@ -175,6 +176,13 @@ class HeapStanding(unittest.TestCase):
                 stdin.write("go\n")
             self.assertEqual(parent.process.stdout.readline(), "failed 0\n")
 
+
+def sleeps_of(workload):
+    """How often it has slept, which "tells" does behind each sample."""
+    with open(f"/proc/{workload.pid}/status", encoding="utf-8") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("voluntary_ctxt_switches"))
+
+
 class HeapTellers(unittest.TestCase):
     """Programs with probes of their own."""
 
@@ -219,11 +227,49 @@ class HeapTellers(unittest.TestCase):
             self.assertFalse(self.is_listened_to(other))
 
     def test_what_is_lost_is_counted(self):
-        def lost():
-            return self.daemon.get("/status").json()["heaps"]["heap_events_lost"]
+        with Workload(self.program("flood"), "flood") as flood:
+            self.assertTrue(until(lambda: self.daemon.get(f"/heap?pid={flood.pid}").status == 200))
+            used = flood.cpu_seconds()
+            os.kill(self.daemon.pid, signal.SIGSTOP)
+            told = until(lambda: flood.cpu_seconds() > used + 0.5)
+            os.kill(self.daemon.pid, signal.SIGCONT)
+            self.assertTrue(told)
+            self.assertTrue(until(lambda: self.heaps()["heap_events_over_share"]))
 
-        with Workload(self.program("flood"), "flood"):
-            self.assertTrue(until(lost))
+    def sampled_of(self, workload):
+        """How many of its samples are there, now that it tells of no more."""
+        os.kill(workload.pid, signal.SIGSTOP)
+        counts = [-1, -2]
+        while counts[-1] != counts[-2]:
+            time.sleep(1)  # in which all is read
+            counts.append(Heap(self.daemon.get(f"/heap?pid={workload.pid}").body).sampled)
+        return counts[-1]
+
+    def test_what_one_user_floods_is_lost_to_him_only(self):
+        """Nobody reads for a while, so that the ring buffer is as full as it gets."""
+        cpus = sorted(os.sched_getaffinity(0))
+        with Workload(self.program("hers")) as hers, Workload(self.program("his"), "flood", user=NOBODY) as his:
+            # On a CPU of her own, as samples are lost to who comes while another one is taken.
+            os.sched_setaffinity(hers.pid, cpus[:1])
+            os.sched_setaffinity(his.pid, cpus[-1:])
+            self.assertTrue(until(lambda: all(self.daemon.get(f"/heap?pid={one.pid}").status == 200
+                                              for one in (hers, his))))
+            told, slept = self.sampled_of(hers), sleeps_of(hers)
+            before = self.heaps()
+            os.kill(self.daemon.pid, signal.SIGSTOP)
+            used = his.cpu_seconds()
+            # It takes a part of that to fill it.
+            full = until(lambda: his.cpu_seconds() > used + 0.5)
+            os.kill(hers.pid, signal.SIGCONT)
+            enough = until(lambda: sleeps_of(hers) > slept + 1000)
+            os.kill(hers.pid, signal.SIGSTOP)
+            os.kill(self.daemon.pid, signal.SIGCONT)
+            self.assertTrue(full and enough)
+            told, slept = self.sampled_of(hers) - told, sleeps_of(hers) - slept
+            after = self.heaps()
+            self.assertAlmostEqual(told, slept, delta=slept / 20)
+            self.assertGreater(after["heap_events_over_share"], before["heap_events_over_share"])
+            self.assertEqual(after["heap_events_lost"], before["heap_events_lost"])
 
     def as_nobody(self, script, *arguments, **environment):
         """Runs it as another user, with its children in a group of their own, which is killed at the end."""

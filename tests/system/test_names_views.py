@@ -6,13 +6,16 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 import urllib.parse
 
 import daemon
+from daemon import Daemon
 from pprof import pprof, top_shares
+from test_clients import as_user, curl
 from workload import Workload, workload_path
 
 ID = "0123456789abcdef" * 4
@@ -336,3 +339,99 @@ class Sources(unittest.TestCase):
         self.assertNotIn("volatile", answer.text)
         shown = self.daemon.get("/profile?last=1m&format=text&by=line&comm=program0").text
         self.assertRegex(shown, r"main \S+/good\.c:3  for \(volatile long i = 0;; i\+\+\)\n")
+
+
+def fork_with_pid(pid, child):
+    """A process of that number, which runs `child` and then waits for its end; others may be faster."""
+    for _ in range(500):
+        with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as last:
+            last.write(str(pid - 1))
+        got = os.fork()
+        if not got:
+            child()
+            while True:
+                signal.pause()
+        if got == pid:
+            return
+        os.kill(got, signal.SIGKILL)
+        os.waitpid(got, 0)
+    raise AssertionError(f"no process got the number {pid}")
+
+
+class ToldSource(unittest.TestCase):
+    """Of a file that only a process itself has named."""
+
+    def test_another_process_with_its_number(self):
+        with tempfile.TemporaryDirectory(prefix="profd-told-") as folder, Daemon() as server:
+            os.chmod(folder, 0o755)
+            path, root = os.path.join(folder, "app.py"), os.path.join(folder, "root")
+            os.makedirs(root + folder)
+            for of, text in ((path, "print('ready', flush=True)\nwhile True: pass\n"), (root + path, "another's\n")):
+                with open(of, "w", encoding="ascii") as file:
+                    file.write(text)
+            for top, _, _ in os.walk(root):
+                os.chmod(top, 0o755)
+
+            def source():
+                answer = server.get("/source?" + urllib.parse.urlencode({"file": path}))
+                return answer.status, answer.text
+
+            with Workload(sys.executable, path) as told:
+                end = time.monotonic() + 60
+                while source()[0] != 200 and time.monotonic() < end:
+                    server.get(f"/profile?seconds=2&pid={told.pid}")
+                status, text = source()
+                self.assertEqual(status, 200, text)
+                self.assertIn("while True", text)
+            self.assertEqual(source()[0], 404)
+            fork_with_pid(told.pid, lambda: os.chroot(root))
+            try:
+                time.sleep(0.5)
+                status, text = source()
+                self.assertEqual(status, 404, text)
+                self.assertIn("has ended", text)
+            finally:
+                os.kill(told.pid, signal.SIGKILL)
+                os.waitpid(told.pid, 0)
+
+
+class PrivateSource(unittest.TestCase):
+    """Of a program whose root folder only root can enter, and whose files everybody may read there."""
+
+    def test_who_may_see_it(self):
+        owner, stranger = 54321, 54322
+        with tempfile.TemporaryDirectory(prefix="profd-private-") as folder, contextlib.ExitStack() as running:
+            root = os.path.join(folder, "root")
+            os.makedirs(os.path.join(root, "src"))
+            for path in (root, os.path.join(root, "src")):
+                os.chmod(path, 0o755)
+            source = "int main(void)\n{\n\tfor (volatile long i = 0;; i++)\n\t\t;\n}\n"
+            with open(os.path.join(root, "src/secret.c"), "w", encoding="ascii") as file:
+                file.write(source)
+            os.chmod(os.path.join(root, "src/secret.c"), 0o644)
+            subprocess.run(["gcc", "-g", "-O0", "-static", "-x", "c", "-o", os.path.join(root, "secretive"), "-"],
+                           input='#line 1 "/src/secret.c"\n' + source, text=True, check=True)
+
+            def start():
+                os.chroot(root)
+                os.chdir("/")
+                os.setgroups([])
+                os.setgid(owner)
+                os.setuid(owner)
+
+            program = subprocess.Popen(["/secretive"], preexec_fn=start)
+            running.callback(program.wait)
+            running.callback(program.kill)
+            server = running.enter_context(Daemon())
+            table = "/profile?last=1m&format=text&by=line&comm=secretive"
+            answer = server.get("/profile?seconds=2")
+            self.assertEqual(answer.status, 200)
+            for user, status, shown in ((0, 200, True), (owner, 200, True), (stranger, 403, False)):
+                with self.subTest(user):
+                    got, body = curl(f"{server.url}/source?file=/src/secret.c", through=as_user(user))
+                    self.assertEqual(got, status, body)
+                    self.assertEqual("volatile" in body, shown, body)
+                    got, body = curl(server.url + table, through=as_user(user))
+                    self.assertEqual(got, 200, body)
+                    self.assertIn("/src/secret.c:3", body)
+                    self.assertEqual("volatile" in body, shown, body)

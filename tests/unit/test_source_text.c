@@ -4,6 +4,8 @@
  */
 #include "tests/unit/suites.h"
 
+#include "base/clock.h"
+#include "object/reach.h"
 #include "symbolize/source_path.h"
 #include "symbolize/source_text.h"
 
@@ -184,7 +186,8 @@ static struct source_text *lines_of(const char *bytes, size_t len)
 	put("lines", bytes, len, 0644);
 	snprintf(path, sizeof(path), "%s/lines", root);
 	/* As another process sees it: our own root, by way of /proc. */
-	ck_assert_int_eq(source_text_read((uint32_t)getpid(), path, &text), 0);
+	ck_assert_int_eq(
+		source_text_read(&(struct source_root){.pid = (uint32_t)getpid()}, path, &text), 0);
 	ck_assert_int_eq(unlinkat(folder, "lines", 0), 0);
 	return text;
 }
@@ -239,29 +242,63 @@ START_TEST(reads_no_more_than_that)
 }
 END_TEST
 
+/* A number says which process it is only with when that began. */
+START_TEST(of_the_very_process)
+{
+	const uint32_t pid = (uint32_t)getpid();
+	const uint64_t began = reach_began_boot_ns(pid), tick = 10 * 1000 * 1000;
+	const struct {
+		struct source_root root;
+		int err;
+	} cases[] = {
+		{{.pid = pid, .is_told = true, .began_boot_ns = began}, 0},
+		{{.pid = pid, .is_told = true, .began_boot_ns = began + 5 * tick}, 0},
+		{{.pid = pid, .is_told = true, .began_boot_ns = began - tick}, -ESRCH},
+		{{.pid = pid, .is_told = true}, -ESRCH},
+		{{.pid = 4000001, .is_told = true, .began_boot_ns = began}, -ESRCH},
+		{{.pid = 4000001}, -ENOENT},
+	};
+	char path[128];
+
+	ck_assert_uint_lt(clock_boot_ns() - began, 3600 * NSEC_PER_SEC);
+	snprintf(path, sizeof(path), "%s/src/a.c", root);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct source_text *text = NULL;
+
+		ck_assert_int_eq(source_text_read(&cases[i].root, path, &text), cases[i].err);
+		source_text_free(text);
+	}
+	/* What is not there is not there with whoever has the number. */
+	ck_assert_int_eq(source_text_read(&cases[2].root, "/nowhere", &(struct source_text *){0}),
+	                 -ESRCH);
+}
+END_TEST
+
 START_TEST(caches_files)
 {
 	_cleanup_(source_cache_freep) struct source_cache *cache = source_cache_new();
+	const struct source_root ours = {0};
 	char path[128];
 
 	snprintf(path, sizeof(path), "%s/src/a.c", root);
-	ck_assert_str_eq(source_cache_line(cache, 0, path, 1), "yes");
+	ck_assert_str_eq(source_cache_line(cache, &ours, path, 1), "yes");
 	put("src/a.c", "new\n", 4, 0644);
-	ck_assert_str_eq(source_cache_line(cache, 0, path, 1), "yes");
-	ck_assert_ptr_null(source_cache_line(cache, 0, path, 2));
+	ck_assert_str_eq(source_cache_line(cache, &ours, path, 1), "yes");
+	ck_assert_ptr_null(source_cache_line(cache, &ours, path, 2));
 	snprintf(path, sizeof(path), "%s/src/secret.c", root);
-	ck_assert_ptr_null(source_cache_line(cache, 0, path, 1));
-	ck_assert_ptr_null(source_cache_line(cache, 0, path, 1));
+	ck_assert_ptr_null(source_cache_line(cache, &ours, path, 1));
+	ck_assert_ptr_null(source_cache_line(cache, &ours, path, 1));
 	/* A process that is gone has no files. */
-	ck_assert_ptr_null(source_cache_line(cache, 4000001, "/etc/passwd", 1));
+	ck_assert_ptr_null(
+		source_cache_line(cache, &(struct source_root){.pid = 4000001}, "/etc/passwd", 1));
 	for (int i = 0; i < 2000; i++) {
 		snprintf(path, sizeof(path), "/nowhere/%d", i);
-		ck_assert_ptr_null(source_cache_line(cache, 0, path, 1));
+		ck_assert_ptr_null(source_cache_line(cache, &ours, path, 1));
 	}
 	/* Too many by now. */
-	ck_assert_ptr_null(source_cache_line(cache, 0, "/etc/passwd", 1));
+	ck_assert_ptr_null(source_cache_line(cache, &ours, "/etc/passwd", 1));
 	snprintf(path, sizeof(path), "%s/src/a.c", root);
-	ck_assert_str_eq(source_cache_line(cache, 0, path, 1), "yes");
+	ck_assert_str_eq(source_cache_line(cache, &ours, path, 1), "yes");
 }
 END_TEST
 
@@ -277,6 +314,7 @@ Suite *source_text_suite(void)
 	tcase_add_test(tests, nothing_that_the_kernel_makes_up);
 	tcase_add_loop_test(tests, splits_lines, 0, sizeof(texts) / sizeof(texts[0]));
 	tcase_add_test(tests, reads_no_more_than_that);
+	tcase_add_test(tests, of_the_very_process);
 	tcase_add_test(tests, caches_files);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -20,19 +20,21 @@ static uint32_t frame(struct builder *builder, uint32_t parent, uint64_t address
 	return builder_node(builder, parent, location);
 }
 
+enum { UNKNOWN = 99 }; /* when it began */
+
 static void sample(struct builder *builder, uint32_t node, uint32_t pid)
 {
-	struct task task = {.pid = pid};
+	struct task task = {.pid = pid, .began_boot_ns = pid == UNKNOWN ? 0 : 1000 + pid};
 
 	builder_sample(builder, node, builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){1});
 }
 
 static void check_pid(const struct told_files *files, const char *path, uint32_t pid)
 {
-	uint32_t found = 0;
+	struct source_root root = {0};
 
-	ck_assert_int_eq(told_files_find(files, path, &found), pid != 0);
-	ck_assert_uint_eq(found, pid);
+	ck_assert_int_eq(told_files_find(files, path, &root), pid != 0);
+	ck_assert_uint_eq(root.pid, pid);
 }
 
 START_TEST(remembers_files)
@@ -74,6 +76,21 @@ START_TEST(the_latest_profile_counts)
 }
 END_TEST
 
+START_TEST(who_is_known_is_kept)
+{
+	_cleanup_(told_files_release) struct told_files files = {.max_bytes = 1 << 20};
+	static const uint32_t pids[] = {UNKNOWN, 7, UNKNOWN, 8}, kept[] = {UNKNOWN, 7, 7, 8};
+
+	for (int i = 0; i < 4; i++) {
+		_cleanup_(builder_freep) struct builder *builder = builder_new();
+
+		sample(builder, frame(builder, 0, 1, "/a.py"), pids[i]);
+		ck_assert_int_eq(told_files_note(&files, builder_view(builder)), 0);
+		check_pid(&files, "/a.py", kept[i]);
+	}
+}
+END_TEST
+
 START_TEST(is_bounded)
 {
 	enum { COUNT = 1000, MAX_BYTES = 8192 };
@@ -99,6 +116,7 @@ Suite *told_files_suite(void)
 
 	tcase_add_test(tests, remembers_files);
 	tcase_add_test(tests, the_latest_profile_counts);
+	tcase_add_test(tests, who_is_known_is_kept);
 	tcase_add_test(tests, is_bounded);
 	suite_add_tcase(suite, tests);
 	return suite;

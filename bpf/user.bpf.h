@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Who is one where shares are concerned: a user and his subordinate ids, as daemon/base/accounts.h
+ * has it; and how much of a ring buffer his programs may have told that is not read yet.
+ */
+#pragma once
+
+#include "bpf/hash.bpf.h"
+
+#include <bpf/bpf_helpers.h>
+
+/* Sorted, none over another; as many as account_count, of which both are set before load. */
+struct account_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, u32);
+	__type(value, struct account_range);
+	__uint(max_entries, 1);
+};
+
+/* The account of a user of the initial user namespace. */
+u32 user_account(u32 user);
+
+/* What programs of an account have told: up to `end`, a position of the ring, and behind it. Both
+ * are no less than what of it is not read yet. An account is found by a hash with a key, so that
+ * nobody can be another one's by choice; root has a place of its own. */
+struct ring_user {
+	u64 before, since; /* bytes */
+	u64 end;
+	u64 last; /* a position behind all of them */
+};
+
+enum { RING_USERS = 256 };
+
+struct ring_user_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, u32);
+	__type(value, struct ring_user);
+	__uint(max_entries, RING_USERS);
+};
+
+/* Once all up to `end` is read, what came behind it is what is counted before. */
+static __always_inline void ring_user_settle(struct ring_user *user, u64 read, u64 told)
+{
+	u64 end = *(volatile u64 *)&user->end, last = *(volatile u64 *)&user->last, since;
+
+	if (read < end || __sync_val_compare_and_swap(&user->end, end, told) != end)
+		return;
+	since = __sync_lock_test_and_set(&user->since, 0);
+	user->before = read < last ? since : 0;
+}
+
+/*
+ * Where the current task's account is counted, or NULL where it has its share: as much as is left
+ * for all others, an eighth of the ring aside, which is root's. So who comes alone has nearly half,
+ * and for who comes new there is always some. Asked before anything is done for an event;
+ * ring_user_charge() then counts what it came to. `ring` and `users` are constants where it is
+ * called.
+ */
+static __always_inline struct ring_user *ring_user_with_room(void *ring, void *users,
+                                                             u64 ring_bytes)
+{
+	u32 account = user_account((u32)bpf_get_current_uid_gid());
+	u32 at = account ? 1 + (u32)(mix_first(0, account) >> 32) % (RING_USERS - 1) : 0;
+	struct ring_user *user = bpf_map_lookup_elem(users, &at);
+	u64 read = bpf_ringbuf_query(ring, BPF_RB_CONS_POS);
+	u64 told = bpf_ringbuf_query(ring, BPF_RB_PROD_POS);
+	u64 whole = account ? ring_bytes - ring_bytes / 8 : ring_bytes;
+
+	if (!user)
+		return NULL;
+	ring_user_settle(user, read, told);
+	return user->before + user->since + (told - read) < whole ? user : NULL;
+}
+
+/* Of a record its header, and padding to words. */
+static __always_inline void ring_user_charge(void *ring, struct ring_user *user, u64 bytes)
+{
+	__sync_fetch_and_add(&user->since, (bytes + 15) & ~7ULL);
+	user->last = bpf_ringbuf_query(ring, BPF_RB_PROD_POS);
+}
