@@ -25,6 +25,9 @@ enum {
 	/* It gives nothing back until its handle is ended, which is done between two units when it
 	 * keeps too much: the line tables of a browser would be 4 GB. */
 	KEEP_BYTES = 128 << 20,
+	/* What may stay until the next question. Of a unit that is asked about again its lines are
+	 * decoded again, its DIEs are in any case. */
+	REST_BYTES = 512 << 10,
 };
 
 struct dwarf_lines {
@@ -122,21 +125,28 @@ size_t dwarf_lines_memory(const struct dwarf_lines *lines)
 	return lines->memory + lines->kept;
 }
 
+static void forget(struct dwarf_lines *lines)
+{
+	dwarf_file_forget(&lines->file);
+	memset(lines->opened, 0, lines->units.count * sizeof(*lines->opened));
+	lines->kept = 0;
+}
+
+/* Before a unit is looked into. */
 static int forget_too_much(struct search *search)
 {
 	struct dwarf_lines *lines = search->lines;
 
-	if (lines->kept < lines->keep && lines->file.dwarf)
+	if (lines->kept >= lines->keep && lines->file.dwarf) {
+		interned_forget_last(&search->strings);
+		forget(lines);
+	}
+	if (lines->file.dwarf)
 		return 0;
-	interned_forget_last(&search->strings);
 	int err = dwarf_file_reopen(&lines->file);
-	if (err < 0)
-		return err;
-	if (lines->supplement.dwarf)
+	if (err == 0 && lines->supplement.dwarf)
 		dwarf_setalt(lines->file.dwarf, lines->supplement.dwarf);
-	memset(lines->opened, 0, lines->units.count * sizeof(*lines->opened));
-	lines->kept = 0;
-	return 0;
+	return err;
 }
 
 static int by_unit(const void *left, const void *right)
@@ -299,6 +309,8 @@ int dwarf_lines_find(struct dwarf_lines *lines, const uint64_t *addresses, size_
 		if (err == 0)
 			err = find_in_unit(&search, turns, end - begin);
 	}
+	if (lines->kept >= REST_BYTES)
+		forget(lines);
 	for (size_t i = 0; i < count && err == 0; i++)
 		err = tell(&search, i, fn, ctx);
 	return err;
