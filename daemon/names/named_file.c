@@ -111,13 +111,24 @@ static int read_lines(struct named_file *file)
 	return 0;
 }
 
+/* What Go's table knows nobody else is asked about, and of Go's programs that is all. */
+static bool wants_lines(const struct named_file *file, const uint64_t *addresses, size_t count)
+{
+	struct go_frame frames[MAX_GO_FRAMES];
+
+	for (size_t i = 0; i < count; i++)
+		if (!file->go || !gopclntab_find(file->go, addresses[i], frames))
+			return true;
+	return false;
+}
+
 int named_file_find(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
                     source_frame_fn *fn, void *ctx)
 {
 	_cleanup_(symtab_freep) struct symtab *symbols = NULL;
 	int err = read_names(file);
 
-	if (err == 0 && lines)
+	if (err == 0 && lines && wants_lines(file, addresses, count))
 		err = read_lines(file);
 	if (err < 0 || !count)
 		return err;
