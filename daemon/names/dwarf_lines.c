@@ -93,9 +93,10 @@ int dwarf_lines_open(int fd, int supplement_fd, struct dwarf_lines **ret_lines)
 	lines->opened = calloc(lines->units.count, sizeof(*lines->opened));
 	if (!lines->opened)
 		return -ENOMEM;
-	lines->memory = sizeof(*lines) + lines->file.memory + lines->supplement.memory +
-	                lines->units.count * (sizeof(*lines->units.offsets) + sizeof(*lines->opened)) +
-	                lines->units.range_capacity * sizeof(*lines->units.ranges);
+	lines->memory =
+		sizeof(*lines) + lines->file.memory + lines->supplement.memory +
+		lines->units.count * (sizeof(*lines->units.offsets) + sizeof(*lines->opened)) +
+		lines->units.range_capacity * sizeof(*lines->units.ranges);
 	*ret_lines = TAKE_PTR(lines);
 	return 0;
 }
@@ -306,8 +307,8 @@ int dwarf_lines_find(struct dwarf_lines *lines, const uint64_t *addresses, size_
 		if (err == 0)
 			err = find_in_unit(&search, turns, end - begin);
 	}
-	/* Of a unit that is asked about again its lines are decoded again, its DIEs are gone through
-	 * in any case. */
+	/* Of a unit that is asked about again its lines are decoded again, its DIEs are gone
+	 * through in any case. */
 	forget(lines);
 	for (size_t i = 0; i < count && err == 0; i++)
 		err = tell(&search, i, fn, ctx);

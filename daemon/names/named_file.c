@@ -81,7 +81,7 @@ static int read_names(struct named_file *file)
 		return 0;
 	if (!file->go)
 		err = unless_no_memory(gopclntab_open(file->elf, &file->go));
-	if (err == 0)
+	if (err == 0 && !file->inner)
 		err = read_debugdata(file);
 	file->names_read = err == 0;
 	return err;
@@ -122,22 +122,41 @@ static bool wants_lines(const struct named_file *file, const uint64_t *addresses
 	return false;
 }
 
-int named_file_find(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
-                    source_frame_fn *fn, void *ctx)
+static int find(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
+                source_frame_fn *fn, void *ctx)
 {
-	_cleanup_(symtab_freep) struct symtab *symbols = NULL;
-	int err = read_names(file);
-
-	if (err == 0 && lines && wants_lines(file, addresses, count))
-		err = read_lines(file);
-	if (err < 0 || !count)
-		return err;
 	const struct elf *const places[] = {file->elf, file->inner, file->debug};
-	err = elf_symtab_at(places, sizeof(places) / sizeof(places[0]), addresses, count, &symbols);
+	_cleanup_(symtab_freep) struct symtab *symbols = NULL;
+	int err = elf_symtab_at(places, sizeof(places) / sizeof(places[0]), addresses, count,
+	                        &symbols);
+
 	if (err < 0)
 		return err;
 	const struct named_search search = {file, symbols, addresses, count, lines};
 	return named_search(&search, fn, ctx);
+}
+
+/* It is megabytes, and to read it again takes a millisecond for each. */
+static void forget_go(struct named_file *file)
+{
+	if (!file->go)
+		return;
+	gopclntab_free(file->go);
+	file->go = NULL;
+	file->names_read = false;
+}
+
+int named_file_find(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
+                    source_frame_fn *fn, void *ctx)
+{
+	int err = read_names(file);
+
+	if (err == 0 && lines && wants_lines(file, addresses, count))
+		err = read_lines(file);
+	if (err == 0 && count)
+		err = find(file, addresses, count, lines, fn, ctx);
+	forget_go(file);
+	return err;
 }
 
 void named_file_keep(struct named_file *file, size_t bytes)
@@ -147,6 +166,6 @@ void named_file_keep(struct named_file *file, size_t bytes)
 
 size_t named_file_memory(const struct named_file *file)
 {
-	return sizeof(*file) + (file->go ? gopclntab_memory(file->go) : 0) +
-	       file->inner_len + (file->dwarf ? dwarf_lines_memory(file->dwarf) : 0);
+	return sizeof(*file) + file->inner_len +
+	       (file->dwarf ? dwarf_lines_memory(file->dwarf) : 0);
 }

@@ -16,7 +16,7 @@ enum { LAST_REACH = 4096 };
 
 struct entry {
 	uint64_t address, end;
-	uint32_t name; /* in the pool */
+	uint32_t name;                               /* in the pool */
 	uint32_t module : 30, global : 1, sized : 1; /* there, too; 0 is none */
 };
 

@@ -26,8 +26,8 @@ static void draw_symbols(Elf64_Sym *symbols, char *names, uint32_t *random)
 
 		symbols[i] = (Elf64_Sym){
 			.st_name = 1 + 3 * i,
-			.st_info = ELF64_ST_INFO(draw(random) % 2 ? STB_GLOBAL : STB_LOCAL,
-		                                 STT_FUNC),
+			.st_info =
+				ELF64_ST_INFO(draw(random) % 2 ? STB_GLOBAL : STB_LOCAL, STT_FUNC),
 			.st_shndx = 1,
 			.st_value = draw(random) % SPACE,
 			.st_size = size,
@@ -55,11 +55,10 @@ static struct symtab *all_symbols(const Elf64_Sym *symbols, const char *names)
 	struct symtab *symtab = symtab_new();
 
 	for (size_t i = 0; i < MANY; i++)
-		ck_assert_int_eq(
-			symtab_add(symtab, names + symbols[i].st_name, symbols[i].st_value,
-		                   symbols[i].st_size,
-		                   ELF64_ST_BIND(symbols[i].st_info) == STB_GLOBAL, NULL),
-			0);
+		ck_assert_int_eq(symtab_add(symtab, names + symbols[i].st_name, symbols[i].st_value,
+		                            symbols[i].st_size,
+		                            ELF64_ST_BIND(symbols[i].st_info) == STB_GLOBAL, NULL),
+		                 0);
 	ck_assert_int_eq(symtab_seal(symtab), 0);
 	return symtab;
 }
