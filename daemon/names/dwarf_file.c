@@ -87,10 +87,14 @@ int dwarf_file_open(int fd, struct dwarf_file *ret_file)
 	return 0;
 }
 
+void dwarf_file_forget(struct dwarf_file *file)
+{
+	dwarf_end(file->dwarf);
+	file->dwarf = NULL;
+}
+
 int dwarf_file_reopen(struct dwarf_file *file)
 {
-	if (file->dwarf)
-		dwarf_end(file->dwarf);
 	file->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	return file->dwarf ? 0 : -ENOMEM;
 }

@@ -16,7 +16,8 @@ struct dwarf_file {
 
 /* `fd` must outlive it. -ENODATA when the file has no DWARF, -EBADMSG. */
 int dwarf_file_open(int fd, struct dwarf_file *ret_file);
-/* Gives back what libdw has kept; all that came from it is gone. -ENOMEM leaves no handle, and may
- * be tried again. */
+/* Gives back what libdw has kept; all that came from it is gone, and there is no handle. */
+void dwarf_file_forget(struct dwarf_file *file);
+/* Another one after that. -ENOMEM may be tried again. */
 int dwarf_file_reopen(struct dwarf_file *file);
 void dwarf_file_close(struct dwarf_file *file);

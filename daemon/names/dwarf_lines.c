@@ -17,10 +17,9 @@
 #include <string.h>
 
 enum {
-	/* What libdw keeps, in bytes: a row of a line table; a unit; its abbreviations and files,
-	 * once it was looked into. */
+	/* What libdw keeps of a unit that was looked into, in bytes: a row of its line table; its
+	 * abbreviations and files. */
 	ROW_BYTES = 80,
-	UNIT_BYTES = 384,
 	OPEN_UNIT_BYTES = 1024,
 	/* It gives nothing back until its handle is ended, which is done between two units when it
 	 * keeps too much: the line tables of a browser would be 4 GB. */
@@ -94,9 +93,10 @@ int dwarf_lines_open(int fd, int supplement_fd, struct dwarf_lines **ret_lines)
 	lines->opened = calloc(lines->units.count, sizeof(*lines->opened));
 	if (!lines->opened)
 		return -ENOMEM;
-	lines->memory = sizeof(*lines) + lines->file.memory + lines->supplement.memory +
-	                lines->units.count * UNIT_BYTES +
-	                lines->units.range_capacity * sizeof(*lines->units.ranges);
+	lines->memory =
+		sizeof(*lines) + lines->file.memory + lines->supplement.memory +
+		lines->units.count * (sizeof(*lines->units.offsets) + sizeof(*lines->opened)) +
+		lines->units.range_capacity * sizeof(*lines->units.ranges);
 	*ret_lines = TAKE_PTR(lines);
 	return 0;
 }
@@ -122,21 +122,29 @@ size_t dwarf_lines_memory(const struct dwarf_lines *lines)
 	return lines->memory + lines->kept;
 }
 
+static void forget(struct dwarf_lines *lines)
+{
+	dwarf_file_forget(&lines->file);
+	dwarf_file_forget(&lines->supplement);
+	memset(lines->opened, 0, lines->units.count * sizeof(*lines->opened));
+	lines->kept = 0;
+}
+
+/* Before a unit is looked into. */
 static int forget_too_much(struct search *search)
 {
 	struct dwarf_lines *lines = search->lines;
 
-	if (lines->kept < lines->keep && lines->file.dwarf)
+	if (lines->kept >= lines->keep && lines->file.dwarf) {
+		interned_forget_last(&search->strings);
+		forget(lines);
+	}
+	if (lines->file.dwarf)
 		return 0;
-	interned_forget_last(&search->strings);
 	int err = dwarf_file_reopen(&lines->file);
-	if (err < 0)
-		return err;
-	if (lines->supplement.dwarf)
+	if (err == 0 && lines->supplement.elf && dwarf_file_reopen(&lines->supplement) == 0)
 		dwarf_setalt(lines->file.dwarf, lines->supplement.dwarf);
-	memset(lines->opened, 0, lines->units.count * sizeof(*lines->opened));
-	lines->kept = 0;
-	return 0;
+	return err;
 }
 
 static int by_unit(const void *left, const void *right)
@@ -299,6 +307,9 @@ int dwarf_lines_find(struct dwarf_lines *lines, const uint64_t *addresses, size_
 		if (err == 0)
 			err = find_in_unit(&search, turns, end - begin);
 	}
+	/* Of a unit that is asked about again its lines are decoded again, its DIEs are gone
+	 * through in any case. */
+	forget(lines);
 	for (size_t i = 0; i < count && err == 0; i++)
 		err = tell(&search, i, fn, ctx);
 	return err;

@@ -27,7 +27,7 @@ DEFINE_CLEANUP(struct dwarf_lines *, dwarf_lines_free)
 int dwarf_lines_find(struct dwarf_lines *lines, const uint64_t *addresses, size_t count,
                      source_frame_fn *fn, void *ctx);
 /* Lets libdw keep about this many bytes between two units, 128 MiB if nothing is said: it gives
- * nothing back until it forgets all. */
+ * nothing back until it forgets all, as it does after each look-up. */
 void dwarf_lines_keep(struct dwarf_lines *lines, size_t bytes);
 /* Bytes held by what was read so far, about. */
 size_t dwarf_lines_memory(const struct dwarf_lines *lines);

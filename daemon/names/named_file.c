@@ -20,7 +20,8 @@ void named_file_free(struct named_file *file)
 		return;
 	dwarf_lines_free(file->dwarf);
 	gopclntab_free(file->go);
-	symtab_free(file->symbols);
+	elf_free(file->inner);
+	free(file->inner_bytes);
 	elf_free(file->debug);
 	elf_free(file->elf);
 	for (int i = 0; i < FILE_COUNT; i++)
@@ -55,34 +56,20 @@ static int unless_no_memory(int err)
 	return err == -ENOMEM ? err : 0;
 }
 
-static int add_debugdata(const struct elf *elf, struct symtab *symbols)
+/* They stay compressed in the file, and decompressed here: unlike other symbols they cannot be gone
+ * through where they are. */
+static int read_debugdata(struct named_file *file)
 {
 	_cleanup_free_ uint8_t *bytes = NULL;
-	_cleanup_(elf_freep) struct elf *inner = NULL;
 	size_t len;
-	int err = debugdata_read(elf, MAX_DEBUGDATA_BYTES, &bytes, &len);
+	int err = debugdata_read(file->elf, MAX_DEBUGDATA_BYTES, &bytes, &len);
 
 	if (err == 0)
-		err = elf_open_bytes(bytes, len, &inner);
-	return err < 0 ? err : elf_add_symbols(inner, symbols);
-}
-
-static int read_symbols(struct named_file *file)
-{
-	_cleanup_(symtab_freep) struct symtab *symbols = symtab_new();
-
-	if (!symbols)
-		return -ENOMEM;
-	int err = unless_no_memory(elf_add_symbols(file->elf, symbols));
-	if (err == 0)
-		err = unless_no_memory(add_debugdata(file->elf, symbols));
-	if (err == 0 && file->debug)
-		err = unless_no_memory(elf_add_symbols(file->debug, symbols));
-	if (err == 0)
-		err = symtab_seal(symbols);
+		err = elf_open_bytes(bytes, len, &file->inner);
 	if (err < 0)
-		return err;
-	file->symbols = TAKE_PTR(symbols);
+		return unless_no_memory(err);
+	file->inner_bytes = TAKE_PTR(bytes);
+	file->inner_len = len;
 	return 0;
 }
 
@@ -94,8 +81,8 @@ static int read_names(struct named_file *file)
 		return 0;
 	if (!file->go)
 		err = unless_no_memory(gopclntab_open(file->elf, &file->go));
-	if (err == 0)
-		err = read_symbols(file);
+	if (err == 0 && !file->inner)
+		err = read_debugdata(file);
 	file->names_read = err == 0;
 	return err;
 }
@@ -124,14 +111,52 @@ static int read_lines(struct named_file *file)
 	return 0;
 }
 
+/* What Go's table knows nobody else is asked about, and of Go's programs that is all. */
+static bool wants_lines(const struct named_file *file, const uint64_t *addresses, size_t count)
+{
+	struct go_frame frames[MAX_GO_FRAMES];
+
+	for (size_t i = 0; i < count; i++)
+		if (!file->go || !gopclntab_find(file->go, addresses[i], frames))
+			return true;
+	return false;
+}
+
+static int find(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
+                source_frame_fn *fn, void *ctx)
+{
+	const struct elf *const places[] = {file->elf, file->inner, file->debug};
+	_cleanup_(symtab_freep) struct symtab *symbols = NULL;
+	int err = elf_symtab_at(places, sizeof(places) / sizeof(places[0]), addresses, count,
+	                        &symbols);
+
+	if (err < 0)
+		return err;
+	const struct named_search search = {file, symbols, addresses, count, lines};
+	return named_search(&search, fn, ctx);
+}
+
+/* It is megabytes, and to read it again takes a millisecond for each. */
+static void forget_go(struct named_file *file)
+{
+	if (!file->go)
+		return;
+	gopclntab_free(file->go);
+	file->go = NULL;
+	file->names_read = false;
+}
+
 int named_file_find(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
                     source_frame_fn *fn, void *ctx)
 {
 	int err = read_names(file);
 
-	if (err == 0 && lines)
+	if (err == 0 && lines && wants_lines(file, addresses, count))
 		err = read_lines(file);
-	return err < 0 || !count ? err : named_search(file, addresses, count, lines, fn, ctx);
+	if (err == 0 && count)
+		err = find(file, addresses, count, lines, fn, ctx);
+	forget_go(file);
+	return err;
 }
 
 void named_file_keep(struct named_file *file, size_t bytes)
@@ -141,7 +166,6 @@ void named_file_keep(struct named_file *file, size_t bytes)
 
 size_t named_file_memory(const struct named_file *file)
 {
-	return sizeof(*file) + (file->go ? gopclntab_memory(file->go) : 0) +
-	       (file->symbols ? symtab_memory(file->symbols) : 0) +
+	return sizeof(*file) + file->inner_len +
 	       (file->dwarf ? dwarf_lines_memory(file->dwarf) : 0);
 }

@@ -2,8 +2,9 @@
 /*
  * struct named_file - all that one file, and the separate files of its debug information, say about
  * an address. In order: Go's table, DWARF, symbols (the file's own, .gnu_debugdata's, the debug
- * file's), and where no name is known the bounds that .eh_frame gives. What is read stays until it
- * is freed. Lives in the reader process, one thread.
+ * file's), and where no name is known the bounds that .eh_frame gives. Go's table and
+ * symbols are read for each question, the rest stays until it is freed. Lives in the reader
+ * process, one thread.
  */
 #pragma once
 

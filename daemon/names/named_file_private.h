@@ -14,12 +14,22 @@ struct named_file {
 	struct elf *elf, *debug; /* debug: NULL when there is none that can be read */
 	/* Read when first asked for. NULL afterwards: there is nothing of the kind. */
 	struct gopclntab *go;
-	struct symtab *symbols;
+	struct elf *inner; /* of .gnu_debugdata */
+	uint8_t *inner_bytes;
+	size_t inner_len;
 	size_t dwarf_keep; /* 0: as it likes */
 	struct dwarf_lines *dwarf;
 	bool names_read, lines_read;
 };
 
-/* As named_file_find(), of what was read. */
-int named_search(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
-                 source_frame_fn *fn, void *ctx);
+/* A question about a file of which everything was read. */
+struct named_search {
+	struct named_file *file;
+	const struct symtab *symbols; /* those that matter to the addresses */
+	const uint64_t *addresses;    /* ascending */
+	size_t count;
+	bool lines;
+};
+
+/* As named_file_find(). */
+int named_search(const struct named_search *asked, source_frame_fn *fn, void *ctx);

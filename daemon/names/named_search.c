@@ -24,6 +24,7 @@ static void some_release(struct some *some)
 
 struct search {
 	struct named_file *file;
+	const struct symtab *symbols;
 	const uint64_t *addresses;
 	size_t count, next; /* the first that was not told yet */
 	source_frame_fn *fn;
@@ -44,7 +45,7 @@ static bool without_name(const struct search *search, uint64_t address)
 {
 	struct symbol symbol;
 
-	return !(symtab_find(search->file->symbols, address, &symbol) && symbol.sized) &&
+	return !(symtab_find(search->symbols, address, &symbol) && symbol.sized) &&
 	       !in_go(search, address);
 }
 
@@ -110,7 +111,7 @@ static bool find_function(const struct search *search, uint64_t address, const c
 	struct symbol symbol;
 
 	/* A symbol without size reaches to the next one, over functions that have none. */
-	if (symtab_find(search->file->symbols, address, &symbol) &&
+	if (symtab_find(search->symbols, address, &symbol) &&
 	    (symbol.sized || bounds.start <= symbol.address)) {
 		*ret_name = symbol.name;
 		*ret_start = symbol.address;
@@ -213,12 +214,17 @@ static int run(struct search *search, bool lines)
 	return err ? err : tell_until(search, search->count);
 }
 
-int named_search(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
-                 source_frame_fn *fn, void *ctx)
+int named_search(const struct named_search *asked, source_frame_fn *fn, void *ctx)
 {
 	struct search search = {
-		.file = file, .addresses = addresses, .count = count, .fn = fn, .ctx = ctx};
-	int err = run(&search, lines);
+		.file = asked->file,
+		.symbols = asked->symbols,
+		.addresses = asked->addresses,
+		.count = asked->count,
+		.fn = fn,
+		.ctx = ctx,
+	};
+	int err = run(&search, asked->lines);
 
 	some_release(&search.nameless);
 	some_release(&search.not_go);

@@ -1,22 +1,113 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A file with too many stubs keeps its symbols: those are what matters.
+ * A symbol matters to an address that it covers by its size. Of those without size the last one at
+ * or before the address may cover it, and where that ends says the first symbol of any kind behind
+ * the address. Where these two begin is what the first walk finds out; the second takes them.
  */
 #include "object/elf_symtab.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
-static int add_symbol(const char *name, uint64_t address, uint64_t size, bool global, void *ctx)
+struct place {
+	uint64_t address;
+	uint64_t before; /* where the last symbol at or before it begins; 0: there may be none */
+	uint64_t behind; /* where the first one behind it begins; UINT64_MAX: the same */
+};
+
+struct search {
+	struct place *places;
+	size_t count;
+	struct symtab *symtab;
+};
+
+/* The first place that is not before the address. */
+static size_t place_from(const struct search *search, uint64_t address)
 {
-	return symtab_add(ctx, name, address, size, global, NULL);
+	size_t low = 0, high = search->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (search->places[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
-int elf_add_symbols(const struct elf *elf, struct symtab *into)
+/* Of the places next to it; spread_neighbours() tells the others. */
+static int note_neighbour(const char *name, uint64_t address, uint64_t size, bool global, void *ctx)
 {
-	int err = elf_each_symbol(elf, add_symbol, into);
+	struct search *search = ctx;
+	size_t next = place_from(search, address);
 
-	if (err < 0)
-		return err;
-	err = elf_each_stub(elf, add_symbol, into);
-	return err == -E2BIG ? 0 : err;
+	(void)name, (void)size, (void)global;
+	if (next < search->count && search->places[next].before < address)
+		search->places[next].before = address;
+	if (next && search->places[next - 1].behind > address)
+		search->places[next - 1].behind = address;
+	return 0;
+}
+
+static void spread_neighbours(struct search *search)
+{
+	struct place *places = search->places;
+
+	for (size_t i = 1; i < search->count; i++) {
+		if (places[i].before < places[i - 1].before)
+			places[i].before = places[i - 1].before;
+	}
+	for (size_t i = search->count; i-- > 1;) {
+		if (places[i - 1].behind > places[i].behind)
+			places[i - 1].behind = places[i].behind;
+	}
+}
+
+static int take_symbol(const char *name, uint64_t address, uint64_t size, bool global, void *ctx)
+{
+	const struct search *search = ctx;
+	size_t next = place_from(search, address);
+	const struct place *place = &search->places[next];
+	bool matters = (next && place[-1].behind == address) ||
+	               (next < search->count &&
+	                (place->before == address || place->address - address < size));
+
+	return matters ? symtab_add(search->symtab, name, address, size, global, NULL) : 0;
+}
+
+/* A file with too many stubs keeps its symbols: those are what matters. Broken parts of a file are
+ * as good as none; only memory that is short now may not be later. */
+static int each_symbol(const struct elf *const *files, size_t count, elf_symbol_fn *fn, void *ctx)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && err != -ENOMEM; i++) {
+		err = files[i] ? elf_each_symbol(files[i], fn, ctx) : -ENOENT;
+		if (err == 0)
+			err = elf_each_stub(files[i], fn, ctx);
+	}
+	return err == -ENOMEM ? err : 0;
+}
+
+int elf_symtab_at(const struct elf *const *files, size_t file_count, const uint64_t *addresses,
+                  size_t count, struct symtab **ret_symtab)
+{
+	_cleanup_(symtab_freep) struct symtab *symtab = symtab_new();
+	_cleanup_free_ struct place *places = calloc(count + 1, sizeof(*places));
+	struct search search = {.places = places, .count = count, .symtab = symtab};
+
+	if (!symtab || !places)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		places[i] = (struct place){.address = addresses[i], .behind = UINT64_MAX};
+	int err = each_symbol(files, file_count, note_neighbour, &search);
+	spread_neighbours(&search);
+	if (err == 0)
+		err = each_symbol(files, file_count, take_symbol, &search);
+	if (err == 0)
+		err = symtab_seal(symtab);
+	if (err == 0)
+		*ret_symtab = TAKE_PTR(symtab);
+	return err;
 }

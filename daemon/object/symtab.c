@@ -16,16 +16,19 @@ enum { LAST_REACH = 4096 };
 
 struct entry {
 	uint64_t address, end;
-	uint32_t name, module; /* in the pool; module 0 is none */
-	bool global, sized;
+	uint32_t name;                               /* in the pool */
+	uint32_t module : 30, global : 1, sized : 1; /* there, too; 0 is none */
 };
+
+_Static_assert(MAX_SECTION_BYTES <= 1 << 30, "places in the pool fit");
 
 struct symtab {
 	struct entry *entries;
 	size_t count, capacity;
 	struct buf pool; /* begins with an empty string, so 0 is "none" */
 	uint32_t last_module;
-	/* From range_start[i] on, up to the next range or its own end, range_entry[i] wins. */
+	/* From range_start[i] on, up to the next range or its own end, range_entry[i] wins. NULL:
+	 * each entry wins where it begins, up to the next one or its own end. */
 	uint64_t *range_start;
 	uint32_t *range_entry;
 	size_t range_count;
@@ -279,6 +282,52 @@ static void sweep(struct symtab *symtab, struct heap *heap)
 	}
 }
 
+/* Where nothing reaches over something else, as in the kernel, entries are as good as ranges. */
+static bool ranges_begin_entries(const struct symtab *symtab)
+{
+	for (size_t i = 0; i < symtab->range_count; i++) {
+		if (symtab->entries[symtab->range_entry[i]].address != symtab->range_start[i])
+			return false;
+	}
+	return true;
+}
+
+/* Then those that win somewhere are enough. */
+static void keep_winners(struct symtab *symtab)
+{
+	struct entry *entries = symtab->entries;
+
+	for (size_t i = 0; i < symtab->range_count; i++)
+		entries[i] = entries[symtab->range_entry[i]];
+	symtab->count = symtab->range_count;
+	free(symtab->range_start);
+	free(symtab->range_entry);
+	symtab->range_start = NULL;
+	symtab->range_entry = NULL;
+	symtab->range_count = 0;
+}
+
+static void *shrunk(void *array, size_t bytes)
+{
+	void *smaller = realloc(array, bytes);
+
+	return smaller ? smaller : array; /* the larger one still serves */
+}
+
+static void shrink(struct symtab *symtab)
+{
+	size_t count = symtab->count, ranges = symtab->range_count;
+
+	if (ranges) {
+		symtab->range_start = shrunk(symtab->range_start, ranges * sizeof(uint64_t));
+		symtab->range_entry = shrunk(symtab->range_entry, ranges * sizeof(uint32_t));
+	}
+	if (count) {
+		symtab->entries = shrunk(symtab->entries, count * sizeof(*symtab->entries));
+		symtab->capacity = count;
+	}
+}
+
 int symtab_seal(struct symtab *symtab)
 {
 	if (!symtab->count)
@@ -296,14 +345,9 @@ int symtab_seal(struct symtab *symtab)
 	stretch_sizeless(symtab);
 	sweep(symtab, &(struct heap){.symtab = symtab, .items = items});
 
-	/* Shrinking; when it fails the larger one still serves. */
-	if (!symtab->range_count)
-		return 0;
-	void *shrunk =
-		realloc(symtab->range_start, symtab->range_count * sizeof(*symtab->range_start));
-	symtab->range_start = shrunk ? shrunk : symtab->range_start;
-	shrunk = realloc(symtab->range_entry, symtab->range_count * sizeof(*symtab->range_entry));
-	symtab->range_entry = shrunk ? shrunk : symtab->range_entry;
+	if (ranges_begin_entries(symtab))
+		keep_winners(symtab);
+	shrink(symtab);
 	return 0;
 }
 
@@ -319,22 +363,33 @@ size_t symtab_memory(const struct symtab *symtab)
 	       symtab->pool.capacity;
 }
 
-bool symtab_find(const struct symtab *symtab, uint64_t address, struct symbol *ret_symbol)
+static uint64_t range_start(const struct symtab *symtab, size_t index)
 {
-	size_t low = 0, high = symtab->range_count;
+	return symtab->range_start ? symtab->range_start[index] : symtab->entries[index].address;
+}
+
+/* That of the last range that begins at or before the address. */
+static const struct entry *find_entry(const struct symtab *symtab, uint64_t address)
+{
+	size_t low = 0, high = symtab->range_start ? symtab->range_count : symtab->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (symtab->range_start[middle] <= address)
+		if (range_start(symtab, middle) <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (!low)
-		return false;
+		return NULL;
+	return &symtab->entries[symtab->range_entry ? symtab->range_entry[low - 1] : low - 1];
+}
 
-	const struct entry *entry = &symtab->entries[symtab->range_entry[low - 1]];
-	if (address >= entry->end)
+bool symtab_find(const struct symtab *symtab, uint64_t address, struct symbol *ret_symbol)
+{
+	const struct entry *entry = find_entry(symtab, address);
+
+	if (!entry || address >= entry->end)
 		return false;
 	*ret_symbol = (struct symbol){
 		.address = entry->address,

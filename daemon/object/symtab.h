@@ -32,6 +32,7 @@ DEFINE_CLEANUP(struct symtab *, symtab_free)
 int symtab_add(struct symtab *symtab, const char *name, uint64_t address, uint64_t size,
                bool global, const char *module);
 int symtab_seal(struct symtab *symtab); /* 0 or -ENOMEM */
+/* Once it is sealed without those that win nowhere, if no symbol reaches over others. */
 size_t symtab_count(const struct symtab *symtab);
 /* false when no symbol covers the address; the strings live as long as the table. */
 bool symtab_find(const struct symtab *symtab, uint64_t address, struct symbol *ret_symbol);

@@ -22,6 +22,9 @@
  * learns to keep more and more. */
 enum {
 	LARGE_ALLOCATION = 128 * 1024,
+	/* Of what is free but between what is in use the kernel is given back the pages, if it is
+	 * as much as this after an answer. */
+	MUCH_FREE = 512 * 1024,
 	MAX_NICENESS = 19,
 	/* One looks up names of hosts. They count for their user, who is the daemon's where it
 	 * cannot have another; its own are there then, too. */
@@ -129,6 +132,12 @@ static int receive_bytes(int socket, const struct reader_request *head, struct r
 	return reading->bytes ? receive(socket, reading->bytes, head->len) : -ENOMEM;
 }
 
+static void give_memory_back(void)
+{
+	if (mallinfo2().fordblks >= MUCH_FREE)
+		malloc_trim(0);
+}
+
 static int serve_one(int socket, struct reading *reading, reader_answer_fn *fn)
 {
 	struct reader_request head = {0};
@@ -147,6 +156,7 @@ static int serve_one(int socket, struct reading *reading, reader_answer_fn *fn)
 	close_all(reading->fds, READER_FDS);
 	free(reading->bytes);
 	buf_release(&out);
+	give_memory_back();
 	return err;
 }
 

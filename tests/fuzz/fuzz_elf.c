@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { PLACES = 20 }; /* looked up */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int count_address(uint64_t address, void *ctx)
@@ -48,21 +50,28 @@ static void read_all(const struct elf *elf)
 		elf_read_address(elf, at, bytes, sizeof(bytes));
 }
 
+static int by_address(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
 static void look_around(struct object *object)
 {
-	_cleanup_(symtab_freep) struct symtab *symtab = symtab_new();
+	const struct elf *const files[] = {object->elf};
+	_cleanup_(symtab_freep) struct symtab *symtab = NULL;
+	uint64_t addresses[PLACES + 1];
 	struct symbol symbol;
-	uint64_t address;
 
-	if (!symtab || elf_add_symbols(object->elf, symtab) < 0 || symtab_seal(symtab) < 0) {
-		object_unref(object);
-		return;
+	for (uint64_t i = 0; i < PLACES; i++)
+		addresses[i] = object->text.address + i * 0x333;
+	qsort(addresses, PLACES, sizeof(*addresses), by_address); /* where they wrap around */
+	addresses[PLACES] = UINT64_MAX;
+	if (elf_symtab_at(files, 1, addresses, PLACES + 1, &symtab) == 0) {
+		for (size_t i = 0; i <= PLACES; i++)
+			symtab_find(symtab, addresses[i], &symbol);
 	}
-	for (uint64_t offset = 0; offset < 0x4000; offset += 0x333) {
-		if (object_address(object, offset, &address))
-			symtab_find(symtab, address, &symbol);
-	}
-	symtab_find(symtab, UINT64_MAX, &symbol);
 	read_all(object->elf);
 	object_unref(object);
 }

@@ -113,6 +113,7 @@
 	SUITE(debugdata)       \
 	SUITE(gopclntab)       \
 	SUITE(elf_plt)         \
+	SUITE(elf_symtab)      \
 	SUITE(debugfile_roots) \
 	SUITE(dwarf_lines)     \
 	SUITE(drain)           \

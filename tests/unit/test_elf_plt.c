@@ -134,7 +134,8 @@ END_TEST
 START_TEST(with_the_symbols)
 {
 	_cleanup_(section_image_release) struct section_image file;
-	_cleanup_(symtab_freep) struct symtab *symtab = symtab_new();
+	static const uint64_t addresses[] = {SEC + 15, SEC + 16};
+	_cleanup_(symtab_freep) struct symtab *symtab = NULL;
 	struct plt_image image;
 	struct symbol symbol;
 
@@ -142,8 +143,8 @@ START_TEST(with_the_symbols)
 	section_image_init(&file);
 	add_sections(&file, &image);
 	_cleanup_(elf_freep) struct elf *elf = section_image_open(&file);
-	ck_assert_int_eq(elf_add_symbols(elf, symtab), 0);
-	ck_assert_int_eq(symtab_seal(symtab), 0);
+	const struct elf *const files[] = {elf};
+	ck_assert_int_eq(elf_symtab_at(files, 1, addresses, 2, &symtab), 0);
 	ck_assert(symtab_find(symtab, SEC + 15, &symbol));
 	ck_assert_str_eq(symbol.name, "puts@plt");
 	ck_assert(symbol.sized);

@@ -172,7 +172,6 @@ static void find_everywhere(struct go_image *image)
 	text[0] = '\0';
 	add_frames(table, 0, text, sizeof(text));
 	add_frames(table, UINT64_MAX, text, sizeof(text));
-	ck_assert_uint_ge(gopclntab_memory(table), image->table.len);
 }
 
 START_TEST(cut_anywhere)

@@ -115,6 +115,20 @@ START_TEST(symbols_and_bounds)
 }
 END_TEST
 
+/* Symbols, of which there are thousands here, are not kept. */
+START_TEST(little_is_kept)
+{
+	_cleanup_(named_file_freep) struct named_file *file = open_files(open_own_file(), -1);
+	uint64_t address = own_address((uintptr_t)qualified);
+	struct told_frames told = {0};
+
+	ck_assert_int_eq(named_file_find(file, &address, 1, false, tell_frame, &told), 0);
+	ck_assert_uint_eq(told.count, 1);
+	ck_assert_uint_lt(named_file_memory(file), 4096);
+	told_frames_release(&told);
+}
+END_TEST
+
 START_TEST(debug_file_that_is_none)
 {
 	_cleanup_(named_file_freep) struct named_file *file =
@@ -344,6 +358,7 @@ Suite *named_file_suite(void)
 	TCase *made = tcase_create("made"), *own = tcase_create("own");
 
 	tcase_add_test(made, symbols_and_bounds);
+	tcase_add_test(made, little_is_kept);
 	tcase_add_test(made, debug_file_that_is_none);
 	tcase_add_test(made, go_first);
 	tcase_add_test(made, no_file);

@@ -197,7 +197,8 @@ static int large_fd(void)
 	image.sections[1].sh_size = COUNT * sizeof(*symbols);
 	for (uint64_t i = 0; i < COUNT; i++) {
 		symbols[i] = image.symbols[1];
-		symbols[i].st_value += i;
+		symbols[i].st_value -= i; /* all of them cover the place */
+		symbols[i].st_size += i;
 	}
 	int fd = elf_image_fd(&image, sizeof(image));
 	ck_assert_int_eq(write(fd, symbols, COUNT * sizeof(*symbols)), COUNT * sizeof(*symbols));
