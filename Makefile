@@ -137,9 +137,15 @@ test: deps ## deps, build and TESTS, by default unit walker preload cuda-helper 
 .PHONY: needs
 needs: $(foreach test,$(TESTS),$(NEEDS_$(test)))
 
+# They mostly sleep. One suite that is asked for is run by one process, so that it is in the only part.
+UNIT_PARTS := $(if $(CK_RUN_SUITE)$(CK_RUN_CASE),1,1 2 3 4 5 6)
+
 .PHONY: test-unit
-test-unit: $(NEEDS_unit) ## unit tests; no root needed
-	$(Q)$<
+test-unit: $(UNIT_PARTS:%=test-unit-%) ## unit tests; no root needed
+
+.PHONY: $(UNIT_PARTS:%=test-unit-%)
+$(UNIT_PARTS:%=test-unit-%): test-unit-%: $(NEEDS_unit)
+	$(Q)UNIT_PART=$*/$(words $(UNIT_PARTS)) $<
 
 .PHONY: test-walker
 test-walker: $(NEEDS_walker) ## the kernel half's walker, as plain C over recorded stacks; no root needed

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Runs every suite of tests/unit/suites.h in one runner, so that the last line of output is check's
- * own summary of all of them. CK_FORK=no runs the tests in this process, for debuggers and
- * sanitizers; CK_RUN_SUITE and CK_RUN_CASE pick some, as check documents.
+ * own summary of all of them; with UNIT_PART=2/6 every sixth of them, from the second one on.
+ * CK_FORK=no runs the tests in this process, for debuggers and sanitizers; CK_RUN_SUITE and
+ * CK_RUN_CASE pick some, as check documents.
  */
 #include "base/clock.h"
 #include "jobs.h"
@@ -11,6 +12,7 @@
 #include "tests/unit/mortal.h"
 #include "tests/unit/suites.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,20 +53,54 @@ static int answer(struct reading *reading, struct buf *out)
 	return jobs_answer(reading, out);
 }
 
+/* Every one of `parts`, in turns, from `part` on, which is 1 for the first. */
+struct share {
+	unsigned part, parts;
+};
+
+/* What UNIT_PART says; all where it is not set. False when it is not understood. */
+static bool share_wanted(struct share *share)
+{
+	const char *text = getenv("UNIT_PART");
+	int end = 0;
+
+	*share = (struct share){1, 1};
+	if (!text)
+		return true;
+	return sscanf(text, "%u/%u%n", &share->part, &share->parts, &end) == 2 && !text[end] &&
+	       share->part >= 1 && share->part <= share->parts;
+}
+
+/* Suites are told apart by their place in the list, so that no part knows of the others. */
+static SRunner *runner_of(struct share share)
+{
+	SRunner *runner = srunner_create(NULL);
+	unsigned place = 0;
+
+#define SUITE(name)                                  \
+	if (place++ % share.parts == share.part - 1) \
+		srunner_add_suite(runner, name##_suite());
+	SUITES(SUITE)
+#undef SUITE
+	return runner;
+}
+
 int main(int argc, char **argv)
 {
+	struct share share;
+
 	/* Tests of what asks a reader process run this program. */
 	if (reader_wanted(argc, argv))
 		return reader_main(argc, argv, answer);
 
 	/* Against hanging, not against a slow machine. */
 	setenv("CK_DEFAULT_TIMEOUT", "60", 0);
+	if (!share_wanted(&share)) {
+		fputs("UNIT_PART: not N/M\n", stderr);
+		return EXIT_FAILURE;
+	}
 
-	SRunner *runner = srunner_create(NULL);
-
-#define SUITE(name) srunner_add_suite(runner, name##_suite());
-	SUITES(SUITE)
-#undef SUITE
+	SRunner *runner = runner_of(share);
 
 	srunner_run_all(runner, CK_ENV);
 
