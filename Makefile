@@ -124,14 +124,15 @@ NEEDS_system      = $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-c
 NEEDS_web         = $(BUILD)/profd $(BUILD)/workloads/spin60_30_10
 
 # Built by all CPUs at once, and then run one after the other, but for those that mostly wait, and for nothing that
-# the others of them do.
+# the others of them do. While these wait, what others build and download is made: Go's pprof and what drives the browser.
 TESTS_WAITING := $(filter unit walker preload cuda-helper,$(TESTS))
 TESTS_OTHER   := $(filter-out $(TESTS_WAITING),$(TESTS))
+FROM_OTHERS   := $(if $(filter system web,$(TESTS)),go-pprof) $(if $(filter web,$(TESTS)),web-venv)
 
 .PHONY: test
 test: deps ## deps, build and TESTS, by default unit walker preload cuda-helper gpu-probes system web: not kernels, package, fuzz
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) needs
-	$(Q)$(if $(TESTS_WAITING),$(MAKE) --no-print-directory -j --output-sync $(TESTS_WAITING:%=test-%))
+	$(Q)$(if $(strip $(TESTS_WAITING) $(FROM_OTHERS)),$(MAKE) --no-print-directory -j --output-sync $(TESTS_WAITING:%=test-%) $(FROM_OTHERS))
 	$(Q)$(if $(TESTS_OTHER),$(MAKE) --no-print-directory -j1 $(TESTS_OTHER:%=test-%))
 
 .PHONY: needs
@@ -176,9 +177,15 @@ test-system: $(NEEDS_system) ## the daemon, workloads of known truth, and the re
 	$(Q)BUILD=$(BUILD) python3 tests/system/run.py
 
 .PHONY: test-web
-test-web: $(NEEDS_web) ## the page, in a browser over the daemon; root
-	$(Q)tests/web/venv.sh $(BUILD)/web-venv
+test-web: $(NEEDS_web) web-venv ## the page, in a browser over the daemon; root
 	$(Q)BUILD=$(BUILD) $(BUILD)/web-venv/bin/python tests/web/run.py
+
+.PHONY: web-venv go-pprof
+web-venv:
+	$(Q)tests/web/venv.sh $(BUILD)/web-venv
+
+go-pprof:
+	$(Q)BUILD=$(BUILD) nice python3 tests/system/pprof.py
 
 .PHONY: test-gpu
 test-gpu: $(BUILD)/profd ## on a machine with an NVIDIA GPU: memory in use beside NVML's figures; root

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The readers' own tools: `go tool pprof` and protoc, run where no go.mod or setting changes them."""
+"""The readers' own tools: `go tool pprof` and protoc, run where no go.mod or setting changes them.
+
+  pprof.py     has Go build it, where that has not been done
+"""
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -61,3 +65,9 @@ def protoc_decode(data):
         ["protoc", "--decode=perftools.profiles.Profile", f"--proto_path={ROOT}/proto", "profile.proto"],
         input=data, capture_output=True, check=True,
     ).stdout.decode("utf-8", "replace")
+
+
+if __name__ == "__main__":
+    # What it prints is where pprof is, and that is known once it is built. Where there is no Go, the tests say so.
+    if shutil.which("go", path=ENVIRONMENT["PATH"]):
+        subprocess.run(["go", "tool", "-n", "pprof"], cwd="/", env=ENVIRONMENT, stdout=subprocess.DEVNULL, check=True)
