@@ -241,6 +241,7 @@ static size_t tell(struct sideband *sideband, uint64_t until)
 	if (!count)
 		return 0;
 	qsort(pending, count, sizeof(*pending), by_time);
+	procs_begin(sideband->procs);
 	while (done < count && pending[done].time <= until) {
 		uint64_t lost = record_apply(sideband->bytes.data + pending[done].offset,
 		                             pending[done].len, sideband->procs);
@@ -249,6 +250,7 @@ static size_t tell(struct sideband *sideband, uint64_t until)
 		sideband->rescan |= lost > 0;
 		done++;
 	}
+	procs_end(sideband->procs);
 	sideband->records += told = done;
 	for (; done < count; done++) {
 		struct pending kept = pending[done];

@@ -57,6 +57,8 @@
 	SUITE(maps)            \
 	SUITE(identity)        \
 	SUITE(procs)           \
+	SUITE(procs_told)      \
+	SUITE(pid_table)       \
 	SUITE(kin)             \
 	SUITE(memory_figures)  \
 	SUITE(control_group)   \
