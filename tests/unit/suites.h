@@ -71,6 +71,7 @@
 	SUITE(near_limit)      \
 	SUITE(memory_points)   \
 	SUITE(records)         \
+	SUITE(perf_ring)       \
 	SUITE(perf)            \
 	SUITE(server)          \
 	SUITE(listening)       \
