@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The rings: opened, watched, read and merged by time.
+ * The rings: opened, watched, and told to the process table.
  */
 #include "collect/sideband.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
 #include "bpf/abi.h"
 #include "collect/perf.h"
+#include "collect/perf_ring.h"
 #include "collect/records.h"
 
 #include <errno.h>
@@ -25,13 +25,8 @@ struct ring {
 	struct sideband *sideband;
 	uint32_t cpu;
 	int fd;
-	struct perf_event_mmap_page *control;
+	struct perf_ring records;
 	uv_poll_t poll;
-};
-
-struct pending {
-	uint64_t time;
-	size_t offset, len; /* in the bytes */
 };
 
 struct sideband {
@@ -40,9 +35,7 @@ struct sideband {
 	sideband_told_fn *told;
 	void *ctx;
 	struct ring *rings[MAX_CPUS];
-	/* Records read but not yet told: those newer than the beginning of a read wait for the next
-	 * one. */
-	struct buf bytes, index;
+	struct perf_ring *order[MAX_CPUS]; /* while they are read */
 	uint64_t records, lost;
 	bool rescan; /* records were lost: what they said is read from /proc */
 };
@@ -56,7 +49,8 @@ static void ring_closed(uv_handle_t *handle)
 {
 	struct ring *ring = handle->data;
 
-	munmap(ring->control, (RING_PAGES + 1) * page_bytes());
+	munmap(ring->records.control, (RING_PAGES + 1) * page_bytes());
+	perf_ring_release(&ring->records);
 	close(ring->fd);
 	free(ring);
 }
@@ -118,7 +112,7 @@ static int ring_open(struct sideband *sideband, uint32_t cpu)
 		return -errno;
 	ring->sideband = sideband;
 	ring->cpu = cpu;
-	ring->control = control;
+	perf_ring_init(&ring->records, control, page_bytes(), RING_PAGES * page_bytes());
 	err = uv_poll_init(sideband->loop, &ring->poll, fd);
 	if (err) {
 		munmap(control, (RING_PAGES + 1) * page_bytes());
@@ -154,10 +148,6 @@ void sideband_stop(struct sideband *sideband)
 
 void sideband_free(struct sideband *sideband)
 {
-	if (!sideband)
-		return;
-	buf_release(&sideband->bytes);
-	buf_release(&sideband->index);
 	free(sideband);
 }
 
@@ -179,101 +169,46 @@ int sideband_update_cpus(struct sideband *sideband, const bool *online)
 	return first_err;
 }
 
-/* Copies a stretch of the ring, which may wrap. */
-static void copy_out(const struct ring *ring, uint64_t at, void *to, size_t len)
+static void apply(const void *record, size_t len, void *ctx)
 {
-	size_t size = RING_PAGES * page_bytes(), first;
-	const char *data = (const char *)ring->control + page_bytes();
+	struct sideband *sideband = ctx;
+	uint64_t lost = record_apply(record, len, sideband->procs);
 
-	at %= size;
-	first = len < size - at ? len : size - at;
-	memcpy(to, data + at, first);
-	memcpy((char *)to + first, data, len - first);
+	sideband->lost += lost;
+	sideband->rescan |= lost > 0;
 }
 
-static void ring_read(struct ring *ring)
-{
-	struct sideband *sideband = ring->sideband;
-	uint64_t head = __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = ring->control->data_tail;
-
-	while (tail < head) {
-		struct perf_event_header header;
-		struct pending pending;
-		void *bytes;
-
-		copy_out(ring, tail, &header, sizeof(header));
-		if (header.size < sizeof(header) || header.size > head - tail)
-			break;
-		bytes = buf_reserve(&sideband->bytes, header.size);
-		if (!bytes) {
-			sideband->lost++;
-			sideband->rescan = true;
-			break;
-		}
-		copy_out(ring, tail, bytes, header.size);
-		pending.time = record_time(bytes, header.size);
-		pending.offset = sideband->bytes.len;
-		pending.len = header.size;
-		buf_grown(&sideband->bytes, header.size);
-		buf_add(&sideband->index, &pending, sizeof(pending));
-		tail += header.size;
-	}
-	__atomic_store_n(&ring->control->data_tail, head, __ATOMIC_RELEASE);
-}
-
-static int by_time(const void *left, const void *right)
-{
-	const struct pending *a = left, *b = right;
-
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return (a->offset > b->offset) - (a->offset < b->offset);
-}
-
-/* Tells what happened up to `until`, keeps the rest; how many records it told. */
+/* Tells what happened up to `until`; how many records that were. */
 static size_t tell(struct sideband *sideband, uint64_t until)
 {
-	size_t count = sideband->index.len / sizeof(struct pending), done = 0, told;
-	struct pending *pending = (struct pending *)sideband->index.data;
-	struct buf bytes = BUF_INIT, index = BUF_INIT;
+	size_t count = 0, told;
 
-	if (!count)
-		return 0;
-	qsort(pending, count, sizeof(*pending), by_time);
-	while (done < count && pending[done].time <= until) {
-		uint64_t lost = record_apply(sideband->bytes.data + pending[done].offset,
-		                             pending[done].len, sideband->procs);
+	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
+		if (sideband->rings[cpu])
+			sideband->order[count++] = &sideband->rings[cpu]->records;
+	procs_begin(sideband->procs);
+	told = perf_rings_tell(sideband->order, count, until, apply, sideband);
+	procs_end(sideband->procs);
+	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++) {
+		struct ring *ring = sideband->rings[cpu];
 
-		sideband->lost += lost;
-		sideband->rescan |= lost > 0;
-		done++;
+		if (!ring || !ring->records.broken)
+			continue;
+		sideband->lost += ring->records.broken;
+		sideband->rescan = true;
+		ring->records.broken = 0;
 	}
-	sideband->records += told = done;
-	for (; done < count; done++) {
-		struct pending kept = pending[done];
-
-		buf_add(&bytes, sideband->bytes.data + kept.offset, kept.len);
-		kept.offset = bytes.len - kept.len;
-		buf_add(&index, &kept, sizeof(kept));
-	}
-	buf_release(&sideband->bytes);
-	buf_release(&sideband->index);
-	sideband->bytes = bytes;
-	sideband->index = index;
+	sideband->records += told;
 	return told;
 }
 
 bool sideband_is_waiting(const struct sideband *sideband)
 {
-	bool waiting = sideband->index.len > 0;
+	bool waiting = false;
 
-	for (uint32_t cpu = 0; cpu < MAX_CPUS && !waiting; cpu++) {
-		const struct ring *ring = sideband->rings[cpu];
-
-		waiting = ring && __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE) !=
-		                          ring->control->data_tail;
-	}
+	for (uint32_t cpu = 0; cpu < MAX_CPUS && !waiting; cpu++)
+		waiting = sideband->rings[cpu] &&
+		          perf_ring_is_waiting(&sideband->rings[cpu]->records);
 	return waiting;
 }
 
@@ -283,9 +218,6 @@ bool sideband_read(struct sideband *sideband)
 	uint64_t now = clock_mono_ns();
 	size_t told;
 
-	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
-		if (sideband->rings[cpu])
-			ring_read(sideband->rings[cpu]);
 	told = tell(sideband, now);
 	if (sideband->rescan) {
 		sideband->rescan = false;

@@ -5,8 +5,8 @@
  * nothing happens, and no mapping is missed between two looks at /proc. When to read it is
  * collect/sideband_clock.h's; here only a ring that fills up is read at once. Loop thread only.
  *
- * Each CPU's ring is in order of time, the rings among each other are not: records are sorted
- * before they are told to the process table. Formats: perf_event_open(2).
+ * Each CPU's ring is in order of time, the rings among each other are not: they are told to the
+ * process table as one (collect/perf_ring.h). Formats: perf_event_open(2).
  */
 #pragma once
 

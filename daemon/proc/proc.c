@@ -17,11 +17,9 @@
 #include <utlist.h>
 
 enum {
-	/* Whoever watches the table goes through all mappings of a process that has changed. Of one
-	 * with many it is told once a drain, and of so many mappings together at most. */
-	MANY_MAPPINGS = 1024,
-	MAX_LARGE = 4096, /* processes */
-	TOLD_TOGETHER = 65536,
+	MAX_LARGE = 4096,    /* processes with many mappings whose changes are told of later */
+	MAX_CHANGED = 16384, /* processes that change between procs_begin() and procs_end(), until
+	                      * they are told of */
 };
 
 struct procs *procs_new(struct store *store)
@@ -30,8 +28,9 @@ struct procs *procs_new(struct store *store)
 
 	if (!procs)
 		return NULL;
-	if (pid_set_init(&procs->large, MAX_LARGE)) {
-		free(procs);
+	if (pid_set_init(&procs->large, MAX_LARGE) || pid_set_init(&procs->changed, MAX_CHANGED) ||
+	    pid_table_init(&procs->by_pid)) {
+		procs_free(procs);
 		return NULL;
 	}
 	procs->room.shares.whole = MAX_MAPPING_BYTES;
@@ -60,7 +59,7 @@ void program_wait(struct procs *procs, struct program *program)
 	set_waits(procs, program, mapping_set_has_tickets(program->image.set));
 }
 
-static void program_free(struct procs *procs, struct program *program)
+void program_free(struct procs *procs, struct program *program)
 {
 	if (!program)
 		return;
@@ -70,8 +69,11 @@ static void program_free(struct procs *procs, struct program *program)
 	free(program);
 }
 
-static void process_free(struct procs *procs, struct process *process)
+void process_free(struct procs *procs, struct process *process)
 {
+	if (process->list)
+		DL_DELETE(*process->list, process);
+	pid_table_remove(&procs->by_pid, process->pid);
 	while (process->newest) {
 		struct program *program = process->newest;
 
@@ -83,16 +85,17 @@ static void process_free(struct procs *procs, struct process *process)
 
 void procs_free(struct procs *procs)
 {
-	struct process *process, *next;
+	struct process *process;
+	uint32_t at = 0;
 
 	if (!procs)
 		return;
-	HASH_ITER (hh, procs->by_pid, process, next) {
-		HASH_DEL(procs->by_pid, process);
+	while (procs->by_pid.pages && (process = pid_table_next(&procs->by_pid, &at)))
 		process_free(procs, process);
-	}
+	pid_table_release(&procs->by_pid);
 	shares_clear(&procs->room.shares);
 	pid_set_release(&procs->large);
+	pid_set_release(&procs->changed);
 	free(procs->rescan.pids);
 	kin_release(&procs->kin);
 	free(procs);
@@ -100,10 +103,7 @@ void procs_free(struct procs *procs)
 
 struct process *procs_find(const struct procs *procs, uint32_t pid)
 {
-	struct process *process;
-
-	HASH_FIND(hh, procs->by_pid, &pid, sizeof(pid), process);
-	return process;
+	return pid_table_find(&procs->by_pid, pid);
 }
 
 struct program *process_program(const struct process *process, uint64_t mono_ns)
@@ -115,41 +115,30 @@ struct program *process_program(const struct process *process, uint64_t mono_ns)
 	return program;
 }
 
-void procs_tell(const struct procs *procs, uint32_t pid)
-{
-	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
-		const struct watcher *watcher = &procs->watchers[i];
-
-		if (watcher->fn)
-			watcher->fn(pid, watcher->ctx);
-	}
-}
-
-void procs_tell_of_mappings(struct procs *procs, uint32_t pid, const struct image *image)
-{
-	if (mapping_set_count(image->set) < MANY_MAPPINGS || procs->large.count == MAX_LARGE)
-		procs_tell(procs, pid);
-	else
-		pid_set_add(&procs->large, pid);
-}
-
-static void tell_of_large(struct procs *procs)
-{
-	size_t told = 0;
-	uint32_t pid;
-
-	while (told < TOLD_TOGETHER && (pid = pid_set_take(&procs->large))) {
-		const struct process *process = procs_find(procs, pid);
-
-		if (process)
-			told += mapping_set_count(process->newest->image.set);
-		procs_tell(procs, pid);
-	}
-}
-
 static void set_comm(struct image *image, const char *comm)
 {
-	snprintf(image->comm, sizeof(image->comm), "%.*s", COMM_BYTES - 1, comm);
+	size_t len = strnlen(comm, COMM_BYTES - 1);
+
+	memcpy(image->comm, comm, len);
+	memset(image->comm + len, 0, COMM_BYTES - len);
+}
+
+/* NULL when there is no memory, or no room. */
+static struct process *add_process(struct procs *procs, uint32_t pid)
+{
+	struct process *process;
+
+	if (procs->by_pid.count >= MAX_PROCESSES)
+		procs_make_room(procs);
+	process = procs->by_pid.count < MAX_PROCESSES ? calloc(1, sizeof(*process)) : NULL;
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	if (pid_table_add(&procs->by_pid, pid, process)) {
+		free(process);
+		return NULL;
+	}
+	return process;
 }
 
 struct program *procs_start_program(struct procs *procs, uint32_t pid, const struct image *like,
@@ -164,18 +153,10 @@ struct program *procs_start_program(struct procs *procs, uint32_t pid, const str
 	program->image.start_mono_ns = mono_ns;
 	program->pid = pid;
 	if (like)
-		set_comm(&program->image, like->comm);
-	if (!process && program->image.set && HASH_COUNT(procs->by_pid) < MAX_PROCESSES) {
-		process = calloc(1, sizeof(*process));
-		if (process) {
-			process->pid = pid;
-			HASH_ADD(hh, procs->by_pid, pid, sizeof(pid), process);
-			if (!process->hh.tbl) {
-				free(process);
-				process = NULL;
-			}
-		}
-	}
+		memcpy(program->image.comm, like->comm, sizeof(like->comm));
+	/* Who gives way may be the one that it is like. */
+	if (!process && program->image.set)
+		process = add_process(procs, pid);
 	if (!process || !program->image.set) {
 		procs->dropped++;
 		program_free(procs, program);
@@ -185,7 +166,8 @@ struct program *procs_start_program(struct procs *procs, uint32_t pid, const str
 	program->older = process->newest;
 	process->newest = program;
 	process->exited = false;
-	procs_tell_of_mappings(procs, pid, &program->image);
+	procs_list(procs, process);
+	procs_tell_of_mappings(procs, process);
 	return program;
 }
 
@@ -210,13 +192,15 @@ void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t
 {
 	struct program *program =
 		procs_start_program(procs, pid, procs_current(procs, parent_pid), mono_ns);
+	struct process *parent = procs_find(procs, parent_pid);
 
 	if (program)
-		program_forked(procs, program, parent_pid);
+		program_forked(program, parent_pid, parent);
 	/* What it has is not known before what its parent has. */
-	if (program && procs_is_read(procs, parent_pid))
+	if (program && parent && parent->is_read)
 		procs_read(procs, pid);
-	procs_note_fork(procs, parent_pid);
+	if (parent)
+		parent->forked = true;
 	procs_set_parent(procs, pid, parent_pid);
 	set_alone(procs, pid, true);
 }
@@ -245,27 +229,30 @@ void procs_comm(struct procs *procs, uint32_t pid, uint32_t tid, const char *com
 		set_comm(image, comm);
 }
 
-static void note_mapped(struct procs *procs, uint32_t pid, const struct proc_mapping *mapping)
-{
-	struct program *program = procs_find(procs, pid)->newest;
-
-	program->mapped++;
-	if (opener_is_ticket(mapping->object))
-		set_waits(procs, program, true);
-}
-
 void procs_mmap(struct procs *procs, uint32_t pid, uint64_t start, uint64_t end, uint64_t offset,
                 const struct file_key *key, const char *path)
 {
 	struct image *image = procs_current(procs, pid);
 	struct proc_mapping mapping = {.start = start, .end = end, .offset = offset};
+	struct process *process;
 
 	if (!image)
 		return;
 	if (scan_map(&procs->finder, pid, image, &mapping, key, path))
 		procs->dropped++;
-	note_mapped(procs, pid, &mapping);
-	procs_tell_of_mappings(procs, pid, image);
+	process = procs_find(procs, pid);
+	process->newest->mapped++;
+	if (opener_is_ticket(mapping.object))
+		set_waits(procs, process->newest, true);
+	procs_tell_of_mappings(procs, process);
+}
+
+static void tell_of(struct procs *procs, const struct program *program)
+{
+	struct process *process = procs_find(procs, program->pid);
+
+	if (process)
+		procs_tell_of_mappings(procs, process);
 }
 
 /* Programs share mappings after a fork: who is concerned is asked before any of them changes. */
@@ -281,7 +268,7 @@ void procs_opened(struct procs *procs, const struct opened *opened, size_t count
 			continue;
 		mapping_set_replace(program->image.set, opened, count);
 		program_wait(procs, program);
-		procs_tell_of_mappings(procs, program->pid, &program->image);
+		tell_of(procs, program);
 	}
 }
 
@@ -293,51 +280,8 @@ void procs_exit(struct procs *procs, uint32_t pid, uint32_t tid, uint64_t mono_n
 		return;
 	process->exited = true;
 	process->exit_mono_ns = mono_ns;
-	procs_tell(procs, pid);
-}
-
-/* Asks /proc only where the process may live on in other threads. */
-static bool has_ended(const struct process *process)
-{
-	return process->exited && (process->alone || scan_threads(process->pid) <= 1);
-}
-
-static void drop_replaced(struct procs *procs, struct process *process, uint64_t mono_ns)
-{
-	struct program *program = process->newest;
-
-	/* A program was replaced when its successor started. */
-	while (program->older && program->image.start_mono_ns >= mono_ns)
-		program = program->older;
-	while (program->older) {
-		struct program *old = program->older;
-
-		program->older = old->older;
-		program_free(procs, old);
-	}
-}
-
-void procs_expire(struct procs *procs, uint64_t mono_ns)
-{
-	struct process *process, *next;
-
-	procs_be_patient(procs);
-	tell_of_large(procs);
-	HASH_ITER (hh, procs->by_pid, process, next) {
-		drop_replaced(procs, process, mono_ns);
-		if (!process->exited || process->exit_mono_ns >= mono_ns)
-			continue;
-		if (!has_ended(process)) {
-			process->exit_mono_ns = mono_ns;
-			continue;
-		}
-		procs_tell(procs, process->pid);
-		process_remember(procs, process);
-		HASH_DEL(procs->by_pid, process);
-		process_free(procs, process);
-	}
-	procs_settle_kin(procs, mono_ns);
-	procs_close_unmapped(procs);
+	procs_list(procs, process);
+	procs_tell(procs, process);
 }
 
 const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono_ns)
@@ -351,30 +295,9 @@ struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid)
 {
 	struct process *process = procs_find(procs, pid);
 
-	if (!process || has_ended(process))
+	if (!process || process_has_ended(process))
 		return NULL;
 	return process->newest->image.set;
-}
-
-int procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx)
-{
-	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
-		if (procs->watchers[i].fn)
-			continue;
-		procs->watchers[i] = (struct watcher){fn, ctx};
-		return 0;
-	}
-	return -ENOSPC;
-}
-
-void procs_unwatch(struct procs *procs, procs_changed_fn *fn, void *ctx)
-{
-	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
-		struct watcher *watcher = &procs->watchers[i];
-
-		if (watcher->fn == fn && watcher->ctx == ctx)
-			*watcher = (struct watcher){0};
-	}
 }
 
 uint32_t procs_parent(const struct procs *procs, uint32_t pid)
@@ -396,17 +319,12 @@ bool procs_ended(const struct procs *procs, uint32_t pid)
 	return !process || process->exited;
 }
 
-static int by_pid(const struct process *a, const struct process *b)
-{
-	return (a->pid > b->pid) - (a->pid < b->pid);
-}
-
 void procs_each(struct procs *procs, proc_fn *fn, void *ctx)
 {
-	struct process *process, *next;
+	const struct process *process;
+	uint32_t at = 0;
 
-	HASH_SORT(procs->by_pid, by_pid);
-	HASH_ITER (hh, procs->by_pid, process, next) {
+	while ((process = pid_table_next(&procs->by_pid, &at))) {
 		struct proc proc = {.pid = process->pid, .comm = process->newest->image.comm};
 
 		if (!process->exited)
@@ -416,16 +334,18 @@ void procs_each(struct procs *procs, proc_fn *fn, void *ctx)
 
 void procs_get_stats(const struct procs *procs, struct proc_stats *ret_stats)
 {
-	struct process *process, *next;
+	const struct process *process;
+	uint32_t at = 0;
 	struct proc_stats stats = {
 		.dropped = procs->dropped,
 		.kin = procs->kin.count,
 		.kin_dropped = procs->kin.dropped,
 	};
 
-	HASH_ITER (hh, procs->by_pid, process, next) {
+	while ((process = pid_table_next(&procs->by_pid, &at))) {
 		stats.processes++;
-		for (struct program *program = process->newest; program; program = program->older) {
+		for (const struct program *program = process->newest; program;
+		     program = program->older) {
 			stats.images++;
 			stats.mappings += mapping_set_count(program->image.set);
 		}

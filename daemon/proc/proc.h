@@ -64,7 +64,11 @@ bool procs_rescan(struct procs *procs);
  * again, and waited for a moment: what is known of `pid` may then be more. */
 void procs_look_again(struct procs *procs, uint32_t pid);
 
-/* What side-band records say, in order of `mono_ns`. */
+/* What side-band records say, in order of `mono_ns`. Between the two of begin and end who watches
+ * the table is not told yet: at the end once of each process that has changed, and not at all of
+ * one that came and went meanwhile. */
+void procs_begin(struct procs *procs);
+void procs_end(struct procs *procs);
 void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t mono_ns);
 void procs_thread(struct procs *procs, uint32_t pid); /* it has more than one from now on */
 void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mono_ns);

@@ -13,10 +13,8 @@ enum { MAX_ANCESTORS = 16 }; /* of a process that is gone: make, sh, cc, cc1 and
  * by who started them; then seldom. */
 static const uint64_t max_age_ns = 60 * NSEC_PER_SEC;
 
-void program_forked(const struct procs *procs, struct program *program, uint32_t parent_pid)
+void program_forked(struct program *program, uint32_t parent_pid, const struct process *parent)
 {
-	const struct process *parent = procs_find(procs, parent_pid);
-
 	/* What init starts is moved to a cgroup of its own at once. */
 	if (parent_pid <= 1)
 		return;

@@ -23,14 +23,15 @@ void process_remember(struct procs *procs, const struct process *process)
 void procs_settle_kin(struct procs *procs, uint64_t mono_ns)
 {
 	_cleanup_free_ uint8_t *needed = NULL;
-	struct process *process, *next;
+	const struct process *process;
+	uint32_t at = 0;
 
 	if (!kin_is_due(&procs->kin, mono_ns))
 		return;
 	needed = calloc(1, KIN_NEEDED_BYTES);
 	if (!needed)
 		return; /* it is tried again after the next drain */
-	HASH_ITER (hh, procs->by_pid, process, next)
+	while ((process = pid_table_next(&procs->by_pid, &at)))
 		kin_need(needed, process->parent);
 	kin_settle(&procs->kin, needed, mono_ns);
 }
@@ -46,9 +47,10 @@ bool procs_remembers(const struct procs *procs, uint32_t pid)
 
 void procs_each_kin(const struct procs *procs, kin_fn *fn, void *ctx)
 {
-	struct process *process, *next;
+	const struct process *process;
+	uint32_t at = 0;
 
-	HASH_ITER (hh, procs->by_pid, process, next)
+	while ((process = pid_table_next(&procs->by_pid, &at)))
 		fn(process->parent, process->pid, ctx);
 	for (size_t i = 0; i < procs->kin.count; i++)
 		fn(procs->kin.ended[i].parent, procs->kin.ended[i].pid, ctx);

@@ -5,14 +5,11 @@
 #pragma once
 
 #include "proc/pid_set.h"
+#include "proc/pid_table.h"
 #include "proc/kin.h"
 #include "proc/maps_reader.h"
 #include "proc/proc.h"
 #include "proc/scan.h"
-
-/* Without memory for a table a process is not followed, and counted as dropped. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 struct program {
 	struct image image;
@@ -44,7 +41,10 @@ struct process {
 	uint32_t readings;      /* of it, in vain since the last one that was good */
 	uint32_t mapped;        /* records of mappings that its program had when it was asked for */
 	struct program *newest; /* never NULL */
-	UT_hash_handle hh;
+	bool told;              /* who watches the table may know of it */
+	/* Where it is until something of it is forgotten: procs_list(). */
+	struct process **list; /* NULL: nowhere */
+	struct process *prev, *next;
 };
 
 /* Reading /proc again, in pieces. */
@@ -64,10 +64,14 @@ struct procs {
 	struct program *waiting;
 	struct pid_set large; /* with many mappings, which have changed and were not told of */
 	struct rescan rescan;
-	struct process *by_pid;
-	struct kin kin;    /* who is no longer in it */
-	uint64_t swept_ns; /* when unmapped files were closed last, */
-	uint32_t sweeps;   /* and how often they were */
+	bool holds;             /* between procs_begin() and procs_end() */
+	struct pid_set changed; /* those that are to be told of */
+	struct pid_table by_pid;
+	struct process *ended;    /* in the order in which that was told */
+	struct process *replaced; /* living ones that ran other programs before */
+	struct kin kin;           /* who is no longer in it */
+	uint64_t swept_ns;        /* when unmapped files were closed last, */
+	uint32_t sweeps;          /* and how often they were */
 	uint64_t dropped;
 	struct watcher {
 		procs_changed_fn *fn; /* NULL: none */
@@ -88,9 +92,19 @@ bool procs_is_read(const struct procs *procs, uint32_t pid); /* that is under wa
 struct program *procs_start_program(struct procs *procs, uint32_t pid, const struct image *like,
                                     uint64_t mono_ns);
 void procs_set_parent(struct procs *procs, uint32_t pid, uint32_t parent);
-/* Tells who watches the table. */
-void procs_tell(const struct procs *procs, uint32_t pid);
-void procs_tell_of_mappings(struct procs *procs, uint32_t pid, const struct image *image);
+/* Tells who watches the table; between procs_begin() and procs_end() it is held. */
+void procs_tell(struct procs *procs, struct process *process);
+void procs_tell_of_mappings(struct procs *procs, struct process *process);
+void procs_tell_now(const struct procs *procs, uint32_t pid);
+void procs_tell_of_large(struct procs *procs); /* once a drain */
+void program_free(struct procs *procs, struct program *program);
+/* It leaves the table. */
+void process_free(struct procs *procs, struct process *process);
+bool process_has_ended(const struct process *process);
+/* It has ended, or runs another program. */
+void procs_list(struct procs *procs, struct process *process);
+/* The table is full: of those that ended the oldest gives way. */
+void procs_make_room(struct procs *procs);
 /* Whether it waits for files to be opened: its set has changed. */
 void program_wait(struct procs *procs, struct program *program);
 /* Closes files that nobody maps, every ten seconds. */
@@ -108,5 +122,5 @@ struct process *procs_find(const struct procs *procs, uint32_t pid); /* NULL whe
 struct program *process_program(const struct process *process, uint64_t mono_ns);
 /* What it takes over, in whose it is, from the process that forked it, or from what it ran before.
  */
-void program_forked(const struct procs *procs, struct program *program, uint32_t parent_pid);
+void program_forked(struct program *program, uint32_t parent_pid, const struct process *parent);
 void program_execed(struct program *program);

@@ -30,19 +30,21 @@ void procs_read_by(struct procs *procs, struct maps_reader *reader)
 	procs->reader = reader;
 }
 
-static void apply(struct procs *procs, struct program *program, const struct scan_text *text)
+static void apply(struct procs *procs, struct process *process, const struct scan_text *text)
 {
+	struct program *program = process->newest;
+
 	scan_apply(&procs->finder, program->pid, text, &program->image);
 	program_wait(procs, program);
-	procs_tell_of_mappings(procs, program->pid, &program->image);
+	procs_tell_of_mappings(procs, process);
 }
 
-static void read_now(struct procs *procs, struct program *program)
+static void read_now(struct procs *procs, struct process *process)
 {
 	_cleanup_(scan_text_release) struct scan_text text = {.maps = BUF_INIT};
 
-	if (!scan_read(program->pid, &text))
-		apply(procs, program, &text);
+	if (!scan_read(process->pid, &text))
+		apply(procs, process, &text);
 }
 
 void procs_read(struct procs *procs, uint32_t pid)
@@ -52,7 +54,7 @@ void procs_read(struct procs *procs, uint32_t pid)
 	if (!process || process->is_read)
 		return;
 	if (!procs->reader) {
-		read_now(procs, process->newest);
+		read_now(procs, process);
 		return;
 	}
 	process->mapped = process->newest->mapped;
@@ -120,7 +122,7 @@ void procs_take_maps(struct procs *procs, const struct maps_reading *reading)
 	process->readings = 0;
 	if (process->newest->image.start_mono_ns != reading->tag)
 		return;
-	apply(procs, process->newest, &reading->text);
+	apply(procs, process, &reading->text);
 	took_ns += clock_mono_ns() - now_ns;
 	if (took_ns > long_ns)
 		process->rest_until_ns = now_ns + REST * took_ns;
@@ -173,14 +175,16 @@ void procs_scan_pid(struct procs *procs, uint32_t pid)
 
 void procs_find_ended(struct procs *procs)
 {
-	struct process *process, *next;
+	struct process *process;
+	uint32_t at = 0;
 
-	HASH_ITER (hh, procs->by_pid, process, next) {
+	while ((process = pid_table_next(&procs->by_pid, &at))) {
 		if (process->exited || scan_exists(process->pid))
 			continue;
 		process->exited = true;
 		process->exit_mono_ns = clock_mono_ns();
-		procs_tell(procs, process->pid);
+		procs_list(procs, process);
+		procs_tell(procs, process);
 	}
 }
 

@@ -17,14 +17,15 @@ void procs_close_unmapped(struct procs *procs)
 {
 	struct store *store = procs->finder.store;
 	uint64_t now_ns = clock_mono_ns();
-	struct process *process, *next;
+	const struct process *process;
+	uint32_t at = 0;
 
 	if (now_ns - procs->swept_ns < round_ns)
 		return;
 	procs->swept_ns = now_ns;
 	procs->sweeps++;
 	store_sweep_begin(store);
-	HASH_ITER (hh, procs->by_pid, process, next)
+	while ((process = pid_table_next(&procs->by_pid, &at)))
 		for (struct program *program = process->newest; program; program = program->older)
 			mapping_set_each_object(program->image.set, procs->sweeps, note, store);
 	store_sweep_end(store, round_ns);

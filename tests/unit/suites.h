@@ -57,6 +57,8 @@
 	SUITE(maps)            \
 	SUITE(identity)        \
 	SUITE(procs)           \
+	SUITE(procs_told)      \
+	SUITE(pid_table)       \
 	SUITE(kin)             \
 	SUITE(memory_figures)  \
 	SUITE(control_group)   \
@@ -69,6 +71,7 @@
 	SUITE(near_limit)      \
 	SUITE(memory_points)   \
 	SUITE(records)         \
+	SUITE(perf_ring)       \
 	SUITE(perf)            \
 	SUITE(server)          \
 	SUITE(listening)       \

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the table forgets. Two lists, so that a drain goes through those processes only of which
+ * there may be something to forget: those that ended, in the order in which that was told, and
+ * those that live and have run another program before.
+ */
+#include "proc/proc_private.h"
+
+#include <utlist.h>
+
+/* Asks /proc only where the process may live on in other threads. */
+bool process_has_ended(const struct process *process)
+{
+	return process->exited && (process->alone || scan_threads(process->pid) <= 1);
+}
+
+void procs_list(struct procs *procs, struct process *process)
+{
+	if (process->list)
+		DL_DELETE(*process->list, process);
+	process->list = process->exited          ? &procs->ended
+	                : process->newest->older ? &procs->replaced
+	                                         : NULL;
+	if (process->list)
+		DL_APPEND(*process->list, process);
+}
+
+static void drop_replaced(struct procs *procs, struct process *process, uint64_t mono_ns)
+{
+	struct program *program = process->newest;
+
+	/* A program was replaced when its successor started. */
+	while (program->older && program->image.start_mono_ns >= mono_ns)
+		program = program->older;
+	while (program->older) {
+		struct program *old = program->older;
+
+		program->older = old->older;
+		program_free(procs, old);
+	}
+}
+
+static void forget(struct procs *procs, struct process *process)
+{
+	if (process->told)
+		procs_tell_now(procs, process->pid);
+	process_remember(procs, process);
+	process_free(procs, process);
+}
+
+/* It lives on in other threads. */
+static void keep(struct procs *procs, struct process *process, uint64_t mono_ns)
+{
+	drop_replaced(procs, process, mono_ns);
+	process->exit_mono_ns = mono_ns;
+	procs_list(procs, process);
+}
+
+void procs_expire(struct procs *procs, uint64_t mono_ns)
+{
+	struct process *process, *next;
+
+	procs_be_patient(procs);
+	procs_tell_of_large(procs);
+	for (process = procs->replaced; process; process = next) {
+		next = process->next;
+		drop_replaced(procs, process, mono_ns);
+		if (!process->newest->older)
+			procs_list(procs, process);
+	}
+	while ((process = procs->ended) && process->exit_mono_ns < mono_ns) {
+		if (process_has_ended(process))
+			forget(procs, process);
+		else
+			keep(procs, process, mono_ns);
+	}
+	procs_settle_kin(procs, mono_ns);
+	procs_close_unmapped(procs);
+}
+
+void procs_make_room(struct procs *procs)
+{
+	struct process *oldest = procs->ended;
+
+	if (!oldest)
+		return;
+	if (process_has_ended(oldest)) {
+		procs->dropped++;
+		forget(procs, oldest);
+	} else {
+		keep(procs, oldest, oldest->exit_mono_ns);
+	}
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Who is told of processes that change. Most processes of a storm begin and end between two looks
+ * at the side-band; whoever watches would only find that there is nothing to be looked at.
+ */
+#include "proc/proc_private.h"
+
+#include <errno.h>
+
+enum {
+	/* Whoever watches the table goes through all mappings of a process that has changed. Of one
+	 * with many it is told once a drain, and of so many mappings together at most. */
+	MANY_MAPPINGS = 1024,
+	TOLD_TOGETHER = 65536,
+};
+
+void procs_tell_now(const struct procs *procs, uint32_t pid)
+{
+	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
+		const struct watcher *watcher = &procs->watchers[i];
+
+		if (watcher->fn)
+			watcher->fn(pid, watcher->ctx);
+	}
+}
+
+static void tell_held(struct procs *procs)
+{
+	uint32_t pid;
+
+	while ((pid = pid_set_take(&procs->changed))) {
+		struct process *process = procs_find(procs, pid);
+
+		/* Of one that has left the table was told then. */
+		if (!process || (process->exited && process->alone && !process->told))
+			continue;
+		process->told = true;
+		procs_tell_now(procs, pid);
+	}
+}
+
+void procs_tell(struct procs *procs, struct process *process)
+{
+	if (procs->changed.count == procs->changed.limit)
+		tell_held(procs);
+	pid_set_add(&procs->changed, process->pid);
+	if (!procs->holds)
+		tell_held(procs);
+}
+
+void procs_tell_of_mappings(struct procs *procs, struct process *process)
+{
+	if (mapping_set_count(process->newest->image.set) < MANY_MAPPINGS ||
+	    procs->large.count == procs->large.limit) {
+		procs_tell(procs, process);
+		return;
+	}
+	process->told = true;
+	pid_set_add(&procs->large, process->pid);
+}
+
+void procs_tell_of_large(struct procs *procs)
+{
+	size_t told = 0;
+	uint32_t pid;
+
+	while (told < TOLD_TOGETHER && (pid = pid_set_take(&procs->large))) {
+		const struct process *process = procs_find(procs, pid);
+
+		if (process)
+			told += mapping_set_count(process->newest->image.set);
+		procs_tell_now(procs, pid);
+	}
+}
+
+void procs_begin(struct procs *procs)
+{
+	procs->holds = true;
+}
+
+void procs_end(struct procs *procs)
+{
+	procs->holds = false;
+	tell_held(procs);
+}
+
+int procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx)
+{
+	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
+		if (procs->watchers[i].fn)
+			continue;
+		procs->watchers[i] = (struct watcher){fn, ctx};
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+void procs_unwatch(struct procs *procs, procs_changed_fn *fn, void *ctx)
+{
+	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
+		struct watcher *watcher = &procs->watchers[i];
+
+		if (watcher->fn == fn && watcher->ctx == ctx)
+			*watcher = (struct watcher){0};
+	}
+}

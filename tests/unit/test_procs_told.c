@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Who is told of processes that change, and what gives way in a storm of them.
+ */
+#include "tests/unit/suites.h"
+
+#include "base/bounds.h"
+#include "proc/proc.h"
+
+/* Over the kernel's default limit: nobody has them. */
+enum { PARENT = 4000001, CHILD = 4000002, FIRST = 4100000 };
+
+static const struct file_key no_file;
+static struct store *store;
+static struct procs *procs;
+static uint32_t told, last;
+
+static void note(uint32_t pid, void *ctx)
+{
+	(void)ctx;
+	told++;
+	last = pid;
+}
+
+static void set_up(void)
+{
+	store = store_new(16);
+	procs = procs_new(store);
+	ck_assert_ptr_nonnull(procs);
+	procs_exec(procs, PARENT, "parent", 100);
+	procs_mmap(procs, PARENT, 0x1000, 0x2000, 0, &no_file, "[parent]");
+	ck_assert_int_eq(procs_watch(procs, note, NULL), 0);
+	told = 0;
+}
+
+static void tear_down(void)
+{
+	procs_unwatch(procs, note, NULL);
+	procs_free(procs);
+	store_free(store);
+}
+
+START_TEST(one_that_came_and_went_is_not_told_of)
+{
+	procs_begin(procs);
+	procs_fork(procs, PARENT, CHILD, 200);
+	procs_exec(procs, CHILD, "child", 210);
+	procs_mmap(procs, CHILD, 0x1000, 0x2000, 0, &no_file, "[child]");
+	procs_exit(procs, CHILD, CHILD, 220);
+	procs_end(procs);
+	ck_assert_uint_eq(told, 0);
+	/* All is known of it, for as long as somebody may ask. */
+	ck_assert_str_eq(procs_image(procs, CHILD, 205)->comm, "parent");
+	ck_assert_str_eq(procs_image(procs, CHILD, 215)->comm, "child");
+	ck_assert_str_eq(mapping_set_find(procs_image(procs, CHILD, 215)->set, 0x1000)->path,
+	                 "[child]");
+	ck_assert_uint_eq(procs_parent(procs, CHILD), PARENT);
+	procs_expire(procs, 221);
+	ck_assert(!procs_known(procs, CHILD));
+	ck_assert_uint_eq(told, 0);
+}
+END_TEST
+
+START_TEST(one_that_stays_is_told_of_once)
+{
+	procs_begin(procs);
+	procs_fork(procs, PARENT, CHILD, 200);
+	procs_exec(procs, CHILD, "child", 210);
+	procs_mmap(procs, CHILD, 0x1000, 0x2000, 0, &no_file, "[child]");
+	ck_assert_uint_eq(told, 0);
+	procs_end(procs);
+	ck_assert_uint_eq(told, 1);
+	ck_assert_uint_eq(last, CHILD);
+	/* So whoever watches hears that it ended, and that it is forgotten. */
+	procs_begin(procs);
+	procs_exit(procs, CHILD, CHILD, 300);
+	procs_end(procs);
+	ck_assert_uint_eq(told, 2);
+	procs_expire(procs, 301);
+	ck_assert_uint_eq(told, 3);
+	ck_assert_uint_eq(last, CHILD);
+}
+END_TEST
+
+START_TEST(one_whose_threads_live_on_is_told_of)
+{
+	procs_begin(procs);
+	procs_fork(procs, PARENT, CHILD, 200);
+	procs_thread(procs, CHILD);
+	procs_exit(procs, CHILD, CHILD, 220);
+	procs_end(procs);
+	ck_assert_uint_eq(told, 1);
+}
+END_TEST
+
+START_TEST(a_pid_that_is_used_again_is_told_of)
+{
+	procs_fork(procs, PARENT, CHILD, 200);
+	procs_exit(procs, CHILD, CHILD, 210);
+	told = 0;
+	procs_begin(procs);
+	procs_fork(procs, PARENT, CHILD, 220);
+	procs_exit(procs, CHILD, CHILD, 230);
+	procs_end(procs);
+	ck_assert_uint_eq(told, 1);
+}
+END_TEST
+
+START_TEST(otherwise_it_is_told_at_once)
+{
+	procs_fork(procs, PARENT, CHILD, 200);
+	ck_assert_uint_eq(told, 1);
+	procs_exit(procs, CHILD, CHILD, 220);
+	ck_assert_uint_eq(told, 2);
+}
+END_TEST
+
+START_TEST(those_that_ended_give_way)
+{
+	struct proc_stats stats;
+
+	for (uint32_t i = 0; i < MAX_PROCESSES - 1; i++) {
+		procs_fork(procs, PARENT, FIRST + i, 200 + i);
+		procs_exit(procs, FIRST + i, FIRST + i, 200 + i);
+	}
+	procs_get_stats(procs, &stats);
+	ck_assert_uint_eq(stats.processes, MAX_PROCESSES);
+	ck_assert_uint_eq(stats.dropped, 0);
+	procs_fork(procs, PARENT, CHILD, 200 + MAX_PROCESSES);
+	ck_assert(procs_known(procs, CHILD));
+	ck_assert(!procs_known(procs, FIRST));
+	ck_assert(procs_known(procs, FIRST + 1));
+	ck_assert(procs_known(procs, PARENT));
+	procs_get_stats(procs, &stats);
+	ck_assert_uint_eq(stats.processes, MAX_PROCESSES);
+	ck_assert_uint_eq(stats.dropped, 1);
+	/* The oldest one may be what the new one is like. */
+	procs_fork(procs, FIRST + 1, CHILD + 1, 201 + MAX_PROCESSES);
+	ck_assert(!procs_known(procs, FIRST + 1));
+	ck_assert_str_eq(procs_image(procs, CHILD + 1, UINT64_MAX)->comm, "parent");
+	ck_assert_uint_eq(procs_parent(procs, CHILD + 1), FIRST + 1);
+}
+END_TEST
+
+START_TEST(those_that_live_do_not)
+{
+	struct proc_stats stats;
+
+	for (uint32_t i = 0; i < MAX_PROCESSES - 1; i++)
+		procs_fork(procs, PARENT, FIRST + i, 200 + i);
+	procs_fork(procs, PARENT, CHILD, 200 + MAX_PROCESSES);
+	ck_assert(!procs_known(procs, CHILD));
+	ck_assert(procs_known(procs, FIRST));
+	procs_get_stats(procs, &stats);
+	ck_assert_uint_eq(stats.dropped, 1);
+}
+END_TEST
+
+Suite *procs_told_suite(void)
+{
+	Suite *suite = suite_create("procs_told");
+	TCase *tests = tcase_create("watchers");
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, one_that_came_and_went_is_not_told_of);
+	tcase_add_test(tests, one_that_stays_is_told_of_once);
+	tcase_add_test(tests, one_whose_threads_live_on_is_told_of);
+	tcase_add_test(tests, a_pid_that_is_used_again_is_told_of);
+	tcase_add_test(tests, otherwise_it_is_told_at_once);
+	tcase_add_test(tests, those_that_ended_give_way);
+	tcase_add_test(tests, those_that_live_do_not);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
