@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { PER_PAGE = 512, PAGES = MAX_TASK_ID / PER_PAGE + 1 };
+enum { PER_PAGE = 64, PAGES = MAX_TASK_ID / PER_PAGE + 1 };
 
 struct pid_page {
 	uint32_t count;
