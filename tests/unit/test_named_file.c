@@ -282,9 +282,11 @@ START_TEST(every_function_of_this_program)
 }
 END_TEST
 
-/* What is told of an address does not depend on the others. */
+/* What is told of an address does not depend on the others. Of some, for symbols and lines are read
+ * again with each question. */
 START_TEST(one_by_one)
 {
+	enum { EACH = 16 };
 	struct functions functions = own_functions();
 	size_t count = functions.count + 2, at = 0;
 	_cleanup_free_ uint64_t *addresses = beginnings(&functions);
@@ -292,8 +294,10 @@ START_TEST(one_by_one)
 	struct told_frames all = {0};
 
 	ck_assert_int_eq(named_file_find(file, addresses, count, true, tell_frame, &all), 0);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i += EACH) {
 		struct told_frames one = {0};
+		while (at < all.count && all.items[at].index < i)
+			at++;
 		ck_assert_int_eq(named_file_find(file, &addresses[i], 1, true, tell_frame, &one),
 		                 0);
 		for (size_t k = 0; k < one.count; k++, at++) {
@@ -303,9 +307,9 @@ START_TEST(one_by_one)
 			ck_assert_pstr_eq(all.items[at].file, one.items[k].file);
 			ck_assert_uint_eq(all.items[at].line, one.items[k].line);
 		}
+		ck_assert(at == all.count || all.items[at].index > i);
 		told_frames_release(&one);
 	}
-	ck_assert_uint_eq(at, all.count);
 	told_frames_release(&all);
 	functions_release(&functions);
 }
