@@ -21,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.dont_write_bytecode = True
@@ -121,14 +122,16 @@ class Timed:
 
     def __init__(self, stack, argv, work):
         self.work, self.is_c = work, workload_path("timed") in argv
+        self.lock = threading.Lock()  # daemons side by side ask at once
         self.workload = stack.enter_context(Workload(*argv, stdin=subprocess.PIPE))
         self.pid = self.workload.pid
         stack.enter_context(self.workload.process.stdin)
 
     def says(self):
-        self.workload.process.stdin.write("\n")
-        self.workload.process.stdin.flush()
-        return [float(word) for word in self.workload.process.stdout.readline().split()] + [time.monotonic()]
+        with self.lock:
+            self.workload.process.stdin.write("\n")
+            self.workload.process.stdin.flush()
+            return [float(word) for word in self.workload.process.stdout.readline().split()] + [time.monotonic()]
 
 
 def measured(timed, server):
