@@ -87,7 +87,7 @@ static int read_names(struct named_file *file)
 	return err;
 }
 
-static int read_lines(struct named_file *file)
+int named_file_read_lines(struct named_file *file)
 {
 	const struct {
 		int fd;
@@ -109,17 +109,6 @@ static int read_lines(struct named_file *file)
 		dwarf_lines_keep(file->dwarf, file->dwarf_keep);
 	file->lines_read = true;
 	return 0;
-}
-
-/* What Go's table knows nobody else is asked about, and of Go's programs that is all. */
-static bool wants_lines(const struct named_file *file, const uint64_t *addresses, size_t count)
-{
-	struct go_frame frames[MAX_GO_FRAMES];
-
-	for (size_t i = 0; i < count; i++)
-		if (!file->go || !gopclntab_find(file->go, addresses[i], frames))
-			return true;
-	return false;
 }
 
 static int find(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
@@ -151,8 +140,6 @@ int named_file_find(struct named_file *file, const uint64_t *addresses, size_t c
 {
 	int err = read_names(file);
 
-	if (err == 0 && lines && wants_lines(file, addresses, count))
-		err = read_lines(file);
 	if (err == 0 && count)
 		err = find(file, addresses, count, lines, fn, ctx);
 	forget_go(file);

@@ -22,7 +22,10 @@ struct named_file {
 	bool names_read, lines_read;
 };
 
-/* A question about a file of which everything was read. */
+/* Opens the DWARF, once. What is wrong with it is nobody's error: 0 or -ENOMEM. */
+int named_file_read_lines(struct named_file *file);
+
+/* A question about a file of which the names were read. */
 struct named_search {
 	struct named_file *file;
 	const struct symtab *symbols; /* those that matter to the addresses */

@@ -205,9 +205,12 @@ static int run(struct search *search, bool lines)
 {
 	int err = find_bounds(search);
 
-	if (err == 0 && lines && search->file->dwarf) {
+	/* What Go's table knows nobody else is asked about, and of Go's programs that is all. */
+	if (err == 0 && lines)
 		err = choose(search, without_go, &search->not_go);
-		if (err == 0)
+	if (err == 0 && search->not_go.count) {
+		err = named_file_read_lines(search->file);
+		if (err == 0 && search->file->dwarf)
 			err = dwarf_lines_find(search->file->dwarf, search->not_go.addresses,
 			                       search->not_go.count, take_dwarf, search);
 	}

@@ -29,7 +29,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from daemon import CPUS, ROOT, Daemon  # noqa: E402
 from warm_up import warm_up  # noqa: E402
-from workload import Workload, workload_path  # noqa: E402
+from workload import Workload, times_told, workload_path  # noqa: E402
 
 RATES = [int(word) for word in os.environ.get("RATES", "19 99 997").split()]
 DAEMONS = [int(word) for word in os.environ.get("DAEMONS", "1").split()]
@@ -129,9 +129,7 @@ class Timed:
 
     def says(self):
         with self.lock:
-            self.workload.process.stdin.write("\n")
-            self.workload.process.stdin.flush()
-            return [float(word) for word in self.workload.process.stdout.readline().split()] + [time.monotonic()]
+            return times_told(self.workload) + [time.monotonic()]
 
 
 def measured(timed, server):

@@ -12,7 +12,7 @@ import unittest
 import daemon
 from pprof import pprof, top_shares, traces
 from profile_pb import Profile
-from workload import Workload, wait_used, workload_path
+from workload import Workload, times_told, wait_used, workload_path
 
 
 def sigmas(share, samples):
@@ -191,13 +191,6 @@ class Accounts(unittest.TestCase):
             profile = self.daemon.profile("seconds=5&idle=1")
         expected = daemon.CPUS * daemon.HZ * profile.duration_ns / 1e9
         self.assertAlmostEqual(ticks_of(profile)["ticks"] / expected, 1.0, delta=0.03)
-
-
-def times_told(timed):
-    """What workloads/timed says of itself: CPU seconds, and those within work()."""
-    timed.process.stdin.write("\n")
-    timed.process.stdin.flush()
-    return [float(word) for word in timed.process.stdout.readline().split()]
 
 
 def ticks_of(profile):

@@ -54,6 +54,13 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
 
 
+def times_told(timed):
+    """What workloads/timed says of itself: CPU seconds, and those within work()."""
+    timed.process.stdin.write("\n")
+    timed.process.stdin.flush()
+    return [float(word) for word in timed.process.stdout.readline().split()]
+
+
 def wait_used(workload, seconds, patience=120):
     """Waits until a workload has used so much more CPU time, however little of it there is, and a profile of
     the past has that in it.
