@@ -32,8 +32,8 @@ struct ticker {
 	u64 very_late[CPU_TIMERS]; /* ticks in a row */
 	s64 streak[CPU_TIMERS]; /* ticks in a row that were late, or early where it is negative */
 	u64 owed;               /* ticks, by whoever comes after the idle task */
-	u64 behind;             /* rq.clock, behind CLOCK_MONOTONIC; 0: not known */
-	u64 undecided;          /* when a tick found the idle task about to be left; 0: none has */
+	u64 behind;             /* rq.clock, behind CLOCK_MONOTONIC at least; 0: not known */
+	u64 undecided; /* when a tick was due that found the idle task about to be left; 0: none */
 };
 
 struct {
@@ -51,6 +51,7 @@ struct {
  * After so many that are later than any interrupt should be, the timer has begun anew.
  */
 enum { VERY_LATE_NS = 1000 * 1000, MANY_LATE = 16, STEP_NS = 250, DOUBLED_MAX = 7 };
+enum { BEHIND_STEP_NS = 1000 };
 
 static __always_inline struct ticker *ticker_get(void)
 {
@@ -88,10 +89,10 @@ static __always_inline void follow(struct ticker *ticker, u32 timer, s64 late)
 	ticker->due[timer & (CPU_TIMERS - 1)] += step < late * sign ? step * sign : late;
 }
 
-/* Whether a tick that comes now was not taken before; `at`: where those that never came are
- * counted. */
+/* Whether a tick that comes now was not taken before; `when`: when it is due, for one that comes
+ * with another timer's interrupt may be early; `at`: where those that never came are counted. */
 static __always_inline int tick_is_new(struct ticker *ticker, u32 timer, u64 now, u32 at,
-                                       int finds_user)
+                                       int finds_user, u64 *when)
 {
 	u64 period = timer_periods_ns[timer & (CPU_TIMERS - 1)];
 	u64 *due = &ticker->due[timer & (CPU_TIMERS - 1)];
@@ -99,6 +100,7 @@ static __always_inline int tick_is_new(struct ticker *ticker, u32 timer, u64 now
 	s64 late = now - *due, missed = 0;
 	int is_new = 1;
 
+	*when = now;
 	if (!period)
 		return 1;
 	if (!*due) {
@@ -119,6 +121,7 @@ static __always_inline int tick_is_new(struct ticker *ticker, u32 timer, u64 now
 		*very_late = 0;
 	else if (++*very_late < MANY_LATE)
 		late = 0;
+	*when = now - late;
 	*due += (missed + 1) * period;
 	if (late <= -VERY_LATE_NS || late >= VERY_LATE_NS)
 		*due += late;
@@ -149,6 +152,19 @@ static __always_inline int is_somebody_woken(void)
 	return rq && BPF_CORE_READ(rq, nr_running);
 }
 
+/* Where the current task was at a tick is known if it had just been switched to then, or is about
+ * to be left: in the kernel. Some machines lose the interrupt of a tick that comes with a wakeup;
+ * such a tick is known of when the task sleeps again. */
+enum { SWITCHED_TO_NS = 5000, BEING_LEFT_NS = 50 * 1000 };
+
+static __always_inline int is_elsewhere(u64 due, u64 until)
+{
+	struct sched_entity *se = &task_current()->se;
+	u64 began = until - (se->sum_exec_runtime - se->prev_sum_exec_runtime);
+
+	return (s64)(due - began) > SWITCHED_TO_NS && due + BEING_LEFT_NS < until;
+}
+
 /* How many are due, from now on taken: those that were due before `until`. While the CPU was idle,
  * each period that went by is one. */
 static __always_inline u32 take_due(struct ticker *ticker, u64 until, u32 at, int is_idle)
@@ -157,16 +173,22 @@ static __always_inline u32 take_due(struct ticker *ticker, u64 until, u32 at, in
 
 #pragma unroll
 	for (u32 i = 0; i < CPU_TIMERS; i++) {
-		u64 period = timer_periods_ns[i], more;
+		u64 period = timer_periods_ns[i], due = ticker->due[i], more;
 
-		if (!period || !ticker->due[i] || ticker->due[i] > until)
+		if (!period || !due || due > until)
 			continue;
-		more = (until - ticker->due[i]) / period;
+		more = (until - due) / period;
 		ticker->due[i] += (more + 1) * period;
 		taken++;
-		if (is_idle)
+		if (is_idle) {
 			taken += more;
-		else if (more)
+			continue;
+		}
+		if (is_elsewhere(due, until)) {
+			taken--;
+			more++;
+		}
+		if (more)
 			count(at, COUNTER_ticks_missed, more);
 	}
 	return taken;
@@ -209,12 +231,12 @@ static __always_inline int is_in_fault(struct bpf_perf_event_data *ctx, u32 at)
 }
 
 static __always_inline void sample(struct bpf_perf_event_data *ctx, struct ticker *ticker, u32 at,
-                                   u64 now)
+                                   u64 when)
 {
 	u64 kernel_stack = STACK_NONE, user_stack;
 
 	if (switches_are_watched && is_idle_task() && !ticker->undecided && is_somebody_woken()) {
-		ticker->undecided = now;
+		ticker->undecided = when;
 		return;
 	}
 	count(at, COUNTER_ticks, 1);
@@ -236,11 +258,12 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	u64 now = bpf_ktime_get_ns();
 	u32 at = lane_enter(LANE_TICK, now), timer = bpf_get_attach_cookie(ctx);
 	struct ticker *ticker = ticker_get();
+	u64 when;
 
 	if (at == LANE_BUSY)
 		return 0;
-	if (ticker && tick_is_new(ticker, timer, now, at, REGS_USER(&ctx->regs)))
-		sample(ctx, ticker, at, now);
+	if (ticker && tick_is_new(ticker, timer, now, at, REGS_USER(&ctx->regs), &when))
+		sample(ctx, ticker, at, when);
 	if (ticker)
 		find_first_due(ticker);
 	lane_leave(at);
@@ -263,6 +286,8 @@ static __always_inline void leave_idle(struct ticker *ticker, u32 at, struct tas
 	idle = take_due(ticker, woken, at, 1);
 	if (ticker->undecided && ticker->undecided < woken)
 		idle++;
+	else if (ticker->undecided > now + SWITCHED_TO_NS)
+		count(at, COUNTER_ticks_missed, 1);
 	else if (ticker->undecided)
 		ticker->owed++;
 	ticker->undecided = 0;
@@ -271,16 +296,31 @@ static __always_inline void leave_idle(struct ticker *ticker, u32 at, struct tas
 	ticker->owed += take_due(ticker, now, at, 0);
 }
 
+/* When the scheduler set its clock, a moment ago or more: the time of the task that goes ends
+ * there, before the next one is chosen. Few are chosen at once, so the smallest distance is the
+ * clock's. */
+static __always_inline u64 clock_set_at(struct ticker *ticker, u64 now)
+{
+	struct rq *rq = rq_current();
+	u64 clock = rq ? BPF_CORE_READ(rq, clock) : 0;
+	s64 above = now - clock - ticker->behind;
+
+	if (!clock)
+		return now;
+	if (!ticker->behind || above < 0 || above > VERY_LATE_NS)
+		ticker->behind = now - clock;
+	else
+		ticker->behind += above >> 3 < BEHIND_STEP_NS ? above >> 3 : BEHIND_STEP_NS;
+	return clock + ticker->behind;
+}
+
 static __always_inline void leave_task(struct bpf_raw_tracepoint_args *ctx, struct ticker *ticker,
                                        u32 at, u64 now)
 {
-	struct rq *rq = rq_current();
-	u32 taken = take_due(ticker, now, at, 0) + ticker->owed;
+	u32 taken = take_due(ticker, clock_set_at(ticker, now), at, 0) + ticker->owed;
 	u64 kernel_stack, user_stack;
 
 	ticker->owed = 0;
-	/* The clock was set a moment ago. */
-	ticker->behind = rq ? now - BPF_CORE_READ(rq, clock) : 0;
 	if (!taken)
 		return;
 	kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS);

@@ -178,6 +178,7 @@ struct cfs_rq {
  * each tick of the kernel. */
 struct sched_entity {
 	u64 exec_start, sum_exec_runtime; /* by rq.clock_task */
+	u64 prev_sum_exec_runtime;        /* when it was switched to */
 	struct cfs_rq *cfs_rq;
 } __attribute__((preserve_access_index));
 
