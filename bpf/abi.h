@@ -87,6 +87,13 @@ struct tally {
 };
 _Static_assert(sizeof(struct tally) == 40, "shared layout");
 
+/* What is read of bpf/ran.bpf.c: one for each thread that ran lately. */
+struct thread_ran {
+	u32 tid, unused;
+	u64 ran_ns; /* since it began, as of the scheduler's latest look at it */
+};
+_Static_assert(sizeof(struct thread_ran) == 16, "shared layout");
+
 struct counters {
 	u64 values[COUNTER_COUNT];
 	u64 taking_ns; /* how long lanes were held: what samples took, by the clock */

@@ -184,7 +184,7 @@ struct sched_entity {
 
 struct task_struct {
 	unsigned int flags;
-	int tgid;
+	int pid, tgid;
 	struct sched_entity se;
 	struct mm_struct *mm;
 	struct task_struct *real_parent, *group_leader;
@@ -193,4 +193,14 @@ struct task_struct {
 	struct completion *vfork_done;
 	struct uprobe_task *utask; /* not with every configuration */
 	struct thread_struct thread;
+} __attribute__((preserve_access_index));
+
+/* include/linux/bpf.h and kernel/bpf/task_iter.c: what a program of an iterator is given. */
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task; /* NULL after the last */
 } __attribute__((preserve_access_index));

@@ -22,6 +22,7 @@ struct group {
 
 static const struct group program_groups[] = {
 	{"cpu_switch", BIT(SWITCHES)},
+	{"threads_ran", BIT(RUN_TIMES)},
 	{"resident_taken", BIT(GROWTH)},
 	{"resident_", BIT(GROWTH_CLOSELY)},
 	{"address_space_grows", BIT(GROWTH_CLOSELY)},

@@ -14,6 +14,7 @@
 /* PART(name, what): `what` is for people. */
 #define BPF_PART_LIST(PART)                                           \
 	PART(SWITCHES, "ticks that come late")                        \
+	PART(RUN_TIMES, "how long threads have run")                  \
 	PART(GROWTH, "growth of memory")                              \
 	PART(GROWTH_CLOSELY, "growth of memory at any price")         \
 	PART(HEAP, "heap profiles")                                   \

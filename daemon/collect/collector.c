@@ -25,6 +25,7 @@
 #include "collect/sideband.h"
 #include "collect/sideband_clock.h"
 #include "collect/source.h"
+#include "collect/threads_ran.h"
 #include "collect/unwind_maps.h"
 
 #include <errno.h>
@@ -54,6 +55,7 @@ struct collector {
 	struct late_load late_load;
 	struct heartbeat heartbeat;
 	struct run_times *run_times;
+	struct threads_ran ran;
 	void (*drained)(void *ctx);
 	void *ctx;
 	bool ready;
@@ -109,8 +111,9 @@ static void drain(void *ctx)
 
 	gpu_read(collector->gpu);
 	bpf_drain(&collector->bpf, collector->heartbeat.old_half, &drained);
-	run_times_weigh(collector->run_times, drained.tally_keys, drained.tallies,
-	                drained.tally_count, collector->states[KIND_cpu].period);
+	threads_ran_read(&collector->ran, &collector->bpf);
+	run_times_weigh(collector->run_times, &drained, &collector->ran,
+	                collector->states[KIND_cpu].period);
 	note_sampled(collector, &drained);
 	err = drain_slices(&drained, &span, &tables, &collector->losses, slices);
 	failed = gpu_slices(collector->gpu, &drained, &span, &collector->losses, slices);
@@ -398,6 +401,7 @@ void collector_free(struct collector *collector)
 	sideband_free(collector->sideband);
 	unwinder_free(collector->unwinder);
 	run_times_free(collector->run_times);
+	threads_ran_release(&collector->ran);
 	python_release(&collector->python);
 	crews_free(&collector->crews);
 	late_load_release(&collector->late_load);

@@ -13,9 +13,10 @@ enum { SETS = 512, PLACES = 8 };
 struct thread {
 	u32 tid, image; /* of the program: changes with each exec and each reuse of a pid */
 	u64 round;      /* when it was met last; 0: a free place */
-	u64 before_ns;  /* how long it had run at the latest sample before this round, */
-	bool is_known;  /* if it was met before */
-	u64 first_ns, latest_ns; /* and in this round */
+	bool is_known;  /* it was met before this round, */
+	u64 before_ns;  /* and what it had run until then has been given to samples */
+	u64 first_ns, latest_ns; /* how long it had run at samples of this round */
+	u64 ended_ns;            /* and at its end, where that is known */
 	u64 count, done;         /* samples of this round, and those that have their value */
 };
 
@@ -34,15 +35,15 @@ void run_times_free(struct run_times *times)
 	free(times);
 }
 
-static struct thread *set_of(struct run_times *times, const struct tally_key *key)
+static struct thread *set_of(struct run_times *times, u32 tid)
 {
-	return times->sets[(key->tid * 2654435761u ^ key->image) % SETS];
+	return times->sets[(tid * 2654435761u >> 16) % SETS];
 }
 
 /* NULL where it has no place. */
 static struct thread *find(struct run_times *times, const struct tally_key *key)
 {
-	struct thread *set = set_of(times, key);
+	struct thread *set = set_of(times, key->tid);
 
 	for (int i = 0; i < PLACES; i++)
 		if (set[i].round && set[i].tid == key->tid && set[i].image == key->image)
@@ -53,7 +54,7 @@ static struct thread *find(struct run_times *times, const struct tally_key *key)
 /* A place that is free now; NULL where all are taken in this round. */
 static struct thread *make_place(struct run_times *times, const struct tally_key *key)
 {
-	struct thread *set = set_of(times, key);
+	struct thread *set = set_of(times, key->tid);
 	struct thread *oldest = set;
 
 	for (int i = 1; i < PLACES; i++)
@@ -65,6 +66,13 @@ static struct thread *make_place(struct run_times *times, const struct tally_key
 	return oldest;
 }
 
+/* What it had run when all until then had been given to samples. Of a thread that is met for the
+ * first time, what comes after its sample is the next one's. */
+static u64 given_until(const struct thread *thread)
+{
+	return thread->is_known && thread->ended_ns ? thread->ended_ns : thread->latest_ns;
+}
+
 static void meet(struct run_times *times, const struct tally_key *key, const struct tally *tally)
 {
 	struct thread *thread = find(times, key);
@@ -74,11 +82,11 @@ static void meet(struct run_times *times, const struct tally_key *key, const str
 	if (!thread)
 		return;
 	if (thread->round != times->round) {
+		thread->before_ns = given_until(thread);
 		thread->is_known = thread->round;
-		thread->before_ns = thread->latest_ns;
 		thread->round = times->round;
 		thread->first_ns = tally->first_ran_ns;
-		thread->latest_ns = 0;
+		thread->latest_ns = thread->ended_ns = 0;
 		thread->count = thread->done = 0;
 	}
 	if (tally->first_ran_ns < thread->first_ns)
@@ -88,12 +96,24 @@ static void meet(struct run_times *times, const struct tally_key *key, const str
 	thread->count += tally->count;
 }
 
-/* What all samples of this round stand for. Who had run for longer before is another thread. */
-static u64 span_of(const struct thread *thread, u64 period_ns)
+/* One that has run for less is another thread with its number. */
+static void note_end(struct run_times *times, const struct thread_ran *ran)
 {
-	if (thread->is_known && thread->before_ns <= thread->first_ns)
-		return thread->latest_ns - thread->before_ns;
-	return thread->latest_ns - thread->first_ns + period_ns;
+	struct thread *set = set_of(times, ran->tid);
+
+	for (int i = 0; i < PLACES; i++)
+		if (set[i].round == times->round && set[i].tid == ran->tid &&
+		    ran->ran_ns >= set[i].latest_ns)
+			set[i].ended_ns = ran->ran_ns;
+}
+
+/* What all samples of this round stand for. Who had run for longer before is another thread. */
+static u64 span_of(struct thread *thread, u64 period_ns)
+{
+	if (thread->is_known && thread->before_ns > given_until(thread))
+		thread->is_known = false;
+	return thread->is_known ? given_until(thread) - thread->before_ns
+	                        : thread->latest_ns - thread->first_ns + period_ns;
 }
 
 static void weigh(struct run_times *times, const struct tally_key *key, struct tally *tally,
@@ -110,14 +130,16 @@ static void weigh(struct run_times *times, const struct tally_key *key, struct t
 	tally->value = span * thread->done / thread->count - span * done / thread->count;
 }
 
-void run_times_weigh(struct run_times *times, const struct tally_key *keys, struct tally *tallies,
-                     size_t count, uint64_t period_ns)
+void run_times_weigh(struct run_times *times, const struct drained *drained,
+                     const struct threads_ran *ran, uint64_t period_ns)
 {
 	times->round++;
-	for (size_t i = 0; i < count; i++)
-		if (keys[i].kind == KIND_cpu)
-			meet(times, &keys[i], &tallies[i]);
-	for (size_t i = 0; i < count; i++)
-		if (keys[i].kind == KIND_cpu)
-			weigh(times, &keys[i], &tallies[i], period_ns);
+	for (size_t i = 0; i < drained->tally_count; i++)
+		if (drained->tally_keys[i].kind == KIND_cpu)
+			meet(times, &drained->tally_keys[i], &drained->tallies[i]);
+	for (size_t i = 0; i < ran->count; i++)
+		note_end(times, &ran->all[i]);
+	for (size_t i = 0; i < drained->tally_count; i++)
+		if (drained->tally_keys[i].kind == KIND_cpu)
+			weigh(times, &drained->tally_keys[i], &drained->tallies[i], period_ns);
 }

@@ -12,12 +12,14 @@ static struct run_times *times;
 static struct tally_key keys[MANY];
 static struct tally tallies[MANY];
 static size_t count;
+static struct thread_ran ended[4];
+static struct threads_ran ran = {.all = ended};
 
 static void set_up(void)
 {
 	times = run_times_new();
 	ck_assert_ptr_nonnull(times);
-	count = 0;
+	count = ran.count = 0;
 }
 
 static void tear_down(void)
@@ -38,8 +40,19 @@ static void add(u32 tid, u64 samples, u64 first_ns, u64 latest_ns)
 
 static void weigh(void)
 {
-	run_times_weigh(times, keys, tallies, count, PERIOD);
-	count = 0;
+	const struct drained drained = {
+		.tally_keys = keys,
+		.tallies = tallies,
+		.tally_count = count,
+	};
+
+	run_times_weigh(times, &drained, &ran, PERIOD);
+	count = ran.count = 0;
+}
+
+static void end(u32 tid, u64 ran_ns)
+{
+	ended[ran.count++] = (struct thread_ran){.tid = tid, .ran_ns = ran_ns};
 }
 
 START_TEST(the_first_sample_stands_for_a_period)
@@ -79,6 +92,35 @@ START_TEST(from_round_to_round_sums_are_what_ran)
 			sum += tallies[0].value + tallies[1].value;
 	}
 	ck_assert_uint_eq(sum, PERIOD + 301 + 99 * 777);
+}
+END_TEST
+
+/* Sums are exact where a half has ended: the latest sample may be long ago then. */
+START_TEST(until_the_end_of_a_round)
+{
+	add(1, 1, 5000, 5000);
+	end(1, 9000);
+	weigh();
+	ck_assert_uint_eq(tallies[0].value, PERIOD);
+	add(1, 1, 11000, 11000);
+	end(2, 77);
+	end(1, 19000);
+	weigh();
+	ck_assert_uint_eq(tallies[0].value, 14000);
+	/* A sample may come before the end has been asked for. */
+	add(1, 1, 18500, 18500);
+	add(1, 1, 21000, 21000);
+	end(1, 23000);
+	weigh();
+	ck_assert_uint_eq(tallies[0].value + tallies[1].value, 4000);
+	add(1, 1, 24000, 24000);
+	weigh();
+	ck_assert_uint_eq(tallies[0].value, 1000);
+	/* Another thread has its number by then. */
+	add(1, 1, 25000, 25000);
+	end(1, 300);
+	weigh();
+	ck_assert_uint_eq(tallies[0].value, 1000);
 }
 END_TEST
 
@@ -144,6 +186,7 @@ Suite *run_times_suite(void)
 	tcase_add_test(tcase, the_first_sample_stands_for_a_period);
 	tcase_add_test(tcase, all_of_a_round_stand_for_equal_parts);
 	tcase_add_test(tcase, from_round_to_round_sums_are_what_ran);
+	tcase_add_test(tcase, until_the_end_of_a_round);
 	tcase_add_test(tcase, another_thread_with_its_number);
 	tcase_add_test(tcase, other_kinds_are_left_alone);
 	tcase_add_test(tcase, more_than_there_is_room_for);
