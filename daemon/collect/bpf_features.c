@@ -56,14 +56,22 @@ static void find_helpers(struct finding *finding, const struct bpf_program *prog
 	}
 }
 
+/* What libbpf tries of tracing is a program at a function, which some kernels refuse that have
+ * iterators, all that is needed. */
+static bool can_be_probed(unsigned int type)
+{
+	return type != BPF_PROG_TYPE_TRACING;
+}
+
 static void find_program(struct finding *finding, const struct bpf_program *program)
 {
 	const unsigned int type = bpf_program__type(program);
+	bool look = finding->look && can_be_probed(type);
 
 	if (type < MAX_TYPES && !finding->program_types[type]) {
 		finding->program_types[type] = true;
 		tell(&finding->features[BPF_FEATURE_PROGRAM_TYPES], libbpf_bpf_prog_type_str(type),
-		     finding->look ? libbpf_probe_bpf_prog_type(type, NULL) : 1);
+		     look ? libbpf_probe_bpf_prog_type(type, NULL) : 1);
 	}
 	find_helpers(finding, program);
 }

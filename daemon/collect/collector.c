@@ -112,7 +112,7 @@ static void drain(void *ctx)
 	gpu_read(collector->gpu);
 	bpf_drain(&collector->bpf, collector->heartbeat.old_half, &drained);
 	threads_ran_read(&collector->ran, &collector->bpf);
-	run_times_weigh(collector->run_times, &drained, &collector->ran,
+	run_times_weigh(collector->run_times, &drained, &collector->ran, span.end_mono_ns,
 	                collector->states[KIND_cpu].period);
 	note_sampled(collector, &drained);
 	err = drain_slices(&drained, &span, &tables, &collector->losses, slices);

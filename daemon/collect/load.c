@@ -55,6 +55,7 @@ static int load_part(struct bpf *bpf, enum bpf_part part)
 
 	switch (part) {
 	case BPF_PART_SWITCHES:
+	case BPF_PART_RUN_TIMES:
 		return bpf_part_load(bpf, part, NULL);
 	case BPF_PART_GROWTH:
 		return growth_kernel_load(bpf, &(struct growth_wanted){true, false});

@@ -16,6 +16,7 @@ struct thread {
 	bool is_known;  /* it was met before this round, */
 	u64 before_ns;  /* and what it had run until then has been given to samples */
 	u64 first_ns, latest_ns; /* how long it had run at samples of this round */
+	u64 latest_mono_ns;      /* when the latest of them was */
 	u64 ended_ns;            /* and at its end, where that is known */
 	u64 count, done;         /* samples of this round, and those that have their value */
 };
@@ -91,20 +92,28 @@ static void meet(struct run_times *times, const struct tally_key *key, const str
 	}
 	if (tally->first_ran_ns < thread->first_ns)
 		thread->first_ns = tally->first_ran_ns;
-	if (tally->ran_ns > thread->latest_ns)
+	if (tally->ran_ns > thread->latest_ns) {
 		thread->latest_ns = tally->ran_ns;
+		thread->latest_mono_ns = tally->last_ns;
+	}
 	thread->count += tally->count;
 }
 
-/* One that has run for less is another thread with its number. */
-static void note_end(struct run_times *times, const struct thread_ran *ran)
+/* One that has run for less is another thread with its number. Where the machine is busy it is
+ * asked for some time after the end; no thread has run for longer than it could until then. */
+static void note_end(struct run_times *times, const struct thread_ran *ran, u64 end_mono_ns)
 {
 	struct thread *set = set_of(times, ran->tid);
 
-	for (int i = 0; i < PLACES; i++)
-		if (set[i].round == times->round && set[i].tid == ran->tid &&
-		    ran->ran_ns >= set[i].latest_ns)
-			set[i].ended_ns = ran->ran_ns;
+	for (int i = 0; i < PLACES; i++) {
+		u64 could = set[i].latest_ns;
+
+		if (set[i].round != times->round || set[i].tid != ran->tid || ran->ran_ns < could)
+			continue;
+		if (end_mono_ns > set[i].latest_mono_ns)
+			could += end_mono_ns - set[i].latest_mono_ns;
+		set[i].ended_ns = ran->ran_ns < could ? ran->ran_ns : could;
+	}
 }
 
 /* What all samples of this round stand for. Who had run for longer before is another thread. */
@@ -131,14 +140,14 @@ static void weigh(struct run_times *times, const struct tally_key *key, struct t
 }
 
 void run_times_weigh(struct run_times *times, const struct drained *drained,
-                     const struct threads_ran *ran, uint64_t period_ns)
+                     const struct threads_ran *ran, uint64_t end_mono_ns, uint64_t period_ns)
 {
 	times->round++;
 	for (size_t i = 0; i < drained->tally_count; i++)
 		if (drained->tally_keys[i].kind == KIND_cpu)
 			meet(times, &drained->tally_keys[i], &drained->tallies[i]);
 	for (size_t i = 0; i < ran->count; i++)
-		note_end(times, &ran->all[i]);
+		note_end(times, &ran->all[i], end_mono_ns);
 	for (size_t i = 0; i < drained->tally_count; i++)
 		if (drained->tally_keys[i].kind == KIND_cpu)
 			weigh(times, &drained->tally_keys[i], &drained->tallies[i], period_ns);

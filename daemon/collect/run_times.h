@@ -23,7 +23,8 @@ void run_times_free(struct run_times *times); /* takes NULL */
 DEFINE_CLEANUP(struct run_times *, run_times_free)
 
 /* Sets the values of those tallies of a drained half that are CPU time. `ran`: how long threads had
- * run when it ended, of those for which that is known; the others had until their latest sample.
+ * run a moment after its end, of those for which that is known; the others had until their latest
+ * sample.
  * Those of a thread that finds no place stand for periods. */
 void run_times_weigh(struct run_times *times, const struct drained *drained,
-                     const struct threads_ran *ran, uint64_t period_ns);
+                     const struct threads_ran *ran, uint64_t end_mono_ns, uint64_t period_ns);

@@ -6,7 +6,7 @@
 
 #include "tests/unit/suites.h"
 
-enum { PERIOD = 10000, MANY = 10000 };
+enum { PERIOD = 10000, MANY = 10000, END = 1000 * 1000 };
 
 static struct run_times *times;
 static struct tally_key keys[MANY];
@@ -46,7 +46,7 @@ static void weigh(void)
 		.tally_count = count,
 	};
 
-	run_times_weigh(times, &drained, &ran, PERIOD);
+	run_times_weigh(times, &drained, &ran, END, PERIOD);
 	count = ran.count = 0;
 }
 
@@ -124,6 +124,23 @@ START_TEST(until_the_end_of_a_round)
 }
 END_TEST
 
+START_TEST(asked_too_late)
+{
+	add(1, 1, 5000, 5000);
+	weigh();
+	add(1, 1, 11000, 11000);
+	tallies[0].last_ns = END - 700;
+	end(1, 19000);
+	weigh();
+	ck_assert_uint_eq(tallies[0].value, 6700);
+	/* The rest is the next half's. */
+	add(1, 1, 19500, 19500);
+	end(1, 20000);
+	weigh();
+	ck_assert_uint_eq(tallies[0].value, 8300);
+}
+END_TEST
+
 START_TEST(another_thread_with_its_number)
 {
 	add(1, 1, 90000, 90000);
@@ -187,6 +204,7 @@ Suite *run_times_suite(void)
 	tcase_add_test(tcase, all_of_a_round_stand_for_equal_parts);
 	tcase_add_test(tcase, from_round_to_round_sums_are_what_ran);
 	tcase_add_test(tcase, until_the_end_of_a_round);
+	tcase_add_test(tcase, asked_too_late);
 	tcase_add_test(tcase, another_thread_with_its_number);
 	tcase_add_test(tcase, other_kinds_are_left_alone);
 	tcase_add_test(tcase, more_than_there_is_room_for);
