@@ -27,7 +27,7 @@ struct python_thread_map python_threads SEC(".maps");
 struct python_sent_map python_sent SEC(".maps");
 struct python_code_map python_codes SEC(".maps");
 struct python_walk_map python_walks SEC(".maps");
-struct python_user_map python_users SEC(".maps");
+struct ring_user_map python_users SEC(".maps");
 struct static_site_map static_sites SEC(".maps");
 struct wake_map wakes SEC(".maps");
 struct growth_pace_map growth_paces SEC(".maps");

@@ -74,7 +74,8 @@
 	COUNTER(python_codes_lost, "Code objects not told: the ring buffer was full, or memory "   \
 	                           "not readable")                                                 \
 	COUNTER(python_threads_told, "Times that threads of Python were told to the daemon")       \
-	COUNTER(python_threads_lost, "Threads not told: the ring buffer was full")                 \
+	COUNTER(python_threads_lost, "Threads not told: the ring buffer was full, or programs "    \
+	                             "of the same user had told too much")                         \
 	COUNTER(python_codes_put_off, "Code objects not told yet: programs of the same user told " \
 	                              "of too many at once")                                       \
 	COUNTER(python_no_thread, "Samples of Python processes without a Python thread state")     \

@@ -16,6 +16,7 @@
 #include "bpf/unwind.bpf.c"
 #include "bpf/unwind_native.bpf.c"
 #include "bpf/unwind_python.bpf.c"
+#include "bpf/user.bpf.c"
 #undef const
 
 /* The second half of a lane that is not the first. */
@@ -44,7 +45,7 @@ static void *element(void *values, size_t size, size_t count, u32 at)
 
 _Static_assert(sizeof(struct python_thread) * PYTHON_THREADS == WALKER_THREADS_WORDS * sizeof(u64),
                "room for what is remembered");
-_Static_assert(sizeof(struct python_user) * PYTHON_USERS == WALKER_USERS_WORDS * sizeof(u64),
+_Static_assert(sizeof(struct ring_user) * RING_USERS == WALKER_USERS_WORDS * sizeof(u64),
                "room for what users told");
 _Static_assert((u32)SCRATCH_FRAMES == (u32)WALKER_MAX_WORDS, "room for every word");
 
@@ -59,7 +60,7 @@ static void *python_element(void *map, u32 at)
 	if (map == &python_threads)
 		return element(python->threads, sizeof(struct python_thread), PYTHON_THREADS, at);
 	if (map == &python_users)
-		return element(python->users, sizeof(struct python_user), PYTHON_USERS, at);
+		return element(python->users, sizeof(struct ring_user), RING_USERS, at);
 	if (map == &python_sent)
 		return element(python->sent, sizeof(*python->sent), PYTHON_SENT, at);
 	abort();
@@ -102,7 +103,10 @@ long bpf_ringbuf_output(void *map, void *bytes, u64 len, u64 flags)
 		return 0;
 	if (map != &python_codes || len > MAX_PYTHON_CODE || flags)
 		abort();
-	return python->told ? python->told(bytes, len, python->ctx) : 0;
+	if (python->told && python->told(bytes, len, python->ctx))
+		return -1;
+	python->codes_told += (len + 15) & ~7ULL;
+	return 0;
 }
 
 long bpf_probe_read_user(void *into, u32 len, const void *from)
@@ -152,9 +156,10 @@ u64 bpf_get_current_uid_gid(void)
 
 u64 bpf_ringbuf_query(void *map, u64 what)
 {
-	if (map != &python_codes || what != BPF_RB_CONS_POS)
+	if (map != &python_codes || (what != BPF_RB_CONS_POS && what != BPF_RB_PROD_POS))
 		abort();
-	return current->input->python->codes_read;
+	return what == BPF_RB_CONS_POS ? current->input->python->codes_read
+	                               : current->input->python->codes_told;
 }
 
 u32 bpf_get_smp_processor_id(void)

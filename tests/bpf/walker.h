@@ -15,7 +15,7 @@
 /* Every byte or nothing, as bpf_probe_read_user() does; 0 or a negative number. */
 typedef int walker_read_fn(u64 address, void *into, size_t len, void *ctx);
 
-enum { WALKER_MAX_WORDS = 1024, WALKER_THREADS_WORDS = 7 << 12, WALKER_USERS_WORDS = 2 << 8 };
+enum { WALKER_MAX_WORDS = 1024, WALKER_THREADS_WORDS = 7 << 12, WALKER_USERS_WORDS = 4 << 8 };
 
 /* What maps hold. Counts are those of the maps; looking further finds nothing. */
 struct walker_maps {
@@ -36,8 +36,9 @@ struct walker_python {
 	u64 sent[PYTHON_SENT];
 	u64 threads[WALKER_THREADS_WORDS];
 	u64 users[WALKER_USERS_WORDS];
-	u32 uid;        /* whose process it is */
-	u64 codes_read; /* how far the ring buffer of code objects was read */
+	u32 uid; /* whose process it is */
+	/* How far the ring buffer of code objects was read, and is written. */
+	u64 codes_read, codes_told;
 	/* What is told of code objects; 0, or a negative number when there is no room for it. */
 	int (*told)(const void *bytes, size_t len, void *ctx);
 	void *ctx;
