@@ -66,6 +66,8 @@
 	                   "another was being taken on the same CPU")                              \
 	COUNTER(stacks_lost,                                                                       \
 	        "Samples recorded without their stack because the stack map was full")             \
+	COUNTER(stacks_over_share,                                                                 \
+	        "Stacks lost because those of the same user had taken his share of the stack map") \
 	COUNTER(kernel_stack_failed, "Kernel stacks that could not be taken")                      \
 	COUNTER(frames, "User frames walked")                                                      \
 	COUNTER(frames_by_pointer, "User frames whose caller was found by frame pointer")          \

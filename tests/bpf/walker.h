@@ -81,3 +81,20 @@ struct walker_result {
  * more frames than it may, or a last frame that is not the outcome it counted. */
 typedef void walker_fn(const struct walker_input *input, struct walker_result *ret_result);
 walker_fn walker_x86, walker_arm64;
+
+enum { WALKER_MAX_NODES = 1024 };
+
+/* A half's stacks: what its map has, and what is counted beside. All nothing but the rooms, at
+ * first. */
+struct walker_nodes {
+	u32 room, others_room; /* at most WALKER_MAX_NODES */
+	u32 count, others_taken;
+	u64 over_share; /* as is counted in stacks_over_share */
+	struct nodes_taken taken;
+	u64 keys[WALKER_MAX_NODES];
+};
+
+/* Keeps a stack for a task of a user, in a tick or not; its id, or STACK_LOST. */
+typedef u64 walker_store_fn(struct walker_nodes *nodes, u32 uid, bool is_tick, const u64 *frames,
+                            u32 len);
+walker_store_fn walker_store_x86, walker_store_arm64;
