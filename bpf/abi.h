@@ -144,6 +144,16 @@ struct others_room {
 	u32 tallies, stacks;
 };
 
+/* Places in which accounts are counted: bpf/user.bpf.h. */
+enum { ACCOUNT_PLACES = 256 };
+
+/* Nodes of a half: all of them, and of each account those that came once a part of the map was
+ * full. The daemon sets them to nothing as above. */
+struct nodes_taken {
+	u32 all, of[ACCOUNT_PLACES];
+};
+_Static_assert(sizeof(struct nodes_taken) == 1028, "shared layout");
+
 /* One a CPU, a cache line each. */
 struct cpu_busy {
 	u64 busy[MAX_LANES]; /* by enum walk_lane; of BUSY_SHARED how many work without a lane */

@@ -145,6 +145,9 @@ extern struct cpu_busy cpus[MAX_CPUS];
 extern const volatile struct others_room others_room;
 extern struct others_room others_taken[HALVES];
 
+extern const volatile u32 node_room; /* of a half; set before load */
+extern struct nodes_taken nodes_taken[HALVES];
+
 /* Whether there is room for one more that is not the timer's; then it is taken. */
 static __always_inline int others_have_room(u32 *taken, u32 room)
 {

@@ -131,10 +131,8 @@ enum {
 	MAX_PYTHON_FILE = 512,
 	MAX_PYTHON_LINES = 4096,
 	MAX_PYTHON_CODE = 40 + MAX_PYTHON_NAME + MAX_PYTHON_FILE + MAX_PYTHON_LINES,
-	PYTHON_CODES_BYTES = 1 << 20,               /* of the ring buffer */
-	PYTHON_USER_BYTES = PYTHON_CODES_BYTES / 4, /* of it, told by one user's programs */
-	PYTHON_USERS = 256,                         /* whose bytes are counted apart */
-	PYTHON_SENT = 1 << 15, /* slots that remember which signatures were sent: 256 KiB */
+	PYTHON_CODES_BYTES = 1 << 20, /* of the ring buffer */
+	PYTHON_SENT = 1 << 15,        /* slots that remember which signatures were sent: 256 KiB */
 };
 
 /* What the kernel half tells of a thread of Python's when it is first sampled, and once a minute

@@ -98,35 +98,20 @@ static __always_inline u32 copy_lines(struct python_walk *python, u32 to)
 	return bytes;
 }
 
-/* Whether the current user's part of the ring buffer has room. Programs can make code objects as
- * fast as they are told of, and the names of others' wait behind those. */
-static __always_inline int user_has_room(u32 bytes)
-{
-	u32 at = mix_first(0, (u32)bpf_get_current_uid_gid()) >> 32 & (PYTHON_USERS - 1);
-	struct python_user *user = bpf_map_lookup_elem(&python_users, &at);
-	u64 read = bpf_ringbuf_query(&python_codes, BPF_RB_CONS_POS);
-
-	if (!user)
-		return 0;
-	if (user->read != read) {
-		user->read = read;
-		user->bytes = 0;
-	}
-	if (user->bytes + bytes > PYTHON_USER_BYTES)
-		return 0;
-	__sync_fetch_and_add(&user->bytes, bytes);
-	return 1;
-}
-
 /* As python->code was read. */
 __noinline u32 python_tell(u32 at)
 {
 	struct python_walk *python = python_get(at);
+	struct ring_user *user = python_user_with_room();
 	struct text name, file;
 	u32 bytes, lines;
 
 	if (!python)
 		return 1;
+	if (!user) {
+		count(at, COUNTER_python_codes_put_off, 1);
+		return 1;
+	}
 	python->told = (struct python_code){
 		.signature = python->signature,
 		.pid = python->pid,
@@ -143,14 +128,14 @@ __noinline u32 python_tell(u32 at)
 	python->told.file_kind = file.kind;
 	python->told.cut = name.cut | file.cut << 1;
 	bytes = sizeof(python->told) + name.bytes + file.bytes + lines;
-	if (!user_has_room(bytes)) {
-		count(at, COUNTER_python_codes_put_off, 1);
-		return 1;
-	}
 	barrier_var(bytes);
 	if (bytes > MAX_PYTHON_CODE ||
-	    bpf_ringbuf_output(&python_codes, &python->told, bytes, 0) != 0 || !name.kind ||
-	    !file.kind || !python->told.lines_address) {
+	    bpf_ringbuf_output(&python_codes, &python->told, bytes, 0) != 0) {
+		count(at, COUNTER_python_codes_lost, 1);
+		return 1;
+	}
+	ring_user_charge(&python_codes, user, bytes);
+	if (!name.kind || !file.kind || !python->told.lines_address) {
 		count(at, COUNTER_python_codes_lost, 1);
 		return 1;
 	}

@@ -7,6 +7,7 @@
 
 #include "bpf/maps.bpf.h"
 #include "bpf/python.h"
+#include "bpf/user.bpf.h"
 
 enum {
 	PYTHON_THREADS = 1 << 12,  /* slots that remember thread states */
@@ -93,20 +94,6 @@ struct python_sent_map {
 	__uint(map_flags, BPF_F_MMAPABLE); /* the daemon clears what it has forgotten */
 };
 
-/* What programs of a user have told since the daemon has read something. A user is found by a hash
- * with a key, so that nobody can be another one's by choice. */
-struct python_user {
-	u64 read; /* how far that was */
-	u64 bytes;
-};
-
-struct python_user_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__type(key, u32);
-	__type(value, struct python_user);
-	__uint(max_entries, PYTHON_USERS);
-};
-
 struct python_code_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, PYTHON_CODES_BYTES);
@@ -124,7 +111,14 @@ extern struct python_thread_map python_threads SEC(".maps");
 extern struct python_sent_map python_sent SEC(".maps");
 extern struct python_code_map python_codes SEC(".maps");
 extern struct python_walk_map python_walks SEC(".maps");
-extern struct python_user_map python_users SEC(".maps");
+extern struct ring_user_map python_users SEC(".maps");
+
+/* Where the current task's account is counted, NULL where it has its share. Programs can make code
+ * objects and threads as fast as they are told of, and the names of others' wait behind those. */
+static __always_inline struct ring_user *python_user_with_room(void)
+{
+	return ring_user_with_room(&python_codes, &python_users, PYTHON_CODES_BYTES);
+}
 
 static __always_inline struct python_walk *python_get(u32 at)
 {

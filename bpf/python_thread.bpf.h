@@ -157,6 +157,7 @@ __noinline u32 python_tell_thread(u32 at, u64 now)
 	u64 pointer = task_thread_pointer(), id = bpf_get_current_pid_tgid(), told;
 	struct python_thread_told thread;
 	struct python_thread *known;
+	struct ring_user *user;
 	u32 slot;
 
 	if (!python || !python->process.interpreter_modules)
@@ -173,10 +174,12 @@ __noinline u32 python_tell_thread(u32 at, u64 now)
 		.tid = (u32)id,
 		.image = python->image,
 	};
-	if (bpf_ringbuf_output(&python_codes, &thread, sizeof(thread), 0)) {
+	user = python_user_with_room();
+	if (!user || bpf_ringbuf_output(&python_codes, &thread, sizeof(thread), 0)) {
 		count(at, COUNTER_python_threads_lost, 1);
 		return 0;
 	}
+	ring_user_charge(&python_codes, user, sizeof(thread));
 	known->told = told;
 	count(at, COUNTER_python_threads_told, 1);
 	return 1;

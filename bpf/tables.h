@@ -66,6 +66,8 @@
 	                   "another was being taken on the same CPU")                              \
 	COUNTER(stacks_lost,                                                                       \
 	        "Samples recorded without their stack because the stack map was full")             \
+	COUNTER(stacks_over_share,                                                                 \
+	        "Stacks lost because those of the same user had taken his share of the stack map") \
 	COUNTER(kernel_stack_failed, "Kernel stacks that could not be taken")                      \
 	COUNTER(frames, "User frames walked")                                                      \
 	COUNTER(frames_by_pointer, "User frames whose caller was found by frame pointer")          \
@@ -74,7 +76,8 @@
 	COUNTER(python_codes_lost, "Code objects not told: the ring buffer was full, or memory "   \
 	                           "not readable")                                                 \
 	COUNTER(python_threads_told, "Times that threads of Python were told to the daemon")       \
-	COUNTER(python_threads_lost, "Threads not told: the ring buffer was full")                 \
+	COUNTER(python_threads_lost, "Threads not told: the ring buffer was full, or programs "    \
+	                             "of the same user had told too much")                         \
 	COUNTER(python_codes_put_off, "Code objects not told yet: programs of the same user told " \
 	                              "of too many at once")                                       \
 	COUNTER(python_no_thread, "Samples of Python processes without a Python thread state")     \

@@ -7,6 +7,7 @@
 
 #include "bpf/hash.bpf.h"
 #include "bpf/regs.bpf.h"
+#include "bpf/user.bpf.h"
 
 struct store {
 	u64 parent; /* key of the node stored last, which holds the callers */
@@ -35,35 +36,76 @@ static __always_inline u64 cut_node(struct scratch *scratch, u64 parent, u32 len
 	return key < STACK_FIRST ? STACK_FIRST : key;
 }
 
-/* Whether a node that is new finds room: always where it is the timer's. */
-static __always_inline int has_room(u32 at)
+/* What is no place of an account. */
+enum { NOBODY_ASKED = ACCOUNT_PLACES, NO_ROOM };
+
+/*
+ * Where a node that is new would be counted beside all, or NO_ROOM. What is not the timer's has its
+ * part of the map, and an account its share; but whose a node is, is of no interest until a quarter
+ * of the map is full, which on most hosts it never is.
+ */
+__noinline u32 stack_place(u32 at)
 {
-	return at >> LANE_SHIFT == LANE_TICK ||
-	       others_have_room(&others_taken[at & 1].stacks, others_room.stacks);
+	struct nodes_taken *taken = &nodes_taken[at & 1];
+	u32 all = *(volatile u32 *)&taken->all, place = NOBODY_ASKED;
+
+	if (all >= node_room / 4) {
+		place = user_place();
+		barrier_var(place); /* or the compiler sees what the verifier does not */
+		place &= ACCOUNT_PLACES - 1;
+		if (!user_may_have(place, taken->of[place], all, node_room)) {
+			count(at, COUNTER_stacks_over_share, 1);
+			return NO_ROOM;
+		}
+	}
+	if (at >> LANE_SHIFT != LANE_TICK &&
+	    !others_have_room(&others_taken[at & 1].stacks, others_room.stacks))
+		return NO_ROOM;
+	return place;
+}
+
+static __always_inline void count_taken(u32 at, u32 place)
+{
+	struct nodes_taken *taken = &nodes_taken[at & 1];
+
+	__sync_fetch_and_add(&taken->all, 1);
+	if (place < ACCOUNT_PLACES)
+		__sync_fetch_and_add(&taken->of[place], 1);
+}
+
+/* Puts scratch->node into the half's map; not 0 where there is no room for it. */
+__noinline u32 stack_put(u32 at, u64 key)
+{
+	struct scratch *scratch = scratch_get(at);
+	void *map = at & 1 ? (void *)&stacks_1 : (void *)&stacks_0;
+	u32 place;
+	long err;
+
+	if (!scratch)
+		return 1;
+	if (bpf_map_lookup_elem(map, &key))
+		return 0;
+	place = stack_place(at);
+	if (place == NO_ROOM)
+		return 1;
+	err = bpf_map_update_elem(map, &key, &scratch->node, BPF_NOEXIST);
+	if (!err)
+		count_taken(at, place);
+	return err && err != -EEXIST;
 }
 
 static long store_node(u32 index, void *context)
 {
 	struct store *store = context;
 	struct scratch *scratch = scratch_get(store->at);
-	void *map;
 	u64 key;
-	long err;
 
 	if (!scratch || store->len == 0)
 		return 1;
 	key = cut_node(scratch, store->parent, store->len);
-	/* Chosen behind it, or the verifier goes through it once for each map. */
-	barrier();
-	map = store->at & 1 ? (void *)&stacks_1 : (void *)&stacks_0;
-	if (!bpf_map_lookup_elem(map, &key)) {
-		err = has_room(store->at)
-		              ? bpf_map_update_elem(map, &key, &scratch->node, BPF_NOEXIST)
-		              : -ENOSPC;
-		if (err && err != -EEXIST) {
-			store->parent = STACK_LOST;
-			return 1;
-		}
+	if (stack_put(store->at, key)) {
+		store->parent = STACK_LOST;
+		return 1;
 	}
 	store->parent = key;
 	store->len = store->len > NODE_FRAMES ? store->len - NODE_FRAMES : 0;

@@ -27,6 +27,9 @@ u32 python_tell_thread(u32 at, u64 now);
 
 /* Keeps the first `len` scratch frames in the half's stack map; the stack's id. */
 u64 stack_store(u32 at, u32 len);
+/* Its parts: where a new node would be counted, and putting one into the map. */
+u32 stack_place(u32 at);
+u32 stack_put(u32 at, u64 key);
 
 /* The id of the current task's user stack, given the registers it had in user space in
  * scratch->regs. In a system call, pc is behind the instruction. */

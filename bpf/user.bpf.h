@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Who is one where shares are concerned: a user and his subordinate ids, as daemon/base/accounts.h
- * has it; and how much of a ring buffer his programs may have told that is not read yet.
+ * has it; and how much of what is there for all he may have: of the stacks of a half, of what a
+ * ring buffer holds that is not read yet.
  */
 #pragma once
 
@@ -20,22 +21,38 @@ struct account_map {
 /* The account of a user of the initial user namespace. */
 u32 user_account(u32 user);
 
+/* The place in which the current task's account is counted, below ACCOUNT_PLACES: by a hash with a
+ * key, so that nobody can be in another one's by choice; root has a place of its own, 0. */
+static __always_inline u32 user_place(void)
+{
+	u32 account = user_account((u32)bpf_get_current_uid_gid());
+
+	return account ? 1 + (u32)(mix_first(0, account) >> 32) % (ACCOUNT_PLACES - 1) : 0;
+}
+
+/*
+ * Whether who has `own` of what is taken may have more: as much as is left for all others, an
+ * eighth of the whole aside, which is root's. So who comes alone has nearly half, and for who comes
+ * new there is always some.
+ */
+static __always_inline int user_may_have(u32 place, u64 own, u64 taken, u64 whole)
+{
+	return own + taken < (place ? whole - whole / 8 : whole);
+}
+
 /* What programs of an account have told: up to `end`, a position of the ring, and behind it. Both
- * are no less than what of it is not read yet. An account is found by a hash with a key, so that
- * nobody can be another one's by choice; root has a place of its own. */
+ * are no less than what of it is not read yet. */
 struct ring_user {
 	u64 before, since; /* bytes */
 	u64 end;
 	u64 last; /* a position behind all of them */
 };
 
-enum { RING_USERS = 256 };
-
 struct ring_user_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, u32);
 	__type(value, struct ring_user);
-	__uint(max_entries, RING_USERS);
+	__uint(max_entries, ACCOUNT_PLACES);
 };
 
 /* Once all up to `end` is read, what came behind it is what is counted before. */
@@ -49,27 +66,21 @@ static __always_inline void ring_user_settle(struct ring_user *user, u64 read, u
 	user->before = read < last ? since : 0;
 }
 
-/*
- * Where the current task's account is counted, or NULL where it has its share: as much as is left
- * for all others, an eighth of the ring aside, which is root's. So who comes alone has nearly half,
- * and for who comes new there is always some. Asked before anything is done for an event;
- * ring_user_charge() then counts what it came to. `ring` and `users` are constants where it is
- * called.
- */
+/* Where the current task's account is counted, or NULL where it has its share. Asked before
+ * anything is done for an event; ring_user_charge() then counts what it came to. `ring` and `users`
+ * are constants where it is called. */
 static __always_inline struct ring_user *ring_user_with_room(void *ring, void *users,
                                                              u64 ring_bytes)
 {
-	u32 account = user_account((u32)bpf_get_current_uid_gid());
-	u32 at = account ? 1 + (u32)(mix_first(0, account) >> 32) % (RING_USERS - 1) : 0;
+	u32 at = user_place();
 	struct ring_user *user = bpf_map_lookup_elem(users, &at);
 	u64 read = bpf_ringbuf_query(ring, BPF_RB_CONS_POS);
 	u64 told = bpf_ringbuf_query(ring, BPF_RB_PROD_POS);
-	u64 whole = account ? ring_bytes - ring_bytes / 8 : ring_bytes;
 
 	if (!user)
 		return NULL;
 	ring_user_settle(user, read, told);
-	return user->before + user->since + (told - read) < whole ? user : NULL;
+	return user_may_have(at, user->before + user->since, told - read, ring_bytes) ? user : NULL;
 }
 
 /* Of a record its header, and padding to words. */

@@ -96,6 +96,7 @@ static int size_maps(struct bpf *bpf)
 	}
 	skeleton->rodata->others_room.tallies = bpf->others_tallies;
 	skeleton->rodata->others_room.stacks = bpf->others_stacks;
+	skeleton->rodata->node_room = bpf->stack_size;
 	return 0;
 }
 
@@ -395,9 +396,12 @@ void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained)
 		drained.err = err;
 	/* What could not be read is there at the next drain, and taken. */
 	bpf->left[half] = drained.err != 0;
-	if (!drained.err)
+	if (!drained.err) {
 		memset(&skeleton->bss->others_taken[half], 0,
 		       sizeof(skeleton->bss->others_taken[half]));
+		memset(&skeleton->bss->nodes_taken[half], 0,
+		       sizeof(skeleton->bss->nodes_taken[half]));
+	}
 	*ret_drained = drained;
 }
 

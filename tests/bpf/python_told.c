@@ -46,34 +46,59 @@ START_TEST(tells_again_what_was_lost)
 }
 END_TEST
 
-/* What one user's programs tell leaves room for what others' do, and goes on when it was read. */
-START_TEST(tells_so_much_of_a_user)
+/* Bytes that a user's programs can tell until they have their share. */
+static u64 tell_all(struct python_world *world, u32 uid)
 {
-	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
-	u64 told = 0;
+	u64 before = world->python.codes_told;
 
-	world->python.uid = 1000;
+	world->python.uid = uid;
 	do {
-		told += world->told_count;
 		memset(world->python.sent, 0, sizeof(world->python.sent));
 		world->told_count = 0;
 		python_walk_text(world);
-		ck_assert_uint_lt(told, PYTHON_CODES_BYTES / sizeof(struct python_code));
+		ck_assert_uint_lt(world->python.codes_told - world->python.codes_read,
+		                  PYTHON_CODES_BYTES);
 	} while (!world->result.counters[COUNTER_python_codes_put_off]);
-	ck_assert_uint_gt(told, PYTHON_USER_BYTES / sizeof(struct python_told));
-	ck_assert_uint_eq(world->told_count, 0);
-	/* What was put off is told of later, so it is not taken as told. */
-	world->python.uid = 0;
+	return world->python.codes_told - before;
+}
+
+/* Who tells more than is read leaves room for others: for who comes new, and for root in any case.
+ * What was read is not his alone again. */
+START_TEST(tells_so_much_of_a_user)
+{
+	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
+	const u64 others = PYTHON_CODES_BYTES - PYTHON_CODES_BYTES / 8, more = 16384;
+	u64 first = tell_all(world, 1000);
+
+	ck_assert_uint_ge(first, others / 2);
+	ck_assert_uint_lt(first, others / 2 + MAX_PYTHON_CODE);
+	ck_assert_uint_eq(tell_all(world, 1000), 0);
+	ck_assert_uint_ge(tell_all(world, 1001), others / 4 - MAX_PYTHON_CODE);
+	for (u32 uid = 1002; uid < 1040; uid++)
+		tell_all(world, uid);
+	ck_assert_uint_ge(tell_all(world, 0), PYTHON_CODES_BYTES / 16 - MAX_PYTHON_CODE);
+	world->python.codes_read += more;
+	ck_assert_uint_le(tell_all(world, 1000), more);
+	/* It goes on when all was read, and what was put off is told of then. */
+	world->python.codes_read = world->python.codes_told;
+	world->python.uid = 1001;
 	python_walk_text(world);
 	ck_assert_uint_eq(world->told_count, 2);
-	memset(world->python.sent, 0, sizeof(world->python.sent));
-	world->told_count = 0;
-	world->python.uid = 1000;
+}
+END_TEST
+
+/* The same of threads, through the same ring buffer. */
+START_TEST(tells_so_many_threads_of_a_user)
+{
+	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
+
+	tell_all(world, 1000);
+	world->python.process.interpreter_modules = 32;
 	python_walk_text(world);
-	ck_assert_uint_eq(world->told_count, 0);
-	world->python.codes_read = 4096;
+	ck_assert_uint_eq(world->result.counters[COUNTER_python_threads_lost], 1);
+	world->python.codes_read = world->python.codes_told;
 	python_walk_text(world);
-	ck_assert_uint_eq(world->told_count, 2);
+	ck_assert_uint_eq(world->result.counters[COUNTER_python_threads_told], 1);
 }
 END_TEST
 
@@ -328,6 +353,7 @@ Suite *python_told_suite(void)
 	tcase_add_test(tests, tells_each_code_object_once);
 	tcase_add_test(tests, tells_again_what_was_lost);
 	tcase_add_test(tests, tells_so_much_of_a_user);
+	tcase_add_test(tests, tells_so_many_threads_of_a_user);
 	tcase_add_test(tests, remembers_two_in_a_slot);
 	tcase_add_loop_test(tests, copies_names_of_each_kind, 0, sizeof(texts) / sizeof(texts[0]));
 	tcase_add_test(tests, cuts_a_long_line_table);

@@ -12,5 +12,6 @@ Suite *deep_suite(void);
 Suite *hostile_suite(void);
 Suite *python_suite(void);
 Suite *stack_keys_suite(void);
+Suite *stack_shares_suite(void);
 Suite *python_told_suite(void);
 Suite *python_hostile_suite(void);

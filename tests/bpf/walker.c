@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The walker's own sources, and the helpers they call, as one object for each machine. WALKER is
- * the name of its entry, the only symbol that stays visible in the object.
+ * The walker's own sources, and the helpers they call, as one object for each machine. WALKER and
+ * WALKER_STORE are the names of its entries, the only symbols that stay visible in the object.
  */
 #include "tests/bpf/walker.h"
 
@@ -16,6 +16,7 @@
 #include "bpf/unwind.bpf.c"
 #include "bpf/unwind_native.bpf.c"
 #include "bpf/unwind_python.bpf.c"
+#include "bpf/user.bpf.c"
 #undef const
 
 /* The second half of a lane that is not the first. */
@@ -32,7 +33,11 @@ struct call {
 	struct uprobe_task utask;
 	struct xol_area area;
 	struct return_instance returns[WALKER_MAX_RETURNS];
+	u32 lane, uid;
+	struct walker_nodes *nodes;
 };
+
+static const struct hash_key some_key = {0x243f6a8885a308d3, 0x9e3779b97f4a7c15};
 
 /* Helpers are called without a context. */
 static struct call *current;
@@ -44,7 +49,7 @@ static void *element(void *values, size_t size, size_t count, u32 at)
 
 _Static_assert(sizeof(struct python_thread) * PYTHON_THREADS == WALKER_THREADS_WORDS * sizeof(u64),
                "room for what is remembered");
-_Static_assert(sizeof(struct python_user) * PYTHON_USERS == WALKER_USERS_WORDS * sizeof(u64),
+_Static_assert(sizeof(struct ring_user) * ACCOUNT_PLACES == WALKER_USERS_WORDS * sizeof(u64),
                "room for what users told");
 _Static_assert((u32)SCRATCH_FRAMES == (u32)WALKER_MAX_WORDS, "room for every word");
 
@@ -59,17 +64,46 @@ static void *python_element(void *map, u32 at)
 	if (map == &python_threads)
 		return element(python->threads, sizeof(struct python_thread), PYTHON_THREADS, at);
 	if (map == &python_users)
-		return element(python->users, sizeof(struct python_user), PYTHON_USERS, at);
+		return element(python->users, sizeof(struct ring_user), ACCOUNT_PLACES, at);
 	if (map == &python_sent)
 		return element(python->sent, sizeof(*python->sent), PYTHON_SENT, at);
 	abort();
 }
 
-void *bpf_map_lookup_elem(void *map, const void *key)
+static void *find_node(u64 key)
 {
-	const struct walker_maps *maps = current->input->maps;
+	for (u32 i = 0; i < current->nodes->count; i++)
+		if (current->nodes->keys[i] == key)
+			return &current->nodes->keys[i];
+	return NULL;
+}
+
+static bool is_stacks(const void *map)
+{
+	return map == (current->lane == LANE_TICK ? &stacks_0 : &stacks_1);
+}
+
+static void *stored_element(void *map, const void *key)
+{
 	u32 at = *(const u32 *)key;
 
+	if (is_stacks(map))
+		return find_node(*(const u64 *)key);
+	if (map == &scratches)
+		return at == current->lane ? current->scratch : NULL;
+	if (map == &counters)
+		return element(current->counters, sizeof(*current->counters), AT_COUNT, at);
+	abort();
+}
+
+void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	const struct walker_maps *maps;
+	u32 at = *(const u32 *)key;
+
+	if (current->nodes)
+		return stored_element(map, key);
+	maps = current->input->maps;
 	if (map == &unwind_chunks)
 		return element(maps->pool, CHUNK_WORDS * sizeof(u32),
 		               maps->pool_words / CHUNK_WORDS, at);
@@ -91,7 +125,14 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 
 long bpf_map_update_elem(void *map, const void *key, const void *value, u64 flags)
 {
-	abort(); /* stacks are not stored here */
+	struct walker_nodes *nodes = current->nodes;
+
+	if (!nodes || !is_stacks(map) || flags != BPF_NOEXIST)
+		abort();
+	if (nodes->count == nodes->room)
+		return -7; /* -E2BIG */
+	nodes->keys[nodes->count++] = *(const u64 *)key;
+	return 0;
 }
 
 long bpf_ringbuf_output(void *map, void *bytes, u64 len, u64 flags)
@@ -102,7 +143,10 @@ long bpf_ringbuf_output(void *map, void *bytes, u64 len, u64 flags)
 		return 0;
 	if (map != &python_codes || len > MAX_PYTHON_CODE || flags)
 		abort();
-	return python->told ? python->told(bytes, len, python->ctx) : 0;
+	if (python->told && python->told(bytes, len, python->ctx))
+		return -1;
+	python->codes_told += (len + 15) & ~7ULL;
+	return 0;
 }
 
 long bpf_probe_read_user(void *into, u32 len, const void *from)
@@ -147,14 +191,15 @@ u64 bpf_get_current_pid_tgid(void)
 
 u64 bpf_get_current_uid_gid(void)
 {
-	return current->input->python->uid;
+	return current->uid;
 }
 
 u64 bpf_ringbuf_query(void *map, u64 what)
 {
-	if (map != &python_codes || what != BPF_RB_CONS_POS)
+	if (map != &python_codes || (what != BPF_RB_CONS_POS && what != BPF_RB_PROD_POS))
 		abort();
-	return current->input->python->codes_read;
+	return what == BPF_RB_CONS_POS ? current->input->python->codes_read
+	                               : current->input->python->codes_told;
 }
 
 u32 bpf_get_smp_processor_id(void)
@@ -277,7 +322,7 @@ static void list_returns(struct call *call, const struct walker_input *input)
 
 void WALKER(const struct walker_input *input, struct walker_result *ret_result)
 {
-	struct call call = {.input = input, .result = ret_result};
+	struct call call = {.input = input, .result = ret_result, .lane = LANE_PROBE};
 
 	call.scratch = malloc(sizeof(*call.scratch));
 	call.walk = malloc(sizeof(*call.walk));
@@ -288,13 +333,40 @@ void WALKER(const struct walker_input *input, struct walker_result *ret_result)
 	memset(call.walk, 0xa5, sizeof(*call.walk));
 	memcpy(call.scratch->regs, input->registers, sizeof(call.scratch->regs));
 	memset(ret_result, 0, sizeof(*ret_result));
-	hash_key = (struct hash_key){0x243f6a8885a308d3, 0x9e3779b97f4a7c15};
+	hash_key = some_key;
 	slot_count = (u32)input->maps->slot_count;
 	unwind_epoch = 1;
 	list_returns(&call, input);
+	call.uid = input->python ? input->python->uid : 0;
 	current = &call;
 	take_result(unwind_stack(AT, input->pc), ret_result);
 	current = NULL;
 	free(call.scratch);
 	free(call.walk);
+}
+
+u64 WALKER_STORE(struct walker_nodes *nodes, u32 uid, bool is_tick, const u64 *frames, u32 len)
+{
+	struct call call = {.nodes = nodes, .uid = uid};
+	u32 at = is_tick ? LANE_TICK << LANE_SHIFT : AT;
+	u64 id;
+
+	call.lane = at >> LANE_SHIFT;
+	call.scratch = calloc(1, sizeof(*call.scratch));
+	if (!call.scratch || nodes->room > WALKER_MAX_NODES || len > SCRATCH_FRAMES)
+		abort();
+	memcpy(call.scratch->frames, frames, len * sizeof(*frames));
+	hash_key = some_key;
+	node_room = nodes->room;
+	others_room.stacks = nodes->others_room;
+	others_taken[at & 1].stacks = nodes->others_taken;
+	nodes_taken[at & 1] = nodes->taken;
+	current = &call;
+	id = stack_store(at, len);
+	current = NULL;
+	nodes->others_taken = others_taken[at & 1].stacks;
+	nodes->taken = nodes_taken[at & 1];
+	nodes->over_share += call.counters[at].values[COUNTER_stacks_over_share];
+	free(call.scratch);
+	return id;
 }

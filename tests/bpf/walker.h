@@ -15,7 +15,7 @@
 /* Every byte or nothing, as bpf_probe_read_user() does; 0 or a negative number. */
 typedef int walker_read_fn(u64 address, void *into, size_t len, void *ctx);
 
-enum { WALKER_MAX_WORDS = 1024, WALKER_THREADS_WORDS = 7 << 12, WALKER_USERS_WORDS = 2 << 8 };
+enum { WALKER_MAX_WORDS = 1024, WALKER_THREADS_WORDS = 7 << 12, WALKER_USERS_WORDS = 4 << 8 };
 
 /* What maps hold. Counts are those of the maps; looking further finds nothing. */
 struct walker_maps {
@@ -36,8 +36,9 @@ struct walker_python {
 	u64 sent[PYTHON_SENT];
 	u64 threads[WALKER_THREADS_WORDS];
 	u64 users[WALKER_USERS_WORDS];
-	u32 uid;        /* whose process it is */
-	u64 codes_read; /* how far the ring buffer of code objects was read */
+	u32 uid; /* whose process it is */
+	/* How far the ring buffer of code objects was read, and is written. */
+	u64 codes_read, codes_told;
 	/* What is told of code objects; 0, or a negative number when there is no room for it. */
 	int (*told)(const void *bytes, size_t len, void *ctx);
 	void *ctx;
@@ -80,3 +81,20 @@ struct walker_result {
  * more frames than it may, or a last frame that is not the outcome it counted. */
 typedef void walker_fn(const struct walker_input *input, struct walker_result *ret_result);
 walker_fn walker_x86, walker_arm64;
+
+enum { WALKER_MAX_NODES = 1024 };
+
+/* A half's stacks: what its map has, and what is counted beside. All nothing but the rooms, at
+ * first. */
+struct walker_nodes {
+	u32 room, others_room; /* at most WALKER_MAX_NODES */
+	u32 count, others_taken;
+	u64 over_share; /* as is counted in stacks_over_share */
+	struct nodes_taken taken;
+	u64 keys[WALKER_MAX_NODES];
+};
+
+/* Keeps a stack for a task of a user, in a tick or not; its id, or STACK_LOST. */
+typedef u64 walker_store_fn(struct walker_nodes *nodes, u32 uid, bool is_tick, const u64 *frames,
+                            u32 len);
+walker_store_fn walker_store_x86, walker_store_arm64;

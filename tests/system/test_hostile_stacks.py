@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Deep stacks that are new at each tick take the room of their own user only. FIGURES=1 prints what was measured."""
+
+import contextlib
+import os
+import sys
+import unittest
+
+from daemon import Daemon
+from hostile_runs import NOBODY, Attack
+
+LOST = "[unknown: stack lost]"
+LEVELS = 20  # of two frames: three nodes of 16 frames a stack
+
+
+def go_first(pid, nice):
+    """A session of its own goes before others on the CPUs: how a busy host shares those out is not what is looked at."""
+    os.setpriority(os.PRIO_PGRP, pid, nice)
+    with contextlib.suppress(FileNotFoundError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:
+        file.write(str(nice))
+
+
+class HostileStacks(unittest.TestCase):
+    def test_they_are_lost_to_their_user_only(self):
+        # So often that what is kept for other kinds of stacks is little beside what two CPUs' ticks can take.
+        with Daemon("--freq=499", through=["setsid"]) as server, Attack("deep_stacks", 250, os.cpu_count()) as his, \
+                Attack("deep_stacks", LEVELS, uid=NOBODY) as hers:
+            for process, nice in ((server, -15), (his, -15), (hers, -5)):
+                go_first(process.pid, nice)
+            server.profile(f"seconds=2&pid={hers.pid}")  # until their tables are there
+            before = server.metrics()
+            profile = server.profile(f"seconds=8&pid={hers.pid}")
+            after = server.metrics()
+        counted = {name: after[f"profd_{name}_total"] - before[f"profd_{name}_total"]
+                   for name in ("ticks", "samples", "idle", "stacks_lost", "stacks_over_share")}
+        total = sum(sample.count for sample in profile.samples)
+        lost = sum(sample.count for sample in profile.samples if LOST in sample.names)
+        if os.environ.get("FIGURES"):
+            print(f"{lost} of {total} samples of hers without a stack; {counted}", file=sys.stderr, flush=True)
+        self.assertGreater(total, 100, counted)
+        self.assertLess(lost, total / 100, counted)
+        self.assertGreater(counted["stacks_over_share"], 100, counted)
+        self.assertEqual(counted["ticks"], counted["samples"] + counted["idle"])
+
+
+if __name__ == "__main__":
+    unittest.main()
