@@ -6,6 +6,7 @@
 #pragma once
 
 #include "bpf/hash.bpf.h"
+#include "bpf/user.h"
 
 #include <bpf/bpf_helpers.h>
 
@@ -19,17 +20,6 @@ struct account_map {
 
 /* The account of a user of the initial user namespace. */
 u32 user_account(u32 user);
-
-/* What programs of an account have told: up to `end`, a position of the ring, and behind it. Both
- * are no less than what of it is not read yet. An account is found by a hash with a key, so that
- * nobody can be another one's by choice; root has a place of its own. */
-struct ring_user {
-	u64 before, since; /* bytes */
-	u64 end;
-	u64 last; /* a position behind all of them */
-};
-
-enum { RING_USERS = 256 };
 
 struct ring_user_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -49,6 +39,12 @@ static __always_inline void ring_user_settle(struct ring_user *user, u64 read, u
 	user->before = read < last ? since : 0;
 }
 
+/* An event of theirs was not told. */
+static __always_inline void ring_user_lose(struct ring_user *user)
+{
+	__sync_fetch_and_add(&user->lost, 1);
+}
+
 /*
  * Where the current task's account is counted, or NULL where it has its share: as much as is left
  * for all others, an eighth of the ring aside, which is root's. So who comes alone has nearly half,
@@ -60,7 +56,7 @@ static __always_inline struct ring_user *ring_user_with_room(void *ring, void *u
                                                              u64 ring_bytes)
 {
 	u32 account = user_account((u32)bpf_get_current_uid_gid());
-	u32 at = account ? 1 + (u32)(mix_first(0, account) >> 32) % (RING_USERS - 1) : 0;
+	u32 at = ring_user_at(&hash_key, account);
 	struct ring_user *user = bpf_map_lookup_elem(users, &at);
 	u64 read = bpf_ringbuf_query(ring, BPF_RB_CONS_POS);
 	u64 told = bpf_ringbuf_query(ring, BPF_RB_PROD_POS);
@@ -69,7 +65,10 @@ static __always_inline struct ring_user *ring_user_with_room(void *ring, void *u
 	if (!user)
 		return NULL;
 	ring_user_settle(user, read, told);
-	return user->before + user->since + (told - read) < whole ? user : NULL;
+	if (user->before + user->since + (told - read) < whole)
+		return user;
+	ring_user_lose(user);
+	return NULL;
 }
 
 /* Of a record its header, and padding to words. */
