@@ -55,10 +55,12 @@ static __always_inline struct ring_user *user_with_room(void)
 /* What became of an event of so many bytes. */
 static __always_inline long count_sent(struct ring_user *user, u64 bytes, long err)
 {
-	if (err)
+	if (err) {
+		ring_user_lose(user);
 		GPU_ADD(events_lost);
-	else
+	} else {
 		ring_user_charge(&gpu_events, user, bytes);
+	}
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "bpf/hash.bpf.h"
+#include "bpf/user.h"
 
 #include <bpf/bpf_helpers.h>
 
@@ -21,13 +22,10 @@ struct account_map {
 /* The account of a user of the initial user namespace. */
 u32 user_account(u32 user);
 
-/* The place in which the current task's account is counted, below ACCOUNT_PLACES: by a hash with a
- * key, so that nobody can be in another one's by choice; root has a place of its own, 0. */
+/* The place in which the current task's account is counted, below ACCOUNT_PLACES. */
 static __always_inline u32 user_place(void)
 {
-	u32 account = user_account((u32)bpf_get_current_uid_gid());
-
-	return account ? 1 + (u32)(mix_first(0, account) >> 32) % (ACCOUNT_PLACES - 1) : 0;
+	return account_place(&hash_key, user_account((u32)bpf_get_current_uid_gid()));
 }
 
 /*
@@ -39,14 +37,6 @@ static __always_inline int user_may_have(u32 place, u64 own, u64 taken, u64 whol
 {
 	return own + taken < (place ? whole - whole / 8 : whole);
 }
-
-/* What programs of an account have told: up to `end`, a position of the ring, and behind it. Both
- * are no less than what of it is not read yet. */
-struct ring_user {
-	u64 before, since; /* bytes */
-	u64 end;
-	u64 last; /* a position behind all of them */
-};
 
 struct ring_user_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -66,6 +56,12 @@ static __always_inline void ring_user_settle(struct ring_user *user, u64 read, u
 	user->before = read < last ? since : 0;
 }
 
+/* An event of theirs was not told. */
+static __always_inline void ring_user_lose(struct ring_user *user)
+{
+	__sync_fetch_and_add(&user->lost, 1);
+}
+
 /* Where the current task's account is counted, or NULL where it has its share. Asked before
  * anything is done for an event; ring_user_charge() then counts what it came to. `ring` and `users`
  * are constants where it is called. */
@@ -80,7 +76,10 @@ static __always_inline struct ring_user *ring_user_with_room(void *ring, void *u
 	if (!user)
 		return NULL;
 	ring_user_settle(user, read, told);
-	return user_may_have(at, user->before + user->since, told - read, ring_bytes) ? user : NULL;
+	if (user_may_have(at, user->before + user->since, told - read, ring_bytes))
+		return user;
+	ring_user_lose(user);
+	return NULL;
 }
 
 /* Of a record its header, and padding to words. */

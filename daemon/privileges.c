@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "collect/perf.h"
 #include "collect/uprobes.h"
+#include "reader/landlock.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -104,6 +105,8 @@ static void warn_of_readers(uint64_t permitted)
 	if (geteuid() == 0 && (permitted & needed) != needed)
 		log_warning("user 0 without CAP_SETUID and CAP_SETGID: reader processes stay user "
 		            "0, without capabilities, going on");
+	if (!landlock_known().files)
+		log_info("no Landlock here: reader processes may open what their user may");
 }
 
 int privileges_reduce(void)

@@ -25,8 +25,9 @@ struct gpu {
 	struct gpu_standing *standing;
 	struct gpu_feeds *feeds;
 	struct ring_buffer *ring;
-	size_t bytes_read;    /* of the ring, in one go */
-	uint64_t events_lost; /* that the feeds were told of */
+	size_t bytes_read;                /* of the ring, in one go */
+	uint64_t events_lost;             /* of all; when it is another, it is looked whose */
+	uint64_t lost_of[ACCOUNT_PLACES]; /* that the feeds were told of */
 	uv_timer_t tick;
 	uv_poll_t poll;
 	bool started, polling; /* which of the two handles are there */
@@ -60,18 +61,31 @@ static bool open_ring(struct gpu *gpu)
 	return gpu->ring != NULL;
 }
 
+static void tell_whose(struct gpu *gpu, const struct ring_user users[ACCOUNT_PLACES])
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	for (uint32_t at = 0; at < ACCOUNT_PLACES; at++) {
+		if (users[at].lost != gpu->lost_of[at])
+			gpu_feeds_lost(gpu->feeds, at, now_ns);
+		gpu->lost_of[at] = users[at].lost;
+	}
+}
+
+/* Whose it was is counted before it is counted of all. */
 static void tell_of_lost(struct gpu *gpu)
 {
+	struct ring_user users[ACCOUNT_PLACES];
 	struct gpu_counts counts;
 	uint64_t lost;
 
 	if (gpu_kernel_counts(&gpu->kernel, &counts))
 		return;
 	lost = counts.events_lost + counts.events_over_share;
-	if (lost == gpu->events_lost)
+	if (lost == gpu->events_lost || gpu_kernel_ring_users(&gpu->kernel, users))
 		return;
 	gpu->events_lost = lost;
-	gpu_feeds_lost(gpu->feeds, clock_mono_ns());
+	tell_whose(gpu, users);
 }
 
 /* Mappings and code objects were told before the stacks that have them, so they are read first. Who
@@ -170,6 +184,7 @@ int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
 		.tables = config->tables,
 		.out_of_memory = config->out_of_memory,
 		.ctx = config->ctx,
+		.hash_key = gpu_kernel_hash_key(&gpu->kernel),
 	});
 	if (!gpu->feeds)
 		return -ENOMEM;

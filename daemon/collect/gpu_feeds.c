@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/shares.h"
 #include "collect/gpu_ends.h"
+#include "collect/gpu_losses.h"
 #include "collect/gpu_name_fetch.h"
 #include "proc/owner.h"
 #include "proc/scan.h"
@@ -39,7 +40,7 @@ struct gpu_feeds {
 	struct gpu_feed_counts counts;
 	uint64_t malformed, feeds_lost;
 	uint64_t unmatched_before; /* of feeds that are forgotten */
-	uint64_t attached_ns;
+	struct gpu_losses losses;
 	struct shares feed_shares, byte_shares; /* by user; how many; bytes at the last settle */
 	uint64_t refused[REFUSED];              /* since then, some of them; 0: none */
 };
@@ -58,6 +59,7 @@ struct gpu_feeds *gpu_feeds_new(const struct gpu_feeds_config *config)
 	if (!feeds)
 		return NULL;
 	feeds->config = *config;
+	feeds->losses.hash_key = config->hash_key;
 	feeds->feed_shares.whole = MAX_GPU_FEEDS;
 	feeds->byte_shares.whole = MAX_GPU_FEEDS_BYTES;
 	gpu_names_init(&feeds->names);
@@ -94,24 +96,25 @@ void gpu_feeds_free(struct gpu_feeds *feeds)
 
 void gpu_feeds_attached(struct gpu_feeds *feeds, uint64_t mono_ns)
 {
-	feeds->attached_ns = mono_ns;
+	feeds->losses.attached_ns = mono_ns;
 }
 
-void gpu_feeds_lost(struct gpu_feeds *feeds, uint64_t mono_ns)
+void gpu_feeds_lost(struct gpu_feeds *feeds, uint32_t place, uint64_t mono_ns)
 {
 	struct entry *entry, *next;
 
-	feeds->attached_ns = mono_ns;
+	gpu_losses_note(&feeds->losses, place, mono_ns);
 	HASH_ITER (hh, feeds->by_key, entry, next)
-		entry->feed->late = true;
+		entry->feed->late |=
+			gpu_losses_may_be_of(&feeds->losses, place, entry->feed->handles.owner);
 }
 
 /* Whether it may have called the driver before that was probed, or unseen. */
-static bool is_late(const struct gpu_feeds *feeds, uint32_t pid, uint64_t mono_ns)
+static bool is_late(const struct gpu_feeds *feeds, uint32_t pid, uint32_t owner, uint64_t mono_ns)
 {
 	const struct image *image = procs_image(feeds->config.tables.procs, pid, mono_ns);
 
-	return !image || image->start_mono_ns <= feeds->attached_ns;
+	return !image || image->start_mono_ns <= gpu_losses_until(&feeds->losses, owner);
 }
 
 static uint64_t *refused_at(struct gpu_feeds *feeds, uint64_t key)
@@ -161,7 +164,7 @@ struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t i
 		feeds->feeds_lost++;
 		return NULL;
 	}
-	entry->feed->late = is_late(feeds, pid, mono_ns);
+	entry->feed->late = is_late(feeds, pid, owner, mono_ns);
 	entry->feed->handles.owner = owner;
 	entry->feed->paths.crowded = shares_exceeded(&feeds->byte_shares, owner);
 	return entry->feed;

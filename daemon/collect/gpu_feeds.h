@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "bpf/user.h"
 #include "collect/gpu.h"
 #include "collect/gpu_feed.h"
 #include "collect/gpu_kernels.h"
@@ -25,6 +26,7 @@ struct gpu_feeds_config {
 	struct drain_tables tables;
 	void (*out_of_memory)(const struct keepsake *what, void *ctx); /* as of struct gpu_config */
 	void *ctx;
+	struct hash_key hash_key; /* the kernel half's, by which accounts have their places */
 };
 
 struct gpu_feeds *gpu_feeds_new(const struct gpu_feeds_config *config); /* NULL: out of memory */
@@ -39,8 +41,10 @@ struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t i
                                uint64_t mono_ns);
 /* Probes were attached at that time: of a program that was there before not all may be known. */
 void gpu_feeds_attached(struct gpu_feeds *feeds, uint64_t mono_ns);
-/* Events were lost until that time, of whomever: references may have been among them. */
-void gpu_feeds_lost(struct gpu_feeds *feeds, uint64_t mono_ns);
+/* Events of the accounts of this place were lost until that time (bpf/user.h): references may have
+ * been among them. A process is of the user who ran it when it was first heard of; one of which
+ * that is not known may be of any. */
+void gpu_feeds_lost(struct gpu_feeds *feeds, uint32_t place, uint64_t mono_ns);
 /* Sees who has ended, by the process table; after all events until now were taken. */
 void gpu_feeds_settle(struct gpu_feeds *feeds);
 

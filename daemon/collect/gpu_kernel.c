@@ -13,6 +13,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <string.h>
 
 /* A program that may sleep begins and ends sooner by 20 ns: what it holds meanwhile is less. Ours
  * never do so where they have announced themselves. Perf events take such ones since 6.0 only. */
@@ -88,6 +89,26 @@ int gpu_kernel_events(const struct gpu_kernel *kernel)
 	const struct profd_bpf *part = loaded(kernel);
 
 	return part ? bpf_map__fd(part->maps.gpu_events) : -ENOENT;
+}
+
+int gpu_kernel_ring_users(const struct gpu_kernel *kernel,
+                          struct ring_user ret_users[ACCOUNT_PLACES])
+{
+	const struct profd_bpf *part = loaded(kernel);
+	int err = 0;
+
+	memset(ret_users, 0, ACCOUNT_PLACES * sizeof(*ret_users));
+	for (u32 at = 0; part && at < ACCOUNT_PLACES && !err; at++)
+		err = bpf_map_lookup_elem(bpf_map__fd(part->maps.gpu_users), &at, &ret_users[at]);
+	return err;
+}
+
+struct hash_key gpu_kernel_hash_key(const struct gpu_kernel *kernel)
+{
+	const struct profd_bpf *skeleton = kernel->bpf->skeleton;
+
+	return (struct hash_key){skeleton->rodata->hash_key.start,
+	                         skeleton->rodata->hash_key.factor};
 }
 
 int gpu_kernel_counts(const struct gpu_kernel *kernel, struct gpu_counts *ret_counts)

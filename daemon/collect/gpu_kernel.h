@@ -6,6 +6,7 @@
 #pragma once
 
 #include "bpf/gpu.h"
+#include "bpf/user.h"
 #include "collect/bpf.h"
 
 /* Programs, by descriptor: entry and return in one, for kernels that have sessions; entry; return.
@@ -32,5 +33,10 @@ int gpu_kernel_load_told(const struct gpu_kernel *kernel, struct gpu_told_progra
 const char *gpu_kernel_why(const struct gpu_kernel *kernel);
 /* The ring buffer of events; negative before anything is loaded. */
 int gpu_kernel_events(const struct gpu_kernel *kernel);
+/* What users have lost of it; all zeros before anything is loaded. 0 or a negative errno. */
+int gpu_kernel_ring_users(const struct gpu_kernel *kernel,
+                          struct ring_user ret_users[ACCOUNT_PLACES]);
+/* By which accounts have their places in that. */
+struct hash_key gpu_kernel_hash_key(const struct gpu_kernel *kernel);
 /* What the probes came to ever since the start, on all CPUs. */
 int gpu_kernel_counts(const struct gpu_kernel *kernel, struct gpu_counts *ret_counts);

@@ -6,6 +6,7 @@
 #include "fetch/room.h"
 
 #include "base/cleanup.h"
+#include "reader/landlock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,8 +23,6 @@ enum {
 	FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 };
 
-/* Of later kernels than the headers may be. */
-enum { ACCESS_REFER = 1 << 13, ACCESS_TRUNCATE = 1 << 14, ACCESS_OF_FIRST = (1 << 13) - 1 };
 enum { READING = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR };
 
 /* Libraries, names of hosts, certificates, the clock's zone: files and folders, and what is below
@@ -110,17 +109,6 @@ static void clear(int folder, unsigned int depth)
 	closedir(entries);
 }
 
-static uint64_t known_accesses(void)
-{
-	long version =
-		syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-
-	if (version < 1)
-		return 0;
-	return ACCESS_OF_FIRST | (version >= 2 ? ACCESS_REFER : 0) |
-	       (version >= 3 ? ACCESS_TRUNCATE : 0);
-}
-
 static int allow(int rules, int fd, uint64_t accesses)
 {
 	const struct landlock_path_beneath_attr rule = {.allowed_access = accesses,
@@ -145,21 +133,19 @@ static int allow_reading(int rules, const char *path)
 /* Kernels without it, and filters of services that know nothing of it, leave it out. */
 static int shut_in(int room)
 {
-	const struct landlock_ruleset_attr all = {.handled_access_fs = known_accesses()};
-	_cleanup_close_ int rules = -1;
-	int err;
+	struct landlock_rights forbidden = landlock_known();
 
-	if (!all.handled_access_fs)
+	if (!forbidden.files)
 		return 0;
-	rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all.handled_access_fs), 0);
-	err = rules < 0 ? -errno : allow(rules, room, all.handled_access_fs);
+	/* Servers it may talk to. */
+	forbidden.tcp &= ~(uint64_t)LANDLOCK_TCP_CONNECT;
+	_cleanup_close_ int rules = landlock_rules(&forbidden);
+	int err = rules < 0 ? rules : allow(rules, room, forbidden.files);
 	for (size_t i = 0; i < sizeof(readable) / sizeof(readable[0]) && err == 0; i++)
 		err = allow_reading(rules, readable[i]);
 	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]) && err == 0; i++)
 		err = allow_reading(rules, getenv(named[i]));
-	if (err == 0 && syscall(SYS_landlock_restrict_self, rules, 0) < 0)
-		err = -errno;
-	return err;
+	return err < 0 ? err : landlock_enter(rules);
 }
 
 void room_clear(int room)

@@ -37,9 +37,12 @@ struct names_client *names_client_new_as(const char *program, const char *name, 
 		return NULL;
 	client->reader =
 		reader_new(&(struct reader_program){client->program, name, max_bytes, NICENESS});
+	if (!client->reader)
+		return NULL;
+	reader_let_names(client->reader);
 	client->readable =
 		(struct readable_asker){.reader = client->reader, .max_bytes = max_bytes / 4};
-	return client->reader ? TAKE_PTR(client) : NULL;
+	return TAKE_PTR(client);
 }
 
 void names_client_free(struct names_client *client)

@@ -2,18 +2,22 @@
 /*
  * In an order that matters: limits while they can be set, the bounding set while there is the
  * capability for it, then user and capabilities, and last what the kernel forgets when those
- * change: that nobody may trace us, and that we die with the daemon.
+ * change: that nobody may trace us, and that we die with the daemon. Landlock comes behind user and
+ * capabilities, because it wants no_new_privs, and because which user that is stands in files.
  */
 #include "reader/confine.h"
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "reader/filter.h"
+#include "reader/landlock.h"
 #include "reader/user.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/landlock.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -153,6 +157,18 @@ static int drop_capabilities(void)
 	return 0;
 }
 
+/* It may be the daemon's user, who has files of his own. What sanitizers open they open by name. */
+static int forbid_names(const struct confinement *to)
+{
+	struct landlock_rights forbidden = landlock_known();
+
+	if (to->loads_libraries || !filter_works())
+		return 0;
+	if (to->opens_files)
+		forbidden.files &= ~(uint64_t)LANDLOCK_ACCESS_FS_READ_FILE;
+	return landlock_forbid(&forbidden);
+}
+
 /* The socket was made by the daemon: when somebody else is our parent it has died already. */
 static int die_with_daemon(int socket)
 {
@@ -187,6 +203,8 @@ int confine(int socket, const struct confinement *to)
 	err = drop_user(to->which_user);
 	if (err == 0)
 		err = drop_capabilities();
+	if (err == 0)
+		err = forbid_names(to);
 	if (err < 0)
 		return err;
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Giving up, for good, all that a reader process does not need: other descriptors, user, groups,
- * capabilities, memory without end.
+ * capabilities, memory without end, files that it was not handed.
  */
 #pragma once
 
@@ -13,6 +13,8 @@ struct confinement {
 	uint64_t max_bytes;      /* of memory that the process may hold more than it does now */
 	uint64_t niceness;       /* added to what it has */
 	bool environment;        /* stays; else it would let libdw ask servers for files */
+	bool opens_files;        /* by name, to read them */
+	bool loads_libraries;    /* that do what nobody knows: Landlock is not for it */
 	uint64_t max_file_bytes; /* of each file that is written */
 	uint64_t max_threads;    /* of its user beside its own first one */
 	unsigned int which_user; /* of those that user_pick() knows */

@@ -80,6 +80,11 @@ void reader_of_user(struct reader *reader, uint64_t user)
 	reader->user = user;
 }
 
+void reader_let_names(struct reader *reader)
+{
+	reader->process.way = WAY_NAMES;
+}
+
 void reader_let_devices(struct reader *reader)
 {
 	reader->process.way = WAY_DEVICES;
@@ -270,7 +275,7 @@ static int ask_once(struct reader *reader, const struct reader_query *query,
 		err = check(query, ret_reply);
 	reader->used = true;
 	/* One that waits for a device or a server does not work: it is late all the same. */
-	if (err == -ETIME && reader->process.way != WAY_FILES)
+	if (err == -ETIME && reader_loads_libraries(reader->process.way))
 		err = -ETIMEDOUT;
 	if (err == 0)
 		return 0;

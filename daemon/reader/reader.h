@@ -66,7 +66,10 @@ static inline uint64_t reader_user(uint32_t mapped_by, uint32_t owner)
 /* Whose the files are that it is asked about from now on; 0: nobody's. Over those of one user few
  * processes may hang: then -ECHILD for his, and others are asked about. */
 void reader_of_user(struct reader *reader, uint64_t user);
-/* Before the first question: its process loads libraries that open devices, see filter.h. */
+/* Before the first question: its process opens files that are named by what it reads; of the others
+ * none opens any, where the kernel has Landlock. */
+void reader_let_names(struct reader *reader);
+/* The same: its process loads libraries that open devices, see filter.h. */
 void reader_let_devices(struct reader *reader);
 /* The same: its process talks to servers and writes files. */
 void reader_let_servers(struct reader *reader);

@@ -231,7 +231,8 @@ int reader_main(int argc, char **argv, reader_answer_fn *fn)
 	enum reader_way way = way_of(argv[1]);
 
 	confinement.name = argv[2];
-	confinement.environment = way != WAY_FILES;
+	confinement.environment = confinement.loads_libraries = reader_loads_libraries(way);
+	confinement.opens_files = way == WAY_NAMES;
 	if (way == WAY_SERVERS) {
 		confinement.max_file_bytes = MAX_DEBUG_FILE_BYTES;
 		confinement.max_threads = MAX_THREADS;

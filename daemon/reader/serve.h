@@ -12,10 +12,13 @@
 #include "base/buf.h"
 #include "reader/wire.h"
 
-/* READER_WAY(NAME, word): which it is, by the word after the program's name; of those behind the
- * first, foreign libraries are loaded, so they may do more, see filter.h. */
+#include <stdbool.h>
+
+/* READER_WAY(NAME, word): which it is, by the word after the program's name; by those from DEVICES
+ * on, foreign libraries are loaded, so they may do more, see filter.h. */
 #define READER_WAYS(READER_WAY)                                          \
 	READER_WAY(FILES, "reader")                                      \
+	READER_WAY(NAMES, "namer")     /* also files that those name */  \
 	READER_WAY(DEVICES, "devices") /* libraries that open devices */ \
 	READER_WAY(SERVERS, "fetcher") /* ... that talk to servers and write what they say */
 
@@ -42,6 +45,11 @@ struct reading {
 /* Appends the answer's bytes. 0, -EPROTO when it is no question, which ends the process, or a
  * negative errno for the daemon. */
 typedef int reader_answer_fn(struct reading *reading, struct buf *out);
+
+static inline bool reader_loads_libraries(enum reader_way way)
+{
+	return way >= WAY_DEVICES;
+}
 
 const char *reader_command(enum reader_way way);
 /* Whether the command line is that of such a process. */

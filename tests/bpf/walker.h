@@ -15,7 +15,7 @@
 /* Every byte or nothing, as bpf_probe_read_user() does; 0 or a negative number. */
 typedef int walker_read_fn(u64 address, void *into, size_t len, void *ctx);
 
-enum { WALKER_MAX_WORDS = 1024, WALKER_THREADS_WORDS = 7 << 12, WALKER_USERS_WORDS = 4 << 8 };
+enum { WALKER_MAX_WORDS = 1024, WALKER_THREADS_WORDS = 7 << 12, WALKER_USERS_WORDS = 5 << 8 };
 
 /* What maps hold. Counts are those of the maps; looking further finds nothing. */
 struct walker_maps {

@@ -6,6 +6,7 @@
 #include "tests/gpu/driver.h"
 #include "tests/gpu/watched.h"
 
+#include "base/accounts.h"
 #include "bpf/profd.skel.h"
 
 #include <bpf/bpf.h>
@@ -266,17 +267,40 @@ static unsigned tell_all(void)
 	return times - 1;
 }
 
+/* How many places have lost events since then, and whether that user's has. */
+static int losers(const struct ring_user before[ACCOUNT_PLACES], uid_t user, bool *ret_has_lost)
+{
+	const struct hash_key key = gpu_kernel_hash_key(&stage.kernel);
+	u32 place = account_place(&key, account_of(user));
+	struct ring_user now[ACCOUNT_PLACES];
+	int count = 0;
+
+	ck_assert_int_eq(gpu_kernel_ring_users(&stage.kernel, now), 0);
+	for (int at = 0; at < ACCOUNT_PLACES; at++)
+		count += now[at].lost != before[at].lost;
+	*ret_has_lost = now[place].lost != before[place].lost;
+	return count;
+}
+
 /* Who tells more than is read leaves room for others: for who comes new, and for root in any case.
  * A user's subordinate ids have no share of their own. */
 START_TEST(shares_of_the_ring)
 {
 	unsigned first, next = 0, roots;
+	struct ring_user before[ACCOUNT_PLACES];
 	uid_t user = MANY_USER;
+	bool has_lost;
 
+	ck_assert_int_eq(gpu_kernel_ring_users(&stage.kernel, before), 0);
 	be(MANY_USER);
 	first = tell_all();
 	be(MANY_FIRST_SUBORDINATE + 5);
 	ck_assert_uint_eq(tell_all(), 0);
+	/* It is told of one account that it has lost something. */
+	ck_assert_int_eq(losers(before, MANY_USER, &has_lost), 1);
+	ck_assert(has_lost);
+	ck_assert_int_eq(losers(before, MANY_FIRST_SUBORDINATE + 5, &has_lost), 1);
+	ck_assert(has_lost);
 	/* Another user may share the place that the first one is counted in. */
 	while (!next) {
 		be(++user);

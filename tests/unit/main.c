@@ -5,6 +5,7 @@
  * CK_FORK=no runs the tests in this process, for debuggers and sanitizers; CK_RUN_SUITE and
  * CK_RUN_CASE pick some, as check documents.
  */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "jobs.h"
 #include "names/wire.h"
@@ -12,6 +13,8 @@
 #include "tests/unit/mortal.h"
 #include "tests/unit/suites.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +40,15 @@ static void work_for(uint64_t ns)
 		;
 }
 
+static int open_it(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : 0;
+}
+
 /* The daemon's own, but for names that it dies over, never gets done with, or says such an error of
- * as one who took it over may. */
+ * as one who took it over may; and it opens a file as such a one would. */
 static int answer(struct reading *reading, struct buf *out)
 {
 	if (reading->job == READER_DEMANGLE && has(reading, MORTAL_NAME))
@@ -50,6 +60,8 @@ static int answer(struct reading *reading, struct buf *out)
 		__asm__ volatile("");
 	if (reading->job == READER_DEMANGLE && has(reading, ERRING_NAME))
 		return -atoi((const char *)reading->bytes + strlen(ERRING_NAME));
+	if (reading->job == READER_DEMANGLE && has(reading, OPENED_NAME))
+		return open_it(OPENED_NAME);
 	return jobs_answer(reading, out);
 }
 

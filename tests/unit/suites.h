@@ -26,6 +26,7 @@
 	SUITE(disturbed)       \
 	SUITE(nvml)            \
 	SUITE(filter)          \
+	SUITE(landlock)        \
 	SUITE(symtab)          \
 	SUITE(elf)             \
 	SUITE(object)          \

@@ -3,10 +3,14 @@
  * Memory of a GPU that goes without a free of its own: with its context, or with the last handle
  * and the last mapping of it.
  */
+#include "base/accounts.h"
 #include "base/clock.h"
 #include "collect/gpu_feeds.h"
 #include "collect/source.h"
 #include "tests/unit/suites.h"
+
+#include <stdbool.h>
+#include <unistd.h>
 
 enum {
 	PID = 4000001, /* over the kernel's default limit */
@@ -17,8 +21,10 @@ enum {
 	HANDLE = 0xd000,
 	PLACE = 0x100000,
 	MIB = 1 << 20,
+	ROOT = 0, /* his place among those who lose events */
 };
 
+static const struct hash_key hash_key = {0, 0x9e3779b97f4a7c15};
 static struct drain_tables tables;
 static struct gpu_feeds *feeds;
 static struct gpu_event event;
@@ -28,7 +34,7 @@ static void set_up(void)
 	tables.store = store_new(16);
 	tables.procs = procs_new(tables.store);
 	procs_exec(tables.procs, PID, "train", STARTED_NS);
-	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables});
+	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables, .hash_key = hash_key});
 	event = (struct gpu_event){.pid = PID, .tid = PID, .time_ns = 1000};
 }
 
@@ -101,7 +107,7 @@ static void unmap(uint64_t address, uint64_t size)
 static uint64_t held(void)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
-	const struct gpu_feed *feed = gpu_feeds_get(feeds, PID, 0, event.time_ns);
+	const struct gpu_feed *feed = gpu_feeds_get(feeds, event.pid, 0, event.time_ns);
 	const struct profile *profile;
 	uint64_t bytes = 0;
 
@@ -116,7 +122,7 @@ static uint64_t held(void)
 
 static uint64_t freed(void)
 {
-	const struct gpu_feed *feed = gpu_feeds_get(feeds, PID, 0, event.time_ns);
+	const struct gpu_feed *feed = gpu_feeds_get(feeds, event.pid, 0, event.time_ns);
 	uint64_t frees = 0;
 
 	for (size_t i = 0; i < feed->totals.count; i++)
@@ -250,7 +256,7 @@ START_TEST(seen_in_part)
 {
 	retain(PRIMARY, 0);
 	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 1);
-	gpu_feeds_lost(feeds, event.time_ns);
+	gpu_feeds_lost(feeds, ROOT, event.time_ns);
 	end(GPU_END_REFERENCE, 0, 0);
 	ck_assert_uint_eq(held(), 1);
 	end(GPU_END_PRIMARY, 0, 0);
@@ -261,11 +267,36 @@ END_TEST
 /* So they may of a program that is first heard of after that. */
 START_TEST(not_seen_at_first)
 {
-	gpu_feeds_lost(feeds, event.time_ns);
+	gpu_feeds_lost(feeds, ROOT, event.time_ns);
 	retain(PRIMARY, 0);
 	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 1);
 	end(GPU_END_REFERENCE, 0, 0);
 	ck_assert_uint_eq(held(), 1);
+}
+END_TEST
+
+/* Another user's, or our own: until it and after it is first heard of. */
+static const struct loss {
+	bool own, first;
+} losses[] = {{false, false}, {false, true}, {true, false}, {true, true}};
+
+/* A process that is there, so that its user is known. */
+START_TEST(seen_in_part_by_user)
+{
+	uint32_t place = account_place(&hash_key, account_of(getuid()));
+	const struct loss *loss = &losses[_i];
+
+	place = loss->own ? place : place + 1;
+	event.pid = event.tid = (uint32_t)getpid();
+	procs_exec(tables.procs, event.pid, "train", STARTED_NS);
+	if (loss->first)
+		gpu_feeds_lost(feeds, place, event.time_ns);
+	retain(PRIMARY, 0);
+	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 1);
+	if (!loss->first)
+		gpu_feeds_lost(feeds, place, event.time_ns);
+	end(GPU_END_REFERENCE, 0, 0);
+	ck_assert_uint_eq(held(), loss->own);
 }
 END_TEST
 
@@ -430,6 +461,7 @@ Suite *gpu_ends_suite(void)
 	tcase_add_test(tcase, seen_late);
 	tcase_add_test(tcase, seen_in_part);
 	tcase_add_test(tcase, not_seen_at_first);
+	tcase_add_loop_test(tcase, seen_in_part_by_user, 0, sizeof(losses) / sizeof(losses[0]));
 	tcase_add_test(tcase, released_after_it_is_unmapped);
 	tcase_add_test(tcase, released_while_it_is_mapped);
 	tcase_add_test(tcase, owned_twice);

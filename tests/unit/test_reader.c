@@ -10,6 +10,7 @@
 #include "jobs.h"
 #include "object/links.h"
 #include "reader/filter.h"
+#include "reader/landlock.h"
 #include "reader/lingering.h"
 #include "reader/user.h"
 #include "tests/unit/elf_image.h"
@@ -94,6 +95,38 @@ START_TEST(privileges)
 			expect_status(text, capabilities[i], "0000000000000000");
 	}
 	buf_release(&status);
+}
+END_TEST
+
+static int open_by_name(struct reader *reader)
+{
+	const struct reader_query query = {
+		.question = {.job = READER_DEMANGLE,
+	                     .fds = {-1, -1, -1},
+	                     .pieces = {{OPENED_NAME, sizeof(OPENED_NAME)}}},
+		.no_file = true,
+		.check = accept_all,
+	};
+	struct reader_reply reply;
+	int err = reader_ask(reader, &query, &reply);
+
+	if (err == 0)
+		free(reply.bytes);
+	return err;
+}
+
+/* Without Landlock, and with sanitizers, it may. */
+START_TEST(opens_nothing_by_name)
+{
+	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
+	_cleanup_(reader_freep) struct reader *namer = reader_new(&program);
+	int refusal = filter_works() && landlock_known().files ? -EACCES : 0;
+
+	ck_assert_int_eq(open_by_name(reader), refusal);
+	/* What it is handed it reads. */
+	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
+	reader_let_names(namer);
+	ck_assert_int_eq(open_by_name(namer), 0);
 }
 END_TEST
 
@@ -443,6 +476,7 @@ Suite *reader_suite(void)
 	TCase *all = tcase_create("all");
 
 	tcase_add_test(all, privileges);
+	tcase_add_test(all, opens_nothing_by_name);
 	tcase_add_test(all, dies_with_the_daemon);
 	tcase_add_test(all, starts_are_spaced);
 	tcase_add_test(all, lingering);
