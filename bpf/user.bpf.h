@@ -66,13 +66,12 @@ static __always_inline void ring_user_settle(struct ring_user *user, u64 read, u
 	user->before = read < last ? since : 0;
 }
 
-/* Where the current task's account is counted, or NULL where it has its share. Asked before
- * anything is done for an event; ring_user_charge() then counts what it came to. `ring` and `users`
- * are constants where it is called. */
-static __always_inline struct ring_user *ring_user_with_room(void *ring, void *users,
-                                                             u64 ring_bytes)
+/* Where the account of a place is counted, or NULL where it has its share. Asked before anything is
+ * done for an event; ring_user_charge() then counts what it came to. `ring` and `users` are
+ * constants where it is called. */
+static __always_inline struct ring_user *ring_user_at(void *ring, void *users, u64 ring_bytes,
+                                                      u32 at)
 {
-	u32 at = user_place();
 	struct ring_user *user = bpf_map_lookup_elem(users, &at);
 	u64 read = bpf_ringbuf_query(ring, BPF_RB_CONS_POS);
 	u64 told = bpf_ringbuf_query(ring, BPF_RB_PROD_POS);
@@ -81,6 +80,13 @@ static __always_inline struct ring_user *ring_user_with_room(void *ring, void *u
 		return NULL;
 	ring_user_settle(user, read, told);
 	return user_may_have(at, user->before + user->since, told - read, ring_bytes) ? user : NULL;
+}
+
+/* The same of the current task's account. */
+static __always_inline struct ring_user *ring_user_with_room(void *ring, void *users,
+                                                             u64 ring_bytes)
+{
+	return ring_user_at(ring, users, ring_bytes, user_place());
 }
 
 /* Of a record its header, and padding to words. */
