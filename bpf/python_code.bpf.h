@@ -102,12 +102,13 @@ static __always_inline u32 copy_lines(struct python_walk *python, u32 to)
 __noinline u32 python_tell(u32 at)
 {
 	struct python_walk *python = python_get(at);
-	struct ring_user *user = python_user_with_room();
+	struct ring_user *user;
 	struct text name, file;
 	u32 bytes, lines;
 
 	if (!python)
 		return 1;
+	user = python_user_with_room(python);
 	if (!user) {
 		count(at, COUNTER_python_codes_put_off, 1);
 		return 1;
@@ -153,6 +154,8 @@ static __always_inline void tell_once(struct python_walk *python)
 
 	if (!first || !second || *first == python->signature || *second == python->signature)
 		return;
+	/* Asked here, as the stack of programs has no room for one call more there. */
+	python->place = user_place();
 	if (python_tell(python->at) == 0) {
 		*second = *first;
 		*first = python->signature;

@@ -61,6 +61,7 @@ struct python_walk {
 	u32 frame_bytes, code_bytes; /* of a frame, a code object: those with something in them */
 	u32 words_len, runs_len, broken;
 	u32 started_again;
+	u32 place; /* of the account, bpf/user.bpf.h; once something is to be told */
 	/* 3.10: which run's frames an entry has, counted from the entry's own. */
 	s32 shift;
 	u32 truncated; /* there are more frames than words for them */
@@ -113,11 +114,12 @@ extern struct python_code_map python_codes SEC(".maps");
 extern struct python_walk_map python_walks SEC(".maps");
 extern struct ring_user_map python_users SEC(".maps");
 
-/* Where the current task's account is counted, NULL where it has its share. Programs can make code
- * objects and threads as fast as they are told of, and the names of others' wait behind those. */
-static __always_inline struct ring_user *python_user_with_room(void)
+/* Where the account of python->place is counted, NULL where it has its share. Programs can make
+ * code objects and threads as fast as they are told of, and the names of others' wait behind those.
+ */
+static __always_inline struct ring_user *python_user_with_room(const struct python_walk *python)
 {
-	return ring_user_with_room(&python_codes, &python_users, PYTHON_CODES_BYTES);
+	return ring_user_at(&python_codes, &python_users, PYTHON_CODES_BYTES, python->place);
 }
 
 static __always_inline struct python_walk *python_get(u32 at)

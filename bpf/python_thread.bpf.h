@@ -174,7 +174,8 @@ __noinline u32 python_tell_thread(u32 at, u64 now)
 		.tid = (u32)id,
 		.image = python->image,
 	};
-	user = python_user_with_room();
+	python->place = user_place();
+	user = python_user_with_room(python);
 	if (!user || bpf_ringbuf_output(&python_codes, &thread, sizeof(thread), 0)) {
 		count(at, COUNTER_python_threads_lost, 1);
 		return 0;

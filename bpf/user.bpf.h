@@ -62,13 +62,12 @@ static __always_inline void ring_user_lose(struct ring_user *user)
 	__sync_fetch_and_add(&user->lost, 1);
 }
 
-/* Where the current task's account is counted, or NULL where it has its share. Asked before
- * anything is done for an event; ring_user_charge() then counts what it came to. `ring` and `users`
- * are constants where it is called. */
-static __always_inline struct ring_user *ring_user_with_room(void *ring, void *users,
-                                                             u64 ring_bytes)
+/* Where the account of a place is counted, or NULL where it has its share. Asked before anything is
+ * done for an event; ring_user_charge() then counts what it came to. `ring` and `users` are
+ * constants where it is called. */
+static __always_inline struct ring_user *ring_user_at(void *ring, void *users, u64 ring_bytes,
+                                                      u32 at)
 {
-	u32 at = user_place();
 	struct ring_user *user = bpf_map_lookup_elem(users, &at);
 	u64 read = bpf_ringbuf_query(ring, BPF_RB_CONS_POS);
 	u64 told = bpf_ringbuf_query(ring, BPF_RB_PROD_POS);
@@ -80,6 +79,13 @@ static __always_inline struct ring_user *ring_user_with_room(void *ring, void *u
 		return user;
 	ring_user_lose(user);
 	return NULL;
+}
+
+/* The same of the current task's account. */
+static __always_inline struct ring_user *ring_user_with_room(void *ring, void *users,
+                                                             u64 ring_bytes)
+{
+	return ring_user_at(ring, users, ring_bytes, user_place());
 }
 
 /* Of a record its header, and padding to words. */
