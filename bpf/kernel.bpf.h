@@ -44,7 +44,7 @@ enum { BPF_RB_AVAIL_DATA = 0, BPF_RB_CONS_POS = 2, BPF_RB_PROD_POS = 3 };
 enum { EEXIST = 17, ENOSPC = 28 };
 
 /* include/linux/sched.h */
-enum { PF_FORKNOEXEC = 0x00000040, PF_KTHREAD = 0x00200000 };
+enum { PF_EXITING = 0x00000004, PF_FORKNOEXEC = 0x00000040, PF_KTHREAD = 0x00200000 };
 
 /* Both layouts are ABI (the saved registers of signal frames and ptrace), so no relocation. */
 #if defined(__TARGET_ARCH_x86)

@@ -29,8 +29,9 @@ static __always_inline const struct pt_regs *regs_of_entry(struct scratch *scrat
 	struct task_struct *task = task_current();
 	struct pt_regs *entry = &scratch->entry;
 
-	/* A task that is ending has given its memory back, and its stack with it. */
-	if (task->flags & PF_KTHREAD || !task->mm)
+	/* A task that is ending gives its memory back. Its stack goes before, when it tells that it
+	 * has ended: the thread that is started next may be on the same one by now. */
+	if (task->flags & (PF_KTHREAD | PF_EXITING) || !task->mm)
 		return NULL;
 	if (bpf_probe_read_kernel(entry, sizeof(*entry), (void *)bpf_task_pt_regs(task)))
 		return NULL;
