@@ -205,7 +205,7 @@ static void read_tables(void *ctx)
 {
 	struct collector *collector = ctx;
 
-	sideband_clock_read(&collector->sideband_clock);
+	sideband_read(collector->sideband);
 	python_read(&collector->python);
 	opener_settle(collector->crews.opener);
 }

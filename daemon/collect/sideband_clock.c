@@ -13,9 +13,8 @@
 
 enum {
 	REGULAR_MS = 100,
-	/* Twice as long after each time that there was nothing; longer than from drain to drain, so
-	 * that nothing but these read where nothing happens. */
-	MAX_REGULAR_MS = 1500,
+	/* Twice as long after each time that there was nothing. */
+	MAX_REGULAR_MS = 1000,
 	/* A program that was started maps a dozen files. */
 	BURST_MS = 3,
 	/* Wakes that come sooner after one another than this are a storm, in which each rest is
@@ -96,16 +95,6 @@ static void on_timer(uv_timer_t *timer)
 		arm(clock);
 		break;
 	}
-}
-
-void sideband_clock_read(struct sideband_clock *clock)
-{
-	bool told = sideband_read(clock->sideband);
-
-	if (!clock->started || clock->state != CLOCK_WAITS)
-		return;
-	clock->regular_ms = next_regular_ms(clock, told);
-	arm(clock);
 }
 
 static int ignore(void *ctx, void *bytes, size_t len)
