@@ -179,15 +179,14 @@ static __always_inline u32 take_due(struct ticker *ticker, u64 until, u32 at, in
 			continue;
 		more = (until - due) / period;
 		ticker->due[i] += (more + 1) * period;
-		taken++;
 		if (is_idle) {
-			taken += more;
+			taken += more + 1;
 			continue;
 		}
-		if (is_elsewhere(due, until)) {
-			taken--;
+		if (is_elsewhere(due, until))
 			more++;
-		}
+		else
+			taken++;
 		if (more)
 			count(at, COUNTER_ticks_missed, more);
 	}

@@ -101,10 +101,12 @@ static void cpu_configure(struct bpf *bpf, const struct source_config *config,
 
 static const char *cpu_load(struct bpf *bpf, const struct source_state *state)
 {
+	enum bpf_part worst = BPF_PART_RUN_TIMES;
+
 	bpf_part_load(bpf, BPF_PART_RUN_TIMES, NULL);
-	if (!goes_by_cycles(state) && !bpf_part_load(bpf, BPF_PART_SWITCHES, NULL))
-		return bpf_part_why(bpf, BPF_PART_RUN_TIMES);
-	return bpf_part_why(bpf, goes_by_cycles(state) ? BPF_PART_RUN_TIMES : BPF_PART_SWITCHES);
+	if (!goes_by_cycles(state) && bpf_part_load(bpf, BPF_PART_SWITCHES, NULL))
+		worst = BPF_PART_SWITCHES;
+	return bpf_part_why(bpf, worst);
 }
 
 static int attach_timer(struct bpf *bpf, struct source_state *state, u32 cpu, u32 timer)
