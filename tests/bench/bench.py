@@ -94,6 +94,7 @@ MEASURES = {
 def main():
     if os.geteuid() != 0:
         sys.exit("bench: needs root: sudo make bench")
+    sys.stdout.reconfigure(line_buffering=True)
     signal.signal(signal.SIGTERM, lambda *unused: sys.exit("bench: stopped"))  # what it has started ends with it
     try:
         compared = variants.parse(os.environ.get("VARIANTS", "off; on"))
