@@ -36,7 +36,9 @@ enum {
 	MAX_KERNEL_FRAMES = 127, /* sysctl kernel.perf_event_max_stack as shipped */
 	NODE_FRAMES = 16,
 	TASK_COMM_BYTES = 16,
-	CPU_TIMERS = 4, /* of each CPU, where timers run by the clock */
+	/* Of each CPU, where timers run by the clock. A timer's cookie is its number, and so many
+	 * times the nanoseconds from one of its ticks to its next; 0 where it runs by cycles. */
+	CPU_TIMERS = 4,
 };
 
 /* Stack ids are hashes of what they stand for, except these. */

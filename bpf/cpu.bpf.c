@@ -18,16 +18,15 @@
 
 /* Nanoseconds a tick stands for, all timers of a CPU together. */
 const volatile u64 period_ns = 1;
-/* The time from one tick of each timer to its next; 0 where they run by cycles and not by the
- * clock, so that nobody knows when one is due. */
-const volatile u64 timer_periods_ns[CPU_TIMERS];
-
+/* How long a tick has stopped the CPU before its program reads the clock. */
+const volatile u64 lag_ns;
 /* cpu_switch is attached. */
 u32 switches_are_watched;
 
 /* Of one CPU, where only interrupts and what turns them off come here: nothing comes between. */
 struct ticker {
 	u64 first_due;             /* of those below */
+	u64 period[CPU_TIMERS];    /* from one tick of a timer to its next */
 	u64 due[CPU_TIMERS];       /* CLOCK_MONOTONIC; 0 until the timer's first tick */
 	u64 very_late[CPU_TIMERS]; /* ticks in a row */
 	s64 streak[CPU_TIMERS]; /* ticks in a row that were late, or early where it is negative */
@@ -91,10 +90,10 @@ static __always_inline void follow(struct ticker *ticker, u32 timer, s64 late)
 
 /* Whether a tick that comes now was not taken before; `when`: when it is due, for one that comes
  * with another timer's interrupt may be early; `at`: where those that never came are counted. */
-static __always_inline int tick_is_new(struct ticker *ticker, u32 timer, u64 now, u32 at,
+static __always_inline int tick_is_new(struct ticker *ticker, u64 cookie, u64 now, u32 at,
                                        int finds_user, u64 *when)
 {
-	u64 period = timer_periods_ns[timer & (CPU_TIMERS - 1)];
+	u64 timer = cookie % CPU_TIMERS, period = cookie / CPU_TIMERS;
 	u64 *due = &ticker->due[timer & (CPU_TIMERS - 1)];
 	u64 *very_late = &ticker->very_late[timer & (CPU_TIMERS - 1)];
 	s64 late = now - *due, missed = 0;
@@ -103,7 +102,8 @@ static __always_inline int tick_is_new(struct ticker *ticker, u32 timer, u64 now
 	*when = now;
 	if (!period)
 		return 1;
-	if (!*due) {
+	if (!*due || ticker->period[timer & (CPU_TIMERS - 1)] != period) {
+		ticker->period[timer & (CPU_TIMERS - 1)] = period;
 		*due = now + period;
 		return 1;
 	}
@@ -173,7 +173,7 @@ static __always_inline u32 take_due(struct ticker *ticker, u64 until, u32 at, in
 
 #pragma unroll
 	for (u32 i = 0; i < CPU_TIMERS; i++) {
-		u64 period = timer_periods_ns[i], due = ticker->due[i], more;
+		u64 period = ticker->period[i], due = ticker->due[i], more;
 
 		if (!period || !due || due > until)
 			continue;
@@ -255,13 +255,14 @@ SEC("perf_event")
 int cpu_sample(struct bpf_perf_event_data *ctx)
 {
 	u64 now = bpf_ktime_get_ns();
-	u32 at = lane_enter(LANE_TICK, now), timer = bpf_get_attach_cookie(ctx);
+	u64 cookie = bpf_get_attach_cookie(ctx);
+	u32 at = lane_enter(LANE_TICK, now);
 	struct ticker *ticker = ticker_get();
 	u64 when;
 
 	if (at == LANE_BUSY)
 		return 0;
-	if (ticker && tick_is_new(ticker, timer, now, at, REGS_USER(&ctx->regs), &when))
+	if (ticker && tick_is_new(ticker, cookie, now - lag_ns, at, REGS_USER(&ctx->regs), &when))
 		sample(ctx, ticker, at, when);
 	if (ticker)
 		find_first_due(ticker);

@@ -11,32 +11,46 @@
 #include "collect/bpf_parts.h"
 #include "collect/perf.h"
 #include "collect/source.h"
+#include "collect/tick_lag.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 /*
- * How often each of a CPU's clock timers ticks beside the others' mean, in a thousandth; their sum
- * is nothing. One timer at a fixed interval meets a program that goes by a timer of its own, or by
- * the kernel's, at the same points of its course again and again; of several whose intervals have
- * no common multiple, each meets it at other points.
+ * How much more often one of a CPU's clock timers ticks than is its share, in millionths. One timer
+ * at a fixed interval meets a program that goes by a timer of its own, or by the kernel's, at the
+ * same points of its course again and again; several whose intervals are drawn at random meet it at
+ * other points, each of them. Fixed ones would have programs with which most are in step.
  */
-static const int timer_paces[CPU_TIMERS] = {-157, -41, 62, 136};
+enum { PACES = 1000 * 1000, PACE_SPREAD = 160 * 1000 };
 
 static const char *event_name(bool cycles)
 {
 	return cycles ? "cycles" : "cpu-clock";
 }
 
-/* From one tick of a clock timer to its next. */
-static u64 timer_period_ns(u32 sample_hz, u32 timer)
+/* Of a CPU's timers, from one tick to the next. Together they tick at the rate. */
+static void draw_periods(u32 sample_hz, u64 ret_periods[CPU_TIMERS])
 {
-	const u64 paces = 1000;
+	u32 drawn[CPU_TIMERS];
+	u64 mean = 0;
 
-	return NSEC_PER_SEC * CPU_TIMERS * paces / sample_hz / (paces + timer_paces[timer]);
+	/* Without random numbers, which a kernel has some seconds after its start, all have one
+	 * pace. */
+	if (getrandom(drawn, sizeof(drawn), GRND_NONBLOCK) != (ssize_t)sizeof(drawn))
+		memset(drawn, 0, sizeof(drawn));
+	for (u32 timer = 0; timer < CPU_TIMERS; timer++) {
+		drawn[timer] %= 2 * PACE_SPREAD;
+		mean += drawn[timer];
+	}
+	mean /= CPU_TIMERS;
+	for (u32 timer = 0; timer < CPU_TIMERS; timer++)
+		ret_periods[timer] = NSEC_PER_SEC * CPU_TIMERS * PACES / sample_hz /
+		                     (PACES + drawn[timer] - mean);
 }
 
 /* They are opened disabled, until their program is attached, or a tick would go uncounted. */
@@ -53,12 +67,12 @@ static int open_cycles(u32 sample_hz, u32 cpu)
 	return perf_open_cpu(&attr, cpu);
 }
 
-static int open_clock(u32 sample_hz, u32 cpu, u32 timer)
+static int open_clock(u32 cpu, u64 period_ns)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = timer_period_ns(sample_hz, timer),
+		.sample_period = period_ns,
 		.disabled = 1,
 	};
 
@@ -76,7 +90,7 @@ int cpu_timer_try(u32 sample_hz, u32 cpu, const char **ret_event)
 {
 	bool cycles = have_cycles(sample_hz);
 	_cleanup_close_ int fd =
-		cycles ? open_cycles(sample_hz, cpu) : open_clock(sample_hz, cpu, 0);
+		cycles ? open_cycles(sample_hz, cpu) : open_clock(cpu, NSEC_PER_SEC / sample_hz);
 
 	*ret_event = event_name(cycles);
 	return fd < 0 ? fd : 0;
@@ -94,9 +108,8 @@ static void cpu_configure(struct bpf *bpf, const struct source_config *config,
 	state->event = event_name(have_cycles(config->sample_hz));
 	state->period = NSEC_PER_SEC / config->sample_hz;
 	bpf->skeleton->rodata->period_ns = state->period;
-	for (u32 timer = 0; timer < CPU_TIMERS && !goes_by_cycles(state); timer++)
-		bpf->skeleton->rodata->timer_periods_ns[timer] =
-			timer_period_ns(config->sample_hz, timer);
+	if (!goes_by_cycles(state))
+		bpf->skeleton->rodata->lag_ns = tick_lag_measure_ns();
 }
 
 static const char *cpu_load(struct bpf *bpf, const struct source_state *state)
@@ -109,12 +122,15 @@ static const char *cpu_load(struct bpf *bpf, const struct source_state *state)
 	return bpf_part_why(bpf, worst);
 }
 
-static int attach_timer(struct bpf *bpf, struct source_state *state, u32 cpu, u32 timer)
+/* `period_ns`: 0 of a timer that goes by cycles. */
+static int attach_timer(struct bpf *bpf, struct source_state *state, u32 cpu, u32 timer,
+                        u64 period_ns)
 {
-	const struct bpf_perf_event_opts options = {.sz = sizeof(options), .bpf_cookie = timer};
-	u32 sample_hz = state->config.sample_hz;
-	int fd = goes_by_cycles(state) ? open_cycles(sample_hz, cpu)
-	                               : open_clock(sample_hz, cpu, timer);
+	const struct bpf_perf_event_opts options = {
+		.sz = sizeof(options),
+		.bpf_cookie = period_ns * CPU_TIMERS + timer,
+	};
+	int fd = period_ns ? open_clock(cpu, period_ns) : open_cycles(state->config.sample_hz, cpu);
 	struct bpf_link *link;
 
 	if (fd < 0)
@@ -144,10 +160,13 @@ static void detach_cpu(struct source_state *state, u32 cpu)
 static int attach_cpu(struct bpf *bpf, struct source_state *state, u32 cpu)
 {
 	u32 timers = goes_by_cycles(state) ? 1 : CPU_TIMERS;
+	u64 periods[CPU_TIMERS] = {0};
 	int err = 0;
 
+	if (!goes_by_cycles(state))
+		draw_periods(state->config.sample_hz, periods);
 	for (u32 timer = 0; timer < timers && !err; timer++)
-		err = attach_timer(bpf, state, cpu, timer);
+		err = attach_timer(bpf, state, cpu, timer, periods[timer]);
 	state->attached += state->links[cpu][0] != NULL;
 	if (err)
 		detach_cpu(state, cpu);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The two small things every perf event needs.
+ * What every perf event needs.
  */
 #include "collect/perf.h"
 
@@ -15,13 +15,23 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu)
+static int open_event(struct perf_event_attr *attr, int pid, int cpu)
 {
 	int fd;
 
 	attr->size = sizeof(*attr);
-	fd = (int)syscall(SYS_perf_event_open, attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
+}
+
+int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu)
+{
+	return open_event(attr, -1, (int)cpu);
+}
+
+int perf_open_own(struct perf_event_attr *attr)
+{
+	return open_event(attr, 0, -1);
 }
 
 /* 0 also where it is negative: that forbids nothing. */

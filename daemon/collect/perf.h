@@ -16,6 +16,9 @@ enum { MAX_KERNEL_PARANOIA = 2 };
 /* A descriptor for all tasks on one CPU, close-on-exec; or negative errno. */
 int perf_open_cpu(struct perf_event_attr *attr, uint32_t cpu);
 
+/* The same for the calling thread, on whatever CPU. */
+int perf_open_own(struct perf_event_attr *attr);
+
 /* Distributions have levels of kernel.perf_event_paranoid above the kernel's own 2: nobody without
  * CAP_SYS_ADMIN may, whatever CAP_PERFMON says (Debian: 3, Ubuntu: 4). */
 bool perf_wants_admin(void);

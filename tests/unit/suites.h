@@ -122,6 +122,7 @@
 	SUITE(dwarf_lines)     \
 	SUITE(drain)           \
 	SUITE(run_times)       \
+	SUITE(tick_lag)        \
 	SUITE(python_codes)    \
 	SUITE(python_names)    \
 	SUITE(python_threads)  \
