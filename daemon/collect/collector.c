@@ -112,7 +112,8 @@ static void drain(void *ctx)
 	gpu_read(collector->gpu);
 	bpf_drain(&collector->bpf, collector->heartbeat.old_half, &drained);
 	if (drained.tally_count)
-		threads_ran_read(&collector->ran, &collector->bpf);
+		threads_ran_read(&collector->ran, &collector->bpf,
+		                 heartbeat_is_cut(&collector->heartbeat));
 	run_times_weigh(collector->run_times, &drained, &collector->ran, span.end_mono_ns,
 	                collector->states[KIND_cpu].period);
 	note_sampled(collector, &drained);

@@ -225,6 +225,11 @@ void heartbeat_cut(struct heartbeat *heartbeat, struct cut *cut)
 	plan_flip(heartbeat);
 }
 
+bool heartbeat_is_cut(const struct heartbeat *heartbeat)
+{
+	return heartbeat->settling;
+}
+
 static void unlink_cut(struct cut **list, const struct cut *cut)
 {
 	for (; *list; list = &(*list)->next) {

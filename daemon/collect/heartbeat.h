@@ -52,5 +52,7 @@ int heartbeat_start(struct heartbeat *heartbeat);
 void heartbeat_stop(struct heartbeat *heartbeat);
 
 void heartbeat_cut(struct heartbeat *heartbeat, struct cut *cut);
+/* Whether the drain under way ends where somebody asked for it. */
+bool heartbeat_is_cut(const struct heartbeat *heartbeat);
 /* Forgets a cut that is no longer wanted; done() will not be called. */
 void heartbeat_cancel(struct heartbeat *heartbeat, struct cut *cut);

@@ -5,6 +5,7 @@
 #include "collect/threads_ran.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "bpf/profd.skel.h"
 #include "collect/bpf_parts.h"
 
@@ -14,6 +15,9 @@
 #include <unistd.h>
 
 enum { FIRST_ROOM = 1024 };
+
+/* Of a CPU's time one part in so many. */
+enum { SHARE = 10000, WANTED_SHARE = 100 };
 
 static bool attach(struct threads_ran *threads, const struct bpf *bpf)
 {
@@ -39,14 +43,11 @@ static bool make_room(struct threads_ran *threads)
 	return true;
 }
 
-void threads_ran_read(struct threads_ran *threads, const struct bpf *bpf)
+static void ask(struct threads_ran *threads)
 {
 	_cleanup_close_ int fd = -1;
 	ssize_t got = 1;
 
-	threads->count = 0;
-	if (!attach(threads, bpf))
-		return;
 	fd = bpf_iter_create(bpf_link__fd(threads->link));
 	/* The kernel gives whole records, as many as fit. */
 	while (fd >= 0 && got > 0 && make_room(threads)) {
@@ -55,6 +56,19 @@ void threads_ran_read(struct threads_ran *threads, const struct bpf *bpf)
 		got = read(fd, next, (threads->room - threads->count) * sizeof(*next));
 		threads->count += got > 0 ? (size_t)got / sizeof(*next) : 0;
 	}
+}
+
+void threads_ran_read(struct threads_ran *threads, const struct bpf *bpf, bool wanted)
+{
+	uint64_t now = clock_mono_ns();
+
+	threads->count = 0;
+	if (now < threads->asked_ns + threads->took_ns * (wanted ? WANTED_SHARE : SHARE) ||
+	    !attach(threads, bpf))
+		return;
+	ask(threads);
+	threads->asked_ns = now;
+	threads->took_ns = clock_mono_ns() - now;
 }
 
 void threads_ran_release(struct threads_ran *threads)
