@@ -30,8 +30,11 @@ struct ticker {
 	u64 due[CPU_TIMERS];       /* CLOCK_MONOTONIC; 0 until the timer's first tick */
 	u64 very_late[CPU_TIMERS]; /* ticks in a row */
 	s64 streak[CPU_TIMERS]; /* ticks in a row that were late, or early where it is negative */
-	u64 owed;               /* ticks, by whoever comes after the idle task */
-	u64 behind;             /* rq.clock, behind CLOCK_MONOTONIC at least; 0: not known */
+	/* When ticks were due that whoever comes after the idle task owes; 0: none. One of each
+	 * timer, and the one that was undecided. */
+	u64 owed[CPU_TIMERS + 1];
+	u64 owes;      /* how many these are */
+	u64 behind;    /* rq.clock, behind CLOCK_MONOTONIC at least; 0: not known */
 	u64 undecided; /* when a tick was due that found the idle task about to be left; 0: none */
 };
 
@@ -73,7 +76,7 @@ static __always_inline void find_first_due(struct ticker *ticker)
 		if (ticker->due[i] && ticker->due[i] < first)
 			first = ticker->due[i];
 	/* The next switch is wanted at once. */
-	ticker->first_due = ticker->owed || ticker->undecided ? 1 : first;
+	ticker->first_due = ticker->owes || ticker->undecided ? 1 : first;
 }
 
 static __always_inline void follow(struct ticker *ticker, u32 timer, s64 late)
@@ -157,17 +160,21 @@ static __always_inline int is_somebody_woken(void)
  * such a tick is known of when the task sleeps again. */
 enum { SWITCHED_TO_NS = 5000, BEING_LEFT_NS = 50 * 1000 };
 
-static __always_inline int is_elsewhere(u64 due, u64 until)
+static __always_inline int is_elsewhere(u64 due, u64 began, u64 until)
 {
-	struct sched_entity *se = &task_current()->se;
-	u64 began = until - (se->sum_exec_runtime - se->prev_sum_exec_runtime);
+	return due > began + SWITCHED_TO_NS && due + BEING_LEFT_NS < until;
+}
 
-	return (s64)(due - began) > SWITCHED_TO_NS && due + BEING_LEFT_NS < until;
+static __always_inline void count_idle(u32 at, u64 ticks)
+{
+	count(at, COUNTER_ticks, ticks);
+	count(at, COUNTER_idle, ticks);
 }
 
 /* How many are due, from now on taken: those that were due before `until`. While the CPU was idle,
- * each period that went by is one. */
-static __always_inline u32 take_due(struct ticker *ticker, u64 until, u32 at, int is_idle)
+ * `began` being 0, each period that went by is one; else those are the idle task's that were due
+ * before the current one began. */
+static __always_inline u32 take_due(struct ticker *ticker, u64 began, u64 until, u32 at)
 {
 	u32 taken = 0;
 
@@ -179,11 +186,13 @@ static __always_inline u32 take_due(struct ticker *ticker, u64 until, u32 at, in
 			continue;
 		more = (until - due) / period;
 		ticker->due[i] += (more + 1) * period;
-		if (is_idle) {
+		if (!began) {
 			taken += more + 1;
 			continue;
 		}
-		if (is_elsewhere(due, until))
+		if (due < began)
+			count_idle(at, 1);
+		else if (is_elsewhere(due, began, until))
 			more++;
 		else
 			taken++;
@@ -270,6 +279,44 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	return 0;
 }
 
+/* Those that are due are owed from now on. */
+static __always_inline void owe_due(struct ticker *ticker, u64 now, u32 at)
+{
+#pragma unroll
+	for (u32 i = 0; i < CPU_TIMERS; i++) {
+		u64 period = ticker->period[i], due = ticker->due[i], periods;
+
+		if (!period || !due || due > now)
+			continue;
+		periods = (now - due) / period + 1;
+		ticker->due[i] += periods * period;
+		ticker->owed[i] = due;
+		ticker->owes++;
+		if (periods > 1)
+			count(at, COUNTER_ticks_missed, periods - 1);
+	}
+}
+
+/* Takes what is owed. A task that another CPU has woken begins when the hypervisor lets its own CPU
+ * run; the scheduler knows only later that the time until then was stolen. */
+static __always_inline u32 take_owed(struct ticker *ticker, u64 began, u32 at)
+{
+	u32 taken = 0;
+
+#pragma unroll
+	for (u32 i = 0; i <= CPU_TIMERS; i++) {
+		u64 due = ticker->owed[i];
+
+		ticker->owed[i] = 0;
+		if (due && due < began)
+			count_idle(at, 1);
+		else if (due)
+			taken++;
+	}
+	ticker->owes = 0;
+	return taken;
+}
+
 /* The idle task is left for `next`, whose time the scheduler counts since it was woken. */
 static __always_inline void leave_idle(struct ticker *ticker, u32 at, struct task_struct *next,
                                        u64 now)
@@ -283,17 +330,18 @@ static __always_inline void leave_idle(struct ticker *ticker, u32 at, struct tas
 		        BPF_CORE_READ(rq, clock_task) + ticker->behind;
 	if (woken > now)
 		woken = now;
-	idle = take_due(ticker, woken, at, 1);
+	idle = take_due(ticker, 0, woken, at);
 	if (ticker->undecided && ticker->undecided < woken)
 		idle++;
 	else if (ticker->undecided > now + SWITCHED_TO_NS)
 		count(at, COUNTER_ticks_missed, 1);
-	else if (ticker->undecided)
-		ticker->owed++;
+	else if (ticker->undecided) {
+		ticker->owed[CPU_TIMERS] = ticker->undecided;
+		ticker->owes++;
+	}
 	ticker->undecided = 0;
-	count(at, COUNTER_ticks, idle);
-	count(at, COUNTER_idle, idle);
-	ticker->owed += take_due(ticker, now, at, 0);
+	count_idle(at, idle);
+	owe_due(ticker, now, at);
 }
 
 /* When the scheduler set its clock, a moment ago or more: the time of the task that goes ends
@@ -317,10 +365,11 @@ static __always_inline u64 clock_set_at(struct ticker *ticker, u64 now)
 static __always_inline void leave_task(struct bpf_raw_tracepoint_args *ctx, struct ticker *ticker,
                                        u32 at, u64 now)
 {
-	u32 taken = take_due(ticker, clock_set_at(ticker, now), at, 0) + ticker->owed;
-	u64 kernel_stack, user_stack;
+	struct sched_entity *se = &task_current()->se;
+	u64 until = clock_set_at(ticker, now), kernel_stack, user_stack;
+	u64 began = until - (se->sum_exec_runtime - se->prev_sum_exec_runtime);
+	u32 taken = take_due(ticker, began, until, at) + take_owed(ticker, began, at);
 
-	ticker->owed = 0;
 	if (!taken)
 		return;
 	kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS);
