@@ -75,7 +75,7 @@ static const char *source_line(void *ctx, const char *file, uint32_t line)
 	struct source_files *files = ctx;
 	struct source_root root;
 
-	if (!symbolizer_knows_file(files->symbolizer, file, &root))
+	if (!symbolizer_knows_file(files->symbolizer, file, NULL, &root))
 		return NULL;
 	root.viewer = files->viewer;
 	return source_cache_line(files->cache, &root, file, line);

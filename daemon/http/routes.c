@@ -28,6 +28,8 @@ static const struct parameter gpu_parameters[] = {
 
 static const struct parameter source_parameters[] = {
 	{"file", false, "a source file, as debug information names it"},
+	{"container", false,
+         "of a script: that of this container, as samples name it; empty: of none"},
 	{"line", false, "the line in the middle (default 1)"},
 	{"lines", false, "how many, 1 to 2000 (default 40)"},
 	{NULL, false, NULL},

@@ -26,7 +26,7 @@ enum {
 struct source_job {
 	struct errand errand;
 	struct symbolizer *symbolizer;
-	char *file;
+	char *file, *container; /* NULL: any */
 	uint64_t line, lines;
 	uint32_t viewer;
 };
@@ -36,6 +36,7 @@ static void source_job_free(struct source_job *source)
 	if (!source)
 		return;
 	free(source->file);
+	free(source->container);
 	free(source);
 }
 DEFINE_CLEANUP(struct source_job *, source_job_free)
@@ -110,7 +111,7 @@ static int read_source(struct errand *errand)
 	struct source_root root;
 	int err;
 
-	if (!symbolizer_knows_file(source->symbolizer, source->file, &root))
+	if (!symbolizer_knows_file(source->symbolizer, source->file, source->container, &root))
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
 		              "no profile so far names %.300s", source->file);
 	root.viewer = source->viewer;
@@ -127,7 +128,7 @@ static int read_source(struct errand *errand)
 static int read_query(const struct query *query, struct source_job *source,
                       struct refusal *ret_refusal)
 {
-	const char *file = query_get(query, "file");
+	const char *file = query_get(query, "file"), *container = query_get(query, "container");
 	int err;
 
 	if (!file || file[0] != '/' || strlen(file) >= MAX_PATH_BYTES)
@@ -142,7 +143,8 @@ static int read_query(const struct query *query, struct source_job *source,
 	if (err)
 		return err;
 	source->file = strdup(file);
-	return source->file ? 0 : -ENOMEM;
+	source->container = container ? strdup(container) : NULL;
+	return source->file && (source->container || !container) ? 0 : -ENOMEM;
 }
 
 void handle_source(struct request *request)

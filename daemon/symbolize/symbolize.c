@@ -280,13 +280,13 @@ static bool find_root(const struct known_file *known, struct source_root *ret_ro
 	return is_root_of(0, &known->root);
 }
 
-bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file,
+bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, const char *container,
                            struct source_root *ret_root)
 {
 	const struct known_file *known = known_files_with(&symbolizer->files.files, file);
 
 	return known ? find_root(known, ret_root)
-	             : told_files_find(&symbolizer->told, file, ret_root);
+	             : told_files_find(&symbolizer->told, file, container, ret_root);
 }
 
 void symbolizer_cancel(struct symbolizer *symbolizer)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One pass over the samples: each node of their call paths, and each function, is looked at once,
- * by the first sample that has it.
+ * One pass over the samples: each node of their call paths, and each function, is looked at by the
+ * first of those of a container in a row that have it.
  */
 #include "symbolize/told_files.h"
 
@@ -17,19 +17,21 @@ struct told_file {
 	size_t bytes;
 	struct told_file *prev, *next;
 	UT_hash_handle hh;
-	char path[];
+	const char *path; /* in `name` */
+	char name[];      /* the container, a newline, which no id has, and the path */
 };
 
 /* A profile that is looked at. */
 struct noting {
 	struct told_files *files;
 	const struct profile *profile;
-	bool *nodes, *functions; /* seen */
+	/* By whose samples they were seen last: one more than the string of the container. */
+	uint32_t *nodes, *functions;
 };
 
 static void forget(struct told_files *files, struct told_file *file)
 {
-	HASH_DEL(files->by_path, file);
+	HASH_DEL(files->by_name, file);
 	DL_DELETE(files->by_use, file);
 	files->bytes -= file->bytes;
 	free(file);
@@ -41,34 +43,53 @@ void told_files_release(struct told_files *files)
 		forget(files, files->by_use);
 }
 
-static struct told_file *find(const struct told_files *files, const char *path)
+/* NULL when out of memory. */
+static struct told_file *make(const char *path, const char *container)
 {
-	struct told_file *file;
+	size_t path_len = strlen(path), container_len = strlen(container);
+	size_t bytes = sizeof(struct told_file) + container_len + path_len + 2;
+	struct told_file *file = calloc(1, bytes);
 
-	HASH_FIND_STR(files->by_path, path, file);
+	if (!file)
+		return NULL;
+	file->bytes = bytes;
+	memcpy(file->name, container, container_len);
+	file->name[container_len] = '\n';
+	file->path = file->name + container_len + 1;
+	memcpy(file->name + container_len + 1, path, path_len);
 	return file;
 }
 
-static int add(struct told_files *files, const char *path, const struct source_root *root)
+/* The one that is known by this name, which becomes it if there is none; NULL when out of memory.
+ * Takes it over. */
+static struct told_file *known(struct told_files *files, struct told_file *file)
 {
-	size_t len = strlen(path), bytes = sizeof(struct told_file) + len + 1;
-	struct told_file *file = find(files, path);
+	struct told_file *found;
 
-	if (file) {
-		DL_DELETE(files->by_use, file);
-	} else {
-		file = calloc(1, bytes);
-		if (!file)
-			return -ENOMEM;
-		file->bytes = bytes;
-		memcpy(file->path, path, len);
-		HASH_ADD_KEYPTR(hh, files->by_path, file->path, len, file);
-		if (!file->hh.tbl) {
-			free(file);
-			return -ENOMEM;
-		}
-		files->bytes += bytes;
+	if (!file)
+		return NULL;
+	HASH_FIND_STR(files->by_name, file->name, found);
+	if (found) {
+		free(file);
+		DL_DELETE(files->by_use, found);
+		return found;
 	}
+	HASH_ADD_KEYPTR(hh, files->by_name, file->name, strlen(file->name), file);
+	if (!file->hh.tbl) {
+		free(file);
+		return NULL;
+	}
+	files->bytes += file->bytes;
+	return file;
+}
+
+static int add(struct told_files *files, const char *path, const char *container,
+               const struct source_root *root)
+{
+	struct told_file *file = known(files, make(path, container));
+
+	if (!file)
+		return -ENOMEM;
 	/* Of a child that has just been forked it is not known, and files are its parent's mostly.
 	 */
 	if (root->began_boot_ns || !file->root.pid)
@@ -79,7 +100,8 @@ static int add(struct told_files *files, const char *path, const struct source_r
 	return 0;
 }
 
-static int note_location(struct noting *noting, uint32_t id, const struct source_root *root)
+static int note_location(struct noting *noting, uint32_t id, uint32_t container,
+                         const struct source_root *root)
 {
 	const struct profile *profile = noting->profile;
 	const struct location *location = &profile->locations[id];
@@ -89,10 +111,10 @@ static int note_location(struct noting *noting, uint32_t id, const struct source
 		uint32_t function = profile->lines[location->first_line + i].function;
 		const char *path = profile_string(profile, profile->functions[function].filename);
 
-		if (noting->functions[function] || path[0] != '/')
+		if (noting->functions[function] == container + 1 || path[0] != '/')
 			continue;
-		noting->functions[function] = true;
-		err = add(noting->files, path, root);
+		noting->functions[function] = container + 1;
+		err = add(noting->files, path, profile_string(profile, container), root);
 	}
 	return err;
 }
@@ -108,17 +130,18 @@ static int note_sample(struct noting *noting, const struct sample *sample)
 	};
 	int err = 0;
 
-	for (uint32_t node = sample->node; node && !noting->nodes[node] && !err;
+	for (uint32_t node = sample->node;
+	     node && noting->nodes[node] != task->container + 1 && !err;
 	     node = profile->nodes[node].parent) {
-		noting->nodes[node] = true;
-		err = note_location(noting, profile->nodes[node].location, &root);
+		noting->nodes[node] = task->container + 1;
+		err = note_location(noting, profile->nodes[node].location, task->container, &root);
 	}
 	return err;
 }
 
 int told_files_note(struct told_files *files, const struct profile *profile)
 {
-	_cleanup_free_ bool *seen =
+	_cleanup_free_ uint32_t *seen =
 		calloc((size_t)profile->node_count + profile->function_count, sizeof(*seen));
 	struct noting noting = {.files = files, .profile = profile, .nodes = seen};
 	int err = 0;
@@ -131,11 +154,23 @@ int told_files_note(struct told_files *files, const struct profile *profile)
 	return err;
 }
 
-bool told_files_find(const struct told_files *files, const char *path, struct source_root *ret_root)
+static bool is_of(const struct told_file *file, const char *container)
 {
-	const struct told_file *file = find(files, path);
+	size_t len = (size_t)(file->path - file->name) - 1;
 
-	if (file)
+	return strlen(container) == len && !memcmp(file->name, container, len);
+}
+
+bool told_files_find(const struct told_files *files, const char *path, const char *container,
+                     struct source_root *ret_root)
+{
+	const struct told_file *file;
+
+	for (file = files->by_use; file; file = file->next) {
+		if (strcmp(file->path, path) || (container && !is_of(file, container)))
+			continue;
 		*ret_root = file->root;
-	return file;
+		return true;
+	}
+	return false;
 }

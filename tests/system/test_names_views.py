@@ -4,6 +4,7 @@
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -393,6 +394,37 @@ class ToldSource(unittest.TestCase):
             finally:
                 os.kill(told.pid, signal.SIGKILL)
                 os.waitpid(told.pid, 0)
+
+
+    def test_each_container_has_its_own(self):
+        mounted = 'mount --bind "$0" "$1" && exec "$2" "$1/app.py"'
+        with tempfile.TemporaryDirectory(prefix="profd-app-") as folder, Daemon() as server, contextlib.ExitStack() as running:
+            app, ids = os.path.join(folder, "app"), ("ab" * 32, "cd" * 32)
+            for name in (folder, app, *(os.path.join(folder, container) for container in ids)):
+                os.makedirs(name, exist_ok=True)
+                os.chmod(name, 0o755)
+            for container in ids:
+                with open(os.path.join(folder, container, "app.py"), "w", encoding="ascii") as file:
+                    file.write(f"print('ready', flush=True)\nwhile True: pass  # {container}\n")
+                cgroup = running.enter_context(Cgroup(f"system.slice/docker-{container}.scope"))
+                cgroup.add(running.enter_context(Workload(
+                    shutil.which("unshare"), "-m", "sh", "-c", mounted, os.path.join(folder, container), app, sys.executable)).pid)
+            time.sleep(3)  # where they were before has been forgotten by then
+            path = os.path.join(app, "app.py")
+
+            def source(**words):
+                return server.get("/source?" + urllib.parse.urlencode({"file": path, **words}))
+
+            end = time.monotonic() + 60
+            while source(container=ids[1][:12]).status != 200 and time.monotonic() < end:
+                server.get("/profile?seconds=2")
+            for container in ids:
+                answer = source(container=container[:12])
+                self.assertEqual(answer.status, 200, answer.text)
+                self.assertIn(container, answer.text)
+            for container in ("ef" * 6, ""):
+                self.assertEqual(source(container=container).status, 404)
+            self.assertEqual(source().status, 200)
 
 
 class PrivateSource(unittest.TestCase):

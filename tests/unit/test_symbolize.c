@@ -248,7 +248,7 @@ START_TEST(source_lines)
 	uint32_t id = add_location("/opt/unit", MAPPING_FILE, self->id, address);
 	struct source_root root = {.pid = 77};
 
-	ck_assert(!symbolizer_knows_file(symbolizer, __FILE__, &root));
+	ck_assert(!symbolizer_knows_file(symbolizer, __FILE__, NULL, &root));
 	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
 	ck_assert_str_eq(name_of(id), "set_up");
 	const struct function *function = function_of(id);
@@ -257,19 +257,19 @@ START_TEST(source_lines)
 	ck_assert_uint_gt(function->start_line, 10);
 	ck_assert_uint_ge(builder_view(builder)->lines[1].number, function->start_line);
 	_cleanup_free_ char *file_copy = strdup(file);
-	ck_assert(symbolizer_knows_file(symbolizer, file, &root));
+	ck_assert(symbolizer_knows_file(symbolizer, file, NULL, &root));
 	ck_assert_uint_eq(root.pid, (uint32_t)getpid());
-	ck_assert(!symbolizer_knows_file(symbolizer, "/etc/shadow", &root));
-	ck_assert(!symbolizer_knows_file(symbolizer, "", &root));
+	ck_assert(!symbolizer_knows_file(symbolizer, "/etc/shadow", NULL, &root));
+	ck_assert(!symbolizer_knows_file(symbolizer, "", NULL, &root));
 	/* Its process has ended: the root folder is ours. Its number went to a container: none. */
 	self->pid = INT32_MAX;
 	run_again(self->id, address);
-	ck_assert(symbolizer_knows_file(symbolizer, file_copy, &root));
+	ck_assert(symbolizer_knows_file(symbolizer, file_copy, NULL, &root));
 	ck_assert_uint_eq(root.pid, 0);
 	self->pid = (uint32_t)getpid();
 	self->root.inode++;
 	run_again(self->id, address);
-	ck_assert(!symbolizer_knows_file(symbolizer, file_copy, &root));
+	ck_assert(!symbolizer_knows_file(symbolizer, file_copy, NULL, &root));
 }
 END_TEST
 
@@ -391,13 +391,13 @@ START_TEST(told_files_are_known)
 	builder_line(builder, id, builder_function(builder, &function), 3);
 	builder_sample(builder, builder_node(builder, 0, id), builder_task(builder, &task),
 	               (uint64_t[PROFILE_VALUES]){1});
-	ck_assert(!symbolizer_knows_file(symbolizer, "/srv/app.py", &root));
+	ck_assert(!symbolizer_knows_file(symbolizer, "/srv/app.py", NULL, &root));
 	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
-	ck_assert(symbolizer_knows_file(symbolizer, "/srv/app.py", &root));
+	ck_assert(symbolizer_knows_file(symbolizer, "/srv/app.py", NULL, &root));
 	ck_assert_uint_eq(root.pid, 42);
 	ck_assert(root.is_told);
 	ck_assert_uint_eq(root.began_boot_ns, 4711);
-	ck_assert(!symbolizer_knows_file(symbolizer, "/srv/other.py", &root));
+	ck_assert(!symbolizer_knows_file(symbolizer, "/srv/other.py", NULL, &root));
 	ck_assert_str_eq(name_of(id), "f");
 }
 END_TEST

@@ -22,19 +22,35 @@ static uint32_t frame(struct builder *builder, uint32_t parent, uint64_t address
 
 enum { UNKNOWN = 99 }; /* when it began */
 
-static void sample(struct builder *builder, uint32_t node, uint32_t pid)
+static void sample_in(struct builder *builder, uint32_t node, uint32_t pid, const char *container)
 {
-	struct task task = {.pid = pid, .began_boot_ns = pid == UNKNOWN ? 0 : 1000 + pid};
+	struct task task = {
+		.pid = pid,
+		.began_boot_ns = pid == UNKNOWN ? 0 : 1000 + pid,
+		.container = builder_text(builder, container),
+	};
 
 	builder_sample(builder, node, builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){1});
 }
 
-static void check_pid(const struct told_files *files, const char *path, uint32_t pid)
+static void sample(struct builder *builder, uint32_t node, uint32_t pid)
+{
+	sample_in(builder, node, pid, "");
+}
+
+/* NULL: in any. */
+static void check_pid_in(const struct told_files *files, const char *path, const char *container,
+                         uint32_t pid)
 {
 	struct source_root root = {0};
 
-	ck_assert_int_eq(told_files_find(files, path, &root), pid != 0);
+	ck_assert_int_eq(told_files_find(files, path, container, &root), pid != 0);
 	ck_assert_uint_eq(root.pid, pid);
+}
+
+static void check_pid(const struct told_files *files, const char *path, uint32_t pid)
+{
+	check_pid_in(files, path, NULL, pid);
 }
 
 START_TEST(remembers_files)
@@ -91,6 +107,26 @@ START_TEST(who_is_known_is_kept)
 }
 END_TEST
 
+START_TEST(each_container_has_its_own)
+{
+	_cleanup_(told_files_release) struct told_files files = {.max_bytes = 1 << 20};
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	uint32_t node = frame(builder, frame(builder, 0, 1, "/app/main.py"), 2, "/app/work.py");
+
+	sample_in(builder, node, 7, "cafe");
+	sample(builder, node, 8);
+	sample_in(builder, node, 9, "beef");
+	ck_assert_int_eq(told_files_note(&files, builder_view(builder)), 0);
+	check_pid_in(&files, "/app/main.py", "cafe", 7);
+	check_pid_in(&files, "/app/work.py", "cafe", 7);
+	check_pid_in(&files, "/app/main.py", "", 8);
+	check_pid_in(&files, "/app/main.py", "beef", 9);
+	check_pid_in(&files, "/app/main.py", "caf", 0);
+	check_pid_in(&files, "/app/none.py", "cafe", 0);
+	check_pid(&files, "/app/main.py", 9);
+}
+END_TEST
+
 START_TEST(is_bounded)
 {
 	enum { COUNT = 1000, MAX_BYTES = 8192 };
@@ -117,6 +153,7 @@ Suite *told_files_suite(void)
 	tcase_add_test(tests, remembers_files);
 	tcase_add_test(tests, the_latest_profile_counts);
 	tcase_add_test(tests, who_is_known_is_kept);
+	tcase_add_test(tests, each_container_has_its_own);
 	tcase_add_test(tests, is_bounded);
 	suite_add_tcase(suite, tests);
 	return suite;

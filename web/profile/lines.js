@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /** What a profile says about the lines of one frame's source. */
-import { Selection } from './aggregate.js';
+import { Selection, labelsOf } from './aggregate.js';
 import { Frames, locationFrames } from './frames.js';
 
 /* The lines of a profile that belong to a frame of this name, as marks. */
@@ -27,21 +27,31 @@ class Lines {
 		this.files = new Map();
 	}
 
+	/* What is known of a line's file. */
+	fileOf(line) {
+		const { lines, functions } = this.profile, name = functions[lines.function[line]].filename;
+		return this.files.get(name) ??
+			this.files.set(name, { lines: new Map(), containers: new Map() }).get(name);
+	}
+
 	/* The numbers of a line; new ones unless there are. */
 	of(line) {
-		const { lines, functions } = this.profile;
-		const file = functions[lines.function[line]].filename, number = lines.number[line];
-		const numbers = this.files.get(file) ?? this.files.set(file, new Map()).get(file);
-		return numbers.get(number) ??
-			numbers.set(number, { self: 0, total: 0, seen: -1 }).get(number);
+		const number = this.profile.lines.number[line], { lines } = this.fileOf(line);
+		return lines.get(number) ?? lines.set(number, { self: 0, total: 0, seen: -1 }).get(number);
+	}
+
+	/* Files of one name differ from container to container. */
+	addContainer(line, sample, value) {
+		const { containers } = this.fileOf(line), name = labelsOf(this.profile, sample).container ?? '';
+		containers.set(name, (containers.get(name) ?? 0) + Math.abs(value));
 	}
 }
 
 /**
  * @param {{profile, options}} source of a model
  * @param {string} name of a frame
- * @returns {Map<string, Map<number, {self, total}>>} by file, by line; a line that recurs in a sample
- *          counts once
+ * @returns {Map<string, {lines: Map<number, {self, total}>, containers: Map<string, number>}>} by file:
+ *          by line, of which one that recurs in a sample counts once; and by whose file it is
  */
 export function lineTotals({ profile, options }, name) {
 	const by = ['process', 'thread'].includes(options.by) ? 'function' : options.by;
@@ -56,8 +66,10 @@ export function lineTotals({ profile, options }, name) {
 				const numbers = found.of(line);
 				if (i === first && line === lineEnds[location])
 					numbers.self += value;
-				if (numbers.seen !== sample)
+				if (numbers.seen !== sample) {
 					numbers.total += value;
+					found.addContainer(line, sample, value);
+				}
 				numbers.seen = sample;
 			}
 		}

@@ -12,21 +12,28 @@ export const title = 'Source';
 const AROUND = 12;      /* lines before the first and behind the last one that has values */
 const MAX_LINES = 2000; /* that the daemon gives at once */
 
-function sum(lines) {
+function sum({ lines }) {
 	return [...lines.values()].reduce((all, { total }) => all + Math.abs(total), 0);
 }
 
-/* The lines of the file that has most: {file, lines: Map<number, {self, total, base}>}; null of none. */
+function heaviest(containers) {
+	return [...containers].sort((a, b) => b[1] - a[1])[0][0];
+}
+
+/*
+ * The lines of the file that has most, and the container whose file it is mostly, '' where it is in none:
+ * {file, container, lines: Map<number, {self, total, base}>}; null of none.
+ */
 function heaviestFile(model, name) {
 	const [now, base] = model.sources.map((source) => lineTotals(source, name));
 	const all = base ? new Map([...base, ...now]) : now;
-	const [file] = [...all].sort((a, b) => sum(b[1]) - sum(a[1]))[0] ?? [];
+	const [file, { containers } = {}] = [...all].sort((a, b) => sum(b[1]) - sum(a[1]))[0] ?? [];
 	if (file === undefined)
 		return null;
-	const lines = new Map(now.get(file));
-	for (const [number, { total }] of base?.get(file) ?? [])
+	const lines = new Map(now.get(file)?.lines);
+	for (const [number, { total }] of base?.get(file)?.lines ?? [])
 		lines.set(number, { self: 0, total: 0, ...lines.get(number), base: total * model.scale });
-	return { file, lines };
+	return { file, container: heaviest(containers), lines };
 }
 
 /*
@@ -78,7 +85,9 @@ class SourceView {
 			return this.body.replaceChildren();
 		}
 		const range = rangeOf(found.lines);
-		const query = new URLSearchParams({ file: found.file, line: range.hottest, lines: range.count });
+		const query = new URLSearchParams({
+			file: found.file, container: found.container, line: range.hottest, lines: range.count,
+		});
 		let text = { first: range.first, lines: [] }, why = '';
 		try {
 			text = await this.context.getJson(`source?${query}`);
