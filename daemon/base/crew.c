@@ -11,7 +11,9 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 #include <utlist.h>
 
 enum {
@@ -25,7 +27,10 @@ static const uint64_t stop_ns = 50 * NSEC_PER_MSEC;
 
 struct crew {
 	struct crew_config config;
-	uv_async_t ended_async;
+	/* An eventfd, and no uv_async_t, for which libuv has the loop spin until the thread that
+	 * sends it goes on, whose CPU the loop may just have taken. */
+	int ended_fd;
+	uv_poll_t ended_poll;
 	uv_timer_t timer;
 	bool stopped;
 	uint64_t delivered_ns;
@@ -90,7 +95,7 @@ static void end_job(struct crew *crew, struct crew_job *job)
 	pthread_cond_broadcast(&crew->end);
 	/* What waited for its owner or device may run now. */
 	pthread_cond_broadcast(&crew->work);
-	uv_async_send(&crew->ended_async);
+	eventfd_write(crew->ended_fd, 1);
 }
 
 static void *work(void *arg)
@@ -254,12 +259,16 @@ static void on_timer(uv_timer_t *timer)
 	look_again(crew);
 }
 
-static void on_ended(uv_async_t *async)
+static void on_ended(uv_poll_t *poll, int status, int events)
 {
-	struct crew *crew = async->data;
+	struct crew *crew = poll->data;
+	eventfd_t times;
 
+	(void)status;
+	(void)events;
 	if (crew->stopped)
 		return;
+	eventfd_read(crew->ended_fd, &times);
 	if (clock_mono_ns() - crew->delivered_ns < together_ns)
 		uv_timer_start(&crew->timer, on_timer, together_ns / NSEC_PER_MSEC, 0);
 	else
@@ -279,6 +288,23 @@ static int init_sync(struct crew *crew)
 	return -err;
 }
 
+static int watch_ended(struct crew *crew)
+{
+	int err;
+
+	crew->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (crew->ended_fd < 0)
+		return -errno;
+	err = uv_poll_init(crew->config.loop, &crew->ended_poll, crew->ended_fd);
+	if (err) {
+		close(crew->ended_fd);
+		return err;
+	}
+	crew->ended_poll.data = crew;
+	uv_poll_start(&crew->ended_poll, UV_READABLE, on_ended);
+	return 0;
+}
+
 int crew_new(const struct crew_config *config, struct crew **ret_crew)
 {
 	struct crew *crew = calloc(1, sizeof(*crew));
@@ -290,12 +316,11 @@ int crew_new(const struct crew_config *config, struct crew **ret_crew)
 	crew->shares.whole = CREW_QUEUE;
 	err = init_sync(crew);
 	if (!err)
-		err = uv_async_init(config->loop, &crew->ended_async, on_ended);
+		err = watch_ended(crew);
 	if (err) {
 		free(crew);
 		return err;
 	}
-	crew->ended_async.data = crew;
 	uv_timer_init(config->loop, &crew->timer);
 	crew->timer.data = crew;
 	*ret_crew = crew;
@@ -388,7 +413,8 @@ void crew_stop(struct crew *crew)
 	pthread_mutex_unlock(&crew->lock);
 	tell(crew, ended, 0);
 	tell(crew, queue, -ECANCELED);
-	uv_close((uv_handle_t *)&crew->ended_async, NULL);
+	uv_close((uv_handle_t *)&crew->ended_poll, NULL);
+	close(crew->ended_fd);
 	uv_close((uv_handle_t *)&crew->timer, NULL);
 }
 
