@@ -33,7 +33,6 @@ struct ticker {
 	/* When ticks were due that whoever comes after the idle task owes; 0: none. One of each
 	 * timer, and the one that was undecided. */
 	u64 owed[CPU_TIMERS + 1];
-	u64 owes;      /* how many these are */
 	u64 behind;    /* rq.clock, behind CLOCK_MONOTONIC at least; 0: not known */
 	u64 undecided; /* when a tick was due that found the idle task about to be left; 0: none */
 };
@@ -69,14 +68,16 @@ static __always_inline int is_idle_task(void)
 
 static __always_inline void find_first_due(struct ticker *ticker)
 {
-	u64 first = ~0ULL;
+	u64 first = ~0ULL, kept = ticker->undecided | ticker->owed[CPU_TIMERS];
 
 #pragma unroll
-	for (u32 i = 0; i < CPU_TIMERS; i++)
+	for (u32 i = 0; i < CPU_TIMERS; i++) {
+		kept |= ticker->owed[i];
 		if (ticker->due[i] && ticker->due[i] < first)
 			first = ticker->due[i];
+	}
 	/* The next switch is wanted at once. */
-	ticker->first_due = ticker->owes || ticker->undecided ? 1 : first;
+	ticker->first_due = kept ? 1 : first;
 }
 
 static __always_inline void follow(struct ticker *ticker, u32 timer, s64 late)
@@ -171,6 +172,19 @@ static __always_inline void count_idle(u32 at, u64 ticks)
 	count(at, COUNTER_idle, ticks);
 }
 
+/* When a timer's tick was due that is by now, or 0; its next one is then due after `until`. `more`:
+ * how many others went by. */
+static __always_inline u64 pass_due(struct ticker *ticker, u32 timer, u64 until, u64 *more)
+{
+	u64 period = ticker->period[timer], due = ticker->due[timer];
+
+	if (!period || !due || due > until)
+		return 0;
+	*more = (until - due) / period;
+	ticker->due[timer] += (*more + 1) * period;
+	return due;
+}
+
 /* How many are due, from now on taken: those that were due before `until`. While the CPU was idle,
  * `began` being 0, each period that went by is one; else those are the idle task's that were due
  * before the current one began. */
@@ -180,12 +194,10 @@ static __always_inline u32 take_due(struct ticker *ticker, u64 began, u64 until,
 
 #pragma unroll
 	for (u32 i = 0; i < CPU_TIMERS; i++) {
-		u64 period = ticker->period[i], due = ticker->due[i], more;
+		u64 more = 0, due = pass_due(ticker, i, until, &more);
 
-		if (!period || !due || due > until)
+		if (!due)
 			continue;
-		more = (until - due) / period;
-		ticker->due[i] += (more + 1) * period;
 		if (!began) {
 			taken += more + 1;
 			continue;
@@ -284,16 +296,14 @@ static __always_inline void owe_due(struct ticker *ticker, u64 now, u32 at)
 {
 #pragma unroll
 	for (u32 i = 0; i < CPU_TIMERS; i++) {
-		u64 period = ticker->period[i], due = ticker->due[i], periods;
+		u64 missed = 0, due = pass_due(ticker, i, now, &missed);
 
-		if (!period || !due || due > now)
+		if (!due)
 			continue;
-		periods = (now - due) / period + 1;
-		ticker->due[i] += periods * period;
+		missed += ticker->owed[i] != 0; /* one that nobody has taken */
 		ticker->owed[i] = due;
-		ticker->owes++;
-		if (periods > 1)
-			count(at, COUNTER_ticks_missed, periods - 1);
+		if (missed)
+			count(at, COUNTER_ticks_missed, missed);
 	}
 }
 
@@ -313,7 +323,6 @@ static __always_inline u32 take_owed(struct ticker *ticker, u64 began, u32 at)
 		else if (due)
 			taken++;
 	}
-	ticker->owes = 0;
 	return taken;
 }
 
@@ -335,10 +344,8 @@ static __always_inline void leave_idle(struct ticker *ticker, u32 at, struct tas
 		idle++;
 	else if (ticker->undecided > now + SWITCHED_TO_NS)
 		count(at, COUNTER_ticks_missed, 1);
-	else if (ticker->undecided) {
+	else if (ticker->undecided)
 		ticker->owed[CPU_TIMERS] = ticker->undecided;
-		ticker->owes++;
-	}
 	ticker->undecided = 0;
 	count_idle(at, idle);
 	owe_due(ticker, now, at);

@@ -395,7 +395,6 @@ class ToldSource(unittest.TestCase):
                 os.kill(told.pid, signal.SIGKILL)
                 os.waitpid(told.pid, 0)
 
-
     def test_each_container_has_its_own(self):
         mounted = 'mount --bind "$0" "$1" && exec "$2" "$1/app.py"'
         with tempfile.TemporaryDirectory(prefix="profd-app-") as folder, Daemon() as server, contextlib.ExitStack() as running:
