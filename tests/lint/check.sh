@@ -78,7 +78,12 @@ plain_comments()
 	! ours '*.c' '*.h' | xargs -r grep -nE '^[[:space:]]*//|[;{})][[:space:]]*//|\<(TODO|FIXME|XXX)\>' | grep .
 }
 
-# After the build with gcc.
+# After the build with gcc, like the next.
+manual_linted()
+{
+	mandoc -Tlint build-check-gcc/packaging/*.[1-8]
+}
+
 readme_made()
 {
 	make -s CC=gcc WERROR=1 BUILD=build-check-gcc build-check-gcc/packaging/README.md &&
@@ -109,6 +114,7 @@ step "gcc, warnings are errors" builds gcc
 step "clang, warnings are errors" builds clang
 step "stacks of BPF programs" tests/lint/stack.py build-check-gcc/bpf/profd.linked.o
 step "what the loop may wait for" tests/lint/loop.py build-check-gcc
+step "pages of the manual" manual_linted
 step "README has the table of settings" readme_made
 # After the builds, because some headers include generated ones.
 step "every header compiles alone" env BUILD=build-check-gcc tests/lint/headers.sh

@@ -30,7 +30,7 @@ def missing():
         return f"{daemon.PROFD} is missing: make build"
     path = os.environ["PATH"] + ":/usr/local/go/bin"
     for tool in ("go", "bpftool", "promtool", "protoc", "curl", "addr2line", "debuginfod", "setpriv", "unshare",
-                 "man", "mandoc", "zsh", "fish"):
+                 "man", "zsh", "fish"):
         if shutil.which(tool, path=path) is None:
             return f"{tool} is missing: make deps"
     return None
