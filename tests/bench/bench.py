@@ -32,7 +32,7 @@ import variants  # noqa: E402
 from daemon import BUILD, CPUS, HZ  # noqa: E402
 from rows import all_rows  # noqa: E402
 
-REPETITIONS = int(os.environ.get("REPETITIONS", "8"))
+REPETITIONS = int(os.environ.get("REPETITIONS", "20"))
 
 
 def busy_before(seconds=2):

@@ -66,7 +66,7 @@ class Run:
     def round(self, daemon):
         """Some troubles and an attack at once, then a rest."""
         chosen = self.rng.sample(TROUBLES, AT_ONCE) + self.rng.sample(ATTACKS, min(1, len(ATTACKS)))
-        with Health(daemon.port) as health:
+        with Health(daemon) as health:
             self.make(chosen, daemon)
         self.troubles.update(trouble.__name__ for trouble in chosen)
         time.sleep(REST)

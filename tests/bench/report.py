@@ -24,11 +24,11 @@ def percent(value):
 def slowdown(rows, result, repetitions):
     names = list(next(iter(result.values()))["to"])
     print(f"\nCPU time of programs, more by %: median of the ratios of {repetitions} interleaved runs, [quartiles], "
-          "and in wall time\n"
+          "and of the quickest runs\n"
           f"(then: profd before, OTel, lightswitch: {peers.NOTE})")
     head = ["", "s a run", "spread"]
     for name in names:
-        head += [name, "[quartiles]", "wall"]
+        head += [name, "[quartiles]", "quickest"]
     lines = []
     for row in rows:
         one = result[row.name]
@@ -36,7 +36,7 @@ def slowdown(rows, result, repetitions):
         for name in names:
             to = one["to"][name]
             low, high = map(percent, to["quartiles"])
-            line += [percent(to["cpu"]), f"[{low} {high}]", percent(to["wall"])]
+            line += [percent(to["cpu"]), f"[{low} {high}]", percent(to["quickest"])]
         lines.append(line + peers.columns(peers.SLOWDOWN, row.name))
     table([*head, "then", "OTel", "lightswitch"], lines)
 

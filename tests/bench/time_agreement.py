@@ -8,7 +8,7 @@
 
 Each line: the sum beside the program's own, and how much a period of each of its threads is of that; by how many standard
 deviations the share of one function is off. That many are two in 95 of 100 runs if samples were taken at random:
-sqrt(share * (1 - share) / samples). perf record is asked about programs in C, whose function calls nothing.
+sqrt(share * (1 - share) / samples). Of a guest, how much of its CPUs' time the hypervisor took meanwhile. perf record is asked about programs in C, whose function calls nothing.
 """
 
 import concurrent.futures
@@ -132,6 +132,13 @@ class Timed:
             return times_told(self.workload) + [time.monotonic()]
 
 
+def stolen():
+    """(ticks the hypervisor took, all ticks) of all CPUs since the start of the host: proc(5), the first line of /proc/stat."""
+    with open("/proc/stat", encoding="ascii") as lines:
+        ticks = [int(word) for word in lines.readline().split()[1:9]]
+    return ticks[7], sum(ticks)
+
+
 def measured(timed, server):
     """(sum, share of work) of the truth, and of a profile of the same seconds, with its samples."""
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -159,14 +166,15 @@ def by_perf(timed, hz):
     return total / 1e9, sum(int(period) for period, _, name in samples if name.strip() == timed.work) / max(total, 1)
 
 
-def line(name, hz, threads, results):
+def line(name, hz, threads, results, steal):
     ratios, sigmas = [], []
     for total, share, cpu, found, samples in results:
         ratios.append(cpu / total - 1)
         sigmas.append((found - share) / math.sqrt(share * (1 - share) / max(samples, 1)))
     one = threads / hz / results[0][0]
     print(f"  {name:28} {hz:4} {results[0][0]:8.3f} {100 * min(ratios):+7.1f} {100 * max(ratios):+6.1f} {100 * one:7.1f} "
-          f"{100 * results[0][1]:7.1f} {100 * statistics.mean(r[3] for r in results):7.1f} {min(sigmas):+7.1f} {max(sigmas):+5.1f}",
+          f"{100 * results[0][1]:7.1f} {100 * statistics.mean(r[3] for r in results):7.1f} {min(sigmas):+7.1f} {max(sigmas):+5.1f} "
+          f"{100 * steal:7.1f}",
           flush=True)
     return [(abs(ratio) <= max(0.01, one), abs(sigma) <= 2) for ratio, sigma in zip(ratios, sigmas)]
 
@@ -196,10 +204,12 @@ def compare(name, hz, servers):
         for server in servers:
             warm_up(server)
         time.sleep(1)
+        before = stolen()
         with concurrent.futures.ThreadPoolExecutor(len(servers) + 1) as pool:
             results, beside = runs(pool, timed, servers, hz)
+        steal, all_ticks = (b - a for a, b in zip(before, stolen()))
         threads = len(os.listdir(f"/proc/{timed.pid}/task"))
-    good = line(name, hz, threads, results)
+    good = line(name, hz, threads, results, steal / all_ticks)
     for total, share in beside:
         print(f"  {'perf record, whole run':28} {hz:4} {100 * total:+15.1f} % {100 * share:+30.1f} points", flush=True)
     return good
@@ -211,7 +221,7 @@ def main():
     good = []
     for hz, count in itertools.product(RATES, DAEMONS):
         print(f"{count} at once at {hz} Hz\n"
-              "  program                        Hz   true s    sum, by %   periods   share     here   off by sigma")
+              "  program                        Hz   true s    sum, by %   periods   share     here   off by sigma  stolen %")
         with contextlib.ExitStack() as stack:
             servers = [stack.enter_context(Daemon(hz=hz)) for _ in range(count)]
             for name in PROGRAMS:

@@ -2,9 +2,13 @@
 """How long /healthz takes while something goes on, beside a server that does nothing else, which says what this host's
 own load adds. Both are asked by a process of their own, with a new connection every INTERVAL.
 
-  health.py PORT     asks until its input ends, then prints one line of JSON
+  health.py PORT [PID]     asks until its input ends, then prints one line of JSON
+
+Where an answer takes long, it says with it what the threads of process PID did meanwhile.
 """
 
+import collections
+import glob
 import json
 import os
 import socket
@@ -16,6 +20,8 @@ import time
 INTERVAL = 0.02
 SLOWEST = 0.1  # seconds that /healthz may take longer than the server that does nothing
 ONCE = 0.5  # and once: a page of the program that has to be read from a disk is nobody's doing, and what an attack does comes again
+LONG = 0.3
+LOOK = 0.02
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\nok\n"
 
@@ -55,6 +61,31 @@ class Asked:
                 "worst": times[-1] if times else 0, "second": times[-2] if times[1:] else 0}
 
 
+def thread_does(folder):
+    """Its name, its state, and where in the kernel it waits, from the inside to the system call: proc(5)."""
+    texts = []
+    for name in ("stat", "stack"):
+        with open(os.path.join(folder, name), encoding="ascii", errors="replace") as file:
+            texts.append(file.read())
+    name, state = texts[0].split("(", 1)[1].rsplit(") ", 1)
+    calls = [line.split("] ")[-1].split("+")[0] for line in texts[1].splitlines()[:8]]
+    return f"{name} {state[0]} {' < '.join(calls)}"
+
+
+def look_at(asked, pid, seen):
+    """What the threads of a process did while an answer took long: into a counter of texts."""
+    while True:
+        time.sleep(LOOK)
+        since = asked.since
+        if not since or time.monotonic() < since + LONG:
+            continue
+        for folder in glob.glob(f"/proc/{pid}/task/*"):
+            try:
+                seen[thread_does(folder)] += 1
+            except OSError:
+                pass
+
+
 def answer_for_ever(listening):
     while True:
         connection, _ = listening.accept()
@@ -75,21 +106,24 @@ def main():
         # Who asks must not be what is slow.
         os.nice(-10)
         daemon, other = Asked(int(sys.argv[1])), Asked(listening.getsockname()[1])
+        seen = collections.Counter()
+        for pid in sys.argv[2:]:
+            threading.Thread(target=look_at, args=(daemon, pid, seen), daemon=True).start()
         sys.stdin.read()
-        print(json.dumps({"daemon": daemon.told(), "reference": other.told()}), flush=True)
+        print(json.dumps({"daemon": daemon.told(), "reference": other.told(), "long": seen.most_common(20)}), flush=True)
     finally:
         os.kill(reference, 9)
     os._exit(0)  # a thread may wait for an answer
 
 
 class Health:
-    """Asks a daemon from the start of a with block on; told after it: {"daemon": ..., "reference": ...}."""
+    """Asks a daemon from the start of a with block on; told after it: {"daemon": ..., "reference": ..., "long": ...}."""
 
-    def __init__(self, port):
-        self.port, self.told = port, None
+    def __init__(self, daemon):
+        self.arguments, self.told = [str(daemon.port), str(daemon.pid)], None
 
     def __enter__(self):
-        self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), str(self.port)],
+        self.process = subprocess.Popen([sys.executable, os.path.abspath(__file__), *self.arguments],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         return self
 
@@ -101,7 +135,6 @@ class Health:
     def worst(self):
         """Seconds, beyond the worst of the server that does nothing."""
         return max(0, self.told["daemon"]["worst"] - self.told["reference"]["worst"])
-
 
     @property
     def second(self):

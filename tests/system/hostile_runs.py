@@ -110,7 +110,7 @@ class Siege:
     def watched(self):
         """While the block goes on."""
         peak_begin(self.server.pid)
-        with Health(self.server.port) as self.health:
+        with Health(self.server) as self.health:
             yield self
         self.peak_mib = peak_mib(self.server.pid)
 
@@ -152,4 +152,5 @@ class Siege:
         return (f"healthz {in_ms(told['daemon'])} (a server that does nothing {in_ms(told['reference'])}); memory "
                 f"{self.before_mib:.0f} MiB, at most {self.peak_mib:.0f}; descriptors {self.before_fds}, afterwards {self.after_fds}; "
                 f"an innocent program named {named}, {self.late:.1f} s late; "
-                f"recovered {'not in time' if self.recovered is None else f'after {self.recovered:.1f} s'}")
+                f"recovered {'not in time' if self.recovered is None else f'after {self.recovered:.1f} s'}"
+                + "".join(f"\n  {count} times while an answer took long: {text}" for text, count in told["long"]))
