@@ -20,7 +20,7 @@ import time
 INTERVAL = 0.02
 SLOWEST = 0.1  # seconds that /healthz may take longer than the server that does nothing
 ONCE = 0.5  # and once: a page of the program that has to be read from a disk is nobody's doing, and what an attack does comes again
-LONG = 0.3
+LONG = 0.1
 LOOK = 0.02
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 ANSWER = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\nok\n"
@@ -61,14 +61,15 @@ class Asked:
                 "worst": times[-1] if times else 0, "second": times[-2] if times[1:] else 0}
 
 
-def thread_does(folder):
-    """Its name, its state, and where in the kernel it waits, from the inside to the system call: proc(5)."""
+def thread_does(folder, pid):
+    """Its name, "loop" for the first, its state, and where in the kernel it waits, from the inside to the system call: proc(5)."""
     texts = []
     for name in ("stat", "stack"):
         with open(os.path.join(folder, name), encoding="ascii", errors="replace") as file:
             texts.append(file.read())
     name, state = texts[0].split("(", 1)[1].rsplit(") ", 1)
     calls = [line.split("] ")[-1].split("+")[0] for line in texts[1].splitlines()[:8]]
+    name = "loop" if os.path.basename(folder) == pid else name
     return f"{name} {state[0]} {' < '.join(calls)}"
 
 
@@ -81,7 +82,7 @@ def look_at(asked, pid, seen):
             continue
         for folder in glob.glob(f"/proc/{pid}/task/*"):
             try:
-                seen[thread_does(folder)] += 1
+                seen[thread_does(folder, pid)] += 1
             except OSError:
                 pass
 
