@@ -77,6 +77,11 @@ static int read_frames(struct named_file *file, const struct question *question,
 	return err == -E2BIG ? -ENOMEM : err;
 }
 
+static void forget(void *kept)
+{
+	names_files_forget(kept);
+}
+
 int names_answer(struct reading *reading, struct buf *out)
 {
 	struct question question;
@@ -93,6 +98,7 @@ int names_answer(struct reading *reading, struct buf *out)
 	struct names_files *files = *reading->kept;
 	if (!files)
 		return -ENOMEM;
+	reading->forget = forget;
 	for (int i = 0; i < READER_FDS; i++)
 		fds[i] = TAKE_FD(reading->fds[i]);
 	err = names_files_get(files, question.file, fds, &file);

@@ -122,8 +122,10 @@ size_t dwarf_lines_memory(const struct dwarf_lines *lines)
 	return lines->memory + lines->kept;
 }
 
-static void forget(struct dwarf_lines *lines)
+void dwarf_lines_forget(struct dwarf_lines *lines)
 {
+	if (!lines->file.dwarf)
+		return;
 	dwarf_file_forget(&lines->file);
 	dwarf_file_forget(&lines->supplement);
 	memset(lines->opened, 0, lines->units.count * sizeof(*lines->opened));
@@ -135,9 +137,9 @@ static int forget_too_much(struct search *search)
 {
 	struct dwarf_lines *lines = search->lines;
 
-	if (lines->kept >= lines->keep && lines->file.dwarf) {
+	if (lines->kept >= lines->keep) {
 		interned_forget_last(&search->strings);
-		forget(lines);
+		dwarf_lines_forget(lines);
 	}
 	if (lines->file.dwarf)
 		return 0;
@@ -307,9 +309,6 @@ int dwarf_lines_find(struct dwarf_lines *lines, const uint64_t *addresses, size_
 		if (err == 0)
 			err = find_in_unit(&search, turns, end - begin);
 	}
-	/* Of a unit that is asked about again its lines are decoded again, its DIEs are gone
-	 * through in any case. */
-	forget(lines);
 	for (size_t i = 0; i < count && err == 0; i++)
 		err = tell(&search, i, fn, ctx);
 	return err;

@@ -27,7 +27,9 @@ DEFINE_CLEANUP(struct dwarf_lines *, dwarf_lines_free)
 int dwarf_lines_find(struct dwarf_lines *lines, const uint64_t *addresses, size_t count,
                      source_frame_fn *fn, void *ctx);
 /* Lets libdw keep about this many bytes between two units, 128 MiB if nothing is said: it gives
- * nothing back until it forgets all, as it does after each look-up. */
+ * nothing back until it forgets all. */
 void dwarf_lines_keep(struct dwarf_lines *lines, size_t bytes);
+/* Gives back what is kept of units that were looked into. */
+void dwarf_lines_forget(struct dwarf_lines *lines);
 /* Bytes held by what was read so far, about. */
 size_t dwarf_lines_memory(const struct dwarf_lines *lines);

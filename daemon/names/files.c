@@ -8,7 +8,12 @@
 #include <errno.h>
 #include <malloc.h>
 
-enum { MAX_OPEN_FILES = 64 };
+enum {
+	MAX_OPEN_FILES = 64,
+	/* Of what can be read again: enough for those files that a page or a poller asks about
+	 * every second, in what all of profd's processes may take after questions. */
+	KEPT_BYTES = 16 << 20,
+};
 
 struct open_file {
 	uint64_t number, last_used;
@@ -90,6 +95,14 @@ static void make_room(struct names_files *files, const struct open_file *except)
 		malloc_trim(0);
 }
 
+void names_files_forget(struct names_files *files)
+{
+	for (size_t i = 0; i < MAX_OPEN_FILES; i++) {
+		if (files->open[i].file)
+			named_file_forget(files->open[i].file);
+	}
+}
+
 static struct open_file *free_place(struct names_files *files)
 {
 	for (size_t i = 0; i < MAX_OPEN_FILES; i++) {
@@ -106,6 +119,8 @@ int names_files_get(struct names_files *files, uint64_t number, const int fds[FI
 {
 	struct open_file *open = find(files, number);
 
+	if (memory(files) > KEPT_BYTES)
+		names_files_forget(files);
 	make_room(files, open);
 	if (open) {
 		for (int i = 0; i < FILE_COUNT; i++)

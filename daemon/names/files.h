@@ -22,5 +22,7 @@ DEFINE_CLEANUP(struct names_files *, names_files_free)
  * It lives until the next call. -ENOEXEC, -ENOMEM, as named_file_open(). */
 int names_files_get(struct names_files *files, uint64_t number, const int fds[FILE_COUNT],
                     struct named_file **ret_file);
+/* All files stay open, but what can be read again is given back. */
+void names_files_forget(struct names_files *files);
 /* Closes all files but that one; whether there were any. */
 bool names_files_keep_only(struct names_files *files, uint64_t number);

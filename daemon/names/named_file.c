@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Opens the sources of names of one file, when they are first asked for, and keeps them.
+ * Opens the sources of names of one file, when they are first asked for, and keeps them until they
+ * are forgotten. What stays is small.
  */
 #include "names/named_file.h"
 
@@ -125,25 +126,23 @@ static int find(struct named_file *file, const uint64_t *addresses, size_t count
 	return named_search(&search, fn, ctx);
 }
 
-/* It is megabytes, and to read it again takes a millisecond for each. */
-static void forget_go(struct named_file *file)
-{
-	if (!file->go)
-		return;
-	gopclntab_free(file->go);
-	file->go = NULL;
-	file->names_read = false;
-}
-
 int named_file_find(struct named_file *file, const uint64_t *addresses, size_t count, bool lines,
                     source_frame_fn *fn, void *ctx)
 {
 	int err = read_names(file);
 
-	if (err == 0 && count)
-		err = find(file, addresses, count, lines, fn, ctx);
-	forget_go(file);
-	return err;
+	return err == 0 && count ? find(file, addresses, count, lines, fn, ctx) : err;
+}
+
+void named_file_forget(struct named_file *file)
+{
+	if (file->dwarf)
+		dwarf_lines_forget(file->dwarf);
+	if (!file->go)
+		return;
+	gopclntab_free(file->go);
+	file->go = NULL;
+	file->names_read = false;
 }
 
 void named_file_keep(struct named_file *file, size_t bytes)
@@ -153,6 +152,6 @@ void named_file_keep(struct named_file *file, size_t bytes)
 
 size_t named_file_memory(const struct named_file *file)
 {
-	return sizeof(*file) + file->inner_len +
+	return sizeof(*file) + file->inner_len + (file->go ? gopclntab_memory(file->go) : 0) +
 	       (file->dwarf ? dwarf_lines_memory(file->dwarf) : 0);
 }

@@ -2,9 +2,8 @@
 /*
  * struct named_file - all that one file, and the separate files of its debug information, say about
  * an address. In order: Go's table, DWARF, symbols (the file's own, .gnu_debugdata's, the debug
- * file's), and where no name is known the bounds that .eh_frame gives. Go's table and
- * symbols are read for each question, the rest stays until it is freed. Lives in the reader
- * process, one thread.
+ * file's), and where no name is known the bounds that .eh_frame gives. Symbols are read
+ * for each question; the rest is kept for the next. Lives in the reader process, one thread.
  */
 #pragma once
 
@@ -31,4 +30,6 @@ int named_file_find(struct named_file *file, const uint64_t *addresses, size_t c
                     source_frame_fn *fn, void *ctx);
 /* How much its DWARF may keep, see dwarf_lines_keep(). */
 void named_file_keep(struct named_file *file, size_t bytes);
+/* Gives back what can be read again: Go's table, and what libdw keeps. */
+void named_file_forget(struct named_file *file);
 size_t named_file_memory(const struct named_file *file); /* about */

@@ -146,6 +146,11 @@ void gopclntab_free(struct gopclntab *table)
 	free(table);
 }
 
+size_t gopclntab_memory(const struct gopclntab *table)
+{
+	return sizeof(*table) + table->section.len + table->calls_copy_len;
+}
+
 static uint64_t take_entry(const struct gopclntab *table, struct cursor *cursor)
 {
 	if (table->layout->entry_bytes == sizeof(uint64_t))

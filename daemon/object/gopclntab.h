@@ -32,3 +32,4 @@ DEFINE_CLEANUP(struct gopclntab *, gopclntab_free)
 /* The functions at an address, innermost first; how many, 0 when the table does not cover it. */
 size_t gopclntab_find(const struct gopclntab *table, uint64_t address,
                       struct go_frame ret_frames[MAX_GO_FRAMES]);
+size_t gopclntab_memory(const struct gopclntab *table); /* bytes, about */

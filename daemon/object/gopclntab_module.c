@@ -189,6 +189,7 @@ static int read_calls(struct gopclntab *table, const struct elf *elf, uint64_t a
 	if (elf_read_address(elf, address, bytes, len) < 0)
 		return 0;
 	table->calls_copy = TAKE_PTR(bytes);
+	table->calls_copy_len = len;
 	table->calls = (struct span){table->calls_copy, len};
 	return 0;
 }

@@ -31,6 +31,7 @@ struct gopclntab {
 	struct elf_section section; /* that has the table */
 	uint64_t address;           /* of the table */
 	uint8_t *calls_copy;        /* of function data outside of the section */
+	size_t calls_copy_len;
 
 	uint64_t text; /* addresses of functions count from here */
 	uint8_t quantum;

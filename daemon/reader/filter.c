@@ -28,6 +28,7 @@
 /* Whatever their arguments are. */
 static const int plain[] = {
 	/* The socket, and the files that it brings. */
+	SCMP_SYS(ppoll),
 	SCMP_SYS(recvmsg),
 	SCMP_SYS(recvfrom),
 	SCMP_SYS(sendto),

@@ -7,6 +7,7 @@
 #include "reader/serve.h"
 
 #include "base/bounds.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "reader/confine.h"
 #include "reader/filter.h"
@@ -14,6 +15,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sysexits.h>
@@ -25,6 +27,8 @@ enum {
 	/* Of what is free but between what is in use the kernel is given back the pages, if it is
 	 * as much as this after an answer. */
 	MUCH_FREE = 512 * 1024,
+	/* Without a question. Who looks at a page, or polls, asks every second. */
+	FORGET_MS = 2000,
 	MAX_NICENESS = 19,
 	/* One looks up names of hosts. They count for their user, who is the daemon's where it
 	 * cannot have another; its own are there then, too. */
@@ -138,6 +142,18 @@ static void give_memory_back(void)
 		malloc_trim(0);
 }
 
+static void await_question(int socket, struct reading *reading)
+{
+	struct pollfd question = {.fd = socket, .events = POLLIN};
+	const struct timespec patience = {FORGET_MS / 1000, FORGET_MS % 1000 * NSEC_PER_MSEC};
+
+	if (!reading->forget || ppoll(&question, 1, &patience, NULL) != 0)
+		return;
+	reading->forget(*reading->kept);
+	reading->forget = NULL;
+	give_memory_back();
+}
+
 static int serve_one(int socket, struct reading *reading, reader_answer_fn *fn)
 {
 	struct reader_request head = {0};
@@ -186,9 +202,10 @@ static int serve(int socket, const struct confinement *confinement, enum reader_
 		return EX_OSERR;
 	mallopt(M_MMAP_THRESHOLD, LARGE_ALLOCATION);
 	mallopt(M_TRIM_THRESHOLD, LARGE_ALLOCATION);
-	do
+	do {
+		await_question(socket, &reading);
 		err = serve_one(socket, &reading, fn);
-	while (err == 0);
+	} while (err == 0);
 	return err == -EPIPE || err == -ECONNRESET ? EX_OK : EX_PROTOCOL;
 }
 

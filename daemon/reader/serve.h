@@ -40,6 +40,9 @@ struct reading {
 	size_t len;
 	uint64_t max_bytes; /* of memory, that the process may hold */
 	void **kept;        /* the jobs' own, NULL at first; who sets it gives it a meaning */
+	/* Who sets it gives back of that what the next question may not need: it is called, once,
+	 * when none has come for a while. */
+	void (*forget)(void *kept);
 };
 
 /* Appends the answer's bytes. 0, -EPROTO when it is no question, which ends the process, or a

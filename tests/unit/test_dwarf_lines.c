@@ -198,8 +198,12 @@ START_TEST(everywhere)
 	for (size_t i = 0; i < COUNT; i += 100) {
 		memset(&told, 0, sizeof(told));
 		ck_assert_int_eq(dwarf_lines_find(lines, addresses + i, 100, tell, &told), 0);
-		ck_assert_uint_eq(dwarf_lines_memory(lines), before);
+		ck_assert_uint_gt(dwarf_lines_memory(lines), before);
 	}
+	dwarf_lines_forget(lines);
+	ck_assert_uint_eq(dwarf_lines_memory(lines), before);
+	dwarf_lines_forget(lines);
+	ck_assert_int_eq(dwarf_lines_find(lines, addresses, 1, tell, &told), 0);
 }
 END_TEST
 

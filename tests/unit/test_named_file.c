@@ -115,7 +115,7 @@ START_TEST(symbols_and_bounds)
 }
 END_TEST
 
-/* Symbols, of which there are thousands here, are not kept. */
+/* Symbols, of which there are thousands here, are not kept, and what libdw has read is no more. */
 START_TEST(little_is_kept)
 {
 	_cleanup_(named_file_freep) struct named_file *file = open_files(open_own_file(), -1);
@@ -125,6 +125,11 @@ START_TEST(little_is_kept)
 	ck_assert_int_eq(named_file_find(file, &address, 1, false, tell_frame, &told), 0);
 	ck_assert_uint_eq(told.count, 1);
 	ck_assert_uint_lt(named_file_memory(file), 4096);
+	named_file_forget(file);
+	ck_assert_int_eq(named_file_find(file, &address, 1, true, tell_frame, &told), 0);
+	size_t with_lines = named_file_memory(file);
+	named_file_forget(file);
+	ck_assert_uint_lt(named_file_memory(file), with_lines);
 	told_frames_release(&told);
 }
 END_TEST

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -185,6 +186,38 @@ START_TEST(rest)
 }
 END_TEST
 
+/* KiB of its own, that are in memory. */
+static unsigned anonymous_kib(pid_t pid)
+{
+	char path[64], line[128];
+	unsigned kib = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	FILE *file = fopen(path, "re");
+	ck_assert_ptr_nonnull(file);
+	while (!kib && fgets(line, sizeof(line), file))
+		sscanf(line, "RssAnon: %u kB", &kib);
+	fclose(file);
+	ck_assert_uint_gt(kib, 0);
+	return kib;
+}
+
+/* What it has read of this program's DWARF it gives back when nobody asks. */
+START_TEST(forgets)
+{
+	_cleanup_(names_client_freep) struct names_client *client = client_of_self();
+
+	expect_self(client, true, true);
+	pid_t pid = names_client_pid(client);
+	unsigned asked = anonymous_kib(pid);
+	for (int i = 0; i < 100 && anonymous_kib(pid) >= asked; i++)
+		usleep(100 * 1000);
+	ck_assert_uint_lt(anonymous_kib(pid), asked);
+	expect_self(client, true, true);
+	ck_assert_int_eq(names_client_pid(client), pid);
+}
+END_TEST
+
 /* An image with symbols behind it that take more than 64 MiB. */
 static int large_fd(void)
 {
@@ -240,6 +273,7 @@ Suite *names_process_suite(void)
 
 	tcase_add_test(life, hundred_files);
 	tcase_add_test(life, rest);
+	tcase_add_test(life, forgets);
 	tcase_add_test(deaths, killed_between_requests);
 	tcase_add_test(deaths, killed_during_a_request);
 	tcase_add_test(deaths, deadline);
