@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/accounts.h"
 #include "base/cleanup.h"
 
 #include <stddef.h>
@@ -37,8 +38,9 @@ struct lane *lane_new(uv_loop_t *loop, const char *name, size_t max_queued);
 void lane_free(struct lane *lane);
 DEFINE_CLEANUP(struct lane *, lane_free)
 
-/* For whom a job is: LANE_USER(), or 0 for nobody. Loop thread. */
-#define LANE_USER(uid) ((uint64_t)(uid) + 1)
+/* For whom a job is, LANE_USER(): a user and his subordinate ids are one; or 0 for nobody. Loop
+ * thread. */
+#define LANE_USER(uid) ((uint64_t)account_of(uid) + 1)
 typedef uint64_t lane_user_fn(const struct job *job);
 void lane_take_turns(struct lane *lane, lane_user_fn *fn);
 /* -EAGAIN when the queue is full or the lane was stopped: shed load, never wait. */

@@ -86,6 +86,7 @@ static struct drain_tables tables_of(const struct collector *collector)
 		.procs = collector->procs,
 		.store = collector->store,
 		.crew = opener_crew(collector->crews.opener),
+		.execs = collector->unwind_maps.memory.execs,
 		.pythons = collector->python.pythons,
 		.codes = collector->python.codes,
 		.threads = collector->python.threads,

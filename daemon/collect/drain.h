@@ -25,7 +25,8 @@ struct drain_span {
 struct drain_tables {
 	struct procs *procs;
 	struct store *store;
-	struct crew *crew; /* NULL: what belongs to others is read at once */
+	struct crew *crew;     /* NULL: what belongs to others is read at once */
+	const uint64_t *execs; /* as unwind/execs.h has them */
 	/* Each NULL where nothing is known of Python. */
 	const struct pythons *pythons;
 	struct python_codes *codes;

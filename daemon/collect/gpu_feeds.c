@@ -64,7 +64,8 @@ struct gpu_feeds *gpu_feeds_new(const struct gpu_feeds_config *config)
 	feeds->byte_shares.whole = MAX_GPU_FEEDS_BYTES;
 	gpu_names_init(&feeds->names);
 	feeds->kernels = gpu_kernels_new(&config->tables);
-	feeds->fetches = gpu_name_fetches_new(config->tables.crew, take_fetched, feeds);
+	feeds->fetches = gpu_name_fetches_new(config->tables.crew, config->tables.execs,
+	                                      take_fetched, feeds);
 	return feeds->kernels && feeds->fetches ? TAKE_PTR(feeds) : NULL;
 }
 
@@ -259,7 +260,7 @@ static void fetch_name(struct gpu_feeds *feeds, struct gpu_feed *feed,
 	const struct gpu_named_by by = named_by(event, event->address);
 
 	if (is_over(feeds, feed) ||
-	    !gpu_name_fetches_start(feeds->fetches, &by, feed->handles.owner, event->size))
+	    !gpu_name_fetches_start(feeds->fetches, &by, feed->handles.owner, event))
 		feeds->names.lost++;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "interp/process_memory.h"
+#include "unwind/execs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,24 +21,26 @@ static const uint64_t patience_ns = 20 * NSEC_PER_MSEC;
 struct fetch {
 	struct crew_job job;
 	struct gpu_name_fetches *fetches;
-	uint64_t address;
+	uint64_t address, mono_ns;
 	struct gpu_name_fetched fetched;
 	UT_hash_handle hh; /* by what it is named by; hh.tbl NULL: not wanted */
 };
 
 struct gpu_name_fetches {
 	struct crew *crew;
+	const uint64_t *execs;
 	gpu_name_fetched_fn *fn;
 	void *ctx;
 	struct fetch *under_way;
 };
 
-struct gpu_name_fetches *gpu_name_fetches_new(struct crew *crew, gpu_name_fetched_fn *fn, void *ctx)
+struct gpu_name_fetches *gpu_name_fetches_new(struct crew *crew, const uint64_t *execs,
+                                              gpu_name_fetched_fn *fn, void *ctx)
 {
 	struct gpu_name_fetches *fetches = calloc(1, sizeof(*fetches));
 
 	if (fetches)
-		*fetches = (struct gpu_name_fetches){crew, fn, ctx, NULL};
+		*fetches = (struct gpu_name_fetches){crew, execs, fn, ctx, NULL};
 	return fetches;
 }
 
@@ -89,7 +92,8 @@ static void done(struct crew_job *job, int err)
 
 	if (fetch->hh.tbl) {
 		forget(fetches, fetch);
-		if (err)
+		/* Asked after the reading: whatever was read is the program's that told. */
+		if (err || execs_since(fetches->execs, fetch->fetched.by.pid, fetch->mono_ns))
 			fetch->fetched.len = 0;
 		fetches->fn(&fetch->fetched, fetches->ctx);
 	}
@@ -105,7 +109,7 @@ static struct fetch *find(const struct gpu_name_fetches *fetches, const struct g
 }
 
 bool gpu_name_fetches_start(struct gpu_name_fetches *fetches, const struct gpu_named_by *by,
-                            uint32_t owner, uint64_t address)
+                            uint32_t owner, const struct gpu_event *event)
 {
 	struct fetch *fetch = calloc(1, sizeof(*fetch));
 
@@ -114,7 +118,8 @@ bool gpu_name_fetches_start(struct gpu_name_fetches *fetches, const struct gpu_n
 	*fetch = (struct fetch){
 		.job = {.owner = owner, .device = crew_process(by->pid), .run = run, .done = done},
 		.fetches = fetches,
-		.address = address,
+		.address = event->size,
+		.mono_ns = event->time_ns,
 		.fetched = {.by = *by, .handles = {by->handle}, .count = 1},
 	};
 	gpu_name_fetches_drop(fetches, by);

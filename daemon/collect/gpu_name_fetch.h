@@ -33,17 +33,18 @@ struct gpu_name_fetched {
 	size_t len;
 };
 
-/* `crew` NULL: it is read at once. Told of each that was started and is still wanted. NULL when out
- * of memory. */
+/* `crew` NULL: it is read at once. `execs` as unwind/execs.h has them: another program of the
+ * process, which may be another user's, is not asked for its memory. Told of each that was started
+ * and is still wanted. NULL when out of memory. */
 typedef void gpu_name_fetched_fn(const struct gpu_name_fetched *fetched, void *ctx);
-struct gpu_name_fetches *gpu_name_fetches_new(struct crew *crew, gpu_name_fetched_fn *fn,
-                                              void *ctx);
+struct gpu_name_fetches *gpu_name_fetches_new(struct crew *crew, const uint64_t *execs,
+                                              gpu_name_fetched_fn *fn, void *ctx);
 /* Once the crew is stopped. Takes NULL. */
 void gpu_name_fetches_free(struct gpu_name_fetches *fetches);
 
-/* The string at that address, for that user. False: no room. */
+/* The string at the address that is the event's size, for that user. False: no room. */
 bool gpu_name_fetches_start(struct gpu_name_fetches *fetches, const struct gpu_named_by *by,
-                            uint32_t owner, uint64_t address);
+                            uint32_t owner, const struct gpu_event *event);
 /* The handle is another one of what is being read. False: that is not. */
 bool gpu_name_fetches_add(struct gpu_name_fetches *fetches, const struct gpu_named_by *by,
                           uint64_t handle);

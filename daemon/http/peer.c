@@ -4,6 +4,7 @@
  */
 #include "http/peer.h"
 
+#include "base/accounts.h"
 #include "http/socket_owner.h"
 
 #include <errno.h>
@@ -111,8 +112,10 @@ bool peer_account(struct peer *peer, struct in6_addr *ret_account)
 		*ret_account = peer->kind == PEER_LOOPBACK ? untold : peer_client(peer);
 		return true;
 	}
+	uint32_t account = account_of(peer->uid);
+
 	*ret_account = users;
-	memcpy(&ret_account->s6_addr[12], &peer->uid, sizeof(peer->uid));
+	memcpy(&ret_account->s6_addr[12], &account, sizeof(account));
 	return peer->uid != 0;
 }
 

@@ -2,7 +2,8 @@
 /*
  * The cgroup path of a process is where systemd and container engines write down whose it is. They
  * agree on no format, but a container's id is always 64 hexadecimal digits, and a pod's its uid.
- * The names are chosen by whoever may make a cgroup: they are cut to fit and mean nothing else.
+ * The names are chosen by whoever may make a cgroup, root or, below user@UID.service, that user:
+ * they are cut to fit and mean nothing else.
  */
 #include "proc/identity.h"
 
@@ -182,17 +183,44 @@ static bool next_component(struct text *path, struct text *ret_component)
 	return true;
 }
 
+/* user@UID.service is the user's own systemd: below it he makes what he likes, and calls it so. */
+static bool is_users(struct text component)
+{
+	uint64_t uid;
+
+	return take_prefix(&component, "user@") && text_decimal(&component, &uid) &&
+	       text_equals(component, ".service");
+}
+
+/* PREFIX/NAME, cut to fit. */
+static void put_below(char *out, size_t out_bytes, struct text prefix, const char *name)
+{
+	size_t len = (size_t)snprintf(out, out_bytes, "%.*s", (int)length(prefix), prefix.at);
+
+	if (*name && len < out_bytes)
+		snprintf(out + len, out_bytes - len, "/%s", name);
+}
+
 static void parse_path(struct text path, struct identity *identity)
 {
-	struct text component, parent = {path.at, path.at};
+	struct text component, parent = {path.at, path.at}, user = {0};
+	struct identity below = {0}, *into = identity;
 
 	take_suffix(&path, " (deleted)");
 	while (next_component(&path, &component)) {
-		find_unit(component, identity);
-		find_container(component, parent, identity);
-		find_pod(component, identity);
+		find_unit(component, into);
+		find_container(component, parent, into);
+		find_pod(component, into);
 		parent = component;
+		if (into == identity && is_users(component)) {
+			user = component;
+			into = &below;
+		}
 	}
+	if (*below.unit)
+		put_below(identity->unit, sizeof(identity->unit), user, below.unit);
+	if (*below.container)
+		put_below(identity->container, sizeof(identity->container), user, below.container);
 }
 
 enum hierarchy { SYSTEMDS, UNIFIED, CONTROLLERS, HIERARCHIES };

@@ -27,7 +27,9 @@ struct identity {
 };
 
 /* Reads the text of /proc/PID/cgroup of any hierarchy: unified, legacy, or both. The innermost one
- * is told where several are nested. Never fails: what is no such text tells nothing. */
+ * is told where several are nested, but what a user's own systemd has started has that one's name
+ * before its own, and is in no pod: user@1000.service/app.scope. Never fails: what is no such text
+ * tells nothing. */
 void identity_parse(const char *cgroup_text, size_t len, struct identity *ret_identity);
 bool identity_equal(const struct identity *a, const struct identity *b);
 

@@ -5,6 +5,7 @@
  */
 #include "proc/owner.h"
 
+#include "base/accounts.h"
 #include "base/buf.h"
 #include "base/text.h"
 
@@ -70,7 +71,7 @@ uint32_t owner_read(uint32_t pid)
 
 	if (read_status(pid, &status))
 		return OWNER_UNKNOWN;
-	return owner_parse(buf_text(&status), status.len);
+	return account_of(owner_parse(buf_text(&status), status.len));
 }
 
 uint32_t owner_read_sole(uint32_t pid)

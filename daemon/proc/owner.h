@@ -19,4 +19,6 @@ uint32_t owner_parse_sole(const char *bytes, size_t len);
  * it runs as in every way, where it lets itself be looked into. OWNER_UNKNOWN: nobody; so it is for
  * programs that run with their file's owner's or group's rights, or with capabilities. */
 uint32_t owner_read_sole(uint32_t pid);
-uint32_t owner_read(uint32_t pid); /* OWNER_UNKNOWN when the process is gone */
+/* Whom it counts for where shares are concerned: account_of() the user. OWNER_UNKNOWN when the
+ * process is gone. */
+uint32_t owner_read(uint32_t pid);

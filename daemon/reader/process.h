@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/accounts.h"
 #include "reader/serve.h"
 #include "reader/wire.h"
 
@@ -14,7 +15,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define READER_USER(uid) ((uint64_t)(uid) + 1)
+#define READER_USER(uid) ((uint64_t)account_of(uid) + 1)
 
 struct reader_process {
 	pid_t pid; /* 0: none */

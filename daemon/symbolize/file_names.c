@@ -4,6 +4,7 @@
  */
 #include "symbolize/file_names.h"
 
+#include "base/accounts.h"
 #include "base/clock.h"
 #include "symbolize/native.h"
 
@@ -107,7 +108,7 @@ static struct late_owner *find_late(struct file_names *names, uint32_t owner)
 /* 0: not at all. */
 static uint64_t patience_ns(struct file_names *names, const struct object *object)
 {
-	const struct late_owner *late = find_late(names, object->owner);
+	const struct late_owner *late = find_late(names, account_of(object->owner));
 
 	if (!late)
 		return PATIENCE_NS;
@@ -117,7 +118,7 @@ static uint64_t patience_ns(struct file_names *names, const struct object *objec
 /* With more users than places the one that was late longest ago is forgotten. */
 static void note_late(struct file_names *names, const struct object *object)
 {
-	struct late_owner *late = find_late(names, object->owner);
+	struct late_owner *late = find_late(names, account_of(object->owner));
 
 	if (!late) {
 		late = &names->owners[0];
@@ -125,7 +126,7 @@ static void note_late(struct file_names *names, const struct object *object)
 			if (late->times &&
 			    (!names->owners[i].times || names->owners[i].since_ns < late->since_ns))
 				late = &names->owners[i];
-		*late = (struct late_owner){.owner = object->owner};
+		*late = (struct late_owner){.owner = account_of(object->owner)};
 	}
 	late->since_ns = clock_mono_ns();
 	late->times += late->times < MAX_LATE;

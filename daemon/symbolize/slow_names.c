@@ -5,6 +5,7 @@
  */
 #include "symbolize/slow_names.h"
 
+#include "base/accounts.h"
 #include "base/clock.h"
 #include "symbolize/native.h"
 
@@ -48,6 +49,11 @@ struct slow_names {
 	struct entry *entries;
 	size_t count;
 };
+
+static uint32_t owner_of(const struct entry *entry)
+{
+	return account_of(entry->question.object->owner);
+}
 
 static void init_sync(struct slow_names *slow)
 {
@@ -131,7 +137,7 @@ static struct entry *next_entry(struct slow_names *slow)
 	DL_FOREACH (slow->entries, entry) {
 		if (entry->state != STATE_WAITING)
 			continue;
-		if (entry->question.object->owner != slow->last_owner)
+		if (owner_of(entry) != slow->last_owner)
 			return entry;
 		if (!first)
 			first = entry;
@@ -220,7 +226,7 @@ static void *run(void *arg)
 		}
 		entry->state = STATE_ASKED;
 		entry->until_ns = clock_mono_ns() + TELL_NS;
-		slow->last_owner = entry->question.object->owner;
+		slow->last_owner = owner_of(entry);
 		pthread_mutex_unlock(&slow->lock);
 		int err = answer(slow->client, entry);
 		pthread_mutex_lock(&slow->lock);
@@ -265,7 +271,7 @@ static bool make_room(struct slow_names *slow, uint32_t owner)
 	size_t of_owner = 0;
 
 	DL_FOREACH (slow->entries, entry) {
-		of_owner += entry->state != STATE_DONE && entry->question.object->owner == owner;
+		of_owner += entry->state != STATE_DONE && owner_of(entry) == account_of(owner);
 		if (!done && entry->state == STATE_DONE)
 			done = entry;
 	}

@@ -8,6 +8,7 @@
  */
 #include "unwind/spaces.h"
 
+#include "unwind/execs.h"
 #include "unwind/runs.h"
 
 #include <errno.h>
@@ -171,13 +172,6 @@ static struct run_owner known_owner(const struct spaces *spaces, const struct ho
 	return (struct run_owner){.pid = pid, .user = OWNER_UNKNOWN};
 }
 
-/* Others with the same low bits of the pid count as well: they are only left out for a moment. */
-static bool called_exec(const struct spaces *spaces, uint32_t pid, uint64_t after_mono_ns)
-{
-	return __atomic_load_n(&spaces->memory->execs[pid & (EXEC_TIMES - 1)], __ATOMIC_SEQ_CST) >
-	       after_mono_ns;
-}
-
 int spaces_set(struct spaces *spaces, uint32_t pid, const struct mapping_set *set,
                uint64_t told_mono_ns)
 {
@@ -192,7 +186,7 @@ int spaces_set(struct spaces *spaces, uint32_t pid, const struct mapping_set *se
 			withdraw(spaces, place);
 		return 0;
 	}
-	if (called_exec(spaces, pid, told_mono_ns))
+	if (execs_since(spaces->memory->execs, pid, told_mono_ns))
 		return -EAGAIN;
 	if (!place)
 		place = find_other(spaces, &owner);
@@ -208,7 +202,7 @@ int spaces_set(struct spaces *spaces, uint32_t pid, const struct mapping_set *se
 	/* Either the time of an exec is seen here, or the kernel half clears the slot after the
 	 * store above: it writes the two in the other order. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!called_exec(spaces, pid, told_mono_ns))
+	if (!execs_since(spaces->memory->execs, pid, told_mono_ns))
 		return 0;
 	__atomic_store_n(slot_of(spaces, place), 0, __ATOMIC_RELEASE);
 	return -EAGAIN;

@@ -178,7 +178,22 @@ class Connections(unittest.TestCase):
                 self.assertEqual(profd.metrics()["profd_http_refused_connections_total"], 0)
 
 
+# Runs a command that sees another /etc/subuid than the host's.
+OTHER_SUBUIDS = ["unshare", "--mount", "sh", "-ec", '[ -e /etc/subuid ] || : > /etc/subuid; mount --bind "$0" /etc/subuid; exec "$@"']
+
+
 class Requests(unittest.TestCase):
+    def test_a_user_and_his_subordinate_ids_are_one(self):
+        with tempfile.NamedTemporaryFile("w") as subuids:
+            subuids.write("nobody:300000:65536\n")
+            subuids.flush()
+            with Daemon("--max-client-connections", str(SHARE), through=[*OTHER_SUBUIDS, subuids.name]) as profd, \
+                    running(HOLDER, "127.0.0.1", profd.port, 3 * SHARE, uid=300000) as open_ones:
+                self.assertEqual(int(open_ones), SHARE)
+                for uid in (300001, 365535, NOBODY.pw_uid):
+                    self.assertEqual(curl(f"{profd.url}/healthz", through=as_user(uid))[0], 0, uid)
+                self.assertEqual(curl(f"{profd.url}/healthz", through=as_user(365536)), (200, "ok\n"))
+
     def test_a_user_leaves_some_for_others_and_all_leave_some_for_root(self):
         with Daemon("--max-requests", "32") as profd, contextlib.ExitStack() as stack:
             url = f"{profd.url}/profile?last=10s&format=text"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What events of GPUs come to: exact figures and profiles, by process, device and stack; names. */
+#include "bpf/unwind_table.h"
 #include "tests/unit/gpu_feeds_fixture.h"
 
 #include <string.h>
@@ -100,6 +101,7 @@ START_TEST(names_that_a_crew_reads)
 	/* On the stack: it is in memory for sure, which a page of the program's file is not after
 	 * the fork for this test. */
 	const char name[] = "_Z6kernelPf";
+	static uint64_t execs[EXEC_TIMES];
 	struct crew *crew;
 	uv_loop_t loop;
 
@@ -109,6 +111,7 @@ START_TEST(names_that_a_crew_reads)
 		0);
 	gpu_feeds_free(feeds);
 	tables.crew = crew;
+	tables.execs = execs;
 	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables});
 	event.pid = (uint32_t)getpid();
 	procs_exec(tables.procs, event.pid, "train", 100);
@@ -121,10 +124,20 @@ START_TEST(names_that_a_crew_reads)
 	ck_assert_str_eq(own_name(1), name);
 	ck_assert_str_eq(own_name(2), name);
 	ck_assert_str_eq(own_name(3), "another");
+	/* Another program has begun to run meanwhile, of which the side-band has not told yet. */
+	tell(GPU_EVENT_NAME, 5, (uintptr_t)name, 0);
+	execs[event.pid & (EXEC_TIMES - 1)] = event.time_ns + 1;
+	crew_settle(crew, 1000000000);
+	ck_assert_ptr_null(own_name(5));
+	execs[event.pid & (EXEC_TIMES - 1)] = event.time_ns;
+	tell(GPU_EVENT_NAME, 5, (uintptr_t)name, 0);
+	crew_settle(crew, 1000000000);
+	ck_assert_str_eq(own_name(5), name);
 	/* What is under way when all ends is given up, or is told still. */
 	tell(GPU_EVENT_NAME, 4, (uintptr_t)name, 0);
 	crew_stop(crew);
 	tables.crew = NULL;
+	tables.execs = NULL;
 	uv_run(&loop, UV_RUN_DEFAULT);
 	ck_assert_int_eq(uv_loop_close(&loop), 0);
 	crew_free(crew);

@@ -23,8 +23,16 @@ static const struct {
 	/* Services and sessions. */
 	{"0::/system.slice/ssh.service\n", "ssh.service", "", ""},
 	{"0::/user.slice/user-1000.slice/session-3.scope\n", "session-3.scope", "", ""},
-	{"0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope\n", "app-x.scope",
-         "", ""},
+	/* What a user's systemd has started he may call like others'. */
+	{"0::/user.slice/user-1000.slice/user@1000.service\n", "user@1000.service", "", ""},
+	{"0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope\n",
+         "user@1000.service/app-x.scope", "", ""},
+	{"0::/user.slice/user-1000.slice/user@1000.service/ssh.service\n",
+         "user@1000.service/ssh.service", "", ""},
+	{"0::/user.slice/user-1000.slice/user@1000.service/user@0.service/docker-" ID
+         ".scope/kubepods-pod" UID_ ".slice\n",
+         "user@1000.service/kubepods-pod" UID_ ".slice", "user@1000.service/" SHORT, ""},
+	{"0::/system.slice/user@here.service/a.scope\n", "a.scope", "", ""},
 	{"0::/system.slice/system-getty.slice/getty@tty1.service\n", "getty@tty1.service", "", ""},
 	{"0::/system.slice/dbus.socket\n", "dbus.socket", "", ""},
 	{"0::/init.scope", "init.scope", "", ""},
@@ -48,7 +56,7 @@ static const struct {
 	{"0::/machine.slice/libpod-" ID ".scope/container\n", "libpod-" ID ".scope", SHORT, ""},
 	{"0::/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID
          ".scope/container\n",
-         "libpod-" ID ".scope", SHORT, ""},
+         "user@1000.service/libpod-" ID ".scope", "user@1000.service/" SHORT, ""},
 	{"0::/libpod_parent/libpod-" ID "\n", "", SHORT, ""},
 	{"0::/machine.slice/machine-libpod_pod_" OTHER ".slice/libpod-" ID ".scope\n",
          "libpod-" ID ".scope", SHORT, ""},

@@ -238,34 +238,34 @@ END_TEST
 /* Over files of one user few, and others' are asked about still. */
 START_TEST(lingering_over_files_of_a_user)
 {
-	enum { SLOW_USER = READER_USER(1000), OTHER_USER = READER_USER(0) };
+	const uint64_t slow_user = READER_USER(1000), other_user = READER_USER(0);
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
 	struct reader_stats stats = {0};
 	pid_t pids[MAX_LINGERING_OF_USER];
 
-	reader_of_user(reader, SLOW_USER);
+	reader_of_user(reader, slow_user);
 	for (size_t i = 0; i < MAX_LINGERING_OF_USER; i++) {
 		ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
 		ck_assert_int_eq(lingering_begin("test"), 0);
-		lingering_end("test", pids[i] = sleeper(), SLOW_USER);
+		lingering_end("test", pids[i] = sleeper(), slow_user);
 	}
 	ck_assert_int_eq(ask(reader, READER_NAMES, 2), -ECHILD);
 	reader_add_stats(reader, &stats);
 	ck_assert_uint_eq(stats.refused, 1);
 	/* Neither others, nor where it is not known, nor the next kind. */
-	reader_of_user(reader, OTHER_USER);
+	reader_of_user(reader, other_user);
 	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
 	reader_of_user(reader, 0);
 	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
-	ck_assert(!lingering_over("other", SLOW_USER));
-	ck_assert_uint_eq(reader_user(1000, 1000), SLOW_USER);
-	ck_assert_uint_eq(reader_user(0, 1000), OTHER_USER);
+	ck_assert(!lingering_over("other", slow_user));
+	ck_assert_uint_eq(reader_user(1000, 1000), slow_user);
+	ck_assert_uint_eq(reader_user(0, 1000), other_user);
 	ck_assert_uint_eq(reader_user(1000, 0), 0);
 	for (size_t i = 0; i < MAX_LINGERING_OF_USER; i++)
 		ck_assert_int_eq(kill(pids[i], SIGKILL), 0);
 	while (lingering_reap())
 		nap(10);
-	reader_of_user(reader, SLOW_USER);
+	reader_of_user(reader, slow_user);
 	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
 }
 END_TEST
