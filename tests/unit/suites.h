@@ -61,6 +61,7 @@
 	SUITE(procs_told)      \
 	SUITE(pid_table)       \
 	SUITE(kin)             \
+	SUITE(pid_check)       \
 	SUITE(memory_figures)  \
 	SUITE(control_group)   \
 	SUITE(own_group)       \
