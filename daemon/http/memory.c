@@ -92,7 +92,8 @@ static int run_memory(struct errand *errand)
 	struct memory_job *memory = memory_job_of(errand);
 	json_t *stacks = NULL, *answer;
 	int err = memory_stacks_json(memory->symbolizer, memory->slices.profiles,
-	                             memory->slices.count, &memory->selection, &stacks);
+	                             memory->slices.count, &memory->selection, errand->body.max,
+	                             &stacks);
 
 	if (err)
 		return err;

@@ -72,6 +72,7 @@
 	SUITE(timeline)        \
 	SUITE(near_limit)      \
 	SUITE(memory_points)   \
+	SUITE(memory_stacks)   \
 	SUITE(records)         \
 	SUITE(perf_ring)       \
 	SUITE(perf)            \
