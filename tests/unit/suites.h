@@ -9,6 +9,7 @@
 
 #define SUITES(SUITE)          \
 	SUITE(buf)             \
+	SUITE(gzip)            \
 	SUITE(text)            \
 	SUITE(clean)           \
 	SUITE(shares)          \
