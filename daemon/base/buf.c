@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Growable bytes with an error that sticks, reading of small files, and gzip: everything that makes
- * or takes bytes goes through here, so allocation sizes are computed in one place.
+ * Growable bytes with an error that sticks, and reading of small files: everything that makes or
+ * takes bytes goes through here, so allocation sizes are computed in one place.
  */
 #include "base/buf.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
 enum { SMALLEST_CAPACITY = 64, READ_STEP = 16 * 1024 };
 
@@ -115,53 +113,6 @@ void buf_printf(struct buf *buf, const char *format, ...)
 const char *buf_text(const struct buf *buf)
 {
 	return buf->data ? (const char *)buf->data : "";
-}
-
-/* 15 bits of window, and 16 to ask zlib for gzip's header instead of its own. */
-enum { GZIP_WINDOW = 15 + 16, GZIP_MEMORY = 8 };
-
-static int gzip_into(const struct buf *from, struct buf *into)
-{
-	z_stream stream = {0};
-
-	if (from->len > UINT_MAX / 2)
-		return -EFBIG;
-	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
-	                 Z_DEFAULT_STRATEGY) != Z_OK)
-		return -ENOMEM;
-
-	size_t bound = deflateBound(&stream, from->len);
-	int result = Z_MEM_ERROR;
-	if (bound <= UINT_MAX && buf_reserve(into, bound)) {
-		stream.next_in = from->data;
-		stream.avail_in = (uInt)from->len;
-		stream.next_out = into->data;
-		stream.avail_out = (uInt)bound;
-		result = deflate(&stream, Z_FINISH);
-	}
-	size_t written = stream.total_out;
-	deflateEnd(&stream);
-	if (result != Z_STREAM_END)
-		return -ENOMEM;
-	buf_grown(into, written);
-	return 0;
-}
-
-void buf_gzip(struct buf *buf)
-{
-	_cleanup_(buf_release) struct buf zipped = BUF_INIT;
-
-	if (buf->error)
-		return;
-	int err = gzip_into(buf, &zipped);
-	if (err < 0) {
-		buf->error = err;
-		return;
-	}
-	struct buf plain = *buf;
-	*buf = zipped;
-	buf->max = plain.max;
-	zipped = plain;
 }
 
 static int read_all(struct buf *buf, int fd, size_t max)

@@ -38,8 +38,6 @@ void *buf_reserve(struct buf *buf, size_t len);
 void buf_grown(struct buf *buf, size_t len);
 /* The text so far; "" when nothing was written. */
 const char *buf_text(const struct buf *buf);
-/* Replaces the contents by their gzip form. */
-void buf_gzip(struct buf *buf);
 /* Reads a small file whole. -EFBIG over `max` bytes, else open's or read's error. */
 int buf_read_file(struct buf *buf, const char *path, size_t max);
 /* The same, as text: a file that cannot be read says nothing, like one that is empty. */

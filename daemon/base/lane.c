@@ -228,25 +228,42 @@ static void insert_turn(struct lane *lane, struct turn *turn)
 	lane->queued++;
 }
 
-int lane_submit_turn(struct lane *lane, struct turn *turn)
+/* For one more of an account that has so many queued. */
+static int check_room(const struct lane *lane, uint64_t account, size_t has)
 {
-	size_t max = lane->max_queued, has = find_round(lane, turn);
+	size_t max = lane->max_queued;
 
 	if (lane->stopped)
 		return -EAGAIN;
-	if (!lane->running) {
-		turn->job.next = NULL;
-		begin_turn(lane, turn);
-		start(lane, &turn->job);
+	if (!lane->running)
 		return 0;
-	}
-	if (turn->account)
+	if (account)
 		max -= max / KEPT_PART;
 	if (lane->queued >= max)
 		return -EAGAIN;
-	if (turn->account && has >= max - lane->queued)
-		return -EDQUOT;
-	insert_turn(lane, turn);
+	return account && has >= max - lane->queued ? -EDQUOT : 0;
+}
+
+int lane_has_room(const struct lane *lane, uint64_t account)
+{
+	struct turn turn = {.account = account};
+
+	return check_room(lane, account, find_round(lane, &turn));
+}
+
+int lane_submit_turn(struct lane *lane, struct turn *turn)
+{
+	int err = check_room(lane, turn->account, find_round(lane, turn));
+
+	if (err)
+		return err;
+	if (lane->running) {
+		insert_turn(lane, turn);
+		return 0;
+	}
+	turn->job.next = NULL;
+	begin_turn(lane, turn);
+	start(lane, &turn->job);
 	return 0;
 }
 

@@ -48,6 +48,8 @@ int lane_submit(struct lane *lane, struct job *job);
 /* Behind those of lane_submit(). -EDQUOT: the account has its share of the queue, which is as much
  * as is left of it when an eighth is kept for account 0. */
 int lane_submit_turn(struct lane *lane, struct turn *turn);
+/* What lane_submit_turn() would say now, before the job's data are gathered. */
+int lane_has_room(const struct lane *lane, uint64_t account);
 /* Takes no more jobs; done() of those still queued is called at once without run(). */
 void lane_stop(struct lane *lane);
 size_t lane_length(const struct lane *lane); /* queued and running */

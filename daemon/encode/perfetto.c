@@ -32,14 +32,15 @@ void trace_put(struct trace_writer *writer, Perfetto__Protos__TracePacket *packe
 	packet->has_trusted_packet_sequence_id = true;
 	packet->trusted_packet_sequence_id = SEQUENCE_ID;
 	packet->has_sequence_flags = true;
-	packet->sequence_flags = writer->out->len ? SEQUENCE_GOES_ON : SEQUENCE_BEGINS;
+	packet->sequence_flags = writer->begun ? SEQUENCE_GOES_ON : SEQUENCE_BEGINS;
+	writer->begun = true;
 	trace.n_packet = 1;
 	trace.packet = &packet;
 	if (buf_error(&writer->scratch))
-		writer->out->error = buf_error(&writer->scratch);
-	at = buf_reserve(writer->out, perfetto__protos__trace__get_packed_size(&trace));
+		writer->gzip.out->error = buf_error(&writer->scratch);
+	at = gzip_reserve(&writer->gzip, perfetto__protos__trace__get_packed_size(&trace));
 	if (at)
-		buf_grown(writer->out, perfetto__protos__trace__pack(&trace, at));
+		gzip_grown(&writer->gzip, perfetto__protos__trace__pack(&trace, at));
 }
 
 char *trace_text(struct trace_writer *writer, const char *string)
@@ -261,17 +262,17 @@ static int write_trace(struct trace_writer *writer)
 	trace_put_names(writer);
 	for (uint32_t i = 1; i < profile->sample_count; i++)
 		put_sample(writer, &profile->samples[i]);
-	buf_gzip(writer->out);
-	return buf_error(writer->out);
+	return 0;
 }
 
 static int encode_perfetto(const struct profile *profile, const struct encode_options *options,
                            struct buf *out)
 {
-	struct trace_writer writer = {.profile = profile, .out = out};
+	struct trace_writer writer = {.profile = profile};
 	int err = -ENOMEM;
 
 	(void)options;
+	gzip_begin(&writer.gzip, out);
 	writer.sources_told = calloc(profile->string_count + 1, 1);
 	writer.nodes_told = calloc(profile->node_count + 1, 1);
 	if (writer.sources_told && writer.nodes_told)
@@ -279,7 +280,8 @@ static int encode_perfetto(const struct profile *profile, const struct encode_op
 	free(writer.sources_told);
 	free(writer.nodes_told);
 	buf_release(&writer.scratch);
-	return err;
+	gzip_end(&writer.gzip);
+	return err ? err : buf_error(out);
 }
 
 const struct encoder encoder_perfetto = {

@@ -2,17 +2,19 @@
 /*
  * struct trace_writer - a Perfetto trace while it is written, packet by packet. Private to
  * perfetto.c, which says what is there when, and perfetto_names.c, which interns what that refers
- * to. Errors stick to `out`.
+ * to. Errors stick to what `gzip` writes to.
  */
 #pragma once
 
 #include "base/buf.h"
+#include "base/gzip.h"
 #include "profile/profile.h"
 #include "proto/perfetto_trace.pb-c.h"
 
 struct trace_writer {
 	const struct profile *profile;
-	struct buf *out;
+	struct gzip gzip;
+	bool begun;            /* there is a packet */
 	struct buf scratch;    /* of one packet: a text, or a list of ids */
 	uint8_t *sources_told; /* by string id: it is interned as a source path */
 	uint8_t *nodes_told;   /* by node id: it is interned as a call stack */

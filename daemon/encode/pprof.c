@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * profile.proto, gzipped: what `go tool pprof` and its relatives read. A protobuf message may be
- * written in pieces, one after the other, so each row becomes a message of its own and no second
- * copy of the profile is ever in memory. Ids are the tables' own: dense from 1, as some readers
- * want them.
+ * written in pieces, one after the other, so each row becomes a message of its own, deflated before
+ * the next ones are made, and no second copy of the profile is ever in memory. Ids are the tables'
+ * own: dense from 1, as some readers want them.
  */
+#include "base/gzip.h"
 #include "encode/encoder.h"
 #include "encode/names.h"
 #include "proto/profile.pb-c.h"
@@ -42,7 +43,7 @@ enum { MAX_LABELS = 16 };
 
 struct writer {
 	const struct profile *profile;
-	struct buf *out;
+	struct gzip gzip;
 	struct buf scratch; /* of one piece: a string, a call path or a location's lines */
 };
 
@@ -59,10 +60,10 @@ static int64_t extra(const struct writer *writer, enum extra which)
 static void put(struct writer *writer, const Perftools__Profiles__Profile *piece)
 {
 	uint8_t *at =
-		buf_reserve(writer->out, perftools__profiles__profile__get_packed_size(piece));
+		gzip_reserve(&writer->gzip, perftools__profiles__profile__get_packed_size(piece));
 
 	if (at)
-		buf_grown(writer->out, perftools__profiles__profile__pack(piece, at));
+		gzip_grown(&writer->gzip, perftools__profiles__profile__pack(piece, at));
 }
 
 static Perftools__Profiles__ValueType value_type(struct value_type from)
@@ -150,7 +151,7 @@ static void put_sample(struct writer *writer, const struct sample *from)
 	piece.n_sample = 1;
 	piece.sample = (Perftools__Profiles__Sample *[]){&sample};
 	if (buf_error(&writer->scratch))
-		writer->out->error = buf_error(&writer->scratch);
+		writer->gzip.out->error = buf_error(&writer->scratch);
 	put(writer, &piece);
 }
 
@@ -188,7 +189,7 @@ static void take_lines(struct writer *writer, const struct location *from,
 	buf_clear(&writer->scratch);
 	places = buf_reserve(&writer->scratch, count * (sizeof(*places) + sizeof(*lines)));
 	if (!places) {
-		writer->out->error = buf_error(&writer->scratch);
+		writer->gzip.out->error = buf_error(&writer->scratch);
 		return;
 	}
 	lines = (void *)(places + count);
@@ -251,7 +252,7 @@ static void put_string(struct writer *writer, const char *string)
 	add_utf8(&writer->scratch, string);
 	buf_add_char(&writer->scratch, '\0');
 	if (buf_error(&writer->scratch)) {
-		writer->out->error = buf_error(&writer->scratch);
+		writer->gzip.out->error = buf_error(&writer->scratch);
 		return;
 	}
 	piece.n_string_table = 1;
@@ -284,9 +285,10 @@ static void put_header(struct writer *writer)
 static int encode_pprof(const struct profile *profile, const struct encode_options *options,
                         struct buf *out)
 {
-	struct writer writer = {.profile = profile, .out = out};
+	struct writer writer = {.profile = profile};
 
 	(void)options;
+	gzip_begin(&writer.gzip, out);
 	put_types(&writer);
 	for (uint32_t i = 1; i < profile->sample_count; i++)
 		put_sample(&writer, &profile->samples[i]);
@@ -302,7 +304,7 @@ static int encode_pprof(const struct profile *profile, const struct encode_optio
 		put_string(&writer, extra_strings[i]);
 	put_header(&writer);
 	buf_release(&writer.scratch);
-	buf_gzip(out);
+	gzip_end(&writer.gzip);
 	return buf_error(out);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Captures. The three kinds of range differ in how they get their ends:
+ * Captures. First it is found out whether somebody knows the processes that are asked for. The
+ * three kinds of range differ in how they get their ends:
  *   seconds=   cut, wait, cut
  *   last=      cut, so that the newest samples are in
  *   from=&to=  cut only when `to` is about now
@@ -14,15 +15,17 @@
 #include "collect/source.h"
 #include "http/capture_comments.h"
 #include "http/kinships.h"
+#include "http/pid_check.h"
 #include "http/rendering.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
-enum stage { STAGE_CUTTING, STAGE_RENDERING };
+enum stage { STAGE_CHECKING, STAGE_CUTTING, STAGE_RENDERING };
 
 struct capture {
+	struct pid_check check;
 	struct cut cut;
 	struct rendering rendering;
 	const struct service *service;
@@ -37,6 +40,11 @@ struct capture {
 	struct kinship *known; /* for children= */
 	struct capture_facts facts;
 };
+
+static struct capture *capture_of_check(struct pid_check *check)
+{
+	return (struct capture *)((char *)check - offsetof(struct capture, check));
+}
 
 static struct capture *capture_of_cut(struct cut *cut)
 {
@@ -70,12 +78,11 @@ static void on_abandoned(void *owner)
 	struct capture *capture = owner;
 
 	capture->request = NULL;
-	if (capture->stage == STAGE_RENDERING) {
-		capture->rendering.request = NULL;
-		return; /* a worker has it; on_rendered() ends it */
-	}
-	if (capture->stage == STAGE_CUTTING)
-		collector_cancel(capture->service->collector, &capture->cut);
+	capture->check.abandoned = true;
+	capture->rendering.request = NULL;
+	if (capture->stage != STAGE_CUTTING)
+		return; /* a worker has it; on_checked() or on_rendered() ends it */
+	collector_cancel(capture->service->collector, &capture->cut);
 	capture_end(capture);
 }
 
@@ -244,10 +251,44 @@ static uint64_t mono_of_wall(uint64_t unix_ns)
 	return unix_ns > offset_ns ? unix_ns - offset_ns : 0;
 }
 
+/* The processes are known. */
+static void capture_begin(struct capture *capture)
+{
+	const struct profile_query *ask = &capture->ask;
+
+	capture->stage = STAGE_CUTTING;
+	if (ask->range == RANGE_BETWEEN) {
+		capture->from_mono_ns = mono_of_wall(ask->from_unix_ns);
+		capture->to_mono_ns = mono_of_wall(ask->to_unix_ns);
+		if (capture->to_mono_ns + NSEC_PER_SEC < clock_mono_ns()) {
+			capture_render(capture);
+			return;
+		}
+	}
+	collector_cut(capture->service->collector, &capture->cut);
+}
+
+static void on_checked(struct pid_check *check, int err)
+{
+	struct capture *capture = capture_of_check(check);
+	struct request *request = capture->request;
+
+	if (request && !err && !request->head) {
+		capture_begin(capture);
+		return;
+	}
+	if (request && err == -EINVAL)
+		request_refuse(request, &check->refusal);
+	else if (request && err)
+		request_fail(request, err);
+	else if (request)
+		request_answer_head(request, capture->ask.format.encoder->content_type);
+	capture_end(capture);
+}
+
 int capture_start(struct request *request, const struct profile_query *ask)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
-	uint64_t now_ns = clock_mono_ns();
 	int err;
 
 	if (!capture)
@@ -264,15 +305,10 @@ int capture_start(struct request *request, const struct profile_query *ask)
 	request->query = (struct query){0};
 	capture->cut.done = on_cut;
 	capture->cut.patient = ask->range == RANGE_NEXT;
-	capture->stage = STAGE_CUTTING;
-	if (ask->range == RANGE_BETWEEN) {
-		capture->from_mono_ns = mono_of_wall(ask->from_unix_ns);
-		capture->to_mono_ns = mono_of_wall(ask->to_unix_ns);
-		if (capture->to_mono_ns + NSEC_PER_SEC < now_ns) {
-			capture_render(capture);
-			return 0;
-		}
-	}
-	collector_cut(capture->service->collector, &capture->cut);
+	capture->check = (struct pid_check){.service = capture->service,
+	                                    .account = client_account(request->client),
+	                                    .done = on_checked};
+	capture->stage = STAGE_CHECKING;
+	pid_check_start(&capture->check, &capture->ask.selection, capture->ask.kind);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Parks, runs, answers.
+ * Parks, gathers, runs, answers.
  */
 #include "http/errand.h"
 
@@ -28,16 +28,25 @@ static void run_errand(struct job *job)
 		errand->error = buf_error(&errand->body);
 }
 
+static void errand_fail(struct errand *errand, int err)
+{
+	if (errand->request && err == -EINVAL)
+		request_refuse(errand->request, &errand->refusal);
+	else if (errand->request)
+		request_fail(errand->request, err);
+	errand_end(errand);
+}
+
 static void on_run(struct job *job)
 {
 	struct errand *errand = errand_of(job);
 
-	if (errand->request && !errand->error)
+	if (errand->error) {
+		errand_fail(errand, errand->error);
+		return;
+	}
+	if (errand->request)
 		request_answer(errand->request, errand->content_type, &errand->body);
-	else if (errand->request && errand->error == -EINVAL)
-		request_refuse(errand->request, &errand->refusal);
-	else if (errand->request)
-		request_fail(errand->request, errand->error);
 	errand_end(errand);
 }
 
@@ -49,38 +58,46 @@ static void on_abandoned(void *owner)
 	errand->request = NULL;
 }
 
+static struct lane *lane_of(const struct errand *errand)
+{
+	return errand->lane ? errand->lane : errand->request->service->render;
+}
+
+static int gather(struct errand *errand)
+{
+	int err = lane_has_room(lane_of(errand), errand->turn.account);
+
+	return err || !errand->gather ? err : errand->gather(errand, errand->request->service);
+}
+
 int errand_park(struct errand *errand, struct request *request)
 {
-	int err = request_park(request, errand, on_abandoned);
+	int err;
 
-	if (err) {
-		request_fail(request, err);
-		errand_end(errand);
-		return err;
-	}
 	errand->request = request;
 	errand->error = -ECANCELED;
 	errand->body.max = request->service->policy->answer_bytes;
 	errand->turn.job = (struct job){.run = run_errand, .done = on_run};
 	errand->turn.account = client_account(request->client);
-	return 0;
+	err = request_park(request, errand, on_abandoned);
+	if (!err)
+		err = gather(errand);
+	if (err)
+		errand_fail(errand, err);
+	return err;
 }
 
 void errand_submit(struct errand *errand)
 {
-	const struct service *service;
 	int err;
 
 	if (!errand->request) {
 		errand_end(errand);
 		return;
 	}
-	service = errand->request->service;
-	err = lane_submit_turn(errand->lane ? errand->lane : service->render, &errand->turn);
-	if (!err)
-		return;
-	request_fail(errand->request, err);
-	errand_end(errand);
+	err = lane_submit_turn(lane_of(errand), &errand->turn);
+	if (err)
+		errand_fail(errand, err);
 }
 
 void errand_start(struct errand *errand, struct request *request)

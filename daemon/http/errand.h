@@ -2,7 +2,7 @@
 /*
  * struct errand - a request whose answer takes too long for the loop thread, and is not a profile:
  * the request is parked while run() makes the body on a lane, and answered with it. Part
- * of its owner, who fills in the three first members. Loop thread, but for run().
+ * of its owner, who fills in the first members. Loop thread, but for run().
  */
 #pragma once
 
@@ -11,6 +11,9 @@
 struct errand {
 	const char *content_type;
 	struct lane *lane; /* NULL: the render lane */
+	/* What run() needs of the daemon, gathered once the request is counted and the lane has
+	 * room for it. NULL: nothing. Errors as of run(). */
+	int (*gather)(struct errand *errand, const struct service *service);
 	/* Worker thread: appends to `body`. 0, -EINVAL with `refusal`, or another negative errno.
 	 */
 	int (*run)(struct errand *errand);

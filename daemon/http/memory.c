@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * /memory: how much memory one process holds and held, whether it leaks, and which stacks made it
- * grow. What the timeline says is taken down at once; then PSS is read (memory/pss.h), where it is
- * asked for; naming stacks is a job of the render lane.
+ * grow. What the timeline says is copied at once; then PSS is read (memory/pss.h), where it is
+ * asked for; all the rest is a job of the render lane.
  */
 #include "base/clock.h"
 #include "http/errand.h"
@@ -12,6 +12,7 @@
 #include "http/query_value.h"
 #include "http/route.h"
 #include "memory/pss.h"
+#include "memory/timeline_copy.h"
 #include "profile/history.h"
 
 #include <errno.h>
@@ -34,7 +35,8 @@ struct memory_job {
 	const char *pss_note; /* why they are not known; NULL */
 	struct selection selection;
 	struct slices slices;
-	json_t *answer; /* but for what the lane adds */
+	struct timeline_copy past;
+	uint64_t from_ms; /* no earlier points */
 };
 
 static void memory_job_free(struct memory_job *memory)
@@ -42,7 +44,7 @@ static void memory_job_free(struct memory_job *memory)
 	if (!memory)
 		return;
 	slices_release(&memory->slices);
-	json_decref(memory->answer);
+	timeline_copy_release(&memory->past);
 	json_decref(memory->pss_bytes);
 	free(memory);
 }
@@ -58,33 +60,48 @@ static void free_memory(struct errand *errand)
 	memory_job_free(memory_job_of(errand));
 }
 
-static int add_pss(struct memory_job *memory)
+static int add_pss(struct memory_job *memory, json_t *answer)
 {
 	json_t *bytes = memory->pss_bytes;
 
 	memory->pss_bytes = NULL;
-	if (bytes && json_object_set_new(memory->answer, "pss_bytes", bytes))
+	if (bytes && json_object_set_new(answer, "pss_bytes", bytes))
 		return -ENOMEM;
 	if (memory->pss_note &&
-	    json_object_set_new(memory->answer, "pss_error", json_string(memory->pss_note)))
+	    json_object_set_new(answer, "pss_error", json_string(memory->pss_note)))
 		return -ENOMEM;
 	return 0;
 }
 
+static json_t *timeline_json(const struct timeline_process *process, uint64_t from_ms)
+{
+	uint64_t wall_ms = (clock_wall_ns() - clock_mono_ns()) / NSEC_PER_MSEC;
+
+	return json_pack("{s:I, s:o, s:b, s:i, s:o, s:o, s:o, s:o}", "pid",
+	                 (json_int_t)process->pid, "comm",
+	                 json_text(process->comm, strlen(process->comm)), "ended", process->ended,
+	                 "interval_ms", MEMORY_WATCH_MS, "fields", memory_fields_json(), "points",
+	                 memory_points_json(process, from_ms, wall_ms), "control_group",
+	                 memory_group_json(process->group), "growth",
+	                 memory_growth_json(&process->track.growth, wall_ms));
+}
+
 /* Worker thread. */
-static int complete(struct errand *errand)
+static int run_memory(struct errand *errand)
 {
 	struct memory_job *memory = memory_job_of(errand);
 	json_t *stacks = NULL, *answer;
 	int err = memory_stacks_json(memory->symbolizer, memory->slices.profiles,
-	                             memory->slices.count, &memory->selection, &stacks);
+	                             memory->slices.count, &memory->selection, errand->body.max,
+	                             &stacks);
 
 	if (err)
 		return err;
-	if (json_object_set_new(memory->answer, "growing_stacks", stacks) || add_pss(memory))
+	answer = timeline_json(&memory->past.process, memory->from_ms);
+	if (json_object_set_new(answer, "growing_stacks", stacks) || add_pss(memory, answer)) {
+		json_decref(answer);
 		return -ENOMEM;
-	answer = memory->answer;
-	memory->answer = NULL;
+	}
 	return json_write(answer, &errand->body);
 }
 
@@ -108,41 +125,32 @@ static int read_query(const struct query *query, uint64_t keep_ns, struct memory
 	return err;
 }
 
-static json_t *timeline_json(const struct timeline_process *process, uint64_t from_ms)
+/* What the loop thread knows. */
+static int gather(struct errand *errand, const struct service *service)
 {
-	uint64_t wall_ms = (clock_wall_ns() - clock_mono_ns()) / NSEC_PER_MSEC;
-
-	return json_pack("{s:I, s:o, s:b, s:i, s:o, s:o, s:o, s:o}", "pid",
-	                 (json_int_t)process->pid, "comm",
-	                 json_text(process->comm, strlen(process->comm)), "ended", process->ended,
-	                 "interval_ms", MEMORY_WATCH_MS, "fields", memory_fields_json(), "points",
-	                 memory_points_json(process, from_ms, wall_ms), "control_group",
-	                 memory_group_json(process->group), "growth",
-	                 memory_growth_json(&process->track.growth, wall_ms));
-}
-
-/* What the loop thread knows. -ENOENT: it knows no such process. */
-static int begin(const struct service *service, struct memory_job *memory)
-{
+	struct memory_job *memory = memory_job_of(errand);
 	struct memory_watch *watch = collector_memory(service->collector);
 	const struct timeline_process *process =
 		timeline_find(memory_watch_timeline(watch), memory->ask.pid);
 	uint64_t now_ns = clock_mono_ns();
 	uint64_t from_ns = now_ns > memory->ask.last_ns ? now_ns - memory->ask.last_ns : 0;
+	int err;
 
 	if (!process)
-		return -ENOENT;
+		return refuse(&errand->refusal, MHD_HTTP_NOT_FOUND,
+		              "no process %" PRIu32 " is known; /processes lists what runs",
+		              memory->ask.pid);
 	/* Who asks once may ask again. */
 	memory_watch_note(watch, process->pid);
-	memory->symbolizer = service->symbolizer;
 	memory->ask.pss_now = memory->ask.pss && !process->ended;
 	if (memory->ask.pss)
 		memory->pss_bytes = json_null();
 	memory->selection.pids[0] = process->pid;
 	memory->selection.pid_count = 1;
-	memory->answer = timeline_json(process, from_ns / NSEC_PER_MSEC);
-	if (!memory->answer)
-		return -ENOMEM;
+	memory->from_ms = from_ns / NSEC_PER_MSEC;
+	err = timeline_copy(process, &memory->past);
+	if (err)
+		return err;
 	return recorder_read(history_recorder(service->history, KIND_rss), from_ns, now_ns,
 	                     &memory->slices);
 }
@@ -176,12 +184,20 @@ static void start_pss(struct memory_job *memory, struct request *request)
 {
 	int err;
 
-	if (errand_park(&memory->errand, request))
-		return;
 	memory->pss = (struct pss_ask){.pid = memory->ask.pid, .done = on_pss};
 	err = pss_reader_ask(request->service->pss, &memory->pss);
 	if (err)
 		on_pss(&memory->pss, err, 0);
+}
+
+static void start(struct memory_job *memory, struct request *request)
+{
+	if (errand_park(&memory->errand, request))
+		return;
+	if (memory->ask.pss_now)
+		start_pss(memory, request);
+	else
+		errand_submit(&memory->errand);
 }
 
 void handle_memory(struct request *request)
@@ -193,12 +209,6 @@ void handle_memory(struct request *request)
 
 	if (memory)
 		err = read_query(&request->query, service->keep_ns, &memory->ask, &refusal);
-	if (!err)
-		err = begin(service, memory);
-	if (err == -ENOENT)
-		err = refuse(&refusal, MHD_HTTP_NOT_FOUND,
-		             "no process %" PRIu32 " is known; /processes lists what runs",
-		             memory->ask.pid);
 	if (err == -EINVAL) {
 		request_refuse(request, &refusal);
 		return;
@@ -207,11 +217,10 @@ void handle_memory(struct request *request)
 		request_fail(request, err);
 		return;
 	}
+	memory->symbolizer = service->symbolizer;
 	memory->errand.content_type = "application/json";
-	memory->errand.run = complete;
+	memory->errand.gather = gather;
+	memory->errand.run = run_memory;
 	memory->errand.free = free_memory;
-	if (memory->ask.pss_now)
-		start_pss(TAKE_PTR(memory), request);
-	else
-		errand_start(&TAKE_PTR(memory)->errand, request);
+	start(TAKE_PTR(memory), request);
 }

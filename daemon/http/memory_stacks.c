@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { BYTES_VALUE = 1 }; /* of a sample: how many, and how much */
+enum { FRAME_BYTES = sizeof("        \"\",\n") - 1 };
 
 struct stack {
 	uint32_t node, kind; /* kind: a string */
@@ -67,8 +68,28 @@ static json_t *text_json(const struct profile *profile, uint32_t string)
 	return json_text(text, strlen(text));
 }
 
+/* Of an answer: the tree is no larger than what is written of it, but for a constant part of each
+ * frame, and a stack has not very many. */
+struct room {
+	size_t left;
+	bool exceeded;
+};
+
+/* With what is written around each of them: a line of its own. */
+static json_t *name_json(const struct profile *profile, uint32_t string, struct room *room)
+{
+	size_t bytes = strlen(profile_string(profile, string)) + FRAME_BYTES;
+
+	if (bytes > room->left) {
+		room->exceeded = true;
+		return NULL;
+	}
+	room->left -= bytes;
+	return text_json(profile, string);
+}
+
 /* Leaf first, inlined calls with the others. */
-static json_t *frames_json(const struct profile *profile, uint32_t node)
+static json_t *frames_json(const struct profile *profile, uint32_t node, struct room *room)
 {
 	json_t *frames = json_array();
 
@@ -80,7 +101,7 @@ static json_t *frames_json(const struct profile *profile, uint32_t node)
 			const struct line *line = &profile->lines[location->first_line + i];
 			uint32_t name = profile->functions[line->function].name;
 
-			if (json_array_append_new(frames, text_json(profile, name))) {
+			if (json_array_append_new(frames, name_json(profile, name, room))) {
 				json_decref(frames);
 				return NULL;
 			}
@@ -89,14 +110,15 @@ static json_t *frames_json(const struct profile *profile, uint32_t node)
 	return frames;
 }
 
-static json_t *stacks_json(const struct profile *profile, const struct stack *stacks, size_t count)
+static json_t *stacks_json(const struct profile *profile, const struct stack *stacks, size_t count,
+                           struct room *room)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; list && i < count && i < MEMORY_STACKS; i++) {
 		json_t *stack = json_pack("{s:I, s:o, s:o}", "bytes", (json_int_t)stacks[i].bytes,
 		                          "kind", text_json(profile, stacks[i].kind), "frames",
-		                          frames_json(profile, stacks[i].node));
+		                          frames_json(profile, stacks[i].node, room));
 
 		if (json_array_append_new(list, stack)) {
 			json_decref(list);
@@ -106,23 +128,31 @@ static json_t *stacks_json(const struct profile *profile, const struct stack *st
 	return list;
 }
 
+int memory_stacks_of(const struct profile *profile, size_t max_bytes, json_t **ret_stacks)
+{
+	_cleanup_free_ struct stack *stacks =
+		calloc((size_t)profile->sample_count + 1, sizeof(*stacks));
+	struct room room = {.left = max_bytes ? max_bytes : SIZE_MAX};
+
+	if (!stacks)
+		return -ENOMEM;
+	*ret_stacks = stacks_json(profile, stacks, add_up(profile, stacks), &room);
+	if (*ret_stacks)
+		return 0;
+	return room.exceeded ? -EFBIG : -ENOMEM;
+}
+
 int memory_stacks_json(struct symbolizer *symbolizer, struct profile *const *slices,
-                       size_t slice_count, const struct selection *selection, json_t **ret_stacks)
+                       size_t slice_count, const struct selection *selection, size_t max_bytes,
+                       json_t **ret_stacks)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
 	_cleanup_(profile_unrefp) struct profile *profile = NULL;
-	_cleanup_free_ struct stack *stacks = NULL;
 	int err = builder ? select_merge(builder, slices, slice_count, selection) : -ENOMEM;
 
 	if (!err)
 		err = symbolizer_run(symbolizer, builder);
 	if (!err)
 		err = builder_seal(builder, &profile);
-	if (err)
-		return err;
-	stacks = calloc((size_t)profile->sample_count + 1, sizeof(*stacks));
-	if (!stacks)
-		return -ENOMEM;
-	*ret_stacks = stacks_json(profile, stacks, add_up(profile, stacks));
-	return *ret_stacks ? 0 : -ENOMEM;
+	return err ? err : memory_stacks_of(profile, max_bytes, ret_stacks);
 }

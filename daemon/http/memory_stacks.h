@@ -12,6 +12,10 @@
 
 enum { MEMORY_STACKS = 10 };
 
-/* `slices` are of growth of resident memory. 0 or -ENOMEM. */
+/* `slices` are of growth of resident memory. 0, -ENOMEM, or -EFBIG when their text would surely
+ * take more than `max_bytes`, found out before that much is made of it; 0: any number. */
 int memory_stacks_json(struct symbolizer *symbolizer, struct profile *const *slices,
-                       size_t slice_count, const struct selection *selection, json_t **ret_stacks);
+                       size_t slice_count, const struct selection *selection, size_t max_bytes,
+                       json_t **ret_stacks);
+/* The same of a profile that has names. */
+int memory_stacks_of(const struct profile *profile, size_t max_bytes, json_t **ret_stacks);

@@ -46,8 +46,9 @@ static int run_job(struct errand *errand)
 }
 
 /* What the loop thread knows. */
-static int collect(const struct service *service, struct process_list *list)
+static int collect(struct errand *errand, const struct service *service)
 {
+	struct process_list *list = &job_of(errand)->list;
 	const struct timeline *timeline =
 		memory_watch_timeline(collector_memory(service->collector));
 	uint64_t now_ns = clock_mono_ns();
@@ -91,8 +92,6 @@ void handle_processes(struct request *request)
 		request_refuse(request, &refusal);
 		return;
 	}
-	if (!err)
-		err = collect(request->service, &job->list);
 	if (err) {
 		request_fail(request, err);
 		return;
@@ -101,6 +100,7 @@ void handle_processes(struct request *request)
 		job->list.text ? "text/plain; charset=utf-8" : "application/json";
 	job->errand.lane =
 		job->list.cmdlines ? request->service->cmdlines : request->service->processes;
+	job->errand.gather = collect;
 	job->errand.run = run_job;
 	job->errand.free = free_job;
 	errand_start(&TAKE_PTR(job)->errand, request);

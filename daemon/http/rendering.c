@@ -143,15 +143,6 @@ static void follow(struct rendering *rendering, struct rendering *leader)
 	rendering->parking->stats.answers_shared++;
 }
 
-/* What becomes smaller by gzip is made whole first: a profile does by a factor of four to eight. */
-static size_t max_body(const struct rendering *rendering)
-{
-	const char *suffix = rendering->plan.format->encoder->suffix;
-	size_t max = rendering->service->policy->answer_bytes;
-
-	return strstr(suffix, ".gz") ? max * 8 : max;
-}
-
 /* Lines of source files are not everybody's: who may see others has another table. */
 static void set_viewer(struct rendering *rendering)
 {
@@ -172,7 +163,7 @@ int rendering_start(struct rendering *rendering)
 	rendering->plan.host = service->host;
 	set_viewer(rendering);
 	rendering->error = -ECANCELED;
-	rendering->body.max = max_body(rendering);
+	rendering->body.max = service->policy->answer_bytes;
 	rendering->turn.job = (struct job){.run = run_render, .done = on_rendered};
 	rendering->turn.account = client_account(rendering->request->client);
 	rendering->parking = rendering->request->parking;

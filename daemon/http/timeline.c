@@ -160,8 +160,9 @@ static int run_timeline(struct errand *errand)
 	return err;
 }
 
-static int take_slices(const struct service *service, struct timeline_job *timeline)
+static int take_slices(struct errand *errand, const struct service *service)
 {
+	struct timeline_job *timeline = timeline_job_of(errand);
 	struct collector_stats collected;
 	struct recorder_stats recorded;
 	struct recorder *recorder = history_recorder(service->history, KIND_cpu);
@@ -189,13 +190,12 @@ void handle_timeline(struct request *request)
 		request_refuse(request, &refusal);
 		return;
 	}
-	if (!err)
-		err = take_slices(request->service, timeline);
 	if (err) {
 		request_fail(request, err);
 		return;
 	}
 	timeline->errand.content_type = "application/json";
+	timeline->errand.gather = take_slices;
 	timeline->errand.run = run_timeline;
 	timeline->errand.free = free_timeline;
 	errand_start(&TAKE_PTR(timeline)->errand, request);

@@ -67,6 +67,21 @@ void series_release(struct series *series)
 	*series = (struct series){0};
 }
 
+int series_copy(const struct series *from, struct series *ret_series)
+{
+	struct series copy = *from;
+
+	copy.start = 0;
+	copy.end = copy.capacity = from->end - from->start;
+	copy.bytes = copy.end ? malloc(copy.end) : NULL;
+	if (copy.end && !copy.bytes)
+		return -ENOMEM;
+	if (copy.end)
+		memcpy(copy.bytes, from->bytes + from->start, copy.end);
+	*ret_series = copy;
+	return 0;
+}
+
 size_t series_bytes(const struct series *series)
 {
 	return series->capacity;

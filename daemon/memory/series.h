@@ -22,6 +22,8 @@ struct series {
 };
 
 void series_release(struct series *series); /* empty and reusable afterwards */
+/* -ENOMEM */
+int series_copy(const struct series *from, struct series *ret_series);
 /* Does nothing when the values are those of the last point, or it lies before that. 0, -ENOMEM, or
  * -EFBIG when it holds as much as a series may. */
 int series_add(struct series *series, const struct series_point *point);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "object/store.h"
+#include "proc/few_pids.h"
 #include "proc/identity.h"
 #include "proc/mapping_set.h"
 
@@ -103,9 +104,9 @@ bool procs_ended(const struct procs *procs, uint32_t pid); /* it is gone as far 
 /* The process that started `pid`, though it may be gone and another one have its number; 0: not
  * known. */
 uint32_t procs_parent(const struct procs *procs, uint32_t pid);
-/* Whether that process is in the table, or has started others and ended, and something of what it
- * did may still be kept. */
-bool procs_remembers(const struct procs *procs, uint32_t pid);
+/* Takes out those that have started others and ended, and something of what they did may still be
+ * kept. Goes through all of them. */
+void procs_find_remembered(const struct procs *procs, struct few_pids *few);
 /* Who started whom: of the living, and of those that have ended as long as something of what they
  * did may be kept. A parent of 0 is not known. */
 typedef void kin_fn(uint32_t parent, uint32_t pid, void *ctx);

@@ -36,13 +36,10 @@ void procs_settle_kin(struct procs *procs, uint64_t mono_ns)
 	kin_settle(&procs->kin, needed, mono_ns);
 }
 
-bool procs_remembers(const struct procs *procs, uint32_t pid)
+void procs_find_remembered(const struct procs *procs, struct few_pids *few)
 {
-	bool found = procs_known(procs, pid);
-
-	for (size_t i = 0; !found && i < procs->kin.count; i++)
-		found = procs->kin.ended[i].pid == pid;
-	return found;
+	for (size_t i = 0; few->count && i < procs->kin.count; i++)
+		few_pids_pass(few, procs->kin.ended[i].pid);
 }
 
 void procs_each_kin(const struct procs *procs, kin_fn *fn, void *ctx)

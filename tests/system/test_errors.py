@@ -49,6 +49,9 @@ class Errors(unittest.TestCase):
 
     def test_what_does_not_exist(self):
         self.assert_refused("/profile?seconds=1&pid=4194000", 404, says="4194000")
+        # Of many, some of them named again and again, the first that nobody knows.
+        many = "&".join(f"pid={pid}" for pid in (os.getpid(), 4194001, 4194000, 4194002) for _ in range(16))
+        self.assert_refused(f"/profile?seconds=1&{many}", 404, says="no process 4194001 ")
         for path in ("/nothing", "/profile/", "/profile/x", "/../etc/passwd", "/status%00", "//", "/%2e%2e/"):
             with self.subTest(path):
                 self.assert_refused(path, 404)

@@ -9,6 +9,7 @@
 
 #define SUITES(SUITE)          \
 	SUITE(buf)             \
+	SUITE(gzip)            \
 	SUITE(text)            \
 	SUITE(clean)           \
 	SUITE(shares)          \
@@ -61,6 +62,7 @@
 	SUITE(procs_told)      \
 	SUITE(pid_table)       \
 	SUITE(kin)             \
+	SUITE(pid_check)       \
 	SUITE(memory_figures)  \
 	SUITE(control_group)   \
 	SUITE(own_group)       \
@@ -71,6 +73,7 @@
 	SUITE(timeline)        \
 	SUITE(near_limit)      \
 	SUITE(memory_points)   \
+	SUITE(memory_stacks)   \
 	SUITE(records)         \
 	SUITE(perf_ring)       \
 	SUITE(perf)            \

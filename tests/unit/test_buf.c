@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct buf: growth, the error that sticks, files and gzip.
+ * struct buf: growth, the error that sticks, and files.
  */
 #include "base/buf.h"
-#include "tests/unit/gunzip.h"
 #include "tests/unit/suites.h"
 
 #include <errno.h>
@@ -30,11 +29,6 @@ START_TEST(holds_no_more_than_its_max)
 	buf_add_char(&buf, 'x');
 	ck_assert_int_eq(buf_error(&buf), -EFBIG);
 	ck_assert_str_eq(buf_text(&buf), "0123456789");
-	/* What gzip makes of it may be more for a moment: who takes it looks. */
-	buf_clear(&buf);
-	buf_add(&buf, "0123456789", 10);
-	buf_gzip(&buf);
-	ck_assert_int_eq(buf_error(&buf), 0);
 	buf_release(&buf);
 	buf_printf(&buf, "%s", "0123456789a");
 	ck_assert_int_eq(buf_error(&buf), -EFBIG);
@@ -69,39 +63,12 @@ START_TEST(error_sticks)
 	ck_assert_int_eq(buf_error(&buf), -ENOMEM);
 	buf_add_text(&buf, "lost");
 	buf_printf(&buf, "%d", 1);
-	buf_gzip(&buf);
 	ck_assert_str_eq(buf_text(&buf), "kept");
 	ck_assert_int_eq(buf_error(&buf), -ENOMEM);
 	buf_clear(&buf);
 	buf_add_text(&buf, "again");
 	ck_assert_int_eq(buf_error(&buf), 0);
 	ck_assert_str_eq(buf_text(&buf), "again");
-}
-END_TEST
-
-static void check_gzip(const struct buf *plain)
-{
-	_cleanup_(buf_release) struct buf zipped = BUF_INIT;
-	_cleanup_free_ uint8_t *back = malloc(plain->len + 1);
-
-	buf_add(&zipped, plain->data, plain->len);
-	buf_gzip(&zipped);
-	ck_assert_int_eq(buf_error(&zipped), 0);
-	ck_assert_uint_eq(zipped.data[0], 0x1f);
-	ck_assert_uint_eq(zipped.data[1], 0x8b);
-
-	ck_assert_uint_eq(gunzip(&zipped, back, plain->len + 1), plain->len);
-	ck_assert(!plain->len || !memcmp(back, plain->data, plain->len));
-}
-
-START_TEST(gzip_round_trip)
-{
-	_cleanup_(buf_release) struct buf buf = BUF_INIT;
-
-	check_gzip(&buf);
-	for (uint32_t i = 0; i < 50000; i++)
-		buf_printf(&buf, "%u ", i * 2654435761U);
-	check_gzip(&buf);
 }
 END_TEST
 
@@ -131,7 +98,6 @@ Suite *buf_suite(void)
 	tcase_add_test(tcase, grows_and_stays_terminated);
 	tcase_add_test(tcase, holds_no_more_than_its_max);
 	tcase_add_test(tcase, error_sticks);
-	tcase_add_test(tcase, gzip_round_trip);
 	tcase_add_test(tcase, reads_files_up_to_a_limit);
 	suite_add_tcase(suite, tcase);
 	return suite;

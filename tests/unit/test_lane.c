@@ -213,7 +213,10 @@ static int submit_turn(struct lane *lane, struct test_turn *test, struct record 
 		.turn = {.job = {.run = run_turn, .done = turn_done}, .account = account},
 		.record = record,
 	};
-	return lane_submit_turn(lane, &test->turn);
+	int room = lane_has_room(lane, account), err = lane_submit_turn(lane, &test->turn);
+
+	ck_assert_int_eq(room, err);
+	return err;
 }
 
 START_TEST(who_asks_for_much_waits_for_himself)

@@ -5,6 +5,7 @@
 #include "tests/unit/suites.h"
 
 #include "http/memory_points.h"
+#include "memory/timeline_copy.h"
 
 #include <string.h>
 
@@ -28,10 +29,14 @@ static void see(struct timeline *timeline, uint64_t second, uint64_t kib, uint64
 /* "SECOND:KIB:KIB OF THE GROUP ..."; each told to be 1000 s later by the wall clock. */
 static void expect(const struct timeline *timeline, uint64_t from_second, const char *expected)
 {
-	json_t *points =
-		memory_points_json(timeline_find(timeline, 1), from_second * 1000, 1000 * 1000);
+	struct timeline_copy copy;
 	char text[256] = "";
+	json_t *points;
 
+	/* As it is done: of a copy, which outlives the timeline. */
+	ck_assert_int_eq(timeline_copy(timeline_find(timeline, 1), &copy), 0);
+	points = memory_points_json(&copy.process, from_second * 1000, 1000 * 1000);
+	timeline_copy_release(&copy);
 	ck_assert_ptr_nonnull(points);
 	for (size_t i = 0; i < json_array_size(points); i++) {
 		json_t *point = json_array_get(points, i);
