@@ -22,7 +22,6 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 
 enum { MAX_LINK_BYTES = 96 };
 
@@ -83,7 +82,7 @@ static int open_place(int place, uint32_t pid, struct stat *ret_stat)
 
 	if (err)
 		return err;
-	if (!mounts_may_open(place, pid, makedev(known.stx_dev_major, known.stx_dev_minor)))
+	if (!mounts_may_open(place, pid))
 		return -EOPNOTSUPP;
 	return open_known(place, ret_stat);
 }
@@ -182,7 +181,7 @@ int reach_root(uint32_t pid)
 
 	if (fd < 0 || !root.inode || (root.device == own.device && root.inode == own.inode))
 		return -ENOENT;
-	return mounts_may_open(fd, pid, root.device) ? TAKE_FD(fd) : -EOPNOTSUPP;
+	return mounts_may_open(fd, pid) ? TAKE_FD(fd) : -EOPNOTSUPP;
 }
 
 int reach_below(int root, const char *path, struct stat *ret_stat)
