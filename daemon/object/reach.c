@@ -174,6 +174,27 @@ struct root_id reach_root_id(uint32_t pid)
 	return root_id_of(fd);
 }
 
+bool reach_is_hosts(const struct root_id *root, uint64_t mounts)
+{
+	const uint32_t firsts[] = {1, (uint32_t)getpid()};
+
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++) {
+		const struct root_id first = reach_root_id(firsts[i]);
+
+		if (first.inode && root->inode == first.inode && root->device == first.device &&
+		    mounts && mounts == space_of(firsts[i], "mnt"))
+			return true;
+	}
+	return false;
+}
+
+bool reach_sees_hosts(uint32_t pid)
+{
+	const struct root_id root = reach_root_id(pid);
+
+	return reach_is_hosts(&root, space_of(pid, "mnt"));
+}
+
 int reach_root(uint32_t pid)
 {
 	_cleanup_close_ int fd = open_root(pid);
