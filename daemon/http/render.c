@@ -6,7 +6,7 @@
 
 #include "proc/task_names.h"
 #include "profile/quality.h"
-#include "symbolize/source_text.h"
+#include "symbolize/source_cache.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -83,7 +83,8 @@ static const char *source_line(void *ctx, const char *file, uint32_t line)
 
 static int encode(const struct render_plan *plan, const struct profile *profile, struct buf *out)
 {
-	_cleanup_(source_cache_freep) struct source_cache *cache = source_cache_new();
+	_cleanup_(source_cache_freep) struct source_cache *cache =
+		source_cache_new(&source_cache_budget);
 	struct encode_options options = plan->format->options;
 	struct source_files files = {plan->symbolizer, cache, plan->viewer};
 

@@ -93,6 +93,14 @@ static int refuse_file(struct source_job *source, int err)
 	case -EINVAL:
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
 		              "%.300s is no regular file", source->file);
+	case -EOPNOTSUPP:
+		return refuse(&source->errand.refusal, MHD_HTTP_FORBIDDEN,
+		              "%.300s is on a file system that a user's program serves, or that a "
+		              "user has mounted, and is not read",
+		              source->file);
+	case -ETIMEDOUT:
+		return refuse(&source->errand.refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
+		              "%.300s was not read in time", source->file);
 	case -ESRCH:
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
 		              "%.300s is not here: the process that ran it has ended",

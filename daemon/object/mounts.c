@@ -9,10 +9,12 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/nsfs.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -37,6 +39,13 @@ static bool begins_with(const struct text *text, const char *word)
 	return (size_t)(text->end - text->at) >= len && !memcmp(text->at, word, len);
 }
 
+static bool is_mount(struct text line, uint64_t id)
+{
+	uint64_t number;
+
+	return id && text_decimal(&line, &number) && number == id;
+}
+
 static bool is_device(struct text line, dev_t device)
 {
 	uint64_t major, minor;
@@ -47,7 +56,7 @@ static bool is_device(struct text line, dev_t device)
 }
 
 /* Among the options of the file system itself, which come last. */
-static bool is_mounted_by_root(const struct text *options)
+static bool says_root(const struct text *options)
 {
 	static const char key[] = "user_id=";
 	const char *found =
@@ -74,22 +83,27 @@ static enum mount_kind kind_of(struct text line)
 	fuse = begins_with(&line, "fuse");
 	if (!skip_word(&line) || !skip_word(&line))
 		return MOUNT_UNKNOWN;
-	return fuse && !is_mounted_by_root(&line) ? MOUNT_OF_USER : MOUNT_PLAIN;
+	if (!fuse)
+		return MOUNT_PLAIN;
+	return says_root(&line) ? MOUNT_OF_A_ROOT : MOUNT_OF_USER;
 }
 
-enum mount_kind mounts_find(const char *bytes, size_t len, dev_t device)
+enum mount_kind mounts_find(const char *bytes, size_t len, uint64_t id, dev_t device)
 {
+	enum mount_kind by_device = MOUNT_UNKNOWN;
 	const char *end = bytes + len;
 
 	for (const char *at = bytes; at < end;) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 		const struct text line = {at, newline ? newline : end};
 
-		if (is_device(line, device))
+		if (is_mount(line, id))
 			return kind_of(line);
+		if (by_device == MOUNT_UNKNOWN && is_device(line, device))
+			by_device = kind_of(line);
 		at = line.end + 1;
 	}
-	return MOUNT_UNKNOWN;
+	return by_device;
 }
 
 /* Our own mounts, read again after one has changed: the kernel says so to who polls the file. */
@@ -119,26 +133,88 @@ static void read_own(void)
 		buf_clear(&own.text);
 }
 
-static enum mount_kind look_in_own(dev_t device)
+/* Where a file is, as far as the kernel knows it: no file system is asked. */
+struct whereabouts {
+	uint64_t mount;
+	dev_t device;
+};
+
+static bool find_out(int fd, struct whereabouts *ret_where)
+{
+	struct statx known;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, &known))
+		return false;
+	*ret_where = (struct whereabouts){
+		.mount = known.stx_mask & STATX_MNT_ID ? known.stx_mnt_id : 0,
+		.device = makedev(known.stx_dev_major, known.stx_dev_minor),
+	};
+	return true;
+}
+
+static enum mount_kind look_in_own(const struct whereabouts *where)
 {
 	enum mount_kind kind;
 
 	pthread_mutex_lock(&own.lock);
 	read_own();
-	kind = mounts_find(buf_text(&own.text), own.text.len, device);
+	kind = mounts_find(buf_text(&own.text), own.text.len, where->mount, where->device);
 	pthread_mutex_unlock(&own.lock);
 	return kind;
 }
 
-static enum mount_kind look_in(uint32_t pid, dev_t device)
+/* Whether only root mounts in that process's mount namespace, who is root in our user namespace:
+ * it belongs to ours. */
+static bool is_of_our_users(int process)
+{
+	_cleanup_close_ int mounts = openat(process, "ns/mnt", O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int users = mounts < 0 ? -1 : ioctl(mounts, NS_GET_USERNS);
+	struct stat st, own_st;
+
+	return users >= 0 && fstat(users, &st) == 0 && stat("/proc/self/ns/user", &own_st) == 0 &&
+	       st.st_dev == own_st.st_dev && st.st_ino == own_st.st_ino;
+}
+
+static bool names_its_mounter(enum mount_kind kind)
+{
+	return kind == MOUNT_OVERLAY || kind == MOUNT_OF_A_ROOT;
+}
+
+/* All of it is said of the same process, even when its number is another's meanwhile. */
+static enum mount_kind look_in(uint32_t pid, const struct whereabouts *where)
 {
 	_cleanup_(buf_release) struct buf file = BUF_INIT;
-	char path[32];
+	_cleanup_close_ int process = -1;
+	enum mount_kind kind;
+	char path[48];
 
-	snprintf(path, sizeof(path), "/proc/%u/mountinfo", pid);
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (process < 0)
+		return MOUNT_UNKNOWN;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/mountinfo", process);
 	if (buf_read_file(&file, path, MAX_MOUNTINFO_BYTES))
 		return MOUNT_UNKNOWN;
-	return mounts_find(buf_text(&file), file.len, device);
+	kind = mounts_find(buf_text(&file), file.len, where->mount, where->device);
+	if (!names_its_mounter(kind))
+		return kind;
+	return is_of_our_users(process) ? MOUNT_PLAIN : MOUNT_OF_USER;
+}
+
+static enum mount_kind kind_at(int fd, uint32_t pid)
+{
+	struct whereabouts where;
+	enum mount_kind kind;
+
+	if (!find_out(fd, &where))
+		return MOUNT_OF_USER;
+	/* FUSE has no disk. */
+	if (major(where.device))
+		return MOUNT_PLAIN;
+	kind = look_in_own(&where);
+	if (names_its_mounter(kind))
+		return MOUNT_PLAIN;
+	return kind == MOUNT_UNKNOWN && pid ? look_in(pid, &where) : kind;
 }
 
 /* Not mounted anywhere that can be seen: memory (memfd_create), or hidden on purpose. This does ask
@@ -151,30 +227,14 @@ static bool is_no_program(int fd)
 	       system.f_type != OVERLAYFS_SUPER_MAGIC;
 }
 
-/* Only root mounts an overlay where our user namespace decides. */
-static bool shares_users(uint32_t pid)
+bool mounts_may_open(int fd, uint32_t pid)
 {
-	char path[32];
-	struct stat st, own_st;
+	enum mount_kind kind = kind_at(fd, pid);
 
-	snprintf(path, sizeof(path), "/proc/%u/ns/user", pid);
-	return stat(path, &st) == 0 && stat("/proc/self/ns/user", &own_st) == 0 &&
-	       st.st_ino == own_st.st_ino;
+	return kind == MOUNT_PLAIN || (kind == MOUNT_UNKNOWN && is_no_program(fd));
 }
 
-bool mounts_may_open(int fd, uint32_t pid, dev_t device)
+bool mounts_may_ask(int fd, uint32_t pid)
 {
-	enum mount_kind kind;
-
-	/* FUSE has no disk. */
-	if (major(device))
-		return true;
-	kind = look_in_own(device);
-	if (kind == MOUNT_OVERLAY)
-		return true;
-	if (kind == MOUNT_UNKNOWN && pid)
-		kind = look_in(pid, device);
-	if (kind == MOUNT_OVERLAY)
-		return shares_users(pid);
-	return kind == MOUNT_PLAIN || (kind == MOUNT_UNKNOWN && is_no_program(fd));
+	return kind_at(fd, pid) == MOUNT_PLAIN;
 }

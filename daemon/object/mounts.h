@@ -15,10 +15,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum mount_kind { MOUNT_UNKNOWN, MOUNT_PLAIN, MOUNT_OVERLAY, MOUNT_OF_USER };
+/* An overlay is whose who mounted it is, and so is a FUSE that its own text says root has mounted:
+ * that is the root of the user namespace it was mounted in. In a mount namespace that belongs to
+ * our user namespace, as ours does, nobody but root mounts either. */
+enum mount_kind { MOUNT_UNKNOWN, MOUNT_PLAIN, MOUNT_OVERLAY, MOUNT_OF_A_ROOT, MOUNT_OF_USER };
 
-/* What the text of a mountinfo file says of a device. */
-enum mount_kind mounts_find(const char *bytes, size_t len, dev_t device);
-/* Whether a file may be opened that is at hand as an O_PATH descriptor, on that device and mapped
- * by a process (0: by none). */
-bool mounts_may_open(int fd, uint32_t pid, dev_t device);
+/* What the text of a mountinfo file says of the mount of that id (0: not known), or, where it has
+ * none, of the device. */
+enum mount_kind mounts_find(const char *bytes, size_t len, uint64_t id, dev_t device);
+/* Whether a file may be opened that is at hand as an O_PATH descriptor, and mapped by a process (0:
+ * by none). */
+bool mounts_may_open(int fd, uint32_t pid);
+/* The same of a file or folder that a process (0: we) has among its mounts, without anything asked
+ * of the file system: false for what is mounted nowhere that can be seen, too. */
+bool mounts_may_ask(int fd, uint32_t pid);

@@ -22,7 +22,6 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 
 enum { MAX_LINK_BYTES = 96 };
 
@@ -83,7 +82,7 @@ static int open_place(int place, uint32_t pid, struct stat *ret_stat)
 
 	if (err)
 		return err;
-	if (!mounts_may_open(place, pid, makedev(known.stx_dev_major, known.stx_dev_minor)))
+	if (!mounts_may_open(place, pid))
 		return -EOPNOTSUPP;
 	return open_known(place, ret_stat);
 }
@@ -175,6 +174,27 @@ struct root_id reach_root_id(uint32_t pid)
 	return root_id_of(fd);
 }
 
+bool reach_is_hosts(const struct root_id *root, uint64_t mounts)
+{
+	const uint32_t firsts[] = {1, (uint32_t)getpid()};
+
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++) {
+		const struct root_id first = reach_root_id(firsts[i]);
+
+		if (first.inode && root->inode == first.inode && root->device == first.device &&
+		    mounts && mounts == space_of(firsts[i], "mnt"))
+			return true;
+	}
+	return false;
+}
+
+bool reach_sees_hosts(uint32_t pid)
+{
+	const struct root_id root = reach_root_id(pid);
+
+	return reach_is_hosts(&root, space_of(pid, "mnt"));
+}
+
 int reach_root(uint32_t pid)
 {
 	_cleanup_close_ int fd = open_root(pid);
@@ -182,7 +202,7 @@ int reach_root(uint32_t pid)
 
 	if (fd < 0 || !root.inode || (root.device == own.device && root.inode == own.inode))
 		return -ENOENT;
-	return mounts_may_open(fd, pid, root.device) ? TAKE_FD(fd) : -EOPNOTSUPP;
+	return mounts_may_open(fd, pid) ? TAKE_FD(fd) : -EOPNOTSUPP;
 }
 
 int reach_below(int root, const char *path, struct stat *ret_stat)

@@ -35,6 +35,10 @@ struct root_id reach_root_id(uint32_t pid);
 /* When it began, by CLOCK_BOOTTIME, cut to a tick of 10 ms; UINT64_MAX when it is gone. */
 uint64_t reach_began_boot_ns(uint32_t pid);
 struct spaces_id reach_spaces(uint32_t pid); /* the namespaces that it is in */
+/* Whether a path leads from that root folder, in that mount namespace, where it leads the host's
+ * first process, or us: a service mostly has mounts of its own. */
+bool reach_is_hosts(const struct root_id *root, uint64_t mounts);
+bool reach_sees_hosts(uint32_t pid); /* the same of a process; false when it is gone */
 /* A process's root folder, for reach_below(), when it is another one than ours; else a negative
  * errno, -ENOENT when it is the same, -EOPNOTSUPP when a program of a user serves it. */
 int reach_root(uint32_t pid);

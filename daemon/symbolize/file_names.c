@@ -308,6 +308,8 @@ static int name_known(struct naming *naming, struct object *object)
 	if (object) {
 		file->pid = object->pid;
 		file->root = object->root;
+		/* As it was when the file was opened: the process may have ended since. */
+		file->is_hosts = reach_is_hosts(&object->root, object->spaces.mount);
 		names_client_hurry(naming->names->client, PATIENCE_NS);
 		if (!is_late(naming->names) &&
 		    debug_files_refresh(&file->debug, object,

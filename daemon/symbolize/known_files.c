@@ -87,12 +87,13 @@ void known_files_trim(struct known_files *files)
 	}
 }
 
-const struct known_file *known_files_with(const struct known_files *files, const char *text)
+const struct known_file *known_files_with(const struct known_files *files, const char *text,
+                                          bool is_hosts)
 {
 	const struct known_file *file;
 
 	DL_FOREACH (files->by_use, file)
-		if (builder_has_text(file->answers, text))
+		if (file->is_hosts == is_hosts && builder_has_text(file->answers, text))
 			return file;
 	return NULL;
 }

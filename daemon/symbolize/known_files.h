@@ -16,6 +16,7 @@ struct known_file {
 	/* In whose root folder its source files are, and that folder. */
 	uint32_t pid;
 	struct root_id root;
+	bool is_hosts; /* the process saw there what the host does: reach_sees_hosts() */
 	struct debug_files debug;
 	bool slow; /* was once not read in time: asked about where nobody waits for it */
 	/* A profile without samples: a location for each address that was asked about, whose lines
@@ -43,5 +44,6 @@ int known_file_reset(struct known_files *files, struct known_file *file);
 /* Back to the bound. */
 void known_files_trim(struct known_files *files);
 size_t known_files_memory(const struct known_files *files);
-/* The file in which this text is a name, or NULL. */
-const struct known_file *known_files_with(const struct known_files *files, const char *text);
+/* The file in which this text is a name, and which is the host's or is not, or NULL. */
+const struct known_file *known_files_with(const struct known_files *files, const char *text,
+                                          bool is_hosts);

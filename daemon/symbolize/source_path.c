@@ -8,6 +8,8 @@
 
 #include "base/bounds.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "object/mounts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +23,8 @@
 enum { MAX_FOLDERS = 128, MAX_LINKS = 40 };
 
 struct walk {
+	const struct source_folder *root;
+	uint64_t mount;           /* the last one that was looked at, and may be asked; 0: none */
 	int folders[MAX_FOLDERS]; /* from the root down */
 	size_t depth;             /* at least 1: the root */
 	char rest[MAX_PATH_BYTES];
@@ -58,14 +62,60 @@ static void leave_to(struct walk *walk, size_t depth)
 		close(walk->folders[--walk->depth]);
 }
 
-static int walk_begin(struct walk *walk, const char *root, const char *path)
+/* What the kernel makes up when it is read differs by who reads, whatever its mode says. */
+static bool is_made_up(int fd)
 {
-	_cleanup_close_ int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	static const unsigned long kinds[] = {
+		PROC_SUPER_MAGIC,   SYSFS_MAGIC,        DEBUGFS_MAGIC,  TRACEFS_MAGIC,
+		SECURITYFS_MAGIC,   CGROUP_SUPER_MAGIC, SELINUX_MAGIC,  CGROUP2_SUPER_MAGIC,
+		BPF_FS_MAGIC,       PSTOREFS_MAGIC,     EFIVARFS_MAGIC, SMACK_MAGIC,
+		DEVPTS_SUPER_MAGIC, BINFMTFS_MAGIC,     NSFS_MAGIC,
+	};
+	struct statfs status;
+
+	if (fstatfs(fd, &status))
+		return true;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if ((unsigned long)status.f_type == kinds[i])
+			return true;
+	return false;
+}
+
+/* Whether anything may be looked up in, or read of, what was come to. */
+static int check_mount(struct walk *walk, int fd)
+{
+	struct statx known;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &known))
+		return -errno;
+	if (walk->mount && known.stx_mask & STATX_MNT_ID && known.stx_mnt_id == walk->mount)
+		return 0;
+	if (!mounts_may_ask(fd, walk->root->pid))
+		return -EOPNOTSUPP;
+	if (is_made_up(fd))
+		return -EINVAL;
+	walk->mount = known.stx_mask & STATX_MNT_ID ? known.stx_mnt_id : 0;
+	return 0;
+}
+
+static int look_at(struct walk *walk, int fd, struct stat *ret_stat)
+{
+	int err = check_mount(walk, fd);
+
+	if (err)
+		return err;
+	return fstat(fd, ret_stat) ? -errno : 0;
+}
+
+static int walk_begin(struct walk *walk, const char *path)
+{
+	_cleanup_close_ int fd = open(walk->root->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	size_t len = strlen(path);
 	struct stat status;
+	int err = fd < 0 ? -errno : look_at(walk, fd, &status);
 
-	if (fd < 0 || fstat(fd, &status))
-		return -errno;
+	if (err)
+		return err;
 	if (path[0] != '/')
 		return -ENOENT;
 	if (len >= sizeof(walk->rest))
@@ -97,32 +147,13 @@ static int follow(struct walk *walk, int fd)
 	return 0;
 }
 
-/* What the kernel makes up when it is read differs by who reads, whatever its mode says. */
-static bool is_made_up(int fd)
-{
-	static const unsigned long kinds[] = {
-		PROC_SUPER_MAGIC,   SYSFS_MAGIC,        DEBUGFS_MAGIC,  TRACEFS_MAGIC,
-		SECURITYFS_MAGIC,   CGROUP_SUPER_MAGIC, SELINUX_MAGIC,  CGROUP2_SUPER_MAGIC,
-		BPF_FS_MAGIC,       PSTOREFS_MAGIC,     EFIVARFS_MAGIC, SMACK_MAGIC,
-		DEVPTS_SUPER_MAGIC, BINFMTFS_MAGIC,     NSFS_MAGIC,
-	};
-	struct statfs status;
-
-	if (fstatfs(fd, &status))
-		return true;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if ((unsigned long)status.f_type == kinds[i])
-			return true;
-	return false;
-}
-
 static int check_file(int fd)
 {
 	struct stat status;
 
 	if (fstat(fd, &status))
 		return -errno;
-	if (!S_ISREG(status.st_mode) || is_made_up(fd))
+	if (!S_ISREG(status.st_mode))
 		return -EINVAL;
 	return has_all(status.st_mode, S_IRUSR | S_IRGRP | S_IROTH) ? 0 : -EACCES;
 }
@@ -168,6 +199,7 @@ static int step(struct walk *walk, const char *name, int *ret_fd)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat status;
+	int err;
 
 	if (!strcmp(name, "."))
 		return 0;
@@ -176,8 +208,9 @@ static int step(struct walk *walk, const char *name, int *ret_fd)
 		return 0;
 	}
 	fd = openat(walk->folders[walk->depth - 1], name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &status))
-		return -errno;
+	err = fd < 0 ? -errno : look_at(walk, fd, &status);
+	if (err)
+		return err;
 	if (S_ISLNK(status.st_mode))
 		return follow(walk, fd);
 	if (S_ISDIR(status.st_mode))
@@ -185,14 +218,17 @@ static int step(struct walk *walk, const char *name, int *ret_fd)
 	return *walk->at ? -ENOTDIR : open_checked(fd, ret_fd);
 }
 
-int source_path_open(const char *root, const char *path, int *ret_fd)
+int source_path_open(const struct source_folder *root, const char *path, int *ret_fd)
 {
-	_cleanup_(walk_release) struct walk walk = {.depth = 0};
+	_cleanup_(walk_release) struct walk walk = {.root = root};
 	char name[256];
 	int fd = -1, err;
 
-	err = walk_begin(&walk, root, path);
+	err = walk_begin(&walk, path);
 	while (!err && fd < 0) {
+		/* A name costs nothing to write, and may be walked again and again. */
+		if (clock_mono_ns() >= root->until_ns)
+			return -ETIMEDOUT;
 		err = next_name(&walk, name, sizeof(name));
 		if (err == -ENOENT)
 			return -EINVAL; /* a folder */

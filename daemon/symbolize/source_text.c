@@ -5,6 +5,7 @@
 #include "symbolize/source_text.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "object/reach.h"
 #include "proc/owner.h"
 #include "symbolize/source_path.h"
@@ -14,13 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-/* Without memory for the table a file is read again when it is asked for again. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
-/* What one answer may take: files opened, and bytes held at a time. */
-enum { MAX_CACHE_FILES = 1024, MAX_CACHE_BYTES = 32 << 20 };
 enum { MAX_PIECE = 256 << 10 }; /* of one read */
+/* For a file that is all that is asked for. */
+static const struct source_budget ample = {
+	.ns = 2 * NSEC_PER_SEC,
+	.bytes = MAX_SOURCE_BYTES,
+	.memory = SIZE_MAX,
+};
 
 struct source_text {
 	struct buf bytes; /* lines, each with a NUL in the place of its newline */
@@ -28,18 +30,7 @@ struct source_text {
 	uint32_t count;
 };
 
-struct cached {
-	char *file;
-	struct source_text *text; /* NULL: cannot be read */
-	UT_hash_handle hh;
-};
-
-struct source_cache {
-	struct cached *by_file;
-	size_t opened, bytes;
-};
-
-static int read_all(int fd, struct buf *bytes)
+static int read_all(int fd, uint64_t until_ns, size_t max_bytes, struct buf *bytes)
 {
 	struct stat status;
 	size_t piece;
@@ -48,13 +39,15 @@ static int read_all(int fd, struct buf *bytes)
 		return -errno;
 	/* The whole of a small file at once, and that there is no more. */
 	piece = status.st_size < MAX_PIECE ? (size_t)status.st_size + 1 : MAX_PIECE;
-	while (bytes->len < MAX_SOURCE_BYTES) {
-		size_t room = MAX_SOURCE_BYTES - bytes->len;
+	while (bytes->len < max_bytes) {
+		size_t room = max_bytes - bytes->len;
 		void *at = buf_reserve(bytes, room < piece ? room : piece);
 		ssize_t len;
 
 		if (!at)
 			return -ENOMEM;
+		if (clock_mono_ns() >= until_ns)
+			return -ETIMEDOUT;
 		len = read(fd, at, room < piece ? room : piece);
 		if (len < 0 && errno != EINTR)
 			return -errno;
@@ -66,16 +59,31 @@ static int read_all(int fd, struct buf *bytes)
 	return 0;
 }
 
+static size_t count_lines(const struct source_text *text)
+{
+	const char *bytes = (const char *)text->bytes.data;
+	size_t lines = text->bytes.len != 0;
+
+	for (size_t i = 0; i + 1 < text->bytes.len; i++)
+		lines += bytes[i] == '\n';
+	return lines;
+}
+
+static size_t memory_of(const struct source_text *text, size_t lines)
+{
+	return text->bytes.len + lines * sizeof(*text->starts);
+}
+
 /* A file that ends with a newline has no empty line behind it. */
-static int split(struct source_text *text)
+static int split(struct source_text *text, size_t max_memory)
 {
 	char *bytes = (char *)text->bytes.data;
-	size_t len = text->bytes.len, lines = 1;
+	size_t len = text->bytes.len, lines = count_lines(text);
 
 	if (!len)
 		return 0;
-	for (size_t i = 0; i + 1 < len; i++)
-		lines += bytes[i] == '\n';
+	if (memory_of(text, lines) > max_memory)
+		return -EFBIG;
 	text->starts = calloc(lines, sizeof(*text->starts));
 	if (!text->starts)
 		return -ENOMEM;
@@ -106,15 +114,17 @@ static bool is_another(const struct source_root *root)
 
 /* Folders above a root folder may be closed to a user, and what is mounted below it is nobody's but
  * its processes'. So it counts what the host's first process has at that path. */
-static int check_viewer(const struct source_root *root, const char *file, int fd, int err)
+static int check_viewer(const struct source_root *root, const char *file, uint64_t until_ns, int fd,
+                        int err)
 {
+	const struct source_folder public_root = {"/proc/1/root", 1, until_ns};
 	_cleanup_close_ int public = -1;
 	struct stat seen, own;
 	int public_err;
 
 	if (!root->viewer || (root->pid && owner_read_sole(root->pid) == root->viewer))
 		return err;
-	public_err = source_path_open("/proc/1/root", file, &public);
+	public_err = source_path_open(&public_root, file, &public);
 	if (err || public_err)
 		return err == public_err ? err : -EPERM;
 	if (fstat(fd, &seen) || fstat(public, &own))
@@ -122,30 +132,63 @@ static int check_viewer(const struct source_root *root, const char *file, int fd
 	return seen.st_dev == own.st_dev && seen.st_ino == own.st_ino ? 0 : -EPERM;
 }
 
-int source_text_read(const struct source_root *root, const char *file,
-                     struct source_text **ret_text)
+static int open_file(const struct source_root *root, const char *file, uint64_t until_ns,
+                     int *ret_fd)
 {
-	_cleanup_(source_text_freep) struct source_text *text = calloc(1, sizeof(*text));
 	_cleanup_close_ int fd = -1;
 	char folder[32] = "/";
 	int err;
 
-	if (!text)
-		return -ENOMEM;
 	if (root->pid)
 		snprintf(folder, sizeof(folder), "/proc/%u/root", root->pid);
-	err = source_path_open(folder, file, &fd);
-	err = check_viewer(root, file, fd, err);
+	err = source_path_open(&(struct source_folder){folder, root->pid, until_ns}, file, &fd);
+	err = check_viewer(root, file, until_ns, fd, err);
 	/* What the error would say is of the other one's files. */
 	if (is_another(root))
 		return -ESRCH;
 	if (!err)
-		err = read_all(fd, &text->bytes);
+		*ret_fd = TAKE_FD(fd);
+	return err;
+}
+
+/* `text` is what was read, as far as it was. */
+static int read_text(const struct source_root *root, const char *file,
+                     const struct source_budget *budget, struct source_text *text)
+{
+	const size_t max_bytes =
+		budget->bytes < MAX_SOURCE_BYTES ? budget->bytes : MAX_SOURCE_BYTES;
+	const uint64_t until_ns = clock_mono_ns() + budget->ns;
+	_cleanup_close_ int fd = -1;
+	int err = open_file(root, file, until_ns, &fd);
+
 	if (!err)
-		err = split(text);
+		err = read_all(fd, until_ns, max_bytes, &text->bytes);
+	return err ? err : split(text, budget->memory);
+}
+
+int source_text_read_within(const struct source_root *root, const char *file,
+                            struct source_budget *budget, struct source_text **ret_text)
+{
+	_cleanup_(source_text_freep) struct source_text *text = calloc(1, sizeof(*text));
+	const uint64_t start_ns = clock_mono_ns();
+	uint64_t spent_ns;
+	int err = text ? read_text(root, file, budget, text) : -ENOMEM;
+
+	spent_ns = clock_mono_ns() - start_ns;
+	budget->ns -= spent_ns < budget->ns ? spent_ns : budget->ns;
+	if (text)
+		budget->bytes -= text->bytes.len;
 	if (!err)
 		*ret_text = TAKE_PTR(text);
 	return err;
+}
+
+int source_text_read(const struct source_root *root, const char *file,
+                     struct source_text **ret_text)
+{
+	struct source_budget budget = ample;
+
+	return source_text_read_within(root, file, &budget, ret_text);
 }
 
 void source_text_free(struct source_text *text)
@@ -155,6 +198,11 @@ void source_text_free(struct source_text *text)
 	buf_release(&text->bytes);
 	free(text->starts);
 	free(text);
+}
+
+size_t source_text_memory(const struct source_text *text)
+{
+	return memory_of(text, text->count);
 }
 
 uint32_t source_text_count(const struct source_text *text)
@@ -167,80 +215,4 @@ const char *source_text_line(const struct source_text *text, uint32_t number)
 	if (!number || number > text->count)
 		return NULL;
 	return (const char *)text->bytes.data + text->starts[number - 1];
-}
-
-struct source_cache *source_cache_new(void)
-{
-	return calloc(1, sizeof(struct source_cache));
-}
-
-static void cached_free(struct cached *cached)
-{
-	source_text_free(cached->text);
-	free(cached->file);
-	free(cached);
-}
-
-static void clear(struct source_cache *cache)
-{
-	struct cached *cached, *next;
-
-	HASH_ITER (hh, cache->by_file, cached, next) {
-		HASH_DEL(cache->by_file, cached);
-		cached_free(cached);
-	}
-	cache->bytes = 0;
-}
-
-void source_cache_free(struct source_cache *cache)
-{
-	if (!cache)
-		return;
-	clear(cache);
-	free(cache);
-}
-
-static size_t text_memory(const struct source_text *text)
-{
-	return text ? text->bytes.capacity + text->count * sizeof(*text->starts) : 0;
-}
-
-static struct cached *load(struct source_cache *cache, const struct source_root *root,
-                           const char *file)
-{
-	struct cached *cached;
-
-	if (cache->opened >= MAX_CACHE_FILES)
-		return NULL;
-	cache->opened++;
-	if (cache->bytes > MAX_CACHE_BYTES)
-		clear(cache);
-	cached = calloc(1, sizeof(*cached));
-	if (!cached)
-		return NULL;
-	cached->file = strdup(file);
-	if (!cached->file) {
-		cached_free(cached);
-		return NULL;
-	}
-	if (source_text_read(root, file, &cached->text))
-		cached->text = NULL;
-	HASH_ADD_KEYPTR(hh, cache->by_file, cached->file, strlen(cached->file), cached);
-	if (!cached->hh.tbl) {
-		cached_free(cached);
-		return NULL;
-	}
-	cache->bytes += text_memory(cached->text);
-	return cached;
-}
-
-const char *source_cache_line(struct source_cache *cache, const struct source_root *root,
-                              const char *file, uint32_t number)
-{
-	struct cached *cached;
-
-	HASH_FIND_STR(cache->by_file, file, cached);
-	if (!cached)
-		cached = load(cache, root, file);
-	return cached && cached->text ? source_text_line(cached->text, number) : NULL;
 }

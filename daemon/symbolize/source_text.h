@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct source_text - the lines of one source file, as far as everybody may read it; and struct
- * source_cache, those of the files that one answer shows. Which files may be asked for at all is
- * the symbolizer's to say. Any thread may own one.
+ * struct source_text - the lines of one source file, as far as everybody may read it. Which files
+ * may be asked for at all is the symbolizer's to say. Any thread may own one.
  */
 #pragma once
 
@@ -32,25 +31,27 @@ struct source_root {
 
 struct source_text;
 
-/* Reads the file of that absolute path. Errors are those of source_path_open(), read's, -ENOMEM,
- * -ESRCH where the process that named the file has ended, whoever has its number now, and -EPERM
- * where only others may see it. */
+/* Reads the file of that absolute path, for two seconds at most. Errors are those of
+ * source_path_open(), read's, -ENOMEM, -ESRCH where the process that named the file has ended,
+ * whoever has its number now, and -EPERM where only others may see it. */
 int source_text_read(const struct source_root *root, const char *file,
                      struct source_text **ret_text);
+
+/* What may be taken for files: time and bytes of all of them together, memory for each. */
+struct source_budget {
+	uint64_t ns;
+	size_t bytes, memory;
+};
+
+/* The same within that, which is less by what was taken, and -EFBIG where its lines would take too
+ * much memory. What is over the bytes is not there. */
+int source_text_read_within(const struct source_root *root, const char *file,
+                            struct source_budget *budget, struct source_text **ret_text);
 void source_text_free(struct source_text *text);
 DEFINE_CLEANUP(struct source_text *, source_text_free)
 
+size_t source_text_memory(const struct source_text *text);
 uint32_t source_text_count(const struct source_text *text);
 /* A line by its number, from 1, without its end; NULL when there is none. It may hold any bytes but
  * NUL, in the place of which stands a '?'. */
 const char *source_text_line(const struct source_text *text, uint32_t number);
-
-struct source_cache;
-
-struct source_cache *source_cache_new(void); /* NULL when out of memory */
-void source_cache_free(struct source_cache *cache);
-DEFINE_CLEANUP(struct source_cache *, source_cache_free)
-/* The same, of a file that is read when it is first asked for. The text lives until the next call;
- * NULL also when it cannot be read, or after too many files. */
-const char *source_cache_line(struct source_cache *cache, const struct source_root *root,
-                              const char *file, uint32_t number);

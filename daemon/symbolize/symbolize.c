@@ -283,10 +283,18 @@ static bool find_root(const struct known_file *known, struct source_root *ret_ro
 bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, const char *container,
                            struct source_root *ret_root)
 {
-	const struct known_file *known = known_files_with(&symbolizer->files.files, file);
+	static const bool hosts_first[] = {true, false};
 
-	return known ? find_root(known, ret_root)
-	             : told_files_find(&symbolizer->told, file, container, ret_root);
+	for (size_t i = 0; i < 2; i++) {
+		const struct known_file *known =
+			known_files_with(&symbolizer->files.files, file, hosts_first[i]);
+
+		if (known && find_root(known, ret_root))
+			return true;
+		if (told_files_find(&symbolizer->told, file, container, hosts_first[i], ret_root))
+			return true;
+	}
+	return false;
 }
 
 void symbolizer_cancel(struct symbolizer *symbolizer)

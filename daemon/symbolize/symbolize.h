@@ -39,8 +39,8 @@ DEFINE_CLEANUP(struct symbolizer *, symbolizer_free)
  * programs to [bpf]. 0 or -ENOMEM: a name that cannot be found is no error. */
 int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder);
 /* Whether a profile named by it so far has this source file, and in whose root folder it is to be
- * looked for: of what interpreters run that of a container, as told_files_find() has it. false when
- * that folder is gone, too. */
+ * looked for: of what interpreters run that of a container, as told_files_find() has it; of what is
+ * run where paths lead as on the host before all others. false when that folder is gone, too. */
 bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, const char *container,
                            struct source_root *ret_root);
 /* Any thread: the run under way, and all later ones, go without the names of files from here on. */

@@ -5,6 +5,8 @@
  */
 #include "symbolize/told_files.h"
 
+#include "object/reach.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -17,16 +19,21 @@ struct told_file {
 	size_t bytes;
 	struct told_file *prev, *next;
 	UT_hash_handle hh;
+	bool is_hosts;    /* told by processes that see there what the host does */
 	const char *path; /* in `name` */
-	char name[];      /* the container, a newline, which no id has, and the path */
+	char name[];      /* whether it is, the container, a newline, which no id has, the path */
 };
 
 /* A profile that is looked at. */
 struct noting {
 	struct told_files *files;
 	const struct profile *profile;
-	/* By whose samples they were seen last: one more than the string of the container. */
+	/* By whose samples they were seen last: twice one more than the string of the container,
+	 * and one more than that where they are the host's. */
 	uint32_t *nodes, *functions;
+	/* The process whose sample was looked at last. */
+	uint32_t pid;
+	bool is_hosts;
 };
 
 static void forget(struct told_files *files, struct told_file *file)
@@ -44,19 +51,21 @@ void told_files_release(struct told_files *files)
 }
 
 /* NULL when out of memory. */
-static struct told_file *make(const char *path, const char *container)
+static struct told_file *make(const char *path, const char *container, bool is_hosts)
 {
 	size_t path_len = strlen(path), container_len = strlen(container);
-	size_t bytes = sizeof(struct told_file) + container_len + path_len + 2;
+	size_t bytes = sizeof(struct told_file) + container_len + path_len + 3;
 	struct told_file *file = calloc(1, bytes);
 
 	if (!file)
 		return NULL;
 	file->bytes = bytes;
-	memcpy(file->name, container, container_len);
-	file->name[container_len] = '\n';
-	file->path = file->name + container_len + 1;
-	memcpy(file->name + container_len + 1, path, path_len);
+	file->is_hosts = is_hosts;
+	file->name[0] = is_hosts ? '+' : '-';
+	memcpy(file->name + 1, container, container_len);
+	file->name[container_len + 1] = '\n';
+	file->path = file->name + container_len + 2;
+	memcpy(file->name + container_len + 2, path, path_len);
 	return file;
 }
 
@@ -83,10 +92,10 @@ static struct told_file *known(struct told_files *files, struct told_file *file)
 	return file;
 }
 
-static int add(struct told_files *files, const char *path, const char *container,
+static int add(struct told_files *files, const char *path, const char *container, bool is_hosts,
                const struct source_root *root)
 {
-	struct told_file *file = known(files, make(path, container));
+	struct told_file *file = known(files, make(path, container, is_hosts));
 
 	if (!file)
 		return -ENOMEM;
@@ -100,7 +109,17 @@ static int add(struct told_files *files, const char *path, const char *container
 	return 0;
 }
 
-static int note_location(struct noting *noting, uint32_t id, uint32_t container,
+/* Samples of a process mostly come in a row. */
+static bool is_hosts(struct noting *noting, uint32_t pid)
+{
+	if (noting->pid != pid) {
+		noting->pid = pid;
+		noting->is_hosts = reach_sees_hosts(pid);
+	}
+	return noting->is_hosts;
+}
+
+static int note_location(struct noting *noting, uint32_t id, uint32_t container, uint32_t whose,
                          const struct source_root *root)
 {
 	const struct profile *profile = noting->profile;
@@ -111,10 +130,10 @@ static int note_location(struct noting *noting, uint32_t id, uint32_t container,
 		uint32_t function = profile->lines[location->first_line + i].function;
 		const char *path = profile_string(profile, profile->functions[function].filename);
 
-		if (noting->functions[function] == container + 1 || path[0] != '/')
+		if (noting->functions[function] == whose || path[0] != '/')
 			continue;
-		noting->functions[function] = container + 1;
-		err = add(noting->files, path, profile_string(profile, container), root);
+		noting->functions[function] = whose;
+		err = add(noting->files, path, profile_string(profile, container), whose & 1, root);
 	}
 	return err;
 }
@@ -128,13 +147,14 @@ static int note_sample(struct noting *noting, const struct sample *sample)
 		.is_told = true,
 		.began_boot_ns = task->began_boot_ns,
 	};
+	const uint32_t whose = (task->container + 1) * 2 + is_hosts(noting, task->pid);
 	int err = 0;
 
-	for (uint32_t node = sample->node;
-	     node && noting->nodes[node] != task->container + 1 && !err;
+	for (uint32_t node = sample->node; node && noting->nodes[node] != whose && !err;
 	     node = profile->nodes[node].parent) {
-		noting->nodes[node] = task->container + 1;
-		err = note_location(noting, profile->nodes[node].location, task->container, &root);
+		noting->nodes[node] = whose;
+		err = note_location(noting, profile->nodes[node].location, task->container, whose,
+		                    &root);
 	}
 	return err;
 }
@@ -156,18 +176,19 @@ int told_files_note(struct told_files *files, const struct profile *profile)
 
 static bool is_of(const struct told_file *file, const char *container)
 {
-	size_t len = (size_t)(file->path - file->name) - 1;
+	size_t len = (size_t)(file->path - file->name) - 2;
 
-	return strlen(container) == len && !memcmp(file->name, container, len);
+	return strlen(container) == len && !memcmp(file->name + 1, container, len);
 }
 
 bool told_files_find(const struct told_files *files, const char *path, const char *container,
-                     struct source_root *ret_root)
+                     bool is_hosts, struct source_root *ret_root)
 {
 	const struct told_file *file;
 
 	for (file = files->by_use; file; file = file->next) {
-		if (strcmp(file->path, path) || (container && !is_of(file, container)))
+		if (file->is_hosts != is_hosts || strcmp(file->path, path) ||
+		    (container && !is_of(file, container)))
 			continue;
 		*ret_root = file->root;
 		return true;

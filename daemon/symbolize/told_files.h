@@ -24,6 +24,7 @@ void told_files_release(struct told_files *files);
 /* Takes the files of every location that has a name. 0 or -ENOMEM. */
 int told_files_note(struct told_files *files, const struct profile *profile);
 /* A process that ran it when it was last in a profile: in a container of that id, "" being none, or
- * anywhere where it is NULL. */
+ * anywhere where it is NULL. Of those alone that see at that path what the host does, or of the
+ * others: who mounts for himself puts there what he likes. */
 bool told_files_find(const struct told_files *files, const char *path, const char *container,
-                     struct source_root *ret_root);
+                     bool is_hosts, struct source_root *ret_root);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hung file system: a FUSE whose only file is an executable. A process of user UID maps it, and is
- * answered; all others wait for an answer to each OPERATION (getattr, open, read) until this ends;
- * "again": only once somebody else has opened it. The file is this program, or that of the PATH.
- * Where fuse.conf has user_allow_other anybody can mount such a file system by fusermount3; a file
- * server that does not answer does the same.
+ * Hung file system: a FUSE whose only file, by whatever name, is an executable. A process of user
+ * UID maps it, and is answered; all others wait for an answer to each OPERATION (lookup, getattr,
+ * open, read) until this ends; "again": only once somebody else has opened it. The file is this
+ * program, or that of the PATH. Where fuse.conf has user_allow_other anybody can mount such a file
+ * system by fusermount3; a file server that does not answer does the same.
  *
  * The daemon must start, go on answering and name other files: what a file system does not tell at
  * once is given up, counted, and tried later.
@@ -22,14 +22,17 @@ enum { FILE_NODE = 2, LARGEST = 1 << 17, FOREVER = 1 << 30 };
 
 static int device, program, again, opened_by_others;
 static pid_t mapper;
-static const char *hung[3], *name = "program";
+static const char *hung[4], *name = "program";
 
 static int is_hung(const struct fuse_in_header *request)
 {
 	static const struct {
 		unsigned opcode;
 		const char *name;
-	} operations[] = {{FUSE_GETATTR, "getattr"}, {FUSE_OPEN, "open"}, {FUSE_READ, "read"}};
+	} operations[] = {{FUSE_LOOKUP, "lookup"},
+	                  {FUSE_GETATTR, "getattr"},
+	                  {FUSE_OPEN, "open"},
+	                  {FUSE_READ, "read"}};
 
 	if ((pid_t)request->pid == mapper)
 		return 0;
@@ -37,8 +40,8 @@ static int is_hung(const struct fuse_in_header *request)
 		opened_by_others += request->opcode == FUSE_OPEN;
 		return 0;
 	}
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++)
+	for (size_t i = 0; i < 4; i++)
+		for (size_t j = 0; j < 4; j++)
 			if (hung[j] && operations[i].opcode == request->opcode &&
 			    !strcmp(hung[j], operations[i].name))
 				return 1;
@@ -102,6 +105,7 @@ static void serve(const struct fuse_in_header *request)
 		.nodeid = FILE_NODE, .entry_valid = FOREVER, .attr = attributes(FILE_NODE)};
 	const struct fuse_attr_out attr = {.attr = attributes(request->nodeid)};
 	const struct fuse_open_out opened = {.fh = 1};
+	const struct fuse_statfs_out system = {.st = {.bsize = PAGE, .namelen = 255}};
 
 	switch (request->opcode) {
 	case FUSE_INIT:
@@ -114,6 +118,8 @@ static void serve(const struct fuse_in_header *request)
 		return answer(request->unique, 0, &opened, sizeof(opened));
 	case FUSE_READ:
 		return answer_read(request, (const struct fuse_read_in *)(request + 1));
+	case FUSE_STATFS:
+		return answer(request->unique, 0, &system, sizeof(system));
 	case FUSE_RELEASE:
 		return answer(request->unique, 0, NULL, 0);
 	case FUSE_FORGET:
@@ -164,7 +170,7 @@ static void take_argument(const char *text)
 		program = open(text, O_RDONLY | O_CLOEXEC);
 		need(program >= 0, text);
 		name = strrchr(text, '/') + 1;
-	} else if (count < 3) {
+	} else if (count < 4) {
 		hung[count++] = text;
 	}
 }

@@ -6,6 +6,7 @@ must hold. FIGURES=1 prints what was measured.
 
 import contextlib
 import os
+import shutil
 import sys
 import threading
 import time
@@ -14,6 +15,9 @@ import unittest
 from daemon import BUILD, Daemon
 from health import ONCE, SLOWEST
 from hostile_runs import ATTACKER, NOBODY, Attack, Siege, Starting, folder_of
+from workload import Workload
+
+LOOP = "print('ready', flush=True)\nwhile True: pass\n"
 
 
 class HostileUsers(unittest.TestCase):
@@ -78,6 +82,29 @@ class HostileUsers(unittest.TestCase):
         for path in ("libprofd-heap.so", "workloads/cuda/libcuda.so.1"):
             with self.subTest(path):
                 self.assert_held(self.besiege("hung_fs", self.folder, 0, "open", "again", os.path.join(BUILD, path), uid=0), 64)
+
+    def test_source_files_that_hang(self):
+        """A user's script says that it is there. Whoever asks for its lines is answered, and all others, who wait for that, too."""
+        for operation in ("lookup", "getattr", "open", "read"):
+            with self.subTest(operation), contextlib.ExitStack() as running:
+                server = running.enter_context(Daemon())
+                attack = running.enter_context(Attack("hung_fs", self.folder, ATTACKER, operation, uid=0))
+                path = os.path.join(self.folder, "app.py")
+                script = f"exec(compile({LOOP!r}, {path!r}, 'exec'))"
+                told = running.enter_context(Workload(
+                    shutil.which("nsenter"), "--mount", f"--target={attack.pid}", "setpriv", f"--reuid={ATTACKER}",
+                    f"--regid={ATTACKER}", "--clear-groups", sys.executable, "-c", script))
+                table, source = f"/profile?last=1m&pid={told.pid}&format=text&by=line", f"/source?file={path}"
+                end = time.monotonic() + 60
+                while path not in server.get(table).text and time.monotonic() < end:
+                    time.sleep(0.5)
+                asked = time.monotonic()
+                lines, answer = server.get(table), server.get(source)
+                self.assertLess(time.monotonic() - asked, 3)
+                self.assertEqual(lines.status, 200, lines.text)
+                self.assertIn(path, lines.text)
+                self.assertEqual(answer.status, 403, answer.text)
+                self.assertIn("user's program", answer.text)
 
     def test_debug_files_that_are_fifos(self):
         def meanwhile(server):

@@ -425,6 +425,36 @@ class ToldSource(unittest.TestCase):
                 self.assertEqual(source(container=container).status, 404)
             self.assertEqual(source().status, 200)
 
+    def test_who_mounts_for_himself(self):
+        """Shows his own text at a path of the host's only as long as nobody runs what is there."""
+        mounted = 'mount --bind "$0" "$1" && exec "$2" "$1"'
+        with tempfile.TemporaryDirectory(prefix="profd-bind-") as folder, Daemon() as server, contextlib.ExitStack() as running:
+            os.chmod(folder, 0o755)
+            for name in ("true", "false"):
+                with open(os.path.join(folder, f"{name}.py"), "w", encoding="ascii") as file:
+                    file.write(f"print('ready', flush=True)\nwhile True: pass  # {name}\n")
+            path = os.path.join(folder, "true.py")
+            forger = (shutil.which("unshare"), "--user", "--map-root-user", "--mount", "sh", "-c", mounted,
+                      os.path.join(folder, "false.py"), path, sys.executable)
+
+            def shown():
+                server.get("/profile?seconds=2")
+                return server.get(f"/source?file={path}").text
+
+            def until_shown(text):
+                end = time.monotonic() + 60
+                while text not in shown() and time.monotonic() < end:
+                    pass
+                self.assertIn(text, shown())
+
+            running.enter_context(Workload(*forger))
+            until_shown("# false")
+            running.enter_context(Workload(sys.executable, path))
+            until_shown("# true")
+            running.enter_context(Workload(*forger))
+            for _ in range(4):
+                self.assertIn("# true", shown())
+
 
 class PrivateSource(unittest.TestCase):
     """Of a program whose root folder only root can enter, and whose files everybody may read there."""

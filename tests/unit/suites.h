@@ -115,6 +115,7 @@
 	SUITE(named_file)      \
 	SUITE(mangled)         \
 	SUITE(readable)        \
+	SUITE(source_cache)    \
 	SUITE(source_text)     \
 	SUITE(function_bounds) \
 	SUITE(debugdata)       \

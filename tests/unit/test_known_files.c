@@ -30,11 +30,16 @@ START_TEST(found_again)
 	ck_assert_ptr_ne(known_files_get(&files, 8), none);
 	uint64_t id = a->id;
 	fill(a, "name");
-	ck_assert_ptr_eq(known_files_with(&files, "name_999"), a);
-	ck_assert_ptr_null(known_files_with(&files, "name_1000"));
+	ck_assert_ptr_eq(known_files_with(&files, "name_999", false), a);
+	ck_assert_ptr_null(known_files_with(&files, "name_1000", false));
+	ck_assert_ptr_null(known_files_with(&files, "name_999", true));
+	a->is_hosts = true;
+	ck_assert_ptr_eq(known_files_with(&files, "name_999", true), a);
+	ck_assert_ptr_null(known_files_with(&files, "name_999", false));
+	a->is_hosts = false;
 	ck_assert_int_eq(known_file_reset(&files, a), 0);
 	ck_assert_uint_ne(a->id, id);
-	ck_assert_ptr_null(known_files_with(&files, "name_999"));
+	ck_assert_ptr_null(known_files_with(&files, "name_999", false));
 	known_files_release(&files);
 	ck_assert_uint_eq(known_files_memory(&files), 0);
 }
@@ -54,9 +59,9 @@ START_TEST(bounded)
 	known_files_trim(&files);
 	ck_assert_uint_le(known_files_memory(&files), files.max_bytes);
 	/* The one that was used last is there, the one used longest ago is not. */
-	ck_assert_ptr_nonnull(known_files_with(&files, "00_1"));
-	ck_assert_ptr_nonnull(known_files_with(&files, "09_1"));
-	ck_assert_ptr_null(known_files_with(&files, "01_1"));
+	ck_assert_ptr_nonnull(known_files_with(&files, "00_1", false));
+	ck_assert_ptr_nonnull(known_files_with(&files, "09_1", false));
+	ck_assert_ptr_null(known_files_with(&files, "01_1", false));
 	files.max_bytes = 0;
 	known_files_trim(&files);
 	ck_assert_uint_eq(HASH_COUNT(files.by_object), 0);

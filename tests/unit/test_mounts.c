@@ -24,7 +24,7 @@ static const char text[] =
 
 static enum mount_kind find(unsigned major, unsigned minor)
 {
-	return mounts_find(text, sizeof(text) - 1, makedev(major, minor));
+	return mounts_find(text, sizeof(text) - 1, 0, makedev(major, minor));
 }
 
 START_TEST(kinds)
@@ -32,7 +32,7 @@ START_TEST(kinds)
 	ck_assert_int_eq(find(0, 20), MOUNT_PLAIN);
 	ck_assert_int_eq(find(259, 1), MOUNT_PLAIN);
 	ck_assert_int_eq(find(0, 44), MOUNT_OF_USER);
-	ck_assert_int_eq(find(0, 45), MOUNT_PLAIN);
+	ck_assert_int_eq(find(0, 45), MOUNT_OF_A_ROOT);
 	ck_assert_int_eq(find(0, 46), MOUNT_OF_USER); /* nobody says that root has mounted it */
 	ck_assert_int_eq(find(0, 4), MOUNT_PLAIN);
 	ck_assert_int_eq(find(0, 48), MOUNT_OVERLAY);
@@ -40,21 +40,39 @@ START_TEST(kinds)
 	ck_assert_int_eq(find(0, 99), MOUNT_UNKNOWN);
 	/* Cut anywhere, it says nothing of what it does not show. */
 	for (size_t len = 0; len < sizeof(text) - 1; len++)
-		ck_assert_int_eq(mounts_find(text, len, makedev(0, 99)), MOUNT_UNKNOWN);
-	ck_assert_int_eq(mounts_find(text, 40, makedev(259, 1)), MOUNT_UNKNOWN);
+		ck_assert_int_eq(mounts_find(text, len, 98, makedev(0, 99)), MOUNT_UNKNOWN);
+	ck_assert_int_eq(mounts_find(text, 40, 0, makedev(259, 1)), MOUNT_UNKNOWN);
+}
+END_TEST
+
+/* What a mount is tells its number for sure: a device may be that of a part of a file system, or of
+ * a layer below it. */
+START_TEST(by_number)
+{
+	const size_t len = sizeof(text) - 1;
+
+	ck_assert_int_eq(mounts_find(text, len, 45, makedev(0, 99)), MOUNT_OVERLAY);
+	ck_assert_int_eq(mounts_find(text, len, 45, makedev(0, 4)), MOUNT_OVERLAY);
+	ck_assert_int_eq(mounts_find(text, len, 40, makedev(259, 1)), MOUNT_OF_USER);
+	ck_assert_int_eq(mounts_find(text, len, 44, makedev(0, 4)), MOUNT_UNKNOWN);
+	ck_assert_int_eq(mounts_find(text, len, 4, makedev(0, 4)), MOUNT_PLAIN);
+	ck_assert_int_eq(mounts_find(text, len, 4, makedev(0, 99)), MOUNT_UNKNOWN);
 }
 END_TEST
 
 START_TEST(files_of_this_machine)
 {
 	int own = open("/proc/self/exe", O_PATH), memory = memfd_create("mounts", 0);
-	struct stat st;
 
-	ck_assert_int_eq(fstat(own, &st), 0);
-	ck_assert(mounts_may_open(own, 0, st.st_dev));
-	ck_assert(mounts_may_open(own, (uint32_t)getpid(), st.st_dev));
-	ck_assert_int_eq(fstat(memory, &st), 0);
-	ck_assert(mounts_may_open(memory, (uint32_t)getpid(), st.st_dev));
+	ck_assert_int_ge(own, 0);
+	ck_assert(mounts_may_open(own, 0));
+	ck_assert(mounts_may_open(own, (uint32_t)getpid()));
+	ck_assert(mounts_may_ask(own, 0));
+	ck_assert(mounts_may_ask(own, (uint32_t)getpid()));
+	ck_assert(mounts_may_open(memory, (uint32_t)getpid()));
+	/* It is mounted nowhere. */
+	ck_assert(!mounts_may_ask(memory, (uint32_t)getpid()));
+	ck_assert(!mounts_may_ask(-1, 0));
 	close(own);
 	close(memory);
 }
@@ -66,6 +84,7 @@ Suite *mounts_suite(void)
 	TCase *mounts = tcase_create("mounts");
 
 	tcase_add_test(mounts, kinds);
+	tcase_add_test(mounts, by_number);
 	tcase_add_test(mounts, files_of_this_machine);
 	suite_add_tcase(suite, mounts);
 	return suite;

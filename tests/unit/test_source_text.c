@@ -5,15 +5,21 @@
 #include "tests/unit/suites.h"
 
 #include "base/clock.h"
+#include "object/mounts.h"
 #include "object/reach.h"
 #include "symbolize/source_path.h"
 #include "symbolize/source_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char root[64];
@@ -124,11 +130,18 @@ static const struct {
 	{"/etc/passwd", -ENOENT},
 };
 
+static int open_in(const char *path, const char *file, int *ret_fd)
+{
+	const struct source_folder folder_of_ours = {path, 0, UINT64_MAX};
+
+	return source_path_open(&folder_of_ours, file, ret_fd);
+}
+
 START_TEST(opens_what_is_everybodys)
 {
 	_cleanup_close_ int fd = -1;
 	char text[8] = "";
-	int err = source_path_open(root, paths[_i].path, &fd);
+	int err = open_in(root, paths[_i].path, &fd);
 
 	ck_assert_msg(err == paths[_i].err, "%s: %d", paths[_i].path, err);
 	if (err)
@@ -143,22 +156,22 @@ START_TEST(long_paths_end)
 	static char path[8192];
 	int fd = -1;
 
-	ck_assert_int_eq(source_path_open(root, "/long", &fd), -EINVAL);
+	ck_assert_int_eq(open_in(root, "/long", &fd), -EINVAL);
 	memset(path, 'a', sizeof(path) - 1);
 	path[0] = '/';
-	ck_assert_int_eq(source_path_open(root, path, &fd), -ENAMETOOLONG);
+	ck_assert_int_eq(open_in(root, path, &fd), -ENAMETOOLONG);
 	path[300] = '\0';
-	ck_assert_int_eq(source_path_open(root, path, &fd), -ENAMETOOLONG);
+	ck_assert_int_eq(open_in(root, path, &fd), -ENAMETOOLONG);
 	strcpy(path, "/long");
 	memset(path + 5, '/', 200);
-	ck_assert_int_eq(source_path_open(root, path, &fd), -ENAMETOOLONG);
+	ck_assert_int_eq(open_in(root, path, &fd), -ENAMETOOLONG);
 	/* More folders than it keeps open. */
 	path[0] = '\0';
 	for (int i = 0; i < 150; i++) {
 		strcat(path, "/d");
 		ck_assert_int_eq(mkdirat(folder, path + 1, 0755), 0);
 	}
-	ck_assert_int_eq(source_path_open(root, path, &fd), -ENAMETOOLONG);
+	ck_assert_int_eq(open_in(root, path, &fd), -ENAMETOOLONG);
 	ck_assert_int_eq(fd, -1);
 }
 END_TEST
@@ -167,14 +180,151 @@ START_TEST(nothing_that_the_kernel_makes_up)
 {
 	int fd = -1;
 
-	ck_assert_int_eq(source_path_open("/", "/proc/kallsyms", &fd), -EINVAL);
-	ck_assert_int_eq(source_path_open("/", "/proc/self/maps", &fd), -EINVAL);
-	ck_assert_int_eq(source_path_open("/", "/proc/self/../version", &fd), -EINVAL);
-	ck_assert_int_eq(source_path_open("/", "/sys/kernel/notes", &fd), -EINVAL);
-	ck_assert_int_eq(source_path_open("/", "/dev/zero", &fd), -EINVAL);
-	ck_assert_int_ne(source_path_open("/", "/proc/self/root/etc/shadow", &fd), 0);
-	ck_assert_int_eq(source_path_open("/nowhere", "/x", &fd), -ENOENT);
+	ck_assert_int_eq(open_in("/", "/proc/kallsyms", &fd), -EINVAL);
+	ck_assert_int_eq(open_in("/", "/proc/self/maps", &fd), -EINVAL);
+	ck_assert_int_eq(open_in("/", "/proc/self/../version", &fd), -EINVAL);
+	ck_assert_int_eq(open_in("/", "/sys/kernel/notes", &fd), -EINVAL);
+	ck_assert_int_eq(open_in("/", "/dev/zero", &fd), -EINVAL);
+	ck_assert_int_ne(open_in("/", "/proc/self/root/etc/shadow", &fd), 0);
+	ck_assert_int_eq(open_in("/nowhere", "/x", &fd), -ENOENT);
 	ck_assert_int_eq(fd, -1);
+}
+END_TEST
+
+/* A file without end, and a path of any length, take no longer than that. */
+START_TEST(ends_in_time)
+{
+	const struct source_root ours = {0};
+	struct source_budget budget = {.bytes = 100, .memory = 100};
+	struct source_text *text = NULL;
+	char path[128];
+	int fd = -1;
+
+	ck_assert_int_eq(source_path_open(&(struct source_folder){root, 0, 0}, "/src/a.c", &fd),
+	                 -ETIMEDOUT);
+	ck_assert_int_eq(source_path_open(&(struct source_folder){root, 0, clock_mono_ns()},
+	                                  "/src/a.c", &fd),
+	                 -ETIMEDOUT);
+	ck_assert_int_eq(fd, -1);
+	snprintf(path, sizeof(path), "%s/src/a.c", root);
+	ck_assert_int_eq(source_text_read_within(&ours, path, &budget, &text), -ETIMEDOUT);
+	ck_assert_ptr_null(text);
+	ck_assert_uint_eq(budget.bytes, 100);
+}
+END_TEST
+
+START_TEST(takes_no_more_than_that)
+{
+	const struct source_root ours = {0};
+	struct source_budget budget = {.ns = 60 * NSEC_PER_SEC, .bytes = 7, .memory = 8};
+	struct source_text *text = NULL;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/src/a.c", root);
+	ck_assert_int_eq(source_text_read_within(&ours, path, &budget, &text), 0);
+	ck_assert_uint_eq(source_text_memory(text), 8);
+	source_text_free(text);
+	text = NULL;
+	ck_assert_uint_eq(budget.bytes, 3);
+	ck_assert_uint_gt(budget.ns, 0);
+	ck_assert_uint_lt(budget.ns, 60 * NSEC_PER_SEC);
+	ck_assert_int_eq(source_text_read_within(&ours, path, &budget, &text), 0);
+	ck_assert_str_eq(source_text_line(text, 1), "yes");
+	source_text_free(text);
+	text = NULL;
+	ck_assert_uint_eq(budget.bytes, 0);
+	/* What was read is spent, also where it is too much. */
+	budget.bytes = 10;
+	budget.memory = 7;
+	ck_assert_int_eq(source_text_read_within(&ours, path, &budget, &text), -EFBIG);
+	ck_assert_ptr_null(text);
+	ck_assert_uint_eq(budget.bytes, 6);
+}
+END_TEST
+
+/* A process that has mounted an overlay on that folder, in namespaces of its own; 0 where it may
+ * not. */
+static pid_t mount_overlay(const char *below, const char *at, int namespaces)
+{
+	char options[256], empty[80], ready = 0;
+	int told[2];
+	pid_t child;
+
+	snprintf(empty, sizeof(empty), "%s/empty", root);
+	snprintf(options, sizeof(options), "lowerdir=%s:%s", empty, below);
+	ck_assert_int_eq(pipe(told), 0);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ready = unshare(namespaces) == 0 &&
+		        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+		        mount("overlay", at, "overlay", MS_RDONLY, options) == 0;
+		if (write(told[1], &ready, 1) == 1)
+			pause();
+		_exit(0);
+	}
+	ck_assert_int_eq(read(told[0], &ready, 1), 1);
+	close(told[0]);
+	close(told[1]);
+	if (ready)
+		return child;
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	return 0;
+}
+
+static const struct {
+	int namespaces, err;
+} mounters[] = {
+	{CLONE_NEWNS, 0},
+	/* It may lie above a file system that its user serves. */
+	{CLONE_NEWNS | CLONE_NEWUSER, -EOPNOTSUPP},
+};
+
+START_TEST(nothing_that_a_user_mounted)
+{
+	char below[80], at[80], path[160], link[160], of[32];
+	struct source_folder theirs = {of, 0, UINT64_MAX};
+	_cleanup_close_ int fd = -1, mounted = -1;
+	struct source_text *text = NULL;
+	pid_t child;
+
+	make_folder("empty", 0755);
+	make_folder("merged", 0755);
+	snprintf(below, sizeof(below), "%s/src", root);
+	snprintf(at, sizeof(at), "%s/merged", root);
+	child = mount_overlay(below, at, mounters[_i].namespaces);
+	if (!child)
+		return;
+	theirs.pid = (uint32_t)child;
+	snprintf(of, sizeof(of), "/proc/%d/root", child);
+	snprintf(path, sizeof(path), "%s/a.c", at);
+	ck_assert_int_eq(source_path_open(&theirs, path, &fd), mounters[_i].err);
+	ck_assert_int_eq(source_text_read(&(struct source_root){.pid = theirs.pid}, path, &text),
+	                 mounters[_i].err);
+	source_text_free(text);
+	/* Nor is it asked what it does not have. */
+	snprintf(path, sizeof(path), "%s/nothing", at);
+	ck_assert_int_eq(source_path_open(&theirs, path, &fd),
+	                 mounters[_i].err ? mounters[_i].err : -ENOENT);
+	/* By whatever way. */
+	snprintf(link, sizeof(link), "%s/away", root);
+	ck_assert_int_eq(symlink(path, link), 0);
+	ck_assert_int_eq(source_path_open(&theirs, link, &fd),
+	                 mounters[_i].err ? mounters[_i].err : -ENOENT);
+	snprintf(path, sizeof(path), "%s%s", of, at);
+	mounted = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(mounted, 0);
+	ck_assert_int_eq(mounts_may_ask(mounted, theirs.pid), !mounters[_i].err);
+	/* We do not see it. */
+	ck_assert(!mounts_may_ask(mounted, 0));
+	ck_assert(!mounts_may_ask(mounted, 4000001));
+	/* What lies beside it is as it was. */
+	snprintf(path, sizeof(path), "%s/src/a.c", root);
+	close(fd);
+	ck_assert_int_eq(source_path_open(&theirs, path, &fd), 0);
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
 END_TEST
 
@@ -274,34 +424,6 @@ START_TEST(of_the_very_process)
 }
 END_TEST
 
-START_TEST(caches_files)
-{
-	_cleanup_(source_cache_freep) struct source_cache *cache = source_cache_new();
-	const struct source_root ours = {0};
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/src/a.c", root);
-	ck_assert_str_eq(source_cache_line(cache, &ours, path, 1), "yes");
-	put("src/a.c", "new\n", 4, 0644);
-	ck_assert_str_eq(source_cache_line(cache, &ours, path, 1), "yes");
-	ck_assert_ptr_null(source_cache_line(cache, &ours, path, 2));
-	snprintf(path, sizeof(path), "%s/src/secret.c", root);
-	ck_assert_ptr_null(source_cache_line(cache, &ours, path, 1));
-	ck_assert_ptr_null(source_cache_line(cache, &ours, path, 1));
-	/* A process that is gone has no files. */
-	ck_assert_ptr_null(
-		source_cache_line(cache, &(struct source_root){.pid = 4000001}, "/etc/passwd", 1));
-	for (int i = 0; i < 2000; i++) {
-		snprintf(path, sizeof(path), "/nowhere/%d", i);
-		ck_assert_ptr_null(source_cache_line(cache, &ours, path, 1));
-	}
-	/* Too many by now. */
-	ck_assert_ptr_null(source_cache_line(cache, &ours, "/etc/passwd", 1));
-	snprintf(path, sizeof(path), "%s/src/a.c", root);
-	ck_assert_str_eq(source_cache_line(cache, &ours, path, 1), "yes");
-}
-END_TEST
-
 Suite *source_text_suite(void)
 {
 	Suite *suite = suite_create("source_text");
@@ -312,10 +434,13 @@ Suite *source_text_suite(void)
 	tcase_add_loop_test(tests, opens_what_is_everybodys, 0, sizeof(paths) / sizeof(paths[0]));
 	tcase_add_test(tests, long_paths_end);
 	tcase_add_test(tests, nothing_that_the_kernel_makes_up);
+	tcase_add_test(tests, ends_in_time);
+	tcase_add_test(tests, takes_no_more_than_that);
+	tcase_add_loop_test(tests, nothing_that_a_user_mounted, 0,
+	                    sizeof(mounters) / sizeof(mounters[0]));
 	tcase_add_loop_test(tests, splits_lines, 0, sizeof(texts) / sizeof(texts[0]));
 	tcase_add_test(tests, reads_no_more_than_that);
 	tcase_add_test(tests, of_the_very_process);
-	tcase_add_test(tests, caches_files);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -4,10 +4,16 @@
  */
 #include "tests/unit/suites.h"
 
+#include "object/reach.h"
 #include "profile/builder.h"
 #include "symbolize/told_files.h"
 
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static uint32_t frame(struct builder *builder, uint32_t parent, uint64_t address, const char *file)
 {
@@ -20,12 +26,13 @@ static uint32_t frame(struct builder *builder, uint32_t parent, uint64_t address
 	return builder_node(builder, parent, location);
 }
 
-enum { UNKNOWN = 99 }; /* when it began */
+enum { UNKNOWN = 99 };     /* when it began */
+enum { NOBODY = 4000000 }; /* numbers from here on no process has */
 
 static void sample_in(struct builder *builder, uint32_t node, uint32_t pid, const char *container)
 {
 	struct task task = {
-		.pid = pid,
+		.pid = NOBODY + pid,
 		.began_boot_ns = pid == UNKNOWN ? 0 : 1000 + pid,
 		.container = builder_text(builder, container),
 	};
@@ -44,8 +51,10 @@ static void check_pid_in(const struct told_files *files, const char *path, const
 {
 	struct source_root root = {0};
 
-	ck_assert_int_eq(told_files_find(files, path, container, &root), pid != 0);
-	ck_assert_uint_eq(root.pid, pid);
+	/* Nobody has those numbers, or sees what the host does. */
+	ck_assert(!told_files_find(files, path, container, true, &root));
+	ck_assert_int_eq(told_files_find(files, path, container, false, &root), pid != 0);
+	ck_assert_uint_eq(root.pid, pid ? NOBODY + pid : 0);
 }
 
 static void check_pid(const struct told_files *files, const char *path, uint32_t pid)
@@ -127,6 +136,50 @@ START_TEST(each_container_has_its_own)
 }
 END_TEST
 
+static void note(struct told_files *files, pid_t pid)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+
+	sample(builder, frame(builder, 0, 1, "/a.py"), (uint32_t)pid - NOBODY);
+	ck_assert_int_eq(told_files_note(files, builder_view(builder)), 0);
+}
+
+/* Who mounts for himself, in whatever order they come, takes the place of nobody who does not. */
+START_TEST(hosts_are_apart)
+{
+	_cleanup_(told_files_release) struct told_files files = {.max_bytes = 1 << 20};
+	struct source_root root;
+	char ready = 0;
+	int told[2];
+	pid_t child;
+
+	ck_assert_int_eq(pipe(told), 0);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		ready = unshare(CLONE_NEWNS | CLONE_NEWUSER) == 0;
+		if (write(told[1], &ready, 1) == 1)
+			pause();
+		_exit(0);
+	}
+	ck_assert_int_eq(read(told[0], &ready, 1), 1);
+	ck_assert(!reach_sees_hosts(NOBODY));
+	/* Not known to who may not look at the first process. */
+	if (ready && reach_sees_hosts((uint32_t)getpid())) {
+		ck_assert(!reach_sees_hosts((uint32_t)child));
+		note(&files, child);
+		note(&files, getpid());
+		note(&files, child);
+		ck_assert(told_files_find(&files, "/a.py", NULL, true, &root));
+		ck_assert_int_eq((pid_t)root.pid, getpid());
+		ck_assert(told_files_find(&files, "/a.py", "", false, &root));
+		ck_assert_int_eq((pid_t)root.pid, child);
+	}
+	kill(child, SIGKILL);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+END_TEST
+
 START_TEST(is_bounded)
 {
 	enum { COUNT = 1000, MAX_BYTES = 8192 };
@@ -154,6 +207,7 @@ Suite *told_files_suite(void)
 	tcase_add_test(tests, the_latest_profile_counts);
 	tcase_add_test(tests, who_is_known_is_kept);
 	tcase_add_test(tests, each_container_has_its_own);
+	tcase_add_test(tests, hosts_are_apart);
 	tcase_add_test(tests, is_bounded);
 	suite_add_tcase(suite, tests);
 	return suite;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct source_cache - lines of the source files that one answer shows. Any thread may own one.
+ */
+#pragma once
+
+#include "symbolize/source_text.h"
+
+struct source_cache;
+
+/* What reading may take for one answer: others wait meanwhile, and a user's program may name any
+ * number of files, of any size. What comes after that is shown without its text. */
+extern const struct source_budget source_cache_budget;
+
+/* NULL when out of memory. */
+struct source_cache *source_cache_new(const struct source_budget *budget);
+void source_cache_free(struct source_cache *cache);
+DEFINE_CLEANUP(struct source_cache *, source_cache_free)
+/* source_text_line() of a file that is read when it is first asked for. The text lives until the
+ * next call; NULL also when it cannot be read, or after too many files. */
+const char *source_cache_line(struct source_cache *cache, const struct source_root *root,
+                              const char *file, uint32_t number);
