@@ -42,6 +42,7 @@
 	SUITE(history)         \
 	SUITE(pprof)           \
 	SUITE(perfetto)        \
+	SUITE(fold)            \
 	SUITE(folded)          \
 	SUITE(text_table)      \
 	SUITE(query)           \
