@@ -86,8 +86,9 @@ struct tally {
 	/* cpu: for how long the thread had run at the first and at the latest one, as the scheduler
 	 * counts it. */
 	u64 first_ran_ns, ran_ns;
+	u32 user, unused; /* of the initial user namespace, whose thread it was at the first */
 };
-_Static_assert(sizeof(struct tally) == 40, "shared layout");
+_Static_assert(sizeof(struct tally) == 48, "shared layout");
 
 /* What is read of bpf/ran.bpf.c: one for each thread that ran lately. */
 struct thread_ran {

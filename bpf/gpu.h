@@ -174,7 +174,7 @@ struct gpu_call {
 	u16 block_z; /* of one of these calls */
 	char thread[TASK_COMM_BYTES];
 	u32 slot; /* what is counted in that struct gpu_slot belongs to this row; 0: it has none */
-	u32 unused;
+	u32 user; /* as of struct tally */
 };
 _Static_assert(sizeof(struct gpu_call) == 64, "shared layout");
 

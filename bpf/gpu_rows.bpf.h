@@ -50,6 +50,7 @@ static __noinline struct gpu_call *row_make(u32 at, const struct gpu_call_key *k
 	struct gpu_call first = {
 		.stack = key->stack,
 		.pid = bpf_get_current_pid_tgid() >> 32,
+		.user = (u32)bpf_get_current_uid_gid(),
 	};
 	void *map = at & 1 ? (void *)&gpu_calls_1 : (void *)&gpu_calls_0;
 

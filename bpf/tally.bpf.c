@@ -32,6 +32,7 @@ static __always_inline int add(u32 at, void *map, struct tally_key *key, u64 val
 		.last_ns = now,
 		.first_ran_ns = ran_ns,
 		.ran_ns = ran_ns,
+		.user = (u32)bpf_get_current_uid_gid(),
 	};
 	struct tally *tally = bpf_map_lookup_elem(map, key);
 	long err;

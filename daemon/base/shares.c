@@ -98,6 +98,18 @@ bool shares_exceeded(const struct shares *shares, uint32_t owner)
 	return (share ? share->amount : 0) >= left(shares);
 }
 
+bool shares_largest(const struct shares *shares, uint32_t *ret_owner)
+{
+	const struct share *share, *largest = shares->by_owner;
+
+	for (share = shares->by_owner; share; share = share->hh.next)
+		if (share->amount > largest->amount)
+			largest = share;
+	if (largest)
+		*ret_owner = largest->owner;
+	return largest != NULL;
+}
+
 void shares_clear(struct shares *shares)
 {
 	struct share *share, *next;

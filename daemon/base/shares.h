@@ -23,4 +23,6 @@ bool shares_add(struct shares *shares, uint32_t owner, uint64_t amount);
 void shares_give(struct shares *shares, uint32_t owner, uint64_t amount);
 /* He has more than is left for all. */
 bool shares_exceeded(const struct shares *shares, uint32_t owner);
+/* Who has most; of several it is any. False: nobody has anything. */
+bool shares_largest(const struct shares *shares, uint32_t *ret_owner);
 void shares_clear(struct shares *shares); /* nobody has anything; also when done with */

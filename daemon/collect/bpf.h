@@ -52,7 +52,7 @@ struct bpf {
 	bool left[HALVES]; /* something that could not be read is still there */
 	u64 unsettled;     /* times that a half was taken for settled though it may not have been */
 	u64 overdue;       /* the same, though a lane was in the middle of a sample of it */
-	bool stuck;        /* the last one was */
+	bool stuck[2];     /* by half: its last one was */
 };
 
 /* Without it nothing loads. 0, or why it cannot be read. */

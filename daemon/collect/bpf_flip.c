@@ -69,13 +69,13 @@ bool bpf_settled(struct bpf *bpf, u32 half)
 	u64 waited_ns = clock_mono_ns() - bpf->flip_mono_ns;
 
 	if (is_sampled(bpf, half)) {
-		if (waited_ns < (bpf->stuck ? stuck_patience_ns : lane_patience_ns))
+		if (waited_ns < (bpf->stuck[half] ? stuck_patience_ns : lane_patience_ns))
 			return false;
-		bpf->stuck = true;
+		bpf->stuck[half] = true;
 		bpf->overdue++;
 		return true;
 	}
-	bpf->stuck = false;
+	bpf->stuck[half] = false;
 	if (is_quiet(bpf))
 		return true;
 	/* Where programs are preempted, a CPU that many threads count on may never be seen so. */

@@ -4,6 +4,7 @@
  */
 #include "collect/drain.h"
 
+#include "base/accounts.h"
 #include "base/bounds.h"
 #include "bpf/python.h"
 #include "collect/frames.h"
@@ -93,6 +94,7 @@ static uint32_t add_task(struct draining *draining, const struct tally_key *key,
 		.tid = key->tid,
 		.gil = builder_text(builder, gil_name(key->gil)),
 		.memory = builder_text(builder, memory_name(key)),
+		.account = account_of(tally->user),
 	};
 
 	task_identify(&task, builder, &draining->tables, image, draining->frames.python_version,

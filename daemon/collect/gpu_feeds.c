@@ -166,7 +166,7 @@ struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t i
 		return NULL;
 	}
 	entry->feed->late = is_late(feeds, pid, owner, mono_ns);
-	entry->feed->handles.owner = owner;
+	entry->feed->handles.owner = entry->feed->paths.owner = owner;
 	entry->feed->paths.crowded = shares_exceeded(&feeds->byte_shares, owner);
 	return entry->feed;
 }

@@ -5,6 +5,7 @@
  */
 #include "collect/gpu_paths.h"
 
+#include "base/accounts.h"
 #include "collect/source.h"
 #include "collect/tasks.h"
 #include "gpu/calls.h"
@@ -128,7 +129,11 @@ static uint32_t make_task(struct gpu_paths *paths, const struct gpu_labels *labe
                           uint64_t mono_ns)
 {
 	const struct image *image = procs_image(paths->tables.procs, paths->pid, mono_ns);
-	struct task task = {.pid = paths->pid, .tid = paths->pid};
+	struct task task = {
+		.pid = paths->pid,
+		.tid = paths->pid,
+		.account = account_of(paths->owner),
+	};
 	char device[16], memory[32];
 
 	gpu_device_text(labels->device, labels->tensor, device);

@@ -30,6 +30,7 @@ struct gpu_labels {
 
 struct gpu_paths {
 	uint32_t pid;
+	uint32_t owner; /* whose it is, for the past */
 	struct drain_tables tables;
 	struct drain_losses losses;
 	struct builder *builder; /* never sealed; describes itself as a slice of KIND_gpu_memory */

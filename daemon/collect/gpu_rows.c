@@ -4,6 +4,7 @@
  */
 #include "collect/gpu_rows.h"
 
+#include "base/accounts.h"
 #include "collect/frames.h"
 #include "collect/tasks.h"
 #include "gpu/calls.h"
@@ -75,7 +76,11 @@ static uint32_t add_task(struct gpu_rows *rows, const struct frames *frames, con
 {
 	const struct gpu_call_key *key = row->key;
 	struct builder *builder = frames->builder;
-	struct task task = {.pid = row->calls->pid, .tid = key->tid};
+	struct task task = {
+		.pid = row->calls->pid,
+		.tid = key->tid,
+		.account = account_of(row->calls->user),
+	};
 	char device[16];
 
 	gpu_device_text(key->device, false, device);

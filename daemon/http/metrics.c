@@ -298,6 +298,10 @@ static void add_own_cost(struct buf *body, struct collector *collector)
 	         stats.windows_evicted)                                                          \
 	RECORDER(samples_evicted_total, counter, "Samples in windows dropped before their time", \
 	         stats.samples_evicted)                                                          \
+	RECORDER(stacks_evicted_total, counter,                                                  \
+	         "Samples whose stacks were dropped for memory, "                                \
+	         "their user having most of it",                                                 \
+	         stats.stacks_evicted)                                                           \
 	RECORDER(slices_failed_total, counter, "Slices not kept for lack of memory",             \
 	         stats.slices_failed)
 

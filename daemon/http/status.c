@@ -212,14 +212,14 @@ static json_t *recorder_json(const struct service *service, size_t kind)
 	recorder_get_stats(history_recorder(service->history, kind), &stats);
 	if (stats.oldest_mono_ns)
 		kept_ns = clock_mono_ns() - stats.oldest_mono_ns;
-	return json_pack("{s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I}", "bytes",
-	                 (json_int_t)stats.bytes, "bytes_max",
-	                 (json_int_t)history_max_bytes(service->history, kind), "slices",
-	                 (json_int_t)stats.slices, "kept_seconds", (double)kept_ns / NSEC_PER_SEC,
-	                 "keep_seconds", (json_int_t)(service->keep_ns / NSEC_PER_SEC),
-	                 "windows_evicted", (json_int_t)stats.windows_evicted, "samples_evicted",
-	                 (json_int_t)stats.samples_evicted, "slices_failed",
-	                 (json_int_t)stats.slices_failed);
+	return json_pack(
+		"{s:I, s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I}", "bytes", (json_int_t)stats.bytes,
+		"bytes_max", (json_int_t)history_max_bytes(service->history, kind), "slices",
+		(json_int_t)stats.slices, "kept_seconds", (double)kept_ns / NSEC_PER_SEC,
+		"keep_seconds", (json_int_t)(service->keep_ns / NSEC_PER_SEC), "windows_evicted",
+		(json_int_t)stats.windows_evicted, "samples_evicted",
+		(json_int_t)stats.samples_evicted, "stacks_evicted",
+		(json_int_t)stats.stacks_evicted, "slices_failed", (json_int_t)stats.slices_failed);
 }
 
 /* The past of each kind. */

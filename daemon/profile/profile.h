@@ -87,7 +87,10 @@ struct task {
 	uint32_t call;        /* function by which it was asked for */
 	uint32_t grid, block; /* "128x1x1"; kept where a selection wants them */
 	uint32_t parent;      /* pid of the process that started it; 0: not known */
-	uint32_t at_ms; /* when, after the profile's start; 0 where times are not told apart */
+	uint32_t at_ms;   /* when, after the profile's start; 0 where times are not told apart */
+	uint32_t account; /* whose it is in the past that is kept (base/accounts.h); 0: root's, or
+	                     nobody asks */
+	uint32_t unused;  /* a key holds no padding */
 	/* When the program began, by CLOCK_BOOTTIME, where it runs CPython: tells whether a process
 	 * with this number is still the one that ran the sample. 0: not known. */
 	uint64_t began_boot_ns;

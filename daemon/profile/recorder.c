@@ -5,15 +5,22 @@
  */
 #include "profile/recorder.h"
 
+#include "base/shares.h"
+#include "profile/fold.h"
 #include "profile/select.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
 
+struct kept {
+	struct profile *profile;
+	struct weights weights;
+};
+
 struct recorder {
 	struct recorder_limits limits;
-	struct profile **slices;
+	struct kept *slices;
 	size_t count, capacity;
 	uint64_t *holds; /* one entry per holder, in no order */
 	size_t hold_count, hold_capacity;
@@ -70,12 +77,13 @@ struct recorder *recorder_new(const struct recorder_limits *limits)
 static void drop(struct recorder *recorder, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
-		recorder->stats.bytes -= recorder->slices[i]->memory_bytes;
-		profile_unref(recorder->slices[i]);
+		recorder->stats.bytes -= recorder->slices[i].profile->memory_bytes;
+		profile_unref(recorder->slices[i].profile);
+		weights_release(&recorder->slices[i].weights);
 	}
 	if (to > from)
 		memmove(&recorder->slices[from], &recorder->slices[to],
-		        (recorder->count - to) * sizeof(struct profile *));
+		        (recorder->count - to) * sizeof(*recorder->slices));
 	recorder->count -= to - from;
 }
 
@@ -100,29 +108,43 @@ static bool held(const struct recorder *recorder, uint64_t from, uint64_t to)
 /* Where the window that slice `from` is in ends. */
 static size_t window_end(const struct recorder *recorder, size_t from)
 {
-	uint64_t window = slice_window(recorder, recorder->slices[from]);
+	uint64_t window = slice_window(recorder, recorder->slices[from].profile);
 	size_t to = from;
 
-	while (to < recorder->count && slice_window(recorder, recorder->slices[to]) == window)
+	while (to < recorder->count &&
+	       slice_window(recorder, recorder->slices[to].profile) == window)
 		to++;
 	return to;
+}
+
+static int merge_slices(const struct recorder *recorder, size_t from, size_t to,
+                        struct builder *into)
+{
+	static const struct selection everything = {.loops = LOOPS_KEPT, .dims = true};
+	_cleanup_free_ struct profile **slices = calloc(to - from, sizeof(*slices));
+
+	if (!slices)
+		return -ENOMEM;
+	for (size_t i = from; i < to; i++)
+		slices[i - from] = recorder->slices[i].profile;
+	return select_merge(into, slices, to - from, &everything);
 }
 
 /* One slice in place of [from, to). When that fails they stay as they are, which is only dearer. */
 static void merge(struct recorder *recorder, size_t from, size_t to)
 {
-	static const struct selection everything = {.loops = LOOPS_KEPT, .dims = true};
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	struct kept *kept = &recorder->slices[from];
 	struct profile *merged;
 
-	if (!builder || select_merge(builder, &recorder->slices[from], to - from, &everything) ||
-	    builder_seal(builder, &merged))
+	if (!builder || merge_slices(recorder, from, to, builder) || builder_seal(builder, &merged))
 		return;
 	drop(recorder, from + 1, to);
-	recorder->stats.bytes -= recorder->slices[from]->memory_bytes;
-	profile_unref(recorder->slices[from]);
-	recorder->slices[from] = merged;
-	recorder->stats.bytes += merged->memory_bytes;
+	recorder->stats.bytes += merged->memory_bytes - kept->profile->memory_bytes;
+	profile_unref(kept->profile);
+	weights_release(&kept->weights);
+	kept->profile = merged;
+	weights_find(merged, &kept->weights);
 }
 
 /* Merges what is in windows that have been over for `fine_ns`, no slice of theirs being still to
@@ -134,17 +156,18 @@ static void merge_windows(struct recorder *recorder)
 
 	if (!recorder->count)
 		return;
-	now = slice_end(recorder->slices[recorder->count - 1]);
+	now = slice_end(recorder->slices[recorder->count - 1].profile);
 	now -= smaller(now, recorder->limits.fine_ns);
 	for (size_t from = 0; from < recorder->count; from++) {
-		const struct profile *first = recorder->slices[from];
+		const struct profile *first = recorder->slices[from].profile;
 		size_t to = window_end(recorder, from);
 
 		if (slice_window(recorder, first) >= now / window_ns)
 			return;
 		if (to - from < 2)
 			continue;
-		if (held(recorder, first->start_mono_ns, slice_end(recorder->slices[to - 1])))
+		if (held(recorder, first->start_mono_ns,
+		         slice_end(recorder->slices[to - 1].profile)))
 			from = to - 1;
 		else
 			merge(recorder, from, to);
@@ -153,31 +176,100 @@ static void merge_windows(struct recorder *recorder)
 
 static void expire(struct recorder *recorder)
 {
-	uint64_t now = slice_end(recorder->slices[recorder->count - 1]);
+	uint64_t now = slice_end(recorder->slices[recorder->count - 1].profile);
 	size_t old = 0;
 
 	while (old < recorder->count &&
-	       now - slice_end(recorder->slices[old]) > recorder->limits.keep_ns)
+	       now - slice_end(recorder->slices[old].profile) > recorder->limits.keep_ns)
 		old++;
 	drop(recorder, 0, old);
 }
 
-/* The newest slice stays even if it is too big alone: somebody may be waiting for it. */
+/* By how much it is too much. */
+static size_t excess(const struct recorder *recorder)
+{
+	size_t max = recorder->limits.max_bytes, bytes = recorder->stats.bytes, newest;
+
+	if (!recorder->count)
+		return 0;
+	newest = recorder->slices[recorder->count - 1].profile->memory_bytes;
+	if (newest > max / 2)
+		bytes = bytes - newest + max / 2;
+	return bytes > max ? bytes - max : 0;
+}
+
+/* Whose all slices but the newest are. */
+static void share_out(const struct recorder *recorder, struct shares *shares)
+{
+	for (size_t i = 0; i + 1 < recorder->count; i++)
+		for (size_t j = 0; j < recorder->slices[i].weights.count; j++) {
+			const struct weight *weight = &recorder->slices[i].weights.items[j];
+
+			shares_add(shares, weight->account, weight->bytes);
+		}
+}
+
+static void evict_oldest(struct recorder *recorder, struct shares *shares)
+{
+	const struct kept *kept = &recorder->slices[0];
+	const struct profile *slice = kept->profile;
+	uint64_t window = slice_window(recorder, slice) + 1;
+
+	recorder->stats.windows_evicted += window != recorder->evicted_window;
+	recorder->evicted_window = window;
+	for (uint32_t i = 1; i < slice->sample_count; i++)
+		recorder->stats.samples_evicted += slice->samples[i].values[0];
+	for (size_t i = 0; i < kept->weights.count; i++)
+		shares_give(shares, kept->weights.items[i].account, kept->weights.items[i].bytes);
+	drop(recorder, 0, 1);
+}
+
+static void fold_slice(struct recorder *recorder, struct kept *kept, uint32_t account,
+                       struct shares *shares)
+{
+	struct weight *weight = weights_of(&kept->weights, account);
+	size_t before = kept->profile->memory_bytes;
+
+	shares_give(shares, account, weight->bytes);
+	recorder->stats.stacks_evicted += fold(&kept->profile, account);
+	recorder->stats.bytes += kept->profile->memory_bytes - before;
+	weights_release(&kept->weights);
+	weights_find(kept->profile, &kept->weights);
+	weight = weights_of(&kept->weights, account);
+	if (!weight)
+		return;
+	shares_add(shares, account, weight->bytes);
+	weight->folded = true;
+}
+
+/* False: there is nothing to fold. */
+static bool fold_oldest(struct recorder *recorder, struct shares *shares)
+{
+	uint32_t account;
+
+	if (!shares_largest(shares, &account) || !account)
+		return false;
+	for (size_t i = 0; i + 1 < recorder->count; i++) {
+		struct weight *weight = weights_of(&recorder->slices[i].weights, account);
+
+		if (weight && !weight->folded) {
+			fold_slice(recorder, &recorder->slices[i], account, shares);
+			return true;
+		}
+	}
+	return false;
+}
+
 static void evict(struct recorder *recorder)
 {
-	size_t out = 0, bytes = recorder->stats.bytes;
+	_cleanup_(shares_clear) struct shares shares = {0};
 
-	while (out + 1 < recorder->count && bytes > recorder->limits.max_bytes) {
-		const struct profile *slice = recorder->slices[out++];
-		uint64_t window = slice_window(recorder, slice) + 1;
-
-		bytes -= slice->memory_bytes;
-		recorder->stats.windows_evicted += window != recorder->evicted_window;
-		recorder->evicted_window = window;
-		for (uint32_t i = 1; i < slice->sample_count; i++)
-			recorder->stats.samples_evicted += slice->samples[i].values[0];
-	}
-	drop(recorder, 0, out);
+	if (!excess(recorder))
+		return;
+	share_out(recorder, &shares);
+	while (recorder->count > 1 && excess(recorder))
+		if (!fold_oldest(recorder, &shares))
+			evict_oldest(recorder, &shares);
 }
 
 void recorder_resize(struct recorder *recorder, size_t max_bytes)
@@ -188,7 +280,7 @@ void recorder_resize(struct recorder *recorder, size_t max_bytes)
 
 int recorder_add(struct recorder *recorder, struct profile *slice)
 {
-	struct profile **slices =
+	struct kept *slices =
 		grown(recorder->slices, &recorder->capacity, recorder->count, sizeof(*slices));
 	uint64_t window_ns = recorder->limits.window_ns, last_window = 0;
 
@@ -199,12 +291,13 @@ int recorder_add(struct recorder *recorder, struct profile *slice)
 	}
 	recorder->slices = slices;
 	if (recorder->count) {
-		uint64_t end = slice_end(recorder->slices[recorder->count - 1]);
+		uint64_t end = slice_end(recorder->slices[recorder->count - 1].profile);
 
 		assert(slice->start_mono_ns >= end);
 		last_window = end / window_ns;
 	}
-	recorder->slices[recorder->count++] = slice;
+	recorder->slices[recorder->count] = (struct kept){.profile = slice};
+	weights_find(slice, &recorder->slices[recorder->count++].weights);
 	recorder->stats.bytes += slice->memory_bytes;
 	expire(recorder);
 	if (slice_end(slice) / window_ns != last_window)
@@ -254,7 +347,7 @@ int recorder_read(struct recorder *recorder, uint64_t from_mono_ns, uint64_t to_
 	struct slices slices = {0};
 
 	for (size_t i = 0; i < recorder->count; i++)
-		slices.count += in_range(recorder->slices[i], from_mono_ns, to_mono_ns);
+		slices.count += in_range(recorder->slices[i].profile, from_mono_ns, to_mono_ns);
 	if (slices.count) {
 		slices.profiles = calloc(slices.count, sizeof(*slices.profiles));
 		if (!slices.profiles)
@@ -262,8 +355,8 @@ int recorder_read(struct recorder *recorder, uint64_t from_mono_ns, uint64_t to_
 	}
 	slices.count = 0;
 	for (size_t i = 0; i < recorder->count; i++)
-		if (in_range(recorder->slices[i], from_mono_ns, to_mono_ns))
-			slices.profiles[slices.count++] = profile_ref(recorder->slices[i]);
+		if (in_range(recorder->slices[i].profile, from_mono_ns, to_mono_ns))
+			slices.profiles[slices.count++] = profile_ref(recorder->slices[i].profile);
 	*ret_slices = slices;
 	return 0;
 }
@@ -272,7 +365,8 @@ void recorder_get_stats(const struct recorder *recorder, struct recorder_stats *
 {
 	*ret_stats = recorder->stats;
 	ret_stats->slices = recorder->count;
-	ret_stats->oldest_mono_ns = recorder->count ? recorder->slices[0]->start_mono_ns : 0;
+	ret_stats->oldest_mono_ns =
+		recorder->count ? recorder->slices[0].profile->start_mono_ns : 0;
 }
 
 void slices_release(struct slices *slices)

@@ -2,9 +2,17 @@
 /*
  * struct recorder - the recent past. The drain adds a slice (a sealed profile of a second or less)
  * at a time; slices of the same 10 s window are merged once it has been over for `fine_ns`, windows
- * are dropped when they are older than `keep_ns` or the whole exceeds `max_bytes`. A reader gets
+ * are dropped when they are older than `keep_ns`. A reader gets
  * references to the slices of a time range, which stay whole however long it looks at them. Loop
  * thread only; the slices themselves may be read anywhere.
+ *
+ * When the whole exceeds `max_bytes`, the account (base/accounts.h) with most of it gives way: its
+ * oldest stacks become one frame (profile/fold.h), while its ticks still count and everybody else's
+ * past stays. So nothing is taken from anybody as long as there is room, who is alone loses what is
+ * oldest, and nobody shortens another one's past who has less than he. Where it is root that has
+ * most, or there is nothing left to fold, the oldest slices are dropped, whoever's they are. The
+ * newest slice stays as it is, even if it is too big alone: somebody may be waiting for it. So that
+ * its size drops no other's past it counts for half of `max_bytes` at most.
  */
 #pragma once
 
@@ -23,6 +31,7 @@ struct recorder_stats {
 	uint64_t oldest_mono_ns;  /* start of what is kept; 0 when nothing is */
 	uint64_t windows_evicted; /* dropped for memory before their time */
 	uint64_t samples_evicted; /* how many samples they held */
+	uint64_t stacks_evicted;  /* samples whose stacks were folded: their account had most */
 	uint64_t slices_failed;   /* not kept for lack of memory */
 };
 

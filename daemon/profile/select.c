@@ -17,8 +17,11 @@ struct merge {
 	const struct filter *filter;
 	/* The builder's id by the slice's; 0 while it has none. */
 	uint32_t *mappings, *locations, *functions, *nodes, *tasks;
-	uint32_t *kept; /* by the slice's task */
-	uint32_t at_ms; /* of its tasks */
+	uint32_t *kept;       /* by the slice's task */
+	uint32_t at_ms;       /* of its tasks */
+	uint32_t *folds;      /* by the slice's task: it is of the account that is folded */
+	uint32_t folded_node; /* in the builder; 0 while there is none */
+	uint32_t folded[FOLDED_PROCESSES], folded_count; /* of those tasks one a process */
 };
 
 static uint32_t merge_string(const struct merge *merge, uint32_t string)
@@ -77,32 +80,98 @@ static uint32_t merge_dims(const struct merge *merge, uint32_t string)
 	return merge->filter->selection->dims ? merge_string(merge, string) : 0;
 }
 
-static void merge_tasks(const struct merge *merge)
+static uint32_t merge_task(const struct merge *merge, const struct task *from)
+{
+	struct task task = *from;
+
+	task.comm = merge_string(merge, task.comm);
+	task.thread = merge_string(merge, task.thread);
+	task.unit = merge_string(merge, task.unit);
+	task.container = merge_string(merge, task.container);
+	task.pod = merge_string(merge, task.pod);
+	task.python_version = merge_string(merge, task.python_version);
+	task.gil = merge_string(merge, task.gil);
+	task.memory = merge_string(merge, task.memory);
+	task.device = merge_string(merge, task.device);
+	task.kernel = merge_string(merge, task.kernel);
+	task.direction = merge_string(merge, task.direction);
+	task.call = merge_string(merge, task.call);
+	task.grid = merge_dims(merge, task.grid);
+	task.block = merge_dims(merge, task.block);
+	task.at_ms = merge->at_ms;
+	if (merge->filter->selection->loops != LOOPS_KEPT)
+		task.account = 0;
+	return builder_task(merge->into, &task);
+}
+
+/* What is left of a task that is folded: which process, and whose. */
+static struct task folded_task(const struct task *task)
+{
+	return (struct task){
+		.pid = task->pid,
+		.tid = task->pid,
+		.comm = task->comm,
+		.unit = task->unit,
+		.container = task->container,
+		.pod = task->pod,
+		.python_version = task->python_version,
+		.memory = task->memory,
+		.device = task->device,
+		.parent = task->parent,
+		.account = task->account,
+		.began_boot_ns = task->began_boot_ns,
+	};
+}
+
+/* Before its strings become the builder's: names that nobody refers to would stay. */
+static uint32_t merge_folded_task(struct merge *merge, uint32_t id)
+{
+	const struct task *tasks = merge->slice->tasks;
+	struct task task = folded_task(&tasks[id]), other;
+	uint32_t i = 0;
+
+	for (; i < merge->folded_count; i++) {
+		other = folded_task(&tasks[merge->folded[i]]);
+		if (!memcmp(&task, &other, sizeof(task)))
+			return merge->tasks[merge->folded[i]];
+	}
+	if (i < FOLDED_PROCESSES) {
+		merge->folded[merge->folded_count++] = id;
+		return merge_task(merge, &task);
+	}
+	other = (struct task){
+		.comm = builder_text(merge->into, FOLDED_NAME),
+		.memory = merge_string(merge, task.memory),
+		.device = merge_string(merge, task.device),
+		.account = task.account,
+	};
+	return builder_task(merge->into, &other);
+}
+
+static uint32_t folded_node(struct builder *into)
+{
+	const struct mapping mapping = {
+		.path = builder_text(into, FOLDED_FRAME),
+		.kind = MAPPING_PSEUDO,
+	};
+
+	return builder_node(into, 0, builder_location(into, builder_mapping(into, &mapping), 0));
+}
+
+static void merge_tasks(struct merge *merge)
 {
 	const struct profile *slice = merge->slice;
+	const struct selection *selection = merge->filter->selection;
 
 	for (uint32_t id = 0; id < slice->task_count; id++) {
-		struct task task = slice->tasks[id];
+		const struct task *task = &slice->tasks[id];
 
-		merge->kept[id] = filter_takes(merge->filter, slice, &task);
+		merge->kept[id] = filter_takes(merge->filter, slice, task);
 		if (!merge->kept[id] || !id)
 			continue;
-		task.comm = merge_string(merge, task.comm);
-		task.thread = merge_string(merge, task.thread);
-		task.unit = merge_string(merge, task.unit);
-		task.container = merge_string(merge, task.container);
-		task.pod = merge_string(merge, task.pod);
-		task.python_version = merge_string(merge, task.python_version);
-		task.gil = merge_string(merge, task.gil);
-		task.memory = merge_string(merge, task.memory);
-		task.device = merge_string(merge, task.device);
-		task.kernel = merge_string(merge, task.kernel);
-		task.direction = merge_string(merge, task.direction);
-		task.call = merge_string(merge, task.call);
-		task.grid = merge_dims(merge, task.grid);
-		task.block = merge_dims(merge, task.block);
-		task.at_ms = merge->at_ms;
-		merge->tasks[id] = builder_task(merge->into, &task);
+		merge->folds[id] = selection->folds && task->account == selection->folded;
+		merge->tasks[id] =
+			merge->folds[id] ? merge_folded_task(merge, id) : merge_task(merge, task);
 	}
 }
 
@@ -131,7 +200,7 @@ static void merge_nodes(const struct merge *merge)
 	for (uint32_t i = 1; i < slice->sample_count; i++) {
 		uint32_t node = slice->samples[i].node;
 
-		if (!merge->kept[slice->samples[i].task])
+		if (!merge->kept[slice->samples[i].task] || merge->folds[slice->samples[i].task])
 			continue;
 		for (; node && !nodes[node]; node = slice->nodes[node].parent)
 			nodes[node] = 1;
@@ -149,7 +218,7 @@ static void merge_nodes(const struct merge *merge)
 	}
 }
 
-static void merge_samples(const struct merge *merge)
+static void merge_samples(struct merge *merge)
 {
 	const struct profile *slice = merge->slice;
 
@@ -157,6 +226,8 @@ static void merge_samples(const struct merge *merge)
 		const struct sample *sample = &slice->samples[i];
 		uint32_t node = merge->nodes[sample->node];
 
+		if (merge->folds[sample->task])
+			node = merge->folded_node = merge->folded_node ?: folded_node(merge->into);
 		if (!merge->kept[sample->task] || (merge->filter->selection->no_kernel && !node))
 			continue;
 		builder_sample(merge->into, node, merge->tasks[sample->task], sample->values);
@@ -189,7 +260,7 @@ static int merge_slice(struct builder *into, const struct profile *slice,
 	struct merge merge = {.into = into, .slice = slice, .filter = filter, .at_ms = at_ms};
 	_cleanup_free_ uint32_t *ids =
 		calloc((size_t)slice->mapping_count + slice->location_count +
-	                       slice->function_count + slice->node_count + slice->task_count * 2,
+	                       slice->function_count + slice->node_count + slice->task_count * 3,
 	               sizeof(*ids));
 
 	if (!ids)
@@ -200,6 +271,7 @@ static int merge_slice(struct builder *into, const struct profile *slice,
 	merge.nodes = merge.functions + slice->function_count;
 	merge.tasks = merge.nodes + slice->node_count;
 	merge.kept = merge.tasks + slice->task_count;
+	merge.folds = merge.kept + slice->task_count;
 	merge_tasks(&merge);
 	merge_nodes(&merge);
 	merge_samples(&merge);

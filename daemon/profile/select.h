@@ -15,8 +15,15 @@
 enum loop_view {
 	LOOPS_HIDDEN,
 	LOOPS_SHOWN, /* as frames of a file like any other */
-	LOOPS_KEPT,  /* as they are, for who merges the result again */
+	LOOPS_KEPT,  /* as they are, for who merges the result again; so are accounts */
 };
+
+/* Where stacks were that were not kept because their account had most of all. */
+#define FOLDED_FRAME "[stack not kept: too many of this user]"
+/* As many of its processes in a slice have their samples by themselves; those of all others are one
+ * task's, which is no process's and has this name. */
+enum { FOLDED_PROCESSES = 64 };
+#define FOLDED_NAME "[too many of this user]"
 
 /* A value type; an empty list selects everything. */
 struct selection {
@@ -31,6 +38,8 @@ struct selection {
 	bool idle;      /* show the idle task, as one sample named [idle] */
 	bool dims;      /* tell launches apart by their grids and blocks */
 	bool timed;     /* tell slices apart, by each task's at_ms */
+	bool folds;     /* put the samples of an account under one frame, FOLDED_FRAME */
+	uint32_t folded;
 	enum loop_view loops;
 	bool children;               /* and the processes that descend from `pids` */
 	const struct kinship *known; /* for that: who started whom, besides what the slices tell */

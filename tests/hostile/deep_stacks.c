@@ -4,7 +4,8 @@
  * left() or right(), drawn at random, and then do so again: no tick finds a stack that it has seen,
  * and 250 of them, of two frames each, are as many as are kept of a stack.
  *
- * Stacks of other users' programs must be kept, also those that are new all the time.
+ * Stacks of other users' programs must be kept, also those that are new all the time, and so must
+ * their past.
  */
 #include "attack.h"
 

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Deep stacks that are new at each tick take the room of their own user only. FIGURES=1 prints what was measured."""
+"""Deep stacks that are new at each tick take the room of their own user only, also in the past. FIGURES=1 prints what was measured."""
 
 import contextlib
 import os
 import sys
+import time
 import unittest
 
 from daemon import Daemon
 from hostile_runs import NOBODY, Attack
 
 LOST = "[unknown: stack lost]"
+NOT_KEPT = "[stack not kept: too many of this user]"
 LEVELS = 20  # of two frames: three nodes of 16 frames a stack
 
 
@@ -41,6 +43,30 @@ class HostileStacks(unittest.TestCase):
         self.assertLess(lost, total / 100, counted)
         self.assertGreater(counted["stacks_over_share"], 100, counted)
         self.assertEqual(counted["ticks"], counted["samples"] + counted["idle"])
+
+    def test_they_shorten_no_past_but_their_user_s(self):
+        # CPU time has half of it: as much as a few seconds of his stacks need.
+        with Daemon("--history-memory=2MiB", through=["setsid"]) as server, Attack("deep_stacks", 2, uid=NOBODY) as hers, \
+                Attack("deep_stacks", 250, os.cpu_count()) as his:
+            for process, nice in ((server, -15), (his, -15), (hers, -15)):
+                go_first(process.pid, nice)
+            server.profile(f"seconds=2&pid={hers.pid}")  # until their tables are there
+            time.sleep(25)
+            profile, attack = (server.profile(f"last=20s&pid={process.pid}") for process in (hers, his))
+            metrics = server.metrics()
+        kept = {name: metrics[f'profd_{name}{{type="cpu"}}']
+                for name in ("history_seconds", "history_bytes", "stacks_evicted_total", "windows_evicted_total")}
+        attacks, folded = (sum(sample.count for sample in attack.samples if name is None or name in sample.names)
+                           for name in (None, NOT_KEPT))
+        if os.environ.get("FIGURES"):
+            print(f"{profile.duration_ns / 1e9:.1f} s of hers, {folded} of {attacks} samples of his without a stack; {kept}",
+                  file=sys.stderr, flush=True)
+        self.assertGreater(profile.duration_ns, 18e9, kept)
+        self.assertFalse([sample for sample in profile.samples if NOT_KEPT in sample.names], kept)
+        self.assertGreater(sum(sample.count for sample in profile.samples), 100, kept)
+        self.assertGreater(folded, 100, kept)
+        self.assertGreater(attacks, folded, kept)
+        self.assertGreater(kept["stacks_evicted_total"], folded, kept)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,7 @@
 	SUITE(history)         \
 	SUITE(pprof)           \
 	SUITE(perfetto)        \
+	SUITE(fold)            \
 	SUITE(folded)          \
 	SUITE(text_table)      \
 	SUITE(query)           \

@@ -62,6 +62,19 @@ START_TEST(a_cpu_that_does_not_come_back)
 }
 END_TEST
 
+/* It is of one half, and the drains are of both in turn. */
+START_TEST(each_half_is_remembered)
+{
+	skeleton.bss->cpus[1].busy[0] = BUSY_HALF;
+	ck_assert(settled(2000));
+	bpf_flip(&bpf, clock_mono_ns());
+	ck_assert(bpf_settled(&bpf, 1));
+	ck_assert(!settled(10));
+	ck_assert(settled(20));
+	ck_assert_uint_eq(bpf.overdue, 2);
+}
+END_TEST
+
 Suite *bpf_flip_suite(void)
 {
 	Suite *suite = suite_create("bpf_flip");
@@ -70,6 +83,7 @@ Suite *bpf_flip_suite(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, who_is_outside_is_not_waited_for);
 	tcase_add_loop_test(tcase, a_cpu_that_does_not_come_back, 0, 2);
+	tcase_add_test(tcase, each_half_is_remembered);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -4,6 +4,7 @@
  */
 #include "collect/drain.h"
 
+#include "base/accounts.h"
 #include "base/bounds.h"
 #include "bpf/python.h"
 #include "collect/gpu.h"
@@ -369,6 +370,23 @@ START_TEST(tasks_say_how_python_ran)
 }
 END_TEST
 
+/* By the account that its user is of. */
+START_TEST(tasks_say_whose_they_are)
+{
+	static const u64 words[] = {0x1010};
+	_cleanup_(profile_unrefp) struct profile *slice = NULL, *other = NULL;
+
+	accounts_set(text_of("1000:100000:65536\n", 18), text_of("", 0));
+	slice = drain_words(words, 1);
+	ck_assert_uint_eq(slice->tasks[1].account, 0);
+	tally.user = 100001;
+	other = drain_words(words, 1);
+	tally.user = 0;
+	accounts_clear();
+	ck_assert_uint_eq(other->tasks[1].account, 1000);
+}
+END_TEST
+
 static const struct {
 	u16 kind;
 	u8 detail;
@@ -418,6 +436,7 @@ Suite *drain_suite(void)
 	tcase_add_test(stacks, without_python);
 	tcase_add_test(stacks, loops_are_apart);
 	tcase_add_loop_test(stacks, tasks_say_how_python_ran, 0, sizeof(gils) / sizeof(gils[0]));
+	tcase_add_test(stacks, tasks_say_whose_they_are);
 	suite_add_tcase(suite, stacks);
 	return suite;
 }

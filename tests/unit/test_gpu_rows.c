@@ -37,8 +37,12 @@ static void set_up(void)
 	procs_mmap(tables.procs, PID, CODE, 0x9000, 0, &no_file, "/no/such/file");
 	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables});
 	key = (struct gpu_call_key){.tid = PID, .image = IMAGE, .device = 1, .stack = STACK};
-	calls = (struct gpu_call){
-		.pid = PID, .last_ns = 1000, .count = 3, .value = 3, .thread = "worker"};
+	calls = (struct gpu_call){.pid = PID,
+	                          .last_ns = 1000,
+	                          .count = 3,
+	                          .value = 3,
+	                          .thread = "worker",
+	                          .user = 1000};
 	builder = builder_new();
 }
 
@@ -168,6 +172,7 @@ START_TEST(launch_with_a_name)
 	ck_assert_str_eq(text(task_of(sample)->call), gpu_call_name(key.call));
 	ck_assert_str_eq(text(task_of(sample)->comm), "train");
 	ck_assert_str_eq(text(task_of(sample)->thread), "worker");
+	ck_assert_uint_eq(task_of(sample)->account, 1000);
 	gpu_feeds_drained(feeds, NSEC_PER_SEC / 2);
 	gpu_feeds_each(feeds, take_figures, NULL);
 	ck_assert_uint_eq(figures.launches, 3);

@@ -31,6 +31,21 @@ static unsigned int take_all(uint32_t owner)
 	return count;
 }
 
+START_TEST(who_has_most)
+{
+	uint32_t owner = 7;
+
+	ck_assert(!shares_largest(&shares, &owner));
+	for (uint32_t i = 1; i < 5; i++)
+		ck_assert(shares_add(&shares, i, i == 3 ? 9 : i));
+	ck_assert(shares_largest(&shares, &owner));
+	ck_assert_uint_eq(owner, 3);
+	shares_give(&shares, 3, 6);
+	ck_assert(shares_largest(&shares, &owner));
+	ck_assert_uint_eq(owner, 4);
+}
+END_TEST
+
 START_TEST(some_is_left_for_who_comes_new)
 {
 	ck_assert_uint_eq(take_all(1), 600);
@@ -114,6 +129,7 @@ Suite *shares_suite(void)
 	TCase *tcase = tcase_create("shares");
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, who_has_most);
 	tcase_add_test(tcase, some_is_left_for_who_comes_new);
 	tcase_add_test(tcase, what_is_given_back_is_free);
 	tcase_add_test(tcase, amounts_do_not_wrap);
