@@ -294,6 +294,7 @@ void timeline_process(struct timeline *timeline, const struct timeline_process *
 	process->seen.ended = false;
 	process->seen.seen_ms = process->seen.alive_ms = seen->seen_ms;
 	process->seen.figures = seen->figures;
+	process->seen.user = seen->user;
 	if (process->seen.group != seen->group)
 		hold_group(timeline, process, seen->group ? seen->group->path : NULL);
 }

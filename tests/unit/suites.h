@@ -70,6 +70,7 @@
 	SUITE(memory_growth)   \
 	SUITE(timeline)        \
 	SUITE(near_limit)      \
+	SUITE(snapshot_places) \
 	SUITE(memory_points)   \
 	SUITE(records)         \
 	SUITE(perf_ring)       \
