@@ -150,7 +150,7 @@ struct others_room {
 /* Places in which accounts are counted: bpf/user.bpf.h. */
 enum { ACCOUNT_PLACES = 256 };
 
-/* Nodes of a half: all of them, and of each account those that came once a part of the map was
+/* Nodes of a half: all of them, and of each account those that came once a part of the room was
  * full. The daemon sets them to nothing as above. */
 struct nodes_taken {
 	u32 all, of[ACCOUNT_PLACES];

@@ -143,19 +143,11 @@ extern struct cpu_busy cpus[MAX_CPUS];
 
 /* Set before load. */
 extern const volatile struct others_room others_room;
-extern struct others_room others_taken[HALVES];
+extern u32 others_tallies[HALVES]; /* taken */
 
 extern const volatile u32 node_room; /* of a half; set before load */
-extern struct nodes_taken nodes_taken[HALVES];
-
-/* Whether there is room for one more that is not the timer's; then it is taken. */
-static __always_inline int others_have_room(u32 *taken, u32 room)
-{
-	if (*(volatile u32 *)taken >= room)
-		return 0;
-	__sync_fetch_and_add(taken, 1);
-	return 1;
-}
+/* All of them, and those that are not the timer's. */
+extern struct nodes_taken nodes_taken[HALVES], others_nodes[HALVES];
 
 /* How often a lane was taken, all CPUs together: it happens outside of every half. */
 extern u64 lane_busy;

@@ -16,11 +16,17 @@ static __always_inline void identify(struct tally_key *key)
 	bpf_get_current_comm(key->thread, sizeof(key->thread));
 }
 
-/* Whether a tally that is new finds room: always where it is CPU time. */
+/* Whether a tally that is new finds room, which is then taken: always where it is CPU time. */
 static __always_inline int has_room(u32 at, u32 kind)
 {
-	return kind == KIND_cpu ||
-	       others_have_room(&others_taken[at & 1].tallies, others_room.tallies);
+	u32 *taken = &others_tallies[at & 1];
+
+	if (kind == KIND_cpu)
+		return 1;
+	if (*(volatile u32 *)taken >= others_room.tallies)
+		return 0;
+	__sync_fetch_and_add(taken, 1);
+	return 1;
 }
 
 static __always_inline int add(u32 at, void *map, struct tally_key *key, u64 value, u64 now)

@@ -64,17 +64,31 @@ bool shares_add(struct shares *shares, uint32_t owner, uint64_t amount)
 	return share || !amount;
 }
 
-bool shares_take(struct shares *shares, uint32_t owner, uint64_t amount)
+/* `room` of what is left is there for him and others like him. */
+static bool take(struct shares *shares, uint32_t owner, uint64_t amount, uint64_t room)
 {
 	const struct share *share = find(shares, owner);
 	uint64_t has = share ? share->amount : 0;
 
-	if (amount > left(shares) || has + amount > left(shares) - amount)
+	if (amount > room || has + amount > room - amount)
 		return false;
 	if (shares_add(shares, owner, amount))
 		return true;
 	shares->taken -= amount;
 	return false;
+}
+
+bool shares_take(struct shares *shares, uint32_t owner, uint64_t amount)
+{
+	return take(shares, owner, amount, left(shares));
+}
+
+bool shares_take_beside_root(struct shares *shares, uint32_t owner, uint64_t amount)
+{
+	uint64_t kept = account_of(owner) ? shares->whole / 8 : 0;
+	uint64_t room = left(shares);
+
+	return take(shares, owner, amount, room > kept ? room - kept : 0);
 }
 
 void shares_give(struct shares *shares, uint32_t owner, uint64_t amount)

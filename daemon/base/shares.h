@@ -17,6 +17,8 @@ struct shares {
 
 /* False: it would be more than his share, or there is no memory; he has what he had. */
 bool shares_take(struct shares *shares, uint32_t owner, uint64_t amount);
+/* The same where an eighth of the whole is kept for root. */
+bool shares_take_beside_root(struct shares *shares, uint32_t owner, uint64_t amount);
 /* He has it, however much it is. False: out of memory; it counts for the whole alone. */
 bool shares_add(struct shares *shares, uint32_t owner, uint64_t amount);
 /* Gives back of what was taken. */

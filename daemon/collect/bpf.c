@@ -397,10 +397,11 @@ void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained)
 	/* What could not be read is there at the next drain, and taken. */
 	bpf->left[half] = drained.err != 0;
 	if (!drained.err) {
-		memset(&skeleton->bss->others_taken[half], 0,
-		       sizeof(skeleton->bss->others_taken[half]));
+		skeleton->bss->others_tallies[half] = 0;
 		memset(&skeleton->bss->nodes_taken[half], 0,
 		       sizeof(skeleton->bss->nodes_taken[half]));
+		memset(&skeleton->bss->others_nodes[half], 0,
+		       sizeof(skeleton->bss->others_nodes[half]));
 	}
 	*ret_drained = drained;
 }

@@ -14,6 +14,7 @@
 #include "collect/near_limit.h"
 #include "collect/oom.h"
 #include "memory/reader.h"
+#include "proc/owner.h"
 #include "proc/pid_set.h"
 #include "proc/proc.h"
 
@@ -90,6 +91,7 @@ static void tell_process(struct memory_watch *watch, const struct memory_reading
 {
 	struct timeline_process seen = {
 		.pid = reading->pid,
+		.user = reading->user,
 		.start_ticks = reading->owner.start_ticks,
 		.seen_ms = reading->read_ms,
 		.figures = reading->figures,
@@ -149,11 +151,12 @@ static uint64_t total(const struct memory_figures *figures)
 	return memory_resident(figures) + (swap == MEMORY_UNKNOWN ? 0 : swap);
 }
 
-static void keep(struct memory_watch *watch, uint32_t pid, const char *comm,
+static void keep(struct memory_watch *watch, uint32_t pid, uint32_t user, const char *comm,
                  enum keepsake_reason reason, const struct memory_figures *figures)
 {
 	struct keepsake keepsake = {
 		.pid = pid,
+		.owner = user,
 		.kind = KIND_rss,
 		.reason = reason,
 		.when_unix_ms = clock_wall_ns() / NSEC_PER_MSEC,
@@ -174,8 +177,9 @@ static void keep_near(struct memory_watch *watch)
 			timeline_find(watch->timeline, named[i]->pid);
 
 		watch->stats.near_limit++;
-		keep(watch, named[i]->pid, process ? process->comm : named[i]->owner.comm,
-		     KEEPSAKE_near_limit, &named[i]->figures);
+		keep(watch, named[i]->pid, named[i]->user,
+		     process ? process->comm : named[i]->owner.comm, KEEPSAKE_near_limit,
+		     &named[i]->figures);
 	}
 }
 
@@ -185,13 +189,16 @@ static void on_kill(const struct oom_kill *kill, void *ctx)
 	const struct timeline_process *process = timeline_find(watch->timeline, kill->pid);
 	const struct memory_figures *figures = &kill->figures;
 	const char *comm = kill->comm;
+	uint32_t user = owner_read(kill->pid);
 
 	watch->stats.oom_kills++;
 	if (process && figures->values[MEMORY_rss_anon] == MEMORY_UNKNOWN)
 		figures = &process->figures;
 	if (process && !comm[0])
 		comm = process->comm;
-	keep(watch, kill->pid, comm, KEEPSAKE_killed, figures);
+	if (process && user == OWNER_UNKNOWN)
+		user = process->user;
+	keep(watch, kill->pid, user, comm, KEEPSAKE_killed, figures);
 }
 
 static void on_read(struct job *job)
@@ -280,6 +287,8 @@ struct memory_watch *memory_watch_new(const struct memory_watch_config *config)
 		.keep_ns = config->keep_ns,
 		.keepsakes = keepsakes_new(config->max_bytes),
 	};
+	memory_keeper_init(&watch->keeper);
+	near_limit_init(&watch->near);
 	if (watch->lane && watch->reader && watch->timeline && watch->keeper.keepsakes &&
 	    !pid_set_init(&watch->noted, MAX_NOTED))
 		return watch;
@@ -317,7 +326,8 @@ void memory_watch_free(struct memory_watch *watch)
 	if (!watch)
 		return;
 	oom_release(&watch->oom);
-	keepsakes_free(watch->keeper.keepsakes);
+	memory_keeper_release(&watch->keeper);
+	near_limit_release(&watch->near);
 	timeline_free(watch->timeline);
 	memory_reader_free(watch->reader);
 	lane_free(watch->lane);

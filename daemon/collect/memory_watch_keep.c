@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A snapshot on its way: waiting for a boundary, then on the lane, then in the keepsakes.
+ * A snapshot on its way: maybe put off, waiting for a boundary, then on the lane, then in the
+ * keepsakes.
  */
 #include "collect/memory_watch_keep.h"
 
@@ -8,7 +9,6 @@
 #include "base/lane.h"
 #include "collect/collector.h"
 #include "collect/source.h"
-#include "proc/owner.h"
 #include "profile/select.h"
 
 #include <errno.h>
@@ -16,6 +16,7 @@
 
 struct snapshot {
 	struct memory_keeper *keeper;
+	struct snapshot_place place;
 	struct keepsake what;
 	struct cut cut;
 	struct job job;
@@ -27,12 +28,40 @@ struct snapshot {
 	struct snapshot *next, *prev; /* while it waits */
 };
 
+static struct snapshot *snapshot_of(struct snapshot_place *place)
+{
+	return (struct snapshot *)((char *)place - offsetof(struct snapshot, place));
+}
+
 static void snapshot_free(struct snapshot *snapshot)
 {
-	snapshot->keeper->under_way--;
 	slices_release(&snapshot->slices);
 	profile_unref(snapshot->what.profile);
 	free(snapshot);
+}
+
+/* Waits for a boundary. */
+static void begin(struct snapshot *snapshot)
+{
+	struct memory_keeper *keeper = snapshot->keeper;
+
+	snapshot->next = keeper->waiting;
+	if (keeper->waiting)
+		keeper->waiting->prev = snapshot;
+	keeper->waiting = snapshot;
+	collector_cut(keeper->collector, &snapshot->cut);
+}
+
+/* One that was under way is over; others may begin. */
+static void end(struct snapshot *snapshot)
+{
+	struct memory_keeper *keeper = snapshot->keeper;
+	struct snapshot_place *next;
+
+	snapshot_places_leave(&keeper->places, &snapshot->place);
+	snapshot_free(snapshot);
+	while (!keeper->stopped && (next = snapshot_places_next(&keeper->places)))
+		begin(snapshot_of(next));
 }
 
 /* Where nothing is recorded, that is a profile, too. */
@@ -81,7 +110,7 @@ static void on_merged(struct job *job)
 		keepsakes_add(keeper->keepsakes, &snapshot->what);
 		snapshot->what.profile = NULL;
 	}
-	snapshot_free(snapshot);
+	end(snapshot);
 }
 
 static void unlink_snapshot(struct snapshot *snapshot)
@@ -114,46 +143,71 @@ static void on_boundary(struct cut *cut, uint64_t boundary_mono_ns)
 	if (!err)
 		return;
 	keeper->failed++;
-	snapshot_free(snapshot);
+	end(snapshot);
 }
 
-int memory_keeper_keep(struct memory_keeper *keeper, const struct keepsake *what)
+void memory_keeper_init(struct memory_keeper *keeper)
 {
-	struct source_status source = {0};
-	struct snapshot *snapshot;
+	snapshot_places_init(&keeper->places);
+}
 
-	if (keeper->stopped || keeper->under_way >= MAX_SNAPSHOTS)
-		return -EAGAIN;
-	snapshot = calloc(1, sizeof(*snapshot));
+void memory_keeper_release(struct memory_keeper *keeper)
+{
+	snapshot_places_release(&keeper->places);
+	keepsakes_free(keeper->keepsakes);
+}
+
+static struct snapshot *snapshot_new(struct memory_keeper *keeper, const struct keepsake *what)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	struct source_status source = {0};
+
 	if (!snapshot)
-		return -ENOMEM;
+		return NULL;
 	collector_source(keeper->collector, KIND_rss, &source);
 	snapshot->period = source.period;
 	snapshot->keeper = keeper;
+	snapshot->place.owner = what->owner;
 	snapshot->what = *what;
-	snapshot->what.owner = owner_read(what->pid);
 	snapshot->selection.pids[0] = what->pid;
 	snapshot->selection.pid_count = 1;
 	snapshot->selection.loops = LOOPS_KEPT;
 	snapshot->selection.dims = true;
 	snapshot->cut.done = on_boundary;
-	snapshot->next = keeper->waiting;
-	if (keeper->waiting)
-		keeper->waiting->prev = snapshot;
-	keeper->waiting = snapshot;
-	keeper->under_way++;
-	collector_cut(keeper->collector, &snapshot->cut);
-	return 0;
+	return snapshot;
+}
+
+int memory_keeper_keep(struct memory_keeper *keeper, const struct keepsake *what)
+{
+	struct snapshot *snapshot;
+	int err;
+
+	if (keeper->stopped)
+		return -EAGAIN;
+	snapshot = snapshot_new(keeper, what);
+	if (!snapshot)
+		return -ENOMEM;
+	err = snapshot_places_ask(&keeper->places, &snapshot->place);
+	if (!err)
+		begin(snapshot);
+	if (!err || err == -EINPROGRESS)
+		return 0;
+	snapshot_free(snapshot);
+	return err;
 }
 
 void memory_keeper_stop(struct memory_keeper *keeper)
 {
+	struct snapshot_place *place;
+
 	keeper->stopped = true;
+	while ((place = snapshot_places_forget(&keeper->places)))
+		snapshot_free(snapshot_of(place));
 	while (keeper->waiting) {
 		struct snapshot *snapshot = keeper->waiting;
 
 		collector_cancel(keeper->collector, &snapshot->cut);
 		unlink_snapshot(snapshot);
-		snapshot_free(snapshot);
+		end(snapshot);
 	}
 }

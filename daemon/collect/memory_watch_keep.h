@@ -2,20 +2,18 @@
 /*
  * struct memory_keeper - makes keepsakes: waits for a boundary, so that what was sampled until now
  * is in, takes the slices of the last minutes, and has those samples of the process merged on a
- * lane. Names are looked up when it is asked for, as of any profile. Private to memory_watch.c.
- * Loop thread only.
+ * lane. Names are looked up when it is asked for, as of any profile. Where too many of an account
+ * come together, some are put off. Private to memory_watch.c. Loop thread only.
  */
 #pragma once
 
+#include "collect/snapshot_places.h"
 #include "memory/keepsakes.h"
 
 struct collector;
 struct lane;
 struct recorder;
 struct snapshot;
-
-/* Under way at once; one more is refused. */
-enum { MAX_SNAPSHOTS = 32 };
 
 struct memory_keeper {
 	struct collector *collector;
@@ -24,12 +22,17 @@ struct memory_keeper {
 	uint64_t keep_ns;
 	struct keepsakes *keepsakes;
 	struct snapshot *waiting; /* for their boundary */
-	size_t under_way;
+	struct snapshot_places places;
 	uint64_t failed;
 	bool stopped;
 };
 
-/* `what` without a profile. -EAGAIN, -ENOMEM. */
+/* What it works with is set. */
+void memory_keeper_init(struct memory_keeper *keeper);
+/* When nothing is under way any more. */
+void memory_keeper_release(struct memory_keeper *keeper);
+/* `what` without a profile, but with its owner. -EAGAIN: too much of his, or of all, is under way
+ * or waits. -ENOMEM. */
 int memory_keeper_keep(struct memory_keeper *keeper, const struct keepsake *what);
-/* Forgets what is under way; the lane is stopped after that. */
+/* Forgets what is under way and what was put off; the lane is stopped after that. */
 void memory_keeper_stop(struct memory_keeper *keeper);

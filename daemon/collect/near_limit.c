@@ -6,22 +6,54 @@
 
 static const uint64_t pause_ms = 60 * 1000;
 
+void near_limit_init(struct near_limit *near)
+{
+	near->remembered.whole = NEAR_REMEMBERED;
+	near->at_once.whole = NEAR_AT_ONCE;
+}
+
+void near_limit_release(struct near_limit *near)
+{
+	shares_clear(&near->remembered);
+	shares_clear(&near->at_once);
+}
+
+static void forget_old(struct near_limit *near, uint64_t now_ms)
+{
+	for (size_t i = 0; i < NEAR_REMEMBERED; i++) {
+		if (!near->named[i].pid || now_ms - near->named[i].named_ms < pause_ms)
+			continue;
+		shares_give(&near->remembered, near->named[i].user, 1);
+		near->named[i].pid = 0;
+	}
+}
+
+/* Whether he may have one more named, which is then counted. */
+static bool take_share(struct near_limit *near, uint32_t user)
+{
+	if (!shares_take_beside_root(&near->at_once, user, 1))
+		return false;
+	if (shares_take_beside_root(&near->remembered, user, 1))
+		return true;
+	shares_give(&near->at_once, user, 1);
+	return false;
+}
+
 /* True when it may be named, and is from now on. */
-static bool name(struct near_limit *near, uint32_t pid, uint64_t now_ms)
+static bool name(struct near_limit *near, const struct memory_reading *reading, uint64_t now_ms)
 {
 	size_t free_at = NEAR_REMEMBERED;
 
 	for (size_t i = 0; i < NEAR_REMEMBERED; i++) {
-		bool lately = near->named[i].pid && now_ms - near->named[i].named_ms < pause_ms;
-
-		if (lately && near->named[i].pid == pid)
+		if (near->named[i].pid == reading->pid)
 			return false;
-		if (!lately)
+		if (!near->named[i].pid)
 			free_at = i;
 	}
-	if (free_at == NEAR_REMEMBERED)
+	if (free_at == NEAR_REMEMBERED || !take_share(near, reading->user))
 		return false;
-	near->named[free_at].pid = pid;
+	near->named[free_at].pid = reading->pid;
+	near->named[free_at].user = reading->user;
 	near->named[free_at].named_ms = now_ms;
 	return true;
 }
@@ -61,22 +93,21 @@ static const struct memory_reading *largest(const struct memory_readings *readin
 
 static void add(struct named *named, const struct memory_reading *reading)
 {
-	if (reading && named->count < NEAR_AT_ONCE &&
-	    name(named->near, reading->pid, named->now_ms))
+	if (reading && named->count < NEAR_AT_ONCE && name(named->near, reading, named->now_ms))
 		named->at[named->count++] = reading;
 }
 
 static void add_of_host(struct named *named, const struct memory_readings *readings)
 {
 	const struct memory_host *host = &readings->host;
-	const struct memory_reading *seen[NEAR_AT_ONCE];
+	const struct memory_reading *seen[NEAR_OF_HOST];
 	struct named tried = {.at = seen};
 
 	if (!host->total_bytes ||
 	    host->available_bytes >= host->total_bytes / 100 * NEAR_HOST_PERCENT)
 		return;
 	/* Those that were named lately are among the largest still. */
-	while (tried.count < NEAR_AT_ONCE) {
+	while (tried.count < NEAR_OF_HOST) {
 		const struct memory_reading *most = largest(readings, MEMORY_NO_GROUP, &tried);
 
 		if (!most)
@@ -92,6 +123,8 @@ size_t near_limit_find(struct near_limit *near, const struct memory_readings *re
 {
 	struct named named = {.near = near, .now_ms = now_ms, .at = ret_named};
 
+	shares_clear(&near->at_once);
+	forget_old(near, now_ms);
 	for (uint32_t i = 0; i < readings->group_count; i++)
 		if (control_group_near(&readings->groups[i].usage, NEAR_GROUP_PERCENT))
 			add(&named, largest(readings, i, &named));

@@ -14,27 +14,26 @@ static uint64_t value_of(const struct memory_figures *figures, enum growth_of of
 	return of == GROWTH_heap ? figures->values[MEMORY_heap_inuse] : memory_held(figures);
 }
 
-static void forget(struct growth_track *track, struct growth_room *room, enum growth_of of)
+static void forget(struct growth_track *track, struct shares *room, enum growth_of of)
 {
 	struct growth_figure *figure = &track->of[of];
 
 	if (figure->floors)
-		room->bytes -= sizeof(*figure->floors);
+		shares_give(room, figure->user, sizeof(*figure->floors));
 	free(figure->floors);
 	*figure = (struct growth_figure){.least = MEMORY_UNKNOWN};
 	if (track->growth.of == of)
 		track->growth = (struct growth){0};
 }
 
-void growth_track_end(struct growth_track *track, struct growth_room *room)
+void growth_track_end(struct growth_track *track, struct shares *room)
 {
 	for (int of = 0; of < GROWTH_OF_COUNT; of++)
 		forget(track, room, of);
 	track->refused = false;
 }
 
-void growth_track_begin(struct growth_track *track, struct growth_room *room, uint32_t pid,
-                        uint64_t ms)
+void growth_track_begin(struct growth_track *track, struct shares *room, uint32_t pid, uint64_t ms)
 {
 	growth_track_end(track, room);
 	track->pid = pid;
@@ -67,18 +66,28 @@ static void replay(struct floors *floors, const struct growth_track *track,
 	}
 }
 
-static void begin_floors(struct growth_track *track, struct growth_room *room,
+static struct floors *new_floors(struct shares *room, uint32_t user)
+{
+	struct floors *floors;
+
+	if (!shares_take_beside_root(room, user, sizeof(*floors)))
+		return NULL;
+	floors = malloc(sizeof(*floors));
+	if (!floors)
+		shares_give(room, user, sizeof(*floors));
+	return floors;
+}
+
+static void begin_floors(struct growth_track *track, struct shares *room, uint32_t user,
                          const struct series *series, enum growth_of of)
 {
-	struct floors *floors = NULL;
+	struct floors *floors = new_floors(room, user);
 
-	if (room->bytes + sizeof(*floors) <= room->max_bytes)
-		floors = malloc(sizeof(*floors));
 	track->refused = !floors;
 	if (!floors)
 		return;
-	room->bytes += sizeof(*floors);
 	track->of[of].floors = floors;
+	track->of[of].user = user;
 	replay(floors, track, series, of);
 }
 
@@ -95,7 +104,7 @@ static void add(struct growth_figure *figure, enum growth_of of, const struct se
 		floors_add(figure->floors, now->ms, bytes, slope);
 }
 
-void growth_track_add(struct growth_track *track, struct growth_room *room,
+void growth_track_add(struct growth_track *track, struct shares *room, uint32_t user,
                       const struct series *series, const struct series_point *now, bool slope)
 {
 	track->told = true;
@@ -109,7 +118,7 @@ void growth_track_add(struct growth_track *track, struct growth_room *room,
 		}
 		add(figure, of, now, slope);
 		if (!figure->floors && bytes - figure->least >= GROWTH_TRACK_BYTES)
-			begin_floors(track, room, series, of);
+			begin_floors(track, room, user, series, of);
 	}
 }
 

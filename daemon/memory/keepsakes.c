@@ -4,6 +4,8 @@
  */
 #include "memory/keepsakes.h"
 
+#include "base/accounts.h"
+
 #include <string.h>
 
 struct keepsakes {
@@ -66,12 +68,17 @@ static void drop_outdone(struct keepsakes *keepsakes, const struct keepsake *by)
 	}
 }
 
+static bool is_of(const struct keepsake *keepsake, uint32_t owner)
+{
+	return account_of(keepsake->owner) == account_of(owner);
+}
+
 static size_t bytes_of(const struct keepsakes *keepsakes, uint32_t owner)
 {
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < keepsakes->count; i++)
-		if (keepsakes->at[i].owner == owner)
+		if (is_of(&keepsakes->at[i], owner))
 			bytes += keepsakes->at[i].profile->memory_bytes;
 	return bytes;
 }
@@ -81,7 +88,7 @@ static size_t count_of(const struct keepsakes *keepsakes, uint32_t owner)
 	size_t count = 0;
 
 	for (size_t i = 0; i < keepsakes->count; i++)
-		count += keepsakes->at[i].owner == owner;
+		count += is_of(&keepsakes->at[i], owner);
 	return count;
 }
 
@@ -112,7 +119,7 @@ static size_t least_worth(const struct keepsakes *keepsakes, uint32_t owner)
 	for (size_t i = 0; i < keepsakes->count; i++) {
 		const struct keepsake *keepsake = &keepsakes->at[i];
 
-		if (keepsake->owner != owner)
+		if (!is_of(keepsake, owner))
 			continue;
 		if (oldest == keepsakes->count)
 			oldest = i;

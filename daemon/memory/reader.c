@@ -8,6 +8,7 @@
 #include "base/bounds.h"
 #include "memory/reader_groups.h"
 #include "memory/reader_notes.h"
+#include "proc/owner.h"
 #include "proc/scan.h"
 
 #include <errno.h>
@@ -151,7 +152,10 @@ static struct entry *append(struct entries *entries)
 static bool first_look(struct memory_reader *reader, uint32_t pid, struct entry *entry)
 {
 	*entry = (struct entry){
-		.reading.pid = pid, .first_ms = reader->now_ms, .group = MEMORY_NO_GROUP};
+		.reading = {.pid = pid, .user = OWNER_UNKNOWN},
+		.first_ms = reader->now_ms,
+		.group = MEMORY_NO_GROUP,
+	};
 	for (int i = 0; i < MEMORY_FIGURE_COUNT; i++)
 		entry->reading.figures.values[i] = MEMORY_UNKNOWN;
 	return !read_text(reader, pid, "stat") &&
@@ -179,6 +183,15 @@ static void rest(const struct memory_reader *reader, struct entry *entry, bool c
 		entry->due_ms -= entry->rest_ms / 2 * (entry->reading.pid % SPREAD) / SPREAD;
 }
 
+static bool read_status(struct memory_reader *reader, struct memory_reading *reading)
+{
+	if (read_text(reader, reading->pid, "status") ||
+	    memory_parse_status(reader->text, reader->len, &reading->figures))
+		return false;
+	reading->user = owner_parse(reader->text, reader->len);
+	return true;
+}
+
 /* False when it has no memory any more: it is ending. */
 static bool look_again(struct memory_reader *reader, struct entry *entry)
 {
@@ -194,9 +207,7 @@ static bool look_again(struct memory_reader *reader, struct entry *entry)
 	entry->pages = pages;
 	entry->reading.read_ms = reader->now_ms;
 	rest(reader, entry, changed);
-	return !changed ||
-	       (!read_text(reader, pid, "status") &&
-	        !memory_parse_status(reader->text, reader->len, &entry->reading.figures));
+	return !changed || read_status(reader, &entry->reading);
 }
 
 static bool knows_group(const struct memory_reader *reader, const struct entry *entry)

@@ -20,6 +20,7 @@ struct memory_reader;
 struct memory_reading {
 	uint32_t pid;
 	struct memory_owner owner;     /* as of when it was first read */
+	uint32_t user;                 /* as of proc/owner.h, with the figures */
 	struct memory_figures figures; /* nothing in it is known of a thread of the kernel */
 	uint64_t read_ms;              /* when they were read */
 	uint32_t group;                /* among those of the readings; MEMORY_NO_GROUP */

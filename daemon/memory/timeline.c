@@ -35,7 +35,7 @@ struct timeline {
 	uint64_t kept_ms; /* now; less than the limit while the whole is too much */
 	struct process *processes;
 	struct group *groups;
-	struct growth_room room; /* part of the limit */
+	struct shares room; /* of floors; part of the limit */
 	uint64_t evicted, dropped;
 };
 
@@ -53,7 +53,7 @@ struct timeline *timeline_new(const struct timeline_limits *limits)
 		return NULL;
 	timeline->limits = *limits;
 	timeline->kept_ms = limits->keep_ms;
-	timeline->room.max_bytes = room_of(limits->max_bytes);
+	timeline->room.whole = room_of(limits->max_bytes);
 	return timeline;
 }
 
@@ -86,6 +86,7 @@ void timeline_free(struct timeline *timeline)
 		drop_process(timeline, process);
 	HASH_ITER (hh, timeline->groups, group, next_group)
 		drop_group(timeline, group);
+	shares_clear(&timeline->room);
 	free(timeline);
 }
 
@@ -153,7 +154,7 @@ static size_t bytes_of_process(const struct process *process)
 
 static size_t bytes_of(const struct timeline *timeline)
 {
-	size_t bytes = timeline->room.bytes;
+	size_t bytes = timeline->room.taken;
 
 	for (struct process *process = timeline->processes; process; process = process->hh.next)
 		bytes += bytes_of_process(process);
@@ -259,8 +260,8 @@ static int add_point(struct timeline *timeline, struct process *process,
 	int err = slope ? series_hold(&process->seen.series, held_ms) : 0;
 
 	err = err ?: series_add(&process->seen.series, &point);
-	growth_track_add(&process->seen.track, &timeline->room, &process->seen.series, &point,
-	                 slope);
+	growth_track_add(&process->seen.track, &timeline->room, seen->user, &process->seen.series,
+	                 &point, slope);
 	return err;
 }
 
@@ -294,6 +295,7 @@ void timeline_process(struct timeline *timeline, const struct timeline_process *
 	process->seen.ended = false;
 	process->seen.seen_ms = process->seen.alive_ms = seen->seen_ms;
 	process->seen.figures = seen->figures;
+	process->seen.user = seen->user;
 	if (process->seen.group != seen->group)
 		hold_group(timeline, process, seen->group ? seen->group->path : NULL);
 }
@@ -359,7 +361,7 @@ void timeline_settle(struct timeline *timeline, uint64_t now_ms)
 void timeline_resize(struct timeline *timeline, size_t max_bytes)
 {
 	timeline->limits.max_bytes = max_bytes;
-	timeline->room.max_bytes = room_of(max_bytes);
+	timeline->room.whole = room_of(max_bytes);
 }
 
 const struct timeline_process *timeline_find(const struct timeline *timeline, uint32_t pid)

@@ -30,6 +30,7 @@ struct timeline_group {
 /* One process, from when it was first seen to its end; what has its pid now, if there were two. */
 struct timeline_process {
 	uint32_t pid;
+	uint32_t user; /* as of proc/owner.h, lately */
 	char comm[16];
 	uint64_t start_ticks;
 	uint64_t seen_ms;  /* its figures were read last */

@@ -74,19 +74,31 @@ START_TEST(counts_nobody_while_there_is_much)
 }
 END_TEST
 
-/* What is not the timer's has its part, as before. */
+/* What is not the timer's has its part, and in it an account its share: half of what is left beside
+ * root's eighth, once a quarter is taken. */
 START_TEST(others_have_their_part)
 {
 	struct walker_nodes nodes = {.room = ROOM, .others_room = OTHERS_ROOM};
+	u32 his = fill(&nodes, HIM, false, DEEP), before;
 
-	ck_assert_uint_eq(fill(&nodes, HIM, false, NODE_FRAMES), OTHERS_ROOM);
-	ck_assert_uint_eq(nodes.over_share, 0);
-	ck_assert_uint_ne(store_new(&nodes, HIM, true, NODE_FRAMES), STACK_LOST);
+	ck_assert_uint_ge(his, OTHERS_ROOM / 2);
+	ck_assert_uint_le(his, OTHERS_ROOM * 9 / 16 + 1);
+	ck_assert_uint_eq(nodes.over_share, 1);
+	ck_assert_uint_eq(fill(&nodes, HIM, false, NODE_FRAMES), 0);
+	ck_assert_uint_ge(fill(&nodes, HER, false, NODE_FRAMES), OTHERS_ROOM / 7);
+	for (u32 uid = HER + 1; uid < HER + 40; uid++)
+		fill(&nodes, uid, false, DEEP);
+	ck_assert_uint_ge(fill(&nodes, 0, false, NODE_FRAMES), OTHERS_ROOM / 16);
+	ck_assert_uint_eq(nodes.others_taken.all, nodes.count);
+	ck_assert_uint_lt(nodes.count, OTHERS_ROOM);
+	/* Ticks have what they had. */
+	before = nodes.count;
+	ck_assert_uint_ge(fill(&nodes, HIM, true, DEEP), (ROOM - before) / 3);
 	/* But the account that has its share by ticks has it here, too. */
 	nodes = (struct walker_nodes){.room = ROOM, .others_room = OTHERS_ROOM};
 	fill(&nodes, HIM, true, DEEP);
 	ck_assert_uint_eq(fill(&nodes, HIM, false, NODE_FRAMES), 0);
-	ck_assert_uint_ge(fill(&nodes, HER, false, NODE_FRAMES), ROOM / 7);
+	ck_assert_uint_ge(fill(&nodes, HER, false, NODE_FRAMES), OTHERS_ROOM / 7);
 }
 END_TEST
 

@@ -359,12 +359,12 @@ u64 WALKER_STORE(struct walker_nodes *nodes, u32 uid, bool is_tick, const u64 *f
 	hash_key = some_key;
 	node_room = nodes->room;
 	others_room.stacks = nodes->others_room;
-	others_taken[at & 1].stacks = nodes->others_taken;
+	others_nodes[at & 1] = nodes->others_taken;
 	nodes_taken[at & 1] = nodes->taken;
 	current = &call;
 	id = stack_store(at, len);
 	current = NULL;
-	nodes->others_taken = others_taken[at & 1].stacks;
+	nodes->others_taken = others_nodes[at & 1];
 	nodes->taken = nodes_taken[at & 1];
 	nodes->over_share += call.counters[at].values[COUNTER_stacks_over_share];
 	free(call.scratch);

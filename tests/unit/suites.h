@@ -73,6 +73,7 @@
 	SUITE(memory_growth)   \
 	SUITE(timeline)        \
 	SUITE(near_limit)      \
+	SUITE(snapshot_places) \
 	SUITE(memory_points)   \
 	SUITE(memory_stacks)   \
 	SUITE(records)         \

@@ -70,6 +70,22 @@ START_TEST(what_is_given_back_is_free)
 }
 END_TEST
 
+START_TEST(an_eighth_is_kept_for_root)
+{
+	unsigned int roots = 0;
+
+	for (uint32_t owner = 1; owner < 2000; owner++)
+		while (shares_take_beside_root(&shares, owner, 1))
+			;
+	ck_assert_uint_ge(shares.taken, 1000);
+	ck_assert_uint_le(shares.taken, 1050);
+	while (shares_take_beside_root(&shares, 0, 1))
+		roots++;
+	ck_assert_uint_ge(roots, 75);
+	ck_assert(!shares_take_beside_root(&shares, 3000, 1));
+}
+END_TEST
+
 START_TEST(amounts_do_not_wrap)
 {
 	ck_assert(!shares_take(&shares, 1, 601));
@@ -132,6 +148,7 @@ Suite *shares_suite(void)
 	tcase_add_test(tcase, who_has_most);
 	tcase_add_test(tcase, some_is_left_for_who_comes_new);
 	tcase_add_test(tcase, what_is_given_back_is_free);
+	tcase_add_test(tcase, an_eighth_is_kept_for_root);
 	tcase_add_test(tcase, amounts_do_not_wrap);
 	tcase_add_test(tcase, who_has_too_much);
 	tcase_add_test(tcase, whose_a_process_is);

@@ -138,6 +138,38 @@ START_TEST(what_is_judged_has_a_bound)
 }
 END_TEST
 
+/* Of many that have grown once and sleep, and one that leaks. */
+START_TEST(nobody_takes_all_room_to_judge)
+{
+	enum { HIM = 1000, HER = 1001, HERS = 5000 };
+	const struct timeline_limits limits = {
+		.keep_ms = 600 * 1000, .max_bytes = 256 << 10, .max_processes = 1000};
+	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&limits);
+	struct timeline_process seen = {0};
+	uint64_t unjudged;
+
+	seen.figures.values[MEMORY_heap_inuse] = MEMORY_UNKNOWN;
+	for (uint64_t s = 0; s < 400; s++) {
+		seen.seen_ms = s * 1000;
+		seen.user = HIM;
+		seen.figures.values[MEMORY_rss_anon] = s ? 8 << 20 : 0;
+		for (seen.pid = 1; seen.pid <= 100; seen.pid++)
+			timeline_process(timeline, &seen);
+		if (s == 2)
+			unjudged = stats_of(timeline).unjudged;
+		seen.pid = HERS;
+		seen.user = HER;
+		seen.figures.values[MEMORY_rss_anon] = s << 21;
+		timeline_process(timeline, &seen);
+		timeline_settle(timeline, s * 1000);
+	}
+	ck_assert_uint_ge(unjudged, 60);
+	ck_assert_uint_lt(unjudged, 90);
+	ck_assert_uint_eq(stats_of(timeline).unjudged, unjudged);
+	ck_assert(timeline_find(timeline, HERS)->track.growth.leaking);
+}
+END_TEST
+
 START_TEST(a_heap_leaks_into_room_it_had)
 {
 	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&ample);
@@ -347,6 +379,7 @@ Suite *timeline_suite(void)
 	tcase_add_test(tests, another_program_starts_anew);
 	tcase_add_test(tests, what_fills_is_not_judged);
 	tcase_add_test(tests, what_is_judged_has_a_bound);
+	tcase_add_test(tests, nobody_takes_all_room_to_judge);
 	tcase_add_test(tests, a_heap_leaks_into_room_it_had);
 	tcase_add_test(tests, a_heap_that_is_only_replaced);
 	tcase_add_test(tests, the_whole_has_its_bounds);
