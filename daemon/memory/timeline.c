@@ -39,10 +39,11 @@ struct timeline {
 	uint64_t evicted, dropped;
 };
 
-/* What is judged may take up to a quarter of the whole. */
+/* What is judged may take up to half of the whole: one user, root among them, may have half of
+ * that. */
 static size_t room_of(size_t max_bytes)
 {
-	return max_bytes / 4;
+	return max_bytes / 2;
 }
 
 struct timeline *timeline_new(const struct timeline_limits *limits)
