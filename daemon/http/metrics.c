@@ -298,12 +298,9 @@ static void add_own_cost(struct buf *body, struct collector *collector)
 	         stats.windows_evicted)                                                          \
 	RECORDER(samples_evicted_total, counter, "Samples in windows dropped before their time", \
 	         stats.samples_evicted)                                                          \
-	RECORDER(stacks_evicted_total, counter,                                                  \
-	         "Samples whose stacks were dropped for memory, "                                \
-	         "their user having most of it",                                                 \
+	RECORDER(stacks_evicted_total, counter, "Samples whose user's stacks took most memory",  \
 	         stats.stacks_evicted)                                                           \
-	RECORDER(slices_failed_total, counter, "Slices not kept for lack of memory",             \
-	         stats.slices_failed)
+	RECORDER(slices_failed_total, counter, "Slices lost, no memory", stats.slices_failed)
 
 #define RECORDER(name, type, help, value) RECORDER_##name,
 enum recorder_metric { RECORDERS(RECORDER) RECORDER_COUNT };

@@ -85,6 +85,7 @@ class HostileUsers(unittest.TestCase):
 
     def test_source_files_that_hang(self):
         """A user's script says that it is there. Whoever asks for its lines is answered, and all others, who wait for that, too."""
+        nsenter = shutil.which("nsenter")
         for operation in ("lookup", "getattr", "open", "read"):
             with self.subTest(operation), contextlib.ExitStack() as running:
                 server = running.enter_context(Daemon())
@@ -92,7 +93,7 @@ class HostileUsers(unittest.TestCase):
                 path = os.path.join(self.folder, "app.py")
                 script = f"exec(compile({LOOP!r}, {path!r}, 'exec'))"
                 told = running.enter_context(Workload(
-                    shutil.which("nsenter"), "--mount", f"--target={attack.pid}", "setpriv", f"--reuid={ATTACKER}",
+                    nsenter, "--mount", f"--target={attack.pid}", "setpriv", f"--reuid={ATTACKER}",
                     f"--regid={ATTACKER}", "--clear-groups", sys.executable, "-c", script))
                 table, source = f"/profile?last=1m&pid={told.pid}&format=text&by=line", f"/source?file={path}"
                 end = time.monotonic() + 60
