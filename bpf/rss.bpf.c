@@ -36,6 +36,7 @@ enum {
 	ORDER_MASK = 15,
 	MAPPED_AT_ONCE = 8, /* mapping pages around a fault counts as so many */
 	SUSPECT_PAGES = 16, /* of so many one is asked whether it is a large one */
+	LARGE_TASKS = 64,
 	RESIDENT_MEMBERS = 3,
 };
 _Static_assert(1 << SEEN_CPU_BITS == MAX_CPUS, "room for every CPU");
@@ -64,7 +65,6 @@ struct {
 /* New pages of this CPU since the last look. */
 struct arrivals {
 	u32 pages, due;
-	u64 large; /* the last one that was asked was a large one: each of those is worth a look */
 };
 
 struct {
@@ -73,6 +73,10 @@ struct {
 	__type(value, struct arrivals);
 	__uint(max_entries, 1);
 } resident_arrivals SEC(".maps");
+
+/* Processes that were seen to have large pages, by the low bits of their pid: each of their pages
+ * is asked, and each large one worth a look. */
+static u32 large_tasks[LARGE_TASKS];
 
 /* Where the kernel's __per_cpu_offset is, by which this CPU's part of a counter is found. Set
  * before anything is attached; 0 where symbols are hidden, then parts are not read. */
@@ -296,6 +300,17 @@ int resident_taken(struct bpf_raw_tracepoint_args *ctx)
 	return arrive(1 << (ctx->args[1] & ORDER_MASK));
 }
 
+static __always_inline int arrives_large(u64 folio, const struct arrivals *arrivals)
+{
+	u32 pid = bpf_get_current_pid_tgid() >> 32;
+	volatile u32 *known = &large_tasks[pid & (LARGE_TASKS - 1)];
+
+	if ((*known != pid && arrivals->pages % SUSPECT_PAGES) || !is_large(folio))
+		return 0;
+	*known = pid;
+	return 1;
+}
+
 SEC("raw_tp/mm_lru_insertion")
 int resident_arrives(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -305,9 +320,7 @@ int resident_arrives(struct bpf_raw_tracepoint_args *ctx)
 	if (!arrivals)
 		return 0;
 	arrivals->pages++;
-	if (arrivals->large || arrivals->pages % SUSPECT_PAGES == 0)
-		arrivals->large = is_large(ctx->args[0]);
-	if (arrivals->pages >= arrivals->due || arrivals->large)
+	if (arrives_large(ctx->args[0], arrivals) || arrivals->pages >= arrivals->due)
 		look_again(arrivals);
 	return 0;
 }
