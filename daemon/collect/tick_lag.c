@@ -13,7 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PERIOD_NS = 50 * 1000, MEASURED_NS = 3 * 1000 * 1000 };
+enum {
+	PERIOD_NS = 50 * 1000,
+	TICKS = 60,
+	/* Where others have the CPU there are no ticks of ours. */
+	PATIENCE_NS = 50 * 1000 * 1000,
+};
 
 /* perf_event_open(2): of a PERF_RECORD_SAMPLE with PERF_SAMPLE_TIME only. */
 struct tick_record {
@@ -40,9 +45,9 @@ static uint64_t measure(const struct perf_event_mmap_page *control)
 {
 	const struct tick_record *records =
 		(const struct tick_record *)((const char *)control + control->data_offset);
-	uint64_t before = clock_mono_ns(), until = before + MEASURED_NS, told = 0, least = 0;
+	uint64_t before = clock_mono_ns(), until = before + PATIENCE_NS, told = 0, least = 0;
 
-	while (before < until) {
+	while (before < until && told < TICKS * sizeof(*records)) {
 		uint64_t now = clock_mono_ns();
 		uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
 

@@ -8,5 +8,6 @@
 
 #include <stdint.h>
 
-/* Takes three milliseconds of the CPU. Nanoseconds, at least; 0 where it cannot be measured. */
+/* Takes three milliseconds of the CPU, and up to 50 where others have it. Nanoseconds, at least; 0
+ * where it cannot be measured. */
 uint64_t tick_lag_measure_ns(void);
