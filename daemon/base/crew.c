@@ -350,7 +350,10 @@ int crew_submit(struct crew *crew, struct crew_job *job)
 	job->submitted_ns = clock_mono_ns();
 	job->hangs = false;
 	pthread_mutex_lock(&crew->lock);
-	DL_APPEND(crew->queue, job);
+	if (job->gives_back)
+		DL_PREPEND(crew->queue, job);
+	else
+		DL_APPEND(crew->queue, job);
 	crew->stats.queued++;
 	wake_thread(crew);
 	pthread_mutex_unlock(&crew->lock);

@@ -38,6 +38,7 @@ enum {
 struct crew_job {
 	uint32_t owner;  /* the user for whom it is done */
 	uint64_t device; /* on which it is done, 0: none; or crew_process() */
+	bool gives_back; /* what others need, as descriptors: it goes before those that wait */
 	void (*run)(struct crew_job *job);
 	/* 0 when run() has returned; -ETIMEDOUT when it waited for too long behind one that hangs,
 	 * -ECANCELED when the crew was stopped: run() was not called. May free the job. */

@@ -102,6 +102,7 @@ static void close_dead(struct opener *opener)
 		}
 		closing->job = (struct crew_job){.owner = object->user,
 		                                 .device = object->device,
+		                                 .gives_back = true,
 		                                 .run = close_one,
 		                                 .done = closed_one};
 		closing->object = object;

@@ -21,12 +21,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <utlist.h>
 
 enum {
 	ALIASES_PER_OBJECT = 4, /* several mounts and keys of one file, and files that are no ELF */
 	NO_OBJECT = 0,          /* the id under which a file that is no ELF is remembered */
+	RESERVED_DESCRIPTORS = 256,
 };
 
 /* A file that is no ELF is not held open, so a change of it is not seen: it is looked at again
@@ -351,11 +353,24 @@ static uint32_t open_vdso(struct store *store)
 	return remember(store, err, object, &names);
 }
 
+/* Where others' files had all descriptors, no client would be let in. The kernel gives the lowest
+ * one that is free. */
+static int open_below_limit(const struct place *place)
+{
+	_cleanup_close_ int fd = reach_open(place);
+	struct rlimit limit;
+
+	if (fd >= 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+	    (rlim_t)fd + RESERVED_DESCRIPTORS >= limit.rlim_cur)
+		return -EMFILE;
+	return fd < 0 ? fd : TAKE_FD(fd);
+}
+
 /* `otherwise`: what is believed if it cannot be opened. */
 static uint32_t open_file(struct store *store, const struct file_key *key,
                           const struct place *place, uint32_t otherwise)
 {
-	_cleanup_close_ int fd = reach_open(place);
+	_cleanup_close_ int fd = open_below_limit(place);
 	struct names names = {.key = key_alias(key)};
 	int err = fd < 0 ? fd : stamp_read(fd, &names.stamp);
 	struct object *object = NULL;

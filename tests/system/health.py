@@ -4,7 +4,8 @@ own load adds. Both are asked by a process of their own, with a new connection e
 
   health.py PORT [PID]     asks until its input ends, then prints one line of JSON
 
-Where an answer takes long, it says with it what the threads of process PID did meanwhile.
+Where an answer takes long, it says with it what the threads of process PID did meanwhile, how many descriptors it had and
+what waited in its sockets.
 """
 
 import collections
@@ -80,6 +81,15 @@ def look_at(asked, pid, seen):
         since = asked.since
         if not since or time.monotonic() < since + LONG:
             continue
+        try:
+            seen[f"{len(os.listdir(f'/proc/{pid}/fd')) // 64 * 64} descriptors"] += 1
+            with open("/proc/net/tcp", encoding="ascii") as lines:
+                for line in lines:
+                    words = line.split()
+                    if f":{asked.port:04X}" in words[1] and words[3] != "06":
+                        seen[f"socket state {words[3]} queues {words[4]} inode {'0' if words[9] == '0' else 'own'}"] += 1
+        except OSError:
+            pass
         for folder in glob.glob(f"/proc/{pid}/task/*"):
             try:
                 seen[thread_does(folder, pid)] += 1
