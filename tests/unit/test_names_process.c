@@ -6,6 +6,7 @@
 #include "names/client.h"
 
 #include "base/clock.h"
+#include "reader/filter.h"
 #include "reader/reader.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/mortal.h"
@@ -210,9 +211,11 @@ START_TEST(forgets)
 	expect_self(client, true, true);
 	pid_t pid = names_client_pid(client);
 	unsigned asked = anonymous_kib(pid);
-	for (int i = 0; i < 100 && anonymous_kib(pid) >= asked; i++)
+	for (int i = 0; i < 30 && anonymous_kib(pid) >= asked; i++)
 		usleep(100 * 1000);
-	ck_assert_uint_lt(anonymous_kib(pid), asked);
+	/* A sanitizer keeps what is given back, and sees whether it is used again. */
+	if (filter_works())
+		ck_assert_uint_lt(anonymous_kib(pid), asked);
 	expect_self(client, true, true);
 	ck_assert_int_eq(names_client_pid(client), pid);
 }
