@@ -38,7 +38,7 @@ enum {
 	TASK_COMM_BYTES = 16,
 	/* Of each CPU, where timers run by the clock. A timer's cookie is its number, and so many
 	 * times the nanoseconds from one of its ticks to its next; 0 where it runs by cycles. */
-	CPU_TIMERS = 4,
+	CPU_TIMERS = 8,
 };
 
 /* Stack ids are hashes of what they stand for, except these. */
