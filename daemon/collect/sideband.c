@@ -15,15 +15,26 @@
 #include <sys/mman.h>
 
 enum {
-	RING_PAGES = 32, /* 128 KiB: about 1,000 records, a hundred execs */
 	/* A ring wakes us when it is this full: a storm of 2,000 execs a second does so some 30
-	 * times, and has three quarters of the ring until we come. */
-	FULL_SHARE = 4,
+	 * times, and has as much room again, at least, until we come. */
+	FULL_PAGES = 8,
+};
+
+/* Of each CPU. Who maps faster than we read fills a ring in which nobody's fork and exec is. */
+enum ring_kind {
+	RING_TASKS, /* first: of records of one moment, its own are told first */
+	RING_MAPPINGS,
+	RING_COUNT
+};
+
+static const uint32_t ring_pages[RING_COUNT] = {
+	[RING_TASKS] = 16,    /* 64 KiB: some 300 processes that begin, exec and end */
+	[RING_MAPPINGS] = 32, /* about 1,000 records, a hundred execs */
 };
 
 struct ring {
 	struct sideband *sideband;
-	uint32_t cpu;
+	size_t bytes; /* with the page that describes it */
 	int fd;
 	struct perf_ring records;
 	uv_poll_t poll;
@@ -34,8 +45,8 @@ struct sideband {
 	struct procs *procs;
 	sideband_told_fn *told;
 	void *ctx;
-	struct ring *rings[MAX_CPUS];
-	struct perf_ring *order[MAX_CPUS]; /* while they are read */
+	struct ring *rings[MAX_CPUS][RING_COUNT];
+	struct perf_ring *order[MAX_CPUS * RING_COUNT]; /* while they are read */
 	uint64_t records, lost;
 	bool rescan; /* records were lost: what they said is read from /proc */
 };
@@ -49,23 +60,26 @@ static void ring_closed(uv_handle_t *handle)
 {
 	struct ring *ring = handle->data;
 
-	munmap(ring->records.control, (RING_PAGES + 1) * page_bytes());
+	munmap(ring->records.control, ring->bytes);
 	perf_ring_release(&ring->records);
 	close(ring->fd);
 	free(ring);
 }
 
-static void ring_close(struct sideband *sideband, uint32_t cpu)
+static void ring_close(struct ring **ring)
 {
-	struct ring *ring = sideband->rings[cpu];
-
-	if (!ring)
-		return;
-	sideband->rings[cpu] = NULL;
-	uv_close((uv_handle_t *)&ring->poll, ring_closed);
+	if (*ring)
+		uv_close((uv_handle_t *)&(*ring)->poll, ring_closed);
+	*ring = NULL;
 }
 
-static int open_event(uint32_t cpu)
+static void close_cpu(struct sideband *sideband, uint32_t cpu)
+{
+	for (int kind = 0; kind < RING_COUNT; kind++)
+		ring_close(&sideband->rings[cpu][kind]);
+}
+
+static int open_event(uint32_t cpu, enum ring_kind kind)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -74,13 +88,13 @@ static int open_event(uint32_t cpu)
 		.sample_id_all = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		.mmap = 1,
-		.mmap2 = 1,
-		.comm = 1,
-		.comm_exec = 1,
-		.task = 1,
+		.mmap = kind == RING_MAPPINGS,
+		.mmap2 = kind == RING_MAPPINGS,
+		.comm = kind == RING_TASKS,
+		.comm_exec = kind == RING_TASKS,
+		.task = kind == RING_TASKS,
 		.watermark = 1,
-		.wakeup_watermark = (uint32_t)(RING_PAGES * page_bytes() / FULL_SHARE),
+		.wakeup_watermark = (uint32_t)(FULL_PAGES * page_bytes()),
 	};
 
 	return perf_open_cpu(&attr, cpu);
@@ -95,10 +109,11 @@ static void on_full(uv_poll_t *poll, int status, int events)
 	sideband_read(ring->sideband);
 }
 
-static int ring_open(struct sideband *sideband, uint32_t cpu)
+static int ring_open(struct sideband *sideband, uint32_t cpu, enum ring_kind kind)
 {
 	_cleanup_free_ struct ring *ring = calloc(1, sizeof(*ring));
-	_cleanup_close_ int fd = open_event(cpu);
+	_cleanup_close_ int fd = open_event(cpu, kind);
+	size_t data_bytes = ring_pages[kind] * page_bytes();
 	void *control;
 	int err;
 
@@ -106,23 +121,34 @@ static int ring_open(struct sideband *sideband, uint32_t cpu)
 		return -ENOMEM;
 	if (fd < 0)
 		return fd;
-	control = mmap(NULL, (RING_PAGES + 1) * page_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED,
-	               fd, 0);
+	ring->sideband = sideband;
+	ring->bytes = page_bytes() + data_bytes;
+	control = mmap(NULL, ring->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (control == MAP_FAILED)
 		return -errno;
-	ring->sideband = sideband;
-	ring->cpu = cpu;
-	perf_ring_init(&ring->records, control, page_bytes(), RING_PAGES * page_bytes());
+	perf_ring_init(&ring->records, control, page_bytes(), data_bytes);
 	err = uv_poll_init(sideband->loop, &ring->poll, fd);
 	if (err) {
-		munmap(control, (RING_PAGES + 1) * page_bytes());
+		munmap(control, ring->bytes);
 		return err;
 	}
 	ring->fd = TAKE_FD(fd);
 	ring->poll.data = ring;
 	uv_poll_start(&ring->poll, UV_READABLE, on_full);
-	sideband->rings[cpu] = TAKE_PTR(ring);
+	sideband->rings[cpu][kind] = TAKE_PTR(ring);
 	return 0;
+}
+
+/* All rings of a CPU, or none. */
+static int open_cpu(struct sideband *sideband, uint32_t cpu)
+{
+	int err = 0;
+
+	for (int kind = 0; kind < RING_COUNT && !err; kind++)
+		err = ring_open(sideband, cpu, kind);
+	if (err)
+		close_cpu(sideband, cpu);
+	return err;
 }
 
 int sideband_new(uv_loop_t *loop, struct procs *procs, sideband_told_fn *told, void *ctx,
@@ -143,7 +169,7 @@ int sideband_new(uv_loop_t *loop, struct procs *procs, sideband_told_fn *told, v
 void sideband_stop(struct sideband *sideband)
 {
 	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
-		ring_close(sideband, cpu);
+		close_cpu(sideband, cpu);
 }
 
 void sideband_free(struct sideband *sideband)
@@ -159,9 +185,9 @@ int sideband_update_cpus(struct sideband *sideband, const bool *online)
 		int err = 0;
 
 		if (!online[cpu])
-			ring_close(sideband, cpu);
-		else if (!sideband->rings[cpu])
-			err = ring_open(sideband, cpu);
+			close_cpu(sideband, cpu);
+		else if (!sideband->rings[cpu][0])
+			err = open_cpu(sideband, cpu);
 		/* A CPU that went away meanwhile has no event to offer. */
 		if (err && err != -ENODEV && !first_err)
 			first_err = err;
@@ -178,25 +204,31 @@ static void apply(const void *record, size_t len, void *ctx)
 	sideband->rescan |= lost > 0;
 }
 
+/* Those that are open; how many. */
+static size_t list_rings(const struct sideband *sideband, struct perf_ring **ret_rings)
+{
+	struct ring *const *rings = &sideband->rings[0][0];
+	size_t count = 0;
+
+	for (size_t i = 0; i < (size_t)MAX_CPUS * RING_COUNT; i++)
+		if (rings[i])
+			ret_rings[count++] = &rings[i]->records;
+	return count;
+}
+
 /* Tells what happened up to `until`; how many records that were. */
 static size_t tell(struct sideband *sideband, uint64_t until)
 {
-	size_t count = 0, told;
+	size_t count = list_rings(sideband, sideband->order), told;
 
-	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
-		if (sideband->rings[cpu])
-			sideband->order[count++] = &sideband->rings[cpu]->records;
 	procs_begin(sideband->procs);
 	told = perf_rings_tell(sideband->order, count, until, apply, sideband);
 	procs_end(sideband->procs);
-	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++) {
-		struct ring *ring = sideband->rings[cpu];
-
-		if (!ring || !ring->records.broken)
-			continue;
-		sideband->lost += ring->records.broken;
-		sideband->rescan = true;
-		ring->records.broken = 0;
+	count = list_rings(sideband, sideband->order);
+	for (size_t i = 0; i < count; i++) {
+		sideband->lost += sideband->order[i]->broken;
+		sideband->rescan |= sideband->order[i]->broken > 0;
+		sideband->order[i]->broken = 0;
 	}
 	sideband->records += told;
 	return told;
@@ -204,11 +236,11 @@ static size_t tell(struct sideband *sideband, uint64_t until)
 
 bool sideband_is_waiting(const struct sideband *sideband)
 {
+	struct ring *const *rings = &sideband->rings[0][0];
 	bool waiting = false;
 
-	for (uint32_t cpu = 0; cpu < MAX_CPUS && !waiting; cpu++)
-		waiting = sideband->rings[cpu] &&
-		          perf_ring_is_waiting(&sideband->rings[cpu]->records);
+	for (size_t i = 0; i < (size_t)MAX_CPUS * RING_COUNT && !waiting; i++)
+		waiting = rings[i] && perf_ring_is_waiting(&rings[i]->records);
 	return waiting;
 }
 
@@ -239,10 +271,10 @@ uint64_t sideband_lost(const struct sideband *sideband)
 
 uint64_t sideband_bytes(const struct sideband *sideband)
 {
+	struct ring *const *rings = &sideband->rings[0][0];
 	uint64_t bytes = 0;
 
-	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
-		if (sideband->rings[cpu])
-			bytes += (RING_PAGES + 1) * page_bytes();
+	for (size_t i = 0; i < (size_t)MAX_CPUS * RING_COUNT; i++)
+		bytes += rings[i] ? rings[i]->bytes : 0;
 	return bytes;
 }

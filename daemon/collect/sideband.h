@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct sideband - the kernel's own account of what processes do: PERF_RECORD_FORK, COMM, MMAP2
- * and EXIT from a dummy event on every CPU. Unlike hooks on system calls it costs nothing where
- * nothing happens, and no mapping is missed between two looks at /proc. When to read it is
- * collect/sideband_clock.h's; here only a ring that fills up is read at once. Loop thread only.
+ * struct sideband - the kernel's own account of what processes do: PERF_RECORD_FORK, COMM and EXIT
+ * from a dummy event on every CPU, and MMAP2 from another, whose ring is its own. Unlike hooks on
+ * system calls it costs nothing where nothing happens, and no mapping is missed between two looks
+ * at /proc. When to read it is collect/sideband_clock.h's; here only a ring that fills up is read
+ * at once. Loop thread only.
  *
  * Each CPU's ring is in order of time, the rings among each other are not: they are told to the
  * process table as one (collect/perf_ring.h). Formats: perf_event_open(2).

@@ -217,6 +217,7 @@ void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mo
 	if (program) {
 		program_execed(program);
 		set_comm(&program->image, comm);
+		procs_read_new(procs, pid);
 	}
 	set_alone(procs, pid, true);
 }

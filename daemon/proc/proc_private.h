@@ -53,7 +53,9 @@ struct rescan {
 	uint32_t *pids; /* of the round under way; NULL: there is none */
 	size_t count, next;
 	uint64_t began_ns, rounds, rested;
-	uint64_t lost_ns; /* when it was wanted last */
+	uint64_t lost_ns;   /* when it was wanted last */
+	uint64_t new_ns;    /* since when programs that are new were asked for, */
+	uint32_t new_asked; /* and how many */
 };
 
 struct procs {
@@ -87,6 +89,8 @@ void procs_be_patient(struct procs *procs); /* there was a drain */
 void procs_scan_pid(struct procs *procs, uint32_t pid);
 /* Has the mappings of a known one read. */
 void procs_read(struct procs *procs, uint32_t pid);
+/* Of one that is new, while records of mappings are lost: its own may be among them. */
+void procs_read_new(struct procs *procs, uint32_t pid);
 bool procs_is_read(const struct procs *procs, uint32_t pid); /* that is under way */
 /* Starts a program in `pid`: with the mappings of `like` after a fork, with none after an exec. */
 struct program *procs_start_program(struct procs *procs, uint32_t pid, const struct image *like,

@@ -22,6 +22,9 @@ static const uint64_t patience_ns = 20 * NSEC_PER_MSEC;
 /* Of a process whose addresses are in no mapping: so long after the last loss of records, and that
  * often. */
 static const uint64_t lately_ns = 15 * NSEC_PER_SEC, looks_ns = NSEC_PER_SEC;
+/* New programs are asked for, so long after the last loss; that many in such a time. */
+static const uint64_t new_ns = NSEC_PER_SEC;
+enum { MAX_NEW = 50 };
 /* At the start, for all that run. */
 static const uint64_t start_patience_ns = NSEC_PER_SEC;
 
@@ -62,6 +65,21 @@ void procs_read(struct procs *procs, uint32_t pid)
 		procs_want_rescan(procs);
 	else
 		process->is_read = true;
+}
+
+void procs_read_new(struct procs *procs, uint32_t pid)
+{
+	struct rescan *rescan = &procs->rescan;
+	uint64_t now_ns = clock_mono_ns();
+
+	if (!rescan->lost_ns || now_ns - rescan->lost_ns > new_ns)
+		return;
+	if (now_ns - rescan->new_ns > new_ns) {
+		rescan->new_ns = now_ns;
+		rescan->new_asked = 0;
+	}
+	if (rescan->new_asked++ < MAX_NEW)
+		procs_read(procs, pid);
 }
 
 bool procs_is_read(const struct procs *procs, uint32_t pid)

@@ -168,6 +168,30 @@ START_TEST(records_were_lost)
 }
 END_TEST
 
+/* A program that begins while records are lost is read before anybody meets it; of a storm of them
+ * only some are. */
+START_TEST(new_programs_while_records_are_lost)
+{
+	uint32_t child = child_start();
+	uint64_t now = clock_mono_ns();
+
+	procs_expire(all.procs, 0);
+	procs_exec(all.procs, child, "new", now);
+	ck_assert_uint_eq(maps_reader_waiting(all.reader), 0);
+	procs_want_rescan(all.procs);
+	procs_exec(all.procs, child, "newer", now + 1);
+	maps_reader_settle(all.reader, NSEC_PER_SEC);
+	ck_assert_int_eq(all.read, 1);
+	ck_assert_ptr_nonnull(find(child, (const void *)&maps_reader_suite));
+	for (uint32_t i = 0; i < 200; i++)
+		procs_exec(all.procs, 5000 * 1000 + i, "storm", now + 2);
+	ck_assert_uint_le(maps_reader_waiting(all.reader), 50);
+	while (maps_reader_waiting(all.reader))
+		maps_reader_settle(all.reader, NSEC_PER_SEC);
+	child_end(child);
+}
+END_TEST
+
 START_TEST(who_is_gone_is_not_known)
 {
 	uint32_t child = child_start();
@@ -197,6 +221,7 @@ Suite *maps_reader_suite(void)
 	tcase_add_test(tests, an_exec_comes_meanwhile);
 	tcase_add_test(tests, a_child_of_one_that_is_read);
 	tcase_add_test(tests, records_were_lost);
+	tcase_add_test(tests, new_programs_while_records_are_lost);
 	tcase_add_test(tests, who_is_gone_is_not_known);
 	suite_add_tcase(suite, tests);
 	return suite;
