@@ -46,6 +46,7 @@ struct sideband {
 	sideband_told_fn *told;
 	void *ctx;
 	struct ring *rings[MAX_CPUS][RING_COUNT];
+	size_t rings_end;                               /* rings from there on were never open */
 	struct perf_ring *order[MAX_CPUS * RING_COUNT]; /* while they are read */
 	uint64_t records, lost;
 	bool rescan; /* records were lost: what they said is read from /proc */
@@ -136,6 +137,8 @@ static int ring_open(struct sideband *sideband, uint32_t cpu, enum ring_kind kin
 	ring->poll.data = ring;
 	uv_poll_start(&ring->poll, UV_READABLE, on_full);
 	sideband->rings[cpu][kind] = TAKE_PTR(ring);
+	if (sideband->rings_end < (size_t)(cpu + 1) * RING_COUNT)
+		sideband->rings_end = (size_t)(cpu + 1) * RING_COUNT;
 	return 0;
 }
 
@@ -210,7 +213,7 @@ static size_t list_rings(const struct sideband *sideband, struct perf_ring **ret
 	struct ring *const *rings = &sideband->rings[0][0];
 	size_t count = 0;
 
-	for (size_t i = 0; i < (size_t)MAX_CPUS * RING_COUNT; i++)
+	for (size_t i = 0; i < sideband->rings_end; i++)
 		if (rings[i])
 			ret_rings[count++] = &rings[i]->records;
 	return count;
@@ -239,7 +242,7 @@ bool sideband_is_waiting(const struct sideband *sideband)
 	struct ring *const *rings = &sideband->rings[0][0];
 	bool waiting = false;
 
-	for (size_t i = 0; i < (size_t)MAX_CPUS * RING_COUNT && !waiting; i++)
+	for (size_t i = 0; i < sideband->rings_end && !waiting; i++)
 		waiting = rings[i] && perf_ring_is_waiting(&rings[i]->records);
 	return waiting;
 }
@@ -274,7 +277,7 @@ uint64_t sideband_bytes(const struct sideband *sideband)
 	struct ring *const *rings = &sideband->rings[0][0];
 	uint64_t bytes = 0;
 
-	for (size_t i = 0; i < (size_t)MAX_CPUS * RING_COUNT; i++)
+	for (size_t i = 0; i < sideband->rings_end; i++)
 		bytes += rings[i] ? rings[i]->bytes : 0;
 	return bytes;
 }
