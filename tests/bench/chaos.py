@@ -49,8 +49,8 @@ FOUND = re.compile(r"ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error:|^=
 # Processes that read files run into their limits of memory as a matter of course. ASan hangs when it wants to tell of that.
 os.environ.setdefault("ASAN_OPTIONS", "allocator_may_return_null=1")
 ROUND, AT_ONCE, REST = 6, 3, 3
-# Short, and small, so that the past is full before the measuring starts.
-SETTINGS = ("--history", "30s", "--history-memory", "16MiB", "--symbol-memory", "32MiB")
+# Short, and small, so that the past and the names are full before the measuring starts.
+SETTINGS = ("--history", "30s", "--history-memory", "16MiB", "--symbol-memory", "8MiB")
 LOSSES = ("tallies_lost", "stacks_lost", "rss_lost", "mmap_lost", "sideband_lost")
 GROWTH, FD_GROWTH = 1.05, 16
 
