@@ -53,9 +53,12 @@ static uint64_t measure(const struct perf_event_mmap_page *control)
 
 		if (head != told && head % sizeof(*records) == 0 && head <= control->data_size) {
 			uint64_t time = records[head / sizeof(*records) - 1].time;
+			/* The tick came before or after this reading of the clock: CPUs take
+			 * interrupts as one ends, and some take all of them there. */
+			uint64_t stopped = now < time ? now : before;
 
-			if (time > before && time <= now && (!least || time - before < least))
-				least = time - before;
+			if (time > stopped && (!least || time - stopped < least))
+				least = time - stopped;
 		}
 		told = head;
 		before = now;
