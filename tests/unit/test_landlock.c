@@ -72,8 +72,7 @@ static int connect_tcp(int given)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	(void)given;
-	connect(fd, (struct sockaddr *)&to, sizeof(to));
-	return errno == EACCES ? EACCES : 0;
+	return connect(fd, (struct sockaddr *)&to, sizeof(to)) && errno == EACCES ? EACCES : 0;
 }
 
 static const struct sockaddr_un unnamed = {AF_UNIX, "\0profd-test-landlock"};
@@ -83,8 +82,9 @@ static int connect_unix(int given)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	(void)given;
-	connect(fd, (const struct sockaddr *)&unnamed, sizeof(unnamed));
-	return errno == EPERM ? EPERM : 0;
+	return connect(fd, (const struct sockaddr *)&unnamed, sizeof(unnamed)) && errno == EPERM
+	               ? EPERM
+	               : 0;
 }
 
 static int signal_parent(int given)
