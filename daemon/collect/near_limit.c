@@ -4,6 +4,10 @@
  */
 #include "collect/near_limit.h"
 
+#include "base/cleanup.h"
+
+#include <stdlib.h>
+
 static const uint64_t pause_ms = 60 * 1000;
 
 void near_limit_init(struct near_limit *near)
@@ -73,20 +77,34 @@ static bool has(const struct named *named, const struct memory_reading *reading)
 	return false;
 }
 
-/* MEMORY_NO_GROUP: in any group. */
-static const struct memory_reading *largest(const struct memory_readings *readings, uint32_t group,
+static bool holds_more(const struct memory_reading *one, const struct memory_reading *other)
+{
+	return !other || memory_held(&one->figures) > memory_held(&other->figures);
+}
+
+static const struct memory_reading *largest(const struct memory_readings *readings,
                                             const struct named *but)
 {
 	const struct memory_reading *most = NULL;
 
-	for (size_t i = 0; i < readings->process_count; i++) {
+	for (size_t i = 0; i < readings->process_count; i++)
+		if (!has(but, &readings->processes[i]) && holds_more(&readings->processes[i], most))
+			most = &readings->processes[i];
+	return most;
+}
+
+/* Of each group its largest process, or NULL; once through all of them, for anybody may have many
+ * groups near their limits. NULL when out of memory. */
+static const struct memory_reading **largest_of_groups(const struct memory_readings *readings)
+{
+	const struct memory_reading **most = calloc(readings->group_count, sizeof(const void *));
+
+	for (size_t i = 0; most && i < readings->process_count; i++) {
 		const struct memory_reading *reading = &readings->processes[i];
 
-		if (group != MEMORY_NO_GROUP && reading->group != group)
-			continue;
-		if (!has(but, reading) &&
-		    (!most || memory_held(&reading->figures) > memory_held(&most->figures)))
-			most = reading;
+		if (reading->group < readings->group_count &&
+		    holds_more(reading, most[reading->group]))
+			most[reading->group] = reading;
 	}
 	return most;
 }
@@ -108,7 +126,7 @@ static void add_of_host(struct named *named, const struct memory_readings *readi
 		return;
 	/* Those that were named lately are among the largest still. */
 	while (tried.count < NEAR_OF_HOST) {
-		const struct memory_reading *most = largest(readings, MEMORY_NO_GROUP, &tried);
+		const struct memory_reading *most = largest(readings, &tried);
 
 		if (!most)
 			return;
@@ -123,11 +141,13 @@ size_t near_limit_find(struct near_limit *near, const struct memory_readings *re
 {
 	struct named named = {.near = near, .now_ms = now_ms, .at = ret_named};
 
+	_cleanup_free_ const struct memory_reading **most = largest_of_groups(readings);
+
 	shares_clear(&near->at_once);
 	forget_old(near, now_ms);
-	for (uint32_t i = 0; i < readings->group_count; i++)
+	for (uint32_t i = 0; most && i < readings->group_count; i++)
 		if (control_group_near(&readings->groups[i].usage, NEAR_GROUP_PERCENT))
-			add(&named, largest(readings, i, &named));
+			add(&named, most[i]);
 	add_of_host(&named, readings);
 	return named.count;
 }
