@@ -217,6 +217,7 @@ static int start_parts(struct daemon *daemon, const struct config *config, char 
 
 	if (err)
 		return err;
+	privileges_warn_of_readers();
 	privileges_get(&daemon->privileges);
 	upkeep_start(&daemon->upkeep, config, &daemon->parts, daemon->start_mono_ns);
 	return 0;

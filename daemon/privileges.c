@@ -98,17 +98,6 @@ static void shrink_bounding_set(void)
 			return;
 }
 
-static void warn_of_readers(uint64_t permitted)
-{
-	const uint64_t needed = 1ULL << CAP_SETUID | 1ULL << CAP_SETGID;
-
-	if (geteuid() == 0 && (permitted & needed) != needed)
-		log_warning("user 0 without CAP_SETUID and CAP_SETGID: reader processes stay user "
-		            "0, without capabilities, going on");
-	if (!landlock_known().files)
-		log_info("no Landlock here: reader processes may open what their user may");
-}
-
 int privileges_reduce(void)
 {
 	struct sets sets;
@@ -121,8 +110,19 @@ int privileges_reduce(void)
 		return -errno;
 	sets.permitted &= all_of(ALWAYS) | (geteuid() == 0 ? of_root() : 0);
 	sets.effective = sets.permitted;
-	warn_of_readers(sets.permitted);
 	return set_sets(sets);
+}
+
+void privileges_warn_of_readers(void)
+{
+	const uint64_t needed = 1ULL << CAP_SETUID | 1ULL << CAP_SETGID;
+	struct sets sets;
+
+	if (geteuid() == 0 && get_sets(&sets) == 0 && (sets.permitted & needed) != needed)
+		log_warning("user 0 without CAP_SETUID and CAP_SETGID: reader processes stay user "
+		            "0, without capabilities, going on");
+	if (!landlock_known().files)
+		log_info("no Landlock here: reader processes may open what their user may");
 }
 
 void privileges_get(struct privileges *ret_privileges)

@@ -23,5 +23,7 @@ struct privileges {
 /* Gives up all but those in the list, and what programs started later would get. After addresses
  * are bound and limits are set, which may take more. 0 or a negative errno: do not go on. */
 int privileges_reduce(void);
+/* Where those are not enough to shut reader processes in as far as elsewhere. */
+void privileges_warn_of_readers(void);
 /* What this thread has left. */
 void privileges_get(struct privileges *ret_privileges);
