@@ -29,7 +29,8 @@ ENVIRONMENT = {**tree.ENVIRONMENT, "SYSTEMD_NSPAWN_SHARE_NS_PID": "1", "SYSTEMD_
 # Beside what systemd-nspawn leaves: those of profd, and one for tests that have a loopback of their own.
 CAPABILITIES = "CAP_BPF,CAP_PERFMON,CAP_SYSLOG,CAP_CHECKPOINT_RESTORE,CAP_NET_ADMIN"
 OPTIONS = ["--quiet", "--register=no", "--keep-unit", "--console=pipe", "--resolv-conf=copy-host", f"--capability={CAPABILITIES}",
-           "--system-call-filter=bpf perf_event_open", "--bind=/sys/fs/cgroup", f"--chdir={CLONE}"]
+           "--system-call-filter=bpf perf_event_open", "--bind=/sys/fs/cgroup", f"--chdir={CLONE}",
+           *(["--bind=/dev/fuse"] if os.path.exists("/dev/fuse") else [])]
 # Which systemd-nspawn adds and no login has.
 LOGIN = ["setpriv", "--inh-caps=-all", "env", "HOME=/root", "LC_ALL=C.UTF-8"]
 

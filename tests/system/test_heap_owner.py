@@ -50,7 +50,9 @@ class Owned(Workload):
 class HeapOwner(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
+        # Of programs there some are to be raised to root's rights.
+        nosuid = os.statvfs(tempfile.gettempdir()).f_flag & os.ST_NOSUID
+        folder = tempfile.TemporaryDirectory(dir=daemon.BUILD if nosuid else None)
         cls.addClassCleanup(folder.cleanup)
         os.chmod(folder.name, 0o755)
         cls.folder = folder.name

@@ -17,6 +17,7 @@ from health import ONCE, SLOWEST
 from hostile_runs import ATTACKER, NOBODY, Attack, Siege, Starting, folder_of
 from workload import Workload
 
+needs_fuse = unittest.skipUnless(os.path.exists("/dev/fuse"), "needs file systems in user space: no /dev/fuse")
 LOOP = "print('ready', flush=True)\nwhile True: pass\n"
 
 
@@ -69,20 +70,24 @@ class HostileUsers(unittest.TestCase):
     def test_leases_at_the_start(self):
         self.assertIsNotNone(self.ready_under("leases", self.folder, 2))
 
+    @needs_fuse
     def test_a_file_system_that_hangs(self):
         for operation in ("getattr", "open", "read"):
             with self.subTest(operation):
                 self.assert_held(self.besiege("hung_fs", self.folder, ATTACKER, operation, uid=0), 32)
 
+    @needs_fuse
     def test_a_file_system_that_hangs_at_the_start(self):
         self.assertIsNotNone(self.ready_under("hung_fs", self.folder, ATTACKER, "getattr", "open", "read", uid=0))
 
+    @needs_fuse
     def test_a_file_server_that_hangs_later(self):
         """Root's, so its files are opened, and looked into. Then they are wanted again, for probes to be put into them."""
         for path in ("libprofd-heap.so", "workloads/cuda/libcuda.so.1"):
             with self.subTest(path):
                 self.assert_held(self.besiege("hung_fs", self.folder, 0, "open", "again", os.path.join(BUILD, path), uid=0), 64)
 
+    @needs_fuse
     def test_source_files_that_hang(self):
         """A user's script says that it is there. Whoever asks for its lines is answered, and all others, who wait for that, too."""
         nsenter = shutil.which("nsenter")
