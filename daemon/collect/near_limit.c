@@ -140,7 +140,6 @@ size_t near_limit_find(struct near_limit *near, const struct memory_readings *re
                        uint64_t now_ms, const struct memory_reading *ret_named[NEAR_AT_ONCE])
 {
 	struct named named = {.near = near, .now_ms = now_ms, .at = ret_named};
-
 	_cleanup_free_ const struct memory_reading **most = largest_of_groups(readings);
 
 	shares_clear(&near->at_once);

@@ -45,8 +45,8 @@ struct sideband {
 	struct procs *procs;
 	sideband_told_fn *told;
 	void *ctx;
-	struct ring *rings[MAX_CPUS][RING_COUNT];
-	size_t rings_end;                               /* rings from there on were never open */
+	struct ring *rings[MAX_CPUS * RING_COUNT];      /* those of a CPU side by side */
+	size_t rings_end;                               /* from there on none was ever open */
 	struct perf_ring *order[MAX_CPUS * RING_COUNT]; /* while they are read */
 	uint64_t records, lost;
 	bool rescan; /* records were lost: what they said is read from /proc */
@@ -67,6 +67,11 @@ static void ring_closed(uv_handle_t *handle)
 	free(ring);
 }
 
+static struct ring **ring_at(struct sideband *sideband, uint32_t cpu, enum ring_kind kind)
+{
+	return &sideband->rings[(size_t)cpu * RING_COUNT + kind];
+}
+
 static void ring_close(struct ring **ring)
 {
 	if (*ring)
@@ -77,7 +82,7 @@ static void ring_close(struct ring **ring)
 static void close_cpu(struct sideband *sideband, uint32_t cpu)
 {
 	for (int kind = 0; kind < RING_COUNT; kind++)
-		ring_close(&sideband->rings[cpu][kind]);
+		ring_close(ring_at(sideband, cpu, kind));
 }
 
 static int open_event(uint32_t cpu, enum ring_kind kind)
@@ -136,7 +141,7 @@ static int ring_open(struct sideband *sideband, uint32_t cpu, enum ring_kind kin
 	ring->fd = TAKE_FD(fd);
 	ring->poll.data = ring;
 	uv_poll_start(&ring->poll, UV_READABLE, on_full);
-	sideband->rings[cpu][kind] = TAKE_PTR(ring);
+	*ring_at(sideband, cpu, kind) = TAKE_PTR(ring);
 	if (sideband->rings_end < (size_t)(cpu + 1) * RING_COUNT)
 		sideband->rings_end = (size_t)(cpu + 1) * RING_COUNT;
 	return 0;
@@ -189,7 +194,7 @@ int sideband_update_cpus(struct sideband *sideband, const bool *online)
 
 		if (!online[cpu])
 			close_cpu(sideband, cpu);
-		else if (!sideband->rings[cpu][0])
+		else if (!*ring_at(sideband, cpu, RING_TASKS))
 			err = open_cpu(sideband, cpu);
 		/* A CPU that went away meanwhile has no event to offer. */
 		if (err && err != -ENODEV && !first_err)
@@ -207,31 +212,25 @@ static void apply(const void *record, size_t len, void *ctx)
 	sideband->rescan |= lost > 0;
 }
 
-/* Those that are open; how many. */
-static size_t list_rings(const struct sideband *sideband, struct perf_ring **ret_rings)
-{
-	struct ring *const *rings = &sideband->rings[0][0];
-	size_t count = 0;
-
-	for (size_t i = 0; i < sideband->rings_end; i++)
-		if (rings[i])
-			ret_rings[count++] = &rings[i]->records;
-	return count;
-}
-
 /* Tells what happened up to `until`; how many records that were. */
 static size_t tell(struct sideband *sideband, uint64_t until)
 {
-	size_t count = list_rings(sideband, sideband->order), told;
+	size_t count = 0, told;
 
+	for (size_t i = 0; i < sideband->rings_end; i++)
+		if (sideband->rings[i])
+			sideband->order[count++] = &sideband->rings[i]->records;
 	procs_begin(sideband->procs);
 	told = perf_rings_tell(sideband->order, count, until, apply, sideband);
 	procs_end(sideband->procs);
-	count = list_rings(sideband, sideband->order);
-	for (size_t i = 0; i < count; i++) {
-		sideband->lost += sideband->order[i]->broken;
-		sideband->rescan |= sideband->order[i]->broken > 0;
-		sideband->order[i]->broken = 0;
+	for (size_t i = 0; i < sideband->rings_end; i++) {
+		struct ring *ring = sideband->rings[i];
+
+		if (!ring || !ring->records.broken)
+			continue;
+		sideband->lost += ring->records.broken;
+		sideband->rescan = true;
+		ring->records.broken = 0;
 	}
 	sideband->records += told;
 	return told;
@@ -239,11 +238,10 @@ static size_t tell(struct sideband *sideband, uint64_t until)
 
 bool sideband_is_waiting(const struct sideband *sideband)
 {
-	struct ring *const *rings = &sideband->rings[0][0];
 	bool waiting = false;
 
 	for (size_t i = 0; i < sideband->rings_end && !waiting; i++)
-		waiting = rings[i] && perf_ring_is_waiting(&rings[i]->records);
+		waiting = sideband->rings[i] && perf_ring_is_waiting(&sideband->rings[i]->records);
 	return waiting;
 }
 
@@ -274,10 +272,9 @@ uint64_t sideband_lost(const struct sideband *sideband)
 
 uint64_t sideband_bytes(const struct sideband *sideband)
 {
-	struct ring *const *rings = &sideband->rings[0][0];
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < sideband->rings_end; i++)
-		bytes += rings[i] ? rings[i]->bytes : 0;
+		bytes += sideband->rings[i] ? sideband->rings[i]->bytes : 0;
 	return bytes;
 }

@@ -23,7 +23,7 @@ static const uint64_t patience_ns = 20 * NSEC_PER_MSEC;
  * often. */
 static const uint64_t lately_ns = 15 * NSEC_PER_SEC, looks_ns = NSEC_PER_SEC;
 /* New programs are asked for, so long after the last loss; that many in such a time. */
-static const uint64_t new_ns = NSEC_PER_SEC;
+static const uint64_t news_ns = NSEC_PER_SEC;
 enum { MAX_NEW = 50 };
 /* At the start, for all that run. */
 static const uint64_t start_patience_ns = NSEC_PER_SEC;
@@ -72,9 +72,9 @@ void procs_read_new(struct procs *procs, uint32_t pid)
 	struct rescan *rescan = &procs->rescan;
 	uint64_t now_ns = clock_mono_ns();
 
-	if (!rescan->lost_ns || now_ns - rescan->lost_ns > new_ns)
+	if (!rescan->lost_ns || now_ns - rescan->lost_ns > news_ns)
 		return;
-	if (now_ns - rescan->new_ns > new_ns) {
+	if (now_ns - rescan->new_ns > news_ns) {
 		rescan->new_ns = now_ns;
 		rescan->new_asked = 0;
 	}

@@ -9,6 +9,7 @@ what waited in its sockets.
 """
 
 import collections
+import contextlib
 import glob
 import json
 import os
@@ -74,6 +75,15 @@ def thread_does(folder, pid):
     return f"{name} {state[0]} {' < '.join(calls)}"
 
 
+def look_at_descriptors(port, pid, seen):
+    """How many it has, and what waits in the sockets of its port: proc_pid_net(5), /proc/net/tcp."""
+    seen[f"{len(os.listdir(f'/proc/{pid}/fd')) // 64 * 64} descriptors"] += 1
+    with open("/proc/net/tcp", encoding="ascii") as lines:
+        for words in map(str.split, lines):
+            if f":{port:04X}" in words[1] and words[3] != "06":
+                seen[f"socket state {words[3]} queues {words[4]} inode {'0' if words[9] == '0' else 'own'}"] += 1
+
+
 def look_at(asked, pid, seen):
     """What the threads of a process did while an answer took long: into a counter of texts."""
     while True:
@@ -81,15 +91,8 @@ def look_at(asked, pid, seen):
         since = asked.since
         if not since or time.monotonic() < since + LONG:
             continue
-        try:
-            seen[f"{len(os.listdir(f'/proc/{pid}/fd')) // 64 * 64} descriptors"] += 1
-            with open("/proc/net/tcp", encoding="ascii") as lines:
-                for line in lines:
-                    words = line.split()
-                    if f":{asked.port:04X}" in words[1] and words[3] != "06":
-                        seen[f"socket state {words[3]} queues {words[4]} inode {'0' if words[9] == '0' else 'own'}"] += 1
-        except OSError:
-            pass
+        with contextlib.suppress(OSError):
+            look_at_descriptors(asked.port, pid, seen)
         for folder in glob.glob(f"/proc/{pid}/task/*"):
             try:
                 seen[thread_does(folder, pid)] += 1

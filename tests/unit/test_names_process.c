@@ -211,7 +211,7 @@ START_TEST(forgets)
 	expect_self(client, true, true);
 	pid_t pid = names_client_pid(client);
 	unsigned asked = anonymous_kib(pid);
-	for (int i = 0; i < 30 && anonymous_kib(pid) >= asked; i++)
+	for (int i = 0; i < 100 && anonymous_kib(pid) >= asked; i++)
 		usleep(100 * 1000);
 	/* A sanitizer keeps what is given back, and sees whether it is used again. */
 	if (filter_works())
