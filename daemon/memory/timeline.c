@@ -4,6 +4,8 @@
  */
 #include "memory/timeline.h"
 
+#include "base/accounts.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +14,7 @@
 #include <uthash.h>
 
 enum {
-	STEP_MS = 1500,      /* what was looked at so lately has changed just now */
-	MIN_KEPT_MS = 60000, /* where the whole is too much, no less than that is kept of any */
+	STEP_MS = 1500, /* what was looked at so lately has changed just now */
 	MAX_GROUPS = 4096,
 };
 
@@ -32,7 +33,6 @@ struct process {
 
 struct timeline {
 	struct timeline_limits limits;
-	uint64_t kept_ms; /* now; less than the limit while the whole is too much */
 	struct process *processes;
 	struct group *groups;
 	struct shares room; /* of floors; part of the limit */
@@ -53,7 +53,6 @@ struct timeline *timeline_new(const struct timeline_limits *limits)
 	if (!timeline)
 		return NULL;
 	timeline->limits = *limits;
-	timeline->kept_ms = limits->keep_ms;
 	timeline->room.whole = room_of(limits->max_bytes);
 	return timeline;
 }
@@ -153,6 +152,11 @@ static size_t bytes_of_process(const struct process *process)
 	return sizeof(*process) + series_bytes(&process->seen.series);
 }
 
+static size_t bytes_of_group(const struct group *group)
+{
+	return sizeof(*group) + strlen(group->path) + series_bytes(&group->seen.series);
+}
+
 static size_t bytes_of(const struct timeline *timeline)
 {
 	size_t bytes = timeline->room.taken;
@@ -160,8 +164,40 @@ static size_t bytes_of(const struct timeline *timeline)
 	for (struct process *process = timeline->processes; process; process = process->hh.next)
 		bytes += bytes_of_process(process);
 	for (struct group *group = timeline->groups; group; group = group->hh.next)
-		bytes += sizeof(*group) + strlen(group->path) + series_bytes(&group->seen.series);
+		bytes += bytes_of_group(group);
 	return bytes;
+}
+
+static bool is_of(const struct process *process, uint32_t account)
+{
+	return account_of(process->seen.user) == account;
+}
+
+/* The account whose processes take most; control groups are root's. */
+static uint32_t account_with_most_bytes(const struct timeline *timeline)
+{
+	struct shares bytes = {0};
+	uint32_t account = 0;
+
+	for (struct process *process = timeline->processes; process; process = process->hh.next)
+		shares_add(&bytes, process->seen.user, bytes_of_process(process));
+	for (struct group *group = timeline->groups; group; group = group->hh.next)
+		shares_add(&bytes, 0, bytes_of_group(group));
+	shares_largest(&bytes, &account);
+	shares_clear(&bytes);
+	return account;
+}
+
+static uint32_t account_with_most_ended(const struct timeline *timeline)
+{
+	struct shares ended = {0};
+	uint32_t account = 0;
+
+	for (struct process *process = timeline->processes; process; process = process->hh.next)
+		shares_add(&ended, process->seen.user, process->seen.ended);
+	shares_largest(&ended, &account);
+	shares_clear(&ended);
+	return account;
 }
 
 static int compare_seen(const void *a, const void *b)
@@ -172,32 +208,34 @@ static int compare_seen(const void *a, const void *b)
 	return (left_ms > right_ms) - (left_ms < right_ms);
 }
 
-/* The ended ones, those that ended longest ago first; NULL when there are none. */
-static struct process **sort_ended(const struct timeline *timeline, size_t *ret_count)
+/* The account's ended ones, those that ended longest ago first; NULL when there are none. */
+static struct process **sort_ended(const struct timeline *timeline, uint32_t account,
+                                   size_t *ret_count)
 {
 	struct process *process, **ended;
 	size_t count = 0;
 
 	for (process = timeline->processes; process; process = process->hh.next)
-		count += process->seen.ended;
+		count += process->seen.ended && is_of(process, account);
 	ended = count ? calloc(count, sizeof(struct process *)) : NULL;
 	*ret_count = ended ? count : 0;
 	if (!ended)
 		return NULL;
 	count = 0;
 	for (process = timeline->processes; process; process = process->hh.next)
-		if (process->seen.ended)
+		if (process->seen.ended && is_of(process, account))
 			ended[count++] = process;
 	qsort(ended, count, sizeof(struct process *), compare_seen);
 	return ended;
 }
 
-/* Until no more are left than that, if there are so many that have ended. Sorted once, because tens
+/* Until no more are left than that, if so many of the account have ended. Sorted once, because tens
  * of thousands may end together. */
-static void drop_ended(struct timeline *timeline, size_t max_processes, size_t max_bytes)
+static void drop_ended(struct timeline *timeline, uint32_t account, size_t max_processes,
+                       size_t max_bytes)
 {
 	size_t bytes = bytes_of(timeline), count;
-	_cleanup_free_ struct process **ended = sort_ended(timeline, &count);
+	_cleanup_free_ struct process **ended = sort_ended(timeline, account, &count);
 
 	for (size_t i = 0;
 	     i < count && (HASH_COUNT(timeline->processes) > max_processes || bytes > max_bytes);
@@ -214,7 +252,8 @@ static bool make_room(struct timeline *timeline)
 	size_t max = timeline->limits.max_processes;
 
 	if (HASH_COUNT(timeline->processes) >= max)
-		drop_ended(timeline, max - 1 - max / 16, SIZE_MAX);
+		drop_ended(timeline, account_with_most_ended(timeline), max - 1 - max / 16,
+		           SIZE_MAX);
 	return HASH_COUNT(timeline->processes) < max;
 }
 
@@ -301,10 +340,11 @@ void timeline_process(struct timeline *timeline, const struct timeline_process *
 		hold_group(timeline, process, seen->group ? seen->group->path : NULL);
 }
 
-/* Forgets what is older than `kept_ms`, and ended ones that were last seen before that. */
+/* Forgets what is older than is kept, and ended ones that were last seen before that. */
 static void expire(struct timeline *timeline, uint64_t now_ms)
 {
-	uint64_t from_ms = now_ms > timeline->kept_ms ? now_ms - timeline->kept_ms : 0;
+	const uint64_t keep_ms = timeline->limits.keep_ms;
+	uint64_t from_ms = now_ms > keep_ms ? now_ms - keep_ms : 0;
 	struct process *process, *next_process;
 	struct group *group, *next_group;
 
@@ -322,25 +362,42 @@ static void expire(struct timeline *timeline, uint64_t now_ms)
 	}
 }
 
+static uint64_t oldest_of(const struct timeline *timeline, uint32_t account, uint64_t now_ms)
+{
+	uint64_t oldest_ms = now_ms;
+
+	for (struct process *process = timeline->processes; process; process = process->hh.next)
+		if (is_of(process, account) && process->seen.series.first.ms < oldest_ms)
+			oldest_ms = process->seen.series.first.ms;
+	return oldest_ms;
+}
+
+/* Forgets the oldest eighth of what the account has. */
+static void shorten(struct timeline *timeline, uint32_t account, uint64_t now_ms)
+{
+	uint64_t oldest_ms = oldest_of(timeline, account, now_ms);
+	uint64_t from_ms = oldest_ms + (now_ms - oldest_ms) / 8;
+
+	for (struct process *process = timeline->processes; process; process = process->hh.next)
+		if (is_of(process, account))
+			series_expire(&process->seen.series, from_ms);
+	for (struct group *group = timeline->groups; group && !account; group = group->hh.next)
+		series_expire(&group->seen.series, from_ms);
+}
+
 /* Room that expired points leave in a series is used again but not given back at once, so little by
  * little is enough. */
 static void shrink(struct timeline *timeline, uint64_t now_ms)
 {
-	size_t bytes = bytes_of(timeline);
+	const size_t max_bytes = timeline->limits.max_bytes;
+	uint32_t account;
 
-	if (bytes > timeline->limits.max_bytes) {
-		drop_ended(timeline, SIZE_MAX, timeline->limits.max_bytes);
-		bytes = bytes_of(timeline);
-	}
-	if (bytes > timeline->limits.max_bytes && timeline->kept_ms > MIN_KEPT_MS) {
-		timeline->kept_ms -= timeline->kept_ms / 8;
-		expire(timeline, now_ms);
-	} else if (bytes < timeline->limits.max_bytes / 4 * 3 &&
-	           timeline->kept_ms < timeline->limits.keep_ms) {
-		timeline->kept_ms += timeline->kept_ms / 8;
-		if (timeline->kept_ms > timeline->limits.keep_ms)
-			timeline->kept_ms = timeline->limits.keep_ms;
-	}
+	if (bytes_of(timeline) <= max_bytes)
+		return;
+	account = account_with_most_bytes(timeline);
+	drop_ended(timeline, account, SIZE_MAX, max_bytes);
+	if (bytes_of(timeline) > max_bytes)
+		shorten(timeline, account, now_ms);
 }
 
 void timeline_settle(struct timeline *timeline, uint64_t now_ms)

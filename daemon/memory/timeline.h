@@ -2,8 +2,8 @@
 /*
  * struct timeline - how much memory each process held, for as long as profiles are kept; also of
  * processes that have ended. It is told what was read, when it was. The whole stays within
- * `max_bytes`: what ended longest ago goes first, then the oldest of everything. Times are
- * milliseconds of CLOCK_MONOTONIC. Loop thread only.
+ * `max_bytes`: the account that has most gives way, with what ended longest ago first, then with
+ * the oldest of everything. Times are milliseconds of CLOCK_MONOTONIC. Loop thread only.
  */
 #pragma once
 

@@ -212,7 +212,7 @@ START_TEST(the_whole_has_its_bounds)
 		see(timeline, 1000 + (uint32_t)s, "once", s, 1);
 		timeline_settle(timeline, s * 1000);
 	}
-	/* What has just ended goes first; those that live keep a minute at the least. */
+	/* What has ended goes first. */
 	ck_assert_uint_le(stats_of(timeline).bytes, 256 << 10);
 	ck_assert_uint_gt(stats_of(timeline).evicted, 0);
 	ck_assert_uint_eq(stats_of(timeline).dropped, 0);
@@ -221,6 +221,41 @@ START_TEST(the_whole_has_its_bounds)
 		see(timeline, pid, "more", 600, 1);
 	ck_assert_uint_gt(stats_of(timeline).dropped, 0);
 	ck_assert_uint_le(stats_of(timeline).processes, 150);
+}
+END_TEST
+
+/* However much a user's processes do, another one's keep all of theirs, also once they ended. */
+START_TEST(who_has_most_gives_way)
+{
+	enum { HIS = 1000, HERS = 2000 };
+	const struct timeline_limits limits = {
+		.keep_ms = 600 * 1000, .max_bytes = 256 << 10, .max_processes = 150};
+	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&limits);
+	struct timeline_process seen = {0};
+
+	for (uint64_t s = 0; s < 600; s++) {
+		for (uint32_t pid = 1; pid <= 102; pid++) {
+			if (pid == 102 && s > 10)
+				continue;
+			seen = (struct timeline_process){
+				.pid = pid,
+				.start_ticks = pid,
+				.seen_ms = s * 1000,
+				.user = pid <= 100 ? HIS : HERS,
+				.figures.values[MEMORY_rss_anon] = ((s * pid) % 1000) << 20,
+			};
+			timeline_process(timeline, &seen);
+		}
+		for (uint32_t more = 0; more < 10; more++)
+			see(timeline, 1000 + (uint32_t)s * 10 + more, "once", s, 1);
+		timeline_settle(timeline, s * 1000);
+	}
+	ck_assert_uint_le(stats_of(timeline).bytes, 256 << 10);
+	ck_assert_uint_gt(stats_of(timeline).evicted, 0);
+	ck_assert_uint_lt(timeline_find(timeline, 50)->series.count, 300);
+	ck_assert_uint_eq(timeline_find(timeline, 101)->series.count, 600);
+	ck_assert(timeline_find(timeline, 102)->ended);
+	ck_assert_uint_eq(timeline_find(timeline, 102)->series.count, 11);
 }
 END_TEST
 
@@ -383,6 +418,7 @@ Suite *timeline_suite(void)
 	tcase_add_test(tests, a_heap_leaks_into_room_it_had);
 	tcase_add_test(tests, a_heap_that_is_only_replaced);
 	tcase_add_test(tests, the_whole_has_its_bounds);
+	tcase_add_test(tests, who_has_most_gives_way);
 	tcase_add_test(tests, many_may_end_together);
 	tcase_add_test(tests, groups_live_as_long_as_who_is_in_them);
 	tcase_add_test(tests, the_last_of_a_process_is_kept);
