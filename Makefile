@@ -417,7 +417,7 @@ $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(LIBRARY_OBJ)
 WALKER_FLAGS = -DWALKER_IN_USER_SPACE -Wno-maybe-uninitialized -Wno-attributes -Wno-unknown-pragmas -Wno-unused-parameter
 WALKER_OBJ  := $(addprefix $(BUILD)/tests/bpf/,walker_x86.o walker_arm64.o world.o)
 WALKER_TESTS := test_walker recorded recorded_x86 recorded_x86_kernel recorded_x86_without recorded_arm64 deep hostile memory \
-                python python_world python_told python_hostile stack_keys stack_shares
+                python python_world python_told python_hostile stack_keys stack_shares growth_seats
 ORACLE       := oracle compare live target libdw_walk
 
 $(filter %/walker_x86.o %/walker_arm64.o,$(WALKER_OBJ)): $(BUILD)/tests/bpf/walker_%.o: tests/bpf/walker.c Makefile
@@ -425,6 +425,8 @@ $(filter %/walker_x86.o %/walker_arm64.o,$(WALKER_OBJ)): $(BUILD)/tests/bpf/walk
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -Itests/bpf/shim $(ALL_CFLAGS) $(WALKER_FLAGS) -D__TARGET_ARCH_$* -DWALKER=walker_$* -DWALKER_STORE=walker_store_$* -MD -MP -c $< -o $@
 	$(Q)objcopy --keep-global-symbol=walker_$* --keep-global-symbol=walker_store_$* $@
+
+$(BUILD)/tests/bpf/growth_seats.o: ALL_CFLAGS += -Itests/bpf/shim $(WALKER_FLAGS) -D__TARGET_ARCH_x86
 
 $(BUILD)/tests/bpf/test_walker: $(WALKER_TESTS:%=$(BUILD)/tests/bpf/%.o) $(WALKER_OBJ) $(LIBRARY_OBJ)
 	$(call say,LINK,$@)

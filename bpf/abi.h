@@ -150,12 +150,12 @@ struct others_room {
 /* Places in which accounts are counted: bpf/user.bpf.h. */
 enum { ACCOUNT_PLACES = 256 };
 
-/* Nodes of a half: all of them, and of each account those that came once a part of the room was
- * full. The daemon sets them to nothing as above. */
-struct nodes_taken {
+/* What is taken of a half's room: all of it, and of each account what it took once a quarter was
+ * taken. The daemon sets it to nothing as above. */
+struct taken {
 	u32 all, of[ACCOUNT_PLACES];
 };
-_Static_assert(sizeof(struct nodes_taken) == 1028, "shared layout");
+_Static_assert(sizeof(struct taken) == 1028, "shared layout");
 
 /* One a CPU, a cache line each. */
 struct cpu_busy {

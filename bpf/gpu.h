@@ -11,6 +11,8 @@
 
 #include "bpf/abi.h"
 
+_Static_assert(ACCOUNT_PLACES <= 1 << 8, "gpu_event.account");
+
 enum {
 	GPU_CALLS_ROWS = 16 * 1024, /* of a half: thread, function and what it was about */
 	GPU_EVENT_BYTES = 4 << 20, /* of the ring buffer; an event has some 100, with a stack 500 */
@@ -224,7 +226,8 @@ struct gpu_event {
 	u8 device;
 	u8 call;
 	u8 via;
-	u8 unused[3];
+	u8 account; /* of LAUNCHED and RAN: its place, bpf/user.h */
+	u8 unused[2];
 };
 _Static_assert(sizeof(struct gpu_event) == 64, "shared layout");
 
@@ -234,6 +237,7 @@ _Static_assert(sizeof(struct gpu_event) == 64, "shared layout");
 	COUNT(returns, "Of those, calls whose return was wanted")                             \
 	COUNT(walked, "Of those, calls whose stack was taken")                                \
 	COUNT(rows_lost, "Calls of GPU functions not counted: no room for a row")             \
+	COUNT(rows_over_share, "Rows of GPU calls not made: their user had his share")        \
 	COUNT(slots_full, "Rows of GPU calls that had no slot: counting takes longer")        \
 	COUNT(events_lost, "GPU memory events lost: the ring buffer was full")                \
 	COUNT(events_over_share, "GPU memory events of users who had told too many already")  \

@@ -37,8 +37,8 @@ struct gpu_call_map {
 struct gpu_call_map gpu_calls_0 SEC(".maps");
 struct gpu_call_map gpu_calls_1 SEC(".maps");
 
-/* Rows made in each half, and slots taken; the daemon sets them back when it has emptied one. */
-u32 gpu_rows[HALVES], gpu_slots_taken[HALVES];
+/* The daemon sets them back when it has emptied a half. */
+struct taken gpu_rows[HALVES], gpu_slots_taken[HALVES];
 struct gpu_slot gpu_slots[HALVES][GPU_SLOTS];
 
 /* Rows that a thread counted in last, each in the place that its key leads to. */

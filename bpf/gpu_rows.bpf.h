@@ -30,21 +30,22 @@ static __always_inline struct gpu_call *row_find(u32 at, const struct gpu_call_k
 }
 
 /* How many rows the half has; the mask as of slot_at(). */
-static __always_inline u32 *rows_of_half(u32 at)
+static __always_inline struct taken *rows_of_half(u32 at)
 {
 	barrier_var(at);
 	return &gpu_rows[at & 1];
 }
 
-/* Many launches with always other grids: from three quarters of the rows on they are not told
- * apart any more, but where the thread remembers a row. */
+/* Many launches with always other grids: from three quarters of an account's share of the rows on
+ * they are not told apart any more, but where the thread remembers a row. */
 static __always_inline int is_crowded(u32 at)
 {
-	return *(volatile u32 *)rows_of_half(at) >= GPU_CALLS_ROWS / 4 * 3;
+	return taken_place(rows_of_half(at), GPU_CALLS_ROWS / 4 * 3) == NO_ROOM;
 }
 
-/* NULL when there is no room. A function of its own, so that a walk need not have room for its
- * variables on the stack: 512 bytes are all there is, for all functions together. */
+/* NULL when there is no room, or the account has its share. A function of its own, so that a walk
+ * need not have room for its variables on the stack: 512 bytes are all there is, for all functions
+ * together. */
 static __noinline struct gpu_call *row_make(u32 at, const struct gpu_call_key *key)
 {
 	struct gpu_call first = {
@@ -53,11 +54,16 @@ static __noinline struct gpu_call *row_make(u32 at, const struct gpu_call_key *k
 		.user = (u32)bpf_get_current_uid_gid(),
 	};
 	void *map = at & 1 ? (void *)&gpu_calls_1 : (void *)&gpu_calls_0;
+	u32 place = taken_place(rows_of_half(at), GPU_CALLS_ROWS);
 
+	if (place == NO_ROOM) {
+		GPU_ADD(rows_over_share);
+		return NULL;
+	}
 	bpf_get_current_comm(first.thread, sizeof(first.thread));
 	if (bpf_map_update_elem(map, key, &first, BPF_NOEXIST))
 		return NULL;
-	__sync_fetch_and_add(rows_of_half(at), 1);
+	taken_count(rows_of_half(at), place);
 	return row_find(at, key);
 }
 

@@ -24,23 +24,22 @@ static __always_inline struct gpu_slot *slot_at(u32 at, u32 slot)
 enum { GPU_SLOTS_KEPT = GPU_SLOTS / 8 }; /* for crowded rows */
 
 /* Slots of the half that are taken; the mask as of slot_at(). */
-static __always_inline u32 *slots_taken(u32 at)
+static __always_inline struct taken *slots_taken(u32 at)
 {
 	barrier_var(at);
 	return &gpu_slots_taken[at & 1];
 }
 
-/* For a new row; 0 when there are no more. */
+/* For a new row; 0 when there are no more, or its account has its share of them. */
 static __always_inline u32 slot_take(u32 at, int is_crowded)
 {
-	u32 *taken = slots_taken(at), slot;
+	struct taken *taken = slots_taken(at);
+	u32 place = taken_place(taken, is_crowded ? GPU_SLOTS : GPU_SLOTS - GPU_SLOTS_KEPT);
+	u32 slot = place == NO_ROOM ? GPU_SLOTS : taken_count(taken, place) + 1;
 
-	if (*(volatile u32 *)taken < (is_crowded ? GPU_SLOTS : GPU_SLOTS - GPU_SLOTS_KEPT)) {
-		slot = __sync_fetch_and_add(taken, 1) + 1;
-		if (slot < GPU_SLOTS) {
-			*slot_at(at, slot) = (struct gpu_slot){0};
-			return slot;
-		}
+	if (slot < GPU_SLOTS) {
+		*slot_at(at, slot) = (struct gpu_slot){0};
+		return slot;
 	}
 	GPU_ADD(slots_full);
 	return 0;

@@ -32,6 +32,7 @@ static __always_inline void tell_launched(const struct gpu_passed *passed)
 		return;
 	describe(&event, GPU_EVENT_LAUNCHED, GPU_LAYER_HELPER, passed_argument(passed, 0));
 	event.time_ns = bpf_ktime_get_ns();
+	event.account = user_place();
 	send_walked(user, passed->lane, passed->scratch->regs[REG_PC], &event);
 }
 
@@ -69,6 +70,7 @@ static __always_inline void tell_ran(const struct gpu_passed *passed)
 	event->device = passed_argument(passed, 2);
 	event->allocated = passed_argument(passed, 4);
 	event->reserved = passed_argument(passed, 5);
+	event->account = user_place();
 	at = shared_enter(&now);
 	event->time_ns = now;
 	count_sample(at, event, send_named(out, passed_argument(passed, 3)));

@@ -40,8 +40,8 @@ const volatile u32 growth_burst = 1;
 const volatile struct others_room others_room = {1, 1};
 const volatile u32 node_room = 1;
 
-u32 others_tallies[HALVES];
-struct nodes_taken nodes_taken[HALVES], others_nodes[HALVES];
+struct taken others_tallies[HALVES];
+struct taken nodes_taken[HALVES], others_nodes[HALVES];
 u64 flip, lane_busy, wake_armed;
 u32 resident_is_watched;
 u32 unwind_epoch;

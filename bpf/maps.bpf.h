@@ -143,11 +143,11 @@ extern struct cpu_busy cpus[MAX_CPUS];
 
 /* Set before load. */
 extern const volatile struct others_room others_room;
-extern u32 others_tallies[HALVES]; /* taken */
+extern struct taken others_tallies[HALVES];
 
 extern const volatile u32 node_room; /* of a half; set before load */
 /* All of them, and those that are not the timer's. */
-extern struct nodes_taken nodes_taken[HALVES], others_nodes[HALVES];
+extern struct taken nodes_taken[HALVES], others_nodes[HALVES];
 
 /* How often a lane was taken, all CPUs together: it happens outside of every half. */
 extern u64 lane_busy;

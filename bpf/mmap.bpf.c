@@ -7,6 +7,7 @@
  * for large ones.
  */
 #include "bpf/growth.bpf.h"
+#include "bpf/growth_seats.bpf.h"
 #include "bpf/slots.bpf.h"
 #include "bpf/unwind_entry.bpf.h"
 
@@ -26,16 +27,16 @@ struct {
 } mapped_here SEC(".maps");
 
 struct mapped {
+	u64 who;   /* seat_begins() */
 	u64 bytes; /* that are in no sample yet */
 	struct pace pace;
-	u64 image; /* task_image(): another program may get the same mm_struct */
 };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, u64); /* address of the mm_struct */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, u32);
 	__type(value, struct mapped);
-	__uint(max_entries, PACED_PROCESSES);
+	__uint(max_entries, GROWTH_SEATS);
 } mappeds SEC(".maps");
 
 enum { MMAP_PAGE = 4096 };
@@ -55,17 +56,19 @@ static __always_inline u64 bytes_asked(struct task_struct *task, u64 looked_for)
 	return asked < looked_for ? asked : looked_for;
 }
 
-static __always_inline struct mapped *mapped_of(u64 mm)
+/* NULL where another thread of the process begins just now. */
+static __always_inline struct mapped *mapped_of_current(void)
 {
-	struct mapped *mapped = bpf_map_lookup_elem(&mappeds, &mm);
-	struct mapped first = {0};
+	u64 who = seat_who();
+	u32 seat = seat_of(who);
+	struct mapped *mapped = bpf_map_lookup_elem(&mappeds, &seat);
 
-	if (mapped && mapped->image == task_image())
-		return mapped;
-	first.pace = pace_new(mapped_step);
-	first.image = task_image();
-	bpf_map_update_elem(&mappeds, &mm, &first, BPF_ANY);
-	return bpf_map_lookup_elem(&mappeds, &mm);
+	if (mapped && seat_begins(&mapped->who, who)) {
+		mapped->bytes = 0;
+		mapped->pace = pace_new(mapped_step);
+		seat_has_begun(&mapped->who, who);
+	}
+	return mapped && seat_is_of(&mapped->who, who) ? mapped : NULL;
 }
 
 static __always_inline void take_sample(struct mapped *mapped)
@@ -123,7 +126,7 @@ int address_space_grows(struct bpf_raw_tracepoint_args *ctx)
 	/* Short processes that the daemon has not heard of yet come by the thousand. */
 	if (!bytes || !slot_of(bpf_get_current_pid_tgid() >> 32, &slot))
 		return 0;
-	mapped = mapped_of((u64)task->mm);
+	mapped = mapped_of_current();
 	if (mapped && __sync_fetch_and_add(&mapped->bytes, bytes) + bytes >= mapped->pace.due)
 		take_sample(mapped);
 	return 0;

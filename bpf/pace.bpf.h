@@ -17,7 +17,6 @@ enum {
 	PACE_FEW = 12,  /* not any more */
 	PACE_DOUBLINGS = 12,
 	PACE_PUT_OFF_DOUBLINGS = 4, /* where others make the storm */
-	PACED_PROCESSES = 4096,     /* remembered at a time; the least recently used is forgotten */
 };
 
 struct pace {

@@ -12,6 +12,7 @@
  * kernel's own, and huge pages count as what they are.
  */
 #include "bpf/growth.bpf.h"
+#include "bpf/growth_seats.bpf.h"
 #include "bpf/slots.bpf.h"
 #include "bpf/unwind_entry.bpf.h"
 
@@ -51,15 +52,15 @@ struct growth {
 };
 
 struct resident {
-	u64 image; /* task_image(): another program may get the same mm_struct */
+	u64 who; /* seat_begins() */
 	struct growth of[RESIDENT_MEMBERS];
 };
 
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, u64); /* address of the mm_struct */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, u32);
 	__type(value, struct resident);
-	__uint(max_entries, PACED_PROCESSES);
+	__uint(max_entries, GROWTH_SEATS);
 } residents SEC(".maps");
 
 /* New pages of this CPU since the last look. */
@@ -132,22 +133,20 @@ static __always_inline s64 level_now(struct mm_struct *mm, u32 member, s64 *ret_
 
 /* What a process had before it was looked at first is nobody's growth, unless all of it came after
  * we did: a program that was started a moment ago. Later it may be one that was forgotten here. */
-static __always_inline void begin(struct task_struct *task, u64 key, u64 flags)
+static __always_inline void begin(struct task_struct *task, struct resident *resident)
 {
 	struct task_struct *leader = task->group_leader;
 	int is_fresh = !(leader->flags & PF_FORKNOEXEC) &&
 	               leader->start_boottime > resident_since_ns &&
 	               bpf_ktime_get_boot_ns() - leader->start_boottime < young_ns;
-	struct resident resident = {.image = task_image()};
 
 #pragma unroll
 	for (u32 i = 0; i < RESIDENT_MEMBERS; i++) {
-		s64 level = level_now(task->mm, members[i], &resident.of[i].seen);
+		s64 level = level_now(task->mm, members[i], &resident->of[i].seen);
 
-		resident.of[i].base = is_fresh ? 0 : level;
-		resident.of[i].pace = pace_new(resident_step_pages);
+		resident->of[i].base = is_fresh ? 0 : level;
+		resident->of[i].pace = pace_new(resident_step_pages);
 	}
-	bpf_map_update_elem(&residents, &key, &resident, flags);
 }
 
 /* Keeps the level. Where memory was freed, the base falls as far: what comes back is growth, and
@@ -191,22 +190,23 @@ static __always_inline void take(u32 at, struct growth *growth, u32 member, s64 
 /* Of the current process; NULL where it has none, or nothing that could be walked. */
 static __always_inline struct resident *resident_of(struct task_struct *task)
 {
-	u64 slot, key = (u64)task->mm;
 	struct resident *resident;
+	u64 slot, who;
+	u32 seat;
 
-	/* The verifier wants a key that is no pointer. */
-	barrier_var(key);
 	/* Others change its memory when they reclaim, or before it runs. Short processes that the
 	 * daemon has not heard of yet come by the thousand: they cost this look-up. */
-	if (!key || task->flags & PF_KTHREAD || has_borrowed_memory(task) ||
+	if (!task->mm || task->flags & PF_KTHREAD || has_borrowed_memory(task) ||
 	    !slot_of(bpf_get_current_pid_tgid() >> 32, &slot))
 		return NULL;
-	resident = bpf_map_lookup_elem(&residents, &key);
-	if (resident && resident->image == task_image())
-		return resident;
-	/* Of threads that come at the same time the first one begins. */
-	begin(task, key, resident ? BPF_ANY : BPF_NOEXIST);
-	return bpf_map_lookup_elem(&residents, &key);
+	who = seat_who();
+	seat = seat_of(who);
+	resident = bpf_map_lookup_elem(&residents, &seat);
+	if (resident && seat_begins(&resident->who, who)) {
+		begin(task, resident);
+		seat_has_begun(&resident->who, who);
+	}
+	return resident && seat_is_of(&resident->who, who) ? resident : NULL;
 }
 
 static __always_inline void sample_one(struct task_struct *task, struct growth *growth, u32 member)

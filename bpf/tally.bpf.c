@@ -5,6 +5,7 @@
 #include "bpf/unwind.bpf.h"
 
 #include "bpf/task.bpf.h"
+#include "bpf/user.bpf.h"
 
 static __always_inline void identify(struct tally_key *key)
 {
@@ -19,13 +20,15 @@ static __always_inline void identify(struct tally_key *key)
 /* Whether a tally that is new finds room, which is then taken: always where it is CPU time. */
 static __always_inline int has_room(u32 at, u32 kind)
 {
-	u32 *taken = &others_tallies[at & 1];
+	struct taken *taken = &others_tallies[at & 1];
+	u32 place;
 
 	if (kind == KIND_cpu)
 		return 1;
-	if (*(volatile u32 *)taken >= others_room.tallies)
+	place = taken_place(taken, others_room.tallies);
+	if (place == NO_ROOM)
 		return 0;
-	__sync_fetch_and_add(taken, 1);
+	taken_count(taken, place);
 	return 1;
 }
 

@@ -36,51 +36,32 @@ static __always_inline u64 cut_node(struct scratch *scratch, u64 parent, u32 len
 	return key < STACK_FIRST ? STACK_FIRST : key;
 }
 
-/* What is no place of an account. */
-enum { NOBODY_ASKED = ACCOUNT_PLACES, NO_ROOM };
-
-/* As long as they are not, whose a node is, is of no interest; on most hosts they never are. */
-static __always_inline int are_crowded(const struct nodes_taken *taken, u32 room)
-{
-	return *(volatile const u32 *)&taken->all >= room / 4;
-}
-
 /*
  * Where a node that is new would be counted beside all, or NO_ROOM. What is not the timer's has its
  * part of the map, and an account its share of the map and of that part, once a quarter is full.
  */
 __noinline u32 stack_place(u32 at)
 {
-	struct nodes_taken *taken = &nodes_taken[at & 1], *others = &others_nodes[at & 1];
+	struct taken *taken = &nodes_taken[at & 1], *others = &others_nodes[at & 1];
 	int is_others = at >> LANE_SHIFT != LANE_TICK;
 	u32 place;
 
-	if (!are_crowded(taken, node_room) &&
-	    !(is_others && are_crowded(others, others_room.stacks)))
+	if (!taken_is_crowded(taken, node_room) &&
+	    !(is_others && taken_is_crowded(others, others_room.stacks)))
 		return NOBODY_ASKED;
 	place = user_place();
-	barrier_var(place); /* or the compiler sees what the verifier does not */
-	place &= ACCOUNT_PLACES - 1;
-	if (user_may_have(place, taken->of[place], taken->all, node_room) &&
-	    (!is_others ||
-	     user_may_have(place, others->of[place], others->all, others_room.stacks)))
+	if (taken_allows(taken, place, node_room) &&
+	    (!is_others || taken_allows(others, place, others_room.stacks)))
 		return place;
 	count(at, COUNTER_stacks_over_share, 1);
 	return NO_ROOM;
 }
 
-static __always_inline void count_in(struct nodes_taken *taken, u32 place)
-{
-	__sync_fetch_and_add(&taken->all, 1);
-	if (place < ACCOUNT_PLACES)
-		__sync_fetch_and_add(&taken->of[place], 1);
-}
-
 static __always_inline void count_taken(u32 at, u32 place)
 {
-	count_in(&nodes_taken[at & 1], place);
+	taken_count(&nodes_taken[at & 1], place);
 	if (at >> LANE_SHIFT != LANE_TICK)
-		count_in(&others_nodes[at & 1], place);
+		taken_count(&others_nodes[at & 1], place);
 }
 
 /* Puts scratch->node into the half's map; not 0 where there is no room for it. */

@@ -38,6 +38,44 @@ static __always_inline int user_may_have(u32 place, u64 own, u64 taken, u64 whol
 	return own + taken < (place ? whole - whole / 8 : whole);
 }
 
+/* What is no place of an account. */
+enum { NOBODY_ASKED = ACCOUNT_PLACES, NO_ROOM };
+
+/* As long as it is not, whose a piece of the room is, is of no interest; mostly it never is. */
+static __always_inline int taken_is_crowded(const struct taken *taken, u32 room)
+{
+	return *(volatile const u32 *)&taken->all >= room / 4;
+}
+
+/* Whether an account may have one more piece of the room. */
+static __always_inline int taken_allows(const struct taken *taken, u32 place, u32 room)
+{
+	barrier_var(place); /* or the compiler sees what the verifier does not */
+	place &= ACCOUNT_PLACES - 1;
+	return user_may_have(place, taken->of[place], taken->all, room);
+}
+
+/* Where one more of the current task's account is counted by taken_count(): NO_ROOM where it has
+ * its share. */
+static __always_inline u32 taken_place(const struct taken *taken, u32 room)
+{
+	u32 place;
+
+	if (!taken_is_crowded(taken, room))
+		return NOBODY_ASKED;
+	place = user_place();
+	return taken_allows(taken, place, room) ? place : NO_ROOM;
+}
+
+/* How many there were before. */
+static __always_inline u32 taken_count(struct taken *taken, u32 place)
+{
+	barrier_var(place); /* as above */
+	if (place < ACCOUNT_PLACES)
+		__sync_fetch_and_add(&taken->of[place], 1);
+	return __sync_fetch_and_add(&taken->all, 1);
+}
+
 struct ring_user_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, u32);

@@ -302,6 +302,12 @@ static int grow_gpu_rows(struct bpf *bpf, size_t room)
 	return 0;
 }
 
+/* The half is empty again. */
+static void give_back(struct taken *taken)
+{
+	*taken = (struct taken){0};
+}
+
 /* What was counted in the slots of rows, and what a launch has no argument in a register for. */
 static void complete_gpu_rows(struct bpf *bpf, u32 half, size_t count)
 {
@@ -323,7 +329,7 @@ static void complete_gpu_rows(struct bpf *bpf, u32 half, size_t count)
 static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
 {
 	const struct profd_bpf *skeleton = bpf_part(bpf, BPF_PART_GPU);
-	size_t rows = skeleton ? skeleton->bss->gpu_rows[half] : 0, room = FIRST_GPU_ROWS;
+	size_t rows = skeleton ? skeleton->bss->gpu_rows[half].all : 0, room = FIRST_GPU_ROWS;
 	int fd, err = 0;
 
 	if (!rows)
@@ -336,11 +342,12 @@ static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
 	if (!err)
 		err = drain_map(fd, (u32)bpf->gpu_room, bpf->gpu_keys, sizeof(*bpf->gpu_keys),
 		                bpf->gpu_calls, sizeof(*bpf->gpu_calls), &drained->gpu_count);
-	/* What could not be read is there at the next drain. */
-	skeleton->bss->gpu_rows[half] = err ? (u32)(rows - drained->gpu_count) : 0;
-	/* Slots of rows that are still there are taken. */
-	if (!err)
-		skeleton->bss->gpu_slots_taken[half] = 0;
+	/* What could not be read is there at the next drain, and slots of such rows are taken. */
+	skeleton->bss->gpu_rows[half].all -= (u32)drained->gpu_count;
+	if (!err) {
+		give_back(&skeleton->bss->gpu_rows[half]);
+		give_back(&skeleton->bss->gpu_slots_taken[half]);
+	}
 	complete_gpu_rows(bpf, half, drained->gpu_count);
 	drained->gpu_keys = bpf->gpu_keys;
 	drained->gpu_calls = bpf->gpu_calls;
@@ -358,7 +365,7 @@ static bool is_without_sample(enum counter counter)
  * takes as long as there are places in them. */
 static bool is_empty(const struct bpf *bpf, u32 half, const struct counters *sum)
 {
-	if (bpf->left[half] || bpf->skeleton->bss->gpu_rows[half])
+	if (bpf->left[half] || bpf->skeleton->bss->gpu_rows[half].all)
 		return false;
 	for (int i = 0; i < COUNTER_COUNT; i++)
 		if (!is_without_sample(i) && sum->values[i])
@@ -397,11 +404,9 @@ void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained)
 	/* What could not be read is there at the next drain, and taken. */
 	bpf->left[half] = drained.err != 0;
 	if (!drained.err) {
-		skeleton->bss->others_tallies[half] = 0;
-		memset(&skeleton->bss->nodes_taken[half], 0,
-		       sizeof(skeleton->bss->nodes_taken[half]));
-		memset(&skeleton->bss->others_nodes[half], 0,
-		       sizeof(skeleton->bss->others_nodes[half]));
+		give_back(&skeleton->bss->others_tallies[half]);
+		give_back(&skeleton->bss->nodes_taken[half]);
+		give_back(&skeleton->bss->others_nodes[half]);
 	}
 	*ret_drained = drained;
 }

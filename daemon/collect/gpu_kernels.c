@@ -22,8 +22,9 @@ struct gpu_kernels {
 	struct gpu_launches *launches;
 	struct builder *builder; /* of the slice to come; NULL until a kernel has run */
 	struct frames frames;
-	struct drain_losses losses; /* of what is in it */
-	uint64_t in_slice;          /* kernels */
+	struct drain_losses losses;     /* of what is in it */
+	uint64_t in_slice;              /* kernels */
+	uint32_t kinds[ACCOUNT_PLACES]; /* of them in it, of each account */
 	struct gpu_kernels_stats stats;
 };
 
@@ -46,6 +47,7 @@ static void drop_slice(struct gpu_kernels *kernels)
 	kernels->frames = (struct frames){0};
 	kernels->losses = (struct drain_losses){0};
 	kernels->in_slice = 0;
+	memset(kernels->kinds, 0, sizeof(kernels->kinds));
 }
 
 void gpu_kernels_free(struct gpu_kernels *kernels)
@@ -223,10 +225,22 @@ static void add_kernel(struct gpu_kernels *kernels, const struct gpu_event *even
 	               values);
 }
 
+static size_t kinds_built(const struct gpu_kernels *kernels)
+{
+	return builder_view(kernels->builder)->sample_count;
+}
+
+/* An account may have as many kinds in a slice as are left for all. */
+static bool has_room(const struct gpu_kernels *kernels, uint8_t account)
+{
+	return kinds_built(kernels) + kernels->kinds[account] < MAX_GPU_KERNELS_BUILT;
+}
+
 void gpu_kernels_ran(struct gpu_kernels *kernels, const struct gpu_event *event, const void *name)
 {
 	size_t len = event->words * sizeof(uint64_t);
 	char text[GPU_NAME_BYTES + 1];
+	size_t built;
 
 	kernels->stats.kernels++;
 	if (len > GPU_NAME_BYTES)
@@ -236,12 +250,14 @@ void gpu_kernels_ran(struct gpu_kernels *kernels, const struct gpu_event *event,
 	if (!text[0])
 		snprintf(text, sizeof(text), "[kernel without a name]");
 	if (!begin_slice(kernels) || builder_error(kernels->builder) ||
-	    builder_view(kernels->builder)->sample_count >= MAX_GPU_KERNELS_BUILT) {
+	    !has_room(kernels, event->account)) {
 		kernels->stats.kernels_lost++;
 		return;
 	}
 	kernels->in_slice++;
+	built = kinds_built(kernels);
 	add_kernel(kernels, event, text);
+	kernels->kinds[event->account] += (uint32_t)(kinds_built(kernels) - built);
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */

@@ -6,8 +6,9 @@
  * program by their correlation numbers. A graph's launch has many kernels, so none is forgotten
  * because one has come; launches are forgotten by age. Loop thread only.
  *
- * A program may tell anything, and as much as it likes: what is kept has bounds, of which the
- * oldest launches fall victim. Kernels without a launch are shown under "[launch not known]".
+ * A program may tell anything, and as much as it likes: what is kept has bounds, to which the
+ * oldest launches of the account with most of them fall victim. Kernels without a launch are shown
+ * under "[launch not known]".
  */
 #pragma once
 
@@ -22,7 +23,8 @@ enum {
 	MAX_GPU_LAUNCHES = 64 * 1024,    /* that wait, of all processes */
 	MAX_GPU_LAUNCH_BYTES = 24 << 20, /* of their stacks */
 	GPU_LAUNCH_KEPT_S = 30,          /* a kernel that takes longer to be told has no launch */
-	MAX_GPU_KERNELS_BUILT = 256 * 1024, /* kinds of them in a slice; more are lost */
+	MAX_GPU_KERNELS_BUILT = 256 * 1024, /* kinds of them in a slice; half for an account that is
+	                                       alone, and more are lost */
 };
 
 /* Keeps a copy of `tables`, and what is in them outlives it; NULL when out of memory. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A hash table, whose order is that in which things were added.
+ * A hash table, whose order is that in which things were added, and a queue for each place of
+ * accounts.
  */
 #include "collect/gpu_launches.h"
 
@@ -12,6 +13,7 @@
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
+#include <utlist.h>
 
 struct key {
 	uint64_t correlation;
@@ -21,14 +23,22 @@ struct key {
 struct entry {
 	struct key key;
 	struct gpu_launch launch;
+	uint8_t account;
+	struct entry *prev, *next; /* of the account */
 	UT_hash_handle hh;
 	uint64_t words[];
+};
+
+struct of_account {
+	struct entry *oldest;
+	size_t bytes;
 };
 
 struct gpu_launches {
 	struct entry *first;
 	size_t bytes;
 	uint64_t unused;
+	struct of_account of[ACCOUNT_PLACES];
 };
 
 struct gpu_launches *gpu_launches_new(void)
@@ -45,6 +55,8 @@ static void drop(struct gpu_launches *launches, struct entry *entry)
 {
 	launches->unused += !entry->launch.used;
 	launches->bytes -= bytes_of(entry->launch.count);
+	launches->of[entry->account].bytes -= bytes_of(entry->launch.count);
+	DL_DELETE(launches->of[entry->account].oldest, entry);
 	HASH_DEL(launches->first, entry);
 	free(entry);
 }
@@ -65,11 +77,21 @@ static struct entry *find(const struct gpu_launches *launches, const struct gpu_
 	return entry;
 }
 
+static struct entry *oldest_of_most(const struct gpu_launches *launches)
+{
+	const struct of_account *most = launches->of;
+
+	for (size_t i = 1; i < ACCOUNT_PLACES; i++)
+		if (launches->of[i].bytes > most->bytes)
+			most = &launches->of[i];
+	return most->oldest;
+}
+
 static void make_room(struct gpu_launches *launches, size_t bytes)
 {
 	while (launches->first && (HASH_COUNT(launches->first) >= MAX_GPU_LAUNCHES ||
 	                           launches->bytes + bytes > MAX_GPU_LAUNCH_BYTES))
-		drop(launches, launches->first);
+		drop(launches, oldest_of_most(launches));
 }
 
 int gpu_launches_add(struct gpu_launches *launches, const struct gpu_event *event,
@@ -85,6 +107,7 @@ int gpu_launches_add(struct gpu_launches *launches, const struct gpu_event *even
 	if (!entry)
 		return -ENOMEM;
 	entry->key = (struct key){event->address, event->pid, event->image};
+	entry->account = event->account;
 	entry->launch = (struct gpu_launch){
 		.time_ns = event->time_ns,
 		.tid = event->tid,
@@ -97,6 +120,8 @@ int gpu_launches_add(struct gpu_launches *launches, const struct gpu_event *even
 		free(entry);
 		return -ENOMEM;
 	}
+	DL_APPEND(launches->of[entry->account].oldest, entry);
+	launches->of[entry->account].bytes += bytes;
 	launches->bytes += bytes;
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct gpu_launches - launches that wait for their kernels, the oldest first. Bounded by
- * MAX_GPU_LAUNCHES and MAX_GPU_LAUNCH_BYTES. Owned by one thread.
+ * MAX_GPU_LAUNCHES and MAX_GPU_LAUNCH_BYTES: where there is no room for one more, the oldest of
+ * the account whose launches take most goes. Owned by one thread.
  */
 #pragma once
 

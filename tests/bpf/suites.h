@@ -13,5 +13,6 @@ Suite *hostile_suite(void);
 Suite *python_suite(void);
 Suite *stack_keys_suite(void);
 Suite *stack_shares_suite(void);
+Suite *growth_seats_suite(void);
 Suite *python_told_suite(void);
 Suite *python_hostile_suite(void);

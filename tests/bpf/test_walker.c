@@ -16,6 +16,7 @@ int main(void)
 	srunner_add_suite(runner, hostile_suite());
 	srunner_add_suite(runner, stack_keys_suite());
 	srunner_add_suite(runner, stack_shares_suite());
+	srunner_add_suite(runner, growth_seats_suite());
 	srunner_add_suite(runner, python_suite());
 	srunner_add_suite(runner, python_told_suite());
 	srunner_add_suite(runner, python_hostile_suite());

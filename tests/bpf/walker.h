@@ -90,7 +90,7 @@ struct walker_nodes {
 	u32 room, others_room; /* at most WALKER_MAX_NODES */
 	u32 count;
 	u64 over_share; /* as is counted in stacks_over_share */
-	struct nodes_taken taken, others_taken;
+	struct taken taken, others_taken;
 	u64 keys[WALKER_MAX_NODES];
 };
 

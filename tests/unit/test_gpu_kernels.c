@@ -226,6 +226,43 @@ START_TEST(test_full)
 }
 END_TEST
 
+/* Who tells of too many loses his own: another account's have room. */
+START_TEST(test_shares)
+{
+	struct gpu_event event = {.pid = PID, .image = 1, .words = 2, .reserved = 1, .account = 1};
+	struct gpu_launches *launches = gpu_launches_new();
+	static const uint64_t words[2];
+	struct gpu_kernels_stats stats;
+	struct profile *slice;
+	char name[16];
+
+	for (event.address = 0; event.address < 5; event.address++)
+		ck_assert_int_eq(gpu_launches_add(launches, &event, words), 0);
+	event.account = 2;
+	for (; event.address < 2 * MAX_GPU_LAUNCHES; event.address++)
+		ck_assert_int_eq(gpu_launches_add(launches, &event, words), 0);
+	for (event.address = 0; event.address < 5; event.address++)
+		ck_assert_ptr_nonnull(gpu_launches_use(launches, &event));
+	ck_assert_ptr_null(gpu_launches_use(launches, &event));
+	gpu_launches_free(launches);
+
+	for (int i = 0; i < MAX_GPU_KERNELS_BUILT; i++) {
+		snprintf(name, sizeof(name), "k%d", i);
+		gpu_kernels_ran(kernels, &event, name);
+	}
+	gpu_kernels_get_stats(kernels, &stats);
+	ck_assert_uint_eq(stats.kernels_lost, MAX_GPU_KERNELS_BUILT / 2);
+	event.account = 1;
+	gpu_kernels_ran(kernels, &event, "another's kern");
+	gpu_kernels_get_stats(kernels, &stats);
+	ck_assert_uint_eq(stats.kernels_lost, MAX_GPU_KERNELS_BUILT / 2);
+	slice = slice_until(1000);
+	ck_assert_uint_eq(slice->sample_count,
+	                  MAX_GPU_KERNELS_BUILT / 2 + 2); /* the first is none */
+	profile_unref(slice);
+}
+END_TEST
+
 /* The oldest go, by number and by bytes. */
 START_TEST(test_bounds)
 {
@@ -261,6 +298,7 @@ Suite *gpu_kernels_suite(void)
 	tcase_add_test(tcase, test_age);
 	tcase_add_test(tcase, test_hostile);
 	tcase_add_test(tcase, test_full);
+	tcase_add_test(tcase, test_shares);
 	tcase_add_test(tcase, test_bounds);
 	suite_add_tcase(suite, tcase);
 	return suite;

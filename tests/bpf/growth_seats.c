@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Whose growth is remembered: a user with however many processes makes nobody else's forgotten. The
+ * source of the kernel half itself, with the helpers that it calls.
+ */
+#include "tests/bpf/suites.h"
+
+#include <bpf/bpf_helpers.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a loader writes into a program's constants has to be written here as well. */
+#define const
+#include "bpf/growth_seats.bpf.c"
+#include "bpf/maps.bpf.c"
+#include "bpf/user.bpf.c"
+#undef const
+
+enum {
+	SLOTS = 32 * 1024,
+	ALIKE = SEAT_BUCKETS, /* pids so far from one another have the same seats */
+	SLOT_ALIKE = SLOTS / SLOTS_PER_BUCKET,
+	HIM = 1000,
+	HER = 1001,
+	PID = 77,
+};
+
+static struct seat_bucket buckets[SEAT_BUCKETS];
+static u64 known[SLOTS];
+static struct counters counted[AT_COUNT];
+static u32 current_user;
+
+static void *element(void *values, size_t size, size_t count, u32 at)
+{
+	return at < count ? (char *)values + at * size : NULL;
+}
+
+void *bpf_map_lookup_elem(void *map, const void *key)
+{
+	u32 at = *(const u32 *)key;
+
+	if (map == &seats)
+		return element(buckets, sizeof(*buckets), SEAT_BUCKETS, at);
+	if (map == &unwind_slots)
+		return element(known, sizeof(*known), SLOTS, at);
+	if (map == &counters)
+		return element(counted, sizeof(*counted), AT_COUNT, at);
+	abort();
+}
+
+u64 bpf_get_current_uid_gid(void)
+{
+	return current_user;
+}
+
+u32 bpf_get_smp_processor_id(void)
+{
+	return 0;
+}
+
+u64 bpf_ktime_get_ns(void)
+{
+	return 0;
+}
+
+static void set_up(void)
+{
+	memset(buckets, 0, sizeof(buckets));
+	memset(known, 0, sizeof(known));
+	memset(counted, 0, sizeof(counted));
+	slot_count = SLOTS;
+	hash_key = (struct hash_key){0x243f6a8885a308d3, 0x9e3779b97f4a7c15};
+}
+
+/* The walker knows the process, or does not any more. */
+static void know(u32 pid, u64 value)
+{
+	u64 *bucket = &known[pid * SLOTS_PER_BUCKET % SLOTS];
+	u32 at = pid / SLOT_ALIKE % SLOTS_PER_BUCKET;
+
+	bucket[at] = value;
+}
+
+static u64 who_is(u32 pid, u32 image)
+{
+	return (u64)pid << SEAT_PID_SHIFT | image;
+}
+
+/* The `number`th process with the same seats comes. */
+static u32 comes(u32 user, u32 number)
+{
+	u32 pid = PID + number * ALIKE;
+
+	know(pid, (u64)pid << SLOT_PID_SHIFT);
+	current_user = user;
+	return seat_of(who_is(pid, 1));
+}
+
+static void ends(u32 number)
+{
+	know(PID + number * ALIKE, 0);
+}
+
+static bool has_seat(u32 number, u32 seat)
+{
+	const struct seat_bucket *bucket = &buckets[seat / SEATS_PER_BUCKET];
+
+	return bucket->who[seat % SEATS_PER_BUCKET] == who_is(PID + number * ALIKE, 1);
+}
+
+static u64 forgotten(void)
+{
+	u64 sum = 0;
+
+	for (u32 at = 0; at < AT_COUNT; at++)
+		sum += counted[at].values[COUNTER_growth_forgotten];
+	return sum;
+}
+
+START_TEST(a_process_has_one_seat)
+{
+	u32 first = comes(HIM, 0), second = comes(HIM, 1);
+
+	ck_assert_uint_lt(first, GROWTH_SEATS);
+	ck_assert_uint_lt(second, GROWTH_SEATS);
+	ck_assert_uint_ne(first, second);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(comes(HIM, 0), first);
+		ck_assert_uint_eq(comes(HIM, 1), second);
+	}
+	/* Also as another program. */
+	ck_assert_uint_eq(seat_of(who_is(PID, 2)), first);
+	ck_assert_uint_eq(seat_of(who_is(PID + 1, 1)) / SEATS_PER_BUCKET, (PID + 1) % SEAT_BUCKETS);
+	ck_assert_uint_eq(forgotten(), 0);
+}
+END_TEST
+
+START_TEST(who_has_ended_gives_way)
+{
+	u32 seat[SEATS_PER_BUCKET];
+
+	for (u32 i = 0; i < SEATS_PER_BUCKET; i++)
+		seat[i] = comes(HIM, i);
+	ends(5);
+	ck_assert_uint_eq(comes(HER, SEATS_PER_BUCKET), seat[5]);
+	ck_assert_uint_eq(forgotten(), 0);
+	for (u32 i = 0; i < SEATS_PER_BUCKET; i++)
+		ck_assert(i == 5 || has_seat(i, seat[i]));
+}
+END_TEST
+
+START_TEST(who_has_most_gives_way)
+{
+	u32 hers, roots, seat;
+
+	for (u32 i = 0; i < SEATS_PER_BUCKET; i++)
+		comes(HIM, i);
+	hers = comes(HER, 8);
+	roots = comes(0, 9);
+	ck_assert_uint_lt(hers, GROWTH_SEATS);
+	ck_assert_uint_lt(roots, GROWTH_SEATS);
+	ck_assert_uint_ne(hers, roots);
+	for (u32 i = 10; i < 30; i++) {
+		seat = comes(HIM, i);
+		ck_assert_uint_lt(seat, GROWTH_SEATS);
+		ck_assert(has_seat(i, seat));
+		ck_assert(has_seat(8, hers));
+		ck_assert(has_seat(9, roots));
+	}
+	ck_assert_uint_eq(forgotten(), 22);
+}
+END_TEST
+
+START_TEST(one_thread_begins)
+{
+	u64 of = who_is(PID, 1), who = who_is(PID, 2);
+
+	ck_assert(seat_begins(&of, who));
+	ck_assert(!seat_is_of(&of, who));
+	ck_assert(!seat_begins(&of, who));
+	seat_has_begun(&of, who);
+	ck_assert(seat_is_of(&of, who));
+	ck_assert(!seat_begins(&of, who));
+}
+END_TEST
+
+Suite *growth_seats_suite(void)
+{
+	Suite *suite = suite_create("growth_seats");
+	TCase *tcase = tcase_create("growth_seats");
+
+	tcase_add_checked_fixture(tcase, set_up, NULL);
+	tcase_add_test(tcase, a_process_has_one_seat);
+	tcase_add_test(tcase, who_has_ended_gives_way);
+	tcase_add_test(tcase, who_has_most_gives_way);
+	tcase_add_test(tcase, one_thread_begins);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
