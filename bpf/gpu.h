@@ -187,7 +187,7 @@ enum gpu_event_kind {
 	GPU_EVENT_FAILED,    /* the same of an allocation that failed otherwise; never a stack */
 	GPU_EVENT_NAME,  /* address is the handle; `words` bytes of a name, NUL and padding to words
 	                    of 8: `words` counts those; without words the name is at address `size`
-	                    of the process */
+	                    of the process, which began at `reserved` on CLOCK_BOOTTIME */
 	GPU_EVENT_ALIAS, /* address is another handle of the kernel that has handle `size` */
 	GPU_EVENT_CONTEXT,  /* address is a context of `device`; its primary one, and one more
 	                       reference to it, if `size` */

@@ -178,9 +178,11 @@ static __always_inline void tell_name(const struct gpu_event *event, u64 string)
 		bpf_ringbuf_discard(named, BPF_RB_NO_WAKEUP);
 		return;
 	}
-	if (len < 0)
+	if (len < 0) {
 		named->event.size = string;
-	else
+		named->event.reserved = task_began();
+	} else {
 		named->event.words = (len + sizeof(u64) - 1) / sizeof(u64);
+	}
 	bpf_ringbuf_submit(named, wake_flags());
 }

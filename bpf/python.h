@@ -111,6 +111,8 @@ struct python_process {
 struct python_code {
 	u64 signature;     /* 56 bits: of process, program, code object, its names and its lines */
 	u64 lines_address; /* of the data of its line table, for one that was too long */
+	u64 time_ns;       /* CLOCK_MONOTONIC */
+	u64 began_ns;      /* of the process: CLOCK_BOOTTIME */
 	u32 pid;
 	u32 version;
 	u32 first_line;
@@ -124,13 +126,13 @@ struct python_code {
 	u8 unused;
 	/* name, file, lines follow, one behind the other. */
 };
-_Static_assert(sizeof(struct python_code) == 40, "shared layout");
+_Static_assert(sizeof(struct python_code) == 56, "shared layout");
 
 enum {
 	MAX_PYTHON_NAME = 256, /* bytes of a name taken along */
 	MAX_PYTHON_FILE = 512,
 	MAX_PYTHON_LINES = 4096,
-	MAX_PYTHON_CODE = 40 + MAX_PYTHON_NAME + MAX_PYTHON_FILE + MAX_PYTHON_LINES,
+	MAX_PYTHON_CODE = 56 + MAX_PYTHON_NAME + MAX_PYTHON_FILE + MAX_PYTHON_LINES,
 	PYTHON_CODES_BYTES = 1 << 20, /* of the ring buffer */
 	PYTHON_SENT = 1 << 15,        /* slots that remember which signatures were sent: 256 KiB */
 };
@@ -142,8 +144,10 @@ struct python_thread_told {
 	u32 pid, tid;
 	u32 image; /* as of tally_key */
 	u32 unused;
+	u64 time_ns;  /* CLOCK_MONOTONIC */
+	u64 began_ns; /* of the process: CLOCK_BOOTTIME */
 };
-_Static_assert(sizeof(struct python_thread_told) == 24, "shared layout");
+_Static_assert(sizeof(struct python_thread_told) == 40, "shared layout");
 
 /* What a sample says of the GIL; in tally_key.flags. */
 enum python_gil {

@@ -115,6 +115,8 @@ __noinline u32 python_tell(u32 at)
 	}
 	python->told = (struct python_code){
 		.signature = python->signature,
+		.time_ns = bpf_ktime_get_ns(),
+		.began_ns = task_began(),
 		.pid = python->pid,
 		.version = python->process.version,
 		.first_line = code_int(python, python->process.code_first_line),

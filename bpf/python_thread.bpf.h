@@ -173,6 +173,8 @@ __noinline u32 python_tell_thread(u32 at, u64 now)
 		.pid = python->pid,
 		.tid = (u32)id,
 		.image = python->image,
+		.time_ns = now,
+		.began_ns = task_began(),
 	};
 	python->place = user_place();
 	user = python_user_with_room(python);

@@ -21,6 +21,13 @@ static __always_inline u32 task_image(void)
 	return (u32)(leader->start_boottime >> 10) ^ (u32)leader->self_exec_id << 16;
 }
 
+/* When its process began, on CLOCK_BOOTTIME: as /proc/PID/stat has it, there in ticks of a clock.
+ */
+static __always_inline u64 task_began(void)
+{
+	return task_current()->group_leader->start_boottime;
+}
+
 /* A child that has not been heard of yet has its parent's mappings, unless it has called exec: then
  * that has been counted, and its stack begins elsewhere. The parent's pid, or 0. */
 static __always_inline u32 task_parent_alike(void)

@@ -99,7 +99,8 @@ static uint32_t add_task(struct draining *draining, const struct tally_key *key,
 
 	task_identify(&task, builder, &draining->tables, image, draining->frames.python_version,
 	              tally->last_ns);
-	task_name_thread(&task, builder, &draining->tables, key->image, key->thread);
+	task_name_thread(&task, builder, &draining->tables,
+	                 &(struct seen_task){key->image, tally->last_ns, key->thread});
 	if (!image)
 		task.comm =
 			builder_string(builder, key->thread, strnlen(key->thread, TASK_COMM_BYTES));

@@ -26,7 +26,7 @@ struct drain_tables {
 	struct procs *procs;
 	struct store *store;
 	struct crew *crew;     /* NULL: what belongs to others is read at once */
-	const uint64_t *execs; /* as unwind/execs.h has them */
+	const uint64_t *execs; /* as bpf/execs.h has them */
 	/* Each NULL where nothing is known of Python. */
 	const struct pythons *pythons;
 	struct python_codes *codes;

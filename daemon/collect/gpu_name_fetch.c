@@ -6,8 +6,8 @@
 #include "collect/gpu_name_fetch.h"
 
 #include "base/clock.h"
+#include "bpf/execs.h"
 #include "interp/process_memory.h"
-#include "unwind/execs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const uint64_t patience_ns = 20 * NSEC_PER_MSEC;
 struct fetch {
 	struct crew_job job;
 	struct gpu_name_fetches *fetches;
-	uint64_t address, mono_ns;
+	uint64_t address, mono_ns, began_ns;
 	struct gpu_name_fetched fetched;
 	UT_hash_handle hh; /* by what it is named by; hh.tbl NULL: not wanted */
 };
@@ -82,7 +82,8 @@ static void run(struct crew_job *job)
 		if (used < piece)
 			break;
 	}
-	fetched->len = len;
+	if (process_memory_is_of(fetched->by.pid, fetch->began_ns))
+		fetched->len = len;
 }
 
 static void done(struct crew_job *job, int err)
@@ -120,6 +121,7 @@ bool gpu_name_fetches_start(struct gpu_name_fetches *fetches, const struct gpu_n
 		.fetches = fetches,
 		.address = event->size,
 		.mono_ns = event->time_ns,
+		.began_ns = event->reserved,
 		.fetched = {.by = *by, .handles = {by->handle}, .count = 1},
 	};
 	gpu_name_fetches_drop(fetches, by);

@@ -33,7 +33,7 @@ struct gpu_name_fetched {
 	size_t len;
 };
 
-/* `crew` NULL: it is read at once. `execs` as unwind/execs.h has them: another program of the
+/* `crew` NULL: it is read at once. `execs` as bpf/execs.h has them: another program of the
  * process, which may be another user's, is not asked for its memory. Told of each that was started
  * and is still wanted. NULL when out of memory. */
 typedef void gpu_name_fetched_fn(const struct gpu_name_fetched *fetched, void *ctx);

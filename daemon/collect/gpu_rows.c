@@ -86,7 +86,8 @@ static uint32_t add_task(struct gpu_rows *rows, const struct frames *frames, con
 	gpu_device_text(key->device, false, device);
 	task_identify(&task, builder, rows->tables, row->image, frames->python_version,
 	              row->calls->last_ns);
-	task_name_thread(&task, builder, rows->tables, key->image, row->calls->thread);
+	task_name_thread(&task, builder, rows->tables,
+	                 &(struct seen_task){key->image, row->calls->last_ns, row->calls->thread});
 	if (!row->image)
 		task.comm = builder_string(builder, row->calls->thread,
 		                           strnlen(row->calls->thread, TASK_COMM_BYTES));

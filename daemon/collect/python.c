@@ -86,10 +86,11 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	python_read(poll->data);
 }
 
-int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop, struct procs *procs,
-                struct store *store, struct crew *crew)
+int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop,
+                const struct python_tables *tables)
 {
 	const struct python_sink sink = {set_process, unset_process, python};
+	const struct python_threads_hooks hooks = {describe, owner_of, python, tables->execs};
 
 	python->bpf = bpf;
 	python->ring = ring_buffer__new(bpf_map__fd(bpf->skeleton->maps.python_codes), take_code,
@@ -102,9 +103,9 @@ int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop, struct 
 	python->codes = python_codes_new(CODES_BYTES);
 	if (!python->codes)
 		return -ENOMEM;
-	python_codes_fetch_by(python->codes, crew);
-	python->threads = python_threads_new(loop, describe, owner_of, python);
-	python->pythons = pythons_new(loop, procs, store, &sink);
+	python_codes_fetch_by(python->codes, tables->crew, tables->execs);
+	python->threads = python_threads_new(loop, &hooks);
+	python->pythons = pythons_new(loop, tables->procs, tables->store, &sink);
 	return python->threads && python->pythons ? 0 : -ENOMEM;
 }
 

@@ -27,9 +27,16 @@ struct python {
 	bool polling;
 };
 
+struct python_tables {
+	struct procs *procs;
+	struct store *store;
+	struct crew *crew;     /* that reads memory */
+	const uint64_t *execs; /* as bpf/execs.h has them */
+};
+
 /* After bpf_load(); python_release() even after a failure. `python` is zero before. */
-int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop, struct procs *procs,
-                struct store *store, struct crew *crew);
+int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop,
+                const struct python_tables *tables);
 /* Reads what comes up as it comes, so that there is always room. */
 int python_start(struct python *python, uv_loop_t *loop);
 /* Takes all that has come up until now: before a drain, because a code object is told before the

@@ -41,12 +41,14 @@ void task_identify(struct task *task, struct builder *builder, const struct drai
 }
 
 void task_name_thread(struct task *task, struct builder *builder, const struct drain_tables *tables,
-                      uint32_t program, const char name[TASK_COMM_BYTES])
+                      const struct seen_task *seen)
 {
 	const char *given = NULL;
 
 	if (tables->threads)
-		given = python_threads_name(tables->threads, task->pid, program, task->tid);
+		given = python_threads_name(tables->threads, task->pid, seen->image, task->tid,
+		                            seen->mono_ns);
 	task->thread = given ? builder_text(builder, given)
-	                     : builder_string(builder, name, strnlen(name, TASK_COMM_BYTES));
+	                     : builder_string(builder, seen->thread,
+	                                      strnlen(seen->thread, TASK_COMM_BYTES));
 }

@@ -12,7 +12,14 @@
  * version that its stack says, or 0. `image` is what it ran at that time; NULL: not known. */
 void task_identify(struct task *task, struct builder *builder, const struct drain_tables *tables,
                    const struct image *image, uint32_t python_version, uint64_t mono_ns);
-/* Gives a task whose `pid` and `tid` are set the thread's name: what Python calls it, else `name`,
- * which is what the kernel does. `program` is the image of its tally_key. */
+/* A thread as a sample met it. */
+struct seen_task {
+	uint32_t image;     /* as of tally_key */
+	uint64_t mono_ns;   /* at that time, or another thread of it */
+	const char *thread; /* TASK_COMM_BYTES: its name, as the kernel has it */
+};
+
+/* Gives a task whose `pid` and `tid` are set the thread's name: what Python calls it, else what the
+ * kernel does. */
 void task_name_thread(struct task *task, struct builder *builder, const struct drain_tables *tables,
-                      uint32_t program, const char name[TASK_COMM_BYTES]);
+                      const struct seen_task *seen);

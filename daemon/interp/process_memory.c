@@ -7,6 +7,8 @@
 #include "interp/process_memory.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "object/reach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +76,14 @@ int process_memory_get(const struct process_memory *memory, uint64_t address, vo
 	if (got < 0)
 		return -errno;
 	return (size_t)got == len ? 0 : -EFAULT;
+}
+
+/* /proc tells it in ticks. */
+bool process_memory_is_of(uint32_t pid, uint64_t began_ns)
+{
+	const uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+
+	return reach_began_boot_ns(pid) == began_ns / tick_ns * tick_ns;
 }
 
 int process_memory_read(uint32_t pid, uint64_t address, void *into, size_t len)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,5 +26,8 @@ void process_memory_close(struct process_memory *memory); /* opened or not */
  */
 int process_memory_get(const struct process_memory *memory, uint64_t address, void *into,
                        size_t len);
-/* The three in one. */
+/* Whether the process with this number is the one that began then, on CLOCK_BOOTTIME. Asked after a
+ * reading, it says whose memory that was, but for exec (bpf/execs.h). */
+bool process_memory_is_of(uint32_t pid, uint64_t began_ns);
+/* Opens, reads, closes. */
 int process_memory_read(uint32_t pid, uint64_t address, void *into, size_t len);

@@ -65,6 +65,7 @@ struct python_codes {
 	struct owner *owners;          /* hash by user */
 	struct lines_fetches *fetches; /* made for the first; NULL */
 	struct crew *crew;
+	const uint64_t *execs;
 	uint64_t second_ns; /* when the latest second began that was fetched in */
 	size_t fetched;     /* in it */
 	struct python_codes_stats stats;
@@ -195,9 +196,10 @@ static bool may_fetch(struct python_codes *codes, size_t len)
 
 static lines_fetched_fn take_fetched;
 
-void python_codes_fetch_by(struct python_codes *codes, struct crew *crew)
+void python_codes_fetch_by(struct python_codes *codes, struct crew *crew, const uint64_t *execs)
 {
 	codes->crew = crew;
+	codes->execs = execs;
 }
 
 /* The rest of a long table, from the process if that still has it there. Until it comes, if ever,
@@ -207,6 +209,8 @@ static void fetch_lines(struct python_codes *codes, uint32_t owner_id, const str
 {
 	const struct lines_wanted wanted = {
 		.pid = told->head.pid,
+		.began_ns = told->head.began_ns,
+		.mono_ns = told->head.time_ns,
 		.address = told->head.lines_address,
 		.len = told->head.lines_bytes,
 		.begin_at = (size_t)(told->lines - bytes),
@@ -222,7 +226,7 @@ static void fetch_lines(struct python_codes *codes, uint32_t owner_id, const str
 	    !may_fetch(codes, wanted.len))
 		return;
 	if (!codes->fetches)
-		codes->fetches = lines_fetches_new(codes->crew, take_fetched, codes);
+		codes->fetches = lines_fetches_new(codes->crew, codes->execs, take_fetched, codes);
 	if (codes->fetches)
 		lines_fetches_start(codes->fetches, &wanted, &fetched);
 }

@@ -41,8 +41,8 @@ void python_codes_free(struct python_codes *codes);
 DEFINE_CLEANUP(struct python_codes *, python_codes_free)
 
 /* Before the first is added; the crew is stopped before the codes are freed. NULL, as without it:
- * line tables are fetched at once, however long that takes. */
-void python_codes_fetch_by(struct python_codes *codes, struct crew *crew);
+ * line tables are fetched at once, however long that takes. `execs` as bpf/execs.h has them. */
+void python_codes_fetch_by(struct python_codes *codes, struct crew *crew, const uint64_t *execs);
 /* Takes what the kernel half tells: a struct python_code and what follows it, of a program of that
  * user. A line table that was too long for that is fetched from the process, if it still lives and
  * still has it; until then it is known as far as it was told. -EBADMSG, -ENOMEM. */

@@ -6,6 +6,7 @@
 #include "interp/python_lines_fetch.h"
 
 #include "base/shares.h"
+#include "bpf/execs.h"
 #include "interp/process_memory.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ enum { MAX_FETCHES = 16 };
 
 struct lines_fetches {
 	struct crew *crew;
+	const uint64_t *execs;
 	lines_fetched_fn *fn;
 	void *ctx;
 	struct shares shares; /* of those under way */
@@ -32,12 +34,13 @@ struct fetch {
 	uint8_t told[];
 };
 
-struct lines_fetches *lines_fetches_new(struct crew *crew, lines_fetched_fn *fn, void *ctx)
+struct lines_fetches *lines_fetches_new(struct crew *crew, const uint64_t *execs,
+                                        lines_fetched_fn *fn, void *ctx)
 {
 	struct lines_fetches *fetches = calloc(1, sizeof(*fetches));
 
 	if (fetches)
-		*fetches = (struct lines_fetches){crew, fn, ctx, {.whole = MAX_FETCHES}};
+		*fetches = (struct lines_fetches){crew, execs, fn, ctx, {.whole = MAX_FETCHES}};
 	return fetches;
 }
 
@@ -61,14 +64,17 @@ static void run(struct crew_job *job)
 
 	fetch->err = process_memory_read(wanted->pid, wanted->address, fetch->lines, wanted->len);
 	if (!fetch->err &&
-	    memcmp(fetch->lines, fetch->told + wanted->begin_at, wanted->begin_len) != 0)
+	    (memcmp(fetch->lines, fetch->told + wanted->begin_at, wanted->begin_len) != 0 ||
+	     !process_memory_is_of(wanted->pid, wanted->began_ns)))
 		fetch->err = -ESTALE;
 }
 
 static void done(struct crew_job *job, int err)
 {
 	struct fetch *fetch = (struct fetch *)job;
-	bool is_there = !err && !fetch->err;
+	const struct lines_wanted *wanted = &fetch->wanted;
+	bool is_there = !err && !fetch->err &&
+	                !execs_since(fetch->fetches->execs, wanted->pid, wanted->mono_ns);
 
 	shares_give(&fetch->fetches->shares, job->owner, 1);
 	fetch->fetches->fn(

@@ -23,14 +23,16 @@ struct lines_fetched {
 };
 typedef void lines_fetched_fn(const struct lines_fetched *fetched, void *ctx);
 
-/* `crew` NULL: it is read at once. NULL when out of memory. */
-struct lines_fetches *lines_fetches_new(struct crew *crew, lines_fetched_fn *fn, void *ctx);
+/* `crew` NULL: it is read at once. `execs` as bpf/execs.h has them. NULL when out of memory. */
+struct lines_fetches *lines_fetches_new(struct crew *crew, const uint64_t *execs,
+                                        lines_fetched_fn *fn, void *ctx);
 void lines_fetches_free(struct lines_fetches *fetches); /* once the crew is stopped; takes NULL */
 
-/* What is to be read of a process, and what it has to begin with, which is at that offset of what
- * was told. */
+/* What is to be read of a process, as it was at that time, and what it has to begin with, which is
+ * at that offset of what was told. */
 struct lines_wanted {
 	uint32_t pid;
+	uint64_t began_ns, mono_ns; /* of struct python_code */
 	uint64_t address;
 	size_t len, begin_at, begin_len;
 };

@@ -32,6 +32,8 @@ struct python_program {
 	struct python_program_key key;
 	uint32_t owner;                        /* whose it is */
 	struct python_program_thread *threads; /* hash by tid */
+	uint64_t began_ns;                     /* its process; CLOCK_BOOTTIME */
+	uint64_t seen_ns;                      /* it ran, as the kernel half says */
 	uint64_t due_ns;                       /* to be read then; 0: not */
 	uint64_t read_ns;                      /* when it was last */
 	uint64_t rest_ns, cost_ns;             /* until the next time; what the last one took */

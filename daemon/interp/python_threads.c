@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/lane.h"
+#include "bpf/execs.h"
 #include "interp/process_memory.h"
 #include "interp/python_programs.h"
 
@@ -36,19 +37,19 @@ struct reading {
 	struct job job;
 	struct python_program *program; /* NULL: none is under way */
 	uint32_t pid;
+	uint64_t began_ns, seen_ns; /* as of struct python_program */
 	struct python_process process;
 	struct python_dicts dicts;
 	struct python_name names[MAX_PYTHON_NAMED];
 	size_t count;
 	int result;
+	bool is_process; /* it was, to the end */
 	uint64_t cost_ns;
 };
 
 struct python_threads {
 	struct lane *lane;
-	python_describe_fn *describe;
-	python_owner_fn *owner;
-	void *ctx;
+	struct python_threads_hooks hooks;
 	struct python_programs programs;
 	uv_timer_t timer;
 	uint64_t timer_ns; /* when it fires; 0: it does not */
@@ -151,6 +152,7 @@ static void run_reading(struct job *job)
 	if (!reading->result)
 		reading->result = python_names_read(&objects, &reading->dicts, reading->names,
 		                                    reading->count);
+	reading->is_process = process_memory_is_of(reading->pid, reading->began_ns);
 	leave_out_ended(reading);
 	reading->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
@@ -160,7 +162,7 @@ static void submit(struct python_threads *threads, struct python_program *progra
 	struct reading *reading = &threads->reading;
 
 	program->due_ns = 0;
-	if (!threads->describe(threads->ctx, program->key.pid, &reading->process) ||
+	if (!threads->hooks.describe(threads->hooks.ctx, program->key.pid, &reading->process) ||
 	    !reading->process.interpreter_modules) {
 		/* A child that has not been heard of yet, or one that is gone. */
 		if (program->retries > 0) {
@@ -170,9 +172,12 @@ static void submit(struct python_threads *threads, struct python_program *progra
 		return;
 	}
 	reading->pid = program->key.pid;
+	reading->began_ns = program->began_ns;
+	reading->seen_ns = program->seen_ns;
 	reading->dicts = program->dicts;
 	reading->count = list_wanted(program, reading->names);
 	reading->result = -ECANCELED;
+	reading->is_process = false;
 	reading->cost_ns = 0;
 	if (reading->count && lane_submit(threads->lane, &reading->job) == 0)
 		reading->program = program;
@@ -217,16 +222,26 @@ static void on_timer(uv_timer_t *timer)
 		go_on(threads);
 }
 
+/* Whether what was read is the memory of the program that was meant. */
+static bool is_of_program(const struct python_threads *threads)
+{
+	const struct reading *reading = &threads->reading;
+
+	return reading->is_process &&
+	       !execs_since(threads->hooks.execs, reading->pid, reading->seen_ns);
+}
+
 /* Hands the names on to their threads, if those are the same still. How many had one. */
 static size_t take_names(struct python_threads *threads, struct python_program *program)
 {
 	struct reading *reading = &threads->reading;
+	bool is_program = is_of_program(threads);
 	size_t named = 0;
 
 	for (size_t i = 0; i < reading->count; i++) {
 		struct python_name *name = &reading->names[i];
 		struct python_program_thread *thread =
-			name->text ? python_program_thread(program, name->tid) : NULL;
+			name->text && is_program ? python_program_thread(program, name->tid) : NULL;
 
 		if (thread && thread->ident == name->ident) {
 			python_programs_name(&threads->programs, thread, TAKE_PTR(name->text));
@@ -249,7 +264,8 @@ static void on_read(struct job *job)
 
 	program->read_ns = now;
 	program->cost_ns = reading->cost_ns;
-	program->dicts = reading->dicts;
+	if (is_of_program(threads))
+		program->dicts = reading->dicts;
 	program->has_names |= named > 0;
 	program->rest_ns = program->has_names ? REST_NS : program->rest_ns * 2;
 	if (program->rest_ns > SLOW_NS)
@@ -266,17 +282,14 @@ static void on_read(struct job *job)
 	go_on(threads);
 }
 
-struct python_threads *python_threads_new(uv_loop_t *loop, python_describe_fn *describe,
-                                          python_owner_fn *owner, void *ctx)
+struct python_threads *python_threads_new(uv_loop_t *loop, const struct python_threads_hooks *hooks)
 {
 	struct python_threads *threads = calloc(1, sizeof(*threads));
 
 	if (!threads)
 		return NULL;
-	threads->describe = describe;
-	threads->owner = owner;
+	threads->hooks = *hooks;
 	python_programs_init(&threads->programs);
-	threads->ctx = ctx;
 	threads->reading.job = (struct job){.run = run_reading, .done = on_read};
 	threads->earned_ns = clock_mono_ns();
 	threads->budget_ns = BURST_NS;
@@ -308,12 +321,18 @@ void python_threads_free(struct python_threads *threads)
 	free(threads);
 }
 
+static void note_seen(struct python_program *program, uint64_t mono_ns)
+{
+	if (program->seen_ns < mono_ns)
+		program->seen_ns = mono_ns;
+}
+
 static void note_thread(struct python_threads *threads, const struct python_thread_told *told,
                         uint64_t now)
 {
 	struct python_program *program =
 		python_programs_add(&threads->programs, told->pid, told->image,
-	                            threads->owner(threads->ctx, told->pid));
+	                            threads->hooks.owner(threads->hooks.ctx, told->pid));
 	struct python_program_thread *thread =
 		program ? python_program_add(&threads->programs, program, told->tid) : NULL;
 	uint64_t ident = told->word & WORD_VALUE;
@@ -323,6 +342,8 @@ static void note_thread(struct python_threads *threads, const struct python_thre
 		return;
 	}
 	thread->asked_ns = now;
+	program->began_ns = told->began_ns;
+	note_seen(program, told->time_ns);
 	if (thread->ident == ident)
 		return;
 	python_program_give_ident(program, thread, ident);
@@ -351,7 +372,7 @@ bool python_threads_add(struct python_threads *threads, const void *bytes, size_
 }
 
 const char *python_threads_name(struct python_threads *threads, uint32_t pid, uint32_t image,
-                                uint32_t tid)
+                                uint32_t tid, uint64_t mono_ns)
 {
 	struct python_program *program = python_programs_find(&threads->programs, pid, image);
 	struct python_program_thread *thread = program ? python_program_thread(program, tid) : NULL;
@@ -361,6 +382,7 @@ const char *python_threads_name(struct python_threads *threads, uint32_t pid, ui
 		return NULL;
 	now = clock_mono_ns();
 	thread->asked_ns = now;
+	note_seen(program, mono_ns);
 	if (thread->ident && now - program->read_ns > program->rest_ns)
 		make_due(threads, program, now, now);
 	return thread->name;

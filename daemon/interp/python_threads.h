@@ -16,10 +16,15 @@
 
 struct python_threads;
 
-/* How the process's CPython is built; false when it is not known to run one. */
-typedef bool python_describe_fn(void *ctx, uint32_t pid, struct python_process *ret_process);
-/* Whose it is. */
-typedef uint32_t python_owner_fn(void *ctx, uint32_t pid);
+struct python_threads_hooks {
+	/* How the process's CPython is built; false when it is not known to run one. */
+	bool (*describe)(void *ctx, uint32_t pid, struct python_process *ret_process);
+	uint32_t (*owner)(void *ctx, uint32_t pid); /* whose it is */
+	void *ctx;
+	/* As bpf/execs.h has them: a program may call another one, with other rights, while its
+	 * memory is read. */
+	const uint64_t *execs;
+};
 
 #define PYTHON_THREADS_STATS(STAT)                                                             \
 	STAT(threads, gauge, "Threads of Python programs that are known")                      \
@@ -38,17 +43,17 @@ struct python_threads_stats {
 };
 
 /* Must not outlive the loop. NULL when out of memory. */
-struct python_threads *python_threads_new(uv_loop_t *loop, python_describe_fn *describe,
-                                          python_owner_fn *owner, void *ctx);
+struct python_threads *python_threads_new(uv_loop_t *loop,
+                                          const struct python_threads_hooks *hooks);
 /* Takes up no more work; python_threads_free() after the loop has run out. */
 void python_threads_stop(struct python_threads *threads);
 void python_threads_free(struct python_threads *threads); /* takes NULL */
 
 /* Takes what the kernel half tells if it is a struct python_thread_told; false when it is not. */
 bool python_threads_add(struct python_threads *threads, const void *bytes, size_t len);
-/* A thread was sampled: the name that its program gave it, valid until the next call; NULL: none is
- * known. */
+/* A thread was sampled at that time: the name that its program gave it, valid until the next call;
+ * NULL: none is known. */
 const char *python_threads_name(struct python_threads *threads, uint32_t pid, uint32_t image,
-                                uint32_t tid);
+                                uint32_t tid, uint64_t mono_ns);
 void python_threads_get_stats(const struct python_threads *threads,
                               struct python_threads_stats *ret_stats);

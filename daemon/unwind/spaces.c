@@ -8,7 +8,7 @@
  */
 #include "unwind/spaces.h"
 
-#include "unwind/execs.h"
+#include "bpf/execs.h"
 #include "unwind/runs.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What events of GPUs come to: exact figures and profiles, by process, device and stack; names. */
 #include "bpf/unwind_table.h"
+#include "object/reach.h"
 #include "tests/unit/gpu_feeds_fixture.h"
 
 #include <string.h>
@@ -64,6 +65,12 @@ static const char *own_name(uint64_t handle)
 	                      handle);
 }
 
+static void be_this_process(void)
+{
+	event.pid = (uint32_t)getpid();
+	event.reserved = reach_began_boot_ns(event.pid);
+}
+
 /* What was not in memory when it was told is read from the process. */
 START_TEST(names_that_come_later)
 {
@@ -76,7 +83,7 @@ START_TEST(names_that_come_later)
 
 	ck_assert_ptr_ne(pages, MAP_FAILED);
 	memcpy(across, name, sizeof(name));
-	event.pid = (uint32_t)getpid();
+	be_this_process();
 	procs_exec(tables.procs, event.pid, "train", 100);
 	tell(GPU_EVENT_NAME, 1, (uintptr_t)name, 0);
 	tell(GPU_EVENT_NAME, 2, (uintptr_t)across, 0);
@@ -113,7 +120,7 @@ START_TEST(names_that_a_crew_reads)
 	tables.crew = crew;
 	tables.execs = execs;
 	feeds = gpu_feeds_new(&(struct gpu_feeds_config){.tables = tables});
-	event.pid = (uint32_t)getpid();
+	be_this_process();
 	procs_exec(tables.procs, event.pid, "train", 100);
 	tell(GPU_EVENT_NAME, 1, (uintptr_t)name, 0);
 	tell(GPU_EVENT_ALIAS, 2, 1, 0);

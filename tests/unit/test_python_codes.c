@@ -6,6 +6,7 @@
 #include "tests/unit/suites.h"
 
 #include "base/buf.h"
+#include "object/reach.h"
 #include "interp/python_codes.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ static struct told told_of(uint64_t signature, const char *name, const char *fil
 {
 	struct told told = {
 		.code = {.signature = signature,
+	                 .began_ns = reach_began_boot_ns((uint32_t)getpid()),
 	                 .pid = (uint32_t)getpid(),
 	                 .version = 0x030b,
 	                 .first_line = 10,
@@ -229,7 +231,7 @@ START_TEST(long_tables_are_fetched_by_a_crew)
 	ck_assert_int_eq(
 		crew_new(&(struct crew_config){.loop = &loop, .deadline_ns = 2000000000}, &crew),
 		0);
-	python_codes_fetch_by(codes, crew);
+	python_codes_fetch_by(codes, crew, NULL);
 	make_long(table);
 	ck_assert_int_eq(tell(codes, &told), 0);
 	check_far(codes, 0);

@@ -6,7 +6,10 @@
 #include "interp/python_threads.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "bpf/execs.h"
 #include "interp/python_names.h"
+#include "object/reach.h"
 #include "tests/unit/python_memory.h"
 #include "tests/unit/suites.h"
 
@@ -14,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 enum { IDENT = 0x7f0000001000, IMAGE = 77, GONE = MAX_PYTHON_NAMED + (1 << 22) };
 /* As many as there is room for. */
@@ -26,6 +30,7 @@ struct fixture {
 	bool unknown; /* the process is not known to run Python */
 	uint32_t pid;
 	uint32_t owner; /* of whoever is told of */
+	uint64_t *execs;
 };
 
 static bool describe(void *ctx, uint32_t pid, struct python_process *ret_process)
@@ -56,7 +61,12 @@ static void map_memory(const struct python_memory *memory)
 /* A process with two threads that have names. */
 static void fixture_init(struct fixture *fixture)
 {
-	*fixture = (struct fixture){.pid = (uint32_t)getpid(), .memory = python_memory_new(5)};
+	*fixture = (struct fixture){
+		.pid = (uint32_t)getpid(),
+		.memory = python_memory_new(5),
+		.execs = calloc(EXEC_TIMES, sizeof(uint64_t)),
+	};
+	ck_assert_ptr_nonnull(fixture->execs);
 	struct python_memory *memory = fixture->memory;
 	const uint64_t threads[][2] = {
 		{IDENT,
@@ -68,7 +78,12 @@ static void fixture_init(struct fixture *fixture)
 	python_memory_interpreter(memory, threads, 2);
 	map_memory(memory);
 	ck_assert_int_eq(uv_loop_init(&fixture->loop), 0);
-	fixture->threads = python_threads_new(&fixture->loop, describe, owner_of, fixture);
+	fixture->threads = python_threads_new(&fixture->loop, &(struct python_threads_hooks){
+								      .describe = describe,
+								      .owner = owner_of,
+								      .ctx = fixture,
+								      .execs = fixture->execs,
+							      });
 	ck_assert_ptr_nonnull(fixture->threads);
 }
 
@@ -80,19 +95,31 @@ static void fixture_release(struct fixture *fixture)
 	ck_assert_int_eq(uv_loop_close(&fixture->loop), 0);
 	munmap((void *)(uintptr_t)PYTHON_MEMORY, PYTHON_MEMORY_BYTES);
 	free(fixture->memory);
+	free(fixture->execs);
 }
 
-static void tell(struct fixture *fixture, uint32_t tid, uint64_t ident)
+static void tell_of(struct fixture *fixture, uint32_t tid, uint64_t ident, uint64_t began_ns)
 {
 	const struct python_thread_told told = {
-		.word = WORD_THREAD | ident, .pid = fixture->pid, .tid = tid, .image = IMAGE};
+		.word = WORD_THREAD | ident,
+		.pid = fixture->pid,
+		.tid = tid,
+		.image = IMAGE,
+		.time_ns = clock_mono_ns(),
+		.began_ns = began_ns,
+	};
 
 	ck_assert(python_threads_add(fixture->threads, &told, sizeof(told)));
 }
 
+static void tell(struct fixture *fixture, uint32_t tid, uint64_t ident)
+{
+	tell_of(fixture, tid, ident, reach_began_boot_ns(fixture->pid));
+}
+
 static const char *name_of(struct fixture *fixture, uint32_t tid)
 {
-	return python_threads_name(fixture->threads, fixture->pid, IMAGE, tid);
+	return python_threads_name(fixture->threads, fixture->pid, IMAGE, tid, clock_mono_ns());
 }
 
 /* Until nothing is left to do: all retries. */
@@ -125,8 +152,36 @@ START_TEST(a_thread_gets_its_name)
 	ck_assert_uint_eq(settle(&fixture).threads_readings, 1);
 	/* Another program in the process, which has not been told of. */
 	ck_assert_ptr_null(
-		python_threads_name(fixture.threads, fixture.pid, IMAGE + 1, fixture.pid));
+		python_threads_name(fixture.threads, fixture.pid, IMAGE + 1, fixture.pid, 0));
 	ck_assert_ptr_null(name_of(&fixture, fixture.pid + 1));
+}
+END_TEST
+
+/* What has the process's number is another program, with other rights perhaps. */
+START_TEST(memory_of_another_program_gives_none)
+{
+	_cleanup_(fixture_release) struct fixture fixture;
+	uint64_t *exec_ns;
+
+	fixture_init(&fixture);
+	exec_ns = &fixture.execs[fixture.pid & (EXEC_TIMES - 1)];
+	*exec_ns = clock_mono_ns() + NSEC_PER_SEC;
+	tell(&fixture, fixture.pid, IDENT);
+	ck_assert_uint_eq(settle(&fixture).threads_named, 0);
+	*exec_ns = 0;
+	tell(&fixture, fixture.pid, IDENT + 8);
+	ck_assert_uint_eq(settle(&fixture).threads_named, 1);
+	ck_assert_str_eq(name_of(&fixture, fixture.pid), "two");
+}
+END_TEST
+
+START_TEST(memory_of_a_younger_process_gives_none)
+{
+	_cleanup_(fixture_release) struct fixture fixture;
+
+	fixture_init(&fixture);
+	tell_of(&fixture, fixture.pid, IDENT, reach_began_boot_ns(fixture.pid) - NSEC_PER_SEC);
+	ck_assert_uint_eq(settle(&fixture).threads_named, 0);
 }
 END_TEST
 
@@ -267,6 +322,8 @@ Suite *python_threads_suite(void)
 	TCase *tcase = tcase_create("python_threads");
 
 	tcase_add_test(tcase, a_thread_gets_its_name);
+	tcase_add_test(tcase, memory_of_another_program_gives_none);
+	tcase_add_test(tcase, memory_of_a_younger_process_gives_none);
 	tcase_add_test(tcase, one_that_has_ended_gets_none);
 	tcase_add_test(tcase, one_that_had_the_ident_before_keeps_its_name);
 	tcase_add_test(tcase, a_program_that_is_not_known_is_not_read);

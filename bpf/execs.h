@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * When processes called exec, as the kernel half writes it at that moment: before the side-band
- * tells, and before the new program has done anything. Any thread.
+ * tells, and before the new program has done anything. So whatever was read of a process's memory
+ * is that of the program it had, if it has called no exec since that program was seen, asked after
+ * the reading. For the daemon; any thread.
  */
 #pragma once
 
