@@ -228,16 +228,13 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Whether the mapping at that place is still the one that was seen: a process that has called
- * exec() since may have another file at the same addresses. On an overlay the inode is not always
- * the one that stat() tells, but then the name is the same. */
-static bool still_mapped(const char *link, const struct place *place, const struct stat *st)
+/* Of a file that is not known by the kernel's numbers: on an overlay those of records are at times
+ * not those of /proc, but then the name is the same. */
+static bool has_its_name(const char *link, const struct place *place)
 {
 	char target[MAX_PATH_BYTES], now[MAX_PATH_BYTES], then[MAX_PATH_BYTES];
-
-	if (!place->inode || st->st_ino == place->inode)
-		return true;
 	ssize_t len = readlink(link, target, sizeof(target) - 1);
+
 	if (len < 0)
 		return false;
 	target[len] = '\0';
@@ -246,7 +243,14 @@ static bool still_mapped(const char *link, const struct place *place, const stru
 	return !strcmp(last_part(now), last_part(then));
 }
 
-static int open_mapped(const struct place *place)
+static bool is_it(const struct place *place, int fd, const struct stat *st)
+{
+	return !place->file.inode || kernel_file_is(&place->file, fd, st);
+}
+
+/* A process that has called exec() since, or mapped something else, may have another file at the
+ * same addresses. */
+static int open_mapped(const struct place *place, bool *ret_is_it)
 {
 	char link[MAX_LINK_BYTES];
 	struct stat st;
@@ -255,10 +259,11 @@ static int open_mapped(const struct place *place)
 	_cleanup_close_ int fd = open_of(place->pid, link, &st);
 	if (fd < 0)
 		return fd;
-	return still_mapped(link, place, &st) ? TAKE_FD(fd) : -ESTALE;
+	*ret_is_it = is_it(place, fd, &st);
+	return *ret_is_it || has_its_name(link, place) ? TAKE_FD(fd) : -ESTALE;
 }
 
-static int open_named(const struct place *place, bool in_root)
+static int open_named(const struct place *place, bool in_root, bool *ret_is_it)
 {
 	char path[MAX_PATH_BYTES];
 	char prefix[32] = "";
@@ -274,21 +279,22 @@ static int open_named(const struct place *place, bool in_root)
 	_cleanup_close_ int fd = open_of(place->pid, path, &st);
 	if (fd < 0)
 		return fd;
-	return !place->inode || st.st_ino == place->inode ? TAKE_FD(fd) : -ESTALE;
+	*ret_is_it = is_it(place, fd, &st);
+	return *ret_is_it || st.st_ino == place->file.inode ? TAKE_FD(fd) : -ESTALE;
 }
 
-int reach_open(const struct place *place)
+int reach_open(const struct place *place, bool *ret_is_it)
 {
-	int fd = open_mapped(place);
+	int fd = open_mapped(place, ret_is_it);
 
 	/* A device that is mapped is no executable under another name either, and a file that a
 	 * user's program serves, or that somebody has a lease on, not to be opened under any. */
 	if (fd >= 0 || fd == -ENOEXEC || fd == -EOPNOTSUPP || fd == -EWOULDBLOCK)
 		return fd;
-	fd = open_named(place, true);
+	fd = open_named(place, true, ret_is_it);
 	if (fd >= 0)
 		return fd;
-	return open_named(place, false);
+	return open_named(place, false, ret_is_it);
 }
 
 int reach_vdso(struct object **ret_object)

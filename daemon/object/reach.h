@@ -6,15 +6,16 @@
 #pragma once
 
 #include "base/bounds.h"
+#include "object/kernel_file.h"
 #include "object/object.h"
 
 #include <sys/stat.h>
 
 /* Where a file was seen. */
 struct place {
-	uint32_t pid, user;  /* a process, and whose it is */
-	uint64_t start, end; /* of the mapping */
-	uint64_t inode;      /* 0: not known */
+	uint32_t pid, user;      /* a process, and whose it is */
+	uint64_t start, end;     /* of the mapping */
+	struct kernel_file file; /* inode 0: not known */
 	const char *path;
 };
 
@@ -46,7 +47,8 @@ int reach_root(uint32_t pid);
  * what is mounted below: that may be anybody's. */
 int reach_below(int root, const char *path, struct stat *ret_stat);
 /* A descriptor, or a negative errno: -ENOEXEC when it is no regular file, -ESTALE when only another
- * file of that name was found. */
-int reach_open(const struct place *place);
+ * file was found. Not `ret_is_it`: it may be another file of that name, as who maps files can have
+ * it. Good enough for that process, and for no other one. */
+int reach_open(const struct place *place, bool *ret_is_it);
 /* The vdso, which the kernel maps into every process, from our own memory. */
 int reach_vdso(struct object **ret_object);

@@ -355,9 +355,9 @@ static uint32_t open_vdso(struct store *store)
 
 /* Where others' files had all descriptors, no client would be let in. The kernel gives the lowest
  * one that is free. */
-static int open_below_limit(const struct place *place)
+static int open_below_limit(const struct place *place, bool *ret_is_it)
 {
-	_cleanup_close_ int fd = reach_open(place);
+	_cleanup_close_ int fd = reach_open(place, ret_is_it);
 	struct rlimit limit;
 
 	if (fd >= 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
@@ -370,8 +370,10 @@ static int open_below_limit(const struct place *place)
 static uint32_t open_file(struct store *store, const struct file_key *key,
                           const struct place *place, uint32_t otherwise)
 {
-	_cleanup_close_ int fd = open_below_limit(place);
-	struct names names = {.key = key_alias(key)};
+	bool is_it = false;
+	_cleanup_close_ int fd = open_below_limit(place, &is_it);
+	/* What may be another file says nothing of what else has the key. */
+	struct names names = {.key = fd >= 0 && is_it ? key_alias(key) : (struct alias_name){0}};
 	int err = fd < 0 ? fd : stamp_read(fd, &names.stamp);
 	struct object *object = NULL;
 	char shown[MAX_PATH_BYTES];

@@ -70,7 +70,7 @@ int scan_map(const struct finder *finder, uint32_t pid, struct image *image,
 		.pid = pid,
 		.start = mapping->start,
 		.end = mapping->end,
-		.inode = key->inode,
+		.file = {key->major, key->minor, key->inode},
 		.path = plain_path(path),
 	};
 

@@ -15,7 +15,7 @@ static inline const struct object *open_mapped(struct store *store, const struct
 	const struct place place = {.pid = (uint32_t)getpid(),
 	                            .start = start,
 	                            .end = end,
-	                            .inode = key->inode,
+	                            .file = {key->major, key->minor, key->inode},
 	                            .path = path};
 	_cleanup_(object_unrefp) struct object *object =
 		store_get(store, store_open(store, key, &place));

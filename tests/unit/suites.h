@@ -32,6 +32,7 @@
 	SUITE(elf)             \
 	SUITE(object)          \
 	SUITE(store)           \
+	SUITE(store_mapped)    \
 	SUITE(kallsyms)        \
 	SUITE(demangle)        \
 	SUITE(symbolize)       \

@@ -6,8 +6,7 @@
 #include "base/clock.h"
 #include "object/store.h"
 #include "object/elf_symtab.h"
-#include "tests/unit/elf_image.h"
-#include "tests/unit/open_mapped.h"
+#include "tests/unit/store_files.h"
 #include "tests/unit/suites.h"
 
 #include <fcntl.h>
@@ -16,46 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-
-static char folder[64];
-
-static void make_folder(void)
-{
-	strcpy(folder, "/tmp/profd-store-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(folder));
-}
-
-static void remove_folder(void)
-{
-	char path[128];
-
-	for (int i = 0; i < 8; i++) {
-		snprintf(path, sizeof(path), "%s/%d", folder, i);
-		unlink(path);
-	}
-	rmdir(folder);
-}
-
-/* File FOLDER/number; an image of that seed, or a script when the seed is negative. */
-static const char *make_file(int number, int seed, struct file_key *ret_key)
-{
-	static char path[128];
-	struct elf_image image;
-	struct stat st;
-
-	elf_image_init(&image, (uint8_t)seed);
-	if (seed < 0)
-		strcpy((char *)&image, "#!/bin/sh\n");
-	snprintf(path, sizeof(path), "%s/%d", folder, number);
-	unlink(path);
-	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(write(fd, &image, sizeof(image)), sizeof(image));
-	ck_assert_int_eq(fstat(fd, &st), 0);
-	*ret_key = (struct file_key){
-		.major = 1, .inode = st.st_ino, .generation = (uint64_t)number + 1};
-	return path;
-}
+#include <sys/sysmacros.h>
 
 /* A second later, or a coarse clock might not tell. */
 static void write_over(const char *path, int seed)
@@ -70,12 +30,6 @@ static void write_over(const char *path, int seed)
 	ck_assert_int_eq(fstat(fd, &st), 0);
 	st.st_mtim.tv_sec++;
 	ck_assert_int_eq(futimens(fd, (struct timespec[]){st.st_mtim, st.st_mtim}), 0);
-}
-
-static const struct object *open_path(struct store *store, const struct file_key *key,
-                                      const char *path)
-{
-	return open_mapped(store, key, 0, 0, path);
 }
 
 START_TEST(one_object_per_file)
@@ -310,116 +264,6 @@ START_TEST(many_files)
 }
 END_TEST
 
-/* Where the kernel lists the mapping of a path. */
-static void find_mapping(const char *path, uint64_t *ret_start, uint64_t *ret_end)
-{
-	_cleanup_free_ char *line = NULL;
-	size_t size = 0;
-	FILE *maps = fopen("/proc/self/maps", "re");
-
-	*ret_start = *ret_end = 0;
-	while (getline(&line, &size, maps) > 0) {
-		if (strstr(line, path))
-			sscanf(line, "%" SCNx64 "-%" SCNx64, ret_start, ret_end);
-	}
-	fclose(maps);
-}
-
-START_TEST(deleted_but_mapped)
-{
-	_cleanup_(store_freep) struct store *store = store_new(10);
-	struct file_key key;
-	uint64_t start, end;
-	char deleted[160];
-
-	/* map_files wants a capability. */
-	if (geteuid() != 0)
-		return;
-	const char *path = make_file(0, 1, &key);
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	void *mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	ck_assert_ptr_ne(mapped, MAP_FAILED);
-	unlink(path);
-	find_mapping(path, &start, &end);
-	snprintf(deleted, sizeof(deleted), "%s (deleted)", path);
-	const struct object *object = open_mapped(store, &key, start, end, deleted);
-	ck_assert_ptr_nonnull(object);
-	ck_assert_str_eq(object->path, path);
-	/* Another mapping at the place where one was seen. */
-	key.inode++;
-	key.generation++;
-	ck_assert_ptr_null(open_mapped(store, &key, start, end, "/usr/bin/other"));
-	munmap(mapped, 4096);
-}
-END_TEST
-
-/* An upgrade while a process runs the old file: both are there, under one name. */
-START_TEST(replaced_but_mapped)
-{
-	_cleanup_(store_freep) struct store *store = store_new(10);
-	struct file_key old_key, new_key;
-	uint64_t start, end;
-	char name[128], other[128];
-
-	if (geteuid() != 0)
-		return;
-	snprintf(name, sizeof(name), "%s", make_file(0, 1, &old_key));
-	_cleanup_close_ int fd = open(name, O_RDONLY | O_CLOEXEC);
-	void *mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
-	ck_assert_ptr_ne(mapped, MAP_FAILED);
-	snprintf(other, sizeof(other), "%s", make_file(1, 50, &new_key));
-	ck_assert_int_eq(rename(other, name), 0);
-	find_mapping(name, &start, &end);
-
-	const struct object *old = open_mapped(store, &old_key, start, end, name);
-	ck_assert_ptr_nonnull(old);
-	ck_assert_int_eq(strncmp(old->build_id, "0102", 4), 0);
-	ck_assert_uint_eq(old->pid, (uint32_t)getpid());
-	const struct object *new = open_path(store, &new_key, name);
-	ck_assert_ptr_nonnull(new);
-	ck_assert_int_eq(strncmp(new->build_id, "3233", 4), 0);
-	ck_assert_str_eq(new->path, name);
-	munmap(mapped, 4096);
-}
-END_TEST
-
-/* Code in memory that has no file system: a memfd, and shared memory that was unlinked. */
-START_TEST(memory_files)
-{
-	static const char *const names[] = {"/memfd:profd-test", "/dev/shm/profd-test"};
-
-	if (geteuid() != 0)
-		return;
-	for (int i = 0; i < 2; i++) {
-		_cleanup_(store_freep) struct store *store = store_new(10);
-		struct file_key key = {.generation = 1};
-		struct elf_image image;
-		uint64_t start, end;
-		struct stat st;
-		char path[64];
-
-		_cleanup_close_ int fd =
-			i ? shm_open("/profd-test", O_RDWR | O_CREAT | O_EXCL, 0600)
-			  : memfd_create("profd-test", MFD_CLOEXEC);
-		ck_assert_int_ge(fd, 0);
-		if (i)
-			shm_unlink("/profd-test");
-		elf_image_init(&image, 1);
-		ck_assert_int_eq(write(fd, &image, sizeof(image)), sizeof(image));
-		ck_assert_int_eq(fstat(fd, &st), 0);
-		key.inode = st.st_ino;
-		void *mapped = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
-		ck_assert_ptr_ne(mapped, MAP_FAILED);
-		find_mapping(names[i], &start, &end);
-		snprintf(path, sizeof(path), "%s (deleted)", names[i]);
-		const struct object *object = open_mapped(store, &key, start, end, path);
-		ck_assert_ptr_nonnull(object);
-		ck_assert_str_eq(object->path, names[i]);
-		munmap(mapped, 4096);
-	}
-}
-END_TEST
-
 START_TEST(vdso)
 {
 	_cleanup_(store_freep) struct store *store = store_new(10);
@@ -459,9 +303,6 @@ Suite *store_suite(void)
 	tcase_add_test(tcase, no_files);
 	tcase_add_test(tcase, evicts_what_was_used_longest_ago);
 	tcase_add_test(tcase, many_files);
-	tcase_add_test(tcase, deleted_but_mapped);
-	tcase_add_test(tcase, replaced_but_mapped);
-	tcase_add_test(tcase, memory_files);
 	tcase_add_test(tcase, vdso);
 	suite_add_tcase(suite, tcase);
 	return suite;

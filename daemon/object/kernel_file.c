@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH", all but the inode in hexadecimal digits.
+ */
+#include "object/kernel_file.h"
+
+#include "base/buf.h"
+#include "base/text.h"
+
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { MAX_MAPS_BYTES = 8 << 20 };
+
+static bool is_same(const struct kernel_file *a, const struct kernel_file *b)
+{
+	return a->inode == b->inode && a->major == b->major && a->minor == b->minor;
+}
+
+static bool read_line(struct text line, uint64_t address, struct kernel_file *ret_file)
+{
+	uint64_t start, end, offset, major, minor, inode;
+	struct text rights;
+
+	if (!text_hex(&line, &start) || !text_char(&line, '-') || !text_hex(&line, &end) ||
+	    address < start || address >= end || !text_word(&line, &rights) ||
+	    !text_char(&line, ' ') || !text_hex(&line, &offset) || !text_char(&line, ' ') ||
+	    !text_hex(&line, &major) || !text_char(&line, ':') || !text_hex(&line, &minor) ||
+	    !text_char(&line, ' ') || !text_decimal(&line, &inode))
+		return false;
+	*ret_file = (struct kernel_file){(uint32_t)major, (uint32_t)minor, inode};
+	return true;
+}
+
+bool kernel_file_find(const char *bytes, size_t len, uint64_t address, struct kernel_file *ret_file)
+{
+	struct text text = text_of(bytes, len), line;
+
+	while (text_line(&text, &line))
+		if (read_line(line, address, ret_file))
+			return true;
+	return false;
+}
+
+/* By a mapping of our own. */
+static bool ask_kernel(int fd, struct kernel_file *ret_file)
+{
+	_cleanup_(buf_release) struct buf maps = BUF_INIT;
+	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *at = mmap(NULL, page_bytes, PROT_NONE, MAP_PRIVATE, fd, 0);
+	int err;
+
+	if (at == MAP_FAILED)
+		return false;
+	err = buf_read_file(&maps, "/proc/self/maps", MAX_MAPS_BYTES);
+	munmap(at, page_bytes);
+	return !err && kernel_file_find(buf_text(&maps), maps.len, (uintptr_t)at, ret_file);
+}
+
+bool kernel_file_is(const struct kernel_file *file, int fd, const struct stat *st)
+{
+	const struct kernel_file told = {major(st->st_dev), minor(st->st_dev), st->st_ino};
+	struct kernel_file asked;
+
+	return is_same(file, &told) || (ask_kernel(fd, &asked) && is_same(file, &asked));
+}
