@@ -182,11 +182,18 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 } __attribute__((preserve_access_index));
 
+struct signal_struct {
+	struct {
+		int counter;
+	} live; /* threads that have not ended */
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	unsigned int flags;
 	int pid, tgid;
 	struct sched_entity se;
 	struct mm_struct *mm;
+	struct signal_struct *signal;
 	struct task_struct *real_parent, *group_leader;
 	u64 start_boottime;
 	u64 self_exec_id;

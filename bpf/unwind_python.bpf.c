@@ -10,13 +10,16 @@
 #include "bpf/python_frame.bpf.h"
 #include "bpf/python_merge.bpf.h"
 
-/* The daemon says of a process whether it runs Python before it says what it maps: of one whose
- * mappings are known nobody else has to be asked. */
-static __always_inline const struct python_process *find_python(u32 pid, u32 parent)
+/* The daemon says of a process whether it runs Python before it says what it maps. Of one whose
+ * mappings are not known, what it says is of an earlier program: then its parent is asked, where
+ * that is the same one. */
+static __always_inline const struct python_process *find_python(const struct walk *walk, u32 pid)
 {
-	const struct python_process *process = bpf_map_lookup_elem(&python_processes, &pid);
-
-	return process || !parent ? process : bpf_map_lookup_elem(&python_processes, &parent);
+	if (walk->parent)
+		pid = walk->parent;
+	else if (!walk->count)
+		return NULL;
+	return bpf_map_lookup_elem(&python_processes, &pid);
 }
 
 static __always_inline void begin(struct python_walk *python, u32 at, u32 pid)
@@ -41,7 +44,7 @@ __noinline u32 unwind_python(u32 at)
 
 	if (!scratch)
 		return 0;
-	process = find_python(pid, scratch->walk.parent);
+	process = find_python(&scratch->walk, pid);
 	if (!process || !python)
 		return scratch->walk.len;
 	python->process = *process;

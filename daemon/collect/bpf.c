@@ -214,13 +214,17 @@ void bpf_release(struct bpf *bpf)
 int bpf_watch_exec(struct bpf *bpf)
 {
 	bpf->exec_link = bpf_program__attach(bpf->skeleton->progs.process_exec);
-	return bpf->exec_link ? 0 : -errno;
+	if (!bpf->exec_link)
+		return -errno;
+	bpf->exit_link = bpf_program__attach(bpf->skeleton->progs.process_exit);
+	return bpf->exit_link ? 0 : -errno;
 }
 
 void bpf_unwatch_exec(struct bpf *bpf)
 {
 	bpf_link__destroy(bpf->exec_link);
-	bpf->exec_link = NULL;
+	bpf_link__destroy(bpf->exit_link);
+	bpf->exec_link = bpf->exit_link = NULL;
 }
 
 /* Empties a hash map into the arrays, which have room for all of it. */

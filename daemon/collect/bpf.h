@@ -34,7 +34,7 @@ struct drained {
 struct bpf {
 	struct profd_bpf *skeleton; /* what is loaded at the start */
 	struct bpf_parts *parts;    /* what is loaded later: collect/bpf_parts.h */
-	struct bpf_link *exec_link;
+	struct bpf_link *exec_link, *exit_link;
 	u32 tally_size, stack_size;
 	u32 others_tallies, others_stacks; /* of these, what is not for CPU time */
 	u32 cpu_count, cpu_limit; /* how many there can be, and what their numbers are below */
@@ -67,7 +67,8 @@ int bpf_load(struct bpf *bpf, char why[256]);
 struct profd_bpf *bpf_open_object(void);
 void bpf_release(struct bpf *bpf);
 
-/* Lets the kernel half withdraw what the walker knows of a process at the moment it calls exec. */
+/* Lets the kernel half withdraw what the walker knows of a process at the moment it calls exec, or
+ * ends. */
 int bpf_watch_exec(struct bpf *bpf);
 void bpf_unwatch_exec(struct bpf *bpf);
 

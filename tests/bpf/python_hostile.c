@@ -61,6 +61,21 @@ START_TEST(keeps_what_can_be_read)
 END_TEST
 
 /* A frame that leads back to where the walk has been. */
+/* A process that has called exec: what its last program's CPython was is known still, and nothing
+ * is read by it. */
+START_TEST(reads_nothing_of_the_next_program)
+{
+	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
+
+	memset(world->world->maps.slots, 0, world->world->maps.slot_count * sizeof(u64));
+	python_walk_text(world);
+	ck_assert_uint_eq(world->result.counters[COUNTER_python_frames], 0);
+	ck_assert_uint_eq(world->result.counters[COUNTER_python_no_thread], 0);
+	ck_assert_uint_eq(world->thread_count, 0);
+	ck_assert_uint_eq(world->told_count, 0);
+}
+END_TEST
+
 START_TEST(leaves_a_circle)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -118,6 +133,7 @@ Suite *python_hostile_suite(void)
 	TCase *tests = tcase_create("structures");
 
 	tcase_add_loop_test(tests, keeps_what_can_be_read, 0, sizeof(words) / sizeof(words[0]));
+	tcase_add_test(tests, reads_nothing_of_the_next_program);
 	tcase_add_test(tests, leaves_a_circle);
 	tcase_add_test(tests, looks_through_so_many_threads_only);
 	tcase_add_test(tests, survives_any_offsets);

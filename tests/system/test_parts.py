@@ -20,7 +20,7 @@ LIBRARY = os.path.join(daemon.BUILD, "libprofd-heap.so")
 # Ends of lines of /proc/PID/maps: CUDA's driver, PyTorch, and what has static probes.
 NEED_MORE = r"/(libcuda\.so\..*|libc10\.so|libprofd-heap\.so|libprofd-cuda\.so|tells|other)$"
 
-CORE = {"cpu_sample", "process_exec", "oom_mark_victim"}
+CORE = {"cpu_sample", "process_exec", "process_exit", "oom_mark_victim"}
 LATE = {"cpu_switch", "resident_taken", "threads_ran"}
 HEAP = {"heap_session", "heap_entry", "heap_return", "heap_return_instruction", "heap_count", "heap_exec"}
 HEAP_TOLD = {"heap_usdt_alloc", "heap_usdt_free"}
