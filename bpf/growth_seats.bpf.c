@@ -46,39 +46,48 @@ static __always_inline u64 is_equal(u64 a, u64 b)
 	return ((a ^ b) - 1) >> 63;
 }
 
-/* The first seat of the account that has most of them; places are small. */
-static __always_inline u32 seat_of_most(const struct seat_bucket *bucket)
+static __always_inline u64 seats_of(const struct seat_bucket *bucket, u64 place)
 {
-	u64 most = 0, found = 0;
+	u64 count = 0;
+
+#pragma clang loop unroll(full)
+	for (u64 i = 0; i < SEATS_PER_BUCKET; i++)
+		count += is_equal(bucket->place[i], place);
+	return count;
+}
+
+/* The first seat of the account that has most of them, and more than the one at `place` if that had
+ * one more; SEATS_PER_BUCKET: none. */
+static __always_inline u32 seat_of_most(const struct seat_bucket *bucket, u64 place)
+{
+	u64 most = seats_of(bucket, place) + 1, found = SEATS_PER_BUCKET;
 
 #pragma clang loop unroll(full)
 	for (u64 i = 0; i < SEATS_PER_BUCKET; i++) {
-		u64 count = 0, more;
+		u64 count = seats_of(bucket, bucket->place[i]), more = -((most - count) >> 63);
 
-#pragma clang loop unroll(full)
-		for (u64 j = 0; j < SEATS_PER_BUCKET; j++)
-			count += is_equal(bucket->place[i], bucket->place[j]);
-		more = -((most - count) >> 63);
 		most ^= (most ^ count) & more;
 		found ^= (found ^ i) & more;
 	}
-	return found & (SEATS_PER_BUCKET - 1);
+	return found;
 }
 
-static __always_inline int take(struct seat_bucket *bucket, u32 seat, u64 whose, u64 who)
+static __always_inline int take(struct seat_bucket *bucket, u32 seat, u64 who, u64 place)
 {
+	u64 whose = *(volatile u64 *)&bucket->who[seat];
+
 	if (__sync_val_compare_and_swap(&bucket->who[seat], whose, who) != whose)
 		return 0;
-	bucket->place[seat] = user_place();
+	bucket->place[seat] = place;
 	return 1;
 }
 
-static __always_inline void count_forgotten(void)
+static __always_inline void count_crowded(enum counter counter)
 {
 	u64 now;
 	u32 at = shared_enter(&now);
 
-	count_shared(at, COUNTER_growth_forgotten);
+	count_shared(at, counter);
 	shared_leave();
 }
 
@@ -86,23 +95,24 @@ static __always_inline void count_forgotten(void)
 static __noinline u32 seat_claim(u32 number, u64 who)
 {
 	struct seat_bucket *bucket = bpf_map_lookup_elem(&seats, &number);
-	u64 whose;
+	u64 place = user_place();
 	u32 most;
 
 	if (!bucket)
 		return SEAT_NONE;
-	for (u32 i = 0; i < SEATS_PER_BUCKET; i++) {
-		whose = *(volatile u64 *)&bucket->who[i];
-		if (is_free(whose, who))
-			return take(bucket, i, whose, who) ? number_of(number, i) : SEAT_NONE;
+	for (u32 i = 0; i < SEATS_PER_BUCKET; i++)
+		if (is_free(*(volatile u64 *)&bucket->who[i], who))
+			return take(bucket, i, who, place) ? number_of(number, i) : SEAT_NONE;
+	most = seat_of_most(bucket, place);
+	if (most >= SEATS_PER_BUCKET) {
+		count_crowded(COUNTER_growth_refused);
+		return SEAT_NONE;
 	}
-	most = seat_of_most(bucket);
 	barrier_var(most); /* or the compiler sees what the verifier does not */
 	most &= SEATS_PER_BUCKET - 1;
-	whose = *(volatile u64 *)&bucket->who[most];
-	if (!take(bucket, most, whose, who))
+	if (!take(bucket, most, who, place))
 		return SEAT_NONE;
-	count_forgotten();
+	count_crowded(COUNTER_growth_forgotten);
 	return number_of(number, most);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Where it is kept how much of a process's growth is in no sample yet: its seat, one of eight by
  * its pid. Where all eight are taken, a new process gets that of one that the walker does not know
- * any more, or else one of the account that has most of the eight: nobody's processes, however
- * many, make those of others forgotten.
+ * any more, or else one of the account that has most of the eight, if that is more than its own has
+ * then: nobody's processes, however many, make those of others forgotten.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ static __always_inline u64 seat_who(void)
 	return bpf_get_current_pid_tgid() >> 32 << SEAT_PID_SHIFT | task_image();
 }
 
-/* Its seat; SEAT_NONE where others took one of the same eight just now. */
+/* Its seat; SEAT_NONE where others have all eight, or took one just now. */
 u32 seat_of(u64 who);
 
 /*

@@ -161,7 +161,7 @@ static __always_inline void see(struct growth *growth, s64 level, s64 seen)
 		if (__sync_val_compare_and_swap(&growth->seen, before, seen) == before)
 			__sync_fetch_and_add(&growth->base, -fall);
 	} else if (before != seen) {
-		growth->seen = seen;
+		__sync_val_compare_and_swap(&growth->seen, before, seen);
 	}
 }
 

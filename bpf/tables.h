@@ -48,9 +48,9 @@
 	COUNTER(mmap_samples, "Samples of growing address space recorded")                         \
 	COUNTER(mmap_lost, "Samples of growing address space lost because the tally map was full") \
 	COUNTER(growth_put_off, "Samples of growing memory put off: the host takes 400 a second")  \
-	COUNTER(growth_forgotten,                                                                  \
-	        "Processes whose growth since the last sample was forgotten: too many with "       \
-	        "pids alike")                                                                      \
+	COUNTER(growth_forgotten, "Processes whose growth since the last sample was forgotten: "   \
+	                          "their user had most of those with pids alike")                  \
+	COUNTER(growth_refused, "Times that growth was not looked at: too many with pids alike")   \
 	COUNTER(gpu_allocations, "Allocations of GPU memory seen")                                 \
 	COUNTER(gpu_allocations_lost,                                                              \
 	        "Allocations of GPU memory lost: no room in the ring buffer")                      \

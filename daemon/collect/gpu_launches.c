@@ -31,7 +31,7 @@ struct entry {
 
 struct of_account {
 	struct entry *oldest;
-	size_t bytes;
+	size_t bytes, count;
 };
 
 struct gpu_launches {
@@ -56,6 +56,7 @@ static void drop(struct gpu_launches *launches, struct entry *entry)
 	launches->unused += !entry->launch.used;
 	launches->bytes -= bytes_of(entry->launch.count);
 	launches->of[entry->account].bytes -= bytes_of(entry->launch.count);
+	launches->of[entry->account].count--;
 	DL_DELETE(launches->of[entry->account].oldest, entry);
 	HASH_DEL(launches->first, entry);
 	free(entry);
@@ -77,21 +78,23 @@ static struct entry *find(const struct gpu_launches *launches, const struct gpu_
 	return entry;
 }
 
-static struct entry *oldest_of_most(const struct gpu_launches *launches)
+/* Of what there is too much of. */
+static struct entry *oldest_of_most(const struct gpu_launches *launches, bool by_count)
 {
 	const struct of_account *most = launches->of;
 
-	for (size_t i = 1; i < ACCOUNT_PLACES; i++)
-		if (launches->of[i].bytes > most->bytes)
-			most = &launches->of[i];
+	for (const struct of_account *of = most; of < launches->of + ACCOUNT_PLACES; of++)
+		if (by_count ? of->count > most->count : of->bytes > most->bytes)
+			most = of;
 	return most->oldest;
 }
 
 static void make_room(struct gpu_launches *launches, size_t bytes)
 {
-	while (launches->first && (HASH_COUNT(launches->first) >= MAX_GPU_LAUNCHES ||
-	                           launches->bytes + bytes > MAX_GPU_LAUNCH_BYTES))
-		drop(launches, oldest_of_most(launches));
+	while (HASH_COUNT(launches->first) >= MAX_GPU_LAUNCHES)
+		drop(launches, oldest_of_most(launches, true));
+	while (launches->first && launches->bytes + bytes > MAX_GPU_LAUNCH_BYTES)
+		drop(launches, oldest_of_most(launches, false));
 }
 
 int gpu_launches_add(struct gpu_launches *launches, const struct gpu_event *event,
@@ -122,6 +125,7 @@ int gpu_launches_add(struct gpu_launches *launches, const struct gpu_event *even
 	}
 	DL_APPEND(launches->of[entry->account].oldest, entry);
 	launches->of[entry->account].bytes += bytes;
+	launches->of[entry->account].count++;
 	launches->bytes += bytes;
 	return 0;
 }

@@ -109,13 +109,18 @@ static bool has_seat(u32 number, u32 seat)
 	return bucket->who[seat % SEATS_PER_BUCKET] == who_is(PID + number * ALIKE, 1);
 }
 
-static u64 forgotten(void)
+static u64 sum_of(enum counter counter)
 {
 	u64 sum = 0;
 
 	for (u32 at = 0; at < AT_COUNT; at++)
-		sum += counted[at].values[COUNTER_growth_forgotten];
+		sum += counted[at].values[counter];
 	return sum;
+}
+
+static u64 forgotten(void)
+{
+	return sum_of(COUNTER_growth_forgotten);
 }
 
 START_TEST(a_process_has_one_seat)
@@ -161,14 +166,20 @@ START_TEST(who_has_most_gives_way)
 	ck_assert_uint_lt(hers, GROWTH_SEATS);
 	ck_assert_uint_lt(roots, GROWTH_SEATS);
 	ck_assert_uint_ne(hers, roots);
+	ck_assert_uint_eq(forgotten(), 2);
 	for (u32 i = 10; i < 30; i++) {
-		seat = comes(HIM, i);
-		ck_assert_uint_lt(seat, GROWTH_SEATS);
-		ck_assert(has_seat(i, seat));
+		ck_assert_uint_eq(comes(HIM, i), SEAT_NONE);
 		ck_assert(has_seat(8, hers));
 		ck_assert(has_seat(9, roots));
 	}
-	ck_assert_uint_eq(forgotten(), 22);
+	ck_assert_uint_eq(forgotten(), 2);
+	ck_assert_uint_eq(sum_of(COUNTER_growth_refused), 20);
+	/* When both have as many, neither drives the other one out. */
+	for (u32 i = 20; i < 30; i++)
+		comes(HER, i);
+	seat = comes(HIM, 10);
+	ck_assert_uint_eq(seat, SEAT_NONE);
+	ck_assert_uint_eq(forgotten(), 4);
 }
 END_TEST
 
