@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What is read of a process whose memory takes long to go through delays nobody but who asks for it."""
+"""What users do with memory: that takes long to go through, and delays nobody but who asks for it; that grows all the
+time, and hides nobody else's growth.
+"""
 
 import json
+import subprocess
 import threading
 import time
 import unittest
 
-from daemon import Daemon
+from daemon import BUILD, Daemon
 from hostile_runs import Attack
+from warm_up import warm_up
 from workload import Workload
 
 GIB = 64  # some 0.8 s of going through its page tables
 ASKED = 24
+GROWING = 40
+BYTES = 1  # the value that is bytes
 
 
 class PageTables(unittest.TestCase):
@@ -52,6 +58,25 @@ class PageTables(unittest.TestCase):
                 self.assertEqual(body["pss_error"], "the process's memory could not be read within 2 seconds")
                 self.assertIn("growing_stacks", body)
             self.assertEqual(profd.metrics()["profd_http_pss_missed_total"], len(late))
+
+
+class Growth(unittest.TestCase):
+    def test_others_growth_is_seen_in_a_storm(self):
+        with Daemon("--growth=yes") as profd, Attack("growth", GROWING), \
+                Workload("memory_growth", "anon", cwd=BUILD, stdin=subprocess.PIPE) as grows:
+            warm_up(profd)
+            before, start = profd.metrics(), time.time()
+            grows.process.stdin.write("go\n")
+            grows.process.stdin.flush()
+            truth = int(grows.process.stdout.readline())
+            profile = profd.profile(f"from={start:.3f}&pid={grows.pid}&type=rss")
+            grown = profile.total(BYTES, lambda sample: "main" in sample.names)
+            # What was put off last is in no sample yet, as nothing grows after it.
+            self.assertTrue(0.5 < grown / truth < 1.02, grown / truth)
+            self.assertGreater(profile.total(BYTES, lambda sample: "grow60" in sample.names), 0.3 * grown)
+            # The pace of the host was used up.
+            self.assertGreater(profd.metrics()["profd_growth_put_off_total"], before["profd_growth_put_off_total"])
+            grows.process.stdin.close()
 
 
 if __name__ == "__main__":
