@@ -47,6 +47,7 @@ enum {
 	MAX_UNWIND_CHUNKS = 1024,            /* of 256 KiB; --unwind-memory goes up to as much */
 	MAX_PIECES = 2048,                   /* of a file's text, of 512 KiB; a browser has 450 */
 	MAX_PATH_BYTES = 4096,
+	MAX_CONTROL_GROUP_BYTES = 512,     /* of its path; that of a pod in a pod has 400 */
 	MAX_USERS_FILE_BYTES = 4 << 20,    /* of /etc, a line for each user; 50,000 of them */
 	MAX_DEBUG_FILE_BYTES = 0x7fffffff, /* of one that a server has; a browser's has 1.5 GB */
 	MAX_WEB_CONFIG_BYTES = 256 * 1024, /* --web-config; certificates may stand in it */

@@ -129,7 +129,8 @@ static int tell_timeline(struct memory_watch *watch)
 		return -ENOMEM;
 	for (size_t i = 0; i < readings->group_count; i++)
 		groups[i] = timeline_group(watch->timeline, readings->groups[i].path,
-		                           &readings->groups[i].usage, watch->read_ms);
+		                           readings->groups[i].user, &readings->groups[i].usage,
+		                           watch->read_ms);
 	for (size_t i = 0; i < readings->process_count; i++) {
 		const struct memory_reading *reading = &readings->processes[i];
 
@@ -214,6 +215,8 @@ static void on_read(struct job *job)
 	watch->stats.readings++;
 	watch->stats.reading_seconds += watch->read_cpu_ns;
 	watch->stats.readings_failed += err != 0;
+	if (!watch->read_error)
+		watch->stats.groups_refused = watch->readings.groups_refused;
 	if (!err)
 		keep_near(watch);
 }

@@ -33,14 +33,15 @@ struct memory_watch_config {
 	size_t max_bytes; /* of the timelines; and as much again of what is kept of processes */
 };
 
-#define MEMORY_WATCH_STATS(STAT)                                                             \
-	STAT(readings, counter, "Times the memory of all processes was read")                \
-	STAT(readings_failed, counter, "Readings of memory that failed")                     \
-	STAT(readings_late, counter, "Readings of memory left out: the last was under way")  \
-	STAT(reading_seconds, seconds, "CPU time spent reading the memory of all processes") \
-	STAT(oom_kills, counter, "Processes that the kernel killed for lack of memory")      \
-	STAT(oom_kills_lost, counter, "Such that were not heard of: too many at once")       \
-	STAT(near_limit, counter, "Times a process was near the limit of memory")            \
+#define MEMORY_WATCH_STATS(STAT)                                                                   \
+	STAT(readings, counter, "Times the memory of all processes was read")                      \
+	STAT(readings_failed, counter, "Readings of memory that failed")                           \
+	STAT(readings_late, counter, "Readings of memory left out: the last was under way")        \
+	STAT(reading_seconds, seconds, "CPU time spent reading the memory of all processes")       \
+	STAT(oom_kills, counter, "Processes that the kernel killed for lack of memory")            \
+	STAT(oom_kills_lost, counter, "Such that were not heard of: too many at once")             \
+	STAT(groups_refused, counter, "Times a control group was not looked at, for lack of room") \
+	STAT(near_limit, counter, "Times a process was near the limit of memory")                  \
 	STAT(snapshots_failed, counter, "Memory profiles that could not be kept: too many at once")
 
 struct memory_watch_stats {

@@ -33,11 +33,11 @@ static size_t text_len(struct text text)
 	return (size_t)(text.end - text.at);
 }
 
-static bool copy_path(struct text from, char to[MAX_PATH_BYTES])
+static bool copy_path(struct text from, char *to, size_t size)
 {
 	size_t len = text_len(from);
 
-	if (len >= MAX_PATH_BYTES || memchr(from.at, '\0', len))
+	if (len >= size || memchr(from.at, '\0', len))
 		return false;
 	memcpy(to, from.at, len);
 	to[len] = '\0';
@@ -83,7 +83,8 @@ static bool parse_mount(struct text line, struct control_group_mount *mount)
 		mount->version = 1;
 	else
 		return false;
-	return copy_path(root, mount->root) && copy_path(point, mount->point);
+	return copy_path(root, mount->root, sizeof(mount->root)) &&
+	       copy_path(point, mount->point, sizeof(mount->point));
 }
 
 int control_group_parse_mounts(const char *bytes, size_t len, struct control_group_mount *ret_mount)
@@ -133,14 +134,15 @@ static bool below_root(struct text path, const char *root, struct text *ret_path
 }
 
 int control_group_parse_path(const char *bytes, size_t len, const struct control_group_mount *mount,
-                             char ret_path[MAX_PATH_BYTES])
+                             char ret_path[MAX_CONTROL_GROUP_BYTES])
 {
 	struct text rest = text_of(bytes, len), line, path;
 
 	while (text_line(&rest, &line)) {
 		if (!is_ours(&line, mount->version))
 			continue;
-		if (!below_root(line, mount->root, &path) || !copy_path(path, ret_path))
+		if (!below_root(line, mount->root, &path) ||
+		    !copy_path(path, ret_path, MAX_CONTROL_GROUP_BYTES))
 			return -ENOENT;
 		return 0;
 	}
@@ -252,10 +254,10 @@ static bool cut_last(char *path)
 	return true;
 }
 
-int control_group_read(const struct control_group_mount *mount, char path[MAX_PATH_BYTES],
+int control_group_read(const struct control_group_mount *mount, char path[MAX_CONTROL_GROUP_BYTES],
                        struct control_group_usage *ret_usage)
 {
-	char at[MAX_PATH_BYTES];
+	char at[MAX_CONTROL_GROUP_BYTES];
 	uint64_t limit = CONTROL_GROUP_NO_LIMIT;
 
 	snprintf(at, sizeof(at), "%s", path);

@@ -36,9 +36,9 @@ struct control_group_usage {
 int control_group_parse_mounts(const char *bytes, size_t len,
                                struct control_group_mount *ret_mount);
 /* Reads the text of /proc/PID/cgroup: the path within the mount, "/" at its root. -ENOENT when it
- * is in none of that version, or outside of what is mounted. */
+ * is in none of that version, or outside of what is mounted, or in one whose path is too long. */
 int control_group_parse_path(const char *bytes, size_t len, const struct control_group_mount *mount,
-                             char ret_path[MAX_PATH_BYTES]);
+                             char ret_path[MAX_CONTROL_GROUP_BYTES]);
 /* "max", or a number; version 1 says no limit with one near 2^63. */
 int control_group_parse_limit(const char *bytes, size_t len, uint64_t *ret_limit);
 int control_group_parse_bytes(const char *bytes, size_t len, uint64_t *ret_bytes);
@@ -47,7 +47,7 @@ uint64_t control_group_parse_file(const char *bytes, size_t len);
 
 /* Cuts `path` to the innermost group, from it upwards, that has a limit, and reads what it uses. No
  * limit anywhere: the group itself. -ENOENT when it is gone. */
-int control_group_read(const struct control_group_mount *mount, char path[MAX_PATH_BYTES],
+int control_group_read(const struct control_group_mount *mount, char path[MAX_CONTROL_GROUP_BYTES],
                        struct control_group_usage *ret_usage);
 /* The same of exactly this group. */
 int control_group_read_at(const struct control_group_mount *mount, const char *path,

@@ -72,7 +72,7 @@ static int find_mount(struct own_group *group)
 	return group->mount.version ? 0 : -ENOENT;
 }
 
-static int find_path(const struct own_group *group, char ret_path[MAX_PATH_BYTES])
+static int find_path(const struct own_group *group, char ret_path[MAX_CONTROL_GROUP_BYTES])
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
 
@@ -123,7 +123,7 @@ int own_group_read_at(const struct control_group_mount *mount, const char *path,
 int own_group_read(struct own_group *group, const pid_t *pids, size_t count,
                    struct own_group_usage *ret_usage)
 {
-	char path[MAX_PATH_BYTES];
+	char path[MAX_CONTROL_GROUP_BYTES];
 
 	if (find_mount(group) || find_path(group, path))
 		return -ENOENT;

@@ -225,7 +225,8 @@ static void look_for_group(struct memory_reader *reader, struct entry *entry)
 	entry->grouped_ms = reader->now_ms;
 	entry->group = MEMORY_NO_GROUP;
 	if (!read_text(reader, entry->reading.pid, "cgroup"))
-		entry->group = reader_groups_find(&reader->groups, reader->text, reader->len);
+		entry->group = reader_groups_find(&reader->groups, entry->reading.user,
+		                                  reader->text, reader->len);
 }
 
 /* False when there is nothing to carry over. */
@@ -359,6 +360,7 @@ static int tell(struct memory_reader *reader, struct memory_readings *readings)
 		readings->process_count++;
 	}
 	readings->groups = reader_groups_all(&reader->groups, &readings->group_count);
+	readings->groups_refused = reader->groups.refused;
 	return 0;
 }
 

@@ -29,6 +29,7 @@ struct memory_reading {
 struct memory_group_reading {
 	const char *path;
 	struct control_group_usage usage;
+	uint32_t user; /* of the process that brought it */
 };
 
 /* What is there now; the reader's, until the next reading. */
@@ -37,6 +38,8 @@ struct memory_readings {
 	size_t process_count;
 	const struct memory_group_reading *groups;
 	size_t group_count;
+	uint64_t groups_refused; /* times that a process was not told to be in one, for lack of
+	                            room; since the reader began */
 	struct memory_host host;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A short list that is searched from its start: a host has some hundred groups, and a process is
- * looked for only when it is young or now and then. Where a limit is that of a group above, several
- * groups have the same path, which is told once.
+ * Where a limit is that of a group above, several groups have the same path, which is told once.
+ * Users make groups below their own, as many and with such names as they like: so paths are hashed,
+ * never compared one by one.
  */
 #include "memory/reader_groups.h"
 
@@ -22,23 +22,36 @@ void reader_groups_init(struct reader_groups *groups)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
 
-	*groups = (struct reader_groups){0};
+	*groups = (struct reader_groups){.share.whole = MAX_GROUPS};
 	if (buf_read_file(&text, "/proc/self/mountinfo", MAX_MOUNTS_BYTES) ||
 	    control_group_parse_mounts(buf_text(&text), text.len, &groups->mount))
 		groups->mount.version = 0;
 }
 
-static void forget(struct reader_group *group)
+static void release(struct reader_group *group)
 {
 	free(group->own);
 	free(group->path);
-	*group = (struct reader_group){0};
+	free(group);
+}
+
+static void forget(struct reader_groups *groups, struct reader_group *group)
+{
+	HASH_DEL(groups->by_own, group);
+	shares_give(&groups->share, group->user, 1);
+	groups->at[group->number] = NULL;
+	if (group->number < groups->free)
+		groups->free = group->number;
+	release(group);
 }
 
 void reader_groups_release(struct reader_groups *groups)
 {
+	HASH_CLEAR(told_hh, groups->told);
 	for (uint32_t i = 0; i < groups->count; i++)
-		forget(&groups->at[i]);
+		if (groups->at[i])
+			forget(groups, groups->at[i]);
+	shares_clear(&groups->share);
 	free(groups->at);
 	free(groups->readings);
 }
@@ -47,66 +60,103 @@ void reader_groups_begin(struct reader_groups *groups, uint64_t now_ms)
 {
 	groups->now_ms = now_ms;
 	for (uint32_t i = 0; i < groups->count; i++)
-		groups->at[i].used = groups->at[i].changed = false;
+		if (groups->at[i])
+			groups->at[i]->used = groups->at[i]->changed = false;
 }
 
-static struct reader_group *free_number(struct reader_groups *groups)
+/* A free number, with room for it. */
+static int find_number(struct reader_groups *groups, uint32_t *ret_number)
 {
-	struct reader_group *at;
+	struct reader_group **at;
 
-	for (uint32_t i = 0; i < groups->count; i++)
-		if (!groups->at[i].own)
-			return &groups->at[i];
-	if (groups->count >= MAX_GROUPS)
-		return NULL;
-	at = reallocarray(groups->at, groups->count + 1, sizeof(*at));
-	if (!at)
-		return NULL;
-	groups->at = at;
-	at[groups->count] = (struct reader_group){0};
-	return &at[groups->count++];
+	while (groups->free < groups->count && groups->at[groups->free])
+		groups->free++;
+	if (groups->free == groups->count) {
+		at = reallocarray(groups->at, groups->count + 1, sizeof(struct reader_group *));
+		if (!at)
+			return -ENOMEM;
+		groups->at = at;
+		groups->at[groups->count++] = NULL;
+	}
+	*ret_number = groups->free;
+	return 0;
 }
 
-uint32_t reader_groups_find(struct reader_groups *groups, const char *text, size_t len)
+static struct reader_group *new_group(struct reader_groups *groups, uint32_t user, const char *path)
 {
-	char path[MAX_PATH_BYTES];
+	struct reader_group *group = calloc(1, sizeof(*group));
+
+	if (!group)
+		return NULL;
+	group->user = user;
+	group->index = MEMORY_NO_GROUP;
+	group->own = strdup(path);
+	if (group->own && !find_number(groups, &group->number)) {
+		HASH_ADD_KEYPTR(hh, groups->by_own, group->own, strlen(group->own), group);
+		if (group->hh.tbl)
+			return group;
+	}
+	release(group);
+	return NULL;
+}
+
+static struct reader_group *add(struct reader_groups *groups, uint32_t user, const char *path)
+{
+	struct reader_group *group;
+
+	if (!shares_take_beside_root(&groups->share, user, 1))
+		return NULL;
+	group = new_group(groups, user, path);
+	if (group)
+		groups->at[group->number] = group;
+	else
+		shares_give(&groups->share, user, 1);
+	return group;
+}
+
+uint32_t reader_groups_find(struct reader_groups *groups, uint32_t user, const char *text,
+                            size_t len)
+{
+	char path[MAX_CONTROL_GROUP_BYTES];
 	struct reader_group *group;
 
 	if (!groups->mount.version || control_group_parse_path(text, len, &groups->mount, path))
 		return MEMORY_NO_GROUP;
-	for (uint32_t i = 0; i < groups->count; i++) {
-		if (groups->at[i].own && !strcmp(groups->at[i].own, path)) {
-			groups->at[i].used = true;
-			return i;
-		}
-	}
-	group = free_number(groups);
+	HASH_FIND_STR(groups->by_own, path, group);
 	if (!group)
+		group = add(groups, user, path);
+	if (!group) {
+		groups->refused++;
 		return MEMORY_NO_GROUP;
-	group->own = strdup(path);
-	group->used = group->own != NULL;
-	return group->own ? (uint32_t)(group - groups->at) : MEMORY_NO_GROUP;
+	}
+	group->used = true;
+	return group->number;
 }
 
 void reader_groups_use(struct reader_groups *groups, uint32_t group, bool changed)
 {
 	if (group == MEMORY_NO_GROUP)
 		return;
-	groups->at[group].used = true;
-	groups->at[group].changed |= changed;
+	groups->at[group]->used = true;
+	groups->at[group]->changed |= changed;
 }
 
-static uint32_t tell(struct reader_groups *groups, const char *path,
-                     const struct control_group_usage *usage)
+static int tell(struct reader_groups *groups, struct reader_group *group)
 {
-	uint32_t index = 0;
+	struct reader_group *told;
 
-	while (index < groups->reading_count && strcmp(groups->readings[index].path, path) != 0)
-		index++;
-	if (index == groups->reading_count)
-		groups->readings[groups->reading_count++] =
-			(struct memory_group_reading){path, *usage};
-	return index;
+	HASH_FIND(told_hh, groups->told, group->path, strlen(group->path), told);
+	if (told) {
+		group->index = told->index;
+		return 0;
+	}
+	HASH_ADD_KEYPTR(told_hh, groups->told, group->path, strlen(group->path), group);
+	if (!group->told_hh.tbl)
+		return -ENOMEM;
+	group->index = (uint32_t)groups->reading_count++;
+	groups->readings[group->index] =
+		(struct memory_group_reading){group->path, group->usage, group->user};
+	return 0;
 }
 
 static bool is_due(const struct reader_groups *groups, const struct reader_group *group)
@@ -120,7 +170,7 @@ static bool is_due(const struct reader_groups *groups, const struct reader_group
 static int read_usage(struct reader_groups *groups, struct reader_group *group)
 {
 	bool look = !group->path || groups->now_ms - group->looked_ms >= LOOK_MS;
-	char path[MAX_PATH_BYTES];
+	char path[MAX_CONTROL_GROUP_BYTES];
 
 	strcpy(path, look ? group->own : group->path);
 	if (look ? control_group_read(&groups->mount, path, &group->usage)
@@ -142,7 +192,7 @@ static int read_group(struct reader_groups *groups, struct reader_group *group)
 
 	group->index = MEMORY_NO_GROUP;
 	if (!err)
-		group->index = tell(groups, group->path, &group->usage);
+		err = tell(groups, group);
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -156,18 +206,21 @@ int reader_groups_end(struct reader_groups *groups)
 		return -ENOMEM;
 	groups->readings = readings;
 	groups->reading_count = 0;
+	HASH_CLEAR(told_hh, groups->told);
 	for (uint32_t i = 0; !err && i < groups->count; i++) {
-		if (groups->at[i].used)
-			err = read_group(groups, &groups->at[i]);
-		else
-			forget(&groups->at[i]);
+		struct reader_group *group = groups->at[i];
+
+		if (group && group->used)
+			err = read_group(groups, group);
+		else if (group)
+			forget(groups, group);
 	}
 	return err;
 }
 
 uint32_t reader_groups_index(const struct reader_groups *groups, uint32_t group)
 {
-	return group != MEMORY_NO_GROUP ? groups->at[group].index : MEMORY_NO_GROUP;
+	return group != MEMORY_NO_GROUP ? groups->at[group]->index : MEMORY_NO_GROUP;
 }
 
 const struct memory_group_reading *reader_groups_all(const struct reader_groups *groups,

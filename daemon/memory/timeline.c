@@ -2,41 +2,15 @@
 /*
  * Two tables, of processes by pid and of groups by path.
  */
-#include "memory/timeline.h"
-
-#include "base/accounts.h"
+#include "memory/timeline_private.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 enum {
 	STEP_MS = 1500, /* what was looked at so lately has changed just now */
 	MAX_GROUPS = 4096,
-};
-
-struct group {
-	struct timeline_group seen;
-	char *path;
-	size_t holders;
-	UT_hash_handle hh;
-};
-
-struct process {
-	struct timeline_process seen;
-	struct group *group;
-	UT_hash_handle hh;
-};
-
-struct timeline {
-	struct timeline_limits limits;
-	struct process *processes;
-	struct group *groups;
-	struct shares room; /* of floors; part of the limit */
-	uint64_t evicted, dropped;
 };
 
 /* What is judged may take up to half of the whole: one user, root among them, may have half of
@@ -54,25 +28,8 @@ struct timeline *timeline_new(const struct timeline_limits *limits)
 		return NULL;
 	timeline->limits = *limits;
 	timeline->room.whole = room_of(limits->max_bytes);
+	timeline->group_room.whole = MAX_GROUPS;
 	return timeline;
-}
-
-static void drop_process(struct timeline *timeline, struct process *process)
-{
-	if (process->group)
-		process->group->holders--;
-	HASH_DEL(timeline->processes, process);
-	growth_track_end(&process->seen.track, &timeline->room);
-	series_release(&process->seen.series);
-	free(process);
-}
-
-static void drop_group(struct timeline *timeline, struct group *group)
-{
-	HASH_DEL(timeline->groups, group);
-	series_release(&group->seen.series);
-	free(group->path);
-	free(group);
 }
 
 void timeline_free(struct timeline *timeline)
@@ -83,10 +40,12 @@ void timeline_free(struct timeline *timeline)
 	if (!timeline)
 		return;
 	HASH_ITER (hh, timeline->processes, process, next_process)
-		drop_process(timeline, process);
+		timeline_drop_process(timeline, process);
 	HASH_ITER (hh, timeline->groups, group, next_group)
-		drop_group(timeline, group);
+		timeline_drop_group(timeline, group);
+	timeline_forget_accounts(timeline);
 	shares_clear(&timeline->room);
+	shares_clear(&timeline->group_room);
 	free(timeline);
 }
 
@@ -98,17 +57,17 @@ static struct group *find_group(const struct timeline *timeline, const char *pat
 	return group;
 }
 
-static struct group *add_group(struct timeline *timeline, const char *path)
+static struct group *new_group(struct timeline *timeline, const char *path, uint32_t user)
 {
-	struct group *group;
+	struct timeline_account *account = timeline_account(timeline, user);
+	struct group *group = account ? calloc(1, sizeof(*group)) : NULL;
 
-	if (HASH_COUNT(timeline->groups) >= MAX_GROUPS)
-		return NULL;
-	group = calloc(1, sizeof(*group));
 	if (!group)
 		return NULL;
 	group->path = strdup(path);
 	if (group->path) {
+		group->user = user;
+		group->account = account;
 		group->seen.path = group->path;
 		HASH_ADD_KEYPTR(hh, timeline->groups, group->path, strlen(group->path), group);
 		if (group->hh.tbl)
@@ -119,15 +78,29 @@ static struct group *add_group(struct timeline *timeline, const char *path)
 	return NULL;
 }
 
+static struct group *add_group(struct timeline *timeline, const char *path, uint32_t user)
+{
+	struct group *group;
+
+	if (!shares_take_beside_root(&timeline->group_room, user, 1))
+		return NULL;
+	group = new_group(timeline, path, user);
+	if (group)
+		group->account->groups++;
+	else
+		shares_give(&timeline->group_room, user, 1);
+	return group;
+}
+
 const struct timeline_group *timeline_group(struct timeline *timeline, const char *path,
-                                            const struct control_group_usage *usage,
+                                            uint32_t user, const struct control_group_usage *usage,
                                             uint64_t now_ms)
 {
 	struct series_point point = {.ms = now_ms};
 	struct group *group = find_group(timeline, path);
 
 	if (!group)
-		group = add_group(timeline, path);
+		group = add_group(timeline, path, user);
 	if (!group) {
 		timeline->dropped++;
 		return NULL;
@@ -147,133 +120,52 @@ static struct process *find_process(const struct timeline *timeline, uint32_t pi
 	return process;
 }
 
-static size_t bytes_of_process(const struct process *process)
-{
-	return sizeof(*process) + series_bytes(&process->seen.series);
-}
-
-static size_t bytes_of_group(const struct group *group)
-{
-	return sizeof(*group) + strlen(group->path) + series_bytes(&group->seen.series);
-}
-
-static size_t bytes_of(const struct timeline *timeline)
-{
-	size_t bytes = timeline->room.taken;
-
-	for (struct process *process = timeline->processes; process; process = process->hh.next)
-		bytes += bytes_of_process(process);
-	for (struct group *group = timeline->groups; group; group = group->hh.next)
-		bytes += bytes_of_group(group);
-	return bytes;
-}
-
-static bool is_of(const struct process *process, uint32_t account)
-{
-	return account_of(process->seen.user) == account;
-}
-
-/* The account whose processes take most; control groups are root's. */
-static uint32_t account_with_most_bytes(const struct timeline *timeline)
-{
-	struct shares bytes = {0};
-	uint32_t account = 0;
-
-	for (struct process *process = timeline->processes; process; process = process->hh.next)
-		shares_add(&bytes, process->seen.user, bytes_of_process(process));
-	for (struct group *group = timeline->groups; group; group = group->hh.next)
-		shares_add(&bytes, 0, bytes_of_group(group));
-	shares_largest(&bytes, &account);
-	shares_clear(&bytes);
-	return account;
-}
-
-static uint32_t account_with_most_ended(const struct timeline *timeline)
-{
-	struct shares ended = {0};
-	uint32_t account = 0;
-
-	for (struct process *process = timeline->processes; process; process = process->hh.next)
-		shares_add(&ended, process->seen.user, process->seen.ended);
-	shares_largest(&ended, &account);
-	shares_clear(&ended);
-	return account;
-}
-
-static int compare_seen(const void *a, const void *b)
-{
-	const struct process *const *left = a, *const *right = b;
-	uint64_t left_ms = (*left)->seen.seen_ms, right_ms = (*right)->seen.seen_ms;
-
-	return (left_ms > right_ms) - (left_ms < right_ms);
-}
-
-/* The account's ended ones, those that ended longest ago first; NULL when there are none. */
-static struct process **sort_ended(const struct timeline *timeline, uint32_t account,
-                                   size_t *ret_count)
-{
-	struct process *process, **ended;
-	size_t count = 0;
-
-	for (process = timeline->processes; process; process = process->hh.next)
-		count += process->seen.ended && is_of(process, account);
-	ended = count ? calloc(count, sizeof(struct process *)) : NULL;
-	*ret_count = ended ? count : 0;
-	if (!ended)
-		return NULL;
-	count = 0;
-	for (process = timeline->processes; process; process = process->hh.next)
-		if (process->seen.ended && is_of(process, account))
-			ended[count++] = process;
-	qsort(ended, count, sizeof(struct process *), compare_seen);
-	return ended;
-}
-
-/* Until no more are left than that, if so many of the account have ended. Sorted once, because tens
- * of thousands may end together. */
-static void drop_ended(struct timeline *timeline, uint32_t account, size_t max_processes,
-                       size_t max_bytes)
-{
-	size_t bytes = bytes_of(timeline), count;
-	_cleanup_free_ struct process **ended = sort_ended(timeline, account, &count);
-
-	for (size_t i = 0;
-	     i < count && (HASH_COUNT(timeline->processes) > max_processes || bytes > max_bytes);
-	     i++) {
-		bytes -= bytes_of_process(ended[i]);
-		drop_process(timeline, ended[i]);
-		timeline->evicted++;
-	}
-}
-
-/* For one more. Some are dropped at a time, for the same reason. */
-static bool make_room(struct timeline *timeline)
-{
-	size_t max = timeline->limits.max_processes;
-
-	if (HASH_COUNT(timeline->processes) >= max)
-		drop_ended(timeline, account_with_most_ended(timeline), max - 1 - max / 16,
-		           SIZE_MAX);
-	return HASH_COUNT(timeline->processes) < max;
-}
-
 static struct process *add_process(struct timeline *timeline, const struct timeline_process *seen)
 {
+	struct timeline_account *account = timeline_account(timeline, seen->user);
 	struct process *process;
 
-	if (!make_room(timeline))
+	if (!account || !timeline_make_room(timeline, account))
 		return NULL;
 	process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;
 	process->seen.pid = seen->pid;
+	process->seen.user = seen->user;
 	process->seen.start_ticks = seen->start_ticks;
 	growth_track_begin(&process->seen.track, &timeline->room, seen->pid, seen->seen_ms);
 	HASH_ADD(hh, timeline->processes, seen.pid, sizeof(seen->pid), process);
-	if (process->hh.tbl)
+	if (process->hh.tbl) {
+		process->account = account;
+		account->processes++;
 		return process;
+	}
 	free(process);
 	return NULL;
+}
+
+static void set_ended(struct process *process, bool ended)
+{
+	process->account->ended += ended;
+	process->account->ended -= process->seen.ended;
+	process->seen.ended = ended;
+}
+
+static void set_user(struct timeline *timeline, struct process *process, uint32_t user)
+{
+	struct timeline_account *account;
+
+	if (process->seen.user == user)
+		return;
+	process->seen.user = user;
+	account = timeline_account(timeline, user);
+	if (!account)
+		return;
+	process->account->processes--;
+	process->account->ended -= process->seen.ended;
+	process->account = account;
+	account->processes++;
+	account->ended += process->seen.ended;
 }
 
 static void hold_group(struct timeline *timeline, struct process *process, const char *path)
@@ -318,7 +210,7 @@ void timeline_process(struct timeline *timeline, const struct timeline_process *
 	struct process *process = find_process(timeline, seen->pid);
 
 	if (process && process->seen.start_ticks != seen->start_ticks) {
-		drop_process(timeline, process);
+		timeline_drop_process(timeline, process);
 		process = NULL;
 	}
 	if (!process)
@@ -332,10 +224,10 @@ void timeline_process(struct timeline *timeline, const struct timeline_process *
 		growth_track_begin(&process->seen.track, &timeline->room, seen->pid, seen->seen_ms);
 	}
 	timeline->dropped += add_point(timeline, process, seen) != 0;
-	process->seen.ended = false;
+	set_ended(process, false);
 	process->seen.seen_ms = process->seen.alive_ms = seen->seen_ms;
 	process->seen.figures = seen->figures;
-	process->seen.user = seen->user;
+	set_user(timeline, process, seen->user);
 	if (process->seen.group != seen->group)
 		hold_group(timeline, process, seen->group ? seen->group->path : NULL);
 }
@@ -350,54 +242,16 @@ static void expire(struct timeline *timeline, uint64_t now_ms)
 
 	HASH_ITER (hh, timeline->processes, process, next_process) {
 		if (process->seen.ended && process->seen.seen_ms < from_ms)
-			drop_process(timeline, process);
+			timeline_drop_process(timeline, process);
 		else
 			series_expire(&process->seen.series, from_ms);
 	}
 	HASH_ITER (hh, timeline->groups, group, next_group) {
 		if (!group->holders && group->seen.seen_ms < from_ms)
-			drop_group(timeline, group);
+			timeline_drop_group(timeline, group);
 		else
 			series_expire(&group->seen.series, from_ms);
 	}
-}
-
-static uint64_t oldest_of(const struct timeline *timeline, uint32_t account, uint64_t now_ms)
-{
-	uint64_t oldest_ms = now_ms;
-
-	for (struct process *process = timeline->processes; process; process = process->hh.next)
-		if (is_of(process, account) && process->seen.series.first.ms < oldest_ms)
-			oldest_ms = process->seen.series.first.ms;
-	return oldest_ms;
-}
-
-/* Forgets the oldest eighth of what the account has. */
-static void shorten(struct timeline *timeline, uint32_t account, uint64_t now_ms)
-{
-	uint64_t oldest_ms = oldest_of(timeline, account, now_ms);
-	uint64_t from_ms = oldest_ms + (now_ms - oldest_ms) / 8;
-
-	for (struct process *process = timeline->processes; process; process = process->hh.next)
-		if (is_of(process, account))
-			series_expire(&process->seen.series, from_ms);
-	for (struct group *group = timeline->groups; group && !account; group = group->hh.next)
-		series_expire(&group->seen.series, from_ms);
-}
-
-/* Room that expired points leave in a series is used again but not given back at once, so little by
- * little is enough. */
-static void shrink(struct timeline *timeline, uint64_t now_ms)
-{
-	const size_t max_bytes = timeline->limits.max_bytes;
-	uint32_t account;
-
-	if (bytes_of(timeline) <= max_bytes)
-		return;
-	account = account_with_most_bytes(timeline);
-	drop_ended(timeline, account, SIZE_MAX, max_bytes);
-	if (bytes_of(timeline) > max_bytes)
-		shorten(timeline, account, now_ms);
 }
 
 void timeline_settle(struct timeline *timeline, uint64_t now_ms)
@@ -409,11 +263,12 @@ void timeline_settle(struct timeline *timeline, uint64_t now_ms)
 			growth_track_judge(&process->seen.track, now_ms);
 			continue;
 		}
-		process->seen.ended = true;
+		set_ended(process, true);
 		growth_track_end(&process->seen.track, &timeline->room);
 	}
 	expire(timeline, now_ms);
-	shrink(timeline, now_ms);
+	timeline_shrink(timeline, now_ms);
+	timeline_forget_accounts(timeline);
 }
 
 void timeline_resize(struct timeline *timeline, size_t max_bytes)
@@ -440,7 +295,7 @@ void timeline_get_stats(const struct timeline *timeline, struct timeline_stats *
 	struct timeline_stats stats = {
 		.processes = HASH_COUNT(timeline->processes),
 		.groups = HASH_COUNT(timeline->groups),
-		.bytes = bytes_of(timeline),
+		.bytes = timeline_bytes(timeline),
 		.evicted = timeline->evicted,
 		.dropped = timeline->dropped,
 	};

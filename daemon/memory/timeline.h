@@ -2,8 +2,12 @@
 /*
  * struct timeline - how much memory each process held, for as long as profiles are kept; also of
  * processes that have ended. It is told what was read, when it was. The whole stays within
- * `max_bytes`: the account that has most gives way, with what ended longest ago first, then with
- * the oldest of everything. Times are milliseconds of CLOCK_MONOTONIC. Loop thread only.
+ * `max_bytes`: the account that has most to give back gives way, with what ended longest ago first,
+ * then with its oldest points. Processes that live and their groups stay, even where they alone are
+ * more; a quarter of the bytes is there for points and for what has ended all the same. Of
+ * `max_processes` the account that has most gives way with those that have ended; where all of its
+ * own live, it gets no more. A group is of the account of who brought it, which may have half of
+ * all groups. Times are milliseconds of CLOCK_MONOTONIC. Loop thread only.
  */
 #pragma once
 
@@ -64,9 +68,9 @@ void timeline_resize(struct timeline *timeline, size_t max_bytes);
 void timeline_free(struct timeline *timeline);
 DEFINE_CLEANUP(struct timeline *, timeline_free)
 
-/* What a group uses now. NULL when there is no room. */
+/* What a group uses now; where it is new, this user brought it. NULL when there is no room. */
 const struct timeline_group *timeline_group(struct timeline *timeline, const char *path,
-                                            const struct control_group_usage *usage,
+                                            uint32_t user, const struct control_group_usage *usage,
                                             uint64_t now_ms);
 /* What a process holds now. Another start or name than before is another process or program. */
 void timeline_process(struct timeline *timeline, const struct timeline_process *seen);

@@ -34,7 +34,7 @@ static void read_texts(const char *bytes, size_t size)
 static void read_groups(const char *bytes, size_t size)
 {
 	struct control_group_mount mount = {.version = 1, .root = "/a"};
-	char path[MAX_PATH_BYTES];
+	char path[MAX_CONTROL_GROUP_BYTES];
 	uint64_t limit;
 
 	for (mount.version = 1; mount.version <= 2; mount.version++)

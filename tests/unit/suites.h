@@ -70,9 +70,11 @@
 	SUITE(own_group)       \
 	SUITE(own_cost)        \
 	SUITE(memory_reader)   \
+	SUITE(reader_groups)   \
 	SUITE(growth_shapes)   \
 	SUITE(memory_growth)   \
 	SUITE(timeline)        \
+	SUITE(timeline_room)   \
 	SUITE(near_limit)      \
 	SUITE(snapshot_places) \
 	SUITE(memory_points)   \

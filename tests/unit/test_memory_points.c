@@ -22,7 +22,7 @@ static void see(struct timeline *timeline, uint64_t second, uint64_t kib, uint64
 		seen.figures.values[i] = MEMORY_UNKNOWN;
 	seen.figures.values[MEMORY_rss_anon] = kib * 1024;
 	if (group_kib)
-		seen.group = timeline_group(timeline, "/g", &usage, second * 1000);
+		seen.group = timeline_group(timeline, "/g", 0, &usage, second * 1000);
 	timeline_process(timeline, &seen);
 }
 
@@ -113,7 +113,7 @@ START_TEST(a_group_moves_beside_one_at_rest)
 	for (uint64_t second = 6; second < 15; second++) {
 		struct control_group_usage usage = {.bytes = (second < 10 ? 50 : 60) * 1024};
 
-		timeline_group(timeline, "/g", &usage, second * 1000);
+		timeline_group(timeline, "/g", 0, &usage, second * 1000);
 		timeline_alive(timeline, 1, second * 1000);
 		timeline_settle(timeline, second * 1000);
 	}

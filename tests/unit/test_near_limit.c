@@ -30,8 +30,8 @@ static void begin(void)
 
 static struct memory_readings readings_of(struct memory_group_reading groups[2], uint64_t bytes)
 {
-	groups[0] = (struct memory_group_reading){"/a", {bytes, 1000, 0}};
-	groups[1] = (struct memory_group_reading){"/b", {700, CONTROL_GROUP_NO_LIMIT, 0}};
+	groups[0] = (struct memory_group_reading){"/a", {bytes, 1000, 0}, 0};
+	groups[1] = (struct memory_group_reading){"/b", {700, CONTROL_GROUP_NO_LIMIT, 0}, 0};
 	return (struct memory_readings){
 		.processes = processes,
 		.process_count = sizeof(processes) / sizeof(processes[0]),
@@ -107,7 +107,7 @@ static void crowd_add(struct crowd *crowd, uint32_t pid, uint32_t user)
 	crowd->readings.group_count++;
 	crowd->processes[at] =
 		(struct memory_reading){.pid = pid, .user = user, .group = (uint32_t)at};
-	crowd->groups[at] = (struct memory_group_reading){"/x", {1000, 1000, 0}};
+	crowd->groups[at] = (struct memory_group_reading){"/x", {1000, 1000, 0}, 0};
 }
 
 /* How many of a user are named in a second. */

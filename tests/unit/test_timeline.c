@@ -296,7 +296,7 @@ START_TEST(groups_live_as_long_as_who_is_in_them)
 	for (uint64_t s = 0; s < 10; s++) {
 		usage.bytes += 4096;
 		seen.seen_ms = s * 1000;
-		seen.group = timeline_group(timeline, "/pod", &usage, s * 1000);
+		seen.group = timeline_group(timeline, "/pod", 0, &usage, s * 1000);
 		timeline_process(timeline, &seen);
 		timeline_settle(timeline, s * 1000);
 	}
