@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One thread, one queue, one table of what was asked for. An entry lives from the first question
- * until its file is in the cache, or until it is time to ask the servers again.
+ * One thread, which serves what was asked for (asked.h). What came for one account is there for all
+ * who wait for the same; what did not come is kept from others only where it was not for want of
+ * that account's own bytes or room.
  */
 #include "fetch/fetch.h"
 
 #include "base/accounts.h"
-#include "base/bounds.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/shares.h"
+#include "fetch/asked.h"
 #include "fetch/budget.h"
 #include "fetch/cache.h"
 #include "fetch/download.h"
@@ -19,16 +20,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-#include <utlist.h>
-
 enum {
-	MAX_ENTRIES = 4096, /* files that are waited for, or that no server has */
-	MAX_WAITING = 512,  /* a user alone may have half */
+	MAX_WAITING = 512, /* a user alone may have half */
 	/* Of a user in an hour: more than the programs that he builds himself, far less than keeps
 	 * a server busy. Root's are those of the host: a desktop maps a thousand. */
 	MAX_QUESTIONS = 128,
@@ -38,13 +33,10 @@ enum {
 /* When to ask for the same again: for what no server has, and for what was lost on the way. */
 static const uint64_t missing_ns = 3600 * NSEC_PER_SEC, lost_ns = 60 * NSEC_PER_SEC;
 
-struct entry {
-	char build_id[2 * MAX_BUILD_ID_BYTES + 1];
-	uint32_t owner;
-	bool waiting;
-	uint64_t again_ns;         /* else: when it may be asked for again */
-	struct entry *prev, *next; /* in the queue */
-	UT_hash_handle hh;
+/* What came of a download. */
+struct outcome {
+	int err;     /* 0: the file is in the cache */
+	bool of_one; /* it may be another where another account asks */
 };
 
 struct fetch {
@@ -57,7 +49,7 @@ struct fetch {
 	struct cache *cache;
 	struct budget budget;
 	struct shares places; /* in the queue */
-	struct entry *entries, *queue;
+	struct asked asked;
 	struct fetch_stats stats;
 	bool stopping, impossible;
 };
@@ -69,47 +61,43 @@ bool fetch_possible(void)
 	return library_load(&library) == 0;
 }
 
-/* Users take turns: what he has left who has this one goes behind what others have. */
-static struct entry *take_next(struct fetch *fetch)
+/* It is asked for no more. */
+static void leave(struct fetch *fetch, const struct want *want)
 {
-	struct entry *taken = fetch->queue, *entry, *next, *kept = NULL;
-
-	if (!taken)
-		return NULL;
-	DL_DELETE(fetch->queue, taken);
-	for (entry = fetch->queue; entry; entry = next) {
-		next = entry->next;
-		if (entry->owner != taken->owner)
-			continue;
-		DL_DELETE(fetch->queue, entry);
-		DL_APPEND(kept, entry);
-	}
-	DL_CONCAT(fetch->queue, kept);
-	return taken;
+	fetch->stats.waiting--;
+	shares_give(&fetch->places, (uint32_t)want->key.account, 1);
 }
 
-static void forget(struct fetch *fetch, struct entry *entry)
+/* Another account has asked for the same before. */
+static bool is_answered(struct fetch *fetch, const struct want *want)
 {
-	HASH_DEL(fetch->entries, entry);
-	free(entry);
+	_cleanup_close_ int fd = cache_get(fetch->cache, want->key.build_id);
+
+	return fd >= 0 ||
+	       asked_is_missing(&fetch->asked, want->key.build_id, EVERYBODY, clock_mono_ns());
 }
 
-/* `err` is 0 where the file is in the cache. */
-static void settle(struct fetch *fetch, struct entry *entry, int err)
+static bool is_no_room(int err)
 {
+	return err == -EDQUOT || err == -ENOSPC;
+}
+
+static void settle(struct fetch *fetch, struct want *want, struct outcome outcome)
+{
+	int err = outcome.err;
 	bool lost = err == -EIO || err == -ECHILD || err == -ECANCELED;
 
-	fetch->stats.waiting--;
-	shares_give(&fetch->places, entry->owner, 1);
+	leave(fetch, want);
 	fetch->stats.fetched += !err;
-	fetch->stats.not_kept += err == -EDQUOT || err == -ENOSPC;
+	fetch->stats.not_kept += is_no_room(err);
 	fetch->stats.lost += lost;
 	fetch->stats.over_budget += err == -EAGAIN;
-	fetch->stats.missing += err && !lost && err != -EAGAIN && err != -EDQUOT && err != -ENOSPC;
-	entry->waiting = false;
-	entry->again_ns = clock_mono_ns() + (lost ? lost_ns : missing_ns);
-	if (!err)
-		forget(fetch, entry);
+	fetch->stats.missing += err && !lost && err != -EAGAIN && !is_no_room(err);
+	if (err)
+		asked_miss(&fetch->asked, want, outcome.of_one ? want->key.account : EVERYBODY,
+		           clock_mono_ns() + (lost ? lost_ns : missing_ns));
+	else
+		asked_forget(&fetch->asked, want);
 }
 
 /* What is left of the user's budget: what he receives now is taken off when it is known. */
@@ -120,27 +108,37 @@ static uint64_t max_bytes(struct fetch *fetch, uint32_t owner)
 	return left < fetch->max_file_bytes ? left : fetch->max_file_bytes;
 }
 
-/* With the lock, which is given up while the servers are asked. -EAGAIN: it was enough for the
- * user.
- */
-static int serve(struct fetch *fetch, const struct entry *entry)
+/* With the lock, which is given up while the servers are asked. */
+static int download(struct fetch *fetch, const struct want *want, struct downloaded *got)
 {
-	struct downloaded got = {.max_bytes = max_bytes(fetch, entry->owner)};
-	int fd = got.max_bytes ? cache_begin(fetch->cache) : -EAGAIN, err;
+	uint32_t account = (uint32_t)want->key.account;
+	int fd = cache_begin(fetch->cache), err;
 
 	if (fd < 0)
 		return fd;
 	pthread_mutex_unlock(&fetch->lock);
-	err = downloads_run(fetch->downloads, entry->build_id, fd, &got);
+	err = downloads_run(fetch->downloads, want->key.build_id, fd, got);
 	pthread_mutex_lock(&fetch->lock);
-	fetch->stats.received_bytes += got.received;
-	budget_charge(&fetch->budget, entry->owner, got.received, clock_mono_ns());
+	fetch->stats.received_bytes += got->received;
+	budget_charge(&fetch->budget, account, got->received, clock_mono_ns());
 	if (err == 0)
-		return cache_keep(fetch->cache, entry->build_id, entry->owner, got.written);
+		return cache_keep(fetch->cache, want->key.build_id, account, got->written);
 	cache_drop(fetch->cache);
-	if (err == -EFBIG && got.max_bytes < fetch->max_file_bytes)
-		return -EAGAIN;
 	return err;
+}
+
+/* Likewise. -EAGAIN: it was enough for the account. */
+static struct outcome serve(struct fetch *fetch, const struct want *want)
+{
+	struct downloaded got = {.max_bytes = max_bytes(fetch, (uint32_t)want->key.account)};
+	bool is_less = got.max_bytes < fetch->max_file_bytes;
+	int err = got.max_bytes ? download(fetch, want, &got) : -EAGAIN;
+
+	if (err == -EFBIG && is_less)
+		err = -EAGAIN;
+	/* Where a server does not say how much it sends, a file that is larger than what is left
+	 * breaks off, as others do: only that no server has it is sure then. */
+	return (struct outcome){err, is_no_room(err) || (is_less && err != -ENOENT)};
 }
 
 static bool check_possible(struct fetch *fetch)
@@ -162,12 +160,16 @@ static void *run(void *arg)
 	pthread_mutex_lock(&fetch->lock);
 	fetch->impossible = !possible;
 	while (!fetch->stopping) {
-		struct entry *entry = possible ? take_next(fetch) : NULL;
+		struct want *want = possible ? asked_next(&fetch->asked) : NULL;
 
-		if (entry)
-			settle(fetch, entry, serve(fetch, entry));
-		else
+		if (!want) {
 			pthread_cond_wait(&fetch->changed, &fetch->lock);
+		} else if (is_answered(fetch, want)) {
+			leave(fetch, want);
+			asked_forget(&fetch->asked, want);
+		} else {
+			settle(fetch, want, serve(fetch, want));
+		}
 	}
 	pthread_mutex_unlock(&fetch->lock);
 	return NULL;
@@ -236,8 +238,7 @@ void fetch_free(struct fetch *fetch)
 		downloads_cancel(fetch->downloads);
 		pthread_join(fetch->thread, NULL);
 	}
-	while (fetch->entries)
-		forget(fetch, fetch->entries);
+	asked_release(&fetch->asked);
 	downloads_free(fetch->downloads);
 	cache_free(fetch->cache);
 	budget_release(&fetch->budget);
@@ -247,77 +248,39 @@ void fetch_free(struct fetch *fetch)
 	free(fetch);
 }
 
-static void make_room(struct fetch *fetch)
+static int ask(struct fetch *fetch, const char *build_id, uint32_t account)
 {
-	struct entry *entry, *next;
-
-	if (HASH_COUNT(fetch->entries) < MAX_ENTRIES)
-		return;
-	/* In the order in which they were asked for. */
-	HASH_ITER (hh, fetch->entries, entry, next) {
-		if (entry->waiting)
-			continue;
-		forget(fetch, entry);
-		return;
-	}
-}
-
-static struct entry *add_entry(struct fetch *fetch, const char *build_id, uint32_t owner)
-{
-	struct entry *entry = calloc(1, sizeof(*entry));
-
-	if (!entry)
-		return NULL;
-	snprintf(entry->build_id, sizeof(entry->build_id), "%s", build_id);
-	entry->owner = owner;
-	entry->waiting = true;
-	HASH_ADD_STR(fetch->entries, build_id, entry);
-	if (entry->hh.tbl)
-		return entry;
-	free(entry);
-	return NULL;
-}
-
-static int ask(struct fetch *fetch, const char *build_id, uint32_t owner)
-{
-	struct entry *entry;
-
-	if (!shares_take(&fetch->places, owner, 1)) {
+	if (!shares_take(&fetch->places, account, 1)) {
 		fetch->stats.refused++;
 		return -EAGAIN;
 	}
-	if (!budget_ask(&fetch->budget, owner, clock_mono_ns())) {
-		shares_give(&fetch->places, owner, 1);
+	if (!budget_ask(&fetch->budget, account, clock_mono_ns())) {
+		shares_give(&fetch->places, account, 1);
 		fetch->stats.over_budget++;
 		return -EDQUOT;
 	}
-	make_room(fetch);
-	entry = add_entry(fetch, build_id, owner);
-	if (!entry) {
-		shares_give(&fetch->places, owner, 1);
+	if (!asked_add(&fetch->asked, build_id, account)) {
+		shares_give(&fetch->places, account, 1);
 		return -ENOMEM;
 	}
-	DL_APPEND(fetch->queue, entry);
 	fetch->stats.waiting++;
 	pthread_cond_signal(&fetch->changed);
 	return -EINPROGRESS;
 }
 
-static int look_up(struct fetch *fetch, const char *build_id, uint32_t owner)
+static int look_up(struct fetch *fetch, const char *build_id, uint32_t account)
 {
-	struct entry *entry;
+	uint64_t now_ns = clock_mono_ns();
 	int fd = cache_get(fetch->cache, build_id);
 
 	if (fd >= 0)
 		return fd;
-	HASH_FIND_STR(fetch->entries, build_id, entry);
-	if (entry && entry->waiting)
-		return -EINPROGRESS;
-	if (fetch->impossible || (entry && clock_mono_ns() < entry->again_ns))
+	if (fetch->impossible || asked_is_missing(&fetch->asked, build_id, EVERYBODY, now_ns) ||
+	    asked_is_missing(&fetch->asked, build_id, account, now_ns))
 		return -ENOENT;
-	if (entry)
-		forget(fetch, entry);
-	return ask(fetch, build_id, owner);
+	if (asked_find(&fetch->asked, build_id, account))
+		return -EINPROGRESS;
+	return ask(fetch, build_id, account);
 }
 
 int fetch_debug(struct fetch *fetch, const char *build_id, uint32_t owner)

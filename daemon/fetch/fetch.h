@@ -2,7 +2,8 @@
 /*
  * struct fetch - debug files from debuginfod servers. Downloads run one after the other, each in a
  * process of its own that a thread waits for, so that no answer ever waits for a server: who asks
- * gets what is there by now. What the servers do not have is not asked for again for an hour.
+ * gets what is there by now. What the servers do not have is not asked for again for an hour; what
+ * one account (base/accounts.h) had no bytes or no room left for, only by that one.
  */
 #pragma once
 
@@ -49,7 +50,8 @@ void fetch_free(struct fetch *fetch); /* takes NULL */
 DEFINE_CLEANUP(struct fetch *, fetch_free)
 
 /* The debug file of a build ID, for a file of that user: a descriptor of the caller's;
- * -EINPROGRESS when it is on its way, -ENOENT when no server has it, -EAGAIN when too many are
- * waiting, -EDQUOT when it was enough for that user for now, -EINVAL, -ENOMEM. Any thread. */
+ * -EINPROGRESS when it is on its way, -ENOENT when no server has it or that user could not be given
+ * it within the hour, -EAGAIN when too many are waiting, -EDQUOT when it was enough for that user
+ * for now, -EINVAL, -ENOMEM. Any thread. */
 int fetch_debug(struct fetch *fetch, const char *build_id, uint32_t owner);
 void fetch_get_stats(struct fetch *fetch, struct fetch_stats *ret_stats); /* any thread */

@@ -110,9 +110,11 @@
 	SUITE(tables_again)    \
 	SUITE(known_files)     \
 	SUITE(fetch)           \
+	SUITE(fetch_asked)     \
 	SUITE(fetch_budget)    \
 	SUITE(fetch_cache)     \
 	SUITE(fetch_room)      \
+	SUITE(fetch_users)     \
 	SUITE(wire)            \
 	SUITE(names)           \
 	SUITE(names_process)   \
