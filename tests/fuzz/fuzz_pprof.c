@@ -213,7 +213,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	selection.containers[0] = "0123456789abcdef";
 	builder_value_type(builder, "samples", "count");
 	builder_value_type(builder, "cpu", "nanoseconds");
-	builder_ticks(builder, &(struct ticks){9, byte(&input), 0});
+	builder_ticks(builder, &(struct ticks){.total = 9, .idle = byte(&input)});
 	while (input.at < input.end)
 		add_thing(&input, builder);
 	require(!builder_seal(builder, &profile));

@@ -36,7 +36,11 @@ formatted()
 
 builds()
 {
-	make -s -j"$(nproc)" CC="$1" WERROR=1 BUILD="build-check-$1" build \
+	local fuzzers
+
+	fuzzers=$(ours 'tests/fuzz/*.c' | sed "s|^|build-check-$1/|; s|c$|o|")
+	# shellcheck disable=SC2086
+	make -s -j"$(nproc)" CC="$1" WERROR=1 BUILD="build-check-$1" build $fuzzers \
 		"build-check-$1/tests/unit/unit" docs 2>&1 | sed '/^  [A-Z][A-Z]* /d'
 }
 
