@@ -177,7 +177,7 @@ static bool is_of(const struct process *process, uint32_t account)
 static uint32_t account_with_most_bytes(const struct timeline *timeline)
 {
 	struct shares bytes = {0};
-	uint32_t account = 0;
+	uint64_t account = 0;
 
 	for (struct process *process = timeline->processes; process; process = process->hh.next)
 		shares_add(&bytes, process->seen.user, bytes_of_process(process));
@@ -185,19 +185,19 @@ static uint32_t account_with_most_bytes(const struct timeline *timeline)
 		shares_add(&bytes, 0, bytes_of_group(group));
 	shares_largest(&bytes, &account);
 	shares_clear(&bytes);
-	return account;
+	return (uint32_t)account;
 }
 
 static uint32_t account_with_most_ended(const struct timeline *timeline)
 {
 	struct shares ended = {0};
-	uint32_t account = 0;
+	uint64_t account = 0;
 
 	for (struct process *process = timeline->processes; process; process = process->hh.next)
 		shares_add(&ended, process->seen.user, process->seen.ended);
 	shares_largest(&ended, &account);
 	shares_clear(&ended);
-	return account;
+	return (uint32_t)account;
 }
 
 static int compare_seen(const void *a, const void *b)

@@ -56,6 +56,7 @@
 	SUITE(members)         \
 	SUITE(peer)            \
 	SUITE(crowd)           \
+	SUITE(answers)         \
 	SUITE(arrivals)        \
 	SUITE(maps)            \
 	SUITE(identity)        \
