@@ -128,8 +128,11 @@ enum setting_kind {
 	SETTING('b', "answer-memory", "SIZE", SETTING_SIZE, answer_bytes, "64MiB", MIB, 4 * GIB,   \
 	        true, "a size from 1MiB to 4GiB, such as 64MiB",                                   \
 	        "How much memory answers may take while they are sent",                            \
-	        "Equal requests at the same time share one answer, which counts once. What finds " \
-	        "no room is answered 503, and what alone is larger, 507.")                         \
+	        "Root may have all of it. A user, or an address elsewhere, may have as much as "   \
+	        "he leaves for all others when an eighth is kept for root: alone 7/16, which is "  \
+	        "the largest answer to him. Equal requests at the same time share one answer, "    \
+	        "which counts once. What finds no room is answered 503, and what alone is "        \
+	        "larger, 507.")                                                                    \
 	SETTING('w', "web-config", "FILE", SETTING_PATH, web_config, "", 0, 0, false,              \
 	        "a path of up to 160 bytes", "Read TLS, users and headers from this YAML file",    \
 	        "It has the form of the Prometheus exporters' web.config.yml, and holds for TCP "  \

@@ -12,16 +12,21 @@
 #include <uthash.h>
 
 struct share {
-	uint32_t owner;
+	uint64_t owner;
 	uint64_t amount;
 	UT_hash_handle hh;
 };
 
-static struct share *find(const struct shares *shares, uint32_t owner)
+static uint64_t account(uint64_t owner)
+{
+	return owner > UINT32_MAX ? owner : account_of((uint32_t)owner);
+}
+
+static struct share *find(const struct shares *shares, uint64_t owner)
 {
 	struct share *share;
 
-	owner = account_of(owner);
+	owner = account(owner);
 	HASH_FIND(hh, shares->by_owner, &owner, sizeof(owner), share);
 	return share;
 }
@@ -31,7 +36,7 @@ static uint64_t left(const struct shares *shares)
 	return shares->taken < shares->whole ? shares->whole - shares->taken : 0;
 }
 
-static struct share *get(struct shares *shares, uint32_t owner)
+static struct share *get(struct shares *shares, uint64_t owner)
 {
 	struct share *share = find(shares, owner);
 
@@ -40,7 +45,7 @@ static struct share *get(struct shares *shares, uint32_t owner)
 	share = calloc(1, sizeof(*share));
 	if (!share)
 		return NULL;
-	share->owner = account_of(owner);
+	share->owner = account(owner);
 	HASH_ADD(hh, shares->by_owner, owner, sizeof(owner), share);
 	if (share->hh.tbl)
 		return share;
@@ -54,7 +59,7 @@ static void drop(struct shares *shares, struct share *share)
 	free(share);
 }
 
-bool shares_add(struct shares *shares, uint32_t owner, uint64_t amount)
+bool shares_add(struct shares *shares, uint64_t owner, uint64_t amount)
 {
 	struct share *share = amount ? get(shares, owner) : NULL;
 
@@ -64,13 +69,9 @@ bool shares_add(struct shares *shares, uint32_t owner, uint64_t amount)
 	return share || !amount;
 }
 
-/* `room` of what is left is there for him and others like him. */
-static bool take(struct shares *shares, uint32_t owner, uint64_t amount, uint64_t room)
+bool shares_take_left(struct shares *shares, uint64_t owner, uint64_t amount)
 {
-	const struct share *share = find(shares, owner);
-	uint64_t has = share ? share->amount : 0;
-
-	if (amount > room || has + amount > room - amount)
+	if (amount > left(shares))
 		return false;
 	if (shares_add(shares, owner, amount))
 		return true;
@@ -78,20 +79,31 @@ static bool take(struct shares *shares, uint32_t owner, uint64_t amount, uint64_
 	return false;
 }
 
-bool shares_take(struct shares *shares, uint32_t owner, uint64_t amount)
+/* `room` of what is left is there for him and others like him. */
+static bool take(struct shares *shares, uint64_t owner, uint64_t amount, uint64_t room)
+{
+	const struct share *share = find(shares, owner);
+	uint64_t has = share ? share->amount : 0;
+
+	if (amount > room || has + amount > room - amount)
+		return false;
+	return shares_take_left(shares, owner, amount);
+}
+
+bool shares_take(struct shares *shares, uint64_t owner, uint64_t amount)
 {
 	return take(shares, owner, amount, left(shares));
 }
 
-bool shares_take_beside_root(struct shares *shares, uint32_t owner, uint64_t amount)
+bool shares_take_beside_root(struct shares *shares, uint64_t owner, uint64_t amount)
 {
-	uint64_t kept = account_of(owner) ? shares->whole / 8 : 0;
+	uint64_t kept = account(owner) ? shares->whole / 8 : 0;
 	uint64_t room = left(shares);
 
 	return take(shares, owner, amount, room > kept ? room - kept : 0);
 }
 
-void shares_give(struct shares *shares, uint32_t owner, uint64_t amount)
+void shares_give(struct shares *shares, uint64_t owner, uint64_t amount)
 {
 	struct share *share = find(shares, owner);
 
@@ -105,14 +117,24 @@ void shares_give(struct shares *shares, uint32_t owner, uint64_t amount)
 		drop(shares, share);
 }
 
-bool shares_exceeded(const struct shares *shares, uint32_t owner)
+bool shares_move(struct shares *shares, uint64_t from, uint64_t to, uint64_t amount)
+{
+	if (!shares_add(shares, to, amount)) {
+		shares->taken -= amount;
+		return false;
+	}
+	shares_give(shares, from, amount);
+	return true;
+}
+
+bool shares_exceeded(const struct shares *shares, uint64_t owner)
 {
 	const struct share *share = find(shares, owner);
 
 	return (share ? share->amount : 0) >= left(shares);
 }
 
-bool shares_largest(const struct shares *shares, uint32_t *ret_owner)
+bool shares_largest(const struct shares *shares, uint64_t *ret_owner)
 {
 	const struct share *share, *largest = shares->by_owner;
 

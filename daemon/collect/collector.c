@@ -197,12 +197,9 @@ static int start_walkers(struct collector *collector, char why[256])
 	if (!collector->unwinder)
 		return -ENOMEM;
 	err = python_open(&collector->python, &collector->bpf, collector->loop,
-	                  &(struct python_tables){
-				  .procs = collector->procs,
-				  .store = collector->store,
-				  .crew = opener_crew(collector->crews.opener),
-				  .execs = collector->unwind_maps.memory.execs,
-			  });
+	                  &(struct python_tables){collector->procs, collector->store,
+	                                          opener_crew(collector->crews.opener),
+	                                          collector->unwind_maps.memory.execs});
 	if (err)
 		snprintf(why, 256, "cannot open the maps of Python: %s", strerror(-err));
 	return err;

@@ -3,8 +3,10 @@
  * One line per call path, `comm;root;...;leaf count`: what flamegraph.pl, inferno and speedscope
  * read, and grep. Paths are merged by name before any of them is written out, in a builder whose
  * locations are names, so memory is the answer's size and not that of every thread's every address.
+ * Where they do not fit, those of the account with the longest give way (encode/folded_room.h).
  */
 #include "encode/encoder.h"
+#include "encode/folded_room.h"
 #include "encode/names.h"
 #include "profile/builder.h"
 
@@ -16,6 +18,7 @@ struct folding {
 	struct builder *names; /* a location's address is its name's string id */
 	uint32_t *nodes;       /* the names' node by the profile's */
 	uint32_t value;        /* which of the values a line has */
+	const bool *gives_way; /* by task: its paths are TOO_LONG; NULL: nobody's are */
 	struct buf scratch;
 };
 
@@ -52,13 +55,15 @@ static void fold_sample(struct folding *folding, const struct sample *sample)
 {
 	const struct profile *profile = folding->profile;
 	const char *comm = profile_string(profile, profile->tasks[sample->task].comm);
+	uint32_t node = folding->nodes[sample->node];
 	struct task task = {0};
 
+	if (folding->gives_way && folding->gives_way[sample->task])
+		node = fold_frame(folding, 0, TOO_LONG, false);
 	buf_clear(&folding->scratch);
 	add_word(&folding->scratch, *comm ? comm : UNNAMED, ';');
 	task.comm = builder_text(folding->names, buf_text(&folding->scratch));
-	builder_sample(folding->names, folding->nodes[sample->node],
-	               builder_task(folding->names, &task), sample->values);
+	builder_sample(folding->names, node, builder_task(folding->names, &task), sample->values);
 }
 
 static int fold(struct folding *folding)
@@ -140,21 +145,52 @@ static int write_lines(const struct profile *names, uint32_t value, struct buf *
 	return buf_error(out);
 }
 
+/* Anew, in a builder of its own: what is in one stays there. */
+static int encode_lines(struct folding *folding, struct buf *out)
+{
+	int err;
+
+	builder_free(folding->names);
+	folding->names = builder_new();
+	if (!folding->names)
+		return -ENOMEM;
+	err = fold(folding);
+	return err ? err : write_lines(builder_view(folding->names), folding->value, out);
+}
+
+static int encode_shortened(struct folding *folding, struct buf *out)
+{
+	_cleanup_free_ bool *gives_way = calloc(folding->profile->task_count, sizeof(*gives_way));
+	const struct folded_paths paths = {
+		.profile = folding->profile,
+		.names = builder_view(folding->names),
+		.nodes = folding->nodes,
+		.value = folding->value,
+	};
+	int err = gives_way ? folded_give_way(&paths, out->max, gives_way) : -ENOMEM;
+
+	if (err)
+		return err;
+	folding->gives_way = gives_way;
+	return encode_lines(folding, out);
+}
+
 static int encode_folded(const struct profile *profile, const struct encode_options *options,
                          struct buf *out)
 {
-	_cleanup_(builder_freep) struct builder *names = builder_new();
 	_cleanup_free_ uint32_t *nodes = calloc(profile->node_count, sizeof(*nodes));
-	struct folding folding = {
-		.profile = profile, .names = names, .nodes = nodes, .value = weight_of(profile)};
+	struct folding folding = {.profile = profile, .nodes = nodes, .value = weight_of(profile)};
 	int err;
 
 	(void)options;
-	if (!names || !nodes)
+	if (!nodes)
 		return -ENOMEM;
-	err = fold(&folding);
+	err = encode_lines(&folding, out);
+	if (err == -EFBIG)
+		err = encode_shortened(&folding, out);
 	buf_release(&folding.scratch);
-	return err ? err : write_lines(builder_view(names), folding.value, out);
+	builder_free(folding.names);
+	return err;
 }
 
 const struct encoder encoder_folded = {
@@ -163,5 +199,6 @@ const struct encoder encoder_folded = {
 		   "speedscope",
 	.content_type = "text/plain; charset=utf-8",
 	.suffix = "",
+	.accounts = true,
 	.encode = encode_folded,
 };

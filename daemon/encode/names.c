@@ -37,6 +37,23 @@ void add_word(struct buf *out, const char *string, char separator)
 			out->data[i] = ':';
 }
 
+void add_cut_word(struct buf *out, const char *string, size_t max)
+{
+	_cleanup_(buf_release) struct buf whole = BUF_INIT;
+	size_t len;
+
+	add_utf8(&whole, string);
+	len = whole.len < max ? whole.len : max;
+	/* Not within a character. */
+	while (len && len < whole.len && (whole.data[len] & 0xc0) == 0x80)
+		len--;
+	buf_add(out, buf_text(&whole), len);
+	if (len < whole.len)
+		buf_add_text(out, CUT_MARK);
+	if (!out->error)
+		out->error = buf_error(&whole);
+}
+
 const char *function_name(const struct profile *profile, uint32_t function)
 {
 	const char *name = profile_string(profile, profile->functions[function].name);

@@ -17,5 +17,9 @@
 void add_utf8(struct buf *out, const char *string);
 /* The same where `separator` means something: it becomes ':'. */
 void add_word(struct buf *out, const char *string, char separator);
+/* What a name ends in that was cut. */
+#define CUT_MARK " [...]"
+/* As add_utf8(), but of one that would be longer than `max` bytes its beginning, and CUT_MARK. */
+void add_cut_word(struct buf *out, const char *string, size_t max);
 /* Name of a function; UNNAMED for 0 and for one whose name is empty. */
 const char *function_name(const struct profile *profile, uint32_t function);

@@ -9,12 +9,16 @@
 #include "encode/names.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 enum { MAX_SOURCE_COLUMNS = 100 };
+/* Where names do not fit: what a row has beside its name, its source text in characters of up to 4
+ * bytes included, and the least that is left of a long name. */
+enum { ROW_BYTES = 160, SOURCE_BYTES = 4 * MAX_SOURCE_COLUMNS + 2, MIN_NAME_BYTES = 32 };
 
 struct top {
 	const struct profile *profile;
@@ -22,6 +26,7 @@ struct top {
 	const char *type, *unit;
 	struct groups groups;
 	uint64_t total, samples;
+	size_t max_name; /* longer names are cut; 0: none is */
 };
 
 static int compare(uint64_t a, uint64_t b)
@@ -183,7 +188,10 @@ static void write_row(const struct top *top, const struct group *row, uint64_t s
 	buf_printf(out, "%10s %6.2f%% %6.2f%% %10s %6.2f%%  ", quantity(row->flat, top->unit).text,
 	           percent(row->flat, top->total), percent(sum, top->total),
 	           quantity(row->cum, top->unit).text, percent(row->cum, top->total));
-	add_word(out, row->name, 0);
+	if (top->max_name)
+		add_cut_word(out, row->name, top->max_name);
+	else
+		add_word(out, row->name, 0);
 	if (row->file && options->source_line)
 		text = options->source_line(options->source_ctx, row->file, row->line);
 	if (text)
@@ -191,28 +199,61 @@ static void write_row(const struct top *top, const struct group *row, uint64_t s
 	buf_add_char(out, '\n');
 }
 
-static void write_rows(const struct top *top, struct buf *out)
+/* Sorted: what was on no path is at the end. */
+static uint32_t count_used(const struct top *top)
+{
+	uint32_t used = 0;
+
+	while (used < top->groups.count && top->groups.rows[used].cum)
+		used++;
+	return used;
+}
+
+static void write_rows(const struct top *top, uint32_t used, uint32_t shown, struct buf *out)
 {
 #define GROUPING(name, plural) #plural,
 	static const char *const plurals[] = {GROUPINGS(GROUPING)};
 #undef GROUPING
-	const struct group *rows = top->groups.rows;
-	uint32_t limit = top->options->rows, used = 0;
 	uint64_t sum = 0;
 
-	/* Sorted: what was on no path is at the end. */
-	while (used < top->groups.count && rows[used].cum)
-		used++;
-	if (limit && used > limit)
-		buf_printf(out, "Showing top %u %s out of %u\n", limit, plurals[top->options->by],
+	if (shown < used)
+		buf_printf(out, "Showing top %u %s out of %u\n", shown, plurals[top->options->by],
 		           used);
-	else
-		limit = used;
 	buf_printf(out, "%10s %7s %7s %10s %7s  name\n", "flat", "flat%", "sum%", "cum", "cum%");
-	for (uint32_t i = 0; i < limit; i++) {
-		sum += rows[i].flat;
-		write_row(top, &rows[i], sum, out);
+	for (uint32_t i = 0; i < shown; i++) {
+		sum += top->groups.rows[i].flat;
+		write_row(top, &top->groups.rows[i], sum, out);
 	}
+}
+
+/* Each row has as much room as any other: who has long names leaves some for others. */
+static size_t room_for_names(const struct top *top, uint32_t shown, size_t room)
+{
+	size_t each = room / (shown + 1), beside = ROW_BYTES + strlen(CUT_MARK);
+
+	if (top->options->by == BY_line)
+		beside += SOURCE_BYTES;
+	return each > beside + MIN_NAME_BYTES ? each - beside : 0;
+}
+
+static int write_table(struct top *top, struct buf *out)
+{
+	uint32_t used = count_used(top), limit = top->options->rows;
+	uint32_t shown = limit && limit < used ? limit : used;
+	size_t header;
+
+	write_header(top, out);
+	header = out->len;
+	write_rows(top, used, shown, out);
+	if (buf_error(out) != -EFBIG)
+		return buf_error(out);
+	top->max_name = room_for_names(top, shown, out->max - header);
+	if (!top->max_name)
+		return -EFBIG;
+	buf_clear(out);
+	write_header(top, out);
+	write_rows(top, used, shown, out);
+	return buf_error(out);
 }
 
 static int encode_text(const struct profile *profile, const struct encode_options *options,
@@ -235,9 +276,7 @@ static int encode_text(const struct profile *profile, const struct encode_option
 	if (groups.count)
 		qsort(groups.rows, groups.count, sizeof(*groups.rows),
 		      options->sort == SORT_CUM ? by_cum : by_flat);
-	write_header(&top, out);
-	write_rows(&top, out);
-	return buf_error(out);
+	return write_table(&top, out);
 }
 
 const struct encoder encoder_text = {

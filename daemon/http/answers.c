@@ -7,60 +7,123 @@
 #include <errno.h>
 
 enum { SMALL_ANSWER_BYTES = 64 * 1024 }; /* /metrics and /status have some 40 KiB */
+enum { SMALL_PART = 8 };                 /* of all, beside them, for small ones */
+
+/* One response that it is sent by. */
+struct reader {
+	struct answer *answer;
+	uint64_t account;
+	struct reader *prev, *next;
+};
 
 struct answer {
 	struct answers *answers;
+	struct shares *shares; /* that it is counted in */
 	struct buf body;
-	size_t refs;
+	uint64_t account; /* in whose share it is */
+	bool made;        /* its maker has a reference */
+	struct reader *readers;
 };
 
-/* The count that an answer of this size is in. */
-static size_t *count_of(struct answers *answers, size_t len)
+/* What is left of a whole for who comes first: half, but of an eighth that is root's. */
+static size_t share_of(uint64_t account, size_t whole)
 {
-	return len <= SMALL_ANSWER_BYTES ? &answers->small_bytes : &answers->bytes;
+	return account ? (whole - whole / 8) / 2 : whole;
 }
 
-static bool has_room(struct answers *answers, size_t len, size_t max_bytes)
+size_t answers_largest(uint64_t account, size_t max_bytes)
 {
-	const size_t *count = count_of(answers, len);
-
-	if (count == &answers->small_bytes)
-		max_bytes /= 8;
-	return *count + len <= max_bytes;
+	return share_of(account, max_bytes);
 }
 
-int answer_new(struct answers *answers, struct buf *body, size_t max_bytes,
+/* The count that an answer of this size is in; the same for all accounts. */
+static struct shares *shares_for(struct answers *answers, size_t len, size_t max_bytes)
+{
+	size_t small_bytes = max_bytes / SMALL_PART;
+
+	answers->large.whole = max_bytes;
+	answers->small.whole = small_bytes;
+	return len <= SMALL_ANSWER_BYTES && len <= share_of(1, small_bytes) ? &answers->small
+	                                                                    : &answers->large;
+}
+
+static bool take(struct shares *shares, uint64_t account, size_t len)
+{
+	return account ? shares_take_beside_root(shares, account, len)
+	               : shares_take_left(shares, account, len);
+}
+
+bool answers_have_room(struct answers *answers, uint64_t account, size_t len, size_t max_bytes)
+{
+	struct shares *shares = shares_for(answers, len, max_bytes);
+
+	if (!take(shares, account, len))
+		return false;
+	shares_give(shares, account, len);
+	return true;
+}
+
+int answer_new(struct answers *answers, struct buf *body, uint64_t account, size_t max_bytes,
                struct answer **ret_answer)
 {
+	struct shares *shares = shares_for(answers, body->len, max_bytes);
 	struct answer *answer = NULL;
 	int err = buf_error(body);
 
-	if (!err && body->len > max_bytes)
+	if (!err && body->len > answers_largest(account, max_bytes))
 		err = -EFBIG;
-	if (!err && !has_room(answers, body->len, max_bytes))
+	if (!err && !answers_have_room(answers, account, body->len, max_bytes))
 		err = -ENOBUFS;
 	if (!err)
 		answer = calloc(1, sizeof(*answer));
-	if (!answer) {
+	if (!answer || !take(shares, account, body->len)) {
+		free(answer);
 		buf_release(body);
 		return err ? err : -ENOMEM;
 	}
 	answer->answers = answers;
+	answer->shares = shares;
 	answer->body = *body;
-	answer->refs = 1;
+	answer->account = account;
+	answer->made = true;
 	*body = BUF_INIT;
-	*count_of(answers, answer->body.len) += answer->body.len;
 	*ret_answer = answer;
 	return 0;
 }
 
+/* Who does not have it any longer does not keep it in his share either: others that read slowly
+ * would have what is his. */
+static void settle(struct answer *answer)
+{
+	const struct reader *reader = answer->readers;
+
+	while (reader && reader->account != answer->account)
+		reader = reader->next;
+	if (reader)
+		return;
+	reader = answer->readers;
+	if (shares_move(answer->shares, answer->account, reader->account, answer->body.len))
+		answer->account = reader->account;
+}
+
+/* One reference less, of this account. */
+static void drop(struct answer *answer, uint64_t account)
+{
+	if (!answer->made && !answer->readers) {
+		shares_give(answer->shares, answer->account, answer->body.len);
+		buf_release(&answer->body);
+		free(answer);
+	} else if (!answer->made && account == answer->account) {
+		settle(answer);
+	}
+}
+
 void answer_unref(struct answer *answer)
 {
-	if (!answer || --answer->refs)
+	if (!answer)
 		return;
-	*count_of(answer->answers, answer->body.len) -= answer->body.len;
-	buf_release(&answer->body);
-	free(answer);
+	answer->made = false;
+	drop(answer, answer->account);
 }
 
 size_t answer_size(const struct answer *answer)
@@ -68,17 +131,44 @@ size_t answer_size(const struct answer *answer)
 	return answer->body.len;
 }
 
-static void on_response_gone(void *answer)
+bool answer_is_for(const struct answer *answer, uint64_t account, size_t max_bytes)
 {
-	answer_unref(answer);
+	return account == answer->account ||
+	       answers_have_room(answer->answers, account, answer->body.len, max_bytes);
 }
 
-struct MHD_Response *answer_response(struct answer *answer)
+static void on_response_gone(void *ctx)
 {
-	struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
-		answer->body.len, answer->body.data, on_response_gone, answer);
+	struct reader *reader = ctx;
+	struct answer *answer = reader->answer;
 
-	if (response)
-		answer->refs++;
+	if (reader->prev)
+		reader->prev->next = reader->next;
+	else
+		answer->readers = reader->next;
+	if (reader->next)
+		reader->next->prev = reader->prev;
+	drop(answer, reader->account);
+	free(reader);
+}
+
+struct MHD_Response *answer_response(struct answer *answer, uint64_t account)
+{
+	struct reader *reader = calloc(1, sizeof(*reader));
+	struct MHD_Response *response =
+		reader ? MHD_create_response_from_buffer_with_free_callback_cls(
+				 answer->body.len, answer->body.data, on_response_gone, reader)
+		       : NULL;
+
+	if (!response) {
+		free(reader);
+		return NULL;
+	}
+	reader->answer = answer;
+	reader->account = account;
+	reader->next = answer->readers;
+	if (reader->next)
+		reader->next->prev = reader;
+	answer->readers = reader;
 	return response;
 }

@@ -76,7 +76,7 @@ int errand_park(struct errand *errand, struct request *request)
 
 	errand->request = request;
 	errand->error = -ECANCELED;
-	errand->body.max = request->service->policy->answer_bytes;
+	errand->body.max = request_answer_max(request);
 	errand->turn.job = (struct job){.run = run_errand, .done = on_run};
 	errand->turn.account = client_account(request->client);
 	err = request_park(request, errand, on_abandoned);

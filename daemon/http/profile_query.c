@@ -261,9 +261,10 @@ int profile_query_read(const struct query *query, uint64_t now_unix_ns,
 		default_range(query, bounds, &profile);
 	if (!err)
 		err = format_query_read(query, &profile.format, ret_refusal);
-	if (!err)
-		profile.selection.timed = profile.format.encoder->timed;
-	if (!err)
-		*ret_profile = profile;
-	return err;
+	if (err)
+		return err;
+	profile.selection.timed = profile.format.encoder->timed;
+	profile.selection.accounts = profile.format.encoder->accounts;
+	*ret_profile = profile;
+	return 0;
 }

@@ -84,6 +84,9 @@ static void fail(const struct rendering *rendering, int err)
 static void finish(struct rendering *rendering, const struct rendering *leader,
                    struct answer *shared, int err)
 {
+	if (!err && !answer_is_for(shared, rendering->turn.account,
+	                           rendering->service->policy->answer_bytes))
+		err = -ENOBUFS;
 	if (rendering->request && err)
 		fail(rendering, err);
 	else if (rendering->request)
@@ -101,6 +104,19 @@ static void unlink_rendering(struct rendering *rendering)
 	*link = rendering->next;
 }
 
+/* Answers are made in the share of who has asked first, unless he has no room: the others would be
+ * refused for his sake. */
+static uint64_t payer_of(const struct rendering *leader)
+{
+	const struct rendering *rendering = leader;
+	struct answers *answers = &leader->parking->answers;
+
+	while (rendering && !answers_have_room(answers, rendering->turn.account, leader->body.len,
+	                                       leader->service->policy->answer_bytes))
+		rendering = rendering == leader ? leader->followers : rendering->next;
+	return rendering ? rendering->turn.account : leader->turn.account;
+}
+
 static void on_rendered(struct job *job)
 {
 	struct rendering *rendering = rendering_of(job), *follower = rendering->followers;
@@ -113,7 +129,7 @@ static void on_rendered(struct job *job)
 		buf_release(&rendering->body);
 	else
 		err = answer_new(&rendering->parking->answers, &rendering->body,
-		                 service->policy->answer_bytes, &shared);
+		                 payer_of(rendering), service->policy->answer_bytes, &shared);
 	while (follower) {
 		struct rendering *next = follower->next;
 
@@ -143,6 +159,16 @@ static void follow(struct rendering *rendering, struct rendering *leader)
 	rendering->parking->stats.answers_shared++;
 }
 
+/* Root may have larger answers than all others, of which each may have the same. */
+static void set_max(struct rendering *rendering)
+{
+	bool root = !rendering->turn.account;
+
+	rendering->body.max = request_answer_max(rendering->request);
+	if (rendering->key.len)
+		buf_add(&rendering->key, &root, sizeof(root));
+}
+
 /* Lines of source files are not everybody's: who may see others has another table. */
 static void set_viewer(struct rendering *rendering)
 {
@@ -163,9 +189,9 @@ int rendering_start(struct rendering *rendering)
 	rendering->plan.host = service->host;
 	set_viewer(rendering);
 	rendering->error = -ECANCELED;
-	rendering->body.max = service->policy->answer_bytes;
 	rendering->turn.job = (struct job){.run = run_render, .done = on_rendered};
 	rendering->turn.account = client_account(rendering->request->client);
+	set_max(rendering);
 	rendering->parking = rendering->request->parking;
 	leader = buf_error(&rendering->key) ? NULL : find_equal(rendering);
 	if (leader) {

@@ -273,14 +273,20 @@ void request_header(struct request *request, const char *name, const char *value
 
 void request_answer_shared(struct request *request, const char *content_type, struct answer *answer)
 {
-	respond(request, MHD_HTTP_OK, answer_response(answer), answer_size(answer), content_type,
-	        "no-store");
+	respond(request, MHD_HTTP_OK, answer_response(answer, client_account(request->client)),
+	        answer_size(answer), content_type, "no-store");
+}
+
+size_t request_answer_max(const struct request *request)
+{
+	return answers_largest(client_account(request->client),
+	                       request->service->policy->answer_bytes);
 }
 
 void request_answer(struct request *request, const char *content_type, struct buf *body)
 {
 	_cleanup_(answer_unrefp) struct answer *answer = NULL;
-	int err = answer_new(&request->parking->answers, body,
+	int err = answer_new(&request->parking->answers, body, client_account(request->client),
 	                     request->service->policy->answer_bytes, &answer);
 
 	if (err)
@@ -350,14 +356,15 @@ void request_fail(struct request *request, int err)
 		       "leaves for all others, try again");
 	else if (err == -ENOBUFS)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
-		       "too many answers are still being sent; at most %zu bytes at a time, try "
-		       "again",
+		       "too many answers are still being sent; at most %zu bytes at a time, and "
+		       "one user may have as much as he leaves for all others, try again",
 		       policy->answer_bytes);
 	else if (err == -EFBIG)
 		refuse(&refusal, MHD_HTTP_INSUFFICIENT_STORAGE,
-		       "this answer takes more than the %zu bytes of answer-memory; ask for less: "
-		       "one pid=, a shorter time, or format=pprof",
-		       policy->answer_bytes);
+		       "this answer takes more than the %zu bytes of answer-memory%s; ask for "
+		       "less: one pid=, a shorter time, or format=pprof",
+		       request_answer_max(request),
+		       client_account(request->client) ? " that one user may have" : "");
 	else if (err == -ENOMEM)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory; try again");
 	else
@@ -372,7 +379,7 @@ void parking_get_stats(const struct parking *parking, struct client_stats *ret_s
 {
 	*ret_stats = parking->stats;
 	ret_stats->under_way = parking->crowd.count;
-	ret_stats->answer_bytes = parking->answers.bytes + parking->answers.small_bytes;
+	ret_stats->answer_bytes = parking->answers.large.taken + parking->answers.small.taken;
 }
 
 void parking_give_up(struct parking *parking, uint64_t now_mono_ns)

@@ -73,6 +73,8 @@ void request_free(struct request *request);
 const char *request_host(const struct request *request);
 const char *request_client_header(const struct request *request, const char *name);
 
+/* The most bytes that the answer may have: answer-memory, and for others than root their share. */
+size_t request_answer_max(const struct request *request);
 /* Answers; a parked request is resumed. Takes the body's bytes over. */
 void request_answer(struct request *request, const char *content_type, struct buf *body);
 /* The same with an answer that others get, too. */

@@ -245,10 +245,12 @@ static void fold_slice(struct recorder *recorder, struct kept *kept, uint32_t ac
 /* False: there is nothing to fold. */
 static bool fold_oldest(struct recorder *recorder, struct shares *shares)
 {
+	uint64_t owner;
 	uint32_t account;
 
-	if (!shares_largest(shares, &account) || !account)
+	if (!shares_largest(shares, &owner) || !owner)
 		return false;
+	account = (uint32_t)owner;
 	for (size_t i = 0; i + 1 < recorder->count; i++) {
 		struct weight *weight = weights_of(&recorder->slices[i].weights, account);
 

@@ -99,7 +99,7 @@ static uint32_t merge_task(const struct merge *merge, const struct task *from)
 	task.grid = merge_dims(merge, task.grid);
 	task.block = merge_dims(merge, task.block);
 	task.at_ms = merge->at_ms;
-	if (merge->filter->selection->loops != LOOPS_KEPT)
+	if (merge->filter->selection->loops != LOOPS_KEPT && !merge->filter->selection->accounts)
 		task.account = 0;
 	return builder_task(merge->into, &task);
 }

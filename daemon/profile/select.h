@@ -38,6 +38,7 @@ struct selection {
 	bool idle;      /* show the idle task, as one sample named [idle] */
 	bool dims;      /* tell launches apart by their grids and blocks */
 	bool timed;     /* tell slices apart, by each task's at_ms */
+	bool accounts;  /* tell tasks apart by whose they are */
 	bool folds;     /* put the samples of an account under one frame, FOLDED_FRAME */
 	uint32_t folded;
 	enum loop_view loops;

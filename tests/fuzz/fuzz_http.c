@@ -150,8 +150,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	shutdown(client, SHUT_RDWR);
 	for (int i = 0; i < 4; i++)
 		MHD_run(daemon);
-	if (parking.count || parking.crowd.count || parking.answers.bytes ||
-	    parking.answers.small_bytes)
+	if (parking.count || parking.crowd.count || parking.answers.large.taken ||
+	    parking.answers.small.taken)
 		abort();
 	return 0;
 }

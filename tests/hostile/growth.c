@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Memory that grows all the time: PROCESSES that touch 8 MiB and give them back, in many pieces. All
- * samples of growth that the host takes in a second are due here many times over.
+ * Memory that grows all the time: PROCESSES that touch 8 MiB and give them back, in many pieces.
+ * All samples of growth that the host takes in a second are due here many times over.
  *
  * What others grow by is seen all the same.
  */

@@ -11,6 +11,7 @@ import unittest
 
 from daemon import Daemon
 from heap_runs import until
+from test_clients import NOBODY
 from workload import Workload, workload_path
 
 HUGE = 64  # processes with command lines of 1.9 MB
@@ -91,3 +92,16 @@ class Answers(unittest.TestCase):
                 self.assertGreaterEqual(profd.metrics()["profd_http_refused_large_total"], 2)
                 self.assertEqual(profd.json("/status")["http"]["answer_bytes"], 0)
                 self.assertEqual(profd.get("/metrics").status, 200)
+
+    def test_too_long_paths_of_one_user_leave_room_for_others(self):
+        with Daemon("--answer-memory", "1MiB") as profd, tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o755)
+            plain = os.path.join(folder, "plain")
+            subprocess.run(["strip", "-g", "-o", plain, workload_path("hostile")], check=True)
+            with Workload(plain, "hostile", 100, user=NOBODY.pw_uid), Workload("cpubound", 60):
+                target = "/profile?last=1m&format=folded"
+                self.assertTrue(until(lambda: ";[too long for this answer] " in profd.get(target).text))
+                lines = profd.get(target).text.splitlines()
+                short = [line.rsplit(" ", 1)[0] for line in lines if "[too long" in line]
+                self.assertEqual(short, ["hostile;[too long for this answer]"])
+                self.assertTrue(any(line.startswith("cpubound;") for line in lines))

@@ -57,6 +57,7 @@
 	SUITE(members)         \
 	SUITE(peer)            \
 	SUITE(crowd)           \
+	SUITE(answers)         \
 	SUITE(arrivals)        \
 	SUITE(maps)            \
 	SUITE(identity)        \

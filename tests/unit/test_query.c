@@ -278,6 +278,11 @@ START_TEST(reads_values)
 	ck_assert_int_eq(profile.range, RANGE_NEXT);
 	ck_assert_uint_eq(profile.length_ns, 30 * NSEC_PER_SEC);
 	ck_assert_str_eq(profile.format.encoder->name, "pprof");
+	ck_assert(!profile.selection.accounts);
+	query_release(&query);
+
+	ck_assert_int_eq(ask("format=folded", &query, &profile, &refusal), 0);
+	ck_assert(profile.selection.accounts);
 	query_release(&query);
 
 	ck_assert_int_eq(ask("last=90&pid=7&comm=a+b&kernel=0&idle=1&sort=cum&rows=5", &query,

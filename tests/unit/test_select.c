@@ -274,6 +274,22 @@ START_TEST(accounts_are_kept_with_loops)
 }
 END_TEST
 
+START_TEST(accounts_are_kept_where_asked_for)
+{
+	_cleanup_(builder_freep) struct builder *from = builder_new(), *into = builder_new();
+	const struct selection selection = {.accounts = true};
+	struct profile *profile = NULL;
+
+	add(from, (struct task){.pid = 1, .account = 9}, 0);
+	add(from, (struct task){.pid = 1}, 0);
+	ck_assert_int_eq(builder_seal(from, &profile), 0);
+	ck_assert_int_eq(select_merge(into, &profile, 1, &selection), 0);
+	profile_unref(profile);
+	ck_assert_uint_eq(builder_view(into)->task_count, 3);
+	ck_assert_uint_eq(builder_view(into)->tasks[1].account, 9);
+}
+END_TEST
+
 START_TEST(tells_slices_apart)
 {
 	_cleanup_(builder_freep) struct builder *together = builder_new(), *apart = builder_new();
@@ -322,6 +338,7 @@ Suite *select_suite(void)
 	TCase *tests = tcase_create("select");
 
 	tcase_add_test(tests, merges_all);
+	tcase_add_test(tests, accounts_are_kept_where_asked_for);
 	tcase_add_loop_test(tests, accounts_are_kept_with_loops, LOOPS_HIDDEN, LOOPS_KEPT + 1);
 	tcase_add_loop_test(tests, filters_samples, 0, sizeof(filters) / sizeof(*filters));
 	tcase_add_test(tests, idle_has_time);

@@ -33,7 +33,7 @@ static unsigned int take_all(uint32_t owner)
 
 START_TEST(who_has_most)
 {
-	uint32_t owner = 7;
+	uint64_t owner = 7;
 
 	ck_assert(!shares_largest(&shares, &owner));
 	for (uint32_t i = 1; i < 5; i++)
@@ -54,6 +54,26 @@ START_TEST(some_is_left_for_who_comes_new)
 	ck_assert_uint_eq(take_all(1), 0);
 	for (uint32_t owner = 4; owner < 10; owner++)
 		ck_assert_uint_gt(take_all(owner), 0);
+}
+END_TEST
+
+START_TEST(somebody_else_has_it)
+{
+	const uint64_t address = 0x0000ffffc0000201, zeroes = 0xff00000000000000;
+
+	/* Numbers that no user has are owners as well. */
+	ck_assert(shares_take_left(&shares, address, 900));
+	ck_assert(!shares_take_left(&shares, zeroes, 301));
+	ck_assert(shares_take_left(&shares, zeroes, 300));
+	ck_assert(shares_move(&shares, address, 1, 900));
+	ck_assert_uint_eq(shares.taken, 1200);
+	shares_give(&shares, address, 900);
+	ck_assert_uint_eq(shares.taken, 1200);
+	shares_give(&shares, 1, 900);
+	shares_give(&shares, 0, 300);
+	ck_assert_uint_eq(shares.taken, 300);
+	shares_give(&shares, zeroes, 300);
+	ck_assert_uint_eq(shares.taken, 0);
 }
 END_TEST
 
@@ -147,6 +167,7 @@ Suite *shares_suite(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, who_has_most);
 	tcase_add_test(tcase, some_is_left_for_who_comes_new);
+	tcase_add_test(tcase, somebody_else_has_it);
 	tcase_add_test(tcase, what_is_given_back_is_free);
 	tcase_add_test(tcase, an_eighth_is_kept_for_root);
 	tcase_add_test(tcase, amounts_do_not_wrap);

@@ -4,9 +4,11 @@
  */
 #include "tests/unit/suites.h"
 
+#include "base/clean.h"
 #include "encode/encoder.h"
 #include "profile/builder.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -294,6 +296,52 @@ START_TEST(says_what_it_cut)
 }
 END_TEST
 
+/* Rows of one are as long as they can be; those of others are whole. */
+static int encode_long(size_t max, struct buf *ret_out)
+{
+	enum { LONG = 4096, ROWS = 200 };
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	_cleanup_(profile_unrefp) struct profile *profile = NULL;
+	struct encode_options options = {0};
+
+	for (uint32_t i = 0; i < ROWS; i++) {
+		struct function function = {0};
+		uint32_t location = builder_location(builder, 0, i + 1);
+		char name[LONG + 1] = {0};
+
+		snprintf(name, sizeof(name), "f%u", i);
+		/* A letter of two bytes. */
+		for (size_t at = strlen(name); i && at + 2 <= LONG; at += 2)
+			memcpy(name + at, "\xc3\xa9", 2);
+		function.name = builder_text(builder, name);
+		builder_line(builder, location, builder_function(builder, &function), 0);
+		builder_sample(builder, builder_node(builder, 0, location), 0,
+		               (uint64_t[PROFILE_VALUES]){1, 1});
+	}
+	ck_assert_int_eq(builder_seal(builder, &profile), 0);
+	*ret_out = (struct buf){.max = max};
+	return encoder_text.encode(profile, &options, ret_out);
+}
+
+START_TEST(long_names_are_cut_where_they_do_not_fit)
+{
+	_cleanup_(buf_release) struct buf whole = BUF_INIT, cut = BUF_INIT, none = BUF_INIT;
+	size_t rows = 0;
+
+	ck_assert_int_eq(encode_long(0, &whole), 0);
+	ck_assert_ptr_null(strstr(buf_text(&whole), "[...]"));
+	ck_assert_int_eq(encode_long(100 << 10, &cut), 0);
+	for (const char *at = buf_text(&cut); (at = strstr(at, " [...]\n")); at++)
+		rows++;
+	ck_assert_uint_eq(rows, 199);
+	ck_assert_ptr_nonnull(strstr(buf_text(&cut), "  f0\n"));
+	ck_assert_ptr_nonnull(strstr(buf_text(&cut), "  f199"));
+	for (const char *line = buf_text(&cut); *line; line = strchr(line, '\n') + 1)
+		ck_assert_uint_eq(clean_prefix(line, strcspn(line, "\n")), strcspn(line, "\n"));
+	ck_assert_int_eq(encode_long(20 << 10, &none), -EFBIG);
+}
+END_TEST
+
 Suite *text_table_suite(void)
 {
 	Suite *suite = suite_create("text_table");
@@ -307,6 +355,7 @@ Suite *text_table_suite(void)
 	tcase_add_test(tests, empty_table);
 	tcase_add_loop_test(tests, groups, 0, sizeof(tables) / sizeof(tables[0]));
 	tcase_add_test(tests, says_what_it_cut);
+	tcase_add_test(tests, long_names_are_cut_where_they_do_not_fit);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
