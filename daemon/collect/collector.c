@@ -8,25 +8,12 @@
 #include "base/clock.h"
 #include "base/lane.h"
 #include "base/log.h"
-#include "collect/bpf.h"
 #include "collect/bpf_parts.h"
+#include "collect/collector_private.h"
 #include "collect/cpu.h"
-#include "collect/crews.h"
 #include "collect/drain.h"
-#include "collect/gpu.h"
-#include "collect/heaps_private.h"
-#include "collect/hotplug.h"
-#include "collect/late_load.h"
 #include "collect/load.h"
-#include "collect/own_cost.h"
 #include "collect/perf.h"
-#include "collect/python.h"
-#include "collect/run_times.h"
-#include "collect/sideband.h"
-#include "collect/sideband_clock.h"
-#include "collect/source.h"
-#include "collect/threads_ran.h"
-#include "collect/unwind_maps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,37 +21,6 @@
 
 /* For as long, samples of a program that has ended may still wait to be drained. */
 static const uint64_t keep_ended_ns = 5 * NSEC_PER_SEC;
-
-struct collector {
-	uv_loop_t *loop;
-	struct procs *procs;
-	struct store *store;
-	struct crews crews;
-	struct history *history;
-	struct bpf bpf;
-	struct unwind_maps unwind_maps;
-	struct unwinder *unwinder;
-	struct python python;
-	struct sideband *sideband;
-	struct sideband_clock sideband_clock;
-	struct hotplug hotplug;
-	struct heaps *heaps;
-	struct gpu *gpu;
-	struct memory_watch *memory;
-	struct source_state states[KIND_COUNT];
-	struct late_load late_load;
-	struct heartbeat heartbeat;
-	struct run_times *run_times;
-	struct threads_ran ran;
-	void (*drained)(void *ctx);
-	void *ctx;
-	bool ready;
-	uint64_t told_mono_ns; /* the process table knows what happened until then */
-	struct collector_stats stats;
-	struct drain_losses losses;
-	struct own_rate own_rate;
-	struct own_group own_group;
-};
 
 static struct drain_span span_of(const struct collector *collector)
 {
@@ -100,6 +56,7 @@ static void note_sampled(struct collector *collector, const struct drained *drai
 	for (size_t i = 0; i < drained->tally_count; i++)
 		memory_watch_note(collector->memory, drained->tally_keys[i].pid);
 }
+
 static void drain(void *ctx)
 {
 	struct collector *collector = ctx;
@@ -131,8 +88,10 @@ static void drain(void *ctx)
 	memory_watch_beat(collector->memory);
 	if (err || drained.err)
 		return;
-	if (!collector->ready)
+	if (!collector->ready) {
+		cpu_begun(&collector->states[KIND_cpu]);
 		late_load_start(&collector->late_load);
+	}
 	collector->ready = true;
 	if (collector->drained)
 		collector->drained(collector->ctx);
@@ -423,77 +382,4 @@ void collector_cut(struct collector *collector, struct cut *cut)
 void collector_cancel(struct collector *collector, struct cut *cut)
 {
 	heartbeat_cancel(&collector->heartbeat, cut);
-}
-
-bool collector_ready(const struct collector *collector)
-{
-	return collector->ready;
-}
-
-void collector_get_stats(const struct collector *collector, struct collector_stats *ret_stats)
-{
-	*ret_stats = collector->stats;
-	ret_stats->sideband_records = sideband_records(collector->sideband);
-	ret_stats->sideband_lost = sideband_lost(collector->sideband);
-	ret_stats->tallies_size = collector->bpf.tally_size;
-	ret_stats->stacks_size = collector->bpf.stack_size;
-	unwinder_get_stats(collector->unwinder, &ret_stats->unwinder);
-	unwinder_add_reader_stats(collector->unwinder, &ret_stats->readers);
-	heaps_add_reader_stats(collector->heaps, &ret_stats->readers);
-	gpu_add_reader_stats(collector->gpu, &ret_stats->readers);
-	pythons_add_reader_stats(collector->python.pythons, &ret_stats->readers);
-	pythons_get_stats(collector->python.pythons, &ret_stats->pythons);
-	python_codes_get_stats(collector->python.codes, &ret_stats->python_codes);
-	opener_get_stats(collector->crews.opener, &ret_stats->opener);
-	maps_reader_get_stats(collector->crews.maps_reader, &ret_stats->maps_reader);
-	python_threads_get_stats(collector->python.threads, &ret_stats->python_threads);
-	ret_stats->cpus_sampled = collector->states[KIND_cpu].attached;
-	ret_stats->event = collector->states[KIND_cpu].event;
-}
-
-uint64_t collector_own_cpu_ns(const struct collector *collector)
-{
-	return own_cpu_ns(collector->stats.taking_ns);
-}
-
-void collector_own_cost(struct collector *collector, struct own_cost *ret_cost)
-{
-	own_cost_read(&collector->own_rate, &collector->own_group, collector->stats.taking_ns,
-	              ret_cost);
-	ret_cost->memory_bytes[OWN_MEMORY_maps] =
-		bpf_map_bytes(&collector->bpf) + collector->unwind_maps.chunk_bytes;
-	ret_cost->memory_bytes[OWN_MEMORY_rings] = sideband_bytes(collector->sideband);
-}
-
-void collector_resize(struct collector *collector, size_t memory_bytes)
-{
-	if (collector->memory)
-		memory_watch_resize(collector->memory, memory_bytes);
-}
-
-struct memory_watch *collector_memory(const struct collector *collector)
-{
-	return collector->memory;
-}
-
-bool collector_source(const struct collector *collector, size_t index,
-                      struct source_status *ret_status)
-{
-	if (index >= KIND_COUNT)
-		return false;
-	ret_status->name = sources[index]->name;
-	ret_status->period = collector->states[index].period;
-	ret_status->on = collector->states[index].on;
-	ret_status->why = ret_status->on ? "" : collector->states[index].why;
-	return true;
-}
-
-struct heaps *collector_heaps(struct collector *collector)
-{
-	return collector->heaps;
-}
-
-struct gpu *collector_gpu(struct collector *collector)
-{
-	return collector->gpu;
 }

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "bpf/profd.skel.h"
 #include "collect/bpf_parts.h"
 #include "collect/perf.h"
@@ -15,8 +16,11 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -122,7 +126,52 @@ static const char *cpu_load(struct bpf *bpf, const struct source_state *state)
 	return bpf_part_why(bpf, worst);
 }
 
+/* A timer ticks first when its period is over, and the first drain comes before that. So at the
+ * start the first timer has the period of all together, until cpu_begun(): its second tick counts
+ * when it is due by its own period (bpf/cpu.bpf.c). */
+static int open_first(struct source_state *state, u32 cpu, u64 period_ns)
+{
+	int fd = open_clock(cpu, period_ns / CPU_TIMERS);
+
+	if (fd < 0)
+		return fd;
+	state->first[cpu].fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (state->first[cpu].fd < 0) {
+		state->first[cpu].fd = 0;
+		close(fd);
+		return open_clock(cpu, period_ns);
+	}
+	state->first[cpu].period_ns = period_ns;
+	return fd;
+}
+
+static void end_first(struct source_state *state, u32 cpu)
+{
+	if (!state->first[cpu].fd)
+		return;
+	if (ioctl(state->first[cpu].fd, PERF_EVENT_IOC_PERIOD, &state->first[cpu].period_ns))
+		log_warning("CPU %u is sampled more often than it should: %s", cpu,
+		            strerror(errno));
+	close(state->first[cpu].fd);
+	state->first[cpu].fd = 0;
+}
+
+void cpu_begun(struct source_state *state)
+{
+	state->have_begun = true;
+	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++)
+		end_first(state, cpu);
+}
+
 /* `period_ns`: 0 of a timer that goes by cycles. */
+static int open_timer(struct source_state *state, u32 cpu, u32 timer, u64 period_ns)
+{
+	if (!period_ns)
+		return open_cycles(state->config.sample_hz, cpu);
+	return timer || state->have_begun ? open_clock(cpu, period_ns)
+	                                  : open_first(state, cpu, period_ns);
+}
+
 static int attach_timer(struct bpf *bpf, struct source_state *state, u32 cpu, u32 timer,
                         u64 period_ns)
 {
@@ -130,7 +179,7 @@ static int attach_timer(struct bpf *bpf, struct source_state *state, u32 cpu, u3
 		.sz = sizeof(options),
 		.bpf_cookie = period_ns * CPU_TIMERS + timer,
 	};
-	int fd = period_ns ? open_clock(cpu, period_ns) : open_cycles(state->config.sample_hz, cpu);
+	int fd = open_timer(state, cpu, timer, period_ns);
 	struct bpf_link *link;
 
 	if (fd < 0)
@@ -148,6 +197,7 @@ static int attach_timer(struct bpf *bpf, struct source_state *state, u32 cpu, u3
 
 static void detach_cpu(struct source_state *state, u32 cpu)
 {
+	end_first(state, cpu);
 	if (state->links[cpu][0])
 		state->attached--;
 	for (u32 timer = 0; timer < CPU_TIMERS; timer++) {

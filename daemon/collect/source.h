@@ -53,6 +53,12 @@ struct source_state {
 	u32 attached;
 	struct bpf_link *links[MAX_CPUS][CPU_TIMERS];
 	struct bpf_link *second; /* of a source that is two tracepoints, or timers and one */
+	/* Of a timer that ticks for all of its CPU's until they have begun; fd 0: of none. */
+	struct {
+		int fd;
+		u64 period_ns; /* that it has from then on */
+	} first[MAX_CPUS];
+	bool have_begun;
 };
 
 #define KIND(name, samples, lost) extern const struct source source_##name;

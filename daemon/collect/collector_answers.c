@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a collector says of itself and its parts.
+ */
+#include "collect/collector_private.h"
+
+bool collector_ready(const struct collector *collector)
+{
+	return collector->ready;
+}
+
+void collector_get_stats(const struct collector *collector, struct collector_stats *ret_stats)
+{
+	*ret_stats = collector->stats;
+	ret_stats->sideband_records = sideband_records(collector->sideband);
+	ret_stats->sideband_lost = sideband_lost(collector->sideband);
+	ret_stats->tallies_size = collector->bpf.tally_size;
+	ret_stats->stacks_size = collector->bpf.stack_size;
+	unwinder_get_stats(collector->unwinder, &ret_stats->unwinder);
+	unwinder_add_reader_stats(collector->unwinder, &ret_stats->readers);
+	heaps_add_reader_stats(collector->heaps, &ret_stats->readers);
+	gpu_add_reader_stats(collector->gpu, &ret_stats->readers);
+	pythons_add_reader_stats(collector->python.pythons, &ret_stats->readers);
+	pythons_get_stats(collector->python.pythons, &ret_stats->pythons);
+	python_codes_get_stats(collector->python.codes, &ret_stats->python_codes);
+	opener_get_stats(collector->crews.opener, &ret_stats->opener);
+	maps_reader_get_stats(collector->crews.maps_reader, &ret_stats->maps_reader);
+	python_threads_get_stats(collector->python.threads, &ret_stats->python_threads);
+	ret_stats->cpus_sampled = collector->states[KIND_cpu].attached;
+	ret_stats->event = collector->states[KIND_cpu].event;
+}
+
+uint64_t collector_own_cpu_ns(const struct collector *collector)
+{
+	return own_cpu_ns(collector->stats.taking_ns);
+}
+
+void collector_own_cost(struct collector *collector, struct own_cost *ret_cost)
+{
+	own_cost_read(&collector->own_rate, &collector->own_group, collector->stats.taking_ns,
+	              ret_cost);
+	ret_cost->memory_bytes[OWN_MEMORY_maps] =
+		bpf_map_bytes(&collector->bpf) + collector->unwind_maps.chunk_bytes;
+	ret_cost->memory_bytes[OWN_MEMORY_rings] = sideband_bytes(collector->sideband);
+}
+
+void collector_resize(struct collector *collector, size_t memory_bytes)
+{
+	if (collector->memory)
+		memory_watch_resize(collector->memory, memory_bytes);
+}
+
+struct memory_watch *collector_memory(const struct collector *collector)
+{
+	return collector->memory;
+}
+
+bool collector_source(const struct collector *collector, size_t index,
+                      struct source_status *ret_status)
+{
+	if (index >= KIND_COUNT)
+		return false;
+	ret_status->name = sources[index]->name;
+	ret_status->period = collector->states[index].period;
+	ret_status->on = collector->states[index].on;
+	ret_status->why = ret_status->on ? "" : collector->states[index].why;
+	return true;
+}
+
+struct heaps *collector_heaps(struct collector *collector)
+{
+	return collector->heaps;
+}
+
+struct gpu *collector_gpu(struct collector *collector)
+{
+	return collector->gpu;
+}

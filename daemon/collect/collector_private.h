@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a collector has, for the files that are one with it. Loop thread only.
+ */
+#pragma once
+
+#include "collect/bpf.h"
+#include "collect/collector.h"
+#include "collect/crews.h"
+#include "collect/gpu.h"
+#include "collect/heaps_private.h"
+#include "collect/hotplug.h"
+#include "collect/late_load.h"
+#include "collect/own_cost.h"
+#include "collect/python.h"
+#include "collect/run_times.h"
+#include "collect/sideband.h"
+#include "collect/sideband_clock.h"
+#include "collect/source.h"
+#include "collect/threads_ran.h"
+#include "collect/unwind_maps.h"
+
+struct collector {
+	uv_loop_t *loop;
+	struct procs *procs;
+	struct store *store;
+	struct crews crews;
+	struct history *history;
+	struct bpf bpf;
+	struct unwind_maps unwind_maps;
+	struct unwinder *unwinder;
+	struct python python;
+	struct sideband *sideband;
+	struct sideband_clock sideband_clock;
+	struct hotplug hotplug;
+	struct heaps *heaps;
+	struct gpu *gpu;
+	struct memory_watch *memory;
+	struct source_state states[KIND_COUNT];
+	struct late_load late_load;
+	struct heartbeat heartbeat;
+	struct run_times *run_times;
+	struct threads_ran ran;
+	void (*drained)(void *ctx);
+	void *ctx;
+	bool ready;
+	uint64_t told_mono_ns; /* the process table knows what happened until then */
+	struct collector_stats stats;
+	struct drain_losses losses;
+	struct own_rate own_rate;
+	struct own_group own_group;
+};
