@@ -17,10 +17,17 @@ struct {
 
 u64 oom_victims_lost;
 
+struct cred___victim {
+	struct {
+		u32 val;
+	} uid;
+} __attribute__((preserve_access_index));
+
 struct task_struct___victim {
 	int pid, tgid;
 	char comm[OOM_COMM_BYTES];
 	struct mm_struct *mm;
+	const struct cred___victim *real_cred;
 } __attribute__((preserve_access_index));
 
 /* What is told of a kind of memory; before 6.2 it is counted elsewhere, and not known here. What
@@ -41,6 +48,7 @@ static __always_inline void describe(struct oom_victim *victim, struct task_stru
 
 	victim->pid = BPF_CORE_READ(task, tgid);
 	victim->tid = BPF_CORE_READ(task, pid);
+	victim->user = BPF_CORE_READ(task, real_cred, uid.val);
 	BPF_CORE_READ_STR_INTO(&victim->comm, task, comm);
 	if (!mm || bpf_core_type_exists(struct mm_rss_stat))
 		return;
@@ -61,6 +69,7 @@ int oom_mark_victim(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	}
 	__builtin_memset(victim, 0, sizeof(*victim));
+	victim->user = OOM_USER_UNKNOWN;
 	if ((s64)ctx->args[0] < 0)
 		describe(victim, (struct task_struct___victim *)ctx->args[0]);
 	else

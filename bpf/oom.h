@@ -10,6 +10,7 @@
 enum {
 	OOM_COMM_BYTES = 16,
 	OOM_RING_BYTES = 16 * 1024, /* of a group that is killed as a whole, some 200 processes */
+	OOM_USER_UNKNOWN = -1,
 };
 
 struct oom_victim {
@@ -17,6 +18,8 @@ struct oom_victim {
 	u32 tid;
 	u64 anon_pages, file_pages, shmem_pages, swap_pages; /* 0 where not known */
 	char comm[OOM_COMM_BYTES];
+	u32 user; /* its real one, of the initial user namespace; OOM_USER_UNKNOWN, as its pid */
+	u32 unused;
 };
 
-_Static_assert(sizeof(struct oom_victim) == 56, "no padding");
+_Static_assert(sizeof(struct oom_victim) == 64, "no padding");

@@ -5,6 +5,7 @@
  */
 #include "collect/memory_watch.h"
 
+#include "base/accounts.h"
 #include "base/clock.h"
 #include "base/lane.h"
 #include "base/log.h"
@@ -190,7 +191,8 @@ static void on_kill(const struct oom_kill *kill, void *ctx)
 	const struct timeline_process *process = timeline_find(watch->timeline, kill->pid);
 	const struct memory_figures *figures = &kill->figures;
 	const char *comm = kill->comm;
-	uint32_t user = owner_read(kill->pid);
+	uint32_t user = kill->user == (u32)OOM_USER_UNKNOWN ? owner_read(kill->pid)
+	                                                    : account_of(kill->user);
 
 	watch->stats.oom_kills++;
 	if (process && figures->values[MEMORY_rss_anon] == MEMORY_UNKNOWN)

@@ -54,6 +54,7 @@ static int take_victim(void *ctx, void *bytes, size_t len)
 	if (len < sizeof(*victim))
 		return 0;
 	kill.pid = victim->pid ? victim->pid : process_of(victim->tid);
+	kill.user = victim->user;
 	memcpy(kill.comm, victim->comm, sizeof(kill.comm) - 1);
 	read_figures(victim, &kill.figures);
 	oom->fn(&kill, oom->ctx);

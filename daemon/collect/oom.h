@@ -16,6 +16,7 @@ struct ring_buffer;
 /* Who is killed; `figures` are what it held, MEMORY_UNKNOWN where the kernel did not say. */
 struct oom_kill {
 	u32 pid;
+	u32 user;                  /* as the kernel half says */
 	char comm[OOM_COMM_BYTES]; /* "": not known */
 	struct memory_figures figures;
 };
