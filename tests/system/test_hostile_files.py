@@ -117,6 +117,16 @@ class HostileFiles(unittest.TestCase):
         with Workload(innocent) as second:
             self.assert_only(self.names(second), "victim_spins_06")
 
+    def test_another_file_in_the_place_of_one(self):
+        """Of the same name: it is that of the process which mapped it, and of nobody else."""
+        theirs = self.version("app", "victim_spins_08")
+        os.chown(theirs, 0, 0)
+        os.mkdir(self.path("his"))
+        own = os.path.join(self.path("his"), "app")
+        os.rename(self.version("new", "victim_spins_09"), own)
+        with Attack("swapped", theirs, own):
+            self.assert_only(self.run_and_name(theirs), "victim_spins_08")
+
     def named_on_overlay(self, *through):
         """{victim's function: samples} of a program on an overlay that `through` mounts, where that may be."""
         upper, lower, merged = layers = [self.path(name) for name in ("upper", "lower", "merged")]

@@ -99,7 +99,7 @@ class HostileNames(unittest.TestCase):
 
     def test_folded(self):
         names = [expected(padded(symbol), ";") for symbol in SYMBOLS] + [expected(LONG, ";")]
-        whole = 0
+        whole = early = 0
         for line in self.lines(self.query("format=folded")):
             path, _, count = line.rpartition(" ")
             frames = path.split(";")
@@ -107,9 +107,15 @@ class HostileNames(unittest.TestCase):
             self.assertEqual(frames[0], expected(COMM, ";"))
             if names[0] in frames:
                 start = frames.index(names[0])
-                self.assertEqual(frames[start:start + len(names)], names)
-                whole += int(count)
+                found = frames[start:start + len(names)]
+                self.assertEqual(found[:-1], names[:-1])
+                # Before there is a table of libc, who calls it from a frame without a pointer is left out.
+                if found[-1] == names[-1]:
+                    whole += int(count)
+                else:
+                    early += int(count)
         self.assertGreater(whole, 30)
+        self.assertLessEqual(early, 2)
 
     def test_text(self):
         for by in ("function", "line", "file", "binary", "process", "thread"):

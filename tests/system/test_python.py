@@ -76,8 +76,11 @@ class Split(PythonCase):
                     part = self.part_of(python, sample)
                     if part:
                         found[part] += sample.count
+                # What the script does around them is of no share: some 4 %.
+                worked = sum(found.values())
+                self.assertGreater(worked, 0.9 * total)
                 for part, (share, _, _) in PARTS.items():
-                    self.assertAlmostEqual(100 * found[part] / total, share, delta=4, msg=f"{part} of {total}")
+                    self.assertAlmostEqual(100 * found[part] / worked, share, delta=4, msg=f"{part} of {worked}")
                 print(f"\n  {name_of(python)}: {total} samples,",
                       ", ".join(f"{part} {100 * n / total:.1f} %" for part, n in found.items()), end=" ")
 
@@ -166,11 +169,12 @@ class Split(PythonCase):
 
     def assert_pprof_reads(self, python, arguments):
         shares = top_shares(pprof("-top", "-nodecount=1000", "-nodefraction=0", *arguments))
-        # pprof's shares are of the whole profile.
-        whole = shares["<module>"][1]
-        for _, (share, chain, _) in PARTS.items():
-            name = shown(python, chain)[-1]
-            self.assertAlmostEqual(100 * shares[name][1] / whole, share, delta=4, msg=name)
+        # pprof's shares are of the whole profile; these are of what the parts are together.
+        leaves = {shown(python, chain)[-1]: share for share, chain, _ in PARTS.values()}
+        worked = sum(shares[name][1] for name in leaves)
+        self.assertGreater(worked, 0.9 * shares["<module>"][1])
+        for name, share in leaves.items():
+            self.assertAlmostEqual(100 * shares[name][1] / worked, share, delta=4, msg=name)
         chain = shown(python, PARTS["method"][1])[::-1]
         stacks = traces(pprof("-traces", *arguments))
         self.assertTrue([s for s in stacks if [n for n in s if n in chain] == chain], stacks[:2])
