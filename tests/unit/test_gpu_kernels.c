@@ -253,7 +253,8 @@ START_TEST(test_shares)
 	gpu_kernels_get_stats(kernels, &stats);
 	ck_assert_uint_eq(stats.kernels_lost, MAX_GPU_KERNELS_BUILT / 2);
 	event.account = 1;
-	gpu_kernels_ran(kernels, &event, "another's kern");
+	snprintf(name, sizeof(name), "another's");
+	gpu_kernels_ran(kernels, &event, name);
 	gpu_kernels_get_stats(kernels, &stats);
 	ck_assert_uint_eq(stats.kernels_lost, MAX_GPU_KERNELS_BUILT / 2);
 	slice = slice_until(1000);
