@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "collect/heap_ask.h"
 #include "object/reach.h"
-#include "proc/maps.h"
+#include "object/maps.h"
 
 #include <elf.h>
 #include <errno.h>

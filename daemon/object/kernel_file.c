@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH", all but the inode in hexadecimal digits.
+ * Numbers of devices and inodes, as stat() and a maps file have them.
  */
 #include "object/kernel_file.h"
 
 #include "base/buf.h"
 #include "base/text.h"
+#include "object/maps.h"
 
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
@@ -18,27 +19,29 @@ static bool is_same(const struct kernel_file *a, const struct kernel_file *b)
 	return a->inode == b->inode && a->major == b->major && a->minor == b->minor;
 }
 
-static bool read_line(struct text line, uint64_t address, struct kernel_file *ret_file)
-{
-	uint64_t start, end, offset, major, minor, inode;
-	struct text rights;
+struct search {
+	uint64_t address;
+	struct kernel_file *file;
+};
 
-	if (!text_hex(&line, &start) || !text_char(&line, '-') || !text_hex(&line, &end) ||
-	    address < start || address >= end || !text_word(&line, &rights) ||
-	    !text_char(&line, ' ') || !text_hex(&line, &offset) || !text_char(&line, ' ') ||
-	    !text_hex(&line, &major) || !text_char(&line, ':') || !text_hex(&line, &minor) ||
-	    !text_char(&line, ' ') || !text_decimal(&line, &inode))
-		return false;
-	*ret_file = (struct kernel_file){(uint32_t)major, (uint32_t)minor, inode};
-	return true;
+static int take_line(const struct maps_line *line, void *ctx)
+{
+	const struct search *search = ctx;
+
+	if (search->address < line->start || search->address >= line->end)
+		return 0;
+	*search->file = (struct kernel_file){line->major, line->minor, line->inode};
+	return 1;
 }
 
 bool kernel_file_find(const char *bytes, size_t len, uint64_t address, struct kernel_file *ret_file)
 {
+	struct search search = {address, ret_file};
 	struct text text = text_of(bytes, len), line;
 
+	/* One at a time: what is no line hides no other. */
 	while (text_line(&text, &line))
-		if (read_line(line, address, ret_file))
+		if (maps_parse(line.at, (size_t)(line.end - line.at), take_line, &search) == 1)
 			return true;
 	return false;
 }

@@ -4,8 +4,6 @@
  * not always say so: on btrfs it tells another device, on an overlay another inode and device too.
  * Then the file is mapped by us for a moment, never touched, and /proc/self/maps tells what the
  * kernel calls it. No state; any thread.
- *
- * Format of maps: proc_pid_maps(5).
  */
 #pragma once
 

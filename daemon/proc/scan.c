@@ -8,7 +8,7 @@
 #include "base/bounds.h"
 #include "base/buf.h"
 #include "base/text.h"
-#include "proc/maps.h"
+#include "object/maps.h"
 #include "proc/owner.h"
 
 #include <dirent.h>

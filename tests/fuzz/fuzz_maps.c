@@ -3,7 +3,7 @@
  * /proc/PID/maps, stat and cgroup texts of any bytes: a reported line lies inside the input.
  */
 #include "proc/identity.h"
-#include "proc/maps.h"
+#include "object/maps.h"
 #include "proc/parent.h"
 
 #include <stdlib.h>

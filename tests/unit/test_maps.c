@@ -4,7 +4,7 @@
  */
 #include "tests/unit/suites.h"
 
-#include "proc/maps.h"
+#include "object/maps.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * The parser of /proc/PID/maps, for example
  * `7f1c00000000-7f1c00021000 r-xp 00001000 fe:01 1234    /usr/lib/libc.so.6`.
  */
-#include "proc/maps.h"
+#include "object/maps.h"
 
 #include "base/text.h"
 
