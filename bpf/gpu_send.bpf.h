@@ -42,10 +42,10 @@ static __always_inline void describe(struct gpu_event *event, u16 kind, enum gpu
 	event->device = GPU_DEVICE_UNKNOWN;
 }
 
-/* Where the current task's account is counted; NULL, and that is, where it has its share. */
-static __always_inline struct ring_user *user_with_room(void)
+/* Where the account of this place is counted; NULL, and that is, where it has its share. */
+static __always_inline struct ring_user *user_with_room(u32 place)
 {
-	struct ring_user *user = ring_user_with_room(&gpu_events, &gpu_users, GPU_EVENT_BYTES);
+	struct ring_user *user = ring_user_at(&gpu_events, &gpu_users, GPU_EVENT_BYTES, place);
 
 	if (!user)
 		GPU_ADD(events_over_share);
@@ -88,7 +88,7 @@ static __always_inline long send_walked(struct ring_user *user, u32 lane, u64 pc
 static __always_inline long send(const struct gpu_event *event, const struct gpu_place *place,
                                  int is_walked)
 {
-	struct ring_user *user = user_with_room();
+	struct ring_user *user = user_with_room(user_place());
 	u32 lane;
 	u64 pc;
 	long err;
@@ -161,7 +161,7 @@ struct gpu_named {
  * is not in memory just now: a program may not wait for a page, and the daemon reads it later. */
 static __always_inline void tell_name(const struct gpu_event *event, u64 string)
 {
-	struct ring_user *user = user_with_room();
+	struct ring_user *user = user_with_room(user_place());
 	struct gpu_named *named;
 	long len;
 

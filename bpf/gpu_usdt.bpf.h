@@ -25,14 +25,15 @@ static __always_inline u64 passed_argument(const struct gpu_passed *passed, u32 
 /* launched(correlation): the stack is the launch's. */
 static __always_inline void tell_launched(const struct gpu_passed *passed)
 {
-	struct ring_user *user = user_with_room();
+	u32 place = user_place();
+	struct ring_user *user = user_with_room(place);
 	struct gpu_event event;
 
 	if (!user)
 		return;
 	describe(&event, GPU_EVENT_LAUNCHED, GPU_LAYER_HELPER, passed_argument(passed, 0));
 	event.time_ns = bpf_ktime_get_ns();
-	event.account = user_place();
+	event.account = place;
 	send_walked(user, passed->lane, passed->scratch->regs[REG_PC], &event);
 }
 
@@ -41,7 +42,7 @@ static __always_inline long send_named(struct gpu_out *out, u64 name)
 {
 	long len = bpf_probe_read_user_str(out->words, GPU_NAME_BYTES, (void *)name);
 	u64 bytes = len > 1 && len <= GPU_NAME_BYTES ? len : 0;
-	struct ring_user *user = user_with_room();
+	struct ring_user *user = user_with_room(out->event.account);
 
 	if (!user)
 		return -1;
