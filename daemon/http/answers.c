@@ -5,6 +5,7 @@
 #include "http/answers.h"
 
 #include <errno.h>
+#include <utlist.h>
 
 enum { SMALL_ANSWER_BYTES = 64 * 1024 }; /* /metrics and /status have some 40 KiB */
 enum { SMALL_PART = 8 };                 /* of all, beside them, for small ones */
@@ -26,14 +27,9 @@ struct answer {
 };
 
 /* What is left of a whole for who comes first: half, but of an eighth that is root's. */
-static size_t share_of(uint64_t account, size_t whole)
-{
-	return account ? (whole - whole / 8) / 2 : whole;
-}
-
 size_t answers_largest(uint64_t account, size_t max_bytes)
 {
-	return share_of(account, max_bytes);
+	return account ? (max_bytes - max_bytes / 8) / 2 : max_bytes;
 }
 
 /* The count that an answer of this size is in; the same for all accounts. */
@@ -43,8 +39,9 @@ static struct shares *shares_for(struct answers *answers, size_t len, size_t max
 
 	answers->large.whole = max_bytes;
 	answers->small.whole = small_bytes;
-	return len <= SMALL_ANSWER_BYTES && len <= share_of(1, small_bytes) ? &answers->small
-	                                                                    : &answers->large;
+	return len <= SMALL_ANSWER_BYTES && len <= answers_largest(1, small_bytes)
+	               ? &answers->small
+	               : &answers->large;
 }
 
 static bool take(struct shares *shares, uint64_t account, size_t len)
@@ -142,12 +139,7 @@ static void on_response_gone(void *ctx)
 	struct reader *reader = ctx;
 	struct answer *answer = reader->answer;
 
-	if (reader->prev)
-		reader->prev->next = reader->next;
-	else
-		answer->readers = reader->next;
-	if (reader->next)
-		reader->next->prev = reader->prev;
+	DL_DELETE(answer->readers, reader);
 	drop(answer, reader->account);
 	free(reader);
 }
@@ -166,9 +158,6 @@ struct MHD_Response *answer_response(struct answer *answer, uint64_t account)
 	}
 	reader->answer = answer;
 	reader->account = account;
-	reader->next = answer->readers;
-	if (reader->next)
-		reader->next->prev = reader;
-	answer->readers = reader;
+	DL_PREPEND(answer->readers, reader);
 	return response;
 }

@@ -232,10 +232,10 @@ static bool is_of_program(const struct python_threads *threads)
 }
 
 /* Hands the names on to their threads, if those are the same still. How many had one. */
-static size_t take_names(struct python_threads *threads, struct python_program *program)
+static size_t take_names(struct python_threads *threads, struct python_program *program,
+                         bool is_program)
 {
 	struct reading *reading = &threads->reading;
-	bool is_program = is_of_program(threads);
 	size_t named = 0;
 
 	for (size_t i = 0; i < reading->count; i++) {
@@ -260,11 +260,12 @@ static void on_read(struct job *job)
 		(struct python_threads *)((char *)job - offsetof(struct python_threads, reading));
 	struct python_program *program = TAKE_PTR(reading->program);
 	uint64_t now = clock_mono_ns();
-	size_t named = take_names(threads, program);
+	bool is_program = is_of_program(threads);
+	size_t named = take_names(threads, program, is_program);
 
 	program->read_ns = now;
 	program->cost_ns = reading->cost_ns;
-	if (is_of_program(threads))
+	if (is_program)
 		program->dicts = reading->dicts;
 	program->has_names |= named > 0;
 	program->rest_ns = program->has_names ? REST_NS : program->rest_ns * 2;

@@ -66,7 +66,6 @@ static struct group *new_group(struct timeline *timeline, const char *path, uint
 		return NULL;
 	group->path = strdup(path);
 	if (group->path) {
-		group->user = user;
 		group->account = account;
 		group->seen.path = group->path;
 		HASH_ADD_KEYPTR(hh, timeline->groups, group->path, strlen(group->path), group);

@@ -22,7 +22,6 @@ struct timeline_account {
 struct group {
 	struct timeline_group seen;
 	char *path;
-	uint32_t user; /* whose share it is of */
 	struct timeline_account *account;
 	size_t holders;
 	UT_hash_handle hh;

@@ -54,7 +54,7 @@ void timeline_drop_process(struct timeline *timeline, struct process *process)
 void timeline_drop_group(struct timeline *timeline, struct group *group)
 {
 	group->account->groups--;
-	shares_give(&timeline->group_room, group->user, 1);
+	shares_give(&timeline->group_room, group->account->account, 1);
 	HASH_DEL(timeline->groups, group);
 	series_release(&group->seen.series);
 	free(group->path);
@@ -166,7 +166,7 @@ static struct timeline_account *who_gives_way(const struct timeline *timeline,
 	return !newcomer->ended && newcomer->processes == most ? NULL : found;
 }
 
-/* Some are dropped at a time, for the same reason. */
+/* Some are dropped at a time: each time all are looked through. */
 bool timeline_make_room(struct timeline *timeline, const struct timeline_account *newcomer)
 {
 	size_t max = timeline->limits.max_processes;
