@@ -7,20 +7,33 @@
 #include "notify.h"
 #include "parts.h"
 
+#include <malloc.h>
 #include <stddef.h>
 
 /* Also how often it is looked whether something is held that nobody asks for. */
 static const uint64_t period_ms = 20 * 1000;
+
+/* Free memory that the allocator may keep. */
+static const size_t kept_bytes = 8 << 20;
 
 static struct upkeep *upkeep_of(struct job *job)
 {
 	return (struct upkeep *)((char *)job - offsetof(struct upkeep, job));
 }
 
+/* Storms of processes take and free many small pieces, of which the allocator gives nothing back by
+ * itself. */
+static void give_memory_back(void)
+{
+	if (mallinfo2().fordblks > kept_bytes)
+		malloc_trim(0);
+}
+
 /* On the render lane, where the symbolizer lives. */
 static void run_rest(struct job *job)
 {
 	symbolizer_rest(upkeep_of(job)->parts->symbolizer);
+	give_memory_back();
 }
 
 static void on_rested(struct job *job)

@@ -36,6 +36,7 @@ enum {
 	MAX_MAPPINGS = 65536,                   /* executable mappings of one process */
 	MAX_MAPPING_BYTES = 64 << 20,           /* all mappings of all processes; 3,000 take 10 */
 	MAX_PROCESSES = 65536,                  /* in the process table, exited ones included */
+	MAX_IMAGES = 3 * MAX_PROCESSES,         /* they run, and ran before: 27 MiB */
 	MAX_KIN = 1 << 18,  /* processes that started others and have ended: 4 MiB */
 	MAX_OBJECTS = 8192, /* executables kept open */
 	MAX_UNWIND_ROWS = 16 * 1000 * 1000,  /* of one file; libLLVM has 0.9 million, a browser 3 */

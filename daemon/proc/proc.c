@@ -66,6 +66,7 @@ void program_free(struct procs *procs, struct program *program)
 	set_waits(procs, program, false);
 	mapping_set_unref(program->image.set);
 	identity_unref(program->identity);
+	procs->programs--;
 	free(program);
 }
 
@@ -112,7 +113,7 @@ struct program *process_program(const struct process *process, uint64_t mono_ns)
 
 	while (program->older && program->image.start_mono_ns > mono_ns)
 		program = program->older;
-	return program;
+	return program->cut && program->image.start_mono_ns > mono_ns ? NULL : program;
 }
 
 static void set_comm(struct image *image, const char *comm)
@@ -149,6 +150,7 @@ struct program *procs_start_program(struct procs *procs, uint32_t pid, const str
 
 	if (!program)
 		return NULL;
+	procs->programs++;
 	program->image.set = like ? mapping_set_ref(like->set) : mapping_set_new(&procs->room);
 	program->image.start_mono_ns = mono_ns;
 	program->pid = pid;
@@ -194,8 +196,10 @@ void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t
 		procs_start_program(procs, pid, procs_current(procs, parent_pid), mono_ns);
 	struct process *parent = procs_find(procs, parent_pid);
 
-	if (program)
+	if (program) {
 		program_forked(program, parent_pid, parent);
+		procs_forget_replaced(procs, procs_find(procs, pid));
+	}
 	/* What it has is not known before what its parent has. */
 	if (program && parent && parent->is_read)
 		procs_read(procs, pid);
@@ -217,6 +221,7 @@ void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mo
 	if (program) {
 		program_execed(program);
 		set_comm(&program->image, comm);
+		procs_forget_replaced(procs, procs_find(procs, pid));
 		procs_read_new(procs, pid);
 	}
 	set_alone(procs, pid, true);
@@ -288,8 +293,12 @@ void procs_exit(struct procs *procs, uint32_t pid, uint32_t tid, uint64_t mono_n
 const struct image *procs_image(struct procs *procs, uint32_t pid, uint64_t mono_ns)
 {
 	struct process *process = procs_find(procs, pid);
+	struct program *program;
 
-	return process ? &process_program(process, mono_ns)->image : procs_current_now(procs, pid);
+	if (!process)
+		return procs_current_now(procs, pid);
+	program = process_program(process, mono_ns);
+	return program ? &program->image : NULL;
 }
 
 struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid)

@@ -6,6 +6,8 @@
  */
 #include "proc/proc_private.h"
 
+#include "base/bounds.h"
+
 #include <utlist.h>
 
 /* Asks /proc only where the process may live on in other threads. */
@@ -35,9 +37,19 @@ static void drop_replaced(struct procs *procs, struct process *process, uint64_t
 	while (program->older) {
 		struct program *old = program->older;
 
+		program->cut = true;
 		program->older = old->older;
 		program_free(procs, old);
 	}
+}
+
+void procs_forget_replaced(struct procs *procs, struct process *process)
+{
+	drop_replaced(procs, process, procs->forgotten_ns);
+	if (procs->programs <= MAX_IMAGES || !process->newest->older)
+		return;
+	procs->dropped++;
+	drop_replaced(procs, process, UINT64_MAX);
 }
 
 static void forget(struct procs *procs, struct process *process)
@@ -60,6 +72,7 @@ void procs_expire(struct procs *procs, uint64_t mono_ns)
 {
 	struct process *process, *next;
 
+	procs->forgotten_ns = mono_ns;
 	procs_be_patient(procs);
 	procs_tell_of_large(procs);
 	for (process = procs->replaced; process; process = next) {

@@ -73,6 +73,9 @@ static struct program *parent_of(const struct procs *procs, const struct program
 	if (!process)
 		return NULL;
 	parent = process_program(process, child->forked_mono_ns);
+	/* Its pid may be another's by now. */
+	if (!parent || parent->image.start_mono_ns > child->forked_mono_ns)
+		return NULL;
 	refresh(process, parent);
 	return parent;
 }
@@ -102,6 +105,8 @@ const struct identity *procs_identity(struct procs *procs, uint32_t pid, uint64_
 	if (!process)
 		return NULL;
 	program = process_program(process, mono_ns);
+	if (!program)
+		return NULL;
 	refresh(process, program);
 	if (!program->own && !program->settled) {
 		program->settled = true;

@@ -21,6 +21,7 @@ struct program {
 	uint64_t identity_ns;      /* when it was read, or tried to be; 0: not yet */
 	bool own;                  /* it was read, and not taken over */
 	bool settled;              /* since that time ancestors were asked */
+	bool cut;                  /* the process ran others before, which are forgotten */
 	/* Those that wait for files to be opened. */
 	struct program *prev_waiting, *next_waiting;
 	bool waits, opened; /* is in that list; one of its files has just been opened */
@@ -69,6 +70,8 @@ struct procs {
 	bool holds;             /* between procs_begin() and procs_end() */
 	struct pid_set changed; /* those that are to be told of */
 	struct pid_table by_pid;
+	size_t programs;
+	uint64_t forgotten_ns;    /* what ended before is of no use any more */
 	struct process *ended;    /* in the order in which that was told */
 	struct process *replaced; /* living ones that ran other programs before */
 	struct kin kin;           /* who is no longer in it */
@@ -107,6 +110,9 @@ void process_free(struct procs *procs, struct process *process);
 bool process_has_ended(const struct process *process);
 /* It has ended, or runs another program. */
 void procs_list(struct procs *procs, struct process *process);
+/* Of what it ran before, forgets what nobody can ask for; all of it, where there is no room for
+ * more programs: processes that come and go so fast that each pid is soon used again. */
+void procs_forget_replaced(struct procs *procs, struct process *process);
 /* The table is full: of those that ended the oldest gives way. */
 void procs_make_room(struct procs *procs);
 /* Whether it waits for files to be opened: its set has changed. */
@@ -122,7 +128,7 @@ void process_remember(struct procs *procs, const struct process *process);
 /* Now and then. */
 void procs_settle_kin(struct procs *procs, uint64_t mono_ns);
 struct process *procs_find(const struct procs *procs, uint32_t pid); /* NULL when not known */
-/* What it ran at a time. */
+/* What it ran at a time; NULL: that is forgotten. */
 struct program *process_program(const struct process *process, uint64_t mono_ns);
 /* What it takes over, in whose it is, from the process that forked it, or from what it ran before.
  */

@@ -7,6 +7,8 @@
 #include "base/bounds.h"
 #include "proc/proc.h"
 
+#include <unistd.h>
+
 /* Over the kernel's default limit: nobody has them. */
 enum { PARENT = 4000001, CHILD = 4000002, FIRST = 4100000 };
 
@@ -156,6 +158,65 @@ START_TEST(those_that_live_do_not)
 }
 END_TEST
 
+/* Each pid is soon used again, so that none of them is ever gone for long. */
+static struct proc_stats storm(uint32_t forks, uint64_t drain_every)
+{
+	struct proc_stats stats;
+
+	for (uint32_t i = 0; i < forks; i++) {
+		procs_fork(procs, PARENT, FIRST + i % 1000, 200 + i);
+		procs_exit(procs, FIRST + i % 1000, FIRST + i % 1000, 200 + i);
+		if (i > 5000 && i % drain_every == 0)
+			procs_expire(procs, 200 + i - 5000);
+	}
+	procs_get_stats(procs, &stats);
+	return stats;
+}
+
+START_TEST(programs_of_pids_that_are_used_again_are_forgotten)
+{
+	struct proc_stats stats = storm(100000, 500);
+
+	ck_assert_uint_le(stats.images, 8000);
+	ck_assert_uint_eq(stats.dropped, 0);
+	/* What may still be asked for is there. */
+	ck_assert_uint_eq(procs_image(procs, FIRST, 96300)->start_mono_ns, 96200);
+	ck_assert_ptr_null(procs_image(procs, FIRST, 50000));
+}
+END_TEST
+
+START_TEST(programs_have_a_bound)
+{
+	struct proc_stats stats = storm(MAX_IMAGES + 50000, UINT64_MAX);
+	uint32_t forgotten = 0;
+
+	ck_assert_uint_le(stats.images, MAX_IMAGES + 1);
+	ck_assert_uint_gt(stats.dropped, 0);
+	/* A program of another time is nobody's answer. */
+	for (uint32_t i = 0; i < 1000; i++) {
+		const struct image *image = procs_image(procs, FIRST + i, 200 + i);
+
+		forgotten += !image;
+		ck_assert(!image || image->start_mono_ns == 200 + i);
+		ck_assert_ptr_nonnull(procs_image(procs, FIRST + i, UINT64_MAX));
+	}
+	ck_assert_uint_gt(forgotten, 0);
+}
+END_TEST
+
+START_TEST(who_has_the_pid_of_a_parent_is_not_taken_for_it)
+{
+	procs_fork(procs, PARENT, CHILD, 200);
+	procs_fork(procs, CHILD, CHILD + 1, 210);
+	procs_exit(procs, CHILD, CHILD, 220);
+	procs_expire(procs, 225);
+	procs_exit(procs, CHILD + 1, CHILD + 1, 230);
+	ck_assert_ptr_nonnull(procs_image(procs, (uint32_t)getpid(), UINT64_MAX));
+	procs_fork(procs, (uint32_t)getpid(), CHILD, 250);
+	ck_assert_ptr_null(procs_identity(procs, CHILD + 1, 215));
+}
+END_TEST
+
 Suite *procs_told_suite(void)
 {
 	Suite *suite = suite_create("procs_told");
@@ -170,6 +231,9 @@ Suite *procs_told_suite(void)
 	tcase_add_test(tests, otherwise_it_is_told_at_once);
 	tcase_add_test(tests, those_that_ended_give_way);
 	tcase_add_test(tests, those_that_live_do_not);
+	tcase_add_test(tests, programs_of_pids_that_are_used_again_are_forgotten);
+	tcase_add_test(tests, programs_have_a_bound);
+	tcase_add_test(tests, who_has_the_pid_of_a_parent_is_not_taken_for_it);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
