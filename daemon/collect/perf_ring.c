@@ -124,13 +124,13 @@ static size_t begin(struct perf_ring **rings, size_t count)
 	return count - first;
 }
 
-size_t perf_rings_tell(struct perf_ring **rings, size_t count, uint64_t until, perf_record_fn *fn,
-                       void *ctx)
+size_t perf_rings_tell(struct perf_ring **rings, size_t count, uint64_t until, size_t most,
+                       perf_record_fn *fn, void *ctx)
 {
 	size_t told = 0;
 
 	count = begin(rings, count);
-	while (count && rings[0]->time <= until) {
+	while (count && rings[0]->time <= until && told < most) {
 		fn(rings[0]->record, rings[0]->len, ctx);
 		told++;
 		if (go_on(rings[0])) {

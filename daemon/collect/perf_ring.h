@@ -30,8 +30,8 @@ void perf_ring_init(struct perf_ring *ring, void *memory, size_t page_bytes, siz
 void perf_ring_release(struct perf_ring *ring);
 bool perf_ring_is_waiting(const struct perf_ring *ring); /* there is something to be told */
 
-/* Tells in order of time what is in the rings and was written up to `until`; what is newer stays
- * there. The array is changed. How many records that were. */
+/* Tells in order of time what is in the rings and was written up to `until`, `most` records of it;
+ * what is newer stays there. The array is changed. How many records that were. */
 typedef void perf_record_fn(const void *record, size_t len, void *ctx);
-size_t perf_rings_tell(struct perf_ring **rings, size_t count, uint64_t until, perf_record_fn *fn,
-                       void *ctx);
+size_t perf_rings_tell(struct perf_ring **rings, size_t count, uint64_t until, size_t most,
+                       perf_record_fn *fn, void *ctx);

@@ -18,6 +18,7 @@ enum {
 	/* A ring wakes us when it is this full: a storm of 2,000 execs a second does so some 30
 	 * times, and has as much room again, at least, until we come. */
 	FULL_PAGES = 8,
+	MOST_AT_ONCE = 256, /* records, of some 10 us each */
 };
 
 /* Of each CPU. Who maps faster than we read fills a ring in which nobody's fork and exec is. */
@@ -42,6 +43,7 @@ struct ring {
 
 struct sideband {
 	uv_loop_t *loop;
+	uv_idle_t rest; /* started while there is more to be read at once */
 	struct procs *procs;
 	sideband_told_fn *told;
 	void *ctx;
@@ -112,7 +114,7 @@ static void on_full(uv_poll_t *poll, int status, int events)
 
 	(void)status;
 	(void)events;
-	sideband_read(ring->sideband);
+	sideband_read_some(ring->sideband);
 }
 
 static int ring_open(struct sideband *sideband, uint32_t cpu, enum ring_kind kind)
@@ -178,6 +180,8 @@ void sideband_stop(struct sideband *sideband)
 {
 	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++)
 		close_cpu(sideband, cpu);
+	if (sideband->rest.data)
+		uv_close((uv_handle_t *)&sideband->rest, NULL);
 }
 
 void sideband_free(struct sideband *sideband)
@@ -189,6 +193,9 @@ int sideband_update_cpus(struct sideband *sideband, const bool *online)
 {
 	int first_err = 0;
 
+	if (!sideband->rest.data)
+		uv_idle_init(sideband->loop, &sideband->rest);
+	sideband->rest.data = sideband;
 	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++) {
 		int err = 0;
 
@@ -212,8 +219,8 @@ static void apply(const void *record, size_t len, void *ctx)
 	sideband->rescan |= lost > 0;
 }
 
-/* Tells what happened up to `until`; how many records that were. */
-static size_t tell(struct sideband *sideband, uint64_t until)
+/* Tells what happened up to `until`, so much of it; how many records that were. */
+static size_t tell(struct sideband *sideband, uint64_t until, size_t most)
 {
 	size_t count = 0, told;
 
@@ -221,7 +228,7 @@ static size_t tell(struct sideband *sideband, uint64_t until)
 		if (sideband->rings[i])
 			sideband->order[count++] = &sideband->rings[i]->records;
 	procs_begin(sideband->procs);
-	told = perf_rings_tell(sideband->order, count, until, apply, sideband);
+	told = perf_rings_tell(sideband->order, count, until, most, apply, sideband);
 	procs_end(sideband->procs);
 	for (size_t i = 0; i < sideband->rings_end; i++) {
 		struct ring *ring = sideband->rings[i];
@@ -245,19 +252,38 @@ bool sideband_is_waiting(const struct sideband *sideband)
 	return waiting;
 }
 
-bool sideband_read(struct sideband *sideband)
+static void on_rest(uv_idle_t *idle)
+{
+	sideband_read_some(idle->data);
+}
+
+static bool read_most(struct sideband *sideband, size_t most)
 {
 	/* A record older than this is in its ring by now or will never be. */
 	uint64_t now = clock_mono_ns();
-	size_t told;
+	size_t told = tell(sideband, now, most);
 
-	told = tell(sideband, now);
+	if (told == most) {
+		uv_idle_start(&sideband->rest, on_rest);
+		return true;
+	}
+	uv_idle_stop(&sideband->rest);
 	if (sideband->rescan) {
 		sideband->rescan = false;
 		procs_want_rescan(sideband->procs);
 	}
 	told += procs_rescan(sideband->procs);
 	return sideband->told(now, sideband->ctx) || told;
+}
+
+bool sideband_read(struct sideband *sideband)
+{
+	return read_most(sideband, SIZE_MAX);
+}
+
+bool sideband_read_some(struct sideband *sideband)
+{
+	return read_most(sideband, MOST_AT_ONCE);
 }
 
 uint64_t sideband_records(const struct sideband *sideband)

@@ -32,6 +32,9 @@ int sideband_update_cpus(struct sideband *sideband, const bool *online);
 /* Tells the process table everything that happened up to now; whether anything did, or told() said
  * that it is not done with what did. */
 bool sideband_read(struct sideband *sideband);
+/* The same, but no more of it than takes a moment; the rest follows at once, after whatever else
+ * the loop has to do. */
+bool sideband_read_some(struct sideband *sideband);
 /* Whether there is anything to be read; asks nobody. */
 bool sideband_is_waiting(const struct sideband *sideband);
 

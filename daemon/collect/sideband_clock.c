@@ -79,14 +79,14 @@ static void on_timer(uv_timer_t *timer)
 	switch (clock->state) {
 	case CLOCK_WAITS:
 		clock->reads++;
-		told = sideband_read(clock->sideband);
+		told = sideband_read_some(clock->sideband);
 		clock->regular_ms = next_regular_ms(clock, told);
 		/* Should a wake have been lost on the way, the next one is not. */
 		arm(clock);
 		break;
 	case CLOCK_BURST:
 		clock->reads++;
-		told = sideband_read(clock->sideband);
+		told = sideband_read_some(clock->sideband);
 		clock->regular_ms = REGULAR_MS;
 		clock->rest_ms = next_rest_ms(clock, told);
 		wait_ms(clock, CLOCK_RESTS, clock->rest_ms);

@@ -79,6 +79,16 @@ void store_free(struct store *store)
 	free(store);
 }
 
+void store_hold_time(struct store *store, uint64_t now_ns)
+{
+	__atomic_store_n(&store->held_ns, now_ns, __ATOMIC_RELAXED);
+}
+
+static uint64_t time_now(const struct store *store)
+{
+	return __atomic_load_n(&store->held_ns, __ATOMIC_RELAXED) ?: clock_mono_ns();
+}
+
 static struct entry *find_entry(struct store *store, uint32_t id)
 {
 	struct entry *entry;
@@ -87,7 +97,7 @@ static struct entry *find_entry(struct store *store, uint32_t id)
 	if (entry) {
 		DL_DELETE(store->by_use, entry);
 		DL_APPEND(store->by_use, entry);
-		entry->used_ns = clock_mono_ns();
+		entry->used_ns = time_now(store);
 	}
 	return entry;
 }
@@ -198,7 +208,7 @@ static struct entry *add_object(struct store *store, struct object *object)
 		return NULL;
 	}
 	entry->identity = identity;
-	entry->used_ns = clock_mono_ns();
+	entry->used_ns = time_now(store);
 	entry->id = owned->id = ++store->last_id;
 	HASH_ADD(hh, store->by_id, id, sizeof(entry->id), entry);
 	if (!entry->hh.tbl) {
@@ -291,7 +301,7 @@ enum belief {
 /* The stamp of the file that is held open, read a moment ago at most. */
 static int look_at(struct store *store, const struct known *known, struct stamp *ret_stamp)
 {
-	uint64_t now_ns = clock_mono_ns();
+	uint64_t now_ns = time_now(store);
 	int err;
 
 	*ret_stamp = known->seen;
@@ -316,7 +326,7 @@ static enum belief believe(struct store *store, const struct file_key *key,
 	struct stamp now;
 
 	if (!known->object)
-		return key->generation && clock_mono_ns() - known->added_ns < believe_ns
+		return key->generation && time_now(store) - known->added_ns < believe_ns
 		               ? BELIEF_FULL
 		               : BELIEF_NONE;
 	/* A copy of what is held open is not held open itself, so a change of it is not seen. */

@@ -26,6 +26,10 @@ struct store *store_new(size_t max_objects);
 void store_free(struct store *store);
 DEFINE_CLEANUP(struct store *, store_free)
 
+/* From now on it is `now_ns`, until that is said anew; 0: the clock is read each time. For many
+ * look-ups in a row, all of what was before that moment: on some hosts reading the clock is a
+ * system call. */
+void store_hold_time(struct store *store, uint64_t now_ns);
 /* Whether it is known what a key stands for: the id of an object, or 0 when it is no ELF file or no
  * file at all. Opens nothing that belongs to others; the vdso is read from our own memory. The key
  * of a file that is held open is known while that has not changed. */

@@ -30,6 +30,7 @@ struct entry {
 };
 
 struct store {
+	uint64_t held_ns;     /* what time it is, while that is held; atomic */
 	pthread_mutex_t lock; /* everything below */
 	size_t max_objects;
 	uint32_t last_id;

@@ -147,15 +147,24 @@ static void count(struct mapping_set *set)
 	set->counted = slot;
 }
 
+static uint64_t last_end(const struct mapping_set *set, size_t slot)
+{
+	const struct mapping_chunk *chunk = set->slots[slot].chunk;
+
+	return chunk->items[chunk->count - 1].end;
+}
+
 static size_t first_slot_above(const struct mapping_set *set, uint64_t address)
 {
 	size_t low = 0, high = set->slot_count;
 
+	/* Mappings mostly come in order. */
+	if (high && last_end(set, high - 1) <= address)
+		return high;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct mapping_chunk *chunk = set->slots[middle].chunk;
 
-		if (chunk->items[chunk->count - 1].end > address)
+		if (last_end(set, middle) > address)
 			high = middle;
 		else
 			low = middle + 1;

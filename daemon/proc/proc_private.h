@@ -61,6 +61,7 @@ struct rescan {
 
 struct procs {
 	struct finder finder;
+	struct found found;         /* the finder's */
 	struct maps_reader *reader; /* NULL: files of mappings are read at once */
 	uint64_t patience_ns;       /* that is left for waiting for it, until the next drain */
 	struct mapping_room room;   /* of all mappings */
@@ -99,6 +100,9 @@ bool procs_is_read(const struct procs *procs, uint32_t pid); /* that is under wa
 struct program *procs_start_program(struct procs *procs, uint32_t pid, const struct image *like,
                                     uint64_t mono_ns);
 void procs_set_parent(struct procs *procs, uint32_t pid, uint32_t parent);
+/* Between these two it is one moment: files stay what they were found to be. */
+void procs_hold(struct procs *procs);
+void procs_release(struct procs *procs);
 /* Tells who watches the table; between procs_begin() and procs_end() it is held. */
 void procs_tell(struct procs *procs, struct process *process);
 void procs_tell_of_mappings(struct procs *procs, struct process *process);

@@ -140,7 +140,9 @@ void procs_take_maps(struct procs *procs, const struct maps_reading *reading)
 	process->readings = 0;
 	if (process->newest->image.start_mono_ns != reading->tag)
 		return;
+	procs_hold(procs);
 	apply(procs, process, &reading->text);
+	procs_release(procs);
 	took_ns += clock_mono_ns() - now_ns;
 	if (took_ns > long_ns)
 		process->rest_until_ns = now_ns + REST * took_ns;

@@ -3,6 +3,7 @@
  * Who is told of processes that change. Most processes of a storm begin and end between two looks
  * at the side-band; whoever watches would only find that there is nothing to be looked at.
  */
+#include "base/clock.h"
 #include "proc/proc_private.h"
 
 #include <errno.h>
@@ -73,13 +74,28 @@ void procs_tell_of_large(struct procs *procs)
 	}
 }
 
+void procs_hold(struct procs *procs)
+{
+	store_hold_time(procs->finder.store, clock_mono_ns());
+	procs->found = (struct found){0};
+	procs->finder.last = &procs->found;
+}
+
+void procs_release(struct procs *procs)
+{
+	store_hold_time(procs->finder.store, 0);
+	procs->finder.last = NULL;
+}
+
 void procs_begin(struct procs *procs)
 {
 	procs->holds = true;
+	procs_hold(procs);
 }
 
 void procs_end(struct procs *procs)
 {
+	procs_release(procs);
 	procs->holds = false;
 	tell_held(procs);
 }

@@ -49,15 +49,27 @@ static const char *plain_path(const char *path)
 	return strncmp(path, "//anon", 6) == 0 ? "" : path;
 }
 
+static bool is_same_key(const struct file_key *a, const struct file_key *b)
+{
+	return a->inode == b->inode && a->generation == b->generation && a->major == b->major &&
+	       a->minor == b->minor;
+}
+
 /* Everybody may read the programs of a host, and most are known: whose process it is must be known
  * before a file is opened for it only. */
 static uint32_t find_file(const struct finder *finder, struct place *place,
                           const struct file_key *key)
 {
+	struct found *last = finder->last;
 	uint32_t id;
 
-	if (store_knows(finder->store, key, place->path, &id))
+	if (last && key->inode && is_same_key(&last->key, key))
+		return last->id;
+	if (store_knows(finder->store, key, place->path, &id)) {
+		if (last)
+			*last = (struct found){*key, id};
 		return id;
+	}
 	place->user = owner_read(place->pid);
 	return finder->opener ? opener_open(finder->opener, key, place)
 	                      : store_open(finder->store, key, place);

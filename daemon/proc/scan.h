@@ -12,11 +12,18 @@
 typedef int scan_fn(uint32_t pid, void *ctx);
 int scan_all(scan_fn *fn, void *ctx);
 
+/* The file that was found last: of neighbouring mappings it is mostly the same. */
+struct found {
+	struct file_key key; /* inode 0: none */
+	uint32_t id;
+};
+
 /* What finds the file of a mapping, and bounds how many there are. */
 struct finder {
 	struct store *store;
 	struct opener *opener;     /* NULL: files are opened at once, however long that takes */
 	struct mapping_room *room; /* NULL: there is no bound */
+	struct found *last;        /* between procs_hold() and procs_release(); NULL: look */
 };
 
 /* What /proc says of one process. */

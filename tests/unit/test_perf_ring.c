@@ -73,14 +73,19 @@ static void note(const void *bytes, size_t len, void *ctx)
 	snprintf(told + strlen(told), TEXT - strlen(told), "%d ", (int)record.number);
 }
 
-/* What is told of what was written up to a time. */
-static const char *told_until(uint64_t time)
+/* What is told of what was written up to a time, so much of it. */
+static const char *told_of(uint64_t time, size_t most)
 {
 	for (int i = 0; i < RINGS; i++)
 		order[i] = &rings[i];
 	told[0] = '\0';
-	perf_rings_tell(order, RINGS, time, note, NULL);
+	perf_rings_tell(order, RINGS, time, most, note, NULL);
 	return told;
+}
+
+static const char *told_until(uint64_t time)
+{
+	return told_of(time, SIZE_MAX);
 }
 
 START_TEST(tells_in_order_of_time)
@@ -117,6 +122,20 @@ START_TEST(what_is_newer_waits)
 }
 END_TEST
 
+START_TEST(the_rest_of_much_waits)
+{
+	write_record(0, 1, 10);
+	write_record(0, 3, 30);
+	write_record(1, 2, 20);
+	write_record(1, 4, 40);
+	ck_assert_str_eq(told_of(99, 3), "1 2 3 ");
+	ck_assert(!perf_ring_is_waiting(&rings[0]));
+	ck_assert(perf_ring_is_waiting(&rings[1]));
+	write_record(0, 5, 50);
+	ck_assert_str_eq(told_of(99, 3), "4 5 ");
+}
+END_TEST
+
 /* Wherever a record begins in the ring. */
 START_TEST(records_wrap)
 {
@@ -147,7 +166,8 @@ START_TEST(makes_room_on_the_way)
 	for (uint64_t i = 0; i < DATA / RECORD; i++)
 		write_record(0, i, i);
 	order[0] = &rings[0];
-	ck_assert_uint_eq(perf_rings_tell(order, 1, UINT64_MAX, note_room, &kept), DATA / RECORD);
+	ck_assert_uint_eq(perf_rings_tell(order, 1, UINT64_MAX, SIZE_MAX, note_room, &kept),
+	                  DATA / RECORD);
 	ck_assert_uint_lt(kept, DATA / 8);
 }
 END_TEST
@@ -178,6 +198,7 @@ Suite *perf_ring_suite(void)
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, tells_in_order_of_time);
 	tcase_add_test(tests, what_is_newer_waits);
+	tcase_add_test(tests, the_rest_of_much_waits);
 	tcase_add_loop_test(tests, records_wrap, 0, 16);
 	tcase_add_test(tests, makes_room_on_the_way);
 	tcase_add_loop_test(tests, the_rest_behind_nonsense_is_left_out, 0,
