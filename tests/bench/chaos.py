@@ -101,10 +101,9 @@ class Run:
               f"{' '.join(f'{name}={count}' for name, count in lost.items() if count)}", flush=True)
 
     def through(self):
-        """The command to run a daemon by. What instruments it brings a clock of its own, or no /proc/self/exe. It goes
-        before the storms on the CPUs, as who asks does: how a busy host shares those out is not the daemon's."""
+        """The command to run a daemon by. What instruments it brings a clock of its own, or no /proc/self/exe."""
         if PLAIN:
-            return ["nice", "-n", "-10", "env", f"LD_PRELOAD={BUILD}/tests/bench/clock_steps.so", f"CLOCK_STEPS={self.place.clock}"]
+            return ["env", f"LD_PRELOAD={BUILD}/tests/bench/clock_steps.so", f"CLOCK_STEPS={self.place.clock}"]
         if THROUGH:
             return ["env", f"LD_PRELOAD={BUILD}/tests/bench/own_program.so", f"OWN_PROGRAM={PROFD}", *THROUGH]
         return []
@@ -113,7 +112,8 @@ class Run:
         """A daemon from start to kill; (size, when) after each round."""
         sizes, end = [], time.monotonic() + seconds
         options = (*SETTINGS, "--debuginfod", self.place.url, "--debuginfod-http", "yes")
-        daemon = Daemon(*options, through=self.through())
+        # Before the storms on the CPUs, as who asks is: how a busy host shares those out is not the daemon's.
+        daemon = Daemon(*options, through=self.through(), first=PLAIN)
         ids = daemon.bpf_ids()
         try:
             while time.monotonic() < end:

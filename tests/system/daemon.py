@@ -44,25 +44,33 @@ class Answer:
         return json.loads(self.body)
 
 
+FIRST = ("nice", "-n", "-10")
+
+
 class Daemon:
     """A running `profd serve`; use it in a with statement."""
 
     READY = "/readyz"  # answers 200 from the time when it can be used
 
-    def __init__(self, *options, listen=None, hz=HZ, through=()):
-        """Started by the command `through` where given, which must end up being the daemon."""
+    def __init__(self, *options, listen=None, hz=HZ, through=(), first=False):
+        """Started by the command `through` where given, which must end up being the daemon. `first`: it goes before others on
+        the CPUs."""
         own = listen and not listen.startswith("unix:")
         self.port = int(listen.rpartition(":")[2]) if own else free_port()
         self.listen = listen or f"127.0.0.1:{self.port}"
         self.url = f"http://127.0.0.1:{self.port}"
         self.started = time.monotonic()
         # Whatever this host has been told: nothing of it is tested here.
-        argv = [*through, PROFD, "serve", "--config", "/dev/null", "--listen", self.listen, "--freq", str(hz), *options]
+        argv = [*(FIRST if first else ()), *through, PROFD, "serve", "--config", "/dev/null", "--listen", self.listen, "--freq", str(hz), *options]
         # A file, not a pipe: nobody reads it while the daemon runs.
         self.log_path = os.path.join(BUILD, f"profd-test-{self.port}.log")
         with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=first)
         self.pid = self.process.pid
+        if first:
+            # A session's programs share what it has of the CPUs: sched(7), "The autogroup feature".
+            with contextlib.suppress(OSError), open(f"/proc/{self.pid}/autogroup", "w", encoding="ascii") as group:
+                group.write(FIRST[-1])
         try:
             self.wait_ready()
         except BaseException:

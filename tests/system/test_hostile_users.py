@@ -32,7 +32,7 @@ class HostileUsers(unittest.TestCase):
 
         It goes before others on the CPUs, as who asks does: how a busy host shares those out is not the daemon's.
         """
-        server = self.stack.enter_context(Daemon(*options, through=["nice", "-n", "-10", *through]))
+        server = self.stack.enter_context(Daemon(*options, through=through, first=True))
         siege = Siege(server)
         with siege.watched(), Attack(*attack, uid=uid):
             end = time.monotonic() + seconds
