@@ -74,7 +74,7 @@ def part_of_each(module, printed):
     def part(compared):
         results = {}
         for variant in compared:
-            if variant.name not in ("off", "floor"):
+            if variant.name not in ("off", *variants.FLOORS):
                 results[variant.name] = module.measure(variant, told)
                 told("")
                 printed(variant.name, results[variant.name])

@@ -2,15 +2,16 @@
 """What is compared: no profiler, this build of profd, others, and settings, as VARIANTS names them.
 
   VARIANTS="off; on"                                    without it and with it; the default
-  VARIANTS="off; floor; on"                             and what the kernel's records alone cost
+  VARIANTS="off; floor; hooks; on"                      and what the kernel's records alone cost, and its hooks
   VARIANTS="off; old = ../main/build/profd; new"        two builds
   VARIANTS="off; on; fast = --freq 999"                 two settings
   VARIANTS="off; quick = FOO=1 build-quick/profd --freq 49"
 
 Each is a name and, after a "=", words: variables of the environment, the program, options of `profd serve`, in that
 order, all of which may be left out. "off" is nothing at all. "floor" is records_floor: the kernel's records of
-mappings and tasks, which nobody reads; no profiler that names short processes costs less. The first is what the
-others are compared with. Paths are relative to where the bench was started.
+mappings and tasks, which nobody reads; no profiler that names short processes costs less. "hooks" is the same with a BPF
+program that does nothing wherever profd has one by default (HOOKS). The first is what the others are compared with. Paths
+are relative to where the bench was started.
 """
 
 import collections
@@ -24,6 +25,9 @@ from control_group import ControlGroup
 from daemon import PROFD, Daemon
 from workload import Workload
 
+# bpftool link list
+HOOKS = ("sched_switch", "sched_process_exec", "sched_process_exit", "mm_page_alloc_zone_locked", "mark_victim")
+FLOORS = {"floor": (), "hooks": ("hooks", "99", *HOOKS)}
 SETTLED_SECONDS = 1.5  # after its start: what runs has its tables, and nothing of a start is left
 
 Variant = collections.namedtuple("Variant", "name environment program options")
@@ -60,12 +64,12 @@ def parse(text):
 
 @contextlib.contextmanager
 def started(variant, settled=SETTLED_SECONDS):
-    """A CountedDaemon; None of "off" and of "floor"."""
+    """A CountedDaemon; None of "off" and of floors."""
     if variant.name == "off":
         yield None
         return
-    if variant.name == "floor":
-        with Workload("records_floor"):
+    if variant.name in FLOORS:
+        with Workload("records_floor", *FLOORS[variant.name]):
             yield None
         return
     with ControlGroup(variant.name) as group, CountedDaemon(variant, group) as daemon:
