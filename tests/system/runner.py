@@ -69,8 +69,8 @@ def main(folder, missing, stop):
     try:
         tests, beside = load(folder, sys.argv[1:]), (0, 0)
         if len(sys.argv) == 1:
-            apart, tests = lanes.apart(tests)
-            beside = lanes.run(apart)
+            waiting, busy, tests = lanes.apart(tests)
+            beside = tuple(map(sum, zip(lanes.run(waiting, len(waiting)), lanes.run(busy))))
         # The first interrupt is the end after this test and its class's clean-up, the second one at once.
         unittest.installHandler()
         result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(tests)

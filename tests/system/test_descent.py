@@ -9,6 +9,8 @@ import daemon
 from heap_runs import until
 from workload import workload_path
 
+BESIDE = True
+
 
 class Descent(unittest.TestCase):
     def test_of_a_shell_that_has_ended(self):

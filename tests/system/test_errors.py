@@ -9,6 +9,8 @@ import unittest
 
 import daemon
 
+BESIDE = True
+
 
 class Errors(unittest.TestCase):
     @classmethod

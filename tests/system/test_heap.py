@@ -11,6 +11,7 @@ from heap_runs import VALUES, HeapRequest, HeapWorkload
 from pprof import pprof, top_shares
 from warm_up import warm_up
 
+BESIDE = True
 # At once, as many as profd watches.
 PROGRAMS = [
     {

@@ -7,6 +7,7 @@ import subprocess
 import reader_process
 from workload import Workload
 
+BESIDE = True
 SOURCE = os.path.join(os.path.dirname(__file__), "..", "workloads", "victim.c")
 QUICK = 10  # seconds; a missed deadline is 30
 

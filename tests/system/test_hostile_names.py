@@ -34,6 +34,8 @@ LONG = b"long" + b"y<\n\x1b" * 2499
 # Maps a file executable until its input ends.
 MAPS = """
 import mmap, sys
+
+BESIDE = True
 with open(sys.argv[1], "rb") as file:
     area = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
 sys.stdin.read()

@@ -20,6 +20,7 @@ from profile_pb import Profile
 from warm_up import warm_up
 from workload import Workload, workload_path
 
+BESIDE = True
 HZ = 999  # all programs share the CPUs, and each needs some hundred samples
 SECONDS = 8
 

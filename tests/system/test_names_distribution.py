@@ -16,6 +16,7 @@ sys.path.append(os.path.join(daemon.ROOT, "tests", "bench"))
 
 from programs import PROGRAMS  # noqa: E402
 
+BESIDE = True
 HZ = 999  # one sample in a thousand is to be seen
 SECONDS = 8
 STRIPPED = ("openssl", "xz", "python3.11")

@@ -18,6 +18,7 @@ import daemon
 import elf_file
 from workload import Workload, workload_path
 
+BESIDE = True
 HZ = 499
 SPINS = re.compile(r"^victim_spins_(\d\d)$")
 SOURCES = os.path.join(daemon.ROOT, "tests/workloads")

@@ -14,6 +14,7 @@ import reader_process
 from proc_files import children, fields
 from workload import Workload, workload_path
 
+BESIDE = True
 DAMAGED, SEED = 30, 7
 
 

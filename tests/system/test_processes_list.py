@@ -14,6 +14,7 @@ from heap_runs import until
 from test_clients import NOBODY
 from workload import Workload, workload_path
 
+BESIDE = True
 HUGE = 64  # processes with command lines of 1.9 MB
 
 

@@ -11,6 +11,7 @@ from python_runs import PythonCase, recorded, rooted, running, shown
 from python_truth import Truth, verdict
 from pythons import SYSTEM, name_of, pythons, script
 
+BESIDE = True
 SECONDS = 10  # all of them share the CPUs
 
 # What split.py says: share, the Python frames from the root, and whether C stands before the last of them

@@ -18,6 +18,7 @@ from python_runs import PythonCase, rooted, running, shown
 from pythons import SCRIPTS, name_of, pythons, script, system_python
 from workload import Workload
 
+BESIDE = True
 METHOD = ["<module>", "main", "Work.run", "Work.middle", "Work.sixty"]
 SHORT_ONES = 12
 SPOILERS = 5  # of each Python

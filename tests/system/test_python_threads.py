@@ -10,6 +10,7 @@ import unittest
 from python_runs import PythonCase, recorded, running
 from pythons import name_of, pythons
 
+BESIDE = True
 NAMES = {
     "named": "worker-7",
     "changed": "after",

@@ -10,6 +10,8 @@ import unittest
 import daemon
 from workload import Workload, wait_used
 
+BESIDE = True
+
 
 class Queries(unittest.TestCase):
     @classmethod

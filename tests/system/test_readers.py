@@ -12,6 +12,8 @@ from pprof import pprof, protoc_decode, top_shares
 from profile_pb import Profile
 from workload import Workload
 
+BESIDE = True
+
 
 class Readers(unittest.TestCase):
     @classmethod

@@ -13,6 +13,7 @@ from heap_runs import HeapRequest, uprobe_paths, until
 from warm_up import warm_up
 from workload import Workload, workload_path
 
+BESIDE = True
 HZ = 499
 SECONDS = 6
 TRACEFS = "/sys/kernel/tracing"

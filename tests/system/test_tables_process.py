@@ -11,6 +11,7 @@ from heap_runs import until
 from proc_files import children
 from workload import Workload, wait_used, workload_path
 
+BESIDE = True
 PATIENCE = 180  # against hanging, not against a slow machine
 LEVELS = [f"level{number:02}" for number in range(12, 0, -1)]  # of stacks_chain, from the leaf
 

@@ -13,6 +13,7 @@ import shells
 from daemon import BUILD, PROFD, ROOT
 from shells import PACKAGING
 
+BESIDE = True
 PAGES = ("profd.1", "profd.8", "profd.conf.5")
 
 
