@@ -26,8 +26,8 @@ CERTIFICATES = "/usr/local/share/ca-certificates"
 CLONE = "/srv/profd"
 
 ENVIRONMENT = {**tree.ENVIRONMENT, "SYSTEMD_NSPAWN_SHARE_NS_PID": "1", "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "1"}
-# Beside what systemd-nspawn leaves: those of profd, and one for tests that have a loopback of their own.
-CAPABILITIES = "CAP_BPF,CAP_PERFMON,CAP_SYSLOG,CAP_CHECKPOINT_RESTORE,CAP_NET_ADMIN"
+# Beside what systemd-nspawn leaves: those of profd, and two for tests that have a loopback and a clock of their own.
+CAPABILITIES = "CAP_BPF,CAP_PERFMON,CAP_SYSLOG,CAP_CHECKPOINT_RESTORE,CAP_NET_ADMIN,CAP_SYS_TIME"
 OPTIONS = ["--quiet", "--register=no", "--keep-unit", "--console=pipe", "--resolv-conf=copy-host", f"--capability={CAPABILITIES}",
            "--system-call-filter=bpf perf_event_open", "--bind=/sys/fs/cgroup", f"--chdir={CLONE}",
            *(["--bind=/dev/fuse"] if os.path.exists("/dev/fuse") else [])]

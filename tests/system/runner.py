@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What the run.py of system/, web/ and package/ have in common."""
 
+import contextlib
+import os
 import sys
 import time
 import unittest
@@ -41,6 +43,22 @@ class Result(unittest.TextTestResult):
         return test.id()
 
 
+def busy_seconds():
+    """Of all CPUs: proc_stat(5), without idle, iowait and stolen time."""
+    with open("/proc/stat", encoding="ascii") as lines:
+        words = lines.readline().split()
+    return sum(int(words[place]) for place in (1, 2, 3, 6, 7)) / os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def timed(what):
+    """Says how long the block took, and whether the CPUs were its bound."""
+    begun, busy = time.monotonic(), busy_seconds()
+    yield
+    took = time.monotonic() - begun
+    print(f"{what}: {took:.0f} s, CPUs {100 * (busy_seconds() - busy) / took / os.cpu_count():.0f} % busy", flush=True)
+
+
 def load(folder, names):
     loader = unittest.TestLoader()
     return loader.loadTestsFromNames(names) if names else loader.discover(folder, pattern="test_*.py")
@@ -70,10 +88,14 @@ def main(folder, missing, stop):
         tests, beside = load(folder, sys.argv[1:]), (0, 0)
         if len(sys.argv) == 1:
             waiting, busy, tests = lanes.apart(tests)
-            beside = tuple(map(sum, zip(lanes.run(waiting, len(waiting)), lanes.run(busy))))
+            with timed("lanes"):
+                beside = lanes.run(waiting, len(waiting))
+            with timed("beside each other"):
+                beside = tuple(map(sum, zip(beside, lanes.run(busy))))
         # The first interrupt is the end after this test and its class's clean-up, the second one at once.
         unittest.installHandler()
-        result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(tests)
+        with timed("alone") if len(sys.argv) == 1 else contextlib.nullcontext():
+            result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(tests)
     finally:
         stop()
     result.print_slowest()

@@ -18,6 +18,7 @@ import daemon
 from profile_pb import Profile, _fields
 from workload import Workload, wait_used, workload_path
 
+BESIDE = True
 # As long as the workload's own symbols; of NUL none can be made.
 SYMBOLS = [
     b"<script>alert(1)</script><img src=x onerror=alert(2)>",
@@ -34,8 +35,6 @@ LONG = b"long" + b"y<\n\x1b" * 2499
 # Maps a file executable until its input ends.
 MAPS = """
 import mmap, sys
-
-BESIDE = True
 with open(sys.argv[1], "rb") as file:
     area = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
 sys.stdin.read()

@@ -85,7 +85,7 @@ class Queries(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor() as pool:
             answer = pool.submit(self.daemon.profile, "seconds=4&comm=pingpong")
             time.sleep(1)
-            with Workload("pingpong") as workload:
+            with Workload("pingpong", 3600) as workload:
                 wait_used(workload, 0.3)
             self.assertGreater(answer.result().total(), 0)
 
