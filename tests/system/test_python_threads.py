@@ -10,7 +10,6 @@ import unittest
 from python_runs import PythonCase, recorded, running
 from pythons import name_of, pythons
 
-BESIDE = True
 NAMES = {
     "named": "worker-7",
     "changed": "after",
