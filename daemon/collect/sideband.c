@@ -193,9 +193,10 @@ int sideband_update_cpus(struct sideband *sideband, const bool *online)
 {
 	int first_err = 0;
 
-	if (!sideband->rest.data)
+	if (!sideband->rest.data) {
 		uv_idle_init(sideband->loop, &sideband->rest);
-	sideband->rest.data = sideband;
+		sideband->rest.data = sideband;
+	}
 	for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++) {
 		int err = 0;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "object/aliases.h"
 
-#include "base/clock.h"
-
 #include <stdlib.h>
 
 struct alias *aliases_find(const struct aliases *aliases, const struct alias_name *name)
@@ -40,7 +38,7 @@ static struct alias *make(struct aliases *aliases, const struct alias_name *name
 }
 
 void aliases_add(struct aliases *aliases, const struct alias_name *name, uint32_t id,
-                 const struct stamp *stamp)
+                 const struct stamp *stamp, uint64_t now_ns)
 {
 	struct alias *alias = aliases_find(aliases, name) ?: make(aliases, name);
 
@@ -48,7 +46,7 @@ void aliases_add(struct aliases *aliases, const struct alias_name *name, uint32_
 		return;
 	alias->id = id;
 	alias->stamp = *stamp;
-	alias->added_ns = clock_mono_ns();
+	alias->added_ns = now_ns;
 }
 
 void aliases_clear(struct aliases *aliases)

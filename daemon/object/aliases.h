@@ -36,8 +36,8 @@ struct aliases {
 };
 
 struct alias *aliases_find(const struct aliases *aliases, const struct alias_name *name);
-/* Takes the place of what the name meant before. */
+/* Takes the place of what the name meant before; `now_ns` is kept as `added_ns`. */
 void aliases_add(struct aliases *aliases, const struct alias_name *name, uint32_t id,
-                 const struct stamp *stamp);
+                 const struct stamp *stamp, uint64_t now_ns);
 void aliases_drop(struct aliases *aliases, struct alias *alias);
 void aliases_clear(struct aliases *aliases);

@@ -241,16 +241,18 @@ static uint32_t remember(struct store *store, int err, struct object *object,
 		store->stats.open_failed++;
 		/* Any other failure may be over the next time somebody maps it. */
 		if (err == -ENOEXEC) {
-			aliases_add(&store->aliases, &names->key, NO_OBJECT, &names->stamp);
-			aliases_add(&store->aliases, &names->file, NO_OBJECT, &names->stamp);
+			aliases_add(&store->aliases, &names->key, NO_OBJECT, &names->stamp,
+			            time_now(store));
+			aliases_add(&store->aliases, &names->file, NO_OBJECT, &names->stamp,
+			            time_now(store));
 		}
 		return NO_OBJECT;
 	}
 	struct entry *entry = add_object(store, object);
 	if (!entry)
 		return NO_OBJECT;
-	aliases_add(&store->aliases, &names->key, entry->id, &names->stamp);
-	aliases_add(&store->aliases, &names->file, entry->id, &names->stamp);
+	aliases_add(&store->aliases, &names->key, entry->id, &names->stamp, time_now(store));
+	aliases_add(&store->aliases, &names->file, entry->id, &names->stamp, time_now(store));
 	return entry->id;
 }
 
@@ -287,7 +289,7 @@ static bool is_known_file(struct store *store, const struct names *names, uint32
 	if (!find_alias(store, &names->file, &known))
 		return false;
 	*ret_id = known.id;
-	aliases_add(&store->aliases, &names->key, known.id, &names->stamp);
+	aliases_add(&store->aliases, &names->key, known.id, &names->stamp, time_now(store));
 	return true;
 }
 

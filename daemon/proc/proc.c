@@ -181,13 +181,15 @@ void procs_set_parent(struct procs *procs, uint32_t pid, uint32_t parent)
 		process->parent = parent;
 }
 
-/* A process begins, or begins anew, with one thread. */
-static void set_alone(struct procs *procs, uint32_t pid, bool alone)
+/* A process has begun, or begun anew, with one thread. */
+static void begin(struct procs *procs, uint32_t pid)
 {
 	struct process *process = procs_find(procs, pid);
 
-	if (process)
-		process->alone = alone;
+	if (!process)
+		return;
+	process->alone = true;
+	procs_forget_replaced(procs, process);
 }
 
 void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t mono_ns)
@@ -196,22 +198,23 @@ void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t
 		procs_start_program(procs, pid, procs_current(procs, parent_pid), mono_ns);
 	struct process *parent = procs_find(procs, parent_pid);
 
-	if (program) {
+	if (program)
 		program_forked(program, parent_pid, parent);
-		procs_forget_replaced(procs, procs_find(procs, pid));
-	}
 	/* What it has is not known before what its parent has. */
 	if (program && parent && parent->is_read)
 		procs_read(procs, pid);
 	if (parent)
 		parent->forked = true;
 	procs_set_parent(procs, pid, parent_pid);
-	set_alone(procs, pid, true);
+	begin(procs, pid);
 }
 
 void procs_thread(struct procs *procs, uint32_t pid)
 {
-	set_alone(procs, pid, false);
+	struct process *process = procs_find(procs, pid);
+
+	if (process)
+		process->alone = false;
 }
 
 void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mono_ns)
@@ -221,10 +224,9 @@ void procs_exec(struct procs *procs, uint32_t pid, const char *comm, uint64_t mo
 	if (program) {
 		program_execed(program);
 		set_comm(&program->image, comm);
-		procs_forget_replaced(procs, procs_find(procs, pid));
 		procs_read_new(procs, pid);
 	}
-	set_alone(procs, pid, true);
+	begin(procs, pid);
 }
 
 void procs_comm(struct procs *procs, uint32_t pid, uint32_t tid, const char *comm)
