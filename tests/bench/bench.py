@@ -22,6 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "system"), HERE]
 
 import control_group  # noqa: E402
+import cpus  # noqa: E402
 import own_cost  # noqa: E402
 import report  # noqa: E402
 import sample_cost  # noqa: E402
@@ -38,9 +39,8 @@ REPETITIONS = int(os.environ.get("REPETITIONS", "20"))
 def busy_before(seconds=2):
     """Percent of the CPUs' time that somebody else uses before anything is measured."""
     def times():
-        with open("/proc/stat", encoding="ascii") as stat:
-            values = [int(word) for word in stat.readline().split()[1:9]]
-        return sum(values), values[3] + values[4]  # idle, and waiting for a disk
+        ticks = cpus.ticks_so_far()
+        return sum(ticks), ticks[cpus.IDLE] + ticks[cpus.IOWAIT]
     (total, idle), _ = times(), time.sleep(seconds)
     after, idle_after = times()
     return 100 - 100 * (idle_after - idle) / max(after - total, 1)

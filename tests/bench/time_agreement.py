@@ -27,6 +27,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
 
+import cpus  # noqa: E402
 from daemon import CPUS, ROOT, Daemon  # noqa: E402
 from warm_up import warm_up  # noqa: E402
 from workload import Workload, times_told, workload_path  # noqa: E402
@@ -133,10 +134,9 @@ class Timed:
 
 
 def stolen():
-    """(ticks the hypervisor took, all ticks) of all CPUs since the start of the host: proc(5), the first line of /proc/stat."""
-    with open("/proc/stat", encoding="ascii") as lines:
-        ticks = [int(word) for word in lines.readline().split()[1:9]]
-    return ticks[7], sum(ticks)
+    """(ticks the hypervisor took, all ticks) of all CPUs since the start of the host."""
+    ticks = cpus.ticks_so_far()
+    return ticks[cpus.STOLEN], sum(ticks)
 
 
 def measured(timed, server):

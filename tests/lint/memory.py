@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Whether the table of memory in systemd/README.md says what the sources say, and the unit's limits leave room for its sum.
+"""memory.py BUILD: whether the table of memory in systemd/README.md says what the sources say, and the unit's limits leave room
+for its sum. BUILD is a folder with profd.
 
 The last column of a row says where its MiB are from: constants and settings in backquotes, each with what it is to be
 multiplied by (`MAX_IMAGES` × 144, `symbol-memory` × 3/4), joined by commas; or "measured". A constant whose name others have, too,
@@ -38,9 +39,10 @@ def constants():
 
 
 def settings():
-    """Key -> default, as the table of settings has it."""
-    text = text_of("daemon/settings.h").replace("\\\n", " ")
-    return dict(re.findall(r'SETTING\(\'.\', "([\w-]+)",\s*"SIZE", SETTING_SIZE, \w+,\s*"(\w+)"', text))
+    """Key -> default, as a program that has just been built says."""
+    text = subprocess.run([os.path.join(sys.argv[1], "profd"), "config", "show", "--config", "/dev/null"], check=True,
+                          capture_output=True, text=True).stdout
+    return dict(re.findall(r"^([\w-]+) = (\d+[KMG]iB)$", text, re.MULTILINE))
 
 
 def value_of(name, known, sizes):

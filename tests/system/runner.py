@@ -7,6 +7,7 @@ import sys
 import time
 import unittest
 
+import cpus
 import lanes
 
 SLOWEST = 10  # files that are listed at the end
@@ -44,10 +45,9 @@ class Result(unittest.TextTestResult):
 
 
 def busy_seconds():
-    """Of all CPUs: proc_stat(5), without idle, iowait and stolen time."""
-    with open("/proc/stat", encoding="ascii") as lines:
-        words = lines.readline().split()
-    return sum(int(words[place]) for place in (1, 2, 3, 6, 7)) / os.sysconf("SC_CLK_TCK")
+    """Of all CPUs."""
+    ticks = cpus.ticks_so_far()
+    return (sum(ticks) - ticks[cpus.IDLE] - ticks[cpus.IOWAIT] - ticks[cpus.STOLEN]) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
