@@ -120,7 +120,7 @@ NEEDS_walker      = $(BUILD)/tests/bpf/test_walker
 NEEDS_preload     = $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload/,preload libprofd-heap.so dlsym_allocates.so)
 NEEDS_cuda-helper = $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) $(BUILD)/workloads/cuda/libcuda.so.1
 NEEDS_gpu-probes  = $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts
-NEEDS_system      = $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(WORKLOADS) $(HOSTILE) $(CUDA_HELPER_TESTS) $(TEXTS_MADE)
+NEEDS_system      = $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(WORKLOADS) $(HOSTILE) $(CUDA_HELPER_TESTS) $(TEXTS_MADE) $(BUILD)/tests/system/endless.so
 NEEDS_web         = $(BUILD)/profd $(BUILD)/workloads/spin60_30_10
 
 # Built by all CPUs at once, and then run one after the other, but for those that mostly wait, and for nothing that

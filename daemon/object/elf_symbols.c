@@ -63,24 +63,39 @@ static int each_in_section(const struct elf *elf, Elf *handle, Elf_Scn *scn,
 	return 0;
 }
 
+/*
+ * The next table of symbols behind that section, or behind the beginning; NULL when there is none.
+ * A file has one of each type at most (System V gABI, "Sections"), and a file with thousands of
+ * them only keeps us busy. `seen` has the types that were found.
+ */
+static Elf_Scn *next_table(Elf *handle, Elf_Scn *scn, bool seen[SHT_NUM])
+{
+	GElf_Shdr header;
+
+	while ((scn = elf_nextscn(handle, scn))) {
+		if (!gelf_getshdr(scn, &header) ||
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
+		    seen[header.sh_type])
+			continue;
+		seen[header.sh_type] = true;
+		break;
+	}
+	return scn;
+}
+
 static int each_symbol(const struct elf *elf, const struct walk *walk)
 {
 	_cleanup_(elf_endp) Elf *handle = elf_handle(elf);
-	GElf_Shdr header;
+	bool seen[SHT_NUM] = {0};
+	int result = 0;
 
 	if (!elf->has_sections)
 		return 0;
 	if (!handle)
 		return -ENOEXEC;
-	for (Elf_Scn *scn = elf_nextscn(handle, NULL); scn; scn = elf_nextscn(handle, scn)) {
-		if (!gelf_getshdr(scn, &header) ||
-		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
-			continue;
-		int result = each_in_section(elf, handle, scn, walk);
-		if (result)
-			return result;
-	}
-	return 0;
+	for (Elf_Scn *scn = NULL; !result && (scn = next_table(handle, scn, seen));)
+		result = each_in_section(elf, handle, scn, walk);
+	return result;
 }
 
 static bool has_memory(uint64_t bytes)
@@ -93,14 +108,12 @@ static bool has_memory(uint64_t bytes)
 bool elf_symbols_fit(const struct elf *elf)
 {
 	_cleanup_(elf_endp) Elf *handle = elf->has_sections ? elf_handle(elf) : NULL;
+	bool seen[SHT_NUM] = {0};
 	GElf_Shdr header, names;
 
 	if (!handle)
 		return !elf->has_sections;
-	for (Elf_Scn *scn = elf_nextscn(handle, NULL); scn; scn = elf_nextscn(handle, scn)) {
-		if (!gelf_getshdr(scn, &header) ||
-		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
-			continue;
+	for (Elf_Scn *scn = NULL; (scn = next_table(handle, scn, seen));) {
 		if (usable(elf, scn, &header) &&
 		    usable(elf, elf_getscn(handle, header.sh_link), &names) &&
 		    !has_memory(header.sh_size + names.sh_size))

@@ -4,8 +4,8 @@
 import contextlib
 import os
 import random
+import shutil
 import signal
-import struct
 import sys
 import tempfile
 import time
@@ -14,10 +14,13 @@ import unittest
 import daemon
 from heap_runs import HeapRequest, until
 from proc_files import assert_confined, children
-from workload import Workload, cpu_seconds
+from workload import Workload, cpu_seconds, workload_path
 
 LANE = "heap"
 NAME = "profd-malloc"
+ENDLESS_BYTES = 12_345_678
+WITH_ENDLESS = ("env", f"LD_PRELOAD={daemon.BUILD}/tests/system/endless.so", "ENDLESS_READER=malloc",
+                f"ENDLESS_BYTES={ENDLESS_BYTES}")
 # Maps files executable and goes on allocating.
 MAPS = """
 import mmap, sys, time
@@ -33,21 +36,9 @@ while True:
 
 
 def endless(path):
-    """A file whose symbols take minutes to read: as many tables as fit, and for each the end of its names is looked
-    for, backwards, through 64 MiB in which there is none.
-    """
-    tables, names_size = 60000, 64 << 20
-    symbol_at = 64
-    names_at = symbol_at + 24
-    headers_at = names_at + names_size
-    with open(path, "wb") as file:
-        file.write(struct.pack("<4s5B7xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0, 0, 3, 62, 1, 0, 0, headers_at, 0, 64, 0, 0,
-                               64, tables + 2, 0))
-        file.write(bytes(24))
-        file.write(b"\0" + b"n" * (names_size - 1))
-        file.write(bytes(64))
-        file.write(struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, names_at, names_size, 0, 0, 1, 0))  # SHT_STRTAB
-        file.write(struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, symbol_at, 24, 1, 0, 8, 24) * tables)  # SHT_SYMTAB
+    """A file that the process never comes to an end of: see endless.c."""
+    shutil.copy(workload_path("victim"), path)
+    os.truncate(path, ENDLESS_BYTES)
     os.chmod(path, 0o644)
     return path
 
@@ -81,7 +72,7 @@ class HeapProcess(unittest.TestCase):
 
     def start(self, *paths):
         self.program = self.running.enter_context(Workload(sys.executable, "-c", MAPS, *paths))
-        self.server = self.running.enter_context(daemon.Daemon())
+        self.server = self.running.enter_context(daemon.Daemon(through=WITH_ENDLESS))
 
     def readers(self):
         return [pid for pid, name, state in children(self.server.pid) if name == NAME and state != "Z"]

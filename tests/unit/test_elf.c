@@ -175,6 +175,33 @@ START_TEST(no_sections)
 }
 END_TEST
 
+enum { TABLES = 1000 };
+
+/* The first table of each type counts. */
+START_TEST(many_tables)
+{
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	_cleanup_free_ uint8_t *file =
+		calloc(1, sizeof(struct elf_image) + TABLES * sizeof(Elf64_Shdr));
+	struct elf_image image;
+	struct seen seen = {0};
+
+	elf_image_init(&image, 0);
+	image.header.e_shoff = sizeof(image);
+	image.header.e_shnum = TABLES;
+	memcpy(file, &image, sizeof(image));
+	memcpy(file + sizeof(image), image.sections, sizeof(image.sections));
+	for (size_t at = sizeof(image.sections); at < TABLES * sizeof(Elf64_Shdr);
+	     at += sizeof(Elf64_Shdr))
+		memcpy(file + sizeof(image) + at, &image.sections[1], sizeof(Elf64_Shdr));
+	ck_assert_int_eq(elf_open_bytes(file, sizeof(image) + TABLES * sizeof(Elf64_Shdr), &elf),
+	                 0);
+	ck_assert_int_eq(elf_each_symbol(elf, see, &seen), 0);
+	ck_assert_int_eq(seen.count, 3);
+	ck_assert(elf_symbols_fit(elf));
+}
+END_TEST
+
 START_TEST(damaged_symbols)
 {
 #define DAMAGES(DAMAGE)                                        \
@@ -340,6 +367,7 @@ Suite *elf_suite(void)
 	tcase_add_test(tcase, good);
 	tcase_add_test(tcase, not_elf);
 	tcase_add_test(tcase, no_sections);
+	tcase_add_test(tcase, many_tables);
 	tcase_add_test(tcase, damaged_symbols);
 	tcase_add_test(tcase, damaged_names);
 	tcase_add_loop_test(tcase, any_byte_and_any_length, 0, 3);
