@@ -137,11 +137,12 @@ def is_sampling(server):
 def links_of(server):
     """The BPF links that a daemon holds, but for those on probes that programs have of their own and those in what
     drives GPUs, in whatever program: they come and go with the programs, which others may run beside. So does what
-    watches the scheduler, with how busy CPUs are.
+    watches the scheduler, with how busy CPUs are, and what reads how long threads ran comes with the first samples.
     """
     own = re.compile(r"libprofd-(heap|cuda)\.so( |$)|/profd-tells-|/workloads/cuda/|/lib(cuda|cudart|c10)[-.]")
     return {int(fields["link_id"]) for fields in _link_fields(server)
-            if not own.search(fields.get("path", "")) and fields.get("tp_name") != "sched_switch"}
+            if not own.search(fields.get("path", "")) and fields.get("tp_name") != "sched_switch"
+            and fields.get("target_name") != "task"}
 
 
 def uprobe_paths(server):

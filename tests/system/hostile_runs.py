@@ -126,7 +126,7 @@ class Siege:
             return named, time.monotonic() - start - seconds
 
     def name_innocent(self):
-        self.named, self.late = self.is_named(3, 60)
+        self.named, self.late = self.is_named(2, 60)
 
     def recover(self, seconds=30, more_fds=(32, 1000)):
         """Seconds after the attack until it is as before, or None."""

@@ -2,11 +2,12 @@
 """Which files of tests are run beside each other.
 
 Those that mostly wait say so by a LANE: the name of what runs it; a class in it may say otherwise. What is in a lane comes one
-after another, in a process of its own; all lanes run at the same time, before all others. Only tests that do with what little
-of the CPUs the others leave them, and that judge nothing but their own daemon and its programs, may have one.
+after another, in a process of its own; all lanes begin at once, before all others. Only tests that do with what little of the
+CPUs the others leave them, and that judge nothing but their own daemon and its programs, may have one.
 
-Then come those that keep a CPU busy and say BESIDE = True: as many at once as there are CPUs, each file in a process of its
-own. They judge what profiles say, not how soon they come or what they cost, and nothing of the host but their own programs.
+Those that keep a CPU busy say BESIDE = True: each file in a process of its own, as many at once as there are CPUs, but for one
+that is the lanes' until few of them are left. They judge what profiles say, not how soon they come or what they cost, and
+nothing of the host but their own programs.
 
 All others are alone. What a process prints comes when it has ended.
 """
@@ -19,6 +20,8 @@ import sys
 import tempfile
 import time
 import unittest
+
+MANY_LANES = 3
 
 
 def tests_of(suite):
@@ -80,22 +83,34 @@ class Run:
         self.output.close()
 
 
-def run(runs, at_once=os.cpu_count()):
-    """Runs some of them at once, each a list of classes; how many tests passed and failed."""
-    waiting, running, passed, failed = list(runs), [], 0, 0
+def files_at_once(lanes):
+    """How many, beside so many lanes."""
+    return max(1, os.cpu_count() - (lanes >= MANY_LANES))
+
+
+def end_one(running, counts):
+    """Whether one of them has ended, and is counted: [passed, failed]."""
+    ended = next((one for one in running if one.process.poll() is not None), None)
+    if not ended:
+        return False
+    running.remove(ended)
+    for at, count in enumerate(ended.ended()):
+        counts[at] += count
+    ended.close()
+    return True
+
+
+def run(lanes, files):
+    """Runs all of them, each a list of classes; how many tests passed and failed."""
+    waiting, busy, counts = [Run(lane) for lane in lanes], [], [0, 0]
     try:
-        while waiting or running:
-            while waiting and len(running) < at_once:
-                running.append(Run(waiting.pop(0)))
-            ended = next((one for one in running if one.process.poll() is not None), None)
-            if not ended:
+        while waiting or busy or files:
+            if files and len(busy) < files_at_once(len(waiting)):
+                busy.append(Run(files[0]))
+                files = files[1:]
+            elif not end_one(waiting, counts) and not end_one(busy, counts):
                 time.sleep(0.1)
-                continue
-            counts = ended.ended()
-            passed, failed = passed + counts[0], failed + counts[1]
-            running.remove(ended)
-            ended.close()
     finally:
-        for one in running:
+        for one in waiting + busy:
             one.close()
-    return passed, failed
+    return counts

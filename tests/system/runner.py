@@ -88,10 +88,8 @@ def main(folder, missing, stop):
         tests, beside = load(folder, sys.argv[1:]), (0, 0)
         if len(sys.argv) == 1:
             waiting, busy, tests = lanes.apart(tests)
-            with timed("lanes"):
-                beside = lanes.run(waiting, len(waiting))
             with timed("beside each other"):
-                beside = tuple(map(sum, zip(beside, lanes.run(busy))))
+                beside = lanes.run(waiting, busy)
         # The first interrupt is the end after this test and its class's clean-up, the second one at once.
         unittest.installHandler()
         with timed("alone") if len(sys.argv) == 1 else contextlib.nullcontext():

@@ -188,13 +188,12 @@ class HeapTellers(unittest.TestCase):
 
     LANE = None  # one of them is to tell more than the daemon can take, and needs a CPU for that
 
-    @classmethod
-    def setUpClass(cls):
-        cls.daemon = daemon.Daemon()
-        cls.addClassCleanup(cls.daemon.stop)
-        cls.folder = tempfile.mkdtemp(prefix="profd-tells-", dir=daemon.BUILD)
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-        os.chmod(cls.folder, 0o755)
+    def setUp(self):
+        self.daemon = daemon.Daemon()
+        self.addCleanup(self.daemon.stop)
+        self.folder = tempfile.mkdtemp(prefix="profd-tells-", dir=daemon.BUILD)
+        self.addCleanup(shutil.rmtree, self.folder)
+        os.chmod(self.folder, 0o755)
 
     def program(self, name, old=b"", new=b""):
         """A file of the same build ID, with other contents where `new` says so."""
@@ -203,6 +202,11 @@ class HeapTellers(unittest.TestCase):
             copy.write(source.read().replace(old, new))
         os.chmod(path, 0o755)
         return path
+
+    def wait_told(self, *workloads):
+        """Until they are heard: /heap is a profile with probes before that, of half a minute."""
+        self.assertTrue(until(lambda: self.heaps()["standing"] >= len(workloads)))
+        self.assertTrue(until(lambda: all(self.daemon.get(f"/heap?pid={one.pid}").status == 200 for one in workloads)))
 
     def is_listened_to(self, path):
         return any(link.endswith(path) for link in uprobe_paths(self.daemon))
@@ -228,7 +232,7 @@ class HeapTellers(unittest.TestCase):
 
     def test_what_is_lost_is_counted(self):
         with Workload(self.program("flood"), "flood") as flood:
-            self.assertTrue(until(lambda: self.daemon.get(f"/heap?pid={flood.pid}").status == 200))
+            self.wait_told(flood)
             used = flood.cpu_seconds()
             os.kill(self.daemon.pid, signal.SIGSTOP)
             told = until(lambda: flood.cpu_seconds() > used + 0.5)
@@ -252,8 +256,7 @@ class HeapTellers(unittest.TestCase):
             # On a CPU of her own, as samples are lost to who comes while another one is taken.
             os.sched_setaffinity(hers.pid, cpus[:1])
             os.sched_setaffinity(his.pid, cpus[-1:])
-            self.assertTrue(until(lambda: all(self.daemon.get(f"/heap?pid={one.pid}").status == 200
-                                              for one in (hers, his))))
+            self.wait_told(hers, his)
             told, slept = self.sampled_of(hers), sleeps_of(hers)
             before = self.heaps()
             os.kill(self.daemon.pid, signal.SIGSTOP)

@@ -31,7 +31,7 @@ class HostileStacks(unittest.TestCase):
                 go_first(process.pid, nice)
             server.profile(f"seconds=2&pid={hers.pid}")  # until their tables are there
             before = server.metrics()
-            profile = server.profile(f"seconds=8&pid={hers.pid}")
+            profile = server.profile(f"seconds=5&pid={hers.pid}")
             after = server.metrics()
         counted = {name: after[f"profd_{name}_total"] - before[f"profd_{name}_total"]
                    for name in ("ticks", "samples", "idle", "stacks_lost", "stacks_over_share")}
@@ -51,8 +51,8 @@ class HostileStacks(unittest.TestCase):
             for process, nice in ((server, -15), (his, -15), (hers, -15)):
                 go_first(process.pid, nice)
             server.profile(f"seconds=2&pid={hers.pid}")  # until their tables are there
-            time.sleep(25)
-            profile, attack = (server.profile(f"last=20s&pid={process.pid}") for process in (hers, his))
+            time.sleep(13)
+            profile, attack = (server.profile(f"last=10s&pid={process.pid}") for process in (hers, his))
             metrics = server.metrics()
         kept = {name: metrics[f'profd_{name}{{type="cpu"}}']
                 for name in ("history_seconds", "history_bytes", "stacks_evicted_total", "windows_evicted_total")}
@@ -61,7 +61,7 @@ class HostileStacks(unittest.TestCase):
         if os.environ.get("FIGURES"):
             print(f"{profile.duration_ns / 1e9:.1f} s of hers, {folded} of {attacks} samples of his without a stack; {kept}",
                   file=sys.stderr, flush=True)
-        self.assertGreater(profile.duration_ns, 18e9, kept)
+        self.assertGreater(profile.duration_ns, 9e9, kept)
         self.assertFalse([sample for sample in profile.samples if NOT_KEPT in sample.names], kept)
         self.assertGreater(sum(sample.count for sample in profile.samples), 100, kept)
         self.assertGreater(folded, 100, kept)

@@ -17,6 +17,7 @@ from health import ONCE, SLOWEST
 from hostile_runs import ATTACKER, NOBODY, Attack, Siege, Starting, folder_of
 from workload import Workload
 
+LANE = "hostile"
 needs_fuse = unittest.skipUnless(os.path.exists("/dev/fuse"), "needs file systems in user space: no /dev/fuse")
 LOOP = "print('ready', flush=True)\nwhile True: pass\n"
 
@@ -27,7 +28,7 @@ class HostileUsers(unittest.TestCase):
         self.addCleanup(self.stack.close)
         self.folder = self.stack.enter_context(folder_of())
 
-    def besiege(self, *attack, uid=ATTACKER, options=(), seconds=6, meanwhile=None, through=()):
+    def besiege(self, *attack, uid=ATTACKER, options=(), seconds=4, meanwhile=None, through=()):
         """A new daemon under an attack of some seconds, in which a program of somebody else starts and is to be named.
 
         It goes before others on the CPUs, as who asks does: how a busy host shares those out is not the daemon's.
@@ -121,7 +122,7 @@ class HostileUsers(unittest.TestCase):
         self.assert_held(self.besiege("fifos.py", self.folder, 2, meanwhile=meanwhile), 64)
 
     def test_mapping_churn(self):
-        self.assert_held(self.besiege("mapping_churn", 60000, seconds=10), 64)
+        self.assert_held(self.besiege("mapping_churn", 60000, seconds=8), 64)
 
     def test_many_files(self):
         """With as few descriptors as a shell has by default on some hosts."""

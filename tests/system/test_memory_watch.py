@@ -32,14 +32,14 @@ def rss_anon(pid):
         return int(re.search(r"RssAnon:\s+(\d+) kB", status.read()).group(1)) * 1024
 
 
-def wait_for(what, condition, seconds=120):
+def wait_for(what, condition, seconds=120, pause=0.25):
     """Polls until the condition is true; what it was."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()
         if value:
             return value
-        time.sleep(0.25)
+        time.sleep(pause)
     raise AssertionError(f"{what}: not within {seconds} s")
 
 
@@ -110,8 +110,7 @@ class MemoryWatch(unittest.TestCase):
         self.assertLess(abs(times[-1] / 1000 - time.time()), 60)
 
     def test_leak_is_flagged_and_sawtooth_is_not(self):
-        growth = wait_for("the leak", lambda: self.memory(self.leak.pid)["growth"]
-                          if self.memory(self.leak.pid) else None, seconds=400)
+        growth = wait_for("the leak", lambda: (m := self.memory(self.leak.pid)) and m["growth"], seconds=400, pause=2)
         self.assertTrue(growth["leaking"])
         self.assertEqual(growth["of"], "resident")
         self.assertAlmostEqual(growth["bytes_per_second"], LEAK_BYTES_PER_SECOND,

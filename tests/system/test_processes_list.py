@@ -11,10 +11,10 @@ import unittest
 
 from daemon import Daemon
 from heap_runs import until
-from test_clients import NOBODY
 from workload import Workload, workload_path
 
 BESIDE = True
+HIS = 54323  # a user id that nobody has
 HUGE = 64  # processes with command lines of 1.9 MB
 
 
@@ -99,7 +99,7 @@ class Answers(unittest.TestCase):
             os.chmod(folder, 0o755)
             plain = os.path.join(folder, "plain")
             subprocess.run(["strip", "-g", "-o", plain, workload_path("hostile")], check=True)
-            with Workload(plain, "hostile", 100, user=NOBODY.pw_uid), Workload("cpubound", 60):
+            with Workload(plain, "hostile", 100, user=HIS), Workload("cpubound", 60):
                 target = "/profile?last=1m&format=folded"
                 self.assertTrue(until(lambda: ";[too long for this answer] " in profd.get(target).text))
                 lines = profd.get(target).text.splitlines()

@@ -28,13 +28,13 @@ class Truth(unittest.TestCase):
     def test_shares_60_30_10(self):
         with Workload("spin60_30_10") as spin:
             # Its start is not what it is about, and neither is the second that this is in.
-            wait_used(spin, 2)
+            wait_used(spin, 1)
             start = time.time()
-            wait_used(spin, 10)
+            wait_used(spin, 6)
             answer = self.daemon.get(f"/profile?from={start:.3f}&pid={spin.pid}")
         self.assertEqual(answer.status, 200, answer.body[:200])
         profile = Profile(answer.body)
-        self.assertGreater(profile.total(), 8 * daemon.HZ * 0.5)
+        self.assertGreater(profile.total(), 5 * daemon.HZ)
 
         without_main = [sample for sample in profile.samples if "main" not in sample.names]
         self.assertEqual(without_main, [])
@@ -63,7 +63,7 @@ class Truth(unittest.TestCase):
     def test_two_busy_cpus_agree_with_proc(self):
         with Workload("spin_two") as spin:
             start, before = time.monotonic(), spin.cpu_seconds()
-            profile = self.daemon.profile(f"seconds=10&pid={spin.pid}")
+            profile = self.daemon.profile(f"seconds=6&pid={spin.pid}")
             used, took = spin.cpu_seconds() - before, time.monotonic() - start
         sampled, lasted = profile.total(1) / 1e9, profile.duration_ns / 1e9
         # Where others run too, which ticks hit the two threads is chance; what they did while the request was
@@ -95,16 +95,16 @@ class Truth(unittest.TestCase):
 
     def test_short_lived_processes_have_names(self):
         start = time.time()
-        for _ in range(200):
+        for _ in range(100):
             subprocess.run([workload_path("short50ms")], stdout=subprocess.DEVNULL, check=True)
         time.sleep(1)
         profile = self.daemon.profile(f"from={start:.3f}&comm=short50ms")
         total = profile.total()
-        # 200 times 50 ms at 99 Hz is 990.
-        self.assertGreater(total, 700)
+        # 100 times 50 ms at 99 Hz is 495.
+        self.assertGreater(total, 350)
         named = profile.total(where=lambda sample: "short_lived_work" in sample.names)
         self.assertGreaterEqual(named / total, 0.95, f"{named} of {total}")
-        self.assertGreater(len({sample.labels["pid"] for sample in profile.samples}), 150)
+        self.assertGreater(len({sample.labels["pid"] for sample in profile.samples}), 75)
 
     def test_a_process_that_execs_keeps_its_programs_apart(self):
         start = time.time()
