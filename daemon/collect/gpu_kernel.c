@@ -114,14 +114,18 @@ struct hash_key gpu_kernel_hash_key(const struct gpu_kernel *kernel)
 int gpu_kernel_counts(const struct gpu_kernel *kernel, struct gpu_counts *ret_counts)
 {
 	const u32 cpu_count = kernel->bpf->cpu_count;
-	_cleanup_free_ struct gpu_counts *cpus = calloc(cpu_count, sizeof(*cpus));
 	const struct profd_bpf *part = loaded(kernel);
+	_cleanup_free_ struct gpu_counts *cpus = part ? calloc(cpu_count, sizeof(*cpus)) : NULL;
 	struct gpu_counts sum = {0};
 	u32 first = 0;
-	int err = cpus ? 0 : -ENOMEM;
+	int err;
 
-	if (!err && part)
-		err = bpf_map_lookup_elem(bpf_map__fd(part->maps.gpu_counts), &first, cpus);
+	*ret_counts = sum;
+	if (!part)
+		return 0;
+	if (!cpus)
+		return -ENOMEM;
+	err = bpf_map_lookup_elem(bpf_map__fd(part->maps.gpu_counts), &first, cpus);
 	for (u32 cpu = 0; !err && cpu < cpu_count; cpu++) {
 #define COUNT(name, help) sum.name += cpus[cpu].name;
 		GPU_COUNTS(COUNT)

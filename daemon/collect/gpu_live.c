@@ -5,9 +5,8 @@
  */
 #include "collect/gpu_live.h"
 
+#include "base/hash.h"
 #include "heap/early.h"
-
-#include <sys/random.h>
 
 enum {
 	FIRST_SIZE = 64,
@@ -32,8 +31,7 @@ struct gpu_live *gpu_live_new(void)
 
 	if (!live)
 		return NULL;
-	if (getrandom(&live->seed, sizeof(live->seed), GRND_NONBLOCK) < 0)
-		live->seed = (uintptr_t)live;
+	live->seed = hash_seed();
 	live->size = FIRST_SIZE;
 	live->slots = calloc(live->size, sizeof(*live->slots));
 	return live->slots ? TAKE_PTR(live) : NULL;

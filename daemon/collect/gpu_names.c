@@ -5,10 +5,10 @@
  */
 #include "collect/gpu_names.h"
 
+#include "base/hash.h"
 #include "bpf/gpu.h"
 
 #include <string.h>
-#include <sys/random.h>
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -27,8 +27,7 @@ struct gpu_named {
 
 void gpu_names_init(struct gpu_names *names)
 {
-	if (getrandom(&names->seed, sizeof(names->seed), GRND_NONBLOCK) < 0)
-		names->seed = (uintptr_t)names;
+	names->seed = hash_seed();
 	names->bytes.whole = GPU_NAMES_BYTES;
 }
 

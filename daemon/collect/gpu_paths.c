@@ -6,6 +6,7 @@
 #include "collect/gpu_paths.h"
 
 #include "base/accounts.h"
+#include "base/hash.h"
 #include "collect/source.h"
 #include "collect/tasks.h"
 #include "gpu/calls.h"
@@ -14,7 +15,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define MEMORY(name, text) text,
 static const char *const memory_texts[GPU_MEMORY_COUNT] = {GPU_MEMORIES(MEMORY)};
@@ -43,8 +43,7 @@ int gpu_paths_open(struct gpu_paths *paths, const struct drain_tables *tables, u
 	paths->kept = calloc(GPU_PATHS_KEPT, sizeof(*paths->kept));
 	if (!paths->builder || !paths->kept)
 		return -ENOMEM;
-	if (getrandom(&paths->seed, sizeof(paths->seed), GRND_NONBLOCK) < 0)
-		paths->seed = (uintptr_t)paths->builder;
+	paths->seed = hash_seed();
 	paths->frames = (struct frames){
 		.builder = paths->builder,
 		.places = {.store = tables->store, .builder = paths->builder},

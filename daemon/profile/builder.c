@@ -4,12 +4,12 @@
  * how its struct begins, which is why struct location and struct sample end with what is not key.
  */
 #include "profile/builder.h"
+#include "base/hash.h"
 #include "profile/index.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* Name of the table without its s, type of its rows, bytes of the key; 0: rows are not interned. */
 #define TABLES(TABLE)                                                           \
@@ -42,9 +42,7 @@ static int builder_init(struct builder *builder)
 {
 	int err = 0;
 
-	/* A seed that could not be had only makes collisions easier to choose. */
-	if (getrandom(&builder->seed, sizeof(builder->seed), GRND_NONBLOCK) < 0)
-		builder->seed = (uintptr_t)builder;
+	builder->seed = hash_seed();
 #define TABLE(name, type, key) err = err ?: table_init(&builder->name##s, sizeof(type), key);
 	TABLES(TABLE)
 #undef TABLE
