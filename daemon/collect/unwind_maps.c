@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "bpf/profd.skel.h"
+#include "collect/outer_map.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -127,27 +128,25 @@ static int make_chunks(struct unwind_maps *maps, uint32_t first, uint32_t *count
 	return err;
 }
 
-/* The kernel waits for all CPUs when a map of maps changes, 5 to 20 ms here as in hide_chunk(), and
- * the loop with it: once for all that come at the same time. */
+static int outer_of(const struct unwind_maps *maps)
+{
+	return bpf_map__fd(maps->bpf->skeleton->maps.unwind_chunks);
+}
+
 static uint32_t open_chunks(uint32_t first, uint32_t count, uint32_t **ret_words, void *ctx)
 {
-	const struct bpf_map_batch_opts options = {.sz = sizeof(options)};
 	struct unwind_maps *maps = ctx;
-	uint32_t made = count, known, numbers[MAX_UNWIND_CHUNKS], fds[MAX_UNWIND_CHUNKS];
-	int err = make_chunks(maps, first, &made);
+	uint32_t made = count, known = 0, fds[MAX_UNWIND_CHUNKS];
+	int refused = 0, err = make_chunks(maps, first, &made);
 
 	for (uint32_t i = 0; i < made; i++) {
-		numbers[i] = first + i;
 		fds[i] = (uint32_t)maps->chunks[first + i].fd;
 		ret_words[i] = maps->chunks[first + i].words;
 	}
-	known = made;
-	if (made && bpf_map_update_batch(bpf_map__fd(maps->bpf->skeleton->maps.unwind_chunks),
-	                                 numbers, fds, &known, &options)) {
-		err = -errno;
-		/* What fails before the first leaves the count as it was. */
-		known = known < made ? known : 0;
-	}
+	if (made)
+		known = outer_map_put(outer_of(maps), first, fds, made, &refused);
+	if (refused)
+		err = refused;
 	if (err && !maps->said_refused)
 		log_warning("no more memory for unwind tables: %s", strerror(-err));
 	maps->said_refused |= err != 0;
@@ -159,9 +158,7 @@ static uint32_t open_chunks(uint32_t first, uint32_t count, uint32_t **ret_words
 
 static void hide_chunk(uint32_t number, void *ctx)
 {
-	struct unwind_maps *maps = ctx;
-
-	bpf_map_delete_elem(bpf_map__fd(maps->bpf->skeleton->maps.unwind_chunks), &number);
+	outer_map_remove(outer_of(ctx), number);
 }
 
 static void close_chunk(uint32_t number, void *ctx)

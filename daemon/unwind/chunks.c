@@ -11,8 +11,7 @@
 
 enum {
 	EMPTY_EPOCHS = 5,
-	/* Of those that there are so many more are made at once: each time, the kernel waits for
-	 * all CPUs, and the loop with it. */
+	/* Of those that there are so many more are made at once. */
 	GROWTH_SHARE = 4,
 	MAX_AT_ONCE = 8,
 };
@@ -200,8 +199,7 @@ static bool is_empty(const struct chunk *chunk)
 	return is_open(chunk) && pool_free_elements(chunk->pool) == CHUNK_ROOM;
 }
 
-/* What nobody needs is seen no more: one a call, for the kernel waits for all CPUs before it
- * returns from that, 5 to 20 ms, and the loop waits with it. */
+/* What nobody needs is seen no more: one a call, so that others may be taken first. */
 static bool hide_empty(struct chunks *chunks)
 {
 	bool hidden = false, hid_one = false;
