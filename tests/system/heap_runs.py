@@ -135,14 +135,12 @@ def is_sampling(server):
 
 
 def links_of(server):
-    """The BPF links that a daemon holds, but for those on probes that programs have of their own and those in what
-    drives GPUs, in whatever program: they come and go with the programs, which others may run beside. So does what
-    watches the scheduler, with how busy CPUs are, and what reads how long threads ran comes with the first samples.
+    """The BPF links of a daemon that heap profiles have: in files, and at exec. Not those on probes that programs have of
+    their own, nor those in what drives GPUs: they come and go with the programs, which others may run beside.
     """
     own = re.compile(r"libprofd-(heap|cuda)\.so( |$)|/profd-tells-|/workloads/cuda/|/lib(cuda|cudart|c10)[-.]")
     return {int(fields["link_id"]) for fields in _link_fields(server)
-            if not own.search(fields.get("path", "")) and fields.get("tp_name") != "sched_switch"
-            and fields.get("target_name") != "task"}
+            if not own.search(fields.get("path", "")) and ("path" in fields or fields.get("tp_name") == "sched_process_exec")}
 
 
 def uprobe_paths(server):

@@ -17,7 +17,6 @@ from health import ONCE, SLOWEST
 from hostile_runs import ATTACKER, NOBODY, Attack, Siege, Starting, folder_of
 from workload import Workload
 
-LANE = "hostile"
 needs_fuse = unittest.skipUnless(os.path.exists("/dev/fuse"), "needs file systems in user space: no /dev/fuse")
 LOOP = "print('ready', flush=True)\nwhile True: pass\n"
 
