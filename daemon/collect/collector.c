@@ -68,6 +68,7 @@ static void drain(void *ctx)
 	int err, failed, added;
 
 	gpu_read(collector->gpu);
+	sideband_clock_put_off(&collector->sideband_clock);
 	bpf_drain(&collector->bpf, collector->heartbeat.old_half, &drained);
 	if (drained.tally_count)
 		threads_ran_read(&collector->ran, &collector->bpf,

@@ -13,8 +13,9 @@
 
 enum {
 	REGULAR_MS = 100,
-	/* Twice as long after each time that there was nothing. */
-	MAX_REGULAR_MS = 1000,
+	/* Twice as long after each time that there was nothing. Drains are nearer to one another,
+	 * so that they are all that reads then. */
+	MAX_REGULAR_MS = 1500,
 	/* A program that was started maps a dozen files. */
 	BURST_MS = 3,
 	/* Wakes that come sooner after one another than this are a storm, in which each rest is
@@ -95,6 +96,12 @@ static void on_timer(uv_timer_t *timer)
 		arm(clock);
 		break;
 	}
+}
+
+void sideband_clock_put_off(struct sideband_clock *clock)
+{
+	if (clock->started && clock->state == CLOCK_WAITS && clock->regular_ms == MAX_REGULAR_MS)
+		arm(clock);
 }
 
 static int ignore(void *ctx, void *bytes, size_t len)

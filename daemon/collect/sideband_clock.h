@@ -39,6 +39,8 @@ struct sideband_clock {
 /* `clock` is zero before; the sideband outlives it. */
 int sideband_clock_start(struct sideband_clock *clock, uv_loop_t *loop, struct bpf *bpf,
                          struct sideband *sideband);
+/* A drain has read it: where nothing happens that is often enough. */
+void sideband_clock_put_off(struct sideband_clock *clock);
 /* Started or not; sideband_clock_release() after the loop has run out. */
 void sideband_clock_stop(struct sideband_clock *clock);
 void sideband_clock_release(struct sideband_clock *clock);
