@@ -8,9 +8,9 @@
 #include "base/accounts.h"
 #include "base/clock.h"
 #include "base/shares.h"
+#include "base/thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -129,31 +129,13 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Signals are the loop thread's. */
-static void start_thread(struct crew *crew)
-{
-	pthread_attr_t attr;
-	sigset_t all, before;
-	pthread_t thread;
-
-	if (pthread_attr_init(&attr))
-		return;
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	if (!pthread_create(&thread, &attr, work, crew))
-		crew->threads++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-}
-
 static void wake_thread(struct crew *crew)
 {
 	if (crew->idle)
 		pthread_cond_signal(&crew->work);
-	else if (crew->threads - crew->stats.hanging < CREW_THREADS)
-		start_thread(crew);
+	else if (crew->threads - crew->stats.hanging < CREW_THREADS &&
+	         !thread_start_detached(STACK_BYTES, work, crew))
+		crew->threads++;
 }
 
 static void on_timer(uv_timer_t *timer);

@@ -5,12 +5,10 @@
  */
 #include "collect/outer_map.h"
 
-#include "base/cleanup.h"
+#include "base/thread.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,29 +67,6 @@ static void *make_change(void *ctx)
 	return NULL;
 }
 
-/* Signals are the loop thread's. */
-static int start_thread(struct change *change)
-{
-	pthread_attr_t attr;
-	sigset_t all, before;
-	pthread_t thread;
-	int err = pthread_attr_init(&attr);
-
-	if (err)
-		return err;
-	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	change->holders++;
-	err = pthread_create(&thread, &attr, make_change, change);
-	if (err)
-		change->holders--;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return err;
-}
-
 /* Programs find what a look finds. */
 static bool is_made(const struct change *change)
 {
@@ -107,11 +82,10 @@ static int carry_out(struct change *change, u32 *ret_known)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};
 
+	change->holders++;
 	/* Without a thread there is only the wait. */
-	if (start_thread(change)) {
-		change->holders++;
+	if (thread_start_detached(STACK_BYTES, make_change, change))
 		make_change(change);
-	}
 	while (!is_made(change)) {
 		if (__atomic_load_n(&change->over, __ATOMIC_ACQUIRE)) {
 			*ret_known = change->known;

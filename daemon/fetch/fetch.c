@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/shares.h"
+#include "base/thread.h"
 #include "fetch/asked.h"
 #include "fetch/budget.h"
 #include "fetch/cache.h"
@@ -19,7 +20,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 enum {
@@ -177,15 +177,10 @@ static void *run(void *arg)
 
 static int start(struct fetch *fetch)
 {
-	sigset_t all, before;
+	int err = thread_start(&fetch->thread, run, fetch);
 
-	/* Signals are the loop's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int err = pthread_create(&fetch->thread, NULL, run, fetch);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	fetch->started = !err;
-	return -err;
+	return err;
 }
 
 static int set_up(struct fetch *fetch, const struct fetch_config *config)

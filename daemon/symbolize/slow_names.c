@@ -7,12 +7,12 @@
 
 #include "base/accounts.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "symbolize/native.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -241,17 +241,11 @@ static void *run(void *arg)
 /* When it is first needed: most hosts never do. */
 static int start(struct slow_names *slow)
 {
-	sigset_t all, before;
-
 	if (slow->started)
 		return 0;
-	/* Signals are the loop's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int err = pthread_create(&slow->thread, NULL, run, slow);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	int err = thread_start(&slow->thread, run, slow);
 	slow->started = !err;
-	return -err;
+	return err;
 }
 
 static struct entry *find(struct slow_names *slow, uint64_t file)

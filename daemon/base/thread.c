@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A thread inherits what is blocked where it is created.
+ */
+#include "base/thread.h"
+
+#include <signal.h>
+
+static int create(pthread_t *ret_thread, const pthread_attr_t *attr, thread_fn *fn, void *ctx)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int err = pthread_create(ret_thread, attr, fn, ctx);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -err;
+}
+
+int thread_start(pthread_t *ret_thread, thread_fn *fn, void *ctx)
+{
+	return create(ret_thread, NULL, fn, ctx);
+}
+
+int thread_start_detached(size_t stack_bytes, thread_fn *fn, void *ctx)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int err = -pthread_attr_init(&attr);
+
+	if (err)
+		return err;
+	pthread_attr_setstacksize(&attr, stack_bytes);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	err = create(&thread, &attr, fn, ctx);
+	pthread_attr_destroy(&attr);
+	return err;
+}
