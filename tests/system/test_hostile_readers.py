@@ -66,7 +66,7 @@ class Signals(reader_process.NamesReader):
         for number in range(1, 6):
             process = self.read_program(number)
             os.kill(self.reader_pid(), signal.SIGKILL)
-            self.assert_lines(self.server.profile(f"seconds=1&pid={process.pid}"), process, number)
+            self.assert_lines(self.named(process), process, number)
         self.assertEqual(self.server.metrics()["profd_names_files_failed_total"], 0)
 
 
