@@ -12,10 +12,10 @@
 uint64_t hash_seed(void)
 {
 	static uint64_t seed;
-	uint64_t drawn, none = 0;
+	uint64_t drawn = __atomic_load_n(&seed, __ATOMIC_RELAXED), none = 0;
 
-	if (__atomic_load_n(&seed, __ATOMIC_RELAXED))
-		return __atomic_load_n(&seed, __ATOMIC_RELAXED);
+	if (drawn)
+		return drawn;
 	/* One that could not be had only makes collisions easier to choose. */
 	if (getrandom(&drawn, sizeof(drawn), GRND_NONBLOCK) != (ssize_t)sizeof(drawn))
 		drawn = (uintptr_t)&drawn ^ clock_mono_ns();

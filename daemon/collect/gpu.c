@@ -273,14 +273,13 @@ static void account(const struct gpu_rows *rows, enum profile_kind kind, uint64_
 static int make_slice(struct gpu *gpu, struct gpu_rows *rows, enum profile_kind kind,
                       const struct drain_span *span, struct profile **ret_slice)
 {
-	_cleanup_(builder_freep) struct builder *builder = NULL;
 	uint64_t found = 0;
 	int err = 0;
 
 	if (kind == KIND_gpu_kernel)
 		return gpu_kernels_slice(gpu_feeds_kernels(gpu->feeds), span, rows->losses,
 		                         ret_slice);
-	builder = builder_new();
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
 	if (!builder)
 		return -ENOMEM;
 	describe(builder, kind, span);

@@ -116,21 +116,19 @@ int gpu_kernel_counts(const struct gpu_kernel *kernel, struct gpu_counts *ret_co
 	const u32 cpu_count = kernel->bpf->cpu_count;
 	const struct profd_bpf *part = loaded(kernel);
 	_cleanup_free_ struct gpu_counts *cpus = part ? calloc(cpu_count, sizeof(*cpus)) : NULL;
-	struct gpu_counts sum = {0};
 	u32 first = 0;
 	int err;
 
-	*ret_counts = sum;
+	*ret_counts = (struct gpu_counts){0};
 	if (!part)
 		return 0;
 	if (!cpus)
 		return -ENOMEM;
 	err = bpf_map_lookup_elem(bpf_map__fd(part->maps.gpu_counts), &first, cpus);
 	for (u32 cpu = 0; !err && cpu < cpu_count; cpu++) {
-#define COUNT(name, help) sum.name += cpus[cpu].name;
+#define COUNT(name, help) ret_counts->name += cpus[cpu].name;
 		GPU_COUNTS(COUNT)
 #undef COUNT
 	}
-	*ret_counts = sum;
 	return err;
 }

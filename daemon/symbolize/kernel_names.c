@@ -5,6 +5,7 @@
 #include "symbolize/kernel_names.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "symbolize/kernel.h"
 
 /* Modules and BPF programs come and go; reading kallsyms takes some tens of milliseconds. */
@@ -32,7 +33,7 @@ void kernel_names_begin(struct kernel_names *names)
 		return;
 	names->read_ns = now;
 	names->begun = true;
-	names->on_thread = pthread_create(&names->thread, NULL, read_names, names) == 0;
+	names->on_thread = thread_start(&names->thread, read_names, names) == 0;
 	if (!names->on_thread)
 		read_names(names);
 }

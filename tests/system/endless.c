@@ -5,7 +5,6 @@
  */
 #include <dlfcn.h>
 #include <libelf.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -21,7 +21,7 @@ import tempfile
 import time
 import unittest
 
-MANY_LANES = 3
+MANY_LANES = 3  # that use a CPU together
 
 
 def tests_of(suite):
