@@ -32,6 +32,10 @@ time.sleep(600)
 """
 
 
+def is_growth(sample):
+    return "main" in sample.names and "settle" not in sample.names
+
+
 class MemoryGrowth(unittest.TestCase):
     """All modes at once, beside each other: each is a process of its own."""
 
@@ -66,7 +70,7 @@ class MemoryGrowth(unittest.TestCase):
 
     def assert_grew(self, profile, truth, samples=None):
         """The sum, and the shares within five sigma of what so many samples of about the same bytes can tell."""
-        grown = profile.total(BYTES, lambda sample: "main" in sample.names)
+        grown = profile.total(BYTES, is_growth)
         self.assertAlmostEqual(grown / truth, 1.0, delta=0.05)
         for name, share in SHARES:
             found = profile.total(BYTES, lambda sample, name=name: name in sample.names)
@@ -74,7 +78,7 @@ class MemoryGrowth(unittest.TestCase):
             self.assertAlmostEqual(100 * found / grown, share, delta=5 * sigma, msg=name)
 
     def assert_memory(self, profile, kind):
-        growing = [sample for sample in profile.samples if "main" in sample.names]
+        growing = [sample for sample in profile.samples if is_growth(sample)]
         of_kind = sum(sample.values[BYTES] for sample in growing if sample.labels["memory"] == kind)
         self.assertGreater(of_kind / sum(sample.values[BYTES] for sample in growing), 0.95)
 
@@ -208,6 +212,6 @@ class Wanted(unittest.TestCase):
                 workload.process.stdin.flush()
                 truth = int(workload.process.stdout.readline())
                 profile = own.profile(f"from={start:.3f}&pid={workload.pid}&type=rss")
-        grown = profile.total(BYTES, lambda sample: "main" in sample.names)
+        grown = profile.total(BYTES, is_growth)
         self.assertGreater(grown, truth - left)
         self.assertLess(grown, truth + 8 * MIB)
