@@ -11,6 +11,7 @@
 #include "object/elf.h"
 #include "object/frame_row.h"
 #include "unwind/follow.h"
+#include "unwind/followed.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,9 +51,10 @@ DEFINE_CLEANUP(struct table *, table_free)
  * the file: worker threads only. */
 int table_build(const struct elf *elf, bool follow, size_t max_words, struct table **ret_table);
 /* The same of a part, [start, end) of own addresses: takes as long as what is described there, if
- * the file has an index of its call frame information, as linkers make it. */
-int table_build_part(const struct elf *elf, bool follow, struct range part, size_t max_words,
-                     struct table **ret_table);
+ * the file has an index of its call frame information, as linkers make it. Code is followed unless
+ * `followed` is NULL: {0}, or what parts of the same file have left there. */
+int table_build_part(const struct elf *elf, struct followed *followed, struct range part,
+                     size_t max_words, struct table **ret_table);
 
 /* The operation at an own address, as the walker finds it; OP_NONE outside. For tests and tools. */
 uint32_t table_find(const struct table *table, uint64_t address);

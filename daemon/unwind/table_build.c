@@ -20,8 +20,9 @@ enum {
 
 struct gathering {
 	struct table_builder *builder;
-	struct range part;   /* what is read */
-	struct range wanted; /* what rows are kept of; within it */
+	struct range part;         /* what is read */
+	struct range wanted;       /* what rows are kept of; within it */
+	struct followed *followed; /* NULL: there are no rows to keep */
 	struct range *described;
 	size_t count, capacity;
 	struct frame_row held; /* empty while there is none */
@@ -123,10 +124,12 @@ static int add_followed(const struct frame_row *row, void *ctx)
 {
 	struct gathering *gathering = ctx;
 
+	if (gathering->followed)
+		followed_add(gathering->followed, row);
 	return is_wanted(gathering, row) ? table_add(gathering->builder, row) : 0;
 }
 
-static int gather(const struct elf *elf, bool follow, struct gathering *gathering)
+static int gather(const struct elf *elf, struct gathering *gathering)
 {
 	const struct range *part = &gathering->part;
 	int err = add_range(gathering, 0, part->start);
@@ -137,15 +140,31 @@ static int gather(const struct elf *elf, bool follow, struct gathering *gatherin
 	if (err && err != -ENODATA && err != -EBADMSG)
 		return err;
 	err = add_held(gathering, UINT64_MAX);
-	if (!err)
-		err = add_range(gathering, part->end, UINT64_MAX);
-	if (err || !follow)
-		return err;
-	return follow_gaps(elf, gathering->described, gathering->count, add_followed, gathering);
+	return err ? err : add_range(gathering, part->end, UINT64_MAX);
 }
 
-int table_build_part(const struct elf *elf, bool follow, struct range part, size_t max_words,
-                     struct table **ret_table)
+static int gather_followed(const struct elf *elf, struct followed *followed, struct range text,
+                           struct gathering *gathering)
+{
+	bool whole = text.end - text.start <= FOLLOWED_WHOLE_BYTES;
+
+	if (whole && !followed->complete) {
+		gathering->part = (struct range){0, UINT64_MAX};
+		gathering->followed = followed;
+		followed->count = 0;
+	}
+	int err = gather(elf, gathering);
+	for (size_t i = 0; !err && followed->complete && i < followed->count; i++)
+		err = add_followed(&followed->rows[i], gathering);
+	if (err || followed->complete)
+		return err;
+	err = follow_gaps(elf, gathering->described, gathering->count, add_followed, gathering);
+	followed->complete = !err && whole && !followed->given_up;
+	return err;
+}
+
+int table_build_part(const struct elf *elf, struct followed *followed, struct range part,
+                     size_t max_words, struct table **ret_table)
 {
 	_cleanup_(table_builder_freep) struct table_builder *builder = NULL;
 	struct gathering gathering = {.part = part, .wanted = part};
@@ -157,9 +176,7 @@ int table_build_part(const struct elf *elf, bool follow, struct range part, size
 	if (err)
 		return err;
 	gathering.builder = builder;
-	if (follow && text.end - text.start <= FOLLOWED_WHOLE_BYTES)
-		gathering.part = (struct range){0, UINT64_MAX};
-	err = gather(elf, follow, &gathering);
+	err = followed ? gather_followed(elf, followed, text, &gathering) : gather(elf, &gathering);
 	free(gathering.described);
 	text.start = part.start > text.start ? part.start : text.start;
 	text.end = part.end < text.end ? part.end : text.end;
@@ -168,5 +185,8 @@ int table_build_part(const struct elf *elf, bool follow, struct range part, size
 
 int table_build(const struct elf *elf, bool follow, size_t max_words, struct table **ret_table)
 {
-	return table_build_part(elf, follow, (struct range){0, UINT64_MAX}, max_words, ret_table);
+	_cleanup_(followed_end) struct followed followed = {0};
+
+	return table_build_part(elf, follow ? &followed : NULL, (struct range){0, UINT64_MAX},
+	                        max_words, ret_table);
 }

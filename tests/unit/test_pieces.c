@@ -45,7 +45,7 @@ START_TEST(parts_say_what_the_whole_says)
 		_cleanup_(table_freep) struct table *part = NULL;
 		uint64_t end = at + sizes[_i];
 
-		if (table_build_part(elf, false, (struct range){at, end}, WORDS, &part) == 0) {
+		if (table_build_part(elf, NULL, (struct range){at, end}, WORDS, &part) == 0) {
 			for (; at < end && at < text.end; at++) {
 				others += !same(part, whole, at);
 				all++;
@@ -58,6 +58,48 @@ START_TEST(parts_say_what_the_whole_says)
 	/* What aligns a function behind a part's end, and is never executed. */
 	ck_assert_uint_le(others, (text.end - text.start) / sizes[_i] * 2 * TABLE_PADDING);
 	ck_assert_uint_eq(empty, 0);
+}
+END_TEST
+
+/* As those of a part of which nothing else was known. */
+START_TEST(parts_share_what_was_followed)
+{
+	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	_cleanup_(followed_end) struct followed kept = {0};
+	_cleanup_(elf_freep) struct elf *elf = NULL;
+	uint64_t others = 0, followed = 0;
+	struct range text;
+
+	ck_assert_int_eq(elf_open_fd(fd, &elf), 0);
+	ck_assert_int_eq(text_of_elf(elf, &text), 0);
+	for (uint64_t at = text.start; at < text.end;) {
+		_cleanup_(table_freep) struct table *part = NULL, *anew = NULL, *plain = NULL;
+		struct range range = {at, at + PIECE_BYTES / 8};
+		size_t count = kept.count;
+
+		int err = table_build_part(elf, &kept, range, WORDS, &part);
+		ck_assert(kept.complete);
+		ck_assert(at == text.start || kept.count == count);
+		ck_assert_int_eq(table_build(elf, true, WORDS, &anew), 0);
+		ck_assert_int_eq(table_build(elf, false, WORDS, &plain), 0);
+		for (; at < range.end && at < text.end; at++) {
+			others += !err && !same(part, anew, at);
+			followed += !same(anew, plain, at);
+		}
+	}
+	ck_assert_uint_gt(followed, 0);
+	ck_assert_uint_le(others, followed / 100);
+}
+END_TEST
+
+START_TEST(too_many_to_keep)
+{
+	_cleanup_(followed_end) struct followed followed = {0};
+
+	for (uint64_t at = 0; !followed.given_up && at < 1 << 20; at++)
+		followed_add(&followed, &(struct frame_row){.start = at, .end = at + 1});
+	ck_assert(followed.given_up);
+	ck_assert_uint_eq(followed.count, 0);
 }
 END_TEST
 
@@ -146,6 +188,8 @@ Suite *pieces_suite(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, parts_say_what_the_whole_says, 0, 3);
+	tcase_add_test(tcase, parts_share_what_was_followed);
+	tcase_add_test(tcase, too_many_to_keep);
 	tcase_add_test(tcase, bytes_that_are_not_there);
 	tcase_add_test(tcase, where_mappings_begin);
 	suite_add_tcase(suite, tcase);
