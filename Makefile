@@ -116,7 +116,7 @@ run: deps ## deps, build, and the daemon in the foreground, on 127.0.0.1:9090 or
 TESTS := unit walker preload cuda-helper gpu-probes system web
 
 NEEDS_unit        = $(BUILD)/tests/unit/unit $(BUILD)/tests/unit/libnvidia-ml.so.1
-NEEDS_walker      = $(BUILD)/tests/bpf/test_walker
+NEEDS_walker      = $(BUILD)/tests/bpf/test_walker $(BUILD)/tests/bpf/oracle
 NEEDS_preload     = $(BUILD)/libprofd-heap.so $(addprefix $(BUILD)/tests/preload/,preload libprofd-heap.so dlsym_allocates.so)
 NEEDS_cuda-helper = $(BUILD)/libprofd-cuda.so $(CUDA_HELPER_TESTS) $(BUILD)/workloads/cuda/libcuda.so.1
 NEEDS_gpu-probes  = $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_contexts

@@ -127,11 +127,11 @@ enum verdict comparison_add(struct comparison *comparison, struct live *live,
 		comparison->frames += longest < MAX_USER_FRAMES ? longest - 1 : MAX_USER_FRAMES - 1;
 	}
 	if (parting.verdict != AGREED) {
-		struct place place = live_place(live, ours->frames[common - 1]);
+		struct spot spot = live_spot(live, ours->frames[common - 1]);
 
-		parting.own = place.own;
-		snprintf(parting.file, sizeof(parting.file), "%s", place.file);
-		snprintf(parting.function, sizeof(parting.function), "%s", place.function);
+		parting.own = spot.own;
+		snprintf(parting.file, sizeof(parting.file), "%s", spot.file);
+		snprintf(parting.function, sizeof(parting.function), "%s", spot.function);
 		say_why(&parting, ours, libdw, common);
 		keep_parting(comparison, &parting);
 	}

@@ -5,7 +5,6 @@
  */
 #include "tests/bpf/live.h"
 
-#include "base/bounds.h"
 #include "base/buf.h"
 #include "proc/scan.h"
 #include "tests/bpf/world.h"
@@ -61,7 +60,8 @@ void live_free(struct live *live)
 static u32 add_piece(struct live *live, const struct object *object, struct range part)
 {
 	_cleanup_(table_freep) struct table *table = NULL;
-	int err = table_build_part(object->elf, true, part, world_room(live->world), &table);
+	_cleanup_(followed_end) struct followed followed = {0};
+	int err = table_build_part(object->elf, &followed, part, world_room(live->world), &table);
 
 	if (err && err != -ENODATA)
 		fprintf(stderr, "oracle: no table for %s: %s\n", object->path, strerror(-err));
@@ -116,30 +116,31 @@ static int describe_all(struct live *live)
 	return world_set_mappings(live->world, (u32)live->pid, mappings, count);
 }
 
+static bool is_as_before(const struct live *live, const struct buf *maps)
+{
+	return live->libdw && maps->len == live->maps.len &&
+	       memcmp(maps->data, live->maps.data, maps->len) == 0;
+}
+
 static int refresh(struct live *live)
 {
-	_cleanup_(buf_release) struct buf maps = BUF_INIT, before = BUF_INIT;
+	_cleanup_(scan_text_release) struct scan_text text = {0};
 	const struct finder finder = {.store = live->store};
-	char path[64];
-	int err;
+	struct buf before = live->maps;
+	int err = scan_read((uint32_t)live->pid, &text);
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", live->pid);
-	if (buf_read_file(&maps, path, MAX_PROC_FILE_BYTES) || maps.len == 0)
-		return -ESRCH;
-	if (live->libdw && maps.len == live->maps.len &&
-	    memcmp(buf_text(&maps), buf_text(&live->maps), maps.len) == 0)
-		return 0;
+	if (err || is_as_before(live, &text.maps))
+		return err;
 	libdw_walk_free(live->libdw);
 	live->libdw = NULL;
-	err = scan_process(&finder, (uint32_t)live->pid, &live->image);
+	err = scan_apply(&finder, (uint32_t)live->pid, &text, &live->image);
 	if (!err)
 		err = describe_all(live);
 	if (err)
 		return err;
 	live->libdw = libdw_walk_new(live->pid);
-	before = live->maps;
-	live->maps = maps;
-	maps = (struct buf)BUF_INIT;
+	live->maps = text.maps;
+	text.maps = before;
 	return live->libdw ? 0 : -ESRCH;
 }
 
@@ -175,20 +176,19 @@ int live_walk(struct live *live, const struct target *target, struct walker_resu
 	return 0;
 }
 
-struct place live_place(struct live *live, u64 address)
+struct spot live_spot(struct live *live, u64 address)
 {
 	const struct proc_mapping *mapping = mapping_set_find(live->image.set, address);
 	_cleanup_(object_unrefp) struct object *object = NULL;
-	struct place place = {"", live->libdw ? libdw_walk_name(live->libdw, address) : "",
-	                      address};
+	struct spot spot = {"", live->libdw ? libdw_walk_name(live->libdw, address) : "", address};
 	const char *slash;
 
 	if (!mapping)
-		return place;
+		return spot;
 	slash = strrchr(mapping->path, '/');
-	place.file = slash ? slash + 1 : mapping->path;
+	spot.file = slash ? slash + 1 : mapping->path;
 	object = store_get(live->store, mapping->object);
 	if (object)
-		object_address(object, address - mapping->start + mapping->offset, &place.own);
-	return place;
+		object_address(object, address - mapping->start + mapping->offset, &spot.own);
+	return spot;
 }

@@ -21,8 +21,8 @@ int live_walk(struct live *live, const struct target *target, struct walker_resu
               struct libdw_stack *ret_libdw);
 /* Where an address is: the file's name, its own address, the function. Strings live until the next
  * call; "" for what is not known. */
-struct place {
+struct spot {
 	const char *file, *function;
 	u64 own;
 };
-struct place live_place(struct live *live, u64 address);
+struct spot live_spot(struct live *live, u64 address);

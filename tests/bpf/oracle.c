@@ -63,10 +63,10 @@ static int parse_options(int argc, char **argv, struct options *ret_options)
 
 static void print_frame(struct live *live, const char *whose, size_t at, u64 address)
 {
-	struct place place = live_place(live, address);
+	struct spot spot = live_spot(live, address);
 
 	printf("    %s %3zu %016llx %s+0x%llx %s\n", whose, at, (unsigned long long)address,
-	       place.file, (unsigned long long)place.own, place.function);
+	       spot.file, (unsigned long long)spot.own, spot.function);
 }
 
 static void print_stacks(struct live *live, const struct target *target,
