@@ -79,21 +79,41 @@ struct {
  * is asked, and each large one worth a look. */
 static u32 large_tasks[LARGE_TASKS];
 
-/* Where the kernel's __per_cpu_offset is, by which this CPU's part of a counter is found. Set
- * before anything is attached; 0 where symbols are hidden, then parts are not read. */
-u64 cpu_offsets_at;
+/* Where a map says that its values for each CPU are: this CPU's are as far from there as all that
+ * the kernel has for each CPU. Its own symbols would say so, but many kernels hide those of data.
+ */
+struct bpf_array {
+	void *pptrs[0];
+} __attribute__((preserve_access_index));
+
 static u64 cpu_offsets[MAX_CPUS];
+
+/* To the verifier what is read as any memory is no pointer. */
+static __always_inline u64 number_of(const void *pointer)
+{
+	u64 number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number), &pointer);
+	return number;
+}
+
+static __always_inline u64 offset_of_this_cpu(void)
+{
+	u32 zero = 0;
+	u64 map = number_of(&scratches), all = 0;
+
+	bpf_probe_read_kernel(&all, sizeof(all),
+	                      (void *)(map + bpf_core_field_offset(struct bpf_array, pptrs)));
+	return number_of(bpf_map_lookup_elem(&scratches, &zero)) - all;
+}
 
 static __always_inline s64 part_of_this_cpu(u64 parts)
 {
 	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
 	s32 part = 0;
 
-	if (!cpu_offsets_at)
-		return 0;
 	if (!cpu_offsets[cpu])
-		bpf_probe_read_kernel(&cpu_offsets[cpu], sizeof(u64),
-		                      (void *)(cpu_offsets_at + cpu * sizeof(u64)));
+		cpu_offsets[cpu] = offset_of_this_cpu();
 	bpf_probe_read_kernel(&part, sizeof(part), (void *)(parts + cpu_offsets[cpu]));
 	return part;
 }
@@ -136,13 +156,14 @@ static __always_inline s64 level_now(struct mm_struct *mm, u32 member, s64 *ret_
 static __always_inline void begin(struct task_struct *task, struct resident *resident)
 {
 	struct task_struct *leader = task->group_leader;
+	struct mm_struct *mm = task->mm;
 	int is_fresh = !(leader->flags & PF_FORKNOEXEC) &&
 	               leader->start_boottime > resident_since_ns &&
 	               bpf_ktime_get_boot_ns() - leader->start_boottime < young_ns;
 
 #pragma unroll
 	for (u32 i = 0; i < RESIDENT_MEMBERS; i++) {
-		s64 level = level_now(task->mm, members[i], &resident->of[i].seen);
+		s64 level = level_now(mm, members[i], &resident->of[i].seen);
 
 		resident->of[i].base = is_fresh ? 0 : level;
 		resident->of[i].pace = pace_new(resident_step_pages);
@@ -166,10 +187,10 @@ static __always_inline void see(struct growth *growth, s64 level, s64 seen)
 }
 
 /* How much of a kind of memory a sample is to be taken of; 0: none is due. */
-static __always_inline s64 due_of(struct task_struct *task, struct growth *growth, u32 member,
+static __always_inline s64 due_of(struct mm_struct *mm, struct growth *growth, u32 member,
                                   s64 *ret_base)
 {
-	s64 seen, level = level_now(task->mm, member, &seen);
+	s64 seen, level = level_now(mm, member, &seen);
 
 	see(growth, level, seen);
 	*ret_base = *(volatile s64 *)&growth->base;
@@ -209,9 +230,9 @@ static __always_inline struct resident *resident_of(struct task_struct *task)
 	return resident && seat_is_of(&resident->who, who) ? resident : NULL;
 }
 
-static __always_inline void sample_one(struct task_struct *task, struct growth *growth, u32 member)
+static __always_inline void sample_one(struct mm_struct *mm, struct growth *growth, u32 member)
 {
-	s64 base, grown = due_of(task, growth, member, &base);
+	s64 base, grown = due_of(mm, growth, member, &base);
 	u64 now;
 	u32 at;
 
@@ -235,12 +256,14 @@ static __always_inline void look(void)
 {
 	struct task_struct *task = task_current();
 	struct resident *resident = resident_of(task);
+	struct mm_struct *mm;
 
 	if (!resident)
 		return;
+	mm = task->mm;
 #pragma unroll
 	for (u32 i = 0; i < RESIDENT_MEMBERS; i++)
-		sample_one(task, &resident->of[i], members[i]);
+		sample_one(mm, &resident->of[i], members[i]);
 }
 
 __noinline u32 resident_tick(u32 at, u64 user_stack)
@@ -248,12 +271,14 @@ __noinline u32 resident_tick(u32 at, u64 user_stack)
 	struct task_struct *task = task_current();
 	struct resident *resident = resident_of(task);
 	u64 now = bpf_ktime_get_ns();
+	struct mm_struct *mm;
 
 	if (!resident)
 		return 0;
+	mm = task->mm;
 #pragma unroll
 	for (u32 i = 0; i < RESIDENT_MEMBERS; i++) {
-		s64 base, grown = due_of(task, &resident->of[i], members[i], &base);
+		s64 base, grown = due_of(mm, &resident->of[i], members[i], &base);
 
 		if (grown)
 			take(at, &resident->of[i], members[i], base, grown, user_stack, now);

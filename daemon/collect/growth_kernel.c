@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The part of the skeleton that belongs to growth, and what it has to know of the kernel. That is
- * looked for here and not by libbpf, which would read all of /proc/kallsyms at every start.
+ * The part of the skeleton that belongs to growth.
  */
 #include "collect/growth_kernel.h"
 
@@ -9,24 +8,6 @@
 #include "collect/bpf_parts.h"
 
 #include <stdio.h>
-#include <string.h>
-
-/* 0 where it is not there, or where this process may not see addresses. */
-static u64 find_symbol(const char *wanted)
-{
-	FILE *file = fopen("/proc/kallsyms", "re");
-	char line[512], name[256];
-	u64 address = 0;
-	bool found = false;
-
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = strstr(line, wanted) &&
-		        sscanf(line, "%lx %*c %255s", &address, name) == 2 &&
-		        strcmp(name, wanted) == 0;
-	if (file)
-		fclose(file);
-	return found ? address : 0;
-}
 
 static enum bpf_part part_of(const struct growth_wanted *wanted)
 {
@@ -35,10 +16,6 @@ static enum bpf_part part_of(const struct growth_wanted *wanted)
 
 int growth_kernel_load(struct bpf *bpf, const struct growth_wanted *wanted)
 {
-	u64 *at = &bpf->skeleton->bss->cpu_offsets_at;
-
-	if (!*at)
-		*at = find_symbol("__per_cpu_offset");
 	return bpf_part_load(bpf, part_of(wanted), NULL);
 }
 
