@@ -7,7 +7,7 @@ CPUs the others leave them, and that judge nothing but their own daemon and its 
 
 Those that keep a CPU busy say BESIDE = True: each file in a process of its own, as many at once as there are CPUs, but for one
 that is the lanes' until few of them are left. They judge what profiles say, not how soon they come or what they cost, and
-nothing of the host but their own programs.
+nothing of the host but their own programs. Those that take nearly a minute are LONG, and begin first.
 
 All others are alone. What a process prints comes when it has ended.
 """
@@ -52,8 +52,8 @@ def apart(suite):
             add(files, file, test)
         else:
             others.addTest(test)
-    # The longest are late in the alphabet, and are to begin first.
-    return list(lanes.values()), [files[name] for name in sorted(files, reverse=True)], others
+    order = sorted(files, key=lambda file: not getattr(sys.modules[file], "LONG", False))
+    return list(lanes.values()), [files[file] for file in order], others
 
 
 class Run:

@@ -6,6 +6,7 @@ It shares nothing with the encoder it tests. test_readers.py compares it with `g
 
 import collections
 import gzip
+import math
 
 # One line of a location: the innermost inlined function comes first.
 Frame = collections.namedtuple("Frame", "name system_name file line start_line")
@@ -152,3 +153,8 @@ class Profile:
 
     def total(self, value=0, where=lambda sample: True):
         return sum(sample.values[value] for sample in self.samples if where(sample))
+
+
+def sigmas(share, samples):
+    """Four standard deviations of a share, in percent, that so many samples tell."""
+    return 400 * math.sqrt(share * (100 - share) / samples) / 100

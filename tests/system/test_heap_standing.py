@@ -183,10 +183,8 @@ def sleeps_of(workload):
         return next(int(line.split()[1]) for line in status if line.startswith("voluntary_ctxt_switches"))
 
 
-class HeapTellers(unittest.TestCase):
+class Telling(unittest.TestCase):
     """Programs with probes of their own."""
-
-    LANE = None  # one of them is to tell more than the daemon can take, and needs a CPU for that
 
     def setUp(self):
         self.daemon = daemon.Daemon()
@@ -208,6 +206,24 @@ class HeapTellers(unittest.TestCase):
         self.assertTrue(until(lambda: self.heaps()["standing"] >= len(workloads)))
         self.assertTrue(until(lambda: all(self.daemon.get(f"/heap?pid={one.pid}").status == 200 for one in workloads)))
 
+    def as_nobody(self, script, *arguments, **environment):
+        """Runs it as another user, with its children in a group of their own, which is killed at the end."""
+        started = Workload(sys.executable, "-c", DROP + script, *arguments, env={**os.environ, **environment},
+                           start_new_session=True)
+        self.addCleanup(self.end, started)
+        return started
+
+    @staticmethod
+    def end(started):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)
+        started.__exit__()
+
+    def heaps(self):
+        return self.daemon.get("/status").json()["heaps"]
+
+
+class HeapTellers(Telling):
     def is_listened_to(self, path):
         return any(link.endswith(path) for link in uprobe_paths(self.daemon))
 
@@ -229,6 +245,26 @@ class HeapTellers(unittest.TestCase):
             run_until_listened_to(self.program("next"))
             run_until_listened_to(self.program("last"))
             self.assertFalse(self.is_listened_to(other))
+
+    def test_files_of_one_user_leave_room_and_are_let_go(self):
+        def listened(name):
+            return {path for path in uprobe_paths(self.daemon) if os.path.basename(path).startswith(name)}
+
+        greedy = self.as_nobody(MAPPERS, *(self.program(f"greedy{i}") for i in range(41)))
+        self.assertTrue(until(lambda: self.heaps()["heap_files_refused"]))
+        # Half of the places, or less where others on this host have some.
+        self.assertTrue(until(lambda: 20 <= len(listened("greedy")) <= 32), len(listened("greedy")))
+        with Workload(self.program("mine")):
+            self.assertTrue(until(lambda: listened("mine")))
+        self.end(greedy)
+        self.as_nobody(MAPPERS, *(self.program(f"later{i}") for i in range(20)))
+        self.assertTrue(until(lambda: len(listened("later")) == 20, 90), len(listened("later")))
+
+
+class HeapFloods(Telling):
+    """They are to tell more than the daemon can take, and need a CPU for that."""
+
+    LANE = None
 
     def test_what_is_lost_is_counted(self):
         with Workload(self.program("flood"), "flood") as flood:
@@ -273,36 +309,6 @@ class HeapTellers(unittest.TestCase):
             self.assertAlmostEqual(told, slept, delta=slept / 20)
             self.assertGreater(after["heap_events_over_share"], before["heap_events_over_share"])
             self.assertEqual(after["heap_events_lost"], before["heap_events_lost"])
-
-    def as_nobody(self, script, *arguments, **environment):
-        """Runs it as another user, with its children in a group of their own, which is killed at the end."""
-        started = Workload(sys.executable, "-c", DROP + script, *arguments, env={**os.environ, **environment},
-                           start_new_session=True)
-        self.addCleanup(self.end, started)
-        return started
-
-    @staticmethod
-    def end(started):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(started.pid, signal.SIGKILL)
-        started.__exit__()
-
-    def heaps(self):
-        return self.daemon.get("/status").json()["heaps"]
-
-    def test_files_of_one_user_leave_room_and_are_let_go(self):
-        def listened(name):
-            return {path for path in uprobe_paths(self.daemon) if os.path.basename(path).startswith(name)}
-
-        greedy = self.as_nobody(MAPPERS, *(self.program(f"greedy{i}") for i in range(41)))
-        self.assertTrue(until(lambda: self.heaps()["heap_files_refused"]))
-        # Half of the places, or less where others on this host have some.
-        self.assertTrue(until(lambda: 20 <= len(listened("greedy")) <= 32), len(listened("greedy")))
-        with Workload(self.program("mine")):
-            self.assertTrue(until(lambda: listened("mine")))
-        self.end(greedy)
-        self.as_nobody(MAPPERS, *(self.program(f"later{i}") for i in range(20)))
-        self.assertTrue(until(lambda: len(listened("later")) == 20, 90), len(listened("later")))
 
     def test_what_one_user_tells_leaves_room(self):
         with Workload(self.program("told")) as mine:

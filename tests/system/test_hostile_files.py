@@ -17,7 +17,7 @@ from heap_runs import Heap, HeapWorkload, until
 from hostile_runs import ATTACKER, NAME, Attack, folder_of
 from workload import Workload, workload_path
 
-BESIDE = True
+BESIDE = LONG = True
 LIBRARY = os.path.join(BUILD, "libprofd-heap.so")
 COPIES = 41  # more than files are listened to
 

@@ -14,6 +14,7 @@ import unittest
 
 from daemon import BUILD, Daemon
 from health import ONCE, SLOWEST
+from heap_runs import until
 from hostile_runs import ATTACKER, NOBODY, Attack, Siege, Starting, folder_of
 from workload import Workload
 
@@ -21,20 +22,25 @@ needs_fuse = unittest.skipUnless(os.path.exists("/dev/fuse"), "needs file system
 LOOP = "print('ready', flush=True)\nwhile True: pass\n"
 
 
-class HostileUsers(unittest.TestCase):
+class Sieges(unittest.TestCase):
     def setUp(self):
         self.stack = contextlib.ExitStack()
         self.addCleanup(self.stack.close)
         self.folder = self.stack.enter_context(folder_of())
 
-    def besiege(self, *attack, uid=ATTACKER, options=(), seconds=4, meanwhile=None, through=()):
-        """A new daemon under an attack of some seconds, in which a program of somebody else starts and is to be named.
+    def besiege(self, *attack, **options):
+        return self.besiege_by([attack], **options)
+
+    def besiege_by(self, attacks, uid=ATTACKER, options=(), seconds=4, meanwhile=None, through=()):
+        """A new daemon under attacks of some seconds, in which a program of somebody else starts and is to be named.
 
         It goes before others on the CPUs, as who asks does: how a busy host shares those out is not the daemon's.
         """
         server = self.stack.enter_context(Daemon(*options, through=through, first=True))
         siege = Siege(server)
-        with siege.watched(), Attack(*attack, uid=uid):
+        with siege.watched(), contextlib.ExitStack() as running:
+            for attack in attacks:
+                running.enter_context(Attack(*attack, uid=uid))
             end = time.monotonic() + seconds
             if meanwhile:
                 meanwhile(server)
@@ -56,8 +62,11 @@ class HostileUsers(unittest.TestCase):
         self.assertLess(siege.peak_mib - siege.before_mib, more_mib, siege)
         self.assertIsNotNone(siege.recovered, siege)
 
-    def test_leases(self):
-        self.assert_held(self.besiege("leases", self.folder, 2), 32)
+
+class Waiting(Sieges):
+    """Those in which next to nothing happens."""
+
+    LANE = "crowd"
 
     def ready_under(self, *attack, uid=ATTACKER):
         """Seconds until a daemon is ready that is started under an attack, or None; it ends after the attack."""
@@ -71,39 +80,56 @@ class HostileUsers(unittest.TestCase):
         self.assertIsNotNone(self.ready_under("leases", self.folder, 2))
 
     @needs_fuse
-    def test_a_file_system_that_hangs(self):
-        for operation in ("getattr", "open", "read"):
-            with self.subTest(operation):
-                self.assert_held(self.besiege("hung_fs", self.folder, ATTACKER, operation, uid=0), 32)
-
-    @needs_fuse
     def test_a_file_system_that_hangs_at_the_start(self):
         self.assertIsNotNone(self.ready_under("hung_fs", self.folder, ATTACKER, "getattr", "open", "read", uid=0))
+
+    def test_slow_headers(self):
+        """No connection that is fed a byte now and then lives much longer than 15 seconds."""
+        server = self.stack.enter_context(Daemon(first=True))
+        siege = Siege(server)
+        with siege.watched(), Attack("slow_headers.py", server.port, 300, 5) as attack:
+            start, left = time.monotonic(), 300
+            while left and time.monotonic() < start + 25:
+                left = int(attack.process.stdout.readline())
+            siege.name_innocent()
+        siege.recovered = siege.recover()
+        self.assertEqual(left, 0, "connections are open after 25 s")
+        self.assert_held(siege, 64)
+
+
+class HostileUsers(Sieges):
+    def test_leases(self):
+        self.assert_held(self.besiege("leases", self.folder, 2), 32)
+
+    @needs_fuse
+    def test_file_systems_that_hang(self):
+        attacks = [("hung_fs", self.folder, ATTACKER, operation) for operation in ("getattr", "open", "read")]
+        self.assert_held(self.besiege_by(attacks, uid=0), 32)
 
     @needs_fuse
     def test_a_file_server_that_hangs_later(self):
         """Root's, so its files are opened, and looked into. Then they are wanted again, for probes to be put into them."""
-        for path in ("libprofd-heap.so", "workloads/cuda/libcuda.so.1"):
-            with self.subTest(path):
-                self.assert_held(self.besiege("hung_fs", self.folder, 0, "open", "again", os.path.join(BUILD, path), uid=0), 64)
+        attacks = [("hung_fs", self.folder, 0, "open", "again", os.path.join(BUILD, path))
+                   for path in ("libprofd-heap.so", "workloads/cuda/libcuda.so.1")]
+        self.assert_held(self.besiege_by(attacks, uid=0), 64)
+
+    def run_script(self, operation):
+        """A user's script that says its source is in a file, on a file system that hangs: (its process, that path)."""
+        attack = self.stack.enter_context(Attack("hung_fs", self.folder, ATTACKER, operation, uid=0))
+        path = os.path.join(self.folder, f"app_{operation}.py")
+        script = f"exec(compile({LOOP!r}, {path!r}, 'exec'))"
+        return self.stack.enter_context(Workload(
+            shutil.which("nsenter"), "--mount", f"--target={attack.pid}", "setpriv", f"--reuid={ATTACKER}",
+            f"--regid={ATTACKER}", "--clear-groups", sys.executable, "-c", script)), path
 
     @needs_fuse
     def test_source_files_that_hang(self):
-        """A user's script says that it is there. Whoever asks for its lines is answered, and all others, who wait for that, too."""
-        nsenter = shutil.which("nsenter")
-        for operation in ("lookup", "getattr", "open", "read"):
-            with self.subTest(operation), contextlib.ExitStack() as running:
-                server = running.enter_context(Daemon())
-                attack = running.enter_context(Attack("hung_fs", self.folder, ATTACKER, operation, uid=0))
-                path = os.path.join(self.folder, "app.py")
-                script = f"exec(compile({LOOP!r}, {path!r}, 'exec'))"
-                told = running.enter_context(Workload(
-                    nsenter, "--mount", f"--target={attack.pid}", "setpriv", f"--reuid={ATTACKER}",
-                    f"--regid={ATTACKER}", "--clear-groups", sys.executable, "-c", script))
+        """Whoever asks for their lines is answered, and all others, who wait for that, too."""
+        server = self.stack.enter_context(Daemon())
+        for told, path in [self.run_script(operation) for operation in ("lookup", "getattr", "open", "read")]:
+            with self.subTest(path):
                 table, source = f"/profile?last=1m&pid={told.pid}&format=text&by=line", f"/source?file={path}"
-                end = time.monotonic() + 60
-                while path not in server.get(table).text and time.monotonic() < end:
-                    time.sleep(0.5)
+                self.assertTrue(until(lambda table=table, path=path: path in server.get(table).text, 60))
                 asked = time.monotonic()
                 lines, answer = server.get(table), server.get(source)
                 self.assertLess(time.monotonic() - asked, 3)
@@ -146,19 +172,6 @@ class HostileUsers(unittest.TestCase):
 
     def test_tellers(self):
         self.assert_held(self.besiege("tellers", 250, seconds=20), 192)
-
-    def test_slow_headers(self):
-        """No connection that is fed a byte now and then lives much longer than 15 seconds."""
-        server = self.stack.enter_context(Daemon())
-        siege = Siege(server)
-        with siege.watched(), Attack("slow_headers.py", server.port, 300, 5) as attack:
-            start, left = time.monotonic(), 300
-            while left and time.monotonic() < start + 25:
-                left = int(attack.process.stdout.readline())
-            siege.name_innocent()
-        siege.recovered = siege.recover()
-        self.assertEqual(left, 0, "connections are open after 25 s")
-        self.assert_held(siege, 64)
 
     def test_stopped_readers(self):
         self.assert_held(self.besiege("stop_readers", uid=NOBODY), 64)

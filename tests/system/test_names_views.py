@@ -19,7 +19,7 @@ from pprof import pprof, top_shares
 from test_clients import as_user, curl
 from workload import Workload, workload_path
 
-BESIDE = True
+BESIDE = LONG = True
 ID = "0123456789abcdef" * 4
 UID = "6c2b4a7e-1f0d-4c55-9b0e-1a2b3c4d5e6f"
 ROW = re.compile(r"^\s*\S+\s+([\d.]+)%\s+[\d.]+%\s+\S+\s+([\d.]+)%  (.*)$", re.M)

@@ -7,6 +7,7 @@ import re
 import time
 import unittest
 
+from daemon import CPUS
 from python_runs import PythonCase, recorded, running
 from pythons import name_of, pythons
 
@@ -80,24 +81,31 @@ def children_of(pid):
 
 
 class Short(PythonCase):
-    """Threads that run for 0.2 s, one after the other."""
+    """Threads that run for 0.2 s, one after the other: as many Pythons at once as there are CPUs."""
 
     def test_each_has_its_own_name(self):
-        for python in those_asked():
-            with self.subTest(name_of(python)), running({python: (python, "thread_names", "short")}) as (server, started):
+        waiting = those_asked()
+        while waiting:
+            some, waiting = waiting[:CPUS], waiting[CPUS:]
+            with running({python: (python, "thread_names", "short") for python in some}) as (server, started):
                 self.profile = server.profile(recorded(started, 4))
-                found = collections.Counter()
-                for sample in self.of(started[python]):
-                    numbers = [re.fullmatch("short_([0-9]+)", name) for name in self.python_names(sample)]
-                    for number in filter(None, numbers):
-                        label = sample.labels["thread"]
-                        right = label == f"short-{number[1]}"
-                        found["right" if right else "none" if label == sample.labels["comm"] else label] += sample.count
-                print(f"\n  {name_of(python)}: {found}", end=" ")
-                self.assertGreater(found["right"], 250)
-                self.assertGreater(found["right"], 20 * found["none"])
-                # None has the name of another.
-                self.assertEqual(set(found) - {"right", "none"}, set())
+            for python in some:
+                with self.subTest(name_of(python)):
+                    self.assert_own_names(python, self.of(started[python]))
+
+    def assert_own_names(self, python, samples):
+        found = collections.Counter()
+        for sample in samples:
+            numbers = [re.fullmatch("short_([0-9]+)", name) for name in self.python_names(sample)]
+            for number in filter(None, numbers):
+                label = sample.labels["thread"]
+                right = label == f"short-{number[1]}"
+                found["right" if right else "none" if label == sample.labels["comm"] else label] += sample.count
+        print(f"\n  {name_of(python)}: {found}", end=" ")
+        self.assertGreater(found["right"], 250)
+        self.assertGreater(found["right"], 20 * found["none"])
+        # None has the name of another.
+        self.assertEqual(set(found) - {"right", "none"}, set())
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from python_runs import PythonCase, recorded, running, wait_walked
 from pythons import name_of, pythons, script, with_module
 from workload import Workload
 
-BESIDE = True
+BESIDE = LONG = True
 SECONDS = 12
 DEPTH = 300     # to 3.10 the loop and what calls it are more native frames than are walked
 LOOP = "_PyEval_EvalFrameDefault"

@@ -21,7 +21,7 @@ CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 SCREENSHOTS = os.path.join(daemon.BUILD, "web-screenshots")
 PATIENCE = 60_000  # milliseconds: for what takes a hundredth of that on a quiet machine
 RECORDED = 6  # seconds of the workload's CPU time that tests can count on
-NICE = 5  # of the workload, once that is recorded
+NICE = 15  # of the workload, once that is recorded
 AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
        "resultTypes": ["violations"]}
 DROP = """([name, base64]) => {
