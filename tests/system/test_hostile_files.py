@@ -19,6 +19,7 @@ from workload import Workload, workload_path
 
 BESIDE = LONG = True
 LIBRARY = os.path.join(BUILD, "libprofd-heap.so")
+TELLS = "profd-tells-"  # by which links_of() knows such files
 COPIES = 41  # more than files are listened to
 
 
@@ -157,8 +158,8 @@ class HostileFiles(unittest.TestCase):
 
     def test_places_for_files_that_tell(self):
         """Copies of the library that nobody uses take no place of one that is used, neither during nor after the attack."""
-        copies = [shutil.copy(LIBRARY, self.path(f"copy{number}.so")) for number in range(COPIES)]
-        own = shutil.copy(LIBRARY, self.path("own.so"))
+        copies = [shutil.copy(LIBRARY, self.path(f"{TELLS}{number}.so")) for number in range(COPIES)]
+        own = shutil.copy(LIBRARY, self.path(TELLS + "own.so"))
         for number, path in enumerate([*copies, own]):
             with open(path, "r+b") as file:
                 data = bytearray(file.read())
@@ -172,7 +173,7 @@ class HostileFiles(unittest.TestCase):
             time.sleep(5)
             with HeapWorkload("sites", preload=own) as during:
                 self.assertTrue(until(lambda: self.told_itself(during), 20), "not heard during the attack")
-        late = shutil.copy(own, self.path("late.so"))
+        late = shutil.copy(own, self.path(TELLS + "late.so"))
         with HeapWorkload("sites", preload=late) as after:
             self.assertTrue(until(lambda: self.told_itself(after), 30), "not heard after the attack")
 
