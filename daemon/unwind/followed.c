@@ -8,7 +8,7 @@
 
 enum {
 	FIRST_ROWS = 256,
-	MAX_FOLLOWED_ROWS = 128 * 1024, /* 12 MB; all of node's are a tenth of that */
+	MAX_FOLLOWED_ROWS = 128 * 1024, /* 10 MB; all of node's are a tenth of that */
 };
 
 static bool grow(struct followed *followed)

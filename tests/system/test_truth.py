@@ -65,7 +65,6 @@ class Truth(unittest.TestCase):
         self.assertGreater(len({sample.labels["pid"] for sample in profile.samples}), 75)
 
 
-
 class Accounts(unittest.TestCase):
     """ticks = samples + idle + lost, in /metrics and in every profile."""
 
