@@ -187,13 +187,15 @@ static __always_inline u64 pass_due(struct ticker *ticker, u32 timer, u64 until,
 
 /* How many are due, from now on taken: those that were due before `until`. While the CPU was idle,
  * `began` being 0, each period that went by is one; else those are the idle task's that were due
- * before the current one began. */
-static __always_inline u32 take_due(struct ticker *ticker, u64 began, u64 until, u32 at)
+ * before the current one began. Global, as those below that go through all timers: the verifier
+ * would try each course through one after each course through the other. */
+__noinline u32 ticks_take_due(u64 began, u64 until, u32 at)
 {
+	struct ticker *ticker = ticker_get();
+	u64 idle = 0, missed = 0;
 	u32 taken = 0;
 
-#pragma unroll
-	for (u32 i = 0; i < CPU_TIMERS; i++) {
+	for (u32 i = 0; ticker && i < CPU_TIMERS; i++) {
 		u64 more = 0, due = pass_due(ticker, i, until, &more);
 
 		if (!due)
@@ -202,15 +204,16 @@ static __always_inline u32 take_due(struct ticker *ticker, u64 began, u64 until,
 			taken += more + 1;
 			continue;
 		}
+		missed += more;
 		if (due < began)
-			count_idle(at, 1);
+			idle++;
 		else if (is_elsewhere(due, began, until))
-			more++;
+			missed++;
 		else
 			taken++;
-		if (more)
-			count(at, COUNTER_ticks_missed, more);
 	}
+	count_idle(at, idle);
+	count(at, COUNTER_ticks_missed, missed);
 	return taken;
 }
 
@@ -238,7 +241,7 @@ static __always_inline u64 walk_user(struct bpf_perf_event_data *ctx, u32 at)
 {
 	if (REGS_USER(&ctx->regs))
 		return walk_user_of(at, &ctx->regs);
-	return walk_user_of_entry(at);
+	return unwind_entry(at);
 }
 
 /* In the kernel, and not by a system call. */
@@ -292,37 +295,42 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 }
 
 /* Those that are due are owed from now on. */
-static __always_inline void owe_due(struct ticker *ticker, u64 now, u32 at)
+__noinline u32 ticks_owe_due(u64 now, u32 at)
 {
-#pragma unroll
-	for (u32 i = 0; i < CPU_TIMERS; i++) {
-		u64 missed = 0, due = pass_due(ticker, i, now, &missed);
+	struct ticker *ticker = ticker_get();
+	u64 missed = 0;
+	u32 owed = 0;
+
+	for (u32 i = 0; ticker && i < CPU_TIMERS; i++) {
+		u64 more = 0, due = pass_due(ticker, i, now, &more);
 
 		if (!due)
 			continue;
-		missed += ticker->owed[i] != 0; /* one that nobody has taken */
+		owed++;
+		missed += more + (ticker->owed[i] != 0); /* one that nobody has taken */
 		ticker->owed[i] = due;
-		if (missed)
-			count(at, COUNTER_ticks_missed, missed);
 	}
+	count(at, COUNTER_ticks_missed, missed);
+	return owed;
 }
 
 /* Takes what is owed. A task that another CPU has woken begins when the hypervisor lets its own CPU
  * run; the scheduler knows only later that the time until then was stolen. */
-static __always_inline u32 take_owed(struct ticker *ticker, u64 began, u32 at)
+__noinline u32 ticks_take_owed(u64 began, u32 at)
 {
-	u32 taken = 0;
+	struct ticker *ticker = ticker_get();
+	u32 idle = 0, taken = 0;
 
-#pragma unroll
-	for (u32 i = 0; i <= CPU_TIMERS; i++) {
+	for (u32 i = 0; ticker && i <= CPU_TIMERS; i++) {
 		u64 due = ticker->owed[i];
 
 		ticker->owed[i] = 0;
 		if (due && due < began)
-			count_idle(at, 1);
+			idle++;
 		else if (due)
 			taken++;
 	}
+	count_idle(at, idle);
 	return taken;
 }
 
@@ -339,7 +347,7 @@ static __always_inline void leave_idle(struct ticker *ticker, u32 at, struct tas
 		        BPF_CORE_READ(rq, clock_task) + ticker->behind;
 	if (woken > now)
 		woken = now;
-	idle = take_due(ticker, 0, woken, at);
+	idle = ticks_take_due(0, woken, at);
 	if (ticker->undecided && ticker->undecided < woken)
 		idle++;
 	else if (ticker->undecided > now + SWITCHED_TO_NS)
@@ -348,7 +356,7 @@ static __always_inline void leave_idle(struct ticker *ticker, u32 at, struct tas
 		ticker->owed[CPU_TIMERS] = ticker->undecided;
 	ticker->undecided = 0;
 	count_idle(at, idle);
-	owe_due(ticker, now, at);
+	ticks_owe_due(now, at);
 }
 
 /* When the scheduler set its clock, a moment ago or more: the time of the task that goes ends
@@ -375,18 +383,16 @@ static __always_inline void leave_task(struct bpf_raw_tracepoint_args *ctx, stru
 	struct sched_entity *se = &task_current()->se;
 	u64 until = clock_set_at(ticker, now), kernel_stack, user_stack;
 	u64 began = until - (se->sum_exec_runtime - se->prev_sum_exec_runtime);
-	u32 taken = take_due(ticker, began, until, at) + take_owed(ticker, began, at);
+	u32 taken = ticks_take_due(began, until, at) + ticks_take_owed(began, at);
 
 	if (!taken)
 		return;
 	kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS);
-	user_stack = walk_user_of_entry(at);
-#pragma unroll
-	for (u32 i = 0; i < 2 * CPU_TIMERS; i++)
-		if (i < taken) {
-			count(at, COUNTER_ticks, 1);
-			tally_add(at, KIND_cpu, kernel_stack, user_stack, period_ns);
-		}
+	user_stack = unwind_entry(at);
+	for (u32 i = 0; i < taken && i < 2 * CPU_TIMERS; i++) {
+		count(at, COUNTER_ticks, 1);
+		tally_add(at, KIND_cpu, kernel_stack, user_stack, period_ns);
+	}
 }
 
 /* The scheduler is about to leave the current task. */

@@ -33,12 +33,24 @@ static __always_inline u32 number_of(u32 bucket, u32 seat)
 }
 
 /* Nobody's, an earlier program's of the same process, or of a process that is not known any more.
- */
-static __noinline u32 is_free(u64 whose, u64 who)
+ * Global like the next one, or the verifier would follow each seat to the end. */
+__noinline u32 seat_is_free(u64 whose, u64 who)
 {
 	u64 slot;
 
 	return !whose || pid_of(whose) == pid_of(who) || !slot_of(pid_of(whose), &slot);
+}
+
+/* SEATS_PER_BUCKET: none. */
+__noinline u32 seat_first_free(u32 number, u64 who)
+{
+	struct seat_bucket *bucket = bpf_map_lookup_elem(&seats, &number);
+	u32 seat;
+
+	for (seat = 0; bucket && seat < SEATS_PER_BUCKET; seat++)
+		if (seat_is_free(*(volatile u64 *)&bucket->who[seat], who))
+			break;
+	return seat;
 }
 
 static __always_inline u64 is_equal(u64 a, u64 b)
@@ -58,11 +70,16 @@ static __always_inline u64 seats_of(const struct seat_bucket *bucket, u64 place)
 
 /* The first seat of the account that has most of them, and more than the one at `place` if that had
  * one more; SEATS_PER_BUCKET: none. */
-static __always_inline u32 seat_of_most(const struct seat_bucket *bucket, u64 place)
+__noinline u32 seat_of_most(u32 number, u64 place)
 {
-	u64 most = seats_of(bucket, place) + 1, found = SEATS_PER_BUCKET;
+	const struct seat_bucket *bucket = bpf_map_lookup_elem(&seats, &number);
+	u64 most, found = SEATS_PER_BUCKET;
 
-#pragma clang loop unroll(full)
+	if (!bucket)
+		return SEATS_PER_BUCKET;
+	most = seats_of(bucket, place) + 1;
+
+#pragma clang loop unroll(disable) /* or it keeps all of them on the stack */
 	for (u64 i = 0; i < SEATS_PER_BUCKET; i++) {
 		u64 count = seats_of(bucket, bucket->place[i]), more = -((most - count) >> 63);
 
@@ -95,25 +112,25 @@ static __always_inline void count_crowded(enum counter counter)
 static __noinline u32 seat_claim(u32 number, u64 who)
 {
 	struct seat_bucket *bucket = bpf_map_lookup_elem(&seats, &number);
+	u32 seat = seat_first_free(number, who);
+	int is_free = seat < SEATS_PER_BUCKET;
 	u64 place = user_place();
-	u32 most;
 
 	if (!bucket)
 		return SEAT_NONE;
-	for (u32 i = 0; i < SEATS_PER_BUCKET; i++)
-		if (is_free(*(volatile u64 *)&bucket->who[i], who))
-			return take(bucket, i, who, place) ? number_of(number, i) : SEAT_NONE;
-	most = seat_of_most(bucket, place);
-	if (most >= SEATS_PER_BUCKET) {
+	if (!is_free)
+		seat = seat_of_most(number, place);
+	if (seat >= SEATS_PER_BUCKET) {
 		count_crowded(COUNTER_growth_refused);
 		return SEAT_NONE;
 	}
-	barrier_var(most); /* or the compiler sees what the verifier does not */
-	most &= SEATS_PER_BUCKET - 1;
-	if (!take(bucket, most, who, place))
+	barrier_var(seat); /* or the compiler sees what the verifier does not */
+	seat &= SEATS_PER_BUCKET - 1;
+	if (!take(bucket, seat, who, place))
 		return SEAT_NONE;
-	count_crowded(COUNTER_growth_forgotten);
-	return number_of(number, most);
+	if (!is_free)
+		count_crowded(COUNTER_growth_forgotten);
+	return number_of(number, seat);
 }
 
 __noinline u32 seat_of(u64 who)

@@ -20,6 +20,10 @@ static __always_inline u64 seat_who(void)
 
 /* Its seat; SEAT_NONE where others have all eight, or took one just now. */
 u32 seat_of(u64 who);
+/* Its parts: whether a seat can be had, and which of a bucket. */
+u32 seat_is_free(u64 whose, u64 who);
+u32 seat_first_free(u32 number, u64 who);
+u32 seat_of_most(u32 number, u64 place);
 
 /*
  * What is kept of a seat begins with whose it is; who finds somebody else's begins anew:

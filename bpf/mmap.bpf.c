@@ -89,7 +89,7 @@ static __always_inline void take_sample(struct mapped *mapped)
 	bytes = __sync_lock_test_and_set(&mapped->bytes, 0);
 	if (bytes) {
 		pace_next(&mapped->pace, now, mapped_step);
-		tally_add(at, KIND_mmap, STACK_NONE, walk_user_of_entry(at), bytes);
+		tally_add(at, KIND_mmap, STACK_NONE, unwind_entry(at), bytes);
 	}
 	lane_leave(at);
 }

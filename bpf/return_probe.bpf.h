@@ -39,29 +39,24 @@ enum { BELOW_CALLER = sizeof(u64), AT_MOST_ABOVE = 0 };
 enum { BELOW_CALLER = 0, AT_MOST_ABOVE = MAX_FRAME_BYTES };
 #endif
 
-/* For almost every task this is one load. */
+/* Read as any memory is: see task_image(). */
 static __always_inline void see_through_uprobes(struct walk *walk)
 {
-	struct task_struct *task = task_current();
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct uprobe_task *utask;
-	struct xol_area *area;
-	struct mm_struct *mm;
 
 	if (!bpf_core_field_exists(task->utask) ||
 	    !bpf_core_field_exists(((struct xol_area *)0)->vaddr))
 		return;
-	utask = task->utask;
+	utask = BPF_CORE_READ(task, utask);
 	if (!utask)
 		return;
-	if (utask->active_uprobe && walk->pc - utask->xol_vaddr <= MAX_INSTRUCTION_BYTES)
-		walk->pc += utask->vaddr - utask->xol_vaddr;
-	walk->pending = (u64)utask->return_instances;
-	mm = walk->pending ? task->mm : NULL;
-	if (!mm)
-		return;
-	area = mm->uprobes_state.xol_area;
-	if (area)
-		walk->trampoline = area->vaddr;
+	if (BPF_CORE_READ(utask, active_uprobe) &&
+	    walk->pc - BPF_CORE_READ(utask, xol_vaddr) <= MAX_INSTRUCTION_BYTES)
+		walk->pc += BPF_CORE_READ(utask, vaddr) - BPF_CORE_READ(utask, xol_vaddr);
+	walk->pending = (u64)BPF_CORE_READ(utask, return_instances);
+	if (walk->pending)
+		walk->trampoline = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
 }
 
 /* The stack pointer that the caller of the first entry's call will have. */

@@ -153,13 +153,13 @@ static __always_inline s64 level_now(struct mm_struct *mm, u32 member, s64 *ret_
 
 /* What a process had before it was looked at first is nobody's growth, unless all of it came after
  * we did: a program that was started a moment ago. Later it may be one that was forgotten here. */
-static __always_inline void begin(struct task_struct *task, struct resident *resident)
+static __always_inline void begin(struct task_struct *task, struct mm_struct *mm,
+                                  struct resident *resident)
 {
-	struct task_struct *leader = task->group_leader;
-	struct mm_struct *mm = task->mm;
-	int is_fresh = !(leader->flags & PF_FORKNOEXEC) &&
-	               leader->start_boottime > resident_since_ns &&
-	               bpf_ktime_get_boot_ns() - leader->start_boottime < young_ns;
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	u64 began = BPF_CORE_READ(leader, start_boottime);
+	int is_fresh = !(BPF_CORE_READ(leader, flags) & PF_FORKNOEXEC) &&
+	               began > resident_since_ns && bpf_ktime_get_boot_ns() - began < young_ns;
 
 #pragma unroll
 	for (u32 i = 0; i < RESIDENT_MEMBERS; i++) {
@@ -208,74 +208,85 @@ static __always_inline void take(u32 at, struct growth *growth, u32 member, s64 
 	          (u64)grown * resident_page_bytes);
 }
 
-/* Of the current process; NULL where it has none, or nothing that could be walked. */
-static __always_inline struct resident *resident_of(struct task_struct *task)
+/* The seat of the current process; SEAT_NONE where it has none, or nothing that could be walked. */
+__noinline u32 resident_seat(void)
 {
+	struct task_struct *task = task_current();
+	struct mm_struct *mm = task->mm;
 	struct resident *resident;
 	u64 slot, who;
 	u32 seat;
 
 	/* Others change its memory when they reclaim, or before it runs. Short processes that the
 	 * daemon has not heard of yet come by the thousand: they cost this look-up. */
-	if (!task->mm || task->flags & PF_KTHREAD || has_borrowed_memory(task) ||
+	if (!mm || task->flags & PF_KTHREAD || has_borrowed_memory(task) ||
 	    !slot_of(bpf_get_current_pid_tgid() >> 32, &slot))
-		return NULL;
+		return SEAT_NONE;
 	who = seat_who();
 	seat = seat_of(who);
 	resident = bpf_map_lookup_elem(&residents, &seat);
 	if (resident && seat_begins(&resident->who, who)) {
-		begin(task, resident);
+		begin(task, mm, resident);
 		seat_has_begun(&resident->who, who);
 	}
-	return resident && seat_is_of(&resident->who, who) ? resident : NULL;
+	return resident && seat_is_of(&resident->who, who) ? seat : SEAT_NONE;
 }
 
-static __always_inline void sample_one(struct mm_struct *mm, struct growth *growth, u32 member)
+static __always_inline struct resident *resident_get(u32 seat)
 {
-	s64 base, grown = due_of(mm, growth, member, &base);
-	u64 now;
+	return seat == SEAT_NONE ? NULL : bpf_map_lookup_elem(&residents, &seat);
+}
+
+/* Of a process's `i`-th kind of memory `grown` is due. */
+__noinline u32 resident_sample(u32 seat, u32 i, s64 base, s64 grown)
+{
+	struct resident *resident = resident_get(seat);
+	struct growth *growth;
+	u64 now = bpf_ktime_get_ns();
 	u32 at;
 
-	if (!grown)
-		return;
-	now = bpf_ktime_get_ns();
+	if (!resident || i >= RESIDENT_MEMBERS)
+		return 0;
+	growth = &resident->of[i];
 	at = lane_enter(LANE_RESIDENT, now);
 	/* It stays due, and the next look takes it. */
 	if (at == LANE_BUSY)
-		return;
+		return 0;
 	if (growth_allows(GROWTH_RESIDENT, now)) {
-		take(at, growth, member, base, grown, walk_user_of_entry(at), now);
+		take(at, growth, members[i], base, grown, unwind_entry(at), now);
 	} else {
 		pace_put_off(&growth->pace, grown, resident_step_pages);
 		count(at, COUNTER_growth_put_off, 1);
 	}
 	lane_leave(at);
+	return 0;
 }
 
 static __always_inline void look(void)
 {
-	struct task_struct *task = task_current();
-	struct resident *resident = resident_of(task);
-	struct mm_struct *mm;
+	u32 seat = resident_seat();
+	struct resident *resident = resident_get(seat);
+	struct mm_struct *mm = resident ? task_current()->mm : NULL;
 
-	if (!resident)
+	if (!mm)
 		return;
-	mm = task->mm;
 #pragma unroll
-	for (u32 i = 0; i < RESIDENT_MEMBERS; i++)
-		sample_one(mm, &resident->of[i], members[i]);
+	for (u32 i = 0; i < RESIDENT_MEMBERS; i++) {
+		s64 base, grown = due_of(mm, &resident->of[i], members[i], &base);
+
+		if (grown)
+			resident_sample(seat, i, base, grown);
+	}
 }
 
 __noinline u32 resident_tick(u32 at, u64 user_stack)
 {
-	struct task_struct *task = task_current();
-	struct resident *resident = resident_of(task);
+	struct resident *resident = resident_get(resident_seat());
+	struct mm_struct *mm = resident ? task_current()->mm : NULL;
 	u64 now = bpf_ktime_get_ns();
-	struct mm_struct *mm;
 
-	if (!resident)
+	if (!mm)
 		return 0;
-	mm = task->mm;
 #pragma unroll
 	for (u32 i = 0; i < RESIDENT_MEMBERS; i++) {
 		s64 base, grown = due_of(mm, &resident->of[i], members[i], &base);

@@ -13,27 +13,25 @@ static __always_inline struct task_struct *task_current(void)
 	return (struct task_struct *)bpf_get_current_task_btf();
 }
 
-/* Changes with each exec and each reuse of a pid: tally_key.image. */
-static __always_inline u32 task_image(void)
-{
-	struct task_struct *leader = task_current()->group_leader;
-
-	return (u32)(leader->start_boottime >> 10) ^ (u32)leader->self_exec_id << 16;
-}
+/* Changes with each exec and each reuse of a pid: tally_key.image. Global: for each pointer that a
+ * task is asked for directly the verifier goes through all types of the kernel four times, which
+ * takes it 1 ms; so it is asked once for a program. */
+u32 task_image(void);
 
 /* When its process began, on CLOCK_BOOTTIME: as /proc/PID/stat has it, there in ticks of a clock.
- */
+ * Asked seldom, so it is read as any memory is. */
 static __always_inline u64 task_began(void)
 {
-	return task_current()->group_leader->start_boottime;
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, group_leader, start_boottime);
 }
 
 /* A child that has not been heard of yet has its parent's mappings, unless it has called exec: then
  * that has been counted, and its stack begins elsewhere. The parent's pid, or 0. */
 static __always_inline u32 task_parent_alike(void)
 {
-	/* Asked seldom, so it is read as any memory is. For each pointer that a task is asked for
-	 * directly the verifier goes through all types of the kernel four times: 1 ms. */
+	/* Asked seldom, so it is read as any memory is. */
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct task_struct *parent = BPF_CORE_READ(task, group_leader, real_parent);
 	struct mm_struct *mm = BPF_CORE_READ(task, mm), *parent_mm = BPF_CORE_READ(parent, mm);

@@ -6,7 +6,6 @@
 #include "bpf/unwind.bpf.h"
 
 #include "bpf/hash.bpf.h"
-#include "bpf/regs.bpf.h"
 #include "bpf/user.bpf.h"
 
 struct store {
@@ -16,19 +15,22 @@ struct store {
 };
 
 /* Moves the outermost frames that are left into scratch->node; the node's key. */
-static __always_inline u64 cut_node(struct scratch *scratch, u64 parent, u32 len)
+__noinline u64 stack_node(u32 at, u64 parent, u32 len)
 {
+	struct scratch *scratch = scratch_get(at);
 	u32 first = len > NODE_FRAMES ? len - NODE_FRAMES : 0;
 	u64 key = mix_first(parent, len - first);
 
+	if (!scratch)
+		return STACK_LOST;
 	scratch->node.parent = parent;
 	scratch->node.len = len - first;
 	for (u32 i = 0; i < NODE_FRAMES; i++) {
-		u32 at = first + i;
+		u32 index = first + i;
 		/* All ones where there is such a frame. Without a branch the verifier goes this way
 		 * once, and not once for each number of frames. */
-		u64 there = (s64)((u64)at - len) >> 63;
-		u64 frame = scratch->frames[at & (SCRATCH_FRAMES - 1)] & there;
+		u64 there = (s64)((u64)index - len) >> 63;
+		u64 frame = scratch->frames[index & (SCRATCH_FRAMES - 1)] & there;
 
 		scratch->node.frames[i] = frame;
 		key = mix(key, frame);
@@ -88,12 +90,11 @@ __noinline u32 stack_put(u32 at, u64 key)
 static long store_node(u32 index, void *context)
 {
 	struct store *store = context;
-	struct scratch *scratch = scratch_get(store->at);
 	u64 key;
 
-	if (!scratch || store->len == 0)
+	if (store->len == 0)
 		return 1;
-	key = cut_node(scratch, store->parent, store->len);
+	key = stack_node(store->at, store->parent, store->len);
 	if (stack_put(store->at, key)) {
 		store->parent = STACK_LOST;
 		return 1;
@@ -125,25 +126,4 @@ __noinline u32 unwind_stack(u32 at, u64 pc)
 	if (scratch->walk.cut != COUNTER_walk_complete)
 		scratch->frames[len++ & (SCRATCH_FRAMES - 1)] = scratch->walk.cut;
 	return len;
-}
-
-__noinline u64 unwind_user(u32 at, u32 compat, u32 in_syscall)
-{
-	struct scratch *scratch = scratch_get(at);
-	u32 len = 2;
-	u64 pc;
-
-	if (!scratch)
-		return STACK_LOST;
-	pc = scratch->regs[REG_PC] - (in_syscall != 0);
-	if (compat) {
-		scratch->gil = 0;
-		scratch->frames[0] = pc;
-		scratch->frames[1] = COUNTER_cut_compat;
-		count(at, COUNTER_frames, 1);
-		count(at, COUNTER_cut_compat, 1);
-	} else {
-		len = unwind_stack(at, pc);
-	}
-	return stack_store(at, len);
 }

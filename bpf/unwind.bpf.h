@@ -27,13 +27,16 @@ u32 python_tell_thread(u32 at, u64 now);
 
 /* Keeps the first `len` scratch frames in the half's stack map; the stack's id. */
 u64 stack_store(u32 at, u32 len);
-/* Its parts: where a new node would be counted, and putting one into the map. */
+/* Its parts: moving the outermost frames that are left into the scratch's node, where a new node
+ * would be counted, and putting one into the map. */
+u64 stack_node(u32 at, u64 parent, u32 len);
 u32 stack_place(u32 at);
 u32 stack_put(u32 at, u64 key);
 
-/* The id of the current task's user stack, given the registers it had in user space in
- * scratch->regs. In a system call, pc is behind the instruction. */
-u64 unwind_user(u32 at, u32 compat, u32 in_syscall);
+/* The id of the current task's user stack: given the registers it had in user space in
+ * scratch->regs, or those it had when it entered the kernel; STACK_NONE where it did not. */
+u64 unwind_user(u32 at, u32 compat);
+u64 unwind_entry(u32 at);
 
 /* Adds to the tally of the current task and these stacks; `what` is an enum profile_kind, and a
  * detail above KIND_DETAIL_SHIFT. Not 0 when that could not be done, and was counted. */

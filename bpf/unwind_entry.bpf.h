@@ -20,7 +20,7 @@ static __always_inline u64 walk_user_of(u32 at, const volatile struct pt_regs *r
 	if (!scratch)
 		return STACK_LOST;
 	regs_by_number(scratch->regs, regs);
-	return unwind_user(at, REGS_COMPAT(regs), 0);
+	return unwind_user(at, REGS_COMPAT(regs));
 }
 
 /* The registers that user space had when it entered the kernel; NULL when it is not to be had. */
@@ -31,27 +31,13 @@ static __always_inline const struct pt_regs *regs_of_entry(struct scratch *scrat
 
 	/* A task that is ending gives its memory back. Its stack goes before, when it tells that it
 	 * has ended: the thread that is started next may be on the same one by now. */
-	if (task->flags & (PF_KTHREAD | PF_EXITING) || !task->mm)
+	if (task->flags & (PF_KTHREAD | PF_EXITING))
 		return NULL;
 	if (bpf_probe_read_kernel(entry, sizeof(*entry), (void *)bpf_task_pt_regs(task)))
 		return NULL;
-	/* Workers that the kernel makes inside a process never were in user space. */
+	/* Workers that the kernel makes inside a process never were in user space, and who has no
+	 * memory yet was not. */
 	if (REGS_PC(entry) == 0 || !REGS_USER(entry))
 		return NULL;
 	return entry;
-}
-
-/* The stack's id, wherever in the kernel we are; STACK_NONE when user space is not behind it. */
-static __always_inline u64 walk_user_of_entry(u32 at)
-{
-	struct scratch *scratch = scratch_get(at);
-	const struct pt_regs *entry;
-
-	if (!scratch)
-		return STACK_LOST;
-	entry = regs_of_entry(scratch);
-	if (!entry)
-		return STACK_NONE;
-	regs_by_number(scratch->regs, entry);
-	return unwind_user(at, REGS_COMPAT(entry), REGS_SYSCALL(entry));
 }

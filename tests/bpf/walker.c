@@ -13,6 +13,7 @@
 /* What a loader writes into a program's constants has to be written here as well. */
 #define const
 #include "bpf/maps.bpf.c"
+#include "bpf/task.bpf.c"
 #include "bpf/unwind.bpf.c"
 #include "bpf/unwind_native.bpf.c"
 #include "bpf/unwind_python.bpf.c"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Whether the stacks of the BPF programs are small enough for the oldest kernels: each chain of calls may have 512
-bytes, and there every frame counts in steps of 32. Newer ones that compile programs count in smaller steps.
+bytes, and there every frame counts in steps of 32. Newer ones that compile programs count in smaller steps. No kernel
+has more than eight frames of them.
 
   tests/lint/stack.py OBJECT     the linked one
 
@@ -13,7 +14,7 @@ import re
 import subprocess
 import sys
 
-MAX_BYTES, STEP = 512, 32
+MAX_BYTES, STEP, MAX_CALLS = 512, 32, 8
 
 
 class Function:
@@ -26,7 +27,7 @@ class Function:
 
 def disassemble(path):
     """(section, text) of each line."""
-    text = subprocess.run(["llvm-objdump", "-dr", "--no-show-raw-insn", path], check=True, capture_output=True,
+    text = subprocess.run(["llvm-objdump", "-dr", path], check=True, capture_output=True,
                           text=True).stdout
     section = None
     for line in text.splitlines():
@@ -37,12 +38,13 @@ def disassemble(path):
 
 def functions_of(path):
     """name -> Function. What is called is known by its relocation: a name, or a place in a section; so is what
-    bpf_loop() is given."""
+    bpf_loop() is given. Within a section some calls have none: they say how many instructions away it is."""
     lines = list(disassemble(path))
     labels = {(section, int(match.group(1), 16)): match.group(2) for section, line in lines
               for match in [re.match(r"([0-9a-f]+) <(?!LBB)(\S+)>:", line)] if match}
     names, functions, current = set(labels.values()), {}, None
-    for (_, before), (_, line), in zip([(None, "")] + lines, lines):
+    texts = [line for _, line in lines]
+    for before, (section, line), after in zip([""] + texts, lines, texts[1:] + [""]):
         label = re.match(r"[0-9a-f]+ <(?!LBB)(\S+)>:", line)
         if label:
             current = functions.setdefault(label.group(1), Function())
@@ -52,6 +54,9 @@ def functions_of(path):
         if before.endswith("= r10"):
             used += re.findall(r"r\d+ \+= -(\w+)$", line)
         current.bytes = max([current.bytes, *(int(number, 0) for number in used)])
+        near = re.match(r"\s*(\d+):\s+85 10(?: \w\w){6}\s+call (-?\w+)$", line)
+        if near and "R_BPF" not in after:
+            current.calls.add(labels[section, (int(near.group(1)) + int(near.group(2), 0) + 1) * 8])
         relocation = re.search(r"R_BPF_64_(32|64)\s+(\S+)", line)
         if relocation:
             to = relocation.group(2)
@@ -71,11 +76,17 @@ def main():
         below = max((deepest(call) for call in functions[name].calls - {name}), default=(0, ()))
         return below[0] + functions[name].size(), (f"{name} {functions[name].bytes}", *below[1])
 
+    @functools.lru_cache(None)
+    def longest(name):
+        return (name, *max(map(longest, functions[name].calls - {name}), key=len, default=()))
+
     if not functions:
         sys.exit(f"no functions in {sys.argv[1]}")
     total, chain = max(map(deepest, functions))
+    calls = max(map(longest, functions), key=len)
     print(f"{total} bytes: " + ", ".join(chain))
-    return 0 if total <= MAX_BYTES and len(chain) > 1 else 1
+    print(f"{len(calls)} calls: " + ", ".join(calls))
+    return 0 if total <= MAX_BYTES and len(calls) <= MAX_CALLS and len(chain) > 1 else 1
 
 
 if __name__ == "__main__":
