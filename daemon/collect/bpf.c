@@ -11,6 +11,7 @@
 #include "bpf/profd.skel.h"
 #include "collect/bpf_accounts.h"
 #include "collect/bpf_parts.h"
+#include "collect/bpf_types.h"
 #include "collect/perf.h"
 
 #include <bpf/bpf.h>
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -123,16 +125,26 @@ static bool has_loops(void)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) != 0;
 }
 
-struct profd_bpf *bpf_open_object(void)
+struct profd_bpf *bpf_open_object(const struct bpf *bpf)
 {
-	/* Said by name, or libbpf 1.1 looks for what this kernel lacks among its modules as
-	 * well, and fails without CAP_SYS_ADMIN. */
+	char path[64];
+	/* Read when it is loaded. */
 	const struct bpf_object_open_opts options = {
 		.sz = sizeof(options),
-		.btf_custom_path = BPF_BTF_FILE,
+		.btf_custom_path = path,
 	};
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", bpf->types_fd);
 	return profd_bpf__open_opts(&options);
+}
+
+static int open_first(struct bpf *bpf)
+{
+	bpf->types_fd = memfd_create("profd-types", MFD_CLOEXEC);
+	bpf->skeleton = bpf->types_fd < 0 ? NULL : bpf_open_object(bpf);
+	if (!bpf->skeleton)
+		return -errno;
+	return bpf_types_write(bpf_object__btf(bpf->skeleton->obj), BPF_BTF_FILE, bpf->types_fd);
 }
 
 int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, char why[256])
@@ -164,14 +176,16 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, 
 	bpf->stacks = calloc(bpf->stack_size, sizeof(*bpf->stacks));
 	bpf->per_cpu = calloc(bpf->cpu_count, sizeof(*bpf->per_cpu));
 	bpf->quiet = calloc(bpf->cpu_limit, sizeof(*bpf->quiet));
-	bpf->skeleton = bpf_open_object();
+	int err = open_first(bpf);
 	if (!bpf->tally_keys || !bpf->tallies || !bpf->stack_keys || !bpf->stacks ||
-	    !bpf->per_cpu || !bpf->quiet || !bpf->skeleton || size_maps(bpf) ||
-	    bpf_accounts_size(bpf) || bpf_parts_defer(bpf)) {
-		snprintf(why, 256, "cannot prepare the BPF programs: %s", strerror(errno));
-		return -errno;
+	    !bpf->per_cpu || !bpf->quiet)
+		err = err ?: -ENOMEM;
+	err = err ?: size_maps(bpf) ?: bpf_accounts_size(bpf) ?: bpf_parts_defer(bpf);
+	if (err) {
+		snprintf(why, 256, "cannot prepare the BPF programs: %s", strerror(-err));
+		return err;
 	}
-	int err = draw_hash_key(bpf->skeleton);
+	err = draw_hash_key(bpf->skeleton);
 	if (err) {
 		snprintf(why, 256, "cannot draw a random number: %s", strerror(-err));
 		return err;
@@ -200,6 +214,8 @@ void bpf_release(struct bpf *bpf)
 {
 	bpf_parts_release(bpf);
 	profd_bpf__destroy(bpf->skeleton);
+	if (bpf->types_fd > 0)
+		close(bpf->types_fd);
 	free(bpf->tally_keys);
 	free(bpf->tallies);
 	free(bpf->stack_keys);

@@ -34,6 +34,7 @@ struct drained {
 struct bpf {
 	struct profd_bpf *skeleton; /* what is loaded at the start */
 	struct bpf_parts *parts;    /* what is loaded later: collect/bpf_parts.h */
+	int types_fd;               /* collect/bpf_types.h, in memory */
 	struct bpf_link *exec_link, *exit_link;
 	u32 tally_size, stack_size;
 	u32 others_tallies, others_stacks; /* of these, what is not for CPU time */
@@ -64,7 +65,7 @@ int bpf_find_btf(void);
 int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, char why[256]);
 int bpf_load(struct bpf *bpf, char why[256]);
 /* The object, once more; NULL and errno. Any thread. */
-struct profd_bpf *bpf_open_object(void);
+struct profd_bpf *bpf_open_object(const struct bpf *bpf);
 void bpf_release(struct bpf *bpf);
 
 /* Lets the kernel half withdraw what the walker knows of a process at the moment it calls exec, or

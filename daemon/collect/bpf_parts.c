@@ -150,7 +150,7 @@ static int prepare_part(const struct bpf *bpf, enum bpf_part part, struct profd_
 static int load(const struct bpf *bpf, enum bpf_part part, bpf_prepare_fn *prepare,
                 struct profd_bpf **ret_skeleton)
 {
-	struct profd_bpf *skeleton = bpf_open_object();
+	struct profd_bpf *skeleton = bpf_open_object(bpf);
 	int err = skeleton ? prepare_part(bpf, part, skeleton) : -errno;
 
 	if (!err) {

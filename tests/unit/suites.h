@@ -16,6 +16,7 @@
 	SUITE(accounts)        \
 	SUITE(lane)            \
 	SUITE(bpf_flip)        \
+	SUITE(bpf_types)       \
 	SUITE(crew)            \
 	SUITE(mounts)          \
 	SUITE(mapping_set)     \
