@@ -45,7 +45,10 @@ static void drop_replaced(struct procs *procs, struct process *process, uint64_t
 
 void procs_forget_replaced(struct procs *procs, struct process *process)
 {
-	drop_replaced(procs, process, procs->forgotten_ns);
+	/* Who calls exec all the time has thousands that are not to be forgotten yet. */
+	if (process->forgotten_ns != procs->forgotten_ns)
+		drop_replaced(procs, process, procs->forgotten_ns);
+	process->forgotten_ns = procs->forgotten_ns;
 	if (procs->programs <= MAX_IMAGES || !process->newest->older)
 		return;
 	procs->dropped++;

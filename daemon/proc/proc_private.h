@@ -35,6 +35,7 @@ struct process {
 	bool exited; /* its main thread has */
 	bool forked; /* it started others, or may have before it was known */
 	uint64_t exit_mono_ns;
+	uint64_t forgotten_ns;  /* until then its programs that were replaced are forgotten */
 	uint32_t parent;        /* pid of the process that started it; 0: not known */
 	uint64_t rest_until_ns; /* its file of mappings is long: it is not read again before */
 	uint64_t looked_ns;     /* when it was read as addresses were in no mapping */
