@@ -156,9 +156,8 @@ static __always_inline s64 level_now(struct mm_struct *mm, u32 member, s64 *ret_
 static __always_inline void begin(struct task_struct *task, struct mm_struct *mm,
                                   struct resident *resident)
 {
-	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
-	u64 began = BPF_CORE_READ(leader, start_boottime);
-	int is_fresh = !(BPF_CORE_READ(leader, flags) & PF_FORKNOEXEC) &&
+	u64 began = task_began();
+	int is_fresh = !(BPF_CORE_READ(task, group_leader, flags) & PF_FORKNOEXEC) &&
 	               began > resident_since_ns && bpf_ktime_get_boot_ns() - began < young_ns;
 
 #pragma unroll

@@ -128,7 +128,8 @@ static bool has_loops(void)
 struct profd_bpf *bpf_open_object(const struct bpf *bpf)
 {
 	char path[64];
-	/* Read when it is loaded. */
+	/* Read when it is loaded. Without a path libbpf 1.1 looks for what this kernel lacks among
+	 * its modules as well, and fails without CAP_SYS_ADMIN. */
 	const struct bpf_object_open_opts options = {
 		.sz = sizeof(options),
 		.btf_custom_path = path,

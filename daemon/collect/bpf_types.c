@@ -73,6 +73,11 @@ static int names_collect(struct names *names, const struct btf *ours)
 	return 0;
 }
 
+static void names_release(struct names *names)
+{
+	free(names->all);
+}
+
 static bool names_have(const struct names *names, struct name name)
 {
 	return bsearch(&name, names->all, names->count, sizeof(name), compare) != NULL;
@@ -179,16 +184,14 @@ int bpf_types_write(const struct btf *ours, const char *kernel_file, int fd)
 {
 	_cleanup_(btf__freep) struct btf *kernel = btf__parse(kernel_file, NULL);
 	_cleanup_(btf__freep) struct btf *small = btf__new_empty();
-	_cleanup_free_ struct name *all = NULL;
+	_cleanup_(names_release) struct names names = {0};
 	_cleanup_free_ uint32_t *numbers = NULL;
-	struct names names = {0};
 	int err;
 
 	if (!ours || !kernel || !small)
 		return ours ? -errno : -EINVAL;
 	numbers = calloc(btf__type_cnt(kernel), sizeof(*numbers));
 	err = numbers ? names_collect(&names, ours) : -ENOMEM;
-	all = names.all;
 	if (!err)
 		err = copy_what_is_named(&(struct copy){kernel, small, numbers}, &names);
 	return err ?: write_raw(small, fd);
