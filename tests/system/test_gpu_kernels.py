@@ -12,7 +12,7 @@ import daemon
 from warm_up import warm_up
 from workload import Workload
 
-LANE = "kernels"
+LANE = "gpu"
 LIBRARY = os.path.join(daemon.BUILD, "libprofd-cuda.so")
 FOLDER = os.path.join(daemon.BUILD, "tests", "cuda_helper")
 KERNELS, TIME = 0, 1  # values

@@ -9,7 +9,7 @@ from python_truth import python_frames
 from pythons import name_of, pythons
 from warm_up import warm_up
 
-LANE = "kernels"
+LANE = "gpu"
 
 
 def lines_marked():
