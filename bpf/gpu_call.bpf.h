@@ -32,40 +32,38 @@ static __always_inline u32 follow(struct gpu_thread *thread, u64 cookie, u64 fra
 	return 1;
 }
 
-/* Roles whose entry says all. */
-static __always_inline void happens(struct gpu_thread *thread, union gpu_site_cookie site,
-                                    const struct gpu_place *place)
+/* Roles whose entry says all; 1 when there is an event to tell. */
+static __always_inline int role_happens(struct gpu_thread *thread, union gpu_site_cookie site,
+                                        const struct gpu_place *place, struct gpu_event *ret_event)
 {
 	const volatile struct pt_regs *regs = place->regs;
 
 	switch (site.role) {
 	case GPU_SETS_CONTEXT:
 		context_set(thread, argument(regs, site.a));
-		break;
+		return 0;
 	case GPU_PUSHES_CONTEXT:
 		context_push(thread, argument(regs, site.a));
-		break;
+		return 0;
 	case GPU_POPS_CONTEXT:
 		context_pop(thread);
-		break;
+		return 0;
 	case GPU_TAGS:
 		tag(thread, regs, site, place->frame);
-		break;
+		return 0;
 	case GPU_REPORTS:
-		tensor_reported(thread, site, place);
-		break;
+		return tensor_reported(site, regs, ret_event);
 	case GPU_REPORTS_OOM:
-		tensor_oom(thread, site, place);
-		break;
+		return tensor_oom(site, regs, ret_event);
 	case GPU_ALLOCATES_TENSOR:
 	case GPU_FREES_TENSOR:
-		tensor_changes(thread, site, place);
-		break;
+		return tensor_changes(site, regs, ret_event);
 	case GPU_FREES:
 		/* Nobody will say whether it went well. */
-		memory_is_freed(thread, site, argument_any(regs, place->frame, site.a), 0);
-		break;
+		return memory_is_freed(site, argument_any(regs, place->frame, site.a), 0,
+		                       ret_event);
 	}
+	return 0;
 }
 
 static __always_inline int is_launch(u8 role)
@@ -96,21 +94,35 @@ static __noinline void keep_arguments(struct gpu_thread *thread, u64 cookie,
 	thread->began_ns = bpf_ktime_get_ns();
 }
 
-/* A copy: counted now, or when it is over if that is waited for. */
-static __always_inline u32 copy_begins(struct gpu_thread *thread, union gpu_site_cookie site,
-                                       const struct gpu_place *place)
+/* Whether what is known of a copy is kept until it is over, because that is waited for. */
+static __always_inline int copy_is_kept(struct gpu_thread *thread, union gpu_site_cookie site,
+                                        const struct gpu_copied *what)
 {
-	struct gpu_copied what;
-
-	read_copied(site.cookie, place, &what);
-	if (!thread || !(site.flags & GPU_SITE_BLOCKS) || !(site.flags & GPU_SITE_RETURNS)) {
-		copied(thread, site, place, what.bytes, what.direction);
+	if (!thread || !(site.flags & GPU_SITE_BLOCKS) || !(site.flags & GPU_SITE_RETURNS))
 		return 0;
-	}
-	thread->size = what.bytes;
-	thread->first = what.direction;
+	thread->size = what->bytes;
+	thread->first = what->direction;
 	thread->began_ns = bpf_ktime_get_ns();
-	return follow(thread, site.cookie, place->frame);
+	return 1;
+}
+
+/* A launch or a copy; 1 when it is counted at its return. */
+static __always_inline u32 count_begins(struct gpu_thread *thread, union gpu_site_cookie site,
+                                        const struct gpu_place *place)
+{
+	struct gpu_copied what = {.bytes = 1};
+	struct gpu_call_key key;
+
+	if (is_launch(site.role)) {
+		launch_key(&key, thread, site, place->regs);
+	} else {
+		read_copied(site.cookie, place, &what);
+		if (copy_is_kept(thread, site, &what))
+			return follow(thread, site.cookie, place->frame);
+		copy_key(&key, thread, site, place->frame, what.direction);
+	}
+	count_call(thread, &key, what.bytes, place);
+	return 0;
 }
 
 /* At the entry of a function; 1 when its return is wanted. */
@@ -123,84 +135,112 @@ static __always_inline u32 call_begins(const volatile struct pt_regs *regs, u64 
 		.is_entry = 1,
 	};
 	struct gpu_thread *thread = thread_get(BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct gpu_event event;
 
 	GPU_ADD(hits);
 	if (thread && site.role == GPU_ALLOCATES_CHUNK)
 		return chunk_begins(thread, site, &place);
 	if (thread && is_inside(thread, place.frame, cookie))
 		return 0;
-	if (is_launch(site.role)) {
-		launched(thread, site, &place);
-		return 0;
-	}
-	if (is_copy(site.role))
-		return copy_begins(thread, site, &place);
+	if (is_launch(site.role) || is_copy(site.role))
+		return count_begins(thread, site, &place);
 	if (!thread) {
 		GPU_ADD(returns_lost);
 		return 0;
 	}
 	if (!(site.flags & GPU_SITE_RETURNS)) {
-		happens(thread, site, &place);
+		if (role_happens(thread, site, &place, &event))
+			tell(thread, &event, &place);
 		return 0;
 	}
 	keep_arguments(thread, cookie, &place);
 	return follow(thread, cookie, place.frame);
 }
 
-/* What has a name now, or is another handle of what has one. */
-static __always_inline void named(const struct gpu_thread *thread, union gpu_site_cookie site)
+/* What has a name now, which is told with it, or is another handle of what has one. */
+static __always_inline int named(const struct gpu_thread *thread, union gpu_site_cookie site,
+                                 struct gpu_event *ret_event)
 {
-	struct gpu_event event;
+	int is_alias = site.role == GPU_NAMES_AGAIN;
 
-	describe(&event, site.role == GPU_NAMES ? GPU_EVENT_NAME : GPU_EVENT_ALIAS,
-	         GPU_LAYER_DRIVER, read_u64(thread->first));
-	event.time_ns = bpf_ktime_get_ns();
-	event.call = site.call;
-	if (site.role == GPU_NAMES) {
-		tell_name(&event, thread->second);
+	describe(ret_event, is_alias ? GPU_EVENT_ALIAS : GPU_EVENT_NAME, GPU_LAYER_DRIVER,
+	         read_u64(thread->first));
+	ret_event->call = site.call;
+	if (is_alias) {
+		ret_event->size = thread->second;
 	} else {
-		event.size = thread->second;
-		tell((struct gpu_thread *)thread, &event, NULL);
+		ret_event->time_ns = bpf_ktime_get_ns();
+		tell_name(ret_event, thread->second);
 	}
+	return is_alias;
+}
+
+/* A wait or a copy that was waited for. */
+static __always_inline void wait_ends(struct gpu_thread *thread, union gpu_site_cookie site,
+                                      const struct gpu_place *place, u32 result)
+{
+	u64 waited_ns = bpf_ktime_get_ns() - thread->began_ns;
+	struct gpu_call_key key;
+
+	if (site.role != GPU_WAITS && !result) {
+		copy_key(&key, thread, site, place->frame, thread->first);
+		count_call(thread, &key, thread->size, place);
+	}
+	wait_key(&key, thread, site, place->frame);
+	count_call(thread, &key, waited_ns, place);
+}
+
+/* All other roles that are followed; 1 when there is an event to tell. */
+static __always_inline int role_ends(struct gpu_thread *thread, union gpu_site_cookie site,
+                                     u64 frame, u32 result, struct gpu_event *ret_event)
+{
+	if (site.role <= GPU_REGISTERS)
+		return memory_ends(thread, site, frame, result, ret_event);
+	if (result)
+		return 0;
+	switch (site.role) {
+	case GPU_FREES:
+		return memory_is_freed(site, thread->first, thread->began_ns, ret_event);
+	case GPU_NAMES:
+	case GPU_NAMES_AGAIN:
+		return named(thread, site, ret_event);
+	case GPU_MAKES_CONTEXT:
+		return context_made(thread, site, ret_event);
+	case GPU_ENDS_CONTEXT:
+		return context_ended(thread, site, ret_event);
+	case GPU_MAPS:
+	case GPU_UNMAPS:
+	case GPU_RETAINS:
+		return physical_changes(thread, site, ret_event);
+	}
+	return 0;
 }
 
 /* Behind the return of a function that was followed. */
 static __always_inline void call_ends(const volatile struct pt_regs *regs)
 {
 	struct gpu_thread *thread = thread_get(0);
+	struct gpu_place place = {.regs = regs, .frame = frame_at_end(regs, 0)};
 	u32 result = (u32)REGS_RESULT(regs);
-	struct gpu_place place = {.regs = regs};
 	union gpu_site_cookie site;
-	u64 waited_ns;
+	struct gpu_event event;
+	int is_told;
 
 	if (!thread)
 		return;
-	if (!thread->frame || thread->frame != frame_at_end(regs, 0)) {
-		if (thread->chunk_frame && thread->chunk_frame == frame_at_end(regs, 0))
-			chunk_ends(thread, regs);
+	if (thread->frame && thread->frame == place.frame) {
+		site.cookie = thread->site;
+		thread->frame = 0;
+		if (site.role == GPU_WAITS || is_copy(site.role)) {
+			wait_ends(thread, site, &place, result);
+			return;
+		}
+		is_told = role_ends(thread, site, place.frame, result, &event);
+	} else if (thread->chunk_frame && thread->chunk_frame == place.frame) {
+		is_told = chunk_ends(thread, REGS_RESULT(regs), &event);
+	} else {
 		return;
 	}
-	place.frame = thread->frame;
-	site.cookie = thread->site;
-	thread->frame = 0;
-	if (site.role == GPU_WAITS || is_copy(site.role)) {
-		waited_ns = bpf_ktime_get_ns() - thread->began_ns;
-		if (site.role != GPU_WAITS && !result)
-			copied(thread, site, &place, thread->size, thread->first);
-		waited(thread, site, &place, waited_ns);
-	} else if (site.role <= GPU_REGISTERS) {
-		memory_ends(thread, site, &place, result);
-	} else if (result) {
-		return;
-	} else if (site.role == GPU_FREES) {
-		memory_is_freed(thread, site, thread->first, thread->began_ns);
-	} else if (site.role == GPU_NAMES || site.role == GPU_NAMES_AGAIN) {
-		named(thread, site);
-	} else if (site.role == GPU_MAKES_CONTEXT) {
-		context_made(thread, site);
-	} else if (site.role == GPU_ENDS_CONTEXT) {
-		context_ended(thread, site);
-	} else if (site.role >= GPU_MAPS && site.role <= GPU_RETAINS) {
-		physical_changes(thread, site);
-	}
+	if (is_told)
+		tell(thread, &event, &place);
 }

@@ -21,6 +21,7 @@ enum {
 	ALLOCATOR_NAME_BYTES = 32,
 	MIN_NAME_BYTES = 8,
 	MAX_NAME_BYTES = 64,
+	NO_NAME = 0x100, /* what is no device */
 };
 
 /* Of libstdc++. What a std::string of libc++ is looks like none. */
@@ -42,8 +43,6 @@ union allocator_name {
 /* Four letters as they lie in memory. */
 #define LETTERS(a, b, c, d) ((u32)(a) | (u32)(b) << 8 | (u32)(c) << 16 | (u32)(d) << 24)
 
-/* Whether there was a digit, and not how many: the verifier goes through the rest of the loop once
- * more for all that it knows to be different. */
 static __always_inline u32 first_number(const union allocator_name *name)
 {
 	u32 number = 0, is_one = 0;
@@ -61,32 +60,27 @@ static __always_inline u32 first_number(const union allocator_name *name)
 	return is_one && number < GPU_DEVICE_HOST ? number : GPU_DEVICE_UNKNOWN;
 }
 
-/* 0: this is no allocator's name. */
-static __always_inline long device_of_name(const union allocator_name *name, u32 *ret_device)
+/* Of the string at this address of user space; NO_NAME: it is no allocator's. Global, as
+ * known_of(). */
+__noinline u32 device_of_name(u64 string)
 {
-	switch (name->words[0]) {
+	union allocator_name name = {};
+
+	if (bpf_probe_read_user_str(name.text, sizeof(name.text), (void *)string) <= 0)
+		return NO_NAME;
+	switch (name.words[0]) {
 	case LETTERS('g', 'p', 'u', '_'):
-		if (name->words[1] == LETTERS('h', 'o', 's', 't'))
-			break;
-		if (name->words[1] != LETTERS('a', 's', 'y', 'n'))
-			return 0;
-		/* fall through */
+		if (name.words[1] == LETTERS('h', 'o', 's', 't'))
+			return GPU_DEVICE_HOST;
+		return name.words[1] == LETTERS('a', 's', 'y', 'n') ? first_number(&name) : NO_NAME;
 	case LETTERS('G', 'P', 'U', '_'):
-		*ret_device = first_number(name);
-		return 1;
+		return first_number(&name);
 	case LETTERS('x', 'l', 'a', '_'):
-		if (name->words[1] != LETTERS('g', 'p', 'u', '_'))
-			return 0;
-		break;
+		return name.words[1] == LETTERS('g', 'p', 'u', '_') ? GPU_DEVICE_HOST : NO_NAME;
 	case LETTERS('b', 'f', 'c', '_'):
-		if (name->words[1] != LETTERS('c', 'p', 'u', '_'))
-			return 0;
-		break;
-	default:
-		return 0;
+		return name.words[1] == LETTERS('c', 'p', 'u', '_') ? GPU_DEVICE_HOST : NO_NAME;
 	}
-	*ret_device = GPU_DEVICE_HOST;
-	return 1;
+	return NO_NAME;
 }
 
 /* 1 ends the search. */
@@ -94,23 +88,26 @@ static long look_at_word(u32 index, void *context)
 {
 	struct allocator_search *search = context;
 	struct string_in_object string;
-	union allocator_name name = {};
+	u32 device;
 
 	if (bpf_probe_read_user(&string, sizeof(string),
 	                        (void *)(search->allocator + index * sizeof(u64)))) {
 		search->unreadable = 1;
 		return 1;
 	}
-	if (string.length < MIN_NAME_BYTES || string.length > MAX_NAME_BYTES ||
-	    bpf_probe_read_user_str(name.text, sizeof(name.text), (void *)string.at) <= 0)
+	if (string.length < MIN_NAME_BYTES || string.length > MAX_NAME_BYTES)
+		return 0;
+	device = device_of_name(string.at);
+	if (device == NO_NAME)
 		return 0;
 	search->word = index;
-	return device_of_name(&name, &search->device);
+	search->device = device;
+	return 1;
 }
 
 /* The name is read each time: where an allocator was, another one may be. One without a name is not
  * searched again, unless it was for a page that is not in memory that none was found. */
-static __noinline u32 allocator_device(u64 allocator)
+__noinline u32 allocator_device(u64 allocator)
 {
 	struct allocator_search search = {.allocator = allocator, .device = GPU_DEVICE_UNKNOWN};
 	u32 known = known_of(GPU_KNOWN_ALLOCATOR, allocator, NOT_SEARCHED);
@@ -168,24 +165,21 @@ static __always_inline u32 chunk_begins(struct gpu_thread *thread, union gpu_sit
 }
 
 /* Behind the return, which gives the address. Of no bytes there is none. */
-static __always_inline void chunk_ends(struct gpu_thread *thread,
-                                       const volatile struct pt_regs *regs)
+static __always_inline int chunk_ends(struct gpu_thread *thread, u64 address,
+                                      struct gpu_event *ret_event)
 {
-	const struct gpu_place place = {.regs = regs, .frame = thread->chunk_frame};
 	const union gpu_site_cookie site = {.cookie = thread->chunk_site};
-	u64 address = REGS_RESULT(regs);
-	struct gpu_event event;
 	u16 kind = GPU_EVENT_ALLOC;
 
 	thread->chunk_frame = 0;
 	if (!thread->chunk_bytes)
-		return;
+		return 0;
 	if (!address)
 		kind = thread->chunk_is_a_try ? GPU_EVENT_FAILED : GPU_EVENT_OOM;
-	describe(&event, kind, GPU_LAYER_TENSOR, address);
-	event.size = thread->chunk_bytes;
-	event.memory = site.detail;
-	event.device = thread->chunk_device;
-	event.call = site.call;
-	tell(thread, &event, &place);
+	describe(ret_event, kind, GPU_LAYER_TENSOR, address);
+	ret_event->size = thread->chunk_bytes;
+	ret_event->memory = site.detail;
+	ret_event->device = thread->chunk_device;
+	ret_event->call = site.call;
+	return 1;
 }

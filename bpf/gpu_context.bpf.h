@@ -103,20 +103,20 @@ static __always_inline u64 return_address(u64 frame)
 
 /* Whether a call may still return: until it does, its return address is not on the stack but that
  * of the kernel's trampoline (bpf/return_probe.bpf.h). Where a longjmp has left it, something else
- * is there sooner or later. What cannot be read says nothing;
- * on arm64 nobody knows where a return address is saved. */
+ * is there sooner or later. What cannot be read says nothing; on arm64 nobody knows where a return
+ * address is saved. Read as any memory is: see task_image(). */
 static __always_inline int is_awaited(u64 frame)
 {
 #if defined(__TARGET_ARCH_x86)
-	struct task_struct *task = task_current();
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct xol_area *area;
 	u64 there;
 
-	if (!bpf_core_field_exists(((struct xol_area *)0)->vaddr) || !task->mm)
+	if (!bpf_core_field_exists(((struct xol_area *)0)->vaddr))
 		return 1;
-	area = task->mm->uprobes_state.xol_area;
+	area = BPF_CORE_READ(task, mm, uprobes_state.xol_area);
 	there = return_address(frame);
-	return !area || !there || there == area->vaddr;
+	return !area || !there || there == BPF_CORE_READ(area, vaddr);
 #else
 	return 1;
 #endif

@@ -59,24 +59,19 @@ static __always_inline void read_config(struct gpu_call_key *key, u64 config)
 		GPU_ADD(unreadable);
 }
 
-static __always_inline void launched(struct gpu_thread *thread, union gpu_site_cookie site,
-                                     const struct gpu_place *place)
+static __always_inline void launch_key(struct gpu_call_key *key, const struct gpu_thread *thread,
+                                       union gpu_site_cookie site,
+                                       const volatile struct pt_regs *regs)
 {
-	struct gpu_call_key key;
-
-	key_begin(&key, KIND_gpu_launch, thread, site);
-	if (site.role == GPU_LAUNCHES) {
-		if (site.b == GPU_NO_ARGUMENT)
-			key.object = argument(place->regs, site.a);
-		else
-			read_shape(&key, place->regs);
+	key_begin(key, KIND_gpu_launch, thread, site);
+	if (site.role == GPU_LAUNCHES && site.b != GPU_NO_ARGUMENT) {
+		read_shape(key, regs);
 	} else if (site.role == GPU_LAUNCHES_BY_CONFIG) {
-		key.object = argument(place->regs, site.b);
-		read_config(&key, argument(place->regs, site.a));
+		key->object = argument(regs, site.b);
+		read_config(key, argument(regs, site.a));
 	} else {
-		key.object = argument(place->regs, site.a);
+		key->object = argument(regs, site.a);
 	}
-	count_call(thread, &key, 1, place);
 }
 
 /* Not inline, as array_bytes(). */
@@ -112,28 +107,22 @@ static __noinline void read_copied(u64 cookie, const struct gpu_place *place,
 	*ret_copied = copied;
 }
 
-static __always_inline void copied(struct gpu_thread *thread, union gpu_site_cookie site,
-                                   const struct gpu_place *place, u64 bytes, u8 direction)
+static __always_inline void copy_key(struct gpu_call_key *key, const struct gpu_thread *thread,
+                                     union gpu_site_cookie site, u64 frame, u8 direction)
 {
-	struct gpu_call_key key;
-
-	key_begin(&key, KIND_gpu_copy, thread, site);
-	key.detail = direction;
-	if (thread && is_tagged(thread, place->frame)) {
-		key.via = thread->tag_call;
+	key_begin(key, KIND_gpu_copy, thread, site);
+	key->detail = direction;
+	if (thread && is_tagged(thread, frame)) {
+		key->via = thread->tag_call;
 		if (direction == GPU_COPY_DEFAULT && thread->tag_direction < GPU_COPY_DEFAULT)
-			key.detail = thread->tag_direction;
+			key->detail = thread->tag_direction;
 	}
-	count_call(thread, &key, bytes, place);
 }
 
-static __always_inline void waited(struct gpu_thread *thread, union gpu_site_cookie site,
-                                   const struct gpu_place *place, u64 nanoseconds)
+static __always_inline void wait_key(struct gpu_call_key *key, const struct gpu_thread *thread,
+                                     union gpu_site_cookie site, u64 frame)
 {
-	struct gpu_call_key key;
-
-	key_begin(&key, KIND_gpu_wait, thread, site);
-	if (is_tagged(thread, place->frame))
-		key.via = thread->tag_call;
-	count_call(thread, &key, nanoseconds, place);
+	key_begin(key, KIND_gpu_wait, thread, site);
+	if (is_tagged(thread, frame))
+		key->via = thread->tag_call;
 }

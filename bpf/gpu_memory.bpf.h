@@ -2,7 +2,8 @@
 /*
  * Calls that allocate or free, or on which it depends how long memory is there: what they were
  * asked for at their beginning, what they gave at their end. And the allocators of frameworks,
- * which say so when all is done.
+ * which say so when all is done. Each writes the event that there is to tell, if it says 1. Who
+ * asked tells it, in one place for all: the verifier goes through tell() again for each.
  */
 #pragma once
 
@@ -47,10 +48,9 @@ static __always_inline void memory_begins(struct gpu_thread *thread,
 }
 
 /* Behind the return. */
-static __always_inline void memory_ends(struct gpu_thread *thread, union gpu_site_cookie site,
-                                        const struct gpu_place *place, u32 result)
+static __always_inline int memory_ends(const struct gpu_thread *thread, union gpu_site_cookie site,
+                                       u64 frame, u32 result, struct gpu_event *ret_event)
 {
-	struct gpu_event event;
 	u64 size = thread->size, address = thread->first;
 
 	u16 kind = GPU_EVENT_ALLOC;
@@ -62,86 +62,82 @@ static __always_inline void memory_ends(struct gpu_thread *thread, union gpu_sit
 	if (!result && site.role != GPU_REGISTERS)
 		address = read_u64(address);
 	if (!result && !address)
-		return;
-	describe(&event, kind, GPU_LAYER_DRIVER, result ? 0 : address);
-	event.size = size;
-	event.context = thread->context;
-	event.memory = site.detail;
-	event.device = thread->memory_device;
-	event.call = site.call;
-	event.via = is_tagged(thread, place->frame) ? thread->tag_call : 0;
-	tell(thread, &event, place);
+		return 0;
+	describe(ret_event, kind, GPU_LAYER_DRIVER, result ? 0 : address);
+	ret_event->size = size;
+	ret_event->context = thread->context;
+	ret_event->memory = site.detail;
+	ret_event->device = thread->memory_device;
+	ret_event->call = site.call;
+	ret_event->via = is_tagged(thread, frame) ? thread->tag_call : 0;
+	return 1;
 }
 
-static __always_inline void memory_is_freed(struct gpu_thread *thread, union gpu_site_cookie site,
-                                            u64 address, u64 began_ns)
+static __always_inline int memory_is_freed(union gpu_site_cookie site, u64 address, u64 began_ns,
+                                           struct gpu_event *ret_event)
 {
-	struct gpu_event event;
-
 	if (!address)
-		return;
-	describe(&event, GPU_EVENT_FREE, GPU_LAYER_DRIVER, address);
-	event.time_ns = began_ns;
-	event.memory = site.detail;
-	event.call = site.call;
-	tell(thread, &event, NULL);
+		return 0;
+	describe(ret_event, GPU_EVENT_FREE, GPU_LAYER_DRIVER, address);
+	ret_event->time_ns = began_ns;
+	ret_event->memory = site.detail;
+	ret_event->call = site.call;
+	return 1;
 }
 
 /* `detail` 1: it is the thread's current one from now on; else it is a device's primary one. */
-static __always_inline void context_made(struct gpu_thread *thread, union gpu_site_cookie site)
+static __always_inline int context_made(struct gpu_thread *thread, union gpu_site_cookie site,
+                                        struct gpu_event *ret_event)
 {
 	u64 context = read_u64(thread->first);
 	u32 device = (u8)thread->second;
-	struct gpu_event event;
 
 	known_keep(GPU_KNOWN_CONTEXT, context, device);
 	if (site.detail)
 		context_push(thread, context);
-	describe(&event, GPU_EVENT_CONTEXT, GPU_LAYER_DRIVER, context);
-	event.size = !site.detail;
-	event.device = device;
-	event.call = site.call;
-	tell(thread, &event, NULL);
+	describe(ret_event, GPU_EVENT_CONTEXT, GPU_LAYER_DRIVER, context);
+	ret_event->size = !site.detail;
+	ret_event->device = device;
+	ret_event->call = site.call;
+	return 1;
 }
 
 /* Of the thread's own contexts one that is destroyed is taken away; a primary one stays, and is
  * made again when it is used. */
-static __always_inline void context_ended(struct gpu_thread *thread, union gpu_site_cookie site)
+static __always_inline int context_ended(struct gpu_thread *thread, union gpu_site_cookie site,
+                                         struct gpu_event *ret_event)
 {
-	struct gpu_event event;
-
-	describe(&event, GPU_EVENT_ENDED, GPU_LAYER_DRIVER, 0);
-	event.time_ns = thread->began_ns;
-	event.memory = site.detail;
-	event.call = site.call;
+	describe(ret_event, GPU_EVENT_ENDED, GPU_LAYER_DRIVER, 0);
+	ret_event->time_ns = thread->began_ns;
+	ret_event->memory = site.detail;
+	ret_event->call = site.call;
 	if (site.detail == GPU_END_CONTEXT) {
-		event.address = thread->first;
+		ret_event->address = thread->first;
 		known_over(GPU_KNOWN_CONTEXT, thread->first);
 		if (thread->context == thread->first)
 			context_pop(thread);
 	} else {
-		event.device = thread->first;
+		ret_event->device = thread->first;
 	}
-	tell(thread, &event, NULL);
+	return 1;
 }
 
 /* Physical memory is mapped, unmapped, or has one more owner. */
-static __always_inline void physical_changes(struct gpu_thread *thread, union gpu_site_cookie site)
+static __always_inline int physical_changes(const struct gpu_thread *thread,
+                                            union gpu_site_cookie site, struct gpu_event *ret_event)
 {
-	struct gpu_event event;
-
-	describe(&event, GPU_EVENT_RETAINED, GPU_LAYER_DRIVER, thread->first);
-	event.memory = GPU_MEMORY_PHYSICAL;
-	event.call = site.call;
+	describe(ret_event, GPU_EVENT_RETAINED, GPU_LAYER_DRIVER, thread->first);
+	ret_event->memory = GPU_MEMORY_PHYSICAL;
+	ret_event->call = site.call;
 	if (site.role == GPU_RETAINS) {
-		event.address = read_u64(thread->first);
+		ret_event->address = read_u64(thread->first);
 	} else {
-		event.kind = site.role == GPU_MAPS ? GPU_EVENT_MAPPED : GPU_EVENT_UNMAPPED;
-		event.size = thread->second;
-		event.handle = thread->size;
-		event.time_ns = site.role == GPU_MAPS ? 0 : thread->began_ns;
+		ret_event->kind = site.role == GPU_MAPS ? GPU_EVENT_MAPPED : GPU_EVENT_UNMAPPED;
+		ret_event->size = thread->second;
+		ret_event->handle = thread->size;
+		ret_event->time_ns = site.role == GPU_MAPS ? 0 : thread->began_ns;
 	}
-	tell(thread, &event, NULL);
+	return 1;
 }
 
 /* c10::Device: its type and its index, a byte each. Memory of the host is told by other functions,
@@ -153,57 +149,55 @@ static __always_inline u8 tensor_device(u64 device)
 	return (u8)device == C10_HOST ? GPU_DEVICE_HOST : (u8)(device >> 8);
 }
 
-static __always_inline void tensor_reported(struct gpu_thread *thread, union gpu_site_cookie site,
-                                            const struct gpu_place *place)
+static __always_inline int tensor_reported(union gpu_site_cookie site,
+                                           const volatile struct pt_regs *regs,
+                                           struct gpu_event *ret_event)
 {
-	const volatile struct pt_regs *regs = place->regs;
-	struct gpu_event event;
 	s64 bytes = argument(regs, 1);
 	u8 device = tensor_device(argument(regs, 4));
 
 	if (device == GPU_DEVICE_HOST || !bytes)
-		return;
-	describe(&event, bytes < 0 ? GPU_EVENT_FREE : GPU_EVENT_ALLOC, GPU_LAYER_TENSOR,
+		return 0;
+	describe(ret_event, bytes < 0 ? GPU_EVENT_FREE : GPU_EVENT_ALLOC, GPU_LAYER_TENSOR,
 	         argument(regs, 0));
-	event.size = bytes < 0 ? -bytes : bytes;
-	event.allocated = argument(regs, 2);
-	event.reserved = argument(regs, 3);
-	event.memory = GPU_MEMORY_TENSOR;
-	event.device = device;
-	event.call = site.call;
-	tell(thread, &event, place);
+	ret_event->size = bytes < 0 ? -bytes : bytes;
+	ret_event->allocated = argument(regs, 2);
+	ret_event->reserved = argument(regs, 3);
+	ret_event->memory = GPU_MEMORY_TENSOR;
+	ret_event->device = device;
+	ret_event->call = site.call;
+	return 1;
 }
 
-static __always_inline void tensor_oom(struct gpu_thread *thread, union gpu_site_cookie site,
-                                       const struct gpu_place *place)
+static __always_inline int tensor_oom(union gpu_site_cookie site,
+                                      const volatile struct pt_regs *regs,
+                                      struct gpu_event *ret_event)
 {
-	const volatile struct pt_regs *regs = place->regs;
-	struct gpu_event event;
 
-	describe(&event, GPU_EVENT_OOM, GPU_LAYER_TENSOR, 0);
-	event.size = argument(regs, 0);
-	event.allocated = argument(regs, 1);
-	event.reserved = argument(regs, 2);
-	event.memory = GPU_MEMORY_TENSOR;
-	event.device = tensor_device(argument(regs, 3));
-	event.call = site.call;
-	tell(thread, &event, place);
+	describe(ret_event, GPU_EVENT_OOM, GPU_LAYER_TENSOR, 0);
+	ret_event->size = argument(regs, 0);
+	ret_event->allocated = argument(regs, 1);
+	ret_event->reserved = argument(regs, 2);
+	ret_event->memory = GPU_MEMORY_TENSOR;
+	ret_event->device = tensor_device(argument(regs, 3));
+	ret_event->call = site.call;
+	return 1;
 }
 
 /* Of the host. */
-static __always_inline void tensor_changes(struct gpu_thread *thread, union gpu_site_cookie site,
-                                           const struct gpu_place *place)
+static __always_inline int tensor_changes(union gpu_site_cookie site,
+                                          const volatile struct pt_regs *regs,
+                                          struct gpu_event *ret_event)
 {
 	int is_new = site.role == GPU_ALLOCATES_TENSOR;
-	u64 address = argument(place->regs, site.a);
-	struct gpu_event event;
+	u64 address = argument(regs, site.a);
 
 	if (!address)
-		return;
-	describe(&event, is_new ? GPU_EVENT_ALLOC : GPU_EVENT_FREE, GPU_LAYER_TENSOR, address);
-	event.size = is_new ? argument(place->regs, site.b) : 0;
-	event.memory = GPU_MEMORY_TENSOR;
-	event.device = GPU_DEVICE_HOST;
-	event.call = site.call;
-	tell(thread, &event, place);
+		return 0;
+	describe(ret_event, is_new ? GPU_EVENT_ALLOC : GPU_EVENT_FREE, GPU_LAYER_TENSOR, address);
+	ret_event->size = is_new ? argument(regs, site.b) : 0;
+	ret_event->memory = GPU_MEMORY_TENSOR;
+	ret_event->device = GPU_DEVICE_HOST;
+	ret_event->call = site.call;
+	return 1;
 }

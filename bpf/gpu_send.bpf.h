@@ -134,14 +134,14 @@ static __always_inline void count_sample(u32 at, const struct gpu_event *event, 
 		count_shared(at, err ? COUNTER_gpu_allocations_lost : COUNTER_gpu_allocations);
 }
 
-/* Tells of something that happens now; `place` NULL: without a stack. A free is told with the time
- * it has already. */
+/* Tells of something that happens now, with the stack of who allocates or finds no room. A free is
+ * told with the time it has already. */
 static __noinline void tell(struct gpu_thread *thread, struct gpu_event *event,
                             const struct gpu_place *place)
 {
 	u64 now;
 	u32 at = shared_enter(&now);
-	int is_walked = place && (event->kind == GPU_EVENT_ALLOC || event->kind == GPU_EVENT_OOM);
+	int is_walked = event->kind == GPU_EVENT_ALLOC || event->kind == GPU_EVENT_OOM;
 
 	if (!event->time_ns)
 		event->time_ns = now;
