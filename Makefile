@@ -139,7 +139,7 @@ test: deps ## deps, build and TESTS, by default unit walker preload cuda-helper 
 needs: $(foreach test,$(TESTS),$(NEEDS_$(test)))
 
 # They mostly sleep. One suite that is asked for is run by one process, so that it is in the only part.
-UNIT_PARTS := $(if $(CK_RUN_SUITE)$(CK_RUN_CASE),1,1 2)
+UNIT_PARTS := $(if $(CK_RUN_SUITE)$(CK_RUN_CASE),1,1 2 3 4 5)
 
 .PHONY: test-unit
 test-unit: $(UNIT_PARTS:%=test-unit-%) ## unit tests; no root needed

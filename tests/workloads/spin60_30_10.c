@@ -2,12 +2,14 @@
 /*
  * Truth: of its CPU time hot60() takes 60 %, hot30() 30 % and hot10() 10 %, because they do the
  * same work 6, 3 and 1 times; every stack is main, level01 ... level12, leaf. Runs until killed or
- * for SECONDS.
+ * for SECONDS; once it has used BUSY seconds of CPU time it sleeps for four fifths of its time.
  *
  * One round lasts some 200 ms: many timer ticks per leaf and many rounds per capture, so that the
  * sampled shares are off by less than a point even at 99 Hz.
  */
 #include "work.h"
+
+#include <unistd.h>
 
 enum { UNIT = 15 * 1000 * 1000 };
 
@@ -51,12 +53,14 @@ LEVEL(level01, level02)
 
 int main(int argc, char **argv)
 {
-	double stop = deadline(argc, argv, 1);
+	double stop = deadline(argc, argv, 1), busy = argc > 2 ? atof(argv[2]) : 1e300;
 
 	say_ready();
 	while (seconds_now(CLOCK_MONOTONIC) < stop) {
 		for (int leaf = 0; leaf < 3; leaf++)
 			level01(leaf);
+		if (seconds_now(CLOCK_PROCESS_CPUTIME_ID) > busy)
+			usleep(800 * 1000);
 	}
 	return 0;
 }
