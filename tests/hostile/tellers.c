@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Tellers: COUNT processes that tell of each allocation they make, as those do that sample their
- * own with a rate of 1 byte: of another address each time, and never of a free.
+ * own with a rate of 1 byte: of another address each time, and never of a free. After each 512 they
+ * rest for MILLISECONDS.
  *
  * The daemon's memory must stay within its bound for standing heaps, all processes together, and
  * what programs of other users tell must still be heard.
@@ -17,23 +18,23 @@ static __attribute__((noipa)) void tell(unsigned long address)
 	USDT_PROBE(otel_memory, alloc, "8@%0 8@%1 8@%2", "r"(address), "r"(64UL), "r"(64UL));
 }
 
-static void tell_on(void)
+static void tell_on(long rest_ms)
 {
 	for (unsigned long address = PAGE;; address += 64) {
 		tell(address);
 		/* All of them together take the CPUs else, and everybody waits. */
 		if (address % (1 << 15) == 0)
-			usleep(250 * 1000);
+			usleep(rest_ms * 1000);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	long count = number(argc, argv, 1, 250);
+	long count = number(argc, argv, 1, 250), rest_ms = number(argc, argv, 2, 250);
 
 	for (long i = 1; i < count; i++)
 		if (fork_with() == 0)
-			tell_on();
+			tell_on(rest_ms);
 	say_ready();
-	tell_on();
+	tell_on(rest_ms);
 }

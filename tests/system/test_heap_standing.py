@@ -15,6 +15,7 @@ import unittest.mock
 
 import daemon
 from heap_runs import Heap, HeapWorkload, until, uprobe_paths
+from hostile_runs import Attack
 from proc_files import NOBODY
 from warm_up import warm_up
 from workload import Workload, workload_path
@@ -50,23 +51,7 @@ print('ready', flush=True)
 signal.pause()
 """
 
-# Another user's processes, that tell of allocations of their own below more and more stacks.
-GREEDY = """
-for _ in range(int(sys.argv[1]) - 1):
-    if not os.fork():
-        break
-else:
-    print('ready', flush=True)
-    signal.pause()
-kept = []
-def deeper(depth):
-    kept.append(bytes(64))
-    if depth:
-        return deeper(depth - 1)
-while True:
-    deeper(200)
-"""
-GREEDY_PROCESSES = 60
+TELLERS, REST_MS = 60, 25  # they fill what one user may have in a quarter of a minute
 
 LIBRARY = os.path.join(daemon.BUILD, "libprofd-heap.so")
 SITES = ("site_six", "site_three", "site_one")
@@ -313,11 +298,10 @@ class HeapFloods(Telling):
     def test_what_one_user_tells_leaves_room(self):
         with Workload(self.program("told")) as mine:
             self.assertTrue(until(lambda: self.heaps()["standing"]))
-            self.as_nobody(GREEDY, GREEDY_PROCESSES, LD_PRELOAD=LIBRARY, PROFD_HEAP_RATE="1")
-            self.assertTrue(until(lambda: self.heaps()["standing"] > GREEDY_PROCESSES / 2))
-            until(lambda: self.heaps()["heap_begun_anew"], 20)
-            heaps = self.heaps()
-            self.assertLessEqual(heaps["standing_bytes"], 130 << 20, heaps)
-            answer = self.daemon.get(f"/heap?pid={mine.pid}")
-            self.assertEqual(answer.status, 200, answer.body[:200])
-            self.assertIn("itself", Heap(answer.body).comment("allocator="))
+            with Attack("tellers", TELLERS, REST_MS, uid=NOBODY):
+                self.assertTrue(until(lambda: self.heaps()["heap_begun_anew"], 90), self.heaps())
+                heaps = self.heaps()
+                answer = self.daemon.get(f"/heap?pid={mine.pid}")
+        self.assertLessEqual(heaps["standing_bytes"], 130 << 20, heaps)
+        self.assertEqual(answer.status, 200, answer.body[:200])
+        self.assertIn("itself", Heap(answer.body).comment("allocator="))

@@ -21,6 +21,7 @@ from workload import Workload, workload_path
 
 BESIDE = LONG = True
 ID = "0123456789abcdef" * 4
+LOOP = "import time\nprint('ready', flush=True)\nwhile True:\n    sum(range(300000))\n    time.sleep(0.02)\n"
 UID = "6c2b4a7e-1f0d-4c55-9b0e-1a2b3c4d5e6f"
 ROW = re.compile(r"^\s*\S+\s+([\d.]+)%\s+[\d.]+%\s+\S+\s+([\d.]+)%  (.*)$", re.M)
 
@@ -76,7 +77,7 @@ class Views(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = daemon.shared()
-        cls.spin = Workload("spin60_30_10")
+        cls.spin = Workload("spin60_30_10", 3600, 15)
         cls.addClassCleanup(cls.spin.__exit__)
         time.sleep(7)  # when it was forked and was python3 still is before the last 5 s
 
@@ -148,7 +149,7 @@ class Whose(unittest.TestCase):
         """A workload that is moved to that cgroup while it runs."""
         cgroup = Cgroup(path)
         self.addCleanup(cgroup.__exit__)
-        spin = Workload("spin60_30_10")
+        spin = Workload("spin60_30_10", 3600, 0)
         self.addCleanup(spin.__exit__)
         cgroup.add(spin.pid)
         return spin
@@ -368,7 +369,7 @@ class ToldSource(unittest.TestCase):
             os.chmod(folder, 0o755)
             path, root = os.path.join(folder, "app.py"), os.path.join(folder, "root")
             os.makedirs(root + folder)
-            for of, text in ((path, "print('ready', flush=True)\nwhile True: pass\n"), (root + path, "another's\n")):
+            for of, text in ((path, LOOP), (root + path, "another's\n")):
                 with open(of, "w", encoding="ascii") as file:
                     file.write(text)
             for top, _, _ in os.walk(root):
@@ -405,7 +406,7 @@ class ToldSource(unittest.TestCase):
                 os.chmod(name, 0o755)
             for container in ids:
                 with open(os.path.join(folder, container, "app.py"), "w", encoding="ascii") as file:
-                    file.write(f"print('ready', flush=True)\nwhile True: pass  # {container}\n")
+                    file.write(f"{LOOP}# {container}\n")
                 cgroup = running.enter_context(Cgroup(f"system.slice/docker-{container}.scope"))
                 cgroup.add(running.enter_context(Workload(
                     shutil.which("unshare"), "-m", "sh", "-c", mounted, os.path.join(folder, container), app, sys.executable)).pid)
@@ -433,13 +434,13 @@ class ToldSource(unittest.TestCase):
             os.chmod(folder, 0o755)
             for name in ("true", "false"):
                 with open(os.path.join(folder, f"{name}.py"), "w", encoding="ascii") as file:
-                    file.write(f"print('ready', flush=True)\nwhile True: pass  # {name}\n")
+                    file.write(f"{LOOP}# {name}\n")
             path = os.path.join(folder, "true.py")
             forger = (shutil.which("unshare"), "--user", "--map-root-user", "--mount", "sh", "-c", mounted,
                       os.path.join(folder, "false.py"), path, sys.executable)
 
             def shown():
-                server.get("/profile?seconds=2")
+                server.get("/profile?seconds=1")
                 return server.get(f"/source?file={path}").text
 
             def until_shown(text):

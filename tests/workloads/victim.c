@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Truth: all its CPU time is in victim_spins_00(), called from main. Runs until killed, or until it
- * has used SECONDS of CPU time. Tests make copies of the file in which the function has another
- * name of the same length.
+ * has used SECONDS of CPU time. It sleeps for half of its time: many run beside each other, and a
+ * few samples tell all. Tests make copies of the file in which the function has another name of the
+ * same length.
  */
 #include "work.h"
 
-enum { SLICE = 200 * 1000 };
+#include <unistd.h>
+
+enum { SLICE = 8 * 1000 * 1000, REST_US = 10 * 1000 };
 
 static __attribute__((noipa)) void victim_spins_00(double cpu_seconds)
 {
-	while (seconds_now(CLOCK_PROCESS_CPUTIME_ID) < cpu_seconds)
+	while (seconds_now(CLOCK_PROCESS_CPUTIME_ID) < cpu_seconds) {
 		WORK(SLICE);
+		usleep(REST_US);
+	}
 }
 
 int main(int argc, char **argv)
