@@ -68,7 +68,7 @@ struct heap_target {
 };
 
 /* What hits come to, and the samples that were lost. */
-#define HEAP_COUNTS(HIT)                                                    \
+#define HEAP_COUNTS(COUNT)                                                  \
 	COUNT(emulated, "on an instruction that the kernel emulates")       \
 	COUNT(stepped, "on one that it executes in single step")            \
 	COUNT(returns, "that were followed by a return probe's")            \
@@ -81,7 +81,7 @@ struct heap_target {
 /* One a slot and CPU, and only ever growing. */
 struct heap_counts {
 #define COUNT(name, help) u64 name;
-	HEAP_COUNTS(HIT)
+	HEAP_COUNTS(COUNT)
 #undef COUNT
 };
 

@@ -34,8 +34,14 @@ static struct history *open_history(const struct config *config)
 	uint32_t shares[KIND_COUNT];
 
 	for (int kind = 0; kind < KIND_COUNT; kind++)
-		shares[kind] = sources[kind]->history_share;
-	return history_new(&limits, shares, KIND_COUNT, HISTORY_SHARES);
+		shares[kind] = sources[kind]->history_weight;
+	return history_new(&limits, shares, KIND_COUNT, sources_weight());
+}
+
+/* For the timelines of memory, of all for the past. */
+static size_t memory_bytes(const struct config *config)
+{
+	return config->history_bytes * MEMORY_WEIGHT / sources_weight();
 }
 
 /* Half of the descriptors are left for clients, rings and probes. */
@@ -89,7 +95,7 @@ static int attach_collector(struct parts *parts, const struct parts_config *conf
 		.sample_hz = (uint32_t)settings->sample_hz,
 		.unwind_bytes = settings->unwind_bytes,
 		.keep_ns = settings->history_ns,
-		.memory_bytes = settings->history_bytes * MEMORY_SHARES / HISTORY_SHARES,
+		.memory_bytes = memory_bytes(settings),
 		.growth = {settings->growth != AUTO_NO, settings->growth == AUTO_YES},
 		.gpu_off = !settings->gpu,
 		.drained = config->drained,
@@ -156,7 +162,7 @@ int parts_start(struct parts *parts, const struct parts_config *config, char ret
 void parts_resize(struct parts *parts, const struct config *config)
 {
 	history_resize(parts->history, config->history_bytes);
-	collector_resize(parts->collector, config->history_bytes * MEMORY_SHARES / HISTORY_SHARES);
+	collector_resize(parts->collector, memory_bytes(config));
 }
 
 void parts_stop(struct parts *parts)

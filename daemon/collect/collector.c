@@ -25,15 +25,12 @@ static const uint64_t keep_ended_ns = 5 * NSEC_PER_SEC;
 static struct drain_span span_of(const struct collector *collector)
 {
 	const struct heartbeat *heartbeat = &collector->heartbeat;
-	struct drain_span span = {
+
+	return (struct drain_span){
 		.start_mono_ns = heartbeat->start_mono_ns,
 		.end_mono_ns = heartbeat->end_mono_ns,
 		.start_wall_ns = heartbeat->start_wall_ns,
 	};
-
-	for (int kind = 0; kind < KIND_COUNT; kind++)
-		span.periods[kind] = collector->states[kind].period;
-	return span;
 }
 
 static struct drain_tables tables_of(const struct collector *collector)
@@ -57,43 +54,88 @@ static void note_sampled(struct collector *collector, const struct drained *drai
 		memory_watch_note(collector->memory, drained->tally_keys[i].pid);
 }
 
-static void drain(void *ctx)
+/* What stacks refer to: mappings, code objects, files. */
+static void read_tables(void *ctx)
 {
 	struct collector *collector = ctx;
-	struct drain_span span = span_of(collector);
-	const struct drain_tables tables = tables_of(collector);
-	uint64_t begin = clock_mono_ns();
-	struct profile *slices[KIND_COUNT];
-	struct drained drained;
-	int err, failed, added;
 
-	gpu_read(collector->gpu);
-	sideband_clock_put_off(&collector->sideband_clock);
-	bpf_drain(&collector->bpf, collector->heartbeat.old_half, &drained);
-	if (drained.tally_count)
+	sideband_read(collector->sideband);
+	python_read(&collector->python);
+	opener_settle(collector->crews.opener);
+}
+
+static void read_sources(struct collector *collector)
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		if (sources[kind]->read)
+			sources[kind]->read(&collector->states[kind]);
+}
+
+/* What the samples of CPU time stand for. */
+static void weigh(struct collector *collector, struct drained *drained)
+{
+	if (drained->tally_count)
 		threads_ran_read(&collector->ran, &collector->bpf,
 		                 heartbeat_is_cut(&collector->heartbeat));
-	run_times_weigh(collector->run_times, &drained, &collector->ran, span.end_mono_ns,
-	                collector->states[KIND_cpu].period);
-	note_sampled(collector, &drained);
-	err = drain_slices(&drained, &span, &tables, &collector->losses, slices);
-	failed = gpu_slices(collector->gpu, &drained, &span, &collector->losses, slices);
-	added = history_add(collector->history, slices);
-	err = err ?: failed ?: added;
-	collector_stats_add(&collector->stats, &drained, &collector->losses);
-	collector->stats.drains_unsettled = collector->bpf.unsettled;
-	collector->stats.drains_overdue = collector->bpf.overdue;
-	own_rate_tick(&collector->own_rate, collector->stats.taking_ns);
-	collector->stats.last_drain_ns = clock_mono_ns() - begin;
-	procs_expire(collector->procs, span.end_mono_ns - keep_ended_ns);
-	memory_watch_beat(collector->memory);
-	if (err || drained.err)
-		return;
+	run_times_weigh(collector->run_times, drained, &collector->ran,
+	                collector->heartbeat.end_mono_ns, collector->states[KIND_cpu].period);
+}
+
+/* 0 or a negative errno: then some of it is lost, and counted. */
+static int make_slices(struct collector *collector, const struct drained *drained)
+{
+	const struct drain_tables tables = tables_of(collector);
+	struct half half = {
+		.drained = drained,
+		.span = span_of(collector),
+		.tables = &tables,
+		.losses = &collector->losses,
+	};
+	struct profile *slices[KIND_COUNT];
+	int err = drain_slices(&half, collector->states, slices);
+	int added = history_add(collector->history, slices);
+
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		if (sources[kind]->filled)
+			sources[kind]->filled(&collector->states[kind],
+			                      half.span.end_mono_ns - half.span.start_mono_ns);
+	return err ?: added;
+}
+
+static void note_first_drain(struct collector *collector)
+{
 	if (!collector->ready) {
 		cpu_begun(&collector->states[KIND_cpu]);
 		late_load_start(&collector->late_load);
 	}
 	collector->ready = true;
+}
+
+/* A half is over. What its stacks refer to was told before them, so it is read first. */
+static void drain(void *ctx)
+{
+	struct collector *collector = ctx;
+	uint64_t begin = clock_mono_ns();
+	struct drained drained;
+	int err;
+
+	read_tables(collector);
+	read_sources(collector);
+	sideband_clock_put_off(&collector->sideband_clock);
+	bpf_drain(&collector->bpf, collector->heartbeat.old_half, &drained);
+	weigh(collector, &drained);
+	note_sampled(collector, &drained);
+	err = make_slices(collector, &drained);
+	collector_stats_add(&collector->stats, &drained, &collector->losses);
+	collector->stats.drains_unsettled = collector->bpf.unsettled;
+	collector->stats.drains_overdue = collector->bpf.overdue;
+	own_rate_tick(&collector->own_rate, collector->stats.taking_ns);
+	collector->stats.last_drain_ns = clock_mono_ns() - begin;
+	procs_expire(collector->procs, collector->heartbeat.end_mono_ns - keep_ended_ns);
+	memory_watch_beat(collector->memory);
+	if (err || drained.err)
+		return;
+	note_first_drain(collector);
 	if (collector->drained)
 		collector->drained(collector->ctx);
 }
@@ -109,8 +151,8 @@ static int attach(struct collector *collector)
 		int failed =
 			sources[kind]->attach(&collector->bpf, online, &collector->states[kind]);
 
-		/* Without the others, which say why in /status, there is still a profiler. */
-		if (kind == KIND_cpu)
+		/* Those without which there still is one say why in /status. */
+		if (sources[kind]->is_required)
 			err = failed;
 	}
 	return err;
@@ -163,16 +205,6 @@ static int start_walkers(struct collector *collector, char why[256])
 	if (err)
 		snprintf(why, 256, "cannot open the maps of Python: %s", strerror(-err));
 	return err;
-}
-
-/* What the events of heap profiles and of GPUs refer to. */
-static void read_tables(void *ctx)
-{
-	struct collector *collector = ctx;
-
-	sideband_read(collector->sideband);
-	python_read(&collector->python);
-	opener_settle(collector->crews.opener);
 }
 
 static void on_gpus_heard(void *ctx)
@@ -312,6 +344,27 @@ int collector_attach(struct collector *collector, char ret_why[256])
 	return 0;
 }
 
+static void start_sources(struct collector *collector)
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		const struct source *source = sources[kind];
+		int err = source->start ? source->start(&collector->states[kind]) : 0;
+
+		if (err)
+			log_warning("cannot watch %s: %s, going on", source->summary,
+			            strerror(-err));
+	}
+}
+
+static void stop_sources(struct collector *collector)
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		sources[kind]->detach(&collector->states[kind]);
+		if (sources[kind]->stop)
+			sources[kind]->stop(&collector->states[kind]);
+	}
+}
+
 int collector_start(struct collector *collector)
 {
 	int err;
@@ -328,9 +381,7 @@ int collector_start(struct collector *collector)
 	if (err)
 		log_warning("cannot be woken by new programs: %s; their first stacks may be cut",
 		            strerror(-err));
-	err = gpu_start(collector->gpu);
-	if (err)
-		log_warning("cannot watch GPUs: %s, going on", strerror(-err));
+	start_sources(collector);
 	err = memory_watch_start(collector->memory, &collector->bpf);
 	if (err)
 		log_warning("cannot watch memory: %s, going on", strerror(-err));
@@ -340,9 +391,7 @@ int collector_start(struct collector *collector)
 void collector_stop(struct collector *collector)
 {
 	late_load_stop(&collector->late_load);
-	for (int kind = 0; kind < KIND_COUNT; kind++)
-		sources[kind]->detach(&collector->states[kind]);
-	gpu_stop(collector->gpu);
+	stop_sources(collector);
 	memory_watch_stop(collector->memory);
 	bpf_unwatch_exec(&collector->bpf);
 	unwinder_stop(collector->unwinder);

@@ -113,6 +113,9 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 uint64_t collector_own_cpu_ns(const struct collector *collector);
 /* All that it costs; collect/own_cost.h. Takes a fraction of a millisecond: for who asks. */
 void collector_own_cost(struct collector *collector, struct own_cost *ret_cost);
+/* What all processes have in use now, of a kind that has source.in_use: a slice. 0 or -ENOMEM. */
+int collector_in_use(struct collector *collector, enum profile_kind kind,
+                     struct profile **ret_profile);
 /* Heap profiles of single processes; collect/heaps.h. The collector's. */
 struct heaps *collector_heaps(struct collector *collector);
 /* GPUs: collect/gpu.h. The collector's. */

@@ -4,6 +4,11 @@
  */
 #include "collect/collector_private.h"
 
+#include "base/clock.h"
+#include "profile/builder.h"
+
+#include <errno.h>
+
 bool collector_ready(const struct collector *collector)
 {
 	return collector->ready;
@@ -65,6 +70,20 @@ bool collector_source(const struct collector *collector, size_t index,
 	ret_status->on = collector->states[index].on;
 	ret_status->why = ret_status->on ? "" : collector->states[index].why;
 	return true;
+}
+
+int collector_in_use(struct collector *collector, enum profile_kind kind,
+                     struct profile **ret_profile)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	int err;
+
+	if (!builder)
+		return -ENOMEM;
+	source_describe(sources[kind], collector->states[kind].period, builder);
+	err = sources[kind]->in_use(&collector->states[kind], builder);
+	builder_time(builder, clock_mono_ns(), clock_wall_ns(), 0);
+	return err ?: builder_seal(builder, ret_profile);
 }
 
 struct heaps *collector_heaps(struct collector *collector)

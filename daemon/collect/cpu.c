@@ -12,6 +12,7 @@
 #include "collect/bpf_parts.h"
 #include "collect/perf.h"
 #include "collect/source.h"
+#include "collect/tallies.h"
 #include "collect/tick_lag.h"
 
 #include <bpf/libbpf.h>
@@ -269,9 +270,12 @@ const struct source source_cpu = {
 	.name = "cpu",
 	.summary = "CPU time",
 	.values = {{"samples", "count"}, {"cpu", "nanoseconds"}},
-	.history_share = 17,
+	.history_weight = 17,
+	.is_required = true,
+	.has_idle = true,
 	.configure = cpu_configure,
 	.load = cpu_load,
 	.attach = cpu_attach,
 	.detach = cpu_detach,
+	.fill = tallies_fill,
 };

@@ -88,16 +88,28 @@ static void tell_of_lost(struct gpu *gpu)
 	tell_whose(gpu, users);
 }
 
-/* Mappings and code objects were told before the stacks that have them, so they are read first. Who
- * has ended by then has nothing more in the ring than what is read now. */
-void gpu_read(struct gpu *gpu)
+/* Who has ended, by what was read of mappings before, has nothing more in the ring than what is
+ * read now. */
+static void read_events(struct gpu *gpu)
 {
-	gpu->config.read_tables(gpu->config.ctx);
 	tell_of_lost(gpu);
 	gpu->bytes_read = 0;
 	if (open_ring(gpu))
 		ring_buffer__consume(gpu->ring);
 	gpu_feeds_settle(gpu->feeds);
+}
+
+/* Mappings and code objects were told before the stacks that have them. */
+void gpu_read(struct gpu *gpu)
+{
+	gpu->config.read_tables(gpu->config.ctx);
+	read_events(gpu);
+}
+
+void gpu_read_before_drain(struct gpu *gpu)
+{
+	read_events(gpu);
+	gpu_feeds_await_names(gpu->feeds);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -160,7 +172,7 @@ static void on_changed(void *ctx)
 		struct gpu_layer_status status;
 
 		/* The last one is attached where the helper's probes are. */
-		if (!gpu_has_kind(kind) || kind == KIND_gpu_kernel)
+		if (state->own != gpu || kind == KIND_gpu_kernel)
 			continue;
 		read_status(gpu, kind, &status);
 		state->on = status.on;
@@ -179,6 +191,9 @@ int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
 		return -ENOMEM;
 	*ret_gpu = gpu;
 	gpu->config = *config;
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		if (sources[kind]->by_probes)
+			config->states[kind].own = gpu;
 	gpu->kernel.bpf = config->bpf;
 	gpu->feeds = gpu_feeds_new(&(struct gpu_feeds_config){
 		.tables = config->tables,
@@ -238,104 +253,26 @@ void gpu_free(struct gpu *gpu)
 	free(gpu);
 }
 
-static const struct {
-	enum counter samples, lost;
-} kind_counters[KIND_COUNT] = {
-#define KIND(name, samples, lost) [KIND_##name] = {COUNTER_##samples, COUNTER_##lost},
-	PROFILE_KINDS(KIND)
-#undef KIND
-};
-
-static void describe(struct builder *builder, enum profile_kind kind, const struct drain_span *span)
+int gpu_fill(struct gpu *gpu, struct half *half, enum profile_kind kind, struct builder *into,
+             uint64_t *ret_samples)
 {
-	source_describe(sources[kind], span->periods[kind], builder);
-	builder_time(builder, span->start_mono_ns, span->start_wall_ns,
-	             span->end_mono_ns - span->start_mono_ns);
-}
-
-/* What the kernel half could not tell, and of what it counts by half also what it did tell and the
- * drain did not find. */
-static void account(const struct gpu_rows *rows, enum profile_kind kind, uint64_t found,
-                    struct builder *builder)
-{
-	const u64 *counted = rows->drained->counters.values;
-	struct ticks ticks = {.lost = counted[kind_counters[kind].lost]};
-	uint64_t samples = counted[kind_counters[kind].samples];
-
-	if (!gpu_has_state(kind) && samples > found) {
-		ticks.lost += samples - found;
-		rows->losses->samples_lost_in_drain += samples - found;
-	}
-	ticks.total = found + ticks.lost;
-	builder_ticks(builder, &ticks);
-}
-
-static int make_slice(struct gpu *gpu, struct gpu_rows *rows, enum profile_kind kind,
-                      const struct drain_span *span, struct profile **ret_slice)
-{
-	uint64_t found = 0;
-	int err = 0;
-
 	if (kind == KIND_gpu_kernel)
-		return gpu_kernels_slice(gpu_feeds_kernels(gpu->feeds), span, rows->losses,
-		                         ret_slice);
-	_cleanup_(builder_freep) struct builder *builder = builder_new();
-	if (!builder)
-		return -ENOMEM;
-	describe(builder, kind, span);
-	if (gpu_has_state(kind))
-		err = gpu_feeds_allocated(gpu->feeds, kind, builder, &found);
-	else
-		gpu_rows_add(rows, kind, builder, &found);
-	/* Merging slices has set the time of theirs. */
-	builder_time(builder, span->start_mono_ns, span->start_wall_ns,
-	             span->end_mono_ns - span->start_mono_ns);
-	account(rows, kind, found, builder);
-	if (!err)
-		err = builder_seal(builder, ret_slice);
-	if (err)
-		rows->losses->samples_lost_in_drain += found;
-	return err;
+		return gpu_kernels_fill(gpu_feeds_kernels(gpu->feeds), half, into, ret_samples);
+	if (sources[kind]->in_use)
+		return gpu_feeds_allocated(gpu->feeds, kind, into, ret_samples);
+	gpu_rows_add(half, gpu->feeds, kind, into, ret_samples);
+	return 0;
 }
 
-int gpu_slices(struct gpu *gpu, const struct drained *drained, const struct drain_span *span,
-               struct drain_losses *losses, struct profile *ret_slices[KIND_COUNT])
+void gpu_filled(struct gpu *gpu, uint64_t length_ns)
 {
-	_cleanup_free_ struct gpu_rows *rows = calloc(1, sizeof(*rows));
-	int first_err = rows ? stack_index_build(&rows->index, drained) : -ENOMEM;
-
-	if (first_err)
-		return first_err;
-	gpu_feeds_await_names(gpu->feeds);
-	rows->drained = drained;
-	rows->tables = &gpu->config.tables;
-	rows->feeds = gpu->feeds;
-	rows->losses = losses;
-	for (int kind = 0; kind < KIND_COUNT; kind++) {
-		int err = gpu_has_kind(kind) ? make_slice(gpu, rows, kind, span, &ret_slices[kind])
-		                             : 0;
-
-		first_err = first_err ?: err;
-	}
-	stack_index_release(&rows->index);
-	gpu_feeds_drained(gpu->feeds, span->end_mono_ns - span->start_mono_ns);
-	return first_err;
+	gpu_feeds_drained(gpu->feeds, length_ns);
 }
 
-int gpu_state(struct gpu *gpu, enum profile_kind kind, struct profile **ret_profile)
+int gpu_in_use(struct gpu *gpu, enum profile_kind kind, struct builder *into)
 {
-	_cleanup_(builder_freep) struct builder *builder = builder_new();
-	uint64_t now_ns;
-	int err;
-
-	if (!builder)
-		return -ENOMEM;
 	gpu_read(gpu);
-	now_ns = clock_mono_ns();
-	source_describe(sources[kind], gpu->config.states[kind].period, builder);
-	err = gpu_feeds_held(gpu->feeds, kind, builder);
-	builder_time(builder, now_ns, clock_wall_ns(), 0);
-	return err ?: builder_seal(builder, ret_profile);
+	return gpu_feeds_held(gpu->feeds, kind, into);
 }
 
 int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx)

@@ -28,7 +28,7 @@ struct gpu_config {
 	/* Brings the process table, and what is known of Python's code, up to now. */
 	void (*read_tables)(void *ctx);
 	struct source_state
-		*states; /* of all sources, by enum profile_kind: it says which are on */
+		*states; /* of all sources: its own are told whose, and if they are on */
 	bool off;        /* nothing is attached */
 	/* An allocation failed for lack of memory: what the process held at that moment. The
 	 * profile is taken over. */
@@ -36,33 +36,21 @@ struct gpu_config {
 	void *ctx;
 };
 
-/* The kinds that are not made of tallies. */
-static inline bool gpu_has_kind(enum profile_kind kind)
-{
-	return kind >= KIND_gpu_memory && kind <= KIND_gpu_kernel;
-}
-
-/* The kinds whose profiles tell, besides what happened, what is in use at their end. */
-static inline bool gpu_has_state(enum profile_kind kind)
-{
-	return kind == KIND_gpu_memory || kind == KIND_gpu_tensor;
-}
-
 int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu);
 int gpu_start(struct gpu *gpu);
 /* Detaches; the loop runs until its handles have closed, then gpu_free(). */
 void gpu_stop(struct gpu *gpu);
 void gpu_free(struct gpu *gpu); /* takes NULL */
 
-/* Reads what the probes have told; before each drain, and when the ring buffer fills up. */
+/* Reads what the probes have told, up to now. */
 void gpu_read(struct gpu *gpu);
-/* The slices of the kinds of gpu_has_kind(), of a drained half and of what was read since the
- * slices before. 0 or -ENOMEM: then some are NULL. */
-int gpu_slices(struct gpu *gpu, const struct drained *drained, const struct drain_span *span,
-               struct drain_losses *losses, struct profile *ret_slices[KIND_COUNT]);
-/* What all processes have in use now, of a kind of gpu_has_state(): a slice whose samples have
- * nothing but their last two values. 0, or -ENOMEM. */
-int gpu_state(struct gpu *gpu, enum profile_kind kind, struct profile **ret_profile);
+/* What the hooks of its sources do: collect/source.h. Before a drain what stacks refer to is known.
+ */
+void gpu_read_before_drain(struct gpu *gpu);
+int gpu_fill(struct gpu *gpu, struct half *half, enum profile_kind kind, struct builder *into,
+             uint64_t *ret_samples);
+void gpu_filled(struct gpu *gpu, uint64_t length_ns);
+int gpu_in_use(struct gpu *gpu, enum profile_kind kind, struct builder *into);
 
 /* Of a process and a device, since the process was first seen or its program changed. */
 struct gpu_figures {

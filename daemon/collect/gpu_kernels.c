@@ -9,6 +9,7 @@
 #include "collect/gpu_launches.h"
 #include "collect/source.h"
 #include "profile/kernel_place.h"
+#include "profile/select.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -68,6 +69,7 @@ static bool begin_slice(struct gpu_kernels *kernels)
 	builder = builder_new();
 	if (!builder)
 		return false;
+	source_describe(sources[KIND_gpu_kernel], 1, builder);
 	kernels->builder = builder;
 	kernels->frames = (struct frames){
 		.builder = builder,
@@ -270,26 +272,23 @@ static void add_losses(struct drain_losses *losses, const struct drain_losses *m
 	losses->python_words_misplaced += more->python_words_misplaced;
 }
 
-int gpu_kernels_slice(struct gpu_kernels *kernels, const struct drain_span *span,
-                      struct drain_losses *losses, struct profile **ret_slice)
+int gpu_kernels_fill(struct gpu_kernels *kernels, struct half *half, struct builder *into,
+                     uint64_t *ret_told)
 {
-	uint64_t kept_ns = GPU_LAUNCH_KEPT_S * (uint64_t)NS_PER_S;
-	int err = begin_slice(kernels) ? 0 : -ENOMEM;
+	const struct selection all = {.loops = LOOPS_KEPT, .dims = true};
+	uint64_t kept_ns = GPU_LAUNCH_KEPT_S * (uint64_t)NS_PER_S, end_ns = half->span.end_mono_ns;
+	struct profile built, *slices = &built;
+	int err = 0;
 
-	if (!err) {
-		source_describe(sources[KIND_gpu_kernel], span->periods[KIND_gpu_kernel],
-		                kernels->builder);
-		builder_time(kernels->builder, span->start_mono_ns, span->start_wall_ns,
-		             span->end_mono_ns - span->start_mono_ns);
-		places_release(&kernels->frames.places);
-		err = builder_seal(kernels->builder, ret_slice);
+	*ret_told = kernels->in_slice;
+	if (kernels->builder) {
+		built = *builder_view(kernels->builder);
+		err = builder_error(kernels->builder) ?: select_merge(into, &slices, 1, &all);
 	}
-	if (err)
-		kernels->stats.kernels_lost += kernels->in_slice;
-	add_losses(losses, &kernels->losses);
+	add_losses(half->losses, &kernels->losses);
 	drop_slice(kernels);
-	if (span->end_mono_ns > kept_ns)
-		gpu_launches_expire(kernels->launches, span->end_mono_ns - kept_ns);
+	if (end_ns > kept_ns)
+		gpu_launches_expire(kernels->launches, end_ns - kept_ns);
 	return err;
 }
 

@@ -37,8 +37,9 @@ void gpu_kernels_launched(struct gpu_kernels *kernels, const struct gpu_event *e
                           const uint64_t *words);
 /* GPU_EVENT_RAN; `name` has event->words of 8 bytes. */
 void gpu_kernels_ran(struct gpu_kernels *kernels, const struct gpu_event *event, const void *name);
-/* The slice of KIND_gpu_kernel of what ran since the slice before; forgets launches that were made
- * too long before its end. 0 or -ENOMEM; then what ran is counted as lost. */
-int gpu_kernels_slice(struct gpu_kernels *kernels, const struct drain_span *span,
-                      struct drain_losses *losses, struct profile **ret_slice);
+/* Adds what ran since it was asked before, as samples of KIND_gpu_kernel, and says how many times a
+ * kernel was told of; forgets launches that were made too long before the half's end. 0 or -ENOMEM;
+ * then that is lost. */
+int gpu_kernels_fill(struct gpu_kernels *kernels, struct half *half, struct builder *into,
+                     uint64_t *ret_told);
 void gpu_kernels_get_stats(const struct gpu_kernels *kernels, struct gpu_kernels_stats *ret_stats);

@@ -5,6 +5,7 @@
 #include "collect/gpu_rows.h"
 
 #include "base/accounts.h"
+#include "base/bounds.h"
 #include "collect/frames.h"
 #include "collect/tasks.h"
 #include "gpu/calls.h"
@@ -18,7 +19,15 @@
 static const char *const direction_texts[GPU_DIRECTION_COUNT] = {GPU_DIRECTIONS(DIRECTION)};
 #undef DIRECTION
 
-/* A row on its way. */
+/* The rows of a kind on their way. */
+struct gpu_rows {
+	struct half *half;
+	struct gpu_feeds *feeds;
+	struct frames frames;
+	uint64_t words[MAX_STACK_FRAMES];
+};
+
+/* One of them. */
 struct row {
 	const struct gpu_call_key *key;
 	const struct gpu_call *calls;
@@ -45,20 +54,20 @@ static void name_kernel(struct row *row)
 	row->kernel = row->number;
 }
 
-static uint32_t add_path(struct gpu_rows *rows, struct frames *frames, const struct row *row)
+static uint32_t add_path(struct gpu_rows *rows, const struct row *row)
 {
 	struct stack_words stack = {.words = rows->words};
 	uint64_t key = row->key->stack ? row->key->stack : row->calls->stack;
 	uint32_t path;
 
-	stack.len = stack_index_words(&rows->index, key, rows->words, &stack.whole);
-	path = frames_add(frames, row->image, &stack);
+	stack.len = stack_index_words(&rows->half->index, key, rows->words, &stack.whole);
+	path = frames_add(&rows->frames, row->image, &stack);
 	if (!path)
-		path = builder_node(frames->builder, 0,
-		                    places_pseudo(&frames->places, "[stack not taken]"));
+		path = builder_node(rows->frames.builder, 0,
+		                    places_pseudo(&rows->frames.places, "[stack not taken]"));
 	if (row->kernel)
-		path = builder_node(frames->builder, path,
-		                    kernel_location(frames->builder, row->kernel));
+		path = builder_node(rows->frames.builder, path,
+		                    kernel_location(rows->frames.builder, row->kernel));
 	return path;
 }
 
@@ -72,10 +81,10 @@ static uint32_t dims_text(struct builder *builder, const uint32_t dims[3])
 	return builder_text(builder, text);
 }
 
-static uint32_t add_task(struct gpu_rows *rows, const struct frames *frames, const struct row *row)
+static uint32_t add_task(struct gpu_rows *rows, const struct row *row)
 {
 	const struct gpu_call_key *key = row->key;
-	struct builder *builder = frames->builder;
+	struct builder *builder = rows->frames.builder;
 	struct task task = {
 		.pid = row->calls->pid,
 		.tid = key->tid,
@@ -84,9 +93,9 @@ static uint32_t add_task(struct gpu_rows *rows, const struct frames *frames, con
 	char device[16];
 
 	gpu_device_text(key->device, false, device);
-	task_identify(&task, builder, rows->tables, row->image, frames->python_version,
+	task_identify(&task, builder, rows->half->tables, row->image, rows->frames.python_version,
 	              row->calls->last_ns);
-	task_name_thread(&task, builder, rows->tables,
+	task_name_thread(&task, builder, rows->half->tables,
 	                 &(struct seen_task){key->image, row->calls->last_ns, row->calls->thread});
 	if (!row->image)
 		task.comm = builder_string(builder, row->calls->thread,
@@ -103,36 +112,38 @@ static uint32_t add_task(struct gpu_rows *rows, const struct frames *frames, con
 	return builder_task(builder, &task);
 }
 
-static void add_row(struct gpu_rows *rows, struct frames *frames, struct row *row)
+static void add_row(struct gpu_rows *rows, struct row *row)
 {
 	const struct gpu_call *calls = row->calls;
 	uint64_t values[PROFILE_VALUES] = {calls->count};
 	uint32_t path;
 
-	row->image = procs_image(rows->tables->procs, calls->pid, calls->last_ns);
+	row->image = procs_image(rows->half->tables->procs, calls->pid, calls->last_ns);
 	row->feed = gpu_feeds_get(rows->feeds, calls->pid, row->key->image, calls->last_ns);
 	if (!row->image)
-		rows->losses->images_missing += calls->count;
+		rows->half->losses->images_missing += calls->count;
 	if (row->feed)
 		gpu_total_calls(gpu_totals_of(&row->feed->totals, row->key->device), row->key,
 		                calls);
 	if (row->key->kind != KIND_gpu_launch)
 		values[1] = calls->value;
 	name_kernel(row);
-	path = add_path(rows, frames, row);
-	builder_sample(frames->builder, path, add_task(rows, frames, row), values);
+	path = add_path(rows, row);
+	builder_sample(rows->frames.builder, path, add_task(rows, row), values);
 }
 
-void gpu_rows_add(struct gpu_rows *rows, enum profile_kind kind, struct builder *builder,
-                  uint64_t *ret_count)
+void gpu_rows_add(struct half *half, struct gpu_feeds *feeds, enum profile_kind kind,
+                  struct builder *builder, uint64_t *ret_count)
 {
-	const struct drained *drained = rows->drained;
-	struct frames frames = {
-		.builder = builder,
-		.places = {.store = rows->tables->store, .builder = builder},
-		.codes = rows->tables->codes,
-		.codes_told = rows->tables->codes_told,
-		.losses = rows->losses,
+	const struct drained *drained = half->drained;
+	struct gpu_rows rows = {
+		.half = half,
+		.feeds = feeds,
+		.frames = {.builder = builder,
+	                   .places = {.store = half->tables->store, .builder = builder},
+	                   .codes = half->tables->codes,
+	                   .codes_told = half->tables->codes_told,
+	                   .losses = half->losses},
 	};
 
 	*ret_count = 0;
@@ -143,7 +154,7 @@ void gpu_rows_add(struct gpu_rows *rows, enum profile_kind kind, struct builder 
 		if (row.key->kind != kind || !row.calls->count)
 			continue;
 		*ret_count += row.calls->count;
-		add_row(rows, &frames, &row);
+		add_row(&rows, &row);
 	}
-	places_release(&frames.places);
+	places_release(&rows.frames.places);
 }

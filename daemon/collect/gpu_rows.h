@@ -5,21 +5,11 @@
  */
 #pragma once
 
-#include "base/bounds.h"
 #include "collect/drain.h"
 #include "collect/gpu_feeds.h"
-#include "collect/stacks.h"
-
-struct gpu_rows {
-	const struct drained *drained;
-	const struct drain_tables *tables;
-	struct gpu_feeds *feeds; /* whose names are asked, and whose figures get what was counted */
-	struct stack_index index;
-	struct drain_losses *losses;
-	uint64_t words[MAX_STACK_FRAMES];
-};
 
 /* Adds the rows of KIND_gpu_launch, KIND_gpu_copy or KIND_gpu_wait to a builder that has their
- * types, and says how many calls they are. */
-void gpu_rows_add(struct gpu_rows *rows, enum profile_kind kind, struct builder *builder,
-                  uint64_t *ret_count);
+ * types, and says how many calls they are. The feeds' names are asked, and their figures get what
+ * was counted. */
+void gpu_rows_add(struct half *half, struct gpu_feeds *feeds, enum profile_kind kind,
+                  struct builder *builder, uint64_t *ret_count);

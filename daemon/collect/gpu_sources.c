@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The kinds of profile about GPUs. There is nothing to attach at the start: collect/gpu_standing.h
- * does so when a process maps CUDA's driver, and says here that they are on.
+ * does so when a process maps CUDA's driver, and says here that they are on. All of them work with
+ * one struct gpu, which the hooks of the first start, read and stop.
  */
-#include "collect/source.h"
+#include "collect/gpu.h"
 
 #include <stdio.h>
 
@@ -42,6 +43,37 @@ static void gpu_detach(struct source_state *state)
 	state->on = false;
 }
 
+static int gpu_source_start(struct source_state *state)
+{
+	return gpu_start(state->own);
+}
+
+static void gpu_source_stop(struct source_state *state)
+{
+	gpu_stop(state->own);
+}
+
+static void gpu_source_read(struct source_state *state)
+{
+	gpu_read_before_drain(state->own);
+}
+
+static int gpu_source_fill(struct half *half, struct source_state *state, struct builder *into,
+                           uint64_t *ret_samples)
+{
+	return gpu_fill(state->own, half, state->kind, into, ret_samples);
+}
+
+static void gpu_source_filled(struct source_state *state, uint64_t length_ns)
+{
+	gpu_filled(state->own, length_ns);
+}
+
+static int gpu_source_in_use(struct source_state *state, struct builder *into)
+{
+	return gpu_in_use(state->own, state->kind, into);
+}
+
 #define HELD                                                                                      \
 	{                                                                                         \
 		{"alloc_objects", "count"}, {"alloc_space", "bytes"}, {"inuse_objects", "count"}, \
@@ -50,23 +82,31 @@ static void gpu_detach(struct source_state *state)
 		}                                                                                 \
 	}
 
-#define GPU_SOURCE(kind, before, text, ...)   \
-	const struct source source_##kind = { \
-		.name = #kind,                \
-		.summary = text,              \
-		.values = __VA_ARGS__,        \
-		.history_share = 1,           \
-		.configure = before,          \
-		.attach = gpu_attach,         \
-		.detach = gpu_detach,         \
+#define GPU_SOURCE(kind, text, before, ...)                              \
+	const struct source source_##kind = {                            \
+		.name = #kind,                                           \
+		.summary = text,                                         \
+		.history_weight = 1,                                     \
+		.by_probes = true,                                       \
+		.fix = "Run a kernel built with CONFIG_UPROBE_EVENTS=y", \
+		.configure = before,                                     \
+		.attach = gpu_attach,                                    \
+		.detach = gpu_detach,                                    \
+		.fill = gpu_source_fill,                                 \
+		__VA_ARGS__,                                             \
 	}
 
-GPU_SOURCE(gpu_memory, of_driver, "memory allocated of GPUs, and held now", HELD);
-GPU_SOURCE(gpu_tensor, of_driver, "memory of frameworks' tensors, allocated and held now", HELD);
-GPU_SOURCE(gpu_launch, of_driver, "launches of GPU kernels and graphs", {{"launches", "count"}});
-GPU_SOURCE(gpu_copy, of_driver, "copies to, from and on GPUs",
-           {{"copies", "count"}, {"copied", "bytes"}});
-GPU_SOURCE(gpu_wait, of_driver, "time spent waiting for GPUs",
-           {{"waits", "count"}, {"wait", "nanoseconds"}});
-GPU_SOURCE(gpu_kernel, of_helper, "time that kernels ran on GPUs, of programs with the helper",
-           {{"kernels", "count"}, {"gpu_time", "nanoseconds"}});
+GPU_SOURCE(gpu_memory, "memory allocated of GPUs, and held now", of_driver, .values = HELD,
+           .by_events = true, .start = gpu_source_start, .stop = gpu_source_stop,
+           .read = gpu_source_read, .filled = gpu_source_filled, .in_use = gpu_source_in_use);
+GPU_SOURCE(gpu_tensor, "memory of frameworks' tensors, allocated and held now", of_driver,
+           .values = HELD, .by_events = true, .in_use = gpu_source_in_use);
+GPU_SOURCE(gpu_launch, "launches of GPU kernels and graphs", of_driver,
+           .values = {{"launches", "count"}}, .has_dims = true);
+GPU_SOURCE(gpu_copy, "copies to, from and on GPUs", of_driver,
+           .values = {{"copies", "count"}, {"copied", "bytes"}});
+GPU_SOURCE(gpu_wait, "time spent waiting for GPUs", of_driver,
+           .values = {{"waits", "count"}, {"wait", "nanoseconds"}});
+GPU_SOURCE(gpu_kernel, "time that kernels ran on GPUs, of programs with the helper", of_helper,
+           .values = {{"kernels", "count"}, {"gpu_time", "nanoseconds"}}, .by_events = true,
+           .has_dims = true);

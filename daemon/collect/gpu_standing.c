@@ -214,7 +214,7 @@ int gpu_standing_new(const struct gpu_standing_config *config, struct gpu_standi
 	if (!standing)
 		return -ENOMEM;
 	standing->config = *config;
-	return config->off ? 0 : make_parts(standing);
+	return make_parts(standing);
 }
 
 /* On the lane; what comes of it is said of the first file. */
@@ -245,8 +245,6 @@ int gpu_standing_start(struct gpu_standing *standing)
 {
 	struct procs *procs = standing->config.procs;
 
-	if (standing->config.off)
-		return 0;
 	uv_timer_init(standing->config.loop, &standing->look);
 	uv_timer_init(standing->config.loop, &standing->sweep);
 	standing->look.data = standing;
@@ -341,10 +339,6 @@ void gpu_standing_status(const struct gpu_standing *standing, enum gpu_layer lay
 	struct gpu_files_status files = {0};
 
 	*ret_status = (struct gpu_layer_status){0};
-	if (standing->config.off) {
-		snprintf(ret_status->why, sizeof(ret_status->why), "the setting gpu says no");
-		return;
-	}
 	gpu_files_status(standing->files, libraries_of(layer), &files);
 	ret_status->on = files.attached > 0;
 	if (!ret_status->on && files.err)
@@ -366,8 +360,6 @@ void gpu_standing_counts(const struct gpu_standing *standing, uint64_t *ret_file
 
 void gpu_standing_add_reader_stats(const struct gpu_standing *standing, struct reader_stats *stats)
 {
-	if (standing->config.off)
-		return;
 	reader_add_stats(standing->attach_reader, stats);
 	reader_add_stats(standing->search_reader, stats);
 }

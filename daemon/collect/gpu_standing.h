@@ -30,7 +30,6 @@ struct gpu_standing_config {
 	struct store *store;
 	struct crew *crew; /* is stopped after it, and before it is freed */
 	const struct gpu_kernel *kernel;
-	bool off; /* by the setting: nothing is looked for and nothing attached */
 	/* After probes were attached, or could not be. */
 	void (*changed)(void *ctx);
 	void *ctx;

@@ -113,7 +113,7 @@ int heap_kernel_counts(const struct heap_kernel *kernel, u32 slot, struct heap_c
 		const struct heap_counts *counts = &cpus[cpu].counts;
 
 #define COUNT(name, help) sum.name += counts->name;
-		HEAP_COUNTS(HIT)
+		HEAP_COUNTS(COUNT)
 #undef COUNT
 	}
 	*ret_counts = sum;

@@ -39,8 +39,10 @@ int load_kernel_half(struct bpf *bpf, struct source_state *states,
 		snprintf(ret_why, 256, "cannot size the unwind tables: %s", strerror(-err));
 		return err;
 	}
-	for (int kind = 0; kind < KIND_COUNT; kind++)
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		states[kind].kind = (enum profile_kind)kind;
 		sources[kind]->configure(bpf, config, &states[kind]);
+	}
 	return bpf_load(bpf, ret_why);
 }
 

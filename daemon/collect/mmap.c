@@ -6,6 +6,7 @@
 
 #include "bpf/profd.skel.h"
 #include "collect/growth_kernel.h"
+#include "collect/tallies.h"
 
 enum { STEP_BYTES = 256 << 10 /* between samples */ };
 
@@ -38,8 +39,10 @@ const struct source source_mmap = {
 	.name = "mmap",
 	.summary = "growth of address space by mmap",
 	.values = {{"samples", "count"}, {"mapped", "bytes"}},
-	.history_share = 3,
+	.history_weight = 3,
+	.fix = "Run a kernel that has this tracepoint",
 	.configure = mmap_configure,
 	.attach = mmap_attach,
 	.detach = source_detach_one,
+	.fill = tallies_fill,
 };

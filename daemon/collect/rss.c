@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "bpf/profd.skel.h"
 #include "collect/growth_kernel.h"
+#include "collect/tallies.h"
 
 #include <bpf/libbpf.h>
 #include <unistd.h>
@@ -88,9 +89,11 @@ const struct source source_rss = {
 	.name = "rss",
 	.summary = "growth of resident memory",
 	.values = {{"samples", "count"}, {"resident", "bytes"}},
-	.history_share = 4,
+	.history_weight = 4,
+	.fix = "Run a kernel that has this tracepoint",
 	.configure = rss_configure,
 	.load = rss_load,
 	.attach = rss_attach,
 	.detach = rss_detach,
+	.fill = tallies_fill,
 };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A kind of profile: how its programs are configured before load and attached after it. Each kind
- * is one file in collect/ and one in bpf/, and one line of PROFILE_KINDS in bpf/tables.h.
+ * struct source - a kind of profile, its whole life long: configured before its programs are
+ * loaded, attached, read before each drain, asked for its samples of each drained half and for what
+ * is in use now, stopped. Each kind is one line of PROFILE_KINDS in bpf/tables.h; who goes through
+ * them names none. All hooks but those that say otherwise run on the loop thread, and those that
+ * may be NULL say so.
  */
 #pragma once
 
@@ -11,9 +14,6 @@
 
 #include <stdbool.h>
 
-/* Of the memory for the past, kinds have all but what the timelines of memory take. */
-enum { HISTORY_SHARES = 32, MEMORY_SHARES = 2 };
-
 /* What a source is told to do. */
 struct source_config {
 	u32 sample_hz;
@@ -21,6 +21,7 @@ struct source_config {
 };
 
 struct bpf_program;
+struct half;
 struct source_state;
 
 struct source {
@@ -30,7 +31,13 @@ struct source {
 	struct {
 		const char *type, *unit;
 	} values[PROFILE_VALUES];
-	u32 history_share; /* of HISTORY_SHARES in the memory for the past */
+	u32 history_weight; /* its part of the memory for the past, of sources_weight() */
+	bool is_required;   /* without it there is no profiler */
+	bool has_idle;      /* its ticks may find a CPU idle, and are due at known times */
+	bool has_dims;      /* grids and blocks */
+	bool by_probes;     /* it is attached to programs' files, when there are some */
+	bool by_events;     /* samples are told one by one, and not counted in the half */
+	const char *fix;    /* where it cannot be attached: what a person can do */
 	/* Before the start's programs are loaded: read-only data. */
 	void (*configure)(struct bpf *bpf, const struct source_config *config,
 	                  struct source_state *state);
@@ -41,11 +48,29 @@ struct source {
 	 * when CPUs come and go. An error leaves this kind off and the daemon running. */
 	int (*attach)(struct bpf *bpf, const bool *online, struct source_state *state);
 	void (*detach)(struct source_state *state);
+	/* When the loop is about to run, and when it is to end. Sources that work together do so in
+	 * the hooks of one of them; NULL. 0, or why they go on without. */
+	int (*start)(struct source_state *state);
+	void (*stop)(struct source_state *state);
+	/* Reads what its programs have told since the drain before; the next one follows. NULL
+	 * where the half says it all. */
+	void (*read)(struct source_state *state);
+	/* Adds its samples of a drained half to a slice that has its types, and says how many they
+	 * are. 0 or -ENOMEM. */
+	int (*fill)(struct half *half, struct source_state *state, struct builder *into,
+	            uint64_t *ret_samples);
+	/* All slices of the half are made. NULL. */
+	void (*filled)(struct source_state *state, uint64_t length_ns);
+	/* Adds what all processes have in use now, as samples that have nothing but their last two
+	 * values. NULL: it knows what happened only. 0 or -ENOMEM. */
+	int (*in_use)(struct source_state *state, struct builder *into);
 };
 
 /* What a source keeps; one a source, in the collector. */
 struct source_state {
+	enum profile_kind kind;
 	struct source_config config;
+	void *own; /* what its hooks work with; NULL where this is all */
 	bool on;
 	char why[128];     /* it is off */
 	const char *event; /* what ticks, for people */
@@ -66,6 +91,11 @@ PROFILE_KINDS(KIND)
 #undef KIND
 
 extern const struct source *const sources[KIND_COUNT]; /* by enum profile_kind */
+
+/* What the timelines of memory weigh, beside the kinds. */
+enum { MEMORY_WEIGHT = 2 };
+/* All of them together. */
+u32 sources_weight(void);
 
 /* Gives a profile of this kind its types and period. */
 void source_describe(const struct source *source, uint64_t period, struct builder *into);

@@ -14,6 +14,15 @@
 const struct source *const sources[KIND_COUNT] = {PROFILE_KINDS(KIND)};
 #undef KIND
 
+u32 sources_weight(void)
+{
+	u32 sum = MEMORY_WEIGHT;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		sum += sources[kind]->history_weight;
+	return sum;
+}
+
 void source_describe(const struct source *source, uint64_t period, struct builder *into)
 {
 	size_t last = 0;

@@ -95,6 +95,9 @@ static void try_probes(struct attempt *attempt)
 	err = heap_pricing_measure(&kernel, &trial->price, &trial->probe_sessions);
 	trial->multi_probes = uprobes_are_multi();
 	finish(&trial->probes, err, "");
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		if (sources[kind]->by_probes)
+			trial->sources[kind] = trial->probes;
 }
 
 static void try_loaded(struct attempt *attempt)

@@ -5,6 +5,7 @@
 #include "doctor/doctor.h"
 
 #include "base/bounds.h"
+#include "collect/source.h"
 #include "doctor/host.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ static void find_all(struct findings *findings, const struct host *host)
 
 	add_checks(findings, host, before_kinds, BEFORE);
 	for (int kind = 0; kind < KIND_COUNT; kind++)
-		check_kind(host, kind, add(findings, kind_names[kind], kind == KIND_cpu));
+		check_kind(host, kind, add(findings, kind_names[kind], sources[kind]->is_required));
 	add_checks(findings, host, after_kinds, AFTER);
 	for (size_t i = 0; i < options->listen_count && i < MAX_LISTENERS; i++)
 		check_address(options->listen[i], add(findings, "listen", true));

@@ -4,8 +4,6 @@
  */
 #include "doctor/host.h"
 
-#include "collect/gpu.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -154,14 +152,9 @@ void check_kind(const struct host *host, int kind, struct finding *finding)
 {
 	if (kind == KIND_cpu)
 		check_timer(host, finding);
-	else if (gpu_has_kind((enum profile_kind)kind))
-		check_part(&host->trial.probes, "this kind is off",
-		           "Run a kernel built with CONFIG_UPROBE_EVENTS=y", sources[kind]->summary,
-		           finding);
 	else
-		check_part(&host->trial.sources[kind], "this kind is off",
-		           "Run a kernel that has this tracepoint", sources[kind]->summary,
-		           finding);
+		check_part(&host->trial.sources[kind], "this kind is off", sources[kind]->fix,
+		           sources[kind]->summary, finding);
 }
 
 void check_exec(const struct host *host, struct finding *finding)

@@ -11,25 +11,13 @@
 #include "proto/profile.pb-c.h"
 
 /* Strings of the format's own; they follow the profile's. */
-#define EXTRAS(EXTRA)                           \
-	EXTRA(PID, "pid")                       \
-	EXTRA(TID, "tid")                       \
-	EXTRA(COMM, "comm")                     \
-	EXTRA(THREAD, "thread")                 \
-	EXTRA(UNIT, "unit")                     \
-	EXTRA(CONTAINER, "container")           \
-	EXTRA(POD, "pod")                       \
-	EXTRA(PYTHON_VERSION, "python_version") \
-	EXTRA(GIL, "gil")                       \
-	EXTRA(MEMORY, "memory")                 \
-	EXTRA(DEVICE, "device")                 \
-	EXTRA(KERNEL, "kernel")                 \
-	EXTRA(DIRECTION, "direction")           \
-	EXTRA(CALL, "call")                     \
-	EXTRA(GRID, "grid")                     \
-	EXTRA(BLOCK, "block")                   \
-	EXTRA(ID, "id")                         \
-	EXTRA(UNNAMED, UNNAMED)
+#define LABEL(name) EXTRA(name, #name)
+#define EXTRAS(EXTRA)      \
+	EXTRA(pid, "pid")  \
+	EXTRA(tid, "tid")  \
+	TASK_LABELS(LABEL) \
+	EXTRA(id, "id")    \
+	EXTRA(unnamed, UNNAMED)
 
 #define EXTRA(name, text) EXTRA_##name,
 enum extra { EXTRAS(EXTRA) EXTRA_COUNT };
@@ -38,8 +26,11 @@ enum extra { EXTRAS(EXTRA) EXTRA_COUNT };
 #define EXTRA(name, text) text,
 static const char *const extra_strings[] = {EXTRAS(EXTRA)};
 #undef EXTRA
+#undef LABEL
 
-enum { MAX_LABELS = 16 };
+#define LABEL(name) +1
+enum { MAX_LABELS = 2 TASK_LABELS(LABEL) };
+#undef LABEL
 
 struct writer {
 	const struct profile *profile;
@@ -132,22 +123,11 @@ static void put_sample(struct writer *writer, const struct sample *from)
 	sample.n_value = writer->profile->type_count;
 	sample.value = values;
 	sample.label = label_places;
-	add_number(labels, &sample, extra(writer, EXTRA_PID), task->pid, extra(writer, EXTRA_ID));
-	add_number(labels, &sample, extra(writer, EXTRA_TID), task->tid, extra(writer, EXTRA_ID));
-	add_label(labels, &sample, extra(writer, EXTRA_COMM), task->comm);
-	add_label(labels, &sample, extra(writer, EXTRA_THREAD), task->thread);
-	add_label(labels, &sample, extra(writer, EXTRA_UNIT), task->unit);
-	add_label(labels, &sample, extra(writer, EXTRA_CONTAINER), task->container);
-	add_label(labels, &sample, extra(writer, EXTRA_POD), task->pod);
-	add_label(labels, &sample, extra(writer, EXTRA_PYTHON_VERSION), task->python_version);
-	add_label(labels, &sample, extra(writer, EXTRA_GIL), task->gil);
-	add_label(labels, &sample, extra(writer, EXTRA_MEMORY), task->memory);
-	add_label(labels, &sample, extra(writer, EXTRA_DEVICE), task->device);
-	add_label(labels, &sample, extra(writer, EXTRA_KERNEL), task->kernel);
-	add_label(labels, &sample, extra(writer, EXTRA_DIRECTION), task->direction);
-	add_label(labels, &sample, extra(writer, EXTRA_CALL), task->call);
-	add_label(labels, &sample, extra(writer, EXTRA_GRID), task->grid);
-	add_label(labels, &sample, extra(writer, EXTRA_BLOCK), task->block);
+	add_number(labels, &sample, extra(writer, EXTRA_pid), task->pid, extra(writer, EXTRA_id));
+	add_number(labels, &sample, extra(writer, EXTRA_tid), task->tid, extra(writer, EXTRA_id));
+#define LABEL(name) add_label(labels, &sample, extra(writer, EXTRA_##name), task->name);
+	TASK_LABELS(LABEL)
+#undef LABEL
 	piece.n_sample = 1;
 	piece.sample = (Perftools__Profiles__Sample *[]){&sample};
 	if (buf_error(&writer->scratch))
@@ -227,7 +207,7 @@ static void put_function(struct writer *writer, uint32_t id)
 	Perftools__Profiles__Function function = PERFTOOLS__PROFILES__FUNCTION__INIT;
 
 	function.id = id;
-	function.name = extra(writer, EXTRA_UNNAMED);
+	function.name = extra(writer, EXTRA_unnamed);
 	if (id < writer->profile->function_count) {
 		const struct function *from = &writer->profile->functions[id];
 

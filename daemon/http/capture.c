@@ -11,7 +11,6 @@
 #include "http/capture.h"
 
 #include "base/clock.h"
-#include "collect/gpu.h"
 #include "collect/source.h"
 #include "http/capture_comments.h"
 #include "http/kinships.h"
@@ -128,7 +127,7 @@ static void read_facts(struct capture *capture)
 	facts->wall_offset_ns = clock_wall_ns() - clock_mono_ns();
 	facts->empty = !capture->slices.count;
 	facts->all = capture->ask.all;
-	facts->state = gpu_has_state(capture->ask.kind) && capture->ends_now;
+	facts->state = sources[capture->ask.kind]->in_use && capture->ends_now;
 }
 
 /* What tells its answer from another's: whose samples, of which time, in which format. Of two that
@@ -157,13 +156,13 @@ static int add_state(struct capture *capture)
 	struct profile **grown;
 	int err;
 
-	if (!gpu_has_state(kind) || !capture->ends_now)
+	if (!sources[kind]->in_use || !capture->ends_now)
 		return 0;
 	grown = reallocarray(slices->profiles, slices->count + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	slices->profiles = grown;
-	err = gpu_state(collector_gpu(capture->service->collector), kind, &grown[slices->count]);
+	err = collector_in_use(capture->service->collector, kind, &grown[slices->count]);
 	if (!err)
 		slices->count++;
 	return err;

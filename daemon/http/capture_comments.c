@@ -6,7 +6,6 @@
 #include "http/capture_comments.h"
 
 #include "base/clock.h"
-#include "collect/gpu.h"
 #include "collect/source.h"
 #include "http/render.h"
 #include "http/timestamp.h"
@@ -69,11 +68,11 @@ static void add_coverage(struct builder *builder, const struct capture_facts *fa
 
 	timestamp_format(profile->start_wall_ns, from);
 	timestamp_format(profile->start_wall_ns + duration_ns, to);
-	if (facts->kind == KIND_cpu)
+	if (sources[facts->kind]->has_idle)
 		buf_printf(&text, "ticks=%" PRIu64 " idle=%" PRIu64 " ", ticks.total, ticks.idle);
 	buf_printf(&text, "samples=%" PRIu64 " lost=%" PRIu64,
 	           ticks.total - ticks.idle - ticks.lost, ticks.lost);
-	if (facts->kind == KIND_cpu)
+	if (sources[facts->kind]->has_idle)
 		buf_printf(&text, " missed=%" PRIu64, ticks.missed);
 	render_comment(builder, &text);
 	buf_printf(&text, "covers=%s..%s", from, to);
@@ -92,7 +91,7 @@ static void add_state(struct builder *builder, const struct capture_facts *facts
 	const struct profile *profile = builder_view(builder);
 	uint32_t shown = profile->shown;
 
-	if (!gpu_has_state(facts->kind))
+	if (!sources[facts->kind]->in_use)
 		return;
 	if (facts->state) {
 		buf_add_text(&text, "inuse_objects and inuse_space are of the end of this time");
@@ -132,7 +131,7 @@ void capture_describe(struct builder *builder, const void *ctx)
 	if (facts->empty)
 		add_empty_profile(builder, facts);
 	add_missing(builder);
-	if (facts->kind == KIND_cpu) {
+	if (sources[facts->kind]->has_idle) {
 		buf_printf(&text, "sample_hz=%" PRIu32, facts->sample_hz);
 		render_comment(builder, &text);
 		buf_printf(&text, "event=%s", facts->event);

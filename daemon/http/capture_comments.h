@@ -19,7 +19,7 @@ struct capture_facts {
 	uint64_t wall_offset_ns;           /* wall clock minus monotonic clock */
 	bool empty;                        /* nothing was recorded in this time */
 	bool all;                          /* everything that is kept was asked for */
-	bool state; /* a slice tells what is in use at its end; of kinds of gpu_has_state() */
+	bool state; /* a slice tells what is in use at its end; of kinds with source.in_use */
 };
 
 /* render_plan.describe with a struct capture_facts. */

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "collect/gpu.h"
 #include "collect/source.h"
 #include "http/elsewhere.h"
 #include "http/query_value.h"
@@ -202,20 +201,41 @@ static int refuse_type(const char *type, struct refusal *ret_refusal)
 	              elsewhere_hint("type", type));
 }
 
+static bool has_idle(const struct source *source)
+{
+	return source->has_idle;
+}
+
+static bool has_dims(const struct source *source)
+{
+	return source->has_dims;
+}
+
+static int refuse_of_others(const char *what, bool (*has)(const struct source *source),
+                            const struct source *source, const char *lacks,
+                            struct refusal *ret_refusal)
+{
+	char list[256] = "";
+	size_t len = 0;
+
+	for (int kind = 0; kind < KIND_COUNT && len < sizeof(list); kind++)
+		if (has(sources[kind]))
+			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
+			                        len ? " and " : "", sources[kind]->name);
+	return refuse(ret_refusal, 400, "%s is of type=%s; type=%s has no %s", what, list,
+	              source->name, lacks);
+}
+
 /* What does not go with every type. */
-static int check_type(const struct profile_query *profile, const char *type,
-                      struct refusal *ret_refusal)
+static int check_type(const struct profile_query *profile, struct refusal *ret_refusal)
 {
 	const struct selection *selection = &profile->selection;
-	enum profile_kind kind = profile->kind;
+	const struct source *source = sources[profile->kind];
 
-	if (kind != KIND_cpu && selection->idle)
-		return refuse(ret_refusal, 400, "idle=1 is of type=cpu; type=%s has no idle time",
-		              type);
-	if (selection->dims && kind != KIND_gpu_launch && kind != KIND_gpu_kernel)
-		return refuse(ret_refusal, 400,
-		              "dims=1 is of type=gpu_launch and gpu_kernel; type=%s has no grids",
-		              type ? type : "cpu");
+	if (selection->idle && !source->has_idle)
+		return refuse_of_others("idle=1", has_idle, source, "idle time", ret_refusal);
+	if (selection->dims && !source->has_dims)
+		return refuse_of_others("dims=1", has_dims, source, "grids", ret_refusal);
 	return 0;
 }
 
@@ -230,7 +250,7 @@ static int read_type(const struct query *query, struct profile_query *profile,
 	if (kind == KIND_COUNT)
 		return refuse_type(type, ret_refusal);
 	profile->kind = (enum profile_kind)kind;
-	return check_type(profile, type, ret_refusal);
+	return check_type(profile, ret_refusal);
 }
 
 /* What is in use is a state: who names no time is not made to wait for some to pass. */
@@ -238,7 +258,7 @@ static void default_range(const struct query *query, const struct profile_bounds
                           struct profile_query *profile)
 {
 	if (profile->range != RANGE_NEXT || query_get(query, "seconds") ||
-	    !gpu_has_state(profile->kind))
+	    !sources[profile->kind]->in_use)
 		return;
 	profile->range = RANGE_LAST;
 	profile->length_ns = bounds->keep_ns;

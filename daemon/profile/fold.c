@@ -80,11 +80,9 @@ static size_t weigh_path(struct weighing *weighing, uint32_t id)
 static size_t weigh_task(struct weighing *weighing, uint32_t id)
 {
 	const struct task *task = &weighing->slice->tasks[id];
-	const uint32_t strings[] = {
-		task->comm,   task->thread,    task->unit, task->container,      task->pod,
-		task->memory, task->device,    task->gil,  task->grid,           task->block,
-		task->kernel, task->direction, task->call, task->python_version,
-	};
+#define LABEL(name) task->name,
+	const uint32_t strings[] = {TASK_LABELS(LABEL)};
+#undef LABEL
 	size_t bytes = sizeof(*task);
 
 	if (!is_new(weighing->tasks, id))

@@ -70,23 +70,31 @@ struct node {
 	uint32_t parent, location;
 };
 
+/* The labels of a sample that are strings, under these names in every format; "" where one does not
+ * apply or is not known. `grid` and `block` are kept where a selection wants them. */
+#define TASK_LABELS(LABEL)                                                       \
+	LABEL(comm)           /* the process's name */                           \
+	LABEL(thread)         /* the thread's name */                            \
+	LABEL(unit)           /* of systemd */                                   \
+	LABEL(container)      /* its id */                                       \
+	LABEL(pod)            /* its uid */                                      \
+	LABEL(python_version) /* "3.11" */                                       \
+	LABEL(gil)            /* "held", "released" or "none" */                 \
+	LABEL(memory)         /* which memory grew, or of which kind it is */    \
+	LABEL(device)         /* of a GPU: "0", "cuda:0", "cpu", "unknown" */    \
+	LABEL(kernel)         /* as its function's name, or "<kernel 0x...>" */  \
+	LABEL(direction)      /* of a copy: "HtoD" ... */                        \
+	LABEL(call)           /* the function by which a GPU was asked for it */ \
+	LABEL(grid)           /* "128x1x1" */                                    \
+	LABEL(block)
+
 /* Who ran. */
 struct task {
 	uint32_t pid, tid;
-	uint32_t comm;   /* string: the process's name */
-	uint32_t thread; /* string: the thread's name */
-	/* Strings: whose it is; none where it is in none. */
-	uint32_t unit, container, pod;
-	uint32_t python_version; /* string: "3.11"; none where it runs no CPython */
-	uint32_t gil;            /* string: "held", "released" or "none"; none when not known */
-	uint32_t memory;         /* string: which memory grew: "anon" ...; none otherwise */
-	/* Strings of what a GPU was asked for; none otherwise. */
-	uint32_t device;      /* "0", "cuda:0", "cpu", "unknown" */
-	uint32_t kernel;      /* as its function's name, or "<kernel 0x...>" */
-	uint32_t direction;   /* of a copy: "HtoD" ... */
-	uint32_t call;        /* function by which it was asked for */
-	uint32_t grid, block; /* "128x1x1"; kept where a selection wants them */
-	uint32_t parent;      /* pid of the process that started it; 0: not known */
+#define LABEL(name) uint32_t name; /* string */
+	TASK_LABELS(LABEL)
+#undef LABEL
+	uint32_t parent;  /* pid of the process that started it; 0: not known */
 	uint32_t at_ms;   /* when, after the profile's start; 0 where times are not told apart */
 	uint32_t account; /* whose it is in the past that is kept (base/accounts.h); 0: root's, or
 	                     nobody asks */

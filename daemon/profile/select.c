@@ -75,29 +75,15 @@ static uint32_t merge_location(const struct merge *merge, uint32_t id)
 	return to;
 }
 
-static uint32_t merge_dims(const struct merge *merge, uint32_t string)
-{
-	return merge->filter->selection->dims ? merge_string(merge, string) : 0;
-}
-
 static uint32_t merge_task(const struct merge *merge, const struct task *from)
 {
 	struct task task = *from;
 
-	task.comm = merge_string(merge, task.comm);
-	task.thread = merge_string(merge, task.thread);
-	task.unit = merge_string(merge, task.unit);
-	task.container = merge_string(merge, task.container);
-	task.pod = merge_string(merge, task.pod);
-	task.python_version = merge_string(merge, task.python_version);
-	task.gil = merge_string(merge, task.gil);
-	task.memory = merge_string(merge, task.memory);
-	task.device = merge_string(merge, task.device);
-	task.kernel = merge_string(merge, task.kernel);
-	task.direction = merge_string(merge, task.direction);
-	task.call = merge_string(merge, task.call);
-	task.grid = merge_dims(merge, task.grid);
-	task.block = merge_dims(merge, task.block);
+	if (!merge->filter->selection->dims)
+		task.grid = task.block = 0;
+#define LABEL(name) task.name = merge_string(merge, task.name);
+	TASK_LABELS(LABEL)
+#undef LABEL
 	task.at_ms = merge->at_ms;
 	if (merge->filter->selection->loops != LOOPS_KEPT && !merge->filter->selection->accounts)
 		task.account = 0;

@@ -7,7 +7,7 @@
 #include "base/accounts.h"
 #include "base/bounds.h"
 #include "bpf/python.h"
-#include "collect/gpu.h"
+#include "collect/source.h"
 #include "profile/quality.h"
 #include "tests/unit/suites.h"
 
@@ -122,22 +122,26 @@ static struct profile *drain(size_t stack_count)
 		.stacks = nodes,
 		.stack_count = stack_count,
 	};
-	const struct drain_span span = {.end_mono_ns = 300, .periods = {[KIND_cpu] = 10}};
-	struct profile *slices[KIND_COUNT], *slice;
+	struct half half = {
+		.drained = &drained,
+		.span = {.end_mono_ns = 300},
+		.tables = &tables,
+		.losses = &losses,
+	};
+	struct profile *slices[KIND_COUNT] = {0};
 
 	drained.counters.values[kind_samples[key.kind]] = tally.count;
-	ck_assert_int_eq(drain_slices(&drained, &span, &tables, &losses, slices), 0);
-	slice = slices[key.kind];
-	for (int kind = 0; kind < KIND_COUNT; kind++) {
-		/* Those are made elsewhere. */
-		ck_assert_int_eq(!slices[kind], gpu_has_kind(kind));
-		if (!slices[kind])
-			continue;
+	ck_assert_int_eq(stack_index_build(&half.index, &drained), 0);
+	for (size_t kind = 0; kind < sizeof(kind_samples) / sizeof(kind_samples[0]); kind++) {
+		struct source_state state = {.kind = (enum profile_kind)kind, .period = 10};
+
+		ck_assert_int_eq(drain_slice(&half, &state, &slices[kind]), 0);
 		ck_assert_uint_eq(slices[kind]->sample_count, kind == key.kind ? 2 : 1);
 		if (kind != key.kind)
 			profile_unref(slices[kind]);
 	}
-	return slice;
+	stack_index_release(&half.index);
+	return slices[key.kind];
 }
 
 static struct profile *drain_words(const u64 *words, size_t len)

@@ -5,6 +5,7 @@
 #include "collect/gpu_kernels.h"
 
 #include "collect/gpu_launches.h"
+#include "collect/source.h"
 #include "tests/unit/suites.h"
 
 #include <stdio.h>
@@ -78,10 +79,15 @@ static void ran(uint64_t correlation, uint64_t ns, uint64_t weight, uint64_t cou
 
 static struct profile *slice_until(uint64_t end_ns)
 {
-	const struct drain_span span = {.start_mono_ns = 100, .end_mono_ns = end_ns};
+	struct half half = {.span = {.end_mono_ns = end_ns}, .losses = &losses};
+	struct builder *builder = builder_new();
 	struct profile *slice;
+	uint64_t told;
 
-	ck_assert_int_eq(gpu_kernels_slice(kernels, &span, &losses, &slice), 0);
+	source_describe(sources[KIND_gpu_kernel], 1, builder);
+	ck_assert_int_eq(gpu_kernels_fill(kernels, &half, builder, &told), 0);
+	ck_assert_int_eq(builder_seal(builder, &slice), 0);
+	builder_free(builder);
 	return slice;
 }
 

@@ -57,7 +57,6 @@ static void tear_down(void)
 /* Adds the row; its only sample. */
 static const struct sample *add(enum profile_kind kind)
 {
-	static struct gpu_rows rows;
 	static const struct stack_node node = {.len = 1, .frames = {CODE + 1}};
 	static const u64 node_key = STACK;
 	const struct drained drained = {
@@ -69,12 +68,12 @@ static const struct sample *add(enum profile_kind kind)
 		.gpu_count = 1,
 	};
 
+	struct half half = {.drained = &drained, .tables = &tables, .losses = &losses};
+
 	key.kind = (u16)kind;
-	rows = (struct gpu_rows){
-		.drained = &drained, .tables = &tables, .feeds = feeds, .losses = &losses};
-	ck_assert_int_eq(stack_index_build(&rows.index, &drained), 0);
-	gpu_rows_add(&rows, kind, builder, &found);
-	stack_index_release(&rows.index);
+	ck_assert_int_eq(stack_index_build(&half.index, &drained), 0);
+	gpu_rows_add(&half, feeds, kind, builder, &found);
+	stack_index_release(&half.index);
 	ck_assert_int_eq(builder_error(builder), 0);
 	ck_assert_uint_eq(found, calls.count);
 	ck_assert_uint_eq(builder_view(builder)->sample_count, 2);
