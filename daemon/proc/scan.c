@@ -136,8 +136,9 @@ int scan_read(uint32_t pid, struct scan_text *ret_text)
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 	if (buf_read_file(&comm, path, 256))
 		return -ESRCH;
-	snprintf(ret_text->comm, sizeof(ret_text->comm), "%.*s",
-	         (int)strcspn(buf_text(&comm), "\n"), buf_text(&comm));
+	/* The kernel ends what it says with a newline, which a name may have as well. */
+	snprintf(ret_text->comm, sizeof(ret_text->comm), "%.*s", (int)(comm.len ? comm.len - 1 : 0),
+	         buf_text(&comm));
 	ret_text->maps = maps;
 	maps = BUF_INIT;
 	return 0;

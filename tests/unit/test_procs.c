@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,6 +170,20 @@ START_TEST(finds_itself_in_proc)
 }
 END_TEST
 
+/* As it is, and not as far as it is a line. */
+START_TEST(reads_any_name)
+{
+	static const char *const names[] = {"a\nb", "a\n", "\n", "", "fifteen_letters"};
+	uint32_t self = (uint32_t)getpid();
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ck_assert_int_eq(prctl(PR_SET_NAME, names[i]), 0);
+		ck_assert_int_eq(procs_scan(procs), 0);
+		ck_assert_str_eq(procs_image(procs, self, 1)->comm, names[i]);
+	}
+}
+END_TEST
+
 START_TEST(tells_whose)
 {
 	uint32_t self = (uint32_t)getpid(), child = child_start();
@@ -267,6 +282,7 @@ Suite *procs_suite(void)
 	tcase_add_test(tests, mappings_are_bounded);
 	tcase_add_test(tests, what_ended_expires);
 	tcase_add_test(tests, finds_itself_in_proc);
+	tcase_add_test(tests, reads_any_name);
 	tcase_add_test(tests, tells_whose);
 	tcase_add_test(tests, the_gone_are_where_their_parents_are);
 	tcase_add_test(tests, knows_who_started_it);
