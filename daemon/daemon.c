@@ -136,12 +136,7 @@ static int open_loop(struct daemon *daemon)
 {
 	int err;
 
-	/* One each for rendering, five for unwind tables, one each for loading into the kernel,
-	 * looking for Python, heap probes, probes of GPUs, looking for functions of CUDA, reading
-	 * how much memory is used, checking passwords, listing processes, the same with command
-	 * lines, looking up who is in the group and asking NVIDIA's driver; one so that nothing of
-	 * libuv's own waits behind them. */
-	setenv("UV_THREADPOOL_SIZE", "18", 0);
+	lanes_set_threads();
 	err = uv_loop_init(&daemon->loop);
 	if (err)
 		return err;

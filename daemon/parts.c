@@ -68,11 +68,11 @@ static int build_pss(struct parts *parts, uv_loop_t *loop)
 
 static int build_keepers(struct parts *parts, const struct parts_config *config)
 {
-	parts->render = lane_new(config->loop, "render", MAX_RENDER_QUEUE);
+	parts->render = lane_new(config->loop, WORK_render, MAX_RENDER_QUEUE);
 	parts->store = store_new(max_objects());
-	parts->passwords = lane_new(config->loop, "passwords", MAX_PASSWORD_QUEUE);
-	parts->processes = lane_new(config->loop, "processes", MAX_PROCESSES_QUEUE);
-	parts->cmdlines = lane_new(config->loop, "command-lines", MAX_PROCESSES_QUEUE);
+	parts->passwords = lane_new(config->loop, WORK_passwords, MAX_PASSWORD_QUEUE);
+	parts->processes = lane_new(config->loop, WORK_processes, MAX_PROCESSES_QUEUE);
+	parts->cmdlines = lane_new(config->loop, WORK_cmdlines, MAX_PROCESSES_QUEUE);
 	if (!parts->render || !parts->passwords || !parts->processes || !parts->cmdlines ||
 	    !parts->store)
 		return -ENOMEM;

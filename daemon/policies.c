@@ -123,7 +123,7 @@ int policies_start(struct policies *policies, uv_loop_t *loop, const struct conf
 
 	policies->config = config;
 	policies->job = (struct job){.run = run_read, .done = on_read};
-	policies->lane = lane_new(loop, "group", 1);
+	policies->lane = lane_new(loop, WORK_group, 1);
 	if (!policies->lane) {
 		snprintf(ret_why, 256, "cannot start: %s", strerror(ENOMEM));
 		return -ENOMEM;

@@ -11,6 +11,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <utlist.h>
 
 /* Of the queue, one part in so many is not for accounts. */
@@ -38,7 +40,19 @@ struct lane {
 
 static struct lane *lanes;
 
-struct lane *lane_new(uv_loop_t *loop, const char *name, size_t max_queued)
+#define LANE(name, text) text,
+static const char *const names[WORK_LANE_COUNT] = {WORK_LANES(LANE)};
+#undef LANE
+
+void lanes_set_threads(void)
+{
+	char count[16];
+
+	snprintf(count, sizeof(count), "%d", WORK_LANE_COUNT + 1);
+	setenv("UV_THREADPOOL_SIZE", count, 0);
+}
+
+struct lane *lane_new(uv_loop_t *loop, enum work_lane which, size_t max_queued)
 {
 	struct lane *lane = calloc(1, sizeof(*lane));
 
@@ -46,7 +60,7 @@ struct lane *lane_new(uv_loop_t *loop, const char *name, size_t max_queued)
 		return NULL;
 	lane->loop = loop;
 	lane->max_queued = max_queued;
-	lane->name = name;
+	lane->name = names[which];
 	lane->work.data = lane;
 	DL_APPEND(lanes, lane);
 	return lane;

@@ -15,6 +15,31 @@
 #include <stdint.h>
 #include <uv.h>
 
+/* All lanes, as people are told of them. Each has a thread of the pool to itself. */
+#define WORK_LANES(LANE)                                                                      \
+	LANE(render, "render")     /* profiles out of slices */                               \
+	LANE(tables_0, "tables-0") /* unwind tables, by as many as there are CPUs for */      \
+	LANE(tables_1, "tables-1")                                                            \
+	LANE(tables_2, "tables-2")                                                            \
+	LANE(tables_3, "tables-3")                                                            \
+	LANE(code, "code")                     /* those of code that has none */              \
+	LANE(load, "load")                     /* programs into the kernel */                 \
+	LANE(python_files, "python-files")     /* which files are CPython */                  \
+	LANE(python_threads, "python-threads") /* what it calls its threads */                \
+	LANE(heaps, "heaps")                   /* probes in allocators */                     \
+	LANE(gpu, "gpu")                       /* probes in what drives GPUs */               \
+	LANE(gpu_search, "gpu-search")         /* files that may have some of that in them */ \
+	LANE(memory, "memory")                 /* how much processes hold */                  \
+	LANE(passwords, "passwords")           /* whether one is right */                     \
+	LANE(processes, "processes")           /* lists of them */                            \
+	LANE(cmdlines, "command-lines")        /* the same with their command lines */        \
+	LANE(group, "group")                   /* who is in it */                             \
+	LANE(nvml, "nvml")                     /* what NVIDIA's driver says */
+
+#define LANE(name, text) WORK_##name,
+enum work_lane { WORK_LANES(LANE) WORK_LANE_COUNT };
+#undef LANE
+
 struct lane;
 
 /* Embed in a larger struct; it must stay put from submit to done. */
@@ -32,8 +57,10 @@ struct turn {
 	uint64_t round;   /* the lane's */
 };
 
-/* The name is for people, and outlives the lane. NULL when out of memory. */
-struct lane *lane_new(uv_loop_t *loop, const char *name, size_t max_queued);
+/* Before the first loop: so many threads that no lane waits for another, nor libuv for them. */
+void lanes_set_threads(void);
+/* NULL when out of memory. */
+struct lane *lane_new(uv_loop_t *loop, enum work_lane which, size_t max_queued);
 /* Only when idle: after lane_stop() and the loop has run the last done(). */
 void lane_free(struct lane *lane);
 DEFINE_CLEANUP(struct lane *, lane_free)

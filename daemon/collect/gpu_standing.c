@@ -178,8 +178,8 @@ static int make_parts(struct gpu_standing *standing)
 {
 	const struct gpu_standing_config *config = &standing->config;
 
-	standing->attaching = lane_new(config->loop, "gpu", MAX_JOBS);
-	standing->searching = lane_new(config->loop, "gpu-search", MAX_JOBS);
+	standing->attaching = lane_new(config->loop, WORK_gpu, MAX_JOBS);
+	standing->searching = lane_new(config->loop, WORK_gpu_search, MAX_JOBS);
 	standing->attach_reader =
 		reader_new(&(struct reader_program){READER_SELF, "gpu", MAX_GPU_READER_BYTES, 0});
 	standing->search_reader = reader_new(

@@ -341,7 +341,7 @@ int heaps_new(const struct heaps_config *config, struct heaps **ret_heaps)
 	heaps->shared.kernel = &heaps->kernel;
 	heaps->shared.tables = config->tables;
 	heaps->shared.stats = &heaps->stats;
-	heaps->shared.lane = lane_new(config->loop, "heaps", MAX_JOBS);
+	heaps->shared.lane = lane_new(config->loop, WORK_heaps, MAX_JOBS);
 	heaps->reader = reader_new(
 		&(struct reader_program){READER_SELF, "heaps", MAX_HEAP_READER_BYTES, 0});
 	*ret_heaps = heaps;

@@ -33,7 +33,7 @@ static void done(struct job *job)
 
 int late_load_open(struct late_load *load, uv_loop_t *loop)
 {
-	load->lane = lane_new(loop, "load", 1);
+	load->lane = lane_new(loop, WORK_load, 1);
 	return load->lane ? 0 : -ENOMEM;
 }
 

@@ -282,7 +282,7 @@ struct memory_watch *memory_watch_new(const struct memory_watch_config *config)
 		return NULL;
 	watch->config = *config;
 	watch->reading = (struct job){.run = run_reading, .done = on_read};
-	watch->lane = lane_new(config->loop, "memory", 1 + MAX_SNAPSHOTS);
+	watch->lane = lane_new(config->loop, WORK_memory, 1 + MAX_SNAPSHOTS);
 	watch->reader = memory_reader_new();
 	watch->timeline = timeline_new(&limits);
 	watch->keeper = (struct memory_keeper){

@@ -162,7 +162,7 @@ struct nvml *nvml_new(uv_loop_t *loop)
 
 	if (!nvml)
 		return NULL;
-	nvml->lane = lane_new(loop, "nvml", 1);
+	nvml->lane = lane_new(loop, WORK_nvml, 1);
 	nvml->reader = reader_new(&program);
 	if (!nvml->lane || !nvml->reader) {
 		nvml_free(nvml);

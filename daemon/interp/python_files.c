@@ -60,7 +60,7 @@ struct python_files *python_files_new(uv_loop_t *loop, struct store *store, pyth
 	files->store = store;
 	files->fn = fn;
 	files->ctx = ctx;
-	files->lane = lane_new(loop, "python-files", MAX_FILES);
+	files->lane = lane_new(loop, WORK_python_files, MAX_FILES);
 	files->reader = reader_new(
 		&(struct reader_program){READER_SELF, "python", MAX_PYTHON_READER_BYTES, 0});
 	if (files->lane)

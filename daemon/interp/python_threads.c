@@ -294,7 +294,7 @@ struct python_threads *python_threads_new(uv_loop_t *loop, const struct python_t
 	threads->reading.job = (struct job){.run = run_reading, .done = on_read};
 	threads->earned_ns = clock_mono_ns();
 	threads->budget_ns = BURST_NS;
-	threads->lane = lane_new(loop, "python-threads", 1);
+	threads->lane = lane_new(loop, WORK_python_threads, 1);
 	if (!threads->lane || uv_timer_init(loop, &threads->timer)) {
 		lane_free(threads->lane);
 		free(threads);

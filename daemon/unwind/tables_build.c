@@ -26,8 +26,9 @@ static const uint64_t rest_ns = 10 * NSEC_PER_SEC;
 /* Most take milliseconds, and then nobody's turn matters. */
 static const uint64_t long_ns = NSEC_PER_SEC;
 
-static const char *const lane_names[BUILDERS] = {"tables-0", "tables-1", "tables-2",
-                                                 "tables-3", [FOLLOWER] = "code"};
+static const enum work_lane lanes[BUILDERS] = {
+	WORK_tables_0, WORK_tables_1, WORK_tables_2, WORK_tables_3, [FOLLOWER] = WORK_code,
+};
 
 int tables_builders_init(struct tables *tables, uv_loop_t *loop)
 {
@@ -38,7 +39,7 @@ int tables_builders_init(struct tables *tables, uv_loop_t *loop)
 		struct builder *builder = &tables->builders[i];
 
 		builder->tables = tables;
-		builder->lane = lane_new(loop, lane_names[i], 1);
+		builder->lane = lane_new(loop, lanes[i], 1);
 		builder->reader = reader_new(&(struct reader_program){
 			READER_SELF, i == FOLLOWER ? "code" : "tables", MAX_TABLE_READER_BYTES,
 			i == FOLLOWER ? FOLLOWER_NICENESS : 0});

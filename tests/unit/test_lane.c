@@ -66,7 +66,7 @@ START_TEST(first_in_first_out)
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, "test", JOBS);
+	struct lane *lane = lane_new(&loop, WORK_render, JOBS);
 	init_jobs(jobs, &record, lane);
 	for (int i = 0; i < JOBS; i++)
 		ck_assert_int_eq(lane_submit(lane, &jobs[i].job), 0);
@@ -92,7 +92,7 @@ START_TEST(sheds_load)
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, "test", 2);
+	struct lane *lane = lane_new(&loop, WORK_render, 2);
 	init_jobs(jobs, &record, lane);
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(lane_submit(lane, &jobs[i].job), 0);
@@ -114,7 +114,7 @@ START_TEST(stopping_finishes_the_queue_unrun)
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, "test", JOBS);
+	struct lane *lane = lane_new(&loop, WORK_render, JOBS);
 	init_jobs(jobs, &record, lane);
 	for (int i = 0; i < 4; i++)
 		lane_submit(lane, &jobs[i].job);
@@ -138,7 +138,7 @@ START_TEST(stopping_from_done)
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, "test", JOBS);
+	struct lane *lane = lane_new(&loop, WORK_render, JOBS);
 	init_jobs(jobs, &record, lane);
 	jobs[0].stops_lane = true;
 	for (int i = 0; i < JOBS; i++)
@@ -154,7 +154,7 @@ END_TEST
 
 static void note_running(const char *name, uint64_t running_ns, void *ctx)
 {
-	if (!strcmp(name, "test"))
+	if (!strcmp(name, "render"))
 		*(uint64_t *)ctx = running_ns;
 }
 
@@ -173,7 +173,7 @@ START_TEST(how_long_a_job_has_been_running)
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, "test", JOBS);
+	struct lane *lane = lane_new(&loop, WORK_render, JOBS);
 	init_jobs(jobs, &record, lane);
 	ck_assert_uint_eq(running_ns(), 0);
 	lane_submit(lane, &jobs[0].job);
@@ -228,7 +228,7 @@ START_TEST(who_asks_for_much_waits_for_himself)
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, "test", 32);
+	struct lane *lane = lane_new(&loop, WORK_render, 32);
 	for (int i = 0; i < 9; i++)
 		ck_assert_int_eq(submit_turn(lane, &turns[i], &record, accounts[i]), 0);
 	ck_assert_uint_eq(lane_length(lane), 9);
@@ -251,7 +251,7 @@ START_TEST(nobody_has_the_whole_queue)
 	int count = 0;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, "test", 16);
+	struct lane *lane = lane_new(&loop, WORK_render, 16);
 	init_jobs(jobs, &record, lane);
 	ck_assert_int_eq(lane_submit(lane, &jobs[0].job), 0);
 	while (count < 7)
@@ -296,7 +296,7 @@ START_TEST(users_take_turns)
 	uv_loop_t loop;
 
 	uv_loop_init(&loop);
-	struct lane *lane = lane_new(&loop, "test", JOBS);
+	struct lane *lane = lane_new(&loop, WORK_render, JOBS);
 	lane_take_turns(lane, user_of);
 	init_jobs(jobs, &record, lane);
 	jobs[0].job.run = run_slowly;

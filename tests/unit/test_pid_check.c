@@ -75,7 +75,7 @@ static void set_up(struct fixture *fixture)
 	procs_fork(fixture->procs, 1, TABLED, 4);
 	fixture->service.procs = fixture->procs;
 	fixture->service.history = history_new(&limits, (const uint32_t[]){1}, 1, 1);
-	fixture->service.render = lane_new(&fixture->loop, "test", 2);
+	fixture->service.render = lane_new(&fixture->loop, WORK_render, 2);
 	ck_assert_int_eq(history_add(fixture->service.history, slices), 0);
 }
 
