@@ -50,7 +50,7 @@ class App {
 		this.wait = new Wait(at('waits'), { announce });
 		this.timeline = new Timeline(at('timeline'), { store, colours, announce });
 		this.controls = new Controls(at('controls'), { store, profile: () => source.shown?.profile }, this.abilities);
-		const used = this.abilities.has('gpu') && this.abilities.kinds.some((kind) => kind.startsWith('gpu_'));
+		const used = this.abilities.has('gpu') && this.abilities.kinds.some(({ name }) => name.startsWith('gpu_'));
 		this.gpu = used && new Gpu(at('gpu'));
 		this.processes = new Processes(at('processes'), { store, gpu: this.gpu, suggested: () => this.filters.suggest() });
 		this.filters = new Filters(at('filters'), { store, processes: () => this.processes.list });

@@ -268,6 +268,7 @@ static void cpu_detach(struct source_state *state)
 
 const struct source source_cpu = {
 	.name = "cpu",
+	.title = "CPU",
 	.summary = "CPU time",
 	.values = {{"samples", "count"}, {"cpu", "nanoseconds"}},
 	.history_weight = 17,

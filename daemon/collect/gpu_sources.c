@@ -82,9 +82,10 @@ static int gpu_source_in_use(struct source_state *state, struct builder *into)
 		}                                                                                 \
 	}
 
-#define GPU_SOURCE(kind, text, before, ...)                              \
+#define GPU_SOURCE(kind, words, text, before, ...)                       \
 	const struct source source_##kind = {                            \
 		.name = #kind,                                           \
+		.title = words,                                          \
 		.summary = text,                                         \
 		.history_weight = 1,                                     \
 		.by_probes = true,                                       \
@@ -96,17 +97,17 @@ static int gpu_source_in_use(struct source_state *state, struct builder *into)
 		__VA_ARGS__,                                             \
 	}
 
-GPU_SOURCE(gpu_memory, "memory allocated of GPUs, and held now", of_driver, .values = HELD,
-           .by_events = true, .start = gpu_source_start, .stop = gpu_source_stop,
+GPU_SOURCE(gpu_memory, "GPU memory", "memory allocated of GPUs, and held now", of_driver,
+           .values = HELD, .by_events = true, .start = gpu_source_start, .stop = gpu_source_stop,
            .read = gpu_source_read, .filled = gpu_source_filled, .in_use = gpu_source_in_use);
-GPU_SOURCE(gpu_tensor, "memory of frameworks' tensors, allocated and held now", of_driver,
-           .values = HELD, .by_events = true, .in_use = gpu_source_in_use);
-GPU_SOURCE(gpu_launch, "launches of GPU kernels and graphs", of_driver,
+GPU_SOURCE(gpu_tensor, "GPU tensors", "memory of frameworks' tensors, allocated and held now",
+           of_driver, .values = HELD, .by_events = true, .in_use = gpu_source_in_use);
+GPU_SOURCE(gpu_launch, "GPU launches", "launches of GPU kernels and graphs", of_driver,
            .values = {{"launches", "count"}}, .has_dims = true);
-GPU_SOURCE(gpu_copy, "copies to, from and on GPUs", of_driver,
+GPU_SOURCE(gpu_copy, "GPU copies", "copies to, from and on GPUs", of_driver,
            .values = {{"copies", "count"}, {"copied", "bytes"}});
-GPU_SOURCE(gpu_wait, "time spent waiting for GPUs", of_driver,
+GPU_SOURCE(gpu_wait, "GPU waits", "time spent waiting for GPUs", of_driver,
            .values = {{"waits", "count"}, {"wait", "nanoseconds"}});
-GPU_SOURCE(gpu_kernel, "time that kernels ran on GPUs, of programs with the helper", of_helper,
-           .values = {{"kernels", "count"}, {"gpu_time", "nanoseconds"}}, .by_events = true,
-           .has_dims = true);
+GPU_SOURCE(gpu_kernel, "GPU kernels", "time that kernels ran on GPUs, of programs with the helper",
+           of_helper, .values = {{"kernels", "count"}, {"gpu_time", "nanoseconds"}},
+           .by_events = true, .has_dims = true);

@@ -37,6 +37,7 @@ static int mmap_attach(struct bpf *bpf, const bool *online, struct source_state 
 
 const struct source source_mmap = {
 	.name = "mmap",
+	.title = "Address space",
 	.summary = "growth of address space by mmap",
 	.values = {{"samples", "count"}, {"mapped", "bytes"}},
 	.history_weight = 3,

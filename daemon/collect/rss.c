@@ -87,6 +87,7 @@ static void rss_detach(struct source_state *state)
 
 const struct source source_rss = {
 	.name = "rss",
+	.title = "Memory growth",
 	.summary = "growth of resident memory",
 	.values = {{"samples", "count"}, {"resident", "bytes"}},
 	.history_weight = 4,

@@ -25,7 +25,8 @@ struct half;
 struct source_state;
 
 struct source {
-	const char *name; /* /profile?type=NAME */
+	const char *name;  /* /profile?type=NAME */
+	const char *title; /* for people: a word or two */
 	const char *summary;
 	/* What a sample's values are; a tally has two: how many, and how much. */
 	struct {

@@ -45,6 +45,7 @@ struct encoder {
 	const char *content_type;
 	const char *suffix; /* of a downloaded file, with its dot; "" when it is meant to be read at
 	                       once */
+	bool has_rows;      /* is a table: takes by, sort and rows */
 	bool timed;         /* tells when samples were taken: wants tasks told apart by at_ms */
 	bool accounts;      /* looks at whose tasks are: wants them told apart by account */
 	int (*encode)(const struct profile *profile, const struct encode_options *options,

@@ -284,5 +284,6 @@ const struct encoder encoder_text = {
 	.summary = "a table by time or bytes, as go tool pprof -top prints it; by= says of what",
 	.content_type = "text/plain; charset=utf-8",
 	.suffix = "",
+	.has_rows = true,
 	.encode = encode_text,
 };

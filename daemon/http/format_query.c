@@ -32,7 +32,7 @@ static int read_grouping(const struct query *query, struct format_query *format,
 
 	if (!by)
 		return 0;
-	if (format->encoder != &encoder_text)
+	if (!format->encoder->has_rows)
 		return refuse(ret_refusal, 400, "by=%.64s is of format=text; format=%s has no rows",
 		              by, format->encoder->name);
 	for (size_t i = 0; i < GROUPING_COUNT; i++) {

@@ -23,6 +23,7 @@ const struct route *route_find(const char *path); /* NULL when there is none */
 void route_dispatch(struct request *request, const char *method);
 
 /* Handlers, each in a file of its name. */
+void handle_api(struct request *request);
 void handle_profile(struct request *request);
 void handle_heap(struct request *request);
 void handle_gpu(struct request *request);

@@ -70,6 +70,8 @@ const struct route routes[] = {
          "CPU time of each process over the recent past, step by step (JSON)"},
 	{"/status", handle_status, no_parameters, "/status",
          "what profd does and what it could not do (JSON)"},
+	{"/api", handle_api, no_parameters, "/api",
+         "endpoints, parameters, kinds of profile and formats (JSON)"},
 	{"/metrics", handle_metrics, no_parameters, "/metrics", "counters for Prometheus"},
 	{"/healthz", handle_healthz, no_parameters, "/healthz", "200 while profd runs"},
 	{"/readyz", handle_readyz, no_parameters, "/readyz", "200 once samples are recorded"},

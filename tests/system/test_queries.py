@@ -194,6 +194,28 @@ class Endpoints(unittest.TestCase):
         self.assertIsNone(status["debuginfod"])
         self.assertLess(max(status["parked_requests"], status["lane_length"]), 100)
 
+    def test_api_tells_what_is_answered(self):
+        api = self.daemon.get("/api").json()
+        index = self.daemon.get("/").text
+        for endpoint in api["endpoints"]:
+            self.assertIn(f"  {endpoint['example']} ", index)
+            self.assertEqual(self.daemon.get(f"{endpoint['path']}?no-such=1").status, 400, endpoint)
+        parameters = {row["path"]: {parameter["name"] for parameter in row["parameters"]} for row in api["endpoints"]}
+        self.assertLess({"type", "format", "by", "last"}, parameters["/profile"])
+        self.assertEqual(parameters["/api"], set())
+        self.assertEqual([kind["name"] for kind in api["kinds"]], [row["name"] for row in self.daemon.json("/status")["sources"]])
+        for kind in api["kinds"]:
+            values = self.daemon.profile(f"type={kind['name']}&last=1s").types
+            self.assertEqual(values, [(value["type"], value["unit"]) for value in kind["values"]])
+            for parameter, takes in (("idle", kind["idle"]), ("dims", kind["dims"])):
+                status = self.daemon.get(f"/profile?type={kind['name']}&last=1s&{parameter}=1").status
+                self.assertEqual(status, 200 if takes else 400, (kind, parameter))
+        for form in api["formats"]:
+            answer = self.daemon.get(f"/profile?last=1s&format={form['name']}")
+            self.assertEqual((answer.status, answer.headers["Content-Type"]), (200, form["content_type"]))
+            status = self.daemon.get(f"/profile?last=1s&format={form['name']}&by={api['by'][-1]}").status
+            self.assertEqual(status, 200 if form["rows"] else 400, form)
+
     def test_metrics_please_promtool(self):
         metrics = self.daemon.get("/metrics")
         self.assertTrue(metrics.headers["Content-Type"].startswith("text/plain; version=0.0.4"))

@@ -6,25 +6,21 @@ import { element, visible } from '../dom.js';
 import { DEFAULT_LAST } from './source.js';
 
 const RANGES = ['10s', '30s', '1m', '2m', '5m', '10m'];
-const KINDS = {
-	cpu: 'CPU', rss: 'Memory growth', mmap: 'Address space', gpu_memory: 'GPU memory', gpu_tensor: 'GPU tensors',
-	gpu_launch: 'GPU launches', gpu_copy: 'GPU copies', gpu_wait: 'GPU waits', gpu_kernel: 'GPU kernels',
-};
-const BY = ['function', 'line', 'file', 'binary', 'process', 'thread'];
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 export class Controls {
 	/** @param {{store: Store, profile: function(): Profile?, captured: boolean}} page */
-	constructor(host, page, { kinds }) {
+	constructor(host, page, { kinds, by }) {
 		this.page = page;
 		this.kinds = kinds;
+		this.by = by;
 		this.inputs = {
-			kind: this.#select('kind', this.kinds.map((kind) => [kind === 'cpu' ? '' : kind, KINDS[kind] ?? kind])),
+			kind: this.#select('kind', kinds.map(({ name, title }) => [name === 'cpu' ? '' : name, title])),
 			last: this.#select('last', []),
 			live: this.#check('live', '1', ''),
 			type: this.#select('type', []),
-			by: this.#select('by', BY.map((name) => [name === 'function' ? '' : name, capital(name)])),
+			by: this.#select('by', by.map((name) => [name === 'function' ? '' : name, capital(name)])),
 			kernel: this.#check('kernel', '', '0'),
 			loops: this.#check('loops', '1', ''),
 			search: this.#search(),
@@ -101,7 +97,7 @@ export class Controls {
 		inputs.type.value = types.some(({ type }) => type === state.type) ? state.type
 			: types[profile?.defaultType]?.type ?? '';
 		inputs.kind.value = state.kind === 'cpu' ? '' : state.kind;
-		inputs.by.value = BY.includes(state.by) && state.by !== 'function' ? state.by : '';
+		inputs.by.value = this.by.includes(state.by) && state.by !== 'function' ? state.by : '';
 		['live', 'kernel', 'loops'].forEach((key) => inputs[key].shows(state[key]));
 		if (document.activeElement !== inputs.search)
 			inputs.search.value = state.search;

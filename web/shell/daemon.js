@@ -40,17 +40,19 @@ export async function getIndex() {
 	return (await ask('./', { headers: { Accept: 'text/plain' } })).text();
 }
 
-/* Each source of samples that works is a kind of profile. */
-function kindsOf(status) {
-	return status.sources.filter(({ on }) => on).map(({ name }) => name);
+/* Those kinds of profile whose source of samples works. */
+function kindsThatWork(api, status) {
+	const working = new Set(status.sources.filter(({ on }) => on).map(({ name }) => name));
+	return api.kinds.filter(({ name }) => working.has(name));
 }
 
 /**
  * What this daemon can do.
- * @returns {Promise<{status: object, index: string, kinds: string[], has: function(string): boolean}>}
+ * @returns {Promise<{status: object, index: string, kinds: {name: string, title: string}[], by: string[],
+ *   has: function(string): boolean}>}
  */
 export async function getAbilities() {
-	const [status, index] = await Promise.all([getJson('status'), getIndex()]);
-	const served = new Set([...index.matchAll(/^\s+\/([a-z]+)\b/gm)].map((found) => found[1]));
-	return { status, index, kinds: kindsOf(status), has: (path) => served.has(path) };
+	const [status, api, index] = await Promise.all([getJson('status'), getJson('api'), getIndex()]);
+	const served = new Set(api.endpoints.map(({ path }) => path));
+	return { status, index, kinds: kindsThatWork(api, status), by: api.by, has: (path) => served.has(`/${path}`) };
 }
