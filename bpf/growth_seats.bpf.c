@@ -13,6 +13,7 @@ enum { SEATS_PER_BUCKET = 8, SEAT_BUCKETS = GROWTH_SEATS / SEATS_PER_BUCKET };
 struct seat_bucket {
 	u64 who[SEATS_PER_BUCKET];
 	u64 place[SEATS_PER_BUCKET]; /* of its account, bpf/user.bpf.h */
+	u64 forgot_ns;               /* when one that was not free was last taken */
 };
 
 struct {
@@ -108,6 +109,14 @@ static __always_inline void count_crowded(enum counter counter)
 	shared_leave();
 }
 
+__noinline u32 seat_forgot_since(u64 who, u64 since_ns)
+{
+	u32 number = pid_of(who) & (SEAT_BUCKETS - 1);
+	const struct seat_bucket *bucket = bpf_map_lookup_elem(&seats, &number);
+
+	return !bucket || *(volatile u64 *)&bucket->forgot_ns >= since_ns;
+}
+
 /* For who has none. */
 static __noinline u32 seat_claim(u32 number, u64 who)
 {
@@ -128,8 +137,10 @@ static __noinline u32 seat_claim(u32 number, u64 who)
 	seat &= SEATS_PER_BUCKET - 1;
 	if (!take(bucket, seat, who, place))
 		return SEAT_NONE;
-	if (!is_free)
+	if (!is_free) {
+		bucket->forgot_ns = bpf_ktime_get_boot_ns();
 		count_crowded(COUNTER_growth_forgotten);
+	}
 	return number_of(number, seat);
 }
 

@@ -20,6 +20,9 @@ static __always_inline u64 seat_who(void)
 
 /* Its seat; SEAT_NONE where others have all eight, or took one just now. */
 u32 seat_of(u64 who);
+/* Whether a process with a pid like its was forgotten since a time of CLOCK_BOOTTIME: it may have
+ * been this one. */
+u32 seat_forgot_since(u64 who, u64 since_ns);
 /* Its parts: whether a seat can be had, and which of a bucket. */
 u32 seat_is_free(u64 whose, u64 who);
 u32 seat_first_free(u32 number, u64 who);

@@ -152,19 +152,27 @@ static __always_inline s64 level_now(struct mm_struct *mm, u32 member, s64 *ret_
 }
 
 /* What a process had before it was looked at first is nobody's growth, unless all of it came after
- * we did: a program that was started a moment ago. Later it may be one that was forgotten here. */
-static __always_inline void begin(struct task_struct *task, struct mm_struct *mm,
-                                  struct resident *resident)
+ * we did: a program that was started since, and was not forgotten here. One that began a moment ago
+ * was not. */
+static __always_inline int is_fresh(struct task_struct *task, u64 who)
 {
 	u64 began = task_began();
-	int is_fresh = !(BPF_CORE_READ(task, group_leader, flags) & PF_FORKNOEXEC) &&
-	               began > resident_since_ns && bpf_ktime_get_boot_ns() - began < young_ns;
+
+	return !(BPF_CORE_READ(task, group_leader, flags) & PF_FORKNOEXEC) &&
+	       began > resident_since_ns &&
+	       (bpf_ktime_get_boot_ns() - began < young_ns || !seat_forgot_since(who, began));
+}
+
+static __always_inline void begin(struct task_struct *task, struct mm_struct *mm, u64 who,
+                                  struct resident *resident)
+{
+	int fresh = is_fresh(task, who);
 
 #pragma unroll
 	for (u32 i = 0; i < RESIDENT_MEMBERS; i++) {
 		s64 level = level_now(mm, members[i], &resident->of[i].seen);
 
-		resident->of[i].base = is_fresh ? 0 : level;
+		resident->of[i].base = fresh ? 0 : level;
 		resident->of[i].pace = pace_new(resident_step_pages);
 	}
 }
@@ -225,7 +233,7 @@ __noinline u32 resident_seat(void)
 	seat = seat_of(who);
 	resident = bpf_map_lookup_elem(&residents, &seat);
 	if (resident && seat_begins(&resident->who, who)) {
-		begin(task, mm, resident);
+		begin(task, mm, who, resident);
 		seat_has_begun(&resident->who, who);
 	}
 	return resident && seat_is_of(&resident->who, who) ? seat : SEAT_NONE;

@@ -30,6 +30,7 @@ static struct seat_bucket buckets[SEAT_BUCKETS];
 static u64 known[SLOTS];
 static struct counters counted[AT_COUNT];
 static u32 current_user;
+static u64 now_boot_ns;
 
 static void *element(void *values, size_t size, size_t count, u32 at)
 {
@@ -62,6 +63,11 @@ u32 bpf_get_smp_processor_id(void)
 u64 bpf_ktime_get_ns(void)
 {
 	return 0;
+}
+
+u64 bpf_ktime_get_boot_ns(void)
+{
+	return now_boot_ns;
 }
 
 static void set_up(void)
@@ -183,6 +189,24 @@ START_TEST(who_has_most_gives_way)
 }
 END_TEST
 
+/* Only who began before another one was driven out may have been that one. */
+START_TEST(what_was_forgotten_is_known)
+{
+	now_boot_ns = 100;
+	for (u32 i = 0; i < SEATS_PER_BUCKET; i++)
+		comes(HIM, i);
+	ends(5);
+	comes(HER, 8);
+	ck_assert(!seat_forgot_since(who_is(PID, 1), 1));
+	now_boot_ns = 200;
+	comes(0, 9);
+	ck_assert_uint_eq(forgotten(), 1);
+	ck_assert(seat_forgot_since(who_is(PID, 1), 199));
+	ck_assert(!seat_forgot_since(who_is(PID, 1), 201));
+	ck_assert(!seat_forgot_since(who_is(PID + 1, 1), 1));
+}
+END_TEST
+
 START_TEST(one_thread_begins)
 {
 	u64 of = who_is(PID, 1), who = who_is(PID, 2);
@@ -205,6 +229,7 @@ Suite *growth_seats_suite(void)
 	tcase_add_test(tcase, a_process_has_one_seat);
 	tcase_add_test(tcase, who_has_ended_gives_way);
 	tcase_add_test(tcase, who_has_most_gives_way);
+	tcase_add_test(tcase, what_was_forgotten_is_known);
 	tcase_add_test(tcase, one_thread_begins);
 	suite_add_tcase(suite, tcase);
 	return suite;

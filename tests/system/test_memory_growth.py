@@ -4,6 +4,8 @@
 import contextlib
 import json
 import math
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -11,6 +13,7 @@ import time
 import unittest
 
 import daemon
+from heap_runs import until
 from pprof import pprof, top_shares
 from warm_up import warm_up
 from workload import Workload
@@ -30,6 +33,11 @@ kept = eats_sixty(), eats_twenty()
 print("done", flush=True)
 time.sleep(600)
 """
+
+
+def resident(pid):
+    with open(f"/proc/{pid}/statm", encoding="ascii") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def is_growth(sample):
@@ -175,6 +183,30 @@ class Kinds(unittest.TestCase):
         profile = self.daemon.profile("last=1s&tid=4194303&type=mmap")
         self.assertEqual(profile.types, [("samples", "count"), ("mapped", "bytes")])
         self.assertEqual(profile.samples, [])
+
+
+class HeardOfLate(unittest.TestCase):
+    MOST = 62  # MiB
+
+    def test_what_a_program_took_before_counts(self):
+        """A daemon that does not get to run hears of a program when that is three seconds old and holds a third."""
+        with daemon.Daemon("--growth=yes") as own:
+            start = time.time()
+            os.kill(own.pid, signal.SIGSTOP)
+            try:
+                hog = Workload("hog", self.MOST, stdin=subprocess.PIPE)
+                self.addCleanup(hog.__exit__)
+                self.addCleanup(hog.process.stdin.close)
+                time.sleep(3)
+            finally:
+                os.kill(own.pid, signal.SIGCONT)
+            self.assertTrue(until(lambda: own.get(f"/memory?pid={hog.pid}").status == 200))
+            hog.process.stdin.write("go\n")
+            hog.process.stdin.flush()
+            self.assertTrue(until(lambda: resident(hog.pid) > self.MOST * MIB))
+            profile = own.profile(f"from={start:.3f}&pid={hog.pid}&type=rss")
+        self.assertGreater(profile.total(BYTES), 0.95 * self.MOST * MIB)
+        self.assertLess(profile.total(BYTES), 1.6 * self.MOST * MIB)
 
 
 class Wanted(unittest.TestCase):

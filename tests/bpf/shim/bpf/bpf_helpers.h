@@ -37,6 +37,7 @@ u64 bpf_get_current_uid_gid(void);
 u64 bpf_ringbuf_query(void *map, u64 what);
 u32 bpf_get_smp_processor_id(void);
 u64 bpf_ktime_get_ns(void);
+u64 bpf_ktime_get_boot_ns(void);
 u32 bpf_get_prandom_u32(void);
 struct task_struct *bpf_get_current_task_btf(void);
 u64 bpf_get_current_task(void);
