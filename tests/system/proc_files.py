@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What /proc says of the daemon's processes."""
+"""What /proc says of processes, the daemon's above all, and does for them."""
 
 import contextlib
 import os
 import re
+import signal
+import time
 
 NOBODY = 65534
 FIRST_READER_USER = 2100000000  # of a daemon that is root, see daemon/reader/user.h
@@ -42,3 +44,21 @@ def assert_confined(test, pid):
     test.assertEqual(limits["Max core file size"].split()[:2], ["0", "0"])
     test.assertEqual(limits["Max file size"].split()[:2], ["0", "0"])
     test.assertEqual(os.readlink(f"/proc/{pid}/cwd"), "/")
+
+
+def fork_with_pid(pid, child):
+    """A process of that number, which runs `child` and then waits for its end; others may be faster."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as last:
+            last.write(str(pid - 1))
+        got = os.fork()
+        if not got:
+            child()
+            while True:
+                signal.pause()
+        if got == pid:
+            return
+        os.kill(got, signal.SIGKILL)
+        os.waitpid(got, 0)
+    raise AssertionError(f"no process got the number {pid}")

@@ -16,6 +16,7 @@ import urllib.parse
 import daemon
 from daemon import Daemon
 from pprof import pprof, top_shares
+from proc_files import fork_with_pid
 from test_clients import as_user, curl
 from workload import Workload, workload_path
 
@@ -342,23 +343,6 @@ class Sources(unittest.TestCase):
         self.assertNotIn("volatile", answer.text)
         shown = self.daemon.get("/profile?last=1m&format=text&by=line&comm=program0").text
         self.assertRegex(shown, r"main \S+/good\.c:3  for \(volatile long i = 0;; i\+\+\)\n")
-
-
-def fork_with_pid(pid, child):
-    """A process of that number, which runs `child` and then waits for its end; others may be faster."""
-    for _ in range(500):
-        with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as last:
-            last.write(str(pid - 1))
-        got = os.fork()
-        if not got:
-            child()
-            while True:
-                signal.pause()
-        if got == pid:
-            return
-        os.kill(got, signal.SIGKILL)
-        os.waitpid(got, 0)
-    raise AssertionError(f"no process got the number {pid}")
 
 
 class ToldSource(unittest.TestCase):
