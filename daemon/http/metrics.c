@@ -5,9 +5,8 @@
  */
 #include "base/clean.h"
 #include "base/clock.h"
-#include "collect/gpu.h"
-#include "collect/heaps.h"
 #include "collect/own_cost.h"
+#include "http/figures.h"
 #include "http/metrics_lanes.h"
 #include "http/route.h"
 
@@ -22,122 +21,24 @@ static void add_head(struct buf *body, const char *name, const char *type, const
 	buf_printf(body, "# HELP %s %s.\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* A counter's name is given without the prefix and suffix that all have. */
-static void add_counter(struct buf *body, const char *name, const char *help, uint64_t value)
-{
-	char full[96];
-
-	snprintf(full, sizeof(full), "profd_%s_total", name);
-	add_head(body, full, "counter", help);
-	buf_printf(body, "%s %" PRIu64 "\n", full, value);
-}
-
 static void add_gauge(struct buf *body, const char *name, const char *help, double value)
 {
 	add_head(body, name, "gauge", help);
 	buf_printf(body, "%s %.15g\n", name, value);
 }
 
-static void add_seconds(struct buf *body, const char *name, const char *help, uint64_t value_ns)
+static void add_figure(const struct figure *figure, void *ctx)
 {
-	char full[96];
+	struct buf *body = ctx;
+	bool gauge = figure->type == FIGURE_gauge;
+	char name[128];
 
-	snprintf(full, sizeof(full), "profd_%s_total", name);
-	add_head(body, full, "counter", help);
-	buf_printf(body, "%s %.9g\n", full, (double)value_ns / NSEC_PER_SEC);
-}
-
-/* A list of statistics under a prefix. */
-#define STAT_gauge(prefix, name, help) \
-	add_gauge(body, "profd_" prefix #name, help, (double)stats->name)
-#define STAT_seconds(prefix, name, help) add_seconds(body, prefix #name, help, stats->name)
-#define STAT_counter(prefix, name, help) add_counter(body, prefix #name, help, stats->name)
-
-static void add_unwinder(struct buf *body, const struct unwinder_stats *stats)
-{
-#define STAT(name, type, help) STAT_##type("unwind_", name, help);
-	UNWINDER_STATS(STAT)
-#undef STAT
-}
-
-static void add_clients(struct buf *body, const struct parking *parking)
-{
-	struct client_stats clients, *stats = &clients;
-
-	parking_get_stats(parking, stats);
-#define STAT(name, type, help) STAT_##type("http_", name, help);
-	CLIENT_STATS(STAT)
-#undef STAT
-}
-
-static void add_crews(struct buf *body, const struct collector_stats *all)
-{
-	const struct crew_stats *stats = &all->opener;
-
-#define STAT(name, type, help) STAT_##type("opener_", name, help);
-	CREW_STATS(STAT)
-#undef STAT
-	stats = &all->maps_reader;
-#define STAT(name, type, help) STAT_##type("maps_reader_", name, help);
-	CREW_STATS(STAT)
-#undef STAT
-}
-
-static void add_readers(struct buf *body, const struct reader_stats *stats)
-{
-#define STAT(name, type, help) STAT_##type("readers_", name, help);
-	READER_STATS(STAT)
-#undef STAT
-}
-
-static void add_pythons(struct buf *body, const struct pythons_stats *stats)
-{
-#define STAT(name, type, help) STAT_##type("python_", name, help);
-	PYTHONS_STATS(STAT)
-#undef STAT
-}
-
-static void add_python_codes(struct buf *body, const struct python_codes_stats *stats)
-{
-#define STAT(name, type, help) STAT_##type("python_names_", name, help);
-	PYTHON_CODES_STATS(STAT)
-#undef STAT
-}
-
-static void add_python_threads(struct buf *body, const struct python_threads_stats *stats)
-{
-#define STAT(name, type, help) STAT_##type("python_", name, help);
-	PYTHON_THREADS_STATS(STAT)
-#undef STAT
-}
-
-static void add_names(struct buf *body, const struct service *service)
-{
-	struct symbolizer_stats symbolizer;
-
-	symbolizer_get_stats(service->symbolizer, &symbolizer);
-	add_gauge(body, "profd_names_files", "Files whose names are remembered",
-	          (double)symbolizer.known_files);
-	add_gauge(body, "profd_names_bytes", "Memory of remembered names",
-	          (double)symbolizer.known_bytes);
-	{
-		const struct names_stats *stats = &symbolizer.names;
-#define STAT(name, type, help) STAT_##type("names_", name, help);
-		NAMES_STATS(STAT)
-#undef STAT
-	}
-}
-
-static void add_fetch(struct buf *body, struct fetch *fetch)
-{
-	struct fetch_stats fetched, *stats = &fetched;
-
-	if (!fetch)
-		return;
-	fetch_get_stats(fetch, stats);
-#define STAT(name, type, help) STAT_##type("debuginfod_", name, help);
-	FETCH_STATS(STAT)
-#undef STAT
+	snprintf(name, sizeof(name), "profd_%s%s", figure->metric, gauge ? "" : "_total");
+	add_head(body, name, gauge ? "gauge" : "counter", figure->help);
+	if (figure->type == FIGURE_seconds)
+		buf_printf(body, "%s %.9g\n", name, (double)figure->value / NSEC_PER_SEC);
+	else
+		buf_printf(body, "%s %" PRIu64 "\n", name, figure->value);
 }
 
 /* Names are anybody's choice: Prometheus wants two characters of harmless text escaped. */
@@ -177,75 +78,22 @@ static void add_leak(const struct timeline_process *process, void *ctx)
 	           process->track.growth.bytes_per_second);
 }
 
-static void add_memory(struct buf *body, const struct memory_watch *watch)
+static void add_leaks(struct buf *body, const struct memory_watch *watch)
 {
-	const struct timeline *timeline = memory_watch_timeline(watch);
 	struct leaks leaks = {.body = body};
-	struct timeline_stats timelines;
 
-	timeline_get_stats(timeline, &timelines);
-	{
-		const struct timeline_stats *stats = &timelines;
-
-#define STAT(name, type, help) STAT_##type("memory_timeline_", name, help);
-		TIMELINE_STATS(STAT)
-#undef STAT
-	}
-	{
-		struct memory_watch_stats watched, *stats = &watched;
-
-		memory_watch_get_stats(watch, stats);
-#define STAT(name, type, help) STAT_##type("memory_", name, help);
-		MEMORY_WATCH_STATS(STAT)
-#undef STAT
-	}
-	{
-		struct keepsakes_stats kept, *stats = &kept;
-
-		keepsakes_get_stats(memory_watch_keepsakes(watch), stats);
-#define STAT(name, type, help) STAT_##type("oom_", name, help);
-		KEEPSAKES_STATS(STAT)
-#undef STAT
-	}
-	add_gauge(body, "profd_processes_leaking", "Processes whose memory grows steadily",
-	          (double)timelines.leaking);
 	add_head(body, "profd_process_leak_bytes_per_second", "gauge",
-	         "How fast the memory of those grows");
-	timeline_each(timeline, add_leak, &leaks);
+	         "How fast the memory of processes grows that leak");
+	timeline_each(memory_watch_timeline(watch), add_leak, &leaks);
 }
 
-#undef STAT_counter
-#undef STAT_seconds
-#undef STAT_gauge
-
-static void add_collector(struct buf *body, const struct service *service)
+static void add_collector(struct buf *body, const struct collector *collector)
 {
-	const struct collector *collector = service->collector;
 	struct collector_stats stats;
 
 	collector_get_stats(collector, &stats);
-	nvml_add_reader_stats(service->nvml, &stats.readers);
-	for (size_t i = 0; i < COUNTER_COUNT; i++)
-		add_counter(body, counter_names[i], counter_help[i], stats.counters[i]);
-#define COUNTER(name, help) add_counter(body, #name, help, stats.name);
-	COLLECTOR_COUNTERS(COUNTER)
-#undef COUNTER
-	add_unwinder(body, &stats.unwinder);
-	add_crews(body, &stats);
-	add_readers(body, &stats.readers);
-	add_pythons(body, &stats.pythons);
-	add_python_codes(body, &stats.python_codes);
-	add_python_threads(body, &stats.python_threads);
 	add_gauge(body, "profd_last_drain_seconds", "How long the last drain of the tallies took",
 	          (double)stats.last_drain_ns / NSEC_PER_SEC);
-	add_gauge(body, "profd_tallies_used", "Entries of the tally map used at the last drain",
-	          stats.tallies_used);
-	add_gauge(body, "profd_tallies_size", "Entries that the tally map has room for",
-	          stats.tallies_size);
-	add_gauge(body, "profd_stacks_used", "Entries of the stack map used at the last drain",
-	          stats.stacks_used);
-	add_gauge(body, "profd_stacks_size", "Entries that the stack map has room for",
-	          stats.stacks_size);
 	add_gauge(body, "profd_cpus_sampled", "CPUs with a sampling timer", stats.cpus_sampled);
 	add_gauge(body, "profd_ready", "1 once samples are recorded", collector_ready(collector));
 }
@@ -348,81 +196,9 @@ static void add_history(struct buf *body, const struct service *service)
 		buf_printf(body, "profd_source_on{type=\"%s\"} %d\n", source.name, source.on);
 }
 
-static void add_heaps(struct buf *body, const struct heaps *heaps)
-{
-	struct heaps_stats stats;
-
-	heaps_get_stats(heaps, &stats);
-#define COUNTER(name, help) add_counter(body, #name, help, stats.name);
-	HEAP_COUNTERS(COUNTER)
-#undef COUNTER
-	add_gauge(body, "profd_heaps_watched", "Processes whose allocators have probes now",
-	          stats.watching);
-	add_gauge(body, "profd_heaps_standing", "Processes that sample their own allocations",
-	          stats.standing);
-	add_gauge(body, "profd_heaps_standing_bytes", "Memory of what such processes told",
-	          stats.standing_bytes);
-}
-
-static void add_gpu(struct buf *body, const struct gpu *gpu)
-{
-	struct gpu_stats stats;
-
-	gpu_get_stats(gpu, &stats);
-#define COUNT(name, help) add_counter(body, "gpu_" #name, help, stats.name);
-	GPU_COUNTS(COUNT)
-#undef COUNT
-#define COUNT(name, help) add_counter(body, "gpu_told_" #name, help, stats.kernels.name);
-	GPU_KERNEL_COUNTS(COUNT)
-#undef COUNT
-#define FIGURE_counter(name, help) add_counter(body, "gpu_" #name, help, stats.name);
-#define FIGURE_gauge(name, help)   add_gauge(body, "profd_gpu_" #name, help, (double)stats.name);
-#define FIGURE(name, type, help)   FIGURE_##type(name, help)
-	GPU_FIGURES(FIGURE)
-#undef FIGURE
-#undef FIGURE_gauge
-#undef FIGURE_counter
-}
-
-static void add_access(struct buf *body, const struct access_stats *stats)
-{
-#define COUNTER(name, help) add_counter(body, "access_" #name, help, stats->name);
-	ACCESS_COUNTERS(COUNTER)
-#undef COUNTER
-}
-
-static void add_tables(struct buf *body, const struct request *request)
+static void add_requests(struct buf *body, const struct request *request)
 {
 	const struct service *service = request->service;
-	struct proc_stats procs;
-	struct store_stats store;
-
-	procs_get_stats(service->procs, &procs);
-	add_gauge(body, "profd_processes", "Processes known, lately exited ones included",
-	          (double)procs.processes);
-	add_gauge(body, "profd_images", "Programs those processes ran", (double)procs.images);
-	add_gauge(body, "profd_mappings", "Executable mappings known", (double)procs.mappings);
-	add_counter(body, "processes_dropped", "Processes and mappings over the limit",
-	            procs.dropped);
-	add_gauge(body, "profd_mapping_bytes", "Memory that mappings and their paths take",
-	          (double)procs.mapping_bytes);
-	add_counter(body, "mappings_refused", "Times that a user had no more room for mappings",
-	            procs.mappings_refused);
-	add_gauge(body, "profd_processes_kin", "Ended processes whose descendants are known",
-	          (double)procs.kin);
-	add_counter(body, "processes_kin_dropped",
-	            "Ended processes whose descendants are not known any longer, for lack of room",
-	            procs.kin_dropped);
-
-	store_get_stats(service->store, &store);
-	add_gauge(body, "profd_objects", "Executable files held open", (double)store.objects);
-	add_counter(body, "objects_opened", "Executable files opened", store.opened);
-	add_counter(body, "objects_open_failed", "Executable files that could not be opened",
-	            store.open_failed);
-	add_counter(body, "objects_evicted", "Executable files closed for lack of room",
-	            store.evicted);
-	add_counter(body, "objects_unmapped", "Executable files closed as nobody maps them",
-	            store.unmapped);
 
 	add_gauge(body, "profd_parked_requests", "Captures under way",
 	          (double)request->parking->count);
@@ -484,17 +260,12 @@ void handle_metrics(struct request *request)
 	add_head(&body, "profd_build_info", "gauge", "Always 1; the version is its label");
 	buf_printf(&body, "profd_build_info{version=\"%s\"} 1\n", PROFD_VERSION);
 	add_own_cost(&body, service->collector);
-	add_collector(&body, service);
-	add_heaps(&body, service->heaps);
-	add_gpu(&body, collector_gpu(service->collector));
+	add_collector(&body, service->collector);
+	figures_each(request, add_figure, &body);
 	add_history(&body, service);
-	add_tables(&body, request);
+	add_requests(&body, request);
 	metrics_add_lanes(&body);
-	add_clients(&body, request->parking);
-	add_access(&body, &service->access->stats);
-	add_names(&body, service);
-	add_fetch(&body, service->fetch);
-	add_memory(&body, collector_memory(service->collector));
+	add_leaks(&body, collector_memory(service->collector));
 	add_process(&body, service->start_mono_ns);
 	request_answer(request, "text/plain; version=0.0.4; charset=utf-8", &body);
 }
