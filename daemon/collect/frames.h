@@ -19,6 +19,20 @@ struct frames {
 		python_version; /* what the Python frames of the latest stack say; 0: it had none */
 };
 
+/* For call paths of `builder`; what goes wrong is added to `losses`. places_release() of its places
+ * when it is done. */
+static inline struct frames frames_of(const struct drain_tables *tables, struct builder *builder,
+                                      struct drain_losses *losses)
+{
+	return (struct frames){
+		.builder = builder,
+		.places = {.store = tables->store, .builder = builder},
+		.codes = tables->codes,
+		.codes_told = tables->codes_told,
+		.losses = losses,
+	};
+}
+
 /* One user stack, leaf first. */
 struct stack_words {
 	const uint64_t *words;

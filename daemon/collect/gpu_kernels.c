@@ -71,13 +71,7 @@ static bool begin_slice(struct gpu_kernels *kernels)
 		return false;
 	source_describe(sources[KIND_gpu_kernel], 1, builder);
 	kernels->builder = builder;
-	kernels->frames = (struct frames){
-		.builder = builder,
-		.places = {.store = kernels->tables.store, .builder = builder},
-		.codes = kernels->tables.codes,
-		.codes_told = kernels->tables.codes_told,
-		.losses = &kernels->losses,
-	};
+	kernels->frames = frames_of(&kernels->tables, builder, &kernels->losses);
 	return true;
 }
 

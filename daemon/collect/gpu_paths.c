@@ -44,13 +44,7 @@ int gpu_paths_open(struct gpu_paths *paths, const struct drain_tables *tables, u
 	if (!paths->builder || !paths->kept)
 		return -ENOMEM;
 	paths->seed = hash_seed();
-	paths->frames = (struct frames){
-		.builder = paths->builder,
-		.places = {.store = tables->store, .builder = paths->builder},
-		.codes = tables->codes,
-		.codes_told = tables->codes_told,
-		.losses = &paths->losses,
-	};
+	paths->frames = frames_of(tables, paths->builder, &paths->losses);
 	source_describe(sources[KIND_gpu_memory], 1, paths->builder);
 	paths->none_path = pseudo_path(paths, "[stack not taken]");
 	paths->full_path = pseudo_path(paths, "[stack not kept: too many of this process]");

@@ -139,11 +139,7 @@ void gpu_rows_add(struct half *half, struct gpu_feeds *feeds, enum profile_kind 
 	struct gpu_rows rows = {
 		.half = half,
 		.feeds = feeds,
-		.frames = {.builder = builder,
-	                   .places = {.store = half->tables->store, .builder = builder},
-	                   .codes = half->tables->codes,
-	                   .codes_told = half->tables->codes_told,
-	                   .losses = half->losses},
+		.frames = frames_of(half->tables, builder, half->losses),
 	};
 
 	*ret_count = 0;

@@ -44,13 +44,7 @@ struct heap_feed *heap_feed_new(const struct drain_tables *tables, uint32_t pid)
 	if (!feed->builder || !feed->table)
 		return NULL;
 	describe(feed->builder);
-	feed->frames = (struct frames){
-		.builder = feed->builder,
-		.places = {.store = tables->store, .builder = feed->builder},
-		.codes = tables->codes,
-		.codes_told = tables->codes_told,
-		.losses = &feed->losses,
-	};
+	feed->frames = frames_of(tables, feed->builder, &feed->losses);
 	return TAKE_PTR(feed);
 }
 

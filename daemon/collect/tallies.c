@@ -120,11 +120,7 @@ int tallies_fill(struct half *half, struct source_state *state, struct builder *
 	const struct drained *drained = half->drained;
 	struct tallying on = {
 		.half = half,
-		.frames = {.builder = into,
-	                   .places = {.store = half->tables->store, .builder = into},
-	                   .codes = half->tables->codes,
-	                   .codes_told = half->tables->codes_told,
-	                   .losses = half->losses},
+		.frames = frames_of(half->tables, into, half->losses),
 	};
 
 	*ret_samples = 0;
