@@ -3,10 +3,11 @@
 
 Those that mostly wait say so by a LANE: the name of what runs it; a class in it may say otherwise. What is in a lane comes one
 after another, in a process of its own; all lanes begin at once, before all others. Only tests that do with what little of the
-CPUs the others leave them, and that judge nothing but their own daemon and its programs, may have one.
+CPUs the others leave them, and that judge nothing but their own daemon and its programs, may have one. Who makes files
+hang does so to the daemons of all lanes, and who tells more than one can take tells all of them: such attacks have none.
 
-Those that keep a CPU busy say BESIDE = True: each file in a process of its own, one more at once than there are CPUs, as
-they sleep, too; one less beside lanes, and another one less while those are many. They judge what profiles say, not how soon they come or what they cost, and
+Those that keep a CPU busy say BESIDE = True: each file in a process of its own, as many at once as there are CPUs, but for one
+that is the lanes' until few of them are left. They judge what profiles say, not how soon they come or what they cost, and
 nothing of the host but their own programs. Those that take nearly a minute are LONG, and begin first.
 
 All others are alone. What a process prints comes when it has ended.
@@ -21,7 +22,7 @@ import tempfile
 import time
 import unittest
 
-MANY_LANES = 4  # that use a CPU together
+MANY_LANES = 3  # that use a CPU together
 
 
 def tests_of(suite):
@@ -85,7 +86,7 @@ class Run:
 
 def files_at_once(lanes):
     """How many, beside so many lanes."""
-    return max(1, os.cpu_count() + 1 - (lanes > 0) - (lanes >= MANY_LANES))
+    return max(1, os.cpu_count() - (lanes >= MANY_LANES))
 
 
 def end_one(running, counts):

@@ -14,7 +14,7 @@ import unittest
 from daemon import Daemon
 from test_clients import NOBODY, as_user, curl
 
-LANE = "clients"
+LANE = "shares"
 SHARE = 40
 
 # The interpreter may be one whose files other users cannot read.
