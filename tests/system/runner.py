@@ -8,6 +8,7 @@ import time
 import unittest
 
 import cpus
+import lacks
 import lanes
 
 SLOWEST = 10  # files that are listed at the end
@@ -73,7 +74,7 @@ def summarize(result, beside=(0, 0)):
     failed += beside[1]
     if passed + failed == 0:
         failed = 1
-    print(f"{passed} passed, {failed} failed")
+    print(f"{lacks.summary()}{passed} passed, {failed} failed")
     return 0 if failed == 0 else 1
 
 

@@ -15,6 +15,7 @@ import elf_file
 from daemon import BUILD, Daemon
 from heap_runs import Heap, HeapWorkload, until
 from hostile_runs import ATTACKER, NAME, Attack, folder_of
+from lacks import host_lacks
 from workload import Workload, workload_path
 
 BESIDE = LONG = True
@@ -144,7 +145,7 @@ class HostileFiles(unittest.TestCase):
         self.assert_only(self.named_on_overlay("unshare", "--mount"), "victim_spins_07")
         user = ["setpriv", f"--reuid={ATTACKER}", f"--regid={ATTACKER}", "--clear-groups", "unshare", "--user", "--map-root-user", "--mount"]
         if subprocess.run([*user, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
-            print("\n  no user namespaces for users: not looked at", end=" ")
+            host_lacks("user namespaces for users")
             return
         self.assertEqual(self.named_on_overlay(*user), {})
 

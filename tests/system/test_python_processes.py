@@ -14,6 +14,7 @@ import time
 import unittest
 
 import daemon
+from lacks import host_lacks
 from python_runs import PythonCase, rooted, running, shown
 from pythons import SCRIPTS, name_of, pythons, script, system_python
 from workload import Workload
@@ -127,7 +128,7 @@ class Processes(PythonCase):
     def test_one_in_another_root(self):
         python = shared_python()
         if python is None:
-            print("\n  no Python in a folder of its own: not looked at", end=" ")
+            host_lacks("a Python in a folder of its own")
             return
         with tempfile.TemporaryDirectory() as root:
             binary = make_root(python, root)
@@ -137,7 +138,7 @@ class Processes(PythonCase):
     def test_inside_of_a_c_program_of_any_name(self):
         python = shared_python()
         if python is None:
-            print("\n  no Python with headers and a shared library: not looked at", end=" ")
+            host_lacks("a Python with headers and a shared library")
             return
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/not-a-snake"

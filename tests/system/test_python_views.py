@@ -8,6 +8,7 @@ import re
 import unittest
 
 import daemon
+from lacks import host_lacks
 from python_runs import PythonCase, recorded, running, wait_walked
 from pythons import name_of, pythons, script, with_module
 from workload import Workload
@@ -184,7 +185,7 @@ class Extensions(PythonCase):
     def take(self, name, module, *arguments):
         python = with_module(module)
         if python is None:
-            print(f"\n  no {module} in any Python here: not looked at", end=" ")
+            host_lacks(f"a Python with {module}")
             return None
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
         workload = Workload(python.path, script(name), *arguments, env=environment)

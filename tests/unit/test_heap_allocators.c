@@ -5,6 +5,7 @@
 #include "heap/allocators.h"
 #include "tests/unit/libraries.h"
 #include "tests/unit/python_image.h"
+#include "tests/unit/lacks.h"
 #include "tests/unit/suites.h"
 
 #include <string.h>
@@ -271,7 +272,7 @@ static void check_library(const char *name, enum heap_allocator_name wanted)
 	struct heap_ranking ranking = {0};
 	struct heap_allocator found, behind;
 
-	if (!library || !libc || !cxx)
+	if (host_lacks(library && libc && cxx, "the allocator, or libstdc++"))
 		return;
 	const struct elf *const files[] = {libc, cxx, library};
 	for (size_t i = 0; i < 3; i++) {
