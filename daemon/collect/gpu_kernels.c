@@ -269,7 +269,6 @@ static void add_losses(struct drain_losses *losses, const struct drain_losses *m
 int gpu_kernels_fill(struct gpu_kernels *kernels, struct half *half, struct builder *into,
                      uint64_t *ret_told)
 {
-	const struct selection all = {.loops = LOOPS_KEPT, .dims = true};
 	uint64_t kept_ns = GPU_LAUNCH_KEPT_S * (uint64_t)NS_PER_S, end_ns = half->span.end_mono_ns;
 	struct profile built, *slices = &built;
 	int err = 0;
@@ -277,7 +276,8 @@ int gpu_kernels_fill(struct gpu_kernels *kernels, struct half *half, struct buil
 	*ret_told = kernels->in_slice;
 	if (kernels->builder) {
 		built = *builder_view(kernels->builder);
-		err = builder_error(kernels->builder) ?: select_merge(into, &slices, 1, &all);
+		err = builder_error(kernels->builder)
+		              ?: select_merge(into, &slices, 1, &select_all);
 	}
 	add_losses(half->losses, &kernels->losses);
 	drop_slice(kernels);

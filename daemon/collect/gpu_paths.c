@@ -164,7 +164,6 @@ void gpu_paths_refresh(struct gpu_paths *paths)
 int gpu_paths_merge(struct gpu_paths *paths, const struct sample *samples, uint32_t count,
                     struct builder *into)
 {
-	const struct selection all = {.loops = LOOPS_KEPT, .dims = true};
 	struct profile slice, *slices = &slice;
 	int err = builder_error(paths->builder);
 
@@ -173,7 +172,7 @@ int gpu_paths_merge(struct gpu_paths *paths, const struct sample *samples, uint3
 	slice = *builder_view(paths->builder);
 	slice.samples = samples;
 	slice.sample_count = count;
-	return select_merge(into, &slices, 1, &all);
+	return select_merge(into, &slices, 1, &select_all);
 }
 
 size_t gpu_paths_memory(const struct gpu_paths *paths)

@@ -150,7 +150,6 @@ int heap_feed_profile(struct heap_feed *feed, enum heap_mode mode, const struct 
                       struct profile **ret_profile)
 {
 	const struct heap_window window = {span->start_mono_ns, span->end_mono_ns};
-	const struct selection all = {.loops = LOOPS_KEPT, .dims = true};
 	struct samples samples = {.count = 1, .capacity = 1024};
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
 	struct profile slice, *slices = &slice;
@@ -162,7 +161,7 @@ int heap_feed_profile(struct heap_feed *feed, enum heap_mode mode, const struct 
 		err = heap_table_read(feed->table, mode, &window, add_sums, &samples);
 	if (!err) {
 		slice = as_slice(feed, &samples, span);
-		err = select_merge(builder, &slices, 1, &all);
+		err = select_merge(builder, &slices, 1, &select_all);
 	}
 	free(samples.at);
 	return err ?: builder_seal(builder, ret_profile);

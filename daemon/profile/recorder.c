@@ -120,14 +120,13 @@ static size_t window_end(const struct recorder *recorder, size_t from)
 static int merge_slices(const struct recorder *recorder, size_t from, size_t to,
                         struct builder *into)
 {
-	static const struct selection everything = {.loops = LOOPS_KEPT, .dims = true};
 	_cleanup_free_ struct profile **slices = calloc(to - from, sizeof(*slices));
 
 	if (!slices)
 		return -ENOMEM;
 	for (size_t i = from; i < to; i++)
 		slices[i - from] = recorder->slices[i].profile;
-	return select_merge(into, slices, to - from, &everything);
+	return select_merge(into, slices, to - from, &select_all);
 }
 
 /* One slice in place of [from, to). When that fails they stay as they are, which is only dearer. */

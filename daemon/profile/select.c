@@ -313,6 +313,8 @@ static int merge_types(struct builder *into, struct profile *const *slices, size
 	return 0;
 }
 
+const struct selection select_all = {.loops = LOOPS_KEPT, .dims = true};
+
 int select_merge(struct builder *into, struct profile *const *slices, size_t slice_count,
                  const struct selection *selection)
 {

@@ -47,6 +47,9 @@ struct selection {
 	size_t known_count;
 };
 
+/* All that slices have. */
+extern const struct selection select_all;
+
 /* Adds the samples of `slices`, given oldest first, that `selection` keeps. Times, ticks, value
  * types and period come along: the result covers from the first slice's start to the last one's
  * end. The slices' own names of locations, if any, come along as well. 0, -ENOMEM, or -EINVAL when

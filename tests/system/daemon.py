@@ -124,6 +124,14 @@ class Daemon:
     def json(self, target):
         return self.get(target).json()
 
+    def named_profile(self, pid):
+        """A profile of a second of it, with its names: where the CPUs are busy an answer may come before them, and says so."""
+        profile, end = self.profile(f"seconds=1&pid={pid}"), time.monotonic() + 30
+        while any("not ready yet" in comment for comment in profile.comments) and time.monotonic() < end:
+            time.sleep(0.2)
+            profile = self.profile(f"last=2s&pid={pid}")
+        return profile
+
     def profile(self, query, timeout=60):
         """The profile for a query, decoded; a failed request is a failed test."""
         from profile_pb import Profile  # after ROOT is known to its importer
@@ -175,13 +183,18 @@ class Daemon:
                         ids[kind].add(int(number))
         return ids
 
+    def bpf_names(self, kind):
+        """id -> name, of its programs ("prog") or maps ("map")."""
+        listed = json.loads(subprocess.run(["bpftool", "-j", kind, "list"], check=True, capture_output=True).stdout)
+        own = self.bpf_ids()[kind]
+        return {entry["id"]: entry.get("name") for entry in listed if entry["id"] in own}
+
     def lasting_maps(self):
         """name -> ids of its maps, but for the chunks of unwind tables, which come and go with what runs."""
-        listed = json.loads(subprocess.run(["bpftool", "-j", "map", "list"], check=True, capture_output=True).stdout)
-        own, names = self.bpf_ids()["map"], {}
-        for entry in listed:
-            if entry["id"] in own and entry.get("name") != "unwind_chunk":
-                names.setdefault(entry.get("name"), set()).add(entry["id"])
+        names = {}
+        for number, name in self.bpf_names("map").items():
+            if name != "unwind_chunk":
+                names.setdefault(name, set()).add(number)
         return names
 
     def stop(self, with_signal=signal.SIGTERM, seconds=10):

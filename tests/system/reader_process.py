@@ -4,7 +4,6 @@
 import contextlib
 import os
 import tempfile
-import time
 import unittest
 
 import daemon
@@ -81,12 +80,7 @@ class NamesReader(ReaderProcess):
             self.assertTrue(frame.file.endswith("/victim.c") and frame.line > 0, frame)
 
     def named(self, process):
-        """A profile of a second of it, with its names: where the CPUs are busy an answer may come before them, and says so."""
-        profile, end = self.server.profile(f"seconds=1&pid={process.pid}"), time.monotonic() + 30
-        while any("not ready yet" in comment for comment in profile.comments) and time.monotonic() < end:
-            time.sleep(0.2)
-            profile = self.server.profile(f"last=2s&pid={process.pid}")
-        return profile
+        return self.server.named_profile(process.pid)
 
     def read_program(self, number):
         process = self.victim(number)

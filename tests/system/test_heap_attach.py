@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What probes do to a process and to the daemon: nothing, however either of them ends."""
 
-import json
 import os
 import queue
 import re
@@ -85,12 +84,8 @@ class HeapAttach(unittest.TestCase):
         """The daemon's BPF programs and maps, but for those that others beside may bring: of programs that run (chunks of
         unwind tables), have static probes or GPUs (parts that are loaded then, each with read-only data of its own).
         """
-        ids, found = self.daemon.bpf_ids(), set()
-        for kind in ("prog", "map"):
-            listed = json.loads(subprocess.run(["bpftool", "-j", kind, "list"], check=True, capture_output=True).stdout)
-            names = {entry["id"]: entry.get("name", "") for entry in listed if entry["id"] in ids[kind]}
-            found |= {(kind, name, number) for number, name in names.items() if not OF_OTHERS.match(name)}
-        return found
+        return {(kind, name, number) for kind in ("prog", "map") for number, name in self.daemon.bpf_names(kind).items()
+                if not OF_OTHERS.match(name or "")}
 
     def test_many_times(self):
         """Hung up on at every stage, by four at a time: nothing adds up."""

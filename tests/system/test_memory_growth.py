@@ -2,7 +2,6 @@
 """Growth of resident memory and of address space: by bytes, by stack, by kind of memory."""
 
 import contextlib
-import json
 import math
 import os
 import signal
@@ -215,9 +214,7 @@ class Wanted(unittest.TestCase):
     def sources(self, *options):
         with daemon.Daemon(*options) as own:
             status = own.json("/status")
-            ids = own.bpf_ids()["prog"]
-            listed = json.loads(subprocess.run(["bpftool", "-j", "prog", "list"], check=True, capture_output=True).stdout)
-            programs = {program["name"] for program in listed if program["id"] in ids}
+            programs = set(own.bpf_names("prog").values())
             return {source["name"]: source for source in status["sources"]}, programs
 
     def test_auto_leaves_out_what_has_a_price(self):

@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import tempfile
-import time
 import unittest
 
 from daemon import Daemon
@@ -130,12 +129,7 @@ class Mixin:
             self.assertTrue({"do_syscall_64", "invoke_syscall"} & self.names(workload))
 
     def names(self, workload):
-        profile, end = self.profd.profile(f"seconds=1&pid={workload.pid}"), time.monotonic() + 30
-        # Where the CPUs are busy an answer may come before they are read, and says so.
-        while any("not ready yet" in comment for comment in profile.comments) and time.monotonic() < end:
-            time.sleep(0.2)
-            profile = self.profd.profile(f"last=1m&pid={workload.pid}")
-        return {name for sample in profile.samples for name in sample.names}
+        return {name for sample in self.profd.named_profile(workload.pid).samples for name in sample.names}
 
     def test_a_heap_of_another_user(self):
         names = {name for sample in self.heap().samples for name in sample.names}
