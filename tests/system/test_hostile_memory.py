@@ -17,6 +17,7 @@ from workload import Workload
 GIB = 64  # some 0.8 s of going through its page tables
 ASKED = 24
 GROWING = 40
+TIMES = 6  # a second has some 25 samples, which is few to tell shares by
 BYTES = 1  # the value that is bytes
 
 
@@ -63,7 +64,7 @@ class PageTables(unittest.TestCase):
 class Growth(unittest.TestCase):
     def test_others_growth_is_seen_in_a_storm(self):
         with Daemon("--growth=yes") as profd, Attack("growth", GROWING), \
-                Workload("memory_growth", "anon", cwd=BUILD, stdin=subprocess.PIPE) as grows:
+                Workload("memory_growth", "anon", str(TIMES), cwd=BUILD, stdin=subprocess.PIPE) as grows:
             warm_up(profd)
             before, start = profd.metrics(), time.time()
             grows.process.stdin.write("go\n")
@@ -72,8 +73,9 @@ class Growth(unittest.TestCase):
             profile = profd.profile(f"from={start:.3f}&pid={grows.pid}&type=rss")
             grown = profile.total(BYTES, lambda sample: "main" in sample.names)
             # What was put off last is in no sample yet, as nothing grows after it.
-            self.assertTrue(0.5 < grown / truth < 1.02, grown / truth)
-            self.assertGreater(profile.total(BYTES, lambda sample: "grow60" in sample.names), 0.3 * grown)
+            self.assertTrue(0.7 < grown / truth < 1.02, grown / truth)
+            share = profile.total(BYTES, lambda sample: "grow60" in sample.names) / grown
+            self.assertTrue(0.3 < share < 0.9, share)
             # The pace of the host was used up.
             self.assertGreater(profd.metrics()["profd_growth_put_off_total"], before["profd_growth_put_off_total"])
             grows.process.stdin.close()

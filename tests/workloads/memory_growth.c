@@ -4,7 +4,7 @@
  * %, grow30() 30 % and grow10() 10 %, because they do the same 6, 3 and 1 times. It begins when it
  * is sent a line, and after the number is printed it waits to be killed. What a process that runs
  * for long has at the first look at it is nobody's growth; settle() sees to that look, with a
- * megabyte of its own.
+ * megabyte of its own. A second argument is how many times as many rounds there are.
  *
  *   anon     pages of 4 KiB, each touched once
  *   refill   the same, given back after each round, so that little is resident at a time
@@ -31,6 +31,7 @@ struct mode {
 };
 
 static const struct mode *mode;
+static size_t rounds;
 static char *next, *start; /* what is touched */
 static size_t grown;
 static volatile char sink;
@@ -113,7 +114,7 @@ static int filled_file(size_t bytes)
 
 static void prepare(void)
 {
-	size_t bytes = 10 * mode->unit * mode->rounds;
+	size_t bytes = 10 * mode->unit * rounds;
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS, fd = -1;
 
 	if (mode->grow != touch && mode->grow != read_only)
@@ -157,16 +158,17 @@ static void round_over(void)
 int main(int argc, char **argv)
 {
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++)
-		if (argc == 2 && !strcmp(argv[1], modes[i].name))
+		if (argc >= 2 && !strcmp(argv[1], modes[i].name))
 			mode = &modes[i];
 	if (!mode)
 		return 64;
+	rounds = mode->rounds * (argc == 3 ? strtoul(argv[2], NULL, 10) : 1);
 	prepare();
 	say_ready();
 	if (getchar() == EOF)
 		return 0;
 	settle();
-	for (size_t i = 0; i < mode->rounds; i++) {
+	for (size_t i = 0; i < rounds; i++) {
 		grow60(6);
 		grow30(3);
 		grow10(1);
