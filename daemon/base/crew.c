@@ -20,6 +20,8 @@ enum {
 	STACK_BYTES = 256 * 1024,
 };
 
+/* A job that runs for longer is slow, which is looked at so often. */
+static const uint64_t slow_ns = 20 * NSEC_PER_MSEC;
 /* Deadlines are looked at so often; and where many jobs end, they are told of together. */
 static const uint64_t look_ns = 100 * NSEC_PER_MSEC, together_ns = 2 * NSEC_PER_MSEC;
 /* What still runs at the end is waited for so long. */
@@ -40,7 +42,7 @@ struct crew {
 	pthread_cond_t work, end;
 	struct crew_job *queue, *running, *ended;
 	struct crew_stats stats;
-	uint32_t threads, idle;
+	uint32_t threads, idle, slow; /* slow: jobs that run */
 };
 
 static uint32_t owner_of(const struct crew_job *job)
@@ -52,16 +54,16 @@ static uint32_t owner_of(const struct crew_job *job)
 static bool may_run(const struct crew *crew, const struct crew_job *job)
 {
 	const struct crew_job *other;
-	uint32_t owner = owner_of(job), hanging = 0;
+	uint32_t owner = owner_of(job), slow = 0;
 
 	for (other = crew->running; other; other = other->next) {
 		if (owner_of(other) != owner)
 			continue;
 		if (other->device == job->device)
 			return false;
-		hanging += other->hangs;
+		slow += other->is_slow;
 	}
-	return owner == 0 || hanging < CREW_HUNG_EACH;
+	return owner == 0 || slow < CREW_SLOW_EACH;
 }
 
 static struct crew_job *take_job(struct crew *crew)
@@ -80,15 +82,16 @@ static struct crew_job *take_job(struct crew *crew)
 	return NULL;
 }
 
-/* One too many: that of a job that hung has come back. */
+/* One too many: that of a job that was slow has come back. */
 static bool is_spare(const struct crew *crew)
 {
-	return crew->threads - crew->stats.hanging > CREW_THREADS;
+	return crew->threads - crew->slow > CREW_THREADS;
 }
 
 static void end_job(struct crew *crew, struct crew_job *job)
 {
 	DL_DELETE(crew->running, job);
+	crew->slow -= job->is_slow;
 	crew->stats.hanging -= job->hangs;
 	crew->stats.done++;
 	DL_APPEND(crew->ended, job);
@@ -133,26 +136,35 @@ static void wake_thread(struct crew *crew)
 {
 	if (crew->idle)
 		pthread_cond_signal(&crew->work);
-	else if (crew->threads - crew->stats.hanging < CREW_THREADS &&
+	else if (crew->threads - crew->slow < CREW_THREADS &&
 	         !thread_start_detached(STACK_BYTES, work, crew))
 		crew->threads++;
 }
 
 static void on_timer(uv_timer_t *timer);
 
-static bool is_busy(struct crew *crew)
+/* When something may have to be done about those that run or wait; 0: never. */
+static uint64_t next_look_ns(struct crew *crew)
 {
+	const struct crew_job *job;
+	bool soon;
+
 	pthread_mutex_lock(&crew->lock);
+	soon = crew->queue;
+	for (job = crew->running; job && !soon; job = job->next)
+		soon = !job->is_slow;
 	bool busy = crew->queue || crew->running || crew->ended;
 	pthread_mutex_unlock(&crew->lock);
-	return busy;
+	return soon ? slow_ns : busy ? look_ns : 0;
 }
 
 /* Once nothing runs, nothing wakes the loop. */
 static void look_again(struct crew *crew)
 {
-	if (!crew->stopped && is_busy(crew))
-		uv_timer_start(&crew->timer, on_timer, look_ns / NSEC_PER_MSEC, 0);
+	uint64_t after_ns = crew->stopped ? 0 : next_look_ns(crew);
+
+	if (after_ns)
+		uv_timer_start(&crew->timer, on_timer, after_ns / NSEC_PER_MSEC, 0);
 }
 
 static bool is_late(const struct crew *crew, uint64_t since_ns, uint64_t now_ns)
@@ -160,18 +172,22 @@ static bool is_late(const struct crew *crew, uint64_t since_ns, uint64_t now_ns)
 	return now_ns - since_ns >= crew->config.deadline_ns;
 }
 
-static void find_hung(struct crew *crew, uint64_t now_ns)
+static void find_slow(struct crew *crew, uint64_t now_ns)
 {
 	struct crew_job *job;
 
 	for (job = crew->running; job; job = job->next) {
-		if (job->hangs || !is_late(crew, job->started_ns, now_ns) ||
-		    crew->stats.hanging >= CREW_HUNG_MAX)
-			continue;
-		job->hangs = true;
-		crew->stats.hanging++;
-		crew->stats.hung++;
-		wake_thread(crew);
+		if (!job->is_slow && now_ns - job->started_ns >= slow_ns &&
+		    crew->slow < CREW_SLOW_MAX) {
+			job->is_slow = true;
+			crew->slow++;
+			wake_thread(crew);
+		}
+		if (job->is_slow && !job->hangs && is_late(crew, job->started_ns, now_ns)) {
+			job->hangs = true;
+			crew->stats.hanging++;
+			crew->stats.hung++;
+		}
 	}
 }
 
@@ -221,7 +237,7 @@ static void deliver(struct crew *crew)
 	struct crew_job *ended, *stuck;
 
 	pthread_mutex_lock(&crew->lock);
-	find_hung(crew, now_ns);
+	find_slow(crew, now_ns);
 	stuck = take_stuck(crew, now_ns);
 	ended = crew->ended;
 	crew->ended = NULL;
@@ -330,7 +346,7 @@ int crew_submit(struct crew *crew, struct crew_job *job)
 		return -EAGAIN;
 	}
 	job->submitted_ns = clock_mono_ns();
-	job->hangs = false;
+	job->is_slow = job->hangs = false;
 	pthread_mutex_lock(&crew->lock);
 	if (job->gives_back)
 		DL_PREPEND(crew->queue, job);

@@ -6,10 +6,10 @@
  *
  * - At most one job of each (owner, device) runs at a time, so a device that hangs holds one
  * thread.
- * - A job that runs longer than the deadline hangs: another thread takes the place of its own, and
- *   crew_settle() no longer waits for it. It ends when the kernel lets it return.
- * - An owner of whom CREW_HUNG_EACH jobs hang gets no further ones run. All users of one account
- *   (base/accounts.h) are one owner. The superuser has no such share.
+ * - A job that runs for longer than some 20 ms is slow: another thread takes the place of its own.
+ *   An owner of whom CREW_SLOW_EACH jobs are slow gets no further ones run. All users of one
+ * account (base/accounts.h) are one owner. The superuser has no such share.
+ * - A job that runs longer than the deadline hangs. It ends when the kernel lets it return.
  * - Jobs that wait behind one that hangs are given up after the deadline.
  * - The queue is bounded, and each owner has a share of it.
  *
@@ -29,8 +29,8 @@ struct crew;
 
 enum {
 	CREW_THREADS = 3,   /* that wait for jobs or run one */
-	CREW_HUNG_EACH = 2, /* jobs of one owner */
-	CREW_HUNG_MAX = 64, /* jobs of all owners, each with a thread */
+	CREW_SLOW_EACH = 2, /* jobs of one owner */
+	CREW_SLOW_MAX = 64, /* jobs of all owners, each with a thread */
 	CREW_QUEUE = 16384, /* jobs; an owner alone may have half */
 };
 
@@ -47,7 +47,7 @@ struct crew_job {
 	/* The rest is the crew's. */
 	struct crew_job *prev, *next;
 	uint64_t submitted_ns, started_ns;
-	bool hangs;
+	bool is_slow, hangs;
 };
 
 /* Of a job that reads what a process has, as its memory, in the place of a device. */

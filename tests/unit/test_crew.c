@@ -183,6 +183,24 @@ START_TEST(what_hangs_delays_its_device_only)
 }
 END_TEST
 
+/* Who makes as many hang as there are threads does not have the others wait for the deadline. */
+START_TEST(what_is_slow_has_no_thread_that_others_need)
+{
+	uint64_t begin = clock_mono_ns();
+	struct test_job *bob;
+
+	for (uint64_t device = 1; device <= CREW_THREADS; device++)
+		submit(ALICE, device, true);
+	for (uint64_t device = 1; device <= CREW_THREADS; device++)
+		submit(0, device, true);
+	bob = submit(BOB, 1, false);
+	while (!bob->done)
+		uv_run(&all.loop, UV_RUN_ONCE);
+	ck_assert_uint_lt(clock_mono_ns() - begin, DEADLINE_MS * NSEC_PER_MSEC);
+	ck_assert_uint_eq(stats().hung, 0);
+}
+END_TEST
+
 static bool two_hang(void)
 {
 	return stats().hanging == 2;
@@ -271,6 +289,7 @@ Suite *crew_suite(void)
 	tcase_add_checked_fixture(crew, start, stop);
 	tcase_add_test(crew, jobs_end_and_are_told_of);
 	tcase_add_test(crew, what_hangs_delays_its_device_only);
+	tcase_add_test(crew, what_is_slow_has_no_thread_that_others_need);
 	tcase_add_test(crew, an_owner_of_whom_many_hang_waits);
 	tcase_add_test(crew, settling_has_an_end);
 	tcase_add_test(crew, an_owner_has_a_share_of_the_queue);
