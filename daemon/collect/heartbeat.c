@@ -93,7 +93,10 @@ static void on_settle(uv_timer_t *timer)
 	heartbeat->drain(heartbeat->ctx);
 	heartbeat->flip_under_way = false;
 	note_hurry(heartbeat);
-	answer(&heartbeat->settling, heartbeat->end_mono_ns);
+	/* Who is answered may want another boundary, and have the next flip begin. */
+	heartbeat->answered = heartbeat->settling;
+	heartbeat->settling = NULL;
+	answer(&heartbeat->answered, heartbeat->end_mono_ns);
 	plan_flip(heartbeat);
 }
 
@@ -244,6 +247,7 @@ void heartbeat_cancel(struct heartbeat *heartbeat, struct cut *cut)
 {
 	unlink_cut(&heartbeat->waiting, cut);
 	unlink_cut(&heartbeat->settling, cut);
+	unlink_cut(&heartbeat->answered, cut);
 }
 
 static void init_timer(struct heartbeat *heartbeat, uv_loop_t *loop, uv_timer_t *timer)
@@ -278,6 +282,7 @@ void heartbeat_stop(struct heartbeat *heartbeat)
 {
 	heartbeat->waiting = NULL;
 	heartbeat->settling = NULL;
+	heartbeat->answered = NULL;
 	uv_close((uv_handle_t *)&heartbeat->second, NULL);
 	uv_close((uv_handle_t *)&heartbeat->flip, NULL);
 	uv_close((uv_handle_t *)&heartbeat->settle, NULL);

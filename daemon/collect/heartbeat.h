@@ -39,6 +39,7 @@ struct heartbeat {
 	uv_timer_t second, flip, settle;
 	struct cut *waiting;  /* for the next flip */
 	struct cut *settling; /* for the flip under way */
+	struct cut *answered; /* of the flip that was; those that are still to be told */
 	bool drain_due, flip_under_way;
 	uint32_t shared;   /* by how many in a hurry the last flip was */
 	uint64_t paced_ns; /* those that were given a flip have used up their share until then */

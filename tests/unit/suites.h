@@ -16,6 +16,7 @@
 	SUITE(accounts)        \
 	SUITE(lane)            \
 	SUITE(bpf_flip)        \
+	SUITE(heartbeat)       \
 	SUITE(bpf_types)       \
 	SUITE(crew)            \
 	SUITE(mounts)          \
