@@ -78,16 +78,21 @@ static uint32_t opened(struct places *places, struct place_mapping *place, uint6
 	return builder_location(places->builder, *mapping, own_address);
 }
 
-/* Code in a file that could not be opened keeps the file's name and the offset in it. */
+/* Code in a file that is not open keeps the file's name and the offset in it; and the ticket, if
+ * it is being opened, for whoever wants to name it later. */
 static uint32_t unopened(struct places *places, const struct proc_mapping *mapped, uint64_t offset,
                          enum mapping_kind kind)
 {
+	bool is_awaited = store_is_ticket(mapped->object);
 	struct mapping mapping = {
 		.path = builder_text(places->builder, mapped->path),
 		.limit = UINT64_MAX,
+		.object = is_awaited ? mapped->object : 0,
 		.kind = kind,
 	};
 
+	if (is_awaited)
+		store_want_ticket(places->store, mapped->object);
 	return builder_location(places->builder, builder_mapping(places->builder, &mapping),
 	                        offset);
 }
@@ -105,7 +110,9 @@ uint32_t places_user(struct places *places, const struct image *image, uint64_t 
 	if (mapped->path[0] == '\0')
 		return places_pseudo(places, "[jit]");
 	offset = address - mapped->start + mapped->offset;
-	place = mapped->object ? object_mapping(places, mapped->object) : NULL;
+	place = mapped->object && !store_is_ticket(mapped->object)
+	                ? object_mapping(places, mapped->object)
+	                : NULL;
 	if (place && object_address(place->object, offset, &own_address))
 		return opened(places, place, own_address, kind);
 	if (mapped->path[0] == '[')

@@ -69,6 +69,7 @@ static void opened_one(struct crew_job *job, int err)
 
 	if (opening->hh.tbl)
 		HASH_DEL(opener->by_key, opening);
+	store_redeem_ticket(opener->config.store, opened.ticket, opening->place.user, opened.id);
 	buf_add(&opener->opened, &opened, sizeof(opened));
 	opening_free(opening);
 }

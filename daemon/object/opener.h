@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct opener - opens what processes map without waiting for any file system. Who asks for a file
- * that the store does not know yet gets a ticket; the file is opened on a thread of a crew
- * (base/crew.h), and the ticket's holders are told the object's id. A file system that hangs delays
- * the files on it and nobody else's. The opener closes the store's files in the same way.
+ * that the store does not know yet gets a ticket (object/store.h); the file is opened on a thread
+ * of a crew (base/crew.h), and the ticket's holders are told the object's id. A file system that
+ * hangs delays the files on it and nobody else's. The opener closes the store's files in the same
+ * way.
  *
  * Loop thread only.
  */
@@ -13,12 +14,6 @@
 #include "object/store.h"
 
 struct opener;
-
-/* A ticket is never the id of an object: store_get() finds none for it. */
-static inline bool opener_is_ticket(uint32_t id)
-{
-	return id >> 31;
-}
 
 struct opened {
 	uint32_t ticket;

@@ -72,6 +72,7 @@ void store_free(struct store *store)
 	if (!store)
 		return;
 	aliases_clear(&store->aliases);
+	tickets_clear(&store->tickets);
 	while (store->by_use)
 		store_drop(store, store->by_use);
 	shares_clear(&store->shares);

@@ -43,6 +43,20 @@ uint32_t store_open(struct store *store, const struct file_key *key, const struc
 struct object *store_get(struct store *store, uint32_t id);
 /* The same, of which there are samples: names may be asked for when nobody maps it any more. */
 struct object *store_get_sampled(struct store *store, uint32_t id);
+/* A ticket stands for a file while it is being opened, and is never the id of an object:
+ * store_get() finds none for it. */
+static inline bool store_is_ticket(uint32_t id)
+{
+	return id >> 31;
+}
+/* Something was sampled in such a file. What becomes of the ticket is then kept, if there is room,
+ * and the file held open, as by store_get_sampled(). */
+void store_want_ticket(struct store *store, uint32_t ticket);
+/* What has become of it: the id of the object that was opened for that user, 0: of none. */
+void store_redeem_ticket(struct store *store, uint32_t ticket, uint32_t user, uint32_t id);
+/* 0 and the object's id; -EAGAIN while the file is being opened, -ETIMEDOUT when that takes long,
+ * -ENOENT when it could not be, or is forgotten. */
+int store_find_ticket(struct store *store, uint32_t ticket, uint32_t *ret_id);
 /* Closes what nobody maps, has not been used for `rest_ns`, and has no samples: the caller says
  * between the two what is mapped. A file is opened before it is known to be mapped. */
 void store_sweep_begin(struct store *store);

@@ -7,6 +7,7 @@
 #include "base/shares.h"
 #include "object/aliases.h"
 #include "object/store.h"
+#include "object/tickets.h"
 
 #include <pthread.h>
 
@@ -38,6 +39,7 @@ struct store {
 	struct shares shares; /* of max_objects */
 	struct entry *by_id, *by_identity, *by_use;
 	struct aliases aliases;
+	struct tickets tickets;
 	struct store_stats stats;
 };
 

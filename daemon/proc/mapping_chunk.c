@@ -79,12 +79,12 @@ void mapping_chunk_insert(struct mapping_chunk *chunk, size_t at,
 	        (chunk->count - at) * sizeof(chunk->items[0]));
 	chunk->items[at] = *mapping;
 	chunk->count++;
-	chunk->tickets += opener_is_ticket(mapping->object);
+	chunk->tickets += store_is_ticket(mapping->object);
 }
 
 void mapping_chunk_remove(struct mapping_chunk *chunk, size_t at)
 {
-	chunk->tickets -= opener_is_ticket(chunk->items[at].object);
+	chunk->tickets -= store_is_ticket(chunk->items[at].object);
 	paths_unref(chunk->items[at].path);
 	chunk->count--;
 	memmove(&chunk->items[at], &chunk->items[at + 1],
@@ -94,7 +94,7 @@ void mapping_chunk_remove(struct mapping_chunk *chunk, size_t at)
 void mapping_chunk_split(struct mapping_chunk *chunk, size_t at, struct mapping_chunk *to)
 {
 	for (size_t i = at; i < chunk->count; i++) {
-		bool ticket = opener_is_ticket(chunk->items[i].object);
+		bool ticket = store_is_ticket(chunk->items[i].object);
 
 		to->items[to->count++] = chunk->items[i];
 		to->tickets += ticket;

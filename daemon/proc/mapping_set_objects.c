@@ -14,7 +14,7 @@ bool mapping_set_has_tickets(const struct mapping_set *set)
 
 static const struct opened *find_opened(const struct opened *opened, size_t count, uint32_t ticket)
 {
-	for (size_t i = 0; opener_is_ticket(ticket) && i < count; i++)
+	for (size_t i = 0; store_is_ticket(ticket) && i < count; i++)
 		if (opened[i].ticket == ticket)
 			return &opened[i];
 	return NULL;
@@ -65,7 +65,7 @@ static void each_of_chunk(const struct mapping_chunk *chunk, mapping_object_fn *
 	for (size_t i = 0; i < chunk->count; i++) {
 		uint32_t object = chunk->items[i].object;
 
-		if (object && object != last && !opener_is_ticket(object))
+		if (object && object != last && !store_is_ticket(object))
 			fn(object, ctx);
 		last = object;
 	}

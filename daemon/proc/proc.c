@@ -250,7 +250,7 @@ void procs_mmap(struct procs *procs, uint32_t pid, uint64_t start, uint64_t end,
 		procs->dropped++;
 	process = procs_find(procs, pid);
 	process->newest->mapped++;
-	if (opener_is_ticket(mapping.object))
+	if (store_is_ticket(mapping.object))
 		set_waits(procs, process->newest, true);
 	procs_tell_of_mappings(procs, process);
 }

@@ -334,15 +334,15 @@ static void name_places(struct naming *naming)
 		             0);
 }
 
-int file_names_add(struct file_names *names, struct builder *builder, const struct wanted *wanted,
-                   size_t count)
+/* `id`: of the object of their mapping; 0: none. */
+static int add_of(struct file_names *names, struct builder *builder, uint32_t id,
+                  const struct wanted *wanted, size_t count)
 {
 	const struct profile *profile = builder_view(builder);
 	const struct mapping mapping = profile->mappings[wanted->mapping];
 	/* A copy: the builder's strings move when a name is added. */
 	_cleanup_free_ char *path = strdup(profile_string(profile, mapping.path));
-	_cleanup_(object_unrefp) struct object *object =
-		mapping.object ? store_get(names->store, mapping.object) : NULL;
+	_cleanup_(object_unrefp) struct object *object = id ? store_get(names->store, id) : NULL;
 	_cleanup_(naming_release) struct naming naming = {
 		.names = names,
 		.builder = builder,
@@ -354,12 +354,12 @@ int file_names_add(struct file_names *names, struct builder *builder, const stru
 	if (!path)
 		return -ENOMEM;
 	bool full = builder_memory(builder) > names->max_profile_bytes;
-	if (!mapping.object || full) {
+	if (!id || full) {
 		names->lost += full;
 		name_places(&naming);
 		return builder_error(builder);
 	}
-	naming.file = known_files_get(&names->files, mapping.object);
+	naming.file = known_files_get(&names->files, id);
 	if (!naming.file)
 		return -ENOMEM;
 	struct reader *reader = names_client_reader(names->client);
@@ -375,4 +375,63 @@ int file_names_add(struct file_names *names, struct builder *builder, const stru
 	}
 	known_files_trim(&names->files);
 	return err;
+}
+
+static int by_wanted_address(const void *left, const void *right)
+{
+	const struct wanted *a = left, *b = right;
+
+	return (a->address > b->address) - (a->address < b->address);
+}
+
+/* Offsets in a file become its own addresses; how many of them are, before all others. */
+static size_t find_own(const struct object *object, struct wanted *wanted, size_t count)
+{
+	size_t own = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct wanted found = wanted[i];
+
+		if (!object_address(object, found.address, &found.address))
+			continue;
+		wanted[i] = wanted[own];
+		wanted[own++] = found;
+	}
+	qsort(wanted, own, sizeof(*wanted), by_wanted_address);
+	return own;
+}
+
+/* The file was not open yet when something was sampled in it. */
+static int add_awaited(struct file_names *names, struct builder *builder, uint32_t ticket,
+                       const struct wanted *wanted, size_t count)
+{
+	_cleanup_free_ struct wanted *copy = calloc(count, sizeof(*copy));
+	_cleanup_(object_unrefp) struct object *object = NULL;
+	uint32_t id = 0;
+	int err = store_find_ticket(names->store, ticket, &id);
+	size_t own = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, wanted, count * sizeof(*copy));
+	names->late += err == -EAGAIN;
+	names->lost += err == -ETIMEDOUT;
+	if (id)
+		object = store_get(names->store, id);
+	if (object)
+		own = find_own(object, copy, count);
+	err = own ? add_of(names, builder, id, copy, own) : 0;
+	if (!err && own < count)
+		err = add_of(names, builder, 0, copy + own, count - own);
+	return err;
+}
+
+int file_names_add(struct file_names *names, struct builder *builder, const struct wanted *wanted,
+                   size_t count)
+{
+	uint32_t id = builder_view(builder)->mappings[wanted->mapping].object;
+
+	if (store_is_ticket(id))
+		return add_awaited(names, builder, id, wanted, count);
+	return add_of(names, builder, id, wanted, count);
 }

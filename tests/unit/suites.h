@@ -34,6 +34,7 @@
 	SUITE(elf)             \
 	SUITE(object)          \
 	SUITE(store)           \
+	SUITE(tickets)         \
 	SUITE(store_mapped)    \
 	SUITE(kallsyms)        \
 	SUITE(demangle)        \

@@ -98,6 +98,43 @@ START_TEST(files)
 }
 END_TEST
 
+enum { TICKET = 1U << 31 | 7 };
+
+static const char *last_comment(void)
+{
+	const struct profile *profile = builder_view(builder);
+
+	return profile->comment_count
+	               ? profile_string(profile, profile->comments[profile->comment_count - 1])
+	               : "";
+}
+
+/* Sampled before it was open: by offsets, which begin at 0x400000 in this file's own addresses. */
+START_TEST(files_that_are_opened_later)
+{
+	store_want_ticket(store, TICKET);
+	uint32_t early = add_location("/opt/prog", MAPPING_FILE, TICKET, 0x1010);
+	uint32_t never = add_location("/opt/other", MAPPING_FILE, TICKET + 1, 0x10);
+
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_str_eq(name_of(early), "[prog+0x1010]");
+	ck_assert_str_eq(name_of(never), "[other+0x10]");
+	ck_assert_str_eq(last_comment(), "names of 1 files are not ready yet: ask again later");
+	/* The next profile. */
+	builder_free(builder);
+	builder = builder_new();
+	store_redeem_ticket(store, TICKET, 0, object_id);
+	uint32_t mangled = add_location("/opt/prog", MAPPING_FILE, TICKET, 0x1045);
+	early = add_location("/opt/prog", MAPPING_FILE, TICKET, 0x1010);
+	uint32_t outside = add_location("/opt/prog", MAPPING_FILE, TICKET, 1 << 30);
+	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
+	ck_assert_str_eq(name_of(early), "plain");
+	ck_assert_str_eq(name_of(mangled), "foo::bar(int)");
+	ck_assert_str_eq(name_of(outside), "[prog+0x40000000]");
+	ck_assert_str_eq(last_comment(), "");
+}
+END_TEST
+
 /* A launch of it, and its frame. */
 static uint32_t add_kernel(const char *name, uint32_t *ret_task)
 {
@@ -430,6 +467,7 @@ Suite *symbolize_suite(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, files);
+	tcase_add_test(tcase, files_that_are_opened_later);
 	tcase_add_test(tcase, kernels_of_gpus);
 	tcase_add_test(tcase, no_linkers_names);
 	tcase_add_test(tcase, pseudo);
