@@ -96,8 +96,6 @@ class Waiting(Sieges):
         self.assertEqual(left, 0, "connections are open after 25 s")
         self.assert_held(siege, 64)
 
-
-class HostileUsers(Sieges):
     def test_leases(self):
         self.assert_held(self.besiege("leases", self.folder, 2), 32)
 
@@ -146,6 +144,18 @@ class HostileUsers(Sieges):
 
         self.assert_held(self.besiege("fifos.py", self.folder, 2, meanwhile=meanwhile), 64)
 
+    def test_command_lines(self):
+        def meanwhile(server):
+            answer = server.get("/processes?cmdline=1")
+            self.assertIn(answer.status, (200, 503))
+            self.size = len(answer.body)
+
+        siege = self.besiege("command_lines", 30, meanwhile=meanwhile)
+        self.assertLess(self.size, 4 << 20, siege)
+        self.assert_held(siege, 64)
+
+
+class HostileUsers(Sieges):
     def test_mapping_churn(self):
         self.assert_held(self.besiege("mapping_churn", 60000, seconds=8), 64)
 
@@ -159,16 +169,6 @@ class HostileUsers(Sieges):
 
     def test_forks_of_many_mappings(self):
         self.assert_held(self.besiege("many_mappings", self.folder, 2000, 93), 128)
-
-    def test_command_lines(self):
-        def meanwhile(server):
-            answer = server.get("/processes?cmdline=1")
-            self.assertIn(answer.status, (200, 503))
-            self.size = len(answer.body)
-
-        siege = self.besiege("command_lines", 30, meanwhile=meanwhile)
-        self.assertLess(self.size, 4 << 20, siege)
-        self.assert_held(siege, 64)
 
     def test_tellers(self):
         self.assert_held(self.besiege("tellers", 250, seconds=20), 192)
