@@ -4,8 +4,8 @@
 Those that mostly wait say so by a LANE: the name of what runs it; a class in it may say otherwise. What is in a lane comes one
 after another, in a process of its own; all lanes begin at once, before all others. Only tests that do with what little of the
 CPUs the others leave them, and that judge nothing but their own daemon and its programs, may have one. What a user does there
-to all daemons of the host is no matter to others, or they would suffer from it; but who tells more than one daemon can take, or
-stops processes of somebody else, has none.
+to all daemons of the host is no matter to others, or they would suffer from it; but who tells more than one daemon can take,
+stops processes of somebody else, or is root, as others are, has none.
 
 Those that keep a CPU busy say BESIDE = True: each file in a process of its own, as many at once as there are CPUs, but for one
 that is the lanes' until few of them are left. They judge what profiles say, not how soon they come or what they cost, and
