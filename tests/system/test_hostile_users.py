@@ -165,7 +165,7 @@ class HostileUsers(Sieges):
         self.assert_held(siege, 64)
 
     def test_many_mappings(self):
-        self.assert_held(self.besiege("many_mappings", self.folder, 60000), 64)
+        self.assert_held(self.besiege("many_mappings", self.folder, 30000), 64)
 
     def test_forks_of_many_mappings(self):
         self.assert_held(self.besiege("many_mappings", self.folder, 2000, 93), 128)
