@@ -183,6 +183,14 @@ static void on_changed(void *ctx)
 	gpu_feeds_attached(gpu->feeds, clock_mono_ns());
 }
 
+const char *gpu_why_off(const struct gpu *gpu)
+{
+	const struct source_state *calls = &gpu->config.states[KIND_gpu_launch];
+	const struct source_state *tensors = &gpu->config.states[KIND_gpu_tensor];
+
+	return calls->on || tensors->on ? "" : calls->why;
+}
+
 int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
 {
 	struct gpu *gpu = calloc(1, sizeof(*gpu));

@@ -73,6 +73,9 @@ struct gpu_figures {
 typedef int gpu_figures_fn(const struct gpu_figures *figures, void *ctx);
 int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx);
 
+/* Why nothing is known of GPUs; "" where something is, of the driver's calls or of tensors. */
+const char *gpu_why_off(const struct gpu *gpu);
+
 /* FIGURE(name, type, help): what the daemon's half adds to what the kernel's counts. */
 #define GPU_FIGURES(FIGURE)                                                                     \
 	FIGURE(processes, gauge, "Processes that use GPUs")                                     \

@@ -49,16 +49,6 @@ static int add_figures(const struct gpu_figures *figures, void *ctx)
 	return 0;
 }
 
-/* "" where something is known: of the driver's calls, or of PyTorch's tensors. */
-static const char *why_off(const struct collector *collector)
-{
-	struct source_status tensors, launches;
-
-	collector_source(collector, KIND_gpu_tensor, &tensors);
-	collector_source(collector, KIND_gpu_launch, &launches);
-	return launches.on || tensors.on ? "" : launches.why;
-}
-
 static void answer(struct request *request, bool text, const struct gpu_view *view)
 {
 	struct buf body = BUF_INIT;
@@ -95,7 +85,7 @@ static void on_told(struct nvml_wait *wait, const struct nvml_report *report, co
 		       &(struct gpu_view){
 			       .figures = list.at,
 			       .count = list.count,
-			       .why = why_off(service->collector),
+			       .why = gpu_why_off(gpu),
 			       .report = report,
 			       .nvml_why = why,
 		       });

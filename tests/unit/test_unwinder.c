@@ -164,12 +164,18 @@ START_TEST(stopped_while_building)
 	fixture_start();
 	fixture_sync_now();
 	ck_assert(uv_loop_alive(&fixture.loop));
+	ck_assert_uint_gt(fixture_stats().tables_pending, 0);
 	unwinder_stop(fixture.unwinder);
 	unwinder_stop(fixture.unwinder);
 	fixture_sync_now();
 	uv_run(&fixture.loop, UV_RUN_DEFAULT);
 	ck_assert_uint_eq(fixture_stats().tables, 0);
-	procs_fork(fixture.procs, (uint32_t)getpid(), PID, 1); /* nobody listens */
+	ck_assert_uint_eq(fixture_stats().tables_built, 0);
+	/* Nobody listens any more. */
+	uint64_t processes = fixture_stats().processes;
+	procs_fork(fixture.procs, (uint32_t)getpid(), PID, 1);
+	fixture_sync_now();
+	ck_assert_uint_eq(fixture_stats().processes, processes);
 }
 END_TEST
 
