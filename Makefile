@@ -76,7 +76,7 @@ GUEST_WORKLOADS = $(addprefix $(BUILD)/workloads/,spin60_30_10 stacks_chain memo
 # What is written from the tables of settings and commands: packaging/X.in is the template of X.
 TEXTS_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard packaging/texts/*.c))
 TEXTS_MADE   := $(patsubst %.in,$(BUILD)/%,$(wildcard packaging/*.in))
-MANUAL       := $(notdir $(filter %.1 %.5 %.8,$(TEXTS_MADE)))
+MANUAL       := $(notdir $(filter %.1 %.5 %.7 %.8,$(TEXTS_MADE)))
 
 CUPTI_WAYS   := 12 13
 CUDA_HELPER_TESTS = $(addprefix $(BUILD)/tests/cuda_helper/,test_helper kernels $(CUPTI_WAYS:%=libcupti.so.%))

@@ -140,7 +140,7 @@ elif has dnf; then
 	install="dnf -y -q install"
 	by_hand="dnf install"
 else
-	echo "deps: neither apt-get nor dnf here; README.md lists what is needed" >&2
+	echo "deps: neither apt-get nor dnf here; packaging/README.md lists what is needed" >&2
 	exit 0
 fi
 

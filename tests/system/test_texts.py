@@ -14,7 +14,7 @@ from daemon import BUILD, PROFD, ROOT
 from shells import PACKAGING
 
 BESIDE = True
-PAGES = ("profd.1", "profd.8", "profd.conf.5")
+PAGES = ("profd.1", "profd.8", "profd.conf.5", "profd-http.7", "profd-profiles.7", "profd-security.7")
 
 
 def run(*command, **environment):
@@ -34,6 +34,16 @@ def page(name):
     status, out, errors = run("man", "-l", os.path.join(PACKAGING, name), MANWIDTH="1000")
     assert status == 0, errors
     return out
+
+
+def in_sources(pattern, *paths):
+    """All that matches in these files of the sources."""
+    found = []
+    for path in paths:
+        for name in glob.glob(os.path.join(ROOT, path)):
+            with open(name, encoding="utf-8") as file:
+                found += re.findall(pattern, file.read(), re.M)
+    return found
 
 
 class Told(unittest.TestCase):
@@ -97,6 +107,27 @@ class Pages(Told):
         for name in sorted(read):
             with self.subTest(variable=name):
                 self.assertRegex(told, rf"(?m)^ +(?:\w+, )*{name}\b")
+
+    def test_every_endpoint_and_parameter(self):
+        endpoints = set(in_sources(r'^\t\{"(/[^"*]*)", handle_', "daemon/http/routes.c"))
+        parameters = set(in_sources(r'(?:^\t\{|PARAMETER\()"([a-z]+)",', "daemon/http/*.c", "daemon/http/*.h"))
+        self.assertLessEqual({"/", "/profile", "/heap"}, endpoints)
+        self.assertLessEqual({"seconds", "leaks", "format", "step", "cmdline"}, parameters)
+        text = page("profd-http.7")
+        for told in endpoints:
+            with self.subTest(endpoint=told):
+                self.assertRegex(text, rf"(?<![\w/]){told}(?![\w/])")
+        for told in parameters:
+            with self.subTest(parameter=told):
+                self.assertRegex(text, rf"\b{told}=")
+
+    def test_every_kind_of_profile(self):
+        kinds = in_sources(r"\bKIND\((\w+), ", "bpf/tables.h")
+        self.assertIn("cpu", kinds)
+        text = page("profd-profiles.7")
+        for kind in kinds:
+            with self.subTest(kind=kind):
+                self.assertRegex(text, rf"(?m)^ +{kind}\b")
 
     def test_every_command(self):
         text = page("profd.1")
@@ -163,8 +194,9 @@ class Install(unittest.TestCase):
             status, _, errors = run("make", "-s", f"BUILD={os.path.relpath(BUILD, ROOT)}", "install", f"DESTDIR={folder}",
                                     "PREFIX=/usr", "ZSH_COMPLETIONS=/usr/share/zsh/vendor-completions")
             self.assertEqual((status, errors), (0, ""))
-            for path in ("man/man1/profd.1", "man/man5/profd.conf.5", "man/man8/profd.8", "doc/profd/profd.conf",
-                         "doc/profd/README.md", "bash-completion/completions/profd", "zsh/vendor-completions/_profd",
+            for path in ("man/man1/profd.1", "man/man5/profd.conf.5", "man/man7/profd-http.7", "man/man7/profd-profiles.7",
+                         "man/man7/profd-security.7", "man/man8/profd.8", "doc/profd/profd.conf", "doc/profd/README.md",
+                         "bash-completion/completions/profd", "zsh/vendor-completions/_profd",
                          "fish/vendor_completions.d/profd.fish"):
                 with self.subTest(path=path):
                     self.assertGreater(os.path.getsize(os.path.join(folder, "usr/share", path)), 0)
