@@ -99,10 +99,6 @@ build: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so ## bui
 .PHONY: docs
 docs: $(TEXTS_MADE) ## manual pages, completions and the sample file, in build/packaging
 
-.PHONY: readme
-readme: $(BUILD)/packaging/README.md ## write the table of settings into README.md
-	$(Q)cmp -s $< README.md || cp $< README.md
-
 .PHONY: deps
 deps: ## install what is missing with apt or dnf; asks nothing
 	$(Q)tests/lint/deps.sh
@@ -372,9 +368,6 @@ $(BUILD)/packaging/texts/texts: $(TEXTS_OBJ) $(LIBRARY_OBJ)
 
 $(BUILD)/packaging/%: packaging/%.in $(BUILD)/packaging/texts/texts
 	$(call say,TEXT,$@)
-	$(Q)$(BUILD)/packaging/texts/texts < $< > $@
-
-$(BUILD)/packaging/README.md: README.md $(BUILD)/packaging/texts/texts
 	$(Q)$(BUILD)/packaging/texts/texts < $< > $@
 
 # ---- the library for heap profiles, which goes into other programs -----------------------------------------

@@ -2,7 +2,7 @@
 /*
  * The settings, once: from this table come the options of the command line and --help, the keys of
  * the configuration file, their bounds and defaults, what `profd config show` prints, the manual
- * pages, the sample file, the README's table and what shells complete. Pure; any thread.
+ * pages, the sample file and what shells complete. Pure; any thread.
  */
 #pragma once
 

@@ -2,10 +2,6 @@
 /*
  * Fills a template: standard input with each @NAME@ in it replaced by its block, to standard
  * output.
- *
- * A file that is kept with its blocks in it, such as the README, has them between two comments: a
- * line "<!-- @NAME@ ... -->", which stays, and the next line "<!-- -->"; what stands between them
- * is replaced.
  */
 #include "packaging/texts/texts.h"
 
@@ -28,7 +24,6 @@ static const struct {
 	{"man-settings-as-options", texts_man_settings_as_options},
 	{"man-options", texts_man_options},
 	{"man-settings", texts_man_settings},
-	{"markdown-settings", texts_markdown_settings},
 	{"sample", texts_sample},
 	{"words-commands", texts_words_commands},
 	{"words-options", texts_words_options},
@@ -39,8 +34,6 @@ static const struct {
 	{"fish-options", texts_fish_options},
 	{"fish-commands", texts_fish_commands},
 };
-
-static const char comment[] = "<!-- @", comment_end[] = "<!-- -->\n";
 
 /* The length of "@NAME@" at `at`; 0: that is something else. */
 static size_t mark(const char *at)
@@ -62,34 +55,14 @@ static int add_block(struct buf *out, const char *at, size_t len)
 	return -EINVAL;
 }
 
-/* The block whose comment is at `*at`, and past its end. */
-static int fill_comment(struct buf *out, const char **at)
-{
-	const char *end_of_line = strchr(*at, '\n'), *name = *at + strlen(comment) - 1;
-	const char *end = end_of_line ? strstr(end_of_line, comment_end) : NULL;
-	size_t len = mark(name);
-	int err;
-
-	if (!end || !len) {
-		fprintf(stderr, "texts: %.*s is not closed\n", (int)strlen(comment) + 16, *at);
-		return -EINVAL;
-	}
-	buf_add(out, *at, (size_t)(end_of_line + 1 - *at));
-	err = add_block(out, name, len);
-	buf_add_char(out, '\n');
-	*at = end;
-	return err;
-}
-
 static int fill(struct buf *out, const char *at)
 {
 	size_t len;
 	int err = 0;
 
 	while (*at && !err) {
-		if (!strncmp(at, comment, strlen(comment))) {
-			err = fill_comment(out, &at);
-		} else if ((len = mark(at)) > 0) {
+		len = mark(at);
+		if (len > 0) {
 			err = add_block(out, at, len);
 			at += len;
 		} else {

@@ -14,8 +14,6 @@ typedef void texts_fn(struct buf *out);
 
 /* Manual pages, in man(7)'s macros. */
 texts_fn texts_man_commands, texts_man_settings_as_options, texts_man_options, texts_man_settings;
-/* The rows of the README's table. */
-texts_fn texts_markdown_settings;
 /* The settings of the sample file, each behind a #. */
 texts_fn texts_sample;
 /* For bash and fish: words of an array, quoted. */

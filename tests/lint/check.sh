@@ -82,18 +82,10 @@ plain_comments()
 	! ours '*.c' '*.h' | xargs -r grep -nE '^[[:space:]]*//|[;{})][[:space:]]*//|\<(TODO|FIXME|XXX)\>' | grep .
 }
 
-# After the build with gcc, like the next.
+# After the build with gcc.
 manual_linted()
 {
 	mandoc -Tlint build-check-gcc/packaging/*.[1-8]
-}
-
-readme_made()
-{
-	make -s CC=gcc WERROR=1 BUILD=build-check-gcc build-check-gcc/packaging/README.md &&
-		diff README.md build-check-gcc/packaging/README.md && return
-	echo "README.md is not what daemon/settings.h says; run: make readme"
-	return 1
 }
 
 pythons_compile()
@@ -119,7 +111,6 @@ step "clang, warnings are errors" builds clang
 step "stacks of BPF programs" tests/lint/stack.py build-check-gcc/bpf/profd.linked.o
 step "what the loop may wait for" tests/lint/loop.py build-check-gcc
 step "pages of the manual" manual_linted
-step "README has the table of settings" readme_made
 step "sum of all bounds of memory" tests/lint/memory.py build-check-gcc
 # After the builds, because some headers include generated ones.
 step "every header compiles alone" env BUILD=build-check-gcc tests/lint/headers.sh
