@@ -345,10 +345,16 @@ $(BUILD)/%.o: %.c Makefile | $(SKELETON) $(PROTO_SRC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MD -MP -c $< -o $@
 
-$(BUILD)/web/files.c: web/embed.sh $(WEB_FILES) Makefile
-	$(call say,WEB,$@)
+$(BUILD)/web/help.made: web/help.sh $(addprefix $(BUILD)/packaging/,$(MANUAL)) Makefile
+	$(call say,WEB,$(@D)/help)
+	$(Q)rm -rf $(BUILD)/web/pages
 	$(Q)mkdir -p $(@D)
-	$(Q)web/embed.sh > $@
+	$(Q)web/help.sh $(BUILD)/web/pages $(addprefix $(BUILD)/packaging/,$(MANUAL))
+	$(Q)touch $@
+
+$(BUILD)/web/files.c: web/embed.sh $(WEB_FILES) $(BUILD)/web/help.made Makefile
+	$(call say,WEB,$@)
+	$(Q)web/embed.sh $(BUILD)/web/pages > $@
 
 $(BUILD)/web/files.o: $(BUILD)/web/files.c daemon/http/page.h
 	$(call say,CC,$<)
@@ -362,7 +368,8 @@ $(BUILD)/packaging/packaged.conf: $(BUILD)/packaging/profd.conf packaging/packag
 	$(Q)packaging/packaged_conf.sh $< > $@
 
 # ---- what people read ------------------------------------------------------------------------------------
-$(BUILD)/packaging/texts/texts: $(TEXTS_OBJ) $(LIBRARY_OBJ)
+# Not with the page, which has the manual that it makes.
+$(BUILD)/packaging/texts/texts: $(TEXTS_OBJ) $(filter-out $(BUILD)/web/files.o,$(LIBRARY_OBJ))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
 

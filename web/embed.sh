@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Writes the page's files, compressed, as one C source to the standard output: the table that
-# daemon/http/page.h declares. The same files give the same bytes, whenever and wherever it runs.
+# embed.sh FOLDER: writes the page's files, and the web pages of FOLDER, compressed, as one C source to
+# the standard output: the table that daemon/http/page.h declares. The same files give the same bytes,
+# whenever and wherever it runs.
 set -euo pipefail
 export LC_ALL=C
+made=$(realpath "$1")
 cd "$(dirname "$0")"
 
 type_of()
@@ -17,7 +19,7 @@ type_of()
 	esac
 }
 
-files=$(find . -type f \( -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg' \) -printf '%P\n' | sort)
+files=$(find . "$made" -type f \( -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg' \) -printf '%P %H\n' | sort)
 packed=$(mktemp)
 trap 'rm -f "$packed"' EXIT
 
@@ -25,16 +27,16 @@ echo '/* Made by web/embed.sh. */'
 echo '#include "http/page.h"'
 rows=
 number=0
-for file in $files; do
-	gzip -9nc "$file" >"$packed"
+while read -r file folder; do
+	gzip -9nc "$folder/$file" >"$packed"
 	printf 'static const unsigned char file_%d[] = {\n' $number
 	od -An -v -tx1 "$packed" | sed 's/ \(..\)/0x\1,/g'
 	echo '};'
 	tag=$(sha256sum "$packed" | cut -c1-16)
 	rows+=$(printf '\t{"%s", "%s", "W/\\"%s\\"", file_%d, sizeof(file_%d), %d},' \
-		"$file" "$(type_of "$file")" "$tag" $number $number "$(wc -c <"$file")")$'\n'
+		"$file" "$(type_of "$file")" "$tag" $number $number "$(wc -c <"$folder/$file")")$'\n'
 	number=$((number + 1))
-done
+done <<<"$files"
 echo 'const struct page_file page_files[] = {'
 printf '%s' "$rows"
 printf '\t{0},\n};\n'

@@ -138,3 +138,11 @@ void handle_page_file(struct request *request)
 {
 	page_answer(request, request->path + strlen(files_prefix));
 }
+
+/* Paths below / as they are in the table: web/help.sh makes those files. */
+void handle_manual(struct request *request)
+{
+	const char *path = request->path + 1;
+
+	page_answer(request, strcmp(path, "help/") != 0 ? path : "help/index.html");
+}

@@ -5,6 +5,8 @@
  */
 #include "packaging/texts/texts.h"
 
+#include "http/page.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +73,9 @@ static int fill(struct buf *out, const char *at)
 	}
 	return err ? err : buf_error(out);
 }
+
+/* The page has the manual pages that are made here. */
+const struct page_file page_files[] = {{0}};
 
 int main(void)
 {

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import resource
 import sys
 import time
 import unittest
@@ -39,10 +40,17 @@ class Result(unittest.TextTestResult):
 
     def print_slowest(self):
         rows = sorted(((seconds, name) for name, seconds in self.of_files.items()), reverse=True)
-        print("seconds by file: " + ", ".join(f"{name} {seconds:.0f}" for seconds, name in rows[:SLOWEST]))
+        print("seconds by file: " + ", ".join(f"{name} {seconds:.0f}" for seconds, name in rows[:SLOWEST])
+              + f"; of CPU time: {own_cpu_seconds():.0f}")
 
     def getDescription(self, test):
         return test.id()
+
+
+def own_cpu_seconds():
+    """Of this process and those that it has waited for."""
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def busy_seconds():
