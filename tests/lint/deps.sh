@@ -30,8 +30,9 @@ debian_packages()
 		binutils dwz gfortran debuginfod libc6-dbg util-linux xz-utils \
 		python3-numpy libopenblas0-pthread python3-greenlet python3-gevent \
 		libjemalloc2 libgoogle-perftools-dev libmimalloc-dev \
-		chromium python3-venv fonts-dejavu-core \
+		python3-venv fonts-dejavu-core \
 		man-db mandoc zsh fish
+	is_ubuntu && echo chromium || echo chromium-headless-shell
 	has bpftool || { is_ubuntu && echo linux-tools-common linux-tools-generic || echo bpftool; }
 	has go || echo golang-go
 	has promtool || echo prometheus

@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 import daemon
 import workload
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = ("chromium-headless-shell", "headless_shell", "chromium", "chromium-browser", "google-chrome")  # the first are lighter
 SCREENSHOTS = os.path.join(daemon.BUILD, "web-screenshots")
 PATIENCE = 60_000  # milliseconds: for what takes a hundredth of that on a quiet machine
 RECORDED = 6  # seconds of the workload's CPU time that tests can count on
