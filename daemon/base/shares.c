@@ -5,11 +5,9 @@
 #include "base/shares.h"
 
 #include "base/accounts.h"
+#include "base/table.h"
 
 #include <stdlib.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 struct share {
 	uint64_t owner;

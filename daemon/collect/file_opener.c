@@ -7,12 +7,10 @@
 
 #include "base/clock.h"
 #include "object/reach.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 /* Who was told asks within a third of a second. */
 static const uint64_t keep_ns = 2 * NSEC_PER_SEC;

@@ -5,11 +5,10 @@
  */
 #include "collect/file_users.h"
 
+#include "base/table.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 struct key {
 	uint32_t pid, object;

@@ -13,12 +13,10 @@
 #include "collect/gpu_name_fetch.h"
 #include "proc/owner.h"
 #include "proc/scan.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum {
 	DRAINS_AFTER_END = 2,

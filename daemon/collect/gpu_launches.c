@@ -6,13 +6,12 @@
 #include "collect/gpu_launches.h"
 
 #include "collect/gpu_kernels.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 #include <utlist.h>
 
 struct key {

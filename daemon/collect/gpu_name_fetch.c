@@ -8,13 +8,11 @@
 #include "base/clock.h"
 #include "bpf/execs.h"
 #include "interp/process_memory.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 static const uint64_t patience_ns = 20 * NSEC_PER_MSEC;
 

@@ -7,10 +7,9 @@
 
 #include "base/hash.h"
 #include "bpf/gpu.h"
+#include "base/table.h"
 
 #include <string.h>
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 struct gpu_name {
 	uint64_t hash;

@@ -7,11 +7,9 @@
 
 #include "base/bounds.h"
 #include "collect/gpu_ask.h"
+#include "base/table.h"
 
 #include <errno.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum { MAX_FILES = 2 * MAX_OBJECTS };
 

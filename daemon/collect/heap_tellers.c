@@ -6,12 +6,10 @@
 #include "collect/heap_tellers.h"
 
 #include "proc/owner.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum { TELLER_BYTES = 64 << 10 }; /* a new one has 48 KiB */
 

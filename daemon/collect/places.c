@@ -4,8 +4,7 @@
  */
 #include "collect/places.h"
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "base/table.h"
 
 struct place_mapping {
 	uint32_t object_id;

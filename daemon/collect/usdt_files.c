@@ -9,12 +9,10 @@
 #include "collect/usdt_ask.h"
 #include "heap/usdt.h"
 #include "heap/usdt_args.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum { MAX_FILES = 2 * MAX_OBJECTS };
 

@@ -9,11 +9,10 @@
 
 #include "base/bounds.h"
 
+#include "base/table.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 /* Instead of an account: what nothing came of whoever asks. */
 #define EVERYBODY UINT64_MAX

@@ -6,11 +6,9 @@
 #include "fetch/budget.h"
 
 #include "base/clock.h"
+#include "base/table.h"
 
 #include <stdlib.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 static const uint64_t hour_ns = 3600 * NSEC_PER_SEC;
 

@@ -8,6 +8,7 @@
 #include "fetch/cache.h"
 
 #include "base/bounds.h"
+#include "base/table.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,9 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum {
 	MAX_ID = 2 * MAX_BUILD_ID_BYTES + 1,

@@ -5,11 +5,11 @@
  */
 #include "http/cpu_timeline.h"
 
+#include "base/table.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum { CPU_VALUE = 1 }; /* of a CPU profile's samples: nanoseconds */
 

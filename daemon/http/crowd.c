@@ -4,11 +4,10 @@
  */
 #include "http/crowd.h"
 
-#define HASH_NONFATAL_OOM 1
+#include "base/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <uthash.h>
 
 struct crowd_client {
 	struct in6_addr address;

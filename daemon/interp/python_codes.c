@@ -12,12 +12,11 @@
 #include "interp/python_lines.h"
 #include "interp/python_lines_fetch.h"
 #include "interp/python_text.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 #include <utlist.h>
 
 enum {

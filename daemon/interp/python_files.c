@@ -10,12 +10,10 @@
 #include "base/lane.h"
 #include "base/log.h"
 #include "interp/python_ask.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum { MAX_FILES = 2 * MAX_OBJECTS };
 

@@ -9,12 +9,10 @@
 
 #include "base/shares.h"
 #include "interp/python_names.h"
+#include "base/table.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 struct python_program_thread {
 	uint32_t tid;

@@ -12,9 +12,7 @@
 #include "proc/bias.h"
 #include "proc/owner.h"
 #include "proc/pid_set.h"
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "base/table.h"
 
 enum {
 	MAX_CHANGED = 16384, /* processes between two calls; more of them, and all are looked at */

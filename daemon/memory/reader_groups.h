@@ -9,9 +9,7 @@
 
 #include "base/shares.h"
 #include "memory/reader.h"
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "base/table.h"
 
 struct reader_group {
 	uint32_t number;

@@ -7,8 +7,7 @@
 
 #include "memory/timeline.h"
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "base/table.h"
 
 /* What one account (base/accounts.h) has in the tables. */
 struct timeline_account {

@@ -5,13 +5,11 @@
  */
 #include "names/interned.h"
 #include "base/bounds.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum { MAX_INTERNED_BYTES = 256 << 20 }; /* a browser's symbols are 100 MB, all of them */
 

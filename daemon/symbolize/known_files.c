@@ -2,8 +2,9 @@
 /*
  * The table of files by key, and their order by use.
  */
-#define HASH_NONFATAL_OOM 1
 #include "symbolize/known_files.h"
+
+#include "base/table.h"
 
 #include <errno.h>
 #include <utlist.h>

@@ -8,8 +8,7 @@
 
 #include "profile/builder.h"
 #include "symbolize/debug_files.h"
-
-#include <uthash.h>
+#include "base/table.h"
 
 struct known_file {
 	uint64_t id; /* names what is known about it to the reader process; never reused */

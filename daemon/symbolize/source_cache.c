@@ -5,11 +5,10 @@
 #include "symbolize/source_cache.h"
 
 #include "base/clock.h"
+#include "base/table.h"
 
 #include <string.h>
 /* Without memory for the table a file is read again when it is asked for again. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum { MAX_FILES = 1024 }; /* opened for one answer */
 const struct source_budget source_cache_budget = {

@@ -6,12 +6,11 @@
 #include "symbolize/told_files.h"
 
 #include "object/reach.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 #include <utlist.h>
 
 struct told_file {

@@ -4,11 +4,11 @@
  */
 #include "unwind/follow_marks.h"
 
+#include "base/table.h"
+
 #include <errno.h>
 
 /* Without memory for the table a page is left out, and the caller told. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum {
 	PAGE_BITS = 12,

@@ -8,9 +8,7 @@
 #include "base/shares.h"
 #include "proc/bias.h"
 #include "unwind/pool.h"
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "base/table.h"
 
 enum {
 	MAPPING_GRAIN = 4,

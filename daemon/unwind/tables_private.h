@@ -14,9 +14,7 @@
 #include "unwind/pool.h"
 #include "unwind/table.h"
 #include "unwind/tables.h"
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "base/table.h"
 
 /* What the daemon knows of an executable: a number for each piece, one after the other. */
 struct executable {

@@ -25,7 +25,7 @@ debian_packages()
 	echo gcc g++ make pkg-config clang llvm libclang-rt-14-dev libbpf-dev libelf-dev libdw-dev libdebuginfod-dev liblzma-dev zlib1g-dev \
 		protobuf-c-compiler libprotobuf-c-dev protobuf-compiler libmicrohttpd-dev libuv1-dev \
 		libgnutls28-dev libyaml-dev libcrypt-dev libjansson-dev libseccomp-dev libinih-dev libiberty-dev libzydis-dev \
-		uthash-dev check curl openssl python3 procps iproute2 \
+		libxxhash-dev uthash-dev check curl openssl python3 procps iproute2 \
 		musl-tools ca-certificates git clang-format cppcheck shellcheck \
 		binutils dwz gfortran debuginfod libc6-dbg util-linux xz-utils \
 		python3-numpy libopenblas0-pthread python3-greenlet python3-gevent \
@@ -54,7 +54,7 @@ fedora_packages()
 	echo gcc gcc-c++ make pkgconf-pkg-config clang llvm compiler-rt libbpf-devel elfutils-libelf-devel elfutils-devel \
 		elfutils-debuginfod-client-devel xz-devel zlib-devel protobuf-c-compiler protobuf-c-devel protobuf-compiler libmicrohttpd-devel \
 		gnutls-devel libyaml-devel libxcrypt-devel openssl \
-		libuv-devel jansson-devel libseccomp-devel inih-devel binutils-devel zydis-devel uthash-devel check-devel curl python3 procps-ng \
+		libuv-devel jansson-devel libseccomp-devel inih-devel binutils-devel zydis-devel uthash-devel xxhash-devel check-devel curl python3 procps-ng \
 		iproute ca-certificates git-core clang-tools-extra cppcheck ShellCheck libasan libubsan \
 		glibc-static musl-gcc binutils dwz gcc-gfortran elfutils-debuginfod glibc-debuginfo util-linux xz \
 		python3-numpy python3-greenlet python3-gevent jemalloc gperftools-libs mimalloc \
