@@ -41,7 +41,7 @@ head_of()
 		<nav aria-label="Manual pages">
 		<a href="../">profd</a>
 	END
-	local page
+	local page=
 	for page in "${pages[@]}"; do
 		echo "<a href=\"${page##*/}.html\">$(shown "$page")</a>"
 	done
@@ -57,7 +57,8 @@ foot()
 # mandoc begins with a table that says what the title says, and ends with one of the date.
 body_of()
 {
-	local links=() page name
+	local page name
+	local -a links
 	for page in "${pages[@]}"; do
 		name=${page##*/}
 		links+=(-e "s|<b>${name%.*}</b>(${name##*.})|<a href=\"$name.html\">${name%.*}(${name##*.})</a>|g")

@@ -57,6 +57,9 @@ static bool parse_range(struct text line, struct text passwd, struct account_ids
 	ret_range->last = ret_range->first + count - 1;
 	if (!is_id(name, &ret_range->account) && !find_user(passwd, name, &ret_range->account))
 		ret_range->account = ret_range->first;
+	/* What root hands out to a container is not root. */
+	if (!ret_range->account)
+		ret_range->account = ret_range->first;
 	return true;
 }
 

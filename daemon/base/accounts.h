@@ -2,7 +2,8 @@
 /*
  * Who is one where shares are concerned. Whoever was given subordinate ids (subuid(5)) can be any
  * of them, in user namespaces of his own: all of them are his account. Everybody else is an account
- * of his own. Read once, before there is a second thread; then any thread.
+ * of his own, and so is a range that root was given, for containers. Read once, before there is a
+ * second thread; then any thread.
  */
 #pragma once
 

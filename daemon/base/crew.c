@@ -208,9 +208,8 @@ static struct crew_job *take_stuck(struct crew *crew, uint64_t now_ns)
 
 	for (job = crew->queue; job; job = next) {
 		next = job->next;
-		if (!is_late(crew, job->submitted_ns, now_ns))
-			break;
-		if (!is_behind_hung(crew, job))
+		/* Not in order of time: those that give back come first. */
+		if (!is_late(crew, job->submitted_ns, now_ns) || !is_behind_hung(crew, job))
 			continue;
 		DL_DELETE(crew->queue, job);
 		crew->stats.queued--;

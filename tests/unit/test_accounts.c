@@ -14,6 +14,7 @@ static const char subuid[] =
 	"anna:100000:65536\n"
 	"1003:300000:10\n"
 	"ldap:400000:65536\n"
+	"root:600000:65536\n"
 	"broken\nx:y:z\nbert:1:\n:5:5x\nbert:4294967290:65536\nbert:500000:0\n";
 static const char passwd[] = "root:x:0:0::/root:/bin/sh\nanna:x:1001:1001::/:/bin/sh\n"
 			     "bertha:x:9:9::/:/bin/sh\nbert:x:1002:1002::/:/bin/sh\n";
@@ -44,6 +45,9 @@ START_TEST(subordinate_ids_are_those_of_one)
 	/* Nobody here knows whose, but it is one. */
 	ck_assert_uint_eq(account_of(400005), 400000);
 	ck_assert_uint_eq(account_of(500000), 500000);
+	/* A container that root started is one account, and not root's. */
+	ck_assert_uint_eq(account_of(600000), 600000);
+	ck_assert_uint_eq(account_of(600005), 600000);
 	ck_assert_uint_eq(account_of(UINT32_MAX), UINT32_MAX);
 }
 END_TEST

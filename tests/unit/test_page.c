@@ -10,7 +10,7 @@
 
 START_TEST(files_are_there)
 {
-	size_t total = 0;
+	size_t page = 0, manual = 0;
 
 	for (const struct page_file *file = page_files; file->path; file++) {
 		ck_assert_ptr_eq(page_find(file->path), file);
@@ -21,9 +21,11 @@ START_TEST(files_are_there)
 		ck_assert_uint_gt(file->gzipped_len, 18);
 		ck_assert_uint_eq(file->gzipped[0], 0x1f);
 		ck_assert_uint_eq(file->gzipped[1], 0x8b);
-		total += file->gzipped_len;
+		*(strncmp(file->path, "help/", 5) == 0 ? &manual : &page) += file->gzipped_len;
 	}
-	ck_assert_uint_le(total, 110 * 1024);
+	ck_assert_uint_le(page, 110 * 1024);
+	ck_assert_uint_gt(manual, 10 * 1024);
+	ck_assert_uint_le(manual, 64 * 1024);
 	ck_assert_str_eq(page_find("index.html")->type, "text/html; charset=utf-8");
 	ck_assert_str_eq(page_find("app.js")->type, "text/javascript; charset=utf-8");
 	ck_assert_ptr_null(page_find(""));
@@ -31,6 +33,8 @@ START_TEST(files_are_there)
 	ck_assert_ptr_null(page_find("README.md"));
 	ck_assert_ptr_eq(route_find("/ui/app.js")->handle, handle_page_file);
 	ck_assert_ptr_null(route_find("/ui"));
+	ck_assert_ptr_nonnull(page_find("help/profd-http.7.html"));
+	ck_assert_ptr_eq(route_find("/help/")->handle, handle_manual);
 }
 END_TEST
 
