@@ -7,13 +7,11 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 /* A disk that is busy answers within this time; a server that has gone does not. */
 static const uint64_t deadline_ns = 2 * NSEC_PER_SEC;
@@ -112,17 +110,27 @@ static void close_dead(struct opener *opener)
 	}
 }
 
+static int by_ticket(const void *left, const void *right)
+{
+	const struct opened *a = left, *b = right;
+
+	return (a->ticket > b->ticket) - (a->ticket < b->ticket);
+}
+
 /* What became of tickets, together: whoever holds them goes through all of theirs. */
 static void tell(void *ctx)
 {
 	struct opener *opener = ctx;
 	struct buf opened = opener->opened;
+	size_t count = opened.len / sizeof(struct opened);
 
 	close_dead(opener);
 	opener->opened = BUF_INIT;
-	if (opened.len)
-		opener->config.opened((const struct opened *)opened.data,
-		                      opened.len / sizeof(struct opened), opener->config.ctx);
+	if (count) {
+		qsort(opened.data, count, sizeof(struct opened), by_ticket);
+		opener->config.opened((const struct opened *)opened.data, count,
+		                      opener->config.ctx);
+	}
 	buf_release(&opened);
 }
 

@@ -23,7 +23,7 @@ struct opened {
 struct opener_config {
 	uv_loop_t *loop;
 	struct store *store;
-	/* Tickets that have become objects. */
+	/* Tickets that have become objects, by ticket. */
 	void (*opened)(const struct opened *opened, size_t count, void *ctx);
 	void *ctx;
 };

@@ -14,6 +14,8 @@ struct mapping_chunk {
 	uint32_t user; /* who pays for it */
 	struct mapping_room *room;
 	uint16_t count, capacity, tickets; /* mappings; and those whose file is being opened */
+	bool is_opened;                    /* as of this round of struct opened_batch */
+	uint32_t asked_round;
 	struct proc_mapping items[];
 };
 

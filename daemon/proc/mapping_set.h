@@ -47,13 +47,20 @@ bool mapping_set_equal(const struct mapping_set *a, const struct mapping_set *b)
 /* A number that no two sets of different contents ever have. */
 uint64_t mapping_set_serial(const struct mapping_set *set);
 
+/* Files that have been opened, by ticket. The round is another number each time: sets, and parts of
+ * them, that thousands of processes share are looked through once in it. */
+struct opened_batch {
+	const struct opened *opened;
+	size_t count;
+	uint32_t round; /* not 0 */
+};
+
 /* Files that are being opened: whether any of these tickets is in it, or any at all; and putting
  * objects in their places, which changes the serial when any_of() was true before. Sets that share
  * mappings are asked all before the first of them is changed. */
 bool mapping_set_has_tickets(const struct mapping_set *set);
-bool mapping_set_has_any_of(const struct mapping_set *set, const struct opened *opened,
-                            size_t count);
-void mapping_set_replace(struct mapping_set *set, const struct opened *opened, size_t count);
+bool mapping_set_has_any_of(struct mapping_set *set, const struct opened_batch *batch);
+void mapping_set_replace(struct mapping_set *set, const struct opened_batch *batch);
 
 /* The ids of the objects that it has, some more than once; nothing when it was asked in that round
  * before, as the set of another process that shares it. */

@@ -4,6 +4,8 @@
  */
 #include "proc/mapping_set_private.h"
 
+#include <stdlib.h>
+
 bool mapping_set_has_tickets(const struct mapping_set *set)
 {
 	for (size_t i = 0; i < set->slot_count; i++)
@@ -12,49 +14,76 @@ bool mapping_set_has_tickets(const struct mapping_set *set)
 	return false;
 }
 
-static const struct opened *find_opened(const struct opened *opened, size_t count, uint32_t ticket)
+static int by_ticket(const void *left, const void *right)
 {
-	for (size_t i = 0; store_is_ticket(ticket) && i < count; i++)
-		if (opened[i].ticket == ticket)
-			return &opened[i];
-	return NULL;
+	const struct opened *a = left, *b = right;
+
+	return (a->ticket > b->ticket) - (a->ticket < b->ticket);
+}
+
+static const struct opened *find_opened(const struct opened_batch *batch, uint32_t ticket)
+{
+	const struct opened wanted = {.ticket = ticket};
+
+	return store_is_ticket(ticket)
+	               ? bsearch(&wanted, batch->opened, batch->count, sizeof(wanted), by_ticket)
+	               : NULL;
 }
 
 static const struct opened *find_in_chunk(const struct mapping_chunk *chunk,
-                                          const struct opened *opened, size_t count, size_t *item)
+                                          const struct opened_batch *batch, size_t *item)
 {
 	for (; chunk->tickets && *item < chunk->count; ++*item) {
-		const struct opened *found = find_opened(opened, count, chunk->items[*item].object);
+		const struct opened *found = find_opened(batch, chunk->items[*item].object);
 		if (found)
 			return found;
 	}
 	return NULL;
 }
 
-bool mapping_set_has_any_of(const struct mapping_set *set, const struct opened *opened,
-                            size_t count)
+static bool chunk_has_any_of(struct mapping_chunk *chunk, const struct opened_batch *batch)
 {
-	for (size_t i = 0; i < set->slot_count; i++) {
-		size_t item = 0;
+	size_t item = 0;
 
-		if (find_in_chunk(set->slots[i].chunk, opened, count, &item))
-			return true;
+	if (chunk->asked_round != batch->round) {
+		chunk->asked_round = batch->round;
+		chunk->is_opened = find_in_chunk(chunk, batch, &item);
 	}
-	return false;
+	return chunk->is_opened;
 }
 
-void mapping_set_replace(struct mapping_set *set, const struct opened *opened, size_t count)
+bool mapping_set_has_any_of(struct mapping_set *set, const struct opened_batch *batch)
 {
-	for (size_t i = 0; i < set->slot_count; i++) {
-		struct mapping_chunk *chunk = set->slots[i].chunk;
-		const struct opened *found;
-		size_t item = 0;
+	if (set->asked_round == batch->round)
+		return set->is_opened;
+	set->asked_round = batch->round;
+	set->is_opened = false;
+	for (size_t i = 0; i < set->slot_count && !set->is_opened; i++)
+		set->is_opened = chunk_has_any_of(set->slots[i].chunk, batch);
+	return set->is_opened;
+}
 
-		while ((found = find_in_chunk(chunk, opened, count, &item))) {
-			chunk->items[item].object = found->id;
-			chunk->tickets--;
-		}
+static void chunk_replace(struct mapping_chunk *chunk, const struct opened_batch *batch)
+{
+	const struct opened *found;
+	size_t item = 0;
+
+	if (!chunk_has_any_of(chunk, batch))
+		return;
+	while ((found = find_in_chunk(chunk, batch, &item))) {
+		chunk->items[item].object = found->id;
+		chunk->tickets--;
 	}
+	chunk->is_opened = false;
+}
+
+void mapping_set_replace(struct mapping_set *set, const struct opened_batch *batch)
+{
+	if (set->replaced_round == batch->round)
+		return;
+	set->replaced_round = batch->round;
+	for (size_t i = 0; i < set->slot_count; i++)
+		chunk_replace(set->slots[i].chunk, batch);
 	set->serial = mapping_set_next_serial();
 }
 

@@ -19,8 +19,10 @@ struct mapping_set {
 	uint32_t user; /* who pays for what is added; OWNER_UNKNOWN at first */
 	uint32_t slots_user;
 	size_t count, slot_count, slot_capacity;
-	size_t counted; /* slots, from the first one on */
-	uint32_t round; /* the latest that asked for its objects */
+	size_t counted;                       /* slots, from the first one on */
+	uint32_t round;                       /* the latest that asked for its objects */
+	uint32_t asked_round, replaced_round; /* of struct opened_batch */
+	bool is_opened;                       /* as of asked_round */
 	struct slot *slots;
 };
 

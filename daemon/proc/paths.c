@@ -5,12 +5,10 @@
 #include "proc/paths.h"
 
 #include "base/bounds.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 struct path {
 	size_t references, len;

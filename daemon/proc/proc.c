@@ -263,18 +263,24 @@ static void tell_of(struct procs *procs, const struct program *program)
 		procs_tell_of_mappings(procs, process);
 }
 
+static uint32_t next_round(struct procs *procs)
+{
+	return ++procs->opened_round ?: ++procs->opened_round;
+}
+
 /* Programs share mappings after a fork: who is concerned is asked before any of them changes. */
 void procs_opened(struct procs *procs, const struct opened *opened, size_t count)
 {
+	const struct opened_batch batch = {opened, count, next_round(procs)};
 	struct program *program, *next;
 
 	for (program = procs->waiting; program; program = program->next_waiting)
-		program->opened = mapping_set_has_any_of(program->image.set, opened, count);
+		program->opened = mapping_set_has_any_of(program->image.set, &batch);
 	for (program = procs->waiting; program; program = next) {
 		next = program->next_waiting;
 		if (!program->opened)
 			continue;
-		mapping_set_replace(program->image.set, opened, count);
+		mapping_set_replace(program->image.set, &batch);
 		program_wait(procs, program);
 		tell_of(procs, program);
 	}

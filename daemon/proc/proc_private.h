@@ -67,7 +67,8 @@ struct procs {
 	uint64_t patience_ns;       /* that is left for waiting for it, until the next drain */
 	struct mapping_room room;   /* of all mappings */
 	struct program *waiting;
-	struct pid_set large; /* with many mappings, which have changed and were not told of */
+	uint32_t opened_round; /* of struct opened_batch */
+	struct pid_set large;  /* with many mappings, which have changed and were not told of */
 	struct rescan rescan;
 	bool holds;             /* between procs_begin() and procs_end() */
 	struct pid_set changed; /* those that are to be told of */

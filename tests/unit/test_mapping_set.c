@@ -204,24 +204,31 @@ END_TEST
 START_TEST(tickets_become_objects_in_all_that_share_them)
 {
 	const uint32_t ticket = 1U << 31 | 5, other = 1U << 31 | 6;
-	const struct opened opened[] = {{other + 1, 9}, {ticket, 7}};
+	const struct opened opened[] = {{ticket, 7}, {other + 1, 9}}, late[] = {{other, 8}};
+	const struct opened_batch first = {opened, 2, 1}, second = {late, 1, 2};
 	struct mapping_set *parent = mapping_set_new(NULL), *child;
 
 	add(&parent, 0, 1, 1);
 	add(&parent, 2, 1, ticket);
 	child = mapping_set_ref(parent);
 	add(&child, 4, 1, other);
-	ck_assert(mapping_set_has_any_of(parent, opened, 2));
-	ck_assert(mapping_set_has_any_of(child, opened, 2));
+	ck_assert(mapping_set_has_any_of(parent, &first));
+	ck_assert(mapping_set_has_any_of(child, &first));
 	uint64_t serial = mapping_set_serial(child);
-	mapping_set_replace(parent, opened, 2);
-	mapping_set_replace(child, opened, 2);
+	mapping_set_replace(parent, &first);
+	mapping_set_replace(child, &first);
 	ck_assert_uint_ne(mapping_set_serial(child), serial);
+	/* Of another process that has the same one. */
+	serial = mapping_set_serial(child);
+	mapping_set_replace(child, &first);
+	ck_assert_uint_eq(mapping_set_serial(child), serial);
 	ck_assert_uint_eq(mapping_set_at(parent, 1)->object, 7);
 	ck_assert_uint_eq(mapping_set_at(child, 1)->object, 7);
 	ck_assert_uint_eq(mapping_set_at(child, 2)->object, other);
 	ck_assert(!mapping_set_has_tickets(parent));
 	ck_assert(mapping_set_has_tickets(child));
+	ck_assert(!mapping_set_has_any_of(parent, &second));
+	ck_assert(mapping_set_has_any_of(child, &second));
 	/* One that is unmapped is waited for no more. */
 	add(&child, 4, 1, 3);
 	ck_assert(!mapping_set_has_tickets(child));
