@@ -8,12 +8,12 @@
 
 #include "object/stamp.h"
 
+#include "base/table.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 /* Without memory for a table an entry is left out; the file is then opened again next time. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum alias_kind { ALIAS_KEY = 1, ALIAS_FILE, ALIAS_VDSO };
 

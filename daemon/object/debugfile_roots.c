@@ -4,6 +4,9 @@
  * the same packages.
  */
 #include "object/debugfile_private.h"
+
+#include "base/clock.h"
+#include "object/path.h"
 #include "object/reach.h"
 
 #include <errno.h>
@@ -13,6 +16,9 @@
 
 /* One byte makes the folder's name; without another there is none for the file. */
 enum { MIN_BUILD_ID_DIGITS = 4 };
+
+/* For a path's folders and links, which cost a few system calls each. */
+static const uint64_t patience_ns = 100 * NSEC_PER_MSEC;
 
 static bool is_root(int fd, const struct root_id *root)
 {
@@ -40,11 +46,24 @@ void debug_roots_release(struct debug_roots *roots)
 	}
 }
 
+/* A file says where its debug files are: below folders that a user's program serves, too. */
+static int open_own(const char *path)
+{
+	const struct path_root own = {
+		.path = "/",
+		.until_ns = clock_mono_ns() + patience_ns,
+		.is_for_daemon = true,
+	};
+	int fd, err = path_open(&own, path, &fd);
+
+	return err ? err : fd;
+}
+
 int debug_roots_try(const struct debug_roots *roots, const char *path, debug_file_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < roots->count; i++) {
 		_cleanup_close_ int fd = roots->fds[i] >= 0 ? reach_below(roots->fds[i], path, NULL)
-		                                            : reach_regular(path, NULL);
+		                                            : open_own(path);
 		if (fd >= 0 && fn(&fd, path, ctx) == 0)
 			return 0;
 	}

@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SUPPLEMENT_FOLDER ".dwz/"
 
 struct search {
+	const struct object *object; /* whose supplement it is */
 	const struct links *links;
 	int found;
 };
@@ -22,10 +24,16 @@ static int check_file(int *fd, const char *path, void *ctx)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
 	struct search *search = ctx;
+	struct stat st;
 	size_t len;
-	int err = elf_open_fd(*fd, &elf);
 
 	(void)path;
+	if (fstat(*fd, &st))
+		return -errno;
+	/* As of debug files: what is in somebody's root says nothing about the files of others. */
+	if (st.st_uid != 0 && st.st_uid != search->object->owner)
+		return -EPERM;
+	int err = elf_open_fd(*fd, &elf);
 	if (err < 0)
 		return err;
 	const uint8_t *build_id = elf_build_id(elf, &len);
@@ -80,7 +88,7 @@ static int try_build_id(const struct debug_roots *roots, struct search *search)
 int debugfile_open_supplement(const struct object *object, const struct links *links)
 {
 	_cleanup_(debug_roots_release) struct debug_roots roots = {0};
-	struct search search = {.links = links};
+	struct search search = {.object = object, .links = links};
 
 	if (!links->supplement_id_len || !links->supplement[0])
 		return -ENOENT;

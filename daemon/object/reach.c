@@ -202,7 +202,7 @@ int reach_root(uint32_t pid)
 
 	if (fd < 0 || !root.inode || (root.device == own.device && root.inode == own.inode))
 		return -ENOENT;
-	return mounts_may_open(fd, pid) ? TAKE_FD(fd) : -EOPNOTSUPP;
+	return mounts_may_ask(fd, pid) ? TAKE_FD(fd) : -EOPNOTSUPP;
 }
 
 int reach_below(int root, const char *path, struct stat *ret_stat)
@@ -263,6 +263,15 @@ static int open_mapped(const struct place *place, bool *ret_is_it)
 	return *ret_is_it || has_its_name(link, place) ? TAKE_FD(fd) : -ESTALE;
 }
 
+/* A file of the same name and inode number, on whatever device, may be another one: a symbolic link
+ * leads anywhere. Names come of it only if the user could have read it. */
+static bool may_read(uint32_t user, const struct stat *st)
+{
+	const mode_t all = S_IRUSR | S_IRGRP | S_IROTH;
+
+	return !user || st->st_uid == user || (st->st_mode & all) == all;
+}
+
 static int open_named(const struct place *place, bool in_root, bool *ret_is_it)
 {
 	char path[MAX_PATH_BYTES];
@@ -280,7 +289,9 @@ static int open_named(const struct place *place, bool in_root, bool *ret_is_it)
 	if (fd < 0)
 		return fd;
 	*ret_is_it = is_it(place, fd, &st);
-	return *ret_is_it || st.st_ino == place->file.inode ? TAKE_FD(fd) : -ESTALE;
+	return *ret_is_it || (st.st_ino == place->file.inode && may_read(place->user, &st))
+	               ? TAKE_FD(fd)
+	               : -ESTALE;
 }
 
 int reach_open(const struct place *place, bool *ret_is_it)

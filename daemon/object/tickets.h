@@ -10,11 +10,10 @@
 
 #include "base/shares.h"
 
+#include "base/table.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
 
 enum {
 	MAX_TICKETS = 4096,     /* of both */

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "object/reach.h"
 #include "proc/owner.h"
-#include "symbolize/source_path.h"
+#include "object/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,14 +117,14 @@ static bool is_another(const struct source_root *root)
 static int check_viewer(const struct source_root *root, const char *file, uint64_t until_ns, int fd,
                         int err)
 {
-	const struct source_folder public_root = {"/proc/1/root", 1, until_ns};
+	const struct path_root public_root = {"/proc/1/root", 1, until_ns, false};
 	_cleanup_close_ int public = -1;
 	struct stat seen, own;
 	int public_err;
 
 	if (!root->viewer || (root->pid && owner_read_sole(root->pid) == root->viewer))
 		return err;
-	public_err = source_path_open(&public_root, file, &public);
+	public_err = path_open(&public_root, file, &public);
 	if (err || public_err)
 		return err == public_err ? err : -EPERM;
 	if (fstat(fd, &seen) || fstat(public, &own))
@@ -141,7 +141,7 @@ static int open_file(const struct source_root *root, const char *file, uint64_t 
 
 	if (root->pid)
 		snprintf(folder, sizeof(folder), "/proc/%u/root", root->pid);
-	err = source_path_open(&(struct source_folder){folder, root->pid, until_ns}, file, &fd);
+	err = path_open(&(struct path_root){folder, root->pid, until_ns, false}, file, &fd);
 	err = check_viewer(root, file, until_ns, fd, err);
 	/* What the error would say is of the other one's files. */
 	if (is_another(root))

@@ -32,7 +32,7 @@ struct source_root {
 struct source_text;
 
 /* Reads the file of that absolute path, for two seconds at most. Errors are those of
- * source_path_open(), read's, -ENOMEM, -ESRCH where the process that named the file has ended,
+ * path_open(), read's, -ENOMEM, -ESRCH where the process that named the file has ended,
  * whoever has its number now, and -EPERM where only others may see it. */
 int source_text_read(const struct source_root *root, const char *file,
                      struct source_text **ret_text);

@@ -306,6 +306,11 @@ START_TEST(supplements)
 	ck_assert_str_eq(supplement("", 1, ID_BYTES), "");
 	ck_assert_str_eq(supplement("..", 1, ID_BYTES), "");
 	ck_assert_str_eq(supplement("/", 1, ID_BYTES), "");
+	if (geteuid() != 0)
+		return;
+	/* Of another user: it says nothing about this one's file. */
+	ck_assert_int_eq(chown(in_folder("lib/near"), 1234, 1234), 0);
+	ck_assert_str_eq(supplement("near", 1, ID_BYTES), "");
 	ck_assert_str_eq(supplement("/dev/null", 1, ID_BYTES), "");
 	memset(most, 'x', sizeof(most) - 1);
 	most[sizeof(most) - 1] = '\0';

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "object/mounts.h"
 #include "object/reach.h"
-#include "symbolize/source_path.h"
+#include "object/path.h"
 #include "symbolize/source_text.h"
 
 #include <errno.h>
@@ -133,9 +133,9 @@ static const struct {
 
 static int open_in(const char *path, const char *file, int *ret_fd)
 {
-	const struct source_folder folder_of_ours = {path, 0, UINT64_MAX};
+	const struct path_root folder_of_ours = {path, 0, UINT64_MAX, false};
 
-	return source_path_open(&folder_of_ours, file, ret_fd);
+	return path_open(&folder_of_ours, file, ret_fd);
 }
 
 START_TEST(opens_what_is_everybodys)
@@ -193,6 +193,23 @@ START_TEST(nothing_that_the_kernel_makes_up)
 END_TEST
 
 /* A file without end, and a path of any length, take no longer than that. */
+/* Debug files are looked for so, which root may keep to itself. */
+START_TEST(the_daemon_may_read_what_others_may_not)
+{
+	const struct path_root ours = {root, 0, UINT64_MAX, true};
+	static const char *const files[] = {"/src/a.c", "/src/secret.c", "/private/a.c"};
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		_cleanup_close_ int fd = -1;
+
+		ck_assert_int_eq(path_open(&ours, files[i], &fd), 0);
+		ck_assert_int_ge(fd, 0);
+	}
+	_cleanup_close_ int fd = -1;
+	ck_assert_int_eq(path_open(&ours, "/etc/passwd", &fd), -ENOENT);
+}
+END_TEST
+
 START_TEST(ends_in_time)
 {
 	const struct source_root ours = {0};
@@ -201,11 +218,11 @@ START_TEST(ends_in_time)
 	char path[128];
 	int fd = -1;
 
-	ck_assert_int_eq(source_path_open(&(struct source_folder){root, 0, 0}, "/src/a.c", &fd),
+	ck_assert_int_eq(path_open(&(struct path_root){root, 0, 0, false}, "/src/a.c", &fd),
 	                 -ETIMEDOUT);
-	ck_assert_int_eq(source_path_open(&(struct source_folder){root, 0, clock_mono_ns()},
-	                                  "/src/a.c", &fd),
-	                 -ETIMEDOUT);
+	ck_assert_int_eq(
+		path_open(&(struct path_root){root, 0, clock_mono_ns(), false}, "/src/a.c", &fd),
+		-ETIMEDOUT);
 	ck_assert_int_eq(fd, -1);
 	snprintf(path, sizeof(path), "%s/src/a.c", root);
 	ck_assert_int_eq(source_text_read_within(&ours, path, &budget, &text), -ETIMEDOUT);
@@ -285,7 +302,7 @@ static const struct {
 START_TEST(nothing_that_a_user_mounted)
 {
 	char below[80], at[80], path[160], link[160], of[32];
-	struct source_folder theirs = {of, 0, UINT64_MAX};
+	struct path_root theirs = {of, 0, UINT64_MAX, false};
 	_cleanup_close_ int fd = -1, mounted = -1;
 	struct source_text *text = NULL;
 	pid_t child;
@@ -300,18 +317,18 @@ START_TEST(nothing_that_a_user_mounted)
 	theirs.pid = (uint32_t)child;
 	snprintf(of, sizeof(of), "/proc/%d/root", child);
 	snprintf(path, sizeof(path), "%s/a.c", at);
-	ck_assert_int_eq(source_path_open(&theirs, path, &fd), mounters[_i].err);
+	ck_assert_int_eq(path_open(&theirs, path, &fd), mounters[_i].err);
 	ck_assert_int_eq(source_text_read(&(struct source_root){.pid = theirs.pid}, path, &text),
 	                 mounters[_i].err);
 	source_text_free(text);
 	/* Nor is it asked what it does not have. */
 	snprintf(path, sizeof(path), "%s/nothing", at);
-	ck_assert_int_eq(source_path_open(&theirs, path, &fd),
+	ck_assert_int_eq(path_open(&theirs, path, &fd),
 	                 mounters[_i].err ? mounters[_i].err : -ENOENT);
 	/* By whatever way. */
 	snprintf(link, sizeof(link), "%s/away", root);
 	ck_assert_int_eq(symlink(path, link), 0);
-	ck_assert_int_eq(source_path_open(&theirs, link, &fd),
+	ck_assert_int_eq(path_open(&theirs, link, &fd),
 	                 mounters[_i].err ? mounters[_i].err : -ENOENT);
 	snprintf(path, sizeof(path), "%s%s", of, at);
 	mounted = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -323,7 +340,7 @@ START_TEST(nothing_that_a_user_mounted)
 	/* What lies beside it is as it was. */
 	snprintf(path, sizeof(path), "%s/src/a.c", root);
 	close(fd);
-	ck_assert_int_eq(source_path_open(&theirs, path, &fd), 0);
+	ck_assert_int_eq(path_open(&theirs, path, &fd), 0);
 	kill(child, SIGKILL);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
@@ -435,6 +452,7 @@ Suite *source_text_suite(void)
 	tcase_add_loop_test(tests, opens_what_is_everybodys, 0, sizeof(paths) / sizeof(paths[0]));
 	tcase_add_test(tests, long_paths_end);
 	tcase_add_test(tests, nothing_that_the_kernel_makes_up);
+	tcase_add_test(tests, the_daemon_may_read_what_others_may_not);
 	tcase_add_test(tests, ends_in_time);
 	tcase_add_test(tests, takes_no_more_than_that);
 	tcase_add_loop_test(tests, nothing_that_a_user_mounted, 0,

@@ -8,6 +8,7 @@
 #include "tests/unit/lacks.h"
 #include "tests/unit/suites.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <sys/mman.h>
 
@@ -153,6 +154,29 @@ START_TEST(the_same_inode_of_another_device)
 }
 END_TEST
 
+/* Which may be a file that the user cannot read, by way of a symbolic link. */
+START_TEST(another_file_only_for_who_may_read_it)
+{
+	struct file_key key;
+	const char *path = make_file(0, 1, &key);
+	struct place place = {.pid = (uint32_t)getpid(), .user = geteuid() + 1, .path = path};
+	bool is_it;
+
+	place.file = (struct kernel_file){
+		.major = key.major, .minor = key.minor + 1, .inode = key.inode};
+	ck_assert_int_eq(chmod(path, 0700), 0);
+	ck_assert_int_eq(reach_open(&place, &is_it), -ESTALE);
+	place.user = geteuid();
+	_cleanup_close_ int own = reach_open(&place, &is_it);
+	ck_assert_int_ge(own, 0);
+	place.user = geteuid() + 1;
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	_cleanup_close_ int readable = reach_open(&place, &is_it);
+	ck_assert_int_ge(readable, 0);
+	ck_assert(!is_it);
+}
+END_TEST
+
 START_TEST(the_kernel_s_numbers)
 {
 	static const char maps[] =
@@ -222,6 +246,7 @@ Suite *store_mapped_suite(void)
 	tcase_add_test(tcase, a_file_of_that_name_in_another_place);
 	tcase_add_test(tcase, what_is_no_file_says_nothing_of_others);
 	tcase_add_test(tcase, the_same_inode_of_another_device);
+	tcase_add_test(tcase, another_file_only_for_who_may_read_it);
 	tcase_add_test(tcase, the_kernel_s_numbers);
 	tcase_add_test(tcase, memory_files);
 	suite_add_tcase(suite, tcase);

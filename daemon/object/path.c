@@ -4,7 +4,7 @@
  * follows symbolic links itself, and ".." by the folders it came through, never by asking the file
  * system: a folder that is moved meanwhile leads nowhere else.
  */
-#include "symbolize/source_path.h"
+#include "object/path.h"
 
 #include "base/bounds.h"
 #include "base/cleanup.h"
@@ -23,7 +23,7 @@
 enum { MAX_FOLDERS = 128, MAX_LINKS = 40 };
 
 struct walk {
-	const struct source_folder *root;
+	const struct path_root *root;
 	uint64_t mount;           /* the last one that was looked at, and may be asked; 0: none */
 	int folders[MAX_FOLDERS]; /* from the root down */
 	size_t depth;             /* at least 1: the root */
@@ -48,7 +48,7 @@ static int enter(struct walk *walk, int fd, mode_t mode)
 {
 	_cleanup_close_ int folder = fd;
 
-	if (!has_all(mode, S_IXUSR | S_IXGRP | S_IXOTH))
+	if (!walk->root->is_for_daemon && !has_all(mode, S_IXUSR | S_IXGRP | S_IXOTH))
 		return -EACCES;
 	if (walk->depth == MAX_FOLDERS)
 		return -ENAMETOOLONG;
@@ -147,7 +147,7 @@ static int follow(struct walk *walk, int fd)
 	return 0;
 }
 
-static int check_file(int fd)
+static int check_file(const struct walk *walk, int fd)
 {
 	struct stat status;
 
@@ -155,15 +155,17 @@ static int check_file(int fd)
 		return -errno;
 	if (!S_ISREG(status.st_mode))
 		return -EINVAL;
-	return has_all(status.st_mode, S_IRUSR | S_IRGRP | S_IROTH) ? 0 : -EACCES;
+	return walk->root->is_for_daemon || has_all(status.st_mode, S_IRUSR | S_IRGRP | S_IROTH)
+	               ? 0
+	               : -EACCES;
 }
 
 /* A descriptor that only stands for the file becomes one to read it. */
-static int open_checked(int fd, int *ret_fd)
+static int open_checked(const struct walk *walk, int fd, int *ret_fd)
 {
 	_cleanup_close_ int opened = -1;
 	char path[48];
-	int err = check_file(fd);
+	int err = check_file(walk, fd);
 
 	if (err)
 		return err;
@@ -171,7 +173,7 @@ static int open_checked(int fd, int *ret_fd)
 	opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (opened < 0)
 		return -errno;
-	err = check_file(opened);
+	err = check_file(walk, opened);
 	if (!err)
 		*ret_fd = TAKE_FD(opened);
 	return err;
@@ -215,10 +217,10 @@ static int step(struct walk *walk, const char *name, int *ret_fd)
 		return follow(walk, fd);
 	if (S_ISDIR(status.st_mode))
 		return enter(walk, TAKE_FD(fd), status.st_mode);
-	return *walk->at ? -ENOTDIR : open_checked(fd, ret_fd);
+	return *walk->at ? -ENOTDIR : open_checked(walk, fd, ret_fd);
 }
 
-int source_path_open(const struct source_folder *root, const char *path, int *ret_fd)
+int path_open(const struct path_root *root, const char *path, int *ret_fd)
 {
 	_cleanup_(walk_release) struct walk walk = {.root = root};
 	char name[256];
