@@ -13,5 +13,6 @@
 #include <xxhash.h>
 
 #define HASH_NONFATAL_OOM 1
-#define HASH_FUNCTION(key, len, hash) (hash) = (unsigned int)XXH3_64bits_withSeed(key, len, hash_seed())
+#define HASH_FUNCTION(key, len, hash) \
+	(hash) = (unsigned int)XXH3_64bits_withSeed(key, len, hash_seed())
 #include <uthash.h>

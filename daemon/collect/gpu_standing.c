@@ -6,6 +6,7 @@
  */
 #include "collect/gpu_standing.h"
 
+#include "base/clock.h"
 #include "base/bounds.h"
 #include "base/clean.h"
 #include "base/lane.h"
@@ -15,6 +16,7 @@
 #include "collect/file_seen.h"
 #include "collect/uprobes.h"
 #include "proc/pid_set.h"
+#include "proc/sets_without.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,6 +33,10 @@ enum {
 	SHOWN_PATH = 70, /* bytes of a path that a reason has room for */
 };
 
+/* Processes are many, and each may have many mappings: so long at a time, and the rest after such a
+ * rest. */
+static const uint64_t piece_ns = 5 * NSEC_PER_MSEC;
+
 struct gpu_standing {
 	struct gpu_standing_config config;
 	/* One lane to attach, which does not wait for files that are searched. */
@@ -41,6 +47,7 @@ struct gpu_standing {
 	struct gpu_files *files;
 	struct gpu_search *search;
 	struct pid_set changed, waiting;
+	struct sets_without without; /* CUDA's driver, and PyTorch */
 	uv_timer_t look, sweep;
 	bool started, stopped;
 };
@@ -100,7 +107,7 @@ static bool use(struct gpu_standing *standing, struct file_seen *seen, uint32_t 
 static bool use_driver(struct gpu_standing *standing, uint32_t pid, const struct mapping_set *set)
 {
 	size_t count = mapping_set_count(set);
-	bool has_driver = false;
+	bool has_driver = false, has_any = false;
 	struct file_seen seen = {0};
 
 	for (size_t i = 0; i < count; i++) {
@@ -113,12 +120,15 @@ static bool use_driver(struct gpu_standing *standing, uint32_t pid, const struct
 		            (GPU_LIBRARY_DRIVER | GPU_LIBRARY_TORCH);
 		if (!libraries)
 			continue;
+		has_any = true;
 		has_driver |= libraries == GPU_LIBRARY_DRIVER;
 		if (!use(standing, &seen, pid, mapping, libraries))
 			pid_set_add(&standing->waiting, pid);
 		if (!uv_is_active((uv_handle_t *)&standing->sweep))
 			uv_timer_start(&standing->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	}
+	if (!has_any)
+		sets_without_add(&standing->without, set);
 	return has_driver;
 }
 
@@ -151,7 +161,7 @@ static void look_at(struct gpu_standing *standing, uint32_t pid)
 {
 	const struct mapping_set *set = procs_mappings(standing->config.procs, pid);
 
-	if (!set)
+	if (!set || sets_without_has(&standing->without, set))
 		return;
 	if (use_driver(standing, pid, set) && use_others(standing, pid, set))
 		pid_set_add(&standing->waiting, pid);
@@ -160,10 +170,16 @@ static void look_at(struct gpu_standing *standing, uint32_t pid)
 static void on_look(uv_timer_t *timer)
 {
 	struct gpu_standing *standing = timer->data;
+	uint64_t until_ns = clock_mono_ns() + piece_ns;
 	uint32_t pid;
 
-	while ((pid = pid_set_take(&standing->changed)))
+	while ((pid = pid_set_take(&standing->changed))) {
 		look_at(standing, pid);
+		if (clock_mono_ns() < until_ns)
+			continue;
+		uv_timer_start(timer, on_look, piece_ns / NSEC_PER_MSEC, 0);
+		return;
+	}
 }
 
 static void on_sweep(uv_timer_t *timer)

@@ -12,6 +12,7 @@
 #include "collect/standing_files.h"
 #include "collect/usdt_files.h"
 #include "proc/pid_set.h"
+#include "proc/sets_without.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,6 +27,10 @@ enum {
 	MAX_OWN_FRAMES = 4, /* of the library that samples, below who asked it */
 };
 
+/* Processes are many, and each may have many mappings: so long at a time, and the rest after such a
+ * rest. */
+static const uint64_t piece_ns = 5 * NSEC_PER_MSEC;
+
 struct heap_standing {
 	struct heap_standing_config config;
 	struct usdt_files *usdt_files;
@@ -33,6 +38,7 @@ struct heap_standing {
 	struct standing_files files;
 	bool listens; /* to allocations */
 	struct pid_set changed, waiting;
+	struct sets_without without; /* static probes */
 	uv_timer_t due, sweep;
 	bool started, stopped;
 	struct heap_tellers tellers;
@@ -99,8 +105,10 @@ static void look_at(struct heap_standing *standing, uint32_t pid)
 	const struct mapping_set *set = procs_mappings(standing->config.tables.procs, pid);
 	size_t count = set ? mapping_set_count(set) : 0;
 	struct file_seen seen = {0};
-	bool waits = false;
+	bool waits = false, found = false;
 
+	if (!set || sets_without_has(&standing->without, set))
+		return;
 	for (size_t i = 0; i < count; i++) {
 		const struct proc_mapping *mapping = mapping_set_at(set, i);
 		const struct usdt_file *file;
@@ -110,6 +118,7 @@ static void look_at(struct heap_standing *standing, uint32_t pid)
 			continue;
 		file = usdt_files_get(standing->usdt_files, mapping->object, &pending);
 		waits |= pending;
+		found |= file != NULL;
 		if (file && file_seen_use(&seen, mapping))
 			waits |= !standing_files_listen(&standing->files, pid, mapping);
 	}
@@ -117,15 +126,23 @@ static void look_at(struct heap_standing *standing, uint32_t pid)
 		uv_timer_start(&standing->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	if (waits)
 		pid_set_add(&standing->waiting, pid);
+	else if (!found)
+		sets_without_add(&standing->without, set);
 }
 
 static void on_due(uv_timer_t *timer)
 {
 	struct heap_standing *standing = timer->data;
+	uint64_t until_ns = clock_mono_ns() + piece_ns;
 	uint32_t pid;
 
-	while ((pid = pid_set_take(&standing->changed)))
+	while ((pid = pid_set_take(&standing->changed))) {
 		look_at(standing, pid);
+		if (clock_mono_ns() < until_ns)
+			continue;
+		uv_timer_start(timer, on_due, piece_ns / NSEC_PER_MSEC, 0);
+		return;
+	}
 }
 
 int heap_standing_new(const struct heap_standing_config *config,

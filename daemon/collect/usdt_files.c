@@ -263,6 +263,6 @@ const struct usdt_file *usdt_files_get(struct usdt_files *files, uint32_t id, bo
 	HASH_FIND(hh, files->by_id, &id, sizeof(id), entry);
 	if (!entry)
 		entry = add(files, id);
-	*ret_pending = entry && entry->pending;
+	*ret_pending = !entry || entry->pending;
 	return entry && !entry->pending ? entry->file : NULL;
 }

@@ -60,5 +60,5 @@ void usdt_files_free(struct usdt_files *files); /* once the lane is idle; takes 
 DEFINE_CLEANUP(struct usdt_files *, usdt_files_free)
 
 /* By an object's id in the store. NULL when it has no probes, or, with *ret_pending, when that is
- * not known yet; then it is found out. */
+ * not known yet; then it is found out, unless there is no room for that now. */
 const struct usdt_file *usdt_files_get(struct usdt_files *files, uint32_t id, bool *ret_pending);

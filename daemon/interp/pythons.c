@@ -12,12 +12,12 @@
 #include "proc/bias.h"
 #include "proc/owner.h"
 #include "proc/pid_set.h"
+#include "proc/sets_without.h"
 #include "base/table.h"
 
 enum {
 	MAX_CHANGED = 16384, /* processes between two calls; more of them, and all are looked at */
 	MAX_REFUSED = 256,   /* processes without room that are tried again */
-	WITHOUT = 256,
 };
 
 /* A process that runs CPython, or did when it ended. */
@@ -39,8 +39,7 @@ struct pythons {
 	struct python_files *files;
 	struct runner *by_pid;
 	struct pid_set changed, waiting, refused;
-	/* Sets of mappings without a CPython, by serial number: a child has its parent's. */
-	uint64_t without[WITHOUT];
+	struct sets_without without; /* a CPython */
 	bool all_changed, stopped;
 	struct shares published; /* by user */
 	uint64_t refusals;
@@ -207,11 +206,10 @@ struct choice {
 static struct choice choose(struct pythons *pythons, const struct mapping_set *set,
                             const struct runner *runner)
 {
-	uint64_t *without = &pythons->without[mapping_set_serial(set) % WITHOUT];
 	struct choice choice = {0};
 	uint32_t last = 0;
 
-	if (*without == mapping_set_serial(set))
+	if (sets_without_has(&pythons->without, set))
 		return choice;
 	for (size_t i = 0; i < mapping_set_count(set); i++) {
 		const struct proc_mapping *mapping = mapping_set_at(set, i);
@@ -230,7 +228,7 @@ static struct choice choose(struct pythons *pythons, const struct mapping_set *s
 		choice.bias = bias;
 	}
 	if (!choice.file && !choice.pending)
-		*without = mapping_set_serial(set);
+		sets_without_add(&pythons->without, set);
 	return choice;
 }
 
