@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A call of a function as its probes see it: its arguments, its result, and which call it is. That
- * is told by its frame: the stack pointer as it is after the return. System V ABI for x86-64,
- * section 3.2.3; Procedure Call Standard for the Arm 64-bit Architecture, section 6.
+ * A call of a function as its probes see it: its arguments, its result, and which call it is. A
+ * call is identified by its frame: the value of the stack pointer after the return. System V ABI
+ * for x86-64, section 3.2.3; Procedure Call Standard for the Arm 64-bit Architecture, section 6.
  */
 #pragma once
 
@@ -18,13 +18,13 @@ enum { REGISTER_ARGUMENTS = 6 };
 		(regs)->di, (regs)->si, (regs)->dx, (regs)->cx, (regs)->r8, (regs)->r9 \
 	}
 
-/* `pushed`: bytes that the stack pointer is below its place at the first byte. */
+/* `pushed`: bytes by which the stack pointer is below its value at the function's first byte. */
 static __always_inline u64 frame_at_entry(const volatile struct pt_regs *regs, u8 pushed)
 {
 	return regs->sp + pushed + sizeof(u64);
 }
 
-/* Where a call returns to, by its frame; 0 where the stack cannot be read. */
+/* The return address of a call, by its frame; 0 where the stack cannot be read. */
 static __always_inline u64 caller_at_entry(const volatile struct pt_regs *regs, u64 frame)
 {
 	u64 caller = 0;
@@ -33,7 +33,7 @@ static __always_inline u64 caller_at_entry(const volatile struct pt_regs *regs, 
 	return caller;
 }
 
-/* `at_return`: at an instruction that returns, and not behind it. */
+/* `at_return`: the probe is at a return instruction, and not behind it. */
 static __always_inline u64 frame_at_end(const volatile struct pt_regs *regs, u32 at_return)
 {
 	return at_return ? regs->sp + sizeof(u64) : regs->sp;
@@ -52,7 +52,7 @@ static __always_inline u64 frame_at_entry(const volatile struct pt_regs *regs, u
 	return regs->sp + pushed;
 }
 
-/* As long as the prologue has called nobody. */
+/* Valid as long as the prologue has called no function. */
 static __always_inline u64 caller_at_entry(const volatile struct pt_regs *regs, u64 frame)
 {
 	return regs->regs[30];
@@ -64,8 +64,9 @@ static __always_inline u64 frame_at_end(const volatile struct pt_regs *regs, u32
 }
 #endif
 
-/* 0 for one that is in no register. Each is read where the context has it before one is chosen: a
- * context is read at constant offsets only, and the compiler must not choose the offset instead. */
+/* 0 for an argument that is in no register. Each argument is read from the context before one is
+ * chosen: a context is read at constant offsets only, and the compiler must not choose the offset
+ * instead. */
 static __always_inline u64 argument(const volatile struct pt_regs *regs, u8 number)
 {
 	u64 from[REGISTER_ARGUMENTS] = ARGUMENTS(regs), value = 0;

@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * CPU time: on each tick of the sampling timers, where the running task is.
+ * CPU time: each tick of the sampling timers records where the running task is.
  *
  * A timer that runs by the clock is an interrupt. While interrupts are off it is late, and finds
- * what runs when they are on again: never the kernel on its way to sleep, but the idle task or
- * whoever is next. So a tick that is due when the scheduler switches is taken there, of the task
- * that goes; the interrupt that follows is not another one.
+ * what runs once they are on again: never the kernel on its way to sleep, but the idle task or the
+ * next task. So a tick that is due at a context switch is taken there, for the outgoing task; the
+ * interrupt that follows is not counted as another tick.
  *
- * From when a sleeper is woken the scheduler counts its time, though the idle task is there until
- * it is switched to: on a virtual machine for longer than many run. Such ticks are owed: they are
- * taken when it goes to sleep again.
+ * The scheduler counts a sleeper's time from its wakeup, although the idle task runs until the
+ * switch: on a virtual machine that takes longer than many tasks run. Ticks that are due in between
+ * are owed: they are taken when the task goes to sleep again.
  */
 #include "bpf/growth.bpf.h"
 #include "bpf/unwind_entry.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 
-/* Nanoseconds a tick stands for, all timers of a CPU together. */
+/* Nanoseconds that a tick stands for, all timers of a CPU together. */
 const volatile u64 period_ns = 1;
 /* How long a tick has stopped the CPU before its program reads the clock. */
 const volatile u64 lag_ns;
-/* cpu_switch is attached. */
+/* Whether cpu_switch is attached. */
 u32 switches_are_watched;
 
-/* Of one CPU, where only interrupts and what turns them off come here: nothing comes between. */
+/* State of one CPU. Only interrupts and code that runs with interrupts off use it, so no access to
+ * it is interrupted by another one. */
 struct ticker {
-	u64 first_due;             /* of those below */
-	u64 period[CPU_TIMERS];    /* from one tick of a timer to its next */
+	u64 first_due;             /* the earliest of `due` below, or 1: find_first_due() */
+	u64 period[CPU_TIMERS];    /* from one tick of a timer to the next */
 	u64 due[CPU_TIMERS];       /* CLOCK_MONOTONIC; 0 until the timer's first tick */
-	u64 very_late[CPU_TIMERS]; /* ticks in a row */
-	s64 streak[CPU_TIMERS]; /* ticks in a row that were late, or early where it is negative */
-	/* When ticks were due that whoever comes after the idle task owes; 0: none. One of each
-	 * timer, and the one that was undecided. */
+	u64 very_late[CPU_TIMERS]; /* consecutive very late ticks */
+	s64 streak[CPU_TIMERS];    /* consecutive late ticks; negative: consecutive early ticks */
+	/* When ticks were due that the task after the idle task owes; 0: none. One for each timer,
+	 * and one for the undecided tick. */
 	u64 owed[CPU_TIMERS + 1];
-	u64 behind;    /* rq.clock, behind CLOCK_MONOTONIC at least; 0: not known */
+	u64 behind;    /* how far rq.clock is behind CLOCK_MONOTONIC, at least; 0: not known */
 	u64 undecided; /* when a tick was due that found the idle task about to be left; 0: none */
 };
 
@@ -45,11 +46,12 @@ struct {
 } tickers SEC(".maps");
 
 /*
- * A timer's ticks come at fixed intervals, each some time after the timer has run out: on virtual
- * machines 40 microseconds, and for a while 100. They are due when half of those come that nothing
- * has kept waiting, which are those that find user code: it cannot turn interrupts off. That is
- * followed by small steps, each twice the one before while ticks are all late, or all early.
- * After so many that are later than any interrupt should be, the timer has begun anew.
+ * A timer's ticks come at fixed intervals, each some time after the timer has expired: on virtual
+ * machines 40 microseconds, and for a while 100. `due` is the time by which half of the undelayed
+ * ticks have come. Undelayed ticks are those that find user code, which cannot turn interrupts off.
+ * `due` follows them in small steps; each step is twice the one before while all ticks are late, or
+ * all are early. After MANY_LATE consecutive ticks that are later than any interrupt should be, the
+ * timer is taken to have started anew.
  */
 enum { VERY_LATE_NS = 1000 * 1000, MANY_LATE = 16, STEP_NS = 250, DOUBLED_MAX = 7 };
 enum { BEHIND_STEP_NS = 1000 };
@@ -76,7 +78,7 @@ static __always_inline void find_first_due(struct ticker *ticker)
 		if (ticker->due[i] && ticker->due[i] < first)
 			first = ticker->due[i];
 	}
-	/* The next switch is wanted at once. */
+	/* With a tick owed or undecided, the next switch must be looked at. */
 	ticker->first_due = kept ? 1 : first;
 }
 
@@ -92,8 +94,9 @@ static __always_inline void follow(struct ticker *ticker, u32 timer, s64 late)
 	ticker->due[timer & (CPU_TIMERS - 1)] += step < late * sign ? step * sign : late;
 }
 
-/* Whether a tick that comes now was not taken before; `when`: when it is due, for one that comes
- * with another timer's interrupt may be early; `at`: where those that never came are counted. */
+/* Whether a tick that comes now is new, that is, was not taken at a switch before. `when` receives
+ * the time at which it was due: a tick that comes with another timer's interrupt may be early.
+ * Ticks that never came are counted at `at`. */
 static __always_inline int tick_is_new(struct ticker *ticker, u64 cookie, u64 now, u32 at,
                                        int finds_user, u64 *when)
 {
@@ -134,7 +137,7 @@ static __always_inline int tick_is_new(struct ticker *ticker, u64 cookie, u64 no
 	return is_new;
 }
 
-/* NULL where the kernel cannot schedule groups. */
+/* The run queue of the current CPU; NULL in a kernel without group scheduling. */
 static __always_inline struct rq *rq_current(void)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
@@ -142,8 +145,8 @@ static __always_inline struct rq *rq_current(void)
 	return bpf_core_field_exists(struct cfs_rq, rq) ? BPF_CORE_READ(task, se.cfs_rq, rq) : NULL;
 }
 
-/* rq.clock, which the scheduler has set a moment ago when it switches; 0 where it is not to be had.
- * Loads only, not a call: most switches see nothing else of profd. */
+/* rq.clock, which the scheduler has just set when it switches; 0 where it is not available. Only
+ * loads, no helper call: most switches run nothing else of profd. */
 static __always_inline u64 rq_clock(void)
 {
 	return bpf_core_field_exists(struct cfs_rq, rq) ? task_current()->se.cfs_rq->rq->clock : 0;
@@ -156,9 +159,9 @@ static __always_inline int is_somebody_woken(void)
 	return rq && BPF_CORE_READ(rq, nr_running);
 }
 
-/* Where the current task was at a tick is known if it had just been switched to then, or is about
- * to be left: in the kernel. Some machines lose the interrupt of a tick that comes with a wakeup;
- * such a tick is known of when the task sleeps again. */
+/* It is known where the current task was at a tick if the task had just been switched to, or is
+ * about to be left: it was in the kernel. Some machines lose the interrupt of a tick that comes
+ * with a wakeup; such a tick is noticed when the task sleeps again. */
 enum { SWITCHED_TO_NS = 5000, BEING_LEFT_NS = 50 * 1000 };
 
 static __always_inline int is_elsewhere(u64 due, u64 began, u64 until)
@@ -172,8 +175,9 @@ static __always_inline void count_idle(u32 at, u64 ticks)
 	count(at, COUNTER_idle, ticks);
 }
 
-/* When a timer's tick was due that is by now, or 0; its next one is then due after `until`. `more`:
- * how many others went by. */
+/* Takes a timer's ticks that were due by `until`. Returns when the first of them was due, or 0 if
+ * none was; `more` receives how many others there were. The timer's next tick is then due after
+ * `until`. */
 static __always_inline u64 pass_due(struct ticker *ticker, u32 timer, u64 until, u64 *more)
 {
 	u64 period = ticker->period[timer], due = ticker->due[timer];
@@ -185,10 +189,11 @@ static __always_inline u64 pass_due(struct ticker *ticker, u32 timer, u64 until,
 	return due;
 }
 
-/* How many are due, from now on taken: those that were due before `until`. While the CPU was idle,
- * `began` being 0, each period that went by is one; else those are the idle task's that were due
- * before the current one began. Global, as those below that go through all timers: the verifier
- * would try each course through one after each course through the other. */
+/* Takes the ticks that were due by `until` and returns how many are to be counted by the caller. If
+ * `began` is 0 the CPU was idle, and each period that went by is one tick. Otherwise the current
+ * task began at `began`, and ticks that were due before that are the idle task's. This function,
+ * and those below that go through all timers, are global: otherwise the verifier would check each
+ * path through one of them after each path through another. */
 __noinline u32 ticks_take_due(u64 began, u64 until, u32 at)
 {
 	struct ticker *ticker = ticker_get();
@@ -217,7 +222,7 @@ __noinline u32 ticks_take_due(u64 began, u64 until, u32 at)
 	return taken;
 }
 
-/* Frames of a program at the switch, and of what calls it. */
+/* Frames to skip: those of the BPF program at the switch and of its callers. */
 enum { SWITCH_SKIPS = 3 };
 
 static __always_inline u64 walk_kernel(void *ctx, u32 at, u64 flags)
@@ -235,8 +240,8 @@ static __always_inline u64 walk_kernel(void *ctx, u32 at, u64 flags)
 	return stack_store(at, bytes / sizeof(u64));
 }
 
-/* The sample's own registers are those of user space, or else those saved when the kernel was
- * entered. */
+/* Walks from the sample's own registers if they are those of user space, else from those saved when
+ * the kernel was entered. */
 static __always_inline u64 walk_user(struct bpf_perf_event_data *ctx, u32 at)
 {
 	if (REGS_USER(&ctx->regs))
@@ -244,7 +249,7 @@ static __always_inline u64 walk_user(struct bpf_perf_event_data *ctx, u32 at)
 	return unwind_entry(at);
 }
 
-/* In the kernel, and not by a system call. */
+/* Whether the task is in the kernel, but not by a system call. */
 static __always_inline int is_in_fault(struct bpf_perf_event_data *ctx, u32 at)
 {
 	struct scratch *scratch = scratch_get(at);
@@ -294,7 +299,7 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	return 0;
 }
 
-/* Those that are due are owed from now on. */
+/* Makes the ticks that are due by `now` owed. */
 __noinline u32 ticks_owe_due(u64 now, u32 at)
 {
 	struct ticker *ticker = ticker_get();
@@ -305,15 +310,16 @@ __noinline u32 ticks_owe_due(u64 now, u32 at)
 
 		if (!due)
 			continue;
-		missed += more + (ticker->owed[i] != 0); /* one that nobody has taken */
+		missed += more + (ticker->owed[i] != 0); /* an owed tick that was never taken */
 		ticker->owed[i] = due;
 	}
 	count(at, COUNTER_ticks_missed, missed);
 	return 0;
 }
 
-/* Takes what is owed. A task that another CPU has woken begins when the hypervisor lets its own CPU
- * run; the scheduler knows only later that the time until then was stolen. */
+/* Takes the owed ticks and returns how many are the current task's; those due before `began` are
+ * the idle task's. A task that another CPU has woken begins when the hypervisor lets its own CPU
+ * run; only later does the scheduler learn that the time until then was stolen. */
 __noinline u32 ticks_take_owed(u64 began, u32 at)
 {
 	struct ticker *ticker = ticker_get();
@@ -332,7 +338,8 @@ __noinline u32 ticks_take_owed(u64 began, u32 at)
 	return taken;
 }
 
-/* The idle task is left for `next`, whose time the scheduler counts since it was woken. */
+/* The CPU switches from the idle task to `next`, whose time the scheduler counts from its
+ * wakeup. */
 static __always_inline void leave_idle(struct ticker *ticker, u32 at, struct task_struct *next,
                                        u64 now)
 {
@@ -357,9 +364,9 @@ static __always_inline void leave_idle(struct ticker *ticker, u32 at, struct tas
 	ticks_owe_due(now, at);
 }
 
-/* When the scheduler set its clock, a moment ago or more: the time of the task that goes ends
- * there, before the next one is chosen. Few are chosen at once, so the smallest distance is the
- * clock's. */
+/* When the scheduler last set its clock, just now or earlier: the outgoing task's time ends there,
+ * before the next task is chosen. The next task is seldom chosen at once, so the smallest distance
+ * seen between the two clocks is taken as their offset. */
 static __always_inline u64 clock_set_at(struct ticker *ticker, u64 now)
 {
 	struct rq *rq = rq_current();
@@ -393,7 +400,7 @@ static __always_inline void leave_task(struct bpf_raw_tracepoint_args *ctx, stru
 	}
 }
 
-/* The scheduler is about to leave the current task. */
+/* The scheduler is about to switch away from the current task. */
 SEC("raw_tp/sched_switch")
 int cpu_switch(struct bpf_raw_tracepoint_args *ctx)
 {

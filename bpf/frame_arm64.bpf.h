@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * arm64: from a frame to its caller by an operation of its row. A leaf may have its return address
- * in x30 still; a caller has saved it.
+ * arm64: from a frame to its caller by the operation of its row. A leaf may still have its return
+ * address in x30; a caller has saved it.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ static __always_inline enum step step_row(struct scratch *scratch, u64 base, u32
 	u64 at = cfa - ra_words * sizeof(u64);
 	u64 ra = link_register(scratch), fp = walk->fp;
 
-	/* A leaf may have no frame at all, a caller has its return address in it. */
+	/* A leaf may have no frame at all; a caller has its return address in its frame. */
 	if (cfa < walk->sp || (cfa == walk->sp && !walk->leaf))
 		return cut(walk, COUNTER_cut_bad_frame);
 	if (ra_words && read_word(scratch, at, &ra))
@@ -47,7 +47,7 @@ static __always_inline enum step step_signal(struct scratch *scratch)
 	return STEP_CALLER;
 }
 
-/* No table says so of arm64's, whose entries leave the stack alone. */
+/* No arm64 table has this operation: PLT entries there leave the stack alone. */
 static __always_inline enum step step_plt(struct scratch *scratch, u32 threshold)
 {
 	return cut(&scratch->walk, COUNTER_cut_unsupported);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * x86-64: from a frame to its caller by an operation of its row. The return address is always in
+ * x86-64: from a frame to its caller by the operation of its row. The return address is always in
  * memory, almost always just below the CFA.
  */
 #pragma once
 
-/* There is none: a rule that says "the same" for the return address is none that can be followed.
- */
+/* There is no link register: a rule that says "the same" for the return address cannot be followed.
+ * 1 is no valid address. */
 static __always_inline u64 link_register(const struct scratch *scratch)
 {
 	return 1;
@@ -14,7 +14,7 @@ static __always_inline u64 link_register(const struct scratch *scratch)
 
 #include "bpf/rule.bpf.h"
 
-/* By the next pair, wherever it is. */
+/* Goes to the caller by the saved rbp and return address at rbp, wherever these are. */
 static __always_inline enum step step_chained(struct scratch *scratch)
 {
 	struct walk *walk = &scratch->walk;

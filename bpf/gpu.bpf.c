@@ -6,7 +6,7 @@
 #include "bpf/gpu_call.bpf.h"
 #include "bpf/gpu_usdt.bpf.h"
 
-/* Entry and return in one. A return that the entry does not want costs nothing. */
+/* Entry and return in one program. A return that the entry does not want costs nothing. */
 SEC("uprobe")
 int gpu_session(struct pt_regs *ctx)
 {
@@ -17,7 +17,7 @@ int gpu_session(struct pt_regs *ctx)
 	return call_begins(ctx, bpf_get_attach_cookie(ctx)) ? 0 : 1;
 }
 
-/* What is not asked for its return, or whose return is seen by the next one. */
+/* For functions whose return is not wanted, or is seen by the next program. */
 SEC("uprobe")
 int gpu_entry(struct pt_regs *ctx)
 {
@@ -25,7 +25,7 @@ int gpu_entry(struct pt_regs *ctx)
 	return 0;
 }
 
-/* A return probe, where there are no sessions. */
+/* The return probe, for kernels without uprobe sessions. */
 SEC("uprobe")
 int gpu_return(struct pt_regs *ctx)
 {
@@ -33,7 +33,7 @@ int gpu_return(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Of programs with libprofd-cuda.so. */
+/* For processes with libprofd-cuda.so. */
 SEC("uprobe")
 int gpu_launched(struct pt_regs *ctx)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A call of a probed function from its entry to its return: what each role comes to. A call that is
- * made inside of one whose return is wanted is part of that one.
+ * A call of a probed function from its entry to its return: what is done for each role. A call made
+ * inside of one whose return is wanted is part of that one.
  */
 #pragma once
 
 #include "bpf/gpu_chunk.bpf.h"
 #include "bpf/gpu_counted.bpf.h"
 
-/* Whether the thread is inside of another call. One that lies deeper on the stack than this one has
- * ended unseen, and so has one at the same place, unless it has ended in a jump to this. */
+/* Whether the thread is inside of another call. An outer call that lies deeper on the stack than
+ * this one has ended unseen. So has one at the same place, unless it has ended in a jump to this
+ * function. */
 static __always_inline int is_inside(struct gpu_thread *thread, u64 frame, u64 cookie)
 {
 	u64 outer = thread->frame;
@@ -23,7 +24,7 @@ static __always_inline int is_inside(struct gpu_thread *thread, u64 frame, u64 c
 	return 0;
 }
 
-/* The return is wanted. */
+/* Waits for the return of the call. */
 static __always_inline u32 follow(struct gpu_thread *thread, u64 cookie, u64 frame)
 {
 	GPU_ADD(returns);
@@ -32,7 +33,7 @@ static __always_inline u32 follow(struct gpu_thread *thread, u64 cookie, u64 fra
 	return 1;
 }
 
-/* Roles whose entry says all; 1 when there is an event to tell. */
+/* Roles for which the entry is enough; 1 when there is an event to send. */
 static __always_inline int role_happens(struct gpu_thread *thread, union gpu_site_cookie site,
                                         const struct gpu_place *place, struct gpu_event *ret_event)
 {
@@ -59,7 +60,7 @@ static __always_inline int role_happens(struct gpu_thread *thread, union gpu_sit
 	case GPU_FREES_TENSOR:
 		return tensor_changes(site, regs, ret_event);
 	case GPU_FREES:
-		/* Nobody will say whether it went well. */
+		/* There is no return probe to say whether the call succeeded. */
 		return memory_is_freed(site, argument_any(regs, place->frame, site.a), 0,
 		                       ret_event);
 	}
@@ -76,8 +77,8 @@ static __always_inline int is_copy(u8 role)
 	return role >= GPU_COPIES && role <= GPU_SETS_2D;
 }
 
-/* Keeps of the arguments what the return will need: of memory, names and contexts. What is mapped
- * is told two behind how much. Not inline, as array_bytes(). */
+/* Keeps the arguments that the return will need, for memory, names and contexts. The handle of
+ * mapped memory is the second argument behind its size. Not inline, as array_bytes(). */
 static __noinline void keep_arguments(struct gpu_thread *thread, u64 cookie,
                                       const struct gpu_place *place)
 {
@@ -94,7 +95,7 @@ static __noinline void keep_arguments(struct gpu_thread *thread, u64 cookie,
 	thread->began_ns = bpf_ktime_get_ns();
 }
 
-/* Whether what is known of a copy is kept until it is over, because that is waited for. */
+/* Whether a copy is kept until its return, because the call waits for the copy. */
 static __always_inline int copy_is_kept(struct gpu_thread *thread, union gpu_site_cookie site,
                                         const struct gpu_copied *what)
 {
@@ -106,7 +107,7 @@ static __always_inline int copy_is_kept(struct gpu_thread *thread, union gpu_sit
 	return 1;
 }
 
-/* A launch or a copy; 1 when it is counted at its return. */
+/* Counts a launch or a copy; 1 when it is counted at its return instead. */
 static __always_inline u32 count_begins(struct gpu_thread *thread, union gpu_site_cookie site,
                                         const struct gpu_place *place)
 {
@@ -157,7 +158,8 @@ static __always_inline u32 call_begins(const volatile struct pt_regs *regs, u64 
 	return follow(thread, cookie, place.frame);
 }
 
-/* What has a name now, which is told with it, or is another handle of what has one. */
+/* An object has been given a name, which is sent with it, or is another handle of one that has a
+ * name. */
 static __always_inline int named(const struct gpu_thread *thread, union gpu_site_cookie site,
                                  struct gpu_event *ret_event)
 {
@@ -175,7 +177,7 @@ static __always_inline int named(const struct gpu_thread *thread, union gpu_site
 	return is_alias;
 }
 
-/* A wait or a copy that was waited for. */
+/* The end of a wait, or of a copy for which the call waited. */
 static __always_inline void wait_ends(struct gpu_thread *thread, union gpu_site_cookie site,
                                       const struct gpu_place *place, u32 result)
 {
@@ -190,7 +192,7 @@ static __always_inline void wait_ends(struct gpu_thread *thread, union gpu_site_
 	count_call(thread, &key, waited_ns, place);
 }
 
-/* All other roles that are followed; 1 when there is an event to tell. */
+/* The end of all other roles that are followed; 1 when there is an event to send. */
 static __always_inline int role_ends(struct gpu_thread *thread, union gpu_site_cookie site,
                                      u64 frame, u32 result, struct gpu_event *ret_event)
 {
@@ -216,7 +218,7 @@ static __always_inline int role_ends(struct gpu_thread *thread, union gpu_site_c
 	return 0;
 }
 
-/* Behind the return of a function that was followed. */
+/* Behind the return of a call that was followed. */
 static __always_inline void call_ends(const volatile struct pt_regs *regs)
 {
 	struct gpu_thread *thread = thread_get(0);

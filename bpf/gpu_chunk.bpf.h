@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Allocators of XLA and TensorFlow: tsl::BFCAllocator and its kin, which give chunks of what they
- * have of the driver. They tell nobody, so their calls are followed from entry to return, beside a
- * call of the driver that one of them may make: neither is part of the other.
+ * Allocators of XLA and TensorFlow: tsl::BFCAllocator and its kin, which hand out chunks of memory
+ * that they have from the driver. They report to no other function, so their calls are followed
+ * from entry to return, independently of a call of the driver that one of them may make: neither is
+ * part of the other.
  *
- * Which device it is only the allocator's name says, a std::string somewhere in the object: where,
- * is another place in each version. It is looked for once, by what names are: "GPU_0_bfc",
- * "GPU_collectivememory_0_bfc", "gpu_async_0"; "xla_gpu_host_bfc", "gpu_host_bfc", "bfc_cpu..." of
+ * Only the allocator's name says which device it is for. The name is a std::string somewhere in the
+ * object, at another place in each version. It is searched once, by the form of names: "GPU_0_bfc",
+ * "GPU_collectivememory_0_bfc", "gpu_async_0"; "xla_gpu_host_bfc", "gpu_host_bfc", "bfc_cpu..." for
  * memory of the host. Source: xla/pjrt/gpu/gpu_helpers.cc, stream_executor's
  * cuda/cuda_malloc_async_allocator.cc, tensorflow/core/common_runtime/gpu/gpu_process_state.cc.
  */
@@ -15,16 +16,16 @@
 #include "bpf/gpu_memory.bpf.h"
 
 enum {
-	ALLOCATOR_WORDS = 384, /* of an object; in jaxlib 0.12 the name is word 125. As a word: it
-	                          has none */
+	ALLOCATOR_WORDS = 384, /* of an object; in jaxlib 0.12 the name is word 125. As a word's
+	                          number: the allocator has no name */
 	NOT_SEARCHED = ALLOCATOR_WORDS + 1,
 	ALLOCATOR_NAME_BYTES = 32,
 	MIN_NAME_BYTES = 8,
 	MAX_NAME_BYTES = 64,
-	NO_NAME = 0x100, /* what is no device */
+	NO_NAME = 0x100, /* a value that is no device */
 };
 
-/* Of libstdc++. What a std::string of libc++ is looks like none. */
+/* A std::string of libstdc++. One of libc++ does not match the checks below. */
 struct string_in_object {
 	u64 at, length;
 };
@@ -40,7 +41,7 @@ union allocator_name {
 	u32 words[ALLOCATOR_NAME_BYTES / sizeof(u32)];
 };
 
-/* Four letters as they lie in memory. */
+/* Four letters as they are in memory. */
 #define LETTERS(a, b, c, d) ((u32)(a) | (u32)(b) << 8 | (u32)(c) << 16 | (u32)(d) << 24)
 
 static __always_inline u32 first_number(const union allocator_name *name)
@@ -60,8 +61,8 @@ static __always_inline u32 first_number(const union allocator_name *name)
 	return is_one && number < GPU_DEVICE_HOST ? number : GPU_DEVICE_UNKNOWN;
 }
 
-/* Of the string at this address of user space; NO_NAME: it is no allocator's. Global, as
- * known_of(). */
+/* The device named by the string at this address of user space; NO_NAME: it is no allocator's name.
+ * Global, as known_of(). */
 __noinline u32 device_of_name(u64 string)
 {
 	union allocator_name name = {};
@@ -83,7 +84,7 @@ __noinline u32 device_of_name(u64 string)
 	return NO_NAME;
 }
 
-/* 1 ends the search. */
+/* Returns 1 to end the search. */
 static long look_at_word(u32 index, void *context)
 {
 	struct allocator_search *search = context;
@@ -105,8 +106,9 @@ static long look_at_word(u32 index, void *context)
 	return 1;
 }
 
-/* The name is read each time: where an allocator was, another one may be. One without a name is not
- * searched again, unless it was for a page that is not in memory that none was found. */
+/* The device of an allocator. The name is read each time, because another allocator may be at the
+ * same address later. An allocator without a name is not searched again, unless none was found
+ * because a page was not in memory. */
 __noinline u32 allocator_device(u64 allocator)
 {
 	struct allocator_search search = {.allocator = allocator, .device = GPU_DEVICE_UNKNOWN};
@@ -126,8 +128,8 @@ __noinline u32 allocator_device(u64 allocator)
 	return search.device;
 }
 
-/* tsl::AllocationAttributes begins with the bool retry_on_failure. Who sets it to false does so to
- * try; that there is no room is no failure then. */
+/* tsl::AllocationAttributes begins with the bool retry_on_failure. A caller that sets it to false
+ * only tries; lack of room is no failure then. */
 static __always_inline int is_a_try(u64 attributes)
 {
 	u8 retries = 1;
@@ -137,7 +139,8 @@ static __always_inline int is_a_try(u64 attributes)
 	return !retries;
 }
 
-/* At the entry; 1 when its return is wanted. One that is called by another is part of that. */
+/* At the entry; 1 when the return is wanted. A call made by another such call is part of that
+ * one. */
 static __always_inline u32 chunk_begins(struct gpu_thread *thread, union gpu_site_cookie site,
                                         const struct gpu_place *place)
 {
@@ -164,7 +167,7 @@ static __always_inline u32 chunk_begins(struct gpu_thread *thread, union gpu_sit
 	return 1;
 }
 
-/* Behind the return, which gives the address. Of no bytes there is none. */
+/* Behind the return, whose result is the address. A call for no bytes gets none. */
 static __always_inline int chunk_ends(struct gpu_thread *thread, u64 address,
                                       struct gpu_event *ret_event)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is known of the current thread: in which context and on which device it works, by which of
- * the runtime's functions it came, and which of its calls are walked.
+ * What is known of the current thread: in which context and on which device it works, by which
+ * function of the runtime it called the driver, and which of its calls are walked.
  */
 #pragma once
 
@@ -29,15 +29,15 @@ static __always_inline void thread_begin(struct gpu_thread *thread, u32 exec)
 	thread->exec = exec;
 }
 
-/* NULL where there is no memory for it, where another thread that is about to have one was
- * interrupted on this CPU, and before Linux 6.2 where it was looking for any. A launch or a copy
- * counts also then, without a device and a stack. What does not change until the next exec is asked
- * for once. */
+/* The state of the current thread. NULL where there is no memory for it, and where this program
+ * interrupts another thread on this CPU that is just getting its state; before Linux 6.2 also where
+ * that thread is only looking its state up. A launch or a copy counts even then, without a device
+ * and a stack. What does not change until the next exec is read once. */
 static __always_inline struct gpu_thread *thread_get(u64 flags)
 {
 	struct task_struct *task = task_current();
 	struct gpu_thread *thread = bpf_task_storage_get(&gpu_threads, task, NULL, flags);
-	u32 exec = (u32)task->self_exec_id + 1; /* not 0, as in one that is new */
+	u32 exec = (u32)task->self_exec_id + 1; /* not 0, which a new one has */
 
 	if (!thread) {
 		GPU_ADD(threads_lost);
@@ -49,7 +49,7 @@ static __always_inline struct gpu_thread *thread_get(u64 flags)
 }
 
 /* The compiler must not know what the depth is compared with, or it leaves out the mask that the
- * verifier wants to see. */
+ * verifier needs. */
 static __always_inline u32 context_slot(const struct gpu_thread *thread)
 {
 	u32 slot = thread->pushed;
@@ -89,8 +89,8 @@ static __always_inline void context_pop(struct gpu_thread *thread)
 	context_set(thread, below);
 }
 
-/* The return address of the call that has this frame, while it is in it; 0 where it is in a
- * register and nobody knows when it is saved. */
+/* The return address of the call with this frame, while the thread is in it; 0 where it is in a
+ * register, as it is not known when that is saved. */
 static __always_inline u64 return_address(u64 frame)
 {
 	u64 address = 0;
@@ -101,10 +101,11 @@ static __always_inline u64 return_address(u64 frame)
 	return address;
 }
 
-/* Whether a call may still return: until it does, its return address is not on the stack but that
- * of the kernel's trampoline (bpf/return_probe.bpf.h). Where a longjmp has left it, something else
- * is there sooner or later. What cannot be read says nothing; on arm64 nobody knows where a return
- * address is saved. Read as any memory is: see task_image(). */
+/* Whether a call may still return. Until it does, the stack holds the address of the kernel's
+ * trampoline (bpf/return_probe.bpf.h) instead of its return address. Where a longjmp has left
+ * the call, something else is there sooner or later. Unreadable memory proves nothing; on arm64
+ * it is not known where a return address is saved. Reads with bpf_probe_read_kernel(): see
+ * task_image(). */
 static __always_inline int is_awaited(u64 frame)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -122,8 +123,8 @@ static __always_inline int is_awaited(u64 frame)
 #endif
 }
 
-/* Whether the thread is, at this frame, in the function of the runtime that it was last seen to
- * enter: deeper than that, and nobody has made another call from there. */
+/* Whether a call with this frame is made from the function of the runtime that the thread entered
+ * last: it is deeper on the stack, and that function has not returned since. */
 static __always_inline int is_tagged(const struct gpu_thread *thread, u64 frame)
 {
 	return thread->tag_frame && frame < thread->tag_frame && thread->tag_return &&
@@ -133,7 +134,7 @@ static __always_inline int is_tagged(const struct gpu_thread *thread, u64 frame)
 static __always_inline void tag(struct gpu_thread *thread, const volatile struct pt_regs *regs,
                                 union gpu_site_cookie site, u64 frame)
 {
-	/* Functions of the runtime call each other: the first is the one that was asked for. */
+	/* Functions of the runtime call each other: the first one is what the program called. */
 	if (is_tagged(thread, frame))
 		return;
 	thread->tag_frame = frame;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Calls that are counted in rows: launches, copies, waits. What its arguments say of one, which is
- * the key of its row.
+ * Calls that are counted in rows: launches, copies, waits. A call's arguments give the key of its
+ * row.
  */
 #pragma once
 
@@ -24,9 +24,8 @@ static __always_inline void key_begin(struct gpu_call_key *key, u16 kind,
 	}
 }
 
-/* cuLaunchKernel() and its kin: the function, then three sizes of the grid and three of the block,
- * of which the last is on the stack where there are six registers: it is read when a row is made.
- */
+/* cuLaunchKernel() and its kin: the function, then three sizes of the grid and three of the block.
+ * With six argument registers the last size is on the stack: it is read when a row is made. */
 static __always_inline void read_shape(struct gpu_call_key *key,
                                        const volatile struct pt_regs *regs)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is known of the things of a process, whatever thread of it asks: of a context its device, of
- * an allocator where its name is. All processes share a map that forgets the least recently used.
- * So that none of them can make it forget what is the others', each has so many places and not
- * more, where a thing is in one of a few by its address.
+ * What is known of the objects of a process, for all its threads: the device of a context, and
+ * where an allocator's name is. All processes share a map that forgets the least recently used
+ * element. So that no process can make it forget what others need, each process has a fixed number
+ * of places, and an object can be in a few of them, by its address.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 enum {
 	GPU_KNOWN = 4096, /* of all processes */
 	GPU_KNOWN_BITS = 6,
-	GPU_KNOWN_PLACES = 1 << GPU_KNOWN_BITS, /* of a process, for each kind of thing */
-	GPU_KNOWN_TRIES = 4,                    /* places a thing may be in */
+	GPU_KNOWN_PLACES = 1 << GPU_KNOWN_BITS, /* of a process, for each kind of object */
+	GPU_KNOWN_TRIES = 4,                    /* places in which an object may be */
 };
 
 enum gpu_known_kind { GPU_KNOWN_CONTEXT, GPU_KNOWN_ALLOCATOR };
@@ -29,7 +29,7 @@ struct gpu_known {
 	u64 thing; /* its address */
 	u32 image; /* task_image() */
 	u16 value;
-	u16 is_over; /* another one may have the place */
+	u16 is_over; /* another object may take the place */
 };
 
 struct {
@@ -52,7 +52,8 @@ static __always_inline void known_next(struct gpu_known_key *key)
 	key->place = (key->place + 1) & (GPU_KNOWN_PLACES - 1);
 }
 
-/* Behind a place that nothing is in there is nothing, unless that was forgotten. */
+/* Finds an object. The search ends at an empty place: nothing lies behind it, unless an element was
+ * forgotten. */
 static __always_inline struct gpu_known *known_find(enum gpu_known_kind kind, u64 thing)
 {
 	u32 image = task_image();
@@ -69,8 +70,8 @@ static __always_inline struct gpu_known *known_find(enum gpu_known_kind kind, u6
 	return NULL;
 }
 
-/* What was kept of it last, or `otherwise`. This and the next one are global, so that the verifier
- * goes through them once and not again for each way that leads to them. */
+/* The value kept last for the object, or `otherwise`. This function and the next one are global, so
+ * that the verifier checks them once and not for each path that leads to them. */
 __noinline u32 known_of(u32 kind, u64 thing, u32 otherwise)
 {
 	const struct gpu_known *known = known_find(kind, thing);
@@ -78,7 +79,8 @@ __noinline u32 known_of(u32 kind, u64 thing, u32 otherwise)
 	return known ? known->value : otherwise;
 }
 
-/* Where there is no place left to the process, what was in one is not known any more; 1 then. */
+/* Keeps a value for an object. Where the process has no place left, the object in one of them is
+ * forgotten; returns 1 then. */
 __noinline u32 known_keep(u32 kind, u64 thing, u16 value)
 {
 	struct gpu_known new = {.thing = thing, .image = task_image(), .value = value};
@@ -97,7 +99,7 @@ __noinline u32 known_keep(u32 kind, u64 thing, u16 value)
 		lost = 1;
 		known_first(&key, kind, thing);
 	}
-	/* Not where another thread has come in between. */
+	/* Fails where another thread has taken the place in between. */
 	if (bpf_map_update_elem(&gpu_known, &key, &new, there ? BPF_ANY : BPF_NOEXIST))
 		lost = 1;
 	if (lost)
@@ -105,8 +107,8 @@ __noinline u32 known_keep(u32 kind, u64 thing, u16 value)
 	return lost;
 }
 
-/* It has ended. Until its place is taken it is known as before: there may be a new one at the same
- * address already. */
+/* The object has ended. Until its place is taken, its value stays known: a new object may already
+ * be at the same address. */
 static __noinline void known_over(enum gpu_known_kind kind, u64 thing)
 {
 	struct gpu_known *known = known_find(kind, thing);

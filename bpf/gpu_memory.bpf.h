@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Calls that allocate or free, or on which it depends how long memory is there: what they were
- * asked for at their beginning, what they gave at their end. And the allocators of frameworks,
- * which say so when all is done. Each writes the event that there is to tell, if it says 1. Who
- * asked tells it, in one place for all: the verifier goes through tell() again for each.
+ * Calls that allocate or free, or that decide how long memory exists: what is asked for at their
+ * entry, and what they gave at their end. Also the allocators of frameworks, which report when all
+ * is done. Each function writes the event to send if it returns 1. Its caller sends the event, in
+ * one place for all: the verifier checks tell() again for each call of it.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 
 enum { CUDA_OUT_OF_MEMORY = 2 }; /* CUDA_ERROR_OUT_OF_MEMORY */
 
-/* At the entry: `first` is where the address will be, or the address; `second` what is read when
- * it is known how it went. */
+/* At the entry. `first` is where the address will be, or the address; `second` is what is read when
+ * the result is known. */
 static __always_inline void memory_begins(struct gpu_thread *thread,
                                           const volatile struct pt_regs *regs,
                                           union gpu_site_cookie site, u64 frame)
@@ -27,7 +27,7 @@ static __always_inline void memory_begins(struct gpu_thread *thread,
 		thread->memory_device = GPU_DEVICE_HOST;
 	switch (site.role) {
 	case GPU_ALLOCATES_PITCHED:
-		/* As wide as it was asked for, until the width of a row is told. */
+		/* The width asked for, until the call has returned the width of a row. */
 		thread->second = argument_any(regs, frame, site.a + 1);
 		thread->size = argument_any(regs, frame, site.a + 2);
 		thread->began_ns = argument_any(regs, frame, site.a + 3); /* rows */
@@ -85,7 +85,8 @@ static __always_inline int memory_is_freed(union gpu_site_cookie site, u64 addre
 	return 1;
 }
 
-/* `detail` 1: it is the thread's current one from now on; else it is a device's primary one. */
+/* A context was made. `detail` 1: it becomes the thread's current one; else it is a device's
+ * primary context. */
 static __always_inline int context_made(struct gpu_thread *thread, union gpu_site_cookie site,
                                         struct gpu_event *ret_event)
 {
@@ -102,8 +103,8 @@ static __always_inline int context_made(struct gpu_thread *thread, union gpu_sit
 	return 1;
 }
 
-/* Of the thread's own contexts one that is destroyed is taken away; a primary one stays, and is
- * made again when it is used. */
+/* A context has ended. If one of the thread's own is destroyed, it is removed; a primary one stays,
+ * and is made again when it is used. */
 static __always_inline int context_ended(struct gpu_thread *thread, union gpu_site_cookie site,
                                          struct gpu_event *ret_event)
 {
@@ -122,7 +123,7 @@ static __always_inline int context_ended(struct gpu_thread *thread, union gpu_si
 	return 1;
 }
 
-/* Physical memory is mapped, unmapped, or has one more owner. */
+/* Physical memory is mapped, unmapped, or gets one more owner. */
 static __always_inline int physical_changes(const struct gpu_thread *thread,
                                             union gpu_site_cookie site, struct gpu_event *ret_event)
 {
@@ -140,8 +141,8 @@ static __always_inline int physical_changes(const struct gpu_thread *thread,
 	return 1;
 }
 
-/* c10::Device: its type and its index, a byte each. Memory of the host is told by other functions,
- * and by this one only while PyTorch's own profiler is on. */
+/* c10::Device: its type and its index, a byte each. Other functions report memory of the host; this
+ * one does so only while PyTorch's own profiler is on. */
 enum { C10_HOST = 0 };
 
 static __always_inline u8 tensor_device(u64 device)
@@ -184,7 +185,7 @@ static __always_inline int tensor_oom(union gpu_site_cookie site,
 	return 1;
 }
 
-/* Of the host. */
+/* For memory of the host. */
 static __always_inline int tensor_changes(union gpu_site_cookie site,
                                           const volatile struct pt_regs *regs,
                                           struct gpu_event *ret_event)

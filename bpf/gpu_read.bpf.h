@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Arguments of CUDA's functions: those on the stack, and the structures that some point to. Their
- * layouts are those of cuda.h of CUDA 12, of which the names here are; they are part of its ABI:
- * what changes gets a function with a new ending.
+ * Arguments of CUDA's functions: those on the stack, and the structures to which some point. The
+ * layouts and names are those of cuda.h of CUDA 12. They are part of its ABI: a function whose
+ * structure changes gets a new suffix.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ static __always_inline u32 read_u32(u64 at)
 	return value;
 }
 
-/* Where an argument is that has no register. */
+/* The address of an argument that is in no register. */
 static __always_inline u64 argument_on_stack(u64 frame, u8 number)
 {
 	return frame + (number - REGISTER_ARGUMENTS) * sizeof(u64);
@@ -47,7 +47,8 @@ static __always_inline u64 at_least_1(u64 value)
 	return value ? value : 1;
 }
 
-/* CUarray_format: bytes of a channel. Block-compressed ones have a byte a texel, or half. */
+/* CUarray_format: bytes of a channel. Block-compressed formats have one byte a texel, or half a
+ * byte. */
 static __always_inline u64 channel_bytes(u32 format)
 {
 	switch (format) {
@@ -65,7 +66,7 @@ static __always_inline u64 channel_bytes(u32 format)
 
 struct array_shape {
 	u64 width, height, depth, texel_bytes;
-	u32 layered; /* depth is no dimension that levels shrink */
+	u32 layered; /* mipmap levels do not shrink the depth */
 };
 
 /* CUDA_ARRAY_DESCRIPTOR_v2, 24 bytes: Width 0, Height 8, Format 16, NumChannels 20. */
@@ -113,7 +114,8 @@ static long add_level(u32 level, void *context)
 
 enum { GPU_MIPMAP_LEVELS = 32 };
 
-/* Of a descriptor of either kind. Not inline: the stack of who asks is nearly full. */
+/* Bytes of an array, from a descriptor of either kind. Not inline: the caller's stack is nearly
+ * full. */
 static __noinline u64 array_bytes(u64 at, u32 levels, u32 is_3d)
 {
 	struct level_sum sum = {
@@ -125,8 +127,8 @@ static __noinline u64 array_bytes(u64 at, u32 levels, u32 is_3d)
 	return sum.bytes;
 }
 
-/* CUmemAllocationProp: CUmemLocation is 8 in, its type and then its id. CU_MEM_LOCATION_TYPE_DEVICE
- * is 1; the others are the host's. */
+/* CUmemAllocationProp: at byte 8 is a CUmemLocation, its type and then its id.
+ * CU_MEM_LOCATION_TYPE_DEVICE is 1; the other types are the host's. */
 static __always_inline u8 read_location(u64 at)
 {
 	u32 type = read_u32(at + 8);
@@ -136,7 +138,8 @@ static __always_inline u8 read_location(u64 at)
 	return type ? GPU_DEVICE_HOST : GPU_DEVICE_UNKNOWN;
 }
 
-/* Of CUmemorytype values, host 1, device 2, array 3, unified 4; `fixed` where they do not tell. */
+/* The direction from CUmemorytype values: host 1, device 2, array 3, unified 4. Returns `fixed`
+ * where they do not determine it. */
 static __always_inline u8 direction_of(u32 from, u32 to, u8 fixed)
 {
 	u32 from_host = from == 1, to_host = to == 1;
@@ -203,7 +206,8 @@ static long add_sizes(u32 index, void *context)
 	return 0;
 }
 
-/* Of so many sizes; the ones behind the first 16384 are not added. Not inline, as array_bytes(). */
+/* The sum of `count` sizes; those behind the first 16384 are not added. Not inline, as
+ * array_bytes(). */
 static __noinline u64 read_sizes(u64 at, u64 count)
 {
 	struct size_sum sum = {.at = at, .count = count};

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counting calls, each of them: in the slot of its row or, where the thread does not remember that,
- * in the row, unless it is a call's turn to be walked. The rows of a thread are its own, so nothing
- * here is atomic.
+ * Counts each call: in the slot of its row, or, where the thread does not remember the slot, in the
+ * row, unless the call is due to be walked. The rows of a thread are its own, so nothing here is
+ * atomic.
  */
 #pragma once
 
 #include "bpf/gpu_slots.bpf.h"
 #include "bpf/gpu_walk.bpf.h"
 
-/* When a call is counted, and in which half: of shared_enter(). */
+/* When a call is counted, and in which half, from shared_enter(). */
 struct gpu_moment {
-	u64 now; /* 0 until it is asked for */
+	u64 now; /* 0 until it is needed */
 	u64 value;
 	u32 at;
 };
 
-/* The half's map is named in each call, because only then it is looked up in without a detour. */
+/* Each look-up names its half's map, because only then is it done without a detour. */
 static __always_inline struct gpu_call *row_find(u32 at, const struct gpu_call_key *key)
 {
 	struct gpu_call *row;
@@ -29,23 +29,23 @@ static __always_inline struct gpu_call *row_find(u32 at, const struct gpu_call_k
 	return bpf_map_lookup_elem(&gpu_calls_0, key);
 }
 
-/* How many rows the half has; the mask as of slot_at(). */
+/* Rows of the half that are taken; the mask is as in slot_at(). */
 static __always_inline struct taken *rows_of_half(u32 at)
 {
 	barrier_var(at);
 	return &gpu_rows[at & 1];
 }
 
-/* Many launches with always other grids: from three quarters of an account's share of the rows on
- * they are not told apart any more, but where the thread remembers a row. */
+/* Whether the half is crowded for the account, as with many launches of ever new grids. Once an
+ * account has three quarters of its share of the rows, launches that differ in grid or block are no
+ * longer told apart, unless the thread remembers a row. */
 static __always_inline int is_crowded(u32 at)
 {
 	return taken_place(rows_of_half(at), GPU_CALLS_ROWS / 4 * 3) == NO_ROOM;
 }
 
 /* NULL when there is no room, or the account has its share. A function of its own, so that a walk
- * need not have room for its variables on the stack: 512 bytes are all there is, for all functions
- * together. */
+ * need not have room for its variables on the stack: all functions together have 512 bytes. */
 static __noinline struct gpu_call *row_make(u32 at, const struct gpu_call_key *key)
 {
 	struct gpu_call first = {
@@ -67,7 +67,7 @@ static __noinline struct gpu_call *row_make(u32 at, const struct gpu_call_key *k
 	return row_find(at, key);
 }
 
-/* What has been counted so far goes to the row of its stack. Not 0 when there is no room. */
+/* Moves what has been counted so far to the row of its stack. Not 0 when there is no room. */
 static __always_inline long row_move(u32 at, struct gpu_call_key *key, struct gpu_call *row)
 {
 	struct gpu_call *to;
@@ -104,8 +104,8 @@ static __always_inline enum counter gpu_counter(u16 kind, int is_lost)
 	return is_lost ? COUNTER_gpu_waits_lost : COUNTER_gpu_waits;
 }
 
-/* The id of the caller's stack, in the half that its row is in; STACK_NONE when it cannot be had
- * now, STACK_LOST when there is no room for it, or it cannot be read. */
+/* The id of the caller's stack, in the half of its row; STACK_NONE when it is not available now,
+ * STACK_LOST when there is no room for it, or it cannot be read. */
 static __always_inline u64 caller_stack(const struct gpu_moment *moment,
                                         const struct gpu_place *place)
 {
@@ -116,7 +116,7 @@ static __always_inline u64 caller_stack(const struct gpu_moment *moment,
 		GPU_ADD(stacks_busy);
 		return STACK_NONE;
 	}
-	/* A flip may have been planned since, for a moment that had come by then. */
+	/* A flip may have been planned since, for a time that had come by then. */
 	if ((lane ^ moment->at) & 1) {
 		lane_leave(lane);
 		return STACK_NONE;
@@ -134,7 +134,7 @@ static __always_inline u64 caller_stack(const struct gpu_moment *moment,
 	return id;
 }
 
-/* What read_shape() leaves out. */
+/* Reads what read_shape() leaves out. */
 static __always_inline void read_block_z(struct gpu_call *row, const struct gpu_call_key *key,
                                          const struct gpu_place *place)
 {
@@ -142,7 +142,7 @@ static __always_inline void read_block_z(struct gpu_call *row, const struct gpu_
 		row->block_z = read_u32(argument_on_stack(place->frame, REGISTER_ARGUMENTS));
 }
 
-/* A call of which there is no row yet, or that is to be walked. */
+/* Counts a call that has no row yet, or that is to be walked. */
 static __noinline void count_slowly(struct gpu_thread *thread, struct gpu_call_key *key,
                                     struct gpu_moment *moment, const struct gpu_place *place)
 {
@@ -171,14 +171,15 @@ static __noinline void count_slowly(struct gpu_thread *thread, struct gpu_call_k
 	if (stack >= STACK_FIRST && (row->stack == STACK_NONE || stack == row->stack ||
 	                             row_move(moment->at, key, row) == 0))
 		row->stack = stack;
-	/* Also where it is lost, or all of the calls would be walked, and theirs lost, too. */
+	/* Also where the stack is lost; else all of the calls would be walked and their stacks
+	 * lost, too. */
 	if (stack != STACK_NONE && thread)
 		row->due = calls_to_next(thread, moment->now);
 	row_add(row, moment);
 	count_shared(moment->at, gpu_counter(key->kind, 0));
 }
 
-/* A call that the thread does not remember the row of, or that is to be walked. */
+/* Counts a call whose row the thread does not remember, or that is to be walked. */
 static __always_inline void count_in_row(struct gpu_thread *thread, struct gpu_call_key *key,
                                          struct gpu_moment *moment, const struct gpu_place *place)
 {
@@ -207,7 +208,7 @@ static __always_inline void count_in_row(struct gpu_thread *thread, struct gpu_c
 	}
 }
 
-/* Counts a call; `thread` NULL where nothing is known of it. */
+/* Counts a call; `thread` is NULL where nothing is known of it. */
 static __always_inline void count_call(struct gpu_thread *thread, struct gpu_call_key *key,
                                        u64 value, const struct gpu_place *place)
 {

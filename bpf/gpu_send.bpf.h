@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Telling the daemon: events, some with a stack, some with a name. Those that are samples of a
- * profile are counted in the half in which their time is, so that it adds up whenever they are
- * read: what a slice of [start, end) has to hold are the ALLOC and RAN events of that time, and all
- * of them are in the ring buffer once the half has settled.
+ * Sends events to the daemon, some with a stack, some with a name. Events that are samples of a
+ * profile are counted in the half that contains their time, so that counts and events agree
+ * whenever they are read: a slice of [start, end) contains the ALLOC and RAN events of that time,
+ * and all of them are in the ring buffer once the half has settled.
  */
 #pragma once
 
@@ -11,11 +11,12 @@
 #include "bpf/send.bpf.h"
 
 enum {
-	GPU_WALKED_BYTES = 1 << 20, /* an allocation of so many is walked always */
-	GPU_EVENTS_MANY = 100,      /* other stacks a tenth of a second of a thread */
+	GPU_WALKED_BYTES = 1 << 20, /* an allocation of so many bytes is always walked */
+	GPU_EVENTS_MANY = 100,      /* other stacks of a thread in a tenth of a second */
 	GPU_EVENTS_FEW = 25,
-	/* The daemon reads by the clock, but from here on at once. It is woken by some events and
-	 * not by all from there on: that costs more than all the rest. */
+	/* The daemon reads at fixed times, but at once when so many bytes are unread. The events of
+	 * the next GPU_WAKES_FOR bytes wake it, and not all events from there on: that would cost
+	 * more than all the rest. */
 	GPU_WAKES_AT = GPU_EVENT_BYTES / 8,
 	GPU_WAKES_FOR = 64 << 10,
 };
@@ -42,7 +43,8 @@ static __always_inline void describe(struct gpu_event *event, u16 kind, enum gpu
 	event->device = GPU_DEVICE_UNKNOWN;
 }
 
-/* Where the account of this place is counted; NULL, and that is, where it has its share. */
+/* The ring_user of a place. Where its account has its share: NULL, and the lost event is
+ * counted. */
 static __always_inline struct ring_user *user_with_room(u32 place)
 {
 	struct ring_user *user = ring_user_at(&gpu_events, &gpu_users, GPU_EVENT_BYTES, place);
@@ -52,7 +54,7 @@ static __always_inline struct ring_user *user_with_room(u32 place)
 	return user;
 }
 
-/* What became of an event of so many bytes. */
+/* Accounts for an event of `bytes` that was sent, or lost if `err`. */
 static __always_inline long count_sent(struct ring_user *user, u64 bytes, long err)
 {
 	if (err) {
@@ -64,8 +66,8 @@ static __always_inline long count_sent(struct ring_user *user, u64 bytes, long e
 	return err;
 }
 
-/* With the stack walked from the registers in the lane's scratch; pc is an address within the
- * leaf's instruction. Not 0 when it could not be told, and that was counted. */
+/* Sends an event with the stack walked from the registers in the lane's scratch; pc is an address
+ * within the leaf's instruction. Not 0 when it could not be sent, which is counted. */
 static __always_inline long send_walked(struct ring_user *user, u32 lane, u64 pc,
                                         const struct gpu_event *event)
 {
@@ -84,7 +86,8 @@ static __always_inline long send_walked(struct ring_user *user, u32 lane, u64 pc
 	return count_sent(user, sizeof(out->event) + words * sizeof(u64), err);
 }
 
-/* Without a stack where another one is being walked on this CPU. Not 0 as above. */
+/* Sends an event, without a stack where another stack is being walked on this CPU. Not 0 as
+ * above. */
 static __always_inline long send(const struct gpu_event *event, const struct gpu_place *place,
                                  int is_walked)
 {
@@ -123,7 +126,7 @@ static __always_inline int is_event_walked(struct gpu_thread *thread, const stru
 	return 1;
 }
 
-/* Counts an event that is a sample, or is none for lack of room. */
+/* Counts an event that is a sample, or a sample lost for lack of room. */
 static __always_inline void count_sample(u32 at, const struct gpu_event *event, long err)
 {
 	if (event->kind == GPU_EVENT_RAN)
@@ -134,8 +137,8 @@ static __always_inline void count_sample(u32 at, const struct gpu_event *event, 
 		count_shared(at, err ? COUNTER_gpu_allocations_lost : COUNTER_gpu_allocations);
 }
 
-/* Tells of something that happens now, with the stack of who allocates or finds no room. A free is
- * told with the time it has already. */
+/* Sends an event that happens now, with the stack of the caller for an allocation or for one that
+ * finds no room. A free is sent with the time that it has already. */
 static __noinline void tell(struct gpu_thread *thread, struct gpu_event *event,
                             const struct gpu_place *place)
 {
@@ -151,14 +154,15 @@ static __noinline void tell(struct gpu_thread *thread, struct gpu_event *event,
 	shared_leave();
 }
 
-/* A name, or the beginning of one. */
+/* An event with a name, or the beginning of one. */
 struct gpu_named {
 	struct gpu_event event;
 	char name[GPU_NAME_BYTES];
 };
 
-/* `event` with the string at this address of user space behind it, or the address, where the string
- * is not in memory just now: a program may not wait for a page, and the daemon reads it later. */
+/* Sends `event` followed by the string at this address of user space, or with the address alone,
+ * where the string is not in memory now: a program may not wait for a page, so the daemon reads it
+ * later. */
 static __always_inline void tell_name(const struct gpu_event *event, u64 string)
 {
 	struct ring_user *user = user_with_room(user_place());

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Most calls are like one that the thread has made a moment ago. To look for their rows each time
- * would cost as much as all the rest of counting, so a row is lent a slot to be counted in,
- * for as many calls as come before the next one that is walked, and the thread remembers which
- * slots are those of its latest rows. The daemon adds up row and slot when it empties the half.
+ * Most calls are like one that the thread made a moment ago. Looking for their rows each time would
+ * cost as much as all the rest of counting. So a row is lent a slot in which calls are counted
+ * until the next one that is walked, and the thread remembers the slots of its latest rows. The
+ * daemon adds up row and slot when it empties the half.
  *
- * There are fewer slots than rows. The last ones are kept for rows that are made when the half is
- * crowded: in those come together all calls that are not told apart any more.
+ * There are fewer slots than rows. The last slots are kept for rows that are made when the half is
+ * crowded: these rows collect all calls that are no longer told apart.
  */
 #pragma once
 
 #include "bpf/gpu_maps.bpf.h"
 
-/* The compiler must not know that an index is right, or it leaves out the mask that the verifier
- * wants to see. */
+/* The compiler must not know that an index is in range, or it leaves out the mask that the verifier
+ * needs. */
 static __always_inline struct gpu_slot *slot_at(u32 at, u32 slot)
 {
 	barrier_var(at);
@@ -23,14 +23,14 @@ static __always_inline struct gpu_slot *slot_at(u32 at, u32 slot)
 
 enum { GPU_SLOTS_KEPT = GPU_SLOTS / 8 }; /* for crowded rows */
 
-/* Slots of the half that are taken; the mask as of slot_at(). */
+/* Slots of the half that are taken; the mask is as in slot_at(). */
 static __always_inline struct taken *slots_taken(u32 at)
 {
 	barrier_var(at);
 	return &gpu_slots_taken[at & 1];
 }
 
-/* For a new row; 0 when there are no more, or its account has its share of them. */
+/* Takes a slot for a new row; 0 when there are no more, or its account has its share of them. */
 static __always_inline u32 slot_take(u32 at, int is_crowded)
 {
 	struct taken *taken = slots_taken(at);
@@ -45,7 +45,7 @@ static __always_inline u32 slot_take(u32 at, int is_crowded)
 	return 0;
 }
 
-/* What was counted in its slot is the row's alone again. */
+/* Moves what was counted in a row's slot back to the row. */
 static __always_inline void slot_return(u32 at, struct gpu_call *row)
 {
 	struct gpu_slot *slot = slot_at(at, row->slot);
@@ -58,7 +58,7 @@ static __always_inline void slot_return(u32 at, struct gpu_call *row)
 	*slot = (struct gpu_slot){0};
 }
 
-/* In what a key differs from others; with one that has a shape or as if it had none. */
+/* Which words of a key are compared: all, or all but the shape (grid and block). */
 enum key_shape { SHAPED, SHAPELESS };
 
 _Static_assert(__builtin_offsetof(struct gpu_call_key, grid) ==
@@ -75,7 +75,7 @@ static __always_inline u64 key_word(const struct gpu_call_key *key, u32 number,
 	return shape == SHAPED || number == 0 || number == GPU_KEY_WORDS - 1 ? words[number] : 0;
 }
 
-/* The place where a row of this key is remembered, if one is. */
+/* The place where the thread remembers a row with this key, if it does. */
 static __always_inline struct gpu_recent *recent_place(struct gpu_thread *thread,
                                                        const struct gpu_call_key *key,
                                                        enum key_shape shape)
@@ -86,7 +86,7 @@ static __always_inline struct gpu_recent *recent_place(struct gpu_thread *thread
 #pragma clang loop unroll(full)
 	for (u32 i = 0; i < GPU_KEY_WORDS; i++)
 		sum = sum * 31 + key_word(key, i, shape);
-	/* The upper bits of a product depend on all of the lower ones. */
+	/* The upper bits of a product depend on all lower bits of its factors. */
 	place = sum * 0x9e3779b97f4a7c15ULL >> (64 - GPU_RECENT_BITS);
 	barrier_var(place);
 	return &thread->recent[place & (GPU_RECENT - 1)];
@@ -105,7 +105,7 @@ static __always_inline u32 recent_slot(struct gpu_thread *thread, const struct g
 	return differs ? 0 : recent->slot;
 }
 
-/* The row's calls until the next one that is walked may be counted in its slot. */
+/* Lets the row's calls be counted in its slot until the next one that is walked. */
 static __always_inline void slot_lend(u32 at, struct gpu_thread *thread,
                                       const struct gpu_call_key *key, struct gpu_call *row)
 {
@@ -122,7 +122,7 @@ static __always_inline void slot_lend(u32 at, struct gpu_thread *thread,
 	recent->slot = row->slot;
 }
 
-/* Whether a call was counted without its row. */
+/* Counts a call in a slot; whether that was possible, without looking for the row. */
 static __always_inline int slot_add(u32 at, struct gpu_thread *thread,
                                     const struct gpu_call_key *key, enum key_shape shape, u64 value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Static probes of libprofd-cuda.so (daemon/cuda_helper/README.md): a launch was made, and kernels
- * of one have run. There are some hundred a second of a thread.
+ * Static probes of libprofd-cuda.so (daemon/cuda_helper/README.md): a launch was made, or kernels
+ * of a launch have run. A thread hits them some hundred times a second.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 _Static_assert(GPU_NAME_BYTES <= SCRATCH_FRAMES * sizeof(u64), "room for a name");
 
-/* Of the probe that was passed, with its registers in the lane's scratch. */
+/* A hit of a probe. The registers are in the lane's scratch. */
 struct gpu_passed {
 	const struct static_site *site;
 	const struct scratch *scratch;
@@ -22,7 +22,7 @@ static __always_inline u64 passed_argument(const struct gpu_passed *passed, u32 
 	return static_argument(passed->scratch, &passed->site->args[number]);
 }
 
-/* launched(correlation): the stack is the launch's. */
+/* launched(correlation): the stack is that of the launch. */
 static __always_inline void tell_launched(const struct gpu_passed *passed)
 {
 	u32 place = user_place();
@@ -37,7 +37,7 @@ static __always_inline void tell_launched(const struct gpu_passed *passed)
 	send_walked(user, passed->lane, passed->scratch->regs[REG_PC], &event);
 }
 
-/* With the name behind it, or without one that cannot be read. */
+/* Sends the event followed by the name; without it where the name cannot be read. */
 static __always_inline long send_named(struct gpu_out *out, u64 name)
 {
 	long len = bpf_probe_read_user_str(out->words, GPU_NAME_BYTES, (void *)name);
@@ -78,7 +78,7 @@ static __always_inline void tell_ran(const struct gpu_passed *passed)
 	shared_leave();
 }
 
-/* A probe was passed; of which kind is a constant. */
+/* Handles a hit of a probe; `kind` is a constant. */
 static __always_inline void gpu_usdt_passed(const volatile struct pt_regs *regs, u64 cookie,
                                             enum gpu_event_kind kind)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stack of who called a probed function. It begins with the caller, at the entry of the
- * function as behind its return: which function it was is said otherwise.
+ * The stack of the caller of a probed function. It begins with the caller, both at the entry of the
+ * function and behind its return: the function itself is recorded elsewhere.
  */
 #pragma once
 
 #include "bpf/gpu_context.bpf.h"
 #include "bpf/unwind_entry.bpf.h"
 
-/* Where the program is in the call. */
+/* Where in the call the BPF program runs. */
 struct gpu_place {
 	const volatile struct pt_regs *regs;
 	u64 frame;    /* of the call */
-	u32 is_entry; /* else behind its return */
+	u32 is_entry; /* else the program runs behind the return */
 };
 
-/* Stacks a tenth of a second of a thread. */
+/* Stacks of a thread in a tenth of a second. */
 enum { GPU_PACE_MANY = 30, GPU_PACE_FEW = 8, GPU_FRESH_MANY = 100 };
 
-/* Sets the scratch's registers to the caller's; an address within its call, or 0. */
+/* Sets the scratch's registers to the caller's; returns an address within its call, or 0. */
 static __always_inline u64 caller_registers(u32 lane, const struct gpu_place *place)
 {
 	struct scratch *scratch = scratch_get(lane);
@@ -37,15 +37,15 @@ static __always_inline u64 caller_registers(u32 lane, const struct gpu_place *pl
 	return scratch->regs[REG_PC] ? scratch->regs[REG_PC] - 1 : 0;
 }
 
-/* Calls until the next one is walked, when one is. */
+/* Called when a call is walked; returns the number of calls until the next one is. */
 static __always_inline u32 calls_to_next(struct gpu_thread *thread, u64 now)
 {
 	pace_next_of(&thread->pace, now, 1, GPU_PACE_MANY, GPU_PACE_FEW);
 	return thread->pace.due;
 }
 
-/* Whether the first of something new is walked; they have their own measure, or a program that
- * always does something else would be walked always. */
+/* Whether the first call of a new row is walked. These have a separate limit, or a program that
+ * always does something new would always be walked. */
 static __always_inline int is_fresh_walked(struct gpu_thread *thread, u64 now)
 {
 	if (now - thread->fresh_ns >= PACE_WINDOW_NS) {

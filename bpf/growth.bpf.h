@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the programs that watch memory grow have in common: beside the pace of each process there is
- * one of all processes of the host, so that a storm of short ones costs no more than one that
- * lives long: a burst of 2000, and then 400 samples a second. Whose samples find that used up has a
- * pace of his own, a sixteenth of it, which no storm of others takes.
+ * Shared by the programs that watch memory grow. Beside the pace of each process there is one pace
+ * for all processes of the host, so that a storm of short-lived processes costs no more than one
+ * that lives long: a burst of 2000 samples, and then 400 a second. A user whose samples find that
+ * used up has a pace for that user alone, a sixteenth of it, which no storm of other users can use
+ * up.
  */
 #pragma once
 
@@ -11,19 +12,21 @@
 #include "bpf/pace.bpf.h"
 #include "bpf/user.bpf.h"
 
-/* A sample of a kind is earned in so long on each CPU, and so many are saved up. The more CPUs, the
- * slower: stacks are walked where the kernel holds a lock of the host's memory. Set before load. */
+/* Each CPU earns one sample of a kind in `growth_ns` and saves up to `growth_burst` of them. The
+ * more CPUs, the slower: stacks are walked where the kernel holds a lock of the host's memory. Set
+ * before load. */
 extern const volatile u64 growth_ns;
 extern const volatile u32 growth_burst;
 
 enum growth_kind { GROWTH_RESIDENT, GROWTH_MAPPED, GROWTH_KINDS };
 
 enum {
-	GROWTH_OWN = 16,       /* an account's pace is so much slower */
-	GROWTH_OWN_BURST = 16, /* of that */
+	GROWTH_OWN = 16,       /* an account's pace is slower by this factor */
+	GROWTH_OWN_BURST = 16, /* samples of that pace that are saved up */
 };
 
-/* Each as of a moment: that of the last sample, less what was saved up then. */
+/* Each is the time up to which earned samples are spent. It lags behind the clock by what is saved
+ * up. */
 struct growth_pace {
 	u64 spent_ns;
 	u64 own_ns[ACCOUNT_PLACES];
@@ -38,7 +41,7 @@ struct growth_pace_map {
 
 extern struct growth_pace_map growth_paces SEC(".maps");
 
-/* Whether there is a sample that was earned in `step_ns`; then it is spent. */
+/* Whether a sample is left, where one is earned in `step_ns`; if so, spends it. */
 static __always_inline int growth_spend(u64 *spent_ns, u64 step_ns, u32 burst, u64 now)
 {
 	const u64 saved_ns = step_ns * burst;
@@ -51,7 +54,7 @@ static __always_inline int growth_spend(u64 *spent_ns, u64 step_ns, u32 burst, u
 	return 1;
 }
 
-/* Whether one more sample may be taken on this CPU; then it is counted. */
+/* Whether one more sample may be taken on this CPU; if so, counts it. */
 static __always_inline int growth_allows(u32 kind, u64 now)
 {
 	struct growth_pace *pace = bpf_map_lookup_elem(&growth_paces, &kind);
@@ -62,13 +65,13 @@ static __always_inline int growth_allows(u32 kind, u64 now)
 	if (growth_spend(&pace->spent_ns, growth_ns, growth_burst, now))
 		return 1;
 	place = user_place();
-	barrier_var(place); /* or the compiler sees what the verifier does not */
+	barrier_var(place); /* or the compiler leaves out the mask, which the verifier needs */
 	return growth_spend(&pace->own_ns[place & (ACCOUNT_PLACES - 1)], growth_ns * GROWTH_OWN,
 	                    GROWTH_OWN_BURST, now);
 }
 
 extern u32 resident_is_watched; /* set when the programs are attached */
 
-/* The timer found the current task in a page fault: what its process has grown by since the last
- * sample is this stack's, where a sample is due. `at` is the timer's lane. */
+/* Called when the timer finds the current task in a page fault. Where a sample is due, the growth
+ * of the process since its last sample is attributed to this stack. `at` is the timer's lane. */
 u32 resident_tick(u32 at, u64 user_stack);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who has which seat. What is compared is so without branches where the verifier would try every
- * course.
+ * Assigns seats to processes. Comparisons have no branches where the verifier would check each
+ * path.
  */
 #include "bpf/growth_seats.bpf.h"
 
@@ -12,8 +12,8 @@ enum { SEATS_PER_BUCKET = 8, SEAT_BUCKETS = GROWTH_SEATS / SEATS_PER_BUCKET };
 
 struct seat_bucket {
 	u64 who[SEATS_PER_BUCKET];
-	u64 place[SEATS_PER_BUCKET]; /* of its account, bpf/user.bpf.h */
-	u64 forgot_ns;               /* when one that was not free was last taken */
+	u64 place[SEATS_PER_BUCKET]; /* place of the seat's account, bpf/user.bpf.h */
+	u64 forgot_ns;               /* when a seat that was not free was last taken */
 };
 
 struct {
@@ -33,8 +33,9 @@ static __always_inline u32 number_of(u32 bucket, u32 seat)
 	return bucket * SEATS_PER_BUCKET + seat;
 }
 
-/* Nobody's, an earlier program's of the same process, or of a process that is not known any more.
- * Global like the next one, or the verifier would follow each seat to the end. */
+/* A seat is free if it has no owner, or if its owner is an earlier program of the same process or a
+ * process that is not known any more. Global like the next function, or the verifier would follow
+ * each seat to the end of the program. */
 __noinline u32 seat_is_free(u64 whose, u64 who)
 {
 	u64 slot;
@@ -69,8 +70,8 @@ static __always_inline u64 seats_of(const struct seat_bucket *bucket, u64 place)
 	return count;
 }
 
-/* The first seat of the account that has most of them, and more than the one at `place` if that had
- * one more; SEATS_PER_BUCKET: none. */
+/* The first seat of the account that has most seats of the bucket. That must be more than the
+ * account at `place` would have with one more. SEATS_PER_BUCKET: none. */
 __noinline u32 seat_of_most(u32 number, u64 place)
 {
 	const struct seat_bucket *bucket = bpf_map_lookup_elem(&seats, &number);
@@ -80,7 +81,7 @@ __noinline u32 seat_of_most(u32 number, u64 place)
 		return SEATS_PER_BUCKET;
 	most = seats_of(bucket, place) + 1;
 
-#pragma clang loop unroll(disable) /* or it keeps all of them on the stack */
+#pragma clang loop unroll(disable) /* else the compiler keeps all of them on the stack */
 	for (u64 i = 0; i < SEATS_PER_BUCKET; i++) {
 		u64 count = seats_of(bucket, bucket->place[i]), more = -((most - count) >> 63);
 
@@ -117,7 +118,7 @@ __noinline u32 seat_forgot_since(u64 who, u64 since_ns)
 	return !bucket || *(volatile u64 *)&bucket->forgot_ns >= since_ns;
 }
 
-/* For who has none. */
+/* Takes a seat for a program that has none. */
 static __noinline u32 seat_claim(u32 number, u64 who)
 {
 	struct seat_bucket *bucket = bpf_map_lookup_elem(&seats, &number);
@@ -133,7 +134,7 @@ static __noinline u32 seat_claim(u32 number, u64 who)
 		count_crowded(COUNTER_growth_refused);
 		return SEAT_NONE;
 	}
-	barrier_var(seat); /* or the compiler sees what the verifier does not */
+	barrier_var(seat); /* or the compiler leaves out the mask, which the verifier needs */
 	seat &= SEATS_PER_BUCKET - 1;
 	if (!take(bucket, seat, who, place))
 		return SEAT_NONE;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where it is kept how much of a process's growth is in no sample yet: its seat, one of eight by
- * its pid. Where all eight are taken, a new process gets that of one that the walker does not know
- * any more, or else one of the account that has most of the eight, if that is more than its own has
- * then: nobody's processes, however many, make those of others forgotten.
+ * Seats: the places that hold how much of a process's growth is in no sample yet. A process's pid
+ * leads to a bucket of eight seats. Where all eight are taken, a new process gets the seat of a
+ * process that the walker no longer knows. Else it gets one of the account that has most of the
+ * eight, if that has more than the new process's account has then. So no account, however many
+ * processes it has, makes the daemon forget those of others.
  */
 #pragma once
 
@@ -12,24 +13,26 @@
 
 enum { GROWTH_SEATS = 8192, SEAT_NONE = GROWTH_SEATS, SEAT_PID_SHIFT = 32 };
 
-/* Which program is meant: the current process's pid, below it task_image(). */
+/* Identifies the current program: the pid of the process, and below it task_image(). */
 static __always_inline u64 seat_who(void)
 {
 	return bpf_get_current_pid_tgid() >> 32 << SEAT_PID_SHIFT | task_image();
 }
 
-/* Its seat; SEAT_NONE where others have all eight, or took one just now. */
+/* The seat of a program; SEAT_NONE where others have all eight, or another thread has just taken
+ * one. */
 u32 seat_of(u64 who);
-/* Whether a process with a pid like its was forgotten since a time of CLOCK_BOOTTIME: it may have
+/* Whether a process of the same bucket was forgotten since `since_ns`, CLOCK_BOOTTIME: it may have
  * been this one. */
 u32 seat_forgot_since(u64 who, u64 since_ns);
-/* Its parts: whether a seat can be had, and which of a bucket. */
+/* Parts of seat_of(): whether a seat may be taken, and which seat of a bucket. */
 u32 seat_is_free(u64 whose, u64 who);
 u32 seat_first_free(u32 number, u64 who);
 u32 seat_of_most(u32 number, u64 place);
 
 /*
- * What is kept of a seat begins with whose it is; who finds somebody else's begins anew:
+ * What is kept for a seat begins with its owner. A program that finds another owner there begins
+ * anew:
  *
  *	if (seat_begins(&value->who, who)) {
  *		... sets all the rest ...
@@ -38,7 +41,7 @@ u32 seat_of_most(u32 number, u64 place);
  *	... uses it if seat_is_of(&value->who, who) ...
  */
 
-/* While a thread begins, the others of its process see nothing. */
+/* Set while a thread begins: the other threads of its process do not use the seat then. */
 static const u64 seat_beginning = 1ULL << 63;
 
 static __always_inline int seat_is_of(const u64 *of, u64 who)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The hash that keys of stack nodes and names of code objects are made with. A program chooses the
- * addresses that are hashed, so the hash has a key, drawn at each start: without it a program could
- * have two stacks with one key, or one with the key of another program's stack. It is not a
- * cryptographic hash, and need not be: nothing that it gives is shown to anybody. Words have fewer
- * than 60 bits, so that no word takes back what another one has changed in the bits above those.
+ * The hash that makes keys of stack nodes and signatures of code objects. A program chooses the
+ * addresses that are hashed, so the hash has a key, drawn at each start: without the key a program
+ * could produce two stacks with one id, or a stack with the id of another program's stack. It is
+ * not a cryptographic hash and need not be: no hash value is shown to any user. Words have fewer
+ * than 60 bits, so that no word can undo what another one has changed in the bits above those.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Heap profiles: the programs that probes in an allocator run. Each is attached by the daemon to
- * one process for as long as a profile of it is taken, in the ways of daemon/collect/uprobes.h.
+ * Heap profiles: the programs that probes in an allocator run. The daemon attaches each to one
+ * process for as long as a profile of it is taken, in the ways of daemon/collect/uprobes.h.
  */
 #include "bpf/heap_call.bpf.h"
 #include "bpf/heap_usdt.bpf.h"
@@ -13,8 +13,8 @@ __noinline u64 heap_next(u64 rate)
 	return heap_draw(bpf_get_prandom_u32(), rate);
 }
 
-/* Entry and return in one. A return that the entry does not want costs nothing, and nobody else's
- * is wanted: a link asks for every process that has its probe. */
+/* Entry and return in one program. A return that the entry does not want costs nothing. Returns of
+ * other processes are never wanted: a link asks for every process that has its probe. */
 SEC("uprobe")
 int heap_session(struct pt_regs *ctx)
 {
@@ -27,7 +27,7 @@ int heap_session(struct pt_regs *ctx)
 	return call_begins(ctx, cookie) ? 0 : 1;
 }
 
-/* What is not asked for its return, or whose return is seen by one of the next two. */
+/* For functions whose return is not wanted, or is seen by one of the next two programs. */
 SEC("uprobe")
 int heap_entry(struct pt_regs *ctx)
 {
@@ -35,7 +35,7 @@ int heap_entry(struct pt_regs *ctx)
 	return 0;
 }
 
-/* A return probe, where there are no sessions. */
+/* The return probe, for kernels without uprobe sessions. */
 SEC("uprobe")
 int heap_return(struct pt_regs *ctx)
 {
@@ -43,7 +43,7 @@ int heap_return(struct pt_regs *ctx)
 	return 0;
 }
 
-/* A probe on an instruction that returns. */
+/* A probe on a return instruction. */
 SEC("uprobe")
 int heap_return_instruction(struct pt_regs *ctx)
 {
@@ -51,7 +51,7 @@ int heap_return_instruction(struct pt_regs *ctx)
 	return 0;
 }
 
-/* How much there will be to do. */
+/* Only counts hits, to estimate the overhead of a profile. */
 SEC("uprobe")
 int heap_count(struct pt_regs *ctx)
 {
@@ -64,7 +64,7 @@ int heap_count(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Of processes that sample their own allocations. */
+/* For processes that sample their own allocations. */
 SEC("uprobe")
 int heap_usdt_alloc(struct pt_regs *ctx)
 {
@@ -79,7 +79,7 @@ int heap_usdt_free(struct pt_regs *ctx)
 	return 0;
 }
 
-/* A process that calls exec is another one from now on, and all it had allocated is gone. */
+/* After an exec a process runs another program, and all its allocations are gone. */
 SEC("raw_tp/sched_process_exec")
 int heap_exec(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a call of an allocator comes to: at its beginning, whether it is sampled; at its end, what
- * it gave. Most calls are neither sampled nor of use, and end after a look at two maps.
+ * A call of an allocator: at its entry, whether it is sampled; at its end, which address it
+ * returned. Most calls are neither sampled nor followed to their end, and are done after look-ups
+ * in two maps.
  */
 #pragma once
 
@@ -13,7 +14,7 @@ static __always_inline struct heap_thread *thread_get(u64 flags)
 	return bpf_task_storage_get(&heap_threads, bpf_get_current_task_btf(), NULL, flags);
 }
 
-/* NULL where this is not a call to look at. */
+/* The target of a slot; NULL where the current process is not the one watched. */
 static __always_inline struct heap_target *target_get(u32 slot)
 {
 	struct heap_target *target = bpf_map_lookup_elem(&heap_targets, &slot);
@@ -30,10 +31,10 @@ static __always_inline void count_hit(struct heap_cpu *cpu, union heap_site_cook
 	if (site.flags & HEAP_SITE_RETURNS)
 		HEAP_ADD(cpu, returns);
 	if (site.flags & HEAP_SITE_THROWS)
-		HEAP_ADD(cpu, stepped); /* at the instruction it returns by */
+		HEAP_ADD(cpu, stepped); /* at its return instruction */
 }
 
-/* All ones for more than there is: such a call fails. */
+/* The size asked for; all ones where it overflows: such a call fails. */
 static __always_inline u64 size_asked(const volatile struct pt_regs *regs,
                                       union heap_site_cookie site)
 {
@@ -47,8 +48,8 @@ static __always_inline u64 size_asked(const volatile struct pt_regs *regs,
 	return size * times;
 }
 
-/* Whether a point of the process of samples is in these bytes. The countdown is a CPU's: whose
- * bytes they are makes no difference to it. */
+/* Whether the next sample lies in these bytes. The countdown is per CPU: it makes no difference to
+ * which process or thread the bytes belong. */
 static __always_inline int is_sampled(struct heap_cpu *cpu, const struct heap_target *target,
                                       u64 size)
 {
@@ -64,9 +65,9 @@ static __always_inline int is_sampled(struct heap_cpu *cpu, const struct heap_ta
 	return 1;
 }
 
-/* Whether the thread is inside of another call that nests. One that lies deeper on the stack than
- * this one has ended unseen, and so has one at the same place, unless it has ended in a jump to
- * this. */
+/* Whether the thread is inside of another call that nests. An outer call that lies deeper on the
+ * stack than this one has ended unseen. So has one at the same place, unless it has ended in a jump
+ * to this function. */
 static __always_inline int is_inside(const struct heap_thread *thread, u32 serial, u64 frame,
                                      u64 cookie)
 {
@@ -83,12 +84,13 @@ static __always_inline void call_frees(struct heap_cpu *cpu, struct heap_target 
 {
 	u64 address = argument(regs, site.pointer);
 
-	/* Inside of a realloc its address is not in the map: it was taken out at the beginning. */
+	/* Inside of a realloc the old address is not in the map: it was removed at the
+	 * beginning. */
 	if (address && take_live(target, address))
 		send_short(cpu, HEAP_EVENT_FREE, target->serial, address, bpf_ktime_get_ns());
 }
 
-/* A call whose end was not seen, and that was no exception's. */
+/* Counts a sampled call whose end was not seen, and which no exception can have ended. */
 static __always_inline void note_unseen(struct heap_cpu *cpu, const struct heap_thread *thread,
                                         u32 serial)
 {
@@ -99,13 +101,13 @@ static __always_inline void note_unseen(struct heap_cpu *cpu, const struct heap_
 		HEAP_ADD(cpu, pending);
 }
 
-enum { MAP_PROTECTION = 2, MAP_FLAGS = 3 }; /* arguments */
+enum { MAP_PROTECTION = 2, MAP_FLAGS = 3 }; /* argument numbers */
 
 /* mmap(2): MAP_ANONYMOUS and MAP_NORESERVE. */
 enum { MAP_IS_MEMORY = 0x20, MAP_IS_RESERVED = 0x4000 };
 
-/* Whether a call of mmap() gets memory that nothing else accounts for: neither a file, nor address
- * space for later, nor what an allocator hands out. */
+/* Whether a call of mmap() gets memory that is accounted for nowhere else: neither a file, nor
+ * address space for later use, nor memory that an allocator hands out. */
 static __always_inline int maps_memory(const volatile struct pt_regs *regs,
                                        union heap_site_cookie site,
                                        const struct heap_target *target)
@@ -122,7 +124,7 @@ static __always_inline int maps_memory(const volatile struct pt_regs *regs,
 	return caller != 0;
 }
 
-/* Calls that move or make pages: whether this one counts, and is sampled. */
+/* Whether a call that maps or moves pages counts and is sampled. */
 static __always_inline int is_page_sampled(struct heap_cpu *cpu, const struct heap_target *target,
                                            const volatile struct pt_regs *regs,
                                            union heap_site_cookie site, u64 size)
@@ -190,7 +192,7 @@ static __always_inline u32 call_begins(const volatile struct pt_regs *regs, u64 
 	return 1;
 }
 
-/* The address that a call has given, 0 for none. */
+/* The address that a call has returned, 0 for none. */
 static __always_inline u64 address_given(const volatile struct pt_regs *regs,
                                          union heap_site_cookie site, u64 out)
 {
@@ -223,22 +225,23 @@ static __always_inline void call_ends(const volatile struct pt_regs *regs, u64 c
 		return;
 	call = *thread;
 	site.cookie = call.site;
-	/* What ends in a jump to a function with probes at its return instructions still has a
-	 * return probe of its own to come, whose trampoline is all that the stack has to tell here.
-	 */
+	/* A function that ends in a jump to one with probes at its return instructions still has
+	 * a return probe of its own to come; the stack then holds only that probe's trampoline
+	 * here. */
 	if (at_return && !(site.flags & HEAP_SITE_THROWS))
 		return;
 	thread->frame = 0;
 	address = address_given(regs, site, call.pointer);
 	if (call.freed_ns) {
-		/* It has failed, and nothing was freed; of size 0 it is another way to free. */
+		/* If the realloc failed, nothing was freed. With size 0 it is another way to
+		 * free. */
 		if (!address && call.size)
 			live_add(cpu, target, call.pointer);
 		else
 			send_short(cpu, HEAP_EVENT_FREE, target->serial, call.pointer,
 			           call.freed_ns);
 	}
-	/* What was there is replaced. */
+	/* The new mapping replaces what was there. */
 	if (address && site.does == HEAP_DOES_MAP && take_live(target, address))
 		send_short(cpu, HEAP_EVENT_FREE, target->serial, address, bpf_ktime_get_ns());
 	if (address && call.sampled)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What watching allocators keeps. Probes run in the context of the thread that hits them, never
- * inside of one another on the same thread.
+ * Maps of heap profiles. Probes run in the context of the thread that hits them, never nested in
+ * one another on the same thread.
  */
 #pragma once
 
@@ -23,13 +23,14 @@ struct {
 	__uint(max_entries, HEAP_SLOTS);
 } heap_cpus SEC(".maps");
 
-/* The call a thread is in whose return is wanted. It goes with the thread. */
+/* The call whose return a thread's probe waits for. It is freed with the thread. */
 struct heap_thread {
-	u64 frame; /* the stack pointer after its return; 0: it is in none */
+	u64 frame; /* the stack pointer after its return; 0: there is no such call */
 	u64 site;  /* cookie */
 	u64 size;  /* asked for */
 	u64 pointer;
-	u64 freed_ns; /* a realloc of a sampled address: since when it counts as free; else 0 */
+	u64 freed_ns; /* a realloc of a sampled address: time from which that counts as free; else 0
+	               */
 	u32 serial, sampled;
 };
 
@@ -40,8 +41,8 @@ struct {
 	__type(value, struct heap_thread);
 } heap_threads SEC(".maps");
 
-/* Sampled addresses that are live. Allocated as needed: probes may, and mostly nobody is watched.
- */
+/* Live sampled addresses. Elements are allocated as needed: uprobe programs may allocate, and
+ * mostly no process is watched. */
 struct heap_live_key {
 	u64 address;
 	u64 serial;
@@ -62,7 +63,8 @@ struct {
 
 struct ring_user_map heap_users SEC(".maps");
 
-/* Room to put an event and its stack together; whoever has the lane has this. */
+/* Memory in which an event and its stack are put together. The program that holds the lane owns
+ * it. */
 struct heap_out {
 	struct heap_event event;
 	u64 words[SCRATCH_FRAMES];
@@ -75,5 +77,5 @@ struct {
 	__uint(max_entries, 1);
 } heap_outs SEC(".maps");
 
-/* Bytes until the next sample; a function of its own, that the verifier looks at once. */
+/* Bytes until the next sample. A global function, so that the verifier checks it once. */
 u64 heap_next(u64 rate);

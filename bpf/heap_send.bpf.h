@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Telling the daemon of sampled allocations, and remembering which addresses were.
+ * Sends sampled allocations to the daemon, and remembers which addresses were sampled.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #define HEAP_ADD(cpu, what) __sync_fetch_and_add(&(cpu)->counts.what, 1)
 
-/* The daemon reads by the clock; waking it for each would cost the watched process. */
+/* The daemon reads at fixed times; waking it for each event would slow down the watched process. */
 enum { SEND_QUIETLY = BPF_RB_NO_WAKEUP };
 
 static __always_inline void describe(struct heap_event *event, u32 kind, u32 serial, u64 address,
@@ -29,7 +29,8 @@ static __always_inline void describe(struct heap_event *event, u32 kind, u32 ser
 	event->tid = (u32)ids;
 }
 
-/* Where the current task's account is counted; NULL, and that is, where it has its share. */
+/* The ring_user of the current task's account. Where the account has its share: NULL, and the lost
+ * sample is counted. */
 static __always_inline struct ring_user *user_with_room(struct heap_cpu *cpu)
 {
 	struct ring_user *user = ring_user_with_room(&heap_events, &heap_users, HEAP_EVENT_BYTES);
@@ -39,7 +40,7 @@ static __always_inline struct ring_user *user_with_room(struct heap_cpu *cpu)
 	return user;
 }
 
-/* An event without a stack, whoever's it is: of those that are few. */
+/* Sends an event without a stack, whatever the account's share: for events that are few. */
 static __always_inline long send_always(struct heap_cpu *cpu, u32 kind, u32 serial, u64 address,
                                         u64 now)
 {
@@ -62,9 +63,8 @@ static __always_inline void send_short(struct heap_cpu *cpu, u32 kind, u32 seria
 		ring_user_charge(&heap_events, user, sizeof(struct heap_event));
 }
 
-/* An allocation with the stack of who asked for it, walked from the registers in the scratch; pc is
- * an address within the leaf's instruction. Not 0 when it could not be told, and that was counted.
- */
+/* Sends an allocation with the stack of its caller, walked from the registers in the scratch; pc is
+ * an address within the leaf's instruction. Not 0 when it could not be sent, which is counted. */
 static __always_inline long send_walked(struct heap_cpu *cpu, u32 at, u64 pc, u32 serial,
                                         u64 address, u64 size, u64 weight, u64 now)
 {
@@ -93,7 +93,7 @@ static __always_inline long send_walked(struct heap_cpu *cpu, u32 at, u64 pc, u3
 }
 
 /* Sets the scratch's registers to the caller's. `regs` are those at a return instruction when
- * `at_return`, else those after it. The return address, or 0. */
+ * `at_return`, else those after it. Returns the return address, or 0. */
 static __always_inline u64 regs_of_caller(u32 at, const volatile struct pt_regs *regs,
                                           u32 at_return)
 {
@@ -115,7 +115,8 @@ static __always_inline u64 regs_of_caller(u32 at, const volatile struct pt_regs 
 	return pc;
 }
 
-/* Whether the session may have one more address: each as many as are left for all others. */
+/* Whether the session may have one more live address: each session may have as many as are left for
+ * all others. */
 static __always_inline int has_live_room(const struct heap_target *target)
 {
 	u64 taken = 0;
@@ -132,8 +133,8 @@ static __always_inline int has_live_room(const struct heap_target *target)
 
 enum { ALREADY_THERE = -17 }; /* -EEXIST */
 
-/* Not 0 when there is no room for it, which is counted. One that is there already was freed unseen.
- */
+/* Adds a live address. Not 0 when there is no room, which is counted. An address that is there
+ * already was freed unseen. */
 static __always_inline long live_add(struct heap_cpu *cpu, struct heap_target *target, u64 address)
 {
 	struct heap_live_key key = {.address = address, .serial = target->serial};
@@ -149,7 +150,7 @@ static __always_inline long live_add(struct heap_cpu *cpu, struct heap_target *t
 	return err;
 }
 
-/* Whether the address was sampled and is live no more from now on. */
+/* Removes a live address; whether the address was sampled and live until now. */
 static __always_inline int take_live(struct heap_target *target, u64 address)
 {
 	struct heap_live_key key = {.address = address, .serial = target->serial};
@@ -179,7 +180,8 @@ static __always_inline void tell_allocated(struct heap_cpu *cpu,
 		return;
 	}
 	pc = regs_of_caller(at, regs, at_return);
-	/* First the address: once the function has returned, another thread may free it. */
+	/* The address is added first: once the function has returned, another thread may free
+	 * it. */
 	if (!pc)
 		HEAP_ADD(cpu, lost);
 	else if (live_add(cpu, target, address) == 0 &&

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Static probes of processes that sample their own allocations:
- * otel_memory:alloc(address, size, weight in bytes) and otel_memory:free(address).
+ * Static probes of processes that sample their own allocations: otel_memory:alloc(address, size,
+ * weight in bytes) and otel_memory:free(address).
  */
 #pragma once
 
 #include "bpf/heap_send.bpf.h"
 #include "bpf/static_probe.bpf.h"
 
-/* A probe was passed: of an allocation, or of what is about to be freed. */
+/* Handles a hit of a probe: of an allocation, or of a free that is about to happen. */
 static __always_inline void usdt_passed(const volatile struct pt_regs *regs, u64 cookie, int frees)
 {
 	u32 number = cookie, slot = HEAP_SLOT_STANDING;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The few kernel types the programs use, instead of a vmlinux.h of three megabytes: what we rely on
- * can be read here. Fields of task_struct are relocated (CO-RE) to the running kernel's layout.
+ * The few kernel types that the programs use, instead of a vmlinux.h of three megabytes: what profd
+ * relies on can be read here. Fields of task_struct are relocated (CO-RE) to the running kernel's
+ * layout.
  */
 #pragma once
 
-/* bpf_tracing.h then uses the kernel's register names. */
+/* Makes bpf_tracing.h use the kernel's register names. */
 #define __VMLINUX_H__
 
 typedef unsigned char u8;
@@ -56,7 +57,7 @@ struct pt_regs {
 #define REGS_MODE(regs)   ((regs)->cs)
 #define REGS_USER(regs)   (((regs)->cs & 3) == 3)
 #define REGS_COMPAT(regs) (((regs)->cs & 0xffff) == 0x23)
-/* Entered by a system call, so that pc is behind the instruction. */
+/* The kernel was entered by a system call, so pc is behind the instruction. */
 #define REGS_SYSCALL(regs) ((s64)(regs)->orig_ax != -1)
 /* arch/x86/entry/syscalls/syscall_64.tbl */
 #define REGS_SYSCALL_NUMBER(regs) ((regs)->orig_ax)
@@ -72,7 +73,7 @@ struct pt_regs {
 #define REGS_MODE(regs)           ((regs)->pstate)
 #define REGS_USER(regs)           (((regs)->pstate & 0xf) == 0)
 #define REGS_COMPAT(regs)         (((regs)->pstate & 0x10) != 0)
-#define REGS_SYSCALL(regs)        0 /* not told by these; the row is the same on both sides of an svc */
+#define REGS_SYSCALL(regs)        0 /* unknown; the row is the same on both sides of an svc */
 /* include/uapi/asm-generic/unistd.h */
 #define REGS_SYSCALL_NUMBER(regs) ((regs)->regs[8])
 #define REGS_ARGUMENT_2(regs)     ((regs)->regs[1])
@@ -93,7 +94,7 @@ struct bpf_raw_tracepoint_args {
 	u64 args[12];
 };
 
-/* kernel/events/uprobes.c: where the trampoline of return probes is. */
+/* kernel/events/uprobes.c: the area that holds the trampoline of return probes. */
 struct xol_area {
 	unsigned long vaddr;
 } __attribute__((preserve_access_index));
@@ -107,10 +108,10 @@ struct mm_struct {
 	struct uprobes_state uprobes_state;
 } __attribute__((preserve_access_index));
 
-/* include/linux/mm_types_task.h: whose pages are counted in an mm_struct, by these indices. */
+/* include/linux/mm_types_task.h: indices of the page counts in an mm_struct. */
 enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
 
-/* Each CPU's part of a count is added up only when it is large. */
+/* A CPU's part is added to `count` only when it is large. */
 struct percpu_counter {
 	s64 count;
 	s32 *counters;
@@ -120,7 +121,7 @@ struct mm_struct___counters {
 	struct percpu_counter rss_stat[NR_MM_COUNTERS];
 } __attribute__((preserve_access_index));
 
-/* Gone in 6.2. */
+/* Removed in 6.2. */
 struct mm_rss_stat {
 	struct {
 		s64 counter;
@@ -131,15 +132,14 @@ struct mm_struct___before_6_2 {
 	struct mm_rss_stat rss_stat;
 } __attribute__((preserve_access_index));
 
-/* include/linux/page-flags.h: the first page of several that are one. */
+/* include/linux/page-flags.h: marks the first page of a compound page. */
 enum pageflags { PG_head };
 
 struct vm_unmapped_area_info {
 	unsigned long length;
 } __attribute__((preserve_access_index));
 
-/* Only what has changed since it was last switched to is elsewhere: nothing, for a thread pointer.
- */
+/* As of the last switch to the task. A thread pointer does not change after that. */
 struct thread_struct {
 #if defined(__TARGET_ARCH_x86)
 	unsigned long fsbase;
@@ -150,7 +150,7 @@ struct thread_struct {
 #endif
 } __attribute__((preserve_access_index));
 
-/* include/linux/uprobes.h: a return that a probe waits for. */
+/* include/linux/uprobes.h: a pending return that a return probe waits for. */
 struct return_instance {
 	unsigned long stack; /* the stack pointer where the function began */
 	unsigned long orig_ret_vaddr;
@@ -159,33 +159,33 @@ struct return_instance {
 
 struct uprobe_task {
 	struct return_instance *return_instances;
-	struct uprobe *active_uprobe; /* an instruction of its is being stepped, */
-	unsigned long vaddr;          /* which is at this address, */
-	unsigned long xol_vaddr;      /* as a copy here */
+	struct uprobe *active_uprobe; /* the probe whose instruction is being single-stepped, */
+	unsigned long vaddr;          /* the address of that instruction, */
+	unsigned long xol_vaddr;      /* and the address of the copy that is stepped */
 } __attribute__((preserve_access_index));
 
 /* kernel/sched/sched.h: one for each CPU. */
 struct rq {
-	unsigned int nr_running; /* those that wait to run as well; never the idle task */
-	u64 clock, clock_task;   /* as of the same moment; the latter stands still in interrupts */
+	unsigned int nr_running; /* includes tasks that wait to run; never the idle task */
+	u64 clock, clock_task;   /* updated together; clock_task stands still in interrupts */
 } __attribute__((preserve_access_index));
 
 struct cfs_rq {
-	struct rq *rq; /* where the kernel can schedule groups */
+	struct rq *rq; /* only with group scheduling (CONFIG_FAIR_GROUP_SCHED) */
 } __attribute__((preserve_access_index));
 
-/* include/linux/sched.h: CPU time until the thread was last looked at, at least at each switch and
+/* include/linux/sched.h: CPU time up to the scheduler's latest update, at least at each switch and
  * each tick of the kernel. */
 struct sched_entity {
 	u64 exec_start, sum_exec_runtime; /* by rq.clock_task */
-	u64 prev_sum_exec_runtime;        /* when it was switched to */
+	u64 prev_sum_exec_runtime;        /* value at the last switch to the task */
 	struct cfs_rq *cfs_rq;
 } __attribute__((preserve_access_index));
 
 struct signal_struct {
 	struct {
 		int counter;
-	} live; /* threads that have not ended */
+	} live; /* threads that have not exited */
 } __attribute__((preserve_access_index));
 
 struct task_struct {
@@ -198,16 +198,16 @@ struct task_struct {
 	u64 start_boottime;
 	u64 self_exec_id;
 	struct completion *vfork_done;
-	struct uprobe_task *utask; /* not with every configuration */
+	struct uprobe_task *utask; /* not in every kernel configuration */
 	struct thread_struct thread;
 } __attribute__((preserve_access_index));
 
-/* include/linux/bpf.h and kernel/bpf/task_iter.c: what a program of an iterator is given. */
+/* include/linux/bpf.h and kernel/bpf/task_iter.c: the context of an iterator program. */
 struct bpf_iter_meta {
 	struct seq_file *seq;
 } __attribute__((preserve_access_index));
 
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
-	struct task_struct *task; /* NULL after the last */
+	struct task_struct *task; /* NULL after the last task */
 } __attribute__((preserve_access_index));

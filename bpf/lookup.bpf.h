@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * From an address in the current process to the operation that leads to its caller, through the
- * tables of bpf/unwind_table.h. The daemon fills them; whatever they hold, no access leaves them.
+ * tables of bpf/unwind_table.h. The daemon fills them; whatever they contain, no access goes
+ * outside them.
  */
 #pragma once
 
@@ -23,7 +24,7 @@ static __always_inline void find_process(struct walk *walk)
 	walk->count = slot & SLOT_COUNT_MAX;
 }
 
-/* Remembers the mapping that holds an address; consecutive frames often share it. */
+/* Finds the mapping that holds an address and remembers it: consecutive frames often share it. */
 static __always_inline int find_mapping(struct walk *walk, u64 address)
 {
 	struct unwind_mapping *mapping;
@@ -31,7 +32,7 @@ static __always_inline int find_mapping(struct walk *walk, u64 address)
 
 	if (address >= walk->mapping.start && address < walk->mapping.end)
 		return 1;
-	/* Enough for SLOT_COUNT_MAX of them. */
+	/* Enough steps for SLOT_COUNT_MAX mappings. */
 	for (u32 i = 0; i < SLOT_FIRST_SHIFT && left > 1; i++) {
 		u32 half = left / 2;
 
@@ -51,7 +52,7 @@ static __always_inline int find_mapping(struct walk *walk, u64 address)
 	return 1;
 }
 
-/* The last row of a block that begins at or below a byte of it. */
+/* The last row of a block that begins at or below byte `low_byte` of the block. */
 static __always_inline u32 find_row(const u32 *rows, u32 count, u32 low_byte)
 {
 	u32 low = 0;
@@ -75,14 +76,15 @@ static __always_inline u32 *chunk_of(u32 base)
 	return map ? bpf_map_lookup_elem(map, &zero) : NULL;
 }
 
-/* So many words behind a table's first. One comparison bounds a block: a chunk's last words are
- * never used. */
+/* The word with number `word` of a table; NULL where it lies outside the chunk. One comparison
+ * bounds a whole block, because a chunk's last CHUNK_SLACK words are never used. */
 static __always_inline u32 *word_at(u32 *chunk, u32 base, u32 word)
 {
 	word += base & (CHUNK_WORDS - 1);
 	if (word >= CHUNK_WORDS - CHUNK_SLACK)
 		return NULL;
-	/* Compilers add before they compare, and the verifier does not see that it is the same. */
+	/* Compilers add before they compare, and the verifier does not see that this is
+	 * equivalent. */
 	barrier_var(word);
 	return chunk + word;
 }
@@ -122,7 +124,7 @@ static __always_inline u32 no_op(struct walk *walk, enum counter why)
 	return OP_NOTHING;
 }
 
-/* The number of the table of an address in the mapping met last; 0 where there is none. */
+/* The number of the table for an address in the mapping found last; 0 where there is none. */
 static __always_inline u32 table_number(const struct walk *walk, u64 address)
 {
 	const struct unwind_mapping *mapping = &walk->mapping;
@@ -135,7 +137,8 @@ static __always_inline u32 table_number(const struct walk *walk, u64 address)
 	return piece <= mapping->pieces ? mapping->table + piece : 0;
 }
 
-/* The operation for the frame the walk is at; when it is OP_NONE, walk->cut says why. */
+/* The operation for the frame at which the walk stands. Where it is OP_NOTHING, walk->cut says
+ * why. */
 static __always_inline u32 find_op(struct walk *walk)
 {
 	struct unwind_table *table;
@@ -162,7 +165,7 @@ static __always_inline u32 find_op(struct walk *walk)
 	return op;
 }
 
-/* Says that the table of an address will be missed, if it is not built yet. */
+/* Counts a miss of the table for an address, if that table is not built yet. */
 static __always_inline void miss_table(struct walk *walk, u64 address)
 {
 	struct unwind_table *table;

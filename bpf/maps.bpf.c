@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The one definition of every map and variable the halves share. Its object must come first when
- * the objects are linked: libbpf finds the maps of the others through it.
+ * The one definition of every shared map and variable. This object must come first when the objects
+ * are linked: libbpf finds the maps of the others through it.
  */
 #include "bpf/maps.bpf.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Every shared map and variable, declared once; maps.bpf.c defines them. What is drained exists in
- * two halves: programs write to the active half, the daemon flips it, waits until no lane of any
- * CPU is busy with the old one, and reads that at leisure.
+ * two halves: programs write to the active half. The daemon flips it, waits until no lane of any
+ * CPU is busy with the old half, and then reads the old half undisturbed.
  */
 #pragma once
 
@@ -32,37 +32,37 @@ struct counter_map {
 	__uint(max_entries, AT_COUNT); /* lanes do not wait for each other */
 };
 
-/* Where a walk stands; bpf/walk.bpf.h. */
+/* State of a native walk; bpf/walk.bpf.h. */
 struct walk {
 	u64 pc; /* an address within the frame's instruction */
 	u64 sp, fp;
-	u64 page[2];                   /* addresses of what scratch->pages hold; 0 for nothing */
-	u64 trampoline, pending;       /* bpf/return_probe.bpf.h; 0 where no return is waited for */
-	struct unwind_mapping mapping; /* the one met last */
+	u64 page[2];                   /* addresses of the pages in scratch->pages; 0 for none */
+	u64 trampoline, pending;       /* bpf/return_probe.bpf.h; 0 where none is pending */
+	struct unwind_mapping mapping; /* the mapping found last */
 	u32 first, count;              /* the process's run of mappings */
-	u32 parent;                    /* whose mappings they are, where it is not known itself */
-	u32 base;                      /* of the table met last */
+	u32 parent;                    /* whose mappings are used for an unknown process */
+	u32 base;                      /* of the table found last */
 	u32 leaf;                      /* scratch->regs are this frame's */
 	u32 len;
 	u32 frames_by_pointer;
-	u32 is_news; /* it met code that the daemon has not told it about */
+	u32 is_news; /* the walk met code that the daemon has not described yet */
 	u32 cut;     /* a counter: why it ended, or will if the frame pointer does not help */
 };
 
 enum { SCRATCH_FRAMES = 2 * MAX_USER_FRAMES };
 
-/* Where a native frame of the walk is: its extent ends where that of the next one begins. */
+/* A native frame of the walk. Its extent ends where the extent of the next one begins. */
 struct native_frame {
 	u64 pc, sp;
 };
 
-/* Room to walk in: too large for the 512 bytes of a BPF stack. */
+/* Memory for a walk: too large for the 512 bytes of a BPF stack. */
 struct scratch {
 	u64 frames[SCRATCH_FRAMES]; /* leaf first */
-	u64 pages[1024];      /* two pages of the walked stack, by the parity of their number */
-	u64 regs[MAX_REGS];   /* of user space, by their DWARF numbers */
-	u64 saved[MAX_REGS];  /* of a signal frame, in the kernel's order */
-	struct pt_regs entry; /* saved when the kernel was entered */
+	u64 pages[1024];            /* two pages of the stack, by the parity of their number */
+	u64 regs[MAX_REGS];         /* of user space, by their DWARF numbers */
+	u64 saved[MAX_REGS];        /* of a signal frame, in the kernel's order */
+	struct pt_regs entry;       /* user registers saved when the kernel was entered */
 	struct walk walk;
 	struct stack_node node;
 	struct native_frame native[MAX_USER_FRAMES];
@@ -131,13 +131,13 @@ extern struct unwind_slot_map unwind_slots SEC(".maps");
 
 extern struct unwind_slot_map unwind_execs SEC(".maps");
 
-/* A power of two. Set before load. */
+/* Slots of unwind_slots: a power of two. Set before load. */
 extern const volatile u32 slot_count;
 
-extern u32 unwind_epoch; /* what a walk writes into unwind_table.used */
+extern u32 unwind_epoch; /* the value that a walk writes into unwind_table.used */
 
-/* When which half becomes the active one: CLOCK_MONOTONIC nanoseconds << 1 | half. Before that
- * moment it is the other one, so a boundary is exact however late the daemon wakes. */
+/* The planned flip: CLOCK_MONOTONIC nanoseconds << 1 | the half that becomes active. Before that
+ * time the other half is active, so a boundary is exact however late the daemon wakes. */
 extern u64 flip;
 extern struct cpu_busy cpus[MAX_CPUS];
 
@@ -146,10 +146,11 @@ extern const volatile struct others_room others_room;
 extern struct taken others_tallies[HALVES];
 
 extern const volatile u32 node_room; /* of a half; set before load */
-/* All of them, and those that are not the timer's. */
+/* Nodes taken: in all, and by samples other than the timer's. */
 extern struct taken nodes_taken[HALVES], others_nodes[HALVES];
 
-/* How often a lane was taken, all CPUs together: it happens outside of every half. */
+/* How often a lane was busy, on all CPUs together. Not counted in a half: a program that finds its
+ * lane busy has not entered one. */
 extern u64 lane_busy;
 
 static __always_inline struct scratch *scratch_get(u32 at)
@@ -185,7 +186,7 @@ static __always_inline u64 *lane_of(u32 lane)
 
 enum { LANE_BUSY = AT_COUNT };
 
-/* Which half is the active one at a moment. */
+/* The half that is active at time `now`. */
 static __always_inline u32 half_at(u64 now)
 {
 	u64 planned = *(volatile u64 *)&flip;
@@ -194,10 +195,10 @@ static __always_inline u32 half_at(u64 now)
 }
 
 /*
- * Takes a lane of this CPU until lane_leave(); where to work, or LANE_BUSY when somebody works
- * there and this sample is lost. The exchange that writes is a full barrier: either the daemon sees
- * the lane busy, or we see the daemon's flip. From `now` on, the time is counted as what the sample
- * took.
+ * Takes a lane of this CPU until lane_leave(). Returns `at`, or LANE_BUSY when another program
+ * holds the lane; the caller's sample is then lost. The exchange that writes is a full barrier:
+ * either the daemon sees the lane busy, or this program sees the daemon's flip. The time from `now`
+ * on counts as the cost of the sample.
  */
 static __always_inline u32 lane_enter(enum walk_lane lane, u64 now)
 {
@@ -227,29 +228,30 @@ static __always_inline void lane_leave(u32 at)
 }
 
 /*
- * Where many may work at once, without a lane: the daemon waits until it has seen each CPU without
- * any of them. Announced before the time is read, which says which half is the active one.
+ * For programs that need no lane, of which many may work at once: the daemon waits until it has
+ * seen each CPU without any of them. The program announces itself before it reads the time, which
+ * says which half is active.
  */
 static __always_inline u32 shared_enter(u64 *ret_now)
 {
 	u64 others = __sync_fetch_and_add(lane_of(BUSY_SHARED), 1);
 
-	/* Only an addition whose result is used is a barrier everywhere. */
+	/* Only an addition whose result is used is a barrier on every architecture. */
 	barrier_var(others);
 	*ret_now = bpf_ktime_get_ns();
 	return AT_SHARED | half_at(*ret_now);
 }
 
-/* A flip whose moment was seen to have come: until the next one is planned, which half is the
- * active one is known without the clock, which takes long to read. */
+/* The latest flip that was seen to have taken place. Until the next one is planned, the active half
+ * is known without reading the clock, which takes long. */
 struct flip_seen {
 	u64 flip;
-	u32 turn; /* another one whenever the half may be another one than the last time */
+	u32 turn; /* changes whenever the active half may have changed since the last call */
 };
 
 enum { FLIP_NOT_SEEN = -1 };
 
-/* The same for who comes often and need not know the time. */
+/* The same for callers that come often and do not need the time. */
 static __always_inline u32 shared_enter_again(struct flip_seen *seen)
 {
 	u64 others = __sync_fetch_and_add(lane_of(BUSY_SHARED), 1);
@@ -273,7 +275,7 @@ static __always_inline void shared_leave(void)
 	barrier_var(others);
 }
 
-/* Of those without a lane, which may be interrupted by others of their CPU. */
+/* For programs without a lane, which other programs on the same CPU may interrupt. */
 static __always_inline void count_shared(u32 at, enum counter counter)
 {
 	struct counters *mine = bpf_map_lookup_elem(&counters, &at);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Growth of address space: which stacks map memory. The tracepoint vm_unmapped_area comes whenever
- * the kernel looks for free addresses, which is what mmap without a fixed address, mremap that
- * moves, and shmat do; a heap that grows by brk does not. Most of them only take their bytes off a
- * countdown of their CPU; who ends it stands for all of them, which is right on average, and exact
- * for large ones.
+ * Growth of address space: which stacks map memory. The tracepoint vm_unmapped_area fires whenever
+ * the kernel looks for free addresses, as it does for mmap without a fixed address, for an mremap
+ * that moves, and for shmat; a heap that grows by brk does not fire it. Most mappings only take
+ * their bytes off a countdown of their CPU. The mapping that ends the countdown is charged with all
+ * of these bytes, which is right on average, and exact for large mappings.
  */
 #include "bpf/growth.bpf.h"
 #include "bpf/growth_seats.bpf.h"
 #include "bpf/slots.bpf.h"
 #include "bpf/unwind_entry.bpf.h"
 
-/* Bytes between samples, on average. Set before load. */
+/* Mean number of bytes between samples. Set before load. */
 const volatile u32 mapped_step = 256 << 10;
 
-/* Bytes mapped on this CPU that no process has been charged with, and how many are waited for. */
+/* Bytes mapped on this CPU that no process has been charged with, and the number at which the next
+ * mapping is charged. */
 struct mapped_here {
 	u64 bytes, due;
 };
@@ -28,7 +29,7 @@ struct {
 
 struct mapped {
 	u64 who;   /* seat_begins() */
-	u64 bytes; /* that are in no sample yet */
+	u64 bytes; /* bytes that are in no sample yet */
 	struct pace pace;
 };
 
@@ -41,7 +42,7 @@ struct {
 
 enum { MMAP_PAGE = 4096 };
 
-/* What was asked for: the kernel looks for more than that where it wants alignment. */
+/* The size that was asked for: the kernel looks for more where it needs alignment. */
 static __always_inline u64 bytes_asked(struct task_struct *task, u64 looked_for)
 {
 	const struct pt_regs *entry = (void *)bpf_task_pt_regs(task);
@@ -56,7 +57,7 @@ static __always_inline u64 bytes_asked(struct task_struct *task, u64 looked_for)
 	return asked < looked_for ? asked : looked_for;
 }
 
-/* NULL where another thread of the process begins just now. */
+/* NULL where there is no seat, or another thread of the process is just beginning with it. */
 static __always_inline struct mapped *mapped_of_current(void)
 {
 	u64 who = seat_who();
@@ -77,7 +78,7 @@ static __always_inline void take_sample(struct mapped *mapped)
 	u32 at = lane_enter(LANE_PROBE, now);
 	u64 bytes;
 
-	/* It stays due, and the next mapping takes it. */
+	/* The sample stays due, and the next mapping takes it. */
 	if (at == LANE_BUSY)
 		return;
 	if (!growth_allows(GROWTH_MAPPED, now)) {
@@ -94,7 +95,7 @@ static __always_inline void take_sample(struct mapped *mapped)
 	lane_leave(at);
 }
 
-/* The bytes that a mapping is charged with: mostly none. */
+/* The bytes that a mapping is charged with: mostly 0. */
 static __always_inline u64 count_down(u64 bytes)
 {
 	u32 zero = 0;
@@ -118,12 +119,12 @@ int address_space_grows(struct bpf_raw_tracepoint_args *ctx)
 	struct mapped *mapped;
 	u64 bytes = 0, slot;
 
-	/* An address, unless it is one of the last page: an errno. */
+	/* args[0] is an address, or an errno if it lies in the last page. */
 	if (ctx->args[0] >= (u64)-4095 || !task->mm || has_borrowed_memory(task))
 		return 0;
 	bpf_probe_read_kernel(&bytes, sizeof(bytes), &info->length);
 	bytes = count_down(bytes_asked(task, bytes));
-	/* Short processes that the daemon has not heard of yet come by the thousand. */
+	/* Short-lived processes that the daemon has not heard of yet come by the thousand. */
 	if (!bytes || !slot_of(bpf_get_current_pid_tgid() >> 32, &slot))
 		return 0;
 	mapped = mapped_of_current();

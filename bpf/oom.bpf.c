@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The kernel has chosen whom to kill for lack of memory, of the host or of a control group. The
- * victim still has its memory, and runs nothing of its own any more.
+ * The kernel has chosen a process to kill for lack of memory, of the host or of a control group.
+ * The victim still has its memory, and no longer runs code of its own.
  */
 #include "bpf/oom.h"
 
@@ -30,9 +30,10 @@ struct task_struct___victim {
 	const struct cred___victim *real_cred;
 } __attribute__((preserve_access_index));
 
-/* What is told of a kind of memory; before 6.2 it is counted elsewhere, and not known here. What
- * other CPUs have counted and not added up yet is some hundred KiB at most. An index has to be a
- * constant to be found in the running kernel's types, hence no function. */
+/* Reads the number of pages of one kind of memory. Before 6.2 the kernel counts them elsewhere, and
+ * they are not reported. The result lacks what other CPUs have counted and not added up yet, some
+ * hundred KiB at most. An index must be a constant for CO-RE to find it in the running kernel's
+ * types, so this is a macro and no function. */
 #define READ_PAGES(into, mm, member)                                                           \
 	do {                                                                                   \
 		s64 pages = 0;                                                                 \
@@ -58,7 +59,7 @@ static __always_inline void describe(struct oom_victim *victim, struct task_stru
 	READ_PAGES(victim->swap_pages, mm, MM_SWAPENTS);
 }
 
-/* Its argument is the task since 6.9, its number before; addresses of the kernel are negative. */
+/* The argument is the task since 6.9, and its thread id before; kernel addresses are negative. */
 SEC("raw_tp/mark_victim")
 int oom_mark_victim(struct bpf_raw_tracepoint_args *ctx)
 {

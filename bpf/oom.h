@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the kernel half tells when the kernel kills a process for lack of memory. Read by both
- * halves; the other half has included its fixed-width types.
+ * The record that the BPF programs write when the kernel kills a process for lack of memory. Both
+ * the BPF programs and the daemon include this file.
  */
 #pragma once
 
@@ -9,16 +9,16 @@
 
 enum {
 	OOM_COMM_BYTES = 16,
-	OOM_RING_BYTES = 16 * 1024, /* of a group that is killed as a whole, some 200 processes */
+	OOM_RING_BYTES = 16 * 1024, /* some 200 victims, of a group that is killed as a whole */
 	OOM_USER_UNKNOWN = -1,
 };
 
 struct oom_victim {
-	u32 pid; /* 0: only its thread is known, before Linux 6.9 */
+	u32 pid; /* 0: only the thread is known, before Linux 6.9 */
 	u32 tid;
 	u64 anon_pages, file_pages, shmem_pages, swap_pages; /* 0 where not known */
 	char comm[OOM_COMM_BYTES];
-	u32 user; /* its real one, of the initial user namespace; OOM_USER_UNKNOWN, as its pid */
+	u32 user; /* its real user in the initial user namespace; OOM_USER_UNKNOWN where pid is 0 */
 	u32 unused;
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct pace - how many bytes go by until a sample is taken of them. The number is drawn anew each
- * time, because one that is fixed falls in step with what it measures; a sample stands for all
- * bytes since the one before, so sums are exact whatever is drawn. In a storm the bytes between
- * samples double, so that what it costs has a bound and which of them are taken still goes by bytes
- * and not by time. That is decided by the samples of a tenth of a second: a step that followed
- * every burst would be in step with the program again.
+ * struct pace - how many bytes pass until the next sample is taken. The number is drawn anew for
+ * each sample, because a fixed one falls into step with the program that it measures. A sample
+ * stands for all bytes since the one before, so sums are exact whatever is drawn. In a storm the
+ * step doubles, so that the cost is bounded, and which bytes are sampled still depends on bytes and
+ * not on time. The samples of a tenth of a second decide on a change of the step: a step that
+ * followed every burst would again be in step with the program.
  */
 #pragma once
 
@@ -13,27 +13,28 @@
 
 enum {
 	PACE_WINDOW_NS = 100 * 1000 * 1000,
-	PACE_MANY = 50, /* samples in a window: a storm */
-	PACE_FEW = 12,  /* not any more */
+	PACE_MANY = 50, /* this many samples in a window are a storm */
+	PACE_FEW = 12,  /* with fewer, the storm is over */
 	PACE_DOUBLINGS = 12,
-	PACE_PUT_OFF_DOUBLINGS = 4, /* where others make the storm */
+	PACE_PUT_OFF_DOUBLINGS = 4, /* when samples are put off: other processes make the storm */
 };
 
 struct pace {
-	u64 step; /* the mean of `due` */
+	u64 step; /* mean of `due` */
 	u64 due;
-	u64 window_ns; /* when it began */
-	u64 samples;   /* in it */
+	u64 window_ns; /* when the window began */
+	u64 samples;   /* in the window */
 };
 
-/* A process that is new begins in the middle of a step, so that small ones count on average. */
+/* A new process begins at a random point of a step, so that small processes count correctly on
+ * average. */
 static __always_inline struct pace pace_new(u64 step)
 {
 	return (struct pace){.step = step, .due = bpf_get_prandom_u32() % step + 1};
 }
 
-/* A sample is taken now. `least` is the step while there is no storm, which `many` samples in a
- * window are; it is over below `few`. */
+/* Called when a sample is taken. `least` is the step while there is no storm. A storm begins with
+ * `many` samples in a window and is over when a window has fewer than `few`. */
 static __always_inline void pace_next_of(struct pace *pace, u64 now, u64 least, u64 many, u64 few)
 {
 	u64 step = pace->step, samples = pace->samples + 1;
@@ -57,10 +58,9 @@ static __always_inline void pace_next(struct pace *pace, u64 now, u64 least)
 	pace_next_of(pace, now, least, PACE_MANY, PACE_FEW);
 }
 
-/* A sample is due after `pending` bytes, and must not be taken: then the next one is due later, at
- * a number of bytes drawn anew. Had it been put off until it may be taken, samples would go by
- * time.
- */
+/* A sample is due after `pending` bytes and must not be taken. The next one is then due later, at a
+ * number of bytes that is drawn anew. If the sample were put off until it may be taken, samples
+ * would depend on time. */
 static __always_inline void pace_put_off(struct pace *pace, u64 pending, u64 least)
 {
 	u64 step = pace->step;
@@ -71,8 +71,8 @@ static __always_inline void pace_put_off(struct pace *pace, u64 pending, u64 lea
 	pace->due = pending + step / 2 + bpf_get_prandom_u32() % step;
 }
 
-/* Whether the task uses its parent's memory until it calls exec or ends: what grows meanwhile is
- * left to the parent's next sample. */
+/* Whether the task uses its parent's memory until it calls exec or ends. Memory that grows
+ * meanwhile is left to the parent's next sample. */
 static __always_inline int has_borrowed_memory(const struct task_struct *task)
 {
 	return task->vfork_done != NULL;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A process that calls exec has other mappings from one moment to the next, and one that ends
- * leaves its number to another. What the walker knew of it is withdrawn here, at that moment: until
- * the daemon knows the new program its stacks are walked by frame pointers rather than by another
- * program's tables, and nothing is read of it that another program's CPython would have there.
+ * At an exec a process's mappings change from one moment to the next, and a process that ends
+ * leaves its pid to another. What the walker knew of the process is withdrawn here, at that moment.
+ * Until the daemon knows the new program, its stacks are walked by frame pointers rather than by
+ * another program's tables, and no Python frames are read at addresses that hold for another
+ * program's CPython.
  */
 #include "bpf/slots.bpf.h"
 #include "bpf/wake.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 
-/* In this order, with the barrier of the exchange between: whatever the daemon publishes meanwhile,
- * it or we take it back. */
+/* The time is written first and the slot cleared second, with the barrier of the exchange
+ * between them: whatever the daemon publishes meanwhile, either the daemon or this program takes
+ * it back. */
 static __always_inline void withdraw(u32 pid, u64 *slot)
 {
 	u32 at = pid & (EXEC_TIMES - 1);
@@ -34,7 +36,7 @@ int process_exec(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Of its threads the last one. */
+/* Withdraws a process when its last thread exits. */
 SEC("raw_tp/sched_process_exit")
 int process_exit(struct bpf_raw_tracepoint_args *ctx)
 {

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What both halves know of CPython: where its structures have what a walk needs, how Python frames
- * stand among the native ones in a stack, and what the kernel half tells of a code object it meets
- * for the first time. Structures: CPython's Include/cpython and Include/internal, by version.
+ * What the BPF programs and the daemon know of CPython: where its structures have what a walk
+ * needs, how Python frames are placed among the native ones in a stack, and what the BPF programs
+ * send of a code object that they meet for the first time. Structures: CPython's Include/cpython
+ * and Include/internal, by version.
  */
 #pragma once
 
 #include "bpf/abi.h"
 
 /*
- * Frames of a stack are words; the top byte says what a word is. Native addresses have 0 there.
+ * Frames of a stack are words; the top byte says what kind of word it is. Native addresses have 0
+ * there.
  *
  * A Python frame is two words, here in the order of the array, leaf first:
  *   WORD_PYTHON | signature  names the code object, see struct python_code
  *   WORD_OFFSET | bytes      of the instruction being executed, from the beginning of its bytecode
- * The native frame of the interpreter's loop that runs them follows as WORD_LOOP | address: it is a
- * native frame that readers do not want to see.
+ * The native frame of the interpreter's loop that runs these frames follows as WORD_LOOP | address.
+ * It is marked because readers of a profile do not want to see it.
  */
 #define WORD_SHIFT  56
 #define WORD_PYTHON (1ULL << WORD_SHIFT)
 #define WORD_OFFSET (2ULL << WORD_SHIFT)
 #define WORD_LOOP   (3ULL << WORD_SHIFT)
-#define WORD_THREAD (4ULL << WORD_SHIFT) /* in no stack: see struct python_thread_told */
+#define WORD_THREAD (4ULL << WORD_SHIFT) /* never in a stack: see struct python_thread_told */
 #define WORD_KIND   (0xffULL << WORD_SHIFT)
 #define WORD_VALUE  (~WORD_KIND)
 
@@ -30,20 +32,20 @@ enum python_entry {
 	PYTHON_ENTRY_LOOP = 1, /* 3.8, 3.9: by its code, python_process.loops; one frame each */
 	PYTHON_ENTRY_EACH,     /* 3.10: holds the CFrame on the stack; one frame each */
 	PYTHON_ENTRY_RUN,      /* 3.11: holds the _PyCFrame; frames up to one with is_entry */
-	PYTHON_ENTRY_SHIM,     /* 3.12 on: holds a frame that is no function's, behind the run */
+	PYTHON_ENTRY_SHIM,     /* 3.12 on: holds a frame of no function, behind the run */
 };
 
 enum {
 	PYTHON_LOOPS = 4,            /* pieces of the loop's code: compilers split off cold ones */
-	PYTHON_OWNER_SHIM = 3,       /* frame.owner from here on: an entry, not a function */
-	MAX_PYTHON_PROCESSES = 4096, /* one user alone has half */
-	MAX_PYTHON_THREADS = 512,    /* of an interpreter, looked through for one */
-	MAX_PYTHON_SEARCHES = 8192,  /* interpreters and thread states, of a process */
+	PYTHON_OWNER_SHIM = 3,       /* frame.owner from this value on: an entry, not a function */
+	MAX_PYTHON_PROCESSES = 4096, /* one user alone may have half */
+	MAX_PYTHON_THREADS = 512,    /* threads of an interpreter that are searched for one */
+	MAX_PYTHON_SEARCHES = 8192,  /* interpreters and thread states searched in a process */
 };
 
 /* Offsets in bytes into CPython's structures, as this process has them. 0 where there is no such
- * field and none is needed, unless said otherwise. OFFSET(name): written once, for the tables and
- * the tests. */
+ * field and none is needed, unless said otherwise. The list of OFFSET(name) is written once, for
+ * the tables and the tests. */
 #define PYTHON_OFFSETS(OFFSET)                                                                    \
 	OFFSET(interpreter_next)    /* PyInterpreterState.next; may be 0 */                       \
 	OFFSET(interpreter_threads) /* PyInterpreterState.threads.head (tstate_head) */           \
@@ -71,33 +73,34 @@ enum {
 	OFFSET(text_length)     /* PyASCIIObject.length */                                        \
 	OFFSET(text_state)      /* .state */                                                      \
 	OFFSET(text_ascii)      /* size of PyASCIIObject: where ASCII begins */                   \
-	OFFSET(text_compact)    /* size of PyCompactUnicodeObject: where others do */             \
+	OFFSET(text_compact)    /* size of PyCompactUnicodeObject: where other text begins */     \
 	OFFSET(bytes_length)    /* PyVarObject.ob_size */                                         \
 	OFFSET(bytes_data)      /* PyBytesObject.ob_sval */                                       \
 	OFFSET(gil_holder)      /* in the GIL's state: .last_holder */                            \
 	OFFSET(gil_locked)      /* int .locked */                                                 \
 	PYTHON_NAME_OFFSETS(OFFSET)
 
-/* By which the daemon finds how a program calls its threads; the kernel half does not need them.
- * All 0 from 3.14 on, which tells the kernel those names. */
-#define PYTHON_NAME_OFFSETS(OFFSET)                                                        \
-	OFFSET(interpreter_modules) /* sys.modules: .imports.modules, to 3.11 .modules */  \
-	OFFSET(object_type)         /* PyObject.ob_type: the last word of what all have */ \
-	OFFSET(type_flags)          /* PyTypeObject.tp_flags */                            \
-	OFFSET(type_cached_keys)    /* PyHeapTypeObject.ht_cached_keys */                  \
-	OFFSET(dict_keys)           /* PyDictObject.ma_keys */                             \
+/* Offsets by which the daemon finds the names that a program gives its threads; the BPF programs do
+ * not need them. All 0 from 3.14 on, where CPython passes those names to the kernel. */
+#define PYTHON_NAME_OFFSETS(OFFSET)                                                          \
+	OFFSET(interpreter_modules) /* sys.modules: .imports.modules, to 3.11 .modules */    \
+	OFFSET(object_type)         /* PyObject.ob_type: the last word of the common head */ \
+	OFFSET(type_flags)          /* PyTypeObject.tp_flags */                              \
+	OFFSET(type_cached_keys)    /* PyHeapTypeObject.ht_cached_keys */                    \
+	OFFSET(dict_keys)           /* PyDictObject.ma_keys */                               \
 	OFFSET(dict_values)         /* .ma_values */
 
-/* How to walk one process; value of the map python_processes by pid. */
+/* How to walk one process; value of the map python_processes, by pid. */
 struct python_process {
 	u64 interpreters; /* address of the pointer to the first PyInterpreterState */
-	u64 gil; /* to 3.11: address of the GIL's state; 0: interpreter_gil says, or none */
+	u64 gil; /* to 3.11: address of the GIL's state; 0: see interpreter_gil, or there is none */
 	u64 loops[PYTHON_LOOPS][2]; /* [start, end) in the process; PYTHON_ENTRY_LOOP only */
 	u32 version;                /* as in sys.hexversion >> 16: 0x030b */
 	u8 entry;                   /* enum python_entry */
 	u8 free_threaded;           /* bool: there is no GIL, objects have another header */
-	u8 last_unit;               /* of f_lasti, to 3.10: 1 or 2 bytes */
-	u8 kind_shift, ascii_shift; /* in PyASCIIObject.state: of kind:3, and of the bit ascii */
+	u8 last_unit;               /* unit of f_lasti, to 3.10: 1 or 2 bytes */
+	u8 kind_shift,
+		ascii_shift; /* in PyASCIIObject.state: shift of kind:3, and of the bit ascii */
 	u8 unused[3];
 #define OFFSET(name) u16 name;
 	PYTHON_OFFSETS(OFFSET)
@@ -105,31 +108,31 @@ struct python_process {
 	u16 unused_offset[3];
 };
 
-/* What the kernel half tells, once and sometimes again, of a code object that is on a stack: sent
- * through the ring buffer python_codes before the sample that names it is added. Read while the
- * code runs, so it cannot have been freed. */
+/* Sent by the BPF programs, once and sometimes again, for a code object that is on a stack: through
+ * the ring buffer python_codes, before the sample that names it is added. It is read while the code
+ * runs, so it cannot have been freed. */
 struct python_code {
-	u64 signature;     /* 56 bits: of process, program, code object, its names and its lines */
-	u64 lines_address; /* of the data of its line table, for one that was too long */
+	u64 signature; /* 56 bits: hash of process, program, code object, its names and its lines */
+	u64 lines_address; /* of the data of the line table, for one that was too long */
 	u64 time_ns;       /* CLOCK_MONOTONIC */
 	u64 began_ns;      /* of the process: CLOCK_BOOTTIME */
 	u32 pid;
 	u32 version;
 	u32 first_line;
-	u32 lines_bytes; /* of the line table; only the first MAX_PYTHON_LINES are here */
-	u16 name_bytes;  /* here; 0: could not be read, or empty */
+	u32 lines_bytes; /* of the line table; only the first MAX_PYTHON_LINES are sent */
+	u16 name_bytes;  /* sent; 0: could not be read, or empty */
 	u16 file_bytes;  /* the same */
 	u8 name_kind; /* 1: ASCII, else the bytes of one character: 2 is UCS-2, 4 UCS-4; 3: Latin-1
 	               */
 	u8 file_kind;
-	u8 cut; /* bit 0: the name is longer than what is here; bit 1: the file's */
+	u8 cut; /* bit 0: the name is longer than what was sent; bit 1: the file name is */
 	u8 unused;
-	/* name, file, lines follow, one behind the other. */
+	/* name, file and lines follow, one behind the other. */
 };
 _Static_assert(sizeof(struct python_code) == 56, "shared layout");
 
 enum {
-	MAX_PYTHON_NAME = 256, /* bytes of a name taken along */
+	MAX_PYTHON_NAME = 256, /* bytes of a name that are sent */
 	MAX_PYTHON_FILE = 512,
 	MAX_PYTHON_LINES = 4096,
 	MAX_PYTHON_CODE = 56 + MAX_PYTHON_NAME + MAX_PYTHON_FILE + MAX_PYTHON_LINES,
@@ -137,8 +140,9 @@ enum {
 	PYTHON_SENT = 1 << 15,        /* slots that remember which signatures were sent: 256 KiB */
 };
 
-/* What the kernel half tells of a thread of Python's when it is first sampled, and once a minute
- * while it is: through the same ring buffer, told apart by the first word's kind. */
+/* Sent by the BPF programs for a Python thread when it is first sampled, and once a minute while it
+ * is sampled: through the same ring buffer. The kind of the first word distinguishes it from a
+ * struct python_code. */
 struct python_thread_told {
 	u64 word; /* WORD_THREAD | its pthread_self(), which Python calls its ident */
 	u32 pid, tid;
@@ -149,9 +153,9 @@ struct python_thread_told {
 };
 _Static_assert(sizeof(struct python_thread_told) == 40, "shared layout");
 
-/* What a sample says of the GIL; in tally_key.flags. */
+/* State of the GIL at a sample; in tally_key.gil. */
 enum python_gil {
-	GIL_UNKNOWN,  /* no Python thread, or not told */
+	GIL_UNKNOWN,  /* no Python thread, or not known */
 	GIL_HELD,     /* by this thread */
 	GIL_RELEASED, /* this thread runs without it */
 	GIL_NONE,     /* free-threaded */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Code objects: the signature that frames name them with, and what the daemon is told of one that
- * was not met before. Its names are copied now, while it runs, because a moment later the process
- * may be gone.
+ * Code objects: the signature by which frames name them, and what is sent to the daemon of one that
+ * was not met before. Its names are copied now, while the code runs, because a moment later the
+ * process may be gone.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ static __always_inline int is_object(u64 at)
 	return is_user_address(at) && at % sizeof(u64) == 0;
 }
 
-/* Of what was read as a code object: other things are run as well that are none. */
+/* Whether what was read is a code object: frames also run things that are none. */
 static __always_inline int is_code(const struct python_walk *python)
 {
 	u64 file = code_word(python, python->process.code_filename);
@@ -76,7 +76,7 @@ static __always_inline struct text copy_text(struct python_walk *python, u64 at,
 	return text;
 }
 
-/* How many of the line table's bytes were copied. */
+/* Copies the line table; returns how many of its bytes were copied. */
 static __always_inline u32 copy_lines(struct python_walk *python, u32 to)
 {
 	const struct python_process *process = &python->process;
@@ -98,7 +98,7 @@ static __always_inline u32 copy_lines(struct python_walk *python, u32 to)
 	return bytes;
 }
 
-/* As python->code was read. */
+/* python->code_words holds what was read of the code object. */
 __noinline u32 python_tell(u32 at)
 {
 	struct python_walk *python = python_get(at);
@@ -146,7 +146,7 @@ __noinline u32 python_tell(u32 at)
 	return 0;
 }
 
-/* Two slots stand for each signature, so that two that share them need not be told again and
+/* Each signature has two slots, so that two signatures that share them need not be sent again and
  * again. */
 static __always_inline void tell_once(struct python_walk *python)
 {
@@ -156,7 +156,7 @@ static __always_inline void tell_once(struct python_walk *python)
 
 	if (!first || !second || *first == python->signature || *second == python->signature)
 		return;
-	/* Asked here, as the stack of programs has no room for one call more there. */
+	/* Looked up here, as the BPF stack has no room for one more call in python_tell(). */
 	python->place = user_place();
 	if (python_tell(python->at) == 0) {
 		*second = *first;

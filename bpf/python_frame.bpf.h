@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The Python frames of a thread state as words, and the runs they form: all frames that one native
- * frame of the interpreter's loop runs, with an address that lies within that native frame.
+ * The Python frames of a thread state as words, and the runs they form. A run is all frames that
+ * one native frame of the interpreter's loop runs, with an address that lies within that native
+ * frame.
  */
 #pragma once
 
 #include "bpf/python_code.bpf.h"
 
-/* Bytecode that specializes itself is a thread's own when there is no GIL. 0: not known. */
+/* Without a GIL, each thread has its own copy of the bytecode, which specializes itself. 0: not
+ * known. */
 static __always_inline u64 bytecode_of(const struct python_walk *python)
 {
 	const struct python_process *process = &python->process;
@@ -42,10 +44,10 @@ static __always_inline void put_word(struct python_walk *python, u64 word)
 	python->words[python->words_len++ & (PYTHON_WORDS - 1)] = word;
 }
 
-/* The frame that was read, as two words. */
+/* Adds the frame that was read, as two words. */
 static __always_inline void put_frame(struct python_walk *python)
 {
-	/* Tags of a pointer; objects are aligned to more. */
+	/* The low bits of the pointer are tags; objects are aligned to more. */
 	python->code = frame_word(python, python->process.frame_code) & ~3ULL;
 	if (python->words_len > PYTHON_WORDS - 4) {
 		python->truncated = 1;
@@ -82,7 +84,7 @@ static __always_inline u64 frame_of_cframe(const struct python_walk *python)
 	return python_pointer(python->cframe + python->process.cframe_current);
 }
 
-/* The frame that was read: one more word for its run, or where its run ends. */
+/* Adds the frame that was read to its run, or ends the run. */
 static __always_inline void add_frame(struct python_walk *python, u64 frame)
 {
 	u8 entry = python->process.entry;
@@ -101,7 +103,7 @@ static __always_inline void add_frame(struct python_walk *python, u64 frame)
 		end_run_at_cframe(python);
 }
 
-/* There is no more room, and where the last run ends is known. */
+/* Whether there is no more room and it is known where the last run ends. */
 static __always_inline int is_full(const struct python_walk *python)
 {
 	u32 last = (python->runs_len - 1) & (PYTHON_RUNS - 1);
@@ -110,9 +112,9 @@ static __always_inline int is_full(const struct python_walk *python)
 	       (python->truncated && python->runs[last].end == python->words_len);
 }
 
-/* From a cframe that is linked and not yet filled: when its loop is about to begin, what it says is
- * what happened to be on the stack. That leads nowhere soon, and its caller's says the same as
- * before. */
+/* Whether the frames may come from a cframe that is linked and not filled yet. When its loop is
+ * about to begin, it contains what happened to be on the stack. Following that fails soon, while
+ * the cframe of its caller is as before. */
 static __always_inline int is_unfilled(const struct python_walk *python)
 {
 	return python->process.cframe_previous && python->process.entry != PYTHON_ENTRY_EACH &&
@@ -129,7 +131,7 @@ static __always_inline void start_again(struct python_walk *python)
 	python->frame = frame_of_cframe(python);
 }
 
-/* Entries lie further and further up the stack; where they do not, frames may lead in a circle. */
+/* Entries lie further and further up the stack; where they do not, frames may form a circle. */
 static __always_inline int ascends(const struct python_walk *python)
 {
 	u32 last = python->runs_len - 1;
@@ -139,7 +141,7 @@ static __always_inline int ascends(const struct python_walk *python)
 	               python->runs[(last - 1) & (PYTHON_RUNS - 1)].entry;
 }
 
-/* One frame; goes to its caller. */
+/* Loads one frame and goes to its caller. */
 static long load_frame(u32 index, void *context)
 {
 	struct python_walk *python = python_get(*(const u32 *)context);
@@ -151,7 +153,7 @@ static long load_frame(u32 index, void *context)
 	if (read_frame(python) == 0) {
 		python->frame = frame_word(python, python->process.frame_previous);
 		add_frame(python, frame);
-		/* The outermost one need not be on the stack. */
+		/* The outermost entry need not be on the stack. */
 		if (ascends(python) || !python->frame)
 			return is_full(python);
 	}
@@ -163,7 +165,7 @@ static long load_frame(u32 index, void *context)
 	return 1;
 }
 
-/* Where a thread state's frames begin. */
+/* Finds where a thread state's frames begin. */
 static __always_inline void find_frame(struct python_walk *python)
 {
 	const struct python_process *process = &python->process;
@@ -180,8 +182,9 @@ static __always_inline void find_frame(struct python_walk *python)
 		start_again(python);
 }
 
-/* 3.10 links a loop's cframe before its frame, and unlinks it before. So there may be one too many
- * or too few, for a moment; the outermost one is the thread state's own and has no frame. */
+/* 3.10 links a loop's cframe before its frame, and also unlinks it first. So for a moment there may
+ * be one cframe too many or too few. The outermost cframe is the thread state's own and has no
+ * frame. */
 static __always_inline void compare_cframes(struct python_walk *python)
 {
 	u16 previous = python->process.cframe_previous;

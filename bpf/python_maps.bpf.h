@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What walking Python frames keeps: which processes run Python, which thread state is a thread's,
- * what was told of code objects, and room to walk in. No map allocates: programs may run in an NMI.
+ * Maps for walking Python frames: which processes run Python, which thread state belongs to a
+ * thread, which code objects were sent, and memory for a walk. No map allocates: programs may run
+ * in an NMI.
  */
 #pragma once
 
@@ -11,43 +12,44 @@
 
 enum {
 	PYTHON_THREADS = 1 << 12,  /* slots that remember thread states */
-	PYTHON_WORDS = 1024,       /* as many as a stack has */
+	PYTHON_WORDS = 1024,       /* as many words as a stack has */
 	PYTHON_RUNS = 512,         /* each has a native frame */
-	PYTHON_MAX_FRAMES = 4096,  /* looked at to find where a run ends */
-	PYTHON_FRAME_BYTES = 128,  /* read of a frame, at most */
-	PYTHON_OBJECT_BYTES = 256, /* read of a code object, at most */
+	PYTHON_MAX_FRAMES = 4096,  /* frames read to find where a run ends */
+	PYTHON_FRAME_BYTES = 128,  /* at most so many bytes of a frame are read */
+	PYTHON_OBJECT_BYTES = 256, /* at most so many bytes of a code object are read */
 };
 
-/* Thread states and interpreters are added at the head of their lists: while the heads are the
- * same, there is no new one, of a process with one interpreter. */
+/* The thread state found for a thread. Thread states and interpreters are added at the head of
+ * their lists: while the heads are the same, a process with one interpreter has no new thread
+ * state. */
 struct python_thread {
-	u64 pointer; /* the thread's, see task_thread_pointer() */
+	u64 pointer; /* of the thread, see task_thread_pointer() */
 	u64 pid;
 	u64 first_interpreter, first_thread;
 	u64 interpreter, thread;
-	u64 told; /* which thread was last told of that shares this slot, and when */
+	u64 told; /* which thread of those that share this slot was last sent, and when */
 };
 
-/* Python frames one behind the other that one native frame of the loop runs. */
+/* Consecutive Python frames that one native frame of the interpreter's loop runs. */
 struct python_run {
 	u64 entry; /* an address within that native frame; 0: not known */
-	u64 end;   /* of its words */
+	u64 end;   /* index behind its last word */
 };
 
-/* Looking for a thread's state; several may say they are the thread's. */
+/* The search for a thread's state. Several states may claim to be the thread's. */
 struct python_search {
 	u64 interpreter, next_interpreter, thread;
 	u64 found_interpreter, found_thread, found_distance;
 	u32 interpreters, threads, found;
 };
 
-/* Putting Python frames among native ones: what comes next of each. */
+/* Merging Python frames and native frames: what comes next of each. */
 struct python_merge {
 	u32 native, native_len;
 	u32 word, end; /* of the run being put */
 	u32 run, len;
 	u32 in_run;       /* a native frame of the loop follows what is being put */
-	u32 alone, loops; /* native frames of the loop that have no Python frame yet; in all */
+	u32 alone, loops; /* native frames of the loop that have no Python frame yet; all of them */
 };
 
 struct python_walk {
@@ -55,22 +57,22 @@ struct python_walk {
 	struct python_search search;
 	struct python_merge merge;
 	u64 interpreter, thread;
-	u64 frame, cframe; /* that are read next */
+	u64 frame, cframe; /* read next */
 	u64 code, signature;
 	u32 image, pid, at;
-	u32 frame_bytes, code_bytes; /* of a frame, a code object: those with something in them */
+	u32 frame_bytes, code_bytes; /* bytes to read of a frame, of a code object */
 	u32 words_len, runs_len, broken;
 	u32 started_again;
-	u32 place; /* of the account, bpf/user.bpf.h; once something is to be told */
-	/* 3.10: which run's frames an entry has, counted from the entry's own. */
+	u32 place; /* of the account, bpf/user.bpf.h; set once something is to be sent */
+	/* 3.10: an entry has the frames of the run that is this far from the entry's own. */
 	s32 shift;
-	u32 truncated; /* there are more frames than words for them */
+	u32 truncated; /* there are more frames than room for their words */
 	u64 frame_words[PYTHON_FRAME_BYTES / sizeof(u64)];
 	u64 code_words[PYTHON_OBJECT_BYTES / sizeof(u64)];
 	u64 words[PYTHON_WORDS]; /* leaf first */
 	struct python_run runs[PYTHON_RUNS];
 	struct python_code told;
-	u8 told_texts[MAX_PYTHON_CODE]; /* right behind what they belong to */
+	u8 told_texts[MAX_PYTHON_CODE]; /* directly behind `told`, to which they belong */
 };
 
 struct python_process_map {
@@ -92,7 +94,8 @@ struct python_sent_map {
 	__type(key, u32);
 	__type(value, u64);
 	__uint(max_entries, PYTHON_SENT);
-	__uint(map_flags, BPF_F_MMAPABLE); /* the daemon clears what it has forgotten */
+	__uint(map_flags,
+	       BPF_F_MMAPABLE); /* the daemon clears the signatures that it has forgotten */
 };
 
 struct python_code_map {
@@ -114,9 +117,9 @@ extern struct python_code_map python_codes SEC(".maps");
 extern struct python_walk_map python_walks SEC(".maps");
 extern struct ring_user_map python_users SEC(".maps");
 
-/* Where the account of python->place is counted, NULL where it has its share. Programs can make
- * code objects and threads as fast as they are told of, and the names of others' wait behind those.
- */
+/* The ring_user of python->place, NULL where its account has its share. A program can make code
+ * objects and threads as fast as they are sent, and the names that other programs need would wait
+ * behind those. */
 static __always_inline struct ring_user *python_user_with_room(const struct python_walk *python)
 {
 	return ring_user_at(&python_codes, &python_users, PYTHON_CODES_BYTES, python->place);

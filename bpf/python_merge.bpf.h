@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Puts Python frames where they belong among the native ones: each run before the native frame that
- * has the run's entry in it. Runs for which there is no such frame, because the native walk was cut
- * before, come last. Python frames up to the root come before what runs them: where there is no
- * room for both, native frames between two Python ones are left out, those next to the root first.
+ * contains the run's entry. Runs without such a frame, because the native stack was truncated
+ * before it, come last. Python frames up to the root come before the native frames that run them.
+ * Where there is no room for both, native frames between two Python frames are left out, those next
+ * to the root first.
  */
 #pragma once
 
 #include "bpf/python_read.bpf.h"
 
-/* To 3.9 nothing of the loop's native frame is known but where its code is. */
+/* Up to 3.9 the loop's native frame is only known by where its code is. */
 static __always_inline int is_in_loop(const struct python_walk *python, u64 pc)
 {
 #pragma clang loop unroll(full)
@@ -31,11 +32,11 @@ static long count_loop(u32 index, void *context)
 	return 0;
 }
 
-/* What a native frame is to the Python frames. */
+/* How a native frame relates to the Python frames. */
 enum native_kind {
 	NATIVE_OTHER,
-	NATIVE_RUNS, /* the run that is next */
-	NATIVE_LOOP, /* runs none yet, or none any more */
+	NATIVE_RUNS, /* runs the next run */
+	NATIVE_LOOP, /* a frame of the loop that runs no frame yet, or no longer */
 };
 
 static __always_inline enum native_kind kind_of(const struct python_walk *python,
@@ -50,7 +51,7 @@ static __always_inline enum native_kind kind_of(const struct python_walk *python
 			return NATIVE_OTHER;
 		return merge->alone ? NATIVE_LOOP : NATIVE_RUNS;
 	}
-	/* Where the last one ends is not known. */
+	/* It is not known where the last native frame ends. */
 	if (merge->run >= python->runs_len || merge->native + 1 >= merge->native_len)
 		return NATIVE_OTHER;
 	return entry >= frame->sp &&
@@ -64,7 +65,7 @@ static __always_inline void put(struct scratch *scratch, struct python_merge *me
 	scratch->frames[merge->len++ & (SCRATCH_FRAMES - 1)] = word;
 }
 
-/* Behind the last word of the run that an entry has. */
+/* The index behind the last word of the run that an entry has. */
 static __always_inline u32 run_end(const struct python_walk *python, u32 run)
 {
 	u32 at = run + python->shift;
@@ -72,7 +73,8 @@ static __always_inline u32 run_end(const struct python_walk *python, u32 run)
 	return at < PYTHON_RUNS ? python->runs[at].end : 0;
 }
 
-/* For the native frames that are outside of all Python ones: an interpreter's main() has ten. */
+/* Words reserved for the native frames outside of all Python ones: an interpreter's main() has
+ * ten. */
 enum { ROOT_WORDS = 64 };
 
 static __always_inline int is_left_out(const struct python_walk *python)
@@ -83,7 +85,7 @@ static __always_inline int is_left_out(const struct python_walk *python)
 	return merge->word && rest && merge->len + 1 + rest + ROOT_WORDS > SCRATCH_FRAMES - 1;
 }
 
-/* A native frame, or the run that comes before it. */
+/* Puts a native frame, or begins the run that comes before it. */
 static __always_inline void put_native(struct python_walk *python, struct scratch *scratch, u64 pc)
 {
 	struct python_merge *merge = &python->merge;
@@ -104,7 +106,7 @@ static __always_inline void put_native(struct python_walk *python, struct scratc
 		put(scratch, merge, kind == NATIVE_LOOP ? WORD_LOOP | pc : pc);
 }
 
-/* When the native frames have come to their end: what is left of the Python ones. */
+/* The native frames are used up: puts the remaining Python frames. */
 static __always_inline void put_rest(struct python_walk *python)
 {
 	struct python_merge *merge = &python->merge;
@@ -113,7 +115,7 @@ static __always_inline void put_rest(struct python_walk *python)
 	merge->end = python->words_len;
 }
 
-/* Puts a word, or finds out which is next. */
+/* Puts a word, or finds out which word is next. */
 static long merge_word(u32 index, void *context)
 {
 	u32 at = *(const u32 *)context;
@@ -129,7 +131,8 @@ static long merge_word(u32 index, void *context)
 	none_left = merge->word >= python->words_len;
 	if (merge->native >= merge->native_len && none_left && !python->truncated)
 		return 1;
-	/* A Python frame is both of its words; the last one of all says that there are more. */
+	/* A Python frame needs both of its words; the last word of the stack says that there are
+	 * more frames. */
 	if ((none_left && python->truncated) ||
 	    merge->len + 1 + (in_words && merge->word % 2 == 0) > SCRATCH_FRAMES - 1) {
 		scratch->walk.cut = COUNTER_cut_truncated;
@@ -144,7 +147,7 @@ static long merge_word(u32 index, void *context)
 	return 0;
 }
 
-/* How many words scratch->frames then has. */
+/* Merges the frames into scratch->frames; returns the number of words. */
 static __always_inline u32 merge_frames(struct python_walk *python, struct scratch *scratch)
 {
 	struct python_merge *merge = &python->merge;
@@ -152,15 +155,15 @@ static __always_inline u32 merge_frames(struct python_walk *python, struct scrat
 
 	__builtin_memset(merge, 0, sizeof(*merge));
 	merge->native_len = scratch->walk.len;
-	/* What returns now is the leaf, and has no entry any more. */
+	/* The frame that is just returning is the leaf, and has no entry any more. */
 	if (python->shift > 0) {
 		merge->end = python->runs[0].end;
 		merge->in_run = 1;
 	}
 	if (python->process.entry == PYTHON_ENTRY_LOOP && !python->truncated) {
 		bpf_loop(MAX_USER_FRAMES, count_loop, &at, 0);
-		/* The innermost may have none: it is about to run it, or has just done so. More
-		 * are another interpreter's, further out. */
+		/* The innermost loop may have no frame: it is about to run it, or has just done so.
+		 * More loops without a frame are another interpreter's, further out. */
 		merge->alone = merge->loops == python->runs_len + 1;
 	}
 	bpf_loop(2 * SCRATCH_FRAMES, merge_word, &at, 0);

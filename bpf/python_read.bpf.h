@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reading CPython's structures: a word of memory, and fields of what was read whole. Whatever an
- * offset is, no access leaves what was read.
+ * Reads CPython's structures: a word of memory, or fields of a structure that was read whole.
+ * Whatever an offset is, no access goes outside what was read.
  */
 #pragma once
 
@@ -13,7 +13,8 @@ static __always_inline int is_user_address(u64 at)
 	return at >= PAGE_BYTES && at < user_end;
 }
 
-/* 0 is as good as not readable where an address is wanted. */
+/* Reads a pointer; 0 where it is unreadable or no user address. Callers need not tell these
+ * apart. */
 static __always_inline u64 python_pointer(u64 at)
 {
 	u64 pointer = 0;
@@ -53,7 +54,7 @@ static __always_inline u32 larger(u32 one, u32 other)
 	return one > other ? one : other;
 }
 
-/* How far a structure must be read: there may be nothing behind it. */
+/* Computes how many bytes of a structure must be read: the memory behind it may not be mapped. */
 static __always_inline void python_measure(struct python_walk *python)
 {
 	const struct python_process *process = &python->process;
@@ -74,7 +75,7 @@ static __always_inline void python_measure(struct python_walk *python)
 	python->code_bytes = code;
 }
 
-/* Whole, or not at all. */
+/* Reads the whole frame, or nothing. */
 static __always_inline int read_frame(struct python_walk *python)
 {
 	u32 bytes = python->frame_bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From the current thread to its thread state: interpreters and their threads are lists, and each
- * thread state knows the pthread_self() of its thread. What was found is remembered, and believed
- * while the lists begin as they did and the thread state says the same.
+ * From the current thread to its thread state. Interpreters and their threads are lists, and each
+ * thread state holds the pthread_self() of its thread. The state that was found is remembered, and
+ * believed while both lists begin as they did and the thread state still holds the same value.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "bpf/python_read.bpf.h"
 #include "bpf/task.bpf.h"
 
-/* x86-64: pthread_self() is the thread pointer. arm64: a structure that ends there, of less than a
- * page; nothing else is that near. */
+/* x86-64: pthread_self() is the thread pointer. arm64: pthread_self() is a structure of less than a
+ * page that ends at the thread pointer; no other value of thread_id is that near. */
 #if defined(__TARGET_ARCH_x86)
 enum { THREAD_BYTES = 0 };
 #else
@@ -43,16 +43,16 @@ static __always_inline enum python_gil gil_of(const struct python_walk *python, 
 	                                                                     : GIL_RELEASED;
 }
 
-/* One thread may have a state in each of several interpreters: the one that runs is innermost on
- * the stack, or has the GIL (from 3.13 on; before, who has it changes without a word). Else it is
- * the newest with a frame, which comes first. */
+/* One thread may have a state in each of several interpreters. The one that runs is innermost on
+ * the stack, or has the GIL (from 3.13 on; before, the GIL changes its holder without notice). Else
+ * it is the newest one with a frame, which comes first in the list. The smallest distance wins. */
 static __always_inline u64 distance_of(const struct python_walk *python, u64 interpreter,
                                        u64 thread, u64 sp)
 {
 	const struct python_process *process = &python->process;
 	u64 frame = python_pointer(thread + process->thread_frame);
 
-	/* One in the thread state itself stands for none. */
+	/* A frame inside the thread state itself means that there is none. */
 	if (!frame || frame - thread < PAGE_BYTES)
 		return ~0ULL;
 	if (process->cframe_previous)
@@ -111,7 +111,7 @@ static __always_inline u32 thread_slot(const struct python_walk *python, u64 poi
 	return mix_first(pointer, python->pid) >> 32 & (PYTHON_THREADS - 1);
 }
 
-/* Where python->thread and ->interpreter come from; false when the thread has no state. */
+/* Sets python->thread and python->interpreter; false where the thread has no state. */
 static __always_inline int find_thread(struct python_walk *python, u64 pointer)
 {
 	struct thread_wanted wanted = {.pointer = pointer, .at = python->at};
@@ -134,8 +134,8 @@ static __always_inline int find_thread(struct python_walk *python, u64 pointer)
 	bpf_loop(MAX_PYTHON_SEARCHES, search_thread, &wanted, 0);
 	python->interpreter = python->search.found_interpreter;
 	python->thread = python->search.found_thread;
-	/* Which of several it is changes without a change in the lists, and one more in another
-	 * interpreter than the first would not be seen. */
+	/* With several states, the one that runs changes without a change in the lists. With
+	 * several interpreters, a new state in another one than the first would not be noticed. */
 	if (python->search.found == 1 && python->search.interpreters == 1)
 		*known = (struct python_thread){
 			.pointer = pointer,
@@ -149,8 +149,9 @@ static __always_inline int find_thread(struct python_walk *python, u64 pointer)
 	return python->thread != 0;
 }
 
-/* The thread that was found, so that the daemon asks the program what it is called: now, because it
- * may end before the next drain, and again a minute later, in case that could not be kept. */
+/* Sends the thread that was found, so that the daemon reads what the program calls it. It is sent
+ * now, because the thread may end before the next drain, and again a minute later, in case the
+ * daemon could not keep the name. */
 __noinline u32 python_tell_thread(u32 at, u64 now)
 {
 	struct python_walk *python = python_get(at);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How long each thread has run, read by the daemon when a half has ended: what samples stand for.
+ * Run time of each thread. The daemon reads it when a half has ended, to know what samples stand
+ * for.
  */
 #include "bpf/abi.h"
 #include "bpf/kernel.bpf.h"
@@ -8,10 +9,11 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-/* Who has not run for longer than two halves last was accounted for then. */
+/* Longer than two halves last: a thread that has not run for that long was accounted for before. */
 enum { RECENTLY_NS = 4000000000 };
 
-/* By the clock of its CPU, which stands still while the CPU is idle. True where it is not known. */
+/* Judged by the clock of the thread's CPU, which stands still while the CPU is idle. True where
+ * that is not known. */
 static __always_inline int ran_recently(struct task_struct *task)
 {
 	u64 now;

@@ -3,16 +3,16 @@
  * Addresses that uprobes have hidden. An instruction that a probe has replaced is stepped as a copy
  * in [uprobes], and a tick that comes then finds the copy's address.
  *
- * Return addresses may not be on the stack: while a function runs whose return a probe waits for,
- * the kernel has put the address of its trampoline, the first bytes of [uprobes], in the place of
- * the return address, and keeps the true one in a list of the task: kernel/events/uprobes.c,
+ * Return addresses may not be on the stack. While a function with a return probe runs, the kernel
+ * has replaced the return address on the stack by the address of its trampoline, the first bytes of
+ * [uprobes]. It keeps the true return address in a list of the task: kernel/events/uprobes.c,
  * prepare_uretprobe().
  *
- * The list begins with the innermost call and goes up the stack, as a walk does, so it is gone
- * through once. Tail calls have several entries of one place, each with the true address. Calls
- * that a longjmp has ended may still be in it: an entry is believed for its own place on the stack
- * only, and only where the trampoline is found there. A list that changes under our hands (a tick
- * in the middle of a return, before Linux 6.11) may end too soon; then the walk is cut.
+ * The list begins with the innermost call and goes up the stack, as a walk does, so one pass over
+ * it is enough. Tail calls have several entries for one place, each with the true address. Calls
+ * that a longjmp has ended may still be in the list: an entry is believed for its own place on the
+ * stack only, and only where the trampoline is found there. A list that changes during the walk (a
+ * tick in the middle of a return, before Linux 6.11) may end too soon; then the stack is truncated.
  */
 #pragma once
 
@@ -24,22 +24,23 @@
 enum {
 	MAX_INSTRUCTION_BYTES = 16,
 	MAX_PENDING_RETURNS = 64, /* kernel/events/uprobes.c: MAX_URETPROBE_DEPTH */
-	/* arch/x86/kernel/uprobes.c, uretprobe_trampoline_entry: it is not longer, and pushes three
-	 * registers. It is one instruction on arm64 and before Linux 6.11. */
+	/* arch/x86/kernel/uprobes.c, uretprobe_trampoline_entry: the trampoline is not longer
+	 * than this, and pushes three registers. It is one instruction on arm64 and before Linux
+	 * 6.11. */
 	TRAMPOLINE_BYTES = 64,
 	TRAMPOLINE_PUSHES = 3 * sizeof(u64),
 };
 
-/* The kernel knows a call by the stack pointer at its beginning; how far that is below the one
- * after its return. And how far the latter may be above what a walk takes for it: arm64's frame
- * records may be anywhere in their frames. */
+/* The kernel identifies a call by the stack pointer at its entry. BELOW_CALLER: how far that is
+ * below the stack pointer after the return. AT_MOST_ABOVE: how far the latter may be above the
+ * walk's value for it, since arm64's frame records may be anywhere in their frames. */
 #if defined(__TARGET_ARCH_x86)
 enum { BELOW_CALLER = sizeof(u64), AT_MOST_ABOVE = 0 };
 #else
 enum { BELOW_CALLER = 0, AT_MOST_ABOVE = MAX_FRAME_BYTES };
 #endif
 
-/* Read as any memory is: see task_image(). */
+/* Reads with bpf_probe_read_kernel(): see task_image(). */
 static __always_inline void see_through_uprobes(struct walk *walk)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
@@ -59,7 +60,7 @@ static __always_inline void see_through_uprobes(struct walk *walk)
 		walk->trampoline = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
 }
 
-/* The stack pointer that the caller of the first entry's call will have. */
+/* The stack pointer that the caller will have after the return of the first entry's call. */
 static __always_inline int pending_is_at(const struct walk *walk, u64 *ret_sp)
 {
 	const struct return_instance *first = (void *)walk->pending;
@@ -71,14 +72,15 @@ static __always_inline int pending_is_at(const struct walk *walk, u64 *ret_sp)
 	return 1;
 }
 
-/* Whether the caller that the walk has come to is none. */
+/* Whether the walk stands at the trampoline in the place of a caller. */
 static __always_inline int is_caller_hidden(const struct walk *walk)
 {
 	return walk->trampoline && walk->pc == walk->trampoline - 1;
 }
 
-/* Looks at one entry, and goes on to the next; the walk has come to the true caller, or to the same
- * one again. Where there is no entry for it, it is not hidden any more, but unknown. */
+/* Looks at one entry and advances the list. The walk then stands at the true caller, or still at
+ * the trampoline. Where no entry matches, the caller is taken as unknown and no longer as
+ * hidden. */
 static __always_inline enum step look_behind_trampoline(struct walk *walk)
 {
 	const struct return_instance *first = (void *)walk->pending;
@@ -97,7 +99,8 @@ static __always_inline enum step look_behind_trampoline(struct walk *walk)
 	return walk_to_caller(walk, address, sp, walk->fp);
 }
 
-/* From the trampoline's own instructions to the function that will be returned to. */
+/* Whether the walk stands at one of the trampoline's own instructions. If so, walk->sp becomes that
+ * of the function that will be returned to. */
 static __always_inline int is_on_trampoline(struct walk *walk)
 {
 	u64 sp;

@@ -2,14 +2,14 @@
 /*
  * Growth of resident memory: which stacks touch memory first. Next to nothing is done for a page.
  * The kernel counts the resident pages of each process anyway; growth is what is above the level of
- * the sample before. That level is looked at now and then. By default that is when the kernel
- * refills a CPU's list of free pages from those of all CPUs (tracepoint mm_page_alloc_zone_locked):
- * growth of the host comes from there, while a loop that frees what it has touched is not noticed.
- * Pages that others freed do not come from there, either: the timer looks, too, where it hits a
- * page fault. Looked at closely it is when some dozen new pages have been put on the kernel's
- * lists, in batches (mm_lru_insertion), and when as many of a file that were there already have
- * been mapped (mm_filemap_map_pages, or where the kernel lacks that, rss_stat). Sums are the
- * kernel's own, and huge pages count as what they are.
+ * the last sample. The level is looked at now and then. By default that is when the kernel refills
+ * a CPU's list of free pages from those of all CPUs (tracepoint mm_page_alloc_zone_locked): memory
+ * of the host grows through there, while a loop that frees what it has touched goes unnoticed.
+ * Pages that other processes freed do not come from there either, so the timer also looks when it
+ * hits a page fault. When growth is watched closely, the level is looked at when some dozen new
+ * pages have been put on the kernel's lists, in batches (mm_lru_insertion), and when as many pages
+ * of a file that were resident already have been mapped (mm_filemap_map_pages, or rss_stat where
+ * the kernel lacks that). Sums are the kernel's own, and huge pages count with their size.
  */
 #include "bpf/growth.bpf.h"
 #include "bpf/growth_seats.bpf.h"
@@ -20,23 +20,24 @@
 
 /* Set before load. */
 const volatile u32 resident_page_bytes = 4096;
-const volatile u32 resident_step_pages = 64; /* between samples, on average */
+const volatile u32 resident_step_pages = 64; /* mean number of pages between samples */
 /* A level lacks what other CPUs have counted and not added up yet: when a task comes to another CPU
- * and the level has fallen by less, nothing was freed. */
+ * and the level has fallen by less than this, nothing was freed. */
 const volatile u32 resident_noise_pages = 64;
 
-/* Set when the programs are attached: processes that began later have grown from nothing.
- * CLOCK_BOOTTIME. */
+/* Time at which the programs were attached, CLOCK_BOOTTIME: processes that began later have grown
+ * from nothing. */
 u64 resident_since_ns;
 
 enum {
 	SEEN_CPU_BITS = 10,
-	/* New pages on a CPU until somebody's level is looked at, on average: drawn anew each time,
-	 * or the looks would be in step with a program that goes by such numbers. */
+	/* Mean number of new pages on a CPU until the level of the current process is looked at.
+	 * The number is drawn anew each time, or the looks would fall into step with a program that
+	 * allocates in such numbers. */
 	LOOK_PAGES = 24,
 	ORDER_MASK = 15,
-	MAPPED_AT_ONCE = 8, /* mapping pages around a fault counts as so many */
-	SUSPECT_PAGES = 16, /* of so many one is asked whether it is a large one */
+	MAPPED_AT_ONCE = 8, /* mapping pages around a fault counts as so many new pages */
+	SUSPECT_PAGES = 16, /* one of so many new pages is checked for being a large one */
 	LARGE_TASKS = 64,
 	RESIDENT_MEMBERS = 3,
 };
@@ -44,10 +45,10 @@ _Static_assert(1 << SEEN_CPU_BITS == MAX_CPUS, "room for every CPU");
 
 static const u64 young_ns = 2ULL * 1000 * 1000 * 1000;
 
-/* Of a kind of memory; in pages. */
+/* Growth of one kind of memory of a process; in pages. */
 struct growth {
-	s64 base; /* what is above it is in no sample yet */
-	s64 seen; /* the latest level, with the CPU below it: one is nothing without the other */
+	s64 base; /* pages above this level are in no sample yet */
+	s64 seen; /* the latest level, with the CPU in its low bits */
 	struct pace pace;
 };
 
@@ -63,7 +64,7 @@ struct {
 	__uint(max_entries, GROWTH_SEATS);
 } residents SEC(".maps");
 
-/* New pages of this CPU since the last look. */
+/* New pages on this CPU since the last look, and the number at which the next look is due. */
 struct arrivals {
 	u32 pages, due;
 };
@@ -75,20 +76,20 @@ struct {
 	__uint(max_entries, 1);
 } resident_arrivals SEC(".maps");
 
-/* Processes that were seen to have large pages, by the low bits of their pid: each of their pages
- * is asked, and each large one worth a look. */
+/* Processes that were seen to have large pages, by the low bits of their pid: each of their new
+ * pages is checked, and each large one causes a look. */
 static u32 large_tasks[LARGE_TASKS];
 
-/* Where a map says that its values for each CPU are: this CPU's are as far from there as all that
- * the kernel has for each CPU. Its own symbols would say so, but many kernels hide those of data.
- */
+/* pptrs[0] is the address of a map's per-CPU values. The distance from there to this CPU's value is
+ * the same for all per-CPU data of the kernel. A symbol of the kernel would give that distance, but
+ * many kernels hide the symbols of data. */
 struct bpf_array {
 	void *pptrs[0];
 } __attribute__((preserve_access_index));
 
 static u64 cpu_offsets[MAX_CPUS];
 
-/* To the verifier what is read as any memory is no pointer. */
+/* A pointer as a number: to the verifier, what bpf_probe_read_kernel() has read is no pointer. */
 static __always_inline u64 number_of(const void *pointer)
 {
 	u64 number = 0;
@@ -118,9 +119,9 @@ static __always_inline s64 part_of_this_cpu(u64 parts)
 	return part;
 }
 
-/* Counters for each CPU since 6.2, one for all before, which is copied: the verifiers of those
- * kernels do not follow a pointer into an array of atomic_long_t. An index has to be a constant to
- * be found in the running kernel's types. */
+/* Since 6.2 a level is a sum over CPUs. Before 6.2 it is one counter, which is copied: the
+ * verifiers of those kernels do not follow a pointer into an array of atomic_long_t. An index must
+ * be a constant for CO-RE to find it in the running kernel's types. */
 #define LEVEL(member)                                                                \
 	case member:                                                                 \
 		if (bpf_core_type_exists(struct mm_rss_stat))                        \
@@ -151,9 +152,9 @@ static __always_inline s64 level_now(struct mm_struct *mm, u32 member, s64 *ret_
 	return level;
 }
 
-/* What a process had before it was looked at first is nobody's growth, unless all of it came after
- * we did: a program that was started since, and was not forgotten here. One that began a moment ago
- * was not. */
+/* Memory that a process held before its first inspection is not counted as growth, unless the
+ * process was started after profd attached and its seat was not forgotten since. A process that
+ * began a moment ago was not forgotten. */
 static __always_inline int is_fresh(struct task_struct *task, u64 who)
 {
 	u64 began = task_began();
@@ -177,8 +178,8 @@ static __always_inline void begin(struct task_struct *task, struct mm_struct *mm
 	}
 }
 
-/* Keeps the level. Where memory was freed, the base falls as far: what comes back is growth, and
- * what was due stays so. */
+/* Records the level. Where memory was freed, the base falls by as much: memory that comes back is
+ * growth, and growth that was due stays due. */
 static __always_inline void see(struct growth *growth, s64 level, s64 seen)
 {
 	s64 before = *(volatile s64 *)&growth->seen;
@@ -193,7 +194,7 @@ static __always_inline void see(struct growth *growth, s64 level, s64 seen)
 	}
 }
 
-/* How much of a kind of memory a sample is to be taken of; 0: none is due. */
+/* Pages of a kind of memory for which a sample is due; 0: none is due. */
 static __always_inline s64 due_of(struct mm_struct *mm, struct growth *growth, u32 member,
                                   s64 *ret_base)
 {
@@ -204,7 +205,7 @@ static __always_inline s64 due_of(struct mm_struct *mm, struct growth *growth, u
 	return level - *ret_base >= (s64)growth->pace.due ? level - *ret_base : 0;
 }
 
-/* Other threads grow the same process: one of them takes what is due. */
+/* Several threads may grow the same process: one of them takes what is due. */
 static __always_inline void take(u32 at, struct growth *growth, u32 member, s64 base, s64 grown,
                                  u64 user_stack, u64 now)
 {
@@ -215,7 +216,7 @@ static __always_inline void take(u32 at, struct growth *growth, u32 member, s64 
 	          (u64)grown * resident_page_bytes);
 }
 
-/* The seat of the current process; SEAT_NONE where it has none, or nothing that could be walked. */
+/* The seat of the current process; SEAT_NONE where it has none, or cannot be walked. */
 __noinline u32 resident_seat(void)
 {
 	struct task_struct *task = task_current();
@@ -224,8 +225,9 @@ __noinline u32 resident_seat(void)
 	u64 slot, who;
 	u32 seat;
 
-	/* Others change its memory when they reclaim, or before it runs. Short processes that the
-	 * daemon has not heard of yet come by the thousand: they cost this look-up. */
+	/* Other tasks change a process's memory when they reclaim it, or before the process runs.
+	 * Short-lived processes that the daemon has not heard of yet come by the thousand: each
+	 * costs this look-up. */
 	if (!mm || task->flags & PF_KTHREAD || has_borrowed_memory(task) ||
 	    !slot_of(bpf_get_current_pid_tgid() >> 32, &slot))
 		return SEAT_NONE;
@@ -244,7 +246,7 @@ static __always_inline struct resident *resident_get(u32 seat)
 	return seat == SEAT_NONE ? NULL : bpf_map_lookup_elem(&residents, &seat);
 }
 
-/* Of a process's `i`-th kind of memory `grown` is due. */
+/* Takes a sample of `grown` pages of a process's `i`-th kind of memory. */
 __noinline u32 resident_sample(u32 seat, u32 i, s64 base, s64 grown)
 {
 	struct resident *resident = resident_get(seat);
@@ -256,7 +258,7 @@ __noinline u32 resident_sample(u32 seat, u32 i, s64 base, s64 grown)
 		return 0;
 	growth = &resident->of[i];
 	at = lane_enter(LANE_RESIDENT, now);
-	/* It stays due, and the next look takes it. */
+	/* The sample stays due, and the next look takes it. */
 	if (at == LANE_BUSY)
 		return 0;
 	if (growth_allows(GROWTH_RESIDENT, now)) {
@@ -304,8 +306,8 @@ __noinline u32 resident_tick(u32 at, u64 user_stack)
 	return 0;
 }
 
-/* Pages of a large folio are not counted one by one. Its first word are the flags, whatever the
- * kernel calls them. */
+/* Pages of a large folio are not counted one by one. A folio's first word is its flags, whatever
+ * the kernel calls them. */
 static __always_inline int is_large(u64 folio)
 {
 	u64 flags = 0;
@@ -336,7 +338,7 @@ static __always_inline int arrive(u32 pages)
 	return 0;
 }
 
-/* The second argument is the order of what was taken. */
+/* The second argument is the order of the pages that were taken. */
 SEC("raw_tp/mm_page_alloc_zone_locked")
 int resident_taken(struct bpf_raw_tracepoint_args *ctx)
 {

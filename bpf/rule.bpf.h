@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The rules of a table: what a row has no room to say. The same on every machine.
+ * The rules of a table, which say what a row has no room for. The same on every architecture.
  */
 #pragma once
 
 #include "bpf/lookup.bpf.h"
 
-/* Only the stack and frame pointer are followed from frame to frame. */
+/* Only the stack pointer and the frame pointer are known in every frame; the others in a leaf
+ * only. */
 static __always_inline int read_register(const struct scratch *scratch, u32 number, u64 *ret_value)
 {
 	const struct walk *walk = &scratch->walk;
@@ -27,7 +28,7 @@ struct location {
 	s64 offset;
 };
 
-/* The caller's value of a register that has `own` in this frame. */
+/* The caller's value of a register whose value in this frame is `own`. */
 static __always_inline enum step read_location(struct scratch *scratch, const struct location *at,
                                                u64 cfa, u64 own, u64 *ret_value)
 {
@@ -69,8 +70,8 @@ static __always_inline enum step step_rule(struct scratch *scratch, u32 number)
 			return cut(walk, COUNTER_cut_unreadable);
 		cfa += rule->cfa_add;
 	}
-	/* Before memory that the CFA leads to is read and trusted. Only a leaf may have no frame.
-	 */
+	/* Checked before memory that the CFA points to is read and trusted. Only a leaf may have no
+	 * frame. */
 	if (cfa < walk->sp || (cfa == walk->sp && !walk->leaf))
 		return cut(walk, COUNTER_cut_bad_frame);
 	if (read_location(scratch, &fp_at, cfa, walk->fp, &fp) != STEP_CALLER ||

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An event with the stack behind it that was walked in a lane's scratch.
+ * Sends an event followed by the stack that was walked in a lane's scratch.
  */
 #pragma once
 
 #include "bpf/maps.bpf.h"
 
-/* Words that an event can have behind it. */
+/* The number of words that can be sent behind an event. */
 static __always_inline u32 words_to_send(u32 walked)
 {
 	return walked > SCRATCH_FRAMES ? SCRATCH_FRAMES : walked;
 }
 
 /* `out` begins with the event, of `event_bytes`, and has room for SCRATCH_FRAMES words behind it.
- * Both this and `ring` are constants where it is called. The compiler must not know what the bytes
- * are compared with, or it leaves out what the verifier wants to see. Not 0 when it could not be
- * told. */
+ * Both `event_bytes` and `ring` are constants where this is called. The compiler must not know what
+ * the number of bytes is compared with, or it leaves out the comparison that the verifier needs.
+ * Not 0 when the event could not be sent. */
 static __always_inline long send_with_words(void *ring, void *out, u32 event_bytes,
                                             const struct scratch *scratch, u32 words, u64 flags)
 {

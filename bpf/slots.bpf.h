@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where the walker knows a process: its slot in the hash table of bpf/unwind_table.h.
+ * The slot by which the walker knows a process, in the hash table of bpf/unwind_table.h.
  */
 #pragma once
 
 #include "bpf/maps.bpf.h"
 
-/* NULL when the process is not known. What it held then is in `ret_value`: it may change. */
+/* NULL when the process is not known. `ret_value` receives the value that the slot had then; it may
+ * change at any time. */
 static __always_inline u64 *slot_of(u32 pid, u64 *ret_value)
 {
 	u32 bucket = (pid * SLOTS_PER_BUCKET) & (slot_count - 1);

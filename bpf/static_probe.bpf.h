@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A static probe's arguments, from where its note says that they are.
+ * Reads a static probe's arguments from where its note says that they are.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ struct static_site_map {
 
 extern struct static_site_map static_sites SEC(".maps");
 
-/* 0 for what is no register. */
+/* 0 for a number that is no register. */
 static __always_inline u64 static_register(const struct scratch *scratch, u8 number)
 {
 	return number < MAX_REGS ? scratch->regs[number] : 0;
@@ -35,7 +35,7 @@ static __always_inline u64 static_memory(const struct scratch *scratch,
 	return value;
 }
 
-/* The scratch has the registers. */
+/* The value of an argument; the registers are in the scratch. */
 static __always_inline u64 static_argument(const struct scratch *scratch,
                                            const struct static_arg *arg)
 {

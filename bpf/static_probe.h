@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Static probes (USDT) that are listened to: where the arguments of one are, as its note says. The
- * daemon writes them to the array static_sites, and a probe's cookie is its place in there.
+ * Static probes (USDT) to which profd attaches: where a probe's arguments are, as its note says.
+ * The daemon writes them to the array static_sites; a probe's cookie is its index in that array.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct static_arg {
 	u8 place, bytes, is_signed;
 	u8 base, index; /* registers by their DWARF numbers */
 	u8 scale, shift, unused;
-	u64 value; /* the constant, or what is added to the address; two's complement */
+	u64 value; /* the constant, or the displacement of the address; two's complement */
 };
 
 struct static_site {

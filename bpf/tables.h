@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The lists that both halves expand. A list is written once: enum, names, help texts, Prometheus
- * metrics and /status are all made from these lines.
+ * The lists that the BPF programs and the daemon expand. A list is written once: enum, names, help
+ * texts, Prometheus metrics and /status are all made from these lines.
  */
 #pragma once
 
-/* Where samples come from; each has bpf/NAME.bpf.c and daemon/collect/NAME.c. The second and third
- * are the COUNTERS of its samples: recorded, and lost because the tally map had no room. */
+/* Kinds of samples; each has bpf/NAME.bpf.c and daemon/collect/NAME.c. The second and third
+ * argument are the COUNTERS of its samples: recorded, and lost because the tally map had no
+ * room. */
 #define PROFILE_KINDS(KIND)                                     \
 	KIND(cpu, samples, tallies_lost)                        \
 	KIND(rss, rss_samples, rss_lost)                        \
@@ -18,8 +19,8 @@
 	KIND(gpu_wait, gpu_waits, gpu_waits_lost)               \
 	KIND(gpu_kernel, gpu_kernels, gpu_kernels_lost)
 
-/* Why a user stack is not whole. What follows CUT is the name of the frame that stands where the
- * missing ones belong: "[unknown: no unwind information]". */
+/* Reasons why a user stack is truncated. The text after CUT is the name of the frame that stands
+ * where the missing frames belong: "[unknown: no unwind information]". */
 #define CUT "User stacks cut short: "
 #define WALK_CUTS(COUNTER)                                             \
 	COUNTER(cut_no_process, CUT "process not known yet")           \
@@ -34,7 +35,7 @@
 	COUNTER(cut_truncated, CUT "more frames than are walked")      \
 	COUNTER(cut_compat, CUT "32-bit process")
 
-/* What the kernel half counts. ticks = samples + idle + tallies_lost, always. */
+/* What the BPF programs count. Always ticks = samples + idle + tallies_lost. */
 #define COUNTERS(COUNTER)                                                                          \
 	COUNTER(ticks, "Sampling timer ticks seen")                                                \
 	COUNTER(ticks_missed,                                                                      \

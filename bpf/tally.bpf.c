@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who did what where, added up: the last step of every sample.
+ * Adds samples up in tallies by thread, kind and stacks: the last step of every sample.
  */
 #include "bpf/unwind.bpf.h"
 
@@ -17,7 +17,7 @@ static __always_inline void identify(struct tally_key *key)
 	bpf_get_current_comm(key->thread, sizeof(key->thread));
 }
 
-/* Whether a tally that is new finds room, which is then taken: always where it is CPU time. */
+/* Takes room for a new tally; false where there is none. CPU time always has room. */
 static __always_inline int has_room(u32 at, u32 kind)
 {
 	struct taken *taken = &others_tallies[at & 1];
@@ -63,7 +63,7 @@ static __always_inline int add(u32 at, void *map, struct tally_key *key, u64 val
 	return 0;
 }
 
-/* The counter of a kind's samples: recorded, or lost. */
+/* The counter of a kind's recorded or lost samples. */
 static __always_inline u32 counter_of(u32 kind, int is_lost)
 {
 	switch (kind) {

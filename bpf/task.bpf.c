@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the leader of the current task's process says.
+ * What the group leader of the current task says of the process.
  */
 #include "bpf/task.bpf.h"
 

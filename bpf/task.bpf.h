@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the current task says of itself.
+ * Properties of the current task.
  */
 #pragma once
 
@@ -13,13 +13,13 @@ static __always_inline struct task_struct *task_current(void)
 	return (struct task_struct *)bpf_get_current_task_btf();
 }
 
-/* Changes with each exec and each reuse of a pid: tally_key.image. Global: for each pointer that a
- * task is asked for directly the verifier goes through all types of the kernel four times, which
- * takes it 1 ms; so it is asked once for a program. */
+/* The value of tally_key.image: changes with each exec and each reuse of a pid. A global function:
+ * for each pointer that is read directly from a task, the verifier goes through all kernel types
+ * four times, which takes 1 ms; this way it does so once for a program. */
 u32 task_image(void);
 
-/* When its process began, on CLOCK_BOOTTIME: as /proc/PID/stat has it, there in ticks of a clock.
- * Asked seldom, so it is read as any memory is. */
+/* When the current process began, on CLOCK_BOOTTIME; /proc/PID/stat has the same time in clock
+ * ticks. Called seldom, so it reads with bpf_probe_read_kernel() and not directly. */
 static __always_inline u64 task_began(void)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
@@ -27,11 +27,12 @@ static __always_inline u64 task_began(void)
 	return BPF_CORE_READ(task, group_leader, start_boottime);
 }
 
-/* A child that has not been heard of yet has its parent's mappings, unless it has called exec: then
- * that has been counted, and its stack begins elsewhere. The parent's pid, or 0. */
+/* A child that the daemon has not heard of yet has its parent's mappings, unless it has called
+ * exec: then self_exec_id counts the exec, and the stack begins elsewhere. Returns the parent's
+ * pid, or 0. */
 static __always_inline u32 task_parent_alike(void)
 {
-	/* Asked seldom, so it is read as any memory is. */
+	/* Called seldom, so it reads with bpf_probe_read_kernel() and not directly. */
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct task_struct *parent = BPF_CORE_READ(task, group_leader, real_parent);
 	struct mm_struct *mm = BPF_CORE_READ(task, mm), *parent_mm = BPF_CORE_READ(parent, mm);
@@ -43,7 +44,7 @@ static __always_inline u32 task_parent_alike(void)
 	return BPF_CORE_READ(parent, tgid);
 }
 
-/* What the thread-local variables of user space are found by. */
+/* The register by which user space finds its thread-local variables. */
 static __always_inline u64 task_thread_pointer(void)
 {
 #if defined(__TARGET_ARCH_x86)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The walk as a whole: what a task's user stack is, and how a stack becomes an id. The native
- * frames come first; those of an interpreter are then put where they belong among them.
+ * The walk as a whole: walks a task's user stack and makes an id of it. The native frames come
+ * first; those of an interpreter are then put in their places among them.
  */
 #include "bpf/unwind.bpf.h"
 
@@ -11,10 +11,10 @@
 struct store {
 	u64 parent; /* key of the node stored last, which holds the callers */
 	u32 at;
-	u32 len; /* frames that are not stored yet: [0, len) of the scratch */
+	u32 len; /* frames not stored yet: [0, len) of the scratch */
 };
 
-/* Moves the outermost frames that are left into scratch->node; the node's key. */
+/* Moves the outermost remaining frames into scratch->node; returns the node's key. */
 __noinline u64 stack_node(u32 at, u64 parent, u32 len)
 {
 	struct scratch *scratch = scratch_get(at);
@@ -27,7 +27,7 @@ __noinline u64 stack_node(u32 at, u64 parent, u32 len)
 	scratch->node.len = len - first;
 	for (u32 i = 0; i < NODE_FRAMES; i++) {
 		u32 index = first + i;
-		/* All ones where there is such a frame. Without a branch the verifier goes this way
+		/* All ones if there is such a frame. Without a branch the verifier checks this
 		 * once, and not once for each number of frames. */
 		u64 there = (s64)((u64)index - len) >> 63;
 		u64 frame = scratch->frames[index & (SCRATCH_FRAMES - 1)] & there;
@@ -39,8 +39,9 @@ __noinline u64 stack_node(u32 at, u64 parent, u32 len)
 }
 
 /*
- * Where a node that is new would be counted beside all, or NO_ROOM. What is not the timer's has its
- * part of the map, and an account its share of the map and of that part, once a quarter is full.
+ * The place where a new node would be counted by account, NOBODY_ASKED, or NO_ROOM. Samples that
+ * are not the timer's have a bounded part of the map. Once a quarter is full, an account has its
+ * share of the map and of that part.
  */
 __noinline u32 stack_place(u32 at)
 {

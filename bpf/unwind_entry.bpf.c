@@ -4,7 +4,7 @@
  */
 #include "bpf/unwind_entry.bpf.h"
 
-/* Of a 32 bit program only the pc is known. */
+/* For a 32-bit program only the pc is recorded. */
 static __always_inline u64 walk_compat(struct scratch *scratch, u32 at, u64 pc)
 {
 	scratch->gil = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Native frames: each one's caller by the unwind table of its executable; where there is none, by a
- * frame pointer that is believed only if it leads up the stack to a return address in executable
- * memory; where that fails too, the walk ends and says why.
+ * Native frames. Each one's caller is found by the unwind table of its executable. Where there is
+ * none, it is found by a frame pointer, which is believed only if it leads up the stack to a return
+ * address in executable memory. Where that fails too, the walk ends and says why.
  */
 #include "bpf/unwind.bpf.h"
 
@@ -36,8 +36,9 @@ static __always_inline enum step step_op(struct scratch *scratch, u32 op)
 	return cut(walk, COUNTER_cut_unsupported);
 }
 
-/* Whether a saved frame pointer may be one. 0 marks the outermost frame where code keeps frame
- * pointers: in a caller of which no table is to be had; a leaf may just have a number there. */
+/* Goes to the caller by the frame pointer, if that is plausible. Where code keeps frame pointers, 0
+ * marks the outermost frame. That is believed in a caller for which no table is available; in a
+ * leaf the register may hold any number. */
 static __always_inline enum step by_frame_pointer(struct scratch *scratch)
 {
 	struct walk *walk = &scratch->walk;
@@ -46,7 +47,7 @@ static __always_inline enum step by_frame_pointer(struct scratch *scratch)
 
 	if (fp == 0 && !walk->leaf && why == COUNTER_cut_no_rows)
 		return STEP_COMPLETE;
-	/* What is not mapped was no return address. */
+	/* An unmapped address was no return address. */
 	if (why == COUNTER_cut_unmapped && !walk->leaf) {
 		walk->len--;
 		return STEP_CUT;
@@ -55,7 +56,7 @@ static __always_inline enum step by_frame_pointer(struct scratch *scratch)
 	    read_pair(scratch, fp, &caller_fp, &ra))
 		return STEP_CUT;
 	ra &= address_mask;
-	/* Of a process that is not known no mapping is. */
+	/* No mapping is known of a process that is not known itself. */
 	if (ra && walk->count && ra != walk->trampoline && !find_mapping(walk, ra - 1))
 		return STEP_CUT;
 	walk->frames_by_pointer++;
@@ -75,7 +76,7 @@ static __always_inline enum step to_caller(struct scratch *scratch)
 	return op == OP_NOTHING ? by_frame_pointer(scratch) : step_op(scratch, op);
 }
 
-/* Whether that was the last step. */
+/* Whether this was the last step of the walk. */
 static __always_inline long end(struct scratch *scratch, enum step came_to)
 {
 	if (came_to == STEP_COMPLETE)
@@ -95,11 +96,11 @@ static long step(u32 index, void *context)
 		cut(&scratch->walk, COUNTER_cut_truncated);
 		return 1;
 	}
-	/* Returns that are waited for are looked at one an iteration, too. */
+	/* Pending returns are also looked at one for each iteration. */
 	if (is_caller_hidden(&scratch->walk))
 		return end(scratch, look_behind_trampoline(&scratch->walk));
-	/* Whatever a signal's frame restores, it is no other kind of word; [vsyscall] has all bits
-	 * of the top byte. */
+	/* Whatever value a signal frame restores must not look like another kind of word. Addresses
+	 * in [vsyscall] have all bits of the top byte set. */
 	pc = scratch->walk.pc;
 	if (pc >> WORD_SHIFT != WORD_KIND >> WORD_SHIFT)
 		pc &= WORD_VALUE;
@@ -110,10 +111,10 @@ static long step(u32 index, void *context)
 	return end(scratch, to_caller(scratch));
 }
 
-/* How much of a stack is looked through that cannot be walked yet. */
+/* How much of a stack that cannot be walked yet is searched. */
 enum { LOOKED_THROUGH_WORDS = 512 };
 
-/* What may be a return address on it. */
+/* Counts a miss for a word of the stack that may be a return address. */
 static long miss_word(u32 index, void *context)
 {
 	struct scratch *scratch = scratch_get(*(const u32 *)context);
@@ -127,8 +128,8 @@ static long miss_word(u32 index, void *context)
 	return 0;
 }
 
-/* A walk that ends for want of a table misses those of its callers, too: said at once, they are
- * built together, and not one for each sample. */
+/* A walk that ends for lack of a table would also miss the tables of its callers. Counted at once,
+ * these tables are built together, and not one for each sample. */
 static __always_inline void miss_callers(struct scratch *scratch, u32 at)
 {
 	scratch->walk.sp &= ~(sizeof(u64) - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Python frames: from the thread to its state, from there along its frames, which are then put
- * among the native ones. A process is walked so when the daemon has said how its CPython is built.
+ * among the native ones. This is done in processes whose CPython the daemon has described.
  */
 #include "bpf/unwind.bpf.h"
 
@@ -10,9 +10,9 @@
 #include "bpf/python_frame.bpf.h"
 #include "bpf/python_merge.bpf.h"
 
-/* The daemon says of a process whether it runs Python before it says what it maps. Of one whose
- * mappings are not known, what it says is of an earlier program: then its parent is asked, where
- * that is the same one. */
+/* The daemon describes a process's Python before it publishes the process's mappings. So where the
+ * mappings are not known, a description may be that of an earlier program. Then the parent's is
+ * used, if the process still runs the same program as its parent. */
 static __always_inline const struct python_process *find_python(const struct walk *walk, u32 pid)
 {
 	if (walk->parent)

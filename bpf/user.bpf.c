@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Looking for an account among the ranges that the daemon has told.
+ * Finds an account in the ranges that the daemon has written.
  */
 #include "bpf/user.bpf.h"
 
@@ -8,10 +8,10 @@ struct account_map account_ranges SEC(".maps");
 
 const volatile u32 account_count = 0;
 
-enum { ACCOUNT_BITS = 17 }; /* more than there may be ranges */
+enum { ACCOUNT_BITS = 17 }; /* 2^17 is more than there may be ranges */
 
-/* From the greatest step down to one, as far as a range begins at the user or before him. Without
- * branches on what is found, of which the verifier would try every course. */
+/* A binary search for the last range that begins at or before `user`, from the greatest step down
+ * to one. It has no branch on what is found: the verifier would check each path. */
 __noinline u32 user_account(u32 user)
 {
 	const struct account_range *range;

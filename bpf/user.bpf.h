@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who is one where shares are concerned: a user and his subordinate ids, as daemon/base/accounts.h
- * has it; and how much of what is there for all he may have: of the stacks of a half, of what a
- * ring buffer holds that is not read yet.
+ * Accounts and their shares. A user and the user's subordinate ids are one account, as in
+ * daemon/base/accounts.h. An account's share bounds how much it may have of what all share: of the
+ * stacks of a half, and of the unread bytes of a ring buffer.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-/* Sorted, none over another; as many as account_count, of which both are set before load. */
+/* Sorted, without overlaps; there are account_count of them. Both are set before load. */
 struct account_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, u32);
@@ -29,34 +29,36 @@ static __always_inline u32 user_place(void)
 }
 
 /*
- * Whether who has `own` of what is taken may have more: as much as is left for all others, an
- * eighth of the whole aside, which is root's. So who comes alone has nearly half, and for who comes
- * new there is always some.
+ * Whether an account that has `own` of what is taken may have more. It may have as much as is left
+ * for all others; an eighth of the whole is reserved for root and not counted. So an account alone
+ * may have nearly half, and there is always room for a new account.
  */
 static __always_inline int user_may_have(u32 place, u64 own, u64 taken, u64 whole)
 {
 	return own + taken < (place ? whole - whole / 8 : whole);
 }
 
-/* What is no place of an account. */
+/* Values that are no place of an account: the room is not crowded, so no account was looked up; the
+ * account has its share. */
 enum { NOBODY_ASKED = ACCOUNT_PLACES, NO_ROOM };
 
-/* As long as it is not, whose a piece of the room is, is of no interest; mostly it never is. */
+/* Whether so much of the room is taken that entries are counted by account. Mostly that is never
+ * the case. */
 static __always_inline int taken_is_crowded(const struct taken *taken, u32 room)
 {
 	return *(volatile const u32 *)&taken->all >= room / 4;
 }
 
-/* Whether an account may have one more piece of the room. */
+/* Whether an account may have one more entry of the room. */
 static __always_inline int taken_allows(const struct taken *taken, u32 place, u32 room)
 {
-	barrier_var(place); /* or the compiler sees what the verifier does not */
+	barrier_var(place); /* or the compiler leaves out the mask, which the verifier needs */
 	place &= ACCOUNT_PLACES - 1;
 	return user_may_have(place, taken->of[place], taken->all, room);
 }
 
-/* Where one more of the current task's account is counted by taken_count(): NO_ROOM where it has
- * its share. */
+/* The place where taken_count() counts one more entry of the current task's account, NOBODY_ASKED,
+ * or NO_ROOM where the account has its share. */
 static __always_inline u32 taken_place(const struct taken *taken, u32 room)
 {
 	u32 place;
@@ -67,7 +69,7 @@ static __always_inline u32 taken_place(const struct taken *taken, u32 room)
 	return taken_allows(taken, place, room) ? place : NO_ROOM;
 }
 
-/* How many there were before. */
+/* Counts one more entry; returns how many there were before. */
 static __always_inline u32 taken_count(struct taken *taken, u32 place)
 {
 	barrier_var(place); /* as above */
@@ -83,7 +85,7 @@ struct ring_user_map {
 	__uint(max_entries, ACCOUNT_PLACES);
 };
 
-/* Once all up to `end` is read, what came behind it is what is counted before. */
+/* Once all bytes up to `end` are read, the bytes behind it become those counted in `before`. */
 static __always_inline void ring_user_settle(struct ring_user *user, u64 read, u64 told)
 {
 	u64 end = *(volatile u64 *)&user->end, last = *(volatile u64 *)&user->last, since;
@@ -94,15 +96,15 @@ static __always_inline void ring_user_settle(struct ring_user *user, u64 read, u
 	user->before = read < last ? since : 0;
 }
 
-/* An event of theirs was not told. */
+/* Counts an event of the account that was lost. */
 static __always_inline void ring_user_lose(struct ring_user *user)
 {
 	__sync_fetch_and_add(&user->lost, 1);
 }
 
-/* Where the account of a place is counted, or NULL where it has its share. Asked before anything is
- * done for an event; ring_user_charge() then counts what it came to. `ring` and `users` are
- * constants where it is called. */
+/* The ring_user of a place, or NULL where its account has its share. Called before any work is done
+ * for an event; ring_user_charge() then charges the event's bytes. `ring` and `users` are constants
+ * where this is called. */
 static __always_inline struct ring_user *ring_user_at(void *ring, void *users, u64 ring_bytes,
                                                       u32 at)
 {
@@ -119,14 +121,14 @@ static __always_inline struct ring_user *ring_user_at(void *ring, void *users, u
 	return NULL;
 }
 
-/* The same of the current task's account. */
+/* The same for the current task's account. */
 static __always_inline struct ring_user *ring_user_with_room(void *ring, void *users,
                                                              u64 ring_bytes)
 {
 	return ring_user_at(ring, users, ring_bytes, user_place());
 }
 
-/* Of a record its header, and padding to words. */
+/* Charges a record's bytes, with its header and the padding to whole words. */
 static __always_inline void ring_user_charge(void *ring, struct ring_user *user, u64 bytes)
 {
 	__sync_fetch_and_add(&user->since, (bytes + 15) & ~7ULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Waking the daemon. What happens to processes is written to perf rings, which wake nobody for a
- * record: that would be an interrupt for each. The daemon reads them now and then, and at once
- * where a program of ours meets what it should hear of: an exec, or code that it has not told the
- * walker about. Each time it says that it may be woken (`wake_armed`), the first such program does
- * so, and the others cost a load.
+ * Waking the daemon. Records about processes go to perf ring buffers, which do not wake the daemon
+ * for each record: that would be an interrupt each. The daemon reads them now and then. It reads at
+ * once when a BPF program meets what the daemon should hear of: an exec, or code that the daemon
+ * has not described to the walker. Each time the daemon sets `wake_armed`, the first such program
+ * wakes it; for the others the check costs one load.
  */
 #pragma once
 
@@ -19,7 +19,8 @@ struct wake_map {
 	__uint(max_entries, WAKE_RING_BYTES);
 };
 
-extern struct wake_map wakes SEC(".maps"); /* its records say nothing; that there is one does */
+extern struct wake_map wakes
+	SEC(".maps"); /* the records carry no data; only their arrival counts */
 extern u64 wake_armed;
 
 static __always_inline void wake_daemon(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct walk - where a native walk stands: the frame it is at, and what it remembers to be fast.
- * It lives in this CPU's scratch. The stack is copied a page at a time, because reading user memory
- * costs per call, not per byte.
+ * struct walk - the state of a native walk: the frame at which it stands, and what it remembers in
+ * order to be fast. It is in the lane's scratch. The stack is copied a page at a time, because
+ * reading user memory costs per call, not per byte.
  */
 #pragma once
 
@@ -12,23 +12,23 @@ enum {
 	PAGE_BYTES = 4096,
 	PAGE_WORDS = PAGE_BYTES / sizeof(u64),
 	MAX_FRAME_BYTES =
-		8 << 20, /* the default stack limit: frames found by pointer are smaller */
+		8 << 20, /* the default stack limit: frames found by frame pointer are smaller */
 };
 
-static const u64 user_end = 1ULL << 56; /* user addresses lie below it on every paging mode */
+static const u64 user_end = 1ULL << 56; /* user addresses lie below this in every paging mode */
 
-/* arm64 may sign return addresses in the bits that an address does not use: as almost every kernel
- * is configured, those above 48. */
+/* arm64 may sign return addresses in the bits that an address does not use. In almost every kernel
+ * configuration these are the bits above 48. */
 #if defined(__TARGET_ARCH_arm64)
 static const u64 address_mask = (1ULL << 48) - 1;
 #else
 static const u64 address_mask = ~0ULL;
 #endif
 
-/* What a step came to. */
+/* Result of a step. */
 enum step {
-	STEP_CALLER,   /* the walk stands at the caller now */
-	STEP_COMPLETE, /* there is none: the stack is whole */
+	STEP_CALLER,   /* the walk now stands at the caller */
+	STEP_COMPLETE, /* there is no caller: the stack is complete */
 	STEP_CUT,      /* walk->cut says why it cannot go on */
 };
 
@@ -51,7 +51,7 @@ static __always_inline int read_word(struct scratch *scratch, u64 at, u64 *ret_w
 	return 0;
 }
 
-/* What a frame pointer points at: the one it was, and the return address. */
+/* Reads what a frame pointer points at: the caller's frame pointer and the return address. */
 static __always_inline int read_pair(struct scratch *scratch, u64 at, u64 *ret_fp, u64 *ret_ra)
 {
 	return read_word(scratch, at, ret_fp) || read_word(scratch, at + sizeof(u64), ret_ra);
@@ -63,7 +63,8 @@ static __always_inline enum step cut(struct walk *walk, enum counter why)
 	return STEP_CUT;
 }
 
-/* The registers of a frame that did not call: the sampled one, and what a signal interrupted. */
+/* Starts from the registers of a frame that made no call: the sampled frame, or one that a signal
+ * interrupted. */
 static __always_inline void walk_from_registers(struct scratch *scratch, u64 pc)
 {
 	struct walk *walk = &scratch->walk;
@@ -74,8 +75,8 @@ static __always_inline void walk_from_registers(struct scratch *scratch, u64 pc)
 	walk->leaf = 1;
 }
 
-/* Goes to the caller. Its pc is taken from within the call: the return address may already belong
- * to the next function, and to another row. */
+/* Goes to the caller. Its pc is an address within the call instruction: the return address may
+ * already belong to the next function, and to another row. */
 static __always_inline enum step walk_to_caller(struct walk *walk, u64 return_address, u64 sp,
                                                 u64 fp)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What can be typed besides the settings, once: the commands, and the options that are no settings.
- * From these tables come what the command line accepts, --help, the manual pages, and what shells
- * complete. Pure; any thread.
+ * The single list of the commands, and of the options that are not settings. The command line's
+ * parser, --help, the manual pages and shell completion are made from these tables. Pure; any
+ * thread.
  */
 #pragma once
 
 #include "config.h"
 
-/* COMMAND(command, words, help); `help`: what it does, without its period. */
+/* COMMAND(command, words, help); `help` says what the command does, without a final period. */
 #define COMMANDS(COMMAND)                                                                        \
 	COMMAND(COMMAND_SERVE, "serve", "Profile this host and answer HTTP, until told to stop") \
 	COMMAND(COMMAND_CHECK, "config check", "Say what is wrong with the configuration file")  \
@@ -20,18 +20,18 @@
 
 enum { KEY_CONFIG = 'c', KEY_JSON = 'j' };
 
-/* OPTION(key, name, argument, help), as those of SETTINGS. */
+/* OPTION(key, name, argument, help), as for SETTINGS. */
 #define OPTIONS(OPTION)                                                                         \
 	OPTION(KEY_CONFIG, "config", "FILE", "Read settings from here instead of " CONFIG_FILE) \
 	OPTION(KEY_JSON, "json", NULL, "Of doctor: say it as JSON")
 
 struct command_text {
 	enum command command;
-	const char *words, *help; /* one blank between two words */
+	const char *words, *help; /* `words` has one blank between words */
 };
 
 struct option_text {
-	int key; /* of its short option, where it is a character */
+	int key; /* short option, if it is a character */
 	const char *name, *argument, *help;
 };
 
@@ -39,7 +39,7 @@ struct option_text {
 enum { COMMAND_COUNT = 0 COMMANDS(COMMAND) };
 #undef COMMAND
 #define OPTION(...) +1
-/* And --help, --usage and --version, which argp adds. */
+/* Includes --help, --usage and --version, which argp adds. */
 enum { OPTION_COUNT = 3 OPTIONS(OPTION) };
 #undef OPTION
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The command line, and what comes together to the settings. Options are read into a config of
- * their own first, because one of them says which file comes before them.
+ * The command line, and how it is combined with the file and the defaults. Options are first read
+ * into a separate config, because one of them names the file whose settings they override.
  */
 #include "config.h"
 
@@ -16,11 +16,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* argp prints these for --version and --help. */
+/* argp prints this for --version and --help. */
 const char *argp_program_version = "profd " PROFD_VERSION;
 
 enum { GROUP_COMMANDS = 1, GROUP_SETTINGS, GROUP_APART };
-enum { KEY_PORT = 'p' }; /* what people try first */
+enum { KEY_PORT = 'p' }; /* commonly tried */
 
 #define COMMAND(command, words, help) \
 	{words, 0, NULL, OPTION_DOC | OPTION_NO_USAGE, help, GROUP_COMMANDS},
@@ -42,8 +42,8 @@ struct parse {
 	struct config config;
 	bool given[SETTING_COUNT];
 	const char *file;
-	char words[64]; /* so far, each with a blank before it */
-	bool complete;  /* they are a command */
+	char words[64]; /* the words so far, each after a blank */
+	bool complete;  /* the words are a command */
 	char *why;
 };
 
@@ -109,7 +109,7 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 {
 	struct parse *parse = state->input;
 
-	/* One line is enough: not also "Try --help". */
+	/* Suppresses argp's additional line "Try --help". */
 	if (key == ARGP_KEY_INIT)
 		state->err_stream = NULL;
 	if (key == ARGP_KEY_ARG)
@@ -132,7 +132,7 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 	return key == KEY_CONFIG || key == KEY_JSON ? 0 : ARGP_ERR_UNKNOWN;
 }
 
-/* argp asks for each text before it prints it, and frees what is not the one that it has. */
+/* argp calls this for each text before it prints it, and frees the result if it is another text. */
 static char *with_default(int key, const char *help, void *input)
 {
 	char *text;
@@ -165,7 +165,7 @@ static int read_file(struct config *config, const char *path, bool must_be, char
 	struct stat stat_buf;
 	int err = stat(path, &stat_buf) ? -errno : 0;
 
-	/* A pipe would be empty the second time, or make the daemon wait. */
+	/* A pipe would be empty on the second reading, or block the daemon. */
 	if (!err && (S_ISFIFO(stat_buf.st_mode) || S_ISSOCK(stat_buf.st_mode))) {
 		snprintf(why, 256, "cannot read %.160s: not a file", path);
 		return -EBADMSG;
@@ -194,7 +194,7 @@ int config_load(int argc, char **argv, struct config *ret_config, char ret_why[2
 	int err;
 
 	ret_why[0] = '\0';
-	/* An option that does not exist is refused by getopt, which has then said so itself. */
+	/* getopt refuses unknown options and prints the error itself. */
 	if (argp_parse(&parser, argc, argv, 0, NULL, &parse) != 0)
 		return -EINVAL;
 	settings_default(&config);
@@ -239,7 +239,7 @@ int config_show(const struct config *config)
 	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 
-/* Text goes with the config that was read, so it is copied. */
+/* Texts belong to the config that was read, so they are copied. */
 static int take_over(const struct setting *setting, struct config *config, struct config *now)
 {
 	char buffer[SETTING_TEXT_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct config - what profd is told: by the command line, else by the configuration file, else by
- * the defaults in settings.h. A list of the command line takes the place of the file's.
+ * struct config - the values of all settings: from the command line, else from the configuration
+ * file, else the defaults in settings.h. A list on the command line replaces the file's.
  */
 #pragma once
 
@@ -12,12 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Read when there is one and --config names no other. */
+/* Read if it exists and --config names no other file. */
 #define CONFIG_FILE "/etc/profd/profd.conf"
 
 enum { MAX_CONFIG_BYTES = 1 << 20 };
 
-/* What a setting that may be auto holds. */
+/* Values of a setting that may be auto. */
 enum automatic { AUTO_NO, AUTO_YES, AUTO_CHOOSES };
 
 enum command {
@@ -40,7 +40,7 @@ struct config {
 	uint64_t debuginfod_bytes;
 	const char *web_config; /* NULL: none */
 	uint64_t insecure;
-	const char *group;       /* NULL: everybody of this host */
+	const char *group;       /* NULL: all users of this host */
 	const char *allow_hosts; /* NULL: none */
 	uint64_t on_demand;
 	uint64_t gpu;
@@ -50,35 +50,34 @@ struct config {
 	uint64_t answer_bytes;
 	uint64_t verbose;
 
-	/* What is no setting. */
+	/* Not settings. */
 	enum command command;
-	bool json;        /* what the doctor says */
-	const char *file; /* that was read; NULL: none */
+	bool json;        /* the format of the doctor's output */
+	const char *file; /* the file that was read; NULL: none */
 	int argc;
 	char **argv;
-	char **texts; /* of the file, that the above point to */
+	char **texts; /* texts of the file that the members above point to */
 	size_t text_count;
 };
 
-/* Reads "profd serve [options]" and what it says the file is. -EINVAL: the command line is wrong;
- * -EBADMSG: the file is, or cannot be read; both with `ret_why`, one line for a person, which is
- * empty when getopt has said what is wrong. Does not return from --help and --version. The result
- * points into argv. */
+/* Reads "profd serve [options]" and the configuration file that it names. -EINVAL: the command line
+ * is wrong; -EBADMSG: the file is wrong, or cannot be read. Both set `ret_why` to one line for a
+ * person, which is empty when getopt has printed the error. Does not return for --help and
+ * --version. The result points into argv. */
 int config_load(int argc, char **argv, struct config *ret_config, char ret_why[256]);
 void config_release(struct config *config);
 
-/* Sets what `text`, the contents of a file of that name, says. -EBADMSG with `ret_why`: the name,
- * the line, and what is accepted. What other lines set stays set. */
+/* Applies the settings in `text`, the contents of the file `name`. -EBADMSG with `ret_why`: the
+ * name, the line, and what is accepted. Settings of other lines remain applied. */
 int config_read(struct config *config, const char *name, const char *text, char ret_why[256]);
 
-/* A copy of a value that lives as long as the config. NULL: out of memory. */
+/* Copies a value; the copy lives as long as the config. NULL: out of memory. */
 const char *config_keep(struct config *config, const char *text);
 
-/* Writes all settings in a file's syntax to standard output. 0 or -EIO. */
+/* Writes all settings to standard output in the syntax of a file. 0 or -EIO. */
 int config_show(const struct config *config);
 
-/* Reads again what config_load() read, takes over what can be changed while profd runs, and tells
- * `changed` of each of those. Logs what changed, what would take a restart, and why nothing can be
- * read. */
+/* Reads again what config_load() read, applies the settings that can change while profd runs, and
+ * calls `changed` for each that did. Logs what changed, what takes a restart, and errors. */
 typedef void config_changed_fn(const struct config *config, void *ctx);
 void config_reload(struct config *config, config_changed_fn *changed, void *ctx);

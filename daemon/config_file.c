@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The configuration file: `name = value`, a line each. Lines that begin with # or ; are comments,
- * and so is what comes behind a blank and a ; in a line.
+ * The configuration file: one `name = value` per line. Lines that begin with # or ; are comments,
+ * and so is the text after a blank and a ; within a line.
  */
 #include "base/buf.h"
 #include "settings.h"
@@ -18,7 +18,7 @@ enum { MAX_LINE_BYTES = 190 };
 struct reading {
 	struct config *config;
 	bool seen[SETTING_COUNT];
-	char why[170]; /* of the first line that is wrong */
+	char why[170]; /* what is wrong with the first wrong line */
 };
 
 const char *config_keep(struct config *config, const char *text)
@@ -35,7 +35,7 @@ const char *config_keep(struct config *config, const char *text)
 	return config->texts[config->text_count++] = copy;
 }
 
-/* What is wrong with the first line that is; the others are read in vain. */
+/* Keeps the error of the first wrong line; the results of all other lines are discarded. */
 __attribute__((format(printf, 2, 3))) static int complain(struct reading *reading,
                                                           const char *format, ...)
 {
@@ -49,7 +49,7 @@ __attribute__((format(printf, 2, 3))) static int complain(struct reading *readin
 	return 0;
 }
 
-/* The value as it will be kept; words go on where those before end. NULL: out of memory. */
+/* Copies the value; further words are appended to the earlier ones. NULL: out of memory. */
 static const char *keep_value(struct config *config, const struct setting *setting,
                               const char *value)
 {
@@ -61,14 +61,14 @@ static const char *keep_value(struct config *config, const struct setting *setti
 	return buf_error(&joined) ? NULL : config_keep(config, buf_text(&joined));
 }
 
-/* 0: the line is wrong. */
+/* Returns 0 when the line is wrong. */
 static int on_line(void *ctx, const char *section, const char *name, const char *value)
 {
 	struct reading *reading = ctx;
 	const struct setting *setting = setting_find(name);
 	const char *text;
 
-	(void)section; /* there are none */
+	(void)section; /* sections are refused */
 	if (!setting)
 		return complain(reading, "there is no setting \"%.40s\"", name);
 	if (reading->seen[setting - settings] && !setting_is_list(setting))
@@ -85,8 +85,8 @@ static int on_line(void *ctx, const char *section, const char *name, const char 
 	return 1;
 }
 
-/* What the library would read as something else without a word: the rest of a long line as another
- * one, an indented line as more of the one before. */
+/* Refuses what the library would silently misread: it takes the rest of a long line for another
+ * line, and an indented line for a continuation. */
 static int complain_of(struct reading *reading, const char *line, size_t len)
 {
 	size_t blanks = strspn(line, " \t");
@@ -102,7 +102,7 @@ static int complain_of(struct reading *reading, const char *line, size_t len)
 	return -EBADMSG;
 }
 
-/* The number of the first line that must not be; 0: there is none. */
+/* The number of the first line that is refused; 0: none. */
 static int forbidden_line(struct reading *reading, const char *text)
 {
 	for (int line = 1; *text; line++) {
@@ -127,7 +127,7 @@ int config_read(struct config *config, const char *name, const char *text, char 
 		return 0;
 	if (!reading.why[0])
 		complain(&reading, "neither a setting, name = value, nor a comment");
-	/* Of a long name its end. */
+	/* A long name is reduced to its end. */
 	snprintf(ret_why, 256, "%s%s:%d: %s", len > room ? "..." : "",
 	         name + (len > room ? len - room : 0), line, reading.why);
 	return -EBADMSG;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Wires everything together. Addresses are bound first, because that fails most often and is
- * cheapest to undo; the kernel half is loaded next; HTTP is answered once samples come in.
+ * Connects the parts. Addresses are bound first, because that fails most often and is cheapest to
+ * undo; the kernel half is loaded next; HTTP is answered once samples arrive.
  */
 #include "daemon.h"
 
@@ -27,15 +27,16 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* How long the end waits for the workers: somebody counts a second. */
+/* How long stopping waits for the workers; with the rest, stopping should take less than a second.
+ */
 static const uint64_t patience_ms = 600;
 
 struct daemon {
 	uv_loop_t loop;
 	uv_signal_t terminate, interrupt, hangup;
 	uv_timer_t patience;
-	struct listeners listeners; /* until the server takes them over */
-	struct listeners bound;     /* their names */
+	struct listeners listeners; /* until the server takes ownership */
+	struct listeners bound;     /* copies, for their names */
 	struct parts parts;
 	struct upkeep upkeep;
 	struct server *server;
@@ -44,14 +45,14 @@ struct daemon {
 	struct watchdog watchdog;
 	struct config *config;
 	struct policies policies;
-	struct access *access; /* not ours */
+	struct access *access; /* owned by the caller */
 	uint64_t start_mono_ns;
 	bool loop_open, stopping;
-	int status; /* of exit, should the end not be waited for */
+	int status; /* exit status, if stopping is cut off by the timer */
 };
 
-/* A worker is still reading a large file, or waits for a file system that does not answer. It holds
- * nothing that the end of the process does not give back. */
+/* A worker still reads a large file, or waits for a file system that does not answer. It holds
+ * nothing that the kernel does not release when the process ends. */
 static void on_impatience(uv_timer_t *timer)
 {
 	struct daemon *daemon = timer->data;
@@ -60,7 +61,7 @@ static void on_impatience(uv_timer_t *timer)
 	_exit(daemon->status);
 }
 
-/* Idempotent: a second signal, or a failed start, finds less to do. */
+/* Idempotent: does less after a second signal or a failed start. */
 static void daemon_stop(struct daemon *daemon)
 {
 	if (daemon->stopping)
@@ -109,7 +110,7 @@ static void on_hangup(uv_signal_t *handle, int signal)
 	notify_send("READY=1");
 }
 
-/* Each connection and each executable takes a descriptor. */
+/* Each connection and each open executable file takes a descriptor. */
 static void raise_descriptor_limit(void)
 {
 	struct rlimit limit;
@@ -122,8 +123,8 @@ static void raise_descriptor_limit(void)
 		            strerror(errno));
 }
 
-/* Naming and building tables take much memory for a short time. Left alone, the allocator learns to
- * keep it. */
+/* Symbolizing and building unwind tables take much memory for a short time. By default the
+ * allocator adapts and keeps that memory. */
 static void keep_memory_small(void)
 {
 	const int large = 128 * 1024;
@@ -146,8 +147,8 @@ static int open_loop(struct daemon *daemon)
 	uv_signal_init(&daemon->loop, &daemon->hangup);
 	upkeep_init(&daemon->upkeep, &daemon->loop);
 	uv_timer_init(&daemon->loop, &daemon->patience);
-	/* They do not keep the loop running. SIGHUP is caught until the end, or it would be the
-	 * end. */
+	/* These do not keep the loop running. SIGHUP is caught until the end, because otherwise it
+	 * would terminate the process. */
 	uv_unref((uv_handle_t *)&daemon->patience);
 	uv_unref((uv_handle_t *)&daemon->hangup);
 	daemon->terminate.data = daemon->interrupt.data = daemon->hangup.data = daemon;
@@ -155,7 +156,8 @@ static int open_loop(struct daemon *daemon)
 	err = uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
 	if (!err)
 		err = uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
-	/* Of a terminal it means that the terminal is gone, and ends us as it always did. */
+	/* From a terminal SIGHUP means that the terminal is gone, and terminates profd by default.
+	 */
 	if (!err && !isatty(STDIN_FILENO))
 		err = uv_signal_start(&daemon->hangup, on_hangup, SIGHUP);
 	return err;
@@ -191,7 +193,7 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 	return server_start(&service, &daemon->listeners, &daemon->server, why);
 }
 
-/* Nobody else can say that profd works. */
+/* Only a successful drain proves that profd works. */
 static void on_drained(void *ctx)
 {
 	struct daemon *daemon = ctx;

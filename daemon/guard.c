@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Between the settings and the rules of access.
+ * Connects the settings with the access rules.
  */
 #include "guard.h"
 
@@ -14,7 +14,7 @@ int guard_address(const struct config *config, const struct access *access, cons
 {
 	struct listen_address address;
 
-	/* It was understood when the setting was read. */
+	/* The text was parsed successfully when the setting was read. */
 	if (config->insecure || listen_parse(text, &address) < 0 || listen_is_local(&address))
 		return 0;
 	return access_guards(access, text, ret_why);
@@ -41,7 +41,7 @@ void guard_reload(const struct config *config, const struct listeners *bound, st
 	if (!config->web_config)
 		return;
 	err = guard_open(config, &now, why);
-	/* Not only where the settings say: sockets may have been handed over. */
+	/* Checks the bound addresses, too: sockets may have been handed over. */
 	for (size_t i = 0; !err && i < bound->count; i++)
 		err = guard_address(config, now, bound->at[i].name, why);
 	if (!err)

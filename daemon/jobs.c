@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of reader/jobs.h, where all folders that answer are known.
+ * The table of reader/jobs.h, in a module that may import all folders that answer.
  */
 #include "jobs.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which function answers what a reader process is asked.
+ * Finds the function that answers a question to a reader process.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sockets of others before our own.
+ * Sockets that were handed over replace those of the settings.
  */
 #include "listening.h"
 
@@ -30,7 +30,7 @@ int listening_open(const struct config *config, const struct access *access,
 	return listeners_open(config->listen, config->listen_count, ret_listeners, ret_why);
 }
 
-/* The address as curl takes it. */
+/* Writes the address in the form that curl accepts. */
 void listening_next_step(const struct listener *listener, const struct access *access,
                          char ret_line[NEXT_STEP_BYTES])
 {

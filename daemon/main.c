@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * profd: its settings, then the daemon or the doctor; or a process that reads files for it.
+ * profd: reads its settings and runs the daemon or the doctor; or runs a reader process.
  */
 #include "base/log.h"
 #include "base/text.h"
@@ -36,7 +36,7 @@ static int run_doctor(const struct config *config)
 		.debuginfod = config->debuginfod,
 	};
 
-	/* What is wrong is said once, below; libbpf says why only where that was asked for. */
+	/* Problems are reported once, below; libbpf's reasons are printed only with verbose. */
 	log_set_level(config->verbose ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
 	return doctor_run(&options);
 }
@@ -61,7 +61,7 @@ static int check_servers(const struct config *config, char why[256])
 	return 0;
 }
 
-/* What more than one setting, or other files, must be right for. */
+/* Checks that concern several settings, or other files. */
 static int check(const struct config *config, struct access **ret_access)
 {
 	char why[256];
@@ -69,7 +69,7 @@ static int check(const struct config *config, struct access **ret_access)
 
 	if (!err)
 		err = guard_open(config, ret_access, why);
-	/* The daemon finds out by itself. */
+	/* The daemon checks this by itself. */
 	if (!err && config->command != COMMAND_SERVE)
 		err = policies_check(config, why);
 	if (err)
@@ -104,11 +104,11 @@ int main(int argc, char **argv)
 	char why[256];
 	int err;
 
-	/* Not an option, so that --help is about what people can use. */
+	/* Not an option, so that --help shows only what people can use. */
 	if (reader_wanted(argc, argv))
 		return run_reader(argc, argv);
-	/* Who started us may have had it ignored. Then the kernel reaps our processes by itself,
-	 * and their numbers may be other processes' by the time we use them. */
+	/* The parent may have had SIGCHLD ignored. Then the kernel would reap profd's processes by
+	 * itself, and their pids might belong to other processes when profd uses them. */
 	signal(SIGCHLD, SIG_DFL);
 	err = config_load(argc, argv, &config, why);
 	if (err) {

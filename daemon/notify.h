@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What systemd's Type=notify wants to hear: datagrams, without libsystemd. See sd_notify(3).
+ * Messages for systemd's Type=notify, sent as datagrams without libsystemd. See sd_notify(3).
  */
 #pragma once
 
 #include <stdbool.h>
 
-/* Whether somebody listens. */
+/* Whether the service manager wants messages. */
 bool notify_wanted(void);
-/* Sends assignments, a line each ("READY=1"), to $NOTIFY_SOCKET. 0 also when nobody listens;
- * negative errno. */
+/* Sends assignments, one per line ("READY=1"), to $NOTIFY_SOCKET. 0, also when the service manager
+ * wants no messages; or a negative errno. */
 int notify_send(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The kernel half is loaded before anything that is needed only to name what it finds.
+ * The kernel half is loaded before the parts that only name what it records.
  */
 #include "parts.h"
 
@@ -16,11 +16,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Slices of the history are merged over this time. */
+/* Slices of the history are merged into windows of this length. */
 static const uint64_t window_ns = 10 * NSEC_PER_SEC;
-/* Not yet those of the last minute, which is what people ask for. */
+/* The slices of the last minute are not merged yet, because most requests are for them. */
 static const uint64_t fine_ns = 60 * NSEC_PER_SEC;
-/* That of a process of 100 GiB takes more than half of it. */
+/* Deadline for reading PSS; a process of 100 GiB takes more than half of it. */
 static const uint64_t pss_ns = 2 * NSEC_PER_SEC;
 
 static struct history *open_history(const struct config *config)
@@ -38,13 +38,13 @@ static struct history *open_history(const struct config *config)
 	return history_new(&limits, shares, KIND_COUNT, sources_weight());
 }
 
-/* For the timelines of memory, of all for the past. */
+/* The part of history-memory that is for the timelines of memory. */
 static size_t memory_bytes(const struct config *config)
 {
 	return config->history_bytes * MEMORY_WEIGHT / sources_weight();
 }
 
-/* Half of the descriptors are left for clients, rings and probes. */
+/* Half of the descriptors are for clients, ring buffers and probes. */
 static size_t max_objects(void)
 {
 	struct rlimit limit;
@@ -119,7 +119,7 @@ static void open_fetch(struct parts *parts, const struct config *config)
 		log_warning("cannot fetch debug files: %s, going on", strerror(-err));
 }
 
-/* Fetching files has a thread of its own. */
+/* Fetching files starts a thread of its own. */
 static int build_names(struct parts *parts, const struct config *config)
 {
 	struct symbolizer_config symbolizer = {
@@ -140,8 +140,8 @@ static int cannot_start(int err, char why[256])
 	return err;
 }
 
-/* What this thread may do is what the others may that it starts: there is none before it may no
- * more than it must. */
+/* Threads inherit the capabilities of the thread that starts them, so capabilities are reduced
+ * before the first thread is started. */
 int parts_start(struct parts *parts, const struct parts_config *config, char ret_why[256])
 {
 	int err = privileges_reduce();
@@ -178,7 +178,7 @@ void parts_stop(struct parts *parts)
 	if (parts->cmdlines)
 		lane_stop(parts->cmdlines);
 	pss_reader_stop(parts->pss);
-	/* Its job is waited for, but nobody waits for its answer. */
+	/* The current job is waited for, but its answer is not needed. */
 	if (parts->symbolizer)
 		symbolizer_cancel(parts->symbolizer);
 	nvml_stop(parts->nvml);

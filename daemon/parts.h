@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct parts - what records, keeps and names samples: built in the order in which they need each
- * other, taken down in reverse. The kernel half is loaded with all that this process may do; what
- * it need not is given up on the way (privileges.h), so there is no thread before. Loop thread.
+ * struct parts - the parts that record, keep and name samples: built in the order of their
+ * dependencies, taken down in reverse. The kernel half is loaded with the process's capabilities;
+ * unnecessary ones are given up before that (privileges.h), while there is no other thread. Loop
+ * thread.
  */
 #pragma once
 
@@ -28,16 +29,16 @@ struct parts {
 struct parts_config {
 	uv_loop_t *loop;
 	const struct config *config;
-	void (*drained)(void *ctx); /* a drain has gone well */
+	void (*drained)(void *ctx); /* called after each successful drain */
 	void *ctx;
 };
 
-/* Into one that is all zero. Samples come in from then on. A negative errno with `ret_why`, one
- * line for a person; what was built is for the two below. */
+/* `parts` must be all zero. Samples arrive from then on. A negative errno with `ret_why`, one line
+ * for a person; then the caller still calls the two functions below. */
 int parts_start(struct parts *parts, const struct parts_config *config, char ret_why[256]);
-/* The settings were read again. */
+/* Applies settings that were read again. */
 void parts_resize(struct parts *parts, const struct config *config);
-/* Nothing new is begun, and nobody waits for an answer any more. The loop has to run out. */
+/* Begins nothing new, and cancels all waiting for answers. The loop must run out afterwards. */
 void parts_stop(struct parts *parts);
-/* After the loop has run out. */
+/* To be called after the loop has run out. */
 void parts_release(struct parts *parts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From settings to a policy.
+ * Makes a policy from settings.
  */
 #include "policies.h"
 
@@ -20,7 +20,7 @@ static struct policies *policies_of(struct job *job)
 	return (struct policies *)((char *)job - offsetof(struct policies, job));
 }
 
-/* All but the group. */
+/* Takes all settings except the group. */
 static void take_settings(struct policies *policies)
 {
 	const struct config *config = policies->config;
@@ -35,7 +35,7 @@ static void take_settings(struct policies *policies)
 	now->answer_bytes = config->answer_bytes;
 }
 
-/* Who is in a group that is not known yet, or not any more, is nobody; root is answered all the
+/* A group whose members are not known, or not any more, has no members; root is served all the
  * same. */
 static void take_members(struct policies *policies, struct members *members)
 {
@@ -96,7 +96,7 @@ static void start_reading(struct policies *policies)
 		          policies->config->group);
 }
 
-/* Of no group, nobody. */
+/* Without a group there are no members. */
 static int read_members(const struct config *config, struct members **ret_members,
                         char ret_why[256])
 {

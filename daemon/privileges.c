@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * By the kernel's own calls, which are about the calling thread only.
+ * Uses the kernel's own calls, which affect the calling thread only.
  */
 #include "privileges.h"
 
@@ -19,8 +19,8 @@
 
 enum when {
 	ALWAYS,
-	OF_ROOT,       /* always, where the daemon is user 0 */
-	ASKED_OF_ROOT, /* the same, on kernels that ask for it */
+	OF_ROOT,       /* always, if the daemon is user 0 */
+	ASKED_OF_ROOT, /* the same, on kernels that require it */
 };
 
 static const struct {
@@ -52,7 +52,7 @@ static int get_sets(struct sets *ret_sets)
 	return 0;
 }
 
-/* Nothing is inheritable, so nothing is ambient either. */
+/* No capability is inheritable, so none is ambient either. */
 static int set_sets(struct sets sets)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -74,8 +74,8 @@ static uint64_t all_of(enum when when)
 	return set;
 }
 
-/* Where distributions have raised the level of perf events, and where uprobes are such events:
- * "perf: Revert to requiring CAP_SYS_ADMIN for uprobes", which kernels that are kept up have. */
+/* On distributions that have raised the level of perf events, and on kernels where uprobes are perf
+ * events: maintained kernels have "perf: Revert to requiring CAP_SYS_ADMIN for uprobes". */
 static bool kernel_asks_for_admin(void)
 {
 	return perf_wants_admin() || !uprobes_are_multi();
@@ -86,9 +86,10 @@ static uint64_t of_root(void)
 	return all_of(OF_ROOT) | (kernel_asks_for_admin() ? all_of(ASKED_OF_ROOT) : 0);
 }
 
-/* What a program started by root gets at most. Others lack CAP_SETPCAP for this, and get nothing
- * anyway. All of ours stay in it: where our own file has them as file capabilities, the kernel
- * refuses to run it again, as a reader process, without one of them in the set. */
+/* The bounding set limits what a program started by root gets. Other users lack CAP_SETPCAP to
+ * change it, and their programs get nothing anyway. All of profd's capabilities stay in the set: if
+ * profd's own file has them as file capabilities, the kernel refuses to run it again, as a reader
+ * process, when one of them is missing from the set. */
 static void shrink_bounding_set(void)
 {
 	uint64_t kept = all_of(ALWAYS) | of_root();

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the daemon may do beside what everybody may, and giving up the rest for good.
+ * The privileges that the daemon keeps, and giving up all others for good.
  *
- * Capabilities belong to a thread and are handed to the threads it starts. So this is done
- * while there is no other thread. Nothing given up comes back: not by running a program either
- * (no_new_privs). Root stays user 0, who owns most files, so that its sockets and caches stay its
- * own; who wants less runs the daemon as another user, with the CAPABILITIES of the list.
+ * Capabilities belong to a thread, and threads that it starts inherit them. So this is done while
+ * there is no other thread. No capability that was given up comes back, not even by running a
+ * program (no_new_privs). Root stays user 0, which owns most files, so that its sockets and caches
+ * remain its own. An operator that wants fewer privileges runs the daemon as another user, with the
+ * CAPABILITIES of the list.
  */
 #pragma once
 
@@ -15,15 +16,16 @@
 enum { CAPABILITY_COUNT = 0 CAPABILITIES(CAPABILITY) ROOT_CAPABILITIES(CAPABILITY) };
 #undef CAPABILITY
 
-/* Those left, as /status tells them; NULL behind the last. */
+/* The capabilities that are left, as shown by /status; followed by NULL. */
 struct privileges {
 	const char *names[CAPABILITY_COUNT + 1];
 };
 
-/* Gives up all but those in the list, and what programs started later would get. After addresses
- * are bound and limits are set, which may take more. 0 or a negative errno: do not go on. */
+/* Gives up all capabilities that are not in the list, also for programs that are started later. To
+ * be called after addresses are bound and limits are set, which may need more. 0 or a negative
+ * errno: the caller must not continue. */
 int privileges_reduce(void);
-/* Where those are not enough to shut reader processes in as far as elsewhere. */
+/* Warns when the remaining capabilities are not enough to confine reader processes fully. */
 void privileges_warn_of_readers(void);
-/* What this thread has left. */
+/* The remaining capabilities of this thread. */
 void privileges_get(struct privileges *ret_privileges);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Numbers that others keep, in one line.
+ * Figures of other modules, in one line.
  */
 #include "report.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What `systemctl status` shows of profd: one line of how it is doing, with the CPU time that
- * all its processes and programs have taken since the line before. Loop thread.
+ * The line that `systemctl status` shows for profd, with the CPU time that all its processes and
+ * BPF programs have taken since the previous line. Loop thread.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ struct report {
 	const struct config *config;
 	const struct collector *collector;
 	const struct history *history;
-	uint64_t mono_ns, cpu_ns; /* as of the last line, or of the start */
+	uint64_t mono_ns, cpu_ns; /* as of the previous line, or of the start */
 };
 
 /* "99 Hz, 2 CPUs, 0.4 % of a core, history 10m (6 MiB)". */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table, and what can be done with a row of it.
+ * The table, and the operations on its rows.
  */
 #include "settings.h"
 
@@ -39,7 +39,7 @@ static uint64_t number(const struct config *config, const struct setting *settin
 	return *(const uint64_t *)(const void *)((const char *)config + setting->offset);
 }
 
-/* Of those that are kept as text. */
+/* For settings that are kept as text. */
 static const char **text_field(struct config *config, const struct setting *setting)
 {
 	return (const char **)(void *)((char *)config + setting->offset);
@@ -95,7 +95,7 @@ static int set_words(const struct setting *setting, struct config *config, const
 	return 0;
 }
 
-/* What /etc/group can have, less what no file of ours can. */
+/* The names that /etc/group can contain, without those that profd's configuration file cannot. */
 static int set_name(const struct setting *setting, struct config *config, const char *text)
 {
 	if (strlen(text) > MAX_NAME_BYTES)
@@ -205,7 +205,7 @@ bool setting_equal(const struct setting *setting, const struct config *a, const 
 	}
 }
 
-/* In the largest unit in which it is a whole number. */
+/* Uses the largest unit in which the value is an integer. */
 static void print_scaled(uint64_t value, const uint64_t *units, const char *const *names,
                          char buffer[SETTING_TEXT_BYTES])
 {
@@ -236,7 +236,7 @@ const char *setting_words(const struct setting *setting, const struct config *co
 	return has_words(setting) ? text_value(config, setting) : NULL;
 }
 
-/* The `i`th word, or nothing. */
+/* The `i`th word, or "". */
 static const char *word_text(const char *words, size_t i, char buffer[SETTING_TEXT_BYTES])
 {
 	struct text rest = text_of(words ? words : "", words ? strlen(words) : 0), word;

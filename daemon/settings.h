@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The settings, once: from this table come the options of the command line and --help, the keys of
- * the configuration file, their bounds and defaults, what `profd config show` prints, the manual
- * pages, the sample file and what shells complete. Pure; any thread.
+ * The single table of the settings. The options of the command line and --help, the keys of the
+ * configuration file, their bounds and defaults, the output of `profd config show`, the manual
+ * pages, the sample file, the README's table and shell completion are made from it. Pure; any
+ * thread.
  */
 #pragma once
 
@@ -10,13 +11,13 @@
 
 enum setting_kind {
 	SETTING_ADDRESSES,
-	SETTING_URLS,   /* in one text, separated by blanks */
-	SETTING_HOSTS,  /* the same of names of hosts */
-	SETTING_NAME,   /* of a user or group; none where it is empty */
+	SETTING_URLS,   /* one text, separated by blanks */
+	SETTING_HOSTS,  /* the same for host names */
+	SETTING_NAME,   /* of a user or group; empty: none */
 	SETTING_PATH,   /* of a file; may be empty */
 	SETTING_SWITCH, /* an option without argument; yes or no in a file */
-	SETTING_YES_NO, /* yes or no, as an option too, which may thus say no */
-	SETTING_AUTO,   /* the same, or auto: enum automatic */
+	SETTING_YES_NO, /* yes or no, also as an option, so that it can be turned off */
+	SETTING_AUTO,   /* the same, or auto; enum automatic */
 	SETTING_NUMBER,
 	SETTING_DURATION,
 	SETTING_SIZE,
@@ -26,11 +27,10 @@ enum setting_kind {
 #define MIB (1024ULL * 1024)
 
 /* SETTING(key, name, argument, kind, field, default, min, max, live, accepted, help, more);
- * `argument`: FILE or PATH where it is a file, which shells complete; `live`: changes while profd
- * runs when SIGHUP tells it to read the file again; `accepted`: fits before "is accepted"; `help`:
- * one sentence without its period, for --help and wherever there is little room; `more`: further
- * ones, for the manual pages. What the default is, is added where they are
- * shown. */
+ * `argument`: FILE or PATH for a file, which shells complete; `live`: can change while profd runs,
+ * when SIGHUP makes it read the file again; `accepted`: fits before "is accepted"; `help`: one
+ * sentence without its period, for --help and other places with little room; `more`: further
+ * sentences, for the manual pages. The default value is added where the texts are shown. */
 #define SETTINGS(SETTING)                                                                          \
 	SETTING('l', "listen", "ADDR:PORT|unix:PATH", SETTING_ADDRESSES, listen_count,             \
 	        "127.0.0.1:9090", 0, MAX_LISTENERS, false,                                         \
@@ -145,10 +145,10 @@ enum setting_kind {
 	        "Log more, for finding out what goes wrong", "")
 
 struct setting {
-	int key; /* of its short option */
+	int key; /* the short option */
 	const char *name, *argument;
 	enum setting_kind kind;
-	size_t offset; /* of its field in struct config */
+	size_t offset; /* of the field in struct config */
 	const char *initial;
 	uint64_t min, max;
 	bool live;
@@ -161,26 +161,26 @@ enum { SETTING_COUNT = 0 SETTINGS(SETTING) };
 
 extern const struct setting settings[SETTING_COUNT];
 
-/* NULL: there is none of that name. */
+/* NULL: there is no setting of that name. */
 const struct setting *setting_find(const char *name);
-/* Everything as it is where nobody says anything, but for addresses, of which there are none. */
+/* Sets all settings to their defaults, except addresses, of which there are none. */
 void settings_default(struct config *ret_config);
-/* `text` must outlive the config where it is kept as it is: names, addresses, URLs. -EINVAL: it is
- * not accepted. */
+/* `text` must outlive the config if it is kept as it is: names, addresses, URLs. -EINVAL: the text
+ * is not accepted. */
 int setting_set(const struct setting *setting, struct config *config, const char *text);
-/* Takes one setting over. What it points to stays the other's. */
+/* Copies one setting. Texts that it points to still belong to `from`. */
 void setting_copy(const struct setting *setting, struct config *to, const struct config *from);
 bool setting_equal(const struct setting *setting, const struct config *a, const struct config *b);
 
 enum { SETTING_TEXT_BYTES = 192 };
-/* May stand in a file more than once. */
+/* Whether the setting may occur in a file more than once. */
 bool setting_is_list(const struct setting *setting);
-/* Kept as text, in the file's or the command line's memory. */
+/* Whether the setting is kept as text, in the memory of the file or of the command line. */
 bool setting_is_text(const struct setting *setting);
-/* A list in one text: what it is so far, NULL for nothing; not of addresses. */
+/* The current value of a list that is one text, NULL for nothing; not for addresses. */
 const char *setting_words(const struct setting *setting, const struct config *config);
-/* How many lines a file has of it: of words that are none one, too. */
+/* The number of lines that a file has for the setting; one for a list of words that is empty. */
 size_t setting_count(const struct setting *setting, const struct config *config);
-/* Its value as the `i`th of them has it. Until the next call with this buffer. */
+/* The value on the `i`th of these lines. Valid until the next call with this buffer. */
 const char *setting_text(const struct setting *setting, const struct config *config, size_t i,
                          char buffer[SETTING_TEXT_BYTES]);

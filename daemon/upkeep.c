@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One timer for both.
+ * One timer for both tasks.
  */
 #include "upkeep.h"
 
@@ -10,10 +10,10 @@
 #include <malloc.h>
 #include <stddef.h>
 
-/* Also how often it is looked whether something is held that nobody asks for. */
+/* Also the interval of the search for what is held without being needed. */
 static const uint64_t period_ms = 20 * 1000;
 
-/* Free memory that the allocator may keep. */
+/* The free memory that the allocator may keep. */
 static const size_t kept_bytes = 8 << 20;
 
 static struct upkeep *upkeep_of(struct job *job)
@@ -21,15 +21,15 @@ static struct upkeep *upkeep_of(struct job *job)
 	return (struct upkeep *)((char *)job - offsetof(struct upkeep, job));
 }
 
-/* Storms of processes take and free many small pieces, of which the allocator gives nothing back by
- * itself. */
+/* Many processes that start and end at once make profd take and free many small pieces of memory,
+ * which the allocator does not return by itself. */
 static void give_memory_back(void)
 {
 	if (mallinfo2().fordblks > kept_bytes)
 		malloc_trim(0);
 }
 
-/* On the render lane, where the symbolizer lives. */
+/* On the render lane, to which the symbolizer belongs. */
 static void run_rest(struct job *job)
 {
 	symbolizer_rest(upkeep_of(job)->parts->symbolizer);
@@ -78,7 +78,7 @@ void upkeep_start(struct upkeep *upkeep, const struct config *config, const stru
 		.history = parts->history,
 		.mono_ns = start_mono_ns,
 	};
-	/* Fails of a timer that is closed only. */
+	/* Fails only for a closed timer. */
 	uv_timer_start(&upkeep->timer, on_period, period_ms, period_ms);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct upkeep - what is done every 20 seconds whether or not anybody asks: the service manager is
- * told how profd does, and what is held only for those who ask is given back. Loop thread.
+ * struct upkeep - what is done every 20 seconds whether or not there are requests: reports profd's
+ * status to the service manager, and releases what is worth holding only for requests. Loop thread.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 struct parts;
 
 struct upkeep {
-	/* Its own. */
+	/* Private. */
 	uv_timer_t timer;
 	struct job job; /* on the render lane, one at a time */
 	bool resting;
@@ -20,10 +20,10 @@ struct upkeep {
 };
 
 void upkeep_init(struct upkeep *upkeep, uv_loop_t *loop);
-/* `config` and `parts`, which have been started, outlive its stop. */
+/* `config` and `parts`, which has been started, must exist until upkeep_stop(). */
 void upkeep_start(struct upkeep *upkeep, const struct config *config, const struct parts *parts,
                   uint64_t start_mono_ns);
-/* Tells the service manager now. */
+/* Reports to the service manager now. */
 void upkeep_tell(struct upkeep *upkeep);
-/* Once, after upkeep_init(); the loop has to run out. */
+/* To be called once, after upkeep_init(); the loop must run out afterwards. */
 void upkeep_stop(struct upkeep *upkeep);

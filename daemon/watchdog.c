@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Four messages in the time allowed: three may be late.
+ * Sends four messages within the limit, so three may be late.
  */
 #include "watchdog.h"
 
@@ -29,7 +29,7 @@ void watchdog_init(struct watchdog *watchdog)
 	if (limit && !is_for_another(getenv("WATCHDOG_PID")) &&
 	    text_parse_u64(limit, 1, UINT64_MAX / NSEC_PER_USEC, &limit_us) == 0)
 		watchdog->gap_ns = limit_us * NSEC_PER_USEC / MESSAGES;
-	/* They are about this process, not about those that it starts. */
+	/* The variables are for this process, not for processes that it starts. */
 	unsetenv("WATCHDOG_USEC");
 	unsetenv("WATCHDOG_PID");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The parts together, and the rule for those who listen beyond this host.
+ * Combines the parts, and enforces the rule for listening beyond this host.
  */
 #include "access/access.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "FILE:LINE: ..." from "LINE: ..."; of a long name its end. */
+/* Makes "FILE:LINE: ..." from "LINE: ..."; a long file name is reduced to its end. */
 static int complain(char ret_why[ACCESS_WHY_BYTES], const char *path, const char *why)
 {
 	size_t len = strlen(path), room = 56;
@@ -113,15 +113,15 @@ int access_replace(struct access *access, struct access *with, char ret_why[ACCE
 	}
 	access->config = with->config;
 	access->tls = with->tls;
-	/* What was borrowed was borrowed under another rate. */
+	/* Intervals were borrowed at the old rate. */
 	access->paid_ns = 0;
 	old->config = config;
 	old->tls = tls;
 	return 0;
 }
 
-/* Each request is paid for by the time of one interval; what comes too early borrows from `burst`
- * of them. */
+/* Each request uses one interval of time; a request that comes too early borrows one, and at most
+ * `burst` may be borrowed. */
 bool access_pays(struct access *access, uint64_t now_ns)
 {
 	uint64_t interval_ns = access->config.numbers[WEB_interval];

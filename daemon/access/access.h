@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct access - who may ask over TCP, and how that wire is protected: the web configuration of
- * --web-config with what it names, and what has been found out about passwords. Without such a file
- * everybody may, in the clear. Loop thread only.
+ * struct access - which clients may send requests over TCP, and how the connections are protected:
+ * the web configuration of --web-config with the files that it names, and the remembered results of
+ * password checks. Without such a file every client may, and nothing is encrypted. Loop thread
+ * only.
  */
 #pragma once
 
@@ -28,27 +29,27 @@ struct access_stats {
 };
 
 struct access {
-	char *path; /* of the web configuration; NULL: there is none */
+	char *path; /* of the web configuration; NULL: none */
 	struct web_config config;
-	struct tls *tls; /* NULL: in the clear */
+	struct tls *tls; /* NULL: not encrypted */
 	struct passwords *passwords;
-	uint64_t paid_ns; /* by when the requests so far are within rate_limit */
+	uint64_t paid_ns; /* intervals of rate_limit up to this time are used up */
 	struct access_stats stats;
 };
 
-/* `path` may be NULL. -EBADMSG: the file, or what it names, cannot be used; -ENOMEM. With `why`,
+/* `path` may be NULL. -EBADMSG: the file, or one that it names, cannot be used; -ENOMEM. `why` is
  * one line for a person. */
 int access_open(const char *path, struct access **ret_access, char ret_why[ACCESS_WHY_BYTES]);
 void access_free(struct access *access); /* takes NULL */
 DEFINE_CLEANUP(struct access *, access_free)
 
-/* Whether a listener that other hosts reach may be opened: -EBADMSG with `why`, which says what is
- * accepted. */
+/* Whether a listener that other hosts can reach may be opened: 0, or -EBADMSG with `why`, which
+ * says what is accepted. */
 int access_guards(const struct access *access, const char *listener,
                   char ret_why[ACCESS_WHY_BYTES]);
 
-/* Takes over what `with`, which is freed, says; passwords found right, and counters, stay.
- * -EBADMSG with `why`: a listener cannot begin or cease to be encrypted. */
+/* Takes over the configuration of `with` and frees `with`. Passwords found to be right and counters
+ * stay. -EBADMSG with `why`: encryption of a listener cannot begin or end. */
 int access_replace(struct access *access, struct access *with, char ret_why[ACCESS_WHY_BYTES]);
 
 /* Whether one more request is within rate_limit. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * bcrypt by libcrypt, and what is remembered of it.
+ * bcrypt from libcrypt, and the remembered results.
  */
 #include "access/passwords.h"
 
@@ -42,8 +42,8 @@ void passwords_free(struct passwords *passwords)
 	free(passwords);
 }
 
-/* An unknown user gets the dearest hash there is: it must not be cheaper than that of a known one.
- */
+/* For an unknown user the most expensive hash is computed: the check must not be faster than that
+ * of a known user. */
 static const char *dearest_hash(const struct web_config *config)
 {
 	const char *dearest = config->users[0].hash;
@@ -61,7 +61,7 @@ static int make_tag(const struct passwords *passwords, struct password_check *ch
 
 	if (gnutls_hmac_init(&hmac, GNUTLS_MAC_SHA256, passwords->key, KEY_BYTES))
 		return -1;
-	/* With their ends, or "ab" with "c" would be "a" with "bc". */
+	/* Includes the final NULs, so that "ab" with "c" differs from "a" with "bc". */
 	gnutls_hmac(hmac, user, strlen(user) + 1);
 	gnutls_hmac(hmac, check->hash, strlen(check->hash) + 1);
 	gnutls_hmac(hmac, &check->known, sizeof(check->known));
@@ -93,7 +93,8 @@ enum password_answer passwords_ask(struct passwords *passwords, const struct web
 		if (!known->at_ns || now_ns - known->at_ns >= remembered_ns ||
 		    gnutls_memcmp(known->tag, ret_check->tag, PASSWORD_TAG_BYTES))
 			continue;
-		/* Who goes on asking does not wait again behind those who guess. */
+		/* Keeps a client that continues to send requests from queueing behind password
+		 * guesses. */
 		if (known->right)
 			known->at_ns = now_ns;
 		return known->right ? PASSWORD_RIGHT : PASSWORD_WRONG;
@@ -103,7 +104,7 @@ enum password_answer passwords_ask(struct passwords *passwords, const struct web
 
 int password_check_run(struct password_check *check)
 {
-	/* 32 KiB: too much for a stack. */
+	/* 32 KiB: too large for a stack. */
 	struct crypt_data *data = calloc(1, sizeof(*data));
 	const char *made;
 
@@ -119,7 +120,8 @@ int password_check_run(struct password_check *check)
 	return 0;
 }
 
-/* The place of what is missed least: nothing, else a wrong password, else the oldest. */
+/* The entry to replace: a free or expired one, else the oldest wrong password, else the oldest
+ * entry. */
 static struct remembered *place(struct passwords *passwords, uint64_t now_ns)
 {
 	struct remembered *best = &passwords->remembered[0];

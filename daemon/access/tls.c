@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * GnuTLS, which libmicrohttpd uses: files to credentials, and who a client is.
+ * GnuTLS, which libmicrohttpd uses: makes credentials from files, and verifies clients.
  */
 #include "access/tls.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-	MAX_CHAIN = 16, /* certificates that one client shows */
+	MAX_CHAIN = 16, /* certificates that one client presents */
 	MAX_SAN_BYTES = 1024,
 };
 
@@ -28,11 +28,11 @@ struct tls {
 	size_t refs;
 };
 
-/* Of a file, or as it stands in the configuration. */
+/* PEM text from a file, or from the configuration itself. */
 struct pem {
 	struct buf bytes;
 	int line;
-	const char *key; /* under which it was found */
+	const char *key; /* of the setting */
 };
 
 static void pem_release(struct pem *pem)
@@ -101,7 +101,7 @@ static int load_key_pair(struct tls *tls, const struct web_config *config, const
 		return -ENOMEM;
 	if (err == GNUTLS_E_CERTIFICATE_KEY_MISMATCH)
 		return complain(why, &key, "it is not the key of the certificate");
-	/* Which of the two it was is not said. */
+	/* GnuTLS does not say which of the two is invalid. */
 	if (gnutls_x509_privkey_init(&alone))
 		return -ENOMEM;
 	if (gnutls_x509_privkey_import2(alone, &key_bytes, GNUTLS_X509_FMT_PEM, NULL, 0) < 0)
@@ -125,7 +125,7 @@ static int load_client_ca(struct tls *tls, const struct web_config *config, cons
 	if (err)
 		return err;
 	bytes = datum_of(&ca);
-	/* How many there were. */
+	/* Returns the number of certificates. */
 	if (gnutls_certificate_set_x509_trust_mem(tls->credentials, &bytes, GNUTLS_X509_FMT_PEM) <
 	    1)
 		return complain(why, &ca, "no certificate in PEM");
@@ -193,7 +193,7 @@ static bool is_allowed(const struct tls *tls, const char *name)
 	return false;
 }
 
-/* As text; false where it has no form that the configuration could name. */
+/* Converts a name to text; false when it has no form that the configuration could contain. */
 static bool san_text(int type, const char *bytes, size_t len, char text[MAX_SAN_BYTES])
 {
 	switch (type) {
@@ -203,7 +203,7 @@ static bool san_text(int type, const char *bytes, size_t len, char text[MAX_SAN_
 	case GNUTLS_SAN_DNSNAME:
 	case GNUTLS_SAN_RFC822NAME:
 	case GNUTLS_SAN_URI:
-		/* A NUL byte in it would hide the rest. */
+		/* A NUL byte would hide the rest of the name. */
 		if (len >= MAX_SAN_BYTES || memchr(bytes, '\0', len))
 			return false;
 		memcpy(text, bytes, len);
@@ -300,7 +300,7 @@ int tls_begin(struct tls *tls, gnutls_session_t session)
 	    gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->credentials))
 		return -ENOMEM;
 	gnutls_certificate_server_set_request(session, requests[tls->client_auth]);
-	/* libmicrohttpd puts its connection there, and looks at it for pre-shared keys only. */
+	/* libmicrohttpd stores its connection there, and uses it for pre-shared keys only. */
 	gnutls_session_set_ptr(session, tls);
 	gnutls_session_set_verify_function(session, on_certificate);
 	return 0;
@@ -312,7 +312,7 @@ int tls_check_client(struct tls *tls, gnutls_session_t session)
 
 	if (gnutls_session_get_ptr(session) != tls)
 		return check_chain(tls, session);
-	/* The handshake has done that. */
+	/* The handshake has verified the certificates. */
 	return tls->client_auth >= CLIENT_AUTH_IF_GIVEN &&
 	       gnutls_certificate_get_peers(session, &count) && count;
 }

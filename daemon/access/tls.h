@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct tls - certificate, key, versions and client certificates of the connections that begin
- * from now on. Each connection holds the one it began with, so a new one takes its place without
- * ending any. Reference counted; loop thread only.
+ * struct tls - certificate, key, versions and rules on client certificates for connections that
+ * begin from now on. Each connection keeps the struct tls that it began with, so a new one can
+ * replace it without ending connections. Reference counted; loop thread only.
  */
 #pragma once
 
@@ -13,19 +13,19 @@
 
 struct tls;
 
-/* From tls_server_config; relative paths are relative to `folder`. -EINVAL with `why`, which begins
- * with the line; -ENOMEM. */
+/* Made from tls_server_config; relative paths are relative to `folder`. -EINVAL with `why`, which
+ * begins with the line number; -ENOMEM. */
 int tls_new(const struct web_config *config, const char *folder, struct tls **ret_tls,
             char ret_why[WEB_WHY_BYTES]);
 struct tls *tls_ref(struct tls *tls);
 void tls_unref(struct tls *tls); /* takes NULL */
 DEFINE_CLEANUP(struct tls *, tls_unref)
 
-/* Prepares a server's session that has not shaken hands yet. `tls` must outlive the session. A
- * client certificate that is wrong, or missing where one must be, ends the handshake. */
+/* Prepares a server's session before its handshake. `tls` must outlive the session. A client
+ * certificate that is wrong, or missing where one is required, ends the handshake. */
 int tls_begin(struct tls *tls, gnutls_session_t session);
 
-/* Whether the client of a session that has shaken hands may go on, by the certificates it came
- * with: 1, it is known by one that was verified; 0, it may, but is not known; -EACCES. They are
- * verified again where the session began with another `tls`. */
+/* Whether the client of a session may go on after the handshake, by its certificates: 1: a verified
+ * certificate authenticates it; 0: it may go on unauthenticated; -EACCES. The certificates are
+ * verified again when the session began with another `tls`. */
 int tls_check_client(struct tls *tls, gnutls_session_t session);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The names, and the way from them to a priority.
+ * Translates Go's names into a priority.
  */
 #include "access/tls_priority.h"
 
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Go's names of suites, https://pkg.go.dev/crypto/tls#CipherSuites, their numbers at IANA, and what
- * GnuTLS makes them of. */
+/* Go's names of suites, https://pkg.go.dev/crypto/tls#CipherSuites, their IANA numbers, and their
+ * parts in GnuTLS. */
 static const struct suite {
 	const char *name;
 	uint16_t number;
@@ -35,7 +35,7 @@ static const struct suite {
 	{"TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA", 0xc014, "ECDHE-RSA", "AES-256-CBC", "SHA1"},
 };
 
-/* Where nobody chooses: all but the last four, whose padding has been attacked time and again. */
+/* The default: all but the last four, whose padding has been attacked repeatedly. */
 enum { SUITE_COUNT = sizeof(suites) / sizeof(suites[0]), DEFAULT_SUITES = SUITE_COUNT - 4 };
 
 static const struct {
@@ -110,7 +110,7 @@ static int add_curves(struct buf *text, const struct web_list *list, char why[WE
 	return 0;
 }
 
-/* In the words of gnutls_priority_init(3). */
+/* In the syntax of gnutls_priority_init(3). */
 static int write_priority(struct buf *text, const struct web_config *config,
                           const struct suite *const *chosen, size_t count, char why[WEB_WHY_BYTES])
 {
@@ -147,7 +147,7 @@ static const char *name_of(uint16_t number)
 	return "another one";
 }
 
-/* Whether GnuTLS makes of it what was chosen, and no more. */
+/* Checks that the priority yields the chosen suites and no others. */
 static int check_suites(gnutls_priority_t priority, const struct web_config *config,
                         const struct suite *const *chosen, size_t count, char why[WEB_WHY_BYTES])
 {
@@ -162,10 +162,10 @@ static int check_suites(gnutls_priority_t priority, const struct web_config *con
 		unsigned char id[2];
 		uint16_t number;
 
-		/* Combinations that are no suite are in this list, too. */
+		/* The list also contains combinations that are not suites. */
 		if (!gnutls_cipher_suite_info(index, id, NULL, NULL, NULL, &version))
 			continue;
-		/* So are those of versions that are not to be spoken. */
+		/* It also contains suites of versions that are not allowed. */
 		usable |= version == GNUTLS_TLS1_3 ? config->numbers[WEB_max_version] >= 13
 		                                   : config->numbers[WEB_min_version] <= 12;
 		number = (uint16_t)(id[0] << 8 | id[1]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What each value of the file means, and which go together.
+ * The meaning of each value of the file, and which values go together.
  */
 #include "access/web_config.h"
 
@@ -15,7 +15,7 @@
 
 struct parse {
 	struct web_config *config;
-	enum web_key key; /* being read */
+	enum web_key key; /* the key being read */
 	char *why;
 };
 
@@ -36,7 +36,7 @@ static const struct {
 	{"RequireAnyClientCert", CLIENT_AUTH_ANY},
 	{"VerifyClientCertIfGiven", CLIENT_AUTH_IF_GIVEN},
 	{"RequireAndVerifyClientCert", CLIENT_AUTH_VERIFY},
-	/* What the second one was called first. */
+	/* The former name of RequireAnyClientCert. */
 	{"RequireClientCert", CLIENT_AUTH_ANY},
 };
 
@@ -58,7 +58,7 @@ __attribute__((format(printf, 2, 3))) static int complain(struct parse *parse, c
 	return -EINVAL;
 }
 
-/* A copy that lives as long as the config. */
+/* Makes a copy that lives as long as the config. */
 static const char *keep(struct web_config *config, const char *text)
 {
 	char **kept = realloc(config->kept, (config->kept_count + 1) * sizeof(*kept));
@@ -113,7 +113,7 @@ static int read_version(struct parse *parse, const char *text)
 	return 0;
 }
 
-/* The words of YAML 1.1 that Go's reader takes, too. */
+/* The words of YAML 1.1 that Go's reader also accepts. */
 static int read_flag(struct parse *parse, const char *text)
 {
 	static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
@@ -140,7 +140,7 @@ static int read_duration(struct parse *parse, const char *text)
 {
 	size_t digits = strspn(text, "0123456789");
 
-	/* A bare number is nanoseconds to Go and seconds to us. */
+	/* A bare number would be nanoseconds in Go and seconds in profd. */
 	if ((!text[digits] && strcmp(text, "0") != 0) ||
 	    text_parse_duration(text, &parse->config->numbers[parse->key]) < 0)
 		return complain(parse, "%.20s: a duration such as 1s or 200ms, or 0", text);
@@ -161,7 +161,7 @@ static struct web_list *list_of(struct web_config *config, enum web_key key)
 	return key == WEB_cipher_suites ? &config->cipher_suites : &config->curve_preferences;
 }
 
-/* One item. */
+/* Reads one item of a list. */
 static int read_list(struct parse *parse, const char *text)
 {
 	struct web_list *list = list_of(parse->config, parse->key);
@@ -203,7 +203,7 @@ static int on_key(struct parse *parse, const struct yaml_value *value)
 	return err;
 }
 
-/* As crypt(5) has it: $2b$, the cost, and 53 characters of salt and hash. */
+/* The form is that of crypt(5): $2b$, the cost, and 53 characters of salt and hash. */
 static int check_hash(struct parse *parse, const char *hash)
 {
 	static const char alphabet[] =
@@ -228,7 +228,7 @@ static int on_user(struct parse *parse, const struct yaml_value *value)
 
 	if (value->kind != YAML_TEXT)
 		return complain(parse, "a user has one hash");
-	/* Basic authentication ends the name there. */
+	/* A colon ends the name in basic authentication. */
 	if (!value->keys[1][0] || strchr(value->keys[1], ':'))
 		return complain(parse, "a user's name is not empty and has no colon");
 	for (size_t i = 0; i < config->user_count; i++)
@@ -284,7 +284,7 @@ static int on_header(struct parse *parse, const struct yaml_value *value)
 	return keep_text(parse, value->text, &parse->config->headers[i]);
 }
 
-/* A section as a whole, which may be empty. */
+/* Checks a section as a whole; it may be empty. */
 static int on_section(struct parse *parse, const struct yaml_value *value)
 {
 	bool known = !strcmp(value->keys[0], "basic_auth_users");
@@ -325,7 +325,7 @@ static int on_inner(struct parse *parse, const struct yaml_value *value)
 	return complain(parse, "there is no such key");
 }
 
-/* yaml_read() wants what is wrong; which key it is about is put before it here. */
+/* Reads one value, and prefixes an error's text with the key. */
 static int on_value(const struct yaml_value *value, void *ctx, char why[YAML_WHY_BYTES])
 {
 	struct parse *parse = ctx;
@@ -340,7 +340,7 @@ static int on_value(const struct yaml_value *value, void *ctx, char why[YAML_WHY
 	err = value->depth == 1 ? on_section(parse, value) : on_inner(parse, value);
 	if (err == -EINVAL) {
 		memcpy(what, why, sizeof(what));
-		/* Not what a user is called: it may be half a password. */
+		/* The text must not contain a user's name, which may be part of a password. */
 		if (value->depth == 1 || !strcmp(value->keys[0], "basic_auth_users"))
 			complain(parse, "%.40s: %.110s", value->keys[0], what);
 		else
@@ -349,7 +349,7 @@ static int on_value(const struct yaml_value *value, void *ctx, char why[YAML_WHY
 	return err;
 }
 
-/* What two keys have to do with each other. The line is that of the first, or the section's. */
+/* Checks keys that depend on each other. The line is that of the first key, or of the section. */
 static int check_together(const struct web_config *config, int *ret_line, char why[YAML_WHY_BYTES])
 {
 	const char *const *texts = config->texts;

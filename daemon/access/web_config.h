@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct web_config - who may ask and how the wire is protected, as a YAML file says it in the
- * words of web.config.yml of the Prometheus exporters:
+ * struct web_config - which clients may send requests and how connections are protected, as a YAML
+ * file states it in the form of web.config.yml of the Prometheus exporters:
  * https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md
  *
- * The file is read strictly: what is not known, or cannot be done here, is an error with its line.
- * Pure; any thread. Whether files that it names can be used is found out by those who read them.
+ * The file is read strictly: a setting that is unknown, or not supported by profd, is an error with
+ * its line. Pure; any thread. The code that reads the files that it names checks whether they can
+ * be used.
  */
 #pragma once
 
@@ -38,8 +39,8 @@
 enum web_key { WEB_KEYS(KEY) WEB_KEY_COUNT };
 #undef KEY
 
-/* HEADER(name, values): that may be added to answers; one of the values, any where there are none.
- */
+/* HEADER(name, values): a header that may be added to answers, and its allowed values; NULL: any
+ * value. */
 #define WEB_HEADERS(HEADER)                          \
 	HEADER("Content-Security-Policy", NULL)      \
 	HEADER("X-Frame-Options", "deny sameorigin") \
@@ -53,11 +54,11 @@ enum { WEB_HEADER_COUNT = 0 WEB_HEADERS(HEADER) };
 
 extern const char *const web_header_names[WEB_HEADER_COUNT];
 
-/* In the order of how much they ask of a client. */
+/* In ascending order of strictness. */
 enum client_auth {
 	CLIENT_AUTH_NONE,     /* NoClientCert */
-	CLIENT_AUTH_REQUEST,  /* RequestClientCert: whose it is does not matter */
-	CLIENT_AUTH_ANY,      /* RequireAnyClientCert: likewise */
+	CLIENT_AUTH_REQUEST,  /* RequestClientCert: any certificate will do */
+	CLIENT_AUTH_ANY,      /* RequireAnyClientCert: any certificate will do */
 	CLIENT_AUTH_IF_GIVEN, /* VerifyClientCertIfGiven */
 	CLIENT_AUTH_VERIFY,   /* RequireAndVerifyClientCert */
 };
@@ -74,30 +75,30 @@ struct web_list {
 
 struct web_user {
 	const char *name;
-	const char *hash; /* by bcrypt; its form is checked */
+	const char *hash; /* bcrypt; the form has been checked */
 };
 
 struct web_config {
-	const char *texts[WEB_KEY_COUNT]; /* of keys that are texts, absent ones NULL */
+	const char *texts[WEB_KEY_COUNT]; /* of keys that are texts; NULL: absent */
 	uint64_t numbers[WEB_KEY_COUNT];  /* of the others; durations in ns, versions 12 and 13 */
 	int lines[WEB_KEY_COUNT];         /* 0: absent */
 	struct web_list client_allowed_sans, cipher_suites, curve_preferences;
-	bool tls; /* there is anything in tls_server_config */
+	bool tls; /* tls_server_config is not empty */
 	int tls_line;
-	const char *headers[WEB_HEADER_COUNT]; /* NULL: not to be added */
+	const char *headers[WEB_HEADER_COUNT]; /* NULL: not added */
 	struct web_user *users;
 	size_t user_count;
 
-	char **kept; /* what the above point to */
+	char **kept; /* what the members above point to */
 	size_t kept_count;
 };
 
 enum { WEB_WHY_BYTES = 200 };
 
-/* -EINVAL with `why`, which begins with the line ("3: there is no ..."); -ENOMEM, likewise with
+/* -EINVAL with `why`, which begins with the line number ("3: there is no ..."); -ENOMEM, also with
  * `why`. */
 int web_config_read(struct web_config *ret_config, const char *bytes, size_t len,
                     char ret_why[WEB_WHY_BYTES]);
-void web_config_release(struct web_config *config); /* what is secret is wiped */
-/* "RequireAndVerifyClientCert" and the like. */
+void web_config_release(struct web_config *config); /* wipes secrets */
+/* A name such as "RequireAndVerifyClientCert". */
 const char *client_auth_name(enum client_auth auth);

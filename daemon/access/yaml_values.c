@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * libyaml's events, as values with their keys.
+ * Turns libyaml's events into values with their keys.
  */
 #include "access/yaml_values.h"
 
@@ -17,7 +17,7 @@ struct reading {
 	yaml_value_fn *fn;
 	void *ctx;
 	const char *keys[YAML_MAX_DEPTH];
-	int line; /* of what is being read, from 1 on */
+	int line; /* line of the value being read, from 1 */
 	char *why;
 };
 
@@ -37,7 +37,7 @@ static int next_event(struct reading *reading, yaml_event_t *ret_event)
 	}
 	if (parser->error == YAML_MEMORY_ERROR)
 		return -ENOMEM;
-	/* Of bytes that are no text only the offset is known. */
+	/* For bytes that are not text only the offset is known. */
 	if (parser->error != YAML_READER_ERROR)
 		reading->line = (int)parser->problem_mark.line + 1;
 	return complain(reading, parser->problem ? parser->problem : "not YAML");
@@ -52,7 +52,8 @@ static bool is_nothing(const yaml_event_t *event)
 	return !text[0] || !strcmp(text, "~") || !strcmp(text, "null");
 }
 
-/* What would mean more than the text says. */
+/* Refuses anchors, aliases, tags and NUL bytes, with which a value would not be what its text says.
+ */
 static int check_plain(struct reading *reading, const yaml_event_t *event)
 {
 	const yaml_char_t *anchor = NULL, *tag = NULL;
@@ -158,7 +159,7 @@ static int read_node(struct reading *reading, const yaml_event_t *event, size_t 
 	}
 }
 
-/* The stream of one document, or of none. */
+/* Reads a stream of at most one document. */
 static int read_stream(struct reading *reading)
 {
 	size_t documents = 0;

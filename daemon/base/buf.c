@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Growable bytes with an error that sticks, and reading of small files: everything that makes or
- * takes bytes goes through here, so allocation sizes are computed in one place.
+ * Growable bytes with a sticky error, and reading of small files. All code that makes or takes
+ * bytes uses this, so allocation sizes are computed in one place.
  */
 #include "base/buf.h"
 
@@ -45,7 +45,7 @@ void *buf_reserve(struct buf *buf, size_t len)
 		return NULL;
 	}
 
-	/* One more for the NUL. */
+	/* One byte more for the NUL. */
 	size_t wanted = buf->len + len + 1;
 	if (wanted > buf->capacity) {
 		size_t capacity = buf->capacity ? buf->capacity : SMALLEST_CAPACITY;

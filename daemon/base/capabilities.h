@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The capabilities that profd uses: what the daemon keeps (privileges.h) and what the doctor looks
- * for. What each allows is in capabilities(7), their numbers in linux/capability.h.
+ * The capabilities that profd uses: the daemon keeps them (privileges.h) and the doctor looks for
+ * them. capabilities(7) says what each allows; linux/capability.h has their numbers.
  */
 #pragma once
 
-/* CAPABILITY(NAME, name, when, why, without, needed), in the order in which they are told: when
- * the daemon needs it (privileges.c) and for what; what it cannot do without it, and whether
- * it then cannot run. Six, which the texts for people say. */
+/* CAPABILITY(NAME, name, when, why, without, needed), in the order in which they are reported: when
+ * the daemon needs the capability (privileges.c), what for, what the daemon cannot do without it,
+ * and whether the daemon cannot run without it. Messages and documentation say that there are
+ * six. */
 #define CAPABILITIES(CAPABILITY)                                                                   \
 	CAPABILITY(BPF, "bpf", ALWAYS, "loading the kernel half, part by part", "no BPF programs", \
 	           true)                                                                           \
@@ -22,7 +23,8 @@
 	CAPABILITY(CHECKPOINT_RESTORE, "checkpoint_restore", ALWAYS, "/proc/PID/map_files",        \
 	           "no names from files that were replaced", false)
 
-/* CAPABILITY(NAME, name, when, why): those that it keeps beside them where it is user 0. */
+/* CAPABILITY(NAME, name, when, why): those that the daemon keeps in addition when it runs as user
+ * 0. */
 #define ROOT_CAPABILITIES(CAPABILITY)                                                  \
 	CAPABILITY(SETUID, "setuid", OF_ROOT, "reader processes become another user")  \
 	CAPABILITY(SETGID, "setgid", OF_ROOT, "the same")                              \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is harmless and what is not.
+ * Finds the harmless part of a text.
  */
 #include "base/clean.h"
 
@@ -22,14 +22,15 @@ bool clean_is_control(const char *bytes, size_t len)
 	return c < ' ' || c == 0x7f || is_second_set(bytes, len);
 }
 
-/* How many bytes a character takes that begins with this one; 1 also where none does. */
+/* The number of bytes of a character that begins with this byte; 1 also when none begins with
+ * it. */
 static size_t length_of(unsigned char first)
 {
 	return first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/* Character by character, so that the bytes behind what is not harmless are not looked at before
- * their turn. */
+/* Goes character by character, so that no byte after a harmful one is read before that one is
+ * handled. */
 size_t clean_prefix(const char *bytes, size_t len)
 {
 	size_t at = 0;

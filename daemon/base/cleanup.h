@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Scope-bound ownership: a local declared with one of these gives back what it holds on every way
- * out of its block, so no function needs a ladder of gotos. Hand a value on with TAKE_PTR or
- * TAKE_FD.
+ * Scope-bound ownership: a local variable declared with one of these macros releases what it holds
+ * on every exit from its block, so no function needs a ladder of gotos. TAKE_PTR and TAKE_FD pass
+ * ownership on.
  */
 #pragma once
 

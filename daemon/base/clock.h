@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The two clocks. Samples, side-band records and windows are timed by CLOCK_MONOTONIC, which is
- * what bpf_ktime_get_ns() reads; people and pprof get CLOCK_REALTIME.
+ * The clocks. Samples, side-band records and windows are timed by CLOCK_MONOTONIC, which
+ * bpf_ktime_get_ns() reads; output for people and pprof uses CLOCK_REALTIME.
  */
 #pragma once
 
@@ -25,7 +25,8 @@ static inline uint64_t clock_mono_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Since the boot, as the kernel tells of processes: goes on while the host sleeps. */
+/* Time since boot, the clock of the start times of processes; it also advances while the host is
+ * suspended. */
 static inline uint64_t clock_boot_ns(void)
 {
 	return clock_ns(CLOCK_BOOTTIME);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Three lists under one lock: jobs that wait, jobs that run, jobs that have ended. Threads move
- * jobs from one to the next; the loop thread takes them off the last, and looks at the clock.
+ * jobs from one list to the next; the loop thread takes them off the last and checks deadlines.
  */
 #include "base/crew.h"
 
@@ -20,17 +20,19 @@ enum {
 	STACK_BYTES = 256 * 1024,
 };
 
-/* A job that runs for longer is slow, which is looked at so often. */
+/* A job that runs for longer than this is slow. The loop thread also checks for slow jobs at this
+ * interval. */
 static const uint64_t slow_ns = 20 * NSEC_PER_MSEC;
-/* Deadlines are looked at so often; and where many jobs end, they are told of together. */
+/* Deadlines are checked every look_ns. Jobs that end within together_ns of the last delivery are
+ * delivered together. */
 static const uint64_t look_ns = 100 * NSEC_PER_MSEC, together_ns = 2 * NSEC_PER_MSEC;
-/* What still runs at the end is waited for so long. */
+/* crew_stop() waits this long for jobs that still run. */
 static const uint64_t stop_ns = 50 * NSEC_PER_MSEC;
 
 struct crew {
 	struct crew_config config;
-	/* An eventfd, and no uv_async_t, for which libuv has the loop spin until the thread that
-	 * sends it goes on, whose CPU the loop may just have taken. */
+	/* Not a uv_async_t: for one, libuv makes the loop spin until the sending thread continues,
+	 * and the loop may have just taken that thread's CPU. */
 	int ended_fd;
 	uv_poll_t ended_poll;
 	uv_timer_t timer;
@@ -42,7 +44,7 @@ struct crew {
 	pthread_cond_t work, end;
 	struct crew_job *queue, *running, *ended;
 	struct crew_stats stats;
-	uint32_t threads, idle, slow; /* slow: jobs that run */
+	uint32_t threads, idle, slow; /* slow: running jobs that are slow */
 };
 
 static uint32_t owner_of(const struct crew_job *job)
@@ -50,7 +52,7 @@ static uint32_t owner_of(const struct crew_job *job)
 	return account_of(job->owner);
 }
 
-/* Whether nothing that runs or hangs keeps it from being run. */
+/* Whether no running job of the same owner prevents this job from running. */
 static bool may_run(const struct crew *crew, const struct crew_job *job)
 {
 	const struct crew_job *other;
@@ -82,7 +84,7 @@ static struct crew_job *take_job(struct crew *crew)
 	return NULL;
 }
 
-/* One too many: that of a job that was slow has come back. */
+/* Whether there is one thread too many, because a thread has returned from a slow job. */
 static bool is_spare(const struct crew *crew)
 {
 	return crew->threads - crew->slow > CREW_THREADS;
@@ -96,7 +98,7 @@ static void end_job(struct crew *crew, struct crew_job *job)
 	crew->stats.done++;
 	DL_APPEND(crew->ended, job);
 	pthread_cond_broadcast(&crew->end);
-	/* What waited for its owner or device may run now. */
+	/* Jobs that waited for this owner or device may run now. */
 	pthread_cond_broadcast(&crew->work);
 	eventfd_write(crew->ended_fd, 1);
 }
@@ -118,7 +120,7 @@ static void *work(void *arg)
 		pthread_mutex_unlock(&crew->lock);
 		job->run(job);
 		pthread_mutex_lock(&crew->lock);
-		/* Nobody looks at the handles of a crew that was stopped. */
+		/* After crew_stop() nothing watches the handles. */
 		if (crew->stopped) {
 			DL_DELETE(crew->running, job);
 			DL_APPEND(crew->ended, job);
@@ -143,7 +145,7 @@ static void wake_thread(struct crew *crew)
 
 static void on_timer(uv_timer_t *timer);
 
-/* When something may have to be done about those that run or wait; 0: never. */
+/* How long until running or waiting jobs have to be looked at again; 0: there are none. */
 static uint64_t next_look_ns(struct crew *crew)
 {
 	const struct crew_job *job;
@@ -158,7 +160,7 @@ static uint64_t next_look_ns(struct crew *crew)
 	return soon ? slow_ns : busy ? look_ns : 0;
 }
 
-/* Once nothing runs, nothing wakes the loop. */
+/* Starts no timer when no job is left, so that an idle crew does not wake the loop. */
 static void look_again(struct crew *crew)
 {
 	uint64_t after_ns = crew->stopped ? 0 : next_look_ns(crew);
@@ -201,7 +203,7 @@ static bool is_behind_hung(const struct crew *crew, const struct crew_job *job)
 	return false;
 }
 
-/* Takes those off the queue that have waited for too long behind one that hangs. */
+/* Removes the jobs from the queue that have waited for too long behind a job that hangs. */
 static struct crew_job *take_stuck(struct crew *crew, uint64_t now_ns)
 {
 	struct crew_job *job, *next, *stuck = NULL;
@@ -329,7 +331,7 @@ void crew_free(struct crew *crew)
 	if (!crew)
 		return;
 	shares_clear(&crew->shares);
-	/* A thread that hangs comes back to it, if ever. */
+	/* A thread that hangs uses the crew when it returns, if it ever does. */
 	if (crew->threads)
 		return;
 	pthread_cond_destroy(&crew->work);
@@ -363,7 +365,7 @@ static bool is_awaited(const struct crew *crew, uint64_t since_ns)
 {
 	const struct crew_job *job;
 
-	/* The last one came last. */
+	/* The last job of the queue was submitted last. */
 	if (crew->queue && crew->queue->prev->submitted_ns >= since_ns)
 		return true;
 	for (job = crew->running; job; job = job->next)
@@ -377,7 +379,7 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
 }
 
-/* Until the condition holds no more, or that time; under the lock. */
+/* Waits for a signal of `end`; false once `until_ns` has passed. Called with the lock held. */
 static bool wait_until(struct crew *crew, uint64_t until_ns)
 {
 	const struct timespec until = timespec_of(until_ns);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * zlib's stream, fed in pieces that are worth a call.
+ * Feeds zlib's stream in pieces that are large enough to be worth a call.
  */
 #include "base/gzip.h"
 
 #include <errno.h>
 #include <limits.h>
 
-/* 15 bits of window, and 16 to ask zlib for gzip's header instead of its own. */
+/* 15 bits of window; adding 16 makes zlib write gzip's header instead of its own. */
 enum { GZIP_WINDOW = 15 + 16, GZIP_MEMORY = 8 };
 enum { PIECE_BYTES = 64 * 1024, STEP_BYTES = 16 * 1024 };
 
@@ -20,7 +20,8 @@ void gzip_begin(struct gzip *gzip, struct buf *out)
 		out->error = -ENOMEM;
 }
 
-/* Up to the last byte that there may be; one more than that is an error. */
+/* At most the bytes that are left below `max`. When none is left it is 1, so that reserving it
+ * fails. */
 static size_t room_of(const struct buf *out)
 {
 	size_t left = out->max ? out->max - out->len : STEP_BYTES;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct gzip - bytes that are deflated while they are written, so that what is kept is their gzip
- * form and no more than a piece of them. Errors stick to `out`, whose max is of the gzip form. Not
- * thread-safe; any thread may own one.
+ * struct gzip - bytes that are deflated while they are written, so that only their gzip form and at
+ * most one piece of the input are in memory. Errors stick to `out`; its `max` limits the gzip form.
+ * Not thread-safe; any thread may own one.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 struct gzip {
 	struct buf *out;
-	struct buf piece; /* of what was written: not deflated yet */
+	struct buf piece; /* input that is not deflated yet */
 	z_stream stream;
 	bool begun;
 };
@@ -21,5 +21,5 @@ void gzip_begin(struct gzip *gzip, struct buf *out);
 /* As buf_reserve() and buf_grown(). */
 void *gzip_reserve(struct gzip *gzip, size_t len);
 void gzip_grown(struct gzip *gzip, size_t len);
-/* Writes the rest, and frees; always to be called. */
+/* Writes the rest and frees the stream; must always be called. */
 void gzip_end(struct gzip *gzip);

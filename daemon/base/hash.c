@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One number at random, drawn when it is asked for first.
+ * One random number, drawn at the first call.
  */
 #include "base/hash.h"
 
@@ -16,11 +16,11 @@ uint64_t hash_seed(void)
 
 	if (drawn)
 		return drawn;
-	/* One that could not be had only makes collisions easier to choose. */
+	/* Without a random number, collisions are only easier to choose. */
 	if (getrandom(&drawn, sizeof(drawn), GRND_NONBLOCK) != (ssize_t)sizeof(drawn))
 		drawn = (uintptr_t)&drawn ^ clock_mono_ns();
 	drawn |= 1;
-	/* Of several threads the first. */
+	/* When several threads draw at once, the number of the first is used. */
 	__atomic_compare_exchange_n(&seed, &none, drawn, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	return none ?: drawn;
 }

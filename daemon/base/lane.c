@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One job at a time on libuv's thread pool. libuv runs four at once and has no bound on what waits;
- * the queue here adds both order and the bound.
+ * One job at a time on libuv's thread pool. libuv runs four jobs at once and has no bound on its
+ * queue; the queue here adds both the order and the bound.
  */
 #include "base/lane.h"
 
@@ -15,22 +15,22 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-/* Of the queue, one part in so many is not for accounts. */
+/* One part in KEPT_PART of the queue is kept for jobs without an account. */
 enum { KEPT_PART = 8 };
 
 struct lane {
 	uv_loop_t *loop;
 	uv_work_t work;
 	struct job *running;
-	uint64_t started_ns;      /* it was */
+	uint64_t started_ns;      /* of the running job */
 	struct job *first, *last; /* queued, not running */
-	lane_user_fn *user_of;    /* NULL: they are taken as they came */
-	struct turns used;        /* by those users */
-	/* Queued turns, by round. A job of an account is of the round after that of its last one
-	 * before, so that there is one of each account in a round. */
+	lane_user_fn *user_of;    /* NULL: jobs are taken in the order of submission */
+	struct turns used;        /* lane time used by each user */
+	/* Queued turns, sorted by round. A turn gets the round after that of the account's previous
+	 * turn, so that each account has at most one turn in a round. */
 	struct job *turns;
 	uint64_t round;   /* of the turn that was started last */
-	uint64_t account; /* of the turn that runs; if one does */
+	uint64_t account; /* of the running turn; valid while runs_turn */
 	bool runs_turn;
 	size_t queued, max_queued;
 	bool stopped;
@@ -102,7 +102,7 @@ static struct job *take_after(struct lane *lane, struct job *before)
 	return job;
 }
 
-/* The first one of who had least. */
+/* Takes the first job of the user that used the least time. */
 static struct job *take_fairly(struct lane *lane)
 {
 	struct job *before = NULL, *job = lane->first;
@@ -111,7 +111,7 @@ static struct job *take_fairly(struct lane *lane)
 	for (; least && job->next; job = job->next) {
 		uint64_t user = lane->user_of(job->next), used;
 
-		/* Mostly many of one user follow each other. */
+		/* Mostly, many jobs of one user follow each other. */
 		if (user == last_user)
 			continue;
 		last_user = user;
@@ -179,8 +179,8 @@ static void on_worked(uv_work_t *work, int status)
 	note_used(lane);
 	next = take_next(lane);
 	lane->running = NULL;
-	/* Before done(), so that the worker is not idle meanwhile, and because done() of the last
-	 * job may free the lane. */
+	/* The next job starts before done(), so that the worker is not idle meanwhile, and because
+	 * done() of the last job may free the lane. */
 	if (next)
 		start(lane, next);
 	job->done(job);
@@ -191,7 +191,7 @@ static void start(struct lane *lane, struct job *job)
 	lane->running = job;
 	lane->started_ns = clock_mono_ns();
 	int err = uv_queue_work(lane->loop, &lane->work, on_work, on_worked);
-	assert(err == 0); /* it fails for a missing callback only */
+	assert(err == 0); /* it fails only without a callback */
 	(void)err;
 }
 
@@ -215,7 +215,7 @@ int lane_submit(struct lane *lane, struct job *job)
 	return 0;
 }
 
-/* How many are queued of its account; and its round. */
+/* Sets the turn's round and returns how many turns of its account are queued. */
 static size_t find_round(const struct lane *lane, struct turn *turn)
 {
 	bool runs = lane->runs_turn && lane->account == turn->account;
@@ -242,7 +242,7 @@ static void insert_turn(struct lane *lane, struct turn *turn)
 	lane->queued++;
 }
 
-/* For one more of an account that has so many queued. */
+/* Checks for room for one more turn of an account that has `has` turns queued. */
 static int check_room(const struct lane *lane, uint64_t account, size_t has)
 {
 	size_t max = lane->max_queued;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct lane - one worker at a time for slow work, first in first out, on libuv's thread pool. One
- * that takes turns has, of what waits, the first job of the user who had least of its time lately.
- * Data crosses only inside jobs: run() is called on a worker thread and touches nothing but the job
- * and what the job owns or what is immutable; done() is called on the loop thread and may free the
- * job. Everything else here is for the loop thread.
+ * struct lane - one worker at a time for slow work, first in first out, on libuv's thread pool. A
+ * lane that takes turns runs next the first waiting job of the user that used the least of its time
+ * lately. Data crosses threads only inside jobs: run() is called on a worker thread and touches
+ * only the job, what the job owns, and immutable data; done() is called on the loop thread and may
+ * free the job. Everything else here is for the loop thread.
  */
 #pragma once
 
@@ -15,26 +15,26 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* All lanes, as people are told of them. Each has a thread of the pool to itself. */
-#define WORK_LANES(LANE)                                                                      \
-	LANE(render, "render")     /* profiles out of slices */                               \
-	LANE(tables_0, "tables-0") /* unwind tables, by as many as there are CPUs for */      \
-	LANE(tables_1, "tables-1")                                                            \
-	LANE(tables_2, "tables-2")                                                            \
-	LANE(tables_3, "tables-3")                                                            \
-	LANE(code, "code")                     /* those of code that has none */              \
-	LANE(load, "load")                     /* programs into the kernel */                 \
-	LANE(python_files, "python-files")     /* which files are CPython */                  \
-	LANE(python_threads, "python-threads") /* what it calls its threads */                \
-	LANE(heaps, "heaps")                   /* probes in allocators */                     \
-	LANE(gpu, "gpu")                       /* probes in what drives GPUs */               \
-	LANE(gpu_search, "gpu-search")         /* files that may have some of that in them */ \
-	LANE(memory, "memory")                 /* how much processes hold */                  \
-	LANE(passwords, "passwords")           /* whether one is right */                     \
-	LANE(processes, "processes")           /* lists of them */                            \
-	LANE(cmdlines, "command-lines")        /* the same with their command lines */        \
-	LANE(group, "group")                   /* who is in it */                             \
-	LANE(nvml, "nvml")                     /* what NVIDIA's driver says */
+/* All lanes, with their names in metrics. Each has a thread of the pool to itself. */
+#define WORK_LANES(LANE)                                                                    \
+	LANE(render, "render")     /* makes profiles from slices */                         \
+	LANE(tables_0, "tables-0") /* build unwind tables; as many as there are CPUs for */ \
+	LANE(tables_1, "tables-1")                                                          \
+	LANE(tables_2, "tables-2")                                                          \
+	LANE(tables_3, "tables-3")                                                          \
+	LANE(code, "code")                     /* derives tables for code without any */    \
+	LANE(load, "load")                     /* loads BPF programs */                     \
+	LANE(python_files, "python-files")     /* finds the files that are CPython */       \
+	LANE(python_threads, "python-threads") /* reads the names of Python threads */      \
+	LANE(heaps, "heaps")                   /* attaches probes to allocators */          \
+	LANE(gpu, "gpu")                       /* attaches probes to GPU drivers */         \
+	LANE(gpu_search, "gpu-search")         /* finds the files that may contain one */   \
+	LANE(memory, "memory")                 /* reads how much memory processes hold */   \
+	LANE(passwords, "passwords")           /* checks passwords */                       \
+	LANE(processes, "processes")           /* makes process lists */                    \
+	LANE(cmdlines, "command-lines")        /* makes them with command lines */          \
+	LANE(group, "group")                   /* reads the members of the group */         \
+	LANE(nvml, "nvml")                     /* queries NVIDIA's driver */
 
 #define LANE(name, text) WORK_##name,
 enum work_lane { WORK_LANES(LANE) WORK_LANE_COUNT };
@@ -42,43 +42,46 @@ enum work_lane { WORK_LANES(LANE) WORK_LANE_COUNT };
 
 struct lane;
 
-/* Embed in a larger struct; it must stay put from submit to done. */
+/* Embed in a larger struct; it must not move from lane_submit() to done(). */
 struct job {
 	void (*run)(struct job *job);
 	void (*done)(struct job *job);
-	struct job *next; /* the lane's */
+	struct job *next; /* private to the lane */
 };
 
-/* A job on behalf of one of many who ask. Those who wait take turns: whoever has less in the queue
- * does not wait for all of who has more. */
+/* A job on behalf of an account. Accounts with waiting jobs take turns: an account with few jobs in
+ * the queue does not wait for all jobs of an account with many. */
 struct turn {
 	struct job job;
-	uint64_t account; /* on whose behalf; 0: of somebody who needs no share */
-	uint64_t round;   /* the lane's */
+	uint64_t account; /* 0: no account; the job counts against no share */
+	uint64_t round;   /* private to the lane */
 };
 
-/* Before the first loop: so many threads that no lane waits for another, nor libuv for them. */
+/* To be called before the first loop. Sets the number of pool threads so that no lane waits for
+ * another, and libuv's own work for none of them. */
 void lanes_set_threads(void);
 /* NULL when out of memory. */
 struct lane *lane_new(uv_loop_t *loop, enum work_lane which, size_t max_queued);
-/* Only when idle: after lane_stop() and the loop has run the last done(). */
+/* Only for an idle lane: after lane_stop(), once the loop has run the last done(). */
 void lane_free(struct lane *lane);
 DEFINE_CLEANUP(struct lane *, lane_free)
 
-/* For whom a job is, LANE_USER(): a user and his subordinate ids are one; or 0 for nobody. Loop
- * thread. */
+/* The user that a job is for, as LANE_USER(), in which a user and its subordinate ids are one; 0:
+ * no user. Called on the loop thread. */
 #define LANE_USER(uid) ((uint64_t)account_of(uid) + 1)
 typedef uint64_t lane_user_fn(const struct job *job);
 void lane_take_turns(struct lane *lane, lane_user_fn *fn);
-/* -EAGAIN when the queue is full or the lane was stopped: shed load, never wait. */
+/* -EAGAIN when the queue is full or the lane was stopped: the caller sheds the load; it never
+ * waits. */
 int lane_submit(struct lane *lane, struct job *job);
-/* Behind those of lane_submit(). -EDQUOT: the account has its share of the queue, which is as much
- * as is left of it when an eighth is kept for account 0. */
+/* Turns run after the jobs of lane_submit(). -EDQUOT: the account has used up its share, which is
+ * as many jobs as the queue still has room for when an eighth of it is kept for account 0. */
 int lane_submit_turn(struct lane *lane, struct turn *turn);
-/* What lane_submit_turn() would say now, before the job's data are gathered. */
+/* What lane_submit_turn() would return now; for callers that have not gathered the job's data
+ * yet. */
 int lane_has_room(const struct lane *lane, uint64_t account);
-/* Takes no more jobs; done() of those still queued is called at once without run(). */
+/* Refuses further jobs; calls done() of the jobs still queued at once, without run(). */
 void lane_stop(struct lane *lane);
 size_t lane_length(const struct lane *lane); /* queued and running */
-/* Tells of every lane that there is how long its job has been running; 0: none is. */
+/* Calls fn() for every lane with the time that its current job has been running; 0: no job runs. */
 void lanes_each(void (*fn)(const char *name, uint64_t running_ns, void *ctx), void *ctx);

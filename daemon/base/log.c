@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Lines on standard error. A line is one write(), so lines of several threads and processes do not
- * mix, and it holds nothing but harmless text, because paths and names from outside end up in it.
+ * mix. It contains only harmless text, because paths and names from outside end up in it.
  */
 #include "base/log.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Longer ones are cut: a log line is for a person. */
+/* Longer lines are truncated: a log line is for a person. */
 enum { MAX_LINE_BYTES = 2048 };
 
 static enum log_level max_level = LOG_LEVEL_INFO;
@@ -33,7 +33,7 @@ void log_set_level(enum log_level level)
 
 static size_t put_prefix(char *line, size_t size, enum log_level level)
 {
-	/* systemd sets it for what it started with standard error connected to the journal. */
+	/* systemd sets it for services whose standard error is connected to the journal. */
 	int len = getenv("JOURNAL_STREAM") ? snprintf(line, size, "<%d>", (int)level)
 	                                   : snprintf(line, size, "profd: %s", level_names[level]);
 
@@ -58,7 +58,7 @@ void log_write(enum log_level level, const char *format, ...)
 	size_t len = strlen(line);
 	/* The newline takes the NUL's place. */
 	line[len++] = '\n';
-	/* Nobody is left to tell when standard error is gone. */
+	/* A failure cannot be reported anywhere once standard error is gone. */
 	ssize_t written = write(STDERR_FILENO, line, len);
 	(void)written;
 	errno = saved_errno;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One line per event on standard error, with the journal's priority prefix when systemd reads it.
- * Only what stands directly in daemon/, and whoever decides what happens after a failure, logs;
- * everything else returns an error.
+ * Only the files directly in daemon/ log, and the code that decides what happens after a failure;
+ * all other code returns an error.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ enum log_level {
 	LOG_LEVEL_DEBUG = 7
 };
 
-/* The only global state of the program. */
+/* The level applies to the whole program; any thread. */
 void log_set_level(enum log_level level);
 
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who has nothing has no entry.
+ * An owner that holds nothing has no entry.
  */
 #include "base/shares.h"
 
@@ -77,7 +77,7 @@ bool shares_take_left(struct shares *shares, uint64_t owner, uint64_t amount)
 	return false;
 }
 
-/* `room` of what is left is there for him and others like him. */
+/* `room` is the part of what is left that owners like this one may take. */
 static bool take(struct shares *shares, uint64_t owner, uint64_t amount, uint64_t room)
 {
 	const struct share *share = find(shares, owner);

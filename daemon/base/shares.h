@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct shares - how much of a bounded whole each owner has, so that nobody takes what all share.
- * An owner may have as much as is left when he has it: one alone has half, the next one a third of
- * the whole, and for who comes new there is always some. An owner is a user; all of one account
- * (base/accounts.h) are the same. Numbers that no user can have are owners as well, each for
- * itself. Start with zeroes and the whole. Owned by one thread.
+ * struct shares - how much of a bounded resource each owner holds, so that no owner takes all of
+ * it. An owner may hold at most as much as is left afterwards: a single owner gets half of the
+ * whole, two owners that take alternately get a third each, and something is always left for a new
+ * owner. An owner is a user; all users of one account (base/accounts.h) are the same owner. Numbers
+ * that no user can have are owners as well, each for itself. Initialize with zeroes and `whole`.
+ * Owned by one thread.
  */
 #pragma once
 
@@ -16,21 +17,24 @@ struct shares {
 	struct share *by_owner;
 };
 
-/* False: it would be more than his share, or there is no memory; he has what he had. */
+/* Charges the amount to the owner. False: it would exceed the owner's share, or out of memory;
+ * nothing changes then. */
 bool shares_take(struct shares *shares, uint64_t owner, uint64_t amount);
 /* The same where an eighth of the whole is kept for root. */
 bool shares_take_beside_root(struct shares *shares, uint64_t owner, uint64_t amount);
-/* The same for who may have all that is left. */
+/* The same for an owner that may take all that is left. */
 bool shares_take_left(struct shares *shares, uint64_t owner, uint64_t amount);
-/* He has it, however much it is. False: out of memory; it counts for the whole alone. */
+/* Charges the amount to the owner without checking the share. False: out of memory; only the total
+ * is charged then. */
 bool shares_add(struct shares *shares, uint64_t owner, uint64_t amount);
-/* Gives back of what was taken. */
+/* Returns an amount that the owner took; at most what it holds. */
 void shares_give(struct shares *shares, uint64_t owner, uint64_t amount);
-/* Somebody else has what one has taken, however much it is. False: out of memory; he has it still.
- */
+/* Moves an amount from one owner to another without checking the share of the latter. False: out of
+ * memory; `from` keeps the amount. */
 bool shares_move(struct shares *shares, uint64_t from, uint64_t to, uint64_t amount);
-/* He has more than is left for all. */
+/* Whether the owner holds at least as much as is left for all. */
 bool shares_exceeded(const struct shares *shares, uint64_t owner);
-/* Who has most; of several it is any. False: nobody has anything. */
+/* The owner that holds most, any one of several that hold the same. False: no owner holds
+ * anything. */
 bool shares_largest(const struct shares *shares, uint64_t *ret_owner);
-void shares_clear(struct shares *shares); /* nobody has anything; also when done with */
+void shares_clear(struct shares *shares); /* releases all amounts; also the destructor */

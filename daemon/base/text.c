@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Strict readers of text, by hand because strtoull() and friends skip blanks, take signs, follow
- * the locale and wrap. A reader that fails leaves its cursor where it was.
+ * Strict readers of text. They are written by hand because strtoull() and its relatives skip
+ * blanks, accept signs, follow the locale and wrap. A reader that fails leaves its cursor where it
+ * was.
  */
 #include "base/text.h"
 #include "base/clock.h"
@@ -62,7 +63,7 @@ static int digit_of(char c)
 	return 16;
 }
 
-/* -EINVAL without a digit, -ERANGE when it does not fit. */
+/* -EINVAL without a digit, -ERANGE when the value does not fit. */
 static int read_number(struct text *text, unsigned int base, uint64_t *ret_value)
 {
 	const char *at = text->at;
@@ -114,7 +115,7 @@ int text_parse_u64(const char *string, uint64_t min, uint64_t max, uint64_t *ret
 	uint64_t value;
 
 	int err = read_number(&text, 10, &value);
-	/* "99999999999999999999x" is no number, however long. */
+	/* "99999999999999999999x" is not a number, however long it is. */
 	if (err == -ERANGE)
 		return strspn(string, "0123456789") == strlen(string) ? -ERANGE : -EINVAL;
 	if (err < 0 || text.at != text.end)
@@ -172,11 +173,11 @@ int text_parse_duration(const char *string, uint64_t *ret_ns)
 		int err = read_number(&text, 10, &value);
 		if (err < 0)
 			return err;
-		/* A bare number is seconds, but only alone: "1h30" could mean two things. */
+		/* A number without a unit is seconds, but only alone: "1h30" is ambiguous. */
 		bool bare = text.at == text.end && last_factor == UINT64_MAX;
 		const struct unit *unit = bare ? NULL : read_unit(&text, duration_units);
 		uint64_t factor = bare ? NSEC_PER_SEC : unit ? unit->factor : 0;
-		/* Each unit once, the largest first. */
+		/* Each unit may occur once, the largest first. */
 		if (!factor || factor >= last_factor)
 			return -EINVAL;
 		last_factor = factor;
@@ -217,7 +218,8 @@ size_t text_utf8_prefix(const char *bytes, size_t len)
 		uint8_t first = at[done];
 		size_t more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
 
-		/* 80 to c1 cannot begin one, or would be overlong; over f4 is beyond U+10FFFF. */
+		/* 80 to c1 cannot begin a character or would be overlong; above f4 is beyond
+		 * U+10FFFF. */
 		if ((first >= 0x80 && first < 0xc2) || first > 0xf4 || more >= len - done)
 			return done;
 		for (size_t i = 1; i <= more; i++) {

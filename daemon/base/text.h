@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Strict readers of what people and the kernel write: a number is the whole text or it is an error,
- * nothing is guessed, nothing wraps. All pure, all take (bytes, length) or a NUL-terminated string
- * as declared. Results are written only on success.
+ * Strict readers of text from people and from the kernel: a number is the whole text or it is an
+ * error, nothing is guessed, nothing wraps. All functions are pure and take (bytes, length) or a
+ * NUL-terminated string as declared. Results are written only on success.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A cursor over untrusted text that nobody has NUL-terminated. */
+/* A cursor over untrusted text that is not NUL-terminated. */
 struct text {
 	const char *at, *end;
 };
@@ -25,7 +25,7 @@ bool text_word(struct text *text, struct text *ret_word); /* next run of non-bla
 bool text_hex(struct text *text, uint64_t *ret_value); /* hexadecimal digits, no 0x; at least one */
 bool text_decimal(struct text *text, uint64_t *ret_value); /* decimal digits; at least one */
 bool text_char(struct text *text, char c);                 /* skips one expected character */
-/* What is before the next separator, which is skipped. */
+/* The text before the next separator, which is skipped. */
 bool text_until(struct text *text, char separator, struct text *ret_field);
 bool text_equals(struct text text, const char *string);
 

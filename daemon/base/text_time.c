@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Moments as people and tools write them, in a file of its own because the calendar is its whole
- * subject. By hand because strptime() follows the locale and accepts the 31st of February.
+ * Points in time as people and tools write them; in a file of its own, because it deals only with
+ * the calendar. Written by hand because strptime() follows the locale and accepts the 31st of
+ * February.
  */
 #include "base/text.h"
 #include "base/clock.h"
@@ -23,7 +24,7 @@ static bool read_field(struct text *text, size_t digits, uint64_t min, uint64_t 
 	return true;
 }
 
-/* ".5" to nanoseconds; digits beyond the ninth are checked and dropped. No dot is 0. */
+/* ".5" to nanoseconds; digits after the ninth are checked and dropped. Without a dot it is 0. */
 static bool read_fraction(struct text *text, uint64_t *ret_ns)
 {
 	uint64_t ns = 0, unit = NSEC_PER_SEC / 10;
@@ -71,7 +72,7 @@ static bool read_date(struct text *text, struct tm *ret_tm)
 	struct tm tm = {0};
 	int year;
 
-	/* From 1970, so that nothing is negative. */
+	/* From 1970 on, so that no time is negative. */
 	if (!read_field(text, 4, 1970, 9999, &year) || !text_char(text, '-') ||
 	    !read_field(text, 2, 1, 12, &tm.tm_mon) || !text_char(text, '-') ||
 	    !read_field(text, 2, 1, (uint64_t)month_days[tm.tm_mon - 1], &tm.tm_mday))
@@ -90,7 +91,8 @@ static int parse_rfc3339(struct text text, uint64_t *ret_seconds, uint64_t *ret_
 	uint64_t ns;
 	int64_t east;
 
-	/* Second 60 is a leap second; timegm() makes it the next minute's first. */
+	/* Second 60 is a leap second; timegm() turns it into the first second of the next
+	 * minute. */
 	if (!read_date(&text, &tm) || (!text_char(&text, 'T') && !text_char(&text, 't')) ||
 	    !read_field(&text, 2, 0, 23, &tm.tm_hour) || !text_char(&text, ':') ||
 	    !read_field(&text, 2, 0, 59, &tm.tm_min) || !text_char(&text, ':') ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A thread inherits what is blocked where it is created.
+ * A thread inherits the signal mask of the thread that creates it.
  */
 #include "base/thread.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Threads for what waits and is no job of a lane or a crew. Signals are the loop thread's: others
- * have all of them blocked. Any thread; 0 or a negative errno.
+ * Threads for blocking work that is no job of a lane or a crew. Only the loop thread handles
+ * signals; the other threads block all of them. May be called from any thread; 0 or a negative
+ * errno.
  */
 #pragma once
 

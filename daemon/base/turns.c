@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A few accounts, all of them looked at each time.
+ * The accounts are few, so each operation goes through all of them.
  */
 #include "base/turns.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From the disassembler's view of an instruction to ours.
+ * Translates the disassembler's view of an instruction to struct decoded_insn.
  */
 #include "code/decode.h"
 
@@ -11,7 +11,7 @@ struct full {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/* Before version 4 the operands are in the instruction. */
+/* Before version 4 the operands are part of the instruction. */
 #ifdef ZYDIS_MAX_OPERAND_COUNT_VISIBLE
 static bool decode(const uint8_t *code, size_t len, struct full *ret_full)
 {
@@ -56,7 +56,8 @@ static uint16_t written(const struct full *full)
 	return writes;
 }
 
-/* The plain forms, which are all that compilers write: see slide.h for whose list this is. */
+/* Recognizes the plain forms, which are the only ones that compilers write. slide.h says where the
+ * list comes from. */
 static bool is_emulated(const uint8_t *code, size_t len)
 {
 	switch (len) {
@@ -95,7 +96,8 @@ static enum decoded_kind kind_of(const ZydisDecodedInstruction *instruction)
 	}
 }
 
-/* Of those that stand at the beginning of functions. */
+/* Determines the effect on the stack pointer, for instructions that occur at the beginning of
+ * functions. */
 static void note_stack(const struct full *full, struct decoded_insn *insn)
 {
 	const ZydisDecodedOperand *operands = full->operands;

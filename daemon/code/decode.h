@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One x86-64 instruction, reduced to where it goes on, which registers it writes and what it does
- * to the stack pointer: what slide.h and returns.h need. Pure.
+ * One x86-64 instruction, reduced to where control goes next, which registers it writes and what it
+ * does to the stack pointer: what slide.h and returns.h need. Pure.
  */
 #pragma once
 
@@ -10,20 +10,20 @@
 #include <stdint.h>
 
 enum decoded_kind {
-	DECODED_PLAIN,  /* goes on behind it */
-	DECODED_CALL,   /* the same, after what it calls has returned */
-	DECODED_BRANCH, /* goes on behind it, or at `target` */
-	DECODED_JUMP,   /* goes on at `target` */
+	DECODED_PLAIN,  /* continues with the next instruction */
+	DECODED_CALL,   /* continues likewise, after the callee has returned */
+	DECODED_BRANCH, /* continues with the next instruction, or at `target` */
+	DECODED_JUMP,   /* continues at `target` */
 	DECODED_RETURN,
-	DECODED_END, /* goes on nowhere: a trap */
+	DECODED_END, /* control ends: a trap */
 };
 
 struct decoded_insn {
 	enum decoded_kind kind;
 	uint8_t len;
-	bool has_target;    /* of a call, branch or jump: it is direct */
+	bool has_target;    /* a call, branch or jump that is direct */
 	bool emulated;      /* by the kernel, under a uprobe; see slide.h */
-	bool stack_known;   /* what it does to the stack pointer */
+	bool stack_known;   /* its effect on the stack pointer is known */
 	int32_t stack_down; /* bytes; negative: up */
 	uint16_t writes;    /* general registers, bits in the order of their encoding: rax rcx rdx
 	                     * rbx rsp rbp rsi rdi r8... */
@@ -45,5 +45,5 @@ enum {
 	WRITES_R12_TO_R15 = 0xf << 12,
 };
 
-/* false when the bytes are no instruction. */
+/* False: the bytes are no instruction. */
 bool decode_insn(const uint8_t *code, size_t len, uint64_t address, struct decoded_insn *ret_insn);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Forward over instructions that change nothing a probe reads, to the first that is emulated.
+ * Moves forward over instructions that change nothing a probe reads, to the first emulated one.
  */
 #include "code/slide.h"
 
@@ -10,11 +10,11 @@
 #include <errno.h>
 #include <string.h>
 
-/* Of a function that is looked through for jumps; allocators' have some hundred. */
+/* How much of a function is searched for jumps; allocators' functions have some hundred bytes. */
 enum { MAX_FUNCTION_BYTES = 64 << 10 };
 
-/* The caller's, which a stack walk that begins at the probe needs as they were. They are saved
- * before they are written, and a push is where sliding ends anyway. */
+/* Registers of the caller, which a stack walk from the probe needs unchanged. A function saves them
+ * before it writes them, and the search ends at a push in any case. */
 static const uint16_t kept = WRITES_RBX | WRITES_RBP | WRITES_R12_TO_R15;
 
 static uint16_t arguments_mask(uint32_t count)
@@ -35,8 +35,8 @@ static bool may_skip(const struct decoded_insn *insn, uint32_t arguments, bool r
 	       !(insn->writes & (kept | arguments_mask(arguments)));
 }
 
-/* Whether a jump leads into (0, offset]: what is there would be executed more than once a call.
- * From the first byte to the last: data among the code may look like a jump too many. */
+/* Whether a jump leads into (0, offset]: the code there would run more than once a call. All bytes
+ * are decoded in order; data among the code may be taken for a jump. */
 static bool is_jumped_to(const uint8_t *code, size_t len, uint64_t offset)
 {
 	struct decoded_insn insn;
@@ -53,8 +53,8 @@ static bool is_jumped_to(const uint8_t *code, size_t len, uint64_t offset)
 	return false;
 }
 
-/* A nop of five bytes becomes a call of a page of the kernel's own under a uprobe (Linux 6.18), and
- * where that was seen, children of a fork had no such page. So no probe begins on one. */
+/* Under a uprobe, Linux 6.18 turns a nop of five bytes into a call to a page of the kernel. Where
+ * that was seen, children of a fork had no such page, so no probe is put on such a nop. */
 static uint32_t leading_nop(const uint8_t *code, size_t len)
 {
 	static const uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Loading, and emptying the maps with batch operations.
+ * Loads the kernel half, and empties its maps with batch operations.
  */
 #include "collect/bpf.h"
 
@@ -24,21 +24,21 @@
 #include <unistd.h>
 
 enum {
-	DRAIN_SECONDS = 2, /* room for this long without a drain, which is due every second */
-	/* Samples of memory that grows, of a kind, of the host: so many at once, so many a second.
-	 */
+	DRAIN_SECONDS = 2, /* the maps hold this much without a drain, which is due every second */
+	/* Samples of memory growth on the host, for each kind: the most at once, and per second. */
 	GROWTH_BURST = 2000,
 	GROWTH_HZ = 400,
 	MAX_TALLIES = 131072,
-	/* Measured: 1.5 to 2.5 on mixed loads, as outer frames are shared. A tick finds room also
-	 * where most stacks are deep and unlike. Calls on GPUs share the others'. */
+	/* Measured: 1.5 to 2.5 on mixed loads, because outer frames are shared. With this bound a
+	 * tick finds room even if most stacks are deep and have little in common. GPU calls use the
+	 * room of the other kinds. */
 	NODES_PER_TICK = 8,
 	NODES_PER_OTHER = 1,
 	FIRST_GPU_ROWS = 1024,
-	LIBBPF_LINES = 40, /* of a message, at most */
+	LIBBPF_LINES = 40, /* of one message, at most */
 };
 
-/* The verifier's whole account of a program is one message; its last lines say what was wrong. */
+/* The verifier's whole log of a program is one message. Its last lines say what was wrong. */
 static void log_last_lines(char *text)
 {
 	char *line = text + strlen(text), *rest;
@@ -69,7 +69,7 @@ static u32 at_most(u64 size, u32 limit)
 	return size < limit ? (u32)size : limit;
 }
 
-/* What the timer can give has room that nothing else takes. */
+/* Reserves room for all samples that the timer can take; no other kind uses that room. */
 static void choose_sizes(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds)
 {
 	u32 ticks = at_most((u64)online_cpus * sample_hz * DRAIN_SECONDS, MAX_TALLIES);
@@ -119,7 +119,8 @@ int bpf_find_btf(void)
 	return access(BPF_BTF_FILE, R_OK) ? -errno : 0;
 }
 
-/* The latest of what is needed. False only where the verifier says so, not where we may not ask. */
+/* bpf_loop() is the newest feature that profd requires. False only if the verifier says that it is
+ * missing, not if profd may not ask. */
 static bool has_loops(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_loop, NULL) != 0;
@@ -128,8 +129,9 @@ static bool has_loops(void)
 struct profd_bpf *bpf_open_object(const struct bpf *bpf)
 {
 	char path[64];
-	/* Read when it is loaded. Without a path libbpf 1.1 looks for what this kernel lacks among
-	 * its modules as well, and fails without CAP_SYS_ADMIN. */
+	/* libbpf reads this file when the object is loaded. Without a path, libbpf 1.1 also
+	 * searches the kernel's modules for types that this kernel lacks, and fails without
+	 * CAP_SYS_ADMIN. */
 	const struct bpf_object_open_opts options = {
 		.sz = sizeof(options),
 		.btf_custom_path = path,
@@ -244,7 +246,7 @@ void bpf_unwatch_exec(struct bpf *bpf)
 	bpf->exec_link = bpf->exit_link = NULL;
 }
 
-/* Empties a hash map into the arrays, which have room for all of it. */
+/* Empties a hash map into the arrays, which have room for all its entries. */
 static int drain_map(int fd, u32 size, void *keys, size_t key_bytes, void *values,
                      size_t value_bytes, size_t *ret_count)
 {
@@ -267,7 +269,7 @@ static int drain_map(int fd, u32 size, void *keys, size_t key_bytes, void *value
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Adds what one lane counted on every CPU, and sets that to nothing. */
+/* Adds what one lane counted on every CPU, and resets its counters. */
 static int drain_lane(struct bpf *bpf, u32 at, struct counters *sum)
 {
 	int fd = bpf_map__fd(bpf->skeleton->maps.counters);
@@ -323,13 +325,14 @@ static int grow_gpu_rows(struct bpf *bpf, size_t room)
 	return 0;
 }
 
-/* The half is empty again. */
+/* The room that was taken is free again. */
 static void give_back(struct taken *taken)
 {
 	*taken = (struct taken){0};
 }
 
-/* What was counted in the slots of rows, and what a launch has no argument in a register for. */
+/* Adds what was counted in the slots of rows. Completes blocks whose last number was not an
+ * argument in a register (struct gpu_call_key). */
 static void complete_gpu_rows(struct bpf *bpf, u32 half, size_t count)
 {
 	const struct gpu_slot *slots = bpf->skeleton->bss->gpu_slots[half];
@@ -346,7 +349,7 @@ static void complete_gpu_rows(struct bpf *bpf, u32 half, size_t count)
 	}
 }
 
-/* The rows of calls on GPUs, of which there are mostly none. */
+/* Drains the rows of GPU calls. Mostly there are none. */
 static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
 {
 	const struct profd_bpf *skeleton = bpf_part(bpf, BPF_PART_GPU);
@@ -363,7 +366,7 @@ static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
 	if (!err)
 		err = drain_map(fd, (u32)bpf->gpu_room, bpf->gpu_keys, sizeof(*bpf->gpu_keys),
 		                bpf->gpu_calls, sizeof(*bpf->gpu_calls), &drained->gpu_count);
-	/* What could not be read is there at the next drain, and slots of such rows are taken. */
+	/* Rows that could not be read remain for the next drain, and their slots remain taken. */
 	skeleton->bss->gpu_rows[half].all -= (u32)drained->gpu_count;
 	if (!err) {
 		give_back(&skeleton->bss->gpu_rows[half]);
@@ -375,15 +378,16 @@ static int drain_gpu(struct bpf *bpf, u32 half, struct drained *drained)
 	return err;
 }
 
-/* Of no sample: of what is counted these are all. */
+/* Whether a counter counts something other than samples. These are all such counters. */
 static bool is_without_sample(enum counter counter)
 {
 	return counter == COUNTER_ticks || counter == COUNTER_ticks_missed ||
 	       counter == COUNTER_idle || counter == COUNTER_lane_busy;
 }
 
-/* Whoever adds to the maps counts that, or what kept it from doing so. To look through empty maps
- * takes as long as there are places in them. */
+/* Every program that adds an entry to the maps, or cannot add one, counts that. So the maps are
+ * empty if no such counter has changed. This saves a walk through empty maps, which takes time in
+ * proportion to their size. */
 static bool is_empty(const struct bpf *bpf, u32 half, const struct counters *sum)
 {
 	if (bpf->left[half] || bpf->skeleton->bss->gpu_rows[half].all)
@@ -422,7 +426,8 @@ void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained)
 	err = drain_gpu(bpf, half, &drained);
 	if (!drained.err)
 		drained.err = err;
-	/* What could not be read is there at the next drain, and taken. */
+	/* Entries that could not be read remain for the next drain, and their room remains
+	 * taken. */
 	bpf->left[half] = drained.err != 0;
 	if (!drained.err) {
 		give_back(&skeleton->bss->others_tallies[half]);

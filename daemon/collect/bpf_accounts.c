@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The ranges of subordinate ids, copied as they are.
+ * Copies the ranges of subordinate user ids into the map account_ranges. Both structs have the same
+ * layout.
  */
 #include "collect/bpf_accounts.h"
 

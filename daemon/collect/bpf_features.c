@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From instructions to helpers; libbpf asks the kernel.
+ * Finds the helpers in the instructions of the programs. libbpf asks the kernel which features it
+ * has.
  */
 #include "collect/bpf_features.h"
 
@@ -11,7 +12,7 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
-/* The list has its own commas. */
+/* __BPF_FUNC_MAPPER() supplies the commas. */
 #define HELPER(name) [BPF_FUNC_##name] = "bpf_" #name
 static const char *const helper_names[__BPF_FUNC_MAX_ID] = {__BPF_FUNC_MAPPER(HELPER)};
 #undef HELPER
@@ -29,7 +30,8 @@ static void add_name(struct buf *names, const char *name)
 	buf_printf(names, "%s%s", names->len ? ", " : "", name ? name : "?");
 }
 
-/* `there` as libbpf says it: 1, 0, or an error, of which nothing follows. */
+/* `there` is the result of a libbpf probe: 1, 0, or an error. An error does not say that the kernel
+ * lacks the feature. */
 static void tell(struct bpf_features *features, const char *name, int there)
 {
 	add_name(&features->used, name);
@@ -45,7 +47,8 @@ static void find_helpers(struct finding *finding, const struct bpf_program *prog
 	for (size_t i = 0; i < bpf_program__insn_cnt(program); i++) {
 		int helper = instructions[i].imm;
 
-		/* Other sources are functions of ours and of the kernel. */
+		/* src_reg is not 0 in calls of profd's own BPF functions and of kernel functions,
+		 * which are not helpers. */
 		if (instructions[i].code != (BPF_JMP | BPF_CALL) || instructions[i].src_reg ||
 		    helper <= 0 || helper >= __BPF_FUNC_MAX_ID || finding->helpers[helper])
 			continue;
@@ -56,8 +59,8 @@ static void find_helpers(struct finding *finding, const struct bpf_program *prog
 	}
 }
 
-/* What libbpf tries of tracing is a program at a function, which some kernels refuse that have
- * iterators, all that is needed. */
+/* To probe BPF_PROG_TYPE_TRACING, libbpf loads a program that attaches to a function. Some kernels
+ * refuse that although they have iterators, which are all that profd needs of this type. */
 static bool can_be_probed(unsigned int type)
 {
 	return type != BPF_PROG_TYPE_TRACING;
@@ -114,7 +117,8 @@ void bpf_features_find(const struct bpf *bpf, bool look,
 	if (!bpf->skeleton)
 		return;
 	find_all(&finding, bpf->skeleton);
-	/* What is loaded later says only then what the functions ask for that it calls. */
+	/* libbpf appends the functions that a program calls when it loads the program. So the
+	 * programs of a part are searched in the part's own skeleton. */
 	for (int part = 0; bpf->parts && part < BPF_PARTS; part++)
 		find_all(&finding, bpf_part(bpf, (enum bpf_part)part));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the kernel half asks of the kernel: types of programs and maps, and helpers. Found in the
- * programs themselves, so that this is never another list than what they use. Any thread.
+ * The kernel features that the kernel half needs: types of programs and maps, and helpers. They are
+ * found in the programs themselves, so the list always matches what the programs use. Any thread.
  */
 #pragma once
 
@@ -18,11 +18,11 @@ enum bpf_feature_kind {
 /* Names separated by ", ". */
 struct bpf_features {
 	struct buf used;
-	struct buf lacking; /* of those; "" when not looked for */
+	struct buf lacking; /* those of `used` that the kernel lacks; "" if it was not asked */
 };
 
-/* After bpf_load(), well or not. `look` asks the kernel about each, by loading trivial programs and
- * making small maps, which takes CAP_BPF and CAP_PERFMON. */
+/* Call after bpf_load(), whether or not it succeeded. `look` asks the kernel about each feature by
+ * loading trivial programs and making small maps, which requires CAP_BPF and CAP_PERFMON. */
 void bpf_features_find(const struct bpf *bpf, bool look,
                        struct bpf_features ret_features[BPF_FEATURE_KINDS]);
 void bpf_features_release(struct bpf_features features[BPF_FEATURE_KINDS]);

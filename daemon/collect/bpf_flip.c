@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Changing halves, and when nobody works in the old one any more: a CPU says in shared memory what
- * it is doing (lane_enter() in bpf/maps.bpf.h).
+ * Flips the buffer halves, and determines when no program works in the old half any more. Each CPU
+ * shows in shared memory what it is doing (lane_enter() in bpf/maps.bpf.h).
  */
 #include "collect/bpf.h"
 
@@ -33,13 +33,15 @@ u64 bpf_busy(const struct bpf *bpf, u32 cpu, u32 lane)
 	return __atomic_load_n(&bpf->skeleton->bss->cpus[cpu].busy[lane], __ATOMIC_SEQ_CST);
 }
 
-/* For those that work without a lane. The others are waited for as long as a virtual CPU may be
- * held up; one that does not come back has none wait for it so long again. */
+/* How long bpf_settled() waits: patience_ns for programs that work without a lane; lane_patience_ns
+ * for lanes, as long as a virtual CPU may be held up. After a lane has exceeded that, waits for the
+ * same half take only stuck_patience_ns, until no lane is found in the half. */
 static const u64 patience_ns = 500 * NSEC_PER_MSEC, lane_patience_ns = 2 * NSEC_PER_SEC,
 		 stuck_patience_ns = 20 * NSEC_PER_MSEC;
 
-/* Of those that work without a lane it is not said in which half; but who begins after the moment
- * works in the other one. So each CPU has to be seen without them once. */
+/* Programs that work without a lane do not show in which half they work. But a program that
+ * begins after the flip works in the new half. So it is enough to see each CPU once without such
+ * programs. */
 static bool is_quiet(struct bpf *bpf)
 {
 	bool all = true;
@@ -52,7 +54,7 @@ static bool is_quiet(struct bpf *bpf)
 	return all;
 }
 
-/* Some lane is in the middle of a sample of that half. */
+/* Whether a lane is in the middle of taking a sample into this half. */
 static bool is_sampled(const struct bpf *bpf, u32 half)
 {
 	for (u32 at = 0; at < bpf->cpu_limit * LANES; at++) {
@@ -78,7 +80,8 @@ bool bpf_settled(struct bpf *bpf, u32 half)
 	bpf->stuck[half] = false;
 	if (is_quiet(bpf))
 		return true;
-	/* Where programs are preempted, a CPU that many threads count on may never be seen so. */
+	/* Programs may be preempted. A CPU on which many threads use BUSY_SHARED may never be seen
+	 * quiet. */
 	if (waited_ns < patience_ns)
 		return false;
 	bpf->unsettled++;

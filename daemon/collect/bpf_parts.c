@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One part at a time is loaded. What others see of it is complete: its pointer is set last.
+ * Parts are loaded one at a time. The pointer to a part is set last, so other threads only see
+ * complete parts.
  */
 #include "collect/bpf_parts.h"
 
@@ -14,7 +15,8 @@
 
 #define BIT(part) (1u << BPF_PART_##part)
 
-/* By how their names begin; the first that fits. What is in no group is loaded at the start. */
+/* Programs and maps by the prefix of their names; the first match counts. What matches no group is
+ * loaded at the start. */
 struct group {
 	const char *begin;
 	u32 parts;
@@ -52,7 +54,7 @@ static const char *const part_names[BPF_PARTS] = {
 
 struct part {
 	struct profd_bpf *skeleton;
-	int err; /* after why */
+	int err; /* set after `why` */
 	char why[128];
 };
 
@@ -101,7 +103,7 @@ const char *bpf_part_why(const struct bpf *bpf, enum bpf_part part)
 	return __atomic_load_n(&state->err, __ATOMIC_ACQUIRE) ? state->why : "";
 }
 
-/* Of these parts the first that is loaded: it has the maps that they share. */
+/* The first of these parts that is loaded. It has the maps that the parts share. */
 static const struct profd_bpf *first_of(const struct bpf *bpf, u32 parts)
 {
 	const struct profd_bpf *first = NULL;
@@ -112,7 +114,8 @@ static const struct profd_bpf *first_of(const struct bpf *bpf, u32 parts)
 	return first;
 }
 
-/* Constants are its own, because the verifier has to see that nobody changes them any more. */
+/* Leaves out a map of other parts, and reuses a map that exists. A part has its own copy of the
+ * constants, because the verifier must see that they can no longer change. */
 static int choose_map(const struct bpf *bpf, enum bpf_part part, struct bpf_map *map)
 {
 	const char *name = bpf_map__name(map);
@@ -202,7 +205,7 @@ static u64 bytes_of(const struct bpf *bpf, const struct profd_bpf *skeleton)
 	{
 		u32 parts = parts_of(map_groups, bpf_map__name(map));
 
-		/* Those that parts share once. */
+		/* A map that several parts share is counted once. */
 		if (map == skeleton->maps.rodata || (parts && first_of(bpf, parts) == skeleton))
 			total += bpf_map_memory(map);
 	}

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The kernel half is loaded in parts. What CPU time needs is loaded at the start; a part is loaded
- * when somebody first needs it, because the verifier takes a tenth to half a second for one, and
- * because its maps take kernel memory that most hosts never use. A part that is loaded stays.
+ * The kernel half is loaded in parts. What CPU time needs is loaded at the start. Any other part is
+ * loaded when it is first needed, because the verifier takes a tenth to half a second for a part,
+ * and because its maps take kernel memory that most hosts never use. A loaded part stays loaded.
  *
- * A part is the same object opened once more, with its own programs only. Maps and variables are
- * those that are there already; those that nobody needed until now are made.
+ * A part is the same BPF object opened once more, with its own programs only. It uses the maps and
+ * variables that exist already, and makes the maps that were not needed until now.
  */
 #pragma once
 
 #include "collect/bpf.h"
 
-/* PART(name, what): `what` is for people. */
+/* PART(name, what): `what` is for users. */
 #define BPF_PART_LIST(PART)                                           \
 	PART(SWITCHES, "ticks that come late")                        \
 	PART(RUN_TIMES, "how long threads have run")                  \
@@ -26,21 +26,22 @@
 enum bpf_part { BPF_PART_LIST(PART) BPF_PARTS };
 #undef PART
 
-/* What must be said of its programs before they are loaded; NULL where that is nothing. */
+/* Configures the programs of a part before they are loaded; NULL if there is nothing to
+ * configure. */
 typedef void bpf_prepare_fn(struct profd_bpf *skeleton);
 
-/* Leaves all parts out of what is loaded at the start: between opening that and loading it. 0 or a
- * negative errno. */
+/* Excludes all parts from what is loaded at the start. Call between opening and loading that. 0 or
+ * a negative errno. */
 int bpf_parts_defer(struct bpf *bpf);
-/* Loads a part; if that has been tried, what came of it is said again. 0 or a negative errno. Any
- * thread but the loop's, for it takes as long as the verifier does. */
+/* Loads a part. If that was tried before, returns the earlier result. 0 or a negative errno. Any
+ * thread but the loop's, because it takes as long as the verifier does. */
 int bpf_part_load(struct bpf *bpf, enum bpf_part part, bpf_prepare_fn *prepare);
-/* Its programs, and all maps that they use; NULL until it is loaded. Any thread. */
+/* The programs of a part and all maps that they use; NULL until the part is loaded. Any thread. */
 const struct profd_bpf *bpf_part(const struct bpf *bpf, enum bpf_part part);
-/* Why it could not be loaded, in a line for a person; "" when it was, or was not tried. Any thread.
- */
+/* Why a part could not be loaded, as one line for the user; "" if it is loaded or was not tried.
+ * Any thread. */
 const char *bpf_part_why(const struct bpf *bpf, enum bpf_part part);
-/* Kernel memory of the maps that were made for parts. */
+/* Kernel memory of the maps that were made for parts, in bytes. */
 u64 bpf_parts_map_bytes(const struct bpf *bpf);
-/* Once no thread loads any more. */
+/* Call when no thread loads parts any more. */
 void bpf_parts_release(struct bpf *bpf);

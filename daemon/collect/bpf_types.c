@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Types are copied depth first: what one holds is there when it comes, so that it can say so. What
- * a pointer points at is looked for by name when it is read, so all of them point at void here.
+ * Types are copied depth first: the types that a type holds by value are copied before its
+ * references to them are set. When a program follows a pointer, libbpf looks up the pointed-at type
+ * by name. So all pointers in the copy point at void.
  */
 #include "collect/bpf_types.h"
 
@@ -16,7 +17,7 @@
 
 DEFINE_CLEANUP(struct btf *, btf__free)
 
-/* A type's name, less "___" and what follows: that tells variants of a type from one another. */
+/* A type's name without "___" and what follows it. That suffix distinguishes variants of a type. */
 struct name {
 	const char *text;
 	size_t length;
@@ -30,7 +31,7 @@ struct names {
 struct copy {
 	const struct btf *from;
 	struct btf *to;
-	uint32_t *numbers; /* in `to`, by those in `from`; 0: not copied yet */
+	uint32_t *numbers; /* type ids in `to`, by type id in `from`; 0: not copied yet */
 };
 
 static struct name name_of(const struct btf *btf, const struct btf_type *type)
@@ -85,7 +86,7 @@ static bool names_have(const struct names *names, struct name name)
 
 static int copy_type(struct copy *copy, uint32_t number);
 
-/* The copy of what a type refers to; 0 is void. */
+/* Returns the copy of a type that another type refers to; 0 is void. */
 static uint32_t copy_referred(struct copy *copy, uint32_t number, int *err)
 {
 	if (!*err && number >= btf__type_cnt(copy->from))
@@ -95,7 +96,8 @@ static uint32_t copy_referred(struct copy *copy, uint32_t number, int *err)
 	return *err ? 0 : copy->numbers[number];
 }
 
-/* What it holds by value. The copies may have moved since `to` was found. */
+/* Copies the types of the members. Each copied type may move the memory of `to`, so the type that
+ * was added is looked up again for each member. */
 static int copy_members(struct copy *copy, const struct btf_type *type, int added)
 {
 	int err = 0;
@@ -134,7 +136,7 @@ static int copy_type(struct copy *copy, uint32_t number)
 	const struct btf_type *type = btf__type_by_id(copy->from, number);
 	int added;
 
-	/* By value there is no function. */
+	/* No type holds a function by value. */
 	if (btf_is_func_proto(type))
 		return 0;
 	added = btf__add_type(copy->to, copy->from, type);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The running kernel's types, as far as our programs name them. Libbpf looks for each type that a
- * program reads among all of the kernel's, anew for each part of the kernel half: 130,000 of them
- * take it 25 ms a part. Of those that are named here, with what they hold, there are some hundred.
+ * The running kernel's types, restricted to those that profd's programs name. libbpf searches all
+ * types of the kernel for each type that a program reads, and does so again for each part of the
+ * kernel half. With 130,000 types that takes 25 ms per part. The types that profd's programs name
+ * are some hundred, including those that they hold.
  *
- * As bpftool's `gen min_core_btf` does: types have other numbers here than in the kernel, so
- * programs cannot ask for the number of a type.
+ * This does the same as bpftool's `gen min_core_btf`. Types have other ids here than in the kernel,
+ * so programs cannot ask for the id of a type.
  */
 #pragma once
 
 struct btf;
 
-/* Writes them into a file as raw BTF. `ours` is of the object with all programs. 0 or a negative
- * errno. Any thread. */
+/* Writes these types to a file as raw BTF. `ours` has the types of the object with all programs. 0
+ * or a negative errno. Any thread. */
 int bpf_types_write(const struct btf *ours, const char *kernel_file, int fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is done with each half that has been flipped away: read the side-band up to the flip, drain,
- * add the slices. Around that, everything that must be there for it is started and stopped.
+ * Processes each buffer half after its flip: reads the side-band up to the flip, drains the half,
+ * and adds its slices to the history. Starts and stops everything that this needs.
  */
 #include "collect/collector.h"
 
@@ -19,7 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* For as long, samples of a program that has ended may still wait to be drained. */
+/* A process that has ended stays in the process table this long, because its samples may still wait
+ * to be drained. */
 static const uint64_t keep_ended_ns = 5 * NSEC_PER_SEC;
 
 static struct drain_span span_of(const struct collector *collector)
@@ -47,14 +48,14 @@ static struct drain_tables tables_of(const struct collector *collector)
 	};
 }
 
-/* Who runs or grows holds another amount of memory than before. */
+/* A process that runs or grows may hold another amount of memory than before. */
 static void note_sampled(struct collector *collector, const struct drained *drained)
 {
 	for (size_t i = 0; i < drained->tally_count; i++)
 		memory_watch_note(collector->memory, drained->tally_keys[i].pid);
 }
 
-/* What stacks refer to: mappings, code objects, files. */
+/* Reads what stacks refer to: mappings, code objects, files. */
 static void read_tables(void *ctx)
 {
 	struct collector *collector = ctx;
@@ -71,7 +72,7 @@ static void read_sources(struct collector *collector)
 			sources[kind]->read(&collector->states[kind]);
 }
 
-/* What the samples of CPU time stand for. */
+/* Sets how much CPU time each sample stands for. */
 static void weigh(struct collector *collector, struct drained *drained)
 {
 	if (drained->tally_count)
@@ -81,7 +82,7 @@ static void weigh(struct collector *collector, struct drained *drained)
 	                collector->heartbeat.end_mono_ns, collector->states[KIND_cpu].period);
 }
 
-/* 0 or a negative errno: then some of it is lost, and counted. */
+/* 0 or a negative errno. After an error some samples are lost; they are counted. */
 static int make_slices(struct collector *collector, const struct drained *drained)
 {
 	const struct drain_tables tables = tables_of(collector);
@@ -111,7 +112,7 @@ static void note_first_drain(struct collector *collector)
 	collector->ready = true;
 }
 
-/* A half is over. What its stacks refer to was told before them, so it is read first. */
+/* A half has ended. What its stacks refer to was reported before them, so that is read first. */
 static void drain(void *ctx)
 {
 	struct collector *collector = ctx;
@@ -151,7 +152,7 @@ static int attach(struct collector *collector)
 		int failed =
 			sources[kind]->attach(&collector->bpf, online, &collector->states[kind]);
 
-		/* Those without which there still is one say why in /status. */
+		/* Sources that are not required give the reason in /status. */
 		if (sources[kind]->is_required)
 			err = failed;
 	}
@@ -166,18 +167,18 @@ static void on_cpus_changed(void *ctx)
 		log_warning("CPUs changed, and some are not sampled: %s", strerror(-err));
 }
 
-/* The process table knows more: so shall the walker. */
+/* The process table has new data, which the walker needs too. */
 static bool on_told(uint64_t told_mono_ns, void *ctx)
 {
 	struct collector *collector = ctx;
 
 	collector->told_mono_ns = told_mono_ns;
-	/* In this order: see bpf/unwind_python.bpf.c. */
+	/* The order matters: see bpf/unwind_python.bpf.c. */
 	pythons_sync(collector->python.pythons);
 	return unwinder_sync(collector->unwinder, told_mono_ns);
 }
 
-/* Files that were mapped a moment ago can be read from now on, or mappings are known. */
+/* Files that processes mapped are open now, or mappings were read. */
 static void on_more_known(void *ctx)
 {
 	struct collector *collector = ctx;
@@ -373,7 +374,7 @@ int collector_start(struct collector *collector)
 		log_warning("cannot watch CPUs come and go, keeping those there are");
 	if (python_start(&collector->python, collector->loop))
 		log_warning("cannot wait for Python's code objects: names of some may be lost");
-	/* After the side-band is open, so that nothing starts unseen between the two. */
+	/* Scan after the side-band is open, so that no process starts unseen in between. */
 	procs_scan(collector->procs);
 	on_told(collector->heartbeat.next_start_mono_ns, collector);
 	err = sideband_clock_start(&collector->sideband_clock, collector->loop, &collector->bpf,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a collector says of itself and its parts.
+ * What a collector reports about itself and its parts.
  */
 #include "collect/collector_private.h"
 

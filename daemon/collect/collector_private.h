@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a collector has, for the files that are one with it. Loop thread only.
+ * The members of a collector, for the files that implement it. Loop thread only.
  */
 #pragma once
 
@@ -44,7 +44,7 @@ struct collector {
 	void (*drained)(void *ctx);
 	void *ctx;
 	bool ready;
-	uint64_t told_mono_ns; /* the process table knows what happened until then */
+	uint64_t told_mono_ns; /* the process table is complete up to this moment */
 	struct collector_stats stats;
 	struct drain_losses losses;
 	struct own_rate own_rate;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the kernel half's counters are called and mean, made from the list of them; adding them up.
+ * Names and help texts of the kernel half's counters, made from the list of counters. Also adds the
+ * counters of a drained half to the statistics.
  */
 #include "collect/collector.h"
 #include "collect/drain.h"

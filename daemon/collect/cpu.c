@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * CPU time: a sampling timer on every online CPU. Hardware cycles where there is a PMU, because
- * their interrupt arrives even where interrupts are off; else the clock.
+ * CPU time: sampling timers on every online CPU. They count hardware cycles if there is a PMU,
+ * because its interrupt arrives even while interrupts are off. Otherwise they run by the clock.
  */
 #include "collect/cpu.h"
 
@@ -26,10 +26,11 @@
 #include <unistd.h>
 
 /*
- * How much more often one of a CPU's clock timers ticks than is its share, in millionths. One timer
- * at a fixed interval meets a program that goes by a timer of its own, or by the kernel's, at the
- * same points of its course again and again; several whose intervals are drawn at random meet it at
- * other points, each of them. Fixed ones would have programs with which most are in step.
+ * How far the rates of a CPU's clock timers may differ, in millionths of a timer's share of the
+ * sampling rate. A single timer at a fixed interval finds a program that runs by a timer of its
+ * own, or by the kernel's, at the same points of its cycle again and again. Several timers with
+ * random intervals each find it at other points. With fixed intervals there would be programs with
+ * which most timers are in step.
  */
 enum { PACES = 1000 * 1000, PACE_SPREAD = 160 * 1000 };
 
@@ -38,14 +39,15 @@ static const char *event_name(bool cycles)
 	return cycles ? "cycles" : "cpu-clock";
 }
 
-/* Of a CPU's timers, from one tick to the next. Together they tick at the rate. */
+/* Draws the period of each of a CPU's timers, from one tick to the next. All timers together tick
+ * at the sampling rate. */
 static void draw_periods(u32 sample_hz, u64 ret_periods[CPU_TIMERS])
 {
 	u32 drawn[CPU_TIMERS];
 	u64 mean = 0;
 
-	/* Without random numbers, which a kernel has some seconds after its start, all have one
-	 * pace. */
+	/* A kernel has no random numbers until some seconds after its start. Without them all
+	 * timers have the same period. */
 	if (getrandom(drawn, sizeof(drawn), GRND_NONBLOCK) != (ssize_t)sizeof(drawn))
 		memset(drawn, 0, sizeof(drawn));
 	for (u32 timer = 0; timer < CPU_TIMERS; timer++) {
@@ -58,7 +60,8 @@ static void draw_periods(u32 sample_hz, u64 ret_periods[CPU_TIMERS])
 		                     (PACES + drawn[timer] - mean);
 }
 
-/* They are opened disabled, until their program is attached, or a tick would go uncounted. */
+/* Events are opened disabled until their program is attached, because earlier ticks would not be
+ * counted. */
 static int open_cycles(u32 sample_hz, u32 cpu)
 {
 	struct perf_event_attr attr = {
@@ -127,9 +130,10 @@ static const char *cpu_load(struct bpf *bpf, const struct source_state *state)
 	return bpf_part_why(bpf, worst);
 }
 
-/* A timer ticks first when its period is over, and the first drain comes before that. So at the
- * start the first timer has the period of all together, until cpu_begun(): its second tick counts
- * when it is due by its own period (bpf/cpu.bpf.c). */
+/* A timer first ticks when its period has passed, which is after the first drain. So until
+ * cpu_begun() the first timer of each CPU has the period of all its timers together. From its
+ * second tick on, the timer's ticks count only if they are due by its own period
+ * (bpf/cpu.bpf.c). */
 static int open_first(struct source_state *state, u32 cpu, u64 period_ns)
 {
 	int fd = open_clock(cpu, period_ns / CPU_TIMERS);
@@ -164,7 +168,7 @@ void cpu_begun(struct source_state *state)
 		end_first(state, cpu);
 }
 
-/* `period_ns`: 0 of a timer that goes by cycles. */
+/* `period_ns` is 0 for a timer that counts cycles. */
 static int open_timer(struct source_state *state, u32 cpu, u32 timer, u64 period_ns)
 {
 	if (!period_ns)
@@ -207,7 +211,7 @@ static void detach_cpu(struct source_state *state, u32 cpu)
 	}
 }
 
-/* All its timers, or none. */
+/* Attaches all timers of a CPU, or none. */
 static int attach_cpu(struct bpf *bpf, struct source_state *state, u32 cpu)
 {
 	u32 timers = goes_by_cycles(state) ? 1 : CPU_TIMERS;
@@ -224,8 +228,8 @@ static int attach_cpu(struct bpf *bpf, struct source_state *state, u32 cpu)
 	return err;
 }
 
-/* The program that takes late ticks where the scheduler switches, once it is loaded: not at the
- * start, and never where ticks are not late. */
+/* Attaches the program that takes late ticks when the scheduler switches, once it is loaded. It is
+ * not loaded at the start, and never if ticks are not late. */
 static void attach_switches(struct bpf *bpf, struct source_state *state)
 {
 	const struct profd_bpf *part = bpf_part(bpf, BPF_PART_SWITCHES);
@@ -246,7 +250,7 @@ static int cpu_attach(struct bpf *bpf, const bool *online, struct source_state *
 			detach_cpu(state, cpu);
 		else if (!state->links[cpu][0])
 			err = attach_cpu(bpf, state, cpu);
-		/* A CPU that went away meanwhile has no event to offer. */
+		/* A CPU that has gone offline in the meantime has no events. */
 		if (err && err != -ENODEV && !first_err)
 			first_err = err;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct crews - what waits for others on behalf of the process table, so that the loop does not:
- * files that processes map are opened, and /proc/PID/maps is read, by threads that may hang
- * (base/crew.h). Loop thread only.
+ * struct crews - the blocking operations of the process table. Threads that may hang (base/crew.h)
+ * open the files that processes map and read /proc/PID/maps, so that the loop does not block. Loop
+ * thread only.
  */
 #pragma once
 
@@ -13,11 +13,12 @@ struct crews {
 	struct procs *procs;
 	struct opener *opener;
 	struct maps_reader *maps_reader;
-	void (*told)(void *ctx); /* the table knows more */
+	void (*told)(void *ctx); /* called when the process table has new data */
 	void *ctx;
 };
 
-/* The rest of it is set. Negative errno; crews_stop() and crews_free() also after that. */
+/* The other members are set before. 0 or a negative errno; call crews_stop() and crews_free() also
+ * after an error. */
 int crews_start(struct crews *crews, uv_loop_t *loop, struct store *store);
 void crews_stop(struct crews *crews);
 void crews_free(struct crews *crews);

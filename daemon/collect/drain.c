@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the slices of all kinds have in common: types, times, and ticks that add up.
+ * What the slices of all kinds have in common: value types, times, and ticks that add up.
  */
 #include "collect/drain.h"
 
@@ -19,8 +19,9 @@ static const struct {
 #undef KIND
 };
 
-/* ticks = samples + idle + lost holds by construction: what the kernel counted and is not here was
- * lost. Of events those around a half's end may be in the slice beside: that is no loss. */
+/* ticks = samples + idle + lost holds by construction: what the kernel counted and the drain did
+ * not find counts as lost. Kinds that consist of events are excepted: events close to a half's end
+ * may be in the adjacent slice, which is no loss. */
 static struct ticks account(const struct half *half, enum profile_kind kind, uint64_t found)
 {
 	const u64 *counted = half->drained->counters.values;
@@ -51,7 +52,8 @@ int drain_slice(struct half *half, struct source_state *state, struct profile **
 	if (builder) {
 		source_describe(source, state->period, builder);
 		err = source->fill(half, state, builder, &found);
-		/* Behind the samples: who merges slices into it sets the time of theirs. */
+		/* Set the time after the samples are added: a source that merges slices into the
+		 * builder sets the time of those. */
 		builder_time(builder, span->start_mono_ns, span->start_wall_ns,
 		             span->end_mono_ns - span->start_mono_ns);
 	}

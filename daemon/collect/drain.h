@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct half - one drained half of the kernel's maps, which becomes a slice for each kind of
- * profile: every address a place in a binary, every Python frame a line, every task a name, while
- * the processes still live. Pure but for the process table, which may look into /proc. Loop thread
+ * profile. Addresses become places in binaries, Python frames become lines, and tasks get names,
+ * while the processes still live. Pure but for the process table, which may read /proc. Loop thread
  * only.
  */
 #pragma once
@@ -16,26 +16,26 @@
 #include "proc/proc.h"
 #include "profile/profile.h"
 
-/* When the half was the active one. */
+/* When the half was active. */
 struct drain_span {
 	uint64_t start_mono_ns, end_mono_ns;
 	uint64_t start_wall_ns;
 };
 
-/* What is known of the processes that were sampled. */
+/* What is known about the processes that were sampled. */
 struct drain_tables {
 	struct procs *procs;
 	struct store *store;
-	struct crew *crew;     /* NULL: what belongs to others is read at once */
-	const uint64_t *execs; /* as bpf/execs.h has them */
-	/* Each NULL where nothing is known of Python. */
+	struct crew *crew;     /* NULL: processes' files and memory are read at once */
+	const uint64_t *execs; /* see bpf/execs.h */
+	/* Each is NULL if there is no data on Python. */
 	const struct pythons *pythons;
 	struct python_codes *codes;
 	struct python_threads *threads;
 	u64 *codes_told; /* PYTHON_SENT of them, shared with the kernel half */
 };
 
-/* What went wrong on the way; added to. */
+/* Counts of what went wrong. The functions below add to them. */
 struct drain_losses {
 	uint64_t samples_lost_in_drain, frames_unmapped, frames_without_stack, images_missing;
 	uint64_t python_codes_unknown, python_words_misplaced;
@@ -51,13 +51,14 @@ struct half {
 
 struct source_state;
 
-/* States and slices by enum profile_kind. 0, or -ENOMEM: then slices that could not be made are
- * NULL, and their samples counted as lost. */
+/* Makes a slice of each kind. `states` and `ret_slices` are indexed by enum profile_kind. 0 or
+ * -ENOMEM: slices that could not be made are then NULL, and their samples are counted as lost. */
 int drain_slices(struct half *half, struct source_state *states,
                  struct profile *ret_slices[KIND_COUNT]);
-/* One of them, where the index has been built. */
+/* Makes one slice. The half's index must have been built. */
 int drain_slice(struct half *half, struct source_state *state, struct profile **ret_slice);
-/* Adds what the kernel counted, and what became of it here; collect/counters.c. */
+/* Adds the counters of a drained half and the daemon's losses to the statistics. Implemented in
+ * collect/counters.c. */
 struct collector_stats;
 void collector_stats_add(struct collector_stats *stats, const struct drained *drained,
                          const struct drain_losses *losses);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Number, size and time of a file are what a user likes them to be on a file system of his own, and
- * would have the real file taken for his. On overlays they are all there is to tell two apart by.
+ * On a file system of their own, users can give a file any inode number, size and time, and could
+ * make their file pass for the real one. So these count only on overlays, where nothing else tells
+ * two files apart.
  */
 #include "collect/file_inode.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A table by process, object and address of what is being opened, and of what was opened and not
- * taken yet. A job is on the heap by itself: its thread may come back when all else is gone.
+ * A table by process, object and address of the files that are being opened, and of those that were
+ * opened and not taken yet. Each job has its own heap allocation: its thread may return after the
+ * opener is gone.
  */
 #include "collect/file_opener.h"
 
@@ -12,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Who was told asks within a third of a second. */
+/* A caller that was notified asks again within a third of a second. */
 static const uint64_t keep_ns = 2 * NSEC_PER_SEC;
 
 struct key {
@@ -91,7 +92,7 @@ static void drop(struct file_opener *opener, struct opening *opening)
 	free(opening);
 }
 
-/* The crew is stopped, so what it has still it keeps. */
+/* The crew is stopped. It keeps the jobs that it still has. */
 void file_opener_free(struct file_opener *opener)
 {
 	struct opening *opening, *next;
@@ -129,7 +130,7 @@ static void opened_one(struct crew_job *job, int err)
 	opener->opened(opener->ctx);
 }
 
-/* For one job of each at a time; 0 when it is not known any more. */
+/* The crew runs one job per device at a time. 0 when the object is no longer known. */
 static uint64_t device_of(const struct file_opener *opener, uint32_t object_id)
 {
 	_cleanup_(object_unrefp) struct object *object = store_get(opener->store, object_id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Mappings of one file mostly follow each other, so most questions cost one comparison.
+ * Mappings of one file mostly follow each other, so most calls cost one comparison.
  */
 #include "collect/file_seen.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct file_seen - objects that were met in one look at a process, whose owner can map a file
- * thousands of times, or thousands of files that look like those that are probed. Start with
- * zeroes. Loop thread only.
+ * struct file_seen - the objects met during one inspection of a process. The owner of a process can
+ * map a file thousands of times, or map thousands of files that look like probed ones. Initialize
+ * to zeroes. Loop thread only.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MAX_FILES_SEEN = 32 }; /* files of a process that look like what is probed */
+enum { MAX_FILES_SEEN = 32 }; /* files of a process that look like a probed file */
 
 struct file_seen {
 	uint32_t last;
@@ -19,8 +19,8 @@ struct file_seen {
 	size_t count;
 };
 
-/* The mapping is of a file, and neither of the one that was asked about before nor of one that is
- * used. What is no ELF file has no object, and is none. */
+/* Whether the mapping is of a file, and that file is neither the one of the call before nor one
+ * that is in use. A file that is not ELF has no object, and gets false. */
 bool file_seen_is_new(struct file_seen *seen, const struct proc_mapping *mapping);
-/* It is used. False: the process has too many. */
+/* Notes that the mapping's file is used. False: the process has too many. */
 bool file_seen_use(struct file_seen *seen, const struct proc_mapping *mapping);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * By process and object. An entry also says where: a process may have run another program since,
- * which has another file of the same build there.
+ * The table is keyed by process and object. An entry also holds the mapping's address: the process
+ * may have called exec since, and may have another file of the same build mapped elsewhere.
  */
 #include "collect/file_users.h"
 

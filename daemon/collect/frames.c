@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Words -> locations, from the root to the leaf.
+ * Turns words into locations, from the root to the leaf.
  */
 #include "collect/frames.h"
 
@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a word is: bpf/python.h. Everything else is an address, those of [vsyscall] included, which
- * has all bits of the top byte. */
+/* The kind of a word, see bpf/python.h; 0 for an address. Addresses include those of [vsyscall],
+ * which have all bits of the top byte set. */
 static uint64_t kind_of(uint64_t word)
 {
 	uint64_t kind = word & WORD_KIND;
@@ -37,7 +37,7 @@ static bool is_cut(uint64_t word)
 	return word >= COUNTER_cut_no_process && word <= COUNTER_cut_compat;
 }
 
-/* The frame that stands for those which are missing. */
+/* Adds the frame that stands for the missing ones. */
 static uint32_t add_missing(struct frames *frames, uint32_t path, const char *why)
 {
 	char name[128];
@@ -55,8 +55,8 @@ static uint32_t add_cut(struct frames *frames, uint64_t why)
 	return add_missing(frames, 0, text);
 }
 
-/* How many words from the leaf on lead up the stack: a native caller outside every mapping was no
- * return address, and the native words behind it are no callers. */
+/* How many words, counted from the leaf, lead up the stack. A native caller outside every mapping
+ * was not a return address, so the native words behind it are not callers. */
 static size_t count_valid(const struct image *image, const struct stack_words *stack)
 {
 	size_t valid = 0;
@@ -77,8 +77,8 @@ bool frames_are_mapped(const struct image *image, const struct stack_words *stac
 	return count_valid(image, &rest) == rest.len;
 }
 
-/* The frame that begins the path where the outermost frames are missing; 0 when none are. `len` is
- * without the word that says so, which is `cut`, if any. */
+/* Adds the first frame of the path if the outermost frames are missing; 0 if none are missing.
+ * `cut` is the word that says why the stack is truncated, or 0; stack->len does not include it. */
 static uint32_t add_root(struct frames *frames, const struct stack_words *stack, size_t valid,
                          uint64_t cut)
 {
@@ -86,14 +86,15 @@ static uint32_t add_root(struct frames *frames, const struct stack_words *stack,
 
 	if (valid < stack->len) {
 		frames->losses->frames_unmapped++;
-		/* Of a process it did not know the walker could not tell. */
+		/* If the walker gave a reason, that reason stands. In a process that it did not
+		 * know it could not recognize addresses outside every mapping. */
 		return path ?: add_cut(frames, COUNTER_cut_unmapped);
 	}
 	if (!stack->whole) {
 		frames->losses->frames_without_stack++;
 		return add_missing(frames, path, "stack lost");
 	}
-	/* Something native runs Python. */
+	/* A native frame always runs the Python frames; here it is missing. */
 	if (!path && stack->len && is_python(stack->words[stack->len - 1]))
 		return add_missing(frames, path, "what runs these Python frames");
 	return path;
@@ -101,7 +102,7 @@ static uint32_t add_root(struct frames *frames, const struct stack_words *stack,
 
 static uint32_t python_function(struct builder *builder, const struct python_place *place)
 {
-	/* Without a linker's name, so that readers do not take it apart. */
+	/* It has no linker name, so readers do not try to demangle it. */
 	const struct function function = {
 		.name = builder_text(builder, place->function),
 		.filename = builder_text(builder, place->file),
@@ -111,8 +112,9 @@ static uint32_t python_function(struct builder *builder, const struct python_pla
 	return builder_function(builder, &function);
 }
 
-/* Lets the kernel half tell of a code object again when it meets it again: what it has told is kept
- * at one of two places, see tell_once() in bpf/python_code.bpf.h. */
+/* Makes the kernel half report a code object again when it meets it again. The kernel half keeps
+ * the signature of a reported code object in one of two places; see tell_once() in
+ * bpf/python_code.bpf.h. */
 static void ask_again(struct frames *frames, uint64_t signature)
 {
 	size_t at = signature & (PYTHON_SENT - 1);
@@ -148,8 +150,8 @@ static uint32_t python_location(struct frames *frames, uint64_t signature, uint3
 	return location;
 }
 
-/* The frame whose word nearest to the root is words[at]; how many words it is. 0 in `*ret_location`
- * when the word is not where it belongs. */
+/* Makes the location of the frame whose word nearest to the root is words[at]. Returns how many
+ * words the frame has. `*ret_location` is 0 if the word is misplaced. */
 static size_t add_word(struct frames *frames, const struct image *image, const uint64_t *words,
                        size_t at, uint32_t *ret_location)
 {
@@ -186,7 +188,7 @@ uint32_t frames_add(struct frames *frames, const struct image *image,
 	for (size_t left = rest.len; left;) {
 		uint32_t location = 0;
 
-		/* Python frames are known whatever becomes of the native ones. */
+		/* Python frames are valid even if the native ones are not. */
 		if (left > valid && !is_python(rest.words[left - 1])) {
 			left--;
 			continue;

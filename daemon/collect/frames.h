@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct frames - from the words of a user stack (bpf/python.h) to a call path of the slice being
- * built: native frames, Python frames, and the frame that stands for those which are missing. Loop
+ * struct frames - turns the words of a user stack (bpf/python.h) into a call path of the slice that
+ * is being built: native frames, Python frames, and a frame that stands for missing ones. Loop
  * thread only.
  */
 #pragma once
@@ -12,15 +12,15 @@
 struct frames {
 	struct builder *builder;
 	struct places places;
-	struct python_codes *codes; /* NULL: nothing is known of Python */
-	uint64_t *codes_told;       /* NULL: nobody can be asked again */
+	struct python_codes *codes; /* NULL: there is no data on Python */
+	uint64_t *codes_told;       /* NULL: code objects cannot be asked for again */
 	struct drain_losses *losses;
-	uint32_t
-		python_version; /* what the Python frames of the latest stack say; 0: it had none */
+	/* Of the Python frames in the latest stack; 0: it had none. */
+	uint32_t python_version;
 };
 
-/* For call paths of `builder`; what goes wrong is added to `losses`. places_release() of its places
- * when it is done. */
+/* Makes call paths for `builder`, and adds what goes wrong to `losses`. Call places_release() for
+ * its `places` at the end. */
 static inline struct frames frames_of(const struct drain_tables *tables, struct builder *builder,
                                       struct drain_losses *losses)
 {
@@ -40,9 +40,9 @@ struct stack_words {
 	bool whole; /* false: a part was not in the drained map */
 };
 
-/* Whether all its native frames are in mappings of the image. */
+/* Whether all native frames of a stack are in mappings of the image. */
 bool frames_are_mapped(const struct image *image, const struct stack_words *stack);
-/* The path of a stack; `image` is NULL where the process could not be identified: then native
- * frames are not known. 0 for an empty stack. */
+/* Adds the call path of a stack; 0 for an empty stack. `image` is NULL if the process could not be
+ * identified; then native frames are left out. */
 uint32_t frames_add(struct frames *frames, const struct image *image,
                     const struct stack_words *stack);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The clock that reads the ring buffer while something is probed, and the slices.
+ * The timer that reads the ring buffer while something is probed, and the slices.
  */
 #include "collect/gpu.h"
 
@@ -25,23 +25,24 @@ struct gpu {
 	struct gpu_standing *standing;
 	struct gpu_feeds *feeds;
 	struct ring_buffer *ring;
-	size_t bytes_read;                /* of the ring, in one go */
-	uint64_t events_lost;             /* of all; when it is another, it is looked whose */
-	uint64_t lost_of[ACCOUNT_PLACES]; /* that the feeds were told of */
+	size_t bytes_read; /* of the ring, in the current read */
+	/* The last known total. When it changes, the counts per account are read. */
+	uint64_t events_lost;
+	uint64_t lost_of[ACCOUNT_PLACES]; /* losses that the feeds know of */
 	uv_timer_t tick;
 	uv_poll_t poll;
-	bool started, polling; /* which of the two handles are there */
+	bool started, polling; /* which of the two handles are initialized */
 	bool ticking;
 };
 
-/* Which layer a kind's samples come by. */
+/* The layer that reports the samples of a kind. */
 static enum gpu_layer layer_of(enum profile_kind kind)
 {
 	return kind == KIND_gpu_tensor ? GPU_LAYER_TENSOR : GPU_LAYER_DRIVER;
 }
 
-/* No more than the ring holds is taken in one go: who fills it as fast as it is read does not keep
- * us here. */
+/* One read takes at most as many bytes as the ring holds. A program that fills the ring as fast as
+ * it is read cannot keep the loop thread here. */
 static int take_event(void *ctx, void *bytes, size_t len)
 {
 	struct gpu *gpu = ctx;
@@ -51,7 +52,7 @@ static int take_event(void *ctx, void *bytes, size_t len)
 	return gpu->bytes_read < GPU_EVENT_BYTES ? 0 : -EAGAIN;
 }
 
-/* It is there when the first programs are. False: not yet. */
+/* The ring exists once the first BPF programs are loaded. False: not yet. */
 static bool open_ring(struct gpu *gpu)
 {
 	int events = gpu->ring ? -1 : gpu_kernel_events(&gpu->kernel);
@@ -72,7 +73,7 @@ static void tell_whose(struct gpu *gpu, const struct ring_user users[ACCOUNT_PLA
 	}
 }
 
-/* Whose it was is counted before it is counted of all. */
+/* The kernel half counts a loss for its account before it counts it in the total. */
 static void tell_of_lost(struct gpu *gpu)
 {
 	struct ring_user users[ACCOUNT_PLACES];
@@ -88,8 +89,8 @@ static void tell_of_lost(struct gpu *gpu)
 	tell_whose(gpu, users);
 }
 
-/* Who has ended, by what was read of mappings before, has nothing more in the ring than what is
- * read now. */
+/* A process that has ended, by the mapping records read before, has no events in the ring beyond
+ * those read now. */
 static void read_events(struct gpu *gpu)
 {
 	tell_of_lost(gpu);
@@ -99,7 +100,8 @@ static void read_events(struct gpu *gpu)
 	gpu_feeds_settle(gpu->feeds);
 }
 
-/* Mappings and code objects were told before the stacks that have them. */
+/* The tables go first: mappings and code objects are reported before the stacks that refer to
+ * them. */
 void gpu_read(struct gpu *gpu)
 {
 	gpu->config.read_tables(gpu->config.ctx);
@@ -117,7 +119,7 @@ static void on_tick(uv_timer_t *timer)
 	gpu_read(timer->data);
 }
 
-/* The ring is filling up faster than the clock goes. */
+/* The ring fills up faster than the timer reads it. */
 static void on_filling(uv_poll_t *poll, int status, int events)
 {
 	(void)status;
@@ -125,7 +127,7 @@ static void on_filling(uv_poll_t *poll, int status, int events)
 	gpu_read(poll->data);
 }
 
-/* Whether it fills up faster than the clock goes. */
+/* Starts or stops watching for a ring that fills up faster than the timer reads it. */
 static void watch_ring(struct gpu *gpu, bool watched)
 {
 	if (watched && !gpu->polling && open_ring(gpu)) {
@@ -161,7 +163,7 @@ static void read_status(const struct gpu *gpu, enum profile_kind kind,
 		gpu_standing_status(gpu->standing, layer_of(kind), ret_status);
 }
 
-/* Says which kinds are on. */
+/* Updates which kinds are on, and why the others are off. */
 static void on_changed(void *ctx)
 {
 	struct gpu *gpu = ctx;
@@ -171,7 +173,8 @@ static void on_changed(void *ctx)
 		struct source_state *state = &gpu->config.states[kind];
 		struct gpu_layer_status status;
 
-		/* The last one is attached where the helper's probes are. */
+		/* Kernels are on where the probes of the helper (libprofd-cuda.so) are attached,
+		 * not here. */
 		if (state->own != gpu || kind == KIND_gpu_kernel)
 			continue;
 		read_status(gpu, kind, &status);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct gpu - everything about GPUs: which processes have CUDA's driver mapped and where it is
- * probed (collect/gpu_standing.h), what the probes told (collect/gpu_feeds.h), and the slices and
- * figures that come of it. Without a process that maps libcuda.so.1 or PyTorch nothing is attached
- * and nothing is done. Only collect/ sees its insides. Loop thread only.
+ * probed (collect/gpu_standing.h), what the probes reported (collect/gpu_feeds.h), and the slices
+ * and figures made from that. Nothing is attached, and nothing is done, until a process maps
+ * libcuda.so.1 or PyTorch. Its internals are private to collect/. Loop thread only.
  */
 #pragma once
 
@@ -20,63 +20,65 @@
 
 struct gpu;
 
-/* What it works with; all of it outlives it. */
+/* The configuration. Everything it refers to outlives struct gpu. */
 struct gpu_config {
 	uv_loop_t *loop;
 	struct bpf *bpf;
 	struct drain_tables tables;
-	/* Brings the process table, and what is known of Python's code, up to now. */
+	/* Brings the process table, and the tables of Python code, up to date. */
 	void (*read_tables)(void *ctx);
-	struct source_state
-		*states; /* of all sources: its own are told whose, and if they are on */
-	bool off;        /* nothing is attached */
-	/* An allocation failed for lack of memory: what the process held at that moment. The
-	 * profile is taken over. */
+	/* Of all sources. `own`, `on` and `why` are set for the GPU kinds only. */
+	struct source_state *states;
+	bool off; /* nothing is attached */
+	/* An allocation failed for lack of GPU memory. The keepsake holds the profile of the memory
+	 * that the process held at that moment; the callee takes over the profile. */
 	void (*out_of_memory)(const struct keepsake *what, void *ctx);
 	void *ctx;
 };
 
 int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu);
 int gpu_start(struct gpu *gpu);
-/* Detaches; the loop runs until its handles have closed, then gpu_free(). */
+/* Detaches. The loop then runs until the handles have closed; gpu_free() comes after that. */
 void gpu_stop(struct gpu *gpu);
 void gpu_free(struct gpu *gpu); /* takes NULL */
 
-/* Reads what the probes have told, up to now. */
+/* Reads all events that the probes have reported so far. */
 void gpu_read(struct gpu *gpu);
-/* What the hooks of its sources do: collect/source.h. Before a drain what stacks refer to is known.
- */
+/* The hooks of the GPU sources, see collect/source.h. gpu_read_before_drain() does not read the
+ * tables: before a drain they are up to date. */
 void gpu_read_before_drain(struct gpu *gpu);
 int gpu_fill(struct gpu *gpu, struct half *half, enum profile_kind kind, struct builder *into,
              uint64_t *ret_samples);
 void gpu_filled(struct gpu *gpu, uint64_t length_ns);
 int gpu_in_use(struct gpu *gpu, enum profile_kind kind, struct builder *into);
 
-/* Of a process and a device, since the process was first seen or its program changed. */
+/* Figures of one process on one device, since the process was first seen or last called exec. */
 struct gpu_figures {
 	uint32_t pid;
 	uint8_t device;                          /* or GPU_DEVICE_UNKNOWN, GPU_DEVICE_HOST */
 	char comm[TASK_COMM_BYTES];              /* any bytes */
-	uint64_t in_use[GPU_MEMORY_COUNT], peak; /* bytes; the peak is of all but TENSOR */
-	/* What goes with its context is not freed. Failures are allocations that gave nothing. */
+	uint64_t in_use[GPU_MEMORY_COUNT], peak; /* bytes; the peak leaves TENSOR out */
+	/* Memory that ends with its context does not count as freed. Failures are allocations that
+	 * returned no memory. */
 	uint64_t allocations, frees, failures;
 	uint64_t launches, waits, wait_ns;
 	uint64_t copies[GPU_DIRECTION_COUNT], copied_bytes[GPU_DIRECTION_COUNT];
-	/* Bytes, as its framework says; XLA's does not: what was seen to be allocated. */
+	/* Bytes as the framework reports them. XLA reports none: there `tensors_allocated` is what
+	 * the probes saw allocated. */
 	uint64_t tensors_allocated, tensors_reserved;
-	/* Of the last whole second or so that was drained: how many a second. */
+	/* Rates per second over the last drained half, which spans a second or so. */
 	double launches_s, waits_share; /* share: of one thread's time */
 	double copied_bytes_s[GPU_DIRECTION_COUNT];
 };
 
-/* By pid, then device; stops when fn returns non-zero and returns that. */
+/* Goes by pid, then by device. Stops when `fn` returns non-zero, and returns that value. */
 typedef int gpu_figures_fn(const struct gpu_figures *figures, void *ctx);
 int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx);
 
-/* Why nothing is known of GPUs; "" where something is, of the driver's calls or of tensors. */
+/* Why nothing is known of GPUs; "" where the probes of the driver's calls or of tensors are on. */
 const char *gpu_why_off(const struct gpu *gpu);
 
-/* FIGURE(name, type, help): what the daemon's half adds to what the kernel's counts. */
+/* FIGURE(name, type, help): what the daemon counts, in addition to what the kernel half counts. */
 #define GPU_FIGURES(FIGURE)                                                                     \
 	FIGURE(processes, gauge, "Processes that use GPUs")                                     \
 	FIGURE(files, gauge, "Files that are probed for it")                                    \
@@ -92,8 +94,8 @@ const char *gpu_why_off(const struct gpu *gpu);
 	FIGURE(names_lost, counter, "Names of GPU kernels that found no room")
 
 /*
- * COUNT(name, help): of what programs with libprofd-cuda.so tell (collect/gpu_kernels.h). Shown
- * with "told_" before it.
+ * COUNT(name, help): what programs with libprofd-cuda.so report (collect/gpu_kernels.h). Shown with
+ * the prefix "told_".
  */
 #define GPU_KERNEL_COUNTS(COUNT)                                                                \
 	COUNT(launches, "Launches of GPU kernels that programs told of, for several each")      \
@@ -109,7 +111,7 @@ struct gpu_kernels_stats {
 #undef COUNT
 };
 
-/* What could not be done, and what it is about. */
+/* What could not be done, and the totals that it refers to. */
 struct gpu_stats {
 #define COUNT(name, help) uint64_t name;
 	GPU_COUNTS(COUNT)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Both ends. What a file says of itself is believed as to where its functions are, and nothing
- * else: what a probe does there is in our own list.
+ * Both ends. A file is trusted about where its functions are, and about nothing else: what a probe
+ * does there comes from the daemon's own list.
  */
 #include "collect/gpu_ask.h"
 

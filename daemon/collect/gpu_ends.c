@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Ends have the time of their calls' beginning, so what was allocated meanwhile stays. What is
- * mapped is in a table of its own, by address.
+ * The time of an end is that of the beginning of its call, so memory allocated during the call
+ * stays. Mappings are in a table of their own, by address.
  */
 #include "collect/gpu_ends.h"
 
-enum { MAX_NEWER = 64 }; /* mappings that an event is looked past */
+enum { MAX_NEWER = 64 }; /* mappings that an unmap event skips */
 
 uint64_t gpu_ends_with(const struct gpu_event *event)
 {
@@ -43,7 +43,7 @@ static void end_context(struct gpu_feed *feed, uint64_t context, uint64_t time_n
 		gpu_feed_let_go(feed, GPU_LAYER_DRIVER, &gone);
 }
 
-/* Whether nobody has one any more. */
+/* Drops one reference. Returns whether it was the last one, for certain. */
 static bool was_last(const struct gpu_feed *feed, struct gpu_primary *primary)
 {
 	if (!primary->references)
@@ -66,7 +66,7 @@ static void ended(struct gpu_feed *feed, const struct gpu_event *event,
 		end_context(feed, primary->context, event->time_ns);
 }
 
-/* The physical memory with this handle as of that time; NULL: there was none that we know. */
+/* The physical memory that had this handle at that time; NULL: none is known. */
 static struct gpu_allocation *physical_of(const struct gpu_feed *feed, uint64_t handle,
                                           uint64_t time_ns)
 {
@@ -127,20 +127,20 @@ static void mapped(struct gpu_feed *feed, const struct gpu_event *event,
 		counts->maps_full++;
 		return;
 	}
-	/* Where there is no room, it still tells that what was at the address is gone. */
+	/* Without room, the event still shows that what was at the address before is gone. */
 	gpu_live_freeze(feed->maps, feed->paths.crowded);
 	result = gpu_live_add(feed->maps, &map, 0, &before);
 	counts->maps_full += result == GPU_LIVE_FULL;
 	physical = physical_of(feed, map.handle, map.time_ns);
 	if (physical && result == GPU_LIVE_KEPT)
 		physical->maps++;
-	/* Nobody said that it was unmapped. */
+	/* Its unmapping was not reported. */
 	if (before.address)
 		map_gone(feed, &before);
 }
 
-/* A range is unmapped as a whole, however many were mapped side by side in it. Those that were
- * mapped since then are stepped over; there are few, if any. */
+/* A range is unmapped as a whole, however many mappings lie side by side in it. Mappings that are
+ * newer than the event are skipped; there are few, if any. */
 static void unmapped(struct gpu_feed *feed, const struct gpu_event *event)
 {
 	uint64_t address = event->address, left = event->size;

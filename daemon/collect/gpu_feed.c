@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each allocation is in three places: by address, by stack, and in the figures of its device; a
- * free finds it by the first and takes it out of the others.
+ * Each allocation is in three places: by address, by stack, and in the figures of its device. A
+ * free finds it by address and takes it out of all three.
  */
 #include "collect/gpu_feed.h"
 
@@ -57,13 +57,13 @@ static struct gpu_total *total_of(struct gpu_feed *feed, uint8_t device)
 	return gpu_totals_of(&feed->totals, device);
 }
 
-/* Of XLA's allocators nothing is known but what was seen of them. */
+/* XLA's allocators report no totals: the daemon knows only the allocations that were seen. */
 static bool says_totals(const struct gpu_event *event)
 {
 	return event->layer == GPU_LAYER_TENSOR && gpu_call_library(event->call) != GPU_LIBRARY_XLA;
 }
 
-/* What a framework says of its allocator, after this. */
+/* Stores the totals that a framework reports for its allocator after this event. */
 static void note_tensors(struct gpu_feed *feed, const struct gpu_event *event)
 {
 	struct gpu_total *total = says_totals(event) ? total_of(feed, event->device) : NULL;
@@ -157,7 +157,7 @@ void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const 
 		counts->table_full++;
 		return;
 	}
-	/* Where there is no room, it still tells that what was at the address is gone. */
+	/* Without room, the event still shows that what was at the address before is gone. */
 	gpu_live_freeze(layer->live, feed->paths.crowded);
 	switch (gpu_live_add(layer->live, &allocation, gpu_ends_with(event), &before)) {
 	case GPU_LIVE_ALONE:
@@ -175,7 +175,7 @@ void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const 
 		gpu_feed_count_free(feed, event->device);
 		allocation.address = 0;
 	}
-	/* First what was there before, or the peak would be one of both. */
+	/* The previous allocation goes first, or the peak would count both. */
 	if (before.address)
 		freed(feed, event->layer, &before);
 	if (allocation.address)
@@ -190,8 +190,8 @@ void gpu_feed_release(struct gpu_feed *feed, const struct gpu_event *event)
 	note_tensors(feed, event);
 	if (gpu_ends_keeps(feed, event))
 		return;
-	/* Of what is there no more nothing is left to do; what waits for its allocation too long is
-	 * counted then. */
+	/* The allocation of this free is not held: it is gone already, or the free came before it.
+	 * A free that waits too long for its allocation is counted as unmatched. */
 	if (!event->address || !gpu_live_remove(feed->layers[event->layer].live, event->address,
 	                                        event->time_ns, &gone))
 		return;
@@ -208,7 +208,7 @@ void gpu_feed_failed(struct gpu_feed *feed, const struct gpu_event *event)
 		total->figures.failures++;
 }
 
-/* Makes it as long as what it tells of is old. */
+/* The profile spans the time since the process was first seen. */
 static void set_time(const struct gpu_feed *feed, uint64_t mono_ns, struct builder *builder)
 {
 	uint64_t start_ns = feed->start_ns < mono_ns ? feed->start_ns : mono_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Feeds by pid and image. One that is over stays for two more drains, because calls of its last
- * moments are still counted in a half, and want its names.
+ * Feeds are found by pid and image. A feed whose program is over stays for two more drains: its
+ * last calls may still be counted in a half, and need its names.
  */
 #include "collect/gpu_feeds.h"
 
@@ -20,7 +20,7 @@
 
 enum {
 	DRAINS_AFTER_END = 2,
-	REFUSED = 1024, /* programs that are not asked about again for now; a power of two */
+	REFUSED = 1024, /* programs that are refused again without a check; a power of two */
 };
 
 struct entry {
@@ -39,8 +39,8 @@ struct gpu_feeds {
 	uint64_t malformed, feeds_lost;
 	uint64_t unmatched_before; /* of feeds that are forgotten */
 	struct gpu_losses losses;
-	struct shares feed_shares, byte_shares; /* by user; how many; bytes at the last settle */
-	uint64_t refused[REFUSED];              /* since then, some of them; 0: none */
+	struct shares feed_shares, byte_shares; /* by user: number; bytes at the last settle */
+	uint64_t refused[REFUSED];              /* since the last settle, some of them; 0: none */
 };
 
 static uint64_t key_of(uint32_t pid, uint32_t image)
@@ -108,7 +108,8 @@ void gpu_feeds_lost(struct gpu_feeds *feeds, uint32_t place, uint64_t mono_ns)
 			gpu_losses_may_be_of(&feeds->losses, place, entry->feed->handles.owner);
 }
 
-/* Whether it may have called the driver before that was probed, or unseen. */
+/* Whether the process may have called the driver before it was probed, or while events were
+ * lost. */
 static bool is_late(const struct gpu_feeds *feeds, uint32_t pid, uint32_t owner, uint64_t mono_ns)
 {
 	const struct image *image = procs_image(feeds->config.tables.procs, pid, mono_ns);
@@ -121,7 +122,8 @@ static uint64_t *refused_at(struct gpu_feeds *feeds, uint64_t key)
 	return &feeds->refused[key * 0x9e3779b97f4a7c15 >> 54];
 }
 
-/* Whose it is costs a file of /proc, so who was refused is refused again for a while. */
+/* Finding the owner reads a file of /proc, so a program that was refused is refused without a check
+ * until the next settle. */
 static bool may_have_feed(struct gpu_feeds *feeds, uint64_t key, uint32_t *ret_owner)
 {
 	uint64_t *refused = refused_at(feeds, key);
@@ -169,8 +171,8 @@ struct gpu_feed *gpu_feeds_get(struct gpu_feeds *feeds, uint32_t pid, uint32_t i
 	return entry->feed;
 }
 
-/* Whether one more of its failures is kept. They do not come in order: one that is older than the
- * second is of it. */
+/* Whether the profile of one more failure is kept. Failures do not come in order: one that is older
+ * than the current second counts in it. */
 static bool takes_failure(struct gpu_feed *feed, uint64_t mono_ns)
 {
 	if (!feed->failed_second || mono_ns >= feed->failed_second + NSEC_PER_SEC) {
@@ -209,7 +211,7 @@ static void take_memory(struct gpu_feeds *feeds, struct gpu_event event, const u
 
 	if (!feed)
 		return;
-	/* Tensors are one kind of memory, and no other layer's. */
+	/* The tensor layer has this one kind of memory, and no other layer has it. */
 	if (event.layer == GPU_LAYER_TENSOR)
 		event.memory = GPU_MEMORY_TENSOR;
 	if (event.kind == GPU_EVENT_ALLOC)
@@ -230,8 +232,8 @@ static void take_end(struct gpu_feeds *feeds, const struct gpu_event *event)
 		gpu_ends_take(feed, event, &feeds->counts);
 }
 
-/* Whether the process does not run any more what it ran when it was first heard of. Of one that the
- * process table has no room for only the kernel knows. */
+/* Whether the process no longer runs the program it ran when it was first seen. For a process that
+ * the process table has no room for, only the kernel knows. */
 static bool is_over(struct gpu_feeds *feeds, const struct gpu_feed *feed)
 {
 	struct procs *procs = feeds->config.tables.procs;
@@ -250,8 +252,8 @@ static struct gpu_named_by named_by(const struct gpu_event *event, uint64_t hand
 	return (struct gpu_named_by){event->pid, event->image, handle};
 }
 
-/* A name that was not in memory when it was told: CUDA has read it since. Another program of the
- * process would have something else there. */
+/* The name was not in memory when the kernel half reported the handle; CUDA has read it since. If
+ * the process runs another program now, the address holds something else. */
 static void fetch_name(struct gpu_feeds *feeds, struct gpu_feed *feed,
                        const struct gpu_event *event)
 {
@@ -292,7 +294,7 @@ static void take_name(struct gpu_feeds *feeds, const struct gpu_event *event, co
 
 	if (!feed)
 		return;
-	/* Another handle that is itself is none. */
+	/* An alias event that names the handle itself changes nothing. */
 	const struct gpu_named_by by = named_by(event, event->address);
 	if (event->kind == GPU_EVENT_NAME || event->address != event->size)
 		gpu_name_fetches_drop(feeds->fetches, &by);
@@ -358,7 +360,7 @@ void gpu_feeds_take(struct gpu_feeds *feeds, const void *bytes, size_t len)
 	}
 }
 
-/* Who has more than what is left for all keeps nothing new until he has less. */
+/* A user with more than what is left for all keeps nothing new until they hold less. */
 static void share_bytes(struct gpu_feeds *feeds)
 {
 	struct entry *entry, *next;
@@ -382,8 +384,8 @@ void gpu_feeds_settle(struct gpu_feeds *feeds)
 		struct gpu_feed *feed = entry->feed;
 		bool was_over = feed->over;
 
-		/* One that goes on after all, as when its end was told by mistake, has lost
-		 * nothing yet. */
+		/* A process that goes on after all, as when its end was reported by mistake, has
+		 * lost nothing yet. */
 		feed->over = is_over(feeds, feed);
 		if (feed->over && !was_over)
 			feed->drains_left = DRAINS_AFTER_END;

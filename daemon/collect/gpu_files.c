@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Opened as the process has it mapped. A file goes from being attached to attached, from there,
- * when nobody has it any more, to being detached and away; who maps it meanwhile brings it back.
- * Any user can map files that are called so, hence what turned out to be something else takes no
- * place from what is probed, and nothing is kept that cannot be found out again by looking.
+ * A file is opened as the process has it mapped. It goes from being attached to attached. When no
+ * process maps it any more, it is detached and removed; a process that maps it meanwhile brings it
+ * back. Any user can map files with such names. Hence a file that turned out to be something else
+ * takes no place from probed files, and everything kept about it can be found out again by reading
+ * it.
  */
 #include "collect/gpu_files.h"
 
@@ -65,7 +66,7 @@ bool gpu_files_sweep(struct gpu_files *files)
 	return file_opener_sweep(files->config.opener) || files->first;
 }
 
-/* What failed is believed of nothing but itself. */
+/* A failure counts for the very file that failed, not for the same inode of another overlay. */
 static struct probed *find(const struct gpu_files *files, const struct file_inode *inode)
 {
 	for (struct probed *file = files->first; file; file = file->next) {
@@ -76,7 +77,8 @@ static struct probed *find(const struct gpu_files *files, const struct file_inod
 	return NULL;
 }
 
-/* For one more of that user, who may call his own files like the driver. */
+/* Whether there is no room for one more file of that user. Any user may give files the driver's
+ * name. */
 static bool is_full(const struct gpu_files *files, uint32_t owner)
 {
 	size_t count = 0, owned = 0;
@@ -88,7 +90,7 @@ static bool is_full(const struct gpu_files *files, uint32_t owner)
 	return count >= MAX_GPU_FILES || owned >= MAX_GPU_FILES - count;
 }
 
-/* A sweep asks about every process, so that it is not done for every file there is no room for. */
+/* A sweep goes through every process, so it is not done for each file that finds no room. */
 static void sweep_for_room(struct gpu_files *files)
 {
 	uint64_t now = clock_mono_ns();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The part of the skeleton that belongs to GPUs.
+ * The GPU part of the BPF skeleton.
  */
 #include "collect/gpu_kernel.h"
 
@@ -15,8 +15,9 @@
 #include <linux/bpf.h>
 #include <string.h>
 
-/* A program that may sleep begins and ends sooner by 20 ns: what it holds meanwhile is less. Ours
- * never do so where they have announced themselves. Perf events take such ones since 6.0 only. */
+/* A sleepable program begins and ends 20 ns sooner, because less is held while it runs. These
+ * programs never sleep while they are counted as working in a half. Perf events accept sleepable
+ * programs only since Linux 6.0. */
 static void let_sleep(struct profd_bpf *skeleton)
 {
 	struct bpf_program *const often[] = {
@@ -29,7 +30,7 @@ static void let_sleep(struct profd_bpf *skeleton)
 		bpf_program__set_flags(often[i], BPF_F_SLEEPABLE);
 }
 
-/* What kinds of uprobe the programs are for. */
+/* Sets the kind of uprobe that each program is for. */
 static void set_types(struct profd_bpf *skeleton)
 {
 	struct bpf_program *const multi[] = {
@@ -78,7 +79,7 @@ const char *gpu_kernel_why(const struct gpu_kernel *kernel)
 	return bpf_part_why(kernel->bpf, BPF_PART_GPU);
 }
 
-/* One that has the maps; NULL before any is loaded. */
+/* A loaded part, which has the maps; NULL before any is loaded. */
 static const struct profd_bpf *loaded(const struct gpu_kernel *kernel)
 {
 	return bpf_part(kernel->bpf, BPF_PART_GPU) ?: bpf_part(kernel->bpf, BPF_PART_GPU_TOLD);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The slice is built while kernels are told of, not at its end: there are far fewer paths than
- * kernels.
+ * The slice is built while kernels are reported, not at its end: there are far fewer call paths
+ * than kernels.
  */
 #include "collect/gpu_kernels.h"
 
@@ -21,11 +21,11 @@ enum { NS_PER_S = 1000 * 1000 * 1000 };
 struct gpu_kernels {
 	struct drain_tables tables;
 	struct gpu_launches *launches;
-	struct builder *builder; /* of the slice to come; NULL until a kernel has run */
+	struct builder *builder; /* of the next slice; NULL until a kernel has run */
 	struct frames frames;
-	struct drain_losses losses;     /* of what is in it */
-	uint64_t in_slice;              /* kernels */
-	uint32_t kinds[ACCOUNT_PLACES]; /* of them in it, of each account */
+	struct drain_losses losses;     /* of the next slice */
+	uint64_t in_slice;              /* kernel reports */
+	uint32_t kinds[ACCOUNT_PLACES]; /* of kernels in the slice, by account */
 	struct gpu_kernels_stats stats;
 };
 
@@ -77,7 +77,7 @@ static bool begin_slice(struct gpu_kernels *kernels)
 
 /* ---- what a kernel is called --------------------------------------------------------------- */
 
-/* Of a kernel's location: the string that it is called by. */
+/* The name of a kernel's location, as a string of the builder. */
 static uint32_t name_of(const struct builder *builder, uint32_t location)
 {
 	const struct profile *built = builder_view(builder);
@@ -89,7 +89,7 @@ static uint32_t name_of(const struct builder *builder, uint32_t location)
 
 /* ---- one kernel ---------------------------------------------------------------------------- */
 
-/* Frames of the library that tells and of CUPTI, which called it, say nothing of the program. */
+/* Frames of the reporting library, and of CUPTI, which called it, say nothing about the program. */
 static size_t own_frames(const struct image *image, const struct gpu_launch *launch)
 {
 	static const char *const own[] = {"libprofd-cuda.so", "libcupti.so"};
@@ -152,7 +152,8 @@ static uint32_t device_name(struct builder *builder, uint8_t device)
 	return builder_text(builder, text);
 }
 
-/* The thread is the one that launched it: who tells of it is CUPTI's. */
+/* The sample's thread is the one that launched the kernel: the thread that reports it is
+ * CUPTI's. */
 static uint32_t add_task(struct gpu_kernels *kernels, const struct gpu_event *event,
                          const struct image *image, uint32_t tid, uint32_t name)
 {
@@ -185,7 +186,7 @@ void gpu_kernels_launched(struct gpu_kernels *kernels, const struct gpu_event *e
 		kernels->stats.launches_lost++;
 }
 
-/* A program may tell of any duration and any weight: sums must not wrap. */
+/* A program may report any duration and any weight: sums must not wrap. */
 static uint64_t times(uint64_t value, uint64_t weight)
 {
 	const uint64_t most = 1ULL << 56;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A hash table, whose order is that in which things were added, and a queue for each place of
- * accounts.
+ * A hash table, which keeps the order of insertion, and a queue for each place of accounts.
  */
 #include "collect/gpu_launches.h"
 
@@ -23,7 +22,7 @@ struct entry {
 	struct key key;
 	struct gpu_launch launch;
 	uint8_t account;
-	struct entry *prev, *next; /* of the account */
+	struct entry *prev, *next; /* of the account's queue */
 	UT_hash_handle hh;
 	uint64_t words[];
 };
@@ -77,7 +76,7 @@ static struct entry *find(const struct gpu_launches *launches, const struct gpu_
 	return entry;
 }
 
-/* Of what there is too much of. */
+/* The oldest launch of the account that has most launches, or most bytes. */
 static struct entry *oldest_of_most(const struct gpu_launches *launches, bool by_count)
 {
 	const struct of_account *most = launches->of;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One link a program, whose places the kernel takes in the order they have: contexts, then frees,
- * then the rest. Returns are attached before their entries, an entry whose return nobody sees would
- * be counted as lost.
+ * There is one link for each program. The kernel attaches a link's places in the given order:
+ * contexts, then frees, then the rest. Returns are attached before their entries: an entry whose
+ * return is not seen would be counted as lost.
  */
 #include "collect/gpu_links.h"
 

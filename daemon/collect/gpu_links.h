@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The programs of gpu_kernel.h attached to the places of a file, in the best way that the kernel
- * has (collect/uprobes.h), in all processes. Functions only; on a lane, for they take long.
+ * Attaches the programs of gpu_kernel.h to the places of a file, in all processes, in the best way
+ * that the kernel has (collect/uprobes.h). Functions only; on a lane, because they take long.
  */
 #pragma once
 
@@ -9,6 +9,6 @@
 #include "collect/uprobes.h"
 #include "gpu/sites.h"
 
-/* `fd` is the very file that is mapped. On failure nothing is attached. */
+/* `fd` is the very file that processes map. On failure nothing is attached. */
 int gpu_links_attach(struct uprobes *links, const struct gpu_programs *programs,
                      const struct gpu_file *file, int fd);

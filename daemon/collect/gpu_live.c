@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Open addressing, linear, at most half full. What is taken out leaves no mark: what was put behind
- * it for lack of room moves up. Allocations of a context are a list by address, because of that.
+ * Open addressing, linear, at most half full. A removed entry leaves no mark: entries that follow
+ * it for lack of room move up. Because entries move, the list of a context's allocations links
+ * addresses.
  */
 #include "collect/gpu_live.h"
 
@@ -10,13 +11,13 @@
 
 enum {
 	FIRST_SIZE = 64,
-	MAX_NEWER = 64, /* that are looked past */
+	MAX_NEWER = 64, /* entries of a context that are skipped */
 };
 
 struct gpu_live {
 	struct gpu_allocation *slots; /* address 0: free */
 	size_t size, count;           /* the size is a power of two */
-	uint64_t seed;                /* addresses are the program's choice; collisions are not */
+	uint64_t seed;                /* programs choose addresses; they cannot choose collisions */
 	struct early early;
 	struct group {
 		uint64_t context; /* 0: free */
@@ -52,7 +53,7 @@ static size_t home_of(const struct gpu_live *live, uint64_t address)
 	return (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93 >> 32 & (live->size - 1);
 }
 
-/* Where the address is, or would be. */
+/* The slot that the address is in, or would be in. */
 static struct gpu_allocation *slot_of(const struct gpu_live *live, uint64_t address)
 {
 	size_t at = home_of(live, address);
@@ -95,7 +96,7 @@ static uint8_t group_of(struct gpu_live *live, uint64_t context)
 	return found;
 }
 
-/* Behind all others of its context. */
+/* Appends the allocation to the list of its context. */
 static void link_last(struct gpu_live *live, struct gpu_allocation *slot, uint64_t context)
 {
 	struct group *group;
@@ -140,7 +141,7 @@ static void take_out(struct gpu_live *live, struct gpu_allocation *slot)
 	for (size_t at = (hole + 1) & mask; live->slots[at].address; at = (at + 1) & mask) {
 		size_t home = home_of(live, live->slots[at].address);
 
-		/* It may not stand before its home. */
+		/* An entry must not move before its home slot. */
 		if (((at - home) & mask) < ((at - hole) & mask))
 			continue;
 		live->slots[hole] = live->slots[at];
@@ -198,8 +199,8 @@ bool gpu_live_remove(struct gpu_live *live, uint64_t address, uint64_t time_ns,
 	return true;
 }
 
-/* The first in the group that was allocated until then. There are few newer ones before it, if any:
- * events come somewhat out of order. NULL: none. */
+/* The first allocation of the group that was made until then. Few newer ones come before it, if
+ * any: events come somewhat out of order. NULL: none. */
 static struct gpu_allocation *oldest_until(const struct gpu_live *live, const struct group *group,
                                            uint64_t time_ns)
 {
@@ -235,7 +236,7 @@ bool gpu_live_remove_of(struct gpu_live *live, uint64_t context, uint64_t time_n
 
 uint64_t gpu_live_unmatched(struct gpu_live *live, uint64_t now_ns)
 {
-	/* Nothing is at address 0; it drops what is too old. */
+	/* Nothing is at address 0. The call drops frees that are too old. */
 	early_take(&live->early, 0, now_ns);
 	return live->early.given_up;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * By handle, while they are under way. A job is on the heap by itself: its thread may come back
- * when all else is gone.
+ * A table by handle of the reads under way. Each job has its own heap allocation: its thread may
+ * return after everything else is gone.
  */
 #include "collect/gpu_name_fetch.h"
 
@@ -21,7 +21,7 @@ struct fetch {
 	struct gpu_name_fetches *fetches;
 	uint64_t address, mono_ns, began_ns;
 	struct gpu_name_fetched fetched;
-	UT_hash_handle hh; /* by what it is named by; hh.tbl NULL: not wanted */
+	UT_hash_handle hh; /* by fetched.by; hh.tbl is NULL when the name is not wanted */
 };
 
 struct gpu_name_fetches {
@@ -59,7 +59,7 @@ void gpu_name_fetches_free(struct gpu_name_fetches *fetches)
 	free(fetches);
 }
 
-/* Up to the end of a page at a time: behind the string there may be nothing. */
+/* Reads up to the end of a page at a time: nothing may be mapped behind the string. */
 static void run(struct crew_job *job)
 {
 	struct fetch *fetch = (struct fetch *)job;
@@ -91,7 +91,8 @@ static void done(struct crew_job *job, int err)
 
 	if (fetch->hh.tbl) {
 		forget(fetches, fetch);
-		/* Asked after the reading: whatever was read is the program's that told. */
+		/* Checked after the read: then what was read is of the program that reported the
+		 * handle. */
 		if (err || execs_since(fetches->execs, fetch->fetched.by.pid, fetch->mono_ns))
 			fetch->fetched.len = 0;
 		fetches->fn(&fetch->fetched, fetches->ctx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Handles and names are the program's choice; which of them collide is not, so what is hashed is
- * mixed with a number that it does not know.
+ * Programs choose handles and names. A hash is mixed with a number that they do not know, so that
+ * they cannot choose collisions.
  */
 #include "collect/gpu_names.h"
 
@@ -63,7 +63,7 @@ static struct gpu_name *name_get(struct gpu_names *names, uint32_t owner, const 
 		name->users++;
 		return name;
 	}
-	/* That two of them have one hash does not happen by itself. */
+	/* Two names do not get the same 64-bit hash by chance. */
 	if (name || !shares_take(&names->bytes, owner, bytes_of(len)))
 		return NULL;
 	name = calloc(1, bytes_of(len));
@@ -107,7 +107,7 @@ static struct gpu_named *find(const struct gpu_handles *of, uint64_t handle)
 	return named;
 }
 
-/* Takes over the use of the name; NULL is counted. */
+/* Takes over the reference to the name; NULL is counted as lost. */
 static void put(struct gpu_names *names, struct gpu_handles *of, uint64_t handle,
                 struct gpu_name *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The builder grows for as long as the process lives; slices and states are merges of what they
- * want of it, as if it were a slice.
+ * The builder grows for as long as the process lives. Slices, and profiles of what is held, merge
+ * the parts that they need, as if the builder were a slice.
  */
 #include "collect/gpu_paths.h"
 
@@ -69,7 +69,8 @@ static uint64_t hash_of(const struct gpu_paths *paths, const uint64_t *words, si
 	return hash | 1;
 }
 
-/* Other mappings may give the same addresses other names. */
+/* Drops the recent stacks when the mappings have changed: the same addresses may have other
+ * names. */
 static void follow_mappings(struct gpu_paths *paths, const struct image *image)
 {
 	uint64_t serial = image ? mapping_set_serial(image->set) : 0;
@@ -104,7 +105,8 @@ uint32_t gpu_paths_add(struct gpu_paths *paths, const uint64_t *words, size_t le
 	}
 	path = frames_add(&paths->frames, image, &stack);
 	*ret_python_version = paths->frames.python_version;
-	/* What is not known yet may be told when it is seen again. */
+	/* A stack with unknown Python code is not kept: the code may be known when it is seen
+	 * again. */
 	if (path && unknown == paths->losses.python_codes_unknown)
 		*kept = (struct gpu_path){hash, path, *ret_python_version};
 	return path ?: paths->none_path;
@@ -117,7 +119,7 @@ static bool same_labels(const struct gpu_labels *a, const struct gpu_labels *b)
 	       a->python_version == b->python_version;
 }
 
-/* Memory is the process's, whichever thread asked for it. */
+/* Memory belongs to the process, whichever thread allocated it. */
 static uint32_t make_task(struct gpu_paths *paths, const struct gpu_labels *labels,
                           uint64_t mono_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The lane asks the reader where the functions are, and attaches the programs; it has one file at a
- * time, and the others wait here for their turn.
+ * The lane asks the reader where the functions are, and attaches the programs. It gets one file at
+ * a time; the other files wait here for their turn.
  */
 #include "collect/gpu_probed.h"
 
@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { MAX_TOLD = 32 }; /* warnings between two sweeps that the timer asks for */
+enum { MAX_TOLD = 32 }; /* warnings between two sweeps of the timer */
 
 void gpu_probed_free(struct probed *file)
 {
@@ -28,8 +28,8 @@ static void attach(struct job *job)
 	struct reader *reader = file->files->config.reader;
 	struct gpu_programs programs;
 
-	/* By a process that no other file can have taken over: no file may say where another one
-	 * is written to. */
+	/* A fresh reader process reads each file: a file that took over a process must not choose
+	 * where probes are written in another file. */
 	reader_rest(reader, 0);
 	file->err = gpu_ask(reader, file->fd, file->number, file->libraries, &file->found);
 	reader_rest(reader, 0);
@@ -60,7 +60,7 @@ void gpu_probed_remove(struct probed *file)
 	gpu_probed_free(file);
 }
 
-/* The newest are kept; who maps another one has it looked into again. */
+/* The newest failures are kept. A forgotten file is read again when a process maps it. */
 static void forget_failed(struct gpu_files *files)
 {
 	struct probed *oldest = NULL;
@@ -98,7 +98,7 @@ static void on_attached(struct job *job)
 
 	files->asked = NULL;
 	file->state = file->err ? FAILED : ATTACHED;
-	/* A file that is called so and is something else is nobody's fault. */
+	/* A file that has such a name and turns out to be something else is not an error. */
 	if (file->err && file->err != -ENOENT && file->err != -ECANCELED &&
 	    gpu_files_may_tell(file->files))
 		log_warning("cannot watch GPUs through %s: %s", file->path, why_not(file));
@@ -109,7 +109,8 @@ static void on_attached(struct job *job)
 	config.changed(config.ctx);
 }
 
-/* Of the user who had the fewest turns; the oldest of his, which is last in the list. */
+/* The file of the user who had the fewest turns; of that user's files the oldest, which is last in
+ * the list. */
 static struct probed *choose(const struct gpu_files *files)
 {
 	struct probed *chosen = NULL;
@@ -126,7 +127,7 @@ static struct probed *choose(const struct gpu_files *files)
 	return chosen;
 }
 
-/* One at a time is in the lane, for who comes later may have to be before the others. */
+/* Only one file at a time is in the lane: one that comes later may have to go before the others. */
 static void attach_next(struct gpu_files *files)
 {
 	struct probed *file = files->asked ? NULL : choose(files);
@@ -135,7 +136,7 @@ static void attach_next(struct gpu_files *files)
 		return;
 	gpu_turns_note(&files->turns, file->owner);
 	file->state = ATTACHING;
-	file->err = -ECANCELED; /* unless it is run */
+	file->err = -ECANCELED; /* stays when the job is not run */
 	file->job = (struct job){attach, on_attached, NULL};
 	if (lane_submit(files->config.lane, &file->job))
 		file->state = FAILED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct probed - one inode that is probed, or waits for it, or could not be: attaching to it and
- * letting it go, on the lane, in fair order. The inside of collect/gpu_files.h, of whose two files
- * this is. Loop thread only, but for what is the lane's.
+ * struct probed - one inode that is probed, waits to be probed, or could not be: attaching and
+ * detaching it on the lane, in fair order. Private to collect/gpu_files.h, of whose two .c files
+ * this is one. Loop thread only, except for the lane's members.
  */
 #pragma once
 
@@ -24,10 +24,10 @@ struct probed {
 	struct file_inode inode;
 	char *path; /* as the process sees it */
 	uint64_t number;
-	uint32_t owner;     /* the user whose process was first to map it */
-	uint32_t libraries; /* that it may be */
+	uint32_t owner;     /* the user whose process was the first to map it */
+	uint32_t libraries; /* which libraries it may be */
 
-	/* The lane's until it is done. */
+	/* The lane owns these until its job is done. */
 	struct gpu_file found;
 	struct uprobes links;
 	int err;
@@ -36,18 +36,20 @@ struct probed {
 struct gpu_files {
 	struct gpu_files_config config;
 	struct probed *first;
-	struct probed *asked; /* that is being attached; NULL: none */
+	struct probed *asked; /* the file being attached; NULL: none */
 	struct gpu_turns turns;
 	struct file_users users;
-	uint64_t numbers;  /* that were given to files, for the reader */
-	uint64_t swept_ns; /* when, for want of room */
+	uint64_t numbers;  /* the last number given to a file, for the reader */
+	uint64_t swept_ns; /* the time of the last sweep for want of room */
 	unsigned int told;
 };
 
 void gpu_probed_free(struct probed *file);
-/* The same, out of the list, with its users. Not while it is the lane's. */
+/* Takes the file off the list, removes its users, and frees it. Not while the lane has it. */
 void gpu_probed_remove(struct probed *file);
-/* It is attached when its turn has come; then the files' changed() is called. */
+/* The file is attached when its turn comes; then the changed() of struct gpu_files_config is
+ * called. */
 void gpu_probed_start(struct probed *file);
-void gpu_probed_let_go(struct probed *file);      /* it was attached, and goes, or comes back */
-bool gpu_files_may_tell(struct gpu_files *files); /* one more warning may be logged */
+/* Detaches an attached file; it is then removed, or attached again if a process maps it. */
+void gpu_probed_let_go(struct probed *file);
+bool gpu_files_may_tell(struct gpu_files *files); /* whether one more warning may be logged */

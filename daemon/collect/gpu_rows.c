@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Row by row. A launch ends in its kernel, as if that had been called.
+ * Goes row by row. The call path of a launch ends in its kernel, as if the kernel had been called.
  */
 #include "collect/gpu_rows.h"
 
@@ -19,7 +19,7 @@
 static const char *const direction_texts[GPU_DIRECTION_COUNT] = {GPU_DIRECTIONS(DIRECTION)};
 #undef DIRECTION
 
-/* The rows of a kind on their way. */
+/* What is needed while the rows of a kind are added. */
 struct gpu_rows {
 	struct half *half;
 	struct gpu_feeds *feeds;
@@ -27,17 +27,17 @@ struct gpu_rows {
 	uint64_t words[MAX_STACK_FRAMES];
 };
 
-/* One of them. */
+/* One row. */
 struct row {
 	const struct gpu_call_key *key;
 	const struct gpu_call *calls;
 	const struct image *image;
 	struct gpu_feed *feed; /* NULL: no room for one */
-	const char *kernel;    /* of a launch: its name, or what stands for it */
-	char number[32];       /* which may be this */
+	const char *kernel;    /* of a launch: its name, or the text in its place */
+	char number[32];       /* the buffer of that text */
 };
 
-/* Handles are of the process; what has no name has at least its own number. */
+/* Handles belong to a process. A kernel without a name is called by its handle. */
 static void name_kernel(struct row *row)
 {
 	const struct gpu_call_key *key = row->key;
@@ -146,7 +146,7 @@ void gpu_rows_add(struct half *half, struct gpu_feeds *feeds, enum profile_kind 
 	for (size_t i = 0; i < drained->gpu_count; i++) {
 		struct row row = {.key = &drained->gpu_keys[i], .calls = &drained->gpu_calls[i]};
 
-		/* One whose calls have all moved to the row of their stack. */
+		/* Skips a row whose calls have all moved to the row of their stack. */
 		if (row.key->kind != kind || !row.calls->count)
 			continue;
 		*ret_count += row.calls->count;

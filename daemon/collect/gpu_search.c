@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A table by object id, in which nearly every entry says no. As bounded as the store: when it has
- * grown to twice the size, it is begun anew.
+ * A table by object id, in which nearly every entry says no. Its bound follows the store's: a table
+ * that has grown to twice the store's bound is emptied.
  */
 #include "collect/gpu_search.h"
 
@@ -35,7 +35,7 @@ struct gpu_search {
 	struct entry *by_id;
 };
 
-/* The process holds memory, and nobody may ask for long. */
+/* The reader process holds memory, and the next question may be a long time off. */
 static void rest(struct job *job)
 {
 	reader_rest(((struct gpu_search *)job)->reader, 0);
@@ -93,7 +93,7 @@ static void look_into(struct job *job)
 		entry->libraries = file->libraries;
 }
 
-/* Anything else passes, so the file is asked about again when somebody maps it. */
+/* Other errors may pass, so the file is inspected again when a process maps it. */
 static bool is_about_file(int error)
 {
 	return error == 0 || error == -ENOENT || error == -EIO || error == -ENOEXEC ||
@@ -128,7 +128,7 @@ static void forget_all(struct gpu_search *search)
 	}
 }
 
-/* What cannot be kept is asked for again. */
+/* NULL: the entry could not be kept; the next gpu_search_get() tries again. */
 static struct entry *add(struct gpu_search *search, uint32_t id)
 {
 	_cleanup_(object_unrefp) struct object *object = store_get(search->store, id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The kinds of profile about GPUs. There is nothing to attach at the start: collect/gpu_standing.h
- * does so when a process maps CUDA's driver, and says here that they are on. All of them work with
- * one struct gpu, which the hooks of the first start, read and stop.
+ * The kinds of profile about GPUs. Nothing is attached at the start: collect/gpu_standing.h
+ * attaches when a process maps CUDA's driver, and then these kinds are switched on. All of them
+ * work with one struct gpu, which the hooks of the first kind start, read and stop.
  */
 #include "collect/gpu.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Every process that changes is looked at for a file that is called like the driver or PyTorch,
- * which costs a comparison for each of its mappings. Only in one that has the driver the other
- * files matter: those that are called like the runtime at once, the others when they were searched.
+ * Every process whose mappings change is checked for a file with the name of the driver or of
+ * PyTorch, which costs one comparison for each mapping. The other files matter only in a process
+ * that has the driver: those with the runtime's name at once, the others when they have been
+ * searched.
  */
 #include "collect/gpu_standing.h"
 
@@ -24,13 +25,13 @@
 #include <unistd.h>
 
 enum {
-	LOOK_MS = 10,      /* after a process has changed, it and others are looked at */
-	SWEEP_MS = 600000, /* between looks for files that nobody has any more: a program that runs
-	                    * once a minute finds its files probed */
-	MAX_CHANGED =
-		16384,   /* processes until then; the rest is looked at when they change again */
-	MAX_JOBS = 1024, /* files in a lane; the rest is asked for again */
-	SHOWN_PATH = 70, /* bytes of a path that a reason has room for */
+	LOOK_MS = 10, /* from a change of a process until changed processes are inspected */
+	/* Between sweeps for files that no process maps any more: a program that runs once a minute
+	 * finds its files probed. */
+	SWEEP_MS = 600000,
+	MAX_CHANGED = 16384, /* processes until then; others are inspected at their next change */
+	MAX_JOBS = 1024,     /* files in a lane; others are asked for again */
+	SHOWN_PATH = 70,     /* bytes of a path that fit into a reason */
 };
 
 /* Processes are many, and each may have many mappings: so long at a time, and the rest after such a
@@ -39,9 +40,9 @@ static const uint64_t piece_ns = 5 * NSEC_PER_MSEC;
 
 struct gpu_standing {
 	struct gpu_standing_config config;
-	/* One lane to attach, which does not wait for files that are searched. */
+	/* Attaching has a lane of its own, so that it does not wait for files that are searched. */
 	struct lane *attaching, *searching;
-	struct job loading; /* the first of attaching */
+	struct job loading; /* the first job of `attaching` */
 	struct reader *attach_reader, *search_reader;
 	struct file_opener *opener;
 	struct gpu_files *files;
@@ -75,7 +76,7 @@ static void note_process(const struct proc *proc, void *ctx)
 	note_change(proc->pid, ctx);
 }
 
-/* Who waits for a file may have found it. */
+/* A process that waits for a file may find it ready now. */
 static void note_found(void *ctx)
 {
 	struct gpu_standing *standing = ctx;
@@ -94,7 +95,7 @@ static void note_files(void *ctx)
 	standing->config.changed(standing->config.ctx);
 }
 
-/* False: it has to wait for room. */
+/* False: the process has to wait for room, or for the file to be opened. */
 static bool use(struct gpu_standing *standing, struct file_seen *seen, uint32_t pid,
                 const struct proc_mapping *mapping, uint32_t libraries)
 {
@@ -102,8 +103,8 @@ static bool use(struct gpu_standing *standing, struct file_seen *seen, uint32_t 
 	       gpu_files_use(standing->files, pid, mapping, libraries);
 }
 
-/* First of all, for what is missed of it is missed for good. PyTorch's tensors are wanted of
- * programs, too, that have no GPU. Whether it has the driver. */
+/* Goes first: events missed before the driver is probed are missed for good. PyTorch's tensors are
+ * wanted even for programs without a GPU. Returns whether the process has the driver. */
 static bool use_driver(struct gpu_standing *standing, uint32_t pid, const struct mapping_set *set)
 {
 	size_t count = mapping_set_count(set);
@@ -233,7 +234,7 @@ int gpu_standing_new(const struct gpu_standing_config *config, struct gpu_standi
 	return make_parts(standing);
 }
 
-/* On the lane; what comes of it is said of the first file. */
+/* On the lane. The outcome is reported with the first file. */
 static void load(struct job *job)
 {
 	struct gpu_standing *standing =
@@ -248,8 +249,8 @@ static void on_loaded(struct job *job)
 	(void)job;
 }
 
-/* Somebody will use it: the programs do not wait for that, or the first to do so would be seen half
- * a second late. */
+/* On a host with a GPU some process will use it. The programs are loaded before that; otherwise the
+ * first such process would be seen half a second late. */
 static void load_where_a_gpu_is(struct gpu_standing *standing)
 {
 	standing->loading = (struct job){load, on_loaded, NULL};
@@ -325,14 +326,14 @@ static const char *why_nothing(enum gpu_layer layer)
 	}
 }
 
-/* The path is whatever a program called its file; a character is shown whole or not at all. */
+/* The path is any bytes that a program chose. A character is shown whole or not at all. */
 static void explain(const struct gpu_kernel *kernel, const struct gpu_files_status *files,
                     struct gpu_layer_status *status)
 {
 	const char *why = gpu_kernel_why(kernel);
 	char path[4096];
 
-	/* These are no matters of this file. */
+	/* These reasons are not about this file. */
 	if (*why) {
 		snprintf(status->why, sizeof(status->why), "%s", why);
 		return;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct gpu_standing - the files with CUDA's driver, its runtime and PyTorch's allocators, that
- * any process maps: each is probed once, for every process that has it now or later. What is in a
- * file is read on a lane by a reader process. Loop thread only.
+ * struct gpu_standing - the files with CUDA's driver, its runtime and PyTorch's allocators that any
+ * process maps. Each is probed once, for every process that maps it now or later. A reader process
+ * reads the files, on a lane. Loop thread only.
  *
- * A process that maps the driver is noticed at once, looked at LOOK_MS later and probed some ten
+ * A process that maps the driver is noticed at once, inspected LOOK_MS later and probed some ten
  * milliseconds after that; what it does until then is not seen. cuInit(), which comes first, takes
- * longer on a host with a GPU. The programs are loaded soon after the start where NVIDIA's driver
- * is, and for the first such process elsewhere, which takes half a second more.
+ * longer on a host with a GPU. Where NVIDIA's driver is present, the programs are loaded soon after
+ * the start. Elsewhere they are loaded for the first such process, which takes half a second more.
  */
 #pragma once
 
@@ -23,22 +23,22 @@
 
 struct gpu_standing;
 
-/* All of it outlives it. */
+/* Everything here outlives struct gpu_standing. */
 struct gpu_standing_config {
 	uv_loop_t *loop;
 	struct procs *procs;
 	struct store *store;
-	struct crew *crew; /* is stopped after it, and before it is freed */
+	struct crew *crew; /* stopped after struct gpu_standing is, and before that is freed */
 	const struct gpu_kernel *kernel;
-	/* After probes were attached, or could not be. */
+	/* Called after probes were attached, or could not be attached. */
 	void (*changed)(void *ctx);
 	void *ctx;
 };
 
-/* How it stands with a layer, for people. */
+/* The state of a layer, for people. */
 struct gpu_layer_status {
 	bool on;       /* a file of it is probed */
-	char why[128]; /* it is off; harmless text (base/clean.h) */
+	char why[128]; /* why it is off; harmless text (base/clean.h) */
 };
 
 int gpu_standing_new(const struct gpu_standing_config *config, struct gpu_standing **ret_standing);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Rows that are found by hash. Ids are small and given by us, so nobody chooses collisions.
+ * Rows found by hash. The ids are small and profd assigns them, so programs cannot choose
+ * collisions.
  */
 #include "collect/gpu_sums.h"
 
@@ -16,7 +17,7 @@ static uint32_t *bucket_of(const struct gpu_sums *sums, uint32_t path, uint32_t 
 	return &sums->buckets[(mixed >> 32) & (sums->capacity - 1)];
 }
 
-/* Buckets are empty. */
+/* Called with empty buckets. */
 static void link_all(struct gpu_sums *sums)
 {
 	sums->free = 0;
@@ -46,8 +47,8 @@ static bool grow(struct gpu_sums *sums)
 	return true;
 }
 
-/* Places that are at the end are given back, but for a quarter, so that they are not had again and
- * again. */
+/* Gives back free places at the end, but only while at most a quarter is in use, so that the table
+ * does not shrink and grow again and again. */
 static void shrink(struct gpu_sums *sums)
 {
 	uint32_t capacity = sums->capacity;
@@ -60,13 +61,13 @@ static void shrink(struct gpu_sums *sums)
 		return;
 	struct gpu_sum *at = realloc(sums->at, capacity * sizeof(*at));
 	uint32_t *buckets = realloc(sums->buckets, capacity * sizeof(*buckets));
-	/* One of them may have stayed as large as it was, which does no harm. */
+	/* If one of them was not shrunk, that does no harm. */
 	sums->at = at ?: sums->at;
 	sums->buckets = buckets ?: sums->buckets;
 	sums->capacity = capacity;
 }
 
-/* Frees the places of those that hold nothing; what they allocated has been told. */
+/* Frees the places of pairs that hold nothing; a slice has taken what they allocated. */
 static void recycle(struct gpu_sums *sums)
 {
 	bool changed = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sums. The peak is looked at with each allocation, so it is exact.
+ * Sums. The peak is updated with each allocation, so it is exact.
  */
 #include "collect/gpu_totals.h"
 

@@ -6,7 +6,7 @@
 
 #include "collect/gpu.h"
 
-enum { GPU_TOTALS_DEVICES = 32 }; /* the rest is added to those of GPU_DEVICE_UNKNOWN */
+enum { GPU_TOTALS_DEVICES = 32 }; /* figures of further devices are added to GPU_DEVICE_UNKNOWN */
 
 /* What was counted in the half that is being drained. */
 struct gpu_second {
@@ -25,10 +25,10 @@ struct gpu_totals {
 struct gpu_total *gpu_totals_of(struct gpu_totals *totals, uint8_t device);
 void gpu_totals_release(struct gpu_totals *totals);
 
-/* Each takes NULL. */
+/* Each of these takes NULL. */
 void gpu_total_allocated(struct gpu_total *total, enum gpu_memory memory, uint64_t bytes);
 void gpu_total_gone(struct gpu_total *total, enum gpu_memory memory, uint64_t bytes);
 void gpu_total_calls(struct gpu_total *total, const struct gpu_call_key *key,
                      const struct gpu_call *calls);
-/* After the rows of a half of this length. */
+/* Called after the rows of a half of this length were added. */
 void gpu_totals_end_second(struct gpu_totals *totals, uint64_t duration_ns);

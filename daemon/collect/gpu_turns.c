@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A ring.
+ * A ring of the last turns.
  */
 #include "collect/gpu_turns.h"
 

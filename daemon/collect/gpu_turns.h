@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct gpu_turns - whose files were asked about last: who had the fewest turns lately is next, so
- * that a driver does not wait behind all that another user calls so. Start with zeroes. Loop thread
- * only.
+ * struct gpu_turns - whose files were inspected last. The user with the fewest recent turns is
+ * next, so that a driver does not wait behind all files to which another user gave its name.
+ * Initialize to zeroes. Loop thread only.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ enum { GPU_TURNS_KEPT = 64 };
 
 struct gpu_turns {
 	uint32_t owners[GPU_TURNS_KEPT];
-	size_t count; /* of all turns */
+	size_t count; /* of all turns so far */
 };
 
 void gpu_turns_note(struct gpu_turns *turns, uint32_t owner);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The part of the skeleton that belongs to growth.
+ * The part of the skeleton that is for memory growth.
  */
 #include "collect/growth_kernel.h"
 

@@ -8,5 +8,5 @@
 
 struct growth_wanted {
 	bool at_all;
-	bool at_any_price; /* also what makes programs slower by 2 % or more */
+	bool at_any_price; /* also what slows programs down by 2 % or more */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a session answers: what its events come to, the figures beside them, or why there are none.
+ * What a session answers: the profile made of its events, the figures that go with it, or the
+ * reason why there is no profile.
  */
 #include "collect/heap_session.h"
 
@@ -23,7 +24,7 @@ void heap_session_refuse(struct heap_session *session, int err, const char *form
 	va_end(arguments);
 }
 
-/* What could not be done, for people. */
+/* Says what could not be done, for people. */
 void heap_session_explain(struct heap_session *session, int err)
 {
 	uint32_t pid = session->ask.pid;
@@ -94,7 +95,7 @@ void heap_session_explain(struct heap_session *session, int err)
 	}
 }
 
-/* The figures of what was watched. */
+/* Fills in the figures of what was watched. */
 void heap_session_note(struct heap_session *session, enum heap_end end)
 {
 	struct heap_figures *figures = &session->result.figures;

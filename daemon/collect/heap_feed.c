@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The builder grows for as long as the feed lives and is never sealed: a profile is a merge of what
- * is wanted of it, as if it were a slice, into another one.
+ * The builder grows for as long as the feed lives and is never sealed. A profile is made by merging
+ * the parts that it needs, as if the builder were a slice, into another builder.
  */
 #include "collect/heap_feed.h"
 
@@ -58,7 +58,7 @@ void heap_feed_free(struct heap_feed *feed)
 	free(feed);
 }
 
-/* Memory is the process's, whichever thread asked for it. */
+/* Memory belongs to the process, whichever thread allocated it. */
 static uint32_t add_task(struct heap_feed *feed, const struct image *image, uint64_t mono_ns)
 {
 	struct task task = {.pid = feed->pid, .tid = feed->pid};
@@ -130,7 +130,7 @@ static int add_sums(const struct heap_sums *sums, void *ctx)
 	return 0;
 }
 
-/* What was built so far, as the slice that it would be. */
+/* A view of what was built so far, as a slice with these samples. */
 static struct profile as_slice(struct heap_feed *feed, const struct samples *samples,
                                const struct heap_span *span)
 {

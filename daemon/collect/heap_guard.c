@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 
-/* How long it is looked at before there are probes, at the least. */
+/* How long the process is measured before there are probes, at the least. */
 static const uint64_t rest_ns = 200 * NSEC_PER_MSEC;
-/* What the probes leave of a process's time is the difference of two measured figures: below this
- * share of it, it is noise. */
+/* The CPU time that is left without the probes is the difference of two measured figures. Below
+ * this share of the process's time the difference is noise. */
 static const double least_left = 0.15;
 
 static uint64_t cpu_time(clockid_t clock)
@@ -33,7 +33,7 @@ void heap_guard_open(struct heap_guard *guard, const struct heap_kernel *kernel,
 {
 	*guard = (struct heap_guard){.kernel = kernel, .price = price, .slot = slot};
 	if (clock_getcpuclockid((pid_t)pid, &guard->cpu_clock))
-		guard->cpu_clock = CLOCK_PROCESS_CPUTIME_ID; /* it is gone, which others tell */
+		guard->cpu_clock = CLOCK_PROCESS_CPUTIME_ID; /* it is gone; others report that */
 	heap_guard_mark(guard, &guard->opened);
 }
 
@@ -84,7 +84,8 @@ void heap_guard_correct(const struct heap_guard *guard, struct heap_reading *rea
 	if (left < least)
 		left = least;
 	factor = left > 0 ? guard->cores_before / left : 1;
-	/* With probes it does not do more than without: then it had just begun to. */
+	/* Probes do not make a process do more: if it did more with them, it had only just become
+	 * busy. */
 	if (factor < 1)
 		factor = 1;
 	reading->hits_per_second *= factor;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct heap_guard - what watching a process costs it: predicted from a moment of counting, and
- * measured while it is done. A cost is CPU time that the probes take, as a share of one core.
+ * struct heap_guard - what watching a process costs the process: predicted by counting calls for a
+ * moment, and measured while it is watched. A cost is the CPU time that the probes take, as a share
+ * of one core.
  *
- * What is counted is slowed down by the counting: a process that does nothing but allocate calls
- * ten million times a second without a probe, and two million times with one. So it is also looked
- * how much CPU time the process takes before and meanwhile: the calls belong to what is left of the
- * latter when the probes' share is taken off, and without probes the former would be left.
+ * Counting slows down what it counts: a process that does nothing but allocate calls ten million
+ * times a second without a probe, and two million times with one. So the CPU time of the process is
+ * measured before counting and during it. The counted calls were made in the CPU time during
+ * counting less the probes' share. Without probes, the process would have the CPU time measured
+ * before.
  */
 #pragma once
 
@@ -15,7 +17,7 @@
 
 #include <time.h>
 
-/* A moment. */
+/* The readings at one moment. */
 struct heap_mark {
 	struct heap_counts counts;
 	uint64_t mono_ns, cpu_ns;
@@ -27,10 +29,10 @@ struct heap_guard {
 	u32 slot;
 	clockid_t cpu_clock; /* of the process */
 	struct heap_mark opened, started, checked;
-	double cores_before; /* CPU time that it took before there was any probe, per time */
+	double cores_before; /* the cores that it used before there was any probe */
 };
 
-/* What came in a time. */
+/* What was counted in a period. */
 struct heap_reading {
 	struct heap_counts counts;
 	uint64_t ns;
@@ -39,11 +41,13 @@ struct heap_reading {
 
 void heap_guard_open(struct heap_guard *guard, const struct heap_kernel *kernel,
                      const struct heap_price *price, u32 slot, uint32_t pid);
-/* Before the first probe is attached: waits until there is something to compare with. On a lane. */
+/* Call before the first probe is attached: waits until there is enough to compare with. On a
+ * lane. */
 void heap_guard_rest(struct heap_guard *guard);
 void heap_guard_mark(const struct heap_guard *guard, struct heap_mark *ret_mark);
-/* Since a mark. */
+/* Reads what was counted since a mark. */
 void heap_guard_read(const struct heap_guard *guard, const struct heap_mark *since,
                      struct heap_reading *ret_reading);
-/* Makes of what was counted what there would be without probes, and its cost for the same work. */
+/* Corrects a reading made while counting: to the hits that the process would cause without being
+ * slowed down, and to their cost. */
 void heap_guard_correct(const struct heap_guard *guard, struct heap_reading *reading);

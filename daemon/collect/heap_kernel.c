@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The part of the skeleton that belongs to heap profiles.
+ * The heap profiles' part of the BPF skeleton.
  */
 #include "collect/heap_kernel.h"
 
@@ -13,12 +13,12 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-/* As heap_maps.bpf.h has it. */
+/* Must match heap_maps.bpf.h. */
 struct live_key {
 	u64 address, serial;
 };
 
-/* What kinds of uprobe the programs are for. */
+/* Sets the kind of uprobe that each program is for. */
 static void set_types(struct profd_bpf *skeleton)
 {
 	struct bpf_program *const multi[] = {
@@ -70,7 +70,7 @@ const char *heap_kernel_why(const struct heap_kernel *kernel)
 	return bpf_part_why(kernel->bpf, BPF_PART_HEAP);
 }
 
-/* One that has the maps; NULL before any is loaded. */
+/* A loaded part, which has the maps; NULL before any is loaded. */
 static const struct profd_bpf *loaded(const struct heap_kernel *kernel)
 {
 	return bpf_part(kernel->bpf, BPF_PART_HEAP) ?: bpf_part(kernel->bpf, BPF_PART_HEAP_TOLD);
@@ -127,8 +127,8 @@ void heap_kernel_forget(const struct heap_kernel *kernel, u32 serial)
 	struct live_key key, next;
 	bool more = bpf_map_get_next_key(live, NULL, &next) == 0;
 
-	/* A key is deleted when the one behind it is known: from a deleted one the walk would begin
-	 * again. */
+	/* A key is deleted only when the next one is known: from a deleted key the walk would start
+	 * over. */
 	while (more) {
 		key = next;
 		more = bpf_map_get_next_key(live, &key, &next) == 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A sample goes to the first caller that is no allocator's.
+ * A sample goes to the first caller that does not belong to an allocator.
  */
 #include "collect/heap_leaves.h"
 
 #include "heap/leaves.h"
 
-/* Also of a frame with several functions, of which one was inlined into the other. */
+/* A frame with several functions, of which one was inlined into the other, is an allocator's if all
+ * of them are. */
 static bool is_allocators(const struct profile *profile, uint32_t location)
 {
 	const struct location *at = &profile->locations[location];

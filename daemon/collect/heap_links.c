@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Returns are attached before entries: an entry whose return nobody sees would be counted as lost.
+ * Returns are attached before entries: an entry whose return is not seen would be counted as lost.
  */
 #include "collect/heap_links.h"
 

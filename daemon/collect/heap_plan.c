@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Of what a file's allocator is like to what a probe there does.
+ * From the allocator that was found in a file to what each probe there does.
  */
 #include "collect/heap_plan.h"
 
@@ -17,9 +17,9 @@ static const uint8_t does_of_role[] = {
 	[HEAP_REMAPS] = HEAP_DOES_REMAP,
 };
 
-/* Those that are made of others in some allocator: calloc of malloc in musl, realloc of malloc and
- * free in glibc for what has pages of its own. An operator new that catches what a handler throws
- * has the exception's memory asked for inside of it. */
+/* Calls that some allocator makes of other calls: musl makes calloc of malloc, and glibc makes
+ * realloc of malloc and free for memory that has pages of its own. An operator new that catches
+ * what a handler throws allocates the exception's memory inside itself. */
 static bool nests(enum heap_call call)
 {
 	return call == HEAP_CALL_CALLOC || call == HEAP_CALL_ALIGNED ||

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* Places that one program is attached to. */
+/* The places that one program is attached to. */
 struct heap_places {
 	uint64_t *offsets, *cookies;
 	size_t count;
@@ -20,30 +20,32 @@ struct heap_places {
 struct heap_plan_file {
 	int fd;
 	char path[32]; /* of the descriptor, for the kernel */
-	/* session: return from what no exception leaves. entry: what needs no return probe. leave:
-	 * the return instructions of what an exception may leave. all: every entry, to count. */
+	/* session: functions that no exception leaves, probed at entry and return. entry: functions
+	 * that need no return probe. leave: the return instructions of functions that an exception
+	 * may leave. all: every entry, for counting. */
 	struct heap_places session, entry, leave, all;
 };
 
 struct heap_plan {
-	char allocator[32];    /* the one that malloc() reaches, as people call it */
-	char file[256];        /* that it is in, as the process sees it */
-	uint32_t unread;       /* files that could not be looked into, at most two: it may be */
-	char unread_file[256]; /* in one of these; the first */
+	char allocator[32]; /* the allocator that malloc() reaches, by its usual name */
+	char file[256];     /* the file that it is in, as the process sees it */
+	/* Files that could not be read, at most two. The allocator may be in one of them. */
+	uint32_t unread;
+	char unread_file[256]; /* the first of those */
 	uint32_t sites;
 	size_t file_count;
 	struct heap_plan_file files[MAX_ALLOCATORS];
-	struct heap_range code[MAX_ALLOCATORS]; /* of each, in the process */
+	struct heap_range code[MAX_ALLOCATORS]; /* where the process has the code of each file */
 };
 
 struct heap_plan_ask {
-	struct reader *reader; /* this plan's own: see heap_search.h */
+	struct reader *reader; /* used for this plan only: see heap_search.h */
 	uint32_t pid;
 	uint8_t slot; /* in the cookies */
 	bool have_sessions;
 };
 
-/* heap_search_process()'s errors; -ENOENT also when what was found cannot be probed.
- * heap_plan_release() in any case. */
+/* The errors of heap_search_process(); -ENOENT also when none of the allocators found can be
+ * probed. Call heap_plan_release() in any case. */
 int heap_plan_make(struct heap_plan *plan, const struct heap_plan_ask *ask);
 void heap_plan_release(struct heap_plan *plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The quickest of several rounds counts: a round may be interrupted, and never is too fast.
+ * The fastest of several rounds counts: a round may be interrupted, but is never too fast.
  */
 #include "collect/heap_pricing.h"
 
@@ -15,8 +15,8 @@ enum { ROUNDS = 8, CALLS = 200 };
 
 static const char *const own_program = "/proc/self/exe";
 
-/* Two functions of an argument, one beginning with an instruction that is emulated under a probe.
- */
+/* Two functions of one argument. Under a probe, the kernel emulates the first instruction of
+ * heap_pricing_emulated() and single-steps that of heap_pricing_stepped(). */
 void heap_pricing_emulated(uint64_t size);
 void heap_pricing_stepped(uint64_t size);
 #if defined(__x86_64__)
@@ -78,7 +78,7 @@ static double time_calls(void (*fn)(uint64_t))
 	return (double)best / CALLS;
 }
 
-/* Nanoseconds a call with a program attached takes longer than without. */
+/* By how many nanoseconds a call takes longer with a program attached than without. */
 static int measure(int program, enum uprobe_kind kind, uint8_t flags, void (*fn)(uint64_t),
                    double *ret_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a hit costs on this host, found out by probing functions of our own with the programs that
- * heap profiles run, and calling them. It takes some 20 ms, on a lane.
+ * What a hit costs on this host. It is measured by probing functions of profd itself with the
+ * programs that heap profiles run, and calling them. That takes some 20 ms, on a lane.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* What could not be measured is as in HEAP_PRICE_DEFAULT; `*ret_sessions` says whether this kernel
- * has uprobe sessions. -EOPNOTSUPP or another error: it has no uprobes that can be used. */
+/* A cost that could not be measured is taken from HEAP_PRICE_DEFAULT. `*ret_sessions` says whether
+ * this kernel has uprobe sessions. -EOPNOTSUPP or another error: it has no usable uprobes. */
 int heap_pricing_measure(const struct heap_kernel *kernel, struct heap_price *ret_price,
                          bool *ret_sessions);

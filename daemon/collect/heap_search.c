@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Files are opened as the process has them mapped, so that the probes are in the very inodes: not
- * in what has their path by now, and not in another container's copy.
+ * Files are opened as the process has them mapped, so that the probes go into the very inodes: not
+ * into the file that has the path by now, and not into another container's copy.
  */
 #include "collect/heap_search.h"
 
@@ -24,13 +24,13 @@ enum { OUR_MACHINE = EM_X86_64 };
 enum { OUR_MACHINE = EM_AARCH64 };
 #endif
 
-/* Of more, so little would be known of a process that its allocator could be any. */
+/* With more unread files, too little is known of the process to say which allocator it uses. */
 enum { MAX_UNREAD = 2 };
 
-/* For one file, and for all: who asks waits, and so does everybody who asks after him. */
+/* For one file, and for all: the caller waits, and so do all that ask after it. */
 static const uint64_t file_ns = 10 * NSEC_PER_SEC, all_ns = 30 * NSEC_PER_SEC;
 
-/* An executable file that is mapped. */
+/* An executable file that the process maps. */
 struct mapped {
 	int fd; /* -1: it has no allocator */
 	char *path;
@@ -74,7 +74,7 @@ void heap_search_free(struct heap_search *search)
 	free(search);
 }
 
-/* NULL when it is new. */
+/* NULL: the file is new. */
 static struct mapped *find_known(struct looking *looking, const struct stat *stat)
 {
 	for (size_t i = 0; i < looking->count; i++) {
@@ -85,7 +85,7 @@ static struct mapped *find_known(struct looking *looking, const struct stat *sta
 	return NULL;
 }
 
-/* Before a question. */
+/* Call before each question. */
 static int set_deadline(const struct looking *looking)
 {
 	uint64_t now = clock_mono_ns();
@@ -97,14 +97,14 @@ static int set_deadline(const struct looking *looking)
 	return 0;
 }
 
-/* What a question came to: 0 to go on without the file. */
+/* What to do about the result of a question: 0 to go on without the file. */
 static int heed(struct looking *looking, const struct mapped *file, int err)
 {
 	struct heap_search *search = looking->search;
 
 	if (err == -ECHILD || err == -ECANCELED || err == -ENOMEM)
 		return err;
-	/* The others say that it is no ELF file, such as an archive of Java classes. */
+	/* Other errors mean that it is no ELF file, such as an archive of Java classes. */
 	if (err != -EIO)
 		return 0;
 	if (!search->unread)
@@ -112,7 +112,7 @@ static int heed(struct looking *looking, const struct mapped *file, int err)
 	return ++search->unread > MAX_UNREAD ? -EIO : 0;
 }
 
-/* What of it is of no use is given back at once: a process may map a thousand files. */
+/* A file that is of no use is closed at once: a process may map a thousand files. */
 static int survey(struct looking *looking, size_t number)
 {
 	struct mapped *file = &looking->files[number];
@@ -126,8 +126,8 @@ static int survey(struct looking *looking, size_t number)
 		return err;
 	err = heap_ask_survey(looking->reader, &question, &said);
 	bool is_foreign = !err && said.machine != OUR_MACHINE;
-	/* A program of 32 bits has other registers and another ABI. Any other file of another
-	 * machine is data to it: nothing there can run in this process. */
+	/* A 32-bit program has other registers and another ABI. Any other file of another machine
+	 * is only data: none of its code can run in this process. */
 	if (is_foreign && is_program)
 		return -ENOTSUP;
 	if (err || is_foreign || !heap_ranking_add(&looking->ranking, number, &said, is_program))
@@ -142,7 +142,7 @@ static int add_mapping(const struct maps_line *line, void *ctx)
 
 	if (!line->executable || !line->inode || looking->count == MAX_HEAP_FILES)
 		return 0;
-	/* What is no file of its own, such as a device's memory, has no allocator. */
+	/* Memory that is no regular file, such as a device's, has no allocator. */
 	_cleanup_close_ int fd = reach_mapped(looking->pid, line->start, line->end, &stat);
 	if (fd < 0)
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The states one after the other. What is done on the lane touches the session only, and nothing
- * else of it is touched meanwhile.
+ * The states, one after the other. A job on the lane touches its session only, and nothing else
+ * touches the session meanwhile.
  */
 #include "collect/heap_session.h"
 
@@ -19,12 +19,11 @@
 
 /* How long calls are counted before the probes that sample are attached. */
 static const uint64_t count_ns = 400 * NSEC_PER_MSEC;
-/* How often what it costs is looked at, and how much over the budget it may be: calls come in
- * bursts. */
+/* How often the cost is checked, and how far it may exceed the budget: calls come in bursts. */
 static const uint64_t check_ns = NSEC_PER_SEC;
 static const double check_tolerance = 1.25;
-/* Of the call paths and addresses of one session. A program whose stacks are all different and
- * hundreds of frames deep comes to that after some ten thousand samples. */
+/* For the call paths and addresses of one session. A program whose stacks are all different and
+ * hundreds of frames deep reaches this after some ten thousand samples. */
 static const size_t max_feed_bytes = 128 << 20;
 
 static void run_job(struct job *job);
@@ -45,7 +44,7 @@ struct heap_session *heap_session_new(struct heap_shared *shared, const struct h
 		.state = HEAP_WAITING,
 		.slot = -1,
 		.serial = serial,
-		/* Now, because its number may be another's when it is looked into. */
+		/* Opened now: later the pid may belong to another process. */
 		.pidfd = (int)syscall(SYS_pidfd_open, ask->pid, 0),
 	};
 	session->result.figures.rate_bytes = ask->rate_bytes;
@@ -101,7 +100,7 @@ static int open_probes(struct heap_session *session)
 						     .slot = (uint8_t)session->slot,
 						     .have_sessions = shared->have_sessions,
 					     });
-	/* It has no more to do, and holds memory. */
+	/* The reader process has no more to do, and holds memory. */
 	reader_rest(session->reader, 0);
 	if (!err) {
 		heap_guard_rest(&session->guard);
@@ -154,9 +153,9 @@ static bool process_is_gone(const struct heap_session *session)
 	return poll(&poll_fd, 1, 0) > 0;
 }
 
-/* Whether it is still the process of who asks. Between the question and the probes it may have
- * become another user's, by a program that runs with its file's rights; and where it has ended, its
- * number says nothing. */
+/* Whether the process still belongs to the user who asks. Between the question and the probes it
+ * may have become another user's, by running a set-user-ID program. Once it has ended, its pid says
+ * nothing. */
 static int check_owner(const struct heap_session *session)
 {
 	uint32_t owner;
@@ -210,7 +209,7 @@ static void opened(struct heap_session *session)
 	heap_guard_mark(&session->guard, &session->guard.started);
 }
 
-/* After COUNTING: what it will cost, and whether that may be. */
+/* After COUNTING: the predicted cost, and whether it is allowed. */
 static void counted(struct heap_session *session)
 {
 	struct heap_figures *figures = &session->result.figures;
@@ -232,7 +231,7 @@ static void counted(struct heap_session *session)
 		close_session(session);
 		return;
 	}
-	/* Once more: where the code of its allocators is has been found since. */
+	/* Set again: the code ranges of the allocators are known by now. */
 	int err = tell_target(session);
 	if (err) {
 		heap_session_explain(session, err);
@@ -265,7 +264,7 @@ static void open_session(struct heap_session *session)
 		err = tell_target(session);
 	if (!err)
 		session->holds_exec = heap_kernel_hold_exec(shared->kernel) == 0;
-	/* What calls exec from here on is told of. */
+	/* From here on, calls of exec are reported. */
 	if (!err)
 		err = check_owner(session);
 	if (err) {
@@ -287,7 +286,7 @@ static void on_job(struct job *job)
 	}
 	if (session->ended && (!session->err || session->err == -ECANCELED))
 		session->err = -ESRCH;
-	/* Once more, with the probes in it. */
+	/* Checked again now that the probes are in the process. */
 	if (!session->err && session->state != HEAP_LOADING)
 		session->err = check_owner(session);
 	if (session->err)
@@ -361,7 +360,7 @@ void heap_session_end(struct heap_session *session, enum heap_end end)
 		close_session(session);
 		break;
 	default:
-		/* A job that runs is waited for: on_job(). */
+		/* The running job is waited for; on_job() goes on. */
 		session->ended = true;
 		if (session->state == HEAP_OPENING)
 			reader_cancel(session->reader);

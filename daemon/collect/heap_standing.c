@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which processes are looked at, and what becomes of what they tell.
+ * Which processes are inspected, and what is done with their reports.
  */
 #include "collect/heap_standing.h"
 
@@ -19,12 +19,11 @@
 #include <string.h>
 
 enum {
-	DUE_MS = 300,         /* after a process has changed, it and others are looked at */
-	OPENED_MS = 10,       /* the same, of a file that was opened for it */
-	SWEEP_MS = 20 * 1000, /* between two looks for files that nobody maps */
-	MAX_CHANGED =
-		16384,      /* processes until then; the rest is looked at when they change again */
-	MAX_OWN_FRAMES = 4, /* of the library that samples, below who asked it */
+	DUE_MS = 300,         /* from a change of a process until changed processes are inspected */
+	OPENED_MS = 10,       /* the same, when a file was opened for a process */
+	SWEEP_MS = 20 * 1000, /* between two sweeps for files that no process maps */
+	MAX_CHANGED = 16384,  /* processes until then; others are inspected at their next change */
+	MAX_OWN_FRAMES = 4,   /* of the library that samples, below the caller that allocates */
 };
 
 /* Processes are many, and each may have many mappings: so long at a time, and the rest after such a
@@ -36,7 +35,7 @@ struct heap_standing {
 	struct usdt_files *usdt_files;
 	struct file_opener *opener;
 	struct standing_files files;
-	bool listens; /* to allocations */
+	bool listens; /* whether allocations are listened to */
 	struct pid_set changed, waiting;
 	struct sets_without without; /* static probes */
 	uv_timer_t due, sweep;
@@ -60,7 +59,7 @@ static void note_change(uint32_t pid, void *ctx)
 	look_soon(standing);
 }
 
-/* Who waits for a file may have found it. */
+/* A process that waits for a file may find it ready now. */
 static void note_found(void *ctx)
 {
 	struct heap_standing *standing = ctx;
@@ -211,8 +210,8 @@ void heap_standing_free(struct heap_standing *standing)
 	free(standing);
 }
 
-/* The frames of the library that samples say nothing. A program that has the probes itself is all
- * that there is to say. */
+/* The frames of the library that samples say nothing and are left off. In a program that has the
+ * probes itself they are all there is, and are kept. */
 static uint16_t own_frames(struct heap_standing *standing, const struct image *image,
                            const struct heap_event *event, const uint64_t *words)
 {
@@ -301,7 +300,7 @@ bool heap_standing_inuse(const struct heap_standing *standing, uint32_t pid, uin
 		teller ? procs_image(standing->config.tables.procs, pid, clock_mono_ns()) : NULL;
 	struct heap_table_stats table;
 
-	/* Another program than the one that told has told nothing yet. */
+	/* A process that has called exec since has not reported anything yet. */
 	if (!image || image->start_mono_ns != teller->image_ns)
 		return false;
 	heap_feed_get_stats(teller->feed, &table);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct heap_standing - processes that sample their own allocations. Every file with probes that
- * say so is listened to, in all processes, from when a first one maps it: nothing is to be decided,
- * because nothing is told that was not sampled. So are those that tell of GPU kernels, whose events
- * go another way (collect/gpu_kernels.h). Loop thread only.
+ * struct heap_standing - processes that sample their own allocations. Every file with probes for
+ * that is listened to, in all processes, from the moment when a first process maps it. There is no
+ * cost to decide about, because only sampled allocations are reported. Files that report GPU
+ * kernels are listened to as well; their events go another way (collect/gpu_kernels.h). Loop thread
+ * only.
  */
 #pragma once
 
@@ -26,15 +27,16 @@ struct heap_standing_config {
 	const struct gpu_kernel *gpus;
 	struct drain_tables tables;
 	struct heaps_stats *stats;
-	void (*attached)(void *ctx);   /* events will come from now on */
-	void (*hears_gpus)(void *ctx); /* some of bpf/gpu.h, too: a program has libprofd-cuda.so */
+	void (*attached)(void *ctx); /* called when events will come from now on */
+	/* Called when some of these are events of bpf/gpu.h: a program has libprofd-cuda.so. */
+	void (*hears_gpus)(void *ctx);
 	void *ctx;
 };
 
-/* heap_standing_free() even after a failure. */
+/* Call heap_standing_free() even after a failure. */
 int heap_standing_new(const struct heap_standing_config *config,
                       struct heap_standing **ret_standing);
-/* Looks at the processes that there are, and at those to come. */
+/* Starts to inspect processes, present and future ones. */
 int heap_standing_start(struct heap_standing *standing);
 void heap_standing_stop(struct heap_standing *standing);
 void heap_standing_free(struct heap_standing *standing); /* once the lane is idle; takes NULL */
@@ -43,15 +45,15 @@ void heap_standing_take(struct heap_standing *standing, const struct heap_event 
                         const uint64_t *words);
 /* Forgets processes that have ended. */
 void heap_standing_expire(struct heap_standing *standing);
-/* As heaps_standing(). */
+/* See heaps_standing(). */
 int heap_standing_profile(struct heap_standing *standing, uint32_t pid, enum heap_mode mode,
                           struct profile **ret_profile, struct heap_figures *ret_figures);
-/* As heaps_inuse(). */
+/* See heaps_inuse(). */
 bool heap_standing_inuse(const struct heap_standing *standing, uint32_t pid, uint64_t *ret_bytes);
-/* Whether anything is listened to. */
+/* Whether any file is listened to. */
 bool heap_standing_listens(const struct heap_standing *standing);
 uint32_t heap_standing_count(const struct heap_standing *standing);
-/* What is known of them takes so much memory. */
+/* The memory that is used for what they reported. */
 uint64_t heap_standing_bytes(const struct heap_standing *standing);
-/* Times that a file with probes was not listened to for want of room. */
+/* How often a file with probes was not listened to for want of room. */
 uint64_t heap_standing_files_refused(const struct heap_standing *standing);

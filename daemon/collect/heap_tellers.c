@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * By pid. What a teller takes at least is charged before it is made, so that who has no room for
- * one costs a look-up and no more.
+ * The table is keyed by pid. The least that an entry takes is charged before it is made, so that a
+ * process of a user without room costs one look-up and no more.
  */
 #include "collect/heap_tellers.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TELLER_BYTES = 64 << 10 }; /* a new one has 48 KiB */
+enum { TELLER_BYTES = 64 << 10 }; /* a new entry takes 48 KiB */
 
 struct teller_entry {
 	struct teller teller;
@@ -73,7 +73,8 @@ static bool take_share(struct heap_tellers *tellers, uint32_t owner)
 	return false;
 }
 
-/* Whose it is costs a file of /proc, so who was refused is refused again for a while. */
+/* Finding the owner reads a file of /proc, so a process that was refused is refused without a check
+ * until the next expiry. */
 static bool may_tell(struct heap_tellers *tellers, uint32_t pid, uint32_t *ret_owner)
 {
 	uint32_t *refused = &tellers->refused[pid % STANDING_REFUSED];

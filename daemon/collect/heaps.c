@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The sessions, the clock that drives them, and the ring buffer that their events come by.
+ * The sessions, the timer that drives them, and the ring buffer that delivers their events.
  */
 #include "collect/heaps.h"
 
@@ -18,12 +18,12 @@
 #include <string.h>
 
 enum {
-	TICK_MS = 50,               /* while a profile is taken */
-	SLOW_TICK_MS = 500,         /* while there is only what processes tell of themselves */
-	EXPIRE_TICKS = 20,          /* slow ones */
-	MAX_JOBS = 2 * MAX_OBJECTS, /* files to be looked into, and one a session */
-	/* The ring is read in so many pieces, between which the loop answers others: a full one
-	 * takes some 80 ms. */
+	TICK_MS = 50,       /* while a profile is taken */
+	SLOW_TICK_MS = 500, /* while there are only processes that report their own allocations */
+	EXPIRE_TICKS = 20,  /* in slow ticks */
+	MAX_JOBS = 2 * MAX_OBJECTS, /* files to be read, and one job for each session */
+	/* The ring is read in so many pieces, and the loop does other work between them: reading a
+	 * full ring takes some 80 ms. */
 	PIECES = 16,
 };
 
@@ -37,16 +37,16 @@ struct heaps {
 	struct reader *reader; /* for static probes; the lane's */
 	struct heaps_stats stats;
 	struct ring_buffer *ring;
-	size_t bytes_read, most_bytes; /* of the ring, in one go */
-	uint32_t pieces;               /* that were read, one soon after the other */
+	size_t bytes_read, most_bytes; /* of the ring, in the current read */
+	uint32_t pieces;               /* pieces read one soon after the other */
 	struct heap_standing *standing;
 	uv_timer_t tick;
-	uint64_t tick_ms; /* 0: it stands still */
+	uint64_t tick_ms; /* 0: the timer is stopped */
 	uint32_t ticks;
 	bool stopped;
 	uint32_t last_serial;
 	struct heap_session *sessions;
-	struct shares slots; /* by who asks */
+	struct shares slots; /* by user who asks */
 };
 
 static struct heap_session *find_serial(struct heaps *heaps, uint32_t serial)
@@ -58,8 +58,9 @@ static struct heap_session *find_serial(struct heaps *heaps, uint32_t serial)
 	return session;
 }
 
-/* What nobody waits for any more is dropped. No more than the ring holds is taken in one go: who
- * fills it as fast as it is read does not keep us here. */
+/* Events of sessions that no client waits for any more are dropped. One read takes at most
+ * `most_bytes`: a program that fills the ring as fast as it is read cannot keep the loop thread
+ * here. */
 static int take_event(void *ctx, void *bytes, size_t len)
 {
 	const struct heap_event *event = bytes;
@@ -77,7 +78,7 @@ static int take_event(void *ctx, void *bytes, size_t len)
 	return heaps->bytes_read < heaps->most_bytes ? 0 : -EAGAIN;
 }
 
-/* It is there when the first programs are. False: not yet. */
+/* The ring exists once the first BPF programs are loaded. False: not yet. */
 static bool open_ring(struct heaps *heaps)
 {
 	int events = heaps->ring ? -1 : heap_kernel_events(&heaps->kernel);
@@ -87,8 +88,8 @@ static bool open_ring(struct heaps *heaps)
 	return heaps->ring != NULL;
 }
 
-/* Mappings and code objects were told before the stacks that have them, so they are read first.
- * Whether there is more. */
+/* The tables go first: mappings and code objects are reported before the stacks that refer to them.
+ * Returns whether there may be more events. */
 static bool read_events(struct heaps *heaps, size_t most_bytes)
 {
 	heaps->config.read_tables(heaps->config.ctx);
@@ -124,11 +125,11 @@ static void answer(struct heaps *heaps, struct heap_session *session)
 	session->watch = NULL;
 	watch->session = NULL;
 	watch->done(watch, &session->result);
-	/* It is the watcher's now. */
+	/* The profile belongs to the watcher now. */
 	session->result.profile = NULL;
 }
 
-/* A slot that is free, or -1. */
+/* A free slot, or -1. */
 static int find_slot(const struct heaps *heaps)
 {
 	uint32_t used = 0;
@@ -142,7 +143,7 @@ static int find_slot(const struct heaps *heaps)
 	return -1;
 }
 
-/* Who has the process; NULL: nobody. */
+/* The session that watches the process; NULL: none. */
 static const struct heap_session *holder_of(const struct heaps *heaps, uint32_t pid)
 {
 	for (const struct heap_session *session = heaps->sessions; session; session = session->next)
@@ -151,14 +152,14 @@ static const struct heap_session *holder_of(const struct heaps *heaps, uint32_t 
 	return NULL;
 }
 
-/* Root takes what is free, others their share. */
+/* Root takes any free slot, other users take from their share. */
 static bool take_slot(struct heaps *heaps, uint32_t user)
 {
 	return user ? shares_take(&heaps->slots, user, 1) : shares_add(&heaps->slots, user, 1);
 }
 
-/* Opens one that waits, refuses it, or lets it wait: taking probes off takes some time after
- * somebody has hung up, and who asks again meanwhile has done nothing wrong. */
+/* Opens a session that waits, refuses it, or leaves it waiting. After a client has hung up, taking
+ * the probes off takes some time. A client that asks again meanwhile is not to be refused. */
 static void admit(struct heaps *heaps, struct heap_session *session)
 {
 	const struct heap_session *holder = holder_of(heaps, session->ask.pid);
@@ -198,7 +199,8 @@ static void reap(struct heaps *heaps)
 			link = &session->next;
 			continue;
 		}
-		/* Out of the list before anybody is told, who may ask for another. */
+		/* The session leaves the list before its client gets the answer: the client may
+		 * start another. */
 		*link = session->next;
 		if (session->slot >= 0)
 			shares_give(&heaps->slots, session->ask.user, 1);
@@ -211,7 +213,8 @@ static void reap(struct heaps *heaps)
 static void set_pace(struct heaps *heaps);
 static void on_tick(uv_timer_t *timer);
 
-/* Of what has come since the last tick. False: the rest of it is read at once, but not now. */
+/* Reads what has come since the last tick. False: the rest is read soon, after other work of the
+ * loop. */
 static bool read_all(struct heaps *heaps)
 {
 	if (read_events(heaps, HEAP_EVENT_BYTES / PIECES) && ++heaps->pieces < PIECES) {
@@ -241,7 +244,7 @@ static void on_tick(uv_timer_t *timer)
 	set_pace(heaps);
 }
 
-/* As often as is needed. */
+/* Ticks as often as is needed. */
 static void set_pace(struct heaps *heaps)
 {
 	uint64_t pace = 0;
@@ -279,7 +282,7 @@ int heaps_start(struct heaps *heaps, const struct heap_ask *ask, struct heap_wat
 
 	if (!session)
 		return -ENOMEM;
-	/* Behind all others: of those that wait, who came first is first. */
+	/* Goes behind all others: of the sessions that wait, the oldest is admitted first. */
 	while (*link)
 		link = &(*link)->next;
 	*link = session;
@@ -316,7 +319,7 @@ void heaps_get_stats(const struct heaps *heaps, struct heaps_stats *ret_stats)
 {
 	struct heap_counts told;
 
-	/* Those of sessions were added when they ended. */
+	/* Those of sessions were added when the sessions ended. */
 	heap_kernel_counts(&heaps->kernel, HEAP_SLOT_STANDING, &told);
 	*ret_stats = heaps->stats;
 	ret_stats->heap_events_lost += told.lost;

@@ -14,17 +14,17 @@ struct heaps_config {
 	uv_loop_t *loop;
 	struct bpf *bpf; /* loaded */
 	struct drain_tables tables;
-	/* Brings the process table, and what is known of Python's code, up to now. */
+	/* Brings the process table, and the tables of Python code, up to date. */
 	void (*read_tables)(void *ctx);
-	/* Programs tell of the durations of GPU kernels from now on. */
+	/* From now on programs report the durations of GPU kernels. */
 	void (*hears_gpus)(void *ctx);
 	void *ctx;
 };
 
-/* heaps_free() even after a failure. */
+/* Call heaps_free() even after a failure. */
 int heaps_new(const struct heaps_config *config, struct heaps **ret_heaps);
-/* Once the collector is sure to live. */
+/* Call once the collector is sure to go on. */
 void heaps_start_clock(struct heaps *heaps);
-/* The loop must run until its handles have closed. */
+/* After this the loop must run until the handles have closed. */
 void heaps_stop(struct heaps *heaps);
 void heaps_free(struct heaps *heaps); /* takes NULL */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * When to flip. A flip that is under way is over when its half has been drained; the next one is
- * planned then.
+ * Decides when to flip. A flip ends when its half has been drained; then the next one is planned.
  */
 #include "collect/heartbeat.h"
 
@@ -10,30 +9,31 @@
 
 enum {
 	DRAIN_MS = 1000,
-	/* After the timers were set going: the first of a CPU's ticks then, at the usual rate. It
-	 * shows that the whole chain works. */
+	/* From the start of the timers. By then each CPU has had its first tick, at the usual rate.
+	 * This drain shows that the whole chain works. */
 	FIRST_DRAIN_MS = 40,
-	/* After a flip, before the first look whether the old half is quiet: programs run
-	   microseconds. */
+	/* From a flip to the first check whether the old half is quiet: programs run for
+	 * microseconds. */
 	SETTLE_MS = 1,
-	/* Between two flips at the least: a tick at 99 Hz is as long. */
+	/* Minimum from one flip to the next: one tick at 99 Hz. */
 	FLIP_GAP_MS = 10,
-	/* What is wanted as soon as can be waits so long for others that it shares its flip with.
-	 */
+	/* A request for a boundary as soon as possible waits this long for others to share its
+	 * flip. */
 	GATHER_MS = 3,
-	/* Who shared a flip with so many is one of a crowd, the rest of which is still to come. */
+	/* Requests that share a flip in this number are a crowd; others of the crowd are still to
+	 * come. */
 	CROWD = 4,
 	CROWD_GAP_MS = 100,
-	/* In the long run requests are given a flip in so long; after a rest so many more at once.
-	 */
+	/* In the long run requests get one flip in this time. After a pause they get up to
+	 * PACE_BURST more at once. */
 	PACE_MS = 100,
 	PACE_BURST = 32,
-	/* The daemon's own flips keep so far from others. */
+	/* Minimum from the daemon's own flips to others. */
 	DRAIN_GAP_MS = 100,
-	/* How long before its moment a flip is given to the kernel half, which keeps time while the
-	 * loop may be woken late. */
+	/* How long before its moment a flip is announced to the kernel half, which keeps the exact
+	 * time while the loop may wake late. */
 	FLIP_LEAD_MS = 100,
-	/* So long before such a moment another flip still fits in. */
+	/* Another flip fits in only if it is at least this long before a requested moment. */
 	CLEAR_MS = 20,
 };
 
@@ -68,7 +68,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Of a flip that was in a hurry: what the next one has to keep to. */
+/* Records what the next flip must consider: how many requests for a boundary as soon as possible
+ * this flip has served, and when the next such request may be served. */
 static void note_hurry(struct heartbeat *heartbeat)
 {
 	heartbeat->shared = 0;
@@ -93,14 +94,15 @@ static void on_settle(uv_timer_t *timer)
 	heartbeat->drain(heartbeat->ctx);
 	heartbeat->flip_under_way = false;
 	note_hurry(heartbeat);
-	/* Who is answered may want another boundary, and have the next flip begin. */
+	/* done() may ask for another boundary and so begin the next flip. That request must not
+	 * join the list that is being answered. */
 	heartbeat->answered = heartbeat->settling;
 	heartbeat->settling = NULL;
 	answer(&heartbeat->answered, heartbeat->end_mono_ns);
 	plan_flip(heartbeat);
 }
 
-/* Moves the cuts that a boundary at this time serves, or those that it does not. */
+/* Moves the requests that a boundary at this time serves, or those that it does not serve. */
 static void move_cuts(struct cut **from, struct cut **to, uint64_t boundary, bool served)
 {
 	while (*from) {
@@ -140,7 +142,7 @@ static void on_plan(uv_timer_t *timer)
 	plan_flip(timer->data);
 }
 
-/* When this one may have a flip, the last one having been then. */
+/* The earliest moment of a flip for this request. The last flip was at `last`. */
 static uint64_t soonest(const struct heartbeat *heartbeat, const struct cut *cut, uint64_t last)
 {
 	bool waits = cut->patient || heartbeat->shared >= CROWD;
@@ -153,8 +155,8 @@ static uint64_t soonest(const struct heartbeat *heartbeat, const struct cut *cut
 }
 
 /*
- * When the next flip is wanted; UINT64_MAX when nobody wants one. A moment that was asked for is
- * kept: where another flip does not fit in before it, that one serves all.
+ * The moment of the next flip; UINT64_MAX if none is wanted. A requested moment is kept exactly. If
+ * no other flip fits in before it, that flip serves all requests.
  */
 static uint64_t next_wanted(const struct heartbeat *heartbeat)
 {
@@ -168,7 +170,7 @@ static uint64_t next_wanted(const struct heartbeat *heartbeat)
 			planned = cut->at_mono_ns;
 	}
 	if (heartbeat->drain_due && soon == UINT64_MAX) {
-		/* The first one has none before it to keep away from. */
+		/* The first flip has no flip before it to keep a distance from. */
 		soon = heartbeat->end_mono_ns ? later(now, last + DRAIN_GAP_MS * NSEC_PER_MSEC)
 		                              : now;
 		clear_ms = DRAIN_GAP_MS;
@@ -180,7 +182,7 @@ static uint64_t next_wanted(const struct heartbeat *heartbeat)
 	return later(planned, later(now, last + FLIP_GAP_MS * NSEC_PER_MSEC));
 }
 
-/* Sets the next flip going if it is near, else a timer for when it will be. */
+/* Begins the next flip if it is near. Otherwise sets a timer for it. */
 static void plan_flip(struct heartbeat *heartbeat)
 {
 	uint64_t at = next_wanted(heartbeat);
@@ -201,8 +203,9 @@ static void on_second(uv_timer_t *timer)
 	plan_flip(heartbeat);
 }
 
-/* Who is in a hurry need not wait for a moment that others asked for, and the kernel half knows of
- * already, where a flip fits in before it. */
+/* The flip under way may be at a moment that others asked for and that the kernel half already has.
+ * A request for a boundary as soon as possible moves the flip forward if one fits in before that
+ * moment. */
 static void hurry_flip(struct heartbeat *heartbeat, const struct cut *cut)
 {
 	uint64_t at = soonest(heartbeat, cut, heartbeat->start_mono_ns);
@@ -216,7 +219,7 @@ static void hurry_flip(struct heartbeat *heartbeat, const struct cut *cut)
 
 void heartbeat_cut(struct heartbeat *heartbeat, struct cut *cut)
 {
-	/* The flip under way serves it as well, as long as its moment is still to come. */
+	/* The flip under way serves this request too if its moment is still to come. */
 	bool joins = heartbeat->flip_under_way && cut->at_mono_ns <= heartbeat->end_mono_ns &&
 	             clock_mono_ns() < heartbeat->end_mono_ns;
 	struct cut **list = joins ? &heartbeat->settling : &heartbeat->waiting;

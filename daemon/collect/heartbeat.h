@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct heartbeat - the rhythm of the daemon: flip the halves, wait until the old one is quiet,
- * have it drained, answer whoever asked for the boundary. Once a second, and when asked. Loop
- * thread only.
+ * struct heartbeat - the rhythm of the daemon: flip the halves, wait until the old half is quiet,
+ * have it drained, and answer the requests for the boundary. That happens once a second, and on
+ * request. Loop thread only.
  */
 #pragma once
 
@@ -13,21 +13,23 @@
 struct bpf;
 
 /*
- * A boundary in the stream of samples. Everything sampled before it is in the history when done()
- * is called, as slices that end exactly there, and nothing sampled after it is. Boundaries asked
- * for at about the same time are one, so any number of readers share one capture. One as soon as
- * can be takes some 5 milliseconds, or 15 after another; in a crowd, and for who never stops
- * asking, a tenth of a second.
+ * A request for a boundary in the stream of samples. When done() is called, everything that was
+ * sampled before the boundary is in the history, as slices that end exactly there, and nothing that
+ * was sampled after it. Requests at about the same time share one boundary, so any number of
+ * readers share one capture. A boundary as soon as possible takes some 5 milliseconds, or 15 after
+ * another one. It takes a tenth of a second in a crowd, and for a client that asks without a pause.
  */
 struct cut {
-	uint64_t at_mono_ns; /* the boundary wanted; 0 for as soon as can be */
-	bool patient; /* in no hurry: one more boundary, some time after it, is to be exact */
+	uint64_t at_mono_ns; /* the boundary wanted; 0: as soon as possible */
+	/* The boundary may come later than the next possible one: it is the first of two, and the
+	 * second is to be exact. */
+	bool patient;
 	void (*done)(struct cut *cut, uint64_t boundary_mono_ns);
-	struct cut *next; /* the heartbeat's */
+	struct cut *next; /* for the heartbeat */
 };
 
 struct heartbeat {
-	/* The owner's: set before heartbeat_init(). */
+	/* Set by the owner before heartbeat_init(). */
 	struct bpf *bpf;
 	void (*drain)(void *ctx); /* `old_half` is quiet and has the samples of the span below */
 	void *ctx;
@@ -39,10 +41,12 @@ struct heartbeat {
 	uv_timer_t second, flip, settle;
 	struct cut *waiting;  /* for the next flip */
 	struct cut *settling; /* for the flip under way */
-	struct cut *answered; /* of the flip that was; those that are still to be told */
+	struct cut *answered; /* of the last flip: those whose done() is still to be called */
 	bool drain_due, flip_under_way;
-	uint32_t shared;   /* by how many in a hurry the last flip was */
-	uint64_t paced_ns; /* those that were given a flip have used up their share until then */
+	/* Number of requests for a boundary as soon as possible that the last flip served. */
+	uint32_t shared;
+	/* Requests have used up their allowance of flips until this moment. */
+	uint64_t paced_ns;
 };
 
 void heartbeat_init(struct heartbeat *heartbeat, uv_loop_t *loop);
@@ -53,7 +57,7 @@ int heartbeat_start(struct heartbeat *heartbeat);
 void heartbeat_stop(struct heartbeat *heartbeat);
 
 void heartbeat_cut(struct heartbeat *heartbeat, struct cut *cut);
-/* Whether the drain under way ends where somebody asked for it. */
+/* Whether the drain under way ends at a requested boundary. */
 bool heartbeat_is_cut(const struct heartbeat *heartbeat);
-/* Forgets a cut that is no longer wanted; done() will not be called. */
+/* Cancels a request; done() will not be called. */
 void heartbeat_cancel(struct heartbeat *heartbeat, struct cut *cut);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A netlink socket, so that nothing has to look again and again which CPUs there are.
+ * Listens on a netlink socket, so that the list of CPUs need not be polled.
  */
 #include "collect/hotplug.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { KERNEL_GROUP = 1 }; /* of NETLINK_KOBJECT_UEVENT: what the kernel says, not udev */
+enum { KERNEL_GROUP = 1 }; /* of NETLINK_KOBJECT_UEVENT: messages of the kernel, not of udev */
 
 bool hotplug_is_cpu(const char *uevent, size_t len)
 {
@@ -32,7 +32,8 @@ static void on_uevent(uv_poll_t *poll, int status, int events)
 	(void)events;
 	while ((len = recv(hotplug->fd, uevent, sizeof(uevent), MSG_DONTWAIT)) > 0)
 		changed |= hotplug_is_cpu(uevent, (size_t)len);
-	/* Too many at once for the socket's buffer: one of them may have been ours. */
+	/* The socket's buffer had no room for all messages. One of them may have been about a
+	 * CPU. */
 	if (changed || (len < 0 && errno == ENOBUFS))
 		hotplug->changed(hotplug->ctx);
 }

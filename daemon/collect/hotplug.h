@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tells when a CPU came or went, from the kernel's uevents (NETLINK_KOBJECT_UEVENT). Loop thread
- * only.
+ * Reports when a CPU comes online or goes offline, from the kernel's uevents
+ * (NETLINK_KOBJECT_UEVENT). Loop thread only.
  */
 #pragma once
 
@@ -16,10 +16,10 @@ struct hotplug {
 	void *ctx;
 };
 
-/* An error leaves the daemon with the CPUs it has. */
+/* After an error the daemon stays with the CPUs that it has. */
 int hotplug_start(struct hotplug *hotplug, uv_loop_t *loop, void (*changed)(void *ctx), void *ctx);
-void hotplug_stop(struct hotplug *hotplug); /* may be called when it never started */
+void hotplug_stop(struct hotplug *hotplug); /* also if it was never started */
 
-/* Whether the text of a uevent is about a CPU coming or going, e.g.
+/* Whether the text of a uevent says that a CPU came online or went offline, e.g.
  * "offline@/devices/system/cpu/cpu1". */
 bool hotplug_is_cpu(const char *uevent, size_t len);

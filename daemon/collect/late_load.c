@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One job for all sources. Without what one could not load there is still a profiler.
+ * One job loads the programs of all sources. The profiler works without those that cannot be
+ * loaded.
  */
 #include "collect/late_load.h"
 
@@ -8,7 +9,7 @@
 
 #include <errno.h>
 
-/* On the lane. */
+/* Runs on the lane. */
 static void run(struct job *job)
 {
 	struct late_load *load = (struct late_load *)job;

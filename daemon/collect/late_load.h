@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct late_load - loads what sources need of the kernel half besides what the start waits for,
- * on a lane of its own, once samples of CPU time come in: what the verifier takes for it is as long
- * as the start. Loop thread only.
+ * struct late_load - loads those parts of the kernel half that sources need and the start does not
+ * wait for. The verifier takes as long for them as the whole start takes. So they are loaded on a
+ * lane of their own, once samples of CPU time come in. Loop thread only.
  */
 #pragma once
 
@@ -10,18 +10,18 @@
 #include "collect/source.h"
 
 struct late_load {
-	struct job job; /* the lane's until it is done */
+	struct job job; /* owned by the lane until it is done */
 	struct lane *lane;
 	struct bpf *bpf;
-	const struct source_state *states; /* one a source */
-	void (*loaded)(void *ctx);         /* or could not be */
+	const struct source_state *states; /* one per source */
+	void (*loaded)(void *ctx);         /* called when all are loaded or have failed */
 	void *ctx;
 	bool stopped;
 };
 
-/* The rest is set before. -ENOMEM. */
+/* The other members are set before. 0 or -ENOMEM. */
 int late_load_open(struct late_load *load, uv_loop_t *loop);
 void late_load_start(struct late_load *load); /* once */
-/* `loaded` is not called any more. */
+/* After this `loaded` is not called any more. */
 void late_load_stop(struct late_load *load);
 void late_load_release(struct late_load *load); /* after the loop has run out */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The order in which the parts of the kernel half are told what they need to know before they are
- * loaded.
+ * The order in which the kernel half is opened, sized, configured and loaded.
  */
 #include "collect/load.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A reading: on the lane the files of /proc, on the loop thread what they say, told to the
- * timeline. The reader is the lane's while a reading is under way and the loop's between two.
+ * A reading has two parts: the lane reads the files of /proc, and the loop thread passes what they
+ * say to the timeline. The memory reader belongs to the lane while a reading is under way, and to
+ * the loop thread otherwise.
  */
 #include "collect/memory_watch.h"
 
@@ -26,8 +27,8 @@
 #include <unistd.h>
 
 enum {
-	MAX_NOTED = 8192, /* processes between two readings; more, and all are read */
-	BEAT_MS = MEMORY_WATCH_MS - 100, /* seconds are not equally long */
+	MAX_NOTED = 8192, /* processes between two readings; with more, all are read */
+	BEAT_MS = MEMORY_WATCH_MS - 100, /* the calls are not evenly spaced */
 };
 
 struct memory_watch {
@@ -35,7 +36,7 @@ struct memory_watch {
 	struct lane *lane;
 	struct job reading; /* one at a time */
 	struct memory_reader *reader;
-	struct memory_readings readings; /* of the last one */
+	struct memory_readings readings; /* of the last reading */
 	struct pid_set noted;
 	uint64_t start_ms, beat_ms, read_ms, read_cpu_ns;
 	int read_error;
@@ -62,7 +63,8 @@ static void run_reading(struct job *job)
 	watch->read_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
 
-/* Of a process that the table does not know: a name that came and went would be two programs. */
+/* The name of a process that the process table does not know. The timeline's name stays, if there
+ * is one: with a name that came and went, the process would look like two programs. */
 static const char *last_name(const struct memory_watch *watch, const struct memory_reading *reading)
 {
 	const struct timeline_process *known = timeline_find(watch->timeline, reading->pid);
@@ -71,7 +73,7 @@ static const char *last_name(const struct memory_watch *watch, const struct memo
 	                                                                 : reading->owner.comm;
 }
 
-/* Names change with every exec, and the process table hears of that. */
+/* Names change with every exec, which the process table learns of. */
 static const char *name_of(const struct memory_watch *watch, const struct memory_reading *reading)
 {
 	struct procs *procs = watch->config.procs;
@@ -80,7 +82,7 @@ static const char *name_of(const struct memory_watch *watch, const struct memory
 	                                        : last_name(watch, reading);
 }
 
-/* Until its history is as long as it may be, profd itself grows by what it records. */
+/* Until the history is full, profd itself grows by what it records. */
 static bool fills_history(const struct memory_watch *watch, uint32_t pid)
 {
 	return pid == (uint32_t)getpid() &&
@@ -101,7 +103,7 @@ static void tell_process(struct memory_watch *watch, const struct memory_reading
 	};
 	uint64_t *heap = &seen.figures.values[MEMORY_heap_inuse];
 
-	/* Also for the next time. */
+	/* Noted for the next reading, too. */
 	if (heaps_inuse(watch->config.heaps, seen.pid, heap))
 		memory_watch_note(watch, seen.pid);
 	else
@@ -110,7 +112,7 @@ static void tell_process(struct memory_watch *watch, const struct memory_reading
 	timeline_process(watch->timeline, &seen);
 }
 
-/* The heap that a process tells of changes without being read. */
+/* The heap that a process reports changes even if the process need not be read. */
 static void tell_resting(struct memory_watch *watch, uint32_t pid)
 {
 	uint64_t heap;
@@ -233,8 +235,8 @@ static void note_change(uint32_t pid, void *ctx)
 	memory_watch_note(ctx, pid);
 }
 
-/* Who begins, ends and calls exec is noted by what the process table is told, who runs and grows by
- * samples. */
+/* Processes that begin, end or call exec are noted through the process table; those that run or
+ * grow are noted through samples. */
 static void tell_noted(struct memory_watch *watch)
 {
 	struct source_status growth;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct memory_watch - looks at how much memory every process holds, once a second at those that
- * do something and less often at the others, and keeps the profile of those that run out of it.
- * /proc is read on a lane of its own, so that a host with many processes keeps nobody waiting;
- * everything else here is for the loop thread.
+ * struct memory_watch - reads how much memory each process holds, once a second for active
+ * processes and less often for the others, and keeps the profile of those that run out of memory.
+ * /proc is read on a lane of its own, so that a host with many processes delays nothing else.
+ * Everything else here is for the loop thread.
  */
 #pragma once
 
@@ -22,15 +22,15 @@ struct recorder;
 
 enum { MEMORY_WATCH_MS = 1000 };
 
-/* What it works with; all of it outlives the watch. */
+/* The configuration. Everything it refers to outlives the watch. */
 struct memory_watch_config {
 	uv_loop_t *loop;
 	struct procs *procs;
-	const struct heaps *heaps; /* which know how much some have in use */
+	const struct heaps *heaps; /* they know how much some processes have in use */
 	struct collector *collector;
 	struct recorder *growth; /* of resident memory, by stack */
 	uint64_t keep_ns;
-	size_t max_bytes; /* of the timelines; and as much again of what is kept of processes */
+	size_t max_bytes; /* of the timelines; the keepsakes get as much again */
 };
 
 #define MEMORY_WATCH_STATS(STAT)                                                                   \
@@ -50,23 +50,25 @@ struct memory_watch_stats {
 #undef STAT
 };
 
-struct memory_watch *memory_watch_new(const struct memory_watch_config *config); /* NULL: memory */
-/* After the programs are loaded. */
+/* NULL: out of memory. */
+struct memory_watch *memory_watch_new(const struct memory_watch_config *config);
+/* Call after the BPF programs are loaded. */
 int memory_watch_start(struct memory_watch *watch, struct bpf *bpf);
-/* Started or not, or NULL; memory_watch_free() after the loop has run out. */
+/* Takes a watch that was started or not, or NULL. Call memory_watch_free() after the loop has run
+ * out. */
 void memory_watch_stop(struct memory_watch *watch);
 void memory_watch_free(struct memory_watch *watch);
 
-/* A process may hold more than it did, or less: it runs, it grew, or somebody asks. */
+/* The process may hold more than before, or less: it runs, it grew, or a client asks about it. */
 void memory_watch_note(struct memory_watch *watch, uint32_t pid);
-/* Reads what is due, if the last time is a second ago; often. */
+/* Reads what is due, if the last reading was a second ago. Called often. */
 void memory_watch_beat(struct memory_watch *watch);
-/* As `max_bytes` of its configuration. */
+/* Changes `max_bytes` of the configuration. */
 void memory_watch_resize(struct memory_watch *watch, size_t max_bytes);
 const struct timeline *memory_watch_timeline(const struct memory_watch *watch);
-/* Keeps what somebody else has seen of a process that had no memory; the profile is taken over. */
+/* Keeps what another module has seen of a process that found no memory; takes over the profile. */
 void memory_watch_keep(struct memory_watch *watch, const struct keepsake *what);
 const struct keepsakes *memory_watch_keepsakes(const struct memory_watch *watch);
-/* Why it is not told of kills; "" when it is. */
+/* Why kills are not reported to the watch; "" when they are. */
 const char *memory_watch_why(const struct memory_watch *watch);
 void memory_watch_get_stats(const struct memory_watch *watch, struct memory_watch_stats *ret_stats);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A snapshot on its way: maybe put off, waiting for a boundary, then on the lane, then in the
- * keepsakes.
+ * A snapshot may be put off. It waits for a boundary, then it is merged on the lane, then it goes
+ * to the keepsakes.
  */
 #include "collect/memory_watch_keep.h"
 
@@ -52,7 +52,7 @@ static void begin(struct snapshot *snapshot)
 	collector_cut(keeper->collector, &snapshot->cut);
 }
 
-/* One that was under way is over; others may begin. */
+/* Frees a snapshot that was under way; others may begin. */
 static void end(struct snapshot *snapshot)
 {
 	struct memory_keeper *keeper = snapshot->keeper;
@@ -64,7 +64,7 @@ static void end(struct snapshot *snapshot)
 		begin(snapshot_of(next));
 }
 
-/* Where nothing is recorded, that is a profile, too. */
+/* For a profile without slices: even if nothing was recorded, there is a profile. */
 static void describe(struct builder *builder, const struct snapshot *snapshot)
 {
 	source_describe(sources[KIND_rss], snapshot->period, builder);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct memory_keeper - makes keepsakes: waits for a boundary, so that what was sampled until now
- * is in, takes the slices of the last minutes, and has those samples of the process merged on a
- * lane. Names are looked up when it is asked for, as of any profile. Where too many of an account
- * come together, some are put off. Private to memory_watch.c. Loop thread only.
+ * struct memory_keeper - makes keepsakes. A snapshot waits for a boundary, so that everything
+ * sampled until now is in a slice. Then it takes the slices of the last minutes and has the samples
+ * of the process merged on a lane. Names are looked up when a client asks for the keepsake, as for
+ * any profile. When too many snapshots of one account come together, some are put off. Private to
+ * memory_watch.c. Loop thread only.
  */
 #pragma once
 
@@ -21,18 +22,18 @@ struct memory_keeper {
 	struct lane *lane;
 	uint64_t keep_ns;
 	struct keepsakes *keepsakes;
-	struct snapshot *waiting; /* for their boundary */
+	struct snapshot *waiting; /* snapshots that wait for their boundary */
 	struct snapshot_places places;
 	uint64_t failed;
 	bool stopped;
 };
 
-/* What it works with is set. */
+/* Call when the members up to `keepsakes` are set. */
 void memory_keeper_init(struct memory_keeper *keeper);
-/* When nothing is under way any more. */
+/* Call when no snapshot is under way any more. */
 void memory_keeper_release(struct memory_keeper *keeper);
-/* `what` without a profile, but with its owner. -EAGAIN: too much of his, or of all, is under way
- * or waits. -ENOMEM. */
+/* `what` has no profile yet, but an owner. -EAGAIN: too many snapshots of the owner, or of all, are
+ * under way or wait. -ENOMEM. */
 int memory_keeper_keep(struct memory_keeper *keeper, const struct keepsake *what);
-/* Forgets what is under way and what was put off; the lane is stopped after that. */
+/* Drops the snapshots that are under way or put off. The caller stops the lane after that. */
 void memory_keeper_stop(struct memory_keeper *keeper);

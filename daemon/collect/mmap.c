@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Growth of address space: the tracepoint vm_unmapped_area of every process.
+ * Growth of address space, by the tracepoint vm_unmapped_area, for every process.
  */
 #include "collect/source.h"
 
@@ -29,7 +29,8 @@ static int mmap_attach(struct bpf *bpf, const bool *online, struct source_state 
 		                                    : NULL);
 		return 0;
 	}
-	/* It is attached when rss has loaded them. */
+	/* The source rss loads these programs. This function is called again when they are
+	 * loaded. */
 	if (!growth_kernel_programs(bpf, &state->config.growth, &programs, state->why))
 		return 0;
 	return source_attach_one(programs.mapped, "vm_unmapped_area", state);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whoever holds most is whom the kernel is most likely to choose, too.
+ * The process that holds most is also the one that the kernel is most likely to kill.
  */
 #include "collect/near_limit.h"
 
@@ -32,7 +32,7 @@ static void forget_old(struct near_limit *near, uint64_t now_ms)
 	}
 }
 
-/* Whether he may have one more named, which is then counted. */
+/* Takes one from the user's share. False: the share is used up. */
 static bool take_share(struct near_limit *near, uint32_t user)
 {
 	if (!shares_take_beside_root(&near->at_once, user, 1))
@@ -43,7 +43,7 @@ static bool take_share(struct near_limit *near, uint32_t user)
 	return false;
 }
 
-/* True when it may be named, and is from now on. */
+/* Names the process, if it may be named. False: it may not. */
 static bool name(struct near_limit *near, const struct memory_reading *reading, uint64_t now_ms)
 {
 	size_t free_at = NEAR_REMEMBERED;
@@ -93,8 +93,8 @@ static const struct memory_reading *largest(const struct memory_readings *readin
 	return most;
 }
 
-/* Of each group its largest process, or NULL; once through all of them, for anybody may have many
- * groups near their limits. NULL when out of memory. */
+/* The largest process of each group, or NULL. One pass finds all of them, because any user may have
+ * many groups near their limits. NULL when out of memory. */
 static const struct memory_reading **largest_of_groups(const struct memory_readings *readings)
 {
 	const struct memory_reading **most = calloc(readings->group_count, sizeof(const void *));
@@ -124,7 +124,7 @@ static void add_of_host(struct named *named, const struct memory_readings *readi
 	if (!host->total_bytes ||
 	    host->available_bytes >= host->total_bytes / 100 * NEAR_HOST_PERCENT)
 		return;
-	/* Those that were named lately are among the largest still. */
+	/* Processes that were named lately are still among the largest, and count here. */
 	while (tried.count < NEAR_OF_HOST) {
 		const struct memory_reading *most = largest(readings, &tried);
 

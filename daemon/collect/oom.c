@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The tracepoint mark_victim and its ring buffer.
+ * Attaches to the tracepoint mark_victim and reads its ring buffer.
  */
 #include "collect/oom.h"
 
@@ -16,7 +16,8 @@
 
 enum { MAX_STATUS_BYTES = 64 * 1024 };
 
-/* It still has a folder in /proc; if that fails, most processes have one thread. */
+/* The process of a thread that is killed, which still has a directory in /proc. If that cannot be
+ * read, the thread's id is used, because most processes have one thread. */
 static u32 process_of(u32 tid)
 {
 	_cleanup_(buf_release) struct buf status = BUF_INIT;

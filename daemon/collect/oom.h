@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct oom - hears of each process that the kernel kills for lack of memory, at that moment.
- * Where the kernel cannot tell, it is off and says why; the rest goes on. Loop thread only.
+ * struct oom - receives each kill of a process for lack of memory from the kernel, at the moment of
+ * the kill. If the kernel cannot report kills, this is off and says why; the rest of the daemon
+ * goes on. Loop thread only.
  */
 #pragma once
 
@@ -13,10 +14,11 @@
 
 struct ring_buffer;
 
-/* Who is killed; `figures` are what it held, MEMORY_UNKNOWN where the kernel did not say. */
+/* A killed process. `figures` are what it held; MEMORY_UNKNOWN where the kernel did not report
+ * them. */
 struct oom_kill {
 	u32 pid;
-	u32 user;                  /* as the kernel half says */
+	u32 user;                  /* as in struct oom_victim */
 	char comm[OOM_COMM_BYTES]; /* "": not known */
 	struct memory_figures figures;
 };
@@ -31,13 +33,13 @@ struct oom {
 	struct ring_buffer *ring;
 	uv_poll_t poll;
 	bool polling;
-	char why[128]; /* it is off; "" when it is on */
+	char why[128]; /* why it is off; "" when it is on */
 };
 
-/* After bpf_load(); `oom` is zero before. */
+/* Call after bpf_load(); `oom` is zero before. */
 void oom_start(struct oom *oom, struct bpf *bpf, uv_loop_t *loop, oom_fn *fn, void *ctx);
-/* Started or not; oom_release() after the loop has run out. */
+/* Call whether or not it was started; call oom_release() after the loop has run out. */
 void oom_stop(struct oom *oom);
 void oom_release(struct oom *oom);
-/* Kills that were not heard of because too many came at once. */
+/* Number of kills that were not received because too many came at once. */
 u64 oom_lost(const struct oom *oom);

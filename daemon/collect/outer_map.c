@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A thread for each change, which ends when the kernel comes back. The change itself is the first
- * that the kernel does, so it is looked for until it is there.
+ * Each change has a thread, which ends when the kernel returns. The kernel makes the change before
+ * it waits, so the caller polls until the change is visible.
  */
 #include "collect/outer_map.h"
 
@@ -16,14 +16,14 @@
 
 enum { STACK_BYTES = 64 << 10, LOOK_NS = 20000 };
 
-/* Shared by the loop and the thread; whoever is the last to need it frees it. */
+/* Shared by the loop and the thread; the last holder frees it. */
 struct change {
 	int array;
 	bool removes;
 	u32 count, known;
-	u32 *places, *fds; /* behind it */
+	u32 *places, *fds; /* in the same allocation */
 	int err;
-	bool over; /* and the two above it are set */
+	bool over; /* `known` and `err` are set */
 	int holders;
 };
 
@@ -60,14 +60,14 @@ static void *make_change(void *ctx)
 	else
 		change->err = bpf_map_update_batch(change->array, change->places, change->fds,
 		                                   &known, &options);
-	/* What fails before the first leaves the count as it was. */
+	/* If the batch fails before the first element, the count remains as it was. */
 	change->known = change->err && known >= change->count ? 0 : known;
 	__atomic_store_n(&change->over, true, __ATOMIC_RELEASE);
 	change_drop(change);
 	return NULL;
 }
 
-/* Programs find what a look finds. */
+/* Whether the change is visible. Programs find what a look-up here finds. */
 static bool is_made(const struct change *change)
 {
 	u32 id;
@@ -77,13 +77,13 @@ static bool is_made(const struct change *change)
 	return taken != change->removes;
 }
 
-/* Makes it, and comes back when it is made, or failed. */
+/* Makes the change. Returns when it is made, or has failed. */
 static int carry_out(struct change *change, u32 *ret_known)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};
 
 	change->holders++;
-	/* Without a thread there is only the wait. */
+	/* If there is no thread, wait for the kernel here. */
 	if (thread_start_detached(STACK_BYTES, make_change, change))
 		make_change(change);
 	while (!is_made(change)) {

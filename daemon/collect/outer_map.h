@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A BPF array of maps, changed without waiting for the kernel. A call that changes one comes back
- * when all programs that ran have ended (synchronize_rcu() in kernel/bpf/syscall.c, for user space
- * to know that none still has the old map): 5 to 20 ms on a host with nothing to do, and a second
- * on one whose CPUs are busy. Here a thread waits for that, and what comes back is true of programs
- * that begin from now on. Loop thread only.
+ * A BPF array of maps, changed without waiting for the kernel. A call that changes one returns only
+ * when all programs that were running have ended (synchronize_rcu() in kernel/bpf/syscall.c, so
+ * that user space knows that none still uses the old map). That takes 5 to 20 ms on an idle host,
+ * and a second on a host whose CPUs are busy. Here a thread waits for that. What the functions
+ * below return holds for programs that begin from now on. Loop thread only.
  */
 #pragma once
 
 #include "bpf/abi.h"
 
-/* `array`: its descriptor. Puts so many maps from the place `first` on, none of which is taken; how
- * many that were, the first ones, with less than all when *ret_err says why. */
+/* Puts `count` maps into the array with descriptor `array`, from the place `first` on; none of
+ * these places may be taken. Returns how many were put, the first ones. If these are not all,
+ * *ret_err says why. */
 u32 outer_map_put(int array, u32 first, const u32 *fds, u32 count, int *ret_err);
-/* Empties a place, which may be taken again. 0 or a negative errno. */
+/* Empties a place, which may then be used again. 0 or a negative errno. */
 int outer_map_remove(int array, u32 place);

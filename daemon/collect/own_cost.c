@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Of a process's memory /proc/PID/status is read, which waits for no lock of it: a reader process
- * may be held by a file system that does not answer.
+ * The memory of a process is read from /proc/PID/status, which waits for no lock of the process: a
+ * reader process may be held by a file system that does not respond.
  */
 #include "collect/own_cost.h"
 
@@ -78,7 +78,7 @@ void own_rate_tick(struct own_rate *rate, uint64_t bpf_ns)
 	own_rate_keep(rate, &now);
 }
 
-/* 0 of one that has ended meanwhile. */
+/* 0 if the process has ended in the meantime. */
 static uint64_t memory_of(pid_t pid)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;

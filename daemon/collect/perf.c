@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What every perf event needs.
+ * Opens perf events, explains why one cannot be opened, and reads lists of CPUs.
  */
 #include "collect/perf.h"
 
@@ -34,7 +34,7 @@ int perf_open_own(struct perf_event_attr *attr)
 	return open_event(attr, 0, -1);
 }
 
-/* 0 also where it is negative: that forbids nothing. */
+/* kernel.perf_event_paranoid; 0 also if it is negative, which forbids nothing. */
 static uint64_t paranoia(void)
 {
 	_cleanup_(buf_release) struct buf file = BUF_INIT;

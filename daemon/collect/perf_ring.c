@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The rings that have something are in an array by the time of their next records. Mostly one has
- * many in a row.
+ * The rings that have records are in an array, ordered by the time of their next record. Usually
+ * one ring has many records in a row.
  */
 #include "collect/perf_ring.h"
 
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* So large a part of a ring is given back at once: the kernel looks at what was given back with
- * every record that it writes. */
+/* Room is given back in pieces of this part of a ring, because the kernel checks what was given
+ * back with every record that it writes. */
 enum { GIVE_BACK = 16 };
 
 void perf_ring_init(struct perf_ring *ring, void *memory, size_t page_bytes, size_t data_bytes)
@@ -60,8 +60,8 @@ static const char *in_one_piece(struct perf_ring *ring, size_t len)
 	return whole;
 }
 
-/* The next record; false when there is none. Records are multiples of eight bytes, so that a header
- * does not wrap. */
+/* Finds the next record; false if there is none. Record sizes are multiples of eight bytes, so a
+ * header does not wrap. */
 static bool look(struct perf_ring *ring)
 {
 	struct perf_event_header header;
@@ -91,7 +91,7 @@ static bool go_on(struct perf_ring *ring)
 	return look(ring);
 }
 
-/* Puts the first ring where its time belongs among the others. */
+/* Moves the first ring to its place by time among the others, which are in order. */
 static void sift(struct perf_ring **rings, size_t count)
 {
 	struct perf_ring *moved = rings[0];
@@ -102,7 +102,8 @@ static void sift(struct perf_ring **rings, size_t count)
 	rings[at] = moved;
 }
 
-/* Those that have something, in order; the others behind them. */
+/* Moves the rings that have records to the beginning of the array, in order of time. Returns their
+ * number. */
 static size_t begin(struct perf_ring **rings, size_t count)
 {
 	size_t first = count;

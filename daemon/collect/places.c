@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Address -> (binary, the binary's own address). Objects are looked up once a slice.
+ * Turns an address into a binary and the binary's own address. Objects are looked up once per
+ * slice.
  */
 #include "collect/places.h"
 
@@ -9,7 +10,7 @@
 struct place_mapping {
 	uint32_t object_id;
 	struct object *object;
-	/* Of kind MAPPING_FILE, MAPPING_LOOP; 0 until there is an address in it. */
+	/* Mappings of kind MAPPING_FILE and MAPPING_LOOP; 0 until an address is found in them. */
 	uint32_t mapping, loop_mapping;
 	UT_hash_handle hh;
 };
@@ -30,7 +31,7 @@ static uint32_t add_object_mapping(struct builder *builder, const struct object 
 	return builder_mapping(builder, &mapping);
 }
 
-/* NULL when the object was evicted, or memory is out. */
+/* NULL if the object was evicted, or if memory has run out. */
 static struct place_mapping *object_mapping(struct places *places, uint32_t id)
 {
 	struct place_mapping *found;
@@ -77,8 +78,8 @@ static uint32_t opened(struct places *places, struct place_mapping *place, uint6
 	return builder_location(places->builder, *mapping, own_address);
 }
 
-/* Code in a file that is not open keeps the file's name and the offset in it; and the ticket, if
- * it is being opened, for whoever wants to name it later. */
+/* Code in a file that is not open keeps the name of the file and the offset in it. If the file is
+ * being opened, the location also keeps the ticket, so that it can be named later. */
 static uint32_t unopened(struct places *places, const struct proc_mapping *mapped, uint64_t offset,
                          enum mapping_kind kind)
 {

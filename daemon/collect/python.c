@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The map python_processes, and the ring buffer python_codes, which threads are told through too.
+ * Fills the map python_processes, and reads the ring buffer python_codes, in which the kernel half
+ * also reports threads.
  */
 #include "collect/python.h"
 
@@ -14,7 +15,7 @@
 #include <sys/mman.h>
 
 enum {
-	/* A large program has 20,000 code objects of some 600 bytes. When there are more, the user
+	/* A large program has 20,000 code objects of some 600 bytes. When memory runs out, the user
 	 * with most of them loses some. */
 	CODES_BYTES = 32 << 20,
 };
@@ -42,8 +43,9 @@ static u64 *map_told(const struct bpf_map *map)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* What makes no sense is counted there; it keeps nobody from the rest. What was in the ring at the
- * beginning is no more than it holds: who fills it as fast as it is read does not keep us here. */
+/* Bad records are counted by the functions called here, and do not stop the others. One call reads
+ * at most as many bytes as the ring holds, so a process that fills the ring as fast as it is read
+ * does not keep the loop here. */
 static int take_code(void *ctx, void *bytes, size_t len)
 {
 	const struct python_code *code = bytes;

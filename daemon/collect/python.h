@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct python - joins the halves of what is known of CPython: which processes run it goes down
- * into a map, the code objects that were met come up through a ring buffer. Loop thread only.
+ * struct python - joins the kernel half and the daemon on CPython: processes that run it go down
+ * into a map, and code objects that were met come up through a ring buffer. Loop thread only.
  */
 #pragma once
 
@@ -20,9 +20,9 @@ struct python {
 	struct pythons *pythons;
 	struct python_codes *codes;
 	struct python_threads *threads;
-	u64 *codes_told; /* PYTHON_SENT of them: what the kernel half has told, by signature */
+	u64 *codes_told; /* PYTHON_SENT of them: signatures that the kernel half has reported */
 	struct ring_buffer *ring;
-	size_t bytes_read; /* of the ring, by one python_read() */
+	size_t bytes_read; /* from the ring, by one python_read() */
 	uv_poll_t poll;
 	bool polling;
 };
@@ -30,18 +30,18 @@ struct python {
 struct python_tables {
 	struct procs *procs;
 	struct store *store;
-	struct crew *crew;     /* that reads memory */
-	const uint64_t *execs; /* as bpf/execs.h has them */
+	struct crew *crew;     /* reads processes' memory */
+	const uint64_t *execs; /* see bpf/execs.h */
 };
 
-/* After bpf_load(); python_release() even after a failure. `python` is zero before. */
+/* Call after bpf_load(); `python` is zero before. Call python_release() even after a failure. */
 int python_open(struct python *python, struct bpf *bpf, uv_loop_t *loop,
                 const struct python_tables *tables);
-/* Reads what comes up as it comes, so that there is always room. */
+/* Begins to read the ring buffer whenever it has records, so that there is always room. */
 int python_start(struct python *python, uv_loop_t *loop);
-/* Takes all that has come up until now: before a drain, because a code object is told before the
- * first sample that names it is added. */
+/* Reads everything that has come up until now. Call before a drain, because a code object is
+ * reported before the first sample that names it is added. */
 void python_read(struct python *python);
-/* Started or not; python_release() after the loop has run out. */
+/* Call whether or not it was started; call python_release() after the loop has run out. */
 void python_stop(struct python *python);
 void python_release(struct python *python);

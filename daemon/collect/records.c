@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Decodes perf side-band records. They come from the kernel, yet their paths come from anyone:
- * every length is checked.
+ * Decodes perf side-band records. The records come from the kernel, but any user chooses the paths
+ * in them, so every length is checked.
  */
 #include "collect/records.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* What follows the header of each type, see perf_event_open(2); then, for all, the time. */
+/* What follows the header in each type of record, see perf_event_open(2). All types end with the
+ * time. */
 struct mmap2_body {
 	uint32_t pid, tid;
 	uint64_t start, length, offset;
@@ -57,7 +58,7 @@ static void apply_mmap2(const char *body, size_t len, struct procs *procs)
 	if (!path)
 		return;
 	memcpy(&mmap2, body, sizeof(mmap2));
-	/* The kernel's own text is announced with pid -1. */
+	/* The kernel's own text is reported with pid -1. */
 	if (mmap2.pid == UINT32_MAX || mmap2.start + mmap2.length < mmap2.start)
 		return;
 	key = (struct file_key){mmap2.major, mmap2.minor, mmap2.inode, mmap2.generation};

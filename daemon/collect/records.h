@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* When a record was written; 0 when it is too short to say. Every record of ours ends with its
+/* When a record was written; 0 if it is too short. Every record that profd asks for ends with its
  * time. */
 uint64_t record_time(const void *record, size_t len);
-/* Tells the process table what one record says. How many records the kernel says it lost; 0 for all
- * others, and for records that are too short or of an unknown type. */
+/* Applies one record to the process table. Returns how many records the kernel says it lost; 0 for
+ * all other records, and for those that are too short or of an unknown type. */
 uint64_t record_apply(const void *record, size_t len, struct procs *procs);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Growth of resident memory: the kernel's counters of every process, looked at when pages arrive.
+ * Growth of resident memory: programs look at the kernel's counters of a process when it gets
+ * pages.
  */
 #include "collect/source.h"
 
@@ -14,8 +15,8 @@
 
 enum {
 	STEP_BYTES = 256 << 10, /* between samples */
-	/* lib/percpu_counter.c: a CPU's part of a counter is smaller than this, and than twice the
-	 * CPUs. */
+	/* lib/percpu_counter.c: a CPU's part of a counter is smaller than the batch, which is this,
+	 * or twice the number of CPUs if that is larger. */
 	LEAST_BATCH = 32,
 };
 
@@ -31,11 +32,12 @@ static void rss_configure(struct bpf *bpf, const struct source_config *config,
 		batch = LEAST_BATCH;
 	bpf->skeleton->rodata->resident_page_bytes = page;
 	bpf->skeleton->rodata->resident_step_pages = (u32)state->period / page;
-	/* From one that is almost full to one that is almost empty. */
+	/* The level changes by no more than this when a task moves from a CPU whose part is almost
+	 * full to one whose part is almost empty. */
 	bpf->skeleton->rodata->resident_noise_pages = 2 * batch;
 }
 
-/* Those of mmap as well: they are one part. */
+/* Loads the programs of mmap as well: they are in the same part. */
 static const char *rss_load(struct bpf *bpf, const struct source_state *state)
 {
 	if (!state->config.growth.at_all)
@@ -44,8 +46,8 @@ static const char *rss_load(struct bpf *bpf, const struct source_state *state)
 	return growth_kernel_why(bpf, &state->config.growth);
 }
 
-/* At any price: when pages come to a process. Where the kernel does not tell of pages of files that
- * it maps, each change of a counter is counted instead. */
+/* For growth at any cost: programs run when a process gets pages. If the kernel does not report the
+ * pages of files that it maps, each change of a counter is counted instead. */
 static int attach_closely(const struct growth_programs *programs, struct source_state *state)
 {
 	int err = source_attach_one(programs->arrives, "mm_lru_insertion", state);
@@ -67,7 +69,7 @@ static int rss_attach(struct bpf *bpf, const bool *online, struct source_state *
 		source_refuse_growth(state, NULL);
 		return 0;
 	}
-	/* It is attached when they are there. */
+	/* The programs are attached when they are loaded; this function is called again then. */
 	if (state->links[0][0] ||
 	    !growth_kernel_programs(bpf, &state->config.growth, &programs, state->why))
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A table of sets: a thread is in one of the eight places of its set, and a new one takes the place
- * of the one that was met longest ago.
+ * A table of sets: a thread is in one of the eight places of its set. A new thread takes the place
+ * of the thread that was met longest ago.
  */
 #include "collect/run_times.h"
 
@@ -11,14 +11,14 @@
 enum { SETS = 512, PLACES = 8 };
 
 struct thread {
-	u32 tid, image; /* of the program: changes with each exec and each reuse of a pid */
-	u64 round;      /* when it was met last; 0: a free place */
-	bool is_known;  /* it was met before this round, */
-	u64 before_ns;  /* and what it had run until then has been given to samples */
-	u64 first_ns, latest_ns; /* how long it had run at samples of this round */
-	u64 latest_mono_ns;      /* when the latest of them was */
-	u64 ended_ns;            /* and at its end, where that is known */
-	u64 count, done;         /* samples of this round, and those that have their value */
+	u32 tid, image;          /* image: changes with each exec and each reuse of a pid */
+	u64 round;               /* when it was met last; 0: a free place */
+	bool is_known;           /* it was met before this round */
+	u64 before_ns;           /* run time that earlier rounds have given to samples */
+	u64 first_ns, latest_ns; /* its run time at samples of this round */
+	u64 latest_mono_ns;      /* when the latest of them was taken */
+	u64 ended_ns;            /* run time at the round's end; 0: not known */
+	u64 count, done;         /* samples of this round, and those that have a value */
 };
 
 struct run_times {
@@ -41,7 +41,7 @@ static struct thread *set_of(struct run_times *times, u32 tid)
 	return times->sets[(tid * 2654435761u >> 16) % SETS];
 }
 
-/* NULL where it has no place. */
+/* NULL if the thread has no place. */
 static struct thread *find(struct run_times *times, const struct tally_key *key)
 {
 	struct thread *set = set_of(times, key->tid);
@@ -52,7 +52,7 @@ static struct thread *find(struct run_times *times, const struct tally_key *key)
 	return NULL;
 }
 
-/* A place that is free now; NULL where all are taken in this round. */
+/* Makes a place for a thread; NULL if all places of its set are taken in this round. */
 static struct thread *make_place(struct run_times *times, const struct tally_key *key)
 {
 	struct thread *set = set_of(times, key->tid);
@@ -67,8 +67,8 @@ static struct thread *make_place(struct run_times *times, const struct tally_key
 	return oldest;
 }
 
-/* What it had run when all until then had been given to samples. Of a thread that is met for the
- * first time, what comes after its sample is the next one's. */
+/* The run time up to which this round gives time to samples. If the thread is met for the first
+ * time, the time after its latest sample is left to the next round. */
 static u64 given_until(const struct thread *thread)
 {
 	return thread->is_known && thread->ended_ns ? thread->ended_ns : thread->latest_ns;
@@ -99,8 +99,9 @@ static void meet(struct run_times *times, const struct tally_key *key, const str
 	thread->count += tally->count;
 }
 
-/* One that has run for less is another thread with its number. Where the machine is busy it is
- * asked for some time after the end; no thread has run for longer than it could until then. */
+/* A thread that has run for less than at its sample is another thread with the same id. On a busy
+ * machine the kernel is asked some time after the end of the half. So the run time is limited to
+ * what the thread can have run until that end. */
 static void note_end(struct run_times *times, const struct thread_ran *ran, u64 end_mono_ns)
 {
 	struct thread *set = set_of(times, ran->tid);
@@ -116,7 +117,8 @@ static void note_end(struct run_times *times, const struct thread_ran *ran, u64 
 	}
 }
 
-/* What all samples of this round stand for. Who had run for longer before is another thread. */
+/* How much run time all samples of this round together stand for. A thread that had run for longer
+ * before is another thread. */
 static u64 span_of(struct thread *thread, u64 period_ns)
 {
 	if (thread->is_known && thread->before_ns > given_until(thread))
@@ -135,7 +137,7 @@ static void weigh(struct run_times *times, const struct tally_key *key, struct t
 	u64 span = span_of(thread, period_ns), done = thread->done;
 
 	thread->done += tally->count;
-	/* What is rounded off of one is another's. */
+	/* What rounding takes from one sample it gives to another. */
 	tally->value = span * thread->done / thread->count - span * done / thread->count;
 }
 

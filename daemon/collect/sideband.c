@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The rings: opened, watched, and told to the process table.
+ * Opens the rings, watches them, and applies their records to the process table.
  */
 #include "collect/sideband.h"
 
@@ -15,15 +15,17 @@
 #include <sys/mman.h>
 
 enum {
-	/* A ring wakes us when it is this full: a storm of 2,000 execs a second does so some 30
-	 * times, and has as much room again, at least, until we come. */
+	/* A ring wakes the loop when it is this full. A storm of 2,000 execs a second wakes it
+	 * some 30 times a second, and the ring has at least as much room again until the loop
+	 * reads it. */
 	FULL_PAGES = 8,
-	MOST_AT_ONCE = 256, /* records, of some 10 us each */
+	MOST_AT_ONCE = 256, /* records; each takes some 10 us */
 };
 
-/* Of each CPU. Who maps faster than we read fills a ring in which nobody's fork and exec is. */
+/* The rings of each CPU. A process that maps faster than the loop reads fills a ring that has no
+ * fork and exec records. */
 enum ring_kind {
-	RING_TASKS, /* first: of records of one moment, its own are told first */
+	RING_TASKS, /* first: of records of the same time, its own are applied first */
 	RING_MAPPINGS,
 	RING_COUNT
 };
@@ -43,15 +45,15 @@ struct ring {
 
 struct sideband {
 	uv_loop_t *loop;
-	uv_idle_t rest; /* started while there is more to be read at once */
+	uv_idle_t rest; /* runs while there is more to read at once */
 	struct procs *procs;
 	sideband_told_fn *told;
 	void *ctx;
 	struct ring *rings[MAX_CPUS * RING_COUNT];      /* those of a CPU side by side */
-	size_t rings_end;                               /* from there on none was ever open */
-	struct perf_ring *order[MAX_CPUS * RING_COUNT]; /* while they are read */
+	size_t rings_end;                               /* no ring from here on was ever open */
+	struct perf_ring *order[MAX_CPUS * RING_COUNT]; /* used while they are read */
 	uint64_t records, lost;
-	bool rescan; /* records were lost: what they said is read from /proc */
+	bool rescan; /* records were lost: /proc is read to make up for them */
 };
 
 static size_t page_bytes(void)
@@ -149,7 +151,7 @@ static int ring_open(struct sideband *sideband, uint32_t cpu, enum ring_kind kin
 	return 0;
 }
 
-/* All rings of a CPU, or none. */
+/* Opens all rings of a CPU, or none. */
 static int open_cpu(struct sideband *sideband, uint32_t cpu)
 {
 	int err = 0;
@@ -204,7 +206,7 @@ int sideband_update_cpus(struct sideband *sideband, const bool *online)
 			close_cpu(sideband, cpu);
 		else if (!*ring_at(sideband, cpu, RING_TASKS))
 			err = open_cpu(sideband, cpu);
-		/* A CPU that went away meanwhile has no event to offer. */
+		/* A CPU that has gone offline in the meantime has no events. */
 		if (err && err != -ENODEV && !first_err)
 			first_err = err;
 	}
@@ -220,7 +222,7 @@ static void apply(const void *record, size_t len, void *ctx)
 	sideband->rescan |= lost > 0;
 }
 
-/* Tells what happened up to `until`, so much of it; how many records that were. */
+/* Applies the records up to `until`, at most `most` of them. Returns how many these were. */
 static size_t tell(struct sideband *sideband, uint64_t until, size_t most)
 {
 	size_t count = 0, told;
@@ -260,7 +262,7 @@ static void on_rest(uv_idle_t *idle)
 
 static bool read_most(struct sideband *sideband, size_t most)
 {
-	/* A record older than this is in its ring by now or will never be. */
+	/* A record older than this is in its ring by now, or will never be. */
 	uint64_t now = clock_mono_ns();
 	size_t told = tell(sideband, now, most);
 

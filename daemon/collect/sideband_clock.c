@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One timer and the ring buffer that wakes us.
+ * One timer, and the ring buffer by which the kernel half wakes the loop.
  */
 #include "collect/sideband_clock.h"
 
@@ -13,17 +13,18 @@
 
 enum {
 	REGULAR_MS = 100,
-	/* Twice as long after each time that there was nothing. Drains are nearer to one another,
-	 * so that they are all that reads then. */
+	/* The interval doubles after each read that found nothing, up to this. Drains are closer
+	 * together, so then only drains read the side-band. */
 	MAX_REGULAR_MS = 1500,
-	/* A program that was started maps a dozen files. */
+	/* From a wake to the read: a program that has just started maps a dozen files. */
 	BURST_MS = 3,
-	/* Wakes that come sooner after one another than this are a storm, in which each rest is
-	 * twice the one before. */
+	/* Wakes that follow each other sooner than this are a storm, in which each rest is twice
+	 * the one before. */
 	STORM_MS = 50,
 	LEAST_REST_MS = 4,
 	MAX_REST_MS = 16,
-	/* Code that we can say nothing about wakes us again and again. */
+	/* After wakes that find nothing to read: code for which profd has no data wakes the loop
+	 * again and again. */
 	MAX_IDLE_REST_MS = REGULAR_MS,
 };
 
@@ -45,7 +46,8 @@ static void begin_burst(struct sideband_clock *clock)
 	wait_ms(clock, CLOCK_BURST, BURST_MS);
 }
 
-/* What came while nobody could wake us is in the rings: that is as good as having been woken. */
+/* Records that came while the kernel half could not wake the loop are in the rings. They are
+ * handled as if they had woken it. */
 static void arm(struct sideband_clock *clock)
 {
 	__atomic_store_n(&clock->bpf->skeleton->bss->wake_armed, 1, __ATOMIC_SEQ_CST);
@@ -82,7 +84,7 @@ static void on_timer(uv_timer_t *timer)
 		clock->reads++;
 		told = sideband_read_some(clock->sideband);
 		clock->regular_ms = next_regular_ms(clock, told);
-		/* Should a wake have been lost on the way, the next one is not. */
+		/* If a wake was lost, the next one will arrive. */
 		arm(clock);
 		break;
 	case CLOCK_BURST:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who waits is in one list: there are few.
+ * The waiting snapshots are in one list: there are few.
  */
 #include "collect/snapshot_places.h"
 

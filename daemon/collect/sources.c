@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of profile kinds, made from the list that the kernel half uses as well, and what
- * sources that are one tracepoint have in common.
+ * The table of profile kinds, made from the list that the kernel half uses too, and what sources of
+ * one tracepoint have in common.
  */
 #include "collect/source.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A table twice as large as there are nodes; their keys are hashes already.
+ * The table has at least twice as many slots as there are nodes. The keys are hashes already.
  */
 #include "collect/stacks.h"
 

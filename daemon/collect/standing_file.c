@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Opened as the process has it mapped, and read again: the store's object may be another file that
- * says it has the same contents, and a breakpoint in the wrong place breaks whoever comes by.
+ * The file is opened as the process has it mapped, and read again: the store's object may be
+ * another file that claims the same contents, and a breakpoint in the wrong place breaks any
+ * process that runs over it.
  */
 #include "collect/standing_file.h"
 
@@ -13,10 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the probes of one file run. */
+/* The programs that the probes of one file run. */
 struct programs {
 	int by_probe[STATIC_PROBE_COUNT];
-	int sites; /* the map of their arguments */
+	int sites; /* the map with the probes' arguments */
 };
 
 static int load_heap(const struct heap_kernel *kernel, struct programs *programs)
@@ -45,7 +46,8 @@ static int load_gpu(const struct gpu_kernel *kernel, struct programs *programs)
 	return 0;
 }
 
-/* Those that the file has probes for. The map is the same one, whoever gives it. */
+/* Loads the programs for which the file has probes. The map is the same one, whichever part has
+ * it. */
 static int load_programs(const struct standing_file *file, struct programs *ret_programs)
 {
 	const struct standing_files_config *config = &file->files->config;
@@ -60,7 +62,7 @@ static int load_programs(const struct standing_file *file, struct programs *ret_
 	return err;
 }
 
-/* Of the file's sites in the map. */
+/* The key of the file's site in the map. */
 static uint32_t cookie_of(const struct standing_file *file, size_t site)
 {
 	return (uint32_t)file->slot * MAX_USDT_SITES + (uint32_t)site;
@@ -87,13 +89,14 @@ static int attach_sites(struct standing_file *file, int program, enum static_pro
 	return uprobes_attach(&file->links, program, UPROBE_ENTRY, path, 0, &sites);
 }
 
-/* What this very file has. Numbers tell such files apart for the reader, and from the store's. */
+/* Reads the probes of this very file. For the reader, the numbers tell these files from each other
+ * and from the store's. */
 static int read_probes(struct standing_file *file)
 {
 	struct reader *reader = file->files->config.reader;
 
-	/* By a process that no other file can have taken over: no file may say where another one
-	 * is written to. */
+	/* A fresh reader process reads each file: a file that took over a process must not choose
+	 * where probes are written in another file. */
 	reader_rest(reader, 0);
 	file->usdt.count = 0;
 	return usdt_ask(reader, file->fd, 1ULL << 32 | file->number, &file->usdt);
@@ -166,8 +169,8 @@ void standing_file_remove(struct standing_file *file)
 	standing_file_free(file);
 }
 
-/* The newest are kept, so that they are not tried over and over; who maps another one has it tried
- * again. */
+/* The newest failures are kept, so that they are not tried over and over. A forgotten file is tried
+ * again when a process maps it. */
 static void forget_failed(struct standing_files *files)
 {
 	struct standing_file *oldest = NULL;
@@ -194,7 +197,7 @@ static void on_attached(struct job *job)
 		return;
 	}
 	file->state = STANDING_FAILED;
-	/* -ENOENT: a file that says it has the same contents as one with probes, and has none. */
+	/* -ENOENT: the file claims the same contents as one with probes, and has none. */
 	if (file->err != -ENOENT && file->err != -ECANCELED && files->told_left) {
 		files->told_left--;
 		log_warning("cannot listen to the static probes of %s: %s", file->path,
@@ -206,7 +209,7 @@ static void on_attached(struct job *job)
 
 int standing_file_attach(struct standing_file *file)
 {
-	file->err = -ECANCELED; /* unless it is run */
+	file->err = -ECANCELED; /* stays when the job is not run */
 	file->job = (struct job){attach, on_attached, NULL};
 	int err = lane_submit(file->files->config.lane, &file->job);
 

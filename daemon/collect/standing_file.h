@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct standing_file - one inode of struct standing_files: attaching to its probes on the lane,
- * and taking them off. Loop thread only, but for what is the lane's.
+ * and detaching. Loop thread only, except for the lane's members.
  */
 #pragma once
 
@@ -19,13 +19,13 @@ struct standing_file {
 	struct standing_file *next;
 	struct standing_files *files;
 	enum standing_state state;
-	int slot; /* NO_SLOT once it has failed: it is known, but takes no place */
+	int slot; /* NO_SLOT once it has failed: the file is known, but takes no place */
 	uint32_t owner;
 	struct file_inode inode;
 	char *path;       /* as the process sees it */
-	uint64_t idle_ns; /* since when nobody maps it; 0: somebody does */
+	uint64_t idle_ns; /* since when no process maps it; 0: some process does */
 
-	/* The lane's while it is attached or detached. */
+	/* The lane owns these while it attaches or detaches the file. */
 	int fd;
 	uint64_t number;
 	struct usdt_file usdt;
@@ -33,10 +33,10 @@ struct standing_file {
 	int err;
 };
 
-/* 0, and it is attached soon; else it is as it was. */
+/* 0: the file is attached soon. On failure nothing changes. */
 int standing_file_attach(struct standing_file *file);
-/* It was attached, and goes; who maps it meanwhile brings it back. */
+/* Detaches an attached file. If a process maps it meanwhile, it is attached again. */
 void standing_file_detach(struct standing_file *file);
-/* Out of the list, with its users. Not while it is the lane's. */
+/* Takes the file off the list, removes its users, and frees it. Not while the lane has it. */
 void standing_file_remove(struct standing_file *file);
-void standing_file_free(struct standing_file *file); /* only */
+void standing_file_free(struct standing_file *file); /* nothing but that */

@@ -18,8 +18,8 @@ _Static_assert((int)MAX_STANDING_FILES == 64, "a bit of a word each");
 _Static_assert((int)MAX_STANDING_FILES *(int)MAX_USDT_SITES == (int)STATIC_SITES,
                "each has as many sites as a file may have");
 
-/* How long a file that nobody maps is listened to, unless another one needs its place: programs
- * that start again find it attached. */
+/* How long a file that no process maps is listened to, unless another file needs its place:
+ * programs that start again find it attached. */
 static const uint64_t idle_ns = 600 * NSEC_PER_SEC;
 
 void standing_files_init(struct standing_files *files, const struct standing_files_config *config)
@@ -71,12 +71,12 @@ void standing_files_sweep(struct standing_files *files)
 		next = file->next;
 		look_at(file, now, is_wanted);
 	}
-	/* Whose processes have ended leaves room for others' processes, too. */
+	/* Processes that have ended leave room for other users' processes, too. */
 	if (is_wanted)
 		files->config.released(files->config.ctx);
 }
 
-/* What failed is believed of nothing but itself. */
+/* A failure counts for the very file that failed, not for the same inode of another overlay. */
 static struct standing_file *find(const struct standing_files *files,
                                   const struct file_inode *inode)
 {

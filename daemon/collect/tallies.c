@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From tallies and chains of stack nodes to samples and call paths.
+ * Turns tallies and chains of stack nodes into samples and call paths.
  */
 #include "collect/tallies.h"
 
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* The tallies of one kind, on their way. */
+/* The tallies of one kind while they are turned into samples. */
 struct tallying {
 	struct half *half;
 	struct frames frames;
@@ -33,7 +33,7 @@ static uint32_t add_user(struct tallying *on, const struct tally_key *key,
 	struct stack_words stack = {.words = on->words};
 
 	stack.len = stack_index_words(&on->half->index, key->user_stack, on->words, &stack.whole);
-	/* What told of its mappings was lost. */
+	/* The record of a mapping was lost. */
 	if (image && !frames_are_mapped(image, &stack))
 		procs_look_again(on->half->tables->procs, key->pid);
 	return frames_add(&on->frames, image, &stack);
@@ -62,7 +62,7 @@ static const char *gil_name(uint8_t gil)
 	return gil < sizeof(names) / sizeof(names[0]) ? names[gil] : "";
 }
 
-/* Of what kind the memory is that grew; "" for what is no memory. */
+/* The kind of memory that grew; "" for samples of other kinds. */
 static const char *memory_name(const struct tally_key *key)
 {
 	static const char *const names[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The samples of kinds that the kernel half counts in tallies: so many, by process, thread and
- * stack. Loop thread only.
+ * Samples of the kinds that the kernel half counts in tallies, by process, thread and stack. Loop
+ * thread only.
  */
 #pragma once
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From the process table and what is known of interpreters.
+ * Makes labels from the process table and from what is known about interpreters.
  */
 #include "collect/tasks.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What the frames say is of the program that was sampled; what the table says may be of the next
- * one, but is there for threads without Python frames, too. */
+/* The version in the frames is that of the program that was sampled. The table may have the version
+ * of the next program already, but has one for threads without Python frames too. */
 static uint32_t version_text(struct builder *builder, const struct pythons *pythons, uint32_t pid,
                              uint32_t version)
 {

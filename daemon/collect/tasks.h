@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is known of a process beside its stacks, as labels of samples. Loop thread only: it may look
- * into /proc.
+ * What is known about a process besides its stacks, as labels of samples. Loop thread only: it may
+ * read /proc.
  */
 #pragma once
 
 #include "collect/drain.h"
 #include "profile/builder.h"
 
-/* Gives a task of which only `pid` is set its process's name, whose it is, and its Python: the
- * version that its stack says, or 0. `image` is what it ran at that time; NULL: not known. */
+/* Sets the labels of a task whose `pid` is set: the name of the process, its owner (unit,
+ * container, pod), and its Python version, for which `python_version` is what its stack says, or 0.
+ * `image` is the program that the process ran at that time; NULL: not known. */
 void task_identify(struct task *task, struct builder *builder, const struct drain_tables *tables,
                    const struct image *image, uint32_t python_version, uint64_t mono_ns);
-/* A thread as a sample met it. */
+/* A thread as a sample found it. */
 struct seen_task {
-	uint32_t image;     /* as of tally_key */
-	uint64_t mono_ns;   /* at that time, or another thread of it */
-	const char *thread; /* TASK_COMM_BYTES: its name, as the kernel has it */
+	uint32_t image;     /* as in struct tally_key */
+	uint64_t mono_ns;   /* when; the id may belong to another thread at other times */
+	const char *thread; /* TASK_COMM_BYTES: the kernel's name of it */
 };
 
-/* Gives a task whose `pid` and `tid` are set the thread's name: what Python calls it, else what the
- * kernel does. */
+/* Sets the name of the thread in a task whose `pid` and `tid` are set: Python's name of it, or else
+ * the kernel's. */
 void task_name_thread(struct task *task, struct builder *builder, const struct drain_tables *tables,
                       const struct seen_task *seen);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A program on an iterator of the kernel, and what is read of it.
+ * Reads the output of a program that runs on a kernel iterator.
  */
 #include "collect/threads_ran.h"
 
@@ -16,7 +16,7 @@
 
 enum { FIRST_ROOM = 1024 };
 
-/* Of a CPU's time one part in so many. */
+/* Asking the kernel may take one part in this many of a CPU's time. */
 enum { SHARE = 10000, WANTED_SHARE = 100 };
 
 static bool attach(struct threads_ran *threads, const struct bpf *bpf)
@@ -49,7 +49,7 @@ static void ask(struct threads_ran *threads)
 	ssize_t got = 1;
 
 	fd = bpf_iter_create(bpf_link__fd(threads->link));
-	/* The kernel gives whole records, as many as fit. */
+	/* The kernel returns whole records, as many as fit. */
 	while (fd >= 0 && got > 0 && make_room(threads)) {
 		struct thread_ran *next = &threads->all[threads->count];
 

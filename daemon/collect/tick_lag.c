@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A clock that is read in a loop stands still where a tick stops it; the tick's record says when
- * the kernel had come as far as to read it.
+ * The clock is read in a loop and stands still while a tick stops the loop. The record of the tick
+ * has the time at which the kernel read the clock.
  */
 #include "collect/tick_lag.h"
 
@@ -16,11 +16,11 @@
 enum {
 	PERIOD_NS = 50 * 1000,
 	TICKS = 60,
-	/* Where others have the CPU there are no ticks of ours. */
+	/* While other tasks have the CPU, this thread has no ticks. */
 	PATIENCE_NS = 50 * 1000 * 1000,
 };
 
-/* perf_event_open(2): of a PERF_RECORD_SAMPLE with PERF_SAMPLE_TIME only. */
+/* A PERF_RECORD_SAMPLE with only PERF_SAMPLE_TIME; see perf_event_open(2). */
 struct tick_record {
 	struct perf_event_header header;
 	uint64_t time;
@@ -54,7 +54,7 @@ static uint64_t measure(const struct perf_event_mmap_page *control)
 		if (head != told && head % sizeof(*records) == 0 && head <= control->data_size) {
 			uint64_t time = records[head / sizeof(*records) - 1].time;
 			/* The tick came before or after this reading of the clock: CPUs take
-			 * interrupts as one ends, and some take all of them there. */
+			 * interrupts at the end of a reading, and some take all of them there. */
 			uint64_t stopped = now < time ? now : before;
 
 			if (time > stopped && (!least || time - stopped < least))

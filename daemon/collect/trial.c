@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Loads, attaches, detaches. The loop is there for those parts that wait for something; it only
- * runs to close them.
+ * Loads, attaches, detaches. Parts that wait for something need the loop; it runs only to close
+ * them.
  */
 #include "collect/trial.h"
 
@@ -44,7 +44,7 @@ static void try_source(struct attempt *attempt, int kind)
 	finish(&attempt->trial->sources[kind], err, state->why);
 }
 
-/* Without its program: there is a timer, or there is none. */
+/* Tries whether there is a timer, without its program. */
 static void try_timer(struct attempt *attempt, u32 sample_hz)
 {
 	int err = -ENODEV;
@@ -129,7 +129,7 @@ static int run(struct attempt *attempt, u32 sample_hz, bool may_load)
 	if (!err)
 		err = load_all_parts(&attempt->bpf, why);
 	finish(&trial->programs, err, why);
-	/* As it is by default. */
+	/* Attach what the default setting attaches. */
 	attempt->states[KIND_rss].config.growth.at_any_price = false;
 	bpf_features_find(&attempt->bpf, err && may_load, trial->features);
 	if (err)

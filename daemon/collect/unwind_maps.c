@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How the budget is divided, and the mapping of the maps into our memory.
+ * Divides the budget, and maps the BPF maps into the daemon's memory.
  */
 #include "collect/unwind_maps.h"
 
@@ -27,7 +27,7 @@ enum {
 };
 
 struct unwind_chunk {
-	int fd; /* 0: it is not there */
+	int fd; /* 0: there is no such chunk */
 	u32 *words;
 };
 
@@ -38,7 +38,8 @@ static size_t page_round(size_t bytes)
 	return (bytes + page - 1) / page * page;
 }
 
-/* The kernel puts what it knows of a map into pages before its values. */
+/* The kernel memory of a chunk. The kernel puts its own data about a map into pages before the
+ * values. */
 static size_t chunk_cost(void)
 {
 	return CHUNK_BYTES + (size_t)sysconf(_SC_PAGESIZE);
@@ -74,8 +75,9 @@ static void *map_memory(const struct bpf_map *map)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* A lane that is outside at any moment after the change will see it from then on: programs announce
- * themselves before they look (lane_enter() in bpf/maps.bpf.h). */
+/* Waits until each lane was seen idle. A lane that is idle at any moment after a change sees the
+ * change from then on, because programs show that they are busy before they look (lane_enter() in
+ * bpf/maps.bpf.h). False: that took too long. */
 static bool quiet(void *ctx)
 {
 	const struct unwind_maps *maps = ctx;
@@ -115,7 +117,7 @@ static void unmake_chunk(struct unwind_chunk *chunk)
 	*chunk = (struct unwind_chunk){0};
 }
 
-/* As many as there is memory for; 0 or why that were not all. */
+/* Makes as many of `*count` chunks as there is memory for. 0, or why these were not all. */
 static int make_chunks(struct unwind_maps *maps, uint32_t first, uint32_t *count)
 {
 	int err = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * BPF_LINK_CREATE by hand for multi-uprobes, libbpf for perf events.
+ * Multi-uprobes by a plain BPF_LINK_CREATE, perf events by libbpf.
  */
 #include "collect/uprobes.h"
 
@@ -25,7 +25,7 @@ enum {
 
 enum { MULTI_RETURN = 1 }; /* BPF_F_UPROBE_MULTI_RETURN */
 
-/* union bpf_attr for BPF_LINK_CREATE, as far as it is used. */
+/* union bpf_attr for BPF_LINK_CREATE, only the part that is used. */
 struct link_create {
 	uint32_t program_fd, target_fd, attach_type, flags;
 	uint64_t path, offsets, semaphores, cookies;
@@ -115,7 +115,7 @@ static int open_event(enum uprobe_kind kind, const char *path, uint32_t pid, uin
 		                  "config:", &return_bit);
 	if (err)
 		return err;
-	/* Kernels without semaphores have no such file; then the bits are never looked at. */
+	/* Kernels without semaphores have no such file; they do not look at these bits. */
 	read_number("/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset",
 	            "config:", &semaphore_bit);
 	attr.type = type;
@@ -137,7 +137,7 @@ static int attach_event(struct uprobes *uprobes, int program_fd, enum uprobe_kin
 
 	if (event < 0)
 		return event;
-	/* The link keeps the event. */
+	/* The link keeps the event open. */
 	fd = bpf_link_create(program_fd, event, BPF_PERF_EVENT, &options);
 	return fd < 0 ? fd : keep(uprobes, fd);
 }
@@ -183,8 +183,8 @@ void uprobes_detach(struct uprobes *uprobes)
 
 const char *uprobes_error(int err)
 {
-	/* "perf: Revert to requiring CAP_SYS_ADMIN for uprobes", in 6.16 and what was kept up
-	 * before; multi-uprobes do not ask for it. */
+	/* "perf: Revert to requiring CAP_SYS_ADMIN for uprobes", in Linux 6.16 and in the stable
+	 * kernels of earlier versions. Multi-uprobes do not require it. */
 	if (err == -EACCES)
 		return "this kernel wants CAP_SYS_ADMIN for uprobes: run profd as root for this";
 	return strerror(-err);

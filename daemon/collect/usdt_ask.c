@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Both ends. Where a probe goes is believed of a file as it would be of its notes, which say the
- * same without any proof.
+ * Both ends. The daemon trusts an answer about where probes go as it would trust the file's notes,
+ * which say the same without any proof.
  */
 #include "collect/usdt_ask.h"
 

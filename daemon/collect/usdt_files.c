@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A table by object id, in which nearly every entry says no. As bounded as the store: when it has
- * grown to twice the size, it is begun anew.
+ * A table by object id, in which nearly every entry says no. Its bound follows the store's: a table
+ * that has grown to twice the store's bound is emptied.
  */
 #include "collect/usdt_files.h"
 
@@ -21,8 +21,10 @@ struct entry {
 	struct usdt_files *files;
 	uint32_t id;
 	bool pending;
-	bool late; /* there was no answer the first time: it has longer, and others go first */
-	int error; /* of usdt_ask() */
+	/* There was no answer the first time: the next try has more time, and comes after
+	 * others. */
+	bool late;
+	int error;              /* of usdt_ask() */
 	struct object *object;  /* NULL unless pending */
 	struct usdt_file *file; /* NULL: it has none */
 	UT_hash_handle hh;
@@ -39,7 +41,7 @@ struct usdt_files {
 
 static void look_into(struct job *job);
 
-/* What others have to do on the lane waits for nobody. */
+/* The lane's other jobs are for no user, and go first. */
 static uint64_t user_of(const struct job *job)
 {
 	const struct entry *entry = (const struct entry *)job;
@@ -130,7 +132,7 @@ static enum static_probe find_probe(const struct usdt_probe *probe)
 	return at;
 }
 
-/* Of a probe whose arguments are not understood nothing can be said, so it is left out. */
+/* A probe whose arguments are not understood is left out. */
 static int add_probe(const struct usdt_probe *probe, void *ctx)
 {
 	enum static_probe which = find_probe(probe);
@@ -171,7 +173,7 @@ static void look_into(struct job *job)
 
 	struct reader *reader = entry->files->reader;
 
-	/* Others on the lane use it too. */
+	/* Other jobs on the lane use the reader, too. */
 	reader_of_user(reader, reader_user(entry->object->user, entry->object->owner));
 	reader_hurry(reader, entry->late ? 0 : READER_FIRST_NS);
 	entry->file = calloc(1, sizeof(*entry->file));
@@ -185,7 +187,7 @@ static void look_into(struct job *job)
 	entry->file = NULL;
 }
 
-/* Anything else passes, so the file is asked about again when somebody maps it. */
+/* Other errors may pass, so the file is read again when a process maps it. */
 static bool is_about_file(int error)
 {
 	return error == 0 || error == -ENOENT || error == -EIO || error == -ENOEXEC;
@@ -226,7 +228,7 @@ static void forget_all(struct usdt_files *files)
 	}
 }
 
-/* What cannot be kept is asked for again. */
+/* NULL: the entry could not be kept; the next usdt_files_get() tries again. */
 static struct entry *add(struct usdt_files *files, uint32_t id)
 {
 	_cleanup_(object_unrefp) struct object *object = store_get(files->store, id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct usdt_files - which executables and libraries have static probes that are listened to, and
- * where. Each is looked into once, by a reader. Loop thread only.
+ * struct usdt_files - which executables and libraries have static probes that profd listens to, and
+ * where. A reader reads each file once. Loop thread only.
  */
 #pragma once
 
@@ -14,9 +14,9 @@
 #include <stdbool.h>
 
 /*
- * The probes, and how many of their arguments are wanted. Programs that sample their own
- * allocations have the first two, programs with libprofd-cuda.so the others. In the order in which
- * they are attached: what ends something before what begins it.
+ * The probes, and how many of their arguments are used. Programs that sample their own allocations
+ * have the first two, programs with libprofd-cuda.so the others. In the order in which they are
+ * attached: a probe that ends something comes before the one that begins it.
  */
 #define STATIC_PROBES(PROBE)                         \
 	PROBE(HEAP_FREE, "otel_memory", "free", 1)   \
@@ -34,7 +34,7 @@ enum static_probe {
 enum { MAX_USDT_SITES = 16 }; /* of one file: a probe may be inlined */
 
 struct usdt_site {
-	uint64_t offset, semaphore; /* in the file; 0: it has none */
+	uint64_t offset, semaphore; /* in the file; semaphore 0: none */
 	uint8_t probe;              /* enum static_probe */
 	struct static_site site;
 };
@@ -46,19 +46,19 @@ struct usdt_file {
 
 bool usdt_file_has(const struct usdt_file *file, enum static_probe probe);
 
-/* What a file has of them, as far as it is understood; NULL when that is nothing. Any thread. */
+/* The probes of a file that are understood; NULL when there are none. Any thread. */
 struct usdt_file *usdt_file_read(const struct elf *elf);
 
 struct usdt_files;
 
-/* The lane, its reader and the store outlive it; `fn` is told after a file was found to have
- * probes. */
+/* The lane, its reader and the store outlive struct usdt_files. `fn` is called after probes were
+ * found in a file. */
 typedef void usdt_found_fn(void *ctx);
 struct usdt_files *usdt_files_new(struct lane *lane, struct reader *reader, struct store *store,
                                   usdt_found_fn *fn, void *ctx);
 void usdt_files_free(struct usdt_files *files); /* once the lane is idle; takes NULL */
 DEFINE_CLEANUP(struct usdt_files *, usdt_files_free)
 
-/* By an object's id in the store. NULL when it has no probes, or, with *ret_pending, when that is
- * not known yet; then it is found out, unless there is no room for that now. */
+/* The probes of an object, by its id in the store. NULL when it has none, or, with *ret_pending,
+ * when that is not known yet; the search for them has then started. */
 const struct usdt_file *usdt_files_get(struct usdt_files *files, uint32_t id, bool *ret_pending);

@@ -19,7 +19,7 @@ static void leave(size_t at)
 	__atomic_clear(&buffers[at].taken, __ATOMIC_RELEASE);
 }
 
-/* Buffers are compared with by those who have not taken them. */
+/* Atomic, because buffers_put() compares addresses of buffers that its thread has not taken. */
 static void set(size_t at, uint8_t *bytes)
 {
 	__atomic_store_n(&buffers[at].bytes, bytes, __ATOMIC_RELAXED);

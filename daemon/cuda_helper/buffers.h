@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What CUPTI writes its records to: a few buffers and no more. When all are with it, it drops
- * records. Any thread; no locks.
+ * The buffers to which CUPTI writes its records: a fixed number of them. When CUPTI holds all of
+ * them, it drops records. Any thread; no locks.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 
 enum { BUFFERS = 16, BUFFER_BYTES = 128 << 10 };
 
-/* NULL when there is none, or no memory. */
+/* NULL when no buffer is free, or there is no memory. */
 uint8_t *buffers_get(void);
 void buffers_put(const uint8_t *buffer);
-/* Gives back the memory of those that nobody has. */
+/* Frees the memory of the buffers that are not in use. */
 void buffers_shrink(void);

@@ -5,8 +5,8 @@
 
 enum { SPANS_A_SECOND = 1000 * 1000 * 1000 / CHOOSER_SPAN_NS };
 
-/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled".
- */
+/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators,
+ * scrambled". */
 static uint32_t draw(struct chooser *chooser)
 {
 	uint64_t x = chooser->random;
@@ -33,12 +33,13 @@ void chooser_init(struct chooser *chooser, uint32_t kernels_a_second, uint32_t g
 	chooser->graphs = pace_of(graphs_a_second);
 	chooser->random = seed * 0x9e3779b97f4a7c15 ?: 1; /* 0 would stay 0 */
 	for (int i = 0; i < 4; i++)
-		draw(chooser); /* those of few bits begin alike */
+		draw(chooser); /* seeds with few bits set begin alike */
 }
 
 /* ---- how many ------------------------------------------------------------------------------ */
 
-/* For so many launches in a span. What fits about is left, because groups end where it changes. */
+/* The doublings for so many launches in a span. A value that fits roughly is kept, because a change
+ * ends the groups. */
 static uint32_t doublings_for(const struct chooser_pace *pace, uint64_t launches)
 {
 	uint64_t few = pace->a_span / 2 - pace->a_span / 8, many = pace->a_span + pace->a_span / 4;
@@ -52,7 +53,8 @@ static uint32_t doublings_for(const struct chooser_pace *pace, uint64_t launches
 	return doublings;
 }
 
-/* As many launches as in the busier one of the last two are expected: programs come in bursts. */
+/* Expects as many launches as in the busier one of the last two spans: programs launch in
+ * bursts. */
 static void begin_span(struct chooser_pace *pace, uint64_t now_ns)
 {
 	bool paused = now_ns - pace->since_ns >= 2 * (uint64_t)CHOOSER_SPAN_NS;
@@ -67,7 +69,8 @@ static void begin_span(struct chooser_pace *pace, uint64_t now_ns)
 	pace->since_ns = now_ns;
 }
 
-/* By and by: a burst of which the last few chosen stand for most would be told of badly. */
+/* The step grows gradually: otherwise the last few launches chosen of a burst would stand for most
+ * of it, and the result would be poor. */
 static void count_launch(struct chooser_pace *pace)
 {
 	if (pace->launches++ < pace->doubles_at || pace->doublings == CHOOSER_DOUBLINGS)
@@ -78,7 +81,8 @@ static void count_launch(struct chooser_pace *pace)
 
 /* ---- which --------------------------------------------------------------------------------- */
 
-/* The group of a kernel, NULL if there is no place. `*ret_first`: it was not launched before. */
+/* The group of a kernel, NULL if there is no place. `*ret_first`: the kernel was not launched
+ * before. */
 static struct chooser_group *group_of(struct chooser *chooser, uint64_t kernel, bool *ret_first)
 {
 	uint64_t at = (kernel ^ kernel >> 17) * 0x9e3779b97f4a7c15 >> 56;

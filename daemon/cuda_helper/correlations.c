@@ -8,7 +8,7 @@ static uint64_t load(const uint64_t *place)
 	return __atomic_load_n(place, __ATOMIC_ACQUIRE);
 }
 
-/* The place that a number goes to, and what stands there. Those of other threads may be ahead. */
+/* The place for a number, and what it contains. Numbers of other threads may be ahead. */
 static uint64_t *place_for(uint64_t *set, uint32_t number, uint64_t *ret_was)
 {
 	uint64_t *oldest = set;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The launches whose kernels are told of, by the correlation number that CUPTI gave them, with what
- * they stand for. Numbers only grow, so the oldest of those that share a few places makes room: a
- * launch is forgotten when thousands were chosen after it. Any thread; no locks.
+ * The launches whose kernels are reported, by the correlation number that CUPTI gave them, with
+ * what they stand for. Numbers only grow. So the oldest number of those that share a set of places
+ * makes room: a launch is forgotten when thousands were chosen after it. Any thread; no locks.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ struct correlations {
 
 /* `weight` is not 0. */
 void correlations_add(struct correlations *correlations, uint32_t number, uint32_t weight);
-/* Forgets all: whoever subscribes anew may get the same numbers again. */
+/* Forgets all: a new subscriber may get the same numbers again. */
 void correlations_clear(struct correlations *correlations);
-/* What it stands for; 0: it was not chosen, or is forgotten. */
+/* The number of launches that the launch stands for; 0: it was not chosen, or is forgotten. */
 uint32_t correlations_find(const struct correlations *correlations, uint32_t number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the library did, exported as profd_cuda_counters, for tests and debuggers. Each is added to
- * by any thread.
+ * What the library did, exported as profd_cuda_counters, for tests and debuggers. Any thread adds
+ * to the counters.
  */
 #pragma once
 
@@ -9,15 +9,15 @@
 
 struct cuda_counters {
 	uint64_t started;    /* times that recording began */
-	uint64_t launches;   /* while recording, those that failed as well */
-	uint64_t chosen;     /* of those: told of */
+	uint64_t launches;   /* while recording, including those that failed */
+	uint64_t chosen;     /* of those: reported */
 	uint64_t buffers;    /* given to CUPTI */
-	uint64_t no_buffer;  /* asked for in vain: it dropped records */
-	uint64_t dropped;    /* records for which it had none, as it says */
-	uint64_t records;    /* that came back */
-	uint64_t kernels;    /* of those: told of, many at a time */
-	uint64_t not_chosen; /* of those: of launches that are not told of */
-	uint64_t untimed;    /* of those: without a beginning or an end */
+	uint64_t no_buffer;  /* requested while none was free: CUPTI dropped records */
+	uint64_t dropped;    /* records dropped for lack of a buffer, as CUPTI reports */
+	uint64_t records;    /* records that came back */
+	uint64_t kernels;    /* of those: reported, many at a time */
+	uint64_t not_chosen; /* of those: of launches that were not chosen */
+	uint64_t untimed;    /* of those: without a start or end time */
 };
 
 extern struct cuda_counters profd_cuda_counters;

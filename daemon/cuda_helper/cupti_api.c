@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where libcupti is: what is loaded already, what PROFD_CUPTI says, what the dynamic linker finds,
- * where CUDA's toolkit puts it.
+ * Finds libcupti: a library that is loaded already, the one that PROFD_CUPTI names, one that the
+ * dynamic linker finds, one where CUDA's toolkit puts it.
  */
 #include "cuda_helper/cupti_api.h"
 
@@ -44,8 +44,9 @@ static void *find_library(void)
 	return library;
 }
 
-/* CUPTI 13.2 calls itself without end where its start fails, as it does on a driver of CUDA 12; it
- * must not be called then at all. Which CUPTI it is says a function that came with 13.0. */
+/* CUPTI 13.2 recurses without end where its start fails, as it does on a driver of CUDA 12, so
+ * it must not be called there at all. A function that came with 13.0 identifies the version of
+ * CUPTI. */
 static bool is_driver_older(void *library)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * As much of NVIDIA's CUPTI as is used, declared here so that nothing of it is needed to build:
- * numbers, layouts and prototypes as CUPTI's documentation has them ("Activity API", "Callback
+ * The part of NVIDIA's CUPTI that is used, declared here so that nothing of CUPTI is needed to
+ * build: numbers, layouts and prototypes as in CUPTI's documentation ("Activity API", "Callback
  * API"), the same from CUDA 11 to 13; tests/cupti compares them with NVIDIA's headers. The library
- * is looked for at run time, first among what the program has loaded: two of them in one process
- * would be in each other's way.
+ * is searched at run time, first among the libraries that the program has loaded: two CUPTIs in one
+ * process would interfere with each other.
  *
- * Names without "cupti" before them are those of its functions; the others are ours.
+ * Names without "cupti" before them are those of CUPTI's functions; the other names are profd's.
  */
 #pragma once
 
@@ -14,20 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CUptiResult; only these are told apart. */
+/* CUptiResult; only these are distinguished. */
 enum { CUPTI_OK = 0, CUPTI_HELD_BY_ANOTHER = 39 };
 
 enum cupti_domain { CUPTI_DRIVER = 1, CUPTI_RUNTIME = 2 };
 enum cupti_site { CUPTI_ENTER = 0, CUPTI_EXIT = 1 };
 enum { CUPTI_CONCURRENT_KERNEL = 10 }; /* CUpti_ActivityKind */
-/* CUpti_ActivityFlag: buffers with records that are not complete come back, too. */
+/* CUpti_ActivityFlag: buffers with incomplete records are returned, too. */
 enum { CUPTI_FLUSH_FORCED = 1 };
 
 /*
- * What launches: domain, number of the function (cbid), which word of its parameters is the kernel,
- * and whether that is a graph. cupti_driver_cbid.h, cupti_runtime_cbid.h; the parameters are those
- * of the functions. A function of the runtime that is not here is seen as the driver's that it
- * calls.
+ * The functions that launch: domain, number of the function (cbid), which word of its parameters is
+ * the kernel, and whether that is a graph. cupti_driver_cbid.h, cupti_runtime_cbid.h; the
+ * parameters are those of the functions. A function of the runtime that is not listed is seen as
+ * the driver's function that it calls.
  */
 #define CUPTI_LAUNCHES(LAUNCH)                                           \
 	LAUNCH(RUNTIME, 211, 0, false) /* cudaLaunchKernel */            \
@@ -64,9 +64,9 @@ struct cupti_call {
 };
 _Static_assert(offsetof(struct cupti_call, correlation) == 64, "CUPTI's layout");
 
-/* What CUpti_ActivityKernel5 and all that came after it begin with. */
+/* The common beginning of CUpti_ActivityKernel5 and all later versions. */
 struct cupti_kernel {
-	uint32_t kind; /* of every activity: CUpti_ActivityKind */
+	uint32_t kind; /* CUpti_ActivityKind; every activity begins with it */
 	uint8_t unused_1[12];
 	uint64_t start_ns, end_ns; /* both 0: not known */
 	uint64_t completed_ns;
@@ -83,9 +83,9 @@ _Static_assert(offsetof(struct cupti_kernel, name) == 104, "CUPTI's layout");
 
 /* CUpti_SubscriberParams. */
 struct cupti_subscription {
-	size_t bytes; /* of this */
+	size_t bytes; /* size of this structure */
 	const char *name;
-	char *other_name; /* who has it, when another has */
+	char *other_name; /* receives the name of the subscriber that has CUPTI, if another has */
 	size_t other_name_bytes;
 	uint8_t allow_others;
 	uint8_t padding[7];
@@ -97,7 +97,7 @@ typedef void cupti_called_fn(void *ctx, uint32_t domain, uint32_t number,
 typedef void cupti_request_fn(uint8_t **buffer, size_t *bytes, size_t *most_records);
 typedef void cupti_complete_fn(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
                                size_t valid_bytes);
-/* Since CUPTI 13.2 a subscriber has activities of its own. */
+/* Since CUPTI 13.2 each subscriber has separate activities. */
 typedef void cupti_request_v2_fn(uint8_t **buffer, size_t *bytes, size_t *most_records,
                                  const void *info);
 typedef void cupti_complete_v2_fn(uint8_t *buffer, size_t bytes, size_t valid_bytes,
@@ -128,7 +128,7 @@ typedef void cupti_complete_v2_fn(uint8_t *buffer, size_t bytes, size_t valid_by
 	FUNCTION(ActivityGetNextRecord_v2, void *subscriber, uint8_t *buffer, size_t valid_bytes, \
 	         struct cupti_kernel **record)
 
-/* NULL where it does not have them. */
+/* NULL where the library does not have them. */
 #define CUPTI_FUNCTIONS_MORE(FUNCTION)                                                        \
 	FUNCTION(ActivityGetNumDroppedRecords, void *context, uint32_t stream, size_t *count) \
 	FUNCTION(ActivityGetNumDroppedRecords_v2, void *subscriber, void *context,            \
@@ -140,10 +140,10 @@ struct cupti {
 	CUPTI_FUNCTIONS_V2(FUNCTION)
 	CUPTI_FUNCTIONS_MORE(FUNCTION)
 #undef FUNCTION
-	bool many; /* it has those of CUPTI 13.2, and others may subscribe beside us */
+	bool many; /* the library has the functions of CUPTI 13.2, and others may subscribe too */
 };
 
 /* Finds the library and its functions. NULL, or why it cannot be used. */
 const char *cupti_load(struct cupti *cupti);
-/* What a CUptiResult means, for people. */
+/* What a CUptiResult means, as text for users. */
 const char *cupti_text(const struct cupti *cupti, int result);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * libprofd-cuda.so: CUDA's driver loads it into a program that has CUDA_INJECTION64_PATH, and calls
- * InitializeInjection() when the program initializes CUDA. From then on a thread looks twice a
- * second whether somebody listens. While somebody does, CUPTI is asked for launches and for the
- * times of kernels; else it is left to others. A program is never kept from anything: whatever
- * fails is one line on standard error, and no recording.
+ * libprofd-cuda.so: CUDA's driver loads it into a program that has CUDA_INJECTION64_PATH set, and
+ * calls InitializeInjection() when the program initializes CUDA. From then on a thread checks twice
+ * a second whether a profiler listens. While one does, CUPTI is asked for launches and for the
+ * times of kernels; otherwise CUPTI is left to others. The library never stops the program from
+ * anything: any failure is one line on standard error, and no recording.
  */
 #include "cuda_helper/buffers.h"
 #include "cuda_helper/counters.h"
@@ -25,9 +25,9 @@
 enum {
 	LOOK_MS = 500,
 	MAX_SECONDS = 7 * 24 * 3600,
-	STACK_BYTES = 1 << 20, /* CUPTI may give buffers back on our thread */
+	STACK_BYTES = 1 << 20, /* CUPTI may return buffers on the helper's thread */
 	NS_PER_S = 1000 * 1000 * 1000,
-	END_SECONDS = 1, /* that the program's end waits for us at most */
+	END_SECONDS = 1, /* longest wait at the program's exit */
 };
 
 EXPORT struct cuda_counters profd_cuda_counters;
@@ -36,14 +36,14 @@ EXPORT int InitializeInjection(void);
 static struct {
 	struct cupti cupti;
 	bool loaded;
-	bool gave_up; /* for as long as somebody listens; then another may have given CUPTI back */
-	int said;     /* the last result that was said why */
+	bool gave_up;     /* until no profiler listens; another subscriber may have left by then */
+	int said;         /* the last result that was explained on standard error */
 	void *subscriber; /* while recording */
 	bool recording;
-	long seconds; /* at most; 0: as long as somebody listens */
+	long seconds; /* longest recording; 0: as long as a profiler listens */
 	time_t started;
-	pthread_mutex_t turn; /* who calls CUPTI; kept from the program's end on */
-	bool forked;          /* a child, without our thread */
+	pthread_mutex_t turn; /* held while calling CUPTI; kept from the program's exit on */
+	bool forked;          /* this is a child process, without the helper's thread */
 } helper = {.turn = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP, .said = CUPTI_OK};
 
 static time_t now_s(void)
@@ -73,7 +73,7 @@ static int subscribe(char *other, size_t other_bytes)
 	return cupti->Subscribe(&helper.subscriber, launches_called, NULL);
 }
 
-/* A function that this CUPTI does not know, or no longer, is not called either. */
+/* Failures are ignored: a function that this CUPTI does not know is not called either. */
 static void enable_callbacks(void)
 {
 #define LAUNCH(in, number, word, graph) \
@@ -113,8 +113,9 @@ static void give_up(int result, const char *other)
 		    cupti_text(&helper.cupti, result), result);
 }
 
-/* Behind this libcupti is taken down, so nobody may be in it, nor come to be. The turn is not given
- * back. If it is ours, the end came out of CUPTI itself. */
+/* Runs at exit, before libcupti is torn down: from then on no thread may be in libcupti or enter
+ * it. So the turn is not given back. If this thread has it already, exit() was called from within
+ * CUPTI. */
 static void on_end(void)
 {
 	struct timespec until;
@@ -128,7 +129,7 @@ static void on_end(void)
 	kernels_record(false);
 }
 
-/* What is registered behind libcupti's loading comes before its end. */
+/* An exit handler that is registered after libcupti was loaded runs before libcupti's own. */
 static bool load(void)
 {
 	const char *why_not;
@@ -177,9 +178,10 @@ static void start(void)
 	count(&profd_cuda_counters.started, 1);
 }
 
-/* Records that are under way come back and are told of, unless nobody listens any more. Those of
- * kernels that still run come without times: their buffers would be lost else. Where there are
- * other subscribers it would be theirs, too. */
+/* Records in flight come back and are reported, unless no profiler listens any more. Records of
+ * kernels that still run come back without times: otherwise their buffers would be lost. Where
+ * there may be other subscribers the flush is not forced, because it would affect their records,
+ * too. */
 static void stop(void)
 {
 	const struct cupti *cupti = &helper.cupti;
@@ -225,7 +227,8 @@ static void look(void)
 	pthread_mutex_unlock(&helper.turn);
 }
 
-/* By a futex, which every program with threads may wait for, whatever else it was forbidden. */
+/* Waits on a futex, which every program with threads may do, whatever else it has forbidden
+ * itself. */
 static void pause_a_while(void)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -252,7 +255,7 @@ static void *watch(void *unused)
 	return NULL;
 }
 
-/* The child has none of our threads, and CUDA does not work in it. */
+/* The child does not have the helper's thread, and CUDA does not work in it. */
 static void on_fork(void)
 {
 	helper.forked = true;
@@ -275,10 +278,10 @@ static long asked_seconds(void)
 	return 1;
 }
 
-/* Signals are for the program's threads and not for those that are started until they are
- * unblocked, CUPTI's among them. What a thread brings upon itself is the program's, whichever
- * thread it is: it may want to say where it crashed, and to do itself what a filter of system calls
- * traps. */
+/* Blocks signals in threads that are started until they are unblocked, CUPTI's among them: signals
+ * are for the program's own threads. Signals that a thread causes itself stay unblocked, whichever
+ * thread it is: the program may want to report where it crashed, or handle what a filter of system
+ * calls traps. */
 static void block_signals(sigset_t *ret_before)
 {
 	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
@@ -290,7 +293,7 @@ static void block_signals(sigset_t *ret_before)
 	pthread_sigmask(SIG_BLOCK, &most, ret_before);
 }
 
-/* Detached. What threads of a program have of their own may not fit on a small stack. */
+/* Starts the detached thread. The thread-local data of a program may not fit on a small stack. */
 static int start_watching(void)
 {
 	pthread_attr_t attributes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A graph's launch leads to hundreds of kernels of few names: those of a buffer are added up before
- * they are told.
+ * A graph's launch leads to hundreds of kernels with few names: the kernels of a buffer are added
+ * up before they are reported.
  */
 #include "cuda_helper/kernels.h"
 
@@ -118,10 +118,10 @@ static void take_records(uint8_t *buffer, size_t bytes)
 	tell_all(&sums);
 }
 
-/* So that they are missed where kernels are looked for: as many, of no time. */
+/* Reports dropped kernels where kernels are reported: with their number, and no run time. */
 static void tell_dropped(void *context, uint32_t stream)
 {
-	/* Not constant: what nobody has touched cannot be read by who listens. */
+	/* Not constant: a listening program cannot read a page that was never touched. */
 	static char name[] = "[kernels that CUPTI dropped]";
 	void *subscriber = __atomic_load_n(&owner, __ATOMIC_ACQUIRE);
 	size_t dropped = 0;
@@ -161,7 +161,7 @@ void kernels_request(uint8_t **buffer, size_t *bytes, size_t *most_records)
 void kernels_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
                       size_t valid_bytes)
 {
-	int saved = errno; /* of the program, if this is a thread of it */
+	int saved = errno; /* the program's, if this is one of its threads */
 
 	if (buffer && valid_bytes <= bytes && tell_heard()) {
 		take_records(buffer, valid_bytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From CUPTI's records to the probe
- * profd_cuda:ran(correlation, nanoseconds, device, name, weight, kernels), on whichever thread
- * CUPTI gives a buffer back on: so many kernels of that name that a chosen launch led to ran so
- * long altogether, and the launch stands for `weight` of its kind.
+ * From CUPTI's records to the probe profd_cuda:ran(correlation, nanoseconds, device, name, weight,
+ * kernels), on the thread on which CUPTI returns a buffer. A hit says that so many kernels of that
+ * name, which resulted from a chosen launch, ran for so long altogether, and that the launch stands
+ * for `weight` launches of its kind.
  */
 #pragma once
 
@@ -11,14 +11,14 @@
 
 #include <stdbool.h>
 
-/* Before anything else. `cupti` outlives all of it. */
+/* Called before anything else. `cupti` outlives all of it. */
 void kernels_init(const struct cupti *cupti);
-/* Of whom the records are, where CUPTI tells subscribers apart. */
+/* Sets the subscriber whose records these are, where CUPTI distinguishes subscribers. */
 void kernels_subscriber(void *subscriber);
 /* While false, CUPTI gets no buffers. */
 void kernels_record(bool on);
 
-/* For CUPTI. */
+/* Callbacks for CUPTI. */
 cupti_request_fn kernels_request;
 cupti_complete_fn kernels_complete;
 cupti_request_v2_fn kernels_request_v2;

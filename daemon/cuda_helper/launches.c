@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A launch by CUDA's runtime is one by its driver, too, of the same correlation number: the inner
- * one is passed over. What each thread keeps is reached by pthread_getspecific() and not by a
+ * A launch by CUDA's runtime is also one by its driver, with the same correlation number: the inner
+ * launch is ignored. The per-thread state is reached by pthread_getspecific() and not by a
  * thread-local variable, for which a library that is loaded late may find no room.
  */
 #include "cuda_helper/launches.h"
@@ -18,14 +18,14 @@
 struct correlations launches_chosen;
 
 struct launcher {
-	uint32_t recording; /* that the rest is of */
-	uint32_t outer;     /* the runtime's call that the thread is in */
+	uint32_t recording; /* the recording to which the rest belongs */
+	uint32_t outer;     /* correlation number of the runtime's call that the thread is in */
 	bool is_inside;
 	struct chooser chooser;
 };
 
 static pthread_key_t launchers;
-static uint32_t recording; /* which one it is; 0: none */
+static uint32_t recording; /* the number of the current recording; 0: none */
 
 bool launches_init(void)
 {
@@ -43,7 +43,8 @@ void launches_record(bool on)
 	__atomic_store_n(&recording, on ? last : 0, __ATOMIC_RELEASE);
 }
 
-/* To a tick of the kernel, which is enough to see half a second pass, and costs a third. */
+/* Has the resolution of a kernel tick, which is enough to see half a second pass, at a third of the
+ * cost. */
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -52,7 +53,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* At a thread's first launch. The program may look at errno after the launch. */
+/* Called at a thread's first launch. Keeps errno, which the program may look at after the
+ * launch. */
 static struct launcher *launcher_new(void)
 {
 	int saved = errno;
@@ -66,7 +68,7 @@ static struct launcher *launcher_new(void)
 	return launcher;
 }
 
-/* What a thread knows from a recording that is over says nothing of the one that is. */
+/* A thread's state from an earlier recording is not valid for the current one. */
 static struct launcher *launcher_get(uint32_t now)
 {
 	struct launcher *launcher = pthread_getspecific(launchers);
@@ -82,7 +84,8 @@ static struct launcher *launcher_get(uint32_t now)
 	return launcher;
 }
 
-/* Where the kernel is among the parameters of a function that launches; -1: it is none. */
+/* Which word of the parameters of a function that launches is the kernel; -1: the function launches
+ * nothing. */
 static int kernel_word(uint32_t domain, uint32_t number, bool *ret_graph)
 {
 #define LAUNCH(in, of, word, graph)                   \
@@ -108,8 +111,8 @@ static void launched(struct launcher *launcher, const struct cupti_call *call, u
 	tell_launched(call->correlation);
 }
 
-/* When the call begins, because the kernel may be over before it ends. Whether a call fails is not
- * known then; one that does has no kernel that would be told of. */
+/* The launch is reported when the call begins, because the kernel may be over before the call ends.
+ * It is not known then whether the call fails; a call that fails has no kernel to report. */
 void launches_called(void *ctx, uint32_t domain, uint32_t number, const struct cupti_call *call)
 {
 	uint32_t now = __atomic_load_n(&recording, __ATOMIC_ACQUIRE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * From CUPTI's callbacks to the probe profd_cuda:launched(correlation), on the thread that
- * launches, and to what is remembered of it.
+ * launches, and to what is remembered of the launch.
  */
 #pragma once
 
@@ -10,15 +10,15 @@
 
 #include <stdbool.h>
 
-enum { KERNELS_A_SECOND = 100, GRAPHS_A_SECOND = 20 }; /* of a thread, that are told of */
+enum { KERNELS_A_SECOND = 100, GRAPHS_A_SECOND = 20 }; /* reported for each thread */
 
-/* Those that were chosen. */
+/* The launches that were chosen. */
 extern struct correlations launches_chosen;
 
-/* Once; false: there is no room for what threads keep. */
+/* Called once; false: there is no room for the per-thread state. */
 bool launches_init(void);
-/* While false, nothing is done in a call. Each time it begins, all is as if it were the first. Not
- * by two threads at once. */
+/* While off, a call does nothing. Each time that recording begins, all state is new. Not by two
+ * threads at once. */
 void launches_record(bool on);
-/* For CUPTI. */
+/* Callback for CUPTI. */
 cupti_called_fn launches_called;

@@ -10,14 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
-static struct stat errors; /* what standard error was; nothing where it was closed */
+static struct stat errors; /* what standard error was at the start; all 0 where it was closed */
 
 void say_init(void)
 {
 	fstat(STDERR_FILENO, &errors);
 }
 
-/* The program may be at the other end of a pipe that is closed, and shall not be killed for it. */
+/* Standard error may be a pipe whose other end is closed; the program must not be killed for
+ * that. */
 static void write_quietly(const char *line, size_t len)
 {
 	sigset_t pipe, before, pending;
@@ -32,7 +33,7 @@ static void write_quietly(const char *line, size_t len)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* A program that has closed all it had open may have a file of its own there. */
+/* A program that has closed its files may have another file of its own there. */
 static bool has_errors(void)
 {
 	struct stat now;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Functions of their own, so that each probe has one place.
+ * Each probe is in a function of its own, so that it has one place in the file.
  */
 #include "cuda_helper/tell.h"
 

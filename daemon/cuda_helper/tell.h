@@ -9,17 +9,17 @@
 
 enum { NO_DEVICE = 0xff }; /* as in bpf/gpu.h */
 
-/* Kernels of one name that a launch led to. */
+/* The kernels of one name that result from a launch. */
 struct told_kernels {
 	uint64_t correlation;
-	uint64_t ns;     /* that they ran altogether */
+	uint64_t ns;     /* their total run time */
 	uint64_t device; /* NO_DEVICE: not known */
-	uint64_t weight; /* launches that this one stands for */
+	uint64_t weight; /* number of launches that this one stands for */
 	uint64_t kernels;
 	const char *name;
 };
 
-/* Whether somebody listens to both. */
+/* Whether a profiler listens to both probes. */
 bool tell_heard(void);
 /* profd_cuda:launched(correlation), on the thread that launches. */
 void tell_launched(uint64_t correlation);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Name by name. What would make the answer too long may be asked again.
+ * Demangles name by name. Names that would make the answer too long are left out and may be asked
+ * for again.
  */
 #include "demangle/answer.h"
 
@@ -15,7 +16,8 @@
 _Static_assert((int)MANGLED_MAX_QUESTION <= (int)READER_MAX_QUESTION, "it can be asked");
 _Static_assert((int)MANGLED_MAX_ANSWER <= (int)READER_MAX_ANSWER, "it can be sent");
 
-/* Of which half is for files that were read before, and the answer is held twice as it grows. */
+/* Half of the memory is for files that were read before, and the answer is held twice while it
+ * grows. */
 static size_t longest_answer(const struct reading *reading)
 {
 	return reading->max_bytes / 16 < MANGLED_MAX_ANSWER ? reading->max_bytes / 16

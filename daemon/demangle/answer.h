@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The end of names/readable.h that is in the reader process.
+ * The reader process's end of names/readable.h.
  */
 #pragma once
 
 #include "reader/serve.h"
 
-/* READER_DEMANGLE: names/mangled.h's question and answer. */
+/* Answers READER_DEMANGLE; question and answer are those of names/mangled.h. */
 int demangle_answer(struct reading *reading, struct buf *out);

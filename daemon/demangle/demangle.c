@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names through libiberty. A name from a file of unknown origin may be a few hundred bytes that
- * expand without end (each part refers to the one before twice), which libiberty does not bound, so
- * its output comes piece by piece and is broken off.
+ * Demangles with libiberty. A name from an untrusted file may have a few hundred bytes that expand
+ * without end (each part refers twice to the part before), which libiberty does not bound. Its
+ * output is therefore taken piece by piece, and stopped when it is too long.
  */
 #include "demangle/demangle.h"
 
@@ -23,8 +23,8 @@ static void take_piece(const char *piece, size_t len, void *ctx)
 {
 	struct output *output = ctx;
 
-	/* Out of the middle of libiberty: printing holds no memory but, for one kind of Rust names,
-	 * a few bytes, and there is no other way to stop it. */
+	/* Jumps out of libiberty: printing holds no memory except, for one kind of Rust name, a few
+	 * bytes, and there is no other way to stop it. */
 	if (len > MAX_SYMBOL_NAME_BYTES - output->buf.len)
 		longjmp(output->too_long, 1);
 	buf_add(&output->buf, piece, len);
@@ -38,13 +38,14 @@ static const char *skip_base_62(const char *at)
 	return at;
 }
 
-/* "for<'a, 'b, ...>" is written as G, their number in base 62, and an underscore, behind the F or D
- * of a function or dyn type, and where it is not shown libiberty counts to that number without a
- * word. Nobody has more than 62. The hash of a crate, Cs and a number, is passed over: it may look
- * like it, but what follows a binder is no digit. */
+/* A binder "for<'a, 'b, ...>" is written as G, the number of lifetimes in base 62, and an
+ * underscore, behind the F or D of a function or dyn type. Where the binder is not printed,
+ * libiberty still counts to that number without output. Real names have at most 62 lifetimes. The
+ * hash of a crate (Cs and a number) is skipped: it may look like a binder, but no digit follows a
+ * binder. */
 static bool counts_forever(const char *name)
 {
-	const char *end = name; /* of the letters and digits at hand */
+	const char *end = name; /* end of the current run of letters and digits */
 
 	for (const char *at = name; *at; at++) {
 		bool hash = at[0] == 'C' && at[1] == 's';
@@ -68,7 +69,7 @@ static bool run(const char *name, struct output *output)
 {
 	if (setjmp(output->too_long))
 		return false;
-	/* Rust first: its older scheme looks like C++ with a hash behind. */
+	/* Rust first: a name of its older scheme looks like C++ with a hash at the end. */
 	if (rust_demangle_callback(name, 0, take_piece, output))
 		return true;
 	buf_clear(&output->buf);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * C++ and Rust names as people write them, by libiberty, which is used behind this file only. Input
- * is untrusted: its length is bounded, recursion is libiberty's own, limited one; but it was not
- * made for names that mean harm, so it runs in the reader process only, where a crash or an endless
- * loop costs the names it was asked about and nothing else.
+ * Turns C++ and Rust names into their source form with libiberty, which is used only behind this
+ * file. The input is untrusted. Its length is bounded, and libiberty limits its own recursion, but
+ * libiberty was not made for malicious names. It therefore runs only in the reader process, where a
+ * crash or an endless loop costs only the names of that request.
  */
 #pragma once
 
-/* The readable name, to be freed; NULL when `name` is no mangled name (or memory is out). */
+/* Returns the readable name, which the caller frees; NULL when `name` is not a mangled name (or
+ * memory is short). */
 char *demangle(const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * All checks, one after the other.
+ * Runs all checks, one after the other.
  */
 #include "doctor/doctor.h"
 

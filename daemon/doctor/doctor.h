@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * `profd doctor`: what of this host profd can use, found out by trying it in the daemon's own way
- * wherever it can be tried. Changes nothing and leaves nothing behind; needs no privileges to say
- * what is missing. Nothing else runs in this process.
+ * `profd doctor`: finds out what of this host profd can use. It tries things in the same way as the
+ * daemon wherever it can. It changes nothing, leaves nothing behind, and needs no privileges to
+ * report what is missing. Nothing else runs in this process.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The settings that what is found depends on. */
+/* The settings that the findings depend on. */
 struct doctor_options {
 	bool json;
 	uint32_t sample_hz;
@@ -19,6 +19,7 @@ struct doctor_options {
 	const char *debuginfod; /* NULL: no servers */
 };
 
-/* Writes a line each to standard output, or JSON. The exit status: 0 when `profd serve` can work
- * here, if not with everything; 1 when it cannot; EX_IOERR when this cannot be written. */
+/* Writes one line per check to standard output, or JSON. Returns the exit status: 0 if `profd
+ * serve` can work here, even if not with everything; 1 if it cannot; EX_IOERR if the output cannot
+ * be written. */
 int doctor_run(const struct doctor_options *options);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Findings set, judged and shown.
+ * Sets, evaluates and prints findings.
  */
 #include "doctor/finding.h"
 
@@ -16,7 +16,7 @@
 static const char *const state_names[FINDING_STATE_COUNT] = {FINDING_STATES(STATE)};
 #undef STATE
 
-/* Two bytes of UTF-8 are enough for the other control characters that terminals know. */
+/* The other control characters that terminals know are two bytes of UTF-8. */
 static bool is_control(const char *text)
 {
 	unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];

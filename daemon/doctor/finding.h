@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct finding - one line of what `profd doctor` says. Pure; any thread.
+ * struct finding - one line of the output of `profd doctor`. Pure; any thread.
  */
 #pragma once
 
@@ -25,24 +25,24 @@ enum finding_state {
 enum { FINDING_VALUE_BYTES = 768, FINDING_FIX_BYTES = 256 };
 
 struct finding {
-	const char *check; /* what was looked at */
-	bool needed;       /* profd cannot work without */
+	const char *check; /* what was checked */
+	bool needed;       /* profd cannot work without it */
 	enum finding_state state;
 	char value[FINDING_VALUE_BYTES]; /* what was found */
 	char fix[FINDING_FIX_BYTES];     /* one sentence; "" when it is good */
 };
 
-/* What is printed into a finding is text for a terminal afterwards, whoever has written it: control
- * characters and what is not UTF-8 become '?'. */
+/* The text of a finding is printed to a terminal, whatever its origin. So control characters and
+ * what is not UTF-8 become '?'. */
 void finding_good(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void finding_bad(struct finding *finding, enum finding_state state, const char *fix,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* 0, or 1 when something is missing that is needed. */
+/* The exit status: 0, or 1 if something is missing that is needed. */
 int findings_status(const struct finding *findings, size_t count);
-/* A line each. */
+/* Writes one line per finding. */
 void findings_text(const struct finding *findings, size_t count, struct buf *out);
-/* An array of {check, state, value, fix}; fix is null when there is nothing to mend. 0 or -ENOMEM.
- */
+/* Writes an array of {check, state, value, fix}; fix is null if there is nothing to fix. 0 or
+ * -ENOMEM. */
 int findings_json(const struct finding *findings, size_t count, struct buf *out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * GPUs: whether there is anything to watch, and whether NVIDIA's driver can be asked. Its library
- * is loaded and not called: that would load the driver and make its devices.
+ * GPUs: whether there is anything to observe, and whether NVIDIA's driver can be asked. The
+ * driver's library is loaded but not called: a call would load the driver and make its device
+ * files.
  */
 #include "doctor/host.h"
 
@@ -13,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_MAPPINGS = 64 * 1024 }; /* lines looked at of one process */
+enum { MAX_MAPPINGS = 64 * 1024 }; /* lines read per process */
 
 static const char library[] = "/libcuda.so";
 
-/* Whether a line of /proc/PID/maps is about CUDA's driver. */
+/* Whether a line of /proc/PID/maps is a mapping of CUDA's driver. */
 static bool is_cuda(const char *line)
 {
 	const char *file = strrchr(line, '/');
@@ -41,7 +42,7 @@ static bool maps_cuda(int pid)
 	return found;
 }
 
-/* How many processes do, and one of them. */
+/* Counts the processes that map CUDA's driver; `*ret_pid` is one of them. */
 static size_t count_cuda(int *ret_pid)
 {
 	DIR *folder = opendir("/proc");
@@ -71,7 +72,8 @@ void check_cuda(const struct host *host, struct finding *finding)
 	else if (count)
 		finding_good(finding, "%zu processes have libcuda.so.1 mapped, such as %d", count,
 		             pid);
-	/* With the capability it is few that a security module keeps, as check_maps() says. */
+	/* With the capability, only few mappings cannot be read: those that a security module
+	 * protects. check_maps() reports them. */
 	else if (host->others.refused && !host_has(host, HOST_CAP_SYS_PTRACE))
 		finding_bad(finding, FINDING_unknown, "Run it as root, or with CAP_SYS_PTRACE",
 		            "no process is seen that has libcuda.so.1 mapped, but the mappings of "

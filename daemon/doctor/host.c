@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who we are. The trial comes last, because what it can find depends on that.
+ * Finds out the capabilities and namespaces of this process, then runs the trial, whose result
+ * depends on them.
  */
 #include "doctor/host.h"
 
@@ -12,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of the namespaces that the kernel makes at its start: include/linux/proc_ns.h. */
+/* The namespaces that the kernel creates when it boots: include/linux/proc_ns.h. */
 static const struct {
 	const char *name;
 	unsigned long inode;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct host - what the checks share: who we are, and how the trial went. Private to this folder;
- * read-only once made.
+ * struct host - what the checks share: the capabilities of this process, and the results of the
+ * trial. Private to this folder; read-only once made.
  */
 #pragma once
 
@@ -19,19 +19,22 @@ enum host_capability {
 		HOST_CAPABILITY_COUNT,
 };
 
-/* Processes that are not this one, as far as they have a program. */
+/* The other processes that have a program. */
 struct others {
 	size_t seen, refused;
 	int refused_pid, refused_err; /* one of those whose mappings cannot be read */
-	int pid;                      /* one whose can, of another user if there is one; 0: none */
-	uint64_t start, end;          /* its first mapping */
+	/* A process whose mappings can be read, of another user if there is one; 0: none. */
+	int pid;
+	uint64_t start, end; /* its first mapping */
 };
 
 struct host {
 	const struct doctor_options *options;
 	struct utsname name;
-	uint64_t capabilities; /* effective, a bit each; in a user namespace of its own, none */
-	bool own_users;        /* the user namespace is not the first one */
+	/* Effective capabilities, one bit each; none if the process has a user namespace of its
+	 * own. */
+	uint64_t capabilities;
+	bool own_users; /* not in the initial user namespace */
 	struct others others;
 	struct trial trial;
 };
@@ -39,23 +42,23 @@ struct host {
 void host_find(struct host *host, const struct doctor_options *options);
 void host_release(struct host *host);
 bool host_has(const struct host *host, enum host_capability capability);
-/* As the kernel counts them: CAP_SYS_ADMIN takes the place of those that were split from it. Pure.
- */
+/* Whether `capabilities` has this one by the kernel's rules: CAP_SYS_ADMIN includes those that were
+ * split from it. Pure. */
 bool capability_in(uint64_t capabilities, enum host_capability capability);
 
 /* Looks at every process once. */
 void others_find(struct others *ret_others);
 
-/* Whether a namespace of this process, such as "pid", is not the one that the kernel began with.
- * False also when the kernel has none. */
+/* Whether this process has a namespace, such as "pid", other than the one that the kernel booted
+ * with. Also false if the kernel has no such namespaces. */
 bool host_in_own_namespace(const char *name);
-/* The first line of a small file, without its newline; a negative errno. */
+/* Reads the first line of a small file, without its newline. 0 or a negative errno. */
 int host_read_line(const char *path, char *line, size_t size);
 
-/* One of the lines each; `finding` has its name already. */
+/* A check sets one finding, which has its name already. */
 typedef void check_fn(const struct host *host, struct finding *finding);
-/* CHECK(function, name, needed), in the order in which they are told; check_kind() comes where the
- * kinds of profile do. */
+/* CHECK(function, name, needed), in the order of the output. check_kind() comes between the two
+ * lists, once for each kind of profile. */
 #define CHECKS_BEFORE_KINDS(CHECK)                             \
 	CHECK(check_kernel, "kernel", true)                    \
 	CHECK(check_btf, "BTF", true)                          \
@@ -89,13 +92,14 @@ typedef void check_fn(const struct host *host, struct finding *finding);
 CHECKS_BEFORE_KINDS(CHECK)
 CHECKS_AFTER_KINDS(CHECK)
 #undef CHECK
-/* Of a kind of profile. */
+/* Checks a kind of profile. */
 void check_kind(const struct host *host, int kind, struct finding *finding);
-/* Of an address to listen on. */
+/* Checks an address to listen on. */
 void check_address(const char *address, struct finding *finding);
 
-/* Pure: whether kernel.perf_event_paranoid asks for CAP_SYS_ADMIN where distributions have added
- * levels to the kernel's, and this has not got it. No number forbids nothing. */
+/* Pure: whether kernel.perf_event_paranoid is at a level that a distribution has added to the
+ * kernel's, which requires CAP_SYS_ADMIN, and `held` does not have that. A text without a number
+ * forbids nothing. */
 bool paranoia_forbids(const char *level, uint64_t held);
-/* Pure: the one that is chosen of "none [integrity] confidentiality"; "" when none is. */
+/* Pure: the selected word of "none [integrity] confidentiality"; "" if none is. */
 void lockdown_chosen(const char *line, char ret_chosen[32]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the kernel is, how it was built, and how it was told to behave. Where the trial has shown
- * that something works, it works, whatever a file says.
+ * The kernel, its build options and its settings. If the trial has shown that something works, it
+ * works, whatever a file says.
  */
 #include "doctor/host.h"
 
@@ -72,7 +72,7 @@ void check_lockdown(const struct host *host, struct finding *finding)
 		finding_good(finding, "%s", chosen);
 	else if (is_loaded(host))
 		finding_good(finding, "does not forbid BPF");
-	/* The security modules are listed wherever securityfs is. */
+	/* The list of security modules exists wherever securityfs is mounted. */
 	else if (!access("/sys/kernel/security/lsm", F_OK))
 		finding_good(finding, "not in this kernel");
 	else

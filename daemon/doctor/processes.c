@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What can be read of the kernel's names and of processes that are not ours, tried on one of
- * them. Nothing of it is kept.
+ * What can be read of the kernel's names and of other processes, tried on one of them. Nothing that
+ * is read is kept.
  */
 #include "doctor/host.h"
 
@@ -41,8 +41,8 @@ void check_kernel_names(const struct host *host, struct finding *finding)
 		            "/proc/kallsyms: %s", strerror(-err));
 }
 
-/* 1 when it has a program and its first mapping is known, 0 when it has none or is gone, or why its
- * mappings cannot be read. */
+/* 1 if the process has a program and its first mapping is known, 0 if it has none or is gone, or
+ * the negative errno of reading its mappings. */
 static int read_first_mapping(int pid, uint64_t *ret_start, uint64_t *ret_end)
 {
 	char path[64], line[256];
@@ -100,7 +100,8 @@ void others_find(struct others *ret_others)
 	closedir(folder);
 }
 
-/* What to do about something that a process's owner or a capability may do. */
+/* Reports a refusal of something that only the owner of a process, or a process with a capability,
+ * may do. */
 static void tell_refusal(const struct host *host, enum host_capability capability, const char *name,
                          struct finding *finding, const char *value)
 {
@@ -127,7 +128,7 @@ void check_maps(const struct host *host, struct finding *finding)
 	tell_refusal(host, HOST_CAP_SYS_PTRACE, "CAP_SYS_PTRACE", finding, value);
 }
 
-/* Whether there is a process to try on. */
+/* Whether there is a process to try on. If not, sets the finding. */
 static bool have_other(const struct host *host, struct finding *finding)
 {
 	if (host->others.pid)
@@ -151,7 +152,7 @@ void check_mapped_files(const struct host *host, struct finding *finding)
 	int fd = reach_mapped((uint32_t)others->pid, others->start, others->end, NULL);
 	if (fd >= 0)
 		close(fd);
-	/* It has ended, or begins with memory: nothing was refused. */
+	/* The process has ended, or does not begin with a file: nothing was refused. */
 	if (fd >= 0 || fd == -ENOENT || fd == -ESRCH || fd == -ENOEXEC) {
 		finding_good(finding, "also those that were replaced or deleted");
 		return;
@@ -161,7 +162,7 @@ void check_mapped_files(const struct host *host, struct finding *finding)
 	tell_refusal(host, HOST_CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", finding, value);
 }
 
-/* Not in memory just now, or ended: it was permitted to look. */
+/* The page is not in memory, or the process has ended: the access was permitted. */
 static bool is_permitted(int err)
 {
 	return !err || err == -EFAULT || err == -ESRCH;

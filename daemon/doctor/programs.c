@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How the trial went, part by part.
+ * The results of the trial, part by part.
  */
 #include "doctor/host.h"
 
@@ -23,7 +23,8 @@ static void tell_unknown(const char *capability, struct finding *finding)
 	finding_bad(finding, FINDING_unknown, fix, "cannot tell without %s", capability);
 }
 
-/* A refusal is unknown where a capability explains it: with that it may work or not. */
+/* Reports a refusal. The result is unknown if the process lacks the capability: with it, the call
+ * may work or not. */
 static void tell_refusal(const struct host *host, enum host_capability capability,
                          const char *capability_name, const char *call, int err,
                          struct finding *finding)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What this process may do, and whether it stands outside of all containers.
+ * What this process may do, and whether it is outside all containers.
  */
 #include "collect/perf.h"
 #include "doctor/host.h"
@@ -81,7 +81,7 @@ void check_paranoia(const struct host *host, struct finding *finding)
 		finding_bad(finding, FINDING_unknown, "Run it as root",
 		            "cannot tell: /proc/sys/kernel/perf_event_paranoid: %s",
 		            strerror(-err));
-	/* To the kernel as it is made, more than its 2 is as much as 2. */
+	/* The mainline kernel treats levels above its 2 like 2. */
 	else if (paranoia_forbids(level, host->capabilities) && (part->err || !part->tried))
 		finding_bad(finding, FINDING_missing,
 		            "Set it: sysctl kernel.perf_event_paranoid=2, or run it as root",
@@ -94,7 +94,7 @@ void check_paranoia(const struct host *host, struct finding *finding)
 void check_pids(const struct host *host, struct finding *finding)
 {
 	(void)host;
-	/* BPF counts processes as the host does, /proc as the container. */
+	/* BPF programs use the host's pids, /proc those of the container. */
 	if (host_in_own_namespace("pid"))
 		finding_bad(finding, FINDING_missing,
 		            "Share the host's: --pid=host, or hostPID: true in Kubernetes",

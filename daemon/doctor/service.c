@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a service needs of its host beside what it observes.
+ * What a service needs of its host, besides what it observes.
  */
 #include "doctor/host.h"
 
@@ -24,7 +24,7 @@ void check_open_files(const struct host *host, struct finding *finding)
 
 	(void)host;
 	getrlimit(RLIMIT_NOFILE, &limit);
-	/* The daemon takes as many as it may. */
+	/* The daemon raises its limit to the hard limit. */
 	if (limit.rlim_max >= OPEN_FILES)
 		finding_good(finding, "up to %llu", (unsigned long long)limit.rlim_max);
 	else
@@ -47,7 +47,7 @@ void check_debuginfod(const struct host *host, struct finding *finding)
 		            "no libdebuginfod here: debug files are not fetched");
 }
 
-/* Whether it says its name to who asks. */
+/* Whether the server at this address says that it is profd. */
 static bool is_profd(const struct listen_address *address)
 {
 	static const char question[] = "GET / HTTP/1.0\r\n\r\n";
@@ -66,7 +66,7 @@ static bool is_profd(const struct listen_address *address)
 	return len > 0 && memmem(answer, (size_t)len, "profd", strlen("profd"));
 }
 
-/* Opening it would make a file. 0 when it could be opened. */
+/* Listening would create a file, so this only looks. 0 if profd could listen there. */
 static int try_unix(const struct listen_address *address)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * An output format: a sealed profile in, bytes out. An encoder sees the profile, the options and a
- * buffer, and nothing else: no files, no sockets, no clock; source text comes through a function it
- * is given. Same profile, same bytes. Any thread. A
- * new format is one file and one line in ENCODERS.
+ * buffer, and nothing else: no files, no sockets, no clock. Source text comes through a function
+ * that it is given. The same profile gives the same bytes. Any thread. A new format is one file and
+ * one line in ENCODERS.
  */
 #pragma once
 
@@ -27,8 +27,8 @@ enum grouping { GROUPINGS(GROUPING) GROUPING_COUNT };
 
 extern const char *const grouping_names[GROUPING_COUNT];
 
-/* The text of a source line, which need not be clean; NULL when there is none to be had. Lives
- * until the next call. */
+/* The text of a source line, which may hold any bytes; NULL if there is none. Valid until the next
+ * call. */
 typedef const char *source_line_fn(void *ctx, const char *file, uint32_t line);
 
 struct encode_options {
@@ -43,11 +43,11 @@ struct encoder {
 	const char *name;    /* /profile?format=NAME */
 	const char *summary; /* one line for the index page and --help */
 	const char *content_type;
-	const char *suffix; /* of a downloaded file, with its dot; "" when it is meant to be read at
-	                       once */
-	bool has_rows;      /* is a table: takes by, sort and rows */
-	bool timed;         /* tells when samples were taken: wants tasks told apart by at_ms */
-	bool accounts;      /* looks at whose tasks are: wants them told apart by account */
+	/* Of a downloaded file, with its dot; "" if the output is meant to be read at once. */
+	const char *suffix;
+	bool has_rows; /* is a table: takes by, sort and rows */
+	bool timed;    /* shows when samples were taken: needs tasks distinguished by at_ms */
+	bool accounts; /* uses accounts: needs tasks distinguished by account */
 	int (*encode)(const struct profile *profile, const struct encode_options *options,
 	              struct buf *out);
 };

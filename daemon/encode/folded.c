@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One line per call path, `comm;root;...;leaf count`: what flamegraph.pl, inferno and speedscope
- * read, and grep. Paths are merged by name before any of them is written out, in a builder whose
- * locations are names, so memory is the answer's size and not that of every thread's every address.
- * Where they do not fit, those of the account with the longest give way (encode/folded_room.h).
+ * One line per call path, `comm;root;...;leaf count`, which flamegraph.pl, inferno and speedscope
+ * read, and grep. Paths are merged by name before any of them is written, in a builder whose
+ * locations are names. So memory depends on the size of the answer, and not on the number of
+ * threads and addresses. If the lines do not fit, those of the account with the longest lines are
+ * shortened (encode/folded_room.h).
  */
 #include "encode/encoder.h"
 #include "encode/folded_room.h"
@@ -16,9 +17,9 @@
 struct folding {
 	const struct profile *profile;
 	struct builder *names; /* a location's address is its name's string id */
-	uint32_t *nodes;       /* the names' node by the profile's */
-	uint32_t value;        /* which of the values a line has */
-	const bool *gives_way; /* by task: its paths are TOO_LONG; NULL: nobody's are */
+	uint32_t *nodes;       /* node in `names`, by the profile's node */
+	uint32_t value;        /* which value a line has */
+	const bool *gives_way; /* by task: its paths are TOO_LONG; NULL: none are */
 	struct buf scratch;
 };
 
@@ -80,7 +81,7 @@ static int fold(struct folding *folding)
 	return err ? err : builder_error(folding->names);
 }
 
-/* The frames of a path, root first. */
+/* Adds the frames of a path, root first. */
 static void add_path(struct buf *text, struct buf *path, const struct profile *names, uint32_t node)
 {
 	size_t depth;
@@ -97,8 +98,8 @@ static void add_path(struct buf *text, struct buf *path, const struct profile *n
 	}
 }
 
-/* Which value a line has: the one that is shown, but of CPU time the samples, which say the same in
- * numbers that people can read. */
+/* Which value a line has: the one that is shown first. For CPU time it is the samples, which say
+ * the same in readable numbers. */
 static uint32_t weight_of(const struct profile *profile)
 {
 	const struct value_type *first = &profile->types[0],
@@ -117,7 +118,7 @@ static int by_text(const void *a, const void *b)
 
 static int write_lines(const struct profile *names, uint32_t value, struct buf *out)
 {
-	/* The lines are the answer, in another order. */
+	/* The lines have the size of the answer; only their order differs. */
 	_cleanup_(buf_release) struct buf text = {.max = out->max};
 	_cleanup_(buf_release) struct buf path = BUF_INIT;
 	_cleanup_free_ size_t *starts = calloc(names->sample_count, sizeof(*starts));
@@ -145,7 +146,7 @@ static int write_lines(const struct profile *names, uint32_t value, struct buf *
 	return buf_error(out);
 }
 
-/* Anew, in a builder of its own: what is in one stays there. */
+/* Makes the lines in a new builder, because nothing can be removed from one. */
 static int encode_lines(struct folding *folding, struct buf *out)
 {
 	int err;

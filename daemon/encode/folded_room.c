@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Lengths of lines, added up by account. Lines of one account that are the same are counted once.
+ * Adds up the lengths of lines by account. Equal lines of one account are counted once.
  */
 #include "encode/folded_room.h"
 
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A blank, a number, the line's end, and the NUL that it has until it is sent. */
+/* A blank, a number, the end of the line, and the NUL that a line has until it is sent. */
 enum { LINE_BYTES = sizeof(" 18446744073709551615\n") };
 
 struct line_of {
@@ -18,13 +18,13 @@ struct line_of {
 
 struct account {
 	uint32_t account;
-	size_t bytes, short_bytes; /* of its lines; of those that stand for them */
+	size_t bytes, short_bytes; /* of its lines; of the short lines in their place */
 	bool gives_way;
 };
 
 struct accounts {
 	struct account *items;
-	size_t count, bytes; /* of all, as it stands */
+	size_t count, bytes; /* of all accounts, as shortened so far */
 };
 
 static int compare(uint32_t a, uint32_t b)
@@ -57,7 +57,7 @@ static size_t list_lines(const struct folded_paths *paths, struct line_of *ret_l
 	return count;
 }
 
-/* Of each path, with a semicolon before each name. */
+/* The length of each path, with a semicolon before each name. */
 static void measure_paths(const struct profile *names, size_t *ret_lengths)
 {
 	ret_lengths[0] = 0;
@@ -104,7 +104,8 @@ static void add_up(const struct folded_paths *paths, const struct line_of *lines
 	}
 }
 
-/* Who has not given way and has most to give; NULL: nobody. */
+/* The account with the longest lines, of those that are not shortened and can be; NULL: there is
+ * none. */
 static struct account *find_longest(struct accounts *accounts)
 {
 	struct account *longest = NULL;

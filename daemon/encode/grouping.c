@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * First every frame and every task gets the name of its row, written out and interned, so that a
- * row's number is that of its name; then the samples are added up by number.
+ * Every frame or task first gets the name of its row, which is written out and interned; the number
+ * of the row is the id of that name. Then samples are added up by row.
  */
 #include "encode/grouping.h"
 #include "encode/names.h"
@@ -19,7 +19,8 @@ struct counting {
 	uint32_t value;
 	struct builder *names;
 	struct buf scratch;
-	/* The row of each: of a location that has no lines, or all of whose lines are one row. */
+	/* The row of each. A location has one if it has no lines, or if all its lines are one
+	 * row. */
 	uint32_t *locations, *lines, *tasks;
 	struct group *rows;
 };
@@ -36,7 +37,7 @@ static const char *function_file(const struct profile *profile, const struct lin
 	return profile_string(profile, profile->functions[line->function].filename);
 }
 
-/* Names of our own for what is no file have brackets already. */
+/* profd's own names, for mappings that are not files, have brackets already. */
 static void add_binary(struct counting *counting, uint32_t mapping, bool in_brackets)
 {
 	const struct profile *profile = counting->profile;

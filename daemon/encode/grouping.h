@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct groups - the samples of a profile added up by function, line, file, binary, process or
- * thread. Flat is what was sampled in it itself, cum what it was on the call path of, once per
- * sample however often it recurs there. Rows are told apart by their names, as pprof does it.
+ * thread. Flat counts samples in a row itself. Cum counts samples with the row on their call path,
+ * once per sample however often it recurs there. Rows are distinguished by name, as in pprof.
  * Private to encode/.
  */
 #pragma once
@@ -12,15 +12,15 @@
 
 struct group {
 	const char *name; /* any bytes */
-	const char *file; /* of a source line; else NULL */
+	const char *file; /* of a source line; otherwise NULL */
 	uint32_t line;
-	uint32_t last_sample; /* that was counted in cum */
+	uint32_t last_sample; /* that was added to cum */
 	uint64_t flat, cum;
 };
 
 struct groups {
 	struct builder *names; /* its strings are the rows' names */
-	struct group *rows;    /* in no order, some of them on no path */
+	struct group *rows;    /* in no order; some are on no path */
 	uint32_t count;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Cleaning of names, in one place for all formats.
+ * Cleans names, in one place for all formats.
  */
 #include "encode/names.h"
 
@@ -44,7 +44,7 @@ void add_cut_word(struct buf *out, const char *string, size_t max)
 
 	add_utf8(&whole, string);
 	len = whole.len < max ? whole.len : max;
-	/* Not within a character. */
+	/* Do not split a character. */
 	while (len && len < whole.len && (whole.data[len] & 0xc0) == 0x80)
 		len--;
 	buf_add(out, buf_text(&whole), len);

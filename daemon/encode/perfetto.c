@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A Perfetto trace, gzipped: what ran when, by process and thread. A sample is a StackSample packet
- * with the values of the profile as its weights, at the moment its slice began; what it refers to
- * was interned by packets before it, under ids of the profile's own.
+ * with the profile's values as its weights, at the moment when its slice began. What it refers to
+ * is interned by earlier packets, under the profile's own ids.
  */
 #include "base/clock.h"
 #include "encode/encoder.h"
@@ -19,7 +19,7 @@ enum {
 	/* Of TracePacket.sequence_flags. */
 	SEQUENCE_BEGINS = 1 | 2,
 	SEQUENCE_GOES_ON = 2,
-	/* Clocks, which have numbers of their own there. */
+	/* Clocks, by the format's own numbers. */
 	TRACE_REALTIME = 1,
 	TRACE_MONOTONIC = 3,
 };
@@ -52,7 +52,7 @@ char *trace_text(struct trace_writer *writer, const char *string)
 	return writer->scratch.data ? (char *)writer->scratch.data : none;
 }
 
-/* What a weight is. */
+/* The description of a weight. */
 struct counter {
 	char name[32];
 	Perfetto__Protos__StackSample__CounterDescriptor descriptor;
@@ -144,7 +144,7 @@ static void put_process(struct trace_writer *writer, const struct task *task)
 	process.has_pid = process.has_ppid = true;
 	process.pid = (int32_t)task->pid;
 	process.ppid = (int32_t)task->parent;
-	/* The reader cuts a word that stands alone at its first blank, and a name may have some. */
+	/* The reader ends a single word at its first blank, and names may have blanks. */
 	process.n_cmdline = strchr(comm, ' ') ? 2 : 1;
 	process.cmdline = (char *[]){comm, (char[]){""}};
 	process.has_cmdline_is_comm = process.cmdline_is_comm = process.n_cmdline == 1;
@@ -182,7 +182,7 @@ static int by_thread(const void *a, const void *b)
 	return (x->at_ms > y->at_ms) - (x->at_ms < y->at_ms);
 }
 
-/* The latest of a process's tasks, which begin here; the array ends with NULL. */
+/* The latest task of the process whose tasks begin here; the array ends with NULL. */
 static const struct task *latest(const struct task *const *tasks)
 {
 	const struct task *found = *tasks;
@@ -193,8 +193,8 @@ static const struct task *latest(const struct task *const *tasks)
 	return found;
 }
 
-/* Each process and thread once, by the name it had last. A process before its threads, because the
- * reader names the main one after it. The idle task is no process. */
+/* Writes each process and thread once, by its last name. A process comes before its threads,
+ * because the reader names the main thread after it. The idle task is not a process. */
 static int put_tasks(struct trace_writer *writer)
 {
 	uint32_t count = writer->profile->task_count - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What samples of a trace refer to: names, files, frames and call stacks, each said once.
+ * What samples of a trace refer to: names, files, frames and call stacks, each written once.
  */
 #include "encode/encoder.h"
 #include "encode/names.h"
@@ -83,7 +83,7 @@ static void put_mapping(struct trace_writer *writer, uint32_t id)
 	put_interned(writer, &data);
 }
 
-/* A frame's id is its line's; that of a location without lines comes after all of them. */
+/* A frame has the id of its line. The ids of locations without lines come after all lines. */
 static uint64_t frame_id(const struct profile *profile, uint32_t location, uint32_t line)
 {
 	const struct location *from = &profile->locations[location];
@@ -141,7 +141,8 @@ void trace_put_names(struct trace_writer *writer)
 	put_frames(writer);
 }
 
-/* The root first; inlined calls, which a location has the innermost first, behind their callers. */
+/* The root comes first. A location has the innermost inlined call first; here inlined calls come
+ * after their callers. */
 void trace_put_callstack(struct trace_writer *writer, uint32_t leaf)
 {
 	const struct profile *profile = writer->profile;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * profile.proto, gzipped: what `go tool pprof` and its relatives read. A protobuf message may be
- * written in pieces, one after the other, so each row becomes a message of its own, deflated before
- * the next ones are made, and no second copy of the profile is ever in memory. Ids are the tables'
- * own: dense from 1, as some readers want them.
+ * profile.proto, gzipped, which `go tool pprof` and related tools read. A protobuf message may be
+ * written in pieces, one after the other. So each row becomes a message of its own, which is
+ * deflated before the next one is made, and no second copy of the profile is ever in memory. Ids
+ * are those of the tables, dense from 1, as some readers want them.
  */
 #include "base/gzip.h"
 #include "encode/encoder.h"
 #include "encode/names.h"
 #include "proto/profile.pb-c.h"
 
-/* Strings of the format's own; they follow the profile's. */
+/* Strings that the format needs; they follow the profile's. */
 #define LABEL(name) EXTRA(name, #name)
 #define EXTRAS(EXTRA)      \
 	EXTRA(pid, "pid")  \
@@ -91,7 +91,7 @@ static void add_label(Perftools__Profiles__Label *labels, Perftools__Profiles__S
 	sample->label[sample->n_label++] = label;
 }
 
-/* A unit, always: a reader drops a number that is 0 and has none. */
+/* Numbers always have a unit: a reader drops a number that is 0 and has none. */
 static void add_number(Perftools__Profiles__Label *labels, Perftools__Profiles__Sample *sample,
                        int64_t key, uint32_t number, int64_t unit)
 {
@@ -147,8 +147,8 @@ static void put_mapping(struct writer *writer, uint32_t id)
 	mapping.file_offset = from->offset;
 	mapping.filename = from->path;
 	mapping.build_id = from->build_id;
-	/* All of them, even of what has no names: or the reader looks for the file on its own
-	 * machine and believes whatever it finds under that path. */
+	/* Set all of them, even if the mapping has no names. Otherwise a reader looks for the file
+	 * on its own machine and uses whatever it finds under that path. */
 	mapping.has_functions = true;
 	mapping.has_filenames = true;
 	mapping.has_line_numbers = true;
@@ -158,7 +158,7 @@ static void put_mapping(struct writer *writer, uint32_t id)
 	put(writer, &piece);
 }
 
-/* Lines and the pointers to them that the library wants; the pointers first. */
+/* Makes the lines, and the pointers to them that the library wants. The pointers come first. */
 static void take_lines(struct writer *writer, const struct location *from,
                        Perftools__Profiles__Location *location)
 {
@@ -213,7 +213,8 @@ static void put_function(struct writer *writer, uint32_t id)
 
 		if (*profile_string(writer->profile, from->name))
 			function.name = from->name;
-		/* Equal names are taken as not demangled yet and lose what is in <> and (). */
+		/* If both are equal, readers take the name as mangled still and cut away what is in
+		 * <> and (). */
 		if (from->system_name != from->name)
 			function.system_name = from->system_name;
 		function.filename = from->filename;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A table of functions, lines, files or whatever else rows can be (encode/grouping.h), as `go tool
- * pprof -top` prints it, for a person with curl.
+ * A table of functions, lines, files or other rows (encode/grouping.h), as `go tool pprof -top`
+ * prints it, for a user with curl.
  */
 #include "base/clock.h"
 #include "encode/encoder.h"
@@ -16,8 +16,8 @@
 #include <time.h>
 
 enum { MAX_SOURCE_COLUMNS = 100 };
-/* Where names do not fit: what a row has beside its name, its source text in characters of up to 4
- * bytes included, and the least that is left of a long name. */
+/* If names do not fit: what a row has besides its name; its source text, in characters of up to 4
+ * bytes; and the least that is left of a long name. */
 enum { ROW_BYTES = 160, SOURCE_BYTES = 4 * MAX_SOURCE_COLUMNS + 2, MIN_NAME_BYTES = 32 };
 
 struct top {
@@ -26,7 +26,7 @@ struct top {
 	const char *type, *unit;
 	struct groups groups;
 	uint64_t total, samples;
-	size_t max_name; /* longer names are cut; 0: none is */
+	size_t max_name; /* longer names are shortened; 0: none is */
 };
 
 static int compare(uint64_t a, uint64_t b)
@@ -52,7 +52,7 @@ struct quantity {
 	char text[32];
 };
 
-/* What a unit's numbers are shown in: the largest of these that is not above them. */
+/* Units to show values in: the largest of these that is not larger than the value. */
 static const struct scale {
 	const char *of;
 	uint64_t size;
@@ -111,7 +111,8 @@ static void write_samples(const struct top *top, struct buf *out)
 	const char *first = profile_string(top->profile, top->profile->types[0].type);
 	bool sampled = !first[0] || !strcmp(first, "samples");
 
-	/* A heap's first value is of objects; how many were sampled its comments say. */
+	/* The first value of a heap profile counts objects; its comments say how many were
+	 * sampled. */
 	if (top->profile->type_count > 2)
 		return;
 	if (sampled)
@@ -156,7 +157,8 @@ static void write_header(const struct top *top, struct buf *out)
 	}
 }
 
-/* The part of a line that fits: up to MAX_SOURCE_COLUMNS characters, without the blanks around. */
+/* Adds the part of a source line that fits: up to MAX_SOURCE_COLUMNS characters, without
+ * surrounding blanks. */
 static void add_source(struct buf *out, const char *text)
 {
 	_cleanup_(buf_release) struct buf line = BUF_INIT;
@@ -167,7 +169,7 @@ static void add_source(struct buf *out, const char *text)
 	bytes = buf_text(&line);
 	bytes += strspn(bytes, " ");
 	for (size_t i = 0; bytes[i]; i++) {
-		/* What continues a character takes no column. */
+		/* Bytes that continue a character take no column. */
 		columns += ((uint8_t)bytes[i] & 0xc0) != 0x80;
 		if (columns > MAX_SOURCE_COLUMNS)
 			break;
@@ -199,7 +201,7 @@ static void write_row(const struct top *top, const struct group *row, uint64_t s
 	buf_add_char(out, '\n');
 }
 
-/* Sorted: what was on no path is at the end. */
+/* Counts the rows that are on a path. Rows are sorted, so the others are at the end. */
 static uint32_t count_used(const struct top *top)
 {
 	uint32_t used = 0;
@@ -226,7 +228,8 @@ static void write_rows(const struct top *top, uint32_t used, uint32_t shown, str
 	}
 }
 
-/* Each row has as much room as any other: who has long names leaves some for others. */
+/* The bytes for a long name, or 0. All rows have the same room, so long names leave some for
+ * others. */
 static size_t room_for_names(const struct top *top, uint32_t shown, size_t room)
 {
 	size_t each = room / (shown + 1), beside = ROW_BYTES + strlen(CUT_MARK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The library downloads into a file of its own making, which is then copied: only that copy is
- * anything to the daemon.
+ * The library downloads into a file that it makes itself. The file is then copied, and the daemon
+ * uses only the copy.
  */
 #include "fetch/answer.h"
 
@@ -20,10 +20,10 @@
 
 enum { MAX_TRIES = 3, COPIED_AT_ONCE = 1 << 20 };
 
-/* The library hands its callback nothing that leads here without another call to it. */
+/* Global, because the library passes its callback no context without a further library function. */
 static struct {
 	uint64_t until_ns;
-	uint64_t received; /* of earlier tries, and of this one */
+	uint64_t received; /* in earlier tries */
 	uint64_t of_try;
 } progress;
 
@@ -32,7 +32,7 @@ static bool is_over(void)
 	return clock_mono_ns() >= progress.until_ns;
 }
 
-/* Called while the library waits; anything but 0 breaks off. */
+/* Called while the library waits; any value other than 0 cancels the download. */
 static int keep_going(debuginfod_client *client, long done, long total)
 {
 	(void)client;
@@ -42,7 +42,7 @@ static int keep_going(debuginfod_client *client, long done, long total)
 	return is_over();
 }
 
-/* Of ours and of what the operator has set, if anything. */
+/* The smaller of `ours` and the operator's setting, if there is one. */
 static uint64_t least(const char *name, uint64_t ours)
 {
 	const char *value = getenv(name);
@@ -51,8 +51,8 @@ static uint64_t least(const char *name, uint64_t ours)
 	return theirs > 0 && (uint64_t)theirs < ours ? (uint64_t)theirs : ours;
 }
 
-/* What the operator has set of patience, headers and proxies stays. The library's own further tries
- * do not: after a download that broke off they read what it has freed, and write behind what it has
+/* The operator's settings of time limit, headers and proxies remain. The library's own retries are
+ * turned off: after a download that broke off they read freed memory, and write past what they have
  * written (0.188 and later, debuginfod-client.c, query_in_parallel). */
 static int configure(const struct fetch_question *question, const char *servers)
 {
@@ -74,7 +74,7 @@ static int configure(const struct fetch_question *question, const char *servers)
 	return 0;
 }
 
-/* A server need not say how much it sends. */
+/* A server need not announce how much it sends. */
 static int limit_files(uint64_t bytes)
 {
 	struct rlimit now;
@@ -87,13 +87,13 @@ static int limit_files(uint64_t bytes)
 	return setrlimit(RLIMIT_FSIZE, &now) < 0 ? -errno : 0;
 }
 
-/* That no server has it, or that it is too large, stays so. */
+/* Whether another try may succeed: not when no server has the file, or when it is too large. */
 static bool may_come_yet(int fd)
 {
 	return fd < 0 && fd != -ENOENT && fd != -EFBIG && !is_over();
 }
 
-/* A descriptor or a negative errno. */
+/* Returns a descriptor or a negative errno. */
 static int download(const struct library *library, const char *build_id)
 {
 	debuginfod_client *client = library->begin();
@@ -101,11 +101,10 @@ static int download(const struct library *library, const char *build_id)
 
 	if (!client)
 		return -ENOMEM;
-	/* Version 0.188 prints, told to or not, that there is a limit of size; standard output is
-	 * /dev/null. */
+	/* Version 0.188 always prints that there is a size limit; standard output is /dev/null. */
 	library->set_verbose_fd(client, STDOUT_FILENO);
 	library->set_progressfn(client, keep_going);
-	/* A length of 0 says that it is text. */
+	/* A length of 0 means that the build ID is text. */
 	for (int i = 0; i < MAX_TRIES && may_come_yet(fd); i++) {
 		fd = library->find_debuginfo(client, (const unsigned char *)build_id, 0, NULL);
 		progress.received += progress.of_try;
@@ -130,7 +129,7 @@ static int write_all(int into, const char *bytes, size_t len)
 	return 0;
 }
 
-/* Where the file system can, both files share their blocks. */
+/* If the file system supports it, both files share their blocks. */
 static int copy(int from, int into, uint64_t *ret_written)
 {
 	_cleanup_free_ char *bytes = malloc(COPIED_AT_ONCE);
@@ -140,7 +139,7 @@ static int copy(int from, int into, uint64_t *ret_written)
 
 	if (!bytes)
 		return -ENOMEM;
-	/* One who was asked the same may have died before it was done. */
+	/* An earlier process with the same question may have died before it finished. */
 	if (lseek(from, 0, SEEK_SET) < 0 || lseek(into, 0, SEEK_SET) < 0 || ftruncate(into, 0) < 0)
 		return -errno;
 	do {
@@ -168,7 +167,7 @@ static struct fetch_reply fetch(const struct library *library,
 	return reply;
 }
 
-/* The servers, or NULL: it is no question. */
+/* The servers; NULL: the question is malformed. */
 static const char *servers_of(const struct reading *reading)
 {
 	const struct fetch_question *question =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Downloading, in a process of its own: READER_FETCH, see wire.h. It is asked once; then the
- * process is of no more use, for it has shut itself in a folder.
+ * Downloads one file, in a process of its own: READER_FETCH, see wire.h. The process answers one
+ * question; after that it is useless, because it has confined itself to a folder.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One table, by build ID and account, in the order in which it was asked for or was told what came
- * of it.
+ * One table by build ID and account, in the order in which entries were added or their downloads
+ * failed.
  */
 #include "fetch/asked.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-enum { MAX_WANTS = 4096 /* files that are waited for, or that no server has */ };
+enum { MAX_WANTS = 4096 /* files that are waited for, or could not be had */ };
 
 static struct want_key key_of(const char *build_id, uint64_t account)
 {
@@ -19,7 +19,7 @@ static struct want_key key_of(const char *build_id, uint64_t account)
 	return key;
 }
 
-/* False: out of memory; it is gone. */
+/* False: out of memory; the entry is freed. */
 static bool insert(struct asked *asked, struct want *want)
 {
 	HASH_ADD(hh, asked->wants, key, sizeof(want->key), want);
@@ -74,7 +74,7 @@ struct want *asked_add(struct asked *asked, const char *build_id, uint64_t accou
 	return want;
 }
 
-/* What the account that has this turn waits for besides goes behind what others wait for. */
+/* The account's other entries move behind those of other accounts. */
 struct want *asked_next(struct asked *asked)
 {
 	struct want *taken = asked->queue, *want, *next, *kept = NULL;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct asked - which debug files were asked for, and by which account: in a queue where accounts
- * take turns, until it is known what came of it. What each account asks for is its own, also where
- * another one has asked for the same: nobody waits in another's turn, and what nothing came of
- * because it was enough for one account is not kept from others. Pure; one thread at a time.
+ * struct asked - the debug files that were requested and the accounts that requested them: in a
+ * queue where accounts take turns, until the outcome is known. Each account has requests of its
+ * own, even for a file that another account requests: so no account waits for another's turn, and a
+ * file that was not fetched because one account had used up its budget is not withheld from others.
+ * Pure; one thread at a time.
  */
 #pragma once
 
@@ -14,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Instead of an account: what nothing came of whoever asks. */
+/* In place of an account: the file was not to be had for any account. */
 #define EVERYBODY UINT64_MAX
 
 struct want {
@@ -24,8 +25,8 @@ struct want {
 		uint64_t account;
 	} key;
 	bool waiting;
-	uint64_t again_ns;        /* else: when it may be asked for again */
-	struct want *prev, *next; /* in the queue */
+	uint64_t again_ns;        /* otherwise: when it may be requested again */
+	struct want *prev, *next; /* of the queue */
 	UT_hash_handle hh;
 };
 _Static_assert(sizeof(struct want_key) == 144, "no padding");
@@ -34,17 +35,18 @@ struct asked {
 	struct want *wants, *queue;
 };
 
-/* NULL: it is not there. */
+/* NULL: there is no such entry. */
 struct want *asked_find(const struct asked *asked, const char *build_id, uint64_t account);
-/* At the end of the queue, and where there are too many, for what nothing came of longest ago; it
- * is not there yet. NULL: out of memory. */
+/* Appends an entry to the queue; it must not exist yet. When there are too many entries the oldest
+ * one without success is dropped. NULL: out of memory. */
 struct want *asked_add(struct asked *asked, const char *build_id, uint64_t account);
-/* Whose turn it is, out of the queue; NULL: nobody waits. */
+/* Takes the entry whose turn it is out of the queue; NULL: the queue is empty. */
 struct want *asked_next(struct asked *asked);
-/* Nothing came of it, for that account or EVERYBODY. It may be asked for again at that time. */
+/* The download failed, for that account or EVERYBODY. The file may be requested again at that time.
+ */
 void asked_miss(struct asked *asked, struct want *want, uint64_t account, uint64_t again_ns);
-/* Nothing came of it, and it is not time yet. */
+/* Whether the download failed and that time has not come yet. */
 bool asked_is_missing(struct asked *asked, const char *build_id, uint64_t account, uint64_t now_ns);
-/* It is in no queue any more. */
+/* Removes an entry that is not in the queue. */
 void asked_forget(struct asked *asked, struct want *want);
 void asked_release(struct asked *asked);

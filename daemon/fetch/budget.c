@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who has spent nothing within the hour has no entry that counts. The table is in the order in
- * which hours began.
+ * An entry counts only within its hour. The table is in the order in which hours began.
  */
 #include "fetch/budget.h"
 
@@ -81,7 +80,7 @@ void budget_charge(struct budget *budget, uint32_t owner, uint64_t bytes, uint64
 {
 	struct expense *expense = find(budget, owner, now_ns);
 
-	/* The hour of the question may be over when the answer comes. */
+	/* The hour of the request may be over when its answer comes. */
 	if (!expense)
 		expense = begin(budget, owner, now_ns);
 	if (expense && __builtin_add_overflow(expense->bytes, bytes, &expense->bytes))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A file's name is its build ID and whose it is; when it was used last is its time of modification,
- * so that the order outlives the daemon. Here it is the order of the table. Whether a file is in
- * use is told by locks, which belong to open files: they go when the last descriptor of one does,
- * in whatever process.
+ * A file's name consists of its build ID and its owner. Its modification time is the time of its
+ * last use, so that the order outlives the daemon; while the daemon runs it is the order of the
+ * table. Locks show whether a file is in use. They belong to open files: they are released with a
+ * file's last descriptor, in whichever process that is.
  */
 #include "fetch/cache.h"
 
@@ -22,7 +22,7 @@
 enum {
 	MAX_ID = 2 * MAX_BUILD_ID_BYTES + 1,
 	MAX_FILE_NAME = MAX_ID + 12,
-	MAX_FILES = 65536, /* of the folder, in the table: 16 MiB */
+	MAX_FILES = 65536, /* in the folder; the table takes 16 MiB for them */
 	FOLDER = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
 };
 
@@ -32,14 +32,14 @@ struct cached {
 	char build_id[MAX_ID];
 	uint32_t owner;
 	uint64_t bytes;
-	struct timespec used; /* before the start */
+	struct timespec used; /* last use before the start */
 	UT_hash_handle hh;
 };
 
 struct cache {
 	int folder, files;
 	uint64_t max_bytes;
-	struct cached *table; /* used least recently first */
+	struct cached *table; /* least recently used first */
 	struct cache_stats stats;
 };
 
@@ -48,7 +48,7 @@ static void name_of(const struct cached *cached, char name[MAX_FILE_NAME])
 	snprintf(name, MAX_FILE_NAME, "%s.%" PRIu32, cached->build_id, cached->owner);
 }
 
-/* Back again; false: it is no name of ours. */
+/* The inverse; false: not a name that the cache gives. */
 static bool parse_name(const char *name, struct cached *cached)
 {
 	char again[MAX_FILE_NAME];
@@ -97,8 +97,8 @@ static void forget(struct cache *cache, struct cached *cached)
 	free(cached);
 }
 
-/* The last one in the order. Where there is no memory for that it is not known any more, until the
- * next start. */
+/* Moves the entry to the end of the order. When out of memory the entry is lost until the next
+ * start. */
 static void use(struct cache *cache, struct cached *cached)
 {
 	HASH_DEL(cache->table, cached);
@@ -117,7 +117,7 @@ static int lock(int fd, short type)
 	return fcntl(fd, F_OFD_SETLK, &whole) < 0 ? -errno : 0;
 }
 
-/* Where locks do not work it is not known, and not waited for. */
+/* If locks do not work the file counts as unused. */
 static bool is_in_use(const struct cache *cache, const char *name)
 {
 	_cleanup_close_ int fd = openat(cache->files, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -176,7 +176,8 @@ static int by_use(const struct cached *a, const struct cached *b)
 	return (a->used.tv_nsec > b->used.tv_nsec) - (a->used.tv_nsec < b->used.tv_nsec);
 }
 
-/* What is nothing of ours, or unfinished, is removed: nobody else has anything to keep here. */
+/* Adds a file of the folder to the table. A file that the cache did not make, or that is
+ * unfinished, is removed: nothing else belongs in this folder. */
 static void take_over(struct cache *cache, const char *name)
 {
 	struct cached cached = {0};
@@ -271,12 +272,12 @@ int cache_get(struct cache *cache, const char *build_id)
 		return -ENOENT;
 	name_of(cached, name);
 	int fd = openat(cache->files, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	/* Somebody has cleared it away. */
+	/* Another process has removed the file. */
 	if (fd < 0 && errno == ENOENT)
 		forget(cache, cached);
 	if (fd < 0)
 		return -errno;
-	/* Without them it may go too early, or not before its time: neither loses anything. */
+	/* If these calls fail the file is removed too early or too late, which does no harm. */
 	lock(fd, F_RDLCK);
 	futimens(fd, NULL);
 	use(cache, cached);

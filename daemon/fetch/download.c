@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The process may have been taken over by a server, and holds the file open: so it is ended before
- * the file is looked at.
+ * A server may have compromised the process, which holds the file open: so the process is ended
+ * before the file is inspected.
  */
 #include "fetch/download.h"
 
@@ -16,9 +16,9 @@
 
 enum {
 	MAX_PROCESS_BYTES = 256 << 20, /* of memory; each thread's stack counts as 8 MiB */
-	NICENESS = 10,                 /* nobody waits for it */
-	MAX_SECONDS = 600,             /* of one download: 3.5 MB/s of the largest */
-	PATIENCE_SECONDS = 15,         /* until it must have noticed, and have copied the file */
+	NICENESS = 10,                 /* no request waits for a download */
+	MAX_SECONDS = 600,             /* of one download: 3.5 MB/s for the largest file */
+	PATIENCE_SECONDS = 15,         /* for the process to notice that, and to copy the file */
 	MAX_ERROR = 4095,
 };
 
@@ -87,7 +87,7 @@ static int ask(struct downloads *downloads, const struct fetch_question *questio
 	};
 	int err = reader_ask_fixed(downloads->reader, &query, ret_reply, sizeof(*ret_reply));
 
-	/* The next one is another process's. */
+	/* The next download gets a new process. */
 	reader_rest(downloads->reader, 0);
 	return err;
 }
@@ -100,7 +100,7 @@ int downloads_try(struct downloads *downloads)
 	return ask(downloads, &question, -1, &reply);
 }
 
-/* Takes over the descriptor. */
+/* Takes ownership of the descriptor. */
 static int verify(int fd, const char *build_id, struct downloaded *download)
 {
 	_cleanup_(object_unrefp) struct object *object = NULL;
@@ -112,7 +112,7 @@ static int verify(int fd, const char *build_id, struct downloaded *download)
 	return 0;
 }
 
-/* All else that the library may say comes to the same, and must not be taken for what we say. */
+/* The library's other errors all mean the same, and must not be confused with the daemon's own. */
 static int error_of(const struct fetch_reply *reply)
 {
 	if (!reply->error || reply->error == -ENOENT || reply->error == -EFBIG)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct downloads - the daemon's end of downloading: asks a process that lives for one file only,
- * so that what one server has done to it is gone with it, and checks what came. One thread, that of
- * fetch.c; but canceling.
+ * struct downloads - the daemon's side of downloading: asks a process that lives for one file only,
+ * so that any damage by a server ends with the process, and verifies the file. Used by one thread,
+ * that of fetch.c; any thread may cancel.
  */
 #pragma once
 
@@ -13,24 +13,25 @@
 struct downloads;
 
 struct downloaded {
-	uint64_t max_bytes; /* given: no more is wanted */
-	uint64_t received;  /* also where it went wrong, unless with the process */
+	uint64_t max_bytes; /* set by the caller: the limit */
+	uint64_t received;  /* also after an error, unless the process was lost */
 	uint64_t written;
 };
 
-/* Takes over the descriptor of the folder to work in; the strings outlive it. NULL: out of memory.
- */
+/* Takes ownership of the descriptor of the working folder; the strings must outlive the result.
+ * NULL: out of memory. */
 struct downloads *downloads_new(const char *program, const char *servers, int room);
 void downloads_free(struct downloads *downloads); /* takes NULL */
 DEFINE_CLEANUP(struct downloads *, downloads_free)
-/* Any thread: what is under way, and all later ones, end with -ECANCELED soon. */
+/* Any thread: the current download and all later ones soon end with -ECANCELED. */
 void downloads_cancel(struct downloads *downloads);
 
-/* Whether a process can do it: 0, -ELIBACC without libdebuginfod, or why nothing is known. */
+/* Whether a process can download: 0, -ELIBACC without libdebuginfod, or the error because of which
+ * that is not known. */
 int downloads_try(struct downloads *downloads);
-/* Into the file, whose descriptor is taken over. 0: it is there, has this build ID, and nobody else
- * can write into it any more. -EIO or -ECHILD: its process has ended; -ECANCELED; -ENOENT: no
- * server has it; -EFBIG: it is larger than that; -EBADMSG: it is another file; -EREMOTEIO: it did
- * not come. */
+/* Downloads into the file `into`, whose descriptor it takes ownership of. 0: the file is complete,
+ * has this build ID, and no other process can write to it any more. -EIO or -ECHILD: the process
+ * has ended; -ECANCELED; -ENOENT: no server has the file; -EFBIG: it is larger than the limit;
+ * -EBADMSG: it is another file; -EREMOTEIO: the download failed. */
 int downloads_run(struct downloads *downloads, const char *build_id, int into,
                   struct downloaded *download);

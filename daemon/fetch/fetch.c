@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One thread, which serves what was asked for (asked.h). What came for one account is there for all
- * who wait for the same; what did not come is kept from others only where it was not for want of
- * that account's own bytes or room.
+ * One thread serves the requests (asked.h). A downloaded file is there for all accounts that wait
+ * for it. A failure holds for other accounts, too, unless the reason was that this account had no
+ * bytes or room left.
  */
 #include "fetch/fetch.h"
 
@@ -23,28 +23,28 @@
 #include <string.h>
 
 enum {
-	MAX_WAITING = 512, /* a user alone may have half */
-	/* Of a user in an hour: more than the programs that he builds himself, far less than keeps
-	 * a server busy. Root's are those of the host: a desktop maps a thousand. */
+	MAX_WAITING = 512, /* a single user may have half */
+	/* For each user in an hour: more than the programs that a user builds, far fewer than would
+	 * keep a server busy. Root's files are those of the host: a desktop maps a thousand. */
 	MAX_QUESTIONS = 128,
 	MAX_QUESTIONS_OF_ROOT = 4096,
 };
 
-/* When to ask for the same again: for what no server has, and for what was lost on the way. */
+/* When a file may be requested again: after no server had it, and after the download was lost. */
 static const uint64_t missing_ns = 3600 * NSEC_PER_SEC, lost_ns = 60 * NSEC_PER_SEC;
 
-/* What came of a download. */
+/* The outcome of a download. */
 struct outcome {
 	int err;     /* 0: the file is in the cache */
-	bool of_one; /* it may be another where another account asks */
+	bool of_one; /* it may differ for another account */
 };
 
 struct fetch {
-	struct downloads *downloads; /* the thread's */
+	struct downloads *downloads; /* used by the thread only */
 	uint64_t max_file_bytes;
 	pthread_t thread;
 	bool started;
-	pthread_mutex_t lock; /* everything below */
+	pthread_mutex_t lock; /* protects everything below */
 	pthread_cond_t changed;
 	struct cache *cache;
 	struct budget budget;
@@ -61,14 +61,14 @@ bool fetch_possible(void)
 	return library_load(&library) == 0;
 }
 
-/* It is asked for no more. */
+/* Releases the place in the queue. */
 static void leave(struct fetch *fetch, const struct want *want)
 {
 	fetch->stats.waiting--;
 	shares_give(&fetch->places, (uint32_t)want->key.account, 1);
 }
 
-/* Another account has asked for the same before. */
+/* Whether a download for another account has answered this request. */
 static bool is_answered(struct fetch *fetch, const struct want *want)
 {
 	_cleanup_close_ int fd = cache_get(fetch->cache, want->key.build_id);
@@ -100,7 +100,8 @@ static void settle(struct fetch *fetch, struct want *want, struct outcome outcom
 		asked_forget(&fetch->asked, want);
 }
 
-/* What is left of the user's budget: what he receives now is taken off when it is known. */
+/* What is left of the user's budget; the bytes of a download are charged when their number is
+ * known. */
 static uint64_t max_bytes(struct fetch *fetch, uint32_t owner)
 {
 	uint64_t left = budget_bytes(&fetch->budget, owner, clock_mono_ns());
@@ -108,7 +109,7 @@ static uint64_t max_bytes(struct fetch *fetch, uint32_t owner)
 	return left < fetch->max_file_bytes ? left : fetch->max_file_bytes;
 }
 
-/* With the lock, which is given up while the servers are asked. */
+/* Called with the lock held; releases it while servers are queried. */
 static int download(struct fetch *fetch, const struct want *want, struct downloaded *got)
 {
 	uint32_t account = (uint32_t)want->key.account;
@@ -127,7 +128,7 @@ static int download(struct fetch *fetch, const struct want *want, struct downloa
 	return err;
 }
 
-/* Likewise. -EAGAIN: it was enough for the account. */
+/* Likewise. -EAGAIN: the account's budget is used up. */
 static struct outcome serve(struct fetch *fetch, const struct want *want)
 {
 	struct downloaded got = {.max_bytes = max_bytes(fetch, (uint32_t)want->key.account)};
@@ -136,8 +137,9 @@ static struct outcome serve(struct fetch *fetch, const struct want *want)
 
 	if (err == -EFBIG && is_less)
 		err = -EAGAIN;
-	/* Where a server does not say how much it sends, a file that is larger than what is left
-	 * breaks off, as others do: only that no server has it is sure then. */
+	/* If a server does not announce the size, a file larger than what is left of the budget
+	 * breaks off like any failed download: then only -ENOENT is certain to hold for other
+	 * accounts. */
 	return (struct outcome){err, is_no_room(err) || (is_less && err != -ENOENT)};
 }
 
@@ -145,7 +147,7 @@ static bool check_possible(struct fetch *fetch)
 {
 	int err = downloads_try(fetch->downloads);
 
-	/* Anything else may be better the next time. */
+	/* Any other error may not recur. */
 	if (err != -ELIBACC)
 		return true;
 	log_warning("no libdebuginfod here: debug files are not fetched, going on");
@@ -188,7 +190,7 @@ static int set_up(struct fetch *fetch, const struct fetch_config *config)
 	const char *path = getenv("DEBUGINFOD_CACHE_PATH");
 	uint64_t half = config->max_bytes / 2;
 
-	/* Of systemd. */
+	/* Set by systemd. */
 	if (!path)
 		path = getenv("CACHE_DIRECTORY");
 	int err = cache_open(path ? path : "/var/cache/profd", config->max_bytes, &fetch->cache);
@@ -283,7 +285,7 @@ int fetch_debug(struct fetch *fetch, const char *build_id, uint32_t owner)
 	size_t len = strspn(build_id, "0123456789abcdef");
 	int result;
 
-	/* It becomes the name of a file. */
+	/* The build ID becomes part of a file name. */
 	if (!len || build_id[len] || len > 2 * (size_t)MAX_BUILD_ID_BYTES)
 		return -EINVAL;
 	pthread_mutex_lock(&fetch->lock);

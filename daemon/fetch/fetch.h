@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct fetch - debug files from debuginfod servers. Downloads run one after the other, each in a
- * process of its own that a thread waits for, so that no answer ever waits for a server: who asks
- * gets what is there by now. What the servers do not have is not asked for again for an hour; what
- * one account (base/accounts.h) had no bytes or no room left for, only by that one.
+ * process of its own for which a thread waits, so that no answer ever waits for a server: a caller
+ * gets the files that have arrived. A file that the servers do not have is not requested again for
+ * an hour; one for which an account (base/accounts.h) had no bytes or no room left is not requested
+ * again by that account only.
  */
 #pragma once
 
@@ -14,7 +15,7 @@
 
 struct fetch;
 
-/* FETCH_STAT(name, type, help) */
+/* STAT(name, type, help) */
 #define FETCH_STATS(STAT)                                                                      \
 	STAT(waiting, gauge, "Debug files asked for and not downloaded yet")                   \
 	STAT(fetched, counter, "Debug files downloaded")                                       \
@@ -35,23 +36,24 @@ struct fetch_stats {
 };
 
 struct fetch_config {
-	const char *program; /* what a reader process is, such as READER_SELF */
+	const char *program; /* program of the reader processes, such as READER_SELF */
 	const char *servers; /* URLs separated by blanks */
-	uint64_t max_bytes;  /* on disk */
+	uint64_t max_bytes;  /* of files on disk */
 };
 
-/* Whether libdebuginfod is here and has what is needed of it. Loads it: not for the daemon. */
+/* Whether libdebuginfod is installed and has the functions that are needed. Loads it, so the daemon
+ * must not call this. */
 bool fetch_possible(void);
-/* The strings outlive it. -ENOMEM, -EAGAIN, or why files cannot be kept. That there is no
- * libdebuginfod is logged a moment later, and nothing is fetched then. */
+/* The strings must outlive the result. -ENOMEM, -EAGAIN, or the reason why files cannot be kept.
+ * Without libdebuginfod a warning is logged a moment later, and nothing is fetched. */
 int fetch_new(const struct fetch_config *config, struct fetch **ret_fetch);
-/* Breaks off what is under way. */
+/* Cancels the current download. */
 void fetch_free(struct fetch *fetch); /* takes NULL */
 DEFINE_CLEANUP(struct fetch *, fetch_free)
 
-/* The debug file of a build ID, for a file of that user: a descriptor of the caller's;
- * -EINPROGRESS when it is on its way, -ENOENT when no server has it or that user could not be given
- * it within the hour, -EAGAIN when too many are waiting, -EDQUOT when it was enough for that user
- * for now, -EINVAL, -ENOMEM. Any thread. */
+/* The debug file of a build ID, for a file of that user: a descriptor that the caller owns;
+ * -EINPROGRESS when the file is being fetched, -ENOENT when no server has it or it could not be
+ * fetched for that user within the hour, -EAGAIN when too many files are waiting, -EDQUOT when the
+ * user's budget is used up, -EINVAL, -ENOMEM. Any thread. */
 int fetch_debug(struct fetch *fetch, const char *build_id, uint32_t owner);
 void fetch_get_stats(struct fetch *fetch, struct fetch_stats *ret_stats); /* any thread */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct library - libdebuginfod, loaded where it is needed and never unloaded, for what it is made
- * of was not meant to be. In the process that downloads, and in the doctor.
+ * struct library - libdebuginfod, loaded on demand and never unloaded, because the libraries that
+ * it uses do not support that. Used in the process that downloads, and in the doctor.
  */
 #pragma once
 
@@ -16,5 +16,5 @@ struct library {
 	__typeof__(debuginfod_set_verbose_fd) *set_verbose_fd;
 };
 
-/* 0, or -ELIBACC: it is not here, or lacks what is needed of it. */
+/* 0, or -ELIBACC: the library is not installed, or lacks a function. */
 int library_load(struct library *ret_library);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is left in the room belongs to whoever left it, and a daemon without capabilities cannot
- * remove it for him: the next process does, as the same user.
+ * Files that a process leaves in the room belong to that process's user, and a daemon without
+ * capabilities cannot remove them: the next process does, as the same user.
  */
 #include "fetch/room.h"
 
@@ -19,14 +19,14 @@
 #include <sys/syscall.h>
 
 enum {
-	MAX_DEPTH = 4, /* the library makes folders in it, not in those */
+	MAX_DEPTH = 4, /* the library makes folders in the room, but none in those */
 	FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
 };
 
 enum { READING = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR };
 
-/* Libraries, names of hosts, certificates, the clock's zone: files and folders, and what is below
- * them. Not /etc, where the daemon's own secrets may be. */
+/* Libraries, host names, certificates, the time zone: files, and folders with all below them. Not
+ * /etc, which may contain secrets of the daemon. */
 static const char *const readable[] = {
 	"/usr",
 	"/lib",
@@ -53,7 +53,7 @@ static const char *const readable[] = {
 	"/dev/null",
 	"/dev/urandom",
 };
-/* What the operator has named himself. */
+/* Files that the operator may name in the environment. */
 static const char *const named[] = {"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
                                     "DEBUGINFOD_HEADERS_FILE"};
 
@@ -66,7 +66,7 @@ static int make_folder(int folder, const char *name, mode_t mode)
 	_cleanup_close_ int fd = openat(folder, name, FOLDER);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	/* Whatever the umask is. */
+	/* Independent of the umask. */
 	if ((st.st_mode & 07777) != mode && fchmod(fd, mode) < 0)
 		return -errno;
 	return TAKE_FD(fd);
@@ -92,8 +92,8 @@ static void remove_entry(int folder, const char *name, unsigned int depth)
 	unlinkat(folder, name, AT_REMOVEDIR);
 }
 
-/* Takes over the descriptor. What cannot be removed is in nobody's way: it is somebody's whom these
- * processes were before /etc/passwd changed. */
+/* Takes ownership of the descriptor. Entries that cannot be removed do no harm: they belong to the
+ * user that these processes had before /etc/passwd changed. */
 static void clear(int folder, unsigned int depth)
 {
 	DIR *entries = depth < MAX_DEPTH ? fdopendir(folder) : NULL;
@@ -119,7 +119,7 @@ static int allow(int rules, int fd, uint64_t accesses)
 	               : 0;
 }
 
-/* What is not here need not be allowed. */
+/* Paths that do not exist are skipped. */
 static int allow_reading(int rules, const char *path)
 {
 	struct stat st;
@@ -130,14 +130,14 @@ static int allow_reading(int rules, const char *path)
 	return allow(rules, fd, S_ISDIR(st.st_mode) ? READING : LANDLOCK_ACCESS_FS_READ_FILE);
 }
 
-/* Kernels without it, and filters of services that know nothing of it, leave it out. */
+/* Does nothing on kernels without Landlock, and under service filters that do not know it. */
 static int shut_in(int room)
 {
 	struct landlock_rights forbidden = landlock_known();
 
 	if (!forbidden.files)
 		return 0;
-	/* Servers it may talk to. */
+	/* The process may connect to servers. */
 	forbidden.tcp &= ~(uint64_t)LANDLOCK_TCP_CONNECT;
 	_cleanup_close_ int rules = landlock_rules(&forbidden);
 	int err = rules < 0 ? rules : allow(rules, room, forbidden.files);

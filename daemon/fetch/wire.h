@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the process that downloads is asked, and what it answers. With the question come, as
- * descriptors, the file to write into and the folder to work in (room.h).
+ * The question to the downloading process, and its answer. The question comes with two descriptors:
+ * the file to write to and the folder to work in (room.h).
  */
 #pragma once
 
@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-enum { FETCH_INTO, FETCH_ROOM }; /* places of the descriptors */
+enum { FETCH_INTO, FETCH_ROOM }; /* indices of the descriptors */
 
-/* Before the servers' URLs, separated by blanks and with a NUL behind them. Without a build ID it
- * is asked only whether it can do it: -ELIBACC where the library is not here. */
+/* The servers' URLs follow, separated by blanks and with a NUL at the end. Without a build ID the
+ * question is only whether the process can download: -ELIBACC without the library. */
 struct fetch_question {
 	uint64_t max_bytes;
 	uint32_t max_seconds;
@@ -22,10 +22,10 @@ struct fetch_question {
 _Static_assert(sizeof(struct fetch_question) == 144, "no padding");
 
 struct fetch_reply {
-	int32_t error; /* 0: it is there whole; -ENOENT: no server has it, or another negative errno
-	                */
+	/* 0: the file is complete; -ENOENT: no server has it; or another negative errno. */
+	int32_t error;
 	uint32_t unused;
-	uint64_t received; /* bytes, also of what broke off */
-	uint64_t written;  /* into the file */
+	uint64_t received; /* bytes, also when the download broke off */
+	uint64_t written;  /* bytes written to the file */
 };
 _Static_assert(sizeof(struct fetch_reply) == 24, "no padding");

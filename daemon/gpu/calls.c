@@ -8,7 +8,7 @@
 
 enum { NONE = GPU_NO_ARGUMENT, CURRENT = 1 };
 
-/* Numbered in the order in which the lists stand, from 1. */
+/* Numbered in the order of the lists, from 1. */
 enum {
 	NO_CALL,
 #define CALL(symbol, ...) CALL_##symbol,
@@ -55,7 +55,7 @@ uint32_t gpu_call_library(uint8_t call)
 	return call_of(call)->library;
 }
 
-/* Of its name, without what says that streams are per thread. */
+/* The length of a name without the suffix for per-thread streams. */
 static size_t plain_length(const char *symbol)
 {
 	static const char *const endings[] = {"_ptsz", "_ptds"};
@@ -70,7 +70,7 @@ static size_t plain_length(const char *symbol)
 	return len;
 }
 
-/* Of a million symbols this is all that is looked at. */
+/* A quick test: of a million symbols, most are only looked at here. */
 static bool may_be_call(const char *symbol)
 {
 	static const char *const beginnings[] = {"cu", "_ZN3c10", "_ZN3tsl12BFC",
@@ -142,7 +142,8 @@ union gpu_site_cookie gpu_call_cookie(uint8_t number)
 	};
 }
 
-/* As many as the kernel half reads beside `a` and `b`: bpf/gpu.h. */
+/* The number of arguments up to the last one that the BPF programs read beside `a` and `b`:
+ * bpf/gpu.h. */
 static uint32_t arguments_besides(const struct call *call)
 {
 	switch (call->role) {

@@ -6,20 +6,21 @@
  * xla/tsl/framework/bfc_allocator.h and allocator.h, stream_executor's
  * cuda/cuda_malloc_async_allocator.h.
  *
- * Symbols of CUDA are those that the libraries export, each version by its own: arguments of one
- * name have changed between versions. Variants for per-thread streams have the ending _ptsz or
- * _ptds behind all that, and the same arguments. Not in the list:
+ * Symbols of CUDA are those that the libraries export; each version of a function has its own,
+ * because arguments of one name have changed between versions. Variants for per-thread streams have
+ * the suffix _ptsz or _ptds at the end, and the same arguments. Not in the list:
  *
  *   cuMemAlloc, cuMemFree, cuMemcpyHtoD ... without _v2: of CUDA before 3.2, with addresses and
  *                      sizes of 32 bits;
- *   cuMemPrefetch*:    what is moved is only what is not there yet, which nobody says;
+ *   cuMemPrefetch*:    only what is not there yet is moved, and how much that is is not known;
  *   cuMemcpy3DBatch*, cuMemcpy3DWithAttributes*, cuLaunchCooperativeKernelMultiDevice: a list of
  *                      structures in one call;
  *   cuIpcOpen*, cuMulticastCreate: memory that another process has, or none;
- *   cuMemExportToShareableHandle: who has what it gives, and when it is closed, nobody says;
+ *   cuMemExportToShareableHandle: which process has the result, and when it is closed, is not
+ *                      known;
  *   cuMemAddressReserve, cuMemMapArrayAsync: addresses, not memory, which cuMemCreate makes;
- *   cuMemPoolDestroy:  what was allocated from it stays until it is freed itself;
- *   cuCtxAttach, cuCtxDetach: of CUDA before 4.0, and nobody calls them.
+ *   cuMemPoolDestroy:  what was allocated from the pool stays until it is freed itself;
+ *   cuCtxAttach, cuCtxDetach: of CUDA before 4.0, and no program calls them.
  */
 #pragma once
 
@@ -27,10 +28,10 @@
 
 #include <stdbool.h>
 
-/* CALL(symbol, role, a, b, detail, size of an element, GPU_SITE_BLOCKS or 0). What frees says which
- * memory it is mostly used for: a handle is another thing than an address. CURRENT: a context that
- * is made is also what the thread works in from then on; others are primary ones. cudaDeviceReset()
- * is cuDevicePrimaryCtxReset() of its device. */
+/* CALL(symbol, role, a, b, detail, size of an element, GPU_SITE_BLOCKS or 0). A function that frees
+ * has the kind of memory for which it is mostly used: a handle is not an address. CURRENT: the
+ * context that is made also becomes the thread's current one; other contexts are primary ones.
+ * cudaDeviceReset() is cuDevicePrimaryCtxReset() of its device. */
 #define GPU_DRIVER_CALLS(CALL)                                                                 \
 	CALL(cuCtxCreate, MAKES_CONTEXT, 0, 2, CURRENT, 0, 0)                                  \
 	CALL(cuCtxCreate_v2, MAKES_CONTEXT, 0, 2, CURRENT, 0, 0)                               \
@@ -126,8 +127,8 @@
 	CALL(cuMemsetD2D16Async, SETS_2D, NONE, 3, GPU_COPY_SET, 2, 0)                         \
 	CALL(cuMemsetD2D32Async, SETS_2D, NONE, 3, GPU_COPY_SET, 4, 0)
 
-/* TAG(symbol, argument that is the kind of copy). Launches have none: the driver's call says all
- * that there is, and they are too many. */
+/* TAG(symbol, argument that is the kind of copy). Launches are not tagged: the driver's call has
+ * all information, and launches are too many. */
 #define GPU_RUNTIME_TAGS(TAG)                    \
 	TAG(cudaMalloc, NONE)                    \
 	TAG(cudaMallocPitch, NONE)               \
@@ -185,7 +186,7 @@
 	TAG(cudaThreadSynchronize, NONE)         \
 	TAG(cudaExecutionCtxSynchronize, NONE)
 
-/* CALL(symbol, what people call it, role, a, b). PyTorch 1 has them with signed totals. */
+/* CALL(symbol, readable name, role, a, b). PyTorch 1 has them with signed totals. */
 #define GPU_TORCH_CALLS(CALL)                                                                   \
 	CALL(_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv,                                      \
 	     "c10::ProfiledCPUMemoryReporter::Delete", FREES_TENSOR, 1, NONE)                   \
@@ -200,10 +201,11 @@
 	CALL(_ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE,                               \
 	     "c10::reportOutOfMemoryToProfiler", REPORTS_OOM, NONE, 0)
 
-/* CALL(symbol, what people call it, role, a, b, argument with the attributes or 0). In XLA's
- * plugins they are local symbols, in TensorFlow's libraries exported. All others of their kind call
- * these: AllocateRaw() without attributes the one with them, of GpuCudaMallocAsyncAllocator it
- * is the other way round. Neither throws: where there is no memory, the address is 0. */
+/* CALL(symbol, readable name, role, a, b, argument with the attributes or 0). In XLA's plugins they
+ * are local symbols, in TensorFlow's libraries exported ones. All other functions of their kind
+ * call these: AllocateRaw() without attributes calls the one with attributes; in
+ * GpuCudaMallocAsyncAllocator it is the other way round. They do not throw: where there is no
+ * memory, the address is 0. */
 #define GPU_XLA_CALLS(CALL)                                                                        \
 	CALL(_ZN3tsl12BFCAllocator13DeallocateRawEPv, "tsl::BFCAllocator::DeallocateRaw",          \
 	     FREES_TENSOR, 1, NONE, 0)                                                             \
@@ -216,31 +218,31 @@
 	     "stream_executor::GpuCudaMallocAsyncAllocator::AllocateRaw", ALLOCATES_CHUNK, 0, 2,   \
 	     0)
 
-/* A set of them. */
+/* A set of libraries. */
 enum gpu_library {
 	GPU_LIBRARY_DRIVER = 1 << 0,
 	GPU_LIBRARY_RUNTIME = 1 << 1,
 	GPU_LIBRARY_TORCH = 1 << 2,
 	GPU_LIBRARY_XLA = 1 << 3,
 	GPU_LIBRARY_ALL = (1 << 4) - 1,
-	/* Those with allocators of their own. */
+	/* Libraries with allocators of their own. */
 	GPU_LIBRARIES_TENSOR = GPU_LIBRARY_TORCH | GPU_LIBRARY_XLA,
 };
 
-/* Of all calls together; 0 is none. */
+/* Number of calls in all lists, with 0, which is none. */
 extern const uint8_t gpu_call_count;
 
-/* What a function is called, without the ending of its variant for per-thread streams; by place in
- * the list, which cookies, rows and events have. "" for 0, which is none. */
+/* The name of a function, without the suffix of its variant for per-thread streams, by the index in
+ * the list that cookies, rows and events have. "" for 0, which is none. */
 const char *gpu_call_name(uint8_t call);
-/* Which call a symbol is, of one of these libraries, and of which; 0: of none. */
+/* The call that a symbol of one of these libraries stands for, and its library; 0: none. */
 uint8_t gpu_call_of(const char *symbol, uint32_t libraries, enum gpu_library *ret_library);
-/* Whose it is; 0 for what is no call. */
+/* The library of a call; 0 for what is no call. */
 uint32_t gpu_call_library(uint8_t call);
-/* The cookie of a probe in it, but for `pushed`; all zero for what is no call. */
+/* The cookie of a probe in it, without `pushed`; all zero for what is no call. */
 union gpu_site_cookie gpu_call_cookie(uint8_t call);
-/* How many of its first arguments a probe there must find as they were. */
+/* How many of its first arguments must be unchanged where the probe is. */
 uint32_t gpu_call_arguments(uint8_t call);
-/* Calls with less are attached first: what ends memory, or says where it is, before who allocates,
- * so that no end is missed of what was seen to be allocated. */
+/* Calls with a lower order are attached first: functions that end memory, or define its context,
+ * before functions that allocate. So no end is missed of memory whose allocation was seen. */
 unsigned gpu_call_order(uint8_t call);

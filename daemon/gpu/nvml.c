@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One job at a time: it asks, or lets the process rest. Whoever waits then is told by its end.
+ * One job at a time: it asks the reader process, or ends it if it is idle. The end of the job
+ * answers all requests that wait by then.
  */
 #include "gpu/nvml.h"
 
@@ -15,7 +16,7 @@
 enum { NICENESS = 5 };
 
 static const uint64_t max_bytes = 256ULL << 20; /* the library of driver 550 takes some 10 MiB */
-static const uint64_t deadline_ns = 5 * NSEC_PER_SEC; /* a device that sleeps takes a while */
+static const uint64_t deadline_ns = 5 * NSEC_PER_SEC; /* a sleeping device takes a while to wake */
 static const uint64_t good_ns = NSEC_PER_SEC;
 static const uint64_t bad_ns = 60 * NSEC_PER_SEC;
 static const uint64_t idle_ns = 60 * NSEC_PER_SEC;
@@ -29,7 +30,7 @@ struct nvml {
 	uint64_t answered_ns; /* 0: never */
 	int err;
 	struct nvml_report report; /* good when `err` is 0 */
-	/* The job's. */
+	/* Owned by the job. */
 	int fresh_err;
 	struct nvml_report fresh;
 };
@@ -47,7 +48,8 @@ static int check(const uint8_t *bytes, size_t len, void *ctx)
 
 static int ask_process(struct nvml *nvml)
 {
-	/* What failed once is asked again in a minute: it is no file, which stays what it is. */
+	/* A failure is remembered by `file`, which changes each minute: unlike a file, a driver may
+	 * work later. */
 	const struct reader_query query = {
 		.question = {.job = READER_NVML, .fds = {-1, -1, -1}},
 		.file = clock_mono_ns() / bad_ns,
@@ -60,7 +62,7 @@ static int ask_process(struct nvml *nvml)
 		return err;
 	memcpy(&nvml->fresh, reply.bytes, sizeof(nvml->fresh));
 	free(reply.bytes);
-	/* The library's own words, on their way to terminals. */
+	/* Text from the library that may be shown on a terminal. */
 	clean_text(nvml->fresh.why);
 	return 0;
 }
@@ -75,8 +77,8 @@ static void run(struct job *job)
 		return;
 	}
 	nvml->fresh_err = ask_process(nvml);
-	/* Where there is nothing to be had, nothing is kept for it; and a library whose driver was
-	 * loaded anew under it works again in a new process only. */
+	/* Without an answer the reader process is ended. A library whose driver was reloaded works
+	 * again only in a new process, too. */
 	if (nvml->fresh_err || nvml->fresh.why[0])
 		reader_rest(nvml->reader, 0);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Names, types and layouts are those of nvml.h, as NVIDIA publishes them with CUDA's toolkit and in
- * the "NVML API Reference Guide"; of functions that exist in several versions the one named here.
+ * the "NVML API Reference Guide". Where a function exists in several versions, the one named here
+ * is used.
  */
 #include "gpu/nvml_library.h"
 
@@ -15,11 +16,11 @@
 
 enum {
 	RESULT_SUCCESS = 0,           /* nvmlReturn_t */
-	RESULT_INSUFFICIENT_SIZE = 7, /* the count says how many there would be */
-	SAMPLES = 1024,               /* of one device at once: a few of each process */
+	RESULT_INSUFFICIENT_SIZE = 7, /* the count is the number that would be needed */
+	SAMPLES = 1024,               /* samples of one device in one call: a few each process */
 };
 
-/* What samples are looked at; NVML keeps them longer. */
+/* Maximum age of a sample that is used; NVML keeps samples longer. */
 static const uint64_t fresh_ns = 2 * NSEC_PER_SEC;
 
 typedef void *nvml_handle; /* nvmlDevice_t */
@@ -42,7 +43,7 @@ struct process_info {
 };
 _Static_assert(sizeof(struct process_info) == 24, "nvml.h");
 
-/* nvmlProcessUtilizationSample_t; the time is of CLOCK_REALTIME, in microseconds */
+/* nvmlProcessUtilizationSample_t; the time is CLOCK_REALTIME, in microseconds */
 struct process_sample {
 	unsigned int pid;
 	unsigned long long time_us;
@@ -67,14 +68,14 @@ _Static_assert(sizeof(struct process_sample) == 32, "nvml.h");
 
 struct library {
 	bool initialized;
-	const char *(*error_string)(int result); /* NULL where it has none */
+	const char *(*error_string)(int result); /* NULL where the library has none */
 #define FUNCTION(name, symbol, needed, arguments) int(*name) arguments;
 	FUNCTIONS(FUNCTION)
 #undef FUNCTION
 	struct process_sample samples[SAMPLES];
 };
 
-/* POSIX has functions and objects in pointers of one size. */
+/* In POSIX, pointers to functions and to objects have the same size. */
 static void find(void *handle, const char *symbol, void *ret_function)
 {
 	void *found = dlsym(handle, symbol);
@@ -82,7 +83,7 @@ static void find(void *handle, const char *symbol, void *ret_function)
 	memcpy(ret_function, &found, sizeof(found));
 }
 
-/* -ENOENT where there is none, or none that has what is needed. */
+/* -ENOENT where there is no library, or it lacks a needed function. */
 static int load(struct library **ret_library)
 {
 	_cleanup_free_ struct library *library = NULL;
@@ -170,7 +171,7 @@ static void read_processes(const struct library *library, nvml_handle handle, ui
 	}
 }
 
-/* The latest sample of each process; those of processes without a context are not shown. */
+/* Takes the latest sample of each process; samples of processes without a context are not shown. */
 static void read_utilization(struct library *library, nvml_handle handle, uint32_t device,
                              struct nvml_report *report)
 {
@@ -208,8 +209,8 @@ static void read_all(struct library *library, struct nvml_report *report)
 	for (unsigned int i = 0; i < count && i < NVML_DEVICES; i++) {
 		nvml_handle handle;
 
-		/* One that fell off the bus, or is not ours: its place stays, or the others' would
-		 * not be theirs. */
+		/* A device may have fallen off the bus, or may not be accessible. Its index stays,
+		 * so that the others keep theirs. */
 		report->device_count++;
 		report->devices[i] = unknown_device;
 		if (library->handle(i, &handle))

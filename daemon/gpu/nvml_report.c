@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who makes the report has foreign code in it.
+ * The process that makes the report runs foreign code, so the report is checked.
  */
 #include "gpu/nvml_report.h"
 

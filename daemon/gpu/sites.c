@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Symbols, then one place for each address, then what is before the first cheap instruction.
+ * Finds the symbols, then one place for each address, then the first cheap instruction there.
  */
 #include "gpu/sites.h"
 
@@ -13,11 +13,11 @@
 #include <string.h>
 
 enum {
-	MAX_CODE_BYTES = 64 << 10,     /* of a function that is looked through for jumps */
-	MAX_NAMES = 4 * MAX_GPU_SITES, /* symbols that are calls; two tables name each */
+	MAX_CODE_BYTES = 64 << 10,     /* of a function that is searched for jumps */
+	MAX_NAMES = 4 * MAX_GPU_SITES, /* symbols that are calls; each is in two tables */
 };
 
-/* What tells a library. */
+/* Symbols that identify a library. */
 enum {
 	MARK_ALLOC = 1 << 0,
 	MARK_LAUNCH = 1 << 1,
@@ -35,7 +35,7 @@ struct named {
 struct survey {
 	uint32_t libraries; /* that are looked for */
 	uint32_t marks;
-	uint32_t frameworks; /* whose functions there are */
+	uint32_t frameworks; /* frameworks whose functions were found */
 	size_t count;
 	struct named names[MAX_NAMES];
 };
@@ -57,7 +57,7 @@ static int look_at(const char *name, uint64_t address, uint64_t size, bool globa
 	enum gpu_library library;
 	uint8_t call = gpu_call_of(name, survey->libraries, &library);
 
-	/* Only what the driver exports is its interface. */
+	/* Only exported functions are the driver's interface. */
 	if (!call || (library == GPU_LIBRARY_DRIVER && !global))
 		return 0;
 	if (survey->count == MAX_NAMES)
@@ -103,7 +103,7 @@ static bool is_one(const struct survey *survey, uint64_t address)
 	return first < survey->count && survey->names[first].address == address;
 }
 
-/* A jump to another one, which finds everything as it was. */
+/* Whether a function is only a jump to another one, which finds all arguments unchanged. */
 static bool is_alias(const struct elf *elf, const struct survey *survey, const struct named *named)
 {
 	uint8_t code[16];
@@ -116,7 +116,7 @@ static bool is_alias(const struct elf *elf, const struct survey *survey, const s
 	       is_one(survey, insn.target);
 }
 
-/* Where nothing is known of the code, that is the first byte. */
+/* Finds where the probe goes. Where the code is not understood, that is the first byte. */
 static int slide_site(const struct elf *elf, const struct named *named, struct gpu_site *site)
 {
 	size_t len = named->size < MAX_CODE_BYTES ? named->size : MAX_CODE_BYTES;
@@ -137,7 +137,7 @@ static int slide_site(const struct elf *elf, const struct named *named, struct g
 	return 0;
 }
 
-/* Two probes in one place would count what is one call twice. */
+/* Two probes in one place would count one call twice. */
 static bool has_place(const struct gpu_site *sites, size_t count, uint64_t offset)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -246,7 +246,7 @@ uint32_t gpu_libraries_named(const char *path)
 		{"libcuda.so", GPU_LIBRARY_DRIVER},
 		{"libcudart", GPU_LIBRARY_RUNTIME},
 		{"libc10.so", GPU_LIBRARY_TORCH},
-		/* With a runtime of its own. */
+		/* It contains a runtime of its own. */
 		{"xla_cuda_plugin.so", GPU_LIBRARY_XLA | GPU_LIBRARY_RUNTIME},
 	};
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;

@@ -45,7 +45,8 @@ static void add_function(struct found *found, struct function_found function)
 	for (size_t i = 0; i < found->count; i++) {
 		if (found->functions[i].address != function.address)
 			continue;
-		/* Several names of one function: the least that may be done with it. */
+		/* One function with several names: if one of them may throw, it gets no return
+		 * probe. */
 		if (info->throws)
 			found->functions[i].call = function.call;
 		return;
@@ -65,7 +66,7 @@ static int look_at_symbol(const char *name, uint64_t address, uint64_t size, boo
 		if (!strcmp(name, telling[i].name))
 			found->marks |= telling[i].mark;
 	}
-	/* What only its own file can call by that name may be anything. */
+	/* A local symbol of that name may be any function. */
 	if (global && address && heap_call_named(name, &function.call, &function.prefixed)) {
 		add_function(found, function);
 		if (!function.prefixed && !strcmp(name, "free"))
@@ -74,7 +75,7 @@ static int look_at_symbol(const char *name, uint64_t address, uint64_t size, boo
 	return 0;
 }
 
-/* Others may have a function of that name, for whatever they want. */
+/* Functions with these names in files other than libc may do anything. */
 static void leave_pages_to_libc(struct found *found)
 {
 	size_t kept = 0;
@@ -108,7 +109,7 @@ int heap_survey_read(const struct elf *elf, struct heap_survey *ret_survey)
 
 	if (err)
 		return err;
-	/* Of what was not read it cannot be said that there is no allocator. */
+	/* A symbol that was not read may be an allocator. */
 	if (!(found->marks & (MARK_MALLOC | MARK_OTHER_MALLOC)) && !elf_symbols_fit(elf))
 		return -ENOMEM;
 	*ret_survey = (struct heap_survey){found->marks, elf_machine(elf)};
@@ -142,7 +143,7 @@ int heap_allocator_read(const struct elf *elf, struct heap_allocator *ret_alloca
 
 static enum rank rank_of(uint32_t marks, bool is_program)
 {
-	/* Up to 2.34 glibc's dynamic linker has a malloc() for itself, in sight of everybody. */
+	/* Up to 2.34 glibc's dynamic linker has and exports a malloc() for itself. */
 	if (!is_program && marks & MARK_LOADER && !(marks & MARK_LIBC))
 		return RANK_NONE;
 	if (!(marks & MARK_MALLOC) || !(marks & MARK_FREE))

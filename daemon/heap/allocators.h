@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which allocator a process uses, and where probes on it go. A process has many functions called
+ * Which allocator a process uses, and where its probes go. A process has many functions called
  * malloc: its libc's, that of a preloaded or linked allocator, the dynamic linker's own. The one
  * that calls reach is, in this order, the executable's, that of an allocator known by its own
- * functions (jemalloc, tcmalloc, mimalloc), another library's, and libc's. Allocators under a
- * prefix of their own (_rjem_malloc in Rust programs) are used besides, and so are found besides.
+ * functions (jemalloc, tcmalloc, mimalloc), another library's, and libc's. Allocators whose
+ * functions have a prefix (_rjem_malloc in Rust programs) are used beside that one, so they are
+ * found in addition.
  *
- * A reader process reads the files: first of each what its symbols say, then of the few that rank
- * best where to probe. So the two structs are also the form of its answers, which are checked
- * before they are used. No state; any thread; reading is slow.
+ * A reader process reads the files: first what the symbols of each say, then where to probe in the
+ * few that rank best. So the two structs are also the form of its answers, which are checked before
+ * they are used. No state; any thread; reading is slow.
  */
 #pragma once
 
@@ -24,7 +25,7 @@ enum {
 	MAX_HEAP_RETURNS = 24, /* return instructions of one function */
 };
 
-/* ALLOCATOR(NAME, as people call it) */
+/* ALLOCATOR(NAME, readable name) */
 #define HEAP_ALLOCATORS(ALLOCATOR)      \
 	ALLOCATOR(GLIBC, "glibc")       \
 	ALLOCATOR(MUSL, "musl")         \
@@ -42,41 +43,42 @@ enum heap_allocator_name {
 
 /* What the symbols of a file say. */
 struct heap_survey {
-	uint32_t marks;   /* bits, of heap/allocators_private.h */
+	uint32_t marks;   /* MARK_ bits of heap/allocators_private.h */
 	uint32_t machine; /* EM_* */
 };
 
 /* One function to probe. All places are file offsets, ready for a uprobe. */
 struct heap_site {
 	uint64_t function; /* its first byte */
-	uint64_t entry;    /* where its arguments are probed: at its first byte or a bit behind */
-	uint64_t returns[MAX_HEAP_RETURNS]; /* only for what throws: its return instructions, and
-	                                     * those of what it ends in a jump to. At each the
-	                                     * stack pointer is what it was at the first byte,
-	                                     * and so tells calls apart. */
+	uint64_t entry;    /* where the arguments are probed: its first byte or somewhat behind */
+	/* Only for a function that throws: its return instructions, and those of functions that it
+	 * ends in a jump to. At each the stack pointer is what it was at the first byte, and so
+	 * identifies the call. */
+	uint64_t returns[MAX_HEAP_RETURNS];
 	uint32_t return_count;
-	uint8_t call;        /* enum heap_call */
-	uint8_t pushed;      /* bytes that the stack pointer is below its place at the first byte;
-	                      * 0 wherever a return probe is allowed */
-	uint8_t emulated;    /* the kernel emulates the instruction probed, and does not step it */
-	uint8_t all_returns; /* 0: a call may also leave in a way that is not among them */
+	uint8_t call; /* enum heap_call */
+	/* Bytes by which the stack pointer is below its value at the first byte; 0 wherever a
+	 * return probe is allowed. */
+	uint8_t pushed;
+	uint8_t emulated;    /* the kernel emulates the probed instruction, without single step */
+	uint8_t all_returns; /* 0: a call may also leave in a way that is not among `returns` */
 };
 
 /* A file's allocator. */
 struct heap_allocator {
-	uint64_t unprobed; /* functions left out: their code is not understood */
+	uint64_t unprobed; /* functions left out because their code is not understood */
 	uint32_t name;     /* enum heap_allocator_name */
 	uint32_t site_count;
 	struct heap_site sites[MAX_HEAP_SITES];
 };
 
-/* -ENOEXEC when it is no ELF file any more, -ENOMEM; also when symbols take more than there is, and
- * there is no allocator among the others. */
+/* -ENOEXEC when it is no ELF file any more; -ENOMEM, also when the symbols exceed their memory
+ * limit and the symbols that were read have no allocator. */
 int heap_survey_read(const struct elf *elf, struct heap_survey *ret_survey);
 int heap_allocator_read(const struct elf *elf, struct heap_allocator *ret_allocator);
 
-/* Whether bytes can be what was read of a file of `file_bytes` bytes, as far as a file may speak
- * for itself: places are in it. 0 or -EBADMSG. */
+/* Whether bytes can be what was read of a file of `file_bytes` bytes, as far as a file may be
+ * trusted about itself: all places are in the file. 0 or -EBADMSG. */
 int heap_survey_check(const uint8_t *bytes, size_t len);
 int heap_allocator_check(const uint8_t *bytes, size_t len, uint64_t file_bytes);
 
@@ -89,8 +91,8 @@ struct heap_ranking {
 	} best[MAX_ALLOCATORS];
 };
 
-/* Files are added in the order of their first mapping; `is_program`: it is /proc/PID/exe. False
- * when it is not among the best, and never will be. */
+/* Files are added in the order of their first mapping; `is_program`: the file is /proc/PID/exe.
+ * False when it is not among the best, and never will be. */
 bool heap_ranking_add(struct heap_ranking *ranking, size_t file, const struct heap_survey *survey,
                       bool is_program);
 

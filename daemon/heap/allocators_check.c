@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What holds of every answer about an allocator: the rest of the daemon takes indices and places
- * from it as they are.
+ * Checks what must hold for every answer about an allocator: the rest of the daemon uses its
+ * indices and places without further checks.
  */
 #include "heap/allocators.h"
 
@@ -32,7 +32,7 @@ static bool are_returns(const struct heap_site *site, uint64_t file_bytes)
 	return true;
 }
 
-/* What an exception may leave has places where it returns, and nothing else has. */
+/* A function that an exception may leave has return instructions, and no other function has. */
 static bool is_site(const struct heap_site *site, uint64_t file_bytes)
 {
 	if (site->call >= HEAP_CALL_COUNT || site->emulated > 1 || site->all_returns > 1)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files behind allocators.h share: the functions found in a file.
+ * Shared by the files that implement allocators.h: the functions found in a file.
  */
 #pragma once
 
 #include "heap/allocators.h"
 
-/* What a file is, told by functions that nothing else defines; and what it has. */
+/* What a file is, identified by functions that nothing else defines; and which functions it has. */
 enum {
 	MARK_LIBC = 1 << 0,
 	MARK_GLIBC = 1 << 1,
-	MARK_LOADER = 1 << 2, /* a dynamic linker; musl's is its libc, too */
+	MARK_LOADER = 1 << 2, /* a dynamic linker; in musl that is also the libc */
 	MARK_JEMALLOC = 1 << 3,
 	MARK_TCMALLOC = 1 << 4,
 	MARK_MIMALLOC = 1 << 5,
-	MARK_THROWS = 1 << 6, /* the C++ library is in it, with operators that call malloc() */
-	MARK_MALLOC = 1 << 7, /* under these names */
+	MARK_THROWS = 1 << 6, /* it contains the C++ library, whose operators call malloc() */
+	MARK_MALLOC = 1 << 7, /* it has malloc() under this name */
 	MARK_FREE = 1 << 8,
-	MARK_OTHER_MALLOC = 1 << 9, /* under names with a prefix */
+	MARK_OTHER_MALLOC = 1 << 9, /* it allocates under names with a prefix */
 	MARK_OTHER_FREE = 1 << 10,
 	MARKS_ALL = (1 << 11) - 1,
 };

@@ -14,11 +14,11 @@ static const struct heap_call_info infos[] = {
 #undef CALL
 };
 
-/* What allocators put before the C names to be used beside another: jemalloc, it in Rust programs,
+/* Prefixes by which allocators can be used beside another one: jemalloc, jemalloc in Rust programs,
  * tcmalloc, mimalloc. */
 static const char *const prefixes[] = {"je_", "_rjem_", "tc_", "mi_"};
 
-/* By name, for bsearch(). */
+/* Sorted by name, for bsearch(). */
 static const struct named {
 	const char *name;
 	enum heap_call call;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * In no order.
+ * The frees are in no order.
  */
 #include "heap/early.h"
 
 #include "base/clock.h"
 
-/* How far out of order events may be; CPUs are drained one after the other. */
+/* How far out of order events may be: CPUs are drained one after the other. */
 static const uint64_t wait_ns = NSEC_PER_SEC;
 
 static void drop(struct early *early, size_t at)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct early - frees that came before the allocation that they end was told of. Few, and soon
- * gone: what has waited for a second waits for something that was lost. Owned by one thread.
+ * struct early - frees that arrived before the allocations that they end. They are few, and soon
+ * gone: a free that has waited for a second waits for an allocation that was lost. Owned by one
+ * thread.
  */
 #pragma once
 
@@ -13,14 +14,14 @@ enum { MAX_EARLY = 512 };
 
 struct early {
 	size_t count;
-	uint64_t given_up; /* without an allocation */
+	uint64_t given_up; /* frees dropped without an allocation */
 	struct {
 		uint64_t address, time_ns;
 	} frees[MAX_EARLY];
 };
 
-/* When there is no room the oldest one goes. */
+/* Adds a free. When there is no room, the oldest one is dropped. */
 void early_add(struct early *early, uint64_t address, uint64_t time_ns);
-/* Whether something allocated at that address and time was freed already: by the first free after
- * it, which is used up. */
+/* Whether memory allocated at that address and time was freed already: by the first free after that
+ * time, which is used up. */
 bool early_take(struct early *early, uint64_t address, uint64_t time_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A row for each stack and task, an entry for each address. The peak costs nothing as it moves: it
- * has a number, and a row that is about to change first notes what it had at the peak of the latest
- * number, if it has not changed since. A row that did not change has that still.
+ * has a number. A row that is about to change first records what it held at the latest peak, if it
+ * has not changed since that peak. A row that has not changed still holds the same.
  */
 #include "heap/heap_table.h"
 
@@ -14,29 +14,29 @@
 enum {
 	DEFAULT_LIVE = 65536,
 	DEFAULT_STACKS = 32768,
-	FIRST_LIVE = 512, /* room at the beginning; doubled when it is full */
+	FIRST_LIVE = 512, /* room at the beginning; doubled when full */
 	FIRST_STACKS = 128,
 };
 
 struct row {
 	uint32_t path, task;
-	uint32_t next; /* of the same bucket, by place + 1 */
+	uint32_t next; /* next row of the same bucket, by index + 1 */
 	struct heap_weight allocated, in_use, at_peak, leaked;
 	uint64_t live;
-	uint64_t peak_number; /* of the peak that at_peak is of */
+	uint64_t peak_number; /* number of the peak to which at_peak belongs */
 };
 
 struct entry {
 	uint64_t address, time_ns;
 	struct heap_weight weight;
 	uint32_t row;
-	uint32_t next; /* of the same bucket, or of those free, by place + 1 */
+	uint32_t next; /* next entry of the same bucket, or next free one, by index + 1 */
 };
 
 struct heap_table {
 	struct row *rows;
 	struct entry *entries;
-	uint32_t *row_buckets, *entry_buckets; /* by place + 1; 0: empty */
+	uint32_t *row_buckets, *entry_buckets; /* by index + 1; 0: empty */
 	size_t row_count, row_capacity, max_rows;
 	size_t entry_count, entry_capacity, max_entries;
 	unsigned int row_shift, entry_shift; /* from a hash to a bucket */
@@ -84,8 +84,8 @@ static uint32_t *entry_bucket(const struct heap_table *table, uint64_t address)
 	return &table->entry_buckets[hash(table, address) >> table->entry_shift];
 }
 
-/* The array with more room, and buckets for it that are still empty; NULL: out of memory, and
- * nothing has changed. */
+/* Returns the array with more room, and buckets for it that are still empty; NULL: out of memory,
+ * and nothing has changed. */
 static void *grow(void *array, size_t item_bytes, size_t capacity, uint32_t **buckets,
                   unsigned int *shift)
 {
@@ -103,7 +103,7 @@ static void *grow(void *array, size_t item_bytes, size_t capacity, uint32_t **bu
 	return grown;
 }
 
-/* Room for up to `capacity` rows; false: there is no more. */
+/* Makes room for up to `capacity` rows; false: there is no more. */
 static bool grow_rows(struct heap_table *table, size_t capacity)
 {
 	struct row *rows;
@@ -125,7 +125,7 @@ static bool grow_rows(struct heap_table *table, size_t capacity)
 	return true;
 }
 
-/* The same of entries, when none of those that there are is free. */
+/* The same for entries, when no entry is free. */
 static bool grow_entries(struct heap_table *table, size_t capacity)
 {
 	struct entry *entries;
@@ -156,7 +156,8 @@ struct heap_table *heap_table_new(const struct heap_limits *limits)
 		return NULL;
 	table->max_entries = limits && limits->live ? limits->live : DEFAULT_LIVE;
 	table->max_rows = limits && limits->stacks ? limits->stacks : DEFAULT_STACKS;
-	/* Addresses are the program's choice; which of them collide is not. */
+	/* The program chooses the addresses, but must not be able to choose which of them
+	 * collide. */
 	table->seed = clock_mono_ns() * 0xd6e8feb86659fd93;
 	if (!grow_entries(table, FIRST_LIVE) || !grow_rows(table, FIRST_STACKS))
 		return NULL;
@@ -180,14 +181,14 @@ static void add(struct heap_weight *to, struct heap_weight weight)
 	to->objects += weight.objects;
 }
 
-/* Rounding leaves crumbs where nothing is left. */
+/* Sets the sum to 0 when nothing is left, because of rounding errors. */
 static void take_away(struct heap_weight *from, struct heap_weight weight, uint64_t left)
 {
 	from->bytes = left ? from->bytes - weight.bytes : 0;
 	from->objects = left ? from->objects - weight.objects : 0;
 }
 
-/* The row of a stack and task, made when there is none; NULL: no room. */
+/* The row of a stack and task, made if necessary; NULL: no room. */
 static struct row *find_row(struct heap_table *table, uint32_t path, uint32_t task)
 {
 	uint32_t *bucket = row_bucket(table, path, task);
@@ -306,7 +307,8 @@ void heap_table_alloc(struct heap_table *table, const struct heap_alloc *alloc)
 		return;
 	}
 	add(&row->allocated, alloc->weight);
-	/* What has a later one at its address was freed, even if nobody said so. */
+	/* An allocation with a later one at its address was freed, even if that free was not
+	 * reported. */
 	if (freed || before)
 		return;
 	struct entry *entry = new_entry(table, alloc->address);
@@ -329,7 +331,7 @@ void heap_table_free(struct heap_table *table, uint64_t address, uint64_t time_n
 		early_add(&table->early, address, time_ns);
 	else if (entry->time_ns < time_ns)
 		release(table, entry);
-	/* Else it freed what was there before, which made room for this one. */
+	/* Otherwise it freed an earlier allocation at this address. */
 }
 
 void heap_table_realloc(struct heap_table *table, uint64_t old, const struct heap_alloc *alloc,

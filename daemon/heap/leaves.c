@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is probed is known by name already; here are those that call it, or that it calls.
+ * The names of probed functions are known already (heap/calls.h). Here are the functions that call
+ * them, or that they call.
  */
 #include "heap/leaves.h"
 
@@ -9,7 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* glibc's and musl's own names of what they export, Rust's of its global allocator. */
+/* glibc's and musl's own names of functions that they export; Rust's names of its global
+ * allocator. */
 static const char *const names[] = {
 	"_int_malloc",       "_int_memalign",       "_int_realloc",        "_mid_memalign.isra.0",
 	"__libc_calloc",     "__libc_malloc",       "__libc_malloc2",      "__libc_memalign",
@@ -20,7 +22,7 @@ static const char *const names[] = {
 	"__rdl_realloc",
 };
 
-/* Of Rust's since 1.87: mangled in a crate of the compiler's, with a hash. */
+/* Rust's names since 1.87: mangled in a crate of the compiler's, with a hash. */
 static bool is_of_rustc(const char *name)
 {
 	const char *at = strstr(name, "7___rustc");

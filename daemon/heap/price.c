@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The sum, and how it is told.
+ * The sum, and its text.
  */
 #include "heap/price.h"
 
@@ -31,7 +31,7 @@ static void add_grouped(struct buf *buf, uint64_t value)
 	buf_printf(buf, ",%03u", (unsigned int)(value % 1000));
 }
 
-/* What is less than a core is told as a part of one. */
+/* Less than a core is given as a percentage of one. */
 static void add_cores(struct buf *buf, double cores)
 {
 	if (cores < 0.0095)

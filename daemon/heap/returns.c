@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Along every straight run and every jump, from piece of code to piece of code. A piece is what one
- * entry of the call frame information covers: no run leaves it but by a jump, which keeps what
- * stands behind a call that never returns from being taken for the function's.
+ * Follows every straight run and every jump, from piece of code to piece of code. A piece is what
+ * one entry of the call frame information covers. A run leaves its piece only by a jump. So code
+ * behind a call that never returns is not taken for part of the function.
  */
 #include "heap/returns.h"
 
@@ -30,7 +30,7 @@ struct search {
 	struct returns *returns;
 	struct piece pieces[MAX_RETURN_PIECES];
 	size_t piece_count, steps, waiting_count;
-	uint64_t waiting[MAX_WAITING]; /* where jumps go that were not followed yet */
+	uint64_t waiting[MAX_WAITING]; /* targets of jumps that were not followed yet */
 	uint64_t seen[SEEN_SLOTS];     /* instructions; 0: free */
 };
 
@@ -44,7 +44,7 @@ static void search_free(struct search *search)
 }
 DEFINE_CLEANUP(struct search *, search_free)
 
-/* False when it was there before. */
+/* False when the address was marked before. */
 static bool mark_seen(struct search *search, uint64_t address)
 {
 	size_t slot = (size_t)((address * 0x9e3779b97f4a7c15) >> 40) % SEEN_SLOTS;
@@ -120,7 +120,8 @@ static void add_call(struct returns *returns, uint64_t address)
 		returns->calls[returns->call_count++] = address;
 }
 
-/* Where a jump goes; one that leaves the piece may be a call as well, in a return's place. */
+/* Records where a jump goes. A jump that leaves the piece may also be a tail call, so its target is
+ * added to the calls as well. */
 static int wait_for(struct search *search, const struct piece *piece, uint64_t target)
 {
 	const struct stub *stub = stubs_find(search->stubs, target);

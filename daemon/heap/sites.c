@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-	MAX_CODE_BYTES = 64 << 10, /* of a function that is looked through for jumps */
+	MAX_CODE_BYTES = 64 << 10, /* of a function that is searched for jumps */
 	MAX_LOOKUPS = 32, /* of a file's call frame information; allocators need up to 10 */
 	MAP_ARGUMENTS = 4,
 };
@@ -29,7 +29,7 @@ static void sites_release(struct sites *sites)
 	stubs_release(&sites->stubs);
 }
 
-/* To a function that was found, or to a stub for one of its kind. */
+/* Whether an address is a function that was found, or a stub for one of its kind. */
 static bool leads_on(const struct sites *sites, uint64_t address)
 {
 	const struct stub *stub = stubs_find(&sites->stubs, address);
@@ -48,8 +48,8 @@ static bool is_operator(enum heap_call call)
 	return call == HEAP_CALL_NEW || call == HEAP_CALL_NEW_NOTHROW || call == HEAP_CALL_DELETE;
 }
 
-/* The C++ library's operators call malloc() and free(), which are probed; those of an allocator do
- * themselves what these do. */
+/* Whether a function calls one that is probed. The C++ library's operators call malloc() and
+ * free(), which are probed; those of an allocator do the work themselves. */
 static bool calls_another(const struct sites *sites, const struct returns *returns)
 {
 	for (size_t i = 0; i < returns->call_count; i++) {
@@ -59,8 +59,8 @@ static bool calls_another(const struct sites *sites, const struct returns *retur
 	return false;
 }
 
-/* A function that is a jump to another and nothing else has nothing to be probed for: the other one
- * finds all arguments, and the return address, where they were. */
+/* A function that is only a jump to another one need not be probed: the other one finds all
+ * arguments, and the return address, unchanged. */
 static bool is_alias(const struct sites *sites, const struct function_found *found)
 {
 	uint8_t code[16];
@@ -76,7 +76,7 @@ static bool is_alias(const struct sites *sites, const struct function_found *fou
 
 static uint32_t arguments_of(const struct heap_call_info *info)
 {
-	/* Protection and flags besides. */
+	/* Protection and flags, too. */
 	uint32_t count = info->role == HEAP_MAPS ? MAP_ARGUMENTS : 0;
 	const uint8_t arguments[] = {info->size, info->times, info->pointer};
 
@@ -87,7 +87,7 @@ static uint32_t arguments_of(const struct heap_call_info *info)
 	return count;
 }
 
-/* Where the probe goes. Where nothing is known of the code, that is the first byte. */
+/* Finds where the probe goes. Where the code is not understood, that is the first byte. */
 static int slide_site(const struct elf *elf, const struct function_found *found,
                       struct heap_site *site)
 {
@@ -109,7 +109,7 @@ static int slide_site(const struct elf *elf, const struct function_found *found,
 	return 0;
 }
 
-/* A function's returns to file offsets. */
+/* Converts a function's returns to file offsets. */
 static bool take_returns(const struct elf *elf, const struct returns *returns,
                          struct heap_site *site)
 {
@@ -122,7 +122,7 @@ static bool take_returns(const struct elf *elf, const struct returns *returns,
 	return returns->count > 0;
 }
 
-/* 1: it is a site; 0: it is to be left out, *ret_unprobed: although it should not. */
+/* 1: the function is a site; 0: it is left out. *ret_unprobed: it should have been probed. */
 static int make_site(struct sites *sites, const struct function_found *found,
                      struct heap_site *site, bool *ret_unprobed)
 {

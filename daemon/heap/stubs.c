@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stubs by name, then the symbols looked up among them, then by address.
+ * Sorts the stubs by name, looks the symbols up among them, then sorts the stubs by address.
  */
 #include "heap/stubs.h"
 
@@ -51,7 +51,7 @@ static int add_stub(const char *name, uint64_t address, uint64_t size, bool glob
 	return 0;
 }
 
-/* The first of those with that name, then all of them. */
+/* Finds the first stub with that name, then sets all of them. */
 static int resolve(const char *name, uint64_t address, uint64_t size, bool global, void *ctx)
 {
 	struct stubs *stubs = ctx;

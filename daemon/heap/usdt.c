@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Notes: three words of header, the owner's name, then three addresses and three strings; the parts
- * begin at multiples of four. Where the file was moved after linking (prelink), .stapsdt.base tells
- * by how much, because each note has what its address was.
+ * A note has three words of header, the owner's name, then three addresses and three strings; its
+ * parts begin at multiples of four. Where the file was moved after linking (prelink), the address
+ * of .stapsdt.base shows by how much, because each note has its original address.
  */
 #include "heap/usdt.h"
 
@@ -43,7 +43,7 @@ static bool read_note(struct cursor cursor, size_t address_bytes, struct usdt_no
 	return !cursor.broken;
 }
 
-/* A part of a note, and what fills it up; the last one's may be missing. */
+/* Reads a part of a note and its padding; the padding of the last part may be missing. */
 static const uint8_t *read_part(struct cursor *cursor, size_t len)
 {
 	const uint8_t *bytes = cursor_bytes(cursor, len);
@@ -84,7 +84,7 @@ int usdt_notes(const uint8_t *bytes, size_t len, size_t address_bytes, usdt_note
 
 struct walk {
 	const struct elf *elf;
-	uint64_t base; /* where .stapsdt.base is; 0: there is none */
+	uint64_t base; /* address of .stapsdt.base; 0: there is none */
 	usdt_fn *fn;
 	void *ctx;
 };
@@ -102,7 +102,7 @@ static int tell_probe(const struct usdt_note *note, void *ctx)
 
 	if (!elf_offset(walk->elf, probe.address, &probe.offset))
 		return 0;
-	/* A probe whose semaphore cannot be counted up would be there and never fire. */
+	/* A probe whose semaphore cannot be raised would be attached and never fire. */
 	if (note->semaphore &&
 	    !elf_offset(walk->elf, note->semaphore + moved, &probe.semaphore_offset))
 		return 0;

@@ -14,24 +14,24 @@ enum {
 };
 
 struct usdt_probe {
-	const char *provider, *name, *arguments; /* live until the callback returns */
+	const char *provider, *name, *arguments; /* valid until the callback returns */
 	uint64_t address;                        /* own address of the instruction */
-	uint64_t offset;                         /* the same in the file, for a uprobe */
-	uint64_t semaphore_offset; /* in the file, for a uprobe's ref_ctr; 0: it has none */
+	uint64_t offset;                         /* its offset in the file, for a uprobe */
+	uint64_t semaphore_offset; /* offset in the file, for a uprobe's ref_ctr; 0: it has none */
 };
 
 /* Stops when fn returns non-zero and returns that. */
 typedef int usdt_fn(const struct usdt_probe *probe, void *ctx);
-/* Each probe of a file, in the order of its notes; those whose place is in no segment are left out.
- * 0 also for a file that has none; -EBADMSG when the section is broken (probes before that place
- * were told), -E2BIG over a bound, -ENOMEM. */
+/* Calls fn for each probe of a file, in the order of its notes; probes whose address is in no
+ * segment are left out. 0 also for a file that has none; -EBADMSG when the section is broken (fn
+ * was called for the probes before that place), -E2BIG over a bound, -ENOMEM. */
 int usdt_each(const struct elf *elf, usdt_fn *fn, void *ctx);
 
-/* One note as it stands: addresses as the linker left them. */
+/* One note as it is in the file: addresses as the linker left them. */
 struct usdt_note {
 	const char *provider, *name, *arguments;
 	uint64_t address, base, semaphore;
 };
 typedef int usdt_note_fn(const struct usdt_note *note, void *ctx);
-/* The notes in the section's bytes; `address_bytes` is 4 or 8. Errors as above. */
+/* Calls fn for the notes in the section's bytes; `address_bytes` is 4 or 8. Errors as above. */
 int usdt_notes(const uint8_t *bytes, size_t len, size_t address_bytes, usdt_note_fn *fn, void *ctx);

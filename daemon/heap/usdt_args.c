@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Operands as compilers give them to the assembler, in AT&T's syntax and in Arm's.
+ * Parses operands as compilers give them to the assembler, in AT&T syntax and in Arm's.
  */
 #include "heap/usdt_args.h"
 
@@ -12,7 +12,7 @@
 
 enum { ARM64_SP = 31, X86_REGISTERS = 16, X86_WIDTHS = 5 };
 
-/* By DWARF number: the whole, its lower half, quarter and byte, and its second byte. */
+/* By DWARF number: the whole register, its lower half, quarter and byte, and its second byte. */
 static const char x86_names[X86_REGISTERS][X86_WIDTHS][5] = {
 	{"rax", "eax", "ax", "al", "ah"},    {"rdx", "edx", "dx", "dl", "dh"},
 	{"rcx", "ecx", "cx", "cl", "ch"},    {"rbx", "ebx", "bx", "bl", "bh"},

@@ -2,8 +2,8 @@
 /*
  * What a sampled allocation stands for. Samples are points of a Poisson process over the bytes
  * allocated, one every `rate` bytes on average, so that an allocation of S bytes is taken with
- * P = 1 - exp(-S / rate), whatever its neighbours are: a fixed distance would beat against programs
- * that allocate in a fixed pattern. Weighed by 1 / P the sums are unbiased. Pure.
+ * P = 1 - exp(-S / rate), whatever its neighbours are: a fixed distance would interfere with
+ * programs that allocate in a fixed pattern. Weighted by 1 / P, the sums are unbiased. Pure.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ static inline struct heap_weight heap_weigh(uint64_t size, uint64_t rate)
 	return (struct heap_weight){(double)size / probability, 1 / probability};
 }
 
-/* The same of a sample that came with its weight. */
+/* The same for a sample that came with its weight. */
 static inline struct heap_weight heap_weight_told(uint64_t size, uint64_t weighted_bytes)
 {
 	if (!size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Admission, by who has the other end and by what the headers say.
+ * Admission by the user at the other end of the connection and by the request's headers.
  */
 #include "http/admission.h"
 
@@ -31,7 +31,7 @@ static int refuse_user(struct request *request, struct refusal *ret_refusal, uin
 	              uid, request->service->policy->group);
 }
 
-/* Over TCP by another address than the loopback it may be a user of this host all the same. */
+/* A client that connects over TCP from a non-loopback address may still be a user of this host. */
 static int admit_user(struct request *request, struct refusal *ret_refusal)
 {
 	const struct policy *policy = request->service->policy;
@@ -48,7 +48,7 @@ static int admit_user(struct request *request, struct refusal *ret_refusal)
 	return refuse_user(request, ret_refusal, uid, err);
 }
 
-/* Of a request, headers that it may have one of. */
+/* Counts of the headers that a request may have only once. */
 struct singles {
 	size_t hosts, lengths;
 };
@@ -65,7 +65,7 @@ static enum MHD_Result count_singles(void *ctx, enum MHD_ValueKind kind, const c
 	return MHD_YES;
 }
 
-/* Where a request says twice where it ends, a proxy may have believed the other one. */
+/* If a request states its length twice, a proxy may have believed the other statement. */
 static int check_singles(struct request *request, struct refusal *ret_refusal)
 {
 	struct singles singles = {0};

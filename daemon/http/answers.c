@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <utlist.h>
 
-enum { SMALL_ANSWER_BYTES = 64 * 1024 }; /* /metrics and /status have some 40 KiB */
-enum { SMALL_PART = 8 };                 /* of all, beside them, for small ones */
+enum { SMALL_ANSWER_BYTES = 64 * 1024 }; /* /metrics and /status take some 40 KiB */
+enum { SMALL_PART = 8 }; /* small answers get this part of the bound, in addition to it */
 
-/* One response that it is sent by. */
+/* One response that sends the answer. */
 struct reader {
 	struct answer *answer;
 	uint64_t account;
@@ -19,20 +19,21 @@ struct reader {
 
 struct answer {
 	struct answers *answers;
-	struct shares *shares; /* that it is counted in */
+	struct shares *shares; /* that the answer is charged to */
 	struct buf body;
-	uint64_t account; /* in whose share it is */
-	bool made;        /* its maker has a reference */
+	uint64_t account; /* charged for it */
+	bool made;        /* the code that made it holds a reference */
 	struct reader *readers;
 };
 
-/* What is left of a whole for who comes first: half, but of an eighth that is root's. */
+/* A share may be as large as what it leaves: the first account gets half of the whole, less the
+ * eighth that is kept for root. */
 size_t answers_largest(uint64_t account, size_t max_bytes)
 {
 	return account ? (max_bytes - max_bytes / 8) / 2 : max_bytes;
 }
 
-/* The count that an answer of this size is in; the same for all accounts. */
+/* The shares that an answer of this size is charged to; the choice is the same for all accounts. */
 static struct shares *shares_for(struct answers *answers, size_t len, size_t max_bytes)
 {
 	size_t small_bytes = max_bytes / SMALL_PART;
@@ -88,8 +89,8 @@ int answer_new(struct answers *answers, struct buf *body, uint64_t account, size
 	return 0;
 }
 
-/* Who does not have it any longer does not keep it in his share either: others that read slowly
- * would have what is his. */
+/* Once an account's clients have received the answer, it is no longer charged for it: otherwise
+ * others that read slowly would use up its share. */
 static void settle(struct answer *answer)
 {
 	const struct reader *reader = answer->readers;
@@ -103,7 +104,7 @@ static void settle(struct answer *answer)
 		answer->account = reader->account;
 }
 
-/* One reference less, of this account. */
+/* Drops a reference that this account held. */
 static void drop(struct answer *answer, uint64_t account)
 {
 	if (!answer->made && !answer->readers) {

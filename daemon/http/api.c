@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /api: what can be asked for, for programs: endpoints and their parameters, kinds of profile,
- * formats. Made from the tables that answer, and always the same; what of it works is in /status.
+ * /api: the machine-readable description of profd's interface: endpoints and their parameters,
+ * kinds of profile, formats. It is made from the tables that serve requests and never changes;
+ * /status says which of it works.
  */
 #include "collect/source.h"
 #include "encode/encoder.h"
@@ -19,7 +20,7 @@ static json_t *parameters_json(const struct parameter *parameters)
 	return list;
 }
 
-/* But for aliases. */
+/* All endpoints except aliases. */
 static json_t *endpoints_json(void)
 {
 	json_t *list = json_array();

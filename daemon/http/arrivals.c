@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A list in the order of time.
+ * A list in the order of deadlines.
  */
 #include "http/arrivals.h"
 
@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-/* The 15 seconds that are promised, and a moment in which libmicrohttpd ends those that have sent
- * nothing at all, which are not slow but idle. */
+/* The documented 15 seconds, and half a second more: within it libmicrohttpd ends connections that
+ * have sent nothing at all, which are idle and not slow. */
 static const uint64_t patience_ns = 15 * NSEC_PER_SEC + NSEC_PER_SEC / 2;
 
 void arrivals_await(struct arrivals *arrivals, struct arrival *arrival, uint64_t now_mono_ns)

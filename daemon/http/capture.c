@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Captures. First it is found out whether somebody knows the processes that are asked for. The
- * three kinds of range differ in how they get their ends:
- *   seconds=   cut, wait, cut
- *   last=      cut, so that the newest samples are in
- *   from=&to=  cut only when `to` is about now
- * Where the end is now, and the kind tells what is in use, one more slice says so, taken at that
- * cut: the recorded ones have only what happened.
+ * Captures. The first step checks whether the named processes are known. The three kinds of range
+ * differ in how they get their ends:
+ *   seconds=   boundary, wait, boundary
+ *   last=      boundary, so that the newest samples are included
+ *   from=&to=  boundary only when `to` is about now
+ * When the range ends now and the kind of profile has a state of what is in use, one more slice
+ * holds that state, taken at the boundary that ends the range: the recorded slices hold only what
+ * happened.
  */
 #include "http/capture.h"
 
@@ -28,7 +29,7 @@ struct capture {
 	struct cut cut;
 	struct rendering rendering;
 	const struct service *service;
-	struct request *request; /* NULL once nobody waits for it */
+	struct request *request; /* NULL once the request is abandoned */
 	struct query query;
 	struct profile_query ask;
 	enum stage stage;
@@ -71,7 +72,7 @@ static void capture_end(struct capture *capture)
 	free(capture);
 }
 
-/* The request is about to be answered by somebody else, or freed. */
+/* The caller is about to answer or free the request. */
 static void on_abandoned(void *owner)
 {
 	struct capture *capture = owner;
@@ -109,7 +110,7 @@ static int read_known(struct capture *capture)
 	return err;
 }
 
-/* What the answer says of itself. */
+/* The facts that the answer's comments state. */
 static void read_facts(struct capture *capture)
 {
 	const struct service *service = capture->service;
@@ -130,8 +131,8 @@ static void read_facts(struct capture *capture)
 	facts->state = sources[capture->ask.kind]->in_use && capture->ends_now;
 }
 
-/* What tells its answer from another's: whose samples, of which time, in which format. Of two that
- * say so in other words both are made. */
+/* Identifies the answer: the samples, their time and the format. Two requests that spell the same
+ * in different ways get different keys, and both answers are made. */
 static struct buf key_of(const struct capture *capture)
 {
 	const uint64_t range[] = {capture->ask.kind, capture->from_mono_ns, capture->to_mono_ns,
@@ -148,7 +149,7 @@ static struct buf key_of(const struct capture *capture)
 	return key;
 }
 
-/* What is in use now, behind the slices of what happened. */
+/* Appends what is in use now to the slices of what happened. */
 static int add_state(struct capture *capture)
 {
 	struct slices *slices = &capture->slices;
@@ -242,7 +243,7 @@ static void on_cut(struct cut *cut, uint64_t boundary_mono_ns)
 	capture_render(capture);
 }
 
-/* A moment by the wall clock on the monotonic one; what was before the boot is 0. */
+/* Converts a wall-clock time to the monotonic clock; times before the boot become 0. */
 static uint64_t mono_of_wall(uint64_t unix_ns)
 {
 	uint64_t offset_ns = clock_wall_ns() - clock_mono_ns();
@@ -250,7 +251,7 @@ static uint64_t mono_of_wall(uint64_t unix_ns)
 	return unix_ns > offset_ns ? unix_ns - offset_ns : 0;
 }
 
-/* The processes are known. */
+/* Called once the processes are known. */
 static void capture_begin(struct capture *capture)
 {
 	const struct profile_query *ask = &capture->ask;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a /profile answer says of itself: how it was sampled, which time it covers, what became of
- * every tick, how whole its stacks are, and what it was filtered by.
+ * The comments of a /profile answer: how it was sampled, the time it covers, the number of ticks of
+ * each outcome, how complete its stacks are, and its filters.
  */
 #include "http/capture_comments.h"
 
@@ -13,9 +13,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_LOST_SHARE = 100 }; /* one of so many */
+enum { MAX_LOST_SHARE = 100 }; /* one lost sample in this many */
 
-/* A profile of a time in which nothing ran is still a profile. */
+/* When nothing ran in the range, the answer is still a valid profile. */
 static void add_empty_profile(struct builder *builder, const struct capture_facts *facts)
 {
 	source_describe(sources[facts->kind], facts->source.period, builder);
@@ -84,7 +84,8 @@ static void add_coverage(struct builder *builder, const struct capture_facts *fa
 	}
 }
 
-/* What was allocated is told of every time, what is in use of now only. */
+/* Allocations are recorded for all of the history, but what is in use is known for the present
+ * only. */
 static void add_state(struct builder *builder, const struct capture_facts *facts)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
@@ -107,7 +108,7 @@ static void add_state(struct builder *builder, const struct capture_facts *facts
 	render_comment(builder, &text);
 }
 
-/* Where that is more than sums are off by chance. */
+/* Only when the loss exceeds the statistical error of sums. */
 static void add_missing(struct builder *builder)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;

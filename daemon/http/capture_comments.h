@@ -11,15 +11,15 @@
 
 struct capture_facts {
 	enum profile_kind kind;
-	struct source_status source; /* of the kind */
+	struct source_status source; /* of this kind of profile */
 	const char *event;
 	uint32_t sample_hz;
 	const struct selection *selection;
-	uint64_t from_mono_ns, to_mono_ns; /* what was asked for */
+	uint64_t from_mono_ns, to_mono_ns; /* the requested range */
 	uint64_t wall_offset_ns;           /* wall clock minus monotonic clock */
-	bool empty;                        /* nothing was recorded in this time */
-	bool all;                          /* everything that is kept was asked for */
-	bool state; /* a slice tells what is in use at its end; of kinds with source.in_use */
+	bool empty;                        /* nothing was recorded in the range */
+	bool all;                          /* everything that is kept was requested */
+	bool state; /* a slice holds what is in use at the end; only for kinds with source.in_use */
 };
 
 /* render_plan.describe with a struct capture_facts. */

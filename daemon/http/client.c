@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is known of a connection before its first request.
+ * What profd knows of a connection before its first request.
  */
 #include "http/client.h"
 
@@ -9,18 +9,19 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* What a client does not read waits where it is counted, and not in the kernel, which would take
- * some MB of each. */
+/* What a client does not read must wait in profd, where it is counted, and not in the kernel, whose
+ * buffers would hold some MB for each client. */
 enum { SEND_BUFFER_BYTES = 128 * 1024 };
 
-/* Each connection keeps the certificate and the rules that it began with. libmicrohttpd has no way
- * to say which, so what it has prepared is replaced before the handshake. */
+/* Each connection keeps the certificate and the rules that were in force when it began.
+ * libmicrohttpd has no way to choose them, so the credentials that it has set are replaced before
+ * the handshake. */
 static void begin_tls(struct client *client, struct MHD_Connection *connection, struct tls *tls)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
 
-	/* Where it fails there is no certificate, and the handshake fails as well. */
+	/* If this fails the session has no certificate, and the handshake fails as well. */
 	if (info && !tls_begin(tls, info->tls_session))
 		client->tls = tls_ref(tls);
 }
@@ -54,8 +55,8 @@ bool client_is_user(const struct client *client)
 	       (client->peer.kind != PEER_ELSEWHERE || peer_account_is_user(&client->account));
 }
 
-/* An account is a number in the second half of the address below a fixed first half, or the first
- * half alone. */
+/* A user's address has a constant first half, which is not part of the account, and the user's
+ * number in the second half. For other clients only the first half is set. */
 uint64_t client_account(const struct client *client)
 {
 	uint64_t halves[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is counted of clients, once, for /status and /metrics: STAT(name, type, help).
+ * The counters of clients, declared once for /status and /metrics: STAT(name, type, help).
  */
 #pragma once
 

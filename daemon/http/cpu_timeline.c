@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From slices to a timeline, in two passes: the first adds up what each process used, to know which
- * are shown; the second writes down when.
+ * Makes a timeline from slices in two passes: the first adds up the time of each process, to choose
+ * the rows; the second distributes it over the steps.
  */
 #include "http/cpu_timeline.h"
 
@@ -11,15 +11,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { CPU_VALUE = 1 }; /* of a CPU profile's samples: nanoseconds */
+enum { CPU_VALUE = 1 }; /* index into a CPU sample's values: nanoseconds */
 
 struct total {
 	uint32_t id; /* of a process or a thread */
 	uint32_t pid;
 	const char *name;
 	uint64_t ns;
-	uint64_t slice_ns; /* of the slice that is being looked at */
-	size_t row;        /* or the number of rows: one of the others */
+	uint64_t slice_ns; /* in the slice being processed */
+	size_t row;        /* index of its row; the number of rows: it has none */
 	UT_hash_handle hh;
 };
 
@@ -35,7 +35,7 @@ static uint64_t span_end(const struct cpu_timeline_span *span)
 	return span->from_mono_ns + span->step_ns * span->steps;
 }
 
-/* How much of `ns`, spread evenly over the slice, was used before `at`. */
+/* How much of `ns`, spread evenly over the slice, lies before `at`. */
 static uint64_t used_before(const struct profile *slice, uint64_t ns, uint64_t at)
 {
 	uint64_t start = slice->start_mono_ns;
@@ -52,7 +52,7 @@ static uint64_t used_within(const struct profile *slice, uint64_t ns, uint64_t f
 	return used_before(slice, ns, to) - used_before(slice, ns, from);
 }
 
-/* Its entry, a new one where there is none; NULL when out of memory. */
+/* Finds the entry of a task, or adds one; NULL when out of memory. */
 static struct total *total_of(struct building *building, const struct profile *slice,
                               const struct task *task)
 {
@@ -73,12 +73,12 @@ static struct total *total_of(struct building *building, const struct profile *s
 			return NULL;
 		}
 	}
-	/* Its latest name, as after an exec. */
+	/* The latest name, which differs after an exec. */
 	total->name = profile_string(slice, threads ? task->thread : task->comm);
 	return total;
 }
 
-/* Leaves what each process used in this slice in `slice_ns`. */
+/* Sets `slice_ns` to the time that each process used in this slice. */
 static int add_slice(struct building *building, const struct profile *slice)
 {
 	for (struct total *total = building->totals; total; total = total->hh.next)

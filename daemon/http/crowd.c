@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counts by address; a client that has none under way is forgotten.
+ * Counts by address; an entry is removed when its count becomes 0.
  */
 #include "http/crowd.h"
 
@@ -31,7 +31,7 @@ static struct crowd_client *add(struct crowd *crowd, const struct in6_addr *addr
 		return NULL;
 	client->address = *address;
 	HASH_ADD(hh, crowd->clients, address, sizeof(client->address), client);
-	/* uthash leaves the client out when it has no memory. */
+	/* uthash does not add the client when it is out of memory. */
 	if (!client->hh.tbl) {
 		free(client);
 		return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct crowd - how many requests are under way, all together and of each client. Bounded by how
- * many there may be. Loop thread only.
+ * struct crowd - counts requests in flight, or open connections, in total and of each client,
+ * within limits. Loop thread only.
  */
 #pragma once
 
@@ -19,11 +19,11 @@ struct crowd_limits {
 	size_t all, each;
 };
 
-/* One more of this client; NULL: of one that is not counted by itself. -EAGAIN: there are as many
- * as there may be; -EUSERS: the client has as many as it may have; -ENOMEM. */
+/* Counts one more for this client; NULL: only the total is counted. -EAGAIN: the total is at its
+ * limit; -EUSERS: the client is at its limit; -ENOMEM. */
 int crowd_enter(struct crowd *crowd, const struct in6_addr *client, struct crowd_limits limits);
-/* The same for a client who may have as many as are left of all: who comes alone has half of them.
- * -EDQUOT: it has as many. */
+/* The same for a client that may have as many as it leaves free: a single client gets half of all.
+ * -EDQUOT: the client has its share. */
 int crowd_enter_share(struct crowd *crowd, const struct in6_addr *client, size_t all);
-/* As many times as it has entered. */
+/* Called once for each successful entry. */
 void crowd_leave(struct crowd *crowd, const struct in6_addr *client);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What people ask for as they would elsewhere, and has another name or place here: the end of a
- * refusal that says which. No state; any thread.
+ * Hints for requests that are common with other tools but have another name or place in profd: the
+ * end of a refusal that gives the right one. No state; any thread.
  */
 #pragma once
 
-/* `what` is a parameter's name, or "" for a path. "" when nothing is known of it. */
+/* `what` is a parameter's name, or "" for a path. Returns "" when there is no hint. */
 const char *elsewhere_hint(const char *what, const char *asked);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * 401 is for who may try again with a password, 403 for whose certificate is no longer good, 429
- * and 503 for who may try again later.
+ * 401: the client may try again with a password; 403: the certificate is no longer accepted; 429
+ * and 503: the client may try again later.
  */
 #include "http/entrance.h"
 
@@ -15,13 +15,13 @@
 static const char open_path[] = "/healthz";
 static const char challenge[] = "Basic realm=\"profd\", charset=\"UTF-8\"";
 
-/* A password being hashed. */
+/* A password check on the lane. */
 struct login {
 	struct turn turn;
 	struct password_check check;
 	struct access *access;
-	struct request *request; /* NULL once nobody waits for it */
-	atomic_bool abandoned;   /* the same, for the worker */
+	struct request *request; /* NULL once the request is abandoned */
+	atomic_bool abandoned;   /* the same, read by the worker */
 	int error;
 };
 
@@ -53,7 +53,7 @@ static void on_login(struct job *job)
 		login->access->stats.passwords_checked++;
 		passwords_tell(login->access->passwords, &login->check, clock_mono_ns());
 	}
-	/* It asks again, and what was found out is known by then. */
+	/* The server handles the request again, and then finds the result of the check. */
 	if (login->request && !login->error)
 		request_go_on(login->request);
 	else if (login->request)

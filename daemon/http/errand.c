@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Parks, gathers, runs, answers.
+ * Suspends the request, gathers data, runs the job and answers.
  */
 #include "http/errand.h"
 
@@ -50,7 +50,7 @@ static void on_run(struct job *job)
 	errand_end(errand);
 }
 
-/* The request is about to be answered by somebody else, or freed; the lane still has the job. */
+/* The caller is about to answer or free the request; the lane still has the job. */
 static void on_abandoned(void *owner)
 {
 	struct errand *errand = owner;

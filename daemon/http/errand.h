@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct errand - a request whose answer takes too long for the loop thread, and is not a profile:
- * the request is parked while run() makes the body on a lane, and answered with it. Part
- * of its owner, who fills in the first members. Loop thread, but for run().
+ * struct errand - a request whose answer is not a profile and takes too long to make on the loop
+ * thread: the request is suspended while run() makes the body on a lane, and is answered with that
+ * body. Embedded in its owner, which fills in the first members. Loop thread, except run().
  */
 #pragma once
 
@@ -11,26 +11,26 @@
 struct errand {
 	const char *content_type;
 	struct lane *lane; /* NULL: the render lane */
-	/* What run() needs of the daemon, gathered once the request is counted and the lane has
-	 * room for it. NULL: nothing. Errors as of run(). */
+	/* Collects the daemon's data for run(), after the request is counted and the lane has room
+	 * for it. NULL: nothing to collect. Errors as of run(). */
 	int (*gather)(struct errand *errand, const struct service *service);
 	/* Worker thread: appends to `body`. 0, -EINVAL with `refusal`, or another negative errno.
 	 */
 	int (*run)(struct errand *errand);
-	/* The request is answered, or gone: frees the owner. Called once, whatever happens. */
+	/* Frees the owner, after the request is answered or gone. Called once in every case. */
 	void (*free)(struct errand *errand);
-	struct buf body; /* holds answer-memory at most; then run() fails with -EFBIG */
+	struct buf body; /* at most answer-memory; run() fails with -EFBIG beyond that */
 	struct refusal refusal;
 
-	/* Its own. */
+	/* Private. */
 	struct turn turn;
-	struct request *request; /* NULL once nobody waits for it */
+	struct request *request; /* NULL once the request is abandoned */
 	int error;
 };
 
-/* Takes the errand over; the request is answered also where this fails. */
+/* Takes ownership of the errand. The request is answered on failure, too. */
 void errand_start(struct errand *errand, struct request *request);
-/* The same in two steps, for what has to be found out in between: the errand is still the caller's
- * until it submits it. A negative errno: the request is answered, and the errand freed. */
+/* The same in two steps, for callers that must find something out in between: the caller owns the
+ * errand until it submits it. On a negative errno the request is answered and the errand freed. */
 int errand_park(struct errand *errand, struct request *request);
 void errand_submit(struct errand *errand);

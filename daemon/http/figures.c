@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each list is gone through in one place. What has no list is named here, once.
+ * Each list is traversed in one place. Figures that are in no list are named here.
  */
 #include "http/figures.h"
 
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Who asks, and what the figures that come next are called. */
+/* The receiver of the figures, and the part and the name prefixes of the figures that come next. */
 struct telling {
 	figure_fn *fn;
 	void *ctx;
@@ -28,7 +28,7 @@ static void tell(const struct telling *to, const char *name, enum figure_type ty
 	to->fn(&(struct figure){to->part, full, metric, type, help, value}, to->ctx);
 }
 
-/* One that is called differently in the two. */
+/* A figure whose names in /status and /metrics differ by more than the prefixes. */
 static void tell_as(const struct telling *to, const char *name, const char *metric,
                     enum figure_type type, const char *help, uint64_t value)
 {

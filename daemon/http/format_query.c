@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The parameters that say how a profile is written.
+ * The parameters that determine how a profile is written.
  */
 #include "http/format_query.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * In which format a profile is wanted: format=, by=, sort= and rows=, which every endpoint that
- * answers with a profile takes. Pure; any thread.
+ * The format in which a profile is requested: format=, by=, sort= and rows=, which every endpoint
+ * that answers with a profile accepts. Pure; any thread.
  */
 #pragma once
 
 #include "encode/encoder.h"
 #include "http/query.h"
 
-/* The lines of a table of struct parameter: PARAMETER(name, values). */
+/* Entries of a table of struct parameter: PARAMETER(name, values). */
 #define FORMAT_PARAMETERS(PARAMETER)                                                           \
 	PARAMETER("format", "the output format (default pprof)")                               \
 	PARAMETER("by",                                                                        \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /gpu: who uses GPUs and for what, by process and device, beside what NVIDIA's driver says. The
- * driver is asked first, which may take a while; figures are of when its answer is there.
+ * /gpu: the use of GPUs, by process and device, beside what NVIDIA's driver reports. The driver is
+ * queried first, which may take a while; the figures are read when its answer arrives.
  */
 #include "gpu/nvml.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 struct gpu_ask {
-	struct nvml_wait wait; /* first */
+	struct nvml_wait wait; /* must be the first member */
 	struct request *request;
 	bool text;
 };
@@ -23,7 +23,7 @@ struct figures_list {
 	size_t count, capacity;
 };
 
-/* The request is about to be answered by somebody else, or freed. */
+/* The caller is about to answer or free the request. */
 static void on_abandoned(void *owner)
 {
 	struct gpu_ask *ask = owner;
@@ -75,7 +75,7 @@ static void on_told(struct nvml_wait *wait, const struct nvml_report *report, co
 	struct figures_list list = {0};
 	int err;
 
-	/* What has happened by now. */
+	/* Includes the latest events. */
 	gpu_read(gpu);
 	err = gpu_each(gpu, add_figures, &list);
 	if (err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The same as tables for people at a terminal.
+ * The /gpu answer as tables for people at a terminal.
  */
 #include "http/gpu_view.h"
 
@@ -39,7 +39,7 @@ static const char *percent_text(uint32_t percent, char cell[CELL])
 	return cell;
 }
 
-/* Any bytes, of which no terminal takes harm. */
+/* The name may be any bytes; it is made harmless for terminals. */
 static void add_name(struct buf *out, const char *bytes, size_t size)
 {
 	char name[NVML_TEXT + 1] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A row of NVML's is of a process and one of its devices; a process is compared as a whole, because
- * devices are numbered differently there.
+ * A row of NVML's report is for a process on one of its devices. A process is compared as a whole,
+ * because NVML numbers devices differently.
  */
 #include "http/gpu_view.h"
 
@@ -39,7 +39,7 @@ static json_t *text_json(const char *bytes, size_t size)
 	return json_text(bytes, strnlen(bytes, size));
 }
 
-/* Enough digits for people, and none that are noise. */
+/* Rounds to a thousandth: further digits would be noise. */
 static json_t *rate(double value)
 {
 	return json_real((double)(uint64_t)(value * 1000 + 0.5) / 1000);
@@ -55,7 +55,7 @@ uint64_t gpu_view_in_use(const struct gpu_figures *figures)
 	return sum;
 }
 
-/* What the driver counts, too: not the host's memory. */
+/* The part that the driver counts as well: without host memory. */
 static uint64_t explained(const struct gpu_figures *figures)
 {
 	return gpu_view_in_use(figures) - figures->in_use[GPU_MEMORY_PINNED] -
@@ -126,7 +126,7 @@ static json_t *figures_json(const struct gpu_figures *figures)
 	return object;
 }
 
-/* A library may tell anything: what is more than fits is the most that does. */
+/* The library may report any number, so sums are capped at the largest that JSON integers hold. */
 static uint64_t add_bounded(uint64_t sum, uint64_t bytes)
 {
 	return bytes < INT64_MAX - sum ? sum + bytes : INT64_MAX;

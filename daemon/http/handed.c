@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Nothing is believed of a descriptor that the kernel does not say of it.
+ * Every property of a descriptor is read from the kernel, not assumed.
  */
 #include "http/handed.h"
 
@@ -88,7 +88,7 @@ int handed_take(struct listeners *ret_listeners, char ret_why[256])
 	*ret_listeners = (struct listeners){0};
 	if (count && is_for_us(getenv("LISTEN_PID")))
 		err = take(count, ret_listeners, ret_why);
-	/* Not for those that we start. */
+	/* The processes that profd starts must not inherit these. */
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
 	unsetenv("LISTEN_FDNAMES");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One table of a fixed size: going through it is nothing beside what a handshake takes.
+ * One table of a fixed size: searching it costs little compared with a handshake.
  */
 #include "http/handshakes.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct handshakes - the TLS handshakes under way, and those that began within the last second. A
- * handshake takes a millisecond of the loop thread, more with a long key, before anybody has shown
- * who he is: so a client may begin so many a second, and have so many unfinished; and so may all
- * clients together, which is what bounds one turn of the loop. Pure but for the caller's clock;
- * loop thread only.
+ * struct handshakes - the TLS handshakes in progress, and those that began within the last second.
+ * A handshake takes a millisecond of the loop thread, more with a long key, before the client has
+ * authenticated. So the number that may begin each second and the number of unfinished ones are
+ * limited, for each client and for all together; the latter bounds one turn of the loop. Pure,
+ * apart from the caller's clock; loop thread only.
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 #include <stdint.h>
 
 enum {
-	MAX_HANDSHAKES = 128,       /* of all: an eighth of a second with an RSA key of 2048 bits */
-	MAX_CLIENT_HANDSHAKES = 32, /* a browser has six connections, a script one after another */
+	MAX_HANDSHAKES = 128, /* of all clients: an eighth of a second with 2048-bit RSA keys */
+	MAX_CLIENT_HANDSHAKES = 32, /* a browser opens six connections, a script one at a time */
 };
 
 struct handshake {
 	struct in6_addr client;
-	uint64_t over_mono_ns; /* the second since its begin; 0: this place is free */
+	uint64_t over_mono_ns; /* one second after its start; 0: the entry is free */
 	bool running;
 };
 
@@ -28,8 +28,8 @@ struct handshakes {
 	struct handshake at[MAX_HANDSHAKES];
 };
 
-/* NULL: as many as may be. */
+/* NULL: a limit is reached. */
 struct handshake *handshakes_begin(struct handshakes *handshakes, const struct in6_addr *client,
                                    uint64_t now_mono_ns);
-/* It is done, or its connection is gone. Takes NULL. */
+/* The handshake is done, or its connection is gone. Takes NULL. */
 void handshake_end(struct handshake *handshake);

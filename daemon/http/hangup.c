@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A poll handle of its own on the connection's socket, beside libmicrohttpd's.
+ * A poll handle on the connection's socket, separate from libmicrohttpd's.
  */
 #include "http/hangup.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /healthz and /readyz: is it alive, and does it sample? For load balancers and scripts.
+ * /healthz and /readyz: whether profd is alive, and whether it samples. For load balancers and
+ * scripts.
  */
 #include "http/route.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /heap: checks what the query alone cannot tell, which is whether there is such a process and who
- * may have it watched, and starts a capture.
+ * /heap: checks what cannot be seen from the query alone, namely whether the process exists and
+ * whether the client may have it watched, and starts a capture.
  */
 #include "http/admission.h"
 #include "http/heap_capture.h"
@@ -25,7 +25,8 @@ static int check_pid(uint32_t pid, struct refusal *ret_refusal)
 	              "no process %" PRIu32 " runs; GET /processes lists them", pid);
 }
 
-/* What a process tells of its own accord is shown as any profile; everything else takes probes. */
+/* What a process reports about its own allocations is shown like any profile; everything else needs
+ * probes. */
 static int check_client(struct request *request, struct heap_query *query,
                         struct refusal *ret_refusal)
 {
@@ -42,7 +43,7 @@ static int check_client(struct request *request, struct heap_query *query,
 	return err;
 }
 
-/* Of what clients elsewhere ask for nobody has a share: they have shown credentials. */
+/* Clients on other hosts are charged to no user's share: they have shown credentials. */
 static uint32_t asking_user(struct request *request)
 {
 	uint32_t uid;

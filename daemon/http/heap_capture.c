@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Captures of one heap.
+ * Captures of the heap of one process.
  */
 #include "http/heap_capture.h"
 
@@ -17,10 +17,10 @@ struct heap_capture {
 	struct heap_watch watch;
 	struct rendering rendering;
 	const struct service *service;
-	struct request *request; /* NULL once nobody waits for it */
+	struct request *request; /* NULL once the request is abandoned */
 	struct heap_query query;
 	enum stage stage;
-	struct selection selection; /* all of the profile */
+	struct selection selection; /* selects the whole profile */
 	struct profile *profile;
 	struct heap_figures figures;
 	struct heap_facts facts;
@@ -43,7 +43,7 @@ static void capture_end(struct heap_capture *capture)
 	free(capture);
 }
 
-/* The request is about to be answered by somebody else, or freed. */
+/* The caller is about to answer or free the request. */
 static void on_abandoned(void *owner)
 {
 	struct heap_capture *capture = owner;
@@ -107,7 +107,7 @@ static const struct {
 	{-ECANCELED, MHD_HTTP_SERVICE_UNAVAILABLE},
 };
 
-/* What is not known here has failed for a reason of ours. */
+/* Errors that are not in the table are failures of profd itself. */
 static void answer_refused(struct request *request, const struct heap_result *result)
 {
 	unsigned int status = MHD_HTTP_INTERNAL_SERVER_ERROR;

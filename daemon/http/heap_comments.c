@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a /heap answer says of itself: whose allocations were sampled how, of which time, what
- * watching them cost the process, and what was lost or cut short.
+ * The comments of a /heap answer: the process and its allocator, how and when its allocations were
+ * sampled, what watching them cost the process, and what was lost or ended early.
  */
 #include "http/heap_comments.h"
 
@@ -17,14 +17,14 @@ static const char *const modes[] = {
 	[HEAP_PEAK] = "peak: allocated in this time, and of that in use when it was most",
 };
 
-/* Of a session that was given up its sums are of less time than was asked for; that a process ends
- * is nothing that is missing. */
+/* A session that profd gave up has sums for less time than was requested. A session that ended with
+ * its process misses nothing. */
 static bool was_given_up(const struct heap_figures *figures)
 {
 	return figures->end == HEAP_END_budget || figures->end == HEAP_END_memory;
 }
 
-/* The first comment, where there is anything to be said. */
+/* The first comment, if something is missing. */
 static void add_missing(struct builder *builder, const struct heap_facts *facts)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;

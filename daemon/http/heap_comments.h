@@ -10,7 +10,7 @@
 struct heap_facts {
 	const struct heap_ask *ask;
 	const struct heap_figures *figures;
-	bool standing; /* the process told of itself; it was not watched */
+	bool standing; /* the process reports its own allocations; it was not watched */
 };
 
 /* render_plan.describe with a struct heap_facts. */

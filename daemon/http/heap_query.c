@@ -15,10 +15,10 @@
 
 enum {
 	DEFAULT_SECONDS = 30,      /* as of /profile */
-	DEFAULT_RATE = 512 * 1024, /* bytes; what Go and jemalloc take */
+	DEFAULT_RATE = 512 * 1024, /* bytes; the default of Go and jemalloc */
 };
 
-/* Of one core. */
+/* Fractions of one core. */
 static const double default_budget = 0.10, min_budget = 0.001;
 
 #define PARAMETER(name, values) {name, false, values},
@@ -49,7 +49,7 @@ static int read_pid(const struct query *query, uint32_t *ret_pid, struct refusal
 	return err;
 }
 
-/* "12.5" to 12.5, of at most nine digits each; not strtod(), which follows the locale. */
+/* Parses "12.5", with at most nine digits on each side. strtod() would follow the locale. */
 static bool read_decimal(struct text *text, double *ret_value)
 {
 	uint64_t whole, part = 0;
@@ -69,7 +69,7 @@ static bool read_decimal(struct text *text, double *ret_value)
 	return true;
 }
 
-/* "10%" or "0.1". A bare number over 1 is not a share of a core but a slip. */
+/* "10%" or "0.1". A bare number over 1 is not a share of one core but a mistake. */
 static int read_budget(const struct query *query, double *budget, struct refusal *ret_refusal)
 {
 	const char *string = query_get(query, "budget");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a /heap request asks for, read from its query. Pure; any thread.
+ * The parameters of a /heap request, read from its query. Pure; any thread.
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 struct heap_query {
 	struct heap_ask ask;
 	bool watch; /* seconds=, rate=, budget= or force= is given: probes are wanted, whatever the
-	               process tells of its own accord */
-	bool told;  /* it is to be answered from what the process tells, and from nothing else */
-	bool raw;   /* with the allocator's own frames */
+	               process reports by itself */
+	bool told;  /* to be answered only from what the process reports by itself */
+	bool raw;   /* keep the allocator's own frames */
 	struct format_query format;
 };
 

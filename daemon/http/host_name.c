@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names of this host, as they stand in Host.
+ * Names of this host, as clients send them in Host.
  */
 #include "http/host_name.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MAX_HOST_BYTES = 253 }; /* of a name in the DNS */
+enum { MAX_HOST_BYTES = 253 }; /* the limit for a DNS name */
 
 static const char localhost[] = "localhost";
 
@@ -23,7 +23,7 @@ static bool is_port(const char *text)
 	return !*text || text_parse_u64(text, 0, UINT16_MAX, &port) == 0;
 }
 
-/* The name or address less port, brackets and the dot that may end a name. */
+/* Copies the name or address without the port, brackets, and the dot that may end a name. */
 static bool read_host(const char *host, char name[MAX_HOST_BYTES + 1], bool *ret_bracketed)
 {
 	size_t len = strcspn(host, ":");
@@ -61,7 +61,8 @@ static bool is_localhost(const char *name)
 	       (len == tail || name[len - tail - 1] == '.');
 }
 
-/* A host may be called by its name alone, or with its domain, and either may be its node name. */
+/* A host may be addressed by its name with or without the domain, and its node name may be either.
+ */
 static bool is_self(const char *name, const struct utsname *self)
 {
 	size_t len = strcspn(self->nodename, ".");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Index pages, made from the table of routes: text for curl. To a browser / is the page that shows
- * profiles.
+ * Index pages, made from the table of routes: text for curl. A browser gets the page that shows
+ * profiles at /.
  */
 #include "http/route.h"
 
@@ -65,7 +65,7 @@ void handle_index(struct request *request)
 	request_header(request, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
 }
 
-/* Go's page lists profiles by name relative to itself, and tools follow those links. */
+/* Go's page lists profiles by names relative to itself, and tools follow those links. */
 void handle_pprof_index(struct request *request)
 {
 	struct buf body = BUF_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From jansson's values to answers.
+ * Turns jansson's values into answers.
  */
 #include "http/json.h"
 
@@ -20,7 +20,7 @@ json_t *json_text(const char *bytes, size_t len)
 	while ((at += clean_prefix(copy + at, len - at)) < len) {
 		size_t skip = clean_skip(copy + at, len - at);
 
-		/* A line of source has tabs; JSON writes them, and line ends, as letters. */
+		/* Lines of source have tabs; JSON escapes tabs and line ends. */
 		if (!strchr("\t\n", copy[at]))
 			memset(copy + at, '?', skip);
 		at += skip;

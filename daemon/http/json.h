@@ -8,14 +8,15 @@
 
 #include <jansson.h>
 
-/* A string of any bytes; what is not harmless (base/clean.h) becomes '?', but tabs and newlines. */
+/* A string made of any bytes; harmful characters (base/clean.h) become '?', except tabs and
+ * newlines. */
 json_t *json_text(const char *bytes, size_t len);
-/* Appends `value` as text, by jansson's flags; NULL means that memory was out. 0, -ENOMEM or the
+/* Appends `value` as text with jansson's flags; NULL means out of memory. 0, -ENOMEM or the
  * buffer's own error. */
 int json_add(const json_t *value, size_t flags, struct buf *out);
-/* The same with a line end, on as many lines as people like; gives `value` up. */
+/* The same, indented for people and with a newline at the end; releases `value`. */
 int json_write(json_t *value, struct buf *out);
-/* The same without blanks, for long lists of numbers that no person reads. */
+/* The same without white space, for long lists of numbers that no person reads. */
 int json_write_compact(json_t *value, struct buf *out);
-/* Answers with `value`, which it takes over; NULL means that memory was out. */
+/* Answers with `value`, which it releases; NULL means out of memory. */
 void json_answer(struct request *request, json_t *value);

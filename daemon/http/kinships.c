@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A copy of the process table's answers: they are used on another thread.
+ * A copy of the process table's data, for use on another thread.
  */
 #include "http/kinships.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Listening sockets: from the text of --listen to a bound descriptor. Addresses are numeric, so
- * nothing here waits for a name server.
+ * Listening sockets: turns the text of --listen into a bound descriptor. Addresses are numeric, so
+ * nothing waits for a name server.
  */
 #include "http/listen.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The kernel caps it at net.core.somaxconn. */
+/* The kernel caps the value at net.core.somaxconn. */
 enum { LISTEN_BACKLOG = 4096 };
 
 static int parse_unix(const char *path, struct listen_address *ret_address)
@@ -77,7 +77,7 @@ int listen_parse(const char *text, struct listen_address *ret_address)
 		return -EINVAL;
 	memcpy(host, text, (size_t)(colon - text));
 	host[colon - text] = '\0';
-	/* Port 0 asks the kernel for a free one; the start message tells which. */
+	/* Port 0 asks the kernel for a free port; the start message reports it. */
 	if (text_parse_u64(colon + 1, 0, 65535, &port) < 0)
 		return -EINVAL;
 	return parse_host(host, (uint16_t)port, ret_address);
@@ -102,8 +102,7 @@ bool listen_is_local(const struct listen_address *address)
 	}
 }
 
-/* A socket file left behind by a process that is gone refuses connections; only then it is ours to
- * replace. */
+/* A socket file whose process is gone refuses connections. Only such a file may be replaced. */
 static int unlink_stale(const struct listen_address *address)
 {
 	const char *path = address->socket.local.sun_path;
@@ -155,8 +154,8 @@ static int open_socket(struct listen_address *address, int *ret_fd)
 		err = set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY, !address->both_families);
 	if (err)
 		return err;
-	/* The file gets the socket's mode less the umask: never open to others, not even for a
-	 * moment. */
+	/* The file gets the socket's mode without the bits of the umask: it is never open to
+	 * others, not even briefly. */
 	if (family == AF_UNIX && fchmod(fd, 0660) < 0)
 		return -errno;
 	if (bind(fd, &address->socket.any, address->socket_len) < 0)
@@ -169,7 +168,8 @@ static int open_socket(struct listen_address *address, int *ret_fd)
 	return 0;
 }
 
-/* The kernel pads a path with NULs or counts its end, as whoever bound it did. */
+/* The length that the kernel returns may include a final NUL or padding, as the binding process
+ * passed it. */
 static void name_unix(char name[128], const struct sockaddr_un *bound, socklen_t len)
 {
 	size_t offset = offsetof(struct sockaddr_un, sun_path);

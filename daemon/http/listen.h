@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The addresses profd listens on. They are bound before anything else starts, so that a taken port
- * is known at once and before the kernel half is loaded.
+ * The addresses that profd listens on. They are bound before anything else starts, so that a port
+ * in use is reported at once, before the kernel half is loaded.
  */
 #pragma once
 
@@ -19,14 +19,14 @@ struct listen_address {
 		struct sockaddr_un local;
 	} socket;
 	socklen_t socket_len;
-	bool both_families; /* ":PORT": IPv4 and IPv6 */
+	bool both_families; /* ":PORT": both IPv4 and IPv6 */
 };
 
 struct listener {
 	int fd;
-	char name[128]; /* as bound: port 0 has become the real one */
+	char name[128]; /* as bound: the real port instead of 0 */
 	bool local;     /* a unix socket */
-	char path[108]; /* of a unix socket that we have made, to unlink; "" for the others */
+	char path[108]; /* of a unix socket that profd made and will unlink; else "" */
 };
 
 struct listeners {
@@ -36,13 +36,13 @@ struct listeners {
 
 /* "ADDR:PORT", "[ADDR6]:PORT", ":PORT", "localhost:PORT" or "unix:PATH". Pure; -EINVAL. */
 int listen_parse(const char *text, struct listen_address *ret_address);
-/* Whether only this host can reach it. Pure. */
+/* Whether only this host can reach the address. Pure. */
 bool listen_is_local(const struct listen_address *address);
-/* All or nothing. `ret_why` is one line for a person ("cannot listen on 127.0.0.1:9090: ..."). */
+/* Opens all addresses or none. `ret_why` is one line for a person ("cannot listen on
+ * 127.0.0.1:9090: ..."). */
 int listeners_open(const char *const *addresses, size_t count, struct listeners *ret_listeners,
                    char ret_why[256]);
-/* Sets the name of a socket that is bound: "127.0.0.1:9090", "[::]:9090", "unix:PATH" or
- * "unix:@NAME". */
+/* Sets the name of a bound socket: "127.0.0.1:9090", "[::]:9090", "unix:PATH" or "unix:@NAME". */
 void listener_name(struct listener *listener);
-/* Closes what is still open and unlinks unix sockets. */
+/* Closes the sockets that are still open and unlinks the unix sockets that profd made. */
 void listeners_release(struct listeners *listeners);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Members of a group: numbers in ascending order, each once.
+ * Members of a group: user ids in ascending order, without duplicates.
  */
 #include "http/members.h"
 
@@ -61,7 +61,7 @@ static int add_uid(struct buf *uids, uint32_t uid)
 	return buf_error(uids);
 }
 
-/* Names that no user has any longer are passed over. */
+/* Skips names of users that no longer exist. */
 static int add_listed(struct buf *uids, char *const *names)
 {
 	int err = 0;
@@ -96,7 +96,8 @@ int members_read(const char *group, struct members **ret_members)
 
 	errno = 0;
 	entry = getgrnam(group);
-	/* Most of what it says of a group that is not there is no error of anything. */
+	/* For a group that does not exist getgrnam() may set errno to several values; only the
+	 * three below are errors. */
 	if (!entry)
 		return errno == ENOMEM || errno == EIO || errno == EMFILE ? -errno : -ENOENT;
 	err = add_listed(&uids, entry->gr_mem);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /memory: how much memory one process holds and held, whether it leaks, and which stacks made it
- * grow. What the timeline says is copied at once; then PSS is read (memory/pss.h), where it is
- * asked for; all the rest is a job of the render lane.
+ * /memory: how much memory one process holds and held, whether it leaks, and the stacks that made
+ * it grow. The timeline's data is copied at once; then PSS is read (memory/pss.h), if requested;
+ * the rest is a job of the render lane.
  */
 #include "base/clock.h"
 #include "http/errand.h"
@@ -23,7 +23,7 @@
 struct memory_ask {
 	uint32_t pid;
 	uint64_t last_ns;
-	bool pss, pss_now; /* asked for; and to be read */
+	bool pss, pss_now; /* requested; and to be read */
 };
 
 struct memory_job {
@@ -31,12 +31,12 @@ struct memory_job {
 	struct symbolizer *symbolizer;
 	struct memory_ask ask;
 	struct pss_ask pss;
-	json_t *pss_bytes;    /* NULL: not asked for */
-	const char *pss_note; /* why they are not known; NULL */
+	json_t *pss_bytes;    /* NULL: not requested */
+	const char *pss_note; /* why `pss_bytes` is not known; or NULL */
 	struct selection selection;
 	struct slices slices;
 	struct timeline_copy past;
-	uint64_t from_ms; /* no earlier points */
+	uint64_t from_ms; /* earlier points are left out */
 };
 
 static void memory_job_free(struct memory_job *memory)
@@ -125,7 +125,7 @@ static int read_query(const struct query *query, uint64_t keep_ns, struct memory
 	return err;
 }
 
-/* What the loop thread knows. */
+/* Collects the data that belongs to the loop thread. */
 static int gather(struct errand *errand, const struct service *service)
 {
 	struct memory_job *memory = memory_job_of(errand);
@@ -140,7 +140,7 @@ static int gather(struct errand *errand, const struct service *service)
 		return refuse(&errand->refusal, MHD_HTTP_NOT_FOUND,
 		              "no process %" PRIu32 " is known; /processes lists what runs",
 		              memory->ask.pid);
-	/* Who asks once may ask again. */
+	/* A client that asked once may ask again, so the process is read again soon. */
 	memory_watch_note(watch, process->pid);
 	memory->ask.pss_now = memory->ask.pss && !process->ended;
 	if (memory->ask.pss)
@@ -179,7 +179,7 @@ static void on_pss(struct pss_ask *ask, int err, uint64_t bytes)
 	errand_submit(&memory->errand);
 }
 
-/* Who waits for it is parked meanwhile, and nobody else waits. */
+/* The request is suspended meanwhile, so no other request waits for PSS. */
 static void start_pss(struct memory_job *memory, struct request *request)
 {
 	int err;

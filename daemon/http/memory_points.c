@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Walks two series side by side: the process's and its control group's.
+ * Walks two series in parallel: that of the process and that of its control group.
  */
 #include "http/memory_points.h"
 
@@ -12,10 +12,10 @@
 struct points {
 	json_t *list;
 	uint64_t wall_ms;
-	uint64_t from_ms, last_ms; /* of those written */
+	uint64_t from_ms, last_ms; /* the first to write, and the last written */
 	bool any, failed;
-	struct series_point own, next; /* as of now, in the walk, and behind that */
-	bool known, slope;             /* there is one; from the one to the other */
+	struct series_point own, next; /* the current point of the walk, and the one after it */
+	bool known, slope; /* a current point exists; values change linearly to `next` */
 	uint64_t group_bytes;
 };
 
@@ -34,7 +34,7 @@ static json_t *bytes_json(uint64_t bytes)
 	return bytes == MEMORY_UNKNOWN ? json_null() : json_integer((json_int_t)bytes);
 }
 
-/* On the straight line between two points, where that is one. */
+/* On a slope, interpolates between the two points; else the current point's value. */
 static uint64_t figure_at(const struct points *points, uint64_t ms, int figure)
 {
 	uint64_t from = points->own.figures.values[figure];
@@ -65,14 +65,14 @@ static void write_point(struct points *points, uint64_t ms)
 	points->failed |= json_array_append_new(points->list, point);
 }
 
-/* Before something changes at `ms`: what held until then, if that was for long. */
+/* Before a change at `ms`, writes the values that held until then, if they held for long. */
 static void write_until(struct points *points, uint64_t ms)
 {
 	if (points->any && ms > points->last_ms + 3 * MEMORY_WATCH_MS / 2)
 		write_point(points, ms - MEMORY_WATCH_MS);
 }
 
-/* Takes the next point; true when there is another behind it. Two equal ones begin a slope. */
+/* Moves to the next point; true when there is another after it. Two equal points begin a slope. */
 static bool step(struct points *points, struct series_cursor *own)
 {
 	points->slope = points->known && !memcmp(&points->own.figures, &points->next.figures,
@@ -82,7 +82,7 @@ static bool step(struct points *points, struct series_cursor *own)
 	return series_next(own, &points->next);
 }
 
-/* The later of two at the same time is what counts, so a point is written when time goes on. */
+/* When both series have points of the same time, both are taken before a point is written. */
 static void walk(struct points *points, const struct timeline_process *process)
 {
 	static const struct series nothing;
@@ -111,7 +111,7 @@ static void walk(struct points *points, const struct timeline_process *process)
 		}
 		if (ms < first_ms)
 			continue;
-		/* What held when the range begins is its first point. */
+		/* The first point written has the values that held when the range began. */
 		if (ms >= points->from_ms)
 			write_point(points, ms);
 		else if (!(has_own && points->next.ms <= points->from_ms) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Samples of one path and one kind of memory are one, whichever thread they are of.
+ * Samples of the same call path and kind of memory are added up, whichever thread they are from.
  */
 #include "http/memory_stacks.h"
 
@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <string.h>
 
-enum { BYTES_VALUE = 1 }; /* of a sample: how many, and how much */
+enum { BYTES_VALUE = 1 }; /* index into a sample's values: count, bytes */
 enum { FRAME_BYTES = sizeof("        \"\",\n") - 1 };
 
 struct stack {
-	uint32_t node, kind; /* kind: a string */
+	uint32_t node, kind; /* kind: a string of the profile */
 	uint64_t bytes;
 };
 
@@ -26,7 +26,7 @@ static int compare_path(const void *a, const void *b)
 	return (left->kind > right->kind) - (left->kind < right->kind);
 }
 
-/* Most first; those of the same size in an order that does not change. */
+/* Largest first; equal sizes in a stable order. */
 static int compare_bytes(const void *a, const void *b)
 {
 	const struct stack *left = a, *right = b;
@@ -36,7 +36,7 @@ static int compare_bytes(const void *a, const void *b)
 	return compare_path(a, b);
 }
 
-/* Returns how many there are. */
+/* Returns the number of stacks. */
 static size_t add_up(const struct profile *profile, struct stack *stacks)
 {
 	size_t samples = 0, count = 0;
@@ -68,14 +68,14 @@ static json_t *text_json(const struct profile *profile, uint32_t string)
 	return json_text(text, strlen(text));
 }
 
-/* Of an answer: the tree is no larger than what is written of it, but for a constant part of each
- * frame, and a stack has not very many. */
+/* The bytes that an answer may still take. The JSON tree is no larger than the text written from
+ * it, apart from a constant amount for each frame, and a stack has few frames. */
 struct room {
 	size_t left;
 	bool exceeded;
 };
 
-/* With what is written around each of them: a line of its own. */
+/* Charges the name and the characters written around it: each name is on a line of its own. */
 static json_t *name_json(const struct profile *profile, uint32_t string, struct room *room)
 {
 	size_t bytes = strlen(profile_string(profile, string)) + FRAME_BYTES;
@@ -88,7 +88,7 @@ static json_t *name_json(const struct profile *profile, uint32_t string, struct 
 	return text_json(profile, string);
 }
 
-/* Leaf first, inlined calls with the others. */
+/* Leaf first, including inlined calls. */
 static json_t *frames_json(const struct profile *profile, uint32_t node, struct room *room)
 {
 	json_t *frames = json_array();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stacks that made a process's memory grow most, by name. On the render lane, where the
- * symbolizer lives.
+ * The stacks that made a process's memory grow most, with names. On the render lane, to which the
+ * symbolizer belongs.
  */
 #pragma once
 
@@ -12,10 +12,10 @@
 
 enum { MEMORY_STACKS = 10 };
 
-/* `slices` are of growth of resident memory. 0, -ENOMEM, or -EFBIG when their text would surely
- * take more than `max_bytes`, found out before that much is made of it; 0: any number. */
+/* `slices` hold growth of resident memory. 0, -ENOMEM, or -EFBIG when the text would certainly
+ * exceed `max_bytes`, which is detected before that much is built; `max_bytes` 0: no bound. */
 int memory_stacks_json(struct symbolizer *symbolizer, struct profile *const *slices,
                        size_t slice_count, const struct selection *selection, size_t max_bytes,
                        json_t **ret_stacks);
-/* The same of a profile that has names. */
+/* The same for a profile that is already symbolized. */
 int memory_stacks_of(const struct profile *profile, size_t max_bytes, json_t **ret_stacks);

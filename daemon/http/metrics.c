@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /metrics: Prometheus text format 0.0.4. Counters and their help come from the lists they are
- * declared in; nothing here has a label per process or function, but for those few that leak.
+ * /metrics: Prometheus text format 0.0.4. Counters and their help come from the lists that declare
+ * them. No metric has a label for each process or function, except the one of the few processes
+ * that leak.
  */
 #include "base/clean.h"
 #include "base/clock.h"
@@ -41,7 +42,8 @@ static void add_figure(const struct figure *figure, void *ctx)
 		buf_printf(body, "%s %" PRIu64 "\n", name, figure->value);
 }
 
-/* Names are anybody's choice: Prometheus wants two characters of harmless text escaped. */
+/* A name may be any bytes: it is made harmless, and the two characters are escaped that Prometheus
+ * requires. */
 static void add_label(struct buf *body, const char *value)
 {
 	_cleanup_free_ char *text = strdup(value);
@@ -56,7 +58,7 @@ static void add_label(struct buf *body, const char *value)
 	}
 }
 
-/* The only ones with labels of a process: few leak at a time. */
+/* The only metric with labels of processes: few leak at a time. */
 enum { MAX_LEAKS_SHOWN = 100 };
 
 struct leaks {
@@ -137,7 +139,7 @@ static void add_own_cost(struct buf *body, struct collector *collector)
 		add_control_group(body, &cost.group);
 }
 
-/* What is said of each kind's past: RECORDER(name, type, help, value). */
+/* The metrics of each kind's history: RECORDER(name, type, help, value). */
 #define RECORDERS(RECORDER)                                                                      \
 	RECORDER(history_bytes, gauge, "Memory of the recorded past", stats.bytes)               \
 	RECORDER(history_slices, gauge, "Slices in the recorded past", stats.slices)             \
@@ -217,7 +219,7 @@ static double open_descriptors(void)
 	while (readdir(dir))
 		count++;
 	closedir(dir);
-	return count - 3; /* ".", ".." and the one that lists them */
+	return count - 3; /* ".", ".." and the descriptor that lists them */
 }
 
 static double resident_bytes(void)
@@ -236,7 +238,7 @@ static double seconds_of(struct timeval time)
 	return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-/* Names that every Prometheus client library uses. */
+/* Metrics that every Prometheus client library exports under these names. */
 static void add_process(struct buf *body, uint64_t start_mono_ns)
 {
 	uint64_t start_wall_ns = clock_wall_ns() - (clock_mono_ns() - start_mono_ns);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A lane that does not get on says nothing by itself: its jobs wait, and the loop goes on.
+ * A job that hangs its lane is visible only here: the lane's other jobs wait, and the loop
+ * continues.
  */
 #include "http/metrics_lanes.h"
 

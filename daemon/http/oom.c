@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /oom: which processes ran out of memory, and what had made them grow, or what they held of GPUs.
- * A list, or one of its profiles, which is rendered as any other.
+ * /oom: the processes that ran out of memory, and what had made them grow, or what they held on
+ * GPUs. The answer is a list, or one of its profiles, which is rendered like any other.
  */
 #include "base/clock.h"
 #include "collect/source.h"
@@ -20,7 +20,7 @@
 struct oom {
 	struct rendering rendering;
 	struct format_query format;
-	struct selection selection; /* all of the profile */
+	struct selection selection; /* selects the whole profile */
 	struct profile *profile;
 	struct capture_facts facts;
 	char kind[32]; /* in the file's name */
@@ -40,7 +40,7 @@ static void on_rendered(struct rendering *rendering)
 	oom_free((struct oom *)((char *)rendering - offsetof(struct oom, rendering)));
 }
 
-/* The request is about to be answered by somebody else, or freed; the lane still has the job. */
+/* The caller is about to answer or free the request; the lane still has the job. */
 static void on_abandoned(void *owner)
 {
 	struct oom *oom = owner;
@@ -71,7 +71,7 @@ static void answer_list(struct request *request, const struct keepsakes *keepsak
 	json_answer(request, list);
 }
 
-/* Finds what is asked for, and how it is wanted. */
+/* Finds the requested profile, and reads the requested format. */
 static int read_ask(struct request *request, const struct keepsakes *keepsakes, struct oom *oom,
                     struct refusal *ret_refusal)
 {
@@ -105,7 +105,7 @@ static void read_facts(const struct service *service, struct oom *oom)
 	oom->facts.wall_offset_ns = clock_wall_ns() - clock_mono_ns();
 }
 
-/* Parks the request and has the profile rendered. */
+/* Suspends the request and has the profile rendered. */
 static int submit(struct request *request, struct oom *oom)
 {
 	int err = request_park(request, oom, on_abandoned);
@@ -147,7 +147,7 @@ static void answer_profile(struct request *request, const struct keepsakes *keep
 	if (err)
 		request_fail(request, err);
 	else
-		TAKE_PTR(oom); /* the lane has it */
+		TAKE_PTR(oom); /* the lane owns it */
 }
 
 void handle_oom(struct request *request)

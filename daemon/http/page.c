@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The page's files. Only what is listed in page_files can be asked for: no path leads to a file
- * system.
+ * The page's files. Only files in page_files can be requested: no path leads to a file system.
  */
 #include "http/page.h"
 
@@ -12,11 +11,11 @@
 #include <strings.h>
 #include <zlib.h>
 
-enum { GZIP_WRAPPING = 16 + MAX_WBITS }; /* inflateInit2() by zlib.h */
+enum { GZIP_WRAPPING = 16 + MAX_WBITS }; /* for inflateInit2(), see zlib.h */
 
 /*
- * Nothing may come from elsewhere, no script or style may stand in markup, nobody may put the page
- * into a frame. Names that a profile shows are anybody's choice, so this is the second wall.
+ * Nothing may be loaded from other origins, no script or style may stand in markup, and no other
+ * page may frame this one. A profile may contain any names, so this is a second line of defence.
  */
 static const char content_policy[] =
 	"default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; "
@@ -33,7 +32,7 @@ const struct page_file *page_find(const char *path)
 	return NULL;
 }
 
-/* "gzip;q=0" is how a client refuses it: a weight of zero, however many digits it has. */
+/* A client refuses gzip by "gzip;q=0": a weight of zero, however many digits it has. */
 static bool weight_is_zero(const char *weight)
 {
 	weight += strspn(weight, " \t");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From a connection's socket to who has its other end.
+ * Finds the peer of a connection's socket.
  */
 #include "http/peer.h"
 
@@ -41,7 +41,7 @@ void peer_read(struct peer *ret_peer, int fd)
 	struct sockaddr_storage address = {0};
 	socklen_t len = sizeof(address);
 
-	/* A unix socket without a name has two bytes of address, which say that it is one. */
+	/* The address of an unnamed unix socket has two bytes, which hold the family. */
 	if (getpeername(fd, (struct sockaddr *)&address, &len) < 0)
 		address.ss_family = AF_UNSPEC;
 	peer_of_address(ret_peer, &address);
@@ -74,14 +74,15 @@ int peer_user(struct peer *peer, uint32_t *ret_uid)
 {
 	if (!peer->looked_up) {
 		peer->error = ask_kernel(peer, socket_owner, &peer->uid);
-		/* What the kernel had no room for may go well the next time. */
+		/* A temporary error, such as lack of memory, need not recur at the next call. */
 		peer->looked_up = !peer->error || peer->error == -ENOENT;
 	}
 	*ret_uid = peer->uid;
 	return peer->error;
 }
 
-/* Another host's user has no socket here, and there is no reason to ask. */
+/* Whether the peer may be on this host. A user of another host has no socket here, so there is no
+ * reason to ask the kernel. */
 static bool is_here(const struct peer *peer)
 {
 	struct sockaddr_storage ours = {0};
@@ -96,9 +97,9 @@ static bool is_here(const struct peer *peer)
 	return IN6_ARE_ADDR_EQUAL(&self.address, &peer->address);
 }
 
-/* ff00::/8 are groups, which no connection comes from. */
+/* ff00::/8 are multicast addresses, which no connection comes from. */
 static const struct in6_addr users = {.s6_addr = {0xff}};
-/* Whoever would not be told has a thousand addresses: 127.0.0.0/8 is all this host's. */
+/* One account for all: a client that hides its user could use any address of 127.0.0.0/8. */
 static const struct in6_addr untold = {.s6_addr = {0xff, 1}};
 
 bool peer_account(struct peer *peer, struct in6_addr *ret_account)

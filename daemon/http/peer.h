@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct peer - who has the other end of a connection: a process of this host, by a unix socket or
- * the loopback, or somebody elsewhere. Read once for each connection; loop thread only.
+ * struct peer - the other end of a connection: a process of this host, over a unix socket or the
+ * loopback, or another host. Read once for each connection; loop thread only.
  */
 #pragma once
 
@@ -11,31 +11,34 @@
 
 enum peer_kind {
 	PEER_UNIX,
-	PEER_LOOPBACK, /* 127.0.0.0/8 and ::1, which the kernel lets in from this host only */
+	PEER_LOOPBACK, /* 127.0.0.0/8 and ::1, which the kernel accepts from this host only */
 	PEER_ELSEWHERE,
 };
 
 struct peer {
 	enum peer_kind kind;
-	struct in6_addr address; /* IPv4 as IPv6; of a unix socket all zeroes */
-	int fd;                  /* of the connection, which is open for as long as the peer is */
-	bool looked_up;          /* for its user */
-	int error;               /* of that: -ENOENT: no user of this host */
+	struct in6_addr address; /* IPv4 as IPv6; all zero for a unix socket */
+	int fd;         /* of the connection, which stays open as long as the peer exists */
+	bool looked_up; /* the user was looked up */
+	int error;      /* of the lookup; -ENOENT: no user of this host */
 	uint32_t uid;
 };
 
-/* Of what cannot be read: somebody elsewhere. */
+/* A peer whose address cannot be read counts as PEER_ELSEWHERE. */
 void peer_read(struct peer *ret_peer, int fd);
-/* Pure: of an address as getpeername() has it. */
+/* The same for an address as getpeername() returns it. Pure. */
 void peer_of_address(struct peer *ret_peer, const struct sockaddr_storage *address);
-/* Which user has that end. Asks the kernel once for each connection. -ENOENT: none of this host, or
- * none any longer. */
+/* The user at the other end. Asks the kernel once for each connection. -ENOENT: no user of this
+ * host, or none any longer. */
 int peer_user(struct peer *peer, uint32_t *ret_uid);
-/* Whose share of connections it takes: that of a user of this host, in the form of an address that
- * nobody has; of who comes by the loopback and cannot be told, that of all such; else that of
- * peer_client(). False: root's, who may have all. Asks the kernel once for each connection. */
+/* The account whose share of connections the peer takes, in the form of an address: for a user of
+ * this host, an address that no host has; for loopback peers whose user cannot be determined, one
+ * account for all of them; else peer_client(). False: root, which has no share. Asks the kernel
+ * once for each connection. */
 bool peer_account(struct peer *peer, struct in6_addr *ret_account);
-/* Of such a share: that of a user of this host, or of those who cannot be told. */
+/* Whether the account is that of a user of this host, or that of loopback peers without a known
+ * user. */
 bool peer_account_is_user(const struct in6_addr *account);
-/* What counts as one client: an IPv4 address, or the 64 bits that an IPv6 network begins with. */
+/* The address that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address.
+ */
 struct in6_addr peer_client(const struct peer *peer);

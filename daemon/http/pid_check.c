@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is cheapest to find out comes first, and each list is gone through once for all pids.
+ * The cheapest checks come first, and each list is searched once for all pids.
  */
 #include "http/pid_check.h"
 
@@ -11,8 +11,8 @@
 #include <microhttpd.h>
 #include <stddef.h>
 
-/* Of pids, /proc is looked at on the loop thread: a process that has just begun need not wait for
- * the lane. */
+/* This many pids are looked up in /proc on the loop thread: a request for a process that has just
+ * started need not wait for the lane. */
 enum { AT_ONCE = 2 };
 
 static struct pid_check *check_of(struct job *job)
@@ -20,7 +20,7 @@ static struct pid_check *check_of(struct job *job)
 	return (struct pid_check *)((char *)job - offsetof(struct pid_check, turn.job));
 }
 
-/* The first `max` of them. */
+/* Checks the first `max` pids. */
 static void find_running(struct few_pids *unknown, size_t max)
 {
 	struct few_pids asked = *unknown;
@@ -55,7 +55,7 @@ static int refuse_pid(struct pid_check *check, uint32_t pid)
 	uint32_t process = process_of(pid);
 
 	if (process == pid)
-		return 0; /* it runs by now */
+		return 0; /* it has started meanwhile */
 	if (process)
 		return refuse(&check->refusal, MHD_HTTP_NOT_FOUND,
 		              "no process %" PRIu32 ": it is a thread of process %" PRIu32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct policy - what the operator lets clients have, and how much of it. policies.c keeps it; it
- * changes on the loop thread when the settings are read again, so it is looked at anew for each
+ * struct policy - what the operator allows clients, and how much of it. policies.c keeps it. It
+ * changes on the loop thread when the settings are read again, so it is consulted anew for each
  * request.
  */
 #pragma once
@@ -9,7 +9,7 @@
 #include "http/members.h"
 
 struct policy {
-	const char *group;             /* NULL: every user of this host is answered */
+	const char *group;             /* NULL: every user of this host is served */
 	const struct members *members; /* of that group; NULL: none */
 	const char *allow_hosts;       /* names separated by blanks, or NULL */
 	bool on_demand;                /* probes may be put into processes */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Ids of processes and threads, told apart by /proc/ID/status.
+ * Distinguishes ids of processes and threads by /proc/ID/status.
  */
 #include "http/process_id.h"
 
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* /proc/N exists for threads as well; the line Tgid tells which process N is or belongs to. */
+/* /proc/N exists for threads as well; its line Tgid names the process. */
 uint32_t process_of(uint32_t id)
 {
 	_cleanup_(buf_release) struct buf status = BUF_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One row is one JSON object, which is written and freed before the next is made: what the list
- * takes is its text.
+ * Each row is one JSON object, which is written and freed before the next is made, so the list
+ * takes only the memory of its text.
  */
 #include "http/process_list.h"
 
@@ -105,13 +105,13 @@ static void add_slice(struct process_list *list, const struct profile *slice)
 			bsearch(&key, list->rows, list->count, sizeof(*list->rows), compare_pid);
 
 		if (!row)
-			continue; /* has exited */
+			continue; /* the process has exited */
 		row->samples += sample->values[0];
 		row->cpu_ns += sample->values[1];
 	}
 }
 
-/* How much time the samples cover. */
+/* Returns the time that the samples cover. */
 static uint64_t add_samples(struct process_list *list)
 {
 	uint64_t covered_ns = 0;
@@ -137,7 +137,7 @@ size_t process_list_cmdline_bytes(size_t processes)
 	return each < MAX_CMDLINE_BYTES ? each : MAX_CMDLINE_BYTES;
 }
 
-/* Its first `max` bytes, and one more where there are more. */
+/* Reads the first `max` bytes, and one more if there are more. */
 static size_t read_cmdline(uint32_t pid, char *bytes, size_t max)
 {
 	_cleanup_close_ int fd = -1;
@@ -150,7 +150,8 @@ static size_t read_cmdline(uint32_t pid, char *bytes, size_t max)
 	return len > 0 ? (size_t)len : 0;
 }
 
-/* Words are separated by NULs; a program that wrote a title there has many at its end. */
+/* NULs separate words; a program that replaced its command line by a title leaves many at the end.
+ */
 static json_t *cmdline_json(uint32_t pid, size_t max)
 {
 	char bytes[MAX_CMDLINE_BYTES + sizeof(cut_mark)];
@@ -191,7 +192,7 @@ static json_t *bytes_json(bool known, uint64_t bytes)
 	return known && bytes != MEMORY_UNKNOWN ? json_integer((json_int_t)bytes) : json_null();
 }
 
-/* Of what is not known yet, nulls. */
+/* Figures that are not known yet are null. */
 static int add_memory(json_t *object, const struct process_row *row, uint64_t wall_ms)
 {
 	json_t *leak = row->watched ? memory_growth_json(&row->growth, wall_ms) : json_null();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /processes: what runs and what it costs, from the samples of the last minute. JSON, busiest
- * first; format=text: the same as a table. Made on lanes of its own, where it does not wait for
+ * /processes: the processes and their CPU time, from the samples of the last minute. JSON, busiest
+ * first; format=text: the same as a table. Made on separate lanes, where it does not wait for
  * profiles to be rendered.
  */
 #include "base/clock.h"
@@ -45,7 +45,7 @@ static int run_job(struct errand *errand)
 	return process_list_write(&job_of(errand)->list, &errand->body);
 }
 
-/* What the loop thread knows. */
+/* Collects the data that belongs to the loop thread. */
 static int collect(struct errand *errand, const struct service *service)
 {
 	struct process_list *list = &job_of(errand)->list;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What names are is on the right, where their lengths push nothing aside.
+ * Names are in the rightmost columns, where their lengths do not shift other columns.
  */
 #include "http/processes_text.h"
 
@@ -20,7 +20,7 @@ static const char *mib_text(const json_t *bytes, char cell[CELL])
 	return cell;
 }
 
-/* How fast it leaks, if it does. */
+/* How fast the process leaks, if it does. */
 static const char *leak_text(const json_t *leak, char cell[CELL])
 {
 	const json_t *speed = json_object_get(leak, "bytes_per_second");

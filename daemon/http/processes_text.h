@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What /processes lists as a table for people.
+ * The list of /processes as a table for people.
  */
 #pragma once
 
@@ -9,5 +9,5 @@
 #include <jansson.h>
 
 void processes_text_head(struct buf *out);
-/* `process` is its object in the JSON answer. */
+/* `process` is the row's object in the JSON answer. */
 void processes_text_row(const json_t *process, struct buf *out);

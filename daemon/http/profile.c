@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /profile and its aliases: checks what the query alone cannot tell and that takes no time, which
- * is whether a time is still kept, and starts a capture.
+ * /profile and its aliases: checks what cannot be seen from the query alone but takes no time,
+ * namely whether the requested time is still kept, and starts a capture.
  */
 #include "base/clock.h"
 #include "http/capture.h"

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEFAULT_SECONDS = 30 }; /* what net/http/pprof does, and its clients' time-outs expect */
+enum { DEFAULT_SECONDS = 30 }; /* as in net/http/pprof; its clients' time-outs expect it */
 
 #define PARAMETER(name, values) {name, false, values},
 const struct parameter profile_parameters[] = {
@@ -74,7 +74,7 @@ static int read_names(const struct query *query, const char *name, const char *w
 	return 0;
 }
 
-/* Whose samples. */
+/* The tasks whose samples are selected. */
 static int read_tasks(const struct query *query, struct selection *selection,
                       struct refusal *ret_refusal)
 {
@@ -123,7 +123,7 @@ static int read_selection(const struct query *query, struct selection *selection
 	return 0;
 }
 
-/* A '+' in a query means a blank, but the one before a time zone is meant as it stands. */
+/* In a query '+' means a blank, but the '+' before a time zone is meant literally. */
 static int parse_time(const char *text, uint64_t *ret_unix_ns)
 {
 	char plain[64];
@@ -226,7 +226,7 @@ static int refuse_of_others(const char *what, bool (*has)(const struct source *s
 	              source->name, lacks);
 }
 
-/* What does not go with every type. */
+/* Refuses parameters that the type does not support. */
 static int check_type(const struct profile_query *profile, struct refusal *ret_refusal)
 {
 	const struct selection *selection = &profile->selection;
@@ -253,7 +253,7 @@ static int read_type(const struct query *query, struct profile_query *profile,
 	return check_type(profile, ret_refusal);
 }
 
-/* What is in use is a state: who names no time is not made to wait for some to pass. */
+/* What is in use is a state, so a request that names no time need not wait for any to pass. */
 static void default_range(const struct query *query, const struct profile_bounds *bounds,
                           struct profile_query *profile)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a /profile request asks for, read from its query. Pure; any thread.
+ * The parameters of a /profile request, read from its query. Pure; any thread.
  */
 #pragma once
 
@@ -19,18 +19,18 @@ struct profile_query {
 	enum range_kind range;
 	uint64_t length_ns;                /* RANGE_NEXT, RANGE_LAST */
 	uint64_t from_unix_ns, to_unix_ns; /* RANGE_BETWEEN */
-	bool all; /* RANGE_LAST: everything that is kept, for lack of another wish */
+	bool all; /* RANGE_LAST: everything that is kept, because no range was requested */
 	struct selection selection; /* its names point into the query */
 	struct format_query format;
 };
 
-/* What there is and what may be had. */
+/* The bounds of a request. */
 struct profile_bounds {
 	uint64_t keep_ns;     /* how far back the history goes at most */
-	uint64_t max_seconds; /* the longest that may be waited for */
+	uint64_t max_seconds; /* the largest seconds= */
 };
 
-/* Of /profile and its aliases. */
+/* For /profile and its aliases. */
 extern const struct parameter profile_parameters[];
 
 /* `query` has passed query_check() and must outlive the result. -EINVAL with `ret_refusal`. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Query strings: split at '&' and '=', decode %XX and '+', and refuse what cannot be meant. A
- * misspelt parameter that is silently ignored gives a wrong profile that looks right, so unknown
- * ones are errors.
+ * Query strings: splits them at '&' and '=', decodes %XX and '+', and refuses what cannot be
+ * intended. Unknown parameters are errors, because a misspelt parameter that is silently ignored
+ * gives a wrong profile that looks right.
  */
 #include "http/query.h"
 
@@ -97,7 +97,8 @@ int query_parse(const char *raw, size_t len, struct query *ret_query, struct ref
 	if (max_pairs > MAX_QUERY_PAIRS)
 		return refuse(ret_refusal, 400, "too many parameters: at most %d are read",
 		              MAX_QUERY_PAIRS);
-	/* Decoding never makes longer; each pair adds two NULs, one in the place of its '='. */
+	/* Decoding never makes text longer; each pair needs two NULs, one of them in place of its
+	 * '='. */
 	query.bytes = malloc(len + 2 * max_pairs);
 	query.pairs = calloc(max_pairs, sizeof(*query.pairs));
 	if (!query.bytes || !query.pairs)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Refusals quote what the client sent, so their text is made harmless here, once: one line, valid
- * UTF-8, no control characters.
+ * Refusals quote what the client sent, so their text is made harmless here, in one place: one line
+ * of valid UTF-8 without control characters.
  */
 #include "http/refusal.h"
 

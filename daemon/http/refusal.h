@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Why a request is not served as asked: a status and one line for a person that says what is
- * accepted instead. Pure, so that everything that reads a query can be tested without a server.
+ * Why a request is not served as asked: a status, and one line for a person that says what is
+ * accepted instead. Pure, so that all code that reads a query can be tested without a server.
  */
 #pragma once
 

@@ -95,7 +95,8 @@ static int encode(const struct render_plan *plan, const struct profile *profile,
 	return plan->format->encoder->encode(profile, &options, out);
 }
 
-/* A name that nobody has is a mistake; who has it may just not have run. Sample 0 is none. */
+/* A name that no process or thread has is a mistake; one that has the name may just not have run.
+ * Sample 0 is not a sample. */
 static bool is_nobody(const struct selection *selection, const struct profile *profile)
 {
 	return selection->comm_count && profile->sample_count <= 1 &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Renders and answers.
+ * Renders profiles and answers their requests.
  */
 #include "http/rendering.h"
 
@@ -29,7 +29,7 @@ static void run_render(struct job *job)
 		rendering->error = buf_error(&rendering->body);
 }
 
-/* For who looks at neither comments nor a text's first line. */
+/* For clients that read neither the comments nor the first line of a text. */
 static void say_incomplete(struct request *request, const char *why)
 {
 	char line[RENDER_LINE_BYTES];
@@ -57,7 +57,7 @@ static void answer(struct rendering *rendering, struct answer *answer, const cha
 	}
 }
 
-/* Rendering takes memory in many small pieces, which the allocator would keep for the next time. */
+/* Rendering takes memory in many small pieces, which the allocator would keep for later. */
 static void give_memory_back(const struct lane *render)
 {
 	if (!lane_length(render))
@@ -80,7 +80,7 @@ static void fail(const struct rendering *rendering, int err)
 	request_refuse(rendering->request, &refusal);
 }
 
-/* Also ends it, of which its owner is told. */
+/* Answers the request, if it still exists, and calls done(), which may free the rendering. */
 static void finish(struct rendering *rendering, const struct rendering *leader,
                    struct answer *shared, int err)
 {
@@ -104,8 +104,9 @@ static void unlink_rendering(struct rendering *rendering)
 	*link = rendering->next;
 }
 
-/* Answers are made in the share of who has asked first, unless he has no room: the others would be
- * refused for his sake. */
+/* The account that is charged for the answer: that of the first request, unless it has no room,
+ * else that of a follower that has. Otherwise the first account's lack of room would refuse the
+ * others. */
 static uint64_t payer_of(const struct rendering *leader)
 {
 	const struct rendering *rendering = leader;
@@ -136,7 +137,7 @@ static void on_rendered(struct job *job)
 		finish(follower, rendering, shared, err);
 		follower = next;
 	}
-	/* What it came to is in it, so it is the last. */
+	/* The followers' answers use its members, so it is finished last. */
 	finish(rendering, rendering, shared, err);
 	give_memory_back(service->render);
 }
@@ -159,7 +160,8 @@ static void follow(struct rendering *rendering, struct rendering *leader)
 	rendering->parking->stats.answers_shared++;
 }
 
-/* Root may have larger answers than all others, of which each may have the same. */
+/* Root may have larger answers than other users, who all have the same limit, so root's renderings
+ * have keys of their own. */
 static void set_max(struct rendering *rendering)
 {
 	bool root = !rendering->turn.account;
@@ -169,7 +171,8 @@ static void set_max(struct rendering *rendering)
 		buf_add(&rendering->key, &root, sizeof(root));
 }
 
-/* Lines of source files are not everybody's: who may see others has another table. */
+/* Viewers may see different source files, so a table by line is shared only by requests with the
+ * same viewer. */
 static void set_viewer(struct rendering *rendering)
 {
 	uint32_t viewer = admit_viewer(rendering->request);

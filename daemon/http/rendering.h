@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct rendering - the last part of every request that is answered with a profile: its plan is
- * rendered on the render lane, and the parked request answered with what comes out, as a file with
- * a name where the format is one. Requests that ask for the same at the same time, of which there
- * may be hundreds, are answered with one rendering. Part of its owner, who keeps all that the plan
- * points to until done(). Loop thread only.
+ * struct rendering - the last part of every request that is answered with a profile: the plan is
+ * rendered on the render lane, and the suspended request is answered with the result, as a named
+ * file where the format is a file. Requests for the same profile at the same time, of which there
+ * may be hundreds, are answered with one rendering. Embedded in its owner, which keeps all that the
+ * plan points to until done(). Loop thread only.
  */
 #pragma once
 
@@ -12,25 +12,26 @@
 #include "http/request.h"
 
 struct rendering {
-	struct request *request; /* NULL once nobody waits for it */
+	struct request *request; /* NULL once the request is abandoned */
 	const struct service *service;
 	const char *kind; /* in the file's name: profd-HOST-KIND.pb.gz */
-	struct buf key;   /* the same where what comes out is; empty: nowhere else; freed here */
-	struct render_plan plan; /* without symbolizer and host, which the service has,
-	                            and the viewer */
-	void (*done)(
-		struct rendering *rendering); /* the request is answered, if there still was one */
+	struct buf key;   /* equal keys mean equal results; empty: equal to no other; freed here */
+	/* Without symbolizer, host and viewer, which rendering_start() sets. */
+	struct render_plan plan;
+	/* Called after the request was answered, if it still existed. */
+	void (*done)(struct rendering *rendering);
 
-	/* Its own. */
+	/* Private. */
 	struct turn turn;
 	struct buf body;
 	char incomplete[RENDER_LINE_BYTES];
 	int error;
 	struct parking *parking;
-	struct rendering *next;      /* of those of other keys, or of those that wait for one */
-	struct rendering *followers; /* are answered with what comes out here */
+	/* In the list of renderings with other keys, or in that of followers. */
+	struct rendering *next;
+	struct rendering *followers; /* are answered with this result */
 };
 
-/* -EAGAIN: the lane is full; done() will not be called and the request is still the owner's. The
- * key is freed in any case. */
+/* On an error, such as -EAGAIN because the lane is full, done() is not called and the owner must
+ * still answer the request. The key is freed in any case. */
 int rendering_start(struct rendering *rendering);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Requests: their answers' common headers, and parking.
+ * Requests: the common headers of answers, and suspension.
  */
 #include "http/request.h"
 
@@ -13,19 +13,20 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-/* A client that takes longer over an answer than a slow line does holds on to its memory only. */
+/* A client that takes longer to receive an answer than a slow line explains only keeps memory in
+ * use. */
 enum {
 	SEND_SECONDS = 30,
 	SEND_BYTES_PER_SECOND = 32 * 1024,
 };
-/* Of max-requests, one part in so many is for root alone. */
+/* One part in this many of max-requests is for root alone. */
 enum { KEPT_PART = 16 };
 
 static const char plain_text[] = "text/plain; charset=utf-8";
-/* What is no page of ours is nothing to run, load or put into a frame. */
+/* An answer that is not profd's page may run and load nothing, and may not be framed. */
 static const char nothing_allowed[] = "default-src 'none'; frame-ancestors 'none'";
 
-/* An address sent whole, as proxies do, says which host it means in the place of Host. */
+/* An absolute URL, as proxies send it, names the host in place of the Host header. */
 static int read_uri(struct request *request, const char *uri)
 {
 	static const char *const schemes[] = {"http://", "https://"};
@@ -89,7 +90,7 @@ const char *request_host(const struct request *request)
 	                          : request_client_header(request, MHD_HTTP_HEADER_HOST);
 }
 
-/* At the head of one of the parking's lists. */
+/* Inserts at the head of one of the parking's lists. */
 static void link_request(struct request *request, struct request **list)
 {
 	request->prev = NULL;
@@ -121,8 +122,8 @@ static void unpark(struct request *request)
 	parking->count--;
 }
 
-/* Root, whom nobody else's requests keep out. By another address than the loopback's he is counted
- * with that, as whoever comes from there. */
+/* Root's requests are counted only in the total, so that no other user's requests keep them out;
+ * but those from an address other than the loopback count like any client's. */
 static bool is_counted(const struct request *request)
 {
 	return !request->client->root || request->client->peer.kind == PEER_ELSEWHERE;
@@ -185,7 +186,7 @@ void request_free(struct request *request)
 	free(request);
 }
 
-/* Nobody reads the answer: it only takes the connection back to libmicrohttpd, which closes it. */
+/* Nobody reads this answer: it only returns the connection to libmicrohttpd, which closes it. */
 static void on_hangup(void *ctx)
 {
 	struct request *request = ctx;
@@ -221,7 +222,7 @@ int request_park(struct request *request, void *owner, void (*abandon)(void *own
 	return 0;
 }
 
-/* From here on it is the client who keeps us waiting. */
+/* From here on only the client delays the request. */
 static void begin_sending(struct request *request, size_t len)
 {
 	if (!request->is_sending)
@@ -244,7 +245,7 @@ void request_go_on(struct request *request)
 	leave(request);
 }
 
-/* Also without a response, for lack of memory: the server then closes the connection. */
+/* `response` is NULL when out of memory: the server then closes the connection. */
 static void respond(struct request *request, unsigned int status, struct MHD_Response *response,
                     size_t len, const char *content_type, const char *cache)
 {
@@ -316,7 +317,8 @@ void request_answer_head(struct request *request, const char *content_type)
 	struct MHD_Response *response =
 		MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, read_nothing, NULL, NULL);
 
-	/* libmicrohttpd 0.9.75 ends chunks also where it sent none, after HEAD. */
+	/* After HEAD, libmicrohttpd 0.9.75 sends the end of a chunked body although it sent no
+	 * chunks. */
 	if (response)
 		MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
 	respond(request, MHD_HTTP_OK, response, 0, content_type, "no-store");
@@ -330,7 +332,7 @@ void request_refuse(struct request *request, const struct refusal *refusal)
 	respond(request, refusal->status,
 	        MHD_create_response_from_buffer((size_t)len, text, MHD_RESPMEM_MUST_COPY),
 	        (size_t)len, plain_text, "no-store");
-	/* go tool pprof shows an error's text only when it sees this. */
+	/* go tool pprof shows the text of an error only when this header is there. */
 	request_header(request, "X-Go-Pprof", "1");
 	if (refusal->status == MHD_HTTP_SERVICE_UNAVAILABLE ||
 	    refusal->status == MHD_HTTP_TOO_MANY_REQUESTS)
@@ -387,7 +389,7 @@ void parking_give_up(struct parking *parking, uint64_t now_mono_ns)
 	for (struct request *request = parking->sending; request; request = request->next) {
 		if (now_mono_ns < request->give_up_mono_ns)
 			continue;
-		/* libmicrohttpd finds the connection broken, and ends it and the request. */
+		/* libmicrohttpd then finds the connection broken, and ends it and the request. */
 		shutdown(request->client->peer.fd, SHUT_RDWR);
 		request->give_up_mono_ns = UINT64_MAX;
 		parking->stats.answers_given_up++;

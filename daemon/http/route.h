@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of what can be asked for. A route is one entry of `routes` and one handler; the index
- * page, the 404 and 405 answers and the parameter checks are made from the table.
+ * The table of endpoints. A route is one entry of `routes` and one handler; the index page, the 404
+ * and 405 answers and the checks of parameters are made from the table.
  */
 #pragma once
 
 #include "http/request.h"
 
 struct route {
-	const char *path; /* with a star at its end: everything that begins like this */
-	void (*handle)(struct request *request); /* answers or parks */
+	const char *path; /* with a star at its end: all paths that begin so */
+	void (*handle)(struct request *request); /* answers or suspends */
 	const struct parameter *parameters;
-	const char *example; /* what to ask for, on the index page */
+	const char *example; /* an example request, for the index page */
 	const char *summary; /* NULL: an alias, not shown */
 };
 
@@ -19,10 +19,10 @@ struct route {
 extern const struct route routes[];
 
 const struct route *route_find(const char *path); /* NULL when there is none */
-/* Checks method, path and query and calls the handler. */
+/* Checks method, path and query, and calls the handler. */
 void route_dispatch(struct request *request, const char *method);
 
-/* Handlers, each in a file of its name. */
+/* The handlers, each in a file of its name. */
 void handle_api(struct request *request);
 void handle_profile(struct request *request);
 void handle_heap(struct request *request);

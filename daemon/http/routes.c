@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The contents page of profd's HTTP side.
+ * The table of all endpoints.
  */
 #include "http/route.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * libmicrohttpd driven by libuv: one MHD daemon per listening socket, its epoll descriptor watched
- * by a uv_poll_t and its next time-out by a uv_timer_t. Everything happens on the loop thread.
+ * libmicrohttpd driven by libuv: one MHD daemon for each listening socket; a uv_poll_t watches its
+ * epoll descriptor, a uv_timer_t its next time-out. Everything happens on the loop thread.
  */
 #include "http/server.h"
 
@@ -18,13 +18,14 @@
 #include <sys/resource.h>
 
 enum {
-	IDLE_TIMEOUT_SECONDS = 15, /* does not count for parked requests */
-	/* Executables held open, BPF maps, files in /proc: connections may not take those. */
+	IDLE_TIMEOUT_SECONDS = 15, /* not for suspended requests */
+	/* Kept for open executable files, BPF maps and files in /proc: connections may not take
+	 * these. */
 	RESERVED_DESCRIPTORS = 2048,
 	MIN_CONNECTIONS = 64,
-	GIVE_UP_MS = 5000,        /* how often it is looked for clients that read too slowly */
-	CLIENTS_SURE_OF_ROOM = 4, /* so many must come together to take all connections */
-	FINAL_TURNS = 16, /* of the HTTP machine while stopping: enough to send what is short */
+	GIVE_UP_MS = 5000,        /* interval of the search for clients that read too slowly */
+	CLIENTS_SURE_OF_ROOM = 4, /* it takes this many clients to use up all connections */
+	FINAL_TURNS = 16, /* of libmicrohttpd while stopping: enough to send short answers */
 };
 
 /* One listening socket. */
@@ -34,7 +35,7 @@ struct port {
 	uv_poll_t poll;
 	uv_timer_t timer;
 	bool watched;
-	bool resumed; /* a request, since its last turn began */
+	bool resumed; /* a request was resumed since the last turn began */
 	bool local;   /* a unix socket */
 };
 
@@ -49,7 +50,7 @@ struct server {
 	struct arrivals arrivals;
 	struct crowd connected; /* connections, by peer_account() */
 	struct handshakes handshakes;
-	size_t room; /* for connections of one client, whatever the settings say */
+	size_t room; /* for the connections of one client, whatever the settings say */
 };
 
 static void port_turn(struct port *port);
@@ -71,7 +72,7 @@ static void port_turn(struct port *port)
 
 	port->resumed = false;
 	MHD_run(port->mhd);
-	/* Of one that was resumed in this very turn libmicrohttpd does not say that it waits. */
+	/* libmicrohttpd's time-out does not account for requests that were resumed in this turn. */
 	if (port->resumed)
 		uv_timer_start(&port->timer, on_timer, 0, 0);
 	else if (MHD_get_timeout(port->mhd, &timeout_ms) == MHD_YES)
@@ -80,7 +81,7 @@ static void port_turn(struct port *port)
 		uv_timer_stop(&port->timer);
 }
 
-/* Which port it came in by does not matter: there are few, and a turn without work is cheap. */
+/* Runs all ports instead of the request's own: there are few, and a turn without work is cheap. */
 static void on_resumed(struct parking *parking)
 {
 	struct server *server =
@@ -102,7 +103,7 @@ static void on_give_up(uv_timer_t *timer)
 	parking_give_up(&server->parking, clock_mono_ns());
 }
 
-/* libmicrohttpd finds it broken, and ends it. */
+/* libmicrohttpd then finds the connection broken, and ends it. */
 static void hang_up(const struct client *client)
 {
 	shutdown(client->peer.fd, SHUT_RDWR);
@@ -115,7 +116,7 @@ static struct client *client_of(struct arrival *arrival)
 
 static void on_late(uv_timer_t *timer);
 
-/* Until the first one of those awaited is due. */
+/* Starts the timer for the first deadline, unless it is running. */
 static void watch_arrivals(struct server *server)
 {
 	const struct arrival *first = server->arrivals.first;
@@ -148,7 +149,7 @@ static void await_request(struct server *server, struct client *client)
 	watch_arrivals(server);
 }
 
-/* Whether there is room for one more of this client. */
+/* Whether there is room for one more connection of this client. */
 static bool let_in(struct port *port, struct client *client)
 {
 	struct server *server = port->server;
@@ -174,7 +175,8 @@ static bool let_in(struct port *port, struct client *client)
 	return client->handshake;
 }
 
-/* Of a request whose arguments find no room libmicrohttpd tells the beginning and not the end. */
+/* When a request's arguments exceed libmicrohttpd's memory, it reports the request's start but not
+ * its end: so the request is freed here. */
 static void end_client(struct server *server, struct client *client)
 {
 	if (!client)
@@ -187,7 +189,8 @@ static void end_client(struct server *server, struct client *client)
 	client_free(client);
 }
 
-/* Without memory to keep who it is in, the first request finds nobody, and is not answered. */
+/* When out of memory there is no client: request_new() then fails, and the first request is not
+ * answered. */
 static void on_connection(void *ctx, struct MHD_Connection *connection, void **socket_context,
                           enum MHD_ConnectionNotificationCode what)
 {
@@ -223,7 +226,7 @@ static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *connectio
 	return request;
 }
 
-/* Those of the web configuration take the place of our own. */
+/* Headers of the web configuration replace profd's. */
 static void add_headers(struct request *request)
 {
 	const struct web_config *config = &request->service->access->config;
@@ -246,8 +249,8 @@ static enum MHD_Result send_answer(struct request *request)
 	return MHD_queue_response(request->connection, request->status, request->response);
 }
 
-/* Called when the headers are complete, for each piece of a body, when all of it is here, and again
- * after a parked request was resumed. */
+/* Called when the headers are complete, for each piece of a body, when the whole body has arrived,
+ * and again after a suspended request was resumed. */
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_len, void **request_ctx)
@@ -261,7 +264,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 	request->suspended = false;
 	if (request->response)
 		return send_answer(request);
-	/* There was no memory for its answer. */
+	/* There was no memory for the answer. */
 	if (request->is_sending)
 		return MHD_NO;
 	if (!request->started) {
@@ -269,8 +272,8 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 		request->needs_host = strcmp(version, MHD_HTTP_VERSION_1_0) != 0;
 		return MHD_YES;
 	}
-	/* Nothing here takes a body, but a client that sends one must be read to its end before it
-	 * listens. */
+	/* No endpoint takes a body, but a client that sends one reads the answer only after its
+	 * body was read. */
 	if (*upload_len) {
 		*upload_len = 0;
 		return MHD_YES;
@@ -296,7 +299,7 @@ static void on_completed(void *ctx, struct MHD_Connection *connection, void **re
 		await_request(ctx, client);
 }
 
-/* What libmicrohttpd asks where client_new() has failed. */
+/* The callback that libmicrohttpd uses when client_new() has failed. */
 static int no_certificate(gnutls_session_t session, const gnutls_datum_t *request, int request_len,
                           const gnutls_pk_algorithm_t *algorithms, int algorithms_len,
                           gnutls_pcert_st **chain, unsigned int *chain_len, gnutls_privkey_t *key)
@@ -306,7 +309,7 @@ static int no_certificate(gnutls_session_t session, const gnutls_datum_t *reques
 	return -1;
 }
 
-/* Clients that talk nonsense are their own problem, not a line in the log each. */
+/* Malformed input from clients must not fill the log. */
 static void ignore_message(void *ctx, const char *format, va_list args)
 {
 	(void)ctx, (void)format, (void)args;
@@ -340,7 +343,7 @@ static int port_listen(struct port *port, struct server *server, struct listener
 	encrypts = server->service.access->tls && !port->local;
 	if (encrypts)
 		flags |= MHD_USE_TLS;
-	/* The logger comes first, so that it hears about the other options, too. */
+	/* The logger comes first, so that it receives messages about the other options, too. */
 	port->mhd = MHD_start_daemon(
 		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER,
 		ignore_message, NULL, MHD_OPTION_LISTEN_SOCKET, listener->fd,
@@ -352,7 +355,7 @@ static int port_listen(struct port *port, struct server *server, struct listener
 		MHD_OPTION_ARRAY, encrypts ? encrypted : plain, MHD_OPTION_END);
 	if (!port->mhd)
 		return -EIO;
-	listener->fd = -1; /* libmicrohttpd's from here on */
+	listener->fd = -1; /* owned by libmicrohttpd from here on */
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct server - libmicrohttpd inside the event loop: no thread of its own, its epoll descriptor
- * is watched like any other. Loop thread only. A handler answers at once or parks the request and
- * answers later.
+ * struct server - libmicrohttpd inside the event loop: it has no thread of its own, and its epoll
+ * descriptor is watched like any other. Loop thread only. A handler answers a request at once, or
+ * suspends it and answers later.
  */
 #pragma once
 
@@ -11,11 +11,11 @@
 
 struct server;
 
-/* Serves on what `listeners` holds, which the server takes over, on failure too. On failure
- * nothing listens and `ret_why` is one line for a person. */
+/* Serves on `listeners`, which the server takes ownership of, on failure too. On failure nothing
+ * listens and `ret_why` is one line for a person. */
 int server_start(const struct service *service, struct listeners *listeners,
                  struct server **ret_server, char ret_why[256]);
-/* Refuses new requests, answers parked ones with 503 and closes the loop's handles; server_free()
- * after the loop has run out. Takes NULL. */
+/* Refuses new requests, answers suspended ones with 503 and closes the loop's handles. Call
+ * server_free() after the loop has run out. Takes NULL. */
 void server_stop(struct server *server);
 void server_free(struct server *server);

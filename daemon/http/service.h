@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the handlers show and use. daemon.c fills it in; everything in it outlives the server.
+ * What the handlers show and use. daemon.c fills it in; all of it outlives the server.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 struct service {
 	uv_loop_t *loop;
 	struct collector *collector;
-	struct heaps *heaps;     /* the collector's */
+	struct heaps *heaps;     /* owned by the collector */
 	struct history *history; /* by enum profile_kind */
 	struct procs *procs;
 	struct store *store;
@@ -27,14 +27,14 @@ struct service {
 	struct lane *render;
 	const struct policy *policy;
 	struct access *access;
-	struct lane *passwords; /* where they are hashed */
-	/* Where processes are listed; and where with command lines, for which the kernel waits
-	 * while such a process holds the lock of its address space. */
+	struct lane *passwords; /* hashes passwords */
+	/* List processes without and with command lines. Reading a command line makes the kernel
+	 * wait while the process holds the lock of its address space. */
 	struct lane *processes, *cmdlines;
 	struct pss_reader *pss;
-	const struct utsname *host; /* its name and the kernel's release, as of the start */
-	const char *const
-		*capabilities; /* that the daemon has left, by name; NULL behind the last */
+	const struct utsname *host; /* the host's name and the kernel's release, as of the start */
+	/* The names of those that the daemon has kept; the last is followed by NULL. */
+	const char *const *capabilities;
 	uint64_t start_mono_ns;
 	uint32_t sample_hz;
 	uint64_t keep_ns; /* how far back the history goes at most */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One question and one answer over netlink.
+ * One query and one answer over netlink.
  */
 #include "http/socket_owner.h"
 
@@ -17,9 +17,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Of a host of containers; with more it is not said who asks. */
+/* Enough devices for a host of containers; with more the user cannot be determined. */
 enum { MAX_DEVICES = 1024, MAX_ANSWER_BYTES = 4096 };
-/* Of lo, the first device of every network namespace. */
+/* The index of lo, the first device of every network namespace. */
 enum { LOOPBACK_INDEX = 1 };
 
 struct question {
@@ -27,8 +27,8 @@ struct question {
 	struct inet_diag_req_v2 ask;
 };
 
-/* An address as sock_diag has it: IPv4 in the first of four words, also where a socket of both
- * families shows it as IPv6, because there is one table of connections for both. */
+/* Converts an address to sock_diag's form: IPv4 in the first of four words, even when a socket of
+ * both families shows it as IPv6, because the kernel has one table of connections for both. */
 static int read_address(const struct sockaddr_storage *from, uint8_t *ret_family, __be16 *ret_port,
                         __be32 address[4])
 {
@@ -68,8 +68,8 @@ static int ask(int fd, const struct question *question, void *answer, size_t siz
 	return len < 0 ? -errno : (int)len;
 }
 
-/* Where there is no such connection the kernel may answer with who listens there; a socket that
- * nobody holds any longer has no inode, and user 0 whoever had it. */
+/* When there is no such connection the kernel may answer with a listening socket; a socket that no
+ * process holds any longer has no inode, and user 0 whatever its user was. */
 static bool is_held(const struct inet_diag_msg *found, const struct question *question)
 {
 	return found->idiag_inode && found->id.idiag_dport == question->ask.id.idiag_dport &&
@@ -108,8 +108,8 @@ static void free_names(struct if_nameindex **names)
 		if_freenameindex(*names);
 }
 
-/* A socket that is bound to a device, as those with link-local addresses are, is found under that
- * device only. */
+/* A socket that is bound to a device, as those with link-local addresses are, is found only under
+ * that device. */
 static int ask_device(int fd, struct question *question, unsigned int device, uint32_t *ret_uid)
 {
 	_Alignas(struct nlmsghdr) char answer[MAX_ANSWER_BYTES];

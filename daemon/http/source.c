@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * /source: some lines of a source file, for a page that shows what a profile says about them. Only
- * of a file that debug information has named, and that everybody may read. Which ones were named is
- * known to the symbolizer, so the work is a job of the render lane.
+ * for files that debug information has named and that everybody may read. The symbolizer knows
+ * which files were named, so the work is a job of the render lane.
  */
 #include "http/admission.h"
 #include "http/errand.h"
@@ -20,7 +20,7 @@ enum {
 	MAX_LINE = 100 * 1000 * 1000,
 	MAX_LINES = 2000,
 	DEFAULT_LINES = 40,
-	MAX_ANSWER_BYTES = 1 << 20, /* of lines; those over it are left out */
+	MAX_ANSWER_BYTES = 1 << 20, /* of lines; lines beyond it are left out */
 };
 
 struct source_job {
@@ -51,7 +51,7 @@ static void free_source(struct errand *errand)
 	source_job_free(source_job_of(errand));
 }
 
-/* As many lines before it as behind it. */
+/* Writes as many lines before the requested one as after it. */
 static int write_lines(struct source_job *source, const struct source_text *text)
 {
 	uint32_t before = (uint32_t)(source->lines - 1) / 2, bytes = 0;

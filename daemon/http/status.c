@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /status: what profd does, how full it is and what it could not do, as JSON.
+ * /status: what profd does, how full its tables are and what it could not do, as JSON.
  */
 #include "base/clock.h"
 #include "collect/own_cost.h"
@@ -56,7 +56,7 @@ static json_t *cost_json(const struct own_cost *cost)
 	return object;
 }
 
-/* In the part that it is of. */
+/* Adds the figure to the object of its part. */
 static void set_figure(const struct figure *figure, void *ctx)
 {
 	json_t *object = ctx, *part = json_object_get(object, figure->part);
@@ -89,7 +89,7 @@ static json_t *recorder_json(const struct service *service, size_t kind)
 		(json_int_t)stats.stacks_evicted, "slices_failed", (json_int_t)stats.slices_failed);
 }
 
-/* The past of each kind. */
+/* The history of each kind of profile. */
 static json_t *history_json(const struct service *service)
 {
 	json_t *object = json_object();

@@ -32,7 +32,7 @@ struct timeline_job {
 	struct errand errand;
 	struct cpu_timeline_query ask;
 	struct cpu_timeline_span span;
-	uint64_t wall_offset_ns; /* of the span's monotonic times */
+	uint64_t wall_offset_ns; /* wall clock minus the span's monotonic clock */
 	uint64_t oldest_mono_ns; /* the start of what is kept */
 	uint32_t cpus;
 	struct slices slices;
@@ -79,7 +79,7 @@ int cpu_timeline_query_read(const struct query *query, uint64_t keep_ns,
 	ask.top = (uint32_t)top;
 	if (ask.length_ns > keep_ns)
 		ask.length_ns = keep_ns;
-	/* Else the first that begins within this time might be yet to come. */
+	/* With a longer step the first one that begins within this time might lie in the future. */
 	if (ask.step_ns > ask.length_ns)
 		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
 		              "bad step=%.64s: from 100ms up to the whole time, which is %llus, "
@@ -94,15 +94,15 @@ int cpu_timeline_query_read(const struct query *query, uint64_t keep_ns,
 	return 0;
 }
 
-/* Steps begin at multiples of their length by the wall clock, so that who asks again and again gets
- * the same ones. The last one is not over yet. */
+/* Steps begin at multiples of their length by the wall clock, so that repeated requests get the
+ * same steps. The last step is not over yet. */
 static struct cpu_timeline_span span_of(const struct cpu_timeline_query *ask, uint64_t wall_ns,
                                         uint64_t wall_offset_ns)
 {
 	uint64_t from_ns = wall_ns - ask->length_ns;
 
 	if (from_ns < wall_offset_ns)
-		from_ns = wall_offset_ns; /* before the boot there was nothing */
+		from_ns = wall_offset_ns; /* nothing is recorded before the boot */
 	from_ns = (from_ns + ask->step_ns - 1) / ask->step_ns * ask->step_ns;
 	return (struct cpu_timeline_span){
 		.from_mono_ns = from_ns - wall_offset_ns,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Times as people and from=/to= write them.
+ * Times in the form in which people and from=/to= write them.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * process_vm_readv() brings pages in, and a page may be long in coming: from a swap disk, from a
- * file system in user space, from a process that handles its own faults. So the kernel is asked
- * first which pages are there.
+ * process_vm_readv() brings pages in, and that may take long: from a swap disk, from a file system
+ * in user space, from a process that handles its own faults. So the kernel is first asked which
+ * pages are in memory.
  */
 #include "interp/process_memory.h"
 
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <sys/uio.h>
 
-#define PAGE_PRESENT (1ULL << 63) /* of an entry of /proc/PID/pagemap */
+#define PAGE_PRESENT (1ULL << 63) /* in an entry of /proc/PID/pagemap */
 
 static int check_present(const struct process_memory *memory, uint64_t address, size_t len)
 {
@@ -78,7 +78,7 @@ int process_memory_get(const struct process_memory *memory, uint64_t address, vo
 	return (size_t)got == len ? 0 : -EFAULT;
 }
 
-/* /proc tells it in ticks. */
+/* /proc gives the start time in ticks. */
 bool process_memory_is_of(uint32_t pid, uint64_t began_ns)
 {
 	const uint64_t tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Both ends. The walker bounds whatever offsets it is given; the check is the one that a file's own
- * description has to pass.
+ * Both ends of the request. The walker bounds whatever offsets it is given. An answer must pass the
+ * same check as a file's own description.
  */
 #include "interp/python_ask.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A file has a CPython in it when it defines the variable _PyRuntime, which every one exports for
- * its extensions. What the rest is read from depends on the version.
+ * A file contains CPython when it defines the variable _PyRuntime, which every CPython exports for
+ * its extensions. How the rest is found depends on the version.
  */
 #include "interp/python_build.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-	MAX_FRAME_OFFSET = 120, /* what the kernel half reads in one go, but for the last word */
+	MAX_FRAME_OFFSET = 120, /* the kernel half reads this far, plus a word, at once */
 	MAX_CODE_OFFSET = 248,
 };
 

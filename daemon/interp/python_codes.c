@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One allocation for each code object, behind it its function's name and its line table. Files are
- * kept apart: many code objects are of the same one. Each has an owner, which is charged for it: of
- * a file that is the user whose program was first to have code of it.
+ * There is one allocation for each code object, which is followed by its function's name and its
+ * line table. Files are kept separately, because many code objects share one. Each object and file
+ * has an owner that is charged for it: for a file, the user whose program was the first to have
+ * code of it.
  */
 #include "interp/python_codes.h"
 
@@ -23,14 +24,14 @@ enum {
 	VERSION_3_10 = 0x030a,
 	CUT_NAME = 1,
 	CUT_FILE = 2,
-	FETCHED_BYTES = 16 << 20, /* a second, of line tables that were too long to be told */
+	FETCHED_BYTES = 16 << 20, /* a second, of line tables too long to be reported */
 };
 
 /* A user whose programs have code objects or files here. */
 struct owner {
 	uint32_t id;
 	size_t bytes;
-	struct code *latest; /* by when they were last asked for, latest first */
+	struct code *latest; /* its code objects, the most recently used first */
 	UT_hash_handle hh;
 };
 
@@ -43,17 +44,17 @@ struct source_file {
 
 struct code {
 	uint64_t signature;
-	uint64_t identity; /* but for the line */
+	uint64_t identity; /* without the line */
 	struct owner *owner;
 	struct source_file *file;
 	uint32_t version, first_line;
 	size_t lines_len, bytes;
-	size_t known; /* how many bytes it was told, to compare with what it is told again */
-	struct code *prev, *next; /* of the owner's */
+	size_t known; /* number of bytes that were reported, compared when it is reported again */
+	struct code *prev, *next; /* in the owner's list */
 	UT_hash_handle hh;
-	struct line_place *marks; /* in the line table; python_line_marks() */
+	struct line_place *marks; /* marks in the line table; see python_line_marks() */
 	size_t mark_count;
-	const uint8_t *lines; /* in text, behind the name */
+	const uint8_t *lines; /* in `text`, behind the name */
 	char text[];
 };
 
@@ -62,15 +63,15 @@ struct python_codes {
 	struct code *codes;            /* hash by signature */
 	struct source_file *files;     /* hash by path */
 	struct owner *owners;          /* hash by user */
-	struct lines_fetches *fetches; /* made for the first; NULL */
+	struct lines_fetches *fetches; /* NULL until the first fetch */
 	struct crew *crew;
 	const uint64_t *execs;
-	uint64_t second_ns; /* when the latest second began that was fetched in */
-	size_t fetched;     /* in it */
+	uint64_t second_ns; /* start of the current second of fetching */
+	size_t fetched;     /* bytes in that second */
 	struct python_codes_stats stats;
 };
 
-/* What was told, or was read besides. */
+/* A report of the kernel half, or what was fetched in addition. */
 struct told {
 	struct python_code head;
 	const uint8_t *name, *file, *lines;
@@ -110,7 +111,7 @@ static void charge(struct python_codes *codes, struct owner *owner, size_t bytes
 	codes->stats.code_bytes += bytes;
 }
 
-/* The owner is gone when it has nothing left. */
+/* Frees an owner that has nothing left. */
 static void discharge(struct python_codes *codes, struct owner *owner, size_t bytes)
 {
 	owner->bytes -= bytes;
@@ -171,14 +172,15 @@ static int parse(const uint8_t *bytes, size_t len, struct told *ret_told)
 	told.name = bytes + sizeof(told.head);
 	told.file = told.name + head->name_bytes;
 	told.lines = told.file + head->file_bytes;
-	/* More may follow: a record of the ring buffer can be longer than what is in it. */
+	/* More bytes may follow: a record of the ring buffer can be longer than its contents. */
 	if (sizeof(told.head) + head->name_bytes + head->file_bytes + told.lines_len > len)
 		return -EBADMSG;
 	*ret_told = told;
 	return 0;
 }
 
-/* A program can have as many long tables as it likes, and fetching takes the loop's time. */
+/* A bound on fetching: a program can have as many long tables as it likes, and fetching takes the
+ * loop's time. */
 static bool may_fetch(struct python_codes *codes, size_t len)
 {
 	uint64_t now = clock_mono_ns();
@@ -201,8 +203,8 @@ void python_codes_fetch_by(struct python_codes *codes, struct crew *crew, const 
 	codes->execs = execs;
 }
 
-/* The rest of a long table, from the process if that still has it there. Until it comes, if ever,
- * what was told is all there is. */
+/* Fetches the rest of a long table from the process, if the process still has it there. Until it
+ * arrives, if ever, only the reported part is known. */
 static void fetch_lines(struct python_codes *codes, uint32_t owner_id, const struct told *told,
                         const uint8_t *bytes)
 {
@@ -261,7 +263,7 @@ static int ref_file(struct python_codes *codes, struct owner *owner, const char 
 	return 0;
 }
 
-/* The NUL at the end of a string is a part of it, or "ab", "c" were "a", "bc". */
+/* The NUL at the end of each string is hashed too, so that "ab", "c" differs from "a", "bc". */
 static uint64_t identity_of(const struct code *code)
 {
 	uint64_t hash = hash_bytes(HASH_START, code->text, strlen(code->text) + 1);
@@ -289,7 +291,7 @@ static int keep(struct python_codes *codes, struct owner *owner, const struct to
 	memcpy(code->text, name->data, name->len);
 	memcpy(code->text + name->len + 1, told->lines, told->lines_len);
 	code->lines = (const uint8_t *)code->text + name->len + 1;
-	/* An odd length is what tells that such a table was cut. */
+	/* In these versions, an odd length marks a table as truncated. */
 	code->lines_len =
 		told->lines_len - (told->lines_len < told->head.lines_bytes &&
 	                           told->head.version < VERSION_3_10 && told->lines_len % 2 == 0);
@@ -342,7 +344,8 @@ static struct code *find(const struct python_codes *codes, uint64_t signature)
 	return code;
 }
 
-/* Of the user who has most, what was not asked for longest; NULL: there is only `last`. */
+/* The code object that has been unused for longest, of the user with the most bytes. NULL: there is
+ * only `last`. */
 static struct code *choose_victim(const struct python_codes *codes, const struct code *last)
 {
 	struct owner *owner, *next, *most = NULL;
@@ -356,8 +359,8 @@ static struct code *choose_victim(const struct python_codes *codes, const struct
 	return most ? most->latest->prev : NULL;
 }
 
-/* Never the one that was just added: a sample is about to ask for it. It is the first of its
- * owner's. */
+/* Never evicts the code object that was just added, because a sample is about to ask for it. It is
+ * the first in its owner's list. */
 static void make_room(struct python_codes *codes, const struct code *last)
 {
 	while (codes->stats.code_bytes > codes->max_bytes) {
@@ -383,7 +386,7 @@ static int take(struct python_codes *codes, uint32_t owner_id, const struct told
 	owner = get_owner(codes, owner_id);
 	if (!owner)
 		return -ENOMEM;
-	/* So that it stays until then. */
+	/* Keeps the owner from being freed if adding fails. */
 	charge(codes, owner, 1);
 	err = add_told(codes, owner, told);
 	discharge(codes, owner, 1);

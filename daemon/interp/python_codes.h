@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct python_codes - the code objects that were met on stacks, by the signature that samples
- * name them with: function, file, first line and line table, copied while they ran. Bounded in
- * bytes: when there are too many, the user whose programs have most of them loses the one that was
- * not asked for longest. Loop thread only.
+ * struct python_codes - the code objects that were seen on stacks, by the signature that samples
+ * refer to them with: function, file, first line and line table, copied while they ran. Bounded in
+ * bytes: when there are too many, the user whose programs have the most bytes loses the code object
+ * that has been unused for longest. Loop thread only.
  */
 #pragma once
 
@@ -17,11 +17,11 @@
 struct python_codes;
 
 struct python_place {
-	const char *function, *file; /* UTF-8; live until there is something new */
-	uint32_t line;               /* being executed; 0: not known */
+	const char *function, *file; /* UTF-8; valid until something is added */
+	uint32_t line;               /* being executed; 0: unknown */
 	uint32_t first_line;
 	uint32_t version;  /* as in sys.hexversion >> 16 */
-	uint64_t identity; /* the same for the same function, file, first line and line anywhere */
+	uint64_t identity; /* equal wherever function, file, first line and line are equal */
 };
 
 #define PYTHON_CODES_STATS(STAT)                                                \
@@ -40,15 +40,17 @@ struct python_codes *python_codes_new(size_t max_bytes); /* NULL when out of mem
 void python_codes_free(struct python_codes *codes);
 DEFINE_CLEANUP(struct python_codes *, python_codes_free)
 
-/* Before the first is added; the crew is stopped before the codes are freed. NULL, as without it:
- * line tables are fetched at once, however long that takes. `execs` as bpf/execs.h has them. */
+/* Sets the crew that fetches line tables, before the first code object is added; the crew must be
+ * stopped before the codes are freed. Without a crew, or with NULL, line tables are fetched
+ * synchronously, however long that takes. `execs` as in bpf/execs.h. */
 void python_codes_fetch_by(struct python_codes *codes, struct crew *crew, const uint64_t *execs);
-/* Takes what the kernel half tells: a struct python_code and what follows it, of a program of that
- * user. A line table that was too long for that is fetched from the process, if it still lives and
- * still has it; until then it is known as far as it was told. -EBADMSG, -ENOMEM. */
+/* Adds what the kernel half reports: a struct python_code and what follows it, from a program of
+ * that user. A line table that was too long for the report is fetched from the process, if the
+ * process still lives and still has the table; until then only the reported part is known.
+ * -EBADMSG, -ENOMEM. */
 int python_codes_add(struct python_codes *codes, uint32_t owner_id, const void *bytes, size_t len);
-/* What a frame's two words (bpf/python.h) stand for. false when the signature was never told, or is
- * forgotten. */
+/* Finds what a frame's two words (bpf/python.h) stand for. False: the signature was never reported,
+ * or is forgotten. */
 bool python_codes_find(struct python_codes *codes, uint64_t signature, uint32_t offset,
                        struct python_place *ret_place);
 void python_codes_get_stats(const struct python_codes *codes, struct python_codes_stats *ret_stats);

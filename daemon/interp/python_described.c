@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The description is an array of 64-bit words: cookie, version, whether it is free-threaded, then
- * one group a structure, its size first. Which word tells what differs from minor version to minor
- * version.
+ * The description is an array of 64-bit words: cookie, version, whether the build is free-threaded,
+ * then one group for each structure, with the structure's size first. The position of a word
+ * differs from minor version to minor version.
  */
 #include "interp/python_described.h"
 
@@ -16,7 +16,7 @@ static const char cookie[8] = {'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y'};
 enum { WORD_COOKIE, WORD_VERSION, WORD_FREE_THREADED, WORD_INTERPRETERS = 5, MOST_WORDS = 95 };
 enum { DESCRIBED_313, DESCRIBED_314, DESCRIBED_VERSIONS };
 
-/* The structures that fields are of. */
+/* The structures that the fields belong to. */
 enum {
 	OF_INTERPRETER,
 	OF_THREAD,
@@ -33,8 +33,8 @@ enum {
 struct column {
 	uint16_t version;
 	uint8_t words;            /* of the whole description */
-	uint8_t gil;              /* where the state of the GIL is in an interpreter's */
-	uint8_t size[STRUCTURES]; /* of each structure */
+	uint8_t gil;              /* word with the offset of the GIL's state in an interpreter */
+	uint8_t size[STRUCTURES]; /* word with the size of each structure */
 };
 
 static const struct column columns[DESCRIBED_VERSIONS] = {
@@ -42,7 +42,7 @@ static const struct column columns[DESCRIBED_VERSIONS] = {
 	[DESCRIBED_314] = {0x030e, MOST_WORDS, 16, {6, 22, 31, 39, 74, 77, 0, 0, 0}},
 };
 
-/* FIELD(name, structure, bytes, word in 3.13, in 3.14); word 0: it is not told there. */
+/* FIELD(name, structure, bytes, word in 3.13, word in 3.14); word 0: the description lacks it. */
 #define FIELDS(FIELD)                                        \
 	FIELD(interpreter_next, OF_INTERPRETER, 8, 8, 8)     \
 	FIELD(interpreter_threads, OF_INTERPRETER, 8, 9, 9)  \
@@ -87,7 +87,8 @@ static const struct field fields[] = {
 #undef FIELD
 };
 
-/* In the state of the GIL, but told as in the interpreter's, which it is a part of. */
+/* Reads offsets in the state of the GIL. The description gives them as offsets in the interpreter,
+ * which that state is a part of. */
 static int read_gil(const uint64_t *words, const struct column *column,
                     struct python_process *process)
 {
@@ -115,10 +116,11 @@ static int read_field(const uint64_t *words, size_t version, const struct field 
 	return 0;
 }
 
-/* What the description leaves out. */
+/* Adds what the description leaves out. */
 static void add_text_state(struct python_process *process)
 {
-	/* A whole byte tells whether the text is interned where bits cannot be written alone. */
+	/* In these builds bits cannot be written separately, so a whole byte says whether the text
+	 * is interned. */
 	bool whole_byte = process->free_threaded && process->version >= 0x030e;
 
 	process->kind_shift = whole_byte ? 8 : 2;
@@ -126,7 +128,8 @@ static void add_text_state(struct python_process *process)
 	process->text_compact = process->text_ascii + 2 * sizeof(uint64_t);
 }
 
-/* PyHeapTypeObject is of no group: all objects begin alike, and so much of a type follows. */
+/* The description has no group for PyHeapTypeObject. All objects begin alike, so the field is at a
+ * fixed distance from object_type. */
 static void add_cached_keys(struct python_process *process)
 {
 	if (process->object_type)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A table by object id, in which nearly every entry says no. It is as bounded as the store: when it
- * has grown to twice the size, entries of objects that the store has closed go. Files with a
- * CPython are held open, because a process that maps one may fork after the store has closed it.
+ * A table by object id, in which nearly every entry says no. It is bounded like the store: when it
+ * has grown to twice the store's size, entries of objects that the store has closed are dropped.
+ * Files with CPython are held open, because a process that maps one may fork after the store has
+ * closed it.
  */
 #include "interp/python_files.h"
 
@@ -22,8 +23,8 @@ struct entry {
 	struct python_files *files;
 	uint32_t id;
 	bool pending, found;
-	bool late; /* there was no answer the first time: it has longer, and others go first */
-	int error; /* -EAGAIN: was never looked into */
+	bool late; /* no answer in time at first: it gets more time, after the others */
+	int error; /* -EAGAIN: not examined yet */
 	struct python_file file;
 	struct object *object; /* NULL unless pending or found */
 	UT_hash_handle hh;
@@ -32,7 +33,7 @@ struct entry {
 struct python_files {
 	struct store *store;
 	struct lane *lane;
-	struct reader *reader; /* the lane's */
+	struct reader *reader; /* used by the lane's thread */
 	struct entry *by_id;
 	python_found_fn *fn;
 	void *ctx;
@@ -143,7 +144,8 @@ static void looked_into(struct job *job)
 	if (ask_again(entry))
 		return;
 	entry->pending = false;
-	/* It says nothing about the file, so that is asked again when a process maps it. */
+	/* The error says nothing about the file, so the file is examined again when a process maps
+	 * it. */
 	if (entry->error == -ECHILD) {
 		drop(files, entry);
 		return;
@@ -178,7 +180,7 @@ static struct entry *find(const struct python_files *files, uint32_t id)
 	return entry;
 }
 
-/* What cannot be kept is asked for again. */
+/* A file that cannot be kept here is requested again. */
 static void add(struct python_files *files, uint32_t id)
 {
 	_cleanup_(object_unrefp) struct object *object = store_get(files->store, id);

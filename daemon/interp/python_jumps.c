@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From the first instruction to the last, as they stand: compilers for this machine put no data
- * among them.
+ * Decodes from the first instruction to the last: compilers for this machine put no data among the
+ * instructions.
  */
 #include "interp/python_jumps.h"
 
@@ -9,9 +9,10 @@
 #include <elf.h>
 #include <errno.h>
 
-enum { MAX_CODE_BYTES = 4 << 20 }; /* a loop with every check of a debug build is 0.3 MiB */
+enum { MAX_CODE_BYTES = 4 << 20 }; /* the loop of a debug build with every check has 0.3 MiB */
 
-/* Operands are not wanted, and how to do without them depends on the version. */
+/* Operands are not needed. How to decode without them depends on the version of the
+ * disassembler. */
 #ifdef ZYDIS_MAX_OPERAND_COUNT_VISIBLE
 static bool init(ZydisDecoder *decoder)
 {

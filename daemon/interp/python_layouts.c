@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One entry a version, as a compiler lays out the structures of its headers for a 64-bit machine.
+ * One entry per version, as a compiler lays out the structures of the headers for a 64-bit machine.
  */
 #include "interp/python_layouts.h"
 
 #include <stddef.h>
 
-/* PyBytesObject, struct _gil_runtime_state up to its locks, and what names of threads take. */
+/* PyBytesObject, struct _gil_runtime_state up to its locks, and what the names of threads need. */
 #define SAME_IN_ALL                                                                                \
 	.bytes_length = 16, .bytes_data = 32, .gil_holder = 8, .gil_locked = 16, .object_type = 8, \
 	.type_flags = 168, .dict_keys = 32, .dict_values = 40
-/* To 3.11 strings had a wchar_t form as well. */
+/* Up to 3.11 strings had a wchar_t form as well. */
 #define TEXT_TO_311                                                                \
 	.text_length = 16, .text_state = 32, .text_ascii = 48, .text_compact = 72, \
 	.kind_shift = 2, .ascii_shift = 6
 #define TEXT_FROM_312                                                              \
 	.text_length = 16, .text_state = 32, .text_ascii = 40, .text_compact = 56, \
 	.kind_shift = 2, .ascii_shift = 6
-/* struct pyinterpreters, PyThreadState, PyFrameObject and PyCodeObject while frames were objects.
- */
+/* struct pyinterpreters, PyThreadState, PyFrameObject and PyCodeObject of the versions in which
+ * frames are objects. */
 #define FRAMES_ARE_OBJECTS                                                                     \
 	.interpreters = 32, .interpreter_next = 0, .interpreter_threads = 8, .thread_next = 8, \
 	.thread_id = 176, .frame_previous = 24, .frame_code = 32, .code_filename = 104,        \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One pass over a table, from a mark up to the instruction asked for. Tables belong to whoever runs
- * the program: sums are 64 bits wide, so that no table of a length that is read can make them wrap,
- * and a line that is no positive int is no line. An instruction that the compiler gives no line
- * does what belongs to the one before it, and gets the line of that.
+ * A look-up is one pass over a table, from a mark up to the requested instruction. Tables belong to
+ * the user that runs the program: sums are 64 bits wide, so that no table of a length that is read
+ * can make them wrap, and a line that is not a positive int counts as no line. An instruction
+ * without a line belongs to what the instruction before it does, and gets that instruction's line.
  */
 #include "interp/python_lines.h"
 
@@ -13,19 +13,19 @@
 enum {
 	VERSION_3_10 = 0x030a,
 	VERSION_3_11 = 0x030b,
-	NO_LINE_DELTA = -128, /* 3.10: these instructions are of no line */
-	UNIT_BYTES = 2,       /* 3.11 on: of an instruction or an inline cache */
-	ENTRY_BEGIN = 0x80,   /* 3.11 on: only the first byte of an entry has this bit */
+	NO_LINE_DELTA = -128, /* 3.10: these instructions have no line */
+	UNIT_BYTES = 2,       /* 3.11 and later: of an instruction or an inline cache */
+	ENTRY_BEGIN = 0x80,   /* 3.11 and later: only the first byte of an entry has this bit */
 	VARINT_MORE = 0x40,
 	VARINT_BITS = 6,
 };
 
-/* What 4 bits of an entry's first byte say; below, the line stays what it was. */
+/* The meaning of 4 bits in an entry's first byte; with lower values the line does not change. */
 enum entry_form {
-	FORM_ONE_LINE_0 = 10, /* the line goes up by as much as the form is above this */
+	FORM_ONE_LINE_0 = 10, /* the line advances by the difference from this form */
 	FORM_ONE_LINE_2 = 12,
 	FORM_NO_COLUMNS = 13, /* a number follows */
-	FORM_LONG = 14,       /* likewise, and more behind it */
+	FORM_LONG = 14,       /* likewise, and more numbers behind it */
 };
 
 static uint32_t line_of(int64_t line)
@@ -33,8 +33,8 @@ static uint32_t line_of(int64_t line)
 	return line > 0 && line <= INT_MAX ? (uint32_t)line : 0;
 }
 
-/* 3.8, 3.9: pairs of bytes, how far the address and then the line goes. Behind the last pair the
- * line stays, so nothing but an odd length tells that a table was cut. */
+/* 3.8, 3.9: pairs of bytes, the advance of the address and then of the line. The line continues
+ * behind the last pair, so only an odd length shows that a table is truncated. */
 static uint32_t line_by_pairs(const uint8_t *table, size_t len, struct line_place *place,
                               uint64_t offset)
 {
@@ -49,8 +49,8 @@ static uint32_t line_by_pairs(const uint8_t *table, size_t len, struct line_plac
 	return len % 2 ? 0 : line_of(place->line);
 }
 
-/* 3.10: pairs of bytes, how long a range is and how far its line is from that of the range before.
- */
+/* 3.10: pairs of bytes, the length of a range and the difference of its line from that of the range
+ * before. */
 static uint32_t line_by_ranges(const uint8_t *table, size_t len, struct line_place *place,
                                uint64_t offset)
 {
@@ -66,8 +66,8 @@ static uint32_t line_by_ranges(const uint8_t *table, size_t len, struct line_pla
 	return 0;
 }
 
-/* A number in pieces of 6 bits, the lowest first; the lowest bit of all is its sign. false when the
- * table ends in it, or it is wider than an int. */
+/* A number in pieces of 6 bits, the lowest first; the lowest bit of the number is its sign. False:
+ * the table ends inside it, or it is wider than an int. */
 static bool read_signed(const uint8_t *table, size_t len, size_t at, int64_t *ret_value)
 {
 	uint64_t value = 0;
@@ -84,7 +84,7 @@ static bool read_signed(const uint8_t *table, size_t len, size_t at, int64_t *re
 	return false;
 }
 
-/* How far the line of the entry at `at` is from that of the one before. */
+/* Reads the difference between the line of the entry at `at` and that of the entry before. */
 static bool read_delta(const uint8_t *table, size_t len, size_t at, int64_t *ret_delta)
 {
 	enum entry_form form = table[at] >> 3 & 15;
@@ -96,7 +96,7 @@ static bool read_delta(const uint8_t *table, size_t len, size_t at, int64_t *ret
 	return true;
 }
 
-/* 3.11 on: entries of a form and a length, with what the form wants behind it. */
+/* 3.11 and later: entries with a form and a length, followed by the numbers of the form. */
 static uint32_t line_by_entries(const uint8_t *table, size_t len, struct line_place *place,
                                 uint64_t offset)
 {
@@ -132,7 +132,7 @@ uint32_t python_line(uint32_t version, const uint8_t *table, size_t len, struct 
 	return line_from(version, table, len, &place, offset);
 }
 
-/* Where an entry begins, at or behind `at`. */
+/* The first place at or behind `at` where an entry begins. */
 static size_t entry_from(uint32_t version, const uint8_t *table, size_t len, size_t at)
 {
 	while (version >= VERSION_3_11 && at < len && !(table[at] & ENTRY_BEGIN))

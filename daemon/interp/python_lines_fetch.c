@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A job is on the heap by itself, with all that it needs: its thread may come back when all else is
- * gone.
+ * A job is a separate allocation with all that it needs, because its thread may return after
+ * everything else is freed.
  */
 #include "interp/python_lines_fetch.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those under way hold a table each, of up to MAX_PROCESS_MEMORY_BYTES. */
+/* Each fetch under way holds a table of up to MAX_PROCESS_MEMORY_BYTES. */
 enum { MAX_FETCHES = 16 };
 
 struct lines_fetches {
@@ -21,7 +21,7 @@ struct lines_fetches {
 	const uint64_t *execs;
 	lines_fetched_fn *fn;
 	void *ctx;
-	struct shares shares; /* of those under way */
+	struct shares shares; /* of fetches under way */
 };
 
 struct fetch {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The loop is the function _PyEval_EvalFrameDefault, which is always exported. Rarely run code of
- * it may be elsewhere: with a symbol of its own, which a stripped file has lost. Then it is code
- * that the loop jumps to, and that jumps back to somewhere inside the loop; a function that the
- * loop merely ends in does not.
+ * The loop is the function _PyEval_EvalFrameDefault, which is always exported. Its rarely executed
+ * code may be elsewhere, with a separate symbol that a stripped file has lost. In that case a part
+ * is recognized as code that the loop jumps to and that jumps back to somewhere inside the loop; a
+ * function that the loop ends with (a tail call) does not jump back.
  */
 #include "interp/python_loop.h"
 
@@ -17,13 +17,13 @@
 #define LOOP "_PyEval_EvalFrameDefault"
 
 enum {
-	MAX_TARGETS = 4096, /* jumps that leave the loop; a few hundred do */
-	MAX_PARTS = 32,     /* candidates looked at */
+	MAX_TARGETS = 4096, /* jumps that leave the loop; there are a few hundred */
+	MAX_PARTS = 32,     /* candidates that are examined */
 };
 
 struct part {
 	struct bounds bounds;
-	size_t jumps; /* into it */
+	size_t jumps; /* number of jumps into it */
 };
 
 struct parts {
@@ -79,7 +79,8 @@ static int note_target(uint64_t target, void *ctx)
 	return targets->count == MAX_TARGETS;
 }
 
-/* Its first instruction is where calls go. */
+/* Whether the jump goes back into the loop. The loop's first instruction is the target of calls and
+ * does not count. */
 static int leads_back(uint64_t target, void *ctx)
 {
 	const struct bounds *loop = ctx;
@@ -101,7 +102,7 @@ static int by_jumps(const void *a, const void *b)
 	return (left->jumps < right->jumps) - (left->jumps > right->jumps);
 }
 
-/* Functions, or parts of them, that the loop jumps to. */
+/* Finds the functions, or parts of functions, that the loop jumps to. */
 static int find_targets(const struct elf *elf, struct parts *parts)
 {
 	_cleanup_free_ uint64_t *addresses = calloc(MAX_TARGETS, sizeof(*addresses));
@@ -124,7 +125,7 @@ static int find_targets(const struct elf *elf, struct parts *parts)
 	return 0;
 }
 
-/* Keeps those that come back. */
+/* Keeps the parts that jump back. */
 static int find_split(const struct elf *elf, struct parts *parts)
 {
 	int err = find_targets(elf, parts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where the code of CPython's evaluation loop is, the parts that a compiler split off included. Any
+ * Finds the code of CPython's evaluation loop, including the parts that a compiler split off. Any
  * thread.
  */
 #pragma once
@@ -8,6 +8,6 @@
 #include "bpf/python.h"
 #include "object/elf.h"
 
-/* [start, end) of each part, the main one first; unused ones 0. -EBADMSG when there is no loop,
- * -ENOMEM. */
+/* Returns [start, end) of each part, the main part first; unused entries are 0. -EBADMSG when there
+ * is no loop, -ENOMEM. */
 int python_loop_find(const struct elf *elf, uint64_t ret_parts[PYTHON_LOOPS][2]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The newest interpreter is the first of the list, and the main one the last: of a thread that has
- * a name in several, what the main one says is what stays.
+ * The list begins with the newest interpreter and ends with the main one. If a thread has names in
+ * several interpreters, the one in the main interpreter is kept.
  */
 #include "interp/python_names.h"
 
@@ -26,7 +26,7 @@ static int by_ident(const void *key, const void *element)
 	return *ident < name->ident ? -1 : *ident > name->ident;
 }
 
-/* Until then nobody has asked for it, and the module may not have been imported. */
+/* Finds threading._active and remembers its place. 0: the module may not have been imported yet. */
 static uint64_t find_active(struct python_objects *objects, struct python_dicts *dicts,
                             uint64_t interpreter)
 {
@@ -93,7 +93,7 @@ int python_names_read(struct python_objects *objects, struct python_dicts *dicts
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		named += names[i].text != NULL;
-	/* Perhaps one of them is not there any more. */
+	/* A remembered dict may be gone, so forget the places. */
 	if (!named)
 		*dicts = (struct python_dicts){0};
 	return named;

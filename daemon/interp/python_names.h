@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a Python program calls its threads: Thread.name, which CPython does not tell the kernel
- * before 3.14. Read from the dict threading._active of each interpreter, which has the Thread of
- * each ident. Bounded whatever is in the memory; any thread.
+ * Reads the names that a Python program gives its threads (Thread.name), which CPython does not
+ * pass to the kernel before 3.14. They are read from the dict threading._active of each
+ * interpreter, which maps each ident to its Thread. The work is bounded, whatever the memory holds;
+ * any thread.
  */
 #pragma once
 
 #include "interp/python_objects.h"
 
 enum {
-	/* Reads of one walk: 8,000 modules are looked through once, and a thread takes five. */
+	/* Reads in one walk: 8,000 modules are searched once, and a thread takes five reads. */
 	MAX_PYTHON_NAME_READS = 16384,
-	MAX_PYTHON_NAMED = 1024, /* threads asked for at once */
-	MAX_PYTHON_DICTS = 4,    /* whose places are remembered */
-	MAX_PYTHON_SUBS = 64,    /* interpreters looked at */
+	MAX_PYTHON_NAMED = 1024, /* threads in one request */
+	MAX_PYTHON_DICTS = 4,    /* remembered places of dicts */
+	MAX_PYTHON_SUBS = 64,    /* interpreters that are looked at */
 };
 
-/* Where threading._active is; zero at first. The place lasts as long as its interpreter. */
+/* The place of threading._active in each interpreter; zero at first. A place is valid as long as
+ * its interpreter exists. */
 struct python_dicts {
 	struct {
 		uint64_t interpreter, active;
@@ -25,11 +27,12 @@ struct python_dicts {
 
 struct python_name {
 	uint64_t ident;
-	uint32_t tid; /* not looked at */
-	char *text;   /* UTF-8; NULL: has none; the caller's */
+	uint32_t tid; /* not used here */
+	char *text;   /* UTF-8, owned by the caller; NULL: no name */
 };
 
-/* Gives names to those of `names` that have one; sorted by ident. A name that Python made up for a
- * thread of somebody else's ("Dummy-1") is none. How many have one, or -ENOMEM. */
+/* Sets the text of those `names` that have one; `names` must be sorted by ident. A name that Python
+ * made up for a thread that it did not start ("Dummy-1") does not count. Returns how many have a
+ * name, or -ENOMEM. */
 int python_names_read(struct python_objects *objects, struct python_dicts *dicts,
                       struct python_name *names, size_t count);

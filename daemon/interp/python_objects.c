@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A dict is a table of keys and either values among them or, where instances of a type share their
- * keys, an array of values of its own. What a version does otherwise is in three places: the head
- * of a table of keys, where an instance has its dict, and where values begin.
+ * A dict has a table of keys. Its values are either in that table or, where instances of a type
+ * share their keys, in the dict's own array. Versions differ in three places: the head of a table
+ * of keys, where an instance has its dict, and where values begin.
  */
 #include "interp/python_objects.h"
 
@@ -14,11 +14,11 @@ enum {
 	VERSION_3_11 = 0x030b,
 	VERSION_3_12 = 0x030c,
 	VERSION_3_13 = 0x030d,
-	FLAG_INLINE_VALUES = 1 << 2, /* 3.13: behind the instance */
-	FLAG_MANAGED_DICT = 1 << 4,  /* 3.11 on: in front of it */
+	FLAG_INLINE_VALUES = 1 << 2, /* 3.13: values are behind the instance */
+	FLAG_MANAGED_DICT = 1 << 4,  /* 3.11 and later: the dict is in front of the instance */
 	FLAG_HEAP_TYPE = 1 << 9,
-	KEYS_GENERAL = 0, /* dk_kind: entries have the hash of their key */
-	BLOCK = 64,       /* entries read at a time */
+	KEYS_GENERAL = 0, /* dk_kind: entries include the hash of their key */
+	BLOCK = 64,       /* entries that are read at a time */
 	MAX_TEXT_HEAD = 64,
 };
 
@@ -27,9 +27,9 @@ enum {
 
 /* A table of keys. */
 struct keys {
-	uint64_t entries; /* where they begin */
+	uint64_t entries; /* address of the first entry */
 	uint32_t count;
-	uint32_t words; /* of an entry: hash, key and value, or without the hash */
+	uint32_t words; /* words of an entry: hash, key and value, or without the hash */
 };
 
 static bool read_at(struct python_objects *objects, uint64_t address, void *into, size_t len)
@@ -52,7 +52,7 @@ uint64_t python_objects_pointer(struct python_objects *objects, uint64_t address
 	return read_at(objects, address, &word, sizeof(word)) && is_address(word) ? word : 0;
 }
 
-/* To 3.10: dk_refcnt, dk_size, dk_lookup, dk_usable, dk_nentries, dk_indices. */
+/* Up to 3.10: dk_refcnt, dk_size, dk_lookup, dk_usable, dk_nentries, dk_indices. */
 static bool read_old_keys(struct python_objects *objects, uint64_t at, struct keys *ret_keys)
 {
 	uint64_t head[5], size, count;
@@ -69,7 +69,8 @@ static bool read_old_keys(struct python_objects *objects, uint64_t at, struct ke
 	return true;
 }
 
-/* 3.11 on: dk_refcnt, dk_log2_size and dk_log2_index_bytes and dk_kind, dk_usable, dk_nentries. */
+/* 3.11 and later: dk_refcnt, dk_log2_size and dk_log2_index_bytes and dk_kind, dk_usable,
+ * dk_nentries. */
 static bool read_new_keys(struct python_objects *objects, uint64_t at, struct keys *ret_keys)
 {
 	uint8_t head[32];
@@ -97,7 +98,8 @@ static bool read_keys(struct python_objects *objects, uint64_t at, struct keys *
 	return true;
 }
 
-/* As many entries as there are from `first`, up to a block; 0 when they cannot be read. */
+/* Reads the entries from `first` on, up to a block. Returns how many; 0 when they cannot be
+ * read. */
 static uint32_t read_block(struct python_objects *objects, const struct keys *keys, uint32_t first,
                            uint64_t words[3 * BLOCK])
 {
@@ -127,7 +129,8 @@ void python_objects_each(struct python_objects *objects, uint64_t dict, python_e
 	}
 }
 
-/* Length, and what is said of how the characters are stored. */
+/* Reads the length, and the word that says how the characters are stored. False: unreadable, or the
+ * string is not compact. */
 static bool read_text_head(struct python_objects *objects, uint64_t text, uint64_t *ret_length,
                            uint32_t *ret_state)
 {
@@ -140,7 +143,7 @@ static bool read_text_head(struct python_objects *objects, uint64_t text, uint64
 		return false;
 	memcpy(ret_length, head + process->text_length, sizeof(*ret_length));
 	memcpy(ret_state, head + process->text_state, sizeof(*ret_state));
-	/* Compact: the characters are right behind the head. */
+	/* Compact: the characters follow directly behind the head. */
 	return *ret_state >> ((process->ascii_shift - 1) & 31) & 1;
 }
 
@@ -188,7 +191,7 @@ bool python_objects_text(struct python_objects *objects, uint64_t text, struct b
 	return true;
 }
 
-/* The index of a key, and the value that stands beside it. */
+/* Finds the index of a key, and the value beside it. */
 static bool find_key(struct python_objects *objects, uint64_t at, const char *key,
                      uint32_t *ret_index, uint64_t *ret_value)
 {
@@ -215,13 +218,13 @@ static bool find_key(struct python_objects *objects, uint64_t at, const char *ke
 	return false;
 }
 
-/* Where the values of an array begin: from 3.13 on there are some bytes in front of them. */
+/* Where the values of an array begin: from 3.13 on some bytes come before them. */
 static uint64_t first_value(const struct python_objects *objects, uint64_t values)
 {
 	return values + (objects->process->version >= VERSION_3_13 ? 8 : 0);
 }
 
-/* In the array of an instance or of a dict, whose keys are a table that others share. */
+/* Finds a value in the array of an instance or a dict whose table of keys is shared with others. */
 static uint64_t find_shared(struct python_objects *objects, uint64_t keys, uint64_t values,
                             const char *name)
 {
@@ -251,7 +254,7 @@ uint64_t python_objects_find(struct python_objects *objects, uint64_t dict, cons
 	return find_key(objects, keys, key, &index, &value) ? value : 0;
 }
 
-/* The fields lie at the same distances in all versions. */
+/* Reads a type. The fields have the same distances in all versions. */
 static bool read_type(struct python_objects *objects, uint64_t at)
 {
 	const struct python_process *process = objects->process;
@@ -274,7 +277,7 @@ static bool read_type(struct python_objects *objects, uint64_t at)
 	return true;
 }
 
-/* From 3.13 on values are behind the instance itself, and valid until it gets another dict. */
+/* From 3.13 on, values are behind the instance itself, and are valid until it gets another dict. */
 static uint64_t find_inline(struct python_objects *objects, uint64_t object, const char *name)
 {
 	const struct python_type *type = &objects->type;
@@ -287,8 +290,9 @@ static uint64_t find_inline(struct python_objects *objects, uint64_t object, con
 	return find_shared(objects, type->cached_keys, values, name);
 }
 
-/* In front of the instance is a dict or, until it needs one, what stands for it: in 3.11 an array
- * of values a word before, in 3.12 such an array at the same word, less one. */
+/* In front of the instance is its dict or, until a dict is needed, its values: in 3.11 an array
+ * whose address is one word before the dict's, in 3.12 an array whose address minus one is in the
+ * dict's word. */
 static uint64_t find_managed(struct python_objects *objects, uint64_t object, const char *name)
 {
 	const struct python_process *process = objects->process;
@@ -319,7 +323,7 @@ uint64_t python_objects_attribute(struct python_objects *objects, uint64_t objec
 		return 0;
 	if (process->version >= VERSION_3_11 && objects->type.flags & FLAG_MANAGED_DICT)
 		return find_managed(objects, object, name);
-	/* Negative where instances are of different sizes; no thread is such a one. */
+	/* The offset is negative if instances vary in size; threads are not of such a type. */
 	if (!objects->type.dict_offset || objects->type.dict_offset > UINT16_MAX)
 		return 0;
 	dict = python_objects_pointer(objects, object + objects->type.dict_offset);
@@ -328,7 +332,7 @@ uint64_t python_objects_attribute(struct python_objects *objects, uint64_t objec
 
 uint64_t python_objects_variable(struct python_objects *objects, uint64_t module, const char *name)
 {
-	/* PyModuleObject.md_dict is right behind what all objects have. */
+	/* PyModuleObject.md_dict follows directly behind the common head of objects. */
 	uint64_t dict = python_objects_pointer(objects, module + objects->process->object_type +
 	                                                        sizeof(uint64_t));
 

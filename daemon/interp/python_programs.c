@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Nobody says when a thread ends. The kernel half tells again of each that is sampled, so to forget
- * one costs no more than that.
+ * The end of a thread is not reported. The kernel half reports each sampled thread again, so
+ * forgetting a thread that still runs costs one more report.
  */
 #include "interp/python_programs.h"
 
@@ -13,10 +13,10 @@
 
 enum {
 	MAX_PROGRAMS = MAX_PYTHON_PROCESSES,
-	MAX_THREADS = 16384, /* of all programs; with names of the longest they take 6 MiB */
+	MAX_THREADS = 16384, /* of all programs; with names of the maximum length they take 6 MiB */
 };
 
-#define FORGET_NS (180 * NSEC_PER_SEC) /* who is sampled is told of every 69 s */
+#define FORGET_NS (180 * NSEC_PER_SEC) /* a sampled thread is reported every 69 s */
 #define SWEEP_NS  (10 * NSEC_PER_SEC)
 
 void python_programs_name(struct python_programs *programs, struct python_program_thread *thread,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One character at a time, each in this machine's byte order, wherever it lies.
+ * Converts one character at a time, in this machine's byte order and at any alignment.
  */
 #include "interp/python_text.h"
 
@@ -48,7 +48,7 @@ static uint32_t read_character(unsigned int kind, const uint8_t *bytes)
 
 static uint32_t make_shown(uint32_t character)
 {
-	/* The controls of ASCII and of Latin-1, and the two other ends of a line. */
+	/* The control characters of ASCII and Latin-1, and the two other line ends. */
 	if (character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x2028 ||
 	    character == 0x2029)
 		return ' ';

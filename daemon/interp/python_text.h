@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Python's strings as UTF-8 that can be shown: characters are stored in 1, 2 or 4 bytes each, as
- * the widest of them needs. Pure; any thread.
+ * Converts Python's strings to UTF-8 that can be displayed. The characters of a string are stored
+ * in 1, 2 or 4 bytes each, as the widest of them needs. Pure; any thread.
  */
 #pragma once
 
@@ -9,12 +9,12 @@
 
 #include <stdbool.h>
 
-/* How the characters of a string are stored, as struct python_code says it. */
+/* How the characters of a string are stored, as in struct python_code. */
 enum python_text_kind { TEXT_ASCII = 1, TEXT_UCS_2, TEXT_LATIN_1, TEXT_UCS_4 };
 
-/* The bytes of one character; 0 when `kind` is none. */
+/* The bytes of one character; 0 when `kind` is invalid. */
 size_t python_text_width(unsigned int kind);
-/* Appends it. What is no character, lone surrogates among them, becomes U+FFFD, and what would
- * break a line or a terminal a space; "..." follows one that was cut. */
+/* Appends a string. Invalid characters, lone surrogates among them, become U+FFFD. Characters that
+ * would break a line or a terminal become spaces. "..." follows a truncated string (`cut`). */
 void python_text_add(struct buf *buf, unsigned int kind, const uint8_t *bytes, size_t len,
                      bool cut);

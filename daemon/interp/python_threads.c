@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A program that is to be read is due at a time; one is read at a time, the one that is due
- * longest. What reading costs is what its worker takes of CPU time: a program is read the less
- * often the longer it takes, and all of them share a budget.
+ * A program that is to be read has a due time. One program is read at a time, the one that has been
+ * due for longest. The cost of a reading is its worker's CPU time: the more a program costs, the
+ * less often it is read, and all programs share a budget.
  */
 #include "interp/python_threads.h"
 
@@ -21,29 +21,29 @@
 #include <sys/stat.h>
 
 enum {
-	RETRIES = 3, /* while a thread that is new has no name: it may be starting */
-	COSTS = 100, /* a program is read for at most one in so many parts of the time */
+	RETRIES = 3, /* while a new thread has no name: it may be starting */
+	COSTS = 100, /* a program is read for at most 1/COSTS of the time */
 };
 
-#define REST_NS        (5 * NSEC_PER_SEC)    /* between two readings of a program that is sampled */
-#define SLOW_NS        (60 * NSEC_PER_SEC)   /* of one that has no names */
-#define GAP_NS         (100 * NSEC_PER_MSEC) /* at least, when there are new threads */
+#define REST_NS        (5 * NSEC_PER_SEC)    /* between two readings of a sampled program */
+#define SLOW_NS        (60 * NSEC_PER_SEC)   /* for a program without names */
+#define GAP_NS         (100 * NSEC_PER_MSEC) /* minimum, when there are new threads */
 #define RETRY_NS       (20 * NSEC_PER_MSEC)
 #define BUDGET_PERCENT 2 /* of one core, in the long run */
 #define BURST_NS       (250 * NSEC_PER_MSEC)
 
-/* One program being read; the worker's while it is under way. */
+/* The program that is being read; belongs to the worker while the reading is under way. */
 struct reading {
 	struct job job;
-	struct python_program *program; /* NULL: none is under way */
+	struct python_program *program; /* NULL: no reading is under way */
 	uint32_t pid;
-	uint64_t began_ns, seen_ns; /* as of struct python_program */
+	uint64_t began_ns, seen_ns; /* from struct python_program */
 	struct python_process process;
 	struct python_dicts dicts;
 	struct python_name names[MAX_PYTHON_NAMED];
 	size_t count;
 	int result;
-	bool is_process; /* it was, to the end */
+	bool is_process; /* the process was the expected one, to the end */
 	uint64_t cost_ns;
 };
 
@@ -52,7 +52,7 @@ struct python_threads {
 	struct python_threads_hooks hooks;
 	struct python_programs programs;
 	uv_timer_t timer;
-	uint64_t timer_ns; /* when it fires; 0: it does not */
+	uint64_t timer_ns; /* when the timer fires; 0: it is not armed */
 	uint64_t budget_ns, earned_ns;
 	bool stopped;
 	struct reading reading;
@@ -70,7 +70,8 @@ static void arm(struct python_threads *threads, uint64_t at_ns, uint64_t now)
 	               at_ns > now ? (at_ns - now) / NSEC_PER_MSEC + 1 : 0, 0);
 }
 
-/* Read at a time, or sooner where that was to be; but no oftener than its cost allows. */
+/* Makes a program due at a time, or leaves an earlier due time; but reads no more often than the
+ * program's cost allows. */
 static void make_due(struct python_threads *threads, struct python_program *program, uint64_t at_ns,
                      uint64_t now)
 {
@@ -94,7 +95,7 @@ static int by_ident(const void *a, const void *b)
 	return one->ident < other->ident ? -1 : one->ident > other->ident;
 }
 
-/* Those that were sampled since the last time, and those without a name. */
+/* Lists the threads that were sampled since the last reading, and those without a name. */
 static size_t list_wanted(const struct python_program *program, struct python_name *names)
 {
 	struct python_program_thread *thread, *next;
@@ -115,8 +116,8 @@ static int read_memory(void *ctx, uint64_t address, void *into, size_t len)
 	return process_memory_get(ctx, address, into, len);
 }
 
-/* An ident is the next thread's as soon as its thread has ended. One that is still there had it all
- * the time, so what was read is its name. */
+/* Drops the names of threads that have ended, because another thread may have got the ident at
+ * once. A thread that still exists had its ident all the time, so the name is its own. */
 static void leave_out_ended(struct reading *reading)
 {
 	char path[32];
@@ -164,7 +165,7 @@ static void submit(struct python_threads *threads, struct python_program *progra
 	program->due_ns = 0;
 	if (!threads->hooks.describe(threads->hooks.ctx, program->key.pid, &reading->process) ||
 	    !reading->process.interpreter_modules) {
-		/* A child that has not been heard of yet, or one that is gone. */
+		/* The process is a child that profd does not know yet, or is gone. */
 		if (program->retries > 0) {
 			program->retries--;
 			program->due_ns = clock_mono_ns() + GAP_NS;
@@ -191,7 +192,7 @@ static void earn(struct python_threads *threads, uint64_t now)
 	threads->earned_ns = now;
 }
 
-/* Reads who is due, and says when to look again. */
+/* Reads a program that is due, or sets the timer for the next one. */
 static void go_on(struct python_threads *threads)
 {
 	uint64_t now = clock_mono_ns();
@@ -222,7 +223,7 @@ static void on_timer(uv_timer_t *timer)
 		go_on(threads);
 }
 
-/* Whether what was read is the memory of the program that was meant. */
+/* Whether the memory that was read belongs to the intended program. */
 static bool is_of_program(const struct python_threads *threads)
 {
 	const struct reading *reading = &threads->reading;
@@ -231,7 +232,7 @@ static bool is_of_program(const struct python_threads *threads)
 	       !execs_since(threads->hooks.execs, reading->pid, reading->seen_ns);
 }
 
-/* Hands the names on to their threads, if those are the same still. How many had one. */
+/* Gives the names to their threads, if these are unchanged. Returns how many had a name. */
 static size_t take_names(struct python_threads *threads, struct python_program *program,
                          bool is_program)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct python_threads - what Python programs call their threads. The kernel half tells of a
- * thread when it is first sampled; soon after, the program's memory is read for its name, on a lane
- * of its own, and again every few seconds while the program is sampled, because names change.
- * Bounded in threads, of all and of each user, in names, and in the time that reading takes. Loop
- * thread only.
+ * struct python_threads - the names that Python programs give their threads. The kernel half
+ * reports a thread when it is first sampled. Soon after, the program's memory is read for the
+ * thread's name, on a separate lane, and again every few seconds while the program is sampled,
+ * because names change. Bounded in threads, for all users and for each one, in names, and in the
+ * time that reading takes. Loop thread only.
  */
 #pragma once
 
@@ -17,11 +17,11 @@
 struct python_threads;
 
 struct python_threads_hooks {
-	/* How the process's CPython is built; false when it is not known to run one. */
+	/* Describes the process's CPython; false when it is not known to run one. */
 	bool (*describe)(void *ctx, uint32_t pid, struct python_process *ret_process);
-	uint32_t (*owner)(void *ctx, uint32_t pid); /* whose it is */
+	uint32_t (*owner)(void *ctx, uint32_t pid); /* the user that runs it */
 	void *ctx;
-	/* As bpf/execs.h has them: a program may call another one, with other rights, while its
+	/* As in bpf/execs.h: a program may exec another one, with other privileges, while its
 	 * memory is read. */
 	const uint64_t *execs;
 };
@@ -42,17 +42,17 @@ struct python_threads_stats {
 #undef STAT
 };
 
-/* Must not outlive the loop. NULL when out of memory. */
+/* Must be freed before the loop. NULL when out of memory. */
 struct python_threads *python_threads_new(uv_loop_t *loop,
                                           const struct python_threads_hooks *hooks);
-/* Takes up no more work; python_threads_free() after the loop has run out. */
+/* Accepts no more work; call python_threads_free() after the loop has run out. */
 void python_threads_stop(struct python_threads *threads);
-void python_threads_free(struct python_threads *threads); /* takes NULL */
+void python_threads_free(struct python_threads *threads); /* accepts NULL */
 
-/* Takes what the kernel half tells if it is a struct python_thread_told; false when it is not. */
+/* Takes a report of the kernel half if it is a struct python_thread_told. False: it is not. */
 bool python_threads_add(struct python_threads *threads, const void *bytes, size_t len);
-/* A thread was sampled at that time: the name that its program gave it, valid until the next call;
- * NULL: none is known. */
+/* To be called when a thread was sampled at that time. Returns the name that its program gave it,
+ * valid until the next call; NULL: no name is known. */
 const char *python_threads_name(struct python_threads *threads, uint32_t pid, uint32_t image,
                                 uint32_t tid, uint64_t mono_ns);
 void python_threads_get_stats(const struct python_threads *threads,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From 3.11 on a constant tells the version. Older ones are known by "cpython-38", which every
- * interpreter has among its strings, alone and in the names of the extensions that it loads.
+ * From 3.11 on a constant holds the version. Older versions are recognized by a string such as
+ * "cpython-38", which every interpreter contains, alone and in the names of the extensions that it
+ * loads.
  */
 #include "interp/python_version.h"
 
@@ -10,9 +11,9 @@
 
 enum {
 	CHUNK_BYTES = 64 * 1024,
-	MOST_BYTES = 256 << 20, /* looked through, of one file */
+	MOST_BYTES = 256 << 20, /* bound on the bytes of one file that are searched */
 	FIRST_MINOR = 8,
-	LAST_MINOR = 10, /* without the constant */
+	LAST_MINOR = 10, /* the last version without the constant */
 	LEVEL_CANDIDATE = 0xc,
 };
 
@@ -24,8 +25,7 @@ bool python_is_release(uint64_t hex, uint32_t minor)
 	return hex >> 16 == minor && (hex >> 4 & 0xf) >= LEVEL_CANDIDATE;
 }
 
-/* The number behind the tag; 0 when it is none that ends there, as in "cpython-38" and
- * "cpython-38-x86_64". */
+/* The number behind the tag; 0 unless it ends as in "cpython-38" or "cpython-38-x86_64". */
 static unsigned int minor_after(const char *text)
 {
 	unsigned int minor = 0;
@@ -36,7 +36,7 @@ static unsigned int minor_after(const char *text)
 	return text[i] == '\0' || text[i] == '-' ? minor : 0;
 }
 
-/* A bit for each minor version whose tag is there. */
+/* Returns a bit for each minor version whose tag is found. */
 static uint32_t find_tags(const char *bytes, size_t len)
 {
 	const char *at = bytes;
@@ -53,7 +53,7 @@ static uint32_t find_tags(const char *bytes, size_t len)
 	return found;
 }
 
-/* Zeros follow, so that a tag at the end is one. */
+/* Zeros follow the last bytes, so that a tag at the very end is recognized. */
 static uint32_t find_in_segment(const struct elf *elf, const struct segment *segment, char *chunk,
                                 uint64_t *left)
 {

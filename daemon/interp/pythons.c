@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each process that changed is looked at again: which of the files it maps have a CPython, and
- * where. One whose files are still being looked into waits until the next CPython is found.
+ * Each process that changed is examined again: which of the files that it maps contain CPython, and
+ * where. A process with files that are still being examined waits until the next CPython is found.
  */
 #include "interp/pythons.h"
 
@@ -16,19 +16,19 @@
 #include "base/table.h"
 
 enum {
-	MAX_CHANGED = 16384, /* processes between two calls; more of them, and all are looked at */
+	MAX_CHANGED = 16384, /* between two calls; if more changed, all processes are looked at */
 	MAX_REFUSED = 256,   /* processes without room that are tried again */
 };
 
-/* A process that runs CPython, or did when it ended. */
+/* A process that runs CPython, or ran it when it ended. */
 struct runner {
 	uint32_t pid;
-	struct python_file *file; /* NULL when it has ended */
+	struct python_file *file; /* NULL when the process has ended */
 	uint64_t bias;
-	uint64_t image_ns; /* when the program began; 0: before we did */
+	uint64_t image_ns; /* when the program began; 0: before profd started */
 	uint64_t began_boot_ns;
 	uint32_t version;
-	uint32_t owner; /* of the process, as of when it was published last */
+	uint32_t owner; /* of the process, when it was last published */
 	bool published;
 	UT_hash_handle hh;
 };
@@ -39,7 +39,7 @@ struct pythons {
 	struct python_files *files;
 	struct runner *by_pid;
 	struct pid_set changed, waiting, refused;
-	struct sets_without without; /* a CPython */
+	struct sets_without without; /* sets of mappings without CPython */
 	bool all_changed, stopped;
 	struct shares published; /* by user */
 	uint64_t refusals;
@@ -52,7 +52,7 @@ static void note_change(uint32_t pid, void *ctx)
 	pid_set_add(&pythons->changed, pid);
 }
 
-/* A CPython was found: who waits may have it. */
+/* A CPython was found: waiting processes may have it. */
 static void note_found(void *ctx)
 {
 	struct pythons *pythons = ctx;
@@ -143,7 +143,7 @@ static void unpublish(struct pythons *pythons, struct runner *runner)
 	runner->published = false;
 	shares_give(&pythons->published, runner->owner, 1);
 	pythons->sink.unset(runner->pid, pythons->sink.ctx);
-	/* There is room for one of those that had none. */
+	/* Now there is room for one of the processes that were refused. */
 	pid_set_move(&pythons->refused, &pythons->changed);
 }
 
@@ -160,7 +160,7 @@ static void forget(struct pythons *pythons, struct runner *runner)
 	free(runner);
 }
 
-/* One more of its user's processes, unless it is there already. */
+/* Takes a share of the process's user, unless the process is published already. */
 static bool take_share(struct pythons *pythons, struct runner *runner)
 {
 	if (runner->published)
@@ -189,20 +189,20 @@ static void publish(struct pythons *pythons, struct runner *runner)
 		if (!runner->published)
 			shares_give(&pythons->published, runner->owner, 1);
 	}
-	/* Nothing is better than what is no longer true. */
+	/* No description is better than an outdated one. */
 	unpublish(pythons, runner);
 	pythons->refusals++;
 	pid_set_add(&pythons->refused, runner->pid);
 }
 
 struct choice {
-	struct python_file *file; /* held; NULL: none */
+	struct python_file *file; /* held; NULL: no file */
 	uint64_t bias;
-	bool pending; /* there may be another */
+	bool pending; /* another file may turn out to contain CPython */
 };
 
-/* The one that was chosen before, while it is there: it was mapped first. Else by address, for the
- * program itself is below its libraries. */
+/* Chooses the file that was chosen before if it is still mapped, because it was mapped first.
+ * Otherwise the lowest address wins, because the program itself is below its libraries. */
 static struct choice choose(struct pythons *pythons, const struct mapping_set *set,
                             const struct runner *runner)
 {
@@ -232,7 +232,7 @@ static struct choice choose(struct pythons *pythons, const struct mapping_set *s
 	return choice;
 }
 
-/* A program that was there before us began before it was first looked at. */
+/* A program that ran before profd began before it was first examined, so that time is used. */
 static uint64_t boot_ns(uint64_t image_ns)
 {
 	uint64_t mono = clock_mono_ns(), boot = clock_boot_ns();
@@ -290,7 +290,7 @@ static void look_at_all(struct pythons *pythons)
 {
 	struct runner *runner, *next;
 
-	/* Those that ended, then those that live. */
+	/* First the processes that ended, then those that live. */
 	HASH_ITER (hh, pythons->by_pid, runner, next)
 		look(pythons, runner->pid);
 	procs_each(pythons->procs, look_at_process, pythons);
@@ -306,7 +306,7 @@ void pythons_sync(struct pythons *pythons)
 	pythons->all_changed = pythons->changed.overflown = false;
 	if (all)
 		look_at_all(pythons);
-	/* Looking at one that ended makes room for others, which are looked at here too. */
+	/* A process that has ended makes room for others, which are examined here too. */
 	while ((pid = pid_set_take(&pythons->changed)))
 		look(pythons, pid);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The texts, then the files. Paths come from the kernel but name what anybody may have created, so
- * one with ".." in it is refused: it would leave the mount.
+ * The parsers first, then the functions that read files. Paths come from the kernel, but any user
+ * may have chosen the names in them, so a path with ".." is refused: it would leave the mount.
  */
 #include "memory/control_group.h"
 
@@ -15,10 +15,10 @@
 enum {
 	MAX_FIGURE_BYTES = 64,      /* of a file that holds one number */
 	MAX_STAT_BYTES = 64 * 1024, /* memory.stat has 50 lines */
-	LOOK_CLOSER_PERCENT = 90,   /* of the limit: memory.stat is worth reading */
+	LOOK_CLOSER_PERCENT = 90,   /* of the limit: above it memory.stat is read */
 };
 
-/* Above it a number is version 1's way to say that there is none: it rounds 2^63 to pages. */
+/* In version 1 a number from this on means no limit: version 1 rounds 2^63 to pages. */
 static const uint64_t no_limit_from = 1ULL << 62;
 
 static const struct files {
@@ -44,7 +44,7 @@ static bool copy_path(struct text from, char *to, size_t size)
 	return true;
 }
 
-/* Whether `word` is among the words that `separator` stands between. */
+/* Whether `word` is in a list of words separated by `separator`. */
 static bool lists(struct text list, char separator, const char *word)
 {
 	while (list.at < list.end) {
@@ -58,7 +58,7 @@ static bool lists(struct text list, char separator, const char *word)
 	return false;
 }
 
-/* A mount as mountinfo has it: "31 23 0:28 ROOT POINT OPTIONS [TAGS...] - TYPE SOURCE SUPER". */
+/* A line of mountinfo: "31 23 0:28 ROOT POINT OPTIONS [TAGS...] - TYPE SOURCE SUPER". */
 static bool parse_mount(struct text line, struct control_group_mount *mount)
 {
 	struct text root = {0}, point = {0}, word, type, source, super;
@@ -119,7 +119,7 @@ static bool is_ours(struct text *line, unsigned int version)
 	return version == 1 ? lists(controllers, ',', "memory") : !number && !text_len(controllers);
 }
 
-/* The path below what is mounted. */
+/* The path below the mounted root. */
 static bool below_root(struct text path, const char *root, struct text *ret_path)
 {
 	size_t root_len = strcmp(root, "/") == 0 ? 0 : strlen(root);
@@ -177,7 +177,7 @@ int control_group_parse_limit(const char *bytes, size_t len, uint64_t *ret_limit
 	return err;
 }
 
-/* Version 1 has each line twice, "total_" being the one that counts groups below. */
+/* Version 1 has each line twice; the one with "total_" includes the groups below. */
 uint64_t control_group_parse_file(const char *bytes, size_t len)
 {
 	static const char *const names[] = {"inactive_file", "active_file"};
@@ -243,7 +243,7 @@ int control_group_read_at(const struct control_group_mount *mount, const char *p
 	return 0;
 }
 
-/* The group above; false at the root. */
+/* Truncates the path to the parent group; false at the root. */
 static bool cut_last(char *path)
 {
 	char *slash = strrchr(path, '/');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Readers of "Name:   123 kB" lines and of rows of numbers.
+ * Parsers of "Name:   123 kB" lines and of rows of numbers.
  */
 #include "memory/figures.h"
 
@@ -13,7 +13,7 @@
 const char *const memory_figure_names[MEMORY_FIGURE_COUNT] = {MEMORY_FIGURES(FIGURE)};
 #undef FIGURE
 
-/* A line of a status file; what has no name is not asked for. */
+/* A line of a status file. */
 struct field {
 	const char *name; /* with its colon */
 	uint64_t value;
@@ -23,7 +23,7 @@ struct field {
 enum {
 	STAT_FLAGS = 9, /* fields of /proc/PID/stat, counted as proc(5) does */
 	STAT_START = 22,
-	STAT_STATE = 3,             /* the first one behind the name */
+	STAT_STATE = 3,             /* the first field after the name */
 	KERNEL_THREAD = 0x00200000, /* PF_KTHREAD of include/linux/sched.h */
 };
 
@@ -75,7 +75,7 @@ static void read_fields(const char *bytes, size_t len, struct field *fields, siz
 		read_field(line, fields, count);
 }
 
-/* Sizes are told in KiB. */
+/* Sizes in the files are in KiB. */
 static int bytes_of(const struct field *field, uint64_t *ret_bytes)
 {
 	if (!field->found || field->value > UINT64_MAX / 1024 / 2)
@@ -118,7 +118,7 @@ int memory_parse_status(const char *bytes, size_t len, struct memory_figures *re
 	return 0;
 }
 
-/* The name stands in parentheses and may hold any, so the last one ends it. */
+/* The name is in parentheses and may contain parentheses, so the last closing one ends it. */
 int memory_parse_stat(const char *bytes, size_t len, struct memory_owner *ret_owner)
 {
 	const char *open = memchr(bytes, '(', len), *close = memrchr(bytes, ')', len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A ring a level. A part's number is its time divided by its length, and its place in the ring that
- * number modulo the ring's size, so that nothing has to be moved.
+ * One ring per level. The number of a part is its time divided by its length; its place in the ring
+ * is that number modulo the ring's size, so that nothing has to be moved.
  */
 #include "memory/floors.h"
 
@@ -91,7 +91,7 @@ void floors_add(struct floors *floors, uint64_t ms, uint64_t bytes, bool slope)
 bool floors_window(const struct floors *floors, int level, struct floors_window *ret_window)
 {
 	int shift = shift_of(level);
-	uint64_t end = floors->last_ms >> shift; /* the part that is not over */
+	uint64_t end = floors->last_ms >> shift; /* the part that is not over yet */
 	uint64_t begin = end - FLOORS_PARTS;
 
 	if (end < FLOORS_PARTS || begin << shift < floors->begin_ms)
@@ -114,7 +114,7 @@ static void look_back(const struct floors *floors, int level, uint64_t until_ms,
 	if (part < floors->begin_ms >> shift)
 		part = floors->begin_ms >> shift;
 	for (; part <= end; part++) {
-		/* What the window begins with comes after all of that. */
+		/* The first value of the window comes after all of these parts. */
 		uint32_t floor = part < end ? floors->kib[level][part % RING] : first_kib;
 
 		if (part < end && floor > high)

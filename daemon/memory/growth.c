@@ -12,15 +12,15 @@ const char *const growth_of_names[GROWTH_OF_COUNT] = {GROWTH_OF(OF)};
 
 _Static_assert((int)TREND_POINTS == (int)FLOORS_PARTS, "a line is fitted through a window");
 
-/* What is demanded of a leak, as factors. */
+/* The thresholds for a leak, as factors. */
 struct bar {
-	double growth; /* of the least growth that counts */
-	double margin; /* of what it gave back before is taken off its growth */
-	double fall;   /* of its growth may have been given back */
-	double jumps;  /* of its growth may have come in two steps */
-	double pace;   /* of the pace before must still be there */
-	double doubt;  /* in standard deviations, in which it may be there */
-	bool surely;   /* the stricter bound */
+	double growth; /* minimum growth, as a factor of least_growth() */
+	double margin; /* this part of the largest earlier fall is subtracted from the growth */
+	double fall;   /* at most this part of the growth may have been given back */
+	double jumps;  /* at most this part of the growth may have come in two steps */
+	double pace;   /* at least this part of the earlier pace must remain */
+	double doubt;  /* tolerance of that, in standard deviations */
+	bool surely;   /* use the bound at three standard deviations */
 };
 
 static const struct bar enter = {1, 0.5, 0.5, 0.4, 0.8, 1, true};
@@ -34,7 +34,7 @@ struct level {
 	struct trend trend;
 };
 
-/* Of most levels of most processes nothing need be fitted. */
+/* Most levels of most processes do not rise, so no line has to be fitted for them. */
 static bool may_rise(const struct floors_window *window)
 {
 	uint32_t last = window->kib[FLOORS_PARTS - 1], least = last;
@@ -53,7 +53,7 @@ static double least_growth(int level, double begin_kib)
 	return factor * (share > MIN_KIB ? share : MIN_KIB);
 }
 
-/* KiB a millisecond, so that levels can be compared. */
+/* In KiB per millisecond, so that levels can be compared. */
 static double pace_of(const struct level *level)
 {
 	return level->trend.slope * FLOORS_PARTS /
@@ -64,7 +64,8 @@ static bool slows_down(const struct level levels[FLOORS_LEVELS], int at, const s
 {
 	const struct trend *trend = &levels[at].trend;
 
-	/* Means of five, six and five values: their difference has the deviation of one value. */
+	/* These are differences of the means of five, six and five values. The difference between
+	 * them has about the standard deviation of a single value. */
 	if (trend->late + bar->doubt * trend->noise < bar->pace * trend->early)
 		return true;
 	for (int longer = at + 1; longer < FLOORS_LEVELS; longer++)
@@ -116,7 +117,8 @@ void growth_judge(const struct floors *floors, uint64_t had_bytes, struct growth
 		if (levels[at].known && may_rise(&levels[at].window))
 			trend_of(levels[at].window.kib, &levels[at].trend);
 	}
-	/* The longest says it best. Two minutes are not enough where they are all that is known. */
+	/* The longest window is the most reliable. The window of two minutes alone is not
+	 * enough. */
 	for (at = FLOORS_LEVELS - 1; at >= 0; at--)
 		if (levels[1].known && levels[at].known &&
 		    leaks_in(floors, levels, at, (double)had_bytes / 1024, bar))

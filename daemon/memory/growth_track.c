@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Both figures are tracked alike.
+ * Both figures are tracked in the same way.
  */
 #include "memory/growth_track.h"
 
@@ -40,7 +40,7 @@ void growth_track_begin(struct growth_track *track, struct shares *room, uint32_
 	track->from_ms = ms;
 }
 
-/* What the series knows of the program. */
+/* Fills the floors with the points of the series that belong to the program. */
 static void replay(struct floors *floors, const struct growth_track *track,
                    const struct series *series, enum growth_of of)
 {
@@ -59,7 +59,7 @@ static void replay(struct floors *floors, const struct growth_track *track,
 			floors_add(floors, point.ms, bytes, slope);
 		else
 			floors_begin(floors, track->pid * PHASE_MS, point.ms, bytes);
-		/* Two that are equal begin a slope. */
+		/* Two equal points mark the start of a slope. */
 		slope = begun && !memcmp(&point.figures, &last.figures, sizeof(last.figures));
 		begun = true;
 		last = point;
@@ -152,7 +152,7 @@ static uint64_t next_due_ms(const struct growth_track *track, uint64_t now_ms)
 	return due_ms;
 }
 
-/* The heap first, which says more than all that is held. */
+/* The heap first, because it is more exact than the memory that the process holds. */
 void growth_track_judge(struct growth_track *track, uint64_t now_ms)
 {
 	bool has_floors = track->of[GROWTH_resident].floors || track->of[GROWTH_heap].floors;

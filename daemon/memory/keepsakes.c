@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An array in order of their coming, the newest last.
+ * An array in the order of addition, the newest last.
  */
 #include "memory/keepsakes.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 struct keepsakes {
-	struct keepsake
-		at[MAX_KEEPSAKES + 1]; /* with room for the one that comes before one goes */
+	struct keepsake at[MAX_KEEPSAKES +
+	                   1]; /* one more, because a new one is added before one is evicted */
 	size_t count;
 	size_t max_bytes, bytes;
 	uint32_t last_id;
@@ -48,7 +48,8 @@ void keepsakes_free(struct keepsakes *keepsakes)
 	free(keepsakes);
 }
 
-/* Of the host's memory, who was killed has nothing to be added; of GPUs' the latest counts. */
+/* For the host's memory, any new keepsake replaces one of a process near its limit, and none
+ * replaces one of a killed process. For the memory of GPUs, the latest of a kind counts. */
 static bool outdoes(const struct keepsake *keepsake, const struct keepsake *old)
 {
 	if (keepsake->reason == KEEPSAKE_gpu_memory)
@@ -56,8 +57,8 @@ static bool outdoes(const struct keepsake *keepsake, const struct keepsake *old)
 	return old->reason == KEEPSAKE_near_limit;
 }
 
-/* What the new one says of the same process, and more. A pid may be another process by now, and so
- * a name; that two of one name and number die of it is left to chance. */
+/* Drops older keepsakes of the same process that the new one replaces. A pid may be reused, so the
+ * names must be equal as well. Two processes with the same pid and name are not distinguished. */
 static void drop_outdone(struct keepsakes *keepsakes, const struct keepsake *by)
 {
 	for (size_t i = keepsakes->count; i-- > 0;) {
@@ -92,7 +93,7 @@ static size_t count_of(const struct keepsakes *keepsakes, uint32_t owner)
 	return count;
 }
 
-/* Of those that too much of is kept. */
+/* The user with most keepsakes when there are too many; otherwise the user with most bytes. */
 static uint32_t greediest(const struct keepsakes *keepsakes)
 {
 	bool too_many = keepsakes->count > MAX_KEEPSAKES;
@@ -111,7 +112,8 @@ static uint32_t greediest(const struct keepsakes *keepsakes)
 	return greediest;
 }
 
-/* Of what one user has; the newest of all is it only where he has no other. */
+/* The keepsake of the user to drop first. The newest of all is chosen only when the user has no
+ * other. */
 static size_t least_worth(const struct keepsakes *keepsakes, uint32_t owner)
 {
 	size_t oldest = keepsakes->count;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct keepsakes - the last memory profile of processes that the kernel killed for lack of
- * memory, that came near to it, or that a GPU had none for. At most MAX_KEEPSAKES of them, and so
- * many bytes; of a process the latest of a kind, and one of its death rather than any before it.
- * Where there are too many, one of the user who has most of them goes: of those that only came near
- * first, the oldest first. So nobody drives out what others have fewer of. Loop thread only;
- * profiles are shared as always.
+ * struct keepsakes - the last memory profiles of processes that the kernel killed for lack of
+ * memory, that came near their limit, or that a GPU had no memory for. Their number is bounded by
+ * MAX_KEEPSAKES, and their bytes are bounded as well. Of one process the latest profile of a kind
+ * is kept, and the profile of its death replaces the one from near its limit. When there are too
+ * many, one of the user with most of them is dropped: first those of processes that only came near
+ * a limit, the oldest first. So no user can displace the keepsakes of users with fewer. Loop thread
+ * only; profiles are shared by reference.
  */
 #pragma once
 
@@ -16,7 +17,7 @@
 
 enum { MAX_KEEPSAKES = 64 };
 
-/* Why: REASON(name, text). In order of worth. */
+/* REASON(name, text): why a profile is kept, in ascending order of value. */
 #define KEEPSAKE_REASONS(REASON)                \
 	REASON(near_limit, "near limit")        \
 	REASON(gpu_memory, "gpu out of memory") \
@@ -29,15 +30,15 @@ enum keepsake_reason { KEEPSAKE_REASONS(REASON) KEEPSAKE_REASON_COUNT };
 extern const char *const keepsake_reason_texts[KEEPSAKE_REASON_COUNT];
 
 struct keepsake {
-	uint32_t id; /* from 1 on, never used again */
+	uint32_t id; /* from 1 on, never reused */
 	uint32_t pid;
-	uint32_t owner; /* its user, as of proc/owner.h */
+	uint32_t owner; /* its user, as in proc/owner.h */
 	char comm[16];
-	uint32_t kind; /* of the profile, as its maker calls it: enum profile_kind of bpf/abi.h */
+	uint32_t kind; /* of the profile: enum profile_kind of bpf/abi.h */
 	enum keepsake_reason reason;
 	uint64_t when_unix_ms;
-	uint64_t bytes;          /* that it held: resident, and swapped out; or of GPUs */
-	struct profile *profile; /* what made it grow; not NULL */
+	uint64_t bytes;          /* held by the process: resident and swapped out; or on GPUs */
+	struct profile *profile; /* of the stacks that made it grow; not NULL */
 };
 
 #define KEEPSAKES_STATS(STAT)                                                               \
@@ -59,7 +60,7 @@ void keepsakes_resize(struct keepsakes *keepsakes, size_t max_bytes);
 void keepsakes_free(struct keepsakes *keepsakes);
 DEFINE_CLEANUP(struct keepsakes *, keepsakes_free)
 
-/* Takes over the reference to the profile, and gives the id. */
+/* Takes over the reference to the profile; returns the id. */
 uint32_t keepsakes_add(struct keepsakes *keepsakes, const struct keepsake *keepsake);
 /* Newest first; NULL at the end. */
 const struct keepsake *keepsakes_at(const struct keepsakes *keepsakes, size_t index);

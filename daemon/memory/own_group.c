@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who is in the group is looked at each time: a process may be put into it, or this one into
- * another.
+ * The members of the group are read each time, because any process may be moved into it, and the
+ * daemon may be moved to another group.
  */
 #include "memory/own_group.h"
 
@@ -17,7 +17,7 @@
 enum {
 	MAX_MOUNTS_BYTES = 4 << 20,
 	MAX_PATHS_BYTES = 16 * 1024,  /* of /proc/self/cgroup: a dozen paths */
-	MAX_MEMBERS_BYTES = 4 * 1024, /* more than that are not all ours */
+	MAX_MEMBERS_BYTES = 4 * 1024, /* with more members, not all are profd's */
 	MAX_STAT_BYTES = 64 * 1024,
 };
 
@@ -29,7 +29,7 @@ static bool is_among(uint64_t pid, const pid_t *pids, size_t count)
 	return false;
 }
 
-/* One that was started since the others were listed. */
+/* Whether it is a child that was started after `pids` was listed. */
 static bool is_child(uint64_t pid)
 {
 	return pid <= UINT32_MAX && parent_read((uint32_t)pid) == (uint32_t)getpid();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A crew does the reading (base/crew.h). Its job outlives who asked, where the kernel does not let
- * it return.
+ * A crew does the reading (base/crew.h). A job may outlive its request when the kernel does not let
+ * the reading return.
  */
 #include "memory/pss.h"
 
@@ -17,7 +17,7 @@ struct pss_reader {
 	struct pss_config config;
 	struct crew *crew;
 	uv_timer_t timer;
-	struct pss_ask *asked; /* who was not told yet */
+	struct pss_ask *asked; /* requests without an answer yet */
 };
 
 struct pss_job {
@@ -25,8 +25,8 @@ struct pss_job {
 	struct pss_reader *reader;
 	int (*read)(uint32_t pid, uint64_t *ret_bytes);
 	uint32_t pid;
-	struct pss_ask *ask;  /* NULL once nobody waits for it */
-	atomic_bool unwanted; /* the same, for the thread */
+	struct pss_ask *ask;  /* NULL once the request was answered */
+	atomic_bool unwanted; /* the same, for the thread of the crew */
 	int err;
 	uint64_t bytes;
 };
@@ -59,7 +59,7 @@ static void on_job(struct crew_job *crew_job, int err)
 
 static void on_timer(uv_timer_t *timer);
 
-/* Until the first one who waits has waited for long enough. */
+/* Sets the timer to the deadline of the oldest request. */
 static void watch(struct pss_reader *reader)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -100,8 +100,8 @@ int pss_reader_new(const struct pss_config *config, struct pss_reader **ret_read
 	return 0;
 }
 
-/* What a user makes hang, or only take long, keeps one thread, and his other processes waiting. Of
- * the superuser's each is for itself. */
+/* A reading that a user makes hang or take long occupies one thread, and delays the readings of
+ * that user's other processes. Processes of the superuser do not delay each other. */
 static uint64_t device_of(uint32_t owner, uint32_t pid)
 {
 	return owner ? 0 : pid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two tables side by side, what was read and what is being read: a process that is not found again
- * is not carried over. Both are sorted by pid, as /proc lists processes and as notes are.
+ * Two tables: the result of the last reading, and that of the current one. A process that is not
+ * found again is not carried over. Both are sorted by pid, like the listing of /proc and the notes.
  */
 #include "memory/reader.h"
 
@@ -18,18 +18,21 @@
 #include <unistd.h>
 
 enum {
-	MAX_TEXT_BYTES = 64 * 1024, /* status of one who is in many groups is the longest */
-	YOUNG_MS = 5000, /* for as long a process is moved to the group that it is started in */
+	MAX_TEXT_BYTES = 64 * 1024, /* the longest is the status of a user in many groups */
+	YOUNG_MS = 5000, /* within this time a process may still be moved to its control group */
+	/* The control group of a process is read again after the longer of REGROUP_MS and
+	 * REGROUP_RESTS times its rest. */
 	REGROUP_MS = 30000,
-	REGROUP_RESTS = 4, /* for so many times as long as it rests, where that is longer */
-	LIST_MS = 30000,   /* between two lists of all of /proc */
-	/* A process in which nothing has changed is looked at after a second, then after twice as
-	 * long each time. */
+	REGROUP_RESTS = 4,
+	LIST_MS = 30000, /* between two listings of all of /proc */
+	/* A process that has not changed is read again after a second, then after twice as long
+	 * each time. This interval is its rest. */
 	FIRST_REST_MS = 1000,
 	LAST_REST_MS = MEMORY_REST_MS - MEMORY_LOOK_MS,
-	SPREAD = 8,     /* so that those that came to rest together are not looked at together */
+	SPREAD = 8,     /* spreads the readings of processes that came to rest at the same time */
 	EARLY_MS = 500, /* a reading may come a little before its time */
-	/* Where less of a host's memory is available, it is taken from those at rest. */
+	/* When less of the host's memory is available, processes at rest are read more often,
+	 * because the kernel reclaims their memory. */
 	PRESSED_PERCENT = 25,
 };
 
@@ -38,7 +41,7 @@ struct entry {
 	struct memory_pages pages;
 	uint64_t first_ms, grouped_ms;
 	uint64_t due_ms, rest_ms;
-	uint32_t group; /* by its number; MEMORY_NO_GROUP */
+	uint32_t group; /* number of a reader_group, or MEMORY_NO_GROUP */
 };
 
 struct entries {
@@ -56,7 +59,7 @@ struct memory_reader {
 	struct memory_host host;
 	uint64_t now_ms, host_ms, list_ms;
 	size_t len;
-	char text[MAX_TEXT_BYTES]; /* of the file read last */
+	char text[MAX_TEXT_BYTES]; /* of the file that was read last */
 };
 
 struct memory_reader *memory_reader_new(void)
@@ -79,7 +82,8 @@ void memory_reader_free(struct memory_reader *reader)
 	free(reader);
 }
 
-/* The kernel gives such a file in one piece to who has room for it. */
+/* One read() is enough: the kernel returns such a file in one piece when the buffer is large
+ * enough. */
 static int read_whole(const char *path, char text[MAX_TEXT_BYTES], size_t *ret_len)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -192,7 +196,7 @@ static bool read_status(struct memory_reader *reader, struct memory_reading *rea
 	return true;
 }
 
-/* False when it has no memory any more: it is ending. */
+/* False when the process has no address space any more: it is ending. */
 static bool look_again(struct memory_reader *reader, struct entry *entry)
 {
 	uint32_t pid = entry->reading.pid;
@@ -229,7 +233,7 @@ static void look_for_group(struct memory_reader *reader, struct entry *entry)
 		                                  reader->text, reader->len);
 }
 
-/* False when there is nothing to carry over. */
+/* False when the process must not be carried over. */
 static bool look(struct memory_reader *reader, struct entry *entry, bool noted)
 {
 	if (entry->reading.owner.kernel)
@@ -243,13 +247,13 @@ static bool look(struct memory_reader *reader, struct entry *entry, bool noted)
 	return true;
 }
 
-/* Only -ENOMEM and -EFBIG end a reading. */
+/* Returns only -ENOMEM and -EFBIG, which end the reading. */
 static int read_process(struct memory_reader *reader, uint32_t pid, const struct entry *before,
                         bool noted)
 {
 	struct entry entry, *kept;
 
-	/* A thread of the kernel is not looked at, so that it is one still is not known. */
+	/* Kernel threads are not read again, so a note may mean that the pid was reused. */
 	if (before && !(noted && before->reading.owner.kernel))
 		entry = *before;
 	else if (!first_look(reader, pid, &entry))
@@ -273,7 +277,7 @@ static int read_listed(uint32_t pid, void *ctx)
 	                    reader_notes_has(&reader->notes, pid));
 }
 
-/* Those that were there, and who was noted: both by pid. */
+/* Reads the processes of the last reading and those that are noted, merged by pid. */
 static int read_known(struct memory_reader *reader)
 {
 	const struct entry *entry = reader->before.at, *last = entry + reader->before.count;
@@ -286,7 +290,7 @@ static int read_known(struct memory_reader *reader)
 		bool has_note =
 			note < last_note && (entry == last || note->pid <= entry->reading.pid);
 
-		/* Of most of those that ended nothing was known. */
+		/* Most ended processes were never read; they are skipped. */
 		if (has_entry || !note->ended)
 			err = read_process(reader, has_entry ? entry->reading.pid : note->pid,
 			                   has_entry ? entry : NULL, has_note);
@@ -324,7 +328,7 @@ static int read_all(struct memory_reader *reader)
 	return reader_groups_end(&reader->groups);
 }
 
-/* Where there is plenty, it is no hurry. */
+/* While enough memory is available, the file is read less often. */
 static void read_host(struct memory_reader *reader)
 {
 	bool known = reader->host.total_bytes && !is_pressed(reader) &&
@@ -336,7 +340,7 @@ static void read_host(struct memory_reader *reader)
 	memory_parse_host(reader->text, reader->len, &reader->host);
 }
 
-/* Without the kernel's threads. */
+/* Fills the readings, without kernel threads. */
 static int tell(struct memory_reader *reader, struct memory_readings *readings)
 {
 	if (reader->readings_capacity < reader->now.capacity) {

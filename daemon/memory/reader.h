@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct memory_reader - reads how much memory every process holds, again and again. It remembers
- * what it read, so that a second look is cheap: one in which nothing changes is looked at less and
- * less often, unless somebody noted it, and status is read only where statm has changed; nothing of
- * the kernel's threads is; the files of a control group once however many processes are in it; and
- * which group a process is in, and whose limit that has, only now and then. All of /proc is listed
- * only now and then as well: who begins and ends is noted. One thread at a time.
+ * struct memory_reader - periodically reads how much memory every process holds. It keeps the
+ * results, so that later readings are cheap:
+ *
+ * - A process that does not change is read less and less often, unless it is noted.
+ * - status is read only when statm has changed. Kernel threads are not read again.
+ * - The files of a control group are read once, however many processes are in it.
+ * - The group of a process, and the group whose limit applies, are looked up only now and then.
+ * - All of /proc is listed only now and then, because processes that start or end are noted.
+ *
+ * One thread at a time.
  */
 #pragma once
 
@@ -19,27 +23,27 @@ struct memory_reader;
 
 struct memory_reading {
 	uint32_t pid;
-	struct memory_owner owner;     /* as of when it was first read */
-	uint32_t user;                 /* as of proc/owner.h, with the figures */
-	struct memory_figures figures; /* nothing in it is known of a thread of the kernel */
-	uint64_t read_ms;              /* when they were read */
-	uint32_t group;                /* among those of the readings; MEMORY_NO_GROUP */
+	struct memory_owner owner;     /* as of the first reading */
+	uint32_t user;                 /* as in proc/owner.h; read with the figures */
+	struct memory_figures figures; /* all unknown for a kernel thread */
+	uint64_t read_ms;              /* when the figures were read */
+	uint32_t group;                /* index in the readings' groups, or MEMORY_NO_GROUP */
 };
 
 struct memory_group_reading {
 	const char *path;
 	struct control_group_usage usage;
-	uint32_t user; /* of the process that brought it */
+	uint32_t user; /* of the process through which the group became known */
 };
 
-/* What is there now; the reader's, until the next reading. */
+/* The result of a reading; owned by the reader and valid until the next reading. */
 struct memory_readings {
-	const struct memory_reading *processes; /* by pid */
+	const struct memory_reading *processes; /* sorted by pid */
 	size_t process_count;
 	const struct memory_group_reading *groups;
 	size_t group_count;
-	uint64_t groups_refused; /* times that a process was not told to be in one, for lack of
-	                            room; since the reader began */
+	uint64_t groups_refused; /* how often the group of a process was not recorded for lack of
+	                            room, since the reader was made */
 	struct memory_host host;
 };
 
@@ -48,21 +52,21 @@ void memory_reader_free(struct memory_reader *reader);
 DEFINE_CLEANUP(struct memory_reader *, memory_reader_free)
 
 enum {
-	MEMORY_LOOK_MS = 4 * 1000, /* a reading is due so often, if nobody is noted before */
-	MEMORY_REST_MS =
-		30 * 1000, /* for so long a process at rest is not looked at, at the most */
+	MEMORY_LOOK_MS = 4 * 1000,  /* interval of readings while no process is noted */
+	MEMORY_REST_MS = 30 * 1000, /* the longest interval of readings of a process at rest */
 };
 
-/* Before a reading: this process may have changed, or it `ended`. */
+/* Notes, before a reading, that this process may have changed, or has `ended`. */
 void memory_reader_note(struct memory_reader *reader, uint32_t pid, bool ended);
-/* Before a reading: some that changed were not noted. */
+/* Notes, before a reading, that any process may have changed. */
 void memory_reader_note_all(struct memory_reader *reader);
-/* Whether those that grow are noted. Else, as while memory is short, none rests for longer than
- * MEMORY_LOOK_MS. */
+/* Whether processes that grow are noted. If they are not, and while memory is short, no process is
+ * left unread for longer than MEMORY_LOOK_MS. */
 void memory_reader_growth_noted(struct memory_reader *reader, bool noted);
-/* 0 or what kept it from reading at all: that a process is gone is no error. `now_ms` by any clock
- * that does not go back. */
+/* 0, or the error that prevented the reading; a process that is gone is no error. `now_ms` is of
+ * any clock that does not go back. */
 int memory_reader_read(struct memory_reader *reader, uint64_t now_ms,
                        struct memory_readings *ret_readings);
-/* PSS of one process: walks all its mappings, which takes milliseconds a GiB. -ESRCH. */
+/* The PSS of one process. The kernel walks all its mappings, which takes milliseconds per GiB.
+ * -ESRCH. */
 int memory_read_pss(uint32_t pid, uint64_t *ret_bytes);

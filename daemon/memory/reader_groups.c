@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where a limit is that of a group above, several groups have the same path, which is told once.
- * Users make groups below their own, as many and with such names as they like: so paths are hashed,
- * never compared one by one.
+ * When the limit is that of a parent group, several groups have the same `path`; it is in the
+ * readings once. Users can make any number of groups below their own, with any names, so paths are
+ * hashed and never compared one by one.
  */
 #include "memory/reader_groups.h"
 
@@ -14,8 +14,8 @@
 enum {
 	MAX_GROUPS = 4096,
 	MAX_MOUNTS_BYTES = 4 << 20,
-	LOOK_MS = 5000,    /* whether a limit was set or taken away, in it or above */
-	NEAR_PERCENT = 80, /* of its limit, and it is read each time */
+	LOOK_MS = 5000,    /* how often limits of the group and its parents are looked up */
+	NEAR_PERCENT = 80, /* above this part of its limit a group is read each time */
 };
 
 void reader_groups_init(struct reader_groups *groups)
@@ -64,7 +64,7 @@ void reader_groups_begin(struct reader_groups *groups, uint64_t now_ms)
 			groups->at[i]->used = groups->at[i]->changed = false;
 }
 
-/* A free number, with room for it. */
+/* Finds a free number and makes room for it in `at`. */
 static int find_number(struct reader_groups *groups, uint32_t *ret_number)
 {
 	struct reader_group **at;
@@ -166,7 +166,7 @@ static bool is_due(const struct reader_groups *groups, const struct reader_group
 	       control_group_near(&group->usage, NEAR_PERCENT);
 }
 
-/* -ENOENT: it is gone. */
+/* -ENOENT: the group is gone. */
 static int read_usage(struct reader_groups *groups, struct reader_group *group)
 {
 	bool look = !group->path || groups->now_ms - group->looked_ms >= LOOK_MS;

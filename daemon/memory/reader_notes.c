@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An array.
+ * A bounded array, sorted once before a reading.
  */
 #include "memory/reader_notes.h"
 
@@ -36,7 +36,7 @@ void reader_notes_sort(struct reader_notes *notes)
 		const struct reader_note *note = &notes->at[i];
 
 		if (kept && notes->at[kept - 1].pid == note->pid)
-			/* That it ended is believed if nobody says otherwise. */
+			/* It counts as ended only when all its notes say so. */
 			notes->at[kept - 1].ended &= note->ended;
 		else
 			notes->at[kept++] = *note;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A point is: milliseconds since the last, which of the figures changed as a bit each, and by how
- * much, all variable in length as protobuf has it; differences are zigzag, so that small negative
- * ones are short, too.
+ * A point consists of the milliseconds since the last point, a bit mask of the figures that
+ * changed, and their differences, all as varints of protobuf. Differences are in zigzag encoding,
+ * so that small negative ones are short as well.
  */
 #include "memory/series.h"
 
@@ -18,7 +18,7 @@ enum {
 
 _Static_assert(MEMORY_FIGURE_COUNT <= 32, "a bit each");
 
-/* One more than the KiB, so that unknown is 0 and no special case. */
+/* KiB plus one, so that 0 means unknown and needs no special case. */
 static uint64_t packed(uint64_t bytes)
 {
 	return bytes == MEMORY_UNKNOWN ? 0 : bytes / 1024 + 1;
@@ -87,7 +87,7 @@ size_t series_bytes(const struct series *series)
 	return series->capacity;
 }
 
-/* Moves what is there to the front and makes the rest large enough, or smaller again. */
+/* Moves the points to the front of the buffer and changes its capacity. */
 static int resize(struct series *series, uint32_t capacity)
 {
 	uint32_t used = series->end - series->start;
@@ -109,7 +109,7 @@ static int resize(struct series *series, uint32_t capacity)
 	return 0;
 }
 
-/* Half as much again as is used, so that moving costs each byte a constant. */
+/* One and a half times the used size, so that the amortized cost of moving a byte is constant. */
 static uint32_t roomy(uint32_t used)
 {
 	return used + used / 2 + MAX_POINT_BYTES;
@@ -189,7 +189,7 @@ int series_hold(struct series *series, uint64_t ms)
 	return 0;
 }
 
-/* The point behind `point`, which stands at `at`. */
+/* Turns `point` into the point after it, which is encoded at `at`. */
 static void decode(const struct series *series, struct series_point *point, uint32_t *at)
 {
 	uint32_t changed;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct series - figures over time, kept small: a point where something changed, as differences to
- * the point before, so that a process that does nothing costs nothing and a busy one some five
- * bytes a second. A value holds until the next point, unless two are equal: then that is a slope.
- * Values are kept in KiB, rounded down. Pure; whoever owns it uses it.
+ * struct series - figures over time, kept small: there is a point only where a figure changed,
+ * encoded as differences to the point before. So an idle process takes no bytes and a busy one some
+ * five bytes a second. A value holds until the next point; but after two equal points the values
+ * change to those of the next point along a slope. Values are kept in KiB, rounded down. Pure; used
+ * only by its owner.
  */
 #pragma once
 
@@ -16,21 +17,21 @@ struct series_point {
 
 struct series {
 	struct series_point first, last;
-	uint8_t *bytes; /* the points behind `first`; NULL while there are none */
+	uint8_t *bytes; /* the points after `first`; NULL while there are none */
 	uint32_t start, end, capacity;
-	uint32_t count; /* with `first`; 0: nothing is known */
+	uint32_t count; /* includes `first`; 0: the series is empty */
 };
 
 void series_release(struct series *series); /* empty and reusable afterwards */
-/* -ENOMEM */
+/* 0 or -ENOMEM. */
 int series_copy(const struct series *from, struct series *ret_series);
-/* Does nothing when the values are those of the last point, or it lies before that. 0, -ENOMEM, or
- * -EFBIG when it holds as much as a series may. */
+/* Does nothing when the values equal those of the last point, or when the point is earlier than
+ * that. 0, -ENOMEM, or -EFBIG when the series has reached its maximum size. */
 int series_add(struct series *series, const struct series_point *point);
-/* The values of the last point held until then, and nobody looked for long after that: the next
- * point is no step but the end of a slope. Such a point is equal to the one before it. */
+/* The values of the last point held until `ms`, and were not read for long after that. Adds a point
+ * equal to the last one, so that the next point is the end of a slope and not a step. */
 int series_hold(struct series *series, uint64_t ms);
-/* Forgets what held only before `ms`; what held at that moment stays. */
+/* Forgets the points before `ms`, except the one whose values held at `ms`. */
 void series_expire(struct series *series, uint64_t ms);
 size_t series_bytes(const struct series *series); /* on the heap */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two tables, of processes by pid and of groups by path.
+ * Two tables: processes by pid, and groups by path.
  */
 #include "memory/timeline_private.h"
 
@@ -9,12 +9,11 @@
 #include <string.h>
 
 enum {
-	STEP_MS = 1500, /* what was looked at so lately has changed just now */
+	STEP_MS = 1500, /* a change within this time since the last reading is a step */
 	MAX_GROUPS = 4096,
 };
 
-/* What is judged may take up to half of the whole: one user, root among them, may have half of
- * that. */
+/* Floors may take up to half of the whole. A single user, root included, may have half of that. */
 static size_t room_of(size_t max_bytes)
 {
 	return max_bytes / 2;
@@ -179,7 +178,7 @@ static void hold_group(struct timeline *timeline, struct process *process, const
 	process->seen.group = group ? &group->seen : NULL;
 }
 
-/* A change after a rest may be of any time since it was looked at last. */
+/* A change that is found after a rest may have happened at any time since the last reading. */
 static int add_point(struct timeline *timeline, struct process *process,
                      const struct timeline_process *seen)
 {
@@ -231,7 +230,8 @@ void timeline_process(struct timeline *timeline, const struct timeline_process *
 		hold_group(timeline, process, seen->group ? seen->group->path : NULL);
 }
 
-/* Forgets what is older than is kept, and ended ones that were last seen before that. */
+/* Forgets points older than keep_ms, and ended processes and unused groups that were last seen
+ * before that. */
 static void expire(struct timeline *timeline, uint64_t now_ms)
 {
 	const uint64_t keep_ms = timeline->limits.keep_ms;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct timeline - how much memory each process held, for as long as profiles are kept; also of
- * processes that have ended. It is told what was read, when it was. The whole stays within
- * `max_bytes`: the account that has most to give back gives way, with what ended longest ago first,
- * then with its oldest points. Processes that live and their groups stay, even where they alone are
- * more; a quarter of the bytes is there for points and for what has ended all the same. Of
- * `max_processes` the account that has most gives way with those that have ended; where all of its
- * own live, it gets no more. A group is of the account of who brought it, which may have half of
- * all groups. Times are milliseconds of CLOCK_MONOTONIC. Loop thread only.
+ * struct timeline - how much memory each process held, for as long as profiles are kept; also for
+ * processes that have ended. The caller adds each reading when it is made.
+ *
+ * The whole stays within `max_bytes`: data are dropped of the account with most data that can be
+ * dropped, first the processes that ended longest ago, then the oldest points. Living processes and
+ * their groups stay, even when they alone exceed `max_bytes`; a quarter of the bytes is always
+ * available for points and for ended processes. When there are `max_processes`, ended processes of
+ * the account with most processes are dropped; when all processes of that account live, it gets no
+ * more. A group belongs to the account of the process through which it became known; an account may
+ * have half of all groups.
+ *
+ * Times are milliseconds of CLOCK_MONOTONIC. Loop thread only.
  */
 #pragma once
 
@@ -23,27 +27,27 @@ struct timeline_limits {
 	size_t max_processes;
 };
 
-/* A control group with a limit, or one without any above it. */
+/* A control group that has a limit, or that has none and no parent with one. */
 struct timeline_group {
 	const char *path;
-	struct control_group_usage usage; /* as of late */
-	struct series series;             /* what it uses, as rss_anon */
+	struct control_group_usage usage; /* as of seen_ms */
+	struct series series;             /* its usage, stored as rss_anon */
 	uint64_t seen_ms;
 };
 
-/* One process, from when it was first seen to its end; what has its pid now, if there were two. */
+/* One process, from the first reading to its end. When a pid was reused, the latest process. */
 struct timeline_process {
 	uint32_t pid;
-	uint32_t user; /* as of proc/owner.h, lately */
+	uint32_t user; /* as in proc/owner.h, at the last reading */
 	char comm[16];
 	uint64_t start_ticks;
-	uint64_t seen_ms;  /* its figures were read last */
-	uint64_t alive_ms; /* it was there */
+	uint64_t seen_ms;  /* when its figures were last read */
+	uint64_t alive_ms; /* when it was last known to exist */
 	bool ended;
-	bool fills; /* it takes memory up to a bound, as is known: that is not judged */
+	bool fills; /* it is known to fill memory up to a bound, so its growth is not judged */
 	struct series series;
 	struct growth_track track;          /* whether it leaks */
-	const struct timeline_group *group; /* NULL: in none, or not known */
+	const struct timeline_group *group; /* NULL: none, or not known */
 	struct memory_figures figures;      /* as of `seen_ms` */
 };
 
@@ -63,24 +67,25 @@ struct timeline_stats {
 };
 
 struct timeline *timeline_new(const struct timeline_limits *limits); /* NULL: out of memory */
-/* Keeps no more than that from the next reading on. */
+/* Changes the limit; it takes effect from the next reading on. */
 void timeline_resize(struct timeline *timeline, size_t max_bytes);
 void timeline_free(struct timeline *timeline);
 DEFINE_CLEANUP(struct timeline *, timeline_free)
 
-/* What a group uses now; where it is new, this user brought it. NULL when there is no room. */
+/* Adds the usage of a group. A new group belongs to `user`. NULL when there is no room. */
 const struct timeline_group *timeline_group(struct timeline *timeline, const char *path,
                                             uint32_t user, const struct control_group_usage *usage,
                                             uint64_t now_ms);
-/* What a process holds now. Another start or name than before is another process or program. */
+/* Adds the reading of a process. A changed start_ticks means a new process, a changed comm a new
+ * program. */
 void timeline_process(struct timeline *timeline, const struct timeline_process *seen);
-/* A process is there still, and nobody looked at what it holds. */
+/* The process still exists, but its memory was not read. */
 void timeline_alive(struct timeline *timeline, uint32_t pid, uint64_t now_ms);
-/* Processes neither seen nor alive at `now_ms` have ended; what is too old, or too much, goes;
- * those that live are judged, each every few seconds. */
+/* Ends a reading: processes neither seen nor alive at `now_ms` have ended. Drops what is too old or
+ * exceeds the limits, and judges the living processes, each every few seconds. */
 void timeline_settle(struct timeline *timeline, uint64_t now_ms);
 
-/* NULL: not known. Valid until the next change, as all the rest. */
+/* NULL: not known. Valid until the next change, like all other pointers. */
 const struct timeline_process *timeline_find(const struct timeline *timeline, uint32_t pid);
 typedef void timeline_fn(const struct timeline_process *process, void *ctx);
 void timeline_each(const struct timeline *timeline, timeline_fn *fn, void *ctx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Copies of series.
+ * Copies the series of a process and of its group.
  */
 #include "memory/timeline_copy.h"
 

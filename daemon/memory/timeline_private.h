@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The tables of struct timeline, and how they stay within their bounds (timeline_room.c). Private
- * to timeline.c and that.
+ * The tables of struct timeline, and the functions that keep them within their bounds
+ * (timeline_room.c). Private to timeline.c and timeline_room.c.
  */
 #pragma once
 
@@ -9,12 +9,12 @@
 
 #include "base/table.h"
 
-/* What one account (base/accounts.h) has in the tables. */
+/* The part of the tables that belongs to one account (base/accounts.h). */
 struct timeline_account {
 	uint32_t account;
 	size_t processes, groups;
-	size_t ended; /* of the processes */
-	size_t loose; /* bytes that it could give back, when they were counted last */
+	size_t ended; /* how many of the processes have ended */
+	size_t loose; /* bytes that can be dropped, as of the last count */
 	UT_hash_handle hh;
 };
 
@@ -43,17 +43,18 @@ struct timeline {
 	uint64_t evicted, dropped;
 };
 
-/* Stays until the next timeline_forget_accounts() at the least. NULL: out of memory. */
+/* The account of the user, valid at least until the next timeline_forget_accounts(). NULL: out of
+ * memory. */
 struct timeline_account *timeline_account(struct timeline *timeline, uint32_t user);
-/* Those that have nothing. */
+/* Frees the accounts without processes and groups. */
 void timeline_forget_accounts(struct timeline *timeline);
 
-/* Out of the tables. */
+/* Remove from the tables and free. */
 void timeline_drop_process(struct timeline *timeline, struct process *process);
 void timeline_drop_group(struct timeline *timeline, struct group *group);
 
-/* For one more process of the account. */
+/* Makes room for one more process of the account; false when there is none. */
 bool timeline_make_room(struct timeline *timeline, const struct timeline_account *newcomer);
-/* Where the whole is too much, something of one account goes. */
+/* When the whole exceeds its limit, drops data of one account. */
 void timeline_shrink(struct timeline *timeline, uint64_t now_ms);
 size_t timeline_bytes(const struct timeline *timeline);

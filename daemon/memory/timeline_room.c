@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What an account could give back is loose: its ended processes, and the points of the others and
- * of its groups. The rest stays for as long as the processes live, so no account is chosen for it.
+ * "Loose" are the data of an account that can be dropped: its ended processes, and the points of
+ * its other processes and of its groups. The rest stays for as long as the processes live, so it
+ * does not count when an account is chosen.
  */
 #include "base/accounts.h"
 #include "memory/timeline_private.h"
@@ -77,7 +78,7 @@ size_t timeline_bytes(const struct timeline *timeline)
 	return bytes;
 }
 
-/* Of each account, and of all. */
+/* Counts the loose bytes of each account; returns their sum. */
 static size_t count_loose(struct timeline *timeline)
 {
 	struct timeline_account *account;
@@ -96,7 +97,7 @@ static size_t count_loose(struct timeline *timeline)
 	return loose;
 }
 
-/* NULL: nobody has anything loose. */
+/* NULL: no account has loose data. */
 static struct timeline_account *with_most_loose(const struct timeline *timeline)
 {
 	struct timeline_account *account, *most = NULL;
@@ -115,7 +116,8 @@ static int compare_seen(const void *a, const void *b)
 	return (left_ms > right_ms) - (left_ms < right_ms);
 }
 
-/* The account's ended ones, those that ended longest ago first; NULL when there are none. */
+/* The ended processes of the account, the ones that ended longest ago first; NULL when there are
+ * none. */
 static struct process **sort_ended(const struct timeline *timeline,
                                    const struct timeline_account *account)
 {
@@ -132,8 +134,9 @@ static struct process **sort_ended(const struct timeline *timeline,
 	return ended;
 }
 
-/* Until no more processes are left than that and so many bytes are given back, if so many of the
- * account have ended. Sorted once, because tens of thousands may end together. The bytes. */
+/* Drops ended processes of the account until at most `max_processes` are left and at least `bytes`
+ * are released, or until there are none. They are sorted once, because tens of thousands may end
+ * together. Returns the released bytes. */
 static size_t drop_ended(struct timeline *timeline, struct timeline_account *account,
                          size_t max_processes, size_t bytes)
 {
@@ -149,8 +152,8 @@ static size_t drop_ended(struct timeline *timeline, struct timeline_account *acc
 	return given;
 }
 
-/* The account with most processes of those that have ended ones. NULL: nobody, as the newcomer's
- * own has most of all and all of them live. */
+/* Of the accounts with ended processes, the one with most processes. NULL when there is none, or
+ * when no account has more processes than the newcomer's and all of the latter live. */
 static struct timeline_account *who_gives_way(const struct timeline *timeline,
                                               const struct timeline_account *newcomer)
 {
@@ -166,7 +169,7 @@ static struct timeline_account *who_gives_way(const struct timeline *timeline,
 	return !newcomer->ended && newcomer->processes == most ? NULL : found;
 }
 
-/* Some are dropped at a time: each time all are looked through. */
+/* Drops several processes at once, because each call goes through all processes. */
 bool timeline_make_room(struct timeline *timeline, const struct timeline_account *newcomer)
 {
 	size_t max = timeline->limits.max_processes;
@@ -180,7 +183,7 @@ bool timeline_make_room(struct timeline *timeline, const struct timeline_account
 	return HASH_COUNT(timeline->processes) < max;
 }
 
-/* When the point behind the first was: from then on the first can go. */
+/* The time of the second point; from then on the first point can be dropped. */
 static uint64_t second_ms(const struct series *series)
 {
 	struct series_cursor cursor = series_begin(series);
@@ -205,7 +208,7 @@ static uint64_t oldest_of(const struct timeline *timeline, const struct timeline
 	return oldest_ms;
 }
 
-/* Forgets the oldest eighth of the points that the account has. */
+/* Forgets the points of the account in the oldest eighth of the time that they span. */
 static void shorten(struct timeline *timeline, const struct timeline_account *account,
                     uint64_t now_ms)
 {
@@ -220,8 +223,8 @@ static void shorten(struct timeline *timeline, const struct timeline_account *ac
 			series_expire(&group->seen.series, from_ms);
 }
 
-/* What is not loose takes of it, but a quarter is left: else who has thousands that sleep would
- * have everybody's past forgotten. */
+/* Fixed data reduce the room for loose data, but to no less than a quarter: otherwise a user with
+ * thousands of sleeping processes would make the daemon forget the past of all users. */
 static size_t room_for_loose(size_t max_bytes, size_t fixed)
 {
 	size_t left = max_bytes > fixed ? max_bytes - fixed : 0;
@@ -229,8 +232,8 @@ static size_t room_for_loose(size_t max_bytes, size_t fixed)
 	return left > max_bytes / 4 ? left : max_bytes / 4;
 }
 
-/* Room that expired points leave in a series is used again but not given back at once, so little by
- * little is enough. */
+/* Drops a little at a time: the room of expired points in a series is reused, but not released at
+ * once. */
 void timeline_shrink(struct timeline *timeline, uint64_t now_ms)
 {
 	size_t max_bytes = timeline->limits.max_bytes, bytes = timeline_bytes(timeline);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * 120 slopes, sorted.
+ * Sorts the 120 slopes between all pairs of values.
  */
 #include "memory/trend.h"
 
@@ -9,11 +9,12 @@
 
 enum {
 	PAIRS = TREND_POINTS * (TREND_POINTS - 1) / 2,
-	/* The standard deviation of S is the root of n (n-1) (2n+5) / 18 = 493.3, so 22.2. As many
-	 * slopes as half of what S may be off are left out on either side of the median. */
+	/* The standard deviation of S is the root of n (n-1) (2n+5) / 18 = 493.3, so 22.2. A bound
+	 * is the slope whose distance in rank from the median is half the tolerated deviation of
+	 * S. */
 	RANK_95_PERCENT = (PAIRS - 44) / 2, /* 1.96 standard deviations */
-	RANK_SURELY = (PAIRS - 67) / 2,     /* 3 */
-	FIRST_THIRD = 5,                    /* the middle one has six, and the last one five */
+	RANK_SURELY = (PAIRS - 67) / 2,     /* 3 standard deviations */
+	FIRST_THIRD = 5,                    /* the middle third has six values, the last five */
 	LAST_THIRD = TREND_POINTS - FIRST_THIRD,
 };
 
@@ -48,15 +49,15 @@ static void fit(const uint32_t values[TREND_POINTS], struct trend *trend)
 	trend->end = trend->begin + (TREND_POINTS - 1) * trend->slope;
 }
 
-/* Of neighbours, so that a bend in the curve is no noise. */
+/* Estimated from neighbouring values, so that a bend in the curve does not count as noise. */
 static double noise_of(const uint32_t values[TREND_POINTS])
 {
 	double bends[TREND_POINTS - 2] = {0};
 
 	for (int i = 1; i < TREND_POINTS - 1; i++)
 		bends[i - 1] = fabs((double)values[i - 1] - 2.0 * values[i] + values[i + 1]);
-	/* The median of normally distributed ones is 0.6745 standard deviations; a bend has six
-	 * times the variance of a value. */
+	/* The median of absolute normally distributed values is 0.6745 standard deviations; a bend
+	 * has six times the variance of a value. */
 	return median(bends, TREND_POINTS - 2) / 0.6745 / sqrt(6);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Files and what was read of them are kept from one question to the next, in half of the memory
- * that the process may hold.
+ * Files and the data read from them are kept from one question to the next, in at most half of the
+ * memory that the process may use.
  */
 #include "names/answer.h"
 
@@ -46,8 +46,8 @@ static int read_question(const struct reading *reading, struct question *ret_que
 	return 0;
 }
 
-/* What a file names, such as a .dwo file, is held to what holds of debug files: it belongs to root
- * or to who has the file. */
+/* A file that this file refers to, such as a .dwo file, must satisfy the rule for debug files: its
+ * owner is root or the owner of this file. */
 static int trust_owner(int fd)
 {
 	struct stat st;
@@ -73,7 +73,7 @@ static int read_frames(struct named_file *file, const struct question *question,
 	                          add_frame, frames);
 	if (!err)
 		err = wire_frames_write(frames, out);
-	/* Too much to say is, like too little memory, no fault of ours. */
+	/* An answer that is too long is treated like a lack of memory. */
 	return err == -E2BIG ? -ENOMEM : err;
 }
 
@@ -105,7 +105,7 @@ int names_answer(struct reading *reading, struct buf *out)
 	if (err < 0)
 		return err;
 	err = read_frames(file, &question, out);
-	/* It may only be short because of what is kept of others. */
+	/* Memory may be short only because of data that is kept of other files. */
 	if (err == -ENOMEM && names_files_keep_only(files, question.file)) {
 		buf_release(out);
 		err = read_frames(file, &question, out);

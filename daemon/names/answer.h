@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The end of names/client.h that is in the reader process.
+ * The counterpart of names/client.h in the reader process.
  */
 #pragma once
 
 #include "reader/serve.h"
 
-/* READER_NAMES and READER_NAMES_WITHOUT_LINES. Files stay open between questions. */
+/* Answers READER_NAMES and READER_NAMES_WITHOUT_LINES. Files stay open between questions. */
 int names_answer(struct reading *reading, struct buf *out);

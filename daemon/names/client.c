@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A query in parts that a question can hold. When the process fails over a file it is asked again
- * without source lines, for it is DWARF that goes wrong. Then it is asked what the names of all
- * parts say: not at once with the first question, for where that fails the fault is not DWARF's.
+ * A query is split into parts that fit into a question. When the process fails over a file, the
+ * parts are asked again without source lines, because the fault is most likely in the DWARF. Then
+ * the client asks for the readable names of all parts. That is a separate question, because a
+ * failure there is not the fault of the DWARF.
  */
 #include "names/client.h"
 
@@ -12,13 +13,13 @@
 #include <errno.h>
 #include <string.h>
 
-enum { NICENESS = 5 }; /* a name is waited for, but by nobody who is in a hurry */
+enum { NICENESS = 5 }; /* requests wait for names, but they are not urgent */
 
 struct names_client {
 	struct reader *reader;
 	char *program;
 	struct readable_asker readable;
-	uint64_t addresses; /* read by any thread */
+	uint64_t addresses; /* may be read by any thread */
 };
 
 struct names_client *names_client_new(const char *program, uint64_t max_bytes)
@@ -118,7 +119,7 @@ static int ask_part(struct names_client *client, const struct names_query *query
 
 	memcpy(asked.question.fds, query->fds, sizeof(query->fds));
 	int err = reader_ask(client->reader, &asked, ret_reply);
-	/* To callers it means that they have had enough. */
+	/* -E2BIG is reserved for callers: their fn may return it to stop. */
 	return err == -E2BIG ? -EIO : err;
 }
 

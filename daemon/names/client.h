@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct names_client - asks a reader process for names. One thread at a time (the render lane),
- * which must outlive the process; calls block that thread, for each answer at most for the
+ * struct names_client - asks a reader process for names. For one thread at a time (the render
+ * lane), which must outlive the process. Calls block that thread, for each answer at most until the
  * deadline.
  */
 #pragma once
@@ -28,42 +28,44 @@ struct names_stats {
 };
 
 struct names_query {
-	uint64_t file;             /* the same for the same descriptors, never reused */
-	int fds[FILE_COUNT];       /* the caller's; the process gets its own and keeps some open */
+	uint64_t file;             /* a number for these descriptors; never reused for others */
+	int fds[FILE_COUNT];       /* owned by the caller; the process gets and keeps duplicates */
 	const uint64_t *addresses; /* ascending */
 	size_t count;
-	bool lines; /* DWARF too */
+	bool lines; /* use DWARF as well */
 };
 
-/* Runs `program` (READER_SELF for this one) with `max_bytes` of memory. NULL when out of memory. */
+/* Runs `program` (READER_SELF: this program) with `max_bytes` of memory. NULL when out of
+ * memory. */
 struct names_client *names_client_new(const char *program, uint64_t max_bytes);
-/* The same under another name in lists of processes: profd-NAME. */
+/* The same, with the process name profd-NAME. */
 struct names_client *names_client_new_as(const char *program, const char *name, uint64_t max_bytes);
 void names_client_free(struct names_client *client); /* ends the process */
 DEFINE_CLEANUP(struct names_client *, names_client_free)
 void names_client_deadline(struct names_client *client, uint64_t ns); /* of one answer */
-/* From now on what takes longer than `ns` ends with -ETIMEDOUT, and is no file's fault, see
- * reader_hurry(). 0: the deadline holds. Not for names_client_readable(). */
+/* From now on a call that takes longer than `ns` ends with -ETIMEDOUT, which is not counted as a
+ * failure of the file; see reader_hurry(). 0: only the deadline applies. Does not affect
+ * names_client_readable(). */
 void names_client_hurry(struct names_client *client, uint64_t ns);
-pid_t names_client_pid(const struct names_client *client); /* 0: none runs */
-/* For what else is asked about the same files by the same thread. */
+pid_t names_client_pid(const struct names_client *client); /* 0: no process runs */
+/* The reader, for other questions about the same files by the same thread. */
 struct reader *names_client_reader(struct names_client *client);
 
-/* Frames of the addresses, as named_file_find() tells them, with the readable names of their
- * functions; where those cannot be had, without. A file over which the process dies or
- * exceeds its deadline is asked again without lines, and given up when that fails too: -EIO then,
- * and from then on at once. Other errors: -ENOEXEC, what fn returned, and reader_ask()'s. fn is
- * only called once the whole answer is there and was found well formed. */
+/* Calls fn with the frames of the addresses, as named_file_find() does, and with the readable names
+ * of their functions when these are available. When the process dies or exceeds its deadline, the
+ * question is asked again without lines; when that fails too, the file is given up: -EIO then and,
+ * without a delay, for all later calls. Other errors: -ENOEXEC, what fn returned, and those of
+ * reader_ask(). fn is only called once the whole answer was received and checked. */
 int names_client_find(struct names_client *client, const struct names_query *query,
                       source_frame_fn *fn, void *ctx);
-/* What names say that come from elsewhere than a file, see readable_ask(). */
+/* Readable forms of names that do not come from a file; see readable_ask(). */
 int names_client_readable(struct names_client *client, const char *const *names, size_t count,
                           struct readable *ret_readable);
-/* Any thread: the question under way, and all later ones, end with -ECANCELED soon. */
+/* Any thread: the current question and all later ones end soon, with -ECANCELED. */
 void names_client_cancel(struct names_client *client);
-/* Ends the process when nobody has asked for `idle_ns`: it holds memory. */
+/* Ends the process, which holds memory, after `idle_ns` without a question. */
 void names_client_rest(struct names_client *client, uint64_t idle_ns);
-/* Adds them up; any thread. */
+/* Adds the client's statistics to `stats`; any thread. */
 void names_client_add_stats(const struct names_client *client, struct names_stats *stats);
 void names_client_get_stats(const struct names_client *client,
                             struct names_stats *ret_stats); /* any thread */

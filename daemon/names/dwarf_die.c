@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * DIEs of a well-formed unit are met at ascending places. Those of any other need not be, and could
- * lead round in circles, or to the same ones through every one of many parents.
+ * A walk meets the DIEs of a well-formed unit at ascending positions. In a malformed unit the walk
+ * could run in a loop, or reach the same DIEs through each of many parents; so a DIE at a position
+ * that does not ascend is skipped.
  */
 #include "names/dwarf_die.h"
 
@@ -74,7 +75,7 @@ void die_function_ranges(Dwarf_Die *unit, die_range_fn *fn, void *ctx)
 
 const char *die_function_name(Dwarf_Die *die)
 {
-	/* The second is what compilers wrote before DWARF 4. */
+	/* Compilers wrote the second one before DWARF 4. */
 	static const unsigned int names[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
 	                                     DW_AT_name};
 	Dwarf_Attribute attribute;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * libdw tells neither a file without DWARF from a broken one, nor how much memory it takes: the
- * section headers do.
+ * libdw does not distinguish a file without DWARF from a broken one, and does not report how much
+ * memory it takes. Both are determined from the section headers.
  */
 #include "names/dwarf_file.h"
 #include "base/cleanup.h"
@@ -15,7 +15,8 @@ static bool is_info(const char *name)
 	return !strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info");
 }
 
-/* Whether there are DIEs, and what will be decompressed when libdw opens the file. */
+/* Whether there are DIEs; *ret_memory is the size of the sections that libdw will decompress when
+ * it opens the file. */
 static bool look_at_sections(Elf *elf, size_t *ret_memory)
 {
 	size_t strings, memory = 0;
@@ -40,8 +41,8 @@ static bool look_at_sections(Elf *elf, size_t *ret_memory)
 	return has_info;
 }
 
-/* Strings without an end: libdw looks for it, beyond the section. Asked once libdw has opened the
- * file, and so decompressed it. */
+/* Whether string sections end with a NUL. In one that does not, libdw would read beyond the end of
+ * the section. Called once libdw has opened the file, and so has decompressed the sections. */
 static bool strings_end(Elf *elf)
 {
 	size_t names;

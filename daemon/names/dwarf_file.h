@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct dwarf_file - libdw's handle of one file, which is mapped, not read: DWARF has been seen of
- * several GB, little of it asked about. A file cut short meanwhile raises SIGBUS.
+ * struct dwarf_file - libdw's handle of one file. The file is mapped, not read, because DWARF may
+ * have several GB, of which little is needed. Access to a file that was truncated meanwhile raises
+ * SIGBUS.
  */
 #pragma once
 
@@ -14,10 +15,10 @@ struct dwarf_file {
 	size_t memory; /* bytes of sections that had to be decompressed */
 };
 
-/* `fd` must outlive it. -ENODATA when the file has no DWARF, -EBADMSG. */
+/* `fd` must outlive the result. -ENODATA when the file has no DWARF, -EBADMSG when it is broken. */
 int dwarf_file_open(int fd, struct dwarf_file *ret_file);
-/* Gives back what libdw has kept; all that came from it is gone, and there is no handle. */
+/* Ends the handle, which frees all data that libdw has kept; all that came from it is invalid. */
 void dwarf_file_forget(struct dwarf_file *file);
-/* Another one after that. -ENOMEM may be tried again. */
+/* Makes a new handle after that. After -ENOMEM it may be called again. */
 int dwarf_file_reopen(struct dwarf_file *file);
 void dwarf_file_close(struct dwarf_file *file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A look-up sorts addresses by the unit they belong to, finds scopes and rows unit by unit, and
- * puts both together in the addresses' own order.
+ * A look-up sorts the addresses by the unit that they belong to, finds scopes and rows unit by
+ * unit, and combines both in the order of the addresses.
  */
 #include "names/dwarf_lines.h"
 #include "base/bounds.h"
@@ -17,33 +17,33 @@
 #include <string.h>
 
 enum {
-	/* What libdw keeps of a unit that was looked into, in bytes: a row of its line table; its
-	 * abbreviations and files. */
+	/* Bytes that libdw keeps for a unit once it was opened: per row of its line table, and for
+	 * its abbreviations and files. */
 	ROW_BYTES = 80,
 	OPEN_UNIT_BYTES = 1024,
-	/* It gives nothing back until its handle is ended, which is done between two units when it
-	 * keeps too much: the line tables of a browser would be 4 GB. */
+	/* libdw frees nothing until its handle is ended. That is done between two units when libdw
+	 * keeps more than this: the line tables of a browser would take 4 GB. */
 	KEEP_BYTES = 128 << 20,
 };
 
 struct dwarf_lines {
 	struct dwarf_file file, supplement;
 	struct dwarf_units units;
-	bool *opened; /* of each unit: looked into already */
+	bool *opened; /* for each unit: libdw has opened it */
 	size_t memory;
-	size_t kept; /* of that by libdw for units looked into */
-	size_t keep; /* at most, between two units */
+	size_t kept; /* bytes that libdw keeps for opened units */
+	size_t keep; /* the limit of `kept` between two units */
 };
 
-/* What is found about one address. */
+/* The results for one address. */
 struct place {
 	uint32_t scope; /* NO_SCOPE: none */
 	uint32_t line;
 	const char *file;
-	bool row; /* file and line are a row's, though they may be unknown */
+	bool row; /* a row covers the address; its file and line may still be unknown */
 };
 
-/* An address, by its index, and the unit it is found in. */
+/* An address, by its index, and its unit. */
 struct turn {
 	uint32_t unit, index;
 };
@@ -57,7 +57,7 @@ struct search {
 	size_t turn_count;
 	struct dwarf_scopes scopes;
 	struct interned strings; /* of places and scopes */
-	/* Of one unit, with room for all. */
+	/* For the addresses of one unit, with room for all addresses. */
 	uint64_t *unit_addresses;
 	uint32_t *unit_scopes;
 };
@@ -82,7 +82,7 @@ int dwarf_lines_open(int fd, int supplement_fd, struct dwarf_lines **ret_lines)
 	int err = dwarf_file_open(fd, &lines->file);
 	if (err < 0)
 		return err;
-	/* Without the supplement there is still what does not refer to it. */
+	/* Without the supplement, DIEs that do not refer to it are still usable. */
 	if (supplement_fd >= 0 && dwarf_file_open(supplement_fd, &lines->supplement) == 0)
 		dwarf_setalt(lines->file.dwarf, lines->supplement.dwarf);
 	err = dwarf_units_read(lines->file.dwarf, lines->file.elf, &lines->units);
@@ -132,7 +132,7 @@ void dwarf_lines_forget(struct dwarf_lines *lines)
 	lines->kept = 0;
 }
 
-/* Before a unit is looked into. */
+/* Called before a unit is opened: ends the handle when too much is kept, and makes a new one. */
 static int forget_too_much(struct search *search)
 {
 	struct dwarf_lines *lines = search->lines;
@@ -178,7 +178,8 @@ static int search_begin(struct search *search)
 	return 0;
 }
 
-/* DIEs of a split unit are in its .dwo file; without that the skeleton still has the line table. */
+/* The DIEs of a split unit are in its .dwo file. Without that file, the skeleton still has the line
+ * table. */
 static bool open_unit(const struct dwarf_lines *lines, uint32_t unit, Dwarf_Die *ret_skeleton,
                       Dwarf_Die *ret_die)
 {
@@ -193,7 +194,7 @@ static bool open_unit(const struct dwarf_lines *lines, uint32_t unit, Dwarf_Die 
 	return true;
 }
 
-/* Where the unit was compiled; NULL when it does not say. */
+/* The folder in which the unit was compiled; NULL when the unit does not have it. */
 static const char *unit_folder(Dwarf_Die *skeleton)
 {
 	Dwarf_Attribute attribute;
@@ -201,7 +202,7 @@ static const char *unit_folder(Dwarf_Die *skeleton)
 	return dwarf_formstring(dwarf_attr(skeleton, DW_AT_comp_dir, &attribute));
 }
 
-/* DWARF 5 lets libdw tell names relative to that. */
+/* With DWARF 5, libdw may return paths relative to that folder; they are made absolute. */
 static int keep_path(struct interned *strings, const char *folder, const char **path)
 {
 	char joined[MAX_PATH_BYTES];
@@ -261,7 +262,7 @@ static int find_in_unit(struct search *search, const struct turn *turns, size_t 
 	return keep_strings(search, first_scope, unit_folder(&skeleton), turns, count);
 }
 
-/* Tells the frames of one address. */
+/* Reports the frames of one address. */
 static int tell(const struct search *search, size_t index, source_frame_fn *fn, void *ctx)
 {
 	const struct place *place = &search->places[index];

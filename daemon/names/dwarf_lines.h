@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct dwarf_lines - source lines and inlined calls of one file from its DWARF, by libdw, which
- * is used behind this file only. libdw is no match for hostile files: it runs in the reader process
- * (names/service.h), where a crash or an endless loop costs that file's names and nothing else.
- * One thread. Format: DWARF 2 to 5; .debug_* may be compressed, split into .dwo files, or share a
+ * is used only behind this header. libdw is not safe with hostile files, so it runs in the reader
+ * process (names/answer.h), where a crash or an endless loop loses only the names of that file. One
+ * thread. Format: DWARF 2 to 5; .debug_* may be compressed, split into .dwo files, or share a
  * supplement made by dwz.
  */
 #pragma once
@@ -13,23 +13,24 @@
 
 struct dwarf_lines;
 
-/* Opens what DWARF `fd` has; `supplement_fd` is what .gnu_debugaltlink names, or -1. Both stay the
- * caller's and must outlive the result. Addresses are those of the file's own segments. -ENODATA
- * when there is no DWARF in it, -EBADMSG when it is broken, -ENOMEM. */
+/* Opens the DWARF of `fd`; `supplement_fd` is the file named in .gnu_debugaltlink, or -1. The
+ * caller keeps both descriptors; they must outlive the result. Addresses are those of the file's
+ * own segments. -ENODATA when the file has no DWARF, -EBADMSG when it is broken, -ENOMEM. */
 int dwarf_lines_open(int fd, int supplement_fd, struct dwarf_lines **ret_lines);
 void dwarf_lines_free(struct dwarf_lines *lines);
 DEFINE_CLEANUP(struct dwarf_lines *, dwarf_lines_free)
 
 /* Calls fn for the frames of each of `count` ascending addresses that the DWARF covers, index by
- * index; work is shared by addresses of the same unit. Frames: the inlined functions, innermost
- * first, then the one whose code it is. Code that only a line table covers (assembly) gives one
- * frame with no function. 0, -ENOMEM, or what fn returned: broken parts count as not covered. */
+ * index; addresses of the same unit share the work. Frames are the inlined functions, innermost
+ * first, then the function that contains the code. Code that only a line table covers (assembly)
+ * gives one frame without a function. Broken parts count as not covered. 0, -ENOMEM, or what fn
+ * returned. */
 int dwarf_lines_find(struct dwarf_lines *lines, const uint64_t *addresses, size_t count,
                      source_frame_fn *fn, void *ctx);
-/* Lets libdw keep about this many bytes between two units, 128 MiB if nothing is said: it gives
- * nothing back until it forgets all. */
+/* Lets libdw keep about this many bytes between two units; by default 128 MiB. libdw can free only
+ * all of them at once. */
 void dwarf_lines_keep(struct dwarf_lines *lines, size_t bytes);
-/* Gives back what is kept of units that were looked into. */
+/* Frees the data that is kept for opened units. */
 void dwarf_lines_forget(struct dwarf_lines *lines);
-/* Bytes held by what was read so far, about. */
+/* About how many bytes are held. */
 size_t dwarf_lines_memory(const struct dwarf_lines *lines);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Rows as libdw sorts them: by address, the end of a sequence before what begins at the same one.
- * Of several at an address the last is right: the compiler moved on before it emitted code.
+ * libdw sorts rows by address, and the end of a sequence before rows that begin at the same
+ * address. Of several rows at an address the last one is valid: for the others the compiler emitted
+ * no code.
  */
 #include "names/dwarf_rows.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The innermost scope of an address is the one of the shortest range that holds it, wherever in its
- * function it stands: compilers do nest a call outside the ranges of the block around it. First
- * functions without code asked about are skipped, and types; only when that left an address without
- * a scope everything is walked, for functions inside of functions and of classes.
+ * The innermost scope of an address is the scope with the shortest range that contains it, at any
+ * depth in its function: compilers do nest a call outside the ranges of the block around it. The
+ * first walk skips types, and functions that contain none of the addresses. Only when that leaves
+ * an address without a scope, a second walk goes through everything, to find functions inside
+ * functions and classes.
  */
 #include "names/dwarf_scopes.h"
 #include "names/dwarf_die.h"
@@ -15,20 +16,20 @@
 
 enum {
 	MAX_SCOPES = 2 << 20, /* of one look-up; 96 MiB */
-	/* Ranges, and addresses in them, of one walk. DIEs can share ranges, so the size of the
-	 * file does not limit them. */
+	/* The number of ranges, and of addresses in them, of one walk. DIEs can share ranges, so
+	 * the size of the file does not bound that number. */
 	MAX_WORK = 1 << 26,
 };
 
 enum kind { KIND_OTHER, KIND_FUNCTION, KIND_INLINED };
 
-/* A DIE on the path to the one being looked at. */
+/* A DIE on the path to the current DIE. */
 struct level {
 	Dwarf_Die die;
 	enum kind kind;
 	uint32_t scope; /* NO_SCOPE: not made yet */
-	bool inside;    /* of a function with addresses asked about */
-	uint64_t entry; /* the first range's start */
+	bool inside;    /* in a function that contains some of the addresses */
+	uint64_t entry; /* start of the first range */
 };
 
 struct finder {
@@ -37,11 +38,11 @@ struct finder {
 	const uint64_t *addresses;
 	size_t count;
 	uint32_t *innermost;
-	uint64_t *lengths; /* of the innermost scopes' ranges */
+	uint64_t *lengths; /* of the ranges of the innermost scopes */
 	bool everything;
 	uint64_t work;
-	size_t depth; /* of what is being looked at */
-	bool found;   /* an address in it */
+	size_t depth; /* of the current DIE */
+	bool found;   /* the current DIE contains one of the addresses */
 	int err;
 	struct level levels[MAX_DIE_DEPTH];
 };
@@ -62,7 +63,7 @@ static int add_scope(struct finder *finder, struct level *level, uint32_t caller
 		scopes->items = items;
 		scopes->capacity = capacity;
 	}
-	/* Nothing says where the code of one in several pieces begins but the order they are in. */
+	/* For a function in several pieces, only their order shows where its code begins. */
 	if (inlined || dwarf_entrypc(&level->die, &entry) != 0)
 		entry = inlined ? 0 : level->entry;
 	level->scope = (uint32_t)scopes->count++;
@@ -77,7 +78,7 @@ static int add_scope(struct finder *finder, struct level *level, uint32_t caller
 	return 0;
 }
 
-/* Makes the scope of what is being looked at, after those it is inlined into. */
+/* Makes the scope of the current DIE, after the scopes that it is inlined into. */
 static int make_scope(struct finder *finder)
 {
 	struct level *levels = finder->levels;
@@ -216,7 +217,7 @@ int dwarf_scopes_find(struct dwarf_scopes *scopes, Dwarf_Die *unit, const uint64
 		finder->everything = true;
 		walk(finder, unit);
 	}
-	/* What was found before the limit is right. */
+	/* Scopes that were found before the limit was reached are valid. */
 	return finder->err == -E2BIG ? 0 : finder->err;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The ranges of all units, made disjoint. Where units overlap (folded functions, units without
- * ranges of their own) the range that begins last wins, and of equal ones the first unit.
+ * The ranges of all units, made disjoint. When units overlap (folded functions, units without
+ * ranges of their own), the range that begins last wins; of equal ranges that of the first unit.
  */
 #include "names/dwarf_units.h"
 #include "base/bounds.h"
@@ -14,7 +14,7 @@
 
 enum {
 	MAX_UNITS = 1 << 20,       /* a browser has 40,000 */
-	MAX_UNIT_RANGES = 4 << 20, /* with a section for each function, one for each; 96 MiB */
+	MAX_UNIT_RANGES = 4 << 20, /* one for each function in a section of its own; 96 MiB */
 	MAX_WORK = 1 << 26,        /* units can share ranges */
 };
 
@@ -45,7 +45,8 @@ static void read_segments(struct reader *reader, Elf *elf)
 	}
 }
 
-/* Code that the linker dropped is left in DWARF at 0, at 1 or at the end of the address space. */
+/* Code that the linker dropped stays in the DWARF, at 0, at 1 or at the end of the address
+ * space. */
 static bool is_code(const struct reader *reader, uint64_t address)
 {
 	if (!reader->code_count)
@@ -58,7 +59,7 @@ static bool is_code(const struct reader *reader, uint64_t address)
 	return false;
 }
 
-/* `*array` with room for one more of `size` bytes. */
+/* Makes room in `*array` for one more element of `size` bytes. */
 static int grow(void *array, size_t count, size_t *capacity, size_t size)
 {
 	if (count < *capacity)
@@ -124,7 +125,8 @@ static void add_unit(struct reader *reader, Dwarf_CU *unit)
 		units->offsets[units->count++] = dwarf_dieoffset(&die);
 }
 
-/* Longer ones first, so that what they contain comes after them; of equal ones the first last. */
+/* Of ranges with the same start, longer ones come first, so that they precede what they contain. Of
+ * equal ranges the one of the first unit comes last. */
 static int by_start(const void *left, const void *right)
 {
 	const struct unit_range *a = left, *b = right;
@@ -148,7 +150,7 @@ static void emit(struct dwarf_units *flat, uint64_t start, uint64_t end, uint32_
 		flat->ranges[flat->range_count++] = (struct unit_range){start, end, unit};
 }
 
-/* A range that begins later wins until it ends; then what it interrupted goes on. */
+/* A range that begins later wins until it ends; then the range that it interrupted continues. */
 static int flatten(struct dwarf_units *units)
 {
 	size_t count = units->range_count, depth = 0;

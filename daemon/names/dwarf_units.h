@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct dwarf_units - which unit of a file's DWARF describes the code at an address. Made from the
- * units themselves: .debug_aranges is left out by some compilers, and then for some units only.
+ * struct dwarf_units - maps an address to the unit of a file's DWARF that describes its code. It is
+ * built from the units themselves, because some compilers omit .debug_aranges, possibly for some
+ * units only.
  */
 #pragma once
 
@@ -25,8 +26,9 @@ struct dwarf_units {
 	size_t range_count, range_capacity;
 };
 
-/* Reads them all; broken ones, and what follows a broken header, are left out. 0 or -ENOMEM. */
+/* Reads all units. Broken units, and all units after a broken header, are left out. 0 or
+ * -ENOMEM. */
 int dwarf_units_read(Dwarf *dwarf, Elf *elf, struct dwarf_units *ret_units);
 void dwarf_units_release(struct dwarf_units *units);
-/* The unit's index, if one covers the address. */
+/* The index of the unit that covers the address; false when there is none. */
 bool dwarf_units_find(const struct dwarf_units *units, uint64_t address, uint32_t *ret_unit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A few dozen files in an array, looked through one by one: each look-up is for a request that
- * takes much longer.
+ * A few dozen files in an array. A look-up goes through them one by one, because the request that
+ * it is for takes much longer.
  */
 #include "names/files.h"
 
@@ -10,8 +10,9 @@
 
 enum {
 	MAX_OPEN_FILES = 64,
-	/* Of what can be read again: enough for those files that a page or a poller asks about
-	 * every second, in what all of profd's processes may take after questions. */
+	/* Limit of data that can be read again: enough for the files that a web page or a poller
+	 * asks about every second, and within the memory that all processes of profd may keep after
+	 * questions. */
 	KEPT_BYTES = 16 << 20,
 };
 
@@ -58,7 +59,7 @@ static struct open_file *find(struct names_files *files, uint64_t number)
 	return NULL;
 }
 
-/* The one that was used longest ago, but not `except`; NULL when there is none. */
+/* The least recently used file other than `except`; NULL when there is none. */
 static struct open_file *oldest(struct names_files *files, const struct open_file *except)
 {
 	struct open_file *found = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct names_files - the files that the reader process has open. What was read of them is kept
- * for the next request, as long as there are not too many and they do not hold too much: those that
- * were used longest ago go first. One thread.
+ * struct names_files - the files that the reader process has open. The data read from them is kept
+ * for the next request, within bounds of the number of files and of their memory; the least
+ * recently used files are closed first. One thread.
  */
 #pragma once
 
@@ -18,11 +18,11 @@ struct names_files *names_files_new(uint64_t max_bytes);
 void names_files_free(struct names_files *files);
 DEFINE_CLEANUP(struct names_files *, names_files_free)
 
-/* The file of that number, opened when it is not yet. Takes over the descriptors, on failure too.
- * It lives until the next call. -ENOEXEC, -ENOMEM, as named_file_open(). */
+/* The file with that number, which is opened if necessary. Takes over the descriptors, also on
+ * failure. The result lives until the next call. -ENOEXEC, -ENOMEM, as named_file_open(). */
 int names_files_get(struct names_files *files, uint64_t number, const int fds[FILE_COUNT],
                     struct named_file **ret_file);
-/* All files stay open, but what can be read again is given back. */
+/* Frees the data that can be read again; all files stay open. */
 void names_files_forget(struct names_files *files);
-/* Closes all files but that one; whether there were any. */
+/* Closes all files except that one; returns whether there were any. */
 bool names_files_keep_only(struct names_files *files, uint64_t number);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sorted instead of hashed: nobody can choose what takes long.
+ * The names are sorted and not hashed, so that hostile input cannot make look-ups slow.
  */
 #include "names/functions.h"
 

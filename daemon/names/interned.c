@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A hash of copies. Hostile files can make every suffix of a long string a string, so the sum is
- * limited too.
+ * A hash table of copies. In a hostile file, every suffix of a long string can be a string, so the
+ * sum of all lengths is bounded as well.
  */
 #include "names/interned.h"
 #include "base/bounds.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_INTERNED_BYTES = 256 << 20 }; /* a browser's symbols are 100 MB, all of them */
+enum { MAX_INTERNED_BYTES = 256 << 20 }; /* all symbols of a browser have 100 MB */
 
 struct interned_text {
 	UT_hash_handle hh;

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Without what some object formats put in front; NULL: by its beginning it is not mangled. */
+/* The name without the underscores that some object formats prepend; NULL: its beginning is not
+ * that of a mangled name. */
 static const char *start_of(const char *name)
 {
 	static const char *const prefixes[] = {"_Z", "__Z", "___Z", "_R"};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Mangled names on their way to the reader process that makes them readable, and what they say on
- * the way back, as bytes that neither end believes: each name ends with a NUL. The answer has one
- * for each in the question, empty where there is nothing to say, as far as there is room: at least
- * for the first. Pure; any thread.
+ * The encoding of mangled names that are sent to the reader process, and of the readable names in
+ * its answer. Neither side trusts the bytes. Each name ends with a NUL. The answer has a name for
+ * each name of the question, empty when there is no readable form; names for which the answer has
+ * no room are omitted from its end, but never the first. Pure; any thread.
  */
 #pragma once
 
@@ -13,15 +13,15 @@
 
 enum {
 	MANGLED_MAX_NAMES = 1024,         /* of one question */
-	MANGLED_MAX_QUESTION = 256 << 10, /* bytes; any name that mangled_start() takes fits */
-	MANGLED_MAX_ANSWER = 16 << 20,    /* bytes: a name of a few hundred may say 64 KiB */
+	MANGLED_MAX_QUESTION = 256 << 10, /* bytes; any name that mangled_start() accepts fits */
+	MANGLED_MAX_ANSWER = 16 << 20,    /* bytes; a few hundred bytes may stand for 64 KiB */
 };
 
-/* Whether it is mangled, by its beginning. */
+/* Whether the name begins like a mangled name. */
 bool mangled_begins(const char *name);
-/* The name from its "_Z" or "_R" on: some object formats put an underscore or two in front. NULL:
- * by its beginning it is not mangled, or it was cut. */
+/* The name from its "_Z" or "_R" on; some object formats prepend one or two underscores. NULL: it
+ * does not begin like a mangled name, or it was truncated. */
 const char *mangled_start(const char *name);
-/* How many names these bytes are. -EBADMSG: none, too many, too long, or the last one has no end.
- */
+/* The number of names in these bytes. -EBADMSG: none, too many, too long, or the last one is not
+ * terminated. */
 int mangled_count(const uint8_t *bytes, size_t len, size_t *ret_count);

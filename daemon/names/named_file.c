@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Opens the sources of names of one file, when they are first asked for, and keeps them until they
- * are forgotten. What stays is small.
+ * Opens the sources of names of one file when they are first needed, and keeps them until
+ * named_file_forget(). The data that remains after that is small.
  */
 #include "names/named_file.h"
 
@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Symbols inside a stripped file; those of a large C++ library take 3 MB. */
+/* Symbols in .gnu_debugdata of a stripped file; those of a large C++ library take 3 MB. */
 enum { MAX_DEBUGDATA_BYTES = 64 << 20 };
 
 void named_file_free(struct named_file *file)
@@ -44,21 +44,22 @@ int named_file_open(const int fds[FILE_COUNT], struct named_file **ret_file)
 	memcpy(file->fds, fds, sizeof(file->fds));
 	if (fds[FILE_ITSELF] < 0 || elf_open_fd(fds[FILE_ITSELF], &file->elf) < 0)
 		return -ENOEXEC;
-	/* A debug file that is none is no reason to know less. */
+	/* Without a valid debug file, the other sources are still used. */
 	if (fds[FILE_DEBUG] >= 0 && elf_open_fd(fds[FILE_DEBUG], &file->debug) == -ENOMEM)
 		return -ENOMEM;
 	*ret_file = TAKE_PTR(file);
 	return 0;
 }
 
-/* Broken parts of a file are as good as none; only memory that is short now may not be later. */
+/* Broken parts of a file count as missing; but a lack of memory may be temporary, so it is an
+ * error. */
 static int unless_no_memory(int err)
 {
 	return err == -ENOMEM ? err : 0;
 }
 
-/* They stay compressed in the file, and decompressed here: unlike other symbols they cannot be gone
- * through where they are. */
+/* These symbols are compressed in the file, so unlike other symbols they cannot be read in place
+ * and are kept decompressed. */
 static int read_debugdata(struct named_file *file)
 {
 	_cleanup_free_ uint8_t *bytes = NULL;
@@ -97,7 +98,7 @@ int named_file_read_lines(struct named_file *file)
 
 	for (size_t i = 0; !file->lines_read && i < sizeof(places) / sizeof(places[0]); i++) {
 		int fd = places[i].fd;
-		/* Where we would not go through the sections, libdw shall not. */
+		/* A file whose sections are not used elsewhere is not passed to libdw either. */
 		if (fd < 0 || !places[i].elf || !elf_has_sections(places[i].elf))
 			continue;
 		int err = dwarf_lines_open(fd, file->fds[FILE_SUPPLEMENT], &file->dwarf);

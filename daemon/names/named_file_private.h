@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What named_file.c reads and named_search.c looks through.
+ * The sources that named_file.c reads and named_search.c searches.
  */
 #pragma once
 
@@ -11,24 +11,24 @@
 
 struct named_file {
 	int fds[FILE_COUNT];
-	struct elf *elf, *debug; /* debug: NULL when there is none that can be read */
-	/* Read when first asked for. NULL afterwards: there is nothing of the kind. */
+	struct elf *elf, *debug; /* debug: NULL when there is none that is readable */
+	/* Read when first needed. NULL afterwards: the file does not have it. */
 	struct gopclntab *go;
 	struct elf *inner; /* of .gnu_debugdata */
 	uint8_t *inner_bytes;
 	size_t inner_len;
-	size_t dwarf_keep; /* 0: as it likes */
+	size_t dwarf_keep; /* for dwarf_lines_keep(); 0: the default */
 	struct dwarf_lines *dwarf;
 	bool names_read, lines_read;
 };
 
-/* Opens the DWARF, once. What is wrong with it is nobody's error: 0 or -ENOMEM. */
+/* Opens the DWARF, once. Broken DWARF is not an error: 0 or -ENOMEM. */
 int named_file_read_lines(struct named_file *file);
 
-/* A question about a file of which the names were read. */
+/* A question about a file whose sources of names were read. */
 struct named_search {
 	struct named_file *file;
-	const struct symtab *symbols; /* those that matter to the addresses */
+	const struct symtab *symbols; /* those that are relevant to the addresses */
 	const uint64_t *addresses;    /* ascending */
 	size_t count;
 	bool lines;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Merges the sources. Each is asked for the addresses that the ones before it left open. Only DWARF
- * answers by itself, in the order of the addresses, so nothing has to be kept until all have
- * spoken: whenever it speaks, what lies before is told from the others.
+ * Merges the sources. Each source is asked only for the addresses that the sources before it do not
+ * cover. DWARF calls back with its results in the order of the addresses, so no results have to be
+ * stored: at each call, the frames of the addresses before are first reported from the other
+ * sources.
  */
 #include "names/named_file_private.h"
 #include "object/function_bounds.h"
 
 #include <errno.h>
 
-/* Some of the addresses asked for, and where they stand among them. */
+/* A subset of the addresses, and their indices. */
 struct some {
 	uint64_t *addresses;
 	size_t *indices;
@@ -26,11 +27,11 @@ struct search {
 	struct named_file *file;
 	const struct symtab *symbols;
 	const uint64_t *addresses;
-	size_t count, next; /* the first that was not told yet */
+	size_t count, next; /* next: the first address that was not reported yet */
 	source_frame_fn *fn;
 	void *ctx;
-	struct some nameless;  /* no sized symbol covers them */
-	struct bounds *bounds; /* of the nameless */
+	struct some nameless;  /* covered neither by a symbol with a size nor by Go's table */
+	struct bounds *bounds; /* for each of `nameless` */
 	struct some not_go;
 };
 
@@ -71,7 +72,7 @@ static int choose(const struct search *search, choose_fn *wanted, struct some *s
 	return 0;
 }
 
-/* Linear in the section, so once for all of them. */
+/* The search is linear in the size of the section, so it is done once for all addresses. */
 static int find_bounds(struct search *search)
 {
 	int err = choose(search, without_name, &search->nameless);
@@ -92,7 +93,7 @@ static int by_address(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Both 0 when they are not known, or were not asked for because a symbol has them. */
+/* Both bounds are 0 when they are not known, or not needed because a symbol covers the address. */
 static struct bounds bounds_at(const struct search *search, uint64_t address)
 {
 	const struct some *some = &search->nameless;
@@ -103,14 +104,14 @@ static struct bounds bounds_at(const struct search *search, uint64_t address)
 	return found ? search->bounds[found - some->addresses] : (struct bounds){0, 0};
 }
 
-/* What symbols or bounds say of the function at an address; false when they say nothing. */
+/* Finds the function at an address from symbols or bounds; false when neither covers it. */
 static bool find_function(const struct search *search, uint64_t address, const char **ret_name,
                           uint64_t *ret_start)
 {
 	struct bounds bounds = bounds_at(search, address);
 	struct symbol symbol;
 
-	/* A symbol without size reaches to the next one, over functions that have none. */
+	/* A symbol without size extends to the next symbol, beyond functions without symbols. */
 	if (symtab_find(search->symbols, address, &symbol) &&
 	    (symbol.sized || bounds.start <= symbol.address)) {
 		*ret_name = symbol.name;
@@ -169,8 +170,8 @@ static bool is_mangled(const char *name)
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-/* The name in DWARF is that of the source: a part that the compiler moved elsewhere, foo.cold, is
- * foo. But of C++ it may be without its class, which the symbol then has. */
+/* DWARF has the name in the source: for a part that the compiler moved elsewhere, foo.cold, that is
+ * foo. For C++, however, the name may lack its class, which the symbol has. */
 static void complete(const struct search *search, uint64_t address, struct source_frame *frame)
 {
 	const char *name;
@@ -195,7 +196,7 @@ static int take_dwarf(size_t chosen, const struct source_frame *frame, void *ctx
 	if (err)
 		return err;
 	search->next = index + 1;
-	/* The function whose code it is, or a line table's word without one. */
+	/* The function that contains the code, or a row of the line table without a function. */
 	if (frame->function_address || (first && !frame->function))
 		complete(search, search->addresses[index], &whole);
 	return search->fn(index, &whole, search->ctx);
@@ -205,7 +206,8 @@ static int run(struct search *search, bool lines)
 {
 	int err = find_bounds(search);
 
-	/* What Go's table knows nobody else is asked about, and of Go's programs that is all. */
+	/* Addresses in Go's table are not looked up in DWARF; Go's table covers all code of Go
+	 * programs. */
 	if (err == 0 && lines)
 		err = choose(search, without_go, &search->not_go);
 	if (err == 0 && search->not_go.count) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Questions as long as they may be, and where one fails, one for each of its names. Nobody's names
- * keep the process dying for long: after some deaths, and after some time, the rest stay as they
- * are.
+ * Each question has as many names as fit. When a question fails, each of its names is asked for
+ * alone. Names over which the process dies cannot occupy a call for long: after some deaths, and
+ * after some time, the remaining names stay as they are.
  */
 #include "names/readable.h"
 
@@ -15,8 +15,8 @@
 
 enum { MAX_DEATHS = 8 }; /* of one call, for one name each */
 
-/* A thousand names take some 10 ms, those made to take longest some seconds; on a machine that is
- * overloaded much more. */
+/* A thousand names take some 10 ms; names made to take as long as possible, some seconds; much more
+ * on an overloaded machine. */
 static const uint64_t answer_ns = 10 * NSEC_PER_SEC, all_ns = 25 * NSEC_PER_SEC;
 
 struct asking {
@@ -24,14 +24,15 @@ struct asking {
 	const char *const *names;
 	struct readable *readable;
 	uint64_t until_ns, deaths;
-	size_t left; /* names that should be asked about, and have no answer yet */
-	/* The question under way. */
+	size_t left; /* names that need an answer and have none yet */
+	/* The current question. */
 	struct buf question;
 	size_t asked[MANGLED_MAX_NAMES]; /* indices */
 	size_t asked_count;
 };
 
-/* One who makes up a name of the same hash as another's leaves that as it is. */
+/* Names with the same hash count as one: a user that constructs such a name can only prevent that
+ * the other name is made readable. */
 static uint64_t hash_of(const char *name)
 {
 	return hash_bytes(HASH_START, name, strlen(name)) ?: 1;
@@ -50,7 +51,8 @@ static bool has_failed(const struct readable_asker *asker, const char *name)
 	return false;
 }
 
-/* There may be more than were counted: what failed long ago is forgotten, and asked about anew. */
+/* There may be more names than were counted, because names that failed long ago are forgotten and
+ * asked for again. */
 static void settle(struct asking *asking, size_t count)
 {
 	asking->left -= count < asking->left ? count : asking->left;
@@ -66,7 +68,8 @@ static void note_failed(struct asking *asking, const char *name)
 	__atomic_fetch_add(&asker->failed_names, 1, __ATOMIC_RELAXED);
 }
 
-/* The next question, of names[from] ... up to names[to]: returns the first that has no room. */
+/* Makes the next question from names[from] up to names[to], exclusive; returns the index of the
+ * first name that does not fit. */
 static size_t put_question(struct asking *asking, size_t from, size_t to)
 {
 	size_t i = from;
@@ -96,7 +99,7 @@ static int check_answer(const uint8_t *bytes, size_t len, void *ctx)
 	return count <= asking->asked_count ? 0 : -EBADMSG;
 }
 
-/* *next is what comes after the last name that there was room for. */
+/* Sets *next to the first name that the answer had no room for, if any. */
 static int take_answer(struct asking *asking, const struct reader_reply *reply, size_t *next)
 {
 	struct readable *readable = asking->readable;
@@ -115,8 +118,8 @@ static int take_answer(struct asking *asking, const struct reader_reply *reply, 
 	return buf_error(&readable->text);
 }
 
-/* Asks put_question()'s, and puts *next back by what was not answered. -EIO: the process fails over
- * one of the names, and it is not known over which. */
+/* Asks the question that put_question() made, and moves *next back to the first name without an
+ * answer. -EIO: the process failed over one of several names, and it is not known over which. */
 static int ask(struct asking *asking, size_t *next)
 {
 	const struct reader_query query = {
@@ -211,7 +214,7 @@ int readable_ask(struct readable_asker *asker, const char *const *names, size_t 
 	if (err == -ETIMEDOUT)
 		return err;
 	__atomic_fetch_add(&asker->left_names, asking.left, __ATOMIC_RELAXED);
-	/* Whatever else went wrong, names can be shown as they are. */
+	/* After any other error, names can be shown as they are. */
 	return err == -ENOMEM ? err : 0;
 }
 

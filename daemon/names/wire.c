@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An answer's bytes: a header, a pool of NUL-terminated strings, then frames of one size that point
- * into the pool. The pool begins with an empty string, so that 0 can stand for none.
+ * The bytes of an answer: a header, a pool of NUL-terminated strings, then frames of fixed size
+ * that refer to offsets in the pool. The pool begins with an empty string, so that 0 means no
+ * string.
  */
 #include "names/wire.h"
 
@@ -17,7 +18,7 @@ struct wire_head {
 
 struct wire_frame {
 	uint64_t function_address;
-	uint32_t index, function, file; /* the latter two in the pool */
+	uint32_t index, function, file; /* function and file: offsets in the pool */
 	uint32_t line, start_line, unused;
 };
 
@@ -25,7 +26,7 @@ enum { FIRST_SLOTS = 256 };
 
 struct wire_frames {
 	struct buf strings, frames;
-	uint32_t *slots; /* open addressing: where in the pool a string begins; 0: free */
+	uint32_t *slots; /* hash table with open addressing: offsets in the pool; 0: free */
 	size_t slot_count, string_count;
 	size_t last_index, depth; /* frames of the last index */
 };
@@ -61,7 +62,7 @@ static uint64_t hash_of(const char *bytes, size_t len)
 	return hash ^ hash >> 32;
 }
 
-/* The slot of a string, or the free one where it belongs. */
+/* The slot of a string, or the free slot that it belongs in. */
 static uint32_t *find_slot(const struct wire_frames *frames, const char *bytes, size_t len)
 {
 	size_t at = hash_of(bytes, len) % frames->slot_count;
@@ -95,7 +96,7 @@ static int grow_slots(struct wire_frames *frames)
 	return 0;
 }
 
-/* Cut at `max` bytes: a name that a file makes up can be as long as the file. */
+/* Truncates to `max` bytes: a name in a hostile file can be as long as the file. */
 static int add_string(struct wire_frames *frames, const char *string, size_t max,
                       uint32_t *ret_offset)
 {
@@ -182,7 +183,7 @@ static struct wire_frame frame_at(const struct view *view, size_t i)
 {
 	struct wire_frame raw;
 
-	/* Behind strings nothing is aligned. */
+	/* After the strings nothing is aligned. */
 	memcpy(&raw, view->frames + i * sizeof(raw), sizeof(raw));
 	return raw;
 }
@@ -204,7 +205,7 @@ static bool open_view(const uint8_t *bytes, size_t len, struct view *ret_view)
 	return true;
 }
 
-/* Strings of a length that was agreed on. */
+/* Whether no string is longer than the limit. */
 static bool are_short(const struct view *view)
 {
 	const char *at = view->strings, *end = at + view->head.string_bytes;
@@ -215,7 +216,8 @@ static bool are_short(const struct view *view)
 	return true;
 }
 
-/* Where a string begins: overlapping ones would make much more of an answer than its bytes. */
+/* Whether a string begins at the offset. Overlapping strings would let an answer expand to far more
+ * than its bytes. */
 static bool begins_string(const struct view *view, uint32_t offset)
 {
 	return offset < view->head.string_bytes && (!offset || !view->strings[offset - 1]);

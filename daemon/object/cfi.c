@@ -10,8 +10,8 @@
 #include <errno.h>
 
 enum {
-	MAX_REMEMBERED = 8,           /* compilers go 2 deep */
-	MAX_ROW_REGISTER = UINT8_MAX, /* a row has a byte for it */
+	MAX_REMEMBERED = 8,           /* compilers nest 2 deep */
+	MAX_ROW_REGISTER = UINT8_MAX, /* a row stores the register number in one byte */
 };
 
 struct run {
@@ -43,7 +43,7 @@ static void set_cfa_offset(struct cfi_rules *rules, int64_t offset)
 		rules->cfa = (struct cfa){.kind = CFA_OTHER};
 }
 
-/* false when the instruction is not about the CFA. */
+/* False: the instruction does not concern the CFA. */
 static bool change_cfa(struct run *run, const struct cfi_instruction *in)
 {
 	struct cfi_rules *rules = &run->rules;
@@ -127,7 +127,8 @@ static uint64_t sp_register(const struct cfi_common *common)
 	return common->fp_register == x86_fp ? x86_sp : arm64_sp;
 }
 
-/* Applies what is neither a move of the location nor about the CFA. */
+/* Applies an instruction that neither moves the location nor concerns the CFA. False: it cannot be
+ * applied. */
 static bool change_register(struct run *run, const struct cfi_instruction *in)
 {
 	struct cfi_rules *rules = &run->rules;
@@ -151,7 +152,7 @@ static bool change_register(struct run *run, const struct cfi_instruction *in)
 	default:
 		break;
 	}
-	/* One of those that begin with a register. */
+	/* All other instructions have a register as their first operand. */
 	if (in->first == run->common->ra_register)
 		change_save(run, in, &rules->ra, &run->common->initial.ra);
 	else if (in->first == run->common->fp_register)
@@ -161,7 +162,7 @@ static bool change_register(struct run *run, const struct cfi_instruction *in)
 	return true;
 }
 
-/* Where the next row begins; false when the instruction moves nothing. */
+/* Returns where the next row begins. False: the instruction does not move the location. */
 static bool next_location(const struct run *run, const struct cfi_instruction *in,
                           uint64_t *ret_next)
 {
@@ -199,9 +200,9 @@ bool cfi_same_rules(const struct frame_row *left, const struct frame_row *right)
 	       left->chained == right->chained && left->signal_frame == right->signal_frame;
 }
 
-/* A row is held back until one that differs follows. */
+/* Holds back a row until a different one follows, so that equal neighbours are merged. */
 struct held {
-	struct frame_row row; /* none while empty */
+	struct frame_row row; /* empty range: no row is held */
 	frame_row_fn *fn;
 	void *ctx;
 };
@@ -211,7 +212,7 @@ static int held_flush(struct held *held)
 	return held->row.start < held->row.end ? held->fn(&held->row, held->ctx) : 0;
 }
 
-/* Relative to what the CFA is counted from. */
+/* Expresses the rule relative to the register that the CFA is computed from. */
 static struct save relative_to_base(struct save save, const struct cfa *cfa)
 {
 	int64_t offset;
@@ -223,8 +224,8 @@ static struct save relative_to_base(struct save save, const struct cfa *cfa)
 	return (struct save){SAVE_AT, cfa->reg, offset};
 }
 
-/* longjmp() has the caller's stack pointer in a register of its own, and the CFA at its buffer. In
- * a row the CFA is the caller's stack pointer. */
+/* longjmp() keeps the caller's stack pointer in a register, and its CFA points to the jump buffer.
+ * A row's CFA is the caller's stack pointer, so the rules are rewritten. */
 static void use_stack_pointer(struct frame_row *row, const struct save *sp)
 {
 	if (sp->kind != SAVE_IN)

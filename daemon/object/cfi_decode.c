@@ -20,7 +20,7 @@ enum operand {
 	WORD,
 	LONG,
 	ADDRESS,
-	BLOCK, /* a length, and so many bytes */
+	BLOCK, /* a length, then that many bytes */
 };
 
 struct shape {
@@ -52,7 +52,8 @@ static const struct shape shapes[OPCODES] = {
 	[DW_CFA_val_offset_sf] = {ULEB, SLEB},
 	[DW_CFA_val_expression] = {ULEB, BLOCK},
 	[DW_CFA_MIPS_advance_loc8] = {LONG, NONE},
-	/* Whether the return address is signed: the walker takes a signature off without asking. */
+	/* These say whether the return address is signed. The walker strips signatures in any
+         * case. */
 	[DW_CFA_AARCH64_negate_ra_state_with_pc] = {NONE, NONE},
 	[DW_CFA_AARCH64_negate_ra_state] = {NONE, NONE},
 	[DW_CFA_GNU_args_size] = {ULEB, NONE},

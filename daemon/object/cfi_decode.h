@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One call frame instruction, decoded by the shape of its operands, so that one that does not
- * matter to rows is skipped as exactly as others are followed.
+ * Decodes one call frame instruction by the shape of its operands. An instruction that does not
+ * matter to rows is therefore skipped as exactly as the others are followed.
  */
 #pragma once
 
 #include "object/cfi.h"
 #include "object/cursor.h"
 
-/* Numbers are sign-extended where the instruction's are signed. Of the three opcodes that hold an
- * operand themselves, `op` is the opcode alone. */
+/* Operands are sign-extended where the instruction's are signed. For the three opcodes that hold an
+ * operand in their low bits, `op` is the opcode without it. */
 struct cfi_instruction {
 	uint8_t op;
 	uint64_t first, second;
@@ -17,6 +17,6 @@ struct cfi_instruction {
 	size_t block_len;
 };
 
-/* false when it is none, or is cut off. */
+/* False: the bytes are no known instruction, or end inside it. */
 bool cfi_decode(struct cursor *cursor, const struct cfi_common *common,
                 struct cfi_instruction *ret_instruction);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stack machine. What it does not know, jumps included, ends the evaluation, so the work is
+ * A stack machine. An unknown operation ends the evaluation, and so does a jump, so the work is
  * linear in the expression's length.
  */
 #include "object/cfi_expression.h"

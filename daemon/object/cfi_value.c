@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Arithmetic on symbolic values: only what leads from one shape to another.
+ * Arithmetic on symbolic values. Only operations that lead to one of the forms are supported.
  */
 #include "object/cfi_value.h"
 #include "object/dwarf.h"
@@ -13,7 +13,7 @@ enum {
 	WORD = 8,
 };
 
-/* Offsets wrap, as the addresses they are part of. */
+/* Offsets wrap around, like the addresses they are part of. */
 static int64_t wrapped_sum(int64_t left, uint64_t right)
 {
 	return (int64_t)((uint64_t)left + right);

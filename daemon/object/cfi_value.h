@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct cfi_value - what an expression computes, with symbols in place of what only the running
- * process knows: the few shapes that rows can say, and the steps on the way to them.
+ * struct cfi_value - what an expression computes, with symbols in place of values that only the
+ * running process knows. It covers the few forms that rows can hold, and the steps that lead to
+ * them.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BASE_CFA = 256 }; /* beside the register numbers, which a row has a byte for */
+enum { BASE_CFA = 256 }; /* above all register numbers, which a row stores in one byte */
 
 enum cfi_value_kind {
 	VALUE_CONST,  /* offset */
@@ -26,7 +27,7 @@ struct cfi_value {
 	int64_t offset, add;
 };
 
-/* Both return false when no shape covers the result. */
+/* Both return false when no form covers the result. */
 bool cfi_value_add(struct cfi_value *value, uint64_t amount);
-/* left = left op right, a DW_OP_ number. */
+/* left = left op right; `op` is a DW_OP_ number. */
 bool cfi_value_combine(struct cfi_value *left, uint8_t op, const struct cfi_value *right);

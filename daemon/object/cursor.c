@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The variable-length and encoded pieces.
+ * Reads LEB128 numbers and encoded pointers.
  */
 #include "object/cursor.h"
 #include "object/dwarf.h"
@@ -13,7 +13,7 @@ enum {
 	APPLICATION_MASK = 0x70,
 };
 
-/* Returns the width in bits that was read, at most 64 of them in the value. */
+/* Returns the number of bits that were read; the value holds at most 64 of them. */
 static unsigned int leb(struct cursor *cursor, uint64_t *ret_value, uint8_t *ret_last)
 {
 	unsigned int shift = 0;
@@ -95,7 +95,7 @@ uint64_t cursor_pointer(struct cursor *cursor, uint8_t encoding, uint8_t address
 	case DW_EH_PE_absptr:
 		return value;
 	case DW_EH_PE_pcrel:
-		/* A discarded section's is a plain 0. */
+		/* A pointer into a discarded section is stored as plain 0. */
 		return value && !cursor->broken ? base + value : 0;
 	default:
 		return broken(cursor);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct cursor - reads the little pieces that DWARF is made of, and never past their end: from the
- * first read that would, everything reads as 0 and `broken` stays set, so that one check after
- * several reads is enough. In the byte order of this machine.
+ * struct cursor - reads the variable-length pieces of DWARF and never goes past their end. A read
+ * that would do so returns 0 and sets `broken`; all later reads return 0 too, so one check after
+ * several reads is enough. Values are in the byte order of this machine.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 struct cursor {
 	const uint8_t *at, *end;
-	uint64_t address; /* the own address of `end`; counted from there it needs no upkeep */
+	uint64_t address; /* own address of `end`, which does not change when `at` advances */
 	bool broken;
 };
 
@@ -34,7 +34,7 @@ static inline uint64_t cursor_address(const struct cursor *cursor)
 	return cursor->address - cursor_left(cursor);
 }
 
-/* NULL when there are not that many. */
+/* NULL when fewer bytes than that are left. That breaks the cursor. */
 static inline const uint8_t *cursor_bytes(struct cursor *cursor, uint64_t len)
 {
 	const uint8_t *bytes = cursor->at;
@@ -63,12 +63,12 @@ CURSOR_READ(u32, uint32_t)
 CURSOR_READ(u64, uint64_t)
 #undef CURSOR_READ
 
-/* LEB128. Bits above the 64th are dropped, as everyone does who pads with them. */
+/* LEB128. Bits above the 64th are dropped, because some producers pad with them. */
 uint64_t cursor_uleb(struct cursor *cursor);
 int64_t cursor_sleb(struct cursor *cursor);
 
 /* A pointer in one of the DW_EH_PE_ encodings that can be resolved without the process: absolute or
- * relative to itself. Others break the cursor. */
+ * relative to the pointer itself. Other encodings break the cursor. */
 uint64_t cursor_pointer(struct cursor *cursor, uint8_t encoding, uint8_t address_bytes);
-/* The same without what it is relative to: a length, or one to skip over. */
+/* The same without adding the base: for a length, or for a pointer that is skipped. */
 uint64_t cursor_pointer_value(struct cursor *cursor, uint8_t encoding, uint8_t address_bytes);

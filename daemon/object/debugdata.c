@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Decompression by liblzma, which says how much memory a stream needs before it takes it.
+ * Decompression uses liblzma, which checks how much memory a stream needs before it allocates it.
  */
 #include "object/debugdata.h"
 #include "base/bounds.h"
@@ -10,7 +10,7 @@
 
 enum {
 	FIRST_BYTES = 64 * 1024,
-	MAX_DECODER_BYTES = 96 << 20, /* that of the highest preset, xz -9, needs 65 MiB */
+	MAX_DECODER_BYTES = 96 << 20, /* the decoder for the highest preset, xz -9, needs 65 MiB */
 };
 
 struct output {
@@ -23,7 +23,8 @@ static void output_release(struct output *output)
 	free(output->bytes);
 }
 
-/* `most` is one byte more than may be: that byte tells a file that fits from one that does not. */
+/* `most` is one byte more than allowed. That byte distinguishes a file that fits from one that does
+ * not. */
 static int grow(struct output *output, size_t most)
 {
 	size_t capacity = output->capacity ? output->capacity : FIRST_BYTES / 2;
@@ -79,7 +80,7 @@ int debugdata_read(const struct elf *elf, size_t max_bytes, uint8_t **ret_bytes,
 {
 	_cleanup_(output_release) struct output output = {0};
 	struct elf_section section;
-	/* What is compressed is the smaller one. */
+	/* MAX_SECTION_BYTES bounds the compressed size, which is the smaller one. */
 	int err = elf_read_section(elf, ".gnu_debugdata", MAX_SECTION_BYTES, &section);
 
 	if (err < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * .gnu_debugdata, "MiniDebugInfo": an ELF file with the symbols that .dynsym lacks, compressed with
- * xz inside a stripped file. Described in GDB's manual. Any thread.
+ * .gnu_debugdata, "MiniDebugInfo": a compressed (xz) ELF file inside a stripped file, with the
+ * symbols that .dynsym lacks. Described in GDB's manual. Any thread.
  */
 #pragma once
 
@@ -9,6 +9,6 @@
 
 #include <stdlib.h>
 
-/* The file inside, decompressed: free() it. -ENOENT when there is none, -EBADMSG when it is broken,
- * -E2BIG when it would be larger than `max_bytes`, -ENOMEM. */
+/* Decompresses the inner file; free() the bytes. -ENOENT when there is none, -EBADMSG when it is
+ * broken, -E2BIG when it would be larger than `max_bytes`, -ENOMEM. */
 int debugdata_read(const struct elf *elf, size_t max_bytes, uint8_t **ret_bytes, size_t *ret_len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * By build ID first, then by the name that .gnu_debuglink gives, beside the executable and below
- * the folder of debug files.
+ * The debug file is looked for by build ID first, then by the name that .gnu_debuglink gives,
+ * beside the executable and below the folder of debug files.
  */
 #include "object/debugfile.h"
 #include "base/bounds.h"
@@ -16,14 +16,14 @@
 
 enum { CHUNK_BYTES = 64 * 1024 };
 
-/* A larger file is not read for its checksum alone. */
+/* A larger file is not read only for its checksum. */
 static const uint64_t max_checked_bytes = 256ULL << 20;
 
 struct wanted {
 	const struct object *object;
-	const struct links *links;   /* NULL: looked for by build ID */
-	struct debug_checks *checks; /* NULL: there is time */
-	bool unfinished;             /* a checksum was */
+	const struct links *links;   /* NULL: the search is by build ID */
+	struct debug_checks *checks; /* NULL: time is unlimited */
+	bool unfinished;             /* time ran out for a checksum */
 	struct object *found;
 };
 
@@ -51,7 +51,7 @@ static struct debug_check *check_of(struct debug_checks *checks, const struct st
 	return check;
 }
 
-/* 0: to the end; -EAGAIN: so far. */
+/* 0: the sum covers the whole file. -EAGAIN: time ran out. */
 static int sum_until(int fd, struct debug_check *check, uint64_t until_ns)
 {
 	_cleanup_free_ uint8_t *bytes = malloc(CHUNK_BYTES);
@@ -90,7 +90,8 @@ static bool has_checksum(int fd, struct wanted *wanted)
 	return !err && check->sum == wanted->links->checksum;
 }
 
-/* A link may have the name of the executable itself, which is found beside itself. */
+/* A link may give the name of the executable itself, and the search beside the executable then
+ * finds the executable. */
 static bool is_same_file(const struct object *object, int fd)
 {
 	struct stat own, other;
@@ -112,12 +113,14 @@ static int check_file(int *fd, const char *path, void *ctx)
 		return err;
 	if (strcmp(debug->build_id, object->build_id) != 0)
 		return -ESTALE;
-	/* What is in a root of somebody's own making says nothing about the files of others. */
+	/* A user that builds a root folder must not provide debug files for the programs of other
+	 * users. */
 	if (debug->owner != 0 && debug->owner != object->owner)
 		return -EPERM;
 	if (!object->build_id[0] &&
 	    !(wanted->links && wanted->links->has_checksum && has_checksum(debug->fd, wanted)))
-		/* Where it goes on next time, others would begin anew. */
+		/* Stop at an unfinished checksum, so that the next call continues there and starts
+		 * no other one. */
 		return wanted->unfinished ? 0 : -ESTALE;
 	debug->pid = object->pid;
 	debug->root = object->root;
@@ -149,7 +152,7 @@ int debugfile_open_some(const struct object *object, const struct links *links,
 	struct wanted wanted = {.object = object, .checks = checks};
 	size_t digits = strlen(object->build_id);
 
-	/* A single byte is no build ID, and tells nothing apart. */
+	/* A build ID of one byte does not identify a file. */
 	if (digits && digits < 4)
 		return -ENOENT;
 	debug_roots_init(&roots, object);

@@ -10,21 +10,21 @@
 
 /* The root folders to look below, one after the other. */
 struct debug_roots {
-	int fds[2]; /* -1: our own */
+	int fds[2]; /* -1: the daemon's own root */
 	size_t count;
 };
 
-/* Told a regular file that is there; its own descriptor is the caller's, TAKE_FD() it to keep it.
- * 0: this is the one. */
+/* Called with a regular file that was found. The caller owns the descriptor; the function takes it
+ * with TAKE_FD() to keep it. Returns 0 when this is the wanted file. */
 typedef int debug_file_fn(int *fd, const char *path, void *ctx);
 
-/* That of the process that mapped the object, if it still has the root folder it had then: its
- * number may be another process's by now. */
+/* Adds the root folder of the process that mapped the object, if that process still has the same
+ * root folder (its PID may belong to another process by now), then the daemon's own. */
 void debug_roots_init(struct debug_roots *roots, const struct object *object);
 void debug_roots_release(struct debug_roots *roots);
-/* Calls fn for the file at a path below each root until it returns 0; else -ENOENT. */
+/* Calls fn for the file at a path below each root until fn returns 0; otherwise returns -ENOENT. */
 int debug_roots_try(const struct debug_roots *roots, const char *path, debug_file_fn *fn,
                     void *ctx);
-/* The same for the file that DEBUG_FOLDER has under a build ID, in hexadecimal. */
+/* The same for the file that DEBUG_FOLDER has for a build ID, given in hexadecimal. */
 int debug_roots_try_build_id(const struct debug_roots *roots, const char *build_id,
                              debug_file_fn *fn, void *ctx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A container's debug files are in the container, or on the host for an image that was made from
+ * The debug files of a container are in the container, or on the host if its image was made from
  * the same packages.
  */
 #include "object/debugfile_private.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One byte makes the folder's name; without another there is none for the file. */
+/* The first byte names the folder; at least one more must name the file. */
 enum { MIN_BUILD_ID_DIGITS = 4 };
 
 /* For a path's folders and links, which cost a few system calls each. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * .gnu_debugaltlink: the supplement's path, and the bytes of its build ID. The path is the one at
- * the time it was made, so that known folders are looked at as well.
+ * .gnu_debugaltlink holds the supplement's path and the bytes of its build ID. The path is from the
+ * time when the debug file was made, so known folders are tried as well.
  */
 #include "object/debugfile.h"
 #include "base/bounds.h"
@@ -44,7 +44,7 @@ static int check_file(int *fd, const char *path, void *ctx)
 	return 0;
 }
 
-/* As it stands or, when it is relative, from the folder of the file that names it. */
+/* Tries the path as it is. A relative path starts at the folder of the file that names it. */
 static int try_path(const struct debug_roots *roots, const struct object *object,
                     struct search *search)
 {

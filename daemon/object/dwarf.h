@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The numbers of call frame information, so that building needs no DWARF library: DWARF 5 tables
- * 7.9 and 7.29 with GNU's and arm64's additions; LSB core, "DWARF Exception Header Encoding".
+ * The constants of call frame information, so that the build needs no DWARF library: DWARF 5 tables
+ * 7.9 and 7.29 with the additions of GNU and arm64; LSB core, "DWARF Exception Header Encoding".
  */
 #pragma once
 
-/* Operations of expressions. A register or literal is added to the first of its kind. */
+/* Operations of expressions. The number of a register or literal is added to the first operation of
+ * its kind. */
 enum {
 	DW_OP_deref = 0x06,
 	DW_OP_const1u = 0x08,
@@ -77,7 +78,8 @@ enum {
 	DW_CFA_GNU_negative_offset_extended = 0x2f,
 };
 
-/* How a pointer is stored: the low four bits; what it is relative to: the next three. */
+/* Pointer encodings. The low four bits say how a pointer is stored, the next three what it is
+ * relative to. */
 enum {
 	DW_EH_PE_absptr = 0x00,
 	DW_EH_PE_uleb128 = 0x01,

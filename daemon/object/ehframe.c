@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The entries of a file's sections in the order of the code. The entries are gathered
- * first, because files list them in any order; their instructions are run in that order after, each
- * once.
+ * Reports the entries of a file's sections in the order of the code. The entries are gathered
+ * first, because files list them in any order, and sorted. The instructions of each entry are then
+ * run once.
  */
 #include "object/ehframe.h"
 #include "base/bounds.h"
@@ -12,28 +12,28 @@
 #include <elf.h>
 #include <errno.h>
 
-enum { PLACES = 64 }; /* of the index, read at once */
+enum { PLACES = 64 }; /* entries of the index that are read at once */
 
-/* A description that is worth having. */
+/* An entry that describes code of the file. */
 struct entry {
 	uint64_t start, end;
-	uint32_t source; /* an enum frame_source; sorted after `start`, so .eh_frame wins */
+	uint32_t source; /* enum frame_source; the second sort key, so .eh_frame wins */
 	uint32_t offset; /* in its section */
 };
 
 struct frames {
 	const struct elf *elf;
-	uint64_t part_start, part_end;                /* own addresses: what is asked for */
-	struct frame_section sections[FRAME_SOURCES]; /* len 0: there is none */
+	uint64_t part_start, part_end; /* own addresses: the range that was asked for */
+	struct frame_section sections[FRAME_SOURCES]; /* len 0: the section is missing */
 	struct cie_cache caches[FRAME_SOURCES];
-	bool is_go; /* the file has code of Go's compiler, described in .debug_frame */
+	bool is_go; /* the file has code of the Go compiler, described in .debug_frame */
 	struct entry *entries;
 	size_t count, capacity;
 	/* Reporting. */
 	frame_row_fn *fn;
 	void *ctx;
-	bool go;          /* what is being reported is such code */
-	uint64_t covered; /* up to here */
+	bool go;          /* the entry that is being reported describes Go code */
+	uint64_t covered; /* own address up to which rows were reported */
 	struct frame_row row;
 	int result;
 };
@@ -72,7 +72,7 @@ static int gather_entry(size_t offset, void *ctx)
 	struct frames *frames = gathering->frames;
 	struct frame_entry entry;
 
-	/* More than any file has: what is there already is kept. */
+	/* No real file has more entries. Those already gathered are kept. */
 	if (frames->count == MAX_UNWIND_ROWS)
 		return 0;
 	if (frame_section_read(&frames->sections[gathering->source], offset,
@@ -87,7 +87,8 @@ static int gather_entry(size_t offset, void *ctx)
 			      });
 }
 
-/* Entries of one source; an error only when it is not the file's. */
+/* Gathers the entries of one source. Returns an error if the section is missing or broken, or
+ * -ENOMEM. */
 static int gather(struct frames *frames, enum frame_source source)
 {
 	struct frame_section *section = &frames->sections[source];
@@ -100,7 +101,7 @@ static int gather(struct frames *frames, enum frame_source source)
 	return frame_section_each(section, gather_entry, &gathering);
 }
 
-/* Whether an entry, and all after it, say nothing of the part: `last` is the one before. */
+/* Whether an entry and all after it lie behind the part. `last` is the entry before it. */
 static bool is_behind(const struct frames *frames, const struct entry *last,
                       const struct entry *entry)
 {
@@ -128,7 +129,7 @@ static void sort(struct frames *frames)
 	}
 }
 
-/* Entries of .debug_frame yield to those of .eh_frame that begin inside them. */
+/* An entry of .debug_frame ends where an entry of .eh_frame begins inside it. */
 static void clip_debug(struct frames *frames)
 {
 	uint64_t next = UINT64_MAX;
@@ -143,7 +144,7 @@ static void clip_debug(struct frames *frames)
 	}
 }
 
-/* Rows of neighbouring functions often say the same, and then are one. */
+/* Reports a row later, because neighbouring functions often have equal rows, which are merged. */
 static int report_row(struct frames *frames, const struct frame_row *row)
 {
 	struct frame_row *last = &frames->row;
@@ -163,8 +164,8 @@ static int report_row(struct frames *frames, const struct frame_row *row)
 	return frames->result;
 }
 
-/* Go's compiler does not describe where rbp is saved, because each function that makes a frame
- * pushes it first. */
+/* Go's compiler does not describe where rbp is saved. Each Go function that makes a frame pushes
+ * rbp first. */
 static void complete_go(struct frame_row *row)
 {
 	const int64_t pushed = 2 * (int64_t)sizeof(uint64_t);
@@ -199,15 +200,16 @@ static int report_all(struct frames *frames)
 		cfi_each_row(entry.common, &entry.code, known->start, known->end, report, frames);
 		if (frames->result)
 			return frames->result;
-		/* Where its instructions could not be understood nobody else's hold either. */
+		/* Where the instructions of an entry cannot be understood, no overlapping entry is
+		 * used either. */
 		if (frames->covered < known->end)
 			frames->covered = known->end;
 	}
 	return frames->row.start < frames->row.end ? frames->fn(&frames->row, frames->ctx) : 0;
 }
 
-/* Entries are left out that end before the part, and those behind it from the first gap on: what
- * follows without one may be one row with what is in the part. */
+/* Drops the entries that end before the part, and those behind it from the first gap on. Entries
+ * that follow without a gap are kept, because their rows may merge with rows of the part. */
 static void trim(struct frames *frames)
 {
 	size_t kept = 0;
@@ -224,7 +226,8 @@ static void trim(struct frames *frames)
 	frames->count = kept;
 }
 
-/* Entries of the part by the file's index; 0 when it has none. */
+/* Gathers the entries of the part with the file's index. Returns 0 when there is no usable
+ * index. */
 static int gather_indexed(struct frames *frames)
 {
 	struct frame_place places[PLACES];

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The call frame information of a file: .eh_frame, and .debug_frame where that says nothing.
- * No state; any thread. Formats: DWARF 5 section 6.4; LSB core, "Exception Frames"; System V ABI
- * for x86-64 and arm64, DWARF register numbers.
+ * The call frame information of a file: .eh_frame, and .debug_frame for code that .eh_frame does
+ * not describe. No state; any thread. Formats: DWARF 5 section 6.4; LSB core, "Exception Frames";
+ * System V ABI for x86-64 and arm64, DWARF register numbers.
  */
 #pragma once
 
 #include "object/elf.h"
 #include "object/frame_row.h"
 
-/* Calls fn for each row, by ascending address and never overlapping: where descriptions overlap the
- * one that begins first holds to its end. Addresses that no call lies over have no description. 0;
- * -ENODATA when the file has no such information; -EBADMSG when it is broken before its first
- * entry (broken later, what came before is reported and the rest skipped entry by entry where that
- * is possible); -ENOMEM; or what fn returned. Work is linear in the section's size. */
+/* Calls fn for each row in ascending order of addresses. Rows never overlap: where descriptions
+ * overlap, the one that begins first applies to its end. Returns 0; -ENODATA when the file has no
+ * such information; -EBADMSG when the information is broken before its first entry (if it is broken
+ * later, the rows before that are reported and broken entries are skipped where that is possible);
+ * -ENOMEM; or what fn returned. Work is linear in the section's size. */
 int ehframe_each_row(const struct elf *elf, frame_row_fn *fn, void *ctx);
-/* The same rows, but only those of [start, end) and some around them: as far as what is described
- * there goes on without a gap. Takes as long as that, where the file has an index
- * (object/frame_index.h). */
+/* Reports only the rows of [start, end), and the rows around them up to the next gap in the
+ * descriptions. If the file has an index (object/frame_index.h), the cost depends on the size of
+ * that part only. */
 int ehframe_each_row_of(const struct elf *elf, uint64_t start, uint64_t end, frame_row_fn *fn,
                         void *ctx);

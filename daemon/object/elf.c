@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * ELF through libelf, but for the headers. The files belong to whoever runs a program, so they are
- * read with pread() and never mapped (one that is cut short meanwhile would raise SIGBUS), and
- * every range is compared with the file before libelf is asked for it.
+ * Reads ELF files through libelf, except for the headers. The files belong to the user that runs
+ * the program, so they are read with pread() and never mapped (truncation of a mapped file would
+ * raise SIGBUS), and every range is compared with the file before libelf is asked for it.
  */
 #include "object/elf.h"
 #include "base/bounds.h"
@@ -26,7 +26,7 @@ Elf *elf_handle(const struct elf *elf)
 {
 	struct elf_header header;
 
-	/* Again: the file may have been written to. */
+	/* Read the header again: the file may have been written to. */
 	if (elf_read_header(elf, &header) || !header.sections_at ||
 	    elf_version(EV_CURRENT) == EV_NONE)
 		return NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct elf - a checked view of an ELF file of unknown origin. libelf is used behind this file
- * only; every offset and size it hands out was compared with the file's. Constant once open: what
- * the symbols need is read for each walk over them and given back after it.
+ * struct elf - a checked view of an ELF file of unknown origin. libelf is used only behind this
+ * interface; every offset and size that is returned has been compared with the file's size. A
+ * struct elf is constant once open: a walk over the symbols reads what it needs and frees that at
+ * its end.
  */
 #pragma once
 
@@ -14,46 +15,45 @@
 
 struct elf;
 
-/* A loadable segment, as the program header has it. */
+/* A loadable segment, as in the program header. */
 struct segment {
 	uint64_t offset, file_bytes, address, memory_bytes;
 	bool executable;
 };
 
-/* -ENOEXEC when it is no ELF file that can be read here, -ENOMEM. The descriptor stays the caller's
- * and must outlive the elf; the bytes must outlive it and are not written to. */
+/* -ENOEXEC when it is not an ELF file that can be read here, -ENOMEM. The caller keeps the
+ * descriptor or the bytes, which must outlive the elf. The bytes are not written to. */
 int elf_open_fd(int fd, struct elf **ret_elf);
 int elf_open_bytes(const void *bytes, size_t len, struct elf **ret_elf);
 void elf_free(struct elf *elf);
 DEFINE_CLEANUP(struct elf *, elf_free)
 
-/* A table of section headers that an executable can have, and all of it. A file without one is read
- * by its segments: it has no symbols and no sections, which is no error. */
+/* Whether the file has a complete and plausible table of section headers. A file without one is
+ * read by its segments only: it has no symbols and no sections, which is not an error. */
 bool elf_has_sections(const struct elf *elf);
 const struct segment *elf_segments(const struct elf *elf, size_t *ret_count);
-/* Where PT_GNU_EH_FRAME says .eh_frame_hdr is, for a file without sections; else NULL, for
- * sections are better known by name, and in a separate debug file segments are not what they were.
- */
+/* The segment of .eh_frame_hdr, from PT_GNU_EH_FRAME, for a file without sections; otherwise NULL.
+ * A file with sections is read by section names, because the segments of a separate debug file no
+ * longer match its contents. */
 const struct segment *elf_frame_header(const struct elf *elf);
-/* The same for any file. */
+/* The same segment for any file. */
 const struct segment *elf_frame_index(const struct elf *elf);
-/* The GNU build ID, else the Go one's bytes as they stand; NULL when there is none. */
+/* The GNU build ID, or the raw bytes of the Go build ID; NULL when there is neither. */
 const uint8_t *elf_build_id(const struct elf *elf, size_t *ret_len);
 
 /* Calls fn for each defined function symbol of .symtab and .dynsym. `name` is NUL-terminated and
- * lives until fn returns. Stops when fn returns non-zero and returns that. */
+ * valid until fn returns. The walk stops when fn returns non-zero, and returns that value. */
 typedef int elf_symbol_fn(const char *name, uint64_t address, uint64_t size, bool global,
                           void *ctx);
 int elf_each_symbol(const struct elf *elf, elf_symbol_fn *fn, void *ctx);
 /* The same for variables. */
 int elf_each_variable(const struct elf *elf, elf_symbol_fn *fn, void *ctx);
-/* Whether there is memory for all tables of symbols. The walks leave out one that there is none
- * for, with its names, and go on: for who asks for names those in other places are better than
- * none. */
+/* Whether all symbol tables fit in memory. A walk leaves out a table that does not fit and goes on
+ * with the others, because some names are better than none. */
 bool elf_symbols_fit(const struct elf *elf);
-/* The same for the stubs that calls into other files go through, which have no symbols of their
- * own: named NAME@plt after what they jump to, never global. x86-64 and arm64. 0, -ENOMEM, or what
- * fn returned: what cannot be understood has no name. */
+/* The same for the stubs through which calls into other files go. Stubs have no symbols of their
+ * own: they are named NAME@plt after their target, and are never global. x86-64 and arm64. Returns
+ * 0, -ENOMEM, or what fn returned. A stub that cannot be understood is left out. */
 int elf_each_stub(const struct elf *elf, elf_symbol_fn *fn, void *ctx);
 
 /* e_machine and e_entry of the file header. */
@@ -67,19 +67,20 @@ struct elf_section {
 	uint64_t address; /* own address; 0 for a section that is not loaded */
 };
 
-/* -ENOENT when there is no such section with contents, -EBADMSG when it is broken, -E2BIG over
- * `max_bytes`, -ENOMEM. */
+/* -ENOENT when there is no such section with contents, -EBADMSG when it is broken, -E2BIG when it
+ * is larger than `max_bytes`, -ENOMEM. */
 int elf_read_section(const struct elf *elf, const char *name, size_t max_bytes,
                      struct elf_section *ret_section);
 bool elf_has_section(const struct elf *elf, const char *name);
-/* Bytes as they are loaded at an own address; -EFAULT when the file does not hold all of them. */
+/* Reads the bytes that are loaded at an own address. -EFAULT when the file does not hold all of
+ * them. */
 int elf_read_address(const struct elf *elf, uint64_t address, void *into, size_t len);
-/* Where in the file the byte at an own address is; false when no segment has it from there. */
+/* Where in the file the byte at an own address is. False: no segment of the file holds it. */
 bool elf_offset(const struct elf *elf, uint64_t address, uint64_t *ret_offset);
-/* Calls fn for each own address that a relative relocation makes data point at (packed RELR ones
- * too); stops when it returns non-zero and returns that. */
+/* Calls fn for the own address that each relative relocation makes data point to, including packed
+ * RELR relocations. The walk stops when fn returns non-zero, and returns that value. */
 typedef int elf_address_fn(uint64_t address, void *ctx);
 int elf_each_relative(const struct elf *elf, elf_address_fn *fn, void *ctx);
-/* The same with the place of each such pointer, which in the file may hold anything. */
+/* The same, with the place of each pointer. The file may hold any value at that place. */
 typedef int elf_pointer_fn(uint64_t place, uint64_t address, void *ctx);
 int elf_each_pointer(const struct elf *elf, elf_pointer_fn *fn, void *ctx);

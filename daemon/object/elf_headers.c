@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What opening a file reads of it: the file header, program headers, and for the build ID notes.
- * Without libelf, because the daemon itself opens every file that is mapped, with its capabilities,
- * and whoever the file belongs to may write to it between a check and a use: each table is read
- * once, into memory that its checked count was multiplied for.
+ * Reads what opening a file needs: the file header, the program headers and, for the build ID, the
+ * notes. It does so without libelf, because the daemon itself, with its capabilities, opens every
+ * file that is mapped, and the file's owner may write to the file between a check and a use. Each
+ * table is therefore read once, into memory whose size comes from the checked count.
  */
 #include "object/elf_private.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of one of the two tables, of either class. */
+/* Entries of the program header or section header table, of either ELF class. */
 struct table {
 	uint8_t *bytes;
 	size_t count, entry_bytes;
@@ -68,7 +68,7 @@ static size_t section_bytes(const struct elf_header *header)
 	return header->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 }
 
-/* All of the table, and such a one as an executable has. */
+/* Whether the whole table is in the file, and its size is one that an executable can have. */
 static bool has_sections(const struct elf *elf, const struct elf_header *header)
 {
 	return header->sections_at && header->sections && header->sections <= UINT16_MAX &&
@@ -90,14 +90,14 @@ int elf_read_header(const struct elf *elf, struct elf_header *ret_header)
 		is_read = read_32(elf, ret_header);
 	if (!is_read || ret_header->segments == PN_XNUM)
 		return -ENOEXEC;
-	/* Who strips or packs a file may leave a table that is not there any more: it runs without.
-	 */
+	/* A tool that strips or packs a file may leave a reference to a table that is gone. The
+	 * program runs without it, so the file is read as one without sections. */
 	if (!has_sections(elf, ret_header))
 		ret_header->sections_at = ret_header->sections = 0;
 	return 0;
 }
 
-/* None where not all of it is in the file. */
+/* The table is empty where the file does not hold all of it. */
 static int read_table(const struct elf *elf, uint64_t at, size_t count, size_t entry_bytes,
                       struct table *table)
 {
@@ -109,7 +109,7 @@ static int read_table(const struct elf *elf, uint64_t at, size_t count, size_t e
 	_cleanup_free_ uint8_t *bytes = malloc(len);
 	if (!bytes)
 		return -ENOMEM;
-	/* It was longer a moment ago. */
+	/* The file was longer a moment ago. */
 	if (!elf_read_raw(elf, at, bytes, len))
 		return 0;
 	table->bytes = TAKE_PTR(bytes);
@@ -186,7 +186,8 @@ static int keep_segments(struct elf *elf, const struct table *table)
 	return 0;
 }
 
-/* True when it is the GNU one, so looking can stop; a Go one is kept until then. */
+/* True: this is the GNU build ID, so the search can stop. A Go build ID is kept until a GNU one is
+ * found. */
 static bool take_note(struct elf *elf, const Elf64_Nhdr *note, const uint8_t *owner,
                       const uint8_t *id)
 {
@@ -198,8 +199,8 @@ static bool take_note(struct elf *elf, const Elf64_Nhdr *note, const uint8_t *ow
 
 	if (!len || (!gnu && (!go || elf->build_id_len)))
 		return false;
-	/* A Go build ID is a text of 83 characters, four hashes; the first part of it is as good as
-	 * all. */
+	/* A Go build ID is a text of 83 characters, four hashes. The first part of it identifies
+	 * the file well enough. */
 	if (len > sizeof(elf->build_id)) {
 		if (gnu)
 			return false;
@@ -210,7 +211,8 @@ static bool take_note(struct elf *elf, const Elf64_Nhdr *note, const uint8_t *ow
 	return gnu;
 }
 
-/* Padding to 4 bytes, or to 8 where that is how the notes are aligned; of both classes the same. */
+/* Notes are padded to 4 bytes, or to 8 where the notes are aligned to 8. The format is the same in
+ * both ELF classes. */
 static bool look_at_notes(struct elf *elf, const uint8_t *bytes, size_t len, size_t align)
 {
 	Elf64_Nhdr note;
@@ -242,8 +244,8 @@ static bool read_notes(struct elf *elf, uint64_t offset, uint64_t len, uint64_t 
 	       look_at_notes(elf, bytes, len, align == 8 ? 8 : 4);
 }
 
-/* Of many there is nothing to be expected but work: an executable has a handful, each as a segment
- * and as a section. */
+/* The number of notes is bounded: an executable has a handful, each as a segment and as a section,
+ * and more would only cost work. */
 static int read_build_id(struct elf *elf, const struct elf_header *header,
                          const struct table *segments)
 {

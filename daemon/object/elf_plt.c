@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The procedure linkage table. A stub loads its target from a slot of the global offset table; the
- * relocation of that slot names the function. Which slot it is stands in the stub's instructions,
- * so nothing depends on the order in which a linker writes stubs. Formats: System V ABI for x86-64
- * and arm64, dynamic linking.
+ * relocation of that slot names the function. The slot is read from the stub's instructions, so
+ * nothing depends on the order in which a linker writes stubs. Formats: System V ABI for x86-64 and
+ * arm64, dynamic linking.
  */
 #include "object/elf.h"
 #include "base/bounds.h"
@@ -14,9 +14,9 @@
 #include <string.h>
 
 enum {
-	MAX_STUB_SECTION_BYTES = 64 << 20, /* of any section read here */
+	MAX_STUB_SECTION_BYTES = 64 << 20, /* bound on every section that is read here */
 	X86_STUB_BYTES = 16,
-	X86_SHORT_STUB_BYTES = 8, /* in .plt.got: nothing there is bound lazily */
+	X86_SHORT_STUB_BYTES = 8, /* in .plt.got, where nothing is bound lazily */
 	ARM64_INSTRUCTION = 4,
 	ARM64_BTI_C = (int)0xd503245f,
 };
@@ -48,7 +48,7 @@ static void section_release(struct elf_section *section)
 	free(section->bytes);
 }
 
-/* An empty one when it cannot be read; only memory is an error. */
+/* The section is empty when it cannot be read; -ENOMEM is the only error. */
 static int read_section(const struct elf *elf, const char *name, struct elf_section *section)
 {
 	return elf_read_section(elf, name, MAX_STUB_SECTION_BYTES, section) == -ENOMEM ? -ENOMEM
@@ -101,7 +101,7 @@ static int compare(const void *left, const void *right)
 	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
 }
 
-/* What the slot's relocation names; NULL when that is nothing. */
+/* The name of the symbol that the slot's relocation refers to; NULL when there is none. */
 static const char *slot_name(const struct plt *plt, uint64_t address)
 {
 	size_t low = 0, high = plt->count;
@@ -126,7 +126,7 @@ static const char *slot_name(const struct plt *plt, uint64_t address)
 	return *name && memchr(name, '\0', plt->names.len - symbol.st_name) ? name : NULL;
 }
 
-/* The slot may be none that is known: nothing is reported then. */
+/* Reports nothing when the slot is unknown. */
 static int report(struct plt *plt, uint64_t address, uint64_t size, uint64_t slot)
 {
 	const char *name = slot_name(plt, slot);
@@ -139,7 +139,7 @@ static int report(struct plt *plt, uint64_t address, uint64_t size, uint64_t slo
 	return plt->fn(stub_name, address, size, false, plt->ctx);
 }
 
-/* jmp *slot(%rip), behind endbr64 and a bnd prefix or not. */
+/* jmp *slot(%rip), with or without a preceding endbr64 and a bnd prefix. */
 static bool x86_slot(const uint8_t *code, size_t len, uint64_t address, uint64_t *ret_slot)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -190,7 +190,7 @@ static bool arm64_slot(const struct elf_section *code, size_t at, uint64_t *ret_
 	if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
 		return false;
 	uint64_t pages = (adrp >> 29 & 3) | (adrp >> 5 & 0x7ffff) << 2;
-	/* 21 bits, signed. */
+	/* A signed number of 21 bits. */
 	pages = (pages ^ 0x100000) - 0x100000;
 	*ret_slot = ((code->address + at) & ~0xfffULL) + (pages << 12) +
 	            (ldr >> 10 & 0xfff) * sizeof(uint64_t);
@@ -234,7 +234,7 @@ static int load(struct plt *plt)
 		err = read_section(plt->elf, ".dynstr", &plt->names);
 	if (err == 0 && plt->names.len)
 		err = gather(plt, ".rela.plt");
-	/* In most files this is the longest list by far. */
+	/* .rela.dyn is by far the longest list in most files, so it is read only if needed. */
 	if (err == 0 && plt->names.len && elf_has_section(plt->elf, ".plt.got"))
 		err = gather(plt, ".rela.dyn");
 	if (err == 0 && plt->count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What the files behind elf.h share. A libelf handle is made for each walk and ended after it:
- * handles are not thread-safe, and what they read in between would stay in memory.
+ * handles are not thread-safe, and would keep in memory what they have read.
  */
 #pragma once
 
@@ -11,14 +11,14 @@
 #include <gelf.h>
 
 struct elf {
-	int fd; /* -1: the bytes */
+	int fd; /* -1: the file is `bytes` */
 	const void *bytes;
 	uint64_t file_bytes;
 	uint16_t machine;
 	uint64_t entry;
 	struct segment *segments;
 	size_t segment_count;
-	bool has_sections;           /* else there is no handle */
+	bool has_sections;           /* false: no libelf handle can be made */
 	struct segment frame_header; /* PT_GNU_EH_FRAME; all zero when there is none */
 	uint8_t build_id[MAX_BUILD_ID_BYTES];
 	size_t build_id_len;
@@ -34,23 +34,25 @@ static inline bool elf_in_file(const struct elf *elf, uint64_t offset, uint64_t 
 	return offset <= elf->file_bytes && len <= elf->file_bytes - offset;
 }
 
-/* Of the file header: numbers of headers are such as an executable has, for libelf allocates for as
- * many, also where the file is nothing but a hole. */
+/* From the file header. The numbers of headers are checked to be ones that an executable can have,
+ * because libelf allocates memory for that many even if the file is only a hole. */
 struct elf_header {
 	bool is_64;
 	uint16_t machine;
 	uint64_t entry, segments_at;
-	uint64_t sections_at; /* 0: none, or more of them, or not all in the file */
+	uint64_t sections_at; /* 0: none, too many, or not completely in the file */
 	size_t segments, sections;
 };
 
-/* -ENOEXEC when it is none of this machine's byte order; a file in the other one cannot run here.
- */
+/* -ENOEXEC when it is not an ELF file of this machine's byte order. A file of the other byte order
+ * cannot run here. */
 int elf_read_header(const struct elf *elf, struct elf_header *ret_header);
-/* Fills in what the file says of itself: `elf` has its bytes only. -ENOEXEC, -ENOMEM. */
+/* Fills in everything else; on entry `elf` has only the descriptor or the bytes. -ENOEXEC,
+ * -ENOMEM. */
 int elf_read_headers(struct elf *elf);
 
-/* false when the file does not hold all of it. */
+/* False: the file does not hold the whole range. */
 bool elf_read_raw(const struct elf *elf, uint64_t offset, void *into, size_t len);
-/* For sections. NULL: it has none, is no ELF file any more, or out of memory. */
+/* A libelf handle for reading sections. NULL: the file has no sections, is no ELF file any more, or
+ * memory is short. */
 Elf *elf_handle(const struct elf *elf);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What relative relocations make data point at: in a position-independent file, where each function
- * pointer and virtual table leads. SHT_RELA says it itself; SHT_RELR says only where the pointers
- * are, and the file holds them there.
+ * What relative relocations make data point at. In a position-independent file these are the
+ * targets of function pointers and virtual tables. SHT_RELA gives the targets itself; SHT_RELR
+ * gives only the places of the pointers, and the file holds the targets there.
  */
 #include "object/elf.h"
 #include "base/bounds.h"
@@ -14,12 +14,12 @@
 enum {
 	CHUNK_BYTES = 6 * 1024, /* a multiple of both entries' sizes */
 	RELR_BITS = 63,
-	/* Entries looked at in all sections together, which may overlap: 2 million in a browser.
-	 */
+	/* Bound on the entries of all sections together, because sections may overlap. A browser
+	 * has 2 million. */
 	MAX_ENTRIES = 16 * 1000 * 1000,
 };
 
-/* Bytes of the file around the address that was read last: those asked for mostly ascend. */
+/* Bytes of the file around the address that was read last. Requested addresses mostly ascend. */
 struct window {
 	const struct elf *elf;
 	uint64_t address;
@@ -35,7 +35,7 @@ static bool window_word(struct window *window, uint64_t address, uint64_t *ret_w
 		window->address = address;
 		window->len = sizeof(window->bytes);
 		if (elf_read_address(window->elf, address, window->bytes, window->len) < 0) {
-			/* The end of a segment. */
+			/* The window would cross the end of a segment. */
 			window->len = sizeof(*ret_word);
 			if (elf_read_address(window->elf, address, window->bytes, window->len) <
 			    0) {
@@ -55,7 +55,7 @@ struct walk {
 	void *ctx;
 	uint32_t relative_type;
 	size_t entries;
-	uint64_t next; /* RELR: what the next bitmap's first bit is about */
+	uint64_t next; /* RELR: the address that the first bit of the next bitmap stands for */
 	struct window window;
 };
 

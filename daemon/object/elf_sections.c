@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sections of an ELF file by name. Contents are read by ourselves;
- * libelf finds the headers, and decompresses what its header says will fit.
+ * Sections of an ELF file by name. Contents are read with pread(). libelf finds the headers, and
+ * decompresses sections whose header gives a size within the bound.
  */
 #include "object/elf.h"
 #include "base/bounds.h"
@@ -10,10 +10,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Nothing compresses better, zlib by design. */
+/* The highest ratio that a compressor reaches: zlib's, by design. */
 enum { MAX_COMPRESSION = 1032 };
 
-/* The section names, NUL-terminated whatever the file says. */
+/* The section names. They are NUL-terminated whatever the file holds. */
 static int read_names(const struct elf *elf, Elf *handle, char **ret_names, size_t *ret_len)
 {
 	size_t index;
@@ -82,8 +82,8 @@ static int decompress(Elf_Scn *scn, const GElf_Shdr *header, size_t max_bytes,
 	return 0;
 }
 
-/* Decompressing changes the section's header, and those of an image in memory are the image's own.
- */
+/* libelf changes the section's header when it decompresses. For an image in memory that is the
+ * image's own header, so a copy of the image is used. */
 static int decompress_copy(const struct elf *elf, const char *name, size_t max_bytes,
                            struct elf_section *ret_section)
 {

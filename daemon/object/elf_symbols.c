@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Symbols of functions and variables of an ELF file, and nothing that lies outside of it.
+ * Symbols of functions and variables of an ELF file. Nothing outside the file is read.
  */
 #include "object/elf.h"
 #include "base/bounds.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A section's header, when its bytes can be read. */
+/* Reads a section's header. True: the section's bytes can be read. */
 static bool usable(const struct elf *elf, Elf_Scn *scn, GElf_Shdr *ret_header)
 {
 	return scn && gelf_getshdr(scn, ret_header) && ret_header->sh_type != SHT_NOBITS &&
@@ -23,7 +23,7 @@ static const uint32_t functions = 1U << STT_FUNC | 1U << STT_GNU_IFUNC;
 static const uint32_t variables = 1U << STT_OBJECT;
 
 struct walk {
-	uint32_t types; /* bits by STT_ */
+	uint32_t types; /* a bit for each STT_ type that is wanted */
 	elf_symbol_fn *fn;
 	void *ctx;
 };
@@ -44,7 +44,7 @@ static int each_in_section(const struct elf *elf, Elf *handle, Elf_Scn *scn,
 	Elf_Data *names = elf_rawdata(names_scn, NULL);
 	if (!symbols || !names || !symbols->d_buf || !names->d_buf)
 		return 0;
-	/* Names that begin before the last NUL end in the table. */
+	/* A name that begins before the last NUL ends inside the table. */
 	const char *first = names->d_buf;
 	const char *last = memrchr(first, '\0', names->d_size);
 	size_t name_bytes = last ? (size_t)(last - first) : 0;
@@ -64,9 +64,10 @@ static int each_in_section(const struct elf *elf, Elf *handle, Elf_Scn *scn,
 }
 
 /*
- * The next table of symbols behind that section, or behind the beginning; NULL when there is none.
- * A file has one of each type at most (System V gABI, "Sections"), and a file with thousands of
- * them only keeps us busy. `seen` has the types that were found.
+ * Finds the next symbol table after a section, or after the beginning; NULL when there is none. A
+ * file has at most one of each type (System V gABI, "Sections"); only the first of each type is
+ * used, so that a file with thousands of them costs no extra work. `seen` marks the types already
+ * found.
  */
 static Elf_Scn *next_table(Elf *handle, Elf_Scn *scn, bool seen[SHT_NUM])
 {

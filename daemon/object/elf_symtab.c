@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A symbol matters to an address that it covers by its size. Of those without size the last one at
- * or before the address may cover it, and where that ends says the first symbol of any kind behind
- * the address. Where these two begin is what the first walk finds out; the second takes them.
+ * A symbol matters to an address that it covers by its size. Among symbols without a size, the last
+ * one at or before the address may cover it; the first symbol of any kind behind the address ends
+ * it. The first walk finds where these two begin, the second walk takes them.
  */
 #include "object/elf_symtab.h"
 
@@ -11,8 +11,8 @@
 
 struct place {
 	uint64_t address;
-	uint64_t before; /* where the last symbol at or before it begins; 0: there may be none */
-	uint64_t behind; /* where the first one behind it begins; UINT64_MAX: the same */
+	uint64_t before; /* start of the last symbol at or before it; 0: maybe none */
+	uint64_t behind; /* start of the first symbol behind it; UINT64_MAX: maybe none */
 };
 
 struct search {
@@ -21,7 +21,7 @@ struct search {
 	struct symtab *symtab;
 };
 
-/* The first place that is not before the address. */
+/* Index of the first place that is not below the address. */
 static size_t place_from(const struct search *search, uint64_t address)
 {
 	size_t low = 0, high = search->count;
@@ -36,7 +36,8 @@ static size_t place_from(const struct search *search, uint64_t address)
 	return low;
 }
 
-/* Of the places next to it; spread_neighbours() tells the others. */
+/* Updates only the two places next to the symbol; spread_neighbours() passes the result on to the
+ * others. */
 static int note_neighbour(const char *name, uint64_t address, uint64_t size, bool global, void *ctx)
 {
 	struct search *search = ctx;
@@ -76,8 +77,9 @@ static int take_symbol(const char *name, uint64_t address, uint64_t size, bool g
 	return matters ? symtab_add(search->symtab, name, address, size, global, NULL) : 0;
 }
 
-/* A file with too many stubs keeps its symbols: those are what matters. Broken parts of a file are
- * as good as none; only memory that is short now may not be later. */
+/* If the stubs of a file cannot be read, its symbols are kept, because those matter most. Broken
+ * parts of a file count as missing. Only a lack of memory is an error, because it may be
+ * temporary. */
 static int each_symbol(const struct elf *const *files, size_t count, elf_symbol_fn *fn, void *ctx)
 {
 	int err = 0;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A search reads a pair of numbers a step: some twenty, of pages that the kernel has in memory.
+ * A step of the search reads one pair of numbers: some twenty reads, mostly of pages that the
+ * kernel has in memory.
  */
 #include "object/frame_index.h"
 
 #include "object/dwarf.h"
 
 enum {
-	/* Four bytes that say how it is encoded, the pointer to .eh_frame, the count. */
+	/* Four bytes of encodings, the pointer to .eh_frame, the count. */
 	HEADER_BYTES = 12,
 	VERSION = 1,
 	POINTERS = DW_EH_PE_pcrel | DW_EH_PE_sdata4,
@@ -23,7 +24,7 @@ struct header {
 };
 _Static_assert(sizeof(struct header) == HEADER_BYTES, "as in the file");
 
-/* Both relative to the header. */
+/* Both are relative to the header. */
 struct pair {
 	int32_t start, entry;
 };
@@ -39,7 +40,7 @@ bool frame_index_open(const struct elf *elf, struct frame_index *ret_index)
 	    header.table != TABLE || !header.count ||
 	    header.count > (segment->file_bytes - sizeof(header)) / sizeof(struct pair))
 		return false;
-	/* What such a section says is not in the index. A debug file's segments hold nothing. */
+	/* The index does not cover .debug_frame. The segments of a debug file hold no contents. */
 	if (elf_has_sections(elf) &&
 	    (elf_has_section(elf, ".debug_frame") || !elf_has_section(elf, ".eh_frame")))
 		return false;

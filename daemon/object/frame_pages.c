@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The kernel gives memory for a page that is written to, and not before.
+ * The kernel allocates memory for a page only when the page is written to.
  */
 #include "object/frame_pages.h"
 
@@ -11,7 +11,7 @@ struct frame_pages {
 	uint64_t address;
 	size_t len;
 	uint8_t *bytes;
-	bool *loaded; /* by grain */
+	bool *loaded; /* for each grain */
 };
 
 struct frame_pages *frame_pages_new(const struct elf *elf, uint64_t address, size_t len)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Entry headers, CIEs and FDEs. An FDE names its CIE by an offset, and a CIE names nothing, so
- * there are no chains to follow; what many FDEs could make expensive by sharing it has a budget.
+ * Entry headers, CIEs and FDEs. An FDE refers to its CIE by an offset, and a CIE refers to nothing,
+ * so there are no chains to follow. Many FDEs may share one expensive CIE; a budget bounds that
+ * work.
  */
 #include "object/frame_section.h"
 #include "object/cursor.h"
@@ -10,10 +11,10 @@
 #include <errno.h>
 
 enum {
-	LONG_FORM = 0xffffffff, /* as a length: the length follows, in 8 bytes */
-	LENGTH_BYTES = 12,      /* of such a one */
-	/* How many times the section's length may be run as instructions of CIEs. Where every FDE
-	 * misses the cache, compilers' come to less than 2. */
+	LONG_FORM = 0xffffffff, /* as a length: the real length follows, in 8 bytes */
+	LENGTH_BYTES = 12,      /* of an entry with the long form */
+	/* CIE instructions may be run for this many times the section's length. The output of
+	 * compilers stays below 2, even if every FDE misses the cache. */
 	MAX_CIE_WORK = 4,
 	MAX_AUGMENTATION = 16,
 };
@@ -21,10 +22,10 @@ enum {
 struct header {
 	struct cursor body; /* after the identifier */
 	bool cie;
-	uint64_t cie_offset; /* an FDE's */
+	uint64_t cie_offset; /* of an FDE */
 };
 
-/* Moves past an entry's length, and takes its bytes. */
+/* Moves past an entry's length and its bytes, and returns those bytes. */
 static bool take_entry(struct cursor *section, struct cursor *ret_body, bool *ret_long)
 {
 	uint64_t len = cursor_u32(section);
@@ -40,7 +41,8 @@ static bool take_entry(struct cursor *section, struct cursor *ret_body, bool *re
 	return true;
 }
 
-/* What kind of entry it is. An identifier is 4 bytes in .eh_frame whatever the length's form. */
+/* Determines the kind of an entry. In .eh_frame an identifier has 4 bytes, whatever the form of the
+ * length. */
 static bool read_identifier(const struct frame_section *section, bool long_form,
                             struct cursor *body, struct header *ret_header)
 {
@@ -64,7 +66,7 @@ static bool read_identifier(const struct frame_section *section, bool long_form,
 	return true;
 }
 
-/* Its length first, which says how much more there is to be loaded. */
+/* Loads the length first, because that says how much more must be loaded. */
 static bool load_entry(const struct frame_section *section, size_t offset)
 {
 	const size_t left = section->len - offset;
@@ -79,7 +81,7 @@ static bool load_entry(const struct frame_section *section, size_t offset)
 	uint64_t len = cursor_u32(&cursor);
 	if (len == LONG_FORM)
 		len = cursor_u64(&cursor);
-	/* What is cut off is found out by who reads it. */
+	/* The reader of the entry detects one that goes past the end of the section. */
 	len = len < left - first ? len : left - first;
 	return frame_pages_load(section->pages, offset, first + len);
 }
@@ -127,7 +129,7 @@ int frame_section_each(const struct frame_section *section, frame_offset_fn *fn,
 	return 0;
 }
 
-/* Reads what the augmentation's letters stand for; those after an unknown one cannot be read, and
+/* Reads the data for the augmentation's letters. What follows an unknown letter cannot be read, and
  * need not be, because the data's length is known. */
 static bool read_augmentation(struct cursor *cursor, const char *letters, struct cfi_common *common)
 {
@@ -148,8 +150,7 @@ static bool read_augmentation(struct cursor *cursor, const char *letters, struct
 			break;
 		case 'P': {
 			uint8_t encoding = cursor_u8(&data);
-			/* Aligned pointers are a matter of the address, which tools disagree about.
-			 */
+			/* Tools disagree about which address an aligned pointer is aligned to. */
 			if (encoding == DW_EH_PE_aligned)
 				return false;
 			if (encoding != DW_EH_PE_omit)
@@ -159,7 +160,7 @@ static bool read_augmentation(struct cursor *cursor, const char *letters, struct
 		case 'S':
 			common->signal_frame = true;
 			break;
-		case 'B': /* arm64: return addresses are signed with the other key */
+		case 'B': /* arm64: return addresses are signed with key B */
 		case 'G': /* arm64: the stack is tagged */
 			break;
 		default:
@@ -206,7 +207,7 @@ static int read_cie(const struct frame_section *section, size_t offset, struct c
 	*common = (struct cfi_common){.fp_register = section->fp_register};
 	if (!read_sizes(cursor, version, common))
 		return -EBADMSG;
-	/* GCC 2's: a pointer of the language's. */
+	/* GCC 2: a pointer of the language's runtime follows. */
 	bool old = !strcmp(letters, "eh");
 	if (old)
 		cursor_bytes(cursor, common->address_bytes);
@@ -234,7 +235,8 @@ void cie_cache_init(struct cie_cache *cache)
 static const struct cie *get_cie(const struct frame_section *section, size_t offset,
                                  struct cie_cache *cache)
 {
-	/* CIEs are a few words long, so the words of an offset tell neighbours apart. */
+	/* CIEs are a few words long, so the word number of the offset puts neighbours into
+	 * different slots. */
 	struct cie *cie = &cache->cies[offset / sizeof(uint64_t) % CIE_SLOTS];
 
 	if (cie->offset != offset) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sections by name; .eh_frame else by what PT_GNU_EH_FRAME points at.
+ * Sections are found by name. .eh_frame is also found through PT_GNU_EH_FRAME.
  */
 #include "object/frame_sections.h"
 #include "base/bounds.h"
@@ -14,11 +14,11 @@ enum {
 	X86_FP = 6,
 	ARM64_FP = 29,
 	HEADER_BYTES = 4,
-	/* Its four bytes, and the pointer to .eh_frame. */
+	/* Those four bytes, and the pointer to .eh_frame. */
 	HEADER_MAX_BYTES = HEADER_BYTES + sizeof(uint64_t),
 };
 
-/* Where a file without section headers says that its .eh_frame begins. */
+/* Finds the own address of .eh_frame in a file without section headers. */
 static int find_by_header(const struct elf *elf, uint64_t *ret_address)
 {
 	const struct segment *header = elf_frame_header(elf);
@@ -35,7 +35,7 @@ static int find_by_header(const struct elf *elf, uint64_t *ret_address)
 	return bytes[0] == 1 && *ret_address ? 0 : -EBADMSG;
 }
 
-/* All that the file holds from there on; the entries say where they end. */
+/* All bytes that the file holds from that address on. The entries show where the section ends. */
 static uint64_t bytes_from(const struct elf *elf, uint64_t address)
 {
 	size_t count;

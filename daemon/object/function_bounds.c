@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Only the range of each entry is read, never its instructions: one pass over a section serves any
+ * Only the range of each entry is read, never its instructions. One pass over a section serves any
  * number of addresses.
  */
 #include "object/function_bounds.h"
@@ -14,13 +14,14 @@ struct search {
 	struct cie_cache cache;
 	const uint64_t *addresses;
 	size_t count;
-	/* A binary tree over the addresses. An entry is noted at the few nodes that its range is
-	 * made of, not at each address, so that entries that overlap cost no more. */
+	/* A binary tree over the addresses. An entry is noted at the few nodes that make up its
+	 * range, not at each address, so entries that overlap cost no more. */
 	struct bounds *tree;
 };
 
-/* Whether `a` is the better answer where both cover an address: functions do not overlap, so where
- * they do the shorter one says more. The same whatever their order. */
+/* Whether `a` is the better answer where both cover an address. Functions do not overlap, so where
+ * entries do, the shorter one is more precise. The result does not depend on the order of
+ * entries. */
 static bool is_better(const struct bounds *a, const struct bounds *b)
 {
 	uint64_t a_len = a->end - a->start, b_len = b->end - b->start;
@@ -63,7 +64,7 @@ static int note_entry(size_t offset, void *ctx)
 		return 0;
 	if (bounds.end < entry.end)
 		high = first_not_below(search, bounds.end) + search->count;
-	/* Node n has the children 2n and 2n + 1; the leaves are the addresses. */
+	/* Node n has the children 2n and 2n + 1. The leaves are the addresses. */
 	for (; low < high; low /= 2, high /= 2) {
 		if (low & 1)
 			note(&search->tree[low++], &bounds);

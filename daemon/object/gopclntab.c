@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where the table is, which version it has, and its functions' records.
+ * Finds the table and its version, and reads the functions' records.
  */
 #include "object/gopclntab.h"
 #include "base/bounds.h"
@@ -11,7 +11,7 @@
 enum {
 	HEADER_ALIGN = 8,
 	POINTER_BYTES = 8,
-	DATA_INLINED_CALLS = 3, /* the index among a function's data tables */
+	DATA_INLINED_CALLS = 3, /* index among a function's data tables */
 };
 
 static const struct go_layout layouts[] = {
@@ -52,7 +52,7 @@ static struct span take_span(struct cursor *header, struct span all)
 	return span_from(all, cursor_u64(header));
 }
 
-/* Reads the header at an offset of the section. */
+/* Reads the header at an offset in the section. */
 static bool read_header(struct gopclntab *table, size_t offset)
 {
 	struct span all =
@@ -69,21 +69,22 @@ static bool read_header(struct gopclntab *table, size_t offset)
 	table->address = table->section.address + offset;
 	table->quantum = quantum;
 	table->count = cursor_u64(&header);
-	cursor_u64(&header); /* how many files */
+	cursor_u64(&header); /* number of files */
 	table->text = layout->has_text_start ? cursor_u64(&header) : 0;
 	table->names = take_span(&header, all);
 	table->units = take_span(&header, all);
 	table->files = take_span(&header, all);
 	table->values = take_span(&header, all);
 	table->functions = take_span(&header, all);
-	/* Behind the last function the index has an address more: where that one ends. */
+	/* The index has one more address behind the last function: the end of that function. */
 	return !header.broken && table->names.len > table->units.len &&
 	       table->units.len >= table->files.len && table->files.len >= table->values.len &&
 	       table->values.len >= table->functions.len && table->count &&
 	       table->count < table->functions.len / (2 * (size_t)layout->entry_bytes);
 }
 
-/* A linker that merges sections leaves the table somewhere in the middle. */
+/* A linker that merges sections leaves the table somewhere in a section. The search tries every
+ * aligned offset. */
 static bool search_header(struct gopclntab *table)
 {
 	for (size_t at = -table->section.address % HEADER_ALIGN; at < table->section.len;
@@ -94,7 +95,8 @@ static bool search_header(struct gopclntab *table)
 	return false;
 }
 
-/* 0; -ENOENT when it is not there; -EBADMSG and others when it should be. */
+/* Returns 0; -ENOENT when the file has no table; -EBADMSG or another error when the table cannot be
+ * read. */
 static int read_table(struct gopclntab *table, const struct elf *elf)
 {
 	static const char *const own[] = {".gopclntab", ".data.rel.ro.gopclntab"};
@@ -174,17 +176,17 @@ bool gopclntab_function(const struct gopclntab *table, uint64_t index,
 	struct go_function function = {.entry = table->text + take_entry(table, &at)};
 	struct cursor record = span_cursor(span_from(table->functions, take_entry(table, &at)));
 
-	take_entry(table, &record); /* as above */
+	take_entry(table, &record); /* the entry address again */
 	function.name = cursor_u32(&record);
 	cursor_u32(&record); /* bytes of arguments */
-	cursor_u32(&record); /* where it returns from deferred calls */
-	cursor_u32(&record); /* values: stack depth */
+	cursor_u32(&record); /* where the function returns to from deferred calls */
+	cursor_u32(&record); /* offset of the values for the stack depth */
 	function.file_values = cursor_u32(&record);
 	function.line_values = cursor_u32(&record);
 	function.value_tables = cursor_u32(&record);
 	function.unit = cursor_u32(&record);
 	function.start_line = table->layout->has_start_line ? cursor_u32(&record) : 0;
-	cursor_bytes(&record, 3); /* what the runtime does specially, flags */
+	cursor_bytes(&record, 3); /* ID of special runtime functions, flags */
 	function.data_tables = cursor_u8(&record);
 	if (at.broken || record.broken)
 		return false;

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Looking up an address: the function by binary search, then what its value tables say there. Such
- * a table is a list of (change of the value, length of the code that has it), and only a walk from
- * its beginning finds a place in it; all walks of one look-up share a budget.
+ * Looks up an address: a binary search finds the function, then the function's value tables are
+ * read. A value table is a list of pairs (change of the value, length of the code that has the
+ * value). Only a walk from its beginning finds a place in it; all walks of one look-up share a
+ * budget.
  */
 #include "object/gopclntab.h"
 #include "base/bounds.h"
 #include "object/gopclntab_private.h"
 
 enum {
-	MAX_STEPS = 1 << 20,     /* of one look-up, all its walks together */
-	VALUES_INLINED_CALL = 2, /* the index among a function's value tables */
-	NONE = -1,               /* a table's value where it has none */
+	MAX_STEPS = 1 << 20,     /* of one look-up, for all its walks together */
+	VALUES_INLINED_CALL = 2, /* index among a function's value tables */
+	NONE = -1, /* result of a look-up in a table without a value for the address */
 };
 
 struct lookup {
 	const struct gopclntab *table;
 	struct go_function function;
-	size_t steps; /* that may still be made */
+	size_t steps; /* steps that are left */
 };
 
-/* "" when there is none. */
+/* "" when there is no string. */
 static const char *text_at(struct span texts, uint64_t offset)
 {
 	struct span text = span_from(texts, offset);
@@ -29,7 +30,8 @@ static const char *text_at(struct span texts, uint64_t offset)
 	return most && memchr(text.bytes, '\0', most) ? (const char *)text.bytes : "";
 }
 
-/* The value that the table at an offset has for an address; NONE when it covers it not. */
+/* The value that the table at an offset has for an address; NONE when the table does not cover the
+ * address. */
 static int32_t value_at(struct lookup *lookup, uint32_t offset, uint64_t address)
 {
 	struct cursor at = span_cursor(span_from(lookup->table->values, offset));
@@ -70,7 +72,8 @@ static void set_place(struct lookup *lookup, uint64_t address, struct go_frame *
 	frame->line = line > 0 ? (uint32_t)line : 0;
 }
 
-/* The index of the inlined call whose code an address is; NONE: it is the function's own. */
+/* The index of the inlined call that the code at an address belongs to; NONE: the code is the
+ * function's own. */
 static int32_t call_at(struct lookup *lookup, uint64_t address)
 {
 	struct cursor at = span_cursor(
@@ -82,8 +85,8 @@ static int32_t call_at(struct lookup *lookup, uint64_t address)
 	return value_at(lookup, offset, address);
 }
 
-/* Reads an inlined call: what is called, and where the call stands. A name that does not begin
- * where one begins shows that this is no such call. */
+/* Reads an inlined call: which function is called, and where in the caller the call is. An offset
+ * that is not the beginning of a name shows that this is no such call. */
 static bool read_call(const struct lookup *lookup, uint32_t calls, int32_t index,
                       struct go_frame *frame, uint64_t *ret_parent)
 {
@@ -109,7 +112,8 @@ static bool read_call(const struct lookup *lookup, uint32_t calls, int32_t index
 	return *frame->function;
 }
 
-/* Moves `address` outwards to where the outermost call stands. */
+/* Adds the inlined functions at an address, and moves `address` outwards to the place of the
+ * outermost call. */
 static size_t add_inlined(struct lookup *lookup, uint64_t *address,
                           struct go_frame ret_frames[MAX_GO_FRAMES])
 {
@@ -131,7 +135,7 @@ static size_t add_inlined(struct lookup *lookup, uint64_t *address,
 	return count;
 }
 
-/* The last function that does not begin behind the address. */
+/* Finds the last function that begins at or before the address. */
 static bool find_function(const struct gopclntab *table, uint64_t address,
                           struct go_function *ret_function)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the table itself does not say: where the code begins (the linker leaves that out, since it
- * would need relocation) and where the functions' data is. The runtime's moduledata has both. It
- * has a symbol only in a file with symbols, but it begins with a pointer to the table followed by
- * pointers into it, which nothing else does.
+ * Finds what the table itself does not contain: where the code begins (the linker leaves that out,
+ * because it would need a relocation) and where the functions' data is. The runtime's moduledata
+ * has both. It has a symbol only in a file with symbols, but it begins with a pointer to the table
+ * followed by pointers into the table, which no other data does.
  */
 #include "object/gopclntab.h"
 #include "base/bounds.h"
@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* Words of moduledata; a slice has three. */
+/* Word numbers in moduledata; a Go slice takes three words. */
 enum {
 	MODULE_TABLE = 0,
 	MODULE_NAMES = 1,
@@ -25,10 +25,10 @@ enum {
 };
 
 enum {
-	MAX_DATA_BYTES = 128 << 20, /* of a section looked through */
-	MAX_CANDIDATES = 8,         /* pointers to the table; there is one in moduledata */
+	MAX_DATA_BYTES = 128 << 20, /* bound on a section that is searched */
+	MAX_CANDIDATES = 8,         /* pointers to the table; one of them is in moduledata */
 	MAX_CALLS_BYTES = 256 << 20,
-	/* What the last function's inlined calls may take; 4000 of them. */
+	/* Bytes for the inlined calls of the last function: 4000 calls. */
 	LAST_CALLS_BYTES = 64 * 1024,
 };
 
@@ -88,7 +88,7 @@ static bool search_bytes(const struct gopclntab *table, const struct elf_section
 	return false;
 }
 
-/* A file at fixed addresses has the pointers in its data. */
+/* Searches the data sections: a file at fixed addresses holds the pointers there. */
 static int search_data(const struct gopclntab *table, const struct elf *elf, struct module *module)
 {
 	static const char *const names[] = {".go.module", ".noptrdata", ".data", ".data.rel.ro"};
@@ -131,7 +131,7 @@ static int fill_candidate(uint64_t place, uint64_t address, void *ctx)
 	return 0;
 }
 
-/* In one that can be loaded anywhere they are made by relocations. */
+/* Searches the relocations: they make the pointers in a file that can be loaded at any address. */
 static int search_pointers(const struct gopclntab *table, const struct elf *elf,
                            struct module *module)
 {
@@ -149,7 +149,7 @@ static int search_pointers(const struct gopclntab *table, const struct elf *elf,
 	return -ENOENT;
 }
 
-/* How much of the function data the inlined calls need. */
+/* How many bytes of the function data the inlined calls take. */
 static uint64_t calls_len(const struct gopclntab *table)
 {
 	struct go_function function;
@@ -211,7 +211,7 @@ int gopclntab_locate(struct gopclntab *table, const struct elf *elf)
 	struct module module = {0};
 	int err;
 
-	/* The oldest version has addresses, and no function data that is easily found. */
+	/* The oldest version has absolute addresses, and its function data is not easily found. */
 	if (!table->layout->has_text_start)
 		return 0;
 	err = search_data(table, elf, &module);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Numbers of devices and inodes, as stat() and a maps file have them.
+ * Compares the numbers of devices and inodes that stat() and a maps file give.
  */
 #include "object/kernel_file.h"
 
@@ -39,14 +39,14 @@ bool kernel_file_find(const char *bytes, size_t len, uint64_t address, struct ke
 	struct search search = {address, ret_file};
 	struct text text = text_of(bytes, len), line;
 
-	/* One at a time: what is no line hides no other. */
+	/* Lines are parsed one at a time, so that a malformed line does not hide others. */
 	while (text_line(&text, &line))
 		if (maps_parse(line.at, (size_t)(line.end - line.at), take_line, &search) == 1)
 			return true;
 	return false;
 }
 
-/* By a mapping of our own. */
+/* Maps the file and reads the numbers of that mapping. */
 static bool ask_kernel(int fd, struct kernel_file *ret_file)
 {
 	_cleanup_(buf_release) struct buf maps = BUF_INIT;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whether an open file is the one that the kernel told of, when it told of a mapping. stat() does
- * not always say so: on btrfs it tells another device, on an overlay another inode and device too.
- * Then the file is mapped by us for a moment, never touched, and /proc/self/maps tells what the
- * kernel calls it. No state; any thread.
+ * Whether an open file is the file that the kernel reported for a mapping. The numbers from stat()
+ * may differ from the kernel's: on btrfs the device differs, on an overlay the inode and the
+ * device. In that case the file is mapped for a moment, without being touched, and /proc/self/maps
+ * shows the kernel's numbers for it. No state; any thread.
  */
 #pragma once
 
@@ -12,15 +12,14 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* Which file, as records of mappings and /proc/PID/maps have it. */
+/* Identifies a file by the numbers in records of mappings and in /proc/PID/maps. */
 struct kernel_file {
 	uint32_t major, minor;
 	uint64_t inode;
 };
 
 bool kernel_file_is(const struct kernel_file *file, int fd, const struct stat *st);
-/* The file of the mapping that this address is in, by the text of a maps file. False: there is
- * none.
- */
+/* Finds the file of the mapping that contains an address, in the text of a maps file. False: there
+ * is no such mapping. */
 bool kernel_file_find(const char *bytes, size_t len, uint64_t address,
                       struct kernel_file *ret_file);

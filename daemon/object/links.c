@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sections of a few bytes, and both ends of asking for them.
+ * Reads sections of a few bytes, and implements both ends of the request.
  */
 #include "object/links.h"
 
@@ -9,7 +9,8 @@
 
 enum { CHECKSUM_ALIGN = 4 };
 
-/* The string that a section begins with; false when there is none, or none that has an end. */
+/* Reads the string that a section begins with. False: there is no such section, or no terminated
+ * string in it. */
 static bool read_section(const struct elf *elf, const char *name, struct elf_section *ret_section,
                          size_t *ret_len)
 {
@@ -25,7 +26,7 @@ static void read_debug_link(const struct elf *elf, struct links *links)
 	struct elf_section section = {0};
 	size_t len;
 
-	/* A name that leads elsewhere is none. */
+	/* A name with a slash would lead into another folder and is ignored. */
 	if (read_section(elf, ".gnu_debuglink", &section, &len) && len < MAX_LINK_NAME &&
 	    !memchr(section.bytes, '/', len)) {
 		size_t at = len + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The parser of /proc/PID/maps, for example
+ * Parses lines of /proc/PID/maps, for example
  * `7f1c00000000-7f1c00021000 r-xp 00001000 fe:01 1234    /usr/lib/libc.so.6`.
  */
 #include "object/maps.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The text of /proc/PID/maps.
+ * Parses the text of /proc/PID/maps.
  */
 #pragma once
 
@@ -16,7 +16,7 @@ struct maps_line {
 	size_t path_len;
 };
 
-/* Calls fn for each line, in order; stops when it returns non-zero and returns that. -EBADMSG on a
- * line that cannot be one; lines before it have been reported. */
+/* Calls fn for each line, in order. Stops when fn returns non-zero, and returns that value.
+ * -EBADMSG when a line is malformed; the lines before it have been reported. */
 typedef int maps_fn(const struct maps_line *line, void *ctx);
 int maps_parse(const char *text, size_t len, maps_fn *fn, void *ctx);

@@ -21,7 +21,7 @@
 
 enum { MAX_MOUNTINFO_BYTES = 8 << 20 }; /* a host of containers has a few thousand mounts */
 
-/* Skips to behind the next space. */
+/* Skips the text up to and including the next space. */
 static bool skip_word(struct text *line)
 {
 	const char *space = memchr(line->at, ' ', (size_t)(line->end - line->at));
@@ -55,7 +55,7 @@ static bool is_device(struct text line, dev_t device)
 	       minor == minor(device);
 }
 
-/* Among the options of the file system itself, which come last. */
+/* Searches the options of the file system itself, which come last. */
 static bool says_root(const struct text *options)
 {
 	static const char key[] = "user_id=";
@@ -106,7 +106,8 @@ enum mount_kind mounts_find(const char *bytes, size_t len, uint64_t id, dev_t de
 	return by_device;
 }
 
-/* Our own mounts, read again after one has changed: the kernel says so to who polls the file. */
+/* The daemon's own mounts. The text is read again after a mount has changed, which the kernel
+ * reports to a process that polls the file. */
 static struct {
 	pthread_mutex_t lock; /* everything below */
 	int fd;               /* -1: not opened yet */
@@ -133,7 +134,7 @@ static void read_own(void)
 		buf_clear(&own.text);
 }
 
-/* Where a file is, as far as the kernel knows it: no file system is asked. */
+/* The mount and device of a file, from what the kernel has in memory: no file system is asked. */
 struct whereabouts {
 	uint64_t mount;
 	dev_t device;
@@ -163,8 +164,8 @@ static enum mount_kind look_in_own(const struct whereabouts *where)
 	return kind;
 }
 
-/* Whether only root mounts in that process's mount namespace, who is root in our user namespace:
- * it belongs to ours. */
+/* Whether the mount namespace of the process belongs to the daemon's user namespace, so that only
+ * root of that user namespace can mount in it. */
 static bool is_of_our_users(int process)
 {
 	_cleanup_close_ int mounts = openat(process, "ns/mnt", O_RDONLY | O_CLOEXEC);
@@ -180,7 +181,8 @@ static bool names_its_mounter(enum mount_kind kind)
 	return kind == MOUNT_OVERLAY || kind == MOUNT_OF_A_ROOT;
 }
 
-/* All of it is said of the same process, even when its number is another's meanwhile. */
+/* Reads everything through one descriptor of the process's folder, so that the answers are about
+ * the same process, even if its PID is reused meanwhile. */
 static enum mount_kind look_in(uint32_t pid, const struct whereabouts *where)
 {
 	_cleanup_(buf_release) struct buf file = BUF_INIT;
@@ -208,7 +210,7 @@ static enum mount_kind kind_at(int fd, uint32_t pid)
 
 	if (!find_out(fd, &where))
 		return MOUNT_OF_USER;
-	/* FUSE has no disk. */
+	/* A user's FUSE file system has no disk, so its device has major number 0. */
 	if (major(where.device))
 		return MOUNT_PLAIN;
 	kind = look_in_own(&where);
@@ -217,8 +219,8 @@ static enum mount_kind kind_at(int fd, uint32_t pid)
 	return kind == MOUNT_UNKNOWN && pid ? look_in(pid, &where) : kind;
 }
 
-/* Not mounted anywhere that can be seen: memory (memfd_create), or hidden on purpose. This does ask
- * the file system, unless it is an overlay, which answers for itself. */
+/* For a file whose mount is not visible: memory (memfd_create), or a mount that is hidden on
+ * purpose. fstatfs() does ask the file system, except on an overlay, which answers itself. */
 static bool is_no_program(int fd)
 {
 	struct statfs system;

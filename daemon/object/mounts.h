@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whether a file system is a user's own program (FUSE, mounted by somebody else than root). Such a
- * program decides when an open file may be closed: the kernel waits for it without end, even in a
- * process that was killed (fuse_flush). Its files are not opened. Nor are those of an overlay that
- * a user mounted, for whom it may lie above such a file system: it asks that one in the name of who
- * mounted it. Any thread, no state.
+ * Decides whether a file system is served by a program of a user (FUSE, mounted by a user other
+ * than root). Such a program decides when an open file may be closed: the kernel waits for it
+ * without limit, even in a process that was killed (fuse_flush). Files of such a file system are
+ * not opened. Files of an overlay that a user mounted are not opened either, because the overlay
+ * may lie above such a file system and sends it requests with the credentials of the mounter. Any
+ * thread, no state.
  *
- * Format of mountinfo: proc_pid_mountinfo(5); user_id is FUSE's, who mounted it.
+ * Format of mountinfo: proc_pid_mountinfo(5). The option user_id of FUSE is the user that mounted
+ * it.
  */
 #pragma once
 
@@ -15,17 +17,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* An overlay is whose who mounted it is, and so is a FUSE that its own text says root has mounted:
- * that is the root of the user namespace it was mounted in. In a mount namespace that belongs to
- * our user namespace, as ours does, nobody but root mounts either. */
+/* For MOUNT_OVERLAY, and for MOUNT_OF_A_ROOT (a FUSE whose options name user 0), it matters which
+ * root mounted it, because that user may be root only of the user namespace of the mount. In a
+ * mount namespace that belongs to the daemon's user namespace, as the daemon's own does, only root
+ * can mount these. */
 enum mount_kind { MOUNT_UNKNOWN, MOUNT_PLAIN, MOUNT_OVERLAY, MOUNT_OF_A_ROOT, MOUNT_OF_USER };
 
-/* What the text of a mountinfo file says of the mount of that id (0: not known), or, where it has
- * none, of the device. */
+/* The kind of the mount with that id in the text of a mountinfo file (id 0: unknown). If no mount
+ * has the id, the kind of the first mount of the device. */
 enum mount_kind mounts_find(const char *bytes, size_t len, uint64_t id, dev_t device);
-/* Whether a file may be opened that is at hand as an O_PATH descriptor, and mapped by a process (0:
- * by none). */
+/* Whether a file may be opened. `fd` is an O_PATH descriptor of it; `pid` is the process that
+ * mapped it (0: none). */
 bool mounts_may_open(int fd, uint32_t pid);
-/* The same of a file or folder that a process (0: we) has among its mounts, without anything asked
- * of the file system: false for what is mounted nowhere that can be seen, too. */
+/* The same for a file or folder among the mounts of a process (0: the daemon), without a request to
+ * the file system. Also false for a file whose mount is not visible. */
 bool mounts_may_ask(int fd, uint32_t pid);

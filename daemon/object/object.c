@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One executable. The descriptor is what keeps a deleted file readable; it stays
- * open as long as the object, because worker threads read the frame information whenever a table of
- * it is wanted again.
+ * The descriptor keeps a deleted file readable. It stays open as long as the object, because worker
+ * threads read the frame information whenever a table is built again.
  */
 #include "object/object.h"
 
@@ -13,12 +12,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* Those without references that are still open. */
+/* Objects without references whose files are still open. */
 static struct object *dead;
 static bool dead_are_kept;
 
-/* Of what a file begins with: the headers and, in most, the build ID. Files that are equal in it
- * are told apart by the rest of their identity; see store.c. */
+/* Hashes the beginning of the file: the headers and, in most files, the build ID. Files with an
+ * equal beginning are distinguished by the rest of their identity; see store.c. */
 static int read_head(struct object *object)
 {
 	uint8_t head[OBJECT_HEAD_BYTES];
@@ -170,7 +169,8 @@ bool object_address(const struct object *object, uint64_t file_offset, uint64_t 
 	size_t count;
 	const struct segment *segments = elf_segments(object->elf, &count);
 
-	/* Segments may share bytes of the file; code is what was sampled. */
+	/* Segments may share bytes of the file. Executable segments come first, because samples are
+	 * in code. */
 	for (size_t i = 0; i < count; i++) {
 		if (segments[i].executable &&
 		    segment_address(&segments[i], file_offset, ret_address))

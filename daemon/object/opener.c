@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tickets by key, so that a file that many processes map at once is opened once; and the two kinds
- * of jobs, opening and closing.
+ * Tickets are found by key, so that a file that many processes map at once is opened once. There
+ * are two kinds of jobs: opening and closing.
  */
 #include "object/opener.h"
 
@@ -13,10 +13,11 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* A disk that is busy answers within this time; a server that has gone does not. */
+/* A busy disk answers within this time; a server that is gone does not. */
 static const uint64_t deadline_ns = 2 * NSEC_PER_SEC;
 
-/* Users do not share tickets, or one could let the files of another wait. Hashed as bytes. */
+/* The user is part of the key: with shared tickets one user could delay the files of another.
+ * Hashed as bytes. */
 struct opening_key {
 	struct file_key file;
 	uint64_t user;
@@ -27,7 +28,7 @@ struct opening {
 	struct opener *opener;
 	uint32_t ticket, id;
 	struct opening_key key;
-	struct place place; /* its path is that below */
+	struct place place; /* its path points to `path` below */
 	char *path;
 	UT_hash_handle hh; /* by key, where the file has an inode */
 };
@@ -42,7 +43,7 @@ struct opener {
 	struct crew *crew;
 	struct opening *by_key;
 	uint32_t last_ticket;
-	struct buf opened; /* struct opened, to be told of together */
+	struct buf opened; /* struct opened, reported together */
 };
 
 static void opening_free(struct opening *opening)
@@ -81,7 +82,8 @@ static void closed_one(struct crew_job *job, int err)
 {
 	struct closing *closing = (struct closing *)job;
 
-	/* Its file system hangs, or we end: the kernel closes it when we have. */
+	/* The file system hangs, or the daemon is ending: the kernel closes the file when the
+	 * daemon has ended. */
 	if (err)
 		object_abandon(closing->object);
 	free(closing);
@@ -117,7 +119,7 @@ static int by_ticket(const void *left, const void *right)
 	return (a->ticket > b->ticket) - (a->ticket < b->ticket);
 }
 
-/* What became of tickets, together: whoever holds them goes through all of theirs. */
+/* Reports all finished tickets at once, because a holder goes through all of its tickets. */
 static void tell(void *ctx)
 {
 	struct opener *opener = ctx;

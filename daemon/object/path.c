@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The walk goes from folder to folder on descriptors, so that what was checked is what is used. It
- * follows symbolic links itself, and ".." by the folders it came through, never by asking the file
- * system: a folder that is moved meanwhile leads nowhere else.
+ * The walk goes from folder to folder by descriptors, so that the checked file is the one that is
+ * used. It follows symbolic links itself. For ".." it returns to the folder through which it came
+ * and does not ask the file system, so a folder that is moved meanwhile does not lead it elsewhere.
  */
 #include "object/path.h"
 
@@ -24,11 +24,11 @@ enum { MAX_FOLDERS = 128, MAX_LINKS = 40 };
 
 struct walk {
 	const struct path_root *root;
-	uint64_t mount;           /* the last one that was looked at, and may be asked; 0: none */
-	int folders[MAX_FOLDERS]; /* from the root down */
+	uint64_t mount;           /* the last one that was checked and accepted; 0: none */
+	int folders[MAX_FOLDERS]; /* from the root downwards */
 	size_t depth;             /* at least 1: the root */
 	char rest[MAX_PATH_BYTES];
-	const char *at; /* in `rest` */
+	const char *at; /* points into `rest` */
 	int links;
 };
 
@@ -43,7 +43,7 @@ static bool has_all(mode_t mode, mode_t bits)
 	return (mode & bits) == bits;
 }
 
-/* Takes the descriptor over. */
+/* Takes ownership of the descriptor. */
 static int enter(struct walk *walk, int fd, mode_t mode)
 {
 	_cleanup_close_ int folder = fd;
@@ -62,7 +62,8 @@ static void leave_to(struct walk *walk, size_t depth)
 		close(walk->folders[--walk->depth]);
 }
 
-/* What the kernel makes up when it is read differs by who reads, whatever its mode says. */
+/* Whether the kernel generates the contents when they are read. Such contents depend on the reader,
+ * whatever the mode says. */
 static bool is_made_up(int fd)
 {
 	static const unsigned long kinds[] = {
@@ -81,7 +82,7 @@ static bool is_made_up(int fd)
 	return false;
 }
 
-/* Whether anything may be looked up in, or read of, what was come to. */
+/* Whether the walk may look up names in the file or read it. */
 static int check_mount(struct walk *walk, int fd)
 {
 	struct statx known;
@@ -125,7 +126,7 @@ static int walk_begin(struct walk *walk, const char *path)
 	return enter(walk, TAKE_FD(fd), status.st_mode);
 }
 
-/* The link's text takes the place of its name in what is left to walk. */
+/* Replaces the link's name by the link's text in the rest of the path. */
 static int follow(struct walk *walk, int fd)
 {
 	char text[MAX_PATH_BYTES * 2];
@@ -160,7 +161,7 @@ static int check_file(const struct walk *walk, int fd)
 	               : -EACCES;
 }
 
-/* A descriptor that only stands for the file becomes one to read it. */
+/* Turns an O_PATH descriptor into one for reading. */
 static int open_checked(const struct walk *walk, int fd, int *ret_fd)
 {
 	_cleanup_close_ int opened = -1;
@@ -179,7 +180,7 @@ static int open_checked(const struct walk *walk, int fd, int *ret_fd)
 	return err;
 }
 
-/* The next name of what is left to walk, its slashes taken; -ENOENT at the end. */
+/* Takes the next name and its slashes from the rest of the path; -ENOENT at the end. */
 static int next_name(struct walk *walk, char *name, size_t name_bytes)
 {
 	size_t len;
@@ -196,7 +197,7 @@ static int next_name(struct walk *walk, char *name, size_t name_bytes)
 	return 0;
 }
 
-/* One name. `*ret_fd` is set when that was the file. */
+/* Walks one name. Sets `*ret_fd` when it is the file. */
 static int step(struct walk *walk, const char *name, int *ret_fd)
 {
 	_cleanup_close_ int fd = -1;
@@ -228,12 +229,12 @@ int path_open(const struct path_root *root, const char *path, int *ret_fd)
 
 	err = walk_begin(&walk, path);
 	while (!err && fd < 0) {
-		/* A name costs nothing to write, and may be walked again and again. */
+		/* A path can make the walk repeat names many times at no cost to its author. */
 		if (clock_mono_ns() >= root->until_ns)
 			return -ETIMEDOUT;
 		err = next_name(&walk, name, sizeof(name));
 		if (err == -ENOENT)
-			return -EINVAL; /* a folder */
+			return -EINVAL; /* the path is a folder */
 		if (!err)
 			err = step(&walk, name, &fd);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Opening what another process has mapped. A wrong file would give wrong names, which is worse than
- * none, so every way but the first is checked against the inode that the mapping had.
+ * Opens what another process has mapped. A wrong file would give wrong names, which are worse than
+ * none, so the file that was opened is compared with the file of the mapping.
  */
 #include "object/reach.h"
 
@@ -25,14 +25,14 @@
 
 enum { MAX_LINK_BYTES = 96 };
 
-/* Of /proc/PID/stat: proc_pid_stat(5). The name may hold any bytes. */
+/* Fields of /proc/PID/stat: proc_pid_stat(5). The command name may hold any bytes. */
 enum { MAX_STAT_BYTES = 2048, STAT_STATE = 3, STAT_START = 22 };
 
 static const char deleted[] = " (deleted)";
 
 bool reach_is_file(const char *path)
 {
-	/* Not /memfd: it may hold code with symbols, and map_files reaches it. */
+	/* /memfd is not in this list: it may hold code with symbols, and map_files reaches it. */
 	static const char *const others[] = {"//anon", "[", "/dev/zero", "/SYSV", "anon_inode:"};
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -53,7 +53,8 @@ void reach_path(const char *path, char ret_path[MAX_PATH_BYTES])
 	ret_path[len] = '\0';
 }
 
-/* What the kernel knows of a file already: no file system is asked, so this never waits. */
+/* Reads what the kernel has in memory about a file: no file system is asked, so this never
+ * waits. */
 static int look_at(int place, struct statx *ret_statx)
 {
 	if (statx(place, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, ret_statx) < 0)
@@ -61,9 +62,10 @@ static int look_at(int place, struct statx *ret_statx)
 	return S_ISREG(ret_statx->stx_mode) ? 0 : -ENOEXEC;
 }
 
-/* Opens what was only looked at, until it is known what it is: opening is an event to a FIFO, a
- * terminal, a tape or a watchdog, and a request to the program behind a user's file system. A lease
- * on the file is not waited for. */
+/* Opens a file for reading, after it is known to be a regular file that may be opened. Before that
+ * there is only an O_PATH descriptor, because opening is an event for a FIFO, a terminal, a tape or
+ * a watchdog, and a request to the program behind a user's file system. Does not wait for a lease
+ * on the file. */
 static int open_known(int place, struct stat *ret_stat)
 {
 	char link[64];
@@ -149,7 +151,8 @@ uint64_t reach_began_boot_ns(uint32_t pid)
 	return text_decimal(&word, &ticks) ? ticks * tick_ns : UINT64_MAX;
 }
 
-/* A folder that is open, as far as the kernel knows it: its file system may be anybody's. */
+/* Identifies an open folder by what the kernel has in memory, because any user may serve its file
+ * system. */
 static struct root_id root_id_of(int fd)
 {
 	struct stamp stamp;
@@ -215,7 +218,7 @@ int reach_below(int root, const char *path, struct stat *ret_stat)
 
 	if (place < 0)
 		return -errno;
-	/* It is on the file system of the root folder, which was looked at. */
+	/* The file is on the file system of the root folder, which reach_root() has checked. */
 	struct statx known;
 	int err = look_at(place, &known);
 	return err ? err : open_known(place, ret_stat);
@@ -228,8 +231,8 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Of a file that is not known by the kernel's numbers: on an overlay those of records are at times
- * not those of /proc, but then the name is the same. */
+/* Compares names, for a file whose numbers differ from the kernel's: on an overlay the numbers in
+ * records sometimes differ from those in /proc, but the name is the same. */
 static bool has_its_name(const char *link, const struct place *place)
 {
 	char target[MAX_PATH_BYTES], now[MAX_PATH_BYTES], then[MAX_PATH_BYTES];
@@ -248,8 +251,8 @@ static bool is_it(const struct place *place, int fd, const struct stat *st)
 	return !place->file.inode || kernel_file_is(&place->file, fd, st);
 }
 
-/* A process that has called exec() since, or mapped something else, may have another file at the
- * same addresses. */
+/* Opens the file of the mapping. A process that has called exec() or mapped something else since
+ * then may have another file at the same addresses. */
 static int open_mapped(const struct place *place, bool *ret_is_it)
 {
 	char link[MAX_LINK_BYTES];
@@ -298,8 +301,8 @@ int reach_open(const struct place *place, bool *ret_is_it)
 {
 	int fd = open_mapped(place, ret_is_it);
 
-	/* A device that is mapped is no executable under another name either, and a file that a
-	 * user's program serves, or that somebody has a lease on, not to be opened under any. */
+	/* A mapped device is not an executable under any other name. A file that a user's program
+	 * serves, or that has a lease on it, must not be opened by any name. */
 	if (fd >= 0 || fd == -ENOEXEC || fd == -EOPNOTSUPP || fd == -EWOULDBLOCK)
 		return fd;
 	fd = open_named(place, true, ret_is_it);
@@ -314,7 +317,7 @@ int reach_vdso(struct object **ret_object)
 
 	if (!base)
 		return -ENOENT;
-	/* An integer from the kernel, so no pointer to convert from. */
+	/* The address is an integer from the kernel; there is no pointer to derive it from. */
 	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)base;
 	const ElfW(Phdr) *segments = (const ElfW(Phdr) *)(base + header->e_phoff);
 	size_t len = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How to get at a file that another process has mapped: it may be deleted, replaced, or visible in
- * that process's mount namespace only. No state; any thread.
+ * How to open a file that another process has mapped. The file may be deleted, replaced, or visible
+ * only in that process's mount namespace. No state; any thread.
  */
 #pragma once
 
@@ -13,42 +13,46 @@
 
 /* Where a file was seen. */
 struct place {
-	uint32_t pid, user;      /* a process, and whose it is */
+	uint32_t pid, user;      /* a process, and the user that runs it */
 	uint64_t start, end;     /* of the mapping */
-	struct kernel_file file; /* inode 0: not known */
+	struct kernel_file file; /* inode 0: unknown */
 	const char *path;
 };
 
-/* false for memory that only looks like a file: anonymous, shared, special. */
+/* False for memory that only looks like a file: anonymous, shared or special memory. */
 bool reach_is_file(const char *path);
-/* The path without the kernel's " (deleted)", cut when it is too long. */
+/* Copies the path without the kernel's suffix " (deleted)", truncated when it is too long. */
 void reach_path(const char *path, char ret_path[MAX_PATH_BYTES]);
-/* Opens a regular file and nothing else: a device would notice. A descriptor, or a negative errno:
- * -ENOEXEC when it is none, -EOPNOTSUPP when a program of a user serves it (object/mounts.h),
- * -EWOULDBLOCK when somebody has a lease on it. Waits for the file system. `ret_stat` may be NULL.
- */
+/* Opens a regular file and nothing else, because opening a device has effects. Waits for the file
+ * system. `ret_stat` may be NULL. Returns a descriptor, or a negative errno: -ENOEXEC when it is no
+ * regular file, -EOPNOTSUPP when a program of a user serves it (object/mounts.h), -EWOULDBLOCK when
+ * another process has a lease on it. */
 int reach_regular(const char *path, struct stat *ret_stat);
-/* reach_regular() of what a process maps from `start` to `end`, whatever lies under its path now;
- * -ENOENT when there is no such mapping of a file. */
+/* Like reach_regular(), for the file that a process maps from `start` to `end`, whatever file is at
+ * its path now. -ENOENT when there is no such mapping of a file. */
 int reach_mapped(uint32_t pid, uint64_t start, uint64_t end, struct stat *ret_stat);
-/* Of a process, 0: our own. All zero when it is gone. */
+/* The root folder of a process (0: the daemon). All zero when the process is gone. */
 struct root_id reach_root_id(uint32_t pid);
-/* When it began, by CLOCK_BOOTTIME, cut to a tick of 10 ms; UINT64_MAX when it is gone. */
+/* The start time of a process, by CLOCK_BOOTTIME, truncated to a clock tick of 10 ms. UINT64_MAX
+ * when the process is gone. */
 uint64_t reach_began_boot_ns(uint32_t pid);
-struct spaces_id reach_spaces(uint32_t pid); /* the namespaces that it is in */
-/* Whether a path leads from that root folder, in that mount namespace, where it leads the host's
- * first process, or us: a service mostly has mounts of its own. */
+struct spaces_id reach_spaces(uint32_t pid); /* the namespaces of the process */
+/* Whether a path from that root folder, in that mount namespace, leads to the same file as a path
+ * of the host's first process or of the daemon. The daemon counts too, because a service often has
+ * its own mount namespace. */
 bool reach_is_hosts(const struct root_id *root, uint64_t mounts);
-bool reach_sees_hosts(uint32_t pid); /* the same of a process; false when it is gone */
-/* A process's root folder, for reach_below(), when it is another one than ours; else a negative
- * errno, -ENOENT when it is the same, -EOPNOTSUPP when a program of a user serves it. */
+bool reach_sees_hosts(uint32_t pid); /* the same for a process; false when the process is gone */
+/* Opens a process's root folder for reach_below(), if it is not the daemon's own. Returns a
+ * negative errno otherwise: -ENOENT when it is the same or the process is gone, -EOPNOTSUPP when a
+ * program of a user serves it. */
 int reach_root(uint32_t pid);
-/* reach_regular() of a path as a process with that root folder sees it, links and all, but not of
- * what is mounted below: that may be anybody's. */
+/* Like reach_regular(), for a path as a process with that root folder sees it, links included. File
+ * systems that are mounted below the root folder are not entered, because any user may have mounted
+ * them. */
 int reach_below(int root, const char *path, struct stat *ret_stat);
-/* A descriptor, or a negative errno: -ENOEXEC when it is no regular file, -ESTALE when only another
- * file was found. Not `ret_is_it`: it may be another file of that name, as who maps files can have
- * it. Good enough for that process, and for no other one. */
+/* Returns a descriptor, or a negative errno: -ENOEXEC when it is no regular file, -ESTALE when only
+ * another file was found. When `ret_is_it` is false, the file may be another one of the same name,
+ * which the process that maps files can arrange. Such a file is used for that process only. */
 int reach_open(const struct place *place, bool *ret_is_it);
-/* The vdso, which the kernel maps into every process, from our own memory. */
+/* The vdso, which the kernel maps into every process. It is copied from the daemon's memory. */
 int reach_vdso(struct object **ret_object);

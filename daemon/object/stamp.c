@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-/* What the kernel knows already: with AT_STATX_DONT_SYNC neither FUSE nor NFS asks its server about
- * a file that is open (fuse_update_get_attr, nfs_getattr), so this never waits. */
+/* Reads what the kernel has in memory: with AT_STATX_DONT_SYNC neither FUSE nor NFS asks its server
+ * about an open file (fuse_update_get_attr, nfs_getattr), so this never waits. */
 int stamp_read(int fd, struct stamp *ret_stamp)
 {
 	struct statx st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct stamp - when a file was what it is: whoever writes into it changes its stamp. No state;
+ * struct stamp - identifies a version of a file: a write to the file changes its stamp. No state;
  * any thread.
  */
 #pragma once
@@ -12,5 +12,5 @@ struct stamp {
 	uint64_t device, inode, size, mtime_ns, ctime_ns;
 };
 
-/* Of an open file, without waiting for its file system. Negative errno. */
+/* Reads the stamp of an open file, without waiting for its file system. Negative errno. */
 int stamp_read(int fd, struct stamp *ret_stamp);

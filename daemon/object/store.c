@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The tables of open objects. A file is recognized three ways, each cheaper than the next: by the
- * key the kernel names it with (nothing is opened), by what fstat() says (it is not parsed), by its
- * identity (it is not kept twice). The first two are aliases of an object's id; an alias whose
- * object was evicted is simply stale. A key is believed while the file that is held open, whose
- * inode nobody else can get meanwhile, has not changed: writing into it makes it another file.
- * How a file is reached is object/reach.c's.
+ * The tables of open objects. A file is recognized in three ways, each cheaper than the next: by
+ * the key that the kernel gives it (nothing is opened), by the result of fstat() (the file is not
+ * parsed), and by its identity (the file is not kept twice). The first two are aliases of an
+ * object's id; an alias whose object was evicted is stale. A key is believed as long as the file
+ * that is held open has not changed; no other file can get its inode meanwhile, and a write makes
+ * it another file. How a file is opened is in object/reach.c.
  *
- * A build ID is a hint: anybody can write any into a file. Two files are copies of one another when
- * they also have the same owner, size and first page, and were seen below the same root folder, in
- * the same mount and user namespaces. So a user, and the superuser of a container, can confuse
- * their own files only.
+ * A build ID is a hint: any user can write any build ID into a file. Two files are copies of one
+ * another only if they also have the same owner, size and first page, and were seen below the same
+ * root folder, in the same mount and user namespaces. So a user, or the superuser of a container,
+ * can confuse only their own files.
  */
 #include "object/reach.h"
 #include "object/store_private.h"
@@ -26,16 +26,17 @@
 #include <utlist.h>
 
 enum {
-	ALIASES_PER_OBJECT = 4, /* several mounts and keys of one file, and files that are no ELF */
-	NO_OBJECT = 0,          /* the id under which a file that is no ELF is remembered */
+	ALIASES_PER_OBJECT = 4, /* several mounts and keys of a file, and files that are no ELF */
+	NO_OBJECT = 0,          /* the id under which a file that is no ELF file is remembered */
 	RESERVED_DESCRIPTORS = 256,
 };
 
-/* A file that is no ELF is not held open, so a change of it is not seen: it is looked at again
- * after this time. */
+/* A file that is no ELF file is not held open, so profd does not notice its changes: it is looked
+ * at again after this time. */
 static const uint64_t believe_ns = 10 * NSEC_PER_SEC;
-/* Who maps one file a thousand times does not have it looked at a thousand times: what its stamp
- * was so long ago it still is. Records of mappings are read later than that. */
+/* A stamp that was read this recently is still used, so a process that maps one file a thousand
+ * times does not have it looked at a thousand times. Records of mappings are read with a longer
+ * delay than that. */
 static const uint64_t fresh_ns = NSEC_PER_MSEC;
 
 struct store *store_new(size_t max_objects)
@@ -103,7 +104,7 @@ static struct entry *find_entry(struct store *store, uint32_t id)
 	return entry;
 }
 
-/* What a name stands for: an object, or none for a file that is no ELF. */
+/* What a name stands for: an object, or no object for a file that is no ELF file. */
 struct known {
 	uint32_t id;
 	struct object *object; /* a reference */
@@ -154,7 +155,7 @@ static struct identity_of_file identity_of(const struct object *object)
 	return identity;
 }
 
-/* Closes what the user has not used for longest; false when that user has nothing open. */
+/* Closes the user's least recently used object. False: the user has no open object. */
 static bool evict_of(struct store *store, uint32_t user)
 {
 	struct entry *entry;
@@ -169,7 +170,8 @@ static bool evict_of(struct store *store, uint32_t user)
 	return false;
 }
 
-/* A user who has a share makes room there. Somebody new finds the others' shares leave some. */
+/* Makes room by evicting objects of the same user. A user without objects finds room, because the
+ * shares of the others leave some. */
 static bool make_room(struct store *store, uint32_t user)
 {
 	while (!shares_take(&store->shares, user, 1)) {
@@ -179,7 +181,8 @@ static bool make_room(struct store *store, uint32_t user)
 	return true;
 }
 
-/* Where it comes from is not known of a file whose process had ended. */
+/* Whether copies of the file can be recognized: it has a build ID, and its origin is known. The
+ * origin is unknown if the process had ended when the file was opened. */
 static bool is_told(const struct identity_of_file *identity)
 {
 	return identity->build_id[0] && identity->root_inode;
@@ -194,7 +197,7 @@ static struct entry *find_copy(const struct store *store, const struct identity_
 	return entry;
 }
 
-/* Takes over the reference; the object's entry, or that of a copy. */
+/* Takes ownership of the reference. Returns the entry of the object, or of a copy of it. */
 static struct entry *add_object(struct store *store, struct object *object)
 {
 	_cleanup_(object_unrefp) struct object *owned = object;
@@ -226,13 +229,13 @@ static struct entry *add_object(struct store *store, struct object *object)
 	return entry;
 }
 
-/* What a file is known by: the key and its inode's contents, either of which may not be known. */
+/* The names of a file: its key, and its inode with the contents' stamp. Either may be unknown. */
 struct names {
 	struct alias_name key, file;
 	struct stamp stamp;
 };
 
-/* What both ways of opening end in: the id of `object`, or NO_OBJECT, under its names. */
+/* Ends both ways of opening: stores the id of `object`, or NO_OBJECT, under the file's names. */
 static uint32_t remember(struct store *store, int err, struct object *object,
                          const struct names *names)
 {
@@ -240,7 +243,7 @@ static uint32_t remember(struct store *store, int err, struct object *object,
 
 	if (!object) {
 		store->stats.open_failed++;
-		/* Any other failure may be over the next time somebody maps it. */
+		/* Any other failure may be gone the next time a process maps the file. */
 		if (err == -ENOEXEC) {
 			aliases_add(&store->aliases, &names->key, NO_OBJECT, &names->stamp,
 			            time_now(store));
@@ -281,7 +284,7 @@ static bool is_known(struct store *store, const struct alias_name *name, struct 
 	return find_alias(store, name, ret_known);
 }
 
-/* The same file under a key that was not seen before. */
+/* Recognizes a known file under a new key. */
 static bool is_known_file(struct store *store, const struct names *names, uint32_t *ret_id)
 {
 	_cleanup_(known_release) struct known known = {0};
@@ -296,12 +299,13 @@ static bool is_known_file(struct store *store, const struct names *names, uint32
 
 enum belief {
 	BELIEF_NONE,
-	BELIEF_WEAK, /* if it cannot be opened: its links, rights or, by stealth, contents have
-	              * changed, or it is a copy */
+	/* Used if the file cannot be opened: its links, its permissions or (with the mtime set
+	 * back) its contents have changed, or the object is a copy. */
+	BELIEF_WEAK,
 	BELIEF_FULL,
 };
 
-/* The stamp of the file that is held open, read a moment ago at most. */
+/* Gets the stamp of the file that is held open; it may be up to `fresh_ns` old. */
 static int look_at(struct store *store, const struct known *known, struct stamp *ret_stamp)
 {
 	uint64_t now_ns = time_now(store);
@@ -322,7 +326,7 @@ static int look_at(struct store *store, const struct known *known, struct stamp 
 	return 0;
 }
 
-/* Whether a key still means what it meant. Asks no file system: see stamp_read(). */
+/* Whether a key still has the meaning that was stored. Asks no file system: see stamp_read(). */
 static enum belief believe(struct store *store, const struct file_key *key,
                            const struct known *known)
 {
@@ -332,7 +336,8 @@ static enum belief believe(struct store *store, const struct file_key *key,
 		return key->generation && time_now(store) - known->added_ns < believe_ns
 		               ? BELIEF_FULL
 		               : BELIEF_NONE;
-	/* A copy of what is held open is not held open itself, so a change of it is not seen. */
+	/* The object is a copy of the file with this key. That file is not held open, so profd does
+	 * not notice its changes. */
 	if (look_at(store, known, &now) || now.device != known->stamp.device ||
 	    now.inode != known->stamp.inode)
 		return key->generation ? BELIEF_WEAK : BELIEF_NONE;
@@ -341,7 +346,7 @@ static enum belief believe(struct store *store, const struct file_key *key,
 	return now.ctime_ns == known->stamp.ctime_ns ? BELIEF_FULL : BELIEF_WEAK;
 }
 
-/* What a key means, and how much it is believed. */
+/* Returns what a key means, and how far that is believed. */
 static enum belief find_key(struct store *store, const struct file_key *key, uint32_t *ret_id)
 {
 	_cleanup_(known_release) struct known known = {0};
@@ -366,8 +371,9 @@ static uint32_t open_vdso(struct store *store)
 	return remember(store, err, object, &names);
 }
 
-/* Where others' files had all descriptors, no client would be let in. The kernel gives the lowest
- * one that is free. */
+/* Keeps some descriptors free, because the daemon could accept no client if files of other users
+ * took all of them. The kernel hands out the lowest free descriptor, so its number shows how many
+ * are in use. */
 static int open_below_limit(const struct place *place, bool *ret_is_it)
 {
 	_cleanup_close_ int fd = reach_open(place, ret_is_it);
@@ -379,13 +385,13 @@ static int open_below_limit(const struct place *place, bool *ret_is_it)
 	return fd < 0 ? fd : TAKE_FD(fd);
 }
 
-/* `otherwise`: what is believed if it cannot be opened. */
+/* `otherwise`: the id to return if the file cannot be opened. */
 static uint32_t open_file(struct store *store, const struct file_key *key,
                           const struct place *place, uint32_t otherwise)
 {
 	bool is_it = false;
 	_cleanup_close_ int fd = open_below_limit(place, &is_it);
-	/* What may be another file says nothing of what else has the key. */
+	/* A file that may be another one must not be remembered under the key. */
 	struct names names = {.key = fd >= 0 && is_it ? key_alias(key) : (struct alias_name){0}};
 	int err = fd < 0 ? fd : stamp_read(fd, &names.stamp);
 	struct object *object = NULL;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct store - all open objects: one per file however many processes map it, and one for copies
- * of it. Bounded, with a share for each user: who has no more room loses the object that was used
- * longest ago; its addresses keep their file's name but lose their functions'. Any thread; the lock
- * is held for look-ups in tables only, never while a file is read.
+ * struct store - all open objects: one for each file, however many processes map it, and one for
+ * all copies of a file. Bounded, with a share for each user: when a user's share is full, that
+ * user's least recently used object is closed. Its addresses keep the name of the file but lose the
+ * names of functions. Any thread; the lock is held only for look-ups in tables, never while a file
+ * is read.
  */
 #pragma once
 
@@ -12,10 +13,10 @@
 
 struct store;
 
-/* A file as a side-band record or /proc/PID/maps names it. */
+/* A file as a side-band record or /proc/PID/maps identifies it. */
 struct file_key {
 	uint32_t major, minor;
-	uint64_t inode, generation; /* generation 0: not known */
+	uint64_t inode, generation; /* generation 0: unknown */
 };
 
 struct store_stats {
@@ -26,39 +27,43 @@ struct store *store_new(size_t max_objects);
 void store_free(struct store *store);
 DEFINE_CLEANUP(struct store *, store_free)
 
-/* From now on it is `now_ns`, until that is said anew; 0: the clock is read each time. For many
- * look-ups in a row, all of what was before that moment: on some hosts reading the clock is a
- * system call. */
+/* Sets the time that the store uses until the next call; 0: the store reads the clock each time.
+ * Meant for many look-ups in a row, all for events before `now_ns`: on some hosts reading the clock
+ * is a system call. */
 void store_hold_time(struct store *store, uint64_t now_ns);
-/* Whether it is known what a key stands for: the id of an object, or 0 when it is no ELF file or no
- * file at all. Opens nothing that belongs to others; the vdso is read from our own memory. The key
- * of a file that is held open is known while that has not changed. */
+/* Whether the store knows what a key stands for: the id of an object, or 0 for a file that is no
+ * ELF file and for memory that is no file. Opens no file; the vdso is read from the daemon's
+ * memory. The key of a file that is held open is known as long as the file has not changed. */
 bool store_knows(struct store *store, const struct file_key *key, const char *path,
                  uint32_t *ret_id);
-/* The same, and opens the file that is not known: through /proc/PID/map_files, which works for
- * deleted and containers' files as well, else /proc/PID/root, else the path itself. Waits for the
- * file system. 0 when it cannot be opened, or is no ELF file, which is remembered for a while. */
+/* The same, but opens a file that is not known: through /proc/PID/map_files, which also works for
+ * deleted files and for files of containers, else through /proc/PID/root, else by its path. Waits
+ * for the file system. 0 when the file cannot be opened, or is no ELF file; the latter is
+ * remembered for a while. */
 uint32_t store_open(struct store *store, const struct file_key *key, const struct place *place);
-/* A reference, or NULL when it was closed. */
+/* Returns a reference, or NULL when the object was closed. */
 struct object *store_get(struct store *store, uint32_t id);
-/* The same, of which there are samples: names may be asked for when nobody maps it any more. */
+/* The same for an object that has samples. It is kept when no process maps it any more, because its
+ * names may still be asked for. */
 struct object *store_get_sampled(struct store *store, uint32_t id);
-/* A ticket stands for a file while it is being opened, and is never the id of an object:
+/* A ticket stands for a file while the file is being opened. A ticket is never the id of an object:
  * store_get() finds none for it. */
 static inline bool store_is_ticket(uint32_t id)
 {
 	return id >> 31;
 }
-/* Something was sampled in such a file. What becomes of the ticket is then kept, if there is room,
- * and the file held open, as by store_get_sampled(). */
+/* To be called when a file with a ticket was sampled. If there is room, the store then keeps the
+ * result of the ticket and holds the file open, as store_get_sampled() does. */
 void store_want_ticket(struct store *store, uint32_t ticket);
-/* What has become of it: the id of the object that was opened for that user, 0: of none. */
+/* Sets the result of a ticket: the id of the object that was opened for that user, or 0: it could
+ * not be opened. */
 void store_redeem_ticket(struct store *store, uint32_t ticket, uint32_t user, uint32_t id);
-/* 0 and the object's id; -EAGAIN while the file is being opened, -ETIMEDOUT when that takes long,
- * -ENOENT when it could not be, or is forgotten. */
+/* Returns 0 and the object's id; -EAGAIN while the file is being opened, -ETIMEDOUT when that takes
+ * long, -ENOENT when the file could not be opened or the ticket is forgotten. */
 int store_find_ticket(struct store *store, uint32_t ticket, uint32_t *ret_id);
-/* Closes what nobody maps, has not been used for `rest_ns`, and has no samples: the caller says
- * between the two what is mapped. A file is opened before it is known to be mapped. */
+/* A sweep closes objects that no process maps, that were not used for `rest_ns`, and that have no
+ * samples. Between begin and end the caller reports the objects that are mapped. `rest_ns` is
+ * needed because a file is opened before it is known to be mapped. */
 void store_sweep_begin(struct store *store);
 void store_is_mapped(struct store *store, uint32_t id);
 void store_sweep_end(struct store *store, uint64_t rest_ns);

@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-/* Hashed and compared as bytes, so every unused one is zero. */
+/* Hashed and compared as bytes, so unused bytes are zero. */
 struct identity_of_file {
 	uint64_t root_device, root_inode, mount_space, user_space, owner, size, head;
 	char build_id[2 * MAX_BUILD_ID_BYTES + 1];
@@ -21,21 +21,21 @@ struct entry {
 	uint32_t id;
 	struct object *object;
 	struct identity_of_file identity;
-	struct stamp seen; /* of the file that is held open, as it was then */
+	struct stamp seen; /* stamp of the file that is held open, at seen_ns */
 	uint64_t seen_ns, used_ns;
-	uint64_t round; /* of the sweep in which it was mapped */
+	uint64_t round; /* number of the last sweep in which it was mapped */
 	bool is_sampled;
-	struct entry *prev, *next;  /* by use, the longest ago first */
+	struct entry *prev, *next;  /* by use, the least recently used first */
 	UT_hash_handle hh;          /* by id */
 	UT_hash_handle hh_identity; /* by identity, when it has a build ID */
 };
 
 struct store {
-	uint64_t held_ns;     /* what time it is, while that is held; atomic */
+	uint64_t held_ns;     /* the time set by store_hold_time(), or 0; atomic */
 	pthread_mutex_t lock; /* everything below */
 	size_t max_objects;
 	uint32_t last_id;
-	uint64_t round;       /* of sweeps */
+	uint64_t round;       /* number of the current sweep */
 	struct shares shares; /* of max_objects */
 	struct entry *by_id, *by_identity, *by_use;
 	struct aliases aliases;
@@ -54,9 +54,9 @@ static inline pthread_mutex_t *lock_store(struct store *store)
 	return &store->lock;
 }
 
-/* Until the end of the block. */
+/* Holds the lock until the end of the block. */
 #define LOCKED(store) \
 	_cleanup_(unlockp) __attribute__((unused)) pthread_mutex_t *locked = lock_store(store)
 
-/* Forgets it, and gives its reference back; under the lock. */
+/* Removes the entry and releases its reference; under the lock. */
 void store_drop(struct store *store, struct entry *entry);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Objects that nobody maps. Those that are mapped are marked with the number of the sweep.
+ * Closes objects that no process maps. Mapped objects are marked with the number of the sweep.
  */
 #include "object/store_private.h"
 

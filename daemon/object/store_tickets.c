@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tickets of files in which something was sampled: whose files they become are held open for that.
+ * Tickets of files that were sampled. The objects that such tickets become are held open.
  */
 #include "object/store_private.h"
 

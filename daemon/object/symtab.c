@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sorted symbols, made for files with a million of them: one array, one pool of names, no
- * allocation per symbol. Symbols may overlap in any way, so sealing sweeps over them once and notes
- * which one wins from each address on; a look-up is then a single binary search.
+ * Sorted symbols, for files with up to a million of them: one array, one pool of names, no
+ * allocation per symbol. Symbols may overlap in any way, so sealing sweeps over them once and
+ * records which symbol wins from each address on. A look-up is then one binary search.
  */
 #include "object/symtab.h"
 #include "base/bounds.h"
@@ -11,13 +11,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* Behind the last symbol nothing says where a sizeless one ends; assembly rarely fills a page. */
+/* A symbol without a size ends this far behind its start when no other symbol follows; assembly
+ * rarely fills a page. */
 enum { LAST_REACH = 4096 };
 
 struct entry {
 	uint64_t address, end;
-	uint32_t name;                               /* in the pool */
-	uint32_t module : 30, global : 1, sized : 1; /* there, too; 0 is none */
+	uint32_t name;                               /* offset in the pool */
+	uint32_t module : 30, global : 1, sized : 1; /* module: offset in the pool; 0: none */
 };
 
 _Static_assert(MAX_SECTION_BYTES <= 1 << 30, "places in the pool fit");
@@ -25,10 +26,10 @@ _Static_assert(MAX_SECTION_BYTES <= 1 << 30, "places in the pool fit");
 struct symtab {
 	struct entry *entries;
 	size_t count, capacity;
-	struct buf pool; /* begins with an empty string, so 0 is "none" */
+	struct buf pool; /* begins with an empty string, so offset 0 means "none" */
 	uint32_t last_module;
-	/* From range_start[i] on, up to the next range or its own end, range_entry[i] wins. NULL:
-	 * each entry wins where it begins, up to the next one or its own end. */
+	/* From range_start[i] on, up to the next range or the entry's own end, range_entry[i] wins.
+	 * NULL: each entry wins from its start, up to the next entry or its own end. */
 	uint64_t *range_start;
 	uint32_t *range_entry;
 	size_t range_count;
@@ -81,7 +82,7 @@ static int pool_add(struct symtab *symtab, const char *name, uint32_t *ret_offse
 
 static int add_module(struct symtab *symtab, const char *module, uint32_t *ret_offset)
 {
-	/* A module's symbols come one after the other. */
+	/* The symbols of a module come one after the other. */
 	if (!module || !strcmp(pool_text(symtab, symtab->last_module), module)) {
 		*ret_offset = module ? symtab->last_module : 0;
 		return 0;
@@ -143,7 +144,7 @@ static int by_address(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-/* Puts `count` sorted ones behind `sorted` others among them; there is room. */
+/* Merges `count` sorted entries into `sorted` other ones. The array has room. */
 static void merge_entries(struct entry *entries, size_t sorted, const struct entry *more,
                           size_t count)
 {
@@ -156,7 +157,7 @@ static void merge_entries(struct entry *entries, size_t sorted, const struct ent
 	}
 }
 
-/* Those of the kernel come sorted but for some at the end, of its modules. */
+/* The kernel's symbols come sorted, except for some of its modules at the end. */
 static int sort_entries(struct symtab *symtab)
 {
 	_cleanup_free_ struct entry *more = NULL;
@@ -181,7 +182,7 @@ static int sort_entries(struct symtab *symtab)
 
 static void stretch_sizeless(struct symtab *symtab)
 {
-	uint64_t next = 0; /* the start of the first symbol behind those seen, when there is one */
+	uint64_t next = 0; /* start of the first symbol behind those seen */
 	bool have_next = false;
 
 	for (size_t i = symtab->count; i-- > 0;) {
@@ -199,7 +200,8 @@ static void stretch_sizeless(struct symtab *symtab)
 	}
 }
 
-/* The symbols that cover the sweep's place, the winner on top: a binary heap of entry indices. */
+/* The symbols that cover the sweep's place, with the winner on top: a binary heap of entry
+ * indices. */
 struct heap {
 	const struct symtab *symtab;
 	uint32_t *items;
@@ -252,7 +254,7 @@ static void add_range(struct symtab *symtab, uint64_t start, uint32_t item)
 {
 	size_t count = symtab->range_count;
 
-	/* The same winner as before needs no new range: its end is in its entry. */
+	/* The same winner as before needs no new range, because its end is in its entry. */
 	if (count && symtab->range_entry[count - 1] == item)
 		return;
 	symtab->range_start[count] = start;
@@ -282,7 +284,7 @@ static void sweep(struct symtab *symtab, struct heap *heap)
 	}
 }
 
-/* Where nothing reaches over something else, as in the kernel, entries are as good as ranges. */
+/* Where no symbol extends over another, as in the kernel, the entries can serve as ranges. */
 static bool ranges_begin_entries(const struct symtab *symtab)
 {
 	for (size_t i = 0; i < symtab->range_count; i++) {
@@ -292,7 +294,7 @@ static bool ranges_begin_entries(const struct symtab *symtab)
 	return true;
 }
 
-/* Then those that win somewhere are enough. */
+/* Keeps only the entries that win somewhere, and drops the ranges. */
 static void keep_winners(struct symtab *symtab)
 {
 	struct entry *entries = symtab->entries;
@@ -311,7 +313,7 @@ static void *shrunk(void *array, size_t bytes)
 {
 	void *smaller = realloc(array, bytes);
 
-	return smaller ? smaller : array; /* the larger one still serves */
+	return smaller ? smaller : array; /* the larger array still serves */
 }
 
 static void shrink(struct symtab *symtab)
@@ -333,7 +335,8 @@ int symtab_seal(struct symtab *symtab)
 	if (!symtab->count)
 		return 0;
 
-	/* A range begins where a symbol begins or ends. */
+	/* A range begins where a symbol begins or ends, so there are at most two for each
+	 * symbol. */
 	_cleanup_free_ uint32_t *items = malloc(symtab->count * sizeof(*items));
 	symtab->range_start = malloc(2 * symtab->count * sizeof(*symtab->range_start));
 	symtab->range_entry = malloc(2 * symtab->count * sizeof(*symtab->range_entry));
@@ -368,7 +371,7 @@ static uint64_t range_start(const struct symtab *symtab, size_t index)
 	return symtab->range_start ? symtab->range_start[index] : symtab->entries[index].address;
 }
 
-/* That of the last range that begins at or before the address. */
+/* The winner of the last range that begins at or before the address. */
 static const struct entry *find_entry(const struct symtab *symtab, uint64_t address)
 {
 	size_t low = 0, high = symtab->range_start ? symtab->range_count : symtab->count;

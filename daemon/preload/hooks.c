@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * libprofd-heap.so: the allocation functions that a program calls instead of its allocator's when
- * this library is preloaded, and the two probes that they pass:
+ * this library is preloaded, and the two probes that they hit:
  *
  *     otel_memory:alloc(ptr, size, weighted_bytes)   a sampled allocation has succeeded
  *     otel_memory:free(ptr)                          one of those is about to be freed
  *
- * which are OpenTelemetry's contract for memory profiling, so any profiler that knows it may
+ * These are OpenTelemetry's contract for memory profiling, so any profiler that knows it may
  * listen: https://github.com/open-telemetry/opentelemetry-ebpf-profiler,
  * design-docs/00003-memory-profiling.
  *
- * Of an address alloc and free alternate, in the order in which they are passed, whichever threads
- * do so: alloc comes after the allocator has given the block out and free before it gets it back.
- * Only of a block that realloc() moved free comes afterwards, since before nobody knows; tracked.h
- * says what is done about it.
+ * For one address alloc and free alternate, in the order of the hits, whichever threads make them:
+ * alloc comes after the allocator has handed the block out, and free before the allocator gets it
+ * back. Only for a block that realloc() moved does free come afterwards, since it is not known
+ * before; tracked.h describes how that is handled.
  *
- * Each function ends in a jump to the real one unless there is something to tell, and keeps errno.
+ * Each function ends in a jump to the real one unless there is something to report, and keeps
+ * errno.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -38,7 +39,7 @@ USDT_SEMAPHORE(otel_memory, free);
 
 EXPORT struct heap_counters profd_heap_counters;
 
-/* C23's, which older headers do not have. */
+/* C23's, which older headers do not declare. */
 EXPORT void free_sized(void *block, size_t size);
 EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size);
 
@@ -59,7 +60,7 @@ static __attribute__((noinline)) void tell_free(const void *block)
 	}
 }
 
-/* The block was sampled; NULL if the allocator had none. Returns it. */
+/* Reports a sampled block; NULL if the allocator had none. Returns the block. */
 static __attribute__((noinline)) void *tell_alloc(void *block, size_t size)
 {
 	uint64_t weight;
@@ -69,7 +70,8 @@ static __attribute__((noinline)) void *tell_alloc(void *block, size_t size)
 	switch (tracked_add(block)) {
 	case TRACKED_NOWHERE:
 		count(&profd_heap_counters.no_room, 1);
-		/* Without its free it would never go; but who listens to no free() cannot care. */
+		/* Without its free the block would never go; but a profiler that does not listen to
+		 * free() does not care. */
 		if (USDT_HEARD(otel_memory, free))
 			return block;
 		break;
@@ -188,7 +190,8 @@ static __attribute__((noinline)) void *realloc_told(void *block, size_t size, bo
 	} else {
 		held = tracked_hold(block);
 		moved = real.realloc(block, size);
-		/* No block is a failure, and the old one is still there, unless none was wanted. */
+		/* NULL is a failure, and the old block is still there, unless no bytes were asked
+		 * for. */
 		if (held && tracked_release(held, block, moved || !size)) {
 			tell_free(block);
 			tracked_told(held, block);
@@ -206,7 +209,7 @@ EXPORT void *realloc(void *block, size_t size)
 	return realloc_told(block, size, due);
 }
 
-/* Not the real one, which may be made of a realloc() that is ours. */
+/* Not the real reallocarray(), which may call the realloc() of this library. */
 EXPORT void *reallocarray(void *block, size_t n, size_t size)
 {
 	size_t bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Finding the allocator behind ours, and living without one until it is found. */
+/* Finds the real allocator, and replaces it until it is found. */
 #include "preload/real.h"
 
 #include <dlfcn.h>
@@ -27,7 +27,7 @@ bool early_owns(const void *block)
 	return (uintptr_t)block - (uintptr_t)arena < sizeof(arena);
 }
 
-/* Its bytes are 0, because none are used twice. */
+/* The bytes of a block are 0, because none are used twice. */
 static void *early_alloc(size_t alignment, size_t size)
 {
 	size_t whole, at;
@@ -66,9 +66,9 @@ void *early_realloc(void *block, size_t size)
 static __thread bool looking __attribute__((tls_model("initial-exec")));
 
 /*
- * False inside of our own lookup. Threads that come here at the same time all look, and find the
- * same: waiting for each other could be a deadlock, since dlsym() takes the dynamic linker's lock
- * and those who hold that allocate.
+ * False inside of the look-up itself. Threads that come here at the same time all look up, and find
+ * the same: waiting for each other could be a deadlock, since dlsym() takes the dynamic linker's
+ * lock and threads that hold that lock allocate.
  */
 static bool look_up(void)
 {
@@ -80,7 +80,8 @@ static bool look_up(void)
 #define LOOK_UP(name, type, parameters) *(void **)&found.name = dlsym(RTLD_NEXT, #name);
 	REAL_FUNCTIONS(LOOK_UP)
 #undef LOOK_UP
-	/* All of them at the end, or a block of dlsym()'s could meet another allocator. */
+	/* All pointers are set at the end, or a block from dlsym() could reach another
+	 * allocator. */
 #define TAKE_UP(name, type, parameters) \
 	if (found.name)                 \
 		__atomic_store_n(&real.name, found.name, __ATOMIC_RELEASE);
@@ -109,7 +110,8 @@ static void *first_realloc(void *block, size_t size)
 	return look_up() ? real.realloc(block, size) : early_alloc(ALIGNMENT, size);
 }
 
-/* What is freed while we look is an early block, or one that nobody can have allocated. */
+/* A block that is freed during the look-up is an early block, or one that cannot have been
+ * allocated. */
 static void first_free(void *block)
 {
 	if (block && look_up())

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The allocator behind ours: libc's, or the one that is preloaded after us. It is looked up when
- * the first function is called, which is long before main(); until then each pointer leads to a
- * function that does so, and afterwards a call costs one indirect jump and no question.
+ * The real allocator behind this library: libc's, or one that is preloaded after it. It is looked
+ * up when the first function is called, which is long before main(). Until then each pointer leads
+ * to a function that does the look-up; afterwards a call costs one indirect jump and no check.
  *
- * Looking up may itself allocate (dlsym() of glibc before 2.34 does). Such a block comes from a
- * small arena and is never used again: early_owns() says which they are. Their addresses are pinned
- * in the filter of tracked.h, so that free() needs to ask only where that one says maybe.
+ * The look-up may itself allocate (dlsym() of glibc before 2.34 does). Such a block comes from a
+ * small arena and is never used again: early_owns() identifies these blocks. Their addresses are
+ * pinned in the filter of tracked.h, so that free() only needs to check where the filter says
+ * maybe.
  */
 #pragma once
 
@@ -14,9 +15,9 @@
 #include <stddef.h>
 
 /*
- * What we need of it: name, type of result, parameters. The other functions are made of these.
- * Those that take blocks come first, so that whoever has a block of the real allocator finds its
- * real functions too.
+ * The functions needed of the real allocator: name, type of result, parameters. The other functions
+ * are made of these. Functions that take blocks come first, so that a thread that has a block of
+ * the real allocator also finds the real functions for it.
  */
 #define REAL_FUNCTIONS(X)                          \
 	X(free, void, (void *))                    \
@@ -37,5 +38,5 @@ extern struct real real __attribute__((visibility("hidden")));
 
 bool early_owns(const void *block);
 
-/* realloc() of a block that early_owns(). */
+/* realloc() of a block that early_owns() identifies. */
 void *early_realloc(void *block, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The slow half of sampling: seeding, drawing distances, weights. It is reached once in some
- * hundred kilobytes, and has its own logarithm and exponential, because a library that goes into
- * every process brings no libm along.
+ * The slow part of sampling: seeding, drawing distances, weights. It runs once in some hundred
+ * kilobytes. It has a logarithm and an exponential of its own, because a library that goes into
+ * every process must not bring libm along.
  */
 #include "preload/sampler.h"
 
@@ -22,7 +22,7 @@ __thread struct sampler sampler_mine __attribute__((tls_model("initial-exec")));
 
 /* ---- the rate ------------------------------------------------------------------------------ */
 
-/* The bytes that a text such as "512KiB" says, or 0. */
+/* The number of bytes given by a text such as "512KiB", or 0. */
 static uint64_t read_rate(const char *text)
 {
 	static const char units[][4] = {"", "KiB", "MiB", "GiB"};
@@ -38,7 +38,7 @@ static uint64_t read_rate(const char *text)
 	return 0;
 }
 
-/* 0 while it is too early for an environment: the dynamic linker's own first allocations. */
+/* 0 while there is no environment yet: at the dynamic linker's own first allocations. */
 static uint64_t find_rate(void)
 {
 	static const char refused[] =
@@ -55,7 +55,7 @@ static uint64_t find_rate(void)
 
 		rate = DEFAULT_RATE;
 		if (write(STDERR_FILENO, refused, sizeof(refused) - 1) < 0)
-			errno = error; /* nowhere to say it */
+			errno = error; /* the message cannot be written */
 	}
 	__atomic_store_n(&profd_heap_counters.rate, rate, __ATOMIC_RELAXED);
 	return rate;
@@ -63,7 +63,7 @@ static uint64_t find_rate(void)
 
 /* ---- chance -------------------------------------------------------------------------------- */
 
-/* SplitMix64: any state is a good one, and neighbouring states give unrelated numbers. */
+/* SplitMix64: any state is good, and neighbouring states give unrelated numbers. */
 static uint64_t next_random(uint64_t *state)
 {
 	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -80,8 +80,9 @@ static double next_share(uint64_t *state)
 }
 
 /*
- * Processes differ by the kernel's random bytes for each program it starts, threads by where their
- * variables are, a child of fork() and a thread at the place of an ended one by the clock.
+ * The seed differs between processes by the kernel's random bytes for each program that it starts,
+ * between threads by the address of their variables, and for a child of fork() and a thread in the
+ * place of an ended one by the clock.
  */
 static uint64_t seed(void)
 {
@@ -129,8 +130,8 @@ bool sampler_reached(size_t size)
 		return false;
 	if (!seeded)
 		mine->random = seed();
-	/* From the end of these bytes on, wherever in them the point was: an exponential
-	 * distribution does not remember. */
+	/* The next distance counts from the end of these bytes, wherever in them the point was: an
+	 * exponential distribution has no memory. */
 	mine->left = (uint64_t)(-logarithm(next_share(&mine->random)) * (double)rate) + 1;
 	return seeded || sampler_due(size);
 }
@@ -144,7 +145,7 @@ void sampler_forked(void)
 
 /*
  * x / (1 - exp(-x)) for x >= 0. Its series at 0 (the Bernoulli numbers) is off by less than 1e-7 up
- * to x = 1; beyond, exp(-x) is the 2^n'th power of what the series says of x / 2^n.
+ * to x = 1; beyond that, exp(-x) is the 2^n'th power of the series' value for x / 2^n.
  */
 static double over_probability(double x)
 {

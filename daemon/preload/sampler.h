@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which allocations are sampled. Points are strewn over all bytes that a thread allocates, in
- * distances that are exponentially distributed with mean R, and an allocation with a point in it is
+ * Which allocations are sampled. Points are distributed over all bytes that a thread allocates, at
+ * distances that are exponentially distributed with mean R. An allocation that contains a point is
  * sampled. So
  *
  *     P(size) = 1 - exp(-size / R)
@@ -10,9 +10,9 @@
  * samples add up, in the mean, to the bytes that it allocated. A fixed distance would not do that:
  * it falls into step with programs that allocate in rounds.
  *
- * R is 512 KiB or what PROFD_HEAP_RATE says: bytes, with KiB, MiB or GiB if you like, 1 to 1 TiB.
- * Each thread has a countdown and a random state of its own. Nothing here waits, allocates, or
- * calls the kernel (but for the clock where the vdso has none, once a thread).
+ * R is 512 KiB or the value of PROFD_HEAP_RATE: bytes, optionally with KiB, MiB or GiB, 1 to 1 TiB.
+ * Each thread has its own countdown and random state. Nothing here waits, allocates, or calls the
+ * kernel (except for the clock where the vdso has none, once a thread).
  */
 #pragma once
 
@@ -24,18 +24,18 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 struct sampler {
-	uint64_t left; /* the point is in the left'th byte from now; 0 in a thread that has none yet
-	                */
+	uint64_t left; /* the point is in the left'th byte from now; 0: there is none yet */
 	uint64_t random;
 };
 
-/* Of the initial-exec model, because the other ones allocate when a thread first gets there. */
+/* In the initial-exec model, because the other models allocate at a thread's first access. */
 extern __thread struct sampler sampler_mine __attribute__((tls_model("initial-exec")));
 
-/* The point is in these bytes, or the thread has none yet. Draws the next point. */
+/* Called when the point is in these bytes, or the thread has none yet. Draws the next point. True:
+ * the allocation is to be sampled. */
 bool sampler_reached(size_t size);
 
-/* Counts an allocation. True: it is to be sampled. */
+/* Counts an allocation. True: the allocation is to be sampled. */
 static inline bool sampler_due(size_t size)
 {
 	uint64_t left = sampler_mine.left;
@@ -46,9 +46,8 @@ static inline bool sampler_due(size_t size)
 	return false;
 }
 
-/* What a sampled allocation of this size stands for, in whole bytes, rounded up or down by chance.
- */
+/* The weight of a sampled allocation of this size, in whole bytes, rounded up or down at random. */
 uint64_t sampler_weight(size_t size);
 
-/* In the child of a fork(), which would otherwise draw what its parent draws. */
+/* Called in the child of a fork(), which would otherwise draw the same numbers as its parent. */
 void sampler_forked(void);

@@ -5,19 +5,19 @@
 #define BUCKET_SIZE  8
 #define BUCKETS_LOG2 15
 #define EMPTY        0
-/* The lowest bits of a word, which no block's address has. */
+/* Flags in the lowest bits of a word, which no block's address has set. */
 #define HELD      1 /* in a realloc() */
-#define TELLING   2 /* moved by that, and its free() is being told */
+#define TELLING   2 /* moved by realloc(), and its free() is being reported */
 #define SATURATED UINT8_MAX
 
-/* Never touched before it is needed, so 2 MiB that are not there. */
+/* 2 MiB that are not resident until they are used. */
 static uintptr_t buckets[1 << BUCKETS_LOG2][BUCKET_SIZE] __attribute__((aligned(64)));
 
 uint8_t tracked_filter[FILTER_SIZE] __attribute__((aligned(64)));
 
 /* ---- the filter ---------------------------------------------------------------------------- */
 
-/* A byte that is full stays so: it can no longer know when its last block goes. */
+/* A saturated byte stays so: it no longer knows when its last block goes. */
 static void filter_add(const void *block, int by)
 {
 	uint8_t *cell = tracked_cell(block);
@@ -77,7 +77,7 @@ enum tracked_add tracked_add(const void *block)
 		if (is_in_bucket(block, address | TELLING))
 			return TRACKED_NOWHERE;
 	}
-	/* First the filter: a fork() in between must not leave a word without its count. */
+	/* The filter first: a fork() in between must not leave a word without its count. */
 	filter_add(block, 1);
 	if (change_in_bucket(block, EMPTY, address))
 		return TRACKED;
@@ -102,8 +102,8 @@ bool tracked_release(uintptr_t *held, const void *block, bool gone)
 {
 	uintptr_t address = (uintptr_t)block;
 
-	/* If it fails, the address has a new tracked block, and who added that told of the old one.
-	 */
+	/* If the change fails, the address has a new tracked block, and the thread that added it
+	 * has reported the free of the old one. */
 	return change(held, address | HELD, gone ? address | TELLING : address) && gone;
 }
 

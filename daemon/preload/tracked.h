@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The blocks that were sampled and are not free yet: a set of addresses of fixed size, without
- * locks. An address belongs into one bucket of eight words, one cache line; each change is one
- * compare-and-swap of one word, so a fork() in the middle of one, or a thread killed there, leaves
- * nothing half done. When the bucket is full the block is not taken, and the caller does not tell
- * of it at all: its alloc without its free would look like a leak. With 32 GiB held at the default
- * rate one in 5000 has no room.
+ * locks. An address belongs into one bucket of eight words, one cache line. Each change is one
+ * compare-and-swap of one word, so a fork() in the middle of a change, or a thread killed there,
+ * leaves nothing half done. When the bucket is full the block is not taken, and the caller does not
+ * report its allocation at all: an alloc without its free would look like a leak. With 32 GiB held
+ * at the default rate one block in 5000 has no room.
  *
- * In front of it is a filter, because nearly all frees are of blocks that nobody sampled: a byte
- * for each 64 bytes of address space, of which all addresses that are a megabyte apart share one.
- * It counts the tracked blocks that begin there. Blocks that are neighbours have their bytes side
- * by side, so frees do not stir the caches.
+ * In front of the set is a filter, because nearly all frees are of blocks that were not sampled: a
+ * byte for each 64 bytes of address space; all addresses that are a megabyte apart share a byte.
+ * The byte counts the tracked blocks that begin there. The bytes of neighbouring blocks are next to
+ * each other, so frees use the caches well.
  *
- * Any thread may call anything here. Who frees a block has got its address from who allocated it,
- * and that handing over orders what they do here; hence no memory barriers.
+ * Any thread may call anything here. A thread that frees a block has got its address from the
+ * thread that allocated it, and that handing over orders what the two do here; so no memory
+ * barriers are needed.
  */
 #pragma once
 
@@ -38,21 +39,21 @@ static inline bool tracked_maybe(const void *block)
 
 enum tracked_add {
 	TRACKED,
-	TRACKED_MOVED,   /* ... where a held block was, whose free() has to be told first */
-	TRACKED_NOWHERE, /* no room, or a free() of this very address is being told */
+	TRACKED_MOVED,   /* ... where a held block was, whose free() must be reported first */
+	TRACKED_NOWHERE, /* no room, or a free() of this same address is being reported */
 };
 
-/* A block that was just allocated. */
+/* Adds a block that was just allocated. */
 enum tracked_add tracked_add(const void *block);
 
-/* A block that is about to be freed: it is tracked no more. False if it was not; NULL never is. */
+/* Removes a block that is about to be freed. False if it was not tracked; NULL never is. */
 bool tracked_take(const void *block);
 
 /*
- * A block that realloc() is about to change: NULL if it is not tracked. Whether it goes is known
- * only afterwards, when another thread may already have its address for a block of its own. So the
- * address stays here, marked, until tracked_release() says what became of the block. If that is
- * true, its free() is to be told, and then tracked_told() that this was done.
+ * Holds a block that realloc() is about to change; NULL if it is not tracked. Whether the block is
+ * freed is known only afterwards, when another thread may already have its address for a new block.
+ * So the address stays in the set, marked, until tracked_release() says what became of the block.
+ * If that returns true, the caller reports the block's free() and then calls tracked_told().
  */
 uintptr_t *tracked_hold(const void *block);
 bool tracked_release(uintptr_t *held, const void *block, bool gone);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Own addresses are linear within a segment only. A mapping begins at a whole page, so it may begin
- * before its segment does, in bytes that another segment has at another address: what counts is the
- * executable segment that most of the mapping is of.
+ * A file's own addresses are linear within one segment only. A mapping begins at a page boundary,
+ * so it may begin before its segment, in bytes that belong to another segment at another address.
+ * The executable segment that covers most of the mapping decides.
  */
 #include "proc/bias.h"
 

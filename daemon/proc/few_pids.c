@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A short list, and a bit for each of its pids, which most others do not share.
+ * A short list, and a bitmap of pid modulo FEW_PIDS_BITS, which rules out most other pids.
  */
 #include "proc/few_pids.h"
 
@@ -23,7 +23,7 @@ void few_pids_add(struct few_pids *few, uint32_t pid)
 	few->bits[pid % FEW_PIDS_BITS / 64] |= 1ULL << pid % 64;
 }
 
-/* Its bit stays, which others may have, too. */
+/* The bit stays set, because other pids of the list may share it. */
 void few_pids_take(struct few_pids *few, uint32_t pid)
 {
 	size_t at = find(few, pid);

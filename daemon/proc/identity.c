@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The cgroup path of a process is where systemd and container engines write down whose it is. They
- * agree on no format, but a container's id is always 64 hexadecimal digits, and a pod's its uid.
- * The names are chosen by whoever may make a cgroup, root or, below user@UID.service, that user:
- * they are cut to fit and mean nothing else.
+ * systemd and container engines encode in the cgroup path of a process the unit, container or pod
+ * that it belongs to. They agree on no format, but a container's id is always 64 hexadecimal
+ * digits, and a pod's id is its uid. The names are chosen by a user that may make cgroups: root or,
+ * below user@UID.service, that user. So they are truncated to fit and are not interpreted any
+ * further.
  */
 #include "proc/identity.h"
 
@@ -55,7 +56,7 @@ static bool is_hex(struct text text, size_t digits)
 	return true;
 }
 
-/* A unit's name has bytes it cannot hold, '-' among them, as \xNN. */
+/* In a unit's name, bytes that it cannot contain are escaped as \xNN; '-' is one of them. */
 static void put_unescaped(char *out, size_t out_bytes, struct text word)
 {
 	size_t len = 0;
@@ -91,7 +92,7 @@ static void find_unit(struct text component, struct identity *identity)
 	}
 }
 
-/* ID, ENGINE-ID.scope, or SLICE:ENGINE:ID. */
+/* Accepts ID, ENGINE-ID.scope, and SLICE:ENGINE:ID. */
 static bool find_id(struct text component, struct identity *identity)
 {
 	struct text id = component, engine = component;
@@ -102,7 +103,7 @@ static bool find_id(struct text component, struct identity *identity)
 		if (id.at[-1] != '-' && id.at[-1] != ':')
 			return false;
 		engine.end = id.at - 1;
-		/* What watches over a container from outside is named after it. */
+		/* A monitor runs outside the container that it is named after. */
 		if (text_equals(engine, "conmon") || take_suffix(&engine, "-conmon"))
 			return false;
 	}
@@ -126,7 +127,7 @@ static void find_container(struct text component, struct text parent, struct ide
 		put_unescaped(identity->container, sizeof(identity->container), name);
 }
 
-/* A UUID, in a slice's name with '_' for '-', or the hash that stands for one in a static pod. */
+/* A UUID, in a slice's name with '_' for '-', or the hash that replaces it in a static pod. */
 static bool is_uid(struct text uid)
 {
 	static const unsigned int groups[] = {8, 4, 4, 4, 12};
@@ -145,7 +146,8 @@ static bool is_uid(struct text uid)
 	return uid.at == uid.end;
 }
 
-/* podUID, kubepods-podUID.slice, kubepods-burstable-podUID.slice, and what follows a ':'. */
+/* Accepts podUID, kubepods-podUID.slice and kubepods-burstable-podUID.slice, each also with a ':'
+ * and more text after it. */
 static void find_pod(struct text component, struct identity *identity)
 {
 	const char *colon = memchr(component.at, ':', length(component));
@@ -169,7 +171,7 @@ static void find_pod(struct text component, struct identity *identity)
 			*c = '-';
 }
 
-/* The next component of a path, its slash taken. */
+/* The next component of a path, without its slash. */
 static bool next_component(struct text *path, struct text *ret_component)
 {
 	while (text_char(path, '/'))
@@ -183,7 +185,7 @@ static bool next_component(struct text *path, struct text *ret_component)
 	return true;
 }
 
-/* user@UID.service is the user's own systemd: below it he makes what he likes, and calls it so. */
+/* user@UID.service is the user's own systemd: below it the user may make cgroups of any name. */
 static bool is_users(struct text component)
 {
 	uint64_t uid;
@@ -192,7 +194,7 @@ static bool is_users(struct text component)
 	       text_equals(component, ".service");
 }
 
-/* PREFIX/NAME, cut to fit. */
+/* PREFIX/NAME, truncated to fit. */
 static void put_below(char *out, size_t out_bytes, struct text prefix, const char *name)
 {
 	size_t len = (size_t)snprintf(out, out_bytes, "%.*s", (int)length(prefix), prefix.at);
@@ -225,8 +227,8 @@ static void parse_path(struct text path, struct identity *identity)
 
 enum hierarchy { SYSTEMDS, UNIFIED, CONTROLLERS, HIERARCHIES };
 
-/* "0::/path" is the unified hierarchy, "1:name=systemd:/path" systemd's own on older hosts,
- * "3:cpu:/path" a controller's. */
+/* "0::/path" is the unified hierarchy, "1:name=systemd:/path" systemd's own on older hosts, and
+ * "3:cpu:/path" that of a controller. */
 static bool parse_line(struct text line, enum hierarchy *ret_hierarchy, struct text *ret_path)
 {
 	uint64_t number;
@@ -246,8 +248,8 @@ static bool parse_line(struct text line, enum hierarchy *ret_hierarchy, struct t
 	return true;
 }
 
-/* What is already known stays: systemd's own hierarchy knows best, a controller's may end above the
- * unit. */
+/* Sets only fields that are still empty: systemd's own hierarchy, which comes first, is the most
+ * exact, and the path in a controller's hierarchy may end above the unit. */
 static void fill(struct identity *identity, const struct identity *from)
 {
 	if (!identity->unit[0])
@@ -282,9 +284,9 @@ bool identity_equal(const struct identity *a, const struct identity *b)
 	       !strcmp(a->pod, b->pod);
 }
 
-/* A process that is ending has left its memory, then its cgroup: it is shown in the root of a
- * legacy hierarchy until its parent has waited for it. Threads of the kernel have no memory either;
- * they are nobody's. */
+/* An ending process gives up first its address space, then its cgroup: a legacy hierarchy shows it
+ * in the root until its parent has waited for it. Kernel threads have no address space either; they
+ * have no identity. */
 static bool has_left(uint32_t pid, const struct identity *identity)
 {
 	char path[48], target[8];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A list that is gone through once a minute.
+ * A list in the order of ends; kin_settle() goes through it once a minute.
  */
 #include "proc/kin.h"
 
@@ -11,8 +11,8 @@
 
 enum { FIRST_CAPACITY = 256 };
 
-/* A parent may have ended before its child or behind it, so a line of ancestors stands in one order
- * or the other; where it changes between them, each change takes one turn more. */
+/* A parent may end before or after its child, so a line of ancestors may be in the list in either
+ * order. Each change of order within the line takes one more turn. */
 enum { MAX_TURNS = 16 };
 
 static const uint64_t keep_ns = MAX_CAPTURE_SECONDS * NSEC_PER_SEC;
@@ -66,7 +66,7 @@ static bool is_kept(const struct ended_process *ended, const uint8_t *needed, ui
 	return ended->end_mono_ns + keep_ns >= now_mono_ns || is_needed(needed, ended->pid);
 }
 
-/* Until nothing more is found. */
+/* Goes through the list in alternating directions until no further ancestor is found. */
 static void need_ancestors(const struct kin *kin, uint8_t *needed, uint64_t now_mono_ns)
 {
 	bool found = true;
@@ -95,7 +95,7 @@ void kin_settle(struct kin *kin, uint8_t *needed, uint64_t now_mono_ns)
 		if (is_kept(&kin->ended[i], needed, now_mono_ns))
 			kin->ended[kept++] = kin->ended[i];
 	}
-	/* Room for the next minute. */
+	/* Leaves a quarter of the room for the next minute. */
 	too_many = kept > MAX_KIN / 4 * 3 ? kept - MAX_KIN / 4 * 3 : 0;
 	if (too_many)
 		memmove(kin->ended, kin->ended + too_many, (kept - too_many) * sizeof(*kin->ended));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An array with a count of references.
+ * A reference-counted array.
  */
 #include "proc/mapping_chunk.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct mapping_room - the memory that all mappings of all processes may take, and what each user
- * has of it. NULL is room without bounds. Loop thread only.
+ * struct mapping_room - bounds the memory of all mappings of all processes, and each user's share
+ * of it. NULL is room without bounds. Loop thread only.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 struct mapping_room {
 	struct shares shares; /* in bytes; `whole` is MAX_MAPPING_BYTES */
-	uint64_t refused;     /* times that a user had no more room */
+	uint64_t refused;     /* how often a user's share was used up */
 };
 
 static inline bool mapping_room_take(struct mapping_room *room, uint32_t user, size_t bytes)

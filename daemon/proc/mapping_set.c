@@ -12,11 +12,11 @@
 
 enum {
 	FIRST_SLOTS = 4,
-	SMALL_SET_BYTES = 4096, /* 64 mappings, of a program with some 20 libraries */
+	SMALL_SET_BYTES = 4096, /* 64 mappings: a program with some 20 libraries */
 };
 
-/* A place in it: before the mapping at index `item` of a slot's chunk; past the last one `slot` is
- * slot_count. */
+/* A position in a set: before the mapping at index `item` of a slot's chunk. At the end of the set
+ * `slot` is slot_count. */
 struct at {
 	size_t slot, item;
 };
@@ -100,7 +100,7 @@ static int reserve_slots(struct mapping_set *set, size_t wanted)
 	return 0;
 }
 
-/* A set that nobody shares, with the same chunks. */
+/* Replaces a shared set by a set of its own with the same chunks. */
 static int make_own(struct mapping_set **set)
 {
 	_cleanup_(mapping_set_unrefp) struct mapping_set *own = NULL;
@@ -127,14 +127,15 @@ static int make_own(struct mapping_set **set)
 	return 0;
 }
 
-/* A chunk has more or less than it had, or is another one. */
+/* To be called when a chunk's count changed, or when a slot has another chunk. */
 static void uncount_from(struct mapping_set *set, size_t slot)
 {
 	if (set->counted > slot)
 		set->counted = slot;
 }
 
-/* Only when somebody wants to know: whoever changes a large set does so many times in a row. */
+/* Brings slot.first up to date. Done only when needed, because changes to a large set come many in
+ * a row. */
 static void count(struct mapping_set *set)
 {
 	size_t slot = set->counted;
@@ -158,7 +159,7 @@ static size_t first_slot_above(const struct mapping_set *set, uint64_t address)
 {
 	size_t low = 0, high = set->slot_count;
 
-	/* Mappings mostly come in order. */
+	/* Mappings are mostly added in order of address. */
 	if (high && last_end(set, high - 1) <= address)
 		return high;
 	while (low < high) {
@@ -188,7 +189,7 @@ static struct proc_mapping *item_at(const struct mapping_set *set, struct at at)
 	return at.slot < set->slot_count ? &set->slots[at.slot].chunk->items[at.item] : NULL;
 }
 
-/* The chunk of a slot, which nobody else has, with room for one more mapping if there can be. */
+/* Makes the chunk of a slot unshared, with room for one more mapping unless it is full. */
 static int own_chunk(struct mapping_set *set, size_t slot, struct mapping_chunk **ret_chunk)
 {
 	struct mapping_chunk *chunk = set->slots[slot].chunk;
@@ -221,7 +222,7 @@ static int insert_slot(struct mapping_set *set, size_t slot, struct mapping_chun
 	return 0;
 }
 
-/* Puts the second half of a full chunk into one of its own. */
+/* Moves the second half of a full chunk to a new chunk. */
 static int split(struct mapping_set *set, size_t slot)
 {
 	struct mapping_chunk *chunk = set->slots[slot].chunk, *half;
@@ -240,12 +241,12 @@ static int split(struct mapping_set *set, size_t slot)
 	return 0;
 }
 
-/* Where in the set there is a chunk of its own with room for a mapping before `at`. */
+/* Provides an unshared chunk with room for a mapping before `at`, and adjusts `at` to it. */
 static int make_place(struct mapping_set *set, struct at *at, struct mapping_chunk **ret_chunk)
 {
 	int err;
 
-	/* Behind the last mapping: at the end of the last chunk, or in a new one. */
+	/* After the last mapping: at the end of the last chunk, or in a new chunk. */
 	if (at->slot == set->slot_count) {
 		if (!at->slot || set->slots[at->slot - 1].chunk->count == CHUNK_MAPPINGS)
 			return insert_slot(set, at->slot, ret_chunk);
@@ -298,7 +299,7 @@ static int remove_at(struct mapping_set *set, struct at at)
 	return 0;
 }
 
-/* Keeps of the mapping there what is below `end`, or from `end` on. */
+/* Shortens the mapping at `at` to its part below `end`; keep_from() to the part from `start` on. */
 static int keep_below(struct mapping_set *set, struct at at, uint64_t end)
 {
 	struct mapping_chunk *chunk;
@@ -321,7 +322,7 @@ static int keep_from(struct mapping_set *set, struct at at, uint64_t start)
 	return 0;
 }
 
-/* A mapping around [start, end) becomes the two beside it. */
+/* Splits a mapping that contains [start, end) into the parts before and after. */
 static int split_around(struct mapping_set *set, struct at at, uint64_t start, uint64_t end)
 {
 	struct proc_mapping tail = *item_at(set, at);
@@ -338,7 +339,7 @@ static int split_around(struct mapping_set *set, struct at at, uint64_t start, u
 	return err;
 }
 
-/* Makes [start, end) free. What fails in the middle has freed a part. */
+/* Makes [start, end) free. After an error a part of it may be free. */
 static int clear_range(struct mapping_set *set, uint64_t start, uint64_t end)
 {
 	for (;;) {
@@ -403,7 +404,7 @@ const struct proc_mapping *mapping_set_at(const struct mapping_set *set, size_t 
 
 	if (index >= set->count)
 		return NULL;
-	count((struct mapping_set *)(uintptr_t)set); /* what it contains stays the same */
+	count((struct mapping_set *)(uintptr_t)set); /* the set's contents stay the same */
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The objects of a set: those that are being opened, and all of them.
+ * The objects of a set, and the tickets of those that are being opened.
  */
 #include "proc/mapping_set_private.h"
 

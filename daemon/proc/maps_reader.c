@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One job for each question. To the crew every process is a device of its own: that one hangs says
- * nothing of the others.
+ * One job for each request. To the crew every process is a device of its own: a process that hangs
+ * does not delay the others.
  */
 #include "proc/maps_reader.h"
 

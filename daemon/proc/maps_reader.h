@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct maps_reader - reads /proc/PID/maps on threads that may hang (base/crew.h). The kernel
- * makes whoever reads that file wait for the process's own changes of its mappings, which a file
- * system of its user may hold up without end; and of a process that maps much it is long.
+ * makes a reader of that file wait for changes that the process makes to its mappings, and a file
+ * system of the process's user may block such a change without end. The file of a process with many
+ * mappings is also long.
  *
  * Loop thread only.
  */
@@ -15,8 +16,8 @@ struct maps_reader;
 
 struct maps_reading {
 	uint32_t pid;
-	uint64_t tag; /* of who asked */
-	int err; /* 0, -ESRCH: the process is gone; -ETIMEDOUT, -ECANCELED as crew.h has them */
+	uint64_t tag; /* as passed to maps_reader_ask() */
+	int err;      /* 0; -ESRCH: the process is gone; -ETIMEDOUT, -ECANCELED as in crew.h */
 	struct scan_text text;
 	uint64_t took_ns;
 };
@@ -24,20 +25,21 @@ struct maps_reading {
 struct maps_reader_config {
 	uv_loop_t *loop;
 	void (*read)(const struct maps_reading *reading, void *ctx);
-	void (*delivered)(void *ctx); /* after that was called once or several times */
+	void (*delivered)(void *ctx); /* after one or several calls of read() */
 	void *ctx;
 };
 
 int maps_reader_new(const struct maps_reader_config *config, struct maps_reader **ret_reader);
 void maps_reader_stop(struct maps_reader *reader);
-/* After maps_reader_stop(), once the loop has closed its handles. */
+/* To be called after maps_reader_stop(), once the loop has closed the reader's handles. */
 void maps_reader_free(struct maps_reader *reader);
 DEFINE_CLEANUP(struct maps_reader *, maps_reader_free)
 
-/* Later read() is called with what was read. -EAGAIN: too much waits, or too much of that user. */
+/* Requests a reading; read() is called with the result later. -EAGAIN: too many requests wait, in
+ * total or of that user. */
 int maps_reader_ask(struct maps_reader *reader, uint32_t pid, uint64_t tag);
-/* Waits for what was asked within the last `patience_ns`, no longer than that. */
+/* Waits at most `patience_ns` for the requests of the last `patience_ns`. */
 void maps_reader_settle(struct maps_reader *reader, uint64_t patience_ns);
-/* How many were asked about of which read() was not called. */
+/* The number of requests for which read() was not called yet. */
 size_t maps_reader_waiting(const struct maps_reader *reader);
 void maps_reader_get_stats(struct maps_reader *reader, struct crew_stats *ret_stats);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * "Uid:\tREAL\tEFFECTIVE\t..." begins a line. A name, which is in a line above, has its newlines
- * escaped.
+ * A line begins "Uid:\tREAL\tEFFECTIVE\t...". The process name, which is in a line above, has its
+ * newlines escaped, so it cannot forge that line.
  */
 #include "proc/owner.h"
 
@@ -15,7 +15,7 @@
 
 enum { MAX_STATUS_BYTES = 16384, ID_COUNT = 4 };
 
-/* How many of its numbers were found. */
+/* Returns how many of the ids were found. */
 static int parse_ids(const char *bytes, size_t len, uint32_t ids[ID_COUNT])
 {
 	static const char key[] = "\nUid:";
@@ -84,7 +84,7 @@ uint32_t owner_read_sole(uint32_t pid)
 	if (read_status(pid, &status))
 		return OWNER_UNKNOWN;
 	uid = owner_parse_sole(buf_text(&status), status.len);
-	/* Of a process that does not let itself be looked into, such files are root's. */
+	/* The files of a process that is not dumpable belong to root. */
 	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
 	return !stat(path, &st) && st.st_uid == uid ? uid : OWNER_UNKNOWN;
 }

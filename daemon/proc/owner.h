@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which user a process is of, as /proc/PID/status says: the one who started it (its real user id,
- * as the daemon's user namespace numbers it). Who owns the files of /proc does not tell: they are
- * root's where a program says so of itself (prctl PR_SET_DUMPABLE). No state; any thread.
+ * The user of a process, from /proc/PID/status: its real user id, which is the user that started
+ * it, as numbered in the daemon's user namespace. The owner of the files below /proc/PID is not
+ * used: root owns them when a program makes itself undumpable (prctl PR_SET_DUMPABLE). No state;
+ * any thread.
  */
 #pragma once
 
@@ -11,14 +12,14 @@
 
 #define OWNER_UNKNOWN UINT32_MAX /* no user has this number */
 
-/* The user in the text of a status file. */
+/* The real user id in the text of a status file. */
 uint32_t owner_parse(const char *bytes, size_t len);
-/* The user in it, where all four (real, effective, saved, of file systems) are the same one. */
+/* The user id in the text, when all four (real, effective, saved, file system) are the same. */
 uint32_t owner_parse_sole(const char *bytes, size_t len);
-/* The user who may look into the process without further rights, as ptrace(2) has it: the one whom
- * it runs as in every way, where it lets itself be looked into. OWNER_UNKNOWN: nobody; so it is for
- * programs that run with their file's owner's or group's rights, or with capabilities. */
+/* The user that may inspect the process without further rights, by the rules of ptrace(2): the user
+ * of all four ids, when the process is dumpable. OWNER_UNKNOWN: no user may; for example for
+ * set-uid and set-gid programs, and for programs with capabilities. */
 uint32_t owner_read_sole(uint32_t pid);
-/* Whom it counts for where shares are concerned: account_of() the user. OWNER_UNKNOWN when the
- * process is gone. */
+/* The account whose shares the process counts against: account_of() its user. OWNER_UNKNOWN when
+ * the process is gone. */
 uint32_t owner_read(uint32_t pid);

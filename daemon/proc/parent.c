@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * "PID (NAME) STATE PARENT ...", where a name may hold blanks and parentheses, so that the last one
- * of these ends it.
+ * Parses "PID (NAME) STATE PARENT ...". The name may contain blanks and parentheses, so the last
+ * closing parenthesis ends it.
  */
 #include "proc/parent.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Texts with a count, found by what they say.
+ * Reference-counted strings in a hash table.
  */
 #include "proc/paths.h"
 
@@ -20,7 +20,7 @@ struct path {
 
 static struct path *all;
 
-/* A text is the last member of a path of ours. */
+/* The text must come from paths_ref(): it is the last member of a struct path. */
 static struct path *path_of(const char *text)
 {
 	uintptr_t at = (uintptr_t)text - offsetof(struct path, text);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The paths of mapped files, each kept once however many mappings have it. Loop thread only.
+ * The paths of mapped files, each kept once for all mappings that use it. Loop thread only.
  */
 #pragma once
 
 #include "proc/mapping_room.h"
 
-/* A reference to the text, or NULL when memory, or the user's room, is out; `path` is cut at
- * MAX_PATH_BYTES. The user who brings a new text pays for it. Compare texts by their pointers. */
+/* A reference to the text, or NULL when memory, or the user's share of the room, is used up. `path`
+ * is truncated to MAX_PATH_BYTES. A new text counts against the user that adds it. Equal texts have
+ * equal pointers. */
 const char *paths_ref(const char *path, struct mapping_room *room, uint32_t user);
-const char *paths_ref_again(const char *text); /* one more of what paths_ref() gave */
+const char *paths_ref_again(const char *text); /* one more reference to a text of paths_ref() */
 void paths_unref(const char *text);            /* takes NULL */

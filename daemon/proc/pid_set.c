@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A list, and a bitmap of all pids that the kernel can give so that none is in the list twice.
+ * A list, and a bitmap of all pids that the kernel can assign, so that no pid is in the list twice.
  */
 #include "proc/pid_set.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct pid_set - pids, each once, in the order they came; past its limit it only knows that there
- * were more.
+ * struct pid_set - pids, each once, in the order in which they were added. Beyond its limit it only
+ * records that there were more.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct pid_set {
-	uint64_t *known; /* a bit a pid; only the pages of pids in use are ever touched */
+	uint64_t *known; /* one bit per pid; only the pages of pids in use are ever touched */
 	uint32_t *pids;
 	size_t count, limit;
 	bool overflown;
@@ -19,7 +19,7 @@ struct pid_set {
 int pid_set_init(struct pid_set *set, size_t limit); /* -ENOMEM */
 void pid_set_release(struct pid_set *set);
 void pid_set_add(struct pid_set *set, uint32_t pid);
-/* The one that came last; 0 when there is none. */
+/* Removes and returns the pid that was added last; 0 when there is none. */
 uint32_t pid_set_take(struct pid_set *set);
 /* Adds all of `from` to `to` and empties it; true when there had been more. */
 bool pid_set_move(struct pid_set *from, struct pid_set *to);

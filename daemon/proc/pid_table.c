@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two levels, as of a page table.
+ * Two levels, like a page table.
  */
 #include "proc/pid_table.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The process table: pid -> the programs it ran, newest first. It only ever learns from what it is
- * told and from /proc (proc/scan.c), and keeps what ended until nobody can ask for it any more.
+ * The process table: pid -> the programs it ran, newest first. Its only sources are the events that
+ * the caller reports and /proc (proc/scan.c). It keeps ended programs for as long as samples may
+ * refer to them.
  */
 #include "proc/proc.h"
 
@@ -17,9 +18,9 @@
 #include <utlist.h>
 
 enum {
-	MAX_LARGE = 4096,    /* processes with many mappings whose changes are told of later */
-	MAX_CHANGED = 16384, /* processes that change between procs_begin() and procs_end(), until
-	                      * they are told of */
+	MAX_LARGE = 4096,    /* processes with many mappings whose changes are reported later */
+	MAX_CHANGED = 16384, /* processes that change between procs_begin() and procs_end(); with
+	                      * more, the watchers are notified before procs_end() */
 };
 
 struct procs *procs_new(struct store *store)
@@ -124,7 +125,7 @@ static void set_comm(struct image *image, const char *comm)
 	memset(image->comm + len, 0, COMM_BYTES - len);
 }
 
-/* NULL when there is no memory, or no room. */
+/* NULL when memory or the room of the table is used up. */
 static struct process *add_process(struct procs *procs, uint32_t pid)
 {
 	struct process *process;
@@ -156,7 +157,7 @@ struct program *procs_start_program(struct procs *procs, uint32_t pid, const str
 	program->pid = pid;
 	if (like)
 		memcpy(program->image.comm, like->comm, sizeof(like->comm));
-	/* Who gives way may be the one that it is like. */
+	/* Only now, because add_process() may evict the process that `like` belongs to. */
 	if (!process && program->image.set)
 		process = add_process(procs, pid);
 	if (!process || !program->image.set) {
@@ -181,7 +182,7 @@ void procs_set_parent(struct procs *procs, uint32_t pid, uint32_t parent)
 		process->parent = parent;
 }
 
-/* A process has begun, or begun anew, with one thread. */
+/* A process has started, or has executed a program: it has one thread. */
 static void begin(struct procs *procs, uint32_t pid)
 {
 	struct process *process = procs_find(procs, pid);
@@ -200,7 +201,7 @@ void procs_fork(struct procs *procs, uint32_t parent_pid, uint32_t pid, uint64_t
 
 	if (program)
 		program_forked(program, parent_pid, parent);
-	/* What it has is not known before what its parent has. */
+	/* While the parent's mappings are still being read, the child's copy is incomplete. */
 	if (program && parent && parent->is_read)
 		procs_read(procs, pid);
 	if (parent)
@@ -268,7 +269,8 @@ static uint32_t next_round(struct procs *procs)
 	return ++procs->opened_round ?: ++procs->opened_round;
 }
 
-/* Programs share mappings after a fork: who is concerned is asked before any of them changes. */
+/* Programs share mappings after a fork, so all affected programs are found before any is
+ * changed. */
 void procs_opened(struct procs *procs, const struct opened *opened, size_t count)
 {
 	const struct opened_batch batch = {opened, count, next_round(procs)};

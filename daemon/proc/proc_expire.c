@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the table forgets. Two lists, so that a drain goes through those processes only of which
- * there may be something to forget: those that ended, in the order in which that was told, and
- * those that live and have run another program before.
+ * What the table forgets. There are two lists, so that a drain goes only through processes with
+ * something to forget: processes that ended, in the order of their exit records, and living
+ * processes that have run another program before.
  */
 #include "proc/proc_private.h"
 
@@ -10,7 +10,7 @@
 
 #include <utlist.h>
 
-/* Asks /proc only where the process may live on in other threads. */
+/* Reads /proc only when the process may live on in other threads. */
 bool process_has_ended(const struct process *process)
 {
 	return process->exited && (process->alone || scan_threads(process->pid) <= 1);
@@ -31,7 +31,7 @@ static void drop_replaced(struct procs *procs, struct process *process, uint64_t
 {
 	struct program *program = process->newest;
 
-	/* A program was replaced when its successor started. */
+	/* A program is replaced at the start of its successor. */
 	while (program->older && program->image.start_mono_ns >= mono_ns)
 		program = program->older;
 	while (program->older) {
@@ -45,7 +45,8 @@ static void drop_replaced(struct procs *procs, struct process *process, uint64_t
 
 void procs_forget_replaced(struct procs *procs, struct process *process)
 {
-	/* Who calls exec all the time has thousands that are not to be forgotten yet. */
+	/* Once per drain is enough: a process that calls exec all the time has thousands of
+	 * replaced programs that must not be forgotten yet. */
 	if (process->forgotten_ns != procs->forgotten_ns)
 		drop_replaced(procs, process, procs->forgotten_ns);
 	process->forgotten_ns = procs->forgotten_ns;
@@ -63,7 +64,7 @@ static void forget(struct procs *procs, struct process *process)
 	process_free(procs, process);
 }
 
-/* It lives on in other threads. */
+/* The process lives on in other threads. */
 static void keep(struct procs *procs, struct process *process, uint64_t mono_ns)
 {
 	drop_replaced(procs, process, mono_ns);

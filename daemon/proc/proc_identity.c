@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whose the processes of the table are. A process is looked up when it is first asked about and not
- * when it begins: most of them are never sampled. One that is gone by then was most likely where
- * its parent was, which is asked instead.
+ * The identities of the processes of the table. An identity is read at the first request for it and
+ * not when the process starts, because most processes are never sampled. A process that is gone by
+ * then most likely had the identity of its parent, which is used instead.
  */
 #include "base/clock.h"
 #include "proc/proc_private.h"
 
 enum { MAX_ANCESTORS = 16 }; /* of a process that is gone: make, sh, cc, cc1 and the like */
 
-/* A process may be moved to another cgroup at any time. Most are when they begin, by themselves or
- * by who started them; then seldom. */
+/* A process may be moved to another cgroup at any time. Most are moved when they start, by
+ * themselves or by the process that started them, and seldom later. */
 static const uint64_t max_age_ns = 60 * NSEC_PER_SEC;
 
 void program_forked(struct program *program, uint32_t parent_pid, const struct process *parent)
 {
-	/* What init starts is moved to a cgroup of its own at once. */
+	/* A process that init starts is moved to a cgroup of its own at once. */
 	if (parent_pid <= 1)
 		return;
 	program->parent_pid = parent_pid;
@@ -35,7 +35,7 @@ void program_execed(struct program *program)
 	program->identity = identity_ref(before->identity);
 }
 
-/* What was read when the program was young is soon read again. */
+/* An identity that was read when the program was young soon counts as old. */
 static bool is_fresh(const struct program *program, uint64_t now_ns)
 {
 	uint64_t age_ns = program->identity_ns - program->image.start_mono_ns;
@@ -44,7 +44,7 @@ static bool is_fresh(const struct program *program, uint64_t now_ns)
 	       now_ns - program->identity_ns < (age_ns < max_age_ns ? age_ns : max_age_ns);
 }
 
-/* What is known stays when there is nothing to read any more. */
+/* Keeps the known identity when it cannot be read any more. */
 static void refresh(const struct process *process, struct program *program)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -54,7 +54,7 @@ static void refresh(const struct process *process, struct program *program)
 		return;
 	program->identity_ns = now_ns;
 	program->settled = false;
-	/* Only what runs now is what /proc shows. */
+	/* /proc shows only the program that runs now. */
 	if (program != process->newest || (process->exited && process->alone))
 		return;
 	if (identity_read(process->pid, program->identity, &fresh))
@@ -73,14 +73,14 @@ static struct program *parent_of(const struct procs *procs, const struct program
 	if (!process)
 		return NULL;
 	parent = process_program(process, child->forked_mono_ns);
-	/* Its pid may be another's by now. */
+	/* The pid may belong to another process by now. */
 	if (!parent || parent->image.start_mono_ns > child->forked_mono_ns)
 		return NULL;
 	refresh(process, parent);
 	return parent;
 }
 
-/* Takes over what was read of the nearest ancestor. */
+/* Copies the identity of the nearest ancestor whose identity was read. */
 static void inherit(const struct procs *procs, struct program *program)
 {
 	const struct program *ancestor = program;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who started whom, as the table of processes and what is remembered of those that have left it
- * tell it together.
+ * Parents of processes, from the process table and from the memory of processes that have left it.
  */
 #include "proc/proc_private.h"
 
@@ -30,7 +29,7 @@ void procs_settle_kin(struct procs *procs, uint64_t mono_ns)
 		return;
 	needed = calloc(1, KIN_NEEDED_BYTES);
 	if (!needed)
-		return; /* it is tried again after the next drain */
+		return; /* the next drain tries again */
 	while ((process = pid_table_next(&procs->by_pid, &at)))
 		kin_need(needed, process->parent);
 	kin_settle(&procs->kin, needed, mono_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the files of struct procs share.
+ * Shared by the files that implement struct procs.
  */
 #pragma once
 
@@ -14,72 +14,72 @@
 struct program {
 	struct image image;
 	struct program *older;
-	/* Who forked the process, and when; 0: not told. */
+	/* The process that forked this one, and when; 0: not known. */
 	uint32_t parent_pid;
 	uint64_t forked_mono_ns;
-	struct identity *identity; /* as far as known */
-	uint64_t identity_ns;      /* when it was read, or tried to be; 0: not yet */
-	bool own;                  /* it was read, and not taken over */
-	bool settled;              /* since that time ancestors were asked */
-	bool cut;                  /* the process ran others before, which are forgotten */
-	/* Those that wait for files to be opened. */
+	struct identity *identity; /* NULL: not known */
+	uint64_t identity_ns;      /* time of the last attempt to read it; 0: none yet */
+	bool own;                  /* the identity was read, not inherited */
+	bool settled;              /* ancestors were asked since identity_ns */
+	bool cut;                  /* the process ran older programs, which are forgotten */
+	/* Links of the list of programs that wait for files to be opened. */
 	struct program *prev_waiting, *next_waiting;
 	bool waits, opened; /* is in that list; one of its files has just been opened */
 	uint32_t pid;
-	uint32_t mapped; /* records of mappings so far */
+	uint32_t mapped; /* number of mmap records so far */
 };
 
 struct process {
 	uint32_t pid;
-	bool alone;  /* has had one thread only, so that its exit is the process's */
-	bool exited; /* its main thread has */
+	bool alone;  /* has only had one thread, so that thread's exit ends the process */
+	bool exited; /* the main thread has exited */
 	bool forked; /* it started others, or may have before it was known */
 	uint64_t exit_mono_ns;
-	uint64_t forgotten_ns;  /* until then its programs that were replaced are forgotten */
+	uint64_t forgotten_ns;  /* programs replaced before this time are forgotten */
 	uint32_t parent;        /* pid of the process that started it; 0: not known */
-	uint64_t rest_until_ns; /* its file of mappings is long: it is not read again before */
-	uint64_t looked_ns;     /* when it was read as addresses were in no mapping */
-	bool is_read;           /* that file is being read */
-	uint32_t readings;      /* of it, in vain since the last one that was good */
-	uint32_t mapped;        /* records of mappings that its program had when it was asked for */
+	uint64_t rest_until_ns; /* maps file is not read again before, because reading took long */
+	uint64_t looked_ns;     /* last reading because of an address that is in no mapping */
+	bool is_read;           /* the maps file is being read */
+	uint32_t readings;      /* stale readings since the last good one */
+	uint32_t mapped;        /* newest->mapped when the reading was requested */
 	struct program *newest; /* never NULL */
-	bool told;              /* who watches the table may know of it */
-	/* Where it is until something of it is forgotten: procs_list(). */
-	struct process **list; /* NULL: nowhere */
+	bool told;              /* watchers may know of it */
+	/* The list of processes with something to forget that it is in: procs_list(). */
+	struct process **list; /* NULL: none */
 	struct process *prev, *next;
 };
 
 /* Reading /proc again, in pieces. */
 struct rescan {
 	bool wanted;
-	uint32_t *pids; /* of the round under way; NULL: there is none */
+	uint32_t *pids; /* of the current round; NULL: there is none */
 	size_t count, next;
 	uint64_t began_ns, rounds, rested;
-	uint64_t lost_ns;   /* when it was wanted last */
-	uint64_t new_ns;    /* since when programs that are new were asked for, */
-	uint32_t new_asked; /* and how many */
+	uint64_t lost_ns;   /* when records were last lost */
+	uint64_t new_ns;    /* start of the interval that new_asked is for */
+	uint32_t new_asked; /* readings requested for new programs in that interval */
 };
 
 struct procs {
 	struct finder finder;
-	struct found found;         /* the finder's */
-	struct maps_reader *reader; /* NULL: files of mappings are read at once */
-	uint64_t patience_ns;       /* that is left for waiting for it, until the next drain */
+	struct found found;         /* used by the finder */
+	struct maps_reader *reader; /* NULL: maps files are read synchronously */
+	uint64_t patience_ns;       /* time left for waiting for the reader until the next drain */
 	struct mapping_room room;   /* of all mappings */
-	struct program *waiting;
-	uint32_t opened_round; /* of struct opened_batch */
-	struct pid_set large;  /* with many mappings, which have changed and were not told of */
+	struct program *waiting;    /* programs that wait for files to be opened */
+	uint32_t opened_round;      /* of struct opened_batch */
+	struct pid_set large;       /* changed processes with many mappings, not reported yet */
 	struct rescan rescan;
 	bool holds;             /* between procs_begin() and procs_end() */
-	struct pid_set changed; /* those that are to be told of */
+	struct pid_set changed; /* processes that watchers are to be notified of */
 	struct pid_table by_pid;
 	size_t programs;
-	uint64_t forgotten_ns;    /* what ended before is of no use any more */
-	struct process *ended;    /* in the order in which that was told */
-	struct process *replaced; /* living ones that ran other programs before */
-	struct kin kin;           /* who is no longer in it */
-	uint64_t swept_ns;        /* when unmapped files were closed last, */
-	uint32_t sweeps;          /* and how often they were */
+	uint64_t forgotten_ns;    /* no request can refer to what ended before */
+	struct process *ended;    /* in the order of their exit records */
+	struct process *replaced; /* living processes that ran other programs before */
+	struct kin kin;           /* parents that are no longer in the table */
+	uint64_t swept_ns;        /* when unmapped files were last closed */
+	uint32_t sweeps;          /* how often they were closed */
 	uint64_t dropped;
 	struct watcher {
 		procs_changed_fn *fn; /* NULL: none */
@@ -87,56 +87,60 @@ struct procs {
 	} watchers[MAX_PROCS_WATCHERS];
 };
 
-/* What runs in `pid` now, as far as known; else what /proc says, later, or after a moment. */
+/* The image that `pid` runs now. For a process that is not known, the image is filled from /proc
+ * later; procs_current_now() waits for that for a moment. */
 struct image *procs_current(struct procs *procs, uint32_t pid);
 struct image *procs_current_now(struct procs *procs, uint32_t pid);
-void procs_be_patient(struct procs *procs); /* there was a drain */
+void procs_be_patient(struct procs *procs); /* called once a drain; renews patience_ns */
 /* Reads /proc about a process, known or not. */
 void procs_scan_pid(struct procs *procs, uint32_t pid);
-/* Has the mappings of a known one read. */
+/* Requests a reading of the mappings of a known process. */
 void procs_read(struct procs *procs, uint32_t pid);
-/* Of one that is new, while records of mappings are lost: its own may be among them. */
+/* The same for a new program while records are being lost, because its own may be among them. */
 void procs_read_new(struct procs *procs, uint32_t pid);
-bool procs_is_read(const struct procs *procs, uint32_t pid); /* that is under way */
+bool procs_is_read(const struct procs *procs, uint32_t pid); /* a reading is in progress */
 /* Starts a program in `pid`: with the mappings of `like` after a fork, with none after an exec. */
 struct program *procs_start_program(struct procs *procs, uint32_t pid, const struct image *like,
                                     uint64_t mono_ns);
 void procs_set_parent(struct procs *procs, uint32_t pid, uint32_t parent);
-/* Between these two it is one moment: files stay what they were found to be. */
+/* Between these two calls the store's time stands still, and the result of the last file lookup is
+ * reused. */
 void procs_hold(struct procs *procs);
 void procs_release(struct procs *procs);
-/* Tells who watches the table; between procs_begin() and procs_end() it is held. */
+/* Notifies the watchers of the table; between procs_begin() and procs_end() this is deferred. */
 void procs_tell(struct procs *procs, struct process *process);
 void procs_tell_of_mappings(struct procs *procs, struct process *process);
 void procs_tell_now(const struct procs *procs, uint32_t pid);
-void procs_tell_of_large(struct procs *procs); /* once a drain */
+void procs_tell_of_large(struct procs *procs); /* called once a drain */
 void program_free(struct procs *procs, struct program *program);
-/* It leaves the table. */
+/* Removes the process from the table and frees it. */
 void process_free(struct procs *procs, struct process *process);
 bool process_has_ended(const struct process *process);
-/* It has ended, or runs another program. */
+/* Puts the process into the list that it belongs to; called when it has ended or runs another
+ * program. */
 void procs_list(struct procs *procs, struct process *process);
-/* Of what it ran before, forgets what nobody can ask for; all of it, where there is no room for
- * more programs: processes that come and go so fast that each pid is soon used again. */
+/* Forgets the replaced programs of a process that no request can refer to any more. Forgets all
+ * replaced programs when there is no room for more, which happens when processes come and go so
+ * fast that each pid is soon reused. */
 void procs_forget_replaced(struct procs *procs, struct process *process);
-/* The table is full: of those that ended the oldest gives way. */
+/* The table is full: drops the process that ended first. */
 void procs_make_room(struct procs *procs);
-/* Whether it waits for files to be opened: its set has changed. */
+/* Updates whether the program waits for files to be opened; called when its set has changed. */
 void program_wait(struct procs *procs, struct program *program);
-/* Closes files that nobody maps, every ten seconds. */
+/* Closes files that no process maps, every ten seconds. */
 void procs_close_unmapped(struct procs *procs);
-/* Those whose exit was never told. */
+/* Finds processes that have ended without an exit record. */
 void procs_find_ended(struct procs *procs);
-/* It has started another, or may have. */
+/* The process has started another, or may have. */
 void procs_note_fork(struct procs *procs, uint32_t pid);
-/* Before a process that has ended is freed. */
+/* Called before a process that has ended is freed. */
 void process_remember(struct procs *procs, const struct process *process);
-/* Now and then. */
+/* Called once a drain; calls kin_settle() when that is due. */
 void procs_settle_kin(struct procs *procs, uint64_t mono_ns);
 struct process *procs_find(const struct procs *procs, uint32_t pid); /* NULL when not known */
-/* What it ran at a time; NULL: that is forgotten. */
+/* The program that it ran at a time; NULL: that program is forgotten. */
 struct program *process_program(const struct process *process, uint64_t mono_ns);
-/* What it takes over, in whose it is, from the process that forked it, or from what it ran before.
- */
+/* These two let a new program inherit the identity of the process that forked it, and that of the
+ * program that the process ran before. */
 void program_forked(struct program *program, uint32_t parent_pid, const struct process *parent);
 void program_execed(struct program *program);

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the table takes from /proc: of what ran before us, of what records that were lost had said,
- * and of a process that nobody told of. Files of mappings are read elsewhere (proc/maps_reader.h),
- * so records of the same process may come meanwhile: what was read is then older than what is
- * known, and is read again.
+ * What the table takes from /proc: processes that started before the daemon, what lost records
+ * would have reported, and a process without a fork record. Maps files are read on other threads
+ * (proc/maps_reader.h), so records of the same process may arrive meanwhile. The text is then older
+ * than what is known, and the file is read again.
  */
 #include "base/clock.h"
 #include "proc/parent.h"
 #include "proc/proc_private.h"
 
 enum {
-	MAX_READINGS = 3, /* of a process that maps all the time; the last one is taken as it is */
-	REST = 200,       /* times as long as reading took: half a percent of a thread's time */
+	MAX_READINGS = 3, /* for a process that maps all the time; the last one is used as it is */
+	REST = 200,       /* times the duration of a reading: half a percent of a thread's time */
 	ASKED_TOGETHER = 256,
 };
 
-/* Longer than this a file of mappings is long. */
+/* A reading that takes longer than this delays the next one of the process. */
 static const uint64_t long_ns = 5 * NSEC_PER_MSEC;
-/* A process that is met in a drain and not known is waited for, between two drains this long. */
+/* How long the daemon waits, in total between two drains, for readings of processes that a drain
+ * finds unknown. */
 static const uint64_t patience_ns = 20 * NSEC_PER_MSEC;
-/* Of a process whose addresses are in no mapping: so long after the last loss of records, and that
- * often. */
+/* The mappings of a process with an address in no mapping are read again for lately_ns after the
+ * last loss of records, at most once every looks_ns. */
 static const uint64_t lately_ns = 15 * NSEC_PER_SEC, looks_ns = NSEC_PER_SEC;
-/* New programs are asked for, so long after the last loss; that many in such a time. */
+/* The mappings of new programs are read for news_ns after the last loss of records, of at most
+ * MAX_NEW programs in such an interval. */
 static const uint64_t news_ns = NSEC_PER_SEC;
 enum { MAX_NEW = 50 };
-/* At the start, for all that run. */
+/* At start-up, for all running processes together. */
 static const uint64_t start_patience_ns = NSEC_PER_SEC;
 
 void procs_read_by(struct procs *procs, struct maps_reader *reader)
@@ -89,7 +91,7 @@ bool procs_is_read(const struct procs *procs, uint32_t pid)
 	return process && process->is_read;
 }
 
-/* Waits for what was asked, as long as there is patience left. */
+/* Waits for the requested readings for as long as patience_ns allows. */
 static void settle(struct procs *procs)
 {
 	uint64_t begun_ns = clock_mono_ns(), took_ns;
@@ -116,7 +118,7 @@ void procs_look_again(struct procs *procs, uint32_t pid)
 		settle(procs);
 }
 
-/* What was read is of another program, or records came that may be newer. */
+/* Whether the reading is of an earlier program, or records arrived that may be newer. */
 static bool is_stale(const struct process *process, const struct maps_reading *reading)
 {
 	return process->newest->image.start_mono_ns != reading->tag ||
@@ -208,7 +210,7 @@ void procs_find_ended(struct procs *procs)
 	}
 }
 
-/* Not all of a host at once: there is room for so many questions. */
+/* Waits whenever ASKED_TOGETHER readings are requested, because the queue is bounded. */
 static int scan_one(uint32_t pid, void *ctx)
 {
 	struct procs *procs = ctx;

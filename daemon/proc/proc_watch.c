@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who is told of processes that change. Most processes of a storm begin and end between two looks
- * at the side-band; whoever watches would only find that there is nothing to be looked at.
+ * Notifies watchers of processes that change. Most processes of a fork storm start and end between
+ * two readings of the side-band records; a watcher would only find that such a process is gone.
  */
 #include "base/clock.h"
 #include "proc/proc_private.h"
@@ -9,8 +9,9 @@
 #include <errno.h>
 
 enum {
-	/* Whoever watches the table goes through all mappings of a process that has changed. Of one
-	 * with many it is told once a drain, and of so many mappings together at most. */
+	/* A watcher goes through all mappings of a process that has changed. Changes of a process
+	 * with MANY_MAPPINGS are reported once a drain, until TOLD_TOGETHER mappings are
+	 * reached. */
 	MANY_MAPPINGS = 1024,
 	TOLD_TOGETHER = 65536,
 };
@@ -32,7 +33,7 @@ static void tell_held(struct procs *procs)
 	while ((pid = pid_set_take(&procs->changed))) {
 		struct process *process = procs_find(procs, pid);
 
-		/* Of one that has left the table was told then. */
+		/* forget() notified the watchers when a process that they know left the table. */
 		if (!process || (process->exited && process->alone && !process->told))
 			continue;
 		process->told = true;

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reading /proc again after the kernel had no room for what it wanted to tell. Anybody can make
- * that happen, by mapping faster than we read, and make reading dear, by mapping much. So a round
- * comes at most every few seconds, it is gone through in pieces between which the loop does other
- * things, and a process whose mappings take long to read is left out for longer the longer they
- * took.
+ * Reads /proc again after the kernel lost side-band records for lack of buffer space. Any user can
+ * cause that by mapping faster than the daemon reads, and can make reading expensive by mapping
+ * much. So a round starts at most every few seconds, and is done in pieces between which the loop
+ * does other work. A process whose mappings took long to read is skipped for a time proportional to
+ * that duration.
  */
 #include "base/buf.h"
 #include "base/clock.h"
 #include "proc/proc_private.h"
 
-/* Between the beginnings of two rounds; what a piece takes, if one process does not take more. */
+/* Minimum time between the starts of two rounds; duration of a piece, unless one process alone
+ * takes longer. */
 static const uint64_t round_ns = 5 * NSEC_PER_SEC, piece_ns = 5 * NSEC_PER_MSEC;
 
-enum { ASKED_TOGETHER = 64 }; /* files of mappings, which are kept until they are gone through */
+enum {
+	ASKED_TOGETHER = 64
+}; /* maps files requested at once; each is in memory until it is parsed */
 
 static int note_pid(uint32_t pid, void *ctx)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reads /proc/PID/maps and comm. Every file may vanish between two calls: that is never an error
+ * Reads /proc/PID/maps and comm. Every file may vanish between two calls, which is never an error
  * here.
  */
 #include "proc/scan.h"
@@ -43,7 +43,7 @@ int scan_all(scan_fn *fn, void *ctx)
 	return 0;
 }
 
-/* Anonymous memory has no path in /proc and this one in side-band records. */
+/* Anonymous memory has no path in /proc, and "//anon" in side-band records. */
 static const char *plain_path(const char *path)
 {
 	return strncmp(path, "//anon", 6) == 0 ? "" : path;
@@ -55,8 +55,8 @@ static bool is_same_key(const struct file_key *a, const struct file_key *b)
 	       a->minor == b->minor;
 }
 
-/* Everybody may read the programs of a host, and most are known: whose process it is must be known
- * before a file is opened for it only. */
+/* The user of the process is read only when a file has to be opened, because most files are known
+ * already. */
 static uint32_t find_file(const struct finder *finder, struct place *place,
                           const struct file_key *key)
 {
@@ -136,7 +136,7 @@ int scan_read(uint32_t pid, struct scan_text *ret_text)
 	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
 	if (buf_read_file(&comm, path, 256))
 		return -ESRCH;
-	/* The kernel ends what it says with a newline, which a name may have as well. */
+	/* The kernel appends a newline; the name itself may contain newlines as well. */
 	snprintf(ret_text->comm, sizeof(ret_text->comm), "%.*s", (int)(comm.len ? comm.len - 1 : 0),
 	         buf_text(&comm));
 	ret_text->maps = maps;
@@ -157,7 +157,7 @@ int scan_apply(const struct finder *finder, uint32_t pid, const struct scan_text
 	image->set = fresh;
 	memcpy(image->comm, text->comm, sizeof(image->comm));
 	int err = maps_parse(buf_text(&text->maps), text->maps.len, read_line, &reading);
-	/* What others share with it stays shared. */
+	/* An unchanged set is kept, so that other processes go on sharing it. */
 	if (before && mapping_set_equal(before, image->set)) {
 		struct mapping_set *same = before;
 
@@ -177,7 +177,8 @@ uint32_t scan_threads(uint32_t pid)
 	char path[64];
 	struct stat status;
 
-	/* The link count of the folder is 2 and one for each thread: cheaper than reading it. */
+	/* The link count of the folder is 2 plus the number of threads; this is cheaper than
+	 * reading the folder. */
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
 	if (stat(path, &status) || status.st_nlink < 3)
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What /proc tells about processes, for those that were there before us and when side-band records
+ * Reads processes from /proc: those that started before the daemon, and all when side-band records
  * were lost.
  */
 #pragma once
@@ -12,35 +12,35 @@
 typedef int scan_fn(uint32_t pid, void *ctx);
 int scan_all(scan_fn *fn, void *ctx);
 
-/* The file that was found last: of neighbouring mappings it is mostly the same. */
+/* The result of the last lookup; neighbouring mappings mostly have the same file. */
 struct found {
 	struct file_key key; /* inode 0: none */
 	uint32_t id;
 };
 
-/* What finds the file of a mapping, and bounds how many there are. */
+/* What scan_map() needs: it finds the files of mappings and bounds their memory. */
 struct finder {
 	struct store *store;
-	struct opener *opener;     /* NULL: files are opened at once, however long that takes */
-	struct mapping_room *room; /* NULL: there is no bound */
-	struct found *last;        /* between procs_hold() and procs_release(); NULL: look */
+	struct opener *opener;     /* NULL: files are opened synchronously */
+	struct mapping_room *room; /* NULL: no bound */
+	struct found *last;        /* set between procs_hold() and procs_release() */
 };
 
-/* What /proc says of one process. */
+/* What /proc says about one process. */
 struct scan_text {
 	char comm[COMM_BYTES];
 	struct buf maps; /* in the format of /proc/PID/maps */
 };
 
 void scan_text_release(struct scan_text *text);
-/* Reads it; any thread. Waits for whoever changes the mappings of that process. -ESRCH when it is
+/* Reads it; any thread. Waits while the process changes its mappings. -ESRCH when the process is
  * gone. */
 int scan_read(uint32_t pid, struct scan_text *ret_text);
-/* Fills the image's name and mappings with that, replacing what it had. */
+/* Replaces the image's name and mappings by those of the text. */
 int scan_apply(const struct finder *finder, uint32_t pid, const struct scan_text *text,
                struct image *image);
-/* Adds one mapping, its object looked up. */
+/* Looks up the object of a mapping and adds the mapping to the image. */
 int scan_map(const struct finder *finder, uint32_t pid, struct image *image,
              struct proc_mapping *mapping, const struct file_key *key, const char *path);
 bool scan_exists(uint32_t pid);
-uint32_t scan_threads(uint32_t pid); /* 0 when it is gone */
+uint32_t scan_threads(uint32_t pid); /* number of threads; 0 when the process is gone */

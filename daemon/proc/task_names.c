@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A process is one of its threads, and has the name of the first.
+ * Goes through all threads of all processes; the name of a process is that of its main thread.
  */
 #include "proc/task_names.h"
 
@@ -40,7 +40,7 @@ static const char *next_number(DIR *folder)
 	return NULL;
 }
 
-/* The kernel ends what it says with a newline, which a name may have as well. */
+/* The kernel appends a newline; the name itself may contain newlines as well. */
 static void look_at(struct search *search, int tasks, const char *tid)
 {
 	char path[sizeof("1234567890/comm")], name[64];
@@ -51,7 +51,7 @@ static void look_at(struct search *search, int tasks, const char *tid)
 	snprintf(path, sizeof(path), "%.10s/comm", tid);
 	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return; /* has ended */
+		return; /* the thread has ended */
 	got = read(fd, name, sizeof(name) - 1);
 	close(fd);
 	if (got <= 0)

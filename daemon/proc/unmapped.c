@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Files that no process of the table maps any more are closed now and then: each takes a
- * descriptor, and who maps thousands would keep those for as long as nobody else wants them.
+ * Periodically closes files that no process of the table maps any more. Each takes a descriptor,
+ * and a process that maps thousands of files would otherwise hold their descriptors until others
+ * are needed.
  */
 #include "base/clock.h"
 #include "proc/proc_private.h"

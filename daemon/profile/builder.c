@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Interning into growing tables, and sealing them into one block of memory. The key of a row is
- * how its struct begins, which is why struct location and struct sample end with what is not key.
+ * Interns rows into growing tables, and seals the tables into one block of memory. The key of a row
+ * is the beginning of its struct. So struct location and struct sample end with the members that
+ * are not part of the key.
  */
 #include "profile/builder.h"
 #include "base/hash.h"
@@ -29,7 +30,7 @@ _Static_assert(sizeof(struct task) == 88, "a key holds no padding");
 struct builder {
 	int error;
 	uint64_t seed;
-	struct profile *view; /* what is no table lives in here */
+	struct profile *view; /* what is not in a table is in here */
 #define TABLE(name, type, key) struct table name##s;
 	TABLES(TABLE)
 #undef TABLE
@@ -109,7 +110,7 @@ static int append_string(struct builder *builder, const char *bytes, size_t len,
 	return table_append(&builder->string_starts, &start, ret_id);
 }
 
-/* 0 when it was not interned yet. */
+/* 0 if it was not interned yet. */
 static uint32_t find_string(const struct builder *builder, const char *bytes, size_t len,
                             uint32_t hash)
 {
@@ -364,7 +365,7 @@ size_t builder_memory(const struct builder *builder)
 	return bytes;
 }
 
-/* Every table begins at a multiple of this. */
+/* Rounds up to eight bytes: every table begins at a multiple of that. */
 static size_t aligned(size_t bytes)
 {
 	return (bytes + 7) & ~(size_t)7;

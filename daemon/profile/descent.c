@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One list of who started whom, sorted by parent, and a search through it that takes each line of
- * it once, so that a circle, which reused pids can make, ends.
+ * A list of parents and their children, sorted by parent, and a search that follows each entry
+ * once. So the search ends even if reused pids form a cycle.
  */
 #include "profile/descent.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct family {
-	struct kinship *lines; /* ascending, none twice */
+	struct kinship *lines; /* ascending, without duplicates */
 	size_t count;
 	bool *taken; /* by line */
 };
@@ -74,7 +74,7 @@ static int collect(struct family *family, struct profile *const *slices, size_t 
 	return 0;
 }
 
-/* The first line of that parent, or of a later one. */
+/* The first line of this parent, or of a larger one. */
 static size_t first_line(const struct family *family, uint32_t parent)
 {
 	size_t low = 0, high = family->count;
@@ -98,7 +98,7 @@ static void follow(struct family *family, struct descent *descent)
 		for (size_t i = first_line(family, parent);
 		     i < family->count && family->lines[i].parent == parent; i++) {
 			if (family->taken[i])
-				break; /* this parent was here before */
+				break; /* this parent was visited before */
 			family->taken[i] = true;
 			descent->pids[descent->count++] = family->lines[i].pid;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct descent - the processes that descend from some, as far as slices and whoever knows the
- * living ones can tell. Pure; any thread.
+ * struct descent - the processes that descend from given ones, as far as slices and the caller's
+ * list of living processes show. Pure; any thread.
  */
 #pragma once
 
@@ -9,17 +9,17 @@
 
 #include <stdbool.h>
 
-/* Who started whom. */
+/* `parent` started `pid`. */
 struct kinship {
 	uint32_t parent, pid;
 };
 
 struct descent {
-	uint32_t *pids; /* ascending; those it began with among them */
+	uint32_t *pids; /* ascending; includes the given processes */
 	size_t count;
 };
 
-/* 0 or -ENOMEM. A process whose own parent is not known ends the line. */
+/* 0 or -ENOMEM. A process whose parent is not known is not found as a descendant. */
 int descent_find(const uint32_t *pids, size_t pid_count, struct profile *const *slices,
                  size_t slice_count, const struct kinship *known, size_t known_count,
                  struct descent *ret_descent);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One question about a task for each list of a selection. An empty list asks nothing.
+ * Checks a task against each list of a selection. An empty list accepts every task.
  */
 #include "profile/filter.h"
 
 #include <string.h>
 
-/* Of a container's id: digits that people must give at least, and those that a task has. */
+/* Digits of a container's id: the fewest that a selection may give, and those that a task has. */
 enum { SHORTEST_ID = 4, SHOWN_ID = 12 };
 
 int filter_init(struct filter *filter, const struct selection *selection,
@@ -47,7 +47,7 @@ static bool is_id(const char *text)
 	return strlen(text) >= SHORTEST_ID && !text[strspn(text, "0123456789abcdef")];
 }
 
-/* One of them is the beginning of the other. */
+/* Whether they are equal, or ids of which one is the beginning of the other. */
 static bool names_container(const char *wanted, const char *container)
 {
 	size_t len = strlen(wanted), shown = strlen(container);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct filter - whose samples a selection keeps, with what had to be found out for that. Private
- * to this folder.
+ * struct filter - decides which tasks' samples a selection keeps. Private to this folder.
  */
 #pragma once
 
@@ -10,7 +9,7 @@
 
 struct filter {
 	const struct selection *selection;
-	struct descent descent; /* when children were asked for */
+	struct descent descent; /* if children were asked for */
 };
 
 /* `selection` must outlive it. 0 or -ENOMEM. */

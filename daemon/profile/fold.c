@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Every row that a sample leads to is looked at once, whoever's sample leads to it first.
+ * Each row that samples refer to is counted once, for the account of the first sample that refers
+ * to it.
  */
 #include "profile/fold.h"
 
@@ -10,7 +11,7 @@
 
 struct weighing {
 	const struct profile *slice;
-	/* By id: it was looked at. */
+	/* By id: whether it was counted. */
 	uint8_t *mappings, *locations, *functions, *nodes, *tasks, *strings;
 	struct weights weights;
 	size_t capacity;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the samples of each account cost a slice, and putting those of one account under one frame:
- * its ticks still count, for each process, but where they were is gone. Pure; any thread.
+ * Measures what the samples of each account cost a slice, and puts the samples of one account under
+ * one frame. Its ticks then still count for each process, but their stacks are gone. Pure; any
+ * thread.
  */
 #pragma once
 
@@ -9,24 +10,24 @@
 
 #include <stdbool.h>
 
-/* What an account's samples cost: nodes, locations, strings and all. What several use is the first
- * one's. */
+/* The memory that an account's samples take, including nodes, locations, strings and everything
+ * else. What several accounts use is charged to the first of them. */
 struct weight {
 	uint32_t account;
-	bool folded; /* it cannot become less */
+	bool folded; /* it cannot become smaller */
 	size_t bytes;
 };
 
 struct weights {
-	struct weight *items; /* no account twice */
+	struct weight *items; /* one per account */
 	size_t count;
 };
 
-/* Out of memory there is less in it, or nothing. */
+/* When memory runs out, the result is incomplete or empty. */
 void weights_find(const struct profile *slice, struct weights *ret_weights);
 void weights_release(struct weights *weights);
 struct weight *weights_of(const struct weights *weights, uint32_t account); /* or NULL */
 
-/* The slice with the account's samples under FOLDED_FRAME of select.h, in place of *slice, and how
- * many they are that were not before. Out of memory it stays as it is, and they are none. */
+/* Replaces *slice by a slice with the account's samples under FOLDED_FRAME of select.h. Returns how
+ * many samples were not under it before. When memory runs out, *slice remains and 0 is returned. */
 uint64_t fold(struct profile **slice, uint32_t account);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One recorder a kind.
+ * One recorder per kind.
  */
 #include "profile/history.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Ids by hash, and tables of rows that are stored once. Nothing is ever removed, so probing needs
- * no tombstones. Slots keep the whole hash: growing need not look at the rows, and neither does
- * most of probing.
+ * An index from hashes to ids, and tables whose rows are stored once. Nothing is ever removed, so
+ * probing needs no tombstones. Slots keep the whole hash, so growing does not read the rows, and
+ * probing mostly does not either.
  */
 #include "profile/index.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The address of such a location is the hash of the name: nobody looks it up.
+ * The address of such a location is the hash of the name, and is not looked up.
  */
 #include "profile/kernel_place.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The reference count of sealed profiles. A profile and its tables are one block of memory, so the
- * last reference gives it back whole, on whatever thread that is.
+ * The reference count of sealed profiles. A profile and its tables are one block of memory, so
+ * dropping the last reference frees all of it, on any thread.
  */
 #include "profile/profile.h"
 
@@ -26,7 +26,8 @@ const char *profile_incomplete(const struct profile *profile)
 
 void profile_unref(struct profile *profile)
 {
-	/* Acquire and release: whoever frees must come after every other holder's last look. */
+	/* Acquire and release: every other holder's last access happens before the memory is
+	 * freed. */
 	if (profile && !__atomic_sub_fetch(&profile->references, 1, __ATOMIC_ACQ_REL))
 		free(profile);
 }

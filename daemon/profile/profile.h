@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct profile - what profd knows, as flat tables: who ran which call path how often. It is
- * pprof's model with call paths kept as a tree, so that the frames two stacks share are stored
- * once.
+ * struct profile - samples as flat tables: which task ran which call path how often. It is pprof's
+ * model, except that call paths are a tree, so that frames that stacks share are stored once.
  *
  * Ids are indices; entry 0 of every table is "none" (string 0 is ""). A profile is built by one
- * struct builder on one thread, sealed, and constant and reference counted from then on: any thread
- * may read it.
+ * struct builder on one thread and then sealed. From then on it is constant and reference counted,
+ * and any thread may read it.
  */
 #pragma once
 
@@ -33,7 +32,7 @@ enum mapping_kind {
 	MAPPING_LOOP,   /* as MAPPING_FILE: native code of an interpreter's loop */
 };
 
-/* A binary, once per profile however many processes map it. */
+/* A binary. It is in a profile once, however many processes map it. */
 struct mapping {
 	uint32_t path;     /* string: as the process sees it, or a name in brackets */
 	uint32_t build_id; /* string: lower-case hex, or none */
@@ -57,9 +56,9 @@ struct line {
 };
 
 struct function {
-	uint32_t name; /* string, as people read it; of what is not symbolized yet, mangled */
-	uint32_t system_name; /* string, as the linker has it; 0 for interpreted code and for names
-	                         of our own */
+	uint32_t name;        /* string, as users read it; mangled if it is not symbolized yet */
+	uint32_t system_name; /* string, as the linker has it; 0 for interpreted code and for
+	                       * profd's own names */
 	uint32_t filename;    /* string */
 	uint32_t start_line;
 };
@@ -70,37 +69,38 @@ struct node {
 	uint32_t parent, location;
 };
 
-/* The labels of a sample that are strings, under these names in every format; "" where one does not
- * apply or is not known. `grid` and `block` are kept where a selection wants them. */
-#define TASK_LABELS(LABEL)                                                       \
-	LABEL(comm)           /* the process's name */                           \
-	LABEL(thread)         /* the thread's name */                            \
-	LABEL(unit)           /* of systemd */                                   \
-	LABEL(container)      /* its id */                                       \
-	LABEL(pod)            /* its uid */                                      \
-	LABEL(python_version) /* "3.11" */                                       \
-	LABEL(gil)            /* "held", "released" or "none" */                 \
-	LABEL(memory)         /* which memory grew, or of which kind it is */    \
-	LABEL(device)         /* of a GPU: "0", "cuda:0", "cpu", "unknown" */    \
-	LABEL(kernel)         /* as its function's name, or "<kernel 0x...>" */  \
-	LABEL(direction)      /* of a copy: "HtoD" ... */                        \
-	LABEL(call)           /* the function by which a GPU was asked for it */ \
-	LABEL(grid)           /* "128x1x1" */                                    \
+/* The string labels of a sample. They have these names in every format. "" if a label does not
+ * apply or is not known. `grid` and `block` are kept if a selection asks for that. */
+#define TASK_LABELS(LABEL)                                                    \
+	LABEL(comm)           /* the process's name */                        \
+	LABEL(thread)         /* the thread's name */                         \
+	LABEL(unit)           /* of systemd */                                \
+	LABEL(container)      /* its id */                                    \
+	LABEL(pod)            /* its uid */                                   \
+	LABEL(python_version) /* "3.11" */                                    \
+	LABEL(gil)            /* "held", "released" or "none" */              \
+	LABEL(memory)         /* the kind of memory */                        \
+	LABEL(device)         /* of a GPU: "0", "cuda:0", "cpu", "unknown" */ \
+	LABEL(kernel)         /* its function's name, or "<kernel 0x...>" */  \
+	LABEL(direction)      /* of a copy: "HtoD" ... */                     \
+	LABEL(call)           /* the GPU function that was called */          \
+	LABEL(grid)           /* "128x1x1" */                                 \
 	LABEL(block)
 
-/* Who ran. */
+/* The process and the thread that ran. */
 struct task {
 	uint32_t pid, tid;
 #define LABEL(name) uint32_t name; /* string */
 	TASK_LABELS(LABEL)
 #undef LABEL
-	uint32_t parent;  /* pid of the process that started it; 0: not known */
-	uint32_t at_ms;   /* when, after the profile's start; 0 where times are not told apart */
-	uint32_t account; /* whose it is in the past that is kept (base/accounts.h); 0: root's, or
-	                     nobody asks */
-	uint32_t unused;  /* a key holds no padding */
-	/* When the program began, by CLOCK_BOOTTIME, where it runs CPython: tells whether a process
-	 * with this number is still the one that ran the sample. 0: not known. */
+	uint32_t parent; /* pid of the process that started it; 0: not known */
+	uint32_t at_ms;  /* time after the profile's start; 0 if times are not distinguished */
+	/* The account that it counts for in the history (base/accounts.h). 0: root's, or not
+	 * needed. */
+	uint32_t account;
+	uint32_t unused; /* a key holds no padding */
+	/* When the program began, by CLOCK_BOOTTIME, if it runs CPython. Shows whether a process
+	 * with this pid is still the one that was sampled. 0: not known. */
 	uint64_t began_boot_ns;
 };
 
@@ -115,7 +115,7 @@ struct ticks {
 	uint64_t total;
 	uint64_t idle;   /* the idle task ran: counted, not recorded */
 	uint64_t lost;   /* no room in a kernel map, or in the daemon */
-	uint64_t missed; /* beside these: were due and never came */
+	uint64_t missed; /* not included in the total: were due and never came */
 };
 
 struct profile {
@@ -124,13 +124,13 @@ struct profile {
 	uint64_t duration_ns;
 	struct value_type types[PROFILE_VALUES];
 	uint32_t type_count;
-	uint32_t
-		shown; /* the type that people look at first: the last one, unless said otherwise */
+	/* The type that readers show first: the last one, unless builder_show() was called. */
+	uint32_t shown;
 	struct value_type period_type;
 	uint64_t period;
 	struct ticks ticks;
 
-	/* Each with its length, entry 0 included: a loop over them starts at 1. */
+	/* The tables. Their counts include entry 0, so a loop over a table starts at 1. */
 	const struct mapping *mappings;
 	const struct location *locations;
 	const struct line *lines;
@@ -146,7 +146,7 @@ struct profile {
 	const uint32_t *string_start; /* by string id */
 	uint32_t string_count;
 
-	size_t memory_bytes; /* what keeping it costs */
+	size_t memory_bytes; /* of the whole block */
 	int references;      /* atomic; profile_ref() and profile_unref() only */
 };
 
@@ -155,9 +155,10 @@ static inline const char *profile_string(const struct profile *profile, uint32_t
 	return profile->string_bytes + profile->string_start[string];
 }
 
-/* A comment that begins so says that sums are too small, and why: it is shown before all else. */
+/* A comment that begins with this says that sums are too small, and why. It is shown before
+ * anything else. */
 #define PROFILE_INCOMPLETE "incomplete: "
-/* The first of these, without its beginning; NULL where there is none. */
+/* The first such comment, without that beginning; NULL if there is none. */
 const char *profile_incomplete(const struct profile *profile);
 
 struct profile *profile_ref(struct profile *profile);

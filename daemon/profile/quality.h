@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How good the stacks of a profile are, from the profile alone: a stack that was cut short has a
- * frame "[unknown: reason]" for its root. Pure; any thread.
+ * How complete the stacks of a profile are, from the profile alone: a truncated stack has a frame
+ * "[unknown: reason]" as its root. Pure; any thread.
  */
 #pragma once
 
 #include "profile/profile.h"
 
-/* What the name of such a frame begins with; the reason and "]" follow. */
+/* The name of such a frame begins with this; the reason and "]" follow. */
 #define CUT_FRAME "[unknown: "
 
 enum { MAX_CUT_REASONS = 32 };

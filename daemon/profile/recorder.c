@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Slices in order of time in one array. They are few, some hundreds: a merge replaces those of a
- * window by one, so everything here walks the array and memmove closes the gaps.
+ * Slices are in one array, in order of time. There are some hundreds of them, because a merge
+ * replaces those of a window by one. So everything here walks the array, and memmove closes the
+ * gaps.
  */
 #include "profile/recorder.h"
 
@@ -24,7 +25,7 @@ struct recorder {
 	size_t count, capacity;
 	uint64_t *holds; /* one entry per holder, in no order */
 	size_t hold_count, hold_capacity;
-	uint64_t evicted_window; /* the last one that was counted, plus 1 */
+	uint64_t evicted_window; /* the last window that was counted as evicted, plus 1 */
 	struct recorder_stats stats;
 };
 
@@ -49,8 +50,8 @@ static uint64_t slice_window(const struct recorder *recorder, const struct profi
 	return slice->start_mono_ns / recorder->limits.window_ns;
 }
 
-/* The array, with room for one more; NULL when out of memory, and then the old one is still good.
- */
+/* The array, with room for one more item; NULL when out of memory, and the old array is then still
+ * valid. */
 static void *grown(void *array, size_t *capacity, size_t count, size_t item_bytes)
 {
 	size_t wanted = *capacity ? *capacity * 2 : 16;
@@ -73,7 +74,7 @@ struct recorder *recorder_new(const struct recorder_limits *limits)
 	return recorder;
 }
 
-/* Lets go of slices [from, to). */
+/* Drops slices [from, to). */
 static void drop(struct recorder *recorder, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -105,7 +106,7 @@ static bool held(const struct recorder *recorder, uint64_t from, uint64_t to)
 	return false;
 }
 
-/* Where the window that slice `from` is in ends. */
+/* The end of the window that slice `from` is in, as an index of slices. */
 static size_t window_end(const struct recorder *recorder, size_t from)
 {
 	uint64_t window = slice_window(recorder, recorder->slices[from].profile);
@@ -129,7 +130,8 @@ static int merge_slices(const struct recorder *recorder, size_t from, size_t to,
 	return select_merge(into, slices, to - from, &select_all);
 }
 
-/* One slice in place of [from, to). When that fails they stay as they are, which is only dearer. */
+/* Replaces slices [from, to) by one slice. If that fails they stay as they are, which only takes
+ * more memory. */
 static void merge(struct recorder *recorder, size_t from, size_t to)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -146,8 +148,8 @@ static void merge(struct recorder *recorder, size_t from, size_t to)
 	weights_find(merged, &kept->weights);
 }
 
-/* Merges what is in windows that have been over for `fine_ns`, no slice of theirs being still to
- * come. */
+/* Merges the slices of each window that has ended `fine_ns` ago, so that none of its slices are
+ * still to come. */
 static void merge_windows(struct recorder *recorder)
 {
 	const uint64_t window_ns = recorder->limits.window_ns;
@@ -184,7 +186,8 @@ static void expire(struct recorder *recorder)
 	drop(recorder, 0, old);
 }
 
-/* By how much it is too much. */
+/* By how much the slices exceed the limit. The newest slice counts for half of the limit at
+ * most. */
 static size_t excess(const struct recorder *recorder)
 {
 	size_t max = recorder->limits.max_bytes, bytes = recorder->stats.bytes, newest;
@@ -197,7 +200,7 @@ static size_t excess(const struct recorder *recorder)
 	return bytes > max ? bytes - max : 0;
 }
 
-/* Whose all slices but the newest are. */
+/* Adds up what each account has of all slices but the newest. */
 static void share_out(const struct recorder *recorder, struct shares *shares)
 {
 	for (size_t i = 0; i + 1 < recorder->count; i++)
@@ -241,7 +244,8 @@ static void fold_slice(struct recorder *recorder, struct kept *kept, uint32_t ac
 	weight->folded = true;
 }
 
-/* False: there is nothing to fold. */
+/* Folds the oldest slice of the account that has most. False if there is nothing to fold, or if
+ * that account is root's. */
 static bool fold_oldest(struct recorder *recorder, struct shares *shares)
 {
 	uint64_t owner;
@@ -330,8 +334,9 @@ void recorder_unhold(struct recorder *recorder, uint64_t mono_ns)
 	}
 }
 
-/* The middle decides for a slice, so that two ranges side by side never both get it; but a range
- * that is short beside the slice gets the slice it is in, for something is better than nothing. */
+/* A slice belongs to the range that holds its middle, so two adjacent ranges never both get it.
+ * But a range that is short compared to the slice gets the slice that it is in, so as not to be
+ * empty. */
 static bool in_range(const struct profile *slice, uint64_t from, uint64_t to)
 {
 	uint64_t start = larger(slice->start_mono_ns, from), end = smaller(slice_end(slice), to);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct recorder - the recent past. The drain adds a slice (a sealed profile of a second or less)
- * at a time; slices of the same 10 s window are merged once it has been over for `fine_ns`, windows
- * are dropped when they are older than `keep_ns`. A reader gets
- * references to the slices of a time range, which stay whole however long it looks at them. Loop
- * thread only; the slices themselves may be read anywhere.
+ * struct recorder - the recent past. The drain adds one slice (a sealed profile of a second or
+ * less) at a time. Slices of the same 10 s window are merged once the window has been over for
+ * `fine_ns`. Windows are dropped when they are older than `keep_ns`. A reader gets references to
+ * the slices of a time range, which remain valid however long it uses them. Loop thread only; the
+ * slices themselves may be read anywhere.
  *
- * When the whole exceeds `max_bytes`, the account (base/accounts.h) with most of it gives way: its
- * oldest stacks become one frame (profile/fold.h), while its ticks still count and everybody else's
- * past stays. So nothing is taken from anybody as long as there is room, who is alone loses what is
- * oldest, and nobody shortens another one's past who has less than he. Where it is root that has
- * most, or there is nothing left to fold, the oldest slices are dropped, whoever's they are. The
- * newest slice stays as it is, even if it is too big alone: somebody may be waiting for it. So that
- * its size drops no other's past it counts for half of `max_bytes` at most.
+ * When all slices together exceed `max_bytes`, the account (base/accounts.h) with most of them
+ * loses stacks: its oldest stacks become one frame (profile/fold.h). Its ticks still count, and the
+ * other accounts' past stays. So no account loses anything as long as there is room, an account
+ * that is alone loses its oldest stacks, and no account shortens the past of one that has less. If
+ * root has most, or if there is nothing left to fold, the oldest slices are dropped, whichever
+ * accounts they belong to. The newest slice stays as it is, even if it alone is too big, because a
+ * reader may be waiting for it. So that its size drops no other account's past, it counts for half
+ * of `max_bytes` at most.
  */
 #pragma once
 
@@ -29,10 +30,11 @@ struct recorder_limits {
 struct recorder_stats {
 	size_t bytes, slices;
 	uint64_t oldest_mono_ns;  /* start of what is kept; 0 when nothing is */
-	uint64_t windows_evicted; /* dropped for memory before their time */
+	uint64_t windows_evicted; /* dropped for lack of memory, before their time */
 	uint64_t samples_evicted; /* how many samples they held */
-	uint64_t stacks_evicted;  /* samples whose stacks were folded: their account had most */
-	uint64_t slices_failed;   /* not kept for lack of memory */
+	/* Samples whose stacks were folded because their account had most. */
+	uint64_t stacks_evicted;
+	uint64_t slices_failed; /* not kept for lack of memory */
 };
 
 /* References to slices, oldest first; the holder calls slices_release(). */
@@ -47,14 +49,14 @@ DEFINE_CLEANUP(struct recorder *, recorder_free)
 
 /* Takes over the caller's reference. Slices come in order of time and do not overlap. */
 int recorder_add(struct recorder *recorder, struct profile *slice);
-/* Keeps no more than that from now on. */
+/* Changes `max_bytes`. */
 void recorder_resize(struct recorder *recorder, size_t max_bytes);
-/* A boundary that a reader will come back for: no merge reaches across it until it is released. */
+/* Holds a boundary that a reader will need: no merge reaches across it until it is released. */
 int recorder_hold(struct recorder *recorder, uint64_t mono_ns);
 void recorder_unhold(struct recorder *recorder, uint64_t mono_ns);
-/* The slices that lie in [from, to) by at least half, and those that the range lies in by at least
- * half: a range cuts windows at most half a window off, exactly at boundaries, and is never empty
- * where something is kept. Nothing kept is 0 slices and no error. */
+/* Returns the slices that are at least half in [from, to), and those that hold at least half of
+ * that range. So a range is off by at most half a window, is exact at boundaries, and is never
+ * empty where something is kept. If nothing is kept there are 0 slices and no error. */
 int recorder_read(struct recorder *recorder, uint64_t from_mono_ns, uint64_t to_mono_ns,
                   struct slices *ret_slices);
 void recorder_get_stats(const struct recorder *recorder, struct recorder_stats *ret_stats);

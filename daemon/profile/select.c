@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Merging with a filter. Ids of a slice become ids of the builder through one array per table; only
- * what a kept sample needs is copied, so the profile of one process is as small as that process.
+ * Merges slices with a filter. Ids of a slice become ids of the builder through one array per
+ * table. Only what a kept sample needs is copied, so the profile of one process is small.
  */
 #include "profile/select.h"
 
@@ -15,13 +15,14 @@ struct merge {
 	struct builder *into;
 	const struct profile *slice;
 	const struct filter *filter;
-	/* The builder's id by the slice's; 0 while it has none. */
+	/* The builder's ids, by the slice's ids; 0: none yet. */
 	uint32_t *mappings, *locations, *functions, *nodes, *tasks;
-	uint32_t *kept;       /* by the slice's task */
-	uint32_t at_ms;       /* of its tasks */
-	uint32_t *folds;      /* by the slice's task: it is of the account that is folded */
+	uint32_t *kept;       /* by the slice's task: the filter accepts it */
+	uint32_t at_ms;       /* at_ms of the slice's tasks */
+	uint32_t *folds;      /* by the slice's task: its account is folded */
 	uint32_t folded_node; /* in the builder; 0 while there is none */
-	uint32_t folded[FOLDED_PROCESSES], folded_count; /* of those tasks one a process */
+	/* One task for each folded process. */
+	uint32_t folded[FOLDED_PROCESSES], folded_count;
 };
 
 static uint32_t merge_string(const struct merge *merge, uint32_t string)
@@ -90,7 +91,7 @@ static uint32_t merge_task(const struct merge *merge, const struct task *from)
 	return builder_task(merge->into, &task);
 }
 
-/* What is left of a task that is folded: which process, and whose. */
+/* The labels that a folded task keeps: those of its process and of its owner. */
 static struct task folded_task(const struct task *task)
 {
 	return (struct task){
@@ -109,7 +110,8 @@ static struct task folded_task(const struct task *task)
 	};
 }
 
-/* Before its strings become the builder's: names that nobody refers to would stay. */
+/* Tasks are compared before their strings are interned in the builder, because names that nothing
+ * refers to would remain there. */
 static uint32_t merge_folded_task(struct merge *merge, uint32_t id)
 {
 	const struct task *tasks = merge->slice->tasks;
@@ -161,7 +163,8 @@ static void merge_tasks(struct merge *merge)
 	}
 }
 
-/* A loop that nothing runs stays, or its sample might have no frames. */
+/* Whether the selection leaves out the frame of a node. A loop without a caller stays, or its
+ * sample might have no frames. */
 static bool hides(const struct merge *merge, const struct node *node)
 {
 	const struct profile *slice = merge->slice;
@@ -182,7 +185,7 @@ static void merge_nodes(const struct merge *merge)
 	const struct profile *slice = merge->slice;
 	uint32_t *nodes = merge->nodes;
 
-	/* First a mark on every path that is needed, up to where another one has marked it. */
+	/* First mark all nodes on needed paths, up to one that is marked already. */
 	for (uint32_t i = 1; i < slice->sample_count; i++) {
 		uint32_t node = slice->samples[i].node;
 
@@ -191,7 +194,7 @@ static void merge_nodes(const struct merge *merge)
 		for (; node && !nodes[node]; node = slice->nodes[node].parent)
 			nodes[node] = 1;
 	}
-	/* Then ids in place of the marks: parents come before their children. */
+	/* Then replace the marks by ids. Parents come before their children. */
 	for (uint32_t id = 1; id < slice->node_count; id++) {
 		const struct node *node = &slice->nodes[id];
 
@@ -220,8 +223,8 @@ static void merge_samples(struct merge *merge)
 	}
 }
 
-/* The idle task was only counted; its ticks become what they would have been as samples. It is
- * selected like any other, hence after it was made. */
+/* The idle task's ticks were only counted. Turns them into what they would have been as samples.
+ * The selection applies to the idle task as to any other, so its task is made first. */
 static void merge_idle(const struct merge *merge)
 {
 	struct builder *into = merge->into;
@@ -300,7 +303,7 @@ static void take_types(struct builder *into, const struct profile *slice)
 	               profile_string(slice, slice->period_type.unit), slice->period);
 }
 
-/* The types of all slices are one, and become the builder's. */
+/* Checks that all slices have the same types, and gives these to the builder. */
 static int merge_types(struct builder *into, struct profile *const *slices, size_t slice_count)
 {
 	for (size_t i = 1; i < slice_count; i++)

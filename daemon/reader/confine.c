@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * In an order that matters: limits while they can be set, the bounding set while there is the
- * capability for it, then user and capabilities, and last what the kernel forgets when those
- * change: that nobody may trace us, and that we die with the daemon. Landlock comes behind user and
- * capabilities, because it wants no_new_privs, and because which user that is stands in files.
+ * The order matters: limits come first, while they can be set; then the bounding set, while the
+ * process has the capability for it; then user and capabilities; and last the settings that the
+ * kernel resets when those change: that the process cannot be traced, and that it dies with the
+ * daemon. Landlock comes after user and capabilities, because it requires no_new_privs, and because
+ * finding the user requires reading files.
  */
 #include "reader/confine.h"
 
@@ -29,11 +30,11 @@
 #include <unistd.h>
 
 enum {
-	/* Three for each open file, and what libdw opens of one that is split. */
+	/* Three for each open file, and those that libdw opens for split DWARF. */
 	MAX_DESCRIPTORS = 512,
 	MAX_STATM_BYTES = 4096,
-	MAX_NAME = 16,  /* of a task, its NUL included */
-	STATM_DATA = 5, /* words before it */
+	MAX_NAME = 16,  /* of a task, including its NUL */
+	STATM_DATA = 5, /* index of the field in statm */
 };
 
 static int close_others(int socket)
@@ -45,7 +46,7 @@ static int close_others(int socket)
 	return close_range((unsigned int)socket + 1, ~0U, 0) < 0 ? -errno : 0;
 }
 
-/* What counts against RLIMIT_DATA already; with AddressSanitizer that is terabytes. */
+/* The bytes that already count against RLIMIT_DATA; with AddressSanitizer these are terabytes. */
 static int data_bytes(uint64_t *ret_bytes)
 {
 	struct buf statm = BUF_INIT;
@@ -63,13 +64,13 @@ static int data_bytes(uint64_t *ret_bytes)
 	return err;
 }
 
-/* When memory is short, it is better lost than the daemon. */
+/* When memory is short, the kernel should kill this process rather than the daemon. */
 static void die_first(void)
 {
 	static const char most[] = "1000";
 	_cleanup_close_ int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
-	/* Nothing depends on it. */
+	/* A failure does not matter. */
 	if (fd >= 0 && write(fd, most, strlen(most)) < 0)
 		return;
 }
@@ -78,7 +79,7 @@ static int limit(int resource, uint64_t value)
 {
 	struct rlimit now;
 
-	/* It may be less already, and must not be raised. */
+	/* The limit may be lower already, and must not be raised. */
 	if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
 		return -errno;
 	if (value < now.rlim_max)
@@ -117,14 +118,14 @@ static bool may_change_user(void)
 	struct __user_cap_data_struct words[_LINUX_CAPABILITY_U32S_3] = {{0}};
 	const uint32_t needed = 1U << CAP_SETUID | 1U << CAP_SETGID;
 
-	/* When it cannot be told, changing it tells. */
+	/* When this cannot be determined, the attempt to change the user shows it. */
 	return syscall(SYS_capget, &header, words) < 0 || (words[0].effective & needed) == needed;
 }
 
 static int drop_user(unsigned int which)
 {
-	/* Who is not root has nobody else to become; root that was given less may not, of which
-	 * the daemon has warned. */
+	/* Only root can become another user. Root without these capabilities cannot, of which the
+	 * daemon has warned. */
 	if (geteuid() != 0 || !may_change_user())
 		return 0;
 	uint32_t id = user_pick(which);
@@ -136,7 +137,7 @@ static int drop_user(unsigned int which)
 	               : 0;
 }
 
-/* Refused to who lacks CAP_SETPCAP; without new privileges the set is of no use to him anyway. */
+/* The kernel refuses this without CAP_SETPCAP. With no_new_privs the set is of no use anyway. */
 static void drop_bounding_set(void)
 {
 	for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
@@ -157,7 +158,8 @@ static int drop_capabilities(void)
 	return 0;
 }
 
-/* It may be the daemon's user, who has files of his own. What sanitizers open they open by name. */
+/* Forbids opening files by name, because the process may run as the daemon's user, which has files
+ * of its own. Not with sanitizers, which open files by name. */
 static int forbid_names(const struct confinement *to)
 {
 	struct landlock_rights forbidden = landlock_known();
@@ -169,7 +171,8 @@ static int forbid_names(const struct confinement *to)
 	return landlock_forbid(&forbidden);
 }
 
-/* The socket was made by the daemon: when somebody else is our parent it has died already. */
+/* The daemon made the socket. When another process is the parent now, the daemon has died
+ * already. */
 static int die_with_daemon(int socket)
 {
 	struct ucred peer;
@@ -190,7 +193,8 @@ int confine(int socket, const struct confinement *to)
 		err = set_limits(to);
 	if (err < 0)
 		return err;
-	/* Standard error may be a file: then a message is lost, not the process. */
+	/* Standard error may be a file. Beyond its size limit a message is lost, but the process
+	 * goes on. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (!to->environment)
 		clearenv();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A list of system calls, some with conditions on an argument. Where a C library may use one of two
- * calls, both are there.
+ * A list of system calls, some with conditions on an argument. When a C library may use one of two
+ * calls, both are in the list.
  */
 #include "reader/filter.h"
 
@@ -25,9 +25,9 @@
 #define HAS_SANITIZER 0
 #endif
 
-/* Whatever their arguments are. */
+/* Allowed with any arguments. */
 static const int plain[] = {
-	/* The socket, and the files that it brings. */
+	/* The socket, and the files that arrive through it. */
 	SCMP_SYS(ppoll),
 	SCMP_SYS(recvmsg),
 	SCMP_SYS(recvfrom),
@@ -55,13 +55,13 @@ static const int plain[] = {
 	SCMP_SYS(munmap),
 	SCMP_SYS(mremap),
 	SCMP_SYS(madvise),
-	/* What the C library does on the way: locks, time, randomness, and ending. */
+	/* Calls of the C library: locks, time, randomness, and exit. */
 	SCMP_SYS(futex),
 	SCMP_SYS(sched_yield),
 	SCMP_SYS(clock_gettime),
 	SCMP_SYS(gettimeofday),
 	SCMP_SYS(getrandom),
-	SCMP_SYS(sysinfo), /* qsort() asks how much memory there is */
+	SCMP_SYS(sysinfo), /* qsort() determines how much memory there is */
 	SCMP_SYS(getpid),
 	SCMP_SYS(gettid),
 	SCMP_SYS(rt_sigprocmask),
@@ -72,7 +72,7 @@ static const int plain[] = {
 	SCMP_SYS(exit_group),
 };
 
-/* What opening may not do: write, or make a file; and what it is to be done with, see opening.h. */
+/* Opening must not write or create a file, and must use O_NONBLOCK; see opening.h. */
 enum {
 	OPEN_MASK =
 		O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY) | O_NONBLOCK,
@@ -80,7 +80,7 @@ enum {
 	OPEN_MAY_WAIT = O_RDONLY,
 };
 
-/* Those with a condition on one argument: (argument & mask) == value. */
+/* Calls with a condition on one argument: (argument & mask) == value. */
 struct conditional {
 	int call;
 	struct scmp_arg_cmp condition;
@@ -91,19 +91,19 @@ static const struct conditional conditional[] = {
 	{SCMP_SYS(openat), {2, SCMP_CMP_MASKED_EQ, OPEN_MASK, OPEN_AT_ONCE}},
 	{SCMP_SYS(mmap), {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
 	{SCMP_SYS(mprotect), {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
-	/* Neither who gets a signal when something arrives at the socket, nor which one: that would
-         * be the daemon, for both ends are its descriptors. */
+	/* Not the commands that set which process gets a signal when data arrives at the socket,
+         * and which signal: that would be the daemon, because both ends are its descriptors. */
 	{SCMP_SYS(fcntl), {1, SCMP_CMP_EQ, F_DUPFD, 0}},
 	{SCMP_SYS(fcntl), {1, SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0}},
 	{SCMP_SYS(fcntl), {1, SCMP_CMP_EQ, F_GETFD, 0}},
 	{SCMP_SYS(fcntl), {1, SCMP_CMP_EQ, F_SETFD, 0}},
 	{SCMP_SYS(fcntl), {1, SCMP_CMP_EQ, F_GETFL, 0}},
-	/* Last words. */
+	/* Error messages before it ends. */
 	{SCMP_SYS(write), {0, SCMP_CMP_EQ, STDERR_FILENO, 0}},
 	{SCMP_SYS(writev), {0, SCMP_CMP_EQ, STDERR_FILENO, 0}},
 };
 
-/* Those that are made in another way. */
+/* Calls that raise SIGSYS and are made by opening.c instead. */
 static const struct conditional trapped[] = {
 	{SCMP_SYS(open), {1, SCMP_CMP_MASKED_EQ, OPEN_MASK, OPEN_MAY_WAIT}},
 	{SCMP_SYS(openat), {2, SCMP_CMP_MASKED_EQ, OPEN_MASK, OPEN_MAY_WAIT}},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The filters of processes that load foreign libraries, of which nobody knows all that they ask the
- * kernel for: lists of what they have no reason to ask for, which is refused; the rest is let
- * through, for those without capabilities.
+ * The filters of processes that load foreign libraries. Not all system calls of such libraries are
+ * known, so the filters list calls that the libraries do not need, which are refused. All other
+ * calls are allowed; the processes have no capabilities.
  */
 #include "reader/filter.h"
 
@@ -21,7 +21,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* To all of them. */
+/* Refused to all of these processes. */
 static const int refused[] = {
 	SCMP_SYS(execve),
 	SCMP_SYS(execveat),
@@ -54,10 +54,11 @@ static const int refused[] = {
 	SCMP_SYS(listen),
 };
 
-/* To those that talk to servers, beside: whoever takes one over comes from another host. Most of it
- * takes capabilities, too, which a fault of the kernel may give. */
+/* Refused in addition to a process that talks to servers, because an attacker that takes it over
+ * comes from another host. Most of these calls also require capabilities, but a kernel bug may
+ * grant these. */
 static const int refused_to_fetcher[] = {
-	/* Another user, or another group. */
+	/* Becoming another user or group. */
 	SCMP_SYS(setuid),
 	SCMP_SYS(setgid),
 	SCMP_SYS(setreuid),
@@ -68,7 +69,7 @@ static const int refused_to_fetcher[] = {
 	SCMP_SYS(setfsgid),
 	SCMP_SYS(setgroups),
 	SCMP_SYS(capset),
-	/* Another view of the file system. */
+	/* Changing the view of the file system. */
 	SCMP_SYS(pivot_root),
 	SCMP_SYS(chroot),
 	SCMP_SYS(move_mount),
@@ -82,7 +83,7 @@ static const int refused_to_fetcher[] = {
 	SCMP_SYS(name_to_handle_at),
 	SCMP_SYS(quotactl),
 	SCMP_SYS(fanotify_init),
-	/* Another kernel. */
+	/* Changes to the kernel and to the host. */
 	SCMP_SYS(kexec_load),
 	SCMP_SYS(kexec_file_load),
 	SCMP_SYS(init_module),
@@ -101,7 +102,7 @@ static const int refused_to_fetcher[] = {
 	SCMP_SYS(setdomainname),
 	SCMP_SYS(iopl),
 	SCMP_SYS(ioperm),
-	/* Other processes, and what outlives this one. */
+	/* Other processes, and objects that outlive this process. */
 	SCMP_SYS(process_madvise),
 	SCMP_SYS(setpriority),
 	SCMP_SYS(personality),
@@ -117,8 +118,8 @@ static const int refused_to_fetcher[] = {
 	SCMP_SYS(io_setup),
 };
 
-/* Those of which only some are refused to it: (argument & mask) == value. The kernel takes the
- * lower half of an int, whatever the upper one is. */
+/* Calls that are refused to it only under a condition: (argument & mask) == value. For an int, the
+ * kernel ignores the upper half of the register. */
 struct conditional {
 	int call;
 	struct scmp_arg_cmp condition;
@@ -130,13 +131,14 @@ struct conditional {
 	}
 
 static const struct conditional some_refused_to_fetcher[] = {
-	/* Threads it may have, but no copy of itself. */
+	/* It may make threads, but no copies of itself. */
 	{SCMP_SYS(clone), {0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0}},
-	/* It ends with the daemon, and nobody looks into it. */
+	/* It must end with the daemon, and must not become traceable. */
 	{SCMP_SYS(prctl), IS(0, PR_SET_PDEATHSIG)},
 	{SCMP_SYS(prctl), IS(0, PR_SET_DUMPABLE)},
 	{SCMP_SYS(prlimit64), {0, SCMP_CMP_NE, 0, 0}},
-	/* Who gets a signal when something arrives at a socket: that may be the daemon. */
+	/* Setting which process gets a signal when data arrives at a socket: it may be the
+         * daemon. */
 	{SCMP_SYS(fcntl), IS(1, F_SETOWN)},
 	{SCMP_SYS(fcntl), IS(1, F_SETOWN_EX)},
 	{SCMP_SYS(fcntl), IS(1, F_SETSIG)},
@@ -184,7 +186,7 @@ static int refuse_sockets(scmp_filter_ctx filter, const int *but, size_t but_cou
 	return err;
 }
 
-/* Its own threads it may signal: so abort() ends it. */
+/* A process may signal its own threads, because abort() does so. */
 static int refuse_signals(scmp_filter_ctx filter)
 {
 	const struct scmp_arg_cmp is_other = {0, SCMP_CMP_NE, (scmp_datum_t)getpid(), 0};
@@ -193,7 +195,7 @@ static int refuse_signals(scmp_filter_ctx filter)
 	                              &is_other);
 }
 
-/* A library may listen to its driver by a socket of the host's, but not to the world. */
+/* A library may use local sockets to communicate with its driver, but no network sockets. */
 static int add_rules_for_devices(scmp_filter_ctx filter)
 {
 	static const int families[] = {AF_UNIX, AF_NETLINK};
@@ -201,10 +203,10 @@ static int add_rules_for_devices(scmp_filter_ctx filter)
 	return refuse_sockets(filter, families, COUNT(families));
 }
 
-/* By AF_UNIX it would reach services of this host, the daemon's own among them; resolvers that are
- * asked that way are asked by DNS then. By AF_NETLINK the C library learns which addresses there
- * are. A call whose arguments lie in memory cannot be looked at: as if the kernel did not have it.
- */
+/* By AF_UNIX the process would reach services of this host, including the daemon; the C library
+ * then uses DNS instead of resolvers with such a socket. By AF_NETLINK the C library finds the
+ * addresses of the host. A filter cannot check the arguments of clone3(), which are in memory, so
+ * the call fails as on a kernel that does not have it. */
 static int add_rules_for_servers(scmp_filter_ctx filter)
 {
 	static const int families[] = {AF_INET, AF_INET6, AF_NETLINK};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a reader process can be asked, written once. Each job's two ends stand side by side, in the
- * folder that knows what it is about: one that asks, in the daemon, and one that answers, in the
- * process. daemon/jobs.c says which function answers what.
+ * The list of the jobs of reader processes. Each job has two functions, in the folder of its
+ * subject: one asks, in the daemon, and one answers, in the process. daemon/jobs.c connects jobs to
+ * the functions that answer.
  */
 #pragma once
 
-/* JOB(NAME, function that answers). Two jobs where less of a file may go well when all of it did
- * not: a file is given up for one job at a time. */
+/* JOB(NAME, function that answers). A file is given up for one job at a time, so there are two jobs
+ * where reading less of a file may succeed after reading all of it has failed. */
 #define READER_JOBS(JOB)                       \
 	JOB(NAMES, names_answer)               \
 	JOB(NAMES_WITHOUT_LINES, names_answer) \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * By the kernel's own calls: C libraries have none. The kernel says which version of its interface
- * it has; what each brought is written here, because headers may be older.
+ * Uses system calls, because C libraries have no functions for them. The kernel reports the version
+ * of its interface; the rights that each version added are listed here, because headers may be
+ * older.
  */
 #include "reader/landlock.h"
 
@@ -15,7 +16,7 @@
 
 static const struct landlock_rights brought[] = {
 	{.files = (1 << 13) - 1},
-	{.files = 1 << 13}, /* a file to another folder */
+	{.files = 1 << 13}, /* moving a file to another folder */
 	{.files = 1 << 14}, /* truncate(2) */
 	{.tcp = LANDLOCK_TCP_BIND | LANDLOCK_TCP_CONNECT},
 	{.files = 1 << 15}, /* ioctl(2) of devices */
@@ -38,7 +39,8 @@ struct landlock_rights landlock_known(void)
 
 int landlock_rules(const struct landlock_rights *forbidden)
 {
-	/* Its fields are the kernel's. One that knows fewer takes the others if they are 0. */
+	/* The structure has the kernel's layout. A kernel that knows fewer fields accepts the
+	 * others if they are 0. */
 	long rules = syscall(SYS_landlock_create_ruleset, forbidden, sizeof(*forbidden), 0);
 
 	return rules < 0 ? -errno : (int)rules;

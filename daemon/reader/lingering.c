@@ -16,7 +16,7 @@ struct lingerer {
 
 static struct {
 	pthread_mutex_t lock;
-	size_t running; /* places of processes that were not killed yet */
+	size_t running; /* places taken by processes that were not killed yet */
 	size_t count;
 	struct lingerer processes[MAX_READER_PROCESSES];
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -36,7 +36,7 @@ static void name_it(struct lingerer *lingerer, const char *name)
 	snprintf(lingerer->name, sizeof(lingerer->name), "%s", name);
 }
 
-/* `user` 0: whoever's. */
+/* `user` 0: of any user. */
 static size_t count_of(const char *name, uint64_t user)
 {
 	struct lingerer like;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reader processes that were killed, but are not dead yet: a file system that answers no more can
- * hold them. One list for the whole daemon, for what started one may be gone long before it: it is
- * reaped here, and takes a place until then. Any thread.
+ * Reader processes that were killed but are not dead yet, because a file system that does not
+ * respond can block them. There is one list for the whole daemon, because a process may outlive the
+ * struct reader that started it. It is reaped here, and takes a place until then. Any thread.
  */
 #pragma once
 
@@ -12,18 +12,20 @@
 #include <sys/types.h>
 
 enum {
-	MAX_READER_PROCESSES = 64,  /* that run or linger */
-	MAX_LINGERING_OF_NAME = 16, /* so that those of one kind leave places to the others */
-	MAX_LINGERING_OF_USER = 2,  /* of a name, over files of one user */
+	MAX_READER_PROCESSES = 64,  /* processes that run or linger */
+	MAX_LINGERING_OF_NAME = 16, /* so that one kind of process leaves places to the others */
+	MAX_LINGERING_OF_USER = 2,  /* of one name, over files of one user */
 };
 
-/* Takes a place for a process that is to be started; `name` is its program's. -EBUSY when there is
- * none, or when too many of that name linger. */
+/* Takes a place for a process that is to be started; `name` is that of its program. -EBUSY when
+ * there is no place, or when too many processes of that name linger. */
 int lingering_begin(const char *name);
-/* Gives it back; `pid` lingers in it until it is dead, 0: it is dead, or was never started. `user`:
- * READER_USER() of whose file it was asked about last, 0: nobody's. */
+/* Releases the place once `pid` is dead; until then the process lingers. 0: it is dead, or was
+ * never started. `user`: READER_USER() of the user of the last file that it was asked about; 0: no
+ * user. */
 void lingering_end(const char *name, pid_t pid, uint64_t user);
-/* So many of that name linger over that user's files that none is asked about more of them. */
+/* Whether so many processes of that name linger over files of that user that no process must be
+ * asked about further files of the user. */
 bool lingering_over(const char *name, uint64_t user);
-/* Takes leave of those that have died since; how many are left. */
+/* Reaps the processes that have died since; returns how many still linger. */
 size_t lingering_reap(void);

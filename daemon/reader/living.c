@@ -79,7 +79,8 @@ static uint64_t living_ns(pid_t pid)
 	return (uint64_t)time.tv_sec * NSEC_PER_SEC + (uint64_t)time.tv_nsec;
 }
 
-/* The time of those that have ended is told in whole microseconds, so it may seem to go back. */
+/* The kernel reports the time of ended processes in whole microseconds, so the sum could
+ * decrease. */
 uint64_t living_cpu_ns(void)
 {
 	uint64_t ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The kernel hands over the registers of the call that it did not make; the result is put where the
- * call would have left it.
+ * The signal handler gets the registers of the system call that the kernel did not execute, and
+ * puts the result into the register where the call would have left it.
  */
 #include "reader/opening.h"
 
@@ -34,7 +34,7 @@ static bool is_trusted(const struct stat *st)
 	return trusted == (uid_t)OPENING_ANY_OWNER || st->st_uid == 0 || st->st_uid == trusted;
 }
 
-/* The name of a descriptor in /proc, without stdio. */
+/* The path of a descriptor in /proc, made without stdio, which is not safe in a signal handler. */
 static const char *link_of(int fd, char buffer[sizeof("/proc/self/fd/") + MAX_DIGITS])
 {
 	static const char folder[] = "/proc/self/fd/";
@@ -53,7 +53,7 @@ int opening_open(int folder, const char *path, int flags)
 {
 	char buffer[sizeof("/proc/self/fd/") + MAX_DIGITS];
 	struct stat st;
-	/* Of these the kernel does not open anything yet, whatever it is. */
+	/* With O_PATH the kernel does not open the file itself, of any type. */
 	_cleanup_close_ int place =
 		openat(folder, path,
 	               O_PATH | O_NONBLOCK | O_CLOEXEC | (flags & (O_NOFOLLOW | O_DIRECTORY)));
@@ -99,7 +99,7 @@ static void on_call(int signal, siginfo_t *info, void *where)
 	int before = errno, first = 0;
 
 	(void)signal;
-	/* Another call than the filter sends here: it was not made and never will be. */
+	/* The filter sends no other calls here. */
 	if (info->si_code != SYS_SECCOMP)
 		__builtin_trap();
 	int folder = AT_FDCWD;
@@ -111,7 +111,7 @@ static void on_call(int signal, siginfo_t *info, void *where)
 	else
 #endif
 		__builtin_trap();
-	/* A pointer of the process's own, as the kernel would have taken it. */
+	/* A pointer in this process, which the kernel would have read as well. */
 	const char *path = (const char *)argument(context, first);
 	set_result(context, opening_open(folder, path, (int)argument(context, first + 1)));
 	errno = before;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The socket's other end may have been taken over by whoever made a file, so nothing is waited for
- * without end and nothing is allocated that was not compared with a limit. posix_spawn(), because
- * the daemon is large and has threads.
+ * The user that made a file may have taken over the process at the other end of the socket. So
+ * every wait here is bounded, and every size is compared with a limit before memory is allocated.
+ * posix_spawn() is used because the daemon is large and has threads.
  */
 #include "reader/process.h"
 
@@ -26,15 +26,18 @@
 
 enum {
 	MAX_ERRNO = 4095,
-	WORKING_PART = 20, /* who used less than this part of the time did not work */
+	WORKING_PART =
+		20, /* a process did not work if it used less CPU than this part of the time */
 };
 
-/* A process that was killed is dead at once, unless it waits for a file system that hangs. */
+/* A killed process dies at once, unless it is blocked in a file system that hangs. */
 static const uint64_t dying_ns = NSEC_PER_SEC;
 static const uint64_t patience_ns = 50 * NSEC_PER_MSEC;
-/* No load makes one wait so much longer than it takes. */
+/* A wait that takes so much longer than requested means that the daemon was stopped; load alone
+ * does not delay it as much. */
 static const uint64_t stopped_at_least_ns = NSEC_PER_SEC;
-/* Who stops the daemon and its processes one after the other does not mean this one. */
+/* How long a process may be stopped: a user that stops the daemon and its processes one after the
+ * other does not intend to stop this process alone. */
 static const uint64_t may_stand_ns = NSEC_PER_SEC;
 
 static int set_up_actions(posix_spawn_file_actions_t *actions, int socket)
@@ -49,7 +52,8 @@ static int set_up_actions(posix_spawn_file_actions_t *actions, int socket)
 	return -err;
 }
 
-/* A session of its own, or Ctrl-C would reach it before the daemon has finished with it. */
+/* The process gets a session of its own, because otherwise Ctrl-C would end it while the daemon
+ * still needs it. */
 static int set_up_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t none, all;
@@ -114,7 +118,8 @@ static int wait_for(int socket, short events, uint64_t until_ns)
 	return ready ? 0 : -ETIMEDOUT;
 }
 
-/* By SIGSTOP and the like. It is our child, not reaped yet, so the pid is its own. */
+/* Whether it is stopped, for example by SIGSTOP. It is a child that was not reaped, so the pid
+ * cannot have been reused. */
 static bool is_stopped(const struct reader_process *process)
 {
 	siginfo_t info = {0};
@@ -123,7 +128,8 @@ static bool is_stopped(const struct reader_process *process)
 	       info.si_pid;
 }
 
-/* Only the user it runs as and root can stop it. Who waits longer is kept from every answer. */
+/* Only root and the user that the process runs as can stop it. Waiting longer would let them block
+ * every answer. */
 static int check_standing(struct reader_process *process)
 {
 	if (!is_stopped(process)) {
@@ -134,8 +140,8 @@ static int check_standing(struct reader_process *process)
 	return process->standing_ns >= may_stand_ns ? -EOWNERDEAD : 0;
 }
 
-/* Looks up now and then whether it still matters; nobody can be told otherwise. A daemon that was
- * stopped meanwhile, and not the process, is late by as long: the deadline moves. */
+/* Waits in short steps, to notice a cancellation, which does not wake the thread. When the daemon,
+ * and not the process, was stopped meanwhile, the deadline moves by that time. */
 static int wait_for_process(struct reader_process *process, short events, uint64_t until_ns)
 {
 	uint64_t begun = clock_mono_ns(), look_up_ns = begun + patience_ns;
@@ -176,7 +182,7 @@ static int transmit(struct reader_process *process, struct msghdr message, uint6
 			continue;
 		piece->iov_base = (char *)piece->iov_base + n;
 		piece->iov_len -= (size_t)n;
-		/* Descriptors go with the first byte. */
+		/* Descriptors are sent with the first byte. */
 		message.msg_control = NULL;
 		message.msg_controllen = 0;
 	}
@@ -214,7 +220,7 @@ static int receive_head(struct reader_process *process, uint64_t until_ns,
 	return 0;
 }
 
-/* Says hello, or why it cannot. */
+/* Receives the first answer, which says that the process is confined, or why it is not. */
 static int wait_until_confined(struct reader_process *process, uint64_t until_ns)
 {
 	struct reader_answer hello;
@@ -270,14 +276,14 @@ static bool dies_soon(const struct reader_process *process)
 	uint64_t until_ns = clock_mono_ns() + dying_ns;
 	pid_t dead;
 
-	/* The descriptor can be read when it is dead. */
+	/* The pidfd becomes readable when the process is dead. */
 	do
 		dead = living_reap(process->pid);
 	while (dead == 0 && process->pidfd >= 0 && wait_for(process->pidfd, POLLIN, until_ns) == 0);
 	return dead != 0;
 }
 
-/* Without a descriptor it was never asked anything, and ends when the socket is closed. */
+/* A process without a pidfd was never asked a question, and ends when the socket is closed. */
 void reader_process_stop(struct reader_process *process)
 {
 	if (!process->pid)
@@ -291,8 +297,8 @@ void reader_process_stop(struct reader_process *process)
 	process->socket = -1;
 }
 
-/* Signals that a process gets for what it does itself. The others come from outside; to send one is
- * not among what it may do. */
+/* Signals that a process causes itself. All others come from outside, because the process is not
+ * allowed to send signals. */
 static bool is_own_fault(int signal)
 {
 	static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
@@ -303,7 +309,7 @@ static bool is_own_fault(int signal)
 	return false;
 }
 
-/* Of a process that has closed its end of the socket. */
+/* For a process that has closed its end of the socket. */
 static bool was_killed_by_others(const struct reader_process *process)
 {
 	uint64_t until_ns = clock_mono_ns() + dying_ns;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct reader_process - one reader process as its parent sees it: started, asked once at a time,
- * stopped. No call lasts longer than the deadline it is given; after an error the process is of no
- * more use and must be stopped. One thread at a time, and none that ends before the process: when
- * the thread that started it ends, so does the process.
+ * struct reader_process - one reader process, from its parent's side: it is started, asked one
+ * question at a time, and stopped. No call lasts longer than its deadline. After an error the
+ * process is unusable and must be stopped. For one thread at a time, which must outlive the
+ * process: when the thread that started it ends, the kernel kills the process.
  */
 #pragma once
 
@@ -19,25 +19,25 @@
 
 struct reader_process {
 	pid_t pid; /* 0: none */
-	int pidfd; /* what it is killed by */
+	int pidfd; /* for killing it */
 	int socket;
-	const char *name; /* the program's */
-	uint64_t user;    /* READER_USER() of whose file it was asked about last; 0: nobody's */
-	/* During this question: for how long we were stopped, and it is. */
+	const char *name; /* of the program */
+	uint64_t user;    /* READER_USER() of the user of the last file asked about; 0: no user */
+	/* During this question: how long the daemon was, and the process has been, stopped. */
 	uint64_t stopped_ns, standing_ns;
 	enum reader_way way; /* set before the start */
-	bool cancelled;      /* set by any thread: nothing is waited for any more */
+	bool cancelled;      /* set by any thread; ends all waits */
 };
 
-/* What is run, and how. */
+/* The program to run, and how. */
 struct reader_program {
 	const char *path;
-	const char *name;      /* what it reads, for lists of processes: profd-NAME */
-	uint64_t max_bytes;    /* of memory, over what it has when it starts */
-	unsigned int niceness; /* over the daemon's */
+	const char *name;      /* what it reads; the process is shown as profd-NAME */
+	uint64_t max_bytes;    /* limit of memory, in addition to what it has at its start */
+	unsigned int niceness; /* added to the daemon's */
 };
 
-/* Bytes of a question, in pieces so that they need not be copied together. */
+/* Bytes of a question, in pieces so that they need not be copied into one buffer. */
 struct reader_piece {
 	const void *bytes;
 	size_t len;
@@ -46,28 +46,28 @@ enum { READER_PIECES = 2 };
 
 struct reader_question {
 	uint32_t job;
-	int fds[READER_FDS]; /* those that are not -1 are sent */
+	int fds[READER_FDS]; /* -1: none */
 	struct reader_piece pieces[READER_PIECES];
 };
 
 struct reader_reply {
-	int error;      /* what the process says: 0 or negative errno */
-	uint8_t *bytes; /* free() it; not checked yet */
+	int error;      /* from the process: 0 or a negative errno */
+	uint8_t *bytes; /* not checked yet; the caller must free() them */
 	size_t len;
 };
 
-/* Runs the program and waits until it says that it is confined. Errors are why it cannot be
- * started: the kernel's, its own, -EPROTO when it says nothing of the kind, -EBUSY when too many
- * linger, see lingering.h. */
+/* Runs the program and waits until it reports that it is confined. Errors: those of the kernel,
+ * those that the process reports, -EPROTO when it does not report, -EBUSY when too many processes
+ * linger (lingering.h). */
 int reader_process_start(struct reader_process *process, const struct reader_program *program,
                          uint64_t until_ns);
 void reader_process_stop(struct reader_process *process);
 
-/* `until_ns` is of CLOCK_MONOTONIC; it moves when we are stopped meanwhile, as by SIGSTOP. The
- * process's own failures are -EPIPE when it died, -ETIMEDOUT when it was late though it worked, and
- * -EBADMSG when what it answered makes no sense. Others' doing are -EOWNERDEAD when somebody, or
- * the kernel for want of memory, killed it or stopped it for a second, and -ETIME when it was late
- * with little CPU time used: it was starved, or a file system held it. -ECANCELED, -ENOMEM and
- * others are ours. */
+/* Asks a question. `until_ns` is of CLOCK_MONOTONIC; it moves when the daemon is stopped meanwhile,
+ * for example by SIGSTOP. Failures of the process: -EPIPE when it died, -ETIMEDOUT when it missed
+ * the deadline although it worked, -EBADMSG when its answer is malformed. Failures caused from
+ * outside: -EOWNERDEAD when another process, or the kernel for lack of memory, killed it or stopped
+ * it for a second; -ETIME when it missed the deadline and used little CPU time, because it was
+ * starved or blocked in a file system. -ECANCELED, -ENOMEM and others are errors of the daemon. */
 int reader_process_ask(struct reader_process *process, const struct reader_question *question,
                        uint64_t until_ns, struct reader_reply *ret_reply);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which file is to blame. A process that has read other files before may have died of what it held
- * of them, so its last file is tried in a new one; then never again. What others did to a process
- * is no file's fault.
+ * Decides which file caused a failure. A process that has read other files before may have died of
+ * their data, so its last file is tried once more in a new process, and never again after that. A
+ * failure that other processes caused is not attributed to a file.
  */
 #include "reader/reader.h"
 
@@ -17,33 +17,32 @@ enum {
 	MAX_FAILED_FILES = 1024,
 };
 
-/* Between attempts to start what cannot be started, twice as long each time. */
+/* The time between attempts to start a process after a failure; it doubles each time. */
 static const uint64_t first_wait_ns = NSEC_PER_SEC, longest_wait_ns = 60 * NSEC_PER_SEC;
-/* A file whose process others disturb is not asked about for so long, or a file that gets its
- * processes killed for want of memory would cost one each time. */
+/* After its process was disturbed from outside, a file is not asked about for this time. Otherwise
+ * a file whose processes are killed for lack of memory would cost a process each time. */
 static const uint64_t aside_ns = 60 * NSEC_PER_SEC;
 
 struct failed_file {
 	uint64_t file;
-	uint32_t jobs;     /* bits: it is given up for those */
-	uint64_t until_ns; /* and put aside for all of them until then */
-	bool late;         /* because its process did nothing */
+	uint32_t jobs;     /* bit mask of the jobs that it is given up for */
+	uint64_t until_ns; /* until then it is put aside for all jobs */
+	bool late;         /* because its process did nothing until the deadline */
 };
 _Static_assert(READER_JOB_COUNT <= 32, "a bit each");
 
 struct reader {
 	struct reader_program program;
-	uint64_t deadline_ns, hurry_ns; /* hurry: 0 for none */
-	uint64_t user;                  /* of files; 0: nobody */
+	uint64_t deadline_ns, hurry_ns; /* hurry_ns: 0 for none */
+	uint64_t user;                  /* READER_USER() of the files; 0: no user */
 	struct reader_process process;
-	int start_error;            /* the last one, said once; 0: none */
-	uint64_t wait_ns, retry_ns; /* 0: the last start went well; not before then */
-	bool used;                  /* it has answered before */
+	int start_error;            /* of the last start, logged once; 0: none */
+	uint64_t wait_ns, retry_ns; /* wait_ns: 0 after a successful start; retry_ns: next start */
+	bool used;                  /* the process has answered before */
 	uint64_t last_asked_ns;
-	struct failed_file
-		failed[MAX_FAILED_FILES]; /* a ring: the oldest is tried again some day */
+	struct failed_file failed[MAX_FAILED_FILES]; /* a ring: the oldest entry is overwritten */
 	size_t failed_count;
-	struct reader_stats stats; /* written here, read by any thread */
+	struct reader_stats stats; /* written by the reader's thread, read by any */
 };
 
 struct reader *reader_new(const struct reader_program *program)
@@ -117,7 +116,7 @@ static struct failed_file *find_failed(struct reader *reader, uint64_t file)
 	return NULL;
 }
 
-/* 0: it may be asked about. */
+/* 0: the file may be asked about. */
 static int check_failed(struct reader *reader, const struct reader_query *query)
 {
 	const struct failed_file *failed = find_failed(reader, query->file);
@@ -150,8 +149,9 @@ static void give_up(struct reader *reader, const struct reader_query *query)
 	failed->jobs |= 1U << query->question.job;
 }
 
-/* A file over which the process does nothing for the whole deadline a second time, as one does that
- * was taken over, or that waits for a file system. What is about no file is not put aside. */
+/* Whether the process did nothing until the deadline for the second time over this file, as a
+ * process does that was taken over or is blocked in a file system. True also for a question that is
+ * not about a file, because that is never put aside. */
 static bool is_repeated(struct reader *reader, const struct reader_query *query)
 {
 	const struct failed_file *failed = find_failed(reader, query->file);
@@ -209,32 +209,32 @@ static int start(struct reader *reader)
 	return 0;
 }
 
-/* Whether the process, and not we, is what failed. */
+/* Whether the process failed, and not the daemon. */
 static bool is_failure(int err)
 {
 	return err == -EPIPE || err == -ETIMEDOUT || err == -EBADMSG;
 }
 
-/* Whether neither did. */
+/* Whether neither of them failed. */
 static bool is_disturbance(int err)
 {
 	return err == -EOWNERDEAD || err == -ETIME;
 }
 
-/* What only this end can know: no file makes a process say so, but one who took it over may, to be
- * taken for us. */
+/* Errors that only the daemon can produce. A process that works correctly never sends them; one
+ * that was taken over may send them to imitate the daemon. */
 static bool is_ours_to_say(int error)
 {
 	return error == -ECHILD || error == -ECANCELED || error == -ETIMEDOUT || error == -EIO ||
 	       error == -EPIPE || error == -EBUSY || error == -EAGAIN || error == -EINTR;
 }
 
-/* What came back is an answer to the question. */
+/* Checks that the reply is an answer to the question. */
 static int check(const struct reader_query *query, struct reader_reply *reply)
 {
 	int err = 0;
 
-	/* That it has no memory is its way of dying. */
+	/* A process that runs out of memory is treated as dead. */
 	if (reply->error == -ENOMEM)
 		err = -EPIPE;
 	else if (is_ours_to_say(reply->error))
@@ -255,8 +255,8 @@ static uint64_t until_ns(const struct reader *reader, const struct reader_query 
 	return clock_mono_ns() + ns;
 }
 
-/* -EIO when the process failed over this file, -EAGAIN when it may have been over another one;
- * -EOWNERDEAD and -ETIME as reader_process_ask(); -ETIMEDOUT in a hurry. */
+/* -EIO when the process failed over this file, -EAGAIN when another file may have been the cause;
+ * -EOWNERDEAD and -ETIME as reader_process_ask(); -ETIMEDOUT when hurry_ns is exceeded. */
 static int ask_once(struct reader *reader, const struct reader_query *query,
                     struct reader_reply *ret_reply)
 {
@@ -265,7 +265,7 @@ static int ask_once(struct reader *reader, const struct reader_query *query,
 	int err = start(reader);
 	bool used = reader->used;
 
-	/* Nothing of this is about the file. */
+	/* An error so far does not concern the file. */
 	if (err < 0)
 		return err;
 	reader->process.user = reader->user;
@@ -274,7 +274,8 @@ static int ask_once(struct reader *reader, const struct reader_query *query,
 	if (err == 0)
 		err = check(query, ret_reply);
 	reader->used = true;
-	/* One that waits for a device or a server does not work: it is late all the same. */
+	/* A process that waits for a device or a server uses no CPU time, but still misses its
+	 * deadline by itself. */
 	if (err == -ETIME && reader_loads_libraries(reader->process.way))
 		err = -ETIMEDOUT;
 	if (err == 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct reader - the daemon's end of a reader process: starts it when it is first needed and again
- * after it died, and decides which file is to blame for a death. One thread at a time (a lane's),
- * and none that ends before the process; calls block that thread, for each answer at most for the
- * deadline.
+ * struct reader - the daemon's side of a reader process: starts the process when it is first needed
+ * and again after it died, and decides which file caused a failure. For one thread at a time, that
+ * of a lane, which must outlive the process. Calls block that thread, for each answer at most until
+ * the deadline.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 struct reader;
 
-/* STAT(name, type, help); of a "seconds" the value is in nanoseconds. */
+/* STAT(name, type, help); values of type "seconds" are in nanoseconds. */
 #define READER_STATS(STAT)                                                                     \
 	STAT(starts, counter, "Times a process that reads files was started")                  \
 	STAT(refused, counter, "Times none was asked: too many were killed and are not dead")  \
@@ -31,68 +31,74 @@ struct reader_stats {
 #undef STAT
 };
 
-/* This program, whatever has become of its file. */
+/* This program, even if its file was replaced or removed. */
 #define READER_SELF "/proc/self/exe"
 
-/* 0, or -EBADMSG for an answer that is not one to the question. */
+/* 0, or -EBADMSG when the bytes are no valid answer to the question. */
 typedef int reader_check_fn(const uint8_t *bytes, size_t len, void *ctx);
 
 struct reader_query {
 	struct reader_question question;
-	uint64_t file;        /* the same for the same descriptors, never reused */
-	bool no_file;         /* it is about none: nothing is given up */
-	uint64_t deadline_ns; /* if it is earlier than the reader's; 0: that one */
+	uint64_t file;        /* a number for these descriptors; never reused for others */
+	bool no_file;         /* not about a file: no file is given up */
+	uint64_t deadline_ns; /* if shorter than the reader's; 0: the reader's */
 	reader_check_fn *check;
 	void *ctx;
 };
 
-/* The program's strings outlive the reader. NULL when out of memory. */
+/* The strings of `program` must outlive the reader. NULL when out of memory. */
 struct reader *reader_new(const struct reader_program *program);
 void reader_free(struct reader *reader); /* ends the process */
 DEFINE_CLEANUP(struct reader *, reader_free)
 void reader_deadline(struct reader *reader, uint64_t ns); /* of one answer */
-/* What a file has at first where many wait for the same reader: who needs more waits behind others.
- */
+/* The time of a first attempt when many files wait for the same reader; a file that needs more
+ * waits behind the others. */
 #define READER_FIRST_NS (5 * NSEC_PER_SEC)
-/* From now on an answer that is not there after `ns` is nobody's fault: -ETIMEDOUT, and the file
- * may be asked about again. 0: the deadline holds. */
+/* From now on an answer that takes longer than `ns` is not counted as a failure of the file:
+ * -ETIMEDOUT, and the file may be asked about again. 0: only the deadline applies. */
 void reader_hurry(struct reader *reader, uint64_t ns);
-/* Whose a file is here: of who mapped it first. Root's are then nobody's, so that nobody can keep
- * others from them by being the first. */
+/* The user that a file counts for: the user that first mapped it. A file of root that another user
+ * mapped counts for no user, so that no user can keep others from root's files by mapping them
+ * first. */
 static inline uint64_t reader_user(uint32_t mapped_by, uint32_t owner)
 {
 	return owner == 0 && mapped_by != 0 ? 0 : READER_USER(mapped_by);
 }
-/* Whose the files are that it is asked about from now on; 0: nobody's. Over those of one user few
- * processes may hang: then -ECHILD for his, and others are asked about. */
+/* Sets the user of the files that it is asked about from now on; 0: no user. Only few processes may
+ * hang over files of one user: beyond that, questions about files of that user fail with -ECHILD,
+ * and those about other files do not. */
 void reader_of_user(struct reader *reader, uint64_t user);
-/* Before the first question: its process opens files that are named by what it reads; of the others
- * none opens any, where the kernel has Landlock. */
+/* To be called before the first question: the process may open files that the files it reads refer
+ * to. Without this it opens no files, when the kernel has Landlock. */
 void reader_let_names(struct reader *reader);
-/* The same: its process loads libraries that open devices, see filter.h. */
+/* The same: the process loads libraries that open devices; see filter.h. */
 void reader_let_devices(struct reader *reader);
-/* The same: its process talks to servers and writes files. */
+/* The same: the process talks to servers and writes files. */
 void reader_let_servers(struct reader *reader);
-pid_t reader_pid(const struct reader *reader); /* 0: none runs */
+pid_t reader_pid(const struct reader *reader); /* 0: no process runs */
 
-/* The answer, checked; free() its bytes. A file over which the process dies, runs out of memory,
- * misses its deadline or says what makes no sense is given up for that job: -EIO then, and from
- * then on at once. It is asked about twice when the process had read other files before, for those
- * may have been why. -ECHILD says nothing of the file: the process cannot be started, or too many
- * linger, which is logged and not tried again for a second, later up to a minute; or it was killed
- * by others twice, or kept from working for the whole deadline, and then the file is not asked
- * about for a minute. Other errors: -ECANCELED, -ENOMEM; and what the process answered, which is
- * none of these and no -EAGAIN, -EBUSY, -EINTR, -EPIPE or -ETIMEDOUT: such an answer makes no
- * sense. */
+/* Asks a question and checks the answer; the caller must free() its bytes. A file over which the
+ * process dies, runs out of memory, misses its deadline or gives a malformed answer is given up for
+ * that job: -EIO then and, without a delay, for all later questions. It is asked about twice when
+ * the process had read other files before, because those may have been the cause.
+ *
+ * -ECHILD does not concern the file. Either the process cannot be started, or too many linger: this
+ * is logged, and not tried again for a second, later up to a minute. Or the process was killed from
+ * outside twice, or kept from working for the whole deadline: then the file is not asked about for
+ * a minute.
+ *
+ * Other errors: -ECANCELED, -ENOMEM, and the error that the process answers. That is none of the
+ * above and not -EAGAIN, -EBUSY, -EINTR, -EPIPE or -ETIMEDOUT: such an answer counts as malformed.
+ */
 int reader_ask(struct reader *reader, const struct reader_query *query,
                struct reader_reply *ret_reply);
-/* The same of an answer that has one size, copied. The query's check has refused other lengths;
- * -EBADMSG when it has not. */
+/* The same for an answer of fixed size, which is copied to `ret`. The query's check should refuse
+ * other lengths; -EBADMSG when it does not. */
 int reader_ask_fixed(struct reader *reader, const struct reader_query *query, void *ret,
                      size_t size);
-/* Any thread: the question under way, and all later ones, end with -ECANCELED soon. */
+/* Any thread: the current question and all later ones end soon, with -ECANCELED. */
 void reader_cancel(struct reader *reader);
-/* Ends the process when nobody has asked for `idle_ns`: it holds memory. */
+/* Ends the process, which holds memory, after `idle_ns` without a question. */
 void reader_rest(struct reader *reader, uint64_t idle_ns);
-/* Adds them up; any thread. */
+/* Adds the reader's statistics to `stats`; any thread. */
 void reader_add_stats(const struct reader *reader, struct reader_stats *stats);

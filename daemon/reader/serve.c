@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One question after the other, each read whole before it is answered, so that the two ends never
- * wait for each other. The first answer says, before anything was asked, whether all privileges are
- * gone.
+ * Answers one question after the other. Each question is read completely before it is answered, so
+ * that the two sides never wait for each other. The first answer is sent before any question; it
+ * says whether all privileges were given up.
  */
 #include "reader/serve.h"
 
@@ -20,22 +20,22 @@
 #include <sys/socket.h>
 #include <sysexits.h>
 
-/* Above it an allocation is given back to the kernel when it is freed; left alone, the allocator
- * learns to keep more and more. */
+/* A larger allocation is returned to the kernel when it is freed. By default the allocator raises
+ * this threshold, and so keeps more and more. */
 enum {
 	LARGE_ALLOCATION = 128 * 1024,
-	/* Of what is free but between what is in use the kernel is given back the pages, if it is
-	 * as much as this after an answer. */
+	/* If as much as this is free after an answer, free pages between allocations are returned
+	 * to the kernel. */
 	MUCH_FREE = 512 * 1024,
-	/* Without a question. Who looks at a page, or polls, asks every second. */
+	/* Time without a question. A web page that is open, or a poller, asks every second. */
 	FORGET_MS = 2000,
 	MAX_NICENESS = 19,
-	/* One looks up names of hosts. They count for their user, who is the daemon's where it
-	 * cannot have another; its own are there then, too. */
+	/* A thread resolves host names. The limit counts all threads of the user, including the
+	 * daemon's when the process cannot have another user. */
 	MAX_THREADS = 256,
 };
 
-/* 0, or negative errno: -EPIPE when the other end was closed. */
+/* 0 or a negative errno; -EPIPE when the other end was closed. */
 static int receive(int socket, void *into, size_t len)
 {
 	for (size_t done = 0; done < len;) {
@@ -78,7 +78,7 @@ static void close_all(const int *fds, size_t count)
 	}
 }
 
-/* Descriptors that arrived with the first byte, in the places that `bits` names. */
+/* Stores the descriptors that arrived with the first byte at the positions set in `bits`. */
 static int place_fds(struct msghdr *message, uint32_t bits, int ret_fds[READER_FDS])
 {
 	const struct cmsghdr *control = CMSG_FIRSTHDR(message);
@@ -122,7 +122,7 @@ static int receive_head(int socket, struct reader_request *head, int ret_fds[REA
 	if (n <= 0)
 		return n < 0 ? -errno : -EPIPE;
 	int err = receive(socket, (char *)head + n, sizeof(*head) - (size_t)n);
-	/* How many descriptors there should be is known only now. */
+	/* The expected number of descriptors is known only now. */
 	return err < 0 ? err : place_fds(&message, head->fds, ret_fds);
 }
 
@@ -220,7 +220,7 @@ const char *reader_command(enum reader_way way)
 	return commands[way];
 }
 
-/* WAY_COUNT: there is none of that name. */
+/* WAY_COUNT: no way has that name. */
 static enum reader_way way_of(const char *word)
 {
 	enum reader_way way = WAY_FILES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Only local files are looked at: name services may ask a server, and what they give out lies
+ * Only local files are read: name services may ask a server, and the ids that they assign are
  * outside the ranges.
  */
 #include "reader/user.h"
@@ -64,7 +64,7 @@ uint32_t user_pick(unsigned int which)
 		uint32_t id = i < READER_USER_COUNT ? READER_USER_FIRST + i
 		                                    : CONTAINER_USER_FIRST + i - READER_USER_COUNT;
 
-		/* Of those not mapped the long files need not be read. */
+		/* For ids that are not mapped, the long files need not be searched. */
 		if (user_is_mapped(text[4], id) && user_is_mapped(text[5], id) &&
 		    !user_is_named(text[0], id) && !user_is_named(text[1], id) &&
 		    !user_is_delegated(text[2], id) && !user_is_delegated(text[3], id) && !which--)

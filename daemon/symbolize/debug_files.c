@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Looking for separate debug files: on this host first, then at the servers.
+ * The search for separate debug files: first on this host, then on the servers.
  */
 #include "symbolize/debug_files.h"
 
@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Looking costs a few failing open() for each file. */
+/* A search costs a few failing open() calls for each file. */
 #define LOOK_AGAIN_NS (60 * NSEC_PER_SEC)
 
 void debug_files_release(struct debug_files *files)
@@ -20,8 +20,8 @@ void debug_files_release(struct debug_files *files)
 	*files = DEBUG_FILES_NONE;
 }
 
-/* What a server gives is believed no more than what is found on the disk. It is the user of the
- * process who counts: whose file it is, a file system that he has made himself may lie about. */
+/* A file from a server is trusted no more than one found on disk. The user of the process counts,
+ * not the owner of the file: a file system that a user provides may lie about the owner. */
 static struct object *open_fetched(const struct object *object, struct fetch *fetch)
 {
 	_cleanup_(object_unrefp) struct object *debug = NULL;

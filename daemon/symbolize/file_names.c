@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Asking, remembering, and copying from what is remembered into a profile.
+ * Asks for names, remembers the answers, and copies them into a profile.
  */
 #include "symbolize/file_names.h"
 
@@ -11,18 +11,18 @@
 #include <errno.h>
 #include <string.h>
 
-/* One file's part of a run. */
+/* The part of a run that concerns one file. */
 struct naming {
 	struct file_names *names;
 	struct builder *builder;
 	const struct wanted *wanted;
 	size_t count;
-	const char *path; /* of the file */
+	const char *path; /* the file's */
 	struct known_file *file;
-	uint32_t *answers;    /* by wanted: the location in file->answers */
-	uint32_t *functions;  /* the profile's by the file's */
-	uint64_t *addresses;  /* that were not asked about before, ascending */
-	uint32_t *unanswered; /* by those: the location in file->answers */
+	uint32_t *answers;    /* indexed like `wanted`: the location in file->answers */
+	uint32_t *functions;  /* the profile's functions, indexed by the file's */
+	uint64_t *addresses;  /* those not known yet, ascending */
+	uint32_t *unanswered; /* indexed like `addresses`: the location in file->answers */
 	size_t unanswered_count;
 };
 
@@ -68,8 +68,8 @@ static bool is_late(const struct file_names *names)
 	return clock_mono_ns() >= names->until_ns;
 }
 
-/* A file of a few kilobytes can have names that are gigabytes, and take minutes, when they are made
- * readable. */
+/* Names have limits because a file of a few kilobytes can have names that are gigabytes when
+ * demangled, and take minutes. */
 static int take_frame(size_t index, const struct source_frame *frame, void *ctx)
 {
 	struct naming *naming = ctx;
@@ -82,7 +82,7 @@ static int take_frame(size_t index, const struct source_frame *frame, void *ctx)
 	return builder_error(answers);
 }
 
-/* How long a user's file is waited for at first. Most take milliseconds. */
+/* The initial time to wait for a user's file. Most take milliseconds. */
 #define PATIENCE_NS       (3 * NSEC_PER_SEC)
 #define LATE_FORGOTTEN_NS (15 * NSEC_PER_SEC)
 enum { MAX_LATE = 5 };
@@ -105,7 +105,7 @@ static struct late_owner *find_late(struct file_names *names, uint32_t owner)
 	return NULL;
 }
 
-/* 0: not at all. */
+/* The time to wait for the file; 0: do not wait. */
 static uint64_t patience_ns(struct file_names *names, const struct object *object)
 {
 	const struct late_owner *late = find_late(names, account_of(object->owner));
@@ -115,7 +115,7 @@ static uint64_t patience_ns(struct file_names *names, const struct object *objec
 	return late->times >= MAX_LATE ? 0 : PATIENCE_NS >> late->times;
 }
 
-/* With more users than places the one that was late longest ago is forgotten. */
+/* When no entry is free, the one of the user that was late longest ago is reused. */
 static void note_late(struct file_names *names, const struct object *object)
 {
 	struct late_owner *late = find_late(names, account_of(object->owner));
@@ -142,8 +142,8 @@ static void note_unknown(struct naming *naming)
 			builder_line(answers, naming->unanswered[i], unknown, 0);
 }
 
-/* Of all addresses that the file was ever asked about, so that the answer takes the place of all
- * answers there are. */
+/* Asks about all addresses that were ever requested for the file, so that the answer replaces all
+ * earlier ones. */
 static int ask_later(struct naming *naming, struct object *object)
 {
 	const struct profile *known = builder_view(naming->file->answers);
@@ -176,7 +176,8 @@ static void forget_asked(struct naming *naming)
 	naming->unanswered_count = 0;
 }
 
-/* 0 when all addresses have an answer then, -EAGAIN when some have not. */
+/* 0: all addresses have answers now; -EAGAIN: some have none yet; -ENOENT: some must be asked
+ * about. */
 static int take_slow(struct naming *naming, uint64_t patience)
 {
 	struct builder *answers;
@@ -188,11 +189,11 @@ static int take_slow(struct naming *naming, uint64_t patience)
 	naming->file->answers = answers;
 	forget_asked(naming);
 	err = find_answers(naming);
-	/* There are new addresses, to be asked about. */
+	/* There are new addresses to ask about. */
 	return err == 0 && naming->unanswered_count ? -ENOENT : err;
 }
 
-/* Takes what has been found meanwhile, and has the rest asked about. */
+/* Takes the answers that are ready, and has the remaining addresses asked about. */
 static int ask_slow(struct naming *naming, struct object *object, uint64_t patience)
 {
 	struct file_names *names = naming->names;
@@ -212,7 +213,7 @@ static int ask_slow(struct naming *naming, struct object *object, uint64_t patie
 	return 0;
 }
 
-/* What cannot be asked now may be asked again. */
+/* Addresses that cannot be asked about now may be asked about in a later run. */
 static int ask(struct naming *naming, struct object *object)
 {
 	const struct debug_files *debug = &naming->file->debug;
@@ -308,7 +309,8 @@ static int name_known(struct naming *naming, struct object *object)
 	if (object) {
 		file->pid = object->pid;
 		file->root = object->root;
-		/* As it was when the file was opened: the process may have ended since. */
+		/* By the root folder and namespace at the time of opening: the process may have
+		 * ended. */
 		file->is_hosts = reach_is_hosts(&object->root, object->spaces.mount);
 		names_client_hurry(naming->names->client, PATIENCE_NS);
 		if (!is_late(naming->names) &&
@@ -334,13 +336,13 @@ static void name_places(struct naming *naming)
 		             0);
 }
 
-/* `id`: of the object of their mapping; 0: none. */
+/* `id` is the object of the locations' mapping; 0: none. */
 static int add_of(struct file_names *names, struct builder *builder, uint32_t id,
                   const struct wanted *wanted, size_t count)
 {
 	const struct profile *profile = builder_view(builder);
 	const struct mapping mapping = profile->mappings[wanted->mapping];
-	/* A copy: the builder's strings move when a name is added. */
+	/* A copy, because adding a name may move the builder's strings. */
 	_cleanup_free_ char *path = strdup(profile_string(profile, mapping.path));
 	_cleanup_(object_unrefp) struct object *object = id ? store_get(names->store, id) : NULL;
 	_cleanup_(naming_release) struct naming naming = {
@@ -366,7 +368,7 @@ static int add_of(struct file_names *names, struct builder *builder, uint32_t id
 	reader_of_user(reader, object ? reader_user(object->user, object->owner) : 0);
 	int err = name_known(&naming, object);
 	reader_of_user(reader, 0);
-	/* Half an answer is worse than none. */
+	/* A partial answer is discarded. */
 	if (err == -E2BIG || builder_error(naming.file->answers))
 		known_file_reset(&names->files, naming.file);
 	if (err == -E2BIG) {
@@ -384,7 +386,8 @@ static int by_wanted_address(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-/* Offsets in a file become its own addresses; how many of them are, before all others. */
+/* Moves the locations for whose file offsets the object has addresses to the front, converts these
+ * offsets, and returns their number. */
 static size_t find_own(const struct object *object, struct wanted *wanted, size_t count)
 {
 	size_t own = 0;
@@ -401,7 +404,7 @@ static size_t find_own(const struct object *object, struct wanted *wanted, size_
 	return own;
 }
 
-/* The file was not open yet when something was sampled in it. */
+/* For samples that were taken before the file was open. */
 static int add_awaited(struct file_names *names, struct builder *builder, uint32_t ticket,
                        const struct wanted *wanted, size_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /proc/kallsyms: what the kernel, its modules and its BPF programs are called. The text can be a
- * hostile container's as well as ours in a test, so it is read as any other input.
+ * /proc/kallsyms: the names of functions of the kernel, its modules and its BPF programs. The text
+ * may come from a hostile container or from a test, so it is parsed like any untrusted input.
  */
 #include "symbolize/kernel.h"
 #include "base/bounds.h"
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Longer ones do not exist (KSYM_NAME_LEN is 512, MODULE_NAME_LEN 56) and are cut. */
+/* Longer names do not exist (KSYM_NAME_LEN is 512, MODULE_NAME_LEN 56) and would be truncated. */
 enum { MAX_NAME = 1024, MAX_MODULE = 128 };
 
 struct kallsym {
@@ -62,7 +62,7 @@ int kallsyms_parse(const char *text, size_t len, struct symtab **ret_symtab)
 			continue;
 		any_line = true;
 		any_address |= symbol.address != 0;
-		/* Data has no place on a stack. */
+		/* Data symbols do not occur on a stack. */
 		if (!strchr("tTwW", symbol.type))
 			continue;
 		bool global = symbol.type == 'T';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A table, replaced by a fresh one when it is old.
+ * A table that is replaced by a fresh one when it is old.
  */
 #include "symbolize/kernel_names.h"
 

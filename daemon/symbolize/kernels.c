@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A kernel `void k(int)` is launched by `__device_stub__Z1ki(int)`, which launches nothing else.
- * One from a template has another function around that, `__wrapper__device_stub_k<int>(int&)`, and
- * the inner one may be part of it.
+ * A kernel `void k(int)` is launched by `__device_stub__Z1ki(int)`, which has no other purpose. A
+ * kernel from a template has another function around it, `__wrapper__device_stub_k<int>(int&)`, and
+ * the inner function may be inlined into it.
  */
 #include "symbolize/kernels.h"
 
@@ -15,7 +15,7 @@
 #define WRAPPER "__wrapper__device_stub_"
 
 enum {
-	NEAR_FRAMES = 16, /* the runtime and the driver have less between a stub and the probe */
+	NEAR_FRAMES = 16, /* the runtime and the driver have fewer between stub and probe */
 	MAX_NAME = 4096,
 };
 
@@ -31,8 +31,8 @@ static bool copy(const char *prefix, const char *name, size_t len, char *ret_nam
 	return true;
 }
 
-/* Length of a function's name without parameters: up to the last parenthesis that is in no
- * template's arguments. Operators are no kernels' names. */
+/* Length of a function's name without parameters: up to the last parenthesis that opens outside
+ * template arguments. Kernels are not operators, so every '<' and '(' is a bracket. */
 static size_t unparametrized(const char *name)
 {
 	size_t len = strlen(name), depth = 0, at = len;
@@ -50,15 +50,16 @@ static size_t unparametrized(const char *name)
 
 bool kernels_of_stub(const char *function, char *ret_name, size_t size)
 {
-	/* First, for a kernel's name that begins with an underscore makes the other of it. */
+	/* The wrapper comes first: with a kernel's name that begins with an underscore its name
+	 * contains STUB, too. */
 	const char *wrapper = strstr(function, WRAPPER), *stub = strstr(function, STUB);
 
-	/* What is still mangled has more behind the name, and nothing between. */
+	/* In a mangled function name more text follows the kernel's name without a separator. */
 	if (mangled_start(function))
 		return false;
 	if (wrapper) {
 		wrapper += strlen(WRAPPER);
-		/* Without parameters, which are references to the kernel's. */
+		/* Without its parameters, which are references to the kernel's. */
 		return copy("", wrapper, unparametrized(wrapper), ret_name, size);
 	}
 	if (!stub)
@@ -66,11 +67,11 @@ bool kernels_of_stub(const char *function, char *ret_name, size_t size)
 	stub += strlen(STUB);
 	size_t len = strspn(stub, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	                          "0123456789_$.");
-	/* The underscore of _Z is the last one before it. */
+	/* The underscore of _Z is the last one of STUB. */
 	return copy(*stub == 'Z' ? "_" : "", stub, len, ret_name, size);
 }
 
-/* The name of a location's function, the inlined ones first; "" at the end. */
+/* The name of function `at` of a location, inlined functions first; "" after the last. */
 static const char *function_name(const struct profile *profile, const struct location *location,
                                  uint32_t at)
 {

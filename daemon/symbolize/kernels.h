@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Kernels of GPUs whose names nobody told when they were launched: what nvcc makes for the host to
- * launch one is named after it, and is among the callers.
+ * Names of GPU kernels that were not reported when the kernels were launched: the host function
+ * that nvcc generates to launch a kernel is named after the kernel, and is among the callers.
  */
 #pragma once
 
@@ -10,9 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* After the locations have names: puts launches that end in "<kernel 0x...>" under the name that a
- * caller gives them, their label likewise: mangled, see mangled_names.h. 0 or -ENOMEM. */
+/* To be called after the locations have names. Gives launches that end in "<kernel 0x...>" the name
+ * that a caller has for the kernel, also as their label; mangled, see mangled_names.h. 0 or
+ * -ENOMEM. */
 int kernels_name(struct builder *builder);
-/* The kernel, mangled if it can be, that a function is there to launch, by the function's name for
- * people; false: it is not for that, or the name does not fit. */
+/* Finds the name of the kernel that a function launches, from the function's readable name; mangled
+ * where that form is available. False: the function launches no kernel, or the name does not fit.
+ */
 bool kernels_of_stub(const char *function, char *ret_name, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of files by key, and their order by use.
+ * A table of files by object, and their order by use.
  */
 #include "symbolize/known_files.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * By strings, which are few: a kernel's is that of its location and of all its tasks.
+ * Works on strings, which are few: a GPU kernel's location and all its tasks share one.
  */
 #include "symbolize/mangled_names.h"
 
@@ -10,14 +10,15 @@
 #include <errno.h>
 #include <string.h>
 
-/* Of a name for people. A few hundred bytes of a mangled one may say 64 KiB. */
+/* Limit of a readable name. A mangled name of a few hundred bytes may expand to 64 KiB. */
 enum { MAX_READABLE = 4096 };
 
 struct mangled_names {
 	struct builder *builder;
-	uint32_t known;     /* strings of the profile before */
-	uint32_t *readable; /* by those: what people say, or while asking, WANTED; 0: the same */
-	uint32_t *wanted;   /* those that are mangled */
+	uint32_t known; /* number of strings that the profile had before */
+	/* Indexed by those strings: the readable name; WANTED while asking; 0: no other name. */
+	uint32_t *readable;
+	uint32_t *wanted; /* the mangled strings */
 	size_t count;
 };
 
@@ -32,7 +33,7 @@ static void want(struct mangled_names *names, uint32_t string)
 	names->wanted[names->count++] = string;
 }
 
-/* The function of a location that was named by no file and no interpreter; NULL: it is another. */
+/* The function of a location of the kernel or of a GPU kernel; NULL for all other locations. */
 static const struct function *function_of(const struct profile *profile, uint32_t id)
 {
 	const struct location *location = &profile->locations[id];
@@ -79,7 +80,7 @@ static int ask(struct mangled_names *names, struct names_client *client)
 	return err;
 }
 
-/* 0: nothing is known that would be better. */
+/* The readable name of a string; 0: none. */
 static uint32_t readable_of(const struct mangled_names *names, uint32_t string)
 {
 	return string < names->known ? names->readable[string] : 0;

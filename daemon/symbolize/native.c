@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Functions of native code. pprof takes equal name and system_name for "still to be demangled", so
- * the linker's name is given only where it is another one.
+ * Functions of native code. pprof takes an equal name and system_name to mean "not demangled yet",
+ * so system_name is set only when it differs.
  */
 #include "symbolize/native.h"
 #include "base/bounds.h"
@@ -18,7 +18,7 @@ uint32_t native_label(struct builder *builder, const char *name)
 	return builder_function(builder, &function);
 }
 
-/* The path's last part, in as many bytes as leave room for an address. */
+/* The last part of the path, limited so that an address still fits behind it. */
 static struct text base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -54,7 +54,7 @@ uint32_t native_place(struct builder *builder, const char *path, uint64_t addres
 	struct text base = base_name(path);
 	char name[MAX_PATH_BYTES];
 
-	/* "[vdso]" has brackets already. */
+	/* "[vdso]" already has brackets. */
 	if (base.end - base.at > 2 && *base.at == '[' && base.end[-1] == ']') {
 		base.at++;
 		base.end--;

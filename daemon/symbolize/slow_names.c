@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One thread, because it has to live as long as the process that it starts. What it is asked stays
- * in the list, in the order of asking, until its answer is taken or its place is needed.
+ * One permanent thread, because it must live as long as the process that it starts. A question
+ * stays in the list, in the order of arrival, until its answer is taken or its entry is needed.
  */
 #include "symbolize/slow_names.h"
 
@@ -18,9 +18,9 @@
 
 #include <utlist.h>
 
-/* Without a question for so long its process is ended. */
+/* After this time without a question the reader process is ended. */
 #define IDLE_NS (20 * NSEC_PER_SEC)
-/* A file of a few kilobytes can have names that take minutes to be told. */
+/* Limits the time to receive names: a file of a few kilobytes can have names that take minutes. */
 #define TELL_NS (60 * NSEC_PER_SEC)
 
 enum state { STATE_WAITING, STATE_ASKED, STATE_DONE };
@@ -32,20 +32,20 @@ struct entry {
 	struct slow_question question;
 	char *path;
 	uint64_t *addresses;
-	uint32_t *locations; /* by address, in `answers` */
+	uint32_t *locations; /* in `answers`, indexed like `addresses` */
 	size_t max_answer_bytes;
 	uint64_t until_ns;
 	struct entry *prev, *next;
 };
 
 struct slow_names {
-	struct names_client *client; /* the thread's */
+	struct names_client *client; /* used by the thread only */
 	size_t max_answer_bytes;
-	pthread_mutex_t lock; /* everything below */
+	pthread_mutex_t lock; /* protects everything below */
 	pthread_cond_t changed;
 	pthread_t thread;
 	bool started, stopping;
-	uint32_t last_owner; /* who had the last turn */
+	uint32_t last_owner; /* the account that had the last turn */
 	struct entry *entries;
 	size_t count;
 };
@@ -129,7 +129,7 @@ void slow_names_free(struct slow_names *slow)
 	free(slow);
 }
 
-/* The first of a user who did not have the last turn; else the first. */
+/* The first entry of a user that did not have the last turn; otherwise the first. */
 static struct entry *next_entry(struct slow_names *slow)
 {
 	struct entry *entry = NULL, *first = NULL;
@@ -201,7 +201,7 @@ static int answer(struct names_client *client, struct entry *entry)
 	return builder_error(entry->answers);
 }
 
-/* Until there is something to do, or nothing for so long that the process goes. */
+/* Waits until there may be work; ends the reader process after IDLE_NS without any. */
 static void wait_for_work(struct slow_names *slow)
 {
 	uint64_t until_ns = clock_mono_ns() + IDLE_NS;
@@ -238,7 +238,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* When it is first needed: most hosts never do. */
+/* Starts the thread when it is first needed: on most hosts it never is. */
 static int start(struct slow_names *slow)
 {
 	if (slow->started)
@@ -258,7 +258,8 @@ static struct entry *find(struct slow_names *slow, uint64_t file)
 	return NULL;
 }
 
-/* Whoever has not come for an answer by now has it asked for again. */
+/* Makes room by dropping the oldest answer that was not taken; if it is still needed it is asked
+ * for again. */
 static bool make_room(struct slow_names *slow, uint32_t owner)
 {
 	struct entry *entry = NULL, *done = NULL;
@@ -331,7 +332,7 @@ int slow_names_take(struct slow_names *slow, uint64_t file, uint64_t patience_ns
 
 	pthread_mutex_lock(&slow->lock);
 	struct entry *entry = find(slow, file);
-	/* Only this thread forgets entries, so it stays. */
+	/* Only the calling thread removes entries, so the entry remains valid. */
 	while (entry && entry->state != STATE_DONE && !slow->stopping)
 		if (pthread_cond_timedwait(&slow->changed, &slow->lock, &until))
 			break;

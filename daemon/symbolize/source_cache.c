@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Files by their paths, until they take too much; then all of them are forgotten at once.
+ * A table of files by path. When they take too much memory, all of them are forgotten at once.
  */
 #include "symbolize/source_cache.h"
 
@@ -8,7 +8,7 @@
 #include "base/table.h"
 
 #include <string.h>
-/* Without memory for the table a file is read again when it is asked for again. */
+/* When there is no memory for the table, a file is read again when it is needed again. */
 
 enum { MAX_FILES = 1024 }; /* opened for one answer */
 const struct source_budget source_cache_budget = {
@@ -16,11 +16,11 @@ const struct source_budget source_cache_budget = {
 	.bytes = 64 << 20,
 	.memory = 32 << 20,
 };
-enum { MAX_HELD_BYTES = 16 << 20 }; /* of files that were read before the last one */
+enum { MAX_HELD_BYTES = 16 << 20 }; /* of files read before the current one */
 
 struct cached {
 	char *file;
-	struct source_text *text; /* NULL: not shown */
+	struct source_text *text; /* NULL: the file is not shown */
 	UT_hash_handle hh;
 };
 
@@ -65,7 +65,7 @@ void source_cache_free(struct source_cache *cache)
 	free(cache);
 }
 
-/* NULL also when there is nothing left to read it with. */
+/* NULL also when the budget is used up. */
 static struct source_text *read_text(struct source_cache *cache, const struct source_root *root,
                                      const char *file)
 {

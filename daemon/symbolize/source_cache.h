@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct source_cache - lines of the source files that one answer shows. Any thread may own one.
+ * struct source_cache - the lines of the source files that one answer shows. Any thread may own
+ * one.
  */
 #pragma once
 
@@ -8,15 +9,16 @@
 
 struct source_cache;
 
-/* What reading may take for one answer: others wait meanwhile, and a user's program may name any
- * number of files, of any size. What comes after that is shown without its text. */
+/* The budget for reading files for one answer: other requests wait meanwhile, and a user's program
+ * may name any number of files of any size. Once it is used up, lines are shown without their text.
+ */
 extern const struct source_budget source_cache_budget;
 
 /* NULL when out of memory. */
 struct source_cache *source_cache_new(const struct source_budget *budget);
 void source_cache_free(struct source_cache *cache);
 DEFINE_CLEANUP(struct source_cache *, source_cache_free)
-/* source_text_line() of a file that is read when it is first asked for. The text lives until the
- * next call; NULL also when it cannot be read, or after too many files. */
+/* source_text_line() of a file, which is read when it is first needed. The text is valid until the
+ * next call; NULL also when the file cannot be read, or after too many files. */
 const char *source_cache_line(struct source_cache *cache, const struct source_root *root,
                               const char *file, uint32_t number);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Files read whole and split at their newlines, once each.
+ * Each file is read as a whole and split at its newlines once.
  */
 #include "symbolize/source_text.h"
 
@@ -16,8 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MAX_PIECE = 256 << 10 }; /* of one read */
-/* For a file that is all that is asked for. */
+enum { MAX_PIECE = 256 << 10 }; /* for one read() */
+/* For a single requested file. */
 static const struct source_budget ample = {
 	.ns = 2 * NSEC_PER_SEC,
 	.bytes = MAX_SOURCE_BYTES,
@@ -25,7 +25,7 @@ static const struct source_budget ample = {
 };
 
 struct source_text {
-	struct buf bytes; /* lines, each with a NUL in the place of its newline */
+	struct buf bytes; /* lines, each with a NUL in place of its newline */
 	uint32_t *starts; /* of lines, in `bytes` */
 	uint32_t count;
 };
@@ -37,7 +37,7 @@ static int read_all(int fd, uint64_t until_ns, size_t max_bytes, struct buf *byt
 
 	if (fstat(fd, &status))
 		return -errno;
-	/* The whole of a small file at once, and that there is no more. */
+	/* One read() gets a small file as a whole and shows its end. */
 	piece = status.st_size < MAX_PIECE ? (size_t)status.st_size + 1 : MAX_PIECE;
 	while (bytes->len < max_bytes) {
 		size_t room = max_bytes - bytes->len;
@@ -74,7 +74,7 @@ static size_t memory_of(const struct source_text *text, size_t lines)
 	return text->bytes.len + lines * sizeof(*text->starts);
 }
 
-/* A file that ends with a newline has no empty line behind it. */
+/* A newline at the end of the file does not begin an empty line. */
 static int split(struct source_text *text, size_t max_memory)
 {
 	char *bytes = (char *)text->bytes.data;
@@ -99,21 +99,21 @@ static int split(struct source_text *text, size_t max_memory)
 			kept--;
 		if (kept > MAX_SOURCE_LINE_BYTES)
 			kept = MAX_SOURCE_LINE_BYTES;
-		bytes[start + kept] = '\0'; /* a buffer has room for one */
+		bytes[start + kept] = '\0'; /* a buffer has room for a NUL */
 		text->starts[text->count++] = (uint32_t)start;
 		start = end + 1;
 	}
 	return 0;
 }
 
-/* Asked when the file is open: who is still the same then was so all the time. */
+/* To be called when the file is open: a process that is the same then was the same all the time. */
 static bool is_another(const struct source_root *root)
 {
 	return root->is_told && reach_began_boot_ns(root->pid) > root->began_boot_ns;
 }
 
-/* Folders above a root folder may be closed to a user, and what is mounted below it is nobody's but
- * its processes'. So it counts what the host's first process has at that path. */
+/* Folders above a root folder may be closed to a user, and mounts below it are visible to its
+ * processes only. So the file at the same path of the host's first process decides. */
 static int check_viewer(const struct source_root *root, const char *file, uint64_t until_ns, int fd,
                         int err)
 {
@@ -143,7 +143,7 @@ static int open_file(const struct source_root *root, const char *file, uint64_t 
 		snprintf(folder, sizeof(folder), "/proc/%u/root", root->pid);
 	err = path_open(&(struct path_root){folder, root->pid, until_ns, false}, file, &fd);
 	err = check_viewer(root, file, until_ns, fd, err);
-	/* What the error would say is of the other one's files. */
+	/* Any other error would be about the files of the new process. */
 	if (is_another(root))
 		return -ESRCH;
 	if (!err)
@@ -151,7 +151,7 @@ static int open_file(const struct source_root *root, const char *file, uint64_t 
 	return err;
 }
 
-/* `text` is what was read, as far as it was. */
+/* On failure `text` contains what was read until then. */
 static int read_text(const struct source_root *root, const char *file,
                      const struct source_budget *budget, struct source_text *text)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The walk over a profile's locations. Each kind of mapping has one function here that ends in a
- * builder_line(), so every location has a name afterwards, if only an honest placeholder. Those in
- * files wait for each other, because a file is asked about all of them at once.
+ * The walk over a profile's locations. Each kind of mapping has one function here that ends in
+ * builder_line(), so every location has a name afterwards, if only a placeholder. Locations in
+ * files are collected first, because all locations of a file are asked about at once.
  */
 #include "symbolize/symbolize.h"
 #include "base/bounds.h"
@@ -20,25 +20,25 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Files are asked about for so long in one run; what is not known by then is asked by the next. */
+/* The time for asking about files in one run; the next run asks about the rest. */
 #define RUN_NS (60 * NSEC_PER_SEC)
-/* Checksums of all debug files in it; what is not done by then is, by and by, in the next ones. */
+/* The time for checksums of all debug files in one run; later runs complete the rest. */
 #define CHECK_NS (250 * NSEC_PER_MSEC)
 
-/* When nobody has asked for a profile for so long, the names process is ended, and the kernel's
- * names are forgotten. It is looked every 20 seconds. */
+/* After this time without a profile the names process is ended, and the kernel's names are
+ * forgotten. This is checked every 20 seconds. */
 #define REST_NS (20 * NSEC_PER_SEC)
 
 struct symbolizer {
 	struct file_names files;
 	struct told_files told;
 	struct kernel_names kernel;
-	uint64_t ran_ns;                   /* when somebody asked last */
-	uint64_t known_files, known_bytes; /* for other threads */
-	/* Of the run under way. */
+	uint64_t ran_ns;                   /* end of the last run */
+	uint64_t known_files, known_bytes; /* read by other threads */
+	/* Of the current run. */
 	struct wanted *wanted; /* locations in files */
 	size_t wanted_count;
-	uint32_t *in_kernel; /* locations there */
+	uint32_t *in_kernel; /* locations in the kernel */
 	size_t in_kernel_count;
 	bool kernel_noted;
 };
@@ -52,7 +52,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *config)
 	symbolizer->files = (struct file_names){
 		.store = config->store,
 		.fetch = config->fetch,
-		/* What is read is much larger than what is learned from it. */
+		/* The data that is read is much larger than the names found in it. */
 		.client = names_client_new(config->program, config->max_bytes / 4 * 3),
 		.files = {.max_bytes = config->max_bytes / 16 * 3},
 		.max_answer_bytes = config->max_bytes / 2,
@@ -126,7 +126,7 @@ static int name_in_kernel(struct symbolizer *symbolizer, struct builder *builder
 
 static int name_pseudo(struct builder *builder, uint32_t id, const struct mapping *mapping)
 {
-	/* Its own string, so nothing is copied. */
+	/* A string of the profile, so nothing is copied. */
 	const struct function function = {
 		.name = mapping->path ? mapping->path : builder_text(builder, "[unknown]"),
 	};
@@ -138,7 +138,7 @@ static int name_pseudo(struct builder *builder, uint32_t id, const struct mappin
 static int name_location(struct symbolizer *symbolizer, struct builder *builder, uint32_t id)
 {
 	const struct profile *profile = builder_view(builder);
-	/* Copies: the tables move when a name is added. */
+	/* Copies, because adding a name may move the tables. */
 	const struct location location = profile->locations[id];
 	const struct mapping mapping = profile->mappings[location.mapping];
 
@@ -188,7 +188,7 @@ static int name_files(struct symbolizer *symbolizer, struct builder *builder)
 	return 0;
 }
 
-/* Of both at once: to read the kernel's names takes about as long as the reader process takes for
+/* Does both at once: reading the kernel's names takes about as long as the reader process takes for
  * the files of a profile. */
 static int name_all(struct symbolizer *symbolizer, struct builder *builder)
 {
@@ -244,7 +244,7 @@ int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder)
 	symbolizer->files.max_profile_bytes =
 		builder_memory(builder) + symbolizer->files.max_answer_bytes;
 	symbolizer->kernel_noted = false;
-	/* Before anything else has a name. */
+	/* Before other locations get names. */
 	if (!err)
 		err = told_files_note(&symbolizer->told, builder_view(builder));
 	for (uint32_t id = 1; id < count && !err; id++)
@@ -270,7 +270,7 @@ static bool is_root_of(uint32_t pid, const struct root_id *wanted)
 	return root.inode && root.inode == wanted->inode && root.device == wanted->device;
 }
 
-/* The process may have ended since, and its number been given to one in a container. */
+/* The process may have ended, and a process in a container may have its pid now. */
 static bool find_root(const struct known_file *known, struct source_root *ret_root)
 {
 	*ret_root = (struct source_root){.pid = known->pid};

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct symbolizer - gives every location of a profile its functions' names, source files and
- * lines. Lives on the render lane: one thread at a time, its caches have no lock. Files are read by
- * the reader process; a kernel address asks kallsyms; where nothing covers an address the name is
- * honest about it: `libfoo.so!sub_1a2b` where only the function's bounds are known,
- * `[libfoo.so+0x1a2b]`,
- * `[kernel+0x...]`, or the pseudo mapping's own name.
+ * lines. Belongs to the render lane: its caches have no lock, and one thread uses it at a time. The
+ * reader process reads files; names of kernel addresses come from kallsyms. An address without a
+ * name gets a placeholder: `libfoo.so!sub_1a2b` when only the function's bounds are known,
+ * `[libfoo.so+0x1a2b]`, `[kernel+0x...]`, or the pseudo mapping's name.
  */
 #pragma once
 
@@ -18,10 +17,10 @@
 struct symbolizer;
 
 struct symbolizer_config {
-	struct store *store; /* must outlive it */
+	struct store *store; /* must outlive the symbolizer */
 	struct fetch *fetch; /* likewise; NULL: no debuginfod servers */
-	const char *program; /* that becomes the reader process, see names_client_new() */
-	uint64_t max_bytes;  /* of what is kept here, and of the reader process, together */
+	const char *program; /* program of the reader process, see names_client_new() */
+	uint64_t max_bytes;  /* of the caches and the reader process together */
 };
 
 struct symbolizer_stats {
@@ -34,18 +33,18 @@ struct symbolizer *symbolizer_new(const struct symbolizer_config *config);
 void symbolizer_free(struct symbolizer *symbolizer);
 DEFINE_CLEANUP(struct symbolizer *, symbolizer_free)
 
-/* Names every location of `builder` that has no line yet, and remembers the files of those that
- * have. Frames of kernel modules move to a mapping of the module's name in brackets, those of BPF
- * programs to [bpf]. 0 or -ENOMEM: a name that cannot be found is no error. */
+/* Names every location of `builder` that has no line yet, and remembers the source files of those
+ * that have. Moves frames of kernel modules to a mapping with the module's name in brackets, and
+ * those of BPF programs to [bpf]. 0 or -ENOMEM: a name that cannot be found is not an error. */
 int symbolizer_run(struct symbolizer *symbolizer, struct builder *builder);
-/* Whether a profile named by it so far has this source file, and in whose root folder it is to be
- * looked for: of what interpreters run that of a container, as told_files_find() has it; of what is
- * run where paths lead as on the host before all others. false when that folder is gone, too. */
+/* Whether a profile that was symbolized so far names this source file, and in which root folder the
+ * file is. For interpreted code `container` selects the file, as in told_files_find(). Files of
+ * processes that see the host's files come first. False also when the root folder is gone. */
 bool symbolizer_knows_file(struct symbolizer *symbolizer, const char *file, const char *container,
                            struct source_root *ret_root);
-/* Any thread: the run under way, and all later ones, go without the names of files from here on. */
+/* Any thread: the current run and all later ones leave out further names from files. */
 void symbolizer_cancel(struct symbolizer *symbolizer);
-/* Gives back what is only worth holding while profiles are asked for. */
+/* Releases what is worth holding only while profiles are requested. */
 void symbolizer_rest(struct symbolizer *symbolizer);
 void symbolizer_get_stats(const struct symbolizer *symbolizer,
                           struct symbolizer_stats *ret_stats); /* any thread */

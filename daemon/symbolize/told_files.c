@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One pass over the samples: each node of their call paths, and each function, is looked at by the
- * first of those of a container in a row that have it.
+ * One pass over the samples. Each node of a call path and each function is inspected once for
+ * consecutive samples of the same container.
  */
 #include "symbolize/told_files.h"
 
@@ -18,19 +18,20 @@ struct told_file {
 	size_t bytes;
 	struct told_file *prev, *next;
 	UT_hash_handle hh;
-	bool is_hosts;    /* told by processes that see there what the host does */
-	const char *path; /* in `name` */
-	char name[];      /* whether it is, the container, a newline, which no id has, the path */
+	bool is_hosts;    /* named by processes that see the host's files there */
+	const char *path; /* points into `name` */
+	/* '+' or '-' for is_hosts, the container, a newline, which no id contains, the path. */
+	char name[];
 };
 
-/* A profile that is looked at. */
+/* State of a pass over a profile. */
 struct noting {
 	struct told_files *files;
 	const struct profile *profile;
-	/* By whose samples they were seen last: twice one more than the string of the container,
-	 * and one more than that where they are the host's. */
+	/* For each node and function, the samples in which it was seen last: twice the container's
+	 * string plus 2, plus 1 for processes that see the host's files. */
 	uint32_t *nodes, *functions;
-	/* The process whose sample was looked at last. */
+	/* The process of the last sample. */
 	uint32_t pid;
 	bool is_hosts;
 };
@@ -68,8 +69,8 @@ static struct told_file *make(const char *path, const char *container, bool is_h
 	return file;
 }
 
-/* The one that is known by this name, which becomes it if there is none; NULL when out of memory.
- * Takes it over. */
+/* Returns the entry with the name of `file`, which becomes the entry if there is none. Takes
+ * ownership of `file`. NULL when out of memory. */
 static struct told_file *known(struct told_files *files, struct told_file *file)
 {
 	struct told_file *found;
@@ -98,8 +99,8 @@ static int add(struct told_files *files, const char *path, const char *container
 
 	if (!file)
 		return -ENOMEM;
-	/* Of a child that has just been forked it is not known, and files are its parent's mostly.
-	 */
+	/* A child that has just been forked has no known start time, and its files are mostly those
+	 * of its parent: so a process with a known start time is kept. */
 	if (root->began_boot_ns || !file->root.pid)
 		file->root = *root;
 	DL_PREPEND(files->by_use, file);
@@ -108,7 +109,7 @@ static int add(struct told_files *files, const char *path, const char *container
 	return 0;
 }
 
-/* Samples of a process mostly come in a row. */
+/* Samples of a process are mostly consecutive. */
 static bool is_hosts(struct noting *noting, uint32_t pid)
 {
 	if (noting->pid != pid) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A chunk that is given back is taken from walkers first, then waited for until every CPU has been
- * outside the walker, and only then closed: the kernel is not relied on to keep a map that a
- * program still reads.
+ * A chunk is given back in three steps: it is hidden from walkers, then every CPU must have been
+ * outside the walker, and then it is closed. profd does not rely on the kernel to keep a map that a
+ * BPF program still reads.
  */
 #include "unwind/chunks.h"
 
@@ -11,15 +11,15 @@
 
 enum {
 	EMPTY_EPOCHS = 5,
-	/* Of those that there are so many more are made at once. */
+	/* One more chunk is made at once for this many existing ones. */
 	GROWTH_SHARE = 4,
 	MAX_AT_ONCE = 8,
 };
 
 struct chunk {
-	struct pool *pool; /* NULL: it is not there */
+	struct pool *pool; /* NULL: the chunk does not exist */
 	uint32_t *words;
-	uint32_t empty_since; /* an epoch; 0: it is not, or was not yet seen to be */
+	uint32_t empty_since; /* epoch; 0: not empty, or not yet seen to be empty */
 	bool hidden;          /* from walkers */
 };
 
@@ -27,7 +27,7 @@ struct chunks {
 	const struct unwind_memory *memory;
 	struct chunk *items;
 	uint32_t count;
-	uint32_t epoch, failed_epoch; /* now; when one could not be made */
+	uint32_t epoch, failed_epoch; /* now; when making a chunk last failed */
 };
 
 struct chunks *chunks_new(const struct unwind_memory *memory)
@@ -62,13 +62,13 @@ static bool is_open(const struct chunk *chunk)
 	return chunk->pool && !chunk->hidden;
 }
 
-/* In this second. */
+/* Whether making a chunk failed in this epoch. */
 static bool was_refused(const struct chunks *chunks)
 {
 	return chunks->failed_epoch && chunks->failed_epoch == chunks->epoch;
 }
 
-/* How many to make at once, of those from `first` on that are not there. */
+/* How many chunks to make at once, from `first` on and up to the next existing one. */
 static uint32_t growth_from(const struct chunks *chunks, uint32_t first)
 {
 	uint32_t there = 0, wanted, count = 0;
@@ -107,7 +107,7 @@ static bool open_some(struct chunks *chunks, uint32_t first)
 		pool_free(chunk->pool);
 		chunk->pool = NULL;
 	}
-	/* Not for each table again. */
+	/* Do not try again for every table in this epoch. */
 	if (opened < count)
 		chunks->failed_epoch = chunks->epoch;
 	return opened;
@@ -199,7 +199,8 @@ static bool is_empty(const struct chunk *chunk)
 	return is_open(chunk) && pool_free_elements(chunk->pool) == CHUNK_ROOM;
 }
 
-/* What nobody needs is seen no more: one a call, so that others may be taken first. */
+/* Hides a chunk that has been empty for long. Only one a call, so that runs may be taken from the
+ * others first. Returns whether any chunk is hidden. */
 static bool hide_empty(struct chunks *chunks)
 {
 	bool hidden = false, hid_one = false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which functions there are, and in which order they are followed: those that are certain first,
- * all of them found before the first is followed, so that each ends where the next begins; then
- * those that something merely points at. Where two would describe the same bytes the first one
- * does.
+ * Finds the functions and decides in which order they are followed. Certain functions come first,
+ * and all of them are found before the first is followed, so that each ends where the next begins.
+ * Guesses come after them: places that something merely points at. Where two functions would
+ * describe the same bytes, the first one does.
  */
 #include "unwind/follow.h"
 
@@ -18,14 +18,14 @@
 #include <string.h>
 
 enum {
-	MAX_ROUNDS = 16, /* each finds what the one before led to */
+	MAX_ROUNDS = 16, /* each round follows what the round before led to */
 };
 
 struct search {
 	struct gaps gaps;
 	struct follower *follower;
-	struct marks *told;              /* bytes that have a row */
-	struct entries certain, guesses; /* the certain ones are sorted while they are followed */
+	struct marks *told;              /* bytes that a reported row covers */
+	struct entries certain, guesses; /* the certain ones are sorted before they are followed */
 	frame_row_fn *fn;
 	void *ctx;
 };
@@ -64,7 +64,7 @@ static int add(struct search *search, struct entries *entries, const struct entr
 	return gaps_find(&search->gaps, entry->address, &gap) ? entries_add(entries, entry) : 0;
 }
 
-/* The part of a function that a compiler moved away is a symbol, but no function. */
+/* A part that a compiler moved out of a function has a symbol, but is no function. */
 static int add_symbol(const char *name, uint64_t address, uint64_t size, bool global, void *ctx)
 {
 	struct search *search = ctx;
@@ -101,7 +101,7 @@ static int add_reference(uint64_t address, enum follow_reference how, void *ctx)
 
 /* ---- functions --------------------------------------------------------------------------- */
 
-/* A row less the bytes that have one. */
+/* Reports a row without the bytes that another row already covers. */
 static int tell(const struct frame_row *row, void *ctx)
 {
 	struct search *search = ctx;
@@ -155,7 +155,7 @@ static int follow(struct search *search, const struct entry *entry, uint64_t bou
 	return follower_each_reference(search->follower, add_reference, search);
 }
 
-/* What the certain ones call is certain. */
+/* Functions that a certain function calls are certain. */
 static int find_called(struct search *search)
 {
 	struct entries *certain = &search->certain;
@@ -207,7 +207,7 @@ static int follow_guesses(struct search *search)
 		if (entry.followed)
 			continue;
 		guesses->items[i].followed = true;
-		/* What a guess leads to comes after those that are sorted. */
+		/* Functions that a guess leads to are appended behind the sorted ones. */
 		sorted.items = search->certain.items;
 		result = follow(search, &entry, entries_next(&sorted, entry.address));
 	}
@@ -223,7 +223,7 @@ static int follow_all(struct search *search)
 		size_t known = search->certain.count;
 		if (!result)
 			result = follow_certain(search);
-		/* Jumps led to more that is certain; guesses come after it. */
+		/* If jumps led to more certain functions, these are followed before any guess. */
 		if (!result && search->certain.count == known) {
 			result = follow_guesses(search);
 			if (search->certain.count == known)
@@ -246,7 +246,7 @@ static int collect(struct search *search)
 
 	if (!result)
 		result = elf_each_symbol(search->gaps.elf, add_symbol, search);
-	/* Without symbols or relocations there is still the rest. */
+	/* The search goes on if symbols or relocations cannot be read. */
 	if (result == -ENOMEM)
 		return result;
 	result = elf_each_relative(search->gaps.elf, add_guess, search);

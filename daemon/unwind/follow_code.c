@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Finding instructions: along every straight run and every jump whose target is known. Where runs
- * meet is a joint.
+ * Finds instructions along every straight run and every jump with a known target. A place where
+ * runs meet is a joint.
  */
 #include "unwind/follow_private.h"
 
@@ -97,13 +97,13 @@ static int add_insn(struct follower *follower, const struct insn *insn)
 	return 0;
 }
 
-/* Zeros are an instruction, but one of data only. */
+/* Zero bytes decode as an instruction, but occur only in data. */
 static bool is_zeros(const struct follower *follower, uint32_t offset)
 {
 	return !follower->code[offset] && offset + 1 < follower->len && !follower->code[offset + 1];
 }
 
-/* One straight run from `offset`, up to where it ends or meets another. */
+/* Explores one straight run from `offset` up to its end, or up to where it meets another run. */
 static int explore_run(struct follower *follower, uint32_t offset)
 {
 	bool first = true;
@@ -139,7 +139,7 @@ static int explore_run(struct follower *follower, uint32_t offset)
 	return 0;
 }
 
-/* Where a jump through a table may lead behind a call, a state is kept there too. */
+/* Makes a joint behind each call, because a jump through a table may lead there. */
 static int split_behind_calls(struct follower *follower)
 {
 	for (size_t i = 0; i < follower->insn_count; i++) {
@@ -171,7 +171,7 @@ int follower_explore(struct follower *follower, const uint8_t *code, size_t len,
 		err = explore_run(follower, follower->stack[--follower->stack_count]);
 	if (!err && follower->has_table_jumps)
 		err = split_behind_calls(follower);
-	/* Room for every joint once, so that solving cannot fail. */
+	/* Make room for every joint once, so that follower_solve() cannot run out of memory. */
 	follower->stack_count = 0;
 	while (!err && follower->stack_capacity < follower->joint_count)
 		err = grow(&follower->stack, follower->stack_capacity, &follower->stack_capacity,

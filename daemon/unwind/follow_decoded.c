@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is different in the versions of the disassembler, and its registers by their DWARF numbers.
+ * Hides the differences between versions of the disassembler, and maps its registers to DWARF
+ * numbers.
  */
 #include "unwind/follow_decoded.h"
 
-/* Before version 4 the operands are in the instruction. */
+/* Before version 4 the operands are part of the instruction. */
 #ifdef ZYDIS_MAX_OPERAND_COUNT_VISIBLE
 bool insn_decoder_init(ZydisDecoder *decoder)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A growing array, and the set of what is in it.
+ * A growing array, and the set of addresses in it.
  */
 #include "unwind/follow_entries.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where functions begin, each once.
+ * A set of function entries.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "unwind/follow_marks.h"
 
 struct entry {
-	uint64_t address, end; /* the end that a symbol gives it, else UINT64_MAX */
+	uint64_t address, end; /* end: from the symbol, else UINT64_MAX */
 	enum follow_entry how;
 	bool explored, followed;
 };
@@ -19,9 +19,10 @@ struct entries {
 	struct marks *known;
 };
 
-/* Does nothing when it is known. Too many are not an error: those that came first are kept.
- * -ENOMEM. */
+/* Does nothing when the entry is known. When there are too many, further entries are dropped
+ * without an error. -ENOMEM. */
 int entries_add(struct entries *entries, const struct entry *entry);
 void entries_sort(struct entries *entries);
-/* The first one above an address, when they are sorted; UINT64_MAX when there is none. */
+/* The address of the first entry above an address, in sorted entries; UINT64_MAX when there is
+ * none. */
 uint64_t entries_next(const struct entries *sorted, uint64_t address);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Gaps are what is left of the executable segments' file bytes between the described ranges; both
- * are few enough to be searched for each question instead of being subtracted once.
+ * Gaps are the file bytes of executable segments minus the described ranges. Both are few enough to
+ * be searched for each question instead of being subtracted once.
  */
 #include "unwind/follow_gaps.h"
 
@@ -86,7 +86,8 @@ bool gaps_above(const struct gaps *gaps, uint64_t address, struct range *ret_gap
 	return found;
 }
 
-/* Of a part of a file most addresses are in what is before it or behind it. */
+/* A fast check. When only a part of a file is followed, the first and the last described range
+ * cover the rest of the file, where most addresses are. */
 static bool is_outside(const struct gaps *gaps, uint64_t address)
 {
 	const struct range *described = gaps->described;
@@ -106,7 +107,7 @@ bool gaps_find(const struct gaps *gaps, uint64_t address, struct range *ret_gap)
 	return true;
 }
 
-/* A little more is read: what is asked for next is often near. */
+/* Reads a little more than wanted, because the next request is often near. */
 static bool fill(struct gaps *gaps, uint64_t start, size_t wanted)
 {
 	size_t count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From Zydis's view of an instruction to ours. What is not recognized stays a plain write of every
- * register that Zydis says it writes, hidden operands included.
+ * Translates Zydis's view of an instruction to struct insn. An instruction that is not recognized
+ * stays a plain write of every register that Zydis says it writes, hidden operands included.
  */
 #include "unwind/follow_insn.h"
 
@@ -113,7 +113,8 @@ static void decode_stack(struct insn *insn, const struct decoded *from)
 	insn->imm = from->instruction.operand_width / 8;
 	switch (from->instruction.mnemonic) {
 	case ZYDIS_MNEMONIC_POP:
-		/* pop to memory computes the address afterwards: nobody knows where. */
+		/* A pop to memory computes the address after the stack pointer has moved, so the
+		 * place is unknown. */
 		insn->kind = INSN_POP;
 		insn->dst = reg;
 		break;
@@ -125,7 +126,8 @@ static void decode_stack(struct insn *insn, const struct decoded *from)
 		insn->kind = INSN_PUSH;
 		insn->src = reg;
 	}
-	/* What a pop writes besides its register is the stack pointer, which it knows itself. */
+	/* Besides its operand, the instruction writes only the stack pointer, which its kind
+	 * implies. */
 	insn->writes = 0;
 	insn->stored = 0;
 	if (explicit && operand_is_reg(what) && insn->kind == INSN_POP && reg == NO_REG) {
@@ -153,7 +155,8 @@ static void decode_call(struct insn *insn, const struct decoded *from)
 	}
 	insn->kind = INSN_CALL;
 	insn->target = relative_target(from);
-	/* The idiom that asks for the program counter pushes it and stays. */
+	/* A call to the next instruction is the idiom that reads the program counter: it only
+	 * pushes. */
 	if (insn->target == from->address + insn->len) {
 		insn->kind = INSN_PUSH;
 		insn->imm = 8;
@@ -228,7 +231,7 @@ static void decode_mnemonic(struct insn *insn, const struct decoded *from)
 		decode_stack(insn, from);
 		break;
 	case ZYDIS_MNEMONIC_ENTER:
-		/* Nested frames are of no compiler of this century. */
+		/* No current compiler makes nested frames. */
 		if (operand_is_imm(&from->operands[1]) && !from->operands[1].imm.value.s &&
 		    from->instruction.operand_width == 64) {
 			insn->kind = INSN_ENTER;

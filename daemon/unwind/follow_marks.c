@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A hash table of bitmaps. The page looked at last is kept, since most calls are about it again.
+ * A hash table of bitmaps. The page that was used last is kept at hand, since most calls are about
+ * it again.
  */
 #include "unwind/follow_marks.h"
 
@@ -8,7 +9,7 @@
 
 #include <errno.h>
 
-/* Without memory for the table a page is left out, and the caller told. */
+/* If there is no memory for the table, a page is left out and the caller gets an error. */
 
 enum {
 	PAGE_BITS = 12,

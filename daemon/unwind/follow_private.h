@@ -9,8 +9,8 @@
 
 enum { NO_JOINT = UINT32_MAX };
 
-/* What is taken to be true of calls: the ABI's rule first, less where that ends in a contradiction.
- */
+/* What is assumed about calls: first the rules of the ABI, then less if that leads to a
+ * contradiction. */
 enum calls {
 	CALLS_KEEP_STACK,
 	CALLS_RETURN,
@@ -30,13 +30,13 @@ struct follower {
 	size_t len;
 	size_t steps_left;
 
-	uint32_t *at; /* of each byte of the code: 1 + the number of the instruction there */
+	uint32_t *at; /* by byte of the code: 1 + number of the instruction there, or 0 */
 	struct insn *insns;
-	uint32_t *joint_of; /* by instruction */
+	uint32_t *joint_of; /* for each instruction */
 	size_t insn_count, insn_capacity;
 	struct joint *joints;
 	size_t joint_count, joint_capacity;
-	uint32_t *stack; /* of offsets, then of joints */
+	uint32_t *stack; /* of offsets while exploring, of joints while solving */
 	size_t stack_count, stack_capacity;
 	uint32_t end; /* offset behind the last instruction */
 
@@ -46,7 +46,7 @@ struct follower {
 	size_t returns;
 };
 
-/* False when the steps are used up. */
+/* Uses one step. False: the steps are used up. */
 static inline bool follower_step(struct follower *follower)
 {
 	if (!follower->steps_left)
@@ -55,7 +55,7 @@ static inline bool follower_step(struct follower *follower)
 	return true;
 }
 
-/* Where in this function's code a target is. */
+/* Finds the offset of a target in this function's code. False: the target is outside. */
 static inline bool follower_offset(const struct follower *follower, uint64_t target,
                                    uint32_t *ret_offset)
 {
@@ -65,5 +65,5 @@ static inline bool follower_offset(const struct follower *follower, uint64_t tar
 	return true;
 }
 
-/* To the instruction behind this one; false when it does not go on there. */
+/* Carries the state over an instruction to the next one. False: control does not go on there. */
 bool follower_pass(const struct follower *follower, const struct insn *insn, struct state *state);

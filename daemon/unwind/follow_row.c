@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From what is known to a row. A walker knows the stack and the frame pointer in every frame, other
- * registers in the innermost one only, so those come last. The frame pointer comes first: it stands
- * still where the stack pointer moves, even where a callee takes its arguments off the stack, as
- * V8's do.
+ * Makes a row from the known facts. A walker knows the stack pointer and the frame pointer in every
+ * frame, but other registers only in the innermost one, so those come last. The frame pointer comes
+ * first: it does not change where the stack pointer moves, even where a callee takes its arguments
+ * off the stack, as V8's functions do.
  */
 #include "unwind/follow_state.h"
 
@@ -25,7 +25,7 @@ static bool cfa_in(const struct state *state, uint8_t reg, struct cfa *ret_cfa)
 	return true;
 }
 
-/* The CFA, or something near it, in a word that `reg` leads to. */
+/* Finds a word that `reg` leads to and that holds the CFA, or the CFA plus an offset. */
 static bool cfa_behind(const struct state *state, uint8_t reg, struct cfa *ret_cfa)
 {
 	for (size_t i = 0; i < state->slot_count; i++) {
@@ -101,7 +101,8 @@ static bool find_fp(const struct state *state, struct save *ret_save)
 	return in_slot(state, the_fp, ret_save) || in_register(state, the_fp, ret_save);
 }
 
-/* A return address that was taken off the stack may be overwritten there at any time. */
+/* A return address that was taken off the stack may be overwritten there at any time, so a register
+ * is preferred then. */
 static bool find_ra(const struct state *state, struct save *ret_save)
 {
 	struct value sp = state->regs[REG_RSP];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A search for bytes, since nothing in a file points at a restorer but the code that installs it.
+ * Searches for bytes, because nothing in a file points to a restorer except the code that installs
+ * it.
  */
 #include "unwind/follow_signal.h"
 
@@ -29,7 +30,7 @@ static int tell(uint64_t gap_start, uint64_t start, uint64_t end, frame_row_fn *
 	return fn(&row, ctx);
 }
 
-/* How many bytes of the move there are before `at`, or 0. */
+/* The length of the move instruction that ends at `at`, or 0. */
 static size_t move_before(const uint8_t *bytes, size_t at)
 {
 	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
@@ -62,7 +63,8 @@ static int search(const uint8_t *bytes, size_t len, uint64_t address, uint64_t g
 
 int follow_signal_restorers(struct gaps *gaps, frame_row_fn *fn, void *ctx)
 {
-	/* Pieces overlap by what one restorer may have across their border, less a byte. */
+	/* Pieces overlap by the length of the longest restorer minus one byte, so that none is
+	 * missed at a border. */
 	const size_t overlap = sizeof(before->bytes) + sizeof(common) - 1;
 	struct range gap = {0};
 	int result = 0;

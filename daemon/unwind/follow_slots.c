@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stores through pointers that nothing is known of are taken to leave saved registers alone, as a
- * correct program's do; stores to a known place are compared with the words that matter.
+ * A store through an unknown pointer is assumed to leave saved registers alone, as in a correct
+ * program. A store to a known place is compared with the words that matter.
  */
 #include "unwind/follow_slots.h"
 
@@ -22,8 +22,8 @@ struct value slots_read(const struct state *state, struct value at)
 	return unknown;
 }
 
-/* Whether a store at [at, +bytes) may change the word. An aligned stack pointer is at most
- * alignment - 1 bytes below where it was before. */
+/* Whether a store to [at, +bytes) may change the word. An aligned stack pointer is at most
+ * alignment - 1 bytes below its value before. */
 static bool may_touch(const struct state *state, struct value at, int64_t bytes, struct value word)
 {
 	int64_t low = at.offset, high = at.offset + bytes;

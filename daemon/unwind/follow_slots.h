@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The words of the stack whose value is known, as part of a state.
+ * The words of the stack whose values are known, as part of a state.
  */
 #pragma once
 
@@ -14,10 +14,12 @@ static inline bool value_same(struct value a, struct value b)
 }
 
 struct value slots_read(const struct state *state, struct value at);
-/* A store of `bytes` at a place: what it may touch is forgotten, a word that matters is kept. */
+/* Records a store of `bytes` at a place: forgets the words that it may touch, and keeps the stored
+ * value if it matters. */
 void slots_write(struct state *state, struct value at, int64_t bytes, struct value value);
 void slots_drop(struct state *state, size_t i);
-/* What is below the stack pointer by more than `keep` belongs to nobody. */
+/* Forgets the words that are more than `keep` bytes below the stack pointer, which no function
+ * owns. */
 void slots_drop_below(struct state *state, int32_t keep);
-/* Everything that was counted from the aligned stack pointer. */
+/* Forgets everything that is relative to the aligned stack pointer. */
 void slots_forget_anchor(struct state *state);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A worklist over the joints: a state is kept at those only, and carried along the instructions
- * between them. Facts only ever get fewer, so it ends.
+ * A worklist over the joints. A state is kept only at joints, and is carried along the instructions
+ * between them. Facts only ever get fewer, so the loop ends.
  *
- * What cannot be known of calls is checked where it can be: if a return instruction is reached with
- * something else than the return address on top of the stack, then they do not do what the ABI says
- * (or do not return), and less is believed of them. A jump through a table may lead behind any
- * call, too: one that does not return would hide that.
+ * The effect of calls is assumed, and the assumption is checked where possible: if a return
+ * instruction is reached with something other than the return address on top of the stack, calls do
+ * not do what the ABI says (or do not return), and the function is solved again with weaker
+ * assumptions. A jump through a table may lead behind any call, so the state of such jumps is
+ * merged there: behind a call that does not return, no other path exists.
  */
 #include "unwind/follow_private.h"
 
@@ -58,7 +59,7 @@ static void jump(struct follower *follower, struct insn *insn, const struct stat
 		if (insn->kind == INSN_BRANCH)
 			state_branch(&there, insn);
 		uint32_t known = follower->at[target];
-		/* Neither is there where exploring ended early. */
+		/* Where exploring ended early, the target has no instruction or no joint. */
 		if (known && follower->joint_of[known - 1] != NO_JOINT)
 			arrive(follower, follower->joint_of[known - 1], &there);
 		return;
@@ -141,7 +142,8 @@ static void solve(struct follower *follower, enum calls calls)
 	follower->stack_count = 0;
 }
 
-/* The ABI asks the first code of a process to mark the end of the stack this way. */
+/* The ABI asks the first code of a process to mark the end of the stack by clearing the frame
+ * pointer. */
 static bool clears_frame_pointer(const struct follower *follower)
 {
 	for (size_t i = 0; i < follower->insn_count && i < 4; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * States as a whole: the one of an entry, what two have in common, and what one tells.
+ * Operations on whole states: the state at an entry, and what two states have in common.
  */
 #include "unwind/follow_state.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What is known before an instruction runs: which registers and which words of the stack hold
- * something that leads to the caller. Facts only, never guesses: an instruction takes some away and
- * makes others, and where two paths meet those stay that both have.
+ * something that leads to the caller. A state holds facts only, never guesses: an instruction
+ * removes some facts and adds others, and where two paths meet, only the facts that both have
+ * remain.
  */
 #pragma once
 
@@ -31,43 +32,45 @@ struct slot {
 	struct value value;
 };
 
-/* The path of a new thread parts from its parent's: a clone system call, a test of its result, and
- * the frame pointer cleared where the result is 0. */
+/* The steps by which a new thread's path parts from its parent's: a clone system call, a test of
+ * its result, and the frame pointer cleared where the result is 0. */
 enum clone_step { CLONE_NONE, CLONE_CALLED, CLONE_TESTED, CLONE_CHILD, CLONE_OUTERMOST };
 
 struct state {
 	struct value regs[GENERAL_REGS];
 	struct slot slots[MAX_SLOTS];
-	struct value anchor_from; /* where the stack pointer was before it was aligned */
+	struct value anchor_from; /* the stack pointer's value before it was aligned */
 	int32_t anchor_align;
 	uint8_t slot_count;
 	uint8_t clone;
 };
 
-/* At the first instruction of a function that was called. */
+/* The state at the first instruction of a function that was called. */
 void state_enter(struct state *state);
-/* Keeps what both know; whether that is less than *state knew. */
+/* Keeps only the facts that both states have. Returns whether *state lost any. */
 bool state_meet(struct state *state, const struct state *other);
-/* Over one instruction, to the next one. */
+/* Carries the state over one instruction to the next one. */
 void state_step(struct state *state, const struct insn *insn);
-/* Nothing is known of the stack pointer any more. */
+/* Forgets the stack pointer. */
 void state_forget_stack(struct state *state);
-/* Whether the instruction begins a frame although this one's frame pointer is set up: it is not of
- * this function. */
+/* Whether the instruction begins a frame although this function's frame pointer is set up. Such an
+ * instruction belongs to another function. */
 bool state_begins_another(const struct state *state, const struct insn *insn);
-/* Whether it is the first instruction of a new thread, which is outermost from here on. */
+/* Whether the instruction is the first one of a new thread, which is the outermost frame from here
+ * on. */
 bool state_begins_thread(const struct state *state, const struct insn *insn);
-/* From a branch to its target; state_step() is the way past it. */
+/* Carries the state from a branch to its target; state_step() carries it past the branch. */
 void state_branch(struct state *state, const struct insn *insn);
 
-/* The stack pointer's distance from the CFA. */
+/* The stack pointer's distance from the CFA. False: unknown. */
 bool state_stack(const struct state *state, int32_t *ret_offset);
 /* Whether the return address is on top of the stack. */
 bool state_at_return(const struct state *state);
-/* ... and nothing else is left of this function: what is jumped to then is another one's entry. */
+/* Whether, in addition, nothing else is left of this function: the target of a jump is then the
+ * entry of another function. */
 bool state_at_entry(const struct state *state);
-/* The same, or the stack pointer is not known: not the state in which a function goes on by a jump
- * to one of several places. */
+/* The same, or the stack pointer is unknown. A function does not go on in this state by a jump to
+ * one of several places. */
 bool state_has_left(const struct state *state);
-/* All but start and end; false when the way to the caller is not known. */
+/* Fills in everything except start and end. False: the way to the caller is unknown. */
 bool state_row(const struct state *state, struct frame_row *ret_row);

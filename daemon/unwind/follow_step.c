@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The transfer of facts over one instruction.
+ * Carries facts over one instruction.
  */
 #include "unwind/follow_state.h"
 
 #include "unwind/follow_slots.h"
 
 enum {
-	/* Frames are smaller; with it no sum of two offsets overflows. */
+	/* Real frames are smaller; with this bound no sum of two offsets overflows. */
 	MAX_OFFSET = 1 << 29,
 	SYS_CLONE = 56,
 	SYS_CLONE3 = 435,
-	/* What a call may change: rax rdx rcx rsi rdi r8-r11. */
+	/* Registers that a call may change: rax rdx rcx rsi rdi r8-r11. */
 	CALL_CLOBBERS = 0x0f37,
 };
 
@@ -29,7 +29,8 @@ static struct value plus(struct value value, int32_t offset)
 	return value;
 }
 
-/* Where the stack pointer leaves what it was counted from, the red zone ends. */
+/* When the stack pointer's base changes, the words below the old stack pointer are forgotten, the
+ * red zone included. */
 static void set(struct state *state, uint8_t reg, struct value value)
 {
 	if (reg == REG_RSP && value.kind != state->regs[reg].kind)
@@ -90,7 +91,7 @@ static void enter(struct state *state, const struct insn *insn)
 	set(state, REG_RSP, plus(state->regs[REG_RSP], -insn->imm));
 }
 
-/* The callee's frame lies over what is below the stack pointer. */
+/* The callee's frame overwrites what is below the stack pointer. */
 static void call(struct state *state)
 {
 	slots_drop_below(state, 0);

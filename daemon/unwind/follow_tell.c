@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Telling the rows of a function whose facts are settled.
+ * Reports the rows of a function whose facts are settled.
  */
 #include "unwind/follow_private.h"
 
 struct teller {
-	struct frame_row row; /* not told yet; empty when start == end */
+	struct frame_row row; /* not reported yet; empty when start == end */
 	frame_row_fn *fn;
 	void *ctx;
 };
@@ -38,7 +38,8 @@ static int tell(struct teller *teller, const struct frame_row *row)
 	return result;
 }
 
-/* Instructions overlap where a jump goes past a prefix: each has its bytes up to the next one. */
+/* Instructions overlap where a jump skips a prefix. Each one covers its bytes up to the start of
+ * the next one. */
 static uint32_t row_end(const struct follower *follower, const struct insn *insn)
 {
 	uint32_t end = insn->at + 1;
@@ -48,8 +49,8 @@ static uint32_t row_end(const struct follower *follower, const struct insn *insn
 	return end;
 }
 
-/* Whether anything is known before the instruction; `previous` is the one below it, with the state
- * before that in *state. */
+/* Whether anything is known before the instruction. `previous` is the instruction at the next lower
+ * address; on entry *state is the state before it. */
 static bool carry(const struct follower *follower, const struct insn *previous,
                   const struct insn *insn, bool known, struct state *state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A growing array with an end.
+ * A growing array with a bound.
  */
 #include "unwind/followed.h"
 
@@ -8,7 +8,7 @@
 
 enum {
 	FIRST_ROWS = 256,
-	MAX_FOLLOWED_ROWS = 128 * 1024, /* 10 MB; all of node's are a tenth of that */
+	MAX_FOLLOWED_ROWS = 128 * 1024, /* 10 MB; the rows of node are a tenth of that */
 };
 
 static bool grow(struct followed *followed)

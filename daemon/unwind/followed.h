@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct followed - all rows that following a file's code has proven. A file of which a function
- * may be called from any of its pieces is followed as a whole, and asked about piece by piece: who
- * keeps this between the pieces has it followed once. One thread.
+ * struct followed - all rows that were proven by following a file's code. A function may be called
+ * from any piece of its file, so a file is followed as a whole but asked about piece by piece. A
+ * caller that keeps this struct between the pieces has the file followed only once. One thread.
  */
 #pragma once
 
@@ -11,12 +11,12 @@
 #include <stddef.h>
 
 struct followed {
-	struct frame_row *rows; /* in no order */
+	struct frame_row *rows; /* unordered */
 	size_t count, capacity;
-	bool complete; /* what is there is all of it */
-	bool given_up; /* there are too many to keep */
+	bool complete; /* all rows of the file are there */
+	bool given_up; /* there were too many rows to keep */
 };
 
-/* Keeps a row, or gives all of them up: MAX_FOLLOWED_ROWS, or no memory. */
+/* Keeps a row. Drops all rows when there are more than MAX_FOLLOWED_ROWS, or no memory. */
 void followed_add(struct followed *followed, const struct frame_row *row);
 void followed_end(struct followed *followed);

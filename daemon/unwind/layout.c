@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Blocks that one row holds for all of, in the middle of a long function or a gap, need no row of
- * their own: they point at the first one of any block before that begins alike.
+ * A block in which one row applies throughout, in the middle of a long function or a gap, needs no
+ * row of its own: it points to the first row of an earlier block that begins with the same
+ * operation.
  */
 #include "unwind/layout.h"
 #include "unwind/op.h"
@@ -12,7 +13,7 @@
 
 enum { FIRST_WORDS = 1024 };
 
-/* The walker's index word has 24 bits for where a block's rows begin. */
+/* A word of the walker's index has 24 bits for the place of a block's rows. */
 static const size_t most_words = (size_t)1 << INDEX_FIRST_BITS;
 
 static int append(struct layout *layout, uint32_t word)
@@ -63,7 +64,7 @@ static uint32_t *recent_of(struct layout *layout, uint32_t op)
 	return &layout->recent[(op * 0x9e3779b1U) >> 24];
 }
 
-/* Begins a block with rows of its own. */
+/* Begins a block with its own rows. */
 static int begin_block(struct layout *layout)
 {
 	size_t first = layout->count;
@@ -76,13 +77,13 @@ static int begin_block(struct layout *layout)
 	return 0;
 }
 
-/* Begins all blocks before `block`, in which nothing changes. */
+/* Begins all blocks before `block`; nothing changes in them. */
 static int fill_blocks(struct layout *layout, uint64_t block)
 {
 	while (layout->begun < block) {
 		uint32_t first = *recent_of(layout, layout->op);
 
-		/* A block's first row begins at byte 0, so the word is the operation alone. */
+		/* A block's first row begins at byte 0, so its word is the operation alone. */
 		if (first && layout->words[first] == layout->op) {
 			layout->words[layout->begun++] = first << (32 - INDEX_FIRST_BITS);
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What fits where. Almost every row of real files is inline; the rest are realigned frames,
- * hand-written assembly and signal code.
+ * Almost every row of real files fits inline. The rest are realigned frames, hand-written assembly
+ * and signal code.
  */
 #include "unwind/op.h"
 
@@ -14,7 +14,7 @@ static const struct {
 	[MACHINE_ARM64] = {ARM64_REG_SP, ARM64_REG_FP, ARM64_REG_PC},
 };
 
-/* value / unit where that is exact and at least `min` and at most `max`. */
+/* value / unit, if the division is exact and the result is between `min` and `max`. */
 static bool in_units(int64_t value, int64_t unit, int64_t min, int64_t max, uint32_t *ret_units)
 {
 	if (value % unit || value / unit < min || value / unit > max)
@@ -23,13 +23,13 @@ static bool in_units(int64_t value, int64_t unit, int64_t min, int64_t max, uint
 	return true;
 }
 
-/* Where the distance below the CFA is a whole number of words, 1 to `max`. */
+/* Whether the register is saved a whole number of words below the CFA, 1 to `max`. */
 static bool below_cfa(const struct save *save, int64_t max, uint32_t *ret_words)
 {
 	return save->kind == SAVE_AT_CFA && in_units(save->offset, -WORD, 1, max, ret_words);
 }
 
-/* Who leaves the frame pointer undefined does not use it, so it is as it was. */
+/* A function that declares the frame pointer undefined does not use it, so it is unchanged. */
 static bool is_same(const struct save *save)
 {
 	return save->kind == SAVE_SAME || save->kind == SAVE_UNDEFINED;
@@ -99,7 +99,7 @@ static bool rule_cfa(const struct cfa *cfa, struct unwind_rule *rule)
 	return true;
 }
 
-/* Of SAVE_AT_CFA, SAVE_AT and SAVE_IN. */
+/* Handles SAVE_AT_CFA, SAVE_AT and SAVE_IN. */
 static bool rule_save(const struct save *save, unsigned char *where, unsigned char *reg,
                       short *offset)
 {
@@ -121,8 +121,9 @@ static bool make_rule(enum machine machine, const struct frame_row *row, struct 
 {
 	struct save fp = row->fp, ra = row->ra;
 
-	/* A frame pointer that is not known must not be taken for the caller's. A code address is
-	 * none that a stack could be at: the walk goes on, and whoever needs it is cut there. */
+	/* An unknown frame pointer must not be taken for the caller's. It is replaced by the
+	 * program counter, which cannot be the address of a stack: the walk goes on, and ends with
+	 * a truncated stack at a frame that needs the frame pointer. */
 	if (fp.kind == SAVE_OTHER)
 		fp = (struct save){.kind = SAVE_IN, .reg = registers[machine].pc};
 	if (machine == MACHINE_ARM64 && ra.kind == SAVE_SAME)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Own addresses are divided, not offsets in the text: so a piece begins at the same address whoever
- * asks, and where a file is mapped does not matter.
+ * Own addresses are divided, not offsets in the text, so a piece begins at the same address in
+ * every process, wherever a file is mapped.
  */
 #include "unwind/pieces.h"
 
@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* A file that has none of its text, as one of debug information, says where it would be. */
+/* A debug file holds none of its text; its headers say where the text would be. */
 static uint64_t bytes_of(const struct segment *segment)
 {
 	return segment->file_bytes && segment->file_bytes < segment->memory_bytes
@@ -39,9 +39,9 @@ int text_of_elf(const struct elf *elf, struct range *ret_text)
 	return 0;
 }
 
-/* How much of the text is in the file: what its headers claim costs its writer nothing, and each
- * piece takes a descriptor. A segment of which the last byte is not in the file counts for nothing.
- */
+/* How much of the text is in the file. The sizes that headers claim cost the writer of the file
+ * nothing, but each piece takes a descriptor. A segment whose last byte is not in the file is not
+ * counted. */
 static uint64_t bytes_in_file(const struct elf *elf)
 {
 	uint64_t bytes = 0, offset;
@@ -67,7 +67,7 @@ struct pieces pieces_of(const struct elf *elf)
 
 	if (text_of_elf(elf, &text) || text.end - text.start <= PIECE_BYTES)
 		return whole;
-	/* Segments far from each other, which no linker makes, or not in the file. */
+	/* The segments are far apart, which no linker does, or are not in the file. */
 	if ((text.end - text.start) / 2 > bytes_in_file(elf))
 		return whole;
 	pieces.first = text.start >> PIECE_BITS;

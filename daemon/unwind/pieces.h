@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct pieces - how an executable's text is divided among tables: by whole PIECE_BYTES of its own
- * addresses, so that the walker finds a piece by a shift. What is hardly larger than one piece is
- * not divided. Pure; any thread.
+ * struct pieces - how an executable's text is divided among tables: by multiples of PIECE_BYTES in
+ * its own addresses, so that the walker finds a piece with a shift. A text that is hardly larger
+ * than one piece is not divided. Pure; any thread.
  */
 #pragma once
 
@@ -11,16 +11,18 @@
 #include "unwind/follow.h"
 
 struct pieces {
-	uint64_t first; /* its own addresses, in pieces */
-	uint32_t count; /* 1: one table is of all of it */
+	uint64_t first; /* own address of the first piece, in units of PIECE_BYTES */
+	uint32_t count; /* 1: one table covers the whole text */
 };
 
-/* From the first executable byte in the file to the last; -ENODATA when there is none. */
+/* The range from the first executable byte of the file to the last; -ENODATA when there is none. */
 int text_of_elf(const struct elf *elf, struct range *ret_text);
-/* As many as the file has bytes for, twice over at most. */
+/* Divides the text. A text that is more than twice as long as its bytes in the file is not
+ * divided. */
 struct pieces pieces_of(const struct elf *elf);
-/* The own addresses that a piece's table is of: all where there is but one. */
+/* The own addresses that a piece's table covers: all addresses if there is only one piece. */
 struct range piece_range(const struct pieces *pieces, uint32_t number);
-/* Says of a mapping, whose `table` is the number of the first piece's, how the walker finds the
- * others. Nothing is in it before the first piece: where it ends before that it has none. */
+/* Changes a mapping so that the walker finds all of its pieces. On entry `table` is the number of
+ * the first piece's table. There is no code before the first piece: a mapping that ends before it
+ * gets no table. */
 void pieces_map(const struct pieces *pieces, struct unwind_mapping *mapping);

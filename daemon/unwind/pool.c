@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A bitmap of grains. Searching skips 64 at a time, and begins where the first free one was last
- * seen.
+ * A bitmap of grains. A search skips 64 grains at a time, and begins at the place of the first free
+ * grain that was seen last.
  */
 #include "unwind/pool.h"
 
@@ -11,7 +11,7 @@ enum { BITS = 64 };
 
 struct pool {
 	size_t grain, grains, free;
-	size_t first_free; /* no free grain before it */
+	size_t first_free; /* no grain before it is free */
 	uint64_t taken[];
 };
 
@@ -35,7 +35,7 @@ void pool_free(struct pool *pool)
 	free(pool);
 }
 
-/* The first grain at or after `at` and before `end` that is taken, or not; `end` when there is
+/* The first grain in [at, end) that is taken (or is free, if `taken` is false); `end` when there is
  * none. */
 static size_t find(const struct pool *pool, size_t at, size_t end, bool taken)
 {

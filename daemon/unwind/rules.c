@@ -19,7 +19,7 @@ static size_t bucket_of(const struct rules *rules, const struct unwind_rule *rul
 	return (size_t)(hash ^ hash >> 32) & (rules->bucket_count - 1);
 }
 
-/* The rule's bucket, or the free one where it belongs. */
+/* The rule's bucket, or the free bucket where it belongs. */
 static uint32_t *find(const struct rules *rules, const struct unwind_rule *rule)
 {
 	size_t at = bucket_of(rules, rule);

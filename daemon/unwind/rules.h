@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct rules - the distinct rules of one table, numbered in the order they were met.
+ * struct rules - the distinct rules of one table, numbered in the order in which they are added.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* Of one table; libraries of hand-written assembly have a few hundred. */
+/* Bound for one table; libraries of hand-written assembly have a few hundred rules. */
 enum { MAX_RULES = 65536 };
 
 struct rules {
@@ -18,6 +18,6 @@ struct rules {
 	size_t bucket_count;
 };
 
-/* -E2BIG over MAX_RULES, -ENOMEM. */
+/* Returns the number of a rule, which is added if it is new. -E2BIG over MAX_RULES, -ENOMEM. */
 int rules_number(struct rules *rules, const struct unwind_rule *rule, uint32_t *ret_number);
 void rules_release(struct rules *rules);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A run is written before the first slot names it, never after, and is given back when no slot does
- * and no walker can be reading it. Until then its owner pays for it.
+ * A run is written before the first slot names it, never after. It is given back when no slot names
+ * it and no walker can be reading it. Until then its owner is charged for it.
  */
 #include "unwind/runs.h"
 
@@ -16,10 +16,10 @@ enum {
 };
 
 struct run {
-	uint64_t serial; /* of the mapping sets it was made of */
+	uint64_t serial; /* serial number of the mapping sets that it was made of */
 	uint32_t references, first, count;
-	uint32_t user;    /* who pays for it */
-	struct run *next; /* when retired */
+	uint32_t user;    /* user that is charged for it */
+	struct run *next; /* in the list of retired runs */
 	UT_hash_handle hh;
 };
 
@@ -63,7 +63,7 @@ struct runs *runs_new(struct tables *tables, struct store *store,
 	return runs;
 }
 
-/* What the pool takes for it. */
+/* Elements that the pool takes for a run. */
 static size_t cost(size_t count)
 {
 	return (count + MAPPING_GRAIN - 1) / MAPPING_GRAIN * MAPPING_GRAIN;
@@ -101,9 +101,10 @@ void runs_free(struct runs *runs)
 	free(runs);
 }
 
-/* For whom a file has the numbers of its tables: that is known of who mapped it first. Where he has
- * no more, so that he cannot take them from others by mapping their files, it is asked who this is.
- */
+/* Takes the numbers of a file's tables, which are charged to a user. That is the process's owner if
+ * it is known, else the user that mapped the file first, for which no look-up is needed. If that
+ * user's share is full, the process's owner is looked up, so that no user can deny tables to others
+ * by mapping their files first. */
 static uint32_t take_table(struct runs *runs, const struct object *object, struct run_owner *owner)
 {
 	bool known = owner->asked && owner->user != OWNER_UNKNOWN;
@@ -129,8 +130,9 @@ static void fill_mapping(struct runs *runs, const struct proc_mapping *from,
 		tables_place(runs->tables, to);
 }
 
-/* Elements for so many mappings, which the user pays for; 0 when there are none, or none for him.
- * Small runs are nobody's while there is plenty of room. */
+/* Takes elements for that many mappings and charges the owner; 0 when there is no room, or the
+ * owner's share is full. While there is plenty of room, the owner is not looked up for small runs,
+ * which are then charged to OWNER_UNKNOWN. */
 static size_t take_room(struct runs *runs, size_t count, struct run_owner *owner)
 {
 	uint32_t user = owner->user;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct runs - runs of mappings, sorted by address, as the walker reads them: one for all
- * processes of equal mappings. Each user has a share of all of them, and no process has more than
- * MAX_RUN_MAPPINGS, so that nobody takes what the stacks of others need. Loop thread only.
+ * struct runs - sorted runs of mappings as the walker reads them: one run for all processes with
+ * equal mappings. Each user has a share of the memory for runs, and a run has at most
+ * MAX_RUN_MAPPINGS mappings, so that no user takes the room that the stacks of others need. Loop
+ * thread only.
  */
 #pragma once
 
@@ -15,10 +16,11 @@ struct runs;
 
 enum { MAX_RUN_MAPPINGS = 4096 };
 
-/* Whose a process is: asked only where it matters, for that takes a file of /proc to be read. */
+/* The owner of a process. It is looked up only where it matters, because that reads a file of
+ * /proc. */
 struct run_owner {
 	uint32_t pid;
-	uint32_t user; /* OWNER_UNKNOWN: not asked yet, or it is gone */
+	uint32_t user; /* OWNER_UNKNOWN: not looked up yet, or the process is gone */
 	bool asked;
 };
 
@@ -27,19 +29,19 @@ uint32_t run_owner_get(struct run_owner *owner, const struct unwind_memory *memo
 /* NULL when out of memory. */
 struct runs *runs_new(struct tables *tables, struct store *store,
                       const struct unwind_memory *memory);
-void runs_free(struct runs *runs); /* before the tables; takes NULL */
+void runs_free(struct runs *runs); /* before the tables; accepts NULL */
 
-/* The run of these mappings, for one more process; of too many, of those with the lowest addresses.
- * NULL when there is no room, or the owner has his share. */
+/* Takes the run of these mappings for one more process. If there are too many mappings, the run has
+ * those with the lowest addresses. NULL when there is no room, or the owner's share is full. */
 struct run *runs_take(struct runs *runs, const struct mapping_set *set, struct run_owner *owner);
-/* After the slot that named it has changed; takes NULL. */
+/* To be called after the slot that named the run has changed; accepts NULL. */
 void runs_give(struct runs *runs, struct run *run);
-/* What a slot says of it, beside the pid. */
+/* The run as a slot describes it, without the pid. */
 uint64_t run_word(const struct run *run);
 
-/* Takes back runs that nobody has any more, if every walker has been elsewhere. */
+/* Frees runs that no process has any more, once every walker has been outside of them. */
 void runs_reclaim(struct runs *runs);
-/* Counts up whenever there is more room than there was. */
+/* Increases whenever room becomes free. */
 uint64_t runs_freed(const struct runs *runs);
-/* Adds to them. */
+/* Fills in the numbers of runs. */
 void runs_get_stats(const struct runs *runs, struct unwinder_stats *stats);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A slot is one word and changes at once. The kernel half clears the slot of a process that calls
- * exec, so what a slot was given is kept here.
+ * A slot is one word and changes atomically. The kernel half clears the slot of a process that
+ * calls exec, so what a slot was given is also kept here.
  *
- * A bucket has few slots, and who starts processes until their pids fall into it could have all of
- * them: in a full one the user with most makes way for others.
+ * A bucket has few slots, and a user that starts processes until their pids fall into it could take
+ * all of them. In a full bucket, the user with the most slots therefore makes way for others.
  */
 #include "unwind/spaces.h"
 
@@ -16,9 +16,9 @@
 
 enum { PID_MAX = (1 << 22) - 1 };
 
-/* Whose a slot is, though it may be cleared. */
+/* The owner of a slot, even when the slot is cleared. */
 struct holder {
-	struct run_owner owner; /* pid 0: nobody's */
+	struct run_owner owner; /* pid 0: the slot is free */
 	struct run *run;
 };
 
@@ -26,7 +26,7 @@ struct spaces {
 	const struct unwind_memory *memory;
 	size_t slot_count;
 	struct runs *runs;
-	struct holder *places; /* as many as slots */
+	struct holder *places; /* one for each slot */
 	space_fn *evicted;
 	void *ctx;
 	uint64_t processes, refused, freed;
@@ -69,7 +69,7 @@ static struct holder *bucket_of(const struct spaces *spaces, uint32_t pid)
 	return buckets ? &spaces->places[(pid & (buckets - 1)) * SLOTS_PER_BUCKET] : NULL;
 }
 
-/* The process's place, else a free one of its bucket, else NULL. */
+/* The process's place, or a free place in its bucket, or NULL. */
 static struct holder *find_place(const struct spaces *spaces, uint32_t pid)
 {
 	struct holder *bucket = bucket_of(spaces, pid), *unused = NULL;
@@ -122,7 +122,7 @@ static size_t count_of(const struct holder *bucket, uint32_t user)
 	return count;
 }
 
-/* One of the user who has most in a full bucket. */
+/* One of the places of the user that has the most in a full bucket. */
 static struct holder *find_most(const struct spaces *spaces, struct holder *bucket)
 {
 	struct holder *most = &bucket[0];
@@ -135,9 +135,9 @@ static struct holder *find_most(const struct spaces *spaces, struct holder *buck
 	return most;
 }
 
-/* A place in a full bucket, which is not free yet; NULL where nobody has so many there that he
- * would not have fewer than the new one's user then, or they would drive out each other for ever.
- */
+/* Finds a place to take over in a full bucket; it is not freed yet. NULL if the user with the most
+ * places would then have fewer than the new process's user, because the two would drive each other
+ * out for ever. */
 static struct holder *find_other(const struct spaces *spaces, struct run_owner *owner)
 {
 	struct holder *bucket = bucket_of(spaces, owner->pid);
@@ -149,7 +149,7 @@ static struct holder *find_other(const struct spaces *spaces, struct run_owner *
 	return most;
 }
 
-/* Who has another one's place makes way. */
+/* Removes another process from a place that is taken over. */
 static void clear(struct spaces *spaces, struct holder *place, uint32_t pid)
 {
 	uint32_t old = place->owner.pid;
@@ -161,8 +161,8 @@ static void clear(struct spaces *spaces, struct holder *place, uint32_t pid)
 	spaces->evicted(old, spaces->ctx);
 }
 
-/* Whose the process was when it had its slot; another program, after an exec, may be another
- * user's. */
+/* The process's owner at the time when its slot was filled. Unknown if an exec has cleared the
+ * slot, because the new program may belong to another user. */
 static struct run_owner known_owner(const struct spaces *spaces, const struct holder *place,
                                     uint32_t pid)
 {
@@ -200,7 +200,7 @@ int spaces_set(struct spaces *spaces, uint32_t pid, const struct mapping_set *se
 	clear(spaces, place, pid);
 	publish(spaces, place, &owner, run);
 	/* Either the time of an exec is seen here, or the kernel half clears the slot after the
-	 * store above: it writes the two in the other order. */
+	 * store above, because it writes the two in the opposite order. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!execs_since(spaces->memory->execs, pid, told_mono_ns))
 		return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A sweep line: rows enter at their start, and of those that have entered and not ended the one of
- * lowest order holds. Those are kept in a binary heap, which is one deep unless rows overlap.
+ * A sweep line: a row enters at its start. Among the rows that have entered and not ended, the one
+ * with the lowest order applies. These rows are kept in a binary heap, which is one deep unless
+ * rows overlap.
  */
 #include "unwind/sweep.h"
 
@@ -13,9 +14,9 @@
 
 struct sweep {
 	const struct packed_row *rows;
-	size_t next, next_end;   /* of the rows that came sorted */
-	size_t other, other_end; /* of the rest */
-	uint32_t *entered;       /* heap of indices, lowest order first */
+	size_t next, next_end;   /* rows that came sorted */
+	size_t other, other_end; /* the other rows */
+	uint32_t *entered;       /* heap of row indices, lowest order first */
 	size_t entered_count, entered_capacity;
 };
 
@@ -103,7 +104,7 @@ static void leave(struct sweep *sweep)
 	}
 }
 
-/* The row that begins next, of both parts; NULL after the last. */
+/* The row of both parts that begins next; NULL after the last. */
 static const struct packed_row *peek(const struct sweep *sweep)
 {
 	bool next = sweep->next < sweep->next_end, other = sweep->other < sweep->other_end;
@@ -113,7 +114,7 @@ static const struct packed_row *peek(const struct sweep *sweep)
 	return other ? &sweep->rows[sweep->other] : NULL;
 }
 
-/* Lets in what begins at or before an address. */
+/* Enters the rows that begin at or before an address. */
 static int enter_until(struct sweep *sweep, uint64_t address)
 {
 	const struct packed_row *row;

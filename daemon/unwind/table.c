@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Rows are packed as they come; sealing goes over them by address (unwind/sweep.h) and writes the
- * words (unwind/layout.h).
+ * Rows are packed as they are added. Sealing goes over them by address (unwind/sweep.h) and writes
+ * the words (unwind/layout.h).
  */
 #include "unwind/table.h"
 
@@ -19,15 +19,15 @@ struct table_builder {
 	struct rules rules;
 	struct packed_row *rows;
 	size_t count, capacity;
-	size_t ascending;    /* so many of the first are sorted by start */
-	uint64_t origin;     /* what packed starts are relative to */
-	uint64_t first, end; /* of all rows */
+	size_t ascending;    /* this many rows at the beginning are sorted by start */
+	uint64_t origin;     /* base of packed starts */
+	uint64_t first, end; /* bounds of all rows */
 };
 
-/* What sealing goes over the rows with. */
+/* State of sealing. */
 struct sealing {
 	uint64_t origin, start, end;
-	uint64_t described; /* the end of the piece before */
+	uint64_t described; /* end of the previous range with a row */
 	struct layout layout;
 };
 
@@ -85,8 +85,8 @@ static int op_of(struct table_builder *builder, const struct frame_row *row, uin
 	return 0;
 }
 
-/* Rows further from each other than a packed start reaches cannot be in one table: the index of
- * their blocks would be larger than any pool. */
+/* Whether the row's start can be packed. Rows that are further apart cannot be in one table,
+ * because the index of their blocks would be larger than any pool. */
 static bool in_reach(struct table_builder *builder, uint64_t start)
 {
 	const uint64_t half = 1ULL << (PACKED_START_BITS - 1);
@@ -142,7 +142,7 @@ static int lay_piece(uint64_t start, uint64_t end, uint32_t op, void *ctx)
 		err = layout_change(&sealing->layout, sealing->described - sealing->start,
 		                    OP_OF_NAME(OP_NONE));
 	if (op >> OP_BASE_SHIFT == OP_RULE)
-		/* The walker counts rules from the table's base, the index included. */
+		/* The walker counts rules from the table's base, so the index counts too. */
 		op += (sealing->layout.blocks + RULE_WORDS - 1) / RULE_WORDS;
 	if (!err)
 		err = layout_change(&sealing->layout, start - sealing->start, op);
@@ -189,7 +189,7 @@ int table_seal(struct table_builder *builder, uint64_t start, uint64_t end, size
 	struct sealing sealing = {.origin = builder->origin};
 	int err;
 
-	/* What lies before the first row and after the last need not be said. */
+	/* The table need not cover addresses before the first row or after the last. */
 	start = start > builder->first ? start : builder->first;
 	end = end < builder->end ? end : builder->end;
 	if (start >= end)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A large file is asked about piece by piece. Each question opens it again, which takes little, and
- * the index leads to what the piece needs; only what following its code has found is kept, of the
- * file that was followed last, for as long as nothing is written into it.
+ * A large file is asked about piece by piece. Each question opens the file again, which costs
+ * little, and the index leads to what the piece needs. Only the result of following code is kept,
+ * for the file that was followed last, until the file is written to.
  */
 #include "unwind/table_answer.h"
 
@@ -17,7 +17,7 @@
 _Static_assert(((uint64_t)sizeof(uint32_t) << INDEX_FIRST_BITS) + 64 <= READER_MAX_ANSWER,
                "the largest table can be sent");
 
-/* What *reading->kept is in a process that builds tables. */
+/* The contents of *reading->kept in a process that builds tables. */
 struct last {
 	struct stamp file;
 	struct followed followed;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The end of unwind/table_ask.h that is in the reader process.
+ * The reader process's end of unwind/table_ask.h.
  */
 #pragma once
 
 #include "reader/serve.h"
 
-/* READER_TABLE and READER_TABLE_FOLLOWED. */
+/* Answers READER_TABLE and READER_TABLE_FOLLOWED. */
 int table_answer(struct reading *reading, struct buf *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The daemon opens files, which may take its privileges; it does not look into them.
+ * The daemon opens files, which may need its privileges, but does not parse them.
  */
 #include "unwind/table_ask.h"
 
@@ -24,7 +24,7 @@ static int ask(struct reader *reader, const struct reader_query *query, struct t
 	return err ? err : table_read(reply.bytes, reply.len, ret_table);
 }
 
-/* Then another time may tell more. */
+/* Whether the error says nothing about the file, so that a later attempt may succeed. */
 static bool says_nothing_of_file(int error)
 {
 	return error == -ECHILD || error == -ENOMEM || error == -ECANCELED || error == -ETIMEDOUT;
@@ -46,7 +46,8 @@ int table_ask(struct reader *reader, const struct object *object, bool follow, s
 	};
 	int err = ask(reader, &query, ret_table);
 
-	/* A file that says nothing may have been stripped of it. */
+	/* A file without call frame information may have been stripped of it: try its debug
+	 * file. */
 	if (err != -ENODATA)
 		return err;
 	int said = links_ask(reader, object, object->id, &links);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A file's table: what its call frame information says, and, where that is wanted, for the code
- * that it leaves out what can be proven of the instructions.
+ * Builds a file's table from its call frame information. Where that is wanted, code without such
+ * information is followed, and rows are added that can be proven from the instructions.
  */
 #include "unwind/table.h"
 
@@ -13,19 +13,20 @@
 
 enum {
 	FIRST_RANGES = 256,
-	/* Where following goes through all of a file: a function may be called from any of its
-	 * pieces. Of a larger file only what the piece itself calls is found. */
+	/* A file with up to this much text is followed as a whole, because a function may be called
+	 * from any of its pieces. In a larger file, only functions that the piece itself calls are
+	 * found. */
 	FOLLOWED_WHOLE_BYTES = 64 << 20,
 };
 
 struct gathering {
 	struct table_builder *builder;
-	struct range part;         /* what is read */
-	struct range wanted;       /* what rows are kept of; within it */
-	struct followed *followed; /* NULL: there are no rows to keep */
+	struct range part;         /* the range that is read */
+	struct range wanted;       /* the range that rows are kept for; within `part` */
+	struct followed *followed; /* NULL: followed rows are not kept for other parts */
 	struct range *described;
 	size_t count, capacity;
-	struct frame_row held; /* empty while there is none */
+	struct frame_row held; /* the last row, not added yet; empty when there is none */
 };
 
 static int builder_for(const struct elf *elf, struct table_builder **ret_builder)
@@ -69,7 +70,7 @@ static int add_range(struct gathering *gathering, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* As when a function was just called. */
+/* Whether the row describes a function that was just called. */
 static bool is_entry(const struct frame_row *row)
 {
 	return row->cfa.kind == CFA_REGISTER && row->cfa.reg == X86_REG_SP &&
@@ -83,11 +84,12 @@ static bool is_wanted(const struct gathering *gathering, const struct frame_row 
 }
 
 /*
- * A return address that points at a function's first byte was not pushed by a call: somebody made
- * it up to have that function run after another, and before it there was nothing. That is what
- * makecontext() does. Callers are looked up by the byte before, so that says that this is the end.
- * Only functions that make no frame can be entered by a return, which are those of one row. Where
- * another function ends just before, that one's row was added first, and holds.
+ * A return address that points at a function's first byte was not pushed by a call. A program made
+ * it up to have that function run after another one, as makecontext() does, and there is nothing
+ * before such a frame. A caller is looked up by the byte before its return address, so a row for
+ * the byte before the function says that the stack ends there. Only a function that makes no frame
+ * can be entered by a return, and such a function has one row. If another function ends just
+ * before, its row was added first and applies.
  */
 static int add_held(struct gathering *gathering, uint64_t next)
 {
@@ -115,7 +117,8 @@ static int add_described(const struct frame_row *row, void *ctx)
 	gathering->held = *row;
 	if (err)
 		return err;
-	/* Rows around the part say how its ends are walked; it is they that are not followed. */
+	/* Rows around the part are added too, because walks at its ends need them. What lies
+	 * outside the part is not followed; gather() marks it as described. */
 	return add_range(gathering, row->start > part->start ? row->start : part->start,
 	                 row->end < part->end ? row->end : part->end);
 }
@@ -136,7 +139,7 @@ static int gather(const struct elf *elf, struct gathering *gathering)
 
 	if (!err)
 		err = ehframe_each_row_of(elf, part->start, part->end, add_described, gathering);
-	/* Without such information, or with a broken one, following the code is all there is. */
+	/* Without usable call frame information, rows can only come from following the code. */
 	if (err && err != -ENODATA && err != -EBADMSG)
 		return err;
 	err = add_held(gathering, UINT64_MAX);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Index and rows are gone through once each, however the ones refer to the others: blocks may share
- * rows, and a check of each block's would take 256 times as long. That rows of a block ascend is
- * therefore not looked at; a search among others ends as soon, in another row.
+ * The index and the rows are each checked once, however index entries refer to rows: blocks may
+ * share rows, and checking the rows of every block would take 256 times as long. The check
+ * therefore does not verify that the rows of a block ascend. A search among unsorted rows takes no
+ * longer, but ends in another row.
  */
 #include "unwind/table_wire.h"
 
@@ -11,18 +12,18 @@
 #include <errno.h>
 #include <string.h>
 
-/* What follows the words. */
+/* Comes after the words. */
 struct table_tail {
 	uint64_t text;
 	uint32_t blocks, rule_count;
 };
 
-/* The bytes, as far as their length says. */
+/* The parts of the bytes, from their length and the tail. */
 struct view {
 	const uint32_t *words;
 	size_t word_count;
 	struct table_tail tail;
-	size_t index, rows; /* words of the index, and where rows begin */
+	size_t index, rows; /* number of words in the index; index of the first row */
 };
 
 int table_write(struct table *table, struct buf *out)
@@ -70,7 +71,7 @@ static bool is_op(const struct view *view, uint32_t op)
 
 	switch ((op & OP_MASK) >> OP_BASE_SHIFT) {
 	case OP_RULE:
-		/* Counted from the table's base, the index included. */
+		/* Rules are counted from the table's base, so the index counts too. */
 		return value >= view->index / RULE_WORDS && value < view->rows / RULE_WORDS;
 	case OP_NAMED:
 		return (value & UINT8_MAX) <= OP_PLT && value >> 16 == 0;
@@ -79,7 +80,7 @@ static bool is_op(const struct view *view, uint32_t op)
 	}
 }
 
-/* An entry of the index leads to rows, the first of which begins with the block. */
+/* Whether an index entry refers to existing rows, the first of which begins with the block. */
 static bool is_entry(const struct view *view, uint32_t entry)
 {
 	size_t first = entry >> (32 - INDEX_FIRST_BITS);

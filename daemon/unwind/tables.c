@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Descriptors and their words. The daemon is the only writer of both, but for `used` and `missed`;
- * `base` is the switch: stored last when a table is published, first when it is taken away.
+ * Descriptors and their words. The daemon is the only writer of both, except for `used` and
+ * `missed`. `base` is the switch: it is stored last when a table is published, and first when it is
+ * withdrawn.
  */
 #include "unwind/tables_private.h"
 
@@ -109,7 +110,7 @@ void tables_evict(struct tables *tables, uint32_t id)
 	tables_replace(tables, id);
 	item->wanted = 0;
 	item->again = false;
-	/* It made way because it is not used: it comes back when it is. */
+	/* It was evicted because it was not used, so it comes back only when it is used. */
 	item->refused = tables->gives;
 	tables->evicted++;
 }
@@ -167,18 +168,20 @@ void tables_publish(struct tables *tables, uint32_t id, const struct table *tabl
 	tables->rows += item->rows;
 }
 
-/* What walkers counted since the last time, up to what may be added to `so_far`. */
+/* Takes what walkers counted since the last call, limited so that the sum with `so_far` does not
+ * overflow. */
 static uint32_t take_count(uint32_t *counted, uint32_t so_far)
 {
 	uint32_t count = 0;
 
-	/* Mostly there is none, and the line stays shared. */
+	/* The count is mostly 0, and a read leaves the cache line shared. */
 	if (__atomic_load_n(counted, __ATOMIC_RELAXED))
 		count = __atomic_exchange_n(counted, 0, __ATOMIC_RELAXED);
 	return count < UINT32_MAX - so_far ? count : UINT32_MAX - so_far;
 }
 
-/* Walks came through code without rows: following it is worth its time now. */
+/* Has a file's code followed once walks have come through code without rows, which makes that worth
+ * its time. */
 static void look_at_gaps(struct tables *tables, uint32_t id)
 {
 	struct piece *item = &tables->items[id];
@@ -201,13 +204,13 @@ static void add_missed(struct tables *tables, uint32_t id)
 	struct piece *item = &tables->items[id];
 	uint32_t count = take_count(&tables_descriptor(tables, id)->missed, item->wanted);
 
-	/* A number that is free has no executable. */
+	/* A free number has no executable. */
 	if (count && !item->wanted && item->executable)
 		item->executable->missed++;
 	item->wanted += count;
 }
 
-/* Reads what walkers have counted at each descriptor. */
+/* Reads the counts of walkers at each descriptor. */
 static void count_missed(struct tables *tables)
 {
 	for (uint32_t id = 1; id < tables->seen; id++) {
@@ -242,7 +245,8 @@ void tables_look_missed(struct tables *tables, uint32_t epoch)
 	tables_start(tables);
 }
 
-/* Neither what nobody runs any more is waited for, nor what nobody has missed, if it is large. */
+/* A piece that no process maps is not pending, nor is one that no walk has missed and that is not
+ * built ahead. */
 static bool is_pending(const struct piece *item, bool plenty)
 {
 	bool waits = item->state == PIECE_WAITING || item->state == PIECE_RETIRING;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Builders: each waits for a reader process on a thread of its own, and its process ends when there
- * has been nothing to build for a while. The first one has all the work until something waits while
- * it is busy.
+ * Builders. Each waits for a reader process on its own thread; the process ends when there was
+ * nothing to build for a while. The first builder gets all the work, until something waits while it
+ * is busy.
  */
 #include "unwind/tables_private.h"
 
@@ -16,14 +16,14 @@
 
 enum {
 	CPUS_A_BUILDER = 2,
-	RETRY_EPOCHS = 10, /* after a refusal, doubled after each further one */
+	RETRY_EPOCHS = 10, /* after a refusal, doubled after each further refusal */
 	MAX_DOUBLINGS = 6,
-	FOLLOWER_NICENESS = 10, /* those who build tables have the CPU first */
-	TRIES = 16,             /* executables that have gone from the store, skipped in one go */
+	FOLLOWER_NICENESS = 10, /* the builders of tables get the CPU first */
+	TRIES = 16,             /* executables that are gone from the store, skipped in one call */
 };
 
 static const uint64_t rest_ns = 10 * NSEC_PER_SEC;
-/* Most take milliseconds, and then nobody's turn matters. */
+/* Most builds take milliseconds; those do not count towards a user's turn. */
 static const uint64_t long_ns = NSEC_PER_SEC;
 
 static const enum work_lane lanes[BUILDERS] = {
@@ -55,7 +55,7 @@ void tables_builders_stop(struct tables *tables)
 {
 	for (uint32_t i = 0; i < BUILDERS; i++) {
 		lane_stop(tables->builders[i].lane);
-		/* What it has begun is waited for, but its answer is of no use. */
+		/* A build that has begun is waited for, but its answer is not needed. */
 		reader_cancel(tables->builders[i].reader);
 	}
 }
@@ -74,7 +74,7 @@ void tables_builders_rest(struct tables *tables)
 	for (uint32_t i = 0; i < BUILDERS; i++) {
 		struct builder *builder = &tables->builders[i];
 
-		/* Its thread has nothing to do with it then. */
+		/* The lane is idle then, so its thread does not use the reader. */
 		if (!builder->object && !lane_length(builder->lane))
 			reader_rest(builder->reader, rest_ns);
 	}
@@ -111,8 +111,8 @@ static void wait_again(struct tables *tables, uint32_t id)
 	item->retries += item->retries < MAX_DOUBLINGS;
 }
 
-/* Once: what does not fit now will not for a long time, and the profiles say which stacks it cuts.
- */
+/* Logs once: a table that does not fit now will not fit for a long time, and the profiles show
+ * which stacks are truncated. */
 static void refuse(struct tables *tables, uint32_t id, size_t words)
 {
 	tables_explain(tables, id, TABLE_NO_ROOM);
@@ -123,7 +123,8 @@ static void refuse(struct tables *tables, uint32_t id, size_t words)
 	tables->said_full = true;
 }
 
-/* Nobody makes way for a better table of what has one, nor where that would not do. */
+/* No table is evicted to improve a piece that has a table, or if evictions could not make enough
+ * room. */
 static bool may_evict(const struct tables *tables, const struct builder *builder)
 {
 	const struct piece *item = &tables->items[builder->id];
@@ -132,14 +133,15 @@ static bool may_evict(const struct tables *tables, const struct builder *builder
 	       tables_possible_words(tables) >= builder->table->word_count;
 }
 
-/* One exchange a second, in which several may make way, now and when walkers have left them. */
+/* Whether the build may evict. There is one exchange a second; in it several tables may be evicted,
+ * at once and again after walkers have left the evicted ones. */
 static bool is_its_turn(const struct tables *tables, const struct builder *builder)
 {
 	return builder->exchange || tables->evict_epoch < tables->epoch;
 }
 
-/* Where the words of the build go; 0 when there is no room, or not yet: it is tried again when what
- * made way has been given back. */
+/* Finds the place for the build's words. 0: there is no room, or not yet; it is tried again when
+ * the words of evicted tables have been given back. */
 static uint32_t take_room(struct tables *tables, struct builder *builder)
 {
 	bool evict = is_its_turn(tables, builder) && may_evict(tables, builder);
@@ -173,7 +175,7 @@ static void settle(struct tables *tables, struct builder *builder)
 {
 	struct piece *item = &tables->items[builder->id];
 
-	/* While the worker has it, the object is the builder's. */
+	/* The object is set while the worker thread builds. */
 	if (builder->object || !builder->table)
 		return;
 	if (!builder->base)
@@ -187,7 +189,7 @@ static void settle(struct tables *tables, struct builder *builder)
 		drop_build(builder);
 		return;
 	}
-	/* The table that is there makes way when the other one has its place. */
+	/* The old table is retired only when the new one has its place. */
 	if (item->state == PIECE_READY)
 		tables_replace(tables, builder->id);
 	if (item->state == PIECE_RETIRING && !tables_give_retired(tables))
@@ -216,7 +218,7 @@ static void failed(struct tables *tables, uint32_t id, int err)
 		tables->failed++;
 	if (item->state == PIECE_READY)
 		return;
-	/* Any other reason will be the same the next time. */
+	/* Any other failure would be the same the next time. */
 	if (err == -ENOMEM || err == -ECHILD) {
 		wait_again(tables, id);
 		return;
@@ -227,7 +229,8 @@ static void failed(struct tables *tables, uint32_t id, int err)
 		refuse(tables, id, CHUNK_ROOM);
 	else
 		tables_explain(tables, id, TABLE_NOTHING);
-	/* Of whoever missed it, thinking it was there, some meant data that looked like code. */
+	/* Reset the count: some of the frames that missed this table were data that looked like
+	 * code addresses. */
 	__atomic_store_n(&tables_descriptor(tables, id)->missed, 0, __ATOMIC_RELAXED);
 }
 
@@ -258,7 +261,7 @@ static bool begin(struct tables *tables, struct builder *builder, uint32_t id)
 	struct piece *item = &tables->items[id];
 	const struct executable *executable = item->executable;
 
-	/* One at a time, now and then. */
+	/* At most one table that no walk has missed is built for each tables_look(). */
 	if (!item->wanted && !item->again)
 		tables->ahead = false;
 	item->again = false;
@@ -283,7 +286,7 @@ static bool begin(struct tables *tables, struct builder *builder, uint32_t id)
 	return true;
 }
 
-/* False when there is nothing to build. */
+/* Returns false when there is nothing to build. */
 static bool start_one(struct tables *tables, struct builder *builder)
 {
 	for (int i = 0; i < TRIES; i++) {

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which table is built next, and which makes way. What walks have missed comes first, that which
- * they have missed most before all others; where that is the same the smaller one, so that one
- * large file does not keep many small ones waiting. What nobody has missed is built only while
- * there is room and nothing else to do, and only where it is small: so the first walks through a
- * new program find most of what it maps, and large files cost what is used of them. Where walks
- * have missed several pieces of a file, the others are built as soon as there is nothing else to
- * do: what runs goes from one to the next, and each would cut a stack when it comes to it.
+ * Decides which table is built next, and which table is evicted. Tables that walks have missed come
+ * first, the most missed one before all others. Among equals the smaller one comes first, so that
+ * one large file does not keep many small ones waiting. A table that no walk has missed is built
+ * only while there is room and nothing else to do, and only if its file is small: so the first
+ * walks through a new program find most of what it maps, and large files cost only what is used of
+ * them. Where walks have missed several pieces of a file, the others are built as soon as there is
+ * nothing else to do: execution moves from one piece to the next, and each missing one would
+ * truncate a stack.
  *
- * Files of users for whom builders had to wait long lately come after those of all others, however
+ * Files of users for whom builders worked long lately come after the files of all others, however
  * much they are missed.
  *
- * When room runs out, what was missed takes the place of tables that were not used for a while; a
- * second at most one such exchange, so that more code in use than fits does not mean building for
- * ever.
+ * When room runs out, a missed table takes the place of tables that were not used for a while.
+ * There is at most one such exchange a second, so that more code in use than fits does not cause
+ * endless building.
  */
 #include "unwind/tables_private.h"
 
 #include "base/bounds.h"
 
 enum {
-	SMALL_PIECES = 4, /* a C library has as many */
+	SMALL_PIECES = 4, /* as many as a C library has */
 	HOT_PIECES = 3,
-	MAX_HOT_PIECES = 256, /* of a larger one, not all are worth their memory */
+	MAX_HOT_PIECES = 256, /* of a larger file, not all pieces are worth their memory */
 };
 
 static bool is_small(const struct piece *piece)
@@ -50,12 +51,12 @@ static bool is_evictable(const struct tables *tables, uint32_t id)
 {
 	const struct piece *item = &tables->items[id];
 
-	/* What was walked through in the last second or so is no better than what is wanted. */
+	/* A table that was used in the last second or so is as valuable as the wanted one. */
 	return item->executable && item->state == PIECE_READY &&
 	       (!piece_is_mapped(item) || tables_used(tables, id) + 1 < tables->epoch);
 }
 
-/* One that no process maps, else the one used longest ago. */
+/* A table that no process maps, else the least recently used one. */
 uint32_t tables_victim(const struct tables *tables)
 {
 	uint32_t victim = 0;
@@ -107,10 +108,10 @@ static bool is_before(const struct tables *tables, const struct piece *a, const 
 	return a->estimate < b->estimate;
 }
 
-/* What is known of the room while one is picked: words of the chunk that has most. */
+/* The room at the time of a choice: words in the chunk that has the most. */
 struct room {
 	size_t free, possible;
-	bool exchange; /* one may be taken from another */
+	bool exchange; /* a table may be evicted */
 	bool plenty;
 };
 
@@ -145,7 +146,7 @@ uint32_t tables_pick(const struct tables *tables, bool follow)
 	uint32_t best = 0;
 
 	room.possible = room.free;
-	/* Mostly there is room for any. */
+	/* Mostly there is room for any table. */
 	if (room.exchange && room.free < CHUNK_ROOM)
 		room.possible = tables_possible_words(tables);
 	for (uint32_t id = 1; id < tables->seen; id++) {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Executables and the numbers of their descriptors, as many as an executable has pieces. One that
- * no mapping refers to any more keeps them until others need them. Who maps it pays for them from
- * his share; what nobody maps costs nobody anything.
+ * Executables and the numbers of their descriptors, one for each piece. An executable that no
+ * mapping refers to any more keeps its numbers until others need them. The user that maps an
+ * executable is charged for its numbers; an executable that no process maps is charged to no user.
  */
 #include "unwind/tables_private.h"
 
 #include <string.h>
 
 enum {
-	/* For want of better until a table was built once: 20 rows a KiB of text, and the index. */
+	/* An estimate until a table has been built: 20 rows per KiB of text, and the index. */
 	TEXT_BYTES_A_WORD = 32,
-	SPARE_SHARE = 4,  /* of all numbers: for files of one piece */
-	KEPT_EPOCHS = 30, /* what nobody maps; the next process is often there soon */
+	SPARE_SHARE = 4,  /* part of all numbers that is left for files of one piece */
+	KEPT_EPOCHS = 30, /* without mappings; the next process often comes soon */
 	ROUNDS = 16,      /* each looks at all executables */
 };
 
-/* None of its tables is being built, or read by a walker that was slow to leave. */
+/* Whether nothing maps the executable, no table of it is being built, and none is retiring while a
+ * slow walker may read it. */
 static bool is_at_rest(const struct tables *tables, const struct executable *executable)
 {
 	for (uint32_t i = 0; i < executable->pieces.count; i++) {
@@ -46,7 +47,8 @@ static void forget(struct tables *tables, struct executable *executable)
 	free(executable);
 }
 
-/* The executable that no mapping refers to since the longest time gives its numbers back. */
+/* Gives back the numbers of the executable that has been without mappings for longest. False: there
+ * is none. */
 static bool recycle(struct tables *tables)
 {
 	struct executable *oldest = NULL, *executable, *next;
@@ -61,7 +63,7 @@ static bool recycle(struct tables *tables)
 	return oldest;
 }
 
-/* All that no mapping refers to do so. */
+/* Does so for all executables without mappings. */
 static void recycle_all(struct tables *tables)
 {
 	struct executable *executable, *next;
@@ -74,7 +76,7 @@ static void recycle_all(struct tables *tables)
 
 static uint32_t try_numbers(struct tables *tables, uint32_t count)
 {
-	/* Whatever large files there are, some numbers are left for small ones. */
+	/* Large files leave some numbers for small ones. */
 	size_t spare = count > 1 ? tables->count / SPARE_SHARE : 0;
 
 	if (pool_free_elements(tables->numbers) < count + spare)
@@ -88,7 +90,8 @@ static uint32_t take_numbers(struct tables *tables, uint32_t count)
 
 	for (int i = 0; !first && i < ROUNDS && recycle(tables); i++)
 		first = try_numbers(tables, count);
-	/* The oldest ones are far from each other: before that takes too long, all of them go. */
+	/* The numbers of the oldest executables may be far apart. Before the search takes too long,
+	 * all executables without mappings give theirs back. */
 	if (!first) {
 		recycle_all(tables);
 		first = try_numbers(tables, count);
@@ -98,12 +101,12 @@ static uint32_t take_numbers(struct tables *tables, uint32_t count)
 	return first;
 }
 
-/* As many as it has pieces; false when there are none, or none for its user. */
+/* Takes a number for each piece. False: there are not enough, or the user's share is full. */
 static bool number(struct tables *tables, struct executable *executable)
 {
 	uint32_t count = executable->pieces.count;
 
-	/* Nobody's tables make way for who has his share. */
+	/* No tables are evicted for a user whose share is full. */
 	if (!shares_take(&tables->shares, executable->user, count))
 		return false;
 	executable->first = take_numbers(tables, count);
@@ -157,7 +160,7 @@ static struct executable *add(struct tables *tables, const struct object *object
 	return executable;
 }
 
-/* One that nobody mapped is mapped again. */
+/* Charges the user when an executable without mappings is mapped again. */
 static bool pay_again(struct tables *tables, struct executable *executable, uint32_t user)
 {
 	if (!shares_take(&tables->shares, user, executable->pieces.count))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Puts the parts together: who changed (the process table says so as it learns), what they have
- * mapped (unwind/spaces.h), what that is walked with (unwind/tables.h). A call with nothing new
- * reads a clock.
+ * Combines the parts: which processes changed (reported by the process table as it learns), what
+ * they have mapped (unwind/spaces.h), and the tables for walking that (unwind/tables.h). A call
+ * with nothing new only reads a clock.
  */
 #include "unwind/unwinder.h"
 
@@ -14,14 +14,14 @@
 #include <errno.h>
 
 enum {
-	MAX_CHANGED = 16384, /* processes between two calls; more of them, and all are looked at */
+	MAX_CHANGED = 16384, /* between two calls; if more changed, all processes are looked at */
 	MAX_REFUSED = 256,   /* processes without room that are tried again */
 };
 
-/* Who was woken by a walk looks at once, but a storm of those does not look all the time; and what
- * nobody has missed has time. */
+/* A wake-up by a walk leads to a look at once, but a storm of wake-ups does not lead to constant
+ * looking. Tables that no walk has missed can wait longer. */
 static const uint64_t look_ns = 2 * NSEC_PER_MSEC, ahead_ns = 50 * NSEC_PER_MSEC;
-/* Each of those that are refused may have its owner asked for again. */
+/* Retries are rare, because each refused process may have its owner looked up again. */
 static const uint64_t retry_ns = 200 * NSEC_PER_MSEC;
 
 struct unwinder {
@@ -32,7 +32,7 @@ struct unwinder {
 	struct pid_set changed, refused, early;
 	bool all_changed, stopped;
 	uint64_t told_mono_ns;
-	uint64_t freed; /* as of the last time refused ones were tried again */
+	uint64_t freed; /* spaces_freed() when refused processes were last retried */
 	uint64_t started_ns, looked_ns, ahead_looked_ns, retried_ns;
 };
 
@@ -133,7 +133,7 @@ static void publish_changed(struct unwinder *unwinder)
 			publish(pid, unwinder);
 	}
 	if (all) {
-		/* Those that ended, then those that live. */
+		/* First the processes that ended, then those that live. */
 		spaces_each(unwinder->spaces, publish, unwinder);
 		procs_each(unwinder->procs, publish_process, unwinder);
 	}
@@ -162,8 +162,9 @@ static void look(struct unwinder *unwinder, uint64_t now_ns)
 	uint32_t epoch = (uint32_t)((now_ns - unwinder->started_ns) / NSEC_PER_SEC) + 1;
 
 	unwinder->looked_ns = now_ns;
-	/* Mostly the records of the exec that cleared a slot have led to a new one already; those
-	 * that were read just before it did have not. */
+	/* Usually the records of the exec that cleared a slot have already led to a new slot. If
+	 * they were read just before the slot was cleared they have not, so the process is
+	 * published again. */
 	if (epoch != *unwinder->memory.epoch)
 		spaces_each_cleared(unwinder->spaces, note_change, unwinder);
 	__atomic_store_n(unwinder->memory.epoch, epoch, __ATOMIC_RELAXED);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct unwinder - keeps what the kernel's walker needs in step with the processes of the host:
- * their mappings, and tables for the executables they map, one each or one for each piece of a
- * large one. They are built in reader processes, a few at a time, those first that walks have
- * missed most; one budget bounds them all, and where it is used up the table that no walk has used
- * for the longest time makes way for one that is wanted.
+ * their mappings, and tables for the executables that they map, one table each or one for each
+ * piece of a large executable. Tables are built in reader processes, a few at a time; those that
+ * walks have missed most come first. One budget bounds all tables. When it is used up, the table
+ * that no walk has used for the longest time makes way for a wanted one.
  *
  * Memory that walkers may still be reading is never written to: what is replaced is unpublished
- * first and reused once every CPU has been seen outside the walker (`quiet`). Loop thread only.
+ * first, and reused once every CPU has been seen outside the walker (`quiet`). Loop thread only.
  */
 #pragma once
 
@@ -21,13 +21,13 @@
 
 struct unwinder;
 
-/* The shared memory, all of it zero at first; outlives the unwinder. Entry 0 of tables and mappings
+/* The shared memory, all zero at first; it outlives the unwinder. Entry 0 of tables and of mappings
  * is not used. */
 struct unwind_memory {
-	/* The words of tables are in chunks of CHUNK_WORDS, at most so many. Opening makes `count`
-	 * of them from number `first` on, all zero, that walkers find; how many it made, with less
-	 * than all when that is refused. One that is hidden they find no more, and it is closed
-	 * when no walker reads it. */
+	/* The words of tables are in at most `chunk_count` chunks of CHUNK_WORDS. open_chunks()
+	 * makes `count` chunks from number `first` on, all zero, that walkers find. It returns how
+	 * many it made: fewer than `count` when the kernel refuses one. Walkers no longer find a
+	 * hidden chunk, which is closed when no walker reads it. */
 	size_t chunk_count;
 	uint32_t (*open_chunks)(uint32_t first, uint32_t count, uint32_t **ret_words, void *ctx);
 	void (*hide_chunk)(uint32_t chunk, void *ctx);
@@ -37,25 +37,25 @@ struct unwind_memory {
 	struct unwind_mapping *mappings;
 	size_t mapping_count;
 	uint64_t *slots;
-	size_t slot_count; /* a multiple of SLOTS_PER_BUCKET; the number of buckets a power of two
-	                    */
-	uint64_t *execs;   /* EXEC_TIMES of them, written by the kernel half */
-	uint32_t *epoch; /* what walkers write into unwind_table.used; the unwinder counts it up */
-	/* Whose a process is; NULL: as proc/owner.h says. */
+	size_t slot_count; /* SLOTS_PER_BUCKET times a power of two */
+	uint64_t *execs;   /* EXEC_TIMES entries, written by the kernel half */
+	uint32_t *epoch;   /* walkers write it into unwind_table.used; the unwinder advances it */
+	/* The user that a process belongs to; NULL: as in proc/owner.h. */
 	uint32_t (*owner)(uint32_t pid);
 	/* True when every CPU has been outside the walker at some moment during the call. */
 	bool (*quiet)(void *ctx);
 	void *ctx;
 };
 
-/* The same, once what was written before is so for everyone: ask only then where they are. */
+/* The same, after a fence: earlier writes must be visible to all CPUs before the question whether
+ * walkers are outside. */
 static inline bool unwind_memory_quiet(const struct unwind_memory *memory)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return memory->quiet(memory->ctx);
 }
 
-/* Of a "seconds" the value is in nanoseconds. */
+/* Values of "seconds" are in nanoseconds. */
 #define UNWINDER_STATS(STAT)                                                            \
 	STAT(tables, gauge, "Unwind tables, of executables or pieces of them")          \
 	STAT(tables_pending, gauge, "Unwind tables in use that are not built yet")      \
@@ -80,20 +80,21 @@ struct unwinder_stats {
 #undef STAT
 };
 
-/* Outlives neither the loop nor the process table. NULL when out of memory. */
+/* The unwinder must be freed before the loop and the process table. NULL when out of memory. */
 struct unwinder *unwinder_new(uv_loop_t *loop, struct procs *procs, struct store *store,
                               const struct unwind_memory *memory);
-/* Takes up no more work; unwinder_free() after the loop has run out. */
+/* Accepts no more work; call unwinder_free() after the loop has run out. */
 void unwinder_stop(struct unwinder *unwinder);
 void unwinder_free(struct unwinder *unwinder);
 
-/* What the process table learned since the last call reaches the walker: called after side-band
- * records were told, so that a new process is walkable soon. Everything up to `told_mono_ns` has
- * been told; a process that called exec after that is left out until the next call. Also looks for
- * tables that walks have missed, and starts building: true while any is built. */
+/* Passes what the process table learned since the last call on to the walker. Called after
+ * side-band records were read, so that a new process can be walked soon. All records up to
+ * `told_mono_ns` have been read; a process that called exec after that is left out until the next
+ * call. Also looks for tables that walks have missed, and starts building. Returns true while a
+ * table is being built. */
 bool unwinder_sync(struct unwinder *unwinder, uint64_t told_mono_ns);
-/* Looks for tables to build at once, however short ago it was done: for tests. */
+/* Looks for tables to build at once, regardless of when it was last done: for tests. */
 void unwinder_look(struct unwinder *unwinder);
 void unwinder_get_stats(const struct unwinder *unwinder, struct unwinder_stats *ret_stats);
-/* Adds those of the process that makes the tables. */
+/* Adds the statistics of the reader processes that build tables. */
 void unwinder_add_reader_stats(const struct unwinder *unwinder, struct reader_stats *stats);
