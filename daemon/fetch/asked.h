@@ -9,7 +9,6 @@
 #pragma once
 
 #include "base/bounds.h"
-
 #include "base/table.h"
 
 #include <stdbool.h>

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "memory/timeline.h"
-
 #include "base/table.h"
 
 /* The part of the tables that belongs to one account (base/accounts.h). */

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "object/stamp.h"
-
 #include "base/table.h"
 
 #include <stddef.h>

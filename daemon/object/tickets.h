@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/shares.h"
-
 #include "base/table.h"
 
 #include <stddef.h>
