@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A Debian with make, git and certificates, and a clone of what is committed here; commands run in it by systemd-nspawn.
+"""A Debian tree with make, git and certificates, and a clone of this repository's commit; systemd-nspawn runs commands in it.
 
-Nothing of the host is in it but its kernel, its network and the certificates that its administrator trusts in addition: a
-network whose TLS somebody reads is one with or without a machine in it. It has the host's process IDs, because those are what
-BPF programs see, and the host's control groups, because tests make some.
+The tree takes nothing from the host but its kernel, its network and the certificates that the host's administrator trusts in
+addition: a proxy that opens TLS connections on the host's network also opens those of the machine. The machine has the host's
+process IDs, because BPF programs see those, and the host's control groups, because the tests create some.
 """
 
 import contextlib
@@ -22,21 +22,21 @@ PACKAGES = "make,git,ca-certificates"
 WORK = os.path.join(BUILD, "bare")
 BASE = os.path.join(WORK, "root")
 CERTIFICATES = "/usr/local/share/ca-certificates"
-# Anybody may enter it, as a home under /root would not let tests that run programs as somebody else.
+# Any user may enter the folder. A home under /root would be closed to the tests that run programs as another user.
 CLONE = "/srv/profd"
 
 ENVIRONMENT = {**tree.ENVIRONMENT, "SYSTEMD_NSPAWN_SHARE_NS_PID": "1", "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "1"}
-# Beside what systemd-nspawn leaves: those of profd, and two for tests that have a loopback and a clock of their own.
+# In addition to what systemd-nspawn leaves: profd's capabilities, and two for tests that have their own loopback and clock.
 CAPABILITIES = "CAP_BPF,CAP_PERFMON,CAP_SYSLOG,CAP_CHECKPOINT_RESTORE,CAP_NET_ADMIN,CAP_SYS_TIME"
 OPTIONS = ["--quiet", "--register=no", "--keep-unit", "--console=pipe", "--resolv-conf=copy-host", f"--capability={CAPABILITIES}",
            "--system-call-filter=bpf perf_event_open", "--bind=/sys/fs/cgroup", f"--chdir={CLONE}",
            *(["--bind=/dev/fuse"] if os.path.exists("/dev/fuse") else [])]
-# Which systemd-nspawn adds and no login has.
+# Drops the inheritable capabilities, which systemd-nspawn adds and no login has.
 LOGIN = ["setpriv", "--inh-caps=-all", "env", "HOME=/root", "LC_ALL=C.UTF-8"]
 
 
 class Machine:
-    """A copy of the tree with a clone in it; use it in a with statement. What it leaves is gone afterwards."""
+    """A copy of the tree with a clone of the repository in it, for a with statement. The copy is removed at the end."""
 
     def __init__(self):
         os.makedirs(WORK, exist_ok=True)
@@ -48,19 +48,19 @@ class Machine:
             for path in glob.glob(f"{CERTIFICATES}/*.crt"):
                 shutil.copy(path, self.root + CERTIFICATES)
             tree.run("chroot", self.root, "update-ca-certificates", env=tree.ENVIRONMENT)
-            # Not what is hard-linked to the host's objects, and not what is about to be committed.
+            # A full copy: no hard links to the host's objects, and nothing that is not committed.
             tree.run("git", "clone", "--quiet", "--no-hardlinks", ROOT, self.root + CLONE)
         except BaseException:
             self.stop()
             raise
 
     def start(self, *words):
-        """The command, running as root in the clone; its output is ours."""
+        """Starts the command as root in the clone; it writes to this process's standard output."""
         return subprocess.Popen(["systemd-nspawn", *OPTIONS, f"--directory={self.root}", *LOGIN, *words], stdin=subprocess.DEVNULL,
                                 env=ENVIRONMENT, start_new_session=True)
 
     def processes(self):
-        """Those whose root is the machine's. They have no process IDs of their own that would end with the first one."""
+        """Yields processes whose root is the machine's. They have no PID namespace that would end with its first process."""
         own = os.stat(self.root)
         for name in filter(str.isdigit, os.listdir("/proc")):
             with contextlib.suppress(OSError):

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Types the README's two commands on a machine that has nothing: `make run`, until it answers, and `make test`.
+"""Runs the README's two commands on a machine that has nothing: `make run` until profd answers, then `make test`.
 
   make test-bare
 
-Needs root, and a network with Debian's and Python's packages. What both print is printed. The last line says how long they
-took, from the first character typed, and whether that was green and within the time.
+Needs root, and a network that reaches Debian's and Python's packages. The output of both commands is printed. The last line
+says how long they took from the start of the first command, whether both succeeded, and whether that was within the limit.
 """
 
 import os
@@ -30,7 +30,7 @@ UBUNTU = ("not tried on Ubuntu: debootstrap checks an archive's signature, Debia
 
 
 def missing():
-    """Why this cannot be tried here, or None."""
+    """Returns why the test cannot run on this host, or None."""
     if os.geteuid() != 0:
         return "test-bare needs root: sudo make test-bare"
     for tool in ("debootstrap", "systemd-nspawn", "git", "chroot"):
@@ -44,8 +44,8 @@ def typed(seconds, what):
 
 
 def try_run(bare):
-    """`make run`, ended by an interrupt once it has made a profile. Why it failed, or None."""
-    port = daemon.free_port()  # the network is the host's, where somebody may have that of the README
+    """Runs `make run` and kills it once profd has made a profile. Returns why that failed, or None."""
+    port = daemon.free_port()  # the machine shares the host's network, where the README's port may be in use
     process = bare.start("make", "run", f"LISTEN=127.0.0.1:{port}")
     try:
         while process.poll() is None:
@@ -92,6 +92,6 @@ def main():
 
 
 if __name__ == "__main__":
-    # As an interrupt is: an exception, after which the machine is still stopped.
+    # Makes SIGTERM raise an exception, as SIGINT does, so that the machine is still stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

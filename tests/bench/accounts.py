@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What must hold of a daemon whatever happens to it, for long runs: its accounts add up, its answers can
-be read and are true, and it does not grow.
+"""Checks for long runs, which hold of a daemon whatever happens to it: its counters add up, its answers can be
+parsed and are true, and it does not grow.
 """
 
 import collections
@@ -10,16 +10,16 @@ import re
 
 from profile_pb import Profile
 
-SHARES = {"hot60": 60, "hot30": 30, "hot10": 10}  # of the workload spin60_30_10
-ENOUGH = 150                                      # samples to judge them by
+SHARES = {"hot60": 60, "hot30": 30, "hot10": 10}  # percent, of the workload spin60_30_10
+ENOUGH = 150                                      # samples that are enough to judge the shares
 
 
 class Wrong(Exception):
-    """Something that must hold does not."""
+    """A check failed."""
 
 
 def check_accounts(daemon):
-    """Its metrics, in which every tick has a fate."""
+    """Returns the daemon's metrics; every tick must be counted as a sample, as idle or as lost."""
     metrics = daemon.metrics()
     parts = sum(metrics[f"profd_{name}_total"] for name in ("samples", "idle", "tallies_lost"))
     if metrics["profd_ticks_total"] != parts:
@@ -28,10 +28,10 @@ def check_accounts(daemon):
 
 
 def check_comments(profile):
-    """The same of the time that one profile covers."""
+    """Checks the same for the time that one profile covers."""
     for comment in profile.comments:
         if re.fullmatch(r"samples=\d+ lost=\d+", comment):
-            return  # of a kind that no timer ticks for
+            return  # a kind of profile that no timer ticks for
         found = re.fullmatch(r"ticks=(\d+) idle=(\d+) samples=(\d+) lost=(\d+)(?: missed=\d+)?", comment)
         if found:
             ticks, *fates = map(int, found.groups())
@@ -42,12 +42,12 @@ def check_comments(profile):
 
 
 def lost_ticks(profile):
-    """How many the time that it covers has lost."""
+    """Returns how many ticks were lost in the time that the profile covers."""
     return sum(int(re.search(r" lost=(\d+)", comment).group(1)) for comment in profile.comments if comment.startswith("ticks="))
 
 
 def check_answer(target, answer):
-    """It was given, and is what its format says."""
+    """Checks that the request succeeded and that the answer has the requested format."""
     if answer.status != 200 or not answer.body:
         raise Wrong(f"{target}: {answer.status} {answer.body[:200]!r}")
     if target.startswith("/profile") and "format=" not in target:
@@ -61,10 +61,10 @@ def check_answer(target, answer):
 
 
 def check_shares(profile):
-    """Whether it says of spin60_30_10 what that does; false when it has too few samples to tell.
+    """Checks that the profile has the shares of spin60_30_10; False when it has too few samples to tell.
 
-    What is lost when the maps are full is what came last, not what chance chose: such times are not judged. Samples
-    whose stack found no room have no names.
+    When the maps are full, the last ticks are lost, not a random selection. Profiles with lost ticks are therefore not
+    judged. Samples whose stack found no room in the maps have no names.
     """
     total = profile.total(where=lambda sample: not SHARES.keys().isdisjoint(sample.names))
     if total < ENOUGH or lost_ticks(profile):
@@ -77,7 +77,7 @@ def check_shares(profile):
 
 
 def told_of(profile):
-    """What such a profile has instead, for the message."""
+    """Describes what such a profile contains instead, for the error message."""
     names = collections.Counter()
     for sample in profile.samples:
         names[sample.names[0] if sample.names else "no frames"] += sample.count
@@ -85,6 +85,6 @@ def told_of(profile):
 
 
 def size_of(daemon):
-    """(KiB of memory, descriptors beside those of executables, which are kept open by design)."""
+    """Returns (KiB of memory, descriptors without those of executable files, which the daemon keeps open by design)."""
     objects = daemon.get("/status").json()["objects"]["objects"]
     return daemon.rss_kib(), daemon.fd_count() - objects

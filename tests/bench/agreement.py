@@ -23,12 +23,12 @@ from daemon import BUILD  # noqa: E402
 
 LEAST = 99.9
 WARM_UP_SECONDS = 2
-# What the oracle cannot say a truth of: a coroutine's made-up caller, stacks that are cut on purpose.
+# The oracle cannot judge these: the invented caller of a coroutine, and stacks that are truncated on purpose.
 LEFT_OUT = ("coroutine", "recursion-5000", "vfork")
 
 
 def pids_of(query):
-    """The processes that a /profile query names, the busiest first."""
+    """Returns the processes that a /profile query selects, the busiest first."""
     key, value = query.split("=")
     if key == "pid":
         return [int(value)]
@@ -37,7 +37,7 @@ def pids_of(query):
 
 
 def measure(name, stops, steps):
-    """What the oracle says of one program: stops, frames, agreeing ones, and its text."""
+    """Runs the oracle on one program. Returns (stops, frames, agreeing frames, whole stacks of both, output)."""
     with programs.PROGRAMS[name]() as query:
         time.sleep(WARM_UP_SECONDS)
         oracle = [os.path.join(BUILD, "tests/bpf/oracle"), str(pids_of(query)[0]), str(stops), f"--steps={steps}"]

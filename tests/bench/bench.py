@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What profd costs at its defaults, measured in one run on this machine.
+"""Measures what profd costs at its defaults, in one run on this machine.
 
-  make bench                                    all of it, some 12 minutes; also as JSON in build/bench.json
-  PARTS="slowdown own" make bench               of: slowdown own sample start tables
-  ROWS="touch fork" REPETITIONS=7 make bench    those programs only, and nothing but slowdowns
+  make bench                                    all parts, some 12 minutes; the results also go to build/bench.json
+  PARTS="slowdown own" make bench               some parts of: slowdown own sample start tables
+  ROWS="touch fork" REPETITIONS=7 make bench    only the slowdown of these programs
   VARIANTS="off; old = PATH/profd; new" ...     other builds and settings side by side: variants.py
 
-A part is a file that says how it measures: slowdown.py, own_cost.py, sample_cost.py, start_cost.py, table_time.py.
+One file measures each part and describes how: slowdown.py, own_cost.py, sample_cost.py, start_cost.py, table_time.py.
 """
 
 import json
@@ -37,7 +37,7 @@ REPETITIONS = int(os.environ.get("REPETITIONS", "20"))
 
 
 def busy_before(seconds=2):
-    """Percent of the CPUs' time that somebody else uses before anything is measured."""
+    """Returns the percent of CPU time that other programs use before the measurement."""
     def times():
         ticks = cpus.ticks_so_far()
         return sum(ticks), ticks[cpus.IDLE] + ticks[cpus.IOWAIT]
@@ -47,7 +47,7 @@ def busy_before(seconds=2):
 
 
 def told(line):
-    """Where it is, on a terminal."""
+    """Shows the progress on a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K  {line}", end="", file=sys.stderr, flush=True)
 
@@ -70,7 +70,7 @@ def slowdown_part(compared):
 
 
 def part_of_each(module, printed):
-    """A part that is measured of one variant after the other, those without a daemon left out."""
+    """Returns a part that is measured for one variant after the other, except those without a daemon."""
     def part(compared):
         results = {}
         for variant in compared:
@@ -95,7 +95,7 @@ def main():
     if os.geteuid() != 0:
         sys.exit("bench: needs root: sudo make bench")
     sys.stdout.reconfigure(line_buffering=True)
-    signal.signal(signal.SIGTERM, lambda *unused: sys.exit("bench: stopped"))  # what it has started ends with it
+    signal.signal(signal.SIGTERM, lambda *unused: sys.exit("bench: stopped"))  # so that the programs it has started end as well
     try:
         compared = variants.parse(os.environ.get("VARIANTS", "off; on"))
     except ValueError as error:
@@ -115,7 +115,7 @@ def main():
     path = os.path.join(BUILD, "bench.json")
     for part in parts:
         results[part] = MEASURES[part](compared)
-        with open(path, "w", encoding="ascii") as file:  # after each, for whoever stops it
+        with open(path, "w", encoding="ascii") as file:  # after each part, in case the run is stopped
             json.dump(results, file, indent=1)
     print(f"{time.monotonic() - started:.0f} s; also in {os.path.relpath(path)}")
 

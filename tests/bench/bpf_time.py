@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What a daemon's BPF programs took, as the kernel counts it while it is told to. They run in the time of whoever
-they interrupt, so it is no part of the daemon's own CPU time.
+"""The run time of a daemon's BPF programs, which the kernel counts while kernel.bpf_stats_enabled is 1. The programs
+run in the time of the interrupted task, so the daemon's own CPU time does not include them.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ def bpf_stats():
 
 
 def bpf_programs(daemon):
-    """id -> (type, nanoseconds, runs) of its BPF programs so far."""
+    """Returns id -> (type, nanoseconds, runs) of the daemon's BPF programs so far."""
     ids = daemon.bpf_ids()["prog"]
     listed = subprocess.run(["bpftool", "-j", "prog", "list"], check=True, capture_output=True).stdout
     return {
@@ -34,6 +34,6 @@ def bpf_programs(daemon):
 
 
 def bpf_run_time(daemon):
-    """(nanoseconds, runs) of all its BPF programs so far."""
+    """Returns (nanoseconds, runs) of all of the daemon's BPF programs so far."""
     programs = bpf_programs(daemon).values()
     return sum(spent for _, spent, _ in programs), sum(runs for _, _, runs in programs)

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""All troubles at once, by chance: storms of processes, more stacks than there is room for, damaged programs, a full
-disk, a clock that is set, clients that stall or vanish, a daemon that is stopped, killed and started again; and beside them one
-attack of tests/hostile at a time, by another user. Fails when the daemon ends by itself, an answer is wrong or late, a loss is not
-counted, or it grows.
+"""Runs a random mix of troubles at once: storms of processes, more stacks than the maps hold, damaged programs, a full disk,
+a wall clock that is set, clients that stall or vanish, a daemon that is stopped, killed and started again. Beside them
+another user of the host runs one attack of tests/hostile at a time. The run fails when the daemon ends by itself, an answer
+is wrong or late, a loss is not counted, or the daemon grows.
 
   make chaos
 
-CHAOS_SECONDS=1800 is for how long, CHAOS_SEED= repeats a run, CHAOS_LIFE=60 is how long a daemon lives before it is
-killed; the first one lives for half of the time, to see whether it grows. CHAOS_HOSTILE="leases maps" chooses among the attacks, and
-CHAOS_HOSTILE= leaves them all out. How much longer /healthz takes than a server that does nothing is told, and with
-CHAOS_SLOWEST=0.1 (seconds) judged, but while the daemon is stopped. CHAOS_THROUGH= is a command to run it by,
-such as "valgrind -q --suppressions=tests/bench/valgrind.supp"; then, and with sanitizers, how much it grows and how late it answers is not judged and its clock is not set.
+CHAOS_SECONDS=1800 is the length of the run, and CHAOS_SEED= repeats a run. CHAOS_LIFE=60 is how long a daemon lives before
+it is killed; the first one lives for half of the run, to see whether it grows. CHAOS_HOSTILE="leases maps" selects some
+attacks, and an empty CHAOS_HOSTILE= selects none. The run reports how much longer /healthz takes than a server that does
+nothing; with CHAOS_SLOWEST=0.1 (seconds) a longer delay is a failure, except while the daemon is stopped. CHAOS_THROUGH= is
+a command that runs the daemon, such as "valgrind -q --suppressions=tests/bench/valgrind.supp". With it, and with sanitizers,
+the run judges neither growth nor late answers and does not set the daemon's clock.
 """
 
 import collections
@@ -44,19 +45,19 @@ ATTACKS = [trouble for trouble in HOSTILE
            if "CHAOS_HOSTILE" not in os.environ or trouble.__name__.replace(".py", "") in os.environ["CHAOS_HOSTILE"].split()]
 PLAIN = not THROUGH and "-" not in os.path.basename(BUILD)
 PATIENCE = 120 if PLAIN else 600
-# What sanitizers say, and valgrind -q: it says nothing else.
+# The first words of a sanitizer's report, and of every line that valgrind -q prints.
 FOUND = re.compile(r"ERROR: \w+Sanitizer|WARNING: \w+Sanitizer|runtime error:|^==\d+== ", re.MULTILINE)
-# Processes that read files run into their limits of memory as a matter of course. ASan hangs when it wants to tell of that.
+# Reader processes regularly reach their memory limits. ASan hangs when it tries to report that.
 os.environ.setdefault("ASAN_OPTIONS", "allocator_may_return_null=1")
 ROUND, AT_ONCE, REST = 6, 3, 3
-# Short, and small, so that the past and the names are full before the measuring starts.
+# Short and small, so that the history and the symbol memory are full before the measurement starts.
 SETTINGS = ("--history", "30s", "--history-memory", "16MiB", "--symbol-memory", "16MiB")
 LOSSES = ("tallies_lost", "stacks_lost", "rss_lost", "mmap_lost", "sideband_lost")
 GROWTH, FD_GROWTH = 1.05, 16
 
 
 class Run:
-    """One run: what has been seen so far."""
+    """One run, and what it has counted so far."""
 
     def __init__(self, rng, place, spin):
         self.rng, self.place, self.spin = rng, place, spin
@@ -64,7 +65,7 @@ class Run:
         self.troubles, self.losses = collections.Counter(), collections.Counter()
 
     def round(self, daemon):
-        """Some troubles and an attack at once, then a rest."""
+        """Runs some troubles and one attack at once, then rests."""
         chosen = self.rng.sample(TROUBLES, AT_ONCE) + self.rng.sample(ATTACKS, min(1, len(ATTACKS)))
         with Health(daemon) as health:
             self.make(chosen, daemon)
@@ -79,7 +80,7 @@ class Run:
         self.judged += check_shares(daemon.profile(f"last=30s&pid={self.spin.pid}", timeout=PATIENCE))
 
     def look_at(self, health):
-        """Late answers are told at once, and are a failure at the end: one that is rare is best seen beside others."""
+        """Prints a late answer at once and fails the run only at its end: a rare one is best seen beside others."""
         if not PLAIN or health.worst <= SLOWEST:
             return
         self.late += 1
@@ -87,7 +88,7 @@ class Run:
 
     def make(self, chosen, daemon):
         with concurrent.futures.ThreadPoolExecutor(len(chosen)) as pool:
-            # Each has chances of its own, or threads would share them in no order.
+            # Each trouble has its own random generator: threads would draw from a shared one in no fixed order.
             under_way = [pool.submit(trouble, daemon, random.Random(self.rng.random()), self.place, ROUND)
                          for trouble in chosen]
         for trouble in under_way:
@@ -101,7 +102,7 @@ class Run:
               f"{' '.join(f'{name}={count}' for name, count in lost.items() if count)}", flush=True)
 
     def through(self):
-        """The command to run a daemon by. What instruments it brings a clock of its own, or no /proc/self/exe."""
+        """Returns the command that runs the daemon. Instrumentation brings its own clock, or hides /proc/self/exe."""
         if PLAIN:
             return ["env", f"LD_PRELOAD={BUILD}/tests/bench/clock_steps.so", f"CLOCK_STEPS={self.place.clock}"]
         if THROUGH:
@@ -109,17 +110,18 @@ class Run:
         return []
 
     def live(self, seconds):
-        """A daemon from start to kill; (size, when) after each round."""
+        """Runs a daemon from start to kill. Returns its size_of() after each round."""
         sizes, end = [], time.monotonic() + seconds
         options = (*SETTINGS, "--debuginfod", self.place.url, "--debuginfod-http", "yes")
-        # Before the storms on the CPUs, as who asks is: how a busy host shares those out is not the daemon's.
+        # The daemon has priority over the CPU storms, as the client in health.py has: how a busy host shares its CPUs is
+        # not profd's doing.
         daemon = Daemon(*options, through=self.through(), first=PLAIN)
         ids = daemon.bpf_ids()
         try:
             while time.monotonic() < end:
                 self.round(daemon)
                 sizes.append(size_of(daemon))
-            # After all that, in peace: is what it says still true?
+            # After all troubles are over, a profile must still be true.
             profile = daemon.profile(f"seconds=10&pid={self.spin.pid}", timeout=PATIENCE)
             if not check_shares(profile):
                 raise Wrong(f"a profile made in peace has lost samples, or their names, or has hardly any: {told_of(profile)}")
@@ -134,7 +136,7 @@ class Run:
         return sizes
 
     def end(self, daemon, ids):
-        """Killed, or told to end; nothing is left either way."""
+        """Kills the daemon or asks it to end; either way nothing may be left in the kernel."""
         how = self.rng.choice((signal.SIGKILL, signal.SIGTERM))
         daemon.process.send_signal(how)
         code = daemon.process.wait(60)
@@ -149,7 +151,8 @@ class Run:
 
 
 def growth(sizes):
-    """Of the last third against the second: of memory the middle, of descriptors the least, because troubles differ."""
+    """Compares the last third of the sizes with the second: the median of the memory and the minimum of the descriptors,
+    because the troubles of the rounds differ."""
     third = len(sizes) // 3
     if third < 3 or not PLAIN:
         return None
@@ -162,7 +165,7 @@ def run():
     rng = random.Random(SEED)
     print(f"chaos: CHAOS_SEED={SEED}", flush=True)
     with Place(rng, PATIENCE) as place, Workload("spin60_30_10") as spin:
-        # What is downloaded is kept on the disk that is full.
+        # Downloaded debug files go to the full disk.
         os.environ["DEBUGINFOD_CACHE_PATH"] = place.disk
         chaos, lives = Run(rng, place, spin), 1
         sizes = chaos.live(SECONDS / 2)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Preloaded into a program, lets its wall clock be set without setting that of the host: it is off
- * by as many seconds as the double in the file says that CLOCK_STEPS names.
+ * Preloaded into a program, sets the program's wall clock without setting the host's: the clock is
+ * off by as many seconds as the double in the file that CLOCK_STEPS names.
  */
 #include <fcntl.h>
 #include <stdlib.h>

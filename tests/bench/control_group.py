@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A control group that counts what the processes in it use, by cgroup v1 (the hierarchies of cpuacct and
-memory) or v2, whichever this host has; a part that neither can count is None.
+"""A control group that counts what its processes use, by cgroup v1 (the hierarchies of cpuacct and memory) or v2,
+whichever this host has; a figure that neither can count is None.
 
     with ControlGroup("daemon") as group:
         subprocess.run(group.joined(["make"]), check=True)
@@ -11,16 +11,16 @@ import collections
 import os
 import time
 
-# In bytes. User memory is what is anonymous or shared, kernel memory includes BPF maps. What files have in the
-# page cache is counted for whoever read them first, so it is nobody's cost.
+# In bytes. User memory is anonymous and shared memory; kernel memory includes BPF maps. The page cache of a file is
+# charged to whichever process read the file first, so it counts as no program's cost.
 Memory = collections.namedtuple("Memory", "user kernel page_cache")
 
-# Each line of it says one folder whose group to join; the rest is the program.
+# A shell script: each argument before "--" is the folder of a group to join; the rest is the program.
 JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1/cgroup.procs" || exit; shift; done; shift; exec "$@"'
 
 
 def mounts():
-    """What can be counted -> (where it is mounted, 1 or 2)."""
+    """Returns each thing that can be counted -> (mount point, cgroup version)."""
     found = {}
     with open("/proc/self/mounts", encoding="utf-8") as lines:
         for line in lines:
@@ -40,14 +40,14 @@ def number(path):
 
 
 def table(path):
-    """name -> number, of a file of such lines."""
+    """Returns name -> number, of a file with such lines."""
     with open(path, encoding="ascii") as lines:
         return {name: int(value) for name, value in (line.split() for line in lines)}
 
 
 class ControlGroup:
-    """Made at once, in every hierarchy that counts something; removed at the end of the with block, when all its
-    processes have ended."""
+    """A group in every hierarchy that counts something. The constructor makes it; the end of the with block removes it, when
+    all its processes have ended."""
 
     def __init__(self, name):
         self.folders, self.version = {}, {}
@@ -56,17 +56,17 @@ class ControlGroup:
             try:
                 os.makedirs(folder, exist_ok=True)
             except OSError:
-                continue  # not ours to make, in a container
+                continue  # a container may not create groups
             self.folders[what], self.version[what] = folder, version
         if self.version.get("memory") == 2 and not os.path.exists(self.folders["memory"] + "/memory.stat"):
-            del self.folders["memory"]  # the controller is not enabled there
+            del self.folders["memory"]  # the memory controller is not enabled in the hierarchy
 
     def joined(self, argv):
-        """The command that runs another one in the group; it is the same process, and its pid stays."""
+        """Returns a command that runs another one in the group, in the same process: the pid stays."""
         return ["sh", "-c", JOIN, "sh", *sorted(set(self.folders.values())), "--", *argv]
 
     def cpu_seconds(self):
-        """What its processes have used so far, also those that have ended."""
+        """Returns the CPU time of the group's processes so far, including those that have ended."""
         folder = self.folders.get("cpuacct")
         if folder is None:
             return None
@@ -83,7 +83,7 @@ class ControlGroup:
             kernel = number(folder + "/memory.kmem.usage_in_bytes")
             shared = stat["total_shmem"]
             return Memory(stat["total_rss"] + shared, kernel, stat["total_cache"] - shared)
-        # "kernel" has been there since Linux 5.18; the parts before have no sum.
+        # memory.stat has "kernel" since Linux 5.18; before that there is no sum of these parts.
         parts = ("slab", "kernel_stack", "pagetables", "percpu", "vmalloc", "sock")
         kernel = stat.get("kernel", sum(stat.get(part, 0) for part in parts))
         return Memory(stat["anon"] + stat["shmem"], kernel, stat["file"] - stat["shmem"])
@@ -93,7 +93,7 @@ class ControlGroup:
 
     def __exit__(self, *unused):
         for folder in set(self.folders.values()):
-            # A process that was waited for may be in it for a moment.
+            # A process that has been waited for may stay in the group for a moment.
             for _ in range(100):
                 try:
                     os.rmdir(folder)
@@ -106,13 +106,13 @@ class ControlGroup:
 
 
 def counts(what):
-    """Whether "cpuacct" or "memory" can be counted here, and by which version."""
+    """Returns the cgroup version by which "cpuacct" or "memory" can be counted here, or None."""
     with ControlGroup("probe") as group:
         return group.version[what] if what in group.folders else None
 
 
 def described():
-    """Who counts what, for the head of a report."""
+    """Says which hierarchies count what, for the head of a report."""
     cpu, memory = counts("cpuacct"), counts("memory")
     return "; ".join((
         f"CPU time by control groups v{cpu}" if cpu else

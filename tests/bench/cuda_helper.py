@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What libprofd-cuda.so adds to a launch, in a program that does nothing but launch, with stand-ins for CUPTI and
-the GPU: so what CUPTI itself adds is not in it, nor what a launch costs without.
+"""Measures what libprofd-cuda.so adds to a launch, in a program that does nothing but launch, with stand-ins for CUPTI and
+the GPU. The figures therefore contain neither what CUPTI adds nor what a launch costs without it.
 
   make bench-cuda-helper                  REPETITIONS=7 SECONDS=2 by default
 """
@@ -38,7 +38,7 @@ def main():
         for way in WAYS[repetition % 2:2] + WAYS[:repetition % 2]:
             values[way].append(launch_ns(way))
         with Daemon():
-            launch_ns("profd listens")  # it has found the file
+            launch_ns("profd listens")  # by then the daemon has found the file
             values["profd listens"].append(launch_ns("profd listens"))
     print(f"{CPUS} CPUs, Linux {os.uname().release}")
     print(f"ns a launch by the stand-in (medians of {REPETITIONS} interleaved repetitions of {SECONDS:g} s)")

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a launch costs that is counted: the same calls without a probe, with one that does nothing,
- * counted, and each told with a stack of one frame; side by side, in turns, flat out and at a rate.
- * Medians over the turns; what counting adds is that of the differences within a turn, because on a
- * machine that others use all of it is slower or faster together.
- * A function that is entered as those of CUDA's driver are, and one that begins with a push. Root.
+ * Measures what a counted launch costs: the same calls without a probe, with a probe that does
+ * nothing, counted, and with an event that has a stack of one frame; side by side, in turns, at
+ * full speed and at a fixed rate. The figures are medians over the turns. What counting adds is the
+ * median of the differences within a turn, because other programs on the machine slow down all
+ * calls of a turn together. One function begins as those of CUDA's driver do, and one with a push.
+ * Needs root.
  */
 #include "base/clock.h"
 #include "tests/gpu/driver.h"
@@ -21,9 +22,9 @@
 enum {
 	ROUNDS = 15,
 	CALLS = 20000,     /* of a turn */
-	TOLD_CALLS = 2000, /* so that what they tell has room until it is read */
-	RATE = 100000,     /* a second, where they are not flat out */
-	BURST = 100,       /* calls between two looks at the clock there */
+	TOLD_CALLS = 2000, /* the ring buffer has room for their events */
+	RATE = 100000,     /* calls a second, where they are not at full speed */
+	BURST = 100,       /* calls between two reads of the clock */
 };
 
 enum way { NOT_PROBED, EMPTY, COUNTED, TOLD, WAYS };
@@ -50,7 +51,7 @@ static void forget(const struct gpu_event *event, void *ctx)
 	(void)ctx;
 }
 
-/* A program that returns at once. */
+/* Loads a program that returns at once. */
 static int empty_program(void)
 {
 	const struct bpf_insn insns[] = {
@@ -78,7 +79,7 @@ static int attach(struct stage *stage, const struct shape *shape, enum way way, 
 		return 0;
 	if (way == EMPTY)
 		return stage_attach_program(stage, empty, &site, 1);
-	/* Large allocations are walked always: of these arguments the second is their size. */
+	/* A large allocation's stack is always walked; its size is taken from argument 1. */
 	if (way == TOLD)
 		site.site.role = GPU_ALLOCATES_TENSOR;
 	return stage_attach(stage, &site, 1, 1);
@@ -98,7 +99,7 @@ static void burst(const struct shape *shape, int calls)
 		shape->call(0x1000 + (uint64_t)(i & 15), 1 << 30, 1, 1, 128, 1, 1, 0, 0);
 }
 
-/* CPU time of a call, flat out. */
+/* Returns the CPU time of a call, at full speed. */
 static double flat_out(const struct shape *shape, int calls)
 {
 	uint64_t start = cpu_ns();
@@ -107,7 +108,7 @@ static double flat_out(const struct shape *shape, int calls)
 	return (double)(cpu_ns() - start) / calls;
 }
 
-/* The same at a rate: what it costs to wait for the next moment is the first column's, too. */
+/* The same at a fixed rate. The column "not probed" has the effects of waiting as well. */
 static double paced(const struct shape *shape, int calls)
 {
 	uint64_t start = clock_mono_ns(), busy = 0;
@@ -137,7 +138,7 @@ static double median(double *values)
 	return values[ROUNDS / 2];
 }
 
-/* What has been counted is read as the daemon does, between the turns. */
+/* Drains the maps and reads the events between the turns, as the daemon does. */
 static void empty_out(struct stage *stage)
 {
 	struct drained drained;

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What heap profiles cost, profd's and those of other tools, measured in one run on this machine.
+"""Measures what heap profiles cost, those of profd and of other tools, in one run on this machine.
 
   make bench-heap                   all of it
-  tests/bench/heap.py calls cost    those named: calls, cost
+  tests/bench/heap.py calls cost    the named parts: calls, cost
   REPETITIONS=7 SECONDS=4           5 and 3 by default
   PROGRAMS="mixed map"              mixed, map, python by default
   WAYS="without; memray"            by name; all by default
 
-"calls" is what a malloc() with its free() takes without and with libprofd-heap.so, in ns. "cost" is how many
-rounds per second of its own CPU time a program does without a profiler over how many with one: medians of
-interleaved repetitions. Beside the ratios is the spread of the repetitions without (the median of
-their distances from their median): what is closer to 1 than that is noise. What a tool does in
-processes of its own is not in there. A tool that is missing, or that recorded nothing, is named and not counted from there on. Interrupted, it tells
-what it has.
+"calls" is the time of a malloc() and its free() without and with libprofd-heap.so, in ns. "cost" is the ratio of the rounds
+per second of CPU time that a program makes without a profiler to those it makes with one: medians of interleaved
+repetitions. The spread of the repetitions without a profiler (the median of their distances from their median) is printed
+beside the ratios: a ratio closer to 1 than the spread is noise. The ratios do not contain what a tool does in its own
+processes. A tool that is missing, or that recorded nothing, is named and is not measured again. An interrupted run prints
+the results so far.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ CHOSEN_WAYS = [name.strip() for name in os.environ.get("WAYS", ";".join(way.name
 
 # ---- calls ---------------------------------------------------------------------------------------------------
 def pair_ns(**environment):
-    """pattern -> ns of a malloc() with its free()."""
+    """Returns pattern -> ns of a malloc() and its free()."""
     done = subprocess.run([os.path.join(BUILD, "tests/bench/preload")], env=dict(os.environ, **environment),
                           check=True, capture_output=True, text=True)
     return {name: float(value) for name, value in (line.split() for line in done.stdout.splitlines())}
@@ -63,7 +63,7 @@ def calls():
 
 # ---- cost ----------------------------------------------------------------------------------------------------
 def line_of(process, wanted, way):
-    """The first line for which wanted() is true: a tool may say things of its own before."""
+    """Returns the first line for which wanted() is true: a tool may print lines of its own before it."""
     for line in process.stdout:
         if wanted(line):
             return line
@@ -78,7 +78,7 @@ def is_number(line):
 
 
 def rounds_per_second(way, program):
-    """Of a run of the program, which it says itself."""
+    """Runs the program once and returns the rate that it reports."""
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         around = stack.enter_context(way.around())
@@ -86,7 +86,7 @@ def rounds_per_second(way, program):
         process = stack.enter_context(subprocess.Popen(
             argv, env=dict(os.environ, **environment), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True))
-        # Of two whose end is awaited: without an input it ends by itself.
+        # Two contexts wait for the program's end: it ends by itself once its input is closed.
         stack.callback(lambda: process.stdin.closed or process.stdin.close())
         line_of(process, lambda line: line == "ready\n", way)
         with way.attached(process.pid, around):
@@ -127,10 +127,10 @@ def cost():
 
 
 def repeat(ways, values):
-    """Adds to values[way, program], in turns."""
+    """Appends the results of interleaved repetitions to values[way, program]."""
     failed = set()
     for repetition in range(REPETITIONS):
-        # A different order each time, or the first one would always find the coolest CPU.
+        # The order differs each time: otherwise the first way would always find the coolest CPU.
         turn = repetition % len(ways)
         for way in ways[turn:] + ways[:turn]:
             for name in way.programs(CHOSEN):

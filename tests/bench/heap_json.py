@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Python that makes text of objects and objects of text, in the protocol of heap_work.h."""
+"""A Python program that turns objects into JSON text and back, with the protocol of heap_work.h."""
 
 import json
 import sys

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A map whose entries come and go: hardly anything but allocating, millions of times a second. */
+/* A map whose entries come and go: it does little but allocate, millions of times a second. */
 #include <map>
 #include <string>
 

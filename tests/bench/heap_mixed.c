@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Some 100,000 allocations a second of 16 bytes to 4 KiB, and work on what is in them: a server's
- * day. */
+/*
+ * Some 100,000 allocations a second of 16 bytes to 4 KiB, and work on their contents, as a server
+ * does it.
+ */
 #include <stdint.h>
 #include <string.h>
 

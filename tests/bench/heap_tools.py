@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The ways to a heap profile that heap.py measures, each with how it is started and how it is known to have seen.
+"""The heap profilers that heap.py measures: how each is started, and how it is known to have recorded something.
 
-A way is used around one run of a program: `around` it (a daemon), its `command` and environment, and
-`attached` to its process while it works. Each says why it cannot be measured here, if so.
+A Way applies to one run of a program: `around` the run (a daemon), through its `command` and environment, and `attached` to
+its process while it works. Each method raises NotMeasured with the reason when the way cannot be measured on this host.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ LISTEN_SECONDS = 15
 
 
 class NotMeasured(Exception):
-    """Why a way cannot be measured, for people."""
+    """The reason why a way cannot be measured, as text for people."""
 
 
 def shared_library(name, package):
@@ -38,16 +38,16 @@ def shared_library(name, package):
 
 
 class Way:
-    """Without anything: the base of the others."""
+    """No profiler: the base of the other ways."""
 
     name = "without"
-    base = "without"  # the way that this one's ratio is to
+    base = "without"  # the way to which this way's ratio is computed
 
     def programs(self, names):
         return names
 
     def check(self):
-        """Raises NotMeasured."""
+        """Raises NotMeasured when this host cannot run the way."""
 
     def command(self, argv, folder):
         return argv, {}
@@ -61,7 +61,7 @@ class Way:
         yield
 
     def recorded(self, folder):
-        """Called when the process has ended: raises NotMeasured if nothing was recorded."""
+        """Runs when the process has ended; raises NotMeasured if nothing was recorded."""
 
 
 class Preloaded(Way):
@@ -89,13 +89,13 @@ class Profd(Way):
     @contextlib.contextmanager
     def around(self):
         with Daemon() as daemon:
-            # It is there for good, elsewhere: its first seconds go to the unwind tables of every program.
+            # A real daemon is always running. The first seconds of this one go to the unwind tables of every program.
             time.sleep(SETTLE_SECONDS)
             yield daemon
 
 
 class ProfdOnDemand(Profd):
-    """GET /heap while the program works. The answer comes when its process has ended, or we hang up."""
+    """GET /heap while the program works. The answer comes when the program has ended, or this process hangs up."""
 
     name = "profd, /heap on demand"
 
@@ -104,7 +104,7 @@ class ProfdOnDemand(Profd):
 
     @contextlib.contextmanager
     def attached(self, pid, around):
-        # Longer than any run: it ends with the process.
+        # 300 s are longer than any run: the profile ends with the process.
         path = f"/heap?pid={pid}&seconds=300&rate=512KiB&force=1&format=text"
         self.answer = None
 
@@ -113,7 +113,7 @@ class ProfdOnDemand(Profd):
 
         asking = threading.Thread(target=ask, daemon=True)
         asking.start()
-        # Before it attaches it counts the calls of its target for up to a second.
+        # Before profd attaches, it counts the calls of its target for up to a second.
         time.sleep(4)
         self.refused()
         yield
@@ -133,7 +133,7 @@ class ProfdOnDemand(Profd):
 
 
 def listeners(pid):
-    """How many listen to the library's alloc probe in a process: its semaphore."""
+    """Returns how many listen to the library's alloc probe in a process: the probe's semaphore."""
     notes = subprocess.run(["readelf", "-n", LIBRARY], check=True, capture_output=True, text=True).stdout
     address = int(re.search(r"Name: alloc\n.*Semaphore: (0x[0-9a-f]+)", notes)[1], 16)
     with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
@@ -144,7 +144,7 @@ def listeners(pid):
 
 
 class ProfdListens(Profd):
-    """The library, and the daemon listening to its probes."""
+    """The library, with the daemon listening to its probes."""
 
     name = "libprofd-heap, heard by profd"
 
@@ -162,7 +162,7 @@ class ProfdListens(Profd):
 
 
 class Memleak(Way):
-    """bcc's. It is compiled when it starts, so it needs the headers of some kernel near enough."""
+    """The memleak of bcc. It is compiled when it starts, so it needs kernel headers close to the running kernel's."""
 
     name = "bcc memleak"
     headers = os.path.join(BUILD, "bench-headers")
@@ -172,8 +172,8 @@ class Memleak(Way):
             raise NotMeasured("memleak-bpfcc is not here; apt-get install bpfcc-tools linux-headers-amd64")
         if os.path.isdir(f"/lib/modules/{os.uname().release}/build") or os.path.isdir(self.headers):
             return
-        # Those of another kernel than the running one will do: it reads next to nothing of the kernel's own.
-        # Debian splits them in two folders, of which bcc is told one.
+        # Headers of another kernel than the running one work: memleak reads next to nothing of the kernel's structures.
+        # Debian splits the headers into two folders; bcc takes only one.
         common = sorted(glob.glob("/usr/src/linux-headers-*-common"))
         own = sorted(glob.glob("/usr/src/linux-headers-*64"))
         if not common or not own:
@@ -211,7 +211,7 @@ class Memleak(Way):
 
 
 def wait_for_probes(tool):
-    """Until a process has events of perf's open, and no more of them for two seconds; or has ended."""
+    """Waits until a process has perf events open and opens no more for two seconds, or has ended."""
     had, since = 0, time.monotonic()
     end = since + ATTACH_SECONDS
     while tool.poll() is None and (not had or time.monotonic() < since + 2):

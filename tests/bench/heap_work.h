@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How the programs that heap.py measures speak with it: "ready", then a line from it, then
- * `seconds` of their own CPU time of rounds, then how many rounds a second that were, then they
- * wait for the end of their input, so that they can be asked about. By CPU time, because the
- * machine has others to serve; what probes take in the kernel counts as theirs.
+ * The protocol between heap.py and the programs that it measures. The program prints "ready", reads
+ * a line, works in rounds for `seconds` of its own CPU time, prints its rounds a second, and then
+ * waits for the end of its input, so that a profiler can still inspect it. The rate is by CPU time,
+ * because other programs use the machine as well; the time that probes take in the kernel counts as
+ * the program's.
  */
 #pragma once
 
@@ -19,7 +20,7 @@ static inline double cpu_time(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Each call of `round_of_it` is some milliseconds of work. */
+/* A call of `round_of_it` takes some milliseconds. */
 static inline int work_for(int argc, char **argv, void (*round_of_it)(void))
 {
 	char line[16];

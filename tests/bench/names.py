@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What names and source lines cost: the same addresses asked of profd's names process, and of others.
+"""Measures what names and source lines cost: the same addresses are looked up by profd's reader process and by other tools.
 
-  make bench-names                          all of it
-  tests/bench/names.py dwarf stripped perf  those named
+  make bench-names                          all parts
+  tests/bench/names.py dwarf stripped perf  the named parts
   ADDRESSES=5000 make bench-names           50000 by default
 
-"dwarf" is a program with some 500 MB of DWARF, which is made once in the build folder; "stripped" a
-large program without symbols; "perf" a recorded run of the first, where perf is asked for the
-names and lines of its samples. Ratios are of seconds, others over profd; memory is each one's
-most. What takes longer than LIMIT seconds is shown as such.
+"dwarf" is a program with some 500 MB of DWARF, which is built once in the build folder. "stripped" is a large library
+without symbols. "perf" is a recorded run of the first program: perf has to give the names and lines of its samples.
+Ratios are of seconds, each tool's over profd's; memory is the peak of each tool. A tool that takes longer than LIMIT seconds
+is shown as such.
 """
 
 import collections
@@ -42,9 +42,9 @@ LIBRARIES = "/usr/lib/x86_64-linux-gnu"
 Cost = collections.namedtuple("Cost", "seconds mib")
 
 
-# ---- what is asked ---------------------------------------------------------------------------------------
+# ---- the files ---------------------------------------------------------------------------------------------
 def large_dwarf():
-    """The path of a program with a lot of DWARF: one unit, linked many times."""
+    """Returns the path of a program with a lot of DWARF: one unit, linked many times."""
     if os.path.exists(LARGE):
         return LARGE
     with tempfile.TemporaryDirectory(dir=os.path.dirname(LARGE)) as folder:
@@ -69,14 +69,14 @@ def dwarf_bytes(path):
 
 
 def large_stripped():
-    """The largest library: unlike a browser's, its .eh_frame covers all of its code."""
+    """Returns the largest library. Its .eh_frame covers all of its code, unlike a browser's."""
     files = [os.path.join(LIBRARIES, name) for name in os.listdir(LIBRARIES) if ".so" in name]
     return max(filter(os.path.isfile, files), key=os.path.getsize)
 
 
-# ---- who is asked ----------------------------------------------------------------------------------------
+# ---- the tools ---------------------------------------------------------------------------------------------
 def profd(path, count, addresses):
-    """(Cost, Cost of asking again, the rest of what names_cost prints); writes the addresses."""
+    """Writes the addresses. Returns (Cost, Cost of the second lookup, the other figures that names_cost prints)."""
     text = subprocess.run(
         [COST, PROFD, path, "-", str(count), str(SEED), addresses], check=True, capture_output=True, text=True
     ).stdout
@@ -87,25 +87,25 @@ def profd(path, count, addresses):
 
 
 def command(argv, **options):
-    """A Cost of a command; None when it took over LIMIT."""
+    """Returns the Cost of a command, or None when it took over LIMIT."""
     start = time.monotonic()
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     process = subprocess.Popen(argv, start_new_session=True, **quiet, **options)
     try:
         code = process.wait(LIMIT)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)  # go runs pprof as a process of its own
+        os.killpg(process.pid, signal.SIGKILL)  # go runs pprof in a process of its own
         process.wait()
         return None
     seconds = time.monotonic() - start
     if code != 0:
         raise AssertionError(f"{argv[0]} ended with {code}")
-    # Of all children so far: each is asked in a process of its own, see in_a_child().
+    # RUSAGE_CHILDREN covers all children so far, so each command runs in a process of its own: see in_a_child().
     return Cost(seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
 
 
 def in_a_child(function, *arguments):
-    """The Cost that a function returns, run where no other command has run before."""
+    """Returns the Cost that the function returns, run in a process in which no other command has run before."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -153,14 +153,14 @@ def message(field, data):
 
 
 def text_segment(path):
-    """(offset, address, size) of the first executable segment."""
+    """Returns (offset, address, size) of the first executable segment."""
     text = subprocess.run(["readelf", "-lW", path], check=True, capture_output=True, text=True).stdout
     match = re.search(r"LOAD\s+(\S+)\s+(\S+)\s+\S+\s+(\S+)\s+\S+\s+R E", text)
     return tuple(int(word, 16) for word in match.groups())
 
 
 def unnamed_profile(path, addresses):
-    """profile.proto, gzipped, of one sample at each address, with no function named."""
+    """Returns a gzipped profile.proto of one sample at each address, without function names."""
     offset, start, size = text_segment(path)
     data = bytearray(message(1, number(1, 1) + number(2, 2)))
     data += message(3, number(1, 1) + number(2, start) + number(3, start + size) + number(4, offset) + number(5, 3))
@@ -221,8 +221,8 @@ def measure_stripped():
 
 
 def measure_perf():
-    """perf script names every sample, profd each address once: it is asked for as many addresses of the
-    same file as were sampled.
+    """perf script names every sample, profd each address once. profd is therefore asked for as many addresses of the same
+    file as the samples have distinct ones.
     """
     path = large_dwarf()
     if shutil.which("perf") is None:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What naming addresses of one file costs, by the daemon's own client of the reader process: asks
- * for COUNT addresses spread at random over the file's executable segments, and prints what it got
- * and what it took. names.py asks other tools for the same addresses. FILE's debug file, if it has
- * a separate one, is DEBUG, else "-".
+ * Measures what naming addresses of one file costs, with the daemon's client of the reader process:
+ * asks for COUNT addresses at random places of the file's executable segments, and prints how many
+ * were named, the seconds and the memory. names.py asks other tools for the same addresses. DEBUG
+ * is FILE's separate debug file if it has one, else "-".
  */
 #include "base/clock.h"
 #include "names/client.h"
@@ -17,11 +17,11 @@
 
 enum { MAX_LINE = 256 };
 
-/* What the process may hold when --symbol-memory is not given. */
+/* The memory limit of the reader process when --symbol-memory is not given. */
 static const uint64_t max_bytes = 96 << 20;
 
 struct totals {
-	size_t last; /* index + 1 of the address told of last */
+	size_t last; /* index + 1 of the address whose frames came last */
 	size_t named, lined, frames;
 };
 
@@ -40,7 +40,7 @@ static int compare_addresses(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The `at`th byte of all executable segments together; `at` is below their size. */
+/* Returns the address of byte `at` of all executable segments; `at` is below their total size. */
 static uint64_t address_at(const struct segment *segments, size_t count, uint64_t at)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -157,7 +157,7 @@ static int measure(char **argv, size_t count)
 	print_memory(names_client_pid(client));
 	if (err < 0)
 		return err;
-	/* Again, now that the process has read the file. */
+	/* Once more, now that the reader process has read the file. */
 	printf("again:\n");
 	return ask(client, &query);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A unit of templates, with much more debug information than code, and three levels of inlining in
- * all of it. names.py links it a hundred times into one program; so all but the entry has no name
- * outside. -DINSTANCES says how many there are of each.
+ * A unit of templates, with much more debug information than code and three levels of inlining
+ * everywhere. names.py links it a hundred times into one program, so only the entry has external
+ * linkage. -DINSTANCES is the number of instances of each template.
  */
 namespace
 {

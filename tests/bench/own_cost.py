@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What a daemon uses itself: its control group's CPU time, readers included, what its BPF programs take of others'
-time, its memory as the control group counts it, and what becomes of the timer's ticks, from one state of the machine to
-the next. One daemon goes through all of them, as one on a real host does.
+"""Measures what a daemon uses: the CPU time of its control group, which includes its reader processes; the time that its
+BPF programs take from others; the memory that the control group counts; and the fate of the timer's ticks. One daemon goes
+through all states of the machine in turn, as it does on a real host.
 """
 
 import contextlib
@@ -15,11 +15,11 @@ from variants import started
 from workload import Workload, workload_path
 
 WINDOW = 20         # seconds of each state
-# Seconds before it, 2 of others: until processes that were started are known, and what a start makes is made.
+# Seconds before a state is measured, 2 where none are given: profd has learnt of the new processes, and a start is over.
 SETTLED = {"idle": 15, "sleepers": 10}
 SLEEPERS = 3000
-LOOPS = 2           # of each storm
-GIVEN_BACK = 60     # seconds after the storms
+LOOPS = 2           # processes of each storm
+GIVEN_BACK = 60     # seconds after the storms, in which memory is given back
 MIB = 2**20
 QUERIES = (
     "/profile?last=30s", "/profile?last=30s&format=text", "/profile?last=10s&format=folded", "/profile?last=30s&type=rss",
@@ -31,7 +31,7 @@ FATES = {"ticks": ("ticks",), "samples": ("samples",), "idle": ("idle",), "misse
 
 @contextlib.contextmanager
 def running(times, *argv):
-    """A fixed_work without end, several times."""
+    """Runs several fixed_work programs, which do not end by themselves."""
     with contextlib.ExitStack() as stack:
         for _ in range(times):
             process = stack.enter_context(subprocess.Popen([workload_path("fixed_work"), *argv]))
@@ -69,7 +69,7 @@ def memory(daemon):
 
 
 class Peak:
-    """The most user and kernel memory that is seen during the block, ten times a second."""
+    """The largest sum of user and kernel memory during the block, sampled ten times a second."""
 
     def __init__(self, group):
         self.group, self.most, self.over = group, 0, threading.Event()
@@ -90,7 +90,7 @@ class Peak:
 
 
 def window(daemon):
-    """What the daemon used during WINDOW seconds from now, a minute, and what became of the ticks."""
+    """Returns what the daemon uses during WINDOW seconds from now, as rates per minute, and the fate of the ticks."""
     with bpf_stats():
         cpu, bpf, before = daemon.group.cpu_seconds(), bpf_run_time(daemon)[0], fates(daemon)
         forks, start = forks_so_far(), time.monotonic()
@@ -105,7 +105,7 @@ def window(daemon):
 
 
 def measure(variant, told=lambda line: None):
-    """{"states": of STATES -> window(), "memory": moment -> memory(), "peak": MiB}."""
+    """Returns {"states": each of STATES -> window(), "memory": moment -> memory(), "peak": MiB}."""
     states, moments = {}, {}
 
     def go_through(*names):

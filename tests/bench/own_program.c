@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Preloaded into a program that runs in an emulator, such as valgrind, lets it start itself again:
- * what the kernel calls /proc/self/exe is the emulator there. OWN_PROGRAM names the program.
+ * Preloaded into a program that runs in an emulator such as valgrind, lets the program start itself
+ * again: in an emulator /proc/self/exe is the emulator. OWN_PROGRAM names the program.
  */
 #include <dlfcn.h>
 #include <spawn.h>

@@ -15,7 +15,7 @@ PACKAGES = (
 
 
 def install():
-    """What the programs need, with apt and pip; no service is started."""
+    """Installs the programs with apt and pip; no service is started."""
     policy = "/usr/sbin/policy-rc.d"
     ours = not os.path.exists(policy)
     if ours:

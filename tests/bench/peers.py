@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What other profilers of a whole host cost, to be printed beside our figures: OpenTelemetry's ebpf-profiler and
-lightswitch, and the profd of that day. They are from ANOTHER RUN: measured in one sitting on a machine with two cores, at the
-defaults of each, every one in a control group of its own. Only those of one column compare with one another.
+"""What other whole-host profilers cost, printed beside the measured figures: OpenTelemetry's ebpf-profiler, lightswitch, and
+profd as it was then. These figures are from ANOTHER RUN: one session on a machine with two cores, each profiler at its
+defaults and in its own control group. They compare only with one another, within one column of a table.
 """
 
 NOTE = "from another run, on a machine with two cores; compare them with one another only"
@@ -37,7 +37,7 @@ MEMORY = {
 SAMPLE = {12: ("5.2", "18 to 29", "18 to 29"), 60: ("8.2", "37 to 44", "37 to 44")}
 
 
-# What start_cost.py and table_time.py measure; of the profd of that day only.
+# What start_cost.py and table_time.py measure, only for profd as it was then.
 START = {"first_sample": "800", "start_cpu": "1.4", "answer": "100"}
 TABLES = {"large": "490", "crowd": "5 to 11"}
 

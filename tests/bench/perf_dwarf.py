@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The same question asked of `perf record --call-graph dwarf`, which copies the stack out instead."""
+"""Measures the share of whole stacks of `perf record --call-graph dwarf`, which copies the stack out instead."""
 
 import collections
 import os
@@ -10,7 +10,7 @@ import tempfile
 
 from wholeness import NAMES, is_kernel, is_outermost
 
-DUMP_BYTES = 65528  # the most that perf takes
+DUMP_BYTES = 65528  # the most that perf accepts
 FRAME = re.compile(r"^\s*([0-9a-f]+) (.*) \((.*)\)$")
 
 Result = collections.namedtuple("Result", "samples percent megabytes")
@@ -18,12 +18,12 @@ Result = collections.namedtuple("Result", "samples percent megabytes")
 
 def root_is_outermost(root):
     address, name, path = FRAME.match(root).groups()
-    # Where perf has no name, its address is the executable's own.
+    # Where perf has no name, it prints the address within the executable file.
     return bool(NAMES.match(name)) or is_outermost(path, int(address, 16))
 
 
 def measure(pid, hz, seconds):
-    """A Result for one process; None where there is no perf."""
+    """Returns a Result for one process, or None where perf is not installed."""
     perf = shutil.which("perf")
     if perf is None:
         return None

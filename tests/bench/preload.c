@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a malloc() with its free() takes, in ns: the least of many rounds, since whatever else the
- * machine does only adds to it. Prints a line for each pattern. Run it without and with a library
- * preloaded.
+ * Measures the time of a malloc() and its free(), in ns: the minimum of many rounds, since
+ * everything else on the machine only adds to it. Prints a line for each pattern. Run it without
+ * and with a library preloaded.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 static void *held[HELD];
 static uint16_t sizes[PAIRS], places[PAIRS];
 
-/* The block just allocated, hot in every cache: the shortest way through an allocator. */
+/* Frees each block at once, while it is hot in every cache: the shortest path in an allocator. */
 static void pairs(void)
 {
 	for (int i = 0; i < PAIRS; i++) {
@@ -26,7 +26,9 @@ static void pairs(void)
 	}
 }
 
-/* Blocks of 16 to 1023 bytes that live for 4096 others, in the mean, and are spread over megabytes.
+/*
+ * Blocks of 16 to 1023 bytes, spread over megabytes. A block lives until 4096 others have been
+ * allocated, on average.
  */
 static void churn(void)
 {

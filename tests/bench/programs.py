@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs whose stacks unwind.py measures: the distribution's own, kept busy, and those of ours.
+"""The programs whose stacks unwind.py measures: programs of the distribution, kept busy, and the test workloads.
 
-Each is a context manager that yields the query parameter by which /profile finds it ("pid=1234"),
-or raises Missing with the packages that it needs.
+Each is a context manager that yields the query parameter by which /profile finds the program ("pid=1234"), or raises
+Missing with the packages that it needs.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ def program(name):
 
 
 def need(*commands):
-    """Their paths; Missing when one is not there."""
+    """Returns the paths of the commands; raises Missing when one is not installed."""
     found = [shutil.which(command) for command in commands]
     missing = [command for command, path in zip(commands, found) if path is None]
     if missing:
@@ -61,12 +61,12 @@ def running(argv, **options):
 
 @contextlib.contextmanager
 def alone(name, *argv, **options):
-    """One process that is busy by itself."""
+    """Runs one process that is busy without a client."""
     with running([*need(name), *argv], **options) as process:
         yield f"pid={process.pid}"
 
 
-# ---- servers and who keeps them busy ---------------------------------------------------------------------
+# ---- servers and their load generators -------------------------------------------------------------------
 @program("redis-server")
 def redis():
     server, load = need("redis-server", "redis-benchmark")
@@ -178,7 +178,7 @@ def cc1():
     if not os.path.exists(CC1):
         raise Missing("gcc-12")
     with tempfile.TemporaryDirectory() as folder:
-        os.symlink(CC1, f"{folder}/bench-cc1")  # a name that no other compilation has
+        os.symlink(CC1, f"{folder}/bench-cc1")  # a process name that no other compilation has
         with open(f"{folder}/large.c", "w", encoding="ascii") as source:
             source.write("int helper(int, int);\n")
             source.writelines(FUNCTION.format(n=n) for n in range(20000))
@@ -239,9 +239,9 @@ PROGRAMS["numpy-dgemm"] = contextlib.contextmanager(lambda: numpy("a @ a"))
 PROGRAMS["numpy-sort"] = contextlib.contextmanager(lambda: numpy("np.sort(b)"))
 
 
-# ---- programs of ours ------------------------------------------------------------------------------------
+# ---- test workloads --------------------------------------------------------------------------------------
 def compiled(source, *command):
-    """A source of ours in another language, built into a temporary folder."""
+    """Builds a workload in another language than C in a temporary folder, and runs it."""
     need(command[0])
     with tempfile.TemporaryDirectory() as folder:
         source = f"{ROOT}/tests/workloads/{source}"

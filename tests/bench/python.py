@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Profiles of Python beside py-spy's, of the same processes: what they say, and what they cost.
+"""Compares profiles of Python with py-spy's of the same processes: their contents and their costs.
 
   make bench-python                  all of it
-  tests/bench/python.py shares cost  those named: shares, slowdown, cost
+  tests/bench/python.py shares cost  the named parts: shares, slowdown, cost
   REPETITIONS=9 SECONDS=4            of the slowdown; 5 and 3 by default
   VERSIONS="3.8 3.13"                of the shares; all by default
 
-"shares" profiles split.py with both at once. "slowdown" is how many rounds a second loops.py does
-without a profiler over how many with one, medians of interleaved repetitions. "cost" is the CPU time
-of each profiler for one process and for many, profd's with what its BPF programs took.
+"shares" profiles split.py with both profilers at once. "slowdown" is the ratio of the rounds a second that loops.py makes
+without a profiler to those it makes with one, medians of interleaved repetitions. "cost" is the CPU time of each profiler
+for one process and for many; profd's includes its BPF programs.
 """
 
 import contextlib
@@ -54,7 +54,7 @@ def install():
 
 @contextlib.contextmanager
 def py_spy(pid, seconds, output, *options):
-    """Records a process while the block runs; it yields the Popen."""
+    """Records a process while the block runs; yields py-spy's Popen."""
     argv = [PY_SPY, "record", "--rate", str(RATE), "--format", "raw", "--duration", str(seconds), "--nolineno",
             "--output", output, "--pid", str(pid), *options]
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
@@ -66,9 +66,9 @@ def py_spy(pid, seconds, output, *options):
             process.kill()
 
 
-# ---- what they say ---------------------------------------------------------------------------------------
+# ---- contents --------------------------------------------------------------------------------------------
 def shares_of_raw(path):
-    """function -> its share of all samples, from py-spy's folded stacks."""
+    """Returns function -> its percent of all samples, and their number, from py-spy's folded stacks."""
     counts, total = dict.fromkeys(FUNCTIONS, 0), 0
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -90,7 +90,7 @@ def shares_of_profile(profile):
 
 
 def compare_shares(python, *options):
-    """The largest difference in points, None where py-spy fails."""
+    """Returns the largest difference in percentage points, or None where py-spy fails or profd has too few samples."""
     with tempfile.NamedTemporaryFile(suffix=".raw") as raw:
         with Workload(python.path, script("split"), 600, TURN) as workload, Daemon(hz=RATE) as server:
             warm_up(server)
@@ -123,14 +123,14 @@ def measure_shares():
         sys.exit("python.py: profd and py-spy disagree by more than 3 points, or nothing was compared")
 
 
-# ---- what they cost --------------------------------------------------------------------------------------
+# ---- costs -----------------------------------------------------------------------------------------------
 def rounds(python, profiler):
     with contextlib.ExitStack() as stack:
         if profiler == "profd":
             stack.enter_context(Daemon(hz=RATE))
         workload = stack.enter_context(Workload(python.path, script("loops"), SECONDS))
         if profiler and profiler.startswith("py-spy"):
-            # For longer than the workload lives: it ends when that does.
+            # The recording lasts longer than the workload lives, and ends with it.
             stack.enter_context(py_spy(workload.pid, int(SECONDS) + 5, os.devnull, *profiler.split()[1:]))
         return float(workload.output().split()[0])
 
@@ -151,7 +151,7 @@ def measure_slowdown():
 
 
 def cost_of_profd(workloads):
-    """(CPU seconds of the daemon, of its BPF programs) to profile them all, with an answer at the end."""
+    """Profiles all workloads and asks for one answer. Returns CPU seconds of (the daemon, its BPF programs)."""
     with Daemon(hz=RATE) as server, bpf_stats():
         warm_up(server)
         before, bpf_before = cpu_seconds(server.pid), bpf_run_time(server)[0]

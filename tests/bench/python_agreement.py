@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""How many Python frames are right, of a script that calls in every way there is, by version.
+"""Measures how many Python frames are right, of a script that calls in every way Python has, for each version.
 
-  make agreement-python              every Python that is here
+  make agreement-python              every Python that is installed
   tests/bench/python_agreement.py 3.8 3.13
   SAMPLES=20000                      at least 5000 by default
 
-Each pair of frames that follow each other must be a call that the source has at that line, each frame
-a function that the interpreter itself finds there: system/python_truth.py. All but 0.1 % must be right.
+Each two consecutive frames must be a call that the source has at that line, and each frame a function that the interpreter
+itself finds there: system/python_truth.py. At least 99.9 % must be right.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ def add(one, other):
 
 
 def measure(python):
-    """A Verdict over at least SAMPLES samples of as many processes as there are CPUs."""
+    """Returns a Verdict over at least SAMPLES samples of as many processes as there are CPUs."""
     path = script("edges")
     truth, found = Truth(python, path), Verdict(0, 0, 0, [])
     with contextlib.ExitStack() as stack:

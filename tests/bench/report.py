@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The results as tables for people, other profilers' figures beside ours."""
+"""Prints the results as tables for people, with the figures of other profilers beside them."""
 
 import own_cost
 import peers
@@ -9,7 +9,7 @@ import table_time
 
 
 def table(head, lines):
-    """Columns as wide as they must be, the first to the left."""
+    """Prints columns as wide as their widest cells, the first one left-aligned."""
     cells = [head, *lines]
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
     for line in cells:

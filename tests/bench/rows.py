@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The programs whose slowdown is measured: commands that do a fixed number of things and end.
+"""The programs whose slowdown is measured: commands that do a fixed amount of work and end.
 
-`command(count)` is one that does it `count` times; `first` is a count that takes about a tenth of a second, from which
-slowdown.py finds one that takes long enough.
+`command(count)` does the work `count` times. `first` is a count that takes about a tenth of a second; slowdown.py derives
+from it a count that takes long enough.
 """
 
 import collections
@@ -24,7 +24,7 @@ QUIET_GIT = {
     "GIT_AUTHOR_DATE": "1700000000 +0000", "GIT_COMMITTER_DATE": "1700000000 +0000",
 }
 
-# Kinds of workloads/fixed_work. Its "touch" is 16 MiB.
+# Kinds of workloads/fixed_work. The kind "touch" touches 16 MiB.
 KINDS = (
     ("forkexec", "fork + exec + exit of /bin/true", 150, "exec"),
     ("fork", "fork + exit", 400, "fork"),
@@ -45,7 +45,7 @@ def repeated(*argv):
 
 
 def make_repository(folder):
-    """A git repository of FILES files in 30 folders, with COMMITS commits that each change some."""
+    """Makes a git repository of FILES files in 30 folders, with COMMITS commits that each change some of them."""
     git = ["git", "-C", folder]
     environment = {**os.environ, **QUIET_GIT}
     stream = []
@@ -62,8 +62,8 @@ def make_repository(folder):
 
 
 def all_rows(folder):
-    """Every Row that this machine can run, and the names of those it cannot, with what is missing; `folder` is an
-    empty one for what they need."""
+    """Returns every Row that this machine can run, and the names of the others with what is missing. `folder` is an empty
+    folder for the files that the rows need."""
     rows = [Row(name, title, first, kind(word), {}) for name, title, first, word in KINDS]
     loop = f"i=0; while [ $i -lt {SHELL_LOOP} ]; do /bin/true; i=$((i+1)); done"
     rows.insert(1, Row("shell", f"a shell's loop of {SHELL_LOOP} /bin/true", 1, repeated("sh", "-c", loop), {}))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What one sample costs: the time of the BPF program that a tick of the timer runs, with every CPU at the bottom of
-a stack without frame pointers. What the caches still hold of the walk before decides: at 99 Hz over a program that
-only computes some of it, over one that goes through more memory than caches hold in between nothing, and at 999 Hz all,
-which flatters. What is sampled is the whole host, so where other programs run, their stacks are in the mean as well:
-then there are not as many frames a sample as were asked for.
+"""Measures what one sample costs: the time of the BPF program that a timer tick runs, with every CPU at the bottom of a
+stack without frame pointers. The cost depends on what the caches still hold from the previous walk. At 99 Hz they hold some
+of it over a program that only computes, and none of it over a program that goes through more memory between the samples
+than they hold. At 999 Hz they hold all of it, which flatters profd. profd samples the whole host: stacks of other programs
+are in the mean as well, and then the mean number of frames differs from the one that was asked for.
 """
 
 import collections
@@ -17,7 +17,7 @@ from warm_up import warm_up
 from workload import Workload
 
 SECONDS = 6
-WARM_UP_SECONDS = 10  # at most, where other programs start all the time
+WARM_UP_SECONDS = 10  # at most, where other programs keep starting
 AROUND = 5  # frames above and below the steps of the workloads
 FRAMES = (12, 60)
 WAYS = {
@@ -26,20 +26,20 @@ WAYS = {
     "hot": ("999 Hz, caches hot", "stacks_recursion", "999"),
 }
 
-# Frames, and the samples that they are of.
+# The counter of frames, and the counters of the samples that they belong to.
 WALKED = ("profd_frames_total", "profd_samples_total", "profd_rss_samples_total", "profd_mmap_samples_total")
 
 Cost = collections.namedtuple("Cost", "ns frames")
 
 
 def tick(daemon):
-    """(nanoseconds, runs) of the program of the timer: of those on perf events the one that runs most."""
+    """Returns (nanoseconds, runs) of the timer's program: the one that runs most of those on perf events."""
     found = [program[1:] for program in bpf_programs(daemon).values() if program[0] == "perf_event"]
     return max(found, key=lambda program: program[1])
 
 
 def measure_one(server, workload, steps):
-    """The Cost of a sample of a running daemon, `steps` deep."""
+    """Returns the Cost of a sample of a running daemon, `steps` deep."""
     with contextlib.ExitStack() as stack:
         for _ in range(CPUS):
             stack.enter_context(Workload(workload, steps))
@@ -53,7 +53,7 @@ def measure_one(server, workload, steps):
 
 
 def measure(variant, told=lambda line: None):
-    """way -> frames -> Cost as a dictionary."""
+    """Returns way -> frames -> Cost as a dictionary."""
     results = {}
     for way, (title, workload, hz) in WAYS.items():
         results[way] = {}

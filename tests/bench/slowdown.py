@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""How much CPU time programs take with a profiler, over what they take without.
+"""Measures how much more CPU time programs take with a profiler than without.
 
-Every repetition runs each program once under each variant, one right after the other and in an order that alternates,
-and has a ratio for each. The result is the median of the ratios; beside it are the quartiles of the ratios, the ratio
-of the quickest runs, which a neighbour on the same machine disturbs least, and the spread of the first variant's own
-times (the median of their distances from their median): a ratio nearer to 1 than that is noise. The time is user and
-system time, of all that the program starts, so it contains what interrupts and hooks took from it.
+Every repetition runs each program once under each variant, one directly after the other and in an alternating order, and
+gives one ratio per variant. The result is the median of the ratios. Three figures are printed beside it: the quartiles of the
+ratios; the ratio of the fastest runs, which other programs on the machine disturb least; and the spread of the first
+variant's own times (the median of their distances from their median). A ratio closer to 1 than the spread is noise. The time
+is the user and system time of all processes that the program starts, so it contains what interrupts and hooks take from them.
 """
 
 import os
@@ -15,12 +15,12 @@ import subprocess
 from control_group import ControlGroup
 from variants import started
 
-TARGET_SECONDS = 0.5  # of CPU, that each run is to take
-BLOCK = 6             # rows for which a daemon is started once: what is compared is not to be far apart in time
+TARGET_SECONDS = 0.5  # of CPU time, that each run should take
+BLOCK = 6             # rows that share one start of the daemon: compared runs must be close together in time
 
 
 def run_once(row, count):
-    """CPU seconds of the program, in a control group of its own if there are any."""
+    """Returns the CPU seconds of the program, run in its own control group where the host has any."""
     with ControlGroup(row.name) as group:
         before = group.cpu_seconds()
         process = subprocess.Popen(
@@ -36,14 +36,14 @@ def run_once(row, count):
 
 
 def sized(row):
-    """The count with which a run takes TARGET_SECONDS; also the run that nobody counts because it is the first."""
+    """Returns the count with which a run takes TARGET_SECONDS. Its first run is not measured."""
     run_once(row, row.first)
     spent = run_once(row, row.first)
     return max(1, round(row.first * TARGET_SECONDS / max(spent, 1e-3)))
 
 
 def measure(rows, variants, repetitions, told=lambda line: None):
-    """row name -> variant name -> [CPU seconds], one for each repetition."""
+    """Returns row name -> variant name -> [CPU seconds], one value per repetition."""
     values = {row.name: {variant.name: [] for variant in variants} for row in rows}
     for first in range(0, len(rows), BLOCK):
         block = rows[first:first + BLOCK]
@@ -66,8 +66,8 @@ def quartiles(values):
 
 
 def compared(values, variants):
-    """row name -> {"seconds", "spread", "to": variant name -> {"cpu", "quartiles", "quickest"}}, all but the first in
-    percent."""
+    """Returns row name -> {"seconds", "spread", "to": variant name -> {"cpu", "quartiles", "quickest"}}; all but "seconds" are
+    in percent."""
     base, *others = (variant.name for variant in variants)
     results = {}
     for row, runs in values.items():

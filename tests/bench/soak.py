@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A long run under mixed load: busy CPUs, process storms, readers of every format, clients that go
-away. Fails when the daemon ends, an answer is wrong, its accounts do not add up, or its memory or
-descriptors keep growing.
+"""A long run under mixed load: busy CPUs, process storms, readers of every format, clients that disconnect. The run fails
+when the daemon ends, an answer is wrong, the daemon's counters do not add up, or its memory or descriptors keep growing.
 
   make soak                   SECONDS=600 by default
 """
@@ -25,12 +24,12 @@ TARGETS = (
     "/profile?seconds=1", "/profile?last=10s", "/profile?last=30s&format=folded", "/metrics", "/status",
     "/profile?seconds=1&format=text&sort=cum", "/profile?last=5s&idle=1&kernel=0", "/processes",
 )
-HISTORY = ("--history", "30s")  # short, so that its growth is over before the measuring starts
-MAX_GROWTH_KIB = 16 * 1024      # what an allocator may take over hours; a leak passes it in minutes
+HISTORY = ("--history", "30s")  # short, so that the history is full before the measurement starts
+MAX_GROWTH_KIB = 16 * 1024      # the most that an allocator may take over hours; a leak exceeds it in minutes
 
 
 def one_round(daemon, rng):
-    """Some seconds of load; returns the number of readers served."""
+    """Applies some seconds of load; returns the number of readers served."""
     served = 0
     with Workload(rng.choice(LOADS), 5), Workload(rng.choice(LOADS), 5):
         end = time.monotonic() + 4
@@ -39,7 +38,7 @@ def one_round(daemon, rng):
             check_answer(target, daemon.get(target))
             served += 1
             with daemon.connect() as s:
-                s.sendall(b"GET /profile?seconds=2 HTTP/1.1\r\nHost: localhost\r\n\r\n")  # and away
+                s.sendall(b"GET /profile?seconds=2 HTTP/1.1\r\nHost: localhost\r\n\r\n")  # the client disconnects at once
             time.sleep(0.1)
     return served
 
@@ -55,7 +54,7 @@ def main():
             metrics = check_accounts(daemon)
             now = (daemon.rss_kib(), daemon.fd_count())
             elapsed = time.monotonic() - start
-            # Caches fill and history grows in the first minute or fifth.
+            # Caches and the history fill in the first minute, or in the first fifth of a short run.
             if settled is None and elapsed > min(60, SECONDS / 5):
                 settled = now
             print(f"{elapsed:6.0f} s  rss {now[0]} KiB  fds {now[1]}  readers {served}  "
@@ -66,7 +65,7 @@ def main():
     if settled is None:
         sys.exit("soak: too short to say anything; raise SECONDS")
     growth = (end[0] - settled[0], end[1] - settled[1])
-    # Descriptors include those of executables kept open, so a bound instead of equality.
+    # Descriptors include those of executable files, which profd keeps open: hence a bound instead of equality.
     ok = code == 0 and growth[0] < MAX_GROWTH_KIB and growth[1] < 64
     print(f"soak: {'passed' if ok else 'FAILED'}: {served} readers, exit {code}, "
           f"rss {growth[0]:+} KiB, fds {growth[1]:+}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""How long a daemon takes from its start to its first sample and what that costs, and how long an answer takes:
-the first, for which nothing has a name yet, and those after it. Each is from several daemons.
+"""Measures how long a daemon takes from its start to its first sample, what that costs, and how long an answer takes: the
+first one, for which no name is known yet, and the following ones. Each figure is from several daemons.
 """
 
 import contextlib
@@ -15,14 +15,14 @@ from workload import Workload, workload_path
 
 DAEMONS = 5
 NAMES = "gcc -x c -O2 -fsyntax-only /dev/null; python3 -c 'sum(hash(str(i)) for i in range(300000))'"
-START_SECONDS = 3     # that a start is given to cost something: tables of what runs are built after the first sample
-BEFORE_ANSWERS = 5.5  # seconds of what is asked for
+START_SECONDS = 3     # in which a start's cost is counted: unwind tables of running programs are built after the first sample
+BEFORE_ANSWERS = 5.5  # at least the seconds that the query covers
 ASKED = "/profile?last=5s&format=folded"
 TIMES = 20
 
 
 class FromTheStart(CountedDaemon):
-    """Ready at its first sample; `took` and `cpu` are what that was."""
+    """A daemon that is ready at its first sample; `took` and `cpu` are the seconds and CPU seconds until then."""
 
     def wait_ready(self, seconds=120):
         end = self.started + seconds
@@ -37,7 +37,7 @@ class FromTheStart(CountedDaemon):
 
 @contextlib.contextmanager
 def names_to_find():
-    """Programs in C and in Python that come and go, one at a time: a CPU is left for the daemon."""
+    """Runs programs in C and in Python that start and end, one at a time: one CPU is left for the daemon."""
     argv = [workload_path("fixed_work"), "run", "0", "sh", "-c", NAMES]
     with subprocess.Popen(argv, stderr=subprocess.DEVNULL) as process:
         try:
@@ -47,10 +47,10 @@ def names_to_find():
 
 
 def one(variant):
-    """Of one daemon: first_sample and answers in milliseconds, CPU seconds."""
+    """Returns the figures of one daemon: first_sample and answers in milliseconds, the others in CPU seconds."""
     with contextlib.ExitStack() as stack:
         group = stack.enter_context(ControlGroup(variant.name))
-        with Workload("cpubound", 60):  # so that there is something to sample
+        with Workload("cpubound", 60):  # so that there is a task to sample
             daemon = stack.enter_context(FromTheStart(variant, group))
             time.sleep(max(0, daemon.started + START_SECONDS - time.monotonic()))
             start_cpu = group.cpu_seconds()
@@ -68,7 +68,7 @@ def one(variant):
 
 
 def measure(variant, told=lambda line: None):
-    """Medians over DAEMONS, and of the TIMES answers of each the median and the longest of all."""
+    """Returns medians over DAEMONS; of the TIMES answers of each, the median and the longest over all daemons."""
     found = []
     for number in range(DAEMONS):
         told(f"{variant.name}: start {number + 1} of {DAEMONS}")

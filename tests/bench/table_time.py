@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""How long the stacks of a program that has just been started are cut short for want of tables: the samples whose
-stack wholeness.py does not call whole, at the time that each stands for. Every run has a daemon of its own, which has not seen
-the program's files.
+"""Measures how long the stacks of a newly started program are truncated for lack of unwind tables: the samples whose stack
+wholeness.py does not call whole, times the period that each sample stands for. Every run has its own daemon, which has not
+seen the program's files before.
 """
 
 import collections
@@ -23,10 +23,10 @@ from workload import workload_path
 RUNS = 5
 SECONDS = 3             # of each program
 CROWD_SECONDS = 20
-FUNCTIONS = 3000        # enough for a compiler to be busy for longer than that
+FUNCTIONS = 3000        # enough to keep a compiler busy for longer than SECONDS
 QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
-# Programs that distributions ship, each busy by itself for longer than anybody watches; those that are there.
+# Programs that distributions ship, each busy for longer than CROWD_SECONDS; those that are installed are used.
 ENDLESS = "yes abcdefghijklmnopqrstuvwxyz | "
 CROWD = {
     "xz": "xz -9 < /dev/urandom", "bzip2": "bzip2 -9 < /dev/urandom", "gzip": "gzip -9 < /dev/urandom",
@@ -42,7 +42,7 @@ CROWDED = 15
 
 
 def source():
-    """A C file that keeps a compiler busy."""
+    """Returns a C file that keeps a compiler busy."""
     lines = ["int use(int);"]
     for number in range(FUNCTIONS):
         lines.append(f"int f{number}(int *a, int n) {{ int s = {number}; for (int i = 0; i < n; i++) {{ "
@@ -69,7 +69,7 @@ def account(daemon, seconds, pids):
 
 
 def cut_time(daemon, argv):
-    """(milliseconds of CPU time without a whole stack, why, the peak of memory meanwhile)."""
+    """Returns (milliseconds of CPU time without a whole stack, the reasons, the peak of memory meanwhile)."""
     with running(argv) as process:
         with Peak(daemon.group) as peak:
             time.sleep(SECONDS)
@@ -80,7 +80,7 @@ def cut_time(daemon, argv):
 
 
 def large(folder):
-    """The command that runs most of libLLVM; None where there is no clang that is linked with it."""
+    """Returns the command that runs most of libLLVM, or None where no clang is linked with it."""
     clang = shutil.which("clang")
     linked = subprocess.run(["ldd", clang], capture_output=True, text=True, check=False).stdout if clang else ""
     if "libLLVM" not in linked:
@@ -92,7 +92,7 @@ def large(folder):
 
 
 def crowd(daemon):
-    """Of programs that all start at once: how many there were, and the share of samples that were cut short."""
+    """Starts programs all at once; returns how many there were, and the percent of samples with a truncated stack."""
     commands = [command for name, command in CROWD.items() if shutil.which(name)][:CROWDED]
     with contextlib.ExitStack() as stack:
         pids = [stack.enter_context(running(["sh", "-c", command])).pid for command in commands]
@@ -102,7 +102,7 @@ def crowd(daemon):
 
 
 def measure(variant, told=lambda line: None):
-    """"small" and "large" -> {"mean", "most", "peak" MiB, "why"} or None where the program is not there; "crowd"."""
+    """Returns "small" and "large" -> {"mean", "most", "peak" MiB, "why"}, or None where the program is missing; and "crowd"."""
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         commands = {"small": [workload_path("stacks_chain")], "large": large(folder)}

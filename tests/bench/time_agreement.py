@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""How right CPU times are, of programs that sleep and wake and time themselves.
+"""Measures how accurate CPU times are, with programs that sleep and wake and measure their own time.
 
   make agreement-time                           all programs, at 19, 99 and 997 Hz
-  RATES="99" DAEMONS="1 2" RUNS=5 ... "timer"   those whose name has the word, in so many daemons side by side
-  PERF=1 ...                                    and what perf record says of the same seconds, where it is here
+  RATES="99" DAEMONS="1 2" RUNS=5 ... "timer"   programs whose name has the word, with so many daemons side by side
+  PERF=1 ...                                    also what perf record reports of the same seconds, where it is installed
 
-Each line: the sum beside the program's own, and how much a period of each of its threads is of that; by how many standard
-deviations the share of one function is off. That many are two in 95 of 100 runs if samples were taken at random:
-sqrt(share * (1 - share) / samples). Of a guest, how much of its CPUs' time the hypervisor took meanwhile. perf record is asked about programs in C, whose function calls nothing.
+Each line has the difference of profd's sum from the program's own, and one period of each of its threads as a percent of
+that sum; then by how many standard deviations the share of one function is off. With random sampling the difference is within
+two of them in 95 of 100 runs: sqrt(share * (1 - share) / samples). In a guest, the last column says how much of its CPUs'
+time the hypervisor took. perf record is used for programs in C only, whose timed function calls no other.
 """
 
 import concurrent.futures
@@ -37,11 +38,11 @@ DAEMONS = [int(word) for word in os.environ.get("DAEMONS", "1").split()]
 PERF = shutil.which("perf") if os.environ.get("PERF") == "1" else None
 RUNS = int(os.environ.get("RUNS", "3"))
 SECONDS = int(os.environ.get("SECONDS", "8"))
-NANOSECONDS = 1         # the value that is
+NANOSECONDS = 1         # the index of the value in nanoseconds
 SOURCES = os.path.join(ROOT, "tests", "workloads")
 QUOTA = 0.4             # of a CPU, in periods of 100 ms
 
-# name -> command; WORK is what the timed function is called where it is not work().
+# name -> command; WORK names the timed function where that is not work().
 PROGRAMS = {
     **{f"sleep {us}": ("timed", "sleep", us) for us in (50, 200, 1000, 5000, 50000)},
     **{f"every {us}": ("timed", "every", us) for us in (50, 200, 1000, 5000, 50000)},
@@ -63,7 +64,7 @@ WORK = {"go": "main.work", "node": "PKCS5_PBKDF2_HMAC"}
 
 
 def go_program(stack):
-    """Built, or None where there is no Go."""
+    """Builds the Go program and returns its path, or None where Go is not installed."""
     if not shutil.which("go"):
         return None
     path = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "timed_go")
@@ -73,7 +74,7 @@ def go_program(stack):
 
 @contextlib.contextmanager
 def quota():
-    """The folder of a control group with a share of a CPU, of cgroup v1 or v2; None where neither can be had."""
+    """Yields the folder of a control group with a CPU quota, of cgroup v1 or v2, or None where neither can be made."""
     with open("/proc/self/mounts", encoding="utf-8") as lines:
         mounted = [line.split()[1:4] for line in lines]
     for path, kind, options in mounted:
@@ -98,7 +99,7 @@ def quota():
 
 
 def command_of(stack, name):
-    """(argv, what its function is called), or None where it cannot be run here."""
+    """Returns (argv, the name of the timed function), or None where the program cannot run here."""
     program, *arguments = PROGRAMS[name]
     work = WORK.get(program, "work")
     if program == "go":
@@ -119,11 +120,11 @@ def command_of(stack, name):
 
 
 class Timed:
-    """A program that says what CPU time it has taken, and what of that one function."""
+    """A running program that reports the CPU time it has taken, and the part of it in one function."""
 
     def __init__(self, stack, argv, work):
         self.work, self.is_c = work, workload_path("timed") in argv
-        self.lock = threading.Lock()  # daemons side by side ask at once
+        self.lock = threading.Lock()  # daemons side by side ask at the same time
         self.workload = stack.enter_context(Workload(*argv, stdin=subprocess.PIPE))
         self.pid = self.workload.pid
         stack.enter_context(self.workload.process.stdin)
@@ -134,13 +135,14 @@ class Timed:
 
 
 def stolen():
-    """(ticks the hypervisor took, all ticks) of all CPUs since the start of the host."""
+    """Returns (ticks that the hypervisor took, all ticks) of all CPUs since the host's start."""
     ticks = cpus.ticks_so_far()
     return ticks[cpus.STOLEN], sum(ticks)
 
 
 def measured(timed, server):
-    """(sum, share of work) of the truth, and of a profile of the same seconds, with its samples."""
+    """Returns (sum, share of work) as the program reports them and as a profile of the same seconds has them, and the
+    profile's samples."""
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         before = timed.says()
         answer = pool.submit(server.profile, f"seconds={SECONDS}&pid={timed.pid}")
@@ -155,7 +157,7 @@ def measured(timed, server):
 
 
 def by_perf(timed, hz):
-    """(sum, share) by perf record, of the CPU clock."""
+    """Returns (sum, share) that perf record has, by the CPU clock."""
     with tempfile.NamedTemporaryFile() as file:
         subprocess.run([PERF, "record", "-q", "-F", str(hz), "-e", "cpu-clock", "-p", str(timed.pid), "-o", file.name, "--",
                         "sleep", str(SECONDS)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -180,7 +182,7 @@ def line(name, hz, threads, results, steal):
 
 
 def runs(pool, timed, servers, hz):
-    """RUNS times measured() of each, and of perf (sum, share) beside."""
+    """Calls measured() RUNS times for each daemon; returns the results, and the differences (sum, share) of perf beside them."""
     results, beside = [], []
     for _ in range(RUNS):
         perf = PERF and timed.is_c and pool.submit(by_perf, timed, hz)
@@ -194,7 +196,7 @@ def runs(pool, timed, servers, hz):
 
 
 def compare(name, hz, servers):
-    """line() of one program, under all daemons at once; nothing where it cannot be run."""
+    """Prints line() of one program under all daemons at once; returns an empty list where the program cannot run."""
     with contextlib.ExitStack() as stack:
         command = command_of(stack, name)
         if not command:

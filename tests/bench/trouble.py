@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What chaos.py does to a daemon: each trouble takes some seconds and ends by itself.
+"""The troubles that chaos.py causes a daemon: each takes some seconds and ends by itself.
 
-A trouble is a function of (daemon, rng, place, seconds): what it makes is in `place`, a folder with
-`place.corrupt`, programs that are damaged in places that the kernel does not look at.
+A trouble is a function of (daemon, rng, place, seconds). Its files are in `place`, a folder; `place.corrupt` are programs
+that are damaged in parts that the kernel does not read.
 """
 
 import contextlib
@@ -24,9 +24,9 @@ from daemon import BUILD
 from hostile_runs import ATTACKER, NOBODY, Attack, folder_of
 from workload import workload_path
 
-CORRUPT = 16        # damaged programs, the same in every round
+CORRUPT = 16        # damaged programs; every round uses the same ones
 DISK_BYTES = 1 << 20
-COPIES = 41         # of libprofd-heap.so, more than files are listened to
+COPIES = 41         # of libprofd-heap.so, more than the number of files that profd attaches to
 FOLDER, PORT = object(), object()
 TARGETS = (
     "/profile?seconds=1", "/profile?last=10s", "/profile?last=10s&type=mmap", "/profile?last=10s&type=rss",
@@ -36,7 +36,7 @@ TARGETS = (
 
 
 def run(name, seconds, *arguments):
-    """A workload to its end."""
+    """Runs a workload to its end."""
     process = subprocess.Popen([workload_path(name), str(seconds), *map(str, arguments)], stdout=subprocess.DEVNULL)
     try:
         process.wait(seconds + 60)
@@ -46,25 +46,25 @@ def run(name, seconds, *arguments):
 
 
 def fork_storm(daemon, rng, place, seconds):
-    """2,000 short processes a second, or what this host can."""
+    """Starts 2,000 short processes a second, or as many as this host can."""
     del daemon, rng, place
     run("forks", seconds, 2000)
 
 
 def exec_storm(daemon, rng, place, seconds):
-    """As many execs as one CPU can."""
+    """Runs as many execs as one CPU can."""
     del daemon, rng, place
     run("execs", seconds)
 
 
 def distinct_stacks(daemon, rng, place, seconds):
-    """More stacks than the kernel's maps have room for."""
+    """Makes more distinct stacks than the kernel's maps have room for."""
     del daemon, place
     run("distinct", seconds, rng.choice((4, 8)))
 
 
 def corrupt_programs(daemon, rng, place, seconds):
-    """Damaged programs run, and are mapped by one that does not run them."""
+    """Runs damaged programs, and also maps them in a process that does not run them."""
     del daemon
     end, running = time.monotonic() + seconds, []
     with contextlib.ExitStack() as stack:
@@ -74,7 +74,7 @@ def corrupt_programs(daemon, rng, place, seconds):
                 file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)))
         while time.monotonic() < end:
             path = rng.choice(place.corrupt)
-            with contextlib.suppress(OSError):  # the kernel may refuse it
+            with contextlib.suppress(OSError):  # the kernel may refuse the program
                 running.append(subprocess.Popen([path, "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
             time.sleep(0.2)
         for process in running:
@@ -83,7 +83,7 @@ def corrupt_programs(daemon, rng, place, seconds):
 
 
 def bad_clients(daemon, rng, place, seconds):
-    """They ask and vanish, ask half, never read, or send anything."""
+    """Clients that disconnect before the answer, send half a request, never read, or send random bytes."""
     del place
     end = time.monotonic() + seconds
     with contextlib.ExitStack() as stack:
@@ -110,7 +110,7 @@ def bad_clients(daemon, rng, place, seconds):
 
 
 def stopped_daemon(daemon, rng, place, seconds):
-    """It does not run for a while, and then again."""
+    """Stops the daemon's process for a while and continues it."""
     del place
     with contextlib.suppress(ProcessLookupError):
         os.kill(daemon.pid, signal.SIGSTOP)
@@ -119,7 +119,7 @@ def stopped_daemon(daemon, rng, place, seconds):
 
 
 def clock_steps(daemon, rng, place, seconds):
-    """The wall clock is set, back and forth, as the daemon sees it."""
+    """Sets the wall clock that the daemon sees back and forth."""
     del daemon
     end = time.monotonic() + seconds
     try:
@@ -131,8 +131,8 @@ def clock_steps(daemon, rng, place, seconds):
 
 
 def readers(daemon, rng, place, seconds):
-    """Who asks properly, in every format; a failed check ends the run."""
-    from accounts import check_answer  # after the path is known
+    """Well-behaved readers of every format; a failed check ends the run."""
+    from accounts import check_answer  # imported late, when the path is set
 
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -145,7 +145,7 @@ TROUBLES = (fork_storm, exec_storm, distinct_stacks, corrupt_programs, bad_clien
 
 
 def attack(name, *arguments, uid=ATTACKER, ask=None):
-    """A program of tests/hostile, as a user of its own. Of its arguments FOLDER and PORT are filled in."""
+    """Returns a trouble that runs a program of tests/hostile as another user, with FOLDER and PORT in its arguments filled in."""
 
     def trouble(daemon, rng, place, seconds):
         del rng
@@ -164,7 +164,7 @@ def attack(name, *arguments, uid=ATTACKER, ask=None):
     return trouble
 
 
-# What other users of the host do; one of them in each round beside the troubles.
+# Attacks by other users of the host; each round runs one of them beside the troubles.
 HOSTILE = (
     attack("leases", FOLDER, 2),
     attack("hung_fs", FOLDER, ATTACKER, "getattr", "open", "read", uid=0),
@@ -182,7 +182,7 @@ HOSTILE = (
 
 
 class Flood(http.server.BaseHTTPRequestHandler):
-    """A debuginfod server that sends more than the disk has room for."""
+    """A debuginfod server that sends more bytes than the disk has room for."""
 
     def do_GET(self):
         with contextlib.suppress(OSError):
@@ -196,7 +196,7 @@ class Flood(http.server.BaseHTTPRequestHandler):
 
 
 class Place:
-    """The folder, the damaged programs, a clock, a disk that is full at once, a server that fills it."""
+    """The folder, the damaged programs, the clock, a disk that is full at once, and the server that fills it."""
 
     def __init__(self, rng, patience):
         self.patience = patience  # seconds that an answer may take
@@ -218,12 +218,12 @@ class Place:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
     def step_clock(self, seconds):
-        """Of a daemon that has clock_steps.so preloaded."""
+        """Sets the clock of a daemon that has clock_steps.so preloaded."""
         with open(self.clock, "r+b" if os.path.exists(self.clock) else "wb") as file:
             file.write(struct.pack("<d", seconds))
 
     def copy_library(self, number):
-        """With a build ID of its own: another file."""
+        """Returns a copy of the library with its own build ID, so that it counts as another file."""
         path = shutil.copy(os.path.join(BUILD, "libprofd-heap.so"), f"{self.folder}/copy{number}.so")
         with open(path, "r+b") as file:
             data = bytearray(file.read())
@@ -233,7 +233,7 @@ class Place:
         return path
 
     def damage(self, rng, number):
-        """A copy that still starts, most likely: what the loader reads is left alone."""
+        """Returns a damaged copy that most likely still starts: what the dynamic loader reads is left alone."""
         name = rng.choice(("spin60_30_10", "mangled", "stacks_throw", "stacks_threads"))
         path = shutil.copy(workload_path(name), f"{self.folder}/corrupt{number}")
         with open(path, "rb") as file:
@@ -245,7 +245,7 @@ class Place:
                 for _ in range(rng.randrange(1, 60)):
                     if end > section.offset:
                         data[rng.randrange(section.offset, end)] = rng.randrange(256)
-        if rng.random() < 0.3:  # and its section headers
+        if rng.random() < 0.3:  # the section headers as well
             table = int.from_bytes(data[40:48], "little")
             for _ in range(rng.randrange(1, 20)):
                 data[rng.randrange(table, len(data))] = rng.randrange(256)

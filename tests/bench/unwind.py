@@ -32,18 +32,18 @@ from profile_pb import Profile  # noqa: E402
 from warm_up import warm_up  # noqa: E402
 from wholeness import Account  # noqa: E402
 
-LOAD_SECONDS = 3  # that a process takes to load a large library, amply
+LOAD_SECONDS = 3  # ample time for a process to load a large library
 PERF_SECONDS = 5
 BESIDE_PERF = {
     "redis-server", "sqlite3", "openssl", "xz", "python3.11", "node", "chain", "frames", "signals-plain",
     "throw", "numpy-dgemm", "cc1",
 }
-DEPTHS = (5, 55)  # steps; 5 frames more are above and below them
+DEPTHS = (5, 55)  # steps; the stack has 5 more frames above and below them
 BUILT = "libLLVM-14.so.1"
 
 
 def metric(metrics, name):
-    """A metric by the end of its name; NaN where the daemon has none."""
+    """Returns a metric by the end of its name, or NaN where the daemon does not have it."""
     for key, value in metrics.items():
         if key in (f"profd_unwind_{name}", f"profd_unwind_{name}_total", f"profd_{name}", f"profd_{name}_total"):
             return value
@@ -109,25 +109,25 @@ def print_completeness(names, seconds, with_perf):
 
 # ---- cost ------------------------------------------------------------------------------------------------
 def walk_cost(depth):
-    """(ns a sample, frames a sample) with every CPU at the bottom of `depth` steps."""
+    """Returns (ns a sample, frames a sample) with every CPU at the bottom of `depth` steps."""
     with under_test.Daemon(hz=999) as server:
         return sample_cost.measure_one(server, "stacks_recursion", depth)
 
 
 def text_bytes(path):
-    """Of an executable: the sizes of its sections of code."""
+    """Returns the sum of the sizes of an executable file's code sections."""
     sections = subprocess.run(["readelf", "-SW", path], check=True, capture_output=True, text=True).stdout
     return sum(int(size, 16) for size in re.findall(r" PROGBITS +\w+ +\w+ +(\w+) +\w+ +AX ", sections))
 
 
 def mapped(pid, name):
-    """The path of a library that a process has loaded."""
+    """Returns the path of a library that a process has loaded."""
     with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
         return next(line.split()[-1] for line in maps if line.rstrip().endswith("/" + name))
 
 
 def print_tables():
-    """Size of tables, and how long one of a large library takes."""
+    """Prints the size of the unwind tables, and how long building the table of a large library takes."""
     interpreter, = programs.need(programs.PYTHON)
     script = f"import ctypes\nctypes.CDLL('{BUILT}')\nprint('loaded', flush=True)\nwhile True: pass"
     with under_test.Daemon() as server:

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What is compared: no profiler, this build of profd, others, and settings, as VARIANTS names them.
+"""The variants that a bench compares: no profiler, this build of profd, other builds, and settings, as VARIANTS names them.
 
-  VARIANTS="off; on"                                    without it and with it; the default
-  VARIANTS="off; floor; hooks; on"                      and what the kernel's records alone cost, and its hooks
+  VARIANTS="off; on"                                    without profd and with it; the default
+  VARIANTS="off; floor; hooks; on"                      also the cost of the kernel's records alone, and of its hooks
   VARIANTS="off; old = ../main/build/profd; new"        two builds
   VARIANTS="off; on; fast = --freq 999"                 two settings
   VARIANTS="off; quick = FOO=1 build-quick/profd --freq 49"
 
-Each is a name and, after a "=", words: variables of the environment, the program, options of `profd serve`, in that
-order, all of which may be left out. "off" is nothing at all. "floor" is records_floor: the kernel's records of
-mappings and tasks, which nobody reads; no profiler that names short processes costs less. "hooks" is the same with a BPF
-program that does nothing wherever profd has one by default (HOOKS). The first is what the others are compared with. Paths
-are relative to where the bench was started.
+Each variant is a name and, after a "=", words: environment variables, the program, options of `profd serve`, in that order;
+all of them are optional. "off" runs nothing. "floor" runs records_floor: the kernel makes its records of mappings and tasks,
+and no process reads them; a profiler that names short-lived processes cannot cost less. "hooks" is the same with an empty BPF
+program on every hook that profd uses by default (HOOKS). The other variants are compared with the first one. Paths are
+relative to the working directory of the bench.
 """
 
 import collections
@@ -25,20 +25,20 @@ from control_group import ControlGroup
 from daemon import PROFD, Daemon
 from workload import Workload
 
-# bpftool link list
+# The names are those of `bpftool link list`.
 HOOKS = ("sched_switch", "sched_process_exec", "sched_process_exit", "mm_page_alloc_zone_locked", "mark_victim")
 FLOORS = {"floor": (), "hooks": ("hooks", "99", *HOOKS)}
-SETTLED_SECONDS = 1.5  # after its start: what runs has its tables, and nothing of a start is left
+SETTLED_SECONDS = 1.5  # after a start: the running programs have their tables, and the work of the start is over
 
 Variant = collections.namedtuple("Variant", "name environment program options")
 
 
 class CountedDaemon(Daemon):
-    """A daemon in a control group of its own, which counts its reader processes as well; at the defaults."""
+    """A daemon in its own control group, which includes its reader processes; at the defaults."""
 
     def __init__(self, variant, group):
         self.group = group
-        # What Daemon starts ends in its own build of profd, whose place another one takes.
+        # The command that Daemon builds ends in this build's profd; the script puts the variant's program in its place.
         instead = ["sh", "-c", 'program=$1; shift 2; exec "$program" "$@"', "sh", variant.program]
         super().__init__(*variant.options, through=group.joined(["env", *variant.environment, *instead]))
 
@@ -64,7 +64,7 @@ def parse(text):
 
 @contextlib.contextmanager
 def started(variant, settled=SETTLED_SECONDS):
-    """A CountedDaemon; None of "off" and of floors."""
+    """Yields a CountedDaemon, or None for "off" and the floors."""
     if variant.name == "off":
         yield None
         return

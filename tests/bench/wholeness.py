@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Which stacks are whole, by what the executables themselves say of their outermost functions.
+"""Decides which stacks are whole, from what the executable files themselves say of their outermost functions.
 
-A stack is whole when its root is a program's entry point, the function a thread begins in, or one
-that says it has no caller. Names tell where there are some. A stripped executable is asked by
-address: the entry point is in its header, and .eh_frame, as binutils' readelf prints it, marks the
-rest (the return address of their frames is undefined). None of that is asked of profd.
+A stack is whole when its root is a program's entry point, the first function of a thread, or a function that is marked as
+having no caller. Where the root has a name, the name decides. In a stripped executable file the address decides: the entry
+point is in the file's header, and .eh_frame, as binutils' readelf prints it, marks the other functions (the return address of
+their frames is undefined). None of this comes from profd.
 """
 
 import collections
@@ -12,8 +12,8 @@ import functools
 import re
 import subprocess
 
-MAX_PARSED_BYTES = 40 << 20  # of a file whose .eh_frame is printed: libc's is wanted, a browser's not
-ENTRY_BYTES = 0x40  # no _start is longer
+MAX_PARSED_BYTES = 40 << 20  # of a file whose .eh_frame is printed: libc's is needed, a browser's is not
+ENTRY_BYTES = 0x40  # no _start is longer than this
 
 NAMES = re.compile(
     r"^(_start|_start_c|__libc_start_main.*|_dl_start(_user)?|(__)?clone3?|start_thread|__start_context"
@@ -25,7 +25,7 @@ Verdict = collections.namedtuple("Verdict", "whole cut root stopped leaf")
 
 @functools.cache
 def elf_facts(path):
-    """(entry point, [(file offset, own address, size) of each segment], [outermost functions])."""
+    """Returns (entry point, [(file offset, address in the file, size) of each segment], [outermost functions])."""
     try:
         lines = subprocess.run(
             ["readelf", "-hlW", path], capture_output=True, text=True, check=True
@@ -43,7 +43,7 @@ def elf_facts(path):
 
 
 def outermost_functions(path):
-    """The (first, end) addresses whose frames have no return address, or that no call leads to."""
+    """Returns the (first, end) addresses of code whose frames have no return address, or that no call leads to."""
     with open(path, "rb") as file:
         if file.seek(0, 2) > MAX_PARSED_BYTES:
             return []
@@ -54,8 +54,8 @@ def outermost_functions(path):
             match = re.search(r"FDE.*pc=([0-9a-f]+)\.\.([0-9a-f]+)", line)
             if match:
                 here = int(match[1], 16), int(match[2], 16)
-                # A return address at a function's first byte was made up, as makecontext() does; a
-                # caller's address is the byte before, which then is no function's.
+                # A return address at a function's first byte is an invented one, as makecontext() sets it. A caller's
+                # address is the byte before its return address, and this byte then belongs to no function.
                 if last_end < here[0]:
                     found.append((here[0] - 1, here[0] - 1))
                 last_end = here[1]
@@ -66,7 +66,7 @@ def outermost_functions(path):
 
 
 def own_address(path, offset):
-    """The address that a file's byte has in the file itself."""
+    """Returns the address in the file of the byte at a file offset."""
     for start, address, size in elf_facts(path)[1]:
         if start <= offset < start + size:
             return offset - start + address
@@ -74,11 +74,11 @@ def own_address(path, offset):
 
 
 def is_outermost(path, own):
-    """Whether code at a file's own address belongs to a function without a caller."""
+    """Whether the code at an address in the file belongs to a function without a caller."""
     entry, _, functions = elf_facts(path)
     if entry <= own < entry + ENTRY_BYTES:
         return True
-    # A return address may be one past the end: the call was the last instruction.
+    # A return address may be one past the end of a function whose last instruction is a call.
     return any(first <= own <= end for first, end in functions)
 
 
@@ -87,7 +87,7 @@ def is_kernel(sample_mapping):
 
 
 def judge(profile, sample):
-    """A Verdict on the user's part of a sample's stack; None where it has none."""
+    """Returns a Verdict on the user part of a sample's stack, or None where it has none."""
     if not sample.mappings or is_kernel(sample.mappings[-1]):
         return None
     root, leaf = sample.names[-1], sample.names[0]
@@ -106,7 +106,7 @@ def judge(profile, sample):
 
 
 class Account:
-    """What became of the samples of one program."""
+    """Counts whole and truncated stacks among the samples of one program."""
 
     def __init__(self, profile, wanted=lambda sample: True):
         self.samples = self.whole = self.without = 0

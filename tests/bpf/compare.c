@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The leaf is given to both, so it proves nothing and is not counted. A caller is one byte before
- * its return address in our stacks; libdw says of each address whether it is one.
+ * Both walks are given the leaf, so agreement about it proves nothing and it is not counted. In the
+ * walker's stacks a caller's address is one byte before its return address; libdw says of each
+ * address whether it is a return address.
  */
 #include "tests/bpf/compare.h"
 
@@ -9,7 +10,7 @@
 
 enum { MAX_PARTINGS = 512, NAME_BYTES = 96 };
 
-/* A place from which the two did not go on together. */
+/* A frame after which the two walks differ. */
 struct parting {
 	enum verdict verdict;
 	u64 own;
@@ -35,8 +36,9 @@ void comparison_free(struct comparison *comparison)
 	free(comparison);
 }
 
-/* The address of frame `at` as we would have it. A signal frame's is its restorer's, which nobody
- * called: both the address and the byte before it are right. */
+/* Whether an address of the walker's is the address of libdw's frame `at`. A signal frame's address
+ * is that of its restorer, which was not called: both the address and the byte before it are
+ * right. */
 static bool same_frame(u64 ours, const struct libdw_stack *libdw, size_t at)
 {
 	const struct libdw_frame *frame = &libdw->frames[at];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Recursion as deep as is walked, and deeper.
+ * Recursion up to the depth that is walked, and deeper.
  */
 #include "tests/bpf/recorded.h"
 #include "tests/bpf/suites.h"
 
 #define IN_ROOT (EXE + 0x3020)
 
-/* Calls itself until the stack is `depth` frames deep, the outermost one included. */
+/* Walks a function that calls itself until the stack is `depth` frames deep, including the
+ * outermost frame. */
 static void walk_recursion(u64 depth, u64 frame_bytes, struct walker_result *ret_result)
 {
 	const struct frame_row rows[] = {
@@ -40,7 +41,7 @@ START_TEST(walks_512_frames_whole)
 	ck_assert_str_eq(result.ended, "walk_complete");
 	ck_assert_uint_eq(result.len, MAX_USER_FRAMES);
 	ck_assert_uint_eq(result.frames[MAX_USER_FRAMES - 1], IN_ROOT - 1);
-	/* 8 KiB of stack are two or three pages: memory is read once. */
+	/* 8 KiB of stack are two or three pages. Each page is read once. */
 	ck_assert_uint_le(result.reads, 3);
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whose growth is remembered: a user with however many processes makes nobody else's forgotten. The
- * source of the kernel half itself, with the helpers that it calls.
+ * Seats for growth: a user with many processes cannot make the kernel half forget the growth of
+ * other users. Compiles the kernel half's own source together with the functions that it calls.
  */
 #include "tests/bpf/suites.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a loader writes into a program's constants has to be written here as well. */
+/* A program's constants are set by the loader. Here tests set them, so they must not be const. */
 #define const
 #include "bpf/growth_seats.bpf.c"
 #include "bpf/maps.bpf.c"
@@ -19,7 +19,7 @@
 
 enum {
 	SLOTS = 32 * 1024,
-	ALIKE = SEAT_BUCKETS, /* pids so far from one another have the same seats */
+	ALIKE = SEAT_BUCKETS, /* pids this far apart have the same bucket of seats */
 	SLOT_ALIKE = SLOTS / SLOTS_PER_BUCKET,
 	HIM = 1000,
 	HER = 1001,
@@ -79,7 +79,7 @@ static void set_up(void)
 	hash_key = (struct hash_key){0x243f6a8885a308d3, 0x9e3779b97f4a7c15};
 }
 
-/* The walker knows the process, or does not any more. */
+/* Makes the pid known to the walker; with value 0, unknown. */
 static void know(u32 pid, u64 value)
 {
 	u64 *bucket = &known[pid * SLOTS_PER_BUCKET % SLOTS];
@@ -93,7 +93,7 @@ static u64 who_is(u32 pid, u32 image)
 	return (u64)pid << SEAT_PID_SHIFT | image;
 }
 
-/* The `number`th process with the same seats comes. */
+/* Process `number`, of those that share one bucket, asks for a seat. */
 static u32 comes(u32 user, u32 number)
 {
 	u32 pid = PID + number * ALIKE;
@@ -140,7 +140,7 @@ START_TEST(a_process_has_one_seat)
 		ck_assert_uint_eq(comes(HIM, 0), first);
 		ck_assert_uint_eq(comes(HIM, 1), second);
 	}
-	/* Also as another program. */
+	/* Also if the process runs another program. */
 	ck_assert_uint_eq(seat_of(who_is(PID, 2)), first);
 	ck_assert_uint_eq(seat_of(who_is(PID + 1, 1)) / SEATS_PER_BUCKET, (PID + 1) % SEAT_BUCKETS);
 	ck_assert_uint_eq(forgotten(), 0);
@@ -180,7 +180,7 @@ START_TEST(who_has_most_gives_way)
 	}
 	ck_assert_uint_eq(forgotten(), 2);
 	ck_assert_uint_eq(sum_of(COUNTER_growth_refused), 20);
-	/* When both have as many, neither drives the other one out. */
+	/* If both users have the same number of seats, neither takes one from the other. */
 	for (u32 i = 20; i < 30; i++)
 		comes(HER, i);
 	seat = comes(HIM, 10);
@@ -189,7 +189,7 @@ START_TEST(who_has_most_gives_way)
 }
 END_TEST
 
-/* Only who began before another one was driven out may have been that one. */
+/* A process may be the one whose seat was taken only if it began before that happened. */
 START_TEST(what_was_forgotten_is_known)
 {
 	now_boot_ns = 100;

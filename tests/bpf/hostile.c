@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tables that no daemon would write: the walker stays within them and says that it cannot go on.
+ * Tables that no daemon would write: the walker reads nothing outside them and reports that it
+ * cannot go on.
  */
 #include "tests/bpf/recorded.h"
 #include "tests/bpf/suites.h"
@@ -17,13 +18,13 @@ enum {
 #define NAMED(name)         (OP_NAMED << OP_BASE_SHIFT | (name))
 #define RULE(number)        (OP_RULE << OP_BASE_SHIFT | (number))
 
-/* A table of one block, as if by accident. */
+/* A table of one block with arbitrary contents. */
 struct hostile {
 	const char *name;
 	struct unwind_table table;
-	struct unwind_mapping mapping; /* end 0: the block's */
-	u32 words[16];                 /* from BASE on */
-	u64 slot;                      /* 0: of that mapping */
+	struct unwind_mapping mapping; /* end 0: the mapping of recorded_mappings() */
+	u32 words[16];                 /* written from BASE on */
+	u64 slot;                      /* 0: the slot that leads to that mapping */
 	const char *ended;
 };
 
@@ -149,7 +150,7 @@ static const struct hostile tables[] = {
 	},
 };
 
-/* The word for a return address is one that nothing can be made of. */
+/* The return address on the stack is 1, which cannot be one. */
 static void walk(const struct hostile *hostile, enum machine machine,
                  struct walker_result *ret_result)
 {
@@ -181,13 +182,14 @@ START_TEST(cuts_what_is_impossible)
 	ck_assert_msg(result.len == 1 && strcmp(result.ended, hostile->ended) == 0,
 	              "%s: %u frames, %s, not %s", hostile->name, result.len, result.ended,
 	              hostile->ended);
-	/* There, a leaf's return address is in a register. */
+	/* On arm64 a leaf's return address is in a register, so one more frame may be found. */
 	walk(hostile, MACHINE_ARM64, &result);
 	ck_assert_uint_le(result.len, 2);
 }
 END_TEST
 
-/* The walker's own two fields: which tables are used, and which are missed. */
+/* The walker writes two fields of a table: `used`, and `missed`, which counts frames that needed
+ * the table before it was built. */
 START_TEST(counts_use_and_misses)
 {
 	static const struct frame_row rows[] = {
@@ -231,7 +233,7 @@ START_TEST(takes_a_parent_that_is_alike)
 }
 END_TEST
 
-/* A mapping is found wherever it stands in its run, and nothing is found between two. */
+/* Each mapping of a run is found, and nothing is found between two mappings. */
 START_TEST(finds_each_of_many_mappings)
 {
 	enum { COUNT = 77 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * libdwfl over a live process that somebody else has stopped.
+ * Runs libdwfl on a live process that the caller has stopped.
  */
 #include "tests/bpf/libdw_walk.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The process's mappings are read again whenever they have changed; a table is built once for each
- * file.
+ * Reads the process's mappings again whenever they have changed. Builds the tables of each file
+ * once.
  */
 #include "tests/bpf/live.h"
 

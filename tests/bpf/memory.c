@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Pages in a list: a recorded stack has few.
+ * Keeps pages in a list, because a recorded stack has few.
  */
 #include "tests/bpf/memory.h"
 

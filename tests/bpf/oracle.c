@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * oracle PID STOPS - stops threads of a live process at random moments, walks each one's stack with
- * our walker and with libdw, and says where the two differ. See README.md.
+ * oracle PID STOPS - stops threads of a live process at random moments, walks each stack with the
+ * walker and with libdw, and reports where the two differ. See README.md.
  */
 #include "tests/bpf/compare.h"
 
@@ -13,8 +13,8 @@
 struct options {
 	pid_t pid;
 	size_t stops;
-	double agree;  /* per cent below which the exit status is 1 */
-	size_t steps;  /* instructions to go on by, after each stop */
+	double agree;  /* percentage below which the exit status is 1 */
+	size_t steps;  /* instructions to step by after each stop */
 	long pause_us; /* the longest time between two stops */
 	unsigned seed;
 	bool verbose;
@@ -80,7 +80,7 @@ static void print_stacks(struct live *live, const struct target *target,
 		print_frame(live, "libdw", i, libdw->frames[i].pc - !libdw->frames[i].exact);
 }
 
-/* Threads are stopped at moments that have nothing to do with what they do. */
+/* Waits for a random time, so that stops do not depend on what the threads do. */
 static void let_run(const struct options *options)
 {
 	struct timespec pause = {.tv_nsec = (random() % options->pause_us) * 1000};
@@ -98,8 +98,8 @@ static int compare(const struct options *options, struct live *live, const struc
 	if (!libdw)
 		return -ENOMEM;
 	err = live_walk(live, target, &ours, libdw);
-	/* Without a frame libdw has not even read the registers: the thread was killed meanwhile.
-	 */
+	/* If libdw found no frame, it could not even read the registers: the thread was killed in
+	 * the meantime. */
 	if (!err && libdw->len > 0 && comparison_add(comparison, live, &ours, libdw) != AGREED &&
 	    options->verbose)
 		print_stacks(live, target, &ours, libdw);
@@ -115,7 +115,7 @@ static int one_stop(const struct options *options, struct live *live, struct com
 		return err;
 	err = compare(options, live, &target, comparison);
 	for (size_t i = 0; i < options->steps && !err; i++) {
-		/* A thread that ended is not the end of its process. */
+		/* The thread may have ended while its process goes on. */
 		if (target_step(&target))
 			return -EAGAIN;
 		err = compare(options, live, &target, comparison);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Python frames stand where they belong among the native ones, in each way that CPython has of
- * running them.
+ * Python frames are placed correctly among the native ones, in each way in which versions of
+ * CPython run them.
  */
 #include "tests/bpf/python_world.h"
 #include "tests/bpf/suites.h"
@@ -64,7 +64,7 @@ START_TEST(keeps_frames_below_a_cut)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&two_runs);
 
-	/* Behind the second c is no code. */
+	/* There is no code at the return address of the second c. */
 	python_put(world, world->entries[1] - 64 - 8, 8);
 	ck_assert_str_eq(python_walk_text(world), "c a+2 L c b+4 c+6");
 	ck_assert_str_eq(world->result.ended, "cut_bad_frame");
@@ -81,7 +81,8 @@ START_TEST(goes_on_where_a_cframe_is_not_filled)
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plans[_i]);
 	u64 offset = plans[_i].cframes ? 64 : 0;
 
-	/* What a loop that has just begun finds there: another loop's, or anything. */
+	/* In a loop that has just begun, the cframe may still hold another loop's frame, or
+	 * anything. */
 	python_put(world, world->entries[0] + offset + AT_CFRAME_CURRENT, 0xdeadbeef0008ULL);
 	python_put(world, world->entries[1] + offset + AT_CFRAME_CURRENT, PY_FRAME(0));
 	ck_assert_str_eq(python_walk_text(world), "e c a+2 L b+4 L r");
@@ -89,7 +90,7 @@ START_TEST(goes_on_where_a_cframe_is_not_filled)
 }
 END_TEST
 
-/* 3.10: its cframe is unlinked already. */
+/* In 3.10 the cframe of a frame that is about to return is already unlinked. */
 START_TEST(takes_a_returning_frame_for_the_leaf)
 {
 	static const struct python_plan plan = {PYTHON_ENTRY_EACH, false, "eecr", {"a", "b"}};
@@ -101,7 +102,8 @@ START_TEST(takes_a_returning_frame_for_the_leaf)
 }
 END_TEST
 
-/* 3.8: so many frames, each on a loop of its own with another native frame before it. */
+/* 3.8: `frames` Python frames, each run by a loop of its own, with another native frame between
+ * loops. */
 static struct python_world *loops(u32 frames)
 {
 	char native[2 * PY_MAX_LOOPS + 2] = "";
@@ -144,14 +146,14 @@ START_TEST(leaves_out_native_frames_before_python_ones)
 		if ((frames[i] & WORD_KIND) == WORD_OFFSET)
 			ck_assert_uint_eq(frames[i] & WORD_VALUE, 2 * found++);
 	ck_assert_uint_eq(found, depths[_i].frames);
-	/* The leaf stays, and a root that was walked to. */
+	/* The leaf is kept, and so is the root if the walk reached it. */
 	ck_assert_uint_eq(frames[0], world->pc);
 	if (depths[_i].frames < 256)
 		ck_assert_uint_eq((frames[world->result.len - 1] - EXE) >> 12, 3);
 }
 END_TEST
 
-/* A run of so many frames on one loop, after a native leaf. */
+/* A run of `frames` Python frames on one loop, after a native leaf. */
 static struct python_world *recursion(u64 frames)
 {
 	static const struct python_plan plan = {PYTHON_ENTRY_SHIM, false, "cecr", {"a"}};
@@ -187,7 +189,7 @@ START_TEST(cuts_deep_recursion_at_its_root)
 	ck_assert_str_eq(world->result.ended, depths[_i].ended);
 	ck_assert_uint_ge(world->result.len, depths[_i].words);
 	ck_assert_uint_lt(world->result.len, WALKER_MAX_WORDS);
-	/* The leaf comes first, whatever is missing. */
+	/* The leaf comes first even if outer frames are missing. */
 	ck_assert_uint_eq(frames[0], world->pc);
 	ck_assert_uint_eq(frames[1] & WORD_KIND, WORD_PYTHON);
 	for (u64 i = 0; i < 500; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Structures that no CPython has, or has for a moment: a walk ends, and keeps what it can.
+ * Structures that no CPython has, or has only for a moment: the walk ends and keeps the frames that
+ * it can.
  */
 #include "tests/bpf/python_world.h"
 #include "tests/bpf/suites.h"
@@ -9,7 +10,7 @@
 
 static const struct python_plan plan = {PYTHON_ENTRY_SHIM, false, "cecer", {"a", "bcd"}};
 
-/* One word that is not as it should be. */
+/* One word of the structures is replaced. */
 static const struct {
 	const char *name;
 	u64 address, word;
@@ -60,9 +61,8 @@ START_TEST(keeps_what_can_be_read)
 }
 END_TEST
 
-/* A frame that leads back to where the walk has been. */
-/* A process that has called exec: what its last program's CPython was is known still, and nothing
- * is read by it. */
+/* A process that has called exec: the CPython of its previous program is still described, but the
+ * walker reads nothing by that description. */
 START_TEST(reads_nothing_of_the_next_program)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -76,6 +76,7 @@ START_TEST(reads_nothing_of_the_next_program)
 }
 END_TEST
 
+/* A frame that leads back to one that was walked already. */
 START_TEST(leaves_a_circle)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -83,7 +84,8 @@ START_TEST(leaves_a_circle)
 	python_put(world, world->entries[1] + AT_FRAME_PREVIOUS, PY_FRAME(0));
 	ck_assert_str_eq(python_walk_text(world), "c a+2 L c b+4 c+6 d+8 L r a+2");
 	ck_assert_uint_eq(world->result.counters[COUNTER_python_broken], 1);
-	/* Without an entry in it only the number of frames ends it. */
+	/* If no frame of the circle is an entry, only the bound on the number of frames ends the
+	 * walk. */
 	python_put(world, PY_FRAME(2) + AT_FRAME_PREVIOUS, PY_FRAME(1));
 	python_walk_text(world);
 	ck_assert_str_eq(world->result.ended, "cut_truncated");
@@ -95,7 +97,7 @@ START_TEST(looks_through_so_many_threads_only)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
 
-	/* All of them others', each in a list without an end. */
+	/* All thread states belong to other threads, and both lists are endless. */
 	python_put(world, PY_THREAD + AT_THREAD_ID, PY_POINTER + 64);
 	python_put(world, PY_THREAD + AT_THREAD_NEXT, PY_THREAD);
 	python_put(world, PY_INTERPRETER + AT_INTERPRETER_NEXT, PY_INTERPRETER);
@@ -105,7 +107,8 @@ START_TEST(looks_through_so_many_threads_only)
 }
 END_TEST
 
-/* Offsets that no daemon would publish stay within what is read. */
+/* Offsets that the daemon would never publish do not make the walker access anything outside the
+ * bytes that it has read. */
 START_TEST(survives_any_offsets)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is told of code objects, how a thread finds its state, and what it has of the GIL.
+ * What the walker reports of code objects and threads, how it finds a thread's state, and what it
+ * reports about the GIL.
  */
 #include "tests/bpf/python_world.h"
 #include "tests/bpf/suites.h"
@@ -46,7 +47,7 @@ START_TEST(tells_again_what_was_lost)
 }
 END_TEST
 
-/* Bytes that a user's programs can tell until they have their share. */
+/* The number of bytes that a user's programs can report until the user's share is used up. */
 static u64 tell_all(struct python_world *world, u32 uid)
 {
 	u64 before = world->python.codes_told;
@@ -62,8 +63,8 @@ static u64 tell_all(struct python_world *world, u32 uid)
 	return world->python.codes_told - before;
 }
 
-/* Who tells more than is read leaves room for others: for who comes new, and for root in any case.
- * What was read is not his alone again. */
+/* A user whose programs report more than is read leaves room for others: for a new user, and always
+ * for root. Room that reading frees is not the user's alone. */
 START_TEST(tells_so_much_of_a_user)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -79,7 +80,8 @@ START_TEST(tells_so_much_of_a_user)
 	ck_assert_uint_ge(tell_all(world, 0), PYTHON_CODES_BYTES / 16 - MAX_PYTHON_CODE);
 	world->python.codes_read += more;
 	ck_assert_uint_le(tell_all(world, 1000), more);
-	/* It goes on when all was read, and what was put off is told of then. */
+	/* Once everything is read, reporting goes on, and objects that were put off are
+	 * reported. */
 	world->python.codes_read = world->python.codes_told;
 	world->python.uid = 1001;
 	python_walk_text(world);
@@ -87,7 +89,7 @@ START_TEST(tells_so_much_of_a_user)
 }
 END_TEST
 
-/* The same of threads, through the same ring buffer. */
+/* The same bound holds for threads, which go through the same ring buffer. */
 START_TEST(tells_so_many_threads_of_a_user)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -102,7 +104,7 @@ START_TEST(tells_so_many_threads_of_a_user)
 }
 END_TEST
 
-/* One slot is another code object's by chance: both are remembered. */
+/* If a code object's slot is taken by another code object, both are remembered. */
 START_TEST(remembers_two_in_a_slot)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -120,7 +122,7 @@ START_TEST(remembers_two_in_a_slot)
 }
 END_TEST
 
-/* Names of each kind; state is kind << 2 | ascii << 5. */
+/* Names of each kind; `state` is kind << 2 | ascii << 5. */
 static const struct {
 	u64 length, state;
 	u16 bytes;
@@ -185,7 +187,7 @@ START_TEST(remembers_its_thread_state)
 	reads = world->result.reads;
 	ck_assert_str_eq(python_walk_text(world), "c a+2 L c b+4 a+2 b+4 L r");
 	ck_assert_uint_lt(world->result.reads + 90, reads);
-	/* Reused by another thread: this one has none now. */
+	/* Another thread reuses the state, so this thread has none now. */
 	python_put(world, PY_THREAD + AT_THREAD_ID, PY_POINTER + 0x999000);
 	ck_assert_str_eq(python_walk_text(world), "c e c e r");
 	ck_assert_uint_eq(world->result.counters[COUNTER_python_no_thread], 1);
@@ -212,7 +214,7 @@ START_TEST(tells_each_thread_once)
 	ck_assert_uint_eq(thread->word & WORD_VALUE, PY_POINTER);
 	ck_assert_uint_eq(thread->pid, RECORDED_PID);
 	ck_assert_uint_eq(thread->tid, RECORDED_PID);
-	/* Its state is another thread's now, which is at the same place as it was. */
+	/* The state at this place now belongs to another thread. */
 	world->python.thread_pointer = PY_POINTER + 0x10000;
 	python_put(world, PY_THREAD + AT_THREAD_ID, PY_POINTER + 0x10000);
 	python_walk_text(world);
@@ -221,7 +223,7 @@ START_TEST(tells_each_thread_once)
 }
 END_TEST
 
-/* As interpreters.create() leaves them: the first ones have no threads. */
+/* interpreters.create() leaves such lists: the first interpreters have no threads. */
 START_TEST(passes_idle_interpreters)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -235,7 +237,8 @@ START_TEST(passes_idle_interpreters)
 }
 END_TEST
 
-/* A state in an interpreter that is not the first changes nothing at the beginning of the lists. */
+/* A new thread state in an interpreter that is not the first does not change the beginnings of the
+ * lists. It is found all the same. */
 START_TEST(sees_a_state_in_an_older_interpreter)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -252,7 +255,8 @@ START_TEST(sees_a_state_in_an_older_interpreter)
 }
 END_TEST
 
-/* An empty name is all there is of it; code from a string may be of the file "". */
+/* An empty name is reported like any other and not again. Code that was compiled from a string may
+ * have the file name "". */
 START_TEST(tells_an_empty_name_once)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -266,7 +270,8 @@ START_TEST(tells_an_empty_name_once)
 }
 END_TEST
 
-/* Another code object may come to be where one was: of another line table, if of nothing else. */
+/* A new code object may be allocated at the address of an old one and differ from it only in its
+ * line table. */
 START_TEST(tells_of_what_took_its_place)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -279,7 +284,7 @@ START_TEST(tells_of_what_took_its_place)
 }
 END_TEST
 
-/* Another interpreter's state of the same thread has a frame as well. */
+/* The same thread has a state with a frame in another interpreter as well. */
 START_TEST(takes_the_interpreter_that_runs)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -324,7 +329,7 @@ START_TEST(says_who_has_the_gil)
 }
 END_TEST
 
-/* Free-threaded: each thread has bytecode of its own. */
+/* In free-threaded builds each thread has its own copy of the bytecode. */
 START_TEST(counts_from_the_thread_s_bytecode)
 {
 	_cleanup_(python_world_freep) struct python_world *world = python_world_new(&plan);
@@ -339,7 +344,7 @@ START_TEST(counts_from_the_thread_s_bytecode)
 	python_put(world, PY_FRAME(0) + AT_FRAME_OWNER, 1ULL << 32);
 	python_put(world, PY_FRAME(0) + AT_FRAME_INSTRUCTION, own + 34);
 	ck_assert_str_eq(python_walk_text(world), "c a+34 L c b+4 a+2 b+4 L r");
-	/* Beyond its end. */
+	/* An index beyond the end of the array. */
 	python_put(world, PY_FRAME(0) + AT_FRAME_OWNER, 2ULL << 32);
 	ck_assert_str_eq(python_walk_text(world), "c a+0 L c b+4 a+2 b+4 L r");
 }

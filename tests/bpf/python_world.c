@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Frames are numbered from the leaf; a shim or a cframe stands 64 bytes up in its loop's frame.
+ * Frames are numbered from the leaf. A shim or a cframe is 64 bytes above the lower end of its
+ * loop's frame.
  */
 #include "tests/bpf/python_world.h"
 
@@ -11,7 +12,7 @@
 
 enum { LOOP_BYTES = 256, OTHER_BYTES = 64, IN_LOOP = 64, KIND_SHIFT = 2, ASCII_SHIFT = 5 };
 
-/* kind:3 behind two bits, and ascii behind compact. */
+/* `kind` has 3 bits above two others; `ascii` is the bit above `compact`. */
 #define TEXT_STATE(kind, ascii) ((u64)(kind) << KIND_SHIFT | (u64)(ascii) << ASCII_SHIFT)
 
 static const struct frame_row rows[] = {
@@ -115,7 +116,7 @@ static void put_frame(struct python_world *world, const struct python_plan *plan
 	           last && plan->entry == PYTHON_ENTRY_RUN ? 256 : 0);
 }
 
-/* One frame leads to the next; where a run ends is where `entry` says. */
+/* Each frame leads to the next one; `entry` says how a run ends. */
 static u64 put_frames(struct python_world *world, const struct python_plan *plan)
 {
 	u64 first = 0, before = 0, at = 0;

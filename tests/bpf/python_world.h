@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct python_world - a process that runs a CPython which never was: a native stack written as a
- * string, the Python frames that run on it, and the structures between them, in a layout of its
- * own.
+ * struct python_world - an imaginary process that runs CPython: a native stack written as a string,
+ * the Python frames that run on it, and the structures between them, in a layout that no CPython
+ * has.
  *
  * A native stack is written leaf first: e is a frame of the interpreter's loop, c another function,
- * r the outermost one. Python functions are letters; each is at 2 bytes of its bytecode for a, 4
- * for b and so on.
+ * r the outermost one. Python functions are letters. Function a is at byte 2 of its bytecode, b at
+ * byte 4, and so on.
  */
 #pragma once
 
 #include "base/cleanup.h"
 #include "tests/bpf/recorded.h"
 
-/* Where things are. */
+/* Addresses. */
 #define PY_INTERPRETERS 0x10000ULL
 #define PY_INTERPRETER  0x20000ULL
 #define PY_GIL          0x30000ULL
@@ -27,7 +27,7 @@
 #define PY_FILE         (PY_TEXTS + 0x10000ULL)
 #define PY_LINES        (PY_TEXTS + 0x20000ULL)
 
-/* What is at which byte of each structure. */
+/* Offsets in bytes of the fields of each structure. */
 enum {
 	AT_INTERPRETER_NEXT = 0,
 	AT_INTERPRETER_THREADS = 8,
@@ -54,7 +54,7 @@ enum {
 
 enum { PY_MAX_TOLD = 64, PY_TOLD_BYTES = 1024, PY_MAX_LOOPS = 512 };
 
-/* What was told of a code object; the texts are where they were in the message. */
+/* One report of a code object, with its texts as they came in the message. */
 struct python_told {
 	struct python_code code;
 	size_t len;
@@ -65,20 +65,20 @@ struct python_world {
 	struct world *world;
 	struct memory *memory;
 	struct walker_python python;
-	u64 entries[PY_MAX_LOOPS + 1]; /* in each e, leaf first */
+	u64 entries[PY_MAX_LOOPS + 1]; /* an address in each e's frame, leaf first */
 	u64 pc;
 	struct python_told told[PY_MAX_TOLD];
 	size_t told_count;
-	struct python_thread_told thread; /* the last one that was told */
+	struct python_thread_told thread; /* the last one reported */
 	size_t thread_count;
 	bool ring_full;
 	struct walker_result result;
 };
 
-/* What is on the stack, and what each e runs: functions of a run, leaf first. */
+/* The native stack, and the functions that each e runs, leaf first. */
 struct python_plan {
 	u8 entry;
-	bool cframes; /* 3.12: shim frames, and cframes beside them */
+	bool cframes; /* 3.12: the cframes of 3.11 and 3.12 beside the shim frames */
 	const char *native;
 	const char *runs[8];
 };
@@ -88,6 +88,6 @@ void python_world_free(struct python_world *world);
 DEFINE_CLEANUP(struct python_world *, python_world_free)
 
 void python_put(struct python_world *world, u64 address, u64 word); /* asserts */
-/* Walks, and writes the stack as text: c, e and r as above, L for a loop that is marked as one, and
- * "name+offset" for a Python frame. */
+/* Walks, and returns the stack as text: c, e and r as above, L for a loop that is marked as one,
+ * and "name+offset" for a Python frame. */
 const char *python_walk_text(struct python_world *world);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Builds tables with the daemon's own code, so that a recorded stack also tests that both halves
- * mean the same by a row.
+ * Builds tables with the daemon's own code, so that a recorded stack also tests that the daemon and
+ * the kernel half agree about what a row means.
  */
 #include "tests/bpf/recorded.h"
 
@@ -56,7 +56,7 @@ struct walker_input recorded_input(enum machine machine, const struct world *wor
 		.ctx = memory,
 	};
 
-	/* What a walk must not take for anything: a register that a test did not set. */
+	/* Registers that a test does not set hold values that a walk must not use. */
 	for (u32 i = 0; i < MAX_REGS; i++)
 		input.registers[i] = 0x1111111111111111ULL * (i & 7);
 	input.registers[numbers[machine].sp] = sp;

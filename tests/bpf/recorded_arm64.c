@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * arm64 stacks, written down by hand: return addresses in x30, frame records, signed addresses.
+ * arm64 stacks, written by hand: return addresses in x30, frame records, signed addresses.
  */
 #include "tests/bpf/recorded.h"
 #include "tests/bpf/suites.h"
@@ -20,7 +20,7 @@
 	}
 #define SIGNED 0x0034000000000000ULL
 
-/* Where the kernel saves registers for the restorer, by their DWARF number. */
+/* Where the kernel saves registers for the restorer, by DWARF number. */
 #define SAVED(sp, number) ((sp) + 312 + 8 * (number))
 
 static const struct recorded stacks[] = {

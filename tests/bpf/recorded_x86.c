@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * x86-64 stacks, written down by hand from what compilers and the C library make.
+ * x86-64 stacks, written by hand from what compilers and the C library generate.
  */
 #include "tests/bpf/recorded_x86.h"
 #include "tests/bpf/suites.h"

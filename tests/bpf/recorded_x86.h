@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How x86-64 stacks are written down, and the cases of their suite.
+ * Notation for x86-64 stacks, and the cases of their suite.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * x86-64 stacks that the kernel has a part in: signals, and probes of returns.
+ * x86-64 stacks in which the kernel takes part: signals, and return probes.
  */
 #include "tests/bpf/recorded_x86.h"
 
@@ -9,7 +9,7 @@
 		start, end, CFA_AT(X86_REG_SP, 160, 0), SAME, AT_CFA(-8), true \
 	}
 
-/* Where the kernel saves registers for the restorer: in the ucontext that sp is at. */
+/* Where the kernel saves registers for the restorer: in the ucontext to which sp points. */
 #define SAVED_FP(sp)  ((sp) + 40 + 10 * 8)
 #define SAVED_SP(sp)  ((sp) + 40 + 15 * 8)
 #define SAVED_PC(sp)  ((sp) + 40 + 16 * 8)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * x86-64 stacks where rows do not lead on, or lead nowhere.
+ * x86-64 stacks in which rows do not give the caller, or give a wrong one.
  */
 #include "tests/bpf/recorded_x86.h"
 
@@ -100,7 +100,7 @@ static const struct recorded stacks[] = {
 		.pc = EXE + 0x1010,
 		.sp = STACK + 0x800,
 		.fp = 1,
-		/* The leaf's own frame, then a pair far below it, then the outermost one. */
+		/* The leaf's frame, then a pair far below it, then the outermost frame. */
 		.words = {{STACK + 0x800, STACK + 0x100},
                           {STACK + 0x808, EXE + 0x2020},
                           {STACK + 0x100, 0},

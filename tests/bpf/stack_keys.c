@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stacks that a program made to collide, because it knows the hash, do not with a key that it does
- * not know.
+ * Stacks that a program constructs to collide under a hash key that it knows do not collide under a
+ * key that it does not know.
  */
 #include "bpf/hash.h"
 #include "tests/bpf/suites.h"
@@ -10,7 +10,7 @@
 
 enum { FRAMES = 3, KEYS = 1000, ADDRESS_BITS = 47 };
 
-/* What it was before there was a key. */
+/* The constants that were in use before the hash had a key. */
 static const struct hash_key known = {0, 0x9e3779b97f4a7c15};
 
 static u64 key_of(const struct hash_key *key, const u64 frames[FRAMES])
@@ -30,7 +30,8 @@ static u64 next_random(u64 *random)
 	return *random;
 }
 
-/* The second frame takes back what the first one changed, where that is an address. */
+/* The second frame undoes the difference that the first one makes to the hash. Tries again until
+ * the second frame is a possible address. */
 static void make_collide(u64 *random, u64 one[FRAMES], u64 other[FRAMES])
 {
 	const u64 addresses = (1ULL << ADDRESS_BITS) - 1;
@@ -60,7 +61,7 @@ START_TEST(made_to_collide)
 }
 END_TEST
 
-/* A program that knew one start's key knows nothing of the next one's. */
+/* The key of one start of the daemon says nothing about the key of the next start. */
 START_TEST(each_start_has_keys_of_its_own)
 {
 	static const u64 frames[FRAMES] = {0x401000, 0x402000, 0x7f0000001000};

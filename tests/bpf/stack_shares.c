@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whose stacks find room: a user with deep stacks that are new at each tick leaves some for others,
- * as he does of a ring buffer.
+ * Shares of the room for stacks: a user with deep stacks that are new at each tick leaves room for
+ * other users, as with a ring buffer.
  */
 #include "tests/bpf/suites.h"
 #include "tests/bpf/walker.h"
 
 enum { ROOM = 1000, OTHERS_ROOM = 200, DEEP = 32 * NODE_FRAMES, HIM = 1000, HER = 1001 };
 
-/* Another one each time, of so many frames. */
+/* Stores a stack of `len` frames that was never stored before. */
 static u64 store_new(struct walker_nodes *nodes, u32 uid, bool is_tick, u32 len)
 {
 	static u64 next = 0x400000;
@@ -19,7 +19,7 @@ static u64 store_new(struct walker_nodes *nodes, u32 uid, bool is_tick, u32 len)
 	return walker_store_x86(nodes, uid, is_tick, frames, len);
 }
 
-/* Stacks until one is lost; how many nodes he has put in. */
+/* Stores stacks until one is lost; returns the number of nodes added. */
 static u32 fill(struct walker_nodes *nodes, u32 uid, bool is_tick, u32 len)
 {
 	u32 before = nodes->count, at_most = ROOM;
@@ -34,7 +34,7 @@ START_TEST(one_user_leaves_room)
 	struct walker_nodes nodes = {.room = ROOM, .others_room = OTHERS_ROOM};
 	u32 his = fill(&nodes, HIM, true, DEEP), hers, roots;
 
-	/* A quarter of the map, and half of what is left beside root's eighth. */
+	/* A quarter of the map, and half of the rest without root's eighth. */
 	ck_assert_uint_ge(his, ROOM / 2);
 	ck_assert_uint_le(his, ROOM * 9 / 16 + 1);
 	ck_assert_uint_eq(nodes.over_share, 1);
@@ -61,7 +61,8 @@ START_TEST(what_is_there_is_found_by_all)
 }
 END_TEST
 
-/* While there is much room, nobody is asked who he is: he may have the others' part, too. */
+/* While less than a quarter of the room is taken, nodes are not counted by account, and ticks may
+ * also use the part of the other samples. */
 START_TEST(counts_nobody_while_there_is_much)
 {
 	struct walker_nodes nodes = {.room = ROOM, .others_room = OTHERS_ROOM};
@@ -74,8 +75,8 @@ START_TEST(counts_nobody_while_there_is_much)
 }
 END_TEST
 
-/* What is not the timer's has its part, and in it an account its share: half of what is left beside
- * root's eighth, once a quarter is taken. */
+/* Samples that are not the timer's have a bounded part of the room. Once a quarter of that part is
+ * taken, an account may have half of the rest, without root's eighth. */
 START_TEST(others_have_their_part)
 {
 	struct walker_nodes nodes = {.room = ROOM, .others_room = OTHERS_ROOM};
@@ -91,10 +92,10 @@ START_TEST(others_have_their_part)
 	ck_assert_uint_ge(fill(&nodes, 0, false, NODE_FRAMES), OTHERS_ROOM / 16);
 	ck_assert_uint_eq(nodes.others_taken.all, nodes.count);
 	ck_assert_uint_lt(nodes.count, OTHERS_ROOM);
-	/* Ticks have what they had. */
+	/* Ticks lose no room by that. */
 	before = nodes.count;
 	ck_assert_uint_ge(fill(&nodes, HIM, true, DEEP), (ROOM - before) / 3);
-	/* But the account that has its share by ticks has it here, too. */
+	/* But an account that has used up its share with ticks gets nothing here either. */
 	nodes = (struct walker_nodes){.room = ROOM, .others_room = OTHERS_ROOM};
 	fill(&nodes, HIM, true, DEEP);
 	ck_assert_uint_eq(fill(&nodes, HIM, false, NODE_FRAMES), 0);

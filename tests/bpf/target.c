@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stops one thread only: the others run on, so that a program behaves as it does when it is
+ * Stops one thread only. The others go on, so that the program behaves as it does when it is
  * profiled.
  */
 #include "tests/bpf/target.h"
@@ -96,7 +96,8 @@ int target_stop(pid_t pid, uint32_t random, struct target *ret_target)
 	if (ptrace(PTRACE_INTERRUPT, target.tid, NULL, NULL) ||
 	    waitpid(target.tid, &status, __WALL) != target.tid || !WIFSTOPPED(status))
 		return -EAGAIN;
-	/* Not the stop that was asked for, but a signal on its way: as good a place as any. */
+	/* This stop is not the requested one but a signal that is about to be delivered. It serves
+	 * as well. */
 	if (status >> 16 != PTRACE_EVENT_STOP)
 		target.signal = WSTOPSIG(status);
 	err = read_registers(&target);
@@ -115,8 +116,8 @@ int target_step(struct target *target)
 	if (ptrace(PTRACE_SINGLESTEP, target->tid, NULL, (void *)(intptr_t)target->signal) ||
 	    waitpid(target->tid, &status, __WALL) != target->tid || !WIFSTOPPED(status))
 		return -ESRCH;
-	/* The trap is the step's; any other signal is the program's own, and goes with the next
-	 * one. */
+	/* SIGTRAP comes from the step. Any other signal is the program's own, and is delivered with
+	 * the next step. */
 	target->signal = status >> 16 || WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 	return read_registers(target);
 }

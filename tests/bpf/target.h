@@ -12,16 +12,16 @@
 
 struct target {
 	pid_t pid, tid;
-	int signal;                   /* that was about to be delivered; 0 for none */
+	int signal;                   /* the signal that was about to be delivered; 0 for none */
 	uint64_t registers[MAX_REGS]; /* by DWARF number */
 };
 
-/* Stops a thread, chosen by `random`. -ESRCH when there is none left, -EAGAIN when the chosen one
- * ended before it could be stopped. */
+/* Stops a thread, chosen by `random`. -ESRCH when the process has none left, -EAGAIN when the
+ * chosen one ended before it was stopped. */
 int target_stop(pid_t pid, uint32_t random, struct target *ret_target);
-/* Goes on by one instruction. -ESRCH when that was its last one. */
+/* Executes one instruction. -ESRCH when the thread ended with it. */
 int target_step(struct target *target);
-/* Lets it run on as if nothing had been. */
+/* Lets the thread go on, and delivers the signal that was about to be delivered. */
 void target_release(const struct target *target);
-/* Every byte, or -EFAULT. */
+/* Reads all `len` bytes, or returns -EFAULT. */
 int target_read(pid_t pid, uint64_t address, void *into, size_t len);

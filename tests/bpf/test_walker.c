@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Runs the walker's suites. CK_FORK=no and CK_RUN_SUITE are check's own.
+ * Runs the walker's suites. CK_FORK=no and CK_RUN_SUITE are variables of the check library.
  */
 #include "tests/bpf/suites.h"
 

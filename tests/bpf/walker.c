@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The walker's own sources, and the helpers they call, as one object for each machine. WALKER and
- * WALKER_STORE are the names of its entries, the only symbols that stay visible in the object.
+ * The walker's own sources, and the helpers that they call, as one object for each machine. WALKER
+ * and WALKER_STORE are the names of its entry points, the only symbols that stay visible in the
+ * object.
  */
 #include "tests/bpf/walker.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a loader writes into a program's constants has to be written here as well. */
+/* A program's constants are set by the loader. Here tests set them, so they must not be const. */
 #define const
 #include "bpf/maps.bpf.c"
 #include "bpf/task.bpf.c"
@@ -20,7 +21,7 @@
 #include "bpf/user.bpf.c"
 #undef const
 
-/* The second half of a lane that is not the first. */
+/* The second half, in a lane that is not the first. */
 enum { AT = LANE_PROBE << LANE_SHIFT | 1 };
 
 struct call {
@@ -40,7 +41,7 @@ struct call {
 
 static const struct hash_key some_key = {0x243f6a8885a308d3, 0x9e3779b97f4a7c15};
 
-/* Helpers are called without a context. */
+/* A helper has no argument by which it could find its call. */
 static struct call *current;
 
 static void *element(void *values, size_t size, size_t count, u32 at)
@@ -108,7 +109,7 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &unwind_chunks)
 		return element(maps->pool, CHUNK_WORDS * sizeof(u32),
 		               maps->pool_words / CHUNK_WORDS, at);
-	/* A chunk is found, and then its one value. */
+	/* The walker looks up a chunk, and then the chunk's one value. */
 	if ((u32 *)map >= maps->pool && (u32 *)map < maps->pool + maps->pool_words)
 		return at ? NULL : map;
 	if (map == &unwind_tables)
@@ -161,7 +162,7 @@ long bpf_probe_read_user(void *into, u32 len, const void *from)
 	return -14; /* -EFAULT */
 }
 
-/* Only of the list of pending returns. */
+/* The walker reads only the list of pending returns. */
 long bpf_probe_read_kernel(void *into, u32 len, const void *from)
 {
 	uintptr_t at = (uintptr_t)from - (uintptr_t)current->returns;
@@ -256,7 +257,7 @@ static bool is_outcome(u32 counter)
 	return false;
 }
 
-/* The one outcome that was counted. */
+/* The outcome that was counted; exactly one must be. */
 static u32 find_outcome(const u64 *values)
 {
 	u32 outcome = COUNTER_COUNT;
@@ -296,7 +297,7 @@ static void take_result(u32 len, struct walker_result *result)
 	if (len >= WALKER_MAX_WORDS || values[COUNTER_frames] > MAX_USER_FRAMES ||
 	    (!current->input->python && len != values[COUNTER_frames]))
 		abort();
-	/* Every native frame is there, unless Python frames left no room. */
+	/* Every native frame is there, unless Python frames left no room for it. */
 	if (result->outcome != COUNTER_cut_truncated &&
 	    count_native(current->scratch->frames, len) + values[COUNTER_python_natives_left_out] !=
 	            values[COUNTER_frames])
@@ -329,7 +330,7 @@ void WALKER(const struct walker_input *input, struct walker_result *ret_result)
 	call.walk = malloc(sizeof(*call.walk));
 	if (!call.scratch || !call.walk)
 		abort();
-	/* In the kernel it holds what the walk before has left. */
+	/* In the kernel, scratch memory holds what the previous walk left there. */
 	memset(call.scratch, 0xa5, sizeof(*call.scratch));
 	memset(call.walk, 0xa5, sizeof(*call.walk));
 	memcpy(call.scratch->regs, input->registers, sizeof(call.scratch->regs));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Places tables and mappings one after the other and never gives anything back: a test is short.
+ * Places tables and mappings one after the other and never frees any, because a test is short.
  */
 #include "tests/bpf/world.h"
 
@@ -29,7 +29,7 @@ struct world *world_new(size_t pool_words)
 	world->maps.slot_count = SLOTS;
 	if (!world->maps.pool || !world->maps.tables || !world->maps.mappings || !world->maps.slots)
 		return NULL;
-	/* 0 means none in each of them. */
+	/* In each of the three, 0 means none. */
 	world->pool_used = world->tables_used = world->mappings_used = 1;
 	return TAKE_PTR(world);
 }
@@ -45,7 +45,8 @@ void world_free(struct world *world)
 	free(world);
 }
 
-/* Room in the chunk that is being filled; the walker believes no word among its last ones. */
+/* Words left in the chunk that is being filled. The walker does not use a chunk's last CHUNK_SLACK
+ * words. */
 static size_t chunk_room(const struct world *world)
 {
 	size_t used = (world->pool_used & (CHUNK_WORDS - 1)) + CHUNK_SLACK;

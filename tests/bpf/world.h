@@ -13,16 +13,16 @@ struct world {
 	size_t pool_used, tables_used, mappings_used;
 };
 
-/* Whole chunks of words. NULL when out of memory. */
+/* `pool_words` must be whole chunks. NULL when out of memory. */
 struct world *world_new(size_t pool_words);
 void world_free(struct world *world);
 DEFINE_CLEANUP(struct world *, world_free)
 
-/* Copies a table into the pool; its number. 0 when there is no room. */
+/* Copies a table into the pool. Returns its number; 0 when there is no room. */
 u32 world_add_table(struct world *world, const struct table *table);
 size_t world_room(const struct world *world); /* words left for a table */
-/* The number of a table that is not there. */
+/* The number of a table for a file that has nothing to make rows from. */
 u32 world_add_none(struct world *world);
-/* Replaces what is known of a process. Sorted, not overlapping. -ENOSPC. */
+/* Replaces the mappings of a process; `mappings` are sorted and do not overlap. -ENOSPC. */
 int world_set_mappings(struct world *world, u32 pid, const struct unwind_mapping *mappings,
                        size_t count);

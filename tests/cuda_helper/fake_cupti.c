@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One subscriber, one buffer that is written to, and a thread that gives buffers back. With
- * FAKE_CUPTI_13, the functions by which a subscriber has activities of its own.
+ * One subscriber, one buffer that is being filled, and a thread that returns buffers. With
+ * FAKE_CUPTI_13 it also has the functions for activities that belong to one subscriber.
  */
 #include "tests/cuda_helper/fake_cupti.h"
 
@@ -43,7 +43,7 @@ static struct {
 	cupti_request_fn *request;
 	cupti_complete_fn *complete;
 	bool records, held, threaded, busy_elsewhere;
-	size_t dropped; /* that were not asked for */
+	size_t dropped; /* records that were dropped and not yet asked for */
 	struct buffer current;
 	struct buffer queue[QUEUED];
 	size_t queued, busy;
@@ -68,7 +68,7 @@ CUPTI_FUNCTIONS_V2(FUNCTION)
 CUPTI_FUNCTIONS_MORE(FUNCTION)
 #undef FUNCTION
 
-/* ---- buffers, which another thread gives back ---------------------------------------------- */
+/* ---- buffers, which another thread returns ------------------------------------------------- */
 
 static void *give_back(void *unused)
 {
@@ -227,7 +227,7 @@ int cuptiSubscribe(void **subscriber, cupti_called_fn *called, void *ctx)
 	}
 	fake.called = called;
 	fake.ctx = ctx;
-	/* Whoever subscribes gets them anew. */
+	/* Each new subscriber starts from the first correlation. */
 	__atomic_store_n(&fake.correlation, FIRST_CORRELATION, __ATOMIC_RELAXED);
 	fake.counts.subscribed++;
 	*subscriber = &fake;

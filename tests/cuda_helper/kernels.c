@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Launches kernels whose durations are known, as a program with CUDA does, but with a stand-in for
- * CUPTI instead of a GPU: site_six(), site_three() and site_one() launch 1, 3 and 10 kernels in a
- * row, which take 60, 30 and 10 % of the time that the GPU is busy. They differ from one launch to
- * the next by half. 7000 launches a second, also where the machine keeps it waiting: it makes up
- * for that; or, with `fast`, as many as it can.
+ * Launches kernels of known durations, as a program with CUDA does, but with a stand-in for CUPTI
+ * instead of a GPU. site_six(), site_three() and site_one() launch 1, 3 and 10 kernels in a row,
+ * which take 60, 30 and 10 % of the GPU's busy time. Durations vary from launch to launch by up to
+ * half. There are 7000 launches a second; after a delay by the machine the program catches up. With
+ * `fast` it launches as many as it can.
  *
  *     kernels CUPTI [SECONDS [fast]]
  *
- * Prints "ready", and at the end, or at the end of its input, what the truth was:
- * "SECONDS LAUNCHES NANOSECONDS-OF-GPU".
+ * Prints "ready" and, at the end or at the end of its input, the true figures: "SECONDS LAUNCHES
+ * NANOSECONDS-OF-GPU".
  */
 #include "tests/cuda_helper/fake_cupti.h"
 #include "tests/workloads/work.h"
@@ -23,7 +23,7 @@ enum { ROUND_NS = 2 * 1000 * 1000 };
 static void (*launch_fake)(const struct fake_launch *);
 static uint64_t launches, gpu_ns, random_state = 1;
 
-/* As CUDA's runtime does: the mean is `ns`. */
+/* Launches as CUDA's runtime does; `ns` is the mean duration. */
 static __attribute__((noinline)) void cuda_launch_kernel(const char *name, uint64_t ns)
 {
 	struct fake_kernel kernel = {name, 0};
@@ -62,7 +62,7 @@ static __attribute__((noinline)) void site_one(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* What CUDA's driver does at its start. */
+/* Loads the injection library as CUDA's driver does when it starts. */
 static void inject(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -82,7 +82,7 @@ static int is_over(void)
 	return poll(&input, 1, 0) > 0;
 }
 
-/* A round after the last one was due. */
+/* Sleeps until one round after the time when the last one was due. */
 static void sleep_until(struct timespec *next)
 {
 	next->tv_nsec += ROUND_NS;

@@ -39,7 +39,7 @@ struct fake_counts counts_now(void)
 	return counts;
 }
 
-/* By cudaLaunchKernel(), which calls cuLaunchKernel(). */
+/* Launches by cudaLaunchKernel(), which calls cuLaunchKernel(). */
 static void launch_one(const char *name, uint64_t ns)
 {
 	const struct fake_kernel kernel = {name, ns};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the tests of the library in a program and those of its parts share.
+ * Shared by the tests of the library in a program and those of its parts.
  */
 #pragma once
 

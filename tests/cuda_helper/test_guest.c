@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The library is a guest: of CUPTI, which others may have or which may drop what it tells, and of a
- * program with signals and descriptors of its own.
+ * The library is a guest: it shares CUPTI with other profilers, CUPTI may drop records, and the
+ * program has signals and descriptors of its own.
  */
 #include "cuda_helper/counters.h"
 #include "tests/cuda_helper/heard.h"
@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One line, however often it looks, and the program goes on. */
+/* The library writes one line, however often it tries, and the program continues. */
 START_TEST(test_held_by_another)
 {
 	int lines = catch_lines();
@@ -45,7 +45,8 @@ START_TEST(test_held_by_another)
 }
 END_TEST
 
-/* Whoever has it keeps it while profd listens, and is asked again when it begins to anew. */
+/* Another profiler keeps CUPTI while profd listens. The library tries again when profd starts to
+ * listen again. */
 START_TEST(test_asks_again)
 {
 	int lines = catch_lines();
@@ -69,7 +70,7 @@ START_TEST(test_asks_again)
 }
 END_TEST
 
-/* Nothing is written to what the program has opened in the place of standard error. */
+/* The library writes nothing to a file that the program has opened in place of standard error. */
 START_TEST(test_closed_descriptors)
 {
 	char path[] = "/tmp/profd-test-XXXXXX";
@@ -92,7 +93,7 @@ START_TEST(test_closed_descriptors)
 }
 END_TEST
 
-/* The number behind a name in /proc/self/task/TID/status of the library's thread. */
+/* The value of a field in /proc/self/task/TID/status of the library's thread. */
 static uint64_t thread_status(const char *name)
 {
 	glob_t found;
@@ -118,7 +119,7 @@ static uint64_t thread_status(const char *name)
 	return value;
 }
 
-/* The program's signals are not for its thread, but what a thread brings upon itself is. */
+/* The library's thread blocks the program's signals, but not those that a thread causes itself. */
 START_TEST(test_signals)
 {
 	static const int blocked[] = {SIGTERM, SIGINT, SIGPIPE, SIGCHLD, SIGALRM, SIGUSR1, SIGPROF};
@@ -140,7 +141,7 @@ START_TEST(test_signals)
 }
 END_TEST
 
-/* Any thread that waits by these, or opens anything, kills the program. */
+/* Any thread that sleeps by these calls, or opens a file, kills the program. */
 static void forbid_calls(void)
 {
 	struct sock_filter code[] = {
@@ -159,7 +160,7 @@ static void forbid_calls(void)
 		0);
 }
 
-/* A program that forbids itself much goes on while nobody listens. */
+/* A program that forbids itself many calls continues while no profiler listens. */
 START_TEST(test_forbidden_calls)
 {
 	int status;
@@ -188,8 +189,8 @@ static void launch_one_more(const struct fake_kernel *kernel, int unfinished)
 	});
 }
 
-/* A kernel that runs when recording ends has no time, and its buffer comes back. Where there may be
- * other subscribers, none is forced. */
+/* A kernel that runs when recording ends gets no time, and its buffer comes back. Where other
+ * subscribers are possible, no buffer is forced. */
 START_TEST(test_unfinished)
 {
 	const struct fake_kernel kernel = {middle, 7};
@@ -211,7 +212,7 @@ START_TEST(test_unfinished)
 }
 END_TEST
 
-/* When all buffers are with CUPTI, what it drops is told as that. */
+/* When CUPTI holds all buffers, the records that it drops are reported as dropped. */
 START_TEST(test_dropped)
 {
 	const char name[] = "[kernels that CUPTI dropped]";
@@ -220,7 +221,7 @@ START_TEST(test_dropped)
 	heard_listen(true);
 	InitializeInjection();
 	keep_buffers(1);
-	launch_cycles(1500); /* 16 buffers have room for some 13000 */
+	launch_cycles(1500); /* 16 buffers have room for about 13000 records */
 	dropped = counts_now().dropped;
 	ck_assert_uint_gt(dropped, 1000);
 	keep_buffers(0);
@@ -235,7 +236,7 @@ START_TEST(test_dropped)
 }
 END_TEST
 
-/* A CUPTI of CUDA 13 is not called at all on a driver that is older. */
+/* A CUPTI of CUDA 13 is not called at all when the driver is older. */
 START_TEST(test_older_driver)
 {
 	bool is_13 = strstr(cupti_path, ".13");

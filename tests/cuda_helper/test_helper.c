@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The library in a program whose GPU is a stand-in, argument 1 being that of CUPTI, 2 that of a
- * driver of CUDA 12. Each test is a process of its own.
+ * The library in a program whose GPU is a stand-in. Argument 1 is the stand-in for CUPTI, argument
+ * 2 that for a driver of CUDA 12. Each test is a process of its own.
  */
 #include "cuda_helper/counters.h"
 #include "tests/cuda_helper/heard.h"
@@ -28,7 +28,7 @@ START_TEST(test_nobody_listens)
 }
 END_TEST
 
-/* Of 140000 launches some hundred are told, and stand for all of them. */
+/* Some hundred of 140000 launches are reported, and stand for all of them. */
 START_TEST(test_sums)
 {
 	const uint64_t cycles = 10000;
@@ -48,7 +48,8 @@ START_TEST(test_sums)
 	ck_assert_uint_lt(heard.launched, 2000);
 	ck_assert_uint_eq(heard.unknown, 0);
 	ck_assert_uint_eq(profd_cuda_counters.no_buffer, 0);
-	/* Off by a few steps of each: where they began to double, and where they end. */
+	/* Off by a few steps of each kernel: where the doubling starts, and where the launches
+	 * end. */
 	ASSERT_NEAR(heard_name(small_one)->kernels, cycles * 10, 0.1);
 	ASSERT_NEAR(heard_name(middle)->kernels, cycles * 3, 0.2);
 	ASSERT_NEAR(heard_name(long_one)->kernels, cycles, 0.5);
@@ -56,7 +57,8 @@ START_TEST(test_sums)
 }
 END_TEST
 
-/* When nobody listens any more, CUPTI is given back; and taken again. */
+/* When the listener is gone, the library releases CUPTI; it subscribes again for the next
+ * listener. */
 START_TEST(test_stops)
 {
 	struct fake_counts before, after;
@@ -87,8 +89,8 @@ static struct heard heard_now(void)
 	return heard;
 }
 
-/* What a storm left behind is no matter of the next recording: its launches are told one by one,
- * whose numbers come again, and those of the storm's that come late are none of them. */
+/* A storm of launches has no effect on the next recording. Its launches are reported one by one,
+ * with correlations that occur again, and late records of the storm are not taken for theirs. */
 START_TEST(test_begins_anew)
 {
 	heard_listen(true);
@@ -110,7 +112,7 @@ START_TEST(test_begins_anew)
 }
 END_TEST
 
-/* One whose kernel is over before the call returns is told as any other. */
+/* A launch whose kernel ends before the call returns is reported like any other. */
 START_TEST(test_runs_at_once)
 {
 	const struct fake_kernel kernel = {middle, 7};
@@ -133,7 +135,7 @@ START_TEST(test_runs_at_once)
 }
 END_TEST
 
-/* The moment between: the listener is gone, the library has not looked yet. */
+/* The moment in which the listener is gone and the library has not noticed yet. */
 START_TEST(test_no_buffer_unheard)
 {
 	struct fake_counts counts;
@@ -144,7 +146,7 @@ START_TEST(test_no_buffer_unheard)
 	launch_cycles(1);
 	counts = counts_now();
 	ck_assert_uint_eq(counts.requests, counts.empty);
-	ck_assert(counts.empty || counts.unsubscribed); /* it may have looked just now */
+	ck_assert(counts.empty || counts.unsubscribed); /* the library may have noticed just now */
 	ck_assert_uint_eq(profd_cuda_counters.launches, 0);
 }
 END_TEST
@@ -175,7 +177,7 @@ static void launch_by(uint32_t runtime, uint32_t driver, size_t word, int result
 	});
 }
 
-/* However a launch is made it is one; a failed one has no kernel. */
+/* A launch counts once, by whichever functions it is made; a failed launch has no kernel. */
 START_TEST(test_layers)
 {
 	heard_listen(true);
@@ -183,7 +185,7 @@ START_TEST(test_layers)
 	launch_by(211, 307, 0, 0);
 	launch_by(430, 652, 1, 0);
 	launch_by(0, 307, 0, 0);
-	launch_by(505, 307, 0, 0); /* the runtime's new function */
+	launch_by(505, 307, 0, 0); /* a new function of the runtime */
 	ck_assert_uint_eq(profd_cuda_counters.launches, 4);
 	launch_by(211, 307, 0, 700);
 	launch_by(0, 652, 1, 700);
@@ -193,7 +195,7 @@ START_TEST(test_layers)
 }
 END_TEST
 
-/* Its kernels are added up; both are of one launch. */
+/* The kernels of a graph are added up by name, and belong to one launch. */
 START_TEST(test_graph)
 {
 	struct fake_kernel kernels[300];
@@ -218,7 +220,7 @@ START_TEST(test_graph)
 }
 END_TEST
 
-/* The child launches nothing that anybody would hear, and ends. */
+/* The child's launches are not reported, and it ends. */
 START_TEST(test_fork)
 {
 	uint64_t launched;

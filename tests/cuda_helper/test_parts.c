@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which launches are chosen, and what is remembered of them, over streams that are made up.
+ * Which launches are chosen, and what is remembered of them, for artificial streams of launches.
  */
 #include "cuda_helper/chooser.h"
 #include "cuda_helper/correlations.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A storm in step with any fixed distance: every kernel's share is right, and the rate is kept. */
+/* A storm in step with any fixed distance: each kernel's share is correct, and the rate is kept. */
 START_TEST(test_chooser)
 {
 	enum { LAUNCHES = 4000000, PERIOD = 64 };
@@ -19,7 +19,7 @@ START_TEST(test_chooser)
 	uint64_t chosen = 0, sums[3] = {0}, truth[3] = {0}, now = 1;
 
 	chooser_init(&chooser, 100, 20, 12345);
-	for (uint64_t i = 0; i < LAUNCHES; i++, now += 10000) { /* 40 seconds of 100000 a second */
+	for (uint64_t i = 0; i < LAUNCHES; i++, now += 10000) { /* 100000 a second for 40 seconds */
 		uint64_t at = i % PERIOD, kernel = at < 4 ? 0 : at < 24 ? 1 : 2;
 		uint32_t weight = chooser_take(&chooser, 0x1000 + kernel * 64, false, now);
 
@@ -35,7 +35,8 @@ START_TEST(test_chooser)
 }
 END_TEST
 
-/* Slower than the rate: all of them. More kernels than there are places: none is lost. */
+/* At launches slower than the rate all are chosen. With more kernels than there are places, none is
+ * lost. */
 START_TEST(test_chooser_all)
 {
 	static struct chooser chooser;
@@ -52,19 +53,19 @@ END_TEST
 
 enum { PHASES = 5, STREAM_KERNELS = 3 };
 
-/* Seconds, launches a second. */
+/* Seconds, and launches a second. */
 static const struct {
 	uint64_t seconds, rate;
 } phases[PHASES] = {{3, 50000}, {6, 40}, {3, 20000}, {1, 0}, {3, 300}};
 
 struct phase_told {
 	double sum[STREAM_KERNELS], truth[STREAM_KERNELS];
-	double variance[STREAM_KERNELS]; /* of the sum, were each launch drawn by itself */
+	double variance[STREAM_KERNELS]; /* of the sum, if each launch is drawn independently */
 	uint64_t chosen;
-	double first_s; /* from its beginning to the first that is told */
+	double first_s; /* from the start to the first launch that is reported */
 };
 
-/* Kernels of 1, 9 and 90 % of all launches in turn, at times that differ by up to a half. */
+/* Kernels with 1, 9 and 90 % of all launches in turn, at intervals that vary by up to half. */
 static void run_stream(uint64_t seed, bool graphs, struct phase_told told[PHASES])
 {
 	struct chooser chooser;
@@ -94,8 +95,8 @@ static void run_stream(uint64_t seed, bool graphs, struct phase_told told[PHASES
 	}
 }
 
-/* Storms and what is between them, many times over: the mean of what is told of each kernel in each
- * phase is how often it was launched, within four standard errors; and none of them is blind. */
+/* Storms with pauses between them, many times: for each kernel and phase the mean reported number
+ * is the true number of launches, within four standard errors, and no phase goes unreported. */
 static void check_streams(bool graphs, uint64_t a_second)
 {
 	enum { STREAMS = 400 };
@@ -124,7 +125,7 @@ static void check_streams(bool graphs, uint64_t a_second)
 			              "phase %d, kernel %d: %.0f of %.0f, variance %.0f", phase, of,
 			              all[phase].sum[of], all[phase].truth[of],
 			              all[phase].variance[of]);
-			/* Where there are many steps of a kernel, it is as good as exact. */
+			/* For a kernel with many steps the sum is almost exact. */
 			ck_assert(all[phase].truth[of] < STREAMS * 50000.0 ||
 			          fabs(off) < all[phase].truth[of] / 200);
 		}
@@ -155,11 +156,11 @@ START_TEST(test_correlations)
 	ck_assert_uint_eq(found, CORRELATION_SETS * CORRELATION_WAYS);
 	ck_assert_uint_eq(correlations_find(&all, 4), 0);
 	correlations_add(&all, UINT32_MAX, 1);
-	correlations_add(&all, 5, 9); /* past the end of numbers */
+	correlations_add(&all, 5, 9); /* after the numbers have wrapped around */
 	ck_assert_uint_eq(correlations_find(&all, 5), 9);
 	correlations_clear(&all);
 	ck_assert_uint_eq(correlations_find(&all, 5), 0);
-	/* A thread that was held up has an old number: what is newer stays. */
+	/* A delayed thread has an old number: newer numbers stay. */
 	for (uint32_t i = 2; i <= 6; i++)
 		if (i != 5)
 			correlations_add(&all, i * CORRELATION_SETS, 1);
@@ -170,9 +171,9 @@ START_TEST(test_correlations)
 }
 END_TEST
 
-/* Two threads that add to one set at the same time: what one has added is there after its next,
- * unless the other has added two since, and is about to add one more. Numbers are but half of
- * all in a round, however long a thread is held up. */
+/* Two threads add to one set at the same time. The entry that a thread has added is still there
+ * after its next one, unless the other thread has added two since, and is about to add one more. A
+ * round uses only half of all numbers, however long a thread is delayed. */
 enum { ROUNDS = 40, ADDED_A_ROUND = 200000 };
 _Static_assert(2ULL * ADDED_A_ROUND * CORRELATION_SETS < 1ULL << 31, "half of all numbers");
 

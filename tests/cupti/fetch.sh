@@ -3,8 +3,8 @@
 #
 #     fetch.sh FOLDER
 #
-# NVIDIA's CUPTI, of CUDA 11, 12 and 13, in FOLDER/11, 12 and 13: headers and libraries as they are published for Python, with
-# the headers of CUDA that they include. Some 45 MB, once.
+# Downloads NVIDIA's CUPTI of CUDA 11, 12 and 13 to FOLDER/11, 12 and 13: the headers and libraries that are published for Python,
+# and the headers of CUDA that they include. About 45 MB, once.
 set -euo pipefail
 folder=$1
 packages=(

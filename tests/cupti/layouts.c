@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What daemon/cuda_helper/cupti_api.h says of CUPTI beside NVIDIA's own headers: it compiles where
- * they are of one mind.
+ * Compares the declarations of daemon/cuda_helper/cupti_api.h with NVIDIA's headers: this file
+ * compiles if they agree.
  */
 #include <cupti.h>
 
@@ -22,7 +22,7 @@ SAME(CUPTI_EXIT, CUPTI_API_EXIT);
 SAME(CUPTI_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 SAME(CUPTI_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 
-/* ---- what launches: each of the list is one of these --------------------------------------- */
+/* ---- launch functions: each entry of CUPTI_LAUNCHES is one of these ------------------------ */
 
 #define THEIR_LAUNCHES(LAUNCH)                                        \
 	LAUNCH(RUNTIME, cudaLaunchKernel_v7000, func)                 \
@@ -70,7 +70,7 @@ FIELD(cupti_call, result, CUpti_CallbackData, functionReturnValue);
 FIELD(cupti_call, correlation, CUpti_CallbackData, correlationId);
 SAME(sizeof(struct cupti_call), sizeof(CUpti_CallbackData));
 
-/* Buffers are full of the latest, and a program may have any CUPTI since that of CUDA 11. */
+/* Buffers hold the newest version of the record, and a program may have any CUPTI since CUDA 11. */
 #define KERNEL(n)                                                                 \
 	FIELD(cupti_kernel, kind, CUpti_ActivityKernel##n, kind);                 \
 	FIELD(cupti_kernel, start_ns, CUpti_ActivityKernel##n, start);            \
@@ -104,7 +104,7 @@ FIELD(cupti_subscription, allow_others, CUpti_SubscriberParams, allowMultipleSub
 SAME(sizeof(struct cupti_subscription), CUpti_SubscriberParams_STRUCT_SIZE);
 #endif
 
-/* ---- functions: parameter for parameter those of CUPTI_FUNCTIONS --------------------------- */
+/* ---- functions: CUPTI_FUNCTIONS have the same parameters ----------------------------------- */
 
 #define TAKES(name, ...) _Static_assert(sizeof(cupti##name(__VA_ARGS__)) == sizeof(int), #name)
 #define A(type)          (*(type *)0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The library with a listener and a CUPTI that PROFD_CUPTI names; argument 1 is a driver that the
- * program has, if any. Exits with 0 where nothing is recorded, and goes on until then.
+ * The library with a listener and the CUPTI that PROFD_CUPTI names. Argument 1 is a driver that the
+ * program loads, if any. Exits with 0 if nothing is recorded.
  */
 #include "cuda_helper/counters.h"
 #include "tests/cuda_helper/heard.h"

@@ -3,8 +3,9 @@
 #
 #     run.sh BUILD
 #
-# libprofd-cuda.so and the real CUPTI of CUDA 11, 12 and 13, which fetch.sh has put in BUILD/cupti: what is declared of it is what
-# its headers say, and it loads, and says in one line why it cannot record where there is no GPU.
+# Tests libprofd-cuda.so with the real CUPTI of CUDA 11, 12 and 13, which fetch.sh has put in BUILD/cupti: the library's
+# declarations agree with CUPTI's headers, the library loads CUPTI, and where there is no GPU it says in one line why it cannot
+# record.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$1
@@ -12,7 +13,7 @@ work=$build/tests/cupti
 driver=$build/workloads/cuda/libcuda.so.1
 failed=0
 
-# Headers of CUDA include this one, which comes with the compiler.
+# CUDA's headers include this one, which comes with CUDA's compiler.
 mkdir -p "$work/stub/crt"
 cat >"$work/stub/crt/host_defines.h" <<-'end'
 	#define __device_builtin__

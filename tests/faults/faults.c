@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Preloaded into profd, fails one call, as faults.h says; the file is the one that FAULTS names.
- * The stack of the call that fails goes to standard error, in lines that begin with "fault: ".
- * Processes that the daemon starts are left alone.
+ * Preloaded into profd; fails one call, as faults.h describes. The environment variable FAULTS
+ * names the file. The stack of the call that fails is written to standard error, between lines that
+ * begin with "fault: ". Processes that the daemon starts are not affected.
  */
 #include "faults.h"
 
@@ -20,10 +20,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { OWN_FRAMES = 3 }; /* is_place(), fails(), and who calls it in the place of libc's */
+enum { OWN_FRAMES = 3 }; /* is_place(), fails(), and the function that replaces libc's */
 
 static struct faults *faults;
-static __thread bool busy; /* whatever is called now is ours */
+static __thread bool busy; /* calls made now come from this library */
 static char lock;
 
 #define REAL(name)                                                        \
@@ -65,7 +65,7 @@ static void note_place(int kind, uint64_t hash, void *frames[], int count)
 	__atomic_clear(&lock, __ATOMIC_RELEASE);
 }
 
-/* Whether it is the place; all of them are noted where that is wanted. */
+/* Whether the call comes from the place; notes all places if that is wanted. */
 static __attribute__((noinline)) bool is_place(int kind)
 {
 	void *frames[OWN_FRAMES + PLACE_FRAMES];
@@ -90,7 +90,7 @@ static __attribute__((noinline)) void tell_stack(void)
 		return;
 }
 
-/* Counts a call; whether it is the one. */
+/* Counts a call, and returns whether it must fail. */
 static __attribute__((noinline)) bool fails(int kind)
 {
 	bool failing;
@@ -121,7 +121,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv)
 	if (!path || argc < 2 || strcmp(argv[1], "serve") != 0)
 		return;
 	busy = true;
-	backtrace(frames, 1); /* loads its library */
+	backtrace(frames, 1); /* loads the library that it needs */
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
 	void *memory = mmap(NULL, sizeof(*faults), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -137,7 +137,7 @@ static void *no_memory(void)
 	return NULL;
 }
 
-/* dlsym() may want memory, and does without. */
+/* dlsym() may allocate, and copes without memory. */
 #define ALLOCATOR(name, parameters, ...)                 \
 	void *name parameters                            \
 	{                                                \
@@ -152,7 +152,7 @@ ALLOCATOR(calloc, (size_t count, size_t size), count, size)
 ALLOCATOR(realloc, (void *old, size_t size), old, size)
 ALLOCATOR(reallocarray, (void *old, size_t count, size_t size), old, count, size)
 
-/* The mode is there where a file may be made. */
+/* The mode is only passed when a file may be created. */
 #define MODE(flags, mode)                        \
 	mode_t mode = 0;                         \
 	if ((flags) & (O_CREAT | __O_TMPFILE)) { \

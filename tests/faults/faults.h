@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct faults - what run.py and faults.so say to each other: a file that both have mapped. All
- * calls of a kind are counted over all threads of the daemon; one of them fails. A place is a
- * stack, by the hash of its return addresses.
+ * struct faults - data shared by run.py and faults.so: a file that both have mapped. All calls of a
+ * kind are counted over all threads of the daemon, and one of them fails. A place is a stack,
+ * identified by the hash of its return addresses.
  */
 #pragma once
 
@@ -11,7 +11,8 @@
 enum {
 	FAULT_MALLOC, /* malloc(), calloc(), realloc(), reallocarray() */
 	FAULT_OPEN,   /* open(), openat(), fopen() */
-	FAULT_READ,   /* read() and pread() of files; no kernel fails them on a pipe or eventfd */
+	FAULT_READ,   /* read() and pread() of files; the kernel never fails them on a pipe or
+	               * eventfd */
 	FAULT_MMAP,
 	FAULT_BPF,
 	FAULT_PERF, /* perf_event_open() */
@@ -20,14 +21,14 @@ enum {
 
 enum {
 	MAX_PLACES = 4096, /* of one kind */
-	PLACE_FRAMES = 10, /* calls that differ above these are one place */
+	PLACE_FRAMES = 10, /* stacks that differ only further out are one place */
 };
 
 struct faults {
-	uint64_t kind, nth;    /* which call fails; the 0th is none */
-	uint64_t place;        /* or the first one from there, if it is not 0 */
+	uint64_t kind, nth;    /* which call fails; 0: none */
+	uint64_t place;        /* if not 0, the first call from there fails */
 	uint64_t notes_places; /* whether each place's first call is noted */
-	uint64_t failed;       /* whether it has */
+	uint64_t failed;       /* whether the call has failed */
 	uint64_t counts[FAULT_KINDS];
 	uint64_t place_counts[FAULT_KINDS];
 	struct {

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Fails one call at a time of a daemon's life: malloc(), open(), read(), mmap(), bpf() or perf_event_open(), by the
-library faults.so. A life is a start, some seconds' run with a profile and other answers, and a stop. It must not crash,
-hang or leak: it ends with one line that says why, or answers all that it is asked, if need be with a refusal, and then
-goes on as if nothing had been.
+"""Fails one call in each life of a daemon, with the library faults.so: malloc(), open(), read(), mmap(), bpf() or
+perf_event_open(). A life is a start, a run of some seconds with a profile and other answers, and a stop. The daemon must
+not crash, hang or leak: it ends with one line that says why, or it answers all requests, if need be with a refusal, and
+then continues as if nothing had happened.
 
-  make faults                                   FAULTS=10 calls of each kind, chosen by chance
-  FAULTS=all make faults                        one from every place in the program that calls it
+  make faults                                   FAULTS=10 calls of each kind, chosen at random
+  FAULTS=all make faults                        one call from every place in the program
   FAULTS_SEED=7 FAULTS_KINDS="bpf perf" make faults
-  FAULTS_IN="proc.c source_" make faults        only where the stack has a function or line with one of these in it
+  FAULTS_IN="proc.c source_" make faults        only stacks with one of these texts in a function or line
   FAULTS_AT="malloc:1234" make faults           the 1234th
   make SAN=address,undefined faults             finds more
 
-A first life notes the places that calls of each kind come from; in each of the others the first call from one place fails. An
-address is the same in all lives, and so is a place: FAULTS_AT="malloc:place=..." as a run tells it. The n-th call need not be from the
-same place again, because threads share the CPUs as they like.
+The first life records the places from which calls of each kind come; in each further life the first call from one place fails.
+Addresses are the same in all lives, and so are places: FAULTS_AT="malloc:place=...", as printed by a run. The n-th call may come
+from another place in another run, because the scheduling of threads differs.
 """
 
 import contextlib
@@ -65,12 +65,12 @@ class Faults(ctypes.Structure):
                 ("place_counts", ctypes.c_uint64 * len(KINDS)), ("places", Place * MAX_PLACES * len(KINDS))]
 
 
-# What the dynamic linker keeps of the library that stacks are walked by.
+# Memory that the dynamic linker keeps for the library that walks stacks.
 LEAKS = "leak:dl_open_worker_begin\n"
 
 
 class Shared:
-    """The file that the library has mapped as well."""
+    """The file that the library maps, too."""
 
     def __init__(self, path, kind=0, nth=0, place=0, notes=False):
         with open(path, "wb") as file:
@@ -84,19 +84,19 @@ class Shared:
 
 
 def stack_of(pid):
-    """Where the threads of a process are that hangs."""
+    """The stacks of the threads of a process that hangs."""
     run = subprocess.run(["gdb", "-q", "-batch", "-p", str(pid), "-ex", "thread apply all bt 12"], capture_output=True,
                          text=True, timeout=120, check=False) if os.access("/usr/bin/gdb", os.X_OK) else None
     return run.stdout if run else "no gdb here"
 
 
 def lines_of(stack):
-    """The functions and lines of what faults.so told, innermost first."""
+    """The functions and lines of the stack that faults.so printed, innermost first."""
     told = []
     for path, offset in re.findall(r"^(\S+?)\(\+(0x[0-9a-f]+)\)", stack, re.MULTILINE):
         if os.path.basename(path) != "profd":
             continue
-        # A return address: the call is before it.
+        # The call is before the return address.
         run = subprocess.run(["addr2line", "-fse", path, hex(int(offset, 16) - 1)], capture_output=True, text=True, check=True)
         function, line = run.stdout.split("\n")[:2]
         told.append(f"{function} {line}")
@@ -104,13 +104,13 @@ def lines_of(stack):
 
 
 def base_of(pid):
-    """Where the program begins."""
+    """The lowest address of the program."""
     with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
         return next((int(line.split("-")[0], 16) for line in maps if line.rstrip().endswith("/profd")), 0)
 
 
 def wanted(places, base):
-    """Those that have what is asked for in their stacks."""
+    """The places whose stacks have a text of FAULTS_IN; all places without FAULTS_IN."""
     if not IN:
         return places
     addresses = sorted({frame - 1 - base for place in places for frame in place.frames if 0 < frame - base < 1 << 32})
@@ -123,7 +123,7 @@ def wanted(places, base):
 
 
 def ended(server):
-    """What is wrong with how it has ended, or None. It has before it was told to."""
+    """What is wrong with the end of a server that ended without SIGTERM, or None."""
     code, log = server.process.returncode, server.log()
     errors = [line for line in log.splitlines() if line.startswith("profd: error: ")]
     if code < 0:
@@ -134,7 +134,7 @@ def ended(server):
 
 
 def ask(server):
-    """Every answer is one: what was asked for, or a refusal of one line."""
+    """Checks each answer: the requested content, or a refusal of one line."""
     for target in TARGETS:
         answer = server.get(target, timeout=PATIENCE)
         if answer.status >= 500 and answer.text.count("\n") <= 1:
@@ -143,7 +143,7 @@ def ask(server):
 
 
 def live(server):
-    """A life, to its end; what was wrong with it, or None."""
+    """Runs a life to its end. Returns what was wrong with it, or None."""
     if server.wait_ready(PATIENCE) is None:
         return f"not ready after {PATIENCE} s: {stack_of(server.pid)}" if server.process.poll() is None else ended(server)
     server.base = base_of(server.pid)
@@ -164,10 +164,10 @@ def live(server):
 
 
 def one_life(path):
-    """(what was wrong or None, the log, where the program lay)."""
+    """(what was wrong or None, the log, the lowest address of the program)."""
     library = os.path.join(BUILD, "tests", "faults", "faults.so")
     options = f"allocator_may_return_null=1:verify_asan_link_order=0:{os.environ.get('ASAN_OPTIONS', '')}"
-    # Without random addresses, so that a place is the same in all lives.
+    # Without address randomization, so that a place is the same in all lives.
     through = ["setarch", "-R", "env", f"LD_PRELOAD={library}", f"FAULTS={path}", f"ASAN_OPTIONS={options}",
                f"LSAN_OPTIONS=suppressions={path}.lsan:print_suppressions=0"]
     server = Starting(through=through)
@@ -186,7 +186,7 @@ def one_life(path):
 
 
 def choose(rng, faults, base):
-    """["kind:place=hash"]: of all places, or some by chance."""
+    """["kind:place=hash"]: all places, or some at random."""
     chosen = []
     for kind, name in enumerate(KINDS):
         places = [faults.places[kind][i] for i in range(min(faults.place_counts[kind], MAX_PLACES))]
@@ -199,7 +199,7 @@ def choose(rng, faults, base):
 
 
 def try_one(what, path):
-    """A life with that fault: whether it was as it must be."""
+    """Runs a life with that fault. Returns whether it was as it must be."""
     start, (kind, which) = time.monotonic(), what.split(":")
     nth, place = (0, int(which[len("place="):], 0)) if which.startswith("place=") else (int(which), 0)
     Shared(path, KINDS.index(kind), nth, place)

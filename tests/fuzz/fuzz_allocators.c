@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a program, and as the code of one that has an allocator's functions. What is probed
- * is in the file.
+ * Any bytes as a program, and as the code of a program that has an allocator's functions. All
+ * probed places are in the file.
  */
 #include "heap/allocators.h"
 #include "tests/fuzz/program.h"
@@ -23,7 +23,7 @@ static struct program *with_functions(const uint8_t *data, size_t size, uint16_t
 	return program;
 }
 
-/* What a reader process would answer is let pass by who has asked it. */
+/* The checks of the daemon accept every answer that a reader process would give. */
 static void check(const struct elf *elf, size_t len)
 {
 	static struct heap_allocator found;

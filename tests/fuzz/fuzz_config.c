@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as the configuration file: what is accepted is within its bounds and means the same
- * when it is written and read again; what is refused says in which line.
+ * Any bytes as the configuration file: accepted values are within their bounds and mean the same
+ * when they are written and read again; a refusal names the line.
  */
 #include "base/buf.h"
 #include "settings.h"
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Shown as a file and read again. */
+/* Writes the configuration as a file, and reads it again. */
 static void check(const struct config *config)
 {
 	_cleanup_(config_release) struct config again = {0};

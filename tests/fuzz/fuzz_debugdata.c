@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as .gnu_debugdata. What comes out is within its bound.
+ * Any bytes as .gnu_debugdata. The result is within its bound.
  */
 #include "object/debugdata.h"
 #include "base/cleanup.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a mangled name, as they stand and behind each prefix that makes one be tried.
+ * Any bytes as a mangled name: unchanged, and after each prefix for which demangling is tried.
  */
 #include "base/bounds.h"
 #include "demangle/demangle.h"

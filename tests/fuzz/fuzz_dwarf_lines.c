@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a file with DWARF, as its own supplement too: units, DIEs and line tables of
- * addresses all over it. What libdw itself does wrong shows here as well; the reader process is
- * there for that.
+ * Any bytes as a file with DWARF, which is also its own supplement: units, DIEs and line tables of
+ * addresses in all parts of it. Errors inside libdw show here, too; because of them, DWARF is read
+ * in the reader process.
  */
 #include "names/dwarf_lines.h"
 
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_close_ int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		return 0;
-	/* 0 to 0x1800, then around where executables are linked to. */
+	/* 0 to 0x1800, then near the usual link address of executables. */
 	for (size_t i = 0; i < ADDRESSES; i++)
 		addresses[i] = i < ADDRESSES / 2 ? i * 0x3d : 0x400000 + (i - ADDRESSES / 2) * 7;
 	_cleanup_(dwarf_lines_freep) struct dwarf_lines *lines = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Any bytes as an ELF file with call frame information, and as the information itself in both
- * forms, so that mutations need not get through the headers to reach the instructions. Rows must
- * ascend and not overlap whatever the bytes say.
+ * forms, so that mutations reach the instructions without getting through the headers. Rows must
+ * ascend and not overlap for any bytes.
  */
 #include "base/cleanup.h"
 #include "object/ehframe.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PLACES = 20 }; /* looked up */
+enum { PLACES = 20 }; /* that are looked up */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,7 +22,7 @@ static int count_address(uint64_t address, void *ctx)
 	return 0;
 }
 
-/* Read again it is the same; and a sanitizer sees a byte that is not there. */
+/* A second read gives the same bytes, and a sanitizer detects missing ones. */
 static void read_sections(const struct elf *elf)
 {
 	static const char *const names[] = {".gnu_debuglink", ".eh_frame", ".debug_frame", ".text"};
@@ -66,7 +66,8 @@ static void look_around(struct object *object)
 
 	for (uint64_t i = 0; i < PLACES; i++)
 		addresses[i] = object->text.address + i * 0x333;
-	qsort(addresses, PLACES, sizeof(*addresses), by_address); /* where they wrap around */
+	qsort(addresses, PLACES, sizeof(*addresses), by_address); /* sorted, because they may wrap
+	                                                           * around */
 	addresses[PLACES] = UINT64_MAX;
 	if (elf_symtab_at(files, 1, addresses, PLACES + 1, &symtab) == 0) {
 		for (size_t i = 0; i <= PLACES; i++)

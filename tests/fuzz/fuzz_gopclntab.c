@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a Go program, as its pclntab, and as the data that a linker hid one in. Strings end,
- * and there are never more frames than there is room for, whatever the bytes say.
+ * Any bytes as a Go program, as its pclntab, and as the data in which a linker has hidden one. For
+ * any bytes strings end, and there are never more frames than there is room for.
  */
 #include "base/bounds.h"
 #include "base/cleanup.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as events about GPUs, one behind the other: the figures of memory by device, and the
- * profiles of what is held, always say the same.
+ * Any bytes as a sequence of events about GPUs: the memory figures by device and the profiles of
+ * held memory always agree.
  */
 #include "base/clock.h"
 #include "collect/gpu_feeds.h"
@@ -63,8 +63,8 @@ static void drop(const struct keepsake *what, void *ctx)
 	profile_unref(what->profile);
 }
 
-/* A few processes that no host has, so that none of ours is looked at; few addresses and contexts,
- * so that one event is about what another was. */
+/* Only a few pids, which no process has, so that no process of this host is inspected; few
+ * addresses and contexts, so that events refer to each other. */
 static void confine(uint8_t *bytes, size_t len)
 {
 	struct gpu_event event;
@@ -76,7 +76,7 @@ static void confine(uint8_t *bytes, size_t len)
 	event.image %= 2;
 	event.address &= 0xff;
 	event.context &= 0xff;
-	/* Sums that do not wrap around. */
+	/* Sums do not wrap around. */
 	event.size >>= 16;
 	memcpy(bytes, &event, sizeof(event));
 }
@@ -103,7 +103,7 @@ static void take_all(struct gpu_feeds *feeds, const uint8_t *data, size_t size)
 		size -= sizeof(len);
 		if (len > size)
 			len = (uint16_t)size;
-		/* Of exactly this size. */
+		/* Exactly this size. */
 		_cleanup_free_ uint8_t *bytes = malloc(len + !len);
 		if (!bytes)
 			return;

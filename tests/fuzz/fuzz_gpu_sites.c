@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as what a reader process says of a file with CUDA's functions: what passes has places
- * that can be probed, each once, and cookies of our own list. And as such a file: what is found in
- * it passes.
+ * Any bytes as a reader process's answer about a file with CUDA's functions: an accepted answer has
+ * places that can be probed, each once, and cookies from the daemon's list. Any bytes also as such
+ * a file: the answer about it is accepted.
  */
 #include "gpu/sites.h"
 
@@ -25,7 +25,7 @@ static void check_answer(const uint8_t *data, size_t size)
 	static struct gpu_file file;
 	size_t take = size < sizeof(file) ? size : sizeof(file);
 
-	/* Short inputs are the beginning of an answer of the right length. */
+	/* A short input is the start of an answer of the right length. */
 	memset(&file, 0, sizeof(file));
 	memcpy(&file, data, take);
 	if (gpu_sites_check((const uint8_t *)&file, sizeof(file), GPU_LIBRARY_ALL))

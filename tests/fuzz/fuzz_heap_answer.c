@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as what a reader process says of the files of a process with an allocator: how they
- * rank, and where they are probed. Of what passes every index is in its list, and every place in
- * the file.
+ * Any bytes as a reader process's answers about the files of a process with an allocator: their
+ * rank, and where they are probed. In an accepted answer each index is in its list, and each place
+ * in the file.
  */
 #include "heap/allocators.h"
 
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { FILE_BYTES = 1 << 20 };
 
-/* One file after the other, the first is the program. */
+/* One survey after the other; the first is the program's. */
 static void check_surveys(const uint8_t *data, size_t size)
 {
 	struct heap_ranking ranking = {0};
@@ -56,7 +56,7 @@ static void check_site(const struct heap_site *site)
 	}
 }
 
-/* Short inputs are the beginning of an answer of the right length. */
+/* A short input is the start of an answer of the right length. */
 static void check_allocator(const uint8_t *data, size_t size)
 {
 	static struct heap_allocator allocator;

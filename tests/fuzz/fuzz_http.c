@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as what a client sends: through libmicrohttpd over a socket to the requests and routes,
- * of which those are served that need no kernel half. Each answer that is ours is complete: one
- * line where it refuses, and with the headers that all have.
+ * Any bytes that a client sends, over a socket through libmicrohttpd to requests and routes. Only
+ * the routes that need no kernel half are served. Each answer of profd is complete: a refusal is
+ * one line and has the common headers.
  */
 #include "base/cleanup.h"
 #include "http/route.h"
@@ -48,7 +48,7 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **s
 	*socket_context = what == MHD_CONNECTION_NOTIFY_STARTED ? &client_of_all : NULL;
 }
 
-/* Handlers that look at what is recorded are left out, and so is everything that is no handler. */
+/* Only these handlers read no recorded data. All other routes are left out. */
 static bool needs_nothing(const struct route *route)
 {
 	return !route || route->handle == handle_page_file || route->handle == handle_index ||
@@ -107,7 +107,7 @@ static struct MHD_Daemon *start(void)
 	                        MHD_OPTION_NOTIFY_CONNECTION, on_connection, NULL, MHD_OPTION_END);
 }
 
-/* The last bytes may be those of a request that never ends. */
+/* The input may end in an incomplete request. */
 static void serve(struct MHD_Daemon *daemon, int client, const uint8_t *data, size_t size)
 {
 	char answer[4096];
@@ -120,7 +120,7 @@ static void serve(struct MHD_Daemon *daemon, int client, const uint8_t *data, si
 		at += sent > 0 ? (size_t)sent : 0;
 		MHD_run(daemon);
 		if (recv(client, answer, sizeof(answer), MSG_DONTWAIT) == 0)
-			break; /* hung up on */
+			break; /* the server has hung up */
 	}
 }
 
@@ -137,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	service.host = &host;
 	parking.resumed = on_resumed;
 	daemon = daemon ? daemon : start();
-	/* The first byte says who it is. */
+	/* The first byte selects the kind of peer. */
 	address.ss_family = data[0] & 1 ? AF_UNIX : AF_INET;
 	peer_of_address(&client_of_all.peer, &address);
 	if (!daemon || socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) < 0)

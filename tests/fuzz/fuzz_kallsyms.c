@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as /proc/kallsyms, and the table that comes of it asked at both ends and in between.
+ * Any bytes as /proc/kallsyms; the resulting table is searched at both ends and in between.
  */
 #include "symbolize/kernel.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as an executable that says where its debug files are, and as a reader process's answer
- * to that: what is read always passes the check, and what passes it has ends.
+ * Any bytes as an executable that names its debug files, and as a reader process's answer about it:
+ * every answer that is read from a file passes the check, and in an answer that passes, the strings
+ * end.
  */
 #include "object/links.h"
 
@@ -20,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (links_check((const uint8_t *)&links, sizeof(links)))
 			abort();
 	}
-	/* Most inputs are shorter: the rest is none. */
+	/* Most inputs are shorter than an answer: the rest is zero. */
 	memset(&links, 0, sizeof(links));
 	memcpy(&links, data, size < sizeof(links) ? size : sizeof(links));
 	if (links_check((const uint8_t *)&links, sizeof(links)) == 0 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a question about mangled names, and as an answer. What a question is answered by
- * must be an answer to it.
+ * Any bytes as a request to demangle names, and as an answer. The answer to a request must be valid
+ * for it.
  */
 #include "names/mangled.h"
 
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t asked = 0, answered = 0;
 	int err = mangled_count(data, size, &asked);
 	struct buf out = BUF_INIT;
-	/* A copy, so that what is read behind it is seen. */
+	/* A copy, so that a read beyond it is detected. */
 	_cleanup_free_ uint8_t *bytes = malloc(size ?: 1);
 	struct reading reading = {
 		.job = READER_DEMANGLE, .bytes = bytes, .len = size, .max_bytes = 1 << 20};

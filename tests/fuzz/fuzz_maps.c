@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /proc/PID/maps, stat and cgroup texts of any bytes: a reported line lies inside the input.
+ * Any bytes as the texts of /proc/PID/maps, stat and cgroup: a reported line lies inside the input.
  */
 #include "proc/identity.h"
 #include "object/maps.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the kernel says about memory, as any bytes, and the same bytes as a series of figures: paths
- * never lead out of their mount, and what is read back of a series is what was put in.
+ * Any bytes as the kernel's texts about memory, and as a series of figures: paths never lead out of
+ * their mount, and a series returns the figures that were added.
  */
 #include "memory/control_group.h"
 #include "memory/figures.h"
@@ -50,7 +50,7 @@ static void read_groups(const char *bytes, size_t size)
 	control_group_parse_file(bytes, size);
 }
 
-/* Each ten bytes a point. */
+/* Ten bytes for each point. */
 static void keep_series(const uint8_t *data, size_t size)
 {
 	struct series series = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Random profiles through every encoder; what pprof gives must unpack and keep the rules its
- * readers check. The input is a list of operations on a builder.
+ * Random profiles through every encoder. The pprof output must unpack and obey the rules of its
+ * readers. The input is a list of operations on a builder.
  */
 #include "base/text.h"
 #include "encode/encoder.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Clang's fuzzer calls it and has no header for it. */
+/* Clang's fuzzer calls this function and has no header for it. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MAX_PLAIN_BYTES = 4 << 20, MAX_INPUT_BYTES = 4096 };
@@ -159,7 +159,7 @@ static const char *source_line(void *ctx, const char *file, uint32_t line)
 	return file;
 }
 
-/* No row has more than there is, nor more of its own than with what it calls. */
+/* No row has more than the total, nor more time of its own than including its callees. */
 static void check_groups(const struct profile *profile, enum grouping by)
 {
 	_cleanup_(groups_release) struct groups groups = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as an executable, and as the data, texts and code of one that has CPython's symbols.
- * What is understood never leads the kernel half further than it reads.
+ * Any bytes as an executable, and as the data, texts and code of an executable with CPython's
+ * symbols. An accepted description never leads the kernel half beyond what it reads.
  */
 #include "interp/python_build.h"
 #include "tests/fuzz/program.h"

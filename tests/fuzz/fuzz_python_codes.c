@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as descriptions of code objects, one behind the other: what is kept can be shown, and
- * is no more than there is room for.
+ * Any bytes as a sequence of reports of code objects: the text of each kept one can be shown, and
+ * their memory stays within the bound.
  */
 #include "base/text.h"
 #include "interp/python_codes.h"
@@ -57,7 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= sizeof(len);
 		if (len > size)
 			len = (uint16_t)size;
-		/* Of exactly this size, and on its own: no process is asked for the rest. */
+		/* Exactly this size, and with pid 0, so that no process's memory is read for the
+		 * rest. */
 		_cleanup_free_ uint8_t *bytes = malloc(len + 1U);
 		if (!bytes)
 			break;

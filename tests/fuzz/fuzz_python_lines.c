@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a line table of each version: a line is none or a positive int, and of a table cut
- * short the same or none.
+ * Any bytes as a line table of each version: a line is none or a positive int, and a truncated
+ * table gives the same line or none.
  */
 #include "interp/python_lines.h"
 
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	data += sizeof(head);
 	size -= sizeof(head);
 	for (uint32_t version = 0x0308; version <= 0x030e; version++) {
-		/* Of the old tables only an odd length tells that they are cut. */
+		/* Of the old tables, only those of odd length are known to be truncated. */
 		size_t cut = version < 0x030a ? head.cut | 1 : head.cut;
 		struct line_place start = line_start(head.first_line);
 		uint32_t line = python_line(version, data, size, start, head.offset);
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		if (line > INT_MAX)
 			abort();
-		/* The whole may itself be cut. */
+		/* The whole table may itself be truncated. */
 		if (early && line && early != line)
 			abort();
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as the memory of a program that runs a CPython, in any layout: reading the names of its
- * threads ends, and what comes of it can be shown.
+ * Any bytes as the memory of a program that runs CPython, in any layout: reading the names of its
+ * threads ends, and the names can be shown.
  */
 #include "base/text.h"
 #include "interp/python_layouts.h"
@@ -18,7 +18,7 @@ struct memory {
 	uint32_t reads;
 };
 
-/* Addresses wrap, so that most of them lead somewhere. */
+/* Addresses wrap around, so that most of them lead somewhere. */
 static int read_memory(void *ctx, uint64_t address, void *into, size_t len)
 {
 	struct memory *memory = ctx;
@@ -44,7 +44,7 @@ static struct python_process layout_of(uint8_t which)
 	if (which % 7 >= 5)
 		process.version = 0x030d;
 	process.free_threaded = which % 7 == 6;
-	/* Nearer to each other than they are, to be found. */
+	/* Closer together than in reality, so that they are found. */
 	process.interpreter_modules = 8;
 	process.type_cached_keys = 48;
 	process.type_flags = 160;
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct python_process process = layout_of(size ? data[0] : 0);
 	struct python_dicts dicts = {0};
 
-	/* The second time places are known. */
+	/* In the second round the places are known. */
 	for (int i = 0; i < 2; i++) {
 		struct python_name names[NAMES] = {{.ident = 1}, {.ident = 2}, {.ident = 0x100000}};
 		struct python_objects objects = {

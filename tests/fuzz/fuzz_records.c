@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stream of side-band records of any bytes, told to a process table whose objects cannot be
- * opened.
+ * Any bytes as a stream of side-band records for a process table whose objects cannot be opened.
  */
 #include "collect/records.h"
 

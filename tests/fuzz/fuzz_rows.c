@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any rows as a table: every byte of it has the operation that a search of the rows, in the order
- * they were added, finds.
+ * Any rows as a table: each of its bytes has the operation that a search through the rows, in the
+ * order in which they were added, finds.
  */
 #include "unwind/op.h"
 #include "unwind/table.h"
@@ -11,7 +11,7 @@
 
 enum { MAX_ROWS = 256, SPAN = 4096 };
 
-/* What a row is made of. */
+/* The input for one row. */
 struct bytes {
 	uint16_t start, len;
 	uint8_t cfa, cfa_reg, fp, ra;
@@ -53,7 +53,7 @@ static void read_rows(const uint8_t *data, size_t size, struct rows *rows)
 	if (size < 10)
 		return;
 	memcpy(&rows->base, data + 1, sizeof(rows->base));
-	/* Not so near the end of all addresses that the span wraps around. */
+	/* Keeps the span away from the last address, so that it does not wrap around. */
 	if (rows->base > UINT64_MAX - 2 * SPAN)
 		rows->base -= 2 * SPAN;
 	data += 9;
@@ -97,7 +97,7 @@ static void compare(const struct rows *rows, const struct table *table)
 		const struct frame_row *row = naive_find(rows, at), *next = row;
 		uint64_t stop = at + 1;
 
-		/* All of a gap, and what comes after it, say whether it is padding. */
+		/* Whether a gap is padding depends on its length and on the row after it. */
 		while (!row && stop < end && !(next = naive_find(rows, stop)))
 			stop++;
 		if (!row && before && next && stop - at < TABLE_PADDING)

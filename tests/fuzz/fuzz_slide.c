@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as a function: where a probe goes stays inside it and within the bound, and where it
- * returns is inside the code.
+ * Any bytes as a function: the place of a probe stays inside the function and within the bound, and
+ * the places where the function returns are inside the code.
  */
 #include "heap/returns.h"
 #include "code/slide.h"
@@ -16,7 +16,8 @@ static void check_slide(const uint8_t *data, size_t size, uint32_t arguments, bo
 	struct slide slide;
 	int result = slide_find(EM_X86_64, data, size, arguments, returns, &slide);
 
-	/* What is not emulated may be no further than behind a nop at the beginning. */
+	/* A probe on an instruction that is not emulated may at most move behind a nop at the
+	 * start. */
 	if (slide.offset > MAX_SLIDE_BYTES || (slide.offset && slide.offset >= size) ||
 	    (returns && slide.pushed) ||
 	    ((result || !slide.emulated) && slide.offset && slide.offset != NOP_BYTES))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as an unwind table that a reader process answers. What passes the check is searched as
- * the walker does it, at both ends of every block: nothing but its words is read, and what is found
- * is an operation that there is, with a rule that is the table's own.
+ * Any bytes as an unwind table in a reader process's answer. A table that passes the check is
+ * searched as the walker does it, at both ends of each block: only its own words are read, and each
+ * result is an existing operation, with a rule of the table.
  */
 #include "unwind/op.h"
 #include "unwind/table_wire.h"
@@ -32,7 +32,7 @@ static void search(const struct table *table, uint64_t address)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(table_freep) struct table *table = NULL;
-	/* Of this very size, so that it is seen when more is read. */
+	/* Exactly this size, so that a read beyond it is detected. */
 	_cleanup_free_ uint8_t *bytes = malloc(size ? size : 1);
 
 	if (!bytes)

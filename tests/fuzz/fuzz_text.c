@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes through every reader of text. Cursors must never leave the bytes or move back.
+ * Any bytes through every text parser. Cursors must never leave the bytes or move back.
  */
 #include "base/text.h"
 
@@ -23,7 +23,7 @@ static void read_line(struct text line)
 		const char *before = line.at;
 		if (!text_hex(&line, &value) && !text_decimal(&line, &value))
 			text_char(&line, *line.at);
-		/* Digits that do not fit are not skipped. */
+		/* Digits of a number that does not fit are not skipped. */
 		if (line.at == before)
 			line.at++;
 		if (line.at > line.end)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as notes of static probes, by themselves and in a file, and as their arguments. What is
- * understood names registers that there are.
+ * Any bytes as notes of static probes, alone and in a file, and as their arguments. An accepted
+ * argument names registers that exist.
  */
 #include "heap/usdt.h"
 #include "heap/usdt_args.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The kernel half's walker over tables, mappings, registers, memory and descriptions of a CPython
- * of any bytes: it stays within the maps, ends, and reads no more than a walk of that many frames
- * can need.
+ * The kernel half's walker over tables, mappings, registers, memory and descriptions of CPython,
+ * all made from any bytes: it stays within the maps, ends, and reads no more than a walk of that
+ * many frames can need.
  */
 #include "tests/bpf/walker.h"
 
@@ -12,7 +12,7 @@
 enum {
 	PID = 5,
 	POOL_WORDS = 2 * CHUNK_WORDS,
-	POOL_FILLED = 2048, /* words of each chunk that are the input's */
+	POOL_FILLED = 2048, /* words of each chunk that come from the input */
 	TABLES = 4,
 	MAPPINGS = 8,
 	SLOTS = 2 * SLOTS_PER_BUCKET,
@@ -20,21 +20,22 @@ enum {
 	/* A step reads at most a CFA, a frame pointer and a return address, twice if it falls back
 	 * on the frame pointer. */
 	MAX_READS = MAX_USER_FRAMES * 6,
-	/* Three of a thread state while looking for the thread's, six when it may be. Of a Python
-	 * frame: itself, its code, what is told of that, its entry; twice what is looked at. */
+	/* Three for each thread state while the walker looks for the thread's, six when it may be
+	 * the right one. For a Python frame: the frame, its code, the fields that are reported, its
+	 * entry; twice for what is inspected. */
 	MAX_PYTHON_READS = MAX_PYTHON_SEARCHES * 9 + 4096 * 16,
 };
 
-/* What is small enough to be in a mapping, and on the stack, of a tame input. */
+/* In a tame input, numbers small enough to lie in a mapping and on the stack. */
 enum { MAPPING_BITS = 13, TAME_MASK = (MAPPINGS << MAPPING_BITS) - 1, TAME_BLOCKS = 32 };
 
-/* Takes its bytes from the input, then zeros. */
+/* Yields bytes of the input, then zeros. */
 struct input {
 	const uint8_t *data;
 	size_t size;
 	bool tame;
-	/* Tame, and every other word is the address of an object, as a thread's own id is at 56 of
-	 * 64 bytes. */
+	/* Tame, and every other word is the address of an object. A thread's own id is at byte 56
+	 * of each 64. */
 	bool objects;
 };
 
@@ -50,7 +51,7 @@ static void take(struct input *input, void *into, size_t len)
 	input->size -= part;
 }
 
-/* Memory is what is left of the input, again and again, but for some pages that are missing. */
+/* Memory repeats the rest of the input; some pages are missing. */
 static int read_memory(u64 address, void *into, size_t len, void *ctx)
 {
 	const struct input *input = ctx;
@@ -102,7 +103,7 @@ static int check_thread(const void *bytes)
 	return thread.word & 1 ? -1 : 0;
 }
 
-/* What is told can be taken apart. */
+/* A report can be decoded. */
 static int check_told(const void *bytes, size_t len, void *ctx)
 {
 	const u64 *signature = bytes;
@@ -121,7 +122,7 @@ static int check_told(const void *bytes, size_t len, void *ctx)
 	return *signature & 1 ? -1 : 0;
 }
 
-/* Offsets that are small enough to read something, in memory whose addresses are so too. */
+/* Offsets small enough to read something in memory whose addresses are small, too. */
 static void tame_python(struct python_process *python)
 {
 	u16 *offsets = &python->interpreter_next;
@@ -149,7 +150,7 @@ static struct walker_python *take_python(struct input *left, bool tame)
 	return python;
 }
 
-/* Small numbers where the walker takes numbers for places, so that most inputs get somewhere. */
+/* Small numbers wherever the walker uses numbers as places, so that most inputs lead somewhere. */
 static void tame_maps(struct walker_maps *maps)
 {
 	for (size_t i = 0; i < TABLES; i++) {
@@ -220,7 +221,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check(walker_x86, &input);
 	check(walker_arm64, &input);
-	/* Again, with what was remembered. */
+	/* Once more, with the remembered state. */
 	if (input.python)
 		check(walker_x86, &input);
 	free(input.python);

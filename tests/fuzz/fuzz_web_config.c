@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as the web configuration: what is accepted is whole and within its bounds, what is
- * refused says in which line.
+ * Any bytes as the web configuration: an accepted one is complete and within its bounds, and a
+ * refusal names the line.
  */
 #include "access/tls_priority.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as an answer of the reader process. What is read from it must be whole, and be the same
- * when it is written and read again.
+ * Any bytes as an answer of the reader process. The frames read from it must be complete, and the
+ * same when they are written and read again.
  */
 #include "names/wire.h"
 

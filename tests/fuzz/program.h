@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A shared object around bytes that are to be its code and data, with symbols that a fuzz target
- * says, so that mutations need not get through the headers first.
+ * A shared object around bytes that become its code and data, with symbols that a fuzz target
+ * chooses, so that mutations need not get through the headers first.
  */
 #pragma once
 
@@ -22,8 +22,8 @@ struct program {
 	uint8_t bytes[]; /* at PROGRAM_ADDRESS */
 };
 
-/* With these bytes, and names as sections have them; symbols are to be added. NULL: out of memory.
- */
+/* Makes a file with these bytes, and with names in the format of a string table; the caller adds
+ * the symbols. NULL: out of memory. */
 static inline struct program *program_new(const uint8_t *data, size_t size, uint16_t machine,
                                           const char *names, size_t names_size)
 {

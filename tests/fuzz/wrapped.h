@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An ELF file around bytes that are to be one section of it, so that mutations need not get through
+ * An ELF file around bytes that become one of its sections, so that mutations need not get through
  * the headers first.
  */
 #pragma once
@@ -15,7 +15,7 @@ enum { WRAPPED_TEXT = 0x10000, WRAPPED_SECTION = 0x20000 };
 
 struct wrapped {
 	Elf64_Ehdr header;
-	Elf64_Phdr segments[2]; /* code that is not there, the section */
+	Elf64_Phdr segments[2]; /* code without bytes in the file, the section */
 	Elf64_Shdr sections[4]; /* none, names, the section, .go.buildinfo */
 	char names[64];
 	uint8_t bytes[];
@@ -48,7 +48,7 @@ static inline void wrapped_sections(struct wrapped *file, size_t size)
 	                                 .sh_size = 1};
 }
 
-/* free() it; NULL without memory. The name has at most 40 characters. */
+/* The caller frees the result; NULL when out of memory. The name has at most 40 characters. */
 static inline struct wrapped *wrapped_new(const char *name, const uint8_t *data, size_t size,
                                           size_t *ret_len)
 {

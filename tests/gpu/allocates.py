@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Allocates memory of the first GPU, by the driver itself, and says how much and what NVML says of this process.
+"""Allocates memory of the first GPU with calls of the driver. Prints the amount, and NVML's figure for this process.
 
-Led by lines: `more` allocates blocks of several sizes, from three functions; `less` frees every second block;
-`launch` sets all of it, and waits. After each: a line of JSON.
+Reads commands, one a line: `more` allocates blocks of several sizes, from three functions; `less` frees every second
+block; `launch` sets all blocks, and waits. Prints a line of JSON after each command.
 """
 
 import ctypes
@@ -36,7 +36,7 @@ def must(result):
 
 
 def nvml_bytes(device):
-    """Of this process; where NVML does not tell, of the device."""
+    """NVML's figure for this process or, where NVML has none, for the device."""
     count, rows = ctypes.c_uint(64), (ProcessInfo * 64)()
     if nvml.nvmlDeviceGetComputeRunningProcesses_v3(device, ctypes.byref(count), rows) == 0:
         for row in rows[:count.value]:
@@ -95,7 +95,7 @@ def main():
     must(cuda.cuCtxSetCurrent(context))
     must(nvml.nvmlInit_v2())
     must(nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(device)))
-    # The first allocation and the first kernel make the context what it is.
+    # The context has its final size only after the first allocation and the first kernel.
     take(2 * MIB)
     launch()
     less_than_all = kept.pop()

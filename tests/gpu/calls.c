@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Launches, copies and waits: every one of them, and the time of waits between what the waits
- * measure in themselves and what their caller does; on which device, and by which of the runtime's
- * functions.
+ * Launches, copies and waits: all are counted, and the time of waits lies between the time measured
+ * inside them and the time measured by their caller; on which device, and by which function of the
+ * runtime.
  */
 #include "base/clock.h"
 #include "tests/gpu/cases.h"
@@ -41,7 +41,7 @@ START_TEST(launches)
 	ck_assert_uint_eq(rows_of(KIND_gpu_launch, LAUNCH_GRAPH).key.object, 0x3000);
 	ck_assert_uint_eq(drained.counters.values[COUNTER_gpu_launches], 115);
 	ck_assert_uint_eq(drained.counters.values[COUNTER_gpu_launches_lost], 0);
-	/* All of that is in this half, and none of it in the next. */
+	/* All calls are in this half, and none in the next. */
 	look();
 	ck_assert_uint_eq(drained.gpu_count, 0);
 	ck_assert_uint_eq(drained.counters.values[COUNTER_gpu_launches], 0);
@@ -77,8 +77,9 @@ START_TEST(copies)
 }
 END_TEST
 
-/* At least what the driver measured inside of its calls, at most what was measured around them:
- * some microseconds apart, and more only when the thread lost its CPU in between. */
+/* The counted time is at least what the driver measured inside its calls, and at most what was
+ * measured around them. The difference is some microseconds, and more only when the thread lost its
+ * CPU in between. */
 static void check_waited(enum call call, uint64_t times, uint64_t around_ns)
 {
 	const struct sum sum = rows_of(KIND_gpu_wait, call);
@@ -97,7 +98,7 @@ START_TEST(waits)
 	driver_waited_ns = 0;
 	for (int i = 0; i < 30; i++)
 		drv_wait(0);
-	drv_wait(1); /* fails, after as long */
+	drv_wait(1); /* fails after the same time */
 	uint64_t around_ns = clock_mono_ns() - begin_ns;
 	look();
 	check_waited(WAIT, 31, around_ns);
@@ -124,7 +125,7 @@ START_TEST(nested)
 	ck_assert_uint_eq(rows_of(KIND_gpu_wait, WAIT).count, 0);
 	ck_assert_uint_eq(drained.gpu_count, 1);
 	ck_assert_uint_eq(event_count, 0);
-	/* And it is over. */
+	/* The nested call is over. */
 	drv_copy(1, 2, 3);
 	look();
 	HAS_ROW(gpu_copy, COPY, 1, 3);
@@ -139,7 +140,7 @@ static void jump_back(void *ctx)
 	longjmp(back, 1);
 }
 
-/* With more on the stack than there was when it was jumped out of. */
+/* Calls with more on the stack than there was at the call that was left by a jump. */
 static __attribute__((noinline)) void call_deeper(void)
 {
 	volatile char room[8192];
@@ -148,10 +149,10 @@ static __attribute__((noinline)) void call_deeper(void)
 		room[i] = 0;
 	drv_copy(1, 2, 3);
 	drv_wait(0);
-	room[0] = 1; /* or the last call would be a jump */
+	room[0] = 1; /* otherwise the last call would be a jump */
 }
 
-/* A call that was jumped out of is over, also for those that are deeper on the stack. */
+/* A call that was left by longjmp() is over, also for later calls that are deeper on the stack. */
 START_TEST(left_by_a_jump)
 {
 	struct gpu_counts before, after;
@@ -195,7 +196,7 @@ START_TEST(tags)
 }
 END_TEST
 
-/* On which device the calls of a row are. */
+/* The number of launches that were counted for a device. */
 static uint64_t launches_on(uint8_t device)
 {
 	uint64_t count = 0;
@@ -230,14 +231,14 @@ START_TEST(devices)
 
 	drv_retain_context(&kept, 1);
 	drv_make_context(&made, 0, 0);
-	launch_times(1); /* on 0: what is made is current */
+	launch_times(1); /* on 0: a new context is current */
 	drv_push_context(kept);
 	launch_times(2); /* on 1 */
 	drv_alloc(&address, 64);
 	drv_pop_context(&gone);
 	launch_times(4); /* on 0 */
 	drv_set_context(0x999);
-	launch_times(16); /* who knows */
+	launch_times(16); /* on an unknown device */
 	drv_set_context(kept);
 	launch_times(32); /* on 1 */
 	ck_assert_int_eq(pthread_create(&thread, NULL, launch_before_context, &made), 0);

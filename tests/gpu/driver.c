@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A shared object with functions that take the arguments of CUDA's and do next to nothing. Each is
- * entered as those of a real libcuda.so are: a comparison, a jump that is not taken or leads to the
- * next instruction, and a jump through a table.
+ * A shared object with functions that take the arguments of CUDA's and do almost nothing. The first
+ * instructions are those of a real libcuda.so: a comparison, a jump that is not taken or leads to
+ * the next instruction, and a jump through a table.
  */
 #include "tests/gpu/driver.h"
 
 #include <time.h>
 
-/* Where the kernel half's probe may be cheap: at the je, 10 bytes in. */
+/* A probe of the kernel half is cheap at the je, 10 bytes in. */
 #if defined(__x86_64__)
 #define ENTERED(name)                                                               \
 	__asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
@@ -23,7 +23,7 @@
 	        ".size " #name ", .-" #name "\n")
 #endif
 
-/* A function that is entered by way of its thunk. */
+/* A function that is reached through its thunk. */
 #define DRIVER(name, ...)                                                                     \
 	static __attribute__((used, noinline)) int name##_does(__VA_ARGS__) __asm__(#name     \
 	                                                                            "_does"); \
@@ -34,7 +34,7 @@
 
 static __attribute__((used)) int driver_switch __asm__("driver_switch") = 1;
 
-/* Handles and addresses, each once. */
+/* The next handle or address; each is used once. */
 static uint64_t next = 0x7f0000000000;
 
 static uint64_t sleep_ns(uint64_t ns)
@@ -242,7 +242,7 @@ DRIVER(drv_pop_context, uint64_t *to)
 
 DRIVER(drv_end_context, uint64_t context)
 {
-	/* Long enough for its beginning not to be its end. */
+	/* Long enough to distinguish the start of the call from its end. */
 	sleep_ns(1000000);
 	return context ? 0 : DRIVER_INVALID;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the kernel half tells of contexts and their ends, and of who keeps physical memory, against
- * what was called.
+ * The events of the kernel half about contexts and their ends, and about the holders of physical
+ * memory, compared with the calls that were made.
  */
 #include "base/clock.h"
 #include "tests/gpu/driver.h"
@@ -23,7 +23,7 @@ static const struct gpu_event *told(enum gpu_event_kind kind, uint8_t call, size
 	return &found->event;
 }
 
-/* In which context and on which device the nth allocation was. */
+/* Checks the context and the device of the nth allocation. */
 static void check_where(size_t nth, uint64_t context, uint8_t device)
 {
 	const struct gpu_event *event = told(GPU_EVENT_ALLOC, ALLOC, nth);
@@ -49,7 +49,7 @@ START_TEST(allocations_are_in_contexts)
 	drv_alloc(&at, 64);
 	drv_pop_context(&gone);
 	drv_alloc(&at, 64);
-	drv_set_context(0x999); /* nobody has heard of it */
+	drv_set_context(0x999); /* a context that is not known */
 	drv_alloc(&at, 64);
 	drv_alloc_array(&at, (unsigned[6]){8, 0, 8, 0, 1, 1});
 	look();
@@ -66,7 +66,7 @@ START_TEST(allocations_are_in_contexts)
 }
 END_TEST
 
-/* A context that is pushed on top of more than are remembered. */
+/* A context that is pushed on top of more contexts than are remembered. */
 START_TEST(deep)
 {
 	enum { DEEP = 40 };
@@ -95,14 +95,14 @@ START_TEST(contexts_end)
 	drv_make_context(&made, 0, 2);
 	before_ns = clock_mono_ns();
 	drv_end_context(made);
-	drv_alloc(&at, 64); /* in the one below */
+	drv_alloc(&at, 64); /* in the context below */
 	drv_end_context(0); /* fails */
 	drv_end_context(made);
 	drv_alloc(&at, 64);
 	look();
 	ck_assert_uint_eq(told(GPU_EVENT_ENDED, END_CONTEXT, 0)->address, made);
 	ck_assert_uint_eq(told(GPU_EVENT_ENDED, END_CONTEXT, 0)->memory, GPU_END_CONTEXT);
-	/* With the time of its beginning. */
+	/* The event has the time at which the call started. */
 	ck_assert_uint_ge(told(GPU_EVENT_ENDED, END_CONTEXT, 0)->time_ns, before_ns);
 	ck_assert_uint_lt(told(GPU_EVENT_ENDED, END_CONTEXT, 0)->time_ns + 1000000,
 	                  told(GPU_EVENT_ALLOC, ALLOC, 0)->time_ns);
@@ -124,7 +124,7 @@ START_TEST(primary_contexts_end)
 	drv_release_primary(-1); /* fails */
 	drv_reset_primary(3);
 	drv_reset_primary(-1);
-	/* It comes again under the same handle. */
+	/* The context comes back under the same handle. */
 	drv_alloc(&at, 64);
 	look();
 	ck_assert_uint_eq(told(GPU_EVENT_ENDED, RELEASE_PRIMARY, 0)->memory, GPU_END_REFERENCE);
@@ -170,7 +170,7 @@ static struct gpu_counts counts(void)
 	return counts;
 }
 
-/* How much of what is known is this process's, whose number the keys begin with. */
+/* The number of known entries of this process; keys start with the pid. */
 static size_t known_of_us(void)
 {
 	int fd = bpf_map__fd(bpf_part(&stage.bpf, BPF_PART_GPU)->maps.gpu_known);
@@ -183,7 +183,8 @@ static size_t known_of_us(void)
 	return known;
 }
 
-/* A process that makes always more contexts has room for so many, and the last ones are known. */
+/* A process that keeps making contexts gets a bounded number of entries, and its last contexts are
+ * known. */
 START_TEST(many)
 {
 	enum { MANY = 300, ROOM = 64 };
@@ -210,7 +211,7 @@ START_TEST(many)
 }
 END_TEST
 
-/* Contexts that have ended leave their places to others. */
+/* Contexts that have ended make room for others. */
 START_TEST(one_after_the_other)
 {
 	const struct gpu_counts before = counts();
@@ -259,7 +260,7 @@ static int run(const char *name)
 	SRunner *runner = srunner_create(suite(name));
 	int failed;
 
-	/* One process, which is the one that is probed. */
+	/* A single process, which is the one that is probed. */
 	srunner_set_fork_status(runner, CK_NOFORK);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the kernel half counts and tells of calls to a GPU, against what was called; once with
- * sessions, where the kernel has them, and once without.
+ * What the kernel half counts and reports about GPU calls, compared with the calls that were made;
+ * once with uprobe sessions, if the kernel has them, and once without.
  */
 #include "base/accounts.h"
 #include "tests/gpu/cases.h"
@@ -31,7 +31,7 @@ static Suite *suite(const char *name)
 	return suite;
 }
 
-/* Some ranges beside it: it must be found. */
+/* The range of MANY_USER among some others. */
 static void set_accounts(void)
 {
 	char subuid[256];
@@ -50,7 +50,7 @@ int main(void)
 	set_accounts();
 	if (stage_open(&stage, keep_event, NULL))
 		return EXIT_FAILURE;
-	/* One process, which is the one that is probed. */
+	/* A single process, which is the one that is probed. */
 	srunner_set_fork_status(runner, CK_NOFORK);
 	sessions = stage_attach(&stage, sites, site_count, 1) == 0;
 	srunner_add_suite(runner, suite(sessions ? "sessions" : "entries and returns"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * More calls at a time, and of more kinds, than there is room for: none is lost, or it is said.
+ * More calls at a time, and of more kinds, than there is room for: none is lost without being
+ * counted as lost.
  */
 #include "tests/gpu/cases.h"
 #include "tests/gpu/driver.h"
@@ -27,7 +28,7 @@ static void *storm(void *ctx)
 	return NULL;
 }
 
-/* While the half is flipped again and again, several threads on each CPU, not one call is lost and
+/* While the half is flipped again and again, with several threads on each CPU, no call is lost and
  * none is counted twice. */
 START_TEST(none_is_lost)
 {
@@ -62,12 +63,12 @@ START_TEST(none_is_lost)
 	ck_assert_uint_eq(counted, THREADS * STORM);
 	ck_assert_uint_eq(after.hits - before.hits, THREADS * STORM * 2);
 	ck_assert_uint_eq(after.rows_lost, before.rows_lost);
-	/* Not many are walked. */
+	/* Only a few stacks are walked. */
 	ck_assert_uint_lt(after.walked - before.walked, THREADS * STORM / 5);
 }
 END_TEST
 
-/* How often each of these was launched; 0: not all of them as often. */
+/* How often each of these functions was launched; 0: not all of them equally often. */
 static uint64_t times_each(unsigned functions)
 {
 	uint64_t count[GPU_CALLS_ROWS] = {0};
@@ -89,8 +90,8 @@ static uint64_t slots_full(void)
 	return counts.slots_full;
 }
 
-/* More functions in turn than a thread remembers the rows of, and more than rows have slots: that
- * is said. */
+/* More functions in turn than a thread has remembered rows, and more than rows have slots: rows
+ * without a slot are counted. */
 START_TEST(in_turn)
 {
 	static const unsigned functions[] = {3, 500, GPU_SLOTS + 1000};
@@ -132,7 +133,8 @@ static uint64_t launched_in(const unsigned shape[NUMBERS])
 	return count;
 }
 
-/* What tells two calls apart tells them apart also where the last ones are remembered. */
+/* Calls that differ in one number are counted separately, also where the last calls are
+ * remembered. */
 START_TEST(alike)
 {
 	static const unsigned shapes[SHAPES][NUMBERS] = {{1, 1, 1, 1, 1}, {2, 1, 1, 1, 1},
@@ -157,7 +159,7 @@ START_TEST(alike)
 }
 END_TEST
 
-/* The most calls that are in any slot now, and not in its row. */
+/* The highest number of calls that a slot holds and its row does not have yet. */
 static uint64_t most_in_a_slot(void)
 {
 	const struct gpu_slot *slots = &stage.bpf.skeleton->bss->gpu_slots[0][0];
@@ -169,8 +171,8 @@ static uint64_t most_in_a_slot(void)
 	return most;
 }
 
-/* More shapes than there are rows. Those that are not told apart any more are the most calls of
- * all, and are counted in a slot. */
+/* More shapes than there are rows. Most calls are of shapes that get no row of their own, and these
+ * are counted in a slot. */
 START_TEST(crowded)
 {
 	uint64_t most = 0;
@@ -190,7 +192,7 @@ START_TEST(crowded)
 }
 END_TEST
 
-/* More objects than there are rows: what is not counted is said. */
+/* More objects than there are rows: calls that are not counted are counted as lost. */
 START_TEST(full)
 {
 	struct sum sum;
@@ -219,12 +221,12 @@ static void fill_stacks(void)
 		for (uint64_t key = STACK_FIRST;; key++)
 			if (bpf_map_update_elem(fd, &key, &node, BPF_NOEXIST))
 				break;
-		/* Nothing has been counted of these: or it would not be looked for. */
+		/* Otherwise the drain takes the map for empty, as no stack was counted. */
 		stage.bpf.left[half] = true;
 	}
 }
 
-/* A stack that finds no room is walked for again when the next one is due, and not in each call. */
+/* A stack without room is walked again when the next walk is due, and not in each call. */
 START_TEST(no_room_for_stacks)
 {
 	enum { TIMES = 20000 };
@@ -240,17 +242,17 @@ START_TEST(no_room_for_stacks)
 	ck_assert_uint_eq(rows_of(KIND_gpu_launch, LAUNCH).call.stack, STACK_NONE);
 	ck_assert_uint_gt(drained.counters.values[COUNTER_stacks_lost], 0);
 	ck_assert_uint_lt(after.walked - before.walked, TIMES / 5);
-	look(); /* and the other half has room again */
+	look(); /* the other half has room again */
 }
 END_TEST
 
-/* The user that the kernel half sees; all rights stay. */
+/* Changes the user that the kernel half sees; all privileges stay. */
 static void be(uid_t user)
 {
 	ck_assert_int_eq(setresuid(user, (uid_t)-1, (uid_t)-1), 0);
 }
 
-/* Tells until nothing more is taken of who tells; how many times. */
+/* Causes events until one exceeds the user's share. Returns the number of accepted events. */
 static unsigned tell_all(void)
 {
 	struct gpu_counts before, now;
@@ -267,7 +269,7 @@ static unsigned tell_all(void)
 	return times - 1;
 }
 
-/* How many places have lost events since then, and whether that user's has. */
+/* The number of places that have lost events since `before`, and whether the user's place has. */
 static int losers(const struct ring_user before[ACCOUNT_PLACES], uid_t user, bool *ret_has_lost)
 {
 	const struct hash_key key = gpu_kernel_hash_key(&stage.kernel);
@@ -282,8 +284,8 @@ static int losers(const struct ring_user before[ACCOUNT_PLACES], uid_t user, boo
 	return count;
 }
 
-/* Who tells more than is read leaves room for others: for who comes new, and for root in any case.
- * A user's subordinate ids have no share of their own. */
+/* A user that causes more events than are read leaves room for other users that have none yet, and
+ * for root in any case. A user's subordinate ids have no share of their own. */
 START_TEST(shares_of_the_ring)
 {
 	unsigned first, next = 0, roots;
@@ -296,12 +298,12 @@ START_TEST(shares_of_the_ring)
 	first = tell_all();
 	be(MANY_FIRST_SUBORDINATE + 5);
 	ck_assert_uint_eq(tell_all(), 0);
-	/* It is told of one account that it has lost something. */
+	/* Only one account is recorded as having lost events. */
 	ck_assert_int_eq(losers(before, MANY_USER, &has_lost), 1);
 	ck_assert(has_lost);
 	ck_assert_int_eq(losers(before, MANY_FIRST_SUBORDINATE + 5, &has_lost), 1);
 	ck_assert(has_lost);
-	/* Another user may share the place that the first one is counted in. */
+	/* Another user may be counted in the same place as the first one. */
 	while (!next) {
 		be(++user);
 		next = tell_all();
@@ -317,7 +319,7 @@ START_TEST(shares_of_the_ring)
 	ck_assert_uint_ge(roots, first / 10);
 	look();
 	ck_assert_uint_ge(drained.counters.values[COUNTER_gpu_allocations], first + next + roots);
-	/* It goes on when it was read. */
+	/* Events are accepted again once the ring buffer was read. */
 	be(MANY_USER);
 	ck_assert_uint_ge(tell_all(), first / 3);
 	be(0);

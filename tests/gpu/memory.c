@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is told of memory, to the byte, and of names.
+ * Events about memory, exact to the byte, and about names.
  */
 #include "tests/gpu/cases.h"
 #include "tests/gpu/driver.h"
@@ -107,7 +107,7 @@ START_TEST(tensors)
 {
 	fw_report(0x1000, 4096, 10000, 20000, 1 | 2 << 8);
 	fw_report(0x1000, -4096, 5904, 20000, 1 | 2 << 8);
-	fw_report(0x2000, 64, 1, 1, 0 | 0xff << 8); /* of the host, told otherwise */
+	fw_report(0x2000, 64, 1, 1, 0 | 0xff << 8); /* host memory, which other calls report */
 	fw_report_oom(1 << 30, 5904, 20000, 1 | 2 << 8);
 	fw_new(NULL, 0x3000, 100);
 	fw_delete(NULL, 0x3000);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""profd beside NVIDIA's own figures, on a machine with a GPU; root.
+"""Compares profd with NVIDIA's own figures, on a machine with a GPU. Needs root.
 
-A program allocates memory by the driver; what profd says that it has in use is within a percent of what NVML says
-of the process, less what its context took before.
+A program allocates memory with calls of the driver. The memory in use according to profd is within a percent of NVML's
+figure for the process, less the memory that its context took before.
 """
 
 import ctypes
@@ -22,7 +22,7 @@ TOLERANCE = 0.01
 
 
 def missing():
-    """Why there is nothing to test here, or None."""
+    """The reason why the test cannot run here, or None."""
     try:
         cuda, nvml = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libnvidia-ml.so.1")
     except OSError as error:
@@ -45,7 +45,7 @@ def near(found, truth):
 
 
 def compare(server):
-    """Prints a line for each cut; how many failed."""
+    """Prints a line for each step. Returns the number of failed steps."""
     failed = 0
     with GpuProgram(sys.executable, os.path.join(HERE, "allocates.py"), LD_LIBRARY_PATH=os.environ.get("LD_LIBRARY_PATH", "")) as program:
         if not until(lambda: any("libcuda.so" in path for path in uprobe_paths(server)), 60):

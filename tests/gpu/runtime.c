@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The part of the shared object that stands for CUDA's runtime and for a framework. These functions
- * begin with a push.
+ * The part of the shared object that stands in for CUDA's runtime and for a framework. These
+ * functions start with a push.
  */
 #include "tests/gpu/driver.h"
 
@@ -23,7 +23,7 @@ __attribute__((noinline)) int rt_alloc(uint64_t *to, uint64_t bytes)
 	return result;
 }
 
-/* Which calls one more. */
+/* Makes a further call of the runtime. */
 __attribute__((noinline)) int rt_alloc_wide(uint64_t *to, uint64_t bytes)
 {
 	int result = rt_alloc(to, bytes * 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The parts of the daemon that this needs, without the rest of it.
+ * The parts of the daemon that stage.h needs, without the rest of it.
  */
 #include "tests/gpu/stage.h"
 
@@ -54,7 +54,7 @@ static uint32_t thunk_offset(const struct stage_site *site)
 #endif
 }
 
-/* Sites of which the returns are wanted, or those of which they are not, or all (-1). */
+/* Attaches the sites with a return probe, those without, or all (-1). */
 static int attach_some(struct stage *stage, int program, enum uprobe_kind kind,
                        const struct stage_site *sites, size_t count, int returns)
 {

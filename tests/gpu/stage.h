@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct stage - the kernel half loaded, and its probes in the functions of driver.so, for this
- * process only; what they counted and told. Root only. One thread.
+ * struct stage - the loaded kernel half and its probes in the functions of driver.so, for this
+ * process only, with the counts and events that result. Root only. One thread.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 struct ring_buffer;
 
-/* A function, and what its probe is told. */
+/* A function, and the cookie of its probe. */
 struct stage_site {
 	void *function;
 	union gpu_site_cookie site;
@@ -28,16 +28,16 @@ struct stage {
 	void *ctx;
 };
 
-/* `told` is called by stage_read(). 0, or a negative errno, and a line on stderr. */
+/* stage_read() calls `told`. Returns 0, or a negative errno after a line on stderr. */
 int stage_open(struct stage *stage, void (*told)(const struct gpu_event *event, void *ctx),
                void *ctx);
-/* Detaches what is attached, and attaches these: by sessions, or by entries and returns. */
+/* Detaches all probes and attaches these: as sessions, or as entries and returns. */
 int stage_attach(struct stage *stage, const struct stage_site *sites, size_t count, int sessions);
-/* A program of the caller's in the place of ours; all are entries. */
+/* Attaches a program of the caller instead of the kernel half's; all sites are entries. */
 int stage_attach_program(struct stage *stage, int program, const struct stage_site *sites,
                          size_t count);
 void stage_detach(struct stage *stage);
-/* The half until now; valid until the next one. */
+/* Drains the half; the result is valid until the next drain. */
 void stage_drain(struct stage *stage, struct drained *ret_drained);
 void stage_read(struct stage *stage);
 void stage_close(struct stage *stage);

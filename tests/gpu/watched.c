@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which function is probed as what, and the rows and events that come of it.
+ * How each function is probed, and the resulting rows and events.
  */
 #include "tests/gpu/watched.h"
 

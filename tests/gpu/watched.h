@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stand-in's functions with a probe on each, and what was counted and told of their calls. One
- * thread; the calls may be any thread's.
+ * The stand-in's functions with a probe on each, and the counts and events of their calls. For one
+ * thread; the calls may be made by any thread.
  */
 #pragma once
 
@@ -57,7 +57,7 @@ enum call {
 	CALLS
 };
 
-/* An event, with the beginning of what is behind it. */
+/* An event, with the beginning of the bytes that follow it. */
 struct told {
 	struct gpu_event event;
 	char behind[GPU_NAME_BYTES];
@@ -65,7 +65,7 @@ struct told {
 
 struct sum {
 	uint64_t rows, count, value;
-	struct gpu_call_key key; /* of one of them */
+	struct gpu_call_key key; /* of one of the rows */
 	struct gpu_call call;
 };
 
@@ -76,13 +76,13 @@ extern size_t event_count;
 extern const struct stage_site sites[];
 extern const size_t site_count;
 
-/* For stage_open(). */
+/* The callback for stage_open(). */
 void keep_event(const struct gpu_event *event, void *ctx);
-/* Everything that was counted and told until now, and nothing of it again. */
+/* Collects everything that was counted and reported since the last call. */
 void look(void);
 /* The rows of a function's calls, added up. */
 struct sum rows_of(enum profile_kind kind, uint8_t call);
-/* NULL: there were not so many. */
+/* The nth event of that kind and call; NULL: there are fewer. */
 const struct told *event_of(enum gpu_event_kind kind, uint8_t call, size_t nth);
 
 #define HAS_ROW(kind, call, times, amount)                          \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Installs what only the guests need and is missing: `make deps` stays light. Debian's kernels are unpacked
-# with Debian's tools, so this is for Debian and Ubuntu.
+# Installs the missing packages that only the guests need, so that `make deps` stays small. Debian's kernels are
+# unpacked with Debian's tools, so this works on Debian and Ubuntu only.
 set -euo pipefail
 
 packages=(qemu-system-x86 busybox-static cpio curl util-linux debian-archive-keyring)

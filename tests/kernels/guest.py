@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A guest: what it boots from, and what comes back from it."""
+"""Builds the initramfs of a guest, boots it, and unpacks the results that it leaves."""
 
 import os
 import re
@@ -12,24 +12,24 @@ from packages import FOLDER
 from workload import workload_path
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SECONDS = 180  # a whole guest; it takes half of that
+SECONDS = 180  # for a whole guest, which needs half of that
 PROGRAMS = (daemon.PROFD, "/usr/bin/curl", "/usr/bin/setpriv") + tuple(
     map(workload_path, ("spin60_30_10", "stacks_chain", "memory_growth", "heap_sites", "hog",
                         "cuda/gpu_truth", "cuda/gpu_launches"))
 )
-# QEMU 7.2 now and then gets a cmpxchg16b of the kernel wrong, and that panics; five levels of pages only take time.
+# QEMU 7.2 sometimes emulates a cmpxchg16b of the kernel wrongly, and the kernel panics. Five page table levels only take time.
 CPU = "max,cx16=off,la57=off"
 BUSYBOX = "/bin/busybox"
 
 
 def _libraries(program):
-    """What the loader would map for it, the loader included."""
+    """Returns the libraries that the loader would map for the program, and the loader."""
     listed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
     return re.findall(r"(/\S+) \(0x", listed)
 
 
 def make_image():
-    """An initramfs with the programs, their libraries and guest.sh as the first process; its path."""
+    """Makes an initramfs with the programs, their libraries, and guest.sh as the first process; returns its path."""
     root, image = os.path.join(FOLDER, "root"), os.path.join(FOLDER, "initramfs")
     shutil.rmtree(root, ignore_errors=True)
     for folder in ("bin", "proc", "sys", "dev", "tmp"):
@@ -41,7 +41,7 @@ def make_image():
     for program in PROGRAMS:
         shutil.copy(program, os.path.join(root, "bin"))
         for library in _libraries(program):
-            # What a program has beside itself it looks for there.
+            # A library in the program's own folder is looked up beside the program.
             beside = os.path.dirname(library) == os.path.dirname(program)
             folder = os.path.join(root, "bin") if beside else root + os.path.dirname(library)
             os.makedirs(folder, exist_ok=True)
@@ -56,7 +56,7 @@ def make_image():
 
 
 def boot(name, kernel, image):
-    """Boots it, waits for its end, and returns the folder of what it left. Fails with its last words."""
+    """Boots the guest, waits for its end, and returns the folder of its results. A failure has the end of the console."""
     folder = os.path.join(FOLDER, name)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
 #
-# The first process of a guest: runs profd twice, as root and as somebody with six capabilities only, beside
-# workloads, and hands what it answers to the host, as an archive on the second serial port. It judges
-# nothing. What it leaves, in a folder for each of the two: tests/kernels/README.md.
+# The first process of a guest. It runs profd twice beside workloads, as root and as a user with only six
+# capabilities, and sends profd's answers to the host, as an archive on the second serial port. It judges nothing.
+# tests/kernels/README.md describes the folder that each of the two runs leaves.
 export PATH=/bin:/sbin
 
 readonly NOBODY=65534
 readonly SIX=+bpf,+perfmon,+sys_ptrace,+dac_read_search,+syslog,+checkpoint_restore
 
-# A kernel without modules does not know whose a TCP connection is.
+# Requests use a Unix socket: a kernel without modules cannot tell to which user a TCP connection belongs.
 fetch()
 {
 	curl -sS --fail-with-body -m 90 -o "$1" --unix-socket "$out/socket" "http://localhost/$2"
@@ -34,20 +34,20 @@ gone()
 	! kill -0 "$1"
 }
 
-# Growth is recorded a moment later than CPU time.
+# profd begins to record memory growth a moment later than CPU time.
 ready()
 {
 	gone "$profd" || fetch - metrics | grep -q '^profd_source_on{type="mmap"} 1$'
 }
 
-# Its tables are there: nothing was waited for, and it has been seen.
+# profd has built all unwind tables that it has been waiting for.
 walkable()
 {
 	fetch - metrics | grep -q '^profd_unwind_tables_pending 0$'
 }
 
-# start NAME COMMAND...: in the background, its output in NAME.said and its number in $pid; what is written to
-# NAME.told it reads. It has said that it is ready when this returns.
+# start NAME COMMAND...: starts the command in the background, with its output in NAME.said, its process ID in $pid,
+# and NAME.told as its input. Returns when the command has said that it is ready.
 start()
 {
 	local name=$1
@@ -64,7 +64,7 @@ killed()
 	fetch - oom | grep -q "\"pid\": *$1\b"
 }
 
-# tell NAME WORD: what a program does when it is told so; it has when this returns.
+# tell NAME WORD: sends a program a command; returns when the program has executed it.
 tell()
 {
 	local lines
@@ -79,7 +79,7 @@ watched()
 	fetch - metrics | grep -q '^profd_source_on{type="gpu_launch"} 1$'
 }
 
-# One of them is there first, so that CUDA's driver is watched when the others make their contexts.
+# One program runs first, so that profd watches CUDA's driver when the other programs create their contexts.
 gpus()
 {
 	start beside gpu_truth driver
@@ -100,7 +100,7 @@ gpus()
 	fetch "$out/gpu_launch.pb.gz" "profile?last=1m&type=gpu_launch&pid=$pid"
 }
 
-# All of them are there before one wait; those that spin stand still until they are asked about.
+# Starts all programs before one common wait; those that spin are stopped until they are profiled.
 loads()
 {
 	local spin chain anon mmap heap hog waiting group=/sys/fs/cgroup/hog
@@ -115,7 +115,7 @@ loads()
 	mmap=$pid
 	start heap heap_sites sites "$out/heap.truth"
 	heap=$pid
-	# With a limit of its own, so that the kernel kills it and nobody else.
+	# The hog has its own memory limit, so that the kernel kills it and no other process.
 	mkdir -p "$group"
 	echo $((64 << 20)) >"$group/memory.max"
 	start hog sh -c "echo 0 >$group/cgroup.procs && exec hog"
@@ -155,7 +155,7 @@ as_capable()
 		--inh-caps=-all,$SIX --ambient-caps=-all,$SIX --bounding-set=-all,$SIX "$@"
 }
 
-# serve NAME [COMMAND THAT RUNS IT]: in the background, $profd; what it says goes to a folder of that name, $out.
+# serve NAME [COMMAND THAT RUNS IT]: starts profd in the background, as $profd; its results go to the folder NAME, $out.
 serve()
 {
 	out=/out/$1
@@ -176,7 +176,7 @@ finish()
 	rm -f "$out"/*.told "$out/socket"
 }
 
-# Only whether it starts.
+# Only tests whether profd starts.
 refusal()
 {
 	serve "$@"
@@ -209,7 +209,7 @@ chmod 755 / /bin /lib
 mkdir /out
 uname -r >/out/release
 
-# Where nobody has mounted tracefs, and where somebody has.
+# The first session runs without tracefs, the later ones with it.
 session root
 mount -t tracefs tracing /sys/kernel/tracing
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What profd said in a guest, against what the workloads say of themselves.
+"""Compares what profd reported in a guest with what the workloads report of themselves.
 
 A judge takes the folder of a session and returns a few words for the table, or raises AssertionError.
 """
@@ -12,13 +12,13 @@ import re
 from heap_runs import Heap, truth_between
 from profile_pb import Profile
 
-LIMIT = 64 << 20  # of the control group that the hog is killed in
-BYTES = 1  # the value that is bytes
-HELD = 3  # the same of memory of GPUs
+LIMIT = 64 << 20  # of the control group in which the hog is killed
+BYTES = 1  # the index of the value in bytes
+HELD = 3  # the index of the bytes held, in profiles of GPU memory
 CHAIN = [f"level{i:02}" for i in range(12, 0, -1)] + ["main"]
 HOT = {"hot60": 60, "hot30": 30, "hot10": 10}
 GROW = {"grow60": 60, "grow30": 30, "grow10": 10}
-# A round of the workloads that spin may take seconds in here, and the last one is cut off anywhere.
+# A round of the workloads that spin may take seconds in a guest, and the end of the profile interrupts the last one.
 CUT_ROUND = 6
 
 
@@ -30,13 +30,13 @@ def text(folder, name):
 def profile(folder, name, kind=Profile):
     with open(os.path.join(folder, name), "rb") as file:
         body = file.read()
-    # Else it is the line that says why there is none.
+    # If not gzip, the body is the line that says why there is no profile.
     expect(body.startswith(b"\x1f\x8b"), body.decode(errors="replace"))
     return kind(body)
 
 
 def pids(folder):
-    """{program: its number}."""
+    """Returns {program: process ID}."""
     return {name: int(pid) for name, pid in re.findall(r"(\w+)=(\d+)", text(folder, "pids"))}
 
 
@@ -50,7 +50,7 @@ def percent(part, whole):
 
 
 def _shares(samples, wanted, value, count, least=0):
-    """Each function's share, as far off as so many samples may be at four standard deviations."""
+    """Checks each function's share, within four standard deviations for so many samples."""
     total = sum(sample.values[value] for sample in samples)
     found = []
     for name, share in wanted.items():
@@ -62,7 +62,7 @@ def _shares(samples, wanted, value, count, least=0):
 
 
 def _of(folder, name):
-    """The samples of a program that spins."""
+    """Returns the samples of a program that spins."""
     pid = pids(folder)[name]
     return [sample for sample in profile(folder, "cpu.pb.gz").samples if sample.labels["pid"] == pid]
 
@@ -75,7 +75,7 @@ def cpu(folder):
 
 
 def stacks(folder):
-    """Without frame pointers: the same shares, and every stack whole and in order."""
+    """A program without frame pointers has the same shares, and every stack is whole and in order."""
     samples = _of(folder, "chain")
     count = sum(sample.count for sample in samples)
     expect(count > 300, f"{count} samples")
@@ -119,7 +119,7 @@ def heap(folder):
 
 
 def memory(folder):
-    """The timeline of the process that grew."""
+    """Judges the timeline of the process that grew."""
     said = json.loads(text(folder, "memory"))
     grown = int(text(folder, "anon.said").split()[1])
     column = said["fields"].index("rss_anon")
@@ -142,7 +142,7 @@ def _said_last(folder, name):
 
 
 def gpu_memory(folder):
-    """Held by each site, to the byte."""
+    """The memory that each site holds is exact to the byte."""
     held = profile(folder, "gpu_memory.pb.gz")
     sites = {}
     for key, row in _said_last(folder, "truth.said")["sites"].items():
@@ -155,7 +155,7 @@ def gpu_memory(folder):
 
 
 def gpu_launch(folder):
-    """By kernel, to the last one."""
+    """The launches of each kernel are complete."""
     said = profile(folder, "gpu_launch.pb.gz")
     kernels = {name: row[0] for name, row in _said_last(folder, "launches.said")["launches"].items()}
     found = {}
@@ -166,7 +166,7 @@ def gpu_launch(folder):
 
 
 def gpus_need_root(folder):
-    """As heap_needs_root()."""
+    """Like heap_needs_root()."""
     said = {source["name"]: source for source in json.loads(text(folder, "status"))["sources"]}["gpu_launch"]
     expect(not said["on"] and "CAP_SYS_ADMIN" in said["why"], f"it said: {said}")
     return said["why"]
@@ -177,7 +177,7 @@ NOT_TRIED = ("gpu_tensor", "gpu_kernel")
 
 
 def status(folder, may_be_off=lambda kind: kind in NOT_TRIED, may_warn=None):
-    """All that is tried is on, nothing was lost, and it ended as it should."""
+    """Every kind of profile that has a workload is on, nothing was lost, and profd ended without an error or a warning."""
     said = json.loads(text(folder, "status"))
     off = {source["name"]: source["why"] for source in said["sources"]
            if not source["on"] and not may_be_off(source["name"])}
@@ -193,7 +193,7 @@ def status(folder, may_be_off=lambda kind: kind in NOT_TRIED, may_warn=None):
 
 
 def heap_needs_root(folder):
-    """Where uprobes are perf events, which want CAP_SYS_ADMIN."""
+    """profd refuses /heap where uprobes are perf events, which need CAP_SYS_ADMIN."""
     said = text(folder, "heap.pb.gz").strip()
     expect("CAP_SYS_ADMIN" in said and "\n" not in said, f"it said: {said[:200]!r}")
     return said
@@ -204,13 +204,13 @@ def status_without_gpus(folder):
 
 
 JUDGES = (cpu, stacks, rss, mmap, heap, memory, oom, gpu_memory, gpu_launch, status)
-# Where uprobes are perf events and root's capabilities are not all there.
+# For kernels where uprobes are perf events, and a profd with only some of root's capabilities.
 JUDGES_OF_FEW = {heap: heap_needs_root, gpu_memory: gpus_need_root, gpu_launch: gpus_need_root,
                  status: status_without_gpus}
 
 
 def refused(folder, because):
-    """It did not start, and said why in one line."""
+    """profd did not start, and said why in one line."""
     complaints = re.findall(r"^profd: (?:error|warning): (.*)", text(folder, "log"), re.M)
     expect(text(folder, "exit").strip() not in ("0", "143"), "it started")
     expect(len(complaints) == 1 and because in complaints[0], f"it said: {complaints}")

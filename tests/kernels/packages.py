@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Debian's kernels, by apt: those of the suites below, from the mirror that this host's apt uses, without
-installing anything. Lists and kernels stay in the build folder.
+"""Fetches Debian's kernels by apt, those of the suites below, from the mirror that this host's apt uses. Nothing is
+installed; package lists and kernels stay in the build folder.
 """
 
 import functools
@@ -12,14 +12,14 @@ import subprocess
 import daemon
 
 FOLDER = os.path.join(daemon.BUILD, "kernels")
-# What they have together: 5.10, 6.1, 6.12, and one of each series since.
+# Together they have 5.10, 6.1, 6.12, and one kernel of each later series.
 SUITES = ("bullseye", "bookworm", "trixie", "trixie-backports")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 FLAVOUR = "cloud-amd64"
 
 
 class Missing(Exception):
-    """A kernel that is not to be had."""
+    """A kernel that cannot be fetched."""
 
 
 def _run(*argv, **options):
@@ -27,7 +27,7 @@ def _run(*argv, **options):
 
 
 def _mirror():
-    """Where this host gets Debian itself from, and not its security updates."""
+    """Returns the mirror of Debian itself, not of its security updates, that this host uses."""
     targets = _run("apt-get", "indextargets", "--format", "$(SITE) $(LABEL)", "Created-By: Packages")
     for line in targets.splitlines():
         site, label = line.split(maxsplit=1)
@@ -38,7 +38,7 @@ def _mirror():
 
 @functools.cache
 def _apt():
-    """The environment in which apt knows the suites above, and this host's apt nothing of it."""
+    """Returns an environment in which apt uses the suites above; the host's own apt configuration stays as it is."""
     apt = os.path.join(FOLDER, "apt")
     os.makedirs(f"{apt}/lists/partial", exist_ok=True)
     os.makedirs(f"{apt}/archives/partial", exist_ok=True)
@@ -56,27 +56,27 @@ def _apt():
 
 
 def _releases():
-    """The kernels there are, the newest of each series last."""
+    """Returns the releases of all kernels in the suites, sorted by version."""
     pattern = rf"^linux-image-[0-9][^ ]*-{FLAVOUR}$"
     listed = _run("apt-cache", "search", "--names-only", pattern, env=_apt())
     names = [line.split()[0][len("linux-image-"):] for line in listed.splitlines()]
-    # Those without a third number stand for the newest of a series, and are empty.
+    # Packages without a third number stand for the newest of a series, and are empty.
     names = [name for name in names if re.match(r"\d+\.\d+\.\d+", name)]
     return sorted(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
 
 
 def series(release):
-    """6.12 of 6.12.117+deb12-cloud-amd64."""
+    """Returns the series of a release: 6.12 of 6.12.117+deb12-cloud-amd64."""
     return re.match(r"\d+\.\d+", release).group()
 
 
 def all_series():
-    """Those that Debian has, the oldest first."""
+    """Returns the series that Debian has, the oldest first."""
     return list(dict.fromkeys(series(release) for release in _releases()))
 
 
 def kernel(wanted):
-    """The path of the newest kernel of a series, fetched and unpacked where it is not here yet; or Missing."""
+    """Returns the path of the newest kernel of a series; fetches and unpacks it first where necessary. Raises Missing."""
     try:
         return _kernel(wanted)
     except subprocess.CalledProcessError as error:
@@ -92,7 +92,7 @@ def _kernel(wanted):
     path = os.path.join(FOLDER, f"vmlinuz-{release}")
     if os.path.exists(path):
         return path
-    # The package called image has only depended on that called binary since 6.19.
+    # Since 6.19 the linux-image package is empty and depends on a linux-binary package.
     known = _run("apt-cache", "search", "--names-only", f"^linux-binary-{re.escape(release)}$", env=_apt())
     package = f"linux-{'binary' if known else 'image'}-{release}"
     _run("apt-get", "download", package, env=_apt(), cwd=FOLDER)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs profd on other kernels, in guests: those of the series named, or of a few by default.
+"""Runs profd on other kernels, in guests: those of the named series, or of a few by default.
 
   tests/kernels/run.py                  SERIES
   tests/kernels/run.py 6.1 6.12
-  tests/kernels/run.py all              every series that there is a kernel of
+  tests/kernels/run.py all              every series that Debian has
 
-README.md here says what is needed and how it works.
+README.md in this folder describes what is needed and how it works.
 """
 
 import os
@@ -22,15 +22,15 @@ import judge  # noqa: E402
 import packages  # noqa: E402
 
 SERIES = ("5.10", "6.1", "6.12")
-OLDEST = (5, 17)  # what profd needs
-MULTI_UPROBES = (6, 10)  # and before, perf events
+OLDEST = (5, 17)  # the oldest that profd supports
+MULTI_UPROBES = (6, 10)  # older kernels attach uprobes as perf events
 SESSIONS = ("root", "capable")
-# The kernel's own limit of kernel.perf_event_paranoid; Debian has one more, for which CAP_PERFMON is not enough.
+# The highest level of kernel.perf_event_paranoid in the upstream kernel. Debian adds level 3, where CAP_PERFMON is not enough.
 PARANOIA = 2
 
 
 def judge_session(folder, others):
-    """{what was judged: (whether it holds, a few words)}; by other judges where there is one for it."""
+    """Returns {what was judged: (whether it holds, a few words)}; `others` replaces some of the judges."""
     found = {}
     for one in judge.JUDGES:
         try:
@@ -41,7 +41,7 @@ def judge_session(folder, others):
 
 
 def judge_guest(folder, release):
-    """Rows of the table: (session, what, whether it holds, a few words)."""
+    """Yields rows of the table: (session, what was judged, whether it holds, a few words)."""
     version = tuple(map(int, packages.series(release).split(".")))
     refusals = []
     if version < OLDEST:
@@ -64,7 +64,7 @@ def judge_guest(folder, release):
 
 
 def run_one(series, image):
-    """Prints what was found on its newest kernel; the number of things that do not hold."""
+    """Tests the newest kernel of a series and prints the results; returns how many checks failed."""
     start = time.monotonic()
     try:
         kernel = packages.kernel(series)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# What `make check` runs: everything that can be said about the sources without running them. Goes
-# on after a failure, so that one run shows all of them; non-zero when there was any.
+# Runs the checks of `make check`: all checks of the sources that do not run them. It goes on after a failure, so that
+# one run shows all failures, and exits non-zero when there was one.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -22,7 +22,7 @@ step()
 	fi
 }
 
-# Files of ours, tracked or about to be, by pattern.
+# Prints the project's files that match the patterns: tracked ones, and new ones that git does not ignore.
 ours()
 {
 	git ls-files --cached --others --exclude-standard -- "$@" | sort -u |
@@ -44,8 +44,8 @@ builds()
 		"build-check-$1/tests/unit/unit" docs 2>&1 | sed '/^  [A-Z][A-Z]* /d'
 }
 
-# Leaks are left to AddressSanitizer: cppcheck does not know that a _cleanup_ local is freed. uthash.h
-# is given to it, or every HASH_ITER would look like a read of an uninitialized variable.
+# Leak checks are left to AddressSanitizer: cppcheck does not know that a _cleanup_ local is freed. uthash.h is
+# included explicitly, because without it cppcheck takes every HASH_ITER for a read of an uninitialized variable.
 cppchecked()
 {
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --error-exitcode=1 \
@@ -82,7 +82,7 @@ plain_comments()
 	! ours '*.c' '*.h' | xargs -r grep -nE '^[[:space:]]*//|[;{})][[:space:]]*//|\<(TODO|FIXME|XXX)\>' | grep .
 }
 
-# After the build with gcc.
+# Runs after the build with gcc, which makes the pages.
 manual_linted()
 {
 	mandoc -Tlint build-check-gcc/packaging/*.[1-8]
@@ -112,7 +112,7 @@ step "stacks of BPF programs" tests/lint/stack.py build-check-gcc/bpf/profd.link
 step "what the loop may wait for" tests/lint/loop.py build-check-gcc
 step "pages of the manual" manual_linted
 step "sum of all bounds of memory" tests/lint/memory.py build-check-gcc
-# After the builds, because some headers include generated ones.
+# This runs after the builds, because some headers include generated ones.
 step "every header compiles alone" env BUILD=build-check-gcc tests/lint/headers.sh
 
 if [ $failures -ne 0 ]; then

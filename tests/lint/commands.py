@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Compares what the Makefile, scripts and tests call with what deps.sh installs.
+"""Compares the commands that the Makefile, scripts and tests call with the packages that deps.sh installs.
 
-tests/lint/commands says which package has a command. A command that is not in it, or whose package deps.sh does not
-install, is an error: it is there on the machine of who wrote the script, and nowhere else. tests/bench is left out, which
-looks for the tools that it compares with and leaves out those that are missing.
+tests/lint/commands says which package has a command. A command that is not in it, or whose package deps.sh does not install,
+is an error: it would be missing on most machines but the author's. tests/bench is left out: it looks for the tools that it
+compares with, and skips those that are missing.
 """
 
 import ast
@@ -23,16 +23,16 @@ DISTRIBUTIONS = ("debian", "fedora")
 BUILTINS = set("""! . : [ break case cd command continue declare do done echo elif else esac eval exec exit export false fi for function
     getopts hash if in kill let local mapfile printf pwd read readonly return set shift source test then time trap true type ulimit
     umask unset until wait while { }""".split())
-# What these functions get first is a command, as a list or as words.
+# Functions whose first argument is a command, as a list or as words.
 CALLERS = {"run", "Popen", "check_call", "check_output", "call", "which", "_ask"}
 MODULES = {"subprocess", "shutil"}
-# Their words hold another command.
+# Commands whose words contain another command.
 RUNNERS = {"chroot", "env", "nice", "nsenter", "prlimit", "setpriv", "sh", "sudo", "unshare"}
 NAME = re.compile(r"[a-z][a-z0-9+_.-]*\Z")
 
 
 def table():
-    """command -> {distribution: package}."""
+    """Returns command -> {distribution: package}."""
     rows = {}
     with open(TABLE, encoding="ascii") as file:
         for line in file:
@@ -43,7 +43,7 @@ def table():
 
 
 def installed(distribution, purpose):
-    """The packages that deps.sh installs where there are none, for that purpose as well."""
+    """Returns the packages that deps.sh installs where there are none, including those for the given purpose."""
     names = set()
     for words in ([], [purpose]) if purpose else ([],):
         names.update(subprocess.run([os.path.join(HERE, "deps.sh"), "--list", distribution, *words], check=True,
@@ -56,7 +56,7 @@ def purpose_of(path):
 
 
 def strings(node, known):
-    """The words of a list, as far as they are written down; None for others. Of f-strings what stands in them."""
+    """Returns the words of a list that are constants, and None for the others. In an f-string a "$" stands for each value."""
     if isinstance(node, ast.Starred):
         return strings(node.value, known)
     if isinstance(node, (ast.List, ast.Tuple)):
@@ -72,7 +72,7 @@ def strings(node, known):
 
 
 def of_words(words, commands):
-    """Adds the command of a list of words, and those that its words name."""
+    """Adds the command of a list of words, and the commands that its words contain."""
     first = words[0] if words else None
     if not first:
         return
@@ -124,7 +124,7 @@ def of_python(text):
 
 
 def of_makefile(text):
-    """Of recipes, and of what the Makefile asks a shell; compilers that it is told by name are in the table as well."""
+    """Returns the commands of recipes and of $(shell), and the compilers that the Makefile chooses by name."""
     commands = set()
     text = text.replace("\\\n", " ")
     lines = re.findall(r"(?m)^\t[@+-]*(.*)$", text) + re.findall(r"\$\(shell ([^()]*(?:\([^()]*\)[^()]*)*)\)", text)
@@ -133,18 +133,18 @@ def of_makefile(text):
     for line in lines:
         line = re.sub(r"\$\((Q|call [^()]*)\)", "", line)
         line = line.replace("$(MAKE)", "make").replace("$(CC)", "gcc").replace("$(CLANG)", "clang")
-        for _ in range(4):  # one in another
+        for _ in range(4):  # calls may be nested
             line = re.sub(r"\$\([^()]*\)", "MADE", line)
         commands |= shell_words.calls(line.replace("$$", "$").replace("$@", "MADE").replace("$<", "MADE"))
     return {name for name in commands | {word for pair in choices for word in pair} | set(linked) if not name.startswith("-")}
 
 
 def called():
-    """path -> the commands that it calls."""
+    """Yields (path, commands that the file calls)."""
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.sh", "*.py", "Makefile", ".ci/run"],
                             check=True, capture_output=True, text=True, cwd=os.path.join(HERE, "../.."))
     for path in sorted(set(listed.stdout.split())):
-        # Guests of tests/kernels have a system of their own.
+        # The guests of tests/kernels do not run on this system.
         if path.startswith("tests/bench/") or path == "tests/kernels/guest.sh" or not os.path.isfile(path):
             continue
         with open(path, encoding="utf-8") as file:

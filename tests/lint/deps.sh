@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# deps.sh [package]: installs what building and testing profd needs and is missing, or what making and
-# testing packages of it needs beside that, with apt-get or dnf. Asks nothing, says nothing when all is
-# there, and is then fast enough to run before every `make test`.
+# deps.sh [package]: installs the missing packages that building and testing profd needs, or those that making and
+# testing its packages needs in addition, with apt-get or dnf. Asks nothing and prints nothing when none is
+# missing, and is then fast enough to run before every `make test`.
 #
-# deps.sh --list debian|fedora [package]: what that is where nothing is there yet.
+# deps.sh --list debian|fedora [package]: prints the packages as for a system that has none of them.
 set -euo pipefail
 
 listing=
 [ "${1:-}" != --list ] || listing=yes
 
-# To a list nothing is there yet.
+# With --list, no command counts as installed.
 has()
 {
 	[ -z "$listing" ] && command -v "$1" >/dev/null 2>&1
@@ -19,7 +19,7 @@ has()
 
 export PATH="$PATH:/usr/local/go/bin:/usr/sbin:/sbin"
 
-# ---- what is needed, by distribution ---------------------------------------------------------------------
+# ---- the packages, by distribution -----------------------------------------------------------------------
 debian_packages()
 {
 	echo gcc g++ make pkg-config clang llvm libclang-rt-14-dev libbpf-dev libelf-dev libdw-dev libdebuginfod-dev liblzma-dev zlib1g-dev \
@@ -38,7 +38,7 @@ debian_packages()
 	has promtool || echo prometheus
 }
 
-# Packages of both kinds can be made here; the one that is tested is Debian's.
+# Debian can make packages of both kinds; only Debian's is tested.
 debian_packages_package()
 {
 	echo debhelper debootstrap dpkg-dev lintian rpm rpmlint systemd-container
@@ -70,13 +70,13 @@ fedora_packages_package()
 	echo rpm-build rpmlint systemd-rpm-macros
 }
 
-# ---- which of them are missing ---------------------------------------------------------------------------
+# ---- the missing packages --------------------------------------------------------------------------------
 debian_missing()
 {
 	local wanted
 	wanted=$("debian_packages$purpose")
-	# A package dpkg has never heard of is an error to it and missing to us; libclang-rt carries
-	# the version of the distribution's clang, so any version of it will do.
+	# dpkg-query fails on a package that it does not know; such a package counts as missing. libclang-rt has the
+	# version of the distribution's clang in its name, so any version of it is accepted.
 	# shellcheck disable=SC2086
 	{ dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 'libclang-rt-*-dev' 2>/dev/null || true; } |
 		awk -v wanted="$wanted" '
@@ -96,10 +96,10 @@ fedora_missing()
 		sed -n 's/^no package provides //p'
 }
 
-# ---- installing them -------------------------------------------------------------------------------------
-# The prometheus package is here for promtool. Its server must neither start now nor at the next
-# boot: a policy that says no while we install, which is how Debian's maintainer scripts ask, and a
-# disabled unit afterwards. A policy that the administrator has set stays as it is.
+# ---- installation ----------------------------------------------------------------------------------------
+# The prometheus package is needed for promtool. Its server must start neither now nor at the next boot: a policy
+# denies it during the installation, which Debian's maintainer scripts respect, and the unit is disabled
+# afterwards. A policy that the administrator has set is left alone.
 debian_install()
 {
 	local policy=/usr/sbin/policy-rc.d
@@ -111,7 +111,7 @@ debian_install()
 		chmod 755 $policy
 	fi
 	apt-get -qq update
-	# Where clang is not 14, its runtime has another number: that of the default clang.
+	# Where the default clang is not 14, its runtime package has that clang's version.
 	local -a packages=("$@")
 	local i version
 	for i in "${!packages[@]}"; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Checks that every header compiles alone, under gcc and under clang: it includes what it needs and
-# no more is expected of those who include it.
+# Checks that every header compiles alone, under gcc and under clang: a header includes everything that it needs,
+# and a file that includes it needs to include nothing before it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -17,7 +17,7 @@ while read -r header; do
 	tests/bpf/shim/*) continue ;; # stands in for a header of that target; compiled with the walker
 	esac
 	for compiler in gcc clang; do
-		# A one-line program, not the header itself, because `#pragma once` in a main file warns.
+		# The compiler reads a one-line program, because `#pragma once` in a main file warns.
 		# shellcheck disable=SC2086
 		if ! printf '#include "%s"\n' "$header" |
 			$compiler $flags -Wno-unused-function "$@" -x c -fsyntax-only -; then

@@ -34,7 +34,7 @@ awk '
 		sub(/^[^"]*"/, "", target)
 		sub(/".*/, "", target)
 		if (target !~ /\//) {
-			# The program itself (daemon.h), or a name without its folder.
+			# A header of the program itself (daemon.h), or a header without its folder.
 			if (folder != ".") {
 				print FILENAME ":" FNR ": \"" target "\" without its folder"
 				bad = 1

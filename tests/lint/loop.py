@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Whether the loop thread can come to a call that waits: for a file system, a process, a name server. Everything that
-daemon_run() refers to, calls or hands on as a pointer, directly or through tables and further functions, is taken for
-the loop's, but for the functions that run on other threads. tests/lint/loop says which those are, what waits, and
-which files may nevertheless, and why. What is not needed there any more is an error, too.
+"""Checks that the loop thread cannot come to a call that waits: for a file system, a process, a name server. Everything that
+daemon_run() refers to, as a call or as a pointer, directly or through tables and other functions, counts as run by the loop,
+except the functions that run on other threads. tests/lint/loop lists those functions, the calls that wait, and the files that
+may make such calls, with the reason. An entry that is no longer needed is an error, too.
 
   tests/lint/loop.py BUILD            the folder with the daemon's objects
-  tests/lint/loop.py BUILD --all      as if no file might: a chain to each call
+  tests/lint/loop.py BUILD --all      ignores the exceptions: prints a chain to each call
 """
 
 import bisect
@@ -22,7 +22,7 @@ LIST = os.path.join(os.path.dirname(__file__), "loop")
 
 
 def read_list(path):
-    """{kind: {what: why}}; kinds are blocks, away and may."""
+    """Returns {kind: {what: why}}; the kinds are blocks, away and may."""
     found = {"blocks": {}, "away": {}, "may": {}}
     with open(path, encoding="ascii") as lines:
         for line in filter(str.strip, (line.split("#")[0] for line in lines)):
@@ -40,7 +40,7 @@ def objdump(*arguments):
 
 
 class Module:
-    """One object: its functions and variables, and what each refers to."""
+    """One object file: its functions and variables, and what each of them refers to."""
 
     def __init__(self, path, name):
         self.name, self.edges = name, collections.defaultdict(set)
@@ -63,7 +63,7 @@ class Module:
         return places[index][1] if index >= 0 else None
 
     def target(self, relocation):
-        """What "TYPE symbol+offset" refers to. On x86 what is relative counts from the instruction's end."""
+        """Returns what "TYPE symbol+offset" refers to. On x86 a relative address counts from the end of the instruction."""
         kind, symbol, sign, offset = re.match(r"(\S+)\s+([^\s+]+?)(?:([+-])0x([0-9a-f]+))?$", relocation).groups()
         if symbol not in self.places:
             return symbol
@@ -75,7 +75,7 @@ class Module:
         for line in text.splitlines():
             label = re.match(r"[0-9a-f]+ <(\S+)>:$", line)
             relocation = re.match(r"\s+[0-9a-f]+: (R_\S+\s+\S+)$", line)
-            # What a call is followed by says where it goes; without that it is within the section.
+            # The relocation after a call names its target. A call without one stays within the section.
             if direct and not relocation:
                 self.edges[function].add(direct)
             direct = None
@@ -106,7 +106,7 @@ def modules_of(build):
 
 
 class Walk:
-    """From daemon_run() to all that is the loop's; `found` has a chain to each (file, call) that waits."""
+    """Walks from daemon_run() to everything that the loop runs; `found` has a chain to each (file, call) that waits."""
 
     def __init__(self, modules, rules):
         self.modules, self.rules = {module.name: module for module in modules}, rules
@@ -136,7 +136,7 @@ class Walk:
         return " < ".join(names)
 
 
-# One call for each way that leads to it, and one that is left out.
+# One call for each way that leads to one, and one call that must be left out.
 PLANTED = """
 extern int open(const char *, int, ...), stat(const char *, void *), poll(void *, long, int), access(const char *, int);
 #define APART __attribute__((noinline)) static int
@@ -151,7 +151,7 @@ int daemon_run(int at) { return called() + table[at & 1]() + started(passed, 1) 
 
 
 def sees():
-    """Whether it finds planted calls, and leaves out what runs elsewhere."""
+    """Whether the walk finds the planted calls, and leaves out the one that runs on another thread."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "planted.o")
         subprocess.run(["gcc", "-O2", "-c", "-x", "c", "-", "-o", path], input=PLANTED, text=True, check=True)
@@ -166,7 +166,7 @@ def main():
     wrong = [f"{call}() in {walk.chain(node)}" for (file, call), node in walk.found.items() if (file, call) not in may]
     wrong += [f"{LIST}: {file} {call} is not needed" for file, call in may if (file, call) not in walk.found]
     wrong += [f"{LIST}: {file} {name} is no longer there" for file, name in rules["away"] if (file, name) not in walk.away]
-    # A list in which everything is in order says little about a graph that was read wrongly.
+    # A run without errors proves little if the graph was read wrongly.
     if len(walk.seen) < 1000 or not sees():
         wrong.append(f"of the loop only {len(walk.seen)} functions and tables were found, or no planted calls")
     print("\n".join(wrong))

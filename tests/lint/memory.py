@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""memory.py BUILD: whether the table of memory in systemd/README.md says what the sources say, and the unit's limits leave room
-for its sum. BUILD is a folder with profd.
+"""memory.py BUILD: checks that the memory table of systemd/README.md agrees with the sources, and that the unit's limits leave
+room for its sum. BUILD is a folder with profd.
 
-The last column of a row says where its MiB are from: constants and settings in backquotes, each with what it is to be
-multiplied by (`MAX_IMAGES` × 144, `symbol-memory` × 3/4), joined by commas; or "measured". A constant whose name others have, too,
-has that of its file before it: `fetch/cache.c:MAX_FILES`.
+The last column of a row says where its MiB come from: constants and settings in backquotes, each with its factor
+(`MAX_IMAGES` × 144, `symbol-memory` × 3/4), joined by commas; or "measured". A constant whose name occurs in several files has
+its file before it: `fetch/cache.c:MAX_FILES`.
 """
 
 import fractions
@@ -28,7 +28,7 @@ def text_of(path):
 
 
 def constants():
-    """Name, and file:name -> expressions, of all constants of the daemon and the kernel half."""
+    """Returns name, and file:name -> expressions, of all constants of the daemon and the kernel half."""
     paths = subprocess.run(["git", "ls-files", "daemon/*.[ch]", "bpf/*.h"], check=True, capture_output=True, text=True).stdout.split()
     found = {}
     for path in paths:
@@ -39,7 +39,7 @@ def constants():
 
 
 def settings():
-    """Key -> default, as a program that has just been built says."""
+    """Returns key -> default, as the newly built program prints them."""
     text = subprocess.run([os.path.join(sys.argv[1], "profd"), "config", "show", "--config", "/dev/null"], check=True,
                           capture_output=True, text=True).stdout
     return dict(re.findall(r"^([\w-]+) = (\d+[KMG]iB)$", text, re.MULTILINE))
@@ -53,7 +53,7 @@ def value_of(name, known, sizes):
     if others:
         raise KeyError(f"one value of {name}")
     words = re.findall(r"[A-Z]\w+|\d+|<<|[*+()-]", expression)
-    # Nothing but numbers and operators is left when names are replaced.
+    # With all names replaced, only numbers and operators are left.
     return eval(" ".join(str(value_of(word, known, sizes)) if word[0].isalpha() else word for word in words))  # noqa: S307
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The page's modules: what they weigh, who imports whom, and that nothing in them makes markup out of text. See
-# web/README.md.
+# Checks the page's modules: their compressed size and their imports, and that no module makes markup out of text.
+# See web/README.md.
 set -euo pipefail
 cd "$(dirname "$0")/../../web"
 
@@ -21,7 +21,7 @@ modules()
 	find . -name '*.js' -printf '%P\n' | sort
 }
 
-# Which folders a module may import from besides its own: as in README.md.
+# Prints the folders that the modules of a folder may import from, as web/README.md has them.
 may_import()
 {
 	case $1 in
@@ -64,7 +64,7 @@ for file in $(find . -type f \( -name '*.js' -o -name '*.css' -o -name '*.html' 
 	head -3 "$file" | grep -q 'SPDX-License-Identifier: ' || [ "$file" = index.html ] || complain "$file: no SPDX line"
 done
 
-# What turns text into markup or code, and what reaches for another host. One does, when somebody asks it to.
+# Everything that turns text into markup or code, or names another host. One module does, at the user's request.
 forbidden='innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|https?://'
 if modules | xargs grep -nE "$forbidden" | grep -v 'http://www.w3.org/' | grep -v '^shell/perfetto.js:.*https://ui\.perfetto\.dev'; then
 	complain "the lines above make markup or code of text, or name another host"

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Which commands a shell script calls, read from its text.
+"""Finds the commands that a shell script calls, from its text.
 
-It reads the part of the shell's grammar that decides which word is a command: quotes, substitutions, lists and pipelines,
-compound commands, functions, redirections and here-documents. Words that are only known at run time are left out.
+The parser knows the part of the shell's grammar that decides which word is a command: quotes, substitutions, lists and
+pipelines, compound commands, functions, redirections and here-documents. Words that are only known at run time are left out.
 """
 
 import re
 
-# After these the next word is a command again.
+# The word after one of these is a command again.
 KEYWORDS = {"if", "then", "else", "elif", "do", "while", "until", "!", "{", "time"}
-# These are commands that run another one, named by the first of their words that is no option and no assignment.
+# These commands run another one, named by their first word that is neither an option nor an assignment.
 RUNNERS = {"env", "exec", "xargs", "nice", "sudo", "command", "nohup"}
 NAME = re.compile(r"/?[a-z][a-z0-9_.+/-]*\Z")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
@@ -17,7 +17,7 @@ HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)([^\s'\"()<>|&;]+)\1")
 
 
 class Script:
-    """found has the words in the place of a command; functions has the names that the script defines."""
+    """`found` has the words in the place of a command; `functions` has the names of the functions that the script defines."""
 
     def __init__(self, text):
         self.text, self.at = text, 0
@@ -64,7 +64,7 @@ class Script:
                     expects, runner = word in KEYWORDS, word in RUNNERS
 
     def takes(self, word, runner):
-        """Whether a word in the place of a command is one; then it is remembered."""
+        """Whether a word in the place of a command is a command; if so, adds it to `found`."""
         if self.text.startswith("()", self.at):
             self.functions.add(word)
             self.at += 2
@@ -81,7 +81,7 @@ class Script:
         return True
 
     def word(self):
-        """One word, without its quotes. What only the shell knows is a "$" in it."""
+        """Reads one word and returns it without its quotes. A "$" in it stands for what only the shell knows."""
         parts = []
         while self.at < len(self.text) and (c := self.text[self.at]) not in " \t\n;&|()<>":
             self.at += 1
@@ -121,7 +121,7 @@ class Script:
         return "".join(parts)
 
     def substitution(self):
-        """Behind a "$"."""
+        """Skips a substitution; the position is behind its "$"."""
         if self.text.startswith("((", self.at):
             self.at = self.text.index("))", self.at) + 2
         elif self.text.startswith("(", self.at):
@@ -158,7 +158,7 @@ class Script:
         self.heredocs = []
 
     def skip_to_cases(self, cases):
-        """From behind "case" to behind its first pattern."""
+        """Moves from behind "case" to behind the first pattern."""
         self.at = re.compile(r"\s*").match(self.text, self.at).end()
         self.word()
         self.at = re.compile(r"\s*in\s+").match(self.text, self.at).end()
@@ -177,7 +177,7 @@ class Script:
         while self.text[self.at] != end:
             before = self.at
             self.word()
-            self.at += self.at == before  # one that is no part of a word
+            self.at += self.at == before  # skips a character that is no part of a word
         self.at += 1
 
     def line_end(self):
@@ -186,6 +186,6 @@ class Script:
 
 
 def calls(text):
-    """The names of the commands that a script calls, but for its own functions."""
+    """Returns the names of the commands that a script calls, without its own functions."""
     script = Script(text)
     return script.found - script.functions

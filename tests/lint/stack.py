@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Whether the stacks of the BPF programs are small enough for the oldest kernels: each chain of calls may have 512
-bytes, and there every frame counts in steps of 32. Newer ones that compile programs count in smaller steps. No kernel
-has more than eight frames of them.
+"""Checks that the stacks of the BPF programs are small enough for the oldest kernels: each chain of calls may use 512 bytes,
+and these kernels count every frame in steps of 32. Newer ones that compile the programs count in smaller steps. No kernel
+allows more than eight frames.
 
-  tests/lint/stack.py OBJECT     the linked one
+  tests/lint/stack.py OBJECT     the linked object
 
 Source: kernel/bpf/verifier.c of Linux 6.1, check_max_stack_depth().
 """
@@ -26,7 +26,7 @@ class Function:
 
 
 def disassemble(path):
-    """(section, text) of each line."""
+    """Yields (section, text) of each line."""
     text = subprocess.run(["llvm-objdump", "-dr", path], check=True, capture_output=True,
                           text=True).stdout
     section = None
@@ -37,8 +37,8 @@ def disassemble(path):
 
 
 def functions_of(path):
-    """name -> Function. What is called is known by its relocation: a name, or a place in a section; so is what
-    bpf_loop() is given. Within a section some calls have none: they say how many instructions away it is."""
+    """Returns name -> Function. The relocation of a call names the callee, or its place in a section; so does the one of
+    bpf_loop()'s argument. Some calls within a section have no relocation: they have the distance in instructions."""
     lines = list(disassemble(path))
     labels = {(section, int(match.group(1), 16)): match.group(2) for section, line in lines
               for match in [re.match(r"([0-9a-f]+) <(?!LBB)(\S+)>:", line)] if match}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """A Debian machine for the package: a tree made by debootstrap, booted by systemd-nspawn under its own systemd.
 
-The tree is made once and kept in the build folder; each machine runs on a copy, without a network but its
-loopback, and leaves nothing behind. A container has profd's capabilities and system calls only when told so, and
-sees /proc/kallsyms only when it may write to /proc.
+The tree is made once and kept in the build folder. Each machine runs on a copy of it, without a network but its
+loopback, and leaves nothing behind. A container gets profd's capabilities and system calls only by options, and
+sees /proc/kallsyms only if it may write to /proc.
 
-It has process IDs of its own, while BPF programs see those of the host. So a profile made in it has samples and names
-of the kernel, but the names of processes only by chance.
+A machine has its own process IDs, while BPF programs see those of the host. A profile made in a machine therefore has
+samples and kernel names, but the names of processes only by chance.
 """
 
 import contextlib
@@ -30,20 +30,20 @@ WORK = os.path.join(BUILD, "package")
 BASE = os.path.join(WORK, "root")
 VERSION = os.environ["VERSION"]
 BOOT_SECONDS = 120
-REBOOT = 133  # how systemd-nspawn ends when it is to be started again
+REBOOT = 133  # the exit status of systemd-nspawn when the machine is to boot again
 
 
 
 def package():
-    """The .deb under test."""
+    """Returns the path of the .deb under test."""
     architecture = run("dpkg", "--print-architecture").stdout.decode().strip()
     return os.path.join(BUILD, f"profd_{VERSION}_{architecture}.deb")
 
 
 def base_tree():
-    """The tree that machines are copied from, with what the package depends on downloaded."""
+    """Returns the tree that machines are copied from, in which the package's dependencies are downloaded."""
     tree.make(BASE, PACKAGES)
-    # A kept tree knows versions that the mirror may no longer have.
+    # The package lists of an old tree name versions that the mirror may no longer have.
     run("chroot", BASE, "apt-get", "update", env=ENVIRONMENT)
     inside = "/root/profd.deb"
     shutil.copy(package(), BASE + inside)
@@ -52,7 +52,7 @@ def base_tree():
 
 
 def control_groups():
-    """The mount points of systemd's hierarchies: cgroup2's, and on older hosts that of its own."""
+    """Yields the mount points of systemd's hierarchies: cgroup2's, and on older hosts the one named systemd."""
     with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
         for line in mounts:
             fields = line.split()
@@ -61,7 +61,7 @@ def control_groups():
                 yield fields[4]
 
 
-running = []  # machines; what is interrupted leaves them to stop_all()
+running = []  # machines that an interrupted run leaves to stop_all()
 
 
 def stop_all():
@@ -70,7 +70,7 @@ def stop_all():
 
 
 class Machine:
-    """A machine that has booted, until stop()."""
+    """A machine that has booted, and runs until stop()."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="profd-machine-", dir=WORK)
@@ -94,9 +94,9 @@ class Machine:
                 "--keep-unit", "--private-network", "--console=pipe", "--notify-ready=yes",
                 "--capability=CAP_BPF,CAP_PERFMON,CAP_SYSLOG,CAP_CHECKPOINT_RESTORE",
                 "--system-call-filter=bpf perf_event_open",
-                # What it would set is the host's.
+                # The sysctls that it would set are the host's.
                 "systemd.mask=systemd-sysctl.service"]
-        # A socket for each boot: systemd says that it is ready after each reload as well.
+        # Each boot has its own socket: systemd also says READY after each reload.
         address = os.path.join(self.folder, f"notify-{time.monotonic_ns()}")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify, open(self.log_path, "ab") as log:
             notify.bind(address)
@@ -106,13 +106,13 @@ class Machine:
             self.leader = self.wait_booted(notify)
 
     def enter_groups(self):
-        """Machines beside each other must not share a group: each systemd believes it is all of it."""
+        """Puts the process into the machine's groups. Machines must not share one: each systemd takes its group for the root."""
         for group in self.groups:
             with open(os.path.join(group, "cgroup.procs"), "w", encoding="ascii") as procs:
                 procs.write("0")
 
     def wait_booted(self, notify):
-        """Until systemd-nspawn says that the systemd in it has started everything; it also says which process that is."""
+        """Waits until systemd-nspawn says that the machine's systemd has started everything; returns the pid of that systemd."""
         end = time.monotonic() + BOOT_SECONDS
         said = ""
         while not re.search(r"^READY=1$", said, re.M):
@@ -127,7 +127,7 @@ class Machine:
             return log.read()
 
     def run(self, *words, user="root", **options):
-        """A command in the machine."""
+        """Runs a command in the machine."""
         as_user = ("runuser", "-u", user, "--") if user != "root" else ()
         return run("nsenter", "-t", str(self.leader), "-a", "--", *as_user, *words, env=ENVIRONMENT, **options)
 
@@ -153,7 +153,7 @@ class Machine:
         self.run("apt-get", "-y", "--no-install-recommends", "install", path)
 
     def unit(self, *names, unit="profd.service"):
-        """Properties of a unit, in the order asked for."""
+        """Returns properties of a unit, in the order of the arguments."""
         shown = self.text("systemctl", "show", unit, *(f"--property={name}" for name in names))
         values = dict(line.split("=", 1) for line in shown.splitlines())
         return [values[name] for name in names]
@@ -166,10 +166,10 @@ class Machine:
         self.boot()
 
     def members(self):
-        """The machine's processes."""
+        """Yields the machine's processes."""
         for group in self.groups:
             for folder, _, _ in os.walk(group):
-                # It may be on its way down.
+                # The group may be removed meanwhile.
                 with contextlib.suppress(FileNotFoundError), \
                         open(os.path.join(folder, "cgroup.procs"), encoding="ascii") as procs:
                     yield from map(int, procs.read().split())
@@ -181,7 +181,7 @@ class Machine:
         return not any(self.members())
 
     def stop(self):
-        """Ends it at once: nothing in it is worth an orderly end."""
+        """Kills the machine: nothing in it needs an orderly shutdown."""
         until(self.kill)
         if self.process is not None:
             self.process.wait(BOOT_SECONDS)

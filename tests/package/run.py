@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs the tests of the package: all of them, or those named (files, classes, tests).
+"""Runs the tests of the package: all of them, or the named files, classes or tests.
 
   make test-package
   BUILD=build VERSION=0.1.0 python3 tests/package/run.py test_package.Installed.test_reload
@@ -22,7 +22,7 @@ import runner  # noqa: E402
 
 
 def missing():
-    """Why the tests cannot run here, or None."""
+    """Returns why the tests cannot run on this host, or None."""
     if os.geteuid() != 0:
         return "the tests of the package need root: sudo make test-package"
     for tool in ("debootstrap", "systemd-nspawn", "dpkg-deb", "lintian", "nsenter"):
@@ -34,6 +34,6 @@ def missing():
 
 
 if __name__ == "__main__":
-    # As an interrupt is: an exception, after which machines are still stopped.
+    # Makes SIGTERM raise an exception, as SIGINT does, so that the machines are still stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(runner.main(HERE, missing, machine.stop_all))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The package on a machine with systemd: what installing it starts, who is answered, and what is left of it."""
+"""The package on a machine with systemd: what its installation starts, which users profd answers, and what its removal leaves."""
 
 import json
 import os
@@ -12,13 +12,13 @@ from machine import BUILD, VERSION, Machine, package, run
 from profile_pb import Profile
 
 SOCKET = "/run/profd/profd.sock"
-OTHER_SOCKET = "/run/profd.sock"  # that systemd binds
+OTHER_SOCKET = "/run/profd.sock"  # to which systemd binds profd.socket
 SETTINGS = "/etc/profd/profd.conf"
 CACHE = "/var/cache/profd"
 LOOPBACK = "http://127.0.0.1:9090"
 CAPABILITIES = {"bpf": 39, "perfmon": 38, "sys_ptrace": 19, "dac_read_search": 2, "syslog": 34, "checkpoint_restore": 40}
-MAX_EXPOSURE = 3.0  # of `systemd-analyze security`, which calls up to 4.9 OK and 10 the worst
-# What other programs write while packages come and go.
+MAX_EXPOSURE = 3.0  # of `systemd-analyze security`, which calls values up to 4.9 OK and 10 the worst
+# Files that other programs write while packages are installed and removed.
 OTHERS = re.compile(r"/(var/(lib/(dpkg|apt|systemd)|cache/(apt|debconf|ldconfig)|log)|run|tmp|root)(/|$)|"
                     r"/etc/((passwd|group|shadow|gshadow)-?|\.pwd\.lock|ld\.so\.cache)$")
 
@@ -30,7 +30,7 @@ class Lint(unittest.TestCase):
 
 
 class PackageTest(unittest.TestCase):
-    """One machine for all tests of a class, which leave profd running."""
+    """One machine for all tests of a class. Each test leaves profd running."""
 
     @classmethod
     def setUpClass(cls):
@@ -43,7 +43,7 @@ class PackageTest(unittest.TestCase):
         return self.machine.run("curl", "--silent", "--show-error", *words, user=user, check=False)
 
     def status(self, *words, user="root"):
-        """The HTTP status that the user gets, or what curl says where there is none."""
+        """Returns the HTTP status that the user gets, or curl's message where there is none."""
         done = self.curl("--output", "/dev/null", "--write-out", "%{http_code}", *words, user=user)
         return int(done.stdout) if done.returncode == 0 else done.stderr.decode()
 
@@ -65,7 +65,8 @@ class Installed(PackageTest):
         self.assertEqual(self.machine.unit("UnitFileState", "Result", "NRestarts"), ["enabled", "success", "0"])
 
     def test_level_of_perf_events(self):
-        """Lowered to what profd can work with; left alone where it is that or lower, or somebody has set another."""
+        """The package lowers the level to the highest that profd can work with. It leaves a level alone that is not higher,
+        or that the administrator has set."""
         level, own = "/root/paranoid", "/etc/sysctl.d/99-own.conf"
         self.addCleanup(self.machine.run, "rm", "-f", level, own)
         for found, set_to, left in (("4", None, "2"), ("3", None, "2"), ("2", None, "2"), ("1", None, "1"), ("-1", None, "-1"),
@@ -74,13 +75,13 @@ class Installed(PackageTest):
                 self.machine.write(level, found + "\n")
                 if set_to:
                     self.machine.write(own, f"kernel.perf_event_paranoid = {set_to}\n")
-                # In a file in its place: the kernel's own is the host's.
+                # A file is mounted in place of the sysctl, which is the host's.
                 self.machine.run("unshare", "-m", "sh", "-c", f"mount --bind {level} /proc/sys/kernel/perf_event_paranoid && "
                                  "/var/lib/dpkg/info/profd.postinst configure")
                 self.assertEqual(self.machine.read(level).strip(), left)
 
     def test_privileges(self):
-        """It is its own user, and has no capability but those it was given."""
+        """profd runs as its own user and has no capability but those in its unit."""
         pid, = self.machine.unit("MainPID")
         status = self.machine.read_process(pid, "status")
         number = self.machine.text("id", "-u", "profd")
@@ -99,7 +100,7 @@ class Installed(PackageTest):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         profile = Profile(answer.stdout)
         self.assertGreater(profile.total(), 0)
-        # The unit's own hardening would hide their names without an error.
+        # The unit's hardening could hide the kernel's names without an error.
         names = {name for sample in profile.samples for name in sample.names}
         kernel = {name for name in names if re.fullmatch(r"(do_syscall_64|entry_SYSCALL_64\w*|asm_\w+|schedule|el0\w*|ret_from_fork\w*)", name)}
         self.assertTrue(kernel, sorted(names))
@@ -123,7 +124,7 @@ class Installed(PackageTest):
     def test_reload(self):
         before, before_bytes = self.machine.unit("MainPID"), self.history_bytes()
         self.addCleanup(self.machine.write, SETTINGS, self.machine.read(SETTINGS))
-        self.machine.write(SETTINGS, "\nhistory-memory = 32MiB\n", "a")  # of 64MiB
+        self.machine.write(SETTINGS, "\nhistory-memory = 32MiB\n", "a")  # half of the default of 64MiB
         self.machine.run("profd", "config", "check")
         self.machine.run("systemctl", "reload", "profd")
         self.assertTrue(until(lambda: self.history_bytes() == before_bytes / 2), self.history_bytes())
@@ -151,16 +152,16 @@ class Installed(PackageTest):
 
 
 class Life(PackageTest):
-    """From nothing to nothing, in the order of a package's life."""
+    """The life of a package in order: from a machine without it to a machine without it."""
 
     @classmethod
     def prepare(cls):
-        # What it depends on is not what it leaves behind.
+        # The dependencies come first, because the package's removal leaves them installed.
         cls.machine.run("apt-get", "-y", "--no-install-recommends", "satisfy",
                         run("dpkg-deb", "--field", package(), "Depends").stdout.decode().strip())
 
     def next_version(self, folder):
-        """The same package under a higher version."""
+        """Makes the same package with a higher version; returns its path."""
         tree, path = os.path.join(folder, "tree"), os.path.join(folder, "next.deb")
         run("dpkg-deb", "--raw-extract", package(), tree)
         control = os.path.join(tree, "DEBIAN", "control")
@@ -192,7 +193,7 @@ class Life(PackageTest):
         self.assertEqual(self.machine.read(SETTINGS), settings)
         self.assertEqual(self.machine.read(CACHE + "/downloaded"), "debug information")
 
-        # It does not start beside a service that runs.
+        # The socket unit does not start while the service runs.
         self.machine.run("systemctl", "stop", "profd.service")
         self.machine.run("systemctl", "start", "profd.socket", "profd.service")
         self.assertEqual(self.status("--unix-socket", OTHER_SOCKET, "http://profd/healthz"), 200)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Trees of a Debian with hardly anything in it, made by debootstrap: what machines under systemd-nspawn are copied from."""
+"""Minimal Debian trees made by debootstrap, from which the machines under systemd-nspawn are copied."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL
 
 
 def run(*words, timeout=COMMAND_SECONDS, check=True, **options):
-    """The command's output; with check, what it said is the message of its failure."""
+    """Runs a command and returns the CompletedProcess; with check, a failure raises with its output as the message."""
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False, **options)
     if check and done.returncode != 0:
         raise AssertionError(f"{' '.join(words)}: {done.returncode}\n{done.stdout.decode()}{done.stderr.decode()}")
@@ -19,7 +19,7 @@ def run(*words, timeout=COMMAND_SECONDS, check=True, **options):
 
 
 def make(path, packages):
-    """Makes the tree, with those packages (separated by commas) and what is essential; nothing where it is there already."""
+    """Makes the tree with the essential packages and those given (separated by commas), unless it exists."""
     if os.path.exists(path):
         return
     scratch = path + ".new"

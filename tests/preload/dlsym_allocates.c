@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A dlsym() that needs an allocator to find one, as those of older C libraries do. Preloaded after
- * libprofd-heap.so, it is the one that this calls; the program ends at once if it is not served.
+ * A dlsym() that allocates while it works, as that of older C libraries does. It is preloaded after
+ * libprofd-heap.so, which therefore calls it. The program aborts at once if these allocations fail.
  */
 #include <dlfcn.h>
 #include <malloc.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* When nobody listens, listens late or no more; when nothing fits; and what failing calls answer.
- */
+/* No listener, a late listener, or one that has stopped; no room; and the results of failing
+ * calls. */
 #include "tests/preload/suites.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 void free_sized(void *block, size_t size) __attribute__((weak));
 void free_aligned_sized(void *block, size_t alignment, size_t size) __attribute__((weak));
 
-/* Always sampled: at 1 KiB the chance that it is not is exp(-4096). */
+/* Always sampled: at 1 KiB the probability that it is not is exp(-4096). */
 enum { BIG = 4 << 20 };
 
 static struct heap_counters *counters(void)
@@ -61,7 +61,7 @@ START_TEST(freed_when_nobody_listened)
 	free(block);
 	must(heard.frees == 0);
 	must(counters()->taken_back == 1);
-	/* It is forgotten: the next block there is not taken for it. */
+	/* The block is forgotten: the next block at its address is not taken for it. */
 	listen_from_now();
 	again = malloc(BIG);
 	must(heard.allocs == 1);
@@ -88,7 +88,8 @@ START_TEST(counters_say_what_was_heard)
 }
 END_TEST
 
-/* More than it has room for: what has none is not heard of, neither its alloc nor its free. */
+/* More blocks than the library has room for: neither the alloc nor the free of a block without room
+ * is reported. */
 START_TEST(more_than_there_is_room_for)
 {
 	enum { BLOCKS = 500000, SIZE = 1000 };
@@ -122,7 +123,7 @@ START_TEST(calls_that_fail)
 	must(malloc(too_much) == NULL);
 	must(errno == ENOMEM);
 	errno = 0;
-	must(calloc(too_much, 16) == NULL); /* of which tcmalloc says no errno */
+	must(calloc(too_much, 16) == NULL); /* tcmalloc sets no errno for this */
 	errno = 0;
 	must(reallocarray(NULL, too_much, 16) == NULL);
 	must(errno == ENOMEM);

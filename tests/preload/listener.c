@@ -15,10 +15,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* Of the tests' copy of the library, to which no profiler on this host listens. */
+/* Provider in the tests' copy of the library, to which no profiler on this host listens. */
 #define PROVIDER    "test_memory"
 #define PROBES      2
-#define MAX_LIVE    (1 << 20) /* a power of two, well above what any test holds */
+#define MAX_LIVE    (1 << 20) /* a power of two, well above what any test holds at once */
 #define TOMBSTONE   1
 #define ARGUMENTS   3
 #define ARGUMENT_OF "8@" /* eight unsigned bytes in a register */
@@ -58,7 +58,7 @@ static struct library find_library(void)
 	return (struct library){.path = map->l_name, .bias = map->l_addr};
 }
 
-/* "8@%rdi 8@%rsi" to the names of the registers. */
+/* Reads the names of the registers from "8@%rdi 8@%rsi". */
 static void read_arguments(struct probe *probe, const char *text)
 {
 	for (int i = 0; i < probe->arguments;
@@ -92,7 +92,7 @@ static void read_note(const unsigned char *description, uintptr_t bias)
 	}
 }
 
-/* The library is ours, so its file is believed. */
+/* The library belongs to profd, so its file is trusted. */
 static void find_probes(void)
 {
 	struct library library = find_library();
@@ -132,11 +132,11 @@ static void find_probes(void)
 			fail("the library lacks a probe");
 }
 
-/* ---- what is live -------------------------------------------------------------------------- */
+/* ---- live blocks --------------------------------------------------------------------------- */
 
 static uintptr_t live[MAX_LIVE];
 
-/* The place of the block or, if it has none, where it would go. */
+/* The slot of the block or, if it has none, the slot where it would go. */
 static uintptr_t *live_slot(uintptr_t block)
 {
 	size_t at = (block >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 44;
@@ -178,7 +178,7 @@ static void hear_free(uintptr_t block)
 		return;
 	}
 	heard.live--;
-	/* Graves fill the table up over time, so none are dug at the end of a run of slots. */
+	/* Tombstones fill the table over time, so a run of slots does not end in one. */
 	*slot = live[(size_t)(slot - live + 1) % MAX_LIVE] ? TOMBSTONE : 0;
 }
 

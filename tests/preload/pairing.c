@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Of each address alloc and free take turns, whatever threads, realloc() and fork() do: no alloc of
- * a block that is live, no free of one that is not, and nothing live when everything has been
- * freed.
+ * For each address alloc and free alternate, whatever threads, realloc() and fork() do: no alloc of
+ * a live block, no free of a block that is not live, and no live blocks once everything is freed.
  */
 #include "tests/preload/suites.h"
 
@@ -38,7 +37,7 @@ START_TEST(many_held)
 		blocks[i] = malloc(SIZE);
 	assert_paired();
 	must(heard.frees == 0);
-	/* Their share is that of the sampled, give or take five standard deviations. */
+	/* The number of sampled blocks is as expected, give or take five standard deviations. */
 	must(fabs((double)heard.live - BLOCKS * p) <= 5 * sqrt(BLOCKS * p * (1 - p)));
 	for (int i = 0; i < BLOCKS; i++)
 		free(blocks[i]);
@@ -54,15 +53,16 @@ END_TEST
 
 static void *shelf[SHELF];
 
-/* Small numbers from a state of the caller's: rand() would make the threads wait for each other. */
+/* Small random numbers from the caller's own state: with rand() threads would wait for each
+ * other. */
 static uint32_t draw(uint32_t *state)
 {
 	*state = *state * 1664525 + 1013904223;
 	return *state >> 8;
 }
 
-/* Takes a block from the shelf, whoever put it there; frees it or changes its size, and puts one
- * back. */
+/* Takes a block from the shelf, whichever thread put it there; frees it or changes its size, and
+ * puts one back. */
 static void *churn(void *seed)
 {
 	uint32_t state = (uint32_t)(uintptr_t)seed;
@@ -98,7 +98,7 @@ START_TEST(threads_free_what_others_allocated)
 		free(shelf[i]);
 	listen_no_more();
 	assert_paired();
-	/* What threads themselves need may outlive them: glibc keeps their stacks and their
+	/* Memory for the threads themselves may outlive them: glibc keeps their stacks and their
 	 * vectors. */
 	must(heard.live <= 2 * THREADS);
 }
@@ -117,7 +117,7 @@ START_TEST(a_block_that_grows)
 		block[size - 1] = (char)size;
 		must(heard.live <= 1);
 	}
-	must(heard_live(block)); /* no block of 4 MB goes unsampled at 1 KiB */
+	must(heard_live(block)); /* at 1 KiB every block of 4 MB is sampled */
 	for (size_t size = 4000000; size > 100; size -= size / 8 + 1) {
 		block = realloc(block, size);
 		must(heard.live <= 1);
@@ -131,7 +131,7 @@ END_TEST
 START_TEST(a_realloc_that_fails)
 {
 	enum { SIZE = 1 << 20 };
-	/* Volatile, or gcc knows that it cannot be, and that the block is gone. */
+	/* Volatile: otherwise gcc concludes that the call must fail, and that the block is gone. */
 	volatile size_t too_much = PTRDIFF_MAX - 4096;
 	char *volatile block;
 
@@ -176,8 +176,8 @@ static void *churn_until_enough(void *seed)
 	return NULL;
 }
 
-/* Children of a process that has threads in the middle of it all can allocate, free, and are heard.
- */
+/* The children of a process whose other threads are inside the allocator can allocate and free, and
+ * their samples are reported. */
 START_TEST(fork_amid_threads)
 {
 	enum { THREADS = 3, CHILDREN = 40 };
@@ -211,7 +211,7 @@ START_TEST(fork_amid_threads)
 }
 END_TEST
 
-/* Which of 64 allocations are sampled, as bits. */
+/* Which of 64 allocations are sampled, as a bit mask. */
 static uint64_t which_are_sampled(void)
 {
 	uint64_t bits = 0;
@@ -232,7 +232,7 @@ START_TEST(children_draw_for_themselves)
 		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	listen_from_now();
-	free(malloc(1)); /* this thread has a state, which a child would go on with */
+	free(malloc(1)); /* gives this thread a sampling state, which a child could inherit */
 	for (int i = 0; i < 2; i++)
 		if (fork() == 0) {
 			bits[i] = which_are_sampled();

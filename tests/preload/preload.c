@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Runs under libprofd-heap.so, preloaded, with the rate that PROFD_HEAP_RATE says in KiB. Each test
- * is a process of its own, so that what it listens to is what it does.
+ * Runs with libprofd-heap.so preloaded, with the rate in KiB that PROFD_HEAP_RATE sets. Each test
+ * is a process of its own, so it hears only its own reports.
  */
 #include "tests/preload/suites.h"
 
@@ -33,7 +33,7 @@ int main(void)
 	SRunner *runner = srunner_create(NULL);
 	int failed;
 
-	setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* against hanging, not against a slow machine */
+	setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* against hangs, not against slow machines */
 #define SUITE(name) srunner_add_suite(runner, name##_suite());
 	SUITES(SUITE)
 #undef SUITE

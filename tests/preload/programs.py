@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs of others under libprofd-heap.so: they do what they do without it, whatever allocator is behind it.
+"""Other programs under libprofd-heap.so behave as they do without it, whatever allocator is behind the library.
 
-The library is preloaded into them with nobody listening and a sample each few kilobytes, so that its slow
-paths are walked too. Needs no root.
+The library is preloaded into them without a listener and with a sample every few kilobytes, so that its slow
+paths run, too. Needs no root.
 """
 
 import glob
@@ -20,7 +20,7 @@ LIBRARY = os.path.join(BUILD, "tests", "preload", "libprofd-heap.so")
 REAL = os.path.join(BUILD, "libprofd-heap.so")
 SUITES = os.path.join(BUILD, "tests", "preload", "preload")
 DLSYM = os.path.join(BUILD, "tests", "preload", "dlsym_allocates.so")
-# The library exports its counters; the process can look at its own.
+# The library exports its counters, so a process can read its own.
 COUNTED = """
 import ctypes
 rate, allocs = (ctypes.c_uint64 * 2).in_dll(ctypes.CDLL(None), "profd_heap_counters")
@@ -48,7 +48,7 @@ def allocator(name):
 
 
 def run(argv, *behind, rate="4KiB", preload=True, **options):
-    """(status, stdout, stderr) of a command, with the library and `behind` it others preloaded."""
+    """(status, stdout, stderr) of a command, with the library preloaded, and the libraries `behind` after it."""
     environment = dict(os.environ, PYTHONMALLOC="malloc", **options)
     environment.pop("PROFD_HEAP_RATE", None)
     libraries = ([LIBRARY] if preload else []) + list(behind)
@@ -94,7 +94,7 @@ class Programs(unittest.TestCase):
             self.assert_the_same([program])
 
     def test_loaded_late(self):
-        # Nobody calls it then, but what it needs must be there: room for its thread-local variables, for one.
+        # The library is not called then, but it must load: there must be room for its thread-local variables, for example.
         late = f"import ctypes; ctypes.CDLL({LIBRARY!r}, mode=ctypes.RTLD_GLOBAL); import sqlite3, decimal, ssl; "
         self.assertEqual(run([sys.executable, "-c", late + SORTING], preload=False)[:2],
                          run([sys.executable, "-c", SORTING], preload=False)[:2])

@@ -3,7 +3,7 @@
 
 #include <check.h>
 
-/* As ck_assert(), which allocates even if all is well, and would be heard. */
+/* Like ck_assert(), which allocates even on success, and would thus be sampled. */
 #define must(condition) ((condition) ? (void)0 : must_have(__FILE__, __LINE__, #condition))
 void must_have(const char *file, int line, const char *condition);
 
@@ -16,5 +16,5 @@ void must_have(const char *file, int line, const char *condition);
 SUITES(DECLARE)
 #undef DECLARE
 
-/* What PROFD_HEAP_RATE says, which the caller of the tests sets. */
+/* The value of PROFD_HEAP_RATE, which the caller of the tests sets. */
 double rate(void);

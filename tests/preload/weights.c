@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What samples stand for. Each sampled allocation of size S, sampled with probability P = 1 -
- * exp(-S/R), must weigh S/P, so the weights of n of them add up to nS with a variance of
- * nS^2(1-P)/P. A sum may be off by five of its standard deviations, which chance alone exceeds once
- * in two million times.
+ * exp(-S/R), must weigh S/P, so that the weights of n such allocations add up to nS with a variance
+ * of nS^2(1-P)/P. A sum may be off by five standard deviations; chance alone exceeds that once in
+ * two million times.
  */
 #include "tests/preload/suites.h"
 
@@ -24,7 +24,7 @@ static double variance(double n, double size)
 	return n * size * size * (1 - p) / p;
 }
 
-/* Rounding to whole bytes, up or down by chance, adds at most a quarter of a byte each. */
+/* Rounding to whole bytes, up or down at random, adds at most a quarter of a byte each. */
 static void assert_near(const char *what, double sum, double truth, double variance_of_it)
 {
 	double sigma = sqrt(variance_of_it + (double)heard.allocs / 4);
@@ -61,8 +61,8 @@ END_TEST
 
 /* ---- many sizes in step -------------------------------------------------------------------- */
 
-/* A program that allocates in rounds: with fixed distances one of its calls would get all samples.
- */
+/* A program that allocates in rounds: with fixed distances between samples, one of its calls would
+ * get all samples. */
 static const size_t round_of[] = {24, 1500, 24, 600, 8, 2000, 24};
 
 #define ROUNDS 30000
@@ -179,7 +179,7 @@ static void *allocate_some(void *unused)
 	return unused;
 }
 
-/* Many short threads, most of whose points lie behind their end. */
+/* Many short threads, most of which end before their next sampling point. */
 START_TEST(short_threads)
 {
 	double n = (double)THREADS * BLOCKS_OF_THREAD;
@@ -192,7 +192,7 @@ START_TEST(short_threads)
 		pthread_join(thread, NULL);
 	}
 	listen_no_more();
-	/* By size, because creating a thread allocates too. */
+	/* By size, because the creation of a thread allocates, too. */
 	assert_near("short threads", (double)heard_weights[BLOCK_OF_THREAD], n * BLOCK_OF_THREAD,
 	            variance(n, BLOCK_OF_THREAD));
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Very many clients at once, in one thread: raw requests out, answers in, as fast or as slowly as a test wants."""
+"""Very many clients in one thread: each sends raw requests and reads the answers as fast or as slowly as a test wants."""
 
 import selectors
 import socket
@@ -7,11 +7,11 @@ import time
 
 
 class Client:
-    """One keep-alive connection and what has come back on it."""
+    """One keep-alive connection and the bytes that have come back on it."""
 
     def __init__(self, address, small=False):
         self.sock = socket.socket(socket.AF_INET if isinstance(address, tuple) else socket.AF_UNIX)
-        if small:  # what is not read stays with the daemon
+        if small:  # bytes that the client does not read stay with the daemon
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         self.sock.settimeout(60)
         self.sock.connect(address)
@@ -26,7 +26,7 @@ class Client:
         return int(self.data.split(b" ", 2)[1]) if self.data.startswith(b"HTTP/1.1 ") else None
 
     def body(self):
-        """Of a whole answer; None while it is not."""
+        """Returns the body of a complete answer, or None while it is incomplete."""
         head, found, body = self.data.partition(b"\r\n\r\n")
         if not found:
             return None
@@ -34,7 +34,7 @@ class Client:
         return body[: lengths[0]] if lengths and len(body) >= lengths[0] else None
 
     def read(self, most=1 << 20):
-        """Reads what is there; false once the connection is over."""
+        """Reads the available bytes; False once the connection is closed."""
         try:
             more = self.sock.recv(most)
         except OSError:
@@ -45,7 +45,7 @@ class Client:
 
 
 class Crowd:
-    """So many of them; use it in a with statement."""
+    """`count` clients; use it in a with statement."""
 
     def __init__(self, daemon, count, small=False):
         self.clients = []
@@ -61,7 +61,7 @@ class Crowd:
             client.ask(target)
 
     def wait(self, seconds, each=None):
-        """Until every client has a whole answer or was hung up on; `each` is called all the while."""
+        """Waits until every client has a complete answer or a closed connection; calls `each` meanwhile. False when too late."""
         end = time.monotonic() + seconds
         with selectors.DefaultSelector() as waiting:
             for client in self.clients:

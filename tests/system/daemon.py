@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The daemon under test: starts build/profd on a free port, talks HTTP to it, stops it.
+"""The daemon under test: starts build/profd on a free port, sends it HTTP requests, stops it.
 
-Also the few facts about it that the kernel knows better than the daemon: its memory, descriptors
-and BPF objects, from /proc and bpftool.
+Also gives the facts about the daemon that come from the kernel, by /proc and bpftool: its memory, descriptors and BPF objects.
 """
 
 import contextlib
@@ -21,7 +20,7 @@ PROFD = os.path.join(BUILD, "profd")
 CPUS = os.cpu_count()
 HZ = 99
 
-os.environ["PATH"] += ":/usr/sbin:/sbin"  # bpftool, for those who are root by `su`
+os.environ["PATH"] += ":/usr/sbin:/sbin"  # bpftool, for a root shell started by `su`
 
 
 def free_port():
@@ -31,7 +30,7 @@ def free_port():
 
 
 class Answer:
-    """One HTTP answer, read whole."""
+    """One HTTP answer, read completely."""
 
     def __init__(self, status, headers, body, seconds):
         self.status, self.headers, self.body, self.seconds = status, headers, body, seconds
@@ -50,25 +49,25 @@ FIRST = ("nice", "-n", "-10")
 class Daemon:
     """A running `profd serve`; use it in a with statement."""
 
-    READY = "/readyz"  # answers 200 from the time when it can be used
+    READY = "/readyz"  # answers 200 as soon as the daemon can be used
 
     def __init__(self, *options, listen=None, hz=HZ, through=(), first=False):
-        """Started by the command `through` where given, which must end up being the daemon. `first`: it goes before others on
-        the CPUs."""
+        """Starts the daemon, with the command `through` where given, which must exec the daemon in the end. `first` gives it
+        CPU priority over other programs."""
         own = listen and not listen.startswith("unix:")
         self.port = int(listen.rpartition(":")[2]) if own else free_port()
         self.listen = listen or f"127.0.0.1:{self.port}"
         self.url = f"http://127.0.0.1:{self.port}"
         self.started = time.monotonic()
-        # Whatever this host has been told: nothing of it is tested here.
+        # The host's own settings must not affect the tests.
         argv = [*(FIRST if first else ()), *through, PROFD, "serve", "--config", "/dev/null", "--listen", self.listen, "--freq", str(hz), *options]
-        # A file, not a pipe: nobody reads it while the daemon runs.
+        # The log is a file, not a pipe: nothing reads it while the daemon runs.
         self.log_path = os.path.join(BUILD, f"profd-test-{self.port}.log")
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=first)
         self.pid = self.process.pid
         if first:
-            # A session's programs share what it has of the CPUs: sched(7), "The autogroup feature".
+            # Nice values compare within a session, not between sessions: sched(7), "The autogroup feature".
             with contextlib.suppress(OSError), open(f"/proc/{self.pid}/autogroup", "w", encoding="ascii") as group:
                 group.write(FIRST[-1])
         try:
@@ -98,7 +97,7 @@ class Daemon:
         raise AssertionError(f"profd not ready after {seconds} s: {self.log()}")
 
     def is_loading(self):
-        """The growth of memory is recorded a moment later than CPU time. Who may not ask does not know."""
+        """profd begins to record memory growth a moment later than CPU time. A client that may not read /status gets False."""
         status = self.get("/status", timeout=5)
         return status.status == 200 and any("being loaded" in source["why"] for source in status.json()["sources"])
 
@@ -125,7 +124,8 @@ class Daemon:
         return self.get(target).json()
 
     def named_profile(self, pid):
-        """A profile of a second of it, with its names: where the CPUs are busy an answer may come before them, and says so."""
+        """Returns a profile of a second of the process, with its names. On busy CPUs an answer may come before the names; it
+        says so, and the request is repeated."""
         profile, end = self.profile(f"seconds=1&pid={pid}"), time.monotonic() + 30
         while any("not ready yet" in comment for comment in profile.comments) and time.monotonic() < end:
             time.sleep(0.2)
@@ -133,8 +133,8 @@ class Daemon:
         return profile
 
     def profile(self, query, timeout=60):
-        """The profile for a query, decoded; a failed request is a failed test."""
-        from profile_pb import Profile  # after ROOT is known to its importer
+        """Returns the decoded profile for a query; a failed request is a failed test."""
+        from profile_pb import Profile  # imported late, when its importer knows ROOT
 
         answer = self.get("/profile?" + query, timeout)
         if answer.status != 200:
@@ -142,7 +142,7 @@ class Daemon:
         return Profile(answer.body)
 
     def metrics(self):
-        """name{labels} -> number."""
+        """Returns name{labels} -> number."""
         values = {}
         for line in self.get("/metrics").text.splitlines():
             if line and not line.startswith("#"):
@@ -158,8 +158,8 @@ class Daemon:
             return int(re.search(r"VmRSS:\s+(\d+) kB", status.read()).group(1))
 
     def fd_count(self, kind=""):
-        """Open descriptors; of one kind ("socket") where given. Executables are kept open by design, and so are sockets
-        without a name: to processes that read files, which come and go."""
+        """Returns the number of open descriptors, of one kind ("socket") where given. The daemon keeps executable files open by
+        design. Sockets without a name do not count: they lead to reader processes, which come and go."""
         count = 0
         with open(f"/proc/{self.pid}/net/unix", encoding="ascii") as sockets:
             nameless = {f"socket:[{words[6]}]" for words in map(str.split, sockets) if len(words) == 7}
@@ -170,13 +170,13 @@ class Daemon:
         return count
 
     def bpf_ids(self):
-        """{"prog": ids, "map": ids, "link": ids} of the BPF objects it holds open."""
+        """Returns {"prog": ids, "map": ids, "link": ids} of the BPF objects that the daemon holds open."""
         ids = {"prog": set(), "map": set(), "link": set()}
         for fd in os.listdir(f"/proc/{self.pid}/fdinfo"):
             with contextlib.suppress(FileNotFoundError):
                 with open(f"/proc/{self.pid}/fdinfo/{fd}", encoding="ascii") as info:
                     text = info.read()
-                    # What watches the scheduler is attached and taken away as CPUs turn idle and busy.
+                    # The daemon attaches and detaches the programs on sched_switch as CPUs become idle and busy.
                     if re.search(r"^tp_name:\s*sched_switch$", text, re.M):
                         continue
                     for kind, number in re.findall(r"^(prog|map|link)_id:\s*(\d+)", text, re.M):
@@ -184,13 +184,13 @@ class Daemon:
         return ids
 
     def bpf_names(self, kind):
-        """id -> name, of its programs ("prog") or maps ("map")."""
+        """Returns id -> name of the daemon's programs ("prog") or maps ("map")."""
         listed = json.loads(subprocess.run(["bpftool", "-j", kind, "list"], check=True, capture_output=True).stdout)
         own = self.bpf_ids()[kind]
         return {entry["id"]: entry.get("name") for entry in listed if entry["id"] in own}
 
     def lasting_maps(self):
-        """name -> ids of its maps, but for the chunks of unwind tables, which come and go with what runs."""
+        """Returns name -> ids of the daemon's maps, without chunks of unwind tables, which come and go with running programs."""
         names = {}
         for number, name in self.bpf_names("map").items():
             if name != "unwind_chunk":
@@ -198,7 +198,7 @@ class Daemon:
         return names
 
     def stop(self, with_signal=signal.SIGTERM, seconds=10):
-        """Returns (exit status, seconds it took)."""
+        """Stops the daemon; returns (exit status, seconds it took)."""
         start = time.monotonic()
         if self.process.poll() is None:
             self.process.send_signal(with_signal)
@@ -221,7 +221,7 @@ class Daemon:
 
 
 def bpf_left(ids, seconds=2):
-    """Which of a dead daemon's BPF objects the kernel still has; it frees them in the background."""
+    """Returns the BPF objects of a dead daemon that the kernel still has; the kernel frees them in the background."""
     end = time.monotonic() + seconds
     while True:
         left = {}
@@ -241,7 +241,7 @@ _shared = None
 
 
 def shared():
-    """The daemon of all tests that only read from one, with all kinds of profile. run.py stops it."""
+    """Returns the daemon shared by all tests that only read from one, with all kinds of profile on. run.py stops it."""
     global _shared
     if _shared is None:
         _shared = Daemon("--growth", "yes")

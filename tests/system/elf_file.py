@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Changes 64-bit little-endian ELF files: other names, another build ID, damage."""
+"""Changes 64-bit little-endian ELF files: renames symbols, renews build IDs, damages sections."""
 
 import collections
 import os
@@ -9,11 +9,11 @@ import struct
 Section = collections.namedtuple("Section", "name header offset size")
 
 BUILD_ID = ".note.gnu.build-id"
-BUILD_ID_AT = 16  # of the note: its header and "GNU"
+BUILD_ID_AT = 16  # offset in the note, after its header and "GNU"
 
 
 def sections(data):
-    """name -> Section. `header` is where the section's header lies."""
+    """Returns name -> Section; `header` is the offset of the section's header."""
     table, = struct.unpack_from("<Q", data, 40)
     entry_size, count, names_index = struct.unpack_from("<HHH", data, 58)
     headers = [table + i * entry_size for i in range(count)]
@@ -29,7 +29,7 @@ def sections(data):
 
 
 def renew_build_id(data):
-    """A file with other contents is another file, and says so."""
+    """Gives the file a new random build ID, since a file with other contents is another file."""
     note = sections(data)[BUILD_ID]
     start, end = note.offset + BUILD_ID_AT, note.offset + note.size
     data[start:end] = os.urandom(end - start)
@@ -50,7 +50,7 @@ def write_program(path, data):
 
 
 def renamed_bytes(source, old, new):
-    """The file with a name replaced by one of the same length wherever it is."""
+    """Returns the file's bytes with every occurrence of a name replaced by one of the same length, and a new build ID."""
     if len(old) != len(new):
         raise ValueError(f"{old} and {new} differ in length")
     with open(source, "rb") as file:
@@ -70,7 +70,7 @@ DAMAGED = (
 
 
 def damage(source, target, rng):
-    """A copy that runs as before, for none of what is damaged is loaded. Returns what was done."""
+    """Writes a damaged copy that runs as before, because no damaged section is loaded. Returns a description of the damage."""
     with open(source, "rb") as file:
         data = bytearray(file.read())
     renew_build_id(data)
@@ -78,7 +78,7 @@ def damage(source, target, rng):
     section = found[rng.choice([name for name in DAMAGED if name in found])]
     kind = rng.choice(("bits", "bits", "noise", "zeros", "ones", "header"))
     if kind == "header":
-        # Where the section lies and how long it is.
+        # The section's offset and size.
         struct.pack_into("<QQ", data, section.header + 24, rng.getrandbits(64), rng.getrandbits(rng.choice((24, 64))))
     elif kind == "bits":
         for _ in range(rng.randrange(1, 1 + max(1, section.size // 20))):

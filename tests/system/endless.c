@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Preloaded into profd, lets its processes of one name never come to an end of files of one size:
- * ENDLESS_READER names the process, as profd does, ENDLESS_BYTES the size.
+ * Preloaded into profd, makes its processes of one name loop forever over files of one size.
+ * ENDLESS_READER is the name of the process, as profd passes it, and ENDLESS_BYTES the size.
  */
 #include <dlfcn.h>
 #include <libelf.h>
@@ -11,7 +11,7 @@
 
 static off_t endless_bytes;
 
-/* Before the process gives up what lets it see its environment. */
+/* Runs before the process clears its environment. */
 static __attribute__((constructor)) void note(int argc, char *argv[])
 {
 	const char *reader = getenv("ENDLESS_READER"), *bytes = getenv("ENDLESS_BYTES");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs on the stand-ins for CUDA under a daemon: what they are told, what they say, and what profiles say."""
+"""Runs programs on the stand-ins for CUDA under a daemon: sends them commands, reads their reports, and reads profiles."""
 
 import collections
 import contextlib
@@ -23,7 +23,7 @@ PATIENCE = 60
 
 
 class GpuProgram(Workload):
-    """A program of workloads/cuda, led by lines; `said` is the last it said."""
+    """A program of workloads/cuda, which reads commands as lines; `said` is its latest report."""
 
     def __init__(self, name, *arguments, **environment):
         environment = {**os.environ, "LD_LIBRARY_PATH": CUDA, **environment}
@@ -31,7 +31,7 @@ class GpuProgram(Workload):
         self.said = None
 
     def tell(self, *commands):
-        """Does these, one by one; what it says after the last."""
+        """Sends the commands one by one; returns the report after the last."""
         for command in commands:
             self.process.stdin.write(command + "\n")
             self.process.stdin.flush()
@@ -42,7 +42,7 @@ class GpuProgram(Workload):
         return self.said
 
     def end(self):
-        """As programs end: by itself."""
+        """Closes the program's input, so that the program ends by itself."""
         self.process.stdin.close()
         return self.process.wait(PATIENCE)
 
@@ -53,18 +53,18 @@ class GpuProgram(Workload):
 
 
 def python_program(python):
-    """The Python script, by an interpreter."""
+    """Runs the Python script with an interpreter."""
     return GpuProgram(python.path, PYTHON_SCRIPT)
 
 
 def probed(server):
-    """file -> links on it, of the stand-ins that a daemon has probed."""
+    """Returns file -> number of links on it, of the stand-ins in which a daemon has probes."""
     paths = [fields.get("path", "") for fields in _link_fields(server)]
     return collections.Counter(os.path.basename(path) for path in paths if path.startswith(CUDA + "/"))
 
 
 def wait_probed(server, *files):
-    """Until all of these are, and no more comes."""
+    """Waits until all these files have probes and no new ones have been attached for half a second."""
     last, since, end = None, time.monotonic(), time.monotonic() + PATIENCE
     while time.monotonic() < end:
         found = probed(server)
@@ -78,8 +78,8 @@ def wait_probed(server, *files):
 
 @contextlib.contextmanager
 def watching(*program, files=(DRIVER,), first=()):
-    """A daemon that has probed these files, as it has where programs like this one run already: what makes a context
-    or looks up a name is seen, too. One such program, told to do `first`, stays beside.
+    """A daemon that has probes in these files before a test's program starts, so that it also sees the creation of contexts
+    and the lookup of names. One program of this kind, which has executed the commands `first`, keeps running beside the test's.
     """
     with daemon.Daemon() as server, GpuProgram(*program) as beside:
         beside.tell(*first)
@@ -88,9 +88,7 @@ def watching(*program, files=(DRIVER,), first=()):
 
 
 class Sums:
-    """What a profile says of functions: sums of one of its values, over samples with the function in their
-    stacks and these labels.
-    """
+    """Sums of one of a profile's values, over the samples that have a function in their stacks and the given labels."""
 
     def __init__(self, profile):
         self.profile = profile
@@ -102,14 +100,14 @@ class Sums:
                                   and all(s.labels.get(k) == v for k, v in labels.items()))
 
     def by(self, value, label):
-        """label's text -> sum, of all samples."""
+        """Returns text of the label -> sum, over all samples."""
         index, sums = self.values.index(value), collections.Counter()
         for sample in self.profile.samples:
             sums[sample.labels.get(label, "")] += sample.values[index]
         return {text: total for text, total in sums.items() if total}
 
     def leaves(self, value):
-        """Name of the leaf -> sum."""
+        """Returns name of the leaf -> sum."""
         index, sums = self.values.index(value), collections.Counter()
         for sample in self.profile.samples:
             sums[sample.names[0] if sample.names else ""] += sample.values[index]
@@ -117,7 +115,7 @@ class Sums:
 
 
 def sums_of(server, program, kind, query=""):
-    """Of all that is recorded of a program."""
+    """Returns the Sums of everything recorded of a program."""
     asked = f"type={kind}&pid={program.pid}{query}"
     if kind not in ("gpu_memory", "gpu_tensor"):
         asked += "&last=5m"
@@ -125,7 +123,7 @@ def sums_of(server, program, kind, query=""):
 
 
 def held_by_pprof(server, program, value, kind="gpu_memory"):
-    """function -> cumulative bytes, as `go tool pprof` reads the same."""
+    """Returns function -> cumulative bytes, as `go tool pprof` reads the same profile."""
     answer = server.get(f"/profile?type={kind}&pid={program.pid}")
     with tempfile.NamedTemporaryFile(suffix=".pb.gz") as file:
         file.write(answer.body)
@@ -141,17 +139,17 @@ def held_by_pprof(server, program, value, kind="gpu_memory"):
 
 
 def changes(before, after):
-    """What counts of {name: [numbers]} grew by."""
+    """Returns how much the numbers of {name: [numbers]} have grown."""
     return {name: [b - a for a, b in zip(before.get(name, [0] * len(row)), row)] for name, row in after.items()}
 
 
 def gpu_of(server, pid):
-    """device -> what /gpu says of a process and it."""
+    """Returns device -> the row of /gpu for a process and the device."""
     return {row["device"]: row for row in server.json("/gpu")["processes"] if row["pid"] == pid}
 
 
 def others_map_the_driver():
-    """Whether any process of this host has a libcuda.so.1 mapped."""
+    """Whether a process of this host has a libcuda.so.1 mapped."""
     for maps in glob.glob("/proc/[0-9]*/maps"):
         with contextlib.suppress(OSError), open(maps, encoding="utf-8", errors="replace") as file:
             if "/libcuda.so." in file.read():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A daemon with a web configuration, the certificates for one, and clients that have some."""
+"""A daemon with a web configuration, its certificates, and clients with credentials."""
 
 import base64
 import os
@@ -11,7 +11,7 @@ import tempfile
 
 from daemon import Daemon
 
-# "secret" and "other", at the lowest cost; "slow" at one that can be told from it, "slower" at a quarter of a second.
+# Hashes of "secret" and "other" at the lowest cost, SLOW at a measurable one, SLOWER at a quarter of a second.
 SECRET = "$2b$04$V2nzWxZBrUCY12YY1ssH1u85MOLu9aBz5Pg4gMU5zE4aqUWtD7wPG"
 OTHER = "$2b$04$rhXP8GlTGENbbFjwP/Cl2OA9cyW3C1l3yKkqwQyZDNqGQWjI98KZu"
 SLOW = "$2b$08$72tjC6k40Z6wk8sVXmFNvu4pnSsRk0uYIpv2Rzt.awaaSbFcWhxpS"
@@ -22,7 +22,7 @@ USERS = f"basic_auth_users:\n  alice: {SECRET}\n"
 
 
 class Folder:
-    """Certificates, by openssl, and a web.yml beside them."""
+    """A folder with certificates, made by openssl, and a web.yml."""
 
     def __init__(self):
         self.path = tempfile.mkdtemp()
@@ -57,7 +57,7 @@ class Folder:
         shutil.rmtree(self.path)
 
     def context(self, client=None, newest=None):
-        """What a client trusts, and who it is."""
+        """Returns the TLS context of a client: the authority that it trusts, and its own certificate if it has one."""
         context = ssl.create_default_context(cafile=self.file("ca.pem"))
         if client:
             context.load_cert_chain(self.file(f"{client}.pem"), self.file(f"{client}.key"))
@@ -71,7 +71,7 @@ def basic(user, password):
 
 
 class Guarded(Daemon):
-    """Asks with the context and the user given; without a context in the clear."""
+    """A daemon whose requests have the given context and user; without a context they are not encrypted."""
 
     def __init__(self, folder, *options, context=None, user=("alice", "secret"), **others):
         self.context = context
@@ -79,7 +79,7 @@ class Guarded(Daemon):
         super().__init__("--web-config", folder.web, *options, **others)
 
     def connect(self, timeout=60, context=None):
-        # Of TCP, whatever the first listener is.
+        # A TCP connection, whatever the first listener is.
         plain = socket.create_connection(("127.0.0.1", self.port), timeout)
         context = context or self.context
         if not context:

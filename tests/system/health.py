@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""How long /healthz takes while something goes on, beside a server that does nothing else, which says what this host's
-own load adds. Both are asked by a process of their own, with a new connection every INTERVAL.
+"""Measures how long /healthz takes during an event, beside a reference server that does nothing else; the reference shows
+the delay that the load of this host causes. A separate process asks both, with a new connection every INTERVAL.
 
   health.py PORT [PID]     asks until its input ends, then prints one line of JSON
 
-Where an answer takes long, it says with it what the threads of process PID did meanwhile, how many descriptors it had and
-what waited in its sockets.
+When an answer takes long, the report also has what the threads of process PID did meanwhile, how many descriptors the process
+had, and what waited in its sockets.
 """
 
 import collections
@@ -20,8 +20,8 @@ import threading
 import time
 
 INTERVAL = 0.02
-SLOWEST = 0.1  # seconds that /healthz may take longer than the server that does nothing
-ONCE = 0.5  # and once: a page of the program that has to be read from a disk is nobody's doing, and what an attack does comes again
+SLOWEST = 0.1  # seconds that /healthz may take longer than the reference server
+ONCE = 0.5  # seconds for one exception: a page of the program may have to be read from disk, while an attack's delays recur
 LONG = 0.1
 LOOK = 0.02
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -56,7 +56,7 @@ class Asked:
             return False
 
     def told(self):
-        """What is under way counts as well."""
+        """Returns the statistics; the request in progress counts as well."""
         since = self.since
         times = sorted(self.times + ([time.monotonic() - since] if since else []))
         return {"asked": len(times), "failed": self.failed, "median": times[len(times) // 2] if times else 0,
@@ -64,7 +64,7 @@ class Asked:
 
 
 def thread_does(folder, pid):
-    """Its name, "loop" for the first, its state, and where in the kernel it waits, from the inside to the system call: proc(5)."""
+    """Returns a thread's name ("loop" for the first thread), its state and its kernel stack, innermost call first: proc(5)."""
     texts = []
     for name in ("stat", "stack"):
         with open(os.path.join(folder, name), encoding="ascii", errors="replace") as file:
@@ -76,7 +76,7 @@ def thread_does(folder, pid):
 
 
 def look_at_descriptors(port, pid, seen):
-    """How many it has, and what waits in the sockets of its port: proc_pid_net(5), /proc/net/tcp."""
+    """Counts the process's descriptors, and the states of its port's sockets: proc_pid_net(5), /proc/net/tcp."""
     seen[f"{len(os.listdir(f'/proc/{pid}/fd')) // 64 * 64} descriptors"] += 1
     with open("/proc/net/tcp", encoding="ascii") as lines:
         for words in map(str.split, lines):
@@ -85,7 +85,7 @@ def look_at_descriptors(port, pid, seen):
 
 
 def look_at(asked, pid, seen):
-    """What the threads of a process did while an answer took long: into a counter of texts."""
+    """Counts what the threads of a process do while an answer takes long, as texts."""
     while True:
         time.sleep(LOOK)
         since = asked.since
@@ -117,7 +117,7 @@ def main():
     if not reference:
         answer_for_ever(listening)
     try:
-        # Who asks must not be what is slow.
+        # The asking process must not be the slow part.
         os.nice(-10)
         daemon, other = Asked(int(sys.argv[1])), Asked(listening.getsockname()[1])
         seen = collections.Counter()
@@ -127,11 +127,11 @@ def main():
         print(json.dumps({"daemon": daemon.told(), "reference": other.told(), "long": seen.most_common(20)}), flush=True)
     finally:
         os.kill(reference, 9)
-    os._exit(0)  # a thread may wait for an answer
+    os._exit(0)  # a thread may still wait for an answer
 
 
 class Health:
-    """Asks a daemon from the start of a with block on; told after it: {"daemon": ..., "reference": ..., "long": ...}."""
+    """Asks a daemon during a with block; `told` is the report afterwards: {"daemon": ..., "reference": ..., "long": ...}."""
 
     def __init__(self, daemon):
         self.arguments, self.told = [str(daemon.port), str(daemon.pid)], None
@@ -147,12 +147,12 @@ class Health:
 
     @property
     def worst(self):
-        """Seconds, beyond the worst of the server that does nothing."""
+        """Seconds by which the daemon's slowest answer exceeds the slowest one of the reference server."""
         return max(0, self.told["daemon"]["worst"] - self.told["reference"]["worst"])
 
     @property
     def second(self):
-        """The same of the second worst answer of the daemon."""
+        """The same for the daemon's second slowest answer."""
         return max(0, self.told["daemon"]["second"] - self.told["reference"]["worst"])
 
 

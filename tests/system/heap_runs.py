@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs of the heap workloads under a daemon: what they say of themselves, and what /heap says of them."""
+"""Runs the heap workloads under a daemon: reads what they report of themselves, and what /heap reports of them."""
 
 import bisect
 import contextlib
@@ -19,25 +19,25 @@ VALUES = ["alloc_objects", "alloc_space", "inuse_objects", "inuse_space"]
 
 
 class Heap(Profile):
-    """A decoded /heap answer: sums of one of its VALUES."""
+    """A decoded /heap answer, with sums of its VALUES."""
 
     def sum(self, value, function=None):
-        """Over the stacks that the function is in, or all."""
+        """Returns the sum over the stacks that have the function, or over all."""
         index = VALUES.index(value)
         return self.total(index, lambda s: function is None or function in s.names)
 
     def comment(self, start):
-        """The rest of the comment that starts so."""
+        """Returns the rest of the comment that starts with the text, or None."""
         return next((c[len(start):] for c in self.comments if c.startswith(start)), None)
 
     @property
     def sampled(self):
-        """How many allocations were."""
+        """The number of sampled allocations."""
         return int(self.comment("sampled=").split()[0])
 
 
 class HeapWorkload(Workload):
-    """heap_sites, or a variant of it, and the file it writes its truth to."""
+    """heap_sites, or a variant of it, and the file that it writes its truth to."""
 
     def __init__(self, what, name="heap_sites", preload=None):
         handle, self.truth_path = tempfile.mkstemp(prefix="profd-heap-", dir=daemon.BUILD)
@@ -50,18 +50,18 @@ class HeapWorkload(Workload):
         os.unlink(self.truth_path)
 
     def rows(self):
-        """(names of the sites, [[time, allocated, held, allocated, held ...]])."""
+        """Returns (names of the sites, [[time, allocated, held, allocated, held ...]])."""
         with open(self.truth_path, encoding="ascii") as file:
             return _rows(file.read())
 
     def truth(self, profile, part=1):
-        """{site: (bytes allocated, bytes more held)} of the time that a profile covers, or of its first part."""
+        """Returns {site: (bytes allocated, growth of bytes held)} over the time of a profile, or over its first part."""
         with open(self.truth_path, encoding="ascii") as file:
             return truth_between(file.read(), profile.time_ns, profile.time_ns + profile.duration_ns * part)
 
     def peak(self, profile):
-        """The most that was held at once of what the only site took in the time of a profile, where all is
-        given back at once: what was there before counts until then.
+        """Returns the most bytes that were held at once, of those that the only site allocated in the time of a profile. The
+        site frees all of its memory at once; until it does, memory from before the profile does not count.
         """
         _, rows = self.rows()
         end = profile.time_ns + profile.duration_ns
@@ -70,21 +70,21 @@ class HeapWorkload(Workload):
 
 
 def _rows(text):
-    """What HeapWorkload.rows() returns, of the text of such a file."""
+    """Returns what HeapWorkload.rows() does, from the text of such a file."""
     lines = text.splitlines(keepends=True)
-    # The last row may be half written.
+    # The last row may be incomplete.
     return lines[0].split()[1:], [list(map(int, line.split())) for line in lines[1:] if line.endswith("\n")]
 
 
 def truth_between(text, start_ns, end_ns):
-    """{site: (bytes allocated, bytes more held)} of a time, by the text of a file of truth."""
+    """Returns {site: (bytes allocated, growth of bytes held)} over an interval, from the text of a file of truth."""
     names, rows = _rows(text)
     grown = [b - a for a, b in zip(_at(rows, start_ns), _at(rows, end_ns))]
     return {name: (grown[2 * i], grown[2 * i + 1]) for i, name in enumerate(names)}
 
 
 def _at(rows, time_ns):
-    """What the columns were at a time, in proportion between the rows before and after it."""
+    """Returns the columns at a time, interpolated between the rows before and after it."""
     after = min(max(bisect.bisect_left(rows, [time_ns]), 1), len(rows) - 1)
     (t0, *first), (t1, *second) = rows[after - 1], rows[after]
     part = min(max((time_ns - t0) / (t1 - t0), 0), 1)
@@ -92,7 +92,7 @@ def _at(rows, time_ns):
 
 
 class HeapRequest(threading.Thread):
-    """GET /heap in the background."""
+    """A GET /heap in the background."""
 
     def __init__(self, server, query):
         super().__init__(daemon=True)
@@ -103,7 +103,7 @@ class HeapRequest(threading.Thread):
         self.answer = self.server.get("/heap?" + self.query, timeout=120)
 
     def heap(self):
-        """The profile it was answered with; anything else is a failed test."""
+        """Returns the profile of the answer; any other answer is a failed test."""
         self.join()
         if self.answer is None or self.answer.status != 200:
             raise AssertionError(f"/heap?{self.query}: {self.answer and (self.answer.status, self.answer.text)}")
@@ -115,18 +115,18 @@ def heap_of(server, query):
 
 
 def _link_fields(server):
-    """What the kernel says of each BPF link that a daemon holds."""
+    """Yields the fields of fdinfo for each BPF link that a daemon holds."""
     for fd in os.listdir(f"/proc/{server.pid}/fdinfo"):
         with contextlib.suppress(FileNotFoundError), open(f"/proc/{server.pid}/fdinfo/{fd}", encoding="ascii") as info:
-            # A path may have blanks, and that of a file which is gone says so behind one.
+            # A path may contain blanks, and " (deleted)" follows the path of a deleted file.
             fields = dict(re.findall(r"^(\w+):\s*(\S.*)$", info.read(), re.M))
             if "link_id" in fields:
                 yield fields
 
 
 def is_sampling(server):
-    """Whether any heap profile has come to its samples: before them calls are counted, and before the first profile
-    the daemon has measured what a hit costs, by probes in itself.
+    """Whether a heap profile has come to its sampling phase. Before that phase the daemon counts calls, and before the first
+    profile it measures the cost of a hit by probes in itself.
     """
     listed = json.loads(subprocess.run(["bpftool", "-j", "prog", "list"], check=True, capture_output=True).stdout)
     names = {str(program["id"]): program.get("name") for program in listed}
@@ -135,8 +135,8 @@ def is_sampling(server):
 
 
 def links_of(server):
-    """The BPF links of a daemon that heap profiles have: in files, and at exec. Not those on probes that programs have of
-    their own, nor those in what drives GPUs: they come and go with the programs, which others may run beside.
+    """Returns the BPF links of a daemon that belong to heap profiles: those in files, and the one at exec. Links on probes in
+    programs that report their own allocations and in GPU libraries are left out: they come and go with programs of the host.
     """
     own = re.compile(r"libprofd-(heap|cuda)\.so( |$)|/profd-tells-|/workloads/cuda/|/lib(cuda|cudart|c10)[-.]")
     return {int(fields["link_id"]) for fields in _link_fields(server)
@@ -144,12 +144,12 @@ def links_of(server):
 
 
 def uprobe_paths(server):
-    """The files that a daemon has probes in."""
+    """Returns the files in which a daemon has probes."""
     return {fields["path"] for fields in _link_fields(server) if "path" in fields}
 
 
 def until(condition, seconds=60):
-    """The condition's value as soon as it is true, or the last one."""
+    """Returns the condition's value as soon as it is true, or its last value when time is up."""
     end = time.monotonic() + seconds
     while True:
         value = condition()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Attacks by the programs of tests/hostile, as a user of their own, and what a daemon is like meanwhile and afterwards."""
+"""Runs the attacks of tests/hostile as a separate user, and measures a daemon during and after them."""
 
 import contextlib
 import http.client
@@ -15,10 +15,10 @@ from daemon import BUILD, ROOT, Daemon
 from health import Health
 from workload import Workload, workload_path
 
-ATTACKER = 54321  # a user id that nobody has
+ATTACKER = 54321  # a user ID that no account has
 NOBODY = 65534
 NO_ANSWER = (OSError, http.client.HTTPException, ValueError)
-NAME = "victim_spins_00"  # the function that has all the time of the workload victim
+NAME = "victim_spins_00"  # the function that uses all CPU time of the workload victim
 
 
 def attack_path(name):
@@ -26,10 +26,10 @@ def attack_path(name):
 
 
 class Attack(Workload):
-    """An attack under way; killed with all that it has started at the end of the with block."""
+    """A running attack; the end of the with block kills it and all processes that it has started."""
 
     def __init__(self, name, *arguments, uid=ATTACKER, **options):
-        # By their user id, or what is root's alone may be another's.
+        # The attack runs with its own user and group, or it could do what only root may.
         identity = {} if uid == 0 else {"user": uid, "group": uid, "extra_groups": []}
         super().__init__(attack_path(name), *arguments, start_new_session=True, **identity, **options)
 
@@ -41,19 +41,19 @@ class Attack(Workload):
 
 @contextlib.contextmanager
 def folder_of(uid=ATTACKER):
-    """A folder that belongs to a user, and that others can look into."""
+    """A folder that belongs to a user and is readable by others."""
     path = tempfile.mkdtemp(prefix="profd-hostile-")
     os.chmod(path, 0o755)
     os.chown(path, uid, uid)
     try:
         yield path
     finally:
-        # Not by the whole path: one attack makes longer ones than there may be.
+        # rmtree() goes down step by step: one attack makes paths longer than a path may be.
         shutil.rmtree(path)
 
 
 class Innocent(Workload):
-    """A program that nobody has seen before, all of whose time is in the function `name`."""
+    """A program that profd has not seen before, which uses all its CPU time in the function `name`."""
 
     number = 0
 
@@ -64,14 +64,14 @@ class Innocent(Workload):
         super().__init__(path, **options)
 
     def named(self, profile):
-        """How much of its samples is of the function, 0 to 1; None without samples."""
+        """Returns the share of the program's samples in the function, 0 to 1, or None without samples."""
         own = [sample for sample in profile.samples if sample.labels["pid"] == self.pid]
         total = sum(sample.count for sample in own)
         return sum(sample.count for sample in own if self.name in sample.names) / total if total else None
 
 
 def peak_begin(pid):
-    """What the process used at most is counted from now on."""
+    """Resets the process's peak memory, so that peak_mib() counts from now on."""
     with open(f"/proc/{pid}/clear_refs", "w", encoding="ascii") as file:
         file.write("5")
 
@@ -82,10 +82,10 @@ def peak_mib(pid):
 
 
 class Starting(Daemon):
-    """A daemon that may never be ready: nobody waits for it when it is made."""
+    """A daemon that may never be ready: the constructor does not wait for it."""
 
     def wait_ready(self, seconds=0):
-        """Seconds until it was; None when that is not in time, or when it ends."""
+        """Returns the seconds until the daemon was ready, or None when it was not ready in time or has ended."""
         while time.monotonic() < self.started + seconds and self.process.poll() is None:
             with contextlib.suppress(*NO_ANSWER):
                 if self.get(self.READY, timeout=5).status == 200:
@@ -95,7 +95,7 @@ class Starting(Daemon):
 
 
 class Siege:
-    """What an attack did to a daemon: figures to compare with bounds, and to print."""
+    """What an attack did to a daemon: figures to print and to compare with bounds."""
 
     def __init__(self, server):
         self.server = server
@@ -103,19 +103,19 @@ class Siege:
         self.peak_mib = self.named = self.late = self.health = self.after_fds = self.recovered = None
 
     def fds(self):
-        """(sockets and pipes, executables): the host's other programs have some of the latter, too."""
+        """Returns the numbers of (sockets and pipes, executable files); the latter include files of the host's other programs."""
         return self.server.fd_count("socket:") + self.server.fd_count("pipe:"), self.server.fd_count("/")
 
     @contextlib.contextmanager
     def watched(self):
-        """While the block goes on."""
+        """Measures during the block."""
         peak_begin(self.server.pid)
         with Health(self.server) as self.health:
             yield self
         self.peak_mib = peak_mib(self.server.pid)
 
     def is_named(self, seconds, patience):
-        """How much of a program that starts now is named, and how many seconds the profile came late."""
+        """Returns the named share of a program that starts now, and by how many seconds the profile was late."""
         with folder_of(0) as folder, Innocent(folder) as innocent:
             start = time.monotonic()
             try:
@@ -129,7 +129,7 @@ class Siege:
         self.named, self.late = self.is_named(2, 60)
 
     def recover(self, seconds=30, more_fds=(32, 1000)):
-        """Seconds after the attack until it is as before, or None."""
+        """Returns the seconds from the end of the attack until the daemon is as before, or None."""
         start = time.monotonic()
         while time.monotonic() < start + seconds:
             with contextlib.suppress(*NO_ANSWER):

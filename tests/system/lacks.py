@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Tests of what not every host has. Where COMPLETE is set all of it must be there."""
+"""Tests that need what not every host has. Where COMPLETE is set, a host that lacks anything fails them."""
 
 import os
 
@@ -7,7 +7,7 @@ _lacking = []
 
 
 def host_lacks(what):
-    """Said of a test that looks at nothing for want of this; then it returns."""
+    """Records that a test returns without checking anything, because the host lacks `what`."""
     if os.environ.get("COMPLETE"):
         raise AssertionError(f"this host lacks {what}")
     _lacking.append(what)
@@ -15,5 +15,5 @@ def host_lacks(what):
 
 
 def summary():
-    """A line for the end, or nothing."""
+    """Returns a line for the end of the run, or an empty string."""
     return f"looked at nothing: {len(_lacking)} ({', '.join(sorted(set(_lacking)))})\n" if _lacking else ""

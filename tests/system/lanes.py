@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Which files of tests are run beside each other.
+"""Decides which test files run at the same time.
 
-Those that mostly wait say so by a LANE: the name of what runs it; a class in it may say otherwise. What is in a lane comes one
-after another, in a process of its own; all lanes begin at once, before all others. Only tests that do with what little of the
-CPUs the others leave them, and that judge nothing but their own daemon and its programs, may have one. What a user does there
-to all daemons of the host is no matter to others, or they would suffer from it; but who tells more than one daemon can take,
-stops processes of somebody else, or is root, as others are, has none.
+Tests that mostly wait declare a LANE, the name of their queue, for a file or for a class in it. The tests of a lane run one
+after another in one process. All lanes start together, before the other tests. A test may have a lane only if it works with
+the little CPU time that other tests leave it, and judges nothing but its own daemon and its own programs. A test that acts on
+all daemons of the host through one user may have a lane, because such a user must not affect the other tests' daemons. A test
+has no lane if it attaches more than one daemon can take, stops processes of other users, or acts as root, as the others do.
 
-Those that keep a CPU busy say BESIDE = True: each file in a process of its own, as many at once as there are CPUs, but for one
-that is the lanes' until few of them are left. They judge what profiles say, not how soon they come or what they cost, and
-nothing of the host but their own programs. Those that take nearly a minute are LONG, and begin first.
+Tests that keep a CPU busy declare BESIDE = True. Each such file runs in its own process, as many at once as there are CPUs; one
+CPU is left to the lanes until few lanes are running. Such tests judge the contents of profiles, not how soon profiles come or
+what they cost, and nothing of the host but their own programs. Files that take nearly a minute declare LONG and start first.
 
-All others are alone. What a process prints comes when it has ended.
+All other tests run alone. The output of a process is printed when the process has ended.
 """
 
 import os
@@ -23,11 +23,11 @@ import tempfile
 import time
 import unittest
 
-MANY_LANES = 3  # that use a CPU together
+MANY_LANES = 3  # so many running lanes need a CPU
 
 
 def tests_of(suite):
-    """The single tests of a suite of suites."""
+    """Yields the single tests of a nested suite."""
     for part in suite:
         if isinstance(part, unittest.TestSuite):
             yield from tests_of(part)
@@ -44,7 +44,7 @@ def add(runs, name, test):
 
 
 def apart(suite):
-    """(classes of each lane, classes of each file that is run beside others, the suite of all other tests)."""
+    """Returns (classes of each lane, classes of each file that runs beside others, the suite of all other tests)."""
     lanes, files, others = {}, {}, unittest.TestSuite()
     for test in tests_of(suite):
         lane, file = lane_of(test), type(test).__module__
@@ -59,39 +59,39 @@ def apart(suite):
 
 
 class Run:
-    """Some classes of tests in a process of their own."""
+    """Some test classes that run in their own process."""
 
     def __init__(self, classes):
         self.output = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen([sys.executable, sys.argv[0], *classes], stdout=self.output, stderr=self.output,
-                                        start_new_session=True)  # interrupted by us, once
+                                        start_new_session=True)  # so that only close() interrupts it
 
     def ended(self):
-        """Prints what it printed; how many tests passed and failed."""
+        """Prints the output of the process; returns how many tests passed and failed."""
         status = self.process.wait()
         self.output.seek(0)
         text = self.output.read()
         print(text, end="", flush=True)
         summary = re.search(r"^(\d+) passed, (\d+) failed\n\Z", text, re.M)
-        # One that did not come to its end has failed, whatever it said.
+        # A process without a summary, or with a bad exit status, has at least one failure.
         failed = max(int(summary.group(2)) if summary else 1, status != 0)
         return int(summary.group(1)) if summary else 0, failed
 
     def close(self):
         if self.process.poll() is None:
-            # It ends the test that it is at, and cleans up: its daemons would stay else.
+            # An interrupted process ends its current test and cleans up; otherwise its daemons would keep running.
             self.process.send_signal(signal.SIGINT)
             self.process.wait()
         self.output.close()
 
 
 def files_at_once(lanes):
-    """How many, beside so many lanes."""
+    """Returns how many files may run at once beside so many lanes."""
     return max(1, os.cpu_count() - (lanes >= MANY_LANES))
 
 
 def end_one(running, counts):
-    """Whether one of them has ended, and is counted: [passed, failed]."""
+    """Removes one process that has ended, if there is one, and adds its results to [passed, failed]."""
     ended = next((one for one in running if one.process.poll() is not None), None)
     if not ended:
         return False
@@ -103,7 +103,7 @@ def end_one(running, counts):
 
 
 def run(lanes, files):
-    """Runs all of them, each a list of classes; how many tests passed and failed."""
+    """Runs all lanes and files, each a list of classes; returns how many tests passed and failed."""
     waiting, busy, counts = [Run(lane) for lane in lanes], [], [0, 0]
     try:
         while waiting or busy or files:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Control groups that limit memory, made for a test."""
+"""Control groups with a memory limit, made for a test."""
 
 import contextlib
 import os
@@ -7,7 +7,7 @@ import time
 
 
 class MemoryGroup:
-    """A control group with a limit of memory, of whichever version this host has."""
+    """A control group with a memory limit, of the cgroup version that this host has."""
 
     def __init__(self, name, limit):
         with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
@@ -39,7 +39,7 @@ class MemoryGroup:
             file.write(str(value))
 
     def used(self):
-        """What the kernel says that it uses."""
+        """Returns the group's memory use as the kernel counts it."""
         name = "memory.usage_in_bytes" if self.v1 else "memory.current"
         with open(os.path.join(self.path, name), encoding="ascii") as file:
             return int(file.read())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The readers' own tools: `go tool pprof` and protoc, run where no go.mod or setting changes them.
+"""The tools that read profiles: `go tool pprof` and protoc, run where no go.mod or setting affects them.
 
-  pprof.py     has Go build it, where that has not been done
+  pprof.py     makes Go build pprof, where it is not built yet
 """
 
 import os
@@ -12,7 +12,7 @@ import tempfile
 
 from daemon import BUILD, ROOT
 
-# Newer Go releases build pprof when it is first used; keep that build. It takes a minute of two CPUs.
+# Newer Go releases build pprof at its first use, and GOCACHE keeps the build. Building takes a minute on two CPUs.
 PATIENCE = 600
 ENVIRONMENT = {
     **os.environ,
@@ -26,7 +26,7 @@ if os.path.isdir("/usr/local/go/bin"):
 
 
 def pprof(*arguments):
-    """Standard output of `go tool pprof ARGUMENTS`; its failure is the test's."""
+    """Returns the output of `go tool pprof ARGUMENTS`; a failure fails the test."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**ENVIRONMENT, "PPROF_TMPDIR": folder}
         environment.setdefault("HOME", folder)
@@ -40,17 +40,17 @@ def pprof(*arguments):
 
 
 def top_shares(output):
-    """function -> (flat %, cum %) from the table of -top."""
+    """Returns function -> (flat %, cum %) from the table of -top."""
     rows = re.findall(r"^\s*\S+\s+([\d.]+)%\s+[\d.]+%\s+\S+\s+([\d.]+)%\s+(.*?)\s*$", output, re.M)
     return {name: (float(flat), float(cum)) for flat, cum, name in rows}
 
 
 def traces(output):
-    """The stacks of -traces, each a list of names from leaf to root."""
+    """Returns the stacks of -traces, each a list of names from leaf to root."""
     stacks = []
     for block in re.split(r"^-+\+-+\n", output, flags=re.M)[1:]:
         lines = [line for line in block.splitlines() if line.strip()]
-        # Labels are "key:value" above the first line that has the value and the leaf.
+        # Labels are lines of "key:value" above the first line that has the value and the leaf.
         names = [
             line[13:].strip() for line in lines if not re.match(r"^\s+\w+:\s", line) and line[13:].strip()
         ]
@@ -60,7 +60,7 @@ def traces(output):
 
 
 def protoc_decode(data):
-    """A profile, uncompressed, as protoc reads it by the published schema."""
+    """Returns an uncompressed profile as protoc reads it by the published schema."""
     return subprocess.run(
         ["protoc", "--decode=perftools.profiles.Profile", f"--proto_path={ROOT}/proto", "profile.proto"],
         input=data, capture_output=True, check=True,
@@ -68,6 +68,6 @@ def protoc_decode(data):
 
 
 if __name__ == "__main__":
-    # What it prints is where pprof is, and that is known once it is built. Where there is no Go, the tests say so.
+    # The command prints the path of pprof, and builds pprof for that. Where Go is missing, the tests report it.
     if shutil.which("go", path=ENVIRONMENT["PATH"]):
         subprocess.run(["go", "tool", "-n", "pprof"], cwd="/", env=ENVIRONMENT, stdout=subprocess.DEVNULL, check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What /proc says of processes, the daemon's above all, and does for them."""
+"""Reads /proc files of processes, above all the daemon's, and starts processes with a given ID."""
 
 import contextlib
 import os
@@ -8,17 +8,17 @@ import signal
 import time
 
 NOBODY = 65534
-FIRST_READER_USER = 2100000000  # of a daemon that is root, see daemon/reader/user.h
+FIRST_READER_USER = 2100000000  # where the daemon runs as root, see daemon/reader/user.h
 
 
 def fields(pid, file):
-    """name -> the rest of the line, of a file of /proc/PID."""
+    """Returns name -> the rest of the line, of a file of /proc/PID."""
     with open(f"/proc/{pid}/{file}", encoding="utf-8", errors="replace") as text:
         return dict(re.findall(r"^(.+?)(?::[ \t]*|[ \t]{2,})(.*)$", text.read(), re.M))
 
 
 def children(pid):
-    """(pid, name, state) of the processes that a process has started."""
+    """Returns (pid, name, state) of a process's children."""
     found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
@@ -29,7 +29,7 @@ def children(pid):
 
 
 def assert_confined(test, pid):
-    """A process that may do nothing but read what it is handed."""
+    """Asserts that a process may do nothing but read the descriptors that it is given."""
     status = fields(pid, "status")
     users = {int(user) for ids in ("Uid", "Gid") for user in status[ids].split()}
     test.assertEqual(len(users), 1, status)
@@ -47,7 +47,7 @@ def assert_confined(test, pid):
 
 
 def fork_with_pid(pid, child):
-    """A process of that number, which runs `child` and then waits for its end; others may be faster."""
+    """Starts a process with this process ID, which runs `child` and then waits to be killed. Retries when others take the ID."""
     end = time.monotonic() + 30
     while time.monotonic() < end:
         with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as last:

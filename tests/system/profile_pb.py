@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A decoder of pprof's profile.proto in the standard library only, for exact counts.
+"""A decoder of pprof's profile.proto that uses only the standard library, for exact counts.
 
-It shares nothing with the encoder it tests. test_readers.py compares it with `go tool pprof`.
+It shares no code with the encoder that it tests. test_readers.py compares it with `go tool pprof`.
 """
 
 import collections
 import gzip
 import math
 
-# One line of a location: the innermost inlined function comes first.
+# One line of a location; the innermost inlined function comes first.
 Frame = collections.namedtuple("Frame", "name system_name file line start_line")
 
 
@@ -24,7 +24,7 @@ def _varint(data, at):
 
 
 def _fields(data):
-    """(field number, value) pairs: an int, or bytes where length-delimited."""
+    """Yields (field number, value) pairs: the value is an int, or bytes where length-delimited."""
     at = 0
     while at < len(data):
         tag, at = _varint(data, at)
@@ -47,7 +47,7 @@ def _signed(value):
 
 
 def _numbers(value):
-    """A repeated integer, packed or not."""
+    """Decodes a repeated integer, packed or not."""
     if isinstance(value, int):
         return [_signed(value)]
     numbers, at = [], 0
@@ -58,7 +58,7 @@ def _numbers(value):
 
 
 def _message(data, repeated=()):
-    """A message as a dict; fields named in `repeated` become lists of integers."""
+    """Decodes a message to a dict; fields named in `repeated` become lists of integers."""
     message = {}
     for number, value in _fields(data):
         if number in repeated:
@@ -69,7 +69,7 @@ def _message(data, repeated=()):
 
 
 class Sample:
-    """One stack: function names and locations' ids from the leaf to the root, values, labels."""
+    """One stack: function names and location IDs from the leaf to the root, values, labels."""
 
     def __init__(self, names, mappings, values, labels, locations):
         self.names, self.mappings, self.values, self.labels = names, mappings, values, labels
@@ -115,7 +115,7 @@ class Profile:
                 "build_id": strings[fields.get(6, 0)],
             }
         self.locations = {}
-        self.frames = {}  # location id -> its lines
+        self.frames = {}  # location ID -> its lines
         for raw in groups.get(4, []):
             frames, fields = [], {}
             for number, value in _fields(raw):
@@ -156,5 +156,5 @@ class Profile:
 
 
 def sigmas(share, samples):
-    """Four standard deviations of a share, in percent, that so many samples tell."""
+    """Returns four standard deviations, in percent, of a share measured with so many samples."""
     return 400 * math.sqrt(share * (100 - share) / samples) / 100

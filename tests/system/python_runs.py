@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs of Python scripts under a daemon, and what tests ask of their samples."""
+"""Runs Python scripts under a daemon, and checks their samples."""
 
 import contextlib
 import signal
@@ -18,40 +18,41 @@ NO_TABLE = "[unknown: no unwind information]"
 
 
 def shown(python, names):
-    """As a version calls them: qualified from 3.11 on."""
+    """Returns the names as a version shows them: qualified from 3.11 on."""
     return names if python.qualnames else [name.rpartition(".")[2] for name in names]
 
 
 def rooted(sample):
-    """Natively, in what starts every dynamically linked program."""
+    """Whether the native stack begins in the function that starts every dynamically linked program."""
     return any(name.startswith("__libc_start_main") for name in sample.names[-3:])
 
 
 def tell(started, what):
-    """Sends a signal to all of them."""
+    """Sends a signal to all workloads."""
     for workload in started.values():
         workload.process.send_signal(what)
 
 
 def recorded(started, seconds):
-    """The query of so many seconds from now, of more where others leave them little of the CPUs. Then they stand
-    still: who makes a profile of it, and who reads that, need not share the CPUs with all of them.
+    """Waits so many seconds, or longer where other programs leave the workloads little CPU time; then stops the workloads and
+    returns the query of that time. The stopped workloads do not compete with the daemon that makes the profile, nor with the
+    test that reads it.
     """
     before = {key: workload.cpu_seconds() for key, workload in started.items()}
-    enough = seconds * min(daemon.CPUS / len(started), 1) / 2  # half of what is theirs
+    enough = seconds * min(daemon.CPUS / len(started), 1) / 2  # half of the CPU time that they could get
     start = end = time.time()
     while end - start < seconds or (end - start < PATIENCE and any(
             workload.cpu_seconds() - before[key] < enough for key, workload in started.items())):
         time.sleep(0.1)
         end = time.time()
     tell(started, signal.SIGSTOP)
-    time.sleep(1)  # a profile of the past has what was until then
+    time.sleep(1)  # by then the history has all samples of that time
     return f"from={start:.3f}&to={end:.3f}"
 
 
 def wait_walked(server, started):
-    """Until nearly all of a second's stacks are walked, and have Python frames, which takes tables and what is to be known
-    of each interpreter.
+    """Waits until nearly all stacks of a second are walked and have Python frames; for this profd needs unwind tables, and the
+    layout of each interpreter.
     """
     end = time.monotonic() + PATIENCE
     while True:
@@ -70,15 +71,15 @@ def wait_walked(server, started):
 
 @contextlib.contextmanager
 def running(commands, hz=999, attach_late=True):
-    """(server, {key: Workload}) of {key: (Python, script, argument...)}, once all can be walked. They run
-    before the daemon does, unless told otherwise, but leave the CPUs to who has yet to start.
+    """Yields (server, {key: Workload}) of {key: (Python, script, argument...)}, once all stacks can be walked. By default the
+    workloads start before the daemon, and are stopped while the other programs start, to leave them the CPUs.
     """
     with contextlib.ExitStack() as stack:
         started = {}
 
         def start():
             for key, (python, name, *arguments) in commands.items():
-                # They are killed; what their children have to say to that is no matter.
+                # The workloads are killed in the end; the complaints of their children do not matter.
                 workload = Workload(python.path, script(name), *arguments, stderr=subprocess.DEVNULL)
                 started[key] = stack.enter_context(workload)
                 if attach_late:
@@ -96,12 +97,12 @@ def running(commands, hz=999, attach_late=True):
 
 
 class PythonCase(unittest.TestCase):
-    """Tests of one profile, cls.profile, that setUpClass took."""
+    """Tests of one profile, cls.profile, which setUpClass takes."""
 
     profile = None
 
     def frames(self, sample):
-        """Its Python frames, outermost first."""
+        """Returns the sample's Python frames, outermost first."""
         return python_frames(self.profile, sample)
 
     def described(self, sample):
@@ -117,7 +118,7 @@ class PythonCase(unittest.TestCase):
         return samples
 
     def assert_mostly(self, samples, where, at_least=0.995):
-        """Of samples of self.profile, but for two: of a hundred, one is more than 0.5 %."""
+        """Allows two exceptions among samples of self.profile: one sample of a hundred is already more than 0.5 %."""
         total = sum(s.count for s in samples)
         self.assertGreater(total, 0)
         others = sorted((s for s in samples if not where(s)), key=lambda s: -s.count)
@@ -126,7 +127,7 @@ class PythonCase(unittest.TestCase):
         self.assertLessEqual(count, max(2, total * (1 - at_least)), f"of {total}; not so:\n{examples}")
 
     def assert_has(self, samples, chain, at_least=0.99):
-        """The chain is in the Python frames, from root to leaf with nothing between."""
+        """Asserts that the Python frames contain the chain, from root to leaf without other frames in between."""
         def has(sample):
             names = self.python_names(sample)
             return any(names[i:i + len(chain)] == chain for i in range(len(names)))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Whether the Python frames of a stack can be: what a script's source says of its calls, and what the
+"""Decides whether the Python frames of a stack are possible, by what a script's source says of its calls, and what the
 interpreter that runs it says of its code objects.
 
-A frame is right when there is such a function with such a first line that has the line; two that
-follow each other are right when the caller's line calls the other one (see workloads/python/edges.py).
-A frame that is missing, too many, out of order or of another thread makes a pair that cannot be.
+A frame is right when the interpreter has a function with this name and first line that contains the frame's line. Two
+consecutive frames are right when the caller's line calls the other function (see workloads/python/edges.py). A missing frame,
+an extra one, one out of order or one of another thread makes an impossible pair.
 """
 
 import collections
@@ -13,7 +13,7 @@ import json
 import re
 import subprocess
 
-# A Python frame, outermost first in lists of them. `at` is where it is in the sample's own frames.
+# A Python frame; lists of them begin with the outermost. `at` is its index in the sample's frames.
 Frame = collections.namedtuple("Frame", "name file line start_line at")
 
 ANONYMOUS = re.compile(r"<(lambda|genexpr|listcomp|setcomp|dictcomp)>$")
@@ -42,7 +42,7 @@ def is_python(mapping):
 
 
 def python_frames(profile, sample):
-    """Its Python frames, outermost first."""
+    """Returns the sample's Python frames, outermost first."""
     found, at = [], 0
     for location, mapping in zip(sample.locations, sample.mappings):
         frames = profile.frames[location]
@@ -54,7 +54,7 @@ def python_frames(profile, sample):
 
 @functools.cache
 def codes_of(python, path):
-    """{file: {(name, first line): its lines}} of a script, by the interpreter itself."""
+    """Returns {file: {(name, first line): its lines}} of a script, as the interpreter compiles it."""
     with open(path, encoding="utf-8") as file:
         texts = {path: file.read(), **MADE_AT_RUN_TIME}
     answer = subprocess.run(
@@ -67,13 +67,13 @@ def codes_of(python, path):
 
 
 def _calls(text):
-    """line -> the names that it calls."""
+    """Returns line -> the names that the line calls."""
     found = enumerate((re.search(r"# -> (.*)", line) for line in text.splitlines()), 1)
     return {number: frozenset(match[1].split()) for number, match in found if match}
 
 
 class Truth:
-    """What stacks a script can have in one interpreter."""
+    """The stacks that a script can have in one interpreter."""
 
     def __init__(self, python, path):
         self.path = path
@@ -88,14 +88,14 @@ class Truth:
         return frame.file in self.codes
 
     def is_right(self, frame):
-        """A frame by itself."""
+        """Whether a frame by itself is possible."""
         if not self.ours(frame):
             return self.is_library(frame)
         lines = self.codes[frame.file].get((frame.name, frame.start_line))
         return lines is not None and frame.line in lines
 
     def is_library(self, frame):
-        """Code of the standard library: a file of it, or one that is frozen into the interpreter."""
+        """Whether the code belongs to the standard library: to one of its files, or to code frozen into the interpreter."""
         return bool(re.search(r"/python3\.\d+t?/[\w/]+\.py$", frame.file)) or frame.file.startswith("<frozen ")
 
     def may_begin(self, frame):
@@ -115,7 +115,7 @@ class Truth:
         return name in called or "any" in called
 
     def judge(self, frames):
-        """(pairs, what is wrong with them): the root counts as one of a pair with what is outside."""
+        """Returns (pairs, what is wrong with them); the root forms a pair with the outside of the stack."""
         wrong = []
         if not frames or not self.may_begin(frames[0]):
             wrong.append(("root", frames[0] if frames else None))
@@ -131,7 +131,7 @@ Verdict = collections.namedtuple("Verdict", "samples pairs wrong examples")
 
 
 def verdict(truth, profile, where=lambda sample: True):
-    """What a whole profile comes to; examples are (count, what, names of the stack)."""
+    """Returns the Verdict on a whole profile; examples are (count, errors, names of the stack)."""
     samples = pairs = wrong = 0
     examples = []
     for sample in filter(where, profile.samples):

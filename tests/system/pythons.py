@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The CPythons of this machine, one of each version: the system's, pyenv's, uv's, those on PATH.
+"""The CPythons of this machine, one of each version: the system's, pyenv's, uv's, and those on PATH.
 
-PYTHONS="/path/one /path/two" names others, which come first and may be scripts that exec one.
+PYTHONS="/path/one /path/two" names others, which come first; they may be scripts that exec an interpreter.
 """
 
 import collections
@@ -15,9 +15,9 @@ from daemon import ROOT
 
 SYSTEM = "/usr/bin/python3"
 SCRIPTS = os.path.join(ROOT, "tests", "workloads", "python")
-VERSIONS = range(8, 15)  # of 3.x, those that profd knows
+VERSIONS = range(8, 15)  # of 3.x, the versions that profd supports
 
-# label is what profd calls it: "3.12". qualnames: functions are called by their qualified names.
+# label is profd's name of the version: "3.12". qualnames: functions have qualified names.
 Python = collections.namedtuple("Python", "path label minor free_threaded qualnames prefix")
 
 ASK = """
@@ -28,7 +28,7 @@ if sys.implementation.name == "cpython":
 
 
 def _ask(path):
-    """A Python, or None where there is none at the path, or one that profd does not know."""
+    """Returns a Python, or None where the path has none, or one of a version that profd does not support."""
     try:
         answer = subprocess.run([path, "-S", "-c", ASK], capture_output=True, text=True, timeout=20, check=True)
         (major, minor), free_threaded, prefix = json.loads(answer.stdout)
@@ -47,13 +47,13 @@ def _candidates():
     yield from sorted(glob.glob(f"{home}/.local/share/uv/python/*/bin/python3"))
     for folder in ["/usr/local/bin", *os.environ.get("PATH", "").split(":")]:
         for minor in VERSIONS:
-            # A shim is a script that looks for an interpreter by itself; those have been found above.
+            # pyenv's shims are scripts that look for an interpreter; the lines above have found those interpreters.
             yield from (f"{folder}/python3.{minor}{t}" for t in ("", "t") if "/shims" not in folder)
 
 
 @functools.cache
 def pythons():
-    """All of them, by version. The system's is always there, also where another is of its version."""
+    """Returns all Pythons, by version. The system's is always included, even beside another one of the same version."""
     found, seen = {}, set()
     for path in _candidates():
         real = os.path.realpath(path)
@@ -71,7 +71,7 @@ def system_python():
 
 
 def name_of(python):
-    """For messages and for telling them apart."""
+    """Returns a unique name, for messages."""
     kind = "t" if python.free_threaded else ""
     return f"{python.label}{kind} {python.path}"
 
@@ -81,7 +81,7 @@ def script(name):
 
 
 def with_module(module):
-    """A Python that can import it, or None: a virtual environment of the benchmarks, or one of pythons()."""
+    """Returns a Python that can import the module, or None: one of the benchmarks' virtual environments, or of pythons()."""
     from daemon import BUILD
 
     environments = [os.environ.get("PYTHON_VENV", ""), f"{BUILD}/bench-venv", f"{BUILD}/python-venv"]

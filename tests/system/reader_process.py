@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What holds of every process that reads files for the daemon, whatever it reads them for."""
+"""What holds of every reader process of the daemon, whatever it reads."""
 
 import contextlib
 import os
@@ -15,12 +15,12 @@ HZ = 499
 
 
 class ReaderProcess(unittest.TestCase):
-    """Its tests are run by those that derive from it, which say what the process is and how it comes to read."""
+    """Base of the tests of one kind of reader process; a subclass names the process and starts a program that needs it."""
 
     process_name = None
 
     def read_program(self, number):
-        """Starts a program that the daemon has not seen, and waits for a profile that needs what the process reads."""
+        """Starts a program that the daemon has not seen, and waits for a profile that needs the reader process."""
         raise NotImplementedError
 
     def setUp(self):
@@ -44,7 +44,7 @@ class ReaderProcess(unittest.TestCase):
         self.assertEqual([child for child in children(self.server.pid) if child[2] == "Z"], [])
 
     def assert_all_end(self, pids):
-        """The daemon does not wait for its processes, and does not leave one behind."""
+        """The daemon ends without waiting for its reader processes, and none of them is left."""
         code, took = self.server.stop()
         self.assertEqual(code, 0)
         self.assertLess(took, 1)
@@ -59,7 +59,7 @@ class ReaderProcess(unittest.TestCase):
 
 
 class NamesReader(ReaderProcess):
-    """The one that reads names."""
+    """The reader process of names."""
 
     process_name = "profd-names"
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs the system tests: all of them, or those named (files, classes, tests).
+"""Runs the system tests: all of them, or the named files, classes or tests.
 
   tests/system/run.py                          all
   tests/system/run.py test_errors              one file
   tests/system/run.py test_errors.Errors.test_post
 
-Needs root, because profd does. A skipped test counts as failed: what was not run is not known to
-work. The last line is the summary.
+Needs root, because profd does. A skipped test counts as failed: a test that has not run proves nothing. The last line is the
+summary.
 """
 
 import os
@@ -23,7 +23,7 @@ import runner  # noqa: E402
 
 
 def missing():
-    """Why the tests cannot run here, or None."""
+    """Returns why the tests cannot run on this host, or None."""
     if os.geteuid() != 0:
         return "the system tests need root: sudo make test-system"
     if not os.access(daemon.PROFD, os.X_OK):

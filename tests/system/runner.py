@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the run.py of system/, web/ and package/ have in common."""
+"""The common part of run.py in system/, web/ and package/."""
 
 import contextlib
 import os
@@ -12,11 +12,11 @@ import cpus
 import lacks
 import lanes
 
-SLOWEST = 10  # files that are listed at the end
+SLOWEST = 10  # the number of files listed at the end
 
 
 class Result(unittest.TextTestResult):
-    """One line per test with the time it took, and the times of files."""
+    """Prints one line per test with the time it took, and sums up the times of each file."""
 
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
@@ -33,7 +33,7 @@ class Result(unittest.TextTestResult):
 
     def stopTest(self, test):
         super().stopTest(test)
-        # With what was set up for it.
+        # The time includes the set-up of the test.
         name, now = type(test).__module__, time.monotonic()
         self.of_files[name] = self.of_files.get(name, 0) + now - self.before
         self.before = now
@@ -48,20 +48,20 @@ class Result(unittest.TextTestResult):
 
 
 def own_cpu_seconds():
-    """Of this process and those that it has waited for."""
+    """Returns the CPU seconds of this process and of the children that it has waited for."""
     used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def busy_seconds():
-    """Of all CPUs."""
+    """Returns the busy seconds of all CPUs."""
     ticks = cpus.ticks_so_far()
     return (sum(ticks) - ticks[cpus.IDLE] - ticks[cpus.IOWAIT] - ticks[cpus.STOLEN]) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
 def timed(what):
-    """Says how long the block took, and whether the CPUs were its bound."""
+    """Prints how long the block took, and how busy the CPUs were."""
     begun, busy = time.monotonic(), busy_seconds()
     yield
     took = time.monotonic() - begun
@@ -74,8 +74,8 @@ def load(folder, names):
 
 
 def summarize(result, beside=(0, 0)):
-    """Prints it, with how many passed and failed beside it; the exit status. A skipped test counts as failed, and so
-    does a run without any."""
+    """Prints the summary, with the numbers of tests that passed and failed `beside`; returns the exit status. A skipped test
+    counts as failed, and so does a run without a test."""
     failed = len(result.failures) + len(result.errors) + len(result.skipped)
     failed += len(result.unexpectedSuccesses) + len(result.expectedFailures)
     passed = max(result.testsRun - failed, 0) + beside[0]
@@ -87,8 +87,8 @@ def summarize(result, beside=(0, 0)):
 
 
 def main(folder, missing, stop):
-    """Runs the tests of a folder, or those that the command line names, unless missing() says why not; then stop(),
-    whatever happens. The exit status."""
+    """Runs the tests of a folder, or those that the command line names, unless missing() returns a reason not to. Calls stop()
+    in any case. Returns the exit status."""
     why = missing()
     if why:
         print(why, file=sys.stderr)
@@ -99,7 +99,7 @@ def main(folder, missing, stop):
             waiting, busy, tests = lanes.apart(tests)
             with timed("beside each other"):
                 beside = lanes.run(waiting, busy)
-        # The first interrupt is the end after this test and its class's clean-up, the second one at once.
+        # The first interrupt ends the run after the current test and the clean-up of its class; the second ends it at once.
         unittest.installHandler()
         with timed("alone") if len(sys.argv) == 1 else contextlib.nullcontext():
             result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=Result).run(tests)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What bash, zsh and fish themselves offer for a line that is being typed, each with the file that is made for it.
+"""The completions that bash, zsh and fish themselves offer for a command line, each with profd's completion file for it.
 
-All three take the line up to the cursor, and answer with words as a set.
+All three functions take the line up to the cursor and return a set of words.
 """
 
 import os
@@ -15,7 +15,7 @@ import time
 from daemon import BUILD
 
 PACKAGING = os.path.join(BUILD, "packaging")
-TIME_LIMIT = 60  # of one line; it takes half a second
+TIME_LIMIT = 60  # seconds for one line, which takes half a second
 
 
 def script(shell):
@@ -23,7 +23,7 @@ def script(shell):
 
 
 def run(*command):
-    # fish makes itself at home.
+    # fish writes files to its home.
     with tempfile.TemporaryDirectory() as home:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, check=False,
                               env={"PATH": os.environ["PATH"], "HOME": home, "LC_ALL": "C.UTF-8"})
@@ -31,7 +31,7 @@ def run(*command):
     return done.stdout
 
 
-# As bash does it: words as it splits them, and the function that is registered.
+# Does as bash does: splits the line into bash's words and calls the registered function.
 BASH = r"""
 source "$1"
 COMP_LINE=$2
@@ -55,7 +55,7 @@ def fish(line):
     return {row.split("\t")[0] for row in made.splitlines()}
 
 
-# Completes in a terminal, as it only does there, and writes down every match that it is told of.
+# Completes in a terminal, because zsh completes only there, and writes every match that zsh is given to a file.
 ZSH = r"""
 PS1= PS2= RPS1=
 fpath=($ZDOTDIR $fpath)
@@ -92,7 +92,7 @@ def zsh(line):
 
 
 def until_end(terminal, path):
-    """The lines of the file, once it has its last one; what the terminal shows is read and forgotten."""
+    """Returns the lines of the file once its last one has come; reads and discards what the terminal shows."""
     deadline = time.monotonic() + TIME_LIMIT
     shown = b""
     while time.monotonic() < deadline:

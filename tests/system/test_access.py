@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Who may ask: users and their passwords, the rule for listening beyond this host, reading it all again."""
+"""Access: users and their passwords, the rule for addresses that other hosts reach, and reading the rules again."""
 
 import http.client
 import os
@@ -114,7 +114,7 @@ class Users(unittest.TestCase):
         self.assertLess(slowest, 1)
 
     def test_an_unknown_user_takes_as_long(self):
-        """Not as short as one of the cheaper hash, which is sixteen times as fast."""
+        """A password of an unknown user takes as long as bob's, not as short as alice's, whose hash is sixteen times as fast."""
         def seconds(user):
             return sorted(self.server.request("GET", "/readyz", headers=basic(user, f"{user} {n}")).seconds for n in range(7))[3]
 
@@ -132,8 +132,8 @@ class Users(unittest.TestCase):
         self.assertTrue(self.server.alive())
 
 
-# Asks with as many wrong passwords as it is told, all at once, says how many of them are refused without a look, and
-# what the last of these was told.
+# Sends as many wrong passwords as its argument says, all at once. Prints how many of them are refused without a check, and
+# the message of the last refusal.
 GUESSER = """
 import base64, select, socket
 become()
@@ -157,17 +157,17 @@ class Guesses(unittest.TestCase):
         server = Guarded(folder)
         self.addCleanup(server.stop)
         with running(GUESSER, "127.0.0.1", server.port, 100) as said:
-            # Its share is 28 of 64; one or a few more are done meanwhile.
+            # The user's share is 28 of 64; a few more passwords are checked meanwhile.
             refused, why = said.split(" ", 1)
             self.assertGreater(int(refused), 50)
             self.assertIn("too many passwords of yours", why)
-            # Nobody remembers this user, and he waits for one that is being checked, not for 28.
+            # This client is not in the cache of checked passwords; it waits for the password being checked, not for 28.
             self.assertEqual(curl(f"{server.url}/readyz", "-u", "carol:slower", through=as_user(54321))[0], 200)
             self.assertLess(server.metrics()["profd_access_passwords_checked_total"], 15)
 
 
 class Limited(Guarded):
-    READY = "/healthz"  # which is not counted
+    READY = "/healthz"  # the rate limit does not count /healthz
 
 
 class Rate(unittest.TestCase):
@@ -177,7 +177,7 @@ class Rate(unittest.TestCase):
             statuses = [server.get("/readyz").status for _ in range(6)]
             self.assertEqual(statuses[-3:], [429, 429, 429])
             self.assertEqual(server.get("/healthz").status, 200)
-            # What was borrowed at that rate is not owed at another.
+            # Intervals borrowed at the old rate do not count at the new one.
             folder.write("rate_limit:\n  interval: 1ms\n  burst: 1000\n")
             os.kill(server.pid, signal.SIGHUP)
             self.assertTrue(until(lambda: "is read again" in server.log()), server.log())
@@ -218,7 +218,7 @@ class Gate(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
-    """What promtool accepts we do, and the other way round, but for what cannot be done here."""
+    """profd accepts what promtool accepts and refuses what it refuses, except for features that profd does not have."""
 
     def check(self, text):
         folder.write(text)
@@ -234,7 +234,7 @@ class Files(unittest.TestCase):
                      TLS + "  prefer_server_cipher_suites: false\n", "http_server_config:\n  http2: false\n",
                      "http_server_config:\n  headers:\n    Strict-Transport-Security: max-age=1\n",
                      f"basic_auth_users: {{a: {SECRET}, 'b c': {OTHER}}}\n",
-                     # And what neither does.
+                     # Both refuse the following.
                      "nonsense\n", "a: 1\n", "tls_server_config:\n  cert_file: server.pem\n", TLS + "  nonsense: 1\n",
                      "tls_server_config:\n  cert_file: nowhere.pem\n  key_file: server.key\n",
                      "tls_server_config:\n  cert_file: client.pem\n  key_file: server.key\n",
@@ -291,7 +291,7 @@ class Reload(unittest.TestCase):
 
             self.assertEqual(ask("bob", "other").status, 200)
             first = held.sock
-            # A mistake changes nothing, and neither does what takes a restart.
+            # A file with an error changes nothing, and neither does a change that needs a restart.
             for times, text in enumerate((f"basic_auth_users:\n  alice: {SECRET}\n  carol: {OTHER}x\n", TLS + USERS), 1):
                 folder.write(text)
                 os.kill(server.pid, signal.SIGHUP)
@@ -307,7 +307,7 @@ class Reload(unittest.TestCase):
             self.assertEqual((answer.status, answer.headers["X-XSS-Protection"]), (200, "1"))
             self.assertIs(held.sock, first)
             held.close()
-            # What was recorded before is still there.
+            # The reload keeps the history.
             age = time.monotonic() - begun
             self.assertGreater(server.profile("last=10m").duration_ns, age * 1e9 / 2)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""TLS: the readers' tools over it, client certificates, renewal, parked requests, and clients that do not speak it."""
+"""TLS: the readers' tools over it, client certificates, renewal, requests in flight, and clients that do not speak TLS."""
 
 import contextlib
 import gzip
@@ -57,7 +57,7 @@ class Encrypted(unittest.TestCase):
         self.assertEqual(done.stdout, b"wrong user or password\n401")
 
     def test_go_tool_pprof(self):
-        # It has no way to be told of a CA.
+        # go tool pprof has no option for a certificate authority.
         url = f"https+insecure://alice:secret@127.0.0.1:{self.server.port}/profile?seconds=1"
         self.assertIn("Type: cpu", pprof("-top", url))
         with self.assertRaisesRegex(AssertionError, "wrong user or password"):
@@ -74,7 +74,7 @@ class Encrypted(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
 
     def test_an_answer_in_many_records(self):
-        """And read slowly: the socket is full again and again while it is written."""
+        """A slow reader gets the whole answer: the socket is full again and again while profd writes it."""
         for target in ("/profile?last=1m&format=perfetto", "/metrics"):
             whole = self.server.get(target)
             self.assertEqual(whole.status, 200)
@@ -100,7 +100,7 @@ class Encrypted(unittest.TestCase):
                 data += more
 
     def test_a_request_after_a_parked_one(self):
-        """What arrives while a connection is parked is answered after it."""
+        """A request that arrives while another one is in flight on the connection is answered after it."""
         header = f"Host: localhost\r\nAuthorization: {self.server.headers['Authorization']}\r\n\r\n"
         with self.server.connect(60) as s:
             s.sendall(f"GET /profile?seconds=1&format=folded HTTP/1.1\r\n{header}".encode())
@@ -120,7 +120,7 @@ class Encrypted(unittest.TestCase):
             s.sendall(f"GET /profile?seconds=600 HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\r\n".encode())
         self.assertTrue(until(lambda: self.server.metrics()["profd_parked_requests"] == 4))
         with contextlib.suppress(OSError):
-            # Says so first: the others are just gone.
+            # The first client sends a close_notify; the others just close.
             sockets[0].settimeout(0)
             sockets[0].unwrap()
         for s in sockets:
@@ -133,13 +133,13 @@ class Encrypted(unittest.TestCase):
             with self.subTest(data=data[:20]), socket.create_connection(("127.0.0.1", self.server.port), 10) as s:
                 s.sendall(data)
                 answer = b""
-                # It may have hung up already.
+                # profd may have closed the connection already.
                 with contextlib.suppress(OSError):
                     s.shutdown(socket.SHUT_WR)
                 with contextlib.suppress(ConnectionError):
                     while more := s.recv(1000):
                         answer += more
-                # An alert at most, and no HTTP.
+                # The answer is at most a TLS alert, never HTTP.
                 self.assertNotIn(b"HTTP", answer)
         self.assertTrue(self.server.alive())
 
@@ -154,7 +154,7 @@ class Encrypted(unittest.TestCase):
 
 
 class ClientCertificates(unittest.TestCase):
-    """One daemon, which is told of each type in turn."""
+    """One daemon, whose client_auth_type changes from case to case."""
 
     @classmethod
     def setUpClass(cls):
@@ -166,7 +166,7 @@ class ClientCertificates(unittest.TestCase):
         cls.server.stop()
 
     def status(self, client, version):
-        """None where there is no connection."""
+        """Returns the HTTP status, or None where the connection fails."""
         self.server.context = folder.context(client, version)
         with contextlib.suppress(ssl.SSLError, ConnectionError, http.client.HTTPException):
             return self.server.get("/metrics").status
@@ -223,7 +223,7 @@ class Versions(unittest.TestCase):
                             server.connect(context=folder.context(newest=newest))
                         continue
                     context = folder.context(newest=newest)
-                    # Python leaves out what is old, however good it is to be tested with.
+                    # Python's default leaves out old cipher suites, which these tests need.
                     context.set_ciphers("DEFAULT")
                     with server.connect(context=context) as s:
                         self.assertEqual((s.version(), s.cipher()[0] if spoken[1] else None), spoken)
@@ -241,7 +241,7 @@ class Renewal(unittest.TestCase):
             held.request("GET", "/profile?last=1s", headers=server.headers)
             held.getresponse().read()
             old = self.serial(first)
-            # The certificate without its key: a mistake that renewal scripts make.
+            # A certificate without its key is a mistake that renewal scripts make.
             shutil.copy(folder.file("client.pem"), folder.file("server.pem"))
             os.kill(server.pid, signal.SIGHUP)
             self.assertTrue(until(lambda: "it is not the key of the certificate" in server.log()), server.log())

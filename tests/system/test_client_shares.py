@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What one client may take of connections, and of time for a request, and that others have the rest."""
+"""The bounds of one client's connections and of the time for a request; the rest stays available to other clients."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from test_clients import NOBODY, as_user, curl
 LANE = "shares"
 SHARE = 40
 
-# The interpreter may be one whose files other users cannot read.
+# Imports what the program needs before it changes its user: other users may not be able to read the interpreter's files.
 BECOME = """
 import encodings.idna, os, sys
 def become():
@@ -27,8 +27,8 @@ def become():
     os.setuid(uid)
 """
 
-# Opens as many connections as it is told, says how many are still open a moment later, and holds them until its input
-# ends. In a process of its own, because whose a connection is depends on who made it.
+# Opens as many connections as its argument says, prints how many are still open a second later, and holds them until its
+# input ends. It is a separate process, because a connection belongs to the user who made it.
 HOLDER = """
 import select, socket, time
 become()
@@ -41,7 +41,7 @@ print(len(made) - len(poll.poll(0)), flush=True)
 sys.stdin.read()
 """
 
-# The same from an address each, by sockets that are bound to a device.
+# The same, with each connection from its own address, by sockets that are bound to a device.
 BOUND_HOLDER = HOLDER.replace("import select, socket, time", """
 import select, socket, time
 
@@ -54,7 +54,8 @@ def connect(number):
     return s
 """).replace("socket.create_connection((sys.argv[1], int(sys.argv[2])), 10) for _", "connect(number) for number")
 
-# Asks for as many profiles of the next minute as it is told, says how many were refused, and waits on as above.
+# Sends as many requests for a profile of the next minute as its argument says, prints how many were refused, and then
+# waits as above.
 ASKER = """
 import select, socket
 become()
@@ -73,7 +74,7 @@ sys.stdin.read()
 
 @contextlib.contextmanager
 def running(program, *arguments, uid=NOBODY.pw_uid):
-    """It, and the first line that it says."""
+    """Runs a program as a user; yields the first line that it prints."""
     argv = [sys.executable, "-c", BECOME + program, *map(str, arguments), str(uid)]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
@@ -90,8 +91,8 @@ class SlowRequests(unittest.TestCase):
         whole = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + b"X: " + b"y" * 1000
         upload = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n" + b"z" * 1000
         with Daemon() as profd, contextlib.ExitStack() as stack:
-            # Before its first line is over, in its headers, in its body, behind a first request; and one that sends
-            # nothing.
+            # The requests stop in the first line, in a header, in the body, and behind an earlier request; the last
+            # client sends nothing.
             slow = [[stack.enter_context(profd.connect(5)), data] for data in (whole, whole, upload, whole, b"")]
             slow[0][0].sendall(whole[:5])
             slow[1][0].sendall(whole[:30])
@@ -112,7 +113,7 @@ class SlowRequests(unittest.TestCase):
             self.assertEqual(len(ended), len(slow), ended)
             for number, seconds in ended.items():
                 self.assertTrue(14 < seconds < 19, (number, ended))
-            # Who sends nothing at all is idle, and not counted.
+            # A client that sends nothing at all is idle, and is not counted as late.
             self.assertEqual(profd.metrics()["profd_http_requests_late_total"], 4)
             self.assertEqual(profd.get("/healthz").status, 200)
 
@@ -144,7 +145,7 @@ class Connections(unittest.TestCase):
             with running(HOLDER, "127.0.0.1", profd.port, 3 * SHARE) as open_ones:
                 self.assertEqual(int(open_ones), SHARE)
                 self.assertEqual(profd.metrics()["profd_http_refused_connections_total"], 2 * SHARE)
-                # By whatever address.
+                # The bound holds for every address of the user.
                 stranger = as_user(NOBODY.pw_uid)
                 self.assertEqual(curl(f"{profd.url}/healthz", through=stranger)[0], 0)
                 self.assertEqual(curl(f"{profd.url}/healthz", "--interface", "127.0.0.2", through=stranger)[0], 0)
@@ -152,7 +153,7 @@ class Connections(unittest.TestCase):
                 self.assertEqual(profd.get("/healthz").status, 200)
                 with running(HOLDER, "127.0.0.1", profd.port, 3 * SHARE, uid=0) as roots:
                     self.assertEqual(int(roots), 3 * SHARE)
-            # Those are gone, and so is what they took.
+            # The connections are closed, and the user's share is free again.
             end = time.monotonic() + 20
             while curl(f"{profd.url}/healthz", through=stranger)[0] != 200:
                 self.assertLess(time.monotonic(), end)
@@ -171,7 +172,7 @@ class Connections(unittest.TestCase):
             path = f"{folder}/socket"
             with Daemon("--max-client-connections", "2", listen=f"unix:{path}") as profd, contextlib.ExitStack() as stack:
                 os.chmod(path, 0o666)
-                for _ in range(10):  # root's
+                for _ in range(10):  # root has no bound
                     stack.enter_context(profd.connect(5))
                 stranger = as_user(NOBODY.pw_uid)
                 self.assertEqual(curl("http://x/healthz", "--unix-socket", path, through=stranger), (200, "ok\n"))
@@ -199,10 +200,10 @@ class Requests(unittest.TestCase):
             url = f"{profd.url}/profile?last=10s&format=text"
 
             def ask(uid, count):
-                """How many of so many are under way."""
+                """Returns how many of `count` requests are in flight."""
                 return count - int(stack.enter_context(running(ASKER, "127.0.0.1", profd.port, count, uid=uid)))
 
-            # Two of them are root's. Who comes alone has half of the rest, the next one half of what is left.
+            # Two requests are reserved for root. The first user gets half of the others, the next one half of the rest.
             self.assertEqual(ask(54321, 31), 15)
             status, body = curl(url, through=as_user(54321))
             self.assertEqual(status, 503)

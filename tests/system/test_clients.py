@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Who may ask what: by user, by name, by where the client is, by what another web page makes a browser ask."""
+"""Which requests are admitted: by the client's user, by host name, by the client's address, and by the origin of a web page."""
 
 import contextlib
 import grp
@@ -19,11 +19,11 @@ from workload import Workload
 
 LANE = "clients"
 NOBODY = pwd.getpwnam("nobody")
-ELSEWHERE = "198.51.100.7"  # an address of this host that is not the loopback's, in a network of its own
+ELSEWHERE = "198.51.100.7"  # an address of this host that is not on the loopback, in a separate network namespace
 
 
 def curl(url, *options, through=()):
-    """(status, body) as another program has it."""
+    """Returns (status, body) of a request by curl."""
     run = subprocess.run(
         [*through, "curl", "-sS", "-m", "30", "-w", "\n%{http_code}", *options, url],
         capture_output=True, encoding="utf-8", errors="replace",
@@ -38,7 +38,7 @@ def as_user(uid):
 
 @contextlib.contextmanager
 def configured(text, *options, **more):
-    """A daemon with this configuration file, and how to change it while it runs."""
+    """Yields a daemon with this configuration file, and a function that changes the file while the daemon runs."""
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
 
         def write(new):
@@ -51,7 +51,7 @@ def configured(text, *options, **more):
         with Daemon(*options, "--config", file.name, **more) as running:
 
             def change(new, says):
-                """Until the log says so."""
+                """Reloads the configuration and waits until the log has the text `says` once more."""
                 before = running.log().count(says)
                 write(new)
                 running.process.send_signal(signal.SIGHUP)
@@ -65,7 +65,7 @@ def configured(text, *options, **more):
 
 
 class Names(unittest.TestCase):
-    """Host, against DNS rebinding, and what browsers say of pages that are not ours."""
+    """The Host header, against DNS rebinding, and the headers by which browsers identify requests from other pages."""
 
     @classmethod
     def setUpClass(cls):
@@ -125,7 +125,7 @@ class Names(unittest.TestCase):
                 self.assertEqual(answer.status, 403, answer.text)
                 self.assertIn("another web page", answer.text)
         for headers in ({}, {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {"Origin": f"http://{host}"}):
-            with self.subTest(headers):  # no process of that number: it would have been asked
+            with self.subTest(headers):  # 404 shows that the request is admitted: no process has this ID
                 answer = self.daemon.request("GET", "/heap?pid=4194000", headers={"Host": host, **headers})
                 self.assertEqual(answer.status, 404, answer.text)
         self.assertEqual(self.daemon.json("/status")["heaps"]["watched"], 0)
@@ -170,7 +170,7 @@ class Names(unittest.TestCase):
 
 
 class InNetwork(Daemon):
-    """In a network of its own, where it has an address besides the loopback's; asked from within, by curl."""
+    """A daemon in its own network namespace, where it has an address besides the loopback; curl asks from within."""
 
     def __init__(self, *options):
         script = f'ip link set lo up && ip addr add {ELSEWHERE}/32 dev lo && exec "$@"'
@@ -199,7 +199,7 @@ class Users(unittest.TestCase):
             urls = [f"http://{host}:{profd.port}/healthz" for host in ("127.0.0.1", "[::1]", "[::ffff:127.0.0.1]")]
             for url in urls:
                 self.assertEqual(curl(url, through=stranger), (200, "ok\n"), url)
-            # It was everybody before, and is not until it is known who is in the group.
+            # All users were answered before. Now only root is, because the members of the group are not known.
             change("group = no-such-group\n", "there is no such group; going on with root only")
             self.assertEqual(curl(urls[0], through=stranger)[0], 403)
             self.assertEqual(curl(urls[0]), (200, "ok\n"))
@@ -223,7 +223,7 @@ class Users(unittest.TestCase):
         with InNetwork("--group", "root") as profd:
             self.assertEqual(profd.ask("/healthz", host=ELSEWHERE), (200, "ok\n"))
             for host in (ELSEWHERE, "127.0.0.1"):
-                for options in ((), ("--interface", "if!lo")):  # which binds the socket to that device
+                for options in ((), ("--interface", "if!lo")):  # this option binds the socket to the device
                     with self.subTest(host=host, options=options):
                         status, body = profd.ask("/healthz", *options, host=host, through=as_user(NOBODY.pw_uid))
                         self.assertEqual(status, 403)
@@ -252,7 +252,7 @@ class Users(unittest.TestCase):
 
 
 class Elsewhere(unittest.TestCase):
-    """What a client without credentials on another host may have."""
+    """What a client without credentials on another host may request."""
 
     @classmethod
     def setUpClass(cls):
@@ -307,7 +307,7 @@ class Settings(unittest.TestCase):
             answer = profd.get("/profile?seconds=3")
             self.assertEqual(answer.status, 400)
             self.assertIn("from 1 to 2", answer.text)
-            with profd.connect() as s:  # the default is as long as may be
+            with profd.connect() as s:  # without seconds= a profile is as long as max-seconds allows
                 s.sendall(b"GET /profile HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 end = time.monotonic() + 20
                 while profd.json("/status")["parked_requests"] < 1:

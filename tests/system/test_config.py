@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The configuration file: checked, shown, read at the start and again on SIGHUP."""
+"""The configuration file: profd checks and shows it, and reads it at the start and again on SIGHUP."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ USAGE, CONFIG = 64, 78  # of sysexits.h
 
 
 def profd(*words):
-    # As in a terminal: the journal is told levels by numbers.
+    # Messages are as in a terminal: for the journal, levels would be numbers.
     environment = {name: value for name, value in os.environ.items() if name != "JOURNAL_STREAM"}
     return subprocess.run([PROFD, *words], capture_output=True, text=True, timeout=30, check=False, env=environment)
 
@@ -71,9 +71,9 @@ class Config(unittest.TestCase):
             self.assertGreater(server.profile("last=1s").duration_ns, 0)
 
     def history(self, server):
-        """MiB of all kinds together."""
+        """Returns the MiB of all kinds of profile together."""
         kinds = server.get("/status").json()["recorder"].values()
-        # Two of 32 parts are not for profiles.
+        # Profiles get 30 of the 32 parts of the memory.
         return round(sum(kind["bytes_max"] for kind in kinds) * 32 / 30 / (1 << 20))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the doctor says of this host, judged by other tools, by what is taken away from it, and by what
-the daemon then does.
+"""The report of `profd doctor` about this host agrees with other tools, with what a test takes away from it, and with what the
+daemon then does.
 """
 
 import json
@@ -20,7 +20,7 @@ STATES = ("good", "limited", "missing", "unknown")
 CANNOT, USAGE = 1, 64
 NEEDED = ("bpf", "perfmon")
 OTHERS = ("sys_ptrace", "dac_read_search", "syslog", "checkpoint_restore")
-# Capabilities that the kernel takes in the place of others.
+# Capabilities that the kernel accepts in place of others.
 ADMIN = ("sys_admin",)
 
 
@@ -36,7 +36,7 @@ def doctor(*options, through=(), program=PROFD, listen=None):
 
 
 class Found:
-    """What it said: by check its state, its value and the whole line."""
+    """The doctor's report: the state, the value and the whole line of each check."""
 
     def __init__(self, done):
         self.status, self.states, self.lines = done.returncode, {}, {}
@@ -75,13 +75,14 @@ class Here(unittest.TestCase):
 
     def test_kinds_are_the_daemons(self):
         for source in shared().get("/status").json()["sources"]:
-            if source["name"].startswith("gpu_"):  # on while a process has CUDA's driver
+            if source["name"].startswith("gpu_"):  # these are on while a process has CUDA's driver
                 self.assertEqual(self.found.states["type=" + source["name"]], "good", source)
                 continue
             self.assertEqual(self.found.states["type=" + source["name"]] != "missing", source["on"], source)
 
     def test_types_are_those_that_run(self):
-        """Of what is loaded later, heap profiles use all types there are, but for one of what watches GPUs, if it does."""
+        """The doctor reports exactly the types in use. Heap profiles, which are loaded on demand, complete them; the one for
+        watching GPUs may be missing."""
         with Workload("spin_two") as workload:
             self.assertIn(shared().get(f"/heap?pid={workload.pid}&seconds=1&force=1").status, (200, 422))
         ids = shared().bpf_ids()
@@ -118,7 +119,7 @@ class Here(unittest.TestCase):
 
     @staticmethod
     def lasting(text):
-        """What is counted or timed is another number the next time, and programs come and go."""
+        """Removes from a line what differs between two runs: counts, times, and which programs run."""
         return re.sub(r"^.* libcuda\.so\.N mapped.*", "", re.sub(r"\d+", "N", text))
 
     def test_usage(self):
@@ -129,11 +130,11 @@ class Here(unittest.TestCase):
 
 
 class Less(unittest.TestCase):
-    """Something is taken away."""
+    """Reports of a host from which something is taken away."""
 
     @classmethod
     def setUpClass(cls):
-        # Where everybody may run it.
+        # The copy is in a folder where every user may run it.
         cls.folder = tempfile.mkdtemp()
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         os.chmod(cls.folder, 0o755)
@@ -150,7 +151,7 @@ class Less(unittest.TestCase):
         self.assertEqual((found.states["kernel"], found.states["BTF"]), ("good", "good"))
 
     def test_it_says_what_the_daemon_does(self):
-        """Without each capability: status 0 where serve comes to work, else not."""
+        """Without each capability in turn, the doctor's status is 0 where the daemon starts, else not."""
         for name in NEEDED + OTHERS:
             with self.subTest(without=name):
                 through = without(name, *ADMIN)
@@ -167,7 +168,7 @@ class Less(unittest.TestCase):
                     self.assertEqual(found.status, CANNOT)
 
     def test_paranoid_kernel(self):
-        """A level that is not the kernel's own is a fault where perf events fail."""
+        """A level above the kernel's own values is reported as a fault only where perf events fail."""
         with tempfile.NamedTemporaryFile("w") as level:
             level.write("3\n")
             level.flush()
@@ -185,7 +186,7 @@ class Less(unittest.TestCase):
             found = Found(doctor(through=hide))
         self.assertEqual((found.status, set(found.states)), (CANNOT, self.all))
         self.assertEqual((found.states["BTF"], found.states["BPF programs"]), ("missing", "missing"))
-        # What needs none is tried all the same.
+        # Checks that need no BTF still run.
         self.assertEqual(found.states["process events"], "good")
 
     def test_in_containers(self):

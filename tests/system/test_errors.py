@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Hostile and mistaken requests: each is refused with one line that says what is accepted, and the
-daemon goes on.
-"""
+"""Each hostile or mistaken request is refused with one line that says what is accepted, and the daemon keeps running."""
 
 import os
 import random
@@ -51,7 +49,7 @@ class Errors(unittest.TestCase):
 
     def test_what_does_not_exist(self):
         self.assert_refused("/profile?seconds=1&pid=4194000", 404, says="4194000")
-        # Of many, some of them named again and again, the first that nobody knows.
+        # Of many process IDs, some of them repeated, the message names the first unknown one.
         many = "&".join(f"pid={pid}" for pid in (os.getpid(), 4194001, 4194000, 4194002) for _ in range(16))
         self.assert_refused(f"/profile?seconds=1&{many}", 404, says="no process 4194001 ")
         for path in ("/nothing", "/profile/", "/profile/x", "/../etc/passwd", "/status%00", "//", "/%2e%2e/"):
@@ -79,7 +77,7 @@ class Errors(unittest.TestCase):
         self.assertEqual(answer.status, 414)
         self.assertEqual(len(answer.text.splitlines()), 1)
         self.assertEqual(answer.headers["X-Go-Pprof"], "1")
-        # Longer than a request is read at all: libmicrohttpd says so in words of its own.
+        # libmicrohttpd itself refuses requests of this length, with its own message.
         self.assertEqual(self.daemon.get("/profile?seconds=" + "1" * 65536).status, 414)
         self.assertTrue(self.daemon.alive())
 
@@ -110,7 +108,7 @@ class Errors(unittest.TestCase):
                     s.settimeout(0.05)
                     s.recv(100)
             except OSError:
-                pass  # being hung up on is an answer, and so is waiting for the rest
+                pass  # profd may close the connection, or wait for the rest
         self.assertTrue(self.daemon.alive())
 
     def test_pipelined_and_slow_requests(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Launches, copies and waits, by stack: as many as the program says, each once, named as people name them."""
+"""Launches, copies and waits by stack: as many as the program reports, each counted once, with readable names."""
 
 import time
 import unittest
@@ -19,7 +19,7 @@ WAIT_SITES = ("waits_in_stream", "waits_for_all", "waits_for_event", "waits_to_c
 
 
 class Calls:
-    """Each program does everything once before it counts, so that its tables are there; sums are what came after."""
+    """Each program does everything once first, so that its unwind tables are built; the sums are of what comes after."""
 
     @classmethod
     def setUpClass(cls):
@@ -33,7 +33,7 @@ class Calls:
         cls.first = cls.program.said
 
     def after(self, *commands, query=""):
-        """{kind: what it grew by} and the program's own, of doing these."""
+        """Executes the commands; returns the Sums before and after, and {kind: growth} by the program's own account."""
         kinds = {"launches": "gpu_launch", "shapes": "gpu_launch", "copies": "gpu_copy", "waits": "gpu_wait",
                  "lasts": "gpu_wait"}
         before, said = self.profiles(query), self.program.said
@@ -111,7 +111,7 @@ class Calls:
                     waits, wait = (found["gpu_wait"].sum(value, site) - before["gpu_wait"].sum(value, site)
                                    for value in ("waits", "wait"))
                     self.assertEqual(waits, count)
-                    # The call measures a part of its time, and who calls it a little more than all.
+                    # The call itself measures a part of its time, its caller slightly more than all of it.
                     self.assertTrue(ns <= wait <= lasted, (ns, wait, lasted))
 
     def test_nothing_was_lost(self):
@@ -142,7 +142,7 @@ class StaticRuntime(Calls, unittest.TestCase):
 
 
 class Late(unittest.TestCase):
-    """The daemon comes when names have been looked up already."""
+    """The daemon starts after the program has looked up the names."""
 
     def test_names_are_those_of_the_stubs(self):
         with GpuProgram("gpu_launches") as program:
@@ -158,6 +158,6 @@ class Late(unittest.TestCase):
                 for name, count in (("scale_add(float*, float*, int)", 60), ("reduce(int*, int)", 30),
                                     ("void fill<float, 4>(float*)", 10)):
                     self.assertEqual(more.pop(name, None), count, after)
-                # What only the driver knew has a number.
+                # A kernel whose name only the driver knew is shown as a number.
                 self.assertEqual(sorted(more.values()), [25, 40])
                 self.assertTrue(all(name.startswith("<kernel 0x") for name in more), more)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Durations of GPU kernels, as programs with libprofd-cuda.so tell of them; CUPTI and the GPU are stand-ins."""
+"""Durations of GPU kernels, as programs with libprofd-cuda.so report them; CUPTI and the GPU are stand-ins."""
 
 import collections
 import os
@@ -15,8 +15,8 @@ from workload import Workload
 LANE = "gpu"
 LIBRARY = os.path.join(daemon.BUILD, "libprofd-cuda.so")
 FOLDER = os.path.join(daemon.BUILD, "tests", "cuda_helper")
-KERNELS, TIME = 0, 1  # values
-# name, the function that launches it, share of the time, of the launches
+KERNELS, TIME = 0, 1  # indices of the values
+# name, the function that launches it, its percent of the time, its share of the launches
 TRUTH = (
     ("large(float*, int)", "site_six", 60, 1 / 14),
     ("medium(float*, int)", "site_three", 30, 3 / 14),
@@ -37,7 +37,7 @@ class Kernels(Workload):
         )
 
     def truth(self):
-        """(seconds it ran, launches, seconds of GPU); it ends."""
+        """Ends the program; returns (seconds it ran, launches, seconds of GPU time)."""
         self.process.stdin.close()
         seconds, launches, gpu_ns = self.output().split()
         return float(seconds), int(launches), int(gpu_ns) / 1e9
@@ -57,7 +57,7 @@ class GpuKernels(unittest.TestCase):
     def setUpClass(cls):
         cls.daemon = daemon.Daemon()
         cls.addClassCleanup(cls.daemon.stop)
-        # The files are known before the programs that are asked start, and their tables there.
+        # By the time the tests start their programs, profd knows the files and has their unwind tables.
         with Kernels() as first:
             cls.until_told(first)
             warm_up(cls.daemon)
@@ -79,7 +79,7 @@ class GpuKernels(unittest.TestCase):
         profile = self.profile(workload, f"seconds={SECONDS}")
         seconds, launches, gpu = workload.truth()
         self.assertEqual(profile.types, [("kernels", "count"), ("gpu_time", "nanoseconds")])
-        # What stands for launches before the window, and what will for those in it, are on both ends.
+        # At both ends of the window, kernels are counted at another time than their launches.
         self.assertAlmostEqual(profile.total(KERNELS) / SECONDS / (launches / seconds), 1, delta=0.2)
         self.assertAlmostEqual(profile.total(TIME) / 1e9 / SECONDS / (gpu / seconds), 1, delta=0.25)
         for name, site, share, of_launches in TRUTH:
@@ -104,7 +104,7 @@ class GpuKernels(unittest.TestCase):
             whole = sum(count for stack, count in stacks.items()
                         if "main" in stack and site in stack and "cuda_launch_kernel" in stack)
             self.assertGreater(whole / sum(stacks.values()), 0.98, stacks)
-            # Of who tells there is nothing to see.
+            # The stacks do not show the functions that report to profd.
             self.assertFalse([stack for stack in stacks if "tell_launched" in stack or "launches_called" in stack])
 
     def test_what_was_told_is_counted(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Memory of GPUs, by stack: what is in use is what the program says, to the byte, whenever it is asked."""
+"""Memory of GPUs by stack: at any time the memory in use is what the program reports, to the byte."""
 
 import unittest
 
@@ -9,7 +9,7 @@ from warm_up import warm_up
 
 LANE = "gpu"
 STAGES = ("sites", "families", "failures", "oom", "peak", "threads", "sites", "empty")
-STORMY = "site_churn"  # of a storm of allocations not every stack is taken
+STORMY = "site_churn"  # profd does not take every stack of this storm of allocations
 FAMILIES = {
     "by_pitch": "device", "by_managed": "managed", "by_async": "pool", "by_host_alloc": "pinned",
     "by_alloc_host": "pinned", "by_register": "registered", "by_async_ptsz": "pool", "by_pool": "pool",
@@ -18,7 +18,7 @@ FAMILIES = {
 
 
 class Cuts:
-    """The tests of one program, whose profiles were taken between what it was told; see setUp of the classes."""
+    """The tests of one program, with a profile taken after each of its commands (STAGES)."""
 
     mode = None
 
@@ -29,7 +29,7 @@ class Cuts:
         cls.addClassCleanup(watched.__exit__, None, None, None)
         cls.program = GpuProgram("gpu_truth", cls.mode)
         cls.addClassCleanup(cls.program.__exit__)
-        # Stacks are cut short while tables are built, so all is done once before it counts.
+        # Stacks are truncated while unwind tables are built, so the program does everything once before the test counts.
         cls.program.tell("sites", "families", "peak", "threads")
         warm_up(cls.server, 15)
         cls.start = cls.program.tell("empty")
@@ -40,7 +40,7 @@ class Cuts:
             cls.cuts.append((stage, said, sums_of(cls.server, cls.program, "gpu_memory")))
 
     def sites(self):
-        """(stage, "site device", truth, sums) at each cut."""
+        """Yields (stage, "site device", truth, sums) for each profile."""
         for stage, said, sums in self.cuts:
             for key, row in said["sites"].items():
                 if not key.startswith(STORMY):
@@ -54,7 +54,7 @@ class Cuts:
                 self.assertEqual(found, row[2:])
 
     def test_storms_are_told_of(self):
-        """With their stacks, or without."""
+        """All memory of a storm is counted, with or without stacks."""
         _, said, sums = self.cuts[STAGES.index("threads")]
         index = HELD.index("inuse_space")
         found = sums.profile.total(index, lambda s: "main" not in s.names)
@@ -62,7 +62,7 @@ class Cuts:
         self.assertGreater(sums.sum("alloc_space", STORMY), 0)
 
     def test_in_use_of_all_is_exact(self):
-        """Also what no stack tells of is there once."""
+        """Memory without a stack is counted as well, and once."""
         for stage, said, sums in self.cuts:
             with self.subTest(stage):
                 for index, value in ((2, "inuse_objects"), (3, "inuse_space")):
@@ -120,7 +120,7 @@ class OfTheDriver(Cuts, unittest.TestCase):
 
 
 class OfTheRuntime(Cuts, unittest.TestCase):
-    """Called by the runtime, the driver counts, and nothing twice."""
+    """When the runtime calls the driver, the driver's calls are counted, and none twice."""
 
     mode = "runtime"
     libraries = (DRIVER, "libcudart.so.12")
@@ -160,13 +160,13 @@ class Tensors(unittest.TestCase):
                         found = [tensors.sum(value, site, device=device) for value in HELD[2:]]
                         self.assertEqual(found, row[2:])
                 with self.subTest(stage):
-                    # Tensors are in segments: one is not added to the other.
+                    # Tensors are inside segments, and neither is added to the other.
                     self.assertEqual(memory.sum("inuse_space"), sum(said["reserved"]))
                     self.assertEqual(tensors.sum("inuse_space"), sum(row[3] for row in said["sites"].values()))
 
 
 class WithoutAFree(unittest.TestCase):
-    """Memory that goes with its context, or with the last handle and the last mapping of it."""
+    """Memory that is freed with its context, or with its last handle and its last mapping."""
 
     STAGES = ("contexts", "destroy", "continue", "other", "retain", "release", "release", "runtime", "reset", "runtime",
               "reset", "segments") + ("unsegment",) * 8 + ("tight", "untight", "shared", "unshare")
@@ -177,7 +177,7 @@ class WithoutAFree(unittest.TestCase):
         watched = watching("gpu_contexts", files=libraries, first=["runtime"])
         cls.server = watched.__enter__()
         cls.addClassCleanup(watched.__exit__, None, None, None)
-        # Stacks are cut short while tables are built.
+        # Stacks are truncated while unwind tables are built.
         with GpuProgram("gpu_contexts") as warm:
             warm.tell("contexts", "retain", "runtime", "segments", "tight", "shared")
             warm_up(cls.server, 15)
@@ -215,7 +215,7 @@ class WithoutAFree(unittest.TestCase):
         return sums.sum("inuse_space", site, device=device)
 
     def test_what_goes_and_what_stays(self):
-        """That the program's own accounts are what CUDA's manual says."""
+        """The program's own accounts follow CUDA's manual."""
         for site in ("site_six", "by_pitch", "by_managed", "by_array", "by_mipmaps"):
             with self.subTest(site):
                 self.assertGreater(self.held(site, "0", "contexts"), 0)
@@ -245,7 +245,7 @@ class WithoutAFree(unittest.TestCase):
 
 class SeenLate(unittest.TestCase):
     def test_references_that_were_not_seen_count(self):
-        """Of a program that ran before the daemon nothing is said to be gone that may be there."""
+        """profd does not report memory as freed that may be in use, when the program ran before the daemon."""
         with GpuProgram("gpu_contexts") as program:
             before = program.tell("retain")["sites"]
             with daemon.Daemon() as server:
@@ -255,7 +255,7 @@ class SeenLate(unittest.TestCase):
                 truth = sum(row[3] for row in changes(before, after).values())
                 self.assertGreater(truth, 0)
                 self.assertEqual(sums_of(server, program, "gpu_memory").sum("inuse_space"), truth)
-                # What a context that is made from now on has is exact.
+                # The memory of a context that is created after the daemon's start is exact.
                 kept = sum(row[3] for row in changes(before, program.tell("contexts")["sites"]).values())
                 self.assertEqual(sums_of(server, program, "gpu_memory").sum("inuse_space"), kept)
                 kept = sum(row[3] for row in changes(before, program.tell("destroy")["sites"]).values())
@@ -264,7 +264,7 @@ class SeenLate(unittest.TestCase):
 
 class AfterTheEnd(unittest.TestCase):
     def test_killed(self):
-        """What it had is not in use any more, and what it allocated stays told."""
+        """A killed program's memory is no longer in use, and its allocations stay counted."""
         with watching("gpu_truth", "driver") as server, GpuProgram("gpu_truth", "driver") as program:
             said = program.tell("sites")
             held = sum(row[3] for row in said["sites"].values())

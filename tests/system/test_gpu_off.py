@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""GPUs that nobody uses, programs and daemons that end: nothing is attached that need not be, and nothing stays."""
+"""Probes for GPUs are attached only where they are needed, and none is left when programs or daemons end."""
 
 import time
 import unittest
@@ -21,7 +21,7 @@ def held(said):
 
 
 class NobodyHasIt(unittest.TestCase):
-    LANE = None  # programs of other lanes have it
+    LANE = None  # programs of other lanes have the driver
 
     def test_nobody_has_the_driver(self):
         self.assertTrue(until(lambda: not others_map_the_driver(), 120), "something maps libcuda.so")
@@ -42,18 +42,18 @@ class GpuOff(unittest.TestCase):
             first = program.tell("sites")
             with daemon.Daemon() as server:
                 wait_probed(server, DRIVER)
-                # What was there before is not known; what comes after is.
+                # Memory from before the daemon's start is not known; later allocations are.
                 self.assertEqual(sums_of(server, program, "gpu_memory").sum("inuse_space"), 0)
                 second = program.tell("families")
                 sums = sums_of(server, program, "gpu_memory")
                 self.assertEqual(sums.sum("alloc_space"), allocated(second) - allocated(first))
                 self.assertEqual(sums.sum("inuse_space"), held(second) - held(first))
-                # Frees of what was before do no harm.
+                # Freeing memory from before the start does not affect the counts.
                 program.tell("empty")
                 self.assertEqual(sums_of(server, program, "gpu_memory").sum("inuse_space"), 0)
 
     def test_a_program_that_ends_at_once(self):
-        """A file that is probed stays so: also a program of a tenth of a second is counted whole."""
+        """A file keeps its probes, so a program that runs for a tenth of a second is counted completely."""
         with daemon.Daemon() as server, GpuProgram("gpu_truth", "driver") as first:
             wait_probed(server, DRIVER)
             first.tell("sites")
@@ -72,7 +72,7 @@ class GpuOff(unittest.TestCase):
                     self.assertEqual(sums.sum("inuse_space"), 0)
 
     def test_one_that_nobody_saw_coming(self):
-        """It ends before anything is probed: nothing breaks."""
+        """A program that ends before its files have probes breaks nothing."""
         with daemon.Daemon() as server:
             for _ in range(10):
                 with GpuProgram("gpu_truth", "runtime") as short:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A GPU that has no more memory: what the process held at that moment is kept, also when it is gone."""
+"""When a GPU runs out of memory, profd keeps what the process held at that moment, even after the process has ended."""
 
 import unittest
 
@@ -12,7 +12,7 @@ LANE = "gpu"
 
 class GpuOom(unittest.TestCase):
     def kept(self, server, program):
-        """What /oom lists of a program."""
+        """Returns the rows of /oom of a program."""
         return [row for row in server.json("/oom") if row["pid"] == program.pid]
 
     def test_what_was_held_is_kept(self):
@@ -37,7 +37,7 @@ class GpuOom(unittest.TestCase):
                     self.assertEqual(sums.sum("inuse_space", site, device=device), counts[3])
 
     def test_a_limit_is_reached(self):
-        """The first allocation that does not fit any more, of a device with little memory."""
+        """On a device with little memory, the first allocation that does not fit is recorded."""
         small = {"FAKECUDA_MEMORY": str(64 << 20)}
         with watching("gpu_truth", "driver") as server, GpuProgram("gpu_truth", "driver", **small) as program:
             program.tell("sites")

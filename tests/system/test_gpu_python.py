@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What Python programs ask of GPUs, by the line that asks."""
+"""GPU calls of Python programs, by the line that makes them."""
 
 import unittest
 
@@ -13,7 +13,7 @@ LANE = "gpu"
 
 
 def lines_marked():
-    """mark -> number of the line that ends in "# -> mark"."""
+    """Returns mark -> number of the line that ends in "# -> mark"."""
     with open(PYTHON_SCRIPT, encoding="utf-8") as file:
         rows = enumerate(file, 1)
         return {line.rpartition("# -> ")[2].strip(): number for number, line in rows if "# -> " in line
@@ -37,7 +37,7 @@ class GpuPython(unittest.TestCase):
         cls.lines = lines_marked()
 
     def warm(self, program):
-        """Until its stacks reach its lines: it is told to launch until they do."""
+        """Makes the program launch kernels until its stacks reach its Python lines."""
         wait_probed(self.server, DRIVER)
         for _ in range(10):
             program.tell("launch", "allocate", "wait")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Chunks of XLA's allocators, as JAX has them: by stack and device what the program says, to the byte."""
+"""Chunks of XLA's allocators, as JAX uses them: by stack and device, profd counts what the program reports, to the byte."""
 
 import unittest
 
@@ -26,7 +26,7 @@ class Chunks(unittest.TestCase):
         cls.addClassCleanup(watched.__exit__, None, None, None)
         cls.program = GpuProgram("gpu_chunks")
         cls.addClassCleanup(cls.program.__exit__)
-        # Stacks are cut short while tables are built, so all is done once before it counts.
+        # Stacks are truncated while unwind tables are built, so the program does everything once before the test counts.
         cls.program.tell("train", "churn", "again")
         warm_up(cls.server, 15)
         cls.start = cls.program.tell("empty")
@@ -51,7 +51,7 @@ class Chunks(unittest.TestCase):
                     self.assertEqual(sums.sum(value), sum(row[index] for row in said["sites"].values()))
 
     def test_allocated_is_exact(self):
-        """Each once, though one of the functions that allocate calls the other."""
+        """Each allocation counts once, although one of the allocating functions calls the other."""
         for stage, said, sums in self.cuts:
             for key, row in changes(self.start["sites"], said["sites"]).items():
                 site, device = key.split()
@@ -61,7 +61,7 @@ class Chunks(unittest.TestCase):
                     self.assertEqual(found, row[:2])
 
     def test_churn_is_counted(self):
-        """Of a storm not every stack is taken, but every chunk is counted."""
+        """profd does not take every stack of a storm, but counts every chunk."""
         (_, before, first), (_, after, second) = self.cuts[:2]
         grown = changes(before["sites"], after["sites"])
         truth = after["churned"] + sum(row[0] for row in grown.values())
@@ -80,7 +80,8 @@ class Chunks(unittest.TestCase):
         self.assertEqual(whole, sum(row[3] for row in said["sites"].values()))
 
     def test_regions_are_the_drivers(self):
-        """What an allocator takes meanwhile counts there, with a stack that goes past the return that is awaited."""
+        """The memory that an allocator itself takes counts as the driver's, and its stack is whole although profd awaits the
+        return of a function in it."""
         regions, in_use = sums_of(self.server, self.program, "gpu_memory"), HELD.index("inuse_space")
 
         def whole(sample):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Sockets that a service manager binds and hands over (socket activation): sd_listen_fds(3)."""
+"""Sockets that a service manager binds and passes on (socket activation): sd_listen_fds(3)."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from daemon import PROFD, Daemon, free_port
 
 LANE = "clients"
 
-# Becomes the program behind "--", with sockets from descriptor 3 on, of the kinds named before.
+# Executes the program after "--", with sockets of the given kinds from descriptor 3 on.
 LAUNCHER = """
 import os, socket, sys
 count, at = sys.argv[1], sys.argv.index("--")
@@ -58,7 +58,7 @@ class HandedSockets(unittest.TestCase):
     def test_a_unix_socket_is_served_and_stays(self):
         with Daemon("--listen", f"unix:{self.other}", through=launcher(f"unix={self.path}"), listen=f"unix:{self.path}") as profd:
             self.assertTrue(profd.alive())
-            # The settings name two, and neither was bound: the first would be in use.
+            # The settings name two sockets, and profd binds neither of them: the first would be in use.
             self.assertFalse(os.path.exists(self.other))
             self.assertIn(f"listening on unix:{self.path}, sampling", profd.log())
             self.assertIn(f"--unix-socket {self.path} ", profd.log())
@@ -73,13 +73,13 @@ class HandedSockets(unittest.TestCase):
                           (f"http://[::1]:{port6}",), ("--abstract-unix-socket", self.path, "http://profd")):
                 argv = ["curl", "-sS", "--fail", *where[:-1], where[-1] + "/healthz"]
                 self.assertEqual(subprocess.run(argv, check=True, capture_output=True, text=True).stdout, "ok\n")
-            # None of them goes on to what profd starts.
+            # The processes that profd starts inherit none of the sockets.
             flags = dict(self.flags_of_sockets(profd.pid))
             self.assertGreaterEqual(len(flags), 5)
             self.assertEqual([fd for fd, of in flags.items() if not of & os.O_CLOEXEC], [])
 
     def flags_of_sockets(self, pid):
-        """(descriptor, its flags); those that are closed meanwhile are left out."""
+        """Yields (descriptor, its flags) of a process's sockets, without those that are closed meanwhile."""
         for fd in os.listdir(f"/proc/{pid}/fd"):
             with contextlib.suppress(FileNotFoundError):
                 if os.readlink(f"/proc/{pid}/fd/{fd}").startswith("socket:"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What one client may take of TLS handshakes. Alone, because it looks at how long others wait on a busy machine."""
+"""The bound of one client's TLS handshakes. The test runs alone, because it measures how long others wait on a busy machine."""
 
 import time
 import unittest
@@ -7,7 +7,7 @@ import unittest
 from guarded import TLS, Folder, Guarded
 from test_client_shares import running
 
-# Handshakes without end, in so many threads; each that is refused is tried again at once.
+# Makes handshakes without end in several threads, and retries a refused one at once.
 FLOOD = """
 import socket, ssl, threading
 become()
@@ -31,7 +31,7 @@ class Handshakes(unittest.TestCase):
     def test_a_flood_leaves_room_for_others(self):
         folder = Folder()
         self.addCleanup(folder.remove)
-        # The dearest key that people have.
+        # The key whose handshake costs most among those in common use.
         folder.openssl("req", "-x509", "-newkey", "rsa:4096", "-nodes", "-keyout", "server.key", "-days", "2", "-subj",
                        "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-out", "server.pem")
         folder.write(TLS)
@@ -46,6 +46,6 @@ class Handshakes(unittest.TestCase):
                     self.assertEqual(answer.status, 200)
                     slowest = max(slowest, answer.seconds)
                     time.sleep(0.1)
-            self.assertLess(slowest, 2)  # 0.3 s on a host that does nothing else
+            self.assertLess(slowest, 2)  # 0.3 s on an idle host
             metrics = server.metrics()
             self.assertGreater(metrics["profd_http_refused_handshakes_total"], 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""HEAD: no byte of a body, wherever it is asked, so that the next answer on a connection is the next request's."""
+"""The answer to HEAD never has a byte of a body, so the next answer on the connection is that of the next request."""
 
 import os
 import unittest
@@ -15,7 +15,7 @@ TARGETS = (
     f"/heap?pid={OWN}&seconds=3", "/processes", "/processes?cmdline=1&format=text", f"/memory?pid={OWN}", "/gpu",
     "/gpu?format=text", "/oom", "/timeline", "/source?file=/nowhere", "/status", "/metrics", "/healthz", "/readyz",
     "/debug/pprof/", "/debug/pprof/cmdline", "/ui/app.js",
-    # Refusals.
+    # Refused requests.
     "/nothing", "/profile?nonsense=1", "/profile?seconds=5&seconds=6", "/profile?pid=4194000", "/heap",
     "/heap?pid=4194000", "/memory?pid=4194000", "/oom?id=7", "/processes?format=xml", "/ui/nothing", "/?" + "x" * 20000,
 )
@@ -26,7 +26,7 @@ HEADERS = ("", "Accept: text/html\r\n", "If-None-Match: *\r\n", "Content-Length:
 
 class Head(unittest.TestCase):
     def answers(self, target, headers):
-        """What comes back for HEAD and another request behind it: (the answer's head, all that follows)."""
+        """Sends HEAD and then another request; returns (the head of the answer, everything that follows)."""
         host = "" if headers.startswith("Host") else "Host: localhost\r\n"
         with daemon.shared().connect(20) as s:
             s.sendall(f"HEAD {target} HTTP/1.1\r\n{host}{headers}\r\n".encode())
@@ -35,7 +35,7 @@ class Head(unittest.TestCase):
                 more = s.recv(65536)
                 self.assertTrue(more, f"hung up after {data!r}")
                 data += more
-            # What the first answer has too many of would come before the second one.
+            # Excess bytes of the first answer would come before the second answer.
             try:
                 s.sendall(NEXT)
                 while b"\r\n\r\nok\n" not in data:
@@ -44,7 +44,7 @@ class Head(unittest.TestCase):
                         break
                     data += more
             except ConnectionError:
-                pass  # it was hung up on, as it was told
+                pass  # profd closed the connection, as "Connection: close" announced
         head, _, rest = data.partition(b"\r\n\r\n")
         return head.decode(), rest
 

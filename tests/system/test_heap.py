@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""/heap beside what the programs say of themselves: every allocator, every call, leaks and peaks."""
+"""/heap agrees with what the programs report of themselves: for every allocator and every call, in leaks and at peaks."""
 
 import contextlib
 import math
@@ -12,7 +12,7 @@ from pprof import pprof, top_shares
 from warm_up import warm_up
 
 BESIDE = True
-# At once, as many as profd watches.
+# Each group runs at once; a group has as many programs as profd profiles at a time.
 PROGRAMS = [
     {
         "glibc": ("sites", {}),
@@ -33,12 +33,12 @@ SITES = ("site_six", "site_three", "site_one")
 
 
 def off(samples):
-    """How far a sum of so many samples may be off: 5 standard deviations, and the ends of the time."""
+    """Returns the relative tolerance of a sum of so many samples: 5 standard deviations, and the inexact ends of the interval."""
     return max(0.05, 5 / math.sqrt(max(samples, 1)) + 0.02)
 
 
 class Heap(unittest.TestCase):
-    """Tests of cls.profiles, which setUpClass took, with the truth of the same time."""
+    """Tests of cls.profiles, which setUpClass takes, with the truth of the same time."""
 
     @classmethod
     def setUpClass(cls):
@@ -71,7 +71,7 @@ class Heap(unittest.TestCase):
         self.assertLessEqual(abs(value - truth), truth * tolerance, f"{what}: {value} is not {truth:.0f}")
 
     def assert_bytes(self, key, sites):
-        """Of each site, what it allocated and holds is what it says, as well as so many samples can tell."""
+        """Asserts that /heap has the bytes that each site allocated and holds, within the precision of so many samples."""
         profile, truth = self.profiles[key], self.truths[key]
         total = sum(allocated for allocated, _ in truth.values())
         for site in sites:
@@ -100,7 +100,7 @@ class Heap(unittest.TestCase):
             with self.subTest(key):
                 profile = self.profiles[key]
                 allocated, held = (sum(column) for column in zip(*self.truths[key].values()))
-                # Sizes are about half the rate, so that a standard deviation is less than that of as many coins.
+                # Sizes are about half the rate, so the standard deviation is smaller than that of as many coin tosses.
                 self.assert_near(profile.sum("alloc_space"), allocated, off(2 * profile.sampled), "allocated")
                 self.assert_near(profile.sum("inuse_space"), held, off(profile.sampled), "held")
 
@@ -124,7 +124,7 @@ class Heap(unittest.TestCase):
     def test_every_call(self):
         profile, truth = self.profiles["calls"], self.truths["calls"]
         self.assert_bytes("calls", truth)
-        # What failed is not there, and would be half the address space.
+        # The calls that failed must not count: they asked for half the address space.
         self.assertLess(profile.sum("alloc_space"), 2 * sum(allocated for allocated, _ in truth.values()))
 
     def test_the_leak_is_first(self):
@@ -138,7 +138,7 @@ class Heap(unittest.TestCase):
     def test_the_peak(self):
         profile = self.profiles["wave"]
         self.assert_near(profile.sum("inuse_space"), self.peak, 0.05, "peak")
-        # All that was allocated, of which most is not there any more.
+        # alloc_space has all allocations of the time, most of which have been freed by then.
         self.assert_near(profile.sum("alloc_space"), self.truths["wave"]["site_wave"][0], 0.05, "allocated")
 
     def test_a_profile_says_what_it_is(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What probes do to a process and to the daemon: nothing, however either of them ends."""
+"""Probes do no harm to a process or to the daemon, however either of them ends."""
 
 import os
 import queue
@@ -20,9 +20,9 @@ CYCLES = 100
 OF_OTHERS = re.compile(r"unwind_chunk$|gpu_|static_sites$|heap_usdt_|profd_bp\.rodata$")
 ALLOCATORS = {"glibc": None, "jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4"}
 
-# Idle until it is told to go on; then as many calls of malloc as it can.
+# Idle until it reads a line; then it calls malloc as often as it can.
 IDLE_THEN_BUSY = "import sys; print('ready', flush=True); sys.stdin.readline()\nwhile 1: bytes(2000)"
-# Children that allocate ten times what their parent does, which says how much that was.
+# The children allocate ten times what their parent does, so the sum shows whether they are counted.
 FORKS = """
 import os, sys
 print('ready', flush=True)
@@ -41,7 +41,7 @@ sys.stdin.readline()
 
 
 class Told(Workload):
-    """A program that reads lines from us."""
+    """A program that waits for a line on its input."""
 
     def __init__(self, *argv):
         super().__init__(*argv, stdin=subprocess.PIPE)
@@ -63,8 +63,8 @@ class HeapAttach(unittest.TestCase):
         cls.links = links_of(cls.daemon)
 
     def attached(self, request, links=None, at_least=3):
-        """Waits for the probes that sample, which are more than those that only count: these are one link for each
-        file with an allocator, beside the one that sees the process call exec.
+        """Waits for the probes that sample, which are more than those that count calls: counting needs one link for each file
+        with an allocator, and the link on exec.
         """
         links = self.links if links is None else links
         until(lambda: request.answer or len(links_of(request.server) - links) >= at_least)
@@ -81,14 +81,14 @@ class HeapAttach(unittest.TestCase):
         connection.close()
 
     def objects(self):
-        """The daemon's BPF programs and maps, but for those that others beside may bring: of programs that run (chunks of
-        unwind tables), have static probes or GPUs (parts that are loaded then, each with read-only data of its own).
+        """Returns the daemon's BPF programs and maps, without those that other programs of the host can cause: chunks of unwind
+        tables, and the parts loaded for static probes and for GPUs, each of which has read-only data.
         """
         return {(kind, name, number) for kind in ("prog", "map") for number, name in self.daemon.bpf_names(kind).items()
                 if not OF_OTHERS.match(name or "")}
 
     def test_many_times(self):
-        """Hung up on at every stage, by four at a time: nothing adds up."""
+        """Clients that disconnect at every stage, four at a time, leave nothing behind."""
         todo = queue.SimpleQueue()
         for i in range(CYCLES):
             todo.put(i * 0.9 / CYCLES)
@@ -101,7 +101,7 @@ class HeapAttach(unittest.TestCase):
                     return
 
         with HeapWorkload("sites") as a, HeapWorkload("calls") as b, HeapWorkload("leak") as c, HeapWorkload("wave") as d:
-            # What is opened once is open.
+            # The first request opens what stays open.
             first = HeapRequest(self.daemon, f"pid={a.pid}&seconds=1&force=1").heap()
             kinds = ["anon_inode:[pidfd]", first.comment("allocator=").split(" in ")[1].split(",")[0]]
             self.assert_nothing_attached()
@@ -112,7 +112,7 @@ class HeapAttach(unittest.TestCase):
             for thread in threads:
                 thread.join()
             self.assert_nothing_attached()
-            # They are closed where probes are put and taken off, a little later.
+            # The worker that attaches and detaches probes closes the descriptors a little later.
             def more():
                 return [kind for kind, count in zip(kinds, before) if self.daemon.fd_count(kind) > count]
 
@@ -121,11 +121,11 @@ class HeapAttach(unittest.TestCase):
             self.assertEqual(self.objects(), objects)
             for workload in (a, b, c, d):
                 self.assertIsNone(workload.process.poll())
-            # And the next one is as the first.
+            # The next profile is as complete as the first.
             self.assertGreater(HeapRequest(self.daemon, f"pid={a.pid}&seconds=1&force=1&rate=4KiB").heap().sampled, 100)
 
     def test_asked_again_at_once(self):
-        """Who hangs up and asks again is not told of the first time, whose probes are still being taken off."""
+        """A client that disconnects and asks again at once is not refused, although its first probes are still being removed."""
         with HeapWorkload("sites") as sites:
             for _ in range(5):
                 connection = self.daemon.connect()
@@ -162,11 +162,11 @@ class HeapAttach(unittest.TestCase):
             self.assertEqual(python.process.stdout.readline(), "failed 0\n")
             python.process.kill()
             profile = request.heap()
-            # 40 times 2.5 MB, and what else the interpreter needs.
+            # The parent's 40 times 2.5 MB, and the interpreter's own allocations.
             self.assertAlmostEqual(profile.sum("alloc_space") / 1e8, 1, delta=0.15)
 
     def test_exceptions(self):
-        """Through every function that is probed; the program checks itself."""
+        """Exceptions pass through every function that has probes; the program checks itself."""
         with HeapCpp(None) as glibc, HeapCpp(ALLOCATORS["jemalloc"]) as jemalloc, HeapCpp(ALLOCATORS["tcmalloc"]) as tcmalloc:
             programs = {"glibc": glibc, "jemalloc": jemalloc, "tcmalloc": tcmalloc}
             query = "seconds=3&force=1&rate=1KiB"
@@ -194,7 +194,7 @@ class HeapAttach(unittest.TestCase):
         with daemon.Daemon() as server, HeapCpp(ALLOCATORS["jemalloc"]) as program:
             links = links_of(server)
             request = HeapRequestThatMayFail(server, f"pid={program.pid}&seconds=600&force=1&rate=1KiB")
-            self.attached(request, links, at_least=4)  # jemalloc's and libc's
+            self.attached(request, links, at_least=4)  # links in jemalloc and in libc
             ids = server.bpf_ids()
             server.process.kill()
             server.process.wait()
@@ -214,7 +214,7 @@ class HeapAttach(unittest.TestCase):
 
 
 class HeapRequestThatMayFail(HeapRequest):
-    """Its daemon ends."""
+    """A request whose daemon ends."""
 
     def run(self):
         try:
@@ -224,13 +224,13 @@ class HeapRequestThatMayFail(HeapRequest):
 
 
 class HeapCpp(Workload):
-    """heap_cpp with an allocator preloaded; throws until it is asked how it went."""
+    """heap_cpp with an allocator preloaded; it throws exceptions until SIGTERM."""
 
     def __init__(self, preload):
         super().__init__("heap_cpp", env={**os.environ, "LD_PRELOAD": preload} if preload else None)
 
     def assert_well(self, test):
-        """It still runs, and would have ended with a line of text were anything wrong."""
+        """Asserts that the program still works. It would have ended with a line of text at the first error."""
         before = self.cpu_seconds()
         test.assertTrue(until(lambda: self.cpu_seconds() > before + 0.1), "it does nothing")
         test.assertIsNone(self.process.poll())

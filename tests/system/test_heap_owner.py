@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Whose processes probes are put into, where no group says who may ask: root may have any, others their own."""
+"""Without a group setting, root may have probes put into any process, and other users only into their own processes."""
 
 import contextlib
 import grp
@@ -17,9 +17,9 @@ from test_clients import NOBODY, as_user, curl
 from workload import Workload, workload_path
 
 LANE = "clients"
-OTHER = 54321  # a user who has nothing else
+OTHER = 54321  # a user without any other process
 
-# Holds so many allocations; not so fast that the ring buffer has no room.
+# Makes 300,000 allocations and keeps them, slowly enough for the ring buffer.
 HOARD = """
 import ctypes, sys, time
 malloc = ctypes.CDLL(None).malloc
@@ -35,7 +35,7 @@ sys.stdin.read()
 
 
 class Owned(Workload):
-    """An allocating program of some user's."""
+    """A copy of the allocating workload that runs as a given user."""
 
     def __init__(self, folder, uid, mode=0o755):
         path = os.path.join(folder, f"sites-{uid}-{mode:o}")
@@ -50,7 +50,7 @@ class Owned(Workload):
 class HeapOwner(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # Of programs there some are to be raised to root's rights.
+        # The set-user-ID programs need a file system without nosuid.
         nosuid = os.statvfs(tempfile.gettempdir()).f_flag & os.ST_NOSUID
         folder = tempfile.TemporaryDirectory(dir=daemon.BUILD if nosuid else None)
         cls.addClassCleanup(folder.cleanup)
@@ -60,7 +60,7 @@ class HeapOwner(unittest.TestCase):
         cls.addClassCleanup(cls.roots.__exit__)
         cls.others = Owned(cls.folder, OTHER)
         cls.addClassCleanup(cls.others.__exit__)
-        # It began as another user's and has root's rights.
+        # Another user starts this program, which runs with root's rights.
         cls.raised = Owned(cls.folder, NOBODY.pw_uid, 0o4755)
         cls.addClassCleanup(cls.raised.__exit__)
         cls.own = Owned(cls.folder, NOBODY.pw_uid)
@@ -95,7 +95,7 @@ class HeapOwner(unittest.TestCase):
             self.assert_own_only(profd, "--unix-socket", path, base="http://x")
 
     def test_a_process_that_becomes_anothers_meanwhile(self):
-        """The first to ask waits until the kernel half is loaded; by then the process runs a program with root's rights."""
+        """A request waits until the kernel half is loaded; by then the process runs a program with root's rights."""
         script = 'read line; exec "$@"'
         argv = ["sh", "-c", script, "sh", self.raised.process.args[0], *self.raised.process.args[1:]]
         turncoat = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, user=NOBODY.pw_uid,
@@ -110,7 +110,7 @@ class HeapOwner(unittest.TestCase):
                 turncoat.stdin.write("\n")
                 turncoat.stdin.flush()
                 said = asking.communicate(timeout=60)[0]
-                # If it was already loaded, exec is what ends it.
+                # If the kernel half was loaded already, the exec ends the profile.
                 self.assertRegex(said, f"not that of user {NOBODY.pw_uid} alone any longer.*\\n403$|called exec.*\\n404$")
                 self.assertTrue(until(lambda: profd.json("/status")["heaps"]["watched"] == 0))
         finally:
@@ -143,7 +143,7 @@ class HeapOwner(unittest.TestCase):
             self.assertIn(f"user {NOBODY.pw_uid} has as many", body)
             ask(OTHER, started(OTHER, 0o775))
             self.assertTrue(until(lambda: watched() == 3))
-            # The last one is root's.
+            # The last place is reserved for root.
             status, body = curl(f"{profd.url}/heap?pid={started(OTHER, 0o705).pid}&seconds=1&force=1",
                                 through=as_user(OTHER))
             self.assertEqual(status, 409, body)
@@ -151,7 +151,7 @@ class HeapOwner(unittest.TestCase):
             self.assertEqual(status, 200, body)
 
     def test_addresses_of_one_leave_room(self):
-        """Of a process that holds more of them than all may together."""
+        """A process that holds more addresses than the limit of all processes does not take the share of others."""
         hoard = [sys.executable, "-c", HOARD]
         with contextlib.ExitStack() as running, Daemon() as profd:
             greedy = running.enter_context(subprocess.Popen(hoard, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The process that looks for a process's allocator: what it may do, and what files cost over which it fails."""
+"""The reader process that finds a process's allocator: what it may do, and the effect of files on which it fails."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ NAME = "profd-malloc"
 ENDLESS_BYTES = 12_345_678
 WITH_ENDLESS = ("env", f"LD_PRELOAD={daemon.BUILD}/tests/system/endless.so", "ENDLESS_READER=malloc",
                 f"ENDLESS_BYTES={ENDLESS_BYTES}")
-# Maps files executable and goes on allocating.
+# Maps files executable and keeps allocating.
 MAPS = """
 import mmap, sys, time
 areas = []
@@ -36,7 +36,7 @@ while True:
 
 
 def endless(path):
-    """A file that the process never comes to an end of: see endless.c."""
+    """Makes a file that the reader process never finishes: see endless.c."""
     shutil.copy(workload_path("victim"), path)
     os.truncate(path, ENDLESS_BYTES)
     os.chmod(path, 0o644)
@@ -44,7 +44,7 @@ def endless(path):
 
 
 def damaged(source, path, rng):
-    """A copy of a library with some of its bytes changed: headers, symbols, names, frames, and code."""
+    """Makes a copy of a library with some bytes changed: in headers, symbols, names, frames, and code."""
     with open(source, "rb") as file:
         data = bytearray(file.read())
     for _ in range(rng.choice((1, 10, 1000))):
@@ -57,7 +57,7 @@ def damaged(source, path, rng):
 
 
 def is_deep_in(pid):
-    """So long at work that it is in a file that never ends."""
+    """Whether the process has worked so long that it must be in a file that never ends."""
     with contextlib.suppress(OSError):
         return cpu_seconds(pid) > 0.2
     return False
@@ -101,13 +101,13 @@ class HeapProcess(unittest.TestCase):
         self.assertEqual(until(lambda: not self.readers()), True)
 
     def test_killed_over_a_file(self):
-        """Twice, for it had been asked about another file before."""
+        """The process is killed twice over the file: the first one had read other files, and could have failed over those."""
         path = endless(f"{self.folder}/endless")
         self.start(path)
         before = self.server.metrics()
         request = self.request()
         for _ in range(2):
-            os.kill(self.busy_reader(), signal.SIGSEGV)  # SIGKILL would be somebody else's doing
+            os.kill(self.busy_reader(), signal.SIGSEGV)  # profd takes SIGKILL for the doing of another process
         heap = request.heap()
         self.assertIn(path, heap.comment("incomplete: 1 "))
         self.assertGreater(heap.sampled, 0)
@@ -127,7 +127,7 @@ class HeapProcess(unittest.TestCase):
                     killed.add(pid)
                     os.kill(pid, signal.SIGSEGV)
             time.sleep(0.05)
-        # The second time by a process that had been asked about nothing else.
+        # A file counts as failed after two processes; the second one was asked about nothing else.
         self.assertEqual(len(killed), 4)
         self.assertEqual(request.answer.status, 500, request.answer.text)
         self.assertIn(f"process {self.program.pid}: 3 of its files could not be looked into, such as {self.folder}/",
@@ -155,7 +155,7 @@ class HeapProcess(unittest.TestCase):
         request.join()
 
     def test_damaged_files(self):
-        """Whatever they say, nobody dies of them."""
+        """No content of a file crashes the reader process."""
         with open("/proc/self/maps", encoding="utf-8") as maps:
             libc, = {line.split()[-1] for line in maps if "/libc.so.6" in line}
         rng = random.Random(1)

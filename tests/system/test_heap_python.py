@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""/heap of a Python program: its lines in the order of what they take."""
+"""/heap of a Python program has its lines, ordered by the memory that they hold."""
 
 import subprocess
 import time
@@ -18,14 +18,14 @@ FUNCTIONS = {"list": "grow_list", "dict": "grow_dict", "array": "grow_array"}
 
 
 def marked_lines(name, marks):
-    """{mark: line} of a script."""
+    """Returns {mark: line} of a script."""
     with open(script(name), encoding="utf-8") as file:
         lines = list(enumerate(file, 1))
     return {mark: number for number, line in lines for mark in marks if line.endswith(f"  # {mark}\n")}
 
 
 def held_by_line(profile):
-    """{(function, line): bytes held} of the innermost Python frame."""
+    """Returns {(function, line): bytes held}, by the innermost Python frame."""
     held = {}
     for sample in profile.samples:
         frames = python_frames(profile, sample)
@@ -36,12 +36,12 @@ def held_by_line(profile):
 
 
 def wait_for_python(server):
-    """Until it is known what runs Python: files are looked into one after the other, and there may be a dozen CPythons."""
+    """Waits until profd knows which processes run Python: it reads one file after the other, of perhaps a dozen CPythons."""
     until(lambda: server.metrics()["profd_python_processes"] > 0 and not is_looking(server), seconds=60)
 
 
 def is_looking(server):
-    """Whether the process that looks into files is at work."""
+    """Whether a reader process is at work."""
     def requests():
         return server.metrics()["profd_readers_busy_seconds_total"]
     before = requests()
@@ -81,7 +81,7 @@ class HeapOfPython(unittest.TestCase):
 
 
 class SmallObjects(unittest.TestCase):
-    """What CPython takes from the kernel, and hands out by itself."""
+    """Small objects, whose memory CPython takes from the kernel and hands out itself."""
 
     shares = {"bytes": 0.6, "tuple": 0.3, "short": 0.1}
     functions = {"bytes": "keep_bytes", "tuple": "keep_tuples", "short": "keep_short"}
@@ -98,7 +98,7 @@ class SmallObjects(unittest.TestCase):
 
     @staticmethod
     def heap_while(server, workload, *words):
-        """A heap of a time in which it did that."""
+        """Returns the heap profile of a time in which the program executes the commands."""
         request = HeapRequest(server, f"pid={workload.pid}&seconds=8&force=1&rate=64KiB")
         until(lambda: is_sampling(server))
         for word in words:

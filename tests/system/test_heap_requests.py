@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What /heap refuses and with which words, what it leaves behind, and its other formats."""
+"""Requests for /heap: which are refused and with which message, what they leave behind, and the other formats."""
 
 import os
 import signal
@@ -25,9 +25,9 @@ class HeapRequests(unittest.TestCase):
         warm_up(cls.daemon, 5)
 
     def assert_nothing_attached(self):
-        """Soon, and the process is free for the next request."""
+        """Asserts that the probes are removed soon, and the process is free for the next request."""
         self.assertTrue(until(lambda: self.daemon.get("/status").json()["heaps"]["watched"] == 0))
-        # They are closed where probes are put and taken off, a little later.
+        # The worker that attaches and detaches probes closes the links a little later.
         self.assertTrue(until(lambda: links_of(self.daemon) <= self.links), self.links_now())
 
     def assert_refused(self, query, status, *words, method="GET"):
@@ -39,11 +39,11 @@ class HeapRequests(unittest.TestCase):
         self.assertEqual(answer.headers["X-Go-Pprof"], "1")
 
     def links_now(self):
-        """Those of heap profiles."""
+        """Returns the links of heap profiles that a test has added."""
         return links_of(self.daemon) - self.links
 
     def attached(self):
-        """Waits for probes to be there."""
+        """Waits until there are probes."""
         return until(self.links_now)
 
     def test_bad_parameters(self):
@@ -97,7 +97,7 @@ class HeapRequests(unittest.TestCase):
     def test_a_process_that_ends(self):
         with HeapWorkload("sites") as workload:
             request = HeapRequest(self.daemon, f"pid={workload.pid}&seconds=600&force=1&rate=2KiB")
-            # Its calls are counted first, and what does that is taken away before it is sampled.
+            # Links that count calls come first; they are removed before the process is sampled.
             counting = self.attached()
             self.assertTrue(until(lambda: self.links_now() - counting))
             time.sleep(2)
@@ -115,7 +115,7 @@ class HeapRequests(unittest.TestCase):
         self.assert_nothing_attached()
 
     def heap_with_losses(self, tiny, query):
-        """Of more samples than there is room for, while nobody reads them."""
+        """Returns a profile of more samples than the ring buffer holds while the daemon is stopped."""
         request = HeapRequest(self.daemon, query)
         self.assertTrue(until(lambda: is_sampling(self.daemon)))
         os.kill(self.daemon.pid, signal.SIGSTOP)
@@ -136,7 +136,7 @@ class HeapRequests(unittest.TestCase):
         said = text.headers["X-Profd-Incomplete"]
         self.assertRegex(said, r"^[1-9]\d* of \d+ samples were lost ")
         self.assertEqual(text.text.splitlines()[0], f"Incomplete: {said}")
-        self.assertTrue(profile.comments[3].startswith("incomplete: "), profile.comments)  # after host, kernel, profd
+        self.assertTrue(profile.comments[3].startswith("incomplete: "), profile.comments)  # after the host, the kernel and profd
         self.assertRegex(profile.comment("calls="), r"a second before and [1-9]\d{4,} meanwhile")
 
     def test_formats(self):

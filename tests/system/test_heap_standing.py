@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs that sample their own allocations: what they tell is there at once, and nobody else is touched."""
+"""Standing heaps: programs that report their own allocations have a profile at once, and no other program is touched."""
 
 import contextlib
 import math
@@ -22,7 +22,7 @@ from workload import Workload, workload_path
 
 LANE = "heap"
 
-# Children that allocate as soon as they are there, while the daemon listens to their parent.
+# The children allocate as soon as they start, while the daemon listens to their parent.
 FORKS = """
 import os, select, sys
 print('ready', flush=True)
@@ -37,7 +37,7 @@ for _ in range(20):
 print('failed', failed, flush=True)
 """
 
-# The interpreter and its modules may be such that only root can read them.
+# The imports come first: only root may be able to read the interpreter and its modules.
 DROP = "import mmap, os, signal, sys; os.setgroups([]); os.setgid({0}); os.setuid({0})\n".format(NOBODY)
 
 # Another user's processes, each of which maps another file with probes, and does nothing.
@@ -51,11 +51,11 @@ print('ready', flush=True)
 signal.pause()
 """
 
-TELLERS, REST_MS = 60, 25  # they fill what one user may have in a quarter of a minute
+TELLERS, REST_MS = 60, 25  # they fill one user's share in a quarter of a minute
 
 LIBRARY = os.path.join(daemon.BUILD, "libprofd-heap.so")
 SITES = ("site_six", "site_three", "site_one")
-SAMPLES = 12000  # some five seconds: of the first of them a process's mappings are not known yet
+SAMPLES = 12000  # some five seconds of samples; for the first ones profd does not know the process's mappings yet
 LEAKED = 8 << 20
 
 
@@ -64,8 +64,8 @@ class HeapStanding(unittest.TestCase):
     def setUpClass(cls):
         cls.daemon = daemon.Daemon()
         cls.addClassCleanup(cls.daemon.stop)
-        # What a program tells before its stacks can be walked stays among what it told: the tables of all of its
-        # files are there before those that are asked start.
+        # Samples that come before a stack can be walked stay in the standing heap. So the unwind tables of all files are
+        # built before the programs under test start.
         with unittest.mock.patch.dict(os.environ, PROFD_HEAP_RATE="4KiB"):
             with HeapWorkload("sites", preload=LIBRARY) as before:
                 until(lambda: cls.standing() >= 1)
@@ -82,7 +82,7 @@ class HeapStanding(unittest.TestCase):
 
     @classmethod
     def whole(cls, workload):
-        """Whether any of its stacks, as it told them itself, were."""
+        """Whether the program has reported itself and one of its stacks is whole."""
         answer = cls.daemon.get(f"/heap?pid={workload.pid}")
         profile = Heap(answer.body) if answer.status == 200 else None
         return profile and "itself" in profile.comment("allocator=") and profile.sum("alloc_space", "main")
@@ -93,8 +93,8 @@ class HeapStanding(unittest.TestCase):
         return Heap(answer.body)
 
     def sampled(self, workload, samples, query=""):
-        """What it has told, when that is enough."""
-        # Until it tells, /heap would do as for any other process. Others on this host may tell, too.
+        """Returns the standing heap, once it has enough samples."""
+        # Before the program's first report, /heap would attach probes to it. Other programs of this host may report as well.
         until(lambda: self.standing() >= 2)
 
         def told():
@@ -129,7 +129,7 @@ class HeapStanding(unittest.TestCase):
         self.assertTrue(profile.comment("sampled=").endswith("lost=0"), profile.comments)
 
     def in_use(self, workload):
-        """What the timeline has of its heap, as of now; None: nothing."""
+        """Returns the latest heap value of the process's timeline, or None."""
         answer = self.daemon.get(f"/memory?pid={workload.pid}")
         if answer.status == 404:
             return None
@@ -138,7 +138,7 @@ class HeapStanding(unittest.TestCase):
 
     def test_the_timeline_has_what_is_in_use(self):
         self.assertTrue(until(lambda: (self.in_use(self.second) or 0) > LEAKED, 90))
-        # At rest, so that who reads what when makes no difference.
+        # The process is stopped, so that all readings agree whenever they are made.
         os.kill(self.second.pid, signal.SIGSTOP)
         self.addCleanup(os.kill, self.second.pid, signal.SIGCONT)
         profile = self.heap(self.second)
@@ -163,13 +163,13 @@ class HeapStanding(unittest.TestCase):
 
 
 def sleeps_of(workload):
-    """How often it has slept, which "tells" does behind each sample."""
+    """Returns how often the program has slept; "tells" sleeps after each sample."""
     with open(f"/proc/{workload.pid}/status", encoding="utf-8") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("voluntary_ctxt_switches"))
 
 
 class Telling(unittest.TestCase):
-    """Programs with probes of their own."""
+    """Programs with their own probes."""
 
     def setUp(self):
         self.daemon = daemon.Daemon()
@@ -179,7 +179,7 @@ class Telling(unittest.TestCase):
         os.chmod(self.folder, 0o755)
 
     def program(self, name, old=b"", new=b""):
-        """A file of the same build ID, with other contents where `new` says so."""
+        """Makes a copy of `tells` with the same build ID, and with `old` replaced by `new`."""
         path = os.path.join(self.folder, name)
         with open(workload_path("tells"), "rb") as source, open(path, "wb") as copy:
             copy.write(source.read().replace(old, new))
@@ -187,12 +187,12 @@ class Telling(unittest.TestCase):
         return path
 
     def wait_told(self, *workloads):
-        """Until they are heard: /heap is a profile with probes before that, of half a minute."""
+        """Waits until profd hears the programs; before that, /heap is a profile with probes, of half a minute."""
         self.assertTrue(until(lambda: self.heaps()["standing"] >= len(workloads)))
         self.assertTrue(until(lambda: all(self.daemon.get(f"/heap?pid={one.pid}").status == 200 for one in workloads)))
 
     def as_nobody(self, script, *arguments, **environment):
-        """Runs it as another user, with its children in a group of their own, which is killed at the end."""
+        """Runs a script as another user, in a process group that is killed at the end."""
         started = Workload(sys.executable, "-c", DROP + script, *arguments, env={**os.environ, **environment},
                            start_new_session=True)
         self.addCleanup(self.end, started)
@@ -213,7 +213,7 @@ class HeapTellers(Telling):
         return any(link.endswith(path) for link in uprobe_paths(self.daemon))
 
     def test_probes_are_those_of_the_very_file(self):
-        """A build ID is what a file says of itself: where its probes are is not taken from another's word."""
+        """A build ID is only a file's own claim, so profd reads the positions of probes from each file itself."""
         other = self.program("other", b"otel_memory", b"no_probes__")
         with contextlib.ExitStack() as running:
 
@@ -226,7 +226,7 @@ class HeapTellers(Telling):
 
             run_until_listened_to(self.program("first"))
             run(other)
-            # Changes are looked at together, in no order, so that one after the next has come after the other.
+            # profd handles changes in batches, in no order within a batch; `last` is in a later batch than `other`.
             run_until_listened_to(self.program("next"))
             run_until_listened_to(self.program("last"))
             self.assertFalse(self.is_listened_to(other))
@@ -237,7 +237,7 @@ class HeapTellers(Telling):
 
         greedy = self.as_nobody(MAPPERS, *(self.program(f"greedy{i}") for i in range(41)))
         self.assertTrue(until(lambda: self.heaps()["heap_files_refused"]))
-        # Half of the places, or less where others on this host have some.
+        # The user has half of the places, or fewer where other programs of this host use some.
         self.assertTrue(until(lambda: 20 <= len(listened("greedy")) <= 32), len(listened("greedy")))
         with Workload(self.program("mine")):
             self.assertTrue(until(lambda: listened("mine")))
@@ -247,7 +247,7 @@ class HeapTellers(Telling):
 
 
 class HeapFloods(Telling):
-    """They are to tell more than the daemon can take, and need a CPU for that."""
+    """These programs report more than the daemon can take, and need a CPU for that."""
 
     LANE = None
 
@@ -262,19 +262,19 @@ class HeapFloods(Telling):
             self.assertTrue(until(lambda: self.heaps()["heap_events_over_share"]))
 
     def sampled_of(self, workload):
-        """How many of its samples are there, now that it tells of no more."""
+        """Returns the number of the program's samples that arrive, after stopping the program."""
         os.kill(workload.pid, signal.SIGSTOP)
         counts = [-1, -2]
         while counts[-1] != counts[-2]:
-            time.sleep(1)  # in which all is read
+            time.sleep(1)  # time to read everything
             counts.append(Heap(self.daemon.get(f"/heap?pid={workload.pid}").body).sampled)
         return counts[-1]
 
     def test_what_one_user_floods_is_lost_to_him_only(self):
-        """Nobody reads for a while, so that the ring buffer is as full as it gets."""
+        """The daemon is stopped for a while, so that the ring buffer gets as full as it can."""
         cpus = sorted(os.sched_getaffinity(0))
         with Workload(self.program("hers")) as hers, Workload(self.program("his"), "flood", user=NOBODY) as his:
-            # On a CPU of her own, as samples are lost to who comes while another one is taken.
+            # The two programs have separate CPUs, because a sample is lost when it interrupts the recording of another one.
             os.sched_setaffinity(hers.pid, cpus[:1])
             os.sched_setaffinity(his.pid, cpus[-1:])
             self.wait_told(hers, his)
@@ -282,7 +282,7 @@ class HeapFloods(Telling):
             before = self.heaps()
             os.kill(self.daemon.pid, signal.SIGSTOP)
             used = his.cpu_seconds()
-            # It takes a part of that to fill it.
+            # A part of this time fills the ring buffer.
             full = until(lambda: his.cpu_seconds() > used + 0.5)
             os.kill(hers.pid, signal.SIGCONT)
             enough = until(lambda: sleeps_of(hers) > slept + 1000)

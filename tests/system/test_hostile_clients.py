@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Clients that are very many, very slow, or talk nonsense: each gets the right answer or none, and profd stays small."""
+"""Clients that are very many, very slow, or send nonsense: each gets the right answer or none, and profd stays small."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ class HostileClients(unittest.TestCase):
         cls.addClassCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         cls.daemon = Daemon("--answer-memory", f"{ANSWERS >> 20}MiB")
         cls.addClassCleanup(cls.daemon.stop)
-        # A megabyte of names to each of its stacks.
+        # Each stack of this program has a megabyte of names.
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         plain = os.path.join(folder.name, "plain")
@@ -40,7 +40,7 @@ class HostileClients(unittest.TestCase):
         cls.addClassCleanup(cls.spin.__exit__)
         wait_used(cls.spin, 1)
         cls.daemon.profile("seconds=1")
-        # It runs where a test wants it to.
+        # The program only runs inside spinning().
         cls.spin.process.send_signal(signal.SIGSTOP)
 
     @contextlib.contextmanager
@@ -56,7 +56,7 @@ class HostileClients(unittest.TestCase):
         self.addCleanup(self.assert_small)
 
     def assert_small(self):
-        """Nothing of what a test did is left, but what connections that are kept open have."""
+        """Nothing of a test is left, except the memory of connections that are kept open."""
         end = time.monotonic() + 40
         while self.daemon.fd_count("socket") > self.sockets:
             self.assertLess(time.monotonic(), end, "sockets are left")
@@ -75,7 +75,7 @@ class HostileClients(unittest.TestCase):
             peak = max(peak, self.daemon.rss_kib())
 
         with Crowd(self.daemon, MANY) as crowd, self.spinning():
-            for _ in range(2):  # on the same connections
+            for _ in range(2):  # twice on the same connections
                 start, before = time.monotonic(), self.spin.cpu_seconds()
                 crowd.ask(f"/profile?seconds={seconds}&idle=1")
                 self.assertTrue(crowd.wait(120, watch), "not all were answered")
@@ -83,12 +83,12 @@ class HostileClients(unittest.TestCase):
                 self.assertEqual({client.status for client in crowd.clients}, {200})
                 bodies = {client.body() for client in crowd.clients}
                 for profile in map(Profile, bodies):
-                    # On a busy host it may take longer to begin and to end.
+                    # On a busy host the profile may be longer at both ends.
                     self.assertGreater(profile.duration_ns, (seconds - 0.1) * 1e9, profile.comments)
                     ticks = profile.duration_ns / 1e9 * 99 * os.cpu_count()
                     self.assertLess(profile.total(), ticks * 1.25, profile.comments)
-                    # A CPU that sleeps may have none. The program here never does, but may have got to run before
-                    # and after only.
+                    # A sleeping CPU may have no samples. The program never sleeps, but a part of its CPU time may lie
+                    # before or after the profile.
                     spun = profile.total(where=lambda sample: sample.labels["pid"] == self.spin.pid)
                     sure = max(used - (took - profile.duration_ns / 1e9), 0)
                     self.assertGreater(spun, sure * 99 / 2, profile.comments)
@@ -107,7 +107,7 @@ class HostileClients(unittest.TestCase):
         with Crowd(self.daemon, 40, small=True) as crowd, Crowd(self.daemon, 100) as halves:
             for client in halves.clients:
                 client.sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
-            # A different answer each, so that none is shared.
+            # Each client's answer differs, so that no answer is shared.
             for number, client in enumerate(crowd.clients):
                 client.ask(f"{target}&comm=hostile" + "&comm=x" * number)
             end = time.monotonic() + 60
@@ -118,20 +118,20 @@ class HostileClients(unittest.TestCase):
             self.assertEqual(self.daemon.get("/metrics").status, 200)
             self.assertEqual(self.daemon.get("/healthz").status, 200)
             refused = self.daemon.get(target)
-            if refused.status != 200:  # room may have become free
+            if refused.status != 200:  # memory may have been freed meanwhile
                 self.assertEqual(refused.status, 503)
                 self.assertEqual(refused.headers["Retry-After"], "1")
                 self.assertIn("answers are still being sent", refused.text)
-            # Those who do not read are hung up on, and others have the room.
+            # profd disconnects the clients that do not read, and the memory is free for others.
             end = time.monotonic() + 60
             while self.daemon.get(target).status != 200:
                 self.assertLess(time.monotonic(), end)
                 time.sleep(0.2)
-            # The others, too, long before they hang up themselves.
+            # profd also disconnects the clients with half a request, long before they close the connection themselves.
             self.assertTrue(halves.wait(40))
 
     def exchange(self, data, patience=20):
-        """All that comes back until the daemon hangs up or has answered."""
+        """Returns everything that the daemon sends until it closes the connection or has answered."""
         with self.daemon.connect(patience) as s:
             answer = b""
             try:
@@ -142,7 +142,7 @@ class HostileClients(unittest.TestCase):
                         break
                     answer += more
             except ConnectionError:
-                pass  # hung up on before all of it was sent
+                pass  # the daemon closed the connection before it had read everything
             return answer
 
     def test_requests_that_are_none(self):
@@ -170,12 +170,12 @@ class HostileClients(unittest.TestCase):
         ):
             with self.subTest(name):
                 answer = self.exchange(data)
-                if answer or len(data) < 1 << 20:  # what is never read may end in a reset
+                if answer or len(data) < 1 << 20:  # unread data may cause a reset in place of the answer
                     self.assertIn(int(answer.split()[1]), statuses, answer[:200])
                 self.assertNotIn(b"aaaa", answer, "nothing of it comes back")
 
     def test_arguments_that_there_is_no_room_for(self):
-        """Of such a request libmicrohttpd tells the beginning, and not the end."""
+        """libmicrohttpd reports the start of such a request but not its end; profd frees its memory all the same."""
         self.ask_and_leave(100)
         before = self.daemon.rss_kib()
         self.ask_and_leave(1000)
@@ -212,7 +212,7 @@ class HostileClients(unittest.TestCase):
                 health = self.daemon.get("/healthz")
                 self.assertEqual(health.status, 200)
                 self.assertLess(health.seconds, 5)
-            for number, client in enumerate(crowd.clients):  # some go on, the others are left as they are
+            for number, client in enumerate(crowd.clients):  # every second client completes its request
                 if number % 2:
                     client.sock.sendall(whole[1 + number % (len(whole) - 1):])
             odd = Crowd.__new__(Crowd)
@@ -228,7 +228,7 @@ class HostileClients(unittest.TestCase):
         client.sock.settimeout(2)
         while client.read():
             pass
-        # All that was asked is answered, and nothing of what was not understood, if not that it was not.
+        # All requests are answered. The garbage gets no answer but perhaps a refusal.
         answers = re.findall(rb"HTTP/1\.1 (\d+)", client.data)
         self.assertEqual(answers[:200], [b"200"] * 200)
         self.assertIn(answers[200:], ([], [b"400"]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Files that a program's debug information names, such as .dwo files, and that are none: who waits for them."""
+"""Files that a program's debug information names, such as .dwo files, may be hostile: no other program waits for them."""
 
 import os
 import subprocess
@@ -9,12 +9,12 @@ from workload import Workload
 
 BESIDE = True
 SOURCE = os.path.join(os.path.dirname(__file__), "..", "workloads", "victim.c")
-QUICK = 10  # seconds; a missed deadline is 30
+QUICK = 10  # seconds; a missed deadline takes 30
 
 
 class SplitDwarf(reader_process.NamesReader):
     def split_victim(self):
-        """A program whose functions' lines are in a .dwo file, the path of which is returned with it."""
+        """Builds a program whose lines are in a .dwo file; returns the paths of both."""
         path = f"{self.folder}/split"
         subprocess.run(["gcc", "-O2", "-g", "-gsplit-dwarf", "-fno-omit-frame-pointer", "-o", path, SOURCE,
                         "-I", os.path.dirname(SOURCE)], check=True, cwd=self.folder)
@@ -40,7 +40,7 @@ class SplitDwarf(reader_process.NamesReader):
             answer = self.server.get("/profile?seconds=1", timeout=120)
             self.assertEqual(answer.status, 200)
             self.assertLess(answer.seconds, QUICK)
-            # What it says without the file.
+            # The name comes from the program itself.
             self.assertTrue(any(frame.name == "victim_spins_00" for frame in self.frames(process)))
         self.assert_lines(self.server.profile(f"seconds=1&pid={innocent.pid}"), innocent, 1)
         after = self.server.metrics()
@@ -48,7 +48,7 @@ class SplitDwarf(reader_process.NamesReader):
         self.assertEqual(after["profd_names_files_failed_total"], 0)
 
     def test_another_users_file_says_nothing(self):
-        """Root's program was built where anybody can put a file by now."""
+        """A .dwo file of another user is not read: the program is root's, but any user may be able to create its .dwo file."""
         path, dwo = self.split_victim()
         os.chown(dwo, 1234, 1234)
         with Workload(path) as process:

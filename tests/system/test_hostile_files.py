@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Files that are not what they were, or say that they are another one: no program gets the names of another's file, and
-nobody takes the places of others.
+"""Files that change, or claim to be another file: no program gets names from another user's file, and no user takes the places
+of others.
 """
 
 import contextlib
@@ -20,8 +20,8 @@ from workload import Workload, workload_path
 
 BESIDE = LONG = True
 LIBRARY = os.path.join(BUILD, "libprofd-heap.so")
-TELLS = "profd-tells-"  # by which links_of() knows such files
-COPIES = 41  # more than files are listened to
+TELLS = "profd-tells-"  # the prefix by which links_of() recognizes such files
+COPIES = 41  # more than the number of files that profd attaches to
 
 
 class HostileFiles(unittest.TestCase):
@@ -35,7 +35,7 @@ class HostileFiles(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def version(self, name, function, keep_id=False):
-        """victim under the name `name`, all of whose time is in `function`."""
+        """Makes a copy of victim, which uses all its CPU time in `function`."""
         data = elf_file.renamed_bytes(workload_path("victim"), NAME, function)
         if keep_id:
             with open(workload_path("victim"), "rb") as file:
@@ -47,7 +47,7 @@ class HostileFiles(unittest.TestCase):
         return path
 
     def names(self, process, seconds=2):
-        """{victim's function: samples} of a process."""
+        """Returns {victim's function: samples} of a process."""
         found = {}
         for sample in self.server.profile(f"seconds={seconds}&pid={process.pid}").samples:
             for name in sample.names:
@@ -63,7 +63,7 @@ class HostileFiles(unittest.TestCase):
         self.assertEqual(set(names), {function}, names)
 
     def overwrite(self, target, source):
-        """As cp does it, where cp does it so: the same inode has other contents."""
+        """Overwrites the file as cp does: the inode stays the same, its contents change."""
         inode = os.stat(target).st_ino
         subprocess.run(["cp", source, target], check=True)
         self.assertEqual(os.stat(target).st_ino, inode)
@@ -75,7 +75,7 @@ class HostileFiles(unittest.TestCase):
         self.assert_only(self.run_and_name(app), "victim_spins_02")
 
     def test_overwritten_in_place_after_its_build_ran(self):
-        """What was deployed is a copy of a file that the daemon knows as well."""
+        """The deployed file is a copy of another file that the daemon knows."""
         built = self.version("built1", "victim_spins_01")
         self.assert_only(self.run_and_name(built), "victim_spins_01")
         app = self.path("app")
@@ -86,7 +86,7 @@ class HostileFiles(unittest.TestCase):
         self.assert_only(self.run_and_name(app), "victim_spins_02")
 
     def test_overwritten_with_its_old_times(self):
-        """cp -p, rsync -t and touch set the time of change to what it was; the size is the same anyway."""
+        """cp -p, rsync -t and touch can restore the modification time; the size is the same anyway."""
         app = self.version("app", "victim_spins_01")
         times = os.stat(app)
         self.assert_only(self.run_and_name(app), "victim_spins_01")
@@ -95,9 +95,9 @@ class HostileFiles(unittest.TestCase):
         self.assert_only(self.run_and_name(app), "victim_spins_02")
 
     def test_a_forged_build_id(self):
-        """Of the same owner: another file all the same, whichever comes first."""
+        """Two files of one owner with the same build ID keep their own names, whichever runs first."""
         forged, innocent = self.version("forged", "victim_spins_03", True), self.version("innocent", "victim_spins_04", True)
-        # Of another size, so that no header tells what it does.
+        # The file also has another size, by bytes that no header mentions.
         with open(forged, "ab") as file:
             file.write(b"\0" * 4096)
         with Workload(forged) as first:
@@ -107,7 +107,7 @@ class HostileFiles(unittest.TestCase):
                 self.assert_only(self.names(first), "victim_spins_03")
 
     def test_a_forged_build_id_in_a_container(self):
-        """Root in there is who owns the host's programs, too."""
+        """The container's root is the same user as the owner of the host's programs."""
         self.version("forged", "victim_spins_05", True)
         innocent = self.version("innocent", "victim_spins_06", True)
         for name in ("forged", "innocent"):
@@ -121,7 +121,7 @@ class HostileFiles(unittest.TestCase):
             self.assert_only(self.names(second), "victim_spins_06")
 
     def test_another_file_in_the_place_of_one(self):
-        """Of the same name: it is that of the process which mapped it, and of nobody else."""
+        """A file that is swapped for another one of the same path gives names only to the process that maps it."""
         theirs = self.version("app", "victim_spins_08")
         os.chown(theirs, 0, 0)
         os.mkdir(self.path("his"))
@@ -131,7 +131,7 @@ class HostileFiles(unittest.TestCase):
             self.assert_only(self.run_and_name(theirs), "victim_spins_08")
 
     def named_on_overlay(self, *through):
-        """{victim's function: samples} of a program on an overlay that `through` mounts, where that may be."""
+        """Returns {victim's function: samples} of a program on an overlay that the command `through` may mount."""
         upper, lower, merged = layers = [self.path(name) for name in ("upper", "lower", "merged")]
         for layer in layers:
             os.makedirs(layer, exist_ok=True)
@@ -141,7 +141,8 @@ class HostileFiles(unittest.TestCase):
         return self.names(process)
 
     def test_overlays(self):
-        """As containers have them. One that a user mounted may lie above a file system that he serves, and hang."""
+        """profd names programs on overlays, as containers have them. It does not read an overlay that a user mounted, because it
+        may lie above a file system that the user serves, and hang."""
         self.assert_only(self.named_on_overlay("unshare", "--mount"), "victim_spins_07")
         user = ["setpriv", f"--reuid={ATTACKER}", f"--regid={ATTACKER}", "--clear-groups", "unshare", "--user", "--map-root-user", "--mount"]
         if subprocess.run([*user, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
@@ -150,7 +151,7 @@ class HostileFiles(unittest.TestCase):
         self.assertEqual(self.named_on_overlay(*user), {})
 
     def told_itself(self, process):
-        """Of who does not, half a minute is watched: nobody waits for that."""
+        """Whether the process reports itself. For other processes /heap takes half a minute, which this does not wait for."""
         try:
             answer = self.server.get(f"/heap?pid={process.pid}", timeout=3)
         except OSError:
@@ -158,7 +159,7 @@ class HostileFiles(unittest.TestCase):
         return answer.status == 200 and "itself" in Heap(answer.body).comment("allocator=")
 
     def test_places_for_files_that_tell(self):
-        """Copies of the library that nobody uses take no place of one that is used, neither during nor after the attack."""
+        """Copies of the library that no program uses take no place from one in use, neither during nor after the attack."""
         copies = [shutil.copy(LIBRARY, self.path(f"{TELLS}{number}.so")) for number in range(COPIES)]
         own = shutil.copy(LIBRARY, self.path(TELLS + "own.so"))
         for number, path in enumerate([*copies, own]):
@@ -168,7 +169,7 @@ class HostileFiles(unittest.TestCase):
                 file.seek(0)
                 file.write(data)
             os.chown(path, ATTACKER if number < COPIES else 0, 0)
-        # So that nobody has to wait long for a sample.
+        # A high rate, so that samples come soon.
         self.stack.enter_context(unittest.mock.patch.dict(os.environ, PROFD_HEAP_RATE="4KiB"))
         with Attack("maps", *copies):
             time.sleep(5)
@@ -180,7 +181,7 @@ class HostileFiles(unittest.TestCase):
 
 
 class Contained(Workload):
-    """Started by a command that becomes it, with a file as its descriptor 3."""
+    """A workload started by a command that execs it, with a file as descriptor 3."""
 
     def __init__(self, command, file):
         self.process = subprocess.Popen(["sh", "-c", 'exec 3<&0; exec "$@"', "sh", *command], stdin=file, stdout=subprocess.PIPE, text=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What users do with memory: that takes long to go through, and delays nobody but who asks for it; that grows all the
-time, and hides nobody else's growth.
+"""Users' memory: memory that takes long to read delays only the clients that ask for it, and memory that grows all the time
+hides no other user's growth.
 """
 
 import json
@@ -14,11 +14,11 @@ from hostile_runs import Attack
 from warm_up import warm_up
 from workload import Workload
 
-GIB = 64  # some 0.8 s of going through its page tables
+GIB = 64  # reading its page tables takes some 0.8 s
 ASKED = 24
 GROWING = 40
-TIMES = 6  # a second has some 25 samples, which is few to tell shares by
-BYTES = 1  # the value that is bytes
+TIMES = 6  # rounds; a second has some 25 samples, too few to judge shares
+BYTES = 1  # the index of the value in bytes
 
 
 class PageTables(unittest.TestCase):
@@ -45,7 +45,7 @@ class PageTables(unittest.TestCase):
             began = time.monotonic()
             self.assertEqual(profd.get("/profile?last=10s&format=text").status, 200)
             self.assertLess(time.monotonic() - began, 3 + 2 * alone)
-            # Of another user: not behind those.
+            # A request about another user's process does not wait behind those.
             other = json.loads(profd.get(f"/memory?pid={spin.pid}&pss=1").body)
             self.assertGreater(other["pss_bytes"], 0)
             self.assertNotIn("pss_error", other)
@@ -72,11 +72,11 @@ class Growth(unittest.TestCase):
             truth = int(grows.process.stdout.readline())
             profile = profd.profile(f"from={start:.3f}&pid={grows.pid}&type=rss")
             grown = profile.total(BYTES, lambda sample: "main" in sample.names)
-            # What was put off last is in no sample yet, as nothing grows after it.
+            # Growth that was postponed last is in no sample, because nothing grows after it.
             self.assertTrue(0.7 < grown / truth < 1.02, grown / truth)
             share = profile.total(BYTES, lambda sample: "grow60" in sample.names) / grown
             self.assertTrue(0.3 < share < 0.9, share)
-            # The pace of the host was used up.
+            # The storm has exceeded the host's pace.
             self.assertGreater(profd.metrics()["profd_growth_put_off_total"], before["profd_growth_put_off_total"])
             grows.process.stdin.close()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Names that anybody who can run a program can choose: markup, terminal sequences, line ends, separators, bytes that
-are no text, and very long ones. What is sent is harmless, in every format, and says the same of the program.
+"""Any user can choose hostile names for a program: markup, terminal sequences, line ends, separators, bytes that are no text,
+and very long names. profd's answers are harmless in every format, and still describe the program.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from profile_pb import Profile, _fields
 from workload import Workload, wait_used, workload_path
 
 BESIDE = True
-# As long as the workload's own symbols; of NUL none can be made.
+# As long as the workload's own symbols; a symbol cannot contain NUL.
 SYMBOLS = [
     b"<script>alert(1)</script><img src=x onerror=alert(2)>",
     b"\x1b[31m\x1b]0;title\x07\x1b[2J\x9b31m\xc2\x9b31m\x08\x7f",
@@ -47,18 +47,18 @@ def padded(symbol):
 
 
 def expected(name, separator=None):
-    """What is to be made of a name: as the standard library reads UTF-8, byte by byte where it is none."""
+    """Returns the name as profd must show it: decoded as UTF-8 by the standard library, each invalid byte replaced."""
     text = name.decode("utf-8", "surrogateescape")
     text = "".join("\ufffd" if "\udc80" <= c <= "\udcff" else " " if CONTROLS.match(c) else c for c in text)
     return text.replace(separator, ":") if separator else text
 
 
 def build(folder):
-    """The workload under such names, without what a compiler says of them."""
+    """Builds the workload with these names and without debug information; returns its path."""
     path = os.path.join(os.fsencode(folder), FOLDER, b"prog\n\xff")
     os.mkdir(os.path.dirname(path))
     plain = os.path.join(folder, "plain")
-    # Nor the build ID, which would say that it is the file that it is made of.
+    # The build ID goes too: with it, profd would take the file for the original.
     subprocess.run(["strip", "-g", "-R", ".note.gnu.build-id", "-o", plain, workload_path("hostile")], check=True)
     with open(plain, "rb") as file:
         data = file.read()
@@ -90,7 +90,7 @@ class HostileNames(unittest.TestCase):
         return answer.body
 
     def lines(self, target):
-        """Of text: valid, and of nothing but lines."""
+        """Returns the lines of a text answer, which must be valid UTF-8 without other control characters."""
         text = self.get(target).decode("utf-8", "strict")
         self.assertEqual(CONTROLS.sub("", text.replace("\n", "")), text.replace("\n", ""), target)
         return text.split("\n")[:-1]
@@ -110,7 +110,7 @@ class HostileNames(unittest.TestCase):
                 start = frames.index(names[0])
                 found = frames[start:start + len(names)]
                 self.assertEqual(found[:-1], names[:-1])
-                # Before there is a table of libc, who calls it from a frame without a pointer is left out.
+                # Until libc's unwind table is built, the function that calls libc, without a frame pointer, is missing.
                 if found[-1] == names[-1]:
                     whole += int(count)
                 else:
@@ -161,7 +161,7 @@ class HostileNames(unittest.TestCase):
 
     def test_json(self):
         start, found = time.monotonic(), ""
-        while expected(padded(SYMBOLS[0])) not in found:  # once a second memory is read
+        while expected(padded(SYMBOLS[0])) not in found:  # memory is read once a second
             found = json.dumps(self.check_json(f"/memory?pid={self.program.pid}"), ensure_ascii=False)
             self.assertLess(time.monotonic(), start + 30, found[:2000])
         for target in ("/processes", "/processes?cmdline=1", "/timeline", f"/timeline?pid={self.program.pid}", "/oom", "/status"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Users of the host who want the processes that read files to stop, and what happens when one is stopped or killed."""
+"""Users cannot signal the reader processes, and profd replaces a reader process that is stopped or killed."""
 
 import os
 import signal
@@ -13,11 +13,11 @@ from proc_files import NOBODY, fields
 from workload import Workload
 
 BESIDE = True
-QUICK = 10  # seconds; a missed deadline is 30
+QUICK = 10  # seconds; a missed deadline takes 30
 
 
 def as_user(user, act):
-    """What act() returns in a process of that user, as its exit status."""
+    """Runs act() in a process of that user; returns its result as an exit status."""
     pid = os.fork()
     if not pid:
         status = 111
@@ -62,7 +62,7 @@ class Signals(reader_process.NamesReader):
         self.assertEqual(after["profd_names_files_failed_total"], before["profd_names_files_failed_total"])
 
     def test_killed_it_costs_no_file_its_names(self):
-        """As the kernel does for want of memory, again and again."""
+        """The kernel may kill a reader process for lack of memory, again and again."""
         for number in range(1, 6):
             process = self.read_program(number)
             os.kill(self.reader_pid(), signal.SIGKILL)
@@ -72,7 +72,7 @@ class Signals(reader_process.NamesReader):
 
 class Inherited(unittest.TestCase):
     def test_children_are_reaped_by_the_daemon(self):
-        """Where SIGCHLD is ignored the kernel reaps them, and a number that is killed may be another's."""
+        """With SIGCHLD ignored the kernel would reap the children, and a killed process ID could belong to another process."""
         ignoring = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
         through = (sys.executable, "-c", ignoring)
         with daemon.Daemon(hz=reader_process.HZ, through=through) as server, Workload("victim"):

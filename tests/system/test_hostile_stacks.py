@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Deep stacks that are new at each tick take the room of their own user only, also in the past. FIGURES=1 prints what was measured."""
+"""Deep stacks that are new at each tick use up only their own user's share, also in the history. FIGURES=1 prints the figures."""
 
 import contextlib
 import os
@@ -12,11 +12,11 @@ from hostile_runs import NOBODY, Attack
 
 LOST = "[unknown: stack lost]"
 NOT_KEPT = "[stack not kept: too many of this user]"
-LEVELS = 20  # of two frames: three nodes of 16 frames a stack
+LEVELS = 20  # of two frames each: a stack has three nodes of 16 frames
 
 
 def go_first(pid, nice):
-    """A session of its own goes before others on the CPUs: how a busy host shares those out is not what is looked at."""
+    """Gives a session CPU priority over others: how a busy host shares its CPUs is not under test."""
     os.setpriority(os.PRIO_PGRP, pid, nice)
     with contextlib.suppress(FileNotFoundError), open(f"/proc/{pid}/autogroup", "w", encoding="ascii") as file:
         file.write(str(nice))
@@ -24,12 +24,12 @@ def go_first(pid, nice):
 
 class HostileStacks(unittest.TestCase):
     def test_they_are_lost_to_their_user_only(self):
-        # So often that what is kept for other kinds of stacks is little beside what two CPUs' ticks can take.
+        # At this rate the reserve for other kinds of stacks is small beside what the ticks of two CPUs can take.
         with Daemon("--freq=499", through=["setsid"]) as server, Attack("deep_stacks", 250, os.cpu_count()) as his, \
                 Attack("deep_stacks", LEVELS, uid=NOBODY) as hers:
             for process, nice in ((server, -15), (his, -15), (hers, -5)):
                 go_first(process.pid, nice)
-            server.profile(f"seconds=2&pid={hers.pid}")  # until their tables are there
+            server.profile(f"seconds=2&pid={hers.pid}")  # by then the unwind tables are built
             before = server.metrics()
             profile = server.profile(f"seconds=5&pid={hers.pid}")
             after = server.metrics()
@@ -45,12 +45,12 @@ class HostileStacks(unittest.TestCase):
         self.assertEqual(counted["ticks"], counted["samples"] + counted["idle"])
 
     def test_they_shorten_no_past_but_their_user_s(self):
-        # CPU time has half of it: as much as a few seconds of his stacks need.
+        # CPU time has half of this memory: enough for a few seconds of the attacker's stacks.
         with Daemon("--history-memory=2MiB", through=["setsid"]) as server, Attack("deep_stacks", 2, uid=NOBODY) as hers, \
                 Attack("deep_stacks", 250, os.cpu_count()) as his:
             for process, nice in ((server, -15), (his, -15), (hers, -15)):
                 go_first(process.pid, nice)
-            server.profile(f"seconds=2&pid={hers.pid}")  # until their tables are there
+            server.profile(f"seconds=2&pid={hers.pid}")  # by then the unwind tables are built
             time.sleep(13)
             profile, attack = (server.profile(f"last=10s&pid={process.pid}") for process in (hers, his))
             metrics = server.metrics()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What other users of the host do to a daemon: it goes on answering, its memory and descriptors stay within bounds, it
-names the programs of others, and afterwards it is as before. Each attack is a program of tests/hostile, which says what
-must hold. FIGURES=1 prints what was measured.
+"""Attacks by other users of the host: the daemon keeps answering, its memory and descriptors stay within bounds, it names other
+users' programs, and afterwards it is as before. Each attack is a program of tests/hostile, whose first comment says what must
+hold. FIGURES=1 prints the measured figures.
 """
 
 import contextlib
@@ -32,9 +32,9 @@ class Sieges(unittest.TestCase):
         return self.besiege_by([attack], **options)
 
     def besiege_by(self, attacks, uid=ATTACKER, options=(), seconds=4, meanwhile=None, through=()):
-        """A new daemon under attacks of some seconds, in which a program of somebody else starts and is to be named.
+        """Attacks a new daemon for some seconds, in which another user's program starts, which profd must name.
 
-        It goes before others on the CPUs, as who asks does: how a busy host shares those out is not the daemon's.
+        The daemon and its client have CPU priority: how a busy host shares its CPUs is not profd's doing.
         """
         server = self.stack.enter_context(Daemon(*options, through=through, first=True))
         siege = Siege(server)
@@ -52,7 +52,7 @@ class Sieges(unittest.TestCase):
         return siege
 
     def assert_held(self, siege, more_mib):
-        """It answered at once, named who is none of the attacker's, took no more memory than that, and is as before."""
+        """Asserts that the daemon answered at once, named the innocent program, stayed within the memory, and has recovered."""
         self.assertEqual(siege.health.told["daemon"]["failed"], 0, siege)
         self.assertLess(siege.health.second, SLOWEST, siege)
         self.assertLess(siege.health.worst, ONCE, siege)
@@ -64,12 +64,12 @@ class Sieges(unittest.TestCase):
 
 
 class Waiting(Sieges):
-    """Those in which next to nothing happens. What daemons keep of the programs of other tests counts as theirs."""
+    """Attacks that use next to no CPU time. A daemon's memory includes what it keeps of the programs of other tests."""
 
     LANE = "crowd"
 
     def ready_under(self, *attack, uid=ATTACKER):
-        """Seconds until a daemon is ready that is started under an attack, or None; it ends after the attack."""
+        """Starts a daemon under an attack; returns the seconds until it is ready, or None. The daemon ends after the attack."""
         with Attack(*attack, uid=uid):
             ready = self.stack.enter_context(Starting()).wait_ready(20)
             if os.environ.get("FIGURES"):
@@ -84,7 +84,7 @@ class Waiting(Sieges):
         self.assertIsNotNone(self.ready_under("hung_fs", self.folder, ATTACKER, "getattr", "open", "read", uid=0))
 
     def test_slow_headers(self):
-        """No connection that is fed a byte now and then lives much longer than 15 seconds."""
+        """A connection that gets a byte now and then does not live much longer than 15 seconds."""
         server = self.stack.enter_context(Daemon(first=True))
         siege = Siege(server)
         with siege.watched(), Attack("slow_headers.py", server.port, 300, 5) as attack:
@@ -105,7 +105,7 @@ class Waiting(Sieges):
         self.assert_held(self.besiege_by(attacks, uid=0), 64)
 
     def run_script(self, operation):
-        """A user's script that says its source is in a file, on a file system that hangs: (its process, that path)."""
+        """Runs a user's script whose source is on a file system that hangs; returns (its process, the source's path)."""
         attack = self.stack.enter_context(Attack("hung_fs", self.folder, ATTACKER, operation, uid=0))
         path = os.path.join(self.folder, f"app_{operation}.py")
         script = f"exec(compile({LOOP!r}, {path!r}, 'exec'))"
@@ -115,7 +115,7 @@ class Waiting(Sieges):
 
     @needs_fuse
     def test_source_files_that_hang(self):
-        """Whoever asks for their lines is answered, and all others, who wait for that, too."""
+        """A request for the lines of such a script is answered, and so are all requests that wait for it."""
         server = self.stack.enter_context(Daemon())
         for told, path in [self.run_script(operation) for operation in ("lookup", "getattr", "open", "read")]:
             with self.subTest(path):
@@ -131,7 +131,7 @@ class Waiting(Sieges):
 
     def test_debug_files_that_are_fifos(self):
         def meanwhile(server):
-            """Somebody wants the names of those programs."""
+            """Asks for the names of the attack's programs."""
             threading.Thread(target=server.get, args=["/profile?seconds=1"], kwargs={"timeout": 120}, daemon=True).start()
             time.sleep(3)
 
@@ -151,7 +151,7 @@ class Waiting(Sieges):
 class HostileUsers(Sieges):
     @needs_fuse
     def test_a_file_server_that_hangs_later(self):
-        """Root's, so its files are opened, and looked into. Then they are wanted again, for probes to be put into them."""
+        """Root owns the files, so profd reads them. They hang when profd opens them again, to attach probes."""
         attacks = [("hung_fs", self.folder, 0, "open", "again", os.path.join(BUILD, path))
                    for path in ("libprofd-heap.so", "workloads/cuda/libcuda.so.1")]
         self.assert_held(self.besiege_by(attacks, uid=0), 64)
@@ -160,7 +160,7 @@ class HostileUsers(Sieges):
         self.assert_held(self.besiege("mapping_churn", 60000, seconds=8), 64)
 
     def test_many_files(self):
-        """With as few descriptors as a shell has by default on some hosts."""
+        """The daemon has as few descriptors as a shell has by default on some hosts."""
         siege = self.besiege("many_files", self.folder, 5000, through=["prlimit", "--nofile=4096"])
         self.assert_held(siege, 64)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Starting and ending: errors that say what to do, and nothing left behind in the kernel."""
+"""Start and end of the daemon: errors say what to do, and nothing is left in the kernel."""
 
 import concurrent.futures
 import os
@@ -100,7 +100,7 @@ class StartUpErrors(unittest.TestCase):
         self.assert_refused([PROFD, "no-such-command"], "no-such-command")
 
     def test_not_root(self):
-        # A copy, because the checkout may be where only its owner can look.
+        # A copy of the program, because only the owner of the checkout may be able to enter it.
         with tempfile.TemporaryDirectory() as folder:
             os.chmod(folder, 0o755)
             copy = shutil.copy(PROFD, folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Many readers at once cost one reader's work, and idle ones cost nothing."""
+"""Many readers at once cost the work of one reader, and idle connections cost nothing."""
 
 import concurrent.futures
 import contextlib
@@ -32,7 +32,7 @@ class Load(unittest.TestCase):
 
     def test_200_concurrent_readers_share_one_capture(self):
         with Workload("syscalls", 1):
-            self.daemon.profile("seconds=1")  # the kernel's names are cached once: no growth
+            self.daemon.profile("seconds=1")  # makes profd cache the kernel's names, which is no growth
         with Workload("spin_two"):
             rss_before, bpf_before = self.daemon.rss_kib(), self.daemon.bpf_ids()
             self.assertTrue(bpf_before["prog"])
@@ -47,7 +47,7 @@ class Load(unittest.TestCase):
             with concurrent.futures.ThreadPoolExecutor(READERS) as pool:
                 start = time.monotonic()
                 futures = [pool.submit(read) for _ in range(READERS)]
-                time.sleep(1)  # all are parked by now
+                time.sleep(1)  # by then all requests are in flight
                 while time.monotonic() < start + 4.5:
                     health = self.daemon.get("/healthz")
                     self.assertEqual(health.status, 200)
@@ -63,11 +63,11 @@ class Load(unittest.TestCase):
         # Each timer may tick once more in one window than in another.
         self.assertLessEqual(max(totals) - min(totals), CPUS * TIMERS, sorted(set(totals)))
         time.sleep(1)
-        # Beside what readers might leave behind, tables of what runs meanwhile.
+        # The bound includes the unwind tables of programs that run meanwhile.
         self.assertLess(self.daemon.rss_kib() - rss_before, 12 * 1024)
 
     def test_who_asks_again_and_again_has_ten_flips_a_second(self):
-        self.daemon.profile("last=1s")  # names are read once
+        self.daemon.profile("last=1s")  # reads the names once
         before, start, times = self.daemon.metrics()["profd_drains_total"], time.monotonic(), []
         while time.monotonic() < start + 6:
             answer = self.daemon.get(f"/profile?last=1s&pid={self.daemon.pid}&kernel=0")
@@ -75,7 +75,7 @@ class Load(unittest.TestCase):
             times.append(answer.seconds)
         seconds = time.monotonic() - start
         drains = self.daemon.metrics()["profd_drains_total"] - before
-        # The first ones need not wait for each other.
+        # The first requests need not wait for each other.
         self.assertLess(statistics.median(times[:20]), 0.05, times[:20])
         self.assertLessEqual(drains, 32 + 10 * seconds + seconds + 3)
 
@@ -103,7 +103,7 @@ class Load(unittest.TestCase):
                 except OSError as error:
                     self.fail(f"connection {number}: {error}")
                 if number % 2:
-                    s.sendall(b"GET /profile?seconds=1 HTTP/1.1\r\nHost: localhost\r\n")  # and no more
+                    s.sendall(b"GET /profile?seconds=1 HTTP/1.1\r\nHost: localhost\r\n")  # an incomplete request
             for _ in range(5):
                 health = self.daemon.get("/healthz", timeout=10)
                 self.assertEqual(health.status, 200)

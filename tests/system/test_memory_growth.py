@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Growth of resident memory and of address space: by bytes, by stack, by kind of memory."""
+"""Growth of resident memory and of the address space, by bytes, by stack and by kind of memory."""
 
 import contextlib
 import math
@@ -18,7 +18,7 @@ from warm_up import warm_up
 from workload import Workload
 
 MIB = 1 << 20
-BYTES = 1  # the value that is bytes
+BYTES = 1  # the index of the value in bytes
 MODES = ("anon", "refill", "huge", "shared", "file", "mmap", "storm")
 SHARES = (("grow60", 60), ("grow30", 30), ("grow10", 10))
 
@@ -44,7 +44,7 @@ def is_growth(sample):
 
 
 class MemoryGrowth(unittest.TestCase):
-    """All modes at once, beside each other: each is a process of its own."""
+    """All modes at once, each in its own process."""
 
     @classmethod
     def setUpClass(cls):
@@ -59,7 +59,7 @@ class MemoryGrowth(unittest.TestCase):
             }
             for workload in cls.running.values():
                 stack.enter_context(workload.process.stdin)
-            # They are told to grow as soon as their stacks can be walked.
+            # The programs grow as soon as their stacks can be walked.
             warm_up(cls.daemon)
             cls.before = cls.daemon.metrics()
             for workload in cls.running.values():
@@ -72,11 +72,11 @@ class MemoryGrowth(unittest.TestCase):
         return f"from={self.start:.3f}&pid={self.running[name].pid}&type={kind}"
 
     def profile_of(self, mode, kind):
-        """What a mode of memory_growth did by our account, and how many bytes it was by its own."""
+        """Returns the profile of a mode of memory_growth, and the bytes of growth that the program reports."""
         return self.daemon.profile(self.query(mode, kind)), int(self.said[mode])
 
     def assert_grew(self, profile, truth, samples=None):
-        """The sum, and the shares within five sigma of what so many samples of about the same bytes can tell."""
+        """Asserts the sum, and the shares within five sigma for so many samples of about the same weight."""
         grown = profile.total(BYTES, is_growth)
         self.assertAlmostEqual(grown / truth, 1.0, delta=0.05)
         for name, share in SHARES:
@@ -118,7 +118,7 @@ class MemoryGrowth(unittest.TestCase):
 
     def test_a_storm_of_mappings_is_thinned_and_adds_up(self):
         profile, truth = self.profile_of("storm", "mmap")
-        # After every 200 samples the next stand for twice the bytes: all weigh as much as some 500 that are alike.
+        # After every 200 samples a sample stands for twice the bytes, so all together tell as much as some 500 equal ones.
         self.assert_grew(profile, truth, samples=500)
         self.assertLess(profile.total(), truth / (2 * MIB) / 2)
         after = self.daemon.metrics()
@@ -169,11 +169,11 @@ class Kinds(unittest.TestCase):
         later = self.daemon.get("/status").json()["sources"]
         for source, after in zip(status["sources"], later):
             kind = source["name"]
-            # Of GPUs there is nothing while no process has their driver, and that is said.
+            # The kinds about GPUs are off, with the reason, while no process has CUDA's driver.
             self.assertTrue(source["on"] or kind.startswith("gpu_"), source)
             self.assertEqual(source["why"] == "", source["on"], source)
             self.assertGreater(status["recorder"][kind]["bytes_max"], 0)
-            # The last process that had the driver may have ended in between.
+            # The last process with the driver may have ended between the two requests.
             if source["on"] == after["on"]:
                 self.assertEqual(metrics[f'profd_source_on{{type="{kind}"}}'], int(source["on"]))
             self.assertIn(f'profd_history_bytes{{type="{kind}"}}', metrics)
@@ -188,7 +188,7 @@ class HeardOfLate(unittest.TestCase):
     MOST = 62  # MiB
 
     def test_what_a_program_took_before_counts(self):
-        """A daemon that does not get to run hears of a program when that is three seconds old and holds a third."""
+        """A daemon that gets no CPU time learns of a program three seconds late, when the program holds a third of its memory."""
         with daemon.Daemon("--growth=yes") as own:
             start = time.time()
             os.kill(own.pid, signal.SIGSTOP)
@@ -209,7 +209,7 @@ class HeardOfLate(unittest.TestCase):
 
 
 class Wanted(unittest.TestCase):
-    """growth = yes is the shared daemon's."""
+    """Values of growth= other than yes, which the shared daemon has."""
 
     def sources(self, *options):
         with daemon.Daemon(*options) as own:
@@ -231,8 +231,8 @@ class Wanted(unittest.TestCase):
         self.assertFalse([name for name in programs if name.startswith(("resident_", "address_space"))], programs)
 
     def test_auto_adds_up(self):
-        """A stack is looked at once in up to 8 MiB, or by the timer: the sum says more than the shares."""
-        left = 64 * MIB  # for the next look: of pages that others have freed, what is touched in some ticks
+        """growth = auto looks at a stack once in up to 8 MiB, or at a tick, so the test is of the sum and not of the shares."""
+        left = 64 * MIB  # not seen until the next look: pages that others have freed, touched within a few ticks
         with daemon.Daemon() as own:
             start = time.time()
             with Workload("memory_growth", "anon", cwd=daemon.BUILD, stdin=subprocess.PIPE) as workload, workload.process.stdin:

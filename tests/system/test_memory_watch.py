@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""How much memory processes hold, which of them leak, and what is kept of one that runs out of it.
+"""The memory that processes hold, the processes that leak, and what profd keeps of one that runs out of memory.
 
-All workloads run at once, beside each other, so that the minutes that a leak takes to show are spent
-once.
+All workloads run at once, so that the minutes until a leak shows are spent once.
 """
 
 import contextlib
@@ -23,8 +22,8 @@ LANE = "memory"
 MIB = 1 << 20
 LEAK_BYTES_PER_SECOND = 2 * MIB
 LIMIT = 64 * MIB
-NEAR_MIB = 62  # of the 64; some more is the kernel's
-HELD = 20 * MIB  # by a hog at rest; what it took before it came to a group counts elsewhere
+NEAR_MIB = 62  # of the 64; the kernel's memory comes on top
+HELD = 20 * MIB  # by a hog at rest; memory from before it joins a group is charged to another group
 
 
 def rss_anon(pid):
@@ -33,7 +32,7 @@ def rss_anon(pid):
 
 
 def wait_for(what, condition, seconds=120, pause=0.25):
-    """Polls until the condition is true; what it was."""
+    """Polls until the condition is true; returns its value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()
@@ -51,7 +50,7 @@ class MemoryWatch(unittest.TestCase):
             stack.callback(cls.group.remove)
             cls.tight = MemoryGroup(f"profd-test-{os.getpid()}-tight", LIMIT)
             stack.callback(cls.tight.remove)
-            # What made a program grow is looked at closely.
+            # With growth = yes profd looks closely at the stacks that make a program grow.
             cls.profd = stack.enter_context(Daemon("--growth", "yes"))
             cls.leak = stack.enter_context(Workload("leak"))
             cls.sawtooth = stack.enter_context(Workload("sawtooth"))
@@ -70,7 +69,7 @@ class MemoryWatch(unittest.TestCase):
         cls.cleanup.close()
 
     def memory(self, pid, more=""):
-        """What is known of a process; None while nothing is."""
+        """Returns what profd knows of a process, or None while it knows nothing."""
         answer = self.profd.get(f"/memory?pid={pid}{more}")
         if answer.status == 404:
             return None
@@ -98,7 +97,7 @@ class MemoryWatch(unittest.TestCase):
                  lambda: abs(self.column(self.memory(pid), "rss_anon")[-1] - rss_anon(pid)) <= MIB // 4)
         self.assertGreaterEqual(self.column(self.memory(pid), "rss_anon")[-1], HELD)
         self.assertEqual(self.column(memory, "heap_inuse")[-1], None)
-        # Shared with the other one are a few pages of files only.
+        # The two hogs share only a few pages of files.
         self.assertGreaterEqual(memory["pss_bytes"], HELD)
         self.assertLess(memory["pss_bytes"], HELD + 4 * MIB)
         listed = self.process(pid)
@@ -115,12 +114,12 @@ class MemoryWatch(unittest.TestCase):
         self.assertEqual(growth["of"], "resident")
         self.assertAlmostEqual(growth["bytes_per_second"], LEAK_BYTES_PER_SECOND,
                                delta=LEAK_BYTES_PER_SECOND / 4)
-        # It is said how sure that is.
+        # The report includes the bounds of the rate.
         self.assertLessEqual(growth["low_bytes_per_second"], growth["bytes_per_second"])
         self.assertGreaterEqual(growth["high_bytes_per_second"], growth["bytes_per_second"])
         self.assertAlmostEqual(growth["low_bytes_per_second"], LEAK_BYTES_PER_SECOND, delta=LEAK_BYTES_PER_SECOND / 4)
         self.assertLess(growth["since_unix_ms"], time.time() * 1000 - 120_000)
-        # Nor is it profd, which fills its history meanwhile.
+        # profd itself, which fills its history meanwhile, is not flagged either.
         self.assertIsNone(self.memory(self.profd.pid)["growth"])
         self.assertTrue(self.process(self.leak.pid)["leak"]["leaking"])
 
@@ -136,10 +135,10 @@ class MemoryWatch(unittest.TestCase):
 
         memory = wait_for("the saw-tooth's past", sawtooth)
         held = self.column(memory, "rss_anon")
-        self.assertGreater(max(held) - min(held), 16 * MIB)  # it was seen to go up and down
+        self.assertGreater(max(held) - min(held), 16 * MIB)  # the timeline goes up and down
 
     def test_growing_stacks(self):
-        # What it took before its stacks could be walked whole is outgrown soon.
+        # The leak soon outgrows the memory from before its stacks could be walked.
         memory = wait_for("growth", lambda: (m := self.memory(self.leak.pid)) and m["growing_stacks"]
                           and m["growing_stacks"][0]["bytes"] > 32 * MIB
                           and "leaks_memory" in m["growing_stacks"][0]["frames"] and m)
@@ -150,7 +149,7 @@ class MemoryWatch(unittest.TestCase):
         self.assertLessEqual(len(memory["growing_stacks"]), 10)
         sizes = [stack["bytes"] for stack in memory["growing_stacks"]]
         self.assertEqual(sizes, sorted(sizes, reverse=True))
-        # All of what it holds, and no more, came in by these stacks.
+        # These stacks account for all of the memory that it holds, and for no more.
         held = self.column(memory, "rss_anon")[-1]
         self.assertAlmostEqual(sum(sizes), held, delta=0.2 * held + 2 * LEAK_BYTES_PER_SECOND)
 
@@ -187,12 +186,12 @@ class MemoryWatch(unittest.TestCase):
         self.assertEqual(metrics["profd_memory_oom_kills_lost_total"], 0)
 
     def kept(self, pid, reason):
-        """The keepsake of a process, once there is one."""
+        """Returns the row of /oom for a process, once there is one."""
         return wait_for(f"keepsake of {pid}, {reason}", lambda: next(
             (k for k in self.profd.get("/oom").json() if k["pid"] == pid and k["reason"] == reason), None))
 
     def go(self, hog):
-        """Lets it take memory, now that it is known well enough for its stacks to be whole."""
+        """Makes a hog take memory, once profd knows it well enough to walk its stacks."""
         wait_for("a timeline", lambda: (m := self.memory(hog.pid)) and self.seconds_known(m) >= 2)
         warm_up(self.profd)
         hog.process.stdin.write("go\n")
@@ -203,16 +202,16 @@ class MemoryWatch(unittest.TestCase):
         kept = self.kept(self.near.pid, "near limit")
         self.assertIsNone(self.near.process.poll())
         self.assertEqual(kept["comm"], "hog")
-        # Processes are read before their groups are, and it may have grown in between.
+        # profd reads processes before their groups, and the process may have grown in between.
         self.assertGreater(kept["bytes"], HELD)
         self.assertLess(kept["bytes"], NEAR_MIB * MIB + 4 * MIB)
         profile = Profile(self.profd.get(f"/oom?id={kept['id']}").body)
         hog = profile.total(1, lambda sample: "hog_takes_memory" in sample.names)
         self.assertGreater(hog, 0.9 * (NEAR_MIB * MIB - HELD))
-        # And what it touched as a child of the tests, before it called exec.
+        # The total includes what the process touched as a child of the test, before exec.
         self.assertGreater(profile.total(1), 0.95 * NEAR_MIB * MIB)
         self.assertLess(profile.total(1), 1.6 * NEAR_MIB * MIB)
-        # Once, however long it stays there.
+        # The event is recorded once, however long the process stays near its limit.
         listed = [k for k in self.profd.get("/oom").json() if k["pid"] == self.near.pid]
         self.assertEqual(len(listed), 1)
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Functions, inlined calls and source lines are what other tools say of the same addresses.
+"""Functions, inlined calls and source lines agree with what other tools report for the same addresses.
 
-The levels programs of tests/workloads, in each language and with each kind of debug information,
-all at once in one profile.
+One profile has all of the levels programs of tests/workloads, in each language and with each kind of debug information.
 """
 
 import collections
@@ -27,13 +26,13 @@ SECONDS = 8
 VARIANTS = subprocess.run(
     [os.path.join(daemon.ROOT, "tests/workloads/variants.sh"), "list"], check=True, capture_output=True, text=True
 ).stdout.split()
-# What is left of debug information: names only, or nothing but where functions begin.
+# Programs whose debug information is reduced: to names, or to the beginnings of functions.
 WITHOUT_LINES = {"c-minidebug", "cc-minidebug", "c-stripped", "cc-stripped"}
 
-READ_BY_PPROF = ("c-dwarf5", "cc-dwarf4")  # whose innermost frames addr2line reads right
+READ_BY_PPROF = ("c-dwarf5", "cc-dwarf4")  # addr2line reads their innermost frames correctly
 
 SHARES = {"first": 10, "second": 30, "third": 60}
-# As C, C++, Rust, Fortran and Go have it.
+# The names of the levels in C, C++, Rust, Fortran and Go.
 LEVEL = re.compile(r"(?:^|::|\.|_MOD_)(first|second|third)(?:_?[lL]evel|<long>::level)\b")
 MARKED = re.compile(r"\* share (\d+) \*")
 
@@ -48,7 +47,7 @@ def reference_of(variant):
 
 
 def tells_starts(variant):
-    """Whether a program says on which lines its functions begin: Go does since 1.20, its DWARF as well as its own table."""
+    """Whether a program says on which lines its functions begin: Go does since 1.20, in its DWARF as in its own table."""
     return not variant.startswith("go-") or reference.go_version(reference_of(variant), ENVIRONMENT) >= (1, 20)
 
 
@@ -76,7 +75,7 @@ class Names(unittest.TestCase):
                 cls.samples[name].append(sample)
 
     def addresses(self, variant):
-        """address -> (frames, samples) of the sampled addresses in the program itself."""
+        """Returns address -> (frames, samples) of the sampled addresses in the program itself."""
         found = {}
         for sample in self.samples[variant]:
             for location in set(sample.locations):
@@ -135,7 +134,7 @@ class Names(unittest.TestCase):
                 self.assertEqual(set(orders) - {chain, chain[1:], chain[2:]}, set(), orders)
 
     def test_shares_60_30_10(self):
-        """Of the samples in any of the three, by the innermost."""
+        """The shares are those of the samples in any of the three levels, by the innermost one."""
         for name in self.with_lines():
             counts = collections.Counter()
             for sample in self.samples[name]:
@@ -147,12 +146,12 @@ class Names(unittest.TestCase):
                 self.assertGreater(total, 50)
             for which, share in SHARES.items():
                 with self.subTest(f"{name} {which}"):
-                    # Five standard deviations of so many samples: there are some seventy such shares.
+                    # Five standard deviations for so many samples, because there are some seventy such shares.
                     delta = 1 + 500 * (0.01 * share * (1 - 0.01 * share) / max(total, 1)) ** 0.5
                     self.assertAlmostEqual(100 * counts[which] / max(total, 1), share, delta=delta, msg=counts)
 
     def test_marked_lines(self):
-        """In C and C++ all the time of a level is on one line, which says how much."""
+        """In C and C++ all the time of a level is on one line, which states its share."""
         for name in self.with_lines():
             language = name.partition("-")[0]
             if language not in ("c", "cc"):
@@ -173,7 +172,7 @@ class Names(unittest.TestCase):
 
     def test_functions_begin_where_the_source_says(self):
         for name in self.with_lines():
-            # A row of the line table may be of a library's function that is inlined and that nothing else tells of.
+            # A row of the line table may belong to an inlined library function, about which nothing else is recorded.
             found = {
                 (f.file, f.start_line) for frames, _ in self.addresses(name).values() for f in frames
                 if level(f) and os.path.basename(f.file).startswith("levels")
@@ -192,13 +191,13 @@ class Names(unittest.TestCase):
             found = self.addresses(name)
             known = reference.addr2line(reference_of(name), found)
             for address, (frames, _) in found.items():
-                # The outermost: the function whose code it is. PLT stubs have no debug information.
+                # The outermost function is the one that the code belongs to. PLT stubs have no debug information.
                 outermost = known[address][-1]
                 if outermost.file:
                     self.assertEqual(len(frames), 1)
                     told, function = frames[0], outermost.function
                     if told.system_name and not function.startswith("_Z"):
-                        # At times addr2line has the source's name for what has a mangled one.
+                        # addr2line sometimes gives the source's name of a function with a mangled one.
                         self.assertIn(function.split("<")[0], told.name, hex(address))
                     else:
                         self.assertEqual(told.system_name or told.name, function, hex(address))
@@ -209,7 +208,7 @@ class Names(unittest.TestCase):
             bounds = reference.frame_bounds(built(name))
             for address, (frames, _) in self.addresses(name).items():
                 match = re.fullmatch(rf"{name}!sub_([0-9a-f]+)", frames[0].name)
-                if match:  # else a name that .dynsym still has, or a PLT stub
+                if match:  # the others have a name of .dynsym, or are PLT stubs
                     start = int(match[1], 16)
                     inside = [b for b in bounds if b[0] == start and b[0] <= address < b[1]]
                     self.assertTrue(inside, f"{name}: {address:#x} is not in {frames[0].name}")
@@ -224,7 +223,7 @@ class Names(unittest.TestCase):
             known = reference.go_addr2line(reference_of(name), sorted(found), ENVIRONMENT)
             for address, (frames, _) in found.items():
                 place = known[address]
-                # It knows the line, but of the functions only the one whose code it is.
+                # go tool addr2line has the innermost line, but only the outermost function.
                 self.assertEqual((frames[0].file, frames[0].line), (place.file, place.line), hex(address))
                 self.assertEqual(frames[-1].name, place.function, hex(address))
 
@@ -236,7 +235,7 @@ class Names(unittest.TestCase):
                 self.assert_lines_and_list(name, Profile(self.alone[name]), file.name)
 
     def assert_lines_and_list(self, variant, profile, file):
-        """What -lines and -list count on each marked line is what addr2line makes of the addresses."""
+        """The counts of -lines and -list on each marked line agree with addr2line's lines for the sampled addresses."""
         counts = collections.Counter()
         for sample in profile.samples:
             _, address, mapping = profile.locations[sample.locations[0]]

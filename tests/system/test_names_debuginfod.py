@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Debug files from debuginfod servers: in the background, only from those that were named, by a process that may do
-nothing else, and not more than is good for the disk and for other users."""
+"""Debug files from debuginfod servers. profd downloads them in the background, only from the servers in its settings, by a
+process that may do nothing else, and within limits that protect the disk and other users."""
 
 import contextlib
 import http.server
@@ -27,22 +27,22 @@ from proc_files import FIRST_READER_USER, children, fields
 from workload import Workload, workload_path
 
 LANE = "readers"
-NICE = 10  # of what spins until its lines are there
+NICE = 10  # of programs that spin until their lines are known
 VARIANT = "names/cc-stripped"
 SOURCE = os.path.join(daemon.ROOT, "tests/workloads/levels.cc")
-INDEX_SECONDS = 30  # that the server takes to look at its folder, amply
-SILENT_SECONDS = 90  # after which libdebuginfod gives up a server that says nothing
-FETCH_SECONDS = 30  # that a download from this machine may take, amply
+INDEX_SECONDS = 30  # ample time for the server to scan its folder
+SILENT_SECONDS = 90  # after which libdebuginfod gives up a silent server
+FETCH_SECONDS = 30  # ample time for a download from this machine
 EX_CONFIG = 78
-ALICE, BOB = 12345, 12346  # users without a name
-CACHE_BYTES = 1 << 20  # the least; a user alone may have half of it, and so many bytes an hour
+ALICE, BOB = 12345, 12346  # user IDs that no account has
+CACHE_BYTES = 1 << 20  # the minimum; one user may have half of it, and download so many bytes an hour
 FILE_BYTES = 300 << 10
-# Where distributions keep the certificates that are trusted.
+# Where distributions keep the trusted certificates.
 TRUSTED = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt")
 
 
 class DebugFiles(http.server.ThreadingHTTPServer):
-    """A debuginfod server of our own: knows what it was asked for, and can stop in the middle of a file."""
+    """A debuginfod server that records the requests, and can stop in the middle of a file."""
 
     daemon_threads = True
 
@@ -60,7 +60,7 @@ class DebugFiles(http.server.ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request, client_address):
-        pass  # the other end was killed, as tests do
+        pass  # tests kill the client
 
 
 class Answer(http.server.BaseHTTPRequestHandler):
@@ -68,7 +68,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
         build_id = self.path.split("/")[2]
         data = self.server.files.get(build_id)
         if data is None:
-            self.send_error(404)  # of libc, for instance
+            self.send_error(404)  # for example libc
             return
         self.server.asked.append(build_id)
         self.send_response(200)
@@ -89,7 +89,7 @@ class Debuginfod(unittest.TestCase):
         self.addCleanup(self.running.close)
         self.folder = self.running.enter_context(tempfile.TemporaryDirectory())
         os.chmod(self.folder, 0o755)
-        # What the library downloads is kept here, and what others configured is not looked at.
+        # The library's downloads go to this folder; the host's own cache is not used.
         self.cache = f"{self.folder}/cache"
         self.pids = []
         environment = {"DEBUGINFOD_CACHE_PATH": self.cache}
@@ -104,7 +104,7 @@ class Debuginfod(unittest.TestCase):
         return server
 
     def program(self, server, user=0):
-        """A program that is a user's, runs as him, and whose debug file the server has; and its build ID."""
+        """Starts a user's program whose debug file the server has; returns the process and its build ID."""
         name = f"program{len(server.files)}"
         with open(workload_path(VARIANT), "rb") as file:
             data = bytearray(file.read())
@@ -126,13 +126,13 @@ class Debuginfod(unittest.TestCase):
         return process, build_id
 
     def cached(self):
-        """Build IDs of the files that are kept, and how many bytes they have."""
+        """Returns the build IDs of the cached files, and their total size."""
         names = os.listdir(f"{self.cache}/files")
         sizes = [os.stat(f"{self.cache}/files/{name}").st_size for name in names]
         return {name.partition(".")[0] for name in names if name != ".new"}, sum(sizes)
 
     def wait_until(self, server, holds):
-        """Profiles are asked for meanwhile, of our programs only: nothing is downloaded that nobody asks for."""
+        """Waits until holds() is true, and asks for profiles of the test's programs: only they cause downloads."""
         end = time.monotonic() + FETCH_SECONDS
         while not holds():
             self.assertLess(time.monotonic(), end, (self.fetches(server), server.log()))
@@ -145,13 +145,13 @@ class Debuginfod(unittest.TestCase):
         return [pid for pid, name, state in children(server.pid) if name == "profd-fetch" and state != "Z"]
 
     def wait_fetcher(self, server, debug_files, times):
-        """The process, when the server has sent half a file to it."""
+        """Waits until the server has sent half a file; returns the process that receives it."""
         self.wait_until(server, lambda: len(debug_files.asked) >= times and self.fetchers(server))
         pid, = self.fetchers(server)
         return pid
 
     def start_stripped(self):
-        """The program, alone in a folder: nothing beside it has its debug information."""
+        """Starts the program in an empty folder, where no file beside it has its debug information."""
         path = shutil.copy(workload_path(VARIANT), f"{self.folder}/program")
         return self.running.enter_context(Workload(path))
 
@@ -162,7 +162,7 @@ class Debuginfod(unittest.TestCase):
         }
 
     def serve_debug_file(self):
-        """A server of the program's debug file, ready; its URL."""
+        """Starts a debuginfod server with the program's debug file; returns its URL once it is ready."""
         served = f"{self.folder}/served"
         os.mkdir(served)
         subprocess.run(
@@ -190,7 +190,7 @@ class Debuginfod(unittest.TestCase):
             time.sleep(0.1)
 
     def listen(self):
-        """A server that accepts connections and never answers them."""
+        """Starts a server that accepts connections and never answers."""
         listener = self.running.enter_context(socket.socket())
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -253,7 +253,7 @@ class Debuginfod(unittest.TestCase):
         self.assertEqual(check("--debuginfod", "https://a.example").returncode, 0)
 
     def test_https_and_names_of_hosts(self):
-        """What TLS and looking up a name take of the kernel and of files it is let have."""
+        """The download process is allowed the system calls and files that TLS and the lookup of a host name need."""
         debug_files = self.serve()
         certificates = guarded.Folder()
         self.running.callback(certificates.remove)
@@ -261,7 +261,7 @@ class Debuginfod(unittest.TestCase):
         context.load_cert_chain(f"{certificates.path}/server.pem", f"{certificates.path}/server.key")
         debug_files.socket = context.wrap_socket(debug_files.socket, server_side=True)
         trusted = next(path for path in TRUSTED if os.path.exists(path))
-        # For the daemon and its processes only.
+        # Only the daemon and its processes see this mount.
         script = f'mount --bind "{certificates.path}/ca.pem" "{os.path.realpath(trusted)}" && exec "$@"'
         through = ("unshare", "--mount", "sh", "-c", script, "sh")
         url = f"https://localhost:{debug_files.server_port}"
@@ -293,13 +293,13 @@ class Debuginfod(unittest.TestCase):
         self.assertEqual(limits["Max core file size"].split()[:2], ["0", "0"])
         self.assertEqual(limits["Max file size"].split()[:2], [str(1 << 30)] * 2, "half of the cache")
         self.assertEqual(os.readlink(f"/proc/{pid}/cwd"), f"{self.cache}/fetching/room")
-        # It has the file that it is to write, and what it writes itself: nothing of the daemon's, no other file.
+        # The process has the file that it downloads and files that it writes itself, but no other file of the daemon.
         paths = {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
         files = {path for path in paths if path.startswith(self.folder)}
         self.assertIn(f"{self.cache}/files/.new", files)
         self.assertTrue(all(path.startswith(f"{self.cache}/fetching/room") or path.endswith("/.new") for path in files), files)
         self.assertEqual({path for path in paths if "bpf" in path or "perf" in path}, set())
-        # Others do not come where it writes.
+        # Other users cannot enter the folder that it writes to.
         self.assertEqual(os.stat(f"{self.cache}/fetching").st_mode & 0o777, 0o700)
         debug_files.go_on.set()
         self.wait_lines(server, process)
@@ -307,7 +307,7 @@ class Debuginfod(unittest.TestCase):
         self.wait_until(server, lambda: not self.fetchers(server))
 
     def test_of_a_daemon_that_is_not_root(self):
-        """As the unit starts it: there is nobody else that the process could become, but it has no capabilities."""
+        """As under systemd, the daemon is not root, so the process runs as the same user, but without capabilities."""
         user = test_privileges.NOBODY
         os.mkdir(self.cache, 0o700)
         os.chown(self.cache, user, user)
@@ -334,12 +334,12 @@ class Debuginfod(unittest.TestCase):
         debug_files.go_on.clear()
         second, second_id = self.program(debug_files)
         os.kill(self.wait_fetcher(server, debug_files, 2), signal.SIGKILL)
-        # Once more, from the beginning.
+        # profd starts the download once more, from the beginning.
         self.wait_until(server, lambda: len(debug_files.asked) == 3)
         debug_files.go_on.set()
         self.wait_lines(server, second)
         self.assertEqual(debug_files.asked, [first_id, second_id, second_id])
-        # Killed twice, it waits; others do not.
+        # After two kills the download is postponed; others proceed.
         debug_files.go_on.clear()
         _, third_id = self.program(debug_files)
         for times in (4, 5):
@@ -369,7 +369,7 @@ class Debuginfod(unittest.TestCase):
         other, build_id = self.program(debug_files)
         self.wait_lines(server, other)
         self.assertEqual(self.cached(), ({build_id}, FILE_BYTES))
-        # Not before an hour has passed.
+        # The next attempt comes after an hour.
         self.assertEqual(debug_files.asked.count(hanging), 1)
         self.assertEqual(self.lines(server.profile(f"last=5s&pid={process.pid}")), set())
         metrics = server.metrics()
@@ -396,7 +396,7 @@ class Debuginfod(unittest.TestCase):
         for process in (first, second):
             self.wait_lines(server, process)
         self.assertEqual(self.cached(), ({first_id, second_id}, 2 * FILE_BYTES))
-        # The first was there.
+        # The first file was in the cache.
         self.assertEqual(debug_files.asked, [first_id, second_id, second_id])
         self.assertEqual(os.listdir(f"{self.cache}/fetching/room"), [])
 
@@ -424,7 +424,7 @@ class Debuginfod(unittest.TestCase):
         for build_id, number in kept.items():
             with open(f"{self.cache}/files/{build_id}.0", "wb") as file:
                 file.write(bytes(FILE_BYTES))
-            # The second is the one that nobody has used for the longest time.
+            # The second file is the least recently used one.
             age = 1000 * (5 - number) if number != 2 else 10000
             os.utime(file.name, (time.time() - age,) * 2)
         server = self.start("--debuginfod", debug_files.url, "--debuginfod-cache", "1MiB")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs as a distribution ships them: stripped, with debug files for some of them; the kernel."""
+"""Names in programs as a distribution ships them: stripped, some with debug files; and names of the kernel."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ sys.path.append(os.path.join(daemon.ROOT, "tests", "bench"))
 from programs import PROGRAMS  # noqa: E402
 
 BESIDE = True
-HZ = 999  # one sample in a thousand is to be seen
+HZ = 999  # enough samples to see one in a thousand
 SECONDS = 8
 STRIPPED = ("openssl", "xz", "python3.11")
 NAMELESS = re.compile(r"^\[.+\+0x[0-9a-f]+\]$")
@@ -47,7 +47,7 @@ class Stripped(unittest.TestCase):
                 cls.samples[name].append(sample)
 
     def frames_in_files(self, name):
-        """{(frames, address, path)} of a program's locations."""
+        """Yields (frames, address, path) of a program's locations."""
         for location in {loc for sample in self.samples[name] for loc in sample.locations}:
             _, address, mapping = self.profile.locations[location]
             if mapping:
@@ -93,7 +93,7 @@ class Stripped(unittest.TestCase):
 
 class Kernel(unittest.TestCase):
     def kernel_names(self, profile, pid):
-        """name -> the mapping's name, of the kernel frames of a process."""
+        """Returns name -> the mapping's name, of the kernel frames of a process."""
         names = {}
         for sample in profile.samples:
             if sample.labels["pid"] == pid:

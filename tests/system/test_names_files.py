@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Names come from the file that was mapped, whatever lies under its path now, here or elsewhere.
+"""Names come from the file that a process has mapped, whatever is under its path now, on the host or in a container.
 
-The programs are copies of tests/workloads/victim*, each with another function name in it.
+The programs are copies of tests/workloads/victim*, each with another function name.
 """
 
 import concurrent.futures
@@ -49,7 +49,7 @@ class VictimTest(unittest.TestCase):
         return self.server.profile(query)
 
     def assert_spins(self, profile, pid, number, source="victim.c"):
-        """All of a process's time is in the one function, of the name and lines that it had there."""
+        """Asserts that a process's time is all in one function, with the name and lines of the file that it ran."""
         right, others = 0, []
         for sample in profile.samples:
             if sample.labels["pid"] != pid or sample.mappings[0].startswith("[kernel"):
@@ -119,13 +119,13 @@ class Replaced(VictimTest):
 
 
 class Namespaces(VictimTest):
-    """The same path is another file in each."""
+    """The same path is another file in each namespace."""
 
     LIBRARY = "/victim/victim.so"
     BIND = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
 
     def mounted(self, number, at):
-        """A process that sees a folder of its own at the path `at`."""
+        """Runs a process in which a separate folder is mounted at the path `at`."""
         folder = f"{self.folder}/mounted{number}"
         os.mkdir(folder)
         victim(f"{folder}/victim.so", number, "victim_plugin.so")
@@ -135,7 +135,7 @@ class Namespaces(VictimTest):
         )
 
     def rooted(self, number):
-        """A process with a root folder of its own."""
+        """Runs a process with its own root folder."""
         root = f"{self.folder}/root{number}"
         os.makedirs(root + os.path.dirname(self.LIBRARY))
         loader = workload_path("victim_loads")
@@ -192,5 +192,5 @@ class History(VictimTest):
                             self.assertEqual(frame.name, f"victim_spins_{number}")
                             self.assertTrue(self.is_inside("victim.c", frame), frame)
                             named += sample.count
-        # The rest is the dynamic linker at work, and the kernel.
+        # The other samples are in the dynamic linker and in the kernel.
         self.assertGreater(named, 0.5 * total)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The process that reads names: what it may do, and what its end, or a hostile file, costs."""
+"""The reader process of names: what it may do, and the effects of its end and of hostile files."""
 
 import concurrent.futures
 import contextlib
@@ -58,7 +58,7 @@ class NamesProcess(reader_process.NamesReader):
         self.assertGreaterEqual(self.server.metrics()["profd_names_starts_total"], 2)
 
     def test_killed_while_it_is_asked(self):
-        """Whatever it was asked just then may lose its lines; nothing else does."""
+        """The file that is being read at that moment may lose its lines; no other file does."""
         self.victim(1)
         self.server.profile("seconds=1")
         with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -74,7 +74,7 @@ class NamesProcess(reader_process.NamesReader):
         self.assert_no_zombie()
 
     def test_hostile_files(self):
-        """Programs that run well, but whose symbols or debug information were damaged at random."""
+        """The programs run well, but their symbols or debug information are damaged at random."""
         rng = random.Random(SEED)
         sound, damaged = self.victim(5), {}
         for number in range(DAMAGED):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Whose samples are, in real cgroups; tables of lines, files and processes; and source files."""
+"""Labels of samples by real cgroups; tables of lines, files and processes; and source files."""
 
 import contextlib
 import os
@@ -28,7 +28,7 @@ ROW = re.compile(r"^\s*\S+\s+([\d.]+)%\s+[\d.]+%\s+\S+\s+([\d.]+)%  (.*)$", re.M
 
 
 def cgroup_root():
-    """A hierarchy that units and containers are told from: the unified one, else systemd's own."""
+    """Returns a hierarchy that names units and containers: systemd's own where there is one, else the unified one."""
     with open("/proc/self/mounts", encoding="ascii", errors="replace") as mounts:
         mounted = [line.split() for line in mounts]
     for _, folder, kind, options, *_ in mounted:
@@ -41,7 +41,7 @@ def cgroup_root():
 
 
 class Cgroup:
-    """A cgroup of that path; it and its parents are gone at the end of the with block."""
+    """A cgroup of that path; the end of the with block removes it and the parents that it made."""
 
     def __init__(self, path):
         self.made = []
@@ -62,7 +62,7 @@ class Cgroup:
 
     def __exit__(self, *unused):
         for folder in reversed(self.made):
-            for _ in range(100):  # a killed member leaves a moment after it was waited for
+            for _ in range(100):  # a killed member leaves a moment after it has been waited for
                 with contextlib.suppress(OSError):
                     os.rmdir(folder)
                     break
@@ -70,7 +70,7 @@ class Cgroup:
 
 
 def rows(text):
-    """name -> (flat %, cum %) of a table."""
+    """Returns name -> (flat %, cum %) of a table."""
     return {name: (float(flat), float(cum)) for flat, cum, name in ROW.findall(text)}
 
 
@@ -80,7 +80,7 @@ class Views(unittest.TestCase):
         cls.daemon = daemon.shared()
         cls.spin = Workload("spin60_30_10", 3600, 15)
         cls.addClassCleanup(cls.spin.__exit__)
-        time.sleep(7)  # when it was forked and was python3 still is before the last 5 s
+        time.sleep(7)  # so that the fork, when the process was still python3, is more than 5 s ago
 
     def table(self, by, query="last=5s", **extra):
         words = "&".join(f"{name}={value}" for name, value in extra.items())
@@ -103,7 +103,7 @@ class Views(unittest.TestCase):
                 continue
             leaf, folder, number, shown = match.groups()
             shares[leaf] = shares.get(leaf, 0) + flat
-            # A compiler that was given a relative name may leave it to the reader to find the file.
+            # A compiler that was given a relative name may record that name, which profd does not look up.
             if folder.startswith("/"):
                 with open(f"{folder}spin60_30_10.c", encoding="utf-8") as file:
                     self.assertEqual(shown, file.read().splitlines()[int(number) - 1].strip()[:100])
@@ -147,7 +147,7 @@ class Whose(unittest.TestCase):
         cls.daemon = daemon.shared()
 
     def spin_in(self, path):
-        """A workload that is moved to that cgroup while it runs."""
+        """Starts a workload and moves it to the cgroup while it runs."""
         cgroup = Cgroup(path)
         self.addCleanup(cgroup.__exit__)
         spin = Workload("spin60_30_10", 3600, 0)
@@ -167,7 +167,7 @@ class Whose(unittest.TestCase):
         pod = self.spin_in(
             f"kubepods.slice/kubepods-pod{UID.replace('-', '_')}.slice/cri-containerd-{ID[::-1]}.scope"
         )
-        time.sleep(3)  # where it was before has been forgotten by then
+        time.sleep(3)  # by then profd has noticed the move
         profile = self.daemon.profile("seconds=3")
         self.assertEqual(self.labels(profile, service.pid), {("profd-test-a.service", "", "")})
         self.assertEqual(self.labels(profile, container.pid), {(f"docker-{ID}.scope", ID[:12], "")})
@@ -213,7 +213,7 @@ class Whose(unittest.TestCase):
 
     def test_a_short_lived_child_is_where_its_parent_is(self):
         with Cgroup("system.slice/profd-test-short.service") as cgroup:
-            # It joins and execs, as whatever starts a service or a container does.
+            # The shell joins the cgroup and execs, as the launcher of a service or a container does.
             script = f'echo $$ >"$1"; exec sh -c "for i in $(seq -s " " 20); do {workload_path("short50ms")}; done"'
             procs = os.path.join(cgroup.folder, "cgroup.procs")
             with subprocess.Popen(["sh", "-c", script, "sh", procs], stdout=subprocess.DEVNULL):
@@ -224,7 +224,7 @@ class Whose(unittest.TestCase):
 
 
 class Sources(unittest.TestCase):
-    """A program that names whatever file it likes as its source."""
+    """Programs that name arbitrary files as their sources."""
 
     @classmethod
     def setUpClass(cls):
@@ -250,9 +250,9 @@ class Sources(unittest.TestCase):
         named = [cls.good, cls.secret, cls.huge, cls.hidden, cls.link, cls.fifo, cls.gone, cls.climbing,
                  "/etc/shadow", cls.folder.name, "/proc/kallsyms", "/dev/zero"]
         programs = [cls.run_named(number, name) for number, name in enumerate(named)]
-        # Naming is what makes a file known.
+        # profd knows a source file once a profile names it.
         answer = cls.daemon.get("/profile?seconds=2")
-        for program in programs:  # they stay, for their root folder, and no longer spin
+        for program in programs:  # the programs stay, for their root folder, but stop spinning
             program.send_signal(signal.SIGSTOP)
         assert answer.status == 200, answer.text
 
@@ -346,7 +346,7 @@ class Sources(unittest.TestCase):
 
 
 class ToldSource(unittest.TestCase):
-    """Of a file that only a process itself has named."""
+    """A source file that only a process itself has named."""
 
     def test_another_process_with_its_number(self):
         with tempfile.TemporaryDirectory(prefix="profd-told-") as folder, Daemon() as server:
@@ -394,7 +394,7 @@ class ToldSource(unittest.TestCase):
                 cgroup = running.enter_context(Cgroup(f"system.slice/docker-{container}.scope"))
                 cgroup.add(running.enter_context(Workload(
                     shutil.which("unshare"), "-m", "sh", "-c", mounted, os.path.join(folder, container), app, sys.executable)).pid)
-            time.sleep(3)  # where they were before has been forgotten by then
+            time.sleep(3)  # by then profd has noticed the moves
             path = os.path.join(app, "app.py")
 
             def source(**words):
@@ -412,7 +412,7 @@ class ToldSource(unittest.TestCase):
             self.assertEqual(source().status, 200)
 
     def test_who_mounts_for_himself(self):
-        """Shows his own text at a path of the host's only as long as nobody runs what is there."""
+        """A user's mount over a path of the host gives the source text only while no other process runs the host's file."""
         mounted = 'mount --bind "$0" "$1" && exec "$2" "$1"'
         with tempfile.TemporaryDirectory(prefix="profd-bind-") as folder, Daemon() as server, contextlib.ExitStack() as running:
             os.chmod(folder, 0o755)
@@ -443,7 +443,7 @@ class ToldSource(unittest.TestCase):
 
 
 class PrivateSource(unittest.TestCase):
-    """Of a program whose root folder only root can enter, and whose files everybody may read there."""
+    """The source of a program whose root folder only root can enter, with files that every user may read there."""
 
     def test_who_may_see_it(self):
         owner, stranger = 54321, 54322

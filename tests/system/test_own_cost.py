@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What profd says that it costs itself, beside what the kernel says of its processes, programs and maps."""
+"""profd's report of its own cost agrees with the kernel's figures of its processes, programs and maps."""
 
 import contextlib
 import ctypes
@@ -20,13 +20,13 @@ MIB = 1 << 20
 BPF_SYSCALL = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
 BPF_ENABLE_STATS = 32
 GROUP_LIMIT = 1024 * MIB
-GROUP_SLACK = 8 * MIB  # what comes and goes between two looks, and what CPUs have charged ahead
+GROUP_SLACK = 8 * MIB  # what is allocated and freed between two readings, and what CPUs have charged in advance
 BPF_SECONDS = 4
 TICK = 1 / CLOCK_TICKS
 
 
 def reaped_seconds(pid):
-    """cutime + cstime: of children that have ended and were waited for."""
+    """Returns cutime + cstime: of children that have ended and been waited for."""
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
         found = stat.read().rsplit(")", 1)[1].split()
     return (int(found[13]) + int(found[14])) / CLOCK_TICKS
@@ -37,20 +37,20 @@ def readers(pid):
 
 
 def anonymous_bytes(pid):
-    """Counted page by page."""
+    """Returns the memory counted page by page."""
     with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as rollup:
         text = rollup.read()
     return sum(int(re.search(rf"^{name}:\s+(\d+) kB", text, re.M).group(1)) * 1024 for name in ("Anonymous", "Pss_Shmem"))
 
 
 def counter_slack(processes):
-    """Counters of resident pages may be so far off: each CPU has a batch of its own."""
+    """Returns the possible error of the counters of resident pages: each CPU has its own batch."""
     batch = max(32, 2 * daemon.CPUS)
     return processes * 2 * batch * daemon.CPUS * os.sysconf("SC_PAGESIZE")
 
 
 def map_bytes(pid):
-    """Of each BPF map once, though it may have several descriptors."""
+    """Returns the sum over BPF maps, each counted once, though it may have several descriptors."""
     found = {}
     for fd in os.listdir(f"/proc/{pid}/fdinfo"):
         with contextlib.suppress(FileNotFoundError):
@@ -85,7 +85,7 @@ class OwnCost(unittest.TestCase):
         return self.server.json("/status")["cost"]
 
     def ask_for_names(self, number):
-        """Of a program that nobody has asked about yet, so that processes that read files are asked."""
+        """Asks for names of a program that profd has not seen, so that the reader processes work."""
         path = f"{self.folder}/victim{number}"
         elf_file.renamed(workload_path("victim"), path, "victim_spins_00", f"victim_spins_{number:02}")
         with Workload(path) as victim:
@@ -97,8 +97,8 @@ class OwnCost(unittest.TestCase):
         return reaped_seconds(pid) + sum(map(cpu_seconds, readers(pid)))
 
     def assert_readers_told(self):
-        # User and system time of each process are told in whole ticks, rounded down; and while they are summed up,
-        # one may end.
+        # The times of each process are reported in whole ticks, rounded down, and one process may end while they are
+        # summed up.
         ticks = 2 * TICK * (len(readers(self.server.pid)) + 2)
         before = self.truth_of_readers()
         told = self.cost()["cpu_seconds"]["readers"]
@@ -128,7 +128,7 @@ class OwnCost(unittest.TestCase):
         self.assertGreaterEqual(self.assert_readers_told(), told)
 
     def test_share_of_the_last_minute(self):
-        """Of a daemon that has run for less: all that it took since it began, but for its first milliseconds."""
+        """The report of a daemon younger than a minute is of its whole life, except for its first milliseconds."""
         with daemon.Daemon() as server:
             time.sleep(3)
             status = server.json("/status")
@@ -161,7 +161,7 @@ class OwnCost(unittest.TestCase):
 
     def test_memory_of_maps_and_rings(self):
         before, after = 0, 1
-        while before != after:  # a chunk of unwind tables was taken, or given back, meanwhile
+        while before != after:  # repeated if a chunk of unwind tables was allocated or freed meanwhile
             before, told, after = map_bytes(self.server.pid), self.cost()["memory_bytes"], map_bytes(self.server.pid)
         self.assertEqual(told["maps"], after)
         self.assertEqual(told["rings"], ring_bytes(self.server.pid))
@@ -179,13 +179,13 @@ class OwnCost(unittest.TestCase):
         self.assertEqual(metrics["profd_map_bytes"], before["memory_bytes"]["maps"])
 
     def test_not_the_group_of_others(self):
-        """The daemon is in the group that the tests are in."""
+        """The daemon shares the test's control group, so it does not report the group's memory as its own."""
         self.assertIsNone(self.cost()["control_group"])
         self.assertNotIn("profd_own_control_group_bytes", self.server.metrics())
 
 
 def enable_stats():
-    """A descriptor: as long as it is open, the kernel measures how long BPF programs run."""
+    """Returns a descriptor; while it is open, the kernel measures the run time of BPF programs."""
     libc, attributes = ctypes.CDLL(None, use_errno=True), ctypes.create_string_buffer(4)  # 0: run time
     fd = libc.syscall(BPF_SYSCALL, BPF_ENABLE_STATS, attributes, len(attributes))
     if fd < 0:
@@ -194,10 +194,10 @@ def enable_stats():
 
 
 class Bpf(unittest.TestCase):
-    """Beside the kernel's own statistics, which the daemon neither needs nor switches on."""
+    """Compares with the kernel's own statistics, which the daemon neither needs nor switches on."""
 
     def programs(self):
-        """name -> nanoseconds that it ran."""
+        """Returns program ID -> (type, nanoseconds that it ran)."""
         found = {}
         for fd in os.listdir(f"/proc/{self.server.pid}/fdinfo"):
             with contextlib.suppress(FileNotFoundError):
@@ -207,16 +207,16 @@ class Bpf(unittest.TestCase):
         return found
 
     def look(self):
-        # Drained up to now: what the daemon knows is as of the last time.
+        # The profile drains the maps: the daemon's figures are as of the last drain.
         self.server.profile("last=1s")
         return self.server.json("/status")["cost"]["cpu_seconds"]["bpf"] * 1e9, self.programs()
 
     def test_what_taking_samples_takes(self):
-        perf_event = 7  # BPF_PROG_TYPE_PERF_EVENT: the timer's program, all of which is taking samples
+        perf_event = 7  # BPF_PROG_TYPE_PERF_EVENT: the timer's program, which does nothing but take samples
         self.addCleanup(os.close, enable_stats())
         with daemon.Daemon(hz=999) as self.server, Workload("stacks_chain") as chain:
             wait_used(chain, 1)
-            self.look()  # the first time, names take a while
+            self.look()  # the first profile takes longer, because of names
             own_before, before = self.look()
             wait_used(chain, BPF_SECONDS)
             own_after, after = self.look()
@@ -225,7 +225,7 @@ class Bpf(unittest.TestCase):
         timer = sum(time for kind, time in ran.values() if kind == perf_event)
         print(f"[{own / 1e6:.1f} ms, of the timer's {timer / 1e6:.1f}, of all {everything / 1e6:.1f}] ", end="")
         self.assertGreater(timer, 0)
-        # The two looks are not at the same moment: a fifth is time enough for what is between.
+        # The two readings are not made at the same moment; a fifth allows for the time in between.
         self.assertGreater(own, 0.8 * timer)
         self.assertLess(own, 1.2 * everything)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What of the kernel half is loaded when: at the start what samples of CPU time need, right after it late ticks and
-growth, the rest when somebody first needs it. bpftool says what a daemon has loaded.
+"""When the parts of the kernel half are loaded: at the start the programs for samples of CPU time, right afterwards those for
+late ticks and growth, and the others at their first use. bpftool lists what a daemon has loaded.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from heap_runs import HeapRequest, HeapWorkload, uprobe_paths, until
 
 LIBRARY = os.path.join(daemon.BUILD, "libprofd-heap.so")
 
-# Ends of lines of /proc/PID/maps: CUDA's driver, PyTorch, and what has static probes.
+# Ends of lines of /proc/PID/maps: CUDA's driver, PyTorch, and files with static probes.
 NEED_MORE = r"/(libcuda\.so\..*|libc10\.so|libprofd-heap\.so|libprofd-cuda\.so|tells|other)$"
 
 CORE = {"cpu_sample", "process_exec", "process_exit", "oom_mark_victim"}
@@ -29,7 +29,7 @@ GPU_TOLD = {"gpu_launched", "gpu_ran"}
 
 
 def loaded(server, kind):
-    """The names of the daemon's programs or maps, with the ids of each."""
+    """Returns the names of the daemon's programs or maps, with the IDs of each."""
     listed = json.loads(subprocess.run(["bpftool", "-j", kind, "list"], check=True, capture_output=True).stdout)
     own, names = server.bpf_ids()[kind], {}
     for entry in listed:
@@ -39,7 +39,7 @@ def loaded(server, kind):
 
 
 def others_need_more():
-    """Whether any process of this host has a file mapped for which a part is loaded."""
+    """Whether a process of this host has a file mapped for which a part is loaded."""
     for maps in glob.glob("/proc/[0-9]*/maps"):
         with contextlib.suppress(OSError), open(maps, encoding="utf-8", errors="replace") as file:
             if re.search(NEED_MORE, file.read(), re.M):
@@ -52,7 +52,7 @@ def programs(server):
 
 
 def others(maps):
-    """Of maps those that no part but heaps and GPUs has."""
+    """Returns the maps that only the parts for heaps and GPUs have."""
     return {name for name in maps if name.startswith(("heap_", "gpu_", "static_sites"))}
 
 
@@ -67,7 +67,7 @@ class Start(unittest.TestCase):
 
 
 class Later(unittest.TestCase):
-    """One daemon, on which some need more than others."""
+    """Parts that are loaded later, each test with its own daemon."""
 
     def setUp(self):
         self.server = daemon.Daemon()
@@ -77,13 +77,13 @@ class Later(unittest.TestCase):
         return self.server.json("/status")["maps"]["bytes"]
 
     def memlock(self):
-        """The same as bpftool says."""
+        """Returns the size of all maps as bpftool has it."""
         listed = json.loads(subprocess.run(["bpftool", "-j", "map", "list"], check=True, capture_output=True).stdout)
         own = self.server.bpf_ids()["map"]
         return sum(entry["bytes_memlock"] for entry in listed if entry["id"] in own)
 
     def test_a_heap(self):
-        """A heap that is asked for; once more loads nothing more."""
+        """The first heap profile loads its part, and the next one loads nothing more."""
         with HeapWorkload("sites") as workload:
             self.assertFalse(programs(self.server) & HEAP)
             before = self.size()
@@ -107,7 +107,7 @@ class Later(unittest.TestCase):
             self.assertLessEqual(GPU, programs(self.server))
 
     def test_parts_share_their_maps(self):
-        """Whatever is loaded, in whatever order: of every map there is one, and /status counts it once."""
+        """Whatever is loaded, in any order, there is one map of each name, and /status counts it once."""
         with HeapWorkload("sites", preload=LIBRARY) as workload, GpuProgram("gpu_truth", "driver"):
             self.assertTrue(until(lambda: HEAP_TOLD <= programs(self.server)))
             HeapRequest(self.server, f"pid={workload.pid}&seconds=1&force=1").heap()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the daemon gives up once it runs, in every thread; and that all it does goes on without.
+"""The privileges that the daemon drops after its start, in every thread, and its work, which goes on without them.
 
-The kernel says what a thread may do: /proc/PID/task/TID/status.
+/proc/PID/task/TID/status says what a thread may do.
 """
 
 import contextlib
@@ -18,11 +18,11 @@ from workload import Workload, workload_path
 
 LANE = "readers"
 
-# By linux/capability.h.
+# From linux/capability.h.
 NUMBERS = {"dac_read_search": 2, "kill": 5, "setgid": 6, "setuid": 7, "setpcap": 8, "sys_ptrace": 19, "sys_admin": 21, "syslog": 34,
            "perfmon": 38, "bpf": 39, "checkpoint_restore": 40}
 PARANOIA = "/proc/sys/kernel/perf_event_paranoid"
-CHILDREN = {"setuid", "setgid", "setpcap", "kill"}  # what root needs to have a process that is nobody
+CHILDREN = {"setuid", "setgid", "setpcap", "kill"}  # root needs these to run reader processes as users without privileges
 LATER = {"bpf", "perfmon", "sys_ptrace", "dac_read_search", "syslog", "checkpoint_restore"}
 NOBODY = 65534
 OTHER = 1
@@ -30,14 +30,14 @@ AS_OTHER = {"user": OTHER, "group": OTHER, "extra_groups": []}
 
 
 def names_of(word):
-    """The capabilities of a line of /proc/PID/status; numbers for those that nobody expects."""
+    """Returns the capabilities of a line of /proc/PID/status, with numbers for unexpected ones."""
     by_number = {number: name for name, number in NUMBERS.items()}
     bits = int(word, 16)
     return {by_number.get(bit, bit) for bit in range(64) if bits >> bit & 1}
 
 
 def threads(pid):
-    """What the kernel says of each thread: {"CapEff": set, ..., "NoNewPrivs": "1", "Uid": "0 ..."}."""
+    """Returns the kernel's status of each thread: {"CapEff": set, ..., "NoNewPrivs": "1", "Uid": "0 ..."}."""
     found = []
     for tid in os.listdir(f"/proc/{pid}/task"):
         with contextlib.suppress(FileNotFoundError):
@@ -48,7 +48,7 @@ def threads(pid):
 
 
 def children(pid):
-    """Of all its threads."""
+    """Returns the children of all threads of a process."""
     own = set()
     for tid in os.listdir(f"/proc/{pid}/task"):
         with contextlib.suppress(FileNotFoundError):
@@ -58,10 +58,10 @@ def children(pid):
 
 
 class Mixin:
-    """What must go on, whoever the daemon is."""
+    """What works for every user that the daemon runs as."""
 
     through = ()
-    reader = 2100000000  # the first that nothing hands out; reader/user.h
+    reader = 2100000000  # the first user ID of a range that nothing else assigns; reader/user.h
 
     @classmethod
     def setUpClass(cls):
@@ -76,11 +76,11 @@ class Mixin:
         os.mkdir(os.path.join(folder.name, "others"), 0o700)
         cls.truth = os.path.join(folder.name, "others", "truth")
         os.chown(os.path.dirname(cls.truth), OTHER, OTHER)
-        # The build folder may be where nobody but root comes, such as below /root.
+        # A copy, because the build folder may be where only root can enter, such as below /root.
         cls.sites = shutil.copy(workload_path("heap_sites"), folder.name)
 
     def test_every_thread_has_given_up_what_it_does_not_need(self):
-        # A heap profile takes jobs of several lanes: the pool has its threads.
+        # A heap profile uses several lanes, so the threads of the pool exist afterwards.
         self.heap()
         self.assertGreater(len(threads(self.profd.pid)), 1)
         for thread in threads(self.profd.pid):
@@ -93,16 +93,16 @@ class Mixin:
         with Workload("cpubound", 30) as workload:
             self.assertIn("main", self.names(workload))
             self.assertTrue(children(self.profd.pid))
-            # One that was forked just now has what the daemon has, until it gives that up.
+            # A child that has just been forked has the daemon's privileges until it drops them.
             nothing = (set(), "1", [str(self.reader)] * 4)
             self.assertTrue(until(lambda: (all_may := self.of_children()) and all(may == nothing for may in all_may)),
                             self.of_children())
 
     def of_children(self):
-        """What each thread of what the daemon started may, and as whom it runs."""
+        """Returns the capabilities, NoNewPrivs and user IDs of each thread of the daemon's children."""
         found = []
         for child in children(self.profd.pid):
-            with contextlib.suppress(FileNotFoundError):  # it has ended
+            with contextlib.suppress(FileNotFoundError):  # the child has ended
                 found += [(set().union(*(thread[key] for key in ("CapPrm", "CapEff", "CapInh", "CapAmb"))),
                            thread["NoNewPrivs"], thread["Uid"].split()) for thread in threads(child)]
         return found
@@ -125,7 +125,7 @@ class Mixin:
 
     def test_names_of_the_kernel(self):
         with Workload("syscalls", 30) as workload:
-            # Half of its time is there: getppid itself takes so little that a busy machine's samples may miss it.
+            # Half of its time is in these functions. getppid itself is so short that the samples may miss it.
             self.assertTrue({"do_syscall_64", "invoke_syscall"} & self.names(workload))
 
     def names(self, workload):
@@ -149,7 +149,7 @@ class Mixin:
 
 
 def asked_of_root():
-    """What this kernel wants beside, as it was set up: see daemon/privileges.c."""
+    """Returns what this kernel also needs with its current settings: see daemon/privileges.c."""
     with open(PARANOIA, encoding="ascii") as file:
         level = int(file.read())
     release = tuple(map(int, os.uname().release.split(".")[:2]))
@@ -162,7 +162,7 @@ class Root(Mixin, unittest.TestCase):
 
 
 class RootOfDistributions(unittest.TestCase):
-    """Levels of their own ask for CAP_SYS_ADMIN, which only root has; this kernel knows none of them, and lets them be."""
+    """Some distributions have levels that need CAP_SYS_ADMIN, which only root has. This kernel only stores such a level."""
 
     def test_it_is_kept(self):
         with open(PARANOIA, encoding="ascii") as file:
@@ -179,7 +179,7 @@ class RootOfDistributions(unittest.TestCase):
 
 
 class RootWithLess(Mixin, unittest.TestCase):
-    """User 0 with what the unit gives, and nothing by which to become somebody else."""
+    """User 0 with the capabilities of the unit, and none to change the user of a process."""
 
     through = ("setpriv", "--bounding-set=-all," + ",".join("+" + name for name in sorted(LATER)))
     left = LATER
@@ -191,7 +191,7 @@ class RootWithLess(Mixin, unittest.TestCase):
 
 
 class Unprivileged(Mixin, unittest.TestCase):
-    """As the unit starts it: nobody that may become somebody else."""
+    """The daemon as the unit starts it: without root, and unable to change the user of a process."""
 
     reader = NOBODY
 
@@ -199,7 +199,7 @@ class Unprivileged(Mixin, unittest.TestCase):
     through = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", f"--inh-caps=-all,{given}",
                f"--ambient-caps={given}", f"--bounding-set=-all,{given}")
     left = LATER
-    # Only who has CAP_SETPCAP may take from it.
+    # Only a process with CAP_SETPCAP may reduce its bounding set.
     bounding = LATER
 
 

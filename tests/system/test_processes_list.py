@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What /processes takes when processes have much to say of themselves, and how large an answer may be."""
+"""The cost of /processes with very long command lines, and the bound of an answer's size."""
 
 import contextlib
 import os
@@ -14,13 +14,13 @@ from heap_runs import until
 from workload import Workload, workload_path
 
 BESIDE = True
-HIS = 54323  # a user id that nobody has
+HIS = 54323  # a user ID that no account has
 HUGE = 64  # processes with command lines of 1.9 MB
 
 
 @contextlib.contextmanager
 def waiting(*words):
-    """A process that does nothing, with these words behind its command."""
+    """Runs an idle process with these words at the end of its command line."""
     process = subprocess.Popen(["sh", "-c", "read x", *words], stdin=subprocess.PIPE)
     try:
         yield process
@@ -80,7 +80,7 @@ class CommandLines(unittest.TestCase):
 
 class Answers(unittest.TestCase):
     def test_one_that_alone_is_too_large(self):
-        """Each stack has a megabyte of names."""
+        """Each stack of the program has a megabyte of names."""
         with Daemon("--answer-memory", "1MiB") as profd, tempfile.TemporaryDirectory() as folder:
             plain = os.path.join(folder, "plain")
             subprocess.run(["strip", "-g", "-o", plain, workload_path("hostile")], check=True)
@@ -100,7 +100,7 @@ class Answers(unittest.TestCase):
             plain = os.path.join(folder, "plain")
             subprocess.run(["strip", "-g", "-o", plain, workload_path("hostile")], check=True)
             with Workload(plain, "hostile", 100, user=HIS) as his, Workload("cpubound", 60) as ours:
-                # Of these two alone: what else runs here is ours, too, and may be long.
+                # The query selects these two processes, because others of the test's user may have long paths as well.
                 target = f"/profile?last=1m&format=folded&pid={his.pid}&pid={ours.pid}"
                 self.assertTrue(until(lambda: ";[too long for this answer] " in profd.get(target).text))
                 lines = profd.get(target).text.splitlines()

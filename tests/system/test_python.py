@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Python functions, files and lines among native frames: every CPython that is here, all at once."""
+"""Python functions, files and lines among native frames, for every CPython of this machine at once."""
 
 import ast
 import tempfile
@@ -12,9 +12,9 @@ from python_truth import Truth, verdict
 from pythons import SYSTEM, name_of, pythons, script
 
 BESIDE = True
-SECONDS = 10  # all of them share the CPUs
+SECONDS = 10  # all programs share the CPUs
 
-# What split.py says: share, the Python frames from the root, and whether C stands before the last of them
+# The parts of split.py: percent, the Python frames from the root, and whether C code comes before the last frame
 # (None: in some versions).
 PARTS = {
     "method": (60, ["<module>", "main", "Work.run", "Work.middle", "Work.sixty"], False),
@@ -26,7 +26,7 @@ PARTS = {
 
 
 def loops_of(path):
-    """function name -> lines of its loops and, where it has none, of its statements."""
+    """Returns function name -> lines of its loops, or of its statements where it has no loop."""
     with open(path, encoding="utf-8") as file:
         tree = ast.parse(file.read())
     found = {}
@@ -40,7 +40,7 @@ def loops_of(path):
 
 
 def run_all(name, seconds):
-    """(server's answer, Profile, {pid: Python}) of a script in every Python at once."""
+    """Returns (server's answer, Profile, {pid: Python}) of a script in every Python at once."""
     with running({python: (python, name) for python in pythons()}) as (server, started):
         answer = server.get("/profile?" + recorded(started, seconds))
         if answer.status != 200:
@@ -55,7 +55,7 @@ class Split(PythonCase):
         cls.path = script("split")
 
     def each(self):
-        """(Python, its samples)."""
+        """Yields (Python, its samples)."""
         for pid, python in self.pids.items():
             samples = [s for s in self.profile.samples if s.labels.get("pid") == pid]
             self.assertGreater(sum(s.count for s in samples), 100)
@@ -77,7 +77,7 @@ class Split(PythonCase):
                     part = self.part_of(python, sample)
                     if part:
                         found[part] += sample.count
-                # What the script does around them is of no share: some 4 %.
+                # The script's time outside of the parts, some 4 %, belongs to no share.
                 worked = sum(found.values())
                 self.assertGreater(worked, 0.9 * total)
                 for part, (share, _, _) in PARTS.items():
@@ -100,16 +100,16 @@ class Split(PythonCase):
             for part, (_, chain, through_c) in PARTS.items():
                 if through_c is not None:
                     with self.subTest(f"{name_of(python)}: {part}"):
-                        # To 3.10 every call of Python goes through C. A callback is so short that samples stand in
-                        # its first instructions, where a frame is current already and not yet marked as C's.
+                        # Up to 3.10 every call of Python goes through C. A callback is so short that samples hit its
+                        # first instructions, where its frame is current already but not yet marked as called by C.
                         self.assert_calls(parts[part], len(chain) - 1, through_c or python.minor <= 10,
                                           0.98 if part == "callback" else 0.995)
             with self.subTest(f"{name_of(python)}: C at the leaf"):
-                # Native code that Python called is nearer the leaf than what called it.
+                # Native code that Python calls is nearer the leaf than its caller.
                 self.assert_mostly(parts["lambda"], lambda s: self.frames(s)[-1].at > 0, 0.95)
 
     def assert_calls(self, samples, depth, through_c, at_least):
-        """There is native code above the Python frame at that depth, or none."""
+        """Asserts whether native code comes between the Python frame at that depth and its caller."""
         def good(sample):
             callee, caller = self.frames(sample)[depth], self.frames(sample)[depth - 1]
             return (caller.at - callee.at > 1) == through_c
@@ -124,7 +124,7 @@ class Split(PythonCase):
                     if name not in loops:
                         continue
                     inside = [s for s in samples if self.part_of(python, s) == part]
-                    # A callback's loop is short beside the call; a class begins with its names.
+                    # A callback's loop is short beside the call; a class body begins with its names.
                     at_least = 0.9 if part in ("callback", "class body") else 0.99
                     self.assert_mostly(inside, lambda s, a=loops[name]: self.frames(s)[-1].line in a, at_least)
                     lines = {self.frames(s)[-1].line for s in inside}
@@ -170,7 +170,7 @@ class Split(PythonCase):
 
     def assert_pprof_reads(self, python, arguments):
         shares = top_shares(pprof("-top", "-nodecount=1000", "-nodefraction=0", *arguments))
-        # pprof's shares are of the whole profile; these are of what the parts are together.
+        # pprof's shares are of the whole profile; the shares under test are of all parts together.
         leaves = {shown(python, chain)[-1]: share for share, chain, _ in PARTS.values()}
         worked = sum(shares[name][1] for name in leaves)
         self.assertGreater(worked, 0.9 * shares["<module>"][1])

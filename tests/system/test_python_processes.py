@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Processes that run Python in other ways than `python3 script.py`: short ones, pools, other roots,
-others after exec, inside of a C program, and one that overwrites its own frames.
+"""Processes that run Python in other ways than `python3 script.py`: short ones, pools, other root folders, another version after
+exec, Python inside a C program, and one that overwrites its own frames.
 """
 
 import concurrent.futures
@@ -26,7 +26,7 @@ SPOILERS = 5  # of each Python
 
 
 def shared_python():
-    """One with a shared library, its headers, and a folder of its own; None where there is none."""
+    """Returns a Python with a shared library, headers, and its own prefix, or None."""
     for python in reversed(pythons()):
         has_headers = os.path.exists(f"{python.prefix}/include/python{python.label}/Python.h")
         if python.prefix != "/usr" and has_headers and library_of(python):
@@ -54,7 +54,7 @@ def copy_into(root, path):
 
 
 def make_root(python, root):
-    """A root folder with nothing but that Python, what it needs to start, and the scripts."""
+    """Makes a root folder with only that Python, the files that it needs to start, and the scripts; returns the interpreter."""
     binary = f"{python.prefix}/bin/python{python.label}"
     extensions = glob.glob(f"{python.prefix}/lib/python{python.label}/lib-dynload/*.so")
     needed = subprocess.run(["ldd", binary, *extensions], capture_output=True, text=True, check=True).stdout
@@ -69,7 +69,7 @@ def make_root(python, root):
 
 
 def at_once(commands):
-    """The pids of commands, run a few at a time; whatever they come to, a crash is as good as an end."""
+    """Runs commands, a few at a time, and returns their pids. Their exit status does not matter, and may be a crash."""
     def run(argv):
         with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             return process.pid
@@ -79,7 +79,7 @@ def at_once(commands):
 
 class Processes(PythonCase):
     def look_at(self, workload, python, query="seconds=2", before="seconds=2"):
-        """The samples of a process that runs split.py, all checked to be whole and right."""
+        """Returns the samples of a process that runs split.py, after checking that they are whole and right."""
         with daemon.Daemon(hz=499) as server:
             server.profile(before)
             type(self).profile = server.profile(f"{query}&pid={workload.pid}")
@@ -108,7 +108,7 @@ class Processes(PythonCase):
                 named = [s for s in samples if self.python_names(s)[:3] == ["<module>", "main", "short_lived"]]
                 share = sum(s.count for s in named) / total
                 print(f"\n  {name_of(python)}: {100 * share:.1f} % named", end=" ")
-                # The rest starts the interpreter and ends it, or ran before its file was looked at.
+                # The other samples start and end the interpreter, or come before profd has read the file.
                 self.assertGreater(share, 0.75)
                 self.assertGreater(len({s.labels["pid"] for s in named}), SHORT_ONES * 0.6)
 
@@ -184,7 +184,7 @@ class Hostile(PythonCase):
             after = server.metrics()
             self.assertTrue(server.alive())
             self.assertLess(server.rss_kib(), 512 * 1024)
-            # What another process overwrites is nothing to this one.
+            # The processes that overwrite their frames do not affect this one.
             self.assert_mostly(
                 self.of(started["split"]), lambda s: self.frames(s) and self.frames(s)[0].name == "<module>"
             )

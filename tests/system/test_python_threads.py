@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The label thread is what Python calls its threads, which CPython does not tell the kernel before 3.14."""
+"""The label `thread` is Python's own name of a thread, which CPython does not pass to the kernel before 3.14."""
 
 import collections
 import glob
@@ -25,7 +25,7 @@ NAMES = {
 
 
 def those_asked():
-    """From 3.14 on CPython tells the kernel, and free-threaded builds are not there to be tested."""
+    """Returns the Pythons before 3.14, which passes the names to the kernel. There is no free-threaded build to be tested."""
     return [python for python in pythons() if python.minor <= 13]
 
 
@@ -39,7 +39,7 @@ class Threads(PythonCase):
         commands = {python: (python, "thread_names") for python in those_asked()}
         with running(commands) as (server, started):
             cls.pids = {workload.pid: python for python, workload in started.items()}
-            # Threads are named, one of them again, and that is read a few seconds later.
+            # The scripts name their threads, one of them twice; profd reads the names a few seconds later.
             time.sleep(9)
             cls.children = {pid: children_of(pid) for pid in cls.pids}
             cls.profile = server.profile(recorded(started, 10))
@@ -65,14 +65,14 @@ class Threads(PythonCase):
         self.assertEqual(self.status["threads_readings_late"], 0)
 
     def each(self):
-        """(Python, its samples and those of its children)."""
+        """Yields (Python, its samples and those of its children)."""
         for pid, python in self.pids.items():
             pids = {pid, *self.children[pid]}
             yield python, [s for s in self.profile.samples if s.labels["pid"] in pids]
 
 
 def children_of(pid):
-    """Those that any of its threads forked."""
+    """Returns the children that the process's threads have forked."""
     found = []
     for path in glob.glob(f"/proc/{pid}/task/*/children"):
         with open(path, encoding="ascii") as file:
@@ -81,7 +81,7 @@ def children_of(pid):
 
 
 class Short(PythonCase):
-    """Threads that run for 0.2 s, one after the other: as many Pythons at once as there are CPUs."""
+    """Threads that run for 0.2 s, one after the other, in as many Pythons at once as there are CPUs."""
 
     def test_each_has_its_own_name(self):
         waiting = those_asked()
@@ -104,7 +104,7 @@ class Short(PythonCase):
         print(f"\n  {name_of(python)}: {found}", end=" ")
         self.assertGreater(found["right"], 250)
         self.assertGreater(found["right"], 20 * found["none"])
-        # None has the name of another.
+        # No thread has the name of another one.
         self.assertEqual(set(found) - {"right", "none"}, set())
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Situations of Python code: threads, coroutines, recursion, trace functions, C below; and the ways to
-look at it. Every Python that is here, in one profile.
+"""Situations of Python code: threads, coroutines, recursion, trace functions, C code called from Python; and the views of
+profiles. One profile has every Python of this machine.
 """
 
 import os
@@ -15,7 +15,7 @@ from workload import Workload
 
 BESIDE = LONG = True
 SECONDS = 12
-DEPTH = 300     # to 3.10 the loop and what calls it are more native frames than are walked
+DEPTH = 300     # up to 3.10 this has more native frames, of the loop and its callers, than profd walks
 LOOP = "_PyEval_EvalFrameDefault"
 
 
@@ -30,7 +30,7 @@ class Situations(PythonCase):
             cls.profile = server.profile(recorded(cls.started, SECONDS))
 
     def each(self, name):
-        """(what to call it, its samples)."""
+        """Yields (name of the Python, its samples)."""
         for (script_name, python), workload in self.started.items():
             if script_name == name:
                 yield name_of(python), self.of(workload)
@@ -83,7 +83,7 @@ class Situations(PythonCase):
                     names = self.python_names(sample)
                     at_leaf = names[-1] == "bottom" and names[-2] == "down"
                     return at_leaf and set(names[:-1]) == {"down"} and len(names) > 480
-                # Between two calls of bottom there is nothing but down.
+                # Between two calls of bottom the stacks have nothing but down.
                 in_bottom = [s for s in samples if "bottom" in self.python_names(s)]
                 self.assertGreater(sum(s.count for s in in_bottom) / sum(s.count for s in samples), 0.95)
                 self.assert_mostly(in_bottom, good)
@@ -99,7 +99,7 @@ class Situations(PythonCase):
 
 
 class Views(PythonCase):
-    """The same seconds, looked at in several ways."""
+    """Several views of the same seconds."""
 
     @classmethod
     def setUpClass(cls):
@@ -117,7 +117,7 @@ class Views(PythonCase):
         return [s for s in profile.samples if s.labels.get("pid") == pid]
 
     def below_the_module(self, samples):
-        """What stands natively below <module>, with what is inlined into that, each as a list of names."""
+        """Returns the native frames below <module>, and those inlined into them, as a list of names for each sample."""
         found = []
         for sample in samples:
             at = [i for i, name in enumerate(sample.names) if name == "<module>"]
@@ -126,8 +126,8 @@ class Views(PythonCase):
         return found
 
     def assert_hidden(self, samples):
-        """But where it has only just been entered, and runs nothing yet; and, up to 3.10, in the few ticks that
-        come where CPython has changed one of its lists and not yet the other."""
+        """The loop is hidden. It only shows when it has just been entered and runs nothing yet; up to 3.10 also in the few ticks
+        between CPython's changes of two of its lists."""
         shown = sum(s.count for s in samples if any(LOOP in name for name in s.names[1:]))
         self.assertLessEqual(shown, 0.005 * sum(s.count for s in samples) + 2, samples)
 
@@ -138,7 +138,7 @@ class Views(PythonCase):
                 self.assert_hidden(hidden)
                 without = {names[0] for names in self.below_the_module(hidden)}
                 raw = self.below_the_module(self.of_pid(self.raw, workload.pid))
-                # It has no name where the interpreter is stripped or its loop is many functions.
+                # The loop has no name in a stripped interpreter, or where it consists of many functions.
                 loops = [names for names in raw if LOOP in names or names[0] not in without]
                 self.assertGreater(len(loops) / len(raw), 0.95, f"{set(raw)} without {without}")
 
@@ -180,7 +180,7 @@ class Views(PythonCase):
 
 
 class Extensions(PythonCase):
-    """What needs a module that is not in the standard library."""
+    """Python code that needs modules outside of the standard library."""
 
     def take(self, name, module, *arguments):
         python = with_module(module)

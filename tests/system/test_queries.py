@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What /profile can be asked for: ranges of the past, selections, formats; and the other endpoints."""
+"""The queries of /profile: ranges of the past, selections, formats; and the other endpoints."""
 
 import concurrent.futures
 import datetime
@@ -76,7 +76,7 @@ class Queries(unittest.TestCase):
             answer = self.daemon.get(f"/profile?{query}&comm=no-such-name")
             self.assertEqual(answer.status, 404, query)
             self.assertRegex(answer.text, r"^no process or thread is called no-such-name, .*\n$")
-        # One of two is enough, and so is who is there and does nothing.
+        # One known name of two is enough, and so is a process that does nothing.
         self.assert_spin(self.daemon.profile("last=5s&comm=no-such-name&comm=spin60_30_10"))
         with Workload("sleepers", 1):
             self.assertEqual(self.daemon.get("/profile?seconds=1&comm=sleepers").status, 200)
@@ -102,8 +102,8 @@ class Queries(unittest.TestCase):
         self.assert_spin(user)
 
     def test_idle(self):
-        # As many as the profile's own account says: a CPU that sleeps for lack of work may leave
-        # out ticks, so nobody can tell from outside how many there are.
+        # The expected count is the profile's own: a CPU that sleeps for lack of work may leave out ticks, so it cannot be
+        # known from outside.
         without = self.daemon.profile("last=10m")
         shown = self.daemon.profile("last=10m&idle=1")
         self.assertFalse(any("[idle]" in sample.names for sample in without.samples))
@@ -135,7 +135,7 @@ class Queries(unittest.TestCase):
         flat = self.daemon.get(query + "&rows=1").text
         self.assertIn("hot60", flat)
         self.assertNotIn("hot30", flat)
-        # By cum, callers come before what they call; all of the chain has 100 %.
+        # Sorted by cum, callers come before their callees; all of the chain has 100 %.
         cum = self.daemon.get(query + "&sort=cum&rows=13").text
         self.assertIn("level01", cum)
         self.assertNotIn("hot10", cum)

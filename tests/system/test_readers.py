@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The readers' own tools accept what profd answers, and read the same numbers from it as we do."""
+"""The tools that read profiles accept profd's answers, and read the same numbers from them as the tests' decoder."""
 
 import gzip
 import os
@@ -65,7 +65,7 @@ class Readers(unittest.TestCase):
     def test_protoc_decodes(self):
         text = protoc_decode(gzip.decompress(self.answer.body))
         self.assertIn('"hot60"', text)
-        # A field that the published schema does not have is printed as its bare number.
+        # protoc prints a field that the published schema does not have as its bare number.
         self.assertNotRegex(text, r"(?m)^\s*\d+[: ]")
 
     def test_profile_is_sound(self):
@@ -74,7 +74,7 @@ class Readers(unittest.TestCase):
         self.assertEqual(profile.period_type, ("cpu", "nanoseconds"))
         self.assertAlmostEqual(profile.period, 1e9 / daemon.HZ, delta=1)
         self.assertAlmostEqual(profile.duration_ns / 1e9, 2.0, delta=0.1)
-        # What samples stand for is what the scheduler counted, not periods; on average it is one.
+        # A sample's time is what the scheduler counted, not a number of periods; on average it is one period.
         for sample in profile.samples:
             self.assertGreater(sample.values[0], 0)
             self.assertGreaterEqual(sample.values[1], 0)

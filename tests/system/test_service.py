@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the service manager is told, by a socket in its place: sd_notify(3), sd_watchdog_enabled(3)."""
+"""The messages to the service manager, read from a socket in its place: sd_notify(3), sd_watchdog_enabled(3)."""
 
 import contextlib
 import json
@@ -16,17 +16,17 @@ from daemon import CPUS, HZ, Daemon
 
 LANE = "readers"
 
-# Told four times in it, and drains come once a second.
+# profd reports four times in this time, and drains once a second.
 WATCHDOG_SECONDS = 8
 GAP = WATCHDOG_SECONDS / 4
-# A drain's turn, and what a loaded machine may add.
+# The interval of drains, and the delay that a loaded machine may add.
 TURN, LATE = 1, 20
 
 SO_TIMESTAMPNS = 35  # asm-generic/socket.h
 
 
 class Manager:
-    """Listens where the manager would, and starts a daemon that knows so."""
+    """Listens in place of the service manager, and starts a daemon that reports to it."""
 
     def __init__(self, running, *options, watchdog=True):
         folder = running.enter_context(tempfile.TemporaryDirectory())
@@ -37,14 +37,14 @@ class Manager:
         self.socket = running.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
         self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.socket.bind(path)
-        self.told = None  # when the latest message was sent: it may have waited for us
+        self.told = None  # when the latest message was sent, which may be before it is read
         through = ["env", f"NOTIFY_SOCKET={path}"]
         if watchdog:
             through.append(f"WATCHDOG_USEC={WATCHDOG_SECONDS * 1000000}")
         self.daemon = running.enter_context(Daemon("--config", self.settings, *options, through=through))
 
     def hear(self, seconds=30):
-        """One message as a dict, or None."""
+        """Returns the next message as a dict, or None."""
         self.socket.settimeout(seconds)
         try:
             text, [(_, _, stamp)], _, _ = self.socket.recvmsg(4096, socket.CMSG_SPACE(16))
@@ -55,7 +55,7 @@ class Manager:
         return dict(line.split("=", 1) for line in text.decode().split("\n"))
 
     def hear_of(self, name, seconds=30):
-        """The next message that says something of that name, or None."""
+        """Returns the next message that has a field of that name, or None."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             message = self.hear(end - time.monotonic())
@@ -82,7 +82,7 @@ class Service(unittest.TestCase):
         self.assertRegex(status, rf"^{HZ} Hz, {CPUS} CPUs?, \d+\.\d % of a core, history 10m \(\d+ MiB\)$")
         self.assertEqual(manager.daemon.stop()[0], 0)
         self.assertEqual(manager.hear_of("STOPPING"), {"STOPPING": "1"})
-        # Nobody asked for it.
+        # No watchdog was requested.
         self.assertIsNone(manager.hear_of("WATCHDOG", 0.1))
 
     def test_the_status_tells_what_is_set(self):
@@ -119,12 +119,12 @@ class Service(unittest.TestCase):
         before = manager.daemon.metrics()[errors]
         manager.forget()
         self.assertIsNone(manager.hear_of("WATCHDOG", GAP + 2 * TURN))
-        # And yet the loop turns, its timers tick, and it answers.
+        # The loop still runs, its timers tick, and it answers.
         self.assertGreater(manager.daemon.metrics()[errors], before)
         self.assertTrue(manager.daemon.alive())
 
     def freeze(self, profd):
-        """The kernel lets nobody write to a map any more: a drain fails. Only counters are named so."""
+        """Freezes the map `counters`, the only one of this name, in the kernel. No process can write to it, so drains fail."""
         listed = subprocess.run(["bpftool", "-j", "map", "list"], check=True, capture_output=True).stdout
         own = profd.bpf_ids()["map"]
         ids = [entry["id"] for entry in json.loads(listed) if entry["id"] in own and entry.get("name") == "counters"]
@@ -138,7 +138,7 @@ class Service(unittest.TestCase):
         os.kill(manager.daemon.pid, signal.SIGSTOP)
         self.assertTrue(os.WIFSTOPPED(os.waitpid(manager.daemon.pid, os.WUNTRACED)[1]))
         manager.forget()
-        # Longer than the time between two messages, so that one is overdue.
+        # The pause is longer than the time between two messages, so one is overdue.
         self.assertIsNone(manager.hear_of("WATCHDOG", GAP + TURN))
         os.kill(manager.daemon.pid, signal.SIGCONT)
         self.assertTrue(manager.hear_of("WATCHDOG", LATE))

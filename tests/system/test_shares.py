@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Workloads of known truth: what the profile says of a program is what it did, whatever else runs."""
+"""Workloads of known truth: the profile of a program agrees with what it did, whatever else runs."""
 
 import re
 import tempfile
@@ -21,7 +21,7 @@ class Shares(unittest.TestCase):
 
     def test_shares_60_30_10(self):
         with Workload("spin60_30_10") as spin:
-            # Its start is not what it is about, and neither is the second that this is in.
+            # The profile is to contain neither the program's start nor the second in which it starts.
             wait_used(spin, 1)
             start = time.time()
             wait_used(spin, 6)
@@ -37,7 +37,7 @@ class Shares(unittest.TestCase):
             delta = max(4, sigmas(share, profile.total()))
             self.assertAlmostEqual(100 * found / profile.total(), share, delta=delta, msg=leaf)
 
-        # The whole chain, in order, in every stack that is inside it.
+        # Every stack inside the chain has all of the chain, in order.
         chain = [f"level{i:02}" for i in range(12, 0, -1)] + ["main"]
         for sample in profile.samples:
             if sample.names[0].startswith("hot"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Whole stacks of programs without frame pointers: what the first comments of stacks_* say."""
+"""Stacks of programs without frame pointers are whole, as the first comments of stacks_* say."""
 
 import contextlib
 import os
@@ -39,8 +39,8 @@ if os.uname().machine == "x86_64":
     WORKLOADS["plt-ibt"] = ("stacks_plt-ibt",)
     PLT.append("plt-ibt")
 
-# 5000 frames are more than are walked; a coroutine has a test of its own; what was mapped or started
-# milliseconds ago cannot have a table at once.
+# profd does not walk as many as 5000 frames, and coroutines have their own test. Code that was mapped or started
+# milliseconds ago cannot have an unwind table yet.
 MEANT_TO_BE_WHOLE = WORKLOADS.keys() - {"recursion-5000", "coroutine", "threads", "dlopen", "vfork"}
 
 LEVELS = [f"level{i:02}" for i in range(12, 0, -1)] + ["main"]
@@ -48,7 +48,7 @@ MAX_FRAMES = 512
 
 
 def cut(sample):
-    """Why the stack is not whole, or None."""
+    """Returns why the stack is truncated, or None."""
     root = sample.names[-1]
     return root[len("[unknown: "):-1] if root.startswith("[unknown: ") else None
 
@@ -58,17 +58,17 @@ def has_user_stack(sample):
 
 
 def whole(sample):
-    # musl's _start is a label without a size, and so has no name at its last byte.
+    # musl's _start is a label without a size, so it has no name at its last byte.
     return sample.names[-1] == "_start" or sample.names[-1].startswith("[stacks_chain-musl+")
 
 
 def own(sample, names):
-    """The frames that are the workload's, without those of libraries in between."""
+    """Returns the frames of the workload, without frames of libraries in between."""
     return [name for name in sample.names if name in names]
 
 
 class Stacks(unittest.TestCase):
-    """All programs at once, one profile."""
+    """All programs at once, in one profile."""
 
     @classmethod
     def setUpClass(cls):
@@ -91,7 +91,7 @@ class Stacks(unittest.TestCase):
                 cls.samples[name].append(sample)
 
     def of(self, name, leaf=None):
-        """A workload's samples, where given only those in its function `leaf`; there must be many."""
+        """Returns a workload's samples, only those in its function `leaf` where given; there must be many."""
         samples = [s for s in self.samples[name] if leaf is None or s.names[0] == leaf]
         self.assertGreater(sum(s.count for s in samples), 20, f"{name}: {leaf}")
         return samples
@@ -107,14 +107,14 @@ class Stacks(unittest.TestCase):
         self.assertGreaterEqual(share, at_least, f"{100 * share:.2f} %; not so:\n{shown}")
 
     def assert_leads(self, name, chain, at_least=0.995):
-        """Of the samples in the chain's leaf, these begin with the chain and nothing in between."""
+        """Asserts that the samples in the chain's leaf begin with the whole chain."""
         self.assert_mostly(self.of(name, chain[0]), lambda s: s.names[:len(chain)] == chain, at_least)
 
     def test_stacks_are_whole(self):
         for name in sorted(MEANT_TO_BE_WHOLE):
             with self.subTest(name):
-                # In the last instructions of _Unwind_Resume the stack pointer is already the
-                # handler's, and what .eh_frame says of them is wrong.
+                # In the last instructions of _Unwind_Resume the stack pointer is already the handler's, and their call frame
+                # information is wrong.
                 self.assert_mostly(self.of(name), whole, 0.98 if name == "throw" else 0.995)
 
     def test_statically_linked_programs(self):
@@ -135,7 +135,7 @@ class Stacks(unittest.TestCase):
                 chain = ["handler_work", "on_timer", "interrupted", "caller", "main"]
                 samples = self.of(name, "handler_work")
                 self.assert_mostly(samples, lambda s, chain=chain: own(s, chain) == chain)
-                # The signal frame is libc's, and a frame like any other.
+                # The signal frame belongs to libc, and is a frame like any other.
                 self.assert_mostly(samples, lambda s: s.names[2] != "interrupted")
         chain = ["nested_work", "on_second", "send_second", "on_timer", "interrupted", "caller", "main"]
         self.assert_mostly(self.of("nested", "nested_work"), lambda s: own(s, chain) == chain)
@@ -150,13 +150,13 @@ class Stacks(unittest.TestCase):
         steps = ["odd_step", "even_step"]
         expected = ["bottom", *[steps[i % 2] for i in range(1, 2 - MAX_FRAMES, -1)]]
         self.assert_mostly(samples, lambda s: s.names[:-1] == expected[:len(s.names) - 1])
-        # Whether the frame that says so is one of those that are walked is no matter.
+        # The frame with the message may or may not count as one of the walked frames.
         self.assert_mostly(samples, lambda s: MAX_FRAMES <= len(s.names) <= MAX_FRAMES + 1)
         self.assert_mostly(samples, lambda s: cut(s) == "more frames than are walked")
 
     def test_coroutines_end_where_they_begin(self):
         self.assert_leads("coroutine", ["coroutine_work", "coroutine_step", "coroutine"])
-        # The outermost frame is libc's own that makecontext() put there, which has no name.
+        # The outermost frame is a nameless one of libc, put there by makecontext().
         self.assert_mostly(
             self.of("coroutine", "coroutine_work"),
             lambda s: cut(s) is None and len(s.names) == 4 and s.names[-1].startswith("[libc.so"),
@@ -171,7 +171,7 @@ class Stacks(unittest.TestCase):
                 self.assert_mostly(
                     self.of(name), lambda s: own(s, ["call_tiny_functions", "main"])[-1:] == ["main"]
                 )
-                # An interrupt puts the kernel's frames on top, the more of them the busier the host is.
+                # Interrupts put kernel frames on top, more often on a busy host.
                 below = [s for s in self.of(name)
                          if s.names[0] != "call_tiny_functions" and not s.mappings[0].startswith("[kernel")]
                 self.assertTrue(below)
@@ -180,7 +180,7 @@ class Stacks(unittest.TestCase):
     def test_threads(self):
         chain = ["thread_work", "thread_middle", "thread_entry"]
         self.assert_leads("threads", chain, 0.99)
-        # start_thread and clone3, by whatever name.
+        # The two outermost frames are start_thread and clone3, under any name.
         samples = self.of("threads", "thread_work")
         self.assert_mostly(samples, lambda s: cut(s) is None and len(s.names) == len(chain) + 2, 0.99)
 

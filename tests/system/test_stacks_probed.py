@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Whole stacks of threads that are in functions with return probes: while they are, the kernel's trampoline is
-where their return addresses were. Whose probes these are makes no difference; here they are tracefs', and /heap's.
+"""Whole stacks of threads inside functions with return probes: the kernel has replaced their return addresses with its
+trampoline's. It makes no difference whose probes these are; the tests use those of tracefs and of /heap.
 """
 
 import contextlib
@@ -23,18 +23,18 @@ PROBED = [
 WORKLOADS = ["nested", "tail", "jumped", "deep", "short"]
 NESTED = ["probed_3", "probed_2", "between", "probed_1"]
 DEPTH = 80  # of stacks_probed.c
-AT_THE_EDGE = 0.03  # of the samples of programs that do little but enter and leave probed functions
+AT_THE_EDGE = 0.03  # share of samples, in programs that do little but enter and leave functions with probes
 
 
 def offsets(path):
-    """Function -> where it is in a file whose first segments are mapped as they lie there."""
+    """Returns function -> file offset, for a file whose first segments are mapped at their file offsets."""
     lines = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout.splitlines()
     return {name: address for address, _, name in (line.split() for line in lines if len(line.split()) == 3)}
 
 
 @contextlib.contextmanager
 def tracefs():
-    """Mounted, where nobody has."""
+    """Mounts tracefs unless it is mounted."""
     mounted = os.path.exists(os.path.join(TRACEFS, "uprobe_events"))
     if not mounted:
         subprocess.run(["mount", "-t", "tracefs", "tracefs", TRACEFS], check=True)
@@ -47,12 +47,12 @@ def tracefs():
 
 @contextlib.contextmanager
 def return_probes(path, functions):
-    """Return probes of tracefs on a file's functions, and how often they were hit, by function."""
+    """Attaches return probes by tracefs to a file's functions; yields a function that returns their hits."""
     group, at = f"profd_test_{os.getpid()}", offsets(path)
     events = os.path.join(TRACEFS, "uprobe_events")
 
     def write(file, text):
-        # Appended, or the file is emptied of everybody's; Python's "a" seeks, which it cannot.
+        # O_APPEND, because otherwise opening the file deletes all probes of the host; Python's "a" seeks, which fails here.
         handle = os.open(file, os.O_WRONLY | os.O_APPEND)
         try:
             os.write(handle, text.encode())
@@ -83,7 +83,7 @@ def in_kernel(sample):
 
 
 def of_process(profile, pid):
-    """Samples with a stack of user space."""
+    """Returns the process's samples that have a user stack."""
     return [s for s in profile.samples if s.labels["pid"] == pid and not s.mappings[-1].startswith("[kernel")]
 
 
@@ -94,19 +94,19 @@ class StacksProbed(unittest.TestCase):
         cls.addClassCleanup(cls.daemon.stop)
 
     def check(self, samples, chain, leaf):
-        """None in user space is cut, the others lead from the leaf to main as they should."""
+        """Asserts that no stack is truncated in user space, and that the others lead from the leaf to main."""
         total = sum(s.count for s in samples)
         self.assertGreater(total, 100)
         cut = [s for s in samples if why_cut(s)]
         shown = "\n".join(map(repr, cut[:5]))
-        # There is a moment in the kernel, when a function begins, in which the address is neither on the stack nor
-        # in the list, and one at the end of the trampoline in which it is not yet where it was.
+        # When a function begins, there is a moment in the kernel in which the address is neither on the stack nor in the
+        # list, and at the end of the trampoline one in which it is not back in its place.
         self.assertFalse([s for s in cut if not in_kernel(s) and s.names[0] != "[uprobes]"], shown)
         self.assertLessEqual(sum(s.count for s in cut), AT_THE_EDGE * total, shown)
         spins = [s for s in samples if leaf in s.names and not in_kernel(s)]
         self.assertGreater(sum(s.count for s in spins), 0.05 * total)
         others = [s for s in spins if s.names[s.names.index(leaf):][:len(chain)] != chain]
-        # On its way down and up again a recursion is not that deep.
+        # A recursion that is descending or returning is not that deep.
         self.assertLessEqual(sum(s.count for s in others), 0.1 * sum(s.count for s in spins), others[:3])
 
     def test_return_probes(self):
@@ -132,9 +132,7 @@ class StacksProbed(unittest.TestCase):
                 self.check(of[workload], chain, chain[0])
 
     def test_heap_sessions(self):
-        """An allocator's function whose return is always waited for, in which a program spends its time: calloc,
-        which may have jumped to memset.
-        """
+        """The program spends its time in calloc, whose return profd always awaits, and which may have jumped to memset."""
         with Workload("stacks_probed", "memory") as workload:
             warm_up(self.daemon)
             heap = HeapRequest(self.daemon, f"pid={workload.pid}&seconds={SECONDS + 4}&rate=64KiB")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The process that makes unwind tables: what it may do, and what its end costs."""
+"""The reader process of unwind tables: what it may do, and the effects of its end."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from proc_files import children
 from workload import Workload, wait_used, workload_path
 
 BESIDE = True
-PATIENCE = 180  # against hanging, not against a slow machine
+PATIENCE = 180  # bounds a hang, not a slow machine
 LEVELS = [f"level{number:02}" for number in range(12, 0, -1)]  # of stacks_chain, from the leaf
 
 
@@ -20,13 +20,13 @@ class TablesProcess(reader_process.ReaderProcess):
     process_name = "profd-tables"
 
     def program(self, number):
-        """One that the daemon has not seen, whose stacks cannot be walked without its table."""
+        """Starts a program that the daemon has not seen, whose stacks cannot be walked without its unwind table."""
         path = f"{self.folder}/chain{number}"
         elf_file.renamed(workload_path("stacks_chain-static"), path, LEVELS[0], LEVELS[0])
         return self.running.enter_context(Workload(path))
 
     def assert_whole(self, process):
-        """There is none without a table, which is made after those of all that was there at the start."""
+        """Waits for a whole stack. The program's table is built after those of all programs that ran at the daemon's start."""
         end = time.monotonic() + PATIENCE
         while True:
             wait_used(process, 0.1)
@@ -40,7 +40,7 @@ class TablesProcess(reader_process.ReaderProcess):
         self.assert_whole(self.program(number))
 
     def kill_all(self, how):
-        """One for two CPUs; those that have had nothing to do have not been started."""
+        """Kills all reader processes: there is one for two CPUs, and only those that have had work are started."""
         pids = self.reader_pids()
         for pid in pids:
             os.kill(pid, how)
@@ -56,7 +56,7 @@ class TablesProcess(reader_process.ReaderProcess):
         metrics = self.server.metrics()
         disturbed = metrics["profd_readers_disturbed_total"]
         self.assertEqual(metrics["profd_readers_files_failed_total"], 0)
-        # The end of one that is not asked again is noticed when it would have been ended.
+        # The end of a process that gets no further work is noticed only when it would have been stopped anyway.
         self.assertTrue(3 <= disturbed <= len(killed), (disturbed, killed))
         self.assertGreaterEqual(metrics["profd_readers_starts_total"], started + disturbed)
         self.assertEqual(self.server.get("/status").json()["readers"]["disturbed"], disturbed)
@@ -68,7 +68,7 @@ class TablesProcess(reader_process.ReaderProcess):
         self.read_program(1)
         pids = self.kill_all(signal.SIGSTOP)
         process = self.program(2)
-        # Long enough for the daemon to have asked about it, or about one before it, and not to give the process up.
+        # By then the daemon has asked about this file, or about one before it, and has not given up the process yet.
         time.sleep(0.5)
         self.kill_all(signal.SIGKILL)
         self.assert_whole(process)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What is made from the tables of settings and commands: manual pages as man shows them, what shells offer, the sample
-file, and where `make install` puts them. The truth is what profd itself says in --help and takes."""
+"""Texts made from the tables of settings and commands: the manual pages as man shows them, the shells' completions, the sample
+file, and where `make install` puts them. The truth is the output of profd's --help and what profd accepts."""
 
 import glob
 import os
@@ -30,14 +30,14 @@ def said(*words):
 
 
 def page(name):
-    """As man shows it, on lines that need no wrapping."""
+    """Returns the page as man shows it, without wrapped lines."""
     status, out, errors = run("man", "-l", os.path.join(PACKAGING, name), MANWIDTH="1000")
     assert status == 0, errors
     return out
 
 
 def in_sources(pattern, *paths):
-    """All that matches in these files of the sources."""
+    """Returns all matches in these source files."""
     found = []
     for path in paths:
         for name in glob.glob(os.path.join(ROOT, path)):
@@ -47,7 +47,7 @@ def in_sources(pattern, *paths):
 
 
 class Told(unittest.TestCase):
-    """What --help says there is."""
+    """The commands, options and settings that --help lists."""
 
     @classmethod
     def setUpClass(cls):
@@ -97,7 +97,7 @@ class Pages(Told):
     def test_every_variable_that_the_daemon_reads(self):
         read = set()
         for path in glob.glob(f"{ROOT}/daemon/*.c") + glob.glob(f"{ROOT}/daemon/*/*.c"):
-            # That one is read in other programs.
+            # The library's variables are read in other programs.
             if "/daemon/preload/" not in path:
                 with open(path, encoding="utf-8") as file:
                     read |= set(re.findall(r'\bgetenv\("(\w+)"\)', file.read()))
@@ -165,7 +165,7 @@ class Shells(Told):
             for option in ("--config=", "-c "):
                 for shell in (shells.bash, shells.zsh, shells.fish):
                     with self.subTest(shell=shell.__name__, option=option):
-                        # zsh tells of the folders on the way, too.
+                        # zsh also offers the folders of the path.
                         self.assertIn("some.conf", map(os.path.basename, shell(f"profd {option}{folder}/so")))
 
 

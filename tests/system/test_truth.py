@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Workloads of known truth that need the CPUs, or an account of them: what the profile says is what they did."""
+"""Workloads of known truth that need the CPUs, or an account of them: the profile agrees with what they did."""
 
 import contextlib
 import math
@@ -24,8 +24,8 @@ class Truth(unittest.TestCase):
             profile = self.daemon.profile(f"seconds=6&pid={spin.pid}")
             used, took = spin.cpu_seconds() - before, time.monotonic() - start
         sampled, lasted = profile.total(1) / 1e9, profile.duration_ns / 1e9
-        # Where others run too, which ticks hit the two threads is chance; what they did while the request was
-        # on its way is not in the profile.
+        # Where other programs run as well, chance decides which ticks hit the two threads. What they did while the
+        # request was on its way is not in the profile.
         chance = 4 * math.sqrt(max(1 - used / (2 * took), 0) / profile.total())
         self.assertLess(sampled / used, 1.03 + chance, f"{sampled} s of {used} s")
         missed = min(2 * (took - lasted), used / 2)
@@ -37,7 +37,7 @@ class Truth(unittest.TestCase):
         self.assertEqual({sample.labels["pid"] for sample in profile.samples}, {spin.pid})
 
     def test_threads_that_sleep_and_wake_on_busy_cpus(self):
-        """Half of their time is work(). Much of the rest is the kernel's way to sleep, with interrupts off."""
+        """Half of the threads' time is work(). Most of the rest is the kernel's path into sleep, with interrupts off."""
         with contextlib.ExitStack() as stack:
             for _ in range(daemon.CPUS):
                 stack.enter_context(Workload("timed", "never", 0, stdin=subprocess.PIPE))
@@ -86,11 +86,11 @@ class Accounts(unittest.TestCase):
         after = self.daemon.metrics()
         self.assert_add_up(after)
         self.assertGreater(after["profd_samples_total"], before["profd_samples_total"])
-        # Whatever tests before this one did to the same daemon.
+        # Earlier tests may have caused losses in the same daemon.
         self.assertEqual(after["profd_tallies_lost_total"], before["profd_tallies_lost_total"])
 
     def test_profile_ticks_add_up(self):
-        # Every CPU is kept busy: one that sleeps for lack of work may leave out ticks.
+        # Every CPU is kept busy, because a CPU that sleeps for lack of work may leave out ticks.
         with contextlib.ExitStack() as stack:
             for _ in range(daemon.CPUS):
                 stack.enter_context(Workload("spin60_30_10"))
@@ -102,8 +102,8 @@ class Accounts(unittest.TestCase):
         self.assertEqual(ticks["ticks"], ticks["samples"] + ticks["idle"] + ticks["lost"])
 
     def test_every_busy_cpu_is_sampled_at_the_rate_asked_for(self):
-        # Busy, because some virtual machines stop the timers of an idle CPU; profd counts those
-        # periods in ticks_missed.
+        # The CPUs are busy, because some virtual machines stop the timers of an idle CPU; profd counts those periods in
+        # ticks_missed.
         with contextlib.ExitStack() as stack:
             for _ in range(daemon.CPUS):
                 stack.enter_context(Workload("cpubound", 60))
@@ -113,6 +113,6 @@ class Accounts(unittest.TestCase):
 
 
 def ticks_of(profile):
-    """The comment that accounts for the ticks, as name -> number."""
+    """Returns the comment that accounts for the ticks, as name -> number."""
     line = next(comment for comment in profile.comments if comment.startswith("ticks="))
     return {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", line)}

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Waits until a daemon can walk what runs now: stacks are cut short while their tables are built."""
+"""Waits until a daemon can walk the running programs: stacks are truncated while their unwind tables are built."""
 
 import time
 
 PENDING = "profd_unwind_tables_pending"
-QUIET_SECONDS = 1  # a new process is missed first, then its tables are asked for
+QUIET_SECONDS = 1  # profd first misses a new process, then asks for its tables
 
 
 def warm_up(server, seconds=30):
-    """The metrics once no table has been waited for, for a while, or time is up."""
+    """Returns the metrics once no table has been pending for QUIET_SECONDS, or when time is up."""
     end = time.monotonic() + seconds
     quiet_since = time.monotonic()
     while True:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs the programs of tests/workloads, whose truth is in their first comment."""
+"""Runs the programs of tests/workloads; the first comment of each states what a profile of it must have."""
 
 import os
 import subprocess
@@ -15,9 +15,9 @@ def workload_path(name):
 
 
 class Workload:
-    """A workload in the background, past its "ready" line; killed at the end of the with block.
+    """A running workload that has printed "ready"; it is killed at the end of the with block.
 
-    `name` may also be the absolute path of another program that says so.
+    `name` may also be the absolute path of another program that prints "ready".
     """
 
     def __init__(self, name, *arguments, **options):
@@ -32,7 +32,7 @@ class Workload:
         return cpu_seconds(self.pid)
 
     def output(self):
-        """What it prints until it ends."""
+        """Returns what the workload prints until it ends."""
         rest = self.process.stdout.read()
         self.process.wait()
         return rest
@@ -48,22 +48,22 @@ class Workload:
 
 
 def cpu_seconds(pid):
-    """utime + stime of a process, all threads."""
+    """Returns utime + stime of a process, all threads together."""
     with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
         fields = stat.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
 
 
 def times_told(timed):
-    """What workloads/timed says of itself: CPU seconds, and those within work()."""
+    """Returns what workloads/timed reports of itself: CPU seconds, and those within work()."""
     timed.process.stdin.write("\n")
     timed.process.stdin.flush()
     return [float(word) for word in timed.process.stdout.readline().split()]
 
 
 def wait_used(workload, seconds, patience=120):
-    """Waits until a workload has used so much more CPU time, however little of it there is, and a profile of
-    the past has that in it.
+    """Waits until a workload has used so many more seconds of CPU time, however little it gets, and a profile of the past has
+    them.
     """
     start, end = workload.cpu_seconds(), time.monotonic() + patience
     while workload.cpu_seconds() < start + seconds:

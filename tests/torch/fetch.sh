@@ -3,8 +3,8 @@
 #
 #     fetch.sh FOLDER
 #
-# PyTorch and what it imports in FOLDER/site, and stubs of the libraries that only GPUs need in FOLDER/stubs:
-# some 600 MB to download and 2 GB on the disk, once.
+# Downloads PyTorch and its imports to FOLDER/site, and makes stubs of the libraries that only GPUs need in
+# FOLDER/stubs: once, some 600 MB to download and 2 GB on the disk.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$1
@@ -14,7 +14,7 @@ folder=$1
 rm -rf "$folder/site" "$folder/stubs"
 mkdir -p "$folder/wheels"
 python3 -m pip --version >/dev/null || { echo "test-torch needs pip" >&2; exit 1; }
-# Without what it depends on: that is 3 GB of CUDA.
+# --no-deps leaves out 3 GB of CUDA.
 python3 -m pip download -q --no-deps -d "$folder/wheels" torch==2.15.0 typing_extensions filelock sympy mpmath \
 	networkx jinja2 MarkupSafe fsspec
 for wheel in "$folder"/wheels/*.whl; do

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """A real PyTorch under the daemon: tensors of the CPU, by the Python line that made them. `make test-torch`.
 
-Of the wheel for GPUs, whose libraries for them are stubs (stubs.py): the allocator of the CPU tells of its tensors
-by the same functions as that of GPUs. What tests on a stand-in cannot say: that the real library has these
-functions, calls them so, and that stacks go through it to the line.
+The test uses the wheel for GPUs, with stubs of the GPU libraries (stubs.py): the allocator of the CPU reports its tensors
+by the same functions as that of GPUs. It proves what a stand-in cannot: that the real library has these functions and calls
+them in the expected way, and that stacks lead through the library to the Python line.
 """
 
 import os
@@ -48,7 +48,7 @@ class Torch(unittest.TestCase):
         cls.addClassCleanup(cls.program.__exit__)
         found = until(lambda: any(path.endswith("/libc10.so") for path in uprobe_paths(cls.server)), 120)
         assert found, uprobe_paths(cls.server)
-        # Half a gigabyte of libraries has tables that take their time.
+        # The libraries have half a gigabyte; building their unwind tables takes a while.
         for _ in range(20):
             before = cls.sums()
             cls.program.tell("train")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Libraries that PyTorch's wheel is linked with and does without as long as no GPU is used: CUDA's runtime,
-cuBLAS, cuDNN and so on, 3 GB. They are made here with the names that it looks up, and each function in them fails.
+"""Makes stubs of the libraries that PyTorch's wheel is linked with but does not use without a GPU: CUDA's runtime,
+cuBLAS, cuDNN and so on, 3 GB. A stub has the names that the wheel looks up, and each of its functions fails.
 
     stubs.py FOLDER_OF_TORCH_LIBRARIES FOLDER
 """
@@ -28,7 +28,7 @@ def needed(path):
 
 
 def files_of_versions(path):
-    """version -> the library that must have it."""
+    """Returns version -> the library that must have it."""
     versions, file = {}, None
     for line in readelf("-V", path).splitlines():
         named = re.search(r"File: (\S+)\s+Cnt", line)
@@ -41,7 +41,7 @@ def files_of_versions(path):
 
 
 def symbols(path):
-    """(undefined, defined) names, as they are written: name or name@version."""
+    """Returns (undefined, defined) names, as readelf writes them: name or name@version."""
     undefined, defined = set(), set()
     for line in readelf("--dyn-syms", path).splitlines():
         fields = line.split()
@@ -51,13 +51,13 @@ def symbols(path):
 
 
 def is_here(library):
-    """Whether this machine's loader finds it."""
+    """Whether this machine's loader finds the library."""
     listed = subprocess.run(["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True).stdout
     return f"\t{library} " in listed
 
 
 def wanted(folder):
-    """library -> {version or "": names} of all that is missing."""
+    """Returns library -> {version or "": names} of everything that is missing."""
     paths = glob.glob(f"{folder}/*.so*")
     ours = {os.path.basename(path) for path in paths}
     missing = {library for path in paths for library in needed(path) if library not in ours and not is_here(library)}
@@ -70,7 +70,7 @@ def wanted(folder):
             if versions.get(version) in missing:
                 found[versions[version]][version].add(name)
             elif not version and name not in defined and PREFIXES.match(name):
-                # Of any library; all of them are searched.
+                # Any library may define a symbol without a version, because the loader searches all of them.
                 found["libcudart.so.13"][""].add(name)
     return found
 

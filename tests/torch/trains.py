@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A network of two layers, trained on the CPU. Led by lines: `train` trains for some steps, `keep` takes tensors
-of known sizes and keeps them, `drop` lets half of them go. Lines that matter end in "# -> NAME". After each: a
-line of JSON with the bytes that are kept, and those that the forward pass of each layer needs at least.
+"""Trains a network of two layers on the CPU. It reads commands as lines: `train` trains for some steps, `keep` allocates
+tensors of known sizes and keeps them, `drop` frees half of them. The tests find source lines by their "# -> NAME" at the end.
+After each command it prints a line of JSON with the bytes that are kept, and the least bytes that the forward pass of each
+layer has needed.
 """
 
 import ctypes
@@ -11,10 +12,10 @@ import sys
 import time
 import warnings
 
-# Frameworks are watched in processes that have CUDA's driver.
+# profd watches frameworks only in processes that have CUDA's driver.
 ctypes.CDLL(os.environ["STAND_IN_DRIVER"])
 
-warnings.filterwarnings("ignore")  # that there is no NumPy
+warnings.filterwarnings("ignore")  # of a missing NumPy
 
 import torch  # noqa: E402
 
@@ -37,7 +38,7 @@ class Network(torch.nn.Module):
 
 def train(network, optimizer):
     for _ in range(STEPS):
-        time.sleep(0.1)  # of a thousand small tensors a second not all are asked for their stacks
+        time.sleep(0.1)  # slow enough that every tensor gets a stack: of a thousand small ones a second, not all would
         batch = torch.randn(BATCH, WIDTH)
         optimizer.zero_grad()
         loss = (network(batch) - batch).square().mean()

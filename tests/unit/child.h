@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A process that does nothing, with the test's own mappings.
+ * A process that does nothing and has the test's mappings.
  */
 #pragma once
 

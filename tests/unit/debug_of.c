@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Without a reader process: what one says is the same, which is checked.
+ * Reads the links in this process. A reader process would report the same links, and they are
+ * checked in the same way.
  */
 #include "tests/unit/debug_of.h"
 

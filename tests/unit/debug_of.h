@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * object/debugfile.h by what the object's file says.
+ * Calls object/debugfile.h with the links that the object's file contains.
  */
 #pragma once
 

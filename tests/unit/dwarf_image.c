@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The abbreviations that the DIEs of an image are written with, and the file around them.
+ * The abbreviations of the image's DIEs, and the file around the DIEs.
  */
 #include "tests/unit/dwarf_image.h"
 #include "tests/unit/elf_image.h"
@@ -16,7 +16,7 @@ enum { UNIT_HEADER_BYTES = 11 };
 #define NAME  DW_AT_name, DW_FORM_string
 #define RANGE DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8
 
-/* Numbers above 127 would need two bytes; there is none. */
+/* All numbers are below 128 and take one byte. */
 static const uint8_t abbreviations[] = {
 	UNIT,
 	DW_TAG_compile_unit,
@@ -166,11 +166,11 @@ void image_unit_end(struct dwarf_image *image)
 
 static const char section_names[] = "\0.debug_info\0.debug_abbrev\0.shstrtab";
 
-/* What stands before .debug_info. */
+/* The part of the file before .debug_info. */
 struct file {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
-	Elf64_Shdr sections[4]; /* none, and those of the names */
+	Elf64_Shdr sections[4]; /* a null section, .debug_info, .debug_abbrev, .shstrtab */
 	char names[sizeof(section_names)];
 	uint8_t abbreviations[sizeof(abbreviations)];
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The image that the tests of object/ and symbolize/ start from. The text segment's bytes are not
- * in it: nobody reads them.
+ * The image with which the tests of object/ and symbolize/ start. It lacks the bytes of the text
+ * segment, because no test reads them.
  */
 #include "tests/unit/elf_image.h"
 
@@ -70,7 +70,7 @@ void elf_image_init(struct elf_image *image, uint8_t seed)
 	image->symbols[1] = symbol(1, STB_GLOBAL, STT_FUNC, 0x401000, 0x40);
 	image->symbols[2] = symbol(7, STB_GLOBAL, STT_FUNC, 0x401040, 0x20);
 	image->symbols[3] = symbol(21, STB_LOCAL, STT_FUNC, 0x401100, 0x10);
-	/* Not functions of this file. */
+	/* These two are not functions of this file. */
 	image->symbols[4] = symbol(27, STB_GLOBAL, STT_OBJECT, 0x401200, 0x10);
 	image->symbols[5] = symbol(27, STB_GLOBAL, STT_FUNC, 0, 0);
 	image->symbols[5].st_shndx = SHN_UNDEF;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A small, correct ELF file as a struct, so that a test damages it by assigning to a field.
+ * A small, correct ELF file as a struct. A test damages it by assigning to a field.
  */
 #pragma once
 
@@ -20,11 +20,12 @@ struct elf_image {
 	} note;
 	Elf64_Sym symbols[IMAGE_SYMBOLS];
 	char names[64];
-	Elf64_Shdr sections[3]; /* none, symbols, names */
+	Elf64_Shdr sections[3]; /* null, symbols, names */
 };
 
-/* Functions plain [0x401000, +0x40), _ZN3foo3barEi [0x401040, +0x20) and local [0x401100, +0x10);
- * the byte at file offset 0x1000 is at 0x401000. The build ID's bytes are seed, seed + 1, ... */
+/* The image has the functions plain [0x401000, +0x40), _ZN3foo3barEi [0x401040, +0x20) and local
+ * [0x401100, +0x10). File offset 0x1000 is mapped at 0x401000. The build ID's bytes are seed, seed
+ * + 1, ... */
 void elf_image_init(struct elf_image *image, uint8_t seed);
-/* A descriptor of an unnamed file of these bytes. */
+/* A descriptor of an unnamed file with these bytes. */
 int elf_image_fd(const void *bytes, size_t len);

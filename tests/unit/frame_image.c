@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Headers around the entries, and the entries that most tests need.
+ * The headers around the entries, and the entries that most tests need.
  */
 #include "tests/unit/frame_image.h"
 #include "object/dwarf.h"

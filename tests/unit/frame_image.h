@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A small ELF file with call frame information, put together entry by entry.
+ * A small ELF file with call frame information, built entry by entry.
  */
 #pragma once
 
@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 enum {
-	IMAGE_TEXT = 0x1000, /* own address and size of the code, whose bytes are not there */
+	IMAGE_TEXT = 0x1000, /* the code's own address and size; its bytes are not in the image */
 	IMAGE_TEXT_BYTES = 0x1000,
 	IMAGE_FRAMES = 0x3000, /* own address of .eh_frame */
-	IMAGE_SECTIONS = 5,    /* none, .eh_frame, .debug_frame, names, .go.buildinfo */
+	IMAGE_SECTIONS = 5,    /* null, .eh_frame, .debug_frame, names, .go.buildinfo */
 };
 
 struct frame_bytes {
@@ -37,29 +37,31 @@ struct frame_image {
 };
 
 void frame_image_init(struct frame_image *image);
-/* To be called when all entries are in place. */
+/* Called once all entries are in place. */
 void frame_image_seal(struct frame_image *image);
 
 void put_u8(struct frame_bytes *into, uint8_t value);
 void put_u32(struct frame_bytes *into, uint32_t value);
 void put_u64(struct frame_bytes *into, uint64_t value);
 void put_bytes(struct frame_bytes *into, const void *bytes, size_t len);
-/* The length of what was put since begin_entry(), which returns where that is. */
+/* begin_entry() returns the entry's offset; end_entry() writes the length of what was put after
+ * it. */
 size_t begin_entry(struct frame_bytes *into);
 void end_entry(struct frame_bytes *into, size_t entry);
 
-/* x86-64's usual CIE; returns its offset. `augmentation` of z, R and S. */
+/* The usual CIE of x86-64; returns its offset. `augmentation` consists of z, R and S. */
 size_t put_eh_cie(struct frame_bytes *into, const char *augmentation);
 /* An FDE of a "zR" CIE. */
 void put_eh_fde(struct frame_bytes *into, size_t cie, uint64_t start, uint32_t len,
                 const void *instructions, size_t instructions_len);
-/* The same for .debug_frame, version 4; without instructions given the CFA is at 64. */
+/* The same for .debug_frame, version 4. put_debug_fde() gives no instructions; the CFA is then at
+ * offset 64. */
 size_t put_debug_cie(struct frame_bytes *into);
 void put_debug_fde(struct frame_bytes *into, size_t cie, uint64_t start, uint64_t len);
 void put_debug_fde_of(struct frame_bytes *into, size_t cie, uint64_t start, uint64_t len,
                       const void *instructions, size_t instructions_len);
 
-/* What ehframe_each_row() returns for the file, which is sealed first. */
+/* Seals the file and collects its rows; returns the result of ehframe_each_row(). */
 int frame_image_rows(struct frame_image *image, struct frame_text *ret_text);
-/* The same, compared; "" where there is nothing to report. */
+/* Seals the file and checks that its rows are `rows`; "" if there is nothing to report. */
 void check_frame_rows(struct frame_image *image, const char *rows);

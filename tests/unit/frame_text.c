@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The notation of rows.
+ * Notation of rows.
  */
 #include "tests/unit/frame_text.h"
 

@@ -11,8 +11,8 @@ struct frame_text {
 	int count, stop_after;
 };
 
-/* A frame_row_fn: appends "START-END CFA FP RA;" with addresses in hex, before the ; " S" of a
- * signal frame and " C" of a chained one. CFA: r7+8, [r7+8]+8 for a dereference, plt11, ?. FP and
- * RA: = unchanged, u undefined, c-16 saved at the CFA, [r7+8] at a register, r5 in one, ?. Returns
- * 7 at the row `stop_after`. */
+/* A frame_row_fn: appends "START-END CFA FP RA;" with addresses in hex. Before the ; it writes " S"
+ * for a signal frame and " C" for a chained one. CFA: r7+8, [r7+8]+8 for a dereference, plt11, ?.
+ * FP and RA: = unchanged, u undefined, c-16 saved at an offset from the CFA, [r7+8] at one from a
+ * register, r5 in a register, ?. Returns 7 at the row `stop_after`. */
 int frame_text_row(const struct frame_row *row, void *frame_text);

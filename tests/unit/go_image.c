@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The parts of the table one after the other, as the linker writes them.
+ * Writes the parts of the table one after the other, as Go's linker does.
  */
 #include "tests/unit/go_image.h"
 
@@ -20,7 +20,8 @@ static const char names[] = "\0main.main\0main.inlined\0main.deeper\0main.other"
 static const char files[] = "\0/src/a.go\0/src/b.go";
 static const uint32_t units[] = {UINT32_MAX, 1, 11};
 
-/* Lists of the value's change, zigzag, and how many bytes of code have it. */
+/* Lists of pairs: the change of a value, in zigzag encoding, and the number of bytes of code with
+ * that value. */
 /* clang-format off */
 static const uint8_t values[] = {
 	0,
@@ -90,7 +91,7 @@ static void add_record(struct go_image *image, uint64_t entry, const struct reco
 	add_u32(&image->table, record->file_values);
 	add_u32(&image->table, record->line_values);
 	add_u32(&image->table, 3);
-	add_u32(&image->table, 1); /* where the unit's files begin */
+	add_u32(&image->table, 1); /* index of the unit's first file */
 	if (image->magic == GO_120)
 		add_u32(&image->table, record->start_line);
 	buf_add(&image->table, flags, sizeof(flags));
@@ -168,7 +169,7 @@ static void add_module(struct go_image *image)
 	Elf64_Rela relocations[MODULE_WORDS];
 	size_t count = 0;
 
-	words[2] = table; /* some pointer to it that is not the one */
+	words[2] = table; /* a pointer to the table that is not the one in moduledata */
 	uint64_t *module = words + 4;
 	module[0] = table;
 	for (int i = 0; i < 5; i++)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A pclntab of two functions in any version, made by itself, and the file around it. main.main at
- * the beginning of the code has main.inlined inlined, and that main.deeper; its 64 bytes are:
+ * A generated pclntab of two functions, in any version, and the file around it. main.main is at the
+ * beginning of the code. main.inlined is inlined into it, and main.deeper into main.inlined. The 64
+ * bytes of main.main are:
  *
- *	0x00 main.main a.go:10
- *	0x10 main.inlined a.go:50, called at a.go:10
- *	0x18 main.deeper b.go:90, called at a.go:50
- *	0x20 main.main a.go:11
+ *  0x00 main.main a.go:10
+ *  0x10 main.inlined a.go:50, called at a.go:10
+ *  0x18 main.deeper b.go:90, called at a.go:50
+ *  0x20 main.main a.go:11
  *
  * main.other follows, 64 bytes at b.go:7.
  */
@@ -26,10 +27,10 @@ enum {
 #define GO_120 0xfffffff1u
 
 struct go_image {
-	/* Set before go_image_make(). */
+	/* To be set before go_image_make(). */
 	uint32_t magic;
 	uint64_t text_start; /* in the header */
-	bool relocated;      /* moduledata is made by relocations */
+	bool relocated;      /* relocations fill in moduledata */
 	const char *table_section, *module_section;
 	size_t before; /* bytes before the table in its section */
 
@@ -38,10 +39,11 @@ struct go_image {
 	struct section_image file;
 };
 
-/* Go 1.26: the table's own section, nothing in its header, fixed addresses. */
+/* The format of Go 1.26: the table in a section of its own, no text_start in its header, fixed
+ * addresses. */
 void go_image_init(struct go_image *image);
 void go_image_release(struct go_image *image);
-/* Makes `table` and `calls`. */
+/* Fills in `table` and `calls`. */
 void go_image_make(struct go_image *image);
-/* The file around them, as they are now. */
+/* Builds the file around the current contents of `table` and `calls`. */
 struct elf *go_image_open(struct go_image *image);

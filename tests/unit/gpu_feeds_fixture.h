@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * gpu_feeds for the tests of it: two processes that do not exist, with code mapped, and events
- * that are sent as the ring would bring them. Made before each test, and freed after.
+ * struct gpu_feeds for its tests: two imaginary processes with mapped code, and events that are
+ * sent in the form in which the ring buffer delivers them. Created before each test, and freed
+ * after it.
  */
 #pragma once
 
@@ -12,15 +13,15 @@
 #include "tests/unit/suites.h"
 
 enum {
-	PID = 4000001, /* over the kernel's default limit: nobody has it, or those after it */
+	PID = 4000001, /* no process has it or the next one: above the kernel's default limit */
 	OTHER,
-	CODE = 0x1000, /* mapped in both */
+	CODE = 0x1000, /* address of the code in both processes */
 	IMAGE = 7,
 };
 
 extern struct drain_tables tables;
 extern struct gpu_feeds *feeds;
-extern struct gpu_event event; /* what tell() sends next; its time grows with each */
+extern struct gpu_event event; /* sent next by tell(); its time grows with each event */
 extern struct keepsake kept[8];
 extern size_t kept_count;
 extern struct gpu_figures found[8]; /* what figures() found */
@@ -29,15 +30,16 @@ extern size_t found_count;
 void gpu_feeds_set_up(void);
 void gpu_feeds_tear_down(void);
 
-/* Sends the event, with a stack of one word if there is one, a moment after the one before. */
+/* Sends the event, one nanosecond after the last one, with a stack of one word unless `word` is
+ * 0. */
 void tell(uint16_t kind, uint64_t address, uint64_t size, uint64_t word);
 void send_name(uint64_t handle, const char *name);
 
-/* NULL: there are not that many. */
+/* The figures at this place; NULL: there are not that many. */
 const struct gpu_figures *figures(size_t at);
 struct gpu_stats stats(void);
 
-/* Sums of values of all samples. */
+/* Adds up the values of all samples. */
 void add_up(const struct profile *profile, uint64_t sums[PROFILE_VALUES]);
 
 #define CHECK_SUMS(profile, a, b, c, d)        \
@@ -50,5 +52,6 @@ void add_up(const struct profile *profile, uint64_t sums[PROFILE_VALUES]);
 		ck_assert_uint_eq(sums[3], d); \
 	} while (0)
 
-/* What is held, or else what was allocated since the last time, is these. */
+/* Checks the objects and bytes that are held or, if `held` is false, those allocated since the last
+ * call. */
 void check(enum profile_kind kind, bool held, uint64_t objects, uint64_t bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a gzip file has in it, for tests that read back what was written.
+ * Unpacks a gzip file, for tests that read back what was written.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <check.h>
 #include <zlib.h>
 
-/* The number of bytes put into `plain`, into which all of them must fit. */
+/* Returns the number of bytes put into `plain`, which must have room for all of them. */
 static inline size_t gunzip(const struct buf *zipped, uint8_t *plain, size_t size)
 {
 	z_stream stream = {

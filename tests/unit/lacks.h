@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tests of what not every host has. Where COMPLETE is set all of it must be there.
+ * For tests of things that not every host has. If COMPLETE is set, the host must have all of them.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Whether a test is to look at nothing, which is said. */
+/* Whether a test is to be skipped; prints that it is. */
 static inline bool host_lacks(bool is_there, const char *what)
 {
 	if (is_there)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where distributions put them.
+ * Searches the folders in which distributions put libraries.
  */
 #include "tests/unit/libraries.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Shared libraries of this host, for tests that look into real ones.
+ * Shared libraries of this host, for tests that read real ones.
  */
 #pragma once
 
 #include "object/elf.h"
 
-/* NULL when the host has no library of that file name. The descriptor stays open with it. */
+/* NULL when the host has no library with that file name. The descriptor stays open as long as the
+ * elf. */
 struct elf *library_open(const char *name);

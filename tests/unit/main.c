@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Runs every suite of tests/unit/suites.h in one runner, so that the last line of output is check's
- * own summary of all of them; with UNIT_PART=2/6 every sixth of them, from the second one on.
- * CK_FORK=no runs the tests in this process, for debuggers and sanitizers; CK_RUN_SUITE and
- * CK_RUN_CASE pick some, as check documents.
+ * summary of all suites. With UNIT_PART=2/6 it runs every sixth suite, from the second one on.
+ * CK_FORK=no runs the tests in this process, for debuggers and sanitizers. CK_RUN_SUITE and
+ * CK_RUN_CASE select tests, as check documents.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -47,8 +47,9 @@ static int open_it(const char *path)
 	return fd < 0 ? -errno : 0;
 }
 
-/* The daemon's own, but for names that it dies over, never gets done with, or says such an error of
- * as one who took it over may; and it opens a file as such a one would. */
+/* The daemon's answers, except for questions on which the process must die, hang or be slow, or
+ * return an error as an attacker who took over the process could; on one question it opens a file,
+ * as such an attacker would. */
 static int answer(struct reading *reading, struct buf *out)
 {
 	if (reading->job == READER_DEMANGLE && has(reading, MORTAL_NAME))
@@ -65,12 +66,12 @@ static int answer(struct reading *reading, struct buf *out)
 	return jobs_answer(reading, out);
 }
 
-/* Every one of `parts`, in turns, from `part` on, which is 1 for the first. */
+/* Every `parts`th suite from number `part` on; the first suite has number 1. */
 struct share {
 	unsigned part, parts;
 };
 
-/* What UNIT_PART says; all where it is not set. False when it is not understood. */
+/* Reads UNIT_PART; without it, all suites run. False when UNIT_PART is not understood. */
 static bool share_wanted(struct share *share)
 {
 	const char *text = getenv("UNIT_PART");
@@ -83,7 +84,7 @@ static bool share_wanted(struct share *share)
 	       share->part >= 1 && share->part <= share->parts;
 }
 
-/* Suites are told apart by their place in the list, so that no part knows of the others. */
+/* Suites are selected by their place in the list, so that a part need not know about the others. */
 static SRunner *runner_of(struct share share)
 {
 	SRunner *runner = srunner_create(NULL);
@@ -101,11 +102,11 @@ int main(int argc, char **argv)
 {
 	struct share share;
 
-	/* Tests of what asks a reader process run this program. */
+	/* Tests that ask a reader process run this program as one. */
 	if (reader_wanted(argc, argv))
 		return reader_main(argc, argv, answer);
 
-	/* Against hanging, not against a slow machine. */
+	/* Bounds tests that hang; long enough for a slow machine. */
 	setenv("CK_DEFAULT_TIMEOUT", "60", 0);
 	if (!share_wanted(&share)) {
 		fputs("UNIT_PART: not N/M\n", stderr);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names that have this in them are what nobody knows of yet in a demangler: the reader process of
- * the unit tests dies over one, and has no answer for another. A question that begins with the last
- * one is answered with the error whose number follows, and one that begins with the name of a file
- * with what opening that says. About the file of the number at the end it
- * works without end when it is asked for lines.
+ * Names on which the reader process of the unit tests misbehaves, as an undiscovered bug in a
+ * demangler would. It dies on a name that contains MORTAL_NAME, and never answers one that contains
+ * ENDLESS_NAME. A question that begins with ERRING_NAME is answered with the error whose number
+ * follows. A question that contains OPENED_NAME is answered with the result of opening that file. A
+ * question for names in file number ENDLESS_FILE is never answered either.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #define ENDLESS_NAME "5hangs"
 #define ERRING_NAME  "_Z4errs"
 #define OPENED_NAME  "/etc/passwd"
-/* It takes seconds over one with this in it. */
+/* A question that contains this takes SLOW_SECONDS. */
 #define SLOW_NAME    "4slow"
 #define SLOW_SECONDS 5
 #define ENDLESS_FILE 0xE2D1E55

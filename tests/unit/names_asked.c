@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Files are made anew for each question.
+ * Opens or creates the file for each question.
  */
 #include "tests/unit/names_asked.h"
 

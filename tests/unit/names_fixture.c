@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Code and descriptors that the tests of names look at.
+ * Code and descriptors that the tests of names inspect.
  */
 #include "tests/unit/names_fixture.h"
 
@@ -23,7 +23,7 @@ int tell_frame(size_t index, const struct source_frame *frame, void *ctx)
 {
 	struct told_frames *told = ctx;
 
-	/* Doubled at each power of two. */
+	/* The capacity doubles at each power of two. */
 	if (!(told->count & (told->count - 1))) {
 		size_t capacity = told->count ? 2 * told->count : 1;
 		told->items = realloc(told->items, capacity * sizeof(*told->items));
@@ -52,7 +52,7 @@ void told_frames_release(struct told_frames *told)
 	*told = (struct told_frames){0};
 }
 
-/* The program itself is the first. */
+/* The first object is the program itself. */
 static int take_bias(struct dl_phdr_info *info, size_t len, void *ctx)
 {
 	(void)len;

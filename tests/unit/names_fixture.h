@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What tests of names need: frames kept as they are told, and code of this program whose names are
+ * Fixtures for tests of names: a list of received frames, and code of this program whose names are
  * known.
  */
 #pragma once
@@ -26,12 +26,12 @@ struct told_frames {
 int tell_frame(size_t index, const struct source_frame *frame, void *ctx);
 void told_frames_release(struct told_frames *told);
 
-/* The program's own address of something in it. */
+/* The program's own address of something in its memory. */
 uint64_t own_address(uint64_t in_memory);
-/* An address in known_inlined(), which is inlined into known_outer(). Both are in names_fixture.c.
- */
+/* An address in known_inlined(), which is inlined into known_outer(). Both are in
+ * names_fixture.c. */
 uint64_t known_outer(void);
-/* Open descriptors of a process. */
+/* The number of a process's open descriptors. */
 int count_fds(pid_t pid);
-/* A descriptor of this program's file. */
+/* Opens this program's file. */
 int open_own_file(void);

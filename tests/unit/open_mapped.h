@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * store_open() of a file that this process maps, as the object.
+ * Opens a file that this process maps with store_open(), and returns the object.
  */
 #pragma once
 
@@ -8,7 +8,8 @@
 
 #include <unistd.h>
 
-/* NULL when it has none. The store's, at least until the next file is opened. */
+/* NULL when the file has no object. The store owns the object and keeps it at least until the next
+ * file is opened. */
 static inline const struct object *open_mapped(struct store *store, const struct file_key *key,
                                                uint64_t start, uint64_t end, const char *path)
 {

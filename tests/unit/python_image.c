@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Symbols are added last, because their names are collected until then.
+ * Collects the names of symbols; sealing adds the symbols as the last sections.
  */
 #include "tests/unit/python_image.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A small ELF file with what CPython's have: its variables, its evaluation loop, its texts.
+ * A small ELF file with the parts of a CPython that are searched for: its variables, its evaluation
+ * loop, its texts.
  */
 #pragma once
 
@@ -9,7 +10,7 @@
 
 enum {
 	PYTHON_TEXT = 0x1000,  /* code */
-	PYTHON_DATA = 0x20000, /* _PyRuntime and what follows it */
+	PYTHON_DATA = 0x20000, /* _PyRuntime and the variables after it */
 	PYTHON_RODATA = 0x30000,
 	PYTHON_SYMBOLS = 8,
 };
@@ -28,10 +29,10 @@ void python_image_symbol(struct python_image *image, const char *name, int type,
                          uint64_t size);
 /* Code, data and texts are sections, added with section_image_add(&image->file, ...). */
 struct elf *python_image_open(struct python_image *image);
-/* Without opening: the bytes are in image->file.out. */
+/* The same without opening; the bytes are then in image->file.out. */
 void python_image_seal(struct python_image *image);
 
-/* The descriptions that 3.13.18 and 3.14.10 have in them, also when built free-threaded. */
+/* The tables of offsets that 3.13.18 and 3.14.10 contain, also those of free-threaded builds. */
 enum { PYTHON_WORDS_313 = 73, PYTHON_WORDS_314 = 95 };
 extern const uint64_t python_words_313[PYTHON_WORDS_313], python_words_313t[PYTHON_WORDS_313];
 extern const uint64_t python_words_314[PYTHON_WORDS_314], python_words_314t[PYTHON_WORDS_314];

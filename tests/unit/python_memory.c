@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The offsets are those of interp/python_layouts.c and, for 3.13, of what that describes.
+ * The offsets are those of interp/python_layouts.c and, for 3.13, those that its table of offsets
+ * gives.
  */
 #include "tests/unit/python_memory.h"
 
@@ -98,7 +99,8 @@ uint64_t python_memory_ascii(struct python_memory *memory, const char *text)
 	return python_memory_text(memory, 0, text, strlen(text));
 }
 
-/* A table of so many keys, where entries begin, and how many words each has. */
+/* Puts a table for `count` keys. Also returns where its entries begin, and the number of words in
+ * each. */
 static uint64_t put_keys(struct python_memory *memory, size_t count, bool ints,
                          uint64_t *ret_entries, size_t *ret_words)
 {
@@ -142,7 +144,7 @@ uint64_t python_memory_dict(struct python_memory *memory, const uint64_t (*entri
 	for (size_t i = 0; i < count; i++, at += words * 8) {
 		if (words == 3)
 			python_memory_put(memory, at, ints ? entries[i][0] : 0x1234);
-		/* An int is an object that nobody looks into. */
+		/* A key that is an int is an object that is not read. */
 		python_memory_put(memory, at + (words - 2) * 8,
 		                  ints ? PYTHON_MEMORY : entries[i][0]);
 		python_memory_put(memory, at + (words - 1) * 8, entries[i][1]);
@@ -150,7 +152,8 @@ uint64_t python_memory_dict(struct python_memory *memory, const uint64_t (*entri
 	return put_dict(memory, keys, 0);
 }
 
-/* An array of values for the shared keys: the name, behind those of other attributes. */
+/* Puts an array of values for the shared keys: the name, after the values of EARLIER other
+ * attributes. */
 static void put_values(struct python_memory *memory, uint64_t values, uint64_t name)
 {
 	bool has_head = memory->process.version >= VERSION_3_13;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Rows and operations of x86-64, written short.
+ * Short notation for rows and operations of x86-64.
  */
 #pragma once
 
@@ -18,5 +18,5 @@
 #define NONE                    OP_OF_NAME(OP_NONE)
 #define UNKNOWN                 OP_OF_NAME(OP_UNSUPPORTED)
 #define RULE                    ((uint32_t)OP_RULE << OP_BASE_SHIFT)
-/* sp + 8 * n, nothing saved but the return address. */
+/* sp + 8 * n; only the return address is saved. */
 #define PLAIN(n) ((uint32_t)(n) << X86_CFA_SHIFT)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Contents first, headers behind them.
+ * Writes the contents first, and the headers after them.
  */
 #include "tests/unit/section_image.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A small ELF file put together section by section. A section that is loaded is a segment too.
+ * A small ELF file built section by section. A section that is loaded is also a segment.
  */
 #pragma once
 
@@ -23,10 +23,11 @@ struct section_image {
 
 void section_image_init(struct section_image *image);
 void section_image_release(struct section_image *image);
-/* Loaded at the address when that is not 0; executable when it is called .text or .plt. */
+/* The section is loaded at `address` if that is not 0. It is executable if its name is .text or
+ * .plt. */
 void section_image_add(struct section_image *image, const char *name, uint64_t address,
                        const void *bytes, size_t len);
-/* Adds the headers. Then `out` has the file. */
+/* Adds the headers; after that `out` holds the file. */
 void section_image_seal(struct section_image *image);
-/* Seals and opens; the image must outlive the elf. */
+/* Seals and opens the image, which must outlive the elf. */
 struct elf *section_image_open(struct section_image *image);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Files for a store to open, in a folder of their own.
+ * Files for a store to open, in a temporary folder.
  */
 #pragma once
 
@@ -34,7 +34,7 @@ static inline void remove_folder(void)
 	rmdir(folder);
 }
 
-/* File FOLDER/number; an image of that seed, or a script when the seed is negative. */
+/* Makes the file FOLDER/number: an image with that seed, or a script if the seed is negative. */
 static inline const char *make_file(int number, int seed, struct file_key *ret_key)
 {
 	static char path[128];

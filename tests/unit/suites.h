@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The list of unit test suites, written once: tests/unit/test_NAME.c defines NAME_suite(), main.c
- * runs all.
+ * The only list of unit test suites: tests/unit/test_NAME.c defines NAME_suite(), and main.c runs
+ * all of them.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whose a subordinate id is.
+ * The accounts to which subordinate ids belong.
  */
 #include "base/accounts.h"
 
@@ -42,10 +42,10 @@ START_TEST(subordinate_ids_are_those_of_one)
 	ck_assert_uint_eq(account_of(231072), 231072);
 	ck_assert_uint_eq(account_of(300009), 1003);
 	ck_assert_uint_eq(account_of(300010), 300010);
-	/* Nobody here knows whose, but it is one. */
+	/* These users have no entry in the password file, but each range is one account. */
 	ck_assert_uint_eq(account_of(400005), 400000);
 	ck_assert_uint_eq(account_of(500000), 500000);
-	/* A container that root started is one account, and not root's. */
+	/* The users of a container that root started are one account, which is not root's. */
 	ck_assert_uint_eq(account_of(600000), 600000);
 	ck_assert_uint_eq(account_of(600005), 600000);
 	ck_assert_uint_eq(account_of(UINT32_MAX), UINT32_MAX);
@@ -58,7 +58,7 @@ START_TEST(without_files_everybody_is_himself)
 	ck_assert_uint_eq(account_of(100000), 100000);
 	accounts_clear();
 	ck_assert_uint_eq(account_of(100000), 100000);
-	/* Cut anywhere they are read as far as they go. */
+	/* Files truncated anywhere are read as far as they go. */
 	for (size_t len = 0; len < sizeof(subuid) - 1; len++) {
 		accounts_set(text_of(subuid, len), text_of(passwd, len % sizeof(passwd)));
 		ck_assert_uint_eq(account_of(0), 0);
@@ -66,7 +66,7 @@ START_TEST(without_files_everybody_is_himself)
 }
 END_TEST
 
-/* Twenty users of one are no more than one. */
+/* Twenty subordinate ids of a user together have only that user's share. */
 START_TEST(one_account_has_one_share)
 {
 	struct shares shares = {.whole = 64};

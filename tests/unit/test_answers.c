@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How much of answers is being sent, and in whose share it is.
+ * Memory of the answers being sent, and the shares to which it is charged.
  */
 #include "http/answers.h"
 
@@ -10,7 +10,7 @@
 
 enum { MAX = 1 << 20, USER_MAX = MAX * 7 / 16, LARGE = 70 << 10, SMALL_WHOLE = MAX / 8 };
 
-/* As client_account() tells them; of clients elsewhere it is an address. */
+/* In the form of client_account(). For a remote client that is an address. */
 static const uint64_t root = 0, user = 0xff000000e8030000, other = 0xff000000e9030000,
 		      elsewhere = 0x0000ffffc0000201;
 
@@ -37,7 +37,7 @@ static int answer_of(uint64_t account, size_t len, struct answer **ret_answer)
 	return answer_new(&answers, &body, account, MAX, ret_answer);
 }
 
-/* As many as there is room for. */
+/* Makes as many answers as there is room for. */
 static size_t fill(uint64_t account, size_t len, struct answer *ret_answers[], size_t max)
 {
 	size_t count = 0;
@@ -57,7 +57,8 @@ START_TEST(answers_have_room_or_not)
 {
 	struct answer *huge, *large, *small[2], *more;
 
-	/* None is larger than all may be together; small ones have a room of their own. */
+	/* No answer exceeds the bound for all answers together. Small answers have room of their
+	 * own. */
 	ck_assert_int_eq(answer_of(root, MAX + 1, &huge), -EFBIG);
 	ck_assert_int_eq(answer_of(root, MAX, &huge), 0);
 	ck_assert_int_eq(answer_of(root, LARGE, &large), -ENOBUFS);
@@ -83,7 +84,7 @@ START_TEST(one_user_leaves_room_for_others)
 	struct answer *made[16], *others, *far, *roots;
 	size_t count = fill(user, LARGE, made, 16);
 
-	/* His share is 448 KiB of 1 MiB. */
+	/* The user's share is 448 KiB of 1 MiB. */
 	ck_assert_uint_eq(count, 6);
 	ck_assert_int_eq(answer_of(user, LARGE, &others), -ENOBUFS);
 	ck_assert_int_eq(answer_of(other, 3 * LARGE, &others), 0);
@@ -134,7 +135,7 @@ START_TEST(a_user_alone_has_a_large_one)
 	ck_assert_uint_eq(answers_largest(user, MAX), USER_MAX);
 	ck_assert_uint_eq(answers_largest(elsewhere, MAX), USER_MAX);
 	ck_assert_int_eq(answer_of(user, USER_MAX + 1, &answer), -EFBIG);
-	/* Whatever its size, he has room for one. */
+	/* There is room for one answer of any size up to the user's share. */
 	for (size_t len = 0; len <= USER_MAX; len += 4 << 10) {
 		ck_assert_int_eq(answer_of(user, len, &answer), 0);
 		answer_unref(answer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who is awaited for how long, and how many handshakes a client may have.
+ * How long a request is awaited, and how many handshakes a client may begin.
  */
 #include "http/arrivals.h"
 
@@ -22,7 +22,7 @@ START_TEST(who_began_first_is_late_first)
 	ck_assert_ptr_null(arrivals_take_late(&arrivals, start_ns + 15 * NSEC_PER_SEC));
 	ck_assert_ptr_eq(arrivals_take_late(&arrivals, start_ns + 16 * NSEC_PER_SEC), &first);
 	ck_assert_ptr_null(arrivals_take_late(&arrivals, start_ns + 16 * NSEC_PER_SEC));
-	/* One that is here is not late. */
+	/* A request that has arrived is not late. */
 	arrivals_end(&arrivals, &second);
 	arrivals_end(&arrivals, &second);
 	ck_assert_ptr_eq(arrivals_take_late(&arrivals, UINT64_MAX), &third);
@@ -63,7 +63,8 @@ START_TEST(a_client_begins_so_many_handshakes)
 	}
 	ck_assert_ptr_null(handshakes_begin(&handshakes, &one, start_ns));
 	ck_assert_ptr_nonnull(handshakes_begin(&handshakes, &other, start_ns));
-	/* One that is done has its place until the second is over, one that is not until it is. */
+	/* A handshake that is done counts until its second is over; one that is not done counts
+	 * until it ends. */
 	handshake_end(begun[0]);
 	ck_assert_ptr_null(handshakes_begin(&handshakes, &one, start_ns + NSEC_PER_SEC / 2));
 	ck_assert_ptr_nonnull(handshakes_begin(&handshakes, &one, start_ns + NSEC_PER_SEC));

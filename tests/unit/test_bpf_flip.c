@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How long a drain waits for a CPU that is in the middle of a sample: not for ever.
+ * A drain waits for a CPU that is taking a sample, but not forever.
  */
 #include "tests/unit/suites.h"
 
@@ -27,7 +27,7 @@ static void tear_down(void)
 	free(skeleton.bss);
 }
 
-/* Half 0, so long ago. */
+/* Whether half 0 is settled `ms` after the flip. */
 static bool settled(uint64_t ms)
 {
 	bpf_flip(&bpf, clock_mono_ns() - ms * NSEC_PER_MSEC);
@@ -37,7 +37,7 @@ static bool settled(uint64_t ms)
 START_TEST(who_is_outside_is_not_waited_for)
 {
 	ck_assert(settled(0));
-	/* Of the half that is active now. */
+	/* This CPU works in the half that is active now. */
 	skeleton.bss->cpus[1].busy[0] = BUSY_HALF + 1;
 	ck_assert(settled(0));
 	ck_assert_uint_eq(bpf.overdue + bpf.unsettled, 0);
@@ -50,7 +50,7 @@ START_TEST(a_cpu_that_does_not_come_back)
 	ck_assert(!settled(1900));
 	ck_assert(settled(2000));
 	ck_assert_uint_eq(bpf.overdue, 1);
-	/* It is known by now. */
+	/* The CPU is known to be stuck by now, so only 20 ms are waited. */
 	ck_assert(!settled(10));
 	ck_assert(settled(20));
 	ck_assert_uint_eq(bpf.overdue, 2);
@@ -62,7 +62,7 @@ START_TEST(a_cpu_that_does_not_come_back)
 }
 END_TEST
 
-/* It is of one half, and the drains are of both in turn. */
+/* A stuck CPU is remembered for its half, although drains alternate between the halves. */
 START_TEST(each_half_is_remembered)
 {
 	skeleton.bss->cpus[1].busy[0] = BUSY_HALF;

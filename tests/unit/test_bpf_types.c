@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is kept of a kernel's types: those that are named, whole, with what they hold; not what they
- * point at.
+ * Which of a kernel's types are kept: those that are named, whole, with the types that they
+ * contain, but not the types that they point to.
  */
 #include "base/cleanup.h"
 #include "collect/bpf_types.h"
@@ -25,14 +25,14 @@ static int add_struct(struct btf *btf, const char *name, uint32_t bytes)
 	return number;
 }
 
-/* To the struct that was added last. */
+/* Adds a member to the struct that was added last. */
 static void add_member(struct btf *btf, const char *name, int type, uint32_t byte)
 {
 	ck_assert_int_eq(btf__add_field(btf, name, type, byte * 8, 0), 0);
 }
 
-/* A kernel whose task holds a list and an array of words, points at a mind, has a colour and a
- * function to call. */
+/* The types of a kernel whose struct task contains a list, an array of words, a pointer to a mind,
+ * a colour and a pointer to a function. */
 static struct btf *some_kernel(void)
 {
 	struct btf *btf = btf__new_empty();
@@ -59,7 +59,7 @@ static struct btf *some_kernel(void)
 	return btf;
 }
 
-/* Raw, in memory. */
+/* Writes the raw BTF into a file in memory. */
 static int write_raw(const struct btf *btf)
 {
 	int fd = memfd_create("test", 0);
@@ -71,7 +71,7 @@ static int write_raw(const struct btf *btf)
 	return fd;
 }
 
-/* What is kept of a kernel for programs that name one type. */
+/* Writes and reads back the kernel's types for programs that name one type. */
 static int keep(const struct btf *kernel, const char *name, struct btf **ret_kept)
 {
 	char from[64], to[64];
@@ -103,7 +103,7 @@ START_TEST(test_named_types_are_whole)
 	_cleanup_(btf__freep) struct btf *kernel = some_kernel(), *kept = NULL;
 	const struct btf_type *task, *member;
 
-	/* Variants of a type have its name with more behind it. */
+	/* A variant of a type has the type's name with a suffix. */
 	ck_assert_int_eq(keep(kernel, "task___before", &kept), 0);
 	task = btf__type_by_id(kept,
 	                       (uint32_t)btf__find_by_name_kind(kept, "task", BTF_KIND_STRUCT));
@@ -149,8 +149,8 @@ START_TEST(test_what_nobody_names_is_left_out)
 	ck_assert_int_gt(btf__find_by_name(kept, "list"), 0);
 	ck_assert_int_lt(btf__find_by_name(kept, "task"), 0);
 	ck_assert_int_lt(btf__find_by_name(kept, "unrelated"), 0);
-	/* A kernel that lacks it: nothing is kept, and whoever loads programs says what they lack.
-	 */
+	/* The kernel lacks this type: nothing is kept, and loading the programs reports what they
+	 * lack. */
 	ck_assert_int_eq(keep(kernel, "tas", &nothing), 0);
 	ck_assert_uint_eq(btf__type_cnt(nothing), 1);
 }

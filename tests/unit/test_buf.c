@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct buf: growth, the error that sticks, and files.
+ * struct buf: growth, errors that persist, and files.
  */
 #include "base/buf.h"
 #include "tests/unit/suites.h"

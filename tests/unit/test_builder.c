@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Interning, adding up and sealing.
+ * Interning texts, adding values up, and sealing a profile.
  */
 #include "tests/unit/often.h"
 #include "tests/unit/suites.h"
@@ -34,7 +34,7 @@ START_TEST(interns_everything)
 	ck_assert_uint_eq(builder_mapping(builder, &mapping), 2);
 	ck_assert_uint_eq(builder_function(builder, &function), 1);
 	ck_assert_uint_eq(builder_function(builder, &function), 1);
-	/* Pid 0 is a task like any other, and not "none". */
+	/* Pid 0 is a task like any other; it does not mean "none". */
 	ck_assert_uint_eq(builder_task(builder, &task), 1);
 	ck_assert_uint_eq(builder_task(builder, &task), 1);
 	location = builder_location(builder, 1, 0x10);
@@ -128,7 +128,7 @@ START_TEST(renames_what_there_is)
 	                  builder_function(builder, &function));
 	ck_assert_str_eq(profile_string(view, view->tasks[id].kernel), "f()");
 	ck_assert_uint_eq(builder_task(builder, &task), id);
-	/* It is not found by what it was. */
+	/* The task is no longer found by its old kernel. */
 	task.kernel = function.system_name;
 	ck_assert_uint_ne(builder_task(builder, &task), id);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Call frame instructions and expressions, one by one and together, right and hostile.
+ * Call frame instructions and expressions, alone and combined, correct and hostile.
  */
 #include "object/cfi.h"
 #include "object/cfi_expression.h"
@@ -22,7 +22,8 @@
 #define OFFSET(n)  (DW_CFA_offset | (n))
 #define RESTORE(n) (DW_CFA_restore | (n))
 
-/* x86-64's CIE as every compiler writes it: code by 1, data by -8, CFA r7+8, RA saved at CFA-8. */
+/* x86-64's CIE as every compiler writes it: code alignment 1, data alignment -8, CFA r7+8, RA saved
+ * at CFA-8. */
 static struct cfi_common usual(void)
 {
 	const uint8_t bytes[] = {DW_CFA_def_cfa, 7, 8, OFFSET(16), 1, DW_CFA_nop, DW_CFA_nop};
@@ -39,7 +40,7 @@ static struct cfi_common usual(void)
 }
 
 struct example {
-	const char *rows; /* of [0x100, 0x110) */
+	const char *rows; /* for [0x100, 0x110) */
 	const uint8_t *bytes;
 	size_t len;
 };
@@ -51,24 +52,24 @@ static const struct example examples[] = {
 	{"100-101 r7+8 = c-8;101-104 r7+16 c-16 c-8;104-10f r6+16 c-16 c-8;10f-110 r7+8 c-16 c-8;",
          BYTES(ADVANCE(1), DW_CFA_def_cfa_offset, 16, OFFSET(6), 2, ADVANCE(3),
                DW_CFA_def_cfa_register, 6, ADVANCE(11), DW_CFA_def_cfa, 7, 8)},
-	/* Every way to move on. */
+	/* Every instruction that advances. */
 	{"100-101 r7+8 = c-8;101-103 r7+1 = c-8;103-106 r7+2 = c-8;106-10a r7+3 = c-8;"
          "10a-10f r7+4 = c-8;10f-110 r7+5 = c-8;",
          BYTES(DW_CFA_advance_loc1, 1, DW_CFA_def_cfa_offset, 1, DW_CFA_advance_loc2, 2, 0,
                DW_CFA_def_cfa_offset, 2, DW_CFA_advance_loc4, 3, 0, 0, 0, DW_CFA_def_cfa_offset, 3,
                DW_CFA_MIPS_advance_loc8, 4, 0, 0, 0, 0, 0, 0, 0, DW_CFA_def_cfa_offset, 4,
                DW_CFA_set_loc, 0x0f, 1, 0, 0, 0, 0, 0, 0, DW_CFA_def_cfa_offset, 5)},
-	/* Advancing by nothing makes no row, and neighbours that are equal make one. */
+	/* Advancing by zero makes no row, and equal neighbours make one row. */
 	{"100-102 r7+24 = c-8;102-110 r7+8 = c-8;",
          BYTES(ADVANCE(0), DW_CFA_def_cfa_offset, 24, ADVANCE(1), ADVANCE(1), DW_CFA_def_cfa_offset,
                8, ADVANCE(4), DW_CFA_def_cfa_offset, 8)},
-	/* Past the end. */
+	/* Advancing past the end. */
 	{"100-108 r7+8 = c-8;108-110 r7+16 = c-8;",
          BYTES(ADVANCE(8), DW_CFA_def_cfa_offset, 16, ADVANCE(8), DW_CFA_def_cfa_offset, 24)},
 	{"100-110 r7+8 = c-8;", BYTES(DW_CFA_advance_loc4, 255, 255, 255, 255, OFFSET(6), 2)},
 	{"100-110 r7+8 = c-8;",
          BYTES(DW_CFA_MIPS_advance_loc8, 255, 255, 255, 255, 255, 255, 255, 255)},
-	/* The CFA. */
+	/* Rules for the CFA. */
 	{"100-110 r200+8 = c-8;", BYTES(DW_CFA_def_cfa_register, 0xc8, 1)},
 	{"100-110 ? = c-8;", BYTES(DW_CFA_def_cfa_register, 0x80, 2)},
 	{"100-110 r10+0 = c-8;", BYTES(DW_CFA_def_cfa, 10, 0)},
@@ -77,9 +78,9 @@ static const struct example examples[] = {
 	{"100-110 r7+8192 = c-8;", BYTES(DW_CFA_def_cfa_offset, 0x80, 0xc0, 0)},
 	{"100-110 [r6-8]+0 = c-8;",
          BYTES(DW_CFA_def_cfa_expression, 3, BREG(6), 0x78, DW_OP_deref)},
-	/* An offset of what is no register. */
+	/* An offset when the CFA is not a register. */
 	{"100-110 ? = c-8;", BYTES(DW_CFA_def_cfa_expression, 1, LIT(0), DW_CFA_def_cfa_offset, 8)},
-	/* Registers, and those that do not matter. */
+	/* Rules for registers, including registers that are not needed. */
 	{"100-110 r7+8 c-16 c-8;", BYTES(OFFSET(3), 4, OFFSET(6), 2, OFFSET(15), 9)},
 	{"100-110 r7+8 c-16 c-24;",
          BYTES(DW_CFA_offset_extended, 6, 2, DW_CFA_offset_extended, 16, 3)},
@@ -91,7 +92,7 @@ static const struct example examples[] = {
 	{"100-110 r7+8 = u;", BYTES(DW_CFA_undefined, 16)},
 	{"100-110 r7+8 u c-8;", BYTES(DW_CFA_undefined, 6, DW_CFA_undefined, 0)},
 	{"100-110 r7+8 = c-8;", BYTES(OFFSET(6), 2, DW_CFA_same_value, 6)},
-	/* The caller's stack pointer is in r8 and the CFA is none, as in longjmp(). */
+	/* The caller's stack pointer is in r8 and the CFA has no meaning, as in longjmp(). */
 	{"100-110 r8+0 r9 r1;", BYTES(DW_CFA_def_cfa, 5, 0, DW_CFA_register, 7, 8, DW_CFA_register,
                                       6, 9, DW_CFA_register, 16, 1)},
 	{"100-110 r7+8 r9 r5;", BYTES(DW_CFA_register, 16, 5, DW_CFA_register, 6, 9)},
@@ -101,12 +102,12 @@ static const struct example examples[] = {
 	{"100-110 r7+8 r10 c-8;", BYTES(DW_CFA_val_expression, 6, 2, BREG(10), 0)},
 	{"100-110 r7+8 ? c-8;", BYTES(DW_CFA_val_offset, 6, 2)},
 	{"100-110 r7+8 ? c-8;", BYTES(DW_CFA_val_offset_sf, 6, 2)},
-	/* What is passed over, operands and all. */
+	/* Instructions that are skipped, with their operands. */
 	{"100-110 r7+16 = c-8;",
          BYTES(DW_CFA_GNU_args_size, 0x90, 0x01, DW_CFA_AARCH64_negate_ra_state, 0x2c,
                DW_CFA_expression, 3, 2, BREG(7), 8, DW_CFA_val_expression, 0, 1, LIT(1),
                DW_CFA_val_offset, 3, 3, DW_CFA_def_cfa_offset, 16)},
-	/* The whole state comes back, the CFA with it. */
+	/* The whole state is restored, including the CFA. */
 	{"100-102 r7+16 c-16 c-8;102-104 r6+99 = c-8;104-110 r7+16 c-16 c-8;",
          BYTES(DW_CFA_def_cfa_offset, 16, OFFSET(6), 2, DW_CFA_remember_state, ADVANCE(2),
                DW_CFA_def_cfa, 6, 99, RESTORE(6), ADVANCE(2), DW_CFA_restore_state)},
@@ -124,7 +125,7 @@ START_TEST(instructions)
 }
 END_TEST
 
-/* Up to the row before the mistake is reported. */
+/* The rows before the mistake are reported. */
 static const struct example broken[] = {
 	{"", BYTES(0x17)},
 	{"", BYTES(0x3f)},
@@ -141,7 +142,7 @@ static const struct example broken[] = {
 	{"100-102 r7+8 = c-8;", BYTES(ADVANCE(2), DW_CFA_def_cfa_offset, 16, 0x17)},
 	{"100-102 r7+8 = c-8;102-104 r7+16 = c-8;",
          BYTES(ADVANCE(2), DW_CFA_def_cfa_offset, 16, ADVANCE(2), DW_CFA_restore_state)},
-	/* Backwards. */
+	/* Going backwards. */
 	{"100-108 r7+8 = c-8;", BYTES(ADVANCE(8), DW_CFA_set_loc, 4, 1, 0, 0, 0, 0, 0, 0)},
 };
 
@@ -166,7 +167,8 @@ START_TEST(common_entries)
 	struct frame_text text = {.count = 0, .stop_after = 2};
 
 	ck_assert_int_eq(cfi_begin(&common, &code), -EBADMSG);
-	/* arm64: code by 4, the return address stays in its register, x29 and x30 are a pair. */
+	/* arm64: code alignment 4, the return address stays in its register, x29 and x30 are saved
+	 * as a pair. */
 	const uint8_t begin[] = {DW_CFA_def_cfa, 31, 0};
 	code = (struct cfi_code){begin, sizeof(begin), 0};
 	common = (struct cfi_common){
@@ -191,7 +193,7 @@ START_TEST(common_entries)
 END_TEST
 
 struct expression {
-	const char *cfa, *save, *value; /* as DW_CFA_def_cfa_expression and so on */
+	const char *cfa, *save, *value; /* as def_cfa_expression, expression, val_expression */
 	const uint8_t *bytes;
 	size_t len;
 };
@@ -208,7 +210,7 @@ static const struct expression expressions[] = {
 	{"[r6-8]+0", "?", "[r6-8]", BYTES(BREG(6), 0x78, DW_OP_deref)},
 	{"[r6-8]+0", "?", "[r6-8]", BYTES(BREG(6), 0x78, DW_OP_deref_size, 8)},
 	{"?", "?", "?", BYTES(BREG(6), 0x78, DW_OP_deref_size, 4)},
-	/* Sums, however they are written. */
+	/* Sums in every notation. */
 	{"[r7+40]+8", "?", "?", BYTES(BREG(7), 40, DW_OP_deref, DW_OP_plus_uconst, 8)},
 	{"[r7+40]+8", "?", "?", BYTES(BREG(7), 40, DW_OP_deref, LIT(8), DW_OP_plus)},
 	{"[r7+40]+8", "?", "?", BYTES(LIT(8), BREG(7), 40, DW_OP_deref, DW_OP_plus)},
@@ -226,23 +228,25 @@ static const struct expression expressions[] = {
 	{"r7+8", "[r7+8]", "?", BYTES(DW_OP_nop, LIT(1), BREG(7), 8, DW_OP_swap, DW_OP_drop)},
 	{"r7+8", "[r7+8]", "?", BYTES(BREG(7), 8, LIT(1), DW_OP_over)},
 	{"r7+8", "[r7+8]", "?", BYTES(BREG(7), 8, DW_OP_dup, LIT(0), DW_OP_pick, 2)},
-	/* The CFA is there to begin with for a register, not for the CFA itself. */
+	/* At first the CFA is on the stack in a register's expression, but not in the expression of
+         * the CFA. */
 	{"?", "c-16", "?", BYTES(LIT(16), DW_OP_minus)},
 	{"?", "?", "c-16", BYTES(LIT(16), DW_OP_minus, DW_OP_deref)},
-	/* The linkers' PLTs, which differ in where an entry has pushed. */
+	/* The PLTs of the linkers, which differ in the offset at which an entry has pushed a
+         * word. */
 	{"plt11", "?", "?", BYTES(PC_LOW, LIT(11), DW_OP_ge, SHL3, DW_OP_plus)},
 	{"plt10", "?", "?", BYTES(PC_LOW, LIT(10), DW_OP_ge, SHL3, DW_OP_plus)},
 	{"plt6", "?", "?", BYTES(PC_LOW, LIT(5), DW_OP_gt, SHL3, DW_OP_plus)},
 	{"?", "?", "?", BYTES(PC_LOW, LIT(16), DW_OP_ge, SHL3, DW_OP_plus)},
 	{"?", "?", "?", BYTES(PC_LOW, LIT(11), DW_OP_ge, LIT(4), DW_OP_shl, DW_OP_plus)},
 	{"?", "?", "?", BYTES(PC_LOW, LIT(11), DW_OP_le, SHL3, DW_OP_plus)},
-	/* No form says these. */
+	/* Expressions that no rule can represent. */
 	{"?", "?", "?", BYTES(BREG(7), 8, BREG(9), 0, DW_OP_plus)},
 	{"?", "?", "?", BYTES(BREG(7), 8, DW_OP_deref, DW_OP_deref)},
 	{"?", "?", "?", BYTES(LIT(8))},
 	{"?", "?", "?", BYTES(BREG(7), 8, DW_OP_skip, 0xfd, 0xff)},
 	{"?", "?", "?", BYTES(DW_OP_reg0 + 7)},
-	/* Cut off, too little, too much. */
+	/* Truncated expressions, too few operands, invalid operations, too many values. */
 	{"?", "?", "?", BYTES(BREG(7))},
 	{"?", "?", "?", BYTES(BREG(7), 0x80)},
 	{"?", "?", "?", BYTES(BREG(7), 8, DW_OP_const4u, 1)},

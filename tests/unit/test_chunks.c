@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Chunks: made when there is no room, given back when they were empty for a while and no walker can
- * read them.
+ * Chunks: created when there is no room, given back when they have been empty for a while and no
+ * walker can read them.
  */
 #include "unwind/chunks.h"
 
@@ -35,7 +35,7 @@ START_TEST(as_many_as_are_needed)
 		ck_assert_uint_eq(fixture_chunks(), i + 1);
 		ck_assert_ptr_eq(chunks_words(chunks, runs[i]), fixture_words(runs[i]));
 	}
-	/* Words enough, but not in one chunk. */
+	/* There are enough words, but not in one chunk. */
 	ck_assert_uint_ge(chunks_free_words(chunks), LARGE);
 	ck_assert_uint_lt(chunks_room(chunks), LARGE);
 	ck_assert_uint_eq(chunks_take(chunks, LARGE), 0);
@@ -73,7 +73,7 @@ START_TEST(largest_run)
 	ck_assert_uint_eq(fixture_chunks(), 0);
 	uint32_t run = chunks_take(chunks, CHUNK_ROOM);
 	ck_assert_uint_ne(run, 0);
-	/* The walker believes no word behind that. */
+	/* The walker does not use the chunk's words behind that. */
 	ck_assert_uint_eq((run & (CHUNK_WORDS - 1)) + CHUNK_ROOM, CHUNK_WORDS - CHUNK_SLACK);
 	chunks_free(chunks);
 }
@@ -87,7 +87,7 @@ START_TEST(empty_ones_are_given_back)
 
 	chunks_give(chunks, second, LARGE);
 	chunks_tend(chunks, epoch);
-	/* Not at once: the next table may be there soon, and then the time begins anew. */
+	/* Not at once: another table may need the chunk soon, and then the time begins again. */
 	for (int i = 0; i < 3; i++)
 		chunks_tend(chunks, ++epoch);
 	ck_assert_uint_eq(fixture_chunks(), 2);
@@ -96,13 +96,13 @@ START_TEST(empty_ones_are_given_back)
 	for (int i = 0; i < 4; i++)
 		chunks_tend(chunks, ++epoch);
 	ck_assert_uint_eq(fixture_chunks(), 2);
-	/* Hidden, and waited for. */
+	/* The chunk is hidden, and is not given back before no walker can read it. */
 	fixture.is_quiet = false;
 	for (int i = 0; i < MANY_EPOCHS; i++)
 		chunks_tend(chunks, ++epoch);
 	ck_assert_uint_eq(fixture_chunks(), 1);
 	ck_assert_ptr_nonnull(fixture.chunks[1]);
-	/* It is not used meanwhile. */
+	/* The chunk is not used in the meantime. */
 	uint32_t other = chunks_take(chunks, LARGE);
 	ck_assert_uint_eq(other >> CHUNK_BITS, 2);
 	fixture.is_quiet = true;
@@ -114,7 +114,7 @@ START_TEST(empty_ones_are_given_back)
 }
 END_TEST
 
-/* Each time the loop waits. */
+/* One chunk at a time, because giving back waits for walkers. */
 START_TEST(given_back_one_by_one)
 {
 	struct chunks *chunks = start(3);
@@ -142,7 +142,7 @@ START_TEST(refused)
 	chunks_tend(chunks, 10);
 	fixture.has_memory = false;
 	ck_assert_uint_eq(chunks_take(chunks, 100), 0);
-	/* Not asked for again in the same second. */
+	/* Memory is not requested again within the same second. */
 	fixture.has_memory = true;
 	ck_assert_uint_eq(chunks_room(chunks), 0);
 	ck_assert_uint_eq(chunks_take(chunks, 100), 0);

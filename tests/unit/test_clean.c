@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Harmless text, and what is made of other.
+ * Harmless text is kept, and other text is made harmless.
  */
 #include "base/clean.h"
 
@@ -27,7 +27,7 @@ static const struct {
 	{"\xe2\x82", "??"},
 	{"\xe2\x82\n", "???"},
 	{"\xed\xa0\x80", "???"},
-	/* The end of a character that is of three bytes is no control character. */
+	/* The last bytes of a three-byte character are not a control character. */
 	{"\xe3\x82\x9b", "\xe3\x82\x9b"},
 	{"\xe3\xc2\x9b", "???"},
 };
@@ -45,7 +45,7 @@ END_TEST
 
 START_TEST(prefixes_end_where_it_is_not)
 {
-	/* Exactly as long, so that a read behind it is seen. */
+	/* Exactly this long, so that a read past the end is detected. */
 	char *bytes = malloc(3);
 
 	memcpy(bytes, "ab\xc2", 3);
@@ -59,8 +59,8 @@ START_TEST(prefixes_end_where_it_is_not)
 }
 END_TEST
 
-/* Anybody can have a command line of such bytes. With the square of their number this would not end
- * within the time that a test has. */
+/* Any user can make a command line of such bytes. If the time grew with the square of their number,
+ * this test would exceed its time limit. */
 START_TEST(many_bytes_that_are_no_text)
 {
 	const size_t len = 1 << 20;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Settings: the command line, the file, which of them wins, and reading them again.
+ * Settings: the command line, the file, which of the two has precedence, and reading them again.
  */
 #include "tests/unit/suites.h"
 
@@ -16,7 +16,7 @@
 
 enum { MAX_WORDS = 6 };
 
-/* A command line whose words may be changed, as main() has it. */
+/* A command line whose words may be changed, like main()'s. */
 struct line {
 	char *argv[MAX_WORDS + 2];
 	int argc;
@@ -33,7 +33,7 @@ static void line_release(struct line *line)
 		free(line->argv[i]);
 }
 
-/* With no other file than one that is empty, whatever this host has. */
+/* Names an empty file, so that a file of this host is not read. */
 static struct line line_of(const char *const words[], size_t count)
 {
 	struct line line = {0};
@@ -47,7 +47,7 @@ static struct line line_of(const char *const words[], size_t count)
 
 static const struct {
 	const char *words[4];
-	const char *says; /* in the error; NULL: accepted */
+	const char *says; /* a part of the error; NULL: accepted */
 } lines[] = {
 	{{"serve"}, NULL},
 	{{"serve", "--freq=1000"}, NULL},
@@ -125,7 +125,7 @@ END_TEST
 
 static const struct {
 	const char *text;
-	const char *says; /* NULL: accepted */
+	const char *says; /* a part of the error; NULL: accepted */
 } files[] = {
 	{"", NULL},
 	{"# nothing\n; at all\n\n", NULL},
@@ -174,7 +174,7 @@ START_TEST(settings_of_a_file)
 }
 END_TEST
 
-/* The library would read what is longer as two lines. */
+/* The library would read a longer line as two lines. */
 START_TEST(long_lines_are_refused)
 {
 	static const char before[] = "debuginfod = http://b\n# ";
@@ -304,7 +304,7 @@ START_TEST(read_again)
 	ck_assert_int_eq(changes, 2);
 	ck_assert_uint_eq(config.verbose, 1);
 	ck_assert_uint_eq(config.history_bytes, 16 << 20);
-	/* These take a restart. */
+	/* Changes of these settings need a restart. */
 	ck_assert_str_eq(config.listen[0], ":1");
 	ck_assert_uint_eq(config.sample_hz, 99);
 	put(path, "history-memory = 32MiB\nwhat is this\n");
@@ -317,7 +317,7 @@ START_TEST(read_again)
 }
 END_TEST
 
-/* What is shown is understood, and means the same. */
+/* The text shown for a setting is accepted as its value, and means the same. */
 START_TEST(texts_are_values)
 {
 	struct config initial, config;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Control groups of both versions, and a tree of files as the kernel shows them.
+ * Control groups of both versions, read from a tree of files like the kernel's.
  */
 #include "tests/unit/suites.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Timelines: what is asked for, who is shown, and that no time is lost or counted twice. Times are
- * small numbers here, a step is ten of them.
+ * CPU timelines: what a client can ask for, which rows are shown, and that no time is lost or
+ * counted twice. Times are small numbers here; a step is 10.
  */
 #include "base/clock.h"
 #include "http/cpu_timeline.h"
@@ -40,8 +40,8 @@ static struct profile *slice(uint64_t start, uint64_t length, const struct use *
 	return profile;
 }
 
-/* a uses 7 in [100, 110) and 30 in [105, 135); b, of two threads, 5 in the first; c 1 in the
- * second. */
+/* Process a uses 7 in [100, 110) and 30 in [105, 135). Process b, with two threads, uses 5 in the
+ * first slice; c uses 1 in the second. */
 static struct profile *slices[2];
 
 static void make_slices(void)
@@ -120,7 +120,7 @@ START_TEST(leaves_out_what_is_outside)
 {
 	struct cpu_timeline timeline = built(0, 10, 110, 1);
 
-	/* Ten of the second slice's thirty; a third of c's single one is nothing yet. */
+	/* A third of the second slice is inside: 10 of a's 30. A third of c's 1 is rounded to 0. */
 	ck_assert_uint_eq(timeline.count, 1);
 	ck_assert_uint_eq(timeline.rows[0].total, 10);
 	ck_assert_uint_eq(timeline.rows[0].cpu[0], 10);
@@ -147,11 +147,11 @@ START_TEST(shows_threads)
 END_TEST
 
 static const struct {
-	const char *query, *says; /* says: in the refusal; NULL: accepted */
+	const char *query, *says; /* says: a part of the refusal; NULL: accepted */
 } queries[] = {
 	{"", NULL},
 	{"last=5m&step=500ms&pid=7&top=100", NULL},
-	{"last=9h", NULL}, /* no more is kept, and the answer says so */
+	{"last=9h", NULL}, /* less is kept, and the answer says so */
 	{"last=0", "bad last="},
 	{"last=x", "bad last=x: a duration"},
 	{"step=99ms", "at least 100ms"},

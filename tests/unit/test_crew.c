@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct crew: a job that hangs delays its owner only, is waited for no longer than promised, and
- * ends when it can.
+ * struct crew: a job that hangs delays only its owner, is not waited for longer than documented,
+ * and ends when it can.
  */
 #include "base/crew.h"
 
@@ -14,7 +14,7 @@
 
 enum { DEADLINE_MS = 400, JOBS = 64, ALICE = 1000, BOB = 1001 };
 
-/* Hangs until somebody writes into the pipe, or not at all. */
+/* A job that hangs until its pipe is written to; without a pipe it does not hang. */
 struct test_job {
 	struct crew_job job;
 	int hang[2];
@@ -72,7 +72,7 @@ static void let_go(struct test_job *test)
 	ck_assert_int_eq(write(test->hang[1], "x", 1), 1);
 }
 
-/* As the loop does it, until all jobs of a list have ended. */
+/* Runs the loop, as the daemon does, until the condition holds. */
 static void run_loop_until(bool (*condition)(void))
 {
 	uint64_t end = clock_mono_ns() + 5 * NSEC_PER_SEC;
@@ -108,7 +108,8 @@ static bool nobody_hangs(void)
 	return true;
 }
 
-/* On a busy host, who was let go may take longer to end than a crew that stops waits. */
+/* On a busy host a job that was released may take longer to end than crew_stop() waits, so wait for
+ * the jobs first. */
 static void stop(void)
 {
 	for (size_t i = 0; i < all.count; i++)
@@ -168,13 +169,13 @@ START_TEST(what_hangs_delays_its_device_only)
 	ck_assert(other->done && other->ran);
 	ck_assert(!hung->done && !behind->done);
 	run_loop_until(one_hangs);
-	/* What waits behind it is given up, and has not been run. */
+	/* A job that waits behind the one that hangs is given up and never run. */
 	while (!behind->done)
 		uv_run(&all.loop, UV_RUN_ONCE);
 	ck_assert_int_eq(behind->err, -ETIMEDOUT);
 	ck_assert(!behind->ran && !hung->done);
 	ck_assert_uint_eq(stats().timed_out, 1);
-	/* It ends when it can, and counts as one that has. */
+	/* The job that hangs ends when it can, and stays counted as one that hung. */
 	let_go(hung);
 	run_loop_until(all_done);
 	ck_assert_int_eq(hung->err, 0);
@@ -183,7 +184,8 @@ START_TEST(what_hangs_delays_its_device_only)
 }
 END_TEST
 
-/* Who makes as many hang as there are threads does not have the others wait for the deadline. */
+/* An owner that makes as many jobs hang as there are threads does not make other owners wait for
+ * the deadline. */
 START_TEST(what_is_slow_has_no_thread_that_others_need)
 {
 	uint64_t begin = clock_mono_ns();
@@ -215,7 +217,7 @@ START_TEST(an_owner_of_whom_many_hang_waits)
 	submit(ALICE, 2, true);
 	run_loop_until(two_hang);
 	late = submit(ALICE, 3, false);
-	/* Subordinate ids of one user are one. */
+	/* The subordinate ids of one user are one owner. */
 	accounts_set(text_of(range, sizeof(range) - 1), text_of("", 0));
 	submit(0x20001, 1, true);
 	submit(0x20002, 2, true);
@@ -241,14 +243,14 @@ START_TEST(settling_has_an_end)
 	crew_settle(all.crew, 20 * NSEC_PER_MSEC);
 	took = clock_mono_ns() - begin;
 	ck_assert_uint_ge(took, 19 * NSEC_PER_MSEC);
-	/* Once more at no price: it is older than the patience. */
+	/* A second call costs no time: the job is older than the patience. */
 	begin = clock_mono_ns();
 	crew_settle(all.crew, 20 * NSEC_PER_MSEC);
 	ck_assert_uint_lt(clock_mono_ns() - begin, 10 * NSEC_PER_MSEC);
 }
 END_TEST
 
-/* The queue of an owner, that is: half of it for one alone. */
+/* An owner alone may have half of the queue. */
 START_TEST(an_owner_has_a_share_of_the_queue)
 {
 	static struct test_job many[CREW_QUEUE];

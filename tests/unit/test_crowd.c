@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How many requests are under way.
+ * Numbers of requests in flight.
  */
 #include "http/crowd.h"
 
@@ -51,7 +51,8 @@ START_TEST(all_together_have_theirs)
 }
 END_TEST
 
-/* One user has half, the next one half of what is left, and for who comes new there is some. */
+/* One client may have half, the next one half of the rest, and there is room left for a new
+ * client. */
 START_TEST(users_leave_some_for_others)
 {
 	struct crowd crowd = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * .gnu_debugdata: what is inside comes out, within bounds, however it was damaged.
+ * .gnu_debugdata: its contents are unpacked within bounds, even if it was damaged.
  */
 #include "object/debugdata.h"
 #include "tests/unit/section_image.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Separate debug files by the name that .gnu_debuglink gives, in a folder of their own: where they
- * are looked for, and what is not believed.
+ * Separate debug files found by the name in .gnu_debuglink, in a temporary folder: where they are
+ * searched for, and which files are rejected.
  */
 #include "tests/unit/debug_of.h"
 
@@ -22,7 +22,7 @@
 
 enum { SEED = 0x51, OTHER_SEED = 0x52, LINK_BYTES = 40 };
 
-/* An executable of sections none, .gnu_debuglink, names. */
+/* An executable with the sections null, .gnu_debuglink, names. */
 struct linked_image {
 	struct elf_image elf;
 	char link[LINK_BYTES];
@@ -30,7 +30,7 @@ struct linked_image {
 	Elf64_Shdr sections[3];
 };
 
-/* The test's folder, with a folder .debug in it. */
+/* The test's folder, which contains a folder .debug. */
 static char folder[] = "/tmp/profd-debugfile-XXXXXX";
 
 static void set_up(void)
@@ -92,7 +92,8 @@ static void linked_image_init(struct linked_image *image, const void *link, size
 	                                  .sh_size = sizeof(image->names)};
 }
 
-/* What is found for the program of that image in the folder: "", or a path in the folder. */
+/* The file found for a program with that image in the folder: "", or a path relative to the
+ * folder. */
 static const char *search_image(const struct linked_image *image, int *ret_err)
 {
 	static char found[PATH_MAX];
@@ -159,7 +160,7 @@ START_TEST(names_that_are_none)
 	check("", "");
 	check(".", "");
 	check("..", "");
-	/* Without its end; the checksum follows the name in real files. */
+	/* The name is not terminated. In real files the checksum follows the name. */
 	linked_image_init(&image, "x.debug", strlen("x.debug"));
 	ck_assert_str_eq(search_image(&image, &err), "");
 	ck_assert_int_eq(err, -ENOENT);
@@ -168,7 +169,7 @@ START_TEST(names_that_are_none)
 	memset(most, 'x', sizeof(most));
 	linked_image_init(&image, most, sizeof(most));
 	ck_assert_str_eq(search_image(&image, &err), "");
-	/* Beyond the end of the file. */
+	/* The section ends beyond the end of the file. */
 	linked_image_init(&image, "x.debug", strlen("x.debug") + 1);
 	image.sections[1].sh_size = UINT64_MAX;
 	ck_assert_str_eq(search_image(&image, &err), "");
@@ -181,7 +182,7 @@ START_TEST(not_files)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/x.debug", folder);
-	ck_assert_int_eq(mkfifo(path, 0600), 0); /* nobody will ever write to it */
+	ck_assert_int_eq(mkfifo(path, 0600), 0); /* never written to */
 	check("x.debug", "");
 	put_debug_file(".debug/x.debug", SEED);
 	check("x.debug", "/.debug/x.debug");
@@ -194,7 +195,8 @@ START_TEST(not_files)
 }
 END_TEST
 
-/* Nothing to tell the right file by: none is, not even one that has no build ID either. */
+/* There is nothing to identify the right file by, so none is accepted, not even one that has no
+ * build ID either. */
 START_TEST(without_a_build_id)
 {
 	struct linked_image image;
@@ -212,7 +214,7 @@ START_TEST(without_a_build_id)
 	ck_assert_str_eq(search_image(&image, &err), "");
 	ck_assert_int_eq(err, -ENOENT);
 	check("x.debug", "");
-	/* Of a single byte, which is no folder and name. */
+	/* A build ID of a single byte cannot be divided into a folder and a file name. */
 	linked_image_init(&image, "x.debug", strlen("x.debug") + 1);
 	image.elf.note.header.n_descsz = debug.note.header.n_descsz = 1;
 	debug.header.e_phnum = 3;
@@ -222,8 +224,8 @@ START_TEST(without_a_build_id)
 }
 END_TEST
 
-/* A checksum that takes long is computed piece by piece, and of a file that is another one by then
- * from its beginning. */
+/* A checksum that takes long is computed piece by piece, and from the beginning if the file has
+ * changed in the meantime. */
 START_TEST(a_large_file_is_believed_by_and_by)
 {
 	enum { LARGE = 64 << 20 };
@@ -253,7 +255,8 @@ START_TEST(a_large_file_is_believed_by_and_by)
 	ck_assert_int_eq(err, 0);
 	ck_assert_int_gt(tries, 2);
 	ck_assert_uint_eq(debug->size, LARGE);
-	/* No time at all, and another sum. */
+	/* With no time left there is no answer yet. After that the changed file has a different
+	 * checksum. */
 	checks.left_ns = 0;
 	ck_assert_int_eq(truncate(path, LARGE - 1), 0);
 	object_unref(TAKE_PTR(debug));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Separate files below another process's root folder, by checksum, and supplements; and what is not
- * believed.
+ * Separate debug files found by checksum or below another process's root folder, and supplements;
+ * also which files are rejected.
  */
 #include "object/reach.h"
 #include "tests/unit/debug_of.h"
@@ -61,7 +61,8 @@ static void put_file(const char *name, const struct buf *bytes)
 	ck_assert_int_eq(write(fd, bytes->data, bytes->len), bytes->len);
 }
 
-/* A file with a build ID of that byte, or without when it is 0, and a section of its own. */
+/* An image with this section, and with a build ID whose bytes are all `id`; 0: without a build
+ * ID. */
 static void image_make(struct section_image *image, uint8_t id, const char *name, const void *bytes,
                        size_t len)
 {
@@ -87,7 +88,7 @@ static void put_image(const char *path, uint8_t id)
 	put_file(path, &image.out);
 }
 
-/* An object of that image, as if it had been mapped from that path by that process. */
+/* An object of that image, as if that process had mapped it from that path. */
 static struct object *open_object(const struct section_image *image, const char *path, uint32_t pid)
 {
 	struct object *object = NULL;
@@ -98,7 +99,7 @@ static struct object *open_object(const struct section_image *image, const char 
 	return object;
 }
 
-/* The value of a .gnu_debuglink section for a file. */
+/* Makes the contents of a .gnu_debuglink section. */
 static void link_make(struct buf *link, const char *name, uint32_t checksum)
 {
 	buf_add(link, name, strlen(name) + 1);
@@ -130,7 +131,7 @@ START_TEST(by_checksum)
 
 	ck_assert_int_eq(search_by_checksum(0, right), 0);
 	ck_assert_int_eq(search_by_checksum(0, right + 1), -ENOENT);
-	/* One of them has a build ID: it would have to be the same. */
+	/* If one of the files has a build ID, the other must have the same. */
 	ck_assert_int_eq(search_by_checksum(7, right), -ENOENT);
 	put_image("x.debug", 7);
 	ck_assert_int_eq(search_by_checksum(0, right), -ENOENT);
@@ -138,7 +139,7 @@ START_TEST(by_checksum)
 }
 END_TEST
 
-/* A link that has the name of the executable, whose debug file is in .debug. */
+/* The link contains the name of the executable itself; the debug file is in .debug. */
 START_TEST(not_itself)
 {
 	_cleanup_(object_unrefp) struct object *object = NULL, *debug = NULL, *none = NULL;
@@ -157,7 +158,7 @@ START_TEST(not_itself)
 }
 END_TEST
 
-/* A process whose root folder is FOLDER/root; it ends with the test. */
+/* Starts a process whose root folder is FOLDER/root; stop() ends it. */
 static pid_t start_contained(void)
 {
 	int ready[2];
@@ -208,7 +209,7 @@ START_TEST(in_another_root)
 	          2);
 	put_image("root/real/x.debug", 3);
 	put_image("x.debug", 4);
-	/* Links lead where they lead in there. */
+	/* Symbolic links are resolved within the process's root. */
 	ck_assert_int_eq(symlink("/real", in_folder("root/linked")), 0);
 	snprintf(outside, sizeof(outside), "%s/root/outside", folder);
 	ck_assert_int_eq(symlink(folder, outside), 0);
@@ -221,7 +222,7 @@ START_TEST(in_another_root)
 	ck_assert_int_eq(search_of(4, "/outside/program", pid), -ENOENT);
 	ck_assert_int_eq(search_of(4, "/../program", pid), -ENOENT);
 	ck_assert_int_eq(search_of(5, "/opt/program", pid), -ENOENT);
-	/* What is not in there is looked for outside. */
+	/* A file that is not in the process's root is searched for outside. */
 	ck_assert_int_eq(search_of(4, host, pid), 0);
 	stop(pid);
 	ck_assert_int_eq(search_of(1, "/opt/program", pid), -ENOENT);
@@ -230,7 +231,8 @@ START_TEST(in_another_root)
 }
 END_TEST
 
-/* The process has ended, and its number is that of one in another root, which has a file ready. */
+/* The process has ended, and its pid now belongs to a process in another root, which has a matching
+ * file. */
 START_TEST(reused_number)
 {
 	_cleanup_(object_unrefp) struct object *debug = NULL;
@@ -255,7 +257,7 @@ START_TEST(reused_number)
 }
 END_TEST
 
-/* What the supplement of a file at FOLDER/lib/x.debug is: its contents, "" for none. */
+/* The contents of the supplement of a file at FOLDER/lib/x.debug; "" if there is none. */
 static const char *supplement(const char *path, uint8_t id, size_t id_len)
 {
 	_cleanup_(section_image_release) struct section_image image;
@@ -308,7 +310,7 @@ START_TEST(supplements)
 	ck_assert_str_eq(supplement("/", 1, ID_BYTES), "");
 	if (geteuid() != 0)
 		return;
-	/* Of another user: it says nothing about this one's file. */
+	/* A file of another user is not accepted as the supplement. */
 	ck_assert_int_eq(chown(in_folder("lib/near"), 1234, 1234), 0);
 	ck_assert_str_eq(supplement("near", 1, ID_BYTES), "");
 	ck_assert_str_eq(supplement("/dev/null", 1, ID_BYTES), "");
@@ -330,7 +332,8 @@ START_TEST(no_supplement)
 }
 END_TEST
 
-/* In the root of the process that mapped the file, under the folder of supplements too. */
+/* The supplement is searched for in the root of the process that mapped the file, there also below
+ * the folder of supplements. */
 START_TEST(supplement_in_another_root)
 {
 	_cleanup_(section_image_release) struct section_image image;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Mangled names of both languages, names that are none, and names made to exhaust us.
+ * Mangled names of both languages, texts that are not mangled names, and names constructed to
+ * exhaust time or memory.
  */
 #include "base/bounds.h"
 #include "base/buf.h"
@@ -80,7 +81,7 @@ START_TEST(doubling)
 {
 	_cleanup_(buf_release) struct buf name = BUF_INIT;
 
-	/* f(A<x, x>, A<S0, S0>, ...): each argument is twice as long as the one before. */
+	/* f(A<x, x>, A<S0, S0>, ...): each argument is twice as long as the previous one. */
 	buf_add_text(&name, "_Z1f1AIiiE");
 	for (int i = 0; i < 30; i++) {
 		char digit = (char)(i < 10 ? '0' + i : 'A' + i - 10);
@@ -94,7 +95,7 @@ START_TEST(counting)
 {
 	check_bounded("_RXYYFFFFFYFGFFFFFFFFFFFFFFFFFFC0B_a");
 	check_bounded("_RYFGzzzzzzzzz_EuC1a");
-	/* What only looks like it is a name all the same. */
+	/* A name that only resembles these is demangled as usual. */
 	_cleanup_free_ char *name = demangle("_RNvCsFG1Gzzzzzz_4core3run");
 	ck_assert_str_eq(name, "core::run");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who descends from whom, as several tell it.
+ * The descendants of processes, collected from several sources.
  */
 #include "tests/unit/suites.h"
 
@@ -75,7 +75,7 @@ START_TEST(finds_nobody_without_slices)
 }
 END_TEST
 
-/* A chain and a circle of many. */
+/* A long chain that closes into a circle. */
 START_TEST(ends)
 {
 	enum { COUNT = 100000 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the doctor says of what it has found, and the parts of finding that need no host.
+ * How profd doctor reports its findings, and the parts of its checks that do not depend on the
+ * host.
  */
 #include "tests/unit/suites.h"
 
@@ -40,7 +41,7 @@ START_TEST(long_text_is_cut)
 	struct finding finding = {.check = "x"};
 	char text[2 * FINDING_VALUE_BYTES];
 
-	/* The last character that fits is cut in two. */
+	/* The last character that fits is divided. */
 	memset(text, 'a', sizeof(text));
 	memcpy(text + FINDING_VALUE_BYTES - 2, "\xc3\xa9", 2);
 	text[sizeof(text) - 1] = '\0';
@@ -121,7 +122,7 @@ START_TEST(reads_lockdown)
 }
 END_TEST
 
-/* The numbers are the kernel's. */
+/* The capabilities have the kernel's numbers. */
 START_TEST(counts_capabilities)
 {
 	const uint64_t all = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_PTRACE |

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Drained halves: what the words of a stack become, and what the kernel half says of a task.
+ * Drained halves: how the words of a stack become frames, and what the kernel half says about a
+ * task.
  */
 #include "collect/drain.h"
 
@@ -15,9 +16,9 @@
 #include <string.h>
 
 enum {
-	PID = 4000001,       /* over the kernel's default limit: nobody has it, or those after it */
-	NODES = 80,          /* more than the longest stack has */
-	MAX_WORDS = 1100,    /* of a test's stack */
+	PID = 4000001,       /* no process has it: above the kernel's default limit */
+	NODES = 80,          /* more than the longest stack takes */
+	MAX_WORDS = 1100,    /* of a stack in these tests */
 	FILE_START = 0x1000, /* mapped in PID */
 	JIT_START = 0x8000,
 };
@@ -33,7 +34,8 @@ static u64 node_keys[NODES];
 static struct tally_key key;
 static struct tally tally = {.count = 2, .value = 20, .last_ns = 200};
 
-/* Two code objects of 3.8, work and main: 1 line from byte 4 of the code on, and 2 from byte 8. */
+/* Adds a code object of 3.8, work or main. From byte 4 of its code on it is one line further down,
+ * and from byte 8 on two lines. */
 static void tell(u64 signature, const char *name)
 {
 	static const u8 lines[] = {4, 1, 4, 1};
@@ -85,7 +87,8 @@ static void tear_down(void)
 	python_codes_free(tables.codes);
 }
 
-/* The nodes of one stack, cut off from the root end; key.user_stack is its leaf's. */
+/* Makes the nodes of one stack, which is divided from its root end. key.user_stack becomes the key
+ * of the leaf's node. */
 static size_t put_stack(const u64 *words, size_t len)
 {
 	size_t count = 0;
@@ -169,7 +172,7 @@ static void print_location(const struct profile *slice, uint32_t id, char *text,
 		         (unsigned long long)location->address);
 }
 
-/* The path of the one sample, root first, its frames apart by "; ". */
+/* The call path of the only sample, root first, with "; " between frames. */
 static const char *path_of(const struct profile *slice)
 {
 	static char text[4096], rest[4096], frame[256];
@@ -199,17 +202,17 @@ static const struct stack_case {
 	struct drain_losses losses;
 } stack_cases[] = {
 	{WORDS(0x1010, 0x1020), "file 0x20; file 0x10", {0}},
-	/* Python frames stand among the native ones. */
+	/* Python frames are placed among the native ones. */
 	{WORDS(0x1010, P(0xbb), O(8), P(0xaa), O(4), L(0x1020), 0x1030),
          "file 0x30; loop 0x20; " MAIN_11 "; " WORK_12 "; file 0x10",
          {0}},
-	/* A callback: two runs of them. */
+	/* A callback makes two runs of Python frames. */
 	{WORDS(P(0xbb), O(9), L(0x1020), 0x1040, P(0xaa), O(0), L(0x1021), 0x1030),
          "file 0x30; loop 0x21; " MAIN_10 "; file 0x40; loop 0x20; " WORK_12,
          {0}},
 	{WORDS(L(0x8010), 0x8020), "[jit]; [jit]", {0}},
 	{WORDS(P(0xcc), O(8), L(0x1020)), "loop 0x20; " NO_CODE, {.python_codes_unknown = 1}},
-	/* What stands alone is no frame. */
+	/* A word that stands alone is no frame. */
 	{WORDS(P(0xbb), 0x1010), "file 0x10", {.python_words_misplaced = 1}},
 	{WORDS(O(4), 0x1010), "file 0x10", {.python_words_misplaced = 1}},
 	{WORDS(O(4), P(0xaa), 0x1010), "file 0x10", {.python_words_misplaced = 2}},
@@ -217,14 +220,14 @@ static const struct stack_case {
          "file 0x10; " MAIN_11,
          {.python_words_misplaced = 2}},
 	{WORDS(P(0xbb)), NO_RUNNER, {.python_words_misplaced = 1}},
-	/* An address outside every mapping ends the native frames, not those of Python. */
+	/* An address outside every mapping ends the native frames, but not the Python frames. */
 	{WORDS(0x1010, 0x7000, 0x1020), UNMAPPED "; file 0x10", {.frames_unmapped = 1}},
 	{WORDS(0x1010, P(0xbb), O(8), L(0x7000), 0x1030, P(0xaa), O(4)),
          UNMAPPED "; " MAIN_11 "; " WORK_12 "; file 0x10",
          {.frames_unmapped = 1}},
 	{WORDS(0xffffffffff600000, 0x1010), UNMAPPED, {.frames_unmapped = 1}},
 	{WORDS(WORD_LOOP + WORD_PYTHON, 0x1010), UNMAPPED, {.frames_unmapped = 1}},
-	/* A cut native stack, and what was left of the Python one. */
+	/* A truncated native stack, with the Python frames that are left. */
 	{WORDS(0x1010, P(0xaa), O(4), COUNTER_cut_no_rows),
          NO_INFO "; " MAIN_11 "; file 0x10",
          {0}},
@@ -245,7 +248,7 @@ START_TEST(words_become_frames)
 }
 END_TEST
 
-/* The kernel half tells of it when it meets it again. */
+/* The kernel half reports an unknown code object again when it meets it again. */
 START_TEST(asks_again_for_what_is_not_known)
 {
 	static const u64 words[] = {P(0xcc), O(4), P(0xaa), O(4), L(0x1020)};
@@ -270,7 +273,7 @@ START_TEST(every_frame_of_a_deep_stack)
 	size_t frames = 0;
 	_cleanup_(profile_unrefp) struct profile *slice = NULL;
 
-	/* An odd number of words before, so that nodes part a frame's two. */
+	/* The number of words is odd, so that nodes divide the two words of a frame. */
 	for (size_t at = 0; at < MAX_STACK_FRAMES - 2; at += 2) {
 		words[at] = P(at % 4 ? 0xaa : 0xbb);
 		words[at + 1] = O(4);
@@ -335,7 +338,7 @@ START_TEST(without_python)
 }
 END_TEST
 
-/* The loop's frame of a file and another frame of it: the same file, twice. */
+/* The loop's frame and another frame of its file: the file has two mappings. */
 START_TEST(loops_are_apart)
 {
 	static const u64 words[] = {L(0x1010), 0x1010};
@@ -374,7 +377,7 @@ START_TEST(tasks_say_how_python_ran)
 }
 END_TEST
 
-/* By the account that its user is of. */
+/* A task has the account of its user. */
 START_TEST(tasks_say_whose_they_are)
 {
 	static const u64 words[] = {0x1010};

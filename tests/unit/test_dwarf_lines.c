@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Frames of addresses: of this program, whose lines are known here, and of DIEs that no compiler
- * writes.
+ * Frames of addresses: in this program, whose lines are known here, and in DIEs that no compiler
+ * generates.
  */
 #include "names/dwarf_lines.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What was told, as text: "INDEX NAME:LINE " each, unknown ones as "?". */
+/* The frames received, as text: "INDEX NAME:LINE " for each, with "?" for an unknown name. */
 struct told {
 	char text[16384];
 	size_t len, frames, stop_after;
@@ -40,7 +40,7 @@ static int tell(size_t index, const struct source_frame *frame, void *ctx)
 	return ++told->frames == told->stop_after ? -ECANCELED : 0;
 }
 
-/* What is told of `count` addresses of a file; the descriptor is closed. */
+/* Looks up `count` addresses of a file. Closes the descriptor. */
 static struct told *look_up(int fd, const uint64_t *addresses, size_t count)
 {
 	static struct told told;
@@ -72,7 +72,7 @@ static int first_bias(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 1;
 }
 
-/* An address of this program as its file has it. */
+/* An address of this program's memory, as its file has it. */
 static uint64_t in_file(const void *address)
 {
 	uint64_t bias = 0;
@@ -114,7 +114,8 @@ __attribute__((noinline)) static void chain(void **ret_place)
 	outer(ret_place);
 }
 
-/* Through a pointer, or the compiler may make a clone of the function for its callers. */
+/* Calls chain() through a pointer. Otherwise the compiler may make a clone of the function for its
+ * callers. */
 static void *place_in_chain(void)
 {
 	void (*volatile call)(void **) = chain;
@@ -181,7 +182,7 @@ START_TEST(stopped)
 }
 END_TEST
 
-/* Every 97th byte of this program's code, whatever is there. */
+/* Every 97th byte of this program's code, whatever it is. */
 START_TEST(everywhere)
 {
 	enum { COUNT = 2000 };
@@ -223,13 +224,14 @@ START_TEST(no_dwarf)
 	ck_assert_int_eq(dwarf_lines_open(folder, -1, &lines), -EBADMSG);
 	ck_assert_int_eq(dwarf_lines_open(-1, -1, &lines), -EBADMSG);
 	ck_assert_ptr_null(lines);
-	/* A supplement that is none does no harm. */
+	/* A file that is no supplement does no harm. */
 	_cleanup_close_ int own = own_fd();
 	ck_assert_int_eq(dwarf_lines_open(own, plain, &lines), 0);
 }
 END_TEST
 
-/* One unit with inlined calls in each other, as deep as said, at every address of the unit. */
+/* Makes one unit with `calls` nested inlined calls, inside `blocks` nested blocks. Each call covers
+ * every address of the unit. */
 static void nested(struct dwarf_image *image, size_t blocks, size_t calls)
 {
 	char name[32];
@@ -256,7 +258,7 @@ START_TEST(depth)
 		{0, 0, 1, "0 f:0 ", "0 f:0 "},          {0, 1, 2, "0 c0:0 ", "0 f:100 "},
 		{5, 63, 64, "0 c62:0 ", "0 f:100 "},    {0, 64, 64, "0 c62:163 ", "0 f:100 "},
 		{0, 200, 64, "0 c62:163 ", "0 f:100 "}, {254, 5, 2, "0 c0:0 ", "0 f:100 "},
-		{255, 5, 1, "0 f:0 ", "0 f:0 "}, /* deeper than is looked */
+		{255, 5, 1, "0 f:0 ", "0 f:0 "}, /* deeper than the search goes */
 		{3000, 3000, 1, "0 f:0 ", "0 f:0 "},
 	};
 
@@ -272,7 +274,8 @@ START_TEST(depth)
 }
 END_TEST
 
-/* The innermost is the one of the shortest range, though it is not inside its parents' ranges. */
+/* The innermost call is the one with the shortest range, even if that range is outside its parents'
+ * ranges. */
 START_TEST(innermost)
 {
 	_cleanup_(dwarf_image_release) struct dwarf_image image = {0};
@@ -359,7 +362,7 @@ START_TEST(units)
 }
 END_TEST
 
-/* Each block says that its sibling is its first child: walked plainly, 2 to the 200th steps. */
+/* Each block gives its first child as its sibling: a naive walk would take 2 to the 200th steps. */
 START_TEST(siblings_that_are_children)
 {
 	_cleanup_(dwarf_image_release) struct dwarf_image image = {0};
@@ -392,7 +395,7 @@ START_TEST(siblings_in_a_circle)
 }
 END_TEST
 
-/* DIEs that end anywhere: nothing, or what came before. */
+/* Truncated DIEs: nothing is found, or what comes before the end. */
 START_TEST(cut_short)
 {
 	_cleanup_(dwarf_image_release) struct dwarf_image image = {0};

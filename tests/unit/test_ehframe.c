@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sections of call frame information: which section wins, order and overlaps, damage,
- * and what a compiler made of this very program.
+ * Sections of call frame information: which section has precedence, order and overlaps, damage, and
+ * the entries that the compiler generated for this program.
  */
 #include "object/ehframe.h"
 #include "object/dwarf.h"
@@ -26,7 +26,7 @@ START_TEST(sorted_and_merged)
 	size_t cie = put_eh_cie(&image.eh, "zR");
 	put_eh_fde(&image.eh, cie, 0x1200, 0x10, to_16, sizeof(to_16));
 	put_eh_fde(&image.eh, cie, 0x1000, 0x10, NULL, 0);
-	put_eh_fde(&image.eh, cie, 0x1010, 0x20, NULL, 0); /* says the same */
+	put_eh_fde(&image.eh, cie, 0x1010, 0x20, NULL, 0); /* the same rule */
 	size_t signal = put_eh_cie(&image.eh, "zRS");
 	put_eh_fde(&image.eh, signal, 0x1030, 0x10, NULL, 0);
 	check_frame_rows(&image,
@@ -43,7 +43,7 @@ START_TEST(overlaps)
 	put_eh_fde(&image.eh, cie, 0x1010, 0x40, to_24, sizeof(to_24));
 	put_eh_fde(&image.eh, cie, 0x1000, 0x20, to_16, sizeof(to_16));
 	put_eh_fde(&image.eh, cie, 0x1008, 0x08, NULL, 0);
-	put_eh_fde(&image.eh, cie, 0x1010, 0x40, NULL, 0); /* the first in the file holds */
+	put_eh_fde(&image.eh, cie, 0x1010, 0x40, NULL, 0); /* the first entry in the file applies */
 	check_frame_rows(&image, "1000-1020 r7+16 = c-8;1020-1050 r7+24 = c-8;");
 }
 END_TEST
@@ -93,7 +93,7 @@ START_TEST(what_go_leaves_out)
 		DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 64,
 		DW_CFA_advance_loc | 4, DW_CFA_def_cfa_offset, 8,
 	};
-	/* Somebody who does say where it is, and somebody with an expression for a CFA. */
+	/* A function that describes the frame pointer, and one with an expression as its CFA. */
 	static const uint8_t says[] = {DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 6, 3};
 	static const uint8_t none[] = {DW_CFA_def_cfa_expression, 1, DW_OP_nop};
 	struct frame_image image;
@@ -114,7 +114,7 @@ START_TEST(what_go_leaves_out)
 }
 END_TEST
 
-/* What a C compiler made of it, for cgo. */
+/* C code for cgo, which a C compiler has described. */
 START_TEST(c_code_among_go)
 {
 	struct frame_image image;
@@ -123,12 +123,12 @@ START_TEST(c_code_among_go)
 	image.of_go = true;
 	size_t cie = put_eh_cie(&image.eh, "zR"), go = put_debug_cie(&image.debug);
 	put_eh_fde(&image.eh, cie, 0x1000, 0x10, NULL, 0);
-	put_debug_fde_of(&image.debug, go, 0x1010, 0x10, NULL, 0); /* says the same, but chained */
+	put_debug_fde_of(&image.debug, go, 0x1010, 0x10, NULL, 0); /* the same rule, but chained */
 	put_eh_fde(&image.eh, cie, 0x1020, 0x10, to_24, sizeof(to_24));
 	put_debug_fde(&image.debug, go, 0x1028, 0x10);
 	check_frame_rows(&image, "1000-1010 r7+8 = c-8;1010-1020 r7+8 = c-8 C;"
 	                         "1020-1030 r7+24 = c-8;1030-1038 r7+64 c-16 c-8 C;");
-	/* arm64 has its own way. */
+	/* On arm64 no rows are chained. */
 	image.header.e_machine = EM_AARCH64;
 	frame_image_seal(&image);
 	_cleanup_(elf_freep) struct elf *elf = NULL;
@@ -147,7 +147,7 @@ START_TEST(without_section_headers)
 	size_t cie = put_eh_cie(&image.eh, "zR");
 	put_eh_fde(&image.eh, cie, 0x1020, 0x10, NULL, 0);
 	put_u32(&image.eh, 0);
-	/* Behind the terminator: no entry. */
+	/* Entries after the terminator are not read. */
 	put_eh_fde(&image.eh, cie, 0x1080, 0x10, NULL, 0);
 	image.header.e_shoff = 0;
 	image.header.e_shnum = 0;
@@ -167,12 +167,12 @@ START_TEST(nothing_to_say)
 	check_frame_rows(&image, "");
 	put_u32(&image.eh, 0);
 	check_frame_rows(&image, "");
-	/* Not code that runs here. */
+	/* Code of another machine. */
 	frame_image_init(&image);
 	put_eh_fde(&image.eh, put_eh_cie(&image.eh, "zR"), 0x1000, 0x10, NULL, 0);
 	image.header.e_machine = EM_RISCV;
 	check_frame_rows(&image, "");
-	/* Broken from the start. */
+	/* The first entry is broken. */
 	frame_image_init(&image);
 	put_u32(&image.eh, 0x10000);
 	ck_assert_int_eq(frame_image_rows(&image, &text), -EBADMSG);
@@ -180,7 +180,7 @@ START_TEST(nothing_to_say)
 	put_u32(&image.eh, UINT32_MAX);
 	put_u64(&image.eh, UINT64_MAX - 8);
 	ck_assert_int_eq(frame_image_rows(&image, &text), -EBADMSG);
-	/* Broken later. */
+	/* A later entry is broken. */
 	frame_image_init(&image);
 	put_eh_fde(&image.eh, put_eh_cie(&image.eh, "zR"), 0x1000, 0x10, NULL, 0);
 	put_u32(&image.eh, 0x10000);
@@ -255,12 +255,12 @@ START_TEST(this_program)
 	size_t count;
 
 	ck_assert_int_eq(elf_open_fd(fd, &elf), 0);
-	/* Not position-independent: addresses begin elsewhere. */
+	/* The addresses of a program that is not position-independent do not begin at 0. */
 	search.address += elf_segments(elf, &count)[0].address;
 	ck_assert_int_eq(ehframe_each_row(elf, check_order, &order), 0);
 	ck_assert_uint_gt(order.count, 1000);
 	ck_assert_int_eq(ehframe_each_row(elf, find_row, &search), 7);
-	/* A function begins with its return address on top of the stack. */
+	/* At the beginning of a function the return address is on top of the stack. */
 	ck_assert_uint_le(search.found.start, search.address);
 	ck_assert_int_eq(search.found.cfa.kind, CFA_REGISTER);
 	if (elf_machine(elf) == EM_X86_64) {

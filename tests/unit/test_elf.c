@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct elf on files that are right, and on the same one damaged field by field.
+ * struct elf on correct files, and on the same files damaged field by field.
  */
 #include "base/bounds.h"
 #include "object/elf.h"
@@ -40,7 +40,7 @@ static void check_good(const struct elf *elf)
 	ck_assert_uint_eq(count, 20);
 	ck_assert_uint_eq(build_id[0], 5);
 	ck_assert_uint_eq(build_id[19], 24);
-	/* Twice: nothing is used up. */
+	/* Reads twice: the first time changes nothing. */
 	for (int i = 0; i < 2; i++) {
 		seen = (struct seen){0};
 		ck_assert_int_eq(elf_each_symbol(elf, see, &seen), 0);
@@ -93,7 +93,8 @@ START_TEST(not_elf)
 }
 END_TEST
 
-/* Opens, and walks when it opened; returns how many symbols were seen, -1 when it did not open. */
+/* Opens the file and walks its symbols. Returns the number of symbols, or -1 when it does not
+ * open. */
 static int walk(const void *bytes, size_t len)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
@@ -114,7 +115,7 @@ static int walk(const void *bytes, size_t len)
 	return seen.count;
 }
 
-/* With what the segments say, and with nothing that only sections can say. */
+/* The segments can be read, and nothing is found that only sections describe. */
 static void expect_no_sections(const void *bytes, size_t len)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
@@ -152,24 +153,25 @@ START_TEST(no_sections)
 	ck_assert_int_eq(elf_open_bytes(&image, sizeof(image), &whole), 0);
 	ck_assert(elf_has_sections(whole));
 	ck_assert_ptr_null(elf_frame_header(whole));
-	/* The last header is cut, all are, and where they were is far behind the end. */
+	/* The last header is truncated; all headers are missing; their offset is far behind the
+	 * end. */
 	expect_no_sections(&image, sizeof(image) - 1);
 	expect_no_sections(&image, offsetof(struct elf_image, sections));
 	image.header.e_shoff = UINT64_MAX - sizeof(Elf64_Shdr) + 1;
 	expect_no_sections(&image, sizeof(image));
-	/* The one that says how many there are. */
+	/* The first header contains the number of headers. */
 	image.header.e_shnum = 0;
 	expect_no_sections(&image, sizeof(image));
 	image.header.e_shoff = offsetof(struct elf_image, sections);
 	expect_no_sections(&image, sizeof(image));
 	image.sections[0].sh_size = UINT64_MAX / 64;
 	expect_no_sections(&image, sizeof(image));
-	/* More than any executable has, though the file were long enough. */
+	/* More sections than any executable has, although the file is long enough for them. */
 	_cleanup_free_ uint8_t *long_file = calloc(1, sizeof(image) + LONG_BYTES);
 	image.sections[0].sh_size = UINT16_MAX + 1;
 	memcpy(long_file, &image, sizeof(image));
 	expect_no_sections(long_file, sizeof(image) + LONG_BYTES);
-	/* And none at all. */
+	/* No section headers at all. */
 	image.header.e_shoff = 0;
 	expect_no_sections(&image, sizeof(image));
 }
@@ -177,7 +179,7 @@ END_TEST
 
 enum { TABLES = 1000 };
 
-/* The first table of each type counts. */
+/* Only the first table of each type is read. */
 START_TEST(many_tables)
 {
 	_cleanup_(elf_freep) struct elf *elf = NULL;
@@ -237,12 +239,12 @@ START_TEST(damaged_names)
 {
 	struct elf_image image;
 
-	/* One name outside the table takes only itself away. */
+	/* A name outside the table affects only its own symbol. */
 	elf_image_init(&image, 0);
 	image.symbols[1].st_name = sizeof(image.names);
 	image.symbols[2].st_name = UINT32_MAX;
 	ck_assert_int_eq(walk(&image, sizeof(image)), 1);
-	/* A last name without its NUL. */
+	/* The last name lacks its NUL. */
 	elf_image_init(&image, 0);
 	memset(image.names + 21, 'x', sizeof(image.names) - 21);
 	ck_assert_int_eq(walk(&image, sizeof(image)), 2);
@@ -281,7 +283,7 @@ START_TEST(build_ids)
 {
 	struct elf_image image;
 
-	/* By its section when no segment says where. */
+	/* The build ID is found by its section if no segment leads to it. */
 	elf_image_init(&image, 0);
 	image.segments[2].p_type = PT_NULL;
 	ck_assert_uint_eq(id_len_of(&image), 0);
@@ -290,12 +292,12 @@ START_TEST(build_ids)
 	                                 .sh_size = image.segments[2].p_filesz,
 	                                 .sh_addralign = 4};
 	ck_assert_uint_eq(id_len_of(&image), 20);
-	/* Go's. */
+	/* Go's build ID. */
 	elf_image_init(&image, 0);
 	image.note.header = (Elf64_Nhdr){3, 20, 4};
 	memcpy(image.note.owner, "Go\0", 4);
 	ck_assert_uint_eq(id_len_of(&image), 20);
-	/* Sizes that lie. */
+	/* Wrong sizes. */
 	elf_image_init(&image, 0);
 	image.note.header.n_descsz = UINT32_MAX;
 	ck_assert_uint_eq(id_len_of(&image), 0);
@@ -313,7 +315,7 @@ START_TEST(build_ids)
 }
 END_TEST
 
-/* Behind so many notes nobody looks for it. */
+/* A build ID behind that many notes is not searched for. */
 START_TEST(many_notes)
 {
 	struct {

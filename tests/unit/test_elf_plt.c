@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names for the stubs of a procedure linkage table, in the forms that linkers write, and as part of
- * a file's symbols.
+ * Names for the stubs of a procedure linkage table, in the forms in which linkers write them, and
+ * as part of a file's symbols.
  */
 #include "object/elf_symtab.h"
 #include "tests/unit/section_image.h"
@@ -20,7 +20,7 @@ struct plt_image {
 	uint8_t plt[48], sec[32], got[16];
 };
 
-/* jmp *slot(%rip) at an address, with what stands before it. */
+/* Puts jmp *slot(%rip), preceded by the bytes in `before`. */
 static void put_jump(uint8_t *code, const char *before, size_t before_len, uint64_t address,
                      uint64_t slot)
 {
@@ -32,7 +32,7 @@ static void put_jump(uint8_t *code, const char *before, size_t before_len, uint6
 	memcpy(jump + 2, &distance, sizeof(distance));
 }
 
-/* Slot 0 is puts, 1 free, 2 qsort, 3 has no name. */
+/* Slot 0 is puts, 1 is free, 2 is qsort, 3 has no name. */
 static void init_plt(struct plt_image *image)
 {
 	static const uint32_t offsets[SLOTS] = {0, 1, 6, 11};
@@ -124,7 +124,7 @@ START_TEST(arm64)
 	section_image_add(&file, ".dynstr", 0, names, sizeof(names));
 	section_image_add(&file, ".rela.plt", 0, slots, sizeof(slots));
 	section_image_add(&file, ".plt", PLT, plt, sizeof(plt));
-	/* The header loads a slot too, here one with a name. */
+	/* The header also loads a slot; here that slot has a name. */
 	check_stubs(&file, "1004+10 puts@plt\n"
 	                   "1018+10 puts@plt\n"
 	                   "1028+18 free@plt\n");
@@ -181,7 +181,7 @@ START_TEST(damaged)
 }
 END_TEST
 
-/* No section, or only the first bytes of one. */
+/* A section is empty, or only its first bytes exist. */
 START_TEST(cut)
 {
 	static const char *const sections[] = {".dynsym", ".dynstr", ".rela.plt", ".plt"};

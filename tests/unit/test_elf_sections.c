@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What else struct elf reads: sections by name, compressed ones too, bytes by address, and where
- * relative relocations point, right and damaged.
+ * The other parts of files that struct elf reads: sections by name, including compressed ones,
+ * bytes by address, and the targets of relative relocations, correct and damaged.
  */
 #include "base/bounds.h"
 #include "object/elf.h"
@@ -26,7 +26,7 @@ struct sections_image {
 	Elf64_Rela rela[3];
 	Elf64_Relr relr[3];
 	uint64_t data[72];             /* at DATA_ADDRESS */
-	Elf64_Shdr sections[SECTIONS]; /* none, names, .data, .packed, .rela, .relr, .bss */
+	Elf64_Shdr sections[SECTIONS]; /* null, names, .data, .packed, .rela, .relr, .bss */
 };
 
 static const char plain[] = "plain text plain text plain text plain text plain text";
@@ -96,7 +96,7 @@ static void init_image(struct sections_image *image)
 	image->rela[0] = (Elf64_Rela){.r_info = R_X86_64_RELATIVE, .r_addend = 0x1234};
 	image->rela[1] = (Elf64_Rela){.r_info = R_X86_64_64, .r_addend = 0x2345};
 	image->rela[2] = (Elf64_Rela){.r_info = R_X86_64_RELATIVE, .r_addend = 0x3456};
-	/* Word 2; then of the 63 that follow the second and the last; then the one behind those. */
+	/* Word 2; of the 63 words after it the second and the last; then the word after those. */
 	image->relr[0] = DATA_ADDRESS + 16;
 	image->relr[1] = 1 | 1ULL << 2 | 1ULL << 63;
 	image->relr[2] = 1 | 1ULL << 1;
@@ -135,7 +135,7 @@ START_TEST(by_name)
 }
 END_TEST
 
-/* Any thread reads it, and again: nothing of the image may change. */
+/* Any thread may read the file, any number of times: reading must not change the image. */
 START_TEST(leaves_the_bytes_alone)
 {
 	struct sections_image image, before;
@@ -273,7 +273,7 @@ START_TEST(damaged_relative)
 	image.sections[5].sh_size = 7;
 	ck_assert_int_eq(relative_of(&image, &rela), 0);
 	ck_assert_str_eq(rela.text, "1234 ");
-	/* Pointers where the file has none. */
+	/* Pointers to places that the file does not contain. */
 	init_image(&image);
 	image.sections[4].sh_type = SHT_NULL;
 	image.relr[0] = UINT64_MAX - 7;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * elf_symtab_at(): for the addresses that it is asked about it says what a table of all symbols
- * says, whatever of them it left out.
+ * elf_symtab_at(): for the requested addresses it finds the same symbols as a table of all symbols,
+ * although it leaves out others.
  */
 #include "object/elf_symtab.h"
 #include "tests/unit/section_image.h"
@@ -18,7 +18,8 @@ static uint32_t draw(uint32_t *random)
 	return *random >> 8;
 }
 
-/* A third of them have no size; some cover many others. Names are "aa", "ab" and so on. */
+/* A third of the symbols have no size, and some cover many others. Names are "aa", "ab" and so
+ * on. */
 static void draw_symbols(Elf64_Sym *symbols, char *names, uint32_t *random)
 {
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -99,7 +100,7 @@ START_TEST(as_of_all)
 }
 END_TEST
 
-/* Of a file with many symbols those next to an address, and those that cover it. */
+/* From a file with many symbols, only those next to an address and those that cover it are kept. */
 START_TEST(few_of_many)
 {
 	static Elf64_Sym symbols[PER_FILE];
@@ -119,7 +120,7 @@ START_TEST(few_of_many)
 	const struct elf *const files[] = {elf};
 
 	ck_assert_int_eq(elf_symtab_at(files, 1, addresses, 3, &some), 0);
-	ck_assert_uint_eq(symtab_count(some), 4); /* two, and the one behind each */
+	ck_assert_uint_eq(symtab_count(some), 4); /* two symbols, and the one after each */
 	ck_assert(symtab_find(some, 105, &symbol));
 	ck_assert_uint_eq(symbol.address, 100);
 	ck_assert_int_eq(elf_symtab_at(files, 1, NULL, 0, &none), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct fetch: never waits, remembers what servers do not have, tries again what broke off, takes
- * no other file than it asked for, ends at once.
+ * struct fetch: never blocks, remembers files that servers do not have, retries interrupted
+ * transfers, accepts only the file that it requested, and ends at once.
  */
 #include "base/clock.h"
 #include "tests/unit/elf_image.h"
@@ -17,7 +17,7 @@
 
 enum { SEED = 1, CACHE_BYTES = 64 << 20 };
 
-/* Of the image with that seed. */
+/* The build ID of the image with that seed. */
 static const char build_id_of_seed[] = "0102030405060708090a0b0c0d0e0f1011121314";
 
 START_TEST(refused)
@@ -27,7 +27,7 @@ START_TEST(refused)
 	char url[64];
 	int fd = listen_anywhere(url);
 
-	/* Closed: connections are refused. */
+	/* The socket is closed, so connections are refused. */
 	close(fd);
 	fetch = fetch_from(url, CACHE_BYTES);
 	ck_assert_int_eq(fetch_debug(fetch, "00112233445566778899", ROOT), -EINPROGRESS);
@@ -70,7 +70,7 @@ START_TEST(silent)
 		ck_assert(result == -EINPROGRESS || result == -EAGAIN);
 	}
 	ck_assert_int_eq(result, -EAGAIN);
-	/* There is room for somebody else. */
+	/* There is room for another user. */
 	ck_assert_int_eq(fetch_debug(fetch, "aa", ALICE), -EINPROGRESS);
 	fetch_get_stats(fetch, &stats);
 	ck_assert_uint_eq(stats.waiting, 256 + 1);
@@ -80,7 +80,8 @@ START_TEST(silent)
 }
 END_TEST
 
-/* Answers the first request by half of the image and a reset, the others whole. */
+/* Answers the first request with half of the image and a reset, and the others with the whole
+ * image. */
 static void *serve_image(void *arg)
 {
 	const struct linger reset = {.l_onoff = 1};
@@ -97,7 +98,7 @@ static void *serve_image(void *arg)
 		        sizeof(image));
 		send(fd, &image, len, MSG_NOSIGNAL);
 		if (i == 0) {
-			/* A reset overtakes what has not been read yet. */
+			/* A reset discards data that was not read yet, so leave time to read it. */
 			nanosleep(&(struct timespec){.tv_nsec = 200 * 1000 * 1000}, NULL);
 			setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 		}
@@ -123,7 +124,7 @@ START_TEST(broken_off)
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(pread(fd, &got, sizeof(got), 0), (ssize_t)sizeof(got));
 	ck_assert_mem_eq(&got, &image, sizeof(got));
-	/* The server says the same whatever it is asked for. */
+	/* The server sends the same image for every build ID, so this one does not match. */
 	ck_assert_int_eq(settled(fetch, "00112233445566778899", ROOT), -ENOENT);
 	fetch_get_stats(fetch, &stats);
 	ck_assert_uint_eq(stats.fetched, 1);
@@ -131,7 +132,7 @@ START_TEST(broken_off)
 	ck_assert_uint_eq(stats.cache_files, 1);
 	ck_assert_uint_eq(stats.cache_bytes, sizeof(image));
 	ck_assert_uint_ge(stats.received_bytes, 2 * sizeof(image));
-	/* It is on disk: nobody is asked again. */
+	/* The file is on disk, so no server is asked again. */
 	fetch_free(fetch);
 	fetch = fetch_from("http://127.0.0.1:1/", CACHE_BYTES);
 	_cleanup_close_ int again = fetch_debug(fetch, build_id_of_seed, ALICE);

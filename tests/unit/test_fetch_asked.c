@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct asked: turns of accounts, and what nothing came of for one of them and for everybody.
+ * struct asked: the turns of accounts, and files that were not found, for one account or for
+ * everybody.
  */
 #include "fetch/asked.h"
 #include "tests/unit/suites.h"
@@ -52,7 +53,7 @@ START_TEST(missing)
 	ck_assert(asked_is_missing(&asked, "a1", ALICE, SOON - 1));
 	ck_assert(!asked_is_missing(&asked, "a1", BOB, SOON - 1));
 	ck_assert(!asked_is_missing(&asked, "a1", EVERYBODY, SOON - 1));
-	/* His is no reason for her to ask again. */
+	/* Bob's failure changes nothing for Alice. */
 	asked_miss(&asked, asked_next(&asked), BOB, LATER);
 	ck_assert(asked_is_missing(&asked, "a1", ALICE, SOON - 1));
 	ck_assert(!asked_is_missing(&asked, "a1", ALICE, SOON));
@@ -72,7 +73,7 @@ START_TEST(missing_for_everybody)
 	ck_assert_ptr_null(asked_find(&asked, "a1", ALICE));
 	ck_assert_ptr_nonnull(asked_find(&asked, "a1", BOB));
 	ck_assert(asked_is_missing(&asked, "a1", EVERYBODY, SOON - 1));
-	/* The later one counts. */
+	/* The later time counts. */
 	asked_miss(&asked, asked_next(&asked), EVERYBODY, LATER);
 	ck_assert(asked_is_missing(&asked, "a1", EVERYBODY, SOON));
 	ck_assert(!asked_is_missing(&asked, "a1", EVERYBODY, LATER));
@@ -80,7 +81,7 @@ START_TEST(missing_for_everybody)
 }
 END_TEST
 
-/* What waits stays, and of the others what came first goes. */
+/* Waiting requests are kept. Of the others the oldest is dropped. */
 START_TEST(too_many)
 {
 	struct asked asked = {0};

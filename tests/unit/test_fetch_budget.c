@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct budget: what each user has in an hour, whatever others have spent.
+ * struct budget: what each user may use in an hour does not depend on what others have used.
  */
 #include "base/clock.h"
 #include "fetch/budget.h"
@@ -26,7 +26,7 @@ START_TEST(questions)
 	for (int i = 0; i < 5; i++)
 		ck_assert(budget_ask(&budget, ROOT, 1));
 	ck_assert(!budget_ask(&budget, ROOT, 1));
-	/* An hour after the first. */
+	/* An hour after the first question. */
 	ck_assert(!budget_ask(&budget, ALICE, hour_ns));
 	ck_assert(budget_ask(&budget, ALICE, hour_ns + 1));
 	budget_release(&budget);
@@ -56,7 +56,7 @@ START_TEST(bytes)
 }
 END_TEST
 
-/* What comes after the hour of its question counts for the next one. */
+/* Bytes that arrive after the hour of their question count for the next hour. */
 START_TEST(late)
 {
 	struct budget budget = small();

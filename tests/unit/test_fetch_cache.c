@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct cache: what was used least recently goes first, nobody has it all, what is open stays, and
- * the order outlives the daemon.
+ * struct cache: the file that was least recently used is evicted first, no user gets all of the
+ * room, open files are kept, and the order outlives the daemon.
  */
 #include "fetch/cache.h"
 #include "tests/unit/suites.h"
@@ -61,7 +61,7 @@ static struct cache_stats stats(void)
 	return now;
 }
 
-/* What `ls` would say; the folder of files, with those that are nobody's yet. */
+/* The number of files in the folder, including those that have no owner yet. */
 static unsigned int count_files(void)
 {
 	char command[128];
@@ -106,7 +106,7 @@ START_TEST(half_for_each)
 	ck_assert_int_eq(keep("aa", BOB, 300), 0);
 	ck_assert_int_eq(keep("bb", ALICE, 300), 0);
 	ck_assert_int_eq(keep("cc", ALICE, 300), 0);
-	/* Her own went, though there was room, and though his is older. */
+	/* Alice's own file was evicted, although there was room and although Bob's is older. */
 	ck_assert(has("aa"));
 	ck_assert(!has("bb"));
 	ck_assert(has("cc"));
@@ -128,7 +128,7 @@ START_TEST(in_use)
 	ck_assert_int_ge(second, 0);
 	ck_assert_int_eq(keep("cc", ALICE, 100), -EDQUOT);
 	ck_assert_int_eq(keep("dd", ROOT, 100), -ENOSPC);
-	/* A copy keeps it, as one in another process does. */
+	/* A duplicate of the descriptor keeps the file, as one in another process does. */
 	int copy = dup(first);
 	close(first);
 	ck_assert_int_eq(keep("dd", ROOT, 100), -ENOSPC);
@@ -150,7 +150,7 @@ static void write_file(const char *name)
 	fclose(file);
 }
 
-/* The clock of files is coarser than ours. */
+/* The timestamps of files are coarser than clocks. */
 static void let_time_pass(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);

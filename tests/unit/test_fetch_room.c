@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The room: what was left in it is gone, and who has entered it gets nowhere else. Each entry is
- * made in a child of its own.
+ * The room: entering it removes what was left in it, and a process that has entered it can open
+ * only what fetching needs. Each process that enters is a separate child.
  */
 #include "fetch/room.h"
 
@@ -47,7 +47,7 @@ static bool has_landlock(void)
 	return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) > 0;
 }
 
-/* 0, or why the path cannot be opened by who has entered. */
+/* 0, or the errno with which a process that has entered the room fails to open the path. */
 static int open_inside(const char *path, int flags)
 {
 	int status;
@@ -102,7 +102,7 @@ START_TEST(cleared)
 	ck_assert_int_ge(fd, 0);
 	_cleanup_close_ int other = openat(room, "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0);
 	ck_assert_int_ge(other, 0);
-	/* Not what a link leads to. */
+	/* Removing a symbolic link does not remove its target. */
 	ck_assert_int_eq(symlinkat("/usr", room, "link"), 0);
 	ck_assert_int_eq(open_inside("/usr/bin", O_RDONLY | O_DIRECTORY), 0);
 	ck_assert_int_eq(faccessat(room, "0123", F_OK, 0), -1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct fetch: what one user has asked for, and how much, keeps nothing from others.
+ * struct fetch: the number and size of one user's requests take nothing from others.
  */
 #include "base/cleanup.h"
 #include "tests/unit/elf_image.h"
@@ -17,7 +17,7 @@
 
 enum { LARGE_CACHE = 64 << 20, HALF_IMAGE = sizeof(struct elf_image) / 2 };
 
-/* Images with the seeds 1 and 2. */
+/* The build IDs of the images with the seeds 1 and 2. */
 static const char first_id[] = "0102030405060708090a0b0c0d0e0f1011121314";
 static const char second_id[] = "02030405060708090a0b0c0d0e0f101112131415";
 
@@ -64,14 +64,15 @@ START_TEST(turns)
 	ck_assert_int_eq(settled(fetch, "a9ff", ALICE), -ENOENT);
 	fetch_free(fetch);
 	file_server_stop(&server);
-	/* One of hers each was begun before they came, and while he was served. */
+	/* One of Alice's requests was begun before those of the others came, and one more while Bob
+	 * was served. */
 	ck_assert_msg(strstr(server.digits, "b0") < server.digits + 6, "%s", server.digits);
 	ck_assert_msg(strstr(server.digits, "c0") < server.digits + 10, "%s", server.digits);
 	ck_assert_uint_eq(strlen(server.digits), 2 * 12);
 }
 END_TEST
 
-/* What she waits for as well does not wait in her turn. */
+/* A request of Alice's that others have made too does not wait for Alice's turn. */
 START_TEST(turns_for_the_same)
 {
 	struct file_server server = {.answer = answer_nothing};
@@ -84,7 +85,7 @@ START_TEST(turns_for_the_same)
 	ck_assert_int_eq(fetch_debug(fetch, "a9ff", BOB), -EINPROGRESS);
 	ck_assert_int_eq(fetch_debug(fetch, "a8ff", ROOT), -EINPROGRESS);
 	ck_assert_int_eq(settled(fetch, "a7ff", ALICE), -ENOENT);
-	/* What no server has is so for all, and they were asked once. */
+	/* A file that no server has is missing for all users, and the servers were asked once. */
 	ck_assert_int_eq(fetch_debug(fetch, "a8ff", ALICE), -ENOENT);
 	ck_assert_int_eq(fetch_debug(fetch, "a9ff", ALICE), -ENOENT);
 	ck_assert_int_eq(fetch_debug(fetch, "a1ff", ROOT), -ENOENT);
@@ -109,7 +110,7 @@ static void answer_image(struct file_server *server, int fd, const char *build_i
 	if (!server->says_no_length)
 		dprintf(fd, "Content-Length: %zu\r\n", sizeof(image));
 	dprintf(fd, "\r\n");
-	/* The length, if it was said, is looked at before anything comes. */
+	/* An announced length is checked before any data arrives. */
 	nanosleep(&(struct timespec){.tv_nsec = 200 * 1000 * 1000}, NULL);
 	send(fd, &image, sizeof(image), MSG_NOSIGNAL);
 }
@@ -121,7 +122,7 @@ static void check_served(struct fetch *fetch, const char *build_id, uint32_t own
 	ck_assert_int_ge(fd, 0);
 }
 
-/* A budget of one image and a half; a server that says the length, or one that does not. */
+/* The budget is one image and a half. The server announces the length, or it does not. */
 START_TEST(bytes_used_up)
 {
 	_cleanup_(fetch_freep) struct fetch *fetch = NULL;
@@ -147,7 +148,8 @@ START_TEST(bytes_used_up)
 }
 END_TEST
 
-/* She has one file, which is in use: of another image there is no room in her half. */
+/* Alice has one file, which is in use, so Alice's half of the cache has no room for another
+ * image. */
 START_TEST(no_room_of_hers)
 {
 	_cleanup_(fetch_freep) struct fetch *fetch = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who has a file mapped, and which file is the same: not to be stretched by whoever maps it.
+ * Which processes map a file, and which inodes are the same file, within bounds that a process
+ * cannot exceed by its mappings.
  */
 #include "collect/file_inode.h"
 #include "collect/file_seen.h"
@@ -74,7 +75,7 @@ START_TEST(users_are_bounded)
 	ck_assert_int_eq(file_users_set(&users, share + 1, OWNER, &mapping, &one), -ENOSPC);
 	ck_assert_int_eq(file_users_set(&users, 1, OWNER, &mapping, &other), 0);
 	ck_assert_uint_eq(one.users, share - 1);
-	/* There is room for everybody else, and for him when he has less. */
+	/* There is room for other users, and for this user after some of its entries are gone. */
 	ck_assert_int_eq(file_users_set(&users, share + 1, OWNER + 1, &mapping, &one), 0);
 	file_users_forget(&users, &other);
 	file_users_forget(&users, &one);
@@ -88,7 +89,7 @@ START_TEST(who_is_gone_is_no_user)
 	static const struct file_key no_file;
 	struct store *store = store_new(16);
 	struct procs *procs = procs_new(store);
-	uint32_t pid = 4000001; /* nobody has it */
+	uint32_t pid = 4000001; /* no process has it */
 
 	procs_exec(procs, pid, "user", 100);
 	procs_mmap(procs, pid, 0x1000, 0x2000, 0, &no_file, "[file]");

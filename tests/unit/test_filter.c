@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * System calls of a process that has installed the filter: each in a child of its own, which it
- * kills or not.
+ * System calls of a process that has installed the filter, each in a separate child, which the
+ * filter kills or not.
  */
 #include "reader/filter.h"
 
@@ -31,7 +31,7 @@
 
 static const char null[] = "/dev/null";
 
-/* As the kernel takes them; what is not there is 0. */
+/* Arguments as the kernel takes them; those that are not given are 0. */
 static const struct attempt {
 	long call, arguments[6];
 	bool allowed;
@@ -114,18 +114,18 @@ START_TEST(attempted)
 }
 END_TEST
 
-/* Of a process that loads a driver's library: refused with EPERM or not. */
+/* For a process that loads a driver's library: the call is refused with EPERM, or allowed. */
 static const struct attempt device_attempts[] = {
 	{SYS_socket, {AF_UNIX, SOCK_STREAM}, true},
 	{SYS_socket, {AF_INET, SOCK_STREAM}, false},
-	/* The kernel looks at the lower half only. */
+	/* The kernel reads only the lower half. */
 	{SYS_socket, {1L << 32 | AF_INET, SOCK_STREAM}, false},
 	{SYS_kill, {1, 0}, false},
 	{SYS_tgkill, {1, 1, 0}, false},
 	{SYS_execve, {(long)"/nonexistent"}, false},
 };
 
-/* The same of one that talks to servers. */
+/* The same for a process that talks to servers. */
 static const struct attempt server_attempts[] = {
 	{SYS_socket, {AF_INET, SOCK_STREAM}, true},
 	{SYS_socket, {AF_INET6, SOCK_DGRAM}, true},
@@ -185,7 +185,7 @@ static void attempt_with(int (*install)(void), const struct attempt *attempt)
 	if (pid == 0) {
 		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || install())
 			_exit(100);
-		/* Its own threads it reaches. */
+		/* The child may signal its own threads. */
 		if (syscall(SYS_tgkill, getpid(), gettid(), 0))
 			_exit(101);
 		_exit(syscall(attempt->call, at[0], at[1], at[2]) < 0 ? errno : 0);
@@ -207,14 +207,15 @@ START_TEST(attempted_for_servers)
 }
 END_TEST
 
-/* The exit status of a child with the filter: what open() of a path says, 0 when it opens. */
+/* Opens a path in a child with the filter. Returns the errno of open(), or 0 if a byte could be
+ * read. */
 static int open_status(const char *path, uid_t trusted, int flags)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		alarm(10); /* where it waits */
+		alarm(10); /* in case it blocks */
 		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || filter_install())
 			_exit(100);
 		opening_trust(trusted);
@@ -227,7 +228,7 @@ static int open_status(const char *path, uid_t trusted, int flags)
 	return WEXITSTATUS(status);
 }
 
-/* Whatever has the name of a file that libdw wants, it does not wait for it. */
+/* Opening a file that libdw wants does not block, whatever is at its path. */
 START_TEST(opened)
 {
 	char folder[] = "/tmp/profd-opening-XXXXXX", path[64], link[64];
@@ -251,12 +252,12 @@ START_TEST(opened)
 	ck_assert_int_eq(open_status(link, self, O_RDONLY | O_NOFOLLOW), EACCES);
 	ck_assert_int_eq(open_status(folder, self, O_RDONLY), EACCES);
 	ck_assert_int_eq(open_status(null, self, O_RDONLY), EACCES);
-	/* Who has a lease is not waited for either. */
+	/* Opening does not wait for the holder of a lease either. */
 	ck_assert_int_eq(fcntl(fd, F_SETLEASE, F_WRLCK), 0);
 	signal(SIGIO, SIG_IGN);
 	ck_assert_int_eq(open_status(path, self, O_RDONLY), EWOULDBLOCK);
 	ck_assert_int_eq(fcntl(fd, F_SETLEASE, F_UNLCK), 0);
-	/* One of neither root's nor the trusted user's. */
+	/* A file that belongs neither to root nor to the trusted user. */
 	if (self == 0) {
 		ck_assert_int_eq(fchown(fd, 1234, 1234), 0);
 		ck_assert_int_eq(open_status(path, 1235, O_RDONLY), EACCES);

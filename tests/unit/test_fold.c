@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who gives way when there is more past than memory. Slices are a second each.
+ * Which stacks are folded when the history exceeds its memory. Each slice is one second.
  */
 #include "tests/unit/suites.h"
 
@@ -31,7 +31,7 @@ static const struct recorder_limits limits = {
 
 static uint64_t next_address;
 
-/* A tick of a thread, with a stack that nobody has seen before. */
+/* Adds a tick of a thread, with a stack that no other tick has. */
 static void add_stack(struct builder *builder, uint32_t account, uint32_t pid, const char *thread,
                       int frames)
 {
@@ -68,7 +68,7 @@ static struct profile *seal(struct builder *builder)
 	return slice;
 }
 
-/* A second of two users, or of one. */
+/* Adds a second of two users, or of one. */
 static void add_second(struct recorder *recorder, int second, uint32_t account, int frames,
                        uint32_t other, int other_frames)
 {
@@ -101,7 +101,7 @@ struct found {
 	uint64_t samples, folded;
 };
 
-/* What is kept of an account. */
+/* The samples of an account that are kept. */
 static struct found found_of(struct recorder *recorder, uint32_t account)
 {
 	_cleanup_(slices_release) struct slices slices;
@@ -136,7 +136,8 @@ START_TEST(who_has_most_gives_way)
 	his = found_of(recorder, HIS);
 	ck_assert_uint_eq(hers.samples, 60);
 	ck_assert_uint_eq(hers.folded, 0);
-	/* His ticks count, and what is latest of his stacks is kept while there is room. */
+	/* The ticks of the larger account still count, and its latest stacks are kept while there
+	 * is room. */
 	ck_assert_uint_eq(his.samples, 60);
 	ck_assert_uint_gt(his.folded, 40);
 	ck_assert_uint_lt(his.folded, 50);
@@ -159,7 +160,7 @@ START_TEST(nothing_is_taken_while_there_is_room)
 }
 END_TEST
 
-/* As many of his stacks as there would be whole slices. */
+/* An account that is alone keeps as many stacks as root keeps whole slices. */
 START_TEST(alone_he_has_all)
 {
 	_cleanup_(recorder_freep) struct recorder *recorder = recorder_new(&limits);
@@ -176,7 +177,7 @@ START_TEST(alone_he_has_all)
 }
 END_TEST
 
-/* Then it is as if there were no accounts. */
+/* If root takes the most memory, windows are evicted as if there were no accounts. */
 START_TEST(roots_are_not_folded)
 {
 	_cleanup_(recorder_freep) struct recorder *recorder = recorder_new(&limits);
@@ -190,7 +191,7 @@ START_TEST(roots_are_not_folded)
 }
 END_TEST
 
-/* Of two who have much each has half. */
+/* Two accounts that both need much memory get half of it each. */
 START_TEST(they_share)
 {
 	_cleanup_(recorder_freep) struct recorder *recorder = recorder_new(&limits);
@@ -209,7 +210,7 @@ START_TEST(they_share)
 }
 END_TEST
 
-/* A second of his that is larger than all that there may be. */
+/* One second of an account is larger than the whole bound. */
 START_TEST(a_huge_slice)
 {
 	_cleanup_(recorder_freep) struct recorder *recorder = recorder_new(&limits);
@@ -220,7 +221,7 @@ START_TEST(a_huge_slice)
 	his = found_of(recorder, HIS);
 	ck_assert_uint_eq(found_of(recorder, HERS).samples, 30);
 	ck_assert_uint_eq(found_of(recorder, HERS).folded, 0);
-	/* Somebody may wait for the newest one. */
+	/* The newest slice is not folded, because a client may be waiting for it. */
 	ck_assert_uint_eq(his.samples, 10);
 	ck_assert_uint_eq(his.folded, 9);
 }
@@ -236,13 +237,13 @@ START_TEST(less_memory)
 	ck_assert_uint_le(stats_of(recorder).bytes, MAX_BYTES / 4);
 	ck_assert_uint_eq(found_of(recorder, HERS).samples, 60);
 	ck_assert_uint_eq(found_of(recorder, HERS).folded, 0);
-	/* For them both is too little, and then the oldest go. */
+	/* This is too little for both accounts, so the oldest samples are evicted. */
 	recorder_resize(recorder, 4096);
 	ck_assert_uint_gt(stats_of(recorder).samples_evicted, 0);
 }
 END_TEST
 
-/* Names of threads, and processes, are as easily made as stacks. */
+/* A program can make many names of threads, and many processes, as easily as stacks. */
 START_TEST(names_are_folded_too)
 {
 	enum { TICKS = 1000 };
@@ -269,7 +270,7 @@ START_TEST(names_are_folded_too)
 	ck_assert_uint_eq(slice->start_mono_ns, before->start_mono_ns);
 	ck_assert_uint_eq(slice->duration_ns, before->duration_ns);
 	profile_unref(before);
-	/* There is nothing left to fold. */
+	/* Nothing is left to fold. */
 	ck_assert_uint_eq(fold(&slice, HIS), 0);
 	ck_assert_uint_eq(slice->task_count, 1 + 1 + (_i ? FOLDED_PROCESSES + 1 : 1));
 }
@@ -294,7 +295,7 @@ START_TEST(all_of_a_slice_is_weighed)
 	                  (MANY - FEW) * (sizeof(struct node) + sizeof(struct location)) -
 	                          strlen("a long name") + strlen("his") - strlen("program") - 1 -
 	                          sizeof(uint32_t));
-	/* What is nobody's is small. */
+	/* The memory that belongs to no account is small. */
 	ck_assert_uint_le(hers + his, slice->memory_bytes);
 	ck_assert_uint_lt(slice->memory_bytes, hers + his + 1000);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Folded call paths.
+ * Call paths in the folded format.
  */
 #include "tests/unit/suites.h"
 
@@ -42,7 +42,7 @@ static void sample_of(struct builder *builder, uint32_t account, uint32_t node, 
 	               (uint64_t[PROFILE_VALUES]){count, count * 1000});
 }
 
-/* Names as long as they can be, one below the other. */
+/* A path of `depth` frames, each with a name of LONG bytes. */
 static uint32_t long_path(struct builder *builder, uint32_t depth)
 {
 	char name[LONG + 1] = {0};
@@ -93,14 +93,14 @@ START_TEST(folds)
 	struct function outer = {.name = builder_text(builder, "outer")};
 
 	main_node = frame(builder, 0, 0, 1, "main");
-	/* The same name at two addresses is one frame. */
+	/* Two addresses with the same name are one frame. */
 	a = frame(builder, main_node, 0, 2, "work");
 	b = frame(builder, main_node, 0, 3, "work");
 	leaf = frame(builder, a, kernel_id, 4, "do_syscall_64");
 	sample(builder, leaf, "zebra", 1, 5);
 	sample(builder, a, "app", 1, 1);
 	sample(builder, b, "app", 2, 2);
-	/* Inlined: the innermost line is the leaf. */
+	/* With inlined functions the innermost line is the leaf. */
 	a = frame(builder, main_node, 0, 5, "inner");
 	builder_line(builder, builder_view(builder)->nodes[a].location,
 	             builder_function(builder, &outer), 0);
@@ -172,7 +172,7 @@ START_TEST(who_has_too_long_paths_gives_way)
 	uint32_t path = long_path(builder, DEPTH), main_node = frame(builder, 0, 0, 1, "main"),
 		 leaf = frame(builder, main_node, 0, 2, "work");
 
-	/* All paths down to each of its frames: 33 MB. */
+	/* The paths that end at each of its frames: 33 MB together. */
 	for (uint32_t node = path; node; node = builder_view(builder)->nodes[node].parent) {
 		sample_of(builder, 9, node, "evil", 2);
 		sample_of(builder, 9, node, "ev;l", 1);
@@ -189,13 +189,13 @@ START_TEST(who_has_too_long_paths_gives_way)
 }
 END_TEST
 
-/* Three accounts, one with paths of three names, one of two, one of one. */
+/* Three accounts: one with a path of three names, one of two names, one of one. */
 static void build_three(struct builder *builder)
 {
 	sample_of(builder, 3, long_path(builder, 3), "three", 3);
 	sample_of(builder, 1, long_path(builder, 1), "one", 1);
 	sample_of(builder, 2, long_path(builder, 2), "two", 2);
-	/* Threads have one line. */
+	/* All threads of a program have one line. */
 	for (uint32_t tid = 2; tid < 20; tid++) {
 		struct task task = {.tid = tid, .comm = builder_text(builder, "one"), .account = 1};
 
@@ -235,7 +235,7 @@ START_TEST(the_longest_give_way_first)
 }
 END_TEST
 
-/* Who asks for less of his own has more of it. */
+/* An account that is alone in the answer is not shortened; the client can ask for less. */
 START_TEST(who_is_alone_is_refused)
 {
 	_cleanup_(builder_freep) struct builder *alone = builder_new(), *three = builder_new();

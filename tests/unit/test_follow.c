@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Rows of code by following it: one function at a time, with what each must and must not say, and
- * the functions of a file.
+ * Rows made by following code: one function at a time, with the rows that each must give and no
+ * others, and the functions of a file.
  */
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
@@ -18,8 +18,8 @@ struct text {
 	uint64_t last_end;
 };
 
-/* "START-END CFA FP[ ra]": the CFA as 7+16 or *(7+24)+8; FP as =, at CFA-16 as c-16, in register 3
- * as r3, at rsp+8 as 7+8; the return address when it is not at CFA-8. */
+/* "START-END CFA FP[ ra]". CFA: 7+16, or *(7+24)+8. FP: = unchanged, c-16 saved at CFA-16, r3 in
+ * register 3, 7+8 saved at rsp+8. The return address is given if it is not at CFA-8. */
 static void format_row(const struct frame_row *row, char *into, size_t size)
 {
 	char cfa[40], fp[24], ra[24] = "";
@@ -74,13 +74,13 @@ static const struct {
 	{"frame pointer", CODE("\x55\x48\x89\xe5\x48\x83\xec\x10\xe8\xfb\x00\x00\x00\xc9\xc3"),
          "0-1 7+8 =;1-4 7+16 =;4-e 6+16 c-16;e-f 7+8 =;"},
 	{"enter", CODE("\xc8\x10\x00\x00\x90\xc9\xc3"), "0-4 7+8 =;4-6 6+16 c-16;6-7 7+8 =;"},
-	/* The CFA in rbx while the stack is aligned and rbp something else. */
+	/* The CFA is in rbx while the stack is aligned and rbp is used for something else. */
 	{"aligned, by register",
          CODE("\x55\x53\x48\x89\xe3\x48\x81\xec\x80\x00\x00\x00\x48\x83\xe4\xc0\x31\xed\x48\x89\xdc"
               "\x5b\x5d\xc3"),
          "0-1 7+8 =;1-2 7+16 =;2-c 7+24 =;c-10 7+152 =;10-12 3+24 =;12-15 3+24 c-16;"
          "15-16 7+24 c-16;16-17 7+16 c-16;17-18 7+8 =;"},
-	/* The old stack pointer in a word of the aligned stack. */
+	/* The old stack pointer is in a word of the aligned stack. */
 	{"aligned, by memory",
          CODE("\x48\x89\xe0\x55\x48\x83\xec\x40\x48\x83\xe4\xe0\x48\x89\x44\x24\x18\x31\xc0\x48\x8b"
               "\x74\x24\x18\x48\x8b\x6e\xf8\x48\x8d\x26\xc3"),
@@ -88,7 +88,8 @@ static const struct {
 	{"two paths, two depths", CODE("\x85\xc0\x74\x01\x51\x90\x48\x89\xdc\xc3"), "0-5 7+8 =;"},
 	{"loop", CODE("\x53\xff\xc9\x75\xfc\x5b\xc3"), "0-1 7+8 =;1-6 7+16 =;6-7 7+8 =;"},
 	{"grows in a loop", CODE("\x50\xeb\xfd"), ""},
-	/* What follows the call cannot be of this function: it returns to nowhere. */
+	/* The code after the call cannot belong to this function, because it would return to a
+         * wrong address. */
 	{"call that does not return", CODE("\x50\x50\xe8\xfb\x00\x00\x00\x55\xc3"),
          "0-1 7+8 =;1-2 7+16 =;2-7 7+24 =;"},
 	{"callee takes its argument", CODE("\x55\x48\x89\xe5\x50\xe8\xfb\x00\x00\x00\x5d\xc3"),
@@ -96,11 +97,11 @@ static const struct {
 	{"return address overwritten", CODE("\x48\xc7\x04\x24\x00\x00\x00\x00\xc3"), ""},
 	{"return address in a register", CODE("\x5f\xb8\x3a\x00\x00\x00\x0f\x05\x57\xc3"),
          "0-1 7+8 =;1-9 7+0 = ra r5;9-a 7+8 =;"},
-	/* clone(); the child clears rbp and calls. */
+	/* clone(): the child clears rbp and makes a call. */
 	{"new thread",
          CODE("\x31\xc0\xb0\x38\x0f\x05\x85\xc0\x75\x07\x31\xed\x5f\x41\xff\xd1\xf4\xc3"),
          "0-a 7+8 =;a-11 stop;11-12 7+8 =;"},
-	/* The same with another system call is no new thread, and pops its return address. */
+	/* After another system call the same code is no new thread, and pops its return address. */
 	{"no new thread",
          CODE("\x31\xc0\xb0\x39\x0f\x05\x85\xc0\x75\x07\x31\xed\x5f\x41\xff\xd1\xf4\xc3"),
          "0-c 7+8 =;11-12 7+8 =;"},
@@ -158,7 +159,7 @@ START_TEST(stops)
 }
 END_TEST
 
-/* A jump to every byte of a long function, then as many pushes: bounded, and nothing said. */
+/* A long function that consists of jumps, then one of pushes: the work is bounded. */
 START_TEST(large)
 {
 	enum { BYTES = 2 << 20 };
@@ -177,7 +178,7 @@ START_TEST(large)
 }
 END_TEST
 
-/* ---- a file ------------------------------------------------------------------------------ */
+/* The functions of a file. */
 
 enum { TEXT = ADDRESS, TEXT_OFFSET = 0x1000, TEXT_BYTES = 0x800, FILE_BYTES = 0x1800 };
 
@@ -188,7 +189,7 @@ static const struct {
 } placed[] = {
 	/* plain: push rbx; call 0x401180; pop rbx; ret */
 	{0x401000, CODE("\x53\xe8\x7a\x01\x00\x00\x5b\xc3")},
-	/* _ZN3foo3barEi, which is described. */
+	/* _ZN3foo3barEi, which call frame information describes. */
 	{0x401040, CODE("\x53\x5b\xc3")},
 	/* local: the addresses of 0x401400 and 0x401420; ret */
 	{0x401100, CODE("\x48\x8d\x05\xf9\x02\x00\x00\x48\x8d\x05\x12\x03\x00\x00\xc3")},
@@ -197,10 +198,11 @@ static const struct {
 	{0x401200, CODE("\x31\xed\xe8\x79\xff\xff\xff\xf4")},
 	{0x401300, CODE("\x90\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05")},
 	{0x401340, CODE("\xb8\x0f\x00\x00\x00\x0f\x05")},
-	/* A function, by the way it returns; the middle of one, by the way it does. */
+	/* The first is recognized as a function by the way in which it returns. The second returns
+         * like the middle of a function. */
 	{0x401400, CODE("\x50\x58\xc3")},
 	{0x401420, CODE("\x90\x58\xc3")},
-	/* Nothing leads here. */
+	/* Nothing refers to this address. */
 	{0x401440, CODE("\x50\x58\xc3")},
 };
 
@@ -265,7 +267,7 @@ START_TEST(file)
 }
 END_TEST
 
-/* Everything described; text that is not in the file; another machine. */
+/* All code is described; the text is not in the file; the file is for another machine. */
 START_TEST(no_gaps)
 {
 	static const struct range all[] = {{TEXT, TEXT + 0x100}, {TEXT + 0x100, UINT64_MAX}};

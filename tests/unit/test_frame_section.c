@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Entries of call frame information in all their forms: augmentations, pointer encodings, 64-bit
- * lengths, and one that is broken among others.
+ * lengths, and a broken entry among correct ones.
  */
 #include "object/dwarf.h"
 #include "tests/unit/frame_image.h"
@@ -14,7 +14,7 @@ START_TEST(forms_of_common_entries)
 	struct frame_image image;
 	size_t entry;
 
-	/* No augmentation: plain addresses. */
+	/* Without an augmentation, addresses are absolute. */
 	frame_image_init(&image);
 	size_t cie = put_eh_cie(&image.eh, "");
 	entry = begin_entry(&image.eh);
@@ -22,13 +22,13 @@ START_TEST(forms_of_common_entries)
 	put_u64(&image.eh, 0x1000);
 	put_u64(&image.eh, 0x10);
 	end_entry(&image.eh, entry);
-	/* An unknown letter without z: nothing after it can be found. */
+	/* An unknown letter without z: nothing after the augmentation can be found. */
 	cie = put_eh_cie(&image.eh, "armcc+");
 	put_eh_fde(&image.eh, cie, 0x1100, 0x10, NULL, 0);
-	/* One after z is passed over by its length. */
+	/* An unknown letter after z is skipped by its length. */
 	cie = put_eh_cie(&image.eh, "zRx");
 	put_eh_fde(&image.eh, cie, 0x1200, 0x10, NULL, 0);
-	/* A personality and its like. */
+	/* A personality, an LSDA encoding and a B. */
 	cie = begin_entry(&image.eh);
 	const uint8_t plus[] = {0,
 	                        0,
@@ -58,7 +58,7 @@ START_TEST(forms_of_common_entries)
 	put_bytes(&image.eh, plus, sizeof(plus));
 	end_entry(&image.eh, cie);
 	put_eh_fde(&image.eh, cie, 0x1300, 0x10, NULL, 0);
-	/* GCC 2's. */
+	/* The form of GCC 2. */
 	cie = begin_entry(&image.eh);
 	const uint8_t old[] = {0, 0, 0, 0, 1, 'e', 'h', 0,    9,  9,
 	                       9, 9, 9, 9, 9, 9,   1,   0x78, 16, DW_CFA_def_cfa,
@@ -117,7 +117,7 @@ START_TEST(long_form)
 {
 	struct frame_image image;
 
-	/* In .eh_frame identifiers stay short, in .debug_frame they do not. */
+	/* In .eh_frame identifiers stay short; in .debug_frame they do not. */
 	frame_image_init(&image);
 	const uint8_t cie[] = {0, 0, 0, 0, 1, 0, 1, 0x78, 16, DW_CFA_def_cfa, 7, 8};
 	put_u32(&image.eh, UINT32_MAX);
@@ -152,7 +152,7 @@ START_TEST(one_bad_entry)
 	put_eh_fde(&image.eh, cie, 0x1000, 0x10, bad, sizeof(bad));
 	put_eh_fde(&image.eh, cie, 0x1010, 0x10, NULL, 0);
 	check_frame_rows(&image, "1000-1004 r7+16 = c-8;1010-1020 r7+8 = c-8;");
-	/* An entry too short for what it should hold. */
+	/* An entry that is too short for its contents. */
 	size_t entry = begin_entry(&image.eh);
 	put_u8(&image.eh, 1);
 	end_entry(&image.eh, entry);

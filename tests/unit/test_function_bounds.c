@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Function bounds from call frame information, compared with a slow search that reads like the
- * rule.
+ * Function bounds from call frame information, compared with a slow search that follows the rule
+ * literally.
  */
 #include "object/function_bounds.h"
 #include "tests/unit/frame_image.h"
@@ -38,7 +38,7 @@ START_TEST(both_sections)
 		{0x1100, 0x1100, 0x1200},
 		{0x1140, 0x1140, 0x1150}, /* inside another */
 		{0x1150, 0x1100, 0x1200},
-		{0x1fff, 0x1ff0, 0x2000}, /* cut to the code */
+		{0x1fff, 0x1ff0, 0x2000}, /* clipped to the code */
 		{0x2000, 0, 0},
 		{UINT64_MAX, 0, 0},
 	};
@@ -114,7 +114,7 @@ START_TEST(nothing_to_read)
 	find(&image, addresses, 2, bounds);
 	ck_assert_uint_eq(bounds[0].end | bounds[1].end, 0);
 	find(&image, NULL, 0, bounds);
-	/* The first entry is cut: all that is there is broken. */
+	/* The first entry is truncated, so the whole section is unusable. */
 	put_u32(&image.eh, 0x1000);
 	find(&image, addresses, 2, bounds);
 	ck_assert_uint_eq(bounds[0].start | bounds[1].start, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Go's table in all its versions and places, and what is left of it when it was damaged.
+ * Go's table in all its versions and places, and what can still be read from a damaged table.
  */
 #include "object/gopclntab.h"
 #include "tests/unit/go_image.h"
@@ -30,7 +30,7 @@ static int open_image(struct go_image *image, struct gopclntab **ret_table)
 	return gopclntab_open(elf, ret_table);
 }
 
-/* The frames at each place of the code that differs. */
+/* The frames at each place of the code that has different ones. */
 static const char *describe(struct go_image *image)
 {
 	static const uint64_t places[] = {0x08, 0x10, 0x1a, 0x3f, 0x40, 0x7f, 0x80};
@@ -54,7 +54,7 @@ static const char all_frames[] = "main.main /src/a.go:10 from 9 at 10000\n"
 				 "main.other /src/b.go:7 from 6 at 10040\n"
 				 "main.other /src/b.go:7 from 6 at 10040\n";
 
-/* Without where functions begin. */
+/* This version does not contain the lines on which functions begin. */
 static const char older_frames[] = "main.main /src/a.go:10 from 0 at 10000\n"
 				   "main.inlined /src/a.go:50 from 0 at 0\n"
 				   "main.main /src/a.go:10 from 0 at 10000\n"
@@ -65,7 +65,7 @@ static const char older_frames[] = "main.main /src/a.go:10 from 0 at 10000\n"
 				   "main.other /src/b.go:7 from 0 at 10040\n"
 				   "main.other /src/b.go:7 from 0 at 10040\n";
 
-/* Without inlined calls: the innermost place, in the function whose code it is. */
+/* Without inlined calls: the innermost place, in the function that contains the code. */
 static const char plain_frames[] = "main.main /src/a.go:10 from %d at 10000\n"
 				   "main.main /src/a.go:50 from %d at 10000\n"
 				   "main.main /src/b.go:90 from %d at 10000\n"
@@ -119,7 +119,8 @@ START_TEST(versions_and_places)
 }
 END_TEST
 
-/* What the header says is enough for functions; what nothing says is not guessed. */
+/* The header suffices for functions. What is neither in the header nor in moduledata is not
+ * guessed. */
 START_TEST(without_moduledata)
 {
 	for (int with_start = 0; with_start < 2; with_start++) {
@@ -150,7 +151,7 @@ START_TEST(no_table)
 	go_image_make(&image);
 	ck_assert_int_eq(open_image(&image, &table), -ENOENT);
 	image.table_section = ".gopclntab";
-	image.table.data[0] ^= 8; /* no version that there is */
+	image.table.data[0] ^= 8; /* an unknown version */
 	ck_assert_int_eq(open_image(&image, &table), -EBADMSG);
 	image.table_section = ".rodata";
 	ck_assert_int_eq(open_image(&image, &table), -ENOENT);
@@ -158,7 +159,8 @@ START_TEST(no_table)
 }
 END_TEST
 
-/* Whatever is there is answered from, and within bounds; the sanitizers watch. */
+/* Looks up addresses everywhere. The answers may be arbitrary; the sanitizers check that all
+ * accesses are within bounds. */
 static void find_everywhere(struct go_image *image)
 {
 	_cleanup_(gopclntab_freep) struct gopclntab *table = NULL;
@@ -211,7 +213,8 @@ START_TEST(damaged_anywhere)
 }
 END_TEST
 
-/* A call that stands in itself: as deep as there is room, and the function whose code it is. */
+/* A call that is inlined into itself: the frames go as deep as there is room, and end with the
+ * function that contains the code. */
 START_TEST(endless)
 {
 	_cleanup_(go_image_release) struct go_image image;

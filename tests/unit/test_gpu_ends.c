@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Memory of a GPU that goes without a free of its own: with its context, or with the last handle
- * and the last mapping of it.
+ * GPU memory that is released without a free of its own: with its context, or with its last handle
+ * and last mapping.
  */
 #include "base/accounts.h"
 #include "base/clock.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-	PID = 4000001, /* over the kernel's default limit */
+	PID = 4000001, /* above the kernel's default limit */
 	STARTED_NS = 100,
 	A = 0xa000, /* contexts */
 	B = 0xb000,
@@ -21,7 +21,7 @@ enum {
 	HANDLE = 0xd000,
 	PLACE = 0x100000,
 	MIB = 1 << 20,
-	ROOT = 0, /* his place among those who lose events */
+	ROOT = 0, /* root's place among the accounts that lose events */
 };
 
 static const struct hash_key hash_key = {0, 0x9e3779b97f4a7c15};
@@ -45,7 +45,7 @@ static void tear_down(void)
 	store_free(tables.store);
 }
 
-/* A moment after the one before. */
+/* Sends an event, one nanosecond after the last one. */
 static void tell(uint16_t kind, uint64_t address, uint64_t size)
 {
 	event.kind = kind;
@@ -103,7 +103,7 @@ static void unmap(uint64_t address, uint64_t size)
 	tell(GPU_EVENT_UNMAPPED, address, size);
 }
 
-/* What both ways to ask for it say. */
+/* The bytes held. Both ways to ask must give the same number. */
 static uint64_t held(void)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -149,7 +149,7 @@ START_TEST(with_its_context)
 	event.device = 0;
 	allocate(A, GPU_MEMORY_MANAGED, 0x500, 50000);
 	allocate(A, GPU_MEMORY_ARRAY, 0x600, 600000);
-	/* These are in none, and of the last it is not known. */
+	/* The first two belong to no context, and the context of the last is not known. */
 	allocate(A, GPU_MEMORY_POOL, 0x700, 7000000);
 	allocate(A, GPU_MEMORY_PHYSICAL, 0x800, 80000000);
 	allocate(0, GPU_MEMORY_DEVICE, 0x900, 900000000);
@@ -159,9 +159,9 @@ START_TEST(with_its_context)
 	ck_assert_uint_eq(held(), 987000020);
 	end(GPU_END_CONTEXT, B, GPU_DEVICE_UNKNOWN);
 	ck_assert_uint_eq(held(), 987000000);
-	/* None of it was freed. */
+	/* The end of a context does not count as a free. */
 	ck_assert_uint_eq(freed(), 0);
-	/* An address, and a context, that come again. */
+	/* An address and a context that are used again. */
 	allocate(A, GPU_MEMORY_DEVICE, 0x100, 3);
 	ck_assert_uint_eq(held(), 987000003);
 	end(GPU_END_CONTEXT, A, GPU_DEVICE_UNKNOWN);
@@ -170,7 +170,8 @@ START_TEST(with_its_context)
 }
 END_TEST
 
-/* What is told after the beginning of the call stays, if it came before its end. */
+/* An allocation that was made after the call began is kept, even if it is reported before the
+ * call's end. */
 START_TEST(while_it_ends)
 {
 	allocate(A, GPU_MEMORY_DEVICE, 0x100, 1);
@@ -201,7 +202,7 @@ START_TEST(primary_is_reset)
 	allocate(B, GPU_MEMORY_DEVICE, 0x200, 20);
 	end(GPU_END_PRIMARY, 0, 0);
 	ck_assert_uint_eq(held(), 20);
-	/* It goes on in what has the same handle. */
+	/* The context goes on under the same handle. */
 	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 300);
 	ck_assert_uint_eq(held(), 320);
 	end(GPU_END_PRIMARY, 0, 0);
@@ -219,7 +220,7 @@ START_TEST(primary_is_released)
 	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 1);
 	end(GPU_END_REFERENCE, 0, 0);
 	ck_assert_uint_eq(held(), 1);
-	/* A reset takes no reference away. */
+	/* A reset does not release a reference. */
 	end(GPU_END_PRIMARY, 0, 0);
 	ck_assert_uint_eq(held(), 0);
 	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 20);
@@ -227,18 +228,18 @@ START_TEST(primary_is_released)
 	ck_assert_uint_eq(held(), 20);
 	end(GPU_END_REFERENCE, 0, 0);
 	ck_assert_uint_eq(held(), 0);
-	/* One too many. */
+	/* One release too many. */
 	allocate(PRIMARY, GPU_MEMORY_DEVICE, 0x100, 300);
 	end(GPU_END_REFERENCE, 0, 0);
 	ck_assert_uint_eq(held(), 300);
-	/* And from the beginning. */
+	/* Then the context is retained for the first time again. */
 	retain(PRIMARY, 0);
 	end(GPU_END_REFERENCE, 0, 0);
 	ck_assert_uint_eq(held(), 0);
 }
 END_TEST
 
-/* Who ran before the driver was probed may have references that nobody saw. */
+/* A process that ran before the driver was probed may have references that were not seen. */
 START_TEST(seen_late)
 {
 	gpu_feeds_attached(feeds, STARTED_NS);
@@ -251,7 +252,7 @@ START_TEST(seen_late)
 }
 END_TEST
 
-/* References that nobody saw may have been made while events were lost. */
+/* While events were lost, references may have been made that were not seen. */
 START_TEST(seen_in_part)
 {
 	retain(PRIMARY, 0);
@@ -264,7 +265,7 @@ START_TEST(seen_in_part)
 }
 END_TEST
 
-/* So they may of a program that is first heard of after that. */
+/* The same holds for a program whose first event comes after the loss. */
 START_TEST(not_seen_at_first)
 {
 	gpu_feeds_lost(feeds, ROOT, event.time_ns);
@@ -275,12 +276,13 @@ START_TEST(not_seen_at_first)
 }
 END_TEST
 
-/* Another user's, or our own: until it and after it is first heard of. */
+/* Events of the process's own account are lost, or of another one; before the program's first
+ * event, or after it. */
 static const struct loss {
 	bool own, first;
 } losses[] = {{false, false}, {false, true}, {true, false}, {true, true}};
 
-/* A process that is there, so that its user is known. */
+/* The process must exist, so that its user is known. */
 START_TEST(seen_in_part_by_user)
 {
 	uint32_t place = account_place(&hash_key, account_of(getuid()));
@@ -324,7 +326,7 @@ START_TEST(released_while_it_is_mapped)
 	unmap(PLACE + 64 * MIB, 2 * MIB);
 	ck_assert_uint_eq(held(), 0);
 	ck_assert_uint_eq(freed(), 1);
-	/* A handle that comes again is of other memory. */
+	/* A handle that is used again stands for other memory. */
 	create(HANDLE, 4 * MIB);
 	unmap(PLACE, 2 * MIB);
 	ck_assert_uint_eq(held(), 4 * MIB);
@@ -344,13 +346,13 @@ START_TEST(owned_twice)
 	ck_assert_uint_eq(held(), 2 * MIB);
 	release(HANDLE);
 	ck_assert_uint_eq(held(), 0);
-	/* Of what nobody created here. */
+	/* A handle whose creation was not seen. */
 	release(HANDLE + 1);
 	ck_assert_uint_eq(held(), 0);
 }
 END_TEST
 
-/* Several mappings side by side go in one call. */
+/* One call unmaps several adjacent mappings. */
 START_TEST(unmapped_at_once)
 {
 	for (uint64_t i = 0; i < 4; i++) {
@@ -368,7 +370,7 @@ START_TEST(unmapped_at_once)
 }
 END_TEST
 
-/* That something was unmapped is lost, and its place is seen to be used again. */
+/* An unmapping was lost, but its place is seen to be mapped again. */
 START_TEST(mapped_again)
 {
 	create(HANDLE, 2 * MIB);
@@ -380,7 +382,7 @@ START_TEST(mapped_again)
 }
 END_TEST
 
-/* The next one has the place, and is told before it is told that the one before is gone. */
+/* A new mapping of the place is reported before the end of the old one. */
 START_TEST(unmapped_late)
 {
 	create(HANDLE, 2 * MIB);
@@ -397,7 +399,7 @@ START_TEST(unmapped_late)
 }
 END_TEST
 
-/* Of what goes at once the first has been mapped again by then. */
+/* Several mappings end at once, and the place of the first has already been mapped again. */
 START_TEST(unmapped_late_at_once)
 {
 	uint64_t before;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What events of GPUs come to: exact figures and profiles, by process, device and stack; names. */
+/* Figures and profiles made from GPU events, exact, by process, device and stack; names of
+ * kernels. */
 #include "bpf/unwind_table.h"
 #include "object/reach.h"
 #include "tests/unit/gpu_feeds_fixture.h"
@@ -15,7 +16,7 @@ START_TEST(allocations_and_frees)
 	tell(GPU_EVENT_FREE, 0x100, 0, 0);
 	tell(GPU_EVENT_ALLOC, 0x300, 7, 0);
 	check(KIND_gpu_memory, false, 3, 1507);
-	/* Each is told once. */
+	/* Each allocation is reported once. */
 	check(KIND_gpu_memory, false, 0, 0);
 	check(KIND_gpu_memory, true, 2, 507);
 	check(KIND_gpu_tensor, true, 0, 0);
@@ -58,7 +59,7 @@ START_TEST(stacks_and_labels)
 }
 END_TEST
 
-/* Of a handle of this very process; NULL: none. */
+/* The name of a handle of this process; NULL: none. */
 static const char *own_name(uint64_t handle)
 {
 	return gpu_names_find(&gpu_feeds_get(feeds, event.pid, event.image, event.time_ns)->handles,
@@ -71,7 +72,7 @@ static void be_this_process(void)
 	event.reserved = reach_began_boot_ns(event.pid);
 }
 
-/* What was not in memory when it was told is read from the process. */
+/* A name that was not in memory when it was reported is read from the process. */
 START_TEST(names_that_come_later)
 {
 	static const char name[] = "_Z6kernelPf";
@@ -89,7 +90,8 @@ START_TEST(names_that_come_later)
 	tell(GPU_EVENT_NAME, 2, (uintptr_t)across, 0);
 	ck_assert_str_eq(own_name(1), name);
 	ck_assert_str_eq(own_name(2), name);
-	/* It is not waited for, and nothing is read of another program. */
+	/* A page that is not in memory is not waited for, and nothing is read from another
+	 * program. */
 	tell(GPU_EVENT_NAME, 3, (uintptr_t)untouched, 0);
 	ck_assert_ptr_null(own_name(3));
 	procs_exec(tables.procs, event.pid, "other", event.time_ns + 1);
@@ -102,11 +104,11 @@ START_TEST(names_that_come_later)
 }
 END_TEST
 
-/* The same by a crew: what becomes of the handle meanwhile counts. */
+/* A crew reads the names. Changes of a handle in the meantime take precedence. */
 START_TEST(names_that_a_crew_reads)
 {
-	/* On the stack: it is in memory for sure, which a page of the program's file is not after
-	 * the fork for this test. */
+	/* On the stack, which is certainly in memory. After the fork for this test a page of the
+	 * program's file need not be. */
 	const char name[] = "_Z6kernelPf";
 	static uint64_t execs[EXEC_TIMES];
 	struct crew *crew;
@@ -131,7 +133,8 @@ START_TEST(names_that_a_crew_reads)
 	ck_assert_str_eq(own_name(1), name);
 	ck_assert_str_eq(own_name(2), name);
 	ck_assert_str_eq(own_name(3), "another");
-	/* Another program has begun to run meanwhile, of which the side-band has not told yet. */
+	/* Another program has begun to run in the meantime, and the side-band has not reported it
+	 * yet. */
 	tell(GPU_EVENT_NAME, 5, (uintptr_t)name, 0);
 	execs[event.pid & (EXEC_TIMES - 1)] = event.time_ns + 1;
 	crew_settle(crew, 1000000000);
@@ -140,7 +143,7 @@ START_TEST(names_that_a_crew_reads)
 	tell(GPU_EVENT_NAME, 5, (uintptr_t)name, 0);
 	crew_settle(crew, 1000000000);
 	ck_assert_str_eq(own_name(5), name);
-	/* What is under way when all ends is given up, or is told still. */
+	/* A job that is running when the crew stops is given up, or still delivered. */
 	tell(GPU_EVENT_NAME, 4, (uintptr_t)name, 0);
 	crew_stop(crew);
 	tables.crew = NULL;
@@ -153,7 +156,7 @@ END_TEST
 
 START_TEST(out_of_order)
 {
-	/* The free of the first is told after the second has its address. */
+	/* The free of the first allocation is reported after the second one has got its address. */
 	tell(GPU_EVENT_ALLOC, 0x100, 1000, 0);
 	tell(GPU_EVENT_ALLOC, 0x100, 300, 0);
 	event.time_ns -= 2;
@@ -161,7 +164,7 @@ START_TEST(out_of_order)
 	check(KIND_gpu_memory, true, 1, 300);
 	ck_assert_uint_eq(figures(0)->peak, 1000);
 	ck_assert_uint_eq(figures(0)->frees, 1);
-	/* A free twice, one of nothing, and one of what nobody knows. */
+	/* A second free, a free of address 0, and a free of an unknown address. */
 	event.time_ns += 10;
 	tell(GPU_EVENT_FREE, 0x100, 0, 0);
 	tell(GPU_EVENT_FREE, 0x100, 0, 0);
@@ -186,7 +189,7 @@ START_TEST(devices_and_processes)
 	event.device = 0;
 	event.memory = GPU_MEMORY_DEVICE;
 	tell(GPU_EVENT_ALLOC, 0x100, 4, 0);
-	/* Whatever the thread that frees says of its device. */
+	/* The device that the freeing thread reports does not matter. */
 	event.pid = PID;
 	event.device = 1;
 	tell(GPU_EVENT_FREE, 0x100, 0, 0);
@@ -225,7 +228,7 @@ START_TEST(tensors_are_apart)
 }
 END_TEST
 
-/* XLA's allocators say nothing of themselves. */
+/* XLA's allocators report no totals. */
 START_TEST(tensors_without_totals)
 {
 	enum gpu_library library;
@@ -238,7 +241,7 @@ START_TEST(tensors_without_totals)
 	tell(GPU_EVENT_ALLOC, 0x100, 512, 0);
 	tell(GPU_EVENT_ALLOC, 0x200, 256, 0);
 	ck_assert_uint_eq(figures(0)->tensors_allocated, 768);
-	/* Who frees does not say of which device. */
+	/* A free does not report its device. */
 	event.device = GPU_DEVICE_HOST;
 	tell(GPU_EVENT_FREE, 0x100, 0, 0);
 	ck_assert_uint_eq(figures(0)->tensors_allocated, 256);
@@ -262,7 +265,7 @@ START_TEST(names)
 	ck_assert_str_eq(gpu_names_find(handles, 9), "_Z3addPf");
 	ck_assert_ptr_null(gpu_names_find(handles, 10));
 	ck_assert_ptr_null(gpu_names_find(handles, 6));
-	/* A handle that is used again. */
+	/* The handle is used again. */
 	send_name(5, "_Z3mulPf");
 	ck_assert_str_eq(gpu_names_find(handles, 5), "_Z3mulPf");
 	ck_assert_str_eq(gpu_names_find(handles, 9), "_Z3addPf");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is left when a process ends or becomes another, when memory is out, and when there is no
- * room.
+ * What is left when a process ends or executes another program, when memory is exhausted, and when
+ * there is no room.
  */
 #include "tests/unit/gpu_feeds_fixture.h"
 
@@ -17,7 +17,7 @@ START_TEST(process_ends)
 	procs_exit(tables.procs, PID, PID, event.time_ns + 1);
 	gpu_feeds_settle(feeds);
 	check(KIND_gpu_memory, true, 1, 20);
-	/* What it did is told, if it is not there any more. */
+	/* Its allocations are reported although it has ended. */
 	check(KIND_gpu_memory, false, 2, 1020);
 	ck_assert_uint_eq(figures(0)->pid, OTHER);
 	ck_assert_uint_eq(stats().processes, 1);
@@ -38,7 +38,7 @@ START_TEST(goes_on_after_all)
 	check(KIND_gpu_memory, true, 0, 0);
 	procs_expire(tables.procs, event.time_ns + 2);
 	ck_assert(!procs_known(tables.procs, self));
-	/* Nobody has noted its threads; but it is there. */
+	/* The process table does not know its threads, but the process exists. */
 	gpu_feeds_settle(feeds);
 	for (int drain = 0; drain < 4; drain++)
 		gpu_feeds_drained(feeds, NSEC_PER_SEC);
@@ -48,7 +48,7 @@ END_TEST
 
 START_TEST(one_user_does_not_take_all)
 {
-	/* Of nobody, and so of one and the same user. */
+	/* These processes do not exist, so they count as the processes of one user. */
 	for (uint32_t i = 0; i < 2 * MAX_GPU_FEEDS; i++) {
 		event.pid = PID + i;
 		tell(GPU_EVENT_ALLOC, 0x100, 1, 0);
@@ -58,7 +58,7 @@ START_TEST(one_user_does_not_take_all)
 	event.pid = (uint32_t)getpid();
 	tell(GPU_EVENT_ALLOC, 0x100, 1, 0);
 	ck_assert_uint_eq(stats().processes, MAX_GPU_FEEDS / 2 + 1);
-	/* Who was refused is asked about again when there may be room. */
+	/* A refused process is considered again when there may be room. */
 	for (int drain = 0; drain < 4; drain++) {
 		gpu_feeds_settle(feeds);
 		gpu_feeds_drained(feeds, NSEC_PER_SEC);
@@ -75,7 +75,8 @@ START_TEST(no_room_for_what_is_new)
 
 	tell(GPU_EVENT_ALLOC, 0x100, 1000, 0);
 	feed->paths.crowded = true;
-	/* Its free was lost: what was there is gone, and this may be kept in its stead. */
+	/* The free of the old allocation was lost. The old one is removed, and the new one may take
+	 * its place. */
 	tell(GPU_EVENT_ALLOC, 0x100, 30, 0);
 	check(KIND_gpu_memory, true, 1, 30);
 	for (uint64_t i = 1; i < 1000; i++)
@@ -95,7 +96,7 @@ START_TEST(exec_in_between)
 	event.time_ns += 2;
 	event.image = IMAGE + 1;
 	tell(GPU_EVENT_ALLOC, 0x200, 30, 0);
-	/* Of the program that is gone: it frees nothing of the new one's. */
+	/* An event of the program that has ended does not free memory of the new program. */
 	event.image = IMAGE;
 	tell(GPU_EVENT_FREE, 0x200, 0, 0);
 	gpu_feeds_settle(feeds);
@@ -129,7 +130,7 @@ START_TEST(out_of_memory)
 	ck_assert_uint_eq(figures(0)->allocations, 2);
 	check(KIND_gpu_memory, false, 2, 1500);
 	check(KIND_gpu_memory, true, 2, 1500);
-	/* The framework's own word for it is of its own profile. */
+	/* A failure that the framework reports is in the framework's profile. */
 	event.layer = GPU_LAYER_TENSOR;
 	tell(GPU_EVENT_OOM, 0, 1 << 20, CODE + 3);
 	ck_assert_uint_eq(kept[1].kind, KIND_gpu_tensor);
@@ -141,7 +142,7 @@ START_TEST(out_of_memory_again_and_again)
 {
 	for (int i = 0; i < 100; i++)
 		tell(GPU_EVENT_OOM, 0, 1 << 30, 0);
-	/* Two calls that were begun the other way round than they ended. */
+	/* Two calls that ended in the opposite order. */
 	for (int i = 0; i < 100; i++) {
 		tell(GPU_EVENT_OOM, 0, 1 << 30, 0);
 		event.time_ns -= 200;

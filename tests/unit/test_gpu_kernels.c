@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Kernels of GPUs meet the launches they are of.
+ * GPU kernels are matched with their launches.
  */
 #include "collect/gpu_kernels.h"
 
@@ -91,7 +91,7 @@ static struct profile *slice_until(uint64_t end_ns)
 	return slice;
 }
 
-/* "LEAF < CALLER ...: kernels nanoseconds", by the names of lines and mappings. */
+/* "LEAF < CALLER ...: kernels nanoseconds", with the names of lines and mappings. */
 static void describe(const struct profile *slice, uint32_t at, char text[256])
 {
 	const struct sample *sample = &slice->samples[at];
@@ -142,7 +142,8 @@ START_TEST(test_join)
 }
 END_TEST
 
-/* In a later slice too; another program's launch of the same number is none of it. */
+/* A kernel may run in a later slice than its launch. A launch of another program with the same
+ * number does not match. */
 START_TEST(test_slices)
 {
 	const uint64_t words[] = {FILE_START + 8};
@@ -186,7 +187,7 @@ START_TEST(test_age)
 }
 END_TEST
 
-/* What is told is anybody's: names without an end, sums that would wrap, empty stacks. */
+/* Any process can report names without an end, sums that would overflow, and empty stacks. */
 START_TEST(test_hostile)
 {
 	char name[GPU_NAME_BYTES + 17];
@@ -208,8 +209,8 @@ START_TEST(test_hostile)
 }
 END_TEST
 
-/* More kinds of kernels than a slice has room for: what is not in it is counted, and the next one
- * has room again. */
+/* More kinds of kernels than a slice has room for: the others are counted, and the next slice has
+ * room again. */
 START_TEST(test_full)
 {
 	struct gpu_kernels_stats stats;
@@ -232,7 +233,7 @@ START_TEST(test_full)
 }
 END_TEST
 
-/* Who tells of too many loses his own: another account's have room. */
+/* An account that reports too much loses only its own reports; another account still has room. */
 START_TEST(test_shares)
 {
 	struct gpu_event event = {.pid = PID, .image = 1, .words = 2, .reserved = 1, .account = 1};
@@ -265,12 +266,12 @@ START_TEST(test_shares)
 	ck_assert_uint_eq(stats.kernels_lost, MAX_GPU_KERNELS_BUILT / 2);
 	slice = slice_until(1000);
 	ck_assert_uint_eq(slice->sample_count,
-	                  MAX_GPU_KERNELS_BUILT / 2 + 2); /* the first is none */
+	                  MAX_GPU_KERNELS_BUILT / 2 + 2); /* entry 0 is no sample */
 	profile_unref(slice);
 }
 END_TEST
 
-/* The oldest go, by number and by bytes. */
+/* The oldest launches are dropped, by number and by bytes. */
 START_TEST(test_bounds)
 {
 	static const uint64_t words[1000];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a process holds of a GPU: exact in whatever order events come, and bounded.
+ * The GPU memory that a process holds: exact in any order of events, and bounded.
  */
 #include "collect/gpu_live.h"
 
@@ -34,7 +34,7 @@ static enum gpu_live_result add(uint64_t address, uint64_t size, uint64_t time_n
 	return add_in(0, address, size, time_ns);
 }
 
-/* The size of what was freed; 0: nothing was. */
+/* The size of the allocation that is freed; 0: none. */
 static uint64_t freed(uint64_t address, uint64_t time_ns)
 {
 	struct gpu_allocation gone;
@@ -60,7 +60,7 @@ START_TEST(free_before_its_allocation)
 {
 	ck_assert_uint_eq(freed(16, 20), 0);
 	ck_assert_int_eq(add(16, 100, 10), GPU_LIVE_OVER);
-	/* It is used up. */
+	/* The free has been used up. */
 	ck_assert_int_eq(add(16, 100, 11), GPU_LIVE_KEPT);
 	ck_assert_uint_eq(gpu_live_unmatched(live, 10 * NSEC_PER_SEC), 0);
 }
@@ -76,7 +76,7 @@ START_TEST(free_after_the_next_allocation)
 	ck_assert(!gpu_live_remove(live, 16, 20, &gone));
 	ck_assert_uint_eq(gone.address, 16);
 	ck_assert_uint_eq(freed(16, 40), 200);
-	/* What is older than what is there is over. */
+	/* An allocation that is older than the live one at its address is over. */
 	add(16, 300, 60);
 	ck_assert_int_eq(add(16, 400, 50), GPU_LIVE_OVER);
 	ck_assert_uint_eq(gpu_live_count(live), 1);
@@ -93,7 +93,7 @@ START_TEST(unknown_frees)
 }
 END_TEST
 
-/* Against an array that is as slow as it is simple. */
+/* Compared with a slow but simple array. */
 START_TEST(many)
 {
 	enum { ADDRESSES = 5000, STEPS = 200000 };
@@ -131,7 +131,7 @@ START_TEST(full)
 }
 END_TEST
 
-/* Bytes of what was in the context until then, and is not any more. */
+/* Removes the allocations made in the context until then; returns their bytes. */
 static uint64_t ended(uint64_t context, uint64_t time_ns)
 {
 	struct gpu_allocation gone;
@@ -151,7 +151,7 @@ START_TEST(of_a_context)
 	add_in(7, 80, 50000, 9);
 	add(96, 600000, 5);
 	ck_assert_uint_eq(freed(48, 5), 300);
-	/* One that comes again in another one. */
+	/* The address is allocated again, in another context. */
 	ck_assert_int_eq(add_in(9, 64, 7, 6), GPU_LIVE_KEPT);
 	ck_assert_uint_eq(before.size, 4000);
 	ck_assert_uint_eq(ended(7, 8), 100);
@@ -160,7 +160,7 @@ START_TEST(of_a_context)
 	ck_assert_uint_eq(ended(9, 100), 27);
 	ck_assert_uint_eq(ended(7, 100), 50000);
 	ck_assert_uint_eq(gpu_live_count(live), 1);
-	/* The same number again; what is newer comes first. */
+	/* The same context number again. The newer allocation is reported first. */
 	add_in(7, 32, 20, 103);
 	add_in(7, 16, 1, 101);
 	ck_assert_uint_eq(ended(7, 102), 1);
@@ -168,7 +168,7 @@ START_TEST(of_a_context)
 }
 END_TEST
 
-/* Against an array again: each context gives back what is left of its own. */
+/* Compared with an array again: each context ends with the allocations that are left in it. */
 START_TEST(many_contexts)
 {
 	enum { ADDRESSES = 5000, STEPS = 100000, CONTEXTS = 10 };

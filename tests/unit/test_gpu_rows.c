@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Rows of launches, copies and waits as samples, and in the figures of their process.
+ * Rows of launches, copies and waits, as samples and in the figures of their process.
  */
 #include "collect/gpu_rows.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-	PID = 4000001, /* over the kernel's default limit: nobody has it */
+	PID = 4000001, /* above the kernel's default limit: no process has it */
 	CODE = 0x1000,
 	IMAGE = 7,
 	STACK = STACK_FIRST + 5, /* of one frame, CODE + 1 */
@@ -54,7 +54,7 @@ static void tear_down(void)
 	store_free(tables.store);
 }
 
-/* Adds the row; its only sample. */
+/* Adds the row; returns its only sample. */
 static const struct sample *add(enum profile_kind kind)
 {
 	static const struct stack_node node = {.len = 1, .frames = {CODE + 1}};
@@ -90,7 +90,7 @@ static const struct task *task_of(const struct sample *sample)
 	return &builder_view(builder)->tasks[sample->task];
 }
 
-/* Of the frame so many callers above the leaf: where it is. */
+/* The location of the frame that is this number of callers above the leaf. */
 static const struct location *location_of(const struct sample *sample, int above)
 {
 	const struct profile *profile = builder_view(builder);
@@ -115,7 +115,7 @@ static const struct function *function_of(const struct location *location)
 	return &profile->functions[profile->lines[location->first_line].function];
 }
 
-/* The first call that has a role. */
+/* The first call with this role. */
 static uint8_t call_of(enum gpu_role role)
 {
 	for (uint8_t call = 1; call <= gpu_call_count; call++)
@@ -238,7 +238,7 @@ START_TEST(wait)
 }
 END_TEST
 
-/* Of the row that is being counted, the stack is in the value. */
+/* A row that is still being counted has its stack in the value. */
 START_TEST(current_stack)
 {
 	key.stack = STACK_NONE;

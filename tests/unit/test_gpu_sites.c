@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The list of CUDA's functions; which files have them, where they are probed; what a reader process
- * may say of that.
+ * The list of CUDA's functions, the files that contain them and the places where they are probed,
+ * and which answers of a reader process are accepted.
  */
 #include "collect/gpu_ask.h"
 #include "gpu/sites.h"
@@ -32,7 +32,7 @@ static const struct listed {
 #undef NONE
 };
 
-/* x86-64 passes six in registers; nothing here has more than nine. */
+/* x86-64 passes six arguments in registers; no call in the list has more than nine. */
 static bool is_argument(int argument)
 {
 	return argument <= 8 || argument == GPU_NO_ARGUMENT;
@@ -48,7 +48,7 @@ START_TEST(test_list)
 		const struct listed *one = &listed[i];
 		union gpu_site_cookie cookie = gpu_call_cookie((uint8_t)(i + 1));
 
-		/* One that stood there twice would be found by its first place. */
+		/* If a symbol were listed twice, its first place would be found. */
 		ck_assert_msg(gpu_call_of(one->symbol, GPU_LIBRARY_ALL, &library) == i + 1, "%s",
 		              one->symbol);
 		ck_assert_uint_eq(library, one->library);
@@ -83,7 +83,7 @@ static union gpu_site_cookie cookie_of(const char *symbol)
 
 START_TEST(test_what_a_call_is)
 {
-	/* Variants are the call, versions are calls of their own. */
+	/* Variants are the same call; versions are different calls. */
 	ck_assert_uint_eq(call("cuMemcpyHtoD_v2_ptds"), call("cuMemcpyHtoD_v2"));
 	ck_assert_uint_eq(call("cudaMemcpyAsync_ptsz"), call("cudaMemcpyAsync"));
 	ck_assert_str_eq(gpu_call_name(call("cuLaunchKernel_ptsz")), "cuLaunchKernel");
@@ -94,7 +94,7 @@ START_TEST(test_what_a_call_is)
 	ck_assert_uint_eq(call("_ptsz"), 0);
 	ck_assert_uint_eq(call("malloc"), 0);
 	ck_assert_uint_eq(call(""), 0);
-	/* What is waited for has a return, what is only counted has none. */
+	/* A call that is waited for has a return probe; a call that is only counted has none. */
 	ck_assert_uint_eq(cookie_of("cuMemAlloc_v2").flags, GPU_SITE_RETURNS);
 	ck_assert_uint_eq(cookie_of("cuMemFree_v2").flags, GPU_SITE_RETURNS);
 	ck_assert_uint_eq(cookie_of("cuMemcpyDtoH_v2").flags, GPU_SITE_RETURNS | GPU_SITE_BLOCKS);
@@ -102,7 +102,7 @@ START_TEST(test_what_a_call_is)
 	ck_assert_uint_eq(cookie_of("cuLaunchKernel").flags, 0);
 	ck_assert_uint_eq(cookie_of("cuCtxSetCurrent").flags, 0);
 	ck_assert_uint_eq(cookie_of("cudaMalloc").flags, 0);
-	/* How far arguments are read. */
+	/* The number of arguments that are read. */
 	ck_assert_uint_eq(gpu_call_arguments(call("cuMemFree_v2")), 1);
 	ck_assert_uint_eq(gpu_call_arguments(call("cuMemAllocPitch_v2")), 4);
 	ck_assert_uint_eq(gpu_call_arguments(call("cuMemCreate")), 3);
@@ -113,7 +113,7 @@ START_TEST(test_what_a_call_is)
 	ck_assert_uint_eq(cookie_of("cuMemsetD2D16_v2").size, 2);
 	ck_assert_uint_eq(cookie_of("cuCtxCreate_v3").detail, 1);
 	ck_assert_uint_eq(cookie_of("cuDevicePrimaryCtxRetain").detail, 0);
-	/* What ends memory, and what else keeps it. */
+	/* Calls that end memory, and calls that keep it. */
 	ck_assert_uint_eq(cookie_of("cuCtxDestroy_v2").flags, GPU_SITE_RETURNS);
 	ck_assert_uint_eq(cookie_of("cuCtxDestroy_v2").detail, GPU_END_CONTEXT);
 	ck_assert_uint_eq(cookie_of("cuDevicePrimaryCtxRelease_v2").detail, GPU_END_REFERENCE);
@@ -126,8 +126,8 @@ START_TEST(test_what_a_call_is)
 }
 END_TEST
 
-/* A file with these functions one after the other; without code of its own one is "push rbp; ret".
- */
+/* A file with these functions one after the other. A function without code of its own is "push rbp;
+ * ret". */
 struct function {
 	const char *name, *code;
 	size_t len;
@@ -139,7 +139,7 @@ struct function {
 struct file {
 	struct python_image image;
 	struct elf *elf;
-	uint64_t text; /* file offset of the first */
+	uint64_t text; /* file offset of the first function */
 };
 
 static void make_file(struct file *file, const struct function *functions, size_t count)
@@ -187,15 +187,15 @@ static void check_site(const struct file *file, const struct gpu_site *site, con
 START_TEST(test_sites)
 {
 	static const struct function functions[] = {
-		/* the driver's usual: cmp dword [rip], imm32; je; jmp [rip] */
+		/* usual in the driver: cmp dword [rip], imm32; je; jmp [rip] */
 		{.name = "cuMemAlloc_v2",
 	         CODE("\x81\x3d\0\1\0\0\1\2\3\4\x74\x06\xff\x25\0\1\0\0\x55\xc3")},
 		{.name = "cuLaunchKernel"},
 		/* endbr64; push rbx */
 		{.name = "cuMemFree_v2", CODE("\xf3\x0f\x1e\xfa\x53\xc3")},
-		/* mov rdx, rsi; push: the number of bytes is gone */
+		/* mov rdx, rsi; push: the number of bytes is overwritten */
 		{.name = "cuMemcpyHtoDAsync_v2_ptsz", CODE("\x48\x89\xf2\x55\xc3")},
-		/* sub rsp, 0x18; je: where a return is wanted, and where not */
+		/* sub rsp, 0x18; je: with and without a return probe */
 		{.name = "cuMemAllocAsync", CODE("\x48\x83\xec\x18\x74\x01\xc3")},
 		{.name = "cuCtxSetCurrent", CODE("\x48\x83\xec\x18\x74\x01\xc3")},
 		{.name = "cuDeviceGet"},
@@ -207,7 +207,7 @@ START_TEST(test_sites)
 	ck_assert_int_eq(gpu_sites_find(file.elf, GPU_LIBRARY_ALL, &found), 0);
 	ck_assert_uint_eq(found.libraries, GPU_LIBRARY_DRIVER);
 	ck_assert_uint_eq(found.count, 6);
-	/* Contexts, frees, the rest by place. */
+	/* Contexts come first, then frees, then the others by place. */
 	check_site(&file, &found.sites[0], "cuCtxSetCurrent", 5, 4, 0x18, true);
 	check_site(&file, &found.sites[1], "cuMemFree_v2", 2, 4, 0, true);
 	check_site(&file, &found.sites[2], "cuMemAlloc_v2", 0, 10, 0, true);
@@ -225,7 +225,7 @@ START_TEST(test_one_place)
 		{.name = "cuMemAlloc_v2"},
 		{.name = "cuLaunchKernel"},
 		{.name = "cuCtxSynchronize"},
-		/* jmp to the one before; to itself; to what is not of the list */
+		/* jmp to the previous function; to itself; to a function that is not in the list */
 		{.name = "cuStreamSynchronize", CODE("\xe9\xbb\xff\xff\xff")},
 		{.name = "cuEventSynchronize", CODE("\xe9\xfb\xff\xff\xff")},
 		{.name = "cuLaunchGrid", CODE("\xe9\x00\x01\x00\x00")},
@@ -282,7 +282,7 @@ START_TEST(test_what_a_file_is)
 		GPU_LIBRARY_DRIVER);
 	ck_assert_uint_eq(
 		LIBRARIES(GPU_LIBRARY_ALL, {.name = "cuMemAlloc_v2"}, {.name = "cuMemFree_v2"}), 0);
-	/* Wrappers of a program's own are not exported. */
+	/* A program's own wrappers are not exported. */
 	ck_assert_uint_eq(LIBRARIES(GPU_LIBRARY_ALL, {.name = "cuMemAlloc_v2", .local = true},
 	                            {.name = "cuLaunchKernel", .local = true}),
 	                  0);
@@ -317,7 +317,7 @@ START_TEST(test_what_a_file_is)
 }
 END_TEST
 
-/* What is changed in a good answer, and that it is refused. */
+/* Applies a change to a correct answer, which must then be refused. */
 #define REFUSED(change)                                                                           \
 	do {                                                                                      \
 		struct gpu_file file = good;                                                      \
@@ -343,16 +343,16 @@ START_TEST(test_answers)
 	ck_assert_int_eq(gpu_sites_check((uint8_t *)&good, sizeof(good) - 1, GPU_LIBRARY_ALL),
 	                 -EBADMSG);
 	ck_assert_int_eq(gpu_sites_check((uint8_t *)&good, 0, GPU_LIBRARY_ALL), -EBADMSG);
-	/* Nobody has asked for that. */
+	/* This library was not asked for. */
 	ck_assert_int_eq(gpu_sites_check((uint8_t *)&good, sizeof(good), GPU_LIBRARY_RUNTIME),
 	                 -EBADMSG);
 	REFUSED(file.count = 0);
 	REFUSED(file.count = MAX_GPU_SITES + 1);
 	REFUSED(file.count = UINT32_MAX);
-	REFUSED(file.count = 4); /* one of zeros */
+	REFUSED(file.count = 4); /* one is all zeros */
 	REFUSED(file.libraries = 0);
 	REFUSED(file.libraries = 1U << 31);
-	REFUSED(file.libraries = GPU_LIBRARY_TORCH); /* and sites of the driver */
+	REFUSED(file.libraries = GPU_LIBRARY_TORCH); /* with sites of the driver */
 	REFUSED(site->offset = 0);
 	REFUSED(site->offset = 1ULL << 63);
 	REFUSED(site->offset = 300);
@@ -361,7 +361,7 @@ START_TEST(test_answers)
 	REFUSED(site->call = UINT8_MAX);
 	REFUSED(site->call = call("cudaMalloc"));
 	REFUSED(site->call = call("cuLaunchKernel"); file.sites[2].call = call("cuMemFree_v2"));
-	REFUSED(site->pushed = 8); /* its return address is elsewhere then */
+	REFUSED(site->pushed = 8); /* its return address would be elsewhere */
 	REFUSED(file.sites[0].pushed = 7);
 	REFUSED(file.sites[0].pushed = MAX_GPU_PUSHED + 8);
 	REFUSED(site->emulated = 2);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Sums by call path: what is told once, what stays, and that it does not grow with all that was.
+ * Sums by call path: allocations are reported once, memory that is held stays, and the table does
+ * not grow with all past allocations.
  */
 #include "collect/gpu_sums.h"
 
@@ -30,7 +31,7 @@ static uint32_t allocate(uint32_t path, uint64_t bytes, bool held)
 	return place;
 }
 
-/* How many samples there are. */
+/* The number of samples. */
 static uint32_t tell(void)
 {
 	_cleanup_free_ struct sample *samples = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What /gpu answers of figures and of a report.
+ * The answers of /gpu, made from figures and a report.
  */
 #include "http/gpu_view.h"
 
@@ -23,7 +23,7 @@ static const struct gpu_figures figures[] = {
          .copies = {[GPU_COPY_H2D] = 4},
          .copied_bytes = {[GPU_COPY_H2D] = 4096},
          .copied_bytes_s = {[GPU_COPY_H2D] = 2048}},
-	/* No NUL behind it. */
+	/* comm has no terminating NUL. */
 	{.pid = 7,
          .device = GPU_DEVICE_UNKNOWN,
          .comm = {'s', 'i', 'x', 't', 'e', 'e', 'n', '-', 'l', 'e', 't', 't', 'e', 'r', 's', '!'},
@@ -44,7 +44,7 @@ static struct nvml_report report(void)
 	                                         .used = NVML_BYTES_UNKNOWN,
 	                                         .busy_percent = NVML_PERCENT_UNKNOWN,
 	                                         .memory_percent = NVML_PERCENT_UNKNOWN};
-	/* One process on two devices, and one of which nothing is known. */
+	/* One process on two devices, and a process about which nothing is known. */
 	report.processes[0] = (struct nvml_process){7, 0, 5000, 10, 0};
 	report.processes[1] = (struct nvml_process){7, 1, 4000, NVML_PERCENT_UNKNOWN, 0};
 	report.processes[2] =
@@ -78,7 +78,8 @@ START_TEST(json_of_processes)
 	ck_assert_int_eq(integer(row, "pid"), 7);
 	ck_assert_str_eq(text(row, "comm"), "?[31m\"?");
 	ck_assert_str_eq(text(row, "device"), "0");
-	/* As the peak: the host's memory, too, but not what lies in other memory. */
+	/* Like the peak, this includes the host's memory, but not memory that lies in other
+	 * memory. */
 	ck_assert_int_eq(integer(row, "in_use_bytes"), 4000 + (1 << 20));
 	ck_assert_int_eq(integer(json_object_get(row, "in_use"), "tensor"), 900);
 	ck_assert_int_eq(integer(row, "failures"), 2);
@@ -107,8 +108,8 @@ START_TEST(json_of_the_driver)
 	ck_assert_int_eq(integer(json_array_get(devices, 0), "busy_percent"), 63);
 	ck_assert(json_is_null(json_object_get(json_array_get(devices, 0), "memory_busy_percent")));
 	ck_assert(json_is_null(json_object_get(json_array_get(devices, 1), "memory_bytes")));
-	/* A process is one row, however many devices it uses; more was explained than is used,
-	 * without the host's memory. */
+	/* A process has one row, however many devices it uses. More is explained than is used; the
+	 * host's memory is not counted. */
 	ck_assert_uint_eq(json_array_size(driver), 2);
 	ck_assert_int_eq(integer(row, "driver_bytes"), 9000);
 	ck_assert_int_eq(integer(row, "explained_bytes"), 10000);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How often the shapes that memory takes are called a leak, read once a second, with the noise of
- * programs: what requests take for a moment, and now and then a large one for some seconds. Each
- * shape is drawn many times, with other sizes, times and phases; each test states what is demanded
- * of all of them.
+ * How often various shapes of memory use are called a leak. Memory is read once a second and has
+ * the noise of programs: memory that requests take for a moment, and now and then a large amount
+ * for some seconds. Each shape is drawn many times, with different sizes, times and phases. Each
+ * test states what is required of all drawings.
  */
 #include "tests/unit/suites.h"
 
@@ -29,7 +29,7 @@ typedef double shape_fn(struct draw *draw, double second);
 
 static uint64_t state;
 
-/* Of our own, so that every libc draws the same. In [0, 1). */
+/* A random number in [0, 1), computed here so that every libc draws the same. */
 static double uniform(void)
 {
 	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -45,7 +45,8 @@ static double normal(void)
 	return sum;
 }
 
-/* Deviates by `deviation`, with a memory of 20 seconds; once a minute up to `burst` more. */
+/* Noise with standard deviation `deviation` and a memory of 20 seconds, and once a minute up to
+ * `burst` more. */
 static double noise(struct draw *draw, double second, double deviation, double burst)
 {
 	double kept = exp(-1.0 / 20);
@@ -134,14 +135,14 @@ static double day(struct draw *draw, double s)
 	return 1000 + 200 * sin(2 * M_PI * (s / 86400 + draw->phase)) + noise(draw, s, 8, 60);
 }
 
-/* Of all runs. */
+/* The verdicts on all runs. */
 struct verdicts {
-	int called;  /* a leak, ever */
-	int cleared; /* times that one was called none again */
+	int called;  /* runs that were ever called a leak */
+	int cleared; /* how often a run was no longer called a leak */
 	unsigned int seconds_called;
-	unsigned int latest_first; /* second in which one was called so first */
+	unsigned int latest_first; /* the latest second in which a run was first called a leak */
 	unsigned int latest_last;
-	double worst_pace; /* off from what it leaks, as a part of that */
+	double worst_pace; /* the largest error, relative to the leak's pace */
 };
 
 struct trial {
@@ -149,7 +150,7 @@ struct trial {
 	unsigned int seconds, step;
 	double least_period, most_period;
 	double leak;
-	unsigned int judged_from; /* what was called before does not count */
+	unsigned int judged_from; /* verdicts before this second do not count */
 };
 
 static void note(struct verdicts *verdicts, const struct trial *trial, unsigned int s, bool leaking,
@@ -213,8 +214,8 @@ static struct verdicts try_often(const struct trial *trial)
 	return verdicts;
 }
 
-/* All drawings are a leak by then and stay one, but so many of them that are not for a while; and
- * their pace is right within that part of it. */
+/* Every drawing is called a leak by that second and stays one, except that verdicts are cleared at
+ * most `cleared` times. The error of the pace is at most the part `pace` of it. */
 static void assert_leaks(const struct trial *trial, unsigned int by_second, int cleared,
                          double pace)
 {
@@ -242,7 +243,7 @@ END_TEST
 
 START_TEST(a_large_process_leaks_slowly)
 {
-	/* Kilobytes a second, and by when. */
+	/* Kilobytes a second, and the second by which the leak is found. */
 	static const unsigned int cases[][2] = {{50, 2400}, {100, 1200}, {175, 700}};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -260,7 +261,7 @@ END_TEST
 
 START_TEST(a_leak_under_a_collector)
 {
-	/* Once each part has a whole tooth. */
+	/* Once each part contains a whole tooth. */
 	assert_leaks(&(struct trial){collector_leaks, LATER, .step = 1, .least_period = 4,
 	                             .most_period = 60, .leak = 0.2},
 	             2 * 3600, 1, 0.1);
@@ -269,7 +270,7 @@ END_TEST
 
 START_TEST(collectors)
 {
-	/* Teeth that are longer than four minutes are called a leak in the first one. */
+	/* A tooth that is longer than four minutes is called a leak the first time. */
 	assert_never(&(struct trial){collector, LATER, .step = 1, .least_period = 4,
 	                             .most_period = 200});
 	assert_never(&(struct trial){collector, LATER, .step = 1, .least_period = 200,
@@ -288,7 +289,7 @@ START_TEST(caches_that_fill)
 {
 	assert_never(
 		&(struct trial){cache, LATER, .step = 1, .least_period = 10, .most_period = 180});
-	/* What fills more slowly is a line at first. */
+	/* A cache that fills more slowly looks like a line at first. */
 	assert_never(&(struct trial){cache, LATER, .step = 1, .least_period = 180,
 	                             .most_period = 1800, .judged_from = 3 * 1800});
 }
@@ -314,7 +315,7 @@ END_TEST
 
 START_TEST(days)
 {
-	/* What is held by day is not known on the first one. */
+	/* On the first day it is not known that the memory is held only by day. */
 	assert_never(&(struct trial){day, 3 * 86400, .step = 10, .judged_from = 86400});
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct gzip: whatever pieces bytes come in, they come back; and what is kept is bounded, not what
- * is written.
+ * struct gzip: bytes come back unchanged, whatever pieces they were added in. The bound applies to
+ * the compressed bytes that are kept, not to the bytes that are written.
  */
 #include "tests/unit/suites.h"
 
@@ -60,7 +60,7 @@ static void add_many(struct gzip *gzip, size_t pieces, bool noise)
 	}
 }
 
-/* 64 MiB of which little is left, then a quarter of that of which all is. */
+/* 64 MiB that compress to very little, then a quarter of that which does not compress. */
 START_TEST(the_bound_is_on_what_is_kept)
 {
 	_cleanup_(buf_release) struct buf zipped = {.max = 1 << 20};
@@ -80,7 +80,7 @@ START_TEST(the_bound_is_on_what_is_kept)
 }
 END_TEST
 
-/* To the byte. */
+/* The bound is exact to the byte. */
 START_TEST(as_much_as_there_may_be_fits)
 {
 	_cleanup_(buf_release) struct buf zipped = BUF_INIT;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which allocator is chosen, and what of it is probed: in files made here, and in this host's.
+ * Which allocator is chosen, and which of its functions are probed, in files made here and in this
+ * host's libraries.
  */
 #include "heap/allocators.h"
 #include "tests/unit/libraries.h"
@@ -12,12 +13,12 @@
 
 enum { CODE_BYTES = 0x800, FUNCTION_BYTES = 0x40, MOST_FILES = 6 };
 
-/* A file with these functions one after the other, each "test rdi, rdi; je; push; ret" but for
- * what a test puts there. */
+/* A file with these functions one after the other. Each is "test rdi, rdi; je; push; ret" except
+ * for the code that a test puts there. */
 struct file {
 	struct python_image image;
 	struct elf *elf;
-	uint64_t text; /* file offset of the first */
+	uint64_t text; /* file offset of the first function */
 };
 
 static void make_file(struct file *file, const char *const *names, const char *code, size_t at)
@@ -45,8 +46,8 @@ static void free_file(struct file *file)
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Files in the order of their mappings, the first is the program; answers are places in the list,
- * ended by -1. */
+/* The files are in the order of their mappings, and the first is the program. The allocators must
+ * be found in the files whose places in the list are in `wanted`, which ends with -1. */
 static struct heap_allocator *find(struct file *files, size_t count, const int *wanted)
 {
 	struct heap_ranking ranking = {0};
@@ -90,7 +91,7 @@ START_TEST(test_order)
 	ck_assert_int_eq(all[3].name, HEAP_JEMALLOC);
 	_cleanup_free_ struct heap_allocator *plain = find(files, 3, (const int[]){2, -1});
 	ck_assert_uint_eq(plain[0].site_count, 2);
-	/* The program's own comes before everything. */
+	/* The program's own allocator takes precedence over all others. */
 	free_file(&files[0]);
 	make_file(&files[0], NAMES("malloc", "free", "mi_malloc"), NULL, 0);
 	_cleanup_free_ struct heap_allocator *own = find(files, 6, (const int[]){0, 4, 3, 2, -1});
@@ -104,7 +105,7 @@ START_TEST(test_none)
 {
 	struct file files[2];
 
-	make_file(&files[0], NAMES("main", "malloc"), NULL, 0); /* and no free */
+	make_file(&files[0], NAMES("main", "malloc"), NULL, 0); /* without free */
 	make_file(&files[1], NAMES("_Znwm", "_ZdlPv", "__cxa_throw"), NULL, 0);
 	free(find(files, 2, (const int[]){-1}));
 	free_file(&files[0]);
@@ -136,7 +137,8 @@ START_TEST(test_sites)
 	ck_assert_uint_eq(site->entry, file.text + 3);
 	ck_assert(site->emulated);
 	ck_assert_uint_eq(site->return_count, 0);
-	/* What is freed is read behind the change of the stack: no return is to be probed. */
+	/* The argument of free is read after the stack pointer has changed, because no return is
+	 * probed. */
 	site = site_of(found, file.text + FUNCTION_BYTES);
 	ck_assert_int_eq(site->call, HEAP_CALL_FREE);
 	ck_assert_uint_eq(site->entry, site->function + 4);
@@ -152,7 +154,7 @@ START_TEST(test_sites)
 }
 END_TEST
 
-/* Only libc's mmap() is one. */
+/* Only libc's mmap() is probed. */
 START_TEST(test_pages)
 {
 	struct file files[2];
@@ -172,11 +174,12 @@ START_TEST(test_pages)
 }
 END_TEST
 
-/* The C++ library's operator calls malloc, which is probed; without it, the operator is. */
+/* The C++ library's operator calls malloc, which is probed. Without that library, the operator is
+ * probed. */
 START_TEST(test_operators)
 {
 	static const char call_malloc[] =
-		"\xe8\x7b\xff\xff\xff\xc3"; /* from the third to the first */
+		"\xe8\x7b\xff\xff\xff\xc3"; /* from the third function to the first */
 	struct file file;
 
 	make_file(&file, NAMES("malloc", "free", "_Znwm", "__cxa_throw"), call_malloc, 2);
@@ -188,7 +191,7 @@ START_TEST(test_operators)
 	_cleanup_free_ struct heap_allocator *own = find(&file, 1, (const int[]){0, -1});
 	ck_assert_uint_eq(own->site_count, 3);
 	free_file(&file);
-	/* One that nobody knows the returns of is left out, and that is said: jmp rax. */
+	/* jmp rax: an operator whose returns are not known is left out, and counted. */
 	make_file(&file, NAMES("malloc", "free", "_Znwm", "mallctl"), "\xff\xe0", 2);
 	_cleanup_free_ struct heap_allocator *lost = find(&file, 1, (const int[]){0, -1});
 	ck_assert_uint_eq(lost->site_count, 2);
@@ -197,11 +200,11 @@ START_TEST(test_operators)
 }
 END_TEST
 
-/* A jump to another function is probed there, once. */
+/* If a function jumps to another one, only that one is probed, once. */
 START_TEST(test_aliases)
 {
 	static const char jump_to_free[] =
-		"\xe9\xbb\xff\xff\xff"; /* from the third to the second */
+		"\xe9\xbb\xff\xff\xff"; /* from the third function to the second */
 	struct file file;
 
 	make_file(&file, NAMES("malloc", "free", "free_sized"), jump_to_free, 2);
@@ -245,8 +248,7 @@ START_TEST(test_names)
 }
 END_TEST
 
-/* ---- this host's
- * ---------------------------------------------------------------------------------- */
+/* The libraries of this host. */
 static size_t count_of(const struct heap_allocator *allocator, enum heap_role role, bool throws)
 {
 	size_t count = 0;
@@ -262,8 +264,7 @@ static size_t count_of(const struct heap_allocator *allocator, enum heap_role ro
 	return count;
 }
 
-/* Beside libc and the C++ library, it is the other one that is chosen, with operators of its own.
- */
+/* Beside libc and the C++ library, the third one is chosen, with its own operators. */
 static void check_library(const char *name, enum heap_allocator_name wanted)
 {
 	_cleanup_(elf_freep) struct elf *library = library_open(name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Where probes are cheap and where functions return: in code written here, and in every function of
- * real libraries, compared with a plain look at their bytes.
+ * real libraries, compared with a simple check of their bytes.
  */
 #include "code/decode.h"
 #include "heap/returns.h"
@@ -53,29 +53,29 @@ START_TEST(test_slide)
 	/* a nop of five bytes, and then push rbx or ret */
 	SLIDE("\x0f\x1f\x44\x00\x00\x53\xc3", 1, true, 0, 5, 0, true);
 	SLIDE("\x0f\x1f\x44\x00\x00\xc3", 1, true, 0, 5, 0, false);
-	/* and nothing, which is no function that anybody calls: not behind its end */
+	/* and nothing, so that it is no function that can be called: not past its end */
 	SLIDE("\x0f\x1f\x44\x00\x00", 1, true, -ENOTSUP, 0, 0, false);
 }
 END_TEST
 
 START_TEST(test_slide_stays)
 {
-	/* ret; jmp rax; ud2: nothing behind is the function's for sure */
+	/* ret; jmp rax; ud2: the code behind them may not belong to the function */
 	SLIDE("\xc3\x55", 1, false, 0, 0, 0, false);
 	SLIDE("\xff\xe0\x55", 1, false, 0, 0, 0, false);
 	SLIDE("\x0f\x0b\x55", 1, false, 0, 0, 0, false);
-	/* mov rdi, rax; push: an argument is gone, or is none */
+	/* mov rdi, rax; push: an argument is overwritten, unless there is none */
 	SLIDE("\x48\x89\xc7\x55\xc3", 1, false, 0, 0, 0, false);
 	SLIDE("\x48\x89\xc7\x55\xc3", 0, false, 0, 3, 0, true);
-	/* mov rsi, rax is the second; a byte of it counts, too */
+	/* mov rsi, rax overwrites the second argument; so does writing a byte of it */
 	SLIDE("\x48\x89\xc6\x55\xc3", 1, false, 0, 3, 0, true);
 	SLIDE("\x48\x89\xc6\x55\xc3", 2, false, 0, 0, 0, false);
 	SLIDE("\x40\xb6\x01\x55\xc3", 2, false, 0, 0, 0, false);
 	/* mul rsi writes rdx without naming it */
 	SLIDE("\x48\xf7\xe6\x55\xc3", 3, false, 0, 0, 0, false);
-	/* mov rbx, rdi: the caller's rbx is gone */
+	/* mov rbx, rdi: the caller's rbx is overwritten */
 	SLIDE("\x48\x89\xfb\x55\xc3", 1, false, 0, 0, 0, false);
-	/* more than the bound of mov eax, 0 */
+	/* more instructions mov eax, 0 than the bound */
 	SLIDE("\xb8\0\0\0\0\xb8\0\0\0\0\xb8\0\0\0\0\xb8\0\0\0\0\xb8\0\0\0\0\xb8\0\0\0\0\xb8\0\0\0\0"
 	      "\xb8\0\0\0\0\xb8\0\0\0\0\xb8\0\0\0\0\xb8\0\0\0\0\xb8\0\0\0\0\xb8\0\0\0\0\x55\xc3",
 	      1, false, 0, 0, 0, false);
@@ -84,10 +84,10 @@ END_TEST
 
 START_TEST(test_slide_and_the_stack)
 {
-	/* sub rsp, 0x18; je: known, but no longer on top of the stack */
+	/* sub rsp, 0x18; je: the return address is known, but not on top of the stack any more */
 	SLIDE("\x48\x83\xec\x18\x74\x01\xc3", 1, false, 0, 4, 0x18, true);
 	SLIDE("\x48\x83\xec\x18\x74\x01\xc3", 1, true, 0, 0, 0, false);
-	/* push 8 of a constant, which is not emulated */
+	/* push of a constant, 8 bytes; this is not emulated */
 	SLIDE("\x6a\x01\x74\x01\xc3", 1, false, 0, 2, 8, true);
 	/* add rsp; and rsp; pop rax; mov rsp, rax */
 	SLIDE("\x48\x83\xc4\x18\x74\x01\xc3", 1, false, 0, 0, 0, false);
@@ -111,7 +111,7 @@ START_TEST(test_slide_not_understood)
 	struct slide slide;
 
 	SLIDE("\x06\x55", 1, false, -ENOTSUP, 0, 0, false); /* no instruction */
-	SLIDE("\x48\x85", 1, false, -ENOTSUP, 0, 0, false); /* cut */
+	SLIDE("\x48\x85", 1, false, -ENOTSUP, 0, 0, false); /* truncated */
 	SLIDE("", 1, false, -ENOTSUP, 0, 0, false);
 	ck_assert_int_eq(slide_find(EM_AARCH64, (const uint8_t *)"\x55", 1, 1, false, &slide),
 	                 -ENOTSUP);
@@ -119,8 +119,8 @@ START_TEST(test_slide_not_understood)
 }
 END_TEST
 
-/* Own addresses of the returns of the function at TEXT, in code that is all of it unless call
- * frame information says otherwise. */
+/* Finds the returns of the function at TEXT, as own addresses. All of the code is the function
+ * unless call frame information says otherwise. */
 static int find_returns(const char *code, size_t len, uint64_t size, struct returns *returns)
 {
 	const struct stubs stubs = {0};
@@ -141,27 +141,27 @@ START_TEST(test_returns)
 	uint64_t at[4];
 	struct returns returns = {.at = at, .max = 4, .lookups = 4};
 
-	/* je +2; nop; ret; jmp -4 (to the ret) ... and one that nothing leads to */
+	/* je +2; nop; ret; jmp -4 (to the ret) ... and a ret that is never reached */
 	ck_assert_int_eq(RETURNS("\x74\x02\x90\xc3\xeb\xfd\xc3", &returns), 0);
 	ck_assert(returns.complete);
 	ck_assert_uint_eq(returns.count, 1);
 	ck_assert_uint_eq(at[0], TEXT + 3);
-	/* call (that comes back); je +1; ret; repz ret */
+	/* call (which comes back); je +1; ret; repz ret */
 	ck_assert_int_eq(RETURNS("\xe8\x00\x10\x00\x00\x74\x01\xc3\xf3\xc3", &returns), 0);
 	ck_assert_uint_eq(returns.count, 2);
 	ck_assert_uint_eq(at[0], TEXT + 7);
 	ck_assert_uint_eq(at[1], TEXT + 8);
 	ck_assert_uint_eq(returns.call_count, 1);
 	ck_assert_uint_eq(returns.calls[0], TEXT + 0x1005);
-	/* je +1; ret; jmp rax: one way out is not known */
+	/* je +1; ret; jmp rax: one way out is unknown */
 	ck_assert_int_eq(RETURNS("\x74\x01\xc3\xff\xe0", &returns), 0);
 	ck_assert(!returns.complete);
 	ck_assert_uint_eq(returns.count, 1);
-	/* je +1; ret; jmp to where there is no code */
+	/* je +1; ret; jmp to an address without code */
 	ck_assert_int_eq(RETURNS("\x74\x01\xc3\xe9\x00\x00\x10\x00", &returns), 0);
 	ck_assert(!returns.complete);
 	ck_assert_uint_eq(returns.call_count, 1);
-	/* five are more than there is room for */
+	/* there is room for four, not for five */
 	ck_assert_int_eq(RETURNS("\x74\x01\xc3\x74\x01\xc3\x74\x01\xc3\x74\x01\xc3\xc3", &returns),
 	                 0);
 	ck_assert(!returns.complete);
@@ -177,22 +177,21 @@ START_TEST(test_no_returns)
 	ck_assert_int_eq(RETURNS("\xff\xe0\xc3", &returns), -ENOTSUP); /* jmp rax */
 	ck_assert_int_eq(RETURNS("\x06\xc3", &returns), -ENOTSUP);     /* no instruction */
 	ck_assert_int_eq(RETURNS("\x0f\x0b\xc3", &returns), -ENOTSUP); /* ud2 */
-	ck_assert_int_eq(RETURNS("\xeb\xfe\xc3", &returns), -ENOTSUP); /* for ever */
-	/* nobody says how long it is */
+	ck_assert_int_eq(RETURNS("\xeb\xfe\xc3", &returns), -ENOTSUP); /* an endless loop */
+	/* the size is not known, or exceeds the code */
 	ck_assert_int_eq(find_returns("\xc3", 1, 0, &returns), -ENOTSUP);
 	ck_assert_int_eq(find_returns("\xc3", 1, 1000, &returns), -ENOTSUP);
 }
 END_TEST
 
-/* ---- every function of a library
- * ------------------------------------------------------------------ */
+/* Every function of a library. */
 struct tally {
 	const struct elf *elf;
 	struct stubs stubs;
 	size_t functions, emulated, returning, complete;
 };
 
-/* By its bytes, as the kernel's list has them. */
+/* Judges by the bytes, according to the kernel's list. */
 static bool looks_emulated(const uint8_t *code)
 {
 	return (code[0] >= 0x50 && code[0] <= 0x57) || (code[0] >= 0x70 && code[0] <= 0x7f) ||
@@ -230,7 +229,7 @@ static int judge(const char *name, uint64_t address, uint64_t size, bool global,
 	              name);
 	ck_assert_uint_lt(slide.offset, size);
 	tally->emulated += !result && slide.emulated;
-	/* A sample of them: each may look for the bounds of others. */
+	/* Only every 16th, because each may search for the bounds of others. */
 	if (tally->functions % 16)
 		return 0;
 	tally->returning++;
@@ -242,8 +241,8 @@ static int judge(const char *name, uint64_t address, uint64_t size, bool global,
 	return 0;
 }
 
-/* Most functions of a C library begin with something that can be gone past, and do not end in a
- * jump through a table. */
+/* In most functions of a C library a probe can be placed on an emulated instruction, and most do
+ * not end in a jump through a table. */
 START_TEST(test_libraries)
 {
 	static const char *const names[] = {"libc.so.6", "libjemalloc.so.2",

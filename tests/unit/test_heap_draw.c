@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the kernel half draws, beside the logarithm of libm, and what a watched process would cost.
+ * What the kernel half draws, compared with the logarithm of libm, and what watching would cost a
+ * process.
  */
 #include "bpf/heap.h"
 #include "collect/heap_guard.h"
@@ -10,7 +11,7 @@
 
 #include <math.h>
 
-enum { STEP = 99991 }; /* through all random numbers, prime */
+enum { STEP = 99991 }; /* through all random numbers; a prime */
 
 static double exact(u64 random, u64 rate)
 {
@@ -28,7 +29,7 @@ START_TEST(draws_are_exponential)
 			double drawn = (double)heap_draw((u32)random, rates[i]);
 			double right = exact(random, rates[i]);
 
-			/* Rounded down, and the logarithm has 24 bits behind the point. */
+			/* The result is rounded down, and the logarithm has 24 fractional bits. */
 			ASSERT_OFTEN(drawn <= right + (double)rates[i] * 2e-7 + 1e-6);
 			ASSERT_OFTEN(drawn >= right - 1 - (double)rates[i] * 2e-7);
 			sum += drawn;
@@ -48,7 +49,8 @@ START_TEST(the_ends_are_finite)
 }
 END_TEST
 
-/* A countdown over equal sizes samples as often as it is said, and the weights add up. */
+/* A countdown over equal sizes takes samples with the stated probability, and their weights add
+ * up. */
 START_TEST(samples_stand_for_everything)
 {
 	const u64 rate = 4096, sizes[] = {16, 1000, 4096, 100000};
@@ -77,7 +79,8 @@ START_TEST(samples_stand_for_everything)
 }
 END_TEST
 
-/* hits a second and cost of 0.5 us each, of a process that took `before` cores and takes `now`. */
+/* A reading with hits that cost 0.5 us each, of a process that used `before` cores and uses
+ * `now`. */
 static struct heap_reading corrected(double before, double now, double hits)
 {
 	const struct heap_guard guard = {.cores_before = before};
@@ -98,7 +101,7 @@ END_TEST
 
 START_TEST(a_busy_process_is_slowed_down_by_counting)
 {
-	/* 0.75 of its core are the probes': without them it did four times as much. */
+	/* The probes take 0.75 of its core; without them it would do four times as much. */
 	struct heap_reading reading = corrected(1, 1, 1500000);
 
 	ck_assert_double_eq_tol(reading.hits_per_second, 6000000, 10);
@@ -110,10 +113,10 @@ START_TEST(noise_is_bounded)
 {
 	struct heap_reading reading = corrected(1, 0.5, 1000000);
 
-	/* All of its time is the probes', or so it seems. */
+	/* All of the process's time seems to be the probes' cost. */
 	ck_assert_double_le(reading.cost, 0.5 * 20);
 	ck_assert_double_ge(reading.cost, 0.5);
-	/* It slept before, or is gone. */
+	/* The process slept before, or has ended. */
 	ck_assert_double_eq_tol(corrected(0, 1, 1000).hits_per_second, 1000, 1e-6);
 	ck_assert_double_le(corrected(0, 0, 0).cost, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The frames of allocators at the leaves of a heap profile.
+ * Frames of allocators at the leaves of a heap profile.
  */
 #include "collect/heap_leaves.h"
 #include "heap/leaves.h"
@@ -20,7 +20,7 @@ static void tear_down(void)
 	builder_free(builder);
 }
 
-/* A path of functions by their linkers' names, from the root; "a+b" is b inlined into a. */
+/* A path of functions by their linker names, from the root. "a+b" is b inlined into a. */
 static uint32_t path_of(const char *const *names, size_t count)
 {
 	uint32_t node = 0;
@@ -45,7 +45,7 @@ static uint32_t path_of(const char *const *names, size_t count)
 	return node;
 }
 
-/* How many frames of that path are left when it is a sample's. */
+/* The number of frames that are left of that path in a sample. */
 static size_t left_of(const char *const *names, size_t count)
 {
 	const uint64_t values[PROFILE_VALUES] = {1, 64};
@@ -75,10 +75,11 @@ static const struct {
 	{{"main", "posix_memalign"}, 2, 1},
 	{{"main", "_rjem_malloc", "__rust_alloc"}, 3, 1},
 	{{"main", "_RNvCscSpY9Juk0HT_7___rustc12___rust_alloc"}, 2, 1},
-	/* What was inlined belongs to the allocator only with all of it. */
+	/* A location with inlined functions belongs to the allocator only if all of them do. */
 	{{"main", "_Z4makev+_Znwm"}, 2, 2},
 	{{"main", "_Znwm+malloc"}, 2, 1},
-	/* An allocator's function that calls ours stays, and so does the last frame. */
+	/* An allocator's function that calls a function of the program stays, and so does the last
+         * frame. */
 	{{"main", "malloc", "hook"}, 3, 3},
 	{{"malloc", "_Znwm"}, 2, 1},
 	{{"main", "_RNvCscSpY9Juk0HT_3app12___rust_alloc"}, 2, 2},

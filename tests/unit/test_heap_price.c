@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What samples weigh, what watching costs, and how the second is told.
+ * The weights of samples, the cost of watching, and how that cost is reported.
  */
 #include "heap/price.h"
 #include "heap/weights.h"
@@ -20,7 +20,7 @@ START_TEST(test_weights)
 
 	ck_assert_double_eq_tol(weight.bytes, 1 << 30, 1e-6);
 	ck_assert_double_eq_tol(weight.objects, 1, 1e-9);
-	/* A small one stands for about `rate` bytes. */
+	/* A small allocation stands for about `rate` bytes. */
 	weight = heap_weigh(16, 1 << 19);
 	ck_assert_double_eq_tol(weight.bytes, (1 << 19) + 8, 1e-3);
 	ck_assert_double_eq_tol(weight.objects, weight.bytes / 16, 1e-9);
@@ -34,8 +34,8 @@ START_TEST(test_weights)
 }
 END_TEST
 
-/* 300,000 allocations of three sizes, taken as the header says: the sums are those of all of them,
- * by four standard deviations. */
+/* 300,000 allocations of three sizes, sampled as the header describes: the sums match those of all
+ * allocations within four standard deviations. */
 START_TEST(test_weights_are_unbiased)
 {
 	static const uint64_t sizes[] = {48, 3000, 70000};

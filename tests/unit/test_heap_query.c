@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What /heap makes of its query, and what its answers say of themselves.
+ * How /heap reads its query, and what its answers say about themselves.
  */
 #include "http/heap_query.h"
 
@@ -25,7 +25,7 @@ static int ask(const char *text, struct heap_query *ret_heap, struct refusal *re
 
 static const struct {
 	const char *text;
-	const char *says; /* the refusal names it; NULL: accepted */
+	const char *says; /* a part of the refusal; NULL: accepted */
 } asked[] = {
 	{"pid=7", NULL},
 	{"", "pid= is missing"},
@@ -138,7 +138,8 @@ START_TEST(values)
 }
 END_TEST
 
-/* What a process tells of itself will do, unless something is said that only probes can do. */
+/* The allocations that a process reports itself suffice, unless the query asks for something that
+ * only probes can do. */
 START_TEST(asks_for_probes)
 {
 	static const char *const with[] = {"pid=7&seconds=1", "pid=7&rate=1", "pid=7&budget=1",

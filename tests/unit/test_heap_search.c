@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a reader process says of files with allocators, what of that is believed, and how a
- * process's files are gone through: this process's own.
+ * What a reader process reports about files with allocators, which of its answers are accepted, and
+ * how the files of a process are searched: this process's own.
  */
 #include "collect/heap_search.h"
 
@@ -22,7 +22,7 @@ enum { FILE_BYTES = 10000 };
 
 static const struct reader_program program = {READER_SELF, "test", 256 << 20, 0};
 
-/* What is changed in a good answer, and that it is refused. */
+/* Applies a change to a correct answer, which must then be refused. */
 #define REFUSED(change)                                                                \
 	do {                                                                           \
 		struct heap_allocator answer = good;                                   \
@@ -61,7 +61,7 @@ START_TEST(test_answers)
 	REFUSED(answer.site_count = UINT32_MAX);
 	REFUSED(site->call = HEAP_CALL_COUNT);
 	REFUSED(site->call = UINT8_MAX);
-	REFUSED(site->call = HEAP_CALL_MALLOC); /* with returns of its own */
+	REFUSED(site->call = HEAP_CALL_MALLOC); /* which must have no returns */
 	REFUSED(site->return_count = 0);
 	REFUSED(site->return_count = MAX_HEAP_RETURNS + 1);
 	REFUSED(site->return_count = UINT32_MAX);
@@ -73,7 +73,7 @@ START_TEST(test_answers)
 	REFUSED(site->function = FILE_BYTES - 1; site->entry = FILE_BYTES);
 	REFUSED(site->emulated = 2);
 	REFUSED(site->all_returns = 2);
-	REFUSED(answer.sites[0].pushed = 8); /* its return address is elsewhere then */
+	REFUSED(answer.sites[0].pushed = 8); /* its return address would be elsewhere */
 }
 END_TEST
 
@@ -91,7 +91,7 @@ START_TEST(test_surveys)
 }
 END_TEST
 
-/* malloc begins with a push; the frame of free is larger than can be said. */
+/* malloc begins with a push. The frame of free is too large for `pushed`. */
 static struct elf *open_image(struct python_image *image)
 {
 	static const uint8_t text[0x80] = {[0x00] = 0x55,
@@ -134,18 +134,19 @@ START_TEST(test_by_a_reader)
 	ck_assert_int_eq(heap_ask_sites(reader, &question, &answer), 0);
 	ck_assert_mem_eq(&answer, &wanted, sizeof(answer));
 	ck_assert_uint_eq(answer.site_count, 2);
-	/* 0x188 does not fit: probed where it begins. */
+	/* 0x188 does not fit into `pushed`, so free is probed at its first byte. */
 	ck_assert_uint_eq(answer.sites[1].entry, answer.sites[1].function);
 	ck_assert_uint_eq(answer.sites[1].pushed, 0);
 	ck_assert_int_eq(heap_ask_survey(reader, &(struct heap_question){none, 2, 4}, &said),
 	                 -ENOEXEC);
-	/* No file is believed to be longer than it is: the question is given up. */
+	/* Sites beyond the end of the file are not accepted: the question is given up. */
 	ck_assert_int_eq(heap_ask_sites(reader, &(struct heap_question){fd, 3, 4}, &answer), -EIO);
 	python_image_release(&image);
 }
 END_TEST
 
-/* An allocator may be among the symbols that there is no memory for: the file is not understood. */
+/* If there is no memory for all symbols, one of the others may be an allocator's, so the question
+ * fails. */
 START_TEST(test_too_many_symbols)
 {
 	enum { SYMBOLS = 2 << 20, BYTES = SYMBOLS * sizeof(Elf64_Sym) };
@@ -163,7 +164,7 @@ START_TEST(test_too_many_symbols)
 	const struct heap_question question = {fd, 1, sizeof(image) + BYTES};
 	ck_assert_int_eq(heap_ask_survey(reader, &question, &said), 0);
 	ck_assert_uint_eq(said.marks, 0);
-	/* With sanitizers memory is not limited like that. */
+	/* With sanitizers, memory is not limited like that. */
 	if (filter_works())
 		ck_assert_int_eq(heap_ask_survey(small_reader, &question, &said), -EIO);
 }
@@ -197,7 +198,7 @@ START_TEST(test_this_process)
 }
 END_TEST
 
-/* Makes this process map an ELF file of that machine, executable, and with a malloc(). */
+/* Makes this process map an executable ELF file for that machine, with a malloc(). */
 static void map_image_of(uint16_t machine)
 {
 	struct python_image image;
@@ -210,8 +211,8 @@ static void map_image_of(uint16_t machine)
 	python_image_release(&image);
 }
 
-/* Files of other machines are left out, however many are mapped, and are none that could not be
- * read; one of this machine is among those found. */
+/* Files for other machines are left out, however many are mapped, and do not count as unread. A
+ * file for this machine is found among them. */
 START_TEST(test_files_of_other_machines)
 {
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is in use, leaked and at the peak, also when events come out of order, against a model that
- * remembers everything.
+ * Memory in use, leaked, and at the peak, also when events arrive out of order, compared with a
+ * model that remembers everything.
  */
 #include "heap/heap_table.h"
 #include "tests/unit/suites.h"
@@ -10,7 +10,7 @@
 
 enum { STACKS = 7, ADDRESSES = 40, EVENTS = 20000 };
 
-/* Of every stack, by path - 1. */
+/* The sums of each stack, at index path - 1. */
 struct answer {
 	double allocated[STACKS], in_use[STACKS];
 	size_t count;
@@ -94,7 +94,7 @@ START_TEST(test_sums)
 }
 END_TEST
 
-/* The window is [100, 200]: what was allocated before it or in its second half is not judged. */
+/* The window is [100, 200]. Allocations made before it or in its second half are not judged. */
 START_TEST(test_leaks)
 {
 	_cleanup_(heap_table_destroyp) struct heap_table *table = heap_table_new(NULL);
@@ -123,14 +123,14 @@ START_TEST(test_free_before_its_allocation)
 	add(table, 1, 0x1000, 16, 100);
 	ck_assert_uint_eq(stats_of(table).live, 0);
 	ck_assert_double_eq(read_table(table, HEAP_ALL).allocated[0], 16);
-	/* It is used up, and an older one says nothing of a later allocation. */
+	/* The free has been used up, and an older one says nothing about a later allocation. */
 	add(table, 1, 0x1000, 16, 101);
 	ck_assert_uint_eq(stats_of(table).live, 1);
 	heap_table_free(table, 0x2000, 120);
 	add(table, 1, 0x2000, 16, 130);
 	ck_assert_uint_eq(stats_of(table).live, 2);
 	ck_assert_uint_eq(stats_of(table).unmatched, 0);
-	/* A second later nothing can come any more. */
+	/* A second later, no late event can arrive any more. */
 	add(table, 1, 0x3000, 16, 2000000000);
 	ck_assert_uint_eq(stats_of(table).unmatched, 1);
 }
@@ -140,13 +140,13 @@ START_TEST(test_address_used_again)
 {
 	_cleanup_(heap_table_destroyp) struct heap_table *table = heap_table_new(NULL);
 
-	/* Its free was lost. */
+	/* The free of the first allocation was lost. */
 	add(table, 1, 0x1000, 16, 100);
 	add(table, 2, 0x1000, 32, 110);
 	ck_assert_uint_eq(stats_of(table).replaced, 1);
 	ck_assert_uint_eq(stats_of(table).live, 1);
 	ck_assert_double_eq(read_table(table, HEAP_ALL).in_use[0], 0);
-	/* It comes late, and so does a whole life before. */
+	/* It comes late, and so does an allocation that ended before the current one. */
 	heap_table_free(table, 0x1000, 105);
 	add(table, 3, 0x1000, 64, 101);
 	ck_assert_uint_eq(stats_of(table).live, 1);
@@ -193,7 +193,7 @@ START_TEST(test_bounds)
 	add(table, 3, 0x6000, 16, 202);
 	ck_assert_uint_eq(stats_of(table).no_room_stacks, 1);
 	ck_assert_uint_eq(stats_of(table).live, 3);
-	add(table, 1, 0, 16, 203); /* no address at all */
+	add(table, 1, 0, 16, 203); /* address 0 */
 	ck_assert_uint_eq(stats_of(table).live, 3);
 	for (uint64_t i = 0; i < 2000; i++)
 		heap_table_free(table, 0x100000 + i, 300 + i);
@@ -202,7 +202,7 @@ START_TEST(test_bounds)
 }
 END_TEST
 
-/* Everything, kept plainly: the whole table is copied at each new peak. */
+/* A simple model that keeps everything: the whole table is copied at each new peak. */
 struct model {
 	double allocated[STACKS], in_use[STACKS], at_peak[STACKS], total, peak;
 	struct {
@@ -256,7 +256,7 @@ START_TEST(test_against_model)
 		random ^= random << 17;
 		size_t slot = random % ADDRESSES;
 		uint32_t path = (uint32_t)(random >> 20) % STACKS + 1;
-		/* More and more, so that there are new peaks all the time. */
+		/* Sizes grow, so that there are new peaks all the time. */
 		double bytes = 16 * (double)(random >> 40 & 0xff) + (double)(16 * (i / 16));
 		uint64_t address = 0x7f0000000000 + slot * 32;
 
@@ -274,7 +274,7 @@ START_TEST(test_against_model)
 }
 END_TEST
 
-/* It takes memory for what it has, and finds all of that again after it has grown. */
+/* The table takes memory for the entries that it has, and finds all of them after it has grown. */
 START_TEST(test_growth)
 {
 	enum { MANY = 20000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Processes that tell of their allocations: however many there are and whatever they tell, the
- * memory of it is bounded, and nobody takes another user's share.
+ * Processes that report their own allocations: however many there are and whatever they report, the
+ * memory for that is bounded, and no user takes another user's share.
  */
 #include "collect/heap_tellers.h"
 #include "tests/unit/suites.h"
@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 enum {
-	PID = 4000001, /* nobody has it, or those after it: all are of one user, who is not known */
+	PID = 4000001, /* no process has it or the next ones: all count as one unknown user's */
 	PIDS = MAX_STANDING_PROCESSES + 1,
 	CODE = 0x1000,
 	FRAMES = 32,
-	TOLD = 3000, /* of different stacks: more than a process of all those can keep */
+	TOLD = 3000, /* different stacks: more than each can keep if all processes report as many */
 };
 
 static struct drain_tables tables;
@@ -48,7 +48,7 @@ static void tear_down(void)
 	store_free(tables.store);
 }
 
-/* Of an allocation at an address of its own, below a stack of its own. False: nobody listens. */
+/* Reports an allocation at a new address, with a new stack. False: the process is refused. */
 static bool tell(uint32_t pid, uint64_t number)
 {
 	const struct image *image = procs_image(tables.procs, pid, 1000);
@@ -71,7 +71,7 @@ static bool tell(uint32_t pid, uint64_t number)
 	return true;
 }
 
-/* What it counts of its memory is what it takes. */
+/* The memory that is charged is about the memory that is taken. */
 START_TEST(memory_is_bounded)
 {
 	size_t before = mallinfo2().uordblks, share = MAX_STANDING_BYTES_ALL / 2;
@@ -83,14 +83,15 @@ START_TEST(memory_is_bounded)
 	ck_assert_uint_le(tellers.byte_shares.taken, share);
 	ck_assert_uint_gt(tellers.byte_shares.taken, share / 2);
 	ck_assert_uint_lt(mallinfo2().uordblks - before, share + share / 8);
-	/* What was forgotten is counted. */
+	/* Samples that were forgotten are counted. */
 	ck_assert_uint_gt(stats.heap_begun_anew, 0);
 	ck_assert_uint_gt(stats.heap_forgotten, stats.heap_begun_anew);
 	ck_assert_uint_lt(stats.heap_forgotten, samples);
 }
 END_TEST
 
-/* The memory and the places are full of one user's processes; another user's are heard. */
+/* One user's processes fill the memory and the places that they may have. A process of another user
+ * is still accepted. */
 START_TEST(each_user_has_a_share)
 {
 	uint32_t own = (uint32_t)getpid();
@@ -104,7 +105,8 @@ START_TEST(each_user_has_a_share)
 		ck_assert(tell(own, i));
 	ck_assert_ptr_nonnull(heap_tellers_find(&tellers, own));
 	ck_assert_uint_eq(stats.heap_begun_anew, 0);
-	/* Who was refused is heard once there is room: as much more as the other one has now. */
+	/* A refused process is accepted once there is room. Two others must end first, because the
+	 * other user has a process now. */
 	procs_exit(tables.procs, PID, PID, 2000);
 	procs_exit(tables.procs, PID + 1, PID + 1, 2000);
 	ck_assert(!tell(PID + PIDS - 1, 0));
@@ -119,7 +121,7 @@ START_TEST(one_process_is_bounded)
 		ck_assert(tell(PID, i));
 		ck_assert_uint_le(tellers.byte_shares.taken, MAX_STANDING_BYTES);
 	}
-	/* It begins anew. */
+	/* The process begins anew. */
 	ck_assert_uint_eq(heap_tellers_count(&tellers), 0);
 	ck_assert_uint_eq(tellers.byte_shares.taken, 0);
 	ck_assert(tell(PID, 0));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * When halves are flipped, and which boundary each reader is told: never one before the moment that
- * it asked for. The kernel half is memory of our own, and always quiet.
+ * When halves are flipped, and which boundary each reader gets: never one before the moment that it
+ * asked for. The kernel half is memory of this test, and is always quiet.
  */
 #include "tests/unit/suites.h"
 
@@ -18,9 +18,9 @@ enum { READERS = 4, DRAINS = 64 };
 
 struct reader {
 	struct cut cut;
-	uint64_t asked_ns, boundary_ns; /* boundary_ns 0: not told yet */
-	uint64_t then_ns;               /* wants another one, so long after its first */
-	size_t drains;                  /* that there had been when it was told */
+	uint64_t asked_ns, boundary_ns; /* boundary_ns 0: none yet */
+	uint64_t then_ns;               /* asks for another one, this long after its first */
+	size_t drains;                  /* drains that there had been when it got the boundary */
 };
 
 static struct {
@@ -42,7 +42,7 @@ static void drain(void *ctx)
 
 	(void)ctx;
 	ck_assert_uint_lt(all.drains, DRAINS);
-	/* Spans follow on each other. */
+	/* Spans follow each other without gaps. */
 	if (all.drains)
 		ck_assert_uint_eq(all.heartbeat.start_mono_ns, all.ends[all.drains - 1]);
 	ck_assert_uint_gt(all.heartbeat.end_mono_ns, all.heartbeat.start_mono_ns);
@@ -81,7 +81,7 @@ static void wait_for(const struct reader *reader)
 	while (!reader->boundary_ns && clock_mono_ns() < end)
 		uv_run(&all.loop, UV_RUN_ONCE);
 	ck_assert_uint_ne(reader->boundary_ns, 0);
-	/* What was sampled until then has been drained. */
+	/* All samples up to the boundary have been drained. */
 	ck_assert_uint_eq(all.ends[reader->drains - 1], reader->boundary_ns);
 	ck_assert_uint_ge(reader->boundary_ns, reader->cut.at_mono_ns ?: reader->asked_ns);
 }
@@ -119,7 +119,7 @@ START_TEST(it_drains_once_a_second)
 
 	while (all.drains < 3)
 		uv_run(&all.loop, UV_RUN_ONCE);
-	/* The first one is soon. */
+	/* The first drain comes soon. */
 	ck_assert_uint_ge(all.ends[2] - begin, 1900 * NSEC_PER_MSEC);
 }
 END_TEST
@@ -128,7 +128,7 @@ START_TEST(who_is_in_a_hurry_shares)
 {
 	ask(&all.readers[0], 0);
 	ask(&all.readers[1], 0);
-	/* This process may have been kept from the CPU for longer than that moment is away. */
+	/* This process may have been without a CPU until after that moment. */
 	bool both = clock_mono_ns() < all.heartbeat.end_mono_ns;
 	wait_for(&all.readers[0]);
 	wait_for(&all.readers[1]);
@@ -136,7 +136,8 @@ START_TEST(who_is_in_a_hurry_shares)
 }
 END_TEST
 
-/* Its flip is given to the kernel half before, and another one fits in meanwhile. */
+/* The flip for a planned moment is given to the kernel half early, and another flip fits in before
+ * it. */
 START_TEST(a_moment_is_kept)
 {
 	struct reader *planned = &all.readers[0], *hurried = &all.readers[1];
@@ -153,8 +154,8 @@ START_TEST(a_moment_is_kept)
 }
 END_TEST
 
-/* Its next moment is near, or over, by the time that it is told of the first one: while others are
- * still to be told. */
+/* A reader that asks for another boundary while the list is answered must not join this one,
+ * although its next moment is near or over by then. */
 START_TEST(who_asks_again_is_told_of_another_boundary)
 {
 	all.drain_takes_ns = _i ? 80 * NSEC_PER_MSEC : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The past of several kinds: each has its share, and a storm of one drops none of another's.
+ * The history of several kinds: each has its share, and a burst of one kind evicts nothing of
+ * another.
  */
 #include "tests/unit/suites.h"
 
@@ -16,7 +17,7 @@ static const uint32_t shares[KINDS] = {3, 1};
 static const struct recorder_limits limits = {
 	.window_ns = 10 * NSEC_PER_SEC, .keep_ns = 600 * NSEC_PER_SEC, .max_bytes = 64 << 10};
 
-/* A slice of a second with so many samples. */
+/* A slice of one second with that many samples. */
 static struct profile *slice_of(uint64_t second, uint32_t samples)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -85,7 +86,7 @@ START_TEST(less_memory_keeps_less)
 	ck_assert_uint_lt(stats_of(history, FEW).slices, before);
 	ck_assert_uint_gt(stats_of(history, FEW).slices, 0);
 	ck_assert_uint_le(stats_of(history, FEW).bytes, 3 << 10);
-	/* Nothing kept is nothing to drop. */
+	/* A kind without slices has none to drop. */
 	ck_assert_uint_eq(stats_of(history, MANY).slices, 0);
 	history_free(history);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names that a client may have for this host, and those of pages that make browsers ask.
+ * Names that a client may use for this host, and the origins of pages that make browsers send
+ * requests.
  */
 #include "http/host_name.h"
 
@@ -73,7 +74,7 @@ START_TEST(without_a_name)
 	memset(name, 'a', sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	ck_assert(!host_is_ours(name, &self, NULL));
-	/* Not cut to one that is allowed. */
+	/* A long name is not truncated to one that is allowed. */
 	memcpy(name + 253, ".localhost", sizeof(".localhost"));
 	ck_assert(!host_is_ours(name, &self, NULL));
 }

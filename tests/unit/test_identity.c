@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Cgroup paths as systemd, container engines and Kubernetes write them.
+ * Control group paths as systemd, container engines and Kubernetes write them.
  */
 #include "tests/unit/suites.h"
 
@@ -23,7 +23,8 @@ static const struct {
 	/* Services and sessions. */
 	{"0::/system.slice/ssh.service\n", "ssh.service", "", ""},
 	{"0::/user.slice/user-1000.slice/session-3.scope\n", "session-3.scope", "", ""},
-	/* What a user's systemd has started he may call like others'. */
+	/* A user may give services of the user's own systemd the names of others, so the names say
+         * whose they are. */
 	{"0::/user.slice/user-1000.slice/user@1000.service\n", "user@1000.service", "", ""},
 	{"0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-x.scope\n",
          "user@1000.service/app-x.scope", "", ""},
@@ -100,7 +101,7 @@ static const struct {
 	{"5:cpu:/lxc/101/ns\n", "", "101", ""},
 	{"0::/lxc.payload.web/system.slice/docker-" ID ".scope\n", "docker-" ID ".scope", SHORT,
          ""},
-	/* Nearly. */
+	/* Paths that are nearly of these forms. */
 	{"0::/docker/" ID "0\n", "", "", ""},
 	{"0::/docker/0" ID "\n", "", "", ""},
 	{"0::/docker/0123456789abcdef\n", "", "", ""},
@@ -111,7 +112,7 @@ static const struct {
 	{"0::/xpod" UID "\n", "", "", ""},
 	{"0::/pod\n0::/pod-\n0::/-pod\n", "", "", ""},
 	{"0::/machine-.scope\n0::/lxc.payload.\n0::/lxc\n", "machine-.scope", "", ""},
-	/* No such text. */
+	/* Texts of another format. */
 	{"", "", "", ""},
 	{"garbage", "", "", ""},
 	{"0::/.service\n", "", "", ""},
@@ -122,7 +123,7 @@ static const struct {
 	{"0::/machine-\\x00\\x4.scope\n", "machine-\\x00\\x4.scope", "\\x00\\x4", ""},
 };
 
-/* Parses from memory of exactly the right size, so that ASan sees a read past its end. */
+/* Parses from memory of exactly the right size, so that ASan detects a read past its end. */
 static void parse(const char *text, size_t len, struct identity *ret_identity)
 {
 	_cleanup_free_ char *exact = malloc(len ? len : 1);

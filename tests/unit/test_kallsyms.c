@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /proc/kallsyms: what it looks like, and what it could look like.
+ * /proc/kallsyms as the kernel writes it, and in forms that it could have.
  */
 #include "symbolize/kernel.h"
 #include "tests/unit/suites.h"
@@ -99,7 +99,7 @@ START_TEST(ours)
 	_cleanup_(symtab_freep) struct symtab *symtab = NULL;
 	int err = kallsyms_read(&symtab);
 
-	/* Readable to root, hidden or absent elsewhere. */
+	/* Readable for root; hidden or absent otherwise. */
 	if (err == 0)
 		ck_assert_uint_gt(symtab_count(symtab), 1000);
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Kernels that are named by what launches them, in a profile made by hand.
+ * GPU kernels named after the functions that launch them, in a profile made by hand.
  */
 #include "symbolize/kernels.h"
 
@@ -21,7 +21,7 @@ static void tear_down(void)
 	builder_free(builder);
 }
 
-/* A frame as it is after files were asked for its name. */
+/* A frame as it is after its name was found in a file. */
 static uint32_t frame(uint32_t parent, const char *name)
 {
 	const struct mapping mapping = {.path = builder_text(builder, name)};
@@ -46,7 +46,7 @@ static const char *text(uint32_t string)
 	return profile_string(builder_view(builder), string);
 }
 
-/* The leaf's name and the label, which are the same. */
+/* The name of the leaf, which must equal the label. */
 static const char *kernel_of(uint32_t sample)
 {
 	const struct profile *profile = builder_view(builder);
@@ -69,7 +69,7 @@ START_TEST(by_its_stub)
 	launch(frame(runtime, "cuLaunchKernel"), "<kernel 0x1000>");
 	ck_assert_int_eq(kernels_name(builder), 0);
 	ck_assert_str_eq(kernel_of(1), "_Z3addPfi");
-	/* Once more, of what has a name. */
+	/* Again, with a kernel that already has a name. */
 	ck_assert_int_eq(kernels_name(builder), 0);
 	ck_assert_str_eq(kernel_of(1), "_Z3addPfi");
 }
@@ -79,7 +79,7 @@ START_TEST(nobody_knows)
 {
 	launch(frame(frame(0, "main"), "cuLaunchKernel"), "<kernel 0x1000>");
 	launch(0, "<kernel 0x2000>");
-	/* One that was told stays, whoever launches it. */
+	/* A name that was reported is kept, whatever function launches the kernel. */
 	launch(frame(0, "__device_stub__Z3addPfi"), "_Z3subv");
 	launch(frame(0, "__device_stub__Z3addPfi"), "<graph 0x3000>");
 	ck_assert_int_eq(kernels_name(builder), 0);
@@ -131,7 +131,7 @@ START_TEST(stubs)
 		{"void __wrapper__device_stub_operator()<int>(int&)", "operator()<int>"},
 		{"__device_stub__", NULL},
 		{"__wrapper__device_stub_(", NULL},
-		/* What nobody could make readable. */
+		/* A name that was not demangled. */
 		{"_Z24__device_stub__Z3addPfiPfi", NULL},
 		{"cudaLaunchKernel", NULL},
 		{"", NULL},

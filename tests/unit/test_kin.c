@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who started whom, of processes that are gone.
+ * Which process started which, for processes that have ended.
  */
 #include "proc/kin.h"
 
@@ -20,7 +20,7 @@ static bool knows(const struct kin *kin, uint32_t pid)
 	return false;
 }
 
-/* With one living process, whose parent is this. */
+/* Settles while one process lives, whose parent is `parent`. */
 static void settle(struct kin *kin, uint32_t parent, uint64_t now_ns)
 {
 	uint8_t *needed = calloc(1, KIN_NEEDED_BYTES);
@@ -40,8 +40,9 @@ START_TEST(ancestors_of_who_lives_stay)
 {
 	struct kin kin = {0};
 
-	/* 10 started 11, which started 12, which started what lives; they ended in any order. Of 20
-	 * and 21 nothing is left; 30 has just ended, which 31 had started long ago. */
+	/* 10 started 11, which started 12, which started a process that lives; they ended in any
+	 * order. 20 and 21 have no living descendant. 30 has just ended; 31, which ended long ago,
+	 * had started it. */
 	remember(&kin, 11, 12, start_ns);
 	remember(&kin, 1, 10, start_ns + 1);
 	remember(&kin, 1, 20, start_ns + 2);
@@ -70,7 +71,7 @@ START_TEST(is_bounded)
 		remember(&kin, 1, i + 2, start_ns + i);
 	ck_assert_uint_eq(kin.count, MAX_KIN);
 	ck_assert_uint_eq(kin.dropped, 7);
-	/* The oldest make room. */
+	/* The oldest entries are dropped. */
 	ck_assert(kin_is_due(&kin, 0));
 	settle(&kin, 1, start_ns + MAX_KIN);
 	ck_assert_uint_eq(kin.count, MAX_KIN / 4 * 3);
@@ -82,7 +83,7 @@ START_TEST(is_bounded)
 }
 END_TEST
 
-/* Numbers that no process can have are nobody's ancestors. */
+/* Numbers that no process can have are not taken for ancestors. */
 START_TEST(numbers_out_of_range)
 {
 	struct kin kin = {0};
@@ -131,7 +132,7 @@ START_TEST(the_table_tells_of_both)
 	procs_fork(procs, PARENT, LEAF, start_ns);
 	procs_exit(procs, LEAF, LEAF, start_ns + 1);
 	procs_exit(procs, PARENT, PARENT, start_ns + 1);
-	/* It has ended, and is in the table still. */
+	/* PARENT has ended, but is still in the table. */
 	procs_each_kin(procs, find, &found);
 	ck_assert(found.parent && found.child);
 	procs_exit(procs, GRANDPARENT, GRANDPARENT, start_ns + 2);
@@ -141,7 +142,7 @@ START_TEST(the_table_tells_of_both)
 	procs_each_kin(procs, find, &found);
 	ck_assert(found.parent && found.child);
 	ck_assert(remembers(procs, GRANDPARENT) && remembers(procs, CHILD));
-	/* Who started nobody is known by its own samples, or by none. */
+	/* A process that started no other one is known by its own samples only. */
 	ck_assert(!remembers(procs, LEAF));
 	procs_get_stats(procs, &stats);
 	ck_assert_uint_eq(stats.kin, 2);

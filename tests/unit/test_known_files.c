@@ -58,7 +58,7 @@ START_TEST(bounded)
 	files.max_bytes = known_files_memory(&files) / 2;
 	known_files_trim(&files);
 	ck_assert_uint_le(known_files_memory(&files), files.max_bytes);
-	/* The one that was used last is there, the one used longest ago is not. */
+	/* The file that was used last is kept, and the file used longest ago is not. */
 	ck_assert_ptr_nonnull(known_files_with(&files, "00_1", false));
 	ck_assert_ptr_nonnull(known_files_with(&files, "09_1", false));
 	ck_assert_ptr_null(known_files_with(&files, "01_1", false));

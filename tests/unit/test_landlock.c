@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a process may do that has been forbidden all by Landlock, and one on a kernel that has none:
- * each a child of its own. Where this kernel has none, or less, nothing is refused.
+ * What a process may do after it has forbidden itself everything with Landlock, and on a kernel
+ * without Landlock. Each attempt is made in a separate child. If this kernel lacks Landlock or some
+ * of its rights, nothing is refused.
  */
 #include "reader/landlock.h"
 
@@ -64,7 +65,7 @@ static int make_file(int given)
 	return result_of(open("/tmp", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
 }
 
-/* In front of a port at which nobody listens. */
+/* Connects to a port on which no process listens. */
 static int connect_tcp(int given)
 {
 	struct sockaddr_in to = {
@@ -93,7 +94,7 @@ static int signal_parent(int given)
 	return result_of(kill(getppid(), 0));
 }
 
-/* What the errno is when the rights are known and forbidden. */
+/* `refusal` is the errno if the kernel knows the rights and they are forbidden. */
 static const struct attempt {
 	attempt_fn *fn;
 	struct landlock_rights by;
@@ -138,7 +139,7 @@ START_TEST(forbidden)
 	if (!counts && attempt->refusal)
 		printf("landlock: this kernel knows nothing of attempt %d\n", _i);
 	ck_assert_int_eq(try(attempt, &all), counts ? attempt->refusal : 0);
-	/* By those rights, and by no others. */
+	/* These rights refuse the attempt, and no others do. */
 	others.files &= ~attempt->by.files;
 	others.tcp &= ~attempt->by.tcp;
 	others.scopes &= ~attempt->by.scopes;
@@ -146,7 +147,7 @@ START_TEST(forbidden)
 }
 END_TEST
 
-/* The child's own filter stands for a kernel that says so of Landlock. */
+/* A filter that the child installs imitates a kernel on which Landlock fails with this error. */
 static int forbid_without(int error)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);

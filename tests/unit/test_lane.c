@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct lane: order, one at a time, the bound, whose turn it is, and what stopping does to those
- * that wait.
+ * struct lane: order, one job at a time, the bound, whose turn it is, and what stopping does to
+ * jobs that wait.
  */
 #include "base/lane.h"
 
@@ -178,7 +178,7 @@ START_TEST(how_long_a_job_has_been_running)
 	ck_assert_uint_eq(running_ns(), 0);
 	lane_submit(lane, &jobs[0].job);
 	usleep(20000);
-	/* As far as the loop knows. */
+	/* The loop has not learned yet that the job has ended. */
 	ck_assert_uint_ge(running_ns(), 20000000);
 	ck_assert_uint_ne(running_ns(), UINT64_MAX);
 	uv_run(&loop, UV_RUN_DEFAULT);
@@ -241,7 +241,8 @@ START_TEST(who_asks_for_much_waits_for_himself)
 }
 END_TEST
 
-/* Of 16 there are 14 for all but root: 7, then 4 of the 7 that are left. */
+/* Of 16 places there are 14 for all accounts except root: 7 for the first, then 4 of the 7 that are
+ * left. */
 START_TEST(nobody_has_the_whole_queue)
 {
 	struct test_turn turns[17], more;
@@ -281,14 +282,15 @@ static uint64_t user_of(const struct job *job)
 	return LANE_USER(((const struct test_job *)job)->number < OF_SLOW ? 1000 : 1001);
 }
 
-/* For longer than all others together, even where the machine has much else to do. */
+/* Takes longer than all other jobs together, even on a busy machine. */
 static void run_slowly(struct job *job)
 {
 	usleep(300 * 1000);
 	run(job);
 }
 
-/* Who has had little of it does not wait behind all that another one has. */
+/* The job of a user that has used little of the lane does not wait behind all jobs of another
+ * user. */
 START_TEST(users_take_turns)
 {
 	struct record record = {0};
@@ -305,7 +307,7 @@ START_TEST(users_take_turns)
 	uv_run(&loop, UV_RUN_DEFAULT);
 	ck_assert_int_eq(record.done_count, JOBS);
 	ck_assert_int_eq(record.done[0], 0);
-	/* All of the other one's, in their order, then the rest. */
+	/* All jobs of the other user come next, in their order, then the rest. */
 	for (int i = OF_SLOW; i < JOBS; i++)
 		ck_assert_int_eq(record.done[i - OF_SLOW + 1], i);
 	for (int i = 1; i < OF_SLOW; i++)
@@ -328,7 +330,8 @@ START_TEST(turns_are_forgotten)
 	ck_assert_uint_eq(turns_used(&turns, 2), 0);
 	turns_age(&turns, 1040 * NSEC_PER_SEC);
 	ck_assert_uint_eq(turns_used(&turns, 1), 8 * NSEC_PER_SEC);
-	/* Who had least makes way for one who had more, and for nobody else. */
+	/* The account that had used least makes room for one that has used more, and for no
+	 * other. */
 	for (uint64_t i = 0; i < TURNS_KEPT + FEW; i++)
 		turns_note(&turns, 100 + i, NSEC_PER_SEC + i);
 	ck_assert_uint_eq(turns_used(&turns, 1), 8 * NSEC_PER_SEC);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the daemon tells people to type, whoever has made its socket.
+ * The command that the daemon suggests to users, for sockets of any origin.
  */
 #include "listening.h"
 
@@ -22,7 +22,7 @@ static const struct {
 	{{.name = "unix:/run/p.sock", .local = true, .path = "/run/p.sock"},
          1,
          "curl -s --unix-socket /run/p.sock 'localhost" REST},
-	/* Handed over, so that there is nothing to unlink. */
+	/* The socket was handed over, so there is nothing to unlink. */
 	{{.name = "unix:/run/p.sock", .local = true},
          1,
          "curl -s --unix-socket /run/p.sock 'localhost" REST},

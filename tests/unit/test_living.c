@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What child processes have taken of the CPUs: nobody's time counts twice, goes back or is missing,
- * while others are reaped.
+ * The CPU time that child processes have used: no time is counted twice, goes back or is missing
+ * while children are reaped.
  */
 #include "tests/unit/suites.h"
 
@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The kernel tells a child's time, and its parts, in whole microseconds. */
+/* The kernel reports a child's time, and its parts, in whole microseconds. */
 enum { ROUNDING_NS = 2000 };
 
-/* A child that has used so much of a CPU, and waits; it says so by stopping. */
+/* Starts a child that uses this much CPU time and then stops. */
 static pid_t start_child(uint64_t cpu_ns)
 {
 	siginfo_t info;
@@ -75,7 +75,7 @@ END_TEST
 
 static bool stop;
 
-/* Reads all the time: had it counted somebody twice, the figure would stay too high. */
+/* Reads all the time. If a child were counted twice, the figure would stay too high. */
 static void *read_on(void *ctx)
 {
 	uint64_t latest = 0;

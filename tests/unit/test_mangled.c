@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Bytes of questions about mangled names, the answers of the end that is in the reader process, and
- * which names are worth asking about.
+ * Requests to demangle names, the answers of the reader process's side, and which names are worth
+ * asking about.
  */
 #include "names/mangled.h"
 
@@ -18,7 +18,7 @@ START_TEST(counts)
 {
 	static const struct {
 		const char *bytes;
-		size_t len, count; /* 0: they are none */
+		size_t len, count; /* 0: the bytes are no list of names */
 	} cases[] = {
 		{"", 0, 0},    {"a", 1, 0},      {"a\0b", 3, 0},   {"\0", 1, 1},
 		{"a\0", 2, 1}, {"\0\0\0", 3, 3}, {"a\0b\0", 4, 2}, {"a\0\0bc\0", 6, 3},
@@ -104,7 +104,7 @@ START_TEST(answers)
 }
 END_TEST
 
-/* Names that say tens of KiB each: as many as memory is for. */
+/* Names that expand to tens of KiB each: as many are answered as the memory bound allows. */
 START_TEST(long_answers)
 {
 	_cleanup_(buf_release) struct buf question = BUF_INIT;
@@ -123,7 +123,7 @@ START_TEST(long_answers)
 	ck_assert_uint_lt(count, 200);
 	for (const char *at = (const char *)out.data; count--; at += strlen(at) + 1)
 		ck_assert_int_eq(strncmp(at, "f(A<int", 7), 0);
-	/* One there is always room for. */
+	/* There is always room for one. */
 	_cleanup_(buf_release) struct buf one = answer_to(question.data, question.len, 1, 0);
 	ck_assert_int_eq(mangled_count(one.data, one.len, &count), 0);
 	ck_assert_uint_eq(count, 1);

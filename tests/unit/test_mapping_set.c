@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct mapping_set beside a plain list of pages, under random changes; what sets share; what they
- * cost, and whom.
+ * struct mapping_set beside a plain list of pages, under random changes; what sets share; the
+ * memory that they are charged, and to which user.
  */
 #include "proc/mapping_set.h"
 #include "base/bounds.h"
@@ -14,7 +14,7 @@
 
 enum { PAGES = 3000, CHANGES = 20000, USER = 1000, PAGE = 4096 };
 
-/* What each page is mapped to, 0: nothing; and the mapping's own first page. */
+/* The object that is mapped at each page (0: none), and the file offset of the page. */
 struct model {
 	uint32_t object[PAGES];
 	uint64_t offset[PAGES];
@@ -67,7 +67,7 @@ static void compare(const struct mapping_set *set, const struct model *model)
 	ck_assert_ptr_null(mapping_set_at(set, mapping_set_count(set)));
 }
 
-/* A second set shares what was there in the middle, and stays as it was. */
+/* A second reference, taken halfway, shares the contents of that moment and does not change. */
 START_TEST(like_a_list_of_pages)
 {
 	static struct model model, kept_model;
@@ -123,7 +123,7 @@ START_TEST(forks_share_what_they_do_not_change)
 		children[i] = mapping_set_ref(parent);
 		add(&children[i], 2 * (uint64_t)i * 500 + 1, 1, 2);
 	}
-	/* Each has a list of chunks of its own, and one chunk or two. */
+	/* Each fork has its own list of chunks, and one or two chunks. */
 	ck_assert_uint_lt(room.shares.taken - alone, FORKS * 48 << 10);
 	ck_assert_uint_eq(mapping_set_count(parent), MAPPINGS);
 	for (int i = 0; i < FORKS; i++) {
@@ -137,7 +137,7 @@ START_TEST(forks_share_what_they_do_not_change)
 }
 END_TEST
 
-/* Mappings whose paths are long and all different, as many as go in. */
+/* Adds mappings with long, different paths until one is refused. Returns the number added. */
 static size_t fill(struct mapping_set **set, char first)
 {
 	char path[MAX_PATH_BYTES];
@@ -190,7 +190,7 @@ START_TEST(owners_are_asked_for_where_it_matters)
 	ck_assert(mapping_set_wants_owner(set));
 	mapping_set_own(set, USER);
 	ck_assert(!mapping_set_wants_owner(set));
-	/* Where room is short, of the smallest too. */
+	/* When room is short, even the smallest set wants an owner. */
 	struct mapping_set *small = mapping_set_new(&room);
 	ck_assert(!mapping_set_wants_owner(small));
 	ck_assert(shares_take(&room.shares, USER + 1, MAX_MAPPING_BYTES / 3));
@@ -218,7 +218,7 @@ START_TEST(tickets_become_objects_in_all_that_share_them)
 	mapping_set_replace(parent, &first);
 	mapping_set_replace(child, &first);
 	ck_assert_uint_ne(mapping_set_serial(child), serial);
-	/* Of another process that has the same one. */
+	/* The same set in another process: replacing again changes nothing. */
 	serial = mapping_set_serial(child);
 	mapping_set_replace(child, &first);
 	ck_assert_uint_eq(mapping_set_serial(child), serial);
@@ -229,7 +229,7 @@ START_TEST(tickets_become_objects_in_all_that_share_them)
 	ck_assert(mapping_set_has_tickets(child));
 	ck_assert(!mapping_set_has_any_of(parent, &second));
 	ck_assert(mapping_set_has_any_of(child, &second));
-	/* One that is unmapped is waited for no more. */
+	/* A ticket whose mapping is replaced is no longer waited for. */
 	add(&child, 4, 1, 3);
 	ck_assert(!mapping_set_has_tickets(child));
 	mapping_set_unref(parent);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /proc/PID/maps: what the kernel writes, and what nobody should.
+ * /proc/PID/maps: lines as the kernel writes them, and malformed ones.
  */
 #include "tests/unit/suites.h"
 

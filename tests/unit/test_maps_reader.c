@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The process table whose files of mappings are read by other threads: what it knows then, and what
- * records that come meanwhile change.
+ * The process table while other threads read its files of mappings: what it knows then, and what
+ * records that arrive meanwhile change.
  */
 #include "tests/unit/child.h"
 #include "tests/unit/suites.h"
@@ -68,7 +68,7 @@ static const struct proc_mapping *find(uint32_t pid, const void *address)
 	return set ? mapping_set_find(set, (uint64_t)(uintptr_t)address) : NULL;
 }
 
-/* What runs before is known when the scan is over. */
+/* Processes that run before a scan are known when the scan is over. */
 START_TEST(a_scan_waits)
 {
 	ck_assert_int_eq(procs_scan(all.procs), 0);
@@ -79,7 +79,7 @@ START_TEST(a_scan_waits)
 }
 END_TEST
 
-/* A process that nobody told of is waited for when it has samples. */
+/* A process that no record announced is waited for when it has samples. */
 START_TEST(who_is_met_is_waited_for)
 {
 	uint32_t child = child_start();
@@ -88,7 +88,7 @@ START_TEST(who_is_met_is_waited_for)
 	procs_expire(all.procs, 0);
 	image = procs_image(all.procs, child, clock_mono_ns());
 	ck_assert_ptr_nonnull(image);
-	/* On a busy host a moment is not enough. */
+	/* On a busy host the short wait inside procs_image() is not enough. */
 	maps_reader_settle(all.reader, NSEC_PER_SEC);
 	ck_assert_int_eq(all.read, 1);
 	ck_assert_ptr_nonnull(
@@ -97,7 +97,8 @@ START_TEST(who_is_met_is_waited_for)
 }
 END_TEST
 
-/* A record of it came while it was read: it is read again, and both are known. */
+/* A mapping record arrives while the process's file is read: the record is known, and the file is
+ * read again. */
 START_TEST(records_come_meanwhile)
 {
 	uint32_t child = child_start();
@@ -111,13 +112,13 @@ START_TEST(records_come_meanwhile)
 	maps_reader_settle(all.reader, NSEC_PER_SEC);
 	ck_assert_int_eq(all.read, 2);
 	ck_assert_ptr_nonnull(find(child, (const void *)&maps_reader_suite));
-	/* The file does not have it. */
+	/* The file of mappings does not have this mapping. */
 	ck_assert_ptr_null(find(child, (const void *)(uintptr_t)0x1000));
 	child_end(child);
 }
 END_TEST
 
-/* What was read is of the program before. */
+/* An exec arrives while the file is read: the first reading belongs to the previous program. */
 START_TEST(an_exec_comes_meanwhile)
 {
 	uint32_t child = child_start();
@@ -134,7 +135,8 @@ START_TEST(an_exec_comes_meanwhile)
 }
 END_TEST
 
-/* Who is forked by a process that is not known yet has what that has, once it is. */
+/* A child of a process whose mappings are still being read gets these mappings once they are
+ * known. */
 START_TEST(a_child_of_one_that_is_read)
 {
 	uint32_t child = child_start();
@@ -147,7 +149,7 @@ START_TEST(a_child_of_one_that_is_read)
 }
 END_TEST
 
-/* An address is in no mapping: that is a reason to read them only if records were lost. */
+/* An address in no mapping is a reason to read the mappings only when records were lost. */
 START_TEST(records_were_lost)
 {
 	uint32_t child = child_start();
@@ -161,15 +163,15 @@ START_TEST(records_were_lost)
 	maps_reader_settle(all.reader, NSEC_PER_SEC);
 	ck_assert_int_eq(all.read, 1);
 	ck_assert_ptr_nonnull(find(child, (const void *)&maps_reader_suite));
-	/* Not for each sample. */
+	/* The mappings are not read again for each sample. */
 	procs_look_again(all.procs, child);
 	ck_assert_uint_eq(maps_reader_waiting(all.reader), 0);
 	child_end(child);
 }
 END_TEST
 
-/* A program that begins while records are lost is read before anybody meets it; of a storm of them
- * only some are. */
+/* While records are lost, a new program's mappings are read before it has samples. When many
+ * programs start at once, only some are read. */
 START_TEST(new_programs_while_records_are_lost)
 {
 	uint32_t child = child_start();
@@ -197,7 +199,7 @@ START_TEST(who_is_gone_is_not_known)
 	uint32_t child = child_start();
 	siginfo_t info;
 
-	/* Nobody has asked how it ended yet, so it has its number still. */
+	/* The process is a zombie that no process has waited for, so its pid is still taken. */
 	ck_assert_int_eq(kill((pid_t)child, SIGKILL), 0);
 	ck_assert_int_eq(waitid(P_PID, child, &info, WEXITED | WNOWAIT), 0);
 	procs_comm(all.procs, child, child, "met");

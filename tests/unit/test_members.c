@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who is in a group, held against what the system's own tables say.
+ * The members of a user group, compared with the system's own tables.
  */
 #include "http/members.h"
 
@@ -32,7 +32,7 @@ START_TEST(nobody)
 }
 END_TEST
 
-/* Every user of this host is a member of the group that the user's entry has. */
+/* Every user of this host is a member of its primary group. */
 START_TEST(own_groups)
 {
 	_cleanup_(members_freep) struct members *members = NULL;

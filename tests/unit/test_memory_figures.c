@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The texts of /proc about memory.
+ * Parsers for the memory figures in /proc.
  */
 #include "tests/unit/suites.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Series of figures, their floors, the line through these, and what is called a leak by it. How
- * often that is right of noisy shapes is in test_growth_shapes.c.
+ * Series of figures, their floors, the line through the floors, and what is judged to be a leak.
+ * How often the judgement is right for noisy shapes is in test_growth_shapes.c.
  */
 #include "tests/unit/often.h"
 #include "tests/unit/suites.h"
@@ -70,7 +70,7 @@ START_TEST(a_series_keeps_what_changes)
 	}
 	ck_assert_uint_eq(series.count, 601);
 	ck_assert_uint_lt(series_bytes(&series), 601 * 10);
-	/* What held at that moment stays, though it was told before. */
+	/* The point whose values held at that moment stays, although it is earlier. */
 	series_expire(&series, 599 * 1000);
 	ck_assert_uint_eq(series.count, 601);
 	series_expire(&series, UINT64_MAX);
@@ -99,7 +99,7 @@ END_TEST
 
 typedef double shape_fn(double second);
 
-/* Judged whenever a part is over, as it is by a timeline; the last judgement. */
+/* Judges growth whenever a part is over, as a timeline does. Returns the last judgement. */
 static struct growth judge(shape_fn *shape, unsigned int seconds)
 {
 	struct growth growth = {0};
@@ -144,7 +144,7 @@ static double two_steps(double s)
 	return 100 + (s > 150 ? 100 : 0) + (s > 290 ? 100 : 0);
 }
 
-/* Once held for an hour, and given back: to come back to it is no leak. */
+/* Memory is held for an hour and given back: growth up to that amount again is no leak. */
 static double comes_back(double s)
 {
 	return s < 3600 ? 1000 : s < 5000 ? 300 : 300 + 0.3 * (s - 5000);
@@ -170,7 +170,7 @@ START_TEST(leaks_are_found)
 	ck_assert_double_eq_tol((double)growth.bytes_per_second, MIB, 0.02 * MIB);
 	ck_assert_uint_le(growth.low_bytes_per_second, growth.bytes_per_second);
 	ck_assert_uint_ge(growth.high_bytes_per_second, growth.bytes_per_second);
-	/* The longest time that is known is half of it all at the least. */
+	/* The longest window that is known covers at least half of the time. */
 	ck_assert_uint_le(growth.since_ms, START_MS + 300 * 1000);
 }
 END_TEST
@@ -207,7 +207,7 @@ START_TEST(what_stops_is_cleared)
 {
 	ck_assert(judge(stops, 620).leaking);
 	ck_assert(!judge(stops, 900).leaking);
-	/* And what gives everything back soon. */
+	/* Memory that is all given back soon is no leak either. */
 	ck_assert(!judge(is_given_back, 640).leaking);
 }
 END_TEST
@@ -255,7 +255,7 @@ START_TEST(floors_are_the_least_of_each_part)
 		for (int i = 0; i < FLOORS_PARTS; i++) {
 			uint64_t from = (window.begin_ms + i * part_ms + 999) / 1000;
 
-			/* One in seven is low, and what it was before holds until it changes. */
+			/* Every seventh value is low, and a value holds until the next one. */
 			if (i || level == 0)
 				ck_assert_uint_le(window.kib[i], (from + 6) / 7 * 7);
 			ck_assert_uint_ge(window.kib[i], from - 1);
@@ -272,7 +272,7 @@ START_TEST(floors_of_a_rest_and_of_a_slope)
 
 	floors_begin(&floors, 0, 8192, 100 << 10);
 	floors_add(&floors, 8192 * 10, 1000 << 10, true);
-	/* A rest of years is not walked through. */
+	/* A figure that rests, even for years, is not added part by part. */
 	floors_hold(&floors, 8192 * 18);
 	ck_assert(floors_window(&floors, 0, &window));
 	for (uint32_t i = 1; i < FLOORS_PARTS; i++)
@@ -296,7 +296,7 @@ START_TEST(a_line_with_its_confidence)
 	for (int round = 0; round < 1000; round++) {
 		for (uint32_t i = 0; i < TREND_POINTS; i++)
 			values[i] = 100000 + 50 * i + (uint32_t)(rand() % 1000);
-		values[rand() % TREND_POINTS] += 1000000; /* one of them misses it by far */
+		values[rand() % TREND_POINTS] += 1000000; /* one value is far off the line */
 		trend_of(values, &trend);
 		within += trend.low <= 50 && 50 <= trend.high;
 		ck_assert_double_le(trend.surely, trend.low);

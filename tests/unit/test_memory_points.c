@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What /memory draws of a timeline: straight lines between its points tell what was.
+ * The points of a timeline that /memory draws: straight lines between them show the figures.
  */
 #include "tests/unit/suites.h"
 
@@ -26,14 +26,14 @@ static void see(struct timeline *timeline, uint64_t second, uint64_t kib, uint64
 	timeline_process(timeline, &seen);
 }
 
-/* "SECOND:KIB:KIB OF THE GROUP ..."; each told to be 1000 s later by the wall clock. */
+/* "SECOND:KIB:KIB OF THE GROUP ...". The points' own times are 1000 s later, on the wall clock. */
 static void expect(const struct timeline *timeline, uint64_t from_second, const char *expected)
 {
 	struct timeline_copy copy;
 	char text[256] = "";
 	json_t *points;
 
-	/* As it is done: of a copy, which outlives the timeline. */
+	/* As in the daemon, the points are made from a copy, which outlives the timeline. */
 	ck_assert_int_eq(timeline_copy(timeline_find(timeline, 1), &copy), 0);
 	points = memory_points_json(&copy.process, from_second * 1000, 1000 * 1000);
 	timeline_copy_release(&copy);
@@ -98,7 +98,7 @@ START_TEST(what_nobody_looked_at_is_a_slope)
 		see(timeline, second, 100, 50);
 	see(timeline, 15, 200, 60);
 	see(timeline, 16, 200, 60);
-	/* The group was looked at, and held until a second before it changed. */
+	/* The group's value holds until one second before it changes. */
 	expect(timeline, 0, "0:100:50 4:100:50 5:100:50 14:190:50 15:200:60 16:200:60");
 	expect(timeline, 10, "10:150:50 14:190:50 15:200:60 16:200:60");
 }

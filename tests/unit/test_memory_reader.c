@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reading the memory of all processes: this one, and children that come, grow and go.
+ * Reading the memory of all processes: this one, and children that start, grow and end.
  */
 #include "tests/unit/suites.h"
 
@@ -41,7 +41,7 @@ START_TEST(a_process_that_grows_is_seen_to)
 	grown = malloc(GROWTH);
 	ck_assert_ptr_nonnull(grown);
 	memset(grown, 1, GROWTH);
-	/* Or the compiler leaves out what is never read. */
+	/* Otherwise the compiler drops the memset(), because the memory is never read. */
 	__asm__ volatile("" : : "r"(grown) : "memory");
 	ck_assert_int_eq(memory_reader_read(reader, 2000, &readings), 0);
 	reading = find(&readings, getpid());
@@ -95,8 +95,8 @@ START_TEST(a_process_at_rest_stays_and_one_that_ends_goes)
 }
 END_TEST
 
-/* Looks at it each second, for a minute; how often it was read. The longest time that it was not.
- */
+/* Reads all processes each second for a minute. Returns how often the child was read, and the
+ * longest time between two readings of it. */
 static unsigned int rests(struct memory_reader *reader, pid_t child, uint64_t *ret_longest_ms)
 {
 	uint64_t last_ms = 1000;

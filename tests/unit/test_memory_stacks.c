@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stacks that made memory grow, as JSON, and how much of it there may be.
+ * The stacks that made memory grow, as JSON, and the bound on its size.
  */
 #include "tests/unit/suites.h"
 
@@ -12,7 +12,8 @@
 
 enum { INLINED = 64 };
 
-/* One path of so many frames, each with 64 lines of that name; two threads took it. */
+/* A profile of one call path with that many frames, each with 64 lines of that function. Two
+ * threads have it. */
 static struct profile *deep(const char *name, int frames)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -55,7 +56,7 @@ START_TEST(threads_are_added_up)
 }
 END_TEST
 
-/* What fits when it is written is never refused. */
+/* Stacks that fit when they are written are never refused. */
 START_TEST(what_is_written_is_counted)
 {
 	_cleanup_(profile_unrefp) struct profile *profile = deep("main", 3);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which file systems are programs of users, as mountinfo says it.
+ * Which file systems are programs of users, according to mountinfo.
  */
 #include "object/mounts.h"
 #include "tests/unit/suites.h"
@@ -33,20 +33,20 @@ START_TEST(kinds)
 	ck_assert_int_eq(find(259, 1), MOUNT_PLAIN);
 	ck_assert_int_eq(find(0, 44), MOUNT_OF_USER);
 	ck_assert_int_eq(find(0, 45), MOUNT_OF_A_ROOT);
-	ck_assert_int_eq(find(0, 46), MOUNT_OF_USER); /* nobody says that root has mounted it */
+	ck_assert_int_eq(find(0, 46), MOUNT_OF_USER); /* no option says that root mounted it */
 	ck_assert_int_eq(find(0, 4), MOUNT_PLAIN);
 	ck_assert_int_eq(find(0, 48), MOUNT_OVERLAY);
 	ck_assert_int_eq(find(0, 47), MOUNT_UNKNOWN);
 	ck_assert_int_eq(find(0, 99), MOUNT_UNKNOWN);
-	/* Cut anywhere, it says nothing of what it does not show. */
+	/* Truncated anywhere, the text says nothing about a mount that it does not contain. */
 	for (size_t len = 0; len < sizeof(text) - 1; len++)
 		ck_assert_int_eq(mounts_find(text, len, 98, makedev(0, 99)), MOUNT_UNKNOWN);
 	ck_assert_int_eq(mounts_find(text, 40, 0, makedev(259, 1)), MOUNT_UNKNOWN);
 }
 END_TEST
 
-/* What a mount is tells its number for sure: a device may be that of a part of a file system, or of
- * a layer below it. */
+/* The mount ID identifies a mount for certain. A device number may be that of a part of a file
+ * system, or of a layer below it. */
 START_TEST(by_number)
 {
 	const size_t len = sizeof(text) - 1;
@@ -70,7 +70,7 @@ START_TEST(files_of_this_machine)
 	ck_assert(mounts_may_ask(own, 0));
 	ck_assert(mounts_may_ask(own, (uint32_t)getpid()));
 	ck_assert(mounts_may_open(memory, (uint32_t)getpid()));
-	/* It is mounted nowhere. */
+	/* The file is mounted nowhere. */
 	ck_assert(!mounts_may_ask(memory, (uint32_t)getpid()));
 	ck_assert(!mounts_may_ask(-1, 0));
 	close(own);

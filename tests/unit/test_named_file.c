@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct named_file: which source is believed where several speak, and that answers come in order
- * whatever the sources do. Files are made here, or are this program.
+ * struct named_file: which source is used when several have an answer, and answers come in order
+ * whatever the sources do. The files are made here, or are this program.
  */
 #include "names/named_file.h"
 
@@ -18,7 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As the compiler moves code and names methods. The symbols are all that is wrong about these. */
+/* The symbols look like those of methods, and of code that the compiler moved. Nothing else about
+ * these functions is unusual. */
 static int unqualified(int value) __asm__("_ZN4fake5classEv");
 int qualified(int value) __asm__("_ZN4fake5otherEv");
 
@@ -75,7 +76,7 @@ static int frames_fd(void)
 	return elf_image_fd(&image, sizeof(image));
 }
 
-/* Its symbols, in a file of their own; the second of them has no size. */
+/* The symbols of that file, in a separate file; the second symbol has no size. */
 static int symbols_fd(void)
 {
 	struct elf_image image;
@@ -100,7 +101,7 @@ START_TEST(symbols_and_bounds)
 	_cleanup_(named_file_freep) struct named_file *symbols = open_files(symbols_fd(), -1);
 
 	ck_assert_str_eq(describe(neither, places, PLACES), "1 ?@1000;2 ?@1100;4 ?@1200;5 ?@1200;");
-	/* Without frames the one without size reaches to the next. */
+	/* Without frames the symbol without size extends to the next symbol. */
 	ck_assert_str_eq(describe(symbols, places, PLACES),
 	                 "1 plain@1000;2 _ZN3foo3barEi@1100;3 _ZN3foo3barEi@1100;"
 	                 "4 _ZN3foo3barEi@1100;5 _ZN3foo3barEi@1100;6 _ZN3foo3barEi@1100;"
@@ -108,14 +109,15 @@ START_TEST(symbols_and_bounds)
 	ck_assert_str_eq(describe(both, places, PLACES),
 	                 "1 plain@1000;2 _ZN3foo3barEi@1100;3 _ZN3foo3barEi@1100;"
 	                 "4 ?@1200;5 ?@1200;6 _ZN3foo3barEi@1100;7 local@1400;");
-	/* One address at a time is no different. */
+	/* The answer for one address alone is the same. */
 	ck_assert_str_eq(describe(both, &places[4], 1), "0 ?@1200;");
 	ck_assert_str_eq(describe(both, places, 0), "");
 	ck_assert_uint_gt(named_file_memory(both), 0);
 }
 END_TEST
 
-/* Symbols, of which there are thousands here, are not kept, and what libdw has read is no more. */
+/* The symbols, of which there are thousands here, are not kept, and named_file_forget() releases
+ * what libdw has read. */
 START_TEST(little_is_kept)
 {
 	_cleanup_(named_file_freep) struct named_file *file = open_files(open_own_file(), -1);
@@ -143,7 +145,7 @@ START_TEST(debug_file_that_is_none)
 }
 END_TEST
 
-/* Go's word is the last where it has one, also when DWARF of the same addresses is there. */
+/* Where Go's table has an answer, it is used, even when DWARF covers the same address. */
 START_TEST(go_first)
 {
 	static const uint64_t addresses[] = {GO_TEXT + 8, GO_TEXT + 0x1a, GO_TEXT + 0x40};
@@ -169,7 +171,7 @@ START_TEST(whose_name)
 	_cleanup_(named_file_freep) struct named_file *file = open_files(open_own_file(), -1);
 	char expected[128];
 
-	/* Only the symbol has the class. */
+	/* Only the symbol contains the class. */
 	snprintf(expected, sizeof(expected), "0 _ZN4fake5classEv@%" PRIx64 ";", moved[0]);
 	ck_assert_str_eq(describe(file, &moved[0], 1), expected);
 	snprintf(expected, sizeof(expected), "0 _ZN4fake5otherEv@%" PRIx64 ";", moved[1]);
@@ -232,7 +234,7 @@ static void functions_release(struct functions *functions)
 	free(functions->items);
 }
 
-/* Where each begins, an address before all and one behind. */
+/* The start of each function, an address before all of them, and one behind. */
 static uint64_t *beginnings(const struct functions *functions)
 {
 	uint64_t *addresses = calloc(functions->count + 2, sizeof(*addresses));
@@ -243,7 +245,7 @@ static uint64_t *beginnings(const struct functions *functions)
 	return addresses;
 }
 
-/* Checks that frames of one address come together, and finds the last of each. */
+/* Checks that the frames of one address come together, and finds the last frame of each address. */
 static void last_frames(const struct told_frames *told, size_t count,
                         const struct told_frame **ret_last)
 {
@@ -273,7 +275,7 @@ START_TEST(every_function_of_this_program)
 		ck_assert_ptr_nonnull(last[i + 1]);
 		ck_assert_ptr_nonnull(last[i + 1]->function);
 		with_lines += last[i + 1]->file != NULL;
-		/* Its name in the source. */
+		/* The function's name in the source. */
 		if (dot && last[i + 1]->file)
 			ck_assert(!strncmp(last[i + 1]->function, function->name,
 			                   (size_t)(dot - function->name)) &&
@@ -287,8 +289,8 @@ START_TEST(every_function_of_this_program)
 }
 END_TEST
 
-/* What is told of an address does not depend on the others. Of some, for symbols and lines are read
- * again with each question. */
+/* The answer for an address does not depend on the other addresses. Only some are asked one by one,
+ * because symbols and lines are read again for each question. */
 START_TEST(one_by_one)
 {
 	enum { EACH = 16 };

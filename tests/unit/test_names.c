@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a process that reads names, which is this program, answers about single files.
+ * What a reader process for names, which is this program, answers about single files.
  */
 #include "names/client.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct names_client with a reader process that somebody has taken over: small shell scripts in
- * its place.
+ * struct names_client with a reader process under the control of an attacker: small shell scripts
+ * take its place.
  */
 #include "names/client.h"
 
@@ -17,14 +17,14 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* A header without error and bytes: what a process says first. */
+/* The first message of a reader process: a header without error and without bytes. */
 #define HELLO    "head -c 16 /dev/zero >&3\n"
 #define REQUEST  "head -c 32 <&3 >/dev/null\n" /* header, file and one address */
 #define ZEROS(n) "head -c " #n " /dev/zero >&3\n"
-/* Without error, with so many bytes (in octal). */
+/* The header of an answer without error, of that many bytes (in octal). */
 #define ANSWER(len) ZEROS(8) "printf '" len "\\0\\0\\0\\0' >&3\n"
 #define FOREVER     "exec sleep 1000\n"
-/* Nothing but the deadline ends these. */
+/* Only the deadline ends these scripts. */
 #define SILENT "# silent\n"
 
 static const struct takeover {
@@ -32,27 +32,27 @@ static const struct takeover {
 	int error;
 	uint64_t starts, crashes;
 } takeovers[] = {
-	/* Not one that can be started at all. */
+	/* The process does not even start properly. */
 	{"exit 0\n", -ECHILD, 0, 0},
 	{"printf abc >&3\n", -ECHILD, 0, 0},
 	{"printf '\\377\\377\\377\\377' >&3\n" ZEROS(12), -ECHILD, 0, 0},
 	{"printf '\\1\\0\\0\\0' >&3\n" ZEROS(12), -ECHILD, 0, 0},
 	{ZEROS(8) "printf '\\1\\0\\0\\0\\0\\0\\0\\0' >&3\n" ZEROS(1), -ECHILD, 0, 0},
 	{SILENT FOREVER, -ECHILD, 0, 0},
-	/* Dead over a request, with lines and without. */
+	/* The process dies during a request, with lines and without. */
 	{HELLO, -EIO, 2, 2},
 	{HELLO REQUEST, -EIO, 2, 2},
 	{HELLO REQUEST "kill -SEGV $$\n", -EIO, 2, 2},
 	{HELLO REQUEST ZEROS(15), -EIO, 2, 2},
 	{HELLO REQUEST ANSWER("\\144\\0\\0\\0") ZEROS(99), -EIO, 2, 2},
-	/* Silent in various places: as good as kept from working. */
+	/* Silence at various points. The process counts as kept from running, not as crashed. */
 	{HELLO SILENT FOREVER, -ECHILD, 1, 0},
 	{HELLO REQUEST SILENT FOREVER, -ECHILD, 1, 0},
 	{HELLO REQUEST ZEROS(15) SILENT FOREVER, -ECHILD, 1, 0},
 	{HELLO REQUEST ANSWER("\\144\\0\\0\\0") ZEROS(99) SILENT FOREVER, -ECHILD, 1, 0},
-	/* Drop by drop. */
+	/* The answer comes byte by byte. */
 	{HELLO REQUEST SILENT "while printf '\\0' >&3; do sleep 0.1; done\n", -ECHILD, 1, 0},
-	/* Answers that make no sense. */
+	/* Malformed answers. */
 	{HELLO REQUEST ANSWER("\\0\\0\\0\\0") FOREVER, -EIO, 2, 2},
 	{HELLO REQUEST ANSWER("\\100\\0\\0\\0") ZEROS(64) FOREVER, -EIO, 2, 2},
 	{HELLO REQUEST ANSWER("\\1\\0\\0\\20") FOREVER, -EIO, 2, 2},
@@ -64,7 +64,7 @@ static const struct takeover {
 	{HELLO REQUEST "printf '\\364\\377\\377\\377' >&3\n" ZEROS(12) FOREVER, -EIO, 2, 2},
 	/* Other errors are passed on (-2). */
 	{HELLO REQUEST "printf '\\376\\377\\377\\377' >&3\n" ZEROS(12) FOREVER, -ENOENT, 1, 0},
-	/* A good answer without frames, and more behind it that nobody asked for. */
+	/* A good answer without frames, followed by bytes that were not asked for. */
 	{HELLO REQUEST ANSWER("\\11\\0\\0\\0") "printf '\\1' >&3\n" ZEROS(8) FOREVER, 0, 1, 0},
 };
 
@@ -110,7 +110,7 @@ START_TEST(taken_over)
 	ck_assert_uint_eq(stats.starts, takeover->starts);
 	ck_assert_uint_eq(stats.crashes, takeover->crashes);
 	ck_assert_uint_eq(stats.files_failed, takeover->crashes ? 1 : 0);
-	/* A file that was given up costs nothing more. */
+	/* A file that was given up costs no further process. */
 	if (takeover->error == -EIO || takeover->error == -ECHILD) {
 		ck_assert_int_eq(ask(client, &told), takeover->error);
 		names_client_get_stats(client, &stats);

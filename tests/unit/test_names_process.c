@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The process that reads names, which is this program: one for many files, and what happens when it
- * dies, hangs, rests or runs out of memory.
+ * The reader process for names, which is this program: one process for many files, and what happens
+ * when it dies, hangs, rests or runs out of memory.
  */
 #include "names/client.h"
 
@@ -33,7 +33,7 @@ START_TEST(hundred_files)
 	struct names_stats stats = stats_of(client);
 	ck_assert_uint_eq(stats.starts, 1);
 	ck_assert_uint_eq(stats.requests, 300);
-	/* 64 files, the socket and the three standard ones. */
+	/* 64 files, the socket and the three standard descriptors. */
 	if (geteuid() == 0)
 		ck_assert_int_le(count_fds(names_client_pid(client)), 68);
 	names_client_free(client);
@@ -81,7 +81,7 @@ START_TEST(killed_during_a_request)
 }
 END_TEST
 
-/* How many frames are told of known_outer(), in a file whose lines take for ever. */
+/* The number of frames reported for known_outer(), in a file whose lines take forever to read. */
 static size_t ask_endless(struct names_client *client)
 {
 	_cleanup_close_ int fd = open_own_file();
@@ -99,7 +99,7 @@ static size_t ask_endless(struct names_client *client)
 	return count;
 }
 
-/* Lines of a file that took too long are not asked for again; those of others are. */
+/* After a deadline, the lines of that file are not asked for again; those of other files are. */
 START_TEST(deadline)
 {
 	_cleanup_(names_client_freep) struct names_client *client = client_of_self();
@@ -120,7 +120,7 @@ START_TEST(deadline)
 }
 END_TEST
 
-/* Its file is not to blame: no lines are lost. */
+/* The process was stopped from outside. The file is not to blame, and its lines are not lost. */
 START_TEST(stopped)
 {
 	_cleanup_(names_client_freep) struct names_client *client = client_of_self();
@@ -143,7 +143,7 @@ static void *cancel_soon(void *client)
 	return NULL;
 }
 
-/* Who ends waits for no answer, and no new process is started. */
+/* A cancelled client does not wait for the answer, and starts no new process. */
 START_TEST(cancelled)
 {
 	_cleanup_(names_client_freep) struct names_client *client = client_of_self();
@@ -187,7 +187,7 @@ START_TEST(rest)
 }
 END_TEST
 
-/* KiB of its own, that are in memory. */
+/* Resident anonymous memory of a process, in KiB. */
 static unsigned anonymous_kib(pid_t pid)
 {
 	char path[64], line[128];
@@ -203,7 +203,7 @@ static unsigned anonymous_kib(pid_t pid)
 	return kib;
 }
 
-/* What it has read of this program's DWARF it gives back when nobody asks. */
+/* The process frees what it has read of this program's DWARF when no requests come. */
 START_TEST(forgets)
 {
 	_cleanup_(names_client_freep) struct names_client *client = client_of_self();
@@ -213,7 +213,7 @@ START_TEST(forgets)
 	unsigned asked = anonymous_kib(pid);
 	for (int i = 0; i < 100 && anonymous_kib(pid) >= asked; i++)
 		usleep(100 * 1000);
-	/* A sanitizer keeps what is given back, and sees whether it is used again. */
+	/* A sanitizer keeps freed memory to detect later uses. */
 	if (filter_works())
 		ck_assert_uint_lt(anonymous_kib(pid), asked);
 	expect_self(client, true, true);
@@ -233,7 +233,7 @@ static int large_fd(void)
 	image.sections[1].sh_size = COUNT * sizeof(*symbols);
 	for (uint64_t i = 0; i < COUNT; i++) {
 		symbols[i] = image.symbols[1];
-		symbols[i].st_value -= i; /* all of them cover the place */
+		symbols[i].st_value -= i; /* all of them cover the address */
 		symbols[i].st_size += i;
 	}
 	int fd = elf_image_fd(&image, sizeof(image));
@@ -261,7 +261,7 @@ START_TEST(memory)
 		ck_assert_int_eq(names_client_find(client, &query, tell_frame, &told), -EIO);
 	ck_assert_uint_eq(told.count, 1);
 	struct names_stats stats = stats_of(client);
-	/* Once with what it held of the image, once alone. */
+	/* The first crash is with the memory of the image still held, the second without it. */
 	ck_assert_uint_eq(stats.crashes, 2);
 	ck_assert_uint_eq(stats.files_failed, 1);
 	expect_image(client, 1);

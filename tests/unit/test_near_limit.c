@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who is near the limit of memory, of a group's and of the host's.
+ * Processes near a memory limit: that of a control group, and that of the host.
  */
 #include "tests/unit/suites.h"
 
@@ -20,7 +20,7 @@ static void end(void)
 	near_limit_release(&near);
 }
 
-/* Anew, where it was begun before. */
+/* Starts again with an empty near_limit. */
 static void begin(void)
 {
 	end();
@@ -51,7 +51,7 @@ START_TEST(names_the_largest_of_a_group)
 	readings = readings_of(groups, 960);
 	ck_assert_uint_eq(near_limit_find(&near, &readings, 2000, named), 1);
 	ck_assert_uint_eq(named[0]->pid, 11);
-	/* Page cache is no need. */
+	/* Page cache does not count. */
 	begin();
 	groups[0].usage.file_bytes = 100;
 	ck_assert_uint_eq(near_limit_find(&near, &readings, 3000, named), 0);
@@ -84,14 +84,14 @@ START_TEST(names_the_largest_of_the_host)
 	ck_assert_uint_eq(named[0]->pid, 13);
 	ck_assert_uint_eq(named[1]->pid, 11);
 	ck_assert_uint_eq(near_limit_find(&near, &readings, 2000, named), 0);
-	/* What could not be read is no need. */
+	/* Host figures that could not be read name no process. */
 	begin();
 	readings.host = (struct memory_host){0};
 	ck_assert_uint_eq(near_limit_find(&near, &readings, 1000, named), 0);
 }
 END_TEST
 
-/* Those of one user, all near the limits of groups of their own. */
+/* Processes that are each near the limit of a control group of their own. */
 struct crowd {
 	struct memory_reading processes[200];
 	struct memory_group_reading groups[200];
@@ -110,7 +110,7 @@ static void crowd_add(struct crowd *crowd, uint32_t pid, uint32_t user)
 	crowd->groups[at] = (struct memory_group_reading){"/x", {1000, 1000, 0}, 0};
 }
 
-/* How many of a user are named in a second. */
+/* The number of processes of a user that are named in that second. */
 static size_t named_of(struct crowd *crowd, uint32_t user, uint64_t second)
 {
 	const struct memory_reading *named[NEAR_AT_ONCE];
@@ -134,16 +134,16 @@ START_TEST(nobody_takes_all_places)
 		his += named_of(&crowd, HIM, s);
 	ck_assert_uint_ge(his, NEAR_REMEMBERED / 4);
 	ck_assert_uint_le(his, NEAR_REMEMBERED / 2);
-	/* Hers at once, and root's. */
+	/* HER's process is named at once. So is root's, which is not named again a second later. */
 	crowd_add(&crowd, 10, HER);
 	crowd_add(&crowd, 11, 0);
 	ck_assert_uint_eq(named_of(&crowd, HER, 50), 1);
 	ck_assert(!named_of(&crowd, 0, 51));
-	/* In a reading in which his come first, too. */
+	/* The same holds for a reading in which HIM's processes come first. */
 	begin();
 	ck_assert_uint_eq(named_of(&crowd, HER, 52), 1);
 	ck_assert_uint_gt(named_of(&crowd, HIM, 53), 0);
-	/* And he has them again. */
+	/* HIM's share is free again later. */
 	ck_assert_uint_gt(named_of(&crowd, HIM, 200), 0);
 }
 END_TEST

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * NVIDIA's management library, of which there is a stand-in beside this program
- * (tests/unit/fakes/nvidia_ml.c): asked by a process of its own, and what becomes of one that lies,
- * hangs or dies.
+ * NVIDIA's management library, which a separate process asks, and what happens when it lies, hangs
+ * or dies. A stand-in for the library is beside this program (tests/unit/fakes/nvidia_ml.c).
  */
 #include "gpu/nvml.h"
 
@@ -39,7 +38,7 @@ static void on_told(struct nvml_wait *wait, const struct nvml_report *report, co
 	snprintf(asking->why, sizeof(asking->why), "%s", why);
 }
 
-/* What the library does; NULL: there is none. */
+/* Selects what the stand-in library does; NULL: there is no library. */
 static void set_fake(const char *mode)
 {
 	char path[PATH_MAX] = "/nonexistent";
@@ -54,7 +53,7 @@ static void set_fake(const char *mode)
 	setenv("LD_LIBRARY_PATH", mode ? dirname(path) : path, 1);
 }
 
-/* Everything from start to end, with `times` questions one after the other. */
+/* A whole life of struct nvml, with `times` questions one after the other. */
 static void ask(const char *mode, int times, struct asking *asking, struct reader_stats *ret_stats)
 {
 	uv_loop_t loop;
@@ -87,7 +86,7 @@ START_TEST(reads_what_the_library_says)
 	ask("", 2, &asking, &stats);
 	ck_assert_str_eq(asking.why, "");
 	ck_assert(asking.has_report);
-	/* The second answer was still good. */
+	/* The answer to the first question was recent enough for the second. */
 	ck_assert_uint_eq(stats.requests, 1);
 	ck_assert_uint_eq(report->device_count, 2);
 	ck_assert_str_eq(report->devices[0].name, "Fake\033[31m 1");
@@ -96,7 +95,7 @@ START_TEST(reads_what_the_library_says)
 	ck_assert_uint_eq(report->devices[0].used, 7000);
 	ck_assert_uint_eq(report->devices[0].busy_percent, 63);
 	ck_assert_uint_eq(report->devices[0].memory_percent, 21);
-	/* The lost one keeps its place. */
+	/* The lost device keeps its place. */
 	ck_assert_uint_eq(report->devices[1].total, NVML_BYTES_UNKNOWN);
 	ck_assert_uint_eq(report->devices[1].busy_percent, NVML_PERCENT_UNKNOWN);
 	ck_assert_uint_eq(report->process_count, 3);
@@ -123,7 +122,7 @@ START_TEST(says_what_was_left_out)
 }
 END_TEST
 
-/* Why there is nothing; and that it is not asked for again at once. */
+/* Why there is no report. The second question does not ask the library again. */
 static const struct {
 	const char *mode, *says;
 	uint64_t crashes;
@@ -167,7 +166,7 @@ START_TEST(who_hangs_up_is_not_told)
 	ck_assert_int_eq(first.told, 1);
 	ck_assert_int_eq(second.told, 0);
 	ck_assert_int_eq(third.told, 1);
-	/* It rests, and is asked meanwhile. */
+	/* A question after nvml_rest() is answered, too. */
 	nvml_rest(nvml);
 	nvml_ask(nvml, &second.wait);
 	ck_assert_int_eq(second.told, 0);

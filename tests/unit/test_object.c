@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct object: what it knows, and whose the descriptor is; its symbols as a table.
+ * struct object: what it knows, the ownership of its descriptor, and its symbols as a table.
  */
 #include "object/object.h"
 #include "object/elf_symtab.h"
@@ -46,7 +46,8 @@ START_TEST(from_a_descriptor)
 	ck_assert(!object_address(object, UINT64_MAX, &address));
 
 	ck_assert_str_eq(find(object, 0x401010), "plain");
-	ck_assert_int_ge(fcntl(fd, F_GETFD), 0); /* frame information is read later, and again */
+	ck_assert_int_ge(fcntl(fd, F_GETFD), 0); /* frame information is read from it later, also
+	                                          * repeatedly */
 	ck_assert_str_eq(find(object, 0x40105f), "_ZN3foo3barEi");
 	ck_assert_str_eq(find(object, 0x401100), "local");
 	ck_assert_str_eq(find(object, 0x401060), "-");
@@ -77,7 +78,7 @@ START_TEST(not_elf)
 
 	int fd = elf_image_fd("#!/bin/sh", 9);
 	ck_assert_int_eq(object_open_fd(fd, "/x", &object), -ENOEXEC);
-	ck_assert_int_eq(fcntl(fd, F_GETFD), -1); /* taken over on failure too */
+	ck_assert_int_eq(fcntl(fd, F_GETFD), -1); /* the descriptor is taken over on failure too */
 	ck_assert_int_eq(object_open_bytes(NULL, 0, "/x", &object), -ENOEXEC);
 	ck_assert_ptr_null(object);
 }

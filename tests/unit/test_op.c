@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From a row to an operation: what fits inline, what takes a rule, what no rule can say.
+ * From a row to an operation: rows that fit inline, rows that need a rule, and rows that no rule
+ * can express.
  */
 #include "unwind/op.h"
 
@@ -36,7 +37,7 @@ START_TEST(operations_of_x86)
 	         false,
 	         4095 << X86_CFA_SHIFT | 511},
 		{{CFA_REGISTER, SP, 0, 0}, {SAVE_UNDEFINED, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, 0},
-		/* What does not fit is a rule. */
+		/* Rows that do not fit inline get a rule. */
 		{{CFA_REGISTER, SP, 4096 * 8, 0},
 	         {SAVE_SAME, 0, 0},
 	         {SAVE_AT_CFA, 0, -8},
@@ -56,7 +57,7 @@ START_TEST(operations_of_x86)
 		{{CFA_REGISTER, SP, 8, 0}, {SAVE_OTHER, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, RULE},
 		{{CFA_REGISTER, 10, 0, 0}, {SAVE_AT, 6, 0}, {SAVE_AT_CFA, 0, -8}, false, RULE},
 		{{CFA_DEREF, SP, 8, 8}, {SAVE_SAME, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, RULE},
-		/* What no rule can say. */
+		/* Rows that no rule can express. */
 		{{CFA_OTHER, 0, 0, 0}, {SAVE_SAME, 0, 0}, {SAVE_AT_CFA, 0, -8}, false, UNKNOWN},
 		{{CFA_REGISTER, SP, 8, 0}, {SAVE_SAME, 0, 0}, {SAVE_OTHER, 0, 0}, false, UNKNOWN},
 		{{CFA_REGISTER, SP, 8, 0}, {SAVE_SAME, 0, 0}, {SAVE_SAME, 0, 0}, false, UNKNOWN},
@@ -91,7 +92,7 @@ START_TEST(operations_of_x86)
 	         false,
 	         UNKNOWN},
 		{{CFA_REGISTER, SP, 8, 0}, {SAVE_IN, 200, 0}, {SAVE_AT_CFA, 0, -8}, false, UNKNOWN},
-		/* Those with a name. */
+		/* Operations with a name. */
 		{{CFA_OTHER, 0, 0, 0},
 	         {SAVE_OTHER, 0, 0},
 	         {SAVE_UNDEFINED, 0, 0},
@@ -210,7 +211,7 @@ START_TEST(only_what_is_inline_is_chained)
 	row.fp = AT(-X86_FP_MAX * 8LL);
 	ck_assert_uint_eq(op_of_row(MACHINE_X86_64, &row, &rule),
 	                  1 << OP_BASE_SHIFT | PLAIN(X86_CFA_MAX) | X86_CHAINED | X86_FP_MAX);
-	/* A rule has no place for it, and neither has a name. */
+	/* Neither a rule nor a named operation has room for this bit. */
 	row.cfa = CFA(SP, 12);
 	ck_assert_uint_eq(op_of_row(MACHINE_X86_64, &row, &rule), RULE);
 	row.signal_frame = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What profd itself costs: shares of a CPU over the last minute, and this process's own figures.
+ * profd's own overhead: shares of a CPU over the last minute, and the figures of this process.
  */
 #include "tests/unit/suites.h"
 
@@ -64,7 +64,7 @@ START_TEST(since_the_start_at_first)
 }
 END_TEST
 
-/* A second of CPU time at the start, then nothing: after a minute nothing is left of it. */
+/* A second of CPU time at the start, then nothing: after a minute none of it counts. */
 START_TEST(a_minute_later_it_is_forgotten)
 {
 	struct own_rate rate = {0};
@@ -105,7 +105,7 @@ START_TEST(of_this_process)
 	ck_assert_uint_le(after.cpu_ns[OWN_CPU_daemon], clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	ck_assert_uint_eq(after.cpu_ns[OWN_CPU_bpf], 9);
 	ck_assert(after.cpu_share[OWN_CPU_daemon] > 0);
-	/* Counters of pages may be a batch behind on each CPU. */
+	/* Page counters may lag by one batch on each CPU. */
 	ck_assert_uint_ge(after.memory_bytes[OWN_MEMORY_daemon],
 	                  before.memory_bytes[OWN_MEMORY_daemon] + BYTES / 8 * 7);
 	munmap(memory, BYTES);

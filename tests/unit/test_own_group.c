@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The control group that profd has for itself: who is in it, and what it takes, of both versions.
+ * The control group that profd has for itself: its members, and its memory, in both versions.
  */
 #include "tests/unit/suites.h"
 
@@ -25,7 +25,7 @@ START_TEST(members)
 	} cases[] = {
 		{"100\n", true},     {"7\n100\n4194304\n", true},
 		{"100\n7", true},    {"100\n101\n", false},
-		{"100\n0\n", false}, /* somebody of another pid namespace */
+		{"100\n0\n", false}, /* a process of another pid namespace */
 		{"0\n", false},      {"", false},
 		{"\n", false},       {"100 \n", false},
 		{"-7\n", false},     {"100\n18446744073709551716\n", false},
@@ -38,7 +38,7 @@ START_TEST(members)
 }
 END_TEST
 
-/* It was listed a moment too late. */
+/* The child started after the list of pids was made. */
 START_TEST(a_child)
 {
 	char text[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The page's files: that they are there, and which of their forms a client gets.
+ * The page's files: they are there, and each client gets the right one of their forms.
  */
 #include "http/page.h"
 #include "http/route.h"

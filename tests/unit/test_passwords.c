@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Passwords: hashes that others made, what is remembered of them and for how long. The first hash
- * is of the test vectors of bcrypt's first implementation, the second was made by htpasswd's
- * algorithm.
+ * Passwords: hashes made by other programs, which results are remembered, and for how long. The
+ * first hash is from the test vectors of bcrypt's first implementation, the second was made with
+ * htpasswd's algorithm.
  */
 #include "tests/unit/suites.h"
 
@@ -44,14 +44,14 @@ START_TEST(each_login)
 	passwords_tell(passwords, &check, start_ns);
 	answer = passwords_ask(passwords, &three, user, password, start_ns, &check);
 	ck_assert_int_eq(answer, logins[_i].right ? PASSWORD_RIGHT : PASSWORD_WRONG);
-	/* It is forgotten some time. */
+	/* The result is forgotten eventually. */
 	answer = passwords_ask(passwords, &three, user, password, start_ns + 3600 * NSEC_PER_SEC,
 	                       &check);
 	ck_assert_int_eq(answer, PASSWORD_TO_CHECK);
 }
 END_TEST
 
-/* Somebody who is not there costs what the dearest one does. */
+/* A check for an unknown user costs as much as the most expensive one. */
 START_TEST(unknown_users_cost_the_same)
 {
 	_cleanup_(passwords_freep) struct passwords *passwords = passwords_new();
@@ -76,7 +76,7 @@ START_TEST(another_hash_is_another_question)
 	passwords_tell(passwords, &check, start_ns);
 	ck_assert_int_eq(passwords_ask(passwords, &config, "alice", "secret", start_ns, &check),
 	                 PASSWORD_TO_CHECK);
-	/* Nor is somebody who was not there before. */
+	/* A result for an unknown user does not hold once that user exists. */
 	passwords_ask(passwords, &three, "nobody", "abc", start_ns, &check);
 	passwords_tell(passwords, &check, start_ns);
 	ck_assert_int_eq(passwords_ask(passwords, &three, "nobody", "abc", start_ns, &check),
@@ -86,7 +86,7 @@ START_TEST(another_hash_is_another_question)
 }
 END_TEST
 
-/* However many guesses there are, they do not make us forget who was right. */
+/* Wrong guesses, however many, do not push out the result of a right password. */
 START_TEST(guesses_push_out_guesses)
 {
 	_cleanup_(passwords_freep) struct passwords *passwords = passwords_new();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who has the other end of a connection, on real sockets. As root, the other end is also made by
- * another user, whom the kernel must then name.
+ * The user at the other end of a connection, on real sockets. When the test runs as root, another
+ * user makes the other end, and the kernel must name that user.
  */
 #include "http/peer.h"
 
@@ -34,7 +34,7 @@ static uid_t expected_user(void)
 	return geteuid() ? geteuid() : SOMEBODY;
 }
 
-/* A socket belongs to whom it was made by. */
+/* A socket belongs to the user that made it. */
 static int socket_of_somebody(int family)
 {
 	uid_t before = geteuid();
@@ -79,13 +79,14 @@ static const struct {
 } ways[] = {
 	{AF_INET, "127.0.0.1", AF_INET, "127.0.0.1"},
 	{AF_INET6, "::1", AF_INET6, "::1"},
-	/* One socket for both families shows IPv4 as IPv6; so may a client's. */
+	/* A socket for both families shows IPv4 addresses as IPv6; so may a client's socket. */
 	{AF_INET6, "::", AF_INET, "127.0.0.1"},
 	{AF_INET6, "::", AF_INET6, "::ffff:127.0.0.1"},
 	{AF_INET, "127.0.0.1", AF_INET6, "::ffff:127.0.0.1"},
 };
 
-/* To a port that no other connection has, not even one that is over: connect() would share one. */
+/* Binds to a port that no other connection has, not even a closed one; connect() might reuse
+ * one. */
 static void bind_alone(int fd, size_t way)
 {
 	struct sockaddr_storage from = address_of(ways[way].family, ways[way].address, 0);
@@ -143,7 +144,7 @@ START_TEST(a_user_who_only_listens_still)
 }
 END_TEST
 
-/* The kernel has that of a socket which nobody holds as root's. */
+/* The kernel reports root as the owner of a socket that no process holds. */
 START_TEST(a_user_who_is_gone)
 {
 	_cleanup_(pair_release) struct pair pair = connect_by(0);
@@ -157,7 +158,8 @@ START_TEST(a_user_who_is_gone)
 }
 END_TEST
 
-/* Where the connection is over, the kernel answers with who listens at that address. */
+/* Once a connection is over, the kernel answers with the owner of a socket that listens at that
+ * address. */
 START_TEST(who_listens_is_not_who_asked)
 {
 	_cleanup_(pair_release) struct pair pair = connect_by(0);
@@ -170,7 +172,7 @@ START_TEST(who_listens_is_not_who_asked)
 	ck_assert_int_eq(getpeername(pair.ours, (struct sockaddr *)&theirs, &len), 0);
 	ck_assert_int_eq(getsockname(pair.ours, (struct sockaddr *)&ours, &len), 0);
 	ck_assert_int_eq(socket_owner(&ours, &theirs, &uid), 0);
-	/* Bound before the port is free: anybody else might have it then. */
+	/* Bound before the port is free, because another program could take the port then. */
 	setsockopt(other, SOL_SOCKET, SO_REUSEADDR, &at_once.l_onoff, sizeof(int));
 	ck_assert_int_eq(bind(other, (struct sockaddr *)&theirs, len), 0);
 	setsockopt(pair.theirs, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -197,7 +199,7 @@ START_TEST(unix_sockets)
 }
 END_TEST
 
-/* A user of this host has one share, from whatever address; root has none. */
+/* A user of this host has one account, whatever the address; root has none. */
 START_TEST(shares)
 {
 	_cleanup_(pair_release) struct pair first = connect_by(0), second = connect_by(1);
@@ -214,7 +216,8 @@ START_TEST(shares)
 	ck_assert(peer_account(&peer, &other));
 	ck_assert_mem_eq(&one, &other, sizeof(one));
 
-	/* Of whom nothing is known, one for all, by whatever address; and it may be asked again. */
+	/* Peers whose user is unknown have one account in common, whatever their address, and the
+	 * lookup may be repeated. */
 	closep(&first.theirs);
 	closep(&second.theirs);
 	first.theirs = second.theirs = -1;
@@ -225,7 +228,7 @@ START_TEST(shares)
 	ck_assert(peer_account(&peer, &other));
 	ck_assert(!peer.looked_up);
 	ck_assert_mem_eq(&one, &other, sizeof(one));
-	/* It is not that of user 0. */
+	/* The account is not that of user 0. */
 	ck_assert_mem_ne(&one, (&(struct in6_addr){.s6_addr = {0xff}}), sizeof(one));
 }
 END_TEST
@@ -274,7 +277,7 @@ static const struct {
 	int family;
 	const char *address;
 	enum peer_kind kind;
-	const char *client; /* as what it counts */
+	const char *client; /* the address that counts as the client */
 } addresses[] = {
 	{AF_INET, "127.0.0.1", PEER_LOOPBACK, "::ffff:127.0.0.1"},
 	{AF_INET, "127.8.9.1", PEER_LOOPBACK, "::ffff:127.8.9.1"},

@@ -13,7 +13,7 @@
 static const struct {
 	const char *text;
 	int err;
-	unsigned int cpus; /* bit mask of 0..7 */
+	unsigned int cpus; /* bit mask of CPUs 0..7 */
 } cases[] = {
 	{"0-3\n", 0, 0x0f},
 	{"0\n", 0, 0x01},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Records in rings, as the kernel writes them: a header, a number, and the time at the end.
+ * Records in ring buffers, as the kernel writes them: a header, a number, and the time at the end.
  */
 #include "tests/unit/suites.h"
 
@@ -41,7 +41,7 @@ static void tear_down(void)
 		perf_ring_release(&rings[i]);
 }
 
-/* Where the ring is read and written; nothing is in it. */
+/* Sets where the ring buffer is read and written; it is empty then. */
 static void start_at(int ring, uint64_t at)
 {
 	control(ring)->data_head = control(ring)->data_tail = at;
@@ -73,7 +73,7 @@ static void note(const void *bytes, size_t len, void *ctx)
 	snprintf(told + strlen(told), TEXT - strlen(told), "%d ", (int)record.number);
 }
 
-/* What is told of what was written up to a time, so much of it. */
+/* The numbers of at most `most` records up to a time, in the order in which they are delivered. */
 static const char *told_of(uint64_t time, size_t most)
 {
 	for (int i = 0; i < RINGS; i++)
@@ -136,7 +136,7 @@ START_TEST(the_rest_of_much_waits)
 }
 END_TEST
 
-/* Wherever a record begins in the ring. */
+/* Records may start anywhere in the ring buffer. */
 START_TEST(records_wrap)
 {
 	uint64_t at = (uint64_t)DATA * 1000 - (uint64_t)_i * 8;
@@ -174,7 +174,8 @@ END_TEST
 
 static const uint16_t bad_sizes[] = {0, 4, 12, 2 * RECORD, UINT16_MAX};
 
-/* What cannot be told is left out, and counted; what comes after it is told again. */
+/* A malformed record and the rest behind it are dropped and counted; records that are written later
+ * are delivered. */
 START_TEST(the_rest_behind_nonsense_is_left_out)
 {
 	struct record bad = {.header.size = bad_sizes[_i]};

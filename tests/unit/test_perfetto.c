@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Traces for Perfetto, read back packet by packet.
+ * Traces for Perfetto, decoded packet by packet.
  */
 #include "tests/unit/gunzip.h"
 #include "tests/unit/suites.h"
@@ -15,7 +15,7 @@ enum { MAX_PLAIN_BYTES = 1 << 20, MAX_ROWS = 64 };
 
 typedef void build_fn(struct builder *builder);
 
-/* What was interned, by its number, and the rest in the order it came. */
+/* A decoded trace: interned items by number, all other items in their order. */
 struct told {
 	Perfetto__Protos__Trace *trace;
 	const Perfetto__Protos__InternedString *names[MAX_ROWS], *sources[MAX_ROWS];
@@ -104,8 +104,8 @@ static uint32_t function(struct builder *builder, const char *name)
 	                                           .filename = builder_text(builder, "a.c")});
 }
 
-/* main -> caller with an inlined call -> code without a name, twice a second apart; then as another
- * program in the same process. */
+/* main -> caller with an inlined call -> code without a name, twice, a second apart; then the same
+ * path as another program in the same process. */
 static void build_calls(struct builder *builder)
 {
 	struct mapping file = {.path = builder_text(builder, "/bin/a")};
@@ -166,7 +166,7 @@ START_TEST(writes_weights_and_times)
 }
 END_TEST
 
-/* Two threads of a program that then becomes another one, in the thread of the lowest id. */
+/* Two threads of a program that then becomes another program, in the thread with the lowest id. */
 static void build_exec(struct builder *builder)
 {
 	uint32_t mapping = builder_mapping(builder, &(struct mapping){0});

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whether somebody knows the processes that a request names: the table, /proc, what is recorded and
- * what is remembered, each looked at once for all of them.
+ * Whether the processes that a request names are known: to the process table, to /proc, or to the
+ * recorded and remembered profiles. Each source is searched once for all of them.
  */
 #include "tests/unit/suites.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* None of them runs: the kernel gives no such numbers. */
+/* None of these processes runs: the kernel does not assign such pids. */
 enum { RECORDED = MAX_TASK_ID - 1, REMEMBERED = MAX_TASK_ID - 2, TABLED = MAX_TASK_ID - 3 };
 enum { NOBODY = MAX_TASK_ID, CHILD = 4000 };
 
@@ -26,7 +26,7 @@ START_TEST(each_is_in_the_list_once)
 		few_pids_add(&few, 1);
 	}
 	ck_assert_uint_eq(few.count, MAX_QUERY_VALUES);
-	/* The same bit, and another pid. */
+	/* Another pid with the same bit. */
 	few_pids_pass(&few, 2 + FEW_PIDS_BITS);
 	ck_assert_uint_eq(few.count, MAX_QUERY_VALUES);
 	few_pids_pass(&few, 2);
@@ -99,7 +99,7 @@ static void on_checked(struct pid_check *check, int err)
 	fixture->err = err;
 }
 
-/* Returns how often it was answered without the lane; pids end with 0. */
+/* Returns the number of answers that came without the lane; `pids` ends with 0. */
 static int ask(struct fixture *fixture, const uint32_t *pids)
 {
 	struct selection selection = {0};
@@ -139,7 +139,7 @@ START_TEST(the_lane_looks_for_the_rest)
 	set_up(&fixture);
 	ck_assert_int_eq(ask(&fixture, (const uint32_t[]){RECORDED, REMEMBERED, self, 1, 0}), 0);
 	ck_assert_int_eq(fixture.err, 0);
-	/* The first that nobody knows is named. */
+	/* The error names the first process that is not known. */
 	ck_assert_int_eq(ask(&fixture, (const uint32_t[]){RECORDED, NOBODY, NOBODY, NOBODY - 4, 0}),
 	                 0);
 	ck_assert_int_eq(fixture.err, -EINVAL);

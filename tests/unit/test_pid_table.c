@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is known of each process, by its pid.
+ * struct pid_table: one pointer for each process, by pid.
  */
 #include "tests/unit/suites.h"
 
@@ -49,7 +49,7 @@ START_TEST(goes_through_all_by_pid)
 	for (size_t i = 0; i < PIDS; i++) {
 		ck_assert_ptr_eq(pid_table_next(&table, &at), &things[i]);
 		ck_assert_uint_eq(at, pids[i] + 1);
-		/* One that goes meanwhile, and its page with it. */
+		/* The entry is removed during the walk, and its page with it. */
 		pid_table_remove(&table, pids[i]);
 	}
 	ck_assert_ptr_null(pid_table_next(&table, &at));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The tables of a file's pieces say the same as one table of all of it; where pieces are found.
+ * The tables of a file's pieces are equal to one table of the whole file; where pieces are found.
  */
 #include "unwind/pieces.h"
 
@@ -28,7 +28,7 @@ static bool same(const struct table *left, const struct table *right, uint64_t a
 	               sizeof(struct unwind_rule));
 }
 
-/* Cut at any place, as its pieces are at some. */
+/* The file is split at the boundaries of its pieces, and at arbitrary places. */
 START_TEST(parts_say_what_the_whole_says)
 {
 	static const uint64_t sizes[] = {PIECE_BYTES, 100003, 7001};
@@ -55,13 +55,13 @@ START_TEST(parts_say_what_the_whole_says)
 			empty += table_find(whole, at) != OP_OF_NAME(OP_NONE);
 	}
 	ck_assert_uint_gt(all, PIECE_BYTES);
-	/* What aligns a function behind a part's end, and is never executed. */
+	/* The padding behind a part's end aligns the next function, and is never executed. */
 	ck_assert_uint_le(others, (text.end - text.start) / sizes[_i] * 2 * TABLE_PADDING);
 	ck_assert_uint_eq(empty, 0);
 }
 END_TEST
 
-/* As those of a part of which nothing else was known. */
+/* Tables of parts that share followed functions are equal to tables of parts built alone. */
 START_TEST(parts_share_what_was_followed)
 {
 	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -83,7 +83,7 @@ START_TEST(parts_share_what_was_followed)
 		ck_assert_int_eq(table_build(elf, true, WORDS, &anew), 0);
 		ck_assert_int_eq(table_build(elf, false, WORDS, &plain), 0);
 		for (; at < range.end && at < text.end; at++) {
-			/* But for what aligns a function where the part begins or ends. */
+			/* The padding where the part begins or ends does not count. */
 			bool inside =
 				at >= range.start + TABLE_PADDING && at + TABLE_PADDING < range.end;
 
@@ -107,7 +107,7 @@ START_TEST(too_many_to_keep)
 }
 END_TEST
 
-/* How many pieces there are of a file of so many bytes. */
+/* The number of pieces of a file of that many bytes. */
 static uint32_t count_pieces(const struct elf_image *image, uint64_t bytes)
 {
 	_cleanup_close_ int fd = elf_image_fd(image, sizeof(*image));
@@ -130,14 +130,14 @@ START_TEST(bytes_that_are_not_there)
 	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed), 16);
 	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed - 1), 1);
 	ck_assert_uint_eq(count_pieces(&image, 2 * page), 1);
-	/* In memory only. */
+	/* The segment is in memory only. */
 	text->p_filesz = page;
 	ck_assert_uint_eq(count_pieces(&image, 2 * page), 1);
 	text->p_filesz = 0;
 	ck_assert_uint_eq(count_pieces(&image, 2 * page), 1);
 	text->p_filesz = 3 * PIECE_BYTES;
 	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed), 3);
-	/* Two with much between them. */
+	/* Two segments with a large gap between them. */
 	text->p_filesz = text->p_memsz = page;
 	image.segments[0] = *text;
 	image.segments[0].p_vaddr += claimed;
@@ -157,9 +157,9 @@ START_TEST(where_mappings_begin)
 		{4, 7, 100, 2, 4},
 		{5, 7, 101, 1, 5},
 		{6, 7, 102, 0, 6},
-		/* Beyond all of them: the last one says nothing of it. */
+		/* Beyond all pieces: the last table has no entries there. */
 		{7, 9, 102, 0, 7},
-		/* What is before the first piece is no code. */
+		/* Addresses before the first piece are not code. */
 		{0, 7, 100, 2, 4},
 		{0, 4, 0, 0, 0},
 	};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct pool: first fit, by grains, never the first one; compared with an array of flags.
+ * struct pool: first fit, in grains, never the first grain; compared with an array of flags.
  */
 #include "unwind/pool.h"
 
@@ -67,7 +67,7 @@ END_TEST
 
 enum { ELEMENTS = 3000, GRAIN = 8, RUNS = 200, STEPS = 200000 };
 
-/* Where first fit must put it, by looking at each grain. */
+/* Where first fit must place a run, found by a search grain by grain. */
 static size_t naive_take(bool taken[ELEMENTS / GRAIN], size_t count)
 {
 	size_t want = (count + GRAIN - 1) / GRAIN, run = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The pprof encoding, read back and held against the rules its readers check.
+ * The pprof encoding, decoded and checked against the rules of its readers.
  */
 #include "tests/unit/gunzip.h"
 #include "tests/unit/suites.h"
@@ -54,7 +54,8 @@ static void check_sample(const Perftools__Profiles__Profile *message,
 		const Perftools__Profiles__Label *label = sample->label[i];
 
 		ck_assert_str_ne(string_at(message, label->key), "");
-		/* Text or a number that has a unit, or the reader drops it. */
+		/* A label is either text, or a number with a unit; otherwise the reader drops
+		 * it. */
 		ck_assert(!*string_at(message, label->str) !=
 		          !*string_at(message, label->num_unit));
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The process table: which program, and which mapping, was where at a time.
+ * The process table: which program and which mapping was where at a given time.
  */
 #include "tests/unit/child.h"
 #include "tests/unit/suites.h"
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PID = 4000001, CHILD = 4000002 }; /* over the kernel's default limit: nobody has them */
+enum { PID = 4000001, CHILD = 4000002 }; /* above the kernel's default limit: no process has them */
 
 static const struct file_key no_file;
 static struct store *store;
@@ -52,7 +52,7 @@ START_TEST(exec_starts_a_new_program)
 	ck_assert_str_eq(procs_image(procs, PID, 150)->comm, "first");
 	ck_assert_str_eq(find_at(PID, 200, 0x1800)->path, "[two]");
 	ck_assert_str_eq(procs_image(procs, PID, 999)->comm, "second");
-	/* Before its first program, the oldest is the best guess. */
+	/* For a time before the first program, the oldest program is the best guess. */
 	ck_assert_str_eq(procs_image(procs, PID, 1)->comm, "first");
 }
 END_TEST
@@ -100,7 +100,7 @@ START_TEST(a_mapping_cuts_what_it_covers)
 	ck_assert_ptr_null(find_at(PID, 2, 0x20000));
 	procs_mmap(procs, PID, 0x0f000, 0x21000, 0, &no_file, "[all]");
 	ck_assert_uint_eq(mapping_set_count(procs_image(procs, PID, 2)->set), 1);
-	/* Nonsense changes nothing. */
+	/* Empty and reversed ranges change nothing. */
 	procs_mmap(procs, PID, 0x3000, 0x3000, 0, &no_file, "[empty]");
 	procs_mmap(procs, PID, 0x4000, 0x3000, 0, &no_file, "[backwards]");
 	ck_assert_uint_eq(mapping_set_count(procs_image(procs, PID, 2)->set), 1);
@@ -164,13 +164,13 @@ START_TEST(finds_itself_in_proc)
 	ck_assert_ptr_nonnull(strstr(mapped->path, "unit"));
 	procs_each(procs, count_self, &seen);
 	ck_assert_int_eq(seen, 1);
-	/* A second scan replaces, it does not add. */
+	/* A second scan replaces the mappings and does not add to them. */
 	ck_assert_int_eq(procs_scan(procs), 0);
 	ck_assert_ptr_nonnull(find_at(self, 1, (uint64_t)(uintptr_t)&procs_suite));
 }
 END_TEST
 
-/* As it is, and not as far as it is a line. */
+/* A name is read in full, not only up to the end of a line. */
 START_TEST(reads_any_name)
 {
 	static const char *const names[] = {"a\nb", "a\n", "\n", "", "fifteen_letters"};
@@ -193,7 +193,7 @@ START_TEST(tells_whose)
 	ck_assert_ptr_null(procs_identity(procs, PID, 100));
 	identity = procs_identity(procs, child, 100);
 	ck_assert_ptr_nonnull(identity);
-	/* What is known stays, also of one that is gone by now, and goes through an exec. */
+	/* A known identity stays, also after the process is gone, and passes through an exec. */
 	child_end(child);
 	ck_assert_ptr_eq(procs_identity(procs, child, 150), identity);
 	procs_exec(procs, child, "other", 200);
@@ -207,7 +207,7 @@ START_TEST(the_gone_are_where_their_parents_are)
 	uint32_t self = (uint32_t)getpid();
 	const struct identity *identity;
 
-	/* None of them was there when they were asked about; their first ancestor is. */
+	/* None of these processes existed when it was looked up, but their first ancestor does. */
 	procs_fork(procs, self, PID, 100);
 	procs_fork(procs, PID, CHILD, 200);
 	procs_exec(procs, CHILD, "cc1", 300);
@@ -215,10 +215,10 @@ START_TEST(the_gone_are_where_their_parents_are)
 	identity = procs_identity(procs, CHILD, 350);
 	ck_assert_ptr_nonnull(identity);
 	ck_assert(identity_equal(procs_identity(procs, self, 350), identity));
-	/* What init starts is not where init is. */
+	/* A child of init does not get init's identity. */
 	procs_fork(procs, 1, CHILD + 1, 100);
 	ck_assert_ptr_null(procs_identity(procs, CHILD + 1, 150));
-	/* A parent that is not known, and one that is its own. */
+	/* A parent that is not known, and a process that is its own parent. */
 	procs_fork(procs, CHILD + 9, CHILD + 2, 100);
 	ck_assert_ptr_null(procs_identity(procs, CHILD + 2, 150));
 	procs_fork(procs, CHILD + 3, CHILD + 3, 100);
@@ -238,7 +238,7 @@ START_TEST(knows_who_started_it)
 	procs_exec(procs, CHILD, "other", 200);
 	procs_exit(procs, CHILD, CHILD, 300);
 	ck_assert_uint_eq(procs_parent(procs, CHILD), PID);
-	/* Its pid is another process's by now. */
+	/* Another process has the pid now. */
 	procs_fork(procs, 1, CHILD, 400);
 	ck_assert_uint_eq(procs_parent(procs, CHILD), 1);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who is told of processes that change, and what gives way in a storm of them.
+ * Notifications about processes that change, and what is dropped when there are too many processes.
  */
 #include "tests/unit/suites.h"
 
@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-/* Over the kernel's default limit: nobody has them. */
+/* Above the kernel's default limit: no process has them. */
 enum { PARENT = 4000001, CHILD = 4000002, FIRST = 4100000 };
 
 static const struct file_key no_file;
@@ -51,7 +51,7 @@ START_TEST(one_that_came_and_went_is_not_told_of)
 	procs_exit(procs, CHILD, CHILD, 220);
 	procs_end(procs);
 	ck_assert_uint_eq(told, 0);
-	/* All is known of it, for as long as somebody may ask. */
+	/* Everything about the process stays known for as long as it may be asked for. */
 	ck_assert_str_eq(procs_image(procs, CHILD, 205)->comm, "parent");
 	ck_assert_str_eq(procs_image(procs, CHILD, 215)->comm, "child");
 	ck_assert_str_eq(mapping_set_find(procs_image(procs, CHILD, 215)->set, 0x1000)->path,
@@ -73,7 +73,7 @@ START_TEST(one_that_stays_is_told_of_once)
 	procs_end(procs);
 	ck_assert_uint_eq(told, 1);
 	ck_assert_uint_eq(last, CHILD);
-	/* So whoever watches hears that it ended, and that it is forgotten. */
+	/* A listener therefore learns that the process ended, and that it is forgotten. */
 	procs_begin(procs);
 	procs_exit(procs, CHILD, CHILD, 300);
 	procs_end(procs);
@@ -136,7 +136,7 @@ START_TEST(those_that_ended_give_way)
 	procs_get_stats(procs, &stats);
 	ck_assert_uint_eq(stats.processes, MAX_PROCESSES);
 	ck_assert_uint_eq(stats.dropped, 1);
-	/* The oldest one may be what the new one is like. */
+	/* A new process may be a copy of the oldest one, which is dropped for it. */
 	procs_fork(procs, FIRST + 1, CHILD + 1, 201 + MAX_PROCESSES);
 	ck_assert(!procs_known(procs, FIRST + 1));
 	ck_assert_str_eq(procs_image(procs, CHILD + 1, UINT64_MAX)->comm, "parent");
@@ -158,7 +158,7 @@ START_TEST(those_that_live_do_not)
 }
 END_TEST
 
-/* Each pid is soon used again, so that none of them is ever gone for long. */
+/* Each pid is soon used again, so that no pid is unused for long. */
 static struct proc_stats storm(uint32_t forks, uint64_t drain_every)
 {
 	struct proc_stats stats;
@@ -179,7 +179,7 @@ START_TEST(programs_of_pids_that_are_used_again_are_forgotten)
 
 	ck_assert_uint_le(stats.images, 8000);
 	ck_assert_uint_eq(stats.dropped, 0);
-	/* What may still be asked for is there. */
+	/* Programs that may still be asked for are kept. */
 	ck_assert_uint_eq(procs_image(procs, FIRST, 96300)->start_mono_ns, 96200);
 	ck_assert_ptr_null(procs_image(procs, FIRST, 50000));
 }
@@ -192,7 +192,7 @@ START_TEST(programs_have_a_bound)
 
 	ck_assert_uint_le(stats.images, MAX_IMAGES + 1);
 	ck_assert_uint_gt(stats.dropped, 0);
-	/* A program of another time is nobody's answer. */
+	/* A program of another time is never returned. */
 	for (uint32_t i = 0; i < 1000; i++) {
 		const struct image *image = procs_image(procs, FIRST + i, 200 + i);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct pss_reader: a process that is not read in time delays nobody but its user, and who asks is
- * told exactly once. What is read here are pipes.
+ * struct pss_reader: a process that is not read in time delays only its own user, and each request
+ * is answered exactly once. The test reads pipes.
  */
 #include "memory/pss.h"
 
@@ -27,7 +27,7 @@ static struct {
 	int hang[2];
 } all;
 
-/* A slow one is of Alice. */
+/* Reads a pipe for a slow process. In the tests the slow ones belong to Alice. */
 static int read_pss(uint32_t pid, uint64_t *ret_bytes)
 {
 	char byte;
@@ -38,7 +38,7 @@ static int read_pss(uint32_t pid, uint64_t *ret_bytes)
 	return 0;
 }
 
-/* By hundreds. */
+/* Users by hundreds of pids. */
 static uint32_t owner_of(uint32_t pid)
 {
 	return pid % 10 == GONE ? OWNER_UNKNOWN : pid < 100 ? ALICE : BOB;
@@ -114,14 +114,14 @@ START_TEST(a_slow_one_delays_its_user_only)
 	ck_assert_int_eq(ask(&other, 100 + QUICK), 0);
 	run_until_told(&other);
 	ck_assert_int_eq(other.err, 0);
-	/* However many of his are slow, one is begun at a time. */
+	/* Only one of Alice's slow reads is begun at a time, however many there are. */
 	ck_assert_int_eq(slow[0].times + slow[1].times + slow[2].times, 0);
 	run_until_told(&behind);
 	ck_assert_uint_ge(clock_mono_ns() - begun_ns, DEADLINE_MS * NSEC_PER_MSEC);
 	ck_assert_int_eq(behind.err, -ETIMEDOUT);
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(slow[i].err, -ETIMEDOUT);
-	/* It comes back, which nobody waits for, and then the next one is read. */
+	/* The slow read ends, its result is not wanted any more, and then the next one is read. */
 	ck_assert_int_eq(write(all.hang[1], "x", 1), 1);
 	ck_assert_int_eq(ask(&behind, QUICK), 0);
 	run_until_told(&behind);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a file with a CPython in it says about it: every version, and every way to be wrong.
+ * What a file that contains CPython says about it: every version, and every way to be wrong.
  */
 #include "interp/python_build.h"
 
@@ -18,7 +18,7 @@ static int read_image(struct python_image *image, struct python_process *ret_pro
 	return python_build_read(elf, ret_process);
 }
 
-/* A file whose _PyRuntime has these words. */
+/* Reads a file whose _PyRuntime has these words. */
 static int read_words(const uint64_t *words, size_t count, struct python_process *ret_process)
 {
 	_cleanup_(python_image_release) struct python_image image;
@@ -29,7 +29,7 @@ static int read_words(const uint64_t *words, size_t count, struct python_process
 	return read_image(&image, ret_process);
 }
 
-/* A file without a description: Py_Version where it is not 0, and texts. */
+/* Reads a file without a description: with Py_Version, unless that is 0, and with texts. */
 static int read_old(uint64_t hex, const char *texts, size_t len, struct python_process *ret_process)
 {
 	static const uint8_t loop[0x100] = {0xc3}, zeros[0x100];
@@ -47,7 +47,7 @@ static int read_old(uint64_t hex, const char *texts, size_t len, struct python_p
 	return read_image(&image, ret_process);
 }
 
-/* Offsets as compilers give them for the headers of the same builds. */
+/* Offsets as compilers assign them for the headers of the same builds. */
 static const struct python_process described[] = {
 	{
 		.interpreters = PYTHON_DATA + 632,
@@ -256,7 +256,7 @@ START_TEST(that_do_not)
 }
 END_TEST
 
-/* Names across the borders of what is read at a time. */
+/* The name may lie across the boundary of two blocks that are read. */
 START_TEST(text_anywhere)
 {
 	enum { CHUNK = 64 * 1024, LEN = 3 * CHUNK };
@@ -336,7 +336,7 @@ START_TEST(files_without)
 	python_image_init(&function);
 	python_image_symbol(&function, "_PyRuntime", STT_FUNC, PYTHON_DATA, 8);
 	ck_assert_int_eq(read_image(&function, &process), -ENOENT);
-	/* A symbol that lies about where it is. */
+	/* A symbol with a false address. */
 	python_image_init(&far);
 	python_image_symbol(&far, "_PyRuntime", STT_OBJECT, UINT64_MAX, UINT64_MAX);
 	python_image_symbol(&far, "Py_Version", STT_OBJECT, UINT64_MAX - 3, 8);
@@ -385,7 +385,7 @@ START_TEST(moved)
 }
 END_TEST
 
-/* The same from another process; and what none of them says. */
+/* The same in a reader process; and answers that are refused. */
 START_TEST(by_a_reader)
 {
 	_cleanup_(reader_freep) struct reader *reader =

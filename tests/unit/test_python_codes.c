@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Code objects as the kernel half tells them: names, lines, what is told again, what is cut, what
- * is forgotten, and what lies about itself.
+ * Code objects as the kernel half reports them: names, lines, repeated reports, truncated ones,
+ * what is forgotten, and false values.
  */
 #include "tests/unit/suites.h"
 
@@ -16,7 +16,7 @@
 
 #define UNREADABLE "[python: name not readable]"
 
-/* A description to be told, from what a test says of it. */
+/* A report of a code object, made from the values of a test. */
 struct told {
 	struct python_code code;
 	const char *name, *file;
@@ -38,7 +38,7 @@ static struct told told_of(uint64_t signature, const char *name, const char *fil
 	                 .file_kind = 1},
 		.name = name,
 		.file = file,
-		.lines = "\xd8\x00\x00", /* line 11, of one instruction */
+		.lines = "\xd8\x00\x00", /* line 11, for one instruction */
 	};
 
 	return told;
@@ -176,13 +176,13 @@ START_TEST(told_again_only_more_counts)
 }
 END_TEST
 
-/* Tables longer than what is told: of this process. */
+/* Line tables longer than a report may carry; the rest is in the memory of this process. */
 
 enum { LONG_LINES = 3 * MAX_PYTHON_LINES };
 
 static void make_long(uint8_t table[LONG_LINES])
 {
-	/* One instruction each, the line up by one: 0xd8 and two columns. */
+	/* Entries of one instruction each, each with the next line: 0xd8 and two columns. */
 	for (size_t i = 0; i < LONG_LINES; i++)
 		table[i] = i % 3 ? 0 : 0xd8;
 }
@@ -218,7 +218,7 @@ START_TEST(long_tables_are_fetched)
 }
 END_TEST
 
-/* On a thread that may hang, and until then it is known as far as it was told. */
+/* The crew fetches the table; until then the code object is known as far as it was reported. */
 START_TEST(long_tables_are_fetched_by_a_crew)
 {
 	static uint8_t table[LONG_LINES];
@@ -253,13 +253,13 @@ START_TEST(long_tables_that_are_gone)
 	make_long(other);
 	other[MAX_PYTHON_LINES - 1] ^= 1;
 	switch (_i) {
-	case 0: /* something else is there by now */
+	case 0: /* another table is there now */
 		told.code.lines_address = (uint64_t)(uintptr_t)other;
 		break;
-	case 1: /* nothing is there */
+	case 1: /* no memory is there */
 		told.code.lines_address = 0;
 		break;
-	case 2: /* no address of a process */
+	case 2: /* not an address of a process */
 		told.code.lines_address = UINT64_MAX - 5;
 		break;
 	case 3:
@@ -268,7 +268,7 @@ START_TEST(long_tables_that_are_gone)
 	case 4:
 		told.code.pid = UINT32_MAX;
 		break;
-	case 5: /* more than is believed */
+	case 5: /* more than the limit */
 		told.code.lines_bytes = UINT32_MAX;
 		break;
 	case 6:
@@ -277,14 +277,14 @@ START_TEST(long_tables_that_are_gone)
 	}
 	ck_assert_int_eq(tell(codes, &told), 0);
 	check_far(codes, 0);
-	/* Told again when it is there, it is known to its end. */
+	/* Reported again when the table is there, it is known to its end. */
 	told = told_long(table);
 	ck_assert_int_eq(tell(codes, &told), 0);
 	check_far(codes, 10 + 4001);
 }
 END_TEST
 
-/* In 3.8 and 3.9 the line stays behind the end, but not behind a cut. */
+/* In 3.8 and 3.9 the last line holds behind the end of a table, but not behind a truncation. */
 START_TEST(cut_pairs)
 {
 	static const uint8_t pairs[MAX_PYTHON_LINES + 2] = {2, 1, 2, 1};
@@ -333,14 +333,15 @@ START_TEST(forgets_what_is_not_asked_for)
 }
 END_TEST
 
-/* Long or short. */
+/* A long or a short path. */
 static const char *path_of(uint64_t number, char path[MAX_PYTHON_FILE + 1])
 {
 	snprintf(path, MAX_PYTHON_FILE + 1, "/%0*" PRIu64, number % 2 ? 500 : 5, number);
 	return path;
 }
 
-/* However many another user's programs have, and however long the paths of their files are. */
+/* A user's code objects stay, however many another user's programs have, and however long their
+ * paths are. */
 START_TEST(one_user_does_not_take_anothers_room)
 {
 	enum { MINE = 20, COUNT = 2000, MAX_BYTES = 64 * 1024 };
@@ -363,7 +364,7 @@ START_TEST(one_user_does_not_take_anothers_room)
 	ck_assert_uint_gt(stats.codes_evicted, 0);
 	for (uint64_t i = 1; i <= MINE; i++)
 		check_place(codes, i, "mine", "/mine.py", 11);
-	/* Who has most gives way. */
+	/* The user with the most code objects loses some. */
 	for (uint64_t i = 1; i <= COUNT; i++) {
 		struct told told = told_of(MINE + COUNT + i, "third", "/third.py");
 

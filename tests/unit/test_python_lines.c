@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Line tables as each CPython compiled them, and for each the lines that its own
- * PyCode_Addr2Line() gives; and what no compiler makes.
+ * Line tables as compiled by each CPython version, each with the lines that the version's own
+ * PyCode_Addr2Line() returns; and tables that no compiler makes.
  */
 #include "tests/unit/often.h"
 #include "tests/unit/suites.h"
@@ -12,13 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LARGEST = 1024 }; /* table below */
+enum { LARGEST = 1024 }; /* bytes of `table` below */
 
 struct golden {
 	const char *name;
 	uint32_t version, code_bytes;
 	const char *table; /* hex; the first line is 1 */
-	const char *runs;  /* OFFSET:LINE, each up to the next one's offset; line 0: none */
+	const char *runs;  /* OFFSET:LINE, each holds up to the next one's offset; line 0: none */
 };
 
 /* clang-format off */
@@ -170,8 +170,8 @@ static size_t read_hex(const char *hex, uint8_t into[LARGEST])
 	return len;
 }
 
-/* The line that the runs have for an offset; one of no line is of the line before, at first of the
- * function's. */
+/* The line that the runs have for an offset. Code without a line has the line before, at first the
+ * line of the function. */
 static uint32_t expected(const char *runs, uint32_t offset)
 {
 	uint32_t line = 1;
@@ -206,16 +206,16 @@ START_TEST(lines_are_those_of_the_interpreter)
 }
 END_TEST
 
-/* Cut anywhere: the right line or none. */
+/* A table truncated anywhere gives the right line or none. */
 START_TEST(cut_tables_are_never_wrong)
 {
 	const struct golden *golden = &goldens[_i];
 	uint8_t table[LARGEST];
 	size_t len = read_hex(golden->table, table);
 
-	/* Of the old tables only one of odd length is known to be cut. */
+	/* Of the old tables, only those of odd length are known to be truncated. */
 	for (size_t cut = 1; cut < len; cut += golden->version < 0x030a ? 2 : 1) {
-		/* Of exactly this size, so that a sanitizer sees a read beyond it. */
+		/* Exactly this size, so that a sanitizer detects a read beyond it. */
 		_cleanup_free_ uint8_t *copy = malloc(cut + 1);
 
 		ck_assert_ptr_nonnull(copy);
@@ -236,13 +236,13 @@ struct odd {
 };
 
 static const struct odd odds[] = {
-	/* No table: there is a line only where tables have no end. */
+	/* No table: only versions whose tables are open-ended have a line then. */
 	{0x0308, 7, 0, 7, ""},
 	{0x0309, 7, 4000, 7, ""},
 	{0x030a, 7, 0, 0, ""},
 	{0x030b, 7, 0, 0, ""},
 	{0x030e, 7, 0, 0, ""},
-	/* Lines that are none: 0 and below, and more than an int. */
+	/* Invalid lines: 0 and below, and more than an int holds. */
 	{0x0308, 1, 0, 0, "00ff"},
 	{0x0308, 1, 0, 0, "00fe"},
 	{0x0308, 0x7fffffff, 0, 0, "0001"},
@@ -252,11 +252,11 @@ static const struct odd odds[] = {
 	{0x030a, 1, 0, 0, "04ff"},
 	{0x030a, 1, 4, 2, "04800201"},
 	{0x030a, 1, 2, 1, "02800400"},
-	/* An offset within an instruction, and the largest there is. */
+	/* An offset within an instruction, and the largest possible offset. */
 	{0x030b, 5, 1, 5, "80"},
 	{0x030b, 5, 0xffffffff, 0, "80"},
 	{0x0308, 5, 0xffffffff, 6, "ff01"},
-	/* Each form: none, short, one line 0 to 2, no columns, long. */
+	/* Each form: none, short, one line with a difference of 0 to 2, no columns, long. */
 	{0x030b, 5, 0, 5, "f8"},
 	{0x030b, 5, 0, 5, "8000"},
 	{0x030b, 5, 0, 5, "d00000"},
@@ -266,11 +266,11 @@ static const struct odd odds[] = {
 	{0x030b, 5, 0, 2, "e807"},
 	{0x030b, 5, 0, 8, "f006000101"},
 	{0x030b, 5, 2, 8, "f006000101800000"},
-	/* Bytes behind a number that belong to nothing are passed over. */
+	/* Extra bytes behind a number are skipped. */
 	{0x030b, 5, 2, 5, "80000000000080"},
-	/* A table that does not begin with an entry. */
+	/* A table whose first byte is not the start of an entry. */
 	{0x030b, 5, 0, 0, "0080"},
-	/* Numbers that end nowhere, or are wider than an int. */
+	/* Numbers without an end, or wider than an int. */
 	{0x030b, 5, 0, 0, "e8"},
 	{0x030b, 5, 0, 0, "e841"},
 	{0x030b, 5, 0, 0, "e8ff"},
@@ -278,7 +278,7 @@ static const struct odd odds[] = {
 	{0x030b, 5, 0, 0, "e87f7f7f7f7f3f"},
 	{0x030b, 5, 2, 0, "e87f7f7f7f7f7f3f80"},
 	{0x030b, 1, 0, 0, "e87e7f7f7f7f03"},
-	/* Versions that are none. */
+	/* Versions that do not exist. */
 	{0, 3, 0, 3, ""},
 	{0xffffffff, 3, 0, 3, "80"},
 };
@@ -295,7 +295,7 @@ START_TEST(odd_tables)
 }
 END_TEST
 
-/* The largest that is read, of entries that go as far up as they can. */
+/* The largest table that is read, with entries that increase the line as much as they can. */
 START_TEST(sums_do_not_wrap)
 {
 	static const uint32_t versions[] = {0x0308, 0x030a, 0x030b};
@@ -311,7 +311,7 @@ START_TEST(sums_do_not_wrap)
 }
 END_TEST
 
-/* From a mark on a line is the same as from the start, whatever the table. */
+/* A search from a mark gives the same line as a search from the start, for any table. */
 START_TEST(marks_change_nothing)
 {
 	static const uint32_t versions[] = {0x0308, 0x030a, 0x030b};
@@ -321,7 +321,7 @@ START_TEST(marks_change_nothing)
 
 	for (size_t i = 0; i < sizeof(table); i++) {
 		state = state * 1103515245 + 12345;
-		/* From 3.11 on entries of at most 3 bytes. */
+		/* From 3.11 on, entries have at most 3 bytes. */
 		table[i] = (uint8_t)(state >> 16) & 0x3f;
 		if (_i == 2)
 			table[i] |= i % 3 ? 0 : 0x80;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Finding the parts of the evaluation loop, with their symbols and without.
+ * Finding the parts of CPython's evaluation loop, with their symbols and without.
  */
 #include "interp/python_jumps.h"
 #include "interp/python_loop.h"
@@ -14,9 +14,9 @@ enum {
 	CODE_BYTES = 0x1000,
 	LOOP = 0x1400,
 	LOOP_BYTES = 0x200,
-	COLD = 0x1000,  /* before it, as compilers put it */
+	COLD = 0x1000,  /* before the loop, where compilers put it */
 	TAIL = 0x1800,  /* a function that the loop ends in */
-	OTHER = 0x1900, /* comes back once, and is jumped to once */
+	OTHER = 0x1900, /* jumps back once, and is jumped to once */
 	CALLS = 0x1a00, /* jumps to the loop's beginning */
 	PIECES = 0x1b00,
 };
@@ -40,7 +40,7 @@ static void put_branch(uint8_t *code, uint64_t from, uint64_t to)
 static void init_code(uint8_t *code)
 {
 	memset(code, 0x90, CODE_BYTES);
-	memcpy(code + LOOP - PYTHON_TEXT, "\x74\x02\xeb\xfe", 4); /* short ones stay inside */
+	memcpy(code + LOOP - PYTHON_TEXT, "\x74\x02\xeb\xfe", 4); /* short jumps stay inside */
 	put_branch(code, LOOP + 0x10, COLD + 0x20);
 	put_branch(code, LOOP + 0x20, COLD + 0x30);
 	put_jump(code, LOOP + 0x30, COLD);
@@ -48,7 +48,7 @@ static void init_code(uint8_t *code)
 	put_jump(code, LOOP + 0x50, TAIL);
 	put_jump(code, LOOP + 0x60, TAIL);
 	put_jump(code, LOOP + 0x70, CALLS);
-	put_jump(code, LOOP + 0x80, 0x7fffff); /* nowhere */
+	put_jump(code, LOOP + 0x80, 0x7fffff); /* outside the code */
 	put_jump(code, LOOP + LOOP_BYTES - 5, LOOP);
 	put_jump(code, COLD + 0x28, LOOP + 0x100);
 	put_branch(code, OTHER + 0x20, LOOP + 0x101);
@@ -118,7 +118,7 @@ START_TEST(nothing_split)
 
 	init_code(code);
 	init_image(&arm, code);
-	arm.file.machine = EM_AARCH64; /* whose jumps are not read */
+	arm.file.machine = EM_AARCH64; /* arm64 jumps are not decoded */
 	check_parts(&arm, wanted);
 	memset(code, 0x90, sizeof(code));
 	init_image(&image, code);
@@ -126,7 +126,7 @@ START_TEST(nothing_split)
 }
 END_TEST
 
-/* Those that the loop jumps to most. */
+/* The parts that the loop jumps to most are chosen. */
 START_TEST(many_parts)
 {
 	_cleanup_(python_image_release) struct python_image image;
@@ -163,7 +163,7 @@ START_TEST(broken)
 		{"_PyEval_EvalFrameDefault", LOOP, 0},
 		{"_PyEval_EvalFrameDefault", LOOP, UINT64_MAX},
 		{"_PyEval_EvalFrameDefault", LOOP, 1 << 30},
-		{"_PyEval_EvalFrameDefault", LOOP, CODE_BYTES}, /* longer than what is there */
+		{"_PyEval_EvalFrameDefault", LOOP, CODE_BYTES}, /* longer than the code */
 		{"_PyEval_EvalFrameDefault", 0x100, 0x100},
 		{"_PyEval_EvalFrameDefault", UINT64_MAX - 0x100, 0x100},
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names of threads are found in memory as each CPython lays it out, and nothing else is taken for
- * one, nor reading on and on.
+ * Names of threads are found in memory as each CPython version lays it out. Nothing else passes for
+ * a name, and the number of reads is bounded.
  */
 #include "interp/python_names.h"
 
@@ -14,7 +14,7 @@
 
 enum { IDENT = 0x7f0000001000 };
 
-/* Reads the name of one thread; NULL: it has none. The caller's. */
+/* Reads the name of one thread; NULL: it has none. The caller frees it. */
 static char *read_name(struct python_memory *memory, uint64_t ident)
 {
 	struct python_objects objects = python_memory_objects(memory);
@@ -61,7 +61,7 @@ START_TEST(of_each_kind_of_instance)
 	ck_assert_ptr_null(names[0].text);
 	ck_assert_str_eq(names[1].text, "shared");
 	ck_assert_str_eq(names[2].text, "own");
-	/* The place of the dict is known now. */
+	/* The place of the dict is known from the first call. */
 	memory->reads = 0;
 	for (size_t i = 0; i < 3; i++)
 		free(names[i].text), names[i].text = NULL;
@@ -73,7 +73,7 @@ START_TEST(of_each_kind_of_instance)
 }
 END_TEST
 
-/* More threads than are read at a time, and an index of two bytes. */
+/* More threads than one read covers, and an index with two-byte entries. */
 START_TEST(of_many_threads)
 {
 	_cleanup_free_ struct python_memory *memory = python_memory_new((size_t)_i);
@@ -95,7 +95,7 @@ START_TEST(of_many_threads)
 }
 END_TEST
 
-/* What is shown of a name, whatever characters it has. */
+/* How names are shown, whatever characters they contain. */
 START_TEST(of_all_characters)
 {
 	static const uint16_t wide[] = {'s', 0xfc, 0x2603, 0xd800, 0x2028};
@@ -133,7 +133,7 @@ START_TEST(of_all_characters)
 }
 END_TEST
 
-/* The main interpreter is the first that was made. */
+/* The main interpreter is the one that was created first. */
 START_TEST(the_main_interpreter_has_the_say)
 {
 	_cleanup_free_ struct python_memory *memory = python_memory_new((size_t)_i);
@@ -154,7 +154,7 @@ START_TEST(the_main_interpreter_has_the_say)
 }
 END_TEST
 
-/* Every word in turn is something else: no name but a name, and no end of reading. */
+/* Each word in turn is replaced: only names pass for names, and reading ends. */
 START_TEST(of_memory_that_changes)
 {
 	static const uint64_t others[] = {
@@ -184,7 +184,8 @@ START_TEST(of_memory_that_changes)
 }
 END_TEST
 
-/* Interpreters in a circle, each with as many modules as there can be, none of them threading. */
+/* Interpreters in a circle, each with the maximum number of modules, none of them named
+ * threading. */
 START_TEST(reads_only_so_much)
 {
 	_cleanup_free_ struct python_memory *memory = python_memory_new((size_t)_i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Strings of each width, and what is not text.
+ * Strings of each width, and bytes that are not text.
  */
 #include "tests/unit/suites.h"
 
@@ -31,7 +31,7 @@ static const struct text_case text_cases[] = {
 	{TEXT_LATIN_1, BYTES("\x80\x85\x9f\xa0"), false, "   \xc2\xa0"},
 	{TEXT_UCS_2, BYTES("f\0\xb1\x03\x57\x5b"), false, "f\xce\xb1\xe5\xad\x97"},
 	{TEXT_UCS_2, BYTES("\x00\xd8\xff\xdf\xfd\xff"), false, REPLACED REPLACED REPLACED},
-	/* A pair of surrogates is two characters that are none: Python does not store pairs. */
+	/* A pair of surrogates gives two replacement characters: Python does not store pairs. */
 	{TEXT_UCS_2, BYTES("\x3d\xd8\x00\xde"), false, REPLACED REPLACED},
 	{TEXT_UCS_2, BYTES("\x28\x20\x29\x20\x0a\x00"), false, "   "},
 	{TEXT_UCS_2, BYTES("\xff\x07\x00\x08\xff\xff"), false, "\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf"},
@@ -42,7 +42,7 @@ static const struct text_case text_cases[] = {
 	{TEXT_UCS_4, BYTES("\x00\x00\x11\x00\xff\xff\xff\xff"), false, REPLACED REPLACED},
 	{TEXT_UCS_4, BYTES("\x00\xd8\x00\x00z\0\0\0"), true, REPLACED "z..."},
 	{TEXT_UCS_4, BYTES("z\0\0"), false, ""},
-	/* No kinds. */
+	/* Kinds that do not exist. */
 	{0, BYTES("abcd"), false, ""},
 	{5, BYTES("abcd"), true, "..."},
 	{255, BYTES("abcd"), false, ""},
@@ -52,7 +52,7 @@ START_TEST(texts)
 {
 	const struct text_case *text = &text_cases[_i];
 	_cleanup_(buf_release) struct buf buf = BUF_INIT;
-	/* Anywhere in memory, and of exactly this size. */
+	/* At an odd address, and of exactly this size. */
 	_cleanup_free_ uint8_t *bytes = malloc(text->len + 1);
 
 	ck_assert_ptr_nonnull(bytes);
@@ -62,7 +62,7 @@ START_TEST(texts)
 }
 END_TEST
 
-/* Whatever the bytes are: UTF-8 on one line. */
+/* Any bytes become UTF-8 on one line. */
 START_TEST(all_of_it_can_be_shown)
 {
 	uint8_t bytes[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Threads that are told of get the names that are in a program's memory: in this process's, where
- * the addresses of a made one are mapped.
+ * Threads that are reported get the names that are in a program's memory: here this process's
+ * memory, in which the addresses of a made-up program are mapped.
  */
 #include "interp/python_threads.h"
 
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum { IDENT = 0x7f0000001000, IMAGE = 77, GONE = MAX_PYTHON_NAMED + (1 << 22) };
-/* As many as there is room for. */
+/* As many programs and threads as there is room for. */
 enum { MANY_PROGRAMS = 4096, MANY_THREADS = 16384 };
 
 struct fixture {
@@ -29,7 +29,7 @@ struct fixture {
 	struct python_threads *threads;
 	bool unknown; /* the process is not known to run Python */
 	uint32_t pid;
-	uint32_t owner; /* of whoever is told of */
+	uint32_t owner; /* the user of each reported process */
 	uint64_t *execs;
 };
 
@@ -58,7 +58,7 @@ static void map_memory(const struct python_memory *memory)
 	memcpy(at, memory->bytes, PYTHON_MEMORY_BYTES);
 }
 
-/* A process with two threads that have names. */
+/* Sets up a process with two named threads. */
 static void fixture_init(struct fixture *fixture)
 {
 	*fixture = (struct fixture){
@@ -122,7 +122,7 @@ static const char *name_of(struct fixture *fixture, uint32_t tid)
 	return python_threads_name(fixture->threads, fixture->pid, IMAGE, tid, clock_mono_ns());
 }
 
-/* Until nothing is left to do: all retries. */
+/* Runs the loop until nothing is left to do, all retries included. */
 static struct python_threads_stats settle(struct fixture *fixture)
 {
 	struct python_threads_stats stats;
@@ -147,17 +147,17 @@ START_TEST(a_thread_gets_its_name)
 	ck_assert_uint_eq(stats.threads_named, 1);
 	ck_assert_uint_eq(stats.threads_readings, 1);
 	ck_assert_uint_eq(stats.threads_readings_empty, 0);
-	/* Told again, and that is all. */
+	/* Reported again: nothing more is read. */
 	tell(&fixture, fixture.pid, IDENT);
 	ck_assert_uint_eq(settle(&fixture).threads_readings, 1);
-	/* Another program in the process, which has not been told of. */
+	/* Another program in the process, which was not reported. */
 	ck_assert_ptr_null(
 		python_threads_name(fixture.threads, fixture.pid, IMAGE + 1, fixture.pid, 0));
 	ck_assert_ptr_null(name_of(&fixture, fixture.pid + 1));
 }
 END_TEST
 
-/* What has the process's number is another program, with other rights perhaps. */
+/* Another program runs under the pid by now, perhaps with other privileges. */
 START_TEST(memory_of_another_program_gives_none)
 {
 	_cleanup_(fixture_release) struct fixture fixture;
@@ -185,7 +185,7 @@ START_TEST(memory_of_a_younger_process_gives_none)
 }
 END_TEST
 
-/* Its ident is another thread's at once, and so would be the name. */
+/* Another thread may get its ident at once, and would get the name. */
 START_TEST(one_that_has_ended_gets_none)
 {
 	_cleanup_(fixture_release) struct fixture fixture;
@@ -213,7 +213,7 @@ START_TEST(one_that_had_the_ident_before_keeps_its_name)
 	tell(&fixture, fixture.pid + 1, IDENT + 8);
 	settle(&fixture);
 	ck_assert_str_eq(name_of(&fixture, fixture.pid), "one");
-	/* The same thread's number with another ident is another thread. */
+	/* The same thread ID with another ident is another thread. */
 	tell(&fixture, fixture.pid, IDENT + 8);
 	ck_assert_ptr_null(name_of(&fixture, fixture.pid));
 	settle(&fixture);
@@ -229,7 +229,7 @@ START_TEST(a_program_that_is_not_known_is_not_read)
 	fixture.unknown = true;
 	tell(&fixture, fixture.pid, IDENT);
 	ck_assert_uint_eq(settle(&fixture).threads_readings, 0);
-	/* It tells the kernel by itself. */
+	/* Such a version passes the names of its threads to the kernel itself. */
 	fixture.unknown = false;
 	fixture.memory->process.interpreter_modules = 0;
 	tell(&fixture, fixture.pid, IDENT + 8);
@@ -266,7 +266,7 @@ static struct python_threads_stats tell_of_many(struct fixture *fixture, uint32_
 	return stats;
 }
 
-/* One who has many leaves room for the next one: of programs, and of their threads. */
+/* A user with many programs leaves room for other users, and so does one with many threads. */
 START_TEST(users_have_shares)
 {
 	_cleanup_(fixture_release) struct fixture fixture;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which processes the kernel half is told of, as they begin, fork, exec and end.
+ * Which processes are reported to the kernel half, as processes start, fork, exec and end.
  */
 #include "interp/pythons.h"
 #include "proc/owner.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-	PID = 4100000, /* nobody has it, or those after it */
+	PID = 4100000, /* no process has this pid or the following ones */
 	PIDS = 64,
 	LIBRARY_BYTES = 0x2000,
 	FIRST = 0x7f0000000000,
@@ -28,11 +28,11 @@ static struct {
 	struct store *store;
 	struct procs *procs;
 	struct pythons *pythons;
-	struct python_process told[PIDS]; /* version 0: not told */
+	struct python_process told[PIDS]; /* version 0: not reported */
 	int sets, unsets, room;
-	bool anybody; /* may be told, and it is not noted */
+	bool anybody; /* any process may be reported, and none is recorded */
 	int fds[3];
-	char paths[3][64]; /* 3.13, 3.14, and a file without */
+	char paths[3][64]; /* 3.13, 3.14, and a file without Python */
 } all;
 
 static int set(uint32_t pid, const struct python_process *process, void *ctx)
@@ -130,11 +130,11 @@ START_TEST(one_process)
 	map(PID, PLAIN, 2);
 	map(PID, FIRST, 0);
 	pythons_sync(all.pythons);
-	ck_assert_int_eq(all.sets, 0); /* being looked into */
+	ck_assert_int_eq(all.sets, 0); /* the file is still being read */
 	uv_run(&all.loop, UV_RUN_DEFAULT);
-	ck_assert_int_eq(all.sets, 1); /* as soon as it is known */
+	ck_assert_int_eq(all.sets, 1); /* reported as soon as it is known */
 	ck_assert_uint_eq(all.told[0].version, 0x030d);
-	/* The file's first byte of code is not at its beginning. */
+	/* The first byte of code is not at the start of the file. */
 	ck_assert_uint_eq(all.told[0].interpreters & ~0xfffULL, FIRST + PYTHON_DATA - 0x1000);
 	ck_assert_uint_eq(all.told[0].thread_id, 152);
 	ck_assert_uint_eq(pythons_version(all.pythons, PID), 0x030d);
@@ -142,11 +142,11 @@ START_TEST(one_process)
 	ck_assert_uint_eq(stats().processes, 1);
 	ck_assert_uint_eq(stats().files, 1);
 	ck_assert_uint_eq(stats().files_failed, 0);
-	/* Nothing new about it. */
+	/* A mapping of no file changes nothing. */
 	procs_mmap(all.procs, PID, 0x1000, 0x2000, 0, &no_file, "");
 	sync_all();
 	ck_assert_int_eq(all.sets, 1);
-	/* Its end; its samples may be read later. */
+	/* The process ends. Its version stays known, because its samples may be read later. */
 	procs_exit(all.procs, PID, PID, 10);
 	sync_all();
 	ck_assert_int_eq(all.unsets, 1);
@@ -171,7 +171,7 @@ START_TEST(children)
 	ck_assert_mem_eq(&all.told[10], &all.told[0], sizeof(*all.told));
 	ck_assert(all.told[10].free_threaded);
 	ck_assert_uint_eq(stats().files, 1);
-	/* One of them becomes something else, one another Python. */
+	/* One child becomes another program, one another Python. */
 	procs_exec(all.procs, PID + 1, "sh", 3);
 	map(PID + 1, PLAIN, 2);
 	procs_exec(all.procs, PID + 2, "python", 3);
@@ -186,7 +186,7 @@ START_TEST(children)
 }
 END_TEST
 
-/* Told again, although it looks the same. */
+/* Reported again, although the program looks the same. */
 START_TEST(the_same_program_again)
 {
 	procs_exec(all.procs, PID, "python", 1);
@@ -197,7 +197,7 @@ START_TEST(the_same_program_again)
 	map(PID, FIRST, 0);
 	sync_all();
 	ck_assert_int_eq(all.sets, 2);
-	/* A pid that is used again. */
+	/* The pid is used again. */
 	procs_exit(all.procs, PID, PID, 3);
 	procs_exec(all.procs, PID, "python", 4);
 	map(PID, FIRST, 0);
@@ -215,12 +215,12 @@ START_TEST(two_in_one_process)
 	sync_all();
 	map(PID, FIRST, 0);
 	sync_all();
-	ck_assert_uint_eq(all.told[0].version, 0x030e); /* was there first */
-	/* It goes; the other stays. */
+	ck_assert_uint_eq(all.told[0].version, 0x030e); /* was mapped first */
+	/* The first one is unmapped; the other stays. */
 	procs_mmap(all.procs, PID, SECOND, SECOND + LIBRARY_BYTES, 0, &no_file, "");
 	sync_all();
 	ck_assert_uint_eq(all.told[0].version, 0x030d);
-	/* Who attaches to both sees no order. */
+	/* For a process in which both are found together, their order is not known. */
 	procs_exec(all.procs, PID + 1, "both", 1);
 	map(PID + 1, SECOND, 1);
 	map(PID + 1, FIRST, 0);
@@ -244,9 +244,9 @@ START_TEST(not_understood)
 	procs_fork(all.procs, PID, PID + 1, 2);
 	sync_all();
 	ck_assert_int_eq(all.sets, 0);
-	ck_assert_uint_eq(stats().files_failed, 1); /* looked into once */
+	ck_assert_uint_eq(stats().files_failed, 1); /* the file is read only once */
 	ck_assert_uint_eq(stats().files, 0);
-	/* Another one in the same process is. */
+	/* A file that is understood, in the same process, is used. */
 	map(PID, SECOND, 0);
 	sync_all();
 	ck_assert_uint_eq(all.told[0].version, 0x030d);
@@ -274,7 +274,7 @@ START_TEST(no_room)
 }
 END_TEST
 
-/* One user's processes take up to half of the places, and another one's find room. */
+/* One user's processes take at most half of the places, so those of another user find room. */
 START_TEST(each_user_has_a_share)
 {
 	uint32_t own = (uint32_t)getpid();
@@ -297,7 +297,7 @@ START_TEST(each_user_has_a_share)
 }
 END_TEST
 
-/* They run when profiling begins, and more of them change than are noted. */
+/* More processes change at once than can be noted one by one. */
 START_TEST(all_at_once)
 {
 	enum { STORM = 20000 };
@@ -319,7 +319,7 @@ START_TEST(all_at_once)
 }
 END_TEST
 
-/* The store has closed its file; a child is known all the same. */
+/* The store has closed the file, but the child of a process that maps it is still reported. */
 START_TEST(file_left_the_store)
 {
 	char path[64];
@@ -355,7 +355,7 @@ START_TEST(stopped_early)
 	pythons_stop(all.pythons);
 	pythons_stop(all.pythons);
 	uv_run(&all.loop, UV_RUN_DEFAULT);
-	procs_fork(all.procs, PID, PID + 1, 2); /* nobody listens */
+	procs_fork(all.procs, PID, PID + 1, 2); /* no listener any more */
 	sync_all();
 	ck_assert_int_eq(all.sets, 0);
 }

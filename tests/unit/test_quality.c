@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How many stacks are whole, from the roots of the call paths.
+ * The number of complete stacks, found from the roots of the call paths.
  */
 #include "tests/unit/suites.h"
 
@@ -48,12 +48,12 @@ START_TEST(counts_by_root)
 	uint32_t many = node_in(builder, 0, "[unknown: many]", MAPPING_PSEUDO);
 
 	add(builder, main_node, 5);
-	/* What lies above the root does not matter: JIT code, the kernel. */
+	/* Frames above the root do not matter: JIT code, the kernel. */
 	add(builder, node_in(builder, main_node, "[jit]", MAPPING_PSEUDO), 2);
 	add(builder, node_in(builder, main_node, "[kernel.kallsyms]", MAPPING_KERNEL), 3);
 	add(builder, few, 1);
 	add(builder, node_in(builder, many, "/bin/a", MAPPING_FILE), 4);
-	/* These have no user stack at all. */
+	/* These samples have no user stack at all. */
 	add(builder, node_in(builder, 0, "[kernel.kallsyms]", MAPPING_KERNEL), 100);
 	add(builder, node_in(builder, 0, "[idle]", MAPPING_PSEUDO), 100);
 	check_quality(builder, 15, 10, 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Query strings and what /profile makes of them.
+ * Query strings, and the requests that /profile makes from them.
  */
 #include "http/profile_query.h"
 
@@ -15,7 +15,7 @@ static const uint64_t now_ns = 1800000000 * NSEC_PER_SEC;
 static const uint64_t keep_ns = 600 * NSEC_PER_SEC;
 static const struct profile_bounds kept = {keep_ns, MAX_CAPTURE_SECONDS};
 
-/* Parses from memory of exactly the right size, so that ASan sees a read past its end. */
+/* Parses from memory of exactly the right size, so that ASan detects a read beyond its end. */
 static int parse(const char *text, struct query *query, struct refusal *refusal)
 {
 	_cleanup_free_ char *exact = NULL;
@@ -40,7 +40,7 @@ static int ask(const char *text, struct query *query, struct profile_query *ret_
 
 static const struct {
 	const char *text;
-	const char *pairs; /* name=value; in order, decoded */
+	const char *pairs; /* name=value; in their order, decoded */
 } good[] = {
 	{"", ""},
 	{"&", ""},
@@ -159,7 +159,7 @@ END_TEST
 
 static const struct {
 	const char *text;
-	const char *says; /* the refusal names it; NULL: accepted */
+	const char *says; /* part of the refusal; NULL: accepted */
 } asked[] = {
 	{"", NULL},
 	{"seconds=1", NULL},
@@ -326,7 +326,7 @@ START_TEST(reads_values)
 }
 END_TEST
 
-/* What is in use is asked for without a time; whoever names one gets it. */
+/* A profile of memory in use needs no time in the request. A time that is given is respected. */
 START_TEST(states_need_no_time)
 {
 	static const struct {

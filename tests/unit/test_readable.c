@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What mangled names say, asked of a reader process that may die over one, have no answer, or give
- * one that is none: the other names are none the worse for it.
+ * Readable forms of mangled names, from a reader process that may die over a name, or give no
+ * answer or an invalid one. The other names are not affected.
  */
 #include "names/readable.h"
 
@@ -46,7 +46,7 @@ static void ask(size_t count)
 	ck_assert_uint_eq(readable.count, count);
 }
 
-/* All of names[from] ... up to names[to] were made readable, but for those. */
+/* All of names[from] to names[to - 1] were made readable, except for two. */
 static void expect_but(size_t from, size_t to, size_t one, size_t other)
 {
 	char expected[32];
@@ -76,7 +76,7 @@ START_TEST(few)
 	ck_assert_str_eq(readable_text(&readable, 5), "f()");
 	ck_assert_ptr_null(readable_text(&readable, 6));
 	ck_assert_uint_eq(stats_of(client).requests, 1);
-	/* Nobody is asked about nothing. */
+	/* No request is made for an empty list, nor for names that are not mangled. */
 	readable_release(&readable);
 	ck_assert_int_eq(names_client_readable(client, NULL, 0, &readable), 0);
 	readable_release(&readable);
@@ -95,7 +95,7 @@ START_TEST(many)
 }
 END_TEST
 
-/* As much as an answer may be, and the rest with the next. */
+/* An answer has its maximum size; the rest comes with the next answer. */
 START_TEST(long_ones)
 {
 	static const char parts[] = "S_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_ES_IS5_S5_ES_IS6_S6_E";
@@ -115,13 +115,13 @@ START_TEST(long_ones)
 		ck_assert_int_eq(strncmp(text, mangled[i] + strlen("_Z5"), strlen("f0000")), 0);
 		ck_assert_uint_gt(strlen(text), 5000);
 	}
-	/* 2 MiB in each. */
+	/* Each answer has at most 2 MiB. */
 	ck_assert_uint_ge(stats_of(client).requests, 2);
 	ck_assert_uint_eq(stats_of(client).crashes, 0);
 }
 END_TEST
 
-/* What is not asked about is counted, and so is what nobody answers. */
+/* Names that are not asked about are counted, and so are names without an answer. */
 START_TEST(left)
 {
 	static char too_long[MAX_SYMBOL_NAME_BYTES + 1] = "_Z1fv";
@@ -131,7 +131,7 @@ START_TEST(left)
 	ask(10);
 	expect_but(0, 10, 3, 3);
 	ck_assert_uint_eq(stats_of(client).mangled_left, 1);
-	/* Nothing is known to say, which is an answer; and what is no name. */
+	/* A name without a readable form is an answer, too; and a text that is no mangled name. */
 	names[3] = "_Zfoo";
 	names[4] = "main";
 	ask(10);
@@ -144,7 +144,8 @@ START_TEST(left)
 }
 END_TEST
 
-/* A fourth of its memory is read at once, to within an answer. */
+/* The answers of one call take a fourth of the process's memory at most, give or take one
+ * answer. */
 START_TEST(too_much)
 {
 	static char mangled[2000][160];
@@ -181,7 +182,7 @@ START_TEST(deadly)
 	ck_assert_uint_eq(stats.mangled_left, 0);
 	/* No file is to blame. */
 	ck_assert_uint_eq(stats.files_failed, 0);
-	/* Once and for all. */
+	/* The names are not asked about again. */
 	ask(MANY);
 	expect_but(0, MANY, 1500, 4999);
 	ck_assert_uint_eq(stats_of(client).mangled_failed, 2);
@@ -207,7 +208,7 @@ START_TEST(endless)
 }
 END_TEST
 
-/* Nobody's names keep it dying. */
+/* A client whose names are all deadly does not make the process die without end. */
 START_TEST(deadly_all)
 {
 	struct names_stats stats;
@@ -226,7 +227,7 @@ START_TEST(deadly_all)
 	for (int i = 0; i < 40; i++)
 		ask(100);
 	ck_assert_uint_eq(stats_of(client).mangled_failed, 100);
-	/* The names of others are. */
+	/* Names of other clients are made readable. */
 	names[0] = "_Z1fv";
 	ask(100);
 	ck_assert_str_eq(readable_text(&readable, 0), "f()");
@@ -273,11 +274,11 @@ END_TEST
 
 #define HELLO   "head -c 16 /dev/zero >&3\n"
 #define REQUEST "head -c 22 <&3 >/dev/null\n" /* header and "_Z1fv" */
-/* Without error, with so many bytes (in octal). */
+/* The header of an answer without error, of that many bytes (in octal). */
 #define ANSWER(len) "head -c 8 /dev/zero >&3; printf '" len "\\0\\0\\0\\0\\0\\0\\0' >&3\n"
 #define FOREVER     "exec sleep 1000\n"
 
-/* In place of the reader process. */
+/* Scripts in place of the reader process. */
 static const struct {
 	const char *script, *readable;
 	uint64_t failed, left;

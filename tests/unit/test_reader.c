@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A reader process, which is this program: what it may do, when it ends, and what it takes for a
- * question.
+ * A reader process, which is this program: its privileges, when it ends, and which questions it
+ * accepts.
  */
 #include "reader/reader.h"
 
@@ -35,7 +35,7 @@ static int accept_all(const uint8_t *bytes, size_t len, void *ctx)
 	return 0;
 }
 
-/* Words of a question about an image. */
+/* Asks about an image; the question has that many words. */
 static int ask(struct reader *reader, uint32_t job, size_t words)
 {
 	const uint64_t question[] = {1, 0x401010, 0x401000};
@@ -115,7 +115,7 @@ static int open_by_name(struct reader *reader)
 	return err;
 }
 
-/* Without Landlock, and with sanitizers, it may. */
+/* Without Landlock, or with sanitizers, the process may open files by name. */
 START_TEST(opens_nothing_by_name)
 {
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
@@ -123,14 +123,14 @@ START_TEST(opens_nothing_by_name)
 	int refusal = filter_works() && landlock_known().files ? -EACCES : 0;
 
 	ck_assert_int_eq(open_by_name(reader), refusal);
-	/* What it is handed it reads. */
+	/* The process reads a file whose descriptor it gets. */
 	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
 	reader_let_names(namer);
 	ck_assert_int_eq(open_by_name(namer), 0);
 }
 END_TEST
 
-/* Dies as a daemon does that is killed, and leaves its reader process to us. */
+/* The child dies like a killed daemon, and this process inherits its reader process. */
 START_TEST(dies_with_the_daemon)
 {
 	int pipes[2], status;
@@ -143,7 +143,7 @@ START_TEST(dies_with_the_daemon)
 		struct reader *reader = reader_new(&program);
 		ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
 		orphan = reader_pid(reader);
-		/* So that it is not the closed socket that ends it. */
+		/* Stopped, so that the closed socket is not what ends the process. */
 		kill(orphan, SIGSTOP);
 		_exit(write(pipes[1], &orphan, sizeof(orphan)) != sizeof(orphan));
 	}
@@ -158,7 +158,7 @@ START_TEST(dies_with_the_daemon)
 }
 END_TEST
 
-/* Its file appears at once, but is not looked for before a second has passed. */
+/* The program's file appears at once, but is not looked for again before a second has passed. */
 START_TEST(starts_are_spaced)
 {
 	char folder[] = "/tmp/profd-reader-XXXXXX", path[64];
@@ -198,7 +198,7 @@ static pid_t sleeper(void)
 	return pid;
 }
 
-/* One that lingers takes its place whoever started it, until it is dead, and then is no zombie. */
+/* A lingering process takes a place, whoever started it, until it is dead; it is then reaped. */
 START_TEST(lingering)
 {
 	pid_t pids[MAX_LINGERING_OF_NAME];
@@ -222,7 +222,7 @@ START_TEST(lingering)
 	ck_assert_uint_eq(stats.refused, 2);
 	ck_assert_uint_eq(stats.starts, 0);
 	ck_assert_int_eq(kill(pids[3], SIGKILL), 0);
-	/* Left for whom it belongs to. */
+	/* The zombie is left to its owner, the list of lingering processes. */
 	ck_assert_int_eq(waitid(P_PID, (id_t)pids[3], &info, WEXITED | WNOWAIT), 0);
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
 	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
@@ -235,7 +235,7 @@ START_TEST(lingering)
 }
 END_TEST
 
-/* Over files of one user few, and others' are asked about still. */
+/* Few processes may linger over files of one user; other users' files are still asked about. */
 START_TEST(lingering_over_files_of_a_user)
 {
 	const uint64_t slow_user = READER_USER(1000), other_user = READER_USER(0);
@@ -252,7 +252,7 @@ START_TEST(lingering_over_files_of_a_user)
 	ck_assert_int_eq(ask(reader, READER_NAMES, 2), -ECHILD);
 	reader_add_stats(reader, &stats);
 	ck_assert_uint_eq(stats.refused, 1);
-	/* Neither others, nor where it is not known, nor the next kind. */
+	/* Other users, files of an unknown user and other kinds of process are not affected. */
 	reader_of_user(reader, other_user);
 	ck_assert_int_eq(ask(reader, READER_NAMES, 2), 0);
 	reader_of_user(reader, 0);
@@ -270,7 +270,7 @@ START_TEST(lingering_over_files_of_a_user)
 }
 END_TEST
 
-/* Of all names together: those that run and those that linger. */
+/* The places of processes of all names, running or lingering. */
 START_TEST(places)
 {
 	pid_t pids[MAX_READER_PROCESSES] = {0};
@@ -298,7 +298,8 @@ START_TEST(places)
 }
 END_TEST
 
-/* Both stand still past the deadline, and the process goes on last. */
+/* The daemon and the reader process are both stopped past the deadline, and the process continues
+ * last. */
 START_TEST(stopped_daemon)
 {
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
@@ -325,7 +326,7 @@ START_TEST(stopped_daemon)
 }
 END_TEST
 
-/* Neither end goes on with one that it does not understand. */
+/* Neither end continues after a message that it does not understand. */
 START_TEST(no_question)
 {
 	static const struct {
@@ -341,7 +342,7 @@ START_TEST(no_question)
 	reader_add_stats(reader, &stats);
 	ck_assert_uint_eq(stats.crashes, 4);
 	ck_assert_uint_eq(stats.files_failed, 3);
-	/* Files were given up; what is about none was not. */
+	/* Files were given up; questions without a file were not. */
 	ck_assert_int_eq(ask(reader, READER_NAMES, 1), -EIO);
 	ck_assert_int_eq(ask(reader, READER_NAMES, 0), -EIO);
 	stats = (struct reader_stats){0};
@@ -351,7 +352,7 @@ START_TEST(no_question)
 }
 END_TEST
 
-/* Of a file that the process fails over, or is asked about in vain. */
+/* Asks about a file; the process answers with this error. */
 static int ask_for_error(struct reader *reader, int error)
 {
 	char question[32];
@@ -368,7 +369,8 @@ static int ask_for_error(struct reader *reader, int error)
 	return reader_ask(reader, &query, &reply);
 }
 
-/* What only this end can say is a failure over the file, and so is not taken for our own. */
+/* An error that only the daemon's end may report is a failure over the file when the process sends
+ * it. */
 START_TEST(errors_of_ours)
 {
 	static const int ours[] = {-ECHILD, -ECANCELED, -ETIMEDOUT, -EIO,
@@ -386,13 +388,14 @@ START_TEST(errors_of_ours)
 		ck_assert_int_eq(ask_for_error(reader, ours[i]), -EIO);
 	stats = (struct reader_stats){0};
 	reader_add_stats(reader, &stats);
-	/* The first one after others had been asked about, so twice. */
+	/* The first file is asked about twice, because other files had been asked about before
+	 * it. */
 	ck_assert_uint_eq(stats.crashes, count + 1);
 	ck_assert_uint_eq(stats.files_failed, count);
 }
 END_TEST
 
-/* A question may want its answer earlier than others, not later. */
+/* A question may set an earlier deadline than usual, not a later one. */
 START_TEST(earlier_deadline)
 {
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
@@ -420,7 +423,7 @@ START_TEST(earlier_deadline)
 }
 END_TEST
 
-/* What a check lets through does not get past the place for it. */
+/* An answer that passes the check is refused unless it has the exact size of the memory for it. */
 START_TEST(fixed_size)
 {
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A reader process that others stop, kill or hold, which is no file's fault.
+ * A reader process that other processes stop, kill or hold, which is not the fault of a file.
  */
 #include "reader/reader.h"
 
@@ -27,7 +27,7 @@ static int accept_all(const uint8_t *bytes, size_t len, void *ctx)
 	return 0;
 }
 
-/* About a file of that number; what a process answers is -ENOENT. */
+/* Asks about the file with that number; the process answers -ENOENT. */
 static int ask(struct reader *reader, uint64_t file)
 {
 	static const char question[] = ERRING_NAME "2";
@@ -58,7 +58,7 @@ static struct reader_stats stats_of_reader(const struct reader *reader)
 	return stats;
 }
 
-/* Stopped, it is replaced long before the deadline. */
+/* A stopped process is replaced long before the deadline. */
 START_TEST(stopped_by_others)
 {
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
@@ -76,7 +76,7 @@ START_TEST(stopped_by_others)
 }
 END_TEST
 
-/* A process that kills the readers of this one until it is killed itself. */
+/* Starts a process that kills the reader processes of this one until it is itself killed. */
 static pid_t killer(void)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -84,7 +84,7 @@ static pid_t killer(void)
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
 	while (pid == 0) {
-		/* Let it say hello before. */
+		/* The reader process first gets time for its hello. */
 		nap(300);
 		_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 		ssize_t len = read(fd, line, sizeof(line) - 1);
@@ -97,8 +97,8 @@ static pid_t killer(void)
 	return pid;
 }
 
-/* Killed over a file each time, as by the kernel for want of memory: it is put aside, not given up,
- * and other files are asked about. */
+/* The process is killed over the same file each time, as by the kernel when memory is short. The
+ * file is put aside, not given up, and other files are asked about. */
 START_TEST(killed_by_others)
 {
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
@@ -125,8 +125,8 @@ START_TEST(killed_by_others)
 }
 END_TEST
 
-/* Late without having worked: what held it is not known to be the file. A process that a tracer
- * holds is not stopped to its parent. */
+/* The process misses its deadline but has used little CPU time, so the file may not be to blame.
+ * Its parent does not see a process that a tracer holds as stopped. */
 START_TEST(kept_from_working)
 {
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
@@ -153,7 +153,7 @@ START_TEST(kept_from_working)
 	struct reader_stats stats = stats_of_reader(reader);
 	ck_assert_uint_eq(stats.disturbed, 1);
 	ck_assert_uint_eq(stats.crashes + stats.files_failed, 0);
-	/* For a minute; others are asked about. */
+	/* The file is put aside for a minute; other files are asked about. */
 	ck_assert_int_eq(ask(reader, 1), -ECHILD);
 	ck_assert_int_eq(ask(reader, 2), -ENOENT);
 	kill(tracer, SIGKILL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The control groups that processes are in, from a tree of files: each told once, and of nobody
- * more than his share.
+ * The control groups of processes, from a tree of files: each group appears once, and no user has
+ * more than their share.
  */
 #include "tests/unit/suites.h"
 
@@ -94,7 +94,7 @@ START_TEST(one_limit_is_told_once)
 		ck_assert_str_eq(readings[reader_groups_index(&groups, other)].path, "/other");
 		ck_assert_uint_eq(readings[reader_groups_index(&groups, other)].user, HERS);
 	}
-	/* What nobody uses is forgotten, and its number given again. */
+	/* A group that no process uses is forgotten, and its number is given out again. */
 	reader_groups_begin(&groups, 10000);
 	reader_groups_use(&groups, b, true);
 	ck_assert_int_eq(reader_groups_end(&groups), 0);
@@ -121,7 +121,7 @@ START_TEST(nobody_takes_all_groups)
 	for (uint32_t number = 0; number < 500; number++)
 		ck_assert_uint_ne(find_number(0, number), MEMORY_NO_GROUP);
 	ck_assert_int_eq(reader_groups_end(&groups), 0);
-	/* None of them is used any more. */
+	/* None of these groups is used any more. */
 	reader_groups_begin(&groups, 2000);
 	ck_assert_int_eq(reader_groups_end(&groups), 0);
 	reader_groups_begin(&groups, 3000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which user a reader process becomes: one that nobody has.
+ * The user that a reader process becomes: a user ID that is not in use.
  */
 #include "reader/user.h"
 

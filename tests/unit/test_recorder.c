@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Windows, holds, limits and ranges of the recorder. Time is in seconds here.
+ * Windows, holds, limits and ranges of the recorder. Times are in seconds here.
  */
 #include "tests/unit/suites.h"
 
@@ -45,7 +45,7 @@ static struct recorder_stats stats_of(const struct recorder *recorder)
 	return stats;
 }
 
-/* How many seconds' samples a range gives. */
+/* The number of seconds whose samples a range contains. */
 static uint64_t read_count(struct recorder *recorder, double from, double to)
 {
 	_cleanup_(slices_release) struct slices slices;
@@ -128,7 +128,7 @@ START_TEST(the_latest_past_stays_fine)
 
 	limits.fine_ns = 20 * NSEC_PER_SEC;
 	recorder = filled(&limits, 41);
-	/* Two windows are over for long enough, 21 slices are younger. */
+	/* Two windows are old enough to be merged; 21 slices are newer. */
 	ck_assert_uint_eq(stats_of(recorder).slices, 2 + 21);
 	ck_assert_uint_eq(read_count(recorder, 36, 41), 5);
 	ck_assert_uint_eq(read_count(recorder, 0, 41), 41);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Side-band records, whole and cut short at every length.
+ * Side-band records, complete and truncated at each length.
  */
 #include "tests/unit/suites.h"
 
@@ -141,7 +141,7 @@ START_TEST(counts_what_was_lost)
 }
 END_TEST
 
-/* Each record at each shorter length, in memory of exactly that size for the sanitizer's sake. */
+/* Each record at each shorter length, in memory of exactly that size, for the sanitizers. */
 START_TEST(survives_short_records)
 {
 	struct record records[] = {exec_record(), mmap_record(), task_record(PERF_RECORD_FORK),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What samples stand for, by what the scheduler says of their threads.
+ * How much CPU time samples stand for, according to the scheduler.
  */
 #include "collect/run_times.h"
 
@@ -82,7 +82,7 @@ START_TEST(from_round_to_round_sums_are_what_ran)
 	u64 sum = 0;
 
 	for (u64 round = 0; round < 100; round++) {
-		/* Met too seldom: every third round twice. */
+		/* The thread is sampled too seldom: twice in every third half. */
 		if (round % 3 == 0) {
 			add(1, 1, 1000 + round * 777, 1000 + round * 777);
 			add(1, 1, 1301 + round * 777, 1301 + round * 777);
@@ -95,7 +95,8 @@ START_TEST(from_round_to_round_sums_are_what_ran)
 }
 END_TEST
 
-/* Sums are exact where a half has ended: the latest sample may be long ago then. */
+/* Sums are exact where the run time at the end of a half is known; the latest sample may be much
+ * older than that. */
 START_TEST(until_the_end_of_a_round)
 {
 	add(1, 1, 5000, 5000);
@@ -107,7 +108,7 @@ START_TEST(until_the_end_of_a_round)
 	end(1, 19000);
 	weigh();
 	ck_assert_uint_eq(tallies[0].value, 14000);
-	/* A sample may come before the end has been asked for. */
+	/* A sample may arrive before the run time at the end of the half was read. */
 	add(1, 1, 18500, 18500);
 	add(1, 1, 21000, 21000);
 	end(1, 23000);
@@ -116,7 +117,7 @@ START_TEST(until_the_end_of_a_round)
 	add(1, 1, 24000, 24000);
 	weigh();
 	ck_assert_uint_eq(tallies[0].value, 1000);
-	/* Another thread has its number by then. */
+	/* Another thread has the same ID by then. */
 	add(1, 1, 25000, 25000);
 	end(1, 300);
 	weigh();
@@ -133,7 +134,7 @@ START_TEST(asked_too_late)
 	end(1, 19000);
 	weigh();
 	ck_assert_uint_eq(tallies[0].value, 6700);
-	/* The rest is the next half's. */
+	/* The rest counts in the next half. */
 	add(1, 1, 19500, 19500);
 	end(1, 20000);
 	weigh();
@@ -175,7 +176,7 @@ START_TEST(more_than_there_is_room_for)
 	weigh();
 	for (u32 i = 0; i < MANY; i++)
 		ck_assert_uint_eq(tallies[i].value, 2 * PERIOD);
-	/* Of those that found room, what came since. */
+	/* For threads that found room, the time since then counts. */
 	u64 known = 0;
 	for (u32 tid = 1; tid <= MANY; tid++)
 		add(tid, 1, 3 * PERIOD, 3 * PERIOD);
@@ -183,7 +184,7 @@ START_TEST(more_than_there_is_room_for)
 	for (u32 i = 0; i < MANY; i++)
 		known += tallies[i].value == 2 * PERIOD;
 	ck_assert_uint_gt(known, 1000);
-	/* Who is met is forgotten last. */
+	/* Threads that were sampled lately are forgotten last. */
 	for (int round = 0; round < 3; round++) {
 		for (u32 tid = 1; tid <= 100; tid++)
 			add(tid, 1, (4 + (u64)round) * PERIOD, (4 + (u64)round) * PERIOD);

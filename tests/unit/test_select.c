@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Merging slices and keeping what was asked for.
+ * Merging slices, and selecting samples.
  */
 #include "tests/unit/suites.h"
 
@@ -18,7 +18,7 @@ static void add(struct builder *builder, struct task task, uint32_t node)
 
 /*
  * Paths: main > leaf > [kernel] for pid 1, main for pid 2, [kernel] alone for pid 0. The second
- * slice has its tables in another order, so that no id is the same by chance.
+ * slice has its tables in another order, so that no ids agree by chance.
  */
 static struct profile *slice(uint64_t start, bool reversed, const char *type)
 {
@@ -205,7 +205,7 @@ START_TEST(task_comes_along)
 }
 END_TEST
 
-/* main > loop > function, and a loop that nothing runs. */
+/* main > loop > function, and a loop without callees. */
 static struct profile *slice_with_loops(void)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
@@ -228,7 +228,7 @@ static struct profile *slice_with_loops(void)
 static const struct {
 	enum loop_view loops;
 	uint32_t nodes, mappings; /* entry 0 included */
-	enum mapping_kind kind;   /* of the loop */
+	enum mapping_kind kind;   /* of the loop's mapping */
 } loop_views[] = {
 	{LOOPS_HIDDEN, 4, 2, MAPPING_FILE},
 	{LOOPS_SHOWN, 5, 2, MAPPING_FILE},
@@ -256,7 +256,7 @@ START_TEST(shows_loops_or_not)
 }
 END_TEST
 
-/* Whose the tasks are is of no interest but where they are kept. */
+/* The accounts of tasks are kept only where loops are kept. */
 START_TEST(accounts_are_kept_with_loops)
 {
 	_cleanup_(builder_freep) struct builder *from = builder_new(), *into = builder_new();

@@ -124,7 +124,7 @@ START_TEST(sockets)
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 0777, 0660);
 
-	/* In use: refused, and the owner's file stays. */
+	/* The socket is in use: refused, and the owner's file stays. */
 	ck_assert_int_eq(listeners_open(all, 1, &second, why), -EADDRINUSE);
 	ck_assert_ptr_nonnull(strstr(why, "cannot listen on unix:"));
 	ck_assert_int_eq(stat(path, &st), 0);
@@ -132,7 +132,7 @@ START_TEST(sockets)
 	ck_assert_int_eq(listeners_open(all, 1, &second, why), -EADDRINUSE);
 	all[0] = text;
 
-	/* Left behind: replaced. */
+	/* A socket left behind is replaced. */
 	close(first.at[0].fd);
 	first.at[0].fd = -1;
 	ck_assert_int_eq(listeners_open(all, 1, &second, why), 0);
@@ -140,7 +140,7 @@ START_TEST(sockets)
 	ck_assert_int_eq(stat(path, &st), -1);
 	listeners_release(&first);
 
-	/* No socket: left alone. */
+	/* A file that is not a socket is left alone. */
 	file = fopen(path, "w");
 	fclose(file);
 	ck_assert_int_eq(listeners_open(all, 1, &second, why), -EEXIST);

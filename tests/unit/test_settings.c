@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the tables of settings and commands say of themselves, in --help and the manual pages.
+ * The texts of the tables of settings and commands, in --help and the manual pages.
  */
 #include "tests/unit/suites.h"
 
@@ -17,7 +17,7 @@ static bool ends_with(const char *text, char c)
 	return text[0] && text[strlen(text) - 1] == c;
 }
 
-/* What is printed around the texts of the table needs them as settings.h says they are. */
+/* The texts have the form described in settings.h, which the texts printed around them rely on. */
 START_TEST(texts_of_the_table)
 {
 	for (size_t i = 0; i < SETTING_COUNT; i++) {
@@ -40,7 +40,7 @@ START_TEST(texts_of_the_table)
 }
 END_TEST
 
-/* As people write it: 600000000000 of a duration is 10m. */
+/* As written in a configuration: 600000000000 of a duration is 10m. */
 static const char *bound_text(const struct setting *setting, uint64_t bound,
                               char buffer[SETTING_TEXT_BYTES])
 {

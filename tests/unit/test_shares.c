@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Shares of a bounded whole, and whose a process is.
+ * Shares of a bounded resource, and the owners of processes.
  */
 #include "base/shares.h"
 
@@ -61,7 +61,7 @@ START_TEST(somebody_else_has_it)
 {
 	const uint64_t address = 0x0000ffffc0000201, zeroes = 0xff00000000000000;
 
-	/* Numbers that no user has are owners as well. */
+	/* Numbers that are not user IDs are valid owners, too. */
 	ck_assert(shares_take_left(&shares, address, 900));
 	ck_assert(!shares_take_left(&shares, zeroes, 301));
 	ck_assert(shares_take_left(&shares, zeroes, 300));
@@ -83,7 +83,7 @@ START_TEST(what_is_given_back_is_free)
 	shares_give(&shares, 1, 600);
 	ck_assert_uint_eq(shares.taken, 0);
 	ck_assert_uint_eq(take_all(2), 600);
-	/* Nobody gives back what he has not. */
+	/* An owner cannot give back more than it has. */
 	shares_give(&shares, 3, 5);
 	shares_give(&shares, 2, 1000);
 	ck_assert_uint_eq(shares.taken, 0);

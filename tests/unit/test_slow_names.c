@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Files whose names take longer than anybody waits for: a profile has the others' and says so, and
- * later ones have them all.
+ * Files whose names take too long: a profile has the names of other files and says so, and later
+ * profiles have all names.
  */
 #include "symbolize/slow_names.h"
 
@@ -38,7 +38,8 @@ static void tear_down(void)
 	store_free(store);
 }
 
-/* The object of an image one of whose names is made readable slowly, or not at all, or at once. */
+/* Adds an image with one name that is made readable slowly, never, or (NULL) at once. Returns the
+ * object's id. */
 static uint32_t add_image(uint8_t seed, const char *name)
 {
 	struct elf_image image;
@@ -121,7 +122,7 @@ START_TEST(later)
 	symbolizer_get_stats(symbolizer, &stats);
 	ck_assert_uint_eq(stats.names.files_failed, 0);
 	ck_assert_uint_eq(stats.names.crashes, 0);
-	/* Another address of it: what was known stays. */
+	/* Another address of the file: the names that are known stay. */
 	do {
 		begin_profile();
 		mine = add_location(slow, SLOW_ADDRESS);
@@ -133,7 +134,8 @@ START_TEST(later)
 }
 END_TEST
 
-/* Many files that never end cost a profile no more than a few, and the next one next to nothing. */
+/* Many files that never finish delay a profile no longer than a few, and the next profile hardly at
+ * all. */
 START_TEST(many)
 {
 	uint32_t objects[IMAGES * 4];
@@ -150,7 +152,8 @@ START_TEST(many)
 }
 END_TEST
 
-/* Without a place in the list a file is asked about by a later profile; no user takes all. */
+/* A file without a place in the list is asked about by a later profile; no user takes all
+ * places. */
 START_TEST(places)
 {
 	_cleanup_(slow_names_freep) struct slow_names *slow =
@@ -166,7 +169,7 @@ START_TEST(places)
 	int taken = 0, err = 0;
 
 	ck_assert_int_eq(slow_names_take(slow, 1, 0, &answers), -ENOENT);
-	/* All fail, so that they are done; nobody takes them. */
+	/* All questions fail, so they are done, but no answer is taken. */
 	for (question.file = 1; question.file <= 3 * SLOW_MAX_FILES; question.file++) {
 		do
 			err = slow_names_ask(slow, &question);

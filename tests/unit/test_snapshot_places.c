@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whose snapshots are made at once, whose are put off, and in which order those follow.
+ * Which snapshots are made at once, which have to wait, and in which order those follow.
  */
 #include "tests/unit/suites.h"
 
@@ -24,7 +24,7 @@ static void tear_down(void)
 	snapshot_places_release(&places);
 }
 
-/* All his processes are killed; how many of them are told that. */
+/* All processes of HIM are killed. Returns how many of their snapshots get this answer. */
 static size_t kill_his(int answer)
 {
 	size_t count = 0;
@@ -45,7 +45,7 @@ START_TEST(a_storm_leaves_places)
 	ck_assert_uint_le(begun, MAX_SNAPSHOTS / 2);
 	ck_assert_int_eq(snapshot_places_ask(&places, &hers), 0);
 	ck_assert_int_eq(snapshot_places_ask(&places, &roots[0]), 0);
-	/* Others who kill many as well leave some for root. */
+	/* Other users with many killed processes leave places to root, too. */
 	for (uint32_t user = HER + 1; user < HER + 100; user++) {
 		struct snapshot_place *place = calloc(1, sizeof(*place));
 
@@ -66,7 +66,7 @@ START_TEST(who_is_put_off_follows_in_turn)
 	size_t begun = kill_his(0), ended = 0;
 
 	ck_assert_ptr_null(snapshot_places_next(&places));
-	/* She does not wait for those of his that do. */
+	/* HER's snapshot does not wait for those of HIM that wait. */
 	ck_assert_int_eq(snapshot_places_ask(&places, &hers), 0);
 	snapshot_places_leave(&places, &hers);
 	while (ended < begun) {
@@ -90,7 +90,7 @@ START_TEST(who_waits_may_be_forgotten)
 	ck_assert_uint_ge(put_off, MAX_PUT_OFF / 4);
 	ck_assert_uint_eq(forgotten, put_off);
 	ck_assert_uint_eq(places.put_off.taken, 0);
-	/* And others put off after that. */
+	/* Later snapshots have to wait again. */
 	ck_assert_uint_eq(kill_his(-EINPROGRESS), put_off);
 	while (snapshot_places_forget(&places))
 		;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Lines of the source files that one answer shows: what is kept, and how much is read at most.
+ * Lines of the source files that one answer shows: which files are kept, and how much is read at
+ * most.
  */
 #include "tests/unit/suites.h"
 
@@ -25,7 +26,7 @@ static void set_up(void)
 	ck_assert_int_eq(chmod(root, 0755), 0);
 	budget = source_cache_budget;
 	ck_assert_uint_le(budget.ns, NSEC_PER_SEC);
-	/* How busy the host is is no matter here. */
+	/* A busy host does not matter here. */
 	budget.ns = 60 * NSEC_PER_SEC;
 	cache = source_cache_new(&budget);
 }
@@ -39,7 +40,7 @@ static void tear_down(void)
 	ck_assert_int_eq(system(command), 0);
 }
 
-/* Leaves its path in `path`; with holes up to `size`. */
+/* Leaves the file's path in `path`; the file is sparse up to `size`. */
 static void put(const char *name, const char *text, mode_t mode, off_t size)
 {
 	_cleanup_close_ int fd = -1;
@@ -68,14 +69,14 @@ START_TEST(caches_files)
 	put("secret.c", "no\n", 0600, 0);
 	ck_assert_ptr_null(line(1));
 	ck_assert_ptr_null(line(1));
-	/* A process that is gone has no files. */
+	/* A process that has ended has no files. */
 	ck_assert_ptr_null(
 		source_cache_line(cache, &(struct source_root){.pid = 4000001}, "/etc/passwd", 1));
 	for (int i = 0; i < 2000; i++) {
 		snprintf(path, sizeof(path), "/nowhere/%d", i);
 		ck_assert_ptr_null(line(1));
 	}
-	/* Too many by now. */
+	/* The limit on files is reached. */
 	ck_assert_ptr_null(source_cache_line(cache, &ours, "/etc/passwd", 1));
 	snprintf(path, sizeof(path), "%s/a.c", root);
 	ck_assert_str_eq(line(1), "yes");
@@ -90,7 +91,7 @@ static void large(int number)
 	put(name, "yes\n", 0644, MAX_SOURCE_BYTES);
 }
 
-/* Neither by their number, nor by being asked for in turn. */
+/* The limit holds for many large files, and for files that are asked for in turn. */
 START_TEST(large_files_end)
 {
 	enum { SHOWN = (64 << 20) / MAX_SOURCE_BYTES };
@@ -103,7 +104,7 @@ START_TEST(large_files_end)
 	ck_assert_ptr_null(line(1));
 	put("small.c", "no\n", 0644, 0);
 	ck_assert_ptr_null(line(1));
-	/* The one that was read last is still there. */
+	/* The file that was read last is still there. */
 	large(SHOWN - 1);
 	ck_assert_str_eq(line(1), "yes");
 	large(0);
@@ -111,7 +112,7 @@ START_TEST(large_files_end)
 }
 END_TEST
 
-/* Each line takes memory of its own. */
+/* Each line takes memory. */
 START_TEST(many_lines)
 {
 	static char lines[MAX_SOURCE_BYTES / 2 + 1];
@@ -132,7 +133,7 @@ START_TEST(time_ends)
 	cache = source_cache_new(&budget);
 	ck_assert_ptr_null(line(1));
 	source_cache_free(cache);
-	/* Over by the time the file is opened. */
+	/* The time is over when the file is opened. */
 	budget.ns = 1;
 	cache = source_cache_new(&budget);
 	ck_assert_ptr_null(line(1));

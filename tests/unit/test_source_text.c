@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Source files: which of them may be read, by whatever path, and what their lines are.
+ * Source files: which may be read, by any path, and what their lines are.
  */
 #include "tests/unit/lacks.h"
 #include "tests/unit/suites.h"
@@ -166,7 +166,7 @@ START_TEST(long_paths_end)
 	strcpy(path, "/long");
 	memset(path + 5, '/', 200);
 	ck_assert_int_eq(open_in(root, path, &fd), -ENAMETOOLONG);
-	/* More folders than it keeps open. */
+	/* More folders than the walk keeps open. */
 	path[0] = '\0';
 	for (int i = 0; i < 150; i++) {
 		strcat(path, "/d");
@@ -192,8 +192,7 @@ START_TEST(nothing_that_the_kernel_makes_up)
 }
 END_TEST
 
-/* A file without end, and a path of any length, take no longer than that. */
-/* Debug files are looked for so, which root may keep to itself. */
+/* Debug files are looked for in this way. Root may keep such files to itself. */
 START_TEST(the_daemon_may_read_what_others_may_not)
 {
 	const struct path_root ours = {root, 0, UINT64_MAX, true};
@@ -210,6 +209,7 @@ START_TEST(the_daemon_may_read_what_others_may_not)
 }
 END_TEST
 
+/* The walk along a path and the reading of a file both end at their deadline. */
 START_TEST(ends_in_time)
 {
 	const struct source_root ours = {0};
@@ -251,7 +251,7 @@ START_TEST(takes_no_more_than_that)
 	source_text_free(text);
 	text = NULL;
 	ck_assert_uint_eq(budget.bytes, 0);
-	/* What was read is spent, also where it is too much. */
+	/* The bytes read count, even when they exceed the limit. */
 	budget.bytes = 10;
 	budget.memory = 7;
 	ck_assert_int_eq(source_text_read_within(&ours, path, &budget, &text), -EFBIG);
@@ -260,8 +260,8 @@ START_TEST(takes_no_more_than_that)
 }
 END_TEST
 
-/* A process that has mounted an overlay on that folder, in namespaces of its own; 0 where it may
- * not. */
+/* Starts a process that has mounted an overlay on a folder, in its own namespaces. Returns 0 when
+ * it may not. */
 static pid_t mount_overlay(const char *below, const char *at, int namespaces)
 {
 	char options[256], empty[80], ready = 0;
@@ -295,7 +295,7 @@ static const struct {
 	int namespaces, err;
 } mounters[] = {
 	{CLONE_NEWNS, 0},
-	/* It may lie above a file system that its user serves. */
+	/* The overlay may lie above a file system that the user serves. */
 	{CLONE_NEWNS | CLONE_NEWUSER, -EOPNOTSUPP},
 };
 
@@ -321,11 +321,11 @@ START_TEST(nothing_that_a_user_mounted)
 	ck_assert_int_eq(source_text_read(&(struct source_root){.pid = theirs.pid}, path, &text),
 	                 mounters[_i].err);
 	source_text_free(text);
-	/* Nor is it asked what it does not have. */
+	/* The file system is not asked for a missing file either. */
 	snprintf(path, sizeof(path), "%s/nothing", at);
 	ck_assert_int_eq(path_open(&theirs, path, &fd),
 	                 mounters[_i].err ? mounters[_i].err : -ENOENT);
-	/* By whatever way. */
+	/* The same holds for a path through a link. */
 	snprintf(link, sizeof(link), "%s/away", root);
 	ck_assert_int_eq(symlink(path, link), 0);
 	ck_assert_int_eq(path_open(&theirs, link, &fd),
@@ -334,10 +334,10 @@ START_TEST(nothing_that_a_user_mounted)
 	mounted = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ck_assert_int_ge(mounted, 0);
 	ck_assert_int_eq(mounts_may_ask(mounted, theirs.pid), !mounters[_i].err);
-	/* We do not see it. */
+	/* The mount is not visible here. */
 	ck_assert(!mounts_may_ask(mounted, 0));
 	ck_assert(!mounts_may_ask(mounted, 4000001));
-	/* What lies beside it is as it was. */
+	/* Files beside the mount are not affected. */
 	snprintf(path, sizeof(path), "%s/src/a.c", root);
 	close(fd);
 	ck_assert_int_eq(path_open(&theirs, path, &fd), 0);
@@ -353,7 +353,7 @@ static struct source_text *lines_of(const char *bytes, size_t len)
 
 	put("lines", bytes, len, 0644);
 	snprintf(path, sizeof(path), "%s/lines", root);
-	/* As another process sees it: our own root, by way of /proc. */
+	/* As for another process: this process's root, through /proc. */
 	ck_assert_int_eq(
 		source_text_read(&(struct source_root){.pid = (uint32_t)getpid()}, path, &text), 0);
 	ck_assert_int_eq(unlinkat(folder, "lines", 0), 0);
@@ -410,7 +410,7 @@ START_TEST(reads_no_more_than_that)
 }
 END_TEST
 
-/* A number says which process it is only with when that began. */
+/* A pid identifies a process only together with its start time. */
 START_TEST(of_the_very_process)
 {
 	const uint32_t pid = (uint32_t)getpid();
@@ -436,7 +436,7 @@ START_TEST(of_the_very_process)
 		ck_assert_int_eq(source_text_read(&cases[i].root, path, &text), cases[i].err);
 		source_text_free(text);
 	}
-	/* What is not there is not there with whoever has the number. */
+	/* A missing file is not reported missing for another process with the pid. */
 	ck_assert_int_eq(source_text_read(&cases[2].root, "/nowhere", &(struct source_text *){0}),
 	                 -ESRCH);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Slots and runs of mappings: who has one and when, what walkers may still be reading, what an exec
- * does, and what happens when there is no room.
+ * Slots and runs of mappings: which processes have one and when, what walkers may still read, what
+ * an exec does, and what happens when there is no room.
  */
 #include "unwind/spaces.h"
 
@@ -26,7 +26,7 @@ START_TEST(stays_in_step)
 	ck_assert_uint_eq(fixture_find_mapping(PID, 0x5fff)->table, 0);
 	ck_assert_ptr_null(fixture_find_mapping(PID, 0x4000));
 
-	/* A child has the same run, until it changes. */
+	/* A child has the same run until its mappings change. */
 	procs_fork(fixture.procs, PID, PID + 1, 2);
 	fixture_sync_now();
 	ck_assert_uint_eq(fixture_first_of(fixture_slot_of(PID + 1)),
@@ -75,15 +75,15 @@ START_TEST(walkers_keep_what_they_read)
 	fixture_sync_now();
 	ck_assert_uint_eq(fixture_stats().mappings, 20);
 	fixture_sync_now();
-	ck_assert_int_eq(fixture.asked, 20); /* nothing to ask for any more */
+	ck_assert_int_eq(fixture.asked, 20); /* no further question */
 	procs_fork(fixture.procs, PID, PID + 1, 2);
 	procs_mmap(fixture.procs, PID + 1, 0x1000, 0x2000, 0, &no_file, "");
 	fixture_sync_now();
-	ck_assert_uint_eq(fixture_first_of(fixture_slot_of(PID + 1)), first); /* given out again */
+	ck_assert_uint_eq(fixture_first_of(fixture_slot_of(PID + 1)), first); /* used again */
 }
 END_TEST
 
-/* A walker on another thread: whatever run it finds must stay whole for as long as it is busy. */
+/* A walker on another thread. Each run that it finds must stay intact while it is busy. */
 struct walker {
 	uv_thread_t thread;
 	int busy, stop;
@@ -100,7 +100,7 @@ static void walk(void *arg)
 		uint64_t value = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
 		volatile struct unwind_mapping *run =
 			&fixture.memory.mappings[fixture_first_of(value)];
-		/* Slowly, so that the other one gets on meanwhile. */
+		/* Slow, so that the other thread makes progress meanwhile. */
 		for (uint32_t i = 0; i < 1000 * (value & SLOT_COUNT_MAX); i++) {
 			uint32_t at = i % (value & SLOT_COUNT_MAX);
 			walker->torn += run[at].end - run[at].start != run[0].end - run[0].start;
@@ -159,7 +159,8 @@ START_TEST(exec_withdraws)
 	unwinder_sync(fixture.unwinder, 100);
 	ck_assert_uint_ne(fixture_slot_of(PID), 0);
 
-	/* What the kernel half does; then more comes of the time before. */
+	/* The kernel half clears the slot at an exec; after that a record from before the exec
+	 * arrives. */
 	fixture.memory.execs[at] = 200;
 	fixture.memory.slots[(PID * SLOTS_PER_BUCKET) & (SLOTS - 1)] = 0;
 	procs_mmap(fixture.procs, PID, 0x8000, 0x9000, 0, &no_file, "");
@@ -173,7 +174,8 @@ START_TEST(exec_withdraws)
 	ck_assert_uint_eq(fixture_slot_of(PID) & SLOT_COUNT_MAX, 1);
 	ck_assert_ptr_nonnull(fixture_find_mapping(PID, 0x4000));
 
-	/* Another's exec leaves what is there alone, and only puts off what is new. */
+	/* The exec of a process with the same entry leaves existing mappings alone, and only delays
+	 * new ones. */
 	fixture.memory.execs[at] = 300;
 	procs_mmap(fixture.procs, PID, 0x6000, 0x7000, 0, &no_file, "");
 	unwinder_sync(fixture.unwinder, 299);
@@ -181,7 +183,7 @@ START_TEST(exec_withdraws)
 	unwinder_sync(fixture.unwinder, 300);
 	ck_assert_uint_eq(fixture_slot_of(PID) & SLOT_COUNT_MAX, 2);
 
-	/* A slot that was cleared comes back when its process is told of again. */
+	/* A cleared slot is filled again when another record of its process arrives. */
 	fixture.memory.slots[(PID * SLOTS_PER_BUCKET) & (SLOTS - 1)] = 0;
 	procs_fork(fixture.procs, PID, PID + 1, 301);
 	procs_mmap(fixture.procs, PID, 0x6000, 0x7000, 0, &no_file, "");
@@ -191,8 +193,8 @@ START_TEST(exec_withdraws)
 }
 END_TEST
 
-/* An exec of a process whose mappings were told between the two: nothing more will be said of it.
- */
+/* The slot of a process is cleared by an exec although its mappings are already up to date: no
+ * further record arrives for it. */
 START_TEST(cleared_behind_the_back)
 {
 	uint64_t *slot = &fixture.memory.slots[(PID * SLOTS_PER_BUCKET) & (SLOTS - 1)], value;
@@ -212,7 +214,7 @@ START_TEST(cleared_behind_the_back)
 	}
 	ck_assert_uint_eq(*slot, value);
 
-	/* Not while what is known may be of the time before an exec. */
+	/* The slot stays clear while the known mappings may be from before an exec. */
 	fixture.memory.execs[PID & (EXEC_TIMES - 1)] = 200;
 	*slot = 0;
 	for (begin = clock_mono_ns(); clock_mono_ns() - begin < 1200 * NSEC_PER_MSEC;) {
@@ -225,7 +227,7 @@ START_TEST(cleared_behind_the_back)
 	ck_assert_uint_eq(fixture_stats().processes, 1);
 	ck_assert_uint_eq(fixture_stats().mappings, 1);
 
-	/* What has ended stays away. */
+	/* A process that has ended gets no slot again. */
 	procs_exit(fixture.procs, PID, PID, 201);
 	unwinder_sync(fixture.unwinder, 201);
 	for (begin = clock_mono_ns(); clock_mono_ns() - begin < 1200 * NSEC_PER_MSEC;) {
@@ -248,7 +250,7 @@ START_TEST(no_room_for_processes)
 	fixture_sync_now();
 	ck_assert_uint_eq(fixture_stats().processes, SLOTS_PER_BUCKET);
 	ck_assert_uint_eq(fixture_stats().processes_refused, 12);
-	/* Those that were refused are tried again when others have gone. */
+	/* Refused processes are tried again when others have ended. */
 	for (uint32_t i = 0; i < 20; i++) {
 		if (fixture_slot_of(PID + i))
 			procs_exit(fixture.procs, PID + i, PID + i, 3);
@@ -280,7 +282,7 @@ START_TEST(no_room_for_mappings)
 	ck_assert_uint_eq(fixture_slot_of(PID), 0);
 	ck_assert_uint_ne(fixture_slot_of(PID + 1), 0);
 	ck_assert_uint_eq(fixture_stats().processes_refused, 1);
-	/* It grew out of its room: what it had is not true any more. */
+	/* The process has outgrown its room, and its earlier mappings no longer hold. */
 	for (uint64_t i = 0; i < 9; i++)
 		procs_mmap(fixture.procs, PID + 1, 0x10000 * i, 0x10000 * i + 0x1000, 0, &no_file,
 		           "");

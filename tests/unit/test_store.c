@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct store with files of its own making: which of them are one, what is remembered, what is
- * dropped, and that no other file of the same name is ever taken.
+ * struct store with files that the test makes: which files are one object, what is remembered, what
+ * is dropped, and that another file of the same name never passes for one.
  */
 #include "base/clock.h"
 #include "object/store.h"
@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-/* A second later, or a coarse clock might not tell. */
+/* The time of the file advances by a second, because a coarse clock might not show the change. */
 static void write_over(const char *path, int seed)
 {
 	struct elf_image image;
@@ -44,13 +44,13 @@ START_TEST(one_object_per_file)
 	ck_assert_ptr_nonnull(object);
 	ck_assert_str_eq(object->path, path);
 	ck_assert_uint_ne(object->id, 0);
-	/* By key, although the file has gone. */
+	/* Found by key, although the file is deleted. */
 	unlink(path);
 	ck_assert_ptr_eq(open_path(store, &key, path), object);
-	/* By build ID. */
+	/* Found by build ID. */
 	path = make_file(1, 1, &other_key);
 	ck_assert_ptr_eq(open_path(store, &other_key, path), object);
-	/* By fstat(), without a generation. */
+	/* Found by fstat(), without a generation. */
 	other_key.generation = 0;
 	ck_assert_ptr_eq(open_path(store, &other_key, path), object);
 	path = make_file(2, 2, &other_key);
@@ -62,7 +62,7 @@ START_TEST(one_object_per_file)
 }
 END_TEST
 
-/* As cp does it: the inode is the same, and so is the key. */
+/* As with cp: the inode is the same, and so is the key. */
 START_TEST(a_file_that_was_written_into_is_another_one)
 {
 	struct file_key key;
@@ -77,7 +77,7 @@ START_TEST(a_file_that_was_written_into_is_another_one)
 		ck_assert_ptr_eq(open_path(store, &key, path), object);
 		uint32_t id = object->id;
 		write_over(path, 2);
-		/* What was looked at a moment ago is not looked at again. */
+		/* A file that was looked at a moment ago is not looked at again. */
 		usleep(2000);
 		object = open_path(store, &key, path);
 		ck_assert_ptr_nonnull(object);
@@ -87,7 +87,8 @@ START_TEST(a_file_that_was_written_into_is_another_one)
 }
 END_TEST
 
-/* Its links and rights are no matter, and where it cannot be opened any more it is what it was. */
+/* Changes of links and permissions do not matter, and a file that can no longer be opened counts as
+ * unchanged. */
 START_TEST(a_file_that_was_touched_otherwise_is_the_same)
 {
 	_cleanup_(store_freep) struct store *store = store_new(10);
@@ -107,7 +108,7 @@ START_TEST(a_file_that_was_touched_otherwise_is_the_same)
 }
 END_TEST
 
-/* Whoever maps a file with the build ID of the C library first does not become the C library. */
+/* A user that maps a file with the C library's build ID first cannot replace the C library. */
 START_TEST(the_same_build_id_of_another_owner)
 {
 	_cleanup_(store_freep) struct store *store = store_new(10);
@@ -128,7 +129,7 @@ START_TEST(the_same_build_id_of_another_owner)
 }
 END_TEST
 
-/* Of three files one is mapped, and one has samples. */
+/* One of three files is mapped, and one has samples. */
 START_TEST(what_nobody_maps_is_closed)
 {
 	_cleanup_(store_freep) struct store *store = store_new(10);
@@ -142,7 +143,7 @@ START_TEST(what_nobody_maps_is_closed)
 		ids[i] = open_path(store, &key, path)->id;
 	}
 	object_unref(store_get_sampled(store, ids[1]));
-	/* They were used a moment ago. */
+	/* All files were used a moment ago. */
 	store_sweep_begin(store);
 	store_sweep_end(store, 60 * NSEC_PER_SEC);
 	store_get_stats(store, &stats);
@@ -156,7 +157,7 @@ START_TEST(what_nobody_maps_is_closed)
 	ck_assert_uint_eq(stats.objects, 2);
 	ck_assert_uint_eq(stats.unmapped, 1);
 	ck_assert_ptr_null(store_get(store, ids[2]));
-	/* It was mapped in another round. */
+	/* This file was mapped only in the round before. */
 	usleep(1000);
 	store_sweep_begin(store);
 	store_sweep_end(store, 1);
@@ -192,7 +193,7 @@ START_TEST(another_file_of_that_name)
 	const char *path = make_file(0, 1, &key);
 	key.inode++;
 	ck_assert_ptr_null(open_path(store, &key, path));
-	/* Not remembered: it is nothing the file did. */
+	/* Not remembered, because the failure is not the file's fault. */
 	key.inode--;
 	ck_assert_ptr_nonnull(open_path(store, &key, path));
 	ck_assert_ptr_null(open_path(store, &(struct file_key){0}, "/nonexistent/x"));
@@ -219,7 +220,7 @@ END_TEST
 
 START_TEST(evicts_what_was_used_longest_ago)
 {
-	/* One user may have half of what there is. */
+	/* One user may have half of the store. */
 	_cleanup_(store_freep) struct store *store = store_new(4);
 	struct store_stats stats;
 	struct file_key keys[3];
@@ -235,10 +236,10 @@ START_TEST(evicts_what_was_used_longest_ago)
 	struct object *kept = store_get(store, ids[0]);
 	ck_assert_ptr_nonnull(kept);
 	object_unref(kept);
-	/* Whoever held it keeps it. */
+	/* A reference keeps the object alive. */
 	ck_assert_uint_eq(held->id, ids[1]);
 	object_unref(held);
-	/* It comes back under a new id. */
+	/* The file gets a new id when it comes back. */
 	const struct object *again = open_path(store, &keys[1], make_file(1, 1, &keys[1]));
 	ck_assert_uint_gt(again->id, ids[2]);
 	store_get_stats(store, &stats);
@@ -251,7 +252,8 @@ END_TEST
 
 START_TEST(many_files)
 {
-	_cleanup_(store_freep) struct store *store = store_new(6); /* one user may have half */
+	_cleanup_(store_freep) struct store *store = store_new(6); /* one user may have half of
+	                                                            * it */
 	struct store_stats stats;
 	struct file_key key;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct store with files that this process maps: deleted, replaced, of another's name, of none.
+ * struct store with files that this process maps: deleted, replaced, under another name, or no
+ * file.
  */
 #include "object/kernel_file.h"
 #include "object/store.h"
@@ -12,7 +13,7 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 
-/* Where the kernel lists the mapping of a path. */
+/* The addresses at which the kernel lists the mapping of a path. */
 static void find_mapping(const char *path, uint64_t *ret_start, uint64_t *ret_end)
 {
 	_cleanup_free_ char *line = NULL;
@@ -34,7 +35,7 @@ START_TEST(deleted_but_mapped)
 	uint64_t start, end;
 	char deleted[160];
 
-	/* map_files wants a capability. */
+	/* map_files requires a capability. */
 	if (host_lacks(geteuid() == 0, "root"))
 		return;
 	const char *path = make_file(0, 1, &key);
@@ -47,7 +48,7 @@ START_TEST(deleted_but_mapped)
 	const struct object *object = open_mapped(store, &key, start, end, deleted);
 	ck_assert_ptr_nonnull(object);
 	ck_assert_str_eq(object->path, path);
-	/* Another mapping at the place where one was seen. */
+	/* Another mapping at the same address. */
 	key.inode++;
 	key.generation++;
 	ck_assert_ptr_null(open_mapped(store, &key, start, end, "/usr/bin/other"));
@@ -55,7 +56,7 @@ START_TEST(deleted_but_mapped)
 }
 END_TEST
 
-/* An upgrade while a process runs the old file: both are there, under one name. */
+/* An upgrade while a process runs the old file: both files exist under one name. */
 START_TEST(replaced_but_mapped)
 {
 	_cleanup_(store_freep) struct store *store = store_new(10);
@@ -85,8 +86,8 @@ START_TEST(replaced_but_mapped)
 }
 END_TEST
 
-/* Who maps a file of the same name where another one was seen has it for himself: whoever else maps
- * that other one has it as it is. */
+/* A process that maps another file, under the name of a file that was seen elsewhere, gets the file
+ * that it maps. All other processes still get the file that was seen first. */
 START_TEST(a_file_of_that_name_in_another_place)
 {
 	_cleanup_(store_freep) struct store *store = store_new(10);
@@ -139,7 +140,7 @@ START_TEST(what_is_no_file_says_nothing_of_others)
 }
 END_TEST
 
-/* Another device, by whose numbers it is another file. */
+/* Another device number makes it another file. */
 START_TEST(the_same_inode_of_another_device)
 {
 	_cleanup_(store_freep) struct store *store = store_new(10);
@@ -154,7 +155,7 @@ START_TEST(the_same_inode_of_another_device)
 }
 END_TEST
 
-/* Which may be a file that the user cannot read, by way of a symbolic link. */
+/* The other file may be one that the user cannot read, reached through a symbolic link. */
 START_TEST(another_file_only_for_who_may_read_it)
 {
 	struct file_key key;
@@ -198,7 +199,7 @@ START_TEST(the_kernel_s_numbers)
 }
 END_TEST
 
-/* Code in memory that has no file system: a memfd, and shared memory that was unlinked. */
+/* Code in memory without a file system: a memfd, and unlinked shared memory. */
 START_TEST(memory_files)
 {
 	static const char *const names[] = {"/memfd:profd-test", "/dev/shm/profd-test"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct symbolizer: every kind of location ends up with one honest name.
+ * struct symbolizer: each kind of location gets one truthful name.
  */
 #include "symbolize/symbolize.h"
 #include "base/buf.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const char __executable_start; /* the linker's */
+extern const char __executable_start; /* defined by the linker */
 
 static struct store *store;
 static struct symbolizer *symbolizer;
@@ -109,7 +109,8 @@ static const char *last_comment(void)
 	               : "";
 }
 
-/* Sampled before it was open: by offsets, which begin at 0x400000 in this file's own addresses. */
+/* Sampled before the file was open: locations are file offsets; the file's own addresses start at
+ * 0x400000. */
 START_TEST(files_that_are_opened_later)
 {
 	store_want_ticket(store, TICKET);
@@ -135,7 +136,7 @@ START_TEST(files_that_are_opened_later)
 }
 END_TEST
 
-/* A launch of it, and its frame. */
+/* Adds a launch of the kernel, and its frame. */
 static uint32_t add_kernel(const char *name, uint32_t *ret_task)
 {
 	const struct task task = {.pid = 1, .kernel = kernel_label(builder, name)};
@@ -171,7 +172,7 @@ START_TEST(kernels_of_gpus)
 		ck_assert_str_eq(name_of(plain), "<kernel 0x1>");
 		ck_assert_str_eq(label_of(plain_task), "<kernel 0x1>");
 		ck_assert_uint_eq(function_of(plain)->system_name, 0);
-		/* As it is. */
+		/* The name stays as it is. */
 		ck_assert_str_eq(name_of(dead), "_Z" MORTAL_NAME "v");
 		ck_assert_str_eq(label_of(dead_task), "_Z" MORTAL_NAME "v");
 		ck_assert_uint_eq(function_of(dead)->system_name, 0);
@@ -179,7 +180,7 @@ START_TEST(kernels_of_gpus)
 }
 END_TEST
 
-/* What is interpreted may be called anything, and is called that. */
+/* An interpreted function may have any name, and keeps it. */
 START_TEST(no_linkers_names)
 {
 	uint32_t kernel = add_location("[kernel]", MAPPING_KERNEL, 0, 0x10);
@@ -219,7 +220,7 @@ START_TEST(named_ones_stay)
 }
 END_TEST
 
-/* The first line of /proc/kallsyms with this end, or 0. */
+/* The address in the first line of /proc/kallsyms that ends like this, or 0. */
 static uint64_t kernel_address(const char *end)
 {
 	_cleanup_free_ char *line = NULL;
@@ -265,7 +266,7 @@ START_TEST(kernel)
 }
 END_TEST
 
-/* In another profile. */
+/* The same in another profile. */
 static void run_again(uint32_t object, uint64_t address)
 {
 	builder_free(builder);
@@ -274,7 +275,7 @@ static void run_again(uint32_t object, uint64_t address)
 	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
 }
 
-/* Of this program, from its own DWARF. */
+/* Lines of this program, from its own DWARF. */
 START_TEST(source_lines)
 {
 	uint64_t base = (uint64_t)(uintptr_t)&__executable_start;
@@ -298,7 +299,8 @@ START_TEST(source_lines)
 	ck_assert_uint_eq(root.pid, (uint32_t)getpid());
 	ck_assert(!symbolizer_knows_file(symbolizer, "/etc/shadow", NULL, &root));
 	ck_assert(!symbolizer_knows_file(symbolizer, "", NULL, &root));
-	/* Its process has ended: the root folder is ours. Its number went to a container: none. */
+	/* When the process has ended, the daemon's root folder is used. When its pid belongs to a
+	 * process with another root, none is. */
 	self->pid = INT32_MAX;
 	run_again(self->id, address);
 	ck_assert(symbolizer_knows_file(symbolizer, file_copy, NULL, &root));
@@ -310,7 +312,7 @@ START_TEST(source_lines)
 }
 END_TEST
 
-/* The second run asks nobody. */
+/* The second run asks no reader process. */
 START_TEST(remembered)
 {
 	struct symbolizer_stats first, second;
@@ -319,7 +321,7 @@ START_TEST(remembered)
 
 	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
 	symbolizer_get_stats(symbolizer, &first);
-	/* Where its debug files are, and names. */
+	/* One request for the debug files, one for the names. */
 	ck_assert_uint_eq(first.names.requests, 2);
 	ck_assert_uint_eq(first.names.addresses, 2);
 	ck_assert_uint_eq(first.known_files, 1);
@@ -343,7 +345,7 @@ START_TEST(over_the_bound)
 	uint32_t id = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401010);
 
 	symbolizer_free(symbolizer);
-	/* Nothing fits, which is no failure. */
+	/* Nothing fits, which is not a failure. */
 	symbolizer = symbolizer_new(&(struct symbolizer_config){
 		.store = store, .program = "/proc/self/exe", .max_bytes = 2});
 	ck_assert_int_eq(symbolizer_run(symbolizer, builder), 0);
@@ -355,7 +357,7 @@ END_TEST
 
 enum { LARGE_NAMES = 400 };
 
-/* A file of 60 kB whose names are 13 MB when they are made readable. */
+/* Opens a file of 60 kB whose readable names take 13 MB. */
 static uint32_t open_large_names(void)
 {
 	Elf64_Sym symbols[LARGE_NAMES];
@@ -394,8 +396,7 @@ static void remember_little(void)
 		.store = store, .program = "/proc/self/exe", .max_bytes = 16 << 20});
 }
 
-/* What a file's names take in the daemon is bounded, whatever they are written as: what is too much
- * at once stays as it is. */
+/* The memory for a file's readable names is bounded. Names beyond the bound stay mangled. */
 START_TEST(large_names)
 {
 	uint32_t object = open_large_names(), first, last = 0, other;
@@ -416,7 +417,7 @@ START_TEST(large_names)
 }
 END_TEST
 
-/* Of what came with a name. */
+/* Source files that came together with a name are known. */
 START_TEST(told_files_are_known)
 {
 	uint32_t id = add_location("[python 3.11]", MAPPING_PSEUDO, 0, 0x77);
@@ -439,7 +440,7 @@ START_TEST(told_files_are_known)
 }
 END_TEST
 
-/* A process that cannot be had costs names and says so. */
+/* Without a reader process there are no names, and a comment says so. */
 START_TEST(no_names_process)
 {
 	uint32_t id = add_location("/opt/prog", MAPPING_FILE, object_id, 0x401010);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct symtab: who wins an address, compared with a slow search that reads like the rule.
+ * struct symtab: which symbol an address gets, compared with a slow search that states the rule.
  */
 #include "base/bounds.h"
 #include "object/symtab.h"
@@ -80,7 +80,7 @@ START_TEST(table)
 }
 END_TEST
 
-/* As in the kernel: aliases and labels, but nothing that reaches over something else. */
+/* As in the kernel: aliases and labels, but no symbol that extends over another one. */
 START_TEST(side_by_side)
 {
 	static const struct known known[] = {
@@ -133,7 +133,7 @@ START_TEST(ends_of_the_address_space)
 }
 END_TEST
 
-/* The rule, said once more. */
+/* The rule, stated once more. */
 static const char *slow_find(const struct known *known, size_t count, uint64_t address)
 {
 	const struct known *best = NULL;
@@ -193,7 +193,7 @@ START_TEST(modules_and_long_names)
 }
 END_TEST
 
-/* What a sizeless symbol covers is a guess, and says so. */
+/* The range of a symbol without size is a guess, and is marked as such. */
 START_TEST(sized_or_not)
 {
 	static const struct known known[] = {

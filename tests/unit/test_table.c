@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From rows to words: how blocks share and carry in, what is refused; and many random tables
- * compared with an array of bytes.
+ * From rows to words: how blocks share rows and take over the row before them, what is refused; and
+ * many random tables compared with an array of bytes.
  */
 #include "unwind/table.h"
 
@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* A row of sp + 8 * words. */
+/* Adds a row with the CFA sp + 8 * words. */
 static void add(struct table_builder *builder, uint64_t start, uint64_t end, int64_t words)
 {
 	struct frame_row row = {start, end, CFA(SP, words * 8), SAME, RA, false, false};
@@ -46,8 +46,8 @@ START_TEST(words_of_a_small_table)
 	ck_assert_uint_eq(table->text, 0x1000);
 	ck_assert_uint_eq(table->blocks, 5);
 	ck_assert_uint_eq(table->rule_count, 1);
-	/* 5 of the index and 3 to align, 4 of the rule. The third block is like the second. The
-	 * fifth begins with the row of its first byte, and ends where the last row does. */
+	/* 5 words of index, 3 of alignment, 4 of the rule. The third block equals the second. The
+	 * fifth block starts with the row of its first byte, and ends where the last row ends. */
 	const uint32_t rule = RULE | 2;
 	const uint32_t words[] = {
 		12 << 8 | 2,
@@ -74,7 +74,8 @@ START_TEST(words_of_a_small_table)
 	ck_assert_uint_eq(table->words[4], 18 << 8 | 4);
 	ck_assert_uint_eq(table->words[18], PLAIN(1));
 	ck_assert_uint_eq(table->words[19], 0x20U << 24 | rule);
-	ck_assert_uint_eq(table->words[20], 0x30U << 24 | NONE); /* 16 bytes: no padding */
+	ck_assert_uint_eq(table->words[20], 0x30U << 24 | NONE); /* a gap of 16 bytes is no
+	                                                          * padding */
 	ck_assert_uint_eq(table->words[21], 0x40U << 24 | rule);
 	ck_assert_uint_eq(table->words[22], 0x41U << 24 | NONE);
 	ck_assert_uint_eq(table->word_count, 23);
@@ -99,14 +100,14 @@ START_TEST(which_row_holds)
 			uint32_t op;
 		} finds[4];
 	} cases[] = {
-		/* Added first holds, over, under and across. */
+		/* The row that was added first holds: overlapping, inside and around others. */
 		{{{0x100, 0x200, 1}, {0x180, 0x280, 2}},
 	         {{0x180, PLAIN(1)}, {0x1ff, PLAIN(1)}, {0x200, PLAIN(2)}, {0x27f, PLAIN(2)}}},
 		{{{0x140, 0x150, 1}, {0x100, 0x200, 2}},
 	         {{0x13f, PLAIN(2)}, {0x140, PLAIN(1)}, {0x14f, PLAIN(1)}, {0x150, PLAIN(2)}}},
 		{{{0x100, 0x200, 1}, {0x140, 0x150, 2}},
 	         {{0x13f, PLAIN(1)}, {0x140, PLAIN(1)}, {0x150, PLAIN(1)}, {0x200, NONE}}},
-		/* Not by address. */
+		/* Rows are not added in order of address. */
 		{{{0x300, 0x310, 3}, {0x100, 0x110, 1}, {0x200, 0x210, 2}},
 	         {{0x100, PLAIN(1)}, {0x200, PLAIN(2)}, {0x300, PLAIN(3)}, {0x210, NONE}}},
 		{{{0x100, 0x110, 1}, {0x300, 0x310, 3}, {0x200, 0x210, 2}, {0x310, 0x320, 4}},
@@ -114,7 +115,7 @@ START_TEST(which_row_holds)
 		/* Equal starts, equal rows. */
 		{{{0x100, 0x180, 1}, {0x100, 0x200, 2}, {0x100, 0x300, 3}},
 	         {{0x100, PLAIN(1)}, {0x180, PLAIN(2)}, {0x200, PLAIN(3)}, {0x300, NONE}}},
-		/* Padding takes the row before, a real gap none. */
+		/* Padding gets the row before it, a real gap none. */
 		{{{0x100, 0x110, 1}, {0x11f, 0x130, 2}, {0x140, 0x150, 3}},
 	         {{0x11e, PLAIN(1)}, {0x11f, PLAIN(2)}, {0x130, NONE}, {0x13f, NONE}}},
 	};
@@ -172,7 +173,7 @@ START_TEST(refuses)
 	ck_assert_int_eq(table_seal(builder, 0, 0x2000, 5, &table), 0);
 	ck_assert_uint_eq(table->word_count, 5);
 	table_free(table);
-	/* Nor where only the rows are. */
+	/* Also too large when only the rows do not fit. */
 	add(builder, 0x1010, 0x1020, 2);
 	add(builder, 0x1200, 0x1210, 3);
 	ck_assert_int_eq(table_seal(builder, 0, 0x2000, SIZE_MAX, &table), 0);
@@ -182,10 +183,10 @@ START_TEST(refuses)
 	ck_assert_int_eq(table_seal(builder, 0, 0x2000, words, &table), 0);
 	ck_assert_uint_eq(table->word_count, words);
 	table_free(table);
-	/* The index alone would be too large. */
+	/* The index alone is too large. */
 	add(builder, 0x1000 + (1ULL << 33), 0x1100 + (1ULL << 33), 1);
 	ck_assert_int_eq(table_seal(builder, 0, UINT64_MAX, SIZE_MAX, &table), -E2BIG);
-	/* So far away that it cannot matter; the end of all addresses. */
+	/* Rows far outside the range do not matter, nor does one up to the last address. */
 	add(builder, 1ULL << 60, 1ULL << 61, 1);
 	add(builder, 0, UINT64_MAX, 7);
 	_cleanup_(table_freep) struct table *near = seal(builder, 0x800, 0x1800);
@@ -223,7 +224,7 @@ END_TEST
 
 enum { SPAN = 2048, BEGIN = 0x1234 };
 
-/* What holds at each byte, by painting the rows from the last to the first. */
+/* The operation that holds at each byte, found by painting the rows from the last to the first. */
 static void paint(uint32_t ops[SPAN], const struct frame_row *rows, size_t count)
 {
 	size_t gap = 0;

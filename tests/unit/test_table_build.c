@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tables of whole files: of this program, and of small ones with a function that another can be
- * made to return to.
+ * Tables of whole files: of this program, and of small files with a function to which another
+ * function may be made to return.
  */
 #include "unwind/table.h"
 
@@ -29,7 +29,7 @@ START_TEST(of_this_program)
 	ck_assert_int_eq(table_build(elf, true, 1 << 24, &table), 0);
 	ck_assert_uint_gt(table->row_count, 1000);
 	ck_assert_uint_ge(table->word_count, table->blocks + table->row_count);
-	/* A function's first byte: nothing is on the stack but the return address. */
+	/* At a function's first byte only the return address is on the stack. */
 	const struct segment *segments = elf_segments(elf, &count);
 	for (size_t i = 0; i < count; i++)
 		own = segments[i].offset == 0 ? segments[i].address : own;
@@ -74,30 +74,30 @@ START_TEST(returns_to_a_first_byte)
 		{0x1100, PLAIN(1)},
 		{0x111f, PLAIN(1)},
 		{0x1120, NONE},
-		/* Right after another function, whose call may be its last instruction. */
+		/* Directly after another function, whose call may be its last instruction. */
 		{0x120f, PLAIN(2)},
 		{0x1210, PLAIN(1)},
-		/* Makes a frame. */
+		/* The function makes a frame. */
 		{0x12ff, NONE},
 		{0x1300, PLAIN(1)},
 		{0x1304, PLAIN(2)},
-		/* Makes a frame of another kind. */
+		/* The function makes a frame of another kind. */
 		{0x137f, NONE},
 		{0x1380, PLAIN(1) | 2},
 		{0x13bf, NONE},
 		{0x13c0, PLAIN(2)},
-		/* The kernel's, and what comes after it. */
+		/* The kernel's signal frame, and the code after it. */
 		{0x13ff, NONE},
 		{0x1400, OP_OF_NAME(OP_SIGNAL)},
 		{0x141f, OP_OF_NAME(OP_SIGNAL)},
 		{0x1420, PLAIN(1)},
 		{0x147f, NONE},
 		{0x1480, OP_OF_NAME(OP_SIGNAL)},
-		/* Behind padding, which else takes the row before. */
+		/* After padding, which otherwise gets the row before it. */
 		{0x150e, PLAIN(2)},
 		{0x150f, STOP},
 		{0x1510, PLAIN(1)},
-		/* The last of all. */
+		/* The last row. */
 		{0x1eff, STOP},
 		{0x1f00, PLAIN(1)},
 		{0x1f0f, PLAIN(1)},
@@ -126,7 +126,7 @@ START_TEST(returns_to_a_first_byte)
 }
 END_TEST
 
-/* There is no byte before it, or none that is code. */
+/* There is no byte before the function, or none that is code. */
 START_TEST(nothing_before_the_first)
 {
 	struct frame_image image;
@@ -151,7 +151,7 @@ START_TEST(machines)
 	_cleanup_(elf_freep) struct elf *elf = NULL;
 	ck_assert_int_eq(elf_open_bytes(&image, sizeof(image), &elf), 0);
 	ck_assert_int_eq(table_build(elf, true, 1 << 20, &table), -ENODATA);
-	/* Nothing is executable. */
+	/* No segment is executable. */
 	image.header.e_machine = EM_X86_64;
 	image.segments[0].p_flags = PF_R;
 	_cleanup_(elf_freep) struct elf *data = NULL;

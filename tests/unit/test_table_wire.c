@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tables as bytes: what is written is read, and a table that would lead a walker out of its words
- * is none.
+ * Tables as bytes: a written table can be read, and a table that would lead a walker out of its
+ * words is refused.
  */
 #include "unwind/table_wire.h"
 
@@ -18,14 +18,14 @@
 
 enum {
 	WORDS = 1 << 24,
-	/* Of the table below: three blocks, a rule, rows. */
+	/* Parts of the table below: three blocks, a rule, rows. */
 	INDEX = 0,
 	RULES = 4,
 	ROWS = 8,
 	TAIL = 16, /* bytes behind the words */
 };
 
-/* Two rows of words, one of a rule, and one of a whole block. */
+/* Two rows in words, one with a rule, and one over a whole block. */
 static void make_bytes(struct buf *out)
 {
 	struct frame_row rule = {
@@ -90,34 +90,36 @@ START_TEST(cut_short)
 }
 END_TEST
 
-/* What is put in the place of a word, counted from the end when that is below 0. */
+/* A word that replaces the one at `at`, which counts from the end when negative. */
 static const struct forgery {
 	int at;
 	uint32_t word;
 } forgeries[] = {
-	/* Rows that are in the index, in the rules, behind the end, or end there. */
+	/* Rows that start in the index, in the rules or behind the end, or that end behind the
+         * end. */
 	{INDEX, 0},
 	{INDEX + 1, (ROWS - 1) << 8},
 	{INDEX + 2, 0xffffff00},
 	{INDEX + 2, 100 << 8},
 	{INDEX, ROWS << 8 | 0xff},
-	/* A block's first row that begins later. */
+	/* A block's first row that starts later. */
 	{ROWS, 1U << 24 | PLAIN(1)},
-	/* Operations that there are not, rules before and behind the rules. */
+	/* Operations that do not exist, and rules before and behind the table's rules. */
 	{ROWS, OP_OF_NAME(OP_PLT + 1)},
 	{ROWS, OP_OF_NAME(0xff)},
 	{ROWS, OP_OF_NAME(1 << 16)},
 	{ROWS, RULE},
 	{ROWS, RULE | 2},
 	{ROWS, RULE | OP_VALUE_MASK},
-	/* A rule's kinds and registers: cfa, its register, fp, its register; ra. */
+	/* A rule's kinds and registers: CFA and its register, frame pointer and its register,
+         * return address. */
 	{RULES, 2},
 	{RULES, MAX_REGS << 8},
 	{RULES, 4 << 16},
 	{RULES, (uint32_t)MAX_REGS << 24},
 	{RULES + 1, 4},
 	{RULES + 1, MAX_REGS << 8},
-	/* The tail: text, of which the upper half is behind it; blocks; rules. */
+	/* The tail: text, whose upper half follows it; blocks; rules. */
 	{-4, 0x1001},
 	{-2, 0},
 	{-2, 100},
@@ -157,7 +159,7 @@ END_TEST
 
 static const struct range everything = {0, UINT64_MAX};
 
-/* The same words come from another process as are made here. */
+/* A reader process makes the same words as this process. */
 START_TEST(by_a_reader)
 {
 	_cleanup_(reader_freep) struct reader *reader =
@@ -191,7 +193,7 @@ START_TEST(by_a_reader)
 }
 END_TEST
 
-/* What takes more memory than there is is given up, and costs the others nothing. */
+/* A table that needs more memory than there is is given up, and other tables are not affected. */
 START_TEST(without_memory)
 {
 	_cleanup_(reader_freep) struct reader *reader =
@@ -203,7 +205,7 @@ START_TEST(without_memory)
 	struct elf_image image;
 
 	ck_assert_int_eq(object_open_fd(fd, "self", &object), 0);
-	/* With sanitizers nothing at all can be done in so little. */
+	/* With sanitizers, so little memory is not enough for anything. */
 	if (host_lacks(filter_works(), "filters of system calls, which sanitizers do not go with"))
 		return;
 	elf_image_init(&image, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Which executables have a table when not all of them fit, and when the words of one are used
- * again.
+ * Which executable files have a table when not all tables fit, and when the words of a table are
+ * used again.
  */
 #include "unwind/tables.h"
 
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The executables that this process maps, of one piece, and their sizes when built: together more
- * than a chunk. */
+/* The executable files in one piece that this process maps, and the sizes of their tables, which
+ * together exceed a chunk. */
 struct shelf {
 	struct object *objects[TABLES];
 	uint32_t ids[TABLES];
@@ -62,7 +62,7 @@ static void look(struct tables *tables, uint32_t at_epoch)
 	uv_run(&fixture.loop, UV_RUN_DEFAULT);
 }
 
-/* As many as there is room for, each when nothing else is to do. */
+/* Builds as many tables as there is room for, each when there is nothing else to do. */
 static uint32_t fill(struct tables *tables, uint32_t from_epoch)
 {
 	for (int i = 0; i < 40; i++)
@@ -88,7 +88,7 @@ START_TEST(tables_make_way)
 	struct tables *tables = fixture_new_tables();
 	for (size_t i = 0; i < shelf.count; i++)
 		shelf.ids[i] = tables_take(tables, shelf.objects[i], 0);
-	/* Nobody walks: nothing is replaced. */
+	/* No table is missed, so none is replaced. */
 	at = fill(tables, at);
 	struct unwinder_stats first = {0};
 	tables_get_stats(tables, &first);
@@ -96,7 +96,7 @@ START_TEST(tables_make_way)
 	ck_assert_uint_gt(first.tables_pending, 0);
 	ck_assert_uint_eq(first.tables_evicted, 0);
 
-	/* Each in turn is wanted, and gets room. */
+	/* Each table in turn is missed, and gets room. */
 	for (int round = 0; round < 3; round++) {
 		for (size_t i = 0; i < shelf.count; i++) {
 			struct unwind_table *shared = &fixture.memory.tables[shelf.ids[i]];
@@ -119,7 +119,7 @@ START_TEST(tables_make_way)
 	ck_assert_uint_le(last.table_bytes, last.table_bytes_max);
 	ck_assert_uint_eq(last.tables_failed, 0);
 	ck_assert_uint_gt(last.tables_pending, 0);
-	/* What nobody runs any more is not waited for. */
+	/* Tables of files that are no longer mapped are not waited for. */
 	for (size_t i = 0; i < shelf.count; i++) {
 		tables_give(tables, shelf.ids[i]);
 		shelf.ids[i] = 0;
@@ -166,7 +166,7 @@ START_TEST(evicted_words_wait_for_walkers)
 
 	fill_shelf(&shelf);
 	struct tables *tables = fixture_new_tables();
-	/* All that fit, then the largest: it needs what they have. */
+	/* All that fit are built first, then the largest, which needs their words. */
 	for (wanted = 0; shelf.words[wanted] != largest(&shelf); wanted++)
 		;
 	for (i = 0; i < shelf.count; i++)
@@ -181,7 +181,7 @@ START_TEST(evicted_words_wait_for_walkers)
 	uv_run(&fixture.loop, UV_RUN_DEFAULT);
 	for (uint32_t epochs = 101; epochs < 105; epochs++)
 		tables_look(tables, epochs);
-	/* Unpublished, but not touched. */
+	/* Unpublished, but not overwritten. */
 	ck_assert(tables_retired(tables));
 	ck_assert_mem_eq(copy, fixture.chunks[0], CHUNK_WORDS * sizeof(*copy));
 	ck_assert_uint_eq(fixture.memory.tables[shelf.ids[wanted]].base, 0);

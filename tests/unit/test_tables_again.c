@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Following code on demand: a table is built again, once, when walks have come through code that it
- * leaves out; and what can happen meanwhile.
+ * Following code on demand: a table is built again, once, when walks have met code that it does not
+ * cover; and what can happen meanwhile.
  */
 #include "unwind/tables_private.h"
 
@@ -20,11 +20,11 @@
 enum {
 	DESCRIBED = IMAGE_TEXT,
 	ENTRY = IMAGE_TEXT + 0x100,
-	CALLED = IMAGE_TEXT + 0x180, /* push and pop, that nothing but its instructions describes */
+	CALLED = IMAGE_TEXT + 0x180, /* push and pop, which no unwind information describes */
 	CODE_BYTES = 0x200,
 };
 
-/* An executable with code. */
+/* An executable file with code. */
 struct code_image {
 	struct frame_image frames;
 	uint8_t code[CODE_BYTES];
@@ -58,7 +58,7 @@ static const struct object *open_image(struct store *store, const struct code_im
 	return object;
 }
 
-/* Of a file whose first function is described, or nothing at all; with code to follow or none. */
+/* Opens a file whose first function is described, or none; with code to follow, or none. */
 static const struct object *open_file(struct store *store, bool described, bool followable)
 {
 	struct code_image image = {0};
@@ -90,7 +90,7 @@ START_TEST(gaps_are_followed_once)
 	check_followed(id, false);
 	uint32_t first = shared->base, words[64];
 	memcpy(words, fixture_words(first), sizeof(words));
-	/* A single frame may have been a stray address; the second one may come much later. */
+	/* A single gap may have been a stray address; the second one may occur much later. */
 	shared->gaps++;
 	fixture_look(tables, 3);
 	fixture_look(tables, 4);
@@ -98,7 +98,7 @@ START_TEST(gaps_are_followed_once)
 	shared->gaps++;
 	fixture.is_quiet = false;
 	fixture_look(tables, 5);
-	/* Unpublished, but walkers may be reading it. */
+	/* Unpublished, but walkers may still be reading it. */
 	ck_assert_uint_eq(shared->base, 0);
 	ck_assert_uint_eq(shared->why, TABLE_PENDING);
 	ck_assert(tables_retired(tables));
@@ -113,7 +113,7 @@ START_TEST(gaps_are_followed_once)
 	ck_assert_uint_eq(fixture_stats_of(tables).tables_built, 2);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables, 1);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables_evicted, 0);
-	/* Once. */
+	/* The table is built again only once. */
 	first = shared->base;
 	shared->gaps = 1000;
 	for (uint32_t epoch = 7; epoch < 30; epoch++)
@@ -153,7 +153,7 @@ START_TEST(nothing_is_tried_once_more)
 	uint32_t data = tables_take(tables, open_file(fixture.store, false, false), 0);
 	struct unwind_table *shared = fixture.memory.tables;
 
-	/* What was missed before that was known does not count: it may have been anything. */
+	/* Misses before the result was known do not count: they may have had any cause. */
 	shared[code].missed = shared[data].missed = 1000;
 	fixture_look(tables, 2);
 	fixture_look(tables, 2);
@@ -169,7 +169,7 @@ START_TEST(nothing_is_tried_once_more)
 	ck_assert_uint_eq(fixture_find_op(code, CALLED + 1), PLAIN(2));
 	ck_assert_uint_eq(fixture_find_op(code, DESCRIBED), NONE);
 	ck_assert_uint_eq(shared[code].why, TABLE_READY);
-	/* Still nothing, and that is the end of it. */
+	/* There is still nothing, and the file is not tried again. */
 	ck_assert_uint_eq(shared[data].base, 0);
 	ck_assert_uint_eq(shared[data].why, TABLE_NOTHING);
 	struct unwinder_stats then = fixture_stats_of(tables);
@@ -198,7 +198,7 @@ START_TEST(without_the_object)
 	shared->gaps = 2;
 	for (uint32_t epoch = 3; epoch < 30; epoch++)
 		fixture_look(tables, epoch);
-	/* The table that there is stays. */
+	/* The existing table stays. */
 	ck_assert_uint_eq(shared->base, first);
 	check_followed(id, false);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables_built, 1);
@@ -220,12 +220,12 @@ START_TEST(the_only_descriptor)
 	fixture.memory.tables[id].gaps = 2;
 	tables_look(tables, 3);
 	tables_give(tables, id);
-	/* Nobody maps it, but it is being built. */
+	/* The file is not mapped any more, but its table is still being built. */
 	ck_assert_uint_eq(tables_take(tables, second, 0), 0);
 	uv_run(&fixture.loop, UV_RUN_DEFAULT);
 	check_followed(id, true);
 	ck_assert(!tables_retired(tables));
-	/* What was found of one says nothing of the next. */
+	/* The results of one file do not carry over to the next. */
 	ck_assert_uint_eq(tables_take(tables, second, 0), id);
 	ck_assert_uint_eq(fixture.memory.tables[id].base, 0);
 	ck_assert_uint_eq(fixture.memory.tables[id].gaps, 0);
@@ -250,7 +250,7 @@ START_TEST(stopped_meanwhile)
 	fixture_end_tables(tables);
 	check_followed(id, false);
 
-	/* Between taking the old one away and placing the new one. */
+	/* Stopped between the removal of the old table and the placement of the new one. */
 	memset(fixture.memory.tables, 0, TABLES * sizeof(*fixture.memory.tables));
 	fixture_drop_chunks();
 	tables = fixture_new_tables();

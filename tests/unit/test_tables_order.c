@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is built, in which order, by how many, and what becomes of it when nobody maps it any more.
+ * Which tables are built, in which order, by how many builders, and what happens to them when the
+ * file is not mapped any more.
  */
 #include "unwind/tables_private.h"
 
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 
 enum {
-	KEPT = 40,  /* epochs: longer than what nobody maps is kept */
+	KEPT = 40,  /* epochs: longer than the table of an unmapped file is kept */
 	PIECES = 6, /* too many to be built before they are missed */
 };
 
@@ -50,7 +51,7 @@ START_TEST(order)
 	struct files files = find_files(tables);
 	struct piece *items = tables->items;
 
-	/* Nobody has missed any: the smaller one, and of the large one none. */
+	/* No table is missed: the smaller one is built, and none of the large file's. */
 	items[files.small_ids[0]].estimate--;
 	tables->ahead = true;
 	ck_assert_uint_eq(tables_pick(tables, false), files.small_ids[0]);
@@ -61,7 +62,7 @@ START_TEST(order)
 	ck_assert_uint_eq(tables_pick(tables, false), files.small_ids[1]);
 	items[files.large_id + 2].wanted = 5;
 	ck_assert_uint_eq(tables_pick(tables, false), files.large_id + 2);
-	/* Whose processes have ended is not wanted by anybody. */
+	/* Tables whose processes have ended are not built. */
 	tables_give(tables, files.large_id + 2);
 	ck_assert_uint_eq(tables_pick(tables, false), files.small_ids[1]);
 	tables_give(tables, files.small_ids[0]);
@@ -118,7 +119,7 @@ START_TEST(two_at_once)
 	tables->builder_count = 2;
 	fixture.memory.tables[files.large_id + 1].missed = 1;
 	tables_look(tables, 2);
-	/* What nobody has missed is built by one, if at all. */
+	/* A table that is not missed is built by one builder, if at all. */
 	ck_assert_uint_eq(tables->builders[0].id, files.large_id + 1);
 	uv_run(&fixture.loop, UV_RUN_DEFAULT);
 	tables_add_reader_stats(tables, &readers);
@@ -151,7 +152,7 @@ START_TEST(what_nobody_maps_is_given_back)
 	ck_assert_uint_eq(fixture_chunks(), 1);
 	tables_give(tables, files.small_ids[0]);
 	tables_give(tables, files.large_id);
-	/* Kept for a while; who maps it meanwhile has a table at once. */
+	/* Kept for a while: a process that maps the file meanwhile has a table at once. */
 	tables_look(tables, ++epoch);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables, 3);
 	ck_assert_uint_eq(tables_take(tables, files.small[0], 0), files.small_ids[0]);
@@ -178,14 +179,14 @@ START_TEST(few_descriptors_are_left_to_small_files)
 	struct tables *tables = fixture_new_tables();
 	struct files files = find_files(tables);
 
-	/* One for all of the large one. */
+	/* One descriptor for all of the large file. */
 	ck_assert_uint_ne(files.large_id, 0);
 	ck_assert_uint_eq(tables->items[files.large_id].executable->pieces.count, 1);
 	end(tables, &files);
 }
 END_TEST
 
-/* All processes that were started for us: they answer no more. */
+/* Stops all child processes of this one, so that they no longer answer. */
 static void stop_readers(void)
 {
 	glob_t found;
@@ -203,7 +204,8 @@ static void stop_readers(void)
 	globfree(&found);
 }
 
-/* No answer in time: whoever follows code waits for it, and the others go on. */
+/* When no answer comes in time, the file is left to the builder that follows code, and the other
+ * builders go on. */
 START_TEST(what_takes_long_is_built_aside)
 {
 	enum { MANY = 16 };
@@ -234,7 +236,7 @@ START_TEST(what_takes_long_is_built_aside)
 }
 END_TEST
 
-/* However much it is missed. */
+/* The order holds however often the table is missed. */
 START_TEST(who_took_long_is_last)
 {
 	struct tables *tables = fixture_new_tables();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where there is too little room: of one chunk, of descriptors, and of what may be exchanged.
+ * Too little room: in a chunk, for descriptors, and of tables that may be replaced.
  */
 #include "unwind/tables_private.h"
 
 #include "tests/unit/suites.h"
 #include "tests/unit/unwind_fixture.h"
 
-/* Two are built at the same time, and both need another's place. */
+/* Two tables are built at the same time, and both need the place of another one. */
 START_TEST(one_exchange_a_second)
 {
 	fixture.memory.chunk_count = 1;
@@ -36,7 +36,7 @@ START_TEST(one_exchange_a_second)
 	tables_look(tables, epoch);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables_evicted, 1);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables, 2);
-	/* The other one has waited. */
+	/* The second table has waited. */
 	tables_look(tables, epoch + 1);
 	ck_assert_uint_eq(fixture_stats_of(tables).tables_evicted, 2);
 	for (int i = 0; i < 4; i++) {
@@ -47,7 +47,7 @@ START_TEST(one_exchange_a_second)
 }
 END_TEST
 
-/* What is free in several chunks is no room for one table. */
+/* Free words in several chunks do not make room for one table. */
 START_TEST(room_is_in_one_chunk)
 {
 	enum { USED = CHUNK_ROOM / 2 + CHUNK_GRAIN };
@@ -73,7 +73,7 @@ START_TEST(room_is_in_one_chunk)
 }
 END_TEST
 
-/* The oldest ones are not next to each other, and more than are given back one by one. */
+/* The oldest descriptors are not adjacent, and more are needed than are released one at a time. */
 START_TEST(a_large_file_takes_the_place_of_many)
 {
 	enum { MANY = 64 };
@@ -86,7 +86,7 @@ START_TEST(a_large_file_takes_the_place_of_many)
 		ck_assert_uint_eq(tables_take(tables, small[i], (uint32_t)i), i + 1);
 	}
 	ck_assert_uint_eq(tables->seen, MANY + 1);
-	/* All are in use. */
+	/* All descriptors are in use. */
 	ck_assert_uint_eq(tables_take(tables, large, 0), 0);
 	ck_assert_uint_eq(tables->seen, MANY + 1);
 	for (uint32_t i = 0; i < MANY; i++) {

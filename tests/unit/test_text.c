@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The strict readers: what each takes, and the much longer list of what it does not.
+ * The strict parsers: what each accepts, and the longer list of what it refuses.
  */
 #include "base/text.h"
 #include "tests/unit/suites.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of functions, and of whatever else its rows can be.
+ * The table of functions, and of the other groups that its rows can be.
  */
 #include "tests/unit/suites.h"
 
@@ -166,8 +166,8 @@ static uint32_t line(struct builder *builder, uint32_t location, const char *nam
 }
 
 /*
- * main (a.c:5) calls work (a.c:20, two addresses of the line), into which inner (b.h:7) is inlined;
- * that calls work again; memcpy has no line; there is one address that nobody named.
+ * main (a.c:5) calls work (a.c:20, two addresses of the line), into which inner (b.h:7) is inlined.
+ * That calls work again. memcpy has no line, and one address has no name.
  */
 static void build_lines(struct builder *builder)
 {
@@ -211,7 +211,8 @@ static const char *source(void *ctx, const char *file, uint32_t number)
 	if (number == 7)
 		return "\t\t  x\xff(y);  \t";
 	ck_assert_str_eq(file, "a.c");
-	/* 99 bytes of one column, and one of three bytes; what follows is too much. */
+	/* 99 bytes of one column each, then one character of three bytes; the rest is beyond the
+	 * limit. */
 	return "123456789 123456789 123456789 123456789 123456789 "
 	       "123456789 123456789 123456789 123456789 123456789\xe2\x82\xac"
 	       "cut";
@@ -222,7 +223,7 @@ static const struct {
 	struct {
 		int flat, cum;
 		const char *name;
-	} rows[6]; /* by cum */
+	} rows[6]; /* sorted by cum */
 } tables[] = {
 	{BY_function,
          {{4, 6, "work"}, {0, 6, "inner"}, {0, 6, "main"}, {2, 2, "[unknown]"}, {2, 2, "memcpy"}}},
@@ -296,7 +297,8 @@ START_TEST(says_what_it_cut)
 }
 END_TEST
 
-/* Rows of one are as long as they can be; those of others are whole. */
+/* Encodes 200 functions, all but the first with names of 4096 bytes, into at most `max` bytes (0:
+ * no limit). */
 static int encode_long(size_t max, struct buf *ret_out)
 {
 	enum { LONG = 4096, ROWS = 200 };

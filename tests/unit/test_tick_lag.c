@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How long a tick has stopped the CPU: something, and less than an interrupt of any machine takes.
+ * How long a tick has already stopped the CPU: more than nothing, and less than an interrupt takes
+ * on any machine.
  */
 #include "collect/tick_lag.h"
 

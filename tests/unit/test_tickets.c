@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct tickets: what becomes of a file that was sampled before it was open, and how many of them
- * are remembered.
+ * struct tickets: what happens to a file that was sampled before it was open, and how many such
+ * files are remembered.
  */
 #include "object/tickets.h"
 #include "tests/unit/suites.h"
@@ -37,17 +37,17 @@ START_TEST(each_comes_to_its_end)
 	uint32_t id;
 
 	tickets_want(&tickets, 1, 0);
-	tickets_want(&tickets, 1, 5 * NSEC_PER_SEC); /* again: it is as old as it was */
+	tickets_want(&tickets, 1, 5 * NSEC_PER_SEC); /* again: its age does not change */
 	tickets_want(&tickets, 2, 0);
 	ck_assert_int_eq(tickets_find(&tickets, 1, 9 * NSEC_PER_SEC, &id), -EAGAIN);
 	ck_assert_int_eq(tickets_find(&tickets, 1, 11 * NSEC_PER_SEC, &id), -ETIMEDOUT);
 	ck_assert_int_eq(tickets_find(&tickets, 3, 0, &id), -ENOENT);
 	ck_assert(tickets_redeem(&tickets, 1, ALICE, 77));
 	ck_assert_uint_eq(id_of(1), 77);
-	/* It could not be opened. */
+	/* The file could not be opened. */
 	ck_assert(!tickets_redeem(&tickets, 2, ALICE, 0));
 	ck_assert_int_eq(tickets_find(&tickets, 2, 0, &id), -ENOENT);
-	/* Nobody has sampled in it. */
+	/* The file has no samples. */
 	ck_assert(!tickets_redeem(&tickets, 3, ALICE, 78));
 	ck_assert_int_eq(tickets_find(&tickets, 3, 0, &id), -ENOENT);
 }

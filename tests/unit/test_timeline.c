@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Timelines of many processes within their bounds, and what is kept of those that died.
+ * Timelines of many processes within their bounds, and what is kept of processes that died.
  */
 #include "tests/unit/suites.h"
 
@@ -25,7 +25,7 @@ static void see(struct timeline *timeline, uint32_t pid, const char *comm, uint6
 	timeline_process(timeline, &seen);
 }
 
-/* So much held, and so much of it in use. */
+/* The process holds `mib` of memory, of which `heap_mib` are in use by its heap. */
 static void see_heap(struct timeline *timeline, uint64_t second, uint64_t mib, uint64_t heap_mib)
 {
 	struct timeline_process seen = {
@@ -115,7 +115,8 @@ START_TEST(what_fills_is_not_judged)
 }
 END_TEST
 
-/* A kilobyte each for those that grow; what finds no room is counted, and what ends leaves its. */
+/* A growing process takes a kilobyte to be judged. Processes without room are counted, and a
+ * process that ends makes room. */
 START_TEST(what_is_judged_has_a_bound)
 {
 	const struct timeline_limits limits = {
@@ -138,7 +139,7 @@ START_TEST(what_is_judged_has_a_bound)
 }
 END_TEST
 
-/* Of many that have grown once and sleep, and one that leaks. */
+/* Many processes have grown once and sleep, and one leaks. */
 START_TEST(nobody_takes_all_room_to_judge)
 {
 	enum { HIM = 1000, HER = 1001, HERS = 5000 };
@@ -188,7 +189,8 @@ START_TEST(a_heap_that_is_only_replaced)
 {
 	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&ample);
 
-	/* It held 1500 MiB when its heap came to be known: up to that it may have had it all. */
+	/* The process held 1500 MiB when its heap became known: up to that amount, the heap may
+	 * have held it all before. */
 	see(timeline, 1, "heap", 0, 1500);
 	for (uint64_t s = 1; s < 340; s++)
 		see_heap(timeline, s, 1500, 100 + 4 * s);
@@ -212,7 +214,7 @@ START_TEST(the_whole_has_its_bounds)
 		see(timeline, 1000 + (uint32_t)s, "once", s, 1);
 		timeline_settle(timeline, s * 1000);
 	}
-	/* What has ended goes first. */
+	/* Processes that have ended are dropped first. */
 	ck_assert_uint_le(stats_of(timeline).bytes, 256 << 10);
 	ck_assert_uint_gt(stats_of(timeline).evicted, 0);
 	ck_assert_uint_eq(stats_of(timeline).dropped, 0);
@@ -224,7 +226,8 @@ START_TEST(the_whole_has_its_bounds)
 }
 END_TEST
 
-/* However much a user's processes do, another one's keep all of theirs, also once they ended. */
+/* However busy a user's processes are, another user's processes keep all their points, even after
+ * they have ended. */
 START_TEST(who_has_most_gives_way)
 {
 	enum { HIS = 1000, HERS = 2000 };
@@ -259,7 +262,7 @@ START_TEST(who_has_most_gives_way)
 }
 END_TEST
 
-/* One after the other, looking at all of them for each, it would take minutes. */
+/* This takes minutes if processes are removed one after the other with a search through all. */
 START_TEST(many_may_end_together)
 {
 	enum { MANY = 50000, LAST = 100 };
@@ -276,10 +279,10 @@ START_TEST(many_may_end_together)
 	ck_assert_uint_gt(stats_of(timeline).bytes, 1 << 19);
 	ck_assert_uint_eq(stats_of(timeline).processes + stats_of(timeline).evicted, MANY);
 	timeline_settle(timeline, 2000);
-	/* Those seen last are the last to go. */
+	/* The processes that were seen last are dropped last. */
 	for (uint32_t pid = 1; pid <= LAST; pid++)
 		ck_assert_ptr_nonnull(timeline_find(timeline, pid));
-	/* And there is room for as many again. */
+	/* Then there is room for as many again. */
 	for (uint32_t pid = 1; pid <= MANY; pid++)
 		see(timeline, MANY + pid, "y", 3, 1);
 	ck_assert_uint_eq(stats_of(timeline).dropped, 0);
@@ -383,7 +386,7 @@ START_TEST(nobody_drives_out_what_others_have_fewer_of)
 		keep(keepsakes, pid, KEEPSAKE_gpu_memory);
 	ck_assert_uint_eq(kept(keepsakes).kept, MAX_KEEPSAKES);
 	ck_assert_ptr_nonnull(keepsakes_find(keepsakes, id));
-	/* Nor by their size. */
+	/* The same holds when the limit is the size of the entries. */
 	keepsakes_resize(keepsakes, 3 * theirs.profile->memory_bytes);
 	ck_assert_uint_eq(kept(keepsakes).kept, 3);
 	ck_assert_ptr_nonnull(keepsakes_find(keepsakes, id));

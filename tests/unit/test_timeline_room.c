@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Who gives way in timelines that are full, where one user does what he can to take all room.
+ * What is dropped from full timelines when one user tries to take all room.
  */
 #include "tests/unit/suites.h"
 
@@ -33,7 +33,7 @@ static struct timeline_stats stats_of(const struct timeline *timeline)
 	return stats;
 }
 
-/* A path as long as may be, which begins as all others do. */
+/* Adds a group whose path has the maximum length and begins like all others. */
 static const struct timeline_group *bring(struct timeline *timeline, uint32_t user, uint32_t number,
                                           uint64_t second)
 {
@@ -61,7 +61,7 @@ START_TEST(nobody_takes_all_groups)
 		ck_assert_ptr_nonnull(bring(timeline, HERS, number, 1));
 	for (uint32_t number = 0; number < 500; number++)
 		ck_assert_ptr_nonnull(bring(timeline, 0, number, 1));
-	/* Who had some gets as many again once they are gone. */
+	/* A user whose groups are gone can have as many again. */
 	had = has;
 	has = 0;
 	timeline_settle(timeline, 2 * small.keep_ms);
@@ -72,7 +72,7 @@ START_TEST(nobody_takes_all_groups)
 }
 END_TEST
 
-/* Root has one that ended and one that changes; so has she. */
+/* Root and HERS each have one process that has ended and one that changes. */
 static void see_others(struct timeline *timeline, uint64_t second)
 {
 	if (second < 10) {
@@ -119,7 +119,8 @@ START_TEST(many_that_sleep_cost_others_nothing)
 		timeline_settle(timeline, s * 1000);
 	}
 	assert_others(timeline, 200);
-	/* Nor where they have a past as well: then it is theirs that goes. */
+	/* Processes with a past do not cost other users anything either: their own past is
+	 * dropped. */
 	for (uint64_t s = 200; s < 400; s++) {
 		for (uint32_t pid = 1; pid <= ASLEEP; pid++)
 			see(timeline, HIS, pid, s, pid <= 200 ? s % 3 : 1);
@@ -131,7 +132,8 @@ START_TEST(many_that_sleep_cost_others_nothing)
 }
 END_TEST
 
-/* The oldest point of one that sleeps cannot go, and says nothing of how old the others' are. */
+/* The oldest point of a sleeping process cannot be dropped, and must not stand for the age of other
+ * processes' points. */
 START_TEST(the_past_goes_beside_one_that_sleeps)
 {
 	_cleanup_(timeline_freep) struct timeline *timeline = timeline_new(&small);
@@ -160,20 +162,20 @@ START_TEST(who_fills_the_table_with_living_ones_is_refused)
 			ck_assert_uint_eq(stats_of(timeline).dropped, 80);
 		timeline_settle(timeline, s * 1000);
 	}
-	/* There is none to give way to her. */
+	/* All processes are alive, so no entry can be dropped for HERS. */
 	see(timeline, HERS, 1001, 20, 1);
 	ck_assert_ptr_null(timeline_find(timeline, 1001));
 	for (uint64_t s = 20; s < 40; s++) {
 		for (uint32_t pid = 1; pid <= 250; pid++)
 			see(timeline, HIS, pid, s, 1);
 		timeline_settle(timeline, s * 1000);
-		/* His ended ones do: he has most. */
+		/* Ended processes of HIS are dropped, because HIS has the most. */
 		for (uint32_t pid = 1001; pid <= 1040; pid++)
 			see(timeline, HERS, pid, s, 1);
 	}
 	for (uint32_t pid = 1001; pid <= 1040; pid++)
 		ck_assert_ptr_nonnull(timeline_find(timeline, pid));
-	/* Hers end, and he starts as many as he can. */
+	/* The processes of HERS end, and HIS starts as many as it can. */
 	for (uint64_t s = 41; s < 60; s++) {
 		for (uint32_t pid = 1; pid <= 400; pid++)
 			see(timeline, HIS, pid, s, 1);
@@ -183,7 +185,7 @@ START_TEST(who_fills_the_table_with_living_ones_is_refused)
 		ck_assert_ptr_nonnull(timeline_find(timeline, pid));
 		ck_assert(timeline_find(timeline, pid)->ended);
 	}
-	/* A newcomer of hers finds room, in place of one of hers. */
+	/* A new process of HERS gets the place of another one of HERS. */
 	see(timeline, HERS, 1041, 61, 1);
 	ck_assert_ptr_nonnull(timeline_find(timeline, 1041));
 }

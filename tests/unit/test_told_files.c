@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Source files of interpreted code: which are remembered, with whom, and for how long.
+ * Source files of interpreted code: which are remembered, with which process, and for how long.
  */
 #include "tests/unit/suites.h"
 
@@ -26,8 +26,8 @@ static uint32_t frame(struct builder *builder, uint32_t parent, uint64_t address
 	return builder_node(builder, parent, location);
 }
 
-enum { UNKNOWN = 99 };     /* when it began */
-enum { NOBODY = 4000000 }; /* numbers from here on no process has */
+enum { UNKNOWN = 99 };     /* its start time is not known */
+enum { NOBODY = 4000000 }; /* no process has a pid from here on */
 
 static void sample_in(struct builder *builder, uint32_t node, uint32_t pid, const char *container)
 {
@@ -45,13 +45,13 @@ static void sample(struct builder *builder, uint32_t node, uint32_t pid)
 	sample_in(builder, node, pid, "");
 }
 
-/* NULL: in any. */
+/* The process with which a file is remembered; 0: none. `container` NULL: any. */
 static void check_pid_in(const struct told_files *files, const char *path, const char *container,
                          uint32_t pid)
 {
 	struct source_root root = {0};
 
-	/* Nobody has those numbers, or sees what the host does. */
+	/* No process has these pids, so none sees the host's files. */
 	ck_assert(!told_files_find(files, path, container, true, &root));
 	ck_assert_int_eq(told_files_find(files, path, container, false, &root), pid != 0);
 	ck_assert_uint_eq(root.pid, pid ? NOBODY + pid : 0);
@@ -144,7 +144,8 @@ static void note(struct told_files *files, pid_t pid)
 	ck_assert_int_eq(told_files_note(files, builder_view(builder)), 0);
 }
 
-/* Who mounts for himself, in whatever order they come, takes the place of nobody who does not. */
+/* A process in its own mount namespace does not replace one that sees the host's files, in whatever
+ * order they are noted. */
 START_TEST(hosts_are_apart)
 {
 	_cleanup_(told_files_release) struct told_files files = {.max_bytes = 1 << 20};
@@ -164,7 +165,7 @@ START_TEST(hosts_are_apart)
 	}
 	ck_assert_int_eq(read(told[0], &ready, 1), 1);
 	ck_assert(!reach_sees_hosts(NOBODY));
-	/* Not known to who may not look at the first process. */
+	/* Not known without permission to look at process 1. */
 	if (ready && reach_sees_hosts((uint32_t)getpid())) {
 		ck_assert(!reach_sees_hosts((uint32_t)child));
 		note(&files, child);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What one process, and one user, may have of what the walker knows.
+ * The shares of one process and of one user in the walker's memory.
  */
 #include "unwind/runs.h"
 #include "unwind/tables_private.h"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-	A_USER = 100, /* pids each */
+	A_USER = 100, /* pids of each user */
 	PAGE = 0x1000,
 };
 
@@ -63,7 +63,7 @@ START_TEST(a_process_has_only_so_many)
 	ck_assert_uint_eq(known(PID), MAX_RUN_MAPPINGS);
 	ck_assert_uint_eq(fixture_stats().mappings, MAX_RUN_MAPPINGS);
 	ck_assert_uint_eq(fixture_stats().mappings_cut, MORE);
-	/* Those below are there. */
+	/* The mappings at lower addresses are there. */
 	ck_assert_ptr_nonnull(fixture_find_mapping(PID, PAGE));
 	ck_assert_ptr_null(fixture_find_mapping(PID, PAGE * (2 * MAX_RUN_MAPPINGS + 1)));
 }
@@ -79,7 +79,7 @@ START_TEST(users_have_shares_of_mappings)
 	fixture_sync_now();
 	ck_assert_uint_eq(fixture_stats().mappings, MAPPINGS / 2);
 	ck_assert_uint_eq(fixture_stats().processes_refused, MANY / 2);
-	/* The next one has half of what is left, and so on. */
+	/* The next user gets half of what is left, and so on. */
 	map(pid_of(1, 0), LARGE);
 	map(pid_of(2, 0), LARGE);
 	map(pid_of(3, 0), 1);
@@ -87,7 +87,7 @@ START_TEST(users_have_shares_of_mappings)
 	ck_assert_uint_eq(known(pid_of(1, 0)), LARGE);
 	ck_assert_uint_eq(known(pid_of(2, 0)), LARGE);
 	ck_assert_uint_eq(known(pid_of(3, 0)), 1);
-	/* What goes is his again. */
+	/* A user's share is free again when processes end. */
 	for (uint32_t i = 0; i < MANY; i++)
 		procs_exit(fixture.procs, pid_of(0, i), pid_of(0, i), 2);
 	fixture_sync_now();
@@ -106,7 +106,7 @@ START_TEST(owners_of_small_ones_are_not_asked_for)
 		map(pid_of(0, i), SMALL);
 	fixture_sync_now();
 	ck_assert_int_eq(asked, 0);
-	/* Where less is left, they are; once, until the next program. */
+	/* When less is left, owners are looked up: once for each program. */
 	map(pid_of(0, QUARTER + 1), SMALL);
 	fixture_sync_now();
 	ck_assert_int_eq(asked, 1);
@@ -128,7 +128,7 @@ static size_t known_of(uint32_t user)
 	return count;
 }
 
-/* There is one bucket. */
+/* The table has only one bucket. */
 START_TEST(a_bucket_is_shared)
 {
 	enum { MANY = 3 * SLOTS_PER_BUCKET };
@@ -143,7 +143,7 @@ START_TEST(a_bucket_is_shared)
 	fixture_sync_now();
 	ck_assert_uint_eq(known_of(1), 1);
 	ck_assert_uint_eq(known_of(0), SLOTS_PER_BUCKET - 1);
-	/* Up to as many each, and then it stays so. */
+	/* Both users get equal numbers, and it stays so. */
 	for (uint32_t i = 1; i < MANY; i++)
 		map(pid_of(1, i), 1);
 	for (int i = 0; i < 3; i++) {
@@ -161,7 +161,7 @@ START_TEST(a_bucket_is_shared)
 }
 END_TEST
 
-/* Who made way comes back when there is room. */
+/* A process that was removed for another user's comes back when there is room. */
 START_TEST(who_made_way_comes_back)
 {
 	fixture.memory.slot_count = SLOTS_PER_BUCKET;
@@ -179,7 +179,7 @@ START_TEST(who_made_way_comes_back)
 }
 END_TEST
 
-/* Who may have no more mappings drives nobody out. */
+/* A process whose user may have no more mappings removes no other process. */
 START_TEST(nobody_makes_way_in_vain)
 {
 	fixture.memory.slot_count = SLOTS_PER_BUCKET;
@@ -211,11 +211,11 @@ START_TEST(users_have_shares_of_descriptors)
 	}
 	ck_assert_uint_eq(taken, MANY / 2);
 	ck_assert_uint_ne(tables_take(tables, files[MANY - 1], 2), 0);
-	/* What is mapped already is so for everybody. */
+	/* An executable that is already mapped is available to every user. */
 	ck_assert_uint_eq(tables_take(tables, files[0], 3), ids[0]);
 	tables_give(tables, ids[0]);
 	ck_assert_uint_eq(tables_take(tables, files[MANY - 2], 1), 0);
-	/* What nobody maps is nobody's, and its user's share is free. */
+	/* A file that is not mapped belongs to no user, and the share that it took is free. */
 	for (int i = 0; i < MANY; i++)
 		tables_give(tables, ids[i]);
 	ck_assert_uint_ne(tables_take(tables, files[MANY - 2], 1), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The unwinder as a whole: this process can be walked with what it publishes, and it keeps up with
- * many changes, small memory and the end.
+ * The unwinder as a whole: this process can be walked with the published data, and the unwinder
+ * copes with many changes, with little memory and with being stopped.
  */
 #include "unwind/unwinder.h"
 
@@ -16,14 +16,14 @@
 
 enum { STORM = 100000 };
 
-/* The walk's look-up of one address, in the shared memory. */
+/* Looks up one address in the shared memory, as a walk does. */
 static uint32_t look_up(uint32_t pid, uint64_t address)
 {
 	const struct unwind_mapping *mapping = fixture_find_mapping(pid, address);
 
 	ck_assert_ptr_nonnull(mapping);
 	uint32_t number = fixture_number(mapping, address);
-	/* As the walker says that it was there. */
+	/* The walker reports a missing table in this way. */
 	if (!fixture.memory.tables[number].base) {
 		fixture.memory.tables[number].missed++;
 		fixture_build_all();
@@ -36,7 +36,7 @@ START_TEST(this_process_can_be_walked)
 	fixture_own_mappings();
 	fixture_start();
 	fixture_build_all();
-	/* A function's first byte, in the program and in a library. */
+	/* The first byte of a function, in the program and in a library. */
 	uint32_t op = look_up((uint32_t)getpid(), (uint64_t)(uintptr_t)table_find);
 	if (op >> OP_BASE_SHIFT != OP_NAMED)
 		ck_assert_uint_eq(op >> OP_BASE_SHIFT, OP_SP);
@@ -171,7 +171,7 @@ START_TEST(stopped_while_building)
 	uv_run(&fixture.loop, UV_RUN_DEFAULT);
 	ck_assert_uint_eq(fixture_stats().tables, 0);
 	ck_assert_uint_eq(fixture_stats().tables_built, 0);
-	/* Nobody listens any more. */
+	/* There is no listener any more. */
 	uint64_t processes = fixture_stats().processes;
 	procs_fork(fixture.procs, (uint32_t)getpid(), PID, 1);
 	fixture_sync_now();

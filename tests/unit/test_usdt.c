@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Static probes: their notes, whole and damaged, and where their arguments are.
+ * Static probes: their notes, complete and damaged, and the places of their arguments.
  */
 #include "heap/usdt.h"
 #include "heap/usdt_args.h"
@@ -33,7 +33,7 @@ static void add_padded(struct buf *buf, const void *bytes, size_t len)
 		buf_add(buf, "", 1);
 }
 
-/* `texts` are the three strings with a NUL between them. */
+/* `texts` are the three strings with a NUL after the first and the second. */
 static void add_note(struct buf *buf, const char *owner, uint64_t address, uint64_t base,
                      uint64_t semaphore, const char *texts, size_t texts_len)
 {
@@ -74,7 +74,7 @@ static int keep_probe(const struct usdt_probe *probe, void *ctx)
 	return 0;
 }
 
-/* A file with these notes, that was moved by 0x10 after linking. */
+/* Reads a file with these notes that was moved by 0x10 after linking. */
 static int read_file(const struct buf *notes, struct seen *ret_seen, struct section_image *image)
 {
 	static const uint8_t zeros[TEXT_BYTES];
@@ -97,7 +97,7 @@ START_TEST(test_notes)
 
 	NOTE(&notes, TEXT + 5, BASE - 0x10, SEMAPHORES - 0x10 + 2,
 	     "otel_memory\0alloc\0008@%rdi 8@%rsi");
-	add_note(&notes, "GNU", 1, 2, 3, "", 0); /* another owner's */
+	add_note(&notes, "GNU", 1, 2, 3, "", 0); /* belongs to another owner */
 	NOTE(&notes, TEXT + 9, BASE - 0x10, 0, "x\0y\0");
 	NOTE(&notes, 0x900000, BASE - 0x10, 0, "no\0where\0");
 	NOTE(&notes, TEXT + 9, BASE - 0x10, 0x900000, "no\0semaphore\0");
@@ -142,7 +142,7 @@ static int count_notes(const struct usdt_note *note, void *ctx)
 	return 0;
 }
 
-/* Cut at every byte: what is whole is told, the rest is an error and nothing else. */
+/* Truncated at each byte: complete notes are passed on, the rest only gives an error. */
 START_TEST(test_damaged)
 {
 	struct buf notes = BUF_INIT, many = BUF_INIT;
@@ -162,7 +162,7 @@ START_TEST(test_damaged)
 		ck_assert_int_eq(count, first + second);
 	}
 	ck_assert_int_eq(usdt_notes(notes.data, notes.len, 8, stop, &count), 7);
-	notes.data[half - fill - 1] = 'x'; /* no NUL behind the last string */
+	notes.data[half - fill - 1] = 'x'; /* no NUL after the last string */
 	ck_assert_int_eq(usdt_notes(notes.data, notes.len, 8, count_notes, &count), -EBADMSG);
 	for (int i = 0; i <= MAX_USDT_PROBES; i++)
 		NOTE(&many, TEXT, BASE, 0, "a\0b\0c");
@@ -266,7 +266,7 @@ START_TEST(test_unknown_args)
 }
 END_TEST
 
-/* What another process may answer, and what it does of a file without probes. */
+/* Which answers of a reader process are accepted, and the answer for a file without probes. */
 START_TEST(test_by_a_reader)
 {
 	_cleanup_(reader_freep) struct reader *reader =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * When the service manager is told that profd works: after progress, four times in the time
- * allowed, and not otherwise.
+ * When profd reports to the service manager that it works: after progress, four times within the
+ * limit, and not otherwise.
  */
 #include "tests/unit/suites.h"
 
@@ -53,7 +53,7 @@ START_TEST(the_first_progress_after_a_stop_is_told_at_once)
 	ck_assert(watchdog_progress(&watchdog, start_ns));
 	ck_assert(!watchdog_progress(&watchdog, start_ns + NSEC_PER_SEC));
 	ck_assert(watchdog_progress(&watchdog, start_ns + 59 * NSEC_PER_SEC));
-	/* And the next is due a quarter later, not made up for. */
+	/* The next report is due a quarter later; missed ones are not made up for. */
 	ck_assert(!watchdog_progress(&watchdog, start_ns + 60 * NSEC_PER_SEC));
 }
 END_TEST

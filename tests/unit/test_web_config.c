@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The web configuration: what its file means, what is wrong with it and where, and what becomes of
- * its names in GnuTLS. Which suites Go means by them is in the registry of IANA.
+ * The web configuration: what its file means, which errors it has and where, and the names that it
+ * has in GnuTLS. IANA's registry has the cipher suites that Go's names stand for.
  */
 #include "tests/unit/suites.h"
 
@@ -20,7 +20,7 @@
 
 static const struct {
 	const char *text;
-	const char *says; /* NULL: accepted */
+	const char *says; /* part of the error; NULL: accepted */
 } files[] = {
 	{"", NULL},
 	{"# nothing\n", NULL},
@@ -169,11 +169,11 @@ END_TEST
 
 static const struct {
 	const char *text;
-	const char *suites; /* by their numbers; NULL: refused */
+	const char *suites; /* their numbers; NULL: refused */
 } priorities[] = {
 	{"", "1301 1302 1303 c02b c02c cca9 c02f c030 cca8 "},
 	{"  min_version: TLS13\n", "1301 1302 1303 "},
-	/* Which versions there are is another matter: see tests/system. */
+	/* The enabled versions are another matter: see tests/system. */
 	{"  max_version: TLS12\n", "1301 1302 1303 c02b c02c cca9 c02f c030 cca8 "},
 	{"  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384]\n", "1302 c030 "},
 	{"  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, "
@@ -243,7 +243,7 @@ START_TEST(rates)
 	ck_assert(!access_pays(&access, now_ns + NSEC_PER_SEC - 1));
 	ck_assert(access_pays(&access, now_ns + NSEC_PER_SEC));
 	ck_assert(!access_pays(&access, now_ns + NSEC_PER_SEC));
-	/* Who waits long has no more than the burst. */
+	/* A client that waits for long may make no more requests than the burst. */
 	now_ns += 100 * NSEC_PER_SEC;
 	for (int i = 0; i < 3; i++)
 		ck_assert(access_pays(&access, now_ns));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Answers of the reader process: what is written is read, and nothing else is.
+ * Answers of the reader process: a written answer can be read, and all other bytes are refused.
  */
 #include "names/wire.h"
 
@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As in wire.c: string bytes, frame count; then the strings; then frames of 32 bytes. */
+/* As in wire.c: the number of string bytes, the number of frames, the strings, and frames of 32
+ * bytes. */
 enum { HEAD = 8, FRAME = 32, FRAME_INDEX = 8, FRAME_FUNCTION = 12, FRAME_FILE = 16 };
 
 struct told {
@@ -43,7 +44,7 @@ static void add(struct wire_frames *frames, size_t index, const char *function, 
 	ck_assert_int_eq(wire_frames_add(frames, index, &frame), 0);
 }
 
-/* Three addresses, of which one has two frames and one none. */
+/* Three addresses: one with two frames, one with none, one with one. */
 static struct buf sample(void)
 {
 	_cleanup_(wire_frames_freep) struct wire_frames *frames = wire_frames_new();
@@ -86,7 +87,7 @@ START_TEST(nothing_to_say)
 }
 END_TEST
 
-/* Many frames of a few functions take little more than their numbers. */
+/* Many frames of a few functions take little more than their fixed part. */
 START_TEST(strings_are_written_once)
 {
 	enum { NAMES = 1000, ROUNDS = 16 };
@@ -171,7 +172,7 @@ START_TEST(cut_anywhere)
 	struct told told = {0};
 
 	for (size_t len = 0; len < bytes.len; len++) {
-		/* A copy of its own, so that a sanitizer sees what is read behind it. */
+		/* A separate copy, so that a sanitizer detects a read beyond it. */
 		_cleanup_free_ uint8_t *copy = malloc(len ? len : 1);
 		memcpy(copy, bytes.data, len);
 		ck_assert_int_eq(wire_frames_read(copy, len, 3, tell, &told), -EBADMSG);
@@ -183,7 +184,7 @@ START_TEST(cut_anywhere)
 }
 END_TEST
 
-/* One number of a good answer replaced; `frame` SIZE_MAX: in the head. */
+/* One number of a good answer is replaced; `frame` SIZE_MAX: in the head. */
 static const struct damage {
 	size_t frame, field;
 	uint32_t value;
@@ -202,7 +203,7 @@ static const struct damage {
 	{1, FRAME_FUNCTION, UINT32_MAX},
 	{1, FRAME_FILE, 22},
 	{1, FRAME_FILE, UINT32_MAX},
-	{1, FRAME_FUNCTION, 2}, /* in the middle of one */
+	{1, FRAME_FUNCTION, 2}, /* in the middle of a string */
 	{1, FRAME_FILE, 2},
 };
 
@@ -246,7 +247,7 @@ START_TEST(too_long_a_string)
 	add(frames, 0, name, NULL, 1);
 	ck_assert_int_eq(wire_frames_write(frames, &bytes), 0);
 	ck_assert_int_eq(wire_frames_read(bytes.data, bytes.len, 1, NULL, NULL), 0);
-	/* The short one's end. */
+	/* The end of the short string. */
 	bytes.data[HEAD + 2] = 'n';
 	memset(bytes.data + bytes.len - 2 * FRAME + FRAME_FUNCTION, 0, 4);
 	memset(bytes.data + bytes.len - FRAME + FRAME_FUNCTION, 0, 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Set up before and taken down after each test.
+ * Set up before each test, and torn down after it.
  */
 #include "tests/unit/unwind_fixture.h"
 #include "tests/unit/open_mapped.h"
@@ -47,7 +47,7 @@ static void hide_chunk(uint32_t number, void *ctx)
 	fixture.hidden[number] = true;
 }
 
-/* Nobody sees it, and nobody is in the walker. */
+/* The chunk is hidden, and no walker is running. */
 static void close_chunk(uint32_t number, void *ctx)
 {
 	ck_assert_ptr_eq(ctx, &fixture.memory);
@@ -102,7 +102,8 @@ struct object *fixture_open_file(uint32_t pieces)
 	for (uint32_t i = 0; i < pieces; i++)
 		put_eh_fde(&image.eh, cie, IMAGE_TEXT + (uint64_t)i * PIECE_BYTES, 0x100, NULL, 0);
 	frame_image_seal(&image);
-	/* The entries lie in the midst of it: what is read there is found first. */
+	/* The entries lie inside the text; their own segment comes first, so an address there is
+	 * found in it. */
 	Elf64_Phdr text = image.segments[0];
 	text.p_memsz = text.p_filesz = (pieces - 1) * PIECE_BYTES + 0x1000;
 	image.segments[0] = image.segments[1];
@@ -261,7 +262,7 @@ void fixture_build_all(void)
 {
 	uint64_t before = 0;
 
-	/* One at a time of what nobody has missed. */
+	/* One call of unwinder_look() builds at most one table that no walk has missed. */
 	do {
 		fixture_sync_now();
 		unwinder_look(fixture.unwinder);

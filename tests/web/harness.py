@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What every test of the page has: a browser page of its own over the daemon of its lane (system/lanes.py).
+"""The base of every test of the page: a fresh browser page over the daemon of its lane (system/lanes.py).
 
-Whatever the page says on its console, throws, or asks of another host fails the test it happens in.
+A test fails if the page writes a warning or an error to its console, throws, or sends a request to another host.
 """
 
 import base64
@@ -17,12 +17,12 @@ from playwright.sync_api import sync_playwright
 import daemon
 import workload
 
-CHROMIUM = ("chromium-headless-shell", "headless_shell", "chromium", "chromium-browser", "google-chrome")  # the first are lighter
+CHROMIUM = ("chromium-headless-shell", "headless_shell", "chromium", "chromium-browser", "google-chrome")  # the lightest first
 SCREENSHOTS = os.path.join(daemon.BUILD, "web-screenshots")
-PATIENCE = 60_000  # milliseconds: for what takes a hundredth of that on a quiet machine
-RECORDED = 6  # seconds of the workload's CPU time that tests can count on
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]  # axe's tags
-COLOURS = ["color-contrast", "link-in-text-block"]  # its rules for which a scheme is more than the names of its colours
+PATIENCE = 60_000  # milliseconds: a hundred times what a wait takes on a quiet machine
+RECORDED = 6  # seconds of the workload's CPU time that tests may rely on
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]  # tags of axe's rules
+COLOURS = ["color-contrast", "link-in-text-block"]  # the rules of axe whose result depends on the colour scheme
 DROP = """([name, base64]) => {
     const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
     const dataTransfer = new DataTransfer();
@@ -36,7 +36,7 @@ def chromium():
 
 
 def missing():
-    """Why the tests cannot run here, or None."""
+    """Returns why the tests cannot run on this host, or None."""
     if os.geteuid() != 0:
         return "the tests of the page need root: sudo make test-web"
     if not os.access(daemon.PROFD, os.X_OK):
@@ -47,20 +47,20 @@ def missing():
 
 
 class World:
-    """The browser, the daemon and the workload of all tests of a process."""
+    """The browser, the daemon and the workload of all tests in a process."""
 
     def __init__(self):
         os.makedirs(SCREENSHOTS, exist_ok=True)
-        self.started = contextlib.ExitStack()  # each is ended, whether or not the one before it could be
+        self.started = contextlib.ExitStack()  # ends each of them, even if ending another one fails
         try:
             self.daemon = daemon.Daemon()
             self.started.callback(self.daemon.stop)
-            # Once that is recorded it mostly sleeps, and leaves the CPUs to the browser.
+            # After RECORDED seconds of CPU time the workload mostly sleeps, and leaves the CPUs to the browser.
             self.spin = workload.Workload("spin60_30_10", 3600, RECORDED)
             self.started.callback(lambda: self.spin.__exit__(None, None, None))
             playwright = sync_playwright().start()
             self.started.callback(playwright.stop)
-            # Root has no sandbox, and a container may have a small /dev/shm.
+            # Chromium has no sandbox as root, and a container may have a small /dev/shm.
             self.browser = playwright.chromium.launch(
                 executable_path=chromium(), args=["--no-sandbox", "--disable-dev-shm-usage"])
             self.started.callback(self.browser.close)
@@ -70,7 +70,7 @@ class World:
             raise
 
     def wait_recorded(self):
-        """Until the daemon has enough samples of the workload, however little it gets to run."""
+        """Waits until the daemon has enough samples of the workload, however little CPU time the workload gets."""
         end = time.monotonic() + 120
         while time.monotonic() < end:
             answer = self.daemon.get(f"/timeline?last=10m&pid={self.spin.pid}").json()
@@ -102,7 +102,7 @@ def stop():
 
 class WebTest(unittest.TestCase):
     width, height, scheme = 1280, 900, "light"
-    expected = ()  # what may stand in the complaints
+    expected = ()  # texts that may occur in the complaints
 
     @classmethod
     def setUpClass(cls):
@@ -131,10 +131,10 @@ class WebTest(unittest.TestCase):
         elsewhere = [url for url in self.requests if not url.startswith((self.daemon.url, "blob:", "data:"))]
         self.assertEqual(elsewhere, [])
 
-    # ---- what tests do ----
+    # ---- actions of the tests ----
 
     def open(self, fragment="", wait=True):
-        """The page anew, as from a link; waits until it shows what that asks for."""
+        """Opens the page anew, as from a link; waits until it shows what the fragment asks for."""
         self.page.goto("about:blank")
         self.requests.clear()
         self.page.goto(f"{self.daemon.url}/#{fragment}")
@@ -142,7 +142,7 @@ class WebTest(unittest.TestCase):
             self.wait_shown()
 
     def wait_shown(self):
-        """Until a profile is there, as a view or as the reason why there is none."""
+        """Waits until the page shows a profile, either as a view or as the reason why there is none."""
         self.page.wait_for_selector('#profile[aria-busy="false"] :is(#panel, #empty):not([hidden])')
 
     def drop(self, data, name="dropped.pb.gz"):
@@ -151,8 +151,8 @@ class WebTest(unittest.TestCase):
         self.page.wait_for_selector("#opened:not([hidden])")
 
     def wait_for(self, expression, argument=None):
-        """Until the expression, or a function of the argument, is true in the page."""
-        # Not by Playwright's own, which asks the page to eval() the text: the page forbids that.
+        """Waits until the expression, or a function of the argument, is true in the page."""
+        # Playwright's wait_for_function() makes the page eval() the text, which the page forbids.
         end = time.monotonic() + PATIENCE / 1000
         while not self.page.evaluate(expression, argument):
             self.assertLess(time.monotonic(), end, f"never came: {expression}")
@@ -165,11 +165,11 @@ class WebTest(unittest.TestCase):
         return self.text("#summary")
 
     def state(self):
-        """The state as the page's address has it: key -> value."""
+        """Returns the state in the page's address: key -> value."""
         return self.page.evaluate("Object.fromEntries(new URLSearchParams(location.hash.slice(1)))")
 
     def download(self, press):
-        """The bytes that press() makes the browser save, and their name."""
+        """Returns the bytes that press() makes the browser save, and their name."""
         with self.page.expect_download() as saved:
             press()
         with open(saved.value.path(), "rb") as file:
@@ -183,6 +183,6 @@ class WebTest(unittest.TestCase):
         self.page.screenshot(path=os.path.join(SCREENSHOTS, f"{name}.png"))
 
     def violations(self, rules=RULES):
-        """What axe finds wrong, by rules or tags of them: rule, and the elements it is about."""
+        """Returns what axe finds wrong, by rules or by tags of rules: each rule, and the elements that violate it."""
         found = Axe().run(self.page, options={"runOnly": rules, "resultTypes": ["violations"]}).response["violations"]
         return [f'{one["id"]}: {one["help"]}: {[node["target"] for node in one["nodes"]][:5]}' for one in found]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Writes pprof files as other programs do, so that the page is shown what profd would not send.
+"""Writes pprof files as other programs do, so that tests can show the page profiles that profd does not send.
 
-An encoder of its own, by https://github.com/google/pprof/blob/main/proto/profile.proto.
+This is a separate encoder, by https://github.com/google/pprof/blob/main/proto/profile.proto.
 """
 
 import gzip
@@ -30,7 +30,7 @@ def packed(field, values):
 
 
 class Writer:
-    """Stacks in, a file out. Frames are names, or (name, file, line, binary)."""
+    """Makes a file of stacks. A frame is a name, or (name, file, line, binary)."""
 
     def __init__(self, types=(("samples", "count"), ("cpu", "nanoseconds")), seconds=10):
         self.strings = {"": 0}
@@ -57,7 +57,7 @@ class Writer:
         return self.locations[frame]
 
     def add(self, stack, *values, **labels):
-        """A sample; the stack begins with its root."""
+        """Adds a sample; the stack begins with its root."""
         data = packed(1, [self.location(frame) for frame in reversed(stack)]) + packed(2, values)
         for key, value in labels.items():
             text = number(2, self.string(value)) if isinstance(value, str) else number(3, value)
@@ -75,7 +75,7 @@ class Writer:
 
 
 def simple(**shares):
-    """main calls each of these, which use so many seconds."""
+    """Returns a file in which main calls each of these functions, which use the given seconds."""
     writer = Writer()
     for name, seconds in shares.items():
         writer.add(["main", name], round(seconds * 100), round(seconds * 1e9))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs the tests of the page in a browser: all of them, or those named (files, classes, tests).
+"""Runs the tests of the page in a browser: all of them, or the named files, classes or tests.
 
   make test-web
   BUILD=build build/web-venv/bin/python tests/web/run.py test_timeline.Timeline.test_drag
 
-Needs root, because profd does. One browser, one daemon and one workload serve all tests of a lane. A
-skipped test counts as failed. The last line is the summary.
+Needs root, because profd does. All tests of a lane share one browser, one daemon and one workload. A skipped test
+counts as failed. The last line is the summary.
 """
 
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""That nobody is kept out: every view, light and dark, on a desktop and on a telephone, by axe's rules; and no
-page wider than its screen."""
+"""The page is accessible: every view, light and dark, on a desktop and on a telephone, passes axe's rules, and no
+view is wider than its screen."""
 
 from harness import COLOURS, RULES, WebTest
 
@@ -10,7 +10,7 @@ LANE = "host"
 WIDTHS = {"wide": 1280, "narrow": 400}
 
 
-# What runs on the host is not this test's matter, but names that are none must have one on the page.
+# Fixed processes in place of the host's: one has no name and one has markup in its name.
 PROCESSES = [
     {"pid": 1, "comm": "init", "unit": "init.scope", "container": "", "cpu_percent": 0.0, "rss_bytes": 12 << 20},
     {"pid": 7, "comm": "", "unit": "", "container": "", "cpu_percent": 1.5, "rss_bytes": None},
@@ -25,7 +25,7 @@ class Access(WebTest):
         self.page.route("**/processes", lambda route: route.fulfill(json=PROCESSES))
 
     def check(self, name):
-        """What is shown now, in both widths and themes. A theme is colours."""
+        """Checks the current view in both widths and schemes. In the dark scheme only the colours can differ."""
         for size, width in WIDTHS.items():
             self.page.set_viewport_size({"width": width, "height": 900})
             for scheme in ("light", "dark"):

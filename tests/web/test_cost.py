@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the page says that profd itself costs: what /status says, again and again."""
+"""The page shows what profd itself costs, as /status reports it, and updates it."""
 
 from harness import WebTest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Files that somebody opens, and what can be saved."""
+"""Files that a user opens, and files that the page saves."""
 
 import gzip
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""GPUs on the page, of which the host of a test has none: what /status and /gpu answer is made up."""
+"""GPUs on the page. The test host has none, so the answers of /status and /gpu are invented."""
 
 from harness import WebTest
 
@@ -32,7 +32,7 @@ class Gpu(WebTest):
         self.page.route("**/gpu", lambda route: route.fulfill(json=self.answer))
 
     def have(self, *kinds):
-        """The kinds that are on."""
+        """Sets the kinds of profile that are on."""
         self.status["sources"] = [{"name": name, "on": name in kinds, "why": ""}
                                   for name in ("cpu", "gpu_memory", "gpu_launch", "gpu_kernel")]
 
@@ -55,7 +55,7 @@ class Gpu(WebTest):
         self.open(f"last=10s&pid={self.spin.pid}")
         self.page.locator("#processes thead th", has_text="GPU").wait_for()
         chosen = self.page.locator("#processes tr.chosen")
-        # Of both rows of the process together.
+        # The sum of both rows of the process.
         self.assertTrue(chosen.inner_text().rstrip().endswith("4.00 MiB"), chosen.inner_text())
 
     def test_kinds_and_values(self):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What takes its seconds, and what only some daemons can: captures, and everything about memory.
+"""Captures, which take their seconds, and everything about memory, which only some daemons offer.
 
-The answers about memory are written here, so that the page is tested with growth, refusals and gaps that no
-test could wait for. Where they come from is tested in tests/system.
+The answers about memory are written in this file, so that the page is tested with growth, refusals and gaps that no
+test could wait for. tests/system tests where such answers come from.
 """
 
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The page as such: how it comes, what it weighs, what it may do."""
+"""The page as a whole: how it is delivered, how large it is, and what it may do."""
 
 import gzip
 import re
@@ -57,7 +57,7 @@ class Files(WebTest):
             self.assertEqual(len(answer.text.splitlines()), 1)
 
     def test_weighs_little(self):
-        """All that comes before the first profile, as sent."""
+        """The bytes sent before the first profile stay below the limit."""
         weight = 0
 
         def add(response):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Traces, read by Perfetto's own description of them, and how the page hands one to Perfetto's page."""
+"""Traces are valid by Perfetto's own description of them, and the page hands a trace to Perfetto's page."""
 
 import base64
 import collections
@@ -16,7 +16,7 @@ from profile_pb import Profile
 LANE = "host"
 PERFETTO = "https://ui.perfetto.dev"
 MONOTONIC, REALTIME = 3, 1
-# What Perfetto's page does of it all: it answers PING, and takes what comes then.
+# All that the tests need of Perfetto's page: it answers PING, and takes the trace that follows.
 PAGE = """<!DOCTYPE html><title>stands in for Perfetto</title><script>
 addEventListener('message', ({ data, source }) => {
     if (data === 'PING')
@@ -28,7 +28,7 @@ addEventListener('message', ({ data, source }) => {
 
 
 class Trace:
-    """The packets of a trace, with what they refer to looked up."""
+    """The packets of a trace, with all references looked up."""
 
     def __init__(self, data):
         trace = perfetto_trace_pb2.Trace.FromString(gzip.decompress(data))
@@ -43,7 +43,7 @@ class Trace:
                        for clock in packet.clock_snapshot.clocks}
 
     def take(self, packet):
-        """An id must have been told before it is used, and only once."""
+        """Reads a packet. An ID must be defined before it is used, and only once."""
         data = packet.interned_data
         for table, rows in ((self.names, data.function_names), (self.sources, data.source_paths),
                             (self.paths, data.mapping_paths), (self.mappings, data.mappings),
@@ -62,18 +62,18 @@ class Trace:
             self.samples.append((packet.timestamp, packet.stack_sample))
 
     def stack(self, sample):
-        """The functions, the root first."""
+        """Returns the functions of a sample's stack, the root first."""
         frames = [self.frames[iid] for iid in self.callstacks[sample.callstack_iid].frame_ids]
         return tuple(self.names[frame.function_name_id].str.decode() for frame in frames)
 
     def lines(self, name):
-        """Every (file, line) at which a function stands."""
+        """Returns every (file, line) of a function."""
         return {(self.sources[frame.source_path_iid].str.decode(), frame.line_number)
                 for frame in self.frames.values()
                 if frame.source_path_iid and self.names[frame.function_name_id].str.decode() == name}
 
     def weights(self):
-        """(pid, tid, stack) -> [CPU nanoseconds, samples]."""
+        """Returns (pid, tid, stack) -> [CPU nanoseconds, samples]."""
         sums = collections.defaultdict(lambda: [0, 0])
         for _, sample in self.samples:
             key = (sample.task_context.pid, sample.task_context.tid, self.stack(sample))
@@ -95,7 +95,7 @@ def pprof_weights(profile):
 class Traces(WebTest):
     def setUp(self):
         super().setUp()
-        # Recent enough for slices of a second, and over, so that every request for it gets the same.
+        # Recent enough that slices of a second are kept, and over, so that every request gets the same.
         self.until = time.time() - 2
         self.since = self.until - 6
 
@@ -105,7 +105,8 @@ class Traces(WebTest):
         return answer.body
 
     def both(self):
-        """The trace of a time, and the profile before and after it: of a time that is hardly over, some may be to come."""
+        """Returns the trace of an interval, and the profile of it. Samples of an interval that has just ended may still arrive,
+        so the trace counts when the profiles before and after it are equal."""
         before, end = self.get("format=pprof"), time.monotonic() + 30
         while True:
             trace, after = self.get("format=perfetto"), self.get("format=pprof")
@@ -141,7 +142,7 @@ class Traces(WebTest):
         self.assertEqual(list(trace.processes[self.spin.pid].cmdline), ["spin60_30_10"])
         self.assertEqual(trace.threads[self.spin.pid].tgid, self.spin.pid)
         moments = {time + trace.clocks[REALTIME] - trace.clocks[MONOTONIC] for time, _ in trace.samples}
-        # Slices of a second or, on a busy machine, some more; those at the ends reach out by half of one.
+        # A slice is a second long, longer on a busy machine; the first and the last may extend half of one beyond.
         self.assertGreaterEqual(len(moments), 2)
         self.assertGreaterEqual(min(moments) / 1e9, self.since - 10)
         self.assertLessEqual(max(moments) / 1e9, self.until + 10)
@@ -159,7 +160,7 @@ class OpenInPerfetto(WebTest):
         self.open(f"last=10s&pid={self.spin.pid}")
 
     def hand_over(self):
-        """What the other window got: its title and bytes."""
+        """Returns the title and the bytes that the other window received."""
         self.page.get_by_text("Save", exact=True).click()
         with self.context.expect_page() as opened:
             self.page.get_by_role("button", name="Open in Perfetto").click()
@@ -181,7 +182,7 @@ class OpenInPerfetto(WebTest):
         self.assertEqual(self.hand_over(), ("foreign.pb.gz", data))
 
     def test_save_what_is_shown(self):
-        """Not what the same question would be answered with by now."""
+        """The page saves the profile that it shows, not a new answer to the same query."""
         shown, _ = self.save("pprof")
         self.page.wait_for_timeout(2000)
         saved, name = self.save("Perfetto trace")

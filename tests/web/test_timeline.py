@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Choosing times on the strip above the views, with a pointer, from the keyboard, and in its table."""
+"""A user chooses times on the strip above the views: with a pointer, from the keyboard, and in the strip's table."""
 
 from harness import WebTest
 
@@ -14,7 +14,7 @@ class Timeline(WebTest):
         self.wait_for(DRAWN)
 
     def drag(self, first, last, shift=False):
-        """From one share of the strip's width to another."""
+        """Drags between two positions, given as shares of the strip's width."""
         box = self.page.locator(CANVAS).bounding_box()
         y = box["y"] + box["height"] / 2
         self.page.mouse.move(box["x"] + first * box["width"], y)
@@ -28,7 +28,7 @@ class Timeline(WebTest):
             self.page.keyboard.up("Shift")
 
     def asked(self):
-        """The query of the latest /profile."""
+        """Returns the query of the latest /profile."""
         return [url.split("/profile?")[1] for url in self.requests if "/profile?" in url][-1]
 
     def test_drag_chooses_an_interval_of_every_view(self):
@@ -104,7 +104,7 @@ class Timeline(WebTest):
         self.wait_for("location.hash.includes('from=')")
 
     def test_strip_is_of_the_chosen_process(self):
-        """Its threads: the one of the workload, and nothing else."""
+        """The strip shows the process's threads: the one of the workload, and nothing else."""
         self.open_strip()
         self.assertEqual(self.page.locator("#timeline .timeline-legend li").all_inner_texts(), ["spin60_30_10"])
         self.page.locator("#timeline .timeline-legend button").click()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What each view shows of profiles whose content is known, by mouse and by keyboard."""
+"""Each view shows profiles of known content correctly, by mouse and by keyboard."""
 
 import gzip
 import re
@@ -12,8 +12,8 @@ LANE = "views"
 SECOND = 10 ** 9
 ROW = 19  # pixels, of a flame graph
 MANY = 100_000
-FRAME_MS = 160  # ten times what sixty frames a second leave; the measured time is printed
-# Times of sixty frames while the flame graph zooms in, in milliseconds; the middle one.
+FRAME_MS = 160  # ten times the time of a frame at sixty frames a second; the measured time is printed
+# Returns the median paint time of sixty frames, in milliseconds, while the flame graph zooms.
 FRAME_TIME = """async () => {
     const canvas = document.querySelector('.flame-canvas'), times = [];
     for (let i = 0; i < 60; i++) {
@@ -27,7 +27,7 @@ FRAME_TIME = """async () => {
 
 
 def server():
-    """main: 60 % in work (2/3 of that in its callee hash), 40 % in Python code that reads files."""
+    """Returns a profile: main has 60 % in work (2/3 of that in its callee hash), 40 % in Python code that reads files."""
     writer = profiles.Writer()
     main, work, hash_ = (("main", "/src/main.c", 10, "/bin/server"), ("work", "/src/work.c", 20, "/bin/server"),
                          ("hash", "/src/hash.c", 7, "/usr/lib/libhash.so.1"))
@@ -40,7 +40,7 @@ def server():
 
 
 def many():
-    """A tree of 100,000 calls, forty deep."""
+    """Returns a profile with a tree of 100,000 calls, forty deep."""
     writer = profiles.Writer()
     paths = MANY // 40
     for i in range(paths):
@@ -59,13 +59,13 @@ class ViewTest(WebTest):
             self.wait_for("(focus) => document.querySelector('.details strong')?.textContent === focus", focus)
 
     def said(self, pattern):
-        """Waits until a screen reader was told this."""
+        """Waits until the page has announced this to screen readers."""
         self.wait_for("(pattern) => new RegExp(pattern).test(document.getElementById('live').textContent)", pattern)
 
 
 class Flame(ViewTest):
     def click(self, part, depth):
-        """Clicks at a part of the width, in the row of a depth."""
+        """Clicks at a share of the width, in the row of a depth."""
         canvas = self.page.locator(".flame-canvas")
         canvas.click(position={"x": canvas.bounding_box()["width"] * part, "y": depth * ROW + ROW / 2})
 
@@ -79,7 +79,7 @@ class Flame(ViewTest):
         self.assertEqual(self.state()["focus"], "work")
         self.assertRegex(self.details(), r"(?s)work.*total\s+60\.0 s \(60\.0 %\).*self\s+20\.0 s \(20\.0 %\)")
         self.assertIn("/src/work.c", self.details())
-        # It fills the width now, so that its callee has two thirds.
+        # The function fills the width now, so its callee has two thirds of it.
         self.click(0.6, 3)
         self.wait_for("document.querySelector('.details strong').textContent === 'hash'")
         self.assertEqual(self.page.locator(".crumbs button").all_inner_texts(), ["all", "main", "work", "hash"])
@@ -143,7 +143,7 @@ class Flame(ViewTest):
         self.assertEqual(png[:8], b"\x89PNG\r\n\x1a\n")
 
     def test_hundred_thousand_nodes(self):
-        """Unpacked it is large enough to be read in the background."""
+        """The unpacked file is large enough to be read in the background."""
         self.show("view=flame", gzip.decompress(many()))
         self.assertTrue(any(url.endswith("worker.js") for url in self.requests))
         self.assertIn("all", self.text(".details"))
@@ -207,7 +207,7 @@ class Table(ViewTest):
 
 
 class Live(ViewTest):
-    """The same profile taken again: what somebody looks at stays where it is."""
+    """When the same profile is taken again, the view stays where it is."""
 
     def again(self):
         self.drop(server(), "again.pb.gz")
@@ -274,7 +274,7 @@ class Around(ViewTest):
         self.assertEqual(self.page.locator(".graph-node").count(), 5)
 
     def test_graph_is_bounded(self):
-        """The fourteen heaviest of sixty callees, and who calls them."""
+        """The graph shows the fourteen heaviest of sixty callees, and their caller."""
         self.show("view=graph", profiles.simple(**{f"f{i}": 100 + i for i in range(60)}), focus="main")
         names = [node.get_attribute("aria-label").split(":")[0] for node in self.page.locator(".graph-node").all()]
         self.assertEqual(set(names), {"main", *(f"f{i}" for i in range(46, 60))})
@@ -299,6 +299,6 @@ class SourceNotHere(ViewTest):
 
     def test_says_why(self):
         self.show("view=source", focus="work")
-        # The hottest frame, shown before work was asked for, has the same refusal with another file.
+        # The hottest frame, shown before `work` was selected, gets the same refusal with another file.
         self.wait_for("/work[.]c.*no profile so far names/.test(document.querySelector('#panel [role=status]').textContent)")
         self.assertIn("20", self.text(".source tbody"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the page adds up: the numbers of `go tool pprof`, and no answer but an error to bytes that are no profile."""
+"""The page's sums equal those of `go tool pprof`, and bytes that are no profile give an error and nothing else."""
 
 import base64
 import gzip
@@ -15,7 +15,7 @@ import profiles
 
 LANE = "views"
 SIGMAS = 4
-# Rows of a selection: name -> [self, total].
+# Returns the rows of a selection: name -> [self, total].
 ROWS = """async ([base64, options]) => {
     const { decodeProfile } = await import('/ui/profile/profile.js');
     const { select } = await import('/ui/profile/aggregate.js');
@@ -70,7 +70,7 @@ def text(data):
 
 
 def pprof_rows(data, granularity, index, unit):
-    """name -> [flat, cum] as go tool pprof prints them."""
+    """Returns name -> [flat, cum] as go tool pprof prints them."""
     with tempfile.NamedTemporaryFile(suffix=".pb.gz") as file:
         file.write(data)
         file.flush()
@@ -85,7 +85,7 @@ def pprof_rows(data, granularity, index, unit):
 
 
 def recursive():
-    """Recursion, direct and by way of another function, samples without a stack, and frames without a name."""
+    """Returns a profile with direct and indirect recursion, samples without a stack, and frames without a name."""
     writer = profiles.Writer()
     lib = ("", "", 0, "/usr/lib/libnameless.so")
     fib = [("fib", "/src/./a/../fib.c", line, "/bin/fib") for line in (3, 4)]
@@ -116,7 +116,7 @@ class Numbers(WebTest):
         return ours
 
     def test_as_pprof_of_a_real_profile(self):
-        """The workload and profd itself, with kernel, inlined and nameless functions."""
+        """The profile has the workload and profd itself, with kernel functions, inlined ones and nameless ones."""
         data = self.daemon.get(f"/profile?last=10m&pid={self.spin.pid}&pid={self.daemon.process.pid}").body
         self.assertGreater(len(self.assert_as_pprof(data)), 14)
 
@@ -135,7 +135,7 @@ class Numbers(WebTest):
         count = sum(leaves.values())
         self.assertGreater(count, 100)
         for name, share in (("hot60", 0.6), ("hot30", 0.3), ("hot10", 0.1)):
-            # And up to a round is cut off at each end, of fifty in ten seconds.
+            # In addition, the interval may cut a round of the workload at each end, of fifty rounds in ten seconds.
             tolerance = SIGMAS * math.sqrt(share * (1 - share) / count) + 0.02
             self.assertAlmostEqual(leaves[name] / count, share, delta=tolerance)
         self.assertGreaterEqual(rows["level12"][1], count * 0.5)
@@ -176,7 +176,7 @@ class Numbers(WebTest):
 
 
 class Hostile(WebTest):
-    """A file is whatever somebody dropped."""
+    """Files that a user opens may have any content."""
 
     def decode(self, files):
         self.open(f"pid={self.spin.pid}")
@@ -198,7 +198,7 @@ class Hostile(WebTest):
             self.assertNotIn("at ", answer.split("not a")[0], answer)
 
     def test_damaged_profiles(self):
-        """Bytes changed and cut: each is read or refused, and nothing else happens."""
+        """Files with changed bytes and missing ends are either read or refused with a message."""
         chance = random.Random(60)
         plain = gzip.decompress(recursive())
         files = []

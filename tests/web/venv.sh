@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Makes the folder $1 a Python environment with what the tests of the page need: Playwright to drive the
-# browser (which is the distribution's, see tests/lint/deps.sh), axe to look for what keeps people out, and
-# Perfetto's own description of its traces. Does nothing where it is done already.
+# Makes the folder $1 a Python environment with what the tests of the page need: Playwright to drive the browser
+# (the distribution's, see tests/lint/deps.sh), axe to find accessibility problems, and Perfetto's own description
+# of its traces. Does nothing where that is done already.
 set -euo pipefail
 
 packages="playwright==1.65.2 axe-playwright-python==0.1.8 perfetto==0.59.1"

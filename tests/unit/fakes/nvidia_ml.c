@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A libnvidia-ml.so.1 without a driver: two devices, of which the second one is lost, and three
- * processes. Its types are written down here once more, so that both sides must have understood
- * nvml.h alike. What NVML_FAKE says it does instead: "driver" has none, "hang", "crash", "many" has
- * more processes than anybody has room for, "odd" tells what cannot be.
+ * A libnvidia-ml.so.1 without a driver: two devices, of which the second is lost, and three
+ * processes. It declares its types itself, so that a test fails if the daemon understands nvml.h
+ * differently. NVML_FAKE selects other behaviour: "driver" has no driver, "hang" hangs, "crash"
+ * crashes, "many" has more processes than a caller has room for, "odd" reports impossible values.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **device)
 int nvmlDeviceGetName(void *device, char *name, unsigned int length)
 {
 	(void)device;
-	/* All of it without an end. */
+	/* Fills the whole buffer without a terminating NUL. */
 	if (is("odd"))
 		memset(name, 'x', length);
 	else
@@ -135,7 +135,7 @@ int nvmlDeviceGetProcessUtilization(void *device, nvmlProcessUtilizationSample_t
 	unsigned long long now_us = (unsigned long long)time(NULL) * 1000000;
 
 	(void)device;
-	/* An old one behind a new one, and one of a process that has gone. */
+	/* The samples are an older one after a newer one, and one of a process that has ended. */
 	if (*count < 3 || since > now_us)
 		return INSUFFICIENT_SIZE;
 	*count = 3;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stands in for libbpf's header of the same name: every field that is asked for exists, and can be
- * read.
+ * Stands in for libbpf's header of the same name. Every field exists and can be read.
  */
 #pragma once
 

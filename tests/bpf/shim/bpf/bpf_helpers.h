@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stands in for libbpf's header of the same name where the walker is compiled as plain C: the same
- * words, without meaning for the linker, and the helpers as ordinary functions (tests/bpf/walker.c
- * has them).
+ * Stands in for libbpf's header of the same name where the walker is compiled as plain C. It has
+ * the same macros, which mean nothing to the linker, and declares the helpers as ordinary functions
+ * (defined in tests/bpf/walker.c).
  */
 #pragma once
 
