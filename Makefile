@@ -6,8 +6,8 @@
 #   WERROR=1                warnings are errors (what CI uses)
 #   SAN=address,undefined   sanitizers, in a build folder of their own
 #   TESTS="unit walker"     what `make test` runs
-#   LISTEN= FREQ= OPTIONS=  what `make run` uses, OPTIONS=--insecure for instance
-#   PREFIX= DESTDIR=        where `make install` puts things, and ZSH_COMPLETIONS= those of zsh
+#   LISTEN= FREQ= OPTIONS=  settings for `make run`, OPTIONS=--insecure for instance
+#   PREFIX= DESTDIR=        where `make install` installs; ZSH_COMPLETIONS= is the folder for zsh
 
 VERSION := 0.1.0
 PREFIX  ?= /usr
@@ -32,7 +32,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 OPTIMIZE := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all,-O2)
 PACKAGES := libbpf libelf libdw liblzma libprotobuf-c libmicrohttpd libuv zlib jansson inih libseccomp gnutls \
             yaml-0.1 libxcrypt
-# Expanded when a recipe runs, because `make deps` may only just have installed them.
+# Expanded when a recipe runs, since `make deps` may install the packages during the same run.
 PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
 PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -liberty -lZydis -lm
 CFLAGS    ?= -g
@@ -41,7 +41,7 @@ ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DPROFD_VERSION='"$(VERSION)"' $(OPTIMIZE)
 BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter \
              $(if $(WERROR),-Werror) -I. -ffile-prefix-map=$(CURDIR)=. $(shell pkg-config --cflags libbpf)
 
-# The object that defines the maps comes first: libbpf resolves maps across objects only in that order.
+# The object that defines the maps must come first: libbpf resolves maps across objects only in that order.
 BPF_OBJECTS  := $(BUILD)/bpf/maps.bpf.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out bpf/maps.bpf.c,$(wildcard bpf/*.bpf.c)))
 SKELETON     := $(BUILD)/bpf/profd.skel.h
 PROTO_SRC    := $(patsubst proto/%.proto,$(BUILD)/proto/%.pb-c.c,$(wildcard proto/*.proto))
@@ -50,20 +50,20 @@ CUDA_HELPER_SRC := $(wildcard daemon/cuda_helper/*.c)
 DAEMON_SRC   := $(filter-out $(PRELOAD_SRC) $(CUDA_HELPER_SRC),$(wildcard daemon/*.c daemon/*/*.c))
 WEB_FILES    := $(shell find web -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg')
 DAEMON_OBJ   := $(DAEMON_SRC:%.c=$(BUILD)/%.o) $(PROTO_SRC:.c=.o) $(BUILD)/web/files.o
-# What tests link: everything but main() and what needs the skeleton.
+# The objects that tests link: all except main() and those that need the skeleton.
 LIBRARY_OBJ  := $(filter-out $(BUILD)/daemon/main.o $(BUILD)/daemon/daemon.o,$(DAEMON_OBJ))
 UNIT_OBJ     := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
 FUZZERS      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-# Workloads whose stacks only .eh_frame describes, and those of them that are also linked in other ways.
+# Further builds of the stacks_ workloads, whose stacks only .eh_frame describes.
 STACKS_OTHER := stacks_chain-static stacks_chain-static-pie stacks_chain-musl stacks_plt-lazy stacks_plugin.so \
                 $(if $(filter x86,$(ARCH)),stacks_plt-ibt)
-# A heap workload is also linked with the allocators of static programs.
+# A heap workload, also linked statically, with the allocators of glibc and musl.
 HEAP_OTHER   := heap_sites-static heap_sites-musl
-# Programs that use a GPU, and the libraries that stand in for one; they find them in their own folder.
+# Programs that use a GPU, and stand-ins for its libraries, which the programs find in their own folder.
 GPU_LIBRARIES := libcuda.so.1 libcuda.so libcudart.so.12 libcudart.so.13 libcudart_static.a libnvidia-ml.so.1 libc10.so \
                  xla_cuda_plugin.so
 GPU_PROGRAMS := $(GPU_LIBRARIES) gpu_truth gpu_contexts gpu_launches gpu_launches-13 gpu_launches-static gpu_tensors gpu_chunks
-# The levels programs with each kind of debug information, as far as their compilers are here.
+# The levels programs with each kind of debug information, as far as their compilers are installed.
 NAMES_OTHER   = $(addprefix $(BUILD)/workloads/names/,$(shell tests/workloads/variants.sh list))
 WORKLOADS     = $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
                   $(filter-out %_plugin.c %/levels_c.c,$(wildcard tests/workloads/*.c))) \
@@ -73,14 +73,14 @@ WORKLOADS     = $(patsubst tests/workloads/%.c,$(BUILD)/workloads/%,\
                 $(GPU_PROGRAMS:%=$(BUILD)/workloads/cuda/%)
 GUEST_WORKLOADS = $(addprefix $(BUILD)/workloads/,spin60_30_10 stacks_chain memory_growth heap_sites hog cuda/gpu_truth cuda/gpu_launches)
 
-# What is written from the tables of settings and commands: packaging/X.in is the template of X.
+# Texts generated from the tables of settings and commands: packaging/X.in is the template of X.
 TEXTS_OBJ    := $(patsubst %.c,$(BUILD)/%.o,$(wildcard packaging/texts/*.c))
 TEXTS_MADE   := $(patsubst %.in,$(BUILD)/%,$(wildcard packaging/*.in))
 MANUAL       := $(notdir $(filter %.1 %.5 %.7 %.8,$(TEXTS_MADE)))
 
 CUPTI_WAYS   := 12 13
 CUDA_HELPER_TESTS = $(addprefix $(BUILD)/tests/cuda_helper/,test_helper kernels $(CUPTI_WAYS:%=libcupti.so.%))
-# Attacks by other users of the host.
+# Attacks by other users of the host (tests/hostile).
 HOSTILE      := $(patsubst tests/hostile/%.c,$(BUILD)/hostile/%,$(wildcard tests/hostile/*.c))
 BENCH_WORKLOADS := fixed_work sleepers records_floor cpubound stacks_chain stacks_recursion stacks_cold
 HEAP_BENCH    = $(addprefix $(BUILD)/tests/bench/,preload heap_mixed heap_map)
@@ -103,7 +103,7 @@ docs: $(TEXTS_MADE) ## manual pages, completions and the sample file, in build/p
 deps: ## install what is missing with apt or dnf; asks nothing
 	$(Q)tests/lint/deps.sh
 
-# `make run` and `make test` on a bare machine: the tools must be there before make looks at the rest.
+# On a bare machine `make run` and `make test` must install the tools before make evaluates the other rules.
 .PHONY: run
 run: deps ## deps, build, and the daemon in the foreground, on 127.0.0.1:9090 or LISTEN=
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) build
@@ -119,8 +119,9 @@ NEEDS_gpu-probes  = $(BUILD)/tests/gpu/kernel_half $(BUILD)/tests/gpu/kernel_con
 NEEDS_system      = $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(WORKLOADS) $(HOSTILE) $(CUDA_HELPER_TESTS) $(TEXTS_MADE) $(BUILD)/tests/system/endless.so
 NEEDS_web         = $(BUILD)/profd $(BUILD)/workloads/spin60_30_10
 
-# Built by all CPUs at once, and then run one after the other, but for those that mostly wait, and for nothing that
-# the others of them do. While these wait, what others build and download is made: Go's pprof and what drives the browser.
+# The tests are built by all CPUs and then run one after the other, except for those that mostly wait and do not depend
+# on each other. These run at once; meanwhile make builds and downloads what the others need: Go's pprof and the
+# driver of the browser.
 TESTS_WAITING := $(filter unit walker preload cuda-helper,$(TESTS))
 TESTS_OTHER   := $(filter-out $(TESTS_WAITING),$(TESTS))
 FROM_OTHERS   := $(if $(filter system web,$(TESTS)),go-pprof) $(if $(filter web,$(TESTS)),web-venv)
@@ -134,7 +135,7 @@ test: deps ## deps, build and TESTS, by default unit walker preload cuda-helper 
 .PHONY: needs
 needs: $(foreach test,$(TESTS),$(NEEDS_$(test)))
 
-# They mostly sleep. One suite that is asked for is run by one process, so that it is in the only part.
+# Unit tests mostly sleep, so they run in parts, at once. A single suite or case that is asked for runs as one part.
 UNIT_PARTS := $(if $(CK_RUN_SUITE)$(CK_RUN_CASE),1,1 2 3 4 5)
 
 .PHONY: test-unit
@@ -277,7 +278,7 @@ install: $(BUILD)/profd $(BUILD)/libprofd-heap.so $(BUILD)/libprofd-cuda.so $(TE
 	install -D -m 644 -t $(DESTDIR)$(UNIT_DIR) $(wildcard systemd/*.service systemd/*.socket)
 	install -D -m 644 systemd/profd.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/profd.conf
 	install -D -m 644 systemd/profd.sysctl $(DESTDIR)$(PREFIX)/lib/sysctl.d/50-profd.conf
-	# Settings that are there already are somebody's.
+	# Existing settings belong to the administrator and are kept.
 	test -e $(DESTDIR)/etc/profd/profd.conf || \
 		install -D -m 644 $(BUILD)/packaging/packaged.conf $(DESTDIR)/etc/profd/profd.conf
 	for page in $(MANUAL); do \
@@ -339,7 +340,7 @@ $(BUILD)/proto/%.pb-c.c $(BUILD)/proto/%.pb-c.h: proto/%.proto
 $(BUILD)/proto/%.o: $(BUILD)/proto/%.c
 	$(Q)$(CC) $(filter-out -W%,$(ALL_CFLAGS)) -c $< -o $@
 
-# Generated headers must exist before the first compilation; after that -MD knows who needs which.
+# Generated headers must exist before the first compilation; after that the files of -MD list the dependencies.
 $(BUILD)/%.o: %.c Makefile | $(SKELETON) $(PROTO_SRC)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
@@ -367,8 +368,8 @@ $(BUILD)/profd: $(DAEMON_OBJ)
 $(BUILD)/packaging/packaged.conf: $(BUILD)/packaging/profd.conf packaging/packaged_conf.sh
 	$(Q)packaging/packaged_conf.sh $< > $@
 
-# ---- what people read ------------------------------------------------------------------------------------
-# Not with the page, which has the manual that it makes.
+# ---- texts for people ------------------------------------------------------------------------------------
+# Without the page's files: these contain the manual pages that this program makes.
 $(BUILD)/packaging/texts/texts: $(TEXTS_OBJ) $(filter-out $(BUILD)/web/files.o,$(LIBRARY_OBJ))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
@@ -377,9 +378,9 @@ $(BUILD)/packaging/%: packaging/%.in $(BUILD)/packaging/texts/texts
 	$(call say,TEXT,$@)
 	$(Q)$(BUILD)/packaging/texts/texts < $< > $@
 
-# ---- the library for heap profiles, which goes into other programs -----------------------------------------
-# By flags of its own: no sanitizer, which would want to be the allocator itself; and semantic
-# interposition, because its functions call each other by way of who is preloaded first.
+# ---- the library for heap profiles, which is loaded into other programs ------------------------------------
+# It has its own flags: no sanitizer, which would replace the allocator itself, and semantic interposition,
+# because calls between its functions must go to the library that is preloaded first.
 PRELOAD_CFLAGS = -std=gnu17 -D_GNU_SOURCE -O2 $(WARNINGS) -Idaemon -fPIC -fvisibility=hidden -fno-builtin-malloc \
                  -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free -fsemantic-interposition -fno-plt \
                  -ftls-model=initial-exec $(CFLAGS)
@@ -395,7 +396,7 @@ $(BUILD)/libprofd-heap.so: $(PRELOAD_SRC:%.c=$(BUILD)/%.o)
 	$(Q)$(CC) $(PRELOAD_CFLAGS) $(PRELOAD_LINK) -o $@ $^
 
 # ---- the library for durations of GPU kernels, which CUDA's driver loads ------------------------------------
-# Nothing of NVIDIA's is needed for it: daemon/cuda_helper/cupti_api.h.
+# It needs no files of NVIDIA; daemon/cuda_helper/cupti_api.h has the declarations.
 CUDA_HELPER_CFLAGS = -std=gnu17 -D_GNU_SOURCE -O2 $(WARNINGS) -Idaemon -fPIC -fvisibility=hidden -fno-plt $(CFLAGS)
 CUDA_HELPER_LINK   = -shared -Wl,-soname,libprofd-cuda.so -Wl,-z,now -Wl,-z,nodelete -Wl,--no-undefined -ldl -lpthread
 
@@ -413,7 +414,7 @@ $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(LIBRARY_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS) $(shell pkg-config --libs check)
 
-# The kernel half's walker as plain C, once for each machine. Its attributes and pragmas are the BPF compiler's.
+# The kernel half's walker as plain C, once for each machine. Its attributes and pragmas are for the BPF compiler.
 WALKER_FLAGS = -DWALKER_IN_USER_SPACE -Wno-maybe-uninitialized -Wno-attributes -Wno-unknown-pragmas -Wno-unused-parameter
 WALKER_OBJ  := $(addprefix $(BUILD)/tests/bpf/,walker_x86.o walker_arm64.o world.o)
 WALKER_TESTS := test_walker recorded recorded_x86 recorded_x86_kernel recorded_x86_without recorded_arm64 deep hostile memory \
@@ -438,8 +439,8 @@ $(BUILD)/tests/bpf/oracle: $(ORACLE:%=$(BUILD)/tests/bpf/%.o) $(WALKER_OBJ) $(LI
 
 $(BUILD)/fuzz/fuzz_walk: $(WALKER_OBJ)
 
-# The library for GPU kernels with a stand-in for CUPTI, in its ways before and since CUDA 13.2.
-# Not any name that ends like theirs: their lists of headers do, too.
+# Stand-ins for CUPTI to test the library for GPU kernels, with the interfaces before and since CUDA 13.2. The rule
+# lists the targets, because a pattern alone would also match their dependency files.
 $(CUPTI_WAYS:%=$(BUILD)/tests/cuda_helper/libcupti.so.%): $(BUILD)/tests/cuda_helper/libcupti.so.%: tests/cuda_helper/fake_cupti.c Makefile
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
@@ -465,7 +466,7 @@ $(BUILD)/tests/cuda_helper/kernels: $(BUILD)/tests/cuda_helper/kernels.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ -ldl
 
-# Without builtins, or a malloc() and its free() go where they cancel out.
+# Without builtins: the compiler removes a malloc() with its free() if it knows these functions.
 PRELOAD_TESTS := preload listener weights pairing edges
 $(PRELOAD_TESTS:%=$(BUILD)/tests/preload/%.o) $(BUILD)/tests/bench/preload.o: $(BUILD)/%.o: %.c Makefile
 	$(call say,CC,$<)
@@ -476,26 +477,26 @@ $(BUILD)/tests/preload/preload: $(PRELOAD_TESTS:%=$(BUILD)/tests/preload/%.o)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -o $@ $^ $(shell pkg-config --libs check) -lm -lpthread
 
-# Tests find it beside their program.
+# The tests load it from the folder of their program.
 $(BUILD)/tests/unit/libnvidia-ml.so.1: tests/unit/fakes/nvidia_ml.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O1 -fPIC -shared $(WARNINGS) -Wl,-soname,$(@F) -o $@ $<
 
-# With its probes under another name and no build ID, which would say that it is the same file, or a profiler on
-# this host would listen to what the tests listen to.
+# Its probes have another name, and it has no build ID that would identify it as the same file. Otherwise a profiler
+# on this host would attach to the probes that the tests use.
 $(BUILD)/tests/preload/libprofd-heap.so: $(PRELOAD_SRC:%.c=$(BUILD)/%.o)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(PRELOAD_CFLAGS) $(PRELOAD_LINK) -Wl,--build-id=none -o $@.otel $^
 	$(Q)LC_ALL=C sed 's/otel_memory/test_memory/g' $@.otel > $@
 
-# What is preloaded into programs of the tests, and into profd.
+# Libraries that are preloaded into programs of the tests, and into profd.
 $(BUILD)/tests/%.so: tests/%.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu17 -D_GNU_SOURCE -O1 -fPIC -shared $(WARNINGS) -o $@ $<
 
-# Functions in the place of CUDA's, linked as a library, so that a probe's place is one in a file.
+# Stand-ins for CUDA's functions, linked as a library, since probes are placed in files.
 $(BUILD)/tests/gpu/driver.so: tests/gpu/driver.c tests/gpu/runtime.c tests/gpu/driver.h Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
@@ -532,8 +533,8 @@ $(BUILD)/tests/bench/names_cost: $(BUILD)/tests/bench/names_cost.o $(LIBRARY_OBJ
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS)
 
-# Workloads keep their frame pointers: their truth is in their source, and the walk must find it. Their loops take the time that
-# their counts say wherever they are: some CPUs do not keep a jump decoded that crosses 32 bytes.
+# Workloads keep their frame pointers, so that a walk finds every frame of the source. Loops are aligned so that their
+# time depends on their counts only: some CPUs do not cache the decoded form of a jump that crosses 32 bytes.
 WORKLOAD_FLAGS := -O1 -g -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-inline -fno-optimize-sibling-calls -falign-loops=32
 
 $(BUILD)/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h) Makefile
@@ -557,7 +558,7 @@ $(BUILD)/workloads/heap_sites-static $(BUILD)/workloads/heap_sites-musl: tests/w
 	$(Q)mkdir -p $(@D)
 	$(Q)$(if $(findstring musl,$@),musl-gcc,gcc) -static -std=gnu17 -D_GNU_SOURCE $(WORKLOAD_FLAGS) -Wall -Wextra -o $@ $< -lpthread
 
-# Those called stacks_ have none, and rbp is one register among others.
+# The stacks_ workloads have no frame pointers, and use rbp as an ordinary register.
 STACKS_FLAGS := -O2 -g -fomit-frame-pointer -fno-optimize-sibling-calls -fno-builtin
 STACKS_NEEDS := $(wildcard tests/workloads/*.h) Makefile
 
@@ -594,9 +595,9 @@ $(BUILD)/workloads/victim_plugin.so: tests/workloads/victim_plugin.c $(wildcard 
 	$(Q)mkdir -p $(@D)
 	$(Q)gcc -std=gnu17 -D_GNU_SOURCE $(WORKLOAD_FLAGS) -Wall -Wextra -fPIC -shared -o $@ $<
 
-# Stand-ins for the libraries of GPUs. The driver is a file of its version and links to it, as it is installed.
-# The runtime has frame pointers throughout and starts its functions with a push, as the real one; the static
-# one's symbols are local.
+# Stand-ins for the libraries of GPUs. As in an installation, the driver is a file named by its version, with symbolic
+# links to it. The runtime has frame pointers throughout and its functions start with a push, as in the real one; the
+# symbols of the static one are local.
 CUDA         := $(BUILD)/workloads/cuda
 CUDA_NEEDS   := $(wildcard tests/workloads/cuda/*.h tests/workloads/cuda/*.hh) tests/workloads/work.h Makefile
 CUDA_PLAIN   := $(if $(filter x86,$(ARCH)),-fcf-protection=none)
@@ -665,7 +666,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(LIBRARY_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)clang $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(PKG_LIBS)
 
-# In a build folder of its own, because what is fuzzed must be compiled to tell libFuzzer where it has been.
+# In a separate build folder, because fuzzed code must be compiled with libFuzzer's coverage instrumentation.
 FUZZ_BUILD ?= build-fuzz
 
 .PHONY: fuzz-run-%

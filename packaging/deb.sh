@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# packaging/deb.sh VERSION BUILD: BUILD/profd_VERSION_ARCH.deb, from the sources as packaging/dist.sh packs
-# them. The changelog is made here, because the version is the Makefile's.
+# packaging/deb.sh VERSION BUILD: makes BUILD/profd_VERSION_ARCH.deb from the sources as packaging/dist.sh packs
+# them. It writes the changelog, because only the Makefile has the version.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,8 +22,8 @@ cp -r packaging/debian "$tree/debian"
 	printf ' -- %s  %s\n' "$(packaging/maintainer.sh)" "$(date -uRd "@$(packaging/epoch.sh)")"
 } >"$tree/debian/changelog"
 
-# `make test` is what runs the tests; DEB_BUILD_OPTIONS= runs the unit tests again. What make was told on its
-# command line is of its own tree, and is not passed on.
+# `make test` runs the tests; with an empty DEB_BUILD_OPTIONS= the package build runs the unit tests again. Variables
+# of make's command line belong to the outer tree and are not passed on.
 cd "$tree"
 env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS "DEB_BUILD_OPTIONS=${DEB_BUILD_OPTIONS-nocheck}" \
 	dpkg-buildpackage -b -us -uc

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# packaging/dist.sh VERSION FILE: the sources as FILE, a .tar.xz that unpacks into profd-VERSION/. Two
-# runs over the same sources make the same file: names are sorted, and owner and times are not the builder's.
+# packaging/dist.sh VERSION FILE: packs the sources into FILE, a .tar.xz that unpacks into profd-VERSION/. The same
+# sources give the same file: names are sorted, and owner and times do not depend on the build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# What git knows or would add; without git, what was unpacked, less what was built.
+# Files that git tracks or would add; without git, all files except build results.
 sources()
 {
 	if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# When these sources were last changed, in seconds since the epoch: what packages are dated by, so that the same
-# sources make the same package.
+# Prints the time of the last change to the sources, in seconds since the epoch. Packages carry this date, so that the
+# same sources give the same package.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

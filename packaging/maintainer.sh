@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Who signs for a package: what DEBFULLNAME and DEBEMAIL say, as Debian's tools read them, or who maintains profd.
+# Prints the maintainer of a package: DEBFULLNAME and DEBEMAIL as for Debian's tools, or else profd's maintainer.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# packaging/packaged_conf.sh SAMPLE: the sample of all settings, where each stands as a comment with its default, with those
-# set that a package sets: to this host only, and there to root and the members of the group profd.
+# packaging/packaged_conf.sh SAMPLE: prints the sample, which has all settings with their defaults as comments, with the
+# settings of packages set: profd listens on this host only, and answers root and the members of the group profd.
 set -euo pipefail
 
 settings='listen = unix:/run/profd/profd.sock

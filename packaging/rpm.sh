@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# packaging/rpm.sh VERSION BUILD: BUILD/profd-VERSION-1.ARCH.rpm, from the sources as packaging/dist.sh packs them.
+# packaging/rpm.sh VERSION BUILD: makes BUILD/profd-VERSION-1.ARCH.rpm from the sources as packaging/dist.sh packs them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,7 +11,7 @@ work=$build/package/rpm
 spec=$work/profd.spec
 options=()
 
-# rpm knows what is installed only where rpm installed it.
+# On Debian, rpm does not know which packages are installed.
 if [ -e /etc/debian_version ]; then
 	options+=(--nodeps)
 fi

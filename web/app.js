@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Puts the parts together. A change of the state says what must be done again: fetch, add up, or draw.
+ * Puts the parts together. The keys of the state that change decide what is repeated: fetching, aggregating or drawing.
  */
 import { element, visible } from './dom.js';
 import { formatDelta, formatShare, formatValue } from './profile/format.js';
@@ -24,7 +24,7 @@ import { Theme } from './shell/theme.js';
 import { Timeline } from './shell/timeline.js';
 import { Stage } from './shell/stage.js';
 
-/* What a file that is opened does not mean. */
+/* Keys of the state that have no meaning for a file; opening one clears them. */
 const OF_THE_HOST = Object.fromEntries([...FETCHED, 'live', 'type', 'zoom', 'focus'].map((key) => [key, '']));
 const REFRESH = 5000, LIVE = 2000; // milliseconds
 
@@ -109,7 +109,7 @@ class App {
 		this.#tick();
 	}
 
-	/* Comes back forever; a page that nobody sees asks nothing. */
+	/* Repeats as long as the page is open. A hidden page sends no requests. */
 	#tick() {
 		setTimeout(async () => {
 			if (!document.hidden) {
@@ -141,7 +141,7 @@ class App {
 		this.#show();
 	}
 
-	/** Fetches and shows what the state asks for. quiet: says nothing of it. */
+	/** Fetches and shows what the state asks for. quiet: no announcement to screen readers. */
 	async #load({ quiet = false } = {}) {
 		at('profile').setAttribute('aria-busy', 'true');
 		try {
@@ -161,7 +161,7 @@ class App {
 			at('profile').setAttribute('aria-busy', 'false');
 	}
 
-	/* Nothing has what a filter names: no failure, it may come. */
+	/* No process matches the filter. That is not an error: one may start later. */
 	#miss(missing) {
 		this.notices.clear();
 		Object.assign(this, { missing, model: null });

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Making elements. All text of the page comes in here, as text nodes; there is no other way to put markup
- * together, so nothing that a process calls itself can become any.
+ * Makes elements. All text enters the page here, as text nodes. The page builds markup in no other way, so the
+ * name of a process cannot become markup.
  */
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** Control characters, and those that turn the direction of text around or cannot be seen. */
+/** Control characters, characters that change the direction of text, and invisible ones. */
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
 
-/** @returns {string} the text with what cannot be seen written out, such as \u{202e} */
+/** @returns {string} the text with invisible characters written out, such as \u{202e} */
 export function visible(text) {
 	return String(text).replace(HIDDEN, (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
 }
@@ -23,8 +23,8 @@ function append(parent, children) {
 }
 
 /**
- * An HTML element. `on` has listeners, `dataset` data attributes; `class`, `role`, `for` and names with a dash are
- * attributes; everything else is set as a property. null and undefined are left out.
+ * An HTML element. `on` holds listeners, `dataset` data attributes; `class`, `role`, `for` and names with a dash
+ * are attributes; everything else is set as a property. null and undefined are left out.
  */
 export function element(tag, properties = {}, ...children) {
 	const made = document.createElement(tag);

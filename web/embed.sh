@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# embed.sh FOLDER: writes the page's files, and the web pages of FOLDER, compressed, as one C source to
-# the standard output: the table that daemon/http/page.h declares. The same files give the same bytes,
-# whenever and wherever it runs.
+# embed.sh FOLDER: compresses the page's files and the web pages in FOLDER, and writes them to standard output
+# as one C source with the table that daemon/http/page.h declares. The output depends on the files only, not
+# on the time or the machine.
 set -euo pipefail
 export LC_ALL=C
 made=$(realpath "$1")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# help.sh FOLDER PAGE...: makes web pages of manual pages, below FOLDER/help, and a list of them. They link to
-# each other where they name each other. The same pages give the same bytes.
+# help.sh FOLDER PAGE...: converts manual pages to web pages in FOLDER/help and writes an index of them. Where
+# a page names another one, it links to it. The output depends on the pages only.
 set -euo pipefail
 export LC_ALL=C
 
@@ -10,7 +10,7 @@ folder=$1/help
 shift
 pages=("$@")
 
-# "profd-http.7" is profd-http(7).
+# profd-http(7) for the file profd-http.7.
 shown()
 {
 	local name=${1##*/}
@@ -18,7 +18,7 @@ shown()
 	echo "${name%.*}(${name##*.})"
 }
 
-# What the line below .SH NAME says.
+# The description in the line below .SH NAME.
 summary()
 {
 	sed -n '/^\.SH NAME/{n;s/.*\\- //;s/\\//g;p;q}' "$1"
@@ -54,7 +54,7 @@ foot()
 	printf '</main>\n</body>\n</html>\n'
 }
 
-# mandoc begins with a table that says what the title says, and ends with one of the date.
+# The page without the table that mandoc puts first (the title again) and the one it puts last (the date).
 body_of()
 {
 	local page name

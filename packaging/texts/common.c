@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the writers of blocks share.
+ * Functions shared by the writers of blocks.
  */
 #include "packaging/texts/texts.h"
 
@@ -39,7 +39,7 @@ void texts_escape(struct buf *out, const char *text, const char *special, const 
 	}
 }
 
-/* How much of `text` fits: whole words, and at least one. */
+/* The length of the words of `text` that fit into `width`, at least one word. */
 static size_t line_of(const char *text, size_t width)
 {
 	size_t len = strcspn(text, " "), more;

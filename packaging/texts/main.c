@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fills a template: standard input with each @NAME@ in it replaced by its block, to standard
- * output.
+ * Fills a template: copies standard input to standard output, with each @NAME@ replaced by its
+ * block.
  */
 #include "packaging/texts/texts.h"
 
@@ -37,7 +37,7 @@ static const struct {
 	{"fish-commands", texts_fish_commands},
 };
 
-/* The length of "@NAME@" at `at`; 0: that is something else. */
+/* The length of "@NAME@" at `at`; 0: there is no such mark. */
 static size_t mark(const char *at)
 {
 	size_t len = *at == '@' ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz-") : 0;
@@ -74,7 +74,7 @@ static int fill(struct buf *out, const char *at)
 	return err ? err : buf_error(out);
 }
 
-/* The page has the manual pages that are made here. */
+/* Replaces the page's files, which contain the manual pages that this program makes. */
 const struct page_file page_files[] = {{0}};
 
 int main(void)

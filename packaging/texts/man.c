@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Blocks of manual pages: tagged paragraphs, in man(7)'s macros. Text never becomes a request, and
- * what can be typed can be copied from the page: its hyphens, quotes and backslashes are ASCII.
+ * Blocks of manual pages: tagged paragraphs, in man(7)'s macros. Text is escaped, so it never
+ * becomes a request. Hyphens, quotes and backslashes are ASCII, so commands can be copied from the
+ * page.
  */
 #include "packaging/texts/texts.h"
 
@@ -37,7 +38,7 @@ static void add_in_font(struct buf *out, char font, const char *text)
 	buf_add_text(out, "\\fR");
 }
 
-/* What begins with a dot is a request. */
+/* A line that begins with a dot would be a request. */
 static void add_line(struct buf *out, const char *escaped)
 {
 	buf_printf(out, "%s%s", *escaped == '.' ? "\\&" : "", escaped);
@@ -51,7 +52,7 @@ static void add_paragraph(struct buf *out, const char *text)
 	texts_wrap(out, buf_text(&escaped), "", add_line);
 }
 
-/* A sentence of its own, of what is written without a period. */
+/* Adds a text that has no period as a sentence. */
 static void add_sentence(struct buf *out, const char *before, const char *text)
 {
 	_cleanup_(buf_release) struct buf sentence = BUF_INIT;
@@ -79,7 +80,7 @@ static void add_option(struct buf *out, const struct option_text *option)
 	add_sentence(out, "", option->help);
 }
 
-/* Without the newline that the template has. */
+/* Removes the final newline, which the template has. */
 static void end(struct buf *out)
 {
 	out->len -= out->len && out->data[out->len - 1] == '\n';

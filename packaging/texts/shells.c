@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What shells complete. Everything is in single quotes, where bash and zsh know one special
- * character and fish two.
+ * Completions for shells. All texts are in single quotes, where bash and zsh have one special
+ * character and fish has two.
  */
 #include "packaging/texts/texts.h"
 
@@ -19,7 +19,7 @@ static void add_quoted(struct buf *out, const char *text)
 	buf_add_char(out, '\'');
 }
 
-/* Between the words of an array, or lines of a list. */
+/* Adds a separator between the words of an array or the lines of a list. */
 static void separate(struct buf *out, const char *separator)
 {
 	if (out->len && !strchr(" (\n\t", out->data[out->len - 1]))
@@ -82,7 +82,7 @@ void texts_words_files(struct buf *out)
 	texts_each_option(add_with_file, out);
 }
 
-/* '(-f --freq)'{'-f+','--freq='}'[help]:HZ:' as zshcompsys(1) has it; quoted for the sake of -?. */
+/* '(-f --freq)'{'-f+','--freq='}'[help]:HZ:' as in zshcompsys(1), quoted because of -?. */
 static void add_zsh_option(struct buf *out, const struct option_text *option)
 {
 	const struct setting *setting = setting_find(option->name);
@@ -91,7 +91,7 @@ static void add_zsh_option(struct buf *out, const struct option_text *option)
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
 
 	separate(out, "\n\t");
-	/* What may be repeated excludes nothing. */
+	/* An option that may be repeated excludes none. */
 	if (setting && setting_is_list(setting))
 		buf_add_text(out, "'*'");
 	else if (letter)
@@ -155,7 +155,7 @@ void texts_fish_options(struct buf *out)
 	texts_each_option(add_fish_option, out);
 }
 
-/* Of "config check", "config" where nothing has been typed, and "check" where "config" has. */
+/* For "config check": "config" as the first word, and "check" after "config". */
 void texts_fish_commands(struct buf *out)
 {
 	for (size_t i = 0; i < COMMAND_COUNT; i++) {

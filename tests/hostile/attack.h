@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the attack programs share. Each prints "ready" once its attack has begun, and goes on until
- * it is killed; its children die with it. A step that fails ends it, so that a test which needs the
- * attack fails too.
+ * Shared by the attack programs. Each prints "ready" after its attack has begun, and goes on until
+ * it is killed; its children die with it. A failed step ends the program, so that a test of the
+ * attack fails as well.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ static inline long number(int argc, char **argv, int index, long otherwise)
 	return argc > index ? atol(argv[index]) : otherwise;
 }
 
-/* Like fork(), for a child that does not outlive its parent. */
+/* fork() for a child that dies with its parent. */
 static inline pid_t fork_with(void)
 {
 	pid_t parent = getpid(), child = fork();
@@ -46,7 +46,7 @@ static inline pid_t fork_with(void)
 	return child;
 }
 
-/* One page of the file, executable, at any address. */
+/* Maps one page of the file as executable, at any address. */
 static inline char *map_page(int fd, off_t offset)
 {
 	char *page = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, offset);

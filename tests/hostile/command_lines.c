@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Command lines: COUNT processes, each of which tells the kernel by PR_SET_MM_MAP that its
- * arguments are almost 16 MiB long. They share that memory.
+ * Command lines: COUNT processes, each of which sets its arguments to almost 16 MiB by
+ * PR_SET_MM_MAP. They share that memory.
  *
- * What /processes?cmdline=1 answers must have a bound for each process and for all of them.
+ * The answer of /processes?cmdline=1 must be bounded for each process and for all together.
  */
 #include "attack.h"
 
@@ -11,7 +11,7 @@
 
 enum { LINE = (16 << 20) - PAGE };
 
-/* As the kernel has them now: it takes all or none. */
+/* The current values of all fields: PR_SET_MM_MAP sets all of them at once. */
 static struct prctl_mm_map own_map(void)
 {
 	struct prctl_mm_map map = {.exe_fd = (uint32_t)-1};
@@ -41,7 +41,7 @@ static struct prctl_mm_map own_map(void)
 	return map;
 }
 
-/* The kernel reads it where it is anonymous only; children share the pages. */
+/* The kernel reads command lines from anonymous memory only. The children share the pages. */
 static char *long_line(void)
 {
 	char *line = mmap(NULL, LINE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

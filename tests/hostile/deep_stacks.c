@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Deep stacks: COUNT processes that spin for a millisecond or so at the bottom of LEVELS calls of
- * left() or right(), drawn at random, and then do so again: no tick finds a stack that it has seen,
- * and 250 of them, of two frames each, are as many as are kept of a stack.
+ * Deep stacks: COUNT processes that repeatedly spin for about a millisecond at the bottom of LEVELS
+ * random calls of left() or right(). Each tick finds a new stack. A stack holds 250 such levels of
+ * two frames each.
  *
- * Stacks of other users' programs must be kept, also those that are new all the time, and so must
- * their past.
+ * The stacks of other users' programs must be kept, also stacks that are always new, and so must
+ * their history.
  */
 #include "attack.h"
 

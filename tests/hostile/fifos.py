@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""FIFOs as debug files: runs COUNT programs in FOLDER that say that their debug information is in files beside them,
-which are FIFOs. Who opens one to read waits until somebody writes, which nobody does.
+"""FIFOs as debug files: runs COUNT programs in FOLDER whose debug information names files beside them, which are FIFOs.
+A process that opens one for reading waits for a writer, which never comes.
 
-The daemon must name other programs at once. Whoever opens what a file names looks at first what it is.
+The daemon must name other programs at once. Before it opens a file by name it checks the file's type.
 
   fifos.py FOLDER COUNT
 """
@@ -16,7 +16,7 @@ SOURCE = "int main(void) { for (volatile int i = 0;; i++) ; }\n"
 
 
 def make(folder, number):
-    """The program, without its own debug file."""
+    """Builds a program and replaces its debug file by a FIFO."""
     name = f"fifo{number}"
     with open(f"{folder}/{name}.c", "w", encoding="ascii") as file:
         file.write(SOURCE)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Memory that grows all the time: PROCESSES that touch 8 MiB and give them back, in many pieces.
- * All samples of growth that the host takes in a second are due here many times over.
+ * Memory that grows all the time: PROCESSES that touch 8 MiB in many pieces and give them back.
+ * They alone would take many times the samples of growth that profd takes in a second.
  *
- * What others grow by is seen all the same.
+ * The growth of other users' processes must still be sampled.
  */
 #include "attack.h"
 

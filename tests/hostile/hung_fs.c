@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hung file system: a FUSE whose only file, by whatever name, is an executable. A process of user
- * UID maps it, and is answered; all others wait for an answer to each OPERATION (lookup, getattr,
- * open, read) until this ends; "again": only once somebody else has opened it. The file is this
- * program, or that of the PATH. Where fuse.conf has user_allow_other anybody can mount such a file
- * system by fusermount3; a file server that does not answer does the same.
+ * Hung file system: a FUSE file system in which every name is the same executable. A process of
+ * user UID maps it and gets answers. All other processes wait for an answer to each OPERATION
+ * (lookup, getattr, open, read) until this program ends; with "again", only after one of them has
+ * opened the file once. The file is this program or the one at PATH. If fuse.conf has
+ * user_allow_other, any user can mount such a file system by fusermount3; a file server that hangs
+ * has the same effect.
  *
- * The daemon must start, go on answering and name other files: what a file system does not tell at
- * once is given up, counted, and tried later.
+ * The daemon must start, go on answering and name other files. It gives up operations that a file
+ * system does not answer at once, counts them and retries them later.
  *
- * Started by root, for the mount, which nobody else sees and which ends with it; it then is UID.
+ * Root starts this program for the mount, which is private and ends with it; it then becomes UID.
  */
 #include "attack.h"
 
@@ -57,7 +58,7 @@ static void answer(uint64_t unique, int error, const void *data, size_t len)
 	memcpy(out, &header, sizeof(header));
 	if (len)
 		memcpy(out + sizeof(header), data, len);
-	/* It fails for a request that was interrupted. */
+	/* The write fails if the request was interrupted. */
 	if (write(device, out, header.len) < 0 && errno != ENOENT)
 		exit(0);
 }
@@ -135,7 +136,7 @@ static void map_it(const char *folder)
 {
 	char path[4200];
 
-	/* Once who serves it has ended, nobody does, and nobody waits for it any more. */
+	/* When the serving process ends, requests fail and nothing waits for them any more. */
 	close(device);
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -146,7 +147,7 @@ static void map_it(const char *folder)
 	rest();
 }
 
-/* Of this process and its child only. */
+/* Mounts for this process and its child only. */
 static void mount_on(const char *folder, unsigned uid)
 {
 	char options[128];

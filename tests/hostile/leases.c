@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Leases: maps executables in FOLDER that nobody else can open before the kernel's lease-break
- * time, 45 seconds, is over: COUNT of them at once, and then another one each second.
+ * Leases: maps executables in FOLDER whose open() by another process blocks for the kernel's
+ * lease-break time of 45 seconds: COUNT of them at once, and then another one each second.
  *
- * The daemon must go on answering, start, drain and name other files as if they were not there: no
- * thread that does something for others may wait in open().
+ * The daemon must go on answering, start, drain and name other files as if these did not exist. No
+ * thread that also serves other users may wait in open().
  */
 #include "tiny_elf.h"
 
-/* Leases belong to who owns the file, and to nobody who lets others open it meanwhile. */
+/* Takes a lease. Only the owner of a file can, and only while no other process has it open. */
 static void lease_one(int folder, long index)
 {
 	char name[32];
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 	long count = number(argc, argv, 2, 2);
 
 	need(folder >= 0, "FOLDER");
-	/* The kernel's word that somebody waits; it would be the end. */
+	/* The kernel sends SIGIO when a process waits for the lease; by default it kills. */
 	signal(SIGIO, SIG_IGN);
 	for (long i = 0; i < count; i++)
 		lease_one(folder, i);

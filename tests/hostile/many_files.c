@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Many files: makes COUNT executables in FOLDER, each with a build ID of its own, maps all of them,
- * and closes them: mappings take no descriptors of the process that has them.
+ * Many files: makes COUNT executables in FOLDER, each with its own build ID, maps all of them, and
+ * closes them: mappings use no descriptors of the process that maps.
  *
- * The daemon must have descriptors left for clients and for the files of others, and give those of
- * this process back once it has ended.
+ * The daemon must have descriptors left for clients and for the files of other users, and must
+ * close those of this process's files after it has ended.
  */
 #include "tiny_elf.h"
 

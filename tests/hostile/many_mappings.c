@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Many mappings: COUNT executable mappings of a file in FOLDER whose path has some 4,000 bytes;
- * then FORKS children that have the same ones, and each one more, so that they share no table with
+ * Many mappings: COUNT executable mappings of a file in FOLDER whose path has about 4,000 bytes;
+ * then FORKS children with the same mappings and one more each, so that they share no table with
  * their parent.
  *
- * The daemon's memory must stay within its bound for all mappings of all processes; the mappings of
+ * The daemon's memory must stay within its bound for all mappings of all processes. The mappings of
  * other users must still be known.
  */
 #include "tiny_elf.h"
@@ -12,10 +12,10 @@
 enum {
 	PART = 240,
 	LONGEST = 4000,
-	AT_ONCE = 32, /* mappings, so that the kernel's record of each is read */
+	AT_ONCE = 32, /* mappings made at once; profd can read the records of this many */
 };
 
-/* A folder below folders, opened step by step: no system call takes the whole path. */
+/* Makes nested folders step by step: no system call accepts the whole path. */
 static int deep_folder(const char *top)
 {
 	int fd = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
 			map_page(fd, 0);
 			rest();
 		}
-		/* Slowly enough for the records of each to be read. */
+		/* Slowly enough for profd to read all records. */
 		usleep(20 * 1000);
 	}
 	say_ready();

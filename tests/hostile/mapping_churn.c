@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Mapping churn: COUNT executable mappings of its own program, each of which is replaced over and
- * over. The kernel tells of each change, and of the process's other mappings in /proc when some of
- * what it told was lost.
+ * Mapping churn: COUNT executable mappings of its own program, each of which is replaced
+ * repeatedly. The kernel writes a side-band record for each change. When records are lost, the
+ * daemon reads the process's mappings from /proc.
  *
  * The daemon must go on answering, spend a bounded share of its time on this process, and keep
- * following the mappings of others.
+ * following the mappings of other processes.
  */
 #include "attack.h"
 
@@ -14,7 +14,7 @@ static char *at(char *area, long index)
 	return area + 2 * index * PAGE;
 }
 
-/* With a gap behind each, so that the kernel cannot join them. */
+/* Leaves a gap after each mapping, so that the kernel cannot merge them. */
 static void replace(char *area, int fd, long index)
 {
 	void *page = mmap(at(area, index), PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Maps each FILE executable and never runs it. Given many copies of libprofd-heap.so, it takes all
- * places for files whose static probes are listened to.
+ * Maps each FILE executable and never runs it. With many copies of libprofd-heap.so it occupies all
+ * places for files whose static probes profd uses.
  *
- * The daemon must listen to files of other users all the same, and give the places back when nobody
- * maps the files any more.
+ * The daemon must still use the probes in files of other users, and must free the places when no
+ * process maps the files any more.
  */
 #include "attack.h"
 

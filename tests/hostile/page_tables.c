@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Page tables that take long to walk: GIB of address space, all of it mapped to the same few pages.
- * Reading smaps_rollup of this process takes a tenth of a second a GiB or so; what it holds is next
- * to nothing but the tables, 2 MiB a GiB.
+ * Page tables that take long to walk: GIB of address space, all mapped to the same few pages.
+ * Reading smaps_rollup of this process takes about a tenth of a second per GiB. The process holds
+ * almost no memory except the tables, 2 MiB per GiB.
  *
- * Whoever asks for its PSS may wait; nobody else may.
+ * A request for its PSS may wait; no other request may.
  */
 #include "attack.h"
 

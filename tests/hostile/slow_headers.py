@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Slow headers: COUNT connections that send one byte of a header that never ends in SECONDS seconds. Once a second it
-prints how many are open.
+"""Slow headers: COUNT connections, each of which sends one byte of an endless header every SECONDS seconds. Once a
+second the program prints the number of open connections.
 
-The daemon must hang up on a request whose headers are not there 15 seconds after it began, however they come.
+The daemon must close a connection whose request headers are incomplete 15 seconds after the first byte.
 
   slow_headers.py PORT COUNT SECONDS
 """
@@ -14,7 +14,7 @@ import time
 
 
 def send(connections):
-    """A byte each; those that are still open."""
+    """Sends a byte on each connection. Returns those that are still open."""
     left = []
     for connection in connections:
         try:

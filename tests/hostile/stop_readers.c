@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stopped readers: started as the user id that processes without rights often share, 65534, it
- * looks for processes that belong to the same user and stops all that are called profd-something.
+ * Stopped readers: runs as user ID 65534, which processes without rights often share, looks for
+ * processes of the same user and stops all whose names begin with "profd-".
  *
- * The daemon's readers must not belong to a user id that others have.
+ * The daemon's reader processes must not have a user ID that other processes have.
  */
 #include "attack.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Maps the first file, which is somebody else's, and at once the second one, of the same name, in
- * its place: whoever looks where the first one was seen finds the second.
+ * Maps the first file, which belongs to another user, and at once the second one, of the same name,
+ * at the same address: a profiler that looks at the address of the first file finds the second one.
  *
- * Who runs the first file has its names.
+ * Processes that run the first file must still get its names.
  */
 #include "attack.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tellers: COUNT processes that tell of each allocation they make, as those do that sample their
- * own with a rate of 1 byte: of another address each time, and never of a free. After each 512 they
- * rest for MILLISECONDS.
+ * Programs that report their own allocations: COUNT processes that report each allocation, as with
+ * a sampling rate of 1 byte, at a new address each time, and never a free. After each 512 reports
+ * they rest for MILLISECONDS.
  *
- * The daemon's memory must stay within its bound for standing heaps, all processes together, and
- * what programs of other users tell must still be heard.
+ * The daemon's memory must stay within its bound for the standing heaps of all processes, and the
+ * reports of other users' programs must still be recorded.
  */
 #include "../../daemon/preload/usdt.h"
 #include "attack.h"
@@ -22,7 +22,7 @@ static void tell_on(long rest_ms)
 {
 	for (unsigned long address = PAGE;; address += 64) {
 		tell(address);
-		/* All of them together take the CPUs else, and everybody waits. */
+		/* Without this rest, all of them together would occupy the CPUs. */
 		if (address % (1 << 15) == 0)
 			usleep(rest_ms * 1000);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The smallest file that is an executable to the daemon: one page with a segment of code and a
- * build ID that no other file has.
+ * The smallest file that the daemon takes for an executable: one page with a code segment and a
+ * unique build ID.
  */
 #pragma once
 
@@ -61,7 +61,7 @@ static inline struct tiny_elf tiny_elf(uint64_t id)
 	};
 }
 
-/* Writes one below a folder; open for reading, and nobody has it open for writing. */
+/* Writes such a file in a folder. Returns a descriptor for reading; none is open for writing. */
 static inline int make_tiny_elf(int folder, const char *name, uint64_t id)
 {
 	const struct tiny_elf elf = tiny_elf(id);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: maps a MiB and unmaps it, over and over, each time from another stack: LEVELS calls of
- * left() or right(), drawn at random. In PROCESSES (4) at once until killed or for SECONDS: the
- * hardest case for whoever adds up by stack.
+ * Truth: maps and unmaps 1 MiB repeatedly, each time from another stack of LEVELS random calls of
+ * left() or right(). PROCESSES (4) do so at once, until killed or for SECONDS. It is the hardest
+ * case for a profiler that aggregates by stack.
  */
 #include "work.h"
 

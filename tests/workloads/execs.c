@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: nothing but fork, exec and exit of itself, as fast as one CPU can: the hardest case for
- * whoever keeps a table of processes. Prints "NUMBER execs/s" at the end of SECONDS (1).
+ * Truth: only forks, executes itself and exits, as fast as one CPU can: the hardest case for a
+ * profiler that keeps a table of processes. Prints "NUMBER execs/s" at the end of SECONDS (1).
  */
 #include "work.h"
 

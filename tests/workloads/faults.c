@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Touches pages of 4 KiB for the first time and gives them back, for SECONDS, as fast as can be;
- * prints the CPU time that a touch took. What recording the growth of resident memory costs shows
- * here most.
+ * Touches new pages of 4 KiB and gives them back, for SECONDS, as fast as it can, and prints the
+ * CPU time of one touch. The overhead of recording the growth of resident memory is largest in this
+ * workload.
  */
 #include "work.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Does COUNT times what it is told, and ends: what `make bench` takes the CPU time of. A COUNT of 0
- * is without end.
+ * Does a kind of work COUNT times and exits; `make bench` measures its CPU time. With a COUNT of 0
+ * it never ends.
  *
  *   fixed_work exec|fork|touch|map|cpu|pingpong|getppid COUNT
  *   fixed_work run COUNT PROGRAM ARGUMENT...
@@ -18,8 +18,8 @@
 
 enum { PAGE = 4096, TOUCHED = 16 << 20, MAPPED = 64 << 10, SLICE = 1000 };
 
-static char **program;       /* of "run" */
-static int ping[2], pong[2]; /* of "pingpong" */
+static char **program;       /* for "run" */
+static int ping[2], pong[2]; /* for "pingpong" */
 
 static void must(int ok, const char *what)
 {
@@ -59,7 +59,7 @@ static void fork_once(void)
 	wait_for(child);
 }
 
-/* Pages of 4 KiB, each of them new to this process: 16 MiB at once. */
+/* Touches 16 MiB in pages of 4 KiB, each of them new to this process. */
 static void touch_once(void)
 {
 	char *memory =
@@ -98,7 +98,7 @@ static void ask_once(void)
 	syscall(SYS_getppid);
 }
 
-/* On one CPU, because across two the time is the other one's wake-up from idle. */
+/* Stays on one CPU: across two CPUs, waking the idle one would take most of the time. */
 static void stay_on_this_cpu(void)
 {
 	cpu_set_t cpus;
@@ -108,7 +108,7 @@ static void stay_on_this_cpu(void)
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-/* The other process of "pingpong" ends when this one has. */
+/* Starts the other process of "pingpong", which ends when this one has ended. */
 static pid_t start_answering(void)
 {
 	char byte;
@@ -149,7 +149,7 @@ int main(int argc, char **argv)
 			continue;
 		if (strcmp(kind, "pingpong") == 0)
 			other = start_answering();
-		/* One less than none is more than anybody waits for. */
+		/* A COUNT of 0 wraps around to 2^64, which is never reached. */
 		do
 			kinds[i].once();
 		while (--left != 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: for SECONDS (1) starts PER_SECOND (2000) processes a second, evenly, of which every third
- * becomes another program, every third has a child of its own, and every third just ends; or as
- * many as this host can. Prints "NUMBER processes/s".
+ * Truth: starts PER_SECOND (2000) processes a second, or as many as the host can, at regular
+ * intervals for SECONDS (1). A third of them executes a program, a third has a child of its own,
+ * and a third only exits. Prints "NUMBER processes/s".
  */
 #include "work.h"
 
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 	double stop = start + (argc > 1 ? atof(argv[1]) : 1.0);
 	uint64_t started = 0;
 
-	signal(SIGCHLD, SIG_IGN); /* nobody waits for them */
+	signal(SIGCHLD, SIG_IGN); /* the children are not waited for */
 	say_ready();
 	while (seconds_now(CLOCK_MONOTONIC) < stop) {
 		pid_t child = fork();

@@ -2,11 +2,11 @@
 /*
  *     heap_cpp [SECONDS]
  *
- * Throws through every function of an allocator that C++ has: operators new that fail, constructors
- * that throw what new has just allocated away again, and handlers of new that throw. It checks that
- * what it threw is what it catches, so it ends with 0 when all went well, and with 1 and a line of
- * text, or by a signal, when it did not. Truth besides: only maker() keeps what it allocates, 1 KiB
- * a round. Prints "rounds N" at its end. Runs until killed or for SECONDS.
+ * Throws exceptions through all allocation functions of C++: operators new that fail, constructors
+ * that throw so that the new block is freed, and new handlers that throw. It checks that it catches
+ * what it threw: the exit status is 0 on success; on failure it is 1, after a line of text, or the
+ * process dies by a signal. Truth: only maker() keeps what it allocates, 1 KiB a round. Prints
+ * "rounds N" at its end. Runs until killed or for SECONDS.
  */
 #include "work.h"
 
@@ -96,7 +96,7 @@ FRAME void vector_grows_too_far()
 	bytes.resize(too_much);
 }
 
-/* Called from within operator new, which it leaves by its exception. */
+/* Called from within operator new, which it leaves by an exception. */
 FRAME void handler()
 {
 	throw std::bad_alloc();

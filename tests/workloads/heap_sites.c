@@ -2,20 +2,20 @@
 /*
  *     heap_sites WHAT TRUTH [SECONDS]
  *
- * Truth, by WHAT, and in numbers in the file TRUTH (heap_truth.h); stacks are main, run, pace, the
- * round and the site:
- *   sites   site_six, site_three and site_one allocate 6, 3 and 1 of 10 bytes, some 10 MiB a second
- *           in all. Half of their blocks are freed a few rounds later, those of site_three by
- *           another thread.
- *   leak    the same, but all of them are freed; site_leak keeps 1 MiB a second.
- *   calls   a site for each way to ask for memory, all of the same number of bytes: by_malloc,
+ * Truth, by WHAT, with exact numbers in the file TRUTH (heap_truth.h); stacks are main, run, pace,
+ * the round and the site:
+ *   sites   site_six, site_three and site_one allocate 6, 3 and 1 of 10 bytes, about 10 MiB a
+ *           second together. Half of their blocks are freed a few rounds later, those of site_three
+ *           by another thread.
+ *   leak    as sites, but all of those blocks are freed; site_leak keeps 1 MiB a second.
+ *   calls   a site for each allocation function, all with the same number of bytes: by_malloc,
  *           by_calloc, by_realloc, by_reallocarray, by_memalign, by_aligned_alloc,
- *           by_posix_memalign. Each keeps a quarter of its blocks. by_realloc grows each of its
- *           own in four steps, and each step counts as allocated. Calls that fail, of which there
- *           are some in each round, allocate nothing and free nothing.
- *   wave    site_wave takes 8 MiB in half a second, holds them for a fifth and gives them back,
- *           again and again.
- *   tiny    site_tiny allocates and frees 16 bytes as often as it can: some 10 million times a
+ *           by_posix_memalign. Each keeps a quarter of its blocks. by_realloc grows each block
+ *           in four steps, and each step counts as allocated. Each round also makes calls that
+ *           fail; these allocate nothing and free nothing.
+ *   wave    site_wave repeatedly takes 8 MiB in half a second, holds them for a fifth of a second
+ *           and frees them.
+ *   tiny    site_tiny allocates and frees 16 bytes as often as it can, about 10 million times a
  *           second. Its stack is main, run, tiny, site_tiny.
  * Runs until killed or for SECONDS.
  */
@@ -31,11 +31,11 @@
 enum {
 	ROUNDS_A_SECOND = 1000, /* each of ten units */
 	ROUNDS_A_ROW = 10,
-	UNIT = 1024,                   /* bytes, on the average */
-	DELAY = 2,                     /* how many blocks a site has before it frees the oldest */
+	UNIT = 1024,                   /* bytes, on average */
+	DELAY = 2,                     /* blocks that a site holds before it frees the oldest */
 	WAVE_UP = ROUNDS_A_SECOND / 2, /* rounds */
 	WAVE_LENGTH = WAVE_UP * 7 / 5,
-	WAVE_BYTES = (8 << 20) / WAVE_UP, /* a round */
+	WAVE_BYTES = (8 << 20) / WAVE_UP, /* per round */
 	LEAK_EVERY = 16,
 	LEAK_BYTES = LEAK_EVERY * UNIT * 1024 / ROUNDS_A_SECOND,
 };
@@ -45,7 +45,7 @@ struct block {
 	size_t size;
 };
 
-/* Blocks that are going to be freed, the oldest first. */
+/* Blocks to be freed, in a ring. */
 struct queue {
 	struct block blocks[DELAY];
 	unsigned int next;
@@ -54,9 +54,9 @@ struct queue {
 static struct site *const six = &sites[0], *const three = &sites[1], *const one = &sites[2],
 			  *const leak = &sites[3];
 static struct queue queues[MAX_SITES];
-static int handed[2]; /* a pipe of blocks for the thread that frees */
+static int handed[2]; /* pipe that carries blocks to the thread that frees them */
 
-/* From half a unit to one and a half: nothing a fixed step could fall into time with. */
+/* From half a unit to one and a half, at random, so no fixed sampling step can align with it. */
 static size_t some_size(void)
 {
 	static uint32_t state = 1;
@@ -78,7 +78,7 @@ static void free_block(struct site *site, struct block block)
 	free(block.at);
 }
 
-/* Frees the block that was put in DELAY calls ago. */
+/* Queues a block and frees the one queued DELAY calls before. */
 static void free_later(struct site *site, void *at, size_t size)
 {
 	struct queue *queue = &queues[site - sites];
@@ -139,7 +139,7 @@ static SITE void *site_leak(size_t size)
 	return at;
 }
 
-/* One unit of one site, and whether it is freed one day. */
+/* Allocates one unit at one site. freed: the block is freed later. */
 static void unit(struct site *site, void *(*allocate)(size_t), bool freed)
 {
 	size_t size = some_size();
@@ -200,7 +200,7 @@ static SITE void *by_realloc(size_t size)
 		at = realloc(at, size * part / 4);
 		keep_or_die(at, 16);
 	}
-	/* One that fails leaves the block as it is. */
+	/* A failed realloc() leaves the block unchanged. */
 	if (realloc(at, SIZE_MAX / 4))
 		abort();
 	return at;
@@ -264,7 +264,7 @@ static SITE void calls_round(uint64_t round)
 
 		keep_or_die(at, size);
 		site_took(&sites[i], size);
-		if (calls[i] == by_realloc) /* a quarter, a half and three quarters before */
+		if (calls[i] == by_realloc) /* plus the steps of 1/4, 1/2 and 3/4 */
 			atomic_fetch_add(&sites[i].allocated, (long long)(size / 4 * 6));
 		if ((round + (uint64_t)i) % 4)
 			free_later(&sites[i], at, size);
@@ -274,7 +274,7 @@ static SITE void calls_round(uint64_t round)
 		abort();
 }
 
-/* Rounds at a steady pace; after a delay, without making up for what was missed. */
+/* Runs rounds at a steady pace. Rounds missed by a delay are not made up for. */
 static SITE void pace(void (*one_round)(uint64_t round), double stop)
 {
 	const struct timespec step = {.tv_nsec = 1000000000 / ROUNDS_A_SECOND};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a heap workload says of itself: a row every hundredth of a second in the file it is given,
- * with the time by the wall clock and, for each of its sites, the bytes allocated and the bytes
- * held since it was started. A test finds the rows at the ends of a profile and subtracts. Nothing
- * in here allocates.
+ * The truth that a heap workload reports about itself: a row every hundredth of a second in a file,
+ * with the wall-clock time and, for each site, the bytes allocated since the start and the bytes
+ * held. A test finds the rows at both ends of a profile's interval and subtracts them. The
+ * functions here allocate no memory.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 enum { MAX_SITES = 16 };
 
 struct site {
-	const char *name; /* of the function that calls the allocator */
+	const char *name; /* the function that calls the allocator */
 	atomic_llong allocated, held;
 };
 
@@ -40,7 +40,7 @@ static inline void truth_write(const char *text, size_t len)
 		_exit(3);
 }
 
-/* "NANOSECONDS ALLOCATED HELD ALLOCATED HELD ..." */
+/* Writes "NANOSECONDS ALLOCATED HELD ALLOCATED HELD ...". */
 static inline void truth_row(void)
 {
 	char row[MAX_SITES * 48 + 32];

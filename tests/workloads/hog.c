@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: holds 20 MiB and rests until it is sent a line; then hog_takes_memory() takes 32 MiB a
- * second, until it holds as many MiB as it was told, or without end until somebody kills it for
- * that.
+ * Truth: holds 20 MiB and rests until a line arrives on its input. Then hog_takes_memory() takes
+ * 32 MiB a second until the process holds as many MiB as the argument says; without an argument it
+ * goes on until something kills it.
  */
 #include "work.h"
 

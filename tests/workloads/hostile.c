@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: main() calls eight functions in a row, of which the last uses one CPU all the time and
- * makes the process grow by a page every millisecond of it. Their symbols are hostile_0 to
- * hostile_6 filled up with x to 64 bytes, and hostile_7 with 9991 x behind it, so that others of
- * that length can be put over them in the file. The process calls itself by its first argument;
- * hostile_7 calls itself as often as the second says (0).
+ * Truth: main() calls a chain of eight functions. The last one uses one CPU all the time and makes
+ * the process grow by a page in every millisecond. The symbols are hostile_0 to hostile_6, padded
+ * with x to 64 bytes, and hostile_7 followed by 9991 x, so that a test can overwrite them in the
+ * file with names of the same length. The first argument becomes the process's name; the second (0)
+ * is the number of times that hostile_7 calls itself.
  */
 #include "work.h"
 

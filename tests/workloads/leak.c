@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: leaks_memory() takes 2 MiB a second, touches them and never gives them back; up to 1 GiB,
- * then it rests.
+ * Truth: leaks_memory() takes 2 MiB a second, touches them and never frees them; at 1 GiB it stops
+ * and rests.
  */
 #include "work.h"
 

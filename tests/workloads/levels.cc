@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: in main, repeats, computes, and inlined there first_level, shapes::second_level<long>,
- * shapes::third<long>::level, the lines marked with a share take 60, 30 and 10 % of the time that
- * is not spent below sorts(), which is the standard library's sort, with all that is inlined there.
+ * Truth: main, repeats, computes, with first_level, shapes::second_level<long> and
+ * shapes::third<long>::level inlined into it; each line marked with a share takes that share of the
+ * time outside sorts(), which calls the standard library's sort with everything inlined into it.
  * Runs until killed or for SECONDS.
  */
 #include "stacks_work.h"
@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <vector>
 
-/* Not static: addr2line gives inlined functions without a linkage name their caller's. */
+/* Not static: for inlined functions without a linkage name, addr2line prints their caller's. */
 #define INLINED inline __attribute__((always_inline))
 
-/* A function that is not inlined, and has the one name. */
+/* A function that is neither inlined nor cloned under another name. */
 #ifdef __clang__
 #define APART __attribute__((noinline))
 #else
@@ -63,7 +63,7 @@ APART int sorts(unsigned seed)
 	return (int)numbers[0];
 }
 
-/* Calls out of inlined code: the callers' own lines are inlined ones too. */
+/* Calls from inlined code, so the call sites are inlined lines as well. */
 INLINED long one_round(unsigned seed)
 {
 	long sum = computes(UNIT);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: in main, repeats, computes, and inlined there first_level, second_level, third_level, the
- * lines marked with a share take 60, 30 and 10 % of the time. Runs until killed or for SECONDS.
+ * Truth: main, repeats, computes, with first_level, second_level and third_level inlined into it;
+ * each line marked with a share takes that share. Runs until killed or for SECONDS.
  */
 #include "stacks_work.h"
 
 #define INLINED static inline __attribute__((always_inline))
 
-/* A function that is not inlined, and has the one name. */
+/* A function that is neither inlined nor cloned under another name. */
 #ifdef __clang__
 #define APART __attribute__((noinline))
 #else
@@ -39,7 +39,7 @@ APART static uint64_t computes(uint64_t count)
 	return first_level(count) + 1;
 }
 
-/* Calls out of inlined code: the callers' own lines are inlined ones too. */
+/* Calls from inlined code, so the call sites are inlined lines as well. */
 INLINED uint64_t one_round(void)
 {
 	return computes(UNIT) + 1;

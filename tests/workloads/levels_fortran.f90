@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 !
-! Truth: of the time, first_level, second_level and third_level of the module levels, which are
-! inlined into computes, take 10, 30 and 60 %. Runs until killed.
+! Truth: first_level, second_level and third_level of the module levels are inlined into computes
+! and take 10, 30 and 60 % of the time. Runs until killed.
 module levels
   use, intrinsic :: iso_fortran_env, only: int64
   implicit none

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// Truth: in main.main, main.computes, and inlined there main.firstLevel, main.secondLevel,
-// main.thirdLevel take 10, 30 and 60 % of the time. Runs until killed.
+// Truth: main.main calls main.computes, into which main.firstLevel, main.secondLevel and main.thirdLevel are
+// inlined; they take 10, 30 and 60 % of the time. Runs until killed.
 package main
 
 import "fmt"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: nearly all its CPU time is in libc, below qsort() and its comparisons. Runs until killed
- * or for SECONDS.
+ * Truth: nearly all CPU time is in libc, in qsort() and the comparisons that it calls. Runs until
+ * killed or for SECONDS.
  */
 #include "work.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: all its CPU time is in the C++ function
+ * Truth: all CPU time is in the C++ function
  * outer::inner::Engine<int>::spin_template<long>(long), whose symbol is mangled. Runs until killed
  * or for SECONDS.
  */

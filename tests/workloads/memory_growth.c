@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: memory of MODE grows by the number of bytes printed at the end, of which grow60() takes 60
- * %, grow30() 30 % and grow10() 10 %, because they do the same 6, 3 and 1 times. It begins when it
- * is sent a line, and after the number is printed it waits to be killed. What a process that runs
- * for long has at the first look at it is nobody's growth; settle() sees to that look, with a
- * megabyte of its own. A second argument is how many times as many rounds there are.
+ * Truth: memory of kind MODE grows by the number of bytes printed at the end. grow60() takes 60 %
+ * of them, grow30() 30 % and grow10() 10 %, because they do the same work 6, 3 and 1 times. Growth
+ * starts when a line arrives on the input; after printing, the process waits to be killed. The
+ * memory of an old process at profd's first inspection is not growth, so settle() causes that first
+ * inspection with a megabyte of its own. The second argument multiplies the number of rounds.
  *
  *   anon     pages of 4 KiB, each touched once
- *   refill   the same, given back after each round, so that little is resident at a time
- *   huge     pages of 2 MiB, where the kernel has them
+ *   refill   the same, but freed after each round, so that little is resident at a time
+ *   huge     pages of 2 MiB, if the kernel has them
  *   shared   anonymous memory shared with children
- *   file     a file's pages, read
- *   mmap     address space, never touched
- *   storm    the same, as fast as can be, and given back
+ *   file     pages of a file, read
+ *   mmap     address space that is never touched
+ *   storm    the same, as fast as possible, and unmapped again
  */
 #include "work.h"
 
@@ -25,14 +25,14 @@ enum { PAGE = 4096, HUGE = 2 << 20, SETTLES = 1 << 20 };
 
 struct mode {
 	const char *name;
-	size_t unit; /* bytes; a round is ten of them */
+	size_t unit; /* bytes; a round is ten units */
 	size_t rounds;
 	void (*grow)(size_t bytes);
 };
 
 static const struct mode *mode;
 static size_t rounds;
-static char *next, *start; /* what is touched */
+static char *next, *start; /* the memory to touch */
 static size_t grown;
 static volatile char sink;
 
@@ -97,7 +97,7 @@ GROW(grow60)
 GROW(grow30)
 GROW(grow10)
 
-/* A file that is in memory, so that reading it waits for no disk. */
+/* A file whose pages are in the page cache, so reading it does not wait for a disk. */
 static int filled_file(size_t bytes)
 {
 	char path[] = "memory_growth.XXXXXX", block[PAGE] = {1};
@@ -135,7 +135,7 @@ static void prepare(void)
 	next = start;
 }
 
-/* More pages than can come without a look. */
+/* Touches more pages than a process can gain without an inspection. */
 static __attribute__((noipa)) void settle(void)
 {
 	char *pages = map(SETTLES, MAP_PRIVATE | MAP_ANONYMOUS, -1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: two processes on one CPU pass a byte back and forth through two pipes, so every round trip
- * is two context switches. Prints "NUMBER round-trips/s" at the end of SECONDS (1).
+ * Truth: two processes on one CPU pass a byte back and forth through two pipes, so each round trip
+ * takes two context switches. Prints "NUMBER round-trips/s" at the end of SECONDS (1).
  */
 #include "work.h"
 
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* On one CPU, because across two the time is the other one's wake-up from idle. */
+/* Stays on one CPU: across two CPUs, waking the idle one would take most of the time. */
 static void stay_on_this_cpu(void)
 {
 	cpu_set_t cpus;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Not a workload but a floor: it has the kernel write a record of every mapping, name, fork and
- * exit on every CPU, as a profiler that names short processes must, and does nothing with them. The
- * rings are mapped read-only, so the kernel overwrites them and nobody is ever woken.
+ * Not a workload but the least overhead of a profiler that names short processes: it has the kernel
+ * write mmap, comm, fork and exit records on every CPU, and ignores them. The ring buffers are
+ * mapped read-only, so the kernel overwrites them and never wakes this process.
  *
- *   records_floor                    those records
- *   records_floor hooks HZ NAME...   and a BPF program that does nothing at each of these raw
- * tracepoints and at each of HZ ticks a second and CPU, of eight timers
+ *   records_floor                    those records only
+ *   records_floor hooks HZ NAME...   also a BPF program that does nothing, at each of these raw
+ *                                    tracepoints and at HZ ticks a second and CPU, of eight timers
  */
 #include "work.h"
 
@@ -46,7 +46,7 @@ static int open_records(int cpu)
 	return mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED ? -1 : 0;
 }
 
-/* "return 0" */
+/* Loads the program "return 0". */
 static int load_nothing(enum bpf_prog_type type)
 {
 	const struct bpf_insn nothing[] = {

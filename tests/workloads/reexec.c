@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: spins in first_program_spins() for SECONDS (2) of CPU time, then becomes the program
- * `second` beside it, in the same process, which spins in second_program_spins() for as long. Both
- * are linked to the same addresses, so a name looked up in the wrong one is a wrong name.
+ * Truth: spins in first_program_spins() for SECONDS (2) of CPU time, then executes the program
+ * `second` from the same folder, which spins in second_program_spins() for as long. Both are linked
+ * to the same addresses, so looking up an address in the wrong one gives a wrong name.
  */
 #include "work.h"
 

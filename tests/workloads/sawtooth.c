@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: takes 32 MiB in two seconds and gives all of them back, over and over. No leak.
+ * Truth: repeatedly takes 32 MiB in two seconds and frees all of them. It does not leak.
  */
 #include "work.h"
 

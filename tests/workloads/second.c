@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: spins in second_program_spins() for SECONDS (2) of CPU time. It is what reexec turns into.
+ * Truth: spins in second_program_spins() for SECONDS (2) of CPU time. reexec executes it.
  */
 #include "work.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: uses 50 ms of CPU time (or argument SECONDS) in short_lived_work() and exits: gone before
- * anyone who looks at /proc once a second has seen it.
+ * Truth: uses 50 ms of CPU time (or argument SECONDS) in short_lived_work() and exits, before a
+ * profiler that reads /proc once a second can see it.
  */
 #include "work.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: COUNT (1000) processes of their own that do nothing, each a program that was executed.
- * They end with the one that started them.
+ * Truth: COUNT (1000) processes that do nothing, each of which has executed a program. They end
+ * with the process that started them.
  */
 #include "work.h"
 

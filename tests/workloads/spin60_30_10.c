@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: of its CPU time hot60() takes 60 %, hot30() 30 % and hot10() 10 %, because they do the
+ * Truth: hot60() takes 60 % of the CPU time, hot30() 30 % and hot10() 10 %, because they do the
  * same work 6, 3 and 1 times; every stack is main, level01 ... level12, leaf. Runs until killed or
- * for SECONDS; once it has used BUSY seconds of CPU time it sleeps for four fifths of its time.
+ * for SECONDS. After BUSY seconds of CPU time it sleeps for four fifths of the time.
  *
- * One round lasts some 200 ms: many timer ticks per leaf and many rounds per capture, so that the
- * sampled shares are off by less than a point even at 99 Hz.
+ * A round lasts about 200 ms. Each leaf gets many timer ticks and each capture many rounds, so that
+ * sampled shares are within one percentage point even at 99 Hz.
  */
 #include "work.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: two threads, first_thread_spins() and second_thread_spins(), use one CPU each, all the
- * time and in user space. Runs until killed or for SECONDS.
+ * Truth: two threads use one CPU each, all the time and in user space, in first_thread_spins() and
+ * second_thread_spins(). Runs until killed or for SECONDS.
  */
 #include "work.h"
 

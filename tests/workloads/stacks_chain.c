@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Truth: every stack is main, level01 ... level12, leaf; hot60() takes 60 % of the time, hot30()
- * 30 % and hot10() 10 %. Frames differ: the odd levels save every callee-saved register, the even
- * ones move the stack pointer only. Runs until killed or for SECONDS.
+ * 30 % and hot10() 10 %. Frames differ: odd levels save every callee-saved register, even levels
+ * only move the stack pointer. Runs until killed or for SECONDS.
  */
 #include "stacks_work.h"
 

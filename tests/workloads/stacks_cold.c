@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: main, DEPTH (60) times step, bottom, as stacks_recursion; but the bottom goes through more
- * memory than caches hold, as a machine does that has other things to do between two samples.
- * Runs until killed or for SECONDS, after argument DEPTH.
+ * Truth: main, DEPTH (60) times step, bottom, as in stacks_recursion; but bottom reads more memory
+ * than the caches hold, as on a machine that runs other programs between two samples. Arguments:
+ * DEPTH and SECONDS. Runs until killed or for SECONDS.
  */
 #include "stacks_work.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: three coroutines on stacks of their own take turns; nearly all stacks are __start_context
- * (libc's, the outermost frame of a coroutine), coroutine, coroutine_step, coroutine_work, and none
- * of those has main in it: it is not their caller. Runs until killed or for SECONDS.
+ * Truth: three coroutines on stacks of their own take turns. Nearly all stacks are __start_context
+ * (libc's, the outermost frame of a coroutine), coroutine, coroutine_step, coroutine_work. None of
+ * them contains main, which is not their caller. Runs until killed or for SECONDS.
  */
 #include "stacks_work.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: loads stacks_plugin.so, which lies beside it, calls it and unloads it, over and over; most
+ * Truth: repeatedly loads stacks_plugin.so from its own folder, calls it and unloads it. Most
  * stacks are main, use_plugin, plugin_entry, plugin_middle, plugin_work, in code that was mapped
- * milliseconds ago. Runs until killed or for SECONDS.
+ * milliseconds before. Runs until killed or for SECONDS.
  */
 #include "stacks_work.h"
 

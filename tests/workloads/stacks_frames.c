@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Truth: every stack is main, with_alloca, with_vla, aligned_32, aligned_64, realigned_vla,
- * realigned_argument, huge_frame, leaf: the frames whose size or place the compiler does not know,
- * and those it moves to a boundary. Runs until killed or for SECONDS.
+ * realigned_argument, huge_frame, leaf: frames whose size is unknown at compile time, and frames
+ * that the compiler aligns. Runs until killed or for SECONDS.
  */
 #include "stacks_work.h"
 
@@ -10,7 +10,7 @@
 
 enum { UNIT = 1000 * 1000, HUGE_BYTES = 200 * 1000 };
 
-/* The compiler must take the memory to be used, or there would be no frame. */
+/* Makes the compiler assume that the memory is used; without a use there is no frame. */
 #define TOUCH(memory) __asm__ volatile("" : : "r"(memory) : "memory")
 
 #ifdef __x86_64__
@@ -38,7 +38,7 @@ static FRAME REALIGN void realigned_argument(void)
 	HOLD_REGISTERS_ACROSS(huge_frame());
 }
 
-/* Moved to a boundary and of unknown size at once: its CFA is found through memory. */
+/* Aligned and of unknown size at once, so its CFA is found through memory. */
 static FRAME void realigned_vla(int size)
 {
 	_Alignas(64) char aligned[64];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Truth: main, jump_target, jumper_3, jumper_2, jumper_1, and then libc's longjmp back to
- * jump_target, some hundred thousand times a second; samples inside longjmp are walked while the
- * stack pointer is being replaced. Runs until killed or for SECONDS.
+ * jump_target, about a hundred thousand times a second. Samples inside longjmp are walked while
+ * longjmp replaces the stack pointer. Runs until killed or for SECONDS.
  */
 #include "stacks_work.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: main, call_tiny_functions, and functions of libc of a few instructions each, called
- * through the procedure linkage table, so that a good part of the samples is in its stubs; nothing
- * but those. Runs until killed or for SECONDS.
+ * Truth: main and call_tiny_functions call functions of libc of a few instructions each through the
+ * procedure linkage table, so that many samples are in its stubs. There are no other stacks. Runs
+ * until killed or for SECONDS.
  */
 #include "stacks_work.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A shared object for stacks_dlopen: plugin_entry, plugin_middle, plugin_work. Bound lazily, so
- * that each load goes through the dynamic linker's resolver once.
+ * A shared object for stacks_dlopen: plugin_entry, plugin_middle, plugin_work. It is bound lazily,
+ * so that the dynamic linker's resolver runs once after each load.
  */
 #include "stacks_work.h"
 

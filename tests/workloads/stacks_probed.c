@@ -2,15 +2,15 @@
 /*
  *     stacks_probed WHAT [SECONDS]
  *
- * Functions for return probes to be put on. Truth, by WHAT:
- *   nested  probed_3, probed_2, between, probed_1, main, where probed_3 spins.
- *   tail    tail_target, before_tail, main: what before_tail calls is tail_call, which has jumped.
- *   jumped  those of nested, but called from after_jump, to which probed_left has jumped just
- *           before by longjmp.
- *   deep    probed_deep, 80 times, main: more calls than the kernel follows at once.
- *   short   probed_short, main; as many calls a second as it can.
- *   memory  what calloc calls or has jumped to, fill_memory, main: blocks large enough to take long
- * to clear. Runs until killed or for SECONDS.
+ * Functions for return probes. Truth, by WHAT, leaf first:
+ *   nested  probed_3, probed_2, between, probed_1, main; probed_3 spins.
+ *   tail    tail_target, before_tail, main: before_tail calls tail_call, which jumps to the target.
+ *   jumped  as nested, but called from after_jump, to which probed_left has just returned by
+ *           longjmp.
+ *   deep    probed_deep, 80 times, main: more nested calls than the kernel follows at once.
+ *   short   probed_short, main; as many calls a second as possible.
+ *   memory  functions that calloc calls or jumps to, fill_memory, main: clearing large blocks.
+ * Runs until killed or for SECONDS.
  */
 #include "stacks_work.h"
 
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
 	double stop = deadline(argc, argv, 2);
 	void *first;
 
-	/* The block is one that was used before, and not what nobody has had yet: that is 0. */
+	/* Makes calloc() reuse a freed block: it does not clear new memory, which is 0 already. */
 	mallopt(M_MMAP_THRESHOLD, 8 * BLOCK);
 	mallopt(M_TRIM_THRESHOLD, 64 * BLOCK);
 	first = malloc(BLOCK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: main, DEPTH times odd_step and even_step in turn (odd_step first), bottom. Runs until
- * killed or for SECONDS, after argument DEPTH (60); it stays at the bottom all the time.
+ * Truth: main, DEPTH (60) times odd_step and even_step in turn (odd_step first), bottom, where it
+ * spends all its time. Arguments: DEPTH and SECONDS. Runs until killed or for SECONDS.
  */
 #include "stacks_work.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-//! Truth: main, sorts_many, and below it the standard library's sort, compares through a closure
-//! that is not inlined; formats strings in between. Runs until killed. Built by tests/bench/unwind.py.
+//! Truth: main calls sorts_many, and that the standard library's sort, which compares by a closure
+//! that is not inlined; in between it formats strings. Runs until killed. Built by tests/bench/unwind.py.
 
 use std::hint::black_box;
 

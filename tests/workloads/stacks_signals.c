@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth, by argument MODE; a timer interrupts interrupted() at any of its instructions, and most of
- * the time is spent in the handler:
+ * Truth, by argument MODE. A timer signal interrupts interrupted() at any of its instructions; most
+ * of the time is spent in the handler:
  *
  *   plain     main, caller, interrupted, the signal frame, on_timer, handler_work
- *   altstack  the same, the last two on a stack of their own
+ *   altstack  the same, with the last two on an alternate stack
  *   nested    ... on_timer, send_second, tgkill in libc, the signal frame, on_second, nested_work
  *
  * The rest of the time it is main, caller, interrupted. Runs until killed or for SECONDS.

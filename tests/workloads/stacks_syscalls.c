@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: main, asker_3, asker_2, asker_1, libc's syscall(), and below it the kernel: most samples
- * are taken in the kernel, where the user's registers are those saved at its entry. Runs until
- * killed or for SECONDS.
+ * Truth: main, asker_3, asker_2, asker_1, libc's syscall(), then the kernel. Most samples are taken
+ * in the kernel, where the user's registers are those saved at kernel entry. Runs until killed or
+ * for SECONDS.
  */
 #include "stacks_work.h"
 

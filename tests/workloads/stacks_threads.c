@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: the first thread starts others that live for some 20 ms each, and waits for them; every
+ * Truth: the first thread starts others that live for about 20 ms each, and waits for them. Every
  * stack with thread_work in it is start_thread (libc's), thread_entry, thread_middle, thread_work.
  * Runs until killed or for SECONDS.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: main, catches, thrower(8) ... thrower(0), and from there the C++ runtime looks for the
- * handler; all the time is spent throwing, unwinding and running destructors. Runs until killed or
+ * Truth: main, catches, thrower(8) ... thrower(0), and from there the C++ runtime, which looks for
+ * the handler. All time is spent on throwing, unwinding and destructors. Runs until killed or
  * for SECONDS.
  */
 #include "stacks_work.h"

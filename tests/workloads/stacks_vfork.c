@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: vfork and exec of itself (found by argv[0]) in a loop; each child uses 30 ms in main,
- * child_middle, child_work and exits. Runs until killed or for SECONDS.
+ * Truth: vforks and executes itself (found by argv[0]) in a loop; each child uses 30 ms of CPU time
+ * in main, child_middle, child_work and exits. Runs until killed or for SECONDS.
  */
 #include "stacks_work.h"
 

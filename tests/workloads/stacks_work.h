@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the stacks_ programs share. They are compiled without frame pointers, so their stacks can
- * only be walked with what .eh_frame says; and rbp is an ordinary register in them.
+ * Shared by the stacks_ programs. They are compiled without frame pointers, so their stacks can be
+ * walked by .eh_frame only, and rbp is an ordinary register in them.
  */
 #pragma once
 
 #include "work.h"
 
-/* A function of its own in every stack: never inlined, cloned or seen through. */
+/* A function that appears in every stack: never inlined, cloned or analysed by its callers. */
 #define FRAME __attribute__((noipa))
 
-/* WORK() without a frame: it does not ask for the frame address, which would bring the frame
- * pointer back. */
+/* WORK() without a frame: it does not use the frame address, which would make the compiler set up
+ * a frame pointer. */
 #define SPIN(count)                                                                \
 	do {                                                                       \
 		uint64_t spin_x = 1;                                               \
@@ -21,8 +21,8 @@
 		}                                                                  \
 	} while (0)
 
-/* Six values that outlive the call use up every callee-saved register, rbp among them, so that it
- * holds no address of a frame while the call runs. */
+/* Six values that are live across the call occupy every callee-saved register including rbp, so
+ * rbp holds no frame address during the call. */
 #define HOLD_REGISTERS_ACROSS(call)                                      \
 	do {                                                             \
 		uint64_t r1 = 1, r2 = 2, r3 = 3, r4 = 4, r5 = 5, r6 = 6; \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: does nothing but getppid(), the cheapest system call, and prints what one takes:
+ * Truth: only calls getppid(), the cheapest system call, and prints the time of one call:
  * "NUMBER ns/call" at the end of SECONDS (1).
  */
 #include "work.h"
@@ -10,8 +10,8 @@
 
 enum { BATCH = 10000 };
 
-/* One call further from main() than needed: libc's syscall() has no frame, so a walk along frame
- * pointers does not see who called it, but sees who called that. */
+/* An extra call level below main(). libc's syscall() has no frame, so a walk along frame pointers
+ * misses its caller but finds the caller of that. */
 static __attribute__((noipa)) void ask_for_parent(void)
 {
 	syscall(SYS_getppid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: samples its own allocations, as a program with a profiler of its own does: tells of one of
- * 64 bytes that stands for 4096, of another address each time, and never of a free. A thousand
- * times a second; with the argument "flood" as fast as it can.
+ * Truth: reports its own allocations, as a program with a built-in heap profiler does: a sampled
+ * allocation of 64 bytes with a weight of 4096, at a new address each time, and never a free. It
+ * does so a thousand times a second, with the argument "flood" as fast as it can.
  */
 #include "../../daemon/preload/usdt.h"
 #include "work.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: for each line of input it says what CPU time it has taken until then, by its own clocks,
- * in seconds: of all its threads, and of that within work(). Each thread does work(), then rest(),
- * then waits:
+ * Truth: for each line of input it prints the CPU time used so far in seconds, by its own clocks:
+ * that of all its threads, and the part within work(). Each thread calls work(), then rest(), then
+ * waits:
  *
- *   timed sleep US [THREADS]   a random time of up to so long
- *   timed every US [THREADS]   for so long
- *   timed timer HZ [THREADS]   until the next tick of a timer, which goes by absolute times
- *   timed pipe BYTES [THREADS] for another process, to which it writes and from which it reads
+ *   timed sleep US [THREADS]   a random time of up to US microseconds
+ *   timed every US [THREADS]   US microseconds
+ *   timed timer HZ [THREADS]   until the next tick of a timer with absolute times
+ *   timed pipe BYTES [THREADS] for another process, which returns the BYTES written to it
  *   timed never 0 [THREADS]    not at all
  */
 #include "work.h"
@@ -100,7 +100,7 @@ static const struct wait waits[] = {
 	{"pipe", wait_pipe},    {"never", wait_never},
 };
 
-/* What the clock counts between two of its own calls, which is not time of work(). */
+/* The time between two readings of the clock, which is subtracted from that of work(). */
 static uint64_t empty_ns(void)
 {
 	uint64_t sum = 0, begin;
@@ -117,7 +117,7 @@ static void *run(void *wait)
 	uint64_t state = 0, empty = empty_ns(), begin, end;
 
 	for (;;) {
-		/* After a sleep the first reading takes some us, of cold caches: not work()'s. */
+		/* Discarded: the first reading after a sleep takes some us due to cold caches. */
 		now_ns(CLOCK_THREAD_CPUTIME_ID);
 		begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
 		work();
@@ -129,7 +129,7 @@ static void *run(void *wait)
 	return NULL;
 }
 
-/* The other process sends back what it gets. */
+/* Starts the process that echoes what it receives. */
 static void start_other(void)
 {
 	char bytes[MAX_BYTES];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// A server and its only client, which sends the next request a random time after the answer, up to
-// so many microseconds: the first argument. Like timed.c it says what CPU time it has taken, and
-// what of that within work(). The handler has a thread of its own, so that its clock is that of
-// work().
+// A server and its only client. The client sends the next request a random time after the answer, up
+// to as many microseconds as the first argument. Like timed.c it prints the CPU time used, and the
+// part within work(). The handler is locked to a thread, so that the thread's clock measures work()
+// only.
 package main
 
 import (
@@ -56,7 +56,7 @@ func rest() {
 	sink += spin(80000)
 }
 
-// What the clock counts between two of its own calls, which is not time of work().
+// The time between two readings of the clock, which is subtracted from that of work().
 func empty() int64 {
 	const rounds = 1000
 	var sum int64
@@ -78,7 +78,7 @@ func serve(listener net.Listener) {
 		if _, err = client.Read(request[:]); err != nil {
 			break
 		}
-		now(clockThread) // after a sleep some us of cold caches, which are not work()'s
+		now(clockThread) // discarded: after a sleep it takes some us due to cold caches
 		begin := now(clockThread)
 		work()
 		taken.Add(now(clockThread) - begin - between)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The levels programs with each kind of debug information. `variants.sh list` names those that the
-# tools of this machine can make, one LANGUAGE-VARIANT a line; `variants.sh build NAME FOLDER` makes
-# FOLDER/NAME. Where addr2line cannot read what NAME was made into, FOLDER/NAME.reference has the
-# same code at the same addresses with ordinary debug information.
+# The levels programs with each kind of debug information. `variants.sh list` prints those that the
+# tools of this machine can build, one LANGUAGE-VARIANT a line; `variants.sh build NAME FOLDER` builds
+# FOLDER/NAME. If addr2line cannot read that file, FOLDER/NAME.reference has the same code at the same
+# addresses with ordinary debug information.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -32,15 +32,15 @@ list()
 	if has go; then printf 'go-%s\n' dwarf stripped; fi
 }
 
-# compile OUTPUT FLAGS...: a program of the language at hand. Its name is that of the source, so that
-# the names in it are the same in every variant.
+# compile OUTPUT FLAGS...: compiles the program of the current language. The object is named after the
+# source, so that the names in it are the same in every variant.
 compile()
 {
 	local output=$1 build_id cc cxx
 	shift
-	# Each variant is another file: their code is the same, and so would be what it is hashed to.
+	# Variants need build IDs of their own: their code is the same, and so its hash would be.
 	build_id=-Wl,--build-id=0x$(echo "$name" | sha1sum | cut -c1-40)
-	# They may be of several words, such as "ccache gcc".
+	# CC and CXX may consist of several words, such as "ccache gcc".
 	read -ra cc <<<"${CC:-gcc}"
 	read -ra cxx <<<"${CXX:-g++}"
 	case $language in
@@ -73,7 +73,7 @@ same_code()
 	rm "$1.text" "$2.text"
 }
 
-# strip_with_link FILE: what distributions do with debug information; FILE.debug keeps it.
+# strip_with_link FILE: moves debug information to FILE.debug, as distributions do.
 strip_with_link()
 {
 	objcopy --only-keep-debug "$1" "$1.debug"
@@ -81,7 +81,7 @@ strip_with_link()
 	(cd "$(dirname "$1")" && objcopy --add-gnu-debuglink="$(basename "$1").debug" "$(basename "$1")")
 }
 
-# As GDB's manual makes it: the names that .dynsym lacks, compressed, in a file stripped of all else.
+# Adds .gnu_debugdata as in GDB's manual: the symbols that .dynsym lacks, compressed, in a stripped file.
 minidebug()
 {
 	local file=$1 parts=$1.parts
@@ -99,7 +99,7 @@ minidebug()
 	rm -r "$parts"
 }
 
-# share FILE: what FILE's debug information has in common with a copy of it goes to a supplement.
+# share FILE: moves the debug information that FILE has in common with a copy to a supplementary file.
 share()
 {
 	cp "$1" "$1.other"

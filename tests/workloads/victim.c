@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: all its CPU time is in victim_spins_00(), called from main. Runs until killed, or until it
- * has used SECONDS of CPU time. It sleeps for half of its time: many run beside each other, and a
- * few samples tell all. Tests make copies of the file in which the function has another name of the
- * same length.
+ * Truth: all CPU time is in victim_spins_00(), called from main. Runs until killed, or until it has
+ * used SECONDS of CPU time. It sleeps for half of the time, because many run at once and a few
+ * samples suffice. Tests make copies of the file in which the function has another name of the same
+ * length.
  */
 #include "work.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: loads the shared object LIBRARY once, and all its CPU time is in what victim_entry() there
- * calls. Runs until killed or for SECONDS.
+ * Truth: loads the shared object LIBRARY once; all CPU time is in the function that victim_entry()
+ * of the library calls. Runs until killed or for SECONDS.
  */
 #include "work.h"
 

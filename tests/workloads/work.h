@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The unit of work all workloads are made of: a chain of multiplications in which each waits for
- * the one before, so that its time depends on the count alone, not on code alignment or cache.
+ * The unit of work of all workloads: a chain of multiplications in which each one depends on the
+ * one before, so that its time depends on the count only, not on code alignment or caches.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The frame address is asked for because gcc leaves the frame pointer out of a leaf function that
- * uses no stack, whatever its options say, and with it the leaf's caller would be lost. */
+/* Uses the frame address because gcc omits the frame pointer of a leaf function that uses no stack,
+ * whatever its options are, and then the leaf's caller would be missing from the stack. */
 #define WORK(count)                                                                \
 	do {                                                                       \
 		uint64_t work_x = 1;                                               \
@@ -30,13 +30,13 @@ static inline double seconds_now(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The time at which to stop: argument `index` in seconds from now, or never. */
+/* The time to stop: now plus the seconds in argument `index`, or never without that argument. */
 static inline double deadline(int argc, char **argv, int index)
 {
 	return argc > index ? seconds_now(CLOCK_MONOTONIC) + atof(argv[index]) : 1e300;
 }
 
-/* What a test waits for: the process is up and about to do its work. */
+/* Tells the waiting test that the process has started and its work is about to begin. */
 static inline void say_ready(void)
 {
 	puts("ready");

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * A profile, added up the way somebody asked for. The numbers are those of `go tool pprof`: a frame's
- * self is what it was the leaf of, its total what it was anywhere on the path of, once for each sample
- * however often it recurs.
+ * Aggregates a profile as the options say. The numbers are those of `go tool pprof`: a frame's self is the sum of
+ * the samples whose leaf it is, its total the sum of the samples that have it anywhere in the stack. A sample
+ * counts once, however often the frame recurs in it.
  *
  * A Model has
  *   type, unit, total, empty, isDiff (then also baseTotal)
- *   frames     names and places (frames.js); self, total by frame (a diff: also baseSelf, baseTotal)
- *   rows       numbers of the frames that a table has rows for
- *   tree       of calls, from the outermost frame (tree.js)
- *   sources    [{profile, options}] what it was made from: now, and then the base of a diff
+ *   frames     names and places (frames.js); self and total by frame (in a diff also baseSelf, baseTotal)
+ *   rows       the numbers of the frames that have a row in a table
+ *   tree       the call tree, from the outermost frame (tree.js)
+ *   sources    [{profile, options}] the inputs: the profile itself, and then the base of a diff
  */
 import { Frames, ROOT, locationFrames, taskFrame } from './frames.js';
 import { pruned } from './prune.js';
 import { TreeBuilder } from './tree.js';
 
 const TASKS = ['process', 'thread'];
-/* Filters by number; all others are by text. */
+/* Filters that compare numbers, with their labels; all others compare text. */
 const NUMBERS = { pid: 'pid', thread: 'tid' };
 
 /** The labels of a sample as an object. */
@@ -27,7 +27,7 @@ export function labelsOf(profile, sample) {
 	return found;
 }
 
-/* As the daemon's filters do: comm is a process's or a thread's, a container may be cut short. */
+/* As the daemon filters: comm matches a process or a thread, a container matches by a prefix. */
 function matches(labels, filters) {
 	return Object.entries(filters).every(([name, wanted]) => {
 		if (wanted === undefined || wanted === '')
@@ -42,7 +42,7 @@ function matches(labels, filters) {
 	});
 }
 
-/* Sums by frame. `seen` says which sample a frame was counted for last, from 1. */
+/* Sums by frame. `seen` holds the last sample that a frame was counted for, numbered from 1. */
 class Sums {
 	constructor(count) {
 		this.self = new Float64Array(count);
@@ -58,7 +58,7 @@ class Sums {
 	}
 }
 
-/** Walks the samples that are asked for; the one place that says which these are. */
+/** Selects samples by the options and walks them. Nothing else decides which samples count. */
 export class Selection {
 	constructor(profile, options) {
 		this.profile = profile;
@@ -83,7 +83,7 @@ export class Selection {
 	}
 }
 
-/* The tree, the sums and the total of one selection, all in one walk. */
+/* Computes the tree, the sums and the total of one selection in one walk. */
 class Adding {
 	constructor(selection, frames) {
 		const { profile, options } = selection;
@@ -92,7 +92,7 @@ class Adding {
 		this.tasks = TASKS.includes(options.by) ? this.#taskFrames() : null;
 		this.kernel = options.kernel ?? true;
 		this.places = locationFrames(profile, frames, options.by, this.kernel);
-		/* Runs of one file or binary are one frame, and recursion is if asked to. */
+		/* Consecutive frames of one file or binary become one frame; with `loops`, so does recursion. */
 		this.folding = options.loops || options.by === 'file' || options.by === 'binary';
 		this.builder = new TreeBuilder();
 		this.sums = new Sums(frames.count);
@@ -130,7 +130,7 @@ class Adding {
 				sums.addTotal(frame, value, sample);
 			}
 		}
-		/* What had no frames but the kernel's is hidden with them. */
+		/* A stack of kernel frames only is hidden with them. */
 		if (node === task && !this.kernel && first < end)
 			return this.#takeBack(leaf, value);
 		if (node !== task)
@@ -159,7 +159,7 @@ function rowsOf(frames, total, taskCount) {
 /**
  * @param {Profile} profile
  * @param {{valueIndex?: number, filters?: object, by?: string, loops?: boolean, kernel?: boolean}} options
- *        loops: recursion of a frame into itself is one frame; kernel: false hides the kernel's frames
+ *        loops: a frame that calls itself is one frame; kernel: false hides the kernel's frames
  * @returns {Model}
  */
 export function select(profile, options = {}) {
@@ -184,7 +184,7 @@ export function select(profile, options = {}) {
 	};
 }
 
-/* Adds a model to a merged tree; returns the numbers that its frames have there. */
+/* Adds a model to a merged tree. Returns the numbers that its frames have there. */
 function merge(model, frames, builder, add) {
 	const { tree } = model, nodes = new Uint32Array(tree.count);
 	const numbers = Uint32Array.from(model.frames.name, (_, frame) => frames.addFrom(model.frames, frame));
@@ -204,11 +204,11 @@ function moved(column, numbers, count, scale = 1) {
 }
 
 /**
- * What changed from one model to another.
+ * The difference between two models.
  * @param {Model} base
  * @param {Model} now
- * @param {{scale?: number}} options base's values times this, so that intervals compare
- * @returns {Model} its values are now's, those of the base are beside them
+ * @param {{scale?: number}} options factor for the base's values, so that intervals of different lengths compare
+ * @returns {Model} its values are those of `now`; those of the base are in the base columns
  */
 export function diff(base, now, { scale = 1 } = {}) {
 	const frames = new Frames(), builder = new TreeBuilder(true);

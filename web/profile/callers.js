@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Who calls a frame, and what it calls. Of a frame that recurs only its outermost call counts, so that
- * the sum is the frame's total.
+ * The callers of a frame and its callees. Of a recursive frame only the outermost call counts, so the sum is the
+ * frame's total.
  */
 import { ROOT } from './frames.js';
 import { TreeBuilder } from './tree.js';
@@ -22,7 +22,7 @@ function add(builder, node, self, base, from) {
 	builder.add(node, self[from], base ? base[from] : 0);
 }
 
-/** What the frame calls: a tree whose first node is the frame. */
+/** The callees of the frame: a tree whose first node is the frame. */
 export function calleesOf(model, frame) {
 	const { tree } = model, builder = new TreeBuilder(model.isDiff);
 	const places = new Int32Array(tree.count);
@@ -36,7 +36,7 @@ export function calleesOf(model, frame) {
 	return builder.finish(model.frames);
 }
 
-/** Who calls the frame: a tree upside down whose first node is the frame, and whose children call it. */
+/** The callers of the frame: an inverted tree whose first node is the frame; children are callers. */
 export function callersOf(model, frame) {
 	const { tree } = model, builder = new TreeBuilder(model.isDiff);
 	forOutermost(tree, frame, (top) => {
@@ -49,8 +49,8 @@ export function callersOf(model, frame) {
 }
 
 /**
- * The calls around a frame as a graph: edges between frames with what passed over them, each once for
- * a path. Recursion is an edge from a frame to itself.
+ * All calls of a model as a graph: edges between frames with the value that passes over them. A path counts once
+ * for an edge, however often the edge recurs on it. Recursion is an edge from a frame to itself.
  * @returns {Map<number, Map<number, {value: number, base: number}>>} by caller, by callee
  */
 export function callEdges(model) {

@@ -16,7 +16,7 @@ export class Column {
 		this.array[this.length++] = value;
 	}
 
-	/** What was pushed, without a copy. */
+	/** The elements that were pushed, without a copy. */
 	view() {
 		return this.array.subarray(0, this.length);
 	}

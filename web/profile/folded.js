@@ -2,14 +2,14 @@
 /** Folded stacks: a line `outermost;...;leaf value` for each path, as flame graph tools read them. */
 import { KERNEL } from './kinds.js';
 
-/* What would end a frame or a line becomes something that does not. */
+/* Replaces characters that would end a frame or a line. */
 function word(name) {
 	return name.replace(/;/g, ':').replace(/[\u0000-\u001f\u007f]/g, ' ');
 }
 
 /**
- * @param {Model} model of a diff, lines have the value of the base before the new one
- * @returns {string} sorted; kernel frames have _[k] behind their names
+ * @param {Model} model lines of a diff have the base's value before the new one
+ * @returns {string} sorted lines; names of kernel frames end in _[k]
  */
 export function toFolded(model) {
 	const { tree, frames } = model;

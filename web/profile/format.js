@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** Values as people read them. */
+/** Formats values for people. */
 
 const SCALES = {
 	nanoseconds: [[3600e9, 'h'], [60e9, 'min'], [1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']],
 	bytes: [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB'], [1, 'B']],
 };
-/* Times are written in seconds up to two minutes. */
+/* From two minutes on, times are written in minutes and hours. */
 const MINUTES_FROM = 120e9;
 
 function threeDigits(value) {
@@ -28,12 +28,12 @@ export function formatValue(value, unit) {
 	return (value < 0 ? '−' : '') + scaled(Math.abs(value), unit);
 }
 
-/** The same with its sign, for what changed. */
+/** The same with a sign, for a change. */
 export function formatDelta(value, unit) {
 	return value > 0 ? `+${formatValue(value, unit)}` : formatValue(value, unit);
 }
 
-/** '12.3 %'; '–' of nothing. */
+/** '12.3 %', or '–' if the whole is 0. */
 export function formatShare(part, whole) {
 	if (!whole)
 		return '–';

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Frames: what the boxes of a flame graph and the rows of a table are. What a frame is, is told by its
- * name, as pprof does it: functions of one name are one frame.
+ * Frames: the boxes of a flame graph and the rows of a table. As in pprof, a frame is identified by its name:
+ * functions of the same name are one frame.
  */
 import { KERNEL, OTHER, PROCESS, kindOf } from './kinds.js';
 
-/** Number of the frame that stands for everything. */
+/** Number of the root frame, which contains everything. */
 export const ROOT = 0;
 
 /** Frames by number, in columns that grow. */
@@ -24,7 +24,7 @@ export class Frames {
 		return this.name.length;
 	}
 
-	/** The number of the frame of this key; a new one unless it is known. */
+	/** The number of the frame with this key, which is added if it is new. */
 	add({ name, file = '', line = 0, binary = '', kind }, key = name) {
 		let number = this.numbers.get(key);
 		if (number !== undefined)
@@ -39,7 +39,7 @@ export class Frames {
 		return number;
 	}
 
-	/** A frame of another table, in this one. */
+	/** Adds a frame of another table to this one. Returns its number here. */
 	addFrom(other, number) {
 		if (number === ROOT)
 			return ROOT;
@@ -57,7 +57,7 @@ function baseName(path) {
 	return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/* Without `.`, `..` and `//`, as pprof writes paths. */
+/* Removes `.`, `..` and `//` as pprof does. */
 function cleanPath(path) {
 	if (!path)
 		return '';
@@ -73,14 +73,14 @@ function cleanPath(path) {
 	return (path[0] === '/' ? '/' : '') + parts.join('/') || '.';
 }
 
-/* Brackets around what is no file are there already. */
+/* A name that is not a file has its brackets already. */
 function inBrackets(binary) {
 	if (!binary)
 		return '<unknown>';
 	return binary[0] === '[' ? binary : `[${baseName(binary)}]`;
 }
 
-/* Describes line `line` of a profile (-1: the location has none) in a binary; by what a frame is. */
+/* Describes a function and line in a binary as a frame, for each value of `by`. */
 const DESCRIBE = {
 	function(fn, number, binary) {
 		return { name: fn.name || inBrackets(binary), file: fn.filename, line: fn.startLine };
@@ -122,7 +122,7 @@ export function locationFrames(profile, frames, by, kernel) {
 	for (let i = 1; i < locations.count; i++) {
 		const first = locations.lineEnds[i], end = locations.lineEnds[i + 1];
 		const binary = mappings[locations.mapping[i]].filename;
-		/* A binary is one frame, however much was inlined. */
+		/* By binary a location is one frame, however many functions were inlined there. */
 		if (first === end || by === 'binary')
 			addLine(-1, binary);
 		else

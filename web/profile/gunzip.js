@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** Decompression with a bound, by the browser's own DecompressionStream. */
+/** Bounded decompression with the browser's DecompressionStream. */
 
-/** No profile is larger; a small file that claims to be is not unpacked any further. */
+/** The largest profile that is read. Decompression of a larger one stops at this size. */
 export const MAX_BYTES = 512 * 1024 * 1024;
 
 function isGzip(bytes) {
@@ -35,7 +35,7 @@ async function readAll(reader, limit) {
 }
 
 /**
- * The bytes of a gzip file unpacked, or the bytes themselves where they are none.
+ * Unpacks a gzip file; returns other bytes as they are.
  * @param {Uint8Array} bytes
  * @param {number} limit
  * @returns {Promise<Uint8Array>}

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** What kind of code a frame is, by the name of the binary that it is in. */
+/** The kind of code of a frame, by the name of its binary. */
 
-/** Kinds by number; the order is that of the legend. */
+/** Kinds by number, in the order of the legend. */
 export const KINDS = ['native', 'Python', 'kernel', 'JIT', 'GPU', 'process', 'other'];
 export const [NATIVE, PYTHON, KERNEL, JIT, GPU, PROCESS, OTHER] = KINDS.keys();
 
-/* Names in brackets are no files: a kernel module has its name in them, and so has what a process maps
- * without a file. */
+/* Names in brackets are not files: kernel modules and mappings without a file have such names. */
 const BRACKETED = [
 	[/^\[kernel/, KERNEL],
 	[/^\[python/i, PYTHON],
@@ -18,7 +17,7 @@ const BRACKETED = [
 ];
 
 /**
- * @param {string} binary file name of a mapping, '' where it is not known
+ * @param {string} binary file name of a mapping, '' if unknown
  * @param {string} name of the function
  * @returns {number} index in KINDS
  */

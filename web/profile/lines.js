@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** What a profile says about the lines of one frame's source. */
+/** The values of a profile for the source lines of one frame. */
 import { Selection, labelsOf } from './aggregate.js';
 import { Frames, locationFrames } from './frames.js';
 
-/* The lines of a profile that belong to a frame of this name, as marks. */
+/* Marks the lines of a profile that belong to a frame of this name. */
 function linesNamed(profile, name, by) {
 	const { locations, lines, functions } = profile;
 	const marks = new Uint8Array(lines.function.length);
@@ -12,7 +12,7 @@ function linesNamed(profile, name, by) {
 	for (let i = 1; i < locations.count; i++) {
 		const end = locations.lineEnds[i + 1];
 		for (let line = locations.lineEnds[i]; line < end; line++) {
-			/* Frames are the outermost first, lines the innermost. */
+			/* Frames begin with the outermost, lines with the innermost. */
 			const frame = list[by === 'binary' ? ends[i] : ends[i] + (end - 1 - line)];
 			marks[line] = Number(frames.name[frame] === name &&
 				functions[lines.function[line]].filename && lines.number[line] > 0);
@@ -27,20 +27,20 @@ class Lines {
 		this.files = new Map();
 	}
 
-	/* What is known of a line's file. */
+	/* The entry of a line's file. */
 	fileOf(line) {
 		const { lines, functions } = this.profile, name = functions[lines.function[line]].filename;
 		return this.files.get(name) ??
 			this.files.set(name, { lines: new Map(), containers: new Map() }).get(name);
 	}
 
-	/* The numbers of a line; new ones unless there are. */
+	/* The numbers of a line, which are added if it is new. */
 	of(line) {
 		const number = this.profile.lines.number[line], { lines } = this.fileOf(line);
 		return lines.get(number) ?? lines.set(number, { self: 0, total: 0, seen: -1 }).get(number);
 	}
 
-	/* Files of one name differ from container to container. */
+	/* Files of the same name differ between containers. */
 	addContainer(line, sample, value) {
 		const { containers } = this.fileOf(line), name = labelsOf(this.profile, sample).container ?? '';
 		containers.set(name, (containers.get(name) ?? 0) + Math.abs(value));
@@ -50,8 +50,8 @@ class Lines {
 /**
  * @param {{profile, options}} source of a model
  * @param {string} name of a frame
- * @returns {Map<string, {lines: Map<number, {self, total}>, containers: Map<string, number>}>} by file:
- *          by line, of which one that recurs in a sample counts once; and by whose file it is
+ * @returns {Map<string, {lines: Map<number, {self, total}>, containers: Map<string, number>}>} for
+ *          each file the values by line and by container; a line that recurs in a sample counts once in a total
  */
 export function lineTotals({ profile, options }, name) {
 	const by = ['process', 'thread'].includes(options.by) ? 'function' : options.by;

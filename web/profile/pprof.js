@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * The messages of profile.proto into columns. Field numbers are those that the format is published
- * with. A file may have its tables in any order, and may name what comes later, so identifiers and
- * string numbers are kept as they are here; profile.js resolves them at the end.
+ * Reads the messages of profile.proto into columns. Field numbers are those of the published format. A file may
+ * have its tables in any order and refer to entries that follow later, so identifiers and string numbers are kept
+ * as they are here; profile.js resolves them at the end.
  */
 import { Column } from './columns.js';
 import { Message } from './wire.js';
 
-/** Calls the reader of each field that `readers` has, by number; the others are passed over. */
+/** Calls the reader that `readers` has for each field, by number, and skips fields without one. */
 function read(message, readers) {
 	while (message.next()) {
 		const reader = readers[message.field];
@@ -77,7 +77,7 @@ function readLabel(message) {
 	return label;
 }
 
-/* Samples are most of a file: their readers are made once, not once a sample. */
+/* Most of a file is samples, so their readers are created once and not for each sample. */
 class SampleReader {
 	constructor(tables) {
 		this.tables = tables;
@@ -105,7 +105,7 @@ class SampleReader {
 }
 
 /**
- * The tables of a file as they are in it.
+ * The tables of a file, unresolved.
  * @param {Uint8Array} bytes unpacked
  */
 export function readTables(bytes) {

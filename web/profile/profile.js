@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Any pprof file (ours, Go's, gperftools') as columns.
+ * Any pprof file (of profd, Go or gperftools) as columns.
  *
  * A Profile has
- *   types        [{type, unit}], sampleCount, and defaultType, the index of the one to
- *                show at first
+ *   types        [{type, unit}], sampleCount, and defaultType, the index of the one that
+ *                is shown first
  *   mappings     [{filename, buildId}]; 0 is "none"
  *   functions    [{name, filename, startLine}]; 0 is "none"
  *   locations    mapping, and lineEnds[i] of lines; 0 is "none"
- *   lines        function and number, the innermost inlined one of a location first
+ *   lines        function and line number; those of a location begin with the innermost inlined one
  *   samples      stackEnds[i] of stacks (locations, the leaf first), values[type][i],
  *                labelEnds[i] of labels ([{key, text, number}], text undefined for numbers)
  *   comments, timeNanos, durationNanos, period, dropFrames, keepFrames
- * Ends are exclusive and have an entry more than there are rows: row i is from ends[i] to ends[i+1].
+ * Ends are exclusive and have one more entry than there are rows: row i is from ends[i] to ends[i+1].
  */
 import { gunzip } from './gunzip.js';
 import { readTables } from './pprof.js';
 
-/* Smaller files are read before a worker has started. */
+/* Files below this size are read in this thread: starting a worker would take longer. */
 const WORKER_BYTES = 128 * 1024;
 
 function fail(what) {
@@ -36,7 +36,7 @@ class Resolver {
 		return text;
 	}
 
-	/* Rows are numbered from 1, whatever their ids are; mostly these are the same. */
+	/* Maps ids to rows, which are numbered from 1. In most files the two are the same. */
 	static ids(rows, what) {
 		const { length } = rows;
 		if (rows.every((row, i) => row.id === i + 1))
@@ -76,7 +76,7 @@ function locationColumns(tables, functionOf, mappingOf) {
 	return { locations: { count: count + 1, mapping, lineEnds }, lines };
 }
 
-/* A column of each type; every sample must have as many values as there are types. */
+/* A column for each type. Every sample must have as many values as there are types. */
 function valueColumns(tables) {
 	const typeCount = tables.types.length, sampleCount = tables.valueCounts.length;
 	const counts = tables.valueCounts.view(), all = tables.values.view();
@@ -103,7 +103,7 @@ function sampleColumns(tables, strings) {
 	};
 }
 
-/* Where nothing is said, the last type is the one to show, as pprof does it. */
+/* If the file names no default, it is the last type, as in pprof. */
 function defaultTypeOf(types, name) {
 	const index = types.findIndex(({ type }) => type === name);
 	return index < 0 ? types.length - 1 : index;
@@ -141,7 +141,7 @@ function resolve(tables) {
 	};
 }
 
-/** The same as decodeProfile, in this thread. */
+/** decodeProfile() in the calling thread. */
 export async function decodeHere(packed) {
 	const bytes = await gunzip(packed);
 	if (!bytes.length)
@@ -159,9 +159,9 @@ function decodeInWorker(bytes) {
 }
 
 /**
- * Reads a pprof file, gzipped or not; a large one in the background.
+ * Reads a pprof file, gzipped or not; a large one in a worker.
  * @param {ArrayBuffer | Uint8Array} data
- * @returns {Promise<Profile>} rejected with an Error of one line where it is none
+ * @returns {Promise<Profile>} rejected with an Error of one line if it is not a profile
  */
 export function decodeProfile(data) {
 	const bytes = data instanceof Uint8Array ? data : new Uint8Array(data);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Frames that a profile itself asks to leave out: those whose functions its dropFrames matches, with
- * all that they call. As pprof does it, a stack keeps what is before its first frame of another kind.
+ * Leaves out the frames that a profile asks to drop: those whose functions match its dropFrames, with everything
+ * that they call. As in pprof, matching frames outside the first frame that does not match are kept.
  */
 
-/* Go's expressions are nearly JavaScript's; one that is not leaves nothing out. */
+/* Go's regular expressions are mostly valid in JavaScript; one that is not drops nothing. */
 function expression(text) {
 	try {
 		return text ? new RegExp(`^(?:${text})$`) : null;
@@ -13,7 +13,7 @@ function expression(text) {
 	}
 }
 
-/* A name without its arguments; some names have parentheses of their own. */
+/* A name without its arguments. Parentheses that belong to the name itself are kept. */
 function withoutArguments(name) {
 	const text = name.replace(/^\./, '');
 	const kept = text.replace(/\(anonymous namespace\)|operator\(\)/g, (part) => '_'.repeat(part.length));
@@ -21,7 +21,7 @@ function withoutArguments(name) {
 	return at < 0 ? text : text.slice(0, at);
 }
 
-/* Marks locations: those dropped whole, where the outermost function of one is dropped. */
+/* Marks the locations to drop: those whose outermost function matches. */
 function droppedLocations(profile, drop, keep) {
 	const { locations, lines, functions } = profile;
 	const dropped = functions.map(({ name }) => {
@@ -37,7 +37,7 @@ function droppedLocations(profile, drop, keep) {
 	return marks;
 }
 
-/* Where the stack begins that is left, from its leaf: behind the outermost dropped frame. */
+/* Index where the remaining stack begins, at its leaf end: after the outermost dropped frame. */
 function startOf(list, first, end, marks) {
 	let inProgram = false;
 	for (let i = end - 1; i >= first; i--) {
@@ -50,9 +50,9 @@ function startOf(list, first, end, marks) {
 }
 
 /**
- * The stacks of a profile without what it asks to leave out.
- * @returns {{list: Uint32Array, starts?: Uint32Array, ends: Uint32Array}} starts only where they
- *          differ from ends, the stack of sample i being list[starts[i]] to list[ends[i + 1]]
+ * The stacks of a profile without the frames that it asks to drop.
+ * @returns {{list: Uint32Array, starts?: Uint32Array, ends: Uint32Array}} starts only if
+ *          they differ from ends; the stack of sample i is then list[starts[i]] to list[ends[i + 1]]
  */
 export function pruned(profile) {
 	const { stacks: list, stackEnds: ends } = profile.samples;

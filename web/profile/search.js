@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** Frames whose names match what somebody typed. */
+/** Finds frames by a search text. */
 
-/* Without capitals, capitals do not matter. What is no regular expression is taken as text. */
+/* A text without capitals ignores case. A text that is not a regular expression is matched literally. */
 function expression(text) {
 	const flags = /\p{Lu}/u.test(text) ? 'u' : 'iu';
 	try {
@@ -12,7 +12,7 @@ function expression(text) {
 	}
 }
 
-/** Marks, by frame: 1 where the name or the file matches; null for an empty text. */
+/** Marks by frame: 1 if the name or the file matches; null for an empty text. */
 export function matchFrames(frames, text) {
 	if (!text)
 		return null;
@@ -21,7 +21,7 @@ export function matchFrames(frames, text) {
 		Number(frame > 0 && (pattern.test(name) || pattern.test(frames.file[frame]))));
 }
 
-/** What matches of a tree: a frame within a match is not counted again. */
+/** The total of the matching frames of a tree. A match inside another match is not counted again. */
 export function matchedTotal(tree, marks) {
 	let total = 0;
 	for (let node = 1; node < tree.count;) {

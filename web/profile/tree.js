@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Call trees in columns. While one is built, a node is found by its parent and its frame; then it is put
- * in pre-order, the heaviest child first, so that a subtree is the range from a node to its end.
+ * Call trees in columns. While a tree is built, nodes are found by parent and frame. Then the nodes are sorted in
+ * pre-order, the heaviest child first, so that a subtree is the range from a node to its end.
  *
  * A Tree has, by node (0 is the root):
  *   parent, frame, depth, end    the subtree of node i is [i, end[i])
- *   self, total                  values; of a diff also baseSelf and baseTotal
- *   weight                       what widths are drawn by: total where all values have one sign and there
- *                                is no base, else the sum of what is there without signs, so that children
- *                                never are wider than their parent
+ *   self, total                  values; in a diff also baseSelf and baseTotal
+ *   weight                       gives widths: total if all values have the same sign and there is no base,
+ *                                else the sum of the magnitudes, so that children are never wider than their
+ *                                parent
  * and count, maxDepth.
  */
 import { Column } from './columns.js';
@@ -17,7 +17,7 @@ const NOBODY = -1;
 
 /** Builds a tree path by path. */
 export class TreeBuilder {
-	/** @param {boolean} isDiff whether values of a base come as well */
+	/** @param {boolean} isDiff whether the tree also has values of a base */
 	constructor(isDiff = false) {
 		this.parent = new Column(Int32Array);
 		this.frame = new Column(Uint32Array);
@@ -29,7 +29,7 @@ export class TreeBuilder {
 		this.#append(NOBODY, 0);
 	}
 
-	/** The child of `parent` that has `frame`; a new one unless there is one. */
+	/** The child of `parent` for `frame`, which is added if it is new. */
 	child(parent, frame) {
 		let slot = this.#slot(parent, frame);
 		if (this.slots[slot] !== NOBODY)
@@ -49,7 +49,7 @@ export class TreeBuilder {
 		this.signed ||= value < 0;
 	}
 
-	/** @param {Frames} frames names them, for an order that does not depend on the file's */
+	/** @param {Frames} frames for names, which order children of equal weight, whatever the order in the file */
 	finish(frames) {
 		return new Ordering(this, frames).tree();
 	}
@@ -82,7 +82,7 @@ export class TreeBuilder {
 	}
 }
 
-/* Adds what each node has to its parent; parents come before their children. */
+/* Adds the value of each node to its parent. Parents precede their children. */
 function totals(self, parent) {
 	const total = Float64Array.from(self);
 	for (let node = total.length - 1; node > 0; node--)
@@ -103,7 +103,7 @@ class Ordering {
 		this.baseTotal = builder.baseSelf && totals(builder.baseSelf.view(), this.parent);
 	}
 
-	/* Children of node i: list[ends[i]] to list[ends[i + 1]], the heaviest last, as a stack wants them. */
+	/* Children of node i: list[ends[i]] to list[ends[i + 1]], the heaviest last, since they go onto a stack. */
 	#children() {
 		const ends = new Uint32Array(this.count + 2), list = new Uint32Array(this.count - 1);
 		for (let node = 1; node < this.count; node++)
@@ -163,7 +163,7 @@ class Ordering {
 	}
 }
 
-/* Depths downwards, ends upwards. */
+/* Fills depths from the root down, and ends from the leaves up. */
 function measure(tree) {
 	const { parent, depth, end } = tree;
 	for (let node = 1; node < tree.count; node++) {

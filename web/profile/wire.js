@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Protobuf's wire format, for bytes that anybody may have written: every read is checked against the
- * end of its message, and what does not fit is an Error with one line that says where.
+ * Reads protobuf's wire format from untrusted bytes. Every read is checked against the end of its message; a field
+ * that does not fit is an Error of one line with its position.
  *
- * Numbers are JavaScript's: exact below 2^53, rounded above. Only identifiers need all their bits,
- * see id().
+ * Numbers are JavaScript numbers: exact below 2^53, rounded above. Only identifiers need all their bits; see id().
  */
 
 const VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5;
 const TWO_32 = 2 ** 32;
 const utf8 = new TextDecoder();
 
-/* Large identifiers by the order they were met in. */
+/* Numbers large identifiers in the order of their first use. */
 class LargeIds {
 	constructor() {
 		this.numbers = new Map();
@@ -54,7 +53,7 @@ export class Message {
 		return true;
 	}
 
-	/** Passes over the field that next() found. */
+	/** Skips the field that next() found. */
 	skip() {
 		if (this.type === VARINT)
 			this.#varint();
@@ -78,25 +77,25 @@ export class Message {
 		return this.high * TWO_32 + this.low;
 	}
 
-	/** The field as a number that tells any two uint64 apart: those of 2^53 and more get one below 0. */
+	/** The field as a number that differs for different uint64 values: those from 2^53 get one below 0. */
 	id() {
 		const value = this.uint();
 		return value <= Number.MAX_SAFE_INTEGER ? value : this.largeIds.number(this.high, this.low);
 	}
 
-	/** The field as text; what is not UTF-8 becomes U+FFFD. */
+	/** The field as text; invalid UTF-8 becomes U+FFFD. */
 	text() {
 		const { start, end } = this.#range();
 		return utf8.decode(this.bytes.subarray(start, end));
 	}
 
-	/** The field as a message of its own. */
+	/** The field as a message. */
 	message() {
 		const { start, end } = this.#range();
 		return new Message(this.bytes, start, end, this.largeIds);
 	}
 
-	/** Calls each(message) for every element of a repeated number, packed or not. */
+	/** Calls each(message) for every element of a repeated numeric field, packed or not. */
 	repeated(each) {
 		if (this.type !== BYTES)
 			return each(this);
@@ -120,7 +119,7 @@ export class Message {
 		return { start, end };
 	}
 
-	/* Where what the length stands before ends. */
+	/* Reads a length; returns the end of the bytes that follow it. */
 	#length() {
 		this.#varint();
 		const end = this.at + this.high * TWO_32 + this.low;
@@ -135,9 +134,9 @@ export class Message {
 		this.at += count;
 	}
 
-	/* Into low and high, both unsigned: ten bytes of seven bits at most, of the last only one. */
+	/* Reads into low and high, both unsigned: at most ten bytes of seven bits, one bit of the tenth. */
 	#varint() {
-		/* Most are one byte. */
+		/* Most are one byte long. */
 		if (this.at < this.end && this.bytes[this.at] < 0x80) {
 			this.low = this.bytes[this.at++];
 			this.high = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** Reads profiles away from the page's thread: in comes an ArrayBuffer, out goes {profile} or {error}. */
+/** Worker that reads profiles: receives an ArrayBuffer, answers {profile} or {error}. */
 import { decodeHere } from './profile.js';
 
-/* Columns change hands without a copy. */
+/* The buffers of all columns, which are transferred to the page without a copy. */
 function columnsOf(value, found = new Set()) {
 	if (ArrayBuffer.isView(value))
 		found.add(value.buffer);

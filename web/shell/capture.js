@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Something that takes its seconds: a form, a bar that fills, and a way out. Captures and heap profiles
- * are both of this kind.
+ * A request that takes some seconds: a form, a progress bar and a button that cancels. Captures and heap
+ * profiles both use it.
  */
 import { element } from '../dom.js';
 
@@ -19,8 +19,8 @@ export class Wait {
 	}
 
 	/**
-	 * Runs work(signal) and shows how far it must be by now.
-	 * @returns {Promise<any>} undefined where somebody has ended it
+	 * Runs work(signal) and shows progress by the time that has passed.
+	 * @returns {Promise<any>} undefined if the user cancelled it
 	 */
 	async run(what, seconds, work) {
 		this.abort?.abort();
@@ -52,7 +52,7 @@ export class Wait {
 	}
 }
 
-/** A field for seconds and the button that begins. */
+/** A field for the seconds and the start button. */
 export function captureForm(begin) {
 	const seconds = element('input', {
 		type: 'number', min: 1, max: 600, value: 30, required: true, class: 'narrow', 'aria-label': 'Seconds to capture' });

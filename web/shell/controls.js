@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * The row of choices above the views, each of which is a key of the state.
+ * The row of choices above the views. Each choice is a key of the state.
  */
 import { element, visible } from '../dom.js';
 import { DEFAULT_LAST } from './source.js';
@@ -83,7 +83,7 @@ export class Controls {
 		this.inputs.search.select();
 	}
 
-	/** Shows the state as it is now. */
+	/** Shows the current state. */
 	show() {
 		const { store: { state } } = this.page, { inputs } = this, profile = this.page.profile();
 		this.kindLabel.hidden = this.kinds.length < 2;

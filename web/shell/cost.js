@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * What profd itself costs this host, in one line; its parts when that is opened.
+ * The overhead of profd on this host, in one line; opening the line shows its parts.
  */
 import { element } from '../dom.js';
 import { formatValue } from '../profile/format.js';
@@ -14,7 +14,7 @@ const COLUMNS = ['Part', 'CPU, last minute', 'CPU, since the start', 'Memory'];
 
 const sum = (parts) => Object.values(parts).reduce((total, value) => total + value, 0);
 
-/* With a digit more than shares of a profile: it is mostly below a tenth. */
+/* One digit more than shares of a profile have, since the value is mostly below a tenth. */
 function percentText(value) {
 	return value > 0 && value < 0.01 ? '<0.01 %' : `${value.toFixed(value < 10 ? 2 : 1)} %`;
 }
@@ -39,11 +39,11 @@ export class Cost {
 		try {
 			this.show((await getJson('status')).cost);
 		} catch {
-			/* What asks for more says so. */
+			/* The other requests of the same refresh report the error. */
 		}
 	}
 
-	/** @param {object} cost as /status has it */
+	/** @param {object} cost the `cost` of /status */
 	show(cost) {
 		const { cpu_percent: percent, memory_bytes: memory, control_group: group } = cost;
 		this.line.textContent = `profd itself: ${percentText(sum(percent))} of a CPU, ${formatValue(sum(memory), 'bytes')}`;

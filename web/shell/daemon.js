@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Asking the daemon. All addresses are relative, so that the page works below a proxy's prefix, and every
- * failure is an Error with one line for people: the daemon's own where it gave one.
+ * Requests to the daemon. All addresses are relative, so the page works below a proxy's prefix. Every failure is
+ * an Error with one readable line: the daemon's own message if it sent one.
  */
 
 const MAX_ERROR_TEXT = 600;
@@ -12,7 +12,7 @@ async function refusal(response) {
 }
 
 async function ask(address, options) {
-	// Not as seen from an address with a password in it: fetch() refuses to carry that on.
+	// Built from origin and path, without a user name and password: fetch() refuses addresses that have them.
 	const from = location.origin + location.pathname;
 	let response;
 	try {
@@ -40,7 +40,7 @@ export async function getIndex() {
 	return (await ask('./', { headers: { Accept: 'text/plain' } })).text();
 }
 
-/* Those kinds of profile whose source of samples works. */
+/* The kinds of profile whose source of samples works. */
 function kindsThatWork(api, status) {
 	const working = new Set(status.sources.filter(({ on }) => on).map(({ name }) => name));
 	return api.kinds.filter(({ name }) => working.has(name));

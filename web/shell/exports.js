@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Saving what is shown: the profile itself, for pprof, speedscope and Perfetto, or the view as text or picture.
+ * Saves the profile itself, for pprof, speedscope and Perfetto, or the view as text or a picture.
  */
 import { element } from '../dom.js';
 import { toFolded } from '../profile/folded.js';
@@ -8,7 +8,7 @@ import { getBytes } from './daemon.js';
 import { openInPerfetto } from './perfetto.js';
 import { intervalOf, profileAddress } from './source.js';
 
-const KEEP_URL = 60_000; // milliseconds: a browser may ask where to save
+const KEEP_URL = 60_000; // milliseconds; a browser may first ask where to save the file
 
 function save(name, data, type) {
 	const address = URL.createObjectURL(data instanceof Blob ? data : new Blob([data], { type }));
@@ -46,7 +46,7 @@ export class Exports {
 		return `${base}-${this.page.state().view || 'flame'}.${suffix}`;
 	}
 
-	/* Of the profile itself, whatever the view: a file's own, where it is one. */
+	/* The file name for the profile itself, whatever the view. A profile from a file keeps its name. */
 	#title(suffix) {
 		return this.page.source.shown.name ?? `profd-${location.hostname}-${this.page.state().kind || 'cpu'}.${suffix}`;
 	}
@@ -55,7 +55,7 @@ export class Exports {
 		save(this.#title('pb.gz'), this.page.source.shown.bytes, 'application/octet-stream');
 	}
 
-	/* The same that is shown, over time; of a file the profile, which Perfetto reads as well. */
+	/* The interval shown, as a trace over time. For a file it is the profile, which Perfetto reads as well. */
 	async #trace() {
 		const { address, bytes, profile } = this.page.source.shown;
 		return address ? getBytes(`${profileAddress(this.page.state(), intervalOf(profile))}&format=perfetto`) : bytes;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Profiles from files: dropped anywhere on the page, or picked.
+ * Profiles from files that the user drops anywhere on the page or picks.
  */
 import { element } from '../dom.js';
 
 const MAX_BYTES = 512 << 20;
 
 export class Files {
-	/** @param {function(name, bytes, asBaseline)} open may throw; `failed` is told */
+	/** @param {function(name, bytes, asBaseline)} open may throw; `failed` gets the error */
 	constructor(open, failed) {
 		this.open = open;
 		this.failed = failed;
@@ -19,7 +19,7 @@ export class Files {
 		addEventListener('drop', (event) => this.#drop(event));
 	}
 
-	/** Lets somebody pick one. */
+	/** Opens the browser's dialog to pick a file. */
 	pick(asBaseline = false) {
 		this.asBaseline = asBaseline;
 		this.picker.value = '';

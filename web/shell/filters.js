@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Whose samples are shown: the filters that are set, each with a button that takes it away, and a field
- * that adds one and suggests what there is.
+ * The filters that are set, each with a button that removes it, and a field that adds one and suggests existing
+ * values.
  */
 import { element, visible } from '../dom.js';
 
@@ -39,7 +39,7 @@ export class Filters {
 		this.page.store.set({ [key]: value });
 	}
 
-	/** Offers what the processes that run have. */
+	/** Suggests the values of the processes that run. */
 	suggest() {
 		const key = this.field.value, processes = this.page.processes();
 		const values = new Set(processes.map((process) => process[key]).filter(Boolean));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * GPUs: how busy and how full the driver says they are, and what processes hold, launch and wait for. Hidden
- * where nobody uses one.
+ * GPUs: their load and memory use as the driver reports them, and the memory, launches and waits of processes.
+ * Hidden while there is neither a device nor a process that uses one.
  */
 import { element, visible } from '../dom.js';
 import { formatValue } from '../profile/format.js';
@@ -44,7 +44,7 @@ export class Gpu {
 					element('tr', {}, ...COLUMNS.map((name) => element('th', { scope: 'col' }, name)))), this.body)));
 	}
 
-	/** Bytes that a process has of all devices together; undefined where it has none to do with any. */
+	/** Bytes that a process holds on all devices together; undefined for a process that uses none. */
 	inUse(pid) {
 		return this.#inUse.get(pid);
 	}

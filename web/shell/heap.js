@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * What only a daemon that watches memory has: heap profiles of one process, on demand, and the profiles
- * kept of processes that ran out of memory.
+ * Heap profiles of one process on demand, and the profiles kept of processes that ran out of memory. Only a
+ * daemon that watches memory has them.
  */
 import { element, visible } from '../dom.js';
 import { formatValue } from '../profile/format.js';
 import { getBytes, getJson } from './daemon.js';
 
-/** A form that asks for the heap of one process. `open(name, bytes)` shows it; a refusal stands below. */
+/** A form that asks for the heap of one process. `open(name, bytes)` shows it; a refusal appears below the form. */
 export class HeapForm {
 	constructor(host, { store, wait, open }) {
 		this.store = store;
@@ -27,7 +27,7 @@ export class HeapForm {
 			element('button', { type: 'submit' }, 'Watch')), this.refusal);
 	}
 
-	/* A box that clears the other one: they exclude each other. */
+	/* A box that clears the other one, since the two exclude each other. */
 	#instead(other) {
 		return element('input', { type: 'checkbox', on: { change: () => { other().checked = false; } } });
 	}
@@ -53,7 +53,7 @@ export class HeapForm {
 	}
 }
 
-/** The list of what is kept of processes that ran out of memory. */
+/** The list of profiles kept of processes that ran out of memory. */
 export class Keepsakes {
 	constructor(section, { open, failed }) {
 		this.section = section;
@@ -68,7 +68,7 @@ export class Keepsakes {
 		try {
 			kept = await getJson('oom');
 		} catch {
-			/* Nothing to show, then. */
+			/* The list stays empty. */
 		}
 		this.section.hidden = !kept.length;
 		if (this.list.contains(document.activeElement))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Keys that work everywhere, and the dialog that lists them and what the daemon serves.
+ * The keys that work everywhere, and the dialog that lists them and the daemon's endpoints.
  */
 import { element } from '../dom.js';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * The memory of the process that is chosen, over time, and whether it grows steadily.
+ * The memory of the chosen process over time, and whether it grows steadily.
  */
 import { element, visible } from '../dom.js';
 import { formatValue } from '../profile/format.js';
@@ -8,14 +8,14 @@ import { getJson } from './daemon.js';
 import { AXIS, drawAxis, prepare } from './timeline_canvas.js';
 import { clockTime } from './timeline_data.js';
 
-/* What the process itself holds; its control group is of another size. */
+/* Memory of the process itself. Its control group is not drawn: its amounts are of another order. */
 const NAMES = {
 	rss_anon: 'Anonymous', rss_file: 'Files', rss_shmem: 'Shared', swap: 'Swapped out',
 	heap_inuse: 'Heap in use',
 };
 const TABLE_ROWS = 20;
 
-/** The columns that have numbers, by name. */
+/** The times of the points, and the columns of NAMES that have values. */
 function readMemory(answer) {
 	const at = answer.fields.indexOf('unix_ms');
 	const times = answer.points.map((point) => point[at] / 1000);
@@ -74,7 +74,7 @@ export class Memory {
 			this.title.textContent = `Memory of ${visible(answer.comm ?? `process ${pid}`)}`;
 			this.section.hidden = this.#data.times.length < 2 || !this.#data.curves.length;
 		} catch {
-			this.section.hidden = true; // not kept, or not served: then there is no curve
+			this.section.hidden = true; // the daemon keeps or serves no memory timeline of it
 			return;
 		}
 		this.#show();

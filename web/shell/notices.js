@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * What the page has to say: errors and why there is nothing to see, and to screen readers what happened.
+ * Messages of the page: errors, the reason why there is nothing to show, and announcements to screen readers.
  */
 import { element, visible } from '../dom.js';
 
@@ -14,7 +14,7 @@ export class Notices {
 		this.hosts.live.textContent = visible(text);
 	}
 
-	/** One line, and what can be done about it. */
+	/** Shows an error in one line, with a button to dismiss it and, given `retry`, one to try again. */
 	error(error, retry) {
 		console.warn(error);
 		const { alert } = this.hosts;
@@ -29,7 +29,7 @@ export class Notices {
 		this.hosts.alert.replaceChildren();
 	}
 
-	/** Why no view is shown; '' when one is. */
+	/** Shows why there is no view; '' while there is one. */
 	empty(text, ...more) {
 		this.hosts.empty.hidden = !text;
 		this.hosts.empty.replaceChildren(...(text ? [element('p', {}, text), ...more] : []));

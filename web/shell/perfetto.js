@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Shows a trace in Perfetto's page, in a window of its own. It gets there as a message from window to window: the
- * trace does not leave the browser. That page answers PING with PONG once it listens, and then takes one trace.
+ * Shows a trace in Perfetto's page, in a window of its own. The page sends the trace as a message from window to
+ * window, so it does not leave the browser. Perfetto's page answers PING with PONG once it listens, and then
+ * accepts one trace.
  */
 const PERFETTO = 'https://ui.perfetto.dev';
 const ASK_EVERY = 100, PATIENCE = 60_000; // milliseconds
 
-/* Until the page in that window says that it listens; it does not say so unless asked. */
+/* Resolves when the page in that window listens. The page says so only in answer to a PING. */
 function listens(target) {
 	return new Promise((resolve, reject) => {
 		const end = performance.now() + PATIENCE;
@@ -32,7 +33,7 @@ function listens(target) {
 }
 
 /**
- * To be called while a click is handled, or the browser lets no window open.
+ * Must be called while a click is handled, or the browser does not open the window.
  * @param {string} title
  * @param {function(): Promise<ArrayBuffer>} fetchTrace
  */

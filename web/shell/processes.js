@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * What runs, busiest first: a process is a filter away. Its names are also what the filters suggest.
+ * The running processes, busiest first; a click on one filters by it. The filters suggest names from this list.
  */
 import { element, visible } from '../dom.js';
 import { formatValue } from '../profile/format.js';
@@ -11,7 +11,7 @@ const ROWS = 100;
 export class Processes {
 	#list = [];
 
-	/** @param {{store: Store, gpu: Gpu?, suggested: function()}} page suggested: the list is another one */
+	/** @param {{store: Store, gpu: Gpu?, suggested: function()}} page suggested: called when the list changes */
 	constructor(host, page) {
 		this.page = page;
 		this.search = element('input', {
@@ -39,7 +39,7 @@ export class Processes {
 		this.redraw();
 	}
 
-	/** Not under the hands of who is about to choose one. */
+	/** Shows the new list, unless a row has the focus: the user may be about to click it. */
 	redraw() {
 		if (!this.body.contains(document.activeElement))
 			this.show();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Where the profile that is shown comes from: what the state asks of the daemon, or a file that somebody
- * opened. The baseline of a comparison likewise.
+ * Where the profile that is shown comes from: the daemon, asked as the state says, or a file that the user opened.
+ * The same holds for the baseline of a comparison.
  */
 import { decodeProfile } from '../profile/profile.js';
 import { diff, select } from '../profile/aggregate.js';
@@ -11,7 +11,7 @@ import { parseInterval } from './state.js';
 const FILTERS = { pid: 'pid', comm: 'comm', unit: 'unit', container: 'container', thread: 'tid' };
 export const DEFAULT_LAST = '1m';
 
-/** The query of /profile for a state; `range` stands in for its interval. */
+/** The query of /profile for a state; `range` replaces its interval. */
 export function profileAddress(state, range) {
 	const query = new URLSearchParams();
 	if (state.kind && state.kind !== 'cpu')
@@ -28,7 +28,7 @@ export function profileAddress(state, range) {
 	return `profile?${query}`;
 }
 
-/** What a profile covers, as /profile is asked for it. */
+/** The interval that a profile covers, as parameters of /profile. */
 export function intervalOf({ timeNanos, durationNanos }) {
 	return { from: (timeNanos / 1e9).toFixed(3), to: ((timeNanos + durationNanos) / 1e9).toFixed(3) };
 }
@@ -38,17 +38,17 @@ export class Source {
 
 	constructor() {
 		this.shown = null;    // {profile, address} or {profile, name}
-		this.baseline = null; // the same
+		this.baseline = null; // likewise
 	}
 
-	/** What is shown is a file, not the daemon's. */
+	/** Whether the profile shown is from a file and not from the daemon. */
 	get isFile() {
 		return Boolean(this.shown?.name);
 	}
 
 	/**
 	 * Fetches what the state asks for.
-	 * @returns {Promise<boolean>} false: something else was asked for meanwhile
+	 * @returns {Promise<boolean>} false: another request replaced this one
 	 */
 	async load(state) {
 		this.cancel();
@@ -74,7 +74,7 @@ export class Source {
 		}
 	}
 
-	/* What lies in the past stays as it is, and is asked for once. */
+	/* An interval in the past does not change, so it is fetched once. */
 	async #fetch(address, abort, moving) {
 		const known = [this.shown, this.baseline].find((one) => one?.address === address);
 		if (known && !moving)
@@ -92,7 +92,7 @@ export class Source {
 		this.#abort = null;
 	}
 
-	/** Profiles the seconds to come; `signal` ends that. Returns the interval it covers. */
+	/** Profiles the next seconds; `signal` cancels. Returns the interval that the profile covers. */
 	async capture(state, seconds, signal) {
 		this.cancel();
 		const bytes = await getBytes(profileAddress(state, { seconds }), { signal });
@@ -102,7 +102,7 @@ export class Source {
 		return interval;
 	}
 
-	/** Shows a file; as the baseline of the one shown, where asked. */
+	/** Shows a file, or with asBaseline compares the profile shown with it. */
 	async open(name, bytes, asBaseline = false) {
 		this.cancel();
 		const opened = { name, bytes, profile: await decodeProfile(bytes) };
@@ -114,7 +114,7 @@ export class Source {
 		}
 	}
 
-	/** Back to the daemon; load() is next. */
+	/** Drops the file; the caller then calls load(). */
 	close() {
 		this.shown = this.baseline = null;
 	}
@@ -130,7 +130,7 @@ export class Source {
 		return diff(select(this.baseline.profile, options), now, { scale: this.#scale() });
 	}
 
-	/* The daemon has filtered what it sent; of a container it knows the name, too. */
+	/* Filters apply to files only: the daemon has filtered its answer, and also knows containers by name. */
 	#options(profile, state) {
 		const named = profile.types.findIndex(({ type }) => type === state.type);
 		const filters = this.isFile
@@ -144,7 +144,7 @@ export class Source {
 		};
 	}
 
-	/* Intervals of different lengths compare by what they used in the same time. */
+	/* Scales the baseline to the length of the interval shown. */
 	#scale() {
 		const now = this.shown.profile.durationNanos, base = this.baseline.profile.durationNanos;
 		return now && base ? now / base : 1;

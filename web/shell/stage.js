@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Where a view stands: made when it is first shown, destroyed when another one is.
+ * Holds the view: creates it when it is first shown, and destroys it when another one is chosen.
  */
 import { element } from '../dom.js';
 import * as flame from '../views/flame.js';
@@ -32,7 +32,7 @@ export class Stage {
 		return Object.fromEntries(Object.entries(VIEWS).map(([name, { title }]) => [name, title]));
 	}
 
-	/** The view that the state's `view` means. */
+	/** The name of the view for the state's `view`. */
 	name(view) {
 		return Object.hasOwn(VIEWS, view) ? view : 'flame';
 	}

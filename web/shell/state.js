@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * What the page shows, as the fragment of its address: whoever opens the same link sees the same.
- * README.md says what each key means.
+ * The state of the page, kept in the fragment of its address, so that a link shows the same view. README.md
+ * describes each key.
  */
 
 export const KEYS = [
@@ -10,9 +10,9 @@ export const KEYS = [
 	'kernel', 'loops', 'by', 'search', 'focus', 'zoom', 'invert', 'colour', 'sort', 'theme',
 ];
 
-/** What another profile must be fetched for. */
+/** Keys whose change requires another profile from the daemon. */
 export const FETCHED = ['kind', 'last', 'from', 'to', 'base', 'pid', 'comm', 'unit', 'container', 'thread'];
-/** What the same profile must be added up again for. */
+/** Keys whose change requires the same profile to be aggregated again. */
 export const SELECTED = ['type', 'kernel', 'loops', 'by'];
 
 const NUMBERS = { from: 1e11, to: 1e11, pid: 4194304, thread: 4194304 };
@@ -30,7 +30,7 @@ function valid(key, value) {
 	return value.length <= MAX_VALUE;
 }
 
-/** @returns {object} every key, absent ones as '' */
+/** @returns {object} all keys; the value of an absent one is '' */
 export function parseState(fragment) {
 	const given = new URLSearchParams(fragment.replace(/^#/, ''));
 	const state = {};
@@ -48,14 +48,14 @@ export function formatState(state) {
 	return kept.length ? `#${new URLSearchParams(kept)}` : '';
 }
 
-/** @returns {{from: number, to: number} | null} of `base` */
+/** @returns {{from: number, to: number} | null} the interval that `base` names */
 export function parseInterval(text) {
 	const found = INTERVAL.exec(text);
 	return found && Number(found[1]) < Number(found[2])
 		? { from: Number(found[1]), to: Number(found[2]) } : null;
 }
 
-/** '1m30s' in seconds. */
+/** Seconds of a duration such as '1m30s'. */
 export function parseDuration(text) {
 	const units = { h: 3600, m: 60, s: 1, '': 1 };
 	let seconds = 0;
@@ -64,7 +64,7 @@ export function parseDuration(text) {
 	return seconds;
 }
 
-/** The state and who wants to know when it changes: listener(changed keys, state). */
+/** The state and its listeners: a change calls listener(changed keys, state). */
 export class Store {
 	#listeners = [];
 

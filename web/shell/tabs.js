@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * The list of views, as tabs: arrow keys go along them, and only the one shown is on the way of Tab.
+ * The list of views, as tabs: arrow keys move between them, and Tab stops only at the one shown.
  */
 import { element } from '../dom.js';
 

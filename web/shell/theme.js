@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Light and dark, and the colours of theme.css for what is drawn on a canvas.
+ * The light and dark theme, and the colours of theme.css for drawing on a canvas.
  */
 
 const FONTS = ['--mono', '--sans'];
@@ -10,7 +10,7 @@ export class Theme {
 	#known = new Map();
 	#probe = document.createElement('i');
 
-	/** @param {function()} changed called when colours are others than before */
+	/** @param {function()} changed called when the colours change */
 	constructor(changed) {
 		this.#probe.hidden = true;
 		document.body.append(this.#probe);
@@ -18,7 +18,7 @@ export class Theme {
 		dark.addEventListener('change', () => this.#forget());
 	}
 
-	/** 'light', 'dark' or '': as the system is. */
+	/** 'light', 'dark', or '' to follow the system. */
 	set(name) {
 		const root = document.documentElement;
 		if ((root.dataset.theme ?? '') === name)
@@ -35,7 +35,7 @@ export class Theme {
 		return theme ? theme === 'dark' : dark.matches;
 	}
 
-	/** The value of a colour variable such as '--accent', as a canvas takes it. */
+	/** The value of a colour variable such as '--accent', in the form that a canvas accepts. */
 	css(name) {
 		if (!this.#known.has(name)) {
 			this.#probe.style.color = `var(${name})`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * The strip above the views: who used the CPUs over all of the time that is kept, by process, or by
- * thread where a process is chosen. An interval chosen here is what every view shows.
+ * The strip above the views: CPU use over the last ten minutes by process, or by thread if a process is chosen.
+ * Every view shows the interval chosen here.
  */
 import { element, visible } from '../dom.js';
 import { getJson } from './daemon.js';
@@ -57,7 +57,7 @@ export class Timeline {
 		return { pick, before, clear, table, all: element('div', { class: 'buttons' }, pick, before, clear, table) };
 	}
 
-	/** The interval shown, where it is one: what was captured, or the last minutes. */
+	/** The interval shown: the one chosen or captured, or else the last minutes. */
 	#chosen() {
 		const { state } = this.page.store;
 		if (state.from)
@@ -79,7 +79,7 @@ export class Timeline {
 		announce(`${asBase ? 'Compared with' : 'Showing'} ${clockTime(from)} to ${clockTime(to)}`);
 	}
 
-	/* A comparison stands still: the interval that is shown becomes one with two ends. */
+	/* A comparison does not move: the interval shown gets a fixed start and end. */
 	#fixed() {
 		const { from, to } = this.#chosen();
 		return { from: from.toFixed(0), to: to.toFixed(0), last: '' };
@@ -128,7 +128,7 @@ export class Timeline {
 		return `Shown: ${shown}${base ? `, compared with ${clockTime(base.from)} to ${clockTime(base.to)}` : ''}`;
 	}
 
-	/** Asks the daemon anew; not while somebody drags. Errors are the next answer's to mend. */
+	/** Fetches new data, except while the user drags. The next answer replaces an error's message. */
 	async refresh() {
 		if (this.#asking || this.input.dragged)
 			return;
@@ -145,7 +145,7 @@ export class Timeline {
 		}
 	}
 
-	/** Shows the state and the numbers as they are now. */
+	/** Shows the current state and numbers. */
 	show() {
 		const { state } = this.page.store;
 		this.buttons.clear.disabled = !state.from && !state.base;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Draws the timeline: who used the CPUs, piled up step by step, and the intervals that are chosen.
+ * Draws the timeline: CPU use by process or thread, stacked for each step, and the chosen intervals.
  */
 import { visible } from '../dom.js';
 import { clockTime } from './timeline_data.js';
 
-export const AXIS = 18; // pixels of the line of times below
+export const AXIS = 18; // pixels: height of the time axis at the bottom
 const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
 const TICK_WIDTH = 70;
 
-/** Makes the canvas as large as its box, in device pixels; returns its context in CSS pixels. */
+/** Resizes the canvas to its box, in device pixels. Returns its context, scaled to CSS pixels. */
 export function prepare(canvas) {
 	const ratio = devicePixelRatio || 1;
 	const { clientWidth: width, clientHeight: height } = canvas;
@@ -23,7 +23,7 @@ export function prepare(canvas) {
 	return { context, width, height };
 }
 
-/** The times to write below `seconds` on `width` pixels. */
+/** The times that label an axis of `seconds` on `width` pixels. */
 export function ticksOf(from, seconds, width) {
 	const every = TICKS.find((tick) => tick / seconds * width >= TICK_WIDTH) ?? TICKS.at(-1);
 	const ticks = [];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * What /timeline answers, as the strip draws it: times in Unix seconds, use in CPUs.
+ * Converts the answer of /timeline for drawing: times in Unix seconds, use in CPUs.
  */
 
 export const SERIES = 8;
-const SHORTEST = 60; // seconds that are shown at least
+const SHORTEST = 60; // seconds; the least that is shown
 
 function seriesOf(row, cpusOf) {
 	return { pid: row.pid, tid: row.tid, name: row.comm, total: row.total / 1e9, cpus: cpusOf(row.cpu) };
@@ -14,7 +14,7 @@ function seriesOf(row, cpusOf) {
 export function readTimeline(answer) {
 	const step = answer.step_ms / 1000, stepNanos = answer.step_ms * 1e6;
 	const all = answer.other.length, end = answer.from_unix_ms / 1000 + step * all;
-	/* What was before the daemon began is not shown, but for a minute, so that a step stays narrow. */
+	/* Time before the daemon started is left out, except that at least a minute is shown: steps stay narrow. */
 	const begin = Math.min(answer.oldest_unix_ms / 1000, end - SHORTEST);
 	const skipped = Math.min(Math.max(Math.floor((begin - answer.from_unix_ms / 1000) / step), 0), all - 1);
 	const cpusOf = (nanos) => Float64Array.from(nanos.slice(skipped), (value) => value / stepNanos);
@@ -49,7 +49,7 @@ export function describeStep(data, step) {
 		(names ? `: ${names}` : '');
 }
 
-/** Mean use by series and stretch of time, for a table of at most `rows` rows. */
+/** Mean use of each series, by stretch of time, for a table of at most `rows` rows. */
 export function stretches(data, rows) {
 	const width = Math.max(1, Math.ceil(data.steps / rows)), made = [];
 	for (let first = 0; first < data.steps; first += width) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Choosing intervals on the timeline: by dragging, and from the keyboard, where a cursor walks over
- * the steps and Shift stretches an interval from where it was pressed.
+ * Choosing intervals on the timeline by dragging or from the keyboard. Keys move a cursor over the steps, and with
+ * Shift extend an interval from the step where Shift was first used.
  */
 
 const DRAG_PIXELS = 4;
@@ -11,7 +11,7 @@ export class TimelineInput {
 	/**
 	 * @param {HTMLCanvasElement} canvas
 	 * @param {{data: function(), choose: function(from, to, isBase), clear: function(), moved: function()}} strip
-	 *        moved is called when the cursor or what is being dragged has changed
+	 *        moved is called when the cursor or the dragged interval changes
 	 */
 	constructor(canvas, strip) {
 		this.canvas = canvas;
@@ -19,7 +19,7 @@ export class TimelineInput {
 		this.cursor = null;
 		this.anchor = null;  // a step
 		this.dragged = null; // {from, to} in seconds
-		this.start = null;   // where the pointer went down
+		this.start = null;   // where the pointer was pressed
 		canvas.addEventListener('pointerdown', (event) => this.#down(event));
 		canvas.addEventListener('pointermove', (event) => this.#move(event));
 		canvas.addEventListener('pointerup', (event) => this.#up(event));

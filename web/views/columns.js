@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Columns of numbers that tables have: of self and total the value and its share, or of a diff the base,
- * the new value and the change. value(row) sorts and is what a copy has; text(row) is what is shown.
+ * The numeric columns of tables. Self and total each have a value and its share, or in a diff the base, the new
+ * value and the change. value(row) is for sorting and copying; text(row) is shown.
  */
 import { formatDelta, formatShare, formatValue } from '../profile/format.js';
 
@@ -35,7 +35,7 @@ export function columnsOf(model) {
 		[...plain(model, 'self', 'Self'), ...plain(model, 'total', 'Total')];
 }
 
-/** The class of a change's cell. */
+/** The CSS class of a cell that shows a change. */
 export function deltaClass(column, row) {
 	if (!column.isDelta)
 		return 'number';

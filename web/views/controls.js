@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** Small controls that views share; each one writes a key of the state. */
+/** Small controls that views share. Each one writes a key of the state. */
 import { element, visible } from '../dom.js';
 
-/** A choice of values: [[value, label]]; the first one is what '' means. */
+/** A choice of values: [[value, label]]; the first one is the meaning of ''. */
 export function choice(context, key, label, values) {
 	const select = element('select', {
 		on: { change: () => context.set({ [key]: select.value === values[0][0] ? '' : select.value }) },
@@ -15,7 +15,7 @@ export function choice(context, key, label, values) {
 	};
 }
 
-/** A switch: '1' or ''. */
+/** A switch, with the value '1' or ''. */
 export function toggle(context, key, label) {
 	const button = element('button', {
 		type: 'button',
@@ -49,7 +49,7 @@ export function focusedFrame(model, state) {
 	return state.focus ? model.frames.name.indexOf(state.focus, 1) : -1;
 }
 
-/** The frame in focus, else the row with the largest self. */
+/** The frame in focus, or else the row with the largest self. */
 export function focusOrHottest(model, state) {
 	const frame = focusedFrame(model, state);
 	if (frame > 0 && (model.frames.total[frame] || model.frames.baseTotal?.[frame]))

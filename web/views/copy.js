@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** To the clipboard; a page that is not served from the own host or by TLS has none but the old way. */
+/** Copies text to the clipboard. Browsers offer navigator.clipboard on localhost and over TLS only. */
 import { element } from '../dom.js';
 
 export async function copyText(text) {
@@ -7,7 +7,7 @@ export async function copyText(text) {
 		try {
 			return await navigator.clipboard.writeText(text);
 		} catch {
-			/* Not allowed; the old way may be. */
+			/* Not allowed; execCommand() may be. */
 		}
 	}
 	const area = element('textarea', { value: text, class: 'sr-only', 'aria-hidden': 'true' });

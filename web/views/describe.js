@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** A frame or a node in words: for tooltips, announcements and details. */
+/** Describes a frame or a node in words, for tooltips, announcements and details. */
 import { visible } from '../dom.js';
 import { formatDelta, formatShare, formatValue } from '../profile/format.js';
 
-/** 'file:line' as far as known. */
+/** 'file:line', as far as it is known. */
 export function placeOf(frames, frame) {
 	const file = frames.file[frame], line = frames.line[frame];
 	return visible(line ? `${file}:${line}` : file);
 }
 
-/** '1.2 s (3.4 %)'; of a diff with what changed. */
+/** '1.2 s (3.4 %)'; in a diff also the change. */
 export function amount(model, value, base) {
 	const { unit } = model;
 	const now = `${formatValue(value, unit)} (${formatShare(value, model.total)})`;
@@ -19,7 +19,7 @@ export function amount(model, value, base) {
 		`change ${formatDelta(value - base, unit)}`;
 }
 
-/** The lines of what is known of a node: [[label, text]]. */
+/** The facts about a node, line by line: [[label, text]]. */
 export function nodeFacts(model, tree, node) {
 	const { frames } = model, frame = tree.frame[node];
 	const facts = [
@@ -31,7 +31,7 @@ export function nodeFacts(model, tree, node) {
 	return facts.filter(([, text]) => text);
 }
 
-/** One sentence for a screen reader. */
+/** A node in one sentence for a screen reader. */
 export function nodeSentence(model, tree, node) {
 	const name = visible(model.frames.name[tree.frame[node]]);
 	const calls = childCount(tree, node);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** The line below a view: what is known of the frame that is chosen, and where else it can be looked at. */
+/** The line below a view: the facts about the chosen frame, and links to it in other views. */
 import { element, visible } from '../dom.js';
 import { frameLinks } from './controls.js';
 import { amount, placeOf } from './describe.js';
@@ -10,7 +10,7 @@ export class Details {
 		this.node = element('div', { class: 'details' });
 	}
 
-	/** @param {[string, string][]} facts; by default those of the frame as a whole */
+	/** @param {[string, string][]} facts default: those of the frame as a whole */
 	show(model, frame, facts = frameFacts(model, frame)) {
 		const { frames } = model;
 		this.node.replaceChildren(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** The flame graph of a model: the chart, where it is zoomed to, what matches, and what is chosen. */
+/** The flame graph of a model: the chart, its zoom path, the search result and the chosen frame. */
 import { element, visible } from '../dom.js';
 import { formatShare, formatValue } from '../profile/format.js';
 import { matchedTotal } from '../profile/search.js';
@@ -119,7 +119,7 @@ class FlameView {
 	}
 }
 
-/** A spot of a colour. */
+/** A small spot of colour, for the legend. */
 function swatch(fill) {
 	const spot = element('span', { class: 'swatch', 'aria-hidden': 'true' });
 	spot.style.backgroundColor = fill;

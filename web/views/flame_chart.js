@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * A flame graph of one tree on a canvas: zoom, scroll, hover, keys. The canvas is as tall as what is
- * seen of it and stays in place while its box scrolls, so that a deep tree needs no large canvas.
+ * A flame graph of one tree on a canvas: zoom, scroll, hover, keys. The canvas is as tall as its
+ * visible part and stays in place while its box scrolls, so that a deep tree needs no large canvas.
  *
- * Events go to the owner: onZoom(node), onCursor(node). With hideRoot, the root's only child takes its
- * place. Mouse: click zooms, wheel with Ctrl zooms at the pointer, dragging moves sideways. Keys: arrows,
+ * Events go to the owner: onZoom(node), onCursor(node). With hideRoot, the root's only child replaces
+ * it. Mouse: click zooms, wheel with Ctrl zooms at the pointer, dragging moves sideways. Keys: arrows,
  * Home, End, Enter, Escape, + and -, n and N.
  */
 import { element, visible } from '../dom.js';
@@ -16,7 +16,7 @@ import { Tooltip } from './tooltip.js';
 
 const ZOOM_STEP = 1.25;
 const ZOOM_MS = 140;
-const MIN_PART = 1e-9; /* of the whole that the width may show */
+const MIN_PART = 1e-9; /* of the whole: the smallest range that the width may show */
 const DRAG_PIXELS = 4;
 
 export class FlameChart {
@@ -53,7 +53,7 @@ export class FlameChart {
 
 	/** Shows a tree of a model. @param {object} look palette, marks, upwards, colours, font */
 	show(model, tree, look) {
-		/* One profile after another keeps its place; live ones come every other second. */
+		/* A new profile keeps the scroll position: live ones arrive every two seconds. */
 		this.fresh ||= !this.tree || look.upwards !== this.look.upwards;
 		if (tree !== this.tree) {
 			this.tree = tree;
@@ -89,12 +89,12 @@ export class FlameChart {
 		return this.tree.maxDepth + 1 - this.top;
 	}
 
-	/* The node whose row is the first: the root, or with hideRoot its child, which all else is in. */
+	/* The node of the first row: the root, or with hideRoot its only child. */
 	get top() {
 		return this.options.hideRoot && this.tree.count > 1 ? 1 : 0;
 	}
 
-	/** Fills the width with a node. The owner hears of it, and it is seen to grow; but not if quiet. */
+	/** Zooms until a node fills the width, animated and with onZoom(); quiet: without either. */
 	zoom(node, { quiet = false } = {}) {
 		this.zoomed = node;
 		if (node > 0 || this.cursor < 0)
@@ -143,7 +143,7 @@ export class FlameChart {
 			rowOf: (depth) => this.#rowOf(depth) * ROW,
 			depthAt: (y) => this.#depthAt(Math.floor(y / ROW)),
 		});
-		/* For whoever measures. */
+		/* For measurements from outside. */
 		this.canvas.dataset.paintMs = (performance.now() - began).toFixed(2);
 	}
 
@@ -214,7 +214,7 @@ export class FlameChart {
 		this.#zoomBy(event.deltaY > 0 ? ZOOM_STEP : 1 / ZOOM_STEP, event.offsetX / this.width);
 	}
 
-	/* Keeps what is at `part` of the width where it is. */
+	/* Zooms about the point at `part` of the width. */
 	#zoomBy(factor, part) {
 		const { from, to } = this.range, size = (to - from) * factor, at = from + part * (to - from);
 		this.#setRange(at - part * size, at + (1 - part) * size);
@@ -248,7 +248,7 @@ export class FlameChart {
 		this.animation = requestAnimationFrame(step);
 	}
 
-	/* Scrolls to the row of a node. */
+	/* Scrolls until the row of a node is visible. */
 	#reveal(node) {
 		const y = this.#rowOf(this.tree.depth[node]) * ROW, { scrollTop } = this.box;
 		if (y < scrollTop)
@@ -257,7 +257,7 @@ export class FlameChart {
 			this.box.scrollTop = y + ROW - this.height;
 	}
 
-	/* Zooms out as far as it takes to see a node. */
+	/* Zooms out until a node is inside the visible range. */
 	#widen(node) {
 		let zoomed = this.zoomed;
 		while (node > zoomed ? node >= this.tree.end[zoomed] : node < zoomed)

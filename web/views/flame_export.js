@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** A flame graph as a picture: what is zoomed to, whole, however much of it the screen shows. */
+/** A flame graph as a picture: the whole of the zoomed node, whatever part of it the screen shows. */
 import { svg, visible } from '../dom.js';
 import { nodeFacts } from './describe.js';
 import { ROW, paint, sizeCanvas } from './flame_paint.js';
 import { forVisible } from './layout.js';
 
 const WIDTH = 1200;
-const MAX_HEIGHT = 16000; /* browsers have no larger canvas */
-const CHARACTER = 6.6; /* pixels of one, on average, in a picture whose font we do not know */
+const MAX_HEIGHT = 16000; /* pixels: browsers allow no taller canvas */
+const CHARACTER = 6.6; /* pixels, on average: the font of the picture is unknown */
 
 function title(model, tree, node) {
 	const facts = nodeFacts(model, tree, node).map(([label, text]) => `${label} ${text}`);
 	return [visible(model.frames.name[tree.frame[node]]), ...facts].join('\n');
 }
 
-/* The rows that there are in a range. */
+/* The depth of the deepest node in the range shown. */
 function depthOf(chart) {
 	let last = 0;
 	forVisible(chart.tree, chart.starts, chart.range, WIDTH, 0, Infinity, (node) => {
@@ -23,7 +23,7 @@ function depthOf(chart) {
 	return last;
 }
 
-/** @returns {string} a file of its own, with no script in it */
+/** @returns {string} a complete SVG file without scripts */
 export function flameSvg(model, chart, look) {
 	const { tree, starts } = chart, rows = depthOf(chart) + 1, groups = [];
 	forVisible(tree, starts, chart.rangeOf(chart.zoomed), WIDTH, 0, Infinity, (node, x, width) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** Where the keys lead in a flame graph: from a node to another one. */
+/** Moves from node to node of a flame graph by keys. */
 
 function firstChild(tree, node) {
 	return node + 1 < tree.end[node] ? node + 1 : node;
@@ -20,7 +20,7 @@ function previousSibling(tree, node) {
 	return at;
 }
 
-/* The heaviest path from here to its leaf. */
+/* The leaf at the end of the heaviest path from a node. */
 function hottestLeaf(tree, node) {
 	let at = node;
 	while (at + 1 < tree.end[at])
@@ -31,7 +31,7 @@ function hottestLeaf(tree, node) {
 /**
  * @param {string} key KeyboardEvent.key
  * @param {boolean} upwards whether callees are above their callers
- * @returns {number | null} the node that the key leads to; null where it is no key of these
+ * @returns {number | null} the target node; null for any other key
  */
 export function moveTo(tree, node, key, upwards) {
 	const parent = Math.max(tree.parent[node], 0);
@@ -46,7 +46,7 @@ export function moveTo(tree, node, key, upwards) {
 	}
 }
 
-/** The next node in pre-order whose frame is marked, or the one before; round and round. */
+/** The next node in pre-order whose frame is marked, or the previous one; wraps around. */
 export function nextMatch(tree, node, marks, step) {
 	for (let i = 1; i <= tree.count; i++) {
 		const at = (node + step * i + tree.count * 2) % tree.count;

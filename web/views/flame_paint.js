@@ -9,7 +9,7 @@ const MIN_TEXT_PIXELS = 22;
 const PAD = 4;
 const MAX_NAME = 240; /* characters that are measured and drawn */
 
-/** Names of frames as drawn, and how wide they are; measured once each. */
+/** The names of frames as drawn, and their widths. Each is measured once. */
 export class NameCache {
 	constructor(frames) {
 		this.frames = frames;
@@ -25,7 +25,7 @@ export class NameCache {
 		return this.widths[frame] ||= context.measureText(this.name(frame)).width + 0.01;
 	}
 
-	/* As much of the name as has room. */
+	/* The part of the name that fits. */
 	fitted(context, frame, room) {
 		const name = this.name(frame), width = this.width(context, frame);
 		if (width <= room)
@@ -35,7 +35,7 @@ export class NameCache {
 	}
 }
 
-/** Canvas, sized in CSS pixels, sharp on any screen. */
+/** Sizes a canvas in CSS pixels, at the resolution of the screen. */
 export function sizeCanvas(canvas, width, height) {
 	const ratio = window.devicePixelRatio || 1;
 	const pixels = [Math.round(width * ratio), Math.round(height * ratio)];
@@ -48,7 +48,7 @@ export function sizeCanvas(canvas, width, height) {
 	return context;
 }
 
-/** What is seen: boxes in columns that are used again from frame to frame. */
+/** The visible boxes, in columns that are reused for each drawing. */
 class Boxes {
 	constructor() {
 		this.count = 0;

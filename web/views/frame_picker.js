@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** A field to choose the frame that a view is about; it offers those with the largest totals. */
+/** A field to choose the frame of a view. It offers the frames with the largest totals. */
 import { element, visible } from '../dom.js';
 
 const MAX_OFFERED = 400;
@@ -29,12 +29,12 @@ export class FramePicker {
 		this.model = model;
 		const { name, total } = model.frames;
 		const rows = Array.from(model.rows).sort((a, b) => total[b] - total[a]).slice(0, MAX_OFFERED);
-		/* What is typed are names as they are seen. */
+		/* The user types names as they are displayed. */
 		this.names = new Map(Array.from(model.rows, (row) => [visible(name[row]), name[row]]));
 		this.list.replaceChildren(...rows.map((row) => element('option', { value: visible(name[row]) })));
 	}
 
-	/* A part of a name will do, where it is the part of one. */
+	/* Accepts a part of a name; the first name that contains it is chosen. */
 	#chosen() {
 		const text = this.input.value;
 		const found = this.names.get(text) ??

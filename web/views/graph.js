@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** The call graph around one frame: boxes by total, arrows by what passes over each call. */
+/** The call graph around one frame: boxes show totals, arrows the value that passes over each call. */
 import { element, svg, visible } from '../dom.js';
 import { callEdges } from '../profile/callers.js';
 import { formatDelta, formatShare, formatValue } from '../profile/format.js';
@@ -12,11 +12,11 @@ import { BOX, layOut } from './graph_layout.js';
 import { graphPalette } from './palette.js';
 
 export const title = 'Call graph';
-const CHARACTERS = 27; /* of a name in a box */
+const CHARACTERS = 27; /* of a name, in a box */
 const MAX_STROKE = 8;
-const BEND = 40; /* pixels that a call up or along its row goes out of the way */
+const BEND = 40; /* pixels by which an arrow bends that goes up or stays in its row */
 
-/* A name that does not fit loses its beginning, which mostly is a path or a namespace. */
+/* A name that does not fit loses its beginning, which is mostly a path or a namespace. */
 function shortName(name) {
 	const text = visible(name);
 	return text.length > CHARACTERS ? `…${text.slice(1 - CHARACTERS)}` : text;
@@ -137,7 +137,7 @@ class GraphView {
 	}
 }
 
-/* Down from box to box; what goes up or stays on its row bends around. */
+/* An arrow runs down from box to box. One that goes up or stays in its row bends around. */
 function edgePath(a, b, middle) {
 	const x1 = a.x + middle, x2 = b.x + middle;
 	if (a === b)

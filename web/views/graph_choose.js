@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** Which part of the call graph is worth looking at: the frames around one, heaviest calls first. */
+/** Chooses the part of the call graph to show: the frames around one, along the heaviest calls. */
 
 const MAX_NODES = 28;
 const MAX_DISTANCE = 3;
-const LEAST_SHARE = 0.001; /* of the frame's total */
+const LEAST_SHARE = 0.001; /* of the focus frame's total */
 
 function weightOf({ value, base }) {
 	return Math.max(Math.abs(value), Math.abs(base));
 }
 
-/* For each frame, those on the other end of its calls. */
+/* The callees and the callers of each frame. */
 function neighbours(edges) {
 	const callees = new Map(), callers = new Map();
 	const add = (map, from, to, edge) => (map.get(from) ?? map.set(from, []).get(from)).push({ to, edge });
@@ -23,8 +23,8 @@ function neighbours(edges) {
 }
 
 /*
- * Walks away from the focus in one direction. Always the heaviest call that leads to a frame not yet
- * taken is next.
+ * Walks away from the focus in one direction. Each step takes the heaviest call that leads to a frame not yet
+ * taken.
  */
 function spread(map, focus, layers, direction, least, limit) {
 	const queue = [{ to: focus, distance: 0, weight: Infinity }];
@@ -50,8 +50,8 @@ function spread(map, focus, layers, direction, least, limit) {
  * @param {Map} edges from callEdges()
  * @param {number} focus frame
  * @param {number} total of the focus
- * @returns {{layers: Map<number, number>, edges: {from, to, value, base}[]}} layers: frame to layer, 0 the
- *          focus, below 0 its callers, above what it calls
+ * @returns {{layers: Map<number, number>, edges: {from, to, value, base}[]}} layers: the layer of each frame: 0 for
+ *          the focus, negative for its callers, positive for its callees
  */
 export function chooseAround(edges, focus, total) {
 	const layers = new Map([[focus, 0]]);

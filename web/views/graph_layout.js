@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * A layered layout: each layer is a row, ordered so that few calls cross, and placed under what calls it.
+ * A layered layout: each layer is a row, ordered so that few calls cross, with boxes near those that call them.
  */
 
 export const BOX = { width: 190, height: 46, gapX: 22, gapY: 62, margin: 14 };
@@ -11,7 +11,7 @@ function rowsOf(layers) {
 	return numbers.map((number) => [...layers].filter(([, layer]) => layer === number).map(([frame]) => frame));
 }
 
-/* Where a frame should be: the mean place of what it is connected with, by weight. */
+/* The wanted place of a frame: the mean place of its neighbours, by weight. */
 function wantedPlace(frame, places, links) {
 	let sum = 0, weight = 0;
 	for (const { other, size } of links.get(frame) ?? []) {
@@ -35,7 +35,7 @@ function linksOf(edges) {
 	return links;
 }
 
-/* Puts frames at the places they want, in this order, a box apart, and the row's middle where it was wanted. */
+/* Places the frames of a row near their wanted places, in this order and without overlap. The mean is kept. */
 function spread(row, wanted, places) {
 	const step = BOX.width + BOX.gapX;
 	let last = -Infinity, shift = 0;

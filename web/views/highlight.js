@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** Just enough of the syntax of many languages to read code by: comments, strings, numbers, keywords. */
+/** Simple syntax highlighting for many languages: comments, strings, numbers, keywords. */
 import { element, visible } from '../dom.js';
 
 const KEYWORDS = new Set(`
@@ -21,16 +21,16 @@ const STRING = {
 };
 const NUMBER = /\b\d[\w.]*/, WORD = /[A-Za-z_]\w*/;
 
-/* Groups: comment, string, number, word. */
+/* The groups of the pattern are comment, string, number, word. */
 function patternOf(style) {
 	const parts = [COMMENT[style], STRING[style], NUMBER, WORD];
 	return new RegExp(parts.map(({ source }) => `(${source})`).join('|'), 'g');
 }
 
 const CLASSES = ['comment', 'string', 'literal'];
-const MAX_LINE = 2000; /* characters of a line that are coloured */
+const MAX_LINE = 2000; /* characters of a line that are highlighted */
 
-/* What is left of a comment that began on a line before; [text, rest]. */
+/* Splits a line that begins inside a comment: [comment, rest]. */
 function splitComment(text) {
 	const end = text.indexOf('*/');
 	return end < 0 ? [text, ''] : [text.slice(0, end + 2), text.slice(end + 2)];
@@ -50,15 +50,15 @@ function spans(text, pattern, nodes) {
 	nodes.push(visibleCode(text.slice(at)));
 }
 
-/* Tabs stay what they are. */
+/* Like visible(), except that tabs stay tabs. */
 function visibleCode(text) {
 	return text.split('\t').map(visible).join('\t');
 }
 
 /**
- * @param {string} file its name says which comments there are
+ * @param {string} file the extension decides the comment style
  * @param {string[]} lines
- * @returns {(string | Node)[][]} for each line what to show
+ * @returns {(string | Node)[][]} the content of each line
  */
 export function highlight(file, lines) {
 	const hashes = HASH_COMMENTS.test(file), pattern = patternOf(hashes ? 'hashes' : 'slashes');

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Where the boxes of a flame graph are. Across, in units of weight: a node begins where its parent does,
- * behind the siblings before it. Down, in rows: a node's depth.
+ * The places of the boxes of a flame graph. Horizontally, in units of weight: a node begins at the start of its
+ * parent, after the siblings before it. Vertically, in rows: a node's depth.
  */
 
-/** Narrower boxes are not drawn, nor what is above them. */
+/** Boxes narrower than this are not drawn, nor are their children. */
 const MIN_PIXELS = 0.4;
 
-/** Where each node begins. */
+/** The start of each node. */
 export function startsOf(tree) {
 	const starts = new Float64Array(tree.count);
-	/* Where the next child of each node begins. */
+	/* The start of the next child of each node. */
 	const next = new Float64Array(tree.count);
 	for (let node = 1; node < tree.count; node++) {
 		const parent = tree.parent[node];
@@ -22,10 +22,10 @@ export function startsOf(tree) {
 }
 
 /**
- * Calls each(node, x, width) for what is seen of a tree, in pre-order.
- * @param {{from: number, to: number}} range what of the weight is seen, from edge to edge
- * @param {number} pixels how wide that is
- * @param {number} first @param {number} last rows that are seen
+ * Calls each(node, x, width) for the visible nodes of a tree, in pre-order.
+ * @param {{from: number, to: number}} range the visible range, in units of weight
+ * @param {number} pixels the width of that range
+ * @param {number} first @param {number} last the visible rows
  */
 export function forVisible(tree, starts, range, pixels, first, last, each) {
 	const scale = pixels / (range.to - range.from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** What flame graphs look like in this state: colours of the theme, of the boxes, and what is searched. */
+/** The look of flame graphs in a state: colours of the theme and of boxes, and search matches. */
 import { matchFrames } from '../profile/search.js';
 import { paletteOf } from './palette.js';
 

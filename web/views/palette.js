@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Colours of boxes, as an index for each node into a list of fills: by binary, by kind, by value, or by
- * what changed. Fills are light under dark text, or dark under light text; red and blue are told apart
- * by everybody, and the sign is written wherever a number is.
+ * Colours of boxes: for each node an index into a list of fills, by binary, by kind, by value or by change. Fills
+ * are light with dark text or dark with light text. Red and blue differ for people with any colour vision, and
+ * numbers are written with their sign.
  */
 import { KINDS, PROCESS, OTHER } from '../profile/kinds.js';
 
 const HUES = 24;
 const SHADES = 3;
-const STEPS = 16; /* of a scale, each side of its middle */
+const STEPS = 16; /* of a scale, on each side of its middle */
 const KIND_HUES = [32, 212, 285, 150, 75, 0, 0];
 
 function hash(text) {
@@ -18,7 +18,7 @@ function hash(text) {
 	return (value ^ (value >>> 15)) >>> 0;
 }
 
-/* A colour in shades, so that functions of one colour beside each other are told apart. */
+/* Shades of one colour, so that neighbouring functions of the same colour differ. */
 function shades(hue, saturation, dark) {
 	return Array.from({ length: SHADES }, (_, i) => (dark ?
 		`hsl(${hue} ${saturation * 0.62}% ${28 + 3 * i}%)` :
@@ -29,7 +29,7 @@ function greys(dark) {
 	return shades(220, 8, dark);
 }
 
-/* A number for each frame, of a colour and of the shade that its name has. */
+/* An index for each frame: its colour by colourOf(), its shade by the hash of its name. */
 function shadedIndex({ name }, colourOf) {
 	const byFrame = Uint16Array.from(name, (text, frame) =>
 		colourOf(frame) * SHADES + (hash(text) % SHADES));
@@ -52,7 +52,7 @@ const BY_KIND = {
 	index: ({ frames }) => shadedIndex(frames, (frame) => frames.kind[frame]),
 };
 
-/* From pale to strong: what a frame has itself, of the most that any has. */
+/* From pale to strong by the frame's self, relative to the largest self of any frame. */
 const BY_VALUE = {
 	fills: (dark) => Array.from({ length: STEPS + 1 }, (_, i) => {
 		const part = i / STEPS;
@@ -60,7 +60,7 @@ const BY_VALUE = {
 			`hsl(${48 - 30 * part} ${30 + 65 * part}% ${90 - 20 * part}%)`;
 	}),
 	index(model) {
-		/* What a process has is not its own but its functions'. */
+		/* The self of a process's frame is the samples of its functions, so it is not counted. */
 		const { kind } = model.frames;
 		const self = model.frames.self.map((value, frame) =>
 			(frame && kind[frame] !== PROCESS ? Math.max(0, value) : 0));
@@ -69,7 +69,7 @@ const BY_VALUE = {
 	},
 };
 
-/* Blue is less, red is more, as a part of the larger of both. */
+/* Blue for less, red for more, relative to the larger of the two values. */
 const BY_CHANGE = {
 	fills: (dark) => Array.from({ length: 2 * STEPS + 1 }, (_, i) => {
 		const part = Math.abs(i - STEPS) / STEPS, hue = i < STEPS ? 215 : 8;
@@ -87,7 +87,7 @@ const SCHEMES = { binary: BY_BINARY, kind: BY_KIND, value: BY_VALUE };
 
 /**
  * @param {Model} model
- * @param {string} scheme binary, kind or value; a diff always is by change
+ * @param {string} scheme binary, kind or value; a diff is always coloured by change
  * @returns {{fills: string[], text: string, index: (tree, node) => number}}
  */
 export function paletteOf(model, scheme, dark) {
@@ -99,7 +99,7 @@ export function paletteOf(model, scheme, dark) {
 	};
 }
 
-/** What the colours mean, for a legend: [{label, fill}]; [] where it goes without saying. */
+/** The legend: [{label, fill}]; [] for schemes without one. */
 export function legendOf(model, scheme, dark) {
 	if (model.isDiff) {
 		const fills = BY_CHANGE.fills(dark);
@@ -116,7 +116,7 @@ export function legendOf(model, scheme, dark) {
 		.filter(({ kind }) => seen.has(kind));
 }
 
-/** Colours of a call graph's boxes: pale to strong by total, or by what changed. */
+/** Colours of a call graph's boxes: pale to strong by total, or by change. */
 export function graphPalette(model, dark) {
 	const { total, baseTotal } = model.frames, text = dark ? '#f4f4f6' : '#16181d';
 	const fills = (model.isDiff ? BY_CHANGE : BY_VALUE).fills(dark);

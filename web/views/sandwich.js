@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** One frame between all that calls it, above, and all that it calls, below. */
+/** One frame, with all its callers above it and all its callees below. */
 import { element } from '../dom.js';
 import { calleesOf, callersOf } from '../profile/callers.js';
 import { focusOrHottest } from './controls.js';

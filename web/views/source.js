@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** The source of one frame, with what each of its lines has; the text is the daemon's to give. */
+/** The source of one frame, with the values of each line. The daemon supplies the text. */
 import { element, visible } from '../dom.js';
 import { formatDelta, formatValue } from '../profile/format.js';
 import { lineTotals } from '../profile/lines.js';
@@ -9,8 +9,8 @@ import { FramePicker } from './frame_picker.js';
 import { highlight } from './highlight.js';
 
 export const title = 'Source';
-const AROUND = 12;      /* lines before the first and behind the last one that has values */
-const MAX_LINES = 2000; /* that the daemon gives at once */
+const AROUND = 12;      /* lines shown before the first and after the last line with values */
+const MAX_LINES = 2000; /* lines that the daemon returns at once */
 
 function sum({ lines }) {
 	return [...lines.values()].reduce((all, { total }) => all + Math.abs(total), 0);
@@ -21,8 +21,8 @@ function heaviest(containers) {
 }
 
 /*
- * The lines of the file that has most, and the container whose file it is mostly, '' where it is in none:
- * {file, container, lines: Map<number, {self, total, base}>}; null of none.
+ * The file with the largest values, and the container that most of them are from, '' if from no container:
+ * {file, container, lines: Map<number, {self, total, base}>}; null if there is no file.
  */
 function heaviestFile(model, name) {
 	const [now, base] = model.sources.map((source) => lineTotals(source, name));
@@ -37,8 +37,8 @@ function heaviestFile(model, name) {
 }
 
 /*
- * The range to show, and how many lines to ask for around the hottest one: the daemon gives as many
- * before the line it is asked for as behind it, and has none behind the file's end.
+ * The range to show, and the number of lines to request around the hottest one. The daemon returns as many lines
+ * before the requested line as after it, as far as the file has them.
  */
 function rangeOf(lines) {
 	const numbers = [...lines.keys()].sort((a, b) => a - b);

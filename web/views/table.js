@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * The table of a model's rows: sorted by any column, filtered by the search, copied as TSV. A real table,
- * of which only the rows that are seen exist, and so what a screen reader reads in place of a canvas.
+ * The table of a model's rows: sorted by any column, filtered by the search, copied as TSV. It is an
+ * HTML table with elements for the visible rows only, so a screen reader can read it instead of a canvas.
  */
 import { element, visible } from '../dom.js';
 import { matchFrames } from '../profile/search.js';
@@ -66,7 +66,7 @@ class TableView {
 			this.details.clear();
 	}
 
-	/* sort: a column's key, with a minus in front for the other order. Changes are sorted by size. */
+	/* sort: a column's key, with a leading minus for the reverse order. Changes are sorted by magnitude. */
 	#sort(sort, marks) {
 		const reversed = sort[0] === '-', key = reversed ? sort.slice(1) : sort;
 		const column = this.columns.find((one) => one.key === key) ??
@@ -132,7 +132,7 @@ class TableView {
 		this.context.announce(`${this.rows.length} rows copied`);
 	}
 
-	/** All rows that are not filtered out, in their order; values as numbers. */
+	/** All rows that pass the filter, in the table's order; values as plain numbers. */
 	toTsv() {
 		const { frames } = this.model;
 		const lines = this.rows.map((row) => [...this.columns.map((column) =>

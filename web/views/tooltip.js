@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/** What is under the pointer, beside the pointer. The same is announced to screen readers by other ways. */
+/** Describes the box under the pointer. Screen readers get the same text as announcements. */
 import { element } from '../dom.js';
 
 const GAP = 14;

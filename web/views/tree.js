@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * The call tree as an outline: what matters is open at first, everything else opens on demand. An ARIA
- * tree, of which only the rows that are seen exist.
+ * The call tree as an outline: the heaviest nodes are open at first, the others open on demand. It is an ARIA tree
+ * with elements for the visible rows only.
  */
 import { element, visible } from '../dom.js';
 import { formatDelta, formatShare, formatValue } from '../profile/format.js';
@@ -13,13 +13,13 @@ import { VirtualList } from './virtual_list.js';
 
 export const title = 'Tree';
 const ROW_HEIGHT = 24;
-const OPEN_SHARE = 0.03; /* of the whole: nodes of more are open at first ... */
-const OPEN_NODES = 120;  /* ... and so many at most, the heaviest path first */
+const OPEN_SHARE = 0.03; /* of the whole: nodes above this share are open at first ... */
+const OPEN_NODES = 120;  /* ... up to this number, the heaviest path first */
 const INDENT = 14;
 const MAX_INDENT = 40; /* levels */
 const MATCHES_OPENED = 200;
 
-/** Opens what a search finds. */
+/** Opens the nodes on the way to what a search finds. */
 function openMatches(tree, open, marks) {
 	let left = MATCHES_OPENED;
 	for (let node = 1; node < tree.count && left; node++) {
@@ -45,7 +45,7 @@ function openHot(tree, open) {
 	}
 }
 
-/* What was open stays open when the profile is taken again. */
+/* Nodes that were open stay open when a new profile replaces the old one. */
 function openAsBefore(before, opened, model, open) {
 	const pairs = [[0, 0]];
 	while (pairs.length) {
@@ -106,7 +106,7 @@ class TreeView {
 			openAsBefore(before, opened, model, this.open);
 	}
 
-	/* The rows: nodes all of whose callers are open. */
+	/* Lists the rows: the nodes all of whose callers are open. */
 	#list(active) {
 		const { tree } = this.model, nodes = [];
 		for (let node = 1; node < tree.count;) {
@@ -178,7 +178,7 @@ class TreeView {
 		this.#list(index);
 	}
 
-	/* Opening one node leads on to where its time is, so that nobody clicks through a chain. */
+	/* Also opens the children below as long as each is an only child, which saves clicks through a chain. */
 	#openChain(index) {
 		const { tree } = this.model;
 		let node = this.nodes[index];

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * Rows of one height, of which only those that are seen exist. One row is the active one: it is the stop
- * of the Tab key, and arrow keys move it. A row is an element with data-index; it, or what is in it with
- * data-stop, takes the focus.
+ * A list of rows of equal height, with elements for the visible ones only. One row is active: the Tab key stops at
+ * it, and arrow keys move it. A row is an element with data-index; the focus goes to it, or to the element inside
+ * it that has data-stop.
  */
-const MARGIN = 8; /* rows made beyond what is seen */
+const MARGIN = 8; /* rows created beyond the visible ones */
 
 export class VirtualList {
 	/**
-	 * @param {Element} box what scrolls
-	 * @param {Element} body what the rows are put in
+	 * @param {Element} box the element that scrolls
+	 * @param {Element} body the element that holds the rows
 	 * @param {{height: number, row: (index) => Element, spacer: () => Element}} options
 	 */
 	constructor(box, body, { height, row, spacer }) {
@@ -22,7 +22,7 @@ export class VirtualList {
 		body.addEventListener('focusin', (event) => this.#focused(event));
 	}
 
-	/** Starts over with so many rows. */
+	/** Starts over with `count` rows. */
 	reset(count, active = 0) {
 		this.count = count;
 		this.active = Math.max(0, Math.min(active, count - 1));
@@ -40,7 +40,7 @@ export class VirtualList {
 		this.before.style.height = `${Math.min(first, count) * height}px`;
 		this.after.style.height = `${Math.max(count - end, 0) * height}px`;
 		this.body.replaceChildren(this.before, ...rows, this.after);
-		/* While the row with the focus was taken out, there was less to scroll. */
+		/* Removing the focused row made the content shorter for a moment, which may have scrolled the box. */
 		if (box.scrollTop !== scrollTop)
 			box.scrollTop = scrollTop;
 		if (hadFocus)
@@ -56,7 +56,7 @@ export class VirtualList {
 			this.#stop()?.focus({ preventScroll: true });
 	}
 
-	/** Scrolls as far as it takes to see a row; what is sticky above the rows covers some of the box. */
+	/** Scrolls until a row is visible. A sticky header covers the first `covered` pixels of the box. */
 	reveal(index) {
 		const { box, height } = this, covered = this.covered ?? 0;
 		const y = index * height;
@@ -66,7 +66,7 @@ export class VirtualList {
 			box.scrollTop = y + height + covered - box.clientHeight;
 	}
 
-	/** Where a key leads; null where it is no key of a list. */
+	/** The index that a key leads to; null for other keys. */
 	target(key) {
 		const page = Math.max(1, Math.floor(this.box.clientHeight / this.height) - 2);
 		const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page,

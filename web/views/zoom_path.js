@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /**
- * A node of a tree as text that stays true when the profile is taken again: a short hash of each name on
- * the path to it. Children of one name do not exist, so a path that leads somewhere leads to one node.
+ * Writes a node of a tree as text that remains valid for another profile: a short hash of each name on the path
+ * to it. Children of a node have different names, so a path leads to at most one node.
  */
 import { forChildren } from '../profile/tree.js';
 import { pathOf } from './layout.js';
@@ -13,12 +13,12 @@ function hash(name) {
 	return ((value ^ (value >>> 16)) & 0xfffff).toString(36);
 }
 
-/** '' for the root. */
+/** The path of a node; '' for the root. */
 export function writePath(model, tree, node) {
 	return pathOf(tree, node).slice(1).map((at) => hash(model.frames.name[tree.frame[at]])).join('.');
 }
 
-/** The node that a text leads to, or the last one on its way that there still is. */
+/** The node that a text leads to, or the last node on the path that still exists. */
 export function readPath(model, tree, text) {
 	let node = 0;
 	for (const part of text ? text.split('.') : []) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stand-in for PyTorch's libc10.so: the functions that its allocators tell of each tensor by.
- * They start as the real ones do, with a load of a global, and push a register then.
+ * The stand-in for PyTorch's libc10.so: the functions by which its allocators report each tensor.
+ * Like the real ones they begin with a load of a global variable and then push a register.
  */
 #include "c10.hh"
 

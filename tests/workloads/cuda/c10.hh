@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Of PyTorch's c10 what its allocators tell of each tensor by.
+ * The part of PyTorch's c10 by which its allocators report each tensor.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The stand-in for CUDA's driver: two devices that only count. Addresses of device memory are made
- * up, the first that was freed of a size last is given again, and a device is full when what was
- * asked for comes to FAKECUDA_MEMORY (16 GiB) bytes. FAKECUDA_WAIT_NS is how long a call that waits
- * takes. The functions here are behind the exported ones of entries.h.
+ * up; of the freed addresses of a size, the last one freed is reused first. A device is full at
+ * FAKECUDA_MEMORY (16 GiB) bytes. A call that waits takes FAKECUDA_WAIT_NS. The exported functions
+ * of entries.h call those declared here.
  */
 #pragma once
 
@@ -14,20 +14,20 @@
 
 enum { DEVICES = 2 };
 
-/* Of which family of functions a block is; only those of the same free it. */
+/* The family of functions that a block is from; only functions of the same family free it. */
 enum family { FAMILY_DEVICE, FAMILY_HOST, FAMILY_REGISTERED, FAMILY_PHYSICAL, FAMILY_ARRAY };
 
-/* A block's address, or 0 when the device has no room. The context goes, and the block with it;
- * NULL: it is in none. */
+/* The address of a new block, or 0 when the device is full. The block is freed with its context;
+ * NULL: it belongs to no context. */
 uint64_t blocks_take(enum family family, CUcontext context, int device, uint64_t size);
-/* Memory that has an address already. */
+/* Adds memory that has an address already. */
 bool blocks_register(enum family family, CUcontext context, uint64_t at, uint64_t size);
-/* Whether there was such a block of the family. */
+/* Frees a block. False: the family has no such block. */
 bool blocks_give(enum family family, uint64_t at);
 void blocks_end(CUcontext context);
 uint64_t blocks_size(void); /* of a device */
 uint64_t blocks_used(int device);
 
-/* The thread's current context, or NULL; its device, or -1. */
+/* The thread's current context, or NULL; and its device, or -1. */
 CUcontext current_context(void);
 int current_device(void);

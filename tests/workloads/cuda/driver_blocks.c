@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The memory of the stand-in's devices, and what it took of the host's.
+ * The memory of the stand-in's devices, and the host memory that it allocated.
  */
 #include "driver.h"
 
@@ -16,12 +16,12 @@ struct block {
 	enum family family;
 	CUcontext context;
 	int device;
-	bool mapped; /* of the host, by us */
+	bool mapped; /* host memory mapped by this library */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *live[BUCKETS]; /* by address */
-static struct block *gone[BUCKETS]; /* by size: the last one freed first */
+static struct block *gone[BUCKETS]; /* by size, the last one freed first */
 static uint64_t used[DEVICES], next_address[DEVICES];
 
 static struct block **by_address(uint64_t at)

@@ -13,13 +13,13 @@ enum { STACK = 16 };
 
 struct context {
 	int device;
-	int references; /* of a primary one */
+	int references; /* to a primary context */
 };
 
 static struct context primary[DEVICES];
 static _Thread_local struct context *stack[STACK];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of references */
-static _Thread_local int depth;                          /* stack[depth] is the current one */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for references */
+static _Thread_local int depth;                          /* stack[depth] is the current context */
 static bool is_up;
 
 CUresult fake_init(unsigned int flags)
@@ -96,7 +96,7 @@ CUresult fake_primary_retain(CUcontext *ret, CUdevice device)
 	return CUDA_SUCCESS;
 }
 
-/* It stays what it is, and is used again as if it had just been made. */
+/* The context keeps its handle, and is used again as if it were new. */
 CUresult fake_primary_reset(CUdevice device)
 {
 	CUresult result = check(device);
@@ -130,7 +130,7 @@ CUresult fake_context_push(CUcontext context)
 	return CUDA_SUCCESS;
 }
 
-/* Makes it current, too. */
+/* Also makes the new context current. */
 CUresult fake_context_create(CUcontext *ret, unsigned int flags, CUdevice device)
 {
 	CUresult result = check(device);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The exported functions of the stand-in for the driver, and the one that finds them by name, as
- * the real one does: it answers with what is exported.
+ * The exported functions of the stand-in for the driver, and the function that finds them by name.
+ * As in the real driver, it returns the exported functions.
  */
 #include "driver.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { PER_THREAD_STREAMS = 2 }; /* of the flags */
+enum { PER_THREAD_STREAMS = 2 }; /* a bit of the flags */
 
 __attribute__((visibility("hidden"), used)) unsigned int fakecuda_ended;
 

@@ -8,7 +8,7 @@
 
 enum { PITCH = 512 };
 
-/* On the thread's device, and in this context or in none. */
+/* Allocates on the thread's device, in this context or in none. */
 static CUresult take(enum family family, CUcontext context, uint64_t size, uint64_t *ret)
 {
 	uint64_t at;

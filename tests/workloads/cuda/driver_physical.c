@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stand-in's physical memory, and addresses for it: it is there while a reference to its handle
- * or a mapping of it is.
+ * The stand-in's physical memory and its addresses. Memory exists as long as there is a reference
+ * to its handle or a mapping of it.
  */
 #include "driver.h"
 
@@ -32,7 +32,7 @@ static struct physical *physical_of(CUmemHandle handle)
 	return NULL;
 }
 
-/* Gone, if nobody has it any more. */
+/* Frees the memory after its last reference and mapping. */
 static void look_at(struct physical *of)
 {
 	if (of->references || of->maps)

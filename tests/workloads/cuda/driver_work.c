@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stand-in's copies and launches, which cost nothing, and the calls that wait, which take as
- * long as they are told.
+ * The stand-in's copies and launches, which take no time, and the calls that wait, which take a
+ * configured time.
  */
 #include "driver.h"
 
@@ -138,7 +138,7 @@ CUresult fake_module_get_function(CUfunction *ret, CUmodule module, const char *
 	return CUDA_SUCCESS;
 }
 
-/* Another handle of the same. */
+/* Makes another handle of the same kernel. */
 CUresult fake_kernel_get_function(CUfunction *ret, CUfunction kernel)
 {
 	*ret = malloc(sizeof(**ret));

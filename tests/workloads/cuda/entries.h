@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the stand-in for the driver exports: ENTRY(exported name, function behind it, shape of its
- * first instructions). The shapes are those of real drivers: a compare with a word of data, and a
- * jump through a table (nearly all of driver 535); a frame that is set up and taken down; the same
- * behind an endbr64; and one whose first instruction a kernel does not emulate.
+ * The exports of the stand-in for the driver: ENTRY(exported name, function that it jumps to, shape
+ * of its first instructions). The shapes occur in real drivers: a compare with a word of data and a
+ * jump through a table (nearly all of driver 535); a frame that is set up and removed; the same
+ * after an endbr64; and a shape whose first instruction the kernel's uprobes do not emulate.
  */
 #pragma once
 
@@ -134,8 +134,8 @@
 	ENTRY(cuCtxSynchronize, wait, TABLE)
 
 /*
- * The shapes as instructions, in front of a jump to the function behind, which finds the arguments
- * as they came. A shape ends with the stack pointer where it was.
+ * The shapes as instructions, followed by a jump to the implementation, which gets the arguments
+ * unchanged. At the end of a shape the stack pointer has its value from the start.
  */
 #ifdef __x86_64__
 #define SHAPE_TABLE(name, behind)                                                          \

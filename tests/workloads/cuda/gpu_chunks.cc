@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: asks XLA's allocators for chunks, as JAX does. Of each function that asked, by device
- * ("cuda:0", "cuda:1" or "cpu"), how many and how many bytes were allocated ever and are held now;
- * how often there was no memory and nobody was told to try again. By what it is told (told.h):
- *   train     weights, activations and gradients ask for 6, 3 and 1 of 10 bytes of two devices, by
- *             both functions that allocate, and give a half back, from another thread what is the
- *             gradients'; staging asks for memory of the host, pooled by cudaMallocAsync()'s
- *   churn     two threads take and give what the other one has just given
- *   again     takes_of asks two allocators of two devices, one after the other in one place
- *   tries     wants_maybe asks for more than there is, and says that it only tries
- *   oom       wants_too_much does so and says nothing
- *   empty     gives all back
+ * Truth: allocates chunks from XLA's allocators, as JAX does. Reports, for each allocating function
+ * and device ("cuda:0", "cuda:1" or "cpu"), the chunks and bytes allocated so far and held now; the
+ * number of failures, and of those with retry. Commands (told.h):
+ *   train     weights, activations and gradients allocate 6, 3 and 1 of 10 bytes on two devices, by
+ *             both allocating functions, and free a half, gradients from another thread; staging
+ *             allocates host memory, and pooled uses the allocator over cudaMallocAsync()
+ *   churn     two threads allocate and free, each reusing chunks that the other has just freed
+ *   again     takes_of uses two allocators of two devices, created one after the other in one place
+ *   tries     wants_maybe asks for more than there is, without retry on failure
+ *   oom       wants_too_much does the same with the default attributes
+ *   empty     frees everything
  */
 #include "cuda.h"
 #include "told.h"
@@ -130,7 +130,7 @@ static SITE void train(void)
 			gradients(step * 511, place);
 		}
 	}
-	/* No bytes are no chunk, and no chunk can be given back. */
+	/* 0 bytes give no chunk, and freeing a null pointer has no effect. */
 	raw_alloc(0, CUDA_0);
 	allocators[CUDA_0]->DeallocateRaw(nullptr);
 	give_half("weights");
@@ -140,15 +140,15 @@ static SITE void train(void)
 	std::thread([] { give_half("gradients"); }).join();
 }
 
-/* One address after the other goes back and forth: an allocation is never told before the free that
- * made room for it. */
+/* The same addresses are freed and allocated by turns. An allocation is never reported before the
+ * free that made room for it. */
 extern "C" SITE void churns(size_t size)
 {
 	for (size_t i = 0; i < CHURNED; i++)
 		allocators[CUDA_0]->DeallocateRaw(raw_alloc(size, CUDA_0));
 }
 
-/* Of what was given to and fro. */
+/* Allocates chunks that churns() has freed. */
 extern "C" SITE void takes_again(size_t size)
 {
 	take("takes_again", size, CUDA_0);
@@ -169,7 +169,7 @@ extern "C" SITE void takes_of(int place)
 	take("takes_of", 12345, place);
 }
 
-/* One allocator's place becomes another one's, of another device. */
+/* Replaces an allocator by one of another device at the same address. */
 static void again(void)
 {
 	static const char *const names[] = {"GPU_0_bfc", "GPU_1_bfc"};

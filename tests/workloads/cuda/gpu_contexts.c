@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth about memory that goes without a free of its own: as gpu_truth, by function and device, and
- * by what it is told (told.h). Each family is a function of gpu_families.c.
- *   contexts   two contexts, one a device; in each a block of every family
- *   destroy    that of device 0; other is the other one
- *   continue   more blocks of every family in the one of device 1
- *   retain     two more references to the primary context of device 0, and blocks in it
- *   release    one of these; what it has is gone with the last
- *   runtime    the runtime allocates on device 1
- *   reset      cudaDeviceReset() on device 1
- *   segments   physical memory, mapped
- *   unsegment  unmapped, then released, one step each time that it is told
- *   tight      three blocks, mapped side by side and released at once
- *   untight    unmapped in one call
- *   shared     mapped, and owned twice; unmapped, and released once
- *   unshare    released again
+ * Truth about memory that disappears without a free of its own, by function and device as in
+ * gpu_truth. Each family is a function of gpu_families.c. Commands (told.h):
+ *   contexts   creates a context on each device, with a block of every family in it
+ *   destroy    destroys the context of device 0; other: that of device 1
+ *   continue   allocates more blocks of every family in the context of device 1
+ *   retain     takes two more references to the primary context of device 0, and allocates in it
+ *   release    drops one of these references; with the last one the context's memory is gone
+ *   runtime    allocates by the runtime on device 1
+ *   reset      calls cudaDeviceReset() on device 1
+ *   segments   maps physical memory
+ *   unsegment  unmaps a segment, and with the next command releases it
+ *   tight      maps three blocks side by side and releases them at once
+ *   untight    unmaps them in one call
+ *   shared     maps memory with two references, unmaps it and releases it once
+ *   unshare    releases it again
  */
 #include "cuda.h"
 #include "gpu_families.h"
@@ -24,13 +24,13 @@
 
 enum {
 	DEVICES = 2,
-	PLACES = DEVICES + 1, /* and the host */
+	PLACES = DEVICES + 1, /* and the host's memory */
 	MOST = 1024,
 	KIB = 1 << 10,
 	HUGE_PAGE = 2 << 20,
 	SEGMENTS = 4,
 	SITES = FAMILIES + 4,
-	IN_NONE = 0, /* contexts, as they are accounted */
+	IN_NONE = 0, /* the context of memory that belongs to no context */
 };
 
 static SITE int by_segment(uint64_t *ret_at, uint64_t size, uint64_t *ret_bytes);
@@ -49,20 +49,20 @@ enum { SEGMENT = FAMILIES, TIGHT, SHARED, RUNTIME_ONLY };
 static struct held {
 	uint64_t at, bytes;
 	uintptr_t context;
-	int site, place; /* bytes 0: it is gone */
+	int site, place; /* bytes 0: the block is gone */
 } held[MOST];
 static size_t held_count;
 static uint64_t allocated[SITES][PLACES][2];
 static CUcontext contexts[DEVICES], primary;
-static int references;        /* to the last one */
-static CUdeviceptr places[3]; /* of segments, of what is tight, of what is shared */
+static int references;        /* to the primary context */
+static CUdeviceptr places[3]; /* addresses for segments, tight and shared */
 
 static const struct family *family_of(int site)
 {
 	return site < FAMILIES ? &families[site] : &more[site - FAMILIES];
 }
 
-/* ---- physical memory is mapped by who allocates it */
+/* ---- physical memory, which the allocating function maps */
 
 static SITE int create(uint64_t *ret_at, uint64_t size, uint64_t *ret_bytes)
 {
@@ -77,7 +77,7 @@ static SITE int create(uint64_t *ret_at, uint64_t size, uint64_t *ret_bytes)
 	{                                                                          \
 		int result = create(ret_at, size, ret_bytes);                      \
                                                                                    \
-		__asm__ volatile(""); /* it is no jump */                          \
+		__asm__ volatile(""); /* no tail call */                           \
 		return result;                                                     \
 	}
 
@@ -95,7 +95,7 @@ static SITE int by_runtime_only(uint64_t *ret_at, uint64_t size, uint64_t *ret_b
 	return result;
 }
 
-/* ---- accounts */
+/* ---- accounting */
 
 static SITE struct held *use(int site, uint64_t size, CUcontext context)
 {
@@ -113,7 +113,7 @@ static SITE struct held *use(int site, uint64_t size, CUcontext context)
 	return one;
 }
 
-/* Of stream-ordered and of physical memory no context is the owner. */
+/* No context owns stream-ordered and physical memory. */
 static bool is_in_none(int site)
 {
 	static const char *const names[] = {"by_async", "by_async_ptsz", "by_pool", "by_create"};
@@ -198,7 +198,7 @@ static void release_one(void)
 		gone_with(primary);
 }
 
-/* ---- the runtime's, whose context nobody here has; on device 1 */
+/* ---- the runtime's memory on device 1, in a context unknown to this program */
 
 static void use_runtime(void)
 {
@@ -217,7 +217,7 @@ static void reset(void)
 	gone_of(RUNTIME_ONLY);
 }
 
-/* ---- physical memory; what is in which place, and how far it has come, is in `held` by site */
+/* ---- physical memory; `held` has its blocks and their state, by site */
 
 static struct held *of_site(int site, size_t nth)
 {
@@ -240,7 +240,7 @@ static void segments(void)
 		map_one(SEGMENT, places[0] + i * HUGE_PAGE, HUGE_PAGE);
 }
 
-/* As PyTorch does it: the first segment that is left. */
+/* Takes the first segment that remains, as PyTorch does. */
 static void unsegment(void)
 {
 	static uint64_t steps;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The functions from which gpu_truth allocates, one of each name, and what frees of each.
+ * The functions from which gpu_truth allocates, by name, each with the function that frees.
  */
 #pragma once
 
@@ -10,18 +10,18 @@
 struct family {
 	const char *name;
 	bool on_host;
-	/* Allocates about so much on the thread's device, and says how much it was. */
+	/* Allocates about `size` bytes on the thread's device; ret_bytes is the exact size. */
 	int (*take)(uint64_t *ret_at, uint64_t size, uint64_t *ret_bytes);
 	int (*give)(uint64_t at);
 };
 
-/* Those of the driver only come last. */
+/* Families that only the driver has come last. */
 enum { SIX, THREE, ONE, PEAK, CHURN, FIRST_FAMILY, RUNTIME_FAMILIES = 11, FAMILIES = 17 };
 extern const struct family families[FAMILIES];
 
-extern bool by_runtime;          /* the runtime's functions, where there are such */
-extern _Thread_local int device; /* the thread's */
+extern bool by_runtime;          /* use the runtime's functions where they exist */
+extern _Thread_local int device; /* the thread's device */
 
-/* What site_six and its like are freed by. */
+/* Frees blocks of site_six and similar sites. */
 int give(uint64_t at);
 int wants_too_much(uint64_t *ret_at, uint64_t size, uint64_t *ret_bytes);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  *     gpu_launches      with runtime 12; gpu_launches-13, whose kernels have handles;
- *                       gpu_launches-static, which has the runtime in itself
+ *                       gpu_launches-static, linked with the static runtime
  *
- * Truth: of each kernel, by name as people read it, how many launches there were, and how many with
- * each grid and block; of copies by direction, how many and how many bytes; of the calls that wait,
- * how many and how many nanoseconds, as they measure it in themselves and as their callers do,
- * which is a little more. By what it is told (told.h):
- *   runtime   trains launches scale_add, reduce and fill 60, 30 and 10 times, by the stubs that
- *             nvcc makes, in three layers
+ * Truth: the launches of each kernel, by demangled name, and the launches with each grid and block;
+ * the number and bytes of copies, by direction; the number and nanoseconds of calls that wait, as
+ * measured inside these calls and by their callers, which is slightly more.
+ * Commands (told.h):
+ *   runtime   trains launches scale_add, reduce and fill 60, 30 and 10 times, by stubs like those
+ *             that nvcc generates, in three layers
  *   driver    by_driver, by_config and by_cooperative launch triton_add and net::forward
  *   graphs    by_graph launches one graph 25 times
- *   workers   three threads, named worker, do what trains does
+ *   workers   three threads, named worker, call trains
  *   storm     100000 launches of scale_add, from one function
- *   copies    some in each direction, of each kind of function
- *   sleeps    waits_in_stream, waits_for_all and waits_for_event wait, asleep
- *   spins     the same, busy
+ *   copies    copies in each direction, by each kind of function
+ *   sleeps    waits_in_stream, waits_for_all and waits_for_event sleep until the end
+ *   spins     the same functions spin until the end
  */
 #include "cuda.h"
 #include "told.h"
@@ -24,7 +24,7 @@
 
 enum { KINDS = 16, WAITS_EACH = 5, STORM = 100000, WAIT_NS = 40 * 1000 * 1000 };
 
-/* A row of the truth. */
+/* A row of the truth that is printed. */
 struct counted {
 	const char *name;
 	uint64_t count, value;
@@ -47,8 +47,8 @@ static void count(struct counted *rows, const char *name, uint64_t times, uint64
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- kernels as nvcc makes them: what the program calls, which is what is registered, and the
- * stub in which it launches */
+/* ---- kernels as nvcc makes them: the function that the program calls and registers, and the stub
+ * that launches the kernel */
 
 static void **binary;
 
@@ -129,7 +129,7 @@ static SITE void trains(void)
 	count(shapes, "1x1x1 64x1x2", 10, 0);
 }
 
-/* ---- by the driver */
+/* ---- launches by the driver */
 
 static SITE void by_driver(void)
 {
@@ -312,7 +312,7 @@ static void copy_all(void)
 	must(cuMemFree_v2(device));
 }
 
-/* ---- waits: by what they measure in themselves, and what lasts until they are over */
+/* ---- waits: the time measured inside, and the time until they return */
 
 static uint64_t waited, began;
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Truth: allocations, launches and waits by ctypes, each from a line that ends in a comment `# -> NAME`; by
-name, what they come to: allocated, bytes, held, bytes; launches; nanoseconds of waits, as they and as their
-caller measure them. It is led as the C programs are: a line of input each, `allocate`, `launch` or `wait`.
+"""Truth: allocations, launches and waits by ctypes, each from a line that ends in a comment `# -> NAME`. Reports
+by name: number and bytes allocated, number and bytes held; launches; nanoseconds of waits, measured inside the
+calls and by the caller. As with the C programs, each line of input is a command: `allocate`, `launch` or `wait`.
 """
 
 import collections
@@ -32,7 +32,7 @@ def must(result):
 
 def take(name, size):
     at = ctypes.c_uint64()
-    time.sleep(0.003)  # more than a few hundred a second are not all asked for their stacks
+    time.sleep(0.003)  # profd does not take the stack of every allocation above a few hundred a second
     must(cuda.cuMemAlloc_v2(ctypes.byref(at), size))  # in take
     for i, more in enumerate((1, size, 1, size)):
         memory[name][i] += more

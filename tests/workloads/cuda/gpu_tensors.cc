@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Truth: as PyTorch's caching allocator does, takes segments of 20 MiB by cudaMalloc and hands out
- * tensors of them, of each of which it tells. Of each function that asked for tensors, by device
- * ("cuda:0", "cuda:1" or "cpu"), how many and how many bytes were allocated ever and are held now;
- * what is in segments, and what of them is in tensors. By what it is told (told.h):
- *   train     linear_forward, relu_forward and loss_backward ask for 6, 3 and 1 of 10 bytes, on
- *             both devices, and give a half back, from another thread what is loss_backward's;
- *             batch asks for tensors of the host
+ * Truth: like PyTorch's caching allocator, allocates segments of 20 MiB by cudaMalloc, hands out
+ * tensors of them and reports each tensor. Prints, for each allocating function and device
+ * ("cuda:0", "cuda:1" or "cpu"), the tensors and bytes allocated so far and held now; the bytes in
+ * segments, and the part of them in tensors. Commands (told.h):
+ *   train     linear_forward, relu_forward and loss_backward allocate 6, 3 and 1 of 10 bytes, on
+ *             both devices, and free a half, those of loss_backward from another thread; batch
+ *             allocates tensors in host memory
  *   oom       wants_too_much asks for more than there is
- *   empty     gives all back, the segments too
+ *   empty     frees everything including the segments
  */
 #include "c10.hh"
 #include "cuda.h"

@@ -2,17 +2,17 @@
 /*
  *     gpu_truth driver|runtime
  *
- * Truth: allocations on two devices, each from the function that it is accounted to: of each, by
- * device ("0", "1" or "cpu"), how many and how many bytes were allocated ever and are held now.
- * By what it is told (told.h):
- *   sites     site_six, site_three and site_one allocate 6, 3 and 1 of 10 bytes; of each a half is
- *             freed again, those of site_three by another thread
- *   families  a function by_... (gpu_families.c) for each way to allocate; of each a quarter is
- * freed failures  frees of what is not there, of nothing and twice; allocations of nothing oom asks
- * for more than a device has, from wants_too_much peak      site_peak takes a GiB on device 0 and
- * gives it back threads   four threads allocate and free, each what another one took, and addresses
- * come again empty     everything is freed With the driver, contexts are primary ones on device 0,
- * and pushed and popped on device 1.
+ * Truth: by function and device ("0", "1" or "cpu"), the blocks and bytes allocated so far and held
+ * now. "driver" uses the primary context on device 0 and pushed and popped contexts on device 1.
+ * Commands (told.h):
+ *   sites     site_six, site_three and site_one allocate 6, 3 and 1 of 10 bytes; half of each is
+ *             freed again, that of site_three by another thread
+ *   families  a function by_... (gpu_families.c) for each way to allocate; a quarter is freed
+ *   failures  frees of unknown addresses, of nothing and twice; allocations of 0 bytes
+ *   oom       wants_too_much asks for more than a device has
+ *   peak      site_peak allocates a GiB on device 0 and frees it
+ *   threads   four threads free what others have allocated, so that addresses recur
+ *   empty     everything is freed
  */
 #include "cuda.h"
 #include "gpu_families.h"
@@ -22,7 +22,7 @@
 
 enum {
 	DEVICES = 2,
-	PLACES = DEVICES + 1, /* and the host */
+	PLACES = DEVICES + 1, /* and the host's memory */
 	KEPT = 4096,
 	KIB = 1 << 10,
 	MIB = 1 << 20,
@@ -38,7 +38,7 @@ struct held {
 struct site {
 	struct held held[KEPT];
 	size_t held_count;
-	uint64_t counts[PLACES][4]; /* allocated, bytes of it, held, bytes of it */
+	uint64_t counts[PLACES][4]; /* allocated: number, bytes; held: number, bytes */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,7 +64,7 @@ static void start_thread(void)
 		must(cuCtxSetCurrent(contexts[0]));
 }
 
-/* ---- what they are accounted as */
+/* ---- accounting */
 
 static const struct family *family_of(const struct site *site)
 {
@@ -95,7 +95,7 @@ static SITE void use(struct site *site, uint64_t size)
 	took(site, held);
 }
 
-/* The last but `nth`. */
+/* Removes and returns the block `nth` from the end. */
 static struct held pick(struct site *site, size_t nth)
 {
 	struct held held = {0};
@@ -143,7 +143,7 @@ static void in_thread(void *(*what)(void *), void *of)
 	must(pthread_join(thread, NULL));
 }
 
-/* ---- what it can be told */
+/* ---- commands */
 
 static void sites_again(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stand-in for NVML: two devices of 16 GiB. What they say is the environment's
+ * The stand-in for NVML: two devices of 16 GiB. The environment sets what they report:
  *     FAKENVML_PROCESSES="PID:DEVICE:BYTES:PERCENT ..."   a device's memory in use is the sum of
- *                                                         these, and 512 MiB
+ *                                                         these bytes and 512 MiB
  *     FAKENVML_UTILIZATION="GPU:MEMORY GPU:MEMORY"        percent, by device
- * and where there is none: no process, and 40:10 and 80:20.
+ * The defaults are no processes, and 40:10 and 80:20.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -187,7 +187,7 @@ EXPORTED int nvmlDeviceGetMemoryInfo(device_t device, struct memory *ret)
 	return result;
 }
 
-/* The version has the size in its low bytes. */
+/* The low bytes of the version hold the size. */
 EXPORTED int nvmlDeviceGetMemoryInfo_v2(device_t device, struct memory_v2 *ret)
 {
 	int result = check(device, ret);
@@ -214,7 +214,7 @@ EXPORTED int nvmlDeviceGetUtilizationRates(device_t device, struct utilization *
 	return check(device, ret);
 }
 
-/* Fills in those of a device; the count is that of all of them also where they do not fit. */
+/* Fills in a device's processes; the count includes those for which there is no room. */
 static int each_process(device_t device, unsigned int *count,
                         void (*put)(void *array, size_t at, const struct process *process),
                         void *array)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stand-in for CUDA's runtime: finds every function of the driver by cuGetProcAddress_v2(), as
- * the real one does, and calls it. All functions start with a push of the frame pointer, by the
- * flags that it is built with. With CUDART 13, kernels have handles: __cudaGetKernel().
+ * The stand-in for CUDA's runtime. Like the real one it finds every function of the driver by
+ * cuGetProcAddress_v2() and calls it. Its compiler flags make all functions start with a push of
+ * the frame pointer. With CUDART 13, kernels have handles: __cudaGetKernel().
  */
 #include "cuda.h"
 
@@ -18,7 +18,7 @@
 
 enum { FUNCTIONS = 4096, DEVICES = 2 };
 
-/* Of the driver, by the name that it is asked for. */
+/* Functions of the driver, by the name to look up. */
 #define DRIVER(FUNCTION)                                                                    \
 	FUNCTION(cuInit, unsigned int)                                                      \
 	FUNCTION(cuDevicePrimaryCtxRetain, CUcontext *, int)                                \
@@ -61,7 +61,7 @@ static struct {
 #undef FUNCTION
 } driver;
 
-/* A function that was registered, and the driver's handle once it was launched. */
+/* A registered function, and after its first launch also the driver's handle. */
 struct registered {
 	const void *host;
 	const char *name;
@@ -74,7 +74,7 @@ static CUcontext contexts[DEVICES];
 static _Thread_local int device;
 static _Thread_local CUcontext current;
 
-/* When it is first used, as the real one does: the driver is not mapped before. */
+/* Loads the driver on first use, as the real one does; the driver is not mapped before. */
 static void resolve(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
@@ -90,7 +90,7 @@ static void resolve(void)
 #undef FUNCTION
 }
 
-/* The thread's context is there, and is that of its device. */
+/* Creates the context of the thread's device if needed and makes it current. */
 static int ready(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -116,8 +116,8 @@ int cudaSetDevice(int to)
 	return ready();
 }
 
-/* The real one asks for the context again when it is used next, and as it is the same one, finds
- * that it is current still. */
+/* The real one retains the context again at its next use. The context is the same one, so it is
+ * still current. */
 int cudaDeviceReset(void)
 {
 	int result = ready();
@@ -202,7 +202,7 @@ int cudaFree(void *at)
 {
 	int result = ready();
 
-	/* Of nothing, it is how programs start the runtime. */
+	/* Programs call cudaFree(NULL) to start the runtime. */
 	return result || !at ? result : driver.cuMemFree((uintptr_t)at);
 }
 
@@ -302,7 +302,7 @@ void **__cudaRegisterFatBinary(void *image)
 	return (void **)library;
 }
 
-/* Where a function is, or belongs. */
+/* The slot of a function, or the free one for it. */
 static struct registered *slot(const void *host)
 {
 	size_t i = (uintptr_t)host / 16 % FUNCTIONS;
@@ -337,7 +337,7 @@ static int load(struct registered *of)
 	return 0;
 }
 
-/* Its own handles are addresses of slots, which no function has. */
+/* The runtime's own handles are addresses of slots, which are never addresses of functions. */
 static struct registered *registered_of(const void *function)
 {
 	uintptr_t at = (uintptr_t)function, first = (uintptr_t)functions;
@@ -372,7 +372,7 @@ int __cudaGetKernel(void **ret_kernel, const void *function)
 	return result ? result : load(slot(function));
 }
 
-/* It goes on into the other one, as that of versions 12.9 and 13 does. */
+/* Jumps to cudaLaunchKernel, as the one of versions 12.9 and 13 does. */
 #ifdef __x86_64__
 __asm__(".text\n.globl __cudaLaunchKernel\n.type __cudaLaunchKernel, "
         "@function\n__cudaLaunchKernel:\n"

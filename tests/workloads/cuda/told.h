@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How a program of this folder is led: by lines on its standard input, each the name of something
- * that it does; when it has, it says the truth about all it ever did, as one line of JSON. It stays
- * alive until the input ends.
+ * Commands for the programs of this folder: each line of standard input is the name of a command.
+ * After each command the program prints the truth about everything it has done so far as one line
+ * of JSON. It runs until the input ends.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ static inline void must(int result)
 	}
 }
 
-/* Between allocations: more than a few hundred a second are not all asked for their stacks. */
+/* Pauses between allocations: above a few hundred a second, profd does not take every stack. */
 static inline void breathe(void)
 {
 	const struct timespec pause = {0, 3 * 1000 * 1000};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The stand-in for jaxlib's xla_cuda_plugin.so: allocators that take regions of the driver and give
- * chunks of them. As there, they are local symbols, begin with the push of a frame pointer, and
- * have their name far inside of the object.
+ * The stand-in for jaxlib's xla_cuda_plugin.so: allocators that hand out chunks of regions, which
+ * they allocate by the runtime. As in the real one, their functions are local symbols that begin
+ * with a push of the frame pointer, and the name is far inside the object.
  */
 #include "xla.hh"
 
@@ -18,7 +18,7 @@ static const size_t region_bytes = 32 << 20, chunk_step = 256;
 namespace tsl
 {
 
-/* Freed chunks of a size are given again, the last one first. */
+/* Freed chunks of a size are reused, the last one first. */
 class BFCAllocator : public Allocator
 {
 	std::mutex mutex_;
@@ -27,7 +27,7 @@ class BFCAllocator : public Allocator
 	std::vector<char *> regions_;
 	std::map<size_t, std::vector<void *>> free_;
 	std::map<void *, size_t> sizes_;
-	size_t no_string_[100] = {1, 9, ~0UL, 16, 0, 9}; /* what looks like one and is none */
+	size_t no_string_[100] = {1, 9, ~0UL, 16, 0, 9}; /* resembles a std::string but is none */
 	std::string name_;
 
 	void Extend(size_t size);
@@ -129,7 +129,7 @@ void BFCAllocator::DeallocateRaw(void *at)
 namespace stream_executor
 {
 
-/* Whose other function is the one that calls. */
+/* Here the function with attributes calls the one without them; in BFCAllocator it is reverse. */
 class GpuCudaMallocAsyncAllocator : public tsl::Allocator
 {
 	size_t limit_;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Of XLA's tsl what its allocators are called by: as an object's virtual functions.
+ * The part of XLA's tsl by which allocators are called: the virtual functions of an object.
  */
 #pragma once
 
@@ -31,8 +31,8 @@ class Allocator
 
 #define FAKEXLA extern "C" __attribute__((visibility("default")))
 
-/* What its names say: "gpu_async_1", "GPU_0_bfc", "xla_gpu_host_bfc". `limit` of bytes. */
+/* The name decides the kind: "gpu_async_1", "GPU_0_bfc", "xla_gpu_host_bfc". Limit in bytes. */
 FAKEXLA tsl::Allocator *fakexla_allocator(const char *name, int device, size_t limit);
-/* A tsl::BFCAllocator where another one was, which ends. */
+/* Destroys a tsl::BFCAllocator and creates another one at its address. */
 FAKEXLA void fakexla_allocator_again(tsl::Allocator *at, const char *name, int device,
                                      size_t limit);

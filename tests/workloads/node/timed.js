@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 
-// A server and its only client, which sends the next request a random time after the answer, up to so many
-// microseconds: the first argument. Like ../timed.c it says what CPU time it has taken, and what of that within
-// PKCS5_PBKDF2_HMAC(), which is native: what V8 compiles has no name.
+// A server and its only client. The client sends the next request a random time after the answer, up to as many
+// microseconds as the first argument. Like ../timed.c it prints the CPU time used, and the part within
+// PKCS5_PBKDF2_HMAC(), which is native: code that V8 compiles has no names.
 'use strict';
 
 const { pbkdf2Sync } = require('crypto');
 const http = require('http');
 
 const ITERATIONS = 2000; // most of a millisecond
-const FIRST = 300;       // requests, while V8 compiles on other threads, whose time is the process's as well
+const FIRST = 300;       // requests while V8 still compiles on other threads, whose time counts for the process
 const us = Number(process.argv[2]);
 let taken = 0, between = 0, served = 0;
 
@@ -24,7 +24,7 @@ function hash(iterations) {
 	return now() - begin;
 }
 
-// What the clock counts of a call that hashes next to nothing: JavaScript around the native function, and its own reads.
+// The time of a call that hashes almost nothing: the JavaScript around the native function, and the clock readings.
 function empty(rounds = 1000) {
 	let total = 0;
 	for (let i = 0; i < rounds; i++)
@@ -40,7 +40,7 @@ function rest() {
 }
 
 function serve(request, answer) {
-	now(); // after a sleep some us of cold caches
+	now(); // discarded: after a sleep it takes some us due to cold caches
 	taken += hash(ITERATIONS) - between;
 	answer.end(`${rest()}`);
 	if (++served === FIRST)
@@ -55,7 +55,7 @@ function wait(then) {
 const agent = new http.Agent({ keepAlive: true });
 const server = http.createServer(serve).listen(0, '127.0.0.1', () => {
 	const { port } = server.address();
-	empty(); // compiled by now
+	empty(); // V8 compiles empty() by this call
 	between = empty();
 	const ask = () => http.get({ port, agent }, (answer) => {
 		answer.resume();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Two tasks of asyncio: first_outer first_middle first_works takes three times as long at a turn as
-second_outer second_works. Who runs is at the leaf end, below it what it was awaited by, and asyncio.
+"""Two asyncio tasks: a turn of first_outer first_middle first_works takes three times as long as one of
+second_outer second_works. The running coroutine is the leaf; its callers are its awaiters and asyncio.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Calls itself so many times: <module> start down ... down bottom."""
+"""Calls itself as many times as the argument says: <module> start down ... down bottom."""
 
 import sys
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Calls in every way there is, and says which lines call what, so that a stack can be told to be right
-from the stack alone: system/python_truth.py reads the comments.
+"""Makes calls in every way that Python has. Comments say which functions each line calls, so that a stack can
+be checked by itself; system/python_truth.py reads the comments.
 
-  # -> a b        this line calls a and b, directly or through C; `<lambda>` and the like: the ones that
-                  stand on this line; *: code of the standard library
-  # <- *          on the line of a def: the standard library calls it
+  # -> a b        this line calls a and b, directly or through C; `<lambda>` and the like are those
+                  written on this line; * is code of the standard library
+  # <- *          on the line of a def: the standard library calls this function
 """
 
 import functools
@@ -228,7 +228,7 @@ def classes():
     return Body
 
 
-# ---- code made at run time, which is in no file
+# ---- code made at run time, without a file
 MADE = compile("def made(count):\n    return burn(count)\n\n\nmade(30)\n", "<made>", "exec")
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A C program with a CPython inside: main, runs_python, the interpreter, and in it <module> of the
- * script that it is given.
+ * A C program that embeds CPython: main, runs_python, the interpreter, and in it <module> of the
+ * script that the argument names.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	Py_InitializeEx(0);
-	/* split.py looks at its arguments. */
+	/* split.py reads its arguments. */
 	PyRun_SimpleString("import sys; sys.argv = ['embedded']");
 	failed = runs_python(argv[1]);
 	Py_FinalizeEx();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""After SECONDS of CPU time in before_exec it becomes the interpreter INTERPRETER, and spins in
-after_exec: execs.py SECONDS INTERPRETER.
+"""execs.py SECONDS INTERPRETER: spins in before_exec for SECONDS of CPU time, then executes INTERPRETER
+with this script, which spins in after_exec.
 """
 
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Two greenlets that take turns: first_green first_work and second_green second_work, never mixed; the
-native stack of the one that does not run lies elsewhere. With "gevent", as gevent's greenlets.
+"""Two greenlets take turns: first_green first_work and second_green second_work, which never mix. The native
+stack of the one that does not run is saved elsewhere. With the argument "gevent", gevent's greenlets.
 """
 
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Truth: three lines allocate 6, 3 and 1 of 10 bytes and keep them: the one marked "list" in grow_list(), the one
-marked "dict" in grow_dict(), and the one marked "array" in grow_array(), which is numpy's. 5 MiB a second in all, in
-blocks of 3 KiB, which CPython leaves to malloc. Runs until killed or for SECONDS.
+marked "dict" in grow_dict(), and the one marked "array" in grow_array(), which calls numpy. Together 5 MiB a second,
+in blocks of 3 KiB, which CPython takes from malloc. Runs until killed or for SECONDS.
 """
 
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Calls of Python and of C for SECONDS, then prints how many rounds a second it did."""
+"""Calls Python and C functions for SECONDS, then prints the number of rounds a second."""
 
 import sys
 import time

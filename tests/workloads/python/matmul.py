@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""numpy multiplies matrices: <module> main multiply, then numpy's C, then a function of BLAS."""
+"""numpy multiplies matrices: <module> main multiply, then numpy's C functions, then a function of BLAS."""
 
 import numpy
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Overwrites what the interpreter knows of its own calls while they run, and then spins in C for a
-while, so that samples find nothing but that: overwrites.py SEED. How it ends is no matter.
+"""overwrites.py SEED: overwrites the interpreter's data about the running calls, and then spins in C for a
+while, so that all samples find the damaged data. Any exit status is fine.
 """
 
 import ctypes
@@ -23,7 +23,7 @@ def write_word(address, word):
 
 
 def frame_at(frame):
-    """Where the interpreter keeps it: the frame object, or from 3.11 on what that points to."""
+    """Address of the interpreter's frame: the frame object, or from 3.11 on the structure it points to."""
     return id(frame) if sys.version_info < (3, 11) else read_word(id(frame) + 3 * WORD)
 
 
@@ -35,14 +35,14 @@ def some_word(choice, near):
 
 
 def scribble(at, size, times):
-    """Over what is behind an object's header, so that nobody frees it."""
+    """Overwrites words after an object's header; the header stays intact, so the object is not freed."""
     for _ in range(times):
         offset = random.randrange(2, size // WORD) * WORD
         write_word(at + offset, some_word(random.choice, at))
 
 
 def spoil():
-    """The callers' frames and code objects; this one's must do for one call more."""
+    """Damages the callers' frames and code objects. This function's own must survive one more call."""
     caller = sys._getframe(2)
     kind = random.randrange(5)
     code = caller.f_code
@@ -51,7 +51,7 @@ def spoil():
     elif kind == 1:
         scribble(frame_at(caller), 9 * WORD, random.randrange(1, 6))
     elif kind == 2:
-        # A circle: a caller that was called by what it called.
+        # Makes a cycle: the caller's previous frame becomes the frame that it called.
         for word in range(1, 8):
             if read_word(frame_at(caller) + word * WORD) == frame_at(caller.f_back):
                 write_word(frame_at(caller) + word * WORD, frame_at(sys._getframe(1)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Eight worker processes, each in pool_task pool_spins. Started by the method that the argument names."""
+"""Eight worker processes, each in pool_task pool_spins. The argument names the start method."""
 
 import multiprocessing
 import sys

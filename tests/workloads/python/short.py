@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Lives for 300 ms of CPU time, nearly all of it in <module> main short_lived."""
+"""Uses 300 ms of CPU time, nearly all of it in <module> main short_lived, and exits."""
 
 import time
 

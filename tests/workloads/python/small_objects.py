@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Truth: three lines keep 6, 3 and 1 of 10 bytes of small objects, MIB MiB in all: the one marked "bytes" in
-keep_bytes(), the one marked "tuple" in keep_tuples(), and the one marked "short" in keep_short(). Their sizes are
-multiples of 16, so that CPython rounds none up, and so small that it puts them into arenas of its own. The lists they
-are in are there before. For each line of standard input it keeps all of them ("keep") or gives them back ("drop"), and
-says so. With --truth it prints instead how many bytes tracemalloc counts.
+keep_bytes(), the one marked "tuple" in keep_tuples(), and the one marked "short" in keep_short(). The sizes are
+multiples of 16, so CPython does not round them, and small enough for CPython's own arenas. The lists that hold the
+objects exist from the start. Each line of standard input allocates all objects ("keep") or frees them ("drop"), and is
+echoed when that is done. With --truth the program prints the number of bytes that tracemalloc counts instead.
 """
 
 import sys

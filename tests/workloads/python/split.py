@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""60 % of its CPU time in a method, 15 % in a generator, 15 % in a function that C calls, 5 % in the
-body of a class, 5 % in a lambda; by its own clock, so whatever each of them costs in some version.
+"""Spends 60 % of its CPU time in a method, 15 % in a generator, 15 % in a function that C calls, 5 % in a
+class body and 5 % in a lambda, by its own clock, so the shares do not depend on the version of Python.
 
-split.py [SECONDS [COUNT]]; COUNT is the size of one turn of a part, between which it looks at the
-clock. That is a system call, where a profiler that stops the process finds it more often than it is there.
+split.py [SECONDS [COUNT]]; COUNT is the size of one turn of a part. The clock is read between turns, by a
+system call; a profiler that stops the process samples it there more often than its share of the time.
 
-The stacks, from the root, are in the comment above each part. Every part works in its loop only.
+The comment above each part is its stack, from the root. Each part spends its time in its loop only.
 """
 
 import functools
@@ -80,7 +80,7 @@ def main(seconds, count):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         total = sum(spent)
-        # The one that lags most behind its share.
+        # The part that is furthest behind its share.
         lag = [share * total - own for (share, _), own in zip(parts, spent)]
         turn = lag.index(max(lag))
         before = time.process_time()

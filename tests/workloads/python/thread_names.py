@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Threads of all kinds of names. Each runs a function of its own, which says what the thread is called:
+"""Threads with all kinds of names. Each thread runs a function of its own, which identifies its name:
 
 named          worker-7
-defaulted      the name that threading makes up: Thread-1, from 3.10 on Thread-1 (defaulted)
-changed        after; called before until it names itself so, two seconds on
-of_a_subclass  sü☃, whose object has attributes of its own, before and after Thread's
-with_a_dict    dict-holder, whose object has been asked for its __dict__
-of_nobody      none: started by _thread, and Python makes up Dummy-1 when it is asked
+defaulted      the default name by threading: Thread-1, from 3.10 on Thread-1 (defaulted)
+changed        after; the thread is called "before" until it renames itself after two seconds
+of_a_subclass  sü☃; the object has attributes of its own, set before and after Thread's
+with_a_dict    dict-holder; the object's __dict__ has been requested
+of_nobody      none: started by _thread; Python makes up the name Dummy-1 on request
 main_work      MainThread
-in_child       MainThread, of a child that was forked
+in_child       MainThread of a forked child
 of_child       child-worker, in that child
 forked_there   forker, in a child that this thread has forked
-in_sub         sub-worker, of another interpreter
+in_sub         sub-worker, of a subinterpreter
 
-With the argument "short" instead: one thread after the other called short-N, which runs short_N for 0.2 s.
+With the argument "short": one thread after another, each called short-N, which runs short_N for 0.2 s.
 """
 
 import _thread
@@ -48,14 +48,14 @@ parent = 0
 
 
 def is_wanted():
-    """A child ends with its parent, which is killed."""
+    """Always True; a child whose parent was killed exits here instead."""
     if parent and os.getppid() != parent:
         os._exit(0)
     return True
 
 
 def fork():
-    """True in the child."""
+    """Forks. True in the child."""
     global parent
     this = os.getpid()
     if os.fork():
@@ -65,7 +65,7 @@ def fork():
 
 
 def spin(name, rest=0.02):
-    """A function of its own; it rests, so that each thread gets the GIL."""
+    """Makes a function of this name. It sleeps between rounds, so that each thread gets the GIL."""
     exec(compile(BODY.format(name=name, rest=rest), __file__, "exec"), globals())
     return globals()[name]
 
@@ -129,7 +129,7 @@ def run_short():
 
 
 def main():
-    # While there is no other thread.
+    # Forks while there is no other thread.
     if fork():
         child()
     start(spin("defaulted"))

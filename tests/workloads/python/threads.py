@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Three threads, each in a function of its own: <module> main main_spins in the first one, and
-first_thread first_spins, second_thread second_spins below threading's Thread.run in the others.
+"""Three threads, each in a function of its own: the first in <module> main main_spins, the others in
+first_thread first_spins and second_thread second_spins, called from threading's Thread.run.
 """
 
 import threading

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A server and its only client, on threads of one process: each request is answered by work() and rest(), and the
-next one comes a random time after the answer, up to argv[1] microseconds. For each line of input it says what CPU
-time it has taken until then, by its own clocks, in seconds: of all threads, and of that within work().
+"""A server and its only client, on threads of one process. The server calls work() and rest() for each request; the
+client sends the next one a random time after the answer, up to argv[1] microseconds. For each line of input it prints
+the CPU time used so far in seconds, by its own clocks: that of all threads, and the part within work().
 """
 
 import random
@@ -28,7 +28,7 @@ def rest():
 
 
 def empty(rounds=1000):
-    """What the clock counts between two of its own calls, which is not time of work()."""
+    """The time between two readings of the clock, which is subtracted from that of work()."""
     total = 0.0
     for _ in range(rounds):
         begin = time.thread_time()
@@ -40,7 +40,7 @@ def serve(end):
     global taken
     between = empty()
     while end.recv(100):
-        time.thread_time()  # after a sleep some us of cold caches, which are not work()'s
+        time.thread_time()  # discarded: after a sleep it takes some us due to cold caches
         begin = time.thread_time()
         work()
         taken += time.thread_time() - begin - between

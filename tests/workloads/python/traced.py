@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Runs under a trace function: <module> main work, and on top of work often tracer."""
+"""Runs under a trace function: <module> main work, and often tracer, called from work."""
 
 import sys
 
