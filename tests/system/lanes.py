@@ -23,7 +23,7 @@ import tempfile
 import time
 import unittest
 
-MANY_LANES = 3  # so many running lanes need a CPU
+MANY_LANES = 4  # so many running lanes need a CPU
 
 
 def tests_of(suite):
