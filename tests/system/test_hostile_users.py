@@ -23,6 +23,8 @@ LOOP = "print('ready', flush=True)\nwhile True: pass\n"
 
 
 class Sieges(unittest.TestCase):
+    slowest = SLOWEST
+
     def setUp(self):
         self.stack = contextlib.ExitStack()
         self.addCleanup(self.stack.close)
@@ -54,7 +56,7 @@ class Sieges(unittest.TestCase):
     def assert_held(self, siege, more_mib):
         """Asserts that the daemon answered at once, named the innocent program, stayed within the memory, and has recovered."""
         self.assertEqual(siege.health.told["daemon"]["failed"], 0, siege)
-        self.assertLess(siege.health.second, SLOWEST, siege)
+        self.assertLess(siege.health.second, self.slowest, siege)
         self.assertLess(siege.health.worst, ONCE, siege)
         self.assertIsNotNone(siege.named, siege)
         self.assertGreater(siege.named, 0.9, siege)
@@ -67,6 +69,7 @@ class Waiting(Sieges):
     """Attacks that use next to no CPU time. A daemon's memory includes what it keeps of the programs of other tests."""
 
     LANE = "crowd"
+    slowest = 0.3  # seconds; the CPUs are busy beside, and an attack that works takes whole ones
 
     def ready_under(self, *attack, uid=ATTACKER):
         """Starts a daemon under an attack; returns the seconds until it is ready, or None. The daemon ends after the attack."""
