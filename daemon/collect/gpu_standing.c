@@ -7,7 +7,6 @@
  */
 #include "collect/gpu_standing.h"
 
-#include "base/clock.h"
 #include "base/bounds.h"
 #include "base/clean.h"
 #include "base/lane.h"
@@ -33,10 +32,6 @@ enum {
 	MAX_JOBS = 1024,     /* files in a lane; others are asked for again */
 	SHOWN_PATH = 70,     /* bytes of a path that fit into a reason */
 };
-
-/* Processes are many, and each may have many mappings: so long at a time, and the rest after such a
- * rest. */
-static const uint64_t piece_ns = 5 * NSEC_PER_MSEC;
 
 struct gpu_standing {
 	struct gpu_standing_config config;
@@ -158,8 +153,9 @@ static bool use_others(struct gpu_standing *standing, uint32_t pid, const struct
 	return waits;
 }
 
-static void look_at(struct gpu_standing *standing, uint32_t pid)
+static void look_at(uint32_t pid, void *ctx)
 {
+	struct gpu_standing *standing = ctx;
 	const struct mapping_set *set = procs_mappings(standing->config.procs, pid);
 
 	if (!set || sets_without_has(&standing->without, set))
@@ -171,16 +167,9 @@ static void look_at(struct gpu_standing *standing, uint32_t pid)
 static void on_look(uv_timer_t *timer)
 {
 	struct gpu_standing *standing = timer->data;
-	uint64_t until_ns = clock_mono_ns() + piece_ns;
-	uint32_t pid;
 
-	while ((pid = pid_set_take(&standing->changed))) {
-		look_at(standing, pid);
-		if (clock_mono_ns() < until_ns)
-			continue;
-		uv_timer_start(timer, on_look, piece_ns / NSEC_PER_MSEC, 0);
-		return;
-	}
+	if (pid_set_take_some(&standing->changed, look_at, standing))
+		uv_timer_start(timer, on_look, PID_SET_PIECE_MS, 0);
 }
 
 static void on_sweep(uv_timer_t *timer)

@@ -26,10 +26,6 @@ enum {
 	MAX_OWN_FRAMES = 4,   /* of the library that samples, below the caller that allocates */
 };
 
-/* Processes are many, and each may have many mappings: so long at a time, and the rest after such a
- * rest. */
-static const uint64_t piece_ns = 5 * NSEC_PER_MSEC;
-
 struct heap_standing {
 	struct heap_standing_config config;
 	struct usdt_files *usdt_files;
@@ -99,8 +95,9 @@ static void on_sweep(uv_timer_t *timer)
 		uv_timer_stop(timer);
 }
 
-static void look_at(struct heap_standing *standing, uint32_t pid)
+static void look_at(uint32_t pid, void *ctx)
 {
+	struct heap_standing *standing = ctx;
 	const struct mapping_set *set = procs_mappings(standing->config.tables.procs, pid);
 	size_t count = set ? mapping_set_count(set) : 0;
 	struct file_seen seen = {0};
@@ -132,16 +129,9 @@ static void look_at(struct heap_standing *standing, uint32_t pid)
 static void on_due(uv_timer_t *timer)
 {
 	struct heap_standing *standing = timer->data;
-	uint64_t until_ns = clock_mono_ns() + piece_ns;
-	uint32_t pid;
 
-	while ((pid = pid_set_take(&standing->changed))) {
-		look_at(standing, pid);
-		if (clock_mono_ns() < until_ns)
-			continue;
-		uv_timer_start(timer, on_due, piece_ns / NSEC_PER_MSEC, 0);
-		return;
-	}
+	if (pid_set_take_some(&standing->changed, look_at, standing))
+		uv_timer_start(timer, on_due, PID_SET_PIECE_MS, 0);
 }
 
 int heap_standing_new(const struct heap_standing_config *config,

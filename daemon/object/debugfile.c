@@ -113,9 +113,7 @@ static int check_file(int *fd, const char *path, void *ctx)
 		return err;
 	if (strcmp(debug->build_id, object->build_id) != 0)
 		return -ESTALE;
-	/* A user that builds a root folder must not provide debug files for the programs of other
-	 * users. */
-	if (debug->owner != 0 && debug->owner != object->owner)
+	if (!debug_owner_counts(object, debug->owner))
 		return -EPERM;
 	if (!object->build_id[0] &&
 	    !(wanted->links && wanted->links->has_checksum && has_checksum(debug->fd, wanted)))

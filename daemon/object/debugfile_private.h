@@ -21,6 +21,12 @@ typedef int debug_file_fn(int *fd, const char *path, void *ctx);
 /* Adds the root folder of the process that mapped the object, if that process still has the same
  * root folder (its PID may belong to another process by now), then the daemon's own. */
 void debug_roots_init(struct debug_roots *roots, const struct object *object);
+/* Whether a debug file of that owner may describe the object: a user that builds a root folder must
+ * not provide debug files for the programs of other users. */
+static inline bool debug_owner_counts(const struct object *object, uint32_t owner)
+{
+	return owner == 0 || owner == object->owner;
+}
 void debug_roots_release(struct debug_roots *roots);
 /* Calls fn for the file at a path below each root until fn returns 0; otherwise returns -ENOENT. */
 int debug_roots_try(const struct debug_roots *roots, const char *path, debug_file_fn *fn,

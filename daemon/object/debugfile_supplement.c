@@ -30,8 +30,7 @@ static int check_file(int *fd, const char *path, void *ctx)
 	(void)path;
 	if (fstat(*fd, &st))
 		return -errno;
-	/* As of debug files: what is in somebody's root says nothing about the files of others. */
-	if (st.st_uid != 0 && st.st_uid != search->object->owner)
+	if (!debug_owner_counts(search->object, st.st_uid))
 		return -EPERM;
 	int err = elf_open_fd(*fd, &elf);
 	if (err < 0)

@@ -112,13 +112,6 @@ static void close_dead(struct opener *opener)
 	}
 }
 
-static int by_ticket(const void *left, const void *right)
-{
-	const struct opened *a = left, *b = right;
-
-	return (a->ticket > b->ticket) - (a->ticket < b->ticket);
-}
-
 /* Reports all finished tickets at once, because a holder goes through all of its tickets. */
 static void tell(void *ctx)
 {
@@ -129,7 +122,7 @@ static void tell(void *ctx)
 	close_dead(opener);
 	opener->opened = BUF_INIT;
 	if (count) {
-		qsort(opened.data, count, sizeof(struct opened), by_ticket);
+		qsort(opened.data, count, sizeof(struct opened), opened_compare);
 		opener->config.opened((const struct opened *)opened.data, count,
 		                      opener->config.ctx);
 	}

@@ -20,6 +20,14 @@ struct opened {
 	uint32_t id; /* 0: the file could not be opened, or is no ELF file */
 };
 
+/* Orders them by ticket, for qsort() and bsearch(). */
+static inline int opened_compare(const void *left, const void *right)
+{
+	const struct opened *a = left, *b = right;
+
+	return (a->ticket > b->ticket) - (a->ticket < b->ticket);
+}
+
 struct opener_config {
 	uv_loop_t *loop;
 	struct store *store;

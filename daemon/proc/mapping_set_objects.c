@@ -14,20 +14,13 @@ bool mapping_set_has_tickets(const struct mapping_set *set)
 	return false;
 }
 
-static int by_ticket(const void *left, const void *right)
-{
-	const struct opened *a = left, *b = right;
-
-	return (a->ticket > b->ticket) - (a->ticket < b->ticket);
-}
-
 static const struct opened *find_opened(const struct opened_batch *batch, uint32_t ticket)
 {
 	const struct opened wanted = {.ticket = ticket};
 
-	return store_is_ticket(ticket)
-	               ? bsearch(&wanted, batch->opened, batch->count, sizeof(wanted), by_ticket)
-	               : NULL;
+	return store_is_ticket(ticket) ? bsearch(&wanted, batch->opened, batch->count,
+	                                         sizeof(wanted), opened_compare)
+	                               : NULL;
 }
 
 static const struct opened *find_in_chunk(const struct mapping_chunk *chunk,

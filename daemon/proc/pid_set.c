@@ -4,6 +4,8 @@
  */
 #include "proc/pid_set.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -50,6 +52,19 @@ uint32_t pid_set_take(struct pid_set *set)
 	pid = set->pids[--set->count];
 	set->known[pid / BITS] &= ~(1ULL << pid % BITS);
 	return pid;
+}
+
+bool pid_set_take_some(struct pid_set *set, pid_set_fn *fn, void *ctx)
+{
+	uint64_t until_ns = clock_mono_ns() + PID_SET_PIECE_MS * NSEC_PER_MSEC;
+	uint32_t pid;
+
+	while ((pid = pid_set_take(set))) {
+		fn(pid, ctx);
+		if (clock_mono_ns() >= until_ns)
+			break;
+	}
+	return set->count;
 }
 
 bool pid_set_move(struct pid_set *from, struct pid_set *to)

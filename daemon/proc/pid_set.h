@@ -21,5 +21,11 @@ void pid_set_release(struct pid_set *set);
 void pid_set_add(struct pid_set *set, uint32_t pid);
 /* Removes and returns the pid that was added last; 0 when there is none. */
 uint32_t pid_set_take(struct pid_set *set);
+/* Calls fn() for pids that it takes out, for PID_SET_PIECE_MS: processes are many, and each may
+ * have many mappings. True when some are left; the caller goes on after a rest of the same length.
+ */
+enum { PID_SET_PIECE_MS = 5 };
+typedef void pid_set_fn(uint32_t pid, void *ctx);
+bool pid_set_take_some(struct pid_set *set, pid_set_fn *fn, void *ctx);
 /* Adds all of `from` to `to` and empties it; true when there had been more. */
 bool pid_set_move(struct pid_set *from, struct pid_set *to);

@@ -379,13 +379,6 @@ static int add_of(struct file_names *names, struct builder *builder, uint32_t id
 	return err;
 }
 
-static int by_wanted_address(const void *left, const void *right)
-{
-	const struct wanted *a = left, *b = right;
-
-	return (a->address > b->address) - (a->address < b->address);
-}
-
 /* Moves the locations for whose file offsets the object has addresses to the front, converts these
  * offsets, and returns their number. */
 static size_t find_own(const struct object *object, struct wanted *wanted, size_t count)
@@ -400,7 +393,7 @@ static size_t find_own(const struct object *object, struct wanted *wanted, size_
 		wanted[i] = wanted[own];
 		wanted[own++] = found;
 	}
-	qsort(wanted, own, sizeof(*wanted), by_wanted_address);
+	qsort(wanted, own, sizeof(*wanted), wanted_compare);
 	return own;
 }
 

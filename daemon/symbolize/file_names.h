@@ -43,6 +43,16 @@ struct wanted {
 	uint64_t address;
 };
 
+/* Orders them by mapping, then by address, for qsort(). */
+static inline int wanted_compare(const void *left, const void *right)
+{
+	const struct wanted *a = left, *b = right;
+
+	if (a->mapping != b->mapping)
+		return a->mapping < b->mapping ? -1 : 1;
+	return (a->address > b->address) - (a->address < b->address);
+}
+
 /* Adds the lines of each location. 0 or -ENOMEM. */
 int file_names_add(struct file_names *names, struct builder *builder, const struct wanted *wanted,
                    size_t count);

@@ -161,22 +161,13 @@ static int name_location(struct symbolizer *symbolizer, struct builder *builder,
 	return -EINVAL;
 }
 
-static int by_place(const void *left, const void *right)
-{
-	const struct wanted *a = left, *b = right;
-
-	if (a->mapping != b->mapping)
-		return a->mapping < b->mapping ? -1 : 1;
-	return (a->address > b->address) - (a->address < b->address);
-}
-
 static int name_files(struct symbolizer *symbolizer, struct builder *builder)
 {
 	struct wanted *wanted = symbolizer->wanted;
 	size_t count = symbolizer->wanted_count, end;
 
 	if (count)
-		qsort(wanted, count, sizeof(*wanted), by_place);
+		qsort(wanted, count, sizeof(*wanted), wanted_compare);
 	for (size_t start = 0; start < count; start = end) {
 		for (end = start + 1; end < count; end++)
 			if (wanted[end].mapping != wanted[start].mapping)
