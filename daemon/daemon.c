@@ -220,6 +220,17 @@ static int start_parts(struct daemon *daemon, const struct config *config, char 
 	return 0;
 }
 
+static enum accounts_trust trust_of(const struct config *config)
+{
+	static const enum accounts_trust trust[] = {
+		[AUTO_NO] = TRUST_ROOT,
+		[AUTO_YES] = TRUST_EVERYBODY,
+		[AUTO_CHOOSES] = TRUST_PERSON,
+	};
+
+	return trust[config->user_probes];
+}
+
 static int daemon_start(struct daemon *daemon, const struct config *config, char why[256])
 {
 	int err;
@@ -227,6 +238,7 @@ static int daemon_start(struct daemon *daemon, const struct config *config, char
 	daemon->start_mono_ns = clock_mono_ns();
 	uname(&daemon->host);
 	accounts_read();
+	accounts_trust(trust_of(config));
 	watchdog_init(&daemon->watchdog);
 	err = open_loop(daemon);
 	if (err) {

@@ -83,8 +83,8 @@ enum setting_kind {
 	        "that have shown their credentials, and those elsewhere, are no matter of it. "    \
 	        "Who "                                                                             \
 	        "is a member is read at the start and on SIGHUP. Without a group, all users of "   \
-	        "this host are answered, and /heap puts probes into a process for root and for "   \
-	        "its owner only.")                                                                 \
+	        "this host are answered, and /heap puts probes into a process for root only, and " \
+	        "for its owner where user-probes has it.")                                         \
 	SETTING('a', "allow-host", "NAMES", SETTING_HOSTS, allow_hosts, "", 0, 0, true,            \
 	        "a list of names of hosts of up to 160 bytes each, without port",                  \
 	        "Answer under these names, too, beside localhost, addresses and this host's own",  \
@@ -98,6 +98,15 @@ enum setting_kind {
 	        "Probe CUDA's driver, PyTorch and XLA wherever mapped",                            \
 	        "Without such a process nothing is attached and nothing is done. With no, there "  \
 	        "are no profiles about GPUs.")                                                     \
+	SETTING('U', "user-probes", "yes|no|auto", SETTING_AUTO, user_probes, "auto", 0, 2, false, \
+	        "yes, no or auto",                                                                 \
+	        "Put probes into files that users bring, and for /heap at their wish",             \
+	        "While the kernel puts a probe into a file, no process of the host can fork, and " \
+	        "any user can make that last. Root's processes, and files that are installed in "  \
+	        "this host's folders and that only root can write, such as CUDA's driver, are "    \
+	        "probed anyway; others, such as PyTorch in a virtual environment, and /heap for "  \
+	        "the owner of a process, only with yes. With auto, they are for a single user: "   \
+	        "the only one from 1000 to 59999 in /etc/passwd.")                                 \
 	SETTING('R', "growth", "yes|no|auto", SETTING_AUTO, growth, "auto", 0, 2, false,           \
 	        "yes, no or auto", "Record which stacks make memory grow",                         \
 	        "With auto, resident memory is looked at when the kernel takes pages from its "    \

@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_RANGES = 65536 };
+enum { MAX_RANGES = 65536, FIRST_PERSON = 1000, LAST_PERSON = 59999 };
 
 static struct {
 	struct account_ids *ranges; /* sorted */
 	size_t count;
+	uint32_t person; /* 0: there is none, or there are several */
+	enum accounts_trust trust;
 } all;
 
 static bool same(struct text a, struct text b)
@@ -34,15 +36,39 @@ static bool is_id(struct text field, uint32_t *ret_id)
 	return true;
 }
 
+/* Moves `line` behind its user id, the third field. */
+static bool take_user(struct text *line, struct text *ret_name, uint32_t *ret_id)
+{
+	struct text field;
+
+	return text_until(line, ':', ret_name) && text_until(line, ':', &field) &&
+	       text_until(line, ':', &field) && is_id(field, ret_id);
+}
+
 static bool find_user(struct text passwd, struct text name, uint32_t *ret_id)
 {
-	struct text line, field;
+	struct text line, found;
 
 	while (text_line(&passwd, &line))
-		if (text_until(&line, ':', &field) && same(field, name) &&
-		    text_until(&line, ':', &field) && text_until(&line, ':', &field))
-			return is_id(field, ret_id);
+		if (take_user(&line, &found, ret_id) && same(found, name))
+			return true;
 	return false;
+}
+
+static uint32_t find_person(struct text passwd)
+{
+	struct text line, name;
+	uint32_t id, person = 0;
+
+	while (text_line(&passwd, &line)) {
+		if (!take_user(&line, &name, &id) || id < FIRST_PERSON || id > LAST_PERSON ||
+		    id == person)
+			continue;
+		if (person)
+			return 0;
+		person = id;
+	}
+	return person;
 }
 
 static bool parse_range(struct text line, struct text passwd, struct account_ids *ret_range)
@@ -75,6 +101,8 @@ void accounts_clear(void)
 	free(all.ranges);
 	all.ranges = NULL;
 	all.count = 0;
+	all.person = 0;
+	all.trust = TRUST_ROOT;
 }
 
 void accounts_set(struct text subuid, struct text passwd)
@@ -82,6 +110,7 @@ void accounts_set(struct text subuid, struct text passwd)
 	struct text line;
 
 	accounts_clear();
+	all.person = find_person(passwd);
 	all.ranges = calloc(MAX_RANGES, sizeof(*all.ranges));
 	while (all.ranges && all.count < MAX_RANGES && text_line(&subuid, &line))
 		all.count += parse_range(line, passwd, &all.ranges[all.count]);
@@ -116,4 +145,16 @@ uint32_t account_of(uint32_t user)
 			high = middle;
 	}
 	return low && user <= all.ranges[low - 1].last ? all.ranges[low - 1].account : user;
+}
+
+void accounts_trust(enum accounts_trust whom)
+{
+	all.trust = whom;
+}
+
+bool account_is_trusted(uint32_t account)
+{
+	if (account == 0 || all.trust == TRUST_EVERYBODY)
+		return true;
+	return all.trust == TRUST_PERSON && all.person && account == all.person;
 }

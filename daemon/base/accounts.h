@@ -9,6 +9,8 @@
 
 #include "base/text.h"
 
+#include <stdbool.h>
+
 /* The account of a user: the user itself, or, for a subordinate id, the user to which the id was
  * given. The first id of the range when that user has no line in /etc/passwd. */
 uint32_t account_of(uint32_t user);
@@ -19,6 +21,20 @@ void accounts_read(void);
  * are left out. */
 void accounts_set(struct text subuid, struct text passwd);
 void accounts_clear(void);
+
+/* Whom the operator trusts not to attack the host. Root is always trusted. */
+enum accounts_trust {
+	TRUST_ROOT,
+	TRUST_EVERYBODY,
+	/* The only person of the host as well: the user id from 1000 to 59999 that /etc/passwd has,
+	 * if it has exactly one. Services have lower ids, and nobody a higher one. */
+	TRUST_PERSON,
+};
+
+/* To be called before there is a second thread. Until then only root is trusted. */
+void accounts_trust(enum accounts_trust whom);
+/* False for OWNER_UNKNOWN (proc/owner.h), unless everybody is trusted. */
+bool account_is_trusted(uint32_t account);
 
 /* The subordinate ids from `first` to `last` belong to `account`. */
 struct account_ids {

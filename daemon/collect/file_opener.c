@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A caller that was notified asks again within a third of a second. */
 static const uint64_t keep_ns = 2 * NSEC_PER_SEC;
@@ -26,6 +27,7 @@ struct opening {
 	struct file_opener *opener;
 	struct key key;
 	uint64_t end;
+	char *path;
 	uint64_t ended_ns; /* 0: not yet */
 	int err, fd;
 	struct file_inode inode;
@@ -85,11 +87,17 @@ void file_opener_close(struct file_opener *opener, int *fd, uint32_t owner,
 	*fd = -1;
 }
 
+static void opening_free(struct opening *opening)
+{
+	free(opening->path);
+	free(opening);
+}
+
 static void drop(struct file_opener *opener, struct opening *opening)
 {
 	HASH_DEL(opener->by_key, opening);
 	file_opener_close(opener, &opening->fd, opening->job.owner, &opening->inode);
-	free(opening);
+	opening_free(opening);
 }
 
 /* The crew is stopped. It keeps the jobs that it still has. */
@@ -114,7 +122,7 @@ static void open_one(struct crew_job *job)
 	_cleanup_close_ int fd =
 		reach_mapped(opening->key.pid, opening->key.start, opening->end, NULL);
 
-	opening->err = fd < 0 ? fd : file_inode_get(fd, &opening->inode);
+	opening->err = fd < 0 ? fd : file_inode_get(fd, opening->path, &opening->inode);
 	if (!opening->err)
 		opening->fd = TAKE_FD(fd);
 }
@@ -138,7 +146,8 @@ static uint64_t device_of(const struct file_opener *opener, uint32_t object_id)
 	return object ? object->device : 0;
 }
 
-static int start(struct file_opener *opener, const struct key *key, uint32_t owner, uint64_t end)
+static int start(struct file_opener *opener, const struct key *key, uint32_t owner,
+                 const struct proc_mapping *mapping)
 {
 	struct opening *opening = calloc(1, sizeof(*opening));
 
@@ -150,11 +159,13 @@ static int start(struct file_opener *opener, const struct key *key, uint32_t own
 	                                 .done = opened_one};
 	opening->opener = opener;
 	opening->key = *key;
-	opening->end = end;
+	opening->end = mapping->end;
+	opening->path = strdup(mapping->path);
 	opening->fd = -1;
-	HASH_ADD(hh, opener->by_key, key, sizeof(opening->key), opening);
+	if (opening->path)
+		HASH_ADD(hh, opener->by_key, key, sizeof(opening->key), opening);
 	if (!opening->hh.tbl) {
-		free(opening);
+		opening_free(opening);
 		return -ENOMEM;
 	}
 	if (crew_submit(opener->crew, &opening->job)) {
@@ -173,7 +184,7 @@ int file_opener_get(struct file_opener *opener, uint32_t pid, uint32_t owner,
 
 	HASH_FIND(hh, opener->by_key, &key, sizeof(key), opening);
 	if (!opening)
-		return start(opener, &key, owner, mapping->end);
+		return start(opener, &key, owner, mapping);
 	if (!opening->ended_ns)
 		return -EINPROGRESS;
 	err = opening->err;

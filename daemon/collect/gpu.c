@@ -293,6 +293,7 @@ int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx)
 
 void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats)
 {
+	struct gpu_files_status files = {0};
 	struct gpu_counts counts = {0};
 
 	*ret_stats = (struct gpu_stats){0};
@@ -302,7 +303,10 @@ void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats)
 	GPU_COUNTS(COUNT)
 #undef COUNT
 	if (gpu->standing)
-		gpu_standing_counts(gpu->standing, &ret_stats->files, &ret_stats->sites);
+		gpu_standing_counts(gpu->standing, &files);
+	ret_stats->files = files.attached;
+	ret_stats->sites = files.sites;
+	ret_stats->files_untrusted = files.untrusted;
 	gpu_feeds_get_stats(gpu->feeds, ret_stats);
 	gpu_kernels_get_stats(gpu_feeds_kernels(gpu->feeds), &ret_stats->kernels);
 }

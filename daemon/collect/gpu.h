@@ -82,6 +82,8 @@ const char *gpu_why_off(const struct gpu *gpu);
 #define GPU_FIGURES(FIGURE)                                                                     \
 	FIGURE(processes, gauge, "Processes that use GPUs")                                     \
 	FIGURE(files, gauge, "Files that are probed for it")                                    \
+	FIGURE(files_untrusted, counter,                                                        \
+	       "Times that a file was not probed for it: its user is not trusted")              \
 	FIGURE(sites, gauge, "Places in those files that have probes")                          \
 	FIGURE(names, gauge, "Kernels of GPUs whose names are known")                           \
 	FIGURE(unmatched, counter, "Frees of GPU memory whose allocation was not seen")         \

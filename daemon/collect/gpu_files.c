@@ -34,6 +34,7 @@ void gpu_files_free(struct gpu_files *files)
 	if (!files)
 		return;
 	file_users_release(&files->users);
+	free(files->untrusted_path);
 	while (files->first) {
 		struct probed *file = files->first;
 
@@ -43,16 +44,22 @@ void gpu_files_free(struct gpu_files *files)
 	free(files);
 }
 
-static void sweep(struct gpu_files *files)
+/* Attaching to an installed file stops forks (collect/file_inode.h). A user who maps it now and
+ * then must not cause that again and again, so the file stays attached while there is room. */
+static void sweep(struct gpu_files *files, bool for_room)
 {
 	struct probed *file, *next;
 
 	file_users_update(&files->users, files->config.procs);
+	if (!files->untrusted.users) {
+		free(files->untrusted_path);
+		files->untrusted_path = NULL;
+	}
 	for (file = files->first; file; file = next) {
 		next = file->next;
 		if (file->used.users)
 			continue;
-		if (file->state == ATTACHED)
+		if (file->state == ATTACHED && (for_room || !file->inode.is_installed))
 			gpu_probed_let_go(file);
 		else if (file->state == FAILED)
 			gpu_probed_remove(file);
@@ -62,7 +69,7 @@ static void sweep(struct gpu_files *files)
 bool gpu_files_sweep(struct gpu_files *files)
 {
 	files->told = 0;
-	sweep(files);
+	sweep(files, false);
 	return file_opener_sweep(files->config.opener) || files->first;
 }
 
@@ -98,7 +105,7 @@ static void sweep_for_room(struct gpu_files *files)
 	if (files->swept_ns && now - files->swept_ns < FULL_SWEEP_S * NSEC_PER_SEC)
 		return;
 	files->swept_ns = now;
-	sweep(files);
+	sweep(files, true);
 }
 
 static int refuse(struct gpu_files *files, const char *path)
@@ -138,19 +145,38 @@ static int add(struct gpu_files *files, int *fd, const struct file_inode *inode,
 	return 0;
 }
 
+static void note_untrusted(struct gpu_files *files, const char *path, uint32_t owner,
+                           uint32_t libraries)
+{
+	files->untrusted_count++;
+	files->untrusted_libraries = libraries;
+	free(files->untrusted_path);
+	files->untrusted_path = strdup(path);
+	if (gpu_files_may_tell(files))
+		log_warning("not watching GPUs through %s of user %u: see the setting user-probes",
+		            path, owner);
+	files->config.changed(files->config.ctx);
+}
+
 static int get(struct gpu_files *files, uint32_t pid, uint32_t owner,
-               const struct proc_mapping *mapping, uint32_t libraries, struct probed **ret_file)
+               const struct proc_mapping *mapping, uint32_t libraries, struct file_used **ret_used)
 {
 	struct file_opener *opener = files->config.opener;
 	struct file_inode inode;
+	struct probed *file;
 	int fd = -1;
 	int err = file_opener_get(opener, pid, owner, mapping, &fd, &inode);
 
 	if (err)
 		return err;
-	*ret_file = find(files, &inode);
-	if (!*ret_file)
-		err = add(files, &fd, &inode, owner, mapping->path, libraries, ret_file);
+	file = find(files, &inode);
+	*ret_used = &files->untrusted;
+	if (!file && !file_inode_may_be_probed(&inode, owner))
+		note_untrusted(files, mapping->path, owner, libraries);
+	else if (!file)
+		err = add(files, &fd, &inode, owner, mapping->path, libraries, &file);
+	if (file)
+		*ret_used = &file->used;
 	file_opener_close(opener, &fd, owner, &inode);
 	return err;
 }
@@ -158,7 +184,7 @@ static int get(struct gpu_files *files, uint32_t pid, uint32_t owner,
 bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
                    uint32_t libraries)
 {
-	struct probed *file = NULL;
+	struct file_used *used;
 
 	if (file_users_find(&files->users, pid, mapping))
 		return true;
@@ -169,16 +195,16 @@ bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapp
 		refuse(files, mapping->path);
 		return false;
 	}
-	int err = get(files, pid, owner, mapping, libraries, &file);
+	int err = get(files, pid, owner, mapping, libraries, &used);
 	if (!err)
-		err = file_users_set(&files->users, pid, owner, mapping, &file->used);
+		err = file_users_set(&files->users, pid, owner, mapping, used);
 	return err != -ENOSPC && err != -EINPROGRESS;
 }
 
 void gpu_files_status(const struct gpu_files *files, uint32_t libraries,
                       struct gpu_files_status *ret_status)
 {
-	*ret_status = (struct gpu_files_status){0};
+	*ret_status = (struct gpu_files_status){.untrusted = files->untrusted_count};
 	for (const struct probed *file = files->first; file; file = file->next) {
 		if (file->state == ATTACHED && file->found.libraries & libraries) {
 			ret_status->attached++;
@@ -188,5 +214,9 @@ void gpu_files_status(const struct gpu_files *files, uint32_t libraries,
 			ret_status->err = file->err;
 			ret_status->path = file->path;
 		}
+	}
+	if (!ret_status->err && files->untrusted_path && files->untrusted_libraries & libraries) {
+		ret_status->err = -EPERM;
+		ret_status->path = files->untrusted_path;
 	}
 }

@@ -35,8 +35,10 @@ struct gpu_files_config {
 /* The state of the files of a library. */
 struct gpu_files_status {
 	size_t attached, sites;
-	int err;          /* of the last file that could not be attached; 0: none */
+	int err; /* of the last file that could not be attached; 0: none; -EPERM: as below */
 	const char *path; /* of that file; valid until the file is removed */
+	/* How often a file was not probed because its user is not trusted (base/accounts.h). */
+	uint64_t untrusted;
 };
 
 struct gpu_files *gpu_files_new(const struct gpu_files_config *config);
@@ -48,7 +50,8 @@ void gpu_files_free(struct gpu_files *files); /* once the lane is idle; takes NU
  * says so. The mapping has an object. */
 bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
                    uint32_t libraries);
-/* Detaches the files that no process maps any more. Returns whether any files are left. */
+/* Detaches the files that no process maps any more, but those that are installed: these would be
+ * attached again. Returns whether any files are left. */
 bool gpu_files_sweep(struct gpu_files *files);
 /* The state of those files that are one of the libraries. */
 void gpu_files_status(const struct gpu_files *files, uint32_t libraries,

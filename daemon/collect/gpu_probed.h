@@ -39,6 +39,12 @@ struct gpu_files {
 	struct probed *asked; /* the file being attached; NULL: none */
 	struct gpu_turns turns;
 	struct file_users users;
+	/* Takes the place of a probed file for processes that map a file that must not be probed
+	 * for them, so that it is not opened anew at every change of the process. */
+	struct file_used untrusted;
+	char *untrusted_path; /* of the last such file; NULL: none */
+	uint32_t untrusted_libraries;
+	uint64_t untrusted_count;
 	uint64_t numbers;  /* the last number given to a file, for the reader */
 	uint64_t swept_ns; /* the time of the last sweep for want of room */
 	unsigned int told;

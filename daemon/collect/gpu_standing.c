@@ -336,7 +336,7 @@ static void explain(const struct gpu_kernel *kernel, const struct gpu_files_stat
 	if (strlen(path) > SHOWN_PATH)
 		path[clean_prefix(path, SHOWN_PATH)] = '\0';
 	snprintf(status->why, sizeof(status->why), "cannot probe %.*s: %s", SHOWN_PATH, path,
-	         strerror(-files->err));
+	         files->err == -EPERM ? "see the setting user-probes" : strerror(-files->err));
 }
 
 void gpu_standing_status(const struct gpu_standing *standing, enum gpu_layer layer,
@@ -353,15 +353,11 @@ void gpu_standing_status(const struct gpu_standing *standing, enum gpu_layer lay
 		snprintf(ret_status->why, sizeof(ret_status->why), "%s", why_nothing(layer));
 }
 
-void gpu_standing_counts(const struct gpu_standing *standing, uint64_t *ret_files,
-                         uint64_t *ret_sites)
+void gpu_standing_counts(const struct gpu_standing *standing, struct gpu_files_status *ret_files)
 {
-	struct gpu_files_status files = {0};
-
+	*ret_files = (struct gpu_files_status){0};
 	if (standing->files)
-		gpu_files_status(standing->files, GPU_LIBRARY_ALL, &files);
-	*ret_files = files.attached;
-	*ret_sites = files.sites;
+		gpu_files_status(standing->files, GPU_LIBRARY_ALL, ret_files);
 }
 
 void gpu_standing_add_reader_stats(const struct gpu_standing *standing, struct reader_stats *stats)

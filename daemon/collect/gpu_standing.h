@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/crew.h"
+#include "collect/gpu_files.h"
 #include "collect/gpu_kernel.h"
 #include "object/store.h"
 #include "proc/proc.h"
@@ -48,6 +49,5 @@ void gpu_standing_free(struct gpu_standing *standing); /* after the loop; takes 
 
 void gpu_standing_status(const struct gpu_standing *standing, enum gpu_layer layer,
                          struct gpu_layer_status *ret_status);
-void gpu_standing_counts(const struct gpu_standing *standing, uint64_t *ret_files,
-                         uint64_t *ret_sites);
+void gpu_standing_counts(const struct gpu_standing *standing, struct gpu_files_status *ret_files);
 void gpu_standing_add_reader_stats(const struct gpu_standing *standing, struct reader_stats *stats);

@@ -313,7 +313,9 @@ uint64_t heap_standing_bytes(const struct heap_standing *standing)
 	return standing->tellers.byte_shares.taken;
 }
 
-uint64_t heap_standing_files_refused(const struct heap_standing *standing)
+void heap_standing_files(const struct heap_standing *standing, uint64_t *ret_refused,
+                         uint64_t *ret_untrusted)
 {
-	return standing->files.refused;
+	*ret_refused = standing->files.refused;
+	*ret_untrusted = standing->files.untrusted_count;
 }

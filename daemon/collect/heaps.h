@@ -155,7 +155,9 @@ bool heaps_inuse(const struct heaps *heaps, uint32_t pid, uint64_t *ret_bytes);
 	        "Processes forgotten that sample themselves: their user's share was full")     \
 	COUNTER(heap_forgotten, "Samples of allocations that were forgotten with them")        \
 	COUNTER(heap_files_refused,                                                            \
-	        "Times a file that samples was not listened to: its user's share was full")
+	        "Times a file that samples was not listened to: its user's share was full")    \
+	COUNTER(heap_files_untrusted,                                                          \
+	        "Times a file that samples was not listened to: its user is not trusted")
 
 struct heaps_stats {
 #define COUNTER(name, help) uint64_t name;

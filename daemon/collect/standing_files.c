@@ -54,7 +54,8 @@ static void look_at(struct standing_file *file, uint64_t now, bool is_wanted)
 		file->idle_ns = now;
 	if (file->state == STANDING_FAILED)
 		standing_file_remove(file);
-	else if (file->state == STANDING_ATTACHED && (is_wanted || now - file->idle_ns >= idle_ns))
+	else if (file->state == STANDING_ATTACHED &&
+	         (is_wanted || (!file->inode.is_installed && now - file->idle_ns >= idle_ns)))
 		standing_file_detach(file);
 }
 
@@ -100,6 +101,17 @@ static int refuse(struct standing_files *files, const char *path)
 		            path);
 	}
 	return -ENOSPC;
+}
+
+static void note_untrusted(struct standing_files *files, const char *path, uint32_t owner)
+{
+	files->untrusted_count++;
+	if (!files->told_left)
+		return;
+	files->told_left--;
+	log_warning("not listening to the static probes of %s of user %u: see the setting "
+	            "user-probes",
+	            path, owner);
 }
 
 static int take_place(struct standing_files *files, struct standing_file *file)
@@ -151,18 +163,24 @@ static int add(struct standing_files *files, int *fd, const struct file_inode *i
 }
 
 static int get(struct standing_files *files, uint32_t pid, uint32_t owner,
-               const struct proc_mapping *mapping, struct standing_file **ret_file)
+               const struct proc_mapping *mapping, struct file_used **ret_used)
 {
 	struct file_opener *opener = files->config.opener;
+	struct standing_file *file;
 	struct file_inode inode;
 	int fd = -1;
 	int err = file_opener_get(opener, pid, owner, mapping, &fd, &inode);
 
 	if (err)
 		return err;
-	*ret_file = find(files, &inode);
-	if (!*ret_file)
-		err = add(files, &fd, &inode, owner, mapping->path, ret_file);
+	file = find(files, &inode);
+	*ret_used = &files->untrusted;
+	if (!file && !file_inode_may_be_probed(&inode, owner))
+		note_untrusted(files, mapping->path, owner);
+	else if (!file)
+		err = add(files, &fd, &inode, owner, mapping->path, &file);
+	if (file)
+		*ret_used = &file->used;
 	file_opener_close(opener, &fd, owner, &inode);
 	return err;
 }
@@ -170,15 +188,15 @@ static int get(struct standing_files *files, uint32_t pid, uint32_t owner,
 bool standing_files_listen(struct standing_files *files, uint32_t pid,
                            const struct proc_mapping *mapping)
 {
-	struct standing_file *file = NULL;
+	struct file_used *used;
 
 	if (file_users_find(&files->users, pid, mapping))
 		return true;
 	uint32_t owner = owner_read(pid);
 	if (!file_users_have_room(&files->users, owner))
 		return refuse(files, mapping->path) == 0;
-	int err = get(files, pid, owner, mapping, &file);
+	int err = get(files, pid, owner, mapping, &used);
 	if (!err)
-		err = file_users_set(&files->users, pid, owner, mapping, &file->used);
+		err = file_users_set(&files->users, pid, owner, mapping, used);
 	return err != -ENOSPC && err != -EINPROGRESS;
 }

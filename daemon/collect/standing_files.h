@@ -2,9 +2,10 @@
 /*
  * struct standing_files - the inodes whose static probes are listened to, in every process that
  * maps them now or later, and which processes those are. profd counts as a listener in their
- * semaphores. A file that no process maps any more is detached: after some minutes, or as soon as
- * another file needs its place. The files of one user, whose process was the first to map them, get
- * up to half of the places, and fewer when others have some (base/shares.h). Loop thread only.
+ * semaphores. A file that no process maps any more is detached: after some minutes, unless it
+ * is installed (collect/file_inode.h), or as soon as another file needs its place. The files of one
+ * user, whose process was the first to map them, get up to half of the places, and fewer when
+ * others have some (base/shares.h). Loop thread only.
  */
 #pragma once
 
@@ -45,9 +46,13 @@ struct standing_files {
 	struct standing_file *first; /* the newest */
 	struct file_users users;
 	struct shares shares;
-	uint64_t slots;         /* bit n: the place n of MAX_STANDING_FILES is taken */
-	uint64_t numbers;       /* numbers given to files so far, for the reader */
-	uint64_t refused;       /* how often there was no room */
+	uint64_t slots;   /* bit n: the place n of MAX_STANDING_FILES is taken */
+	uint64_t numbers; /* numbers given to files so far, for the reader */
+	uint64_t refused; /* how often there was no room */
+	/* Takes the place of a file for processes that map one that must not be listened to for
+	 * them, so that it is not opened anew at every change of the process. */
+	struct file_used untrusted;
+	uint64_t untrusted_count;
 	bool is_wanted;         /* a file was refused since the last sweep */
 	unsigned int told_left; /* warnings that may be logged until the next sweep */
 };

@@ -4,6 +4,7 @@
  */
 #include "http/admission.h"
 
+#include "base/accounts.h"
 #include "http/host_name.h"
 #include "proc/owner.h"
 
@@ -141,6 +142,13 @@ int admit_attaching_to(struct request *request, uint32_t pid, uint32_t *ret_owne
 	                  ? 0
 	                  : peer_user(&request->client->peer, &uid);
 
+	if (!err && uid && !account_is_trusted(account_of(uid))) {
+		request->parking->stats.refused_private++;
+		return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
+		              "probes are not put into processes at the wish of user %" PRIu32
+		              ": see the setting user-probes",
+		              uid);
+	}
 	if (!err && (!uid || uid == owner_read_sole(pid))) {
 		*ret_owner = uid ? uid : OWNER_UNKNOWN;
 		return 0;

@@ -18,6 +18,7 @@ from workload import Workload, workload_path
 
 LANE = "clients"
 OTHER = 54321  # a user without any other process
+TRUSTED = "--user-probes=yes"
 
 # Makes 300,000 allocations and keeps them, slowly enough for the ring buffer.
 HOARD = """
@@ -85,12 +86,12 @@ class HeapOwner(unittest.TestCase):
         self.assertTrue(head.startswith("HTTP/1.1 403"), head)
 
     def test_over_tcp(self):
-        with Daemon() as profd:
+        with Daemon(TRUSTED) as profd:
             self.assert_own_only(profd, base=profd.url)
 
     def test_over_a_unix_socket(self):
         path = os.path.join(self.folder, "socket")
-        with Daemon(listen=f"unix:{path}") as profd:
+        with Daemon(TRUSTED, listen=f"unix:{path}") as profd:
             os.chmod(path, 0o666)
             self.assert_own_only(profd, "--unix-socket", path, base="http://x")
 
@@ -101,7 +102,7 @@ class HeapOwner(unittest.TestCase):
         turncoat = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, user=NOBODY.pw_uid,
                                     group=NOBODY.pw_gid, extra_groups=[], text=True)
         try:
-            with Daemon() as profd:
+            with Daemon(TRUSTED) as profd:
                 url = f"{profd.url}/heap?pid={turncoat.pid}&seconds=3&force=1&format=text"
                 asking = subprocess.Popen([*as_user(NOBODY.pw_uid), "curl", "-s", "-w", "%{http_code}", url],
                                           stdout=subprocess.PIPE, text=True)
@@ -118,7 +119,7 @@ class HeapOwner(unittest.TestCase):
             turncoat.communicate()
 
     def test_who_has_many_watched_leaves_room(self):
-        with contextlib.ExitStack() as running, Daemon() as profd:
+        with contextlib.ExitStack() as running, Daemon(TRUSTED) as profd:
 
             def started(uid, mode):
                 return running.enter_context(Owned(self.folder, uid, mode))
@@ -153,7 +154,7 @@ class HeapOwner(unittest.TestCase):
     def test_addresses_of_one_leave_room(self):
         """A process that holds more addresses than the limit of all processes does not take the share of others."""
         hoard = [sys.executable, "-c", HOARD]
-        with contextlib.ExitStack() as running, Daemon() as profd:
+        with contextlib.ExitStack() as running, Daemon(TRUSTED) as profd:
             greedy = running.enter_context(subprocess.Popen(hoard, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
             running.callback(greedy.kill)
             greedy.stdout.readline()
@@ -175,7 +176,7 @@ class HeapOwner(unittest.TestCase):
 
     def test_what_a_process_tells_is_everybodys(self):
         library = os.path.join(daemon.BUILD, "libprofd-heap.so")
-        with HeapWorkload("sites", preload=library) as workload, Daemon() as profd:
+        with HeapWorkload("sites", preload=library) as workload, Daemon(TRUSTED) as profd:
             stranger, url = as_user(NOBODY.pw_uid), f"{profd.url}/heap?pid={workload.pid}"
             self.assertTrue(until(lambda: profd.json("/status")["heaps"]["standing"]))
             status, body = curl(url + "&format=text", through=stranger)

@@ -160,6 +160,7 @@ class HostileFiles(unittest.TestCase):
 
     def test_places_for_files_that_tell(self):
         """Copies of the library that no program uses take no place from one in use, neither during nor after the attack."""
+        self.server = self.stack.enter_context(Daemon("--user-probes=yes"))
         copies = [shutil.copy(LIBRARY, self.path(f"{TELLS}{number}.so")) for number in range(COPIES)]
         own = shutil.copy(LIBRARY, self.path(TELLS + "own.so"))
         for number, path in enumerate([*copies, own]):

@@ -52,6 +52,49 @@ START_TEST(subordinate_ids_are_those_of_one)
 }
 END_TEST
 
+static void have_users(const char *users)
+{
+	accounts_set(text(""), text(users));
+	accounts_trust(TRUST_PERSON);
+}
+
+START_TEST(a_single_person_is_trusted)
+{
+	have_users("root:x:0:0::/root:/bin/sh\nweb:x:33:33::/:\nanna:x:1001:1001::/:\n"
+	           "nobody:x:65534:65534::/:\n");
+	ck_assert(account_is_trusted(0));
+	ck_assert(account_is_trusted(1001));
+	ck_assert(!account_is_trusted(33));
+	ck_assert(!account_is_trusted(1002));
+	ck_assert(!account_is_trusted(65534));
+	ck_assert(!account_is_trusted(UINT32_MAX));
+	accounts_trust(TRUST_ROOT);
+	ck_assert(account_is_trusted(0));
+	ck_assert(!account_is_trusted(1001));
+	accounts_trust(TRUST_EVERYBODY);
+	ck_assert(account_is_trusted(33));
+}
+END_TEST
+
+START_TEST(of_several_none_is_trusted)
+{
+	have_users("anna:x:1001:1001::/:\nbert:x:1002:1002::/:\n");
+	ck_assert(account_is_trusted(0));
+	ck_assert(!account_is_trusted(1001));
+	ck_assert(!account_is_trusted(1002));
+	/* Three are not one again. */
+	have_users("anna:x:1001:1001::/:\nbert:x:1002:1002::/:\ncarl:x:59999:1::/:\n");
+	ck_assert(!account_is_trusted(1001));
+	ck_assert(!account_is_trusted(59999));
+	have_users("");
+	ck_assert(account_is_trusted(0));
+	ck_assert(!account_is_trusted(1001));
+	/* Two names of one user. */
+	have_users("anna:x:1001:1001::/:\nanne:x:1001:1001::/:\nodd:x:y:1::/:\n");
+	ck_assert(account_is_trusted(1001));
+}
+END_TEST
+
 START_TEST(without_files_everybody_is_himself)
 {
 	accounts_set(text(""), text(""));
@@ -94,6 +137,8 @@ Suite *accounts_suite(void)
 
 	tcase_add_checked_fixture(tests, NULL, tear_down);
 	tcase_add_test(tests, subordinate_ids_are_those_of_one);
+	tcase_add_test(tests, a_single_person_is_trusted);
+	tcase_add_test(tests, of_several_none_is_trusted);
 	tcase_add_test(tests, without_files_everybody_is_himself);
 	tcase_add_test(tests, one_account_has_one_share);
 	suite_add_tcase(suite, tests);
