@@ -545,7 +545,7 @@ $(BUILD)/workloads/%: tests/workloads/%.c $(wildcard tests/workloads/*.h) Makefi
 $(BUILD)/hostile/%: tests/hostile/%.c $(wildcard tests/hostile/*.h) tests/workloads/work.h daemon/preload/usdt.h Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)gcc -std=gnu17 -D_GNU_SOURCE -O1 -g $(WARNINGS) -o $@ $<
+	$(Q)gcc -std=gnu17 -D_GNU_SOURCE -O1 -g $(WARNINGS) -o $@ $< -lpthread
 
 $(BUILD)/workloads/%: tests/workloads/%.cc $(wildcard tests/workloads/*.h) Makefile
 	$(call say,CXX,$<)

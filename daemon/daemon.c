@@ -182,6 +182,7 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 		.passwords = parts->passwords,
 		.processes = parts->processes,
 		.cmdlines = parts->cmdlines,
+		.aside = parts->aside,
 		.pss = parts->pss,
 		.host = &daemon->host,
 		.capabilities = daemon->privileges.names,

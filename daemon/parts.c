@@ -73,8 +73,9 @@ static int build_keepers(struct parts *parts, const struct parts_config *config)
 	parts->passwords = lane_new(config->loop, WORK_passwords, MAX_PASSWORD_QUEUE);
 	parts->processes = lane_new(config->loop, WORK_processes, MAX_PROCESSES_QUEUE);
 	parts->cmdlines = lane_new(config->loop, WORK_cmdlines, MAX_PROCESSES_QUEUE);
+	parts->aside = aside_new();
 	if (!parts->render || !parts->passwords || !parts->processes || !parts->cmdlines ||
-	    !parts->store)
+	    !parts->aside || !parts->store)
 		return -ENOMEM;
 	parts->nvml = nvml_new(config->loop);
 	parts->procs = procs_new(parts->store);
@@ -197,6 +198,7 @@ void parts_release(struct parts *parts)
 	lane_free(parts->passwords);
 	lane_free(parts->processes);
 	lane_free(parts->cmdlines);
+	aside_free(parts->aside);
 	pss_reader_free(parts->pss);
 	nvml_free(parts->nvml);
 }

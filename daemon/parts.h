@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/aside.h"
 #include "base/lane.h"
 #include "collect/collector.h"
 #include "config.h"
@@ -16,6 +17,7 @@
 
 struct parts {
 	struct lane *render, *passwords, *processes, *cmdlines;
+	struct aside *aside; /* of the lane for command lines */
 	struct pss_reader *pss;
 	struct store *store;
 	struct procs *procs;

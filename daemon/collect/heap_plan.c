@@ -126,7 +126,7 @@ static int plan_all(struct heap_plan *plan, struct heap_search *search, uint8_t 
 int heap_plan_make(struct heap_plan *plan, const struct heap_plan_ask *ask)
 {
 	_cleanup_(heap_search_freep) struct heap_search *search = NULL;
-	int err = heap_search_process(ask->reader, ask->pid, &search);
+	int err = heap_search_process(ask->aside, ask->reader, ask->pid, &search);
 
 	if (search) {
 		plan->unread = search->unread;

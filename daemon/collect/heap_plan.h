@@ -39,6 +39,7 @@ struct heap_plan {
 };
 
 struct heap_plan_ask {
+	struct aside *aside;
 	struct reader *reader; /* used for this plan only: see heap_search.h */
 	uint32_t pid;
 	uint8_t slot; /* in the cookies */

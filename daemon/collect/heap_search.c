@@ -11,6 +11,7 @@
 #include "collect/heap_ask.h"
 #include "object/reach.h"
 #include "object/maps.h"
+#include "proc/owner.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -29,6 +30,8 @@ enum { MAX_UNREAD = 2 };
 
 /* For one file, and for all: the caller waits, and so do all that ask after it. */
 static const uint64_t file_ns = 10 * NSEC_PER_SEC, all_ns = 30 * NSEC_PER_SEC;
+/* For the list of files and for opening them, which its owner can make last without end. */
+static const uint64_t list_ns = 5 * NSEC_PER_SEC;
 
 /* An executable file that the process maps. */
 struct mapped {
@@ -40,28 +43,39 @@ struct mapped {
 	uint64_t code_start, code_end;
 };
 
-struct looking {
-	struct reader *reader;
-	uint64_t until_ns;
-	uint32_t pid;
+/* The files of a process, each once. Listed aside. */
+struct listing {
+	struct aside_call call;
 	struct stat program;
 	struct mapped files[MAX_HEAP_FILES];
 	size_t count;
+	int err;
+};
+
+struct looking {
+	struct reader *reader;
+	uint64_t until_ns;
+	struct listing *listing;
 	struct heap_ranking ranking;
 	struct heap_search *search;
 };
 
-static void looking_free(struct looking *looking)
+static void listing_free(struct listing *listing)
 {
-	if (!looking)
+	if (!listing)
 		return;
-	for (size_t i = 0; i < looking->count; i++) {
-		closep(&looking->files[i].fd);
-		free(looking->files[i].path);
+	for (size_t i = 0; i < listing->count; i++) {
+		closep(&listing->files[i].fd);
+		free(listing->files[i].path);
 	}
-	free(looking);
+	free(listing);
 }
-DEFINE_CLEANUP(struct looking *, looking_free)
+DEFINE_CLEANUP(struct listing *, listing_free)
+
+static void free_call(struct aside_call *call)
+{
+	listing_free((struct listing *)call);
+}
 
 void heap_search_free(struct heap_search *search)
 {
@@ -75,14 +89,64 @@ void heap_search_free(struct heap_search *search)
 }
 
 /* NULL: the file is new. */
-static struct mapped *find_known(struct looking *looking, const struct stat *stat)
+static struct mapped *find_known(struct listing *listing, const struct stat *stat)
 {
-	for (size_t i = 0; i < looking->count; i++) {
-		if (looking->files[i].device == stat->st_dev &&
-		    looking->files[i].inode == stat->st_ino)
-			return &looking->files[i];
+	for (size_t i = 0; i < listing->count; i++) {
+		if (listing->files[i].device == stat->st_dev &&
+		    listing->files[i].inode == stat->st_ino)
+			return &listing->files[i];
 	}
 	return NULL;
+}
+
+static int add_mapping(const struct maps_line *line, void *ctx)
+{
+	struct listing *listing = ctx;
+	struct stat stat;
+
+	if (!line->executable || !line->inode || listing->count == MAX_HEAP_FILES)
+		return 0;
+	/* Memory that is no regular file, such as a device's, has no allocator. */
+	_cleanup_close_ int fd = reach_mapped(listing->call.pid, line->start, line->end, &stat);
+	if (fd < 0)
+		return 0;
+	struct mapped *known = find_known(listing, &stat);
+	/* Code may be mapped in parts, one behind the other. */
+	if (known && known->code_end == line->start)
+		known->code_end = line->end;
+	if (known)
+		return 0;
+	char *name = strndup(line->path, line->path_len);
+	if (!name)
+		return -ENOMEM;
+	listing->files[listing->count++] = (struct mapped){
+		.fd = TAKE_FD(fd),
+		.path = name,
+		.device = stat.st_dev,
+		.inode = stat.st_ino,
+		.bytes = (uint64_t)stat.st_size,
+		.code_start = line->start,
+		.code_end = line->end,
+	};
+	return 0;
+}
+
+/* On the thread aside. */
+static void list_files(struct aside_call *call)
+{
+	struct listing *listing = (struct listing *)call;
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", call->pid);
+	if (stat(path, &listing->program))
+		listing->program = (struct stat){0};
+	snprintf(path, sizeof(path), "/proc/%u/maps", call->pid);
+	listing->err = buf_read_file(&text, path, MAX_PROC_FILE_BYTES);
+	if (listing->err == -ENOENT)
+		listing->err = -ESRCH;
+	if (!listing->err)
+		listing->err = maps_parse(buf_text(&text), text.len, add_mapping, listing);
 }
 
 /* Call before each question. */
@@ -115,10 +179,10 @@ static int heed(struct looking *looking, const struct mapped *file, int err)
 /* A file that is of no use is closed at once: a process may map a thousand files. */
 static int survey(struct looking *looking, size_t number)
 {
-	struct mapped *file = &looking->files[number];
+	struct mapped *file = &looking->listing->files[number];
 	const struct heap_question question = {file->fd, number, file->bytes};
-	bool is_program =
-		looking->program.st_dev == file->device && looking->program.st_ino == file->inode;
+	const struct stat *program = &looking->listing->program;
+	bool is_program = program->st_dev == file->device && program->st_ino == file->inode;
 	struct heap_survey said;
 	int err = set_deadline(looking);
 
@@ -135,51 +199,13 @@ static int survey(struct looking *looking, size_t number)
 	return heed(looking, file, err);
 }
 
-static int add_mapping(const struct maps_line *line, void *ctx)
+static int survey_all(struct looking *looking)
 {
-	struct looking *looking = ctx;
-	struct stat stat;
+	int err = 0;
 
-	if (!line->executable || !line->inode || looking->count == MAX_HEAP_FILES)
-		return 0;
-	/* Memory that is no regular file, such as a device's, has no allocator. */
-	_cleanup_close_ int fd = reach_mapped(looking->pid, line->start, line->end, &stat);
-	if (fd < 0)
-		return 0;
-	struct mapped *known = find_known(looking, &stat);
-	/* Code may be mapped in parts, one behind the other. */
-	if (known && known->code_end == line->start)
-		known->code_end = line->end;
-	if (known)
-		return 0;
-	char *name = strndup(line->path, line->path_len);
-	if (!name)
-		return -ENOMEM;
-	looking->files[looking->count++] = (struct mapped){
-		.fd = TAKE_FD(fd),
-		.path = name,
-		.device = stat.st_dev,
-		.inode = stat.st_ino,
-		.bytes = (uint64_t)stat.st_size,
-		.code_start = line->start,
-		.code_end = line->end,
-	};
-	return survey(looking, looking->count - 1);
-}
-
-static int look_at_all(struct looking *looking)
-{
-	_cleanup_(buf_release) struct buf text = BUF_INIT;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%u/exe", looking->pid);
-	if (stat(path, &looking->program))
-		looking->program = (struct stat){0};
-	snprintf(path, sizeof(path), "/proc/%u/maps", looking->pid);
-	int err = buf_read_file(&text, path, MAX_PROC_FILE_BYTES);
-	if (err)
-		return err == -ENOENT ? -ESRCH : err;
-	return maps_parse(buf_text(&text), text.len, add_mapping, looking);
+	for (size_t i = 0; !err && i < looking->listing->count; i++)
+		err = survey(looking, i);
+	return err;
 }
 
 static int find_sites(struct looking *looking)
@@ -188,7 +214,7 @@ static int find_sites(struct looking *looking)
 
 	for (size_t i = 0; i < looking->ranking.count; i++) {
 		size_t number = looking->ranking.best[i].file;
-		struct mapped *file = &looking->files[number];
+		struct mapped *file = &looking->listing->files[number];
 		const struct heap_question question = {file->fd, number, file->bytes};
 		struct heap_found *found = &search->found[search->count];
 		int err = set_deadline(looking);
@@ -213,17 +239,23 @@ static int find_sites(struct looking *looking)
 	return search->unread ? -EIO : -ENOENT;
 }
 
-int heap_search_process(struct reader *reader, uint32_t pid, struct heap_search **ret_search)
+int heap_search_process(struct aside *aside, struct reader *reader, uint32_t pid,
+                        struct heap_search **ret_search)
 {
-	_cleanup_(looking_freep) struct looking *looking = calloc(1, sizeof(*looking));
+	_cleanup_(listing_freep) struct listing *listing = calloc(1, sizeof(*listing));
+	struct looking looking = {
+		.reader = reader, .until_ns = clock_mono_ns() + all_ns, .listing = listing};
+	int err;
 
-	*ret_search = calloc(1, sizeof(**ret_search));
-	if (!looking || !*ret_search)
+	*ret_search = looking.search = calloc(1, sizeof(*looking.search));
+	if (!listing || !looking.search)
 		return -ENOMEM;
-	looking->reader = reader;
-	looking->until_ns = clock_mono_ns() + all_ns;
-	looking->pid = pid;
-	looking->search = *ret_search;
-	int err = look_at_all(looking);
-	return err ?: find_sites(looking);
+	listing->call = (struct aside_call){
+		.owner = owner_read(pid), .pid = pid, .run = list_files, .free = free_call};
+	err = aside_run(aside, &listing->call, list_ns);
+	if (err == -ETIMEDOUT)
+		listing = NULL;
+	if (err)
+		return err == -EBUSY ? -ETIMEDOUT : err;
+	return listing->err ?: survey_all(&looking) ?: find_sites(&looking);
 }

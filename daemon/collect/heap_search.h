@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/aside.h"
 #include "base/cleanup.h"
 #include "heap/allocators.h"
 #include "reader/reader.h"
@@ -31,8 +32,10 @@ struct heap_search {
 
 /* -ESRCH when there is no such process, -ENOENT when it has no allocator, -ENOTSUP when the program
  * is for another machine, -EIO when too many files could not be read to say, -ETIMEDOUT when the
- * whole search took longer than half a minute; -ECHILD, -ECANCELED and -ENOMEM as reader_ask(). The
- * caller frees `*ret_search` even then; it is NULL only when out of memory. */
-int heap_search_process(struct reader *reader, uint32_t pid, struct heap_search **ret_search);
+ * whole search took longer than half a minute, or the list of its files five seconds; -ECHILD,
+ * -ECANCELED and -ENOMEM as reader_ask(). The caller frees `*ret_search` even then; it is NULL only
+ * when out of memory. */
+int heap_search_process(struct aside *aside, struct reader *reader, uint32_t pid,
+                        struct heap_search **ret_search);
 void heap_search_free(struct heap_search *search); /* takes NULL */
 DEFINE_CLEANUP(struct heap_search *, heap_search_free)

@@ -95,6 +95,7 @@ static int open_probes(struct heap_session *session)
 		shared->priced = true;
 	}
 	err = heap_plan_make(&session->plan, &(struct heap_plan_ask){
+						     .aside = shared->aside,
 						     .reader = session->reader,
 						     .pid = session->ask.pid,
 						     .slot = (uint8_t)session->slot,

@@ -27,6 +27,7 @@
 struct heap_shared {
 	struct heap_kernel *kernel;
 	struct lane *lane;
+	struct aside *aside; /* of the lane */
 	struct drain_tables tables;
 	struct heaps_stats *stats;
 	struct reader_stats readers_gone; /* of the sessions that have ended */

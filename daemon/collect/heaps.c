@@ -346,10 +346,11 @@ int heaps_new(const struct heaps_config *config, struct heaps **ret_heaps)
 	heaps->shared.tables = config->tables;
 	heaps->shared.stats = &heaps->stats;
 	heaps->shared.lane = lane_new(config->loop, WORK_heaps, MAX_JOBS);
+	heaps->shared.aside = aside_new();
 	heaps->reader = reader_new(
 		&(struct reader_program){READER_SELF, "heaps", MAX_HEAP_READER_BYTES, 0});
 	*ret_heaps = heaps;
-	if (!heaps->shared.lane || !heaps->reader)
+	if (!heaps->shared.lane || !heaps->shared.aside || !heaps->reader)
 		return -ENOMEM;
 	return heap_standing_new(
 		&(struct heap_standing_config){
@@ -403,6 +404,7 @@ void heaps_free(struct heaps *heaps)
 	shares_clear(&heaps->slots);
 	heap_standing_free(heaps->standing);
 	lane_free(heaps->shared.lane);
+	aside_free(heaps->shared.aside);
 	reader_free(heaps->reader);
 	ring_buffer__free(heaps->ring);
 	free(heaps);

@@ -9,17 +9,15 @@
 #include "base/clock.h"
 #include "http/json.h"
 #include "http/memory_points.h"
+#include "http/process_cmdline.h"
 #include "http/processes_text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MIN_CMDLINE_BYTES = 256 }; /* of each process, however many there are */
-
-static const char cut_mark[] = " [...]";
 
 static void take_memory(struct process_row *row, const struct timeline_process *process)
 {
@@ -137,41 +135,6 @@ size_t process_list_cmdline_bytes(size_t processes)
 	return each < MAX_CMDLINE_BYTES ? each : MAX_CMDLINE_BYTES;
 }
 
-/* Reads the first `max` bytes, and one more if there are more. */
-static size_t read_cmdline(uint32_t pid, char *bytes, size_t max)
-{
-	_cleanup_close_ int fd = -1;
-	ssize_t len;
-	char path[48];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/cmdline", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	len = fd < 0 ? -1 : read(fd, bytes, max + 1);
-	return len > 0 ? (size_t)len : 0;
-}
-
-/* NULs separate words; a program that replaced its command line by a title leaves many at the end.
- */
-static json_t *cmdline_json(uint32_t pid, size_t max)
-{
-	char bytes[MAX_CMDLINE_BYTES + sizeof(cut_mark)];
-	size_t len = read_cmdline(pid, bytes, max);
-	bool cut = len > max;
-
-	if (cut)
-		len = max;
-	while (len && !bytes[len - 1])
-		len--;
-	for (size_t i = 0; i < len; i++)
-		if (!bytes[i])
-			bytes[i] = ' ';
-	if (cut) {
-		memcpy(bytes + len, cut_mark, strlen(cut_mark));
-		len += strlen(cut_mark);
-	}
-	return json_text(bytes, len);
-}
-
 static int add_identity(json_t *object, const struct process_row *row)
 {
 	static const struct identity none;
@@ -203,9 +166,17 @@ static int add_memory(json_t *object, const struct process_row *row, uint64_t wa
 	       json_object_set_new(object, "leak", leak);
 }
 
-static json_t *row_json(const struct process_list *list, const struct process_row *row,
-                        uint64_t covered_ns, uint64_t wall_ms)
+/* What belongs to all rows. */
+struct writing {
+	const struct process_list *list;
+	struct cmdline_reader cmdlines;
+	uint64_t covered_ns, wall_ms;
+};
+
+static json_t *row_json(struct writing *writing, const struct process_row *row)
 {
+	const struct process_list *list = writing->list;
+	uint64_t covered_ns = writing->covered_ns;
 	double percent = covered_ns ? 100.0 * (double)row->cpu_ns / (double)covered_ns : 0.0;
 	json_t *object = json_pack("{s:I, s:o, s:f, s:I}", "pid", (json_int_t)row->pid, "comm",
 	                           string_json(row->comm), "cpu_percent",
@@ -214,11 +185,11 @@ static json_t *row_json(const struct process_list *list, const struct process_ro
 	int failed = !object;
 
 	if (!failed)
-		failed = add_identity(object, row) | add_memory(object, row, wall_ms);
+		failed = add_identity(object, row) | add_memory(object, row, writing->wall_ms);
 	if (!failed && list->cmdlines)
-		failed = json_object_set_new(
-			object, "cmdline",
-			cmdline_json(row->pid, process_list_cmdline_bytes(list->count)));
+		failed = json_object_set_new(object, "cmdline",
+		                             cmdline_read(&writing->cmdlines, row->pid,
+		                                          process_list_cmdline_bytes(list->count)));
 	if (!failed)
 		return object;
 	json_decref(object);
@@ -237,8 +208,12 @@ static int write_row(const struct process_list *list, json_t *row, bool first, s
 
 int process_list_write(struct process_list *list, struct buf *out)
 {
-	uint64_t covered_ns = add_samples(list);
-	uint64_t wall_ms = (clock_wall_ns() - clock_mono_ns()) / NSEC_PER_MSEC;
+	struct writing writing = {
+		.list = list,
+		.cmdlines.aside = list->cmdlines,
+		.covered_ns = add_samples(list),
+		.wall_ms = (clock_wall_ns() - clock_mono_ns()) / NSEC_PER_MSEC,
+	};
 	int err = 0;
 
 	if (list->count)
@@ -246,11 +221,12 @@ int process_list_write(struct process_list *list, struct buf *out)
 	if (list->text)
 		processes_text_head(out);
 	for (size_t i = 0; !err && i < list->count; i++) {
-		json_t *row = row_json(list, &list->rows[i], covered_ns, wall_ms);
+		json_t *row = row_json(&writing, &list->rows[i]);
 
 		err = row ? write_row(list, row, !i, out) : -ENOMEM;
 		json_decref(row);
 	}
+	cmdline_reader_release(&writing.cmdlines);
 	if (!list->text)
 		buf_add_text(out, list->count ? "\n]\n" : "[]\n");
 	return err ? err : buf_error(out);

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "base/aside.h"
 #include "base/buf.h"
 #include "memory/timeline.h"
 #include "proc/proc.h"
@@ -25,8 +26,9 @@ struct process_row {
 struct process_list {
 	struct process_row *rows; /* by ascending pid, until the list is written */
 	size_t count, capacity;
-	struct slices slices; /* with the samples */
-	bool cmdlines, text;  /* add command lines; a table instead of JSON */
+	struct slices slices;   /* with the samples */
+	struct aside *cmdlines; /* reads command lines; NULL: they are left out */
+	bool text;              /* a table instead of JSON */
 };
 
 /* Loop thread. 0 or -ENOMEM. */

@@ -67,7 +67,8 @@ static int read_ask(struct request *request, struct process_list *list, struct r
 	const char *format = query_get(&request->query, "format");
 
 	list->text = format && !strcmp(format, "text");
-	list->cmdlines = cmdline && !strcmp(cmdline, "1");
+	if (cmdline && !strcmp(cmdline, "1"))
+		list->cmdlines = request->service->aside;
 	if (format && !list->text && strcmp(format, "json") != 0)
 		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
 		              "bad format=%.64s: json or text is accepted", format);

@@ -28,9 +28,9 @@ struct service {
 	const struct policy *policy;
 	struct access *access;
 	struct lane *passwords; /* hashes passwords */
-	/* List processes without and with command lines. Reading a command line makes the kernel
-	 * wait while the process holds the lock of its address space. */
+	/* List processes without and with command lines, which that lane reads aside. */
 	struct lane *processes, *cmdlines;
+	struct aside *aside;
 	struct pss_reader *pss;
 	const struct utsname *host; /* the host's name and the kernel's release, as of the start */
 	/* The names of those that the daemon has kept; the last is followed by NULL. */

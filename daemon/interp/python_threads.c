@@ -6,6 +6,7 @@
  */
 #include "interp/python_threads.h"
 
+#include "base/aside.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/lane.h"
@@ -29,33 +30,35 @@ enum {
 #define SLOW_NS        (60 * NSEC_PER_SEC)   /* for a program without names */
 #define GAP_NS         (100 * NSEC_PER_MSEC) /* minimum, when there are new threads */
 #define RETRY_NS       (20 * NSEC_PER_MSEC)
-#define BUDGET_PERCENT 2 /* of one core, in the long run */
+#define PATIENCE_NS    (200 * NSEC_PER_MSEC) /* with a reading; a busy host may not run it sooner */
+#define BUDGET_PERCENT 2                     /* of one core, in the long run */
 #define BURST_NS       (250 * NSEC_PER_MSEC)
 
-/* The program that is being read; belongs to the worker while the reading is under way. */
+/* How a program is read, and what was read. Belongs to the lane while the reading is under way, and
+ * to a thread aside when that is left behind. */
 struct reading {
-	struct job job;
-	struct python_program *program; /* NULL: no reading is under way */
-	uint32_t pid;
+	struct aside_call call;
 	uint64_t began_ns, seen_ns; /* from struct python_program */
 	struct python_process process;
 	struct python_dicts dicts;
 	struct python_name names[MAX_PYTHON_NAMED];
 	size_t count;
-	int result;
 	bool is_process; /* the process was the expected one, to the end */
 	uint64_t cost_ns;
 };
 
 struct python_threads {
 	struct lane *lane;
+	struct aside *aside; /* of the lane */
 	struct python_threads_hooks hooks;
 	struct python_programs programs;
 	uv_timer_t timer;
 	uint64_t timer_ns; /* when the timer fires; 0: it is not armed */
 	uint64_t budget_ns, earned_ns;
 	bool stopped;
-	struct reading reading;
+	struct job job;
+	struct python_program *program; /* that is being read; NULL: none is */
+	struct reading *reading;        /* of that program; NULL once it was left behind */
 	struct python_threads_stats stats;
 };
 
@@ -84,7 +87,7 @@ static void make_due(struct python_threads *threads, struct python_program *prog
 	if (program->due_ns && program->due_ns <= at_ns)
 		return;
 	program->due_ns = at_ns;
-	if (!threads->reading.program)
+	if (!threads->program)
 		arm(threads, at_ns, now);
 }
 
@@ -128,7 +131,7 @@ static void leave_out_ended(struct reading *reading)
 
 		if (!name->text)
 			continue;
-		snprintf(path, sizeof(path), "/proc/%u/task/%u", reading->pid, name->tid);
+		snprintf(path, sizeof(path), "/proc/%u/task/%u", reading->call.pid, name->tid);
 		if (stat(path, &status) == 0)
 			continue;
 		free(name->text);
@@ -136,10 +139,19 @@ static void leave_out_ended(struct reading *reading)
 	}
 }
 
-/* Worker thread. */
-static void run_reading(struct job *job)
+static void reading_free(struct aside_call *call)
 {
-	struct reading *reading = (struct reading *)job;
+	struct reading *reading = (struct reading *)call;
+
+	for (size_t i = 0; i < reading->count; i++)
+		free(reading->names[i].text);
+	free(reading);
+}
+
+/* On the thread aside. */
+static void run_reading(struct aside_call *call)
+{
+	struct reading *reading = (struct reading *)call;
 	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	_cleanup_(process_memory_close) struct process_memory memory;
 	struct python_objects objects = {
@@ -149,39 +161,56 @@ static void run_reading(struct job *job)
 		.reads_left = MAX_PYTHON_NAME_READS,
 	};
 
-	reading->result = process_memory_open(reading->pid, &memory);
-	if (!reading->result)
-		reading->result = python_names_read(&objects, &reading->dicts, reading->names,
-		                                    reading->count);
-	reading->is_process = process_memory_is_of(reading->pid, reading->began_ns);
+	if (!process_memory_open(call->pid, &memory))
+		python_names_read(&objects, &reading->dicts, reading->names, reading->count);
+	reading->is_process = process_memory_is_of(call->pid, reading->began_ns);
 	leave_out_ended(reading);
 	reading->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
 }
 
+static struct python_threads *threads_of(struct job *job)
+{
+	return (struct python_threads *)((char *)job - offsetof(struct python_threads, job));
+}
+
+/* On the lane. */
+static void run_aside(struct job *job)
+{
+	struct python_threads *threads = threads_of(job);
+
+	if (aside_run(threads->aside, &threads->reading->call, PATIENCE_NS) == -ETIMEDOUT)
+		threads->reading = NULL;
+}
+
 static void submit(struct python_threads *threads, struct python_program *program)
 {
-	struct reading *reading = &threads->reading;
+	struct reading *reading = calloc(1, sizeof(*reading));
+	uint32_t pid = program->key.pid;
 
 	program->due_ns = 0;
-	if (!threads->hooks.describe(threads->hooks.ctx, program->key.pid, &reading->process) ||
+	if (!reading || !threads->hooks.describe(threads->hooks.ctx, pid, &reading->process) ||
 	    !reading->process.interpreter_modules) {
 		/* The process is a child that profd does not know yet, or is gone. */
 		if (program->retries > 0) {
 			program->retries--;
 			program->due_ns = clock_mono_ns() + GAP_NS;
 		}
+		free(reading);
 		return;
 	}
-	reading->pid = program->key.pid;
+	reading->call = (struct aside_call){.owner = threads->hooks.owner(threads->hooks.ctx, pid),
+	                                    .pid = pid,
+	                                    .run = run_reading,
+	                                    .free = reading_free};
 	reading->began_ns = program->began_ns;
 	reading->seen_ns = program->seen_ns;
 	reading->dicts = program->dicts;
 	reading->count = list_wanted(program, reading->names);
-	reading->result = -ECANCELED;
-	reading->is_process = false;
-	reading->cost_ns = 0;
-	if (reading->count && lane_submit(threads->lane, &reading->job) == 0)
-		reading->program = program;
+	threads->reading = reading;
+	if (reading->count && lane_submit(threads->lane, &threads->job) == 0)
+		threads->program = program;
+	else
+		reading_free(&TAKE_PTR(threads->reading)->call);
 }
 
 static void earn(struct python_threads *threads, uint64_t now)
@@ -199,7 +228,7 @@ static void go_on(struct python_threads *threads)
 	struct python_program *program;
 
 	earn(threads, now);
-	while (!threads->stopped && !threads->reading.program &&
+	while (!threads->stopped && !threads->program &&
 	       (program = python_programs_due(&threads->programs))) {
 		if (program->due_ns > now) {
 			arm(threads, program->due_ns, now);
@@ -219,24 +248,24 @@ static void on_timer(uv_timer_t *timer)
 	struct python_threads *threads = timer->data;
 
 	threads->timer_ns = 0;
-	if (!threads->reading.program)
+	if (!threads->program)
 		go_on(threads);
 }
 
 /* Whether the memory that was read belongs to the intended program. */
 static bool is_of_program(const struct python_threads *threads)
 {
-	const struct reading *reading = &threads->reading;
+	const struct reading *reading = threads->reading;
 
 	return reading->is_process &&
-	       !execs_since(threads->hooks.execs, reading->pid, reading->seen_ns);
+	       !execs_since(threads->hooks.execs, reading->call.pid, reading->seen_ns);
 }
 
 /* Gives the names to their threads, if these are unchanged. Returns how many had a name. */
 static size_t take_names(struct python_threads *threads, struct python_program *program,
                          bool is_program)
 {
-	struct reading *reading = &threads->reading;
+	struct reading *reading = threads->reading;
 	size_t named = 0;
 
 	for (size_t i = 0; i < reading->count; i++) {
@@ -254,33 +283,51 @@ static size_t take_names(struct python_threads *threads, struct python_program *
 	return named;
 }
 
-static void on_read(struct job *job)
+/* How long it is until the program is read again, by what the last reading cost. */
+static void note_cost(struct python_threads *threads, struct python_program *program,
+                      uint64_t cost_ns)
 {
-	struct reading *reading = (struct reading *)job;
-	struct python_threads *threads =
-		(struct python_threads *)((char *)job - offsetof(struct python_threads, reading));
-	struct python_program *program = TAKE_PTR(reading->program);
-	uint64_t now = clock_mono_ns();
-	bool is_program = is_of_program(threads);
-	size_t named = take_names(threads, program, is_program);
-
-	program->read_ns = now;
-	program->cost_ns = reading->cost_ns;
-	if (is_program)
-		program->dicts = reading->dicts;
-	program->has_names |= named > 0;
+	program->cost_ns = cost_ns;
 	program->rest_ns = program->has_names ? REST_NS : program->rest_ns * 2;
 	if (program->rest_ns > SLOW_NS)
 		program->rest_ns = SLOW_NS;
-	threads->budget_ns -=
-		reading->cost_ns < threads->budget_ns ? reading->cost_ns : threads->budget_ns;
+	threads->budget_ns -= cost_ns < threads->budget_ns ? cost_ns : threads->budget_ns;
 	threads->stats.threads_readings++;
-	threads->stats.threads_reading_seconds += reading->cost_ns;
+	threads->stats.threads_reading_seconds += cost_ns;
 	threads->stats.threads_readings_empty += !program->has_names;
-	if (named == reading->count)
+}
+
+/* Returns whether all threads got their names. */
+static bool take_reading(struct python_threads *threads, struct python_program *program)
+{
+	struct reading *reading = threads->reading;
+	bool is_program = is_of_program(threads);
+	size_t named = take_names(threads, program, is_program);
+
+	if (is_program)
+		program->dicts = reading->dicts;
+	program->has_names |= named > 0;
+	note_cost(threads, program, reading->cost_ns);
+	return named == reading->count;
+}
+
+static void on_read(struct job *job)
+{
+	struct python_threads *threads = threads_of(job);
+	struct python_program *program = TAKE_PTR(threads->program);
+	uint64_t now = clock_mono_ns();
+
+	program->read_ns = now;
+	if (!threads->reading) {
+		program->cost_ns = PATIENCE_NS;
+		threads->stats.threads_readings_hung++;
+	}
+	if (threads->reading && take_reading(threads, program))
 		program->retries = 0;
 	else if (program->retries > 0)
 		make_due(threads, program, now + (RETRY_NS << (RETRIES - program->retries--)), now);
+	if (threads->reading)
+		reading_free(&TAKE_PTR(threads->reading)->call);
 	go_on(threads);
 }
 
@@ -292,12 +339,14 @@ struct python_threads *python_threads_new(uv_loop_t *loop, const struct python_t
 		return NULL;
 	threads->hooks = *hooks;
 	python_programs_init(&threads->programs);
-	threads->reading.job = (struct job){.run = run_reading, .done = on_read};
+	threads->job = (struct job){.run = run_aside, .done = on_read};
 	threads->earned_ns = clock_mono_ns();
 	threads->budget_ns = BURST_NS;
 	threads->lane = lane_new(loop, WORK_python_threads, 1);
-	if (!threads->lane || uv_timer_init(loop, &threads->timer)) {
+	threads->aside = aside_new();
+	if (!threads->lane || !threads->aside || uv_timer_init(loop, &threads->timer)) {
 		lane_free(threads->lane);
+		aside_free(threads->aside);
 		free(threads);
 		return NULL;
 	}
@@ -320,6 +369,7 @@ void python_threads_free(struct python_threads *threads)
 		return;
 	python_programs_release(&threads->programs);
 	lane_free(threads->lane);
+	aside_free(threads->aside);
 	free(threads);
 }
 
@@ -368,7 +418,7 @@ bool python_threads_add(struct python_threads *threads, const void *bytes, size_
 	if (threads->stopped || !(told.word & WORD_VALUE))
 		return true;
 	now = clock_mono_ns();
-	python_programs_sweep(&threads->programs, threads->reading.program, now);
+	python_programs_sweep(&threads->programs, threads->program, now);
 	note_thread(threads, &told, now);
 	return true;
 }

@@ -26,14 +26,15 @@ struct python_threads_hooks {
 	const uint64_t *execs;
 };
 
-#define PYTHON_THREADS_STATS(STAT)                                                             \
-	STAT(threads, gauge, "Threads of Python programs that are known")                      \
-	STAT(threads_named, gauge, "Those of them whose name is known")                        \
-	STAT(threads_refused, counter,                                                         \
-	     "Such threads there was no room for, or none for their user")                     \
-	STAT(threads_readings, counter, "Times that a program was read for their names")       \
-	STAT(threads_readings_empty, counter, "Those times of a program that had none so far") \
-	STAT(threads_reading_seconds, seconds, "CPU time that it took")                        \
+#define PYTHON_THREADS_STATS(STAT)                                                               \
+	STAT(threads, gauge, "Threads of Python programs that are known")                        \
+	STAT(threads_named, gauge, "Those of them whose name is known")                          \
+	STAT(threads_refused, counter,                                                           \
+	     "Such threads there was no room for, or none for their user")                       \
+	STAT(threads_readings, counter, "Times that a program was read for their names")         \
+	STAT(threads_readings_empty, counter, "Those times of a program that had none so far")   \
+	STAT(threads_readings_hung, counter, "Those times that were given up: it took too long") \
+	STAT(threads_reading_seconds, seconds, "CPU time that it took")                          \
 	STAT(threads_readings_late, counter, "Times that it waited, as reading had taken too long")
 
 struct python_threads_stats {

@@ -3,7 +3,9 @@
  * Hung file system: a FUSE file system in which every name is the same executable. A process of
  * user UID maps it and gets answers. All other processes wait for an answer to each OPERATION
  * (lookup, getattr, open, read) until this program ends; with "again", only after one of them has
- * opened the file once. The file is this program or the one at PATH. If fuse.conf has
+ * opened the file once; with "lock", nothing waits but a read of the process itself, which keeps
+ * the lock of its memory map meanwhile, so that nobody can read its maps or its command line. The
+ * file is this program or the one at PATH. If fuse.conf has
  * user_allow_other, any user can mount such a file system by fusermount3; a file server that hangs
  * has the same effect.
  *
@@ -16,12 +18,16 @@
 
 #include <grp.h>
 #include <linux/fuse.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mount.h>
 
 enum { FILE_NODE = 2, LARGEST = 1 << 17, FOREVER = 1 << 30 };
+/* The page of the file whose read is not answered with "lock": too far for the kernel to read it
+ * ahead. */
+enum { FAR = 1 << 20 };
 
-static int device, program, again, opened_by_others;
+static int device, program, again, lock, opened_by_others;
 static pid_t mapper;
 static const char *hung[4], *name = "program";
 
@@ -35,6 +41,9 @@ static int is_hung(const struct fuse_in_header *request)
 	                  {FUSE_OPEN, "open"},
 	                  {FUSE_READ, "read"}};
 
+	if (lock)
+		return request->opcode == FUSE_READ &&
+		       ((const struct fuse_read_in *)(request + 1))->offset >= FAR;
 	if ((pid_t)request->pid == mapper)
 		return 0;
 	if (again && opened_by_others < 1) {
@@ -70,7 +79,7 @@ static struct fuse_attr attributes(uint64_t node)
 	need(fstat(program, &st) == 0, "fstat");
 	return (struct fuse_attr){
 		.ino = node,
-		.size = node == FILE_NODE ? (uint64_t)st.st_size : 0,
+		.size = node == FILE_NODE ? (uint64_t)st.st_size + lock * 2 * FAR : 0,
 		.mode = node == FILE_NODE ? S_IFREG | 0755 : S_IFDIR | 0755,
 		.nlink = 1,
 		.uid = getuid(),
@@ -132,6 +141,40 @@ static void serve(const struct fuse_in_header *request)
 	}
 }
 
+static void *read_far(void *far)
+{
+	int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	need(memory >= 0, "/proc/self/mem");
+	/* access_remote_vm() keeps the lock while it waits for the page. */
+	if (pread(memory, &byte, 1, (off_t)(uintptr_t)far) < 0)
+		rest();
+	return NULL;
+}
+
+/* Who wants the lock alone makes all others wait who come later. */
+static void *map_more(void *unused)
+{
+	usleep(200 * 1000); /* by then read_far() has it */
+	mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return unused;
+}
+
+static void hold_lock(int fd)
+{
+	char *far = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, FAR);
+	pthread_t reader, writer;
+
+	/* Otherwise the change of user has made the process's memory root's. */
+	need(far != MAP_FAILED && prctl(PR_SET_DUMPABLE, 1) == 0, "mmap");
+	need(pthread_create(&writer, NULL, map_more, NULL) == 0 &&
+	             pthread_create(&reader, NULL, read_far, far) == 0,
+	     "pthread_create");
+	setvbuf(stdout, NULL, _IONBF, 0); /* to say "ready" without more memory */
+	usleep(400 * 1000);
+}
+
 static void map_it(const char *folder)
 {
 	char path[4200];
@@ -143,6 +186,8 @@ static void map_it(const char *folder)
 
 	need(fd >= 0, path);
 	map_page(fd, 0);
+	if (lock)
+		hold_lock(fd);
 	say_ready();
 	rest();
 }
@@ -167,6 +212,8 @@ static void take_argument(const char *text)
 
 	if (!strcmp(text, "again")) {
 		again = 1;
+	} else if (!strcmp(text, "lock")) {
+		lock = 1;
 	} else if (strchr(text, '/')) {
 		program = open(text, O_RDONLY | O_CLOEXEC);
 		need(program >= 0, text);

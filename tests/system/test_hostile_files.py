@@ -14,7 +14,7 @@ import unittest.mock
 import elf_file
 from daemon import BUILD, Daemon
 from heap_runs import Heap, HeapWorkload, until
-from hostile_runs import ATTACKER, NAME, Attack, folder_of
+from hostile_runs import ATTACKER, NAME, Attack, Innocent, folder_of
 from lacks import host_lacks
 from workload import Workload, workload_path
 
@@ -157,6 +157,26 @@ class HostileFiles(unittest.TestCase):
         except OSError:
             return False
         return answer.status == 200 and "itself" in Heap(answer.body).comment("allocator=")
+
+    def command_lines(self):
+        """Returns ({pid: command line}, the seconds that it took)."""
+        answer = self.server.get("/processes?cmdline=1")
+        self.assertEqual(answer.status, 200, answer.text[:200])
+        return {row["pid"]: row["cmdline"] for row in answer.json()}, answer.seconds
+
+    def test_a_locked_memory_map_hides_only_its_user_s_command_lines(self):
+        self.command_lines()
+        with Attack("hung_fs", self.folder, ATTACKER, "lock", uid=0) as attack, Innocent(self.folder) as innocent:
+            with open(f"/proc/{attack.pid}/task/{attack.pid}/children", encoding="ascii") as children:
+                mapper = int(children.read().split()[0])
+            self.assertTrue(until(lambda: {mapper, innocent.pid} <= self.command_lines()[0].keys()))
+            for _ in range(3):
+                lines, seconds = self.command_lines()
+                self.assertIsNone(lines[mapper])
+                self.assertIn("innocent", lines[innocent.pid])
+                self.assertLess(seconds, 1)
+        with Innocent(self.folder, user=ATTACKER, group=ATTACKER, extra_groups=[]) as later:
+            self.assertTrue(until(lambda: "innocent" in (self.command_lines()[0].get(later.pid) or "")))
 
     def test_places_for_files_that_tell(self):
         """Copies of the library that no program uses take no place from one in use, neither during nor after the attack."""

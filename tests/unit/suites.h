@@ -18,6 +18,7 @@
 	SUITE(bpf_flip)        \
 	SUITE(heartbeat)       \
 	SUITE(bpf_types)       \
+	SUITE(aside)           \
 	SUITE(crew)            \
 	SUITE(mounts)          \
 	SUITE(mapping_set)     \

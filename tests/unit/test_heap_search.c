@@ -172,12 +172,13 @@ END_TEST
 
 START_TEST(test_this_process)
 {
+	_cleanup_(aside_freep) struct aside *aside = aside_new();
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
 	_cleanup_(heap_search_freep) struct heap_search *search = NULL;
 	struct reader_stats stats = {0};
 	bool has_libc = false;
 
-	ck_assert_int_eq(heap_search_process(reader, (uint32_t)getpid(), &search), 0);
+	ck_assert_int_eq(heap_search_process(aside, reader, (uint32_t)getpid(), &search), 0);
 	ck_assert_uint_ge(search->count, 1);
 	ck_assert_uint_eq(search->unread, 0);
 	for (size_t i = 0; i < search->count; i++) {
@@ -215,24 +216,26 @@ static void map_image_of(uint16_t machine)
  * file for this machine is found among them. */
 START_TEST(test_files_of_other_machines)
 {
+	_cleanup_(aside_freep) struct aside *aside = aside_new();
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
 	_cleanup_(heap_search_freep) struct heap_search *search = NULL;
 	_cleanup_(heap_search_freep) struct heap_search *with_ours = NULL;
 
 	for (uint16_t machine = EM_386; machine < EM_386 + 5; machine++)
 		map_image_of(machine);
-	ck_assert_int_eq(heap_search_process(reader, (uint32_t)getpid(), &search), 0);
+	ck_assert_int_eq(heap_search_process(aside, reader, (uint32_t)getpid(), &search), 0);
 	ck_assert_uint_eq(search->unread, 0);
 	for (size_t i = 0; i < search->count; i++)
 		ck_assert_ptr_null(strstr(search->found[i].path, "memfd:image"));
 	map_image_of(EM_X86_64);
-	ck_assert_int_eq(heap_search_process(reader, (uint32_t)getpid(), &with_ours), 0);
+	ck_assert_int_eq(heap_search_process(aside, reader, (uint32_t)getpid(), &with_ours), 0);
 	ck_assert_uint_eq(with_ours->count, search->count + 1);
 }
 END_TEST
 
 START_TEST(test_nobody)
 {
+	_cleanup_(aside_freep) struct aside *aside = aside_new();
 	_cleanup_(reader_freep) struct reader *reader = reader_new(&program);
 	_cleanup_(reader_freep) struct reader *none =
 		reader_new(&(struct reader_program){"/nonexistent", "test", 1 << 20, 0});
@@ -242,12 +245,13 @@ START_TEST(test_nobody)
 	if (gone == 0)
 		_exit(0);
 	ck_assert_int_eq(waitpid(gone, NULL, 0), gone);
-	ck_assert_int_eq(heap_search_process(reader, (uint32_t)gone, &search), -ESRCH);
+	ck_assert_int_eq(heap_search_process(aside, reader, (uint32_t)gone, &search), -ESRCH);
 	heap_search_free(search);
-	ck_assert_int_eq(heap_search_process(none, (uint32_t)getpid(), &search), -ECHILD);
+	ck_assert_int_eq(heap_search_process(aside, none, (uint32_t)getpid(), &search), -ECHILD);
 	heap_search_free(search);
 	reader_cancel(reader);
-	ck_assert_int_eq(heap_search_process(reader, (uint32_t)getpid(), &search), -ECANCELED);
+	ck_assert_int_eq(heap_search_process(aside, reader, (uint32_t)getpid(), &search),
+	                 -ECANCELED);
 	heap_search_free(search);
 }
 END_TEST
