@@ -86,7 +86,8 @@ static __always_inline int memory_is_freed(union gpu_site_cookie site, u64 addre
 }
 
 /* A context was made. `detail` 1: it becomes the thread's current one; else it is a device's
- * primary context. */
+ * primary context. NVIDIA's runtime makes the handle of that one current first, and the context
+ * after that. */
 static __always_inline int context_made(struct gpu_thread *thread, union gpu_site_cookie site,
                                         struct gpu_event *ret_event)
 {
@@ -96,6 +97,8 @@ static __always_inline int context_made(struct gpu_thread *thread, union gpu_sit
 	known_keep(GPU_KNOWN_CONTEXT, context, device);
 	if (site.detail)
 		context_push(thread, context);
+	else if (thread->context == context)
+		thread->device = device;
 	describe(ret_event, GPU_EVENT_CONTEXT, GPU_LAYER_DRIVER, context);
 	ret_event->size = !site.detail;
 	ret_event->device = device;

@@ -19,8 +19,10 @@
 #include <unistd.h>
 
 enum {
-	SLOTS = 32768,       /* 256 KiB: a host of 10,000 processes fills a third */
-	TABLES = 8192,       /* 256 KiB: executables and pieces of them that run at the same time */
+	SLOTS = 32768, /* 256 KiB: a host of 10,000 processes fills a third */
+	/* 512 KiB: executables and pieces of them that run at the same time. The libraries of one
+	 * PyTorch for GPUs are some 1,400 pieces, and each container has its own. */
+	TABLES = 16384,
 	MAPPINGS_SHARE = 32, /* of the budget for mappings: at 48 MiB, 49,000 of them */
 	CHUNK_BYTES = CHUNK_WORDS * sizeof(u32),
 	QUIET_PATIENCE = 1000, /* microseconds; programs run for ten */

@@ -79,6 +79,13 @@ void elf_free(struct elf *elf)
 	free(elf);
 }
 
+bool elf_code(const struct elf *elf, uint64_t *ret_start, uint64_t *ret_end)
+{
+	*ret_start = elf->code_start;
+	*ret_end = elf->code_end;
+	return elf->code_end;
+}
+
 const struct segment *elf_segments(const struct elf *elf, size_t *ret_count)
 {
 	*ret_count = elf->segment_count;

@@ -72,6 +72,10 @@ struct elf_section {
 int elf_read_section(const struct elf *elf, const char *name, size_t max_bytes,
                      struct elf_section *ret_section);
 bool elf_has_section(const struct elf *elf, const char *name);
+/* The own addresses from the first section with code to the end of the last one. A segment that is
+ * mapped executable may also hold data: NVIDIA's libraries have a hundred times as much of it as
+ * code. False: the file has no sections, or none with code. */
+bool elf_code(const struct elf *elf, uint64_t *ret_start, uint64_t *ret_end);
 /* Reads the bytes that are loaded at an own address. -EFAULT when the file does not hold all of
  * them. */
 int elf_read_address(const struct elf *elf, uint64_t address, void *into, size_t len);

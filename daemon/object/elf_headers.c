@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reads what opening a file needs: the file header, the program headers and, for the build ID, the
- * notes. It does so without libelf, because the daemon itself, with its capabilities, opens every
- * file that is mapped, and the file's owner may write to the file between a check and a use. Each
- * table is therefore read once, into memory whose size comes from the checked count.
+ * Reads what opening a file needs: the file header, the program headers, where the code is and, for
+ * the build ID, the notes. It does so without libelf, because the daemon itself, with its
+ * capabilities, opens every file that is mapped, and the file's owner may write to the file between
+ * a check and a use. Each table is therefore read once, into memory whose size comes from the
+ * checked count.
  */
 #include "object/elf_private.h"
 
@@ -150,6 +151,8 @@ static Elf64_Shdr section_at(const struct table *table, size_t i)
 	memcpy(&small, table->bytes + i * sizeof(small), sizeof(small));
 	return (Elf64_Shdr){
 		.sh_type = small.sh_type,
+		.sh_flags = small.sh_flags,
+		.sh_addr = small.sh_addr,
 		.sh_offset = small.sh_offset,
 		.sh_size = small.sh_size,
 		.sh_addralign = small.sh_addralign,
@@ -246,10 +249,9 @@ static bool read_notes(struct elf *elf, uint64_t offset, uint64_t len, uint64_t 
 
 /* The number of notes is bounded: an executable has a handful, each as a segment and as a section,
  * and more would only cost work. */
-static int read_build_id(struct elf *elf, const struct elf_header *header,
-                         const struct table *segments)
+static void find_build_id(struct elf *elf, const struct table *segments,
+                          const struct table *sections)
 {
-	_cleanup_(table_release) struct table sections = {0};
 	size_t looked_at = 0;
 
 	for (size_t i = 0; i < segments->count; i++) {
@@ -257,23 +259,40 @@ static int read_build_id(struct elf *elf, const struct elf_header *header,
 
 		if (segment.p_type == PT_NOTE && looked_at++ < MAX_NOTES &&
 		    read_notes(elf, segment.p_offset, segment.p_filesz, segment.p_align))
-			return 0;
+			return;
 	}
-	int err = read_table(elf, header->sections_at, header->sections, section_bytes(header),
-	                     &sections);
-	for (size_t i = 1; i < sections.count; i++) {
-		const Elf64_Shdr section = section_at(&sections, i);
+	for (size_t i = 1; i < sections->count; i++) {
+		const Elf64_Shdr section = section_at(sections, i);
 
 		if (section.sh_type == SHT_NOTE && looked_at++ < MAX_NOTES &&
 		    read_notes(elf, section.sh_offset, section.sh_size, section.sh_addralign))
-			break;
+			return;
 	}
-	return err;
+}
+
+static void find_code(struct elf *elf, const struct table *sections)
+{
+	const uint64_t flags = SHF_ALLOC | SHF_EXECINSTR;
+	uint64_t start = UINT64_MAX, end = 0, last;
+
+	for (size_t i = 1; i < sections->count; i++) {
+		const Elf64_Shdr section = section_at(sections, i);
+
+		if ((section.sh_flags & flags) != flags || !section.sh_size ||
+		    __builtin_add_overflow(section.sh_addr, section.sh_size, &last))
+			continue;
+		start = section.sh_addr < start ? section.sh_addr : start;
+		end = last > end ? last : end;
+	}
+	if (start < end) {
+		elf->code_start = start;
+		elf->code_end = end;
+	}
 }
 
 int elf_read_headers(struct elf *elf)
 {
-	_cleanup_(table_release) struct table segments = {0};
+	_cleanup_(table_release) struct table segments = {0}, sections = {0};
 	struct elf_header header;
 	int err = elf_read_header(elf, &header);
 
@@ -285,8 +304,13 @@ int elf_read_headers(struct elf *elf)
 	                 header.is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), &segments);
 	if (!err)
 		err = keep_segments(elf, &segments);
+	if (!err)
+		err = read_table(elf, header.sections_at, header.sections, section_bytes(&header),
+		                 &sections);
 	if (err)
 		return err;
 	elf->has_sections = header.sections_at;
-	return read_build_id(elf, &header, &segments);
+	find_code(elf, &sections);
+	find_build_id(elf, &segments, &sections);
+	return 0;
 }

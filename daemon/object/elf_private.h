@@ -18,8 +18,9 @@ struct elf {
 	uint64_t entry;
 	struct segment *segments;
 	size_t segment_count;
-	bool has_sections;           /* false: no libelf handle can be made */
-	struct segment frame_header; /* PT_GNU_EH_FRAME; all zero when there is none */
+	bool has_sections;             /* false: no libelf handle can be made */
+	uint64_t code_start, code_end; /* see elf_code(); both 0 when it says false */
+	struct segment frame_header;   /* PT_GNU_EH_FRAME; all zero when there is none */
 	uint8_t build_id[MAX_BUILD_ID_BYTES];
 	size_t build_id_len;
 };

@@ -17,6 +17,21 @@ static uint64_t bytes_of(const struct segment *segment)
 	               : segment->memory_bytes;
 }
 
+/* The part of the text that has code. The whole text when the sections say nothing sensible. */
+static struct range code_of(const struct elf *elf, struct range text)
+{
+	struct range code = text;
+	uint64_t start, end;
+
+	if (!elf_code(elf, &start, &end))
+		return text;
+	if (start > code.start)
+		code.start = start;
+	if (end < code.end)
+		code.end = end;
+	return code.start < code.end ? code : text;
+}
+
 int text_of_elf(const struct elf *elf, struct range *ret_text)
 {
 	struct range text = {UINT64_MAX, 0};
@@ -35,7 +50,7 @@ int text_of_elf(const struct elf *elf, struct range *ret_text)
 	}
 	if (text.start >= text.end)
 		return -ENODATA;
-	*ret_text = text;
+	*ret_text = code_of(elf, text);
 	return 0;
 }
 

@@ -15,7 +15,8 @@ struct pieces {
 	uint32_t count; /* 1: one table covers the whole text */
 };
 
-/* The range from the first executable byte of the file to the last; -ENODATA when there is none. */
+/* The range from the first byte of code to the last: of the sections with code, or of the
+ * executable segments where there are no sections. -ENODATA when there is no code. */
 int text_of_elf(const struct elf *elf, struct range *ret_text);
 /* Divides the text. A text that is more than twice as long as its bytes in the file is not
  * divided. */

@@ -123,6 +123,16 @@ static void refuse(struct tables *tables, uint32_t id, size_t words)
 	tables->said_full = true;
 }
 
+/* A file is one piece where no numbers were left for several. */
+static void refuse_large(struct tables *tables, uint32_t id)
+{
+	tables_explain(tables, id, TABLE_NO_ROOM);
+	if (!tables->said_large)
+		log_warning("a file has too much code for one unwind table, and its user has no "
+		            "numbers left for more: too many large files run at the same time");
+	tables->said_large = true;
+}
+
 /* No table is evicted to improve a piece that has a table, or if evictions could not make enough
  * room. */
 static bool may_evict(const struct tables *tables, const struct builder *builder)
@@ -226,7 +236,7 @@ static void failed(struct tables *tables, uint32_t id, int err)
 	item->state = PIECE_NOTHING;
 	item->too_large = err == -E2BIG;
 	if (err == -E2BIG)
-		refuse(tables, id, CHUNK_ROOM);
+		refuse_large(tables, id);
 	else
 		tables_explain(tables, id, TABLE_NOTHING);
 	/* Reset the count: some of the frames that missed this table were data that looked like

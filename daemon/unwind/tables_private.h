@@ -92,7 +92,7 @@ struct tables {
 	uint64_t gives;       /* how often words were given back */
 	size_t retired_words; /* of retiring pieces */
 	bool stopped;
-	bool said_full;
+	bool said_full, said_large;
 	bool ahead; /* one table that no walk has missed may be built */
 	struct builder builders[BUILDERS];
 	uint32_t builder_count; /* builders that may work at the same time, without the follower */

@@ -183,6 +183,22 @@ static size_t known_of_us(void)
 	return known;
 }
 
+/* A handle may be current before its context is made, as with NVIDIA's runtime. */
+START_TEST(current_before_it_is_made)
+{
+	enum { HANDLES = 512 }; /* apart */
+	uint64_t kept, later, at;
+
+	drv_retain_context(&kept, 1);
+	drv_set_context(kept + HANDLES);
+	drv_retain_context(&later, 2);
+	ck_assert_uint_eq(later, kept + HANDLES);
+	drv_alloc(&at, 64);
+	look();
+	check_where(0, later, 2);
+}
+END_TEST
+
 /* A process that keeps making contexts gets a bounded number of entries, and its last contexts are
  * known. */
 START_TEST(many)
@@ -246,6 +262,7 @@ static Suite *suite(const char *name)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, allocations_are_in_contexts);
 	tcase_add_test(tcase, deep);
+	tcase_add_test(tcase, current_before_it_is_made);
 	tcase_add_test(tcase, contexts_end);
 	tcase_add_test(tcase, primary_contexts_end);
 	tcase_add_test(tcase, physical_memory);

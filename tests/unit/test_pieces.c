@@ -145,6 +145,38 @@ START_TEST(bytes_that_are_not_there)
 }
 END_TEST
 
+/* Data behind the code, in the same segment, takes no pieces. */
+START_TEST(data_in_a_text_segment)
+{
+	static const uint64_t claimed = 16 * PIECE_BYTES;
+	struct elf_image image;
+	Elf64_Phdr *text = &image.segments[1];
+	Elf64_Shdr *code = &image.sections[1];
+
+	elf_image_init(&image, 1);
+	text->p_vaddr = PIECE_BYTES;
+	text->p_filesz = text->p_memsz = claimed;
+	*code = (Elf64_Shdr){.sh_type = SHT_PROGBITS,
+	                     .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+	                     .sh_addr = 2 * PIECE_BYTES,
+	                     .sh_size = 3 * PIECE_BYTES};
+	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed), 3);
+	/* It counts only as far as it is in a segment. */
+	code->sh_size = UINT64_MAX / 2;
+	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed), 15);
+	code->sh_addr = 0;
+	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed), 16);
+	/* Headers that make no sense. */
+	code->sh_addr = UINT64_MAX - 10;
+	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed), 16);
+	code->sh_addr = 100 * PIECE_BYTES;
+	code->sh_size = PIECE_BYTES;
+	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed), 16);
+	code->sh_flags = SHF_ALLOC;
+	ck_assert_uint_eq(count_pieces(&image, text->p_offset + claimed), 16);
+}
+END_TEST
+
 START_TEST(where_mappings_begin)
 {
 	const struct pieces pieces = {.first = 4, .count = 3};
@@ -195,6 +227,7 @@ Suite *pieces_suite(void)
 	tcase_add_test(tcase, parts_share_what_was_followed);
 	tcase_add_test(tcase, too_many_to_keep);
 	tcase_add_test(tcase, bytes_that_are_not_there);
+	tcase_add_test(tcase, data_in_a_text_segment);
 	tcase_add_test(tcase, where_mappings_begin);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -129,6 +129,7 @@ typedef struct {
 CUresult cuInit(unsigned int flags);
 CUresult cuGetProcAddress_v2(const char *name, void **ret, int version, uint64_t flags, int *found);
 CUresult cuDeviceGetCount(int *ret_count);
+CUcontext standin_primary_handle(CUdevice device); /* before the context is made */
 CUresult cuDevicePrimaryCtxRetain(CUcontext *ret, CUdevice device);
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device);

@@ -71,6 +71,7 @@ struct registered {
 
 static struct registered functions[FUNCTIONS]; /* by address, with gaps */
 static CUcontext contexts[DEVICES];
+static CUcontext (*primary_handle)(CUdevice device);
 static _Thread_local int device;
 static _Thread_local CUcontext current;
 
@@ -88,24 +89,27 @@ static void resolve(void)
 #define FUNCTION(name, ...) get(#name, (void **)&driver.name, 12000, 0, &found);
 	DRIVER(FUNCTION)
 #undef FUNCTION
+	*(void **)&primary_handle = dlsym(library, "standin_primary_handle");
 }
 
-/* Creates the context of the thread's device if needed and makes it current. */
+/* Makes the handle of the device's context current and then, if needed, the context: in this order,
+ * as the real one does. */
 static int ready(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int result;
 
 	pthread_once(&once, resolve);
 	if (!driver.cuInit)
 		return 35; /* cudaErrorInsufficientDriver */
-	if (!contexts[device]) {
-		driver.cuInit(0);
-		driver.cuDevicePrimaryCtxRetain(&contexts[device], device);
-	}
-	if (current == contexts[device])
+	driver.cuInit(0);
+	if (current == primary_handle(device) && contexts[device])
 		return 0;
-	current = contexts[device];
-	return driver.cuCtxSetCurrent(current);
+	current = primary_handle(device);
+	result = driver.cuCtxSetCurrent(current);
+	if (!contexts[device])
+		driver.cuDevicePrimaryCtxRetain(&contexts[device], device);
+	return result;
 }
 
 int cudaSetDevice(int to)
