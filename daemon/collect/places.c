@@ -1,25 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Turns an address into a binary and the binary's own address. Objects are looked up once per
- * slice.
+ * Turns an address into a binary and the binary's own address. Objects are looked up once per slice
+ * and path: processes may see one file at different paths, and each must be shown at the path at
+ * which it sees the file, whoever mapped it first.
  */
 #include "collect/places.h"
 
+#include "base/bounds.h"
 #include "base/table.h"
+#include "object/reach.h"
+
+/* Hashed and compared as bytes. Equal paths are one string (proc/paths.h). */
+struct place_key {
+	const char *path;
+	uint64_t object;
+};
 
 struct place_mapping {
-	uint32_t object_id;
+	struct place_key key;
 	struct object *object;
 	/* Mappings of kind MAPPING_FILE and MAPPING_LOOP; 0 until an address is found in them. */
 	uint32_t mapping, loop_mapping;
 	UT_hash_handle hh;
 };
 
-static uint32_t add_object_mapping(struct builder *builder, const struct object *object,
+static uint32_t add_object_mapping(struct builder *builder, const struct place_mapping *place,
                                    enum mapping_kind kind)
 {
+	const struct object *object = place->object;
+	char path[MAX_PATH_BYTES];
+
+	reach_path(place->key.path, path);
 	struct mapping mapping = {
-		.path = builder_text(builder, object->path),
+		.path = builder_text(builder, path),
 		.build_id = builder_text(builder, object->build_id),
 		.start = object->text.address,
 		.limit = object->text.address + object->text.memory_bytes,
@@ -32,23 +45,25 @@ static uint32_t add_object_mapping(struct builder *builder, const struct object 
 }
 
 /* NULL if the object was evicted, or if memory has run out. */
-static struct place_mapping *object_mapping(struct places *places, uint32_t id)
+static struct place_mapping *object_mapping(struct places *places,
+                                            const struct proc_mapping *mapped)
 {
+	const struct place_key key = {mapped->path, mapped->object};
 	struct place_mapping *found;
 
-	HASH_FIND(hh, places->by_object, &id, sizeof(id), found);
+	HASH_FIND(hh, places->by_object, &key, sizeof(key), found);
 	if (found)
 		return found;
 	found = calloc(1, sizeof(*found));
 	if (!found)
 		return NULL;
-	found->object_id = id;
-	found->object = store_get_sampled(places->store, id);
+	found->key = key;
+	found->object = store_get_sampled(places->store, mapped->object);
 	if (!found->object) {
 		free(found);
 		return NULL;
 	}
-	HASH_ADD(hh, places->by_object, object_id, sizeof(id), found);
+	HASH_ADD(hh, places->by_object, key, sizeof(key), found);
 	if (!found->hh.tbl) {
 		object_unref(found->object);
 		free(found);
@@ -74,7 +89,7 @@ static uint32_t opened(struct places *places, struct place_mapping *place, uint6
 	uint32_t *mapping = kind == MAPPING_LOOP ? &place->loop_mapping : &place->mapping;
 
 	if (!*mapping)
-		*mapping = add_object_mapping(places->builder, place->object, kind);
+		*mapping = add_object_mapping(places->builder, place, kind);
 	return builder_location(places->builder, *mapping, own_address);
 }
 
@@ -110,9 +125,8 @@ uint32_t places_user(struct places *places, const struct image *image, uint64_t 
 	if (mapped->path[0] == '\0')
 		return places_pseudo(places, "[jit]");
 	offset = address - mapped->start + mapped->offset;
-	place = mapped->object && !store_is_ticket(mapped->object)
-	                ? object_mapping(places, mapped->object)
-	                : NULL;
+	place = mapped->object && !store_is_ticket(mapped->object) ? object_mapping(places, mapped)
+	                                                           : NULL;
 	if (place && object_address(place->object, offset, &own_address))
 		return opened(places, place, own_address, kind);
 	if (mapped->path[0] == '[')

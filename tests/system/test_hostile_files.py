@@ -130,6 +130,18 @@ class HostileFiles(unittest.TestCase):
         with Attack("swapped", theirs, own):
             self.assert_only(self.run_and_name(theirs), "victim_spins_08")
 
+    def test_each_process_is_shown_at_its_own_path(self):
+        """Whoever maps a file first does not decide under which path others are shown that map it, too."""
+        paths = [self.path("first"), self.path("second")]
+        os.link(self.version("first", "victim_spins_03"), paths[1])
+        with Workload(paths[0]) as first, Workload(paths[1]) as second:
+            self.names(first)
+            profile = self.server.profile("seconds=2")
+            for process, path in zip((first, second), paths):
+                files = {sample.mappings[0] for sample in profile.samples if sample.labels["pid"] == process.pid
+                         and sample.names[0] == "victim_spins_03"}
+                self.assertEqual(files, {path})
+
     def named_on_overlay(self, *through):
         """Returns {victim's function: samples} of a program on an overlay that the command `through` may mount."""
         upper, lower, merged = layers = [self.path(name) for name in ("upper", "lower", "merged")]
