@@ -20,8 +20,8 @@
 
 enum {
 	SLOTS = 32768, /* 256 KiB: a host of 10,000 processes fills a third */
-	/* 512 KiB: executables and pieces of them that run at the same time. The libraries of one
-	 * PyTorch for GPUs are some 1,400 pieces, and each container has its own. */
+	/* 512 KiB: executables and pieces of them that run at the same time. Programs that use CUDA
+	 * map the most, and each container has its own copies. */
 	TABLES = 16384,
 	MAPPINGS_SHARE = 32, /* of the budget for mappings: at 48 MiB, 49,000 of them */
 	CHUNK_BYTES = CHUNK_WORDS * sizeof(u32),

@@ -123,7 +123,7 @@ int stage_open(struct stage *stage, void (*told)(const struct gpu_event *event, 
 	_cleanup_free_ struct source_state *states = calloc(KIND_COUNT, sizeof(*states));
 	const struct source_config config = {.sample_hz = 99};
 	char why[256] = "out of memory";
-	int err = states ? load_kernel_half(&stage->bpf, states, &config, 1 << 20, why) : -ENOMEM;
+	int err = states ? load_kernel_half(&stage->bpf, states, &config, 2 << 20, why) : -ENOMEM;
 
 	if (err) {
 		fprintf(stderr, "%s\n", why);
