@@ -234,22 +234,24 @@ struct gpu_event {
 _Static_assert(sizeof(struct gpu_event) == 64, "shared layout");
 
 /* Counts of calls and of what could not be done; one for each CPU, they only grow. */
-#define GPU_COUNTS(COUNT)                                                                     \
-	COUNT(hits, "Calls of GPU functions seen")                                            \
-	COUNT(returns, "Of those, calls whose return was wanted")                             \
-	COUNT(walked, "Of those, calls whose stack was taken")                                \
-	COUNT(rows_lost, "Calls of GPU functions not counted: no room for a row")             \
-	COUNT(rows_over_share, "Rows of GPU calls not made: their user had his share")        \
-	COUNT(slots_full, "Rows of GPU calls that had no slot: counting takes longer")        \
-	COUNT(events_lost, "GPU memory events lost: the ring buffer was full")                \
-	COUNT(events_over_share, "GPU memory events of users who had told too many already")  \
-	COUNT(returns_lost, "Calls of GPU functions whose return was not seen")               \
-	COUNT(threads_lost, "Calls of GPU functions that nothing was known of the thread of") \
-	COUNT(unreadable, "Calls of GPU functions whose arguments could not be read")         \
-	COUNT(stacks_busy, "Stacks of GPU calls not taken: another walked on the same CPU")   \
-	COUNT(known_lost, "Contexts and allocators not remembered: the process has many")     \
-	COUNT(contexts_unknown, "Contexts made current whose device is not known")            \
-	COUNT(allocators_searched, "Allocators of frameworks whose name was looked for")
+#define GPU_COUNTS(COUNT)                                                                       \
+	COUNT(hits, "Calls of probed GPU functions")                                            \
+	COUNT(returns, "Calls of GPU functions that were followed to their return")             \
+	COUNT(walked, "Calls of GPU functions whose stack was walked")                          \
+	COUNT(rows_lost, "Calls of GPU functions lost for lack of a row")                       \
+	COUNT(rows_over_share, "Rows of GPU calls refused because their user's share was full") \
+	COUNT(slots_full, "Rows of GPU calls without a slot, which slows their counting down")  \
+	COUNT(events_lost, "GPU events lost because the ring buffer was full")                  \
+	COUNT(events_over_share,                                                                \
+	      "GPU events lost because their user's share of the ring buffer was full")         \
+	COUNT(returns_lost, "Calls of GPU functions whose return was not seen")                 \
+	COUNT(threads_lost, "Calls of GPU functions whose thread state was not available")      \
+	COUNT(unreadable, "Calls of GPU functions whose arguments could not be read")           \
+	COUNT(stacks_busy, "Stacks of GPU calls lost because the CPU was walking another one")  \
+	COUNT(known_lost,                                                                       \
+	      "GPU contexts and allocators dropped because their process has too many")         \
+	COUNT(contexts_unknown, "Times that a GPU context of unknown device became current")    \
+	COUNT(allocators_searched, "Searches for the name of a framework's allocator")
 
 struct gpu_counts {
 #define COUNT(name, help) u64 name;

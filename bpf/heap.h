@@ -71,15 +71,15 @@ struct heap_target {
 };
 
 /* Counts of hits, and of samples that were lost. */
-#define HEAP_COUNTS(COUNT)                                                  \
-	COUNT(emulated, "on an instruction that the kernel emulates")       \
-	COUNT(stepped, "on one that it executes in single step")            \
-	COUNT(returns, "that were followed by a return probe's")            \
-	COUNT(lost, "samples for which the ring buffer had no room")        \
-	COUNT(over_share, "samples of users who had told too many already") \
-	COUNT(full, "samples for which the table of addresses had no room") \
-	COUNT(busy, "samples taken while another was on the same CPU")      \
-	COUNT(pending, "samples of calls whose return was not seen")
+#define HEAP_COUNTS(COUNT)                                                                       \
+	COUNT(emulated, "hits on an instruction that the kernel emulates")                       \
+	COUNT(stepped, "hits on an instruction that the kernel executes in single step")         \
+	COUNT(returns, "hits that were followed by a hit of the return probe")                   \
+	COUNT(lost, "samples lost because the ring buffer was full")                             \
+	COUNT(over_share, "samples lost because their user's share of the ring buffer was full") \
+	COUNT(full, "samples lost because the map of addresses was full")                        \
+	COUNT(busy, "samples lost because the CPU was taking another one")                       \
+	COUNT(pending, "samples lost because the return of the call was not seen")
 
 /* One for each slot and CPU; the counts only grow. */
 struct heap_counts {

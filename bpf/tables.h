@@ -21,7 +21,7 @@
 
 /* Reasons why a user stack is truncated. The text after CUT is the name of the frame that stands
  * where the missing frames belong: "[unknown: no unwind information]". */
-#define CUT "User stacks cut short: "
+#define CUT "User stacks truncated: "
 #define WALK_CUTS(COUNTER)                                             \
 	COUNTER(cut_no_process, CUT "process not known yet")           \
 	COUNTER(cut_unmapped, CUT "address outside every mapping")     \
@@ -37,58 +37,63 @@
 
 /* What the BPF programs count. Always ticks = samples + idle + tallies_lost. */
 #define COUNTERS(COUNTER)                                                                          \
-	COUNTER(ticks, "Sampling timer ticks seen")                                                \
+	COUNTER(ticks, "Ticks of the sampling timers")                                             \
 	COUNTER(ticks_missed,                                                                      \
-	        "Timer periods without a tick: an idle CPU asleep, stolen time, interrupts off")   \
-	COUNTER(idle, "Ticks that found the idle task; counted, not recorded")                     \
+	        "Timer periods without a tick: idle CPU asleep, steal time, or interrupts off")    \
+	COUNTER(idle, "Ticks at which the idle task ran; they are counted but not recorded")       \
 	COUNTER(samples, "Samples of CPU time recorded")                                           \
 	COUNTER(tallies_lost, "Samples of CPU time lost because the tally map was full")           \
-	COUNTER(rss_samples, "Samples of growing resident memory recorded")                        \
+	COUNTER(rss_samples, "Samples of growth of resident memory recorded")                      \
 	COUNTER(rss_lost,                                                                          \
-	        "Samples of growing resident memory lost because the tally map was full")          \
-	COUNTER(mmap_samples, "Samples of growing address space recorded")                         \
-	COUNTER(mmap_lost, "Samples of growing address space lost because the tally map was full") \
-	COUNTER(growth_put_off, "Samples of growing memory put off: the host takes 400 a second")  \
-	COUNTER(growth_forgotten, "Processes whose growth since the last sample was forgotten: "   \
-	                          "their user had most of those with pids alike")                  \
-	COUNTER(growth_refused, "Times that growth was not looked at: too many with pids alike")   \
-	COUNTER(gpu_allocations, "Allocations of GPU memory seen")                                 \
+	        "Samples of growth of resident memory lost because the tally map was full")        \
+	COUNTER(mmap_samples, "Samples of growth of address space recorded")                       \
+	COUNTER(mmap_lost,                                                                         \
+	        "Samples of growth of address space lost because the tally map was full")          \
+	COUNTER(growth_put_off,                                                                    \
+	        "Samples of growth of memory put off by the limit of 400 a second")                \
+	COUNTER(growth_forgotten, "Processes whose growth since the last sample was dropped to "   \
+	                          "make room for a process of another user")                       \
+	COUNTER(growth_refused,                                                                    \
+	        "Times that growth was not recorded because the pid's bucket was full")            \
+	COUNTER(gpu_allocations, "Allocations of GPU memory recorded")                             \
 	COUNTER(gpu_allocations_lost,                                                              \
-	        "Allocations of GPU memory lost: no room in the ring buffer")                      \
-	COUNTER(gpu_tensors, "Allocations of tensors seen")                                        \
-	COUNTER(gpu_tensors_lost, "Allocations of tensors lost: no room in the ring buffer")       \
+	        "Allocations of GPU memory lost for lack of room in the ring buffer")              \
+	COUNTER(gpu_tensors, "Allocations of tensors recorded")                                    \
+	COUNTER(gpu_tensors_lost,                                                                  \
+	        "Allocations of tensors lost for lack of room in the ring buffer")                 \
 	COUNTER(gpu_launches, "Launches of GPU kernels and graphs counted")                        \
-	COUNTER(gpu_launches_lost, "Launches not counted: no room for a row")                      \
+	COUNTER(gpu_launches_lost, "Launches of GPU kernels and graphs lost for lack of a row")    \
 	COUNTER(gpu_copies, "Copies to, from and on GPUs counted")                                 \
-	COUNTER(gpu_copies_lost, "Copies to, from and on GPUs not counted: no room for a row")     \
+	COUNTER(gpu_copies_lost, "Copies to, from and on GPUs lost for lack of a row")             \
 	COUNTER(gpu_waits, "Waits for GPUs counted")                                               \
-	COUNTER(gpu_waits_lost, "Waits for GPUs not counted: no room for a row")                   \
-	COUNTER(gpu_kernels, "GPU kernels whose duration was told")                                \
+	COUNTER(gpu_waits_lost, "Waits for GPUs lost for lack of a row")                           \
+	COUNTER(gpu_kernels, "Durations of GPU kernels recorded")                                  \
 	COUNTER(gpu_kernels_lost,                                                                  \
-	        "GPU kernels whose duration was told and lost: no room in the ring buffer")        \
-	COUNTER(lane_busy, "Samples of other kinds than CPU time put off or lost because "         \
-	                   "another was being taken on the same CPU")                              \
+	        "Durations of GPU kernels lost for lack of room in the ring buffer")               \
+	COUNTER(lane_busy, "Samples of other kinds than CPU time put off or lost because the CPU " \
+	                   "was taking another one")                                               \
 	COUNTER(stacks_lost,                                                                       \
 	        "Samples recorded without their stack because the stack map was full")             \
 	COUNTER(stacks_over_share,                                                                 \
-	        "Stacks lost because those of the same user had taken his share of the stack map") \
-	COUNTER(kernel_stack_failed, "Kernel stacks that could not be taken")                      \
+	        "Stacks lost because their user's share of the stack map was full")                \
+	COUNTER(kernel_stack_failed, "Kernel stacks that could not be read")                       \
 	COUNTER(frames, "User frames walked")                                                      \
-	COUNTER(frames_by_pointer, "User frames whose caller was found by frame pointer")          \
+	COUNTER(frames_by_pointer, "User frames whose caller was found by the frame pointer")      \
 	COUNTER(python_frames, "Python frames walked")                                             \
-	COUNTER(python_codes, "Code objects told to the daemon")                                   \
-	COUNTER(python_codes_lost, "Code objects not told: the ring buffer was full, or memory "   \
-	                           "not readable")                                                 \
-	COUNTER(python_threads_told, "Times that threads of Python were told to the daemon")       \
-	COUNTER(python_threads_lost, "Threads not told: the ring buffer was full, or programs "    \
-	                             "of the same user had told too much")                         \
-	COUNTER(python_codes_put_off, "Code objects not told yet: programs of the same user told " \
-	                              "of too many at once")                                       \
-	COUNTER(python_no_thread, "Samples of Python processes without a Python thread state")     \
-	COUNTER(python_unmatched, "Python frames put at the root of a stack: no native frame "     \
-	                          "was found to run them")                                         \
-	COUNTER(python_natives_left_out, "Native frames between Python ones for which a stack "    \
-	                                 "had no room")                                            \
+	COUNTER(python_codes, "Python code objects reported to the daemon")                        \
+	COUNTER(python_codes_lost, "Python code objects lost because the ring buffer was full or " \
+	                           "memory was not readable")                                      \
+	COUNTER(python_threads_told, "Reports of Python threads to the daemon")                    \
+	COUNTER(python_threads_lost,                                                               \
+	        "Reports of Python threads lost for lack of room in the ring buffer")              \
+	COUNTER(python_codes_put_off, "Reports of Python code objects put off because their "      \
+	                              "user's share of the ring buffer was full")                  \
+	COUNTER(python_no_thread,                                                                  \
+	        "Samples of Python processes in threads without a Python thread state")            \
+	COUNTER(python_unmatched, "Python frames put at the root of a stack because no native "    \
+	                          "frame was found that runs them")                                \
+	COUNTER(python_natives_left_out, "Native frames between Python frames left out because "   \
+	                                 "the stack had no room for them")                         \
 	COUNTER(python_broken, "Python frames whose structures could not be read")                 \
 	COUNTER(walk_complete, "User stacks walked to their outermost frame")                      \
 	WALK_CUTS(COUNTER)

@@ -10,8 +10,8 @@ const struct command_text commands[COMMAND_COUNT] = {COMMANDS(COMMAND)};
 
 #define OPTION(key, name, argument, help) {key, name, argument, help},
 const struct option_text options_apart[OPTION_COUNT] = {
-	OPTIONS(OPTION){'?', "help", NULL, "Print what can be typed"},
-	{0, "usage", NULL, "Print it in short"},
+	OPTIONS(OPTION){'?', "help", NULL, "Print all commands and options"},
+	{0, "usage", NULL, "Print a short usage message"},
 	{'V', "version", NULL, "Print the version"},
 };
 #undef OPTION

@@ -30,7 +30,7 @@ enum { KEY_PORT = 'p' }; /* commonly tried */
 static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Commands:", GROUP_COMMANDS},
 	COMMANDS(COMMAND){NULL, 0, NULL, 0, "Settings:", GROUP_SETTINGS},
-	SETTINGS(SETTING){NULL, 0, NULL, 0, "Else:", GROUP_APART},
+	SETTINGS(SETTING){NULL, 0, NULL, 0, "Other options:", GROUP_APART},
 	OPTIONS(OPTION){"port", KEY_PORT, "N", OPTION_HIDDEN, NULL, 0},
 	{0},
 };
@@ -99,7 +99,7 @@ static error_t on_end(struct parse *parse)
 	if (!parse->complete)
 		snprintf(parse->why, 256, "no command; try: profd serve, or profd --help");
 	else if (parse->config.json && parse->config.command != COMMAND_DOCTOR)
-		snprintf(parse->why, 256, "--json is of profd doctor");
+		snprintf(parse->why, 256, "only profd doctor accepts --json");
 	else
 		return 0;
 	return EINVAL;
@@ -121,8 +121,7 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 	if (key == KEY_JSON)
 		parse->config.json = true;
 	if (key == KEY_PORT) {
-		snprintf(parse->why, 256,
-		         "no option --port: --listen has both, such as --listen 127.0.0.1:%.64s",
+		snprintf(parse->why, 256, "there is no option --port; use --listen 127.0.0.1:%.64s",
 		         text);
 		return EINVAL;
 	}
@@ -150,11 +149,11 @@ static const struct argp parser = {
 	.options = options,
 	.parser = on_option,
 	.args_doc = &COMMANDS(COMMAND)[1],
-	.doc = "profd - profiles every program of a Linux host, all the time, and serves pprof "
-	       "over HTTP\v"
+	.doc = "profd - profiles every program of a Linux host continuously, and serves pprof over "
+	       "HTTP\v"
 	       "`serve` needs root, or CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, "
-	       "CAP_SYSLOG and CAP_CHECKPOINT_RESTORE. GET / lists what can be asked for. "
-	       "profd(1), profd(8) and profd.conf(5) say more.",
+	       "CAP_SYSLOG and CAP_CHECKPOINT_RESTORE. GET / lists the endpoints. See also "
+	       "profd(1), profd(8) and profd.conf(5).",
 	.help_filter = with_default,
 };
 #undef COMMAND
@@ -167,7 +166,7 @@ static int read_file(struct config *config, const char *path, bool must_be, char
 
 	/* A pipe would be empty on the second reading, or block the daemon. */
 	if (!err && (S_ISFIFO(stat_buf.st_mode) || S_ISSOCK(stat_buf.st_mode))) {
-		snprintf(why, 256, "cannot read %.160s: not a file", path);
+		snprintf(why, 256, "cannot read %.160s: it is a pipe or a socket", path);
 		return -EBADMSG;
 	}
 	if (!err)
@@ -181,7 +180,7 @@ static int read_file(struct config *config, const char *path, bool must_be, char
 	}
 	config->file = path;
 	if (text.len && memchr(text.data, '\0', text.len)) {
-		snprintf(why, 256, "%.160s: there is a NUL byte in it", path);
+		snprintf(why, 256, "%.160s: the file contains a NUL byte", path);
 		return -EBADMSG;
 	}
 	return config_read(config, path, buf_text(&text), why);
@@ -260,7 +259,7 @@ void config_reload(struct config *config, config_changed_fn *changed, void *ctx)
 	const char *text;
 
 	if (config_load(config->argc, config->argv, &now, why) < 0) {
-		log_error("%s; going on with the settings as they were", why);
+		log_error("%s; profd keeps its settings", why);
 		return;
 	}
 	for (size_t i = 0; i < SETTING_COUNT; i++) {
@@ -269,11 +268,11 @@ void config_reload(struct config *config, config_changed_fn *changed, void *ctx)
 		if (setting_equal(setting, config, &now))
 			continue;
 		if (!setting->live) {
-			log_warning("%s has changed, which takes a restart", setting->name);
+			log_warning("%s has changed, which requires a restart", setting->name);
 			continue;
 		}
 		if (take_over(setting, config, &now) < 0) {
-			log_error("out of memory; %s stays as it was", setting->name);
+			log_error("out of memory; %s keeps its value", setting->name);
 			continue;
 		}
 		text = setting_text(setting, config, 0, buffer);

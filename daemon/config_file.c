@@ -74,7 +74,7 @@ static int on_line(void *ctx, const char *section, const char *name, const char 
 	if (reading->seen[setting - settings] && !setting_is_list(setting))
 		return complain(reading, "%s is set a second time", setting->name);
 	if (strstr(value, " #") || strstr(value, "\t#"))
-		return complain(reading, "a comment stands on a line of its own");
+		return complain(reading, "a # comment must be on a line of its own");
 	text = keep_value(reading->config, setting, value);
 	if (!text)
 		return complain(reading, "out of memory");
@@ -126,7 +126,7 @@ int config_read(struct config *config, const char *name, const char *text, char 
 	if (!line)
 		return 0;
 	if (!reading.why[0])
-		complain(&reading, "neither a setting, name = value, nor a comment");
+		complain(&reading, "neither a setting (name = value) nor a comment");
 	/* A long name is reduced to its end. */
 	snprintf(ret_why, 256, "%s%s:%d: %s", len > room ? "..." : "",
 	         name + (len > room ? len - room : 0), line, reading.why);

@@ -119,8 +119,9 @@ static void raise_descriptor_limit(void)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
-		log_warning("cannot raise the limit of open files: %s, going on with what there is",
-		            strerror(errno));
+		log_warning(
+			"cannot raise the limit of open files: %s; profd keeps the current limit",
+			strerror(errno));
 }
 
 /* Symbolizing and building unwind tables take much memory for a short time. By default the
@@ -290,7 +291,8 @@ int daemon_run(struct config *config, struct access *access)
 	}
 	listening_log(&daemon.bound, config, access);
 	if (notify_send("READY=1") < 0)
-		log_warning("cannot tell the service manager that profd is ready, going on");
+		log_warning(
+			"cannot notify the service manager that profd is ready; profd continues");
 	upkeep_tell(&daemon.upkeep);
 	uv_run(&daemon.loop, UV_RUN_DEFAULT);
 	return EXIT_SUCCESS;

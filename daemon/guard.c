@@ -47,7 +47,7 @@ void guard_reload(const struct config *config, const struct listeners *bound, st
 	if (!err)
 		err = access_replace(access, now, why);
 	if (err)
-		log_error("%s; going on with the rules of access as they were", why);
+		log_error("%s; profd keeps its rules of access", why);
 	else
 		log_info("%s is read again", config->web_config);
 }

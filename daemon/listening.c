@@ -24,7 +24,7 @@ int listening_open(const struct config *config, const struct access *access,
 	if (err)
 		return err;
 	if (ret_listeners->count) {
-		log_info("listening on what was handed over, not where the settings say");
+		log_info("profd uses the service manager's sockets instead of the setting listen");
 		return 0;
 	}
 	return listeners_open(config->listen, config->listen_count, ret_listeners, ret_why);

@@ -22,7 +22,7 @@ static int run_reader(int argc, char **argv)
 	int status = reader_main(argc, argv, jobs_answer);
 
 	if (status == EX_USAGE)
-		log_error("%s: only profd itself starts this", argv[1]);
+		log_error("%s: only profd itself may run this command", argv[1]);
 	return status;
 }
 
@@ -86,7 +86,7 @@ static int run(struct config *config)
 	switch (config->command) {
 	case COMMAND_CHECK:
 		printf("%s: all settings are good\n",
-		       config->file ? config->file : CONFIG_FILE " is not there");
+		       config->file ? config->file : CONFIG_FILE " does not exist");
 		return EX_OK;
 	case COMMAND_SHOW:
 		return config_show(config) ? EX_IOERR : EX_OK;

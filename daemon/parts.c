@@ -117,7 +117,8 @@ static void open_fetch(struct parts *parts, const struct config *config)
 	int err = config->debuginfod ? fetch_new(&fetch, &parts->fetch) : 0;
 
 	if (err)
-		log_warning("cannot fetch debug files: %s, going on", strerror(-err));
+		log_warning("cannot fetch debug files: %s; profd continues without them",
+		            strerror(-err));
 }
 
 /* Fetching files starts a thread of its own. */

@@ -69,9 +69,9 @@ static void on_read(struct job *job)
 			start_reading(policies);
 	} else if (policies->error) {
 		if (policies->error != -ECANCELED)
-			log_error("cannot read who is in the group %s: %s; going on with %s",
+			log_error("cannot read the members of the group %s: %s; profd serves %s",
 			          policies->group, reason(policies->error),
-			          policies->members ? "who was" : "root only");
+			          policies->members ? "the previous members" : "root only");
 	} else {
 		log_info("%zu users are in the group %s", members_count(policies->found), wanted);
 		take_members(policies, policies->found);
@@ -92,7 +92,8 @@ static void start_reading(struct policies *policies)
 	if (policies->group && lane_submit(policies->lane, &policies->job) == 0)
 		policies->reading = true;
 	else
-		log_error("cannot read who is in the group %s; going on with who was",
+		log_error("cannot read the members of the group %s; profd serves the previous "
+		          "members",
 		          policies->config->group);
 }
 
@@ -103,8 +104,8 @@ static int read_members(const struct config *config, struct members **ret_member
 	int err = config->group ? members_read(config->group, ret_members) : 0;
 
 	if (err)
-		snprintf(ret_why, 256, "cannot read who is in the group %.64s: %s", config->group,
-		         reason(err));
+		snprintf(ret_why, 256, "cannot read the members of the group %.64s: %s",
+		         config->group, reason(err));
 	return err == -ENOENT ? -EBADMSG : err;
 }
 

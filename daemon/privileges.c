@@ -120,10 +120,12 @@ void privileges_warn_of_readers(void)
 	struct sets sets;
 
 	if (geteuid() == 0 && get_sets(&sets) == 0 && (sets.permitted & needed) != needed)
-		log_warning("user 0 without CAP_SETUID and CAP_SETGID: reader processes stay user "
-		            "0, without capabilities, going on");
+		log_warning("CAP_SETUID or CAP_SETGID is missing: reader processes stay user 0, "
+		            "without capabilities");
 	if (!landlock_known().files)
-		log_info("no Landlock here: reader processes may open what their user may");
+		log_info(
+			"Landlock is not available: reader processes can open all files that their "
+			"user can open");
 }
 
 void privileges_get(struct privileges *ret_privileges)

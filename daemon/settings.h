@@ -36,122 +36,117 @@ enum setting_kind {
 	        "127.0.0.1:9090", 0, MAX_LISTENERS, false,                                         \
 	        "ADDR:PORT with a numeric address, [ADDR6]:PORT, :PORT or unix:PATH, at most 8 "   \
 	        "of them",                                                                         \
-	        "Where to answer HTTP; may be repeated",                                           \
-	        "ADDR is numeric, an IPv6 address in brackets; without it all addresses are "      \
-	        "meant. A unix socket is open to profd's user and group only.")                    \
+	        "HTTP listen address; may be repeated",                                            \
+	        "An IPv6 address is in brackets. Without ADDR, profd listens on all "              \
+	        "addresses. Only profd's user and group can use a unix socket.")                   \
 	SETTING('f', "freq", "HZ", SETTING_NUMBER, sample_hz, "99", 1, MAX_SAMPLE_HZ, false,       \
-	        "an integer from 1 to 1000", "Samples per second and CPU", "")                     \
+	        "an integer from 1 to 1000", "Sampling rate on each CPU", "")                      \
 	SETTING('k', "history", "DURATION", SETTING_DURATION, history_ns, "10m",                   \
 	        10 * NSEC_PER_SEC, MAX_CAPTURE_SECONDS * NSEC_PER_SEC, false,                      \
-	        "a duration from 10s to 10m, such as 90s or 5m", "How far back the past is kept",  \
-	        "")                                                                                \
+	        "a duration from 10s to 10m, such as 90s or 5m", "Duration of the history", "")    \
 	SETTING('m', "history-memory", "SIZE", SETTING_SIZE, history_bytes, "64MiB", MIB, 4 * GIB, \
-	        true, "a size from 1MiB to 4GiB, such as 64MiB",                                   \
-	        "How much memory the past may take",                                               \
-	        "What does not fit is dropped, oldest first.")                                     \
+	        true, "a size from 1MiB to 4GiB, such as 64MiB", "Maximum memory for the history", \
+	        "profd drops the oldest data first.")                                              \
 	SETTING('u', "unwind-memory", "SIZE", SETTING_SIZE, unwind_bytes, "48MiB", 4 * MIB,        \
 	        256 * MIB, false, "a size from 4MiB to 256MiB, such as 48MiB",                     \
-	        "How much kernel memory unwind tables may take",                                   \
-	        "Where it is used up, the table that no walk has used for the longest time goes "  \
-	        "first.")                                                                          \
+	        "Maximum kernel memory for unwind tables",                                         \
+	        "When it is full, profd drops the table that no walk has used for the longest "    \
+	        "time.")                                                                           \
 	SETTING('s', "symbol-memory", "SIZE", SETTING_SIZE, symbol_bytes, "128MiB", 16 * MIB,      \
 	        4 * GIB, false, "a size from 16MiB to 4GiB, such as 128MiB",                       \
-	        "How much memory names, source lines and what they are read from may take",        \
-	        "A quarter of it is for what is remembered, the rest for the process that reads "  \
-	        "files. Another, for files that take long, may take as much.")                     \
+	        "Maximum memory for names, source lines and the files they are read from",         \
+	        "The daemon's caches may use a quarter, a reader process the rest. A second "      \
+	        "reader process, for slow files, may use as much as the first.")                   \
 	SETTING('d', "debuginfod", "URLS", SETTING_URLS, debuginfod, "", 0, 0, false,              \
 	        "a list of https:// URLs, or http:// with debuginfod-http, of up to 160 bytes "    \
 	        "each",                                                                            \
 	        "Fetch debug files that this host lacks from these servers",                       \
-	        "URLs separated by blanks. Files are downloaded in the background, by a process "  \
-	        "without privileges, and kept in /var/cache/profd.")                               \
+	        "Blanks separate the URLs. A process without privileges downloads files in "       \
+	        "the background. profd keeps them in /var/cache/profd.")                           \
 	SETTING('D', "debuginfod-cache", "SIZE", SETTING_SIZE, debuginfod_bytes, "2GiB", MIB,      \
 	        1024 * GIB, false, "a size from 1MiB to 1024GiB, such as 2GiB",                    \
-	        "How much disk downloaded debug files may take",                                   \
-	        "What was used least recently is removed first. One file has at most half of it, " \
-	        "and 2GiB, and so much is downloaded in an hour for the files of one user; "       \
-	        "root's "                                                                          \
-	        "are only limited in number.")                                                     \
+	        "Maximum disk space for downloaded debug files",                                   \
+	        "profd removes the least recently used file first. One file may have half of "     \
+	        "it, at most 2GiB, and so may all downloads for one user in an hour. For "         \
+	        "root, profd limits only their number.")                                           \
 	SETTING('H', "debuginfod-http", "yes|no", SETTING_YES_NO, debuginfod_http, "no", 0, 1,     \
-	        false, "yes or no", "Let servers of debug files be asked by http://",              \
-	        "Whoever is between here and there can make up the files then, and with them "     \
+	        false, "yes or no", "Permit http:// URLs of debuginfod servers",                   \
+	        "Anyone on the network path to such a server can forge debug files, and so "       \
 	        "names and lines.")                                                                \
 	SETTING('g', "group", "NAME", SETTING_NAME, group, "", 0, 0, true,                         \
 	        "the name of a group of up to 64 bytes",                                           \
-	        "Answer only root and members of this group, of this host's users",                \
-	        "Whoever asks from this host is looked up by the connection's other end. Clients " \
-	        "that have shown their credentials, and those elsewhere, are no matter of it. "    \
-	        "Who "                                                                             \
-	        "is a member is read at the start and on SIGHUP. Without a group, all users of "   \
-	        "this host are answered, and /heap puts probes into a process for root only, and " \
-	        "for its owner where user-probes has it.")                                         \
+	        "Of this host's users, serve only root and members of this group",                 \
+	        "profd identifies the user by the other end of the connection. The setting "       \
+	        "does not apply to clients with credentials or on other hosts. profd reads "       \
+	        "the members at the start and on SIGHUP. Without a group, profd serves all "       \
+	        "users of this host, and /heap attaches probes to a process only for root, or "    \
+	        "for its owner if user-probes permits it.")                                        \
 	SETTING('a', "allow-host", "NAMES", SETTING_HOSTS, allow_hosts, "", 0, 0, true,            \
 	        "a list of names of hosts of up to 160 bytes each, without port",                  \
-	        "Answer under these names, too, beside localhost, addresses and this host's own",  \
-	        "Names separated by blanks. A request over TCP whose Host is another one is "      \
-	        "refused, unless it comes with credentials: a web page of anybody can have a "     \
-	        "name of its own lead here.")                                                      \
+	        "Accept these host names, besides localhost, addresses and this host's own "       \
+	        "name",                                                                            \
+	        "Blanks separate the names. profd refuses a request over TCP with any other "      \
+	        "Host, unless it has credentials: any web page can make a name of its own "        \
+	        "resolve to this host.")                                                           \
 	SETTING('o', "on-demand", "yes|no", SETTING_YES_NO, on_demand, "yes", 0, 1, true,          \
-	        "yes or no", "Put probes into a process while somebody asks for its heap",         \
-	        "With no, /heap answers only for processes that sample their own allocations.")    \
+	        "yes or no", "Attach probes to a process during requests for its heap",            \
+	        "With no, /heap serves only processes that sample their own allocations.")         \
 	SETTING('G', "gpu", "yes|no", SETTING_YES_NO, gpu, "yes", 0, 1, false, "yes or no",        \
-	        "Probe CUDA's driver, PyTorch and XLA wherever mapped",                            \
-	        "Without such a process nothing is attached and nothing is done. With no, there "  \
-	        "are no profiles about GPUs.")                                                     \
+	        "Attach probes to CUDA's driver, PyTorch and XLA",                                 \
+	        "Until a process maps one of them, profd does nothing for GPUs. With no, "         \
+	        "there are no GPU profiles.")                                                      \
 	SETTING('U', "user-probes", "yes|no|auto", SETTING_AUTO, user_probes, "auto", 0, 2, false, \
 	        "yes, no or auto",                                                                 \
-	        "Put probes into files that users bring, and for /heap at their wish",             \
-	        "While the kernel puts a probe into a file, no process of the host can fork, and " \
-	        "any user can make that last. Root's processes, and files that are installed in "  \
-	        "this host's folders and that only root can write, such as CUDA's driver, are "    \
-	        "probed anyway; others, such as PyTorch in a virtual environment, and /heap for "  \
-	        "the owner of a process, only with yes. With auto, they are for a single user: "   \
-	        "the only one from 1000 to 59999 in /etc/passwd.")                                 \
+	        "Attach probes to files of users, and when users request /heap",                   \
+	        "While the kernel attaches a probe to a file, no process can fork, and any "       \
+	        "user can prolong that. profd always probes root's processes, and files "          \
+	        "installed in this host's folders that only root can write, such as CUDA's "       \
+	        "driver. With yes, it also probes other files, such as PyTorch in a virtual "      \
+	        "environment, and for /heap if the owner of a process asks. With auto, it "        \
+	        "does so for a single user: the only one from 1000 to 59999 in /etc/passwd.")      \
 	SETTING('R', "growth", "yes|no|auto", SETTING_AUTO, growth, "auto", 0, 2, false,           \
 	        "yes, no or auto", "Record which stacks make memory grow",                         \
-	        "With auto, resident memory is looked at when the kernel takes pages from its "    \
-	        "free "                                                                            \
-	        "lists, which costs programs less than 2 %. With yes, whenever pages come to a "   \
-	        "process, also those that were freed just before or that a file had already: a "   \
-	        "program that does nothing but touch pages takes 5 % longer. And growth of "       \
-	        "address "                                                                         \
-	        "space is recorded, too, which makes mmap take 3 % longer.")                       \
+	        "With auto, profd checks resident memory when the kernel takes pages from its "    \
+	        "free lists, which costs programs less than 2 %. With yes, it checks whenever "    \
+	        "a process gets pages, including pages that were just freed or are in the "        \
+	        "page cache: a program that only touches pages takes 5 % longer. With yes, it "    \
+	        "also records growth of address space, which makes mmap take 3 % longer.")         \
 	SETTING('t', "max-seconds", "N", SETTING_NUMBER, max_seconds, "600", 1,                    \
 	        MAX_CAPTURE_SECONDS, true, "an integer from 1 to 600",                             \
-	        "The longest seconds= that is accepted", "")                                       \
+	        "Largest seconds= in a request", "")                                               \
 	SETTING('n', "max-requests", "N", SETTING_NUMBER, max_requests, "1024", 1,                 \
-	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
-	        "How many requests may be under way that are not answered at once",                \
-	        "One is under way until its answer is sent. One more is answered 503. A "          \
-	        "sixteenth of them is for root alone. Of the rest a user of this host may have "   \
-	        "as many as he leaves for all others: half, if nobody else asks.")                 \
+	        MAX_CONNECTIONS, true, "an integer from 1 to 16384", "Maximum in-flight requests", \
+	        "A request that is not answered at once is in flight until its answer is "         \
+	        "sent. Further requests get 503. A sixteenth is for root only. Of the rest, a "    \
+	        "user of this host may have as many as remain for all others, at most half.")      \
 	SETTING('q', "max-client-requests", "N", SETTING_NUMBER, max_client_requests, "64", 1,     \
 	        MAX_CONNECTIONS, true, "an integer from 1 to 16384",                               \
-	        "How many of these one address elsewhere may have",                                \
-	        "One more is answered 429. An IPv6 address counts by its first 64 bits.")          \
+	        "Maximum in-flight requests per remote address",                                   \
+	        "Further requests get 429. An IPv6 address counts by its first 64 bits.")          \
 	SETTING('x', "max-client-connections", "N", SETTING_NUMBER, max_client_connections,        \
 	        "1024", 1, MAX_CONNECTIONS, true, "an integer from 1 to 16384",                    \
-	        "How many connections one user of this host, or one address elsewhere, may have",  \
-	        "One more is hung up on, and so is one over a quarter of those that the limit of " \
-	        "open files has room for. Root may have all.")                                     \
+	        "Maximum connections per user of this host or remote address",                     \
+	        "profd closes further connections, and those above a quarter of what the "         \
+	        "limit of open files permits. Root may have all.")                                 \
 	SETTING('b', "answer-memory", "SIZE", SETTING_SIZE, answer_bytes, "64MiB", MIB, 4 * GIB,   \
 	        true, "a size from 1MiB to 4GiB, such as 64MiB",                                   \
-	        "How much memory answers may take while they are sent",                            \
-	        "Root may have all of it. A user, or an address elsewhere, may have as much as "   \
-	        "he leaves for all others when an eighth is kept for root: alone 7/16, which is "  \
-	        "the largest answer to him. Equal requests at the same time share one answer, "    \
-	        "which counts once. What finds no room is answered 503, and what alone is "        \
-	        "larger, 507.")                                                                    \
+	        "Maximum memory for answers that are being sent",                                  \
+	        "Root may have all of it; an eighth is for root only. Of the rest, a user or "     \
+	        "a remote address may have as much as remains for all others, at most 7/16 of "    \
+	        "the whole, which is also its largest answer. Equal simultaneous requests "        \
+	        "share one answer, which counts once. profd answers 503 if there is no room, "     \
+	        "and 507 if one answer is too large.")                                             \
 	SETTING('w', "web-config", "FILE", SETTING_PATH, web_config, "", 0, 0, false,              \
 	        "a path of up to 160 bytes", "Read TLS, users and headers from this YAML file",    \
-	        "It has the form of the Prometheus exporters' web.config.yml, and holds for TCP "  \
-	        "listeners. The file and the certificates it names are read again on SIGHUP.")     \
+	        "The file has the format of the Prometheus exporters' web.config.yml and "         \
+	        "applies to TCP listeners. profd reads it and its certificates again on "          \
+	        "SIGHUP.")                                                                         \
 	SETTING('i', "insecure", NULL, SETTING_SWITCH, insecure, "no", 0, 1, false, "yes or no",   \
-	        "Let anybody who can connect ask, also from other hosts",                          \
-	        "Without it, listening beyond this host takes a web-config with TLS and users, "   \
-	        "or with verified client certificates.")                                           \
+	        "Serve anyone who can connect, also from other hosts",                             \
+	        "Without it, addresses that other hosts reach require a web-config with TLS "      \
+	        "and users, or verified client certificates.")                                     \
 	SETTING('v', "verbose", NULL, SETTING_SWITCH, verbose, "no", 0, 1, true, "yes or no",      \
-	        "Log more, for finding out what goes wrong", "")
+	        "Log debug messages", "")
 
 struct setting {
 	int key; /* the short option */

@@ -274,7 +274,7 @@ class App {
 			return this.source.loading ? 'Loading…' : visible(this.missing ?? '');
 		const filtered = ['pid', 'comm', 'unit', 'container', 'thread'].some((key) => this.store.state[key]);
 		const grew = this.store.state.kind && this.store.state.kind !== 'cpu' && !this.source.isFile;
-		return filtered ? `No samples of what the filters leave: it did not ${grew ? 'grow' : 'run'} in this time, or too little.`
+		return filtered ? `No samples match the filters: the processes did not ${grew ? 'grow' : 'run'} enough in this time.`
 			: 'No samples in this time.';
 	}
 

@@ -87,15 +87,14 @@ int access_guards(const struct access *access, const char *listener, char ret_wh
 		return 0;
 	if (config->user_count)
 		snprintf(ret_why, ACCESS_WHY_BYTES,
-		         "listen on %.50s: passwords would go over the network in the clear; "
-		         "tls_server_config in %.50s, or --insecure, is accepted",
+		         "listen on %.50s: passwords would cross the network in the clear; "
+		         "tls_server_config in %.50s, or --insecure, is required",
 		         listener, access->path);
 	else
 		snprintf(ret_why, ACCESS_WHY_BYTES,
-		         "listen on %.50s: whoever reaches it could ask; a --web-config with TLS "
-		         "and "
-		         "basic_auth_users or client_auth_type RequireAndVerifyClientCert, or "
-		         "--insecure, is accepted",
+		         "listen on %.50s: other hosts would have access without credentials; a "
+		         "--web-config with TLS and basic_auth_users or client_auth_type "
+		         "RequireAndVerifyClientCert, or --insecure, is required",
 		         listener);
 	return -EBADMSG;
 }
@@ -107,8 +106,9 @@ int access_replace(struct access *access, struct access *with, char ret_why[ACCE
 	struct tls *tls = access->tls;
 
 	if (!access->tls != !with->tls) {
-		snprintf(ret_why, ACCESS_WHY_BYTES, "%.80s: %s tls_server_config takes a restart",
-		         access->path, with->tls ? "a" : "the end of");
+		snprintf(ret_why, ACCESS_WHY_BYTES,
+		         "%.80s: %s tls_server_config requires a restart", access->path,
+		         with->tls ? "adding" : "removing");
 		return -EBADMSG;
 	}
 	access->config = with->config;

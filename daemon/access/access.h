@@ -13,13 +13,14 @@
 enum { ACCESS_WHY_BYTES = 256 };
 
 /* COUNTER(name, help) */
-#define ACCESS_COUNTERS(COUNTER)                                                              \
-	COUNTER(passwords_checked, "Passwords hashed to find out whether they are right")     \
-	COUNTER(passwords_wrong, "Requests refused because user or password were wrong")      \
-	COUNTER(passwords_missing, "Requests refused because there was no user")              \
-	COUNTER(passwords_shed, "Requests refused because too many passwords were to check")  \
-	COUNTER(certificates_refused, "Requests refused because a client certificate is not " \
-	                              "accepted any longer")                                  \
+#define ACCESS_COUNTERS(COUNTER)                                                             \
+	COUNTER(passwords_checked, "Passwords checked by hashing them")                      \
+	COUNTER(passwords_wrong, "Requests refused because of a wrong user or password")     \
+	COUNTER(passwords_missing, "Requests refused because they had no user and password") \
+	COUNTER(passwords_shed,                                                              \
+	        "Requests refused because too many passwords were waiting to be hashed")     \
+	COUNTER(certificates_refused,                                                        \
+	        "Requests refused because their client certificate is no longer accepted")   \
 	COUNTER(requests_limited, "Requests refused by rate_limit of the web configuration")
 
 struct access_stats {

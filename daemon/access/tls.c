@@ -100,14 +100,14 @@ static int load_key_pair(struct tls *tls, const struct web_config *config, const
 	if (err == GNUTLS_E_MEMORY_ERROR)
 		return -ENOMEM;
 	if (err == GNUTLS_E_CERTIFICATE_KEY_MISMATCH)
-		return complain(why, &key, "it is not the key of the certificate");
+		return complain(why, &key, "the key does not match the certificate");
 	/* GnuTLS does not say which of the two is invalid. */
 	if (gnutls_x509_privkey_init(&alone))
 		return -ENOMEM;
 	if (gnutls_x509_privkey_import2(alone, &key_bytes, GNUTLS_X509_FMT_PEM, NULL, 0) < 0)
-		complain(why, &key, "no private key, unencrypted and in PEM");
+		complain(why, &key, "not an unencrypted private key in PEM");
 	else
-		complain(why, &cert, "no certificate in PEM");
+		complain(why, &cert, "not a certificate in PEM");
 	gnutls_x509_privkey_deinit(alone);
 	return -EINVAL;
 }
@@ -128,7 +128,7 @@ static int load_client_ca(struct tls *tls, const struct web_config *config, cons
 	/* Returns the number of certificates. */
 	if (gnutls_certificate_set_x509_trust_mem(tls->credentials, &bytes, GNUTLS_X509_FMT_PEM) <
 	    1)
-		return complain(why, &ca, "no certificate in PEM");
+		return complain(why, &ca, "not a certificate in PEM");
 	return 0;
 }
 

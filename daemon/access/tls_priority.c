@@ -65,7 +65,7 @@ static int find_suites(const struct web_list *list, const struct suite *ret_foun
 			at++;
 		if (at == SUITE_COUNT) {
 			snprintf(why, WEB_WHY_BYTES,
-			         "%d: cipher_suites: there is no %.60s, or it is not safe",
+			         "%d: cipher_suites: %.60s is unknown or not safe",
 			         list->items[i].line, list->items[i].text);
 			return -EINVAL;
 		}
@@ -99,8 +99,8 @@ static int add_curves(struct buf *text, const struct web_list *list, char why[WE
 			at++;
 		if (at == CURVE_COUNT) {
 			snprintf(why, WEB_WHY_BYTES,
-			         "%d: curve_preferences: %.40s: CurveP256, CurveP384, CurveP521 "
-			         "or X25519",
+			         "%d: curve_preferences: %.40s: CurveP256, CurveP384, CurveP521 or "
+			         "X25519 is accepted",
 			         list->items[i].line, list->items[i].text);
 			return -EINVAL;
 		}
@@ -144,7 +144,7 @@ static const char *name_of(uint16_t number)
 	for (size_t i = 0; i < SUITE_COUNT; i++)
 		if (suites[i].number == number)
 			return suites[i].name;
-	return "another one";
+	return "another suite";
 }
 
 /* Checks that the priority yields the chosen suites and no others. */
@@ -171,13 +171,14 @@ static int check_suites(gnutls_priority_t priority, const struct web_config *con
 		number = (uint16_t)(id[0] << 8 | id[1]);
 		if (version == GNUTLS_TLS1_3 || is_chosen(number, chosen, count))
 			continue;
-		snprintf(why, WEB_WHY_BYTES, "%d: cipher_suites: these cannot be had without %.60s",
-		         line, name_of(number));
+		snprintf(why, WEB_WHY_BYTES,
+		         "%d: cipher_suites: GnuTLS cannot enable these without %.60s", line,
+		         name_of(number));
 		return -EINVAL;
 	}
 	if (usable)
 		return 0;
-	snprintf(why, WEB_WHY_BYTES, "%d: cipher_suites: none of them is for these versions", line);
+	snprintf(why, WEB_WHY_BYTES, "%d: cipher_suites: no suite fits the enabled versions", line);
 	return -EINVAL;
 }
 
@@ -198,7 +199,7 @@ int tls_priority(const struct web_config *config, gnutls_priority_t *ret_priorit
 	                       : gnutls_priority_init(&priority, buf_text(&text), NULL);
 	if (err == GNUTLS_E_NO_PRIORITIES_WERE_SET) {
 		snprintf(ret_why, WEB_WHY_BYTES,
-		         "%d: cipher_suites: none of them is for these versions",
+		         "%d: cipher_suites: no suite fits the enabled versions",
 		         config->lines[WEB_cipher_suites]);
 		return -EINVAL;
 	}

@@ -107,7 +107,7 @@ static int read_version(struct parse *parse, const char *text)
 	bool older = !strcmp(text, "TLS11") || !strcmp(text, "TLS10");
 
 	if (strcmp(text, "TLS12") != 0 && strcmp(text, "TLS13") != 0)
-		return complain(parse, "%.20s%s: TLS12 or TLS13", text,
+		return complain(parse, "%.20s%s: TLS12 or TLS13 is accepted", text,
 		                older ? " is not safe" : "");
 	parse->config->numbers[parse->key] = text[4] == '3' ? 13 : 12;
 	return 0;
@@ -124,7 +124,7 @@ static int read_flag(struct parse *parse, const char *text)
 		parse->config->numbers[parse->key] = i % 2;
 		return 0;
 	}
-	return complain(parse, "%.20s: true or false", text);
+	return complain(parse, "%.20s: true or false is accepted", text);
 }
 
 static int read_no_flag(struct parse *parse, const char *text)
@@ -132,7 +132,7 @@ static int read_no_flag(struct parse *parse, const char *text)
 	int err = read_flag(parse, text);
 
 	if (!err && parse->config->numbers[parse->key])
-		return complain(parse, "there is HTTP/1.1 only: false");
+		return complain(parse, "profd serves only HTTP/1.1: false is accepted");
 	return err;
 }
 
@@ -143,14 +143,15 @@ static int read_duration(struct parse *parse, const char *text)
 	/* A bare number would be nanoseconds in Go and seconds in profd. */
 	if ((!text[digits] && strcmp(text, "0") != 0) ||
 	    text_parse_duration(text, &parse->config->numbers[parse->key]) < 0)
-		return complain(parse, "%.20s: a duration such as 1s or 200ms, or 0", text);
+		return complain(parse, "%.20s: a duration such as 1s or 200ms, or 0, is accepted",
+		                text);
 	return 0;
 }
 
 static int read_count(struct parse *parse, const char *text)
 {
 	if (text_parse_u64(text, 0, UINT32_MAX, &parse->config->numbers[parse->key]) < 0)
-		return complain(parse, "%.20s: a number", text);
+		return complain(parse, "%.20s: a number is accepted", text);
 	return 0;
 }
 
@@ -185,7 +186,7 @@ static int on_key(struct parse *parse, const struct yaml_value *value)
 	int err;
 
 	if (!value->item && config->lines[parse->key])
-		return complain(parse, "it stands there a second time");
+		return complain(parse, "it is set a second time");
 	if (!value->item)
 		config->lines[parse->key] = value->line;
 	if (value->kind == YAML_LIST && list)
@@ -193,7 +194,7 @@ static int on_key(struct parse *parse, const struct yaml_value *value)
 	if (value->nothing && !value->item)
 		return 0;
 	if (value->kind != YAML_TEXT || value->item != list)
-		return complain(parse, list ? "a list" : "one value, and no more");
+		return complain(parse, list ? "a list is accepted" : "one value is accepted");
 	err = keys[parse->key].read(parse, value->text);
 	if (!err && list) {
 		struct web_list *items = list_of(config, parse->key);
@@ -213,10 +214,11 @@ static int check_hash(struct parse *parse, const char *hash)
 
 	if (strlen(hash) != 60 || hash[0] != '$' || hash[1] != '2' || !strchr("aby", hash[2]) ||
 	    hash[3] != '$' || hash[6] != '$' || strspn(hash + 7, alphabet) != 53)
-		return complain(parse, "no bcrypt hash; one is made by: htpasswd -nBC 10 \"\"");
+		return complain(parse, "not a bcrypt hash; htpasswd -nBC 10 \"\" makes one");
 	snprintf(digits, sizeof(digits), "%.2s", hash + 4);
 	if (text_parse_u64(digits, 4, MAX_BCRYPT_COST, &cost) < 0)
-		return complain(parse, "a cost of %s: 04 to %d", digits, MAX_BCRYPT_COST);
+		return complain(parse, "a cost of %s: 04 to %d is accepted", digits,
+		                MAX_BCRYPT_COST);
 	return 0;
 }
 
@@ -230,10 +232,10 @@ static int on_user(struct parse *parse, const struct yaml_value *value)
 		return complain(parse, "a user has one hash");
 	/* A colon ends the name in basic authentication. */
 	if (!value->keys[1][0] || strchr(value->keys[1], ':'))
-		return complain(parse, "a user's name is not empty and has no colon");
+		return complain(parse, "a user's name must not be empty or have a colon");
 	for (size_t i = 0; i < config->user_count; i++)
 		if (!strcmp(config->users[i].name, value->keys[1]))
-			return complain(parse, "the user is there a second time");
+			return complain(parse, "the user is set a second time");
 	if (config->user_count >= MAX_WEB_USERS)
 		return complain(parse, "more than %d users", MAX_WEB_USERS);
 	err = check_hash(parse, value->text);
@@ -273,14 +275,15 @@ static int on_header(struct parse *parse, const struct yaml_value *value)
 	if (value->kind != YAML_TEXT)
 		return complain(parse, "a header has one value");
 	if (parse->config->headers[i])
-		return complain(parse, "it stands there a second time");
+		return complain(parse, "it is set a second time");
 	if (!value->text[0])
 		return 0;
 	for (const char *at = value->text; *at; at++)
 		if ((unsigned char)*at < ' ' || *at == 0x7f)
 			return complain(parse, "a header is one line");
 	if (header_values[i] && !is_word_of(header_values[i], value->text))
-		return complain(parse, "%.20s: one of %s", value->text, header_values[i]);
+		return complain(parse, "%.20s: one of %s is accepted", value->text,
+		                header_values[i]);
 	return keep_text(parse, value->text, &parse->config->headers[i]);
 }
 
@@ -294,7 +297,7 @@ static int on_section(struct parse *parse, const struct yaml_value *value)
 	if (!known)
 		return complain(parse, "there is no such section");
 	if (value->kind != YAML_MAPPING && !value->nothing)
-		return complain(parse, "keys and their values");
+		return complain(parse, "keys and their values are accepted");
 	return 0;
 }
 
@@ -310,7 +313,7 @@ static int on_inner(struct parse *parse, const struct yaml_value *value)
 	if (headers)
 		return value->kind == YAML_MAPPING || value->nothing
 		               ? 0
-		               : complain(parse, "names of headers and their values");
+		               : complain(parse, "names of headers and their values are accepted");
 	for (size_t i = 0; i < WEB_KEY_COUNT; i++) {
 		if (strcmp(keys[i].section, value->keys[0]) != 0 ||
 		    strcmp(keys[i].name, value->keys[1]) != 0)
@@ -365,26 +368,26 @@ static int check_together(const struct web_config *config, int *ret_line, char w
 			return complain(&parse, __VA_ARGS__); \
 	} while (0)
 	REFUSE_IF(lines[WEB_burst] && !lines[WEB_interval], lines[WEB_burst],
-	          "burst: it needs an interval");
+	          "burst: an interval is required");
 	REFUSE_IF(config->numbers[WEB_interval] && !config->numbers[WEB_burst], lines[WEB_interval],
-	          "interval: it needs a burst of 1 or more");
+	          "interval: a burst of 1 or more is required");
 	if (!config->tls)
 		return 0;
 	REFUSE_IF(!texts[WEB_cert_file] == !texts[WEB_cert], config->tls_line,
-	          "tls_server_config: it needs one of cert_file and cert");
+	          "tls_server_config: one of cert_file and cert is required");
 	REFUSE_IF(!texts[WEB_key_file] == !texts[WEB_key], config->tls_line,
-	          "tls_server_config: it needs one of key_file and key");
+	          "tls_server_config: one of key_file and key is required");
 	REFUSE_IF(texts[WEB_client_ca_file] && texts[WEB_client_ca], lines[WEB_client_ca],
-	          "client_ca: it is there beside client_ca_file");
+	          "client_ca: client_ca_file is set as well; one is accepted");
 	REFUSE_IF(ca && auth == CLIENT_AUTH_NONE, config->tls_line,
-	          "tls_server_config: a client CA needs a client_auth_type");
+	          "tls_server_config: a client CA requires a client_auth_type");
 	REFUSE_IF(!ca && auth >= CLIENT_AUTH_IF_GIVEN, lines[WEB_client_auth_type],
-	          "client_auth_type: %s needs a client_ca_file",
+	          "client_auth_type: %s requires a client_ca_file",
 	          client_auth_name((enum client_auth)auth));
 	REFUSE_IF(config->client_allowed_sans.count && auth < CLIENT_AUTH_IF_GIVEN,
 	          lines[WEB_client_allowed_sans],
-	          "client_allowed_sans: names that nobody verified mean nothing; they need "
-	          "client_auth_type: RequireAndVerifyClientCert");
+	          "client_allowed_sans: unverified names prove nothing; set client_auth_type: "
+	          "RequireAndVerifyClientCert");
 	REFUSE_IF(config->numbers[WEB_min_version] > config->numbers[WEB_max_version],
 	          lines[WEB_min_version], "min_version: it is above max_version");
 #undef REFUSE_IF

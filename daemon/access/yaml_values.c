@@ -63,7 +63,7 @@ static int check_plain(struct reading *reading, const yaml_event_t *event)
 		anchor = event->data.scalar.anchor;
 		tag = event->data.scalar.tag;
 		if (strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
-			return complain(reading, "there is a NUL byte in it");
+			return complain(reading, "it contains a NUL byte");
 		break;
 	case YAML_SEQUENCE_START_EVENT:
 		anchor = event->data.sequence_start.anchor;
@@ -74,9 +74,9 @@ static int check_plain(struct reading *reading, const yaml_event_t *event)
 		tag = event->data.mapping_start.tag;
 		break;
 	default:
-		return complain(reading, "anchors and aliases are not understood");
+		return complain(reading, "anchors and aliases are not supported");
 	}
-	return anchor || tag ? complain(reading, "anchors and tags are not understood") : 0;
+	return anchor || tag ? complain(reading, "anchors and tags are not supported") : 0;
 }
 
 static int tell(struct reading *reading, enum yaml_kind kind, size_t depth, bool item,
@@ -107,7 +107,7 @@ static int read_list(struct reading *reading, size_t depth)
 			return err;
 		err = check_plain(reading, &event);
 		if (!err && event.type != YAML_SCALAR_EVENT)
-			err = complain(reading, "a list holds texts only");
+			err = complain(reading, "an item of a list must be a text");
 		if (!err)
 			err = tell(reading, YAML_TEXT, depth, true, &event);
 		if (err)
@@ -120,7 +120,7 @@ static int read_node(struct reading *reading, const yaml_event_t *event, size_t 
 static int read_mapping(struct reading *reading, size_t depth)
 {
 	if (depth == YAML_MAX_DEPTH)
-		return complain(reading, "nothing is nested that deep");
+		return complain(reading, "nesting is too deep");
 	for (;;) {
 		_cleanup_(yaml_event_delete) yaml_event_t key = {0}, event = {0};
 		int err = next_event(reading, &key);
@@ -129,7 +129,7 @@ static int read_mapping(struct reading *reading, size_t depth)
 			return err;
 		err = check_plain(reading, &key);
 		if (!err && key.type != YAML_SCALAR_EVENT)
-			err = complain(reading, "a key is a text");
+			err = complain(reading, "a key must be a text");
 		if (!err) {
 			reading->keys[depth] = (const char *)key.data.scalar.value;
 			err = next_event(reading, &event);
@@ -176,7 +176,7 @@ static int read_stream(struct reading *reading)
 			break;
 		case YAML_DOCUMENT_START_EVENT:
 			if (documents++)
-				err = complain(reading, "there is a second document");
+				err = complain(reading, "the file has a second document");
 			break;
 		default:
 			err = read_node(reading, &event, 0);

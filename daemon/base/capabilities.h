@@ -12,11 +12,12 @@
 #define CAPABILITIES(CAPABILITY)                                                                   \
 	CAPABILITY(BPF, "bpf", ALWAYS, "loading the kernel half, part by part", "no BPF programs", \
 	           true)                                                                           \
-	CAPABILITY(PERFMON, "perfmon", ALWAYS, "timers of CPUs that come later, probes",           \
+	CAPABILITY(PERFMON, "perfmon", ALWAYS, "timers of CPUs that come online later, probes",    \
 	           "no perf events", true)                                                         \
 	CAPABILITY(SYS_PTRACE, "sys_ptrace", ALWAYS, "/proc/PID of other users' processes",        \
-	           "processes of other users not read", false)                                     \
-	CAPABILITY(DAC_READ_SEARCH, "dac_read_search", ALWAYS, "files only their owner reads",     \
+	           "no access to other users' processes", false)                                   \
+	CAPABILITY(DAC_READ_SEARCH, "dac_read_search", ALWAYS,                                     \
+	           "files that only their owner may read",                                         \
 	           "no names from files that this user may not read", false)                       \
 	CAPABILITY(SYSLOG, "syslog", ALWAYS, "/proc/kallsyms, again when modules are loaded",      \
 	           "no names of kernel functions", false)                                          \
@@ -25,10 +26,10 @@
 
 /* CAPABILITY(NAME, name, when, why): those that the daemon keeps in addition when it runs as user
  * 0. */
-#define ROOT_CAPABILITIES(CAPABILITY)                                                  \
-	CAPABILITY(SETUID, "setuid", OF_ROOT, "reader processes become another user")  \
-	CAPABILITY(SETGID, "setgid", OF_ROOT, "the same")                              \
-	CAPABILITY(SETPCAP, "setpcap", OF_ROOT, "they empty their bounding sets")      \
-	CAPABILITY(KILL, "kill", OF_ROOT, "they, who are that user's then, are ended") \
-	CAPABILITY(SYS_ADMIN, "sys_admin", ASKED_OF_ROOT,                              \
-	           "kernels that want it for perf events, whatever CAP_PERFMON says")
+#define ROOT_CAPABILITIES(CAPABILITY)                                                         \
+	CAPABILITY(SETUID, "setuid", OF_ROOT, "reader processes change to another user")      \
+	CAPABILITY(SETGID, "setgid", OF_ROOT, "reader processes change to another group")     \
+	CAPABILITY(SETPCAP, "setpcap", OF_ROOT, "reader processes empty their bounding sets") \
+	CAPABILITY(KILL, "kill", OF_ROOT, "killing reader processes of another user")         \
+	CAPABILITY(SYS_ADMIN, "sys_admin", ASKED_OF_ROOT,                                     \
+	           "kernels that require it for perf events, even with CAP_PERFMON")

@@ -57,14 +57,15 @@ static inline uint64_t crew_process(uint32_t pid)
 	return 1ULL << 63 | pid;
 }
 
-#define CREW_STATS(STAT)                                                                  \
-	STAT(done, counter, "Jobs that have ended")                                       \
-	STAT(hung, counter, "Jobs that ran for longer than two seconds")                  \
-	STAT(timed_out, counter, "Jobs given up while they waited behind one that hangs") \
-	STAT(refused, counter,                                                            \
-	     "Jobs refused because the queue, or a user's share of it, was full")         \
-	STAT(queued, gauge, "Jobs waiting")                                               \
-	STAT(hanging, gauge, "Jobs that hang now")
+#define CREW_STATS(STAT)                                                                 \
+	STAT(done, counter, "Jobs of the crew that have ended")                          \
+	STAT(hung, counter, "Jobs of the crew that ran for longer than two seconds")     \
+	STAT(timed_out, counter,                                                         \
+	     "Jobs of the crew given up while they waited behind one that hangs")        \
+	STAT(refused, counter,                                                           \
+	     "Jobs refused because the crew's queue, or a user's share of it, was full") \
+	STAT(queued, gauge, "Jobs in the queue of the crew")                             \
+	STAT(hanging, gauge, "Jobs of the crew that hang now")
 
 struct crew_stats {
 #define STAT(name, type, help) uint64_t name;

@@ -166,7 +166,8 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, 
 		return -ENOTSUP;
 	}
 	if (cpu_count < 1 || cpu_count > MAX_CPUS) {
-		snprintf(why, 256, "%d CPUs: profd handles 1 to %d", cpu_count, MAX_CPUS);
+		snprintf(why, 256, "the kernel has %d possible CPUs; profd supports 1 to %d",
+		         cpu_count, MAX_CPUS);
 		return -ENOTSUP;
 	}
 	bpf->cpu_count = (u32)cpu_count;
@@ -190,7 +191,7 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, 
 	}
 	err = draw_hash_key(bpf->skeleton);
 	if (err) {
-		snprintf(why, 256, "cannot draw a random number: %s", strerror(-err));
+		snprintf(why, 256, "cannot get a random number: %s", strerror(-err));
 		return err;
 	}
 	bpf->skeleton->rodata->growth_ns = NSEC_PER_SEC / GROWTH_HZ * online_cpus;
@@ -208,7 +209,8 @@ int bpf_load(struct bpf *bpf, char why[256])
 		         "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_SYSLOG",
 		         strerror(-err));
 	else if (err)
-		snprintf(why, 256, "the kernel rejects the BPF programs (%s): --verbose says why",
+		snprintf(why, 256,
+		         "the kernel rejects the BPF programs (%s): --verbose logs the reason",
 		         strerror(-err));
 	return err;
 }

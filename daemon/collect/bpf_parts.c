@@ -174,7 +174,7 @@ static void explain(enum bpf_part part, int err, char why[128])
 	bool refused = err == -EPERM || err == -EACCES;
 
 	snprintf(why, 128, "cannot load the BPF programs for %s: %s%s", part_names[part],
-	         strerror(-err), refused ? " (it takes CAP_BPF and CAP_PERFMON)" : "");
+	         strerror(-err), refused ? " (requires CAP_BPF and CAP_PERFMON)" : "");
 }
 
 int bpf_part_load(struct bpf *bpf, enum bpf_part part, bpf_prepare_fn *prepare)

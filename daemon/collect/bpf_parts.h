@@ -12,15 +12,15 @@
 #include "collect/bpf.h"
 
 /* PART(name, what): `what` is for users. */
-#define BPF_PART_LIST(PART)                                           \
-	PART(SWITCHES, "ticks that come late")                        \
-	PART(RUN_TIMES, "how long threads have run")                  \
-	PART(GROWTH, "growth of memory")                              \
-	PART(GROWTH_CLOSELY, "growth of memory at any price")         \
-	PART(HEAP, "heap profiles")                                   \
-	PART(HEAP_TOLD, "programs that sample their own allocations") \
-	PART(GPU, "GPUs")                                             \
-	PART(GPU_TOLD, "programs that tell of their GPU kernels")
+#define BPF_PART_LIST(PART)                                     \
+	PART(SWITCHES, "late ticks")                            \
+	PART(RUN_TIMES, "run times of threads")                 \
+	PART(GROWTH, "growth of memory")                        \
+	PART(GROWTH_CLOSELY, "growth of memory (growth = yes)") \
+	PART(HEAP, "heap profiles")                             \
+	PART(HEAP_TOLD, "standing heaps")                       \
+	PART(GPU, "GPUs")                                       \
+	PART(GPU_TOLD, "durations of GPU kernels")
 
 #define PART(name, what) BPF_PART_##name,
 enum bpf_part { BPF_PART_LIST(PART) BPF_PARTS };

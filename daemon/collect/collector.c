@@ -164,7 +164,7 @@ static void on_cpus_changed(void *ctx)
 	int err = attach(ctx);
 
 	if (err)
-		log_warning("CPUs changed, and some are not sampled: %s", strerror(-err));
+		log_warning("cannot sample all CPUs after a CPU hotplug: %s", strerror(-err));
 }
 
 /* The process table has new data, which the walker needs too. */
@@ -204,7 +204,7 @@ static int start_walkers(struct collector *collector, char why[256])
 	                                          opener_crew(collector->crews.opener),
 	                                          collector->unwind_maps.memory.execs});
 	if (err)
-		snprintf(why, 256, "cannot open the maps of Python: %s", strerror(-err));
+		snprintf(why, 256, "cannot open the BPF maps for Python: %s", strerror(-err));
 	return err;
 }
 
@@ -228,7 +228,8 @@ static int start_heaps(struct collector *collector, char why[256])
 	int err = heaps_new(&config, &collector->heaps);
 
 	if (err)
-		snprintf(why, 256, "cannot open the maps of heap profiles: %s", strerror(-err));
+		snprintf(why, 256, "cannot open the BPF maps for heap profiles: %s",
+		         strerror(-err));
 	return err;
 }
 
@@ -254,7 +255,7 @@ static int open_gpu(struct collector *collector, bool off, char why[256])
 	int err = gpu_new(&config, &collector->gpu);
 
 	if (err)
-		snprintf(why, 256, "cannot open the maps of GPUs: %s", strerror(-err));
+		snprintf(why, 256, "cannot open the BPF maps for GPUs: %s", strerror(-err));
 	return err;
 }
 
@@ -340,8 +341,7 @@ int collector_attach(struct collector *collector, char ret_why[256])
 		return err;
 	}
 	if (bpf_watch_exec(&collector->bpf))
-		log_warning("cannot watch processes call exec: the first stacks after one may be "
-		            "wrong");
+		log_warning("cannot attach to exec: the first stacks after an exec may be wrong");
 	return 0;
 }
 
@@ -352,8 +352,8 @@ static void start_sources(struct collector *collector)
 		int err = source->start ? source->start(&collector->states[kind]) : 0;
 
 		if (err)
-			log_warning("cannot watch %s: %s, going on", source->summary,
-			            strerror(-err));
+			log_warning("cannot record %s: %s; profd continues without it",
+			            source->summary, strerror(-err));
 	}
 }
 
@@ -371,21 +371,25 @@ int collector_start(struct collector *collector)
 	int err;
 
 	if (hotplug_start(&collector->hotplug, collector->loop, on_cpus_changed, collector))
-		log_warning("cannot watch CPUs come and go, keeping those there are");
+		log_warning("cannot watch for CPU hotplug: profd samples only the CPUs that are "
+		            "online now");
 	if (python_start(&collector->python, collector->loop))
-		log_warning("cannot wait for Python's code objects: names of some may be lost");
+		log_warning("cannot poll the ring buffer of Python code objects: some names may be "
+		            "lost");
 	/* Scan after the side-band is open, so that no process starts unseen in between. */
 	procs_scan(collector->procs);
 	on_told(collector->heartbeat.next_start_mono_ns, collector);
 	err = sideband_clock_start(&collector->sideband_clock, collector->loop, &collector->bpf,
 	                           collector->sideband);
 	if (err)
-		log_warning("cannot be woken by new programs: %s; their first stacks may be cut",
+		log_warning("cannot be notified of new programs: %s; their first stacks may be "
+		            "truncated",
 		            strerror(-err));
 	start_sources(collector);
 	err = memory_watch_start(collector->memory, &collector->bpf);
 	if (err)
-		log_warning("cannot watch memory: %s, going on", strerror(-err));
+		log_warning("cannot read the memory of processes: %s; profd continues without it",
+		            strerror(-err));
 	return heartbeat_start(&collector->heartbeat);
 }
 

@@ -23,21 +23,24 @@ extern const char *const counter_names[COUNTER_COUNT];
 extern const char *const counter_help[COUNTER_COUNT];
 
 /* What the daemon itself counts, in addition to COUNTERS. Each has its value since the start. */
-#define COLLECTOR_COUNTERS(COUNTER)                                                               \
-	COUNTER(drains, "Times the kernel's tallies were drained")                                \
-	COUNTER(drains_unsettled, "Drains that did not wait for a CPU that is counted on always") \
-	COUNTER(drains_overdue, "Drains begun though a CPU had been taking a sample for 2 s, "    \
-	                        "which is counted later or lost")                                 \
-	COUNTER(drain_errors, "Drains that failed; what they held is counted as lost")            \
-	COUNTER(samples_lost_in_drain, "Samples lost because a drain failed or memory was out")   \
-	COUNTER(sideband_records, "Process and mapping events read")                              \
-	COUNTER(sideband_lost, "Process and mapping events that the kernel had no room for")      \
-	COUNTER(frames_unmapped, "User frames outside every known mapping of their process")      \
-	COUNTER(frames_without_stack, "Samples whose stack was not in the drained map")           \
-	COUNTER(images_missing, "Samples of processes that could not be identified any more")     \
-	COUNTER(python_codes_unknown,                                                             \
-	        "Python frames whose code object was not told, or is forgotten")                  \
-	COUNTER(python_words_misplaced, "Parts of Python frames that stood alone")
+#define COLLECTOR_COUNTERS(COUNTER)                                                                \
+	COUNTER(drains, "Drains of the kernel's tallies")                                          \
+	COUNTER(drains_unsettled,                                                                  \
+	        "Drains begun after 500 ms while BPF programs may still have used the half")       \
+	COUNTER(drains_overdue, "Drains begun although a CPU had been taking a sample for 2 s; "   \
+	                        "it is counted later or lost")                                     \
+	COUNTER(drain_errors, "Drains that failed; their samples are counted as lost")             \
+	COUNTER(samples_lost_in_drain, "Samples lost because a drain failed or ran out of memory") \
+	COUNTER(sideband_records, "Side-band records read: mmap, fork, exec, comm and exit")       \
+	COUNTER(sideband_lost, "Side-band records lost because the kernel's buffer was full")      \
+	COUNTER(frames_unmapped,                                                                   \
+	        "User stacks with a frame outside the known mappings of their process")            \
+	COUNTER(frames_without_stack,                                                              \
+	        "User stacks missing, in whole or in part, from the drained stack map")            \
+	COUNTER(images_missing, "Samples of processes that were not in the process table")         \
+	COUNTER(python_codes_unknown,                                                              \
+	        "Python frames whose code object was not reported or was evicted")                 \
+	COUNTER(python_words_misplaced, "Python frames of which one of two words was missing")
 
 struct collector;
 struct gpu;

@@ -155,8 +155,9 @@ static void end_first(struct source_state *state, u32 cpu)
 	if (!state->first[cpu].fd)
 		return;
 	if (ioctl(state->first[cpu].fd, PERF_EVENT_IOC_PERIOD, &state->first[cpu].period_ns))
-		log_warning("CPU %u is sampled more often than it should: %s", cpu,
-		            strerror(errno));
+		log_warning(
+			"cannot reset the sampling period of CPU %u, which is now too short: %s",
+			cpu, strerror(errno));
 	close(state->first[cpu].fd);
 	state->first[cpu].fd = 0;
 }

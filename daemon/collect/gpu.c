@@ -298,7 +298,7 @@ void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats)
 
 	*ret_stats = (struct gpu_stats){0};
 	if (gpu_kernel_counts(&gpu->kernel, &counts))
-		log_debug("the counts of GPU probes cannot be read");
+		log_debug("cannot read the counts of GPU probes");
 #define COUNT(name, help) ret_stats->name = counts.name;
 	GPU_COUNTS(COUNT)
 #undef COUNT

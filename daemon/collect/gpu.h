@@ -79,33 +79,38 @@ int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx);
 const char *gpu_why_off(const struct gpu *gpu);
 
 /* FIGURE(name, type, help): what the daemon counts, in addition to what the kernel half counts. */
-#define GPU_FIGURES(FIGURE)                                                                     \
-	FIGURE(processes, gauge, "Processes that use GPUs")                                     \
-	FIGURE(files, gauge, "Files that are probed for it")                                    \
-	FIGURE(files_untrusted, counter,                                                        \
-	       "Times that a file was not probed for it: its user is not trusted")              \
-	FIGURE(sites, gauge, "Places in those files that have probes")                          \
-	FIGURE(names, gauge, "Kernels of GPUs whose names are known")                           \
-	FIGURE(unmatched, counter, "Frees of GPU memory whose allocation was not seen")         \
-	FIGURE(table_full, counter, "Allocations of GPU memory not kept: too many are live")    \
-	FIGURE(stacks_full, counter, "Stacks of GPU memory that found no room")                 \
-	FIGURE(contexts_full, counter, "Allocations of GPU memory whose context found no room") \
-	FIGURE(maps_full, counter, "Mappings of physical GPU memory that found no room")        \
-	FIGURE(processes_lost, counter, "Events of processes that use GPUs that found no room") \
-	FIGURE(malformed, counter, "Events of GPU memory that were none")                       \
-	FIGURE(names_lost, counter, "Names of GPU kernels that found no room")
+#define GPU_FIGURES(FIGURE)                                                                        \
+	FIGURE(processes, gauge, "Processes that use GPUs")                                        \
+	FIGURE(files, gauge, "Files with GPU probes")                                              \
+	FIGURE(files_untrusted, counter,                                                           \
+	       "Times that a file got no GPU probes because its user is not trusted")              \
+	FIGURE(sites, gauge, "Functions with GPU probes")                                          \
+	FIGURE(names, gauge, "GPU kernels whose names are known")                                  \
+	FIGURE(unmatched, counter, "Frees of GPU memory whose allocation was not seen")            \
+	FIGURE(table_full, counter, "Allocations of GPU memory not kept for lack of room")         \
+	FIGURE(stacks_full, counter, "Stacks of GPU memory allocations not kept for lack of room") \
+	FIGURE(contexts_full, counter,                                                             \
+	       "Allocations of GPU memory kept without their context for lack of room")            \
+	FIGURE(maps_full, counter, "Mappings of physical GPU memory not kept for lack of room")    \
+	FIGURE(processes_lost, counter,                                                            \
+	       "GPU events lost because there was no room for their process")                      \
+	FIGURE(malformed, counter, "Malformed GPU events")                                         \
+	FIGURE(names_lost, counter,                                                                \
+	       "Names of GPU kernels lost for lack of room or because reading failed")
 
 /*
  * COUNT(name, help): what programs with libprofd-cuda.so report (collect/gpu_kernels.h). Shown with
  * the prefix "told_".
  */
-#define GPU_KERNEL_COUNTS(COUNT)                                                                \
-	COUNT(launches, "Launches of GPU kernels that programs told of, for several each")      \
-	COUNT(launches_lost, "Launches of GPU kernels told of that found no memory")            \
-	COUNT(launches_unused, "Launches of GPU kernels told of, but no kernel of theirs was")  \
-	COUNT(kernels, "Durations of GPU kernels that programs told of")                        \
-	COUNT(kernels_unplaced, "Of those, of launches that were not told of or are forgotten") \
-	COUNT(kernels_lost, "Of those, not in a profile: no room")
+#define GPU_KERNEL_COUNTS(COUNT)                                                                  \
+	COUNT(launches, "Sampled launches of GPU kernels that libprofd-cuda.so reported")         \
+	COUNT(launches_lost, "Launches reported by libprofd-cuda.so and lost for lack of memory") \
+	COUNT(launches_unused,                                                                    \
+	      "Launches reported by libprofd-cuda.so of which no kernel was reported")            \
+	COUNT(kernels, "Durations of GPU kernels that libprofd-cuda.so reported")                 \
+	COUNT(kernels_unplaced,                                                                   \
+	      "Durations of GPU kernels whose launch was not reported or was dropped")            \
+	COUNT(kernels_lost, "Durations of GPU kernels missing from profiles for lack of room")
 
 struct gpu_kernels_stats {
 #define COUNT(name, help) uint64_t name;

@@ -111,7 +111,8 @@ static void sweep_for_room(struct gpu_files *files)
 static int refuse(struct gpu_files *files, const char *path)
 {
 	if (gpu_files_may_tell(files))
-		log_warning("cannot watch GPUs through %s yet: too many files or processes", path);
+		log_warning("cannot attach GPU probes to %s yet: too many files or processes",
+		            path);
 	return -ENOSPC;
 }
 
@@ -153,7 +154,8 @@ static void note_untrusted(struct gpu_files *files, const char *path, uint32_t o
 	free(files->untrusted_path);
 	files->untrusted_path = strdup(path);
 	if (gpu_files_may_tell(files))
-		log_warning("not watching GPUs through %s of user %u: see the setting user-probes",
+		log_warning("profd attaches no GPU probes to %s of user %u: see the setting "
+		            "user-probes",
 		            path, owner);
 	files->config.changed(files->config.ctx);
 }

@@ -101,9 +101,9 @@ static void on_attached(struct job *job)
 	/* A file that has such a name and turns out to be something else is not an error. */
 	if (file->err && file->err != -ENOENT && file->err != -ECANCELED &&
 	    gpu_files_may_tell(file->files))
-		log_warning("cannot watch GPUs through %s: %s", file->path, why_not(file));
+		log_warning("cannot attach GPU probes to %s: %s", file->path, why_not(file));
 	else if (!file->err)
-		log_info("watching GPUs through %s, %u functions", file->path, file->found.count);
+		log_info("attached GPU probes to %s: %u functions", file->path, file->found.count);
 	forget_failed(files);
 	attach_next(files);
 	config.changed(config.ctx);

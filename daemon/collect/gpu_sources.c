@@ -27,7 +27,8 @@ static void of_helper(struct bpf *bpf, const struct source_config *config,
                       struct source_state *state)
 {
 	(void)bpf;
-	configure(config, "no program was started with the helper (libprofd-cuda.so)", state);
+	configure(config, "no program was started with the helper library (libprofd-cuda.so)",
+	          state);
 }
 
 static int gpu_attach(struct bpf *bpf, const bool *online, struct source_state *state)
@@ -97,10 +98,10 @@ static int gpu_source_in_use(struct source_state *state, struct builder *into)
 		__VA_ARGS__,                                             \
 	}
 
-GPU_SOURCE(gpu_memory, "GPU memory", "memory allocated of GPUs, and held now", of_driver,
+GPU_SOURCE(gpu_memory, "GPU memory", "memory allocated on GPUs, and in use now", of_driver,
            .values = HELD, .by_events = true, .start = gpu_source_start, .stop = gpu_source_stop,
            .read = gpu_source_read, .filled = gpu_source_filled, .in_use = gpu_source_in_use);
-GPU_SOURCE(gpu_tensor, "GPU tensors", "memory of frameworks' tensors, allocated and held now",
+GPU_SOURCE(gpu_tensor, "GPU tensors", "memory of frameworks' tensors, allocated and in use now",
            of_driver, .values = HELD, .by_events = true, .in_use = gpu_source_in_use);
 GPU_SOURCE(gpu_launch, "GPU launches", "launches of GPU kernels and graphs", of_driver,
            .values = {{"launches", "count"}}, .has_dims = true);
@@ -108,6 +109,7 @@ GPU_SOURCE(gpu_copy, "GPU copies", "copies to, from and on GPUs", of_driver,
            .values = {{"copies", "count"}, {"copied", "bytes"}});
 GPU_SOURCE(gpu_wait, "GPU waits", "time spent waiting for GPUs", of_driver,
            .values = {{"waits", "count"}, {"wait", "nanoseconds"}});
-GPU_SOURCE(gpu_kernel, "GPU kernels", "time that kernels ran on GPUs, of programs with the helper",
-           of_helper, .values = {{"kernels", "count"}, {"gpu_time", "nanoseconds"}},
-           .by_events = true, .has_dims = true);
+GPU_SOURCE(gpu_kernel, "GPU kernels",
+           "time that kernels ran on GPUs, for programs with the helper library", of_helper,
+           .values = {{"kernels", "count"}, {"gpu_time", "nanoseconds"}}, .by_events = true,
+           .has_dims = true);

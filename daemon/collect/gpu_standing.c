@@ -309,9 +309,9 @@ static const char *why_nothing(enum gpu_layer layer)
 	case GPU_LAYER_DRIVER:
 		return "no process has CUDA's driver (libcuda.so.1) mapped";
 	case GPU_LAYER_TENSOR:
-		return "no process has PyTorch (libc10.so), or with CUDA's driver XLA, mapped";
+		return "no process has PyTorch (libc10.so) mapped, or XLA with CUDA's driver";
 	default:
-		return "no process has the helper";
+		return "no process has the helper library (libprofd-cuda.so)";
 	}
 }
 

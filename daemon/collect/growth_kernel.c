@@ -30,7 +30,7 @@ bool growth_kernel_programs(const struct bpf *bpf, const struct growth_wanted *w
 	const struct profd_bpf *part = bpf_part(bpf, part_of(wanted));
 	const char *why = growth_kernel_why(bpf, wanted);
 
-	snprintf(ret_why, 128, "%s", *why ? why : "its programs are being loaded");
+	snprintf(ret_why, 128, "%s", *why ? why : "its BPF programs are being loaded");
 	if (part)
 		*ret_programs = (struct growth_programs){
 			.taken = part->progs.resident_taken,

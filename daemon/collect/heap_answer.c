@@ -36,47 +36,45 @@ void heap_session_explain(struct heap_session *session, int err)
 	}
 	switch (err) {
 	case -ESRCH:
-		heap_session_refuse(session, err,
-		                    session->ended ? "process %u ended, or called exec, before it "
-		                                     "could be watched"
-		                                   : "there is no process %u",
-		                    pid);
-		break;
-	case -ENOENT:
-		heap_session_refuse(session, err,
-		                    "no allocator was found in process %u: it has no malloc() "
-		                    "among its symbols",
-		                    pid);
-		break;
-	case -EIO:
 		heap_session_refuse(
 			session, err,
-			"no allocator was found in process %u: %u of its files could not "
-			"be looked into, such as %s",
-			pid, session->plan.unread, session->plan.unread_file);
+			session->ended
+				? "process %u ended or called exec before profd could watch it"
+				: "there is no process %u",
+			pid);
+		break;
+	case -ENOENT:
+		heap_session_refuse(
+			session, err,
+			"profd found no allocator in process %u: its symbols include no malloc()",
+			pid);
+		break;
+	case -EIO:
+		heap_session_refuse(session, err,
+		                    "profd found no allocator in process %u and could not search "
+		                    "%u of its files, such as %s",
+		                    pid, session->plan.unread, session->plan.unread_file);
 		break;
 	case -ETIMEDOUT:
-		heap_session_refuse(session, err,
-		                    "looking for the allocator in the files of process %u took too "
-		                    "long",
-		                    pid);
+		heap_session_refuse(
+			session, err,
+			"the search for an allocator in the files of process %u took too long",
+			pid);
 		break;
 	case -ECHILD:
-		heap_session_refuse(session, err,
-		                    "cannot watch process %u: the process that reads its files "
-		                    "could not be started",
-		                    pid);
+		heap_session_refuse(
+			session, err,
+			"cannot watch process %u: profd could not start a reader process", pid);
 		break;
 	case -ENOTSUP:
 		if (session->plan.file_count == 0 && session->shared->priced)
 			heap_session_refuse(session, err,
-			                    "process %u is not of this machine's "
-			                    "own kind, such as one of 32 bits",
+			                    "process %u runs a program of another architecture, "
+			                    "such as a 32-bit one",
 			                    pid);
 		else
 			heap_session_refuse(session, err,
-			                    "this kernel has no uprobes that BPF "
-			                    "programs can be attached to");
+			                    "this kernel cannot attach BPF programs to uprobes");
 		break;
 	case -EACCES:
 		if (!session->shared->priced) {
@@ -86,7 +84,7 @@ void heap_session_explain(struct heap_session *session, int err)
 		/* fall through */
 	case -EPERM:
 		heap_session_refuse(session, err,
-		                    "cannot watch process %u: profd may not look into it (%s)", pid,
+		                    "cannot watch process %u: profd may not access it (%s)", pid,
 		                    strerror(-err));
 		break;
 	default:

@@ -172,11 +172,11 @@ static int check_owner(const struct heap_session *session)
 static void explain(struct heap_session *session, int err)
 {
 	if (err == -EPERM && check_owner(session) == -EPERM)
-		heap_session_refuse(session, err,
-		                    "process %u is not that of user %u alone any longer: without "
-		                    "the setting group, probes are put into a process for root and "
-		                    "for its owner only",
-		                    session->ask.pid, session->ask.owner);
+		heap_session_refuse(
+			session, err,
+			"process %u no longer belongs to user %u alone: without the setting group, "
+			"profd attaches probes to a process only for root and its owner",
+			session->ask.pid, session->ask.owner);
 	else
 		heap_session_explain(session, err);
 }

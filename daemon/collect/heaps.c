@@ -172,17 +172,18 @@ static void admit(struct heaps *heaps, struct heap_session *session)
 		return;
 	}
 	if (holder)
-		heap_session_refuse(session, -EBUSY, "process %u is being watched already",
+		heap_session_refuse(session, -EBUSY,
+		                    "process %u is already being watched; try again later",
 		                    session->ask.pid);
 	else if (slot >= 0)
 		heap_session_refuse(session, -EBUSY,
-		                    "user %u has as many processes watched already as he leaves "
-		                    "for others, of %d; try again when one of them has ended",
+		                    "user %u has used up its share of the %d processes that may "
+		                    "have probes; try again when one of its requests has ended",
 		                    session->ask.user, MAX_HEAP_SESSIONS);
 	else
 		heap_session_refuse(session, -EBUSY,
-		                    "%d processes are being watched already, which is as many as "
-		                    "may be at a time; try again when one of them has ended",
+		                    "%d processes have probes, the most at a time; try again when "
+		                    "one of the requests has ended",
 		                    MAX_HEAP_SESSIONS);
 	session->state = HEAP_OVER;
 }
@@ -373,7 +374,7 @@ void heaps_start_clock(struct heaps *heaps)
 	uv_timer_init(heaps->config.loop, &heaps->tick);
 	heaps->tick.data = heaps;
 	if (heap_standing_start(heaps->standing))
-		log_warning("cannot watch for programs that sample their own allocations");
+		log_warning("cannot look for programs that sample their own allocations");
 }
 
 void heaps_stop(struct heaps *heaps)

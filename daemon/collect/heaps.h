@@ -45,12 +45,12 @@ struct heap_ask {
 };
 
 /* Why a profile ended before the requested time. The answer has what was seen until then. */
-#define HEAP_ENDS(END)                                                     \
-	END(full, "")                                                      \
-	END(exit, "the process ended")                                     \
-	END(exec, "the process called exec")                               \
-	END(budget, "the calls of the allocator came to cost over budget") \
-	END(memory, "its stacks came to take too much of profd's memory")  \
+#define HEAP_ENDS(END)                                                       \
+	END(full, "")                                                        \
+	END(exit, "the process ended")                                       \
+	END(exec, "the process called exec")                                 \
+	END(budget, "the cost of the allocator's calls exceeded the budget") \
+	END(memory, "its stacks took too much of profd's memory")            \
 	END(stop, "profd is stopping")
 
 #define END(name, text) HEAP_END_##name,
@@ -136,28 +136,32 @@ int heaps_standing(struct heaps *heaps, uint32_t pid, enum heap_mode mode,
 bool heaps_inuse(const struct heaps *heaps, uint32_t pid, uint64_t *ret_bytes);
 
 /* For /status and /metrics. COUNTER(name, help). */
-#define HEAP_COUNTERS(COUNTER)                                                                 \
-	COUNTER(heap_sessions, "Heap profiles taken")                                          \
-	COUNTER(heap_refused, "Heap profiles refused: over the budget, no allocator, busy")    \
-	COUNTER(heap_failed, "Heap profiles that failed")                                      \
-	COUNTER(heap_ended_early, "Heap profiles that ended before their time")                \
-	COUNTER(heap_samples, "Allocations sampled")                                           \
-	COUNTER(heap_freed, "Sampled allocations that were freed while watched")               \
-	COUNTER(heap_events_lost, "Samples of allocations the ring buffer had no room for")    \
-	COUNTER(heap_events_over_share,                                                        \
-	        "Samples of allocations not told: their user had told too many already")       \
-	COUNTER(heap_addresses_full,                                                           \
-	        "Samples of allocations the map of addresses had no room for")                 \
-	COUNTER(heap_lane_busy, "Samples of allocations lost because another was being taken") \
-	COUNTER(heap_pending_lost, "Calls of allocators whose return was not seen")            \
-	COUNTER(heap_table_full, "Samples of allocations the daemon had no room for")          \
-	COUNTER(heap_begun_anew,                                                               \
-	        "Processes forgotten that sample themselves: their user's share was full")     \
-	COUNTER(heap_forgotten, "Samples of allocations that were forgotten with them")        \
-	COUNTER(heap_files_refused,                                                            \
-	        "Times a file that samples was not listened to: its user's share was full")    \
-	COUNTER(heap_files_untrusted,                                                          \
-	        "Times a file that samples was not listened to: its user is not trusted")
+#define HEAP_COUNTERS(COUNTER)                                                                    \
+	COUNTER(heap_sessions, "Heap profiles taken")                                             \
+	COUNTER(heap_refused,                                                                     \
+	        "Heap profiles refused, such as for the budget or for lack of an allocator")      \
+	COUNTER(heap_failed, "Heap profiles that failed")                                         \
+	COUNTER(heap_ended_early, "Heap profiles that ended early")                               \
+	COUNTER(heap_samples, "Allocations sampled")                                              \
+	COUNTER(heap_freed, "Sampled allocations that were freed while watched")                  \
+	COUNTER(heap_events_lost, "Samples of allocations lost because the ring buffer was full") \
+	COUNTER(heap_events_over_share, "Samples of allocations lost because their user's share " \
+	                                "of the ring buffer was full")                            \
+	COUNTER(heap_addresses_full,                                                              \
+	        "Samples of allocations lost because the map of addresses was full")              \
+	COUNTER(heap_lane_busy,                                                                   \
+	        "Samples of allocations lost because the CPU was taking another one")             \
+	COUNTER(heap_pending_lost, "Calls of allocators whose return was not seen")               \
+	COUNTER(heap_table_full,                                                                  \
+	        "Samples of allocations lost because the daemon had no room for them")            \
+	COUNTER(heap_begun_anew,                                                                  \
+	        "Standing heaps dropped and begun anew because their user's share was full")      \
+	COUNTER(heap_forgotten,                                                                   \
+	        "Samples of allocations lost because their standing heap was dropped")            \
+	COUNTER(heap_files_refused, "Times that a file with static probes was refused because "   \
+	                            "its user's share was full")                                  \
+	COUNTER(heap_files_untrusted, "Times that a file with static probes was refused because " \
+	                              "its user is not trusted")
 
 struct heaps_stats {
 #define COUNTER(name, help) uint64_t name;

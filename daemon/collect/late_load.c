@@ -20,7 +20,7 @@ static void run(struct job *job)
 		                          : "";
 
 		if (*why)
-			log_warning("%s, going on", why);
+			log_warning("%s; profd continues without them", why);
 	}
 }
 
@@ -42,7 +42,7 @@ void late_load_start(struct late_load *load)
 {
 	load->job = (struct job){.run = run, .done = done};
 	if (lane_submit(load->lane, &load->job))
-		log_warning("some programs are not loaded: no room for a job");
+		log_warning("cannot load the remaining BPF programs: no room for a job");
 }
 
 void late_load_stop(struct late_load *load)

@@ -33,16 +33,19 @@ struct memory_watch_config {
 	size_t max_bytes; /* of the timelines; the keepsakes get as much again */
 };
 
-#define MEMORY_WATCH_STATS(STAT)                                                                   \
-	STAT(readings, counter, "Times the memory of all processes was read")                      \
-	STAT(readings_failed, counter, "Readings of memory that failed")                           \
-	STAT(readings_late, counter, "Readings of memory left out: the last was under way")        \
-	STAT(reading_seconds, seconds, "CPU time spent reading the memory of all processes")       \
-	STAT(oom_kills, counter, "Processes that the kernel killed for lack of memory")            \
-	STAT(oom_kills_lost, counter, "Such that were not heard of: too many at once")             \
-	STAT(groups_refused, counter, "Times a control group was not looked at, for lack of room") \
-	STAT(near_limit, counter, "Times a process was near the limit of memory")                  \
-	STAT(snapshots_failed, counter, "Memory profiles that could not be kept: too many at once")
+#define MEMORY_WATCH_STATS(STAT)                                                                  \
+	STAT(readings, counter, "Readings of the memory of all processes")                        \
+	STAT(readings_failed, counter, "Readings of memory that failed")                          \
+	STAT(readings_late, counter,                                                              \
+	     "Readings of memory skipped because the previous one was still running")             \
+	STAT(reading_seconds, seconds, "CPU time spent reading the memory of all processes")      \
+	STAT(oom_kills, counter, "Processes that the kernel killed for lack of memory")           \
+	STAT(oom_kills_lost, counter,                                                             \
+	     "Kills for lack of memory that were not reported because too many came at once")     \
+	STAT(groups_refused, counter, "Times that a control group was not read for lack of room") \
+	STAT(near_limit, counter, "Times that a process was near the limit of memory")            \
+	STAT(snapshots_failed, counter,                                                           \
+	     "Memory profiles not kept because too many were being made at once")
 
 struct memory_watch_stats {
 #define STAT(name, type, help) uint64_t name;

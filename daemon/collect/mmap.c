@@ -25,7 +25,7 @@ static int mmap_attach(struct bpf *bpf, const bool *online, struct source_state 
 	(void)online;
 	if (!state->config.growth.at_any_price) {
 		source_refuse_growth(state, state->config.growth.at_all
-		                                    ? "it makes mmap take 3 % longer"
+		                                    ? "recording it makes mmap() 3 % slower"
 		                                    : NULL);
 		return 0;
 	}

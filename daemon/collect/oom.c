@@ -92,14 +92,15 @@ void oom_start(struct oom *oom, struct bpf *bpf, uv_loop_t *loop, oom_fn *fn, vo
 	if (oom->ring)
 		err = wait_for(oom, loop);
 	if (!oom->ring || err) {
-		snprintf(oom->why, sizeof(oom->why), "cannot read who is killed: %s",
+		snprintf(oom->why, sizeof(oom->why),
+		         "cannot read the ring buffer of killed processes: %s",
 		         strerror(err ? -err : errno));
 		return;
 	}
 	oom->link = bpf_program__attach(bpf->skeleton->progs.oom_mark_victim);
 	if (!oom->link)
 		snprintf(oom->why, sizeof(oom->why),
-		         "the kernel lacks the tracepoint mark_victim: %s", strerror(errno));
+		         "cannot attach to the tracepoint mark_victim: %s", strerror(errno));
 }
 
 void oom_stop(struct oom *oom)

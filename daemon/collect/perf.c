@@ -59,7 +59,7 @@ void perf_explain(int err, char why[256])
 	if (err == -EACCES && level > MAX_KERNEL_PARANOIA)
 		snprintf(why, 256,
 		         "cannot open perf events (%s): kernel.perf_event_paranoid is %" PRIu64
-		         ", which asks for CAP_SYS_ADMIN; set it to %d, or run profd as root",
+		         ", which requires CAP_SYS_ADMIN; set it to %d, or run profd as root",
 		         strerror(-err), level, MAX_KERNEL_PARANOIA);
 	else
 		snprintf(why, 256,

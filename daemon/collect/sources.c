@@ -37,7 +37,7 @@ void source_describe(const struct source *source, uint64_t period, struct builde
 void source_refuse_growth(struct source_state *state, const char *price)
 {
 	if (price)
-		snprintf(state->why, sizeof(state->why), "%s: growth = yes records it", price);
+		snprintf(state->why, sizeof(state->why), "%s; growth = yes records it", price);
 	else
 		snprintf(state->why, sizeof(state->why), "switched off by growth = no");
 }
@@ -54,7 +54,7 @@ int source_attach_one(struct bpf_program *program, const char *what, struct sour
 	state->attached = !err;
 	if (!err)
 		return 0;
-	snprintf(state->why, sizeof(state->why), "cannot watch %s: %s", what,
+	snprintf(state->why, sizeof(state->why), "cannot attach to %s: %s", what,
 	         err == -ENOENT ? "this kernel has no such tracepoint" : strerror(-err));
 	return err;
 }

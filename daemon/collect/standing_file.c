@@ -200,7 +200,7 @@ static void on_attached(struct job *job)
 	/* -ENOENT: the file claims the same contents as one with probes, and has none. */
 	if (file->err != -ENOENT && file->err != -ECANCELED && files->told_left) {
 		files->told_left--;
-		log_warning("cannot listen to the static probes of %s: %s", file->path,
+		log_warning("cannot attach to the static probes of %s: %s", file->path,
 		            strerror(-file->err));
 	}
 	give_place_back(file);

@@ -96,8 +96,8 @@ static int refuse(struct standing_files *files, const char *path)
 	files->is_wanted = true;
 	if (files->told_left) {
 		files->told_left--;
-		log_warning("cannot listen to the static probes of %s yet: its user has too many "
-		            "files or processes with some",
+		log_warning("cannot attach to the static probes of %s yet: its user has too many "
+		            "files or processes with such probes",
 		            path);
 	}
 	return -ENOSPC;
@@ -109,7 +109,7 @@ static void note_untrusted(struct standing_files *files, const char *path, uint3
 	if (!files->told_left)
 		return;
 	files->told_left--;
-	log_warning("not listening to the static probes of %s of user %u: see the setting "
+	log_warning("profd does not attach to the static probes of %s of user %u: see the setting "
 	            "user-probes",
 	            path, owner);
 }

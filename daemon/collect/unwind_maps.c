@@ -152,7 +152,7 @@ static uint32_t open_chunks(uint32_t first, uint32_t count, uint32_t **ret_words
 	if (refused)
 		err = refused;
 	if (err && !maps->said_refused)
-		log_warning("no more memory for unwind tables: %s", strerror(-err));
+		log_warning("cannot get more memory for unwind tables: %s", strerror(-err));
 	maps->said_refused |= err != 0;
 	for (uint32_t i = known; i < made; i++)
 		unmake_chunk(&maps->chunks[first + i]);

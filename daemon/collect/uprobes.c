@@ -186,6 +186,6 @@ const char *uprobes_error(int err)
 	/* "perf: Revert to requiring CAP_SYS_ADMIN for uprobes", in Linux 6.16 and in the stable
 	 * kernels of earlier versions. Multi-uprobes do not require it. */
 	if (err == -EACCES)
-		return "this kernel wants CAP_SYS_ADMIN for uprobes: run profd as root for this";
+		return "this kernel requires CAP_SYS_ADMIN for uprobes: run profd as root";
 	return strerror(-err);
 }

@@ -68,7 +68,7 @@ const char *cupti_load(struct cupti *cupti)
 	bool all = true;
 
 	if (!library)
-		return "libcupti.so is not found, PROFD_CUPTI may say where it is";
+		return "libcupti.so was not found; PROFD_CUPTI can give its path";
 	if (is_driver_older(library))
 		return "libcupti.so is of CUDA 13 and the driver is older";
 #define FUNCTION(name, ...)                                     \
@@ -93,6 +93,6 @@ const char *cupti_text(const struct cupti *cupti, int result)
 	const char *text = NULL;
 
 	if (cupti->GetResultString(result, &text) != CUPTI_OK || !text)
-		return "an error without a name";
+		return "an unknown error";
 	return text;
 }

@@ -106,10 +106,11 @@ static void give_up(int result, const char *other)
 		return;
 	helper.said = result;
 	if (result == CUPTI_HELD_BY_ANOTHER)
-		say("libprofd-cuda: no durations of kernels: another profiler%s%s has CUPTI\n",
+		say("libprofd-cuda: kernel durations are not recorded: another profiler%s%s uses "
+		    "CUPTI\n",
 		    other[0] ? ", " : "", other);
 	else
-		say("libprofd-cuda: no durations of kernels: CUPTI says %s (%d)\n",
+		say("libprofd-cuda: kernel durations are not recorded: CUPTI reports %s (%d)\n",
 		    cupti_text(&helper.cupti, result), result);
 }
 
@@ -138,7 +139,7 @@ static bool load(void)
 		return true;
 	why_not = cupti_load(&helper.cupti);
 	if (why_not) {
-		say("libprofd-cuda: no durations of kernels: %s\n", why_not);
+		say("libprofd-cuda: kernel durations are not recorded: %s\n", why_not);
 		return false;
 	}
 	kernels_init(&helper.cupti);
@@ -274,7 +275,7 @@ static long asked_seconds(void)
 	seconds = strtol(text, &end, 10);
 	if (text[0] >= '0' && text[0] <= '9' && !*end && seconds > 0 && seconds <= MAX_SECONDS)
 		return seconds;
-	say("libprofd-cuda: PROFD_CUDA_SECONDS is not 1 to %d; 1 it is\n", MAX_SECONDS);
+	say("libprofd-cuda: PROFD_CUDA_SECONDS must be 1 to %d; 1 is used\n", MAX_SECONDS);
 	return 1;
 }
 
@@ -320,7 +321,8 @@ static void begin(void)
 	say_init();
 	helper.seconds = asked_seconds();
 	if (!launches_init() || pthread_atfork(NULL, NULL, on_fork) || start_watching()) {
-		say("libprofd-cuda: no durations of kernels: no thread could be started\n");
+		say("libprofd-cuda: kernel durations are not recorded: no thread could be "
+		    "started\n");
 		return;
 	}
 	look();

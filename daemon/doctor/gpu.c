@@ -75,13 +75,13 @@ void check_cuda(const struct host *host, struct finding *finding)
 	/* With the capability, only few mappings cannot be read: those that a security module
 	 * protects. check_maps() reports them. */
 	else if (host->others.refused && !host_has(host, HOST_CAP_SYS_PTRACE))
-		finding_bad(finding, FINDING_unknown, "Run it as root, or with CAP_SYS_PTRACE",
-		            "no process is seen that has libcuda.so.1 mapped, but the mappings of "
-		            "%zu cannot be read",
+		finding_bad(finding, FINDING_unknown, "Run profd as root, or with CAP_SYS_PTRACE",
+		            "no process is known to have libcuda.so.1 mapped, but the mappings of "
+		            "%zu processes cannot be read",
 		            host->others.refused);
 	else
-		finding_good(finding, "no process has libcuda.so.1 mapped: nothing is probed "
-		                      "before one does");
+		finding_good(finding, "no process has libcuda.so.1 mapped: profd attaches no "
+		                      "probes until one does");
 }
 
 static bool is_library(const char *soname)
@@ -99,19 +99,21 @@ void check_nvml(const struct host *host, struct finding *finding)
 
 	(void)host;
 	if (host_read_line("/proc/driver/nvidia/version", driver, sizeof(driver)))
-		finding_good(finding, "no driver of NVIDIA's is loaded: there is nothing to ask");
+		finding_good(finding, "no NVIDIA driver is loaded");
 	else if (!is_library("libnvidia-ml.so.1"))
-		finding_bad(finding, FINDING_limited,
-		            "Install libnvidia-ml.so.1 of the driver's version",
-		            "/gpu tells nothing of devices, for lack of the library; %s", driver);
+		finding_bad(
+			finding, FINDING_limited,
+			"Install the libnvidia-ml.so.1 that matches the driver",
+			"/gpu shows no figures of devices: libnvidia-ml.so.1 cannot be loaded; %s",
+			driver);
 	else if (!access("/dev/nvidiactl", R_OK | W_OK))
 		finding_good(finding, "%s", driver);
 	else
 		finding_bad(finding, FINDING_limited,
-		            errno == ENOENT ? "Let the service see them: PrivateDevices=no and "
-		                              "DeviceAllow=char-nvidia* rw, or --gpus of a "
+		            errno == ENOENT ? "Give the service access: PrivateDevices=no and "
+		                              "DeviceAllow=char-nvidia* rw, or --gpus for a "
 		                              "container"
-		                            : "Let this user read and write /dev/nvidia*",
-		            "/gpu tells nothing of devices: /dev/nvidiactl: %s; %s",
+		                            : "Permit this user to read and write /dev/nvidia*",
+		            "/gpu shows no figures of devices: /dev/nvidiactl: %s; %s",
 		            strerror(errno), driver);
 }

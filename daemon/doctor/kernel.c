@@ -25,7 +25,7 @@ void check_kernel(const struct host *host, struct finding *finding)
 	    (!is_loaded(host) && (major < 5 || (major == 5 && minor < 17))))
 		fix = "Run Linux 5.17 or later";
 	else if (strcmp(name->machine, "x86_64") != 0 && strcmp(name->machine, "aarch64") != 0)
-		fix = "Run it on x86-64 or arm64";
+		fix = "Run profd on x86-64 or arm64";
 	if (fix)
 		finding_bad(finding, FINDING_missing, fix, "%s %s %s", name->sysname, name->release,
 		            name->machine);
@@ -67,7 +67,7 @@ void check_lockdown(const struct host *host, struct finding *finding)
 		lockdown_chosen(line, chosen);
 	if (!strcmp(chosen, "confidentiality") && !is_loaded(host))
 		finding_bad(finding, FINDING_missing, "Boot with lockdown=integrity or less",
-		            "confidentiality, which forbids reading kernel memory by BPF");
+		            "confidentiality, which forbids BPF to read kernel memory");
 	else if (chosen[0])
 		finding_good(finding, "%s", chosen);
 	else if (is_loaded(host))
@@ -86,15 +86,16 @@ void check_selinux(const struct host *host, struct finding *finding)
 	int err = host_read_line("/sys/fs/selinux/enforce", line, sizeof(line));
 
 	if (err == -ENOENT)
-		finding_good(finding, "not here");
+		finding_good(finding, "not enabled");
 	else if (!err && line[0] == '0')
 		finding_good(finding, "permissive");
 	else if (is_loaded(host))
 		finding_good(finding, "enforcing, and this process may use BPF");
 	else
 		finding_bad(finding, FINDING_unknown,
-		            "Run it where profd runs, and allow that domain the class bpf",
-		            "cannot tell whether it forbids BPF");
+		            "Run profd doctor in the daemon's domain, and allow that domain the "
+		            "class bpf",
+		            "cannot tell whether SELinux forbids BPF");
 }
 
 void check_jit(const struct host *host, struct finding *finding)
@@ -105,9 +106,9 @@ void check_jit(const struct host *host, struct finding *finding)
 	if (is_loaded(host) || (!err && line[0] != '0'))
 		finding_good(finding, "on");
 	else if (!err)
-		finding_bad(finding, FINDING_missing, "Set it: sysctl net.core.bpf_jit_enable=1",
-		            "off: bpf_loop() takes it");
+		finding_bad(finding, FINDING_missing, "Run sysctl net.core.bpf_jit_enable=1",
+		            "off, but bpf_loop() requires it");
 	else
-		finding_bad(finding, FINDING_unknown, "Run it as root",
+		finding_bad(finding, FINDING_unknown, "Run profd as root",
 		            "cannot tell: /proc/sys/net/core/bpf_jit_enable: %s", strerror(-err));
 }

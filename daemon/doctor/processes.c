@@ -27,17 +27,17 @@ void check_kernel_names(const struct host *host, struct finding *finding)
 
 	host_read_line("/proc/sys/kernel/kptr_restrict", restricted, sizeof(restricted));
 	if (!err)
-		finding_good(finding, "/proc/kallsyms has them");
+		finding_good(finding, "profd can read /proc/kallsyms");
 	else if (err == -EACCES && !host_has(host, HOST_CAP_SYSLOG))
-		finding_bad(finding, FINDING_limited, "Run it as root, or with CAP_SYSLOG",
+		finding_bad(finding, FINDING_limited, "Run profd as root, or with CAP_SYSLOG",
 		            "hidden without CAP_SYSLOG (kernel.kptr_restrict is %s)", restricted);
 	else if (err == -EACCES)
-		finding_bad(finding, FINDING_limited, "Set it: sysctl kernel.kptr_restrict=1",
+		finding_bad(finding, FINDING_limited, "Run sysctl kernel.kptr_restrict=1",
 		            "hidden: kernel.kptr_restrict is %s", restricted);
 	else
 		finding_bad(finding, FINDING_limited,
-		            "Run a kernel built with CONFIG_KALLSYMS=y, and hide no kernel files "
-		            "from the service (ProtectKernelTunables=no)",
+		            "Run a kernel built with CONFIG_KALLSYMS=y, and do not hide kernel "
+		            "files from the service (ProtectKernelTunables=no)",
 		            "/proc/kallsyms: %s", strerror(-err));
 }
 
@@ -105,10 +105,10 @@ void others_find(struct others *ret_others)
 static void tell_refusal(const struct host *host, enum host_capability capability, const char *name,
                          struct finding *finding, const char *value)
 {
-	char fix[FINDING_FIX_BYTES] = "Let security modules allow it";
+	char fix[FINDING_FIX_BYTES] = "Configure the security modules to permit it";
 
 	if (!host_has(host, capability))
-		snprintf(fix, sizeof(fix), "Run it as root, or with %s", name);
+		snprintf(fix, sizeof(fix), "Run profd as root, or with %s", name);
 	finding_bad(finding, FINDING_limited, fix, "%s", value);
 }
 
@@ -117,14 +117,15 @@ void check_maps(const struct host *host, struct finding *finding)
 	const struct others *others = &host->others;
 	char value[128];
 
-	snprintf(value, sizeof(value), "those of %zu of %zu processes can be read",
+	snprintf(value, sizeof(value), "profd can read the maps of %zu of %zu processes",
 	         others->seen - others->refused, others->seen);
 	if (!others->refused) {
 		finding_good(finding, "%s", value);
 		return;
 	}
-	snprintf(value + strlen(value), sizeof(value) - strlen(value), ", of process %d not: %s",
-	         others->refused_pid, strerror(-others->refused_err));
+	snprintf(value + strlen(value), sizeof(value) - strlen(value),
+	         ", but not of process %d: %s", others->refused_pid,
+	         strerror(-others->refused_err));
 	tell_refusal(host, HOST_CAP_SYS_PTRACE, "CAP_SYS_PTRACE", finding, value);
 }
 
@@ -134,10 +135,10 @@ static bool have_other(const struct host *host, struct finding *finding)
 	if (host->others.pid)
 		return true;
 	if (host->others.refused)
-		finding_bad(finding, FINDING_unknown, "Run it as root, or with CAP_SYS_PTRACE",
+		finding_bad(finding, FINDING_unknown, "Run profd as root, or with CAP_SYS_PTRACE",
 		            "cannot tell without CAP_SYS_PTRACE");
 	else
-		finding_bad(finding, FINDING_unknown, "Run it while another process runs",
+		finding_bad(finding, FINDING_unknown, "Run profd doctor while another process runs",
 		            "cannot tell: there is no other process");
 	return false;
 }
@@ -154,10 +155,10 @@ void check_mapped_files(const struct host *host, struct finding *finding)
 		close(fd);
 	/* The process has ended, or does not begin with a file: nothing was refused. */
 	if (fd >= 0 || fd == -ENOENT || fd == -ESRCH || fd == -ENOEXEC) {
-		finding_good(finding, "also those that were replaced or deleted");
+		finding_good(finding, "profd can open them, also replaced and deleted files");
 		return;
 	}
-	snprintf(value, sizeof(value), "those that were replaced or deleted cannot be opened: %s",
+	snprintf(value, sizeof(value), "profd cannot open replaced and deleted files: %s",
 	         strerror(-fd));
 	tell_refusal(host, HOST_CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE", finding, value);
 }
@@ -179,17 +180,17 @@ void check_memory(const struct host *host, struct finding *finding)
 	err = process_memory_read((uint32_t)others->pid, others->start, peek, sizeof(peek));
 	host_read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
 	if (is_permitted(err) && (host_has(host, HOST_CAP_SYS_PTRACE) || !others->refused)) {
-		finding_good(finding, "can be read, for Python");
+		finding_good(finding, "profd can read it, to find Python");
 	} else if (is_permitted(err)) {
 		tell_refusal(host, HOST_CAP_SYS_PTRACE, "CAP_SYS_PTRACE", finding,
-		             "Python is found in this user's processes only");
+		             "profd can find Python in this user's processes only");
 	} else if (scope[0] == '3') {
 		finding_bad(finding, FINDING_limited,
 		            "Boot with kernel.yama.ptrace_scope=2 or less",
-		            "Python is not found: kernel.yama.ptrace_scope is 3, which forbids "
-		            "it to everybody");
+		            "profd cannot find Python: kernel.yama.ptrace_scope is 3, which "
+		            "forbids it to all processes");
 	} else {
-		snprintf(value, sizeof(value), "Python is not found: %s", strerror(-err));
+		snprintf(value, sizeof(value), "profd cannot find Python: %s", strerror(-err));
 		tell_refusal(host, HOST_CAP_SYS_PTRACE, "CAP_SYS_PTRACE", finding, value);
 	}
 }
@@ -206,7 +207,7 @@ void check_groups(const struct host *host, struct finding *finding)
 		            : -ENOMEM;
 	if (err)
 		finding_bad(finding, FINDING_limited, "Mount cgroup2 on /sys/fs/cgroup",
-		            "limits of memory are not known: no control groups are mounted");
+		            "memory limits are unknown: no control groups are mounted");
 	else
 		finding_good(finding, "version %u, %s", mount->version, mount->point);
 }

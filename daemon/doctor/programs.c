@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const after_programs = "Mend what the BPF programs lack first";
+static const char *const after_programs = "First fix the finding about BPF programs";
 
 static bool is_refusal(int err)
 {
@@ -19,7 +19,7 @@ static void tell_unknown(const char *capability, struct finding *finding)
 {
 	char fix[FINDING_FIX_BYTES];
 
-	snprintf(fix, sizeof(fix), "Run it as root, or with %s", capability);
+	snprintf(fix, sizeof(fix), "Run profd as root, or with %s", capability);
 	finding_bad(finding, FINDING_unknown, fix, "cannot tell without %s", capability);
 }
 
@@ -33,10 +33,10 @@ static void tell_refusal(const struct host *host, enum host_capability capabilit
 
 	if (host_has(host, capability)) {
 		snprintf(fix, sizeof(fix),
-		         "Let lockdown, security modules and seccomp allow %s (in containers and "
-		         "services the filter of system calls)",
+		         "Configure lockdown, security modules and seccomp (the system call "
+		         "filter of containers and services) to permit %s",
 		         call);
-		finding_bad(finding, FINDING_missing, fix, "%s is refused: %s", call,
+		finding_bad(finding, FINDING_missing, fix, "the kernel refuses %s: %s", call,
 		            strerror(-err));
 		return;
 	}
@@ -48,16 +48,15 @@ void check_programs(const struct host *host, struct finding *finding)
 	const struct trial_part *part = &host->trial.programs;
 
 	if (!part->err)
-		finding_good(finding, "load");
+		finding_good(finding, "the kernel loads them");
 	else if (is_refusal(part->err) && !host_has(host, HOST_CAP_BPF))
 		tell_refusal(host, HOST_CAP_BPF, "CAP_BPF", "bpf()", part->err, finding);
 	else if (is_refusal(part->err))
 		tell_refusal(host, HOST_CAP_PERFMON, "CAP_PERFMON", "bpf()", part->err, finding);
 	else
 		finding_bad(finding, FINDING_missing,
-		            "Mend what is missing above and below; --verbose shows what the kernel "
-		            "says",
-		            "%s", part->why[0] ? part->why : strerror(-part->err));
+		            "Fix the other findings; --verbose shows the kernel's messages", "%s",
+		            part->why[0] ? part->why : strerror(-part->err));
 }
 
 static void check_features(const struct host *host, enum bpf_feature_kind kind,
@@ -103,7 +102,7 @@ static void tell_perf_failure(const struct host *host, const struct trial_part *
 		             finding);
 	else
 		finding_bad(finding, FINDING_missing,
-		            "Run a kernel built with CONFIG_PERF_EVENTS=y, and allow as many open "
+		            "Run a kernel built with CONFIG_PERF_EVENTS=y, and permit as many open "
 		            "files as it has CPUs",
 		            "%s", part->why[0] ? part->why : strerror(-part->err));
 }
@@ -130,9 +129,9 @@ static void check_timer(const struct host *host, struct finding *finding)
 		             trial->cpus_online);
 	else
 		finding_bad(finding, FINDING_limited,
-		            "Where this is a virtual machine, let its host pass a PMU to it",
-		            "%s: %s on %u CPUs for lack of hardware counters: what runs with "
-		            "interrupts off is sampled behind it",
+		            "If this is a virtual machine, configure its host to provide a PMU",
+		            "%s: %s on %u CPUs, without hardware counters: samples of code that "
+		            "disables interrupts show the code after it",
 		            source_cpu.summary, trial->event, trial->cpus_online);
 }
 
@@ -161,7 +160,7 @@ void check_kind(const struct host *host, int kind, struct finding *finding)
 void check_exec(const struct host *host, struct finding *finding)
 {
 	check_part(&host->trial.exec, "the first stacks after an exec may be wrong",
-	           "Run a kernel that has the tracepoint sched_process_exec", "is watched",
+	           "Run a kernel that has the tracepoint sched_process_exec", "profd can trace it",
 	           finding);
 }
 
@@ -169,7 +168,7 @@ void check_kills(const struct host *host, struct finding *finding)
 {
 	check_part(&host->trial.kills, "profiles of killed processes are not kept",
 	           "Run a kernel that has the tracepoint mark_victim",
-	           "who is killed for lack of memory is told", finding);
+	           "the kernel reports kills for lack of memory", finding);
 }
 
 void check_probes(const struct host *host, struct finding *finding)
@@ -190,5 +189,5 @@ void check_probes(const struct host *host, struct finding *finding)
 		finding_bad(finding, FINDING_limited, "Run Linux 6.13 or later",
 		            "each call of an allocator takes two probes; %s", price);
 	else
-		finding_good(finding, "one probe for a call and its return; %s", price);
+		finding_good(finding, "one probe covers a call and its return; %s", price);
 }

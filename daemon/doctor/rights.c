@@ -39,8 +39,8 @@ void check_capabilities(const struct host *host, struct finding *finding)
 
 	name_user(user);
 	if (host->own_users) {
-		finding_bad(finding, FINDING_missing, "Run it in the host's user namespace",
-		            "%s of a user namespace, which the kernel's BPF does not heed", user);
+		finding_bad(finding, FINDING_missing, "Run profd in the host's user namespace",
+		            "%s in a user namespace, whose capabilities do not permit BPF", user);
 		return;
 	}
 	for (int i = 0; i < HOST_CAPABILITY_COUNT; i++) {
@@ -52,11 +52,11 @@ void check_capabilities(const struct host *host, struct finding *finding)
 		buf_printf(&what, "%s%s", what.len ? ", " : "", capabilities[i].without);
 	}
 	if (!lacking.len) {
-		finding_good(finding, "%s, with all six", user);
+		finding_good(finding, "%s, with all six capabilities", user);
 		return;
 	}
 	buf_clear(&lacking);
-	buf_add_text(&lacking, "Run it as root, or with ");
+	buf_add_text(&lacking, "Run profd as root, or with ");
 	for (int i = 0, n = 0; i < HOST_CAPABILITY_COUNT; i++)
 		if (!host_has(host, (enum host_capability)i))
 			buf_printf(&lacking, "%s%s", n++ ? ", " : "", capabilities[i].name);
@@ -78,14 +78,14 @@ void check_paranoia(const struct host *host, struct finding *finding)
 		finding_bad(finding, FINDING_missing,
 		            "Run a kernel built with CONFIG_PERF_EVENTS=y", "not in this kernel");
 	else if (err)
-		finding_bad(finding, FINDING_unknown, "Run it as root",
+		finding_bad(finding, FINDING_unknown, "Run profd as root",
 		            "cannot tell: /proc/sys/kernel/perf_event_paranoid: %s",
 		            strerror(-err));
 	/* The mainline kernel treats levels above its 2 like 2. */
 	else if (paranoia_forbids(level, host->capabilities) && (part->err || !part->tried))
 		finding_bad(finding, FINDING_missing,
-		            "Set it: sysctl kernel.perf_event_paranoid=2, or run it as root",
-		            "kernel.perf_event_paranoid is %s, which asks for CAP_SYS_ADMIN",
+		            "Run sysctl kernel.perf_event_paranoid=2, or run profd as root",
+		            "kernel.perf_event_paranoid is %s, which requires CAP_SYS_ADMIN",
 		            level);
 	else
 		finding_good(finding, "kernel.perf_event_paranoid is %s", level);
@@ -97,8 +97,8 @@ void check_pids(const struct host *host, struct finding *finding)
 	/* BPF programs use the host's pids, /proc those of the container. */
 	if (host_in_own_namespace("pid"))
 		finding_bad(finding, FINDING_missing,
-		            "Share the host's: --pid=host, or hostPID: true in Kubernetes",
-		            "a container's own, where no process is known by the host's number");
+		            "Use the host's: --pid=host, or hostPID: true in Kubernetes",
+		            "a container's own, in which pids differ from the host's");
 	else
 		finding_good(finding, "the host's");
 }
@@ -113,8 +113,8 @@ void check_clocks(const struct host *host, struct finding *finding)
 	if (!host_read_line("/proc/self/timens_offsets", line, sizeof(line)))
 		sscanf(line, "monotonic %lld %ld", &seconds, &nanoseconds);
 	if (seconds || nanoseconds)
-		finding_bad(finding, FINDING_limited, "Run it in the host's time namespace",
-		            "a time namespace is %lld.%09ld s off, so that samples meet the "
+		finding_bad(finding, FINDING_limited, "Run profd in the host's time namespace",
+		            "a time namespace is %lld.%09ld s off: profd matches samples with the "
 		            "mappings of another time",
 		            seconds, nanoseconds);
 	else

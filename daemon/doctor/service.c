@@ -29,7 +29,7 @@ void check_open_files(const struct host *host, struct finding *finding)
 		finding_good(finding, "up to %llu", (unsigned long long)limit.rlim_max);
 	else
 		finding_bad(finding, FINDING_limited,
-		            "Raise the hard limit: LimitNOFILE=65536 of a service, or ulimit -Hn",
+		            "Raise the hard limit: LimitNOFILE=65536 in a service, or ulimit -Hn",
 		            "up to %llu, too few for many executables and clients",
 		            (unsigned long long)limit.rlim_max);
 }
@@ -44,7 +44,7 @@ void check_debuginfod(const struct host *host, struct finding *finding)
 		finding_good(finding, "%s", servers);
 	else
 		finding_bad(finding, FINDING_limited, "Install libdebuginfod (elfutils)",
-		            "no libdebuginfod here: debug files are not fetched");
+		            "libdebuginfod is missing: profd fetches no debug files");
 }
 
 /* Whether the server at this address says that it is profd. */
@@ -107,8 +107,8 @@ void check_address(const char *text, struct finding *finding)
 		finding_good(finding, "%s is free", text);
 	else if (err == -EADDRINUSE && is_profd(&address))
 		finding_bad(finding, FINDING_limited,
-		            "For a second one choose another address with --listen",
-		            "%s is where profd answers already", text);
+		            "Choose another address with --listen for a second profd",
+		            "another profd already listens on %s", text);
 	else
 		finding_bad(finding, FINDING_missing, "Choose another address with --listen",
 		            "%s: %s", text, strerror(-err));

@@ -291,7 +291,7 @@ static int encode_pprof(const struct profile *profile, const struct encode_optio
 
 const struct encoder encoder_pprof = {
 	.name = "pprof",
-	.summary = "gzipped profile.proto, for go tool pprof and everything that reads its files",
+	.summary = "gzipped profile.proto, for go tool pprof and other tools that read its files",
 	.content_type = "application/octet-stream",
 	.suffix = ".pb.gz",
 	.encode = encode_pprof,

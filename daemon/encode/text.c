@@ -100,7 +100,7 @@ static void write_ticks(const struct ticks *ticks, struct buf *out)
 	buf_printf(out, "of %" PRIu64 " ticks %" PRIu64 " were idle and %" PRIu64 " lost",
 	           ticks->total, ticks->idle, ticks->lost);
 	if (ticks->missed)
-		buf_printf(out, "; %" PRIu64 " never came", ticks->missed);
+		buf_printf(out, "; %" PRIu64 " were missed", ticks->missed);
 	buf_add_text(out, "\n");
 }
 
@@ -284,7 +284,8 @@ static int encode_text(const struct profile *profile, const struct encode_option
 
 const struct encoder encoder_text = {
 	.name = "text",
-	.summary = "a table by time or bytes, as go tool pprof -top prints it; by= says of what",
+	.summary =
+		"a table by time or bytes, as go tool pprof -top prints it; by= selects the rows",
 	.content_type = "text/plain; charset=utf-8",
 	.suffix = "",
 	.has_rows = true,

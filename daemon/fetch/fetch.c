@@ -150,7 +150,7 @@ static bool check_possible(struct fetch *fetch)
 	/* Any other error may not recur. */
 	if (err != -ELIBACC)
 		return true;
-	log_warning("no libdebuginfod here: debug files are not fetched, going on");
+	log_warning("libdebuginfod was not found: debug files are not downloaded");
 	return false;
 }
 

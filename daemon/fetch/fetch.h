@@ -16,17 +16,20 @@
 struct fetch;
 
 /* STAT(name, type, help) */
-#define FETCH_STATS(STAT)                                                                      \
-	STAT(waiting, gauge, "Debug files asked for and not downloaded yet")                   \
-	STAT(fetched, counter, "Debug files downloaded")                                       \
-	STAT(missing, counter, "Debug files that no server had, or gave in time")              \
-	STAT(lost, counter, "Downloads that ended with their process")                         \
-	STAT(refused, counter, "Debug files not asked for: too many are waiting")              \
-	STAT(over_budget, counter, "Debug files not asked for: enough of one user in an hour") \
-	STAT(not_kept, counter, "Debug files downloaded and removed: there was no room")       \
-	STAT(received_bytes, counter, "Bytes received from servers, also of what broke off")   \
-	STAT(cache_files, gauge, "Debug files kept on disk")                                   \
-	STAT(cache_bytes, gauge, "What they take of it")                                       \
+#define FETCH_STATS(STAT)                                                                 \
+	STAT(waiting, gauge, "Debug files requested and not downloaded yet")              \
+	STAT(fetched, counter, "Debug files downloaded")                                  \
+	STAT(missing, counter, "Debug files that no server had or sent in time")          \
+	STAT(lost, counter, "Downloads that failed because their process ended")          \
+	STAT(refused, counter, "Debug files not requested because too many were waiting") \
+	STAT(over_budget, counter,                                                        \
+	     "Debug files not downloaded because their user's hourly budget was used up") \
+	STAT(not_kept, counter,                                                           \
+	     "Debug files removed after their download because there was no room")        \
+	STAT(received_bytes, counter,                                                     \
+	     "Bytes received from servers, including those of failed downloads")          \
+	STAT(cache_files, gauge, "Debug files kept on disk")                              \
+	STAT(cache_bytes, gauge, "Size of the debug files on disk")                       \
 	STAT(cache_evicted, counter, "Debug files removed from disk to make room for others")
 
 struct fetch_stats {

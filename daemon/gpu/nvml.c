@@ -89,11 +89,11 @@ static const char *why(const struct nvml *nvml)
 	case 0:
 		return nvml->report.why;
 	case -ENOENT:
-		return "no libnvidia-ml.so.1 here";
+		return "this host has no libnvidia-ml.so.1";
 	case -EIO:
 		return "libnvidia-ml.so.1 did not answer in time, or crashed";
 	case -ECHILD:
-		return "the process that asks it cannot be started";
+		return "profd cannot start the process that calls libnvidia-ml.so.1";
 	default:
 		return strerror(-nvml->err);
 	}

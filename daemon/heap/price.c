@@ -47,9 +47,9 @@ void heap_price_refusal(struct buf *buf, uint32_t pid, double hits_per_second, d
 {
 	buf_printf(buf, "pid %u calls its allocator ", pid);
 	add_grouped(buf, (uint64_t)fmin(sane(hits_per_second), 1e18));
-	buf_add_text(buf, " times a second: watching would take ");
+	buf_add_text(buf, " times a second: probes would cost ");
 	add_cores(buf, sane(cores));
-	buf_add_text(buf, ", over the budget of ");
+	buf_add_text(buf, ", and the budget is ");
 	add_cores(buf, sane(budget_cores));
-	buf_add_text(buf, "; force=1 does it all the same");
+	buf_add_text(buf, "; force=1 attaches them anyway");
 }

@@ -29,7 +29,7 @@ struct heap_hits {
 /* Number of cores that will be busy with it; never negative, never NaN. */
 double heap_price_cores(const struct heap_price *price, const struct heap_hits *hits);
 /* One line for users why process `pid` is not watched: "pid 7 calls its allocator 10,400,000 times
- * a second: watching would take 5.2 cores, over the budget of 10 % of a core; force=1 does it all
- * the same". */
+ * a second: probes would cost 5.2 cores, and the budget is 10 % of a core; force=1 attaches them
+ * anyway". */
 void heap_price_refusal(struct buf *buf, uint32_t pid, double hits_per_second, double cores,
                         double budget_cores);

@@ -23,13 +23,14 @@ static int refuse_user(struct request *request, struct refusal *ret_refusal, uin
 	request->parking->stats.refused_group++;
 	if (err)
 		return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
-		              "cannot tell which user of this host asks (%s); only root and "
-		              "members of the group %s are answered",
+		              "cannot determine the user of this client (%s): the setting group "
+		              "admits only root and members of group %s",
 		              strerror(-err), request->service->policy->group);
-	return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
-	              "user %" PRIu32 " is not answered: only root and members of the group %s "
-	              "are, which is the setting group",
-	              uid, request->service->policy->group);
+	return refuse(
+		ret_refusal, MHD_HTTP_FORBIDDEN,
+		"user %" PRIu32
+		" is not admitted: the setting group admits only root and members of group %s",
+		uid, request->service->policy->group);
 }
 
 /* A client that connects over TCP from a non-loopback address may still be a user of this host. */
@@ -74,11 +75,12 @@ static int check_singles(struct request *request, struct refusal *ret_refusal)
 	MHD_get_connection_values(request->connection, MHD_HEADER_KIND, count_singles, &singles);
 	request->close = singles.lengths > 1;
 	if (request->close)
-		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
-		              "more than one Content-Length or Transfer-Encoding; one is accepted");
+		return refuse(
+			ret_refusal, MHD_HTTP_BAD_REQUEST,
+			"the request has more than one Content-Length or Transfer-Encoding header");
 	if (singles.hosts > 1)
 		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
-		              "more than one Host header; one is accepted");
+		              "the request has more than one Host header");
 	return 0;
 }
 
@@ -93,13 +95,13 @@ static int admit_host(struct request *request, struct refusal *ret_refusal)
 		return 0;
 	if (!host || !host[0])
 		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
-		              "no Host header; HTTP/1.1 must have one");
+		              "the request has no Host header, which HTTP/1.1 requires");
 	if (host_is_ours(host, service->host, service->policy->allow_hosts))
 		return 0;
 	request->parking->stats.refused_host++;
 	return refuse(ret_refusal, MHD_HTTP_MISDIRECTED_REQUEST,
-	              "%.100s is no name of this host that is known here; an address, localhost, "
-	              "%.64s and what the setting allow-host names are",
+	              "%.100s is not a known name of this host; use an address, localhost, %.64s "
+	              "or a name in the setting allow-host",
 	              host, service->host->nodename);
 }
 
@@ -119,19 +121,18 @@ int admit_private(struct request *request, const char *what, struct refusal *ret
 		return 0;
 	request->parking->stats.refused_private++;
 	return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
-	              "%s only for clients on this host and for those with credentials", what);
+	              "%s only for clients on this host and clients with credentials", what);
 }
 
 int admit_attaching(struct request *request, struct refusal *ret_refusal)
 {
 	if (request->service->policy->on_demand)
-		return admit_private(request, "probes are put into a process", ret_refusal);
+		return admit_private(request, "profd attaches probes to a process", ret_refusal);
 	request->parking->stats.refused_private++;
 	return refuse(
 		ret_refusal, MHD_HTTP_FORBIDDEN,
-		"no probes are put into processes here: the setting on-demand is no; the heap "
-		"of a process that samples its own allocations is shown without seconds=, "
-		"rate=, budget= and force=");
+		"profd attaches no probes, because the setting on-demand is no; for a process that "
+		"samples its own allocations, omit seconds=, rate=, budget= and force=");
 }
 
 int admit_attaching_to(struct request *request, uint32_t pid, uint32_t *ret_owner,
@@ -145,7 +146,7 @@ int admit_attaching_to(struct request *request, uint32_t pid, uint32_t *ret_owne
 	if (!err && uid && !account_is_trusted(account_of(uid))) {
 		request->parking->stats.refused_private++;
 		return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
-		              "probes are not put into processes at the wish of user %" PRIu32
+		              "profd attaches no probes for user %" PRIu32
 		              ": see the setting user-probes",
 		              uid);
 	}
@@ -157,14 +158,14 @@ int admit_attaching_to(struct request *request, uint32_t pid, uint32_t *ret_owne
 	if (err)
 		return refuse(
 			ret_refusal, MHD_HTTP_FORBIDDEN,
-			"cannot tell which user of this host asks (%s); without the setting "
-			"group, probes are put into a process for root and for its owner only",
+			"cannot determine the user of this client (%s): without the setting group, "
+			"profd attaches probes to a process only for root and its owner",
 			strerror(-err));
-	return refuse(
-		ret_refusal, MHD_HTTP_FORBIDDEN,
-		"process %" PRIu32 " is not that of user %" PRIu32 " alone: without the "
-		"setting group, probes are put into a process for root and for its owner only",
-		pid, uid);
+	return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
+	              "process %" PRIu32 " does not belong to user %" PRIu32
+	              " alone: without the setting group, profd attaches probes to a process only "
+	              "for root and its owner",
+	              pid, uid);
 }
 
 uint32_t admit_viewer(struct request *request)
@@ -191,6 +192,6 @@ int admit_same_site(struct request *request, struct refusal *ret_refusal)
 		return 0;
 	request->parking->stats.refused_private++;
 	return refuse(ret_refusal, MHD_HTTP_FORBIDDEN,
-	              "not at the wish of another web page: open this address yourself, or ask "
-	              "from profd's own page");
+	              "another web page sent this request: open this address directly, or use "
+	              "profd's own page");
 }

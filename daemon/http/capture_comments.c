@@ -78,7 +78,7 @@ static void add_coverage(struct builder *builder, const struct capture_facts *fa
 	buf_printf(&text, "covers=%s..%s", from, to);
 	render_comment(builder, &text);
 	if (!facts->all && asked_ns > duration_ns + NSEC_PER_SEC) {
-		buf_printf(&text, "shorter than asked: %llu of %llu s are recorded",
+		buf_printf(&text, "shorter than requested: %llu of %llu s are recorded",
 		           duration_ns / NSEC_PER_SEC, asked_ns / NSEC_PER_SEC);
 		render_comment(builder, &text);
 	}
@@ -95,7 +95,8 @@ static void add_state(struct builder *builder, const struct capture_facts *facts
 	if (!sources[facts->kind]->in_use)
 		return;
 	if (facts->state) {
-		buf_add_text(&text, "inuse_objects and inuse_space are of the end of this time");
+		buf_add_text(&text,
+		             "inuse_objects and inuse_space are those at the end of this time");
 		render_comment(builder, &text);
 		return;
 	}
@@ -103,8 +104,8 @@ static void add_state(struct builder *builder, const struct capture_facts *facts
 	                         strlen("inuse")))
 		shown--;
 	builder_show(builder, shown);
-	buf_add_text(&text, "inuse_objects and inuse_space are 0: what is in use is known of now "
-	                    "only, and this time is over");
+	buf_add_text(&text, "inuse_objects and inuse_space are 0: they are known only for the "
+	                    "present, and this time is over");
 	render_comment(builder, &text);
 }
 

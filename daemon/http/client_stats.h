@@ -6,23 +6,30 @@
 
 #include <stdint.h>
 
-#define CLIENT_STATS(STAT)                                                                       \
-	STAT(requests, counter, "Requests understood as HTTP")                                   \
-	STAT(under_way, gauge, "Requests not answered at once, until their answer is sent")      \
-	STAT(refused_full, counter, "Requests refused because max-requests were under way")      \
-	STAT(refused_connections, counter, "Connections refused: over max-client-connections")   \
-	STAT(refused_handshakes, counter, "Connections refused: too many TLS handshakes")        \
-	STAT(requests_late, counter, "Connections ended because a request took too long")        \
-	STAT(refused_client, counter, "Requests refused because of max-client-requests")         \
-	STAT(refused_user, counter, "Requests refused: their client has its share already")      \
-	STAT(refused_memory, counter, "Answers refused for lack of answer-memory")               \
-	STAT(refused_large, counter, "Answers refused that alone are over answer-memory")        \
-	STAT(refused_group, counter, "Requests of users who are not in the group")               \
-	STAT(refused_host, counter, "Requests under a name that is not this host's")             \
-	STAT(refused_private, counter, "Requests for what that client may not have")             \
-	STAT(pss_missed, counter, "Answers without PSS, which took too long to read")            \
-	STAT(answers_shared, counter, "Profiles that were made once for several equal requests") \
-	STAT(answer_bytes, gauge, "Memory of answers that are being sent")                       \
+#define CLIENT_STATS(STAT)                                                                      \
+	STAT(requests, counter, "HTTP requests received")                                       \
+	STAT(under_way, gauge, "In-flight requests, without those that are answered at once")   \
+	STAT(refused_full, counter, "Requests refused because max-requests was reached")        \
+	STAT(refused_connections, counter,                                                      \
+	     "Connections refused because of max-client-connections")                           \
+	STAT(refused_handshakes, counter,                                                       \
+	     "Connections refused because of too many unfinished TLS handshakes")               \
+	STAT(requests_late, counter,                                                            \
+	     "Connections closed because a request took too long to arrive")                    \
+	STAT(refused_client, counter, "Requests refused because of max-client-requests")        \
+	STAT(refused_user, counter, "Requests refused because their client's share was full")   \
+	STAT(refused_memory, counter,                                                           \
+	     "Answers refused because answer-memory, or a user's share of it, was full")        \
+	STAT(refused_large, counter, "Answers refused because they alone exceed answer-memory") \
+	STAT(refused_group, counter, "Requests refused because their user is not in the group") \
+	STAT(refused_host, counter,                                                             \
+	     "Requests refused because their Host header names another host")                   \
+	STAT(refused_private, counter,                                                          \
+	     "Requests refused because their client is not permitted to make them")             \
+	STAT(pss_missed, counter, "Answers without PSS because it could not be read in time")   \
+	STAT(answers_shared, counter,                                                           \
+	     "Requests answered with the profile made for an equal request")                    \
+	STAT(answer_bytes, gauge, "Memory of answers being sent")                               \
 	STAT(answers_given_up, counter, "Answers given up because their client read too slowly")
 
 struct client_stats {

@@ -7,15 +7,16 @@
 #include <stddef.h>
 #include <string.h>
 
-#define FLAME_GRAPH "; / in a browser draws flame graphs, format=folded is for tools that do"
-#define ASLEEP      "; type=cpu is time on a CPU, other time is not recorded"
+#define FLAME_GRAPH \
+	"; / in a browser shows a flame graph; use format=folded for tools that draw one"
+#define ASLEEP "; type=cpu is time on a CPU, and profd records no other time"
 
 static const struct {
 	const char *what, *asked, *hint;
 } hints[] = {
 	{"", "/flamegraph", FLAME_GRAPH},
 	{"", "/debug/pprof/heap", "; /heap?pid=PID is the heap of a process"},
-	{"", "/debug/pprof/allocs", "; /heap?pid=PID has what a process allocates, too"},
+	{"", "/debug/pprof/allocs", "; /heap?pid=PID also shows what a process allocates"},
 	{"format", "flamegraph", FLAME_GRAPH},
 	{"format", "svg", FLAME_GRAPH},
 	{"format", "speedscope", "; speedscope opens pprof and folded"},

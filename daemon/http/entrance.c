@@ -93,10 +93,10 @@ static bool start_login(struct request *request, const struct password_check *ch
 	explicit_bzero(login, sizeof(*login));
 	free(login);
 	service->access->stats.passwords_shed++;
-	return refuse_with(request, MHD_HTTP_SERVICE_UNAVAILABLE,
-	                   err == -EDQUOT
-	                           ? "too many passwords of yours are being checked; try again"
-	                           : "too many passwords are being checked; try again");
+	return refuse_with(
+		request, MHD_HTTP_SERVICE_UNAVAILABLE,
+		err == -EDQUOT ? "this client has used up its share of password checks; try again"
+			       : "too many passwords are being checked; try again");
 }
 
 static bool check_user(struct request *request)
@@ -110,8 +110,9 @@ static bool check_user(struct request *request)
 	if (!user || !password) {
 		MHD_free(user);
 		access->stats.passwords_missing++;
-		return refuse_with(request, MHD_HTTP_UNAUTHORIZED,
-		                   "a user and a password are needed (basic authentication)");
+		return refuse_with(
+			request, MHD_HTTP_UNAUTHORIZED,
+			"this request needs a user and a password (basic authentication)");
 	}
 	answer = passwords_ask(access->passwords, &access->config, user, password, clock_mono_ns(),
 	                       &check);
@@ -158,7 +159,8 @@ bool entrance_pass(struct request *request)
 	if (!request->counted && !access_pays(access, clock_mono_ns())) {
 		access->stats.requests_limited++;
 		return refuse_with(request, MHD_HTTP_TOO_MANY_REQUESTS,
-		                   "more requests than rate_limit allows; try again later");
+		                   "all clients together exceed rate_limit of the web-config; try "
+		                   "again later");
 	}
 	request->counted = true;
 	known = check_certificate(request);

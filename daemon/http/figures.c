@@ -125,7 +125,7 @@ static void tell_heaps(struct telling *to, const struct heaps *heaps)
 	tell(to, "watched", FIGURE_gauge, "Processes whose allocators have probes now",
 	     stats->watching);
 	STAT(standing, gauge, "Processes that sample their own allocations")
-	STAT(standing_bytes, gauge, "Memory of what such processes told")
+	STAT(standing_bytes, gauge, "Memory of standing heaps")
 	to->before_metric = "";
 	HEAP_COUNTERS(COUNT)
 }
@@ -154,16 +154,17 @@ static void tell_processes(struct telling *to, const struct procs *procs)
 
 	procs_get_stats(procs, stats);
 	enter(to, "processes", "");
-	STAT(processes, gauge, "Processes known, lately exited ones included")
-	STAT(images, gauge, "Programs those processes ran")
-	STAT(mappings, gauge, "Executable mappings known")
-	STAT(mapping_bytes, gauge, "Memory that mappings and their paths take")
-	STAT(mappings_refused, counter, "Times that a user had no more room for mappings")
+	STAT(processes, gauge, "Known processes, including those that ended recently")
+	STAT(images, gauge, "Programs that known processes run or have run")
+	STAT(mappings, gauge, "Known executable mappings")
+	STAT(mapping_bytes, gauge, "Memory of mappings and their paths")
+	STAT(mappings_refused, counter,
+	     "Times that a user's share of memory for mappings was used up")
 	to->before_metric = "processes_";
-	STAT(dropped, counter, "Processes and mappings over the limit")
+	STAT(dropped, counter, "Processes and mappings dropped because a bound was reached")
 	STAT(kin, gauge, "Ended processes whose descendants are known")
 	STAT(kin_dropped, counter,
-	     "Ended processes whose descendants are not known any longer, for lack of room")
+	     "Ended processes whose descendants were forgotten for lack of room")
 }
 
 static void tell_objects(struct telling *to, struct store *store)
@@ -177,7 +178,7 @@ static void tell_objects(struct telling *to, struct store *store)
 	STAT(opened, counter, "Executable files opened")
 	STAT(open_failed, counter, "Executable files that could not be opened")
 	STAT(evicted, counter, "Executable files closed for lack of room")
-	STAT(unmapped, counter, "Executable files closed as nobody maps them")
+	STAT(unmapped, counter, "Executable files closed because no process maps them")
 }
 
 static void tell_names(struct telling *to, const struct symbolizer *symbolizer)
@@ -187,9 +188,9 @@ static void tell_names(struct telling *to, const struct symbolizer *symbolizer)
 
 	symbolizer_get_stats(symbolizer, &of_all);
 	enter(to, "names", "names_");
-	tell_as(to, "known_files", "names_files", FIGURE_gauge, "Files whose names are remembered",
-	        of_all.known_files);
-	tell_as(to, "known_bytes", "names_bytes", FIGURE_gauge, "Memory of remembered names",
+	tell_as(to, "known_files", "names_files", FIGURE_gauge,
+	        "Files whose names are kept in memory", of_all.known_files);
+	tell_as(to, "known_bytes", "names_bytes", FIGURE_gauge, "Memory of the names that are kept",
 	        of_all.known_bytes);
 	NAMES_STATS(STAT)
 }

@@ -33,8 +33,9 @@ static int read_grouping(const struct query *query, struct format_query *format,
 	if (!by)
 		return 0;
 	if (!format->encoder->has_rows)
-		return refuse(ret_refusal, 400, "by=%.64s is of format=text; format=%s has no rows",
-		              by, format->encoder->name);
+		return refuse(ret_refusal, 400,
+		              "by=%.64s requires format=text; format=%s has no rows", by,
+		              format->encoder->name);
 	for (size_t i = 0; i < GROUPING_COUNT; i++) {
 		if (!strcmp(by, grouping_names[i])) {
 			format->options.by = (enum grouping)i;

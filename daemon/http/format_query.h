@@ -9,12 +9,12 @@
 #include "http/query.h"
 
 /* Entries of a table of struct parameter: PARAMETER(name, values). */
-#define FORMAT_PARAMETERS(PARAMETER)                                                           \
-	PARAMETER("format", "the output format (default pprof)")                               \
-	PARAMETER("by",                                                                        \
-	          "of format=text: function (default), line, file, binary, process or thread") \
-	PARAMETER("sort", "of format=text: flat (default) or cum")                             \
-	PARAMETER("rows", "of format=text: how many rows; 0 is all")
+#define FORMAT_PARAMETERS(PARAMETER)                                                            \
+	PARAMETER("format", "the output format (default pprof)")                                \
+	PARAMETER("by",                                                                         \
+	          "for format=text: function (default), line, file, binary, process or thread") \
+	PARAMETER("sort", "for format=text: flat (default) or cum")                             \
+	PARAMETER("rows", "for format=text: the number of rows; 0 (default) is all")
 
 struct format_query {
 	const struct encoder *encoder;

@@ -70,7 +70,8 @@ static void add_devices(const struct gpu_view *view, struct buf *out)
 		add_name(out, device->name, NVML_TEXT);
 	}
 	if (report->devices_left_out || report->processes_left_out)
-		buf_printf(out, "Left out: %" PRIu32 " devices, %" PRIu32 " processes of theirs\n",
+		buf_printf(out,
+		           "Left out: %" PRIu32 " devices, and %" PRIu32 " of their processes\n",
 		           report->devices_left_out, report->processes_left_out);
 	buf_add_char(out, '\n');
 }
@@ -106,7 +107,7 @@ static void add_driver(const struct gpu_view *view, struct buf *out)
 	if (!view->report || !view->report->process_count)
 		return;
 	buf_printf(out, "\n%7s %6s %11s %11s %11s  process\n", "pid", "busy", "driver", "explained",
-	           "the rest");
+	           "unexplained");
 	for (uint32_t i = 0; i < view->report->process_count; i++) {
 		struct gpu_driver_row row = gpu_view_driver(view, i);
 		double left = (double)row.used - (double)row.explained;
@@ -120,7 +121,7 @@ static void add_driver(const struct gpu_view *view, struct buf *out)
 		           row.known ? bytes_text(left, rest) : "?");
 		add_name(out, row.comm, TASK_COMM_BYTES);
 	}
-	buf_printf(out, "\nThe rest: %s.\n", gpu_view_unexplained);
+	buf_printf(out, "\nUnexplained: %s.\n", gpu_view_unexplained);
 }
 
 void gpu_view_text(const struct gpu_view *view, struct buf *out)

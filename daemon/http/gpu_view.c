@@ -11,11 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-const char gpu_view_unexplained[] = "what the driver says that a process uses, less what its "
-				    "allocations explain: contexts, code, "
-				    "libraries' own memory, graphs, and what was allocated before "
-				    "profd watched; negative where "
-				    "managed memory is on the host";
+const char gpu_view_unexplained[] =
+	"memory that the driver reports for a process, minus its known allocations: contexts, "
+	"code, memory of libraries, graphs, and allocations from before profd watched; negative "
+	"where managed memory is on the host";
 
 #define MEMORY(name, text) text,
 static const char *const memory_texts[] = {GPU_MEMORIES(MEMORY)};

@@ -18,11 +18,12 @@ static int check_pid(uint32_t pid, struct refusal *ret_refusal)
 		return 0;
 	if (process)
 		return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
-		              "no process %" PRIu32 ": it is a thread of process %" PRIu32
+		              "%" PRIu32 " is a thread of process %" PRIu32
 		              ", whose threads share one heap; use pid=%" PRIu32,
 		              pid, process, process);
 	return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
-	              "no process %" PRIu32 " runs; GET /processes lists them", pid);
+	              "no process %" PRIu32 " is running; GET /processes lists the running ones",
+	              pid);
 }
 
 /* What a process reports about its own allocations is shown like any profile; everything else needs

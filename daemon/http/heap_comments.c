@@ -12,9 +12,10 @@
 #include <inttypes.h>
 
 static const char *const modes[] = {
-	[HEAP_ALL] = "all: allocated in this time, and of that in use at its end",
-	[HEAP_LEAKS] = "leaks: allocated in the first half of this time and in use at its end",
-	[HEAP_PEAK] = "peak: allocated in this time, and of that in use when it was most",
+	[HEAP_ALL] = "all: allocations in this time, and those of them in use at its end",
+	[HEAP_LEAKS] =
+		"leaks: allocations in the first half of this time that are in use at its end",
+	[HEAP_PEAK] = "peak: allocations in this time, and those of them in use at the peak",
 };
 
 /* A session that profd gave up has sums for less time than was requested. A session that ended with
@@ -37,8 +38,8 @@ static void add_missing(struct builder *builder, const struct heap_facts *facts)
 	if (figures->dropped)
 		buf_printf(&text,
 		           "%" PRIu64 " of %" PRIu64
-		           " samples were lost for want of room: sums are too small; a larger "
-		           "rate= takes fewer",
+		           " samples were lost for lack of room: sums are too small; a larger "
+		           "rate= takes fewer samples",
 		           figures->dropped, all);
 	if (was_given_up(figures))
 		buf_printf(&text, "%sonly %.1f of %.1f s were watched: %s",
@@ -64,8 +65,8 @@ static void add_allocator(struct builder *builder, const struct heap_facts *fact
 	if (figures->unread) {
 		buf_printf(&text,
 		           "incomplete: %" PRIu32
-		           " of the process's files could not be looked into "
-		           "for an allocator, such as %s",
+		           " of the process's files could not be searched for an allocator, "
+		           "such as %s",
 		           figures->unread, figures->unread_file);
 		render_comment(builder, &text);
 	}
@@ -98,8 +99,8 @@ static void add_coverage(struct builder *builder, const struct heap_facts *facts
 	render_comment(builder, &text);
 }
 
-/* "calls=10400 a second before and 11200 meanwhile, 520 ns each: watching took 0.6 % of a core,
- * expected were 0.5 %" */
+/* "calls=10400 a second before and 11200 meanwhile, 520 ns each: the probes cost 0.6 % of a core;
+ * the prediction was 0.5 %" */
 static void add_cost(struct builder *builder, const struct heap_facts *facts)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
@@ -109,8 +110,8 @@ static void add_cost(struct builder *builder, const struct heap_facts *facts)
 	if (facts->standing)
 		return;
 	buf_printf(&text,
-	           "calls=%.0f a second before and %.0f meanwhile, %.0f ns each: watching took "
-	           "%.2f %% of a core, expected were %.2f %%",
+	           "calls=%.0f a second before and %.0f meanwhile, %.0f ns each: the probes cost "
+	           "%.2f %% of a core; the prediction was %.2f %%",
 	           figures->hits_per_second, seconds > 0 ? (double)figures->hits / seconds : 0,
 	           figures->ns_per_hit, 100 * figures->actual_cost, 100 * figures->predicted_cost);
 	render_comment(builder, &text);

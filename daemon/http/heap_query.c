@@ -23,13 +23,15 @@ static const double default_budget = 0.10, min_budget = 0.001;
 
 #define PARAMETER(name, values) {name, false, values},
 const struct parameter heap_parameters[] = {
-	{"pid", false, "the process whose heap is profiled; required. Four at a time have probes"},
+	{"pid", false, "the process to profile; required. Four processes at a time have probes"},
 	{"seconds", false, "watch its allocations for N seconds, 1 to 600 (default 30)"},
-	{"rate", false, "a sample every so many bytes, such as 64KiB; 1 is all (default 512KiB)"},
-	{"leaks", false, "1 keeps what was allocated early in this time and is still held"},
-	{"peak", false, "1 shows the moment at which most was held, not the end"},
-	{"budget", false, "what watching may cost the process, of one core: 0.1 or 10% (default)"},
-	{"force", false, "1 watches it whatever that costs"},
+	{"rate", false,
+         "one sample in so many bytes, such as 64KiB; 1 samples all (default 512KiB)"},
+	{"leaks", false, "1 shows only allocations of the first half that are in use at the end"},
+	{"peak", false, "1 shows the moment at which most was in use, instead of the end"},
+	{"budget", false,
+         "how much of one core the probes may cost the process: 0.1 or 10% (default)"},
+	{"force", false, "1 watches the process whatever that costs"},
 	{"raw", false, "1 keeps the allocator's own frames, such as operator new, at the leaf"},
 	FORMAT_PARAMETERS(PARAMETER){NULL, false, NULL},
 };
@@ -42,8 +44,8 @@ static int read_pid(const struct query *query, uint32_t *ret_pid, struct refusal
 
 	if (!query_get(query, "pid"))
 		return refuse(ret_refusal, 400,
-		              "pid= is missing: the heap of one process is profiled; "
-		              "GET /processes lists them");
+		              "pid= is missing: /heap profiles one process; GET /processes lists "
+		              "all processes");
 	err = query_number(query, "pid", 1, MAX_TASK_ID, &pid, ret_refusal);
 	*ret_pid = (uint32_t)pid;
 	return err;

@@ -45,7 +45,7 @@ static void add_parameters(struct buf *body)
 
 static void add_text_index(struct buf *body)
 {
-	buf_printf(body, "profd %s: what this host's CPUs do\n\n", PROFD_VERSION);
+	buf_printf(body, "profd %s: profiles of all processes of this host\n\n", PROFD_VERSION);
 	for (const struct route *route = routes; route->path; route++)
 		if (route->summary)
 			buf_printf(body, "  %-22s %s\n", route->example, route->summary);

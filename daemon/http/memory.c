@@ -138,7 +138,8 @@ static int gather(struct errand *errand, const struct service *service)
 
 	if (!process)
 		return refuse(&errand->refusal, MHD_HTTP_NOT_FOUND,
-		              "no process %" PRIu32 " is known; /processes lists what runs",
+		              "no process %" PRIu32
+		              " is known; GET /processes lists the running ones",
 		              memory->ask.pid);
 	/* A client that asked once may ask again, so the process is read again soon. */
 	memory_watch_note(watch, process->pid);

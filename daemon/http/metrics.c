@@ -85,7 +85,7 @@ static void add_leaks(struct buf *body, const struct memory_watch *watch)
 	struct leaks leaks = {.body = body};
 
 	add_head(body, "profd_process_leak_bytes_per_second", "gauge",
-	         "How fast the memory of processes grows that leak");
+	         "Growth of memory of each process that leaks");
 	timeline_each(memory_watch_timeline(watch), add_leak, &leaks);
 }
 
@@ -94,7 +94,7 @@ static void add_collector(struct buf *body, const struct collector *collector)
 	struct collector_stats stats;
 
 	collector_get_stats(collector, &stats);
-	add_gauge(body, "profd_last_drain_seconds", "How long the last drain of the tallies took",
+	add_gauge(body, "profd_last_drain_seconds", "Duration of the last drain of the tallies",
 	          (double)stats.last_drain_ns / NSEC_PER_SEC);
 	add_gauge(body, "profd_cpus_sampled", "CPUs with a sampling timer", stats.cpus_sampled);
 	add_gauge(body, "profd_ready", "1 once samples are recorded", collector_ready(collector));
@@ -103,10 +103,10 @@ static void add_collector(struct buf *body, const struct collector *collector)
 static void add_control_group(struct buf *body, const struct own_group_usage *usage)
 {
 	add_gauge(body, "profd_own_control_group_bytes",
-	          "Memory charged to the control group that profd has for itself",
-	          (double)usage->bytes);
+	          "Memory charged to profd's own control group", (double)usage->bytes);
 	if (usage->kernel_bytes != OWN_GROUP_UNKNOWN)
-		add_gauge(body, "profd_own_control_group_kernel_bytes", "The kernel's part of that",
+		add_gauge(body, "profd_own_control_group_kernel_bytes",
+		          "Kernel memory charged to profd's own control group",
 		          (double)usage->kernel_bytes);
 }
 
@@ -116,41 +116,42 @@ static void add_own_cost(struct buf *body, struct collector *collector)
 
 	collector_own_cost(collector, &cost);
 	add_head(body, "profd_own_cpu_seconds_total", "counter",
-	         "CPU time that profd itself takes: the daemon, the processes that read files for "
-	         "it, and its BPF programs while they take samples; not the interrupts and traps "
-	         "that run them, nor what programs do that take none");
+	         "CPU time of profd: the daemon, its reader processes, and its BPF programs while "
+	         "they take samples; without the interrupts and traps that run these programs, and "
+	         "without runs that take no sample");
 	for (int part = 0; part < OWN_CPU_COUNT; part++)
 		buf_printf(body, "profd_own_cpu_seconds_total{part=\"%s\"} %.9f\n",
 		           own_cpu_names[part], (double)cost.cpu_ns[part] / NSEC_PER_SEC);
 	add_head(body, "profd_own_cpu_ratio", "gauge",
-	         "The same over the last minute, as a share of one CPU");
+	         "CPU time of profd over the last minute, as a share of one CPU");
 	for (int part = 0; part < OWN_CPU_COUNT; part++)
 		buf_printf(body, "profd_own_cpu_ratio{part=\"%s\"} %.6g\n", own_cpu_names[part],
 		           cost.cpu_share[part]);
 	add_head(body, "profd_own_memory_bytes", "gauge",
-	         "Memory that profd itself holds: what the daemon and the processes that read "
-	         "files for it have without a file behind it, BPF maps, rings of perf events");
+	         "Memory of profd: anonymous and shared memory of the daemon and its reader "
+	         "processes, BPF maps, and perf ring buffers");
 	for (int part = 0; part < OWN_MEMORY_COUNT; part++)
 		buf_printf(body, "profd_own_memory_bytes{part=\"%s\"} %" PRIu64 "\n",
 		           own_memory_names[part], cost.memory_bytes[part]);
-	add_gauge(body, "profd_map_bytes", "Kernel memory of all maps",
+	add_gauge(body, "profd_map_bytes", "Kernel memory of all BPF maps",
 	          (double)cost.memory_bytes[OWN_MEMORY_maps]);
 	if (cost.has_group)
 		add_control_group(body, &cost.group);
 }
 
 /* The metrics of each kind's history: RECORDER(name, type, help, value). */
-#define RECORDERS(RECORDER)                                                                      \
-	RECORDER(history_bytes, gauge, "Memory of the recorded past", stats.bytes)               \
-	RECORDER(history_slices, gauge, "Slices in the recorded past", stats.slices)             \
-	RECORDER(history_seconds, gauge, "How far back the recorded past goes", kept)            \
-	RECORDER(windows_evicted_total, counter, "Windows dropped for memory before their time", \
-	         stats.windows_evicted)                                                          \
-	RECORDER(samples_evicted_total, counter, "Samples in windows dropped before their time", \
-	         stats.samples_evicted)                                                          \
-	RECORDER(stacks_evicted_total, counter, "Samples whose user's stacks took most memory",  \
-	         stats.stacks_evicted)                                                           \
-	RECORDER(slices_failed_total, counter, "Slices lost, no memory", stats.slices_failed)
+#define RECORDERS(RECORDER)                                                                        \
+	RECORDER(history_bytes, gauge, "Memory of the history", stats.bytes)                       \
+	RECORDER(history_slices, gauge, "Slices in the history", stats.slices)                     \
+	RECORDER(history_seconds, gauge, "Time that the history covers", kept)                     \
+	RECORDER(windows_evicted_total, counter, "Windows dropped early for lack of memory",       \
+	         stats.windows_evicted)                                                            \
+	RECORDER(samples_evicted_total, counter,                                                   \
+	         "Samples in windows dropped early for lack of memory", stats.samples_evicted)     \
+	RECORDER(stacks_evicted_total, counter, "Samples whose stacks were folded into one frame", \
+	         stats.stacks_evicted)                                                             \
+	RECORDER(slices_failed_total, counter, "Slices lost for lack of memory",                   \
+	         stats.slices_failed)
 
 #define RECORDER(name, type, help, value) RECORDER_##name,
 enum recorder_metric { RECORDERS(RECORDER) RECORDER_COUNT };
@@ -202,11 +203,12 @@ static void add_requests(struct buf *body, const struct request *request)
 {
 	const struct service *service = request->service;
 
-	add_gauge(body, "profd_parked_requests", "Captures under way",
+	add_gauge(body, "profd_parked_requests", "Requests suspended until their answer is ready",
 	          (double)request->parking->count);
 	add_gauge(body, "profd_render_jobs", "Answers queued for rendering or being rendered",
 	          (double)lane_length(service->render));
-	add_gauge(body, "profd_sample_hz", "Samples per second and CPU", service->sample_hz);
+	add_gauge(body, "profd_sample_hz", "Sampling rate: ticks a second on each CPU",
+	          service->sample_hz);
 }
 
 static double open_descriptors(void)
@@ -259,7 +261,7 @@ void handle_metrics(struct request *request)
 	const struct service *service = request->service;
 	struct buf body = BUF_INIT;
 
-	add_head(&body, "profd_build_info", "gauge", "Always 1; the version is its label");
+	add_head(&body, "profd_build_info", "gauge", "Always 1; the label is the version");
 	buf_printf(&body, "profd_build_info{version=\"%s\"} 1\n", PROFD_VERSION);
 	add_own_cost(&body, service->collector);
 	add_collector(&body, service->collector);

@@ -17,7 +17,7 @@ static void add_lane(const char *name, uint64_t running_ns, void *ctx)
 void metrics_add_lanes(struct buf *body)
 {
 	buf_printf(body,
-	           "# HELP profd_lane_job_seconds How long the job of a lane has been running.\n"
+	           "# HELP profd_lane_job_seconds Time that the current job of a lane has run.\n"
 	           "# TYPE profd_lane_job_seconds gauge\n");
 	lanes_each(add_lane, body);
 }

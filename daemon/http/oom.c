@@ -86,7 +86,9 @@ static int read_ask(struct request *request, const struct keepsakes *keepsakes, 
 	keepsake = keepsakes_find(keepsakes, (uint32_t)id);
 	if (!keepsake)
 		return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
-		              "nothing is kept under id=%" PRIu64 "; /oom lists what is", id);
+		              "profd keeps no profile with id=%" PRIu64
+		              "; GET /oom lists the profiles",
+		              id);
 	oom->profile = profile_ref(keepsake->profile);
 	oom->facts.kind = keepsake->kind;
 	snprintf(oom->kind, sizeof(oom->kind), "oom-%" PRIu32, keepsake->pid);
@@ -162,7 +164,7 @@ void handle_oom(struct request *request)
 	}
 	if (request->query.count) {
 		refuse(&refusal, MHD_HTTP_BAD_REQUEST,
-		       "%.64s= is of a profile, which id= names; /oom lists them",
+		       "%.64s= requires id=, which selects a profile; GET /oom lists the profiles",
 		       request->query.pairs[0].name);
 		request_refuse(request, &refusal);
 		return;

@@ -129,7 +129,8 @@ void page_answer(struct request *request, const char *path)
 		answer_file(request, file);
 		return;
 	}
-	refuse(&refusal, MHD_HTTP_NOT_FOUND, "nothing at %.100s; GET / is the page", request->path);
+	refuse(&refusal, MHD_HTTP_NOT_FOUND,
+	       "there is no page %.100s; GET / answers with the start page", request->path);
 	request_refuse(request, &refusal);
 }
 

@@ -58,11 +58,11 @@ static int refuse_pid(struct pid_check *check, uint32_t pid)
 		return 0; /* it has started meanwhile */
 	if (process)
 		return refuse(&check->refusal, MHD_HTTP_NOT_FOUND,
-		              "no process %" PRIu32 ": it is a thread of process %" PRIu32
-		              "; use tid=%" PRIu32,
+		              "%" PRIu32 " is a thread of process %" PRIu32 "; use tid=%" PRIu32,
 		              pid, process, pid);
 	return refuse(&check->refusal, MHD_HTTP_NOT_FOUND,
-	              "no process %" PRIu32 " runs or was recorded; GET /processes lists them",
+	              "no process %" PRIu32
+	              " is running or recorded; GET /processes lists the running ones",
 	              pid);
 }
 

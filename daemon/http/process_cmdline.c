@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* A busy host may not run the thread aside for so long. */
-static const uint64_t patience_ns = 200 * NSEC_PER_MSEC;
+static const uint64_t patience_ns = 500 * NSEC_PER_MSEC;
 static const char cut_mark[] = " [...]";
 
 struct cmdline_call {

@@ -77,7 +77,7 @@ static int read_ask(struct request *request, struct process_list *list, struct r
 		              "bad cmdline=%.64s: 0 or 1 is accepted", cmdline);
 	if (!list->cmdlines)
 		return 0;
-	return admit_private(request, "command lines, which may hold secrets, are shown",
+	return admit_private(request, "profd shows command lines, which may contain secrets,",
 	                     ret_refusal);
 }
 

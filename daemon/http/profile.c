@@ -24,7 +24,7 @@ static int check_kept(const struct service *service, const struct profile_query 
 		return 0;
 	timestamp_format(oldest_mono_ns + offset_ns, oldest);
 	return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
-	              "nothing that old is kept; the oldest is from=%s", oldest);
+	              "profd keeps no samples that old; the oldest are at from=%s", oldest);
 }
 
 void handle_profile(struct request *request)

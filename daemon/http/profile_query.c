@@ -20,22 +20,24 @@ enum { DEFAULT_SECONDS = 30 }; /* as in net/http/pprof; its clients' time-outs e
 #define PARAMETER(name, values) {name, false, values},
 const struct parameter profile_parameters[] = {
 	{"seconds", false,
-         "profile the next N seconds, 1 to 600 (default 30; of types that tell what is in use, all "
+         "profile the next N seconds, 1 to 600 (default 30; for gpu_memory and gpu_tensor, all "
          "that is recorded until now)"},
-	{"last", false, "profile what was recorded until now: 30s, 5m ..."},
-	{"from", false, "profile from this time on: RFC 3339 or Unix seconds"},
-	{"to", false, "... up to this time (default now)"},
+	{"last", false, "how far back the profile goes: 30s, 5m ..."},
+	{"from", false, "the start of the profile: RFC 3339 or Unix seconds"},
+	{"to", false, "the end of the profile (default now)"},
 	{"pid", true, "only these processes; may be repeated"},
 	{"tid", true, "only these threads; may be repeated"},
 	{"comm", true, "only processes or threads of this name; may be repeated"},
 	{"unit", true, "only this systemd unit, such as ssh.service; may be repeated"},
-	{"container", true, "only this container, by its id, 4 digits or more of it, or its name"},
+	{"container", true,
+         "only this container, by its id, 4 or more leading digits of it, or its name"},
 	{"pod", true, "only this Kubernetes pod, by its uid; may be repeated"},
-	{"children", false, "1 adds those that descend from pid=, past what has ended (default 0)"},
-	{"python", false, "raw shows the native frames that run Python, too"},
+	{"children", false,
+         "1 adds all descendants of pid=, even if processes between have ended (default 0)"},
+	{"python", false, "raw also shows the native frames of the Python interpreter"},
 	{"kernel", false, "0 leaves out kernel frames (default 1)"},
 	{"idle", false, "1 shows idle CPU time as [idle] (default 0)"},
-	{"dims", false, "1 tells GPU launches apart by their grids and blocks (default 0)"},
+	{"dims", false, "1 separates GPU launches by their grids and blocks (default 0)"},
 	FORMAT_PARAMETERS(PARAMETER){"type", false, "the kind of profile (default cpu)"},
 	{NULL, false, NULL},
 };
@@ -54,7 +56,7 @@ static int read_ids(const struct query *query, const char *name, uint32_t *ids, 
 			              "bad %s=%.64s: an integer from 1 to %d is accepted%s", name,
 			              query->pairs[i].value, MAX_TASK_ID,
 			              strchr(query->pairs[i].value, ',')
-			                      ? "; one for each of several"
+			                      ? "; repeat the parameter for several"
 			                      : "");
 		ids[(*count)++] = (uint32_t)id;
 	}
@@ -115,7 +117,7 @@ static int read_selection(const struct query *query, struct selection *selection
 	if (err)
 		return err;
 	if (selection->children && !selection->pid_count)
-		return refuse(ret_refusal, 400, "children=1 needs pid=: whose children?");
+		return refuse(ret_refusal, 400, "children=1 requires pid=");
 	if (python && strcmp(python, "raw") != 0)
 		return refuse(ret_refusal, 400, "bad python=%.64s: raw is accepted", python);
 	selection->no_kernel = !kernel;
@@ -148,15 +150,15 @@ static int read_between(const struct query *query, uint64_t now_unix_ns,
 	profile->range = RANGE_BETWEEN;
 	profile->to_unix_ns = now_unix_ns;
 	if (!from)
-		return refuse(ret_refusal, 400, "to= needs from=: %s", accepted);
+		return refuse(ret_refusal, 400, "to= requires from=: %s", accepted);
 	if (parse_time(from, &profile->from_unix_ns) < 0)
 		return refuse(ret_refusal, 400, "bad from=%.64s: %s", from, accepted);
 	if (to && parse_time(to, &profile->to_unix_ns) < 0)
 		return refuse(ret_refusal, 400, "bad to=%.64s: %s", to, accepted);
 	if (profile->from_unix_ns > now_unix_ns)
-		return refuse(
-			ret_refusal, 400,
-			"from=%.64s is in the future; for what is to come use seconds=", from);
+		return refuse(ret_refusal, 400,
+		              "from=%.64s is in the future; use seconds= to profile from now on",
+		              from);
 	if (profile->from_unix_ns >= profile->to_unix_ns)
 		return refuse(ret_refusal, 400, "from=%.64s must be before to=%.64s", from,
 		              to ? to : "now");
@@ -221,8 +223,8 @@ static int refuse_of_others(const char *what, bool (*has)(const struct source *s
 	for (int kind = 0; kind < KIND_COUNT && len < sizeof(list); kind++)
 		if (has(sources[kind]))
 			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
-			                        len ? " and " : "", sources[kind]->name);
-	return refuse(ret_refusal, 400, "%s is of type=%s; type=%s has no %s", what, list,
+			                        len ? " or " : "", sources[kind]->name);
+	return refuse(ret_refusal, 400, "%s requires type=%s; type=%s has no %s", what, list,
 	              source->name, lacks);
 }
 

@@ -38,13 +38,12 @@ static int decode(const char *raw, size_t len, char *out, struct refusal *ret_re
 
 			if (high < 0 || low < 0)
 				return refuse(ret_refusal, 400,
-				              "bad escape in query: %% must be followed by two "
-				              "hexadecimal digits");
+				              "bad query: two hexadecimal digits must follow %%");
 			c = (char)(high * 16 + low);
 			i += 2;
 		}
 		if (!c)
-			return refuse(ret_refusal, 400, "bad query: NUL byte");
+			return refuse(ret_refusal, 400, "bad query: it contains a NUL byte");
 		*out++ = c;
 	}
 	*out = '\0';
@@ -92,10 +91,11 @@ int query_parse(const char *raw, size_t len, struct query *ret_query, struct ref
 	char *room;
 
 	if (len > MAX_QUERY_BYTES)
-		return refuse(ret_refusal, 414, "query too long: %zu bytes, at most %d are read",
+		return refuse(ret_refusal, 414, "the query has %zu bytes; at most %d are accepted",
 		              len, MAX_QUERY_BYTES);
 	if (max_pairs > MAX_QUERY_PAIRS)
-		return refuse(ret_refusal, 400, "too many parameters: at most %d are read",
+		return refuse(ret_refusal, 400,
+		              "the query has too many parameters; at most %d are accepted",
 		              MAX_QUERY_PAIRS);
 	/* Decoding never makes text longer; each pair needs two NULs, one of them in place of its
 	 * '='. */
@@ -168,11 +168,12 @@ int query_check(const struct query *query, const struct parameter *accepted,
 		for (size_t j = 0; j <= i; j++)
 			seen += !strcmp(query->pairs[j].name, name);
 		if (seen > 1 && !parameter->repeatable)
-			return refuse(ret_refusal, 400, "%s is given twice; once is accepted",
+			return refuse(ret_refusal, 400, "%s is given twice; it is accepted once",
 			              name);
 		if (seen > MAX_QUERY_VALUES)
-			return refuse(ret_refusal, 400, "%s is given too often; at most %d times",
-			              name, MAX_QUERY_VALUES);
+			return refuse(ret_refusal, 400,
+			              "%s is given too often; it is accepted %d times", name,
+			              MAX_QUERY_VALUES);
 	}
 	return 0;
 }

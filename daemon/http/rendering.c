@@ -74,9 +74,9 @@ static void fail(const struct rendering *rendering, int err)
 		return;
 	}
 	refuse(&refusal, MHD_HTTP_NOT_FOUND,
-	       "no process or thread is called %.64s, and none%s was sampled in this time; "
-	       "GET /processes lists them",
-	       selection->comms[0], selection->comm_count > 1 ? " of the others" : "");
+	       "no process or thread is called %.64s%s, and none was sampled in this time; GET "
+	       "/processes lists the running ones",
+	       selection->comms[0], selection->comm_count > 1 ? " or another given name" : "");
 	request_refuse(rendering->request, &refusal);
 }
 

@@ -346,27 +346,28 @@ void request_fail(struct request *request, int err)
 
 	if (err == -EAGAIN)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
-		       "too many profiles are being made; at most %zu at a time, try again",
+		       "too many requests are in flight: at most %zu at a time (max-requests); try "
+		       "again",
 		       policy->max_requests);
 	else if (err == -EUSERS)
 		refuse(&refusal, MHD_HTTP_TOO_MANY_REQUESTS,
-		       "too many requests of yours are under way; at most %zu at a time, try again",
+		       "this client has too many in-flight requests: at most %zu at a time "
+		       "(max-client-requests); try again",
 		       policy->max_client_requests);
 	else if (err == -EDQUOT)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
-		       "too many requests of yours are under way; one user may have as many as he "
-		       "leaves for all others, try again");
+		       "this client has used up its share of in-flight requests; try again");
 	else if (err == -ENOBUFS)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
-		       "too many answers are still being sent; at most %zu bytes at a time, and "
-		       "one user may have as much as he leaves for all others, try again",
+		       "too many answers are still being sent: at most %zu bytes at a time "
+		       "(answer-memory), and each client has a share; try again",
 		       policy->answer_bytes);
 	else if (err == -EFBIG)
 		refuse(&refusal, MHD_HTTP_INSUFFICIENT_STORAGE,
-		       "this answer takes more than the %zu bytes of answer-memory%s; ask for "
-		       "less: one pid=, a shorter time, or format=pprof",
+		       "this answer exceeds the %zu bytes of answer-memory%s; request less: one "
+		       "pid=, a shorter time, or format=pprof",
 		       request_answer_max(request),
-		       client_account(request->client) ? " that one user may have" : "");
+		       client_account(request->client) ? " that one client may have" : "");
 	else if (err == -ENOMEM)
 		refuse(&refusal, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory; try again");
 	else

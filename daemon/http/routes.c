@@ -17,72 +17,72 @@ static const struct parameter no_parameters[] = {{NULL, false, NULL}};
 
 static const struct parameter processes_parameters[] = {
 	{"cmdline", false, "1 adds 4 KiB of each command line, which may hold secrets (default 0)"},
-	{"format", false, "json (default), or text: a table for people"},
+	{"format", false, "json (default), or text: a table"},
 	{NULL, false, NULL},
 };
 
 static const struct parameter gpu_parameters[] = {
-	{"format", false, "json (default), or text: tables for people"},
+	{"format", false, "json (default), or text: tables"},
 	{NULL, false, NULL},
 };
 
 static const struct parameter source_parameters[] = {
-	{"file", false, "a source file, as debug information names it"},
+	{"file", false, "the source file, as debug information names it; required"},
 	{"container", false,
-         "of a script: that of this container, as samples name it; empty: of none"},
+         "for a script: the container that has it, as samples name it; empty: none"},
 	{"line", false, "the line in the middle (default 1)"},
-	{"lines", false, "how many, 1 to 2000 (default 40)"},
+	{"lines", false, "the number of lines, 1 to 2000 (default 40)"},
 	{NULL, false, NULL},
 };
 
 static const struct parameter memory_parameters[] = {
-	{"pid", false, "whose memory"},
-	{"last", false, "how far back: 30s, 5m ... (default: all that is kept)"},
-	{"pss", false, "1 adds its share of what it shares with others (default 0)"},
+	{"pid", false, "the process; required"},
+	{"last", false, "how far back the answer goes: 30s, 5m ... (default: all that is kept)"},
+	{"pss", false, "1 adds its proportional share of shared memory (default 0)"},
 	{NULL, false, NULL},
 };
 
 #define PARAMETER(name, values) {name, false, values},
 static const struct parameter oom_parameters[] = {
-	{"id", false, "the profile of this entry of the list"},
+	{"id", false, "answers with the profile of this entry of the list"},
 	FORMAT_PARAMETERS(PARAMETER){NULL, false, NULL},
 };
 #undef PARAMETER
 
 const struct route routes[] = {
 	{"/profile", handle_profile, profile_parameters, "/profile?seconds=30",
-         "profile of the whole host, of CPU time or of type=, in any format below"},
+         "profile of the whole host: CPU time, or what type= names"},
 	{"/debug/pprof/profile", handle_profile, profile_parameters, NULL, NULL},
 	{"/pprof/profile", handle_profile, profile_parameters, NULL, NULL},
 	{"/heap", handle_heap, heap_parameters, "/heap?pid=N&seconds=30",
-         "heap of one process: what it allocates and holds; probes in four at a time"},
+         "heap of one process: what it allocates and holds; at most four have probes"},
 	{"/processes", handle_processes, processes_parameters, "/processes",
-         "what runs, by CPU time of the last minute (JSON)"},
+         "running processes, by CPU time of the last minute (JSON)"},
 	{"/memory", handle_memory, memory_parameters, "/memory?pid=PID",
-         "how much memory a process holds and held, and what makes it grow (JSON)"},
+         "memory of one process over time, and the stacks that make it grow (JSON)"},
 	{"/gpu", handle_gpu, gpu_parameters, "/gpu?format=text",
-         "GPUs, and what processes hold of them, launch, copy and wait for (JSON)"},
+         "GPUs, and the memory, launches, copies and waits of processes on them (JSON)"},
 	{"/oom", handle_oom, oom_parameters, "/oom",
-         "processes that ran out of memory (JSON); with id=, what made one grow"},
+         "processes that ran out of memory (JSON); with id=, the profile of one"},
 	{"/source", handle_source, source_parameters, "/source?file=PATH",
          "lines of a source file that a profile has named (JSON)"},
 	{"/timeline", handle_timeline, cpu_timeline_parameters, "/timeline?last=10m",
-         "CPU time of each process over the recent past, step by step (JSON)"},
+         "CPU time of each process, step by step (JSON)"},
 	{"/status", handle_status, no_parameters, "/status",
-         "what profd does and what it could not do (JSON)"},
+         "what works and what does not, the overhead, and all counters (JSON)"},
 	{"/api", handle_api, no_parameters, "/api",
          "endpoints, parameters, kinds of profile and formats (JSON)"},
 	{"/metrics", handle_metrics, no_parameters, "/metrics", "counters for Prometheus"},
 	{"/healthz", handle_healthz, no_parameters, "/healthz", "200 while profd runs"},
 	{"/readyz", handle_readyz, no_parameters, "/readyz", "200 once samples are recorded"},
 	{"/debug/pprof/", handle_pprof_index, no_parameters, "/debug/pprof/",
-         "index in the manner of Go's net/http/pprof"},
+         "an index like that of Go's net/http/pprof"},
 	{"/debug/pprof/cmdline", handle_cmdline, no_parameters, "/debug/pprof/cmdline",
          "profd's own command line"},
 	{"/ui/*", handle_page_file, no_parameters, NULL, NULL},
 	{"/help/*", handle_manual, no_parameters, "/help/", "the manual pages, for browsers"},
 	{"/", handle_index, no_parameters, "/",
-         "this list; to browsers, a page that shows profiles"},
+         "this list; for browsers, a page that shows profiles"},
 	{NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -113,11 +113,11 @@ static int prepare(struct request *request, const char *method, const struct rou
 		return err;
 	if (!route)
 		return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
-		              "nothing at %.100s; GET / lists what there is%s", request->path,
-		              elsewhere_hint("", request->path));
+		              "there is no endpoint %.100s; GET / lists all endpoints%s",
+		              request->path, elsewhere_hint("", request->path));
 	if (!request->head && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
 		return refuse(ret_refusal, MHD_HTTP_METHOD_NOT_ALLOWED,
-		              "%.20s is not supported; GET and HEAD are", method);
+		              "the method %.20s is not supported; use GET or HEAD", method);
 	err = query_parse(request->raw_query, strlen(request->raw_query), &request->query,
 	                  ret_refusal);
 	if (!err)

@@ -83,30 +83,30 @@ static int refuse_file(struct source_job *source, int err)
 		return err;
 	case -EACCES:
 		return refuse(&source->errand.refusal, MHD_HTTP_FORBIDDEN,
-		              "%.300s may not be read by everybody, and is not shown",
+		              "not every user may read %.300s, so profd does not show it",
 		              source->file);
 	case -EPERM:
 		return refuse(&source->errand.refusal, MHD_HTTP_FORBIDDEN,
-		              "%.300s is in the root folder of a process that is another user's, "
-		              "and without the setting group it is shown to root and to that user",
+		              "%.300s is in the root folder of another user's process; without the "
+		              "setting group, profd shows it only to root and that user",
 		              source->file);
 	case -EINVAL:
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
-		              "%.300s is no regular file", source->file);
+		              "%.300s is not a regular file", source->file);
 	case -EOPNOTSUPP:
 		return refuse(&source->errand.refusal, MHD_HTTP_FORBIDDEN,
-		              "%.300s is on a file system that a user's program serves, or that a "
-		              "user has mounted, and is not read",
+		              "%.300s is on a file system that a user has mounted or a user's "
+		              "program serves; profd does not read it",
 		              source->file);
 	case -ETIMEDOUT:
 		return refuse(&source->errand.refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
-		              "%.300s was not read in time", source->file);
+		              "reading %.300s took too long; try again", source->file);
 	case -ESRCH:
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
-		              "%.300s is not here: the process that ran it has ended",
+		              "%.300s is not available: the process that ran it has ended",
 		              source->file);
 	default:
-		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND, "%.300s is not here: %s",
+		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND, "cannot read %.300s: %s",
 		              source->file, strerror(-err));
 	}
 }
@@ -128,7 +128,7 @@ static int read_source(struct errand *errand)
 		return refuse_file(source, err);
 	if (source->line > source_text_count(text) && source->line > 1)
 		return refuse(&source->errand.refusal, MHD_HTTP_NOT_FOUND,
-		              "%.300s has %" PRIu32 " lines, and none of number %" PRIu64,
+		              "%.300s has %" PRIu32 " lines; there is no line %" PRIu64,
 		              source->file, source_text_count(text), source->line);
 	return write_lines(source, text);
 }

@@ -21,10 +21,10 @@ static const uint64_t default_length_ns = 600 * NSEC_PER_SEC;
 static const uint64_t min_step_ns = NSEC_PER_SEC / 10;
 
 const struct parameter cpu_timeline_parameters[] = {
-	{"last", false, "how far back: 30s, 5m ... (default 10m)"},
-	{"step", false, "how long a step is, 100ms or more; 1 to 1200 of them (default 1s)"},
-	{"pid", false, "the threads of this process"},
-	{"top", false, "how many processes or threads, 1 to 100 (default 20)"},
+	{"last", false, "how far back the answer goes: 30s, 5m ... (default 10m)"},
+	{"step", false, "the length of a step, 100ms or more; at most 1200 steps (default 1s)"},
+	{"pid", false, "answers with the threads of this process"},
+	{"top", false, "the number of processes or threads, 1 to 100 (default 20)"},
 	{NULL, false, NULL},
 };
 
@@ -82,12 +82,13 @@ int cpu_timeline_query_read(const struct query *query, uint64_t keep_ns,
 	/* With a longer step the first one that begins within this time might lie in the future. */
 	if (ask.step_ns > ask.length_ns)
 		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
-		              "bad step=%.64s: from 100ms up to the whole time, which is %llus, "
-		              "is accepted",
+		              "bad step=%.64s: a duration from 100ms to the whole time, %llus, is "
+		              "accepted",
 		              query_get(query, "step"), ask.length_ns / NSEC_PER_SEC);
 	if (ask.length_ns / ask.step_ns >= MAX_TIMELINE_STEPS)
 		return refuse(ret_refusal, MHD_HTTP_BAD_REQUEST,
-		              "bad step=: %d steps at most; that of last=%llu needs %llums or more",
+		              "bad step=: at most %d steps are accepted; last=%llu requires steps "
+		              "of %llums or more",
 		              MAX_TIMELINE_STEPS, ask.length_ns / NSEC_PER_SEC,
 		              ask.length_ns / MAX_TIMELINE_STEPS / (NSEC_PER_SEC / 1000) + 1);
 	*ret_ask = ask;

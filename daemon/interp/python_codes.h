@@ -24,11 +24,11 @@ struct python_place {
 	uint64_t identity; /* equal wherever function, file, first line and line are equal */
 };
 
-#define PYTHON_CODES_STATS(STAT)                                                \
-	STAT(codes, gauge, "Code objects whose names are kept")                 \
-	STAT(code_bytes, gauge, "Memory of their names and line tables")        \
-	STAT(codes_evicted, counter, "Code objects forgotten for lack of room") \
-	STAT(codes_broken, counter, "Descriptions of code objects that made no sense")
+#define PYTHON_CODES_STATS(STAT)                                                              \
+	STAT(codes, gauge, "Python code objects whose names are kept")                        \
+	STAT(code_bytes, gauge, "Memory of the names and line tables of Python code objects") \
+	STAT(codes_evicted, counter, "Python code objects evicted for lack of room")          \
+	STAT(codes_broken, counter, "Malformed reports of Python code objects")
 
 struct python_codes_stats {
 #define STAT(name, type, help) uint64_t name;

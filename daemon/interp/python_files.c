@@ -118,7 +118,7 @@ static void take_result(struct entry *entry)
 		return;
 	}
 	if (entry->error != -ENOENT && entry->error != -EAGAIN) {
-		log_debug("%s: the Python in it cannot be read: %s", entry->object->path,
+		log_debug("%s: cannot read its CPython: %s", entry->object->path,
 		          strerror(-entry->error));
 		files->failed++;
 	}

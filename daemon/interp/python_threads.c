@@ -30,7 +30,8 @@ enum {
 #define SLOW_NS        (60 * NSEC_PER_SEC)   /* for a program without names */
 #define GAP_NS         (100 * NSEC_PER_MSEC) /* minimum, when there are new threads */
 #define RETRY_NS       (20 * NSEC_PER_MSEC)
-#define PATIENCE_NS    (200 * NSEC_PER_MSEC) /* with a reading; a busy host may not run it sooner */
+#define PATIENCE_NS    NSEC_PER_SEC          /* with a reading; a busy host may not run it sooner */
+#define HUNG_COST_NS   (100 * NSEC_PER_MSEC) /* so that it is read again after COSTS times that */
 #define BUDGET_PERCENT 2                     /* of one core, in the long run */
 #define BURST_NS       (250 * NSEC_PER_MSEC)
 
@@ -319,7 +320,7 @@ static void on_read(struct job *job)
 
 	program->read_ns = now;
 	if (!threads->reading) {
-		program->cost_ns = PATIENCE_NS;
+		program->cost_ns = HUNG_COST_NS;
 		threads->stats.threads_readings_hung++;
 	}
 	if (threads->reading && take_reading(threads, program))

@@ -26,16 +26,20 @@ struct python_threads_hooks {
 	const uint64_t *execs;
 };
 
-#define PYTHON_THREADS_STATS(STAT)                                                               \
-	STAT(threads, gauge, "Threads of Python programs that are known")                        \
-	STAT(threads_named, gauge, "Those of them whose name is known")                          \
-	STAT(threads_refused, counter,                                                           \
-	     "Such threads there was no room for, or none for their user")                       \
-	STAT(threads_readings, counter, "Times that a program was read for their names")         \
-	STAT(threads_readings_empty, counter, "Those times of a program that had none so far")   \
-	STAT(threads_readings_hung, counter, "Those times that were given up: it took too long") \
-	STAT(threads_reading_seconds, seconds, "CPU time that it took")                          \
-	STAT(threads_readings_late, counter, "Times that it waited, as reading had taken too long")
+#define PYTHON_THREADS_STATS(STAT)                                                            \
+	STAT(threads, gauge, "Known threads of Python programs")                              \
+	STAT(threads_named, gauge, "Threads of Python programs whose names are known")        \
+	STAT(threads_refused, counter,                                                        \
+	     "Threads of Python programs refused for lack of room, in all or for their user") \
+	STAT(threads_readings, counter, "Readings of the thread names of a Python program")   \
+	STAT(threads_readings_empty, counter,                                                 \
+	     "Readings of Python programs in which no thread name was found yet")             \
+	STAT(threads_readings_hung, counter,                                                  \
+	     "Readings of thread names given up because they took too long")                  \
+	STAT(threads_reading_seconds, seconds,                                                \
+	     "CPU time spent reading thread names of Python programs")                        \
+	STAT(threads_readings_late, counter,                                                  \
+	     "Readings of thread names put off because their CPU time budget was used up")
 
 struct python_threads_stats {
 #define STAT(name, type, help) uint64_t name;

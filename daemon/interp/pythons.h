@@ -22,11 +22,11 @@ struct python_sink {
 	void *ctx;
 };
 
-#define PYTHONS_STATS(STAT)                                                           \
-	STAT(processes, gauge, "Processes that run CPython")                          \
-	STAT(files, gauge, "Executables and libraries with a CPython in them")        \
-	STAT(files_failed, counter, "Such files of a version or form not understood") \
-	STAT(processes_refused, counter, "Such processes there was no room for")
+#define PYTHONS_STATS(STAT)                                                                       \
+	STAT(processes, gauge, "Processes that run CPython")                                      \
+	STAT(files, gauge, "Executable files that contain CPython")                               \
+	STAT(files_failed, counter, "Executable files with a CPython of unknown version or form") \
+	STAT(processes_refused, counter, "Processes that run CPython refused for lack of room")
 
 struct pythons_stats {
 #define STAT(name, type, help) uint64_t name;

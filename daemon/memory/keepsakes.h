@@ -41,13 +41,15 @@ struct keepsake {
 	struct profile *profile; /* of the stacks that made it grow; not NULL */
 };
 
-#define KEEPSAKES_STATS(STAT)                                                               \
-	STAT(kept, gauge, "Memory profiles kept of processes that ran out of it")           \
-	STAT(bytes, gauge, "Memory of those")                                               \
-	STAT(killed, counter, "Profiles kept of processes that were killed for memory")     \
-	STAT(near_limit, counter, "Profiles kept of processes near the limit of memory")    \
-	STAT(gpu_memory, counter, "Profiles kept of processes that GPUs had no memory for") \
-	STAT(evicted, counter, "Kept memory profiles that were dropped for newer ones")
+#define KEEPSAKES_STATS(STAT)                                                                   \
+	STAT(kept, gauge,                                                                       \
+	     "Memory profiles kept of processes that ran, or nearly ran, out of memory")        \
+	STAT(bytes, gauge, "Memory of the kept memory profiles")                                \
+	STAT(killed, counter, "Memory profiles kept of processes killed for lack of memory")    \
+	STAT(near_limit, counter, "Memory profiles kept of processes near the limit of memory") \
+	STAT(gpu_memory, counter,                                                               \
+	     "Memory profiles kept of processes that a GPU had no memory for")                  \
+	STAT(evicted, counter, "Kept memory profiles dropped to make room for newer ones")
 
 struct keepsakes_stats {
 #define STAT(name, type, help) uint64_t name;

@@ -52,12 +52,13 @@ struct timeline_process {
 };
 
 #define TIMELINE_STATS(STAT)                                                                 \
-	STAT(processes, gauge, "Processes whose memory is known, ended ones included")       \
-	STAT(groups, gauge, "Control groups whose memory is known")                          \
-	STAT(bytes, gauge, "Memory of the timelines of memory")                              \
-	STAT(evicted, counter, "Ended processes whose timeline was dropped before its time") \
+	STAT(processes, gauge, "Processes in the timelines of memory, including ended ones") \
+	STAT(groups, gauge, "Control groups in the timelines of memory")                     \
+	STAT(bytes, gauge, "Size of the timelines of memory")                                \
+	STAT(evicted, counter,                                                               \
+	     "Ended processes whose timeline was dropped early for lack of room")            \
 	STAT(dropped, counter, "Readings of memory not kept for lack of room")               \
-	STAT(unjudged, gauge, "Processes that grow and are not judged, for lack of room")
+	STAT(unjudged, gauge, "Growing processes not checked for leaks for lack of room")
 
 struct timeline_stats {
 #define STAT(name, type, help) uint64_t name;

@@ -14,12 +14,14 @@
 struct names_client;
 
 /* STAT(name, type, help) */
-#define NAMES_STATS(STAT)                                                                   \
-	READER_STATS(STAT)                                                                  \
-	STAT(addresses, counter, "Addresses whose names were asked for")                    \
-	STAT(mangled_failed, counter, "Mangled names that it died over, shown as they are") \
-	STAT(mangled_left, counter,                                                         \
-	     "Mangled names shown as they are: too long, too many, no answer")
+#define NAMES_STATS(STAT)                                                                         \
+	READER_STATS(STAT)                                                                        \
+	STAT(addresses, counter, "Addresses whose names were requested")                          \
+	STAT(mangled_failed, counter,                                                             \
+	     "Mangled names shown as they are because a reader process failed over them")         \
+	STAT(mangled_left, counter,                                                               \
+	     "Mangled names shown as they are because they were too long or too many, or got no " \
+	     "answer")
 
 struct names_stats {
 #define STAT(name, type, help) uint64_t name;

@@ -42,7 +42,7 @@ static uint64_t read_rate(const char *text)
 static uint64_t find_rate(void)
 {
 	static const char refused[] =
-		"libprofd-heap: PROFD_HEAP_RATE is not 1 to 1024GiB; 512KiB it is\n";
+		"libprofd-heap: PROFD_HEAP_RATE must be 1 to 1024GiB; 512KiB is used\n";
 	uint64_t rate = __atomic_load_n(&profd_heap_counters.rate, __ATOMIC_RELAXED);
 	const char *text;
 

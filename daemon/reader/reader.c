@@ -179,7 +179,8 @@ static void wait_longer(struct reader *reader)
 
 static const char *why_not(int err)
 {
-	return err == -EBUSY ? "too many that were killed are not dead yet" : strerror(-err);
+	return err == -EBUSY ? "too many killed reader processes have not exited yet"
+	                     : strerror(-err);
 }
 
 static int start(struct reader *reader)
@@ -194,8 +195,8 @@ static int start(struct reader *reader)
 		return err;
 	if (err < 0) {
 		if (err != reader->start_error)
-			log_warning("cannot start the process that reads files for %s: %s, going "
-			            "on without it",
+			log_warning("cannot start the reader process profd-%s: %s; profd continues "
+			            "without it",
 			            reader->program.name, why_not(err));
 		add(&reader->stats.refused, err == -EBUSY);
 		reader->start_error = err;

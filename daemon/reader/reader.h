@@ -15,15 +15,19 @@
 struct reader;
 
 /* STAT(name, type, help); values of type "seconds" are in nanoseconds. */
-#define READER_STATS(STAT)                                                                     \
-	STAT(starts, counter, "Times a process that reads files was started")                  \
-	STAT(refused, counter, "Times none was asked: too many were killed and are not dead")  \
-	STAT(crashes, counter, "Times it died over a file, or missed its deadline")            \
-	STAT(disturbed, counter, "Times others killed or stopped it, or kept it from working") \
-	STAT(late, counter, "Times an answer was not there as soon as it was wanted")          \
-	STAT(files_failed, counter, "Files given up for that, at least in part")               \
-	STAT(requests, counter, "Questions it was asked, each about one file")                 \
-	STAT(busy_seconds, seconds, "Time spent waiting for its answers")
+#define READER_STATS(STAT)                                                                    \
+	STAT(starts, counter, "Reader processes started")                                     \
+	STAT(refused, counter,                                                                \
+	     "Questions refused because too many killed reader processes had not exited yet") \
+	STAT(crashes, counter,                                                                \
+	     "Reader processes that died, gave a malformed answer or missed their deadline")  \
+	STAT(disturbed, counter,                                                              \
+	     "Reader processes that others killed, stopped or kept from working")             \
+	STAT(late, counter, "Questions given up for now because their answer took too long")  \
+	STAT(files_failed, counter,                                                           \
+	     "Files given up, at least in part, because reader processes failed over them")   \
+	STAT(requests, counter, "Questions to reader processes, each about one file")         \
+	STAT(busy_seconds, seconds, "Time spent waiting for answers of reader processes")
 
 struct reader_stats {
 #define STAT(name, type, help) uint64_t name;

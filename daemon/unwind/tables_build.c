@@ -117,8 +117,8 @@ static void refuse(struct tables *tables, uint32_t id, size_t words)
 {
 	tables_explain(tables, id, TABLE_NO_ROOM);
 	if (!tables->said_full)
-		log_warning("an unwind table of %zu KiB has no room: --unwind-memory is too small "
-		            "for what runs here",
+		log_warning("no room for an unwind table of %zu KiB: --unwind-memory is too small "
+		            "for the programs of this host",
 		            words * sizeof(uint32_t) / 1024);
 	tables->said_full = true;
 }
@@ -128,8 +128,8 @@ static void refuse_large(struct tables *tables, uint32_t id)
 {
 	tables_explain(tables, id, TABLE_NO_ROOM);
 	if (!tables->said_large)
-		log_warning("a file has too much code for one unwind table, and its user has no "
-		            "numbers left for more: too many large files run at the same time");
+		log_warning("a file needs several unwind tables, but its user has no table numbers "
+		            "left: too many large files run at the same time");
 	tables->said_large = true;
 }
 

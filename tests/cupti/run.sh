@@ -40,8 +40,8 @@ expect() { # what, the line, command
 	fi
 }
 
-no="libprofd-cuda: no durations of kernels:"
-error="$no CUPTI says [A-Za-z_ ]+ \\([0-9]+\\)"
+no="libprofd-cuda: kernel durations are not recorded:"
+error="$no CUPTI reports [A-Za-z_ ]+ \\([0-9]+\\)"
 older="$no libcupti.so is of CUDA 13 and the driver is older"
 for cuda in 11 12 13; do
 	includes=(-I"$work/stub")

@@ -200,7 +200,7 @@ def heap_needs_root(folder):
 
 
 def status_without_gpus(folder):
-    return status(folder, lambda kind: kind.startswith("gpu_"), "this kernel wants CAP_SYS_ADMIN for uprobes")
+    return status(folder, lambda kind: kind.startswith("gpu_"), "this kernel requires CAP_SYS_ADMIN for uprobes")
 
 
 JUDGES = (cpu, stacks, rss, mmap, heap, memory, oom, gpu_memory, gpu_launch, status)

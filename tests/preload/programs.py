@@ -142,7 +142,7 @@ class Rate(unittest.TestCase):
     def test_refused(self):
         for text in (" ", "0", "x", "-1", "1k", "1 KiB", "1025GiB", "99999999999999999999999", "0x10"):
             self.assert_rate(text, 512 << 10,
-                             b"libprofd-heap: PROFD_HEAP_RATE is not 1 to 1024GiB; 512KiB it is\n")
+                             b"libprofd-heap: PROFD_HEAP_RATE must be 1 to 1024GiB; 512KiB is used\n")
 
 
 if __name__ == "__main__":

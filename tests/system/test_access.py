@@ -160,7 +160,7 @@ class Guesses(unittest.TestCase):
             # The user's share is 28 of 64; a few more passwords are checked meanwhile.
             refused, why = said.split(" ", 1)
             self.assertGreater(int(refused), 50)
-            self.assertIn("too many passwords of yours", why)
+            self.assertIn("its share of password checks", why)
             # This client is not in the cache of checked passwords; it waits for the password being checked, not for 28.
             self.assertEqual(curl(f"{server.url}/readyz", "-u", "carol:slower", through=as_user(54321))[0], 200)
             self.assertLess(server.metrics()["profd_access_passwords_checked_total"], 15)
@@ -187,9 +187,9 @@ class Rate(unittest.TestCase):
 class Gate(unittest.TestCase):
     def test_what_is_refused(self):
         for listen, text, says in (
-                (":0", None, "whoever reaches it could ask"), ("0.0.0.0:0", None, "--insecure, is accepted"),
-                ("[::]:0", TLS, "whoever reaches it could ask"), ("0.0.0.0:0", USERS, "in the clear"),
-                (":0", TLS + CLIENTS + "VerifyClientCertIfGiven\n", "whoever reaches it could ask"),
+                (":0", None, "access without credentials"), ("0.0.0.0:0", None, "--insecure, is required"),
+                ("[::]:0", TLS, "access without credentials"), ("0.0.0.0:0", USERS, "in the clear"),
+                (":0", TLS + CLIENTS + "VerifyClientCertIfGiven\n", "access without credentials"),
                 ("192.0.2.1:1", None, "listen on 192.0.2.1:1")):
             for command in (("serve",), ("config", "check")):
                 with self.subTest(listen=listen, text=text, command=command):
@@ -295,7 +295,7 @@ class Reload(unittest.TestCase):
             for times, text in enumerate((f"basic_auth_users:\n  alice: {SECRET}\n  carol: {OTHER}x\n", TLS + USERS), 1):
                 folder.write(text)
                 os.kill(server.pid, signal.SIGHUP)
-                self.log_says(server, "going on with the rules of access as they were", times)
+                self.log_says(server, "profd keeps its rules of access", times)
                 self.assertEqual(ask("bob", "other").status, 200)
             folder.write(f"basic_auth_users:\n  alice: {SECRET}\n  carol: {OTHER}\n"
                          "http_server_config:\n  headers:\n    X-XSS-Protection: '1'\n")
@@ -316,9 +316,9 @@ class Reload(unittest.TestCase):
         with Guarded(folder, "--listen", ":0", context=folder.context()) as server:
             for text in (TLS, "", USERS):
                 folder.write(text)
-                before = server.log().count("as they were")
+                before = server.log().count("keeps its rules")
                 os.kill(server.pid, signal.SIGHUP)
-                self.log_says(server, "as they were", before + 1)
+                self.log_says(server, "keeps its rules", before + 1)
                 self.assertEqual(server.request("GET", "/metrics", headers={}).status, 401)
                 self.assertEqual(server.get("/metrics").status, 200)
 
@@ -329,7 +329,7 @@ class Reload(unittest.TestCase):
             server.port = port
             folder.write(TLS)
             os.kill(server.pid, signal.SIGHUP)
-            self.log_says(server, "as they were")
+            self.log_says(server, "keeps its rules")
             self.assertEqual(server.request("GET", "/metrics", headers={}).status, 401)
 
 

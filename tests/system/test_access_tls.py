@@ -244,7 +244,7 @@ class Renewal(unittest.TestCase):
             # A certificate without its key is a mistake that renewal scripts make.
             shutil.copy(folder.file("client.pem"), folder.file("server.pem"))
             os.kill(server.pid, signal.SIGHUP)
-            self.assertTrue(until(lambda: "it is not the key of the certificate" in server.log()), server.log())
+            self.assertTrue(until(lambda: "the key does not match the certificate" in server.log()), server.log())
             with server.connect() as s:
                 self.assertEqual(self.serial(s), old)
             folder.certify("server", "ca", "DNS:localhost,IP:127.0.0.1", "serverAuth")

@@ -200,14 +200,14 @@ class Users(unittest.TestCase):
             for url in urls:
                 self.assertEqual(curl(url, through=stranger), (200, "ok\n"), url)
             # All users were answered before. Now only root is, because the members of the group are not known.
-            change("group = no-such-group\n", "there is no such group; going on with root only")
+            change("group = no-such-group\n", "there is no such group; profd serves root only")
             self.assertEqual(curl(urls[0], through=stranger)[0], 403)
             self.assertEqual(curl(urls[0]), (200, "ok\n"))
             change("group = root\n", "in the group root")
             for url in urls:
                 status, body = curl(url, through=stranger)
                 self.assertEqual(status, 403, url)
-                self.assertIn(f"user {NOBODY.pw_uid} is not answered", body)
+                self.assertIn(f"user {NOBODY.pw_uid} is not admitted", body)
                 self.assertIn("group root", body)
                 self.assertEqual(curl(url), (200, "ok\n"), url)
             change("group = no-such-group\n", "there is no such group")
@@ -227,7 +227,7 @@ class Users(unittest.TestCase):
                     with self.subTest(host=host, options=options):
                         status, body = profd.ask("/healthz", *options, host=host, through=as_user(NOBODY.pw_uid))
                         self.assertEqual(status, 403)
-                        self.assertIn(f"user {NOBODY.pw_uid} is not answered", body)
+                        self.assertIn(f"user {NOBODY.pw_uid} is not admitted", body)
                         self.assertEqual(profd.ask("/healthz", *options, host=host), (200, "ok\n"))
 
     def test_a_unix_socket(self):
@@ -243,7 +243,7 @@ class Users(unittest.TestCase):
                 self.assertTrue(profd.alive())
 
     def test_no_such_group_at_the_start(self):
-        with self.assertRaisesRegex(AssertionError, "who is in the group nowhere: there is no such group"):
+        with self.assertRaisesRegex(AssertionError, "the members of the group nowhere: there is no such group"):
             Daemon("--group", "nowhere").stop()
         for command in (("serve",), ("config", "check"), ("doctor",)):
             argv = [daemon.PROFD, *command, "--config", "/dev/null", "--group", "nowhere"]
@@ -269,7 +269,7 @@ class Elsewhere(unittest.TestCase):
             with self.subTest(target):
                 status, body = self.ask(target)
                 self.assertEqual(status, 403, body)
-                self.assertIn("only for clients on this host and for those with credentials", body)
+                self.assertIn("only for clients on this host and clients with credentials", body)
                 self.assertNotEqual(self.daemon.ask(target)[0], 403)
 
     def test_one_client_has_so_many_requests(self):

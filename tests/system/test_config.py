@@ -63,7 +63,7 @@ class Config(unittest.TestCase):
             self.write("history-memory = 16MiB\nhistory = 5m\n")
             os.kill(server.pid, signal.SIGHUP)
             self.assertTrue(until(lambda: self.history(server) == 16))
-            self.assertIn("history has changed, which takes a restart", server.log())
+            self.assertIn("history has changed, which requires a restart", server.log())
             self.write("history-memory = 64MiB\nnonsense\n")
             os.kill(server.pid, signal.SIGHUP)
             self.assertTrue(until(lambda: f"{self.path}:2: neither a setting" in server.log()))

@@ -40,7 +40,7 @@ class Errors(unittest.TestCase):
             ("from=99999999999", "from"), ("from=2026-13-45T00:00:00Z", "from"),
             ("nonsense=1", "nonsense"), ("Seconds=5", "Seconds"), ("format=xml", "format"),
             ("format=", "format"), ("pid=x", "pid"), ("pid=0", "pid"), ("pid=-1", "pid"),
-            ("pid=99999999999", "pid"), ("pid=1,2", "one for each"), ("tid=x", "tid"), ("comm=", "comm"), ("kernel=maybe", "kernel"),
+            ("pid=99999999999", "pid"), ("pid=1,2", "repeat the parameter"), ("tid=x", "tid"), ("comm=", "comm"), ("kernel=maybe", "kernel"),
             ("idle=2", "idle"), ("format=text&sort=up", "sort"), ("format=text&rows=-1", "rows"),
             ("&".join(f"pid={n}" for n in range(1, 200)), None), ("%zz=1", None), ("=", None),
         ):

@@ -136,7 +136,7 @@ class GpuKernels(unittest.TestCase):
             _, launches, _ = workload.truth()
             self.assertGreater(launches, 0)
             self.assertEqual(
-                workload.said(), "libprofd-cuda: no durations of kernels: another profiler has CUPTI\n")
+                workload.said(), "libprofd-cuda: kernel durations are not recorded: another profiler uses CUPTI\n")
 
     def test_time_is_up(self):
         with Kernels(PROFD_CUDA_SECONDS="1") as workload:

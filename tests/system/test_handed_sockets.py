@@ -108,7 +108,7 @@ class HandedSockets(unittest.TestCase):
         argv = [*launcher("any=0"), PROFD, "serve", "--config", "/dev/null"]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
         self.assertEqual(done.returncode, 78, done.stderr)
-        self.assertRegex(done.stderr, r"listen on 0\.0\.0\.0:\d+: whoever reaches it could ask")
+        self.assertRegex(done.stderr, r"listen on 0\.0\.0\.0:\d+: other hosts would have access without")
 
 
 if __name__ == "__main__":

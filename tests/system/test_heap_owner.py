@@ -73,7 +73,7 @@ class HeapOwner(unittest.TestCase):
             for process in (self.roots, self.others, self.raised):
                 status, body = curl(f"{base}/heap?pid={process.pid}&seconds=1{more}", *options, through=stranger)
                 self.assertEqual(status, 403, body)
-                self.assertIn("for root and for its owner only", body)
+                self.assertIn("only for root and its owner", body)
         self.assertEqual(profd.json("/status")["heaps"]["heap_sessions"], 0)
         status, body = curl(f"{base}/heap?pid={self.own.pid}&seconds=1&force=1&format=text", *options, through=stranger)
         self.assertEqual(status, 200, body)
@@ -112,7 +112,7 @@ class HeapOwner(unittest.TestCase):
                 turncoat.stdin.flush()
                 said = asking.communicate(timeout=60)[0]
                 # If the kernel half was loaded already, the exec ends the profile.
-                self.assertRegex(said, f"not that of user {NOBODY.pw_uid} alone any longer.*\\n403$|called exec.*\\n404$")
+                self.assertRegex(said, f"no longer belongs to user {NOBODY.pw_uid} alone.*\\n403$|called exec.*\\n404$")
                 self.assertTrue(until(lambda: profd.json("/status")["heaps"]["watched"] == 0))
         finally:
             turncoat.kill()
@@ -141,7 +141,7 @@ class HeapOwner(unittest.TestCase):
             status, body = curl(f"{profd.url}/heap?pid={his[2].pid}&seconds=1&force=1",
                                 through=as_user(NOBODY.pw_uid))
             self.assertEqual(status, 409, body)
-            self.assertIn(f"user {NOBODY.pw_uid} has as many", body)
+            self.assertIn(f"user {NOBODY.pw_uid} has used up its share", body)
             ask(OTHER, started(OTHER, 0o775))
             self.assertTrue(until(lambda: watched() == 3))
             # The last place is reserved for root.

@@ -95,7 +95,7 @@ class HeapProcess(unittest.TestCase):
         self.assertEqual({kind for kind in kinds if "bpf" in kind or "perf" in kind or "uprobe" in kind}, set())
         heap = request.heap()
         self.assertEqual(heap.comment("allocator=").split()[0], "glibc")
-        self.assertEqual(heap.comment("incomplete: "), "1 of the process's files could not be looked into for an "
+        self.assertEqual(heap.comment("incomplete: "), "1 of the process's files could not be searched for an "
                                                        f"allocator, such as {path}")
         self.assertGreater(heap.sampled, 0)
         self.assertEqual(until(lambda: not self.readers()), True)
@@ -130,7 +130,7 @@ class HeapProcess(unittest.TestCase):
         # A file counts as failed after two processes; the second one was asked about nothing else.
         self.assertEqual(len(killed), 4)
         self.assertEqual(request.answer.status, 500, request.answer.text)
-        self.assertIn(f"process {self.program.pid}: 3 of its files could not be looked into, such as {self.folder}/",
+        self.assertIn(f"process {self.program.pid} and could not search 3 of its files, such as {self.folder}/",
                       request.answer.text)
         self.assertEqual(self.server.metrics()["profd_heap_failed_total"], 1)
 

@@ -159,7 +159,7 @@ class Kinds(unittest.TestCase):
         self.assertIn("bad type=gold: one of cpu, rss, mmap", answer.text)
         answer = self.daemon.get("/profile?last=5s&type=rss&idle=1")
         self.assertEqual(answer.status, 400)
-        self.assertIn("idle=1 is of type=cpu", answer.text)
+        self.assertIn("idle=1 requires type=cpu", answer.text)
 
     def test_status_and_metrics_tell_of_each_kind(self):
         status = self.daemon.get("/status").json()

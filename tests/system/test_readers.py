@@ -74,10 +74,11 @@ class Readers(unittest.TestCase):
         self.assertEqual(profile.period_type, ("cpu", "nanoseconds"))
         self.assertAlmostEqual(profile.period, 1e9 / daemon.HZ, delta=1)
         self.assertAlmostEqual(profile.duration_ns / 1e9, 2.0, delta=0.1)
-        # A sample's time is what the scheduler counted, not a number of periods; on average it is one period.
+        # A sample's time is what the scheduler counted, not a number of periods; on average it is one period. Where the
+        # host of a virtual machine is busy, ticks are missed, and the others have the time of these.
         for sample in profile.samples:
             self.assertGreater(sample.values[0], 0)
             self.assertGreaterEqual(sample.values[1], 0)
-        self.assertAlmostEqual(profile.total(1) / profile.total(0) / profile.period, 1, delta=0.2)
+        self.assertAlmostEqual(profile.total(1) / profile.total(0) / profile.period, 1, delta=0.5)
         for names, _, _ in profile.locations.values():
             self.assertTrue(names and all(names), "a location without a name")

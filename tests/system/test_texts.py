@@ -54,7 +54,7 @@ class Told(unittest.TestCase):
         text = said("--help")
         cls.commands = re.findall(r"profd \[OPTION\.\.\.\] (.+)", text)
         cls.options = set(re.findall(r"^ +(?:-., +)?--([a-z-]+)", text, re.M))
-        cls.settings = re.findall(r"^ +(?:-., +)?--([a-z-]+)", text[text.index(" Settings:"):text.index(" Else:")], re.M)
+        cls.settings = re.findall(r"^ +(?:-., +)?--([a-z-]+)", text[text.index(" Settings:"):text.index(" Other options:")], re.M)
         cls.shown = dict(re.findall(r"^([a-z-]+) =(?: (.*))?$", said("config", "show", "--config", "/dev/null"), re.M))
 
 

@@ -142,7 +142,7 @@ static const struct {
 	{"freq 19\n", "f:1: neither a setting"},
 	{"freq = 19\nfreq = 19\n", "f:2: freq is set a second time"},
 	{"listen = :1\n  freq = 19\n", "f:2: begins with a blank"},
-	{"listen = unix:/a # b\n", "f:1: a comment stands on a line of its own"},
+	{"listen = unix:/a # b\n", "f:1: a # comment must be on a line of its own"},
 	{"freq =\n", "f:1: bad freq = : an integer from 1 to 1000"},
 	{"freq = 0\nnonsense\n", "f:1: bad freq = 0"},
 	{"verbose = 1\n", "f:1: bad verbose = 1: yes or no"},

@@ -166,10 +166,10 @@ START_TEST(tables)
 	expect(&view, "  sixteen-letters!\n", true);
 	expect(&view, "Left out", false);
 	told.processes_left_out = 3;
-	expect(&view, "Left out: 0 devices, 3 processes of theirs\n", true);
+	expect(&view, "Left out: 0 devices, and 3 of their processes\n", true);
 	expect(&nothing, "NVML: no library\n", true);
 	expect(&nothing, "Probes: nobody has it\n", true);
-	expect(&nothing, "The rest", false);
+	expect(&nothing, "Unexplained", false);
 }
 END_TEST
 

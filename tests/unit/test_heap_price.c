@@ -84,16 +84,14 @@ static void check_refusal(double hits, double cores, double budget, const char *
 START_TEST(test_refusal)
 {
 	check_refusal(10400000, 5.2, 0.1,
-	              "pid 4711 calls its allocator 10,400,000 times a second: watching would take "
-	              "5.2 cores, over the budget of 10 % of a core; force=1 does it all the same");
-	check_refusal(
-		999, 0.0123, 0.005,
-		"pid 4711 calls its allocator 999 times a second: watching would take 1 % of a "
-		"core, over the budget of 0.5 % of a core; force=1 does it all the same");
-	check_refusal(
-		1000, NAN, 1,
-		"pid 4711 calls its allocator 1,000 times a second: watching would take 0.0 % "
-		"of a core, over the budget of 1.0 cores; force=1 does it all the same");
+	              "pid 4711 calls its allocator 10,400,000 times a second: probes would cost "
+	              "5.2 cores, and the budget is 10 % of a core; force=1 attaches them anyway");
+	check_refusal(999, 0.0123, 0.005,
+	              "pid 4711 calls its allocator 999 times a second: probes would cost 1 % of a "
+	              "core, and the budget is 0.5 % of a core; force=1 attaches them anyway");
+	check_refusal(1000, NAN, 1,
+	              "pid 4711 calls its allocator 1,000 times a second: probes would cost 0.0 % "
+	              "of a core, and the budget is 1.0 cores; force=1 attaches them anyway");
 }
 END_TEST
 

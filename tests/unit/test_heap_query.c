@@ -73,7 +73,7 @@ static const struct {
 	{"pid=7&leaks=2", "leaks=2"},
 	{"pid=7&format=folded", NULL},
 	{"pid=7&format=text&by=line&sort=cum&rows=3", NULL},
-	{"pid=7&by=line", "by=line is of format=text"},
+	{"pid=7&by=line", "by=line requires format=text"},
 	{"pid=7&format=svg", "pprof, perfetto, folded, text"},
 	{"pid=7&last=5m",
          "accepted here: pid, seconds, rate, leaks, peak, budget, force, raw, format"},
@@ -205,17 +205,16 @@ START_TEST(describes_what_was_watched)
 	ck_assert(says(profile, "pid=7"));
 	ck_assert(says(profile, "allocator=jemalloc in /usr/lib/libjemalloc.so.2, 21 probes"));
 	ck_assert(says(profile, "rate_bytes=4096"));
-	ck_assert(says(profile, "shows=leaks: allocated in the first half of this time and in use "
-	                        "at its end"));
+	ck_assert(says(profile, "shows=leaks: allocations in the first half of this time that are "
+	                        "in use at its end"));
 	ck_assert(says(profile, "covers=2027-01-15T08:00:00.000Z..2027-01-15T08:00:02.000Z"));
 	ck_assert(says(profile, "sampled=900 freed=300 lost=2"));
 	ck_assert(says(profile, "ended early: 2.0 of 5.0 s: the process ended"));
-	ck_assert(says(profile,
-	               "calls=10400 a second before and 11200 meanwhile, 520 ns each: watching "
-	               "took 0.61 % of a core, expected were 0.54 %"));
+	ck_assert(says(profile, "calls=10400 a second before and 11200 meanwhile, 520 ns each: the "
+	                        "probes cost 0.61 % of a core; the prediction was 0.54 %"));
 	ck_assert_str_eq(profile_incomplete(profile),
-	                 "2 of 902 samples were lost for want of room: sums are too small; a "
-	                 "larger rate= takes fewer");
+	                 "2 of 902 samples were lost for lack of room: sums are too small; a "
+	                 "larger rate= takes fewer samples");
 }
 END_TEST
 

@@ -127,7 +127,7 @@ static const struct {
 	const char *mode, *says;
 	uint64_t crashes;
 } failures[] = {
-	{NULL, "no libnvidia-ml.so.1 here", 0},
+	{NULL, "this host has no libnvidia-ml.so.1", 0},
 	{"driver", "nvmlInit_v2: Driver Not Loaded (9)", 0},
 	{"crash", "did not answer in time, or crashed", 1},
 	{"hang", "did not answer in time, or crashed", 1},

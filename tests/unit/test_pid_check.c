@@ -144,8 +144,9 @@ START_TEST(the_lane_looks_for_the_rest)
 	                 0);
 	ck_assert_int_eq(fixture.err, -EINVAL);
 	ck_assert_uint_eq(fixture.check.refusal.status, 404);
-	ck_assert_str_eq(fixture.check.refusal.text,
-	                 "no process 4194304 runs or was recorded; GET /processes lists them");
+	ck_assert_str_eq(
+		fixture.check.refusal.text,
+		"no process 4194304 is running or recorded; GET /processes lists the running ones");
 	tear_down(&fixture);
 }
 END_TEST

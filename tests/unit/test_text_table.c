@@ -57,11 +57,11 @@ static void build(struct builder *builder)
 	sample(builder, node, 4, 500000000);
 }
 
-#define HEADER                                                               \
-	"Type: cpu\n"                                                        \
-	"Time: 1970-01-01T00:00:01Z\n"                                       \
-	"Duration: 10.00s, Total = 2.00s (20.00%)\n"                         \
-	"Samples: 10; of 100 ticks 80 were idle and 10 lost; 3 never came\n" \
+#define HEADER                                                                \
+	"Type: cpu\n"                                                         \
+	"Time: 1970-01-01T00:00:01Z\n"                                        \
+	"Duration: 10.00s, Total = 2.00s (20.00%)\n"                          \
+	"Samples: 10; of 100 ticks 80 were idle and 10 lost; 3 were missed\n" \
 	"Comment: kernel: 6.1\n"
 #define COLUMNS "      flat   flat%    sum%        cum    cum%  name\n"
 #define FIB     "     1.50s  75.00% "

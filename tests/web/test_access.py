@@ -80,5 +80,5 @@ class Access(WebTest):
     def test_nothing_to_see(self):
         self.open(f"last=10s&unit=nobody&pid={self.spin.pid}")
         self.page.wait_for_selector("#empty:not([hidden])")
-        self.assertIn("No samples of what the filters leave", self.text("#empty"))
+        self.assertIn("No samples match the filters", self.text("#empty"))
         self.check("empty")

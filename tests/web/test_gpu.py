@@ -74,7 +74,7 @@ class Gpu(WebTest):
         self.answer["devices"] = []
         self.answer["nvml"] = {"on": False, "why": "no <libnvidia-ml.so.1> here"}
         self.open("last=10s")
-        self.page.get_by_text("What devices do is not known: no <libnvidia-ml.so.1> here").wait_for()
+        self.page.get_by_text("The driver's figures are not available: no <libnvidia-ml.so.1> here").wait_for()
 
     def test_nobody_uses_one(self):
         self.have("cpu")

@@ -128,7 +128,7 @@ class Memory(WebTest):
         nothing = profiles.Writer(types=(("samples", "count"), ("resident", "bytes"))).bytes()
         self.page.route("**/profile?type=rss*", lambda route: route.fulfill(body=nothing))
         self.open(f"last=10s&kind=rss&pid={self.spin.pid}")
-        self.assertIn("it did not grow in this time", self.text("#empty"))
+        self.assertIn("did not grow enough in this time", self.text("#empty"))
 
     def test_other_kinds(self):
         self.open(f"last=10s&pid={self.spin.pid}")

@@ -130,7 +130,7 @@ class Page(WebTest):
 
 
 class Refused(WebTest):
-    expected = ("the server responded with a status of 404", "no process 4194304", "runs or was recorded")
+    expected = ("the server responded with a status of 404", "no process 4194304", "is running or recorded")
 
     def test_error_says_why_and_tries_again(self):
         self.open("pid=4194304", wait=False)

@@ -28,7 +28,7 @@ async function readAll(reader, limit) {
 		size += value.length;
 		if (size > limit) {
 			reader.cancel().catch(() => {});
-			throw new RangeError(`the file has more than ${limit >> 20} MiB unpacked`);
+			throw new RangeError(`the uncompressed file is larger than ${limit >> 20} MiB`);
 		}
 		chunks.push(value);
 	}
@@ -49,6 +49,6 @@ export async function gunzip(bytes, limit = MAX_BYTES) {
 	} catch (error) {
 		if (error instanceof RangeError)
 			throw new Error(error.message);
-		throw new Error('not a whole gzip file: it is cut off or damaged');
+		throw new Error('the gzip file is truncated or damaged');
 	}
 }

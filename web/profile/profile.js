@@ -112,7 +112,7 @@ function defaultTypeOf(types, name) {
 function resolve(tables) {
 	const strings = new Resolver(tables.strings);
 	if (!tables.types.length)
-		fail('it has no type of value');
+		fail('it has no value type');
 	const types = tables.types.map(({ type, unit }) => (
 		{ type: strings.text(type), unit: strings.text(unit) }));
 	const functionOf = Resolver.ids(tables.functions, 'function');

@@ -107,13 +107,13 @@ export class Message {
 
 	#scalar() {
 		if (this.type !== VARINT)
-			this.fail(`field ${this.field} is no number`);
+			this.fail(`field ${this.field} is not a number`);
 		this.#varint();
 	}
 
 	#range() {
 		if (this.type !== BYTES)
-			this.fail(`field ${this.field} is no text or message`);
+			this.fail(`field ${this.field} is not a text or message`);
 		const end = this.#length(), start = this.at;
 		this.at = end;
 		return { start, end };
@@ -130,7 +130,7 @@ export class Message {
 
 	#advance(count) {
 		if (this.at + count > this.end)
-			this.fail('a field that is cut off');
+			this.fail('a truncated field');
 		this.at += count;
 	}
 
@@ -149,7 +149,7 @@ export class Message {
 		let low = 0, high = 0;
 		for (let shift = 0; ; shift += 7) {
 			if (this.at >= this.end)
-				this.fail('a number that is cut off');
+				this.fail('a truncated number');
 			const byte = this.bytes[this.at++];
 			if (shift > 63 || (shift === 63 && byte > 1))
 				this.fail('a number of more than 64 bits');

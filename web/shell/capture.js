@@ -59,5 +59,5 @@ export function captureForm(begin) {
 	return element('form', { class: 'capture', on: { submit: (event) => {
 		event.preventDefault();
 		begin(seconds.valueAsNumber);
-	} } }, element('button', { type: 'submit', title: 'Profile the next seconds' }, 'Capture'), seconds, ' s');
+	} } }, element('button', { type: 'submit', title: 'Profile the next N seconds' }, 'Capture'), seconds, ' s');
 }

@@ -7,8 +7,8 @@ import { formatValue } from '../profile/format.js';
 import { getJson } from './daemon.js';
 
 const PARTS = {
-	daemon: 'Daemon', readers: 'Processes that read files for it', bpf: 'BPF programs, while they take samples',
-	maps: 'BPF maps', rings: 'Rings of events',
+	daemon: 'Daemon', readers: 'Reader processes', bpf: 'BPF programs, while they take samples',
+	maps: 'BPF maps', rings: 'Perf ring buffers',
 };
 const COLUMNS = ['Part', 'CPU, last minute', 'CPU, since the start', 'Memory'];
 
@@ -20,17 +20,17 @@ function percentText(value) {
 }
 
 function groupText({ bytes, kernel_bytes: kernel }) {
-	const part = kernel === null ? '' : `, ${formatValue(kernel, 'bytes')} of it the kernel's`;
-	return `Charged to its control group, files included: ${formatValue(bytes, 'bytes')}${part}.`;
+	const part = kernel === null ? '' : `, of which ${formatValue(kernel, 'bytes')} kernel memory`;
+	return `Memory charged to its control group, page cache included: ${formatValue(bytes, 'bytes')}${part}.`;
 }
 
 export class Cost {
 	constructor(host) {
 		this.host = host;
-		this.line = element('summary', { title: 'CPU time of the last minute, and memory; open it for the parts' });
+		this.line = element('summary', { title: 'CPU time of the last minute, and memory; expand to show the parts' });
 		this.body = element('tbody');
 		this.group = element('p');
-		host.append(this.line, element('div', { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'What profd itself costs' },
+		host.append(this.line, element('div', { class: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Overhead of profd' },
 			element('table', {}, element('thead', {},
 				element('tr', {}, ...COLUMNS.map((name) => element('th', { scope: 'col' }, name)))), this.body)), this.group);
 	}

@@ -53,7 +53,7 @@ export class Files {
 	async #read(file, asBaseline) {
 		try {
 			if (file.size > MAX_BYTES)
-				throw new Error(`it has ${file.size} bytes, over the ${MAX_BYTES} that are read`);
+				throw new Error(`it has ${file.size} bytes; at most ${MAX_BYTES} are accepted`);
 			await this.open(file.name, await file.arrayBuffer(), asBaseline);
 		} catch (error) {
 			this.failed(new Error(`${file.name}: ${error.message}`));

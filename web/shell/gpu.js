@@ -67,7 +67,7 @@ export class Gpu {
 			this.#inUse.set(pid, (this.#inUse.get(pid) ?? 0) + bytes);
 		this.section.hidden = !processes.length && !devices.length;
 		this.devices.replaceChildren(...devices.map(device));
-		this.note.textContent = nvml.on ? '' : `What devices do is not known: ${visible(nvml.why)}`;
+		this.note.textContent = nvml.on ? '' : `The driver's figures are not available: ${visible(nvml.why)}`;
 		this.body.replaceChildren(...processes.map(row));
 	}
 }

@@ -23,7 +23,7 @@ export class HeapForm {
 			element('label', {}, 'PID ', this.pid), element('label', {}, 'Seconds ', this.seconds),
 			element('label', {}, this.leaks, ' Only what is not freed'),
 			element('label', {}, this.peak, ' When it held the most'),
-			element('label', {}, this.force, ' Even if it is costly'),
+			element('label', {}, this.force, ' Even if the cost is high'),
 			element('button', { type: 'submit' }, 'Watch')), this.refusal);
 	}
 

@@ -22,7 +22,7 @@ export class Help {
 		this.dialog = element('dialog', { class: 'help', 'aria-labelledby': 'help-title' },
 			element('h2', { id: 'help-title' }, 'Keys'),
 			element('dl', {}, KEYS.map(([key, what]) => [element('dt', {}, element('kbd', {}, key)), element('dd', {}, what)])),
-			element('h2', {}, 'What the daemon serves'),
+			element('h2', {}, 'Endpoints of the daemon'),
 			element('p', {}, element('a', { href: 'help/' }, 'The manual pages')), this.index,
 			element('form', { method: 'dialog' }, element('button', { type: 'submit' }, 'Close')));
 		this.dialog.querySelector('form').addEventListener('submit', (event) => {

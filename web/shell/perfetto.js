@@ -22,7 +22,7 @@ function listens(target) {
 		};
 		const timer = setInterval(() => {
 			if (target.closed)
-				stop(reject, new Error('the window of Perfetto was closed before it had the trace'));
+				stop(reject, new Error('the Perfetto window was closed before it received the trace'));
 			else if (performance.now() > end)
 				stop(reject, new Error(`${PERFETTO} does not answer; save the trace and open it there`));
 			else
@@ -40,7 +40,7 @@ function listens(target) {
 export async function openInPerfetto(title, fetchTrace) {
 	const target = open(PERFETTO);
 	if (!target)
-		throw new Error('the browser blocks the window of Perfetto; allow it for this page');
+		throw new Error('the browser blocks the Perfetto window; allow pop-ups for this page');
 	const [buffer] = await Promise.all([fetchTrace(), listens(target)]);
 	target.postMessage({ perfetto: { buffer, title } }, PERFETTO);
 }

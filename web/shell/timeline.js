@@ -33,8 +33,8 @@ export class Timeline {
 			element('div', { class: 'timeline-bar' }, this.said, this.buttons.all),
 			this.canvas,
 			element('p', { id: 'timeline-help', class: 'sr-only' },
-				'Arrow keys move along time, with Shift they choose an interval. Enter shows it, B makes it ',
-				'the baseline to compare with, Escape goes back.'),
+				'Arrow keys move along time; with Shift they choose an interval. Enter shows it, B makes it ',
+				'the baseline, Escape clears it.'),
 			this.legend, this.table);
 		this.input = new TimelineInput(this.canvas, {
 			data: () => this.#data,
@@ -49,9 +49,9 @@ export class Timeline {
 		const make = (label, press, properties = {}) =>
 			element('button', { type: 'button', on: { click: press }, ...properties }, label);
 		const pick = make('Choose baseline', () => this.#togglePicking(), {
-			'aria-pressed': 'false', title: 'The next interval dragged is the one to compare with (also: Shift and drag)' });
+			'aria-pressed': 'false', title: 'Drag over the interval to compare with (also: Shift and drag)' });
 		const before = make('Compare with before', () => this.#before(), {
-			title: 'Compares with the same time right before' });
+			title: 'Compares with the interval of the same length just before' });
 		const clear = make('Clear', () => this.#clear());
 		const table = make('Table', () => this.#toggleTable(), { 'aria-expanded': 'false' });
 		return { pick, before, clear, table, all: element('div', { class: 'buttons' }, pick, before, clear, table) };
