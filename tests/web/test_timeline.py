@@ -44,7 +44,7 @@ class Timeline(WebTest):
             self.page.locator(f"#tab-{view}").click()
             self.assertIn("hot60", self.page.locator("#panel").inner_text())
         self.screenshot("interval")
-        self.page.locator("#timeline").get_by_text("Clear").click()
+        self.page.locator("#timeline").get_by_role("button", name="Clear").click()
         self.wait_for("!location.hash.includes('from=')")
         self.page.go_back()
         self.wait_for("location.hash.includes('from=')")
