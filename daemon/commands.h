@@ -10,20 +10,21 @@
 
 /* COMMAND(command, words, help); `help` says what the command does, without a final period. */
 #define COMMANDS(COMMAND)                                                                        \
-	COMMAND(COMMAND_SERVE, "serve", "Profile this host and answer HTTP, until told to stop") \
-	COMMAND(COMMAND_CHECK, "config check", "Say what is wrong with the configuration file")  \
+	COMMAND(COMMAND_SERVE, "serve",                                                          \
+	        "Profile this host and serve HTTP until SIGTERM or SIGINT")                      \
+	COMMAND(COMMAND_CHECK, "config check", "Check the configuration file")                   \
 	COMMAND(COMMAND_SHOW, "config show",                                                     \
 	        "Print all settings in the configuration file's syntax")                         \
 	COMMAND(COMMAND_DOCTOR, "doctor",                                                        \
-	        "Say what of this host can be used with these settings, and end with 1 where "   \
-	        "serve cannot work")
+	        "Report which features of this host profd can use; exit with 1 if serve cannot " \
+	        "work")
 
 enum { KEY_CONFIG = 'c', KEY_JSON = 'j' };
 
 /* OPTION(key, name, argument, help), as for SETTINGS. */
 #define OPTIONS(OPTION)                                                                         \
 	OPTION(KEY_CONFIG, "config", "FILE", "Read settings from here instead of " CONFIG_FILE) \
-	OPTION(KEY_JSON, "json", NULL, "Of doctor: say it as JSON")
+	OPTION(KEY_JSON, "json", NULL, "Print the findings of doctor as JSON")
 
 struct command_text {
 	enum command command;

@@ -78,6 +78,6 @@ const char *config_keep(struct config *config, const char *text);
 int config_show(const struct config *config);
 
 /* Reads again what config_load() read, applies the settings that can change while profd runs, and
- * calls `changed` for each that did. Logs what changed, what takes a restart, and errors. */
+ * calls `changed` for each that did. Logs what changed, what requires a restart, and errors. */
 typedef void config_changed_fn(const struct config *config, void *ctx);
 void config_reload(struct config *config, config_changed_fn *changed, void *ctx);

@@ -60,6 +60,7 @@ static struct place_mapping *object_mapping(struct places *places,
 	found->key = key;
 	found->object = store_get_sampled(places->store, mapped->object);
 	if (!found->object) {
+		places->met_closed = true;
 		free(found);
 		return NULL;
 	}

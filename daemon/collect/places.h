@@ -15,6 +15,7 @@ struct places {
 	struct store *store;
 	struct builder *builder;
 	struct place_mapping *by_object; /* objects met so far, with their mapping in the slice */
+	bool met_closed; /* set when the object of an address was closed for lack of room */
 };
 
 /* The location of an address in a mapping of the image. `kind` is MAPPING_FILE or MAPPING_LOOP. */

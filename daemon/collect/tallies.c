@@ -36,7 +36,11 @@ static uint32_t add_user(struct tallying *on, const struct tally_key *key,
 	/* The record of a mapping was lost. */
 	if (image && !frames_are_mapped(image, &stack))
 		procs_look_again(on->half->tables->procs, key->pid);
-	return frames_add(&on->frames, image, &stack);
+	on->frames.places.met_closed = false;
+	uint32_t path = frames_add(&on->frames, image, &stack);
+	if (on->frames.places.met_closed)
+		procs_open_again(on->half->tables->procs, key->pid);
+	return path;
 }
 
 static uint32_t add_kernel(struct tallying *on, uint64_t key, uint32_t path)

@@ -39,6 +39,7 @@ struct process {
 	uint32_t parent;        /* pid of the process that started it; 0: not known */
 	uint64_t rest_until_ns; /* maps file is not read again before, because reading took long */
 	uint64_t looked_ns;     /* last reading because of an address that is in no mapping */
+	uint64_t reopened_ns;   /* last reading because of a file that was closed */
 	bool is_read;           /* the maps file is being read */
 	uint32_t readings;      /* stale readings since the last good one */
 	uint32_t mapped;        /* newest->mapped when the reading was requested */
@@ -55,9 +56,11 @@ struct rescan {
 	uint32_t *pids; /* of the current round; NULL: there is none */
 	size_t count, next;
 	uint64_t began_ns, rounds, rested;
-	uint64_t lost_ns;   /* when records were last lost */
-	uint64_t new_ns;    /* start of the interval that new_asked is for */
-	uint32_t new_asked; /* readings requested for new programs in that interval */
+	uint64_t lost_ns;    /* when records were last lost */
+	uint64_t new_ns;     /* start of the interval that new_asked is for */
+	uint32_t new_asked;  /* readings requested for new programs in that interval */
+	uint64_t reopens_ns; /* the same for processes with files that were closed */
+	uint32_t reopened;
 };
 
 struct procs {

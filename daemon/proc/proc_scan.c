@@ -27,6 +27,9 @@ static const uint64_t lately_ns = 15 * NSEC_PER_SEC, looks_ns = NSEC_PER_SEC;
  * MAX_NEW programs in such an interval. */
 static const uint64_t news_ns = NSEC_PER_SEC;
 enum { MAX_NEW = 50 };
+/* Processes with files that were closed. */
+static const uint64_t reopen_ns = 10 * NSEC_PER_SEC, reopens_ns = NSEC_PER_SEC;
+enum { MAX_REOPENED = 8 };
 /* At start-up, for all running processes together. */
 static const uint64_t start_patience_ns = NSEC_PER_SEC;
 
@@ -230,4 +233,23 @@ int procs_scan(struct procs *procs)
 	settle(procs);
 	procs_find_ended(procs);
 	return err;
+}
+
+void procs_open_again(struct procs *procs, uint32_t pid)
+{
+	struct process *process = procs_find(procs, pid);
+	struct rescan *rescan = &procs->rescan;
+	uint64_t now_ns = clock_mono_ns();
+
+	if (!process || process->exited || now_ns < process->rest_until_ns ||
+	    (process->reopened_ns && now_ns - process->reopened_ns < reopen_ns))
+		return;
+	if (now_ns - rescan->reopens_ns > reopens_ns) {
+		rescan->reopens_ns = now_ns;
+		rescan->reopened = 0;
+	}
+	if (rescan->reopened++ >= MAX_REOPENED)
+		return;
+	process->reopened_ns = now_ns;
+	procs_read(procs, pid);
 }

@@ -266,10 +266,12 @@ void tables_get_stats(const struct tables *tables, struct unwinder_stats *stats)
 
 		if (!item->executable)
 			continue;
+		stats->table_numbers++;
 		stats->tables += item->state == PIECE_READY;
 		stats->tables_without += item->state == PIECE_NOTHING;
 		stats->tables_pending += is_pending(item, plenty);
 	}
+	stats->table_numbers_max = tables->count;
 	stats->rows = tables->rows;
 	stats->table_bytes_max = all * sizeof(uint32_t);
 	stats->table_bytes = (all - left) * sizeof(uint32_t);

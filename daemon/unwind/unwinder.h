@@ -65,6 +65,9 @@ static inline bool unwind_memory_quiet(const struct unwind_memory *memory)
 	STAT(rows, gauge, "Rows in unwind tables")                                                 \
 	STAT(table_bytes, gauge, "Bytes of unwind tables in use")                                  \
 	STAT(table_bytes_max, gauge, "Bytes that unwind tables may use")                           \
+	STAT(table_numbers, gauge,                                                                 \
+	     "Numbers of unwind tables in use: one for each executable file, or piece of it")      \
+	STAT(table_numbers_max, gauge, "Numbers of unwind tables that may be in use")              \
 	STAT(processes, gauge, "Processes whose mappings the walker knows")                        \
 	STAT(mappings, gauge, "Mappings that the walker knows")                                    \
 	STAT(tables_built, counter, "Unwind tables built")                                         \

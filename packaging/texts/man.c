@@ -144,7 +144,7 @@ void texts_man_settings(struct buf *out)
 		add_default(out, setting);
 		add_sentence(out, "",
 		             setting->live ? "A change takes effect on reload"
-		                           : "A change takes a restart");
+		                           : "A change requires a restart");
 	}
 	end(out);
 }

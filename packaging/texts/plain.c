@@ -12,7 +12,7 @@ void texts_sample(struct buf *out)
 
 		buf_printf(&text, "%s. %s%sAccepted: %s. ", setting->help, setting->more,
 		           setting->more[0] ? " " : "", setting->accepted);
-		buf_add_text(&text, setting->live ? "Reload is enough." : "Takes a restart.");
+		buf_add_text(&text, setting->live ? "Reload is enough." : "Requires a restart.");
 		buf_add_text(out, i ? "\n\n" : "");
 		texts_wrap(out, buf_text(&text), "# ", buf_add_text);
 		buf_printf(out, "#%s =%s%s", setting->name, setting->initial[0] ? " " : "",

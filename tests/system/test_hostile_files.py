@@ -6,6 +6,7 @@ of others.
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import time
 import unittest
@@ -14,7 +15,7 @@ import unittest.mock
 import elf_file
 from daemon import BUILD, Daemon
 from heap_runs import Heap, HeapWorkload, until
-from hostile_runs import ATTACKER, NAME, Attack, Innocent, folder_of
+from hostile_runs import ATTACKER, NAME, NOBODY, Attack, Innocent, folder_of
 from lacks import host_lacks
 from workload import Workload, workload_path
 
@@ -141,6 +142,28 @@ class HostileFiles(unittest.TestCase):
                 files = {sample.mappings[0] for sample in profile.samples if sample.labels["pid"] == process.pid
                          and sample.names[0] == "victim_spins_03"}
                 self.assertEqual(files, {path})
+
+    def test_a_file_that_was_closed_is_opened_again(self):
+        """Who maps a file first pays for it, and then maps so many others that profd closes it. Its names come back for the
+        process of another user, which pays for it from then on."""
+        path = self.version("app", "victim_spins_04")
+        server = self.stack.enter_context(Daemon(through=["prlimit", "--nofile=4096"]))
+        own = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+
+        def named(process):
+            names = {}
+            for sample in server.profile(f"seconds=1&pid={process.pid}").samples:
+                names[sample.names[0]] = names.get(sample.names[0], 0) + sample.count
+            return 2 * names.get("victim_spins_04", 0) > sum(names.values()) > 0
+
+        with Attack("maps", path), Workload(path, **own) as victim:
+            self.assertTrue(until(lambda: named(victim), 20))
+            os.kill(victim.pid, signal.SIGSTOP)  # a file that is sampled all the time would stay open
+            evicted = server.metrics()["profd_objects_evicted_total"]
+            with Attack("many_files", self.folder, 5000):
+                self.assertTrue(until(lambda: server.metrics()["profd_objects_evicted_total"] > evicted + 1000, 60))
+                os.kill(victim.pid, signal.SIGCONT)
+                self.assertTrue(until(lambda: named(victim), 20))
 
     def named_on_overlay(self, *through):
         """Returns {victim's function: samples} of a program on an overlay that the command `through` may mount."""

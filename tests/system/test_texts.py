@@ -92,7 +92,7 @@ class Pages(Told):
                 self.assertIsNotNone(told)
                 if self.shown.get(setting):
                     self.assertIn(f"The default is {self.shown[setting]}.", told.group(1))
-                self.assertRegex(told.group(1), "A change takes (effect on reload|a restart)")
+                self.assertRegex(told.group(1), "A change (takes effect on reload|requires a restart)")
 
     def test_every_variable_that_the_daemon_reads(self):
         read = set()

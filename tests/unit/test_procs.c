@@ -268,6 +268,25 @@ START_TEST(parses_parents)
 }
 END_TEST
 
+/* The store has room for eight files of a user, and this process maps more. */
+START_TEST(closed_files_are_opened_again)
+{
+	struct store_stats before, after, later;
+
+	ck_assert_int_eq(procs_scan(procs), 0);
+	store_get_stats(store, &before);
+	ck_assert_uint_gt(before.evicted, 0);
+	procs_open_again(procs, PID); /* there is no such process */
+	procs_open_again(procs, (uint32_t)getpid());
+	store_get_stats(store, &after);
+	ck_assert_uint_gt(after.opened, before.opened);
+	/* Not at once again. */
+	procs_open_again(procs, (uint32_t)getpid());
+	store_get_stats(store, &later);
+	ck_assert_uint_eq(later.opened, after.opened);
+}
+END_TEST
+
 Suite *procs_suite(void)
 {
 	Suite *suite = suite_create("procs");
@@ -276,6 +295,7 @@ Suite *procs_suite(void)
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, exec_starts_a_new_program);
+	tcase_add_test(tests, closed_files_are_opened_again);
 	tcase_add_test(tests, a_reused_pid_is_another_program);
 	tcase_add_test(tests, a_child_shares_and_then_differs);
 	tcase_add_test(tests, a_mapping_cuts_what_it_covers);
