@@ -81,7 +81,8 @@ class Split(PythonCase):
                 worked = sum(found.values())
                 self.assertGreater(worked, 0.9 * total)
                 for part, (share, _, _) in PARTS.items():
-                    self.assertAlmostEqual(100 * found[part] / worked, share, delta=4, msg=f"{part} of {worked}")
+                    # Beside other tests a Python has some 1,400 samples: five standard deviations of a share of 15 %.
+                    self.assertAlmostEqual(100 * found[part] / worked, share, delta=5, msg=f"{part} of {worked}")
                 print(f"\n  {name_of(python)}: {total} samples,",
                       ", ".join(f"{part} {100 * n / total:.1f} %" for part, n in found.items()), end=" ")
 

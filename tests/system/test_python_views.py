@@ -175,7 +175,8 @@ class Views(PythonCase):
         self.assertTrue(processes, names)
         self.assertGreaterEqual(max(processes), len(self.started))
         for name in names:
-            if re.search("broken|refused|failed|unknown", name):
+            # Files that other programs map are searched as well, and these may be damaged on purpose.
+            if re.search("broken|refused|failed|unknown", name) and "files" not in name:
                 self.assertEqual(self.metrics[name], 0, name)
 
 
