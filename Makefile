@@ -185,8 +185,9 @@ go-pprof:
 	$(Q)BUILD=$(BUILD) nice python3 tests/system/pprof.py
 
 .PHONY: test-gpu
-test-gpu: $(BUILD)/profd ## on a machine with an NVIDIA GPU: memory in use beside NVML's figures; root
+test-gpu: $(BUILD)/profd $(BUILD)/libprofd-cuda.so ## on a machine with an NVIDIA GPU: profiles of PyTorch, CuPy, Triton, JAX and the driver beside their own figures; root
 	$(Q)BUILD=$(BUILD) python3 tests/gpu/run.py
+	$(Q)BUILD=$(BUILD) python3 tests/gpu/frameworks/run.py
 
 .PHONY: test-torch
 test-torch: $(BUILD)/profd $(BUILD)/workloads/cuda/libcuda.so.1 ## tensors of a real PyTorch by Python line; downloads half a GB, once; root
