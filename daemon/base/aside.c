@@ -84,17 +84,13 @@ static void *work(void *ctx)
 struct aside *aside_new(void)
 {
 	struct aside *aside = calloc(1, sizeof(*aside));
-	pthread_condattr_t attr;
 
-	if (!aside || pthread_condattr_init(&attr)) {
+	if (!aside || thread_cond_init(&aside->end)) {
 		free(aside);
 		return NULL;
 	}
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_mutex_init(&aside->lock, NULL);
 	pthread_cond_init(&aside->begin, NULL);
-	pthread_cond_init(&aside->end, &attr);
-	pthread_condattr_destroy(&attr);
 	return aside;
 }
 
@@ -219,12 +215,8 @@ static int begin(struct aside *aside, struct aside_call *call)
 /* With the lock. */
 static int await(struct aside *aside, struct aside_call *call, uint64_t until_ns)
 {
-	const struct timespec until = {(time_t)(until_ns / NSEC_PER_SEC),
-	                               (long)(until_ns % NSEC_PER_SEC)};
-	int err = 0;
-
-	while (!call->is_over && !err)
-		err = pthread_cond_timedwait(&aside->end, &aside->lock, &until);
+	while (!call->is_over && thread_cond_wait(&aside->end, &aside->lock, until_ns))
+		;
 	if (call->is_over)
 		return 0;
 	call->is_left = true;

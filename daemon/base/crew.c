@@ -276,15 +276,9 @@ static void on_ended(uv_poll_t *poll, int status, int events)
 
 static int init_sync(struct crew *crew)
 {
-	pthread_condattr_t attr;
+	int err = -pthread_mutex_init(&crew->lock, NULL);
 
-	if (pthread_condattr_init(&attr))
-		return -ENOMEM;
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	int err = pthread_mutex_init(&crew->lock, NULL) ?: pthread_cond_init(&crew->work, &attr);
-	err = err ?: pthread_cond_init(&crew->end, &attr);
-	pthread_condattr_destroy(&attr);
-	return -err;
+	return err ?: thread_cond_init(&crew->work) ?: thread_cond_init(&crew->end);
 }
 
 static int watch_ended(struct crew *crew)
@@ -374,17 +368,10 @@ static bool is_awaited(const struct crew *crew, uint64_t since_ns)
 	return false;
 }
 
-static struct timespec timespec_of(uint64_t ns)
-{
-	return (struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
-}
-
 /* Waits for a signal of `end`; false once `until_ns` has passed. Called with the lock held. */
 static bool wait_until(struct crew *crew, uint64_t until_ns)
 {
-	const struct timespec until = timespec_of(until_ns);
-
-	return pthread_cond_timedwait(&crew->end, &crew->lock, &until) == 0;
+	return thread_cond_wait(&crew->end, &crew->lock, until_ns);
 }
 
 void crew_settle(struct crew *crew, uint64_t patience_ns)

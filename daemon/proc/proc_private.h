@@ -50,17 +50,21 @@ struct process {
 	struct process *prev, *next;
 };
 
+/* Readings requested in the current second. */
+struct read_quota {
+	uint64_t began_ns;
+	uint32_t count;
+};
+
 /* Reading /proc again, in pieces. */
 struct rescan {
 	bool wanted;
 	uint32_t *pids; /* of the current round; NULL: there is none */
 	size_t count, next;
 	uint64_t began_ns, rounds, rested;
-	uint64_t lost_ns;    /* when records were last lost */
-	uint64_t new_ns;     /* start of the interval that new_asked is for */
-	uint32_t new_asked;  /* readings requested for new programs in that interval */
-	uint64_t reopens_ns; /* the same for processes with files that were closed */
-	uint32_t reopened;
+	uint64_t lost_ns; /* when records were last lost */
+	struct read_quota fresh,
+		again; /* for new programs; for processes with files that were closed */
 };
 
 struct procs {

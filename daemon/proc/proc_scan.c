@@ -24,11 +24,12 @@ static const uint64_t patience_ns = 20 * NSEC_PER_MSEC;
  * last loss of records, at most once every looks_ns. */
 static const uint64_t lately_ns = 15 * NSEC_PER_SEC, looks_ns = NSEC_PER_SEC;
 /* The mappings of new programs are read for news_ns after the last loss of records, of at most
- * MAX_NEW programs in such an interval. */
+ * MAX_NEW programs in a second. */
 static const uint64_t news_ns = NSEC_PER_SEC;
 enum { MAX_NEW = 50 };
-/* Processes with files that were closed. */
-static const uint64_t reopen_ns = 10 * NSEC_PER_SEC, reopens_ns = NSEC_PER_SEC;
+/* Those of a process with files that were closed are read again at most once every reopen_ns, and
+ * those of MAX_REOPENED such processes in a second. */
+static const uint64_t reopen_ns = 10 * NSEC_PER_SEC;
 enum { MAX_REOPENED = 8 };
 /* At start-up, for all running processes together. */
 static const uint64_t start_patience_ns = NSEC_PER_SEC;
@@ -72,6 +73,13 @@ void procs_read(struct procs *procs, uint32_t pid)
 		process->is_read = true;
 }
 
+static bool may_read_maps(struct read_quota *quota, uint32_t max, uint64_t now_ns)
+{
+	if (now_ns - quota->began_ns > NSEC_PER_SEC)
+		*quota = (struct read_quota){.began_ns = now_ns};
+	return quota->count++ < max;
+}
+
 void procs_read_new(struct procs *procs, uint32_t pid)
 {
 	struct rescan *rescan = &procs->rescan;
@@ -79,11 +87,7 @@ void procs_read_new(struct procs *procs, uint32_t pid)
 
 	if (!rescan->lost_ns || now_ns - rescan->lost_ns > news_ns)
 		return;
-	if (now_ns - rescan->new_ns > news_ns) {
-		rescan->new_ns = now_ns;
-		rescan->new_asked = 0;
-	}
-	if (rescan->new_asked++ < MAX_NEW)
+	if (may_read_maps(&rescan->fresh, MAX_NEW, now_ns))
 		procs_read(procs, pid);
 }
 
@@ -238,17 +242,12 @@ int procs_scan(struct procs *procs)
 void procs_open_again(struct procs *procs, uint32_t pid)
 {
 	struct process *process = procs_find(procs, pid);
-	struct rescan *rescan = &procs->rescan;
 	uint64_t now_ns = clock_mono_ns();
 
 	if (!process || process->exited || now_ns < process->rest_until_ns ||
 	    (process->reopened_ns && now_ns - process->reopened_ns < reopen_ns))
 		return;
-	if (now_ns - rescan->reopens_ns > reopens_ns) {
-		rescan->reopens_ns = now_ns;
-		rescan->reopened = 0;
-	}
-	if (rescan->reopened++ >= MAX_REOPENED)
+	if (!may_read_maps(&procs->rescan.again, MAX_REOPENED, now_ns))
 		return;
 	process->reopened_ns = now_ns;
 	procs_read(procs, pid);

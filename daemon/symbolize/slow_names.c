@@ -57,12 +57,7 @@ static uint32_t owner_of(const struct entry *entry)
 
 static void init_sync(struct slow_names *slow)
 {
-	pthread_condattr_t attributes;
-
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&slow->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	thread_cond_init(&slow->changed);
 	pthread_mutex_init(&slow->lock, NULL);
 }
 
@@ -204,11 +199,7 @@ static int answer(struct names_client *client, struct entry *entry)
 /* Waits until there may be work; ends the reader process after IDLE_NS without any. */
 static void wait_for_work(struct slow_names *slow)
 {
-	uint64_t until_ns = clock_mono_ns() + IDLE_NS;
-	struct timespec until = {.tv_sec = (time_t)(until_ns / NSEC_PER_SEC),
-	                         .tv_nsec = (long)(until_ns % NSEC_PER_SEC)};
-
-	if (pthread_cond_timedwait(&slow->changed, &slow->lock, &until) == ETIMEDOUT)
+	if (!thread_cond_wait(&slow->changed, &slow->lock, clock_mono_ns() + IDLE_NS))
 		names_client_rest(slow->client, IDLE_NS);
 }
 
@@ -326,15 +317,13 @@ int slow_names_take(struct slow_names *slow, uint64_t file, uint64_t patience_ns
                     struct builder **ret_answers)
 {
 	uint64_t until_ns = clock_mono_ns() + patience_ns;
-	struct timespec until = {.tv_sec = (time_t)(until_ns / NSEC_PER_SEC),
-	                         .tv_nsec = (long)(until_ns % NSEC_PER_SEC)};
 	int err = -ENOENT;
 
 	pthread_mutex_lock(&slow->lock);
 	struct entry *entry = find(slow, file);
 	/* Only the calling thread removes entries, so the entry remains valid. */
 	while (entry && entry->state != STATE_DONE && !slow->stopping)
-		if (pthread_cond_timedwait(&slow->changed, &slow->lock, &until))
+		if (!thread_cond_wait(&slow->changed, &slow->lock, until_ns))
 			break;
 	if (entry && entry->state != STATE_DONE) {
 		err = -EAGAIN;
