@@ -37,6 +37,9 @@ int text_parse_duration(const char *string, uint64_t *ret_ns);
 /* Unix seconds (fractions allowed) or RFC 3339 ("2026-11-21T12:00:00Z", "+01:00", fractions) to
  * nanoseconds. */
 int text_parse_time(const char *string, uint64_t *ret_unix_ns);
+enum { TIME_TEXT_BYTES = 40 };
+/* RFC 3339 in UTC with milliseconds: "2026-11-21T12:00:00.000Z". */
+void text_format_time(uint64_t unix_ns, char text[TIME_TEXT_BYTES]);
 /* "64MiB", "512KiB", "1GiB", "1048576" to bytes. */
 int text_parse_size(const char *string, uint64_t *ret_bytes);
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Exactly `digits` decimal digits, within [min, max]. */
@@ -130,4 +131,16 @@ int text_parse_time(const char *string, uint64_t *ret_unix_ns)
 		return -ERANGE;
 	*ret_unix_ns = seconds;
 	return 0;
+}
+
+void text_format_time(uint64_t unix_ns, char text[TIME_TEXT_BYTES])
+{
+	time_t seconds = (time_t)(unix_ns / NSEC_PER_SEC);
+	char whole[24] = "";
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(whole, sizeof(whole), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text, TIME_TEXT_BYTES, "%s.%03uZ", whole,
+	         (unsigned int)(unix_ns % NSEC_PER_SEC / NSEC_PER_MSEC));
 }

@@ -71,8 +71,9 @@ struct collector_stats {
 struct source_status {
 	const char *name;
 	bool on;
-	const char *why; /* why it is off; "" when it is on */
-	uint64_t period; /* of its samples */
+	const char *why;   /* why it is off; "" when it is on */
+	uint64_t period;   /* of its samples */
+	const char *event; /* what its samples count; NULL: one thing only */
 };
 
 /* What the collector works with. All of it outlives the collector. */

@@ -67,6 +67,7 @@ bool collector_source(const struct collector *collector, size_t index,
 		return false;
 	ret_status->name = sources[index]->name;
 	ret_status->period = collector->states[index].period;
+	ret_status->event = collector->states[index].event;
 	ret_status->on = collector->states[index].on;
 	ret_status->why = ret_status->on ? "" : collector->states[index].why;
 	return true;

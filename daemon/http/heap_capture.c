@@ -4,8 +4,8 @@
  */
 #include "http/heap_capture.h"
 
+#include "capture/heap_comments.h"
 #include "collect/heap_leaves.h"
-#include "http/heap_comments.h"
 #include "http/rendering.h"
 
 #include <errno.h>
@@ -79,7 +79,8 @@ static void capture_render(struct heap_capture *capture)
 		.service = capture->service,
 		.kind = "heap",
 		.plan = {.selection = &capture->selection,
-	                 .format = &capture->query.format,
+	                 .encoder = capture->query.format.encoder,
+	                 .options = capture->query.format.options,
 	                 .slices = &capture->profile,
 	                 .slice_count = 1,
 	                 .named = capture->query.raw ? NULL : heap_leaves_leave_off,

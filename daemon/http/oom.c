@@ -4,8 +4,9 @@
  * GPUs. The answer is a list, or one of its profiles, which is rendered like any other.
  */
 #include "base/clock.h"
+#include "capture/comments.h"
 #include "collect/source.h"
-#include "http/capture_comments.h"
+#include "http/format_query.h"
 #include "http/json.h"
 #include "http/query_value.h"
 #include "http/rendering.h"
@@ -120,7 +121,8 @@ static int submit(struct request *request, struct oom *oom)
 		.service = request->service,
 		.kind = oom->kind,
 		.plan = {.selection = &oom->selection,
-	                 .format = &oom->format,
+	                 .encoder = oom->format.encoder,
+	                 .options = oom->format.options,
 	                 .slices = &oom->profile,
 	                 .slice_count = 1,
 	                 .describe = capture_describe,

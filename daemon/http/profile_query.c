@@ -140,33 +140,33 @@ static int parse_time(const char *text, uint64_t *ret_unix_ns)
 	return text_parse_time(plain, ret_unix_ns);
 }
 
-static int read_between(const struct query *query, uint64_t now_unix_ns,
-                        struct profile_query *profile, struct refusal *ret_refusal)
+static int read_between(const struct query *query, uint64_t now_unix_ns, struct capture_ask *ask,
+                        struct refusal *ret_refusal)
 {
 	static const char accepted[] = "RFC 3339 or Unix seconds is accepted";
 	const char *from = query_get(query, "from");
 	const char *to = query_get(query, "to");
 
-	profile->range = RANGE_BETWEEN;
-	profile->to_unix_ns = now_unix_ns;
+	ask->range = RANGE_BETWEEN;
+	ask->to_unix_ns = now_unix_ns;
 	if (!from)
 		return refuse(ret_refusal, 400, "to= requires from=: %s", accepted);
-	if (parse_time(from, &profile->from_unix_ns) < 0)
+	if (parse_time(from, &ask->from_unix_ns) < 0)
 		return refuse(ret_refusal, 400, "bad from=%.64s: %s", from, accepted);
-	if (to && parse_time(to, &profile->to_unix_ns) < 0)
+	if (to && parse_time(to, &ask->to_unix_ns) < 0)
 		return refuse(ret_refusal, 400, "bad to=%.64s: %s", to, accepted);
-	if (profile->from_unix_ns > now_unix_ns)
+	if (ask->from_unix_ns > now_unix_ns)
 		return refuse(ret_refusal, 400,
 		              "from=%.64s is in the future; use seconds= to profile from now on",
 		              from);
-	if (profile->from_unix_ns >= profile->to_unix_ns)
+	if (ask->from_unix_ns >= ask->to_unix_ns)
 		return refuse(ret_refusal, 400, "from=%.64s must be before to=%.64s", from,
 		              to ? to : "now");
 	return 0;
 }
 
 static int read_range(const struct query *query, uint64_t now_unix_ns,
-                      const struct profile_bounds *bounds, struct profile_query *profile,
+                      const struct profile_bounds *bounds, struct capture_ask *ask,
                       struct refusal *ret_refusal)
 {
 	const char *seconds = query_get(query, "seconds");
@@ -179,15 +179,15 @@ static int read_range(const struct query *query, uint64_t now_unix_ns,
 		return refuse(ret_refusal, 400,
 		              "seconds=, last= and from=/to= exclude each other; one is accepted");
 	if (between)
-		return read_between(query, now_unix_ns, profile, ret_refusal);
+		return read_between(query, now_unix_ns, ask, ret_refusal);
 	if (last) {
-		profile->range = RANGE_LAST;
-		return query_duration(query, "last", NSEC_PER_SEC, bounds->keep_ns,
-		                      &profile->length_ns, ret_refusal);
+		ask->range = RANGE_LAST;
+		return query_duration(query, "last", NSEC_PER_SEC, bounds->keep_ns, &ask->length_ns,
+		                      ret_refusal);
 	}
-	profile->range = RANGE_NEXT;
+	ask->range = RANGE_NEXT;
 	err = query_number(query, "seconds", 1, max, &count, ret_refusal);
-	profile->length_ns = count * NSEC_PER_SEC;
+	ask->length_ns = count * NSEC_PER_SEC;
 	return err;
 }
 
@@ -229,10 +229,10 @@ static int refuse_of_others(const char *what, bool (*has)(const struct source *s
 }
 
 /* Refuses parameters that the type does not support. */
-static int check_type(const struct profile_query *profile, struct refusal *ret_refusal)
+static int check_type(const struct capture_ask *ask, struct refusal *ret_refusal)
 {
-	const struct selection *selection = &profile->selection;
-	const struct source *source = sources[profile->kind];
+	const struct selection *selection = &ask->selection;
+	const struct source *source = sources[ask->kind];
 
 	if (selection->idle && !source->has_idle)
 		return refuse_of_others("idle=1", has_idle, source, "idle time", ret_refusal);
@@ -241,7 +241,7 @@ static int check_type(const struct profile_query *profile, struct refusal *ret_r
 	return 0;
 }
 
-static int read_type(const struct query *query, struct profile_query *profile,
+static int read_type(const struct query *query, struct capture_ask *ask,
                      struct refusal *ret_refusal)
 {
 	const char *type = query_get(query, "type");
@@ -251,20 +251,19 @@ static int read_type(const struct query *query, struct profile_query *profile,
 		kind++;
 	if (kind == KIND_COUNT)
 		return refuse_type(type, ret_refusal);
-	profile->kind = (enum profile_kind)kind;
-	return check_type(profile, ret_refusal);
+	ask->kind = (enum profile_kind)kind;
+	return check_type(ask, ret_refusal);
 }
 
 /* What is in use is a state, so a request that names no time need not wait for any to pass. */
 static void default_range(const struct query *query, const struct profile_bounds *bounds,
-                          struct profile_query *profile)
+                          struct capture_ask *ask)
 {
-	if (profile->range != RANGE_NEXT || query_get(query, "seconds") ||
-	    !sources[profile->kind]->in_use)
+	if (ask->range != RANGE_NEXT || query_get(query, "seconds") || !sources[ask->kind]->in_use)
 		return;
-	profile->range = RANGE_LAST;
-	profile->length_ns = bounds->keep_ns;
-	profile->all = true;
+	ask->range = RANGE_LAST;
+	ask->length_ns = bounds->keep_ns;
+	ask->all = true;
 }
 
 int profile_query_read(const struct query *query, uint64_t now_unix_ns,
@@ -274,19 +273,19 @@ int profile_query_read(const struct query *query, uint64_t now_unix_ns,
 	struct profile_query profile = {0};
 	int err;
 
-	err = read_range(query, now_unix_ns, bounds, &profile, ret_refusal);
+	err = read_range(query, now_unix_ns, bounds, &profile.ask, ret_refusal);
 	if (!err)
-		err = read_selection(query, &profile.selection, ret_refusal);
+		err = read_selection(query, &profile.ask.selection, ret_refusal);
 	if (!err)
-		err = read_type(query, &profile, ret_refusal);
+		err = read_type(query, &profile.ask, ret_refusal);
 	if (!err)
-		default_range(query, bounds, &profile);
+		default_range(query, bounds, &profile.ask);
 	if (!err)
 		err = format_query_read(query, &profile.format, ret_refusal);
 	if (err)
 		return err;
-	profile.selection.timed = profile.format.encoder->timed;
-	profile.selection.accounts = profile.format.encoder->accounts;
+	profile.ask.selection.timed = profile.format.encoder->timed;
+	profile.ask.selection.accounts = profile.format.encoder->accounts;
 	*ret_profile = profile;
 	return 0;
 }

@@ -4,23 +4,11 @@
  */
 #pragma once
 
-#include "bpf/abi.h"
+#include "capture/capture.h"
 #include "http/format_query.h"
-#include "profile/select.h"
-
-enum range_kind {
-	RANGE_NEXT,    /* seconds=: from now on */
-	RANGE_LAST,    /* last=: until now */
-	RANGE_BETWEEN, /* from= and to= */
-};
 
 struct profile_query {
-	enum profile_kind kind;
-	enum range_kind range;
-	uint64_t length_ns;                /* RANGE_NEXT, RANGE_LAST */
-	uint64_t from_unix_ns, to_unix_ns; /* RANGE_BETWEEN */
-	bool all; /* RANGE_LAST: everything that is kept, because no range was requested */
-	struct selection selection; /* its names point into the query */
+	struct capture_ask ask; /* the names of its selection point into the query */
 	struct format_query format;
 };
 

@@ -43,7 +43,7 @@ static void say_incomplete(struct request *request, const char *why)
 
 static void answer(struct rendering *rendering, struct answer *answer, const char *incomplete)
 {
-	const struct encoder *encoder = rendering->plan.format->encoder;
+	const struct encoder *encoder = rendering->plan.encoder;
 	struct request *request = rendering->request;
 	char disposition[160];
 
@@ -178,7 +178,7 @@ static void set_viewer(struct rendering *rendering)
 	uint32_t viewer = admit_viewer(rendering->request);
 
 	rendering->plan.viewer = viewer;
-	if (rendering->key.len && rendering->plan.format->options.by == BY_line)
+	if (rendering->key.len && rendering->plan.options.by == BY_line)
 		buf_add(&rendering->key, &viewer, sizeof(viewer));
 }
 

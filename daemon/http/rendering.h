@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "http/render.h"
+#include "capture/render.h"
 #include "http/request.h"
 
 struct rendering {

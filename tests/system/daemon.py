@@ -124,9 +124,11 @@ class Daemon:
         return self.get(target).json()
 
     def named_profile(self, pid):
-        """Returns a profile of a second of the process, with its names. On busy CPUs an answer may come before the names; it
-        says so, and the request is repeated."""
-        profile, end = self.profile(f"seconds=1&pid={pid}"), time.monotonic() + 30
+        """Returns a profile of a second of the process, or longer if it gets little CPU time, with its names. On busy CPUs an
+        answer may come before the names; it says so, and the request is repeated."""
+        from workload import spend  # which imports this module
+
+        profile, end = self.profile(f"{spend([pid], 0.05, 1)}&pid={pid}"), time.monotonic() + 30
         while any("not ready yet" in comment for comment in profile.comments) and time.monotonic() < end:
             time.sleep(0.2)
             profile = self.profile(f"last=2s&pid={pid}")

@@ -14,6 +14,7 @@ what they cost, and nothing of the host but their own programs. Files that take 
 All other tests run alone. The output of a process is printed when the process has ended.
 """
 
+import contextlib
 import os
 import re
 import signal
@@ -24,6 +25,7 @@ import time
 import unittest
 
 MANY_LANES = 4  # so many running lanes need a CPU
+BUSY_NICE = -5  # of files that run beside others: three times the weight of a lane
 
 
 def tests_of(suite):
@@ -61,10 +63,14 @@ def apart(suite):
 class Run:
     """Some test classes that run in their own process."""
 
-    def __init__(self, classes):
+    def __init__(self, classes, busy=False):
         self.output = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen([sys.executable, sys.argv[0], *classes], stdout=self.output, stderr=self.output,
                                         start_new_session=True)  # so that only close() interrupts it
+        if busy:
+            # Otherwise its programs together would get no more CPU time than one lane: sched(7), "The autogroup feature".
+            with contextlib.suppress(OSError), open(f"/proc/{self.process.pid}/autogroup", "w", encoding="ascii") as group:
+                group.write(str(BUSY_NICE))
 
     def ended(self):
         """Prints the output of the process; returns how many tests passed and failed."""
@@ -108,7 +114,7 @@ def run(lanes, files):
     try:
         while waiting or busy or files:
             if files and len(busy) < files_at_once(len(waiting)):
-                busy.append(Run(files[0]))
+                busy.append(Run(files[0], busy=True))
                 files = files[1:]
             elif not end_one(waiting, counts) and not end_one(busy, counts):
                 time.sleep(0.1)

@@ -11,7 +11,7 @@ import daemon
 from python_truth import is_python, python_frames
 from pythons import script
 from warm_up import warm_up
-from workload import Workload
+from workload import Workload, spend
 
 PATIENCE = 180
 NO_TABLE = "[unknown: no unwind information]"
@@ -38,16 +38,11 @@ def recorded(started, seconds):
     returns the query of that time. The stopped workloads do not compete with the daemon that makes the profile, nor with the
     test that reads it.
     """
-    before = {key: workload.cpu_seconds() for key, workload in started.items()}
     enough = seconds * min(daemon.CPUS / len(started), 1) / 2  # half of the CPU time that they could get
-    start = end = time.time()
-    while end - start < seconds or (end - start < PATIENCE and any(
-            workload.cpu_seconds() - before[key] < enough for key, workload in started.items())):
-        time.sleep(0.1)
-        end = time.time()
+    query = spend([workload.pid for workload in started.values()], enough, seconds, PATIENCE)
     tell(started, signal.SIGSTOP)
     time.sleep(1)  # by then the history has all samples of that time
-    return f"from={start:.3f}&to={end:.3f}"
+    return query
 
 
 def wait_walked(server, started):

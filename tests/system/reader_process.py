@@ -69,12 +69,12 @@ class NamesReader(ReaderProcess):
         return self.running.enter_context(Workload(path))
 
     def assert_lines(self, profile, process, number):
-        frames = [
+        seen = [
             frame for sample in profile.samples if sample.labels["pid"] == process.pid
             for location in sample.locations for frame in profile.frames[location]
-            if frame.name.startswith("victim_spins_")
         ]
-        self.assertTrue(frames)
+        frames = [frame for frame in seen if frame.name.startswith("victim_spins_")]
+        self.assertTrue(frames, f"{process.cpu_seconds()} s of CPU time; {seen} {profile.comments}")
         for frame in frames:
             self.assertEqual(frame.name, f"victim_spins_{number:02}")
             self.assertTrue(frame.file.endswith("/victim.c") and frame.line > 0, frame)

@@ -10,7 +10,7 @@ import unittest
 import daemon
 import reference
 from warm_up import warm_up
-from workload import Workload
+from workload import Workload, spend
 
 sys.path.append(os.path.join(daemon.ROOT, "tests", "bench"))
 
@@ -37,7 +37,7 @@ class Stripped(unittest.TestCase):
             who = {stack.enter_context(PROGRAMS[name]()).removeprefix("pid="): name for name in STRIPPED}
             sorts = stack.enter_context(Workload("libc_sorts"))
             warm_up(server, 10)
-            cls.profile = server.profile(f"seconds={SECONDS}", timeout=SECONDS + 60)
+            cls.profile = server.profile(spend(who, 2, SECONDS))
         cls.samples = {name: [] for name in (*STRIPPED, "libc_sorts")}
         for sample in cls.profile.samples:
             name = who.get(str(sample.labels.get("pid")))

@@ -174,7 +174,9 @@ class Views(PythonCase):
         processes = [v for n, v in self.metrics.items() if re.match(r"profd_python\w*processes$", n)]
         self.assertTrue(processes, names)
         self.assertGreaterEqual(max(processes), len(self.started))
-        for name in names:
+        # A page that the kernel moves cannot be read at that moment.
+        self.assertLess(self.metrics["profd_python_broken_total"], self.metrics["profd_samples_total"] / 1000)
+        for name in names - {"profd_python_broken_total"}:
             # Files that other programs map are searched as well, and these may be damaged on purpose.
             if re.search("broken|refused|failed|unknown", name) and "files" not in name:
                 self.assertEqual(self.metrics[name], 0, name)

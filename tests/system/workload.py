@@ -54,6 +54,18 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS
 
 
+def spend(pids, cpu_seconds_each, seconds, patience=60):
+    """Waits so many seconds, and longer until each process has used so much CPU time: on busy CPUs a program may get little.
+    Returns the query of that time."""
+    before = {pid: cpu_seconds(pid) for pid in pids}
+    start = end = time.time()
+    while end - start < seconds or (end - start < patience and any(
+            cpu_seconds(pid) - before[pid] < cpu_seconds_each for pid in pids)):
+        time.sleep(0.1)
+        end = time.time()
+    return f"from={start:.3f}&to={end:.3f}"
+
+
 def times_told(timed):
     """Returns what workloads/timed reports of itself: CPU seconds, and those within work()."""
     timed.process.stdin.write("\n")

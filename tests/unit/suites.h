@@ -42,6 +42,7 @@
 	SUITE(symbolize)       \
 	SUITE(slow_names)      \
 	SUITE(builder)         \
+	SUITE(capture)         \
 	SUITE(select)          \
 	SUITE(quality)         \
 	SUITE(recorder)        \

@@ -5,7 +5,7 @@
 #include "http/heap_query.h"
 
 #include "base/clock.h"
-#include "http/heap_comments.h"
+#include "capture/heap_comments.h"
 #include "tests/unit/suites.h"
 
 #include <errno.h>

@@ -133,7 +133,7 @@ START_TEST(every_parameter_at_its_limit)
 			snprintf(text + strlen(text), sizeof(text) - strlen(text), "&%.*s",
 			         (int)strlen(names[i]) - 1, names[i]);
 	ck_assert_int_eq(ask(text, &query, &profile, &refusal), 0);
-	ck_assert_uint_eq(profile.selection.pod_count, MAX_QUERY_VALUES);
+	ck_assert_uint_eq(profile.ask.selection.pod_count, MAX_QUERY_VALUES);
 	query_release(&query);
 }
 END_TEST
@@ -148,7 +148,7 @@ START_TEST(too_many_values)
 	for (size_t i = 0; i < MAX_QUERY_VALUES; i++)
 		strcat(text, "pid=1&");
 	ck_assert_int_eq(ask(text, &query, &profile, &refusal), 0);
-	ck_assert_uint_eq(profile.selection.pid_count, MAX_QUERY_VALUES);
+	ck_assert_uint_eq(profile.ask.selection.pid_count, MAX_QUERY_VALUES);
 	query_release(&query);
 	strcat(text, "pid=1");
 	ck_assert_int_eq(ask(text, &query, &profile, &refusal), -EINVAL);
@@ -275,53 +275,53 @@ START_TEST(reads_values)
 	struct profile_query profile;
 
 	ck_assert_int_eq(ask("", &query, &profile, &refusal), 0);
-	ck_assert_int_eq(profile.range, RANGE_NEXT);
-	ck_assert_uint_eq(profile.length_ns, 30 * NSEC_PER_SEC);
+	ck_assert_int_eq(profile.ask.range, RANGE_NEXT);
+	ck_assert_uint_eq(profile.ask.length_ns, 30 * NSEC_PER_SEC);
 	ck_assert_str_eq(profile.format.encoder->name, "pprof");
-	ck_assert(!profile.selection.accounts);
+	ck_assert(!profile.ask.selection.accounts);
 	query_release(&query);
 
 	ck_assert_int_eq(ask("format=folded", &query, &profile, &refusal), 0);
-	ck_assert(profile.selection.accounts);
+	ck_assert(profile.ask.selection.accounts);
 	query_release(&query);
 
 	ck_assert_int_eq(ask("last=90&pid=7&comm=a+b&kernel=0&idle=1&sort=cum&rows=5", &query,
 	                     &profile, &refusal),
 	                 0);
-	ck_assert_int_eq(profile.range, RANGE_LAST);
-	ck_assert_uint_eq(profile.length_ns, 90 * NSEC_PER_SEC);
-	ck_assert_uint_eq(profile.selection.pid_count, 1);
-	ck_assert_uint_eq(profile.selection.pids[0], 7);
-	ck_assert_str_eq(profile.selection.comms[0], "a b");
-	ck_assert(profile.selection.no_kernel && profile.selection.idle);
+	ck_assert_int_eq(profile.ask.range, RANGE_LAST);
+	ck_assert_uint_eq(profile.ask.length_ns, 90 * NSEC_PER_SEC);
+	ck_assert_uint_eq(profile.ask.selection.pid_count, 1);
+	ck_assert_uint_eq(profile.ask.selection.pids[0], 7);
+	ck_assert_str_eq(profile.ask.selection.comms[0], "a b");
+	ck_assert(profile.ask.selection.no_kernel && profile.ask.selection.idle);
 	ck_assert_int_eq(profile.format.options.sort, SORT_CUM);
 	ck_assert_uint_eq(profile.format.options.rows, 5);
 	ck_assert_int_eq(profile.format.options.by, BY_function);
-	ck_assert_int_eq(profile.selection.loops, LOOPS_HIDDEN);
-	ck_assert(!profile.selection.children);
+	ck_assert_int_eq(profile.ask.selection.loops, LOOPS_HIDDEN);
+	ck_assert(!profile.ask.selection.children);
 	query_release(&query);
 
 	ck_assert_int_eq(ask("pid=7&children=1&python=raw", &query, &profile, &refusal), 0);
-	ck_assert_int_eq(profile.selection.loops, LOOPS_SHOWN);
-	ck_assert(profile.selection.children);
+	ck_assert_int_eq(profile.ask.selection.loops, LOOPS_SHOWN);
+	ck_assert(profile.ask.selection.children);
 	query_release(&query);
 
 	ck_assert_int_eq(ask("unit=a.service&unit=b&container=01%2f&pod=u&format=text&by=thread",
 	                     &query, &profile, &refusal),
 	                 0);
-	ck_assert_uint_eq(profile.selection.unit_count, 2);
-	ck_assert_str_eq(profile.selection.units[1], "b");
-	ck_assert_uint_eq(profile.selection.container_count, 1);
-	ck_assert_str_eq(profile.selection.containers[0], "01/");
-	ck_assert_uint_eq(profile.selection.pod_count, 1);
-	ck_assert_str_eq(profile.selection.pods[0], "u");
+	ck_assert_uint_eq(profile.ask.selection.unit_count, 2);
+	ck_assert_str_eq(profile.ask.selection.units[1], "b");
+	ck_assert_uint_eq(profile.ask.selection.container_count, 1);
+	ck_assert_str_eq(profile.ask.selection.containers[0], "01/");
+	ck_assert_uint_eq(profile.ask.selection.pod_count, 1);
+	ck_assert_str_eq(profile.ask.selection.pods[0], "u");
 	ck_assert_int_eq(profile.format.options.by, BY_thread);
 	query_release(&query);
 
 	ck_assert_int_eq(ask("from=1799999990", &query, &profile, &refusal), 0);
-	ck_assert_int_eq(profile.range, RANGE_BETWEEN);
-	ck_assert_uint_eq(profile.from_unix_ns, 1799999990 * NSEC_PER_SEC);
-	ck_assert_uint_eq(profile.to_unix_ns, now_ns);
+	ck_assert_int_eq(profile.ask.range, RANGE_BETWEEN);
+	ck_assert_uint_eq(profile.ask.from_unix_ns, 1799999990 * NSEC_PER_SEC);
+	ck_assert_uint_eq(profile.ask.to_unix_ns, now_ns);
 	query_release(&query);
 }
 END_TEST
@@ -349,10 +349,10 @@ START_TEST(states_need_no_time)
 		struct profile_query profile;
 
 		ck_assert_int_eq(ask(cases[i].text, &query, &profile, &refusal), 0);
-		ck_assert_int_eq(profile.range, cases[i].range);
-		ck_assert_int_eq(profile.all, cases[i].all);
-		if (profile.all)
-			ck_assert_uint_eq(profile.length_ns, kept.keep_ns);
+		ck_assert_int_eq(profile.ask.range, cases[i].range);
+		ck_assert_int_eq(profile.ask.all, cases[i].all);
+		if (profile.ask.all)
+			ck_assert_uint_eq(profile.ask.length_ns, kept.keep_ns);
 		query_release(&query);
 	}
 }

@@ -4,9 +4,9 @@
  * addresses and sockets, refusals, and times. Live HTTP is in tests/system.
  */
 #include "base/clock.h"
+#include "base/text.h"
 #include "http/listen.h"
 #include "http/route.h"
-#include "http/timestamp.h"
 #include "tests/unit/suites.h"
 
 #include <errno.h>
@@ -166,13 +166,13 @@ END_TEST
 
 START_TEST(timestamps)
 {
-	char text[TIMESTAMP_BYTES];
+	char text[TIME_TEXT_BYTES];
 
-	timestamp_format(0, text);
+	text_format_time(0, text);
 	ck_assert_str_eq(text, "1970-01-01T00:00:00.000Z");
-	timestamp_format(1795262400 * NSEC_PER_SEC + 1234567, text);
+	text_format_time(1795262400 * NSEC_PER_SEC + 1234567, text);
 	ck_assert_str_eq(text, "2026-11-21T12:00:00.001Z");
-	timestamp_format(UINT64_MAX, text);
+	text_format_time(UINT64_MAX, text);
 	ck_assert_str_eq(text, "2554-07-21T23:34:33.709Z");
 }
 END_TEST

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Makes the bytes of an answer from slices: merge, symbolize, describe, seal, encode. Runs on the
- * render lane and touches nothing but its plan.
+ * Makes the bytes of a profile from slices: merges what the selection keeps, names it, describes
+ * it, and encodes it. Whoever asks for a profile uses it, whether or not over HTTP. Touches nothing
+ * but its plan; on the render lane, because it is slow and the symbolizer belongs to that lane.
  */
 #pragma once
 
-#include "http/format_query.h"
+#include "encode/encoder.h"
 #include "profile/select.h"
 #include "symbolize/symbolize.h"
 
@@ -15,10 +16,11 @@ struct render_plan {
 	struct symbolizer *symbolizer;
 	const struct utsname *host;
 	const struct selection *selection;
-	const struct format_query *format;
+	const struct encoder *encoder;
+	struct encode_options options; /* without source_line */
 	struct profile *const *slices;
 	size_t slice_count;
-	uint32_t viewer; /* admit_viewer(), for source lines */
+	uint32_t viewer; /* the user that may read source lines, see symbolize/source_text.h */
 	/* Called after symbolization; NULL: nothing to do. */
 	void (*named)(struct builder *builder);
 	/* Adds the comments of this kind of profile, and its value types when there was no slice to

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Rendering: the slow half of a request for a profile.
+ * Rendering, the slow part of every profile that is asked for.
  */
-#include "http/render.h"
+#include "capture/render.h"
 
 #include "proc/task_names.h"
 #include "profile/quality.h"
@@ -85,14 +85,14 @@ static int encode(const struct render_plan *plan, const struct profile *profile,
 {
 	_cleanup_(source_cache_freep) struct source_cache *cache =
 		source_cache_new(&source_cache_budget);
-	struct encode_options options = plan->format->options;
+	struct encode_options options = plan->options;
 	struct source_files files = {plan->symbolizer, cache, plan->viewer};
 
 	if (!cache)
 		return -ENOMEM;
 	options.source_line = source_line;
 	options.source_ctx = &files;
-	return plan->format->encoder->encode(profile, &options, out);
+	return plan->encoder->encode(profile, &options, out);
 }
 
 /* A name that no process or thread has is a mistake; one that has the name may just not have run.

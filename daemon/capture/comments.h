@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The comments of a /profile answer. Render lane.
+ * The comments of a profile of recorded samples. Any thread; profiles are rendered on the render
+ * lane.
  */
 #pragma once
 
@@ -12,7 +13,6 @@
 struct capture_facts {
 	enum profile_kind kind;
 	struct source_status source; /* of this kind of profile */
-	const char *event;
 	uint32_t sample_hz;
 	const struct selection *selection;
 	uint64_t from_mono_ns, to_mono_ns; /* the requested range */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The comments of a /profile answer: how it was sampled, the time it covers, the number of ticks of
- * each outcome, how complete its stacks are, and its filters.
+ * The comments of a profile of recorded samples: how it was sampled, the time it covers, the number
+ * of ticks of each outcome, how complete its stacks are, and its filters.
  */
-#include "http/capture_comments.h"
+#include "capture/comments.h"
 
 #include "base/clock.h"
+#include "base/text.h"
+#include "capture/render.h"
 #include "collect/source.h"
-#include "http/render.h"
-#include "http/timestamp.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -64,10 +64,10 @@ static void add_coverage(struct builder *builder, const struct capture_facts *fa
 	uint64_t duration_ns = profile->duration_ns;
 	uint64_t asked_ns = facts->to_mono_ns - facts->from_mono_ns;
 	struct ticks ticks = profile->ticks;
-	char from[TIMESTAMP_BYTES], to[TIMESTAMP_BYTES];
+	char from[TIME_TEXT_BYTES], to[TIME_TEXT_BYTES];
 
-	timestamp_format(profile->start_wall_ns, from);
-	timestamp_format(profile->start_wall_ns + duration_ns, to);
+	text_format_time(profile->start_wall_ns, from);
+	text_format_time(profile->start_wall_ns + duration_ns, to);
 	if (sources[facts->kind]->has_idle)
 		buf_printf(&text, "ticks=%" PRIu64 " idle=%" PRIu64 " ", ticks.total, ticks.idle);
 	buf_printf(&text, "samples=%" PRIu64 " lost=%" PRIu64,
@@ -136,7 +136,7 @@ void capture_describe(struct builder *builder, const void *ctx)
 	if (sources[facts->kind]->has_idle) {
 		buf_printf(&text, "sample_hz=%" PRIu32, facts->sample_hz);
 		render_comment(builder, &text);
-		buf_printf(&text, "event=%s", facts->event);
+		buf_printf(&text, "event=%s", facts->source.event);
 		render_comment(builder, &text);
 	}
 	if (!facts->source.on) {

@@ -3,11 +3,11 @@
  * The comments of a /heap answer: the process and its allocator, how and when its allocations were
  * sampled, what watching them cost the process, and what was lost or ended early.
  */
-#include "http/heap_comments.h"
+#include "capture/heap_comments.h"
 
 #include "base/clock.h"
-#include "http/render.h"
-#include "http/timestamp.h"
+#include "base/text.h"
+#include "capture/render.h"
 
 #include <inttypes.h>
 
@@ -83,10 +83,10 @@ static void add_coverage(struct builder *builder, const struct heap_facts *facts
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
 	const struct profile *profile = builder_view(builder);
 	const struct heap_figures *figures = facts->figures;
-	char from[TIMESTAMP_BYTES], to[TIMESTAMP_BYTES];
+	char from[TIME_TEXT_BYTES], to[TIME_TEXT_BYTES];
 
-	timestamp_format(profile->start_wall_ns, from);
-	timestamp_format(profile->start_wall_ns + profile->duration_ns, to);
+	text_format_time(profile->start_wall_ns, from);
+	text_format_time(profile->start_wall_ns + profile->duration_ns, to);
 	buf_printf(&text, "covers=%s..%s", from, to);
 	render_comment(builder, &text);
 	buf_printf(&text, "sampled=%" PRIu64 " freed=%" PRIu64 " lost=%" PRIu64, figures->samples,

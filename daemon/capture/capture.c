@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Captures. The three kinds of range differ in how they get their ends:
+ *   RANGE_NEXT      boundary, wait, boundary
+ *   RANGE_LAST      boundary, so that the newest samples are included
+ *   RANGE_BETWEEN   boundary only when the end is about now
+ * When the range ends now and the kind of profile has a state of what is in use, one more slice
+ * holds that state, taken at the boundary that ends the range: the recorded slices hold only what
+ * happened.
+ */
+#include "capture/capture.h"
+
+#include "base/clock.h"
+#include "collect/source.h"
+#include "proc/proc.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+static struct capture *capture_of(struct cut *cut)
+{
+	return (struct capture *)((char *)cut - offsetof(struct capture, cut));
+}
+
+static struct recorder *recorder_of(const struct capture *capture)
+{
+	return history_recorder(capture->from.history, capture->ask.kind);
+}
+
+static void add_kinship(uint32_t parent, uint32_t pid, void *ctx)
+{
+	struct kinship kinship = {parent, pid};
+
+	buf_add(ctx, &kinship, sizeof(kinship));
+}
+
+/* A filter on descendants needs the parents of the processes that run, and of those that ended
+ * while the kept history was recorded: the slices do not have them. */
+static int read_known(struct capture *capture)
+{
+	struct selection *selection = &capture->ask.selection;
+	struct buf bytes = BUF_INIT;
+	int err;
+
+	if (!selection->children)
+		return 0;
+	procs_each_kin(capture->from.procs, add_kinship, &bytes);
+	err = buf_error(&bytes);
+	if (err) {
+		buf_release(&bytes);
+		return err;
+	}
+	capture->known = (struct kinship *)(void *)bytes.data;
+	selection->known = capture->known;
+	selection->known_count = bytes.len / sizeof(*capture->known);
+	return 0;
+}
+
+/* Appends what is in use now to the slices of what happened. */
+static int add_state(struct capture *capture)
+{
+	struct slices *slices = &capture->slices;
+	enum profile_kind kind = capture->ask.kind;
+	struct profile **grown;
+	int err;
+
+	if (!sources[kind]->in_use || !capture->ends_now)
+		return 0;
+	grown = reallocarray(slices->profiles, slices->count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	slices->profiles = grown;
+	err = collector_in_use(capture->from.collector, kind, &grown[slices->count]);
+	if (!err)
+		slices->count++;
+	return err;
+}
+
+/* The facts that the profile's comments state. */
+static void read_facts(struct capture *capture)
+{
+	struct capture_facts *facts = &capture->facts;
+
+	collector_source(capture->from.collector, capture->ask.kind, &facts->source);
+	facts->kind = capture->ask.kind;
+	facts->sample_hz = capture->from.sample_hz;
+	facts->selection = &capture->ask.selection;
+	facts->from_mono_ns = capture->from_mono_ns;
+	facts->to_mono_ns = capture->to_mono_ns;
+	facts->wall_offset_ns = clock_wall_ns() - clock_mono_ns();
+	facts->empty = !capture->slices.count;
+	facts->all = capture->ask.all;
+	facts->state = sources[capture->ask.kind]->in_use && capture->ends_now;
+}
+
+static void capture_read(struct capture *capture)
+{
+	int err = recorder_read(recorder_of(capture), capture->from_mono_ns, capture->to_mono_ns,
+	                        &capture->slices);
+
+	if (!err)
+		err = add_state(capture);
+	if (!err)
+		err = read_known(capture);
+	if (!err)
+		read_facts(capture);
+	capture->done(capture, err);
+}
+
+static void capture_wait(struct capture *capture, uint64_t boundary_mono_ns)
+{
+	int err = recorder_hold(recorder_of(capture), boundary_mono_ns);
+
+	if (err) {
+		capture->done(capture, err);
+		return;
+	}
+	capture->from_mono_ns = boundary_mono_ns;
+	capture->begun = true;
+	capture->cut.at_mono_ns = boundary_mono_ns + capture->ask.length_ns;
+	collector_cut(capture->from.collector, &capture->cut);
+}
+
+static void on_cut(struct cut *cut, uint64_t boundary_mono_ns)
+{
+	struct capture *capture = capture_of(cut);
+	uint64_t length_ns = capture->ask.length_ns;
+
+	switch (capture->ask.range) {
+	case RANGE_NEXT:
+		if (!capture->begun) {
+			capture_wait(capture, boundary_mono_ns);
+			return;
+		}
+		capture->to_mono_ns = boundary_mono_ns;
+		break;
+	case RANGE_LAST:
+		capture->to_mono_ns = boundary_mono_ns;
+		capture->from_mono_ns =
+			boundary_mono_ns > length_ns ? boundary_mono_ns - length_ns : 0;
+		break;
+	case RANGE_BETWEEN:
+		if (capture->to_mono_ns > boundary_mono_ns)
+			capture->to_mono_ns = boundary_mono_ns;
+		break;
+	}
+	capture->ends_now = true;
+	capture_read(capture);
+}
+
+/* Converts a wall-clock time to the monotonic clock; times before the boot become 0. */
+static uint64_t mono_of_wall(uint64_t unix_ns)
+{
+	uint64_t offset_ns = clock_wall_ns() - clock_mono_ns();
+
+	return unix_ns > offset_ns ? unix_ns - offset_ns : 0;
+}
+
+void capture_start(struct capture *capture)
+{
+	const struct capture_ask *ask = &capture->ask;
+
+	capture->cut = (struct cut){.done = on_cut, .patient = ask->range == RANGE_NEXT};
+	if (ask->range == RANGE_BETWEEN) {
+		capture->from_mono_ns = mono_of_wall(ask->from_unix_ns);
+		capture->to_mono_ns = mono_of_wall(ask->to_unix_ns);
+		if (capture->to_mono_ns + NSEC_PER_SEC < clock_mono_ns()) {
+			capture_read(capture);
+			return;
+		}
+	}
+	collector_cut(capture->from.collector, &capture->cut);
+}
+
+void capture_cancel(struct capture *capture)
+{
+	collector_cancel(capture->from.collector, &capture->cut);
+}
+
+void capture_plan(const struct capture *capture, struct render_plan *plan)
+{
+	plan->selection = &capture->ask.selection;
+	plan->slices = capture->slices.profiles;
+	plan->slice_count = capture->slices.count;
+	plan->describe = capture_describe;
+	plan->ctx = &capture->facts;
+}
+
+void capture_release(struct capture *capture)
+{
+	if (capture->ask.range == RANGE_NEXT && capture->begun)
+		recorder_unhold(recorder_of(capture), capture->from_mono_ns);
+	capture->begun = false;
+	slices_release(&capture->slices);
+	free(capture->known);
+	capture->known = NULL;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct capture - takes the recorded samples of a time range, for anybody who asks: it waits for
+ * the boundaries of the range and reads the slices in between. Its owner then has them rendered
+ * (capture/render.h). Embedded in its owner, which sets the first members and leaves the others
+ * zero. Loop thread only.
+ */
+#pragma once
+
+#include "capture/comments.h"
+#include "capture/render.h"
+#include "collect/collector.h"
+#include "profile/history.h"
+
+enum range_kind {
+	RANGE_NEXT,    /* from now on */
+	RANGE_LAST,    /* until now */
+	RANGE_BETWEEN, /* of two given times */
+};
+
+struct capture_ask {
+	enum profile_kind kind;
+	enum range_kind range;
+	uint64_t length_ns;                /* RANGE_NEXT, RANGE_LAST */
+	uint64_t from_unix_ns, to_unix_ns; /* RANGE_BETWEEN */
+	bool all;                          /* RANGE_LAST: everything that is kept */
+	struct selection selection;        /* its names must live as long as the capture */
+};
+
+/* Where samples come from. */
+struct capture_from {
+	struct collector *collector;
+	struct history *history; /* by enum profile_kind */
+	const struct procs *procs;
+	uint32_t sample_hz;
+};
+
+struct capture {
+	struct capture_from from;
+	struct capture_ask ask;
+	/* 0, -ENOMEM or another negative errno. Called once, perhaps before capture_start()
+	 * returns; not after capture_cancel(). */
+	void (*done)(struct capture *capture, int err);
+
+	/* The result. */
+	uint64_t from_mono_ns, to_mono_ns;
+	bool ends_now;
+	struct slices slices;
+	struct capture_facts facts;
+
+	/* Private. */
+	struct cut cut;
+	struct kinship *known; /* for the selection's children */
+	bool begun;            /* `from_mono_ns` is known and held */
+};
+
+void capture_start(struct capture *capture);
+/* While done() has not been called. */
+void capture_cancel(struct capture *capture);
+/* Sets what the capture knows of the plan; its pointers are valid until capture_release(). */
+void capture_plan(const struct capture *capture, struct render_plan *plan);
+/* After done() or capture_cancel(). */
+void capture_release(struct capture *capture);
