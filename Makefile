@@ -32,8 +32,8 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 OPTIMIZE := $(if $(SAN),-O1 -fno-omit-frame-pointer -fsanitize=$(SAN) -fno-sanitize-recover=all,-O2)
 PACKAGES := libbpf libelf libdw liblzma libprotobuf-c libmicrohttpd libuv zlib jansson inih libseccomp gnutls \
             yaml-0.1 libxcrypt
-# Expanded when a recipe runs, since `make deps` may install the packages during the same run.
-PKG_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
+# Asked once, when the first recipe needs it: `make deps` may install the packages during the same run.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(shell pkg-config --cflags $(PACKAGES)))$(PKG_CFLAGS)
 PKG_LIBS   = $(shell pkg-config --libs $(PACKAGES)) -liberty -lZydis -lm
 CFLAGS    ?= -g
 ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DPROFD_VERSION='"$(VERSION)"' $(OPTIMIZE) -fstack-protector-strong \
@@ -42,7 +42,7 @@ BPF_CFLAGS = -g -O2 -mcpu=v3 -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -
              $(if $(WERROR),-Werror) -I. -ffile-prefix-map=$(CURDIR)=. $(shell pkg-config --cflags libbpf)
 
 # The object that defines the maps must come first: libbpf resolves maps across objects only in that order.
-BPF_OBJECTS  := $(BUILD)/bpf/maps.bpf.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out bpf/maps.bpf.c,$(wildcard bpf/*.bpf.c)))
+BPF_OBJECTS  := $(BUILD)/bpf/maps.bpf.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out bpf/maps.bpf.c,$(wildcard bpf/*.bpf.c bpf/*/*.bpf.c)))
 SKELETON     := $(BUILD)/bpf/profd.skel.h
 PROTO_SRC    := $(patsubst proto/%.proto,$(BUILD)/proto/%.pb-c.c,$(wildcard proto/*.proto))
 PRELOAD_SRC  := $(wildcard daemon/preload/*.c)
@@ -358,7 +358,7 @@ $(BUILD)/web/files.c: web/embed.sh $(WEB_FILES) $(BUILD)/web/help.made Makefile
 	$(call say,WEB,$@)
 	$(Q)web/embed.sh $(BUILD)/web/pages > $@
 
-$(BUILD)/web/files.o: $(BUILD)/web/files.c daemon/http/page.h
+$(BUILD)/web/files.o: $(BUILD)/web/files.c daemon/api/page.h
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 
@@ -411,6 +411,8 @@ $(BUILD)/libprofd-cuda.so: $(CUDA_HELPER_SRC:%.c=$(BUILD)/%.o)
 	$(Q)$(CC) $(CUDA_HELPER_CFLAGS) -o $@ $^ $(CUDA_HELPER_LINK)
 
 # ---- tests -----------------------------------------------------------------------------------------------
+# Tests run once, so compiling them fast is worth more than fast tests.
+$(UNIT_OBJ): OPTIMIZE := $(if $(SAN),$(OPTIMIZE),-O0)
 $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(LIBRARY_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS) $(shell pkg-config --libs check)

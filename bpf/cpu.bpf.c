@@ -11,8 +11,8 @@
  * switch: on a virtual machine that takes longer than many tasks run. Ticks that are due in between
  * are owed: they are taken when the task goes to sleep again.
  */
-#include "bpf/growth.bpf.h"
-#include "bpf/unwind_entry.bpf.h"
+#include "bpf/growth/growth.bpf.h"
+#include "bpf/walk/unwind_entry.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 

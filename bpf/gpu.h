@@ -138,7 +138,7 @@ union gpu_site_cookie {
 		u8 size;   /* bytes of an element that is set; an argument of ALLOCATES_CHUNK */
 		u8 pushed; /* bytes that the stack pointer is below its value at the first byte */
 		u8 flags;  /* enum gpu_site_flags */
-		u8 call;   /* index in GPU_CALLS of daemon/gpu/calls.h: the function's name */
+		u8 call;   /* index in GPU_CALLS of daemon/cuda/calls.h: the function's name */
 	};
 	u64 cookie;
 };

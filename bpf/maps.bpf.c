@@ -5,9 +5,9 @@
  */
 #include "bpf/maps.bpf.h"
 
-#include "bpf/growth.bpf.h"
+#include "bpf/growth/growth.bpf.h"
 #include "bpf/hash.bpf.h"
-#include "bpf/python_maps.bpf.h"
+#include "bpf/python/python_maps.bpf.h"
 #include "bpf/static_probe.bpf.h"
 #include "bpf/wake.bpf.h"
 

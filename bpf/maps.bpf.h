@@ -32,12 +32,12 @@ struct counter_map {
 	__uint(max_entries, AT_COUNT); /* lanes do not wait for each other */
 };
 
-/* State of a native walk; bpf/walk.bpf.h. */
+/* State of a native walk; bpf/walk/walk.bpf.h. */
 struct walk {
 	u64 pc; /* an address within the frame's instruction */
 	u64 sp, fp;
 	u64 page[2];                   /* addresses of the pages in scratch->pages; 0 for none */
-	u64 trampoline, pending;       /* bpf/return_probe.bpf.h; 0 where none is pending */
+	u64 trampoline, pending;       /* bpf/walk/return_probe.bpf.h; 0 where none is pending */
 	struct unwind_mapping mapping; /* the mapping found last */
 	u32 first, count;              /* the process's run of mappings */
 	u32 parent;                    /* whose mappings are used for an unknown process */

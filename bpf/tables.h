@@ -5,9 +5,9 @@
  */
 #pragma once
 
-/* Kinds of samples; each has bpf/NAME.bpf.c and daemon/collect/NAME.c. The second and third
- * argument are the COUNTERS of its samples: recorded, and lost because the tally map had no
- * room. */
+/* Kinds of samples; each is a struct source_NAME of the daemon (daemon/ingest/source.h). The second
+ * and third argument are the COUNTERS of its samples: recorded, and lost because the tally map had
+ * no room. */
 #define PROFILE_KINDS(KIND)                                     \
 	KIND(cpu, samples, tallies_lost)                        \
 	KIND(rss, rss_samples, rss_lost)                        \

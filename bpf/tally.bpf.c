@@ -2,7 +2,7 @@
 /*
  * Adds samples up in tallies by thread, kind and stacks: the last step of every sample.
  */
-#include "bpf/unwind.bpf.h"
+#include "bpf/walk/unwind.bpf.h"
 
 #include "bpf/task.bpf.h"
 #include "bpf/user.bpf.h"

@@ -4,15 +4,15 @@
  */
 #include "jobs.h"
 
-#include "collect/gpu_ask.h"
-#include "collect/heap_ask.h"
-#include "collect/usdt_ask.h"
+#include "cuda/gpu_ask.h"
 #include "demangle/answer.h"
 #include "fetch/answer.h"
 #include "gpu/nvml_library.h"
+#include "heap/heap_ask.h"
 #include "interp/python_ask.h"
 #include "names/answer.h"
 #include "object/links.h"
+#include "probes/usdt_ask.h"
 #include "reader/jobs.h"
 #include "unwind/table_answer.h"
 

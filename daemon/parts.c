@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "collect/source.h"
+#include "ingest/source.h"
 #include "memory/reader.h"
 #include "privileges.h"
 #include "proc/owner.h"

@@ -5,8 +5,8 @@
 #include "privileges.h"
 
 #include "base/log.h"
-#include "collect/perf.h"
-#include "collect/uprobes.h"
+#include "kernel/perf.h"
+#include "kernel/uprobes.h"
 #include "reader/landlock.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # embed.sh FOLDER: compresses the page's files and the web pages in FOLDER, and writes them to standard output
-# as one C source with the table that daemon/http/page.h declares. The output depends on the files only, not
+# as one C source with the table that daemon/api/page.h declares. The output depends on the files only, not
 # on the time or the machine.
 set -euo pipefail
 export LC_ALL=C
@@ -24,7 +24,7 @@ packed=$(mktemp)
 trap 'rm -f "$packed"' EXIT
 
 echo '/* Made by web/embed.sh. */'
-echo '#include "http/page.h"'
+echo '#include "api/page.h"'
 rows=
 number=0
 while read -r file folder; do

@@ -11,7 +11,7 @@
 #include "capture/capture.h"
 
 #include "base/clock.h"
-#include "collect/source.h"
+#include "ingest/source.h"
 #include "proc/proc.h"
 
 #include <errno.h>

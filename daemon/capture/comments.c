@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "capture/render.h"
-#include "collect/source.h"
+#include "ingest/source.h"
 
 #include <inttypes.h>
 #include <string.h>

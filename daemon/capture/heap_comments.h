@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "collect/heaps.h"
+#include "heap/heaps.h"
 #include "profile/builder.h"
 
 struct heap_facts {

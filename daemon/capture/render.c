@@ -4,7 +4,7 @@
  */
 #include "capture/render.h"
 
-#include "proc/task_names.h"
+#include "capture/task_names.h"
 #include "profile/quality.h"
 #include "symbolize/source_cache.h"
 

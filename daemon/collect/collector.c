@@ -8,12 +8,12 @@
 #include "base/clock.h"
 #include "base/lane.h"
 #include "base/log.h"
-#include "collect/bpf_parts.h"
 #include "collect/collector_private.h"
-#include "collect/cpu.h"
-#include "collect/drain.h"
 #include "collect/load.h"
-#include "collect/perf.h"
+#include "cpu/cpu.h"
+#include "ingest/drain.h"
+#include "kernel/bpf_parts.h"
+#include "kernel/perf.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -173,7 +173,7 @@ static bool on_told(uint64_t told_mono_ns, void *ctx)
 	struct collector *collector = ctx;
 
 	collector->told_mono_ns = told_mono_ns;
-	/* The order matters: see bpf/unwind_python.bpf.c. */
+	/* The order matters: see bpf/python/unwind_python.bpf.c. */
 	pythons_sync(collector->python.pythons);
 	return unwinder_sync(collector->unwinder, told_mono_ns);
 }

@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct collector - the kernel half and everything that communicates with it, as one unit that
- * fills a history. Only collect/ uses the BPF skeleton and the maps. Loop thread only.
+ * fills a history. Loop thread only.
  */
 #pragma once
 
 #include "bpf/abi.h"
-#include "collect/growth_wanted.h"
-#include "collect/heartbeat.h"
 #include "collect/memory_watch.h"
+#include "ingest/drain.h"
 #include "interp/python_codes.h"
 #include "interp/python_threads.h"
 #include "interp/pythons.h"
+#include "kernel/growth_wanted.h"
+#include "kernel/heartbeat.h"
 #include "proc/proc.h"
 #include "profile/history.h"
 #include "unwind/unwinder.h"
 
 #include <uv.h>
-
-/* By enum counter. */
-extern const char *const counter_names[COUNTER_COUNT];
-extern const char *const counter_help[COUNTER_COUNT];
 
 /* What the daemon itself counts, in addition to COUNTERS. Each has its value since the start. */
 #define COLLECTOR_COUNTERS(COUNTER)                                                                \
@@ -76,6 +73,10 @@ struct source_status {
 	const char *event; /* what its samples count; NULL: one thing only */
 };
 
+/* Adds the counters of a drained half and the daemon's losses to the statistics. */
+void collector_stats_add(struct collector_stats *stats, const struct drained *drained,
+                         const struct drain_losses *losses);
+
 /* What the collector works with. All of it outlives the collector. */
 struct collector_config {
 	uv_loop_t *loop;
@@ -122,9 +123,9 @@ void collector_own_cost(struct collector *collector, struct own_cost *ret_cost);
  * -ENOMEM. */
 int collector_in_use(struct collector *collector, enum profile_kind kind,
                      struct profile **ret_profile);
-/* Heap profiles of single processes; see collect/heaps.h. Owned by the collector. */
+/* Heap profiles of single processes; see heap/heaps.h. Owned by the collector. */
 struct heaps *collector_heaps(struct collector *collector);
-/* GPUs; see collect/gpu.h. Owned by the collector. */
+/* GPUs; see gpu/gpu.h. Owned by the collector. */
 struct gpu *collector_gpu(struct collector *collector);
 /* Changes `memory_bytes` of the configuration. */
 void collector_resize(struct collector *collector, size_t memory_bytes);

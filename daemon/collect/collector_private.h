@@ -4,21 +4,21 @@
  */
 #pragma once
 
-#include "collect/bpf.h"
 #include "collect/collector.h"
 #include "collect/crews.h"
-#include "collect/gpu.h"
-#include "collect/heaps_private.h"
-#include "collect/hotplug.h"
 #include "collect/late_load.h"
 #include "collect/own_cost.h"
 #include "collect/python.h"
-#include "collect/run_times.h"
-#include "collect/sideband.h"
-#include "collect/sideband_clock.h"
-#include "collect/source.h"
-#include "collect/threads_ran.h"
-#include "collect/unwind_maps.h"
+#include "gpu/gpu.h"
+#include "heap/heaps_private.h"
+#include "ingest/source.h"
+#include "kernel/bpf.h"
+#include "kernel/hotplug.h"
+#include "kernel/run_times.h"
+#include "kernel/threads_ran.h"
+#include "kernel/unwind_maps.h"
+#include "sideband/sideband.h"
+#include "sideband/sideband_clock.h"
 
 struct collector {
 	uv_loop_t *loop;

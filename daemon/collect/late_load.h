@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/lane.h"
-#include "collect/source.h"
+#include "ingest/source.h"
 
 struct late_load {
 	struct job job; /* owned by the lane until it is done */

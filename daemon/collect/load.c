@@ -5,12 +5,12 @@
 #include "collect/load.h"
 
 #include "base/cleanup.h"
-#include "collect/bpf_parts.h"
-#include "collect/gpu_kernel.h"
-#include "collect/growth_kernel.h"
-#include "collect/heap_kernel.h"
-#include "collect/perf.h"
-#include "collect/unwind_maps.h"
+#include "kernel/bpf_parts.h"
+#include "kernel/gpu_kernel.h"
+#include "kernel/growth_kernel.h"
+#include "kernel/heap_kernel.h"
+#include "kernel/perf.h"
+#include "kernel/unwind_maps.h"
 
 #include <errno.h>
 #include <stdio.h>

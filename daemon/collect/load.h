@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "collect/bpf.h"
-#include "collect/source.h"
+#include "ingest/source.h"
+#include "kernel/bpf.h"
 
 /* Loads what the start needs. Other parts are loaded when they are first needed. `states` has
  * KIND_COUNT entries, which are zero before. `unwind_bytes` bounds the memory of unwind tables. On

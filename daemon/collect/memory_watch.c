@@ -10,14 +10,14 @@
 #include "base/clock.h"
 #include "base/lane.h"
 #include "base/log.h"
+#include "base/pid_set.h"
 #include "collect/collector.h"
-#include "collect/heaps.h"
 #include "collect/memory_watch_keep.h"
-#include "collect/near_limit.h"
-#include "collect/oom.h"
+#include "growth/near_limit.h"
+#include "growth/oom.h"
+#include "heap/heaps.h"
 #include "memory/reader.h"
 #include "proc/owner.h"
-#include "proc/pid_set.h"
 #include "proc/proc.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/lane.h"
 #include "collect/collector.h"
-#include "collect/source.h"
+#include "ingest/source.h"
 #include "profile/select.h"
 
 #include <errno.h>

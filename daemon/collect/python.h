@@ -5,10 +5,10 @@
  */
 #pragma once
 
-#include "collect/bpf.h"
 #include "interp/python_codes.h"
 #include "interp/python_threads.h"
 #include "interp/pythons.h"
+#include "kernel/bpf.h"
 
 #include <stdbool.h>
 #include <uv.h>

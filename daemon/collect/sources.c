@@ -3,7 +3,7 @@
  * The table of profile kinds, made from the list that the kernel half uses too, and what sources of
  * one tracepoint have in common.
  */
-#include "collect/source.h"
+#include "ingest/source.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

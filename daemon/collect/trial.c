@@ -5,14 +5,14 @@
  */
 #include "collect/trial.h"
 
-#include "collect/cpu.h"
-#include "collect/heap_kernel.h"
-#include "collect/heap_pricing.h"
 #include "collect/load.h"
-#include "collect/oom.h"
-#include "collect/perf.h"
-#include "collect/sideband.h"
-#include "collect/uprobes.h"
+#include "cpu/cpu.h"
+#include "growth/oom.h"
+#include "heap/heap_pricing.h"
+#include "kernel/heap_kernel.h"
+#include "kernel/perf.h"
+#include "kernel/uprobes.h"
+#include "sideband/sideband.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "collect/bpf_features.h"
-#include "collect/source.h"
-#include "heap/price.h"
+#include "allocators/price.h"
+#include "ingest/source.h"
+#include "kernel/bpf_features.h"
 
 struct trial_part {
 	bool tried; /* false: something that it needs is missing */

@@ -5,8 +5,8 @@
 #include "doctor/doctor.h"
 
 #include "base/bounds.h"
-#include "collect/source.h"
 #include "doctor/host.h"
+#include "ingest/source.h"
 
 #include <stdio.h>
 #include <sysexits.h>

@@ -2,8 +2,8 @@
 /*
  * What this process may do, and whether it is outside all containers.
  */
-#include "collect/perf.h"
 #include "doctor/host.h"
+#include "kernel/perf.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -4,8 +4,8 @@
  */
 #include "http/admission.h"
 
+#include "access/host_name.h"
 #include "base/accounts.h"
-#include "http/host_name.h"
 #include "proc/owner.h"
 
 #include <errno.h>

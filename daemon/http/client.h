@@ -6,10 +6,10 @@
  */
 #pragma once
 
+#include "access/arrivals.h"
+#include "access/handshakes.h"
+#include "access/peer.h"
 #include "access/tls.h"
-#include "http/arrivals.h"
-#include "http/handshakes.h"
-#include "http/peer.h"
 
 #include <microhttpd.h>
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "http/members.h"
+#include "access/members.h"
 
 struct policy {
 	const char *group;             /* NULL: every user of this host is served */

@@ -7,11 +7,11 @@
  */
 #pragma once
 
+#include "access/crowd.h"
 #include "base/buf.h"
 #include "http/answers.h"
-#include "http/client_stats.h"
-#include "http/crowd.h"
 #include "http/client.h"
+#include "http/client_stats.h"
 #include "http/query.h"
 #include "http/service.h"
 

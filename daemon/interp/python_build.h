@@ -8,7 +8,7 @@
 #pragma once
 
 #include "bpf/python.h"
-#include "object/elf.h"
+#include "elf/elf.h"
 
 /* -ENOENT when the file contains no CPython, -ENOTSUP when the version is unknown, -EBADMSG when
  * its contents make no sense, -ENOMEM. Addresses in the result are the file's own. */

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "bpf/python.h"
-#include "object/elf.h"
+#include "elf/elf.h"
 
 /* Reads the description at `runtime` in the file; `interpreters` in the result is relative to
  * `runtime`. -ENOENT when there is no description, -ENOTSUP when its version is unknown, -EBADMSG

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "object/elf.h"
+#include "elf/elf.h"
 
 /* Calls fn for the target of each jump in [start, end) whose instruction holds the target. Stops
  * when fn returns non-zero, and returns that value. x86-64; on other machines there are no jumps.

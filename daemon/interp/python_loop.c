@@ -8,8 +8,8 @@
 #include "interp/python_loop.h"
 
 #include "base/cleanup.h"
+#include "cfi/function_bounds.h"
 #include "interp/python_jumps.h"
-#include "object/function_bounds.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "bpf/python.h"
-#include "object/elf.h"
+#include "elf/elf.h"
 
 /* Returns [start, end) of each part, the main part first; unused entries are 0. -EBADMSG when there
  * is no loop, -ENOMEM. */

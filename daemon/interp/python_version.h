@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "object/elf.h"
+#include "elf/elf.h"
 
 /* Whether it is a release of a minor version (0x030b), or a release candidate. Earlier builds may
  * have other layouts. */

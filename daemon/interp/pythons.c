@@ -6,14 +6,14 @@
 #include "interp/pythons.h"
 
 #include "base/clock.h"
+#include "base/pid_set.h"
 #include "base/shares.h"
+#include "base/table.h"
 #include "interp/python_build.h"
 #include "interp/python_files.h"
 #include "proc/bias.h"
 #include "proc/owner.h"
-#include "proc/pid_set.h"
 #include "proc/sets_without.h"
-#include "base/table.h"
 
 enum {
 	MAX_CHANGED = 16384, /* between two calls; if more changed, all processes are looked at */

@@ -5,9 +5,9 @@
  */
 #include "names/named_file.h"
 
+#include "elf/debugdata.h"
+#include "elf/elf_symtab.h"
 #include "names/named_file_private.h"
-#include "object/debugdata.h"
-#include "object/elf_symtab.h"
 
 #include <errno.h>
 #include <string.h>

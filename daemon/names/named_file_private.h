@@ -4,10 +4,10 @@
  */
 #pragma once
 
+#include "elf/gopclntab.h"
+#include "elf/symtab.h"
 #include "names/dwarf_lines.h"
 #include "names/named_file.h"
-#include "object/gopclntab.h"
-#include "object/symtab.h"
 
 struct named_file {
 	int fds[FILE_COUNT];

@@ -5,8 +5,8 @@
  * stored: at each call, the frames of the addresses before are first reported from the other
  * sources.
  */
+#include "cfi/function_bounds.h"
 #include "names/named_file_private.h"
-#include "object/function_bounds.h"
 
 #include <errno.h>
 

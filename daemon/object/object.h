@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/cleanup.h"
-#include "object/elf.h"
+#include "elf/elf.h"
 
 /* Identifies a root folder; all zero: unknown. */
 struct root_id {

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "proc/pid_set.h"
-#include "proc/pid_table.h"
+#include "base/pid_set.h"
+#include "base/pid_table.h"
 #include "proc/kin.h"
 #include "proc/maps_reader.h"
 #include "proc/proc.h"

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "object/symtab.h"
+#include "elf/symtab.h"
 
 /* Parses lines "address type name [module]"; only code symbols are kept. -EACCES when all addresses
  * are zero, which is how kptr_restrict hides them; -EBADMSG when no line can be parsed. */

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "object/symtab.h"
+#include "elf/symtab.h"
 
 #include <pthread.h>
 

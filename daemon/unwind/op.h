@@ -6,7 +6,7 @@
 #pragma once
 
 #include "bpf/unwind_table.h"
-#include "object/frame_row.h"
+#include "cfi/frame_row.h"
 #include "unwind/table.h"
 
 #define OP_OF_NAME(name) ((uint32_t)OP_NAMED << OP_BASE_SHIFT | (uint32_t)(name))

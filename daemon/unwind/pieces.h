@@ -7,8 +7,8 @@
 #pragma once
 
 #include "bpf/unwind_table.h"
-#include "object/elf.h"
-#include "unwind/follow.h"
+#include "elf/elf.h"
+#include "follow/follow.h"
 
 struct pieces {
 	uint64_t first; /* own address of the first piece, in units of PIECE_BYTES */

@@ -8,10 +8,10 @@
 
 #include "base/cleanup.h"
 #include "bpf/unwind_table.h"
-#include "object/elf.h"
-#include "object/frame_row.h"
-#include "unwind/follow.h"
-#include "unwind/followed.h"
+#include "cfi/frame_row.h"
+#include "elf/elf.h"
+#include "follow/follow.h"
+#include "follow/followed.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  */
 #include "unwind/table.h"
 
-#include "object/ehframe.h"
+#include "cfi/ehframe.h"
 #include "unwind/pieces.h"
 
 #include <elf.h>

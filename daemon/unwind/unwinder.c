@@ -7,7 +7,7 @@
 #include "unwind/unwinder.h"
 
 #include "base/clock.h"
-#include "proc/pid_set.h"
+#include "base/pid_set.h"
 #include "unwind/spaces.h"
 #include "unwind/tables.h"
 

@@ -5,7 +5,7 @@
  */
 #include "packaging/texts/texts.h"
 
-#include "http/page.h"
+#include "api/page.h"
 
 #include <errno.h>
 #include <stdio.h>

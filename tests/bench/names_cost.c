@@ -7,7 +7,7 @@
  */
 #include "base/clock.h"
 #include "names/client.h"
-#include "object/elf.h"
+#include "elf/elf.h"
 
 #include <errno.h>
 #include <fcntl.h>

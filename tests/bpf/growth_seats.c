@@ -12,7 +12,7 @@
 
 /* A program's constants are set by the loader. Here tests set them, so they must not be const. */
 #define const
-#include "bpf/growth_seats.bpf.c"
+#include "bpf/growth/growth_seats.bpf.c"
 #include "bpf/maps.bpf.c"
 #include "bpf/user.bpf.c"
 #undef const

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "object/frame_row.h"
+#include "cfi/frame_row.h"
 #include "tests/bpf/memory.h"
 #include "tests/bpf/world.h"
 

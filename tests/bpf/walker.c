@@ -15,9 +15,9 @@
 #define const
 #include "bpf/maps.bpf.c"
 #include "bpf/task.bpf.c"
-#include "bpf/unwind.bpf.c"
-#include "bpf/unwind_native.bpf.c"
-#include "bpf/unwind_python.bpf.c"
+#include "bpf/walk/unwind.bpf.c"
+#include "bpf/walk/unwind_native.bpf.c"
+#include "bpf/python/unwind_python.bpf.c"
 #include "bpf/user.bpf.c"
 #undef const
 

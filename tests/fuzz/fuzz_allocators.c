@@ -3,7 +3,7 @@
  * Any bytes as a program, and as the code of a program that has an allocator's functions. All
  * probed places are in the file.
  */
-#include "heap/allocators.h"
+#include "allocators/allocators.h"
 #include "tests/fuzz/program.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,8 +2,8 @@
 /*
  * Any bytes as .gnu_debugdata. The result is within its bound.
  */
-#include "object/debugdata.h"
 #include "base/cleanup.h"
+#include "elf/debugdata.h"
 #include "tests/fuzz/wrapped.h"
 
 enum { MAX_BYTES = 1 << 20 };

@@ -5,9 +5,9 @@
  * ascend and not overlap for any bytes.
  */
 #include "base/cleanup.h"
-#include "object/ehframe.h"
-#include "object/frame_section.h"
-#include "object/function_bounds.h"
+#include "cfi/ehframe.h"
+#include "cfi/frame_section.h"
+#include "cfi/function_bounds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

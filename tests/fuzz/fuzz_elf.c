@@ -5,7 +5,7 @@
  * code.
  */
 #include "base/bounds.h"
-#include "object/elf_symtab.h"
+#include "elf/elf_symtab.h"
 #include "object/object.h"
 
 #include <stdlib.h>

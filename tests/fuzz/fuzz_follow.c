@@ -3,7 +3,7 @@
  * Any bytes as code: rows must ascend, stay inside the code and not overlap. Then the same bytes as
  * the executable segment of a file, with calls, guesses and gaps.
  */
-#include "unwind/follow.h"
+#include "follow/follow.h"
 
 #include <elf.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "base/bounds.h"
 #include "base/cleanup.h"
-#include "object/gopclntab.h"
+#include "elf/gopclntab.h"
 #include "tests/fuzz/wrapped.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,8 +4,8 @@
  * held memory always agree.
  */
 #include "base/clock.h"
-#include "collect/gpu_feeds.h"
-#include "collect/source.h"
+#include "gpu/gpu_feeds.h"
+#include "ingest/source.h"
 
 #include <stdlib.h>
 #include <string.h>

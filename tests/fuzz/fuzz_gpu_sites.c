@@ -4,7 +4,7 @@
  * places that can be probed, each once, and cookies from the daemon's list. Any bytes also as such
  * a file: the answer about it is accepted.
  */
-#include "gpu/sites.h"
+#include "cuda/sites.h"
 
 #include <stdlib.h>
 #include <string.h>

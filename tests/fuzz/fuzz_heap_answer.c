@@ -4,7 +4,7 @@
  * rank, and where they are probed. In an accepted answer each index is in its list, and each place
  * in the file.
  */
-#include "heap/allocators.h"
+#include "allocators/allocators.h"
 
 #include <stdlib.h>
 #include <string.h>

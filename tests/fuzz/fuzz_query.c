@@ -3,10 +3,10 @@
  * Any bytes as the query of /profile, /heap and /timeline: it is read or refused, and a refusal is
  * one printable line.
  */
+#include "api/heap_query.h"
+#include "api/profile_query.h"
 #include "base/clock.h"
-#include "http/cpu_timeline.h"
-#include "http/heap_query.h"
-#include "http/profile_query.h"
+#include "views/cpu_timeline.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * Any bytes as a stream of side-band records for a process table whose objects cannot be opened.
  */
-#include "collect/records.h"
+#include "sideband/records.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -3,7 +3,7 @@
  * Any bytes as a function: the place of a probe stays inside the function and within the bound, and
  * the places where the function returns are inside the code.
  */
-#include "heap/returns.h"
+#include "allocators/returns.h"
 #include "code/slide.h"
 #include "tests/fuzz/wrapped.h"
 

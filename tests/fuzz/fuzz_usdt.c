@@ -3,8 +3,8 @@
  * Any bytes as notes of static probes, alone and in a file, and as their arguments. An accepted
  * argument names registers that exist.
  */
-#include "heap/usdt.h"
-#include "heap/usdt_args.h"
+#include "allocators/usdt.h"
+#include "allocators/usdt_args.h"
 #include "tests/fuzz/wrapped.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

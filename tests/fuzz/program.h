@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "object/elf.h"
+#include "elf/elf.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "tests/gpu/watched.h"
 
 #include "bpf/profd.skel.h"
-#include "collect/bpf_parts.h"
+#include "kernel/bpf_parts.h"
 
 #include <bpf/bpf.h>
 #include <check.h>

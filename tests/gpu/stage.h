@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "collect/bpf.h"
-#include "collect/gpu_kernel.h"
-#include "collect/uprobes.h"
+#include "kernel/bpf.h"
+#include "kernel/gpu_kernel.h"
+#include "kernel/uprobes.h"
 
 struct ring_buffer;
 

@@ -109,8 +109,8 @@ class Pages(Told):
                 self.assertRegex(told, rf"(?m)^ +(?:\w+, )*{name}\b")
 
     def test_every_endpoint_and_parameter(self):
-        endpoints = set(in_sources(r'^\t\{"(/[^"*]*)", handle_', "daemon/http/routes.c"))
-        parameters = set(in_sources(r'(?:^\t\{|PARAMETER\()"([a-z]+)",', "daemon/http/*.c", "daemon/http/*.h"))
+        endpoints = set(in_sources(r'^\t\{"(/[^"*]*)", handle_', "daemon/api/routes.c"))
+        parameters = set(in_sources(r'(?:^\t\{|PARAMETER\()"([a-z]+)",', "daemon/api/*.c", "daemon/api/*.h", "daemon/views/*.c"))
         self.assertLessEqual({"/", "/profile", "/heap"}, endpoints)
         self.assertLessEqual({"seconds", "leaks", "format", "step", "cmdline"}, parameters)
         text = page("profd-http.7")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The image with which the tests of object/ and symbolize/ start. It lacks the bytes of the text
- * segment, because no test reads them.
+ * The image with which the tests of elf/, object/ and symbolize/ start. It lacks the bytes of the
+ * text segment, because no test reads them.
  */
 #include "tests/unit/elf_image.h"
 

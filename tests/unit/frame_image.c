@@ -2,9 +2,9 @@
 /*
  * The headers around the entries, and the entries that most tests need.
  */
+#include "cfi/ehframe.h"
+#include "elf/dwarf.h"
 #include "tests/unit/frame_image.h"
-#include "object/dwarf.h"
-#include "object/ehframe.h"
 
 #include <check.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "object/frame_row.h"
+#include "cfi/frame_row.h"
 
 struct frame_text {
 	char text[2048];

@@ -6,10 +6,10 @@
  */
 #pragma once
 
-#include "collect/gpu_feeds.h"
 #include "base/clock.h"
-#include "collect/source.h"
-#include "gpu/calls.h"
+#include "cuda/calls.h"
+#include "gpu/gpu_feeds.h"
+#include "ingest/source.h"
 #include "tests/unit/suites.h"
 
 enum {

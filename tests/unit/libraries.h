@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "object/elf.h"
+#include "elf/elf.h"
 
 /* NULL when the host has no library with that file name. The descriptor stays open as long as the
  * elf. */

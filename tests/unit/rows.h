@@ -5,7 +5,7 @@
 #pragma once
 
 #include "bpf/unwind_table.h"
-#include "object/frame_row.h"
+#include "cfi/frame_row.h"
 #include "unwind/op.h"
 
 #define SP                      X86_REG_SP

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/buf.h"
-#include "object/elf.h"
+#include "elf/elf.h"
 
 #include <elf.h>
 

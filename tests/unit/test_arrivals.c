@@ -2,12 +2,12 @@
 /*
  * How long a request is awaited, and how many handshakes a client may begin.
  */
-#include "http/arrivals.h"
+#include "access/arrivals.h"
 
+#include "access/handshakes.h"
 #include "base/clock.h"
-#include "http/handshakes.h"
-#include "http/process_list.h"
 #include "tests/unit/suites.h"
+#include "views/process_list.h"
 
 static const uint64_t start_ns = 1000 * NSEC_PER_SEC;
 

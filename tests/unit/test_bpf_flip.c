@@ -5,7 +5,7 @@
 #include "tests/unit/suites.h"
 
 #include "base/clock.h"
-#include "collect/bpf.h"
+#include "kernel/bpf.h"
 
 #include "bpf/profd.skel.h"
 

@@ -4,7 +4,7 @@
  * contain, but not the types that they point to.
  */
 #include "base/cleanup.h"
-#include "collect/bpf_types.h"
+#include "kernel/bpf_types.h"
 #include "tests/unit/suites.h"
 
 #include <bpf/btf.h>

@@ -2,9 +2,9 @@
 /*
  * Call frame instructions and expressions, alone and combined, correct and hostile.
  */
-#include "object/cfi.h"
-#include "object/cfi_expression.h"
-#include "object/dwarf.h"
+#include "cfi/cfi.h"
+#include "cfi/cfi_expression.h"
+#include "elf/dwarf.h"
 #include "tests/unit/frame_text.h"
 #include "tests/unit/suites.h"
 

@@ -4,9 +4,9 @@
  * counted twice. Times are small numbers here; a step is 10.
  */
 #include "base/clock.h"
-#include "http/cpu_timeline.h"
 #include "profile/builder.h"
 #include "tests/unit/suites.h"
+#include "views/cpu_timeline.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /*
  * Numbers of requests in flight.
  */
-#include "http/crowd.h"
+#include "access/crowd.h"
 
 #include "tests/unit/suites.h"
 

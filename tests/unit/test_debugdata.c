@@ -2,7 +2,7 @@
 /*
  * .gnu_debugdata: its contents are unpacked within bounds, even if it was damaged.
  */
-#include "object/debugdata.h"
+#include "elf/debugdata.h"
 #include "tests/unit/section_image.h"
 #include "tests/unit/suites.h"
 

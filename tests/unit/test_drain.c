@@ -3,12 +3,12 @@
  * Drained halves: how the words of a stack become frames, and what the kernel half says about a
  * task.
  */
-#include "collect/drain.h"
+#include "ingest/drain.h"
 
 #include "base/accounts.h"
 #include "base/bounds.h"
 #include "bpf/python.h"
-#include "collect/source.h"
+#include "ingest/source.h"
 #include "profile/quality.h"
 #include "tests/unit/suites.h"
 

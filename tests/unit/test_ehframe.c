@@ -3,8 +3,8 @@
  * Sections of call frame information: which section has precedence, order and overlaps, damage, and
  * the entries that the compiler generated for this program.
  */
-#include "object/ehframe.h"
-#include "object/dwarf.h"
+#include "cfi/ehframe.h"
+#include "elf/dwarf.h"
 #include "tests/unit/frame_image.h"
 #include "tests/unit/frame_text.h"
 #include "tests/unit/often.h"

@@ -3,7 +3,7 @@
  * struct elf on correct files, and on the same files damaged field by field.
  */
 #include "base/bounds.h"
-#include "object/elf.h"
+#include "elf/elf.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
 

@@ -3,7 +3,7 @@
  * Names for the stubs of a procedure linkage table, in the forms in which linkers write them, and
  * as part of a file's symbols.
  */
-#include "object/elf_symtab.h"
+#include "elf/elf_symtab.h"
 #include "tests/unit/section_image.h"
 #include "tests/unit/suites.h"
 

@@ -4,7 +4,7 @@
  * bytes by address, and the targets of relative relocations, correct and damaged.
  */
 #include "base/bounds.h"
-#include "object/elf.h"
+#include "elf/elf.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
 

@@ -3,7 +3,7 @@
  * elf_symtab_at(): for the requested addresses it finds the same symbols as a table of all symbols,
  * although it leaves out others.
  */
-#include "object/elf_symtab.h"
+#include "elf/elf_symtab.h"
 #include "tests/unit/section_image.h"
 #include "tests/unit/suites.h"
 

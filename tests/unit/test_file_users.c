@@ -3,11 +3,11 @@
  * Which processes map a file, and which inodes are the same file, within bounds that a process
  * cannot exceed by its mappings.
  */
-#include "collect/file_inode.h"
-#include "collect/file_seen.h"
-#include "collect/file_users.h"
+#include "probes/file_inode.h"
+#include "probes/file_seen.h"
+#include "probes/file_users.h"
 
-#include "collect/gpu_turns.h"
+#include "cuda/gpu_turns.h"
 
 #include "tests/unit/suites.h"
 

@@ -3,9 +3,9 @@
  * Rows made by following code: one function at a time, with the rows that each must give and no
  * others, and the functions of a file.
  */
+#include "follow/follow.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
-#include "unwind/follow.h"
 
 #include <errno.h>
 #include <stdio.h>

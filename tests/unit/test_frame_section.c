@@ -3,7 +3,7 @@
  * Entries of call frame information in all their forms: augmentations, pointer encodings, 64-bit
  * lengths, and a broken entry among correct ones.
  */
-#include "object/dwarf.h"
+#include "elf/dwarf.h"
 #include "tests/unit/frame_image.h"
 #include "tests/unit/suites.h"
 

@@ -3,7 +3,7 @@
  * Function bounds from call frame information, compared with a slow search that follows the rule
  * literally.
  */
-#include "object/function_bounds.h"
+#include "cfi/function_bounds.h"
 #include "tests/unit/frame_image.h"
 #include "tests/unit/suites.h"
 

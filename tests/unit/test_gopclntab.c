@@ -2,7 +2,7 @@
 /*
  * Go's table in all its versions and places, and what can still be read from a damaged table.
  */
-#include "object/gopclntab.h"
+#include "elf/gopclntab.h"
 #include "tests/unit/go_image.h"
 #include "tests/unit/suites.h"
 

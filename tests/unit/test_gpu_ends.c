@@ -5,8 +5,8 @@
  */
 #include "base/accounts.h"
 #include "base/clock.h"
-#include "collect/gpu_feeds.h"
-#include "collect/source.h"
+#include "gpu/gpu_feeds.h"
+#include "ingest/source.h"
 #include "tests/unit/suites.h"
 
 #include <stdbool.h>

@@ -2,10 +2,10 @@
 /*
  * GPU kernels are matched with their launches.
  */
-#include "collect/gpu_kernels.h"
+#include "gpu/gpu_kernels.h"
 
-#include "collect/gpu_launches.h"
-#include "collect/source.h"
+#include "gpu/gpu_launches.h"
+#include "ingest/source.h"
 #include "tests/unit/suites.h"
 
 #include <stdio.h>

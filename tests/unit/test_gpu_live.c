@@ -2,7 +2,7 @@
 /*
  * The GPU memory that a process holds: exact in any order of events, and bounded.
  */
-#include "collect/gpu_live.h"
+#include "gpu/gpu_live.h"
 
 #include "base/clock.h"
 #include "tests/unit/suites.h"

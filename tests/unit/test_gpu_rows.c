@@ -2,11 +2,11 @@
 /*
  * Rows of launches, copies and waits, as samples and in the figures of their process.
  */
-#include "collect/gpu_rows.h"
+#include "gpu/gpu_rows.h"
 
 #include "base/clock.h"
-#include "collect/source.h"
-#include "gpu/calls.h"
+#include "cuda/calls.h"
+#include "ingest/source.h"
 #include "profile/kernel_place.h"
 #include "tests/unit/suites.h"
 

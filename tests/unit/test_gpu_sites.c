@@ -3,8 +3,8 @@
  * The list of CUDA's functions, the files that contain them and the places where they are probed,
  * and which answers of a reader process are accepted.
  */
-#include "collect/gpu_ask.h"
-#include "gpu/sites.h"
+#include "cuda/gpu_ask.h"
+#include "cuda/sites.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/python_image.h"
 #include "tests/unit/suites.h"

@@ -3,7 +3,7 @@
  * Sums by call path: allocations are reported once, memory that is held stays, and the table does
  * not grow with all past allocations.
  */
-#include "collect/gpu_sums.h"
+#include "gpu/gpu_sums.h"
 
 #include "tests/unit/suites.h"
 

@@ -2,7 +2,7 @@
 /*
  * The answers of /gpu, made from figures and a report.
  */
-#include "http/gpu_view.h"
+#include "views/gpu_view.h"
 
 #include "tests/unit/suites.h"
 

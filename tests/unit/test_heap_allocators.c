@@ -3,10 +3,10 @@
  * Which allocator is chosen, and which of its functions are probed, in files made here and in this
  * host's libraries.
  */
-#include "heap/allocators.h"
+#include "allocators/allocators.h"
+#include "tests/unit/lacks.h"
 #include "tests/unit/libraries.h"
 #include "tests/unit/python_image.h"
-#include "tests/unit/lacks.h"
 #include "tests/unit/suites.h"
 
 #include <string.h>

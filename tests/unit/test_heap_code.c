@@ -3,8 +3,8 @@
  * Where probes are cheap and where functions return: in code written here, and in every function of
  * real libraries, compared with a simple check of their bytes.
  */
+#include "allocators/returns.h"
 #include "code/decode.h"
-#include "heap/returns.h"
 #include "code/slide.h"
 #include "tests/unit/frame_image.h"
 #include "tests/unit/libraries.h"

@@ -3,9 +3,9 @@
  * What the kernel half draws, compared with the logarithm of libm, and what watching would cost a
  * process.
  */
+#include "allocators/weights.h"
 #include "bpf/heap.h"
-#include "collect/heap_guard.h"
-#include "heap/weights.h"
+#include "heap/heap_guard.h"
 #include "tests/unit/often.h"
 #include "tests/unit/suites.h"
 

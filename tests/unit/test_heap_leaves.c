@@ -2,8 +2,8 @@
 /*
  * Frames of allocators at the leaves of a heap profile.
  */
-#include "collect/heap_leaves.h"
-#include "heap/leaves.h"
+#include "allocators/leaves.h"
+#include "heap/heap_leaves.h"
 #include "tests/unit/suites.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * The weights of samples, the cost of watching, and how that cost is reported.
  */
-#include "heap/price.h"
-#include "heap/weights.h"
+#include "allocators/price.h"
+#include "allocators/weights.h"
 #include "tests/unit/suites.h"
 
 static double next_uniform(uint64_t *random)

@@ -2,7 +2,7 @@
 /*
  * How /heap reads its query, and what its answers say about themselves.
  */
-#include "http/heap_query.h"
+#include "api/heap_query.h"
 
 #include "base/clock.h"
 #include "capture/heap_comments.h"

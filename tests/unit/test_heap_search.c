@@ -3,9 +3,9 @@
  * What a reader process reports about files with allocators, which of its answers are accepted, and
  * how the files of a process are searched: this process's own.
  */
-#include "collect/heap_search.h"
+#include "heap/heap_search.h"
 
-#include "collect/heap_ask.h"
+#include "heap/heap_ask.h"
 #include "reader/filter.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/python_image.h"

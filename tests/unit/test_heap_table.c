@@ -3,7 +3,7 @@
  * Memory in use, leaked, and at the peak, also when events arrive out of order, compared with a
  * model that remembers everything.
  */
-#include "heap/heap_table.h"
+#include "allocators/heap_table.h"
 #include "tests/unit/suites.h"
 
 #include <string.h>

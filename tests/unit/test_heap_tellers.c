@@ -3,7 +3,7 @@
  * Processes that report their own allocations: however many there are and whatever they report, the
  * memory for that is bounded, and no user takes another user's share.
  */
-#include "collect/heap_tellers.h"
+#include "heap/heap_tellers.h"
 #include "tests/unit/suites.h"
 
 #include <malloc.h>

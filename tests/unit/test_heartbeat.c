@@ -6,8 +6,8 @@
 #include "tests/unit/suites.h"
 
 #include "base/clock.h"
-#include "collect/bpf.h"
-#include "collect/heartbeat.h"
+#include "kernel/bpf.h"
+#include "kernel/heartbeat.h"
 
 #include "bpf/profd.skel.h"
 

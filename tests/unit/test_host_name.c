@@ -3,7 +3,7 @@
  * Names that a client may use for this host, and the origins of pages that make browsers send
  * requests.
  */
-#include "http/host_name.h"
+#include "access/host_name.h"
 
 #include "tests/unit/suites.h"
 

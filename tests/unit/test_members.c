@@ -2,7 +2,7 @@
 /*
  * The members of a user group, compared with the system's own tables.
  */
-#include "http/members.h"
+#include "access/members.h"
 
 #include "tests/unit/suites.h"
 

@@ -4,8 +4,8 @@
  */
 #include "tests/unit/suites.h"
 
-#include "http/memory_points.h"
 #include "memory/timeline_copy.h"
+#include "views/memory_points.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include "tests/unit/suites.h"
 
 #include "base/bounds.h"
-#include "http/memory_stacks.h"
+#include "views/memory_stacks.h"
 
 #include <errno.h>
 #include <string.h>

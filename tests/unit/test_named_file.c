@@ -5,8 +5,8 @@
  */
 #include "names/named_file.h"
 
-#include "object/elf.h"
-#include "object/symtab.h"
+#include "elf/elf.h"
+#include "elf/symtab.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/frame_image.h"
 #include "tests/unit/go_image.h"

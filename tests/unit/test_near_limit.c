@@ -4,7 +4,7 @@
  */
 #include "tests/unit/suites.h"
 
-#include "collect/near_limit.h"
+#include "growth/near_limit.h"
 
 static struct memory_reading processes[] = {
 	{.pid = 10, .figures.values[MEMORY_rss_anon] = 50, .group = 0},

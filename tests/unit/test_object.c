@@ -2,8 +2,8 @@
 /*
  * struct object: what it knows, the ownership of its descriptor, and its symbols as a table.
  */
+#include "elf/elf_symtab.h"
 #include "object/object.h"
-#include "object/elf_symtab.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/suites.h"
 

@@ -2,7 +2,7 @@
 /*
  * The page's files: they are there, and each client gets the right one of their forms.
  */
-#include "http/page.h"
+#include "api/page.h"
 #include "http/route.h"
 #include "tests/unit/suites.h"
 

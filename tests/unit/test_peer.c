@@ -3,10 +3,10 @@
  * The user at the other end of a connection, on real sockets. When the test runs as root, another
  * user makes the other end, and the kernel must name that user.
  */
-#include "http/peer.h"
+#include "access/peer.h"
 
+#include "access/socket_owner.h"
 #include "base/cleanup.h"
-#include "http/socket_owner.h"
 #include "tests/unit/suites.h"
 
 #include <arpa/inet.h>

@@ -4,8 +4,8 @@
  */
 #include "tests/unit/suites.h"
 
-#include "collect/hotplug.h"
-#include "collect/perf.h"
+#include "kernel/hotplug.h"
+#include "kernel/perf.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/suites.h"
 
-#include "collect/perf_ring.h"
+#include "sideband/perf_ring.h"
 
 #include <stdio.h>
 #include <string.h>

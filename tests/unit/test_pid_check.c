@@ -5,8 +5,8 @@
  */
 #include "tests/unit/suites.h"
 
+#include "api/pid_check.h"
 #include "base/clock.h"
-#include "http/pid_check.h"
 #include "profile/history.h"
 
 #include <errno.h>

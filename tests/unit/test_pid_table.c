@@ -5,7 +5,7 @@
 #include "tests/unit/suites.h"
 
 #include "base/bounds.h"
-#include "proc/pid_table.h"
+#include "base/pid_table.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /*
  * Query strings, and the requests that /profile makes from them.
  */
-#include "http/profile_query.h"
+#include "api/profile_query.h"
 
 #include "base/clock.h"
 #include "tests/unit/suites.h"

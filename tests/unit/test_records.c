@@ -4,7 +4,7 @@
  */
 #include "tests/unit/suites.h"
 
-#include "collect/records.h"
+#include "sideband/records.h"
 
 #include <linux/perf_event.h>
 #include <string.h>

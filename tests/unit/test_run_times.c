@@ -2,7 +2,7 @@
 /*
  * How much CPU time samples stand for, according to the scheduler.
  */
-#include "collect/run_times.h"
+#include "kernel/run_times.h"
 
 #include "tests/unit/suites.h"
 

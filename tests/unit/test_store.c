@@ -4,10 +4,10 @@
  * is dropped, and that another file of the same name never passes for one.
  */
 #include "base/clock.h"
+#include "elf/elf_symtab.h"
 #include "object/store.h"
-#include "object/elf_symtab.h"
-#include "tests/unit/store_files.h"
 #include "tests/unit/lacks.h"
+#include "tests/unit/store_files.h"
 #include "tests/unit/suites.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * struct symtab: which symbol an address gets, compared with a slow search that states the rule.
  */
 #include "base/bounds.h"
-#include "object/symtab.h"
+#include "elf/symtab.h"
 #include "tests/unit/suites.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 #include "unwind/table.h"
 
-#include "object/dwarf.h"
+#include "elf/dwarf.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/frame_image.h"
 #include "tests/unit/rows.h"

@@ -3,7 +3,7 @@
  * How long a tick has already stopped the CPU: more than nothing, and less than an interrupt takes
  * on any machine.
  */
-#include "collect/tick_lag.h"
+#include "cpu/tick_lag.h"
 
 #include "base/clock.h"
 #include "tests/unit/suites.h"

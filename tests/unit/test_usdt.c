@@ -2,10 +2,10 @@
 /*
  * Static probes: their notes, complete and damaged, and the places of their arguments.
  */
-#include "heap/usdt.h"
-#include "heap/usdt_args.h"
+#include "allocators/usdt.h"
+#include "allocators/usdt_args.h"
 
-#include "collect/usdt_ask.h"
+#include "probes/usdt_ask.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/section_image.h"
 #include "tests/unit/suites.h"

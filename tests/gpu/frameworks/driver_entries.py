@@ -14,5 +14,5 @@ def driver_entries():
           f"{len(missed)} at no symbol of profd's list, in a driver of CUDA {said['version']}")
     for row in missed:
         say("   not probed:", *row)
-    say("   exported, of these kinds, not in daemon/gpu/calls.h:", *said["not_listed"])
+    say("   exported, of these kinds, not in daemon/cuda/calls.h:", *said["not_listed"])
     program.end()

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Where a walk of the current task's user stack begins, for each kind of program: at the registers
+ * of the program's own context if those are user-space registers (a timer tick there, a uprobe),
+ * else at those saved when the kernel was entered (a tick in the kernel, a tracepoint). To get
+ * words instead of an id, fill scratch->regs in the same way and call unwind_stack(); stack_store()
+ * can make an id of them later.
+ */
+#pragma once
+
+#include "bpf/task.bpf.h"
+#include "bpf/walk/regs.bpf.h"
+#include "bpf/walk/unwind.bpf.h"
+
+/* The stack's id, from user-space registers. */
+static __always_inline u64 walk_user_of(u32 at, const volatile struct pt_regs *regs)
+{
+	struct scratch *scratch = scratch_get(at);
+
+	if (!scratch)
+		return STACK_LOST;
+	regs_by_number(scratch->regs, regs);
+	return unwind_user(at, REGS_COMPAT(regs));
+}
+
+/* The registers that user space had when it entered the kernel; NULL where they are not
+ * available. */
+static __always_inline const struct pt_regs *regs_of_entry(struct scratch *scratch)
+{
+	struct task_struct *task = task_current();
+	struct pt_regs *entry = &scratch->entry;
+
+	/* A task that is exiting gives its memory back. Its stack goes first, when the task reports
+	 * its exit: a thread that is started next may already use the same stack. */
+	if (task->flags & (PF_KTHREAD | PF_EXITING))
+		return NULL;
+	if (bpf_probe_read_kernel(entry, sizeof(*entry), (void *)bpf_task_pt_regs(task)))
+		return NULL;
+	/* Workers that the kernel creates inside a process never were in user space; nor was a task
+	 * that has no memory yet. */
+	if (REGS_PC(entry) == 0 || !REGS_USER(entry))
+		return NULL;
+	return entry;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * /profile and its aliases. What can be seen from the query, and whether the requested time is
+ * still kept, is checked at once. Then the request is suspended until the named processes are
+ * checked, the samples captured, and the profile rendered. HEAD is answered after the checks. An
+ * in-flight request owns itself and frees itself when it is done; when it is abandoned it ends as
+ * soon as it can.
+ */
+#include "api/pid_check.h"
+#include "api/profile_query.h"
+#include "api/rendering.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "capture/capture.h"
+#include "http/route.h"
+#include "ingest/source.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+enum stage { STAGE_CHECKING, STAGE_CAPTURING, STAGE_RENDERING };
+
+struct asked {
+	struct pid_check check;
+	struct capture capture;
+	struct rendering rendering;
+	const struct service *service;
+	struct request *request; /* NULL once the request is abandoned */
+	struct query query;      /* the selection's names point into it */
+	struct format_query format;
+	enum stage stage;
+};
+
+static void asked_free(struct asked *asked)
+{
+	capture_release(&asked->capture);
+	query_release(&asked->query);
+	free(asked);
+}
+
+/* The caller is about to answer or free the request. */
+static void on_abandoned(void *owner)
+{
+	struct asked *asked = owner;
+
+	asked->request = NULL;
+	asked->check.abandoned = true;
+	asked->rendering.request = NULL;
+	if (asked->stage != STAGE_CAPTURING)
+		return; /* a worker has it; on_checked() or on_rendered() ends it */
+	capture_cancel(&asked->capture);
+	asked_free(asked);
+}
+
+static void asked_fail(struct asked *asked, int err)
+{
+	request_fail(asked->request, err);
+	asked_free(asked);
+}
+
+static void on_rendered(struct rendering *rendering)
+{
+	asked_free((struct asked *)((char *)rendering - offsetof(struct asked, rendering)));
+}
+
+/* Identifies the answer: the samples, their time and the format. Two requests that spell the same
+ * in different ways get different keys, and both answers are made. */
+static struct buf key_of(const struct asked *asked)
+{
+	const struct capture *capture = &asked->capture;
+	const uint64_t range[] = {capture->ask.kind, capture->from_mono_ns, capture->to_mono_ns,
+	                          capture->ends_now};
+	struct buf key = BUF_INIT;
+
+	buf_add(&key, range, sizeof(range));
+	for (size_t i = 0; i < asked->query.count; i++) {
+		const struct query_pair *pair = &asked->query.pairs[i];
+
+		buf_add(&key, pair->name, strlen(pair->name) + 1);
+		buf_add(&key, pair->value, strlen(pair->value) + 1);
+	}
+	return key;
+}
+
+static void on_captured(struct capture *capture, int err)
+{
+	struct asked *asked = (struct asked *)((char *)capture - offsetof(struct asked, capture));
+
+	if (err) {
+		asked_fail(asked, err);
+		return;
+	}
+	asked->rendering = (struct rendering){
+		.request = asked->request,
+		.service = asked->service,
+		.kind = sources[capture->ask.kind]->name,
+		.key = key_of(asked),
+		.plan = {.encoder = asked->format.encoder, .options = asked->format.options},
+		.done = on_rendered,
+	};
+	capture_plan(capture, &asked->rendering.plan);
+	asked->stage = STAGE_RENDERING;
+	err = rendering_start(&asked->rendering);
+	if (err)
+		asked_fail(asked, err);
+}
+
+static void on_checked(struct pid_check *check, int err)
+{
+	struct asked *asked = (struct asked *)((char *)check - offsetof(struct asked, check));
+	struct request *request = asked->request;
+
+	if (request && !err && !request->head) {
+		asked->stage = STAGE_CAPTURING;
+		capture_start(&asked->capture);
+		return;
+	}
+	if (request && err == -EINVAL)
+		request_refuse(request, &check->refusal);
+	else if (request && err)
+		request_fail(request, err);
+	else if (request)
+		request_answer_head(request, asked->format.encoder->content_type);
+	asked_free(asked);
+}
+
+/* Suspends the request and takes ownership of its query, into which `query` points. On an error the
+ * request is not suspended, and the caller must still answer it. */
+static int submit(struct request *request, const struct profile_query *query)
+{
+	const struct service *service = request->service;
+	struct asked *asked = calloc(1, sizeof(*asked));
+	int err;
+
+	if (!asked)
+		return -ENOMEM;
+	err = request_park(request, asked, on_abandoned);
+	if (err) {
+		free(asked);
+		return err;
+	}
+	asked->service = service;
+	asked->request = request;
+	asked->query = request->query;
+	request->query = (struct query){0};
+	asked->format = query->format;
+	asked->capture = (struct capture){
+		.from = {service->collector, service->history, service->procs, service->sample_hz},
+		.ask = query->ask,
+		.done = on_captured,
+	};
+	asked->check = (struct pid_check){
+		.service = service,
+		.account = client_account(request->client),
+		.done = on_checked,
+	};
+	pid_check_start(&asked->check, &asked->capture.ask.selection, query->ask.kind);
+	return 0;
+}
+
+static int check_kept(const struct service *service, const struct capture_ask *ask,
+                      struct refusal *ret_refusal)
+{
+	uint64_t offset_ns = clock_wall_ns() - clock_mono_ns();
+	char oldest[TIME_TEXT_BYTES];
+	struct recorder_stats stats;
+	uint64_t oldest_mono_ns;
+
+	if (ask->range != RANGE_BETWEEN)
+		return 0;
+	recorder_get_stats(history_recorder(service->history, ask->kind), &stats);
+	oldest_mono_ns = stats.oldest_mono_ns ? stats.oldest_mono_ns : service->start_mono_ns;
+	if (ask->to_unix_ns > oldest_mono_ns + offset_ns)
+		return 0;
+	text_format_time(oldest_mono_ns + offset_ns, oldest);
+	return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
+	              "profd keeps no samples that old; the oldest are at from=%s", oldest);
+}
+
+void handle_profile(struct request *request)
+{
+	const struct service *service = request->service;
+	const struct profile_bounds bounds = {service->keep_ns, service->policy->max_seconds};
+	struct profile_query query;
+	struct refusal refusal;
+	int err;
+
+	err = profile_query_read(&request->query, clock_wall_ns(), &bounds, &query, &refusal);
+	if (!err)
+		err = check_kept(service, &query.ask, &refusal);
+	if (err) {
+		request_refuse(request, &refusal);
+		return;
+	}
+	err = submit(request, &query);
+	if (err)
+		request_fail(request, err);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Decodes one call frame instruction by the shape of its operands. An instruction that does not
+ * matter to rows is therefore skipped as exactly as the others are followed.
+ */
+#pragma once
+
+#include "cfi/cfi.h"
+#include "elf/cursor.h"
+
+/* Operands are sign-extended where the instruction's are signed. For the three opcodes that hold an
+ * operand in their low bits, `op` is the opcode without it. */
+struct cfi_instruction {
+	uint8_t op;
+	uint64_t first, second;
+	const uint8_t *block; /* an expression */
+	size_t block_len;
+};
+
+/* False: the bytes are no known instruction, or end inside it. */
+bool cfi_decode(struct cursor *cursor, const struct cfi_common *common,
+                struct cfi_instruction *ret_instruction);

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The timer that reads the ring buffer while something is probed, and the slices.
+ */
+#include "gpu/gpu.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cuda/gpu_standing.h"
+#include "gpu/gpu_feeds.h"
+#include "gpu/gpu_rows.h"
+#include "kernel/gpu_kernel.h"
+#include "profile/builder.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TICK_MS = 50 };
+
+struct gpu {
+	struct gpu_config config;
+	struct gpu_kernel kernel;
+	struct gpu_standing *standing;
+	struct gpu_feeds *feeds;
+	struct ring_buffer *ring;
+	size_t bytes_read; /* of the ring, in the current read */
+	/* The last known total. When it changes, the counts per account are read. */
+	uint64_t events_lost;
+	uint64_t lost_of[ACCOUNT_PLACES]; /* losses that the feeds know of */
+	uv_timer_t tick;
+	uv_poll_t poll;
+	bool started, polling; /* which of the two handles are initialized */
+	bool ticking;
+};
+
+/* The layer that reports the samples of a kind. */
+static enum gpu_layer layer_of(enum profile_kind kind)
+{
+	return kind == KIND_gpu_tensor ? GPU_LAYER_TENSOR : GPU_LAYER_DRIVER;
+}
+
+/* One read takes at most as many bytes as the ring holds. A program that fills the ring as fast as
+ * it is read cannot keep the loop thread here. */
+static int take_event(void *ctx, void *bytes, size_t len)
+{
+	struct gpu *gpu = ctx;
+
+	gpu->bytes_read += len;
+	gpu_feeds_take(gpu->feeds, bytes, len);
+	return gpu->bytes_read < GPU_EVENT_BYTES ? 0 : -EAGAIN;
+}
+
+/* The ring exists once the first BPF programs are loaded. False: not yet. */
+static bool open_ring(struct gpu *gpu)
+{
+	int events = gpu->ring ? -1 : gpu_kernel_events(&gpu->kernel);
+
+	if (events >= 0)
+		gpu->ring = ring_buffer__new(events, take_event, gpu, NULL);
+	return gpu->ring != NULL;
+}
+
+static void tell_whose(struct gpu *gpu, const struct ring_user users[ACCOUNT_PLACES])
+{
+	uint64_t now_ns = clock_mono_ns();
+
+	for (uint32_t at = 0; at < ACCOUNT_PLACES; at++) {
+		if (users[at].lost != gpu->lost_of[at])
+			gpu_feeds_lost(gpu->feeds, at, now_ns);
+		gpu->lost_of[at] = users[at].lost;
+	}
+}
+
+/* The kernel half counts a loss for its account before it counts it in the total. */
+static void tell_of_lost(struct gpu *gpu)
+{
+	struct ring_user users[ACCOUNT_PLACES];
+	struct gpu_counts counts;
+	uint64_t lost;
+
+	if (gpu_kernel_counts(&gpu->kernel, &counts))
+		return;
+	lost = counts.events_lost + counts.events_over_share;
+	if (lost == gpu->events_lost || gpu_kernel_ring_users(&gpu->kernel, users))
+		return;
+	gpu->events_lost = lost;
+	tell_whose(gpu, users);
+}
+
+/* A process that has ended, by the mapping records read before, has no events in the ring beyond
+ * those read now. */
+static void read_events(struct gpu *gpu)
+{
+	tell_of_lost(gpu);
+	gpu->bytes_read = 0;
+	if (open_ring(gpu))
+		ring_buffer__consume(gpu->ring);
+	gpu_feeds_settle(gpu->feeds);
+}
+
+/* The tables go first: mappings and code objects are reported before the stacks that refer to
+ * them. */
+void gpu_read(struct gpu *gpu)
+{
+	gpu->config.read_tables(gpu->config.ctx);
+	read_events(gpu);
+}
+
+void gpu_read_before_drain(struct gpu *gpu)
+{
+	read_events(gpu);
+	gpu_feeds_await_names(gpu->feeds);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	gpu_read(timer->data);
+}
+
+/* The ring fills up faster than the timer reads it. */
+static void on_filling(uv_poll_t *poll, int status, int events)
+{
+	(void)status;
+	(void)events;
+	gpu_read(poll->data);
+}
+
+/* Starts or stops watching for a ring that fills up faster than the timer reads it. */
+static void watch_ring(struct gpu *gpu, bool watched)
+{
+	if (watched && !gpu->polling && open_ring(gpu)) {
+		gpu->polling = uv_poll_init(gpu->config.loop, &gpu->poll,
+		                            ring_buffer__epoll_fd(gpu->ring)) == 0;
+		gpu->poll.data = gpu;
+	}
+	if (!gpu->polling)
+		return;
+	if (watched)
+		uv_poll_start(&gpu->poll, UV_READABLE, on_filling);
+	else
+		uv_poll_stop(&gpu->poll);
+}
+
+static void set_pace(struct gpu *gpu, bool ticks)
+{
+	if (!gpu->started || ticks == gpu->ticking)
+		return;
+	gpu->ticking = ticks;
+	if (ticks)
+		uv_timer_start(&gpu->tick, on_tick, TICK_MS, TICK_MS);
+	else
+		uv_timer_stop(&gpu->tick);
+	watch_ring(gpu, ticks);
+}
+
+static void read_status(const struct gpu *gpu, enum profile_kind kind,
+                        struct gpu_layer_status *ret_status)
+{
+	*ret_status = (struct gpu_layer_status){.why = "the setting gpu is no"};
+	if (gpu->standing)
+		gpu_standing_status(gpu->standing, layer_of(kind), ret_status);
+}
+
+/* Updates which kinds are on, and why the others are off. */
+static void on_changed(void *ctx)
+{
+	struct gpu *gpu = ctx;
+	bool any = false;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		struct source_state *state = &gpu->config.states[kind];
+		struct gpu_layer_status status;
+
+		/* Kernels are on where the probes of the helper (libprofd-cuda.so) are attached,
+		 * not here. */
+		if (state->own != gpu || kind == KIND_gpu_kernel)
+			continue;
+		read_status(gpu, kind, &status);
+		state->on = status.on;
+		snprintf(state->why, sizeof(state->why), "%s", status.why);
+		any |= status.on;
+	}
+	set_pace(gpu, any);
+	gpu_feeds_attached(gpu->feeds, clock_mono_ns());
+}
+
+const char *gpu_why_off(const struct gpu *gpu)
+{
+	const struct source_state *calls = &gpu->config.states[KIND_gpu_launch];
+	const struct source_state *tensors = &gpu->config.states[KIND_gpu_tensor];
+
+	return calls->on || tensors->on ? "" : calls->why;
+}
+
+int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
+{
+	struct gpu *gpu = calloc(1, sizeof(*gpu));
+
+	if (!gpu)
+		return -ENOMEM;
+	*ret_gpu = gpu;
+	gpu->config = *config;
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		if (sources[kind]->by_probes)
+			config->states[kind].own = gpu;
+	gpu->kernel.bpf = config->bpf;
+	gpu->feeds = gpu_feeds_new(&(struct gpu_feeds_config){
+		.tables = config->tables,
+		.out_of_memory = config->out_of_memory,
+		.ctx = config->ctx,
+		.hash_key = gpu_kernel_hash_key(&gpu->kernel),
+	});
+	if (!gpu->feeds)
+		return -ENOMEM;
+	if (config->off)
+		return 0;
+	return gpu_standing_new(
+		&(struct gpu_standing_config){
+			.loop = config->loop,
+			.procs = config->tables.procs,
+			.store = config->tables.store,
+			.crew = config->tables.crew,
+			.kernel = &gpu->kernel,
+			.changed = on_changed,
+			.ctx = gpu,
+		},
+		&gpu->standing);
+}
+
+int gpu_start(struct gpu *gpu)
+{
+	int err = 0;
+
+	uv_timer_init(gpu->config.loop, &gpu->tick);
+	gpu->tick.data = gpu;
+	gpu->started = true;
+	if (gpu->standing)
+		err = gpu_standing_start(gpu->standing);
+	on_changed(gpu);
+	return err;
+}
+
+void gpu_stop(struct gpu *gpu)
+{
+	if (gpu->standing)
+		gpu_standing_stop(gpu->standing);
+	set_pace(gpu, false);
+	if (gpu->started)
+		uv_close((uv_handle_t *)&gpu->tick, NULL);
+	if (gpu->polling)
+		uv_close((uv_handle_t *)&gpu->poll, NULL);
+	gpu->started = gpu->polling = false;
+}
+
+void gpu_free(struct gpu *gpu)
+{
+	if (!gpu)
+		return;
+	gpu_standing_free(gpu->standing);
+	gpu_feeds_free(gpu->feeds);
+	ring_buffer__free(gpu->ring);
+	free(gpu);
+}
+
+int gpu_fill(struct gpu *gpu, struct half *half, enum profile_kind kind, struct builder *into,
+             uint64_t *ret_samples)
+{
+	if (kind == KIND_gpu_kernel)
+		return gpu_kernels_fill(gpu_feeds_kernels(gpu->feeds), half, into, ret_samples);
+	if (sources[kind]->in_use)
+		return gpu_feeds_allocated(gpu->feeds, kind, into, ret_samples);
+	gpu_rows_add(half, gpu->feeds, kind, into, ret_samples);
+	return 0;
+}
+
+void gpu_filled(struct gpu *gpu, uint64_t length_ns)
+{
+	gpu_feeds_drained(gpu->feeds, length_ns);
+}
+
+int gpu_in_use(struct gpu *gpu, enum profile_kind kind, struct builder *into)
+{
+	gpu_read(gpu);
+	return gpu_feeds_held(gpu->feeds, kind, into);
+}
+
+int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx)
+{
+	return gpu_feeds_each(gpu->feeds, fn, ctx);
+}
+
+void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats)
+{
+	struct gpu_files_status files = {0};
+	struct gpu_counts counts = {0};
+
+	*ret_stats = (struct gpu_stats){0};
+	if (gpu_kernel_counts(&gpu->kernel, &counts))
+		log_debug("cannot read the counts of GPU probes");
+#define COUNT(name, help) ret_stats->name = counts.name;
+	GPU_COUNTS(COUNT)
+#undef COUNT
+	if (gpu->standing)
+		gpu_standing_counts(gpu->standing, &files);
+	ret_stats->files = files.attached;
+	ret_stats->sites = files.sites;
+	ret_stats->files_untrusted = files.untrusted;
+	gpu_feeds_get_stats(gpu->feeds, ret_stats);
+	gpu_kernels_get_stats(gpu_feeds_kernels(gpu->feeds), &ret_stats->kernels);
+}
+
+void gpu_add_reader_stats(const struct gpu *gpu, struct reader_stats *stats)
+{
+	if (gpu->standing)
+		gpu_standing_add_reader_stats(gpu->standing, stats);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct gpu_kernels - the kernels whose durations programs with libprofd-cuda.so report, under the
+ * stacks that launched them. A launch is reported when it is made. Its kernels are reported when
+ * they have run, some seconds later, by another thread. Launches wait here for their kernels, found
+ * by program and correlation number. A graph's launch has many kernels, so a launch is not
+ * forgotten when a kernel of it has come; launches are forgotten by age. Loop thread only.
+ *
+ * A program may report anything, and as much as it likes. So what is kept is bounded: the oldest
+ * launches of the account with most of them are dropped. Kernels without a launch are shown under
+ * "[launch not known]".
+ */
+#pragma once
+
+#include "base/cleanup.h"
+#include "bpf/gpu.h"
+#include "gpu/gpu.h"
+#include "ingest/drain.h"
+
+struct gpu_kernels;
+
+enum {
+	MAX_GPU_LAUNCHES = 64 * 1024,    /* waiting, of all processes */
+	MAX_GPU_LAUNCH_BYTES = 24 << 20, /* of their stacks */
+	GPU_LAUNCH_KEPT_S = 30, /* a kernel that is reported later than this finds no launch */
+	/* Kinds of kernels in a slice. An account that is alone gets half; further ones are
+	 * lost. */
+	MAX_GPU_KERNELS_BUILT = 256 * 1024,
+};
+
+/* Keeps a copy of `tables`. What `tables` points to outlives struct gpu_kernels. NULL when out of
+ * memory. */
+struct gpu_kernels *gpu_kernels_new(const struct drain_tables *tables);
+void gpu_kernels_free(struct gpu_kernels *kernels); /* takes NULL */
+DEFINE_CLEANUP(struct gpu_kernels *, gpu_kernels_free)
+
+/* Takes a GPU_EVENT_LAUNCHED; `words` are the event->words words of its stack. */
+void gpu_kernels_launched(struct gpu_kernels *kernels, const struct gpu_event *event,
+                          const uint64_t *words);
+/* Takes a GPU_EVENT_RAN; `name` has event->words words of 8 bytes. */
+void gpu_kernels_ran(struct gpu_kernels *kernels, const struct gpu_event *event, const void *name);
+/* Adds the kernels reported since the previous call, as samples of KIND_gpu_kernel, and returns how
+ * many reports there were. Forgets launches that were made too long before the half's end. 0 or
+ * -ENOMEM; on -ENOMEM those kernels are lost. */
+int gpu_kernels_fill(struct gpu_kernels *kernels, struct half *half, struct builder *into,
+                     uint64_t *ret_told);
+void gpu_kernels_get_stats(const struct gpu_kernels *kernels, struct gpu_kernels_stats *ret_stats);

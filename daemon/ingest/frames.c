@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Turns words into locations, from the root to the leaf.
+ */
+#include "ingest/frames.h"
+
+#include "bpf/python.h"
+#include "profile/quality.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The kind of a word, see bpf/python.h; 0 for an address. Addresses include those of [vsyscall],
+ * which have all bits of the top byte set. */
+static uint64_t kind_of(uint64_t word)
+{
+	uint64_t kind = word & WORD_KIND;
+
+	return kind == WORD_PYTHON || kind == WORD_OFFSET || kind == WORD_LOOP ? kind : 0;
+}
+
+static bool is_python(uint64_t word)
+{
+	uint64_t kind = kind_of(word);
+
+	return kind == WORD_PYTHON || kind == WORD_OFFSET;
+}
+
+static uint64_t address_of(uint64_t word)
+{
+	return kind_of(word) ? word & WORD_VALUE : word;
+}
+
+static bool is_cut(uint64_t word)
+{
+	return word >= COUNTER_cut_no_process && word <= COUNTER_cut_compat;
+}
+
+/* Adds the frame that stands for the missing ones. */
+static uint32_t add_missing(struct frames *frames, uint32_t path, const char *why)
+{
+	char name[128];
+
+	snprintf(name, sizeof(name), CUT_FRAME "%s]", why);
+	return builder_node(frames->builder, path, places_pseudo(&frames->places, name));
+}
+
+static uint32_t add_cut(struct frames *frames, uint64_t why)
+{
+	const char *text = counter_help[why], *cut = CUT;
+
+	if (strncmp(text, cut, strlen(cut)) == 0)
+		text += strlen(cut);
+	return add_missing(frames, 0, text);
+}
+
+/* How many words, counted from the leaf, lead up the stack. A native caller outside every mapping
+ * was not a return address, so the native words behind it are not callers. */
+static size_t count_valid(const struct image *image, const struct stack_words *stack)
+{
+	size_t valid = 0;
+
+	while (valid < stack->len &&
+	       (is_python(stack->words[valid]) ||
+	        (image && mapping_set_find(image->set, address_of(stack->words[valid])))))
+		valid++;
+	return valid;
+}
+
+bool frames_are_mapped(const struct image *image, const struct stack_words *stack)
+{
+	struct stack_words rest = *stack;
+
+	if (rest.len && is_cut(rest.words[rest.len - 1]))
+		rest.len--;
+	return count_valid(image, &rest) == rest.len;
+}
+
+/* Adds the first frame of the path if the outermost frames are missing; 0 if none are missing.
+ * `cut` is the word that says why the stack is truncated, or 0; stack->len does not include it. */
+static uint32_t add_root(struct frames *frames, const struct stack_words *stack, size_t valid,
+                         uint64_t cut)
+{
+	uint32_t path = cut ? add_cut(frames, cut) : 0;
+
+	if (valid < stack->len) {
+		frames->losses->frames_unmapped++;
+		/* If the walker gave a reason, that reason stands. In a process that it did not
+		 * know it could not recognize addresses outside every mapping. */
+		return path ?: add_cut(frames, COUNTER_cut_unmapped);
+	}
+	if (!stack->whole) {
+		frames->losses->frames_without_stack++;
+		return add_missing(frames, path, "stack lost");
+	}
+	/* A native frame always runs the Python frames; here it is missing. */
+	if (!path && stack->len && is_python(stack->words[stack->len - 1]))
+		return add_missing(frames, path, "what runs these Python frames");
+	return path;
+}
+
+static uint32_t python_function(struct builder *builder, const struct python_place *place)
+{
+	/* It has no linker name, so readers do not try to demangle it. */
+	const struct function function = {
+		.name = builder_text(builder, place->function),
+		.filename = builder_text(builder, place->file),
+		.start_line = place->first_line,
+	};
+
+	return builder_function(builder, &function);
+}
+
+/* Makes the kernel half report a code object again when it meets it again. The kernel half keeps
+ * the signature of a reported code object in one of two places; see tell_once() in
+ * bpf/python/python_code.bpf.h. */
+static void ask_again(struct frames *frames, uint64_t signature)
+{
+	size_t at = signature & (PYTHON_SENT - 1);
+
+	if (!frames->codes_told)
+		return;
+	for (size_t i = 0; i < 2; i++, at ^= 1)
+		if (__atomic_load_n(&frames->codes_told[at], __ATOMIC_RELAXED) == signature)
+			__atomic_store_n(&frames->codes_told[at], 0, __ATOMIC_RELAXED);
+}
+
+static uint32_t python_location(struct frames *frames, uint64_t signature, uint32_t offset)
+{
+	struct builder *builder = frames->builder;
+	struct python_place place;
+	uint32_t location;
+	char name[32];
+
+	if (!frames->codes || !python_codes_find(frames->codes, signature, offset, &place)) {
+		frames->losses->python_codes_unknown++;
+		ask_again(frames, signature);
+		return places_pseudo(&frames->places, "[python: code not known]");
+	}
+	frames->python_version = place.version;
+	snprintf(name, sizeof(name), "[python %u.%u]", place.version >> 8, place.version & 0xff);
+	const struct mapping mapping = {
+		.path = builder_text(builder, name),
+		.kind = MAPPING_PSEUDO,
+	};
+	location = builder_location(builder, builder_mapping(builder, &mapping), place.identity);
+	if (location && !builder_view(builder)->locations[location].line_count)
+		builder_line(builder, location, python_function(builder, &place), place.line);
+	return location;
+}
+
+/* Makes the location of the frame whose word nearest to the root is words[at]. Returns how many
+ * words the frame has. `*ret_location` is 0 if the word is misplaced. */
+static size_t add_word(struct frames *frames, const struct image *image, const uint64_t *words,
+                       size_t at, uint32_t *ret_location)
+{
+	uint64_t word = words[at], kind = kind_of(word);
+
+	if (kind == WORD_OFFSET && at && kind_of(words[at - 1]) == WORD_PYTHON) {
+		*ret_location = python_location(frames, words[at - 1] & WORD_VALUE,
+		                                (uint32_t)(word & WORD_VALUE));
+		return 2;
+	}
+	if (is_python(word)) {
+		frames->losses->python_words_misplaced++;
+		*ret_location = 0;
+		return 1;
+	}
+	*ret_location = places_user(&frames->places, image, address_of(word),
+	                            kind == WORD_LOOP ? MAPPING_LOOP : MAPPING_FILE);
+	return 1;
+}
+
+uint32_t frames_add(struct frames *frames, const struct image *image,
+                    const struct stack_words *stack)
+{
+	struct stack_words rest = *stack;
+	uint64_t cut = 0;
+	size_t valid;
+	uint32_t path;
+
+	frames->python_version = 0;
+	if (rest.len && is_cut(rest.words[rest.len - 1]))
+		cut = rest.words[--rest.len];
+	valid = count_valid(image, &rest);
+	path = add_root(frames, &rest, valid, cut);
+	for (size_t left = rest.len; left;) {
+		uint32_t location = 0;
+
+		/* Python frames are valid even if the native ones are not. */
+		if (left > valid && !is_python(rest.words[left - 1])) {
+			left--;
+			continue;
+		}
+		left -= add_word(frames, image, rest.words, left - 1, &location);
+		if (location)
+			path = builder_node(frames->builder, path, location);
+	}
+	return path;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct frames - turns the words of a user stack (bpf/python.h) into a call path of the slice that
+ * is being built: native frames, Python frames, and a frame that stands for missing ones. Loop
+ * thread only.
+ */
+#pragma once
+
+#include "ingest/drain.h"
+#include "ingest/places.h"
+
+struct frames {
+	struct builder *builder;
+	struct places places;
+	struct python_codes *codes; /* NULL: there is no data on Python */
+	uint64_t *codes_told;       /* NULL: code objects cannot be asked for again */
+	struct drain_losses *losses;
+	/* Of the Python frames in the latest stack; 0: it had none. */
+	uint32_t python_version;
+};
+
+/* Makes call paths for `builder`, and adds what goes wrong to `losses`. Call places_release() for
+ * its `places` at the end. */
+static inline struct frames frames_of(const struct drain_tables *tables, struct builder *builder,
+                                      struct drain_losses *losses)
+{
+	return (struct frames){
+		.builder = builder,
+		.places = {.store = tables->store, .builder = builder},
+		.codes = tables->codes,
+		.codes_told = tables->codes_told,
+		.losses = losses,
+	};
+}
+
+/* One user stack, leaf first. */
+struct stack_words {
+	const uint64_t *words;
+	size_t len;
+	bool whole; /* false: a part was not in the drained map */
+};
+
+/* Whether all native frames of a stack are in mappings of the image. */
+bool frames_are_mapped(const struct image *image, const struct stack_words *stack);
+/* Adds the call path of a stack; 0 for an empty stack. `image` is NULL if the process could not be
+ * identified; then native frames are left out. */
+uint32_t frames_add(struct frames *frames, const struct image *image,
+                    const struct stack_words *stack);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Turns tallies and chains of stack nodes into samples and call paths.
+ */
+#include "ingest/tallies.h"
+
+#include "base/accounts.h"
+#include "base/bounds.h"
+#include "bpf/python.h"
+#include "ingest/drain.h"
+#include "ingest/frames.h"
+#include "ingest/source.h"
+#include "ingest/tasks.h"
+
+#include <string.h>
+
+/* The tallies of one kind while they are turned into samples. */
+struct tallying {
+	struct half *half;
+	struct frames frames;
+	uint64_t words[MAX_STACK_FRAMES];
+};
+
+/* A kernel caller's pc is its return address, which may be the next function's first byte. */
+static uint64_t kernel_pc(const struct tallying *on, size_t at)
+{
+	return at ? on->words[at] - 1 : on->words[at];
+}
+
+static uint32_t add_user(struct tallying *on, const struct tally_key *key,
+                         const struct image *image)
+{
+	struct stack_words stack = {.words = on->words};
+
+	stack.len = stack_index_words(&on->half->index, key->user_stack, on->words, &stack.whole);
+	/* The record of a mapping was lost. */
+	if (image && !frames_are_mapped(image, &stack))
+		procs_look_again(on->half->tables->procs, key->pid);
+	on->frames.places.met_closed = false;
+	uint32_t path = frames_add(&on->frames, image, &stack);
+	if (on->frames.places.met_closed)
+		procs_open_again(on->half->tables->procs, key->pid);
+	return path;
+}
+
+static uint32_t add_kernel(struct tallying *on, uint64_t key, uint32_t path)
+{
+	bool whole;
+	size_t len = stack_index_words(&on->half->index, key, on->words, &whole);
+
+	while (len-- > 0)
+		path = builder_node(on->frames.builder, path,
+		                    places_kernel(&on->frames.places, kernel_pc(on, len)));
+	return path;
+}
+
+static const char *gil_name(uint8_t gil)
+{
+	static const char *const names[] = {
+		[GIL_UNKNOWN] = "",
+		[GIL_HELD] = "held",
+		[GIL_RELEASED] = "released",
+		[GIL_NONE] = "none",
+	};
+
+	return gil < sizeof(names) / sizeof(names[0]) ? names[gil] : "";
+}
+
+/* The kind of memory that grew; "" for samples of other kinds. */
+static const char *memory_name(const struct tally_key *key)
+{
+	static const char *const names[] = {
+		[RESIDENT_FILE] = "file",
+		[RESIDENT_ANON] = "anon",
+		[RESIDENT_SHARED] = "shared",
+	};
+
+	if (key->kind != KIND_rss || key->detail >= sizeof(names) / sizeof(names[0]))
+		return "";
+	return names[key->detail] ?: "";
+}
+
+static uint32_t add_task(struct tallying *on, const struct tally_key *key,
+                         const struct tally *tally, const struct image *image)
+{
+	struct builder *builder = on->frames.builder;
+	struct task task = {
+		.pid = key->pid,
+		.tid = key->tid,
+		.gil = builder_text(builder, gil_name(key->gil)),
+		.memory = builder_text(builder, memory_name(key)),
+		.account = account_of(tally->user),
+	};
+
+	task_identify(&task, builder, on->half->tables, image, on->frames.python_version,
+	              tally->last_ns);
+	task_name_thread(&task, builder, on->half->tables,
+	                 &(struct seen_task){key->image, tally->last_ns, key->thread});
+	if (!image)
+		task.comm =
+			builder_string(builder, key->thread, strnlen(key->thread, TASK_COMM_BYTES));
+	return builder_task(builder, &task);
+}
+
+static void add_tally(struct tallying *on, const struct tally_key *key, const struct tally *tally)
+{
+	const struct image *image = procs_image(on->half->tables->procs, key->pid, tally->last_ns);
+	uint64_t values[PROFILE_VALUES] = {tally->count, tally->value};
+	uint32_t path;
+
+	if (!image)
+		on->half->losses->images_missing += tally->count;
+	path = add_user(on, key, image);
+	path = add_kernel(on, key->kernel_stack, path);
+	if (!path)
+		path = builder_node(on->frames.builder, 0,
+		                    places_pseudo(&on->frames.places, "[no stack]"));
+	builder_sample(on->frames.builder, path, add_task(on, key, tally, image), values);
+}
+
+int tallies_fill(struct half *half, struct source_state *state, struct builder *into,
+                 uint64_t *ret_samples)
+{
+	const struct drained *drained = half->drained;
+	struct tallying on = {
+		.half = half,
+		.frames = frames_of(half->tables, into, half->losses),
+	};
+
+	*ret_samples = 0;
+	for (size_t i = 0; i < drained->tally_count; i++) {
+		if (drained->tally_keys[i].kind != state->kind)
+			continue;
+		*ret_samples += drained->tallies[i].count;
+		add_tally(&on, &drained->tally_keys[i], &drained->tallies[i]);
+	}
+	places_release(&on.frames.places);
+	return 0;
+}
