@@ -22,7 +22,7 @@ static int read_profile(const struct query *query, struct refusal *refusal)
 	if (!err)
 		err = profile_query_read(query, 1800000000 * NSEC_PER_SEC, &bounds, &profile,
 		                         refusal);
-	if (!err && (!profile.format.encoder || profile.selection.pid_count > MAX_QUERY_VALUES))
+	if (!err && (!profile.format.encoder || profile.ask.selection.pid_count > MAX_QUERY_VALUES))
 		abort();
 	return err;
 }

@@ -42,7 +42,7 @@ class Threads(PythonCase):
             # The scripts name their threads, one of them twice; profd reads the names a few seconds later.
             time.sleep(9)
             cls.children = {pid: children_of(pid) for pid in cls.pids}
-            cls.profile = server.profile(recorded(started, 10))
+            cls.profile = server.profile(recorded(started, 6))
             cls.status = server.json("/status")["python"]
 
     def test_each_function_runs_in_the_thread_that_it_says(self):
@@ -81,14 +81,14 @@ def children_of(pid):
 
 
 class Short(PythonCase):
-    """Threads that run for 0.2 s, one after the other, in as many Pythons at once as there are CPUs."""
+    """Threads that run for 0.2 s, one after the other, in twice as many Pythons at once as there are CPUs."""
 
     def test_each_has_its_own_name(self):
         waiting = those_asked()
         while waiting:
-            some, waiting = waiting[:CPUS], waiting[CPUS:]
+            some, waiting = waiting[:2 * CPUS], waiting[2 * CPUS:]
             with running({python: (python, "thread_names", "short") for python in some}) as (server, started):
-                self.profile = server.profile(recorded(started, 4))
+                self.profile = server.profile(recorded(started, 3))
             for python in some:
                 with self.subTest(name_of(python)):
                     self.assert_own_names(python, self.of(started[python]))
