@@ -177,6 +177,10 @@ test-system: $(NEEDS_system) ## the daemon, workloads of known truth, and the re
 test-web: $(NEEDS_web) web-venv ## the page, in a browser over the daemon; root
 	$(Q)BUILD=$(BUILD) $(BUILD)/web-venv/bin/python tests/web/run.py
 
+.PHONY: pictures
+pictures: $(NEEDS_web) web-venv ## the pictures of the page in README.md; root
+	$(Q)BUILD=$(BUILD) $(BUILD)/web-venv/bin/python tests/web/picture.py
+
 .PHONY: web-venv go-pprof
 web-venv:
 	$(Q)tests/web/venv.sh $(BUILD)/web-venv
@@ -265,7 +269,7 @@ fuzz: ## run every fuzz target for FUZZ_SECONDS (60) each
 	$(Q)$(MAKE) --no-print-directory $(addprefix fuzz-run-,$(FUZZERS))
 
 .PHONY: check
-check: ## format, headers alone, layers, what the loop may wait for, both compilers with warnings as errors, stacks of BPF programs, cppcheck, shellcheck
+check: ## format, headers alone, layers, what the loop may wait for, both compilers with warnings as errors, stacks of BPF programs, spelling, cppcheck, shellcheck
 	$(Q)tests/lint/check.sh
 
 .PHONY: format

@@ -150,7 +150,7 @@ struct others_room {
 enum { ACCOUNT_PLACES = 256 };
 
 /* Entries taken of a half's room: in all, and by each account since a quarter of the room was
- * taken. The daemon resets it to 0 as above. */
+ * taken. The daemon resets these numbers to 0 when it has drained the half. */
 struct taken {
 	u32 all, of[ACCOUNT_PLACES];
 };
@@ -167,6 +167,6 @@ _Static_assert(sizeof(struct cpu_busy) == 64, "shared layout");
  * counts in it. Slot 0 means none: its `due` is always 0. */
 struct gpu_slot {
 	u64 count, value; /* as of struct gpu_call */
-	u64 due;          /* calls that may be counted here, until the next one that is walked */
+	u64 due;          /* calls that may be counted here before the next one is walked */
 };
 enum { GPU_SLOTS = 4096 }; /* per half */

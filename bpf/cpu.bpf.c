@@ -2,14 +2,14 @@
 /*
  * CPU time: each tick of the sampling timers records where the running task is.
  *
- * A timer that runs by the clock is an interrupt. While interrupts are off it is late, and finds
- * what runs once they are on again: never the kernel on its way to sleep, but the idle task or the
- * next task. So a tick that is due at a context switch is taken there, for the outgoing task; the
- * interrupt that follows is not counted as another tick.
+ * A timer that runs by the clock fires as an interrupt. While interrupts are off, the timer is
+ * late: it finds the task that runs when they are on again, which is the idle task or the next
+ * task, never the outgoing task on its way to sleep. So a tick that is due at a context switch is
+ * taken there, for the outgoing task; the interrupt that follows is not counted as another tick.
  *
- * The scheduler counts a sleeper's time from its wakeup, although the idle task runs until the
- * switch: on a virtual machine that takes longer than many tasks run. Ticks that are due in between
- * are owed: they are taken when the task goes to sleep again.
+ * The scheduler counts a task's run time from its wakeup, although the idle task runs until the
+ * switch. On a virtual machine the time from the wakeup to the switch is longer than many tasks
+ * run. Ticks that are due in that time are owed: they are taken when the task goes to sleep again.
  */
 #include "bpf/growth/growth.bpf.h"
 #include "bpf/walk/unwind_entry.bpf.h"
@@ -35,7 +35,7 @@ struct ticker {
 	 * and one for the undecided tick. */
 	u64 owed[CPU_TIMERS + 1];
 	u64 behind;    /* how far rq.clock is behind CLOCK_MONOTONIC, at least; 0: not known */
-	u64 undecided; /* when a tick was due that found the idle task about to be left; 0: none */
+	u64 undecided; /* due time of a tick that found the idle task about to be left; 0: none */
 };
 
 struct {

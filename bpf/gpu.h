@@ -4,10 +4,10 @@
  * the rows in which calls are counted, and the records that describe memory, names and kernels that
  * ran.
  *
- * Three layers, never added up: CUDA's driver (libcuda.so.1), which every framework calls in the
- * end and which alone is counted; CUDA's runtime (libcudart), which only says by which of its
- * functions the driver was called; the allocators of frameworks, whose memory came from the driver
- * before.
+ * There are three layers, whose figures are never added up: CUDA's driver (libcuda.so.1), which
+ * every framework calls in the end and which alone is counted; CUDA's runtime (libcudart), which
+ * only says by which of its functions the driver was called; the allocators of frameworks, whose
+ * memory came from the driver before.
  */
 #pragma once
 
@@ -138,7 +138,7 @@ union gpu_site_cookie {
 		u8 size;   /* bytes of an element that is set; an argument of ALLOCATES_CHUNK */
 		u8 pushed; /* bytes that the stack pointer is below its value at the first byte */
 		u8 flags;  /* enum gpu_site_flags */
-		u8 call;   /* index in GPU_CALLS of daemon/cuda/calls.h: the function's name */
+		u8 call;   /* index in the lists of daemon/cuda/calls.h: the function's name */
 	};
 	u64 cookie;
 };
@@ -194,21 +194,21 @@ enum gpu_event_kind {
 	GPU_EVENT_CONTEXT, /* address is a context of `device`; if `size`, it is the primary
 	                      context, with one more reference to it */
 	GPU_EVENT_LAUNCHED, /* from the helper: correlation number in address, a stack */
-	GPU_EVENT_RAN,    /* from the helper: correlation number in address, nanoseconds in size, of
-	                     `reserved` kernels, each of which stands for `allocated`; a name as
-	                     GPU_EVENT_NAME has it, if words */
-	GPU_EVENT_ENDED,  /* `memory` is an enum gpu_end: the context is address, or `device`'s
-	                     primary one; time_ns is the beginning of the call */
-	GPU_EVENT_MAPPED, /* `size` bytes of physical memory with `handle` at this address */
+	GPU_EVENT_RAN,      /* from the helper: `reserved` kernels of the launch with correlation
+	                       number address ran for `size` nanoseconds in all; each stands for
+	                       `allocated` kernels. If words, a name as in GPU_EVENT_NAME */
+	GPU_EVENT_ENDED,    /* `memory` is an enum gpu_end: the context is address, or `device`'s
+	                       primary one; time_ns is the beginning of the call */
+	GPU_EVENT_MAPPED,   /* `size` bytes of physical memory with `handle` at this address */
 	GPU_EVENT_UNMAPPED, /* `size` bytes at this address; time_ns as of FREE */
 	GPU_EVENT_RETAINED, /* address is a handle of physical memory, which has one more owner */
 };
 
 enum gpu_layer { GPU_LAYER_DRIVER, GPU_LAYER_TENSOR, GPU_LAYER_HELPER };
 
-/* A record of the ring buffer gpu_events. Records of one address come in the order of the events,
- * except for what ends something: that is sent at the end of the call with the time of its
- * beginning. */
+/* A record of the ring buffer gpu_events. Records about one address come in the order of the
+ * events, except for those of a call that ends something: they are sent when the call returns, with
+ * the time at which it began. */
 struct gpu_event {
 	u64 time_ns; /* CLOCK_MONOTONIC */
 	u64 address;

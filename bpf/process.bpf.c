@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * At an exec a process's mappings change from one moment to the next, and a process that ends
- * leaves its pid to another. What the walker knew of the process is withdrawn here, at that moment.
- * Until the daemon knows the new program, its stacks are walked by frame pointers rather than by
- * another program's tables, and no Python frames are read at addresses that hold for another
- * program's CPython.
+ * An exec replaces all mappings of a process at one moment, and a process that ends leaves its pid
+ * to another. What the walker knew of the process is withdrawn here, at that moment. Until the
+ * daemon knows the new program, its stacks are walked by frame pointers rather than by another
+ * program's tables, and no Python frames are read at addresses that hold for another program's
+ * CPython.
  */
 #include "bpf/slots.bpf.h"
 #include "bpf/wake.bpf.h"

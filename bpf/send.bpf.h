@@ -15,7 +15,7 @@ static __always_inline u32 words_to_send(u32 walked)
 /* `out` begins with the event, of `event_bytes`, and has room for SCRATCH_FRAMES words behind it.
  * Both `event_bytes` and `ring` are constants where this is called. The compiler must not know what
  * the number of bytes is compared with, or it leaves out the comparison that the verifier needs.
- * Not 0 when the event could not be sent. */
+ * Returns non-zero when the event could not be sent. */
 static __always_inline long send_with_words(void *ring, void *out, u32 event_bytes,
                                             const struct scratch *scratch, u32 words, u64 flags)
 {

@@ -11,7 +11,8 @@
 
 #include <bpf/bpf_helpers.h>
 
-/* Sorted, without overlaps; there are account_count of them. Both are set before load. */
+/* The ranges, sorted and without overlaps; account_count is their number. Both are set before
+ * load. */
 struct account_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, u32);
@@ -39,7 +40,7 @@ static __always_inline int user_may_have(u32 place, u64 own, u64 taken, u64 whol
 }
 
 /* Values that are no place of an account: the room is not crowded, so no account was looked up; the
- * account has its share. */
+ * account's share is used up. */
 enum { NOBODY_ASKED = ACCOUNT_PLACES, NO_ROOM };
 
 /* Whether so much of the room is taken that entries are counted by account. Mostly that is never
@@ -58,7 +59,7 @@ static __always_inline int taken_allows(const struct taken *taken, u32 place, u3
 }
 
 /* The place where taken_count() counts one more entry of the current task's account, NOBODY_ASKED,
- * or NO_ROOM where the account has its share. */
+ * or NO_ROOM if the account's share is used up. */
 static __always_inline u32 taken_place(const struct taken *taken, u32 room)
 {
 	u32 place;
@@ -102,9 +103,9 @@ static __always_inline void ring_user_lose(struct ring_user *user)
 	__sync_fetch_and_add(&user->lost, 1);
 }
 
-/* The ring_user of a place, or NULL where its account has its share. Called before any work is done
- * for an event; ring_user_charge() then charges the event's bytes. `ring` and `users` are constants
- * where this is called. */
+/* The ring_user of a place, or NULL if its account's share is used up. Called before any work is
+ * done for an event; ring_user_charge() then charges the event's bytes. `ring` and `users` are
+ * constants where this is called. */
 static __always_inline struct ring_user *ring_user_at(void *ring, void *users, u64 ring_bytes,
                                                       u32 at)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of reader/jobs.h, in a module that may import all folders that answer.
+ * The table of reader/jobs.h, in a file that may include headers of all folders that answer
+ * questions.
  */
 #include "jobs.h"
 

@@ -40,7 +40,8 @@ struct parts_config {
 int parts_start(struct parts *parts, const struct parts_config *config, char ret_why[256]);
 /* Applies settings that were read again. */
 void parts_resize(struct parts *parts, const struct config *config);
-/* Begins nothing new, and cancels all waiting for answers. The loop must run out afterwards. */
+/* Begins nothing new, and cancels all waiting for answers. Afterwards the loop must run to its
+ * end. */
 void parts_stop(struct parts *parts);
-/* To be called after the loop has run out. */
+/* To be called after the loop has ended. */
 void parts_release(struct parts *parts);

@@ -35,5 +35,5 @@ int policies_start(struct policies *policies, uv_loop_t *loop, const struct conf
 /* Applies settings that were read again. */
 void policies_update(struct policies *policies);
 void policies_stop(struct policies *policies);
-/* To be called after the loop has run out. */
+/* To be called after the loop has ended. */
 void policies_release(struct policies *policies);

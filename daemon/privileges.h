@@ -5,8 +5,8 @@
  * Capabilities belong to a thread, and threads that it starts inherit them. So this is done while
  * there is no other thread. No capability that was given up comes back, not even by running a
  * program (no_new_privs). Root stays user 0, which owns most files, so that its sockets and caches
- * remain its own. An operator that wants fewer privileges runs the daemon as another user, with the
- * CAPABILITIES of the list.
+ * remain its own. An operator who wants fewer privileges runs the daemon as another user, with the
+ * CAPABILITIES of base/capabilities.h.
  */
 #pragma once
 

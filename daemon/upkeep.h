@@ -25,5 +25,5 @@ void upkeep_start(struct upkeep *upkeep, const struct config *config, const stru
                   uint64_t start_mono_ns);
 /* Reports to the service manager now. */
 void upkeep_tell(struct upkeep *upkeep);
-/* To be called once, after upkeep_init(); the loop must run out afterwards. */
+/* To be called once, after upkeep_init(); afterwards the loop must run to its end. */
 void upkeep_stop(struct upkeep *upkeep);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Allocators of XLA and TensorFlow: tsl::BFCAllocator and its kin, which hand out chunks of memory
- * that they have from the driver. They report to no other function, so their calls are followed
- * from entry to return, independently of a call of the driver that one of them may make: neither is
- * part of the other.
+ * that they got from the driver. They report to no other function, so their calls are followed from
+ * entry to return, independently of a call of the driver that one of them may make: neither is part
+ * of the other.
  *
  * Only the allocator's name says which device it is for. The name is a std::string somewhere in the
- * object, at another place in each version. It is searched once, by the form of names: "GPU_0_bfc",
- * "GPU_collectivememory_0_bfc", "gpu_async_0"; "xla_gpu_host_bfc", "gpu_host_bfc", "bfc_cpu..." for
- * memory of the host. Source: xla/pjrt/gpu/gpu_helpers.cc, stream_executor's
- * cuda/cuda_malloc_async_allocator.cc, tensorflow/core/common_runtime/gpu/gpu_process_state.cc.
+ * object, at another place in each version. The programs look for it once, by the form of such
+ * names: "GPU_0_bfc", "GPU_collectivememory_0_bfc", "gpu_async_0"; "xla_gpu_host_bfc",
+ * "gpu_host_bfc", "bfc_cpu..." for memory of the host. Source: xla/pjrt/gpu/gpu_helpers.cc,
+ * stream_executor's cuda/cuda_malloc_async_allocator.cc,
+ * tensorflow/core/common_runtime/gpu/gpu_process_state.cc.
  */
 #pragma once
 

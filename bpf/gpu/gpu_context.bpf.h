@@ -29,10 +29,10 @@ static __always_inline void thread_begin(struct gpu_thread *thread, u32 exec)
 	thread->exec = exec;
 }
 
-/* The state of the current thread. NULL where there is no memory for it, and where this program
- * interrupts another thread on this CPU that is just getting its state; before Linux 6.2 also where
- * that thread is only looking its state up. A launch or a copy counts even then, without a device
- * and a stack. What does not change until the next exec is read once. */
+/* The state of the current thread. NULL if there is no memory for it, or if this program
+ * interrupted another thread on this CPU that was creating its state (before Linux 6.2: also one
+ * that was looking its state up). A launch or a copy then still counts, without a device and a
+ * stack. Fields that do not change until the next exec are read once. */
 static __always_inline struct gpu_thread *thread_get(u64 flags)
 {
 	struct task_struct *task = task_current();
@@ -134,7 +134,7 @@ static __always_inline int is_tagged(const struct gpu_thread *thread, u64 frame)
 static __always_inline void tag(struct gpu_thread *thread, const volatile struct pt_regs *regs,
                                 union gpu_site_cookie site, u64 frame)
 {
-	/* Functions of the runtime call each other: the first one is what the program called. */
+	/* Functions of the runtime call each other; the program called the first one. */
 	if (is_tagged(thread, frame))
 		return;
 	thread->tag_frame = frame;

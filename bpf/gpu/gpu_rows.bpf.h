@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counts each call: in the slot of its row, or, where the thread does not remember the slot, in the
- * row, unless the call is due to be walked. The rows of a thread are its own, so nothing here is
- * atomic.
+ * Counts each call in the slot of its row. A call is counted in the row itself if the thread does
+ * not remember the slot, or if the call is due to be walked. The rows of a thread are its own, so
+ * nothing here is atomic.
  */
 #pragma once
 
@@ -44,8 +44,8 @@ static __always_inline int is_crowded(u32 at)
 	return taken_place(rows_of_half(at), GPU_CALLS_ROWS / 4 * 3) == NO_ROOM;
 }
 
-/* NULL when there is no room, or the account has its share. A function of its own, so that a walk
- * need not have room for its variables on the stack: all functions together have 512 bytes. */
+/* NULL when there is no room, or the account's share is used up. A function of its own, so that a
+ * walk need not have room for its variables on the stack: all functions together have 512 bytes. */
 static __noinline struct gpu_call *row_make(u32 at, const struct gpu_call_key *key)
 {
 	struct gpu_call first = {
@@ -67,7 +67,8 @@ static __noinline struct gpu_call *row_make(u32 at, const struct gpu_call_key *k
 	return row_find(at, key);
 }
 
-/* Moves what has been counted so far to the row of its stack. Not 0 when there is no room. */
+/* Moves what has been counted so far to the row of its stack. Returns non-zero when there is no
+ * room. */
 static __always_inline long row_move(u32 at, struct gpu_call_key *key, struct gpu_call *row)
 {
 	struct gpu_call *to;

@@ -11,12 +11,12 @@
 #include "bpf/send.bpf.h"
 
 enum {
-	GPU_WALKED_BYTES = 1 << 20, /* an allocation of so many bytes is always walked */
+	GPU_WALKED_BYTES = 1 << 20, /* an allocation of this size or more is always walked */
 	GPU_EVENTS_MANY = 100,      /* other stacks of a thread in a tenth of a second */
 	GPU_EVENTS_FEW = 25,
-	/* The daemon reads at fixed times, but at once when so many bytes are unread. The events of
-	 * the next GPU_WAKES_FOR bytes wake it, and not all events from there on: that would cost
-	 * more than all the rest. */
+	/* The daemon reads at fixed times, but at once when this many bytes are unread. The events
+	 * of the next GPU_WAKES_FOR bytes wake it, and not all events from there on: that would
+	 * cost more than all the rest. */
 	GPU_WAKES_AT = GPU_EVENT_BYTES / 8,
 	GPU_WAKES_FOR = 64 << 10,
 };
@@ -43,7 +43,7 @@ static __always_inline void describe(struct gpu_event *event, u16 kind, enum gpu
 	event->device = GPU_DEVICE_UNKNOWN;
 }
 
-/* The ring_user of a place. Where its account has its share: NULL, and the lost event is
+/* The ring_user of a place. If the share of its account is used up: NULL, and the lost event is
  * counted. */
 static __always_inline struct ring_user *user_with_room(u32 place)
 {
@@ -67,7 +67,8 @@ static __always_inline long count_sent(struct ring_user *user, u64 bytes, long e
 }
 
 /* Sends an event with the stack walked from the registers in the lane's scratch; pc is an address
- * within the leaf's instruction. Not 0 when it could not be sent, which is counted. */
+ * within the leaf's instruction. Returns non-zero when the event could not be sent, which is
+ * counted. */
 static __always_inline long send_walked(struct ring_user *user, u32 lane, u64 pc,
                                         const struct gpu_event *event)
 {
@@ -86,8 +87,8 @@ static __always_inline long send_walked(struct ring_user *user, u32 lane, u64 pc
 	return count_sent(user, sizeof(out->event) + words * sizeof(u64), err);
 }
 
-/* Sends an event, without a stack where another stack is being walked on this CPU. Not 0 as
- * above. */
+/* Sends an event; without its stack if another stack is being walked on this CPU. Returns non-zero
+ * as above. */
 static __always_inline long send(const struct gpu_event *event, const struct gpu_place *place,
                                  int is_walked)
 {

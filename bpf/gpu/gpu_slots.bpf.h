@@ -30,7 +30,7 @@ static __always_inline struct taken *slots_taken(u32 at)
 	return &gpu_slots_taken[at & 1];
 }
 
-/* Takes a slot for a new row; 0 when there are no more, or its account has its share of them. */
+/* Takes a slot for a new row; 0 when there are no more, or the account's share is used up. */
 static __always_inline u32 slot_take(u32 at, int is_crowded)
 {
 	struct taken *taken = slots_taken(at);

@@ -70,8 +70,9 @@ static __always_inline u64 seats_of(const struct seat_bucket *bucket, u64 place)
 	return count;
 }
 
-/* The first seat of the account that has most seats of the bucket. That must be more than the
- * account at `place` would have with one more. SEATS_PER_BUCKET: none. */
+/* The first seat of the account that has the most seats of the bucket. It must have more of them
+ * than the account at `place` would have with one more. SEATS_PER_BUCKET: there is no such
+ * account. */
 __noinline u32 seat_of_most(u32 number, u64 place)
 {
 	const struct seat_bucket *bucket = bpf_map_lookup_elem(&seats, &number);

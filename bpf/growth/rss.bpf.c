@@ -36,8 +36,8 @@ enum {
 	 * allocates in such numbers. */
 	LOOK_PAGES = 24,
 	ORDER_MASK = 15,
-	MAPPED_AT_ONCE = 8, /* mapping pages around a fault counts as so many new pages */
-	SUSPECT_PAGES = 16, /* one of so many new pages is checked for being a large one */
+	MAPPED_AT_ONCE = 8, /* mapping pages around a fault counts as this many new pages */
+	SUSPECT_PAGES = 16, /* one of this many new pages is checked for being a large one */
 	LARGE_TASKS = 64,
 	RESIDENT_MEMBERS = 3,
 };

@@ -225,9 +225,9 @@ static __always_inline void call_ends(const volatile struct pt_regs *regs, u64 c
 		return;
 	call = *thread;
 	site.cookie = call.site;
-	/* A function that ends in a jump to one with probes at its return instructions still has
-	 * a return probe of its own to come; the stack then holds only that probe's trampoline
-	 * here. */
+	/* A function with a return probe may end in a jump to a function with probes at its return
+	 * instructions, and this is one of these. The return probe is still to come: the return
+	 * address here is only its trampoline. */
 	if (at_return && !(site.flags & HEAP_SITE_THROWS))
 		return;
 	thread->frame = 0;

@@ -29,8 +29,8 @@ static __always_inline void describe(struct heap_event *event, u32 kind, u32 ser
 	event->tid = (u32)ids;
 }
 
-/* The ring_user of the current task's account. Where the account has its share: NULL, and the lost
- * sample is counted. */
+/* The ring_user of the current task's account. If the account's share is used up: NULL, and the
+ * lost sample is counted. */
 static __always_inline struct ring_user *user_with_room(struct heap_cpu *cpu)
 {
 	struct ring_user *user = ring_user_with_room(&heap_events, &heap_users, HEAP_EVENT_BYTES);
@@ -64,7 +64,8 @@ static __always_inline void send_short(struct heap_cpu *cpu, u32 kind, u32 seria
 }
 
 /* Sends an allocation with the stack of its caller, walked from the registers in the scratch; pc is
- * an address within the leaf's instruction. Not 0 when it could not be sent, which is counted. */
+ * an address within the leaf's instruction. Returns non-zero when it could not be sent, which is
+ * counted. */
 static __always_inline long send_walked(struct heap_cpu *cpu, u32 at, u64 pc, u32 serial,
                                         u64 address, u64 size, u64 weight, u64 now)
 {
@@ -133,8 +134,8 @@ static __always_inline int has_live_room(const struct heap_target *target)
 
 enum { ALREADY_THERE = -17 }; /* -EEXIST */
 
-/* Adds a live address. Not 0 when there is no room, which is counted. An address that is there
- * already was freed unseen. */
+/* Adds a live address. Returns non-zero when there is no room, which is counted. An address that is
+ * there already was freed unseen. */
 static __always_inline long live_add(struct heap_cpu *cpu, struct heap_target *target, u64 address)
 {
 	struct heap_live_key key = {.address = address, .serial = target->serial};

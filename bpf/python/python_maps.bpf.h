@@ -15,8 +15,8 @@ enum {
 	PYTHON_WORDS = 1024,       /* as many words as a stack has */
 	PYTHON_RUNS = 512,         /* each has a native frame */
 	PYTHON_MAX_FRAMES = 4096,  /* frames read to find where a run ends */
-	PYTHON_FRAME_BYTES = 128,  /* at most so many bytes of a frame are read */
-	PYTHON_OBJECT_BYTES = 256, /* at most so many bytes of a code object are read */
+	PYTHON_FRAME_BYTES = 128,  /* at most this many bytes of a frame are read */
+	PYTHON_OBJECT_BYTES = 256, /* at most this many bytes of a code object are read */
 };
 
 /* The thread state found for a thread. Thread states and interpreters are added at the head of
@@ -64,7 +64,8 @@ struct python_walk {
 	u32 words_len, runs_len, broken;
 	u32 started_again;
 	u32 place; /* of the account, bpf/user.bpf.h; set once something is to be sent */
-	/* 3.10: an entry has the frames of the run that is this far from the entry's own. */
+	/* 3.10: added to the index of an entry's run, it gives the run that has the entry's
+	 * frames. */
 	s32 shift;
 	u32 truncated; /* there are more frames than room for their words */
 	u64 frame_words[PYTHON_FRAME_BYTES / sizeof(u64)];
@@ -117,7 +118,7 @@ extern struct python_code_map python_codes SEC(".maps");
 extern struct python_walk_map python_walks SEC(".maps");
 extern struct ring_user_map python_users SEC(".maps");
 
-/* The ring_user of python->place, NULL where its account has its share. A program can make code
+/* The ring_user of python->place, NULL if its account's share is used up. A program can make code
  * objects and threads as fast as they are sent, and the names that other programs need would wait
  * behind those. */
 static __always_inline struct ring_user *python_user_with_room(const struct python_walk *python)

@@ -162,8 +162,9 @@ static __always_inline u32 merge_frames(struct python_walk *python, struct scrat
 	}
 	if (python->process.entry == PYTHON_ENTRY_LOOP && !python->truncated) {
 		bpf_loop(MAX_USER_FRAMES, count_loop, &at, 0);
-		/* The innermost loop may have no frame: it is about to run it, or has just done so.
-		 * More loops without a frame are another interpreter's, further out. */
+		/* The innermost loop may have no frame: the loop is about to run one, or has just
+		 * run it. If more loops have no frame, these belong to another interpreter, further
+		 * out. */
 		merge->alone = merge->loops == python->runs_len + 1;
 	}
 	bpf_loop(2 * SCRATCH_FRAMES, merge_word, &at, 0);

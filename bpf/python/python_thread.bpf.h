@@ -135,7 +135,8 @@ static __always_inline int find_thread(struct python_walk *python, u64 pointer)
 	python->interpreter = python->search.found_interpreter;
 	python->thread = python->search.found_thread;
 	/* With several states, the one that runs changes without a change in the lists. With
-	 * several interpreters, a new state in another one than the first would not be noticed. */
+	 * several interpreters, a new state in an interpreter other than the first would not be
+	 * noticed. */
 	if (python->search.found == 1 && python->search.interpreters == 1)
 		*known = (struct python_thread){
 			.pointer = pointer,

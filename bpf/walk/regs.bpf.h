@@ -8,7 +8,8 @@
 #include "bpf/maps.bpf.h"
 
 /* A program's context may be read at constant offsets only, and the compiler must not merge such
- * reads with those of another structure: hence volatile, and no loop that remains a loop. */
+ * reads with those of another structure: hence volatile, and only loops that the compiler
+ * unrolls. */
 #if defined(__TARGET_ARCH_x86)
 
 enum { REG_FP = X86_REG_FP, REG_SP = X86_REG_SP, REG_PC = X86_REG_PC };

@@ -79,8 +79,7 @@ static __always_inline int is_caller_hidden(const struct walk *walk)
 }
 
 /* Looks at one entry and advances the list. The walk then stands at the true caller, or still at
- * the trampoline. Where no entry matches, the caller is taken as unknown and no longer as
- * hidden. */
+ * the trampoline. If no entry matches, the caller counts as unknown, and no longer as hidden. */
 static __always_inline enum step look_behind_trampoline(struct walk *walk)
 {
 	const struct return_instance *first = (void *)walk->pending;

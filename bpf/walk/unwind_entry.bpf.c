@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From registers to a stack's id.
+ * Turns registers into the id of a stack.
  */
 #include "bpf/walk/unwind_entry.bpf.h"
 

@@ -128,8 +128,8 @@ static long miss_word(u32 index, void *context)
 	return 0;
 }
 
-/* A walk that ends for lack of a table would also miss the tables of its callers. Counted at once,
- * these tables are built together, and not one for each sample. */
+/* A walk that ends for lack of a table would also miss the tables of its callers. These misses are
+ * counted at once, so that the tables are built together, and not one for each sample. */
 static __always_inline void miss_callers(struct scratch *scratch, u32 at)
 {
 	scratch->walk.sp &= ~(sizeof(u64) - 1);

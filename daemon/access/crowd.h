@@ -23,7 +23,7 @@ struct crowd_limits {
  * limit; -EUSERS: the client is at its limit; -ENOMEM. */
 int crowd_enter(struct crowd *crowd, const struct in6_addr *client, struct crowd_limits limits);
 /* The same for a client that may have as many as it leaves free: a single client gets half of all.
- * -EDQUOT: the client has its share. */
+ * -EDQUOT: the client's share is used up. */
 int crowd_enter_share(struct crowd *crowd, const struct in6_addr *client, size_t all);
 /* Called once for each successful entry. */
 void crowd_leave(struct crowd *crowd, const struct in6_addr *client);

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 /* User ids are those of profd's user namespace; users outside it appear as the overflow id, 65534.
- * -ENOENT: no process of this host and network namespace has that end, or none any longer. */
+ * -ENOENT: no process of this host and network namespace has that end (any longer). */
 int socket_owner(const struct sockaddr_storage *ours, const struct sockaddr_storage *theirs,
                  uint32_t *ret_uid);
 /* The same with at most two queries: does not find a socket that is bound to a device other than

@@ -5,8 +5,8 @@
  * https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md
  *
  * The file is read strictly: a setting that is unknown, or not supported by profd, is an error with
- * its line. Pure; any thread. The code that reads the files that it names checks whether they can
- * be used.
+ * its line. Pure; any thread. Whether the files that it names can be used is checked by the code
+ * that reads these files.
  */
 #pragma once
 

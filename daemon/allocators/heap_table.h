@@ -65,9 +65,9 @@ struct heap_sums {
 	struct heap_weight allocated, in_use;
 };
 
-/* Calls fn for each pair with a sum that is not 0, in the order of their first allocation. The
- * window is used for HEAP_LEAKS only: the other modes cover the table's whole life. Stops when fn
- * returns non-zero and returns that. */
+/* Calls fn for each stack and task with a sum other than 0, in the order of the first allocations.
+ * The window is used for HEAP_LEAKS only: the other modes cover the table's whole life. Stops when
+ * fn returns non-zero and returns that. */
 typedef int heap_sums_fn(const struct heap_sums *sums, void *ctx);
 int heap_table_read(struct heap_table *table, enum heap_mode mode, const struct heap_window *window,
                     heap_sums_fn *fn, void *ctx);

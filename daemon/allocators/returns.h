@@ -3,8 +3,8 @@
  * Where a function returns, for functions that an exception may leave. The kernel's return probe
  * replaces the return address, and an unwinder that meets that address ends the process. The return
  * instructions are found by following every jump from the function's first byte, into its cold
- * parts and into functions that it ends in a jump to. x86-64. No state; code is untrusted; any
- * thread.
+ * parts and into the functions to which it jumps at its end. x86-64. No state; code is untrusted;
+ * any thread.
  */
 #pragma once
 

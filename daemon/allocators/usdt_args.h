@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where a static probe's arguments are, from what the assembler was made to write down: "8@%rdi
- * -4@$5 8@-8(%rbp)" on x86-64, "8@x0 -4@5 8@[sp, 16]" on arm64. Pure; text is untrusted.
+ * Where a static probe's arguments are, from the text that the assembler wrote into the probe's
+ * note: "8@%rdi -4@$5 8@-8(%rbp)" on x86-64, "8@x0 -4@5 8@[sp, 16]" on arm64. Pure; text is
+ * untrusted.
  */
 #pragma once
 

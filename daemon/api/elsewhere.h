@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hints for requests that are common with other tools but have another name or place in profd: the
- * end of a refusal that gives the right one. No state; any thread.
+ * Hints for requests that work with other tools but have another name or path in profd. A hint ends
+ * the refusal and gives the right name or path. No state; any thread.
  */
 #pragma once
 

@@ -22,5 +22,5 @@ struct figure {
 };
 
 typedef void figure_fn(const struct figure *figure, void *ctx);
-/* The figures of one part follow each other. */
+/* Calls fn for each figure; the figures of one part come one after the other. */
 void figures_each(const struct request *request, figure_fn *fn, void *ctx);

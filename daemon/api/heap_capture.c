@@ -103,7 +103,7 @@ static const struct {
 	{-ENOENT, MHD_HTTP_UNPROCESSABLE_CONTENT},
 	{-EDQUOT, MHD_HTTP_UNPROCESSABLE_CONTENT},
 	{-ENOTSUP, MHD_HTTP_NOT_IMPLEMENTED},
-	{-EACCES, MHD_HTTP_FORBIDDEN}, /* a process that not even root may look into */
+	{-EACCES, MHD_HTTP_FORBIDDEN}, /* a process that not even root may inspect */
 	{-EPERM, MHD_HTTP_FORBIDDEN},
 	{-ECANCELED, MHD_HTTP_SERVICE_UNAVAILABLE},
 };

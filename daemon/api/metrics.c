@@ -42,8 +42,8 @@ static void add_figure(const struct figure *figure, void *ctx)
 		buf_printf(body, "%s %" PRIu64 "\n", name, figure->value);
 }
 
-/* A name may be any bytes: it is made harmless, and the two characters are escaped that Prometheus
- * requires. */
+/* A name may be any bytes. It is made harmless, and the two characters that Prometheus wants
+ * escaped are escaped. */
 static void add_label(struct buf *body, const char *value)
 {
 	_cleanup_free_ char *text = strdup(value);

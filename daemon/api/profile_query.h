@@ -12,7 +12,6 @@ struct profile_query {
 	struct format_query format;
 };
 
-/* The bounds of a request. */
 struct profile_bounds {
 	uint64_t keep_ns;     /* how far back the history goes at most */
 	uint64_t max_seconds; /* the largest seconds= */

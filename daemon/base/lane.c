@@ -111,7 +111,7 @@ static struct job *take_fairly(struct lane *lane)
 	for (; least && job->next; job = job->next) {
 		uint64_t user = lane->user_of(job->next), used;
 
-		/* Mostly, many jobs of one user follow each other. */
+		/* Usually many jobs of one user come one after the other. */
 		if (user == last_user)
 			continue;
 		last_user = user;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct lane - one worker at a time for slow work, first in first out, on libuv's thread pool. A
- * lane that takes turns runs next the first waiting job of the user that used the least of its time
- * lately. Data crosses threads only inside jobs: run() is called on a worker thread and touches
- * only the job, what the job owns, and immutable data; done() is called on the loop thread and may
- * free the job. Everything else here is for the loop thread.
+ * struct lane - one worker at a time for slow work, first in first out, on libuv's thread pool. If
+ * users take turns on a lane, its next job is the first waiting one of the user that has used the
+ * least of the lane's time lately. Data crosses threads only inside jobs: run() is called on a
+ * worker thread and touches only the job, what the job owns, and immutable data; done() is called
+ * on the loop thread and may free the job. Everything else here is for the loop thread.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One line per event on standard error, with the journal's priority prefix when systemd reads it.
- * Only the files directly in daemon/ log, and the code that decides what happens after a failure;
- * all other code returns an error.
+ * Only two kinds of code log: the files directly in daemon/, and the code that decides what happens
+ * after a failure. All other code returns an error.
  */
 #pragma once
 

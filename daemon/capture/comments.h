@@ -22,5 +22,5 @@ struct capture_facts {
 	bool state; /* a slice holds what is in use at the end; only for kinds with source.in_use */
 };
 
-/* render_plan.describe with a struct capture_facts. */
+/* For render_plan.describe; `ctx` is a struct capture_facts. */
 void capture_describe(struct builder *builder, const void *ctx);

@@ -13,5 +13,5 @@ struct heap_facts {
 	bool standing; /* the process reports its own allocations; it was not watched */
 };
 
-/* render_plan.describe with a struct heap_facts. */
+/* For render_plan.describe; `ctx` is a struct heap_facts. */
 void heap_describe(struct builder *builder, const void *ctx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Decodes one call frame instruction by the shape of its operands. An instruction that does not
- * matter to rows is therefore skipped as exactly as the others are followed.
+ * Decodes one call frame instruction by the shape of its operands. So an instruction that does not
+ * matter to rows is skipped by exactly its length.
  */
 #pragma once
 

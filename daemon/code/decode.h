@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * One x86-64 instruction, reduced to where control goes next, which registers it writes and what it
- * does to the stack pointer: what slide.h and returns.h need. Pure.
+ * does to the stack pointer: what code/slide.h and allocators/returns.h need. Pure.
  */
 #pragma once
 

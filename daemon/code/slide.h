@@ -19,7 +19,7 @@ enum { MAX_SLIDE_BYTES = 64 };
 
 struct slide {
 	uint32_t offset; /* from the function's first byte */
-	uint32_t pushed; /* bytes by which the stack pointer went down until there */
+	uint32_t pushed; /* bytes by which the stack pointer is lower at that place */
 	bool emulated;
 };
 

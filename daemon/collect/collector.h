@@ -70,7 +70,7 @@ struct source_status {
 	bool on;
 	const char *why;   /* why it is off; "" when it is on */
 	uint64_t period;   /* of its samples */
-	const char *event; /* what its samples count; NULL: one thing only */
+	const char *event; /* what its samples count; NULL: there is no choice */
 };
 
 /* Adds the counters of a drained half and the daemon's losses to the statistics. */

@@ -24,4 +24,4 @@ int late_load_open(struct late_load *load, uv_loop_t *loop);
 void late_load_start(struct late_load *load); /* once */
 /* After this `loaded` is not called any more. */
 void late_load_stop(struct late_load *load);
-void late_load_release(struct late_load *load); /* after the loop has run out */
+void late_load_release(struct late_load *load); /* after the loop has ended */

@@ -22,7 +22,7 @@ struct recorder;
 
 enum { MEMORY_WATCH_MS = 1000 };
 
-/* The configuration. Everything it refers to outlives the watch. */
+/* Everything that this refers to outlives the watch. */
 struct memory_watch_config {
 	uv_loop_t *loop;
 	struct procs *procs;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct python - joins the kernel half and the daemon on CPython: processes that run it go down
- * into a map, and code objects that were met come up through a ring buffer. Loop thread only.
+ * struct python - connects the kernel half and the daemon for CPython: the daemon describes
+ * processes that run it in a map, and the kernel half sends code objects that it met through a ring
+ * buffer. Loop thread only.
  */
 #pragma once
 
@@ -42,6 +43,6 @@ int python_start(struct python *python, uv_loop_t *loop);
 /* Reads everything that has come up until now. Call before a drain, because a code object is
  * reported before the first sample that names it is added. */
 void python_read(struct python *python);
-/* Call whether or not it was started; call python_release() after the loop has run out. */
+/* Call whether or not it was started; call python_release() after the loop has ended. */
 void python_stop(struct python *python);
 void python_release(struct python *python);

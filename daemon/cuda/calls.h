@@ -12,7 +12,7 @@
  *
  *   cuMemAlloc, cuMemFree, cuMemcpyHtoD ... without _v2: of CUDA before 3.2, with addresses and
  *                      sizes of 32 bits;
- *   cuMemPrefetch*:    only what is not there yet is moved, and how much that is is not known;
+ *   cuMemPrefetch*:    they move only what is not there yet, an unknown amount;
  *   cuMemcpy3DBatch*, cuMemcpy3DWithAttributes*, cuLaunchCooperativeKernelMultiDevice: a list of
  *                      structures in one call;
  *   cuIpcOpen*, cuMulticastCreate: memory that another process has, or none;
@@ -237,12 +237,12 @@ extern const uint8_t gpu_call_count;
 const char *gpu_call_name(uint8_t call);
 /* The call that a symbol of one of these libraries stands for, and its library; 0: none. */
 uint8_t gpu_call_of(const char *symbol, uint32_t libraries, enum gpu_library *ret_library);
-/* The library of a call; 0 for what is no call. */
+/* The library of a call; 0 if there is no such call. */
 uint32_t gpu_call_library(uint8_t call);
-/* The cookie of a probe in it, without `pushed`; all zero for what is no call. */
+/* The cookie of a probe in it, without `pushed`; all zero if there is no such call. */
 union gpu_site_cookie gpu_call_cookie(uint8_t call);
 /* How many of its first arguments must be unchanged where the probe is. */
 uint32_t gpu_call_arguments(uint8_t call);
 /* Calls with a lower order are attached first: functions that end memory, or define its context,
- * before functions that allocate. So no end is missed of memory whose allocation was seen. */
+ * before functions that allocate. So if the allocation of memory is seen, its end is not missed. */
 unsigned gpu_call_order(uint8_t call);

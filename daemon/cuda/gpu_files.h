@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct gpu_files - the inodes whose functions are probed, each once, in every process that maps
- * them now or later. Also the processes that map them, so that a file that no process maps any more
- * is detached. Loop thread only.
+ * struct gpu_files - the files whose functions of CUDA, PyTorch or XLA are probed, for as long as
+ * processes map them (probes/probed_files.h). Loop thread only.
  */
 #pragma once
 
-#include "base/lane.h"
 #include "cuda/sites.h"
 #include "kernel/gpu_kernel.h"
-#include "probes/file_opener.h"
-#include "proc/proc.h"
+#include "probes/probed_files.h"
 #include "reader/reader.h"
 
 struct gpu_files;
-
-enum {
-	MAX_GPU_FILES = 64,  /* probed or being tried; shared among users */
-	MAX_GPU_FAILED = 32, /* could not be probed; the oldest is forgotten */
-};
 
 /* Everything here outlives struct gpu_files. */
 struct gpu_files_config {
@@ -44,10 +36,7 @@ struct gpu_files_status {
 struct gpu_files *gpu_files_new(const struct gpu_files_config *config);
 void gpu_files_free(struct gpu_files *files); /* once the lane is idle; takes NULL */
 
-/* The process has a file mapped there that may be one of these libraries. The file is read and
- * probed, unless it is probed already. A file that cannot be probed is logged. False: there is no
- * room, so call again after changed(), or the file is being opened, so call again when the opener
- * says so. The mapping has an object. */
+/* As probed_files_use(), for a file that may be one of these libraries. */
 bool gpu_files_use(struct gpu_files *files, uint32_t pid, const struct proc_mapping *mapping,
                    uint32_t libraries);
 /* Detaches the files that no process maps any more, but those that are installed: these would be

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Attaches the programs of gpu_kernel.h to the places of a file, in all processes, in the best way
- * that the kernel has (kernel/uprobes.h). Functions only; on a lane, because they take long.
+ * Attaches the programs of kernel/gpu_kernel.h to the places of a file, in all processes, in the
+ * best way that the kernel has (kernel/uprobes.h). Functions only; on a lane, because they take
+ * long.
  */
 #pragma once
 

@@ -5,9 +5,10 @@
  * reads the files, on a lane. Loop thread only.
  *
  * A process that maps the driver is noticed at once, inspected LOOK_MS later and probed some ten
- * milliseconds after that; what it does until then is not seen. cuInit(), which comes first, takes
- * longer on a host with a GPU. Where NVIDIA's driver is present, the programs are loaded soon after
- * the start. Elsewhere they are loaded for the first such process, which takes half a second more.
+ * milliseconds after that; what it does before that is not seen. On a host with a GPU, cuInit(),
+ * which comes first, takes longer than that. Where NVIDIA's driver is present, the programs are
+ * loaded soon after the start. Elsewhere they are loaded for the first such process, which takes
+ * half a second more.
  */
 #pragma once
 

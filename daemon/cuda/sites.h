@@ -34,7 +34,7 @@ struct gpu_file {
 /* A file is identified by what it defines: the driver exports cuMemAlloc_v2 and cuLaunchKernel; the
  * runtime, which may be linked into any file, defines cudaMalloc and cudaMemcpyAsync. Only
  * `libraries` are looked for. A function with several names is one site, and a function that is
- * only a jump to another one of the list is none. -ENOENT when the file has none of these
+ * only a jump to another one of the list is no site. -ENOENT when the file has none of these
  * functions, -E2BIG, -ENOMEM. */
 int gpu_sites_find(const struct elf *elf, uint32_t libraries, struct gpu_file *ret_file);
 

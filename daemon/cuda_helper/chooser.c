@@ -38,8 +38,8 @@ void chooser_init(struct chooser *chooser, uint32_t kernels_a_second, uint32_t g
 
 /* ---- how many ------------------------------------------------------------------------------ */
 
-/* The doublings for so many launches in a span. A value that fits roughly is kept, because a change
- * ends the groups. */
+/* The doublings for this many launches in a span. A value that fits roughly is kept, because a
+ * change ends the groups. */
 static uint32_t doublings_for(const struct chooser_pace *pace, uint64_t launches)
 {
 	uint64_t few = pace->a_span / 2 - pace->a_span / 8, many = pace->a_span + pace->a_span / 4;

@@ -38,7 +38,7 @@ struct chooser_pace {
 /* A group of launches of which one is chosen. */
 struct chooser_group {
 	uint64_t left : 24;      /* launches to come */
-	uint64_t chosen : 24;    /* the launch after which so many remain is chosen */
+	uint64_t chosen : 24;    /* the launch after which this many remain is chosen */
 	uint64_t doublings : 16; /* log2 of the group's size */
 };
 

@@ -3,10 +3,11 @@
  * The part of NVIDIA's CUPTI that is used, declared here so that nothing of CUPTI is needed to
  * build: numbers, layouts and prototypes as in CUPTI's documentation ("Activity API", "Callback
  * API"), the same from CUDA 11 to 13; tests/cupti compares them with NVIDIA's headers. The library
- * is searched at run time, first among the libraries that the program has loaded: two CUPTIs in one
- * process would interfere with each other.
+ * is looked for at run time, first among the libraries that the program has loaded: two CUPTIs in
+ * one process would interfere with each other.
  *
- * Names without "cupti" before them are those of CUPTI's functions; the other names are profd's.
+ * The names in the lists CUPTI_FUNCTIONS... are those of CUPTI's functions without "cupti" before
+ * them; all other names are profd's.
  */
 #pragma once
 

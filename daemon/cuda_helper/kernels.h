@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * From CUPTI's records to the probe profd_cuda:ran(correlation, nanoseconds, device, name, weight,
- * kernels), on the thread on which CUPTI returns a buffer. A hit says that so many kernels of that
- * name, which resulted from a chosen launch, ran for so long altogether, and that the launch stands
- * for `weight` launches of its kind.
+ * kernels), on the thread on which CUPTI returns a buffer. A hit says that `kernels` kernels of
+ * that name, which resulted from a chosen launch, ran for `nanoseconds` altogether, and that the
+ * launch stands for `weight` launches of its kind.
  */
 #pragma once
 

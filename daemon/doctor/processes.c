@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What can be read of the kernel's names and of other processes, tried on one of them. Nothing that
- * is read is kept.
+ * Checks what profd can read of the kernel's names and of other processes, by reading one of these.
+ * Nothing that is read is kept.
  */
 #include "doctor/host.h"
 

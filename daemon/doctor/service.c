@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a service needs of its host, besides what it observes.
+ * Checks what the daemon needs as a server: open files, debuginfod, an address to listen on.
  */
 #include "doctor/host.h"
 

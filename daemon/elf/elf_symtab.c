@@ -2,7 +2,7 @@
 /*
  * A symbol matters to an address that it covers by its size. Among symbols without a size, the last
  * one at or before the address may cover it; the first symbol of any kind behind the address ends
- * it. The first walk finds where these two begin, the second walk takes them.
+ * that symbol. The first walk finds where these two begin, the second walk takes them.
  */
 #include "elf/elf_symtab.h"
 

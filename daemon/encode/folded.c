@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One line per call path, `comm;root;...;leaf count`, which flamegraph.pl, inferno and speedscope
- * read, and grep. Paths are merged by name before any of them is written, in a builder whose
- * locations are names. So memory depends on the size of the answer, and not on the number of
- * threads and addresses. If the lines do not fit, those of the account with the longest lines are
- * shortened (encode/folded_room.h).
+ * Writes one line per call path, `comm;root;...;leaf count`, for flamegraph.pl, inferno, speedscope
+ * and grep. Paths are merged by name before any of them is written, in a builder whose locations
+ * are names. So memory depends on the size of the answer, and not on the number of threads and
+ * addresses. If the lines do not fit, those of the account with the longest lines are shortened
+ * (encode/folded_room.h).
  */
 #include "encode/encoder.h"
 #include "encode/folded_room.h"

@@ -26,8 +26,8 @@ DEFINE_CLEANUP(struct downloads *, downloads_free)
 /* Any thread: the current download and all later ones soon end with -ECANCELED. */
 void downloads_cancel(struct downloads *downloads);
 
-/* Whether a process can download: 0, -ELIBACC without libdebuginfod, or the error because of which
- * that is not known. */
+/* Whether a process can download: 0, -ELIBACC without libdebuginfod, or the error that prevented
+ * finding out. */
 int downloads_try(struct downloads *downloads);
 /* Downloads into the file `into`, whose descriptor it takes ownership of. 0: the file is complete,
  * has this build ID, and no other process can write to it any more. -EIO or -ECHILD: the process

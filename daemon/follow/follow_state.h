@@ -66,8 +66,8 @@ void state_branch(struct state *state, const struct insn *insn);
 bool state_stack(const struct state *state, int32_t *ret_offset);
 /* Whether the return address is on top of the stack. */
 bool state_at_return(const struct state *state);
-/* Whether, in addition, nothing else is left of this function: the target of a jump is then the
- * entry of another function. */
+/* Whether, in addition, the frame pointer is the caller's again, so that nothing of this function
+ * is left: the target of a jump is then the entry of another function. */
 bool state_at_entry(const struct state *state);
 /* The same, or the stack pointer is unknown. A function does not go on in this state by a jump to
  * one of several places. */

@@ -8,7 +8,7 @@
 
 enum {
 	FIRST_ROWS = 256,
-	MAX_FOLLOWED_ROWS = 128 * 1024, /* 10 MB; the rows of node are a tenth of that */
+	MAX_FOLLOWED_ROWS = 128 * 1024, /* 10 MB; Node.js has a tenth of that */
 };
 
 static bool grow(struct followed *followed)

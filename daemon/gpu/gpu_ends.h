@@ -12,8 +12,8 @@
  * stays, and the context comes back when it is used.
  *
  * A program that ran before its driver was probed, or whose events were lost, may hold references
- * that were not seen: a release of one ends nothing. Nor does the end of a context that was current
- * before probing, if its handle was not seen since.
+ * that were not seen: a release of one ends nothing. Neither does the end of a context that was
+ * current before probing began, if its handle was not seen after that.
  *
  * Physical memory (cuMemCreate, cuMemMap, cuMemUnmap, cuMemRelease, cuMemRetainAllocationHandle):
  * besides handles and mappings of the process, an exported descriptor or another process may keep

@@ -199,8 +199,8 @@ bool gpu_live_remove(struct gpu_live *live, uint64_t address, uint64_t time_ns,
 	return true;
 }
 
-/* The first allocation of the group that was made until then. Few newer ones come before it, if
- * any: events come somewhat out of order. NULL: none. */
+/* The first allocation of the group that was made no later than `time_ns`. Few newer ones, if any,
+ * come before it: events come somewhat out of order. NULL: none. */
 static struct gpu_allocation *oldest_until(const struct gpu_live *live, const struct group *group,
                                            uint64_t time_ns)
 {

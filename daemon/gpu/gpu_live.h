@@ -60,7 +60,7 @@ struct gpu_allocation *gpu_live_find(const struct gpu_live *live, uint64_t addre
  * replaced, and 0 if no allocation is known there, or not yet. */
 bool gpu_live_remove(struct gpu_live *live, uint64_t address, uint64_t time_ns,
                      struct gpu_allocation *ret_gone);
-/* Removes one allocation made in the context until that time; false: there are no more. */
+/* Removes one allocation made in the context no later than that time; false: there are no more. */
 bool gpu_live_remove_of(struct gpu_live *live, uint64_t context, uint64_t time_ns,
                         struct gpu_allocation *ret_gone);
 /* Frees so far that waited too long for their allocation. */

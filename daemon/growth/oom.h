@@ -38,7 +38,7 @@ struct oom {
 
 /* Call after bpf_load(); `oom` is zero before. */
 void oom_start(struct oom *oom, struct bpf *bpf, uv_loop_t *loop, oom_fn *fn, void *ctx);
-/* Call whether or not it was started; call oom_release() after the loop has run out. */
+/* Call whether or not it was started; call oom_release() after the loop has ended. */
 void oom_stop(struct oom *oom);
 void oom_release(struct oom *oom);
 /* Number of kills that were not received because too many came at once. */

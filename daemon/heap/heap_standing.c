@@ -90,8 +90,8 @@ static void on_sweep(uv_timer_t *timer)
 {
 	struct heap_standing *standing = timer->data;
 
-	standing_files_sweep(&standing->files);
-	if (!file_opener_sweep(standing->opener) && !standing->files.first)
+	probed_files_sweep(&standing->files.probed);
+	if (!file_opener_sweep(standing->opener) && !standing->files.probed.first)
 		uv_timer_stop(timer);
 }
 
@@ -116,9 +116,10 @@ static void look_at(uint32_t pid, void *ctx)
 		waits |= pending;
 		found |= file != NULL;
 		if (file && file_seen_use(&seen, mapping))
-			waits |= !standing_files_listen(&standing->files, pid, mapping);
+			waits |= !probed_files_use(&standing->files.probed, pid, mapping, 0);
 	}
-	if ((standing->files.first || waits) && !uv_is_active((uv_handle_t *)&standing->sweep))
+	if ((standing->files.probed.first || waits) &&
+	    !uv_is_active((uv_handle_t *)&standing->sweep))
 		uv_timer_start(&standing->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
 	if (waits)
 		pid_set_add(&standing->waiting, pid);
@@ -156,7 +157,7 @@ int heap_standing_new(const struct heap_standing_config *config,
 						      .heaps = config->kernel,
 						      .gpus = config->gpus,
 						      .attached = note_attached,
-						      .released = note_found,
+						      .changed = note_found,
 						      .ctx = standing,
 					      });
 	standing->usdt_files = usdt_files_new(config->lane, config->reader, config->tables.store,
@@ -192,7 +193,7 @@ void heap_standing_free(struct heap_standing *standing)
 	if (!standing)
 		return;
 	heap_tellers_release(&standing->tellers);
-	standing_files_release(&standing->files);
+	probed_files_release(&standing->files.probed);
 	file_opener_free(standing->opener);
 	usdt_files_free(standing->usdt_files);
 	pid_set_release(&standing->changed);
@@ -316,6 +317,6 @@ uint64_t heap_standing_bytes(const struct heap_standing *standing)
 void heap_standing_files(const struct heap_standing *standing, uint64_t *ret_refused,
                          uint64_t *ret_untrusted)
 {
-	*ret_refused = standing->files.refused;
-	*ret_untrusted = standing->files.untrusted_count;
+	*ret_refused = standing->files.probed.refused;
+	*ret_untrusted = standing->files.probed.untrusted_count;
 }

@@ -22,8 +22,8 @@ enum {
 	SLOW_TICK_MS = 500, /* while there are only processes that report their own allocations */
 	EXPIRE_TICKS = 20,  /* in slow ticks */
 	MAX_JOBS = 2 * MAX_OBJECTS, /* files to be read, and one job for each session */
-	/* The ring is read in so many pieces, and the loop does other work between them: reading a
-	 * full ring takes some 80 ms. */
+	/* The ring is read in this many pieces, and the loop does other work between them: reading
+	 * a full ring takes some 80 ms. */
 	PIECES = 16,
 };
 

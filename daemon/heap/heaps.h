@@ -86,8 +86,9 @@ struct heap_figures {
  *                tasks have pid, comm and the rest but no thread; and no comments: these are made
  *                from `figures`. Native frames have no names yet, as in the recorder's slices.
  *      -ESRCH    there is no such process
- *      -EBUSY    the process is being watched already, or MAX_HEAP_SESSIONS others are, or as many
- *                as the user who asks leaves for others: a single user gets half, and one is root's
+ *      -EBUSY    the process is being watched already, or MAX_HEAP_SESSIONS others are, or the
+ *                share of the user who asks is used up: a single user gets half; the last one is
+ *                root's
  *      -ENOENT   no allocator was found in the process
  *      -EDQUOT   over the budget
  *      -ENOTSUP  this kernel cannot watch, or not this process (32 bits)
@@ -128,10 +129,10 @@ int heaps_standing(struct heaps *heaps, uint32_t pid, enum heap_mode mode,
                    struct profile **ret_profile, struct heap_figures *ret_figures);
 
 /*
- * How many bytes that process has allocated and not freed since profd listens to it, as of half a
- * second ago; false: as -ENOENT. Costs a look-up. Sessions of heaps_start() have no such figure: it
- * would begin at zero with each session, and memory that is only replaced meanwhile would look like
- * growth.
+ * How many bytes that process has allocated and not freed since profd began to listen to it, as of
+ * half a second ago; false: as -ENOENT. Costs a look-up. Sessions of heaps_start() have no such
+ * figure: it would begin at zero with each session, and memory that is only replaced meanwhile
+ * would look like growth.
  */
 bool heaps_inuse(const struct heaps *heaps, uint32_t pid, uint64_t *ret_bytes);
 

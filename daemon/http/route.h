@@ -8,7 +8,7 @@
 #include "http/request.h"
 
 struct route {
-	const char *path; /* with a star at its end: all paths that begin so */
+	const char *path; /* with a star at its end: all paths that begin like this */
 	void (*handle)(struct request *request); /* answers or suspends */
 	const struct parameter *parameters;
 	const char *example; /* an example request, for the index page */

@@ -16,6 +16,6 @@ struct server;
 int server_start(const struct service *service, struct listeners *listeners,
                  struct server **ret_server, char ret_why[256]);
 /* Refuses new requests, answers suspended ones with 503 and closes the loop's handles. Call
- * server_free() after the loop has run out. Takes NULL. */
+ * server_free() after the loop has ended. Takes NULL. */
 void server_stop(struct server *server);
 void server_free(struct server *server);

@@ -105,8 +105,8 @@ u32 sources_weight(void);
 /* Gives a profile of this kind its value types and period. */
 void source_describe(const struct source *source, uint64_t period, struct builder *into);
 
-/* Sets why a source is off that the user may switch on by growth = yes. Both kinds use it. `price`
- * is its cost; NULL: the setting is growth = no. */
+/* Sets why a source of growth is off, of either kind. `price` says what it would cost, and `why`
+ * then adds that growth = yes records it; NULL: the setting is growth = no. */
 void source_refuse_growth(struct source_state *state, const char *price);
 /* For a source that is one raw tracepoint: attaches it once. `what` names it for users. */
 int source_attach_one(struct bpf_program *program, const char *what, struct source_state *state);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Both ends of the request. The walker bounds whatever offsets it is given. An answer must pass the
- * same check as a file's own description.
+ * The side that asks, in the daemon, and the side that answers, in the reader process. The walker
+ * bounds whatever offsets it is given. An answer must pass the same check as a file's own
+ * description.
  */
 #include "interp/python_ask.h"
 

@@ -27,7 +27,7 @@ typedef void python_found_fn(void *ctx);
 /* NULL when out of memory. */
 struct python_files *python_files_new(uv_loop_t *loop, struct store *store, python_found_fn *fn,
                                       void *ctx);
-/* Accepts no more work; call python_files_free() after the loop has run out. */
+/* Accepts no more work; call python_files_free() after the loop has ended. */
 void python_files_stop(struct python_files *files);
 void python_files_free(struct python_files *files); /* accepts NULL */
 DEFINE_CLEANUP(struct python_files *, python_files_free)

@@ -10,7 +10,8 @@
 #include "interp/python_objects.h"
 
 enum {
-	/* Reads in one walk: 8,000 modules are searched once, and a thread takes five reads. */
+	/* Reads in one walk: enough for one search among 8,000 modules, and five for each
+	 * thread. */
 	MAX_PYTHON_NAME_READS = 16384,
 	MAX_PYTHON_NAMED = 1024, /* threads in one request */
 	MAX_PYTHON_DICTS = 4,    /* remembered places of dicts */

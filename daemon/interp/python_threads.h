@@ -50,7 +50,7 @@ struct python_threads_stats {
 /* Must be freed before the loop. NULL when out of memory. */
 struct python_threads *python_threads_new(uv_loop_t *loop,
                                           const struct python_threads_hooks *hooks);
-/* Accepts no more work; call python_threads_free() after the loop has run out. */
+/* Accepts no more work; call python_threads_free() after the loop has ended. */
 void python_threads_stop(struct python_threads *threads);
 void python_threads_free(struct python_threads *threads); /* accepts NULL */
 

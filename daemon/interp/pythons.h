@@ -38,7 +38,7 @@ struct pythons_stats {
  * memory. */
 struct pythons *pythons_new(uv_loop_t *loop, struct procs *procs, struct store *store,
                             const struct python_sink *sink);
-/* Accepts no more work; call pythons_free() after the loop has run out. */
+/* Accepts no more work; call pythons_free() after the loop has ended. */
 void pythons_stop(struct pythons *pythons);
 void pythons_free(struct pythons *pythons); /* accepts NULL */
 

@@ -117,8 +117,8 @@ void bpf_features_find(const struct bpf *bpf, bool look,
 	if (!bpf->skeleton)
 		return;
 	find_all(&finding, bpf->skeleton);
-	/* libbpf appends the functions that a program calls when it loads the program. So the
-	 * programs of a part are searched in the part's own skeleton. */
+	/* When libbpf loads a program, it appends the functions that the program calls. So the
+	 * programs of a part are read from the part's own skeleton. */
 	for (int part = 0; bpf->parts && part < BPF_PARTS; part++)
 		find_all(&finding, bpf_part(bpf, (enum bpf_part)part));
 }

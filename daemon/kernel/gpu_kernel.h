@@ -25,8 +25,8 @@ struct gpu_kernel {
 	struct bpf *bpf;
 };
 
-/* Loads the programs on the first call, which takes some tenths of a second. 0 or a negative errno.
- * Not on the loop thread. */
+/* Loads the programs on the first call, which takes a few tenths of a second. 0 or a negative
+ * errno. Not on the loop thread. */
 int gpu_kernel_load(const struct gpu_kernel *kernel, struct gpu_programs *ret_programs);
 int gpu_kernel_load_told(const struct gpu_kernel *kernel, struct gpu_told_programs *ret_programs);
 /* Why the programs that probe CUDA's libraries could not be loaded, or "". */

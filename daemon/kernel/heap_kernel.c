@@ -13,7 +13,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-/* Must match heap_maps.bpf.h. */
+/* Must match bpf/heap/heap_maps.bpf.h. */
 struct live_key {
 	u64 address, serial;
 };

@@ -17,7 +17,8 @@ struct bpf;
  * sampled before the boundary is in the history, as slices that end exactly there, and nothing that
  * was sampled after it. Requests at about the same time share one boundary, so any number of
  * readers share one capture. A boundary as soon as possible takes some 5 milliseconds, or 15 after
- * another one. It takes a tenth of a second in a crowd, and for a client that asks without a pause.
+ * another one. With a crowd of clients, or one that asks without a pause, it takes a tenth of a
+ * second.
  */
 struct cut {
 	uint64_t at_mono_ns; /* the boundary wanted; 0: as soon as possible */

@@ -8,10 +8,10 @@
  *
  *  - surely so: its bound at three standard deviations is above zero;
  *  - by 16 MiB and by 1 %; in the window of two minutes by four times as much, in that of four
- *    minutes by twice as much. Growth counts from the highest floor before the window that longer
- *    windows show: a process that returns to a size that it once held for long does not leak, nor
- *    does one whose memory goes up and down over hours. Half of the largest earlier fall is added
- *    to that floor, because the highs of a process are not equally high;
+ *    minutes by twice as much. Growth counts from the highest floor that longer windows show
+ *    before this window: a process that returns to a size that it once held for long does not
+ *    leak, nor does one whose memory goes up and down over hours. Half of the largest earlier fall
+ *    is added to that floor, because the highs of a process are not equally high;
  *  - without giving back half of the growth meanwhile, as a saw-tooth does;
  *  - not in two steps: that is a table that was enlarged;
  *  - as fast at the end as at the beginning, and as fast as the lines through longer windows: a

@@ -3,8 +3,8 @@
  * struct timeline - how much memory each process held, for as long as profiles are kept; also for
  * processes that have ended. The caller adds each reading when it is made.
  *
- * The whole stays within `max_bytes`: data are dropped of the account with most data that can be
- * dropped, first the processes that ended longest ago, then the oldest points. Living processes and
+ * The whole stays within `max_bytes`: the account with the most data that can be dropped loses
+ * some, first the processes that ended longest ago, then the oldest points. Living processes and
  * their groups stay, even when they alone exceed `max_bytes`; a quarter of the bytes is always
  * available for points and for ended processes. When there are `max_processes`, ended processes of
  * the account with most processes are dropped; when all processes of that account live, it gets no

@@ -15,7 +15,7 @@
 enum {
 	MAX_UNITS = 1 << 20,       /* a browser has 40,000 */
 	MAX_UNIT_RANGES = 4 << 20, /* one for each function in a section of its own; 96 MiB */
-	MAX_WORK = 1 << 26,        /* units can share ranges */
+	MAX_WORK = 1 << 26,        /* a bound, because units can share ranges */
 };
 
 struct reader {

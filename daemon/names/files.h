@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct names_files - the files that the reader process has open. The data read from them is kept
- * for the next request, within bounds of the number of files and of their memory; the least
+ * for the next question, within bounds of the number of files and of their memory; the least
  * recently used files are closed first. One thread.
  */
 #pragma once

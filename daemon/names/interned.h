@@ -18,6 +18,6 @@ struct interned {
 /* *ret_copy lives until interned_release() and is truncated to MAX_SYMBOL_NAME_BYTES. NULL gives
  * NULL. 0 or -ENOMEM, also when the limit of all strings is reached. */
 int interned_add(struct interned *interned, const char *text, const char **ret_copy);
-/* Must be called before strings are freed that were passed to interned_add(). */
+/* Must be called before strings that were passed to interned_add() are freed. */
 void interned_forget_last(struct interned *interned);
 void interned_release(struct interned *interned);

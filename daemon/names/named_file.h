@@ -2,8 +2,9 @@
 /*
  * struct named_file - the names that one file and its separate debug files have for an address. The
  * sources, in order: Go's table, DWARF, symbols (of the file itself, of .gnu_debugdata, of the
- * debug file), and without a name the bounds in .eh_frame. Symbols are read for each question; the
- * other sources are kept for the next question. Used in the reader process, by one thread.
+ * debug file), and, for code without a name, the bounds in .eh_frame. Symbols are read for each
+ * question; the other sources are kept for the next question. Used in the reader process, by one
+ * thread.
  */
 #pragma once
 

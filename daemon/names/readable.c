@@ -31,8 +31,8 @@ struct asking {
 	size_t asked_count;
 };
 
-/* Names with the same hash count as one: a user that constructs such a name can only prevent that
- * the other name is made readable. */
+/* Names with the same hash count as one: a user that constructs such a name can only keep the other
+ * name from being made readable. */
 static uint64_t hash_of(const char *name)
 {
 	return hash_bytes(HASH_START, name, strlen(name)) ?: 1;

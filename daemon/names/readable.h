@@ -6,7 +6,7 @@
  * while it is among the last READABLE_MAX_FAILED such names.
  *
  * A call is bounded by a number of deaths of the process, a time, and a number of bytes of answers.
- * So hostile names can prevent that other names in the same call are made readable: the remaining
+ * So hostile names can keep other names in the same call from being made readable: the remaining
  * names stay as they are. So do names that are too long, and all names when there is no process.
  * These are counted. For a name whose readable form would be too long, the process gives no answer,
  * as for a name that only begins like a mangled one.

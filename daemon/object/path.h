@@ -2,8 +2,8 @@
 /*
  * Opening a file that a user named, below that user's or the host's root folder, with privileges
  * that the user lacks: no file system that a user's program serves is asked anything
- * (object/mounts.h), and nothing is opened that is not for everybody, unless the caller takes that
- * upon itself. Any thread.
+ * (object/mounts.h), and only files that everybody may read are opened, unless the caller asks for
+ * others, too (is_for_daemon). Any thread.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The blocks that were sampled and are not free yet: a set of addresses of fixed size, without
- * locks. An address belongs into one bucket of eight words, one cache line. Each change is one
+ * locks. An address belongs in one bucket of eight words, one cache line. Each change is one
  * compare-and-swap of one word, so a fork() in the middle of a change, or a thread killed there,
  * leaves nothing half done. When the bucket is full the block is not taken, and the caller does not
  * report its allocation at all: an alloc without its free would look like a leak. With 32 GiB held
@@ -13,7 +13,7 @@
  * each other, so frees use the caches well.
  *
  * Any thread may call anything here. A thread that frees a block has got its address from the
- * thread that allocated it, and that handing over orders what the two do here; so no memory
+ * thread that allocated it, and passing it on orders what the two threads do here, so no memory
  * barriers are needed.
  */
 #pragma once

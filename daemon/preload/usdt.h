@@ -12,7 +12,7 @@
  * the base, one byte in a section of its own, shows by how much prelink has moved the rest since.
  *
  * On x86-64 the nop is the one of one byte. Linux 6.18 turns a nop of five bytes into a call to a
- * page that children do not inherit, so each child that is forked while a profiler listens dies of
+ * page that children do not inherit, so each child that is forked while a profiler listens dies at
  * its next sample. At one sample in hundreds of kilobytes the cost of the trap does not matter.
  */
 #pragma once

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * On a file system of their own, users can give a file any inode number, size and time, and could
- * make their file pass for the real one. So these count only on overlays, where nothing else tells
- * two files apart.
+ * make their file pass for the real one. So equal values prove that files are the same only on
+ * overlays, where nothing else tells two files apart.
  */
 #include "probes/file_inode.h"
 

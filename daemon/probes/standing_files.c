@@ -1,202 +1,181 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The places are bits of a word. A file that failed keeps its entry and gives back its place.
+ * The file is opened as the process has it mapped, and read again: the store's object may be
+ * another file that claims the same contents, and a breakpoint in the wrong place breaks any
+ * process that runs over it.
  */
 #include "probes/standing_files.h"
 
-#include "base/clock.h"
-#include "base/log.h"
-#include "probes/standing_file.h"
-#include "proc/owner.h"
+#include "probes/usdt_ask.h"
 
-#include <errno.h>
+#include <bpf/bpf.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { TOLD_A_SWEEP = 4 };
-
-_Static_assert((int)MAX_STANDING_FILES == 64, "a bit of a word each");
-_Static_assert((int)MAX_STANDING_FILES *(int)MAX_USDT_SITES == (int)STATIC_SITES,
+_Static_assert((int)MAX_PROBED_FILES *(int)MAX_USDT_SITES == (int)STATIC_SITES,
                "each has as many sites as a file may have");
 
-/* How long a file that no process maps is listened to, unless another file needs its place:
- * programs that start again find it attached. */
-static const uint64_t idle_ns = 600 * NSEC_PER_SEC;
+/* Programs that start again within this time find their file attached. */
+#define IDLE_NS (600 * NSEC_PER_SEC)
 
-void standing_files_init(struct standing_files *files, const struct standing_files_config *config)
+struct standing_file {
+	struct probed_file file; /* first */
+	struct usdt_file usdt;   /* the lane's, like the last members of `file` */
+};
+
+/* The programs that the probes of one file run. */
+struct programs {
+	int by_probe[STATIC_PROBE_COUNT];
+	int sites; /* the map with the probes' arguments */
+};
+
+static const struct standing_files_config *config_of(const struct probed_file *file)
 {
-	*files = (struct standing_files){
-		.config = *config,
-		.shares = {.whole = MAX_STANDING_FILES},
-		.told_left = TOLD_A_SWEEP,
-	};
-	file_users_init(&files->users);
+	return &((const struct standing_files *)file->files)->config;
 }
 
-void standing_files_release(struct standing_files *files)
+static int load_heap(const struct heap_kernel *kernel, struct programs *programs)
 {
-	file_users_release(&files->users);
-	while (files->first) {
-		struct standing_file *file = files->first;
-
-		files->first = file->next;
-		standing_file_free(file);
-	}
-	shares_clear(&files->shares);
-}
-
-static void look_at(struct standing_file *file, uint64_t now, bool is_wanted)
-{
-	if (file->used.users) {
-		file->idle_ns = 0;
-		return;
-	}
-	if (!file->idle_ns)
-		file->idle_ns = now;
-	if (file->state == STANDING_FAILED)
-		standing_file_remove(file);
-	else if (file->state == STANDING_ATTACHED &&
-	         (is_wanted || (!file->inode.is_installed && now - file->idle_ns >= idle_ns)))
-		standing_file_detach(file);
-}
-
-void standing_files_sweep(struct standing_files *files)
-{
-	uint64_t now = clock_mono_ns();
-	bool is_wanted = files->is_wanted;
-	struct standing_file *next;
-
-	files->told_left = TOLD_A_SWEEP;
-	files->is_wanted = false;
-	file_users_update(&files->users, files->config.procs);
-	for (struct standing_file *file = files->first; file; file = next) {
-		next = file->next;
-		look_at(file, now, is_wanted);
-	}
-	/* Processes that have ended leave room for other users' processes, too. */
-	if (is_wanted)
-		files->config.released(files->config.ctx);
-}
-
-/* A failure counts for the very file that failed, not for the same inode of another overlay. */
-static struct standing_file *find(const struct standing_files *files,
-                                  const struct file_inode *inode)
-{
-	struct standing_file *file = files->first;
-
-	while (file &&
-	       (!file_inode_is_same(&file->inode, inode) ||
-	        (file->state == STANDING_FAILED && file->inode.stat.st_dev != inode->stat.st_dev)))
-		file = file->next;
-	return file;
-}
-
-static int refuse(struct standing_files *files, const char *path)
-{
-	files->refused++;
-	files->is_wanted = true;
-	if (files->told_left) {
-		files->told_left--;
-		log_warning("cannot attach to the static probes of %s yet: its user has too many "
-		            "files or processes with such probes",
-		            path);
-	}
-	return -ENOSPC;
-}
-
-static void note_untrusted(struct standing_files *files, const char *path, uint32_t owner)
-{
-	files->untrusted_count++;
-	if (!files->told_left)
-		return;
-	files->told_left--;
-	log_warning("profd does not attach to the static probes of %s of user %u: see the setting "
-	            "user-probes",
-	            path, owner);
-}
-
-static int take_place(struct standing_files *files, struct standing_file *file)
-{
-	if (!shares_take(&files->shares, file->owner, 1))
-		return refuse(files, file->path);
-	file->slot = __builtin_ctzll(~files->slots);
-	files->slots |= 1ULL << file->slot;
-	return 0;
-}
-
-static void drop_place(struct standing_files *files, const struct standing_file *file)
-{
-	files->slots &= ~(1ULL << file->slot);
-	shares_give(&files->shares, file->owner, 1);
-}
-
-static int add(struct standing_files *files, int *fd, const struct file_inode *inode,
-               uint32_t owner, const char *path, struct standing_file **ret_file)
-{
-	struct standing_file *file = calloc(1, sizeof(*file));
-	int err;
-
-	if (!file)
-		return -ENOMEM;
-	*file = (struct standing_file){
-		.files = files,
-		.slot = NO_SLOT,
-		.owner = owner,
-		.inode = *inode,
-		.path = strdup(path),
-		.fd = TAKE_FD(*fd),
-		.number = ++files->numbers,
-	};
-	err = file->path ? take_place(files, file) : -ENOMEM;
-	if (!err) {
-		err = standing_file_attach(file);
-		if (err)
-			drop_place(files, file);
-	}
-	if (err) {
-		standing_file_free(file);
-		return err;
-	}
-	file->next = files->first;
-	files->first = file;
-	*ret_file = file;
-	return 0;
-}
-
-static int get(struct standing_files *files, uint32_t pid, uint32_t owner,
-               const struct proc_mapping *mapping, struct file_used **ret_used)
-{
-	struct file_opener *opener = files->config.opener;
-	struct standing_file *file;
-	struct file_inode inode;
-	int fd = -1;
-	int err = file_opener_get(opener, pid, owner, mapping, &fd, &inode);
+	struct heap_told_programs told;
+	int err = heap_kernel_load_told(kernel, &told);
 
 	if (err)
 		return err;
-	file = find(files, &inode);
-	*ret_used = &files->untrusted;
-	if (!file && !file_inode_may_be_probed(&inode, owner))
-		note_untrusted(files, mapping->path, owner);
-	else if (!file)
-		err = add(files, &fd, &inode, owner, mapping->path, &file);
-	if (file)
-		*ret_used = &file->used;
-	file_opener_close(opener, &fd, owner, &inode);
+	programs->by_probe[STATIC_HEAP_ALLOC] = told.alloc;
+	programs->by_probe[STATIC_HEAP_FREE] = told.freed;
+	programs->sites = told.sites;
+	return 0;
+}
+
+static int load_gpu(const struct gpu_kernel *kernel, struct programs *programs)
+{
+	struct gpu_told_programs told;
+	int err = gpu_kernel_load_told(kernel, &told);
+
+	if (err)
+		return err;
+	programs->by_probe[STATIC_GPU_LAUNCHED] = told.launched;
+	programs->by_probe[STATIC_GPU_RAN] = told.ran;
+	programs->sites = told.sites;
+	return 0;
+}
+
+/* Loads the programs for which the file has probes. Both parts have the
+ * same map. */
+static int load_programs(const struct standing_files_config *config, const struct usdt_file *usdt,
+                         struct programs *ret_programs)
+{
+	int err = 0;
+
+	if (usdt_file_has(usdt, STATIC_HEAP_ALLOC) || usdt_file_has(usdt, STATIC_HEAP_FREE))
+		err = load_heap(config->heaps, ret_programs);
+	if (!err &&
+	    (usdt_file_has(usdt, STATIC_GPU_LAUNCHED) || usdt_file_has(usdt, STATIC_GPU_RAN)))
+		err = load_gpu(config->gpus, ret_programs);
 	return err;
 }
 
-bool standing_files_listen(struct standing_files *files, uint32_t pid,
-                           const struct proc_mapping *mapping)
+/* The key of the file's site in the map. */
+static uint32_t cookie_of(const struct standing_file *standing, size_t site)
 {
-	struct file_used *used;
+	return (uint32_t)standing->file.slot * MAX_USDT_SITES + (uint32_t)site;
+}
 
-	if (file_users_find(&files->users, pid, mapping))
-		return true;
-	uint32_t owner = owner_read(pid);
-	if (!file_users_have_room(&files->users, owner))
-		return refuse(files, mapping->path) == 0;
-	int err = get(files, pid, owner, mapping, &used);
+static int attach_sites(struct standing_file *standing, int program, enum static_probe probe)
+{
+	uint64_t offsets[MAX_USDT_SITES], cookies[MAX_USDT_SITES], semaphores[MAX_USDT_SITES];
+	struct uprobe_sites sites = {offsets, cookies, semaphores, 0};
+	char path[32];
+
+	for (size_t i = 0; i < standing->usdt.count; i++) {
+		const struct usdt_site *place = &standing->usdt.sites[i];
+
+		if (place->probe != probe)
+			continue;
+		offsets[sites.count] = place->offset;
+		semaphores[sites.count] = place->semaphore;
+		cookies[sites.count++] = cookie_of(standing, i);
+	}
+	if (!sites.count)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", standing->file.fd);
+	return uprobes_attach(&standing->file.links, program, UPROBE_ENTRY, path, 0, &sites);
+}
+
+/* Reads the probes of this very file. For the reader, the numbers tell these files from each other
+ * and from the store's. */
+static int read_probes(struct reader *reader, struct standing_file *standing)
+{
+	/* A fresh reader process reads each file: a file that took over a process must not choose
+	 * where probes are written in another file. */
+	reader_rest(reader, 0);
+	standing->usdt.count = 0;
+	return usdt_ask(reader, standing->file.fd, 1ULL << 32 | standing->file.number,
+	                &standing->usdt);
+}
+
+static int tell_sites(const struct standing_file *standing, int map)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < standing->usdt.count; i++) {
+		uint32_t cookie = cookie_of(standing, i);
+
+		err = bpf_map_update_elem(map, &cookie, &standing->usdt.sites[i].site, BPF_ANY);
+	}
+	return err;
+}
+
+/* On the lane. */
+static int attach(struct probed_file *file)
+{
+	const struct standing_files_config *config = config_of(file);
+	struct standing_file *standing = (struct standing_file *)file;
+	struct programs programs = {0};
+	int err = read_probes(config->reader, standing);
+
 	if (!err)
-		err = file_users_set(&files->users, pid, owner, mapping, used);
-	return err != -ENOSPC && err != -EINPROGRESS;
+		err = load_programs(config, &standing->usdt, &programs);
+	if (!err)
+		err = tell_sites(standing, programs.sites);
+	for (int probe = 0; !err && probe < STATIC_PROBE_COUNT; probe++)
+		err = attach_sites(standing, programs.by_probe[probe], (enum static_probe)probe);
+	return err;
+}
+
+static void on_attached(struct probed_file *file)
+{
+	const struct standing_files_config *config = config_of(file);
+
+	config->attached(&((struct standing_file *)file)->usdt, config->ctx);
+}
+
+static void on_changed(struct probed_files *probed)
+{
+	const struct standing_files_config *config = &((struct standing_files *)probed)->config;
+
+	config->changed(config->ctx);
+}
+
+static const char *why_not(const struct probed_file *file)
+{
+	return strerror(-file->err);
+}
+
+static const struct probed_kind static_probes = {
+	.what = "to the static probes of",
+	.file_bytes = sizeof(struct standing_file),
+	.idle_ns = IDLE_NS,
+	.attach = attach,
+	.attached = on_attached,
+	.changed = on_changed,
+	.why = why_not,
+};
+
+void standing_files_init(struct standing_files *files, const struct standing_files_config *config)
+{
+	files->config = *config;
+	probed_files_init(&files->probed,
+	                  &(struct probed_files_config){&static_probes, config->lane, config->procs,
+	                                                config->opener});
 }

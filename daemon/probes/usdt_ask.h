@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "probes/usdt_files.h"
+#include "probes/usdt_file.h"
 #include "reader/reader.h"
 #include "reader/serve.h"
 

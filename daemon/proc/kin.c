@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A list in the order of ends; kin_settle() goes through it once a minute.
+ * A list in the order in which the processes ended; kin_settle() goes through it once a minute.
  */
 #include "proc/kin.h"
 

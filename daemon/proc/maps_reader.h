@@ -17,7 +17,7 @@ struct maps_reader;
 struct maps_reading {
 	uint32_t pid;
 	uint64_t tag; /* as passed to maps_reader_ask() */
-	int err;      /* 0; -ESRCH: the process is gone; -ETIMEDOUT, -ECANCELED as in crew.h */
+	int err;      /* 0; -ESRCH: the process is gone; -ETIMEDOUT, -ECANCELED as in base/crew.h */
 	struct scan_text text;
 	uint64_t took_ns;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reads processes from /proc: those that started before the daemon, and all when side-band records
- * were lost.
+ * Reads processes from /proc: those that started before the daemon, and all of them when side-band
+ * records were lost.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct sets_without - sets of mappings in which a search found nothing, and will find nothing, by
- * serial number. Processes share a set after a fork, so a storm of forks costs one search. Loop
- * thread only.
+ * struct sets_without - the serial numbers of the mapping sets in which a search found nothing, and
+ * never will. Processes share a set after a fork, so a storm of forks costs one search. Loop thread
+ * only.
  */
 #pragma once
 

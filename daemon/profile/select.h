@@ -15,7 +15,7 @@
 enum loop_view {
 	LOOPS_HIDDEN,
 	LOOPS_SHOWN, /* as frames of a file like any other */
-	LOOPS_KEPT,  /* as they are, for a result that is merged again; so are accounts */
+	LOOPS_KEPT,  /* as they are, for a result that is merged again; accounts are kept, too */
 };
 
 /* The frame of stacks that were not kept because their account had most of all. */

@@ -54,9 +54,9 @@ static const int refused[] = {
 	SCMP_SYS(listen),
 };
 
-/* Refused in addition to a process that talks to servers, because an attacker that takes it over
- * comes from another host. Most of these calls also require capabilities, but a kernel bug may
- * grant these. */
+/* Also refused to a process that talks to servers, because an attacker that takes that process over
+ * comes from another host. Most of these calls require capabilities, too, but a kernel bug may
+ * grant them. */
 static const int refused_to_fetcher[] = {
 	/* Becoming another user or group. */
 	SCMP_SYS(setuid),

@@ -149,9 +149,9 @@ static void give_up(struct reader *reader, const struct reader_query *query)
 	failed->jobs |= 1U << query->question.job;
 }
 
-/* Whether the process did nothing until the deadline for the second time over this file, as a
- * process does that was taken over or is blocked in a file system. True also for a question that is
- * not about a file, because that is never put aside. */
+/* Whether this is the second time that a process did nothing over this file until the deadline: one
+ * that was taken over, or is blocked in a file system, behaves so. Also true for a question that is
+ * not about a file: such a question is never put aside. */
 static bool is_repeated(struct reader *reader, const struct reader_query *query)
 {
 	const struct failed_file *failed = find_failed(reader, query->file);

@@ -27,8 +27,8 @@ enum {
  * signal the other. */
 enum { USER_OF_READER, USER_OF_FETCHER };
 
-/* Of the ids in these ranges that are in no line of /etc/passwd, group, subuid or subgid and that
- * the user namespace maps, returns the first, or the `which`th after it. The id serves as user and
+/* Returns the first id in these ranges, or the `which`th after it, that is in no line of
+ * /etc/passwd, group, subuid or subgid and that the user namespace maps. The id serves as user and
  * group. 0 when there is none. */
 uint32_t user_pick(unsigned int which);
 

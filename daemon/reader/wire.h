@@ -14,8 +14,8 @@ enum {
 	READER_MAX_ANSWER = (64 << 20) + 256, /* bytes: the largest unwind table and its header */
 };
 
-/* A request: this header, then `len` bytes whose format the job defines. The descriptors whose bits
- * are set in `fds` are sent with the first byte of the header, in the order of their bits, as
+/* A question: this header, then `len` bytes whose format the job defines. The descriptors whose
+ * bits are set in `fds` are sent with the first byte of the header, in the order of their bits, as
  * SCM_RIGHTS. */
 struct reader_request {
 	uint32_t job; /* an enum reader_job */
@@ -24,7 +24,7 @@ struct reader_request {
 };
 
 /* An answer: this header, then `len` bytes whose format the job defines; 0 bytes with an error. The
- * first answer is sent without a request and without bytes: it says that the process is confined,
+ * first answer is sent without a question and without bytes: it says that the process is confined,
  * or why it could not be. */
 struct reader_answer {
 	int32_t error; /* 0 or negative errno */

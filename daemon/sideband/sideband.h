@@ -24,7 +24,7 @@ typedef bool sideband_told_fn(uint64_t told_mono_ns, void *ctx);
  * returns true if it has not finished with them. */
 int sideband_new(uv_loop_t *loop, struct procs *procs, sideband_told_fn *told, void *ctx,
                  struct sideband **ret_sideband);
-/* Closes the handles; sideband_free() after the loop has run out. */
+/* Closes the handles; sideband_free() after the loop has ended. */
 void sideband_stop(struct sideband *sideband);
 void sideband_free(struct sideband *sideband);
 

@@ -43,6 +43,6 @@ int sideband_clock_start(struct sideband_clock *clock, uv_loop_t *loop, struct b
 /* Call after a drain, which has read the side-band. While nothing happens, drains read it often
  * enough. */
 void sideband_clock_put_off(struct sideband_clock *clock);
-/* Call whether or not it was started; call sideband_clock_release() after the loop has run out. */
+/* Call whether or not it was started; call sideband_clock_release() after the loop has ended. */
 void sideband_clock_stop(struct sideband_clock *clock);
 void sideband_clock_release(struct sideband_clock *clock);

@@ -22,9 +22,9 @@ struct debug_files {
 #define DEBUG_FILES_NONE ((struct debug_files){.supplement = -1})
 
 void debug_files_release(struct debug_files *files);
-/* Searches for the files, and later again while there are none, because they may be installed
- * meanwhile. The reader process reads where they are; `fetch` may be NULL. `check_ns` is the time
- * left for checksums and is counted down: the checksum of a large file is completed in later calls,
- * and the file is used then. True when the files have changed. */
+/* Searches for the files. While there are none, later calls search again, because they may have
+ * been installed meanwhile. The reader process reads where they are; `fetch` may be NULL.
+ * `check_ns` is the time left for checksums and is counted down: the checksum of a large file is
+ * completed in later calls, and the file is used then. True when the files have changed. */
 bool debug_files_refresh(struct debug_files *files, const struct object *object,
                          struct reader *reader, struct fetch *fetch, uint64_t *check_ns);

@@ -379,7 +379,7 @@ static int add_of(struct file_names *names, struct builder *builder, uint32_t id
 	return err;
 }
 
-/* Moves the locations for whose file offsets the object has addresses to the front, converts these
+/* Moves to the front the locations for whose file offsets the object has addresses, converts these
  * offsets, and returns their number. */
 static size_t find_own(const struct object *object, struct wanted *wanted, size_t count)
 {

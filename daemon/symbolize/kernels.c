@@ -50,8 +50,8 @@ static size_t unparametrized(const char *name)
 
 bool kernels_of_stub(const char *function, char *ret_name, size_t size)
 {
-	/* The wrapper comes first: with a kernel's name that begins with an underscore its name
-	 * contains STUB, too. */
+	/* The wrapper is tried first: its name also contains STUB if the kernel's name begins with
+	 * an underscore. */
 	const char *wrapper = strstr(function, WRAPPER), *stub = strstr(function, STUB);
 
 	/* In a mangled function name more text follows the kernel's name without a separator. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names of native frames for profiles, made from what was found, or as placeholders when nothing
- * was. No state.
+ * Names of native frames for profiles, made from what was found, or placeholders if nothing was
+ * found. No state.
  */
 #pragma once
 

@@ -87,7 +87,7 @@ struct unwinder_stats {
 /* The unwinder must be freed before the loop and the process table. NULL when out of memory. */
 struct unwinder *unwinder_new(uv_loop_t *loop, struct procs *procs, struct store *store,
                               const struct unwind_memory *memory);
-/* Accepts no more work; call unwinder_free() after the loop has run out. */
+/* Accepts no more work; call unwinder_free() after the loop has ended. */
 void unwinder_stop(struct unwinder *unwinder);
 void unwinder_free(struct unwinder *unwinder);
 

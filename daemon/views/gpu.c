@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /gpu: the use of GPUs, by process and device, beside what NVIDIA's driver reports. The driver is
- * queried first, which may take a while; the figures are read when its answer arrives.
+ * /gpu: the use of GPUs, by process and device, together with what NVIDIA's driver reports. The
+ * driver is queried first, which may take a while; the figures are read when its answer arrives.
  */
 #include "gpu/nvml.h"
 

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A busy host may not run the thread aside for so long. */
+/* On a busy host the thread aside may not get to run for this long. */
 static const uint64_t patience_ns = 500 * NSEC_PER_MSEC;
 static const char cut_mark[] = " [...]";
 

@@ -39,5 +39,5 @@ void process_list_release(struct process_list *list);
 /* Any thread. Busiest process first. 0, -ENOMEM or the buffer's own error. */
 int process_list_write(struct process_list *list, struct buf *out);
 
-/* The number of bytes shown of each command line in a list of so many processes. */
+/* The number of bytes shown of each command line in a list of this many processes. */
 size_t process_list_cmdline_bytes(size_t processes);

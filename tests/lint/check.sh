@@ -7,6 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
 MAX_LINES=500
+MAX_FILES=40 # of a folder of daemon/ or bpf/
 failures=0
 
 step()
@@ -69,6 +70,19 @@ short_enough()
 		grep .
 }
 
+folders_small_enough()
+{
+	! ours 'daemon/*' 'bpf/*' | xargs -n1 dirname | sort | uniq -c |
+		awk -v max=$MAX_FILES '$1 > max { print $2 ": " $1 " files, over " max }' |
+		grep .
+}
+
+# Words of ours that codespell takes for others, such as .bu of the manual's pages.
+spelled()
+{
+	ours '*' | xargs -r codespell --builtin clear,rare -L bu,crate,fo,histroy,inout,mappeds,tje
+}
+
 licensed()
 {
 	! ours '*.c' '*.h' '*.cc' '*.py' '*.sh' '*.proto' Makefile .ci/run |
@@ -99,6 +113,8 @@ for path in sys.argv[1:]:
 step "clang-format" formatted
 step "SPDX line in every file" licensed
 step "no file over $MAX_LINES lines" short_enough
+step "no folder over $MAX_FILES files" folders_small_enough
+step "codespell" spelled
 step "no // comments, no TODO" plain_comments
 step "daemon/layers" tests/lint/layers.sh
 step "modules of the page" tests/lint/modules.sh

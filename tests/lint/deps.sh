@@ -26,7 +26,7 @@ debian_packages()
 		protobuf-c-compiler libprotobuf-c-dev protobuf-compiler libmicrohttpd-dev libuv1-dev \
 		libgnutls28-dev libyaml-dev libcrypt-dev libjansson-dev libseccomp-dev libinih-dev libiberty-dev libzydis-dev \
 		libxxhash-dev uthash-dev check curl openssl python3 procps iproute2 \
-		musl-tools ca-certificates git clang-format cppcheck shellcheck \
+		musl-tools ca-certificates git clang-format codespell cppcheck shellcheck \
 		binutils dwz gfortran debuginfod libc6-dbg util-linux xz-utils \
 		python3-numpy libopenblas0-pthread python3-greenlet python3-gevent \
 		libjemalloc2 libgoogle-perftools-dev libmimalloc-dev \
@@ -55,7 +55,7 @@ fedora_packages()
 		elfutils-debuginfod-client-devel xz-devel zlib-devel protobuf-c-compiler protobuf-c-devel protobuf-compiler libmicrohttpd-devel \
 		gnutls-devel libyaml-devel libxcrypt-devel openssl \
 		libuv-devel jansson-devel libseccomp-devel inih-devel binutils-devel zydis-devel uthash-devel xxhash-devel check-devel curl python3 procps-ng \
-		iproute ca-certificates git-core clang-tools-extra cppcheck ShellCheck libasan libubsan \
+		iproute ca-certificates git-core clang-tools-extra codespell cppcheck ShellCheck libasan libubsan \
 		glibc-static musl-gcc binutils dwz gcc-gfortran elfutils-debuginfod glibc-debuginfo util-linux xz \
 		python3-numpy python3-greenlet python3-gevent jemalloc gperftools-libs mimalloc \
 		chromium dejavu-sans-fonts \

@@ -66,6 +66,7 @@
 	SUITE(arrivals)        \
 	SUITE(maps)            \
 	SUITE(identity)        \
+	SUITE(probed_files)    \
 	SUITE(procs)           \
 	SUITE(procs_told)      \
 	SUITE(pid_table)       \
@@ -156,6 +157,7 @@
 	SUITE(gpu_ends)        \
 	SUITE(gpu_sums)        \
 	SUITE(gpu_live)        \
+	SUITE(file_answers)    \
 	SUITE(file_users)      \
 	SUITE(gpu_feeds)       \
 	SUITE(gpu_feeds_ends)  \

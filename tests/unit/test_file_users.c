@@ -7,8 +7,6 @@
 #include "probes/file_seen.h"
 #include "probes/file_users.h"
 
-#include "cuda/gpu_turns.h"
-
 #include "tests/unit/suites.h"
 
 #include <errno.h>
@@ -148,24 +146,6 @@ START_TEST(overlays_of_one_file_are_the_same)
 }
 END_TEST
 
-START_TEST(turns_of_lately)
-{
-	struct gpu_turns turns = {0};
-
-	ck_assert_uint_eq(gpu_turns_of(&turns, 0), 0);
-	for (int i = 0; i < 5; i++)
-		gpu_turns_note(&turns, 1000);
-	gpu_turns_note(&turns, 0);
-	ck_assert_uint_eq(gpu_turns_of(&turns, 1000), 5);
-	ck_assert_uint_eq(gpu_turns_of(&turns, 0), 1);
-	for (int i = 0; i < GPU_TURNS_KEPT - 1; i++)
-		gpu_turns_note(&turns, 7);
-	ck_assert_uint_eq(gpu_turns_of(&turns, 1000), 0);
-	ck_assert_uint_eq(gpu_turns_of(&turns, 0), 1);
-	ck_assert_uint_eq(gpu_turns_of(&turns, 7), GPU_TURNS_KEPT - 1);
-}
-END_TEST
-
 Suite *file_users_suite(void)
 {
 	Suite *suite = suite_create("file_users");
@@ -179,7 +159,6 @@ Suite *file_users_suite(void)
 	tcase_add_test(tcase, a_look_is_bounded);
 	tcase_add_test(tcase, a_forged_inode_is_another);
 	tcase_add_test(tcase, overlays_of_one_file_are_the_same);
-	tcase_add_test(tcase, turns_of_lately);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

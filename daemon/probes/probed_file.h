@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The life of one probed file: it waits for its turn, is attached on the lane, and is detached
+ * there. For the implementation of probes/probed_files.h only. Loop thread only.
+ */
+#pragma once
+
+#include "probes/probed_files.h"
+
+/* The file is attached when its turn comes. */
+void probed_file_start(struct probed_file *file);
+/* Detaches an attached file. It is then removed, or attached again if a process maps it. */
+void probed_file_let_go(struct probed_file *file);
+/* Takes the file off the list, removes its users, and frees it. Not while the lane has it. */
+void probed_file_remove(struct probed_file *file);
+void probed_file_free(struct probed_file *file);        /* nothing but that */
+bool probed_files_may_tell(struct probed_files *files); /* whether one more warning may be logged */
