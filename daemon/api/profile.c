@@ -25,7 +25,6 @@ struct asked {
 	struct pid_check check;
 	struct capture capture;
 	struct rendering rendering;
-	const struct service *service;
 	struct request *request; /* NULL once the request is abandoned */
 	struct query query;      /* the selection's names point into it */
 	struct format_query format;
@@ -93,7 +92,7 @@ static void on_captured(struct capture *capture, int err)
 	}
 	asked->rendering = (struct rendering){
 		.request = asked->request,
-		.service = asked->service,
+		.service = asked->request->service,
 		.kind = sources[capture->ask.kind]->name,
 		.key = key_of(asked),
 		.plan = {.encoder = asked->format.encoder, .options = asked->format.options},
@@ -140,7 +139,6 @@ static int submit(struct request *request, const struct profile_query *query)
 		free(asked);
 		return err;
 	}
-	asked->service = service;
 	asked->request = request;
 	asked->query = request->query;
 	request->query = (struct query){0};

@@ -85,6 +85,7 @@ struct gpu_files *gpu_files_new(const struct gpu_files_config *config)
 	if (!files)
 		return NULL;
 	files->config = *config;
+	lane_take_turns(config->lane, probed_files_user_of);
 	probed_files_init(&files->probed,
 	                  &(struct probed_files_config){&gpu_probes, config->lane, config->procs,
 	                                                config->opener});

@@ -14,12 +14,13 @@ struct gpu_files;
 
 /* Everything here outlives struct gpu_files. */
 struct gpu_files_config {
-	struct lane *lane;
+	struct lane *lane;     /* its other jobs are for no user, and go first */
 	struct reader *reader; /* the lane's */
 	struct procs *procs;
 	struct file_opener *opener;
 	const struct gpu_kernel *kernel;
-	/* Called after a file was attached or detached, or could not be attached. */
+	/* Called after a file was attached or removed, could not be attached, or was left alone
+	 * because its user is not trusted, and when a process that had to wait may find room. */
 	void (*changed)(void *ctx);
 	void *ctx;
 };

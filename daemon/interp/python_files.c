@@ -27,7 +27,6 @@ struct python_files {
 	void *ctx;
 	size_t found;
 	uint64_t failed;
-	bool stopped;
 };
 
 static int ask(struct reader *reader, struct file_answer *answer)
@@ -42,8 +41,7 @@ static bool answered(struct file_answer *answer, void *ctx)
 	if (!answer->error) {
 		((struct entry *)answer)->file.object = answer->object;
 		files->found++;
-		if (!files->stopped)
-			files->fn(files->ctx);
+		files->fn(files->ctx);
 		return true;
 	}
 	if (answer->error != -ENOENT) {
@@ -94,9 +92,6 @@ struct python_files *python_files_new(uv_loop_t *loop, struct store *store, pyth
 
 void python_files_stop(struct python_files *files)
 {
-	if (files->stopped)
-		return;
-	files->stopped = true;
 	lane_stop(files->lane);
 	reader_cancel(files->reader);
 }
@@ -116,7 +111,8 @@ struct python_file *python_files_get(struct python_files *files, uint32_t id, bo
 	struct file_answer *answer = file_answers_get(files->answers, id);
 	struct entry *entry = (struct entry *)answer;
 
-	*ret_pending = answer && answer->is_pending;
+	/* The file is there already while the function that is told of it runs. */
+	*ret_pending = answer && answer->is_pending && !entry->file.object;
 	return entry && entry->file.object ? &entry->file : NULL;
 }
 

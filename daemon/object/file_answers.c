@@ -74,11 +74,10 @@ static void ask(struct job *job)
 	reader_of_user(reader, 0);
 }
 
-/* Other errors may pass. */
-static bool is_about_file(int error)
+/* Whether the error says nothing about the file. */
+static bool may_pass(int error)
 {
-	return error == 0 || error == -ENOENT || error == -EIO || error == -ENOEXEC ||
-	       error == -E2BIG || error == -ENOTSUP || error == -EBADMSG;
+	return error == -ECHILD || error == -ECANCELED || error == -ENOMEM || error == -ETIMEDOUT;
 }
 
 static bool ask_again(struct file_answer *answer)
@@ -98,7 +97,7 @@ static void asked(struct job *job)
 	if (ask_again(answer))
 		return;
 	answers->pending--;
-	if (!is_about_file(answer->error)) {
+	if (may_pass(answer->error)) {
 		drop(answers, answer);
 	} else {
 		if (!answers->question->answered(answer, answers->ctx)) {
@@ -111,13 +110,6 @@ static void asked(struct job *job)
 		answers->question->idle(answers->ctx);
 }
 
-static bool is_closed(const struct file_answers *answers, uint32_t id)
-{
-	_cleanup_(object_unrefp) struct object *object = store_get(answers->store, id);
-
-	return !object;
-}
-
 static void forget_closed(struct file_answers *answers)
 {
 	const struct file_question *question = answers->question;
@@ -126,7 +118,7 @@ static void forget_closed(struct file_answers *answers)
 	HASH_ITER (hh, answers->by_id, answer, next) {
 		bool is_held = question->is_held && question->is_held(answer);
 
-		if (!answer->is_pending && !is_held && is_closed(answers, answer->id))
+		if (!answer->is_pending && !is_held && !store_has(answers->store, answer->id))
 			drop(answers, answer);
 	}
 }

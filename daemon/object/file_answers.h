@@ -32,7 +32,8 @@ struct file_answer {
 
 struct file_question {
 	size_t answer_bytes; /* of the question's own struct */
-	/* On the lane: asks about the object. 0 or a negative errno. */
+	/* On the lane: asks about the object. 0 or a negative errno. A slow file is asked about
+	 * twice, so a failure must leave nothing behind. */
 	int (*ask)(struct reader *reader, struct file_answer *answer);
 	/* Called after that, for an answer that is kept. Whether the object is to stay open as long
 	 * as the answer is kept. */

@@ -436,6 +436,16 @@ uint32_t store_open(struct store *store, const struct file_key *key, const struc
 	return open_file(store, key, place, otherwise);
 }
 
+bool store_has(struct store *store, uint32_t id)
+{
+	struct entry *entry;
+
+	pthread_mutex_lock(&store->lock);
+	HASH_FIND(hh, store->by_id, &id, sizeof(id), entry);
+	pthread_mutex_unlock(&store->lock);
+	return entry != NULL;
+}
+
 struct object *store_get(struct store *store, uint32_t id)
 {
 	LOCKED(store);

@@ -43,6 +43,8 @@ bool store_knows(struct store *store, const struct file_key *key, const char *pa
 uint32_t store_open(struct store *store, const struct file_key *key, const struct place *place);
 /* Returns a reference, or NULL when the object was closed. */
 struct object *store_get(struct store *store, uint32_t id);
+/* Whether the object is open. Does not count as a use of it. */
+bool store_has(struct store *store, uint32_t id);
 /* The same for an object that has samples. It is kept when no process maps it any more, because its
  * names may still be asked for. */
 struct object *store_get_sampled(struct store *store, uint32_t id);

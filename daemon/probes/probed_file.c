@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The lane gets one file at a time; the other files wait here for their turn, so that a file that
- * comes later can go before the others.
+ * What the lane does with one file.
  */
 #include "probes/probed_file.h"
 
+#include "base/accounts.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <string.h>
 
 enum { MAX_TOLD = 16 }; /* warnings between two sweeps */
-
-static void attach_next(struct probed_files *files);
 
 void probed_file_free(struct probed_file *file)
 {
@@ -91,16 +89,13 @@ static void attach(struct job *job)
 static void on_attached(struct job *job)
 {
 	struct probed_file *file = (struct probed_file *)job;
-	struct probed_files *files = file->files;
 
-	files->asked = NULL;
 	if (file->err) {
 		fail(file);
-	} else {
-		file->state = PROBED_ATTACHED;
-		files->config.kind->attached(file);
+		return;
 	}
-	attach_next(files);
+	file->state = PROBED_ATTACHED;
+	file->files->config.kind->attached(file);
 }
 
 static void detach(struct job *job)
@@ -121,57 +116,18 @@ static void on_detached(struct job *job)
 	files->config.kind->changed(files);
 }
 
-void probed_turns_note(struct probed_turns *turns, uint32_t owner)
-{
-	turns->owners[turns->count++ % PROBED_TURNS_KEPT] = owner;
-}
-
-size_t probed_turns_of(const struct probed_turns *turns, uint32_t owner)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < turns->count && i < PROBED_TURNS_KEPT; i++)
-		count += turns->owners[i] == owner;
-	return count;
-}
-
-/* Chooses the oldest file, which is last in the list, of the user with the fewest recent turns. So
- * the real driver does not wait behind another user's many files with the driver's name. */
-static struct probed_file *choose(const struct probed_files *files)
-{
-	struct probed_file *chosen = NULL;
-	size_t fewest = PROBED_TURNS_KEPT;
-
-	for (struct probed_file *file = files->first; file; file = file->next) {
-		size_t turns = probed_turns_of(&files->turns, file->owner);
-
-		if (file->state != PROBED_WAITING || turns > fewest)
-			continue;
-		fewest = turns;
-		chosen = file;
-	}
-	return chosen;
-}
-
-static void attach_next(struct probed_files *files)
-{
-	struct probed_file *file = files->asked ? NULL : choose(files);
-
-	if (!file)
-		return;
-	probed_turns_note(&files->turns, file->owner);
-	file->err = -ECANCELED; /* stays when the job is not run */
-	file->job = (struct job){attach, on_attached, NULL};
-	if (lane_submit(files->config.lane, &file->job))
-		return; /* the next sweep tries again */
-	file->state = PROBED_ATTACHING;
-	files->asked = file;
-}
-
 void probed_file_start(struct probed_file *file)
 {
-	file->state = PROBED_WAITING;
-	attach_next(file->files);
+	file->err = -ECANCELED; /* stays when the job is not run */
+	file->job = (struct job){attach, on_attached, NULL};
+	file->state = PROBED_ATTACHING;
+	if (lane_submit(file->files->config.lane, &file->job))
+		fail(file);
+}
+
+uint64_t probed_files_user_of(const struct job *job)
+{
+	return job->run == attach ? LANE_USER(((const struct probed_file *)job)->owner) : 0;
 }
 
 void probed_file_let_go(struct probed_file *file)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The life of one probed file: it waits for its turn, is attached on the lane, and is detached
- * there. For the implementation of probes/probed_files.h only. Loop thread only.
+ * The life of one probed file: it is attached on the lane, and detached there. For the
+ * implementation of probes/probed_files.h only. Loop thread only.
  */
 #pragma once
 
 #include "probes/probed_files.h"
 
-/* The file is attached when its turn comes. */
+/* Has the file attached. */
 void probed_file_start(struct probed_file *file);
 /* Detaches an attached file. It is then removed, or attached again if a process maps it. */
 void probed_file_let_go(struct probed_file *file);

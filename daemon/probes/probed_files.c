@@ -44,13 +44,11 @@ static void look_at(struct probed_file *file, uint64_t now, bool for_room)
 {
 	if (file->used.users) {
 		file->idle_ns = 0;
-		if (file->state == PROBED_WAITING)
-			probed_file_start(file);
 		return;
 	}
 	if (!file->idle_ns)
 		file->idle_ns = now;
-	if (file->state == PROBED_FAILED || file->state == PROBED_WAITING)
+	if (file->state == PROBED_FAILED)
 		probed_file_remove(file);
 	else if (file->state == PROBED_ATTACHED &&
 	         (for_room || (!file->inode.is_installed &&
@@ -76,25 +74,25 @@ static void sweep(struct probed_files *files, bool for_room)
 
 void probed_files_sweep(struct probed_files *files)
 {
-	bool is_wanted = files->is_wanted;
+	bool is_wanted = files->is_wanted, is_waited_for = files->is_waited_for;
 
 	files->told = 0;
-	files->is_wanted = false;
+	files->is_wanted = files->is_waited_for = false;
 	sweep(files, is_wanted);
 	/* Processes that have ended leave room for other users' processes, too. */
-	if (is_wanted)
+	if (is_waited_for)
 		files->config.kind->changed(files);
 }
 
 /* A sweep goes through every process, so it is not done for each file that finds no room. */
-static void sweep_for_room(struct probed_files *files)
+static void sweep_for_room(struct probed_files *files, bool is_wanted)
 {
 	uint64_t now = clock_mono_ns();
 
 	if (files->swept_ns && now - files->swept_ns < ROOM_SWEEP_S * NSEC_PER_SEC)
 		return;
 	files->swept_ns = now;
-	sweep(files, true);
+	sweep(files, is_wanted);
 }
 
 /* A failure counts for the very file that failed, not for the same inode of another overlay. */
@@ -111,7 +109,7 @@ static struct probed_file *find(const struct probed_files *files, const struct f
 static int refuse(struct probed_files *files, const char *path)
 {
 	files->refused++;
-	files->is_wanted = true;
+	files->is_waited_for = true;
 	if (probed_files_may_tell(files))
 		log_warning("cannot attach %s %s yet: its user has too many files or processes "
 		            "with such probes",
@@ -136,7 +134,8 @@ static int take_place(struct probed_files *files, uint32_t owner, const char *pa
 	bool taken = shares_take(&files->shares, owner, 1);
 
 	if (!taken) {
-		sweep_for_room(files);
+		files->is_wanted = true;
+		sweep_for_room(files, true);
 		taken = shares_take(&files->shares, owner, 1);
 	}
 	if (!taken)
@@ -205,11 +204,12 @@ bool probed_files_use(struct probed_files *files, uint32_t pid, const struct pro
 		return true;
 	uint32_t owner = owner_read(pid);
 	if (!file_users_have_room(&files->users, owner))
-		sweep_for_room(files);
+		sweep_for_room(files, false);
 	if (!file_users_have_room(&files->users, owner))
 		return refuse(files, mapping->path) == 0;
 	int err = get(files, pid, owner, mapping, hint, &used);
 	if (!err)
 		err = file_users_set(&files->users, pid, owner, mapping, used);
+	files->is_waited_for |= err == -ENOSPC;
 	return err != -ENOSPC && err != -EINPROGRESS;
 }

@@ -22,12 +22,10 @@ enum {
 	 * samples, and programs that have static probes themselves. */
 	MAX_PROBED_FILES = 64,
 	MAX_PROBED_FAILED = 32, /* could not be attached; the oldest is forgotten */
-	PROBED_TURNS_KEPT = 64,
 	NO_SLOT = -1,
 };
 
 enum probed_state {
-	PROBED_WAITING,
 	PROBED_ATTACHING,
 	PROBED_ATTACHED,
 	PROBED_FAILED,
@@ -45,9 +43,10 @@ struct probed_file {
 	char *path;       /* as the process sees it */
 	uint64_t idle_ns; /* since when no process maps it; 0: some process does */
 	uint32_t owner;   /* the user whose process was the first to map it */
-	uint32_t hint;    /* what the file may be, from probed_files_use() */
-	int slot;         /* of MAX_PROBED_FILES; NO_SLOT once it has failed */
 
+	/* The lane reads these. */
+	uint32_t hint; /* what the file may be, from probed_files_use() */
+	int slot;      /* of MAX_PROBED_FILES; NO_SLOT once it has failed */
 	/* The lane owns these while it attaches or detaches the file. */
 	int fd;
 	uint64_t number; /* tells these files from each other, for the reader */
@@ -79,24 +78,17 @@ struct probed_files_config {
 	struct file_opener *opener;
 };
 
-/* Whose files were inspected last: a ring. */
-struct probed_turns {
-	uint32_t owners[PROBED_TURNS_KEPT];
-	size_t count; /* of all turns so far */
-};
-
 struct probed_files {
 	struct probed_files_config config;
 	struct probed_file *first; /* the newest */
-	struct probed_file *asked; /* the one that the lane attaches; NULL: none */
-	struct probed_turns turns;
 	struct file_users users;
 	struct shares shares;
 	uint64_t slots;    /* bit n: slot n is taken */
 	uint64_t numbers;  /* the last number given to a file */
 	uint64_t refused;  /* how often there was no room */
 	uint64_t swept_ns; /* the time of the last sweep for want of room */
-	bool is_wanted;    /* a file was refused since the last sweep */
+	/* Since the last sweep: a place was wanted in vain; processes were told to wait. */
+	bool is_wanted, is_waited_for;
 	unsigned int told; /* warnings since the last sweep */
 	/* Takes the place of a probed file for processes that map a file that must not be probed
 	 * for them, so that it is not opened anew at every change of the process. */
@@ -119,6 +111,7 @@ bool probed_files_use(struct probed_files *files, uint32_t pid, const struct pro
 /* Detaches files that no process maps any more. Called now and then. */
 void probed_files_sweep(struct probed_files *files);
 
-void probed_turns_note(struct probed_turns *turns, uint32_t owner);
-/* How many of the last turns were this user's. */
-size_t probed_turns_of(const struct probed_turns *turns, uint32_t owner);
+/* For lane_take_turns(), if the lane's other jobs are for no user: attaching files is for the user
+ * who owns them. So the real driver does not wait behind another user's many files with the
+ * driver's name. */
+uint64_t probed_files_user_of(const struct job *job);

@@ -60,8 +60,7 @@ static int load_gpu(const struct gpu_kernel *kernel, struct programs *programs)
 	return 0;
 }
 
-/* Loads the programs for which the file has probes. Both parts have the
- * same map. */
+/* Loads the programs for which the file has probes. Both parts have the same map. */
 static int load_programs(const struct standing_files_config *config, const struct usdt_file *usdt,
                          struct programs *ret_programs)
 {

@@ -303,24 +303,6 @@ START_TEST(files_of_who_is_not_trusted_are_left_alone)
 }
 END_TEST
 
-START_TEST(who_had_few_turns_is_next)
-{
-	struct probed_turns turns = {0};
-
-	ck_assert_uint_eq(probed_turns_of(&turns, 0), 0);
-	for (int i = 0; i < 5; i++)
-		probed_turns_note(&turns, 1000);
-	probed_turns_note(&turns, 0);
-	ck_assert_uint_eq(probed_turns_of(&turns, 1000), 5);
-	ck_assert_uint_eq(probed_turns_of(&turns, 0), 1);
-	for (int i = 0; i < PROBED_TURNS_KEPT - 1; i++)
-		probed_turns_note(&turns, 7);
-	ck_assert_uint_eq(probed_turns_of(&turns, 1000), 0);
-	ck_assert_uint_eq(probed_turns_of(&turns, 0), 1);
-	ck_assert_uint_eq(probed_turns_of(&turns, 7), PROBED_TURNS_KEPT - 1);
-}
-END_TEST
-
 Suite *probed_files_suite(void)
 {
 	Suite *suite = suite_create("probed_files");
@@ -340,7 +322,6 @@ Suite *probed_files_suite(void)
 	tcase_add_test(tcase, failures_are_bounded);
 	tcase_add_test(tcase, one_user_gets_half);
 	tcase_add_test(tcase, files_of_who_is_not_trusted_are_left_alone);
-	tcase_add_test(tcase, who_had_few_turns_is_next);
 	tcase_set_timeout(tcase, 20);
 	suite_add_tcase(suite, tcase);
 	return suite;
