@@ -25,7 +25,7 @@ from warm_up import warm_up  # noqa: E402
 from workload import Workload  # noqa: E402
 
 SECONDS = 20
-SIZE = {"width": 1200, "height": 640}
+SIZE = {"width": 1200, "height": 720}
 SOURCE = os.path.join(daemon.ROOT, "daemon", "encode", "pprof.c")
 COMPILING = f"while :; do gcc -fsyntax-only -O2 -Idaemon -I. -isystem {daemon.BUILD} {SOURCE}; done"
 
@@ -52,12 +52,13 @@ def main():
         warm_up(server)
         start = time.time()
         time.sleep(SECONDS)
+        end = time.time()
         playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(
             executable_path=harness.chromium(), args=["--no-sandbox", "--disable-dev-shm-usage"])
         stack.callback(browser.close)
         for scheme in ("light", "dark"):
-            take(browser, f"{server.url}/#view=flame&from={start:.0f}&to={time.time():.0f}", scheme,
+            take(browser, f"{server.url}/#view=flame&from={start:.0f}&to={end:.0f}", scheme,
                  os.path.join(daemon.ROOT, "web", f"picture-{scheme}.png"))
 
 
