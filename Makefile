@@ -416,7 +416,7 @@ $(BUILD)/libprofd-cuda.so: $(CUDA_HELPER_SRC:%.c=$(BUILD)/%.o)
 
 # ---- tests -----------------------------------------------------------------------------------------------
 # Tests run once, so compiling them fast is worth more than fast tests.
-$(UNIT_OBJ): OPTIMIZE := $(if $(SAN),$(OPTIMIZE),-O0)
+$(UNIT_OBJ): private OPTIMIZE := $(if $(SAN),$(OPTIMIZE),-O0)
 $(BUILD)/tests/unit/unit: $(UNIT_OBJ) $(LIBRARY_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(OPTIMIZE) -o $@ $^ $(PKG_LIBS) $(shell pkg-config --libs check)

@@ -194,4 +194,6 @@ void capture_release(struct capture *capture)
 	slices_release(&capture->slices);
 	free(capture->known);
 	capture->known = NULL;
+	capture->ask.selection.known = NULL;
+	capture->ask.selection.known_count = 0;
 }
