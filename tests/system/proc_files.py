@@ -28,6 +28,14 @@ def children(pid):
     return found
 
 
+def is_ending(pid):
+    """Whether a process was killed or has ended; on busy CPUs a killed process may run for seconds before it is a zombie."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        status = fields(pid, "status")
+        return "VmSize" not in status or bool(int(status["SigPnd"], 16) & 1 << signal.SIGKILL - 1)
+    return True
+
+
 def assert_confined(test, pid):
     """Asserts that a process may do nothing but read the descriptors that it is given."""
     status = fields(pid, "status")

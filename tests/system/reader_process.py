@@ -8,7 +8,7 @@ import unittest
 
 import daemon
 import elf_file
-from proc_files import assert_confined, children
+from proc_files import assert_confined, children, is_ending
 from workload import Workload, workload_path
 
 HZ = 499
@@ -31,7 +31,7 @@ class ReaderProcess(unittest.TestCase):
         os.chmod(self.folder, 0o755)
 
     def reader_pids(self):
-        found = [pid for pid, name, state in children(self.server.pid) if name == self.process_name and state != "Z"]
+        found = [pid for pid, name, _ in children(self.server.pid) if name == self.process_name and not is_ending(pid)]
         self.assertTrue(found, children(self.server.pid))
         return found
 
