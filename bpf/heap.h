@@ -106,7 +106,7 @@ enum heap_event_kind {
 struct heap_event {
 	u32 serial; /* of the session; 0: none, the process samples its own allocations */
 	u16 kind;
-	u16 words;   /* of the stack that follows; bpf/python.h describes words */
+	u16 words;   /* of the stack that follows; bpf/words.h describes words */
 	u64 time_ns; /* CLOCK_MONOTONIC */
 	u64 address;
 	u64 size;   /* asked for */

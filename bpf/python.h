@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What the BPF programs and the daemon know of CPython: where its structures have what a walk
- * needs, how Python frames are placed among the native ones in a stack, and what the BPF programs
- * send of a code object that they meet for the first time. Structures: CPython's Include/cpython
+ * needs, how native frames of the interpreter are recognized, and what the BPF programs send of a
+ * code object that they meet for the first time. Structures: CPython's Include/cpython
  * and Include/internal, by version.
  */
 #pragma once
 
 #include "bpf/abi.h"
+#include "bpf/words.h"
 
-/*
- * Frames of a stack are words; the top byte says what kind of word it is. Native addresses have 0
- * there.
- *
- * A Python frame is two words, here in the order of the array, leaf first:
- *   WORD_PYTHON | signature  names the code object, see struct python_code
- *   WORD_OFFSET | bytes      of the instruction being executed, from the beginning of its bytecode
- * The native frame of the interpreter's loop that runs these frames follows as WORD_LOOP | address.
- * It is marked because readers of a profile do not want to see it.
- */
-#define WORD_SHIFT  56
-#define WORD_PYTHON (1ULL << WORD_SHIFT)
-#define WORD_OFFSET (2ULL << WORD_SHIFT)
-#define WORD_LOOP   (3ULL << WORD_SHIFT)
-#define WORD_THREAD (4ULL << WORD_SHIFT) /* never in a stack: see struct python_thread_told */
-#define WORD_KIND   (0xffULL << WORD_SHIFT)
-#define WORD_VALUE  (~WORD_KIND)
+/* The value of a word of a Python frame is a signature, which names the code object; see struct
+ * python_code. The offset counts from the beginning of its bytecode. */
+#define WORD_PYTHON WORD_OF(python)
 
 /* How a native frame of the interpreter's loop is recognized, and which Python frames it runs. */
 enum python_entry {

@@ -19,6 +19,10 @@
 	KIND(gpu_wait, gpu_waits, gpu_waits_lost)               \
 	KIND(gpu_kernel, gpu_kernels, gpu_kernels_lost)
 
+/* Runtimes whose code is walked by what their processes' memory says; each is a struct
+ * runtime_NAME of the daemon (daemon/runtimes/runtime.h). */
+#define RUNTIMES(RUNTIME) RUNTIME(python)
+
 /* Reasons why a user stack is truncated. The text after CUT is the name of the frame that stands
  * where the missing frames belong: "[unknown: no unwind information]". */
 #define CUT "User stacks truncated: "

@@ -48,6 +48,8 @@ struct config {
 	uint64_t max_seconds;
 	uint64_t max_requests, max_client_requests, max_client_connections;
 	uint64_t answer_bytes;
+	const char *export; /* NULL: nowhere */
+	uint64_t export_ns, export_bytes;
 	uint64_t verbose;
 
 	/* Not settings. */

@@ -170,6 +170,7 @@ static int serve(struct daemon *daemon, const struct config *config, char why[25
 	struct service service = {
 		.loop = &daemon->loop,
 		.collector = parts->collector,
+		.exports = parts->exports,
 		.heaps = collector_heaps(parts->collector),
 		.history = parts->history,
 		.procs = parts->procs,
@@ -209,6 +210,7 @@ static int start_parts(struct daemon *daemon, const struct config *config, char 
 	const struct parts_config wanted = {
 		.loop = &daemon->loop,
 		.config = config,
+		.host = &daemon->host,
 		.drained = on_drained,
 		.ctx = daemon,
 	};

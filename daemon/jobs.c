@@ -10,7 +10,7 @@
 #include "fetch/answer.h"
 #include "gpu/nvml_library.h"
 #include "heap/heap_ask.h"
-#include "interp/python_ask.h"
+#include "python/python_ask.h"
 #include "names/answer.h"
 #include "object/links.h"
 #include "probes/usdt_ask.h"

@@ -136,6 +136,33 @@ static int build_names(struct parts *parts, const struct config *config)
 	return parts->symbolizer ? 0 : -ENOMEM;
 }
 
+static int start_exports(struct parts *parts, const struct parts_config *config)
+{
+	const struct config *settings = config->config;
+	const struct exports_config exports = {
+		.loop = config->loop,
+		.target = settings->export,
+		.every_ns = settings->export_ns,
+		.max_bytes = settings->export_bytes,
+		.from = {parts->collector, parts->history, parts->procs,
+	                 (uint32_t)settings->sample_hz},
+		.symbolizer = parts->symbolizer,
+		.render = parts->render,
+		.host = config->host,
+	};
+
+	if (!settings->export)
+		return 0;
+	if (settings->export_ns > settings->history_ns)
+		log_warning("export-interval is longer than history: profd does not export "
+		            "everything that it records");
+	parts->exports = exports_new(&exports);
+	if (!parts->exports)
+		return -ENOMEM;
+	exports_start(parts->exports);
+	return 0;
+}
+
 static int cannot_start(int err, char why[256])
 {
 	snprintf(why, 256, "cannot start: %s", strerror(-err));
@@ -158,6 +185,8 @@ int parts_start(struct parts *parts, const struct parts_config *config, char ret
 	err = build_names(parts, config->config);
 	if (!err)
 		err = collector_start(parts->collector);
+	if (!err)
+		err = start_exports(parts, config);
 	return err ? cannot_start(err, ret_why) : 0;
 }
 
@@ -169,6 +198,7 @@ void parts_resize(struct parts *parts, const struct config *config)
 
 void parts_stop(struct parts *parts)
 {
+	exports_stop(parts->exports);
 	if (parts->collector)
 		collector_stop(parts->collector);
 	if (parts->render)
@@ -188,6 +218,7 @@ void parts_stop(struct parts *parts)
 
 void parts_release(struct parts *parts)
 {
+	exports_free(parts->exports);
 	if (parts->collector)
 		collector_free(parts->collector);
 	symbolizer_free(parts->symbolizer);

@@ -11,6 +11,7 @@
 #include "base/lane.h"
 #include "collect/collector.h"
 #include "config.h"
+#include "export/exports.h"
 #include "gpu/nvml.h"
 #include "memory/pss.h"
 #include "symbolize/symbolize.h"
@@ -26,11 +27,13 @@ struct parts {
 	struct symbolizer *symbolizer;
 	struct nvml *nvml;
 	struct collector *collector;
+	struct exports *exports; /* NULL: nothing is exported */
 };
 
 struct parts_config {
 	uv_loop_t *loop;
 	const struct config *config;
+	const struct utsname *host;
 	void (*drained)(void *ctx); /* called after each successful drain */
 	void *ctx;
 };

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "export/exporter.h"
 #include "http/listen.h"
 
 #include <errno.h>
@@ -115,6 +116,13 @@ static int set_path(const struct setting *setting, struct config *config, const 
 	return 0;
 }
 
+static int set_export(const struct setting *setting, struct config *config, const char *text)
+{
+	const char *place;
+
+	return !text[0] || exporter_find(text, &place) ? set_path(setting, config, text) : -EINVAL;
+}
+
 static int read_number(const struct setting *setting, const char *text, uint64_t *ret_value)
 {
 	switch (setting->kind) {
@@ -148,6 +156,8 @@ int setting_set(const struct setting *setting, struct config *config, const char
 		return set_name(setting, config, text);
 	case SETTING_PATH:
 		return set_path(setting, config, text);
+	case SETTING_EXPORT:
+		return set_export(setting, config, text);
 	default:
 		break;
 	}
@@ -176,6 +186,7 @@ void setting_copy(const struct setting *setting, struct config *to, const struct
 	case SETTING_HOSTS:
 	case SETTING_NAME:
 	case SETTING_PATH:
+	case SETTING_EXPORT:
 		*text_field(to, setting) = text_value(from, setting);
 		break;
 	default:
@@ -197,6 +208,7 @@ bool setting_equal(const struct setting *setting, const struct config *a, const 
 	case SETTING_HOSTS:
 	case SETTING_NAME:
 	case SETTING_PATH:
+	case SETTING_EXPORT:
 		one = text_value(a, setting);
 		other = text_value(b, setting);
 		return !strcmp(one ? one : "", other ? other : "");
@@ -278,6 +290,7 @@ const char *setting_text(const struct setting *setting, const struct config *con
 		return word_text(text_value(config, setting), i, buffer);
 	case SETTING_NAME:
 	case SETTING_PATH:
+	case SETTING_EXPORT:
 		return text_value(config, setting) ? text_value(config, setting) : "";
 	case SETTING_SWITCH:
 	case SETTING_YES_NO:

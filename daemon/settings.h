@@ -15,6 +15,7 @@ enum setting_kind {
 	SETTING_HOSTS,  /* the same for host names */
 	SETTING_NAME,   /* of a user or group; empty: none */
 	SETTING_PATH,   /* of a file; may be empty */
+	SETTING_EXPORT, /* NAME:PLACE of an exporter; may be empty */
 	SETTING_SWITCH, /* an option without argument; yes or no in a file */
 	SETTING_YES_NO, /* yes or no, also as an option, so that it can be turned off */
 	SETTING_AUTO,   /* the same, or auto; enum automatic */
@@ -136,6 +137,20 @@ enum setting_kind {
 	        "the whole, which is also its largest answer. Equal simultaneous requests "        \
 	        "share one answer, which counts once. profd answers 503 if there is no room, "     \
 	        "and 507 if one answer is too large.")                                             \
+	SETTING('e', "export", "directory:PATH", SETTING_EXPORT, export, "", 0, 0, false,          \
+	        "directory:PATH, with an absolute path of up to 160 bytes",                        \
+	        "Write what is recorded to files in this directory",                               \
+	        "Each kind of profile gets a file in pprof's format after each export-interval, "  \
+	        "with the samples since the one before. profd makes the directory if its parent "  \
+	        "exists. The service may write to /var/lib/profd.")                                \
+	SETTING('I', "export-interval", "DURATION", SETTING_DURATION, export_ns, "1m",             \
+	        NSEC_PER_SEC, MAX_CAPTURE_SECONDS *NSEC_PER_SEC, false,                            \
+	        "a duration from 1s to 10m, such as 1m", "Time between two exports",               \
+	        "It should be shorter than the history, from which profd exports.")                \
+	SETTING('S', "export-size", "SIZE", SETTING_SIZE, export_bytes, "1GiB", MIB, 1024 * GIB,   \
+	        false, "a size from 1MiB to 1024GiB, such as 1GiB",                                \
+	        "Maximum disk space for exported profiles",                                        \
+	        "profd removes the oldest ones of this host first.")                               \
 	SETTING('w', "web-config", "FILE", SETTING_PATH, web_config, "", 0, 0, false,              \
 	        "a path of up to 160 bytes", "Read TLS, users and headers from this YAML file",    \
 	        "The file has the format of the Prometheus exporters' web.config.yml and "         \

@@ -9,7 +9,7 @@
 #include "bpf/maps.bpf.h"
 
 /* Walks the user stack of the current task from the registers in scratch->regs into
- * scratch->frames. Returns the number of words (bpf/python.h describes words). `pc` is an address
+ * scratch->frames. Returns the number of words (bpf/words.h describes words). `pc` is an address
  * within the first frame's instruction. Counts how the walk ended; where the stack is truncated, a
  * last word says why. */
 u32 unwind_stack(u32 at, u64 pc);

@@ -6,7 +6,7 @@
  */
 #include "bpf/walk/unwind.bpf.h"
 
-#include "bpf/python.h"
+#include "bpf/words.h"
 #include "bpf/wake.bpf.h"
 #include "bpf/walk/return_probe.bpf.h"
 

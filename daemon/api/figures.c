@@ -4,9 +4,11 @@
  */
 #include "api/figures.h"
 
+#include "export/exports.h"
 #include "gpu/gpu.h"
 #include "heap/heaps.h"
 #include "http/service.h"
+#include "runtimes/runtimes.h"
 
 #include <stdio.h>
 
@@ -80,23 +82,6 @@ static void tell_readers(struct telling *to, const struct reader_stats *stats)
 	READER_STATS(STAT)
 }
 
-static void tell_pythons(struct telling *to, const struct pythons_stats *stats)
-{
-	enter(to, "python", "python_");
-	PYTHONS_STATS(STAT)
-}
-
-static void tell_python_threads(struct telling *to, const struct python_threads_stats *stats)
-{
-	PYTHON_THREADS_STATS(STAT)
-}
-
-static void tell_python_codes(struct telling *to, const struct python_codes_stats *stats)
-{
-	enter(to, "python", "python_names_");
-	PYTHON_CODES_STATS(STAT)
-}
-
 static void tell_collector(struct telling *to, const struct service *service)
 {
 	struct collector_stats stats;
@@ -111,9 +96,7 @@ static void tell_collector(struct telling *to, const struct service *service)
 	enter(to, "maps_reader", "maps_reader_");
 	tell_crew(to, &stats.maps_reader);
 	tell_readers(to, &stats.readers);
-	tell_pythons(to, &stats.pythons);
-	tell_python_threads(to, &stats.python_threads);
-	tell_python_codes(to, &stats.python_codes);
+	runtimes_figures(collector_runtimes(service->collector), to->fn, to->ctx);
 }
 
 static void tell_heaps(struct telling *to, const struct heaps *heaps)
@@ -237,6 +220,17 @@ static void tell_memory(struct telling *to, const struct memory_watch *watch)
 	tell_keepsakes(to, memory_watch_keepsakes(watch));
 }
 
+static void tell_exports(struct telling *to, const struct exports *exports)
+{
+	struct exports_stats of_all, *stats = &of_all;
+
+	if (!exports)
+		return;
+	exports_get_stats(exports, stats);
+	enter(to, "export", "export_");
+	EXPORTS_STATS(STAT)
+}
+
 static void tell_clients(struct telling *to, const struct parking *parking)
 {
 	struct client_stats of_all, *stats = &of_all;
@@ -265,6 +259,7 @@ void figures_each(const struct request *request, figure_fn *fn, void *ctx)
 	tell_names(&to, service->symbolizer);
 	tell_fetch(&to, service->fetch);
 	tell_memory(&to, collector_memory(service->collector));
+	tell_exports(&to, service->exports);
 	tell_clients(&to, request->parking);
 	tell_access(&to, &service->access->stats);
 }

@@ -23,7 +23,8 @@ enum {
 	MAX_HEAP_RATE = 1 << 30, /* bytes per sample; with more, processes end before the first */
 	MAX_HEAP_BUDGET_PERCENT = 10000, /* of one core: the allocators of a hundred threads */
 	MAX_SAMPLE_HZ = 1000,            /* above it the profiler is visible in its measurements */
-	MAX_STACK_FRAMES = 1024, /* words: 512 native frames; each Python frame takes two words */
+	MAX_STACK_FRAMES =
+		1024, /* words: 512 native frames; each interpreted frame takes two words */
 	MAX_SYMBOLS = 4 * 1000 * 1000, /* of one file; libLLVM with debug symbols has 0.9 million */
 	MAX_SYMBOL_NAME_BYTES = 64 * 1024, /* longer ones are truncated; C++ reaches 30 KiB */
 	MAX_SECTION_BYTES = 1 << 30, /* of a symbol or string table, checked before it is read */
@@ -48,6 +49,7 @@ enum {
 	MAX_TABLE_READER_BYTES = 256 << 20,  /* to build one unwind table; libLLVM takes 40 MB */
 	MAX_UNWIND_CHUNKS = 1024,            /* of 256 KiB; also the limit of --unwind-memory */
 	MAX_PIECES = 2048,                   /* of a file's text, of 512 KiB; a browser has 450 */
+	MAX_EXPORT_BYTES = 16 << 20, /* of one exported profile; 10 minutes of a busy host: 2 MB */
 	MAX_PATH_BYTES = 4096,
 	MAX_CONTROL_GROUP_BYTES = 512,     /* of its path; that of a pod in a pod has 400 */
 	MAX_USERS_FILE_BYTES = 4 << 20,    /* of /etc/passwd and the like; 50,000 lines */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Captures. The three kinds of range differ in how they get their ends:
+ * Captures. The kinds of range differ in how they get their ends:
  *   RANGE_NEXT      boundary, wait, boundary
  *   RANGE_LAST      boundary, so that the newest samples are included
+ *   RANGE_SINCE     the same
  *   RANGE_BETWEEN   boundary only when the end is about now
  * When the range ends now and the kind of profile has a state of what is in use, one more slice
  * holds that state, taken at the boundary that ends the range: the recorded slices hold only what
@@ -138,6 +139,10 @@ static void on_cut(struct cut *cut, uint64_t boundary_mono_ns)
 		capture->to_mono_ns = boundary_mono_ns;
 		capture->from_mono_ns =
 			boundary_mono_ns > length_ns ? boundary_mono_ns - length_ns : 0;
+		break;
+	case RANGE_SINCE:
+		capture->to_mono_ns = boundary_mono_ns;
+		capture->from_mono_ns = capture->ask.since_mono_ns;
 		break;
 	case RANGE_BETWEEN:
 		if (capture->to_mono_ns > boundary_mono_ns)

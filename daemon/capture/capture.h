@@ -15,6 +15,7 @@
 enum range_kind {
 	RANGE_NEXT,    /* from now on */
 	RANGE_LAST,    /* until now */
+	RANGE_SINCE,   /* until now, from a boundary that the owner holds */
 	RANGE_BETWEEN, /* of two given times */
 };
 
@@ -22,8 +23,9 @@ struct capture_ask {
 	enum profile_kind kind;
 	enum range_kind range;
 	uint64_t length_ns;                /* RANGE_NEXT, RANGE_LAST */
+	uint64_t since_mono_ns;            /* RANGE_SINCE */
 	uint64_t from_unix_ns, to_unix_ns; /* RANGE_BETWEEN */
-	bool all;                          /* RANGE_LAST: everything that is kept */
+	bool all;                          /* everything that is kept */
 	struct selection selection;        /* its names must live as long as the capture */
 };
 

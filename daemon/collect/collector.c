@@ -34,17 +34,14 @@ static struct drain_span span_of(const struct collector *collector)
 	};
 }
 
-static struct drain_tables tables_of(const struct collector *collector)
+static struct drain_tables tables_of(struct collector *collector)
 {
 	return (struct drain_tables){
 		.procs = collector->procs,
 		.store = collector->store,
 		.crew = opener_crew(collector->crews.opener),
 		.execs = collector->unwind_maps.memory.execs,
-		.pythons = collector->python.pythons,
-		.codes = collector->python.codes,
-		.threads = collector->python.threads,
-		.codes_told = collector->python.codes_told,
+		.runtimes = &collector->runtimes,
 	};
 }
 
@@ -55,13 +52,13 @@ static void note_sampled(struct collector *collector, const struct drained *drai
 		memory_watch_note(collector->memory, drained->tally_keys[i].pid);
 }
 
-/* Reads what stacks refer to: mappings, code objects, files. */
+/* Reads what stacks refer to: mappings, interpreted code, files. */
 static void read_tables(void *ctx)
 {
 	struct collector *collector = ctx;
 
 	sideband_read(collector->sideband);
-	python_read(&collector->python);
+	runtimes_read(&collector->runtimes);
 	opener_settle(collector->crews.opener);
 }
 
@@ -174,7 +171,7 @@ static bool on_told(uint64_t told_mono_ns, void *ctx)
 
 	collector->told_mono_ns = told_mono_ns;
 	/* The order matters: see bpf/python/unwind_python.bpf.c. */
-	pythons_sync(collector->python.pythons);
+	runtimes_sync(&collector->runtimes);
 	return unwinder_sync(collector->unwinder, told_mono_ns);
 }
 
@@ -185,6 +182,24 @@ static void on_more_known(void *ctx)
 
 	if (collector->unwinder)
 		on_told(collector->told_mono_ns, collector);
+}
+
+static int open_runtimes(struct collector *collector, char why[256])
+{
+	const struct runtime_config config = {
+		.loop = collector->loop,
+		.bpf = &collector->bpf,
+		.procs = collector->procs,
+		.store = collector->store,
+		.crew = opener_crew(collector->crews.opener),
+		.execs = collector->unwind_maps.memory.execs,
+	};
+	const char *name = "";
+	int err = runtimes_open(&collector->runtimes, &config, &name);
+
+	if (err)
+		snprintf(why, 256, "cannot open the BPF maps for %s: %s", name, strerror(-err));
+	return err;
 }
 
 static int start_walkers(struct collector *collector, char why[256])
@@ -199,13 +214,7 @@ static int start_walkers(struct collector *collector, char why[256])
 	                                   &collector->unwind_maps.memory);
 	if (!collector->unwinder)
 		return -ENOMEM;
-	err = python_open(&collector->python, &collector->bpf, collector->loop,
-	                  &(struct python_tables){collector->procs, collector->store,
-	                                          opener_crew(collector->crews.opener),
-	                                          collector->unwind_maps.memory.execs});
-	if (err)
-		snprintf(why, 256, "cannot open the BPF maps for Python: %s", strerror(-err));
-	return err;
+	return open_runtimes(collector, why);
 }
 
 static void on_gpus_heard(void *ctx)
@@ -373,9 +382,7 @@ int collector_start(struct collector *collector)
 	if (hotplug_start(&collector->hotplug, collector->loop, on_cpus_changed, collector))
 		log_warning("cannot watch for CPU hotplug: profd samples only the CPUs that are "
 		            "online now");
-	if (python_start(&collector->python, collector->loop))
-		log_warning("cannot poll the ring buffer of Python code objects: some names may be "
-		            "lost");
+	runtimes_start(&collector->runtimes, collector->loop);
 	/* Scan after the side-band is open, so that no process starts unseen in between. */
 	procs_scan(collector->procs);
 	on_told(collector->heartbeat.next_start_mono_ns, collector);
@@ -386,10 +393,7 @@ int collector_start(struct collector *collector)
 		            "truncated",
 		            strerror(-err));
 	start_sources(collector);
-	err = memory_watch_start(collector->memory, &collector->bpf);
-	if (err)
-		log_warning("cannot read the memory of processes: %s; profd continues without it",
-		            strerror(-err));
+	memory_watch_start(collector->memory, &collector->bpf);
 	return heartbeat_start(&collector->heartbeat);
 }
 
@@ -401,7 +405,7 @@ void collector_stop(struct collector *collector)
 	bpf_unwatch_exec(&collector->bpf);
 	unwinder_stop(collector->unwinder);
 	heaps_stop(collector->heaps);
-	python_stop(&collector->python);
+	runtimes_stop(&collector->runtimes);
 	hotplug_stop(&collector->hotplug);
 	sideband_clock_stop(&collector->sideband_clock);
 	sideband_stop(collector->sideband);
@@ -421,7 +425,7 @@ void collector_free(struct collector *collector)
 	unwinder_free(collector->unwinder);
 	run_times_free(collector->run_times);
 	threads_ran_release(&collector->ran);
-	python_release(&collector->python);
+	runtimes_free(&collector->runtimes);
 	crews_free(&collector->crews);
 	late_load_release(&collector->late_load);
 	unwind_maps_close(&collector->unwind_maps);

@@ -8,9 +8,6 @@
 #include "bpf/abi.h"
 #include "collect/memory_watch.h"
 #include "ingest/drain.h"
-#include "interp/python_codes.h"
-#include "interp/python_threads.h"
-#include "interp/pythons.h"
 #include "kernel/growth_wanted.h"
 #include "kernel/heartbeat.h"
 #include "proc/proc.h"
@@ -35,14 +32,14 @@
 	COUNTER(frames_without_stack,                                                              \
 	        "User stacks missing, in whole or in part, from the drained stack map")            \
 	COUNTER(images_missing, "Samples of processes that were not in the process table")         \
-	COUNTER(python_codes_unknown,                                                              \
-	        "Python frames whose code object was not reported or was evicted")                 \
-	COUNTER(python_words_misplaced, "Python frames of which one of two words was missing")
+	COUNTER(codes_unknown, "Interpreted frames whose code was not reported or was evicted")    \
+	COUNTER(words_misplaced, "Interpreted frames of which one of two words was missing")
 
 struct collector;
 struct gpu;
 struct heaps;
 struct own_cost;
+struct runtimes;
 
 struct collector_stats {
 	uint64_t counters[COUNTER_COUNT]; /* as of the last boundary, so that they add up */
@@ -57,9 +54,6 @@ struct collector_stats {
 	struct crew_stats maps_reader; /* reads processes' lists of mappings */
 	struct unwinder_stats unwinder;
 	struct reader_stats readers; /* all reader processes but the one that names code */
-	struct pythons_stats pythons;
-	struct python_codes_stats python_codes;
-	struct python_threads_stats python_threads;
 	uint32_t cpus_sampled;
 	const char *event; /* "cycles" or "cpu-clock" */
 };
@@ -125,6 +119,8 @@ int collector_in_use(struct collector *collector, enum profile_kind kind,
                      struct profile **ret_profile);
 /* Heap profiles of single processes; see heap/heaps.h. Owned by the collector. */
 struct heaps *collector_heaps(struct collector *collector);
+/* What interpreted code runs; see runtimes/runtimes.h. Owned by the collector. */
+const struct runtimes *collector_runtimes(const struct collector *collector);
 /* GPUs; see gpu/gpu.h. Owned by the collector. */
 struct gpu *collector_gpu(struct collector *collector);
 /* Changes `memory_bytes` of the configuration. */

@@ -21,8 +21,8 @@ void collector_stats_add(struct collector_stats *stats, const struct drained *dr
 	stats->frames_unmapped = losses->frames_unmapped;
 	stats->frames_without_stack = losses->frames_without_stack;
 	stats->images_missing = losses->images_missing;
-	stats->python_codes_unknown = losses->python_codes_unknown;
-	stats->python_words_misplaced = losses->python_words_misplaced;
+	stats->codes_unknown = losses->codes_unknown;
+	stats->words_misplaced = losses->words_misplaced;
 	stats->tallies_used = (uint32_t)drained->tally_count;
 	stats->stacks_used = (uint32_t)drained->stack_count;
 }
@@ -43,12 +43,9 @@ void collector_get_stats(const struct collector *collector, struct collector_sta
 	unwinder_add_reader_stats(collector->unwinder, &ret_stats->readers);
 	heaps_add_reader_stats(collector->heaps, &ret_stats->readers);
 	gpu_add_reader_stats(collector->gpu, &ret_stats->readers);
-	pythons_add_reader_stats(collector->python.pythons, &ret_stats->readers);
-	pythons_get_stats(collector->python.pythons, &ret_stats->pythons);
-	python_codes_get_stats(collector->python.codes, &ret_stats->python_codes);
+	runtimes_add_reader_stats(&collector->runtimes, &ret_stats->readers);
 	opener_get_stats(collector->crews.opener, &ret_stats->opener);
 	maps_reader_get_stats(collector->crews.maps_reader, &ret_stats->maps_reader);
-	python_threads_get_stats(collector->python.threads, &ret_stats->python_threads);
 	ret_stats->cpus_sampled = collector->states[KIND_cpu].attached;
 	ret_stats->event = collector->states[KIND_cpu].event;
 }
@@ -108,6 +105,11 @@ int collector_in_use(struct collector *collector, enum profile_kind kind,
 struct heaps *collector_heaps(struct collector *collector)
 {
 	return collector->heaps;
+}
+
+const struct runtimes *collector_runtimes(const struct collector *collector)
+{
+	return &collector->runtimes;
 }
 
 struct gpu *collector_gpu(struct collector *collector)

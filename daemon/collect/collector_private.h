@@ -8,7 +8,6 @@
 #include "collect/crews.h"
 #include "collect/late_load.h"
 #include "collect/own_cost.h"
-#include "collect/python.h"
 #include "gpu/gpu.h"
 #include "heap/heaps_private.h"
 #include "ingest/source.h"
@@ -17,6 +16,7 @@
 #include "kernel/run_times.h"
 #include "kernel/threads_ran.h"
 #include "kernel/unwind_maps.h"
+#include "runtimes/runtimes.h"
 #include "sideband/sideband.h"
 #include "sideband/sideband_clock.h"
 
@@ -29,7 +29,7 @@ struct collector {
 	struct bpf bpf;
 	struct unwind_maps unwind_maps;
 	struct unwinder *unwinder;
-	struct python python;
+	struct runtimes runtimes;
 	struct sideband *sideband;
 	struct sideband_clock sideband_clock;
 	struct hotplug hotplug;

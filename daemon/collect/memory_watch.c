@@ -37,6 +37,7 @@ struct memory_watch {
 	struct job reading; /* one at a time */
 	struct memory_reader *reader;
 	struct memory_readings readings; /* of the last reading */
+	struct procs_watcher watcher;
 	struct pid_set noted;
 	uint64_t start_ms, beat_ms, read_ms, read_cpu_ns;
 	int read_error;
@@ -303,17 +304,16 @@ struct memory_watch *memory_watch_new(const struct memory_watch_config *config)
 	return NULL;
 }
 
-int memory_watch_start(struct memory_watch *watch, struct bpf *bpf)
+void memory_watch_start(struct memory_watch *watch, struct bpf *bpf)
 {
 	oom_start(&watch->oom, bpf, watch->config.loop, on_kill, watch);
 	if (watch->oom.why[0])
 		log_warning("%s; profiles of killed processes are not kept", watch->oom.why);
-	if (procs_watch(watch->config.procs, note_change, watch))
-		return -ENOSPC;
+	watch->watcher = (struct procs_watcher){.fn = note_change, .ctx = watch};
+	procs_watch(watch->config.procs, &watch->watcher);
 	watch->started = true;
 	watch->start_ms = clock_mono_ns() / NSEC_PER_MSEC;
 	memory_watch_beat(watch);
-	return 0;
 }
 
 void memory_watch_stop(struct memory_watch *watch)
@@ -324,8 +324,7 @@ void memory_watch_stop(struct memory_watch *watch)
 	oom_stop(&watch->oom);
 	memory_keeper_stop(&watch->keeper);
 	lane_stop(watch->lane);
-	if (watch->started)
-		procs_unwatch(watch->config.procs, note_change, watch);
+	procs_unwatch(watch->config.procs, &watch->watcher);
 }
 
 void memory_watch_free(struct memory_watch *watch)

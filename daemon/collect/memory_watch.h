@@ -56,7 +56,7 @@ struct memory_watch_stats {
 /* NULL: out of memory. */
 struct memory_watch *memory_watch_new(const struct memory_watch_config *config);
 /* Call after the BPF programs are loaded. */
-int memory_watch_start(struct memory_watch *watch, struct bpf *bpf);
+void memory_watch_start(struct memory_watch *watch, struct bpf *bpf);
 /* Takes a watch that was started or not, or NULL. Call memory_watch_free() after the loop has run
  * out. */
 void memory_watch_stop(struct memory_watch *watch);

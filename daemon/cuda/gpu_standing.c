@@ -42,6 +42,7 @@ struct gpu_standing {
 	struct file_opener *opener;
 	struct gpu_files *files;
 	struct gpu_search *search;
+	struct procs_watcher watcher;
 	struct pid_set changed, waiting;
 	struct sets_without without; /* CUDA's driver, and PyTorch */
 	uv_timer_t look, sweep;
@@ -247,7 +248,7 @@ static void load_where_a_gpu_is(struct gpu_standing *standing)
 		lane_submit(standing->attaching, &standing->loading);
 }
 
-int gpu_standing_start(struct gpu_standing *standing)
+void gpu_standing_start(struct gpu_standing *standing)
 {
 	struct procs *procs = standing->config.procs;
 
@@ -258,7 +259,8 @@ int gpu_standing_start(struct gpu_standing *standing)
 	standing->started = true;
 	load_where_a_gpu_is(standing);
 	procs_each(procs, note_process, standing);
-	return procs_watch(procs, note_change, standing);
+	standing->watcher = (struct procs_watcher){.fn = note_change, .ctx = standing};
+	procs_watch(procs, &standing->watcher);
 }
 
 void gpu_standing_stop(struct gpu_standing *standing)
@@ -266,7 +268,7 @@ void gpu_standing_stop(struct gpu_standing *standing)
 	standing->stopped = true;
 	if (!standing->started)
 		return;
-	procs_unwatch(standing->config.procs, note_change, standing);
+	procs_unwatch(standing->config.procs, &standing->watcher);
 	lane_stop(standing->searching);
 	lane_stop(standing->attaching);
 	reader_cancel(standing->search_reader);

@@ -44,7 +44,7 @@ struct gpu_layer_status {
 };
 
 int gpu_standing_new(const struct gpu_standing_config *config, struct gpu_standing **ret_standing);
-int gpu_standing_start(struct gpu_standing *standing);
+void gpu_standing_start(struct gpu_standing *standing);
 void gpu_standing_stop(struct gpu_standing *standing);
 void gpu_standing_free(struct gpu_standing *standing); /* after the loop; takes NULL */
 

@@ -5,7 +5,7 @@
  */
 #include "doctor/host.h"
 
-#include "interp/process_memory.h"
+#include "proc/process_memory.h"
 #include "memory/control_group.h"
 #include "object/reach.h"
 #include "symbolize/kernel.h"
@@ -180,7 +180,7 @@ void check_memory(const struct host *host, struct finding *finding)
 	err = process_memory_read((uint32_t)others->pid, others->start, peek, sizeof(peek));
 	host_read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
 	if (is_permitted(err) && (host_has(host, HOST_CAP_SYS_PTRACE) || !others->refused)) {
-		finding_good(finding, "profd can read it, to find Python");
+		finding_good(finding, "profd can read it, to find interpreters");
 	} else if (is_permitted(err)) {
 		tell_refusal(host, HOST_CAP_SYS_PTRACE, "CAP_SYS_PTRACE", finding,
 		             "profd can find Python in this user's processes only");

@@ -229,17 +229,14 @@ int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu)
 		&gpu->standing);
 }
 
-int gpu_start(struct gpu *gpu)
+void gpu_start(struct gpu *gpu)
 {
-	int err = 0;
-
 	uv_timer_init(gpu->config.loop, &gpu->tick);
 	gpu->tick.data = gpu;
 	gpu->started = true;
 	if (gpu->standing)
-		err = gpu_standing_start(gpu->standing);
+		gpu_standing_start(gpu->standing);
 	on_changed(gpu);
-	return err;
 }
 
 void gpu_stop(struct gpu *gpu)

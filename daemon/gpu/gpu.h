@@ -25,7 +25,7 @@ struct gpu_config {
 	uv_loop_t *loop;
 	struct bpf *bpf;
 	struct drain_tables tables;
-	/* Brings the process table, and the tables of Python code, up to date. */
+	/* Brings the process table, and what is known of interpreted code, up to date. */
 	void (*read_tables)(void *ctx);
 	/* Of all sources. `own`, `on` and `why` are set for the GPU kinds only. */
 	struct source_state *states;
@@ -37,7 +37,7 @@ struct gpu_config {
 };
 
 int gpu_new(const struct gpu_config *config, struct gpu **ret_gpu);
-int gpu_start(struct gpu *gpu);
+void gpu_start(struct gpu *gpu);
 /* Detaches. The loop then runs until the handles have closed; gpu_free() comes after that. */
 void gpu_stop(struct gpu *gpu);
 void gpu_free(struct gpu *gpu); /* takes NULL */

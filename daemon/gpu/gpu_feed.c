@@ -96,8 +96,8 @@ static uint32_t place_of(struct gpu_feed *feed, const struct gpu_event *event,
 		.tensor = event->layer == GPU_LAYER_TENSOR,
 		.failed = failed,
 	};
-	uint32_t path = gpu_paths_add(&feed->paths, words, event->words, event->time_ns,
-	                              &labels.python_version);
+	uint32_t path =
+		gpu_paths_add(&feed->paths, words, event->words, event->time_ns, &labels.ran);
 
 	*ret_task = gpu_paths_task(&feed->paths, &labels, event->time_ns);
 	return path;

@@ -8,6 +8,7 @@
 #include "gpu/gpu_launches.h"
 #include "ingest/frames.h"
 #include "ingest/source.h"
+#include "ingest/tasks.h"
 #include "profile/kernel_place.h"
 #include "profile/select.h"
 
@@ -129,19 +130,6 @@ static uint32_t launch_path(struct gpu_kernels *kernels, const struct image *ima
 	                                  launch ? "[no stack]" : "[launch not known]"));
 }
 
-static uint32_t python_version(struct gpu_kernels *kernels, uint32_t pid)
-{
-	uint32_t version = kernels->frames.python_version;
-	char text[32];
-
-	if (!version && kernels->tables.pythons)
-		version = pythons_version(kernels->tables.pythons, pid);
-	if (!version)
-		return 0;
-	snprintf(text, sizeof(text), "%u.%u", version >> 8, version & 0xff);
-	return builder_text(kernels->builder, text);
-}
-
 static uint32_t device_name(struct builder *builder, uint8_t device)
 {
 	char text[16];
@@ -157,24 +145,15 @@ static uint32_t device_name(struct builder *builder, uint8_t device)
 static uint32_t add_task(struct gpu_kernels *kernels, const struct gpu_event *event,
                          const struct image *image, uint32_t tid, uint32_t name)
 {
-	struct procs *procs = kernels->tables.procs;
-	const struct identity *identity = procs_identity(procs, event->pid, event->time_ns);
 	struct builder *builder = kernels->builder;
 	struct task task = {
 		.pid = event->pid,
 		.tid = tid,
-		.comm = builder_text(builder, image ? image->comm : ""),
-		.python_version = python_version(kernels, event->pid),
 		.device = device_name(builder, event->device),
 		.kernel = name,
-		.parent = procs_parent(procs, event->pid),
 	};
 
-	if (identity) {
-		task.unit = builder_text(builder, identity->unit);
-		task.container = builder_text(builder, identity->container);
-		task.pod = builder_text(builder, identity->pod);
-	}
+	task_identify(&task, builder, &kernels->tables, image, kernels->frames.ran, event->time_ns);
 	return builder_task(builder, &task);
 }
 
@@ -263,8 +242,8 @@ static void add_losses(struct drain_losses *losses, const struct drain_losses *m
 {
 	losses->frames_unmapped += more->frames_unmapped;
 	losses->frames_without_stack += more->frames_without_stack;
-	losses->python_codes_unknown += more->python_codes_unknown;
-	losses->python_words_misplaced += more->python_words_misplaced;
+	losses->codes_unknown += more->codes_unknown;
+	losses->words_misplaced += more->words_misplaced;
 }
 
 int gpu_kernels_fill(struct gpu_kernels *kernels, struct half *half, struct builder *into,

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/table.h"
 #include "bpf/execs.h"
-#include "interp/process_memory.h"
+#include "proc/process_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -82,21 +82,21 @@ static void follow_mappings(struct gpu_paths *paths, const struct image *image)
 }
 
 uint32_t gpu_paths_add(struct gpu_paths *paths, const uint64_t *words, size_t len, uint64_t mono_ns,
-                       uint32_t *ret_python_version)
+                       struct runtime_version *ret_ran)
 {
 	const struct image *image = procs_image(paths->tables.procs, paths->pid, mono_ns);
 	const struct stack_words stack = {.words = words, .len = len, .whole = true};
 	uint64_t hash = hash_of(paths, words, len);
-	uint64_t unknown = paths->losses.python_codes_unknown;
+	uint64_t unknown = paths->losses.codes_unknown;
 	struct gpu_path *kept = &paths->kept[hash >> 1 & (GPU_PATHS_KEPT - 1)];
 	uint32_t path;
 
-	*ret_python_version = 0;
+	*ret_ran = (struct runtime_version){0};
 	if (!len)
 		return paths->none_path;
 	follow_mappings(paths, image);
 	if (kept->hash == hash) {
-		*ret_python_version = kept->python_version;
+		*ret_ran = kept->ran;
 		return kept->path;
 	}
 	if (paths->crowded || builder_memory(paths->builder) > GPU_PATHS_BYTES) {
@@ -104,11 +104,11 @@ uint32_t gpu_paths_add(struct gpu_paths *paths, const uint64_t *words, size_t le
 		return paths->full_path;
 	}
 	path = frames_add(&paths->frames, image, &stack);
-	*ret_python_version = paths->frames.python_version;
-	/* A stack with unknown Python code is not kept: the code may be known when it is seen
+	*ret_ran = paths->frames.ran;
+	/* A stack with unknown code is not kept: the code may be known when it is seen
 	 * again. */
-	if (path && unknown == paths->losses.python_codes_unknown)
-		*kept = (struct gpu_path){hash, path, *ret_python_version};
+	if (path && unknown == paths->losses.codes_unknown)
+		*kept = (struct gpu_path){hash, path, *ret_ran};
 	return path ?: paths->none_path;
 }
 
@@ -116,7 +116,7 @@ static bool same_labels(const struct gpu_labels *a, const struct gpu_labels *b)
 {
 	return a->device == b->device && a->memory == b->memory && a->call == b->call &&
 	       a->via == b->via && a->tensor == b->tensor && a->failed == b->failed &&
-	       a->python_version == b->python_version;
+	       a->ran.runtime == b->ran.runtime && a->ran.version == b->ran.version;
 }
 
 /* Memory belongs to the process, whichever thread allocated it. */
@@ -134,8 +134,7 @@ static uint32_t make_task(struct gpu_paths *paths, const struct gpu_labels *labe
 	gpu_device_text(labels->device, labels->tensor, device);
 	snprintf(memory, sizeof(memory), "%s%s", memory_texts[labels->memory],
 	         labels->failed ? ", failed" : "");
-	task_identify(&task, paths->builder, &paths->tables, image, labels->python_version,
-	              mono_ns);
+	task_identify(&task, paths->builder, &paths->tables, image, labels->ran, mono_ns);
 	task.device = builder_text(paths->builder, device);
 	task.memory = builder_text(paths->builder, memory);
 	task.call = builder_text(paths->builder,

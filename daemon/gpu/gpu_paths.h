@@ -19,14 +19,15 @@ enum {
 
 struct gpu_path {
 	uint64_t hash; /* of its words; 0: none */
-	uint32_t path, python_version;
+	uint32_t path;
+	struct runtime_version ran;
 };
 
 /* The labels of an allocation. */
 struct gpu_labels {
 	uint8_t device, memory, call, via;
 	bool tensor, failed;
-	uint32_t python_version;
+	struct runtime_version ran;
 };
 
 struct gpu_paths {
@@ -53,7 +54,7 @@ void gpu_paths_close(struct gpu_paths *paths);
 
 /* The path of a stack that the process had at that time; without words "[stack not taken]". */
 uint32_t gpu_paths_add(struct gpu_paths *paths, const uint64_t *words, size_t len, uint64_t mono_ns,
-                       uint32_t *ret_python_version);
+                       struct runtime_version *ret_ran);
 uint32_t gpu_paths_task(struct gpu_paths *paths, const struct gpu_labels *labels, uint64_t mono_ns);
 /* Called once a second: what was looked up for the process may have changed. */
 void gpu_paths_refresh(struct gpu_paths *paths);

@@ -93,7 +93,7 @@ static uint32_t add_task(struct gpu_rows *rows, const struct row *row)
 	char device[16];
 
 	gpu_device_text(key->device, false, device);
-	task_identify(&task, builder, rows->half->tables, row->image, rows->frames.python_version,
+	task_identify(&task, builder, rows->half->tables, row->image, rows->frames.ran,
 	              row->calls->last_ns);
 	task_name_thread(&task, builder, rows->half->tables,
 	                 &(struct seen_task){key->image, row->calls->last_ns, row->calls->thread});

@@ -46,7 +46,8 @@ static void gpu_detach(struct source_state *state)
 
 static int gpu_source_start(struct source_state *state)
 {
-	return gpu_start(state->own);
+	gpu_start(state->own);
+	return 0;
 }
 
 static void gpu_source_stop(struct source_state *state)

@@ -63,8 +63,7 @@ static uint32_t add_task(struct heap_feed *feed, const struct image *image, uint
 {
 	struct task task = {.pid = feed->pid, .tid = feed->pid};
 
-	task_identify(&task, feed->builder, &feed->tables, image, feed->frames.python_version,
-	              mono_ns);
+	task_identify(&task, feed->builder, &feed->tables, image, feed->frames.ran, mono_ns);
 	return builder_task(feed->builder, &task);
 }
 

@@ -32,6 +32,7 @@ struct heap_standing {
 	struct file_opener *opener;
 	struct standing_files files;
 	bool listens; /* whether allocations are listened to */
+	struct procs_watcher watcher;
 	struct pid_set changed, waiting;
 	struct sets_without without; /* static probes */
 	uv_timer_t due, sweep;
@@ -168,14 +169,15 @@ int heap_standing_new(const struct heap_standing_config *config,
 	return 0;
 }
 
-int heap_standing_start(struct heap_standing *standing)
+void heap_standing_start(struct heap_standing *standing)
 {
 	uv_timer_init(standing->config.loop, &standing->due);
 	uv_timer_init(standing->config.loop, &standing->sweep);
 	standing->due.data = standing;
 	standing->sweep.data = standing;
 	standing->started = true;
-	return procs_watch(standing->config.tables.procs, note_change, standing);
+	standing->watcher = (struct procs_watcher){.fn = note_change, .ctx = standing};
+	procs_watch(standing->config.tables.procs, &standing->watcher);
 }
 
 void heap_standing_stop(struct heap_standing *standing)
@@ -183,7 +185,7 @@ void heap_standing_stop(struct heap_standing *standing)
 	standing->stopped = true;
 	if (!standing->started)
 		return;
-	procs_unwatch(standing->config.tables.procs, note_change, standing);
+	procs_unwatch(standing->config.tables.procs, &standing->watcher);
 	uv_close((uv_handle_t *)&standing->due, NULL);
 	uv_close((uv_handle_t *)&standing->sweep, NULL);
 }

@@ -37,7 +37,7 @@ struct heap_standing_config {
 int heap_standing_new(const struct heap_standing_config *config,
                       struct heap_standing **ret_standing);
 /* Starts to inspect processes, present and future ones. */
-int heap_standing_start(struct heap_standing *standing);
+void heap_standing_start(struct heap_standing *standing);
 void heap_standing_stop(struct heap_standing *standing);
 void heap_standing_free(struct heap_standing *standing); /* once the lane is idle; takes NULL */
 

@@ -373,8 +373,7 @@ void heaps_start_clock(struct heaps *heaps)
 {
 	uv_timer_init(heaps->config.loop, &heaps->tick);
 	heaps->tick.data = heaps;
-	if (heap_standing_start(heaps->standing))
-		log_warning("cannot look for programs that sample their own allocations");
+	heap_standing_start(heaps->standing);
 }
 
 void heaps_stop(struct heaps *heaps)

@@ -14,7 +14,7 @@ struct heaps_config {
 	uv_loop_t *loop;
 	struct bpf *bpf; /* loaded */
 	struct drain_tables tables;
-	/* Brings the process table, and the tables of Python code, up to date. */
+	/* Brings the process table, and what is known of interpreted code, up to date. */
 	void (*read_tables)(void *ctx);
 	/* From now on programs report the durations of GPU kernels. */
 	void (*hears_gpus)(void *ctx);

@@ -23,7 +23,8 @@ struct service {
 	struct store *store;
 	struct symbolizer *symbolizer; /* used on the render lane only */
 	struct nvml *nvml;
-	struct fetch *fetch; /* NULL: no debuginfod servers */
+	struct fetch *fetch;     /* NULL: no debuginfod servers */
+	struct exports *exports; /* NULL: nothing is exported */
 	struct lane *render;
 	const struct policy *policy;
 	struct access *access;

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct half - one drained half of the kernel's maps, which becomes a slice for each kind of
- * profile. Addresses become places in binaries, Python frames become lines, and tasks get names,
- * while the processes still live. Pure but for the process table, which may read /proc. Loop thread
- * only.
+ * profile. Addresses become places in binaries, interpreted frames become lines, and tasks get
+ * names, while the processes still live. Pure but for the process table, which may read /proc. Loop
+ * thread only.
  */
 #pragma once
 
 #include "base/crew.h"
 #include "ingest/stacks.h"
-#include "interp/python_codes.h"
-#include "interp/python_threads.h"
-#include "interp/pythons.h"
 #include "kernel/bpf.h"
 #include "proc/proc.h"
 #include "profile/profile.h"
+#include "runtimes/runtimes.h"
 
 /* By enum counter. */
 extern const char *const counter_names[COUNTER_COUNT];
@@ -30,19 +28,15 @@ struct drain_span {
 struct drain_tables {
 	struct procs *procs;
 	struct store *store;
-	struct crew *crew;     /* NULL: processes' files and memory are read at once */
-	const uint64_t *execs; /* see bpf/execs.h */
-	/* Each is NULL if there is no data on Python. */
-	const struct pythons *pythons;
-	struct python_codes *codes;
-	struct python_threads *threads;
-	u64 *codes_told; /* PYTHON_SENT of them, shared with the kernel half */
+	struct crew *crew;         /* NULL: processes' files and memory are read at once */
+	const uint64_t *execs;     /* see bpf/execs.h */
+	struct runtimes *runtimes; /* NULL: none */
 };
 
 /* Counts of what went wrong. The functions below add to them. */
 struct drain_losses {
 	uint64_t samples_lost_in_drain, frames_unmapped, frames_without_stack, images_missing;
-	uint64_t python_codes_unknown, python_words_misplaced;
+	uint64_t codes_unknown, words_misplaced; /* of interpreted frames */
 };
 
 struct half {

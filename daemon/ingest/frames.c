@@ -4,31 +4,30 @@
  */
 #include "ingest/frames.h"
 
-#include "bpf/python.h"
+#include "bpf/words.h"
 #include "profile/quality.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The kind of a word, see bpf/python.h; 0 for an address. Addresses include those of [vsyscall],
- * which have all bits of the top byte set. */
-static uint64_t kind_of(uint64_t word)
+static bool is_offset(uint64_t word)
 {
-	uint64_t kind = word & WORD_KIND;
-
-	return kind == WORD_PYTHON || kind == WORD_OFFSET || kind == WORD_LOOP ? kind : 0;
+	return (word & WORD_KIND) == WORD_OFFSET;
 }
 
-static bool is_python(uint64_t word)
+static bool is_loop(uint64_t word)
 {
-	uint64_t kind = kind_of(word);
+	return (word & WORD_KIND) == WORD_LOOP;
+}
 
-	return kind == WORD_PYTHON || kind == WORD_OFFSET;
+static bool is_interpreted(uint64_t word)
+{
+	return is_offset(word) || runtimes_name(word);
 }
 
 static uint64_t address_of(uint64_t word)
 {
-	return kind_of(word) ? word & WORD_VALUE : word;
+	return is_loop(word) ? word & WORD_VALUE : word;
 }
 
 static bool is_cut(uint64_t word)
@@ -61,7 +60,7 @@ static size_t count_valid(const struct image *image, const struct stack_words *s
 	size_t valid = 0;
 
 	while (valid < stack->len &&
-	       (is_python(stack->words[valid]) ||
+	       (is_interpreted(stack->words[valid]) ||
 	        (image && mapping_set_find(image->set, address_of(stack->words[valid])))))
 		valid++;
 	return valid;
@@ -93,59 +92,45 @@ static uint32_t add_root(struct frames *frames, const struct stack_words *stack,
 		frames->losses->frames_without_stack++;
 		return add_missing(frames, path, "stack lost");
 	}
-	/* A native frame always runs the Python frames; here it is missing. */
-	if (!path && stack->len && is_python(stack->words[stack->len - 1]))
-		return add_missing(frames, path, "what runs these Python frames");
+	/* A native frame always runs the interpreted frames; here it is missing. */
+	if (!path && stack->len && is_interpreted(stack->words[stack->len - 1]))
+		return add_missing(frames, path, "what runs these interpreted frames");
 	return path;
 }
 
-static uint32_t python_function(struct builder *builder, const struct python_place *place)
+static uint32_t frame_function(struct builder *builder, const struct runtime_frame *frame)
 {
 	/* It has no linker name, so readers do not try to demangle it. */
 	const struct function function = {
-		.name = builder_text(builder, place->function),
-		.filename = builder_text(builder, place->file),
-		.start_line = place->first_line,
+		.name = builder_text(builder, frame->function),
+		.filename = builder_text(builder, frame->file),
+		.start_line = frame->first_line,
 	};
 
 	return builder_function(builder, &function);
 }
 
-/* Makes the kernel half report a code object again when it meets it again. The kernel half keeps
- * the signature of a reported code object in one of two places; see tell_once() in
- * bpf/python/python_code.bpf.h. */
-static void ask_again(struct frames *frames, uint64_t signature)
-{
-	size_t at = signature & (PYTHON_SENT - 1);
-
-	if (!frames->codes_told)
-		return;
-	for (size_t i = 0; i < 2; i++, at ^= 1)
-		if (__atomic_load_n(&frames->codes_told[at], __ATOMIC_RELAXED) == signature)
-			__atomic_store_n(&frames->codes_told[at], 0, __ATOMIC_RELAXED);
-}
-
-static uint32_t python_location(struct frames *frames, uint64_t signature, uint32_t offset)
+static uint32_t interpreted_location(struct frames *frames, uint64_t word, uint64_t offset_word)
 {
 	struct builder *builder = frames->builder;
-	struct python_place place;
+	char version[RUNTIME_VERSION_BYTES], name[64];
+	struct runtime_frame frame;
 	uint32_t location;
-	char name[32];
 
-	if (!frames->codes || !python_codes_find(frames->codes, signature, offset, &place)) {
-		frames->losses->python_codes_unknown++;
-		ask_again(frames, signature);
-		return places_pseudo(&frames->places, "[python: code not known]");
+	if (!runtimes_find(frames->runtimes, word, offset_word, &frame, &frames->ran)) {
+		frames->losses->codes_unknown++;
+		snprintf(name, sizeof(name), "[%s: code not known]", runtimes_name(word));
+		return places_pseudo(&frames->places, name);
 	}
-	frames->python_version = place.version;
-	snprintf(name, sizeof(name), "[python %u.%u]", place.version >> 8, place.version & 0xff);
+	runtime_version_text(&frames->ran, version);
+	snprintf(name, sizeof(name), "[%s %s]", runtimes_name(word), version);
 	const struct mapping mapping = {
 		.path = builder_text(builder, name),
 		.kind = MAPPING_PSEUDO,
 	};
-	location = builder_location(builder, builder_mapping(builder, &mapping), place.identity);
+	location = builder_location(builder, builder_mapping(builder, &mapping), frame.identity);
 	if (location && !builder_view(builder)->locations[location].line_count)
-		builder_line(builder, location, python_function(builder, &place), place.line);
+		builder_line(builder, location, frame_function(builder, &frame), frame.line);
 	return location;
 }
 
@@ -154,20 +139,19 @@ static uint32_t python_location(struct frames *frames, uint64_t signature, uint3
 static size_t add_word(struct frames *frames, const struct image *image, const uint64_t *words,
                        size_t at, uint32_t *ret_location)
 {
-	uint64_t word = words[at], kind = kind_of(word);
+	uint64_t word = words[at];
 
-	if (kind == WORD_OFFSET && at && kind_of(words[at - 1]) == WORD_PYTHON) {
-		*ret_location = python_location(frames, words[at - 1] & WORD_VALUE,
-		                                (uint32_t)(word & WORD_VALUE));
+	if (is_offset(word) && at && runtimes_name(words[at - 1])) {
+		*ret_location = interpreted_location(frames, words[at - 1], word);
 		return 2;
 	}
-	if (is_python(word)) {
-		frames->losses->python_words_misplaced++;
+	if (is_interpreted(word)) {
+		frames->losses->words_misplaced++;
 		*ret_location = 0;
 		return 1;
 	}
 	*ret_location = places_user(&frames->places, image, address_of(word),
-	                            kind == WORD_LOOP ? MAPPING_LOOP : MAPPING_FILE);
+	                            is_loop(word) ? MAPPING_LOOP : MAPPING_FILE);
 	return 1;
 }
 
@@ -179,7 +163,7 @@ uint32_t frames_add(struct frames *frames, const struct image *image,
 	size_t valid;
 	uint32_t path;
 
-	frames->python_version = 0;
+	frames->ran = (struct runtime_version){0};
 	if (rest.len && is_cut(rest.words[rest.len - 1]))
 		cut = rest.words[--rest.len];
 	valid = count_valid(image, &rest);
@@ -187,8 +171,8 @@ uint32_t frames_add(struct frames *frames, const struct image *image,
 	for (size_t left = rest.len; left;) {
 		uint32_t location = 0;
 
-		/* Python frames are valid even if the native ones are not. */
-		if (left > valid && !is_python(rest.words[left - 1])) {
+		/* Interpreted frames are valid even if the native ones are not. */
+		if (left > valid && !is_interpreted(rest.words[left - 1])) {
 			left--;
 			continue;
 		}

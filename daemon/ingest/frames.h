@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct frames - turns the words of a user stack (bpf/python.h) into a call path of the slice that
- * is being built: native frames, Python frames, and a frame that stands for missing ones. Loop
+ * struct frames - turns the words of a user stack (bpf/words.h) into a call path of the slice that
+ * is being built: native frames, interpreted frames, and a frame that stands for missing ones. Loop
  * thread only.
  */
 #pragma once
@@ -12,11 +12,9 @@
 struct frames {
 	struct builder *builder;
 	struct places places;
-	struct python_codes *codes; /* NULL: there is no data on Python */
-	uint64_t *codes_told;       /* NULL: code objects cannot be asked for again */
+	struct runtimes *runtimes;
 	struct drain_losses *losses;
-	/* Of the Python frames in the latest stack; 0: it had none. */
-	uint32_t python_version;
+	struct runtime_version ran; /* of the interpreted frames in the latest stack */
 };
 
 /* Makes call paths for `builder`, and adds what goes wrong to `losses`. Call places_release() for
@@ -27,8 +25,7 @@ static inline struct frames frames_of(const struct drain_tables *tables, struct 
 	return (struct frames){
 		.builder = builder,
 		.places = {.store = tables->store, .builder = builder},
-		.codes = tables->codes,
-		.codes_told = tables->codes_told,
+		.runtimes = tables->runtimes,
 		.losses = losses,
 	};
 }

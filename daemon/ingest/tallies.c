@@ -92,8 +92,7 @@ static uint32_t add_task(struct tallying *on, const struct tally_key *key,
 		.account = account_of(tally->user),
 	};
 
-	task_identify(&task, builder, on->half->tables, image, on->frames.python_version,
-	              tally->last_ns);
+	task_identify(&task, builder, on->half->tables, image, on->frames.ran, tally->last_ns);
 	task_name_thread(&task, builder, on->half->tables,
 	                 &(struct seen_task){key->image, tally->last_ns, key->thread});
 	if (!image)

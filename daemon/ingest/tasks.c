@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Makes labels from the process table and from what is known about interpreters.
+ * Makes labels from the process table and from what is known about runtimes.
  */
 #include "ingest/tasks.h"
 
-#include <stdio.h>
 #include <string.h>
 
-/* The version in the frames is that of the program that was sampled. The table may have the version
- * of the next program already, but has one for threads without Python frames too. */
-static uint32_t version_text(struct builder *builder, const struct pythons *pythons, uint32_t pid,
-                             uint32_t version)
+/* The runtime of the frames is that of the program that was sampled. The process may run the next
+ * program already, but has a runtime for threads without interpreted frames too. */
+static void set_runtime(struct task *task, struct builder *builder, const struct runtimes *runtimes,
+                        struct runtime_version ran)
 {
-	char text[32];
+	char text[RUNTIME_VERSION_BYTES];
 
-	if (!version && pythons)
-		version = pythons_version(pythons, pid);
-	if (!version)
-		return 0;
-	snprintf(text, sizeof(text), "%u.%u", version >> 8, version & 0xff);
-	return builder_text(builder, text);
+	if (!ran.runtime)
+		ran = runtimes_of(runtimes, task->pid);
+	if (!ran.runtime)
+		return;
+	runtime_version_text(&ran, text);
+	task->runtime = builder_text(builder, ran.runtime->name);
+	task->runtime_version = builder_text(builder, text);
 }
 
 void task_identify(struct task *task, struct builder *builder, const struct drain_tables *tables,
-                   const struct image *image, uint32_t python_version, uint64_t mono_ns)
+                   const struct image *image, struct runtime_version ran, uint64_t mono_ns)
 {
 	const struct identity *identity = procs_identity(tables->procs, task->pid, mono_ns);
 
 	task->comm = builder_text(builder, image ? image->comm : "");
-	task->python_version = version_text(builder, tables->pythons, task->pid, python_version);
-	if (image && tables->pythons)
+	set_runtime(task, builder, tables->runtimes, ran);
+	if (image)
 		task->began_boot_ns =
-			pythons_began(tables->pythons, task->pid, image->start_mono_ns);
+			runtimes_began(tables->runtimes, task->pid, image->start_mono_ns);
 	task->parent = procs_parent(tables->procs, task->pid);
 	if (!identity)
 		return;
@@ -43,11 +43,9 @@ void task_identify(struct task *task, struct builder *builder, const struct drai
 void task_name_thread(struct task *task, struct builder *builder, const struct drain_tables *tables,
                       const struct seen_task *seen)
 {
-	const char *given = NULL;
+	const struct runtime_thread thread = {task->pid, task->tid, seen->image, seen->mono_ns};
+	const char *given = runtimes_thread_name(tables->runtimes, &thread);
 
-	if (tables->threads)
-		given = python_threads_name(tables->threads, task->pid, seen->image, task->tid,
-		                            seen->mono_ns);
 	task->thread = given ? builder_text(builder, given)
 	                     : builder_string(builder, seen->thread,
 	                                      strnlen(seen->thread, TASK_COMM_BYTES));

@@ -98,12 +98,15 @@ struct identity *procs_identity_known(const struct procs *procs, uint32_t pid);
 /* The mappings of the program that `pid` runs now; NULL when `pid` is not known or has exited.
  * Reads nothing, except the number of remaining threads when the main thread has ended. */
 struct mapping_set *procs_mappings(struct procs *procs, uint32_t pid);
-/* Adds a watcher: fn() is called for each process whose mappings may have changed, or that ended.
- * It must not call back into the table. -ENOSPC when there are MAX_PROCS_WATCHERS. */
-enum { MAX_PROCS_WATCHERS = 5 };
-typedef void procs_changed_fn(uint32_t pid, void *ctx);
-int procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx);
-void procs_unwatch(struct procs *procs, procs_changed_fn *fn, void *ctx);
+/* Watches the table until procs_unwatch(), or until both are freed: fn() is called for each process
+ * whose mappings may have changed, or that ended. It must not call back into the table. */
+struct procs_watcher {
+	void (*fn)(uint32_t pid, void *ctx); /* NULL: does not watch */
+	void *ctx;
+	struct procs_watcher *prev, *next;
+};
+void procs_watch(struct procs *procs, struct procs_watcher *watcher);
+void procs_unwatch(struct procs *procs, struct procs_watcher *watcher);
 bool procs_known(const struct procs *procs, uint32_t pid);
 bool procs_ended(const struct procs *procs, uint32_t pid); /* has ended, or is not known */
 /* The process that started `pid`; 0: not known. That process may be gone, and its number may be in

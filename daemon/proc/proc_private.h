@@ -88,10 +88,7 @@ struct procs {
 	uint64_t swept_ns;        /* when unmapped files were last closed */
 	uint32_t sweeps;          /* how often they were closed */
 	uint64_t dropped;
-	struct watcher {
-		procs_changed_fn *fn; /* NULL: none */
-		void *ctx;
-	} watchers[MAX_PROCS_WATCHERS];
+	struct procs_watcher *watchers;
 };
 
 /* The image that `pid` runs now. For a process that is not known, the image is filled from /proc

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "proc/proc_private.h"
 
-#include <errno.h>
+#include <utlist.h>
 
 enum {
 	/* A watcher goes through all mappings of a process that has changed. Changes of a process
@@ -18,11 +18,10 @@ enum {
 
 void procs_tell_now(const struct procs *procs, uint32_t pid)
 {
-	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
-		const struct watcher *watcher = &procs->watchers[i];
+	const struct procs_watcher *watcher;
 
-		if (watcher->fn)
-			watcher->fn(pid, watcher->ctx);
+	DL_FOREACH (procs->watchers, watcher) {
+		watcher->fn(pid, watcher->ctx);
 	}
 }
 
@@ -101,23 +100,15 @@ void procs_end(struct procs *procs)
 	tell_held(procs);
 }
 
-int procs_watch(struct procs *procs, procs_changed_fn *fn, void *ctx)
+void procs_watch(struct procs *procs, struct procs_watcher *watcher)
 {
-	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
-		if (procs->watchers[i].fn)
-			continue;
-		procs->watchers[i] = (struct watcher){fn, ctx};
-		return 0;
-	}
-	return -ENOSPC;
+	DL_APPEND(procs->watchers, watcher);
 }
 
-void procs_unwatch(struct procs *procs, procs_changed_fn *fn, void *ctx)
+void procs_unwatch(struct procs *procs, struct procs_watcher *watcher)
 {
-	for (size_t i = 0; i < MAX_PROCS_WATCHERS; i++) {
-		struct watcher *watcher = &procs->watchers[i];
-
-		if (watcher->fn == fn && watcher->ctx == ctx)
-			*watcher = (struct watcher){0};
-	}
+	if (!watcher->fn)
+		return;
+	DL_DELETE(procs->watchers, watcher);
+	watcher->fn = NULL;
 }

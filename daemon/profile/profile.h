@@ -71,20 +71,21 @@ struct node {
 
 /* The string labels of a sample. They have these names in every format. "" if a label does not
  * apply or is not known. `grid` and `block` are kept if a selection asks for that. */
-#define TASK_LABELS(LABEL)                                                    \
-	LABEL(comm)           /* the process's name */                        \
-	LABEL(thread)         /* the thread's name */                         \
-	LABEL(unit)           /* of systemd */                                \
-	LABEL(container)      /* its id */                                    \
-	LABEL(pod)            /* its uid */                                   \
-	LABEL(python_version) /* "3.11" */                                    \
-	LABEL(gil)            /* "held", "released" or "none" */              \
-	LABEL(memory)         /* the kind of memory */                        \
-	LABEL(device)         /* of a GPU: "0", "cuda:0", "cpu", "unknown" */ \
-	LABEL(kernel)         /* its function's name, or "<kernel 0x...>" */  \
-	LABEL(direction)      /* of a copy: "HtoD" ... */                     \
-	LABEL(call)           /* the GPU function that was called */          \
-	LABEL(grid)           /* "128x1x1" */                                 \
+#define TASK_LABELS(LABEL)                                                     \
+	LABEL(comm)            /* the process's name */                        \
+	LABEL(thread)          /* the thread's name */                         \
+	LABEL(unit)            /* of systemd */                                \
+	LABEL(container)       /* its id */                                    \
+	LABEL(pod)             /* its uid */                                   \
+	LABEL(runtime)         /* "python" */                                  \
+	LABEL(runtime_version) /* "3.11" */                                    \
+	LABEL(gil)             /* "held", "released" or "none" */              \
+	LABEL(memory)          /* the kind of memory */                        \
+	LABEL(device)          /* of a GPU: "0", "cuda:0", "cpu", "unknown" */ \
+	LABEL(kernel)          /* its function's name, or "<kernel 0x...>" */  \
+	LABEL(direction)       /* of a copy: "HtoD" ... */                     \
+	LABEL(call)            /* the GPU function that was called */          \
+	LABEL(grid)            /* "128x1x1" */                                 \
 	LABEL(block)
 
 /* The process and the thread that ran. */
@@ -98,8 +99,7 @@ struct task {
 	/* The account that it counts for in the history (base/accounts.h). 0: root's, or not
 	 * needed. */
 	uint32_t account;
-	uint32_t unused; /* a key holds no padding */
-	/* When the program began, by CLOCK_BOOTTIME, if it runs CPython. Shows whether a process
+	/* When the program began, by CLOCK_BOOTTIME, if it runs a runtime. Shows whether a process
 	 * with this pid is still the one that was sampled. 0: not known. */
 	uint64_t began_boot_ns;
 };

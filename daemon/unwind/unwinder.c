@@ -29,6 +29,7 @@ struct unwinder {
 	struct unwind_memory memory;
 	struct tables *tables;
 	struct spaces *spaces;
+	struct procs_watcher watcher;
 	struct pid_set changed, refused, early;
 	bool all_changed, stopped;
 	uint64_t told_mono_ns;
@@ -75,10 +76,12 @@ struct unwinder *unwinder_new(uv_loop_t *loop, struct procs *procs, struct store
 	unwinder->procs = procs;
 	unwinder->all_changed = true;
 	unwinder->started_ns = clock_mono_ns();
-	if (fill(unwinder, loop, store) || procs_watch(procs, note_change, unwinder)) {
+	if (fill(unwinder, loop, store)) {
 		unwinder_free(unwinder);
 		return NULL;
 	}
+	unwinder->watcher = (struct procs_watcher){.fn = note_change, .ctx = unwinder};
+	procs_watch(procs, &unwinder->watcher);
 	return unwinder;
 }
 
@@ -87,7 +90,7 @@ void unwinder_stop(struct unwinder *unwinder)
 	if (unwinder->stopped)
 		return;
 	unwinder->stopped = true;
-	procs_unwatch(unwinder->procs, note_change, unwinder);
+	procs_unwatch(unwinder->procs, &unwinder->watcher);
 	tables_stop(unwinder->tables);
 }
 

@@ -3,7 +3,7 @@
  * Any bytes as an executable, and as the data, texts and code of an executable with CPython's
  * symbols. An accepted description never leads the kernel half beyond what it reads.
  */
-#include "interp/python_build.h"
+#include "python/python_build.h"
 #include "tests/fuzz/program.h"
 
 #include <errno.h>

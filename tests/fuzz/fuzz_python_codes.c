@@ -4,7 +4,7 @@
  * their memory stays within the bound.
  */
 #include "base/text.h"
-#include "interp/python_codes.h"
+#include "python/python_codes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void check_text(const char *text)
 
 static void check_found(struct python_codes *codes, uint64_t signature, uint32_t offset)
 {
-	struct python_place place, again;
+	struct runtime_frame place, again;
 
 	if (!python_codes_find(codes, signature, offset, &place))
 		return;

@@ -4,8 +4,8 @@
  * threads ends, and the names can be shown.
  */
 #include "base/text.h"
-#include "interp/python_layouts.h"
-#include "interp/python_names.h"
+#include "python/python_layouts.h"
+#include "python/python_names.h"
 
 #include <stdlib.h>
 #include <string.h>

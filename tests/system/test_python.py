@@ -150,7 +150,7 @@ class Split(PythonCase):
     def test_labels_and_mapping_say_the_version(self):
         for python, samples in self.each():
             with self.subTest(name_of(python)):
-                self.assertEqual({s.labels.get("python_version") for s in samples}, {python.label})
+                self.assertEqual({(s.labels.get("runtime"), s.labels.get("runtime_version")) for s in samples}, {("python", python.label)})
                 mappings = {m for s in samples for m in s.mappings if m.startswith("[python ")}
                 self.assertEqual(mappings, {f"[python {python.label}]"})
 

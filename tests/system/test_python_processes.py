@@ -94,7 +94,7 @@ class Processes(PythonCase):
         in_method = [s for s in samples if self.python_names(s)[:5] == chain]
         share = sum(s.count for s in in_method) / sum(s.count for s in samples)
         self.assertAlmostEqual(share, 0.6, delta=0.08)
-        self.assertEqual({s.labels.get("python_version") for s in samples}, {python.label})
+        self.assertEqual({s.labels.get("runtime_version") for s in samples}, {python.label})
 
     def test_one_that_lives_for_300_ms(self):
         for python in {p.label: p for p in (pythons()[0], system_python(), pythons()[-1])}.values():
@@ -120,7 +120,7 @@ class Processes(PythonCase):
         for name, python in (("before_exec", first), ("after_exec", second)):
             found = [s for s in self.profile.samples if name in self.python_names(s)]
             self.assertGreater(sum(s.count for s in found), 50, name)
-            self.assertEqual({s.labels.get("python_version") for s in found}, {python.label})
+            self.assertEqual({s.labels.get("runtime_version") for s in found}, {python.label})
             self.assert_has(found, ["<module>", name])
             mappings = {m for s in found for m in s.mappings if m.startswith("[python ")}
             self.assertEqual(mappings, {f"[python {python.label}]"})

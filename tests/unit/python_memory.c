@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The offsets are those of interp/python_layouts.c and, for 3.13, those that its table of offsets
+ * The offsets are those of python/python_layouts.c and, for 3.13, those that its table of offsets
  * gives.
  */
 #include "tests/unit/python_memory.h"
 
-#include "interp/python_layouts.h"
-#include "interp/python_names.h"
+#include "python/python_layouts.h"
+#include "python/python_names.h"
 
 #include <check.h>
 #include <errno.h>

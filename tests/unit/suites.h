@@ -134,12 +134,14 @@
 	SUITE(function_bounds) \
 	SUITE(debugdata)       \
 	SUITE(gopclntab)       \
+	SUITE(exporters)       \
 	SUITE(elf_plt)         \
 	SUITE(elf_symtab)      \
 	SUITE(debugfile_roots) \
 	SUITE(dwarf_lines)     \
 	SUITE(drain)           \
 	SUITE(run_times)       \
+	SUITE(runtimes)        \
 	SUITE(tick_lag)        \
 	SUITE(python_codes)    \
 	SUITE(python_names)    \

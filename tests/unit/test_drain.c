@@ -10,6 +10,7 @@
 #include "bpf/python.h"
 #include "ingest/source.h"
 #include "profile/quality.h"
+#include "python/python_codes.h"
 #include "tests/unit/suites.h"
 
 #include <stdio.h>
@@ -27,12 +28,51 @@ enum {
 #define O(offset)    (WORD_OFFSET | (offset))
 #define L(address)   (WORD_LOOP | (address))
 
+static struct python_codes *codes;
+static struct runtimes runtimes;
 static struct drain_tables tables;
 static struct drain_losses losses;
 static struct stack_node nodes[NODES];
 static u64 node_keys[NODES];
 static struct tally_key key;
 static struct tally tally = {.count = 2, .value = 20, .last_ns = 200};
+
+/* ---- a runtime that has code objects only ---------------------------------------------------- */
+
+static bool find(void *own, uint64_t name, uint32_t offset, struct runtime_frame *ret_frame)
+{
+	return python_codes_find(own, name, offset, ret_frame);
+}
+
+static uint32_t no_version(const void *own, uint32_t pid)
+{
+	(void)own;
+	(void)pid;
+	return 0;
+}
+
+static uint64_t no_time(const void *own, uint32_t pid, uint64_t image_mono_ns)
+{
+	(void)own;
+	(void)pid;
+	(void)image_mono_ns;
+	return 0;
+}
+
+static const char *no_name(void *own, const struct runtime_thread *thread)
+{
+	(void)own;
+	(void)thread;
+	return NULL;
+}
+
+static const struct runtime python = {
+	.name = "python",
+	.find = find,
+	.version = no_version,
+	.began = no_time,
+	.thread_name = no_name,
+};
 
 /* Adds a code object of 3.8, work or main. From byte 4 of its code on it is one line further down,
  * and from byte 8 on two lines. */
@@ -61,7 +101,7 @@ static void tell(u64 signature, const char *name)
 	memcpy(bytes + len, file, code.file_bytes);
 	len += code.file_bytes;
 	memcpy(bytes + len, lines, sizeof(lines));
-	ck_assert_int_eq(python_codes_add(tables.codes, 0, bytes, len + sizeof(lines)), 0);
+	ck_assert_int_eq(python_codes_add(codes, 0, bytes, len + sizeof(lines)), 0);
 }
 
 static void set_up(void)
@@ -70,7 +110,10 @@ static void set_up(void)
 
 	tables.store = store_new(16);
 	tables.procs = procs_new(tables.store);
-	tables.codes = python_codes_new(1 << 20);
+	codes = python_codes_new(1 << 20);
+	runtimes.at[RUNTIME_python].runtime = &python;
+	runtimes.at[RUNTIME_python].own = codes;
+	tables.runtimes = &runtimes;
 	losses = (struct drain_losses){0};
 	key = (struct tally_key){.pid = PID, .tid = PID, .thread = "thread"};
 	procs_exec(tables.procs, PID, "program", 100);
@@ -84,7 +127,7 @@ static void tear_down(void)
 {
 	procs_free(tables.procs);
 	store_free(tables.store);
-	python_codes_free(tables.codes);
+	python_codes_free(codes);
 }
 
 /* Makes the nodes of one stack, which is divided from its root end. key.user_stack becomes the key
@@ -191,7 +234,7 @@ static const char *path_of(const struct profile *slice)
 #define WORK_12    "[python 3.8] work /app/a.py:12 from 10"
 #define UNMAPPED   "[unknown: address outside every mapping]"
 #define NO_INFO    "[unknown: no unwind information]"
-#define NO_RUNNER  "[unknown: what runs these Python frames]"
+#define NO_RUNNER  "[unknown: what runs these interpreted frames]"
 #define NO_CODE    "[python: code not known]"
 #define WORDS(...) {__VA_ARGS__}, sizeof((u64[]){__VA_ARGS__}) / sizeof(u64)
 
@@ -211,15 +254,15 @@ static const struct stack_case {
          "file 0x30; loop 0x21; " MAIN_10 "; file 0x40; loop 0x20; " WORK_12,
          {0}},
 	{WORDS(L(0x8010), 0x8020), "[jit]; [jit]", {0}},
-	{WORDS(P(0xcc), O(8), L(0x1020)), "loop 0x20; " NO_CODE, {.python_codes_unknown = 1}},
+	{WORDS(P(0xcc), O(8), L(0x1020)), "loop 0x20; " NO_CODE, {.codes_unknown = 1}},
 	/* A word that stands alone is no frame. */
-	{WORDS(P(0xbb), 0x1010), "file 0x10", {.python_words_misplaced = 1}},
-	{WORDS(O(4), 0x1010), "file 0x10", {.python_words_misplaced = 1}},
-	{WORDS(O(4), P(0xaa), 0x1010), "file 0x10", {.python_words_misplaced = 2}},
+	{WORDS(P(0xbb), 0x1010), "file 0x10", {.words_misplaced = 1}},
+	{WORDS(O(4), 0x1010), "file 0x10", {.words_misplaced = 1}},
+	{WORDS(O(4), P(0xaa), 0x1010), "file 0x10", {.words_misplaced = 2}},
 	{WORDS(P(0xbb), P(0xaa), O(4), O(8), 0x1010),
          "file 0x10; " MAIN_11,
-         {.python_words_misplaced = 2}},
-	{WORDS(P(0xbb)), NO_RUNNER, {.python_words_misplaced = 1}},
+         {.words_misplaced = 2}},
+	{WORDS(P(0xbb)), NO_RUNNER, {.words_misplaced = 1}},
 	/* An address outside every mapping ends the native frames, but not the Python frames. */
 	{WORDS(0x1010, 0x7000, 0x1020), UNMAPPED "; file 0x10", {.frames_unmapped = 1}},
 	{WORDS(0x1010, P(0xbb), O(8), L(0x7000), 0x1030, P(0xaa), O(4)),
@@ -258,9 +301,8 @@ START_TEST(asks_again_for_what_is_not_known)
 	told[0xaa] = 0xaa;
 	told[0xcc ^ 1] = 0xcc;
 	told[0xcc] = 0xcc + PYTHON_SENT;
-	tables.codes_told = told;
+	python_codes_told_in(codes, told);
 	slice = drain_words(words, 5);
-	tables.codes_told = NULL;
 	ck_assert_uint_eq(told[0xaa], 0xaa);
 	ck_assert_uint_eq(told[0xcc ^ 1], 0);
 	ck_assert_uint_eq(told[0xcc], 0xcc + PYTHON_SENT);
@@ -285,7 +327,7 @@ START_TEST(every_frame_of_a_deep_stack)
 	ck_assert_uint_eq(frames, (MAX_STACK_FRAMES - 2) / 2 + 1);
 	ck_assert_uint_eq(slice->location_count, 1 + 3); /* main, work, the loop */
 	ck_assert_uint_eq(slice->line_count, 1 + 2);
-	ck_assert_uint_eq(losses.python_words_misplaced, 0);
+	ck_assert_uint_eq(losses.words_misplaced, 0);
 }
 END_TEST
 
@@ -325,15 +367,13 @@ START_TEST(frames_of_an_unknown_process)
 }
 END_TEST
 
-START_TEST(without_python)
+START_TEST(without_a_runtime)
 {
 	static const u64 words[] = {0x1010, P(0xaa), O(4), L(0x1020)};
 	_cleanup_(profile_unrefp) struct profile *slice = NULL;
-	struct python_codes *codes = tables.codes;
 
-	tables.codes = NULL;
+	tables.runtimes = NULL;
 	slice = drain_words(words, 4);
-	tables.codes = codes;
 	ck_assert_str_eq(path_of(slice), "loop 0x20; " NO_CODE "; file 0x10");
 }
 END_TEST
@@ -360,20 +400,21 @@ static const struct {
 	{4, ""},           {255, ""},
 };
 
-START_TEST(tasks_say_how_python_ran)
+START_TEST(tasks_say_how_a_runtime_ran)
 {
-	static const u64 python[] = {P(0xaa), O(4), L(0x1020)}, native[] = {0x1010};
+	static const u64 interpreted[] = {P(0xaa), O(4), L(0x1020)}, native[] = {0x1010};
 	_cleanup_(profile_unrefp) struct profile *slice = NULL, *other = NULL;
 	const struct task *task;
 
 	key.gil = gils[_i].gil;
-	slice = drain_words(python, 3);
+	slice = drain_words(interpreted, 3);
 	task = &slice->tasks[1];
 	ck_assert_str_eq(profile_string(slice, task->gil), gils[_i].name);
-	ck_assert_str_eq(profile_string(slice, task->python_version), "3.8");
+	ck_assert_str_eq(profile_string(slice, task->runtime), "python");
+	ck_assert_str_eq(profile_string(slice, task->runtime_version), "3.8");
 	ck_assert_str_eq(profile_string(slice, task->comm), "program");
 	other = drain_words(native, 1);
-	ck_assert_uint_eq(other->tasks[1].python_version, 0);
+	ck_assert_uint_eq(other->tasks[1].runtime, 0);
 }
 END_TEST
 
@@ -435,14 +476,14 @@ Suite *drain_suite(void)
 	tcase_add_loop_test(stacks, each_kind_has_its_slice, 0, sizeof(kinds) / sizeof(kinds[0]));
 	tcase_add_loop_test(stacks, words_become_frames, 0,
 	                    sizeof(stack_cases) / sizeof(stack_cases[0]));
-	tcase_add_test(stacks, asks_again_for_what_is_not_known);
 	tcase_add_test(stacks, every_frame_of_a_deep_stack);
 	tcase_add_test(stacks, a_lost_part);
 	tcase_add_test(stacks, too_many_words);
 	tcase_add_test(stacks, frames_of_an_unknown_process);
-	tcase_add_test(stacks, without_python);
+	tcase_add_test(stacks, asks_again_for_what_is_not_known);
+	tcase_add_test(stacks, without_a_runtime);
 	tcase_add_test(stacks, loops_are_apart);
-	tcase_add_loop_test(stacks, tasks_say_how_python_ran, 0, sizeof(gils) / sizeof(gils[0]));
+	tcase_add_loop_test(stacks, tasks_say_how_a_runtime_ran, 0, sizeof(gils) / sizeof(gils[0]));
 	tcase_add_test(stacks, tasks_say_whose_they_are);
 	suite_add_tcase(suite, stacks);
 	return suite;

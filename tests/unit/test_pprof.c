@@ -145,7 +145,7 @@ static void build_all(struct builder *builder)
 	                     .unit = builder_text(builder, "a.service"),
 	                     .container = builder_text(builder, "0123456789ab"),
 	                     .pod = builder_text(builder, "uid"),
-	                     .python_version = builder_text(builder, "3.11"),
+	                     .runtime_version = builder_text(builder, "3.11"),
 	                     .gil = builder_text(builder, "held")};
 	builder_sample(builder, node, builder_task(builder, &task),
 	               (uint64_t[PROFILE_VALUES]){1, 2});
@@ -219,7 +219,7 @@ START_TEST(writes_labels)
 	ck_assert_str_eq(string_at(message, second[4]->str), "0123456789ab");
 	ck_assert_str_eq(string_at(message, second[5]->key), "pod");
 	ck_assert_str_eq(string_at(message, second[5]->str), "uid");
-	ck_assert_str_eq(string_at(message, second[6]->key), "python_version");
+	ck_assert_str_eq(string_at(message, second[6]->key), "runtime_version");
 	ck_assert_str_eq(string_at(message, second[6]->str), "3.11");
 	ck_assert_str_eq(string_at(message, second[7]->key), "gil");
 	ck_assert_str_eq(string_at(message, second[7]->str), "held");

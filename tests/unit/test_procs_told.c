@@ -16,6 +16,7 @@ static const struct file_key no_file;
 static struct store *store;
 static struct procs *procs;
 static uint32_t told, last;
+static struct procs_watcher watcher;
 
 static void note(uint32_t pid, void *ctx)
 {
@@ -31,13 +32,14 @@ static void set_up(void)
 	ck_assert_ptr_nonnull(procs);
 	procs_exec(procs, PARENT, "parent", 100);
 	procs_mmap(procs, PARENT, 0x1000, 0x2000, 0, &no_file, "[parent]");
-	ck_assert_int_eq(procs_watch(procs, note, NULL), 0);
+	watcher = (struct procs_watcher){.fn = note};
+	procs_watch(procs, &watcher);
 	told = 0;
 }
 
 static void tear_down(void)
 {
-	procs_unwatch(procs, note, NULL);
+	procs_unwatch(procs, &watcher);
 	procs_free(procs);
 	store_free(store);
 }

@@ -2,9 +2,9 @@
 /*
  * What a file that contains CPython says about it: every version, and every way to be wrong.
  */
-#include "interp/python_build.h"
+#include "python/python_build.h"
 
-#include "interp/python_ask.h"
+#include "python/python_ask.h"
 #include "tests/unit/python_image.h"
 #include "tests/unit/suites.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "object/reach.h"
-#include "interp/python_codes.h"
+#include "python/python_codes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -64,7 +64,7 @@ static int tell(struct python_codes *codes, const struct told *told)
 static void check_place(struct python_codes *codes, uint64_t signature, const char *function,
                         const char *file, uint32_t line)
 {
-	struct python_place place;
+	struct runtime_frame place;
 
 	ck_assert(python_codes_find(codes, signature, 0, &place));
 	ck_assert_str_eq(place.function, function);
@@ -74,7 +74,7 @@ static void check_place(struct python_codes *codes, uint64_t signature, const ch
 
 static uint64_t identity(struct python_codes *codes, uint64_t signature, uint32_t offset)
 {
-	struct python_place place;
+	struct runtime_frame place;
 
 	ck_assert(python_codes_find(codes, signature, offset, &place));
 	return place.identity;
@@ -84,7 +84,7 @@ START_TEST(tells_what_it_was_told)
 {
 	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
 	struct told told = told_of(1, "C.method", "/srv/app.py");
-	struct python_place place = {.line = 77};
+	struct runtime_frame place = {.line = 77};
 
 	ck_assert_int_eq(tell(codes, &told), 0);
 	check_place(codes, 1, "C.method", "/srv/app.py", 11);
@@ -189,7 +189,7 @@ static void make_long(uint8_t table[LONG_LINES])
 
 static void check_far(struct python_codes *codes, uint32_t line)
 {
-	struct python_place place;
+	struct runtime_frame place;
 
 	ck_assert(python_codes_find(codes, 1, 2 * 4000, &place));
 	ck_assert_uint_eq(place.line, line);
@@ -290,7 +290,7 @@ START_TEST(cut_pairs)
 	static const uint8_t pairs[MAX_PYTHON_LINES + 2] = {2, 1, 2, 1};
 	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(1 << 20);
 	struct told told = told_of(1, "f", "g");
-	struct python_place place;
+	struct runtime_frame place;
 
 	told.code.version = 0x0308 + (uint32_t)_i;
 	told.code.lines_bytes = sizeof(pairs);
@@ -315,7 +315,7 @@ START_TEST(forgets_what_is_not_asked_for)
 	enum { COUNT = 1000, MAX_BYTES = 16 * 1024 };
 	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(MAX_BYTES);
 	struct python_codes_stats stats;
-	struct python_place place;
+	struct runtime_frame place;
 
 	for (uint64_t i = 1; i <= COUNT; i++) {
 		struct told told = told_of(i, "function", i % 2 ? "/one.py" : "/two.py");
@@ -380,7 +380,7 @@ START_TEST(keeps_one_without_room)
 {
 	_cleanup_(python_codes_freep) struct python_codes *codes = python_codes_new(0);
 	struct told first = told_of(1, "f", "x"), second = told_of(2, "g", "y");
-	struct python_place place;
+	struct runtime_frame place;
 
 	tell(codes, &first);
 	check_place(codes, 1, "f", "x", 11);
@@ -441,7 +441,7 @@ START_TEST(lies_are_refused)
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
 	struct told told = told_of(1, "name", "file");
 	struct python_codes_stats stats;
-	struct python_place place;
+	struct runtime_frame place;
 
 	breaks[_i](&told.code);
 	buf_add(&bytes, &told.code, sizeof(told.code));

@@ -2,8 +2,8 @@
 /*
  * Finding the parts of CPython's evaluation loop, with their symbols and without.
  */
-#include "interp/python_jumps.h"
-#include "interp/python_loop.h"
+#include "python/python_jumps.h"
+#include "python/python_loop.h"
 #include "tests/unit/python_image.h"
 #include "tests/unit/suites.h"
 

@@ -3,12 +3,12 @@
  * Threads that are reported get the names that are in a program's memory: here this process's
  * memory, in which the addresses of a made-up program are mapped.
  */
-#include "interp/python_threads.h"
+#include "python/python_threads.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "bpf/execs.h"
-#include "interp/python_names.h"
+#include "python/python_names.h"
 #include "object/reach.h"
 #include "tests/unit/python_memory.h"
 #include "tests/unit/suites.h"

@@ -48,7 +48,7 @@ static struct profile *slice(uint64_t start, bool reversed, const char *type)
 	                  .unit = builder_text(builder, "a.service"),
 	                  .container = builder_text(builder, "0123456789ab"),
 	                  .pod = builder_text(builder, "uid-1"),
-	                  .python_version = builder_text(builder, "3.12"),
+	                  .runtime_version = builder_text(builder, "3.12"),
 	                  .gil = builder_text(builder, "held"),
 	                  .parent = 5},
 	    leaf);
@@ -199,7 +199,7 @@ START_TEST(task_comes_along)
 	const struct task *task = &profile->tasks[1];
 
 	ck_assert_uint_eq(profile->task_count, 2);
-	ck_assert_str_eq(profile_string(profile, task->python_version), "3.12");
+	ck_assert_str_eq(profile_string(profile, task->runtime_version), "3.12");
 	ck_assert_str_eq(profile_string(profile, task->gil), "held");
 	ck_assert_uint_eq(task->parent, 5);
 }

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Profiles that profd exports to a directory: together they have what was recorded, once."""
+
+import glob
+import os
+import tempfile
+import time
+import unittest
+
+import daemon
+from heap_runs import until
+from pprof import pprof, top_shares
+from profile_pb import Profile
+from workload import Workload
+
+BESIDE = True
+INTERVAL = 2  # seconds
+
+
+class Export(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def files(self, folder="profiles"):
+        return sorted(glob.glob(f"{self.folder.name}/{folder}/profd-*-cpu-*.pb.gz"))
+
+    def profiles(self, folder="profiles"):
+        profiles = []
+        for name in self.files(folder):
+            with open(name, "rb") as file:
+                profiles.append(Profile(file.read()))
+        return profiles
+
+    def start(self, folder):
+        return daemon.Daemon("--export", f"directory:{self.folder.name}/{folder}", "--export-interval", f"{INTERVAL}s")
+
+    def assert_gapless(self, profiles):
+        for earlier, later in zip(profiles, profiles[1:]):
+            self.assertAlmostEqual(earlier.time_ns + earlier.duration_ns, later.time_ns, delta=5e6)
+
+    def test_each_sample_is_in_one_file(self):
+        with Workload("spin60_30_10") as spin:
+            with self.start("profiles") as server:
+                self.assertTrue(until(lambda: len(self.files()) >= 3, seconds=90), server.log())
+                used = spin.cpu_seconds()
+                metrics = server.metrics()
+            profiles = self.profiles()
+        self.assertGreaterEqual(metrics["profd_export_profiles_total"], 3)
+        self.assertEqual(metrics["profd_export_failed_total"], 0)
+        self.assert_gapless(profiles)
+        self.assertGreater(profiles[0].duration_ns + profiles[1].duration_ns, 1.5e9 * INTERVAL)
+        # The program began before the daemon, and runs after the last file was written.
+        found = sum(profile.total(where=lambda sample: sample.labels["pid"] == spin.pid) for profile in profiles)
+        self.assertLess(found, 1.1 * used * daemon.HZ)
+        self.assertGreater(found, 0.8 * used * daemon.HZ - 2 * daemon.HZ)
+        shares = top_shares(pprof("-top", f"-tagfocus=pid={spin.pid}", *self.files()))
+        for leaf, share in (("hot60", 60), ("hot30", 30), ("hot10", 10)):
+            total = sum(profile.total(where=lambda sample, leaf=leaf: sample.names[0] == leaf) for profile in profiles)
+            self.assertAlmostEqual(100 * total / found, share, delta=8, msg=leaf)
+            self.assertIn(leaf, shares)
+
+    def test_a_place_that_is_not_there_yet(self):
+        """What could not be exported is in the first file that can be written."""
+        with self.start("later/profiles") as server, Workload("spin60_30_10"):
+            failed = "profd_export_failed_total"
+            self.assertTrue(until(lambda: server.metrics()[failed] > 0, seconds=60))
+            self.assertEqual(server.log().count("cannot export"), 1, server.log())
+            os.mkdir(f"{self.folder.name}/later")
+            self.assertTrue(until(lambda: len(self.files("later/profiles")) >= 2, seconds=60), server.log())
+            profiles = self.profiles("later/profiles")
+        self.assertGreater(profiles[0].duration_ns, 1.5e9 * INTERVAL)
+        self.assert_gapless(profiles)
+
+    def test_it_ends_in_the_middle(self):
+        """Ending does not wait for an export, and leaves whole files only."""
+        with self.start("profiles") as server:
+            self.assertTrue(until(lambda: os.path.exists(f"{self.folder.name}/profiles"), seconds=60))
+            start = time.monotonic()
+            code, _ = server.stop()
+            self.assertEqual(code, 0)
+            self.assertLess(time.monotonic() - start, 2)
+        self.profiles()
+        self.assertEqual(glob.glob(f"{self.folder.name}/profiles/.*"), [])
