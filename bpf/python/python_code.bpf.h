@@ -98,7 +98,9 @@ static __always_inline u32 copy_lines(struct python_walk *python, u32 to)
 	return bytes;
 }
 
-/* python->code_words holds what was read of the code object. */
+/* Sends the daemon the code object at which the walk stands; 0 when all of it could be sent. A
+ * global function, which the verifier checks alone. python->code_words holds what was read. */
+u32 python_tell(u32 at);
 __noinline u32 python_tell(u32 at)
 {
 	struct python_walk *python = python_get(at);

@@ -152,7 +152,8 @@ static __always_inline int find_thread(struct python_walk *python, u64 pointer)
 
 /* Sends the thread that was found, so that the daemon reads what the program calls it. It is sent
  * now, because the thread may end before the next drain, and again a minute later, in case the
- * daemon could not keep the name. */
+ * daemon could not keep the name. 1 when it was sent now. */
+u32 python_tell_thread(u32 at, u64 now);
 __noinline u32 python_tell_thread(u32 at, u64 now)
 {
 	struct python_walk *python = python_get(at);

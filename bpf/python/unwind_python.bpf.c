@@ -46,12 +46,12 @@ __noinline u32 unwind_python(u32 at)
 		return 0;
 	process = find_python(&scratch->walk, pid);
 	if (!process || !python)
-		return scratch->walk.len;
+		return 0;
 	python->process = *process;
 	begin(python, at, pid);
 	if (!find_thread(python, task_thread_pointer())) {
 		count(at, COUNTER_python_no_thread, 1);
-		return scratch->walk.len;
+		return 0;
 	}
 	python_tell_thread(at, scratch->began);
 	scratch->gil = gil_of(python, python->interpreter, python->thread);
@@ -59,6 +59,6 @@ __noinline u32 unwind_python(u32 at)
 	count(at, COUNTER_python_frames, python->words_len / 2);
 	count(at, COUNTER_python_broken, python->broken);
 	if (python->runs_len == 0 && python->words_len == 0)
-		return scratch->walk.len;
+		return 0;
 	return merge_frames(python, scratch);
 }

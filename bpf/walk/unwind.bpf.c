@@ -113,6 +113,21 @@ __noinline u64 stack_store(u32 at, u32 len)
 	return store.parent;
 }
 
+/* A thread has frames of the first runtime that finds some; without any, the native frames are the
+ * stack. */
+static __always_inline u32 unwind_interpreted(u32 at, const struct scratch *scratch)
+{
+	u32 len;
+
+#define RUNTIME(name)            \
+	len = unwind_##name(at); \
+	if (len)                 \
+		return len;
+	RUNTIMES(RUNTIME)
+#undef RUNTIME
+	return scratch->walk.len;
+}
+
 __noinline u32 unwind_stack(u32 at, u64 pc)
 {
 	struct scratch *scratch = scratch_get(at);
@@ -122,7 +137,7 @@ __noinline u32 unwind_stack(u32 at, u64 pc)
 		return 0;
 	scratch->gil = 0;
 	unwind_native(at, pc);
-	len = unwind_python(at);
+	len = unwind_interpreted(at, scratch);
 	count_at(at, scratch->walk.cut);
 	if (scratch->walk.cut != COUNTER_walk_complete)
 		scratch->frames[len++ & (SCRATCH_FRAMES - 1)] = scratch->walk.cut;

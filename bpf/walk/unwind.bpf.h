@@ -17,14 +17,11 @@ u32 unwind_stack(u32 at, u64 pc);
 /* Parts of unwind_stack(). Walks the native frames into scratch->frames and scratch->native and
  * returns their number. scratch->walk.cut says how the walk ended. */
 u32 unwind_native(u32 at, u64 pc);
-/* Puts the frames of a Python that runs in this process among the native ones; returns the
- * resulting number of words. scratch->gil receives the thread's state of the GIL. */
-u32 unwind_python(u32 at);
-/* Sends the daemon the code object at which the walk of `at` stands; 0 when all of it could be
- * sent. */
-u32 python_tell(u32 at);
-/* Sends the daemon the thread, if it was not sent lately; 1 when it was sent now. */
-u32 python_tell_thread(u32 at, u64 now);
+/* unwind_NAME() of each runtime: puts the interpreted frames of the current thread among the native
+ * ones; returns the resulting number of words, 0 if the thread has no such frames. */
+#define RUNTIME(name) u32 unwind_##name(u32 at);
+RUNTIMES(RUNTIME)
+#undef RUNTIME
 
 /* Stores the first `len` scratch frames in the half's stack map; returns the stack's id. */
 u64 stack_store(u32 at, u32 len);

@@ -4,7 +4,8 @@
  * data in the memory of its processes. A runtime recognizes its processes, describes them to the
  * BPF programs that walk them, and gives the frames that these find their names. Each one is a line
  * of RUNTIMES in bpf/tables.h and a folder; code that handles all runtimes names none. Hooks run on
- * the loop thread and must not be NULL, unless they say otherwise. `own` is what open() made.
+ * the loop thread. All but open(), stop(), free(), sync(), find() and version() may be NULL. `own`
+ * is what open() made.
  */
 #pragma once
 

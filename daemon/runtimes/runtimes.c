@@ -10,10 +10,10 @@
 static const struct runtime *const all[RUNTIME_COUNT] = {RUNTIMES(RUNTIME)};
 #undef RUNTIME
 
-/* Those that are open. */
-#define FOREACH(runtimes, i)                       \
+/* Runs what follows for each runtime that is open and has the hook. */
+#define FOREACH_RUNTIME(runtimes, i, hook)         \
 	for (size_t i = 0; i < RUNTIME_COUNT; i++) \
-		if ((runtimes) && (runtimes)->at[i].runtime)
+		if ((runtimes) && (runtimes)->at[i].runtime && (runtimes)->at[i].runtime->hook)
 
 int runtimes_open(struct runtimes *runtimes, const struct runtime_config *config,
                   const char **ret_name)
@@ -32,8 +32,7 @@ int runtimes_open(struct runtimes *runtimes, const struct runtime_config *config
 
 void runtimes_start(struct runtimes *runtimes, uv_loop_t *loop)
 {
-	FOREACH(runtimes, i)
-	{
+	FOREACH_RUNTIME (runtimes, i, start) {
 		int err = runtimes->at[i].runtime->start(runtimes->at[i].own, loop);
 
 		if (err)
@@ -45,27 +44,27 @@ void runtimes_start(struct runtimes *runtimes, uv_loop_t *loop)
 
 void runtimes_stop(struct runtimes *runtimes)
 {
-	FOREACH(runtimes, i)
-	runtimes->at[i].runtime->stop(runtimes->at[i].own);
+	FOREACH_RUNTIME (runtimes, i, stop)
+		runtimes->at[i].runtime->stop(runtimes->at[i].own);
 }
 
 void runtimes_free(struct runtimes *runtimes)
 {
-	FOREACH(runtimes, i)
-	runtimes->at[i].runtime->free(runtimes->at[i].own);
+	FOREACH_RUNTIME (runtimes, i, free)
+		runtimes->at[i].runtime->free(runtimes->at[i].own);
 	*runtimes = (struct runtimes){0};
 }
 
 void runtimes_sync(struct runtimes *runtimes)
 {
-	FOREACH(runtimes, i)
-	runtimes->at[i].runtime->sync(runtimes->at[i].own);
+	FOREACH_RUNTIME (runtimes, i, sync)
+		runtimes->at[i].runtime->sync(runtimes->at[i].own);
 }
 
 void runtimes_read(struct runtimes *runtimes)
 {
-	FOREACH(runtimes, i)
-	runtimes->at[i].runtime->read(runtimes->at[i].own);
+	FOREACH_RUNTIME (runtimes, i, read)
+		runtimes->at[i].runtime->read(runtimes->at[i].own);
 }
 
 static uint64_t number_of(uint64_t word)
@@ -95,8 +94,7 @@ bool runtimes_find(struct runtimes *runtimes, uint64_t word, uint64_t offset_wor
 
 struct runtime_version runtimes_of(const struct runtimes *runtimes, uint32_t pid)
 {
-	FOREACH(runtimes, i)
-	{
+	FOREACH_RUNTIME (runtimes, i, version) {
 		const struct runtime *runtime = runtimes->at[i].runtime;
 		uint32_t version = runtime->version(runtimes->at[i].own, pid);
 
@@ -108,10 +106,10 @@ struct runtime_version runtimes_of(const struct runtimes *runtimes, uint32_t pid
 
 uint64_t runtimes_began(const struct runtimes *runtimes, uint32_t pid, uint64_t image_mono_ns)
 {
-	FOREACH(runtimes, i)
-	{
+	FOREACH_RUNTIME (runtimes, i, began) {
 		uint64_t began =
 			runtimes->at[i].runtime->began(runtimes->at[i].own, pid, image_mono_ns);
+
 		if (began)
 			return began;
 	}
@@ -120,8 +118,7 @@ uint64_t runtimes_began(const struct runtimes *runtimes, uint32_t pid, uint64_t 
 
 const char *runtimes_thread_name(struct runtimes *runtimes, const struct runtime_thread *thread)
 {
-	FOREACH(runtimes, i)
-	{
+	FOREACH_RUNTIME (runtimes, i, thread_name) {
 		const char *name =
 			runtimes->at[i].runtime->thread_name(runtimes->at[i].own, thread);
 
@@ -141,12 +138,12 @@ void runtime_version_text(const struct runtime_version *version, char *ret_text)
 
 void runtimes_figures(const struct runtimes *runtimes, figure_fn *fn, void *ctx)
 {
-	FOREACH(runtimes, i)
-	runtimes->at[i].runtime->figures(runtimes->at[i].own, fn, ctx);
+	FOREACH_RUNTIME (runtimes, i, figures)
+		runtimes->at[i].runtime->figures(runtimes->at[i].own, fn, ctx);
 }
 
 void runtimes_add_reader_stats(const struct runtimes *runtimes, struct reader_stats *stats)
 {
-	FOREACH(runtimes, i)
-	runtimes->at[i].runtime->add_reader_stats(runtimes->at[i].own, stats);
+	FOREACH_RUNTIME (runtimes, i, add_reader_stats)
+		runtimes->at[i].runtime->add_reader_stats(runtimes->at[i].own, stats);
 }
