@@ -12,7 +12,6 @@
 #include <sys/types.h>
 
 enum {
-	MAX_READER_PROCESSES = 64,  /* processes that run or linger */
 	MAX_LINGERING_OF_NAME = 16, /* so that one kind of process leaves places to the others */
 	MAX_LINGERING_OF_USER = 2,  /* of one name, over files of one user */
 };

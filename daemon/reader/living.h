@@ -7,11 +7,11 @@
  */
 #pragma once
 
-#include "reader/lingering.h"
-
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+enum { MAX_READER_PROCESSES = 64 }; /* processes that run or linger (reader/lingering.h) */
 
 /* Adds a process that was started after lingering_begin(). */
 void living_add(pid_t pid);

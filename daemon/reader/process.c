@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "reader/lingering.h"
 #include "reader/living.h"
 #include "reader/serve.h"
 

@@ -12,6 +12,7 @@
 #include "reader/filter.h"
 #include "reader/landlock.h"
 #include "reader/lingering.h"
+#include "reader/living.h"
 #include "reader/user.h"
 #include "tests/unit/elf_image.h"
 #include "tests/unit/mortal.h"
