@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "collect/crews.h"
 
+#include "proc/proc.h"
+
 static void on_opened(const struct opened *opened, size_t count, void *ctx)
 {
 	struct crews *crews = ctx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A reference-counted array.
+ * struct mapping_chunk: a reference-counted array.
  */
-#include "proc/mapping_chunk.h"
+#include "proc/mapping_set_private.h"
 
 #include "object/opener.h"
 #include "proc/paths.h"

@@ -3,8 +3,8 @@
  * struct mapping_set - the executable mappings of one address space, sorted by address, never
  * overlapping: a new mapping replaces what it covers, as mmap does. Reference counted, because a
  * child shares its parent's set after a fork; a change to a shared set first makes a copy, which
- * shares the unchanged chunks (proc/mapping_chunk.h). Its memory counts against a bound for all
- * processes (proc/mapping_room.h). Loop thread only.
+ * shares the unchanged parts (proc/mapping_set_private.h). Its memory counts against a bound for
+ * all processes (proc/mapping_room.h). Loop thread only.
  */
 #pragma once
 

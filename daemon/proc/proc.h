@@ -10,20 +10,10 @@
 #include "object/store.h"
 #include "proc/few_pids.h"
 #include "proc/identity.h"
-#include "proc/mapping_set.h"
+#include "proc/image.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum { COMM_BYTES = 16 };
-
-/* One program that a process ran: from its exec (or fork) to the next exec. */
-struct image {
-	uint64_t start_mono_ns;
-	char comm[COMM_BYTES]; /* of the main thread */
-	/* Shared with the parent after a fork, until one of the two changes. */
-	struct mapping_set *set;
-};
 
 struct proc {
 	uint32_t pid;

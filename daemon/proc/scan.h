@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/buf.h"
-#include "proc/proc.h"
+#include "proc/image.h"
 
 /* Calls fn for every pid in /proc; stops when it returns non-zero and returns that. */
 typedef int scan_fn(uint32_t pid, void *ctx);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "proc/maps_reader.h"
+#include "proc/proc.h"
 
 #include <signal.h>
 #include <string.h>
