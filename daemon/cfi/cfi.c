@@ -256,6 +256,12 @@ static int held_add(struct held *held, const struct run *run, uint64_t end)
 	return result;
 }
 
+static bool decode(struct run *run, struct cfi_instruction *ret_instruction)
+{
+	return cfi_decode(&run->cursor, run->common->pointer_encoding, run->common->address_bytes,
+	                  ret_instruction);
+}
+
 int cfi_begin(struct cfi_common *common, const struct cfi_code *code)
 {
 	struct run run = {
@@ -271,7 +277,7 @@ int cfi_begin(struct cfi_common *common, const struct cfi_code *code)
 
 	common->initial = run.rules;
 	while (cursor_left(&run.cursor)) {
-		if (!cfi_decode(&run.cursor, run.common, &in) || next_location(&run, &in, &next) ||
+		if (!decode(&run, &in) || next_location(&run, &in, &next) ||
 		    (!change_cfa(&run, &in) && !change_register(&run, &in)))
 			return -EBADMSG;
 	}
@@ -292,7 +298,7 @@ int cfi_each_row(const struct cfi_common *common, const struct cfi_code *code, u
 	int result = 0, broken = 0;
 
 	while (result == 0 && cursor_left(&run.cursor) && run.location < end) {
-		bool good = cfi_decode(&run.cursor, run.common, &in);
+		bool good = decode(&run, &in);
 
 		if (good && next_location(&run, &in, &next)) {
 			if (next < run.location) {

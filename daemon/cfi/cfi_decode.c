@@ -3,6 +3,7 @@
  * The shapes of all call frame instructions, as a table by opcode.
  */
 #include "cfi/cfi_decode.h"
+
 #include "elf/dwarf.h"
 
 enum {
@@ -60,7 +61,7 @@ static const struct shape shapes[OPCODES] = {
 	[DW_CFA_GNU_negative_offset_extended] = {ULEB, ULEB},
 };
 
-static uint64_t read_operand(struct cursor *cursor, const struct cfi_common *common,
+static uint64_t read_operand(struct cursor *cursor, uint8_t pointer_encoding, uint8_t address_bytes,
                              enum operand operand, struct cfi_instruction *instruction)
 {
 	uint64_t value = 0;
@@ -82,7 +83,7 @@ static uint64_t read_operand(struct cursor *cursor, const struct cfi_common *com
 	case LONG:
 		return cursor_u64(cursor);
 	case ADDRESS:
-		return cursor_pointer(cursor, common->pointer_encoding, common->address_bytes);
+		return cursor_pointer(cursor, pointer_encoding, address_bytes);
 	case BLOCK:
 		value = cursor_uleb(cursor);
 		instruction->block = cursor_bytes(cursor, value);
@@ -92,7 +93,8 @@ static uint64_t read_operand(struct cursor *cursor, const struct cfi_common *com
 	return value;
 }
 
-bool cfi_decode(struct cursor *cursor, const struct cfi_common *common, struct cfi_instruction *ret)
+bool cfi_decode(struct cursor *cursor, uint8_t pointer_encoding, uint8_t address_bytes,
+                struct cfi_instruction *ret)
 {
 	uint8_t byte = cursor_u8(cursor);
 	uint8_t low = byte & (uint8_t)~PRIMARY_MASK;
@@ -111,7 +113,8 @@ bool cfi_decode(struct cursor *cursor, const struct cfi_common *common, struct c
 	ret->op = low;
 	if (shapes[low].first == UNKNOWN)
 		return false;
-	ret->first = read_operand(cursor, common, shapes[low].first, ret);
-	ret->second = read_operand(cursor, common, shapes[low].second, ret);
+	ret->first = read_operand(cursor, pointer_encoding, address_bytes, shapes[low].first, ret);
+	ret->second =
+		read_operand(cursor, pointer_encoding, address_bytes, shapes[low].second, ret);
 	return !cursor->broken;
 }

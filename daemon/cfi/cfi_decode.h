@@ -5,8 +5,11 @@
  */
 #pragma once
 
-#include "cfi/cfi.h"
 #include "elf/cursor.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Operands are sign-extended where the instruction's are signed. For the three opcodes that hold an
  * operand in their low bits, `op` is the opcode without it. */
@@ -17,6 +20,7 @@ struct cfi_instruction {
 	size_t block_len;
 };
 
-/* False: the bytes are no known instruction, or end inside it. */
-bool cfi_decode(struct cursor *cursor, const struct cfi_common *common,
+/* Addresses are encoded as the CIE says: its DW_EH_PE_, and the size of an address. False: the
+ * bytes are no known instruction, or end inside it. */
+bool cfi_decode(struct cursor *cursor, uint8_t pointer_encoding, uint8_t address_bytes,
                 struct cfi_instruction *ret_instruction);

@@ -40,6 +40,11 @@ struct save {
 	int64_t offset;
 };
 
+/* A range of own addresses of a file. */
+struct range {
+	uint64_t start, end;
+};
+
 struct frame_row {
 	uint64_t start, end; /* own addresses of the file, start < end */
 	struct cfa cfa;

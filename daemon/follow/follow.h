@@ -13,11 +13,6 @@
 
 #include <stddef.h>
 
-/* A range of own addresses. */
-struct range {
-	uint64_t start, end;
-};
-
 /* Calls fn for each row of one function that can be proven, in ascending order, never overlapping.
  * `code` is what the file holds at `address`; instructions outside it are not looked at. */
 int follow_function(const uint8_t *code, size_t len, uint64_t address, frame_row_fn *fn, void *ctx);

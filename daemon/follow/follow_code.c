@@ -3,7 +3,7 @@
  * Finds instructions along every straight run and every jump with a known target. A place where
  * runs meet is a joint.
  */
-#include "follow/follow_private.h"
+#include "follow/follow_code_private.h"
 
 #include <errno.h>
 
@@ -11,7 +11,7 @@ struct follower *follower_new(void)
 {
 	_cleanup_(follower_freep) struct follower *follower = calloc(1, sizeof(*follower));
 
-	if (!follower || !insn_decoder_init(&follower->decoder))
+	if (!follower || !decoder_init(&follower->decoder))
 		return NULL;
 	follower->at = calloc(MAX_FOLLOW_BYTES, sizeof(*follower->at));
 	if (!follower->at)

@@ -7,7 +7,7 @@
 
 /* Before version 4 the operands are part of the instruction. */
 #ifdef ZYDIS_MAX_OPERAND_COUNT_VISIBLE
-bool insn_decoder_init(ZydisDecoder *decoder)
+bool decoder_init(ZydisDecoder *decoder)
 {
 	return ZYAN_SUCCESS(
 		ZydisDecoderInit(decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64));
@@ -20,7 +20,7 @@ bool decoded_read(const ZydisDecoder *decoder, const uint8_t *code, size_t len,
 	                                           ret_decoded->operands));
 }
 #else
-bool insn_decoder_init(ZydisDecoder *decoder)
+bool decoder_init(ZydisDecoder *decoder)
 {
 	return ZYAN_SUCCESS(
 		ZydisDecoderInit(decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_ADDRESS_WIDTH_64));

@@ -5,7 +5,13 @@
  */
 #pragma once
 
-#include "follow/follow_insn.h"
+#include <Zydis/Zydis.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* General registers have their DWARF numbers. */
+enum { REG_RAX = 0, REG_RBP = 6, REG_RSP = 7, GENERAL_REGS = 16, NO_REG = 0xff };
 
 struct decoded {
 	ZydisDecodedInstruction instruction;
@@ -13,10 +19,12 @@ struct decoded {
 	uint64_t address;
 };
 
+bool decoder_init(ZydisDecoder *decoder);
+/* False: the bytes are no instruction. `ret_decoded->address` is set by the caller. */
 bool decoded_read(const ZydisDecoder *decoder, const uint8_t *code, size_t len,
                   struct decoded *ret_decoded);
 
-/* The DWARF number of a whole 64-bit general register, else NO_REG. */
+/* The number of a whole 64-bit general register, else NO_REG. */
 uint8_t reg_general(ZydisRegister reg);
 /* The same for the 64-bit register that `part` is a part of. */
 uint8_t reg_general_with(ZydisRegister part);

@@ -4,8 +4,8 @@
  */
 #pragma once
 
+#include "cfi/frame_row.h"
 #include "elf/elf.h"
-#include "follow/follow.h"
 
 enum { GAP_WINDOW_BYTES = 1 << 20 };
 

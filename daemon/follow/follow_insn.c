@@ -5,8 +5,6 @@
  */
 #include "follow/follow_insn.h"
 
-#include "follow/follow_decoded.h"
-
 static void set_place(struct insn *insn, const ZydisDecodedOperand *operand)
 {
 	insn->base = reg_general(operand->mem.base);

@@ -3,16 +3,14 @@
  * One x86-64 instruction, reduced to its effects on the stack pointer, on registers that may stand
  * for the stack pointer, and on the flow of control. All other effects are reduced to two facts:
  * which general registers it writes, and how many bytes it writes at which place in memory.
- * Registers have their DWARF numbers.
  */
 #pragma once
 
-#include <Zydis/Zydis.h>
+#include "follow/follow_decoded.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum { REG_RAX = 0, REG_RBP = 6, REG_RSP = 7, GENERAL_REGS = 16, NO_REG = 0xff };
 
 enum insn_kind {
 	INSN_PLAIN,    /* only `writes`, and a store of an unknown value */
@@ -51,7 +49,6 @@ struct insn {
 /* False: the bytes are no instruction. `ret_insn->at` is set by the caller. */
 bool insn_decode(const ZydisDecoder *decoder, const uint8_t *code, size_t len, uint64_t address,
                  struct insn *ret_insn);
-bool insn_decoder_init(ZydisDecoder *decoder);
 
 /* Whether control may go on to the next instruction. */
 static inline bool insn_goes_on(const struct insn *insn)

@@ -3,7 +3,7 @@
  * A store through an unknown pointer is assumed to leave saved registers alone, as in a correct
  * program. A store to a known place is compared with the words that matter.
  */
-#include "follow/follow_slots.h"
+#include "follow/follow_state_private.h"
 
 static const struct value unknown = {.kind = VALUE_UNKNOWN};
 

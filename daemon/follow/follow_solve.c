@@ -9,7 +9,7 @@
  * assumptions. A jump through a table may lead behind any call, so the state of such jumps is
  * merged there: behind a call that does not return, no other path exists.
  */
-#include "follow/follow_private.h"
+#include "follow/follow_code_private.h"
 
 static void wait_for(struct follower *follower, uint32_t joint)
 {

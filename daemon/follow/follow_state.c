@@ -2,9 +2,7 @@
 /*
  * Operations on whole states: the state at an entry, and what two states have in common.
  */
-#include "follow/follow_state.h"
-
-#include "follow/follow_slots.h"
+#include "follow/follow_state_private.h"
 
 static const struct value unknown = {.kind = VALUE_UNKNOWN};
 

@@ -2,9 +2,7 @@
 /*
  * Carries facts over one instruction.
  */
-#include "follow/follow_state.h"
-
-#include "follow/follow_slots.h"
+#include "follow/follow_state_private.h"
 
 enum {
 	/* Real frames are smaller; with this bound no sum of two offsets overflows. */

@@ -2,7 +2,7 @@
 /*
  * Reports the rows of a function whose facts are settled.
  */
-#include "follow/follow_private.h"
+#include "follow/follow_code_private.h"
 
 struct teller {
 	struct frame_row row; /* not reported yet; empty when start == end */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The words of the stack whose values are known, as part of a state.
+ * Shared by the files that implement struct state: the words of the stack whose values are known.
  */
 #pragma once
 

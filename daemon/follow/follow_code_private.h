@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the three steps of a follower share.
+ * struct follower: shared by the three steps, which find instructions (follow_code.c), solve
+ * (follow_solve.c) and report rows (follow_tell.c).
  */
 #pragma once
 
