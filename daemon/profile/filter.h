@@ -5,7 +5,7 @@
 #pragma once
 
 #include "profile/descent.h"
-#include "profile/select.h"
+#include "profile/selection.h"
 
 struct filter {
 	const struct selection *selection;
