@@ -8,8 +8,8 @@
 #pragma once
 
 #include "base/shares.h"
-#include "memory/reader.h"
 #include "base/table.h"
+#include "memory/readings.h"
 
 struct reader_group {
 	uint32_t number;
