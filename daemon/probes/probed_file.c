@@ -2,7 +2,7 @@
 /*
  * What the lane does with one file.
  */
-#include "probes/probed_file.h"
+#include "probes/probed_files_private.h"
 
 #include "base/accounts.h"
 #include "base/log.h"

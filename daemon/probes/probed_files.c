@@ -4,12 +4,11 @@
  * places to probe. Hence a file that turned out to be something else takes no place from others,
  * and everything kept about it can be found out again by reading it.
  */
-#include "probes/probed_files.h"
+#include "probes/probed_files_private.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "probes/probed_file.h"
 #include "proc/owner.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The life of one probed file: it is attached on the lane, and detached there. For the
- * implementation of probes/probed_files.h only. Loop thread only.
+ * Shared by the files that implement struct probed_files: the life of one file, which is attached
+ * on the lane, and detached there. Loop thread only.
  */
 #pragma once
 
