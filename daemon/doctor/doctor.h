@@ -6,18 +6,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* The settings that the findings depend on. */
-struct doctor_options {
-	bool json;
-	uint32_t sample_hz;
-	const char *const *listen;
-	size_t listen_count;
-	const char *debuginfod; /* NULL: no servers */
-};
+#include "doctor/options.h"
 
 /* Writes one line per check to standard output, or JSON. Returns the exit status: 0 if `profd
  * serve` can work here, even if not with everything; 1 if it cannot; EX_IOERR if the output cannot

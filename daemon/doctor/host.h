@@ -7,8 +7,8 @@
 
 #include "base/capabilities.h"
 #include "collect/trial.h"
-#include "doctor/doctor.h"
 #include "doctor/finding.h"
+#include "doctor/options.h"
 
 #include <sys/utsname.h>
 
