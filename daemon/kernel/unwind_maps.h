@@ -8,7 +8,7 @@
 #pragma once
 
 #include "kernel/bpf.h"
-#include "unwind/unwinder.h"
+#include "unwind/unwind_memory.h"
 
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "unwind/unwinder.h"
+#include "unwind/unwind_memory.h"
 
 #include <stddef.h>
 #include <stdint.h>

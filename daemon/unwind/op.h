@@ -7,7 +7,8 @@
 
 #include "bpf/unwind_table.h"
 #include "cfi/frame_row.h"
-#include "unwind/table.h"
+
+enum machine { MACHINE_X86_64, MACHINE_ARM64 };
 
 #define OP_OF_NAME(name) ((uint32_t)OP_NAMED << OP_BASE_SHIFT | (uint32_t)(name))
 

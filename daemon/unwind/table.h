@@ -12,11 +12,10 @@
 #include "elf/elf.h"
 #include "follow/follow.h"
 #include "follow/followed.h"
+#include "unwind/op.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-enum machine { MACHINE_X86_64, MACHINE_ARM64 };
 
 /* A gap of fewer bytes than this between two rows is padding before the next function. It is never
  * executed, and the row before it is extended over it. */

@@ -8,7 +8,11 @@
 #pragma once
 
 #include "object/store.h"
-#include "unwind/unwinder.h"
+#include "reader/reader.h"
+#include "unwind/unwind_memory.h"
+#include "unwind/unwinder_stats.h"
+
+#include <uv.h>
 
 struct tables;
 
