@@ -2,7 +2,7 @@
 /*
  * Loads the kernel half, and empties its maps with batch operations.
  */
-#include "kernel/bpf.h"
+#include "kernel/bpf_private.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -184,7 +184,7 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, 
 	if (!bpf->tally_keys || !bpf->tallies || !bpf->stack_keys || !bpf->stacks ||
 	    !bpf->per_cpu || !bpf->quiet)
 		err = err ?: -ENOMEM;
-	err = err ?: size_maps(bpf) ?: bpf_accounts_size(bpf) ?: bpf_parts_defer(bpf);
+	err = err ?: size_maps(bpf) ?: bpf_accounts_size(bpf->skeleton) ?: bpf_parts_defer(bpf);
 	if (err) {
 		snprintf(why, 256, "cannot prepare the BPF programs: %s", strerror(-err));
 		return err;
@@ -201,7 +201,7 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, 
 
 int bpf_load(struct bpf *bpf, char why[256])
 {
-	int err = profd_bpf__load(bpf->skeleton) ?: bpf_accounts_tell(bpf);
+	int err = profd_bpf__load(bpf->skeleton) ?: bpf_accounts_tell(bpf->skeleton);
 
 	if (err == -EPERM || err == -EACCES)
 		snprintf(why, 256,

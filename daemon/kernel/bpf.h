@@ -69,8 +69,6 @@ int bpf_find_btf(void);
  * line for the user. */
 int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, char why[256]);
 int bpf_load(struct bpf *bpf, char why[256]);
-/* Opens the BPF object once more; NULL on failure, with errno set. Any thread. */
-struct profd_bpf *bpf_open_object(const struct bpf *bpf);
 void bpf_release(struct bpf *bpf);
 
 /* Makes the kernel half withdraw the walker's data on a process at the moment when the process
@@ -90,7 +88,5 @@ u64 bpf_busy(const struct bpf *bpf, u32 cpu, u32 lane);
 bool bpf_settled(struct bpf *bpf, u32 half);
 /* Empties a settled half. */
 void bpf_drain(struct bpf *bpf, u32 half, struct drained *ret_drained);
-/* Kernel memory of a map in bytes; 0 if the map was not made. */
-u64 bpf_map_memory(const struct bpf_map *map);
-/* The same for all maps together. */
+/* Kernel memory of all maps together, in bytes. */
 u64 bpf_map_bytes(const struct bpf *bpf);

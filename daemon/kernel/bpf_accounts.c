@@ -7,6 +7,7 @@
 
 #include "base/accounts.h"
 #include "base/cleanup.h"
+#include "bpf/abi.h"
 #include "bpf/profd.skel.h"
 
 #include <bpf/bpf.h>
@@ -18,16 +19,16 @@ _Static_assert(sizeof(struct account_ids) == sizeof(struct account_range) &&
                                offsetof(struct account_range, account),
                "copied as they are");
 
-int bpf_accounts_size(struct bpf *bpf)
+int bpf_accounts_size(struct profd_bpf *skeleton)
 {
 	size_t count;
 
 	accounts_ids(&count);
-	bpf->skeleton->rodata->account_count = (u32)count;
-	return bpf_map__set_max_entries(bpf->skeleton->maps.account_ranges, count ? (u32)count : 1);
+	skeleton->rodata->account_count = (u32)count;
+	return bpf_map__set_max_entries(skeleton->maps.account_ranges, count ? (u32)count : 1);
 }
 
-int bpf_accounts_tell(const struct bpf *bpf)
+int bpf_accounts_tell(const struct profd_bpf *skeleton)
 {
 	size_t count;
 	const struct account_ids *ranges = accounts_ids(&count);
@@ -38,7 +39,7 @@ int bpf_accounts_tell(const struct bpf *bpf)
 		return -ENOMEM;
 	for (u32 i = 0; i < count; i++)
 		keys[i] = i;
-	return count ? bpf_map_update_batch(bpf_map__fd(bpf->skeleton->maps.account_ranges), keys,
+	return count ? bpf_map_update_batch(bpf_map__fd(skeleton->maps.account_ranges), keys,
 	                                    ranges, &told, NULL)
 	             : 0;
 }

@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "kernel/bpf.h"
+struct profd_bpf;
 
 /* Sizes the map. Call before the kernel half is loaded; 0 or a negative errno. */
-int bpf_accounts_size(struct bpf *bpf);
+int bpf_accounts_size(struct profd_bpf *skeleton);
 /* Fills the map. Call after the kernel half is loaded; 0 or a negative errno. */
-int bpf_accounts_tell(const struct bpf *bpf);
+int bpf_accounts_tell(const struct profd_bpf *skeleton);

@@ -6,6 +6,7 @@
 #include "kernel/bpf_parts.h"
 
 #include "bpf/profd.skel.h"
+#include "kernel/bpf_private.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -30,9 +30,6 @@ enum bpf_part { BPF_PART_LIST(PART) BPF_PARTS };
  * configure. */
 typedef void bpf_prepare_fn(struct profd_bpf *skeleton);
 
-/* Excludes all parts from what is loaded at the start. Call between opening and loading that. 0 or
- * a negative errno. */
-int bpf_parts_defer(struct bpf *bpf);
 /* Loads a part. If that was tried before, returns the earlier result. 0 or a negative errno. Any
  * thread but the loop's, because it takes as long as the verifier does. */
 int bpf_part_load(struct bpf *bpf, enum bpf_part part, bpf_prepare_fn *prepare);
@@ -41,7 +38,3 @@ const struct profd_bpf *bpf_part(const struct bpf *bpf, enum bpf_part part);
 /* Why a part could not be loaded, as one line for the user; "" if it is loaded or was not tried.
  * Any thread. */
 const char *bpf_part_why(const struct bpf *bpf, enum bpf_part part);
-/* Kernel memory of the maps that were made for parts, in bytes. */
-u64 bpf_parts_map_bytes(const struct bpf *bpf);
-/* Call when no thread loads parts any more. */
-void bpf_parts_release(struct bpf *bpf);
