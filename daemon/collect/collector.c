@@ -274,8 +274,9 @@ static int open_memory_watch(struct collector *collector, const struct collector
 		.loop = config->loop,
 		.procs = config->procs,
 		.heaps = collector->heaps,
-		.collector = collector,
+		.heartbeat = &collector->heartbeat,
 		.growth = history_recorder(config->history, KIND_rss),
+		.source = &collector->states[KIND_rss],
 		.keep_ns = config->keep_ns,
 		.max_bytes = config->memory_bytes,
 	};

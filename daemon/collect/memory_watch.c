@@ -11,11 +11,11 @@
 #include "base/lane.h"
 #include "base/log.h"
 #include "base/pid_set.h"
-#include "collect/collector.h"
 #include "collect/memory_watch_keep.h"
 #include "growth/near_limit.h"
 #include "growth/oom.h"
 #include "heap/heaps.h"
+#include "ingest/source.h"
 #include "memory/reader.h"
 #include "proc/owner.h"
 #include "proc/proc.h"
@@ -240,11 +240,9 @@ static void note_change(uint32_t pid, void *ctx)
  * grow are noted through samples. */
 static void tell_noted(struct memory_watch *watch)
 {
-	struct source_status growth;
-	bool grows = collector_source(watch->config.collector, KIND_rss, &growth) && growth.on;
 	uint32_t pid;
 
-	memory_reader_growth_noted(watch->reader, grows);
+	memory_reader_growth_noted(watch->reader, watch->config.source->on);
 	if (watch->noted.overflown)
 		memory_reader_note_all(watch->reader);
 	watch->noted.overflown = false;
@@ -289,8 +287,9 @@ struct memory_watch *memory_watch_new(const struct memory_watch_config *config)
 	watch->reader = memory_reader_new();
 	watch->timeline = timeline_new(&limits);
 	watch->keeper = (struct memory_keeper){
-		.collector = config->collector,
+		.heartbeat = config->heartbeat,
 		.growth = config->growth,
+		.source = config->source,
 		.lane = watch->lane,
 		.keep_ns = config->keep_ns,
 		.keepsakes = keepsakes_new(config->max_bytes),

@@ -14,11 +14,12 @@
 #include <uv.h>
 
 struct bpf;
-struct collector;
 struct heaps;
+struct heartbeat;
 struct memory_watch;
 struct procs;
 struct recorder;
+struct source_state;
 
 enum { MEMORY_WATCH_MS = 1000 };
 
@@ -27,8 +28,9 @@ struct memory_watch_config {
 	uv_loop_t *loop;
 	struct procs *procs;
 	const struct heaps *heaps; /* they know how much some processes have in use */
-	struct collector *collector;
-	struct recorder *growth; /* of resident memory, by stack */
+	struct heartbeat *heartbeat;
+	struct recorder *growth;           /* of resident memory, by stack */
+	const struct source_state *source; /* of these samples */
 	uint64_t keep_ns;
 	size_t max_bytes; /* of the timelines; the keepsakes get as much again */
 };

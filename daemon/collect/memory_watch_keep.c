@@ -7,8 +7,9 @@
 
 #include "base/clock.h"
 #include "base/lane.h"
-#include "collect/collector.h"
 #include "ingest/source.h"
+#include "kernel/heartbeat.h"
+#include "profile/recorder.h"
 #include "profile/select.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ static void begin(struct snapshot *snapshot)
 	if (keeper->waiting)
 		keeper->waiting->prev = snapshot;
 	keeper->waiting = snapshot;
-	collector_cut(keeper->collector, &snapshot->cut);
+	heartbeat_cut(keeper->heartbeat, &snapshot->cut);
 }
 
 /* Frees a snapshot that was under way; others may begin. */
@@ -160,12 +161,10 @@ void memory_keeper_release(struct memory_keeper *keeper)
 static struct snapshot *snapshot_new(struct memory_keeper *keeper, const struct keepsake *what)
 {
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
-	struct source_status source = {0};
 
 	if (!snapshot)
 		return NULL;
-	collector_source(keeper->collector, KIND_rss, &source);
-	snapshot->period = source.period;
+	snapshot->period = keeper->source->period;
 	snapshot->keeper = keeper;
 	snapshot->place.owner = what->owner;
 	snapshot->what = *what;
@@ -206,7 +205,7 @@ void memory_keeper_stop(struct memory_keeper *keeper)
 	while (keeper->waiting) {
 		struct snapshot *snapshot = keeper->waiting;
 
-		collector_cancel(keeper->collector, &snapshot->cut);
+		heartbeat_cancel(keeper->heartbeat, &snapshot->cut);
 		unlink_snapshot(snapshot);
 		end(snapshot);
 	}

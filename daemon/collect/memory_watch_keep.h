@@ -11,14 +11,16 @@
 #include "collect/snapshot_places.h"
 #include "memory/keepsakes.h"
 
-struct collector;
+struct heartbeat;
 struct lane;
 struct recorder;
 struct snapshot;
+struct source_state;
 
 struct memory_keeper {
-	struct collector *collector;
-	struct recorder *growth;
+	struct heartbeat *heartbeat;
+	struct recorder *growth;           /* of resident memory, by stack */
+	const struct source_state *source; /* of these samples */
 	struct lane *lane;
 	uint64_t keep_ns;
 	struct keepsakes *keepsakes;

@@ -20,7 +20,8 @@
 #include "heap/heap_feed.h"
 #include "heap/heap_guard.h"
 #include "heap/heap_links.h"
-#include "heap/heaps.h"
+#include "heap/heap_watch.h"
+#include "heap/heaps_stats.h"
 #include "reader/reader.h"
 
 /* Shared by all sessions. */

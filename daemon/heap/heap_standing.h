@@ -9,7 +9,8 @@
 #pragma once
 
 #include "base/lane.h"
-#include "heap/heaps.h"
+#include "heap/heap_watch.h"
+#include "heap/heaps_stats.h"
 #include "ingest/drain.h"
 #include "kernel/gpu_kernel.h"
 #include "kernel/heap_kernel.h"

@@ -10,7 +10,7 @@
 
 #include "base/shares.h"
 #include "heap/heap_feed.h"
-#include "heap/heaps.h"
+#include "heap/heaps_stats.h"
 
 enum {
 	MAX_STANDING_PROCESSES = 1024,      /* at once */

@@ -10,7 +10,7 @@
 #include "base/shares.h"
 #include "heap/heap_session.h"
 #include "heap/heap_standing.h"
-#include "heap/heaps_private.h"
+#include "heap/heaps_life.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

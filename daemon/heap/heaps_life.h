@@ -4,11 +4,12 @@
  */
 #pragma once
 
-#include "heap/heaps.h"
 #include "ingest/drain.h"
 #include "kernel/bpf.h"
 
 #include <uv.h>
+
+struct heaps;
 
 struct heaps_config {
 	uv_loop_t *loop;
