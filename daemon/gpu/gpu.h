@@ -8,7 +8,8 @@
 #pragma once
 
 #include "base/cleanup.h"
-#include "bpf/gpu.h"
+#include "gpu/gpu_stats.h"
+#include "gpu/gpu_totals.h"
 #include "ingest/drain.h"
 #include "ingest/source.h"
 #include "memory/keepsakes.h"
@@ -52,82 +53,11 @@ int gpu_fill(struct gpu *gpu, struct half *half, enum profile_kind kind, struct 
 void gpu_filled(struct gpu *gpu, uint64_t length_ns);
 int gpu_in_use(struct gpu *gpu, enum profile_kind kind, struct builder *into);
 
-/* Figures of one process on one device, since the process was first seen or last called exec. */
-struct gpu_figures {
-	uint32_t pid;
-	uint8_t device;                          /* or GPU_DEVICE_UNKNOWN, GPU_DEVICE_HOST */
-	char comm[TASK_COMM_BYTES];              /* any bytes */
-	uint64_t in_use[GPU_MEMORY_COUNT], peak; /* bytes; the peak leaves TENSOR out */
-	/* Memory that ends with its context does not count as freed. Failures are allocations that
-	 * returned no memory. */
-	uint64_t allocations, frees, failures;
-	uint64_t launches, waits, wait_ns;
-	uint64_t copies[GPU_DIRECTION_COUNT], copied_bytes[GPU_DIRECTION_COUNT];
-	/* Bytes as the framework reports them. XLA reports none: there `tensors_allocated` is what
-	 * the probes saw allocated. */
-	uint64_t tensors_allocated, tensors_reserved;
-	/* Rates per second over the last drained half, which spans a second or so. */
-	double launches_s, waits_share; /* share: of one thread's time */
-	double copied_bytes_s[GPU_DIRECTION_COUNT];
-};
-
 /* Goes by pid, then by device. Stops when `fn` returns non-zero, and returns that value. */
-typedef int gpu_figures_fn(const struct gpu_figures *figures, void *ctx);
 int gpu_each(const struct gpu *gpu, gpu_figures_fn *fn, void *ctx);
 
 /* Why nothing is known of GPUs; "" where the probes of the driver's calls or of tensors are on. */
 const char *gpu_why_off(const struct gpu *gpu);
-
-/* FIGURE(name, type, help): what the daemon counts, in addition to what the kernel half counts. */
-#define GPU_FIGURES(FIGURE)                                                                        \
-	FIGURE(processes, gauge, "Processes that use GPUs")                                        \
-	FIGURE(files, gauge, "Files with GPU probes")                                              \
-	FIGURE(files_untrusted, counter,                                                           \
-	       "Times that a file got no GPU probes because its user is not trusted")              \
-	FIGURE(sites, gauge, "Functions with GPU probes")                                          \
-	FIGURE(names, gauge, "GPU kernels whose names are known")                                  \
-	FIGURE(unmatched, counter, "Frees of GPU memory whose allocation was not seen")            \
-	FIGURE(table_full, counter, "Allocations of GPU memory not kept for lack of room")         \
-	FIGURE(stacks_full, counter, "Stacks of GPU memory allocations not kept for lack of room") \
-	FIGURE(contexts_full, counter,                                                             \
-	       "Allocations of GPU memory kept without their context for lack of room")            \
-	FIGURE(maps_full, counter, "Mappings of physical GPU memory not kept for lack of room")    \
-	FIGURE(processes_lost, counter,                                                            \
-	       "GPU events lost because there was no room for their process")                      \
-	FIGURE(malformed, counter, "Malformed GPU events")                                         \
-	FIGURE(names_lost, counter,                                                                \
-	       "Names of GPU kernels lost for lack of room or because reading failed")
-
-/*
- * COUNT(name, help): what programs with libprofd-cuda.so report (gpu/gpu_kernels.h). Shown with
- * the prefix "told_".
- */
-#define GPU_KERNEL_COUNTS(COUNT)                                                                  \
-	COUNT(launches, "Sampled launches of GPU kernels that libprofd-cuda.so reported")         \
-	COUNT(launches_lost, "Launches reported by libprofd-cuda.so and lost for lack of memory") \
-	COUNT(launches_unused,                                                                    \
-	      "Launches reported by libprofd-cuda.so of which no kernel was reported")            \
-	COUNT(kernels, "Durations of GPU kernels that libprofd-cuda.so reported")                 \
-	COUNT(kernels_unplaced,                                                                   \
-	      "Durations of GPU kernels whose launch was not reported or was dropped")            \
-	COUNT(kernels_lost, "Durations of GPU kernels missing from profiles for lack of room")
-
-struct gpu_kernels_stats {
-#define COUNT(name, help) uint64_t name;
-	GPU_KERNEL_COUNTS(COUNT)
-#undef COUNT
-};
-
-/* What could not be done, and the totals that it refers to. */
-struct gpu_stats {
-#define COUNT(name, help) uint64_t name;
-	GPU_COUNTS(COUNT)
-#undef COUNT
-#define FIGURE(name, type, help) uint64_t name;
-	GPU_FIGURES(FIGURE)
-#undef FIGURE
-	struct gpu_kernels_stats kernels;
-};
 
 void gpu_get_stats(const struct gpu *gpu, struct gpu_stats *ret_stats);
 void gpu_add_reader_stats(const struct gpu *gpu, struct reader_stats *stats);

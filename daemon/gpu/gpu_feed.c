@@ -3,11 +3,10 @@
  * Each allocation is in three places: by address, by stack, and in the figures of its device. A
  * free finds it by address and takes it out of all three.
  */
-#include "gpu/gpu_feed.h"
+#include "gpu/gpu_feed_private.h"
 
 #include "base/clock.h"
 #include "cuda/calls.h"
-#include "gpu/gpu_ends.h"
 #include "ingest/source.h"
 
 #include <errno.h>

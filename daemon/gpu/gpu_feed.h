@@ -54,17 +54,14 @@ struct gpu_feed *gpu_feed_new(const struct drain_tables *tables, uint32_t pid, u
 void gpu_feed_free(struct gpu_feed *feed); /* takes NULL; gpu_names_forget() comes first */
 DEFINE_CLEANUP(struct gpu_feed *, gpu_feed_free)
 
-/* An allocation of one of the two layers, with its stack; and its free. Other events that may end
- * it are in gpu/gpu_ends.h. */
+/* An allocation of one of the two layers, with its stack; and its free. */
 void gpu_feed_alloc(struct gpu_feed *feed, const struct gpu_event *event, const uint64_t *words,
                     struct gpu_feed_counts *counts);
 void gpu_feed_release(struct gpu_feed *feed, const struct gpu_event *event);
-/* Takes an allocation out of the sums and figures, after it has left its layer's table. */
-void gpu_feed_let_go(struct gpu_feed *feed, enum gpu_layer layer,
-                     const struct gpu_allocation *gone);
-/* A free is counted when its allocation is no longer held, even if the event of the free is late or
- * lost. */
-void gpu_feed_count_free(struct gpu_feed *feed, uint8_t device);
+/* Takes an event about contexts, references or mappings, which may end allocations
+ * (gpu_ends.c). */
+void gpu_feed_end(struct gpu_feed *feed, const struct gpu_event *event,
+                  struct gpu_feed_counts *counts);
 /* An allocation that returned no memory. The profile has what is held now, and this allocation; 0
  * or -ENOMEM. */
 void gpu_feed_failed(struct gpu_feed *feed, const struct gpu_event *event);

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/shares.h"
 #include "base/table.h"
-#include "gpu/gpu_ends.h"
 #include "gpu/gpu_losses.h"
 #include "gpu/gpu_name_fetch.h"
 #include "proc/owner.h"
@@ -229,7 +228,7 @@ static void take_end(struct gpu_feeds *feeds, const struct gpu_event *event)
 	struct gpu_feed *feed = gpu_feeds_get(feeds, event->pid, event->image, event->time_ns);
 
 	if (feed)
-		gpu_ends_take(feed, event, &feeds->counts);
+		gpu_feed_end(feed, event, &feeds->counts);
 }
 
 /* Whether the process no longer runs the program it ran when it was first seen. For a process that

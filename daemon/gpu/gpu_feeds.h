@@ -10,9 +10,10 @@
 #pragma once
 
 #include "bpf/user.h"
-#include "gpu/gpu.h"
 #include "gpu/gpu_feed.h"
 #include "gpu/gpu_kernels.h"
+#include "gpu/gpu_stats.h"
+#include "memory/keepsakes.h"
 
 enum {
 	MAX_GPU_FEEDS = 1024,            /* programs of processes */

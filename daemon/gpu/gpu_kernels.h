@@ -14,14 +14,12 @@
 
 #include "base/cleanup.h"
 #include "bpf/gpu.h"
-#include "gpu/gpu.h"
 #include "ingest/drain.h"
+#include "profile/builder.h"
 
 struct gpu_kernels;
 
 enum {
-	MAX_GPU_LAUNCHES = 64 * 1024,    /* waiting, of all processes */
-	MAX_GPU_LAUNCH_BYTES = 24 << 20, /* of their stacks */
 	GPU_LAUNCH_KEPT_S = 30, /* a kernel that is reported later than this finds no launch */
 	/* Kinds of kernels in a slice. An account that is alone gets half; further ones are
 	 * lost. */
@@ -44,4 +42,21 @@ void gpu_kernels_ran(struct gpu_kernels *kernels, const struct gpu_event *event,
  * -ENOMEM; on -ENOMEM those kernels are lost. */
 int gpu_kernels_fill(struct gpu_kernels *kernels, struct half *half, struct builder *into,
                      uint64_t *ret_told);
+/* COUNT(name, help). Shown with the prefix "told_". */
+#define GPU_KERNEL_COUNTS(COUNT)                                                                  \
+	COUNT(launches, "Sampled launches of GPU kernels that libprofd-cuda.so reported")         \
+	COUNT(launches_lost, "Launches reported by libprofd-cuda.so and lost for lack of memory") \
+	COUNT(launches_unused,                                                                    \
+	      "Launches reported by libprofd-cuda.so of which no kernel was reported")            \
+	COUNT(kernels, "Durations of GPU kernels that libprofd-cuda.so reported")                 \
+	COUNT(kernels_unplaced,                                                                   \
+	      "Durations of GPU kernels whose launch was not reported or was dropped")            \
+	COUNT(kernels_lost, "Durations of GPU kernels missing from profiles for lack of room")
+
+struct gpu_kernels_stats {
+#define COUNT(name, help) uint64_t name;
+	GPU_KERNEL_COUNTS(COUNT)
+#undef COUNT
+};
+
 void gpu_kernels_get_stats(const struct gpu_kernels *kernels, struct gpu_kernels_stats *ret_stats);

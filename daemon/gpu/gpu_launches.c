@@ -5,7 +5,6 @@
 #include "gpu/gpu_launches.h"
 
 #include "base/table.h"
-#include "gpu/gpu_kernels.h"
 
 #include <errno.h>
 #include <stdlib.h>

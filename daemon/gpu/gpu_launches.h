@@ -12,6 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum {
+	MAX_GPU_LAUNCHES = 64 * 1024,    /* waiting, of all processes */
+	MAX_GPU_LAUNCH_BYTES = 24 << 20, /* of their stacks */
+};
+
 struct gpu_launch {
 	uint64_t time_ns;
 	uint32_t tid;

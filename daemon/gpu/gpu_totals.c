@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct gpu_total *insert(struct gpu_totals *totals, size_t place, uint8_t device)

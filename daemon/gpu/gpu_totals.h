@@ -1,12 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct gpu_totals - the figures of one process (gpu/gpu.h), by device. Loop thread only.
+ * struct gpu_totals - the figures of one process, by device. Loop thread only.
  */
 #pragma once
 
-#include "gpu/gpu.h"
+#include "bpf/abi.h"
+#include "bpf/gpu.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 enum { GPU_TOTALS_DEVICES = 32 }; /* figures of further devices are added to GPU_DEVICE_UNKNOWN */
+
+/* Figures of one process on one device, since the process was first seen or last called exec. */
+struct gpu_figures {
+	uint32_t pid;
+	uint8_t device;                          /* or GPU_DEVICE_UNKNOWN, GPU_DEVICE_HOST */
+	char comm[TASK_COMM_BYTES];              /* any bytes */
+	uint64_t in_use[GPU_MEMORY_COUNT], peak; /* bytes; the peak leaves TENSOR out */
+	/* Memory that ends with its context does not count as freed. Failures are allocations that
+	 * returned no memory. */
+	uint64_t allocations, frees, failures;
+	uint64_t launches, waits, wait_ns;
+	uint64_t copies[GPU_DIRECTION_COUNT], copied_bytes[GPU_DIRECTION_COUNT];
+	/* Bytes as the framework reports them. XLA reports none: there `tensors_allocated` is what
+	 * the probes saw allocated. */
+	uint64_t tensors_allocated, tensors_reserved;
+	/* Rates per second over the last drained half, which spans a second or so. */
+	double launches_s, waits_share; /* share: of one thread's time */
+	double copied_bytes_s[GPU_DIRECTION_COUNT];
+};
+
+typedef int gpu_figures_fn(const struct gpu_figures *figures, void *ctx);
 
 /* What was counted in the half that is being drained. */
 struct gpu_second {
