@@ -15,8 +15,6 @@
 /* Read if it exists and --config names no other file. */
 #define CONFIG_FILE "/etc/profd/profd.conf"
 
-enum { MAX_CONFIG_BYTES = 1 << 20 };
-
 /* Values of a setting that may be auto. */
 enum automatic { AUTO_NO, AUTO_YES, AUTO_CHOOSES };
 
@@ -62,24 +60,6 @@ struct config {
 	size_t text_count;
 };
 
-/* Reads "profd serve [options]" and the configuration file that it names. -EINVAL: the command line
- * is wrong; -EBADMSG: the file is wrong, or cannot be read. Both set `ret_why` to one line for a
- * person, which is empty when getopt has printed the error. Does not return for --help and
- * --version. The result points into argv. */
-int config_load(int argc, char **argv, struct config *ret_config, char ret_why[256]);
 void config_release(struct config *config);
-
-/* Applies the settings in `text`, the contents of the file `name`. -EBADMSG with `ret_why`: the
- * name, the line, and what is accepted. Settings of other lines remain applied. */
-int config_read(struct config *config, const char *name, const char *text, char ret_why[256]);
-
 /* Copies a value; the copy lives as long as the config. NULL: out of memory. */
 const char *config_keep(struct config *config, const char *text);
-
-/* Writes all settings to standard output in the syntax of a file. 0 or -EIO. */
-int config_show(const struct config *config);
-
-/* Reads again what config_load() read, applies the settings that can change while profd runs, and
- * calls `changed` for each that did. Logs what changed, what requires a restart, and errors. */
-typedef void config_changed_fn(const struct config *config, void *ctx);
-void config_reload(struct config *config, config_changed_fn *changed, void *ctx);

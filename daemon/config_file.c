@@ -3,6 +3,8 @@
  * The configuration file: one `name = value` per line. Lines that begin with # or ; are comments,
  * and so is the text after a blank and a ; within a line.
  */
+#include "config_load.h"
+
 #include "base/buf.h"
 #include "settings.h"
 
@@ -20,20 +22,6 @@ struct reading {
 	bool seen[SETTING_COUNT];
 	char why[170]; /* what is wrong with the first wrong line */
 };
-
-const char *config_keep(struct config *config, const char *text)
-{
-	char **texts = realloc(config->texts, (config->text_count + 1) * sizeof(*texts));
-	char *copy = strdup(text);
-
-	if (texts)
-		config->texts = texts;
-	if (!texts || !copy) {
-		free(copy);
-		return NULL;
-	}
-	return config->texts[config->text_count++] = copy;
-}
 
 /* Keeps the error of the first wrong line; the results of all other lines are discarded. */
 __attribute__((format(printf, 2, 3))) static int complain(struct reading *reading,

@@ -8,6 +8,7 @@
 #include "base/accounts.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "config_load.h"
 #include "guard.h"
 #include "http/server.h"
 #include "listening.h"

@@ -4,7 +4,7 @@
  */
 #include "base/log.h"
 #include "base/text.h"
-#include "config.h"
+#include "config_load.h"
 #include "daemon.h"
 #include "doctor/doctor.h"
 #include "guard.h"

@@ -4,6 +4,7 @@
  * when they are written and read again; a refusal names the line.
  */
 #include "base/buf.h"
+#include "config_load.h"
 #include "settings.h"
 
 #include <stdlib.h>

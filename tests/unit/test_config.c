@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "commands.h"
-#include "config.h"
+#include "config_load.h"
 #include "settings.h"
 
 #include <errno.h>
