@@ -117,6 +117,7 @@ step "no folder over $MAX_FILES files" folders_small_enough
 step "codespell" spelled
 step "no // comments, no TODO" plain_comments
 step "daemon/layers" tests/lint/layers.sh
+step "circles of modules" tests/lint/circles.py
 step "modules of the page" tests/lint/modules.sh
 step "what is called is installed" tests/lint/commands.py
 step "shellcheck" shellchecked
