@@ -44,15 +44,25 @@ static void listing_release(struct listing *listing)
 	free(listing->found);
 }
 
+/* What is in the names of this host's files. */
+static void prefix_of(const struct exported *profile, char prefix[NAME_BYTES])
+{
+	snprintf(prefix, NAME_BYTES, "profd-%.64s-", profile->host);
+	for (char *at = prefix; *at; at++)
+		if (*at == '/')
+			*at = '_';
+}
+
 static void name_of(const struct exported *profile, char name[NAME_BYTES])
 {
 	time_t seconds = (time_t)(profile->start_unix_ns / NSEC_PER_SEC);
-	char text[TIME_BYTES] = "";
+	char text[TIME_BYTES] = "", prefix[NAME_BYTES];
 	struct tm time;
 
 	if (gmtime_r(&seconds, &time))
 		strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &time);
-	snprintf(name, NAME_BYTES, "profd-%.64s-%.32s-%s%.16s", profile->host, profile->kind, text,
+	prefix_of(profile, prefix);
+	snprintf(name, NAME_BYTES, "%.80s%.32s-%s%.16s", prefix, profile->kind, text,
 	         profile->suffix);
 }
 
@@ -60,7 +70,10 @@ static void name_of(const struct exported *profile, char name[NAME_BYTES])
 static const char *time_in(const char *name, const struct exported *profile)
 {
 	char prefix[NAME_BYTES];
-	size_t len = (size_t)snprintf(prefix, sizeof(prefix), "profd-%.64s-", profile->host);
+	size_t len;
+
+	prefix_of(profile, prefix);
+	len = strlen(prefix);
 	const char *dash = strncmp(name, prefix, len) ? NULL : strchr(name + len, '-');
 	size_t digits = dash ? strspn(dash + 1, "0123456789TZ") : 0;
 
@@ -156,10 +169,11 @@ static int write_all(int fd, const uint8_t *bytes, size_t len)
 
 static int write_file(int folder, const char *name, const struct exported *profile)
 {
-	char new[NAME_BYTES];
+	char prefix[NAME_BYTES], new[NAME_BYTES];
 	int fd, err;
 
-	snprintf(new, sizeof(new), ".profd-%.64s.new", profile->host);
+	prefix_of(profile, prefix);
+	snprintf(new, sizeof(new), ".%.80snew", prefix);
 	/* Left behind by a daemon that was killed. */
 	if (unlinkat(folder, new, 0) && errno != ENOENT)
 		return -errno;

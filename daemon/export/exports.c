@@ -73,16 +73,6 @@ static void end_kind(struct exports *exports)
 	next_kind(exports);
 }
 
-static void fail_kind(struct exports *exports, int err)
-{
-	exports->stats.failed++;
-	if (err != exports->error && !exports->stopped)
-		log_warning("cannot export to %s:%s: %s; profd tries again with the next profiles",
-		            exports->exporter->name, exports->place, strerror(-err));
-	exports->error = err;
-	end_kind(exports);
-}
-
 /* The next interval begins where this one ended. */
 static void advance(struct exports *exports)
 {
@@ -92,6 +82,19 @@ static void advance(struct exports *exports)
 	recorder_hold(recorder_of(exports), exports->capture.to_mono_ns);
 	recorder_unhold(recorder_of(exports), *from);
 	*from = exports->capture.to_mono_ns;
+}
+
+static void fail_kind(struct exports *exports, int err)
+{
+	exports->stats.failed++;
+	if (err != exports->error && !exports->stopped)
+		log_warning("cannot export to %s:%s: %s; profd tries again with the next profiles",
+		            exports->exporter->name, exports->place, strerror(-err));
+	exports->error = err;
+	/* Together with the next interval it would be larger still. */
+	if (err == -EFBIG)
+		advance(exports);
+	end_kind(exports);
 }
 
 static struct exports *of_put(struct job *job)

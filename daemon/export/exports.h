@@ -3,8 +3,8 @@
  * struct exports - has what is recorded exported at regular times: all kinds that are on, one after
  * the other, so that it takes the memory of one profile at a time. The intervals of a kind are next
  * to each other: each begins at the boundary at which the last exported one ended. So a profile
- * that could not be put is in the next one of its kind, for as long as the history keeps it. Loop
- * thread only.
+ * that could not be put is in the next one of its kind, for as long as the history keeps it. One
+ * that is too large is left out. Loop thread only.
  */
 #pragma once
 
@@ -14,14 +14,15 @@
 
 #include <uv.h>
 
-#define EXPORTS_STATS(STAT)                                              \
-	STAT(profiles, counter, "Profiles exported")                     \
-	STAT(bytes, counter, "Bytes of exported profiles")               \
-	STAT(failed, counter,                                            \
-	     "Profiles that could not be exported; the next one of the " \
-	     "kind contains what they had")                              \
-	STAT(late, counter,                                              \
-	     "Times that the exporter was still busy when the next profiles were due")
+#define EXPORTS_STATS(STAT)                                                        \
+	STAT(profiles, counter, "Profiles exported")                               \
+	STAT(bytes, counter, "Bytes of exported profiles")                         \
+	STAT(failed, counter,                                                      \
+	     "Profiles that could not be exported; unless they were too large, "   \
+	     "the next one of the kind contains what they had")                    \
+	STAT(late, counter,                                                        \
+	     "Times that the exporter was still busy when the next profiles were " \
+	     "due")
 
 struct exports_stats {
 #define STAT(name, type, help) uint64_t name;

@@ -121,7 +121,7 @@ START_TEST(a_file_for_each_profile)
 	assert_contents("profd-some-host-cpu-20261127T204600Z.pb.gz", "first");
 	assert_contents("profd-some-host-cpu-20261127T204700Z.pb.gz", "second");
 	assert_contents("profd-some-host-rss-20261127T204600Z.pb.gz", "third");
-	ck_assert(!exists(".profd-some-host.new"));
+	ck_assert(!exists(".profd-some-host-new"));
 	ck_assert_int_eq(lstat(place, &stat), 0);
 	ck_assert_uint_eq(stat.st_mode & 07777, 0750);
 	ck_assert_int_eq(lstat(path_of("profd-some-host-cpu-20261127T204600Z.pb.gz"), &stat), 0);
@@ -191,15 +191,15 @@ START_TEST(what_a_killed_daemon_left)
 
 	ck_assert_int_eq(mkdir(place, 0700), 0);
 	make("innocent", "intact");
-	snprintf(part, sizeof(part), "%s/.profd-some-host.new", place);
+	snprintf(part, sizeof(part), "%s/.profd-some-host-new", place);
 	if (_i)
 		ck_assert_int_eq(symlink(path_of("innocent"), part), 0);
 	else
-		make(".profd-some-host.new", "a longer part of a file");
+		make(".profd-some-host-new", "a longer part of a file");
 	ck_assert_int_eq(put(&profile, 100), 0);
 	assert_contents("profd-some-host-cpu-20261127T204600Z.pb.gz", "whole");
 	assert_contents("innocent", "intact");
-	ck_assert(!exists(".profd-some-host.new"));
+	ck_assert(!exists(".profd-some-host-new"));
 }
 END_TEST
 
