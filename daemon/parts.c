@@ -153,8 +153,8 @@ static int start_exports(struct parts *parts, const struct parts_config *config)
 
 	if (!settings->export)
 		return 0;
-	if (settings->export_ns > settings->history_ns)
-		log_warning("export-interval is longer than history: profd does not export "
+	if (settings->export_ns >= settings->history_ns)
+		log_warning("export-interval is not shorter than history: profd may not export "
 		            "everything that it records");
 	parts->exports = exports_new(&exports);
 	if (!parts->exports)

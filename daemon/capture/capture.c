@@ -3,9 +3,9 @@
  * Captures. The kinds of range differ in how they get their ends:
  *   RANGE_NEXT      boundary, wait, boundary
  *   RANGE_LAST      boundary, so that the newest samples are included
- *   RANGE_SINCE     the same
+ *   RANGE_SINCE     the same; it covers what happened, and not what is in use at its end
  *   RANGE_BETWEEN   boundary only when the end is about now
- * When the range ends now and the kind of profile has a state of what is in use, one more slice
+ * When another range ends now and the kind of profile has a state of what is in use, one more slice
  * holds that state, taken at the boundary that ends the range: the recorded slices hold only what
  * happened.
  */
@@ -149,7 +149,7 @@ static void on_cut(struct cut *cut, uint64_t boundary_mono_ns)
 			capture->to_mono_ns = boundary_mono_ns;
 		break;
 	}
-	capture->ends_now = true;
+	capture->ends_now = capture->ask.range != RANGE_SINCE;
 	capture_read(capture);
 }
 

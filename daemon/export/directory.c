@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Writes profiles as files: profd-HOST-KIND-20261127T204600Z.pb.gz, with the time when the interval
- * began. Only files with such a name and this host's are ever removed, so hosts can share a
- * directory. A file gets its name when it is whole and on the disk.
+ * Writes profiles as files: profd-HOST-KIND-20261127T204600.123Z.pb.gz, with the time when the
+ * interval began. Only files with such a name and this host's are ever removed, so hosts of
+ * different names can share a directory. A file gets its name when it is whole and on the disk.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -21,7 +21,10 @@
 
 enum {
 	NAME_BYTES = 256, /* NAME_MAX and a NUL */
-	TIME_BYTES = sizeof("20261127T204600Z"),
+	SECONDS_BYTES = sizeof("20261127T204600"),
+	TIME_BYTES = sizeof("20261127T204600.123Z"),
+	/* All of them are listed for each new one. A year of minutes has fewer, of one kind. */
+	MAX_FILES = 500 * 1000,
 };
 
 /* A profile in the directory. */
@@ -56,14 +59,14 @@ static void prefix_of(const struct exported *profile, char prefix[NAME_BYTES])
 static void name_of(const struct exported *profile, char name[NAME_BYTES])
 {
 	time_t seconds = (time_t)(profile->start_unix_ns / NSEC_PER_SEC);
-	char text[TIME_BYTES] = "", prefix[NAME_BYTES];
+	char text[SECONDS_BYTES] = "", prefix[NAME_BYTES];
 	struct tm time;
 
 	if (gmtime_r(&seconds, &time))
-		strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &time);
+		strftime(text, sizeof(text), "%Y%m%dT%H%M%S", &time);
 	prefix_of(profile, prefix);
-	snprintf(name, NAME_BYTES, "%.80s%.32s-%s%.16s", prefix, profile->kind, text,
-	         profile->suffix);
+	snprintf(name, NAME_BYTES, "%.80s%.32s-%s.%03uZ%.16s", prefix, profile->kind, text,
+	         (unsigned int)(profile->start_unix_ns / NSEC_PER_MSEC % 1000), profile->suffix);
 }
 
 /* Where the time begins in the name of one of this host's profiles; NULL: it is none. */
@@ -75,10 +78,11 @@ static const char *time_in(const char *name, const struct exported *profile)
 	prefix_of(profile, prefix);
 	len = strlen(prefix);
 	const char *dash = strncmp(name, prefix, len) ? NULL : strchr(name + len, '-');
-	size_t digits = dash ? strspn(dash + 1, "0123456789TZ") : 0;
+	size_t digits = dash ? strspn(dash + 1, "0123456789.TZ") : 0;
 
-	return digits == TIME_BYTES - 1 && !strcmp(dash + 1 + digits, profile->suffix) ? dash + 1
-	                                                                               : NULL;
+	if (!digits || dash[TIME_BYTES - 1] != 'Z' || digits < TIME_BYTES - 1)
+		return NULL;
+	return strcmp(dash + TIME_BYTES, profile->suffix) ? NULL : dash + 1;
 }
 
 static int add_found(struct listing *listing, const char *name, size_t time_at, uint64_t bytes)
@@ -118,7 +122,7 @@ static int list(int folder, const struct exported *profile, struct listing *list
 		closep(&copy);
 		return err;
 	}
-	while (!err && (entry = readdir(directory))) {
+	while (!err && (errno = 0, entry = readdir(directory))) {
 		const char *time = time_in(entry->d_name, profile);
 		struct stat stat;
 
@@ -127,7 +131,7 @@ static int list(int folder, const struct exported *profile, struct listing *list
 			err = add_found(listing, entry->d_name, (size_t)(time - entry->d_name),
 			                (uint64_t)stat.st_size);
 	}
-	return err;
+	return err ?: -errno;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -145,7 +149,9 @@ static int make_room(int folder, uint64_t max_bytes, const struct exported *prof
 		return err;
 	if (listing.count)
 		qsort(listing.found, listing.count, sizeof(*listing.found), compare_times);
-	for (size_t i = 0; i < listing.count && listing.bytes + profile->len > max_bytes; i++) {
+	for (size_t i = 0; i < listing.count && (listing.bytes + profile->len > max_bytes ||
+	                                         listing.count - i >= MAX_FILES);
+	     i++) {
 		if (unlinkat(folder, listing.found[i].name, 0) && errno != ENOENT)
 			return -errno;
 		listing.bytes -= listing.found[i].bytes;
@@ -193,9 +199,16 @@ static int open_folder(const char *place)
 {
 	int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd < 0 && errno == ENOENT && !mkdir(place, 0750))
-		fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd >= 0)
+		return fd;
+	if (errno != ENOENT || mkdir(place, 0700))
+		return -errno;
+	fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Whatever the umask is. */
+	if (fd >= 0 && !fchmod(fd, 0750))
+		return fd;
+	closep(&fd);
+	return -EACCES;
 }
 
 static bool directory_accepts(const char *place)

@@ -16,7 +16,7 @@
 struct exported {
 	const char *host, *kind;
 	const char *suffix; /* of a file, with its dots */
-	uint64_t start_unix_ns, end_unix_ns;
+	uint64_t start_unix_ns;
 	const void *bytes;
 	size_t len;
 };

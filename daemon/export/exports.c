@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_SKIPPED = 7 }; /* rounds that are left out after one that failed */
+
 struct exports {
 	struct exports_config config;
 	const struct exporter *exporter;
@@ -24,13 +26,15 @@ struct exports {
 	struct lane *lane;
 	bool started, stopped, capturing;
 	uint64_t from_mono_ns[KIND_COUNT]; /* where the next interval begins; held */
-	int error;                         /* of the last profile, logged once */
+	int errors[KIND_COUNT];            /* of the last profile of the kind, logged once */
+	uint32_t skipped, to_skip;         /* rounds, since and after one that failed */
 	struct exports_stats stats;
 
 	/* The round. */
-	bool in_round;
+	bool in_round, has_failed;
 	enum profile_kind kind;
 	struct capture capture;
+	uint64_t start_unix_ns, to_mono_ns; /* of the interval; its end is held, or 0 */
 	struct render_plan plan;
 	struct turn turn;
 	struct job put;
@@ -61,8 +65,13 @@ static struct recorder *recorder_of(const struct exports *exports)
 	return history_recorder(exports->config.from.history, exports->kind);
 }
 
+/* ---- the end of a kind ---------------------------------------------------------------------- */
+
 static void end_kind(struct exports *exports)
 {
+	if (exports->to_mono_ns)
+		recorder_unhold(recorder_of(exports), exports->to_mono_ns);
+	exports->to_mono_ns = 0;
 	capture_release(&exports->capture);
 	buf_release(&exports->body);
 	if (exports->stopped) {
@@ -78,24 +87,29 @@ static void advance(struct exports *exports)
 {
 	uint64_t *from = &exports->from_mono_ns[exports->kind];
 
-	/* If the boundary cannot be held, the next interval is off by some seconds at most. */
-	recorder_hold(recorder_of(exports), exports->capture.to_mono_ns);
 	recorder_unhold(recorder_of(exports), *from);
-	*from = exports->capture.to_mono_ns;
+	*from = exports->to_mono_ns;
+	exports->to_mono_ns = 0;
 }
 
+/* Together with the next interval, a profile that is too large would be larger still. */
 static void fail_kind(struct exports *exports, int err)
 {
+	int *last = &exports->errors[exports->kind];
+
 	exports->stats.failed++;
-	if (err != exports->error && !exports->stopped)
-		log_warning("cannot export to %s:%s: %s; profd tries again with the next profiles",
-		            exports->exporter->name, exports->place, strerror(-err));
-	exports->error = err;
-	/* Together with the next interval it would be larger still. */
+	exports->has_failed = true;
+	if (err != *last && !exports->stopped)
+		log_warning("cannot export %s to %s:%s: %s; profd %s", sources[exports->kind]->name,
+		            exports->exporter->name, exports->place, strerror(-err),
+		            err == -EFBIG ? "leaves it out" : "tries again with the next profiles");
+	*last = err;
 	if (err == -EFBIG)
 		advance(exports);
 	end_kind(exports);
 }
+
+/* ---- a kind --------------------------------------------------------------------------------- */
 
 static struct exports *of_put(struct job *job)
 {
@@ -106,14 +120,11 @@ static struct exports *of_put(struct job *job)
 static void run_put(struct job *job)
 {
 	struct exports *exports = of_put(job);
-	uint64_t offset_ns = exports->capture.facts.wall_offset_ns;
-	const struct slices *slices = &exports->capture.slices;
 	const struct exported profile = {
 		.host = exports->config.host->nodename,
 		.kind = sources[exports->kind]->name,
 		.suffix = exports->encoder->suffix,
-		.start_unix_ns = slices->profiles[0]->start_mono_ns + offset_ns,
-		.end_unix_ns = exports->capture.to_mono_ns + offset_ns,
+		.start_unix_ns = exports->start_unix_ns,
 		.bytes = exports->body.data,
 		.len = exports->body.len,
 	};
@@ -129,7 +140,7 @@ static void on_put(struct job *job)
 		fail_kind(exports, exports->err);
 		return;
 	}
-	exports->error = 0;
+	exports->errors[exports->kind] = 0;
 	exports->stats.profiles++;
 	exports->stats.bytes += exports->body.len;
 	advance(exports);
@@ -156,6 +167,8 @@ static void on_rendered(struct job *job)
 	struct exports *exports = of_turn(job);
 	int err = exports->err;
 
+	/* However long the exporter takes, it keeps no slices. */
+	capture_release(&exports->capture);
 	exports->err = -ECANCELED; /* if the lane is stopped */
 	exports->put = (struct job){.run = run_put, .done = on_put};
 	if (!err)
@@ -164,6 +177,21 @@ static void on_rendered(struct job *job)
 		fail_kind(exports, err);
 }
 
+static int render(struct exports *exports)
+{
+	exports->plan = (struct render_plan){
+		.symbolizer = exports->config.symbolizer,
+		.host = exports->config.host,
+		.encoder = exports->encoder,
+	};
+	capture_plan(&exports->capture, &exports->plan);
+	exports->err = -ECANCELED;
+	exports->body.max = MAX_EXPORT_BYTES;
+	exports->turn = (struct turn){.job = {.run = run_render, .done = on_rendered}};
+	return lane_submit_turn(exports->config.render, &exports->turn);
+}
+
+/* The end of the interval is held from now on, so that no slice reaches across it. */
 static void on_captured(struct capture *capture, int err)
 {
 	struct exports *exports =
@@ -174,20 +202,18 @@ static void on_captured(struct capture *capture, int err)
 		end_kind(exports);
 		return;
 	}
-	exports->plan = (struct render_plan){
-		.symbolizer = exports->config.symbolizer,
-		.host = exports->config.host,
-		.encoder = exports->encoder,
-	};
-	capture_plan(capture, &exports->plan);
-	exports->err = -ECANCELED;
-	exports->body.max = MAX_EXPORT_BYTES;
-	exports->turn = (struct turn){.job = {.run = run_render, .done = on_rendered}};
 	if (!err)
-		err = lane_submit_turn(exports->config.render, &exports->turn);
+		err = recorder_hold(recorder_of(exports), capture->to_mono_ns);
+	if (!err) {
+		exports->to_mono_ns = capture->to_mono_ns;
+		exports->start_unix_ns = capture->slices.profiles[0]->start_wall_ns;
+		err = render(exports);
+	}
 	if (err)
 		fail_kind(exports, err);
 }
+
+/* ---- the round ------------------------------------------------------------------------------ */
 
 static bool is_on(const struct exports *exports, enum profile_kind kind)
 {
@@ -196,13 +222,24 @@ static bool is_on(const struct exports *exports, enum profile_kind kind)
 	return collector_source(exports->config.from.collector, kind, &status) && status.on;
 }
 
+/* While a place cannot be written, each attempt is for more of the history. */
+static void end_round(struct exports *exports)
+{
+	exports->in_round = false;
+	exports->skipped = 0;
+	exports->to_skip = exports->has_failed ? 2 * exports->to_skip + 1 : 0;
+	if (exports->to_skip > MOST_SKIPPED)
+		exports->to_skip = MOST_SKIPPED;
+}
+
 static void next_kind(struct exports *exports)
 {
 	while (exports->kind < KIND_COUNT && !is_on(exports, exports->kind))
 		exports->kind++;
-	exports->in_round = exports->kind < KIND_COUNT;
-	if (!exports->in_round)
+	if (exports->kind == KIND_COUNT) {
+		end_round(exports);
 		return;
+	}
 	exports->capturing = true;
 	exports->capture = (struct capture){
 		.from = exports->config.from,
@@ -223,6 +260,10 @@ static void on_due(uv_timer_t *timer)
 		exports->stats.late++;
 		return;
 	}
+	if (exports->skipped++ < exports->to_skip)
+		return;
+	exports->in_round = true;
+	exports->has_failed = false;
 	exports->kind = 0;
 	next_kind(exports);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * struct runtimes - all runtimes, as one: each call goes to every runtime, or to the first one that
- * has an answer. NULL
- * stands for none, where a function does not change them. Loop thread only.
+ * has an answer. To functions that ask, NULL stands for no runtimes. Loop thread only.
  */
 #pragma once
 

@@ -67,7 +67,7 @@ struct walker_input {
 };
 
 struct walker_result {
-	u64 frames[WALKER_MAX_WORDS]; /* words, see bpf/python.h */
+	u64 frames[WALKER_MAX_WORDS]; /* words, see bpf/words.h */
 	u32 len;                      /* without the value that says why a stack is truncated */
 	u32 by_pointer;               /* frames whose caller was found by frame pointer */
 	u32 outcome;                  /* COUNTER_walk_complete or one of WALK_CUTS */

@@ -187,7 +187,7 @@ class HostileClients(unittest.TestCase):
         for _ in range(times):
             with self.daemon.connect(20) as s:
                 s.sendall(b"GET /healthz?" + b"&" * 12000 + b" HTTP/1.1\r\n" + KEEP_ALIVE)
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while self.daemon.fd_count("socket") > began:
             self.assertLess(time.monotonic(), end, "sockets are left")
             time.sleep(0.1)

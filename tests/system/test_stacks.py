@@ -6,6 +6,7 @@ import os
 import unittest
 
 import daemon
+from heap_runs import until
 from warm_up import warm_up
 from workload import Workload, spend
 
@@ -81,6 +82,7 @@ class Stacks(unittest.TestCase):
                 name: cls.stack.enter_context(Workload(*command)) for name, command in WORKLOADS.items()
             }
             warm_up(server)
+            until(lambda: cls.are_walked(server, running), seconds=60)
             # The time of the children that vfork waits for is not its own.
             busy = [workload.pid for name, workload in running.items() if name != "vfork"]
             profile = server.profile(spend(busy, CPU_SECONDS, SECONDS))
@@ -92,6 +94,13 @@ class Stacks(unittest.TestCase):
                 name = "vfork"
             if name and has_user_stack(sample):
                 cls.samples[name].append(sample)
+
+    @staticmethod
+    def are_walked(server, running):
+        """Whether the tables are there that programs ask for by running. On busy CPUs some programs hardly run while profd warms up."""
+        samples = [sample for sample in server.profile("last=1s").samples if has_user_stack(sample)]
+        return all(any(sample.labels["pid"] == running[name].pid and whole(sample) for sample in samples)
+                   for name in MEANT_TO_BE_WHOLE)
 
     def of(self, name, leaf=None):
         """Returns a workload's samples, only those in its function `leaf` where given; there must be many."""

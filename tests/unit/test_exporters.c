@@ -48,6 +48,7 @@ static void set_up(void)
 {
 	snprintf(folder, sizeof(folder), "/tmp/profd-exporters-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
+	umask(0077); /* as in the service */
 	snprintf(place, sizeof(place), "%s/profiles", folder);
 }
 
@@ -59,14 +60,14 @@ static void tear_down(void)
 	ck_assert_int_eq(system(command), 0);
 }
 
-/* A profile that begins `second` seconds after 2026-11-27T20:46:00Z. */
+/* A profile that begins `second` seconds after 2026-11-27T20:46:00.250Z. */
 static struct exported profile_at(uint64_t second, const char *bytes)
 {
 	return (struct exported){
 		.host = "some-host",
 		.kind = "cpu",
 		.suffix = ".pb.gz",
-		.start_unix_ns = (1795812360 + second) * NSEC_PER_SEC,
+		.start_unix_ns = (1795812360 + second) * NSEC_PER_SEC + 250 * NSEC_PER_MSEC,
 		.bytes = bytes,
 		.len = strlen(bytes),
 	};
@@ -118,14 +119,42 @@ START_TEST(a_file_for_each_profile)
 	ck_assert_int_eq(put(&cpu, 100), 0);
 	ck_assert_int_eq(put(&rss, 100), 0);
 	ck_assert_int_eq(put(&later, 100), 0);
-	assert_contents("profd-some-host-cpu-20261127T204600Z.pb.gz", "first");
-	assert_contents("profd-some-host-cpu-20261127T204700Z.pb.gz", "second");
-	assert_contents("profd-some-host-rss-20261127T204600Z.pb.gz", "third");
+	assert_contents("profd-some-host-cpu-20261127T204600.250Z.pb.gz", "first");
+	assert_contents("profd-some-host-cpu-20261127T204700.250Z.pb.gz", "second");
+	assert_contents("profd-some-host-rss-20261127T204600.250Z.pb.gz", "third");
 	ck_assert(!exists(".profd-some-host-new"));
 	ck_assert_int_eq(lstat(place, &stat), 0);
 	ck_assert_uint_eq(stat.st_mode & 07777, 0750);
-	ck_assert_int_eq(lstat(path_of("profd-some-host-cpu-20261127T204600Z.pb.gz"), &stat), 0);
+	ck_assert_int_eq(lstat(path_of("profd-some-host-cpu-20261127T204600.250Z.pb.gz"), &stat),
+	                 0);
 	ck_assert_uint_eq(stat.st_mode & 07777, 0640);
+}
+END_TEST
+
+/* Intervals may be short. */
+START_TEST(two_in_a_second)
+{
+	struct exported first = profile_at(0, "first"), second = profile_at(0, "second");
+
+	second.start_unix_ns += 500 * NSEC_PER_MSEC;
+	ck_assert_int_eq(put(&first, 100), 0);
+	ck_assert_int_eq(put(&second, 100), 0);
+	assert_contents("profd-some-host-cpu-20261127T204600.250Z.pb.gz", "first");
+	assert_contents("profd-some-host-cpu-20261127T204600.750Z.pb.gz", "second");
+}
+END_TEST
+
+/* Names of hosts may have any bytes. */
+START_TEST(a_host_with_a_slash)
+{
+	for (uint64_t second = 0; second < 2; second++) {
+		struct exported profile = profile_at(second, "12345");
+
+		profile.host = "../a/b";
+		ck_assert_int_eq(put(&profile, 5), 0);
+	}
+	ck_assert(!exists("profd-.._a_b-cpu-20261127T204600.250Z.pb.gz"));
+	ck_assert(exists("profd-.._a_b-cpu-20261127T204601.250Z.pb.gz"));
 }
 END_TEST
 
@@ -138,9 +167,9 @@ START_TEST(the_oldest_make_room)
 		profile.kind = second % 2 ? "rss" : "cpu";
 		ck_assert_int_eq(put(&profile, 10), 0);
 	}
-	ck_assert(!exists("profd-some-host-cpu-20261127T204602Z.pb.gz"));
-	ck_assert(exists("profd-some-host-rss-20261127T204603Z.pb.gz"));
-	ck_assert(exists("profd-some-host-cpu-20261127T204604Z.pb.gz"));
+	ck_assert(!exists("profd-some-host-cpu-20261127T204602.250Z.pb.gz"));
+	ck_assert(exists("profd-some-host-rss-20261127T204603.250Z.pb.gz"));
+	ck_assert(exists("profd-some-host-cpu-20261127T204604.250Z.pb.gz"));
 }
 END_TEST
 
@@ -150,7 +179,7 @@ START_TEST(one_that_is_too_large)
 
 	ck_assert_int_eq(put(&small, 10), 0);
 	ck_assert_int_eq(put(&large, 10), -EFBIG);
-	assert_contents("profd-some-host-cpu-20261127T204600Z.pb.gz", "1");
+	assert_contents("profd-some-host-cpu-20261127T204600.250Z.pb.gz", "1");
 }
 END_TEST
 
@@ -159,27 +188,30 @@ START_TEST(files_of_others_stay)
 {
 	static const char *const others[] = {
 		"notes.txt",
-		"profd-some-host-cpu-20001127T204600Z.pb.gz.bak",
-		"profd-some-host-cpu-20001127T204600Z.txt",
+		"profd-some-host-cpu-20001127T204600.250Z.pb.gz.bak",
+		"profd-some-host-cpu-20001127T204600.250Z.txt",
 		"profd-some-host-cpu-20001127.pb.gz",
+		"profd-some-host-cpu-20001127T204600Z.pb.gz",
+		"profd-some-host-cpu-20001127T204600.250Z1.pb.gz",
+		"profd-some-host-cpu-20001127T204600.2500.pb.gz",
 		"profd-some-host-cpu-.pb.gz",
-		"profd-some-cpu-20001127T204600Z.pb.gz",
-		"profd-some-host-2-cpu-20001127T204600Z.pb.gz",
-		"profd-other-cpu-20001127T204600Z.pb.gz",
+		"profd-some-cpu-20001127T204600.250Z.pb.gz",
+		"profd-some-host-2-cpu-20001127T204600.250Z.pb.gz",
+		"profd-other-cpu-20001127T204600.250Z.pb.gz",
 	};
 	struct exported profile = profile_at(0, "12345"), later = profile_at(60, "12345");
 
 	ck_assert_int_eq(mkdir(place, 0700), 0);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		make(others[i], "not profd's");
-	ck_assert_int_eq(mkdir(path_of("profd-some-host-cpu-20001127T204601Z.pb.gz"), 0700), 0);
+	ck_assert_int_eq(mkdir(path_of("profd-some-host-cpu-20001127T204601.250Z.pb.gz"), 0700), 0);
 	ck_assert_int_eq(put(&profile, 5), 0);
 	ck_assert_int_eq(put(&later, 5), 0);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		assert_contents(others[i], "not profd's");
-	ck_assert(exists("profd-some-host-cpu-20001127T204601Z.pb.gz"));
-	ck_assert(!exists("profd-some-host-cpu-20261127T204600Z.pb.gz"));
-	ck_assert(exists("profd-some-host-cpu-20261127T204700Z.pb.gz"));
+	ck_assert(exists("profd-some-host-cpu-20001127T204601.250Z.pb.gz"));
+	ck_assert(!exists("profd-some-host-cpu-20261127T204600.250Z.pb.gz"));
+	ck_assert(exists("profd-some-host-cpu-20261127T204700.250Z.pb.gz"));
 }
 END_TEST
 
@@ -197,7 +229,7 @@ START_TEST(what_a_killed_daemon_left)
 	else
 		make(".profd-some-host-new", "a longer part of a file");
 	ck_assert_int_eq(put(&profile, 100), 0);
-	assert_contents("profd-some-host-cpu-20261127T204600Z.pb.gz", "whole");
+	assert_contents("profd-some-host-cpu-20261127T204600.250Z.pb.gz", "whole");
 	assert_contents("innocent", "intact");
 	ck_assert(!exists(".profd-some-host-new"));
 }
@@ -222,6 +254,8 @@ Suite *exporters_suite(void)
 	tcase_add_loop_test(tcase, targets_are_found_or_refused, 0,
 	                    sizeof(targets) / sizeof(targets[0]));
 	tcase_add_test(tcase, a_file_for_each_profile);
+	tcase_add_test(tcase, two_in_a_second);
+	tcase_add_test(tcase, a_host_with_a_slash);
 	tcase_add_test(tcase, the_oldest_make_room);
 	tcase_add_test(tcase, one_that_is_too_large);
 	tcase_add_test(tcase, files_of_others_stay);
