@@ -199,8 +199,9 @@ class Daemon:
                 names.setdefault(name, set()).add(number)
         return names
 
-    def stop(self, with_signal=signal.SIGTERM, seconds=10):
-        """Stops the daemon; returns (exit status, seconds it took)."""
+    def stop(self, with_signal=signal.SIGTERM, seconds=30):
+        """Stops the daemon; returns (exit status, seconds it took). On busy CPUs the kernel takes a tenth of a second for each
+        probe that it detaches."""
         start = time.monotonic()
         if self.process.poll() is None:
             self.process.send_signal(with_signal)

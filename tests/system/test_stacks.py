@@ -183,9 +183,9 @@ class Stacks(unittest.TestCase):
                 self.assert_mostly(
                     self.of(name), lambda s: own(s, ["call_tiny_functions", "main"])[-1:] == ["main"]
                 )
-                # Interrupts put kernel frames on top, more often on a busy host.
-                below = [s for s in self.of(name)
-                         if s.names[0] != "call_tiny_functions" and not s.mappings[0].startswith("[kernel")]
+                # Interrupts put kernel frames on top, more often on a busy host. The program also looks at the clock.
+                below = [s for s in self.of(name) if s.names[0] != "call_tiny_functions"
+                         and "seconds_now" not in s.names and not s.mappings[0].startswith("[kernel")]
                 self.assertTrue(below)
                 self.assert_mostly(below, lambda s: "call_tiny_functions" in s.names[:3], 0.98)
 
