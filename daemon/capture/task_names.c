@@ -5,8 +5,8 @@
 #include "capture/task_names.h"
 
 #include "base/cleanup.h"
+#include "base/files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,16 +18,6 @@ struct search {
 	size_t count, asked;
 	bool found;
 };
-
-static DIR *open_folder(int parent, const char *path)
-{
-	int fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!folder && fd >= 0)
-		close(fd);
-	return folder;
-}
 
 /* The next entry that is a number; NULL at the end. */
 static const char *next_number(DIR *folder)
@@ -65,27 +55,24 @@ static void look_at_process(struct search *search, int proc, const char *pid)
 {
 	char path[sizeof("1234567890/task")];
 	const char *tid;
-	DIR *tasks;
 
 	snprintf(path, sizeof(path), "%.10s/task", pid);
-	tasks = open_folder(proc, path);
+	_cleanup_(closedirp) DIR *tasks = folder_open(proc, path);
 	if (!tasks)
 		return;
 	while (!search->found && search->asked < MAX_TASKS_ASKED && (tid = next_number(tasks)))
 		look_at(search, dirfd(tasks), tid);
-	closedir(tasks);
 }
 
 bool task_names_any(const char *const *names, size_t count)
 {
 	struct search search = {.names = names, .count = count};
-	DIR *proc = open_folder(AT_FDCWD, "/proc");
+	_cleanup_(closedirp) DIR *proc = folder_open(AT_FDCWD, "/proc");
 	const char *pid;
 
 	if (!proc)
 		return true;
 	while (!search.found && search.asked < MAX_TASKS_ASKED && (pid = next_number(proc)))
 		look_at_process(&search, dirfd(proc), pid);
-	closedir(proc);
 	return search.found || search.asked >= MAX_TASKS_ASKED;
 }

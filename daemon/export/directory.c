@@ -4,11 +4,11 @@
  * interval began. Only files with such a name and this host's are ever removed, so hosts of
  * different names can share a directory. A file gets its name when it is whole and on the disk.
  */
-#include "base/cleanup.h"
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "export/exporter.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -27,6 +27,13 @@ enum {
 	MAX_FILES = 500 * 1000,
 };
 
+/* A profile that is put, and where. */
+struct putting {
+	const struct exported *profile;
+	int folder;
+	char prefix[NAME_BYTES]; /* of the names of this host's profiles */
+};
+
 /* A profile in the directory. */
 struct found {
 	char *name;
@@ -35,101 +42,91 @@ struct found {
 };
 
 struct listing {
-	struct found *found;
-	size_t count, capacity;
-	uint64_t bytes; /* of all */
+	struct buf found; /* struct found, one after the other */
+	uint64_t bytes;   /* of all */
 };
+
+static struct found *found_in(const struct listing *listing)
+{
+	return (struct found *)(void *)listing->found.data;
+}
+
+static size_t count_of(const struct listing *listing)
+{
+	return listing->found.len / sizeof(struct found);
+}
 
 static void listing_release(struct listing *listing)
 {
-	for (size_t i = 0; i < listing->count; i++)
-		free(listing->found[i].name);
-	free(listing->found);
+	for (size_t i = 0; i < count_of(listing); i++)
+		free(found_in(listing)[i].name);
+	buf_release(&listing->found);
 }
 
-/* What is in the names of this host's files. */
-static void prefix_of(const struct exported *profile, char prefix[NAME_BYTES])
+static void set_prefix(struct putting *putting)
 {
-	snprintf(prefix, NAME_BYTES, "profd-%.64s-", profile->host);
-	for (char *at = prefix; *at; at++)
+	snprintf(putting->prefix, sizeof(putting->prefix), "profd-%.64s-", putting->profile->host);
+	for (char *at = putting->prefix; *at; at++)
 		if (*at == '/')
 			*at = '_';
 }
 
-static void name_of(const struct exported *profile, char name[NAME_BYTES])
+static void name_of(const struct putting *putting, char name[NAME_BYTES])
 {
+	const struct exported *profile = putting->profile;
 	time_t seconds = (time_t)(profile->start_unix_ns / NSEC_PER_SEC);
-	char text[SECONDS_BYTES] = "", prefix[NAME_BYTES];
+	char text[SECONDS_BYTES] = "";
 	struct tm time;
 
 	if (gmtime_r(&seconds, &time))
 		strftime(text, sizeof(text), "%Y%m%dT%H%M%S", &time);
-	prefix_of(profile, prefix);
-	snprintf(name, NAME_BYTES, "%.80s%.32s-%s.%03uZ%.16s", prefix, profile->kind, text,
+	snprintf(name, NAME_BYTES, "%.80s%.32s-%s.%03uZ%.16s", putting->prefix, profile->kind, text,
 	         (unsigned int)(profile->start_unix_ns / NSEC_PER_MSEC % 1000), profile->suffix);
 }
 
 /* Where the time begins in the name of one of this host's profiles; NULL: it is none. */
-static const char *time_in(const char *name, const struct exported *profile)
+static const char *time_in(const struct putting *putting, const char *name)
 {
-	char prefix[NAME_BYTES];
-	size_t len;
-
-	prefix_of(profile, prefix);
-	len = strlen(prefix);
-	const char *dash = strncmp(name, prefix, len) ? NULL : strchr(name + len, '-');
+	size_t len = strlen(putting->prefix);
+	const char *dash = strncmp(name, putting->prefix, len) ? NULL : strchr(name + len, '-');
 	size_t digits = dash ? strspn(dash + 1, "0123456789.TZ") : 0;
 
 	if (!digits || dash[TIME_BYTES - 1] != 'Z' || digits < TIME_BYTES - 1)
 		return NULL;
-	return strcmp(dash + TIME_BYTES, profile->suffix) ? NULL : dash + 1;
+	return strcmp(dash + TIME_BYTES, putting->profile->suffix) ? NULL : dash + 1;
 }
 
-static int add_found(struct listing *listing, const char *name, size_t time_at, uint64_t bytes)
+static int add_found(struct listing *listing, const char *name, const char *time, uint64_t bytes)
 {
-	if (listing->count == listing->capacity) {
-		size_t capacity = listing->capacity ? 2 * listing->capacity : 64;
-		struct found *grown = reallocarray(listing->found, capacity, sizeof(*grown));
+	struct found found = {.name = strdup(name), .bytes = bytes};
 
-		if (!grown)
-			return -ENOMEM;
-		listing->found = grown;
-		listing->capacity = capacity;
-	}
-	char *copy = strdup(name);
-	if (!copy)
+	if (!found.name)
 		return -ENOMEM;
-	listing->found[listing->count++] = (struct found){copy, copy + time_at, bytes};
+	found.time = found.name + (time - name);
+	buf_add(&listing->found, &found, sizeof(found));
+	if (buf_error(&listing->found)) {
+		free(found.name);
+		return -ENOMEM;
+	}
 	listing->bytes += bytes;
 	return 0;
 }
 
-static void closedirp(DIR **directory)
+static int list(const struct putting *putting, struct listing *listing)
 {
-	if (*directory)
-		closedir(*directory);
-}
-
-static int list(int folder, const struct exported *profile, struct listing *listing)
-{
-	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_(closedirp) DIR *directory = copy < 0 ? NULL : fdopendir(copy);
-	struct dirent *entry;
+	_cleanup_(closedirp) DIR *entries = folder_open(putting->folder, ".");
+	const struct dirent *entry;
 	int err = 0;
 
-	if (!directory) {
-		err = -errno;
-		closep(&copy);
-		return err;
-	}
-	while (!err && (errno = 0, entry = readdir(directory))) {
-		const char *time = time_in(entry->d_name, profile);
+	if (!entries)
+		return -errno;
+	while (!err && (errno = 0, entry = readdir(entries))) {
+		const char *time = time_in(putting, entry->d_name);
 		struct stat stat;
 
-		if (time && !fstatat(folder, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) &&
+		if (time && !fstatat(putting->folder, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) &&
 		    S_ISREG(stat.st_mode))
-			err = add_found(listing, entry->d_name, (size_t)(time - entry->d_name),
-			                (uint64_t)stat.st_size);
+			err = add_found(listing, entry->d_name, time, (uint64_t)stat.st_size);
 	}
 	return err ?: -errno;
 }
@@ -140,58 +137,57 @@ static int compare_times(const void *a, const void *b)
 }
 
 /* Removes the oldest profiles until there is room for one more. */
-static int make_room(int folder, uint64_t max_bytes, const struct exported *profile)
+static int make_room(const struct putting *putting, uint64_t max_bytes)
 {
 	_cleanup_(listing_release) struct listing listing = {0};
-	int err = list(folder, profile, &listing);
+	int err = list(putting, &listing);
+	struct found *found = found_in(&listing);
+	size_t count = count_of(&listing);
 
 	if (err)
 		return err;
-	if (listing.count)
-		qsort(listing.found, listing.count, sizeof(*listing.found), compare_times);
-	for (size_t i = 0; i < listing.count && (listing.bytes + profile->len > max_bytes ||
-	                                         listing.count - i >= MAX_FILES);
+	if (count)
+		qsort(found, count, sizeof(*found), compare_times);
+	for (size_t i = 0; i < count && (listing.bytes + putting->profile->len > max_bytes ||
+	                                 count - i >= MAX_FILES);
 	     i++) {
-		if (unlinkat(folder, listing.found[i].name, 0) && errno != ENOENT)
+		if (unlinkat(putting->folder, found[i].name, 0) && errno != ENOENT)
 			return -errno;
-		listing.bytes -= listing.found[i].bytes;
+		listing.bytes -= found[i].bytes;
 	}
 	return 0;
 }
 
-static int write_all(int fd, const uint8_t *bytes, size_t len)
+static int write_profile(int fd, const struct exported *profile)
 {
-	while (len) {
-		ssize_t n = write(fd, bytes, len);
+	int err = write_all(fd, profile->bytes, profile->len);
 
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		bytes += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
+	if (err)
+		return err;
 	/* The group may read profiles, whatever the umask is. */
 	return fchmod(fd, 0640) || fdatasync(fd) ? -errno : 0;
 }
 
-static int write_file(int folder, const char *name, const struct exported *profile)
+static int write_file(const struct putting *putting)
 {
-	char prefix[NAME_BYTES], new[NAME_BYTES];
+	char new[NAME_BYTES], name[NAME_BYTES];
 	int fd, err;
 
-	prefix_of(profile, prefix);
-	snprintf(new, sizeof(new), ".%.80snew", prefix);
+	name_of(putting, name);
+	snprintf(new, sizeof(new), ".%.80snew", putting->prefix);
 	/* Left behind by a daemon that was killed. */
-	if (unlinkat(folder, new, 0) && errno != ENOENT)
+	if (unlinkat(putting->folder, new, 0) && errno != ENOENT)
 		return -errno;
-	fd = openat(folder, new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(putting->folder, new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+	            0600);
 	if (fd < 0)
 		return -errno;
-	err = write_all(fd, profile->bytes, profile->len);
+	err = write_profile(fd, putting->profile);
 	close(fd);
-	if (!err && renameat(folder, new, folder, name))
+	if (!err && renameat(putting->folder, new, putting->folder, name))
 		err = -errno;
 	if (err)
-		unlinkat(folder, new, 0);
+		unlinkat(putting->folder, new, 0);
 	return err;
 }
 
@@ -218,8 +214,8 @@ static bool directory_accepts(const char *place)
 
 static int directory_put(const char *place, uint64_t max_bytes, const struct exported *profile)
 {
-	_cleanup_(closep) int folder = -1;
-	char name[NAME_BYTES];
+	struct putting putting = {.profile = profile};
+	_cleanup_close_ int folder = -1;
 	int err;
 
 	if (profile->len > max_bytes)
@@ -227,9 +223,10 @@ static int directory_put(const char *place, uint64_t max_bytes, const struct exp
 	folder = open_folder(place);
 	if (folder < 0)
 		return folder;
-	name_of(profile, name);
-	err = make_room(folder, max_bytes, profile);
-	return err ? err : write_file(folder, name, profile);
+	putting.folder = folder;
+	set_prefix(&putting);
+	err = make_room(&putting, max_bytes);
+	return err ? err : write_file(&putting);
 }
 
 const struct exporter exporter_directory = {

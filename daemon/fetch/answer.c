@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "fetch/library.h"
 #include "fetch/room.h"
 #include "fetch/wire.h"
@@ -112,21 +113,6 @@ static int download(const struct library *library, const char *build_id)
 	}
 	library->end(client);
 	return fd;
-}
-
-static int write_all(int into, const char *bytes, size_t len)
-{
-	while (len) {
-		ssize_t n = write(into, bytes, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		len -= (size_t)n;
-	}
-	return 0;
 }
 
 /* If the file system supports it, both files share their blocks. */

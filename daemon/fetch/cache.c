@@ -8,9 +8,10 @@
 #include "fetch/cache.h"
 
 #include "base/bounds.h"
+#include "base/cleanup.h"
+#include "base/files.h"
 #include "base/table.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -196,21 +197,14 @@ static void take_over(struct cache *cache, const char *name)
 
 static int read_folder(struct cache *cache)
 {
-	int fd = openat(cache->files, ".", FOLDER);
-	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	_cleanup_(closedirp) DIR *entries = folder_open(cache->files, ".");
 	const struct dirent *entry;
 
-	if (!entries) {
-		int err = -errno;
-
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
+	if (!entries)
+		return -errno;
 	while ((entry = readdir(entries)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			take_over(cache, entry->d_name);
-	closedir(entries);
 	HASH_SORT(cache->table, by_use);
 	return 0;
 }

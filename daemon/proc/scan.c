@@ -7,21 +7,15 @@
 
 #include "base/bounds.h"
 #include "base/buf.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "object/maps.h"
 #include "proc/owner.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static void closedirp(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
 
 int scan_all(scan_fn *fn, void *ctx)
 {
