@@ -26,7 +26,7 @@ struct debtor {
 struct aside {
 	pthread_mutex_t lock;      /* everything but the debtors */
 	pthread_cond_t begin, end; /* a call begins; it is over */
-	struct aside_call *call;   /* for the thread that waits, or is at it */
+	struct aside_call *call;   /* that no thread has taken yet */
 	struct aside_call *left;   /* behind */
 	uint32_t threads, left_count;
 	bool has_thread, is_closed; /* has_thread: one that is not left behind */
@@ -51,7 +51,6 @@ static bool end_call(struct aside *aside, struct aside_call *call)
 		return true;
 	}
 	call->is_over = true;
-	aside->call = NULL;
 	pthread_cond_signal(&aside->end);
 	return false;
 }
@@ -69,6 +68,7 @@ static void *work(void *ctx)
 			pthread_cond_wait(&aside->begin, &aside->lock);
 			continue;
 		}
+		aside->call = NULL;
 		pthread_mutex_unlock(&aside->lock);
 		call->run(call);
 		pthread_mutex_lock(&aside->lock);
@@ -219,8 +219,12 @@ static int await(struct aside *aside, struct aside_call *call, uint64_t until_ns
 		;
 	if (call->is_over)
 		return 0;
+	/* The CPUs are busy, and the thread has not run yet. It waits for the next call then. */
+	if (aside->call == call) {
+		aside->call = NULL;
+		return -EAGAIN;
+	}
 	call->is_left = true;
-	aside->call = NULL;
 	aside->has_thread = false;
 	DL_APPEND(aside->left, call);
 	aside->left_count++;
@@ -240,6 +244,7 @@ int aside_run(struct aside *aside, struct aside_call *call, uint64_t patience_ns
 	if (!err)
 		err = await(aside, call, begun_ns + patience_ns);
 	pthread_mutex_unlock(&aside->lock);
-	note_time(aside, owner, begun_ns);
+	if (err != -EAGAIN)
+		note_time(aside, owner, begun_ns);
 	return err;
 }

@@ -44,6 +44,7 @@ DEFINE_CLEANUP(struct aside *, aside_free)
 
 /* 0: run() has returned, and the call is the caller's again. -ETIMEDOUT: run() took longer than
  * `patience_ns`; free() will be called, on another thread, so the caller must not use the call any
- * more. -EBUSY: the call was refused as said above. -EAGAIN: there is no thread for it. In both
- * cases run() was not called, and the call is the caller's again. */
+ * more. -EBUSY: the call was refused as said above. -EAGAIN: there is no thread for it,
+ * or none that got a CPU in time. In both cases run() was not called, and the call is the caller's
+ * again. */
 int aside_run(struct aside *aside, struct aside_call *call, uint64_t patience_ns);

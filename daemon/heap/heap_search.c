@@ -256,6 +256,6 @@ int heap_search_process(struct aside *aside, struct reader *reader, uint32_t pid
 	if (err == -ETIMEDOUT)
 		listing = NULL;
 	if (err)
-		return err == -EBUSY ? -ETIMEDOUT : err;
+		return err == -EBUSY || err == -EAGAIN ? -ETIMEDOUT : err;
 	return listing->err ?: survey_all(&looking) ?: find_sites(&looking);
 }

@@ -168,6 +168,29 @@ START_TEST(who_is_slow_waits_himself)
 }
 END_TEST
 
+/* No thread is there yet, or the one that waits has not got a CPU. */
+START_TEST(one_that_no_thread_began_is_not_left_behind)
+{
+	int left = 0, refused = 0;
+
+	for (int i = 0; i < 500; i++) {
+		struct test_call *test = new_call(0, (uint32_t)i, false);
+		int err = aside_run(all.aside, &test->call, 0);
+
+		left += err == -ETIMEDOUT;
+		refused += err == -EAGAIN;
+		if (err == -ETIMEDOUT)
+			continue;
+		ck_assert_msg(err == 0 || err == -EAGAIN, "%d", err);
+		ck_assert_int_eq(test->ran, !err);
+		free(test);
+	}
+	ck_assert_int_gt(refused, 0);
+	let_go(left);
+	ck_assert_int_eq(run_call(0, 1, false), 0);
+}
+END_TEST
+
 START_TEST(it_may_be_freed_while_one_hangs)
 {
 	ck_assert_int_eq(run_call(ALICE, 1, true), -ETIMEDOUT);
@@ -188,6 +211,7 @@ Suite *aside_suite(void)
 	tcase_add_test(tests, root_may_have_several);
 	tcase_add_test(tests, accounts_are_one_user);
 	tcase_add_test(tests, who_is_slow_waits_himself);
+	tcase_add_test(tests, one_that_no_thread_began_is_not_left_behind);
 	tcase_add_test(tests, it_may_be_freed_while_one_hangs);
 	suite_add_tcase(suite, tests);
 	return suite;
