@@ -20,6 +20,7 @@
 #include "watchdog.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,6 +32,9 @@
 /* How long stopping waits for the workers; with the rest, stopping should take less than a second.
  */
 static const uint64_t patience_ms = 600;
+
+/* For all objects and thousands of connections; 128 KiB of the kernel's memory. */
+enum { TABLE_DESCRIPTORS = 16 * 1024 };
 
 struct daemon {
 	uv_loop_t loop;
@@ -111,6 +115,20 @@ static void on_hangup(uv_signal_t *handle, int signal)
 	notify_send("READY=1");
 }
 
+/* The kernel doubles the table when it is full. Once there are threads, it waits for all CPUs then,
+ * some 10 ms, or half a second on a busy host, and whoever opens a file waits, too. The table
+ * never shrinks. */
+static void grow_descriptor_table(void)
+{
+	struct rlimit limit;
+	int most = TABLE_DESCRIPTORS, fd;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < TABLE_DESCRIPTORS)
+		most = (int)limit.rlim_cur;
+	fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, most - 1);
+	closep(&fd);
+}
+
 /* Each connection and each open executable file takes a descriptor. */
 static void raise_descriptor_limit(void)
 {
@@ -123,6 +141,7 @@ static void raise_descriptor_limit(void)
 		log_warning(
 			"cannot raise the limit of open files: %s; profd keeps the current limit",
 			strerror(errno));
+	grow_descriptor_table();
 }
 
 /* Symbolizing and building unwind tables take much memory for a short time. By default the

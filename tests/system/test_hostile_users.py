@@ -16,6 +16,7 @@ from daemon import BUILD, Daemon
 from health import ONCE, SLOWEST
 from heap_runs import until
 from hostile_runs import ATTACKER, NOBODY, Attack, Siege, Starting, folder_of
+from proc_files import fields
 from workload import Workload
 
 needs_fuse = unittest.skipUnless(os.path.exists("/dev/fuse"), "needs file systems in user space: no /dev/fuse")
@@ -166,6 +167,11 @@ class HostileUsers(Sieges):
         """The daemon has as few descriptors as a shell has by default on some hosts."""
         siege = self.besiege("many_files", self.folder, 5000, through=["prlimit", "--nofile=4096"])
         self.assert_held(siege, 64)
+
+    def test_the_table_of_descriptors_is_as_large_as_it_gets(self):
+        """While the kernel makes it larger, whoever opens a file waits."""
+        server = self.stack.enter_context(Daemon(through=["prlimit", "--nofile=4096"], first=True))
+        self.assertEqual(int(fields(server.pid, "status")["FDSize"]), 4096)
 
     def test_many_mappings(self):
         self.assert_held(self.besiege("many_mappings", self.folder, 30000), 64)
