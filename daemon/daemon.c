@@ -32,6 +32,8 @@
 /* How long stopping waits for the workers; with the rest, stopping should take less than a second.
  */
 static const uint64_t patience_ms = 600;
+/* Before that, what was recorded since the last export may be exported for so long. */
+static const uint64_t last_export_ms = 2000;
 
 /* For all objects and thousands of connections; 128 KiB of the kernel's memory. */
 enum { TABLE_DESCRIPTORS = 16 * 1024 };
@@ -52,7 +54,7 @@ struct daemon {
 	struct policies policies;
 	struct access *access; /* owned by the caller */
 	uint64_t start_mono_ns;
-	bool loop_open, stopping;
+	bool loop_open, leaving, stopping;
 	int status; /* exit status, if stopping is cut off by the timer */
 };
 
@@ -81,11 +83,31 @@ static void daemon_stop(struct daemon *daemon)
 	uv_timer_start(&daemon->patience, on_impatience, patience_ms, 0);
 }
 
+static void on_exported(void *ctx)
+{
+	daemon_stop(ctx);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+	log_warning("what was recorded last is not exported: that took too long");
+	daemon_stop(timer->data);
+}
+
+/* A second signal does not wait for the last export. */
 static void on_signal(uv_signal_t *handle, int signal)
 {
+	struct daemon *daemon = handle->data;
+
 	log_info("stopping on %s", signal == SIGINT ? "SIGINT" : "SIGTERM");
 	notify_send("STOPPING=1");
-	daemon_stop(handle->data);
+	if (daemon->leaving || !daemon->parts.exports) {
+		daemon_stop(daemon);
+		return;
+	}
+	daemon->leaving = true;
+	uv_timer_start(&daemon->patience, on_late, last_export_ms, 0);
+	exports_finish(daemon->parts.exports, on_exported, daemon);
 }
 
 static void set_log_level(const struct config *config)

@@ -145,7 +145,7 @@ static int start_exports(struct parts *parts, const struct parts_config *config)
 		.every_ns = settings->export_ns,
 		.max_bytes = settings->export_bytes,
 		.from = {parts->collector, parts->history, parts->procs,
-	                 (uint32_t)settings->sample_hz},
+	                 (uint32_t)settings->sample_hz, NULL},
 		.symbolizer = parts->symbolizer,
 		.render = parts->render,
 		.host = config->host,

@@ -137,14 +137,16 @@ enum setting_kind {
 	        "the whole, which is also its largest answer. Equal simultaneous requests "        \
 	        "share one answer, which counts once. profd answers 503 if there is no room, "     \
 	        "and 507 if one answer is too large.")                                             \
-	SETTING('e', "export", "directory:PATH", SETTING_EXPORT, export, "", 0, 0, false,          \
-	        "directory:PATH, with an absolute path, of up to 160 bytes",                       \
+	SETTING('e', "export", "HOW:PATH", SETTING_EXPORT, export, "", 0, 0, false,                \
+	        "directory:PATH or history:PATH, with an absolute path, of up to 160 bytes",       \
 	        "Write what is recorded to files in this directory",                               \
-	        "Each kind of profile gets a file in pprof's format after each export-interval, "  \
-	        "with the samples since the one before. profd makes the directory if its parent "  \
-	        "exists. It contains what happened, not what is in use. Run by root, profd "       \
-	        "writes only where root may without its capabilities; the service may write to "   \
-	        "/var/lib/profd.")                                                                 \
+	        "Each kind of profile gets a file after each export-interval, with the samples "   \
+	        "since the one before: with directory:PATH in pprof's format; with history:PATH "  \
+	        "in profd's own, and requests with from=, to= and last= then also get what left "  \
+	        "the memory, or was recorded before a restart. profd makes the directory if its "  \
+	        "parent exists. It contains what happened, not what is in use. Run by root, "      \
+	        "profd writes only where root may without its capabilities; the service may "      \
+	        "write to /var/lib/profd.")                                                        \
 	SETTING('I', "export-interval", "DURATION", SETTING_DURATION, export_ns, "1m",             \
 	        NSEC_PER_SEC, MAX_CAPTURE_SECONDS *NSEC_PER_SEC, false,                            \
 	        "a duration from 1s to 10m, such as 1m", "Time between two exports",               \

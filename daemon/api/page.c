@@ -4,14 +4,12 @@
  */
 #include "api/page.h"
 
+#include "base/gzip.h"
 #include "http/route.h"
 
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
-#include <zlib.h>
-
-enum { GZIP_WRAPPING = 16 + MAX_WBITS }; /* for inflateInit2(), see zlib.h */
 
 /*
  * Nothing may be loaded from other origins, no script or style may stand in markup, and no other
@@ -70,29 +68,10 @@ bool page_tag_matches(const char *if_none_match, const char *tag)
 	return !strcmp(if_none_match, "*") || strstr(if_none_match, tag);
 }
 
-static int inflate_file(const struct page_file *file, struct buf *out)
-{
-	z_stream stream = {.next_in = (unsigned char *)(uintptr_t)file->gzipped,
-	                   .avail_in = (uInt)file->gzipped_len};
-	void *bytes = buf_reserve(out, file->len);
-	int status;
-
-	if (!bytes || inflateInit2(&stream, GZIP_WRAPPING) != Z_OK)
-		return -ENOMEM;
-	stream.next_out = bytes;
-	stream.avail_out = (uInt)file->len;
-	status = inflate(&stream, Z_FINISH);
-	inflateEnd(&stream);
-	if (status != Z_STREAM_END)
-		return -EIO;
-	buf_grown(out, stream.total_out);
-	return 0;
-}
-
 static void answer_inflated(struct request *request, const struct page_file *file)
 {
 	struct buf body = BUF_INIT;
-	int err = inflate_file(file, &body);
+	int err = gzip_unpack(file->gzipped, file->gzipped_len, &body);
 
 	if (!err) {
 		request_answer(request, file->type, &body);

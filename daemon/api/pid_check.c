@@ -76,9 +76,15 @@ static void on_checked(struct job *job)
 		err = -ECANCELED;
 	if (!err)
 		procs_find_remembered(check->service->procs, &check->unknown);
-	if (!err && check->unknown.count)
+	if (!err && check->unknown.count && !check->may_be_older)
 		err = refuse_pid(check, check->unknown.pids[0]);
 	check->done(check, err);
+}
+
+int pid_check_slices(struct pid_check *check, const struct slices *slices)
+{
+	find_recorded(&check->unknown, slices);
+	return check->unknown.count ? refuse_pid(check, check->unknown.pids[0]) : 0;
 }
 
 void pid_check_start(struct pid_check *check, const struct selection *selection,

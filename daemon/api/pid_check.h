@@ -15,7 +15,8 @@
 /* Embedded in its owner, which fills in the first members. */
 struct pid_check {
 	const struct service *service;
-	uint64_t account; /* client_account() of the client */
+	uint64_t account;  /* client_account() of the client */
+	bool may_be_older; /* a process may be in slices older than the history, see below */
 	/* 0, -EINVAL with `refusal`, or another negative errno. Called once. */
 	void (*done)(struct pid_check *check, int err);
 	struct refusal refusal;
@@ -28,6 +29,8 @@ struct pid_check {
 	int error;
 };
 
+/* With `may_be_older`, for the slices that were read since: 0, or -EINVAL with `refusal`. */
+int pid_check_slices(struct pid_check *check, const struct slices *slices);
 /* Checks whether the selection's processes run, or were recorded in profiles of that kind. Calls
  * done(), perhaps before it returns. */
 void pid_check_start(struct pid_check *check, const struct selection *selection,

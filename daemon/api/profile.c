@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "capture/capture.h"
+#include "export/exports.h"
 #include "http/route.h"
 #include "ingest/source.h"
 
@@ -63,6 +64,20 @@ static void on_rendered(struct rendering *rendering)
 	asked_free((struct asked *)((char *)rendering - offsetof(struct asked, rendering)));
 }
 
+static uint64_t oldest_kept(const struct service *service, enum profile_kind kind)
+{
+	struct recorder_stats stats;
+
+	recorder_get_stats(history_recorder(service->history, kind), &stats);
+	return (stats.oldest_mono_ns ?: service->start_mono_ns) + clock_wall_ns() - clock_mono_ns();
+}
+
+/* Whether the range ends before the history in memory begins. */
+static bool is_old(const struct service *service, const struct capture_ask *ask)
+{
+	return ask->range == RANGE_BETWEEN && ask->to_unix_ns <= oldest_kept(service, ask->kind);
+}
+
 /* Identifies the answer: the samples, their time and the format. Two requests that spell the same
  * in different ways get different keys, and both answers are made. */
 static struct buf key_of(const struct asked *asked)
@@ -82,10 +97,55 @@ static struct buf key_of(const struct asked *asked)
 	return key;
 }
 
+/* `oldest_unix_ns` may be 0. */
+static int refuse_old(const struct service *service, enum profile_kind kind,
+                      uint64_t oldest_unix_ns, struct refusal *ret_refusal)
+{
+	char oldest[TIME_TEXT_BYTES];
+
+	text_format_time(oldest_unix_ns ?: oldest_kept(service, kind), oldest);
+	return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
+	              "profd keeps no samples that old; the oldest are at from=%s", oldest);
+}
+
+/* What is refused because of what is on the disk. 0: nothing. */
+static int check_captured(struct asked *asked, int err, struct refusal *ret_refusal)
+{
+	const struct service *service = asked->request->service;
+	const struct capture *capture = &asked->capture;
+	const struct capture_ask *ask = &capture->ask;
+
+	if (err == -EBUSY)
+		return refuse(ret_refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
+		              "too many requests for samples on the disk are in flight; try again");
+	if (err == -EFBIG)
+		return refuse(ret_refusal, MHD_HTTP_INSUFFICIENT_STORAGE,
+		              "the samples of that time on the disk take more than %d MiB; "
+		              "request a shorter time",
+		              MAX_PAST_BYTES >> 20);
+	if (err)
+		return 0;
+	if (capture->slices.count || !is_old(service, ask)) {
+		if (!pid_check_slices(&asked->check, &capture->slices))
+			return 0;
+		*ret_refusal = asked->check.refusal;
+		return -EINVAL;
+	}
+	return capture->past.oldest_unix_ns && ask->to_unix_ns > capture->past.oldest_unix_ns
+	               ? 0
+	               : refuse_old(service, ask->kind, capture->past.oldest_unix_ns, ret_refusal);
+}
+
 static void on_captured(struct capture *capture, int err)
 {
 	struct asked *asked = (struct asked *)((char *)capture - offsetof(struct asked, capture));
+	struct refusal refusal;
 
+	if (check_captured(asked, err, &refusal)) {
+		request_refuse(asked->request, &refusal);
+		asked_free(asked);
+		return;
+	}
 	if (err) {
 		asked_fail(asked, err);
 		return;
@@ -144,36 +204,21 @@ static int submit(struct request *request, const struct profile_query *query)
 	request->query = (struct query){0};
 	asked->format = query->format;
 	asked->capture = (struct capture){
-		.from = {service->collector, service->history, service->procs, service->sample_hz},
+		.from = {service->collector, service->history, service->procs, service->sample_hz,
+	                 exports_past(service->exports)},
 		.ask = query->ask,
+		.account = client_account(request->client),
 		.done = on_captured,
 	};
 	asked->check = (struct pid_check){
 		.service = service,
 		.account = client_account(request->client),
+		.may_be_older = asked->capture.from.past && (query->ask.range == RANGE_LAST ||
+	                                                     query->ask.range == RANGE_BETWEEN),
 		.done = on_checked,
 	};
 	pid_check_start(&asked->check, &asked->capture.ask.selection, query->ask.kind);
 	return 0;
-}
-
-static int check_kept(const struct service *service, const struct capture_ask *ask,
-                      struct refusal *ret_refusal)
-{
-	uint64_t offset_ns = clock_wall_ns() - clock_mono_ns();
-	char oldest[TIME_TEXT_BYTES];
-	struct recorder_stats stats;
-	uint64_t oldest_mono_ns;
-
-	if (ask->range != RANGE_BETWEEN)
-		return 0;
-	recorder_get_stats(history_recorder(service->history, ask->kind), &stats);
-	oldest_mono_ns = stats.oldest_mono_ns ? stats.oldest_mono_ns : service->start_mono_ns;
-	if (ask->to_unix_ns > oldest_mono_ns + offset_ns)
-		return 0;
-	text_format_time(oldest_mono_ns + offset_ns, oldest);
-	return refuse(ret_refusal, MHD_HTTP_NOT_FOUND,
-	              "profd keeps no samples that old; the oldest are at from=%s", oldest);
 }
 
 void handle_profile(struct request *request)
@@ -185,8 +230,8 @@ void handle_profile(struct request *request)
 	int err;
 
 	err = profile_query_read(&request->query, clock_wall_ns(), &bounds, &query, &refusal);
-	if (!err)
-		err = check_kept(service, &query.ask, &refusal);
+	if (!err && !exports_past(service->exports) && is_old(service, &query.ask))
+		err = refuse_old(service, query.ask.kind, 0, &refusal);
 	if (err) {
 		request_refuse(request, &refusal);
 		return;

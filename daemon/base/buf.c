@@ -115,7 +115,7 @@ const char *buf_text(const struct buf *buf)
 	return buf->data ? (const char *)buf->data : "";
 }
 
-static int read_all(struct buf *buf, int fd, size_t max)
+int buf_read_fd(struct buf *buf, int fd, size_t max)
 {
 	for (;;) {
 		void *at = buf_reserve(buf, READ_STEP);
@@ -141,7 +141,7 @@ int buf_read_file(struct buf *buf, const char *path, size_t max)
 	if (fd < 0)
 		return -errno;
 	buf_clear(buf);
-	int err = read_all(buf, fd, max);
+	int err = buf_read_fd(buf, fd, max);
 	if (err < 0)
 		buf_clear(buf);
 	return err;

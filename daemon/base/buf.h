@@ -38,6 +38,9 @@ void *buf_reserve(struct buf *buf, size_t len);
 void buf_grown(struct buf *buf, size_t len);
 /* The text so far; "" when it is empty. */
 const char *buf_text(const struct buf *buf);
+/* Appends the rest of a file. -EFBIG when the buffer would have over `max` bytes, -ENOMEM, or the
+ * error of read(). */
+int buf_read_fd(struct buf *buf, int fd, size_t max);
 /* Reads the whole of a small file. -EFBIG over `max` bytes, else the error of open() or read(). */
 int buf_read_file(struct buf *buf, const char *path, size_t max);
 /* The same, as text. A file that cannot be read gives an empty text, as an empty file does. */

@@ -78,3 +78,36 @@ void gzip_end(struct gzip *gzip)
 	buf_release(&gzip->piece);
 	gzip->begun = false;
 }
+
+static int inflate_all(z_stream *stream, struct buf *out)
+{
+	int result = Z_OK;
+
+	while (result == Z_OK) {
+		size_t room = room_of(out);
+
+		stream->next_out = buf_reserve(out, room);
+		if (!stream->next_out)
+			return buf_error(out);
+		stream->avail_out = (uInt)room;
+		result = inflate(stream, Z_NO_FLUSH);
+		buf_grown(out, room - stream->avail_out);
+	}
+	if (result == Z_MEM_ERROR)
+		return -ENOMEM;
+	return result == Z_STREAM_END ? 0 : -EBADMSG;
+}
+
+int gzip_unpack(const void *bytes, size_t len, struct buf *out)
+{
+	z_stream stream = {.next_in = (unsigned char *)(uintptr_t)bytes, .avail_in = (uInt)len};
+	int err;
+
+	if (len > UINT_MAX)
+		return -EFBIG;
+	if (inflateInit2(&stream, GZIP_WINDOW) != Z_OK)
+		return -ENOMEM;
+	err = inflate_all(&stream, out);
+	inflateEnd(&stream);
+	return err;
+}

@@ -23,3 +23,6 @@ void *gzip_reserve(struct gzip *gzip, size_t len);
 void gzip_grown(struct gzip *gzip, size_t len);
 /* Writes the rest and frees the stream; must always be called. */
 void gzip_end(struct gzip *gzip);
+/* Appends the bytes of a gzip file to `out`; there must be fewer than its `max`, or they are too
+ * many: -EFBIG. -EBADMSG: it is no gzip file, or a part of one. -ENOMEM. */
+int gzip_unpack(const void *bytes, size_t len, struct buf *out);

@@ -5,6 +5,8 @@
  *   RANGE_LAST      boundary, so that the newest samples are included
  *   RANGE_SINCE     the same; it covers what happened, and not what is in use at its end
  *   RANGE_BETWEEN   boundary only when the end is about now
+ * What a given or a last time has before the history in memory begins is read from a disk
+ * (past/past.h), after everything else, so that the rest is as of the boundary.
  * When another range ends now and the kind of profile has a state of what is in use, one more slice
  * holds that state, taken at the boundary that ends the range: the recorded slices hold only what
  * happened.
@@ -14,6 +16,7 @@
 #include "base/clock.h"
 #include "ingest/source.h"
 #include "proc/proc.h"
+#include "profile/select.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -89,9 +92,113 @@ static void read_facts(struct capture *capture)
 	facts->from_mono_ns = capture->from_mono_ns;
 	facts->to_mono_ns = capture->to_mono_ns;
 	facts->wall_offset_ns = clock_wall_ns() - clock_mono_ns();
+	/* Times before the boot wrap, unlike in the capture. */
+	if (!facts->from_mono_ns && capture->ask.range == RANGE_BETWEEN)
+		facts->from_mono_ns = capture->ask.from_unix_ns - facts->wall_offset_ns;
+	if (!facts->to_mono_ns)
+		facts->to_mono_ns = capture->ask.to_unix_ns - facts->wall_offset_ns;
+	facts->unreadable = capture->past.unreadable;
 	facts->empty = !capture->slices.count;
 	facts->all = capture->ask.all;
 	facts->state = sources[capture->ask.kind]->in_use && capture->ends_now;
+}
+
+static void capture_end(struct capture *capture, int err)
+{
+	if (!err)
+		err = read_known(capture);
+	if (!err)
+		read_facts(capture);
+	capture->done(capture, err);
+}
+
+/* ---- before the history --------------------------------------------------------------------- */
+
+/* The slices of the history that do not lie in what was read, to its end. */
+static size_t first_after(const struct slices *slices, const struct profile *last)
+{
+	uint64_t end = last->start_wall_ns + last->duration_ns;
+	size_t first = 0;
+
+	while (first < slices->count &&
+	       slices->profiles[first]->start_wall_ns + slices->profiles[first]->duration_ns / 2 <
+	               end)
+		first++;
+	return first;
+}
+
+/* Puts what was read before the slices of the history. */
+static int join(struct capture *capture)
+{
+	struct slices *slices = &capture->slices, *past = &capture->past.slices;
+	struct profile **grown;
+	size_t first;
+
+	if (!past->count)
+		return 0;
+	if (slices->count && !select_same_types(past->profiles[0], slices->profiles[0])) {
+		capture->past.unreadable += (uint32_t)past->count;
+		slices_release(past);
+		return 0;
+	}
+	grown = reallocarray(past->profiles, past->count + slices->count, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	past->profiles = grown;
+	first = first_after(slices, grown[past->count - 1]);
+	for (size_t i = 0; i < slices->count; i++)
+		if (i < first)
+			profile_unref(slices->profiles[i]);
+		else
+			grown[past->count++] = slices->profiles[i];
+	free(slices->profiles);
+	*slices = *past;
+	*past = (struct slices){0};
+	return 0;
+}
+
+static void on_past(struct past_ask *ask, int err)
+{
+	struct capture *capture = (struct capture *)((char *)ask - offsetof(struct capture, past));
+
+	if (!err)
+		err = join(capture);
+	capture_end(capture, err);
+}
+
+/* Whether the range begins before the history in memory. */
+static bool is_older(const struct capture *capture)
+{
+	enum range_kind range = capture->ask.range;
+	struct recorder_stats stats;
+
+	if (!capture->from.past || capture->ask.all ||
+	    (range != RANGE_LAST && range != RANGE_BETWEEN))
+		return false;
+	recorder_get_stats(recorder_of(capture), &stats);
+	return !stats.oldest_mono_ns || capture->from_mono_ns < stats.oldest_mono_ns;
+}
+
+static int ask_past(struct capture *capture)
+{
+	uint64_t offset_ns = clock_wall_ns() - clock_mono_ns();
+	const struct capture_ask *ask = &capture->ask;
+	bool between = ask->range == RANGE_BETWEEN;
+	uint64_t to_unix_ns = capture->to_mono_ns + offset_ns;
+
+	capture->past = (struct past_ask){
+		.kind = sources[ask->kind]->name,
+		.from_unix_ns = between ? ask->from_unix_ns : to_unix_ns - ask->length_ns,
+		.to_unix_ns = to_unix_ns,
+		.before_unix_ns = capture->slices.count ? capture->slices.profiles[0]->start_wall_ns
+	                                                : UINT64_MAX,
+		.account = capture->account,
+		.done = on_past,
+	};
+	/* Of a time before the boot. */
+	if (between && ask->to_unix_ns < to_unix_ns)
+		capture->past.to_unix_ns = ask->to_unix_ns;
+	return past_ask(capture->from.past, &capture->past);
 }
 
 static void capture_read(struct capture *capture)
@@ -101,12 +208,15 @@ static void capture_read(struct capture *capture)
 
 	if (!err)
 		err = add_state(capture);
-	if (!err)
-		err = read_known(capture);
-	if (!err)
-		read_facts(capture);
-	capture->done(capture, err);
+	if (!err && is_older(capture)) {
+		err = ask_past(capture);
+		if (!err)
+			return;
+	}
+	capture_end(capture, err);
 }
+
+/* ---- boundaries ----------------------------------------------------------------------------- */
 
 static void capture_wait(struct capture *capture, uint64_t boundary_mono_ns)
 {
@@ -179,7 +289,10 @@ void capture_start(struct capture *capture)
 
 void capture_cancel(struct capture *capture)
 {
-	collector_cancel(capture->from.collector, &capture->cut);
+	if (capture->past.past)
+		past_release(&capture->past);
+	else
+		collector_cancel(capture->from.collector, &capture->cut);
 }
 
 void capture_plan(const struct capture *capture, struct render_plan *plan)
@@ -196,6 +309,7 @@ void capture_release(struct capture *capture)
 	if (capture->ask.range == RANGE_NEXT && capture->begun)
 		recorder_unhold(recorder_of(capture), capture->from_mono_ns);
 	capture->begun = false;
+	past_release(&capture->past);
 	slices_release(&capture->slices);
 	free(capture->known);
 	capture->known = NULL;

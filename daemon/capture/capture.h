@@ -10,6 +10,7 @@
 #include "capture/comments.h"
 #include "capture/render.h"
 #include "collect/collector.h"
+#include "past/past.h"
 #include "profile/history.h"
 
 enum range_kind {
@@ -35,19 +36,22 @@ struct capture_from {
 	struct history *history; /* by enum profile_kind */
 	const struct procs *procs;
 	uint32_t sample_hz;
+	struct past *past; /* for what is older than the history; NULL: there is none */
 };
 
 struct capture {
 	struct capture_from from;
 	struct capture_ask ask;
-	/* 0, -ENOMEM or another negative errno. Called once, perhaps before capture_start()
-	 * returns; not after capture_cancel(). */
+	uint64_t account; /* that asks `from.past`, 0: root's */
+	/* 0, -ENOMEM, those of past_ask() or another negative errno. Called once, perhaps before
+	 * capture_start() returns; not after capture_cancel(). */
 	void (*done)(struct capture *capture, int err);
 
 	/* The result. */
 	uint64_t from_mono_ns, to_mono_ns;
 	bool ends_now;
 	struct slices slices;
+	struct past_ask past; /* what was read there */
 	struct capture_facts facts;
 
 	/* Private. */

@@ -125,6 +125,17 @@ static void add_missing(struct builder *builder)
 	render_comment(builder, &text);
 }
 
+static void add_unreadable(struct builder *builder, const struct capture_facts *facts)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT;
+
+	if (!facts->unreadable)
+		return;
+	buf_printf(&text, PROFILE_INCOMPLETE "%" PRIu32 " profiles on the disk cannot be read",
+	           facts->unreadable);
+	render_comment(builder, &text);
+}
+
 void capture_describe(struct builder *builder, const void *ctx)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
@@ -133,6 +144,7 @@ void capture_describe(struct builder *builder, const void *ctx)
 	if (facts->empty)
 		add_empty_profile(builder, facts);
 	add_missing(builder);
+	add_unreadable(builder, facts);
 	if (sources[facts->kind]->has_idle) {
 		buf_printf(&text, "sample_hz=%" PRIu32, facts->sample_hz);
 		render_comment(builder, &text);

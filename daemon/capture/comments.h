@@ -17,6 +17,7 @@ struct capture_facts {
 	const struct selection *selection;
 	uint64_t from_mono_ns, to_mono_ns; /* the requested range */
 	uint64_t wall_offset_ns;           /* wall clock minus monotonic clock */
+	uint32_t unreadable;               /* earlier profiles that could not be read */
 	bool empty;                        /* nothing was recorded in the range */
 	bool all;                          /* everything that is kept was requested */
 	bool state; /* a slice holds what is in use at the end; only for kinds with source.in_use */

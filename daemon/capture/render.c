@@ -124,7 +124,8 @@ int render_profile(const struct render_plan *plan, struct buf *out,
 		return err;
 	if (plan->named)
 		plan->named(builder);
-	add_comments(builder, plan);
+	if (plan->describe)
+		add_comments(builder, plan);
 	err = builder_seal(builder, &profile);
 	if (err)
 		return err;

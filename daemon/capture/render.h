@@ -24,7 +24,7 @@ struct render_plan {
 	/* Called after symbolization; NULL: nothing to do. */
 	void (*named)(struct builder *builder);
 	/* Adds the comments of this kind of profile, and its value types when there was no slice to
-	 * take them from; gets `ctx`. */
+	 * take them from; gets `ctx`. NULL: it has the comments of its slices only. */
 	void (*describe)(struct builder *builder, const void *ctx);
 	const void *ctx;
 };

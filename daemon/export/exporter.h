@@ -2,24 +2,15 @@
 /*
  * struct exporter - a way out of the daemon besides HTTP: it gets the bytes of each recorded
  * profile and puts them somewhere. It may take its time, because it has a lane of its own, and one
- * profile at a time. What it could not put comes again with the next profile of that kind. A new
- * exporter is one file and one line in EXPORTERS.
+ * profile at a time. The intervals of one kind follow each other without a gap. What it could not
+ * put comes again with the next profile of that kind. A new exporter is one file and one line in
+ * EXPORTERS.
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* A profile of one kind of an interval. The intervals of one kind follow each other without a gap.
- */
-struct exported {
-	const char *host, *kind;
-	const char *suffix; /* of a file, with its dots */
-	uint64_t start_unix_ns;
-	const void *bytes;
-	size_t len;
-};
+#include "encode/encoder.h"
+#include "past/profile_files.h"
+#include "profile/selection.h"
 
 struct exporter {
 	const char *name; /* --export NAME:PLACE */
@@ -27,10 +18,14 @@ struct exporter {
 	/* Puts a profile at a place, which may hold `max_bytes` of profiles: the oldest ones make
 	 * room. 0 or a negative errno; -EFBIG if the profile alone is too large. On a worker
 	 * thread. */
-	int (*put)(const char *place, uint64_t max_bytes, const struct exported *profile);
+	int (*put)(const char *place, uint64_t max_bytes, const struct profile_file *profile);
+	const struct encoder *encoder;
+	/* NULL: what a client gets. Otherwise without the comments that a client gets. */
+	const struct selection *selection;
+	bool is_past; /* the place is a directory that past/past.h reads */
 };
 
-#define EXPORTERS(EXPORTER) EXPORTER(directory)
+#define EXPORTERS(EXPORTER) EXPORTER(directory) EXPORTER(history)
 
 #define EXPORTER(name) extern const struct exporter exporter_##name;
 EXPORTERS(EXPORTER)

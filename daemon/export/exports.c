@@ -21,9 +21,9 @@ struct exports {
 	struct exports_config config;
 	const struct exporter *exporter;
 	const char *place;
-	const struct encoder *encoder;
 	uv_timer_t timer;
 	struct lane *lane;
+	struct past past;
 	bool started, stopped, capturing;
 	uint64_t from_mono_ns[KIND_COUNT]; /* where the next interval begins; held */
 	int errors[KIND_COUNT];            /* of the last profile of the kind, logged once */
@@ -32,6 +32,9 @@ struct exports {
 
 	/* The round. */
 	bool in_round, has_failed;
+	bool again; /* one more follows */
+	void (*finished)(void *ctx);
+	void *finished_ctx; /* of finished(), which is called after the last round */
 	enum profile_kind kind;
 	struct capture capture;
 	uint64_t start_unix_ns, to_mono_ns; /* of the interval; its end is held, or 0 */
@@ -43,6 +46,7 @@ struct exports {
 };
 
 static void next_kind(struct exports *exports);
+static void start_round(struct exports *exports);
 
 struct exports *exports_new(const struct exports_config *config)
 {
@@ -51,13 +55,20 @@ struct exports *exports_new(const struct exports_config *config)
 	if (!exports)
 		return NULL;
 	exports->config = *config;
-	exports->encoder = encoder_find("pprof");
 	exports->exporter = exporter_find(config->target, &exports->place);
-	exports->lane = lane_new(config->loop, WORK_export, 1);
-	if (exports->lane)
-		return exports;
-	free(exports);
-	return NULL;
+	exports->lane = lane_new(config->loop, WORK_export, 1 + PAST_ASKS);
+	if (!exports->lane) {
+		free(exports);
+		return NULL;
+	}
+	exports->past =
+		(struct past){.lane = exports->lane, .place = exports->place, .host = config->host};
+	return exports;
+}
+
+struct past *exports_past(struct exports *exports)
+{
+	return exports && exports->exporter->is_past ? &exports->past : NULL;
 }
 
 static struct recorder *recorder_of(const struct exports *exports)
@@ -120,10 +131,10 @@ static struct exports *of_put(struct job *job)
 static void run_put(struct job *job)
 {
 	struct exports *exports = of_put(job);
-	const struct exported profile = {
+	const struct profile_file profile = {
 		.host = exports->config.host->nodename,
 		.kind = sources[exports->kind]->name,
-		.suffix = exports->encoder->suffix,
+		.suffix = exports->exporter->encoder->suffix,
 		.start_unix_ns = exports->start_unix_ns,
 		.bytes = exports->body.data,
 		.len = exports->body.len,
@@ -182,9 +193,11 @@ static int render(struct exports *exports)
 	exports->plan = (struct render_plan){
 		.symbolizer = exports->config.symbolizer,
 		.host = exports->config.host,
-		.encoder = exports->encoder,
+		.encoder = exports->exporter->encoder,
 	};
 	capture_plan(&exports->capture, &exports->plan);
+	if (exports->exporter->selection)
+		exports->plan.describe = NULL;
 	exports->err = -ECANCELED;
 	exports->body.max = MAX_EXPORT_BYTES;
 	exports->turn = (struct turn){.job = {.run = run_render, .done = on_rendered}};
@@ -230,6 +243,10 @@ static void end_round(struct exports *exports)
 	exports->to_skip = exports->has_failed ? 2 * exports->to_skip + 1 : 0;
 	if (exports->to_skip > MOST_SKIPPED)
 		exports->to_skip = MOST_SKIPPED;
+	if (exports->again)
+		start_round(exports);
+	else if (exports->finished)
+		exports->finished(exports->finished_ctx);
 }
 
 static void next_kind(struct exports *exports)
@@ -249,7 +266,17 @@ static void next_kind(struct exports *exports)
 	                .all = !exports->from_mono_ns[exports->kind]},
 		.done = on_captured,
 	};
+	if (exports->exporter->selection)
+		exports->capture.ask.selection = *exports->exporter->selection;
 	capture_start(&exports->capture);
+}
+
+static void start_round(struct exports *exports)
+{
+	exports->in_round = true;
+	exports->again = exports->has_failed = false;
+	exports->kind = 0;
+	next_kind(exports);
 }
 
 static void on_due(uv_timer_t *timer)
@@ -262,10 +289,7 @@ static void on_due(uv_timer_t *timer)
 	}
 	if (exports->skipped++ < exports->to_skip)
 		return;
-	exports->in_round = true;
-	exports->has_failed = false;
-	exports->kind = 0;
-	next_kind(exports);
+	start_round(exports);
 }
 
 void exports_start(struct exports *exports)
@@ -278,11 +302,25 @@ void exports_start(struct exports *exports)
 	uv_timer_start(&exports->timer, on_due, every_ms, every_ms);
 }
 
+void exports_finish(struct exports *exports, void (*fn)(void *ctx), void *ctx)
+{
+	uv_timer_stop(&exports->timer);
+	exports->finished = fn;
+	exports->finished_ctx = ctx;
+	/* The round that runs has what was recorded until it began. */
+	if (exports->in_round)
+		exports->again = true;
+	else
+		start_round(exports);
+}
+
 void exports_stop(struct exports *exports)
 {
 	if (!exports || exports->stopped)
 		return;
 	exports->stopped = true;
+	exports->again = false;
+	exports->finished = NULL;
 	if (exports->started)
 		uv_close((uv_handle_t *)&exports->timer, NULL);
 	if (exports->capturing) {
@@ -303,4 +341,5 @@ void exports_free(struct exports *exports)
 void exports_get_stats(const struct exports *exports, struct exports_stats *ret_stats)
 {
 	*ret_stats = exports->stats;
+	ret_stats->unreadable = exports->past.unreadable;
 }

@@ -6,9 +6,9 @@
 
 #include "memory/trend.h"
 
-#define OF(name) #name,
-const char *const growth_of_names[GROWTH_OF_COUNT] = {GROWTH_OF(OF)};
-#undef OF
+#define FIGURE(name) #name,
+const char *const growth_of_names[GROWTH_OF_COUNT] = {GROWTH_OF(FIGURE)};
+#undef FIGURE
 
 _Static_assert((int)TREND_POINTS == (int)FLOORS_PARTS, "a line is fitted through a window");
 

@@ -37,11 +37,11 @@ enum {
 };
 
 /* The figures that are judged, under the names that clients see: memory_held(), and heap_inuse. */
-#define GROWTH_OF(OF) OF(resident) OF(heap)
+#define GROWTH_OF(FIGURE) FIGURE(resident) FIGURE(heap)
 
-#define OF(name) GROWTH_##name,
-enum growth_of { GROWTH_OF(OF) GROWTH_OF_COUNT };
-#undef OF
+#define FIGURE(name) GROWTH_##name,
+enum growth_of { GROWTH_OF(FIGURE) GROWTH_OF_COUNT };
+#undef FIGURE
 
 extern const char *const growth_of_names[GROWTH_OF_COUNT];
 

@@ -285,7 +285,7 @@ static bool same_type(const struct profile *a, const struct value_type *x, const
 	       !strcmp(profile_string(a, x->unit), profile_string(b, y->unit));
 }
 
-static bool same_types(const struct profile *a, const struct profile *b)
+bool select_same_types(const struct profile *a, const struct profile *b)
 {
 	if (a->type_count != b->type_count || !same_type(a, &a->period_type, b, &b->period_type))
 		return false;
@@ -308,11 +308,11 @@ static void take_types(struct builder *into, const struct profile *slice)
 static int merge_types(struct builder *into, struct profile *const *slices, size_t slice_count)
 {
 	for (size_t i = 1; i < slice_count; i++)
-		if (!same_types(slices[0], slices[i]))
+		if (!select_same_types(slices[0], slices[i]))
 			return -EINVAL;
 	if (!builder_view(into)->type_count)
 		take_types(into, slices[0]);
-	else if (!same_types(builder_view(into), slices[0]))
+	else if (!select_same_types(builder_view(into), slices[0]))
 		return -EINVAL;
 	return 0;
 }

@@ -19,6 +19,9 @@ enum { FOLDED_PROCESSES = 64 };
 /* Selects everything that slices have. */
 extern const struct selection select_all;
 
+/* Whether the values of both mean the same, so that they can be merged. */
+bool select_same_types(const struct profile *a, const struct profile *b);
+
 /* Adds those samples of `slices` that `selection` keeps. The slices are in order of time, the
  * oldest first. Times, ticks, value types and period are added too: the result covers the time from
  * the first slice's start to the last one's end. So are the names of locations, if the slices have

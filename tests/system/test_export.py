@@ -4,7 +4,6 @@
 import glob
 import os
 import tempfile
-import time
 import unittest
 
 import daemon
@@ -32,8 +31,8 @@ class Export(unittest.TestCase):
                 profiles.append(Profile(file.read()))
         return profiles
 
-    def start(self, folder):
-        return daemon.Daemon("--export", f"directory:{self.folder.name}/{folder}", "--export-interval", f"{INTERVAL}s")
+    def start(self, folder, interval=INTERVAL):
+        return daemon.Daemon("--export", f"directory:{self.folder.name}/{folder}", "--export-interval", f"{interval}s")
 
     def assert_gapless(self, profiles):
         for earlier, later in zip(profiles, profiles[1:]):
@@ -75,11 +74,16 @@ class Export(unittest.TestCase):
         self.assert_gapless(profiles)
 
     def test_it_ends_in_the_middle(self):
-        """Ending does not wait for an export, and leaves whole files only."""
-        with self.start("profiles") as server:
-            self.assertTrue(until(lambda: os.path.exists(f"{self.folder.name}/profiles"), seconds=60))
-            start = time.monotonic()
+        """What was recorded last is exported, too, and there are whole files only."""
+        with self.start("profiles", interval=600) as server, Workload("spin60_30_10") as spin:
+            self.assertTrue(until(lambda: spin.cpu_seconds() > 1, seconds=60))
             code, _ = server.stop()
             self.assertEqual(code, 0)
-            self.assertLess(time.monotonic() - start, 2)
-        self.profiles()
+        profile, = self.profiles()
+        self.assertGreater(profile.total(where=lambda sample: sample.labels["pid"] == spin.pid), daemon.HZ / 2)
+
+    def test_it_ends_where_nothing_can_be_written(self):
+        with self.start("later/profiles", interval=600) as server:
+            server.process.terminate()
+            self.assertEqual(server.process.wait(30), 0)
+            self.assertEqual(server.log().count("cannot export cpu"), 1, server.log())

@@ -47,6 +47,8 @@
 	SUITE(quality)         \
 	SUITE(recorder)        \
 	SUITE(history)         \
+	SUITE(packed)          \
+	SUITE(past)            \
 	SUITE(pprof)           \
 	SUITE(perfetto)        \
 	SUITE(fold)            \

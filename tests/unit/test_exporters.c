@@ -25,6 +25,8 @@ static const struct {
 	{"directory:/a:b", "/a:b"},
 	{"directory:", NULL},
 	{"directory:relative", NULL},
+	{"history:/srv", "/srv"},
+	{"history:srv", NULL},
 	{"directory", NULL},
 	{"directory/", NULL},
 	{"Directory:/srv", NULL},
@@ -61,9 +63,9 @@ static void tear_down(void)
 }
 
 /* A profile that begins `second` seconds after 2026-11-27T20:46:00.250Z. */
-static struct exported profile_at(uint64_t second, const char *bytes)
+static struct profile_file profile_at(uint64_t second, const char *bytes)
 {
-	return (struct exported){
+	return (struct profile_file){
 		.host = "some-host",
 		.kind = "cpu",
 		.suffix = ".pb.gz",
@@ -73,7 +75,7 @@ static struct exported profile_at(uint64_t second, const char *bytes)
 	};
 }
 
-static int put(const struct exported *profile, uint64_t max_bytes)
+static int put(const struct profile_file *profile, uint64_t max_bytes)
 {
 	return exporter_directory.put(place, max_bytes, profile);
 }
@@ -111,8 +113,8 @@ static void make(const char *name, const char *bytes)
 
 START_TEST(a_file_for_each_profile)
 {
-	struct exported cpu = profile_at(0, "first"), later = profile_at(60, "second");
-	struct exported rss = profile_at(0, "third");
+	struct profile_file cpu = profile_at(0, "first"), later = profile_at(60, "second");
+	struct profile_file rss = profile_at(0, "third");
 	struct stat stat;
 
 	rss.kind = "rss";
@@ -134,7 +136,7 @@ END_TEST
 /* Intervals may be short. */
 START_TEST(two_in_a_second)
 {
-	struct exported first = profile_at(0, "first"), second = profile_at(0, "second");
+	struct profile_file first = profile_at(0, "first"), second = profile_at(0, "second");
 
 	second.start_unix_ns += 500 * NSEC_PER_MSEC;
 	ck_assert_int_eq(put(&first, 100), 0);
@@ -148,7 +150,7 @@ END_TEST
 START_TEST(a_host_with_a_slash)
 {
 	for (uint64_t second = 0; second < 2; second++) {
-		struct exported profile = profile_at(second, "12345");
+		struct profile_file profile = profile_at(second, "12345");
 
 		profile.host = "../a/b";
 		ck_assert_int_eq(put(&profile, 5), 0);
@@ -162,7 +164,7 @@ START_TEST(the_oldest_make_room)
 {
 	/* Room for two, of whichever kind. */
 	for (uint64_t second = 0; second < 5; second++) {
-		struct exported profile = profile_at(second, "12345");
+		struct profile_file profile = profile_at(second, "12345");
 
 		profile.kind = second % 2 ? "rss" : "cpu";
 		ck_assert_int_eq(put(&profile, 10), 0);
@@ -175,7 +177,7 @@ END_TEST
 
 START_TEST(one_that_is_too_large)
 {
-	struct exported small = profile_at(0, "1"), large = profile_at(60, "12345678901");
+	struct profile_file small = profile_at(0, "1"), large = profile_at(60, "12345678901");
 
 	ck_assert_int_eq(put(&small, 10), 0);
 	ck_assert_int_eq(put(&large, 10), -EFBIG);
@@ -199,7 +201,7 @@ START_TEST(files_of_others_stay)
 		"profd-some-host-2-cpu-20001127T204600.250Z.pb.gz",
 		"profd-other-cpu-20001127T204600.250Z.pb.gz",
 	};
-	struct exported profile = profile_at(0, "12345"), later = profile_at(60, "12345");
+	struct profile_file profile = profile_at(0, "12345"), later = profile_at(60, "12345");
 
 	ck_assert_int_eq(mkdir(place, 0700), 0);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -218,7 +220,7 @@ END_TEST
 /* A daemon that was killed left a part of a file, or somebody a link in its place. */
 START_TEST(what_a_killed_daemon_left)
 {
-	struct exported profile = profile_at(0, "whole");
+	struct profile_file profile = profile_at(0, "whole");
 	char part[128];
 
 	ck_assert_int_eq(mkdir(place, 0700), 0);
@@ -237,7 +239,7 @@ END_TEST
 
 START_TEST(places_that_cannot_be_written)
 {
-	struct exported profile = profile_at(0, "bytes");
+	struct profile_file profile = profile_at(0, "bytes");
 
 	ck_assert_int_eq(exporter_directory.put("/no/such/folder", 100, &profile), -ENOENT);
 	ck_assert_int_eq(exporter_directory.put("/dev/null", 100, &profile), -ENOTDIR);

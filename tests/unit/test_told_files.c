@@ -15,9 +15,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The mapping of interpreted code. */
+static uint32_t pseudo(struct builder *builder)
+{
+	const struct mapping mapping = {.path = builder_text(builder, "[python]"),
+	                                .kind = MAPPING_PSEUDO};
+
+	return builder_mapping(builder, &mapping);
+}
+
 static uint32_t frame(struct builder *builder, uint32_t parent, uint64_t address, const char *file)
 {
-	uint32_t location = builder_location(builder, 0, address);
+	uint32_t location = builder_location(builder, pseudo(builder), address);
 	struct function function = {.name = builder_text(builder, "f"),
 	                            .filename = builder_text(builder, file)};
 
@@ -73,7 +82,8 @@ START_TEST(remembers_files)
 	sample(builder, frame(builder, node, 4, "relative.py"), 8);
 	sample(builder, frame(builder, node, 5, ""), 8);
 	frame(builder, 0, 6, "/srv/unused.py");
-	sample(builder, builder_node(builder, node, builder_location(builder, 0, 9)), 9);
+	sample(builder, builder_node(builder, node, builder_location(builder, pseudo(builder), 9)),
+	       9);
 	sample(builder, 0, 9);
 	ck_assert_int_eq(told_files_note(&files, builder_view(builder)), 0);
 	check_pid(&files, "/srv/main.py", 7);
@@ -146,6 +156,27 @@ static void note(struct told_files *files, pid_t pid)
 
 /* A process in its own mount namespace does not replace one that sees the host's files, in whatever
  * order they are noted. */
+/* It was named by an earlier daemon. */
+START_TEST(native_code_tells_no_files)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	_cleanup_(profile_unrefp) struct profile *profile = NULL;
+	struct told_files files = {.max_bytes = 1 << 20};
+	const struct mapping mapping = {.path = builder_text(builder, "/bin/a")};
+	const struct function function = {.filename = builder_text(builder, "/a.c")};
+	uint32_t location = builder_location(builder, builder_mapping(builder, &mapping), 1);
+	struct source_root root;
+
+	builder_line(builder, location, builder_function(builder, &function), 1);
+	sample(builder, builder_node(builder, 0, location), 9);
+	ck_assert_int_eq(builder_seal(builder, &profile), 0);
+	ck_assert_int_eq(told_files_note(&files, profile), 0);
+	for (int is_hosts = 0; is_hosts < 2; is_hosts++)
+		ck_assert(!told_files_find(&files, "/a.c", NULL, is_hosts, &root));
+	told_files_release(&files);
+}
+END_TEST
+
 START_TEST(hosts_are_apart)
 {
 	_cleanup_(told_files_release) struct told_files files = {.max_bytes = 1 << 20};
@@ -209,6 +240,7 @@ Suite *told_files_suite(void)
 	tcase_add_test(tests, who_is_known_is_kept);
 	tcase_add_test(tests, each_container_has_its_own);
 	tcase_add_test(tests, hosts_are_apart);
+	tcase_add_test(tests, native_code_tells_no_files);
 	tcase_add_test(tests, is_bounded);
 	suite_add_tcase(suite, tests);
 	return suite;

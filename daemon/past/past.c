@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A question is read by a job of its own, which outlives a question that was given up.
+ */
+#include "past/past.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "past/profile_files.h"
+#include "past/packed.h"
+#include "profile/select.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct past_read {
+	struct turn turn;
+	struct past *past;
+	struct past_ask *ask;   /* NULL once it was given up */
+	struct past_ask result; /* the question, and what is found */
+	struct packed_host host;
+	size_t bytes, capacity; /* of the slices */
+	int err;
+};
+
+/* ---- the boot ------------------------------------------------------------------------------- */
+
+static struct packed_host this_host(void)
+{
+	_cleanup_(buf_release) struct buf id = BUF_INIT;
+	uint32_t hash;
+
+	buf_read_text(&id, "/proc/sys/kernel/random/boot_id", 64);
+	hash = (uint32_t)hash_bytes(HASH_START, buf_text(&id), id.len);
+
+	return (struct packed_host){.boot = hash ?: 1,
+	                            .wall_offset_ns = clock_wall_ns() - clock_mono_ns()};
+}
+
+static int encode_past(const struct profile *profile, const struct encode_options *options,
+                       struct buf *out)
+{
+	const struct packed_host host = this_host();
+
+	(void)options;
+	return profile_pack(profile, &host, out);
+}
+
+const struct encoder encoder_past = {
+	.name = "past",
+	.suffix = ".slice.gz",
+	.encode = encode_past,
+};
+
+/* ---- reading: the lane ---------------------------------------------------------------------- */
+
+static uint64_t end_of(const struct profile *profile)
+{
+	return profile->start_wall_ns + profile->duration_ns;
+}
+
+/* As the recorder decides which slices a range gets. */
+static bool in_range(const struct past_ask *ask, const struct profile *profile)
+{
+	uint64_t start = profile->start_wall_ns, end = end_of(profile);
+	uint64_t middle = start + profile->duration_ns / 2;
+
+	if (start < ask->from_unix_ns)
+		start = ask->from_unix_ns;
+	if (end > ask->to_unix_ns)
+		end = ask->to_unix_ns;
+	if (start >= end)
+		return false;
+	return (middle >= ask->from_unix_ns && middle < ask->to_unix_ns) ||
+	       end - start >= (ask->to_unix_ns - ask->from_unix_ns) / 2;
+}
+
+/* Makes one slice of all. Times within it are no longer distinguished. */
+static int merge_all(struct past_read *read)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	struct slices *slices = &read->result.slices;
+	struct profile *merged;
+	int err;
+
+	if (!builder)
+		return -ENOMEM;
+	err = select_merge(builder, slices->profiles, slices->count, &select_all);
+	if (!err)
+		err = builder_seal(builder, &merged);
+	if (err)
+		return err;
+	for (size_t i = 0; i < slices->count; i++)
+		profile_unref(slices->profiles[i]);
+	slices->profiles[0] = merged;
+	slices->count = 1;
+	read->bytes = merged->memory_bytes;
+	return 0;
+}
+
+/* Drops the slices so far, if their values mean something else than those of the profile: another
+ * version of profd wrote them. */
+static void drop_others(struct past_read *read, const struct profile *profile)
+{
+	struct slices *slices = &read->result.slices;
+
+	if (!slices->count || select_same_types(slices->profiles[0], profile))
+		return;
+	read->result.unreadable += (uint32_t)slices->count;
+	slices_release(slices);
+	read->capacity = read->bytes = 0;
+}
+
+/* Takes over the reference. */
+static int add_slice(struct past_read *read, struct profile *profile)
+{
+	struct slices *slices = &read->result.slices;
+
+	drop_others(read, profile);
+	if (slices->count == read->capacity) {
+		size_t capacity = read->capacity * 2 + 16;
+		struct profile **grown = reallocarray(slices->profiles, capacity, sizeof(*grown));
+
+		if (!grown) {
+			profile_unref(profile);
+			return -ENOMEM;
+		}
+		slices->profiles = grown;
+		read->capacity = capacity;
+	}
+	slices->profiles[slices->count++] = profile;
+	read->bytes += profile->memory_bytes;
+	if (read->bytes > MAX_PAST_BYTES) {
+		int err = merge_all(read);
+
+		if (err)
+			return err;
+	}
+	return read->bytes > MAX_PAST_BYTES ? -EFBIG : 0;
+}
+
+/* A file that has just made room for others is none in the range. */
+static int read_file(struct past_read *read, const struct profile_files *files,
+                     const struct profile_found *found)
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
+	struct profile *profile;
+	int err = profile_files_read(files, found, MAX_PACKED_BYTES, &bytes);
+
+	if (err == -ENOENT)
+		return 0;
+	if (!err)
+		err = profile_unpack(bytes.data, bytes.len, &read->host, &profile);
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
+		read->result.unreadable++;
+		return 0;
+	}
+	if (in_range(&read->result, profile))
+		return add_slice(read, profile);
+	profile_unref(profile);
+	return 0;
+}
+
+/* Files follow each other, so one may be in the range if the next one begins in it. */
+static int read_files(struct past_read *read, const struct profile_files *files)
+{
+	const struct past_ask *ask = &read->result;
+	const struct profile_found *found = profile_files_next(files, ask->kind, NULL), *next;
+	int err = 0;
+
+	if (found)
+		read->result.oldest_unix_ns = found->start_unix_ns;
+	for (; found && !err; found = next) {
+		if (found->start_unix_ns >= ask->before_unix_ns ||
+		    found->start_unix_ns >= ask->to_unix_ns)
+			break;
+		next = profile_files_next(files, ask->kind, found);
+		if (!next || next->start_unix_ns > ask->from_unix_ns)
+			err = read_file(read, files, found);
+	}
+	return err;
+}
+
+static void run_read(struct job *job)
+{
+	struct past_read *read = (struct past_read *)job;
+	_cleanup_(profile_files_release) struct profile_files files = {.folder = -1};
+
+	read->host = this_host();
+	read->err = profile_files_list(read->past->place, read->past->host->nodename,
+	                               encoder_past.suffix, &files);
+	if (!read->err)
+		read->err = read_files(read, &files);
+}
+
+/* ---- asking --------------------------------------------------------------------------------- */
+
+static void on_read(struct job *job)
+{
+	struct past_read *read = (struct past_read *)job;
+	struct past_ask *ask = read->ask;
+
+	read->past->unreadable += read->result.unreadable;
+	if (ask) {
+		ask->read = NULL;
+		ask->slices = read->result.slices;
+		ask->oldest_unix_ns = read->result.oldest_unix_ns;
+		ask->unreadable = read->result.unreadable;
+		ask->done(ask, read->err);
+	} else {
+		slices_release(&read->result.slices);
+		read->past->slots[read->result.slot].used = false;
+	}
+	free(read);
+}
+
+static int find_slot(const struct past *past, uint64_t account, size_t *ret_slot)
+{
+	size_t count = 0, has = 0;
+
+	for (size_t i = 0; i < PAST_ASKS; i++) {
+		if (!past->slots[i].used)
+			*ret_slot = i;
+		count += past->slots[i].used;
+		has += past->slots[i].used && past->slots[i].account == account;
+	}
+	return count == PAST_ASKS || (account && has >= PAST_ASKS / 2) ? -EBUSY : 0;
+}
+
+int past_ask(struct past *past, struct past_ask *ask)
+{
+	struct past_read *read;
+	int err = find_slot(past, ask->account, &ask->slot);
+
+	if (err)
+		return err;
+	read = calloc(1, sizeof(*read));
+	if (!read)
+		return -ENOMEM;
+	*read = (struct past_read){
+		.turn = {.job = {.run = run_read, .done = on_read}, .account = ask->account},
+		.past = past,
+		.ask = ask,
+		.result = *ask,
+		.err = -ECANCELED, /* if the lane is stopped */
+	};
+	err = lane_submit_turn(past->lane, &read->turn);
+	if (err) {
+		free(read);
+		return err;
+	}
+	past->slots[ask->slot].used = true;
+	past->slots[ask->slot].account = ask->account;
+	ask->past = past;
+	ask->read = read;
+	return 0;
+}
+
+void past_release(struct past_ask *ask)
+{
+	if (!ask->past)
+		return;
+	slices_release(&ask->slices);
+	if (ask->read)
+		ask->read->ask = NULL;
+	else
+		ask->past->slots[ask->slot].used = false;
+	ask->past = NULL;
+	ask->read = NULL;
+}
