@@ -16,8 +16,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Slices of the history are merged into windows of this length. */
-static const uint64_t window_ns = 10 * NSEC_PER_SEC;
 /* The slices of the last minute are not merged yet, because most requests are for them. */
 static const uint64_t fine_ns = 60 * NSEC_PER_SEC;
 /* Deadline for reading PSS; a process of 100 GiB takes more than half of it. */
@@ -26,7 +24,7 @@ static const uint64_t pss_ns = 2 * NSEC_PER_SEC;
 static struct history *open_history(const struct config *config)
 {
 	const struct recorder_limits limits = {
-		.window_ns = window_ns,
+		.window_ns = HISTORY_WINDOW_NS,
 		.fine_ns = fine_ns,
 		.keep_ns = config->history_ns,
 		.max_bytes = config->history_bytes,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /profile and its aliases. What can be seen from the query, and whether the requested time is
- * still kept, is checked at once. Then the request is suspended until the named processes are
- * checked, the samples captured, and the profile rendered. HEAD is answered after the checks. An
- * in-flight request owns itself and frees itself when it is done; when it is abandoned it ends as
- * soon as it can.
+ * /profile and its aliases. What can be seen from the query is checked at once, and whether the
+ * requested time is still kept, unless it may be on a disk. Then the request is suspended until the
+ * named processes are checked, the samples captured, and the profile rendered. HEAD is answered
+ * after the checks. An in-flight request owns itself and frees itself when it is done; when it is
+ * abandoned it ends as soon as it can.
  */
 #include "api/pid_check.h"
 #include "api/profile_query.h"
@@ -114,26 +114,24 @@ static int check_captured(struct asked *asked, int err, struct refusal *ret_refu
 	const struct service *service = asked->request->service;
 	const struct capture *capture = &asked->capture;
 	const struct capture_ask *ask = &capture->ask;
+	uint64_t oldest_unix_ns = capture->past.oldest_unix_ns;
 
 	if (err == -EBUSY)
 		return refuse(ret_refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
 		              "too many requests for samples on the disk are in flight; try again");
 	if (err == -EFBIG)
 		return refuse(ret_refusal, MHD_HTTP_INSUFFICIENT_STORAGE,
-		              "the samples of that time on the disk take more than %d MiB; "
-		              "request a shorter time",
+		              "the samples of that time on the disk are more than one answer may "
+		              "have, %d MiB; request a shorter time",
 		              MAX_PAST_BYTES >> 20);
 	if (err)
 		return 0;
-	if (capture->slices.count || !is_old(service, ask)) {
-		if (!pid_check_slices(&asked->check, &capture->slices))
-			return 0;
-		*ret_refusal = asked->check.refusal;
-		return -EINVAL;
-	}
-	return capture->past.oldest_unix_ns && ask->to_unix_ns > capture->past.oldest_unix_ns
-	               ? 0
-	               : refuse_old(service, ask->kind, capture->past.oldest_unix_ns, ret_refusal);
+	if (!capture->slices.count && is_old(service, ask) &&
+	    (!oldest_unix_ns || ask->to_unix_ns <= oldest_unix_ns))
+		return refuse_old(service, ask->kind, oldest_unix_ns, ret_refusal);
+	err = pid_check_slices(&asked->check, &capture->slices);
+	*ret_refusal = asked->check.refusal;
+	return err;
 }
 
 static void on_captured(struct capture *capture, int err)

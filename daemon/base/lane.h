@@ -35,7 +35,7 @@
 	LANE(cmdlines, "command-lines")        /* makes them with command lines */          \
 	LANE(group, "group")                   /* reads the members of the group */         \
 	LANE(nvml, "nvml")                     /* queries NVIDIA's driver */                \
-	LANE(export, "export")                 /* puts profiles where they are exported to */
+	LANE(export, "export")                 /* puts and reads exported profiles */
 
 #define LANE(name, text) WORK_##name,
 enum work_lane { WORK_LANES(LANE) WORK_LANE_COUNT };

@@ -16,10 +16,14 @@
 #include "base/clock.h"
 #include "ingest/source.h"
 #include "proc/proc.h"
-#include "profile/select.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
+
+/* Times of the wall clock that were computed at different moments, from the monotonic clock, differ
+ * by less, and an interval is longer. */
+static const uint64_t clocks_differ_ns = 50 * NSEC_PER_MSEC;
 
 static struct capture *capture_of(struct cut *cut)
 {
@@ -38,6 +42,12 @@ static void add_kinship(uint32_t parent, uint32_t pid, void *ctx)
 	buf_add(ctx, &kinship, sizeof(kinship));
 }
 
+/* Slices of an earlier boot, whose processes had other pids. */
+static bool has_earlier_boot(const struct capture *capture)
+{
+	return capture->slices.count && (int64_t)capture->slices.profiles[0]->start_mono_ns < 0;
+}
+
 /* A filter on descendants needs the parents of the processes that run, and of those that ended
  * while the kept history was recorded: the slices do not have them. */
 static int read_known(struct capture *capture)
@@ -46,7 +56,7 @@ static int read_known(struct capture *capture)
 	struct buf bytes = BUF_INIT;
 	int err;
 
-	if (!selection->children)
+	if (!selection->children || has_earlier_boot(capture))
 		return 0;
 	procs_each_kin(capture->from.procs, add_kinship, &bytes);
 	err = buf_error(&bytes);
@@ -80,6 +90,22 @@ static int add_state(struct capture *capture)
 	return err;
 }
 
+/* How much of the time between the slices is in none of them. */
+static uint64_t gap_of(const struct slices *slices)
+{
+	uint64_t gap_ns = 0;
+
+	for (size_t i = 1; i < slices->count; i++) {
+		const struct profile *earlier = slices->profiles[i - 1];
+		/* Of wrapping times, too. */
+		int64_t ns = (int64_t)(slices->profiles[i]->start_mono_ns -
+		                       (earlier->start_mono_ns + earlier->duration_ns));
+
+		gap_ns += ns > 0 ? (uint64_t)ns : 0;
+	}
+	return gap_ns;
+}
+
 /* The facts that the profile's comments state. */
 static void read_facts(struct capture *capture)
 {
@@ -98,6 +124,8 @@ static void read_facts(struct capture *capture)
 	if (!facts->to_mono_ns)
 		facts->to_mono_ns = capture->ask.to_unix_ns - facts->wall_offset_ns;
 	facts->unreadable = capture->past.unreadable;
+	facts->past_err = capture->past_err;
+	facts->gap_ns = gap_of(&capture->slices);
 	facts->empty = !capture->slices.count;
 	facts->all = capture->ask.all;
 	facts->state = sources[capture->ask.kind]->in_use && capture->ends_now;
@@ -114,29 +142,15 @@ static void capture_end(struct capture *capture, int err)
 
 /* ---- before the history --------------------------------------------------------------------- */
 
-/* The slices of the history that do not lie in what was read, to its end. */
-static size_t first_after(const struct slices *slices, const struct profile *last)
-{
-	uint64_t end = last->start_wall_ns + last->duration_ns;
-	size_t first = 0;
-
-	while (first < slices->count &&
-	       slices->profiles[first]->start_wall_ns + slices->profiles[first]->duration_ns / 2 <
-	               end)
-		first++;
-	return first;
-}
-
 /* Puts what was read before the slices of the history. */
 static int join(struct capture *capture)
 {
 	struct slices *slices = &capture->slices, *past = &capture->past.slices;
 	struct profile **grown;
-	size_t first;
 
 	if (!past->count)
 		return 0;
-	if (slices->count && !select_same_types(past->profiles[0], slices->profiles[0])) {
+	if (slices->count && !past_fits(past->profiles[0], slices->profiles[0])) {
 		capture->past.unreadable += (uint32_t)past->count;
 		slices_release(past);
 		return 0;
@@ -144,76 +158,101 @@ static int join(struct capture *capture)
 	grown = reallocarray(past->profiles, past->count + slices->count, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	past->profiles = grown;
-	first = first_after(slices, grown[past->count - 1]);
-	for (size_t i = 0; i < slices->count; i++)
-		if (i < first)
-			profile_unref(slices->profiles[i]);
-		else
-			grown[past->count++] = slices->profiles[i];
+	if (slices->count)
+		memcpy(&grown[past->count], slices->profiles, slices->count * sizeof(*grown));
 	free(slices->profiles);
-	*slices = *past;
+	*slices = (struct slices){grown, past->count + slices->count};
 	*past = (struct slices){0};
 	return 0;
+}
+
+/* What is in memory is an answer, too, if only the disk fails. */
+static void end_past(struct capture *capture, int err)
+{
+	if (!err)
+		err = join(capture);
+	else if (err != -EFBIG && capture->slices.count) {
+		capture->past_err = err;
+		err = 0;
+	}
+	capture_end(capture, err);
 }
 
 static void on_past(struct past_ask *ask, int err)
 {
 	struct capture *capture = (struct capture *)((char *)ask - offsetof(struct capture, past));
 
-	if (!err)
-		err = join(capture);
-	capture_end(capture, err);
+	end_past(capture, err);
 }
 
-/* Whether the range begins before the history in memory. */
+/* Whether the range begins before the history in memory, by more than a tenth of it or a window:
+ * less than that is not worth the lower precision of what is on the disk. */
 static bool is_older(const struct capture *capture)
 {
 	enum range_kind range = capture->ask.range;
 	struct recorder_stats stats;
+	uint64_t missing_ns;
 
 	if (!capture->from.past || capture->ask.all ||
 	    (range != RANGE_LAST && range != RANGE_BETWEEN))
 		return false;
 	recorder_get_stats(recorder_of(capture), &stats);
-	return !stats.oldest_mono_ns || capture->from_mono_ns < stats.oldest_mono_ns;
+	if (!stats.oldest_mono_ns || capture->from_mono_ns >= stats.oldest_mono_ns)
+		return !stats.oldest_mono_ns;
+	missing_ns = stats.oldest_mono_ns - capture->from_mono_ns;
+	return missing_ns > HISTORY_WINDOW_NS ||
+	       missing_ns > (capture->to_mono_ns - capture->from_mono_ns) / 10;
 }
 
-static int ask_past(struct capture *capture)
+/* Files that begin earlier are read. They are written to the boundary `until_mono_ns`, from which
+ * on the history was read; the next one that is written begins there. */
+static uint64_t before_of(const struct capture *capture, uint64_t until_mono_ns, uint64_t offset_ns)
+{
+	if (!until_mono_ns && !capture->slices.count)
+		return UINT64_MAX;
+	return (until_mono_ns ?: capture->slices.profiles[0]->start_mono_ns) + offset_ns -
+	       clocks_differ_ns;
+}
+
+static int ask_past(struct capture *capture, uint64_t until_mono_ns)
 {
 	uint64_t offset_ns = clock_wall_ns() - clock_mono_ns();
 	const struct capture_ask *ask = &capture->ask;
 	bool between = ask->range == RANGE_BETWEEN;
 	uint64_t to_unix_ns = capture->to_mono_ns + offset_ns;
 
+	/* Of a time before the boot, `to_mono_ns` is 0. */
+	if (between && ask->to_unix_ns < to_unix_ns)
+		to_unix_ns = ask->to_unix_ns;
 	capture->past = (struct past_ask){
 		.kind = sources[ask->kind]->name,
 		.from_unix_ns = between ? ask->from_unix_ns : to_unix_ns - ask->length_ns,
 		.to_unix_ns = to_unix_ns,
-		.before_unix_ns = capture->slices.count ? capture->slices.profiles[0]->start_wall_ns
-	                                                : UINT64_MAX,
+		.before_unix_ns = before_of(capture, until_mono_ns, offset_ns),
 		.account = capture->account,
 		.done = on_past,
 	};
-	/* Of a time before the boot. */
-	if (between && ask->to_unix_ns < to_unix_ns)
-		capture->past.to_unix_ns = ask->to_unix_ns;
 	return past_ask(capture->from.past, &capture->past);
 }
 
 static void capture_read(struct capture *capture)
 {
-	int err = recorder_read(recorder_of(capture), capture->from_mono_ns, capture->to_mono_ns,
+	bool older = is_older(capture);
+	uint64_t until_mono_ns = older ? capture->from.past->until_mono_ns[capture->ask.kind] : 0;
+	uint64_t from_mono_ns =
+		until_mono_ns > capture->from_mono_ns ? until_mono_ns : capture->from_mono_ns;
+	int err = recorder_read(recorder_of(capture), from_mono_ns, capture->to_mono_ns,
 	                        &capture->slices);
 
 	if (!err)
 		err = add_state(capture);
-	if (!err && is_older(capture)) {
-		err = ask_past(capture);
-		if (!err)
-			return;
+	if (err || !older) {
+		capture_end(capture, err);
+		return;
 	}
-	capture_end(capture, err);
+	err = ask_past(capture, until_mono_ns);
+	if (err)
+		end_past(capture, err);
 }
 
 /* ---- boundaries ----------------------------------------------------------------------------- */

@@ -52,6 +52,7 @@ struct capture {
 	bool ends_now;
 	struct slices slices;
 	struct past_ask past; /* what was read there */
+	int past_err;         /* why nothing was */
 	struct capture_facts facts;
 
 	/* Private. */

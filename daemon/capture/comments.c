@@ -125,15 +125,37 @@ static void add_missing(struct builder *builder)
 	render_comment(builder, &text);
 }
 
-static void add_unreadable(struct builder *builder, const struct capture_facts *facts)
+/* Of what is on the disk. */
+static void add_past(struct builder *builder, const struct capture_facts *facts)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT;
 
-	if (!facts->unreadable)
-		return;
-	buf_printf(&text, PROFILE_INCOMPLETE "%" PRIu32 " profiles on the disk cannot be read",
-	           facts->unreadable);
-	render_comment(builder, &text);
+	if (facts->unreadable) {
+		buf_printf(&text,
+		           PROFILE_INCOMPLETE "%" PRIu32 " profiles on the disk are left out: "
+		                              "damaged, or of another version or rate",
+		           facts->unreadable);
+		render_comment(builder, &text);
+	}
+	if (facts->past_err) {
+		buf_printf(&text, PROFILE_INCOMPLETE "earlier samples on the disk are left out: %s",
+		           facts->past_err == -EBUSY ? "too many requests for them are in flight"
+		                                     : strerror(-facts->past_err));
+		render_comment(builder, &text);
+	}
+	if (facts->gap_ns > NSEC_PER_SEC) {
+		buf_printf(&text, PROFILE_INCOMPLETE "nothing is recorded for %llu s of this time",
+		           facts->gap_ns / NSEC_PER_SEC);
+		render_comment(builder, &text);
+	}
+}
+
+/* An earlier daemon may have had another rate. */
+static uint32_t sample_hz(const struct builder *builder, const struct capture_facts *facts)
+{
+	uint64_t period = builder_view(builder)->period;
+
+	return period ? (uint32_t)((NSEC_PER_SEC + period / 2) / period) : facts->sample_hz;
 }
 
 void capture_describe(struct builder *builder, const void *ctx)
@@ -144,9 +166,9 @@ void capture_describe(struct builder *builder, const void *ctx)
 	if (facts->empty)
 		add_empty_profile(builder, facts);
 	add_missing(builder);
-	add_unreadable(builder, facts);
+	add_past(builder, facts);
 	if (sources[facts->kind]->has_idle) {
-		buf_printf(&text, "sample_hz=%" PRIu32, facts->sample_hz);
+		buf_printf(&text, "sample_hz=%" PRIu32, sample_hz(builder, facts));
 		render_comment(builder, &text);
 		buf_printf(&text, "event=%s", facts->source.event);
 		render_comment(builder, &text);

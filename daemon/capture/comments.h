@@ -17,6 +17,8 @@ struct capture_facts {
 	const struct selection *selection;
 	uint64_t from_mono_ns, to_mono_ns; /* the requested range */
 	uint64_t wall_offset_ns;           /* wall clock minus monotonic clock */
+	uint64_t gap_ns;                   /* between the slices */
+	int past_err;                      /* why earlier profiles could not be read; 0 */
 	uint32_t unreadable;               /* earlier profiles that could not be read */
 	bool empty;                        /* nothing was recorded in the range */
 	bool all;                          /* everything that is kept was requested */

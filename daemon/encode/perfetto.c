@@ -76,6 +76,22 @@ static void counter_init(struct counter *counter, const struct profile *profile,
 }
 
 /* The value that is shown comes first, as in pprof; the others follow it. */
+/* A profile of an earlier boot has a time below 0 by the monotonic clock, which Perfetto drops. */
+static bool is_before_boot(const struct profile *profile)
+{
+	return (int64_t)profile->start_mono_ns < 0;
+}
+
+static uint32_t clock_of(const struct profile *profile)
+{
+	return is_before_boot(profile) ? TRACE_REALTIME : TRACE_MONOTONIC;
+}
+
+static uint64_t start_of(const struct profile *profile)
+{
+	return is_before_boot(profile) ? profile->start_wall_ns : profile->start_mono_ns;
+}
+
 static void put_defaults(struct trace_writer *writer)
 {
 	const struct profile *profile = writer->profile;
@@ -104,7 +120,7 @@ static void put_defaults(struct trace_writer *writer)
 		samples.follower_descriptors = descriptors;
 	}
 	defaults.has_timestamp_clock_id = true;
-	defaults.timestamp_clock_id = TRACE_MONOTONIC;
+	defaults.timestamp_clock_id = clock_of(writer->profile);
 	defaults.stack_sample_defaults = &samples;
 	packet.trace_packet_defaults = &defaults;
 	trace_put(writer, &packet);
@@ -112,6 +128,7 @@ static void put_defaults(struct trace_writer *writer)
 
 static void put_clocks(struct trace_writer *writer)
 {
+	const struct profile *profile = writer->profile;
 	Perfetto__Protos__TracePacket packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
 	Perfetto__Protos__ClockSnapshot snapshot = PERFETTO__PROTOS__CLOCK_SNAPSHOT__INIT;
 	Perfetto__Protos__ClockSnapshot__Clock clocks[] = {
@@ -122,13 +139,13 @@ static void put_clocks(struct trace_writer *writer)
 	for (size_t i = 0; i < 2; i++)
 		clocks[i].has_clock_id = clocks[i].has_timestamp = true;
 	clocks[0].clock_id = TRACE_MONOTONIC;
-	clocks[0].timestamp = writer->profile->start_mono_ns;
+	clocks[0].timestamp = is_before_boot(profile) ? 0 : profile->start_mono_ns;
 	clocks[1].clock_id = TRACE_REALTIME;
-	clocks[1].timestamp = writer->profile->start_wall_ns;
+	clocks[1].timestamp = profile->start_wall_ns;
 	snapshot.n_clocks = 2;
 	snapshot.clocks = (Perfetto__Protos__ClockSnapshot__Clock *[]){&clocks[0], &clocks[1]};
 	snapshot.has_primary_trace_clock = true;
-	snapshot.primary_trace_clock = TRACE_MONOTONIC;
+	snapshot.primary_trace_clock = clock_of(profile);
 	packet.clock_snapshot = &snapshot;
 	trace_put(writer, &packet);
 }
@@ -244,7 +261,7 @@ static void put_sample(struct trace_writer *writer, const struct sample *from)
 		sample.follower_weights = weights;
 	}
 	packet.has_timestamp = true;
-	packet.timestamp = profile->start_mono_ns + task->at_ms * NSEC_PER_MSEC;
+	packet.timestamp = start_of(profile) + task->at_ms * NSEC_PER_MSEC;
 	packet.stack_sample = &sample;
 	trace_put(writer, &packet);
 }

@@ -99,7 +99,7 @@ static void advance(struct exports *exports)
 	uint64_t *from = &exports->from_mono_ns[exports->kind];
 
 	recorder_unhold(recorder_of(exports), *from);
-	*from = exports->to_mono_ns;
+	*from = exports->past.until_mono_ns[exports->kind] = exports->to_mono_ns;
 	exports->to_mono_ns = 0;
 }
 

@@ -105,10 +105,6 @@ static void put_head(struct packing *packing, const struct profile *profile, uin
 	piece.ticks_idle = profile->ticks.idle;
 	piece.ticks_lost = profile->ticks.lost;
 	piece.ticks_missed = profile->ticks.missed;
-	if (profile->comment_count > 1) {
-		piece.comments = (uint32_t *)(uintptr_t)(profile->comments + 1);
-		piece.n_comments = profile->comment_count - 1;
-	}
 	/* String 0 is the NUL at the beginning, and the others follow in the order of their ids. */
 	if (profile->string_count > 1) {
 		uint32_t last = profile->string_start[profile->string_count - 1];

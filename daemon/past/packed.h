@@ -3,7 +3,7 @@
  * A profile as bytes that may outlive the process: proto/slice.proto, gzipped. Nothing in them
  * refers to memory, to the object store or to a clock other than the wall clock. A binary is its
  * path and build ID, so a profile should have its names before it is packed: nobody can look them
- * up in a file that is gone.
+ * up in a file that is gone. Comments belong to one answer and are left out.
  *
  * Pure; any thread.
  */
@@ -24,8 +24,8 @@ struct packed_host {
 /* Appends to `out`, whose error is returned; -EFBIG also over MAX_PACKED_BYTES. */
 int profile_pack(const struct profile *profile, const struct packed_host *host, struct buf *out);
 /* Reads back what profile_pack() wrote, on this or another boot. `start_mono_ns` is the time on the
- * clock of this boot; before the boot it is below 0, and wraps. Kernel addresses of another boot
- * are in mappings of their own, which have `object` set. -EBADMSG: the bytes are no packed profile;
- * -EFBIG: too large; -ENOMEM. */
+ * clock of this boot; before the boot it is below 0, and wraps. Of another boot, kernel
+ * addresses are in mappings of their own, which have `object` set, and it is not known when
+ * programs began. -EBADMSG: the bytes are no packed profile; -EFBIG: too large; -ENOMEM. */
 int profile_unpack(const void *bytes, size_t len, const struct packed_host *host,
                    struct profile **ret_profile);

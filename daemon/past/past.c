@@ -15,13 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a turn on the lane takes, and all turns of a question together. */
+static const uint64_t turn_ns = NSEC_PER_SEC / 10, all_ns = 10 * NSEC_PER_SEC;
+
 struct past_read {
 	struct turn turn;
 	struct past *past;
 	struct past_ask *ask;   /* NULL once it was given up */
 	struct past_ask result; /* the question, and what is found */
 	struct packed_host host;
-	size_t bytes, capacity; /* of the slices */
+	struct profile_files files;
+	const struct profile_found *next; /* of the files */
+	uint64_t until_ns;                /* 0: it has not begun */
+	/* Of the slices: their memory; the part that is one merged slice. */
+	size_t bytes, merged_bytes, capacity;
+	bool is_over;
 	int err;
 };
 
@@ -45,7 +53,7 @@ static int encode_past(const struct profile *profile, const struct encode_option
 	const struct packed_host host = this_host();
 
 	(void)options;
-	return profile_pack(profile, &host, out);
+	return profile->memory_bytes > MAX_PAST_BYTES ? -EFBIG : profile_pack(profile, &host, out);
 }
 
 const struct encoder encoder_past = {
@@ -100,25 +108,28 @@ static int merge_all(struct past_read *read)
 	return 0;
 }
 
-/* Drops the slices so far, if their values mean something else than those of the profile: another
- * version of profd wrote them. */
+bool past_fits(const struct profile *a, const struct profile *b)
+{
+	return select_same_types(a, b) && a->period == b->period;
+}
+
+/* Drops the slices so far, if they do not fit the profile. */
 static void drop_others(struct past_read *read, const struct profile *profile)
 {
 	struct slices *slices = &read->result.slices;
 
-	if (!slices->count || select_same_types(slices->profiles[0], profile))
+	if (!slices->count || past_fits(slices->profiles[0], profile))
 		return;
 	read->result.unreadable += (uint32_t)slices->count;
 	slices_release(slices);
-	read->capacity = read->bytes = 0;
+	read->capacity = read->bytes = read->merged_bytes = 0;
 }
 
 /* Takes over the reference. */
-static int add_slice(struct past_read *read, struct profile *profile)
+static int append(struct past_read *read, struct profile *profile)
 {
 	struct slices *slices = &read->result.slices;
 
-	drop_others(read, profile);
 	if (slices->count == read->capacity) {
 		size_t capacity = read->capacity * 2 + 16;
 		struct profile **grown = reallocarray(slices->profiles, capacity, sizeof(*grown));
@@ -132,22 +143,33 @@ static int add_slice(struct past_read *read, struct profile *profile)
 	}
 	slices->profiles[slices->count++] = profile;
 	read->bytes += profile->memory_bytes;
-	if (read->bytes > MAX_PAST_BYTES) {
-		int err = merge_all(read);
+	return 0;
+}
 
-		if (err)
-			return err;
-	}
+/* Takes over the reference. Slices are merged when half of what an answer may have has been added,
+ * not for each file. */
+static int add_slice(struct past_read *read, struct profile *profile)
+{
+	int err;
+
+	drop_others(read, profile);
+	err = append(read, profile);
+	if (err || read->bytes <= MAX_PAST_BYTES || read->result.slices.count == 1 ||
+	    read->bytes - read->merged_bytes <= MAX_PAST_BYTES / 2)
+		return err;
+	err = merge_all(read);
+	if (err)
+		return err;
+	read->merged_bytes = read->bytes;
 	return read->bytes > MAX_PAST_BYTES ? -EFBIG : 0;
 }
 
 /* A file that has just made room for others is none in the range. */
-static int read_file(struct past_read *read, const struct profile_files *files,
-                     const struct profile_found *found)
+static int read_file(struct past_read *read, const struct profile_found *found)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
 	struct profile *profile;
-	int err = profile_files_read(files, found, MAX_PACKED_BYTES, &bytes);
+	int err = profile_files_read(&read->files, found, MAX_PACKED_BYTES, &bytes);
 
 	if (err == -ENOENT)
 		return 0;
@@ -166,44 +188,57 @@ static int read_file(struct past_read *read, const struct profile_files *files,
 }
 
 /* Files follow each other, so one may be in the range if the next one begins in it. */
-static int read_files(struct past_read *read, const struct profile_files *files)
+static int read_next(struct past_read *read)
 {
 	const struct past_ask *ask = &read->result;
-	const struct profile_found *found = profile_files_next(files, ask->kind, NULL), *next;
-	int err = 0;
+	const struct profile_found *found = read->next;
 
-	if (found)
-		read->result.oldest_unix_ns = found->start_unix_ns;
-	for (; found && !err; found = next) {
-		if (found->start_unix_ns >= ask->before_unix_ns ||
-		    found->start_unix_ns >= ask->to_unix_ns)
-			break;
-		next = profile_files_next(files, ask->kind, found);
-		if (!next || next->start_unix_ns > ask->from_unix_ns)
-			err = read_file(read, files, found);
+	if (!found || found->start_unix_ns >= ask->before_unix_ns ||
+	    found->start_unix_ns >= ask->to_unix_ns) {
+		read->is_over = true;
+		return 0;
 	}
+	read->next = profile_files_next(&read->files, ask->kind, found);
+	if (read->next && read->next->start_unix_ns <= ask->from_unix_ns)
+		return 0;
+	return read_file(read, found);
+}
+
+static int begin(struct past_read *read)
+{
+	int err = profile_files_list(read->past->place, read->past->host->nodename,
+	                             encoder_past.suffix, &read->files);
+
+	read->host = this_host();
+	read->until_ns = clock_mono_ns() + all_ns;
+	read->next = profile_files_next(&read->files, read->result.kind, NULL);
+	if (read->next)
+		read->result.oldest_unix_ns = read->next->start_unix_ns;
 	return err;
 }
 
 static void run_read(struct job *job)
 {
 	struct past_read *read = (struct past_read *)job;
-	_cleanup_(profile_files_release) struct profile_files files = {.folder = -1};
+	uint64_t until_ns = clock_mono_ns() + turn_ns, now_ns = 0;
 
-	read->host = this_host();
-	read->err = profile_files_list(read->past->place, read->past->host->nodename,
-	                               encoder_past.suffix, &files);
-	if (!read->err)
-		read->err = read_files(read, &files);
+	read->err = read->until_ns ? 0 : begin(read);
+	while (!read->err && !read->is_over && now_ns < until_ns) {
+		read->err = read_next(read);
+		now_ns = clock_mono_ns();
+	}
+	if (!read->err && !read->is_over && now_ns > read->until_ns)
+		read->err = -EFBIG;
+	read->is_over |= read->err != 0;
 }
 
 /* ---- asking --------------------------------------------------------------------------------- */
 
-static void on_read(struct job *job)
+static void end_read(struct past_read *read)
 {
-	struct past_read *read = (struct past_read *)job;
 	struct past_ask *ask = read->ask;
 
+	profile_files_release(&read->files);
 	read->past->unreadable += read->result.unreadable;
 	if (ask) {
 		ask->read = NULL;
@@ -216,6 +251,21 @@ static void on_read(struct job *job)
 		read->past->slots[read->result.slot].used = false;
 	}
 	free(read);
+}
+
+static void on_read(struct job *job)
+{
+	struct past_read *read = (struct past_read *)job;
+	int err = read->err;
+
+	if (!err && !read->is_over && read->ask) {
+		read->err = -ECANCELED; /* if the lane is stopped */
+		err = lane_submit_turn(read->past->lane, &read->turn);
+		if (!err)
+			return;
+		read->err = err;
+	}
+	end_read(read);
 }
 
 static int find_slot(const struct past *past, uint64_t account, size_t *ret_slot)
@@ -246,6 +296,7 @@ int past_ask(struct past *past, struct past_ask *ask)
 		.past = past,
 		.ask = ask,
 		.result = *ask,
+		.files = {.folder = -1},
 		.err = -ECANCELED, /* if the lane is stopped */
 	};
 	err = lane_submit_turn(past->lane, &read->turn);

@@ -84,6 +84,27 @@ static bool read_name(const struct profile_files *files, const char *prefix, con
 	return true;
 }
 
+static void name_of_found(const struct profile_files *files, const struct profile_found *found,
+                          char name[NAME_BYTES])
+{
+	const struct profile_file file = {.host = files->host,
+	                                  .kind = found->kind,
+	                                  .suffix = files->suffix,
+	                                  .start_unix_ns = found->start_unix_ns};
+
+	name_of(&file, name);
+}
+
+/* There are other ways to write a time. */
+static bool is_name_of(const struct profile_files *files, const struct profile_found *found,
+                       const char *name)
+{
+	char expected[NAME_BYTES];
+
+	name_of_found(files, found, expected);
+	return !strcmp(name, expected);
+}
+
 static int list(struct profile_files *files)
 {
 	_cleanup_(closedirp) DIR *entries = folder_open(files->folder, ".");
@@ -98,6 +119,7 @@ static int list(struct profile_files *files)
 		struct stat stat;
 
 		if (!read_name(files, prefix, entry->d_name, &found) ||
+		    !is_name_of(files, &found, entry->d_name) ||
 		    fstatat(files->folder, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(stat.st_mode))
 			continue;
@@ -114,17 +136,6 @@ static int compare_times(const void *a, const void *b)
 
 	return (first->start_unix_ns > second->start_unix_ns) -
 	       (first->start_unix_ns < second->start_unix_ns);
-}
-
-static void name_of_found(const struct profile_files *files, const struct profile_found *found,
-                          char name[NAME_BYTES])
-{
-	const struct profile_file file = {.host = files->host,
-	                                  .kind = found->kind,
-	                                  .suffix = files->suffix,
-	                                  .start_unix_ns = found->start_unix_ns};
-
-	name_of(&file, name);
 }
 
 /* Removes the oldest profiles until there is room for one more. */

@@ -34,6 +34,11 @@ static uint32_t id_of(struct unpacking *unpacking, const uint32_t *ids, uint32_t
 
 #define ID(table, id) id_of(unpacking, unpacking->table##s, unpacking->table##_count, id)
 
+static bool is_this_boot(const struct unpacking *unpacking)
+{
+	return unpacking->message->boot == unpacking->host->boot;
+}
+
 static bool add_strings(struct unpacking *unpacking)
 {
 	const char *at = (const char *)unpacking->message->strings.data;
@@ -72,7 +77,7 @@ static void add_mappings(struct unpacking *unpacking)
 		};
 
 		unpacking->is_bad |= mapping.kind > MAPPING_LOOP;
-		if (mapping.kind == MAPPING_KERNEL && message->boot != unpacking->host->boot)
+		if (mapping.kind == MAPPING_KERNEL && !is_this_boot(unpacking))
 			mapping.object = message->boot;
 		unpacking->mappings[i] = builder_mapping(unpacking->builder, &mapping);
 	}
@@ -155,13 +160,14 @@ static void add_tasks(struct unpacking *unpacking)
 	const Profd__Slice *message = unpacking->message;
 
 	for (uint32_t i = 1; i < unpacking->task_count; i++) {
-		const struct task task = {.pid = CELL(task, pid, i),
-		                          .tid = CELL(task, tid, i),
-		                          .parent = CELL(task, parent, i),
-		                          .account = CELL(task, account, i),
-		                          .began_boot_ns = CELL(task, began_boot_ns, i),
+		const struct task task = {
+			.pid = CELL(task, pid, i),
+			.tid = CELL(task, tid, i),
+			.parent = CELL(task, parent, i),
+			.account = CELL(task, account, i),
+			.began_boot_ns = is_this_boot(unpacking) ? CELL(task, began_boot_ns, i) : 0,
 #define LABEL(name) .name = ID(string, CELL(task, name, i)),
-		                          TASK_LABELS(LABEL)
+			TASK_LABELS(LABEL)
 #undef LABEL
 		};
 
@@ -219,8 +225,6 @@ static void add_head(struct unpacking *unpacking)
 	builder_ticks(unpacking->builder, &ticks);
 	builder_time(unpacking->builder, message->start_unix_ns - unpacking->host->wall_offset_ns,
 	             message->start_unix_ns, message->duration_ns);
-	for (size_t i = 0; i < message->n_comments; i++)
-		builder_comment(unpacking->builder, text_at(unpacking, message->comments[i]));
 }
 
 /* Sets the number of rows of each table. False if the columns of one differ in length. */
@@ -303,7 +307,7 @@ static int unpack_message(const Profd__Slice *message, const struct packed_host 
 int profile_unpack(const void *bytes, size_t len, const struct packed_host *host,
                    struct profile **ret_profile)
 {
-	_cleanup_(buf_release) struct buf plain = {.max = MAX_PACKED_BYTES};
+	_cleanup_(buf_release) struct buf plain = {.max = MAX_PACKED_BYTES + 1};
 	Profd__Slice *message;
 	int err = gzip_unpack(bytes, len, &plain);
 

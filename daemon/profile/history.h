@@ -6,7 +6,11 @@
  */
 #pragma once
 
+#include "base/clock.h"
 #include "profile/recorder.h"
+
+/* Slices are merged into windows of this length. */
+#define HISTORY_WINDOW_NS (10 * NSEC_PER_SEC)
 
 struct history;
 

@@ -2,6 +2,7 @@
 """What profd exported as history answers requests for a time before that in memory, also after a restart."""
 
 import glob
+import gzip
 import os
 import shutil
 import signal
@@ -76,6 +77,11 @@ class Past(unittest.TestCase):
                 both = server.profile("last=5m")
             self.assertGreaterEqual(self.total(both, spin.pid), count)
             self.assertGreater(self.total(both, second.pid), 20)
+            trace = server.get(f"/profile?{target}&format=perfetto")
+            self.assertEqual(trace.status, 200)
+            self.assertIn(b"hot60", gzip.decompress(trace.body))
+            nobody = server.get(f"/profile?{span}&pid=4194303")
+            self.assertEqual(nobody.status, 404, nobody.text)
             folded = server.get(f"/profile?{span}&format=folded&comm=program").text
             self.assertIn("hot60", folded)
             self.assertEqual(server.metrics()["profd_export_unreadable_total"], 0)
@@ -113,7 +119,7 @@ class Past(unittest.TestCase):
             target = f"/profile?from={times[0] - 0.01:.3f}&to={times[3] + 0.5:.3f}"
             answer = server.get(target)
             self.assertEqual(answer.status, 200)
-            self.assertIn("3 profiles on the disk cannot be read", answer.headers["X-Profd-Incomplete"])
+            self.assertIn("3 profiles on the disk are left out", answer.headers["X-Profd-Incomplete"])
             self.assertGreater(Profile(answer.body).total(), 0, "the first file")
             self.assertEqual(server.metrics()["profd_export_unreadable_total"], 3)
 

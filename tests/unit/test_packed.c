@@ -80,7 +80,6 @@ static struct profile *made(void)
 	builder_ticks(builder, &(struct ticks){.total = 9, .idle = 4, .lost = 2, .missed = 1});
 	builder_time(builder, 5000, 6000, NSEC_PER_SEC);
 	add_samples(builder);
-	builder_comment(builder, "a comment");
 	ck_assert_int_eq(builder_seal(builder, &profile), 0);
 	return profile;
 }
@@ -149,6 +148,7 @@ START_TEST(kernel_addresses_of_another_boot_are_apart)
 	ck_assert_int_eq(profile_unpack(packed.data, packed.len, &later, &back), 0);
 	ck_assert_uint_eq(back->mappings[1].object, 0);
 	ck_assert_uint_eq(back->mappings[2].object, host.boot);
+	ck_assert_uint_eq(back->tasks[1].began_boot_ns, 0);
 	ck_assert_uint_eq(back->start_wall_ns, 6000);
 	/* Before the boot. */
 	ck_assert_int_eq((int64_t)back->start_mono_ns, 6000 - (int64_t)later.wall_offset_ns);
@@ -175,7 +175,7 @@ START_TEST(one_that_is_too_large_is_refused)
 
 	memset(text, 'x', MAX_PACKED_BYTES);
 	text[MAX_PACKED_BYTES] = '\0';
-	builder_comment(builder, text);
+	builder_task(builder, &(struct task){.comm = builder_text(builder, text)});
 	ck_assert_int_eq(builder_seal(builder, &profile), 0);
 	ck_assert_int_eq(profile_pack(profile, &host, &packed), -EFBIG);
 }
@@ -226,7 +226,6 @@ static Profd__Slice *small(struct small *small)
 	FIELD(sample_node, one);
 	FIELD(sample_task, one);
 	FIELD(values, value);
-	FIELD(comments, string);
 	return message;
 }
 
@@ -257,7 +256,6 @@ START_TEST(ids_that_there_are_not_are_refused)
 	REFUSED(task_comm, two);
 	REFUSED(sample_node, two);
 	REFUSED(sample_task, two);
-	REFUSED(comments, two);
 	small(&all)->mapping_kind = &four;
 	all.message.n_mapping_kind = 1;
 	ck_assert_int_eq(unpack_message(&all.message), -EBADMSG);

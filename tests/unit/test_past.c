@@ -5,6 +5,7 @@
 #include "past/past.h"
 
 #include "base/clock.h"
+#include "past/packed.h"
 #include "past/profile_files.h"
 #include "profile/builder.h"
 #include "tests/unit/suites.h"
@@ -59,12 +60,12 @@ static void tear_down(void)
 static struct profile *minute_of(uint32_t minute, const char *type, char fill, size_t fill_bytes)
 {
 	_cleanup_(builder_freep) struct builder *builder = builder_new();
-	_cleanup_free_ char *comment = calloc(1, fill_bytes + 1);
+	_cleanup_free_ char *name = calloc(1, fill_bytes + 1);
 	struct task task = {.pid = minute + 1};
 	struct profile *profile;
 
-	memset(comment, fill, fill_bytes);
-	builder_comment(builder, comment);
+	memset(name, fill, fill_bytes);
+	task.comm = builder_text(builder, name);
 	builder_value_type(builder, type, "count");
 	builder_time(builder, 1, at_ns(minute), MINUTE * NSEC_PER_SEC);
 	builder_sample(builder, 0, builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){1});
@@ -72,7 +73,7 @@ static struct profile *minute_of(uint32_t minute, const char *type, char fill, s
 	return profile;
 }
 
-/* With a comment of `fill_bytes`. */
+/* With a name of `fill_bytes`. */
 static void put_filled(uint32_t minute, const char *kind, const char *type, char fill,
                        size_t fill_bytes)
 {
@@ -179,7 +180,7 @@ START_TEST(many_are_merged)
 	struct past_ask ask = asking(0, 9, 0);
 
 	for (uint32_t minute = 0; minute < 9; minute++)
-		put_filled(minute, "cpu", "samples", 'a', MAX_PAST_BYTES / 4);
+		put_filled(minute, "cpu", "samples", 'a', MAX_PACKED_BYTES / 2);
 	ck_assert_int_eq(read_all(&ask), 0);
 	uint64_t samples = 0;
 	for (size_t i = 0; i < ask.slices.count; i++)
@@ -194,8 +195,27 @@ START_TEST(too_many_are_refused)
 	struct past_ask ask = asking(0, 20, 0);
 
 	for (uint32_t minute = 0; minute < 20; minute++)
-		put_filled(minute, "cpu", "samples", (char)('a' + minute), MAX_PAST_BYTES / 8);
+		put_filled(minute, "cpu", "samples", (char)('a' + minute), MAX_PACKED_BYTES / 4);
 	ck_assert_int_eq(read_all(&ask), -EFBIG);
+	past_release(&ask);
+}
+END_TEST
+
+/* A single file is never too much, and what would be is not written. */
+START_TEST(one_that_is_written_can_be_read)
+{
+	struct past_ask ask = asking(0, 1, 0);
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	_cleanup_(profile_unrefp) struct profile *large = NULL;
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT;
+
+	for (uint32_t tid = 0; tid <= MAX_PAST_BYTES / sizeof(struct task); tid++)
+		builder_task(builder, &(struct task){.tid = tid});
+	ck_assert_int_eq(builder_seal(builder, &large), 0);
+	ck_assert_int_eq(encoder_past.encode(large, &(struct encode_options){0}, &bytes), -EFBIG);
+	put_filled(0, "cpu", "samples", 'a', MAX_PACKED_BYTES - 1000);
+	ck_assert_int_eq(read_all(&ask), 0);
+	check_minutes(&ask, 0, 1);
 	past_release(&ask);
 }
 END_TEST
@@ -237,6 +257,7 @@ START_TEST(an_account_has_half_of_the_questions)
 {
 	struct past_ask asks[PAST_ASKS + 1];
 
+	put_minutes(4);
 	for (size_t i = 0; i <= PAST_ASKS; i++)
 		asks[i] = asking(0, 1, i < PAST_ASKS / 2 + 1 ? ALICE : 0);
 	for (size_t i = 0; i < PAST_ASKS / 2; i++)
@@ -284,6 +305,7 @@ Suite *past_suite(void)
 	tcase_add_test(tests, a_directory_that_is_not_there_is_empty);
 	tcase_add_test(tests, many_are_merged);
 	tcase_add_test(tests, too_many_are_refused);
+	tcase_add_test(tests, one_that_is_written_can_be_read);
 	tcase_add_test(tests, what_cannot_be_read_is_counted);
 	tcase_add_test(tests, other_values_are_left_out);
 	tcase_add_test(tests, an_account_has_half_of_the_questions);
