@@ -139,11 +139,11 @@ static void put_clocks(struct trace_writer *writer)
 	for (size_t i = 0; i < 2; i++)
 		clocks[i].has_clock_id = clocks[i].has_timestamp = true;
 	clocks[0].clock_id = TRACE_MONOTONIC;
-	clocks[0].timestamp = is_before_boot(profile) ? 0 : profile->start_mono_ns;
+	clocks[0].timestamp = profile->start_mono_ns;
 	clocks[1].clock_id = TRACE_REALTIME;
 	clocks[1].timestamp = profile->start_wall_ns;
-	snapshot.n_clocks = 2;
-	snapshot.clocks = (Perfetto__Protos__ClockSnapshot__Clock *[]){&clocks[0], &clocks[1]};
+	snapshot.n_clocks = is_before_boot(profile) ? 1 : 2;
+	snapshot.clocks = (Perfetto__Protos__ClockSnapshot__Clock *[]){&clocks[1], &clocks[0]};
 	snapshot.has_primary_trace_clock = true;
 	snapshot.primary_trace_clock = clock_of(profile);
 	packet.clock_snapshot = &snapshot;

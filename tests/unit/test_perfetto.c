@@ -245,6 +245,33 @@ START_TEST(survives_nothing)
 }
 END_TEST
 
+/* Of an earlier boot: Perfetto drops times below 0. */
+static void build_before_boot(struct builder *builder)
+{
+	build_calls(builder);
+	builder_time(builder, (uint64_t)-5000, 2000 * 1000, 3000ull * 1000 * 1000);
+}
+
+START_TEST(a_time_before_the_boot_is_that_of_the_wall_clock)
+{
+	struct told told = read_back(build_before_boot);
+	enum { REALTIME = 1 };
+
+	for (size_t i = 0; i < told.trace->n_packet; i++) {
+		const Perfetto__Protos__TracePacket *packet = told.trace->packet[i];
+
+		if (packet->trace_packet_defaults)
+			ck_assert_uint_eq(packet->trace_packet_defaults->timestamp_clock_id,
+			                  REALTIME);
+		if (packet->clock_snapshot)
+			ck_assert_uint_eq(packet->clock_snapshot->primary_trace_clock, REALTIME);
+	}
+	ck_assert_uint_eq(told.samples[0]->timestamp, 2000 * 1000);
+	ck_assert_uint_eq(told.samples[1]->timestamp, 2000 * 1000 + 1000ull * 1000 * 1000);
+	forget(&told);
+}
+END_TEST
+
 Suite *perfetto_suite(void)
 {
 	Suite *suite = suite_create("perfetto");
@@ -252,6 +279,7 @@ Suite *perfetto_suite(void)
 
 	suite_add_tcase(suite, tests);
 	tcase_add_test(tests, writes_call_paths);
+	tcase_add_test(tests, a_time_before_the_boot_is_that_of_the_wall_clock);
 	tcase_add_test(tests, writes_weights_and_times);
 	tcase_add_test(tests, tells_the_last_names);
 	tcase_add_test(tests, tells_processes_before_their_threads);
