@@ -84,7 +84,9 @@ static struct buf key_of(const struct asked *asked)
 {
 	const struct capture *capture = &asked->capture;
 	const uint64_t range[] = {capture->ask.kind, capture->from_mono_ns, capture->to_mono_ns,
-	                          capture->ends_now};
+	                          capture->ends_now,
+	                          /* What the disk gave. */
+	                          (uint64_t)capture->past_err, capture->slices.count};
 	struct buf key = BUF_INIT;
 
 	buf_add(&key, range, sizeof(range));
@@ -108,6 +110,12 @@ static int refuse_old(const struct service *service, enum profile_kind kind,
 	              "profd keeps no samples that old; the oldest are at from=%s", oldest);
 }
 
+static int refuse_busy(struct refusal *ret_refusal)
+{
+	return refuse(ret_refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
+	              "too many requests for samples on the disk are in flight; try again");
+}
+
 /* What is refused because of what is on the disk. 0: nothing. */
 static int check_captured(struct asked *asked, int err, struct refusal *ret_refusal)
 {
@@ -117,12 +125,11 @@ static int check_captured(struct asked *asked, int err, struct refusal *ret_refu
 	uint64_t oldest_unix_ns = capture->past.oldest_unix_ns;
 
 	if (err == -EBUSY)
-		return refuse(ret_refusal, MHD_HTTP_SERVICE_UNAVAILABLE,
-		              "too many requests for samples on the disk are in flight; try again");
-	if (err == -EFBIG)
+		return refuse_busy(ret_refusal);
+	if (err == -EFBIG || err == -ETIMEDOUT)
 		return refuse(ret_refusal, MHD_HTTP_INSUFFICIENT_STORAGE,
-		              "the samples of that time on the disk are more than one answer may "
-		              "have, %d MiB; request a shorter time",
+		              "the samples of that time on the disk take more than %d MiB, or "
+		              "too long; request a shorter time",
 		              MAX_PAST_BYTES >> 20);
 	if (err)
 		return 0;
@@ -130,6 +137,8 @@ static int check_captured(struct asked *asked, int err, struct refusal *ret_refu
 	    (!oldest_unix_ns || ask->to_unix_ns <= oldest_unix_ns))
 		return refuse_old(service, ask->kind, oldest_unix_ns, ret_refusal);
 	err = pid_check_slices(&asked->check, &capture->slices);
+	if (err && capture->past_err)
+		return refuse_busy(ret_refusal);
 	*ret_refusal = asked->check.refusal;
 	return err;
 }

@@ -19,7 +19,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
 
 /* Times of the wall clock that were computed at different moments, from the monotonic clock, differ
  * by less, and an interval is longer. */
@@ -90,20 +89,16 @@ static int add_state(struct capture *capture)
 	return err;
 }
 
-/* How much of the time between the slices is in none of them. */
-static uint64_t gap_of(const struct slices *slices)
+/* How much of the time is in no slice. The state is one of a moment. */
+static uint64_t gap_of(const struct capture *capture)
 {
-	uint64_t gap_ns = 0;
+	struct slices slices = capture->slices;
 
-	for (size_t i = 1; i < slices->count; i++) {
-		const struct profile *earlier = slices->profiles[i - 1];
-		/* Of wrapping times, too. */
-		int64_t ns = (int64_t)(slices->profiles[i]->start_mono_ns -
-		                       (earlier->start_mono_ns + earlier->duration_ns));
-
-		gap_ns += ns > 0 ? (uint64_t)ns : 0;
-	}
-	return gap_ns;
+	slices.count -= slices.count && capture->facts.state;
+	if (!slices.count)
+		return capture->from.past ? capture->facts.to_mono_ns - capture->facts.from_mono_ns
+		                          : 0;
+	return capture->past.gap_ns + slices_gap(&slices);
 }
 
 /* The facts that the profile's comments state. */
@@ -121,14 +116,16 @@ static void read_facts(struct capture *capture)
 	/* Times before the boot wrap, unlike in the capture. */
 	if (!facts->from_mono_ns && capture->ask.range == RANGE_BETWEEN)
 		facts->from_mono_ns = capture->ask.from_unix_ns - facts->wall_offset_ns;
+	if (!facts->from_mono_ns && capture->ask.range == RANGE_LAST)
+		facts->from_mono_ns = capture->to_mono_ns - capture->ask.length_ns;
 	if (!facts->to_mono_ns)
 		facts->to_mono_ns = capture->ask.to_unix_ns - facts->wall_offset_ns;
 	facts->unreadable = capture->past.unreadable;
 	facts->past_err = capture->past_err;
-	facts->gap_ns = gap_of(&capture->slices);
 	facts->empty = !capture->slices.count;
 	facts->all = capture->ask.all;
 	facts->state = sources[capture->ask.kind]->in_use && capture->ends_now;
+	facts->gap_ns = gap_of(capture);
 }
 
 static void capture_end(struct capture *capture, int err)
@@ -142,26 +139,47 @@ static void capture_end(struct capture *capture, int err)
 
 /* ---- before the history --------------------------------------------------------------------- */
 
+/* How many slices of the history lie in what was read. That ends at a boundary that the recorder
+ * holds; or earlier, if later files are gone. */
+static size_t covered(const struct slices *slices, const struct profile *last)
+{
+	uint64_t end = last->start_mono_ns + last->duration_ns;
+	size_t count = 0;
+
+	/* Of wrapping times, too. */
+	while (count < slices->count &&
+	       (int64_t)(slices->profiles[count]->start_mono_ns +
+	                 slices->profiles[count]->duration_ns / 2 - end) < 0)
+		count++;
+	return count;
+}
+
 /* Puts what was read before the slices of the history. */
 static int join(struct capture *capture)
 {
 	struct slices *slices = &capture->slices, *past = &capture->past.slices;
 	struct profile **grown;
+	size_t first;
 
 	if (!past->count)
 		return 0;
 	if (slices->count && !past_fits(past->profiles[0], slices->profiles[0])) {
-		capture->past.unreadable += (uint32_t)past->count;
+		capture->past.unreadable += capture->past.files;
 		slices_release(past);
 		return 0;
 	}
 	grown = reallocarray(past->profiles, past->count + slices->count, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
-	if (slices->count)
-		memcpy(&grown[past->count], slices->profiles, slices->count * sizeof(*grown));
+	past->profiles = grown;
+	first = covered(slices, grown[past->count - 1]);
+	for (size_t i = 0; i < slices->count; i++)
+		if (i < first)
+			profile_unref(slices->profiles[i]);
+		else
+			grown[past->count++] = slices->profiles[i];
 	free(slices->profiles);
-	*slices = (struct slices){grown, past->count + slices->count};
+	*slices = *past;
 	*past = (struct slices){0};
 	return 0;
 }
@@ -197,6 +215,9 @@ static bool is_older(const struct capture *capture)
 	    (range != RANGE_LAST && range != RANGE_BETWEEN))
 		return false;
 	recorder_get_stats(recorder_of(capture), &stats);
+	/* It begins before the boot. */
+	if (!capture->from_mono_ns)
+		return true;
 	if (!stats.oldest_mono_ns || capture->from_mono_ns >= stats.oldest_mono_ns)
 		return !stats.oldest_mono_ns;
 	missing_ns = stats.oldest_mono_ns - capture->from_mono_ns;
@@ -204,17 +225,19 @@ static bool is_older(const struct capture *capture)
 	       missing_ns > (capture->to_mono_ns - capture->from_mono_ns) / 10;
 }
 
-/* Files that begin earlier are read. They are written to the boundary `until_mono_ns`, from which
- * on the history was read; the next one that is written begins there. */
-static uint64_t before_of(const struct capture *capture, uint64_t until_mono_ns, uint64_t offset_ns)
+/* Files that begin earlier are read: up to the boundary at which the last one ended when the
+ * history was read. The next one that is written begins there. */
+static uint64_t before_of(const struct capture *capture, uint64_t offset_ns)
 {
+	uint64_t until_mono_ns = capture->from.past->until_mono_ns[capture->ask.kind];
+
 	if (!until_mono_ns && !capture->slices.count)
 		return UINT64_MAX;
 	return (until_mono_ns ?: capture->slices.profiles[0]->start_mono_ns) + offset_ns -
 	       clocks_differ_ns;
 }
 
-static int ask_past(struct capture *capture, uint64_t until_mono_ns)
+static int ask_past(struct capture *capture)
 {
 	uint64_t offset_ns = clock_wall_ns() - clock_mono_ns();
 	const struct capture_ask *ask = &capture->ask;
@@ -228,7 +251,7 @@ static int ask_past(struct capture *capture, uint64_t until_mono_ns)
 		.kind = sources[ask->kind]->name,
 		.from_unix_ns = between ? ask->from_unix_ns : to_unix_ns - ask->length_ns,
 		.to_unix_ns = to_unix_ns,
-		.before_unix_ns = before_of(capture, until_mono_ns, offset_ns),
+		.before_unix_ns = before_of(capture, offset_ns),
 		.account = capture->account,
 		.done = on_past,
 	};
@@ -237,20 +260,16 @@ static int ask_past(struct capture *capture, uint64_t until_mono_ns)
 
 static void capture_read(struct capture *capture)
 {
-	bool older = is_older(capture);
-	uint64_t until_mono_ns = older ? capture->from.past->until_mono_ns[capture->ask.kind] : 0;
-	uint64_t from_mono_ns =
-		until_mono_ns > capture->from_mono_ns ? until_mono_ns : capture->from_mono_ns;
-	int err = recorder_read(recorder_of(capture), from_mono_ns, capture->to_mono_ns,
+	int err = recorder_read(recorder_of(capture), capture->from_mono_ns, capture->to_mono_ns,
 	                        &capture->slices);
 
 	if (!err)
 		err = add_state(capture);
-	if (err || !older) {
+	if (err || !is_older(capture)) {
 		capture_end(capture, err);
 		return;
 	}
-	err = ask_past(capture, until_mono_ns);
+	err = ask_past(capture);
 	if (err)
 		end_past(capture, err);
 }

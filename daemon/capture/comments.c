@@ -140,12 +140,13 @@ static void add_past(struct builder *builder, const struct capture_facts *facts)
 	if (facts->past_err) {
 		buf_printf(&text, PROFILE_INCOMPLETE "earlier samples on the disk are left out: %s",
 		           facts->past_err == -EBUSY ? "too many requests for them are in flight"
-		                                     : strerror(-facts->past_err));
+		           : facts->past_err == -ETIMEDOUT ? "reading them takes too long"
+		                                           : strerror(-facts->past_err));
 		render_comment(builder, &text);
 	}
 	if (facts->gap_ns > NSEC_PER_SEC) {
 		buf_printf(&text, PROFILE_INCOMPLETE "nothing is recorded for %llu s of this time",
-		           facts->gap_ns / NSEC_PER_SEC);
+		           (facts->gap_ns + NSEC_PER_SEC / 2) / NSEC_PER_SEC);
 		render_comment(builder, &text);
 	}
 }

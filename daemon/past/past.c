@@ -26,7 +26,7 @@ struct past_read {
 	struct packed_host host;
 	struct profile_files files;
 	const struct profile_found *next; /* of the files */
-	uint64_t until_ns;                /* 0: it has not begun */
+	uint64_t used_ns;                 /* so far; 0: it has not begun */
 	/* Of the slices: their memory; the part that is one merged slice. */
 	size_t bytes, merged_bytes, capacity;
 	bool is_over;
@@ -95,6 +95,7 @@ static int merge_all(struct past_read *read)
 
 	if (!builder)
 		return -ENOMEM;
+	read->result.gap_ns += slices_gap(slices);
 	err = select_merge(builder, slices->profiles, slices->count, &select_all);
 	if (!err)
 		err = builder_seal(builder, &merged);
@@ -120,7 +121,9 @@ static void drop_others(struct past_read *read, const struct profile *profile)
 
 	if (!slices->count || past_fits(slices->profiles[0], profile))
 		return;
-	read->result.unreadable += (uint32_t)slices->count;
+	read->result.unreadable += read->result.files;
+	read->result.files = 0;
+	read->result.gap_ns = 0;
 	slices_release(slices);
 	read->capacity = read->bytes = read->merged_bytes = 0;
 }
@@ -142,6 +145,7 @@ static int append(struct past_read *read, struct profile *profile)
 		read->capacity = capacity;
 	}
 	slices->profiles[slices->count++] = profile;
+	read->result.files++;
 	read->bytes += profile->memory_bytes;
 	return 0;
 }
@@ -210,7 +214,6 @@ static int begin(struct past_read *read)
 	                             encoder_past.suffix, &read->files);
 
 	read->host = this_host();
-	read->until_ns = clock_mono_ns() + all_ns;
 	read->next = profile_files_next(&read->files, read->result.kind, NULL);
 	if (read->next)
 		read->result.oldest_unix_ns = read->next->start_unix_ns;
@@ -220,15 +223,16 @@ static int begin(struct past_read *read)
 static void run_read(struct job *job)
 {
 	struct past_read *read = (struct past_read *)job;
-	uint64_t until_ns = clock_mono_ns() + turn_ns, now_ns = 0;
+	uint64_t begun_ns = clock_mono_ns(), now_ns = begun_ns;
 
-	read->err = read->until_ns ? 0 : begin(read);
-	while (!read->err && !read->is_over && now_ns < until_ns) {
+	read->err = read->used_ns ? 0 : begin(read);
+	while (!read->err && !read->is_over && now_ns - begun_ns < turn_ns) {
 		read->err = read_next(read);
 		now_ns = clock_mono_ns();
 	}
-	if (!read->err && !read->is_over && now_ns > read->until_ns)
-		read->err = -EFBIG;
+	read->used_ns += clock_mono_ns() - begun_ns;
+	if (!read->err && !read->is_over && read->used_ns > all_ns)
+		read->err = -ETIMEDOUT;
 	read->is_over |= read->err != 0;
 }
 
@@ -245,6 +249,8 @@ static void end_read(struct past_read *read)
 		ask->slices = read->result.slices;
 		ask->oldest_unix_ns = read->result.oldest_unix_ns;
 		ask->unreadable = read->result.unreadable;
+		ask->files = read->result.files;
+		ask->gap_ns = read->result.gap_ns;
 		ask->done(ask, read->err);
 	} else {
 		slices_release(&read->result.slices);

@@ -53,12 +53,14 @@ struct past_ask {
 	uint64_t from_unix_ns, to_unix_ns;
 	uint64_t before_unix_ns; /* only profiles that begin earlier */
 	uint64_t account;        /* 0: root's */
-	/* 0 or a negative errno. -EFBIG: there is more than MAX_PAST_BYTES, or it takes too long.
-	 * Not called after past_release(), nor before past_ask() returns. */
+	/* 0 or a negative errno. -EFBIG: there is more than MAX_PAST_BYTES. -ETIMEDOUT. Not
+	 * called after past_release(), nor before past_ask() returns. */
 	void (*done)(struct past_ask *ask, int err);
 
 	/* The result. */
 	struct slices slices;    /* as recorder_read() has them, in order of time */
+	uint32_t files;          /* that the slices are from */
+	uint64_t gap_ns;         /* slices_gap() of what was merged into one slice */
 	uint64_t oldest_unix_ns; /* of all that is kept; 0: nothing is */
 	/* Files in the range that were left out: damaged, of another user, or of a daemon whose
 	 * values meant something else. */

@@ -382,3 +382,17 @@ void slices_release(struct slices *slices)
 	free(slices->profiles);
 	*slices = (struct slices){0};
 }
+
+uint64_t slices_gap(const struct slices *slices)
+{
+	uint64_t gap_ns = 0;
+
+	for (size_t i = 1; i < slices->count; i++) {
+		/* Of times that wrap, too. */
+		int64_t ns = (int64_t)(slices->profiles[i]->start_mono_ns -
+		                       slice_end(slices->profiles[i - 1]));
+
+		gap_ns += ns > 0 ? (uint64_t)ns : 0;
+	}
+	return gap_ns;
+}

@@ -62,3 +62,5 @@ int recorder_read(struct recorder *recorder, uint64_t from_mono_ns, uint64_t to_
 void recorder_get_stats(const struct recorder *recorder, struct recorder_stats *ret_stats);
 
 void slices_release(struct slices *slices);
+/* How much of the time from the first to the last slice lies in none. */
+uint64_t slices_gap(const struct slices *slices);

@@ -97,6 +97,18 @@ class Past(unittest.TestCase):
         # A slice lies in the range or does not, and so does the time of the program that it covers.
         self.assertAlmostEqual(self.total(profile, spin.pid) / daemon.HZ / used, 1, delta=0.15)
 
+    def test_a_time_without_profd_is_said(self):
+        with self.start() as server:
+            self.wait_files(server, 1)
+            server.stop()
+        stopped = time.time()
+        time.sleep(3)
+        with self.start() as server:
+            answer = server.get(f"/profile?from={stopped + 0.5:.3f}&to={stopped + 2.5:.3f}")
+            self.assertEqual(answer.headers["X-Profd-Incomplete"], "nothing is recorded for 2 s of this time")
+            around = server.get(f"/profile?from={self.times()[0]:.3f}&to={time.time():.3f}")
+            self.assertIn("nothing is recorded for", around.headers["X-Profd-Incomplete"])
+
     def test_a_time_before_everything_is_refused(self):
         with self.start() as server:
             self.wait_files(server, 1)
