@@ -33,7 +33,7 @@
  */
 static const uint64_t patience_ms = 600;
 /* Before that, what was recorded since the last export may be exported for so long. */
-static const uint64_t last_export_ms = 2000;
+static const uint64_t last_export_ms = 3000;
 
 /* For all objects and thousands of connections; 128 KiB of the kernel's memory. */
 enum { TABLE_DESCRIPTORS = 16 * 1024 };
