@@ -211,7 +211,7 @@ static int submit(struct request *request, const struct profile_query *query)
 	request->query = (struct query){0};
 	asked->format = query->format;
 	asked->capture = (struct capture){
-		.from = {service->collector, service->history, service->procs, service->sample_hz,
+		.from = {service->collector, service->history, service->procs,
 	                 exports_past(service->exports)},
 		.ask = query->ask,
 		.account = client_account(request->client),

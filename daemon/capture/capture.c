@@ -20,6 +20,12 @@
 #include <errno.h>
 #include <stddef.h>
 
+/* A time before the boot is below 0, and wraps. */
+static bool is_before(uint64_t mono_ns, uint64_t other_mono_ns)
+{
+	return (int64_t)(mono_ns - other_mono_ns) < 0;
+}
+
 /* Times of the wall clock that were computed at different moments, from the monotonic clock, differ
  * by less, and an interval is longer. */
 static const uint64_t clocks_differ_ns = 50 * NSEC_PER_MSEC;
@@ -44,7 +50,7 @@ static void add_kinship(uint32_t parent, uint32_t pid, void *ctx)
 /* Slices of an earlier boot, whose processes had other pids. */
 static bool has_earlier_boot(const struct capture *capture)
 {
-	return capture->slices.count && (int64_t)capture->slices.profiles[0]->start_mono_ns < 0;
+	return capture->slices.count && is_before(capture->slices.profiles[0]->start_mono_ns, 0);
 }
 
 /* A filter on descendants needs the parents of the processes that run, and of those that ended
@@ -108,18 +114,10 @@ static void read_facts(struct capture *capture)
 
 	collector_source(capture->from.collector, capture->ask.kind, &facts->source);
 	facts->kind = capture->ask.kind;
-	facts->sample_hz = capture->from.sample_hz;
 	facts->selection = &capture->ask.selection;
 	facts->from_mono_ns = capture->from_mono_ns;
 	facts->to_mono_ns = capture->to_mono_ns;
 	facts->wall_offset_ns = clock_wall_ns() - clock_mono_ns();
-	/* Times before the boot wrap, unlike in the capture. */
-	if (!facts->from_mono_ns && capture->ask.range == RANGE_BETWEEN)
-		facts->from_mono_ns = capture->ask.from_unix_ns - facts->wall_offset_ns;
-	if (!facts->from_mono_ns && capture->ask.range == RANGE_LAST)
-		facts->from_mono_ns = capture->to_mono_ns - capture->ask.length_ns;
-	if (!facts->to_mono_ns)
-		facts->to_mono_ns = capture->ask.to_unix_ns - facts->wall_offset_ns;
 	facts->unreadable = capture->past.unreadable;
 	facts->past_err = capture->past_err;
 	facts->empty = !capture->slices.count;
@@ -146,10 +144,9 @@ static size_t covered(const struct slices *slices, const struct profile *last)
 	uint64_t end = last->start_mono_ns + last->duration_ns;
 	size_t count = 0;
 
-	/* Of wrapping times, too. */
-	while (count < slices->count &&
-	       (int64_t)(slices->profiles[count]->start_mono_ns +
-	                 slices->profiles[count]->duration_ns / 2 - end) < 0)
+	while (count < slices->count && is_before(slices->profiles[count]->start_mono_ns +
+	                                                  slices->profiles[count]->duration_ns / 2,
+	                                          end))
 		count++;
 	return count;
 }
@@ -215,10 +212,7 @@ static bool is_older(const struct capture *capture)
 	    (range != RANGE_LAST && range != RANGE_BETWEEN))
 		return false;
 	recorder_get_stats(recorder_of(capture), &stats);
-	/* It begins before the boot. */
-	if (!capture->from_mono_ns)
-		return true;
-	if (!stats.oldest_mono_ns || capture->from_mono_ns >= stats.oldest_mono_ns)
+	if (!stats.oldest_mono_ns || !is_before(capture->from_mono_ns, stats.oldest_mono_ns))
 		return !stats.oldest_mono_ns;
 	missing_ns = stats.oldest_mono_ns - capture->from_mono_ns;
 	return missing_ns > HISTORY_WINDOW_NS ||
@@ -240,17 +234,11 @@ static uint64_t before_of(const struct capture *capture, uint64_t offset_ns)
 static int ask_past(struct capture *capture)
 {
 	uint64_t offset_ns = clock_wall_ns() - clock_mono_ns();
-	const struct capture_ask *ask = &capture->ask;
-	bool between = ask->range == RANGE_BETWEEN;
-	uint64_t to_unix_ns = capture->to_mono_ns + offset_ns;
 
-	/* Of a time before the boot, `to_mono_ns` is 0. */
-	if (between && ask->to_unix_ns < to_unix_ns)
-		to_unix_ns = ask->to_unix_ns;
 	capture->past = (struct past_ask){
-		.kind = sources[ask->kind]->name,
-		.from_unix_ns = between ? ask->from_unix_ns : to_unix_ns - ask->length_ns,
-		.to_unix_ns = to_unix_ns,
+		.kind = sources[capture->ask.kind]->name,
+		.from_unix_ns = capture->from_mono_ns + offset_ns,
+		.to_unix_ns = capture->to_mono_ns + offset_ns,
 		.before_unix_ns = before_of(capture, offset_ns),
 		.account = capture->account,
 		.done = on_past,
@@ -258,10 +246,15 @@ static int ask_past(struct capture *capture)
 	return past_ask(capture->from.past, &capture->past);
 }
 
+static uint64_t after_boot(uint64_t mono_ns)
+{
+	return is_before(mono_ns, 0) ? 0 : mono_ns;
+}
+
 static void capture_read(struct capture *capture)
 {
-	int err = recorder_read(recorder_of(capture), capture->from_mono_ns, capture->to_mono_ns,
-	                        &capture->slices);
+	int err = recorder_read(recorder_of(capture), after_boot(capture->from_mono_ns),
+	                        after_boot(capture->to_mono_ns), &capture->slices);
 
 	if (!err)
 		err = add_state(capture);
@@ -305,15 +298,14 @@ static void on_cut(struct cut *cut, uint64_t boundary_mono_ns)
 		break;
 	case RANGE_LAST:
 		capture->to_mono_ns = boundary_mono_ns;
-		capture->from_mono_ns =
-			boundary_mono_ns > length_ns ? boundary_mono_ns - length_ns : 0;
+		capture->from_mono_ns = boundary_mono_ns - length_ns;
 		break;
 	case RANGE_SINCE:
 		capture->to_mono_ns = boundary_mono_ns;
 		capture->from_mono_ns = capture->ask.since_mono_ns;
 		break;
 	case RANGE_BETWEEN:
-		if (capture->to_mono_ns > boundary_mono_ns)
+		if (is_before(boundary_mono_ns, capture->to_mono_ns))
 			capture->to_mono_ns = boundary_mono_ns;
 		break;
 	}
@@ -321,12 +313,13 @@ static void on_cut(struct cut *cut, uint64_t boundary_mono_ns)
 	capture_read(capture);
 }
 
-/* Converts a wall-clock time to the monotonic clock; times before the boot become 0. */
+/* Converts a wall-clock time to the monotonic clock. A time in the far future must not wrap. */
 static uint64_t mono_of_wall(uint64_t unix_ns)
 {
 	uint64_t offset_ns = clock_wall_ns() - clock_mono_ns();
 
-	return unix_ns > offset_ns ? unix_ns - offset_ns : 0;
+	return unix_ns > offset_ns && unix_ns - offset_ns > INT64_MAX / 2 ? INT64_MAX / 2
+	                                                                  : unix_ns - offset_ns;
 }
 
 void capture_start(struct capture *capture)
@@ -337,7 +330,7 @@ void capture_start(struct capture *capture)
 	if (ask->range == RANGE_BETWEEN) {
 		capture->from_mono_ns = mono_of_wall(ask->from_unix_ns);
 		capture->to_mono_ns = mono_of_wall(ask->to_unix_ns);
-		if (capture->to_mono_ns + NSEC_PER_SEC < clock_mono_ns()) {
+		if (is_before(capture->to_mono_ns + NSEC_PER_SEC, clock_mono_ns())) {
 			capture_read(capture);
 			return;
 		}

@@ -35,7 +35,6 @@ struct capture_from {
 	struct collector *collector;
 	struct history *history; /* by enum profile_kind */
 	const struct procs *procs;
-	uint32_t sample_hz;
 	struct past *past; /* for what is older than the history; NULL: there is none */
 };
 
@@ -48,7 +47,7 @@ struct capture {
 	void (*done)(struct capture *capture, int err);
 
 	/* The result. */
-	uint64_t from_mono_ns, to_mono_ns;
+	uint64_t from_mono_ns, to_mono_ns; /* before the boot they are below 0, and wrap */
 	bool ends_now;
 	struct slices slices;
 	struct past_ask past; /* what was read there */

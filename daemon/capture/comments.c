@@ -151,12 +151,12 @@ static void add_past(struct builder *builder, const struct capture_facts *facts)
 	}
 }
 
-/* An earlier daemon may have had another rate. */
-static uint32_t sample_hz(const struct builder *builder, const struct capture_facts *facts)
+/* An earlier daemon may have had another rate than this one. */
+static uint64_t sample_hz(const struct builder *builder)
 {
 	uint64_t period = builder_view(builder)->period;
 
-	return period ? (uint32_t)((NSEC_PER_SEC + period / 2) / period) : facts->sample_hz;
+	return period ? (NSEC_PER_SEC + period / 2) / period : 0;
 }
 
 void capture_describe(struct builder *builder, const void *ctx)
@@ -169,7 +169,7 @@ void capture_describe(struct builder *builder, const void *ctx)
 	add_missing(builder);
 	add_past(builder, facts);
 	if (sources[facts->kind]->has_idle) {
-		buf_printf(&text, "sample_hz=%" PRIu32, sample_hz(builder, facts));
+		buf_printf(&text, "sample_hz=%" PRIu64, sample_hz(builder));
 		render_comment(builder, &text);
 		buf_printf(&text, "event=%s", facts->source.event);
 		render_comment(builder, &text);

@@ -13,7 +13,6 @@
 struct capture_facts {
 	enum profile_kind kind;
 	struct source_status source; /* of this kind of profile */
-	uint32_t sample_hz;
 	const struct selection *selection;
 	uint64_t from_mono_ns, to_mono_ns; /* the requested range */
 	uint64_t wall_offset_ns;           /* wall clock minus monotonic clock */

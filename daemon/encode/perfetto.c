@@ -75,7 +75,6 @@ static void counter_init(struct counter *counter, const struct profile *profile,
 		counter->descriptor.unit = PERFETTO__PROTOS__STACK_SAMPLE__UNIT__UNIT_COUNT;
 }
 
-/* The value that is shown comes first, as in pprof; the others follow it. */
 /* A profile of an earlier boot has a time below 0 by the monotonic clock, which Perfetto drops. */
 static bool is_before_boot(const struct profile *profile)
 {
@@ -92,6 +91,7 @@ static uint64_t start_of(const struct profile *profile)
 	return is_before_boot(profile) ? profile->start_wall_ns : profile->start_mono_ns;
 }
 
+/* The value that is shown comes first, as in pprof; the others follow it. */
 static void put_defaults(struct trace_writer *writer)
 {
 	const struct profile *profile = writer->profile;

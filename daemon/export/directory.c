@@ -5,7 +5,6 @@
  */
 #include "export/exporter.h"
 #include "past/past.h"
-#include "profile/select.h"
 
 static bool directory_accepts(const char *place)
 {
@@ -24,6 +23,5 @@ const struct exporter exporter_history = {
 	.accepts = directory_accepts,
 	.put = profile_files_put,
 	.encoder = &encoder_past,
-	.selection = &select_all,
 	.is_past = true,
 };

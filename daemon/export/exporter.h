@@ -10,7 +10,6 @@
 
 #include "encode/encoder.h"
 #include "past/profile_files.h"
-#include "profile/selection.h"
 
 struct exporter {
 	const char *name; /* --export NAME:PLACE */
@@ -20,9 +19,9 @@ struct exporter {
 	 * thread. */
 	int (*put)(const char *place, uint64_t max_bytes, const struct profile_file *profile);
 	const struct encoder *encoder;
-	/* NULL: what a client gets. Otherwise without the comments that a client gets. */
-	const struct selection *selection;
-	bool is_past; /* the place is a directory that past/past.h reads */
+	/* The place is a directory that past/past.h reads. Profiles are not those that a client
+	 * gets, but have all that is recorded, and no comments. */
+	bool is_past;
 };
 
 #define EXPORTERS(EXPORTER) EXPORTER(directory) EXPORTER(history)

@@ -23,11 +23,10 @@ struct exports {
 	const char *place;
 	uv_timer_t timer;
 	struct lane *lane;
-	struct past past;
+	struct past past; /* has where the next interval of each kind begins */
 	bool started, stopped, capturing;
-	uint64_t from_mono_ns[KIND_COUNT]; /* where the next interval begins; held */
-	int errors[KIND_COUNT];            /* of the last profile of the kind, logged once */
-	uint32_t skipped, to_skip;         /* rounds, since and after one that failed */
+	int errors[KIND_COUNT];    /* of the last profile of the kind, logged once */
+	uint32_t skipped, to_skip; /* rounds, since and after one that failed */
 	struct exports_stats stats;
 
 	/* The round. */
@@ -96,10 +95,10 @@ static void end_kind(struct exports *exports)
 /* The next interval begins where this one ended. */
 static void advance(struct exports *exports)
 {
-	uint64_t *from = &exports->from_mono_ns[exports->kind];
+	uint64_t *until = &exports->past.until_mono_ns[exports->kind];
 
-	recorder_unhold(recorder_of(exports), *from);
-	*from = exports->past.until_mono_ns[exports->kind] = exports->to_mono_ns;
+	recorder_unhold(recorder_of(exports), *until);
+	*until = exports->to_mono_ns;
 	exports->to_mono_ns = 0;
 }
 
@@ -196,7 +195,7 @@ static int render(struct exports *exports)
 		.encoder = exports->exporter->encoder,
 	};
 	capture_plan(&exports->capture, &exports->plan);
-	if (exports->exporter->selection)
+	if (exports->exporter->is_past)
 		exports->plan.describe = NULL;
 	exports->err = -ECANCELED;
 	exports->body.max = MAX_EXPORT_BYTES;
@@ -262,12 +261,12 @@ static void next_kind(struct exports *exports)
 		.from = exports->config.from,
 		.ask = {.kind = exports->kind,
 	                .range = RANGE_SINCE,
-	                .since_mono_ns = exports->from_mono_ns[exports->kind],
-	                .all = !exports->from_mono_ns[exports->kind]},
+	                .since_mono_ns = exports->past.until_mono_ns[exports->kind],
+	                .all = !exports->past.until_mono_ns[exports->kind]},
 		.done = on_captured,
 	};
-	if (exports->exporter->selection)
-		exports->capture.ask.selection = *exports->exporter->selection;
+	if (exports->exporter->is_past)
+		exports->capture.ask.selection = select_all;
 	capture_start(&exports->capture);
 }
 

@@ -42,7 +42,6 @@ static struct packed_host this_host(void)
 
 	buf_read_text(&id, "/proc/sys/kernel/random/boot_id", 64);
 	hash = (uint32_t)hash_bytes(HASH_START, buf_text(&id), id.len);
-
 	return (struct packed_host){.boot = hash ?: 1,
 	                            .wall_offset_ns = clock_wall_ns() - clock_mono_ns()};
 }

@@ -63,27 +63,6 @@ static void name_of(const struct profile_file *file, char name[NAME_BYTES])
 	         (unsigned int)(file->start_unix_ns / NSEC_PER_MSEC % 1000), file->suffix);
 }
 
-/* The reverse of name_of(), for one of the host's profiles of any kind; false: it is none. */
-static bool read_name(const struct profile_files *files, const char *prefix, const char *name,
-                      struct profile_found *found)
-{
-	size_t len = strlen(prefix);
-	const char *kind = name + len;
-	const char *dash = strncmp(name, prefix, len) ? NULL : strchr(kind, '-');
-	struct tm time = {0};
-	const char *point = dash ? strptime(dash + 1, SECONDS_FORMAT, &time) : NULL;
-
-	if (!point || point - dash != SECONDS_BYTES || *point != '.' ||
-	    strspn(point + 1, "0123456789") != 3 || point[4] != 'Z' ||
-	    strcmp(point + 5, files->suffix) || dash - kind >= PROFILE_KIND_BYTES)
-		return false;
-	*found = (struct profile_found){0};
-	memcpy(found->kind, kind, (size_t)(dash - kind));
-	found->start_unix_ns = (uint64_t)timegm(&time) * NSEC_PER_SEC +
-	                       strtoul(point + 1, NULL, 10) * NSEC_PER_MSEC;
-	return true;
-}
-
 static void name_of_found(const struct profile_files *files, const struct profile_found *found,
                           char name[NAME_BYTES])
 {
@@ -95,12 +74,24 @@ static void name_of_found(const struct profile_files *files, const struct profil
 	name_of(&file, name);
 }
 
-/* There are other ways to write a time. */
-static bool is_name_of(const struct profile_files *files, const struct profile_found *found,
-                       const char *name)
+/* The reverse of name_of(), for one of the host's profiles of any kind; false: it is none. */
+static bool read_name(const struct profile_files *files, const char *prefix, const char *name,
+                      struct profile_found *found)
 {
+	size_t len = strlen(prefix);
+	const char *kind = name + len;
+	const char *dash = strncmp(name, prefix, len) ? NULL : strchr(kind, '-');
+	struct tm time = {0};
+	const char *point = dash ? strptime(dash + 1, SECONDS_FORMAT, &time) : NULL;
 	char expected[NAME_BYTES];
 
+	if (!point || *point != '.' || dash - kind >= PROFILE_KIND_BYTES)
+		return false;
+	*found = (struct profile_found){0};
+	memcpy(found->kind, kind, (size_t)(dash - kind));
+	found->start_unix_ns = (uint64_t)timegm(&time) * NSEC_PER_SEC +
+	                       strtoul(point + 1, NULL, 10) * NSEC_PER_MSEC;
+	/* There are other ways to write a time. */
 	name_of_found(files, found, expected);
 	return !strcmp(name, expected);
 }
@@ -110,16 +101,22 @@ static int list(struct profile_files *files)
 	_cleanup_(closedirp) DIR *entries = folder_open(files->folder, ".");
 	const struct dirent *entry;
 	char prefix[NAME_BYTES];
+	int err = 0;
 
 	if (!entries)
 		return -errno;
 	prefix_of(files->host, prefix);
-	while (count_of(files) < MAX_PROFILE_FILES && (errno = 0, entry = readdir(entries))) {
+	while (count_of(files) < MAX_PROFILE_FILES) {
 		struct profile_found found;
 		struct stat stat;
 
+		errno = 0;
+		entry = readdir(entries);
+		if (!entry) {
+			err = -errno;
+			break;
+		}
 		if (!read_name(files, prefix, entry->d_name, &found) ||
-		    !is_name_of(files, &found, entry->d_name) ||
 		    fstatat(files->folder, entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) ||
 		    !S_ISREG(stat.st_mode))
 			continue;
@@ -127,7 +124,7 @@ static int list(struct profile_files *files)
 		files->bytes += found.bytes;
 		buf_add(&files->found, &found, sizeof(found));
 	}
-	return errno ? -errno : buf_error(&files->found);
+	return err ?: buf_error(&files->found);
 }
 
 static int compare_times(const void *a, const void *b)
