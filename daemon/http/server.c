@@ -130,12 +130,17 @@ static void watch_arrivals(struct server *server)
 		               0);
 }
 
+/* First lets libmicrohttpd read what has arrived by now and end idle connections: also when this
+ * thread got no CPU for a while, a request that came in time is answered, and a client that sent
+ * nothing is not counted as late. */
 static void on_late(uv_timer_t *timer)
 {
 	struct server *server = timer->data;
 	uint64_t now_ns = clock_mono_ns();
 	struct arrival *arrival;
 
+	for (size_t i = 0; i < server->port_count; i++)
+		port_turn(&server->ports[i]);
 	while ((arrival = arrivals_take_late(&server->arrivals, now_ns))) {
 		server->parking.stats.requests_late++;
 		hang_up(client_of(arrival));

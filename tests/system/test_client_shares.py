@@ -4,6 +4,7 @@
 import contextlib
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -116,6 +117,22 @@ class SlowRequests(unittest.TestCase):
             # A client that sends nothing at all is idle, and is not counted as late.
             self.assertEqual(profd.metrics()["profd_http_requests_late_total"], 4)
             self.assertEqual(profd.get("/healthz").status, 200)
+
+    def test_the_daemon_gets_no_cpu_at_that_moment(self):
+        with Daemon() as profd, profd.connect(5) as idle, profd.connect(5) as in_time, profd.connect(5) as late:
+            time.sleep(12)
+            in_time.sendall(b"GET /healthz HTTP/1.1\r\n")
+            late.sendall(b"GET /healthz HTTP/1.1\r\n")
+            time.sleep(1)
+            os.kill(profd.pid, signal.SIGSTOP)
+            try:
+                in_time.sendall(b"Host: localhost\r\n\r\n")
+                time.sleep(4)
+            finally:
+                os.kill(profd.pid, signal.SIGCONT)
+            self.assertTrue(in_time.recv(4096).startswith(b"HTTP/1.1 200"))
+            self.assertEqual((idle.recv(4096), late.recv(4096)), (b"", b""))
+            self.assertEqual(profd.metrics()["profd_http_requests_late_total"], 1)
 
     def test_many_at_a_time_are_gone_by_then(self):
         with Daemon() as profd, contextlib.ExitStack() as stack:
