@@ -197,7 +197,9 @@ class MemoryWatch(unittest.TestCase):
         hog.process.stdin.write("go\n")
         hog.process.stdin.flush()
 
-    def test_near_the_limit(self):
+    def test_close_to_its_limit(self):
+        # This is one of the first tests by its name: minutes later the history of a busy host may have dropped the growth
+        # with which the hog began.
         self.go(self.near)
         kept = self.kept(self.near.pid, "near limit")
         self.assertIsNone(self.near.process.poll())
@@ -209,7 +211,8 @@ class MemoryWatch(unittest.TestCase):
         hog = profile.total(1, lambda sample: "hog_takes_memory" in sample.names)
         self.assertGreater(hog, 0.9 * (NEAR_MIB * MIB - HELD))
         # The total includes what the process touched as a child of the test, before exec.
-        self.assertGreater(profile.total(1), 0.95 * NEAR_MIB * MIB)
+        evicted = self.profd.metrics()['profd_windows_evicted_total{type="rss"}']
+        self.assertGreater(profile.total(1), 0.95 * NEAR_MIB * MIB, f"{evicted} windows were evicted")
         self.assertLess(profile.total(1), 1.6 * NEAR_MIB * MIB)
         # The event is recorded once, however long the process stays near its limit.
         listed = [k for k in self.profd.get("/oom").json() if k["pid"] == self.near.pid]
