@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """The tools that read profiles: `go tool pprof` and protoc, run where no go.mod or setting affects them.
 
-  pprof.py     makes Go build pprof, where it is not built yet
+  pprof.py     makes Go build the tools that the tests use, where they are not built yet
 """
 
 import os
@@ -12,7 +12,8 @@ import tempfile
 
 from daemon import BUILD, ROOT
 
-# Newer Go releases build pprof at its first use, and GOCACHE keeps the build. Building takes a minute on two CPUs.
+# Newer Go releases build pprof and addr2line at their first use, and GOCACHE keeps the build. Building takes a minute on two
+# CPUs.
 PATIENCE = 600
 ENVIRONMENT = {
     **os.environ,
@@ -68,6 +69,7 @@ def protoc_decode(data):
 
 
 if __name__ == "__main__":
-    # The command prints the path of pprof, and builds pprof for that. Where Go is missing, the tests report it.
+    # The command prints the path of a tool, and builds the tool for that. Where Go is missing, the tests report it.
     if shutil.which("go", path=ENVIRONMENT["PATH"]):
-        subprocess.run(["go", "tool", "-n", "pprof"], cwd="/", env=ENVIRONMENT, stdout=subprocess.DEVNULL, check=True)
+        for tool in ("pprof", "addr2line"):
+            subprocess.run(["go", "tool", "-n", tool], cwd="/", env=ENVIRONMENT, stdout=subprocess.DEVNULL, check=True)
