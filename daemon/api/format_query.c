@@ -64,6 +64,7 @@ int format_query_read(const struct query *query, struct format_query *ret_format
 	const char *name = query_get(query, "format");
 	struct format_query format = {.encoder = encoder_find(name ? name : "pprof")};
 	uint64_t rows = 0;
+	bool native = true;
 	int err;
 
 	if (!format.encoder)
@@ -73,9 +74,12 @@ int format_query_read(const struct query *query, struct format_query *ret_format
 		err = query_number(query, "rows", 0, MAX_ROWS, &rows, ret_refusal);
 	if (!err)
 		err = read_grouping(query, &format, ret_refusal);
+	if (!err)
+		err = query_switch(query, "native", &native, ret_refusal);
 	if (err)
 		return err;
 	format.options.rows = (uint32_t)rows;
+	format.no_native = !native;
 	*ret_format = format;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The format in which a profile is requested: format=, by=, sort= and rows=, which every endpoint
- * that answers with a profile accepts. Pure; any thread.
+ * The form in which a profile is requested: native=, format=, by=, sort= and rows=, which every
+ * endpoint that answers with a profile accepts. Pure; any thread.
  */
 #pragma once
 
@@ -10,6 +10,7 @@
 
 /* Entries of a table of struct parameter: PARAMETER(name, values). */
 #define FORMAT_PARAMETERS(PARAMETER)                                                            \
+	PARAMETER("native", "0 shows interpreted code alone (default 1)")                       \
 	PARAMETER("format", "the output format (default pprof)")                                \
 	PARAMETER("by",                                                                         \
 	          "for format=text: function (default), line, file, binary, process or thread") \
@@ -19,6 +20,7 @@
 struct format_query {
 	const struct encoder *encoder;
 	struct encode_options options; /* without source_line */
+	bool no_native;                /* of struct selection */
 };
 
 /* `query` has passed query_check(). -EINVAL with `ret_refusal`. */

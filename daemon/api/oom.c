@@ -102,6 +102,7 @@ static void read_facts(const struct service *service, struct oom *oom)
 
 	oom->facts.state = true;
 	collector_source(service->collector, oom->facts.kind, &oom->facts.source);
+	oom->selection.no_native = oom->format.no_native;
 	oom->facts.selection = &oom->selection;
 	oom->facts.from_mono_ns = profile->start_mono_ns;
 	oom->facts.to_mono_ns = profile->start_mono_ns + profile->duration_ns;

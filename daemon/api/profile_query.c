@@ -284,6 +284,10 @@ int profile_query_read(const struct query *query, uint64_t now_unix_ns,
 		err = format_query_read(query, &profile.format, ret_refusal);
 	if (err)
 		return err;
+	if (profile.format.no_native && profile.ask.selection.loops == LOOPS_SHOWN)
+		return refuse(ret_refusal, 400,
+		              "python=raw and native=0 exclude each other; one is accepted");
+	profile.ask.selection.no_native = profile.format.no_native;
 	profile.ask.selection.timed = profile.format.encoder->timed;
 	profile.ask.selection.accounts = profile.format.encoder->accounts;
 	*ret_profile = profile;

@@ -95,6 +95,7 @@ static void put_frame(struct trace_writer *writer, uint32_t location, uint32_t l
 {
 	const struct profile *profile = writer->profile;
 	const struct location *from = &profile->locations[location];
+	enum mapping_kind kind = profile->mappings[from->mapping].kind;
 	Perfetto__Protos__InternedData data = PERFETTO__PROTOS__INTERNED_DATA__INIT;
 	Perfetto__Protos__Frame frame = PERFETTO__PROTOS__FRAME__INIT;
 
@@ -112,10 +113,9 @@ static void put_frame(struct trace_writer *writer, uint32_t location, uint32_t l
 		frame.line_number = row->number;
 		frame.has_line_number = row->number != 0;
 	}
-	frame.has_kind = profile->mappings[from->mapping].kind != MAPPING_PSEUDO;
-	frame.kind = profile->mappings[from->mapping].kind == MAPPING_KERNEL
-	                     ? PERFETTO__PROTOS__FRAME__KIND__KIND_KERNEL
-	                     : PERFETTO__PROTOS__FRAME__KIND__KIND_NATIVE;
+	frame.has_kind = kind != MAPPING_PSEUDO && kind != MAPPING_INTERPRETED;
+	frame.kind = kind == MAPPING_KERNEL ? PERFETTO__PROTOS__FRAME__KIND__KIND_KERNEL
+	                                    : PERFETTO__PROTOS__FRAME__KIND__KIND_NATIVE;
 	data.n_frames = 1;
 	data.frames = (Perfetto__Protos__Frame *[]){&frame};
 	put_interned(writer, &data);

@@ -110,6 +110,16 @@ static uint32_t frame_function(struct builder *builder, const struct runtime_fra
 	return builder_function(builder, &function);
 }
 
+static uint32_t interpreted_mapping(struct builder *builder, const char *name)
+{
+	const struct mapping mapping = {
+		.path = builder_text(builder, name),
+		.kind = MAPPING_INTERPRETED,
+	};
+
+	return builder_mapping(builder, &mapping);
+}
+
 static uint32_t interpreted_location(struct frames *frames, uint64_t word, uint64_t offset_word)
 {
 	struct builder *builder = frames->builder;
@@ -120,15 +130,11 @@ static uint32_t interpreted_location(struct frames *frames, uint64_t word, uint6
 	if (!runtimes_find(frames->runtimes, word, offset_word, &frame, &frames->ran)) {
 		frames->losses->codes_unknown++;
 		snprintf(name, sizeof(name), "[%s: code not known]", runtimes_name(word));
-		return places_pseudo(&frames->places, name);
+		return builder_location(builder, interpreted_mapping(builder, name), 0);
 	}
 	runtime_version_text(&frames->ran, version);
 	snprintf(name, sizeof(name), "[%s %s]", runtimes_name(word), version);
-	const struct mapping mapping = {
-		.path = builder_text(builder, name),
-		.kind = MAPPING_PSEUDO,
-	};
-	location = builder_location(builder, builder_mapping(builder, &mapping), frame.identity);
+	location = builder_location(builder, interpreted_mapping(builder, name), frame.identity);
 	if (location && !builder_view(builder)->locations[location].line_count)
 		builder_line(builder, location, frame_function(builder, &frame), frame.line);
 	return location;

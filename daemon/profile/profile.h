@@ -30,6 +30,7 @@ enum mapping_kind {
 	                   them */
 	MAPPING_PSEUDO, /* code without a file: [jit], [unknown: reason]; never looked up */
 	MAPPING_LOOP,   /* as MAPPING_FILE: native code of an interpreter's loop */
+	MAPPING_INTERPRETED, /* interpreted code, named when it was recorded: [python 3.11] */
 };
 
 /* A binary. It is in a profile once, however many processes map it. */

@@ -21,6 +21,7 @@ struct merge {
 	uint32_t at_ms;       /* at_ms of the slice's tasks */
 	uint32_t *folds;      /* by the slice's task: its account is folded */
 	uint32_t folded_node; /* in the builder; 0 while there is none */
+	uint32_t native_node; /* the same, for NATIVE_FRAME */
 	/* One task for each folded process. */
 	uint32_t folded[FOLDED_PROCESSES], folded_count;
 };
@@ -137,10 +138,11 @@ static uint32_t merge_folded_task(struct merge *merge, uint32_t id)
 	return builder_task(merge->into, &other);
 }
 
-static uint32_t folded_node(struct builder *into)
+/* The path of a stack whose only frame is a name in brackets. */
+static uint32_t only_node(struct builder *into, const char *name)
 {
 	const struct mapping mapping = {
-		.path = builder_text(into, FOLDED_FRAME),
+		.path = builder_text(into, name),
 		.kind = MAPPING_PSEUDO,
 	};
 
@@ -164,13 +166,16 @@ static void merge_tasks(struct merge *merge)
 	}
 }
 
+static enum mapping_kind kind_of(const struct profile *slice, uint32_t location)
+{
+	return slice->mappings[slice->locations[location].mapping].kind;
+}
+
 /* Whether the selection leaves out the frame of a node. A loop without a caller stays, or its
  * sample might have no frames. */
 static bool hides(const struct merge *merge, const struct node *node)
 {
-	const struct profile *slice = merge->slice;
-
-	switch (slice->mappings[slice->locations[node->location].mapping].kind) {
+	switch (kind_of(merge->slice, node->location)) {
 	case MAPPING_KERNEL:
 		return merge->filter->selection->no_kernel;
 	case MAPPING_LOOP:
@@ -181,8 +186,37 @@ static bool hides(const struct merge *merge, const struct node *node)
 	}
 }
 
-static void merge_nodes(const struct merge *merge)
+/* The builder's path for a node, whose caller has its path already. */
+static uint32_t merge_node(const struct merge *merge, const struct node *node)
 {
+	uint32_t caller = merge->nodes[node->parent];
+
+	return hides(merge, node)
+	               ? caller
+	               : builder_node(merge->into, caller, merge_location(merge, node->location));
+}
+
+/* The same where only interpreted code is shown. Native code that interpreted code has called
+ * counts for its caller. Native code below all interpreted code is NATIVE_FRAME while there is
+ * nothing else. */
+static uint32_t merge_interpreted(struct merge *merge, const struct node *node)
+{
+	uint32_t caller = merge->nodes[node->parent];
+	enum mapping_kind kind = kind_of(merge->slice, node->location);
+
+	if (kind == MAPPING_INTERPRETED) {
+		if (caller == merge->native_node)
+			caller = 0;
+		return builder_node(merge->into, caller, merge_location(merge, node->location));
+	}
+	if (caller || (kind == MAPPING_KERNEL && merge->filter->selection->no_kernel))
+		return caller;
+	return merge->native_node = merge->native_node ?: only_node(merge->into, NATIVE_FRAME);
+}
+
+static void merge_nodes(struct merge *merge)
+{
+	bool no_native = merge->filter->selection->no_native;
 	const struct profile *slice = merge->slice;
 	uint32_t *nodes = merge->nodes;
 
@@ -199,12 +233,9 @@ static void merge_nodes(const struct merge *merge)
 	for (uint32_t id = 1; id < slice->node_count; id++) {
 		const struct node *node = &slice->nodes[id];
 
-		if (!nodes[id])
-			continue;
-		nodes[id] = nodes[node->parent];
-		if (!hides(merge, node))
-			nodes[id] = builder_node(merge->into, nodes[node->parent],
-			                         merge_location(merge, node->location));
+		if (nodes[id])
+			nodes[id] = no_native ? merge_interpreted(merge, node)
+			                      : merge_node(merge, node);
 	}
 }
 
@@ -217,7 +248,8 @@ static void merge_samples(struct merge *merge)
 		uint32_t node = merge->nodes[sample->node];
 
 		if (merge->folds[sample->task])
-			node = merge->folded_node = merge->folded_node ?: folded_node(merge->into);
+			node = merge->folded_node =
+				merge->folded_node ?: only_node(merge->into, FOLDED_FRAME);
 		if (!merge->kept[sample->task] || (merge->filter->selection->no_kernel && !node))
 			continue;
 		builder_sample(merge->into, node, merge->tasks[sample->task], sample->values);

@@ -16,6 +16,9 @@
 enum { FOLDED_PROCESSES = 64 };
 #define FOLDED_NAME "[too many of this user]"
 
+/* The one frame of stacks without interpreted code, where only such code is shown. */
+#define NATIVE_FRAME "[native code]"
+
 /* Selects everything that slices have. */
 extern const struct selection select_all;
 

@@ -28,11 +28,14 @@ struct selection {
 	const char *containers[MAX_QUERY_VALUES];
 	size_t comm_count, unit_count, pod_count, container_count;
 	bool no_kernel; /* leave out kernel frames, and samples that have no others */
-	bool idle;      /* show the idle task, as one sample named [idle] */
-	bool dims;      /* distinguish launches by their grids and blocks */
-	bool timed;     /* distinguish slices, by each task's at_ms */
-	bool accounts;  /* distinguish tasks by their accounts */
-	bool folds; /* put the samples of an account under one frame, FOLDED_FRAME of select.h */
+	/* Leave out the frames of a stack that are not of interpreted code. A stack that has no
+	 * others becomes NATIVE_FRAME of select.h. */
+	bool no_native;
+	bool idle;     /* show the idle task, as one sample named [idle] */
+	bool dims;     /* distinguish launches by their grids and blocks */
+	bool timed;    /* distinguish slices, by each task's at_ms */
+	bool accounts; /* distinguish tasks by their accounts */
+	bool folds;    /* put the samples of an account under one frame, FOLDED_FRAME of select.h */
 	uint32_t folded;
 	enum loop_view loops;
 	bool children;               /* also the processes that descend from `pids` */

@@ -156,6 +156,7 @@ static int name_location(struct symbolizer *symbolizer, struct builder *builder,
 		symbolizer->in_kernel[symbolizer->in_kernel_count++] = id;
 		return 0;
 	case MAPPING_PSEUDO:
+	case MAPPING_INTERPRETED:
 		return name_pseudo(builder, id, &mapping);
 	}
 	return -EINVAL;

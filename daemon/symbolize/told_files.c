@@ -128,7 +128,7 @@ static int note_location(struct noting *noting, uint32_t id, uint32_t container,
 
 	/* Files of native code are told by its debug information, of which only names are left if
 	 * it was named by an earlier daemon. */
-	if (profile->mappings[location->mapping].kind != MAPPING_PSEUDO)
+	if (profile->mappings[location->mapping].kind != MAPPING_INTERPRETED)
 		return 0;
 	for (uint32_t i = 0; i < location->line_count && !err; i++) {
 		uint32_t function = profile->lines[location->first_line + i].function;

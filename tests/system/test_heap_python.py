@@ -57,6 +57,7 @@ class HeapOfPython(unittest.TestCase):
             wait_for_python(server)
             cls.profile = heap_of(server, f"pid={workload.pid}&seconds=5&force=1&rate=2KiB")
             cls.text = server.get(f"/heap?pid={workload.pid}&seconds=1&force=1&rate=2KiB&format=text&by=line").text
+            cls.alone = server.get(f"/heap?pid={workload.pid}&seconds=1&force=1&rate=2KiB&native=0&format=folded").text
 
     def test_lines(self):
         held, lines = held_by_line(self.profile), marked_lines("grows", SHARES)
@@ -78,6 +79,13 @@ class HeapOfPython(unittest.TestCase):
 
     def test_text_by_line_shows_the_source(self):
         self.assertIn("self.strings.append(bytes(BLOCK))  # list", self.text)
+
+
+    def test_native_0_leaves_the_lines_of_python(self):
+        stacks = [line.rpartition(" ")[0].split(";") for line in self.alone.splitlines()]
+        self.assertIn("grow_list", {stack[-1].rpartition(".")[2] for stack in stacks})
+        self.assertNotIn("malloc", self.alone)
+        self.assertEqual({stack[1] for stack in stacks} - {"<module>", "[native code]"}, set(), self.alone)
 
 
 class SmallObjects(unittest.TestCase):

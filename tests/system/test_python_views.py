@@ -3,6 +3,7 @@
 profiles. One profile has every Python of this machine.
 """
 
+import collections
 import os
 import re
 import unittest
@@ -11,6 +12,7 @@ import daemon
 from lacks import host_lacks
 from python_runs import PythonCase, recorded, running, wait_walked
 from profile_pb import sigmas
+from python_truth import python_frames
 from pythons import name_of, pythons, script, with_module
 from workload import Workload
 
@@ -111,6 +113,8 @@ class Views(PythonCase):
             cls.by_file = server.get(f"/profile?{query}&format=text&by=file&rows=0").text
             cls.folded = server.get(f"/profile?{query}&format=folded").text
             cls.without_kernel = server.profile(f"{query}&kernel=0")
+            cls.alone = server.profile(f"{query}&native=0")
+            cls.alone_by_line = server.get(f"/profile?{query}&native=0&format=text&by=line&rows=0").text
             cls.wrong = [server.get(f"/profile?last=1s&{query}").status for query in ("python=1", "children=1")]
             cls.metrics, cls.status = server.metrics(), server.get("/status").json()
 
@@ -149,6 +153,26 @@ class Views(PythonCase):
             self.assertTrue(samples)
             self.assertEqual([s for s in samples if any(m.startswith("[kernel") for m in s.mappings)], [])
             self.assert_hidden(samples)
+
+    def stacks(self, profile, pid):
+        """Returns how many samples have each stack of Python frames, by function and line."""
+        found = collections.Counter()
+        for sample in self.of_pid(profile, pid):
+            found[tuple((frame.name, frame.line) for frame in python_frames(profile, sample))] += sample.count
+        return found
+
+    def test_native_0_shows_python_alone(self):
+        """What Python calls counts for its own lines, and no sample is lost."""
+        for python, workload in self.started.items():
+            with self.subTest(name_of(python)):
+                alone = self.of_pid(self.alone, workload.pid)
+                mappings = {m for s in alone for m in s.mappings if not m.startswith("[python ")}
+                self.assertLessEqual(mappings, {"[native code]"})
+                found, with_native = self.stacks(self.alone, workload.pid), self.stacks(self.profile, workload.pid)
+                self.assertEqual(found, with_native)
+        self.assertNotIn("stacks complete", self.alone_by_line)
+        self.assertIn("native=0", self.alone_by_line)
+        self.assertRegex(self.alone_by_line, rf"sixty {re.escape(script('split'))}:\d+")
 
     def test_lines_with_their_text(self):
         path = script("split")

@@ -197,7 +197,7 @@ static struct profile *drain_words(const u64 *words, size_t len)
 
 static void print_location(const struct profile *slice, uint32_t id, char *text, size_t room)
 {
-	static const char *const kinds[] = {"file", "kernel", "pseudo", "loop"};
+	static const char *const kinds[] = {"file", "kernel", "pseudo", "loop", "interpreted"};
 	const struct location *location = &slice->locations[id];
 	const struct mapping *mapping = &slice->mappings[location->mapping];
 	const struct line *line = &slice->lines[location->first_line];
@@ -208,7 +208,7 @@ static void print_location(const struct profile *slice, uint32_t id, char *text,
 		         profile_string(slice, function->name),
 		         profile_string(slice, function->filename), line->number,
 		         function->start_line);
-	else if (mapping->kind == MAPPING_PSEUDO)
+	else if (mapping->kind == MAPPING_PSEUDO || mapping->kind == MAPPING_INTERPRETED)
 		snprintf(text, room, "%s", profile_string(slice, mapping->path));
 	else
 		snprintf(text, room, "%s %#llx", kinds[mapping->kind],

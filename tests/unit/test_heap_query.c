@@ -76,7 +76,7 @@ static const struct {
 	{"pid=7&by=line", "by=line requires format=text"},
 	{"pid=7&format=svg", "pprof, perfetto, folded, text"},
 	{"pid=7&last=5m",
-         "accepted here: pid, seconds, rate, leaks, peak, budget, force, raw, format"},
+         "accepted here: pid, seconds, rate, leaks, peak, budget, force, raw, native, format"},
 };
 
 START_TEST(asks)

@@ -122,8 +122,8 @@ START_TEST(every_parameter_at_its_limit)
 {
 	static const char *const names[] = {"pid=1&",  "tid=1&",       "comm=1&",
 	                                    "unit=1&", "container=1&", "pod=1&"};
-	char text[8192] = "seconds=1&kernel=1&idle=1&children=1&python=raw&format=text&by=line&"
-			  "sort=cum&rows=1&type=cpu";
+	char text[8192] = "seconds=1&kernel=1&idle=1&children=1&python=raw&native=1&format=text&"
+			  "by=line&sort=cum&rows=1&type=cpu";
 	struct query query;
 	struct refusal refusal = {0};
 	struct profile_query profile;
@@ -210,6 +210,10 @@ static const struct {
 	{"python=raw", NULL},
 	{"python=", "bad python=: raw is accepted"},
 	{"python=1", "bad python=1: raw is accepted"},
+	{"native=0", NULL},
+	{"native=1&python=raw", NULL},
+	{"native=0&python=raw", "exclude each other"},
+	{"native=no", "native=no"},
 	{"pid=7&children=1", NULL},
 	{"children=0", NULL},
 	{"children=1", "children=1 requires pid="},

@@ -4,6 +4,7 @@
  */
 #include "tests/unit/suites.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "profile/select.h"
 
@@ -256,6 +257,88 @@ START_TEST(shows_loops_or_not)
 }
 END_TEST
 
+static uint32_t node_of(struct builder *builder, uint32_t caller, const char *name,
+                        enum mapping_kind kind)
+{
+	const struct mapping mapping = {.path = builder_text(builder, name), .kind = kind};
+	uint32_t location = builder_location(builder, builder_mapping(builder, &mapping), 0);
+
+	return builder_node(builder, caller, location);
+}
+
+/* From the root to the leaf; the callers of a stack are in the lines before it. */
+static const struct {
+	uint32_t caller;
+	const char *name;
+	enum mapping_kind kind;
+	const char *alone,
+		*alone_without_kernel; /* stacks of interpreted code alone; NULL: dropped */
+} mixed[] = {
+	{0, "main", MAPPING_FILE, "[native code]", "[native code]"},
+	{1, "loop", MAPPING_LOOP, "[native code]", "[native code]"},
+	{2, "outer", MAPPING_INTERPRETED, "outer", "outer"},
+	{3, "memcpy", MAPPING_FILE, "outer", "outer"},
+	{4, "fault", MAPPING_KERNEL, "outer", "outer"},
+	{4, "inner", MAPPING_INTERPRETED, "outer;inner", "outer;inner"},
+	{1, "read", MAPPING_KERNEL, "[native code]", "[native code]"},
+	{0, "kworker", MAPPING_KERNEL, "[native code]", NULL},
+	{8, "more", MAPPING_KERNEL, "[native code]", NULL},
+	{0, "[unknown: why]", MAPPING_PSEUDO, "[native code]", "[native code]"},
+	{0, "coroutine", MAPPING_INTERPRETED, "coroutine", "coroutine"},
+	{11, "[unknown: why]", MAPPING_PSEUDO, "coroutine", "coroutine"},
+};
+
+static void print_stack(const struct profile *profile, uint32_t node, struct buf *text)
+{
+	const struct location *location = &profile->locations[profile->nodes[node].location];
+
+	if (profile->nodes[node].parent) {
+		print_stack(profile, profile->nodes[node].parent, text);
+		buf_add_text(text, ";");
+	}
+	buf_add_text(text, profile_string(profile, profile->mappings[location->mapping].path));
+}
+
+/* Each stack is the sample of a process of its own. */
+static struct profile *slice_of_mixed(void)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	uint32_t nodes[sizeof(mixed) / sizeof(mixed[0]) + 1] = {0};
+	struct profile *profile = NULL;
+
+	for (uint32_t i = 0; i < sizeof(mixed) / sizeof(mixed[0]); i++) {
+		nodes[i + 1] =
+			node_of(builder, nodes[mixed[i].caller], mixed[i].name, mixed[i].kind);
+		add(builder, (struct task){.pid = i + 1}, nodes[i + 1]);
+	}
+	ck_assert_int_eq(builder_seal(builder, &profile), 0);
+	return profile;
+}
+
+START_TEST(interpreted_code_alone)
+{
+	const struct selection selection = {.no_native = true, .no_kernel = _i};
+	_cleanup_(profile_unrefp) struct profile *from = slice_of_mixed();
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	const char *found[sizeof(mixed) / sizeof(mixed[0])] = {NULL};
+	struct buf texts[sizeof(mixed) / sizeof(mixed[0])] = {0};
+	const struct profile *profile;
+
+	ck_assert_int_eq(select_merge(builder, &from, 1, &selection), 0);
+	profile = builder_view(builder);
+	for (uint32_t i = 1; i < profile->sample_count; i++) {
+		uint32_t at = profile->tasks[profile->samples[i].task].pid - 1;
+
+		print_stack(profile, profile->samples[i].node, &texts[at]);
+		found[at] = buf_text(&texts[at]);
+	}
+	for (size_t i = 0; i < sizeof(mixed) / sizeof(mixed[0]); i++) {
+		ck_assert_pstr_eq(found[i], _i ? mixed[i].alone_without_kernel : mixed[i].alone);
+		buf_release(&texts[i]);
+	}
+}
+END_TEST
+
 /* The accounts of tasks are kept only where loops are kept. */
 START_TEST(accounts_are_kept_with_loops)
 {
@@ -344,6 +427,7 @@ Suite *select_suite(void)
 	tcase_add_test(tests, idle_has_time);
 	tcase_add_test(tests, task_comes_along);
 	tcase_add_loop_test(tests, shows_loops_or_not, 0, sizeof(loop_views) / sizeof(*loop_views));
+	tcase_add_loop_test(tests, interpreted_code_alone, 0, 2);
 	tcase_add_test(tests, tells_slices_apart);
 	tcase_add_test(tests, refuses_other_types);
 	suite_add_tcase(suite, tests);

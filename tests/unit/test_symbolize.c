@@ -420,7 +420,7 @@ END_TEST
 /* Source files that came together with a name are known. */
 START_TEST(told_files_are_known)
 {
-	uint32_t id = add_location("[python 3.11]", MAPPING_PSEUDO, 0, 0x77);
+	uint32_t id = add_location("[python 3.11]", MAPPING_INTERPRETED, 0, 0x77);
 	struct source_root root = {0};
 	struct function function = {.name = builder_text(builder, "f"),
 	                            .filename = builder_text(builder, "/srv/app.py")};

@@ -16,17 +16,17 @@
 #include <unistd.h>
 
 /* The mapping of interpreted code. */
-static uint32_t pseudo(struct builder *builder)
+static uint32_t interpreted(struct builder *builder)
 {
 	const struct mapping mapping = {.path = builder_text(builder, "[python]"),
-	                                .kind = MAPPING_PSEUDO};
+	                                .kind = MAPPING_INTERPRETED};
 
 	return builder_mapping(builder, &mapping);
 }
 
 static uint32_t frame(struct builder *builder, uint32_t parent, uint64_t address, const char *file)
 {
-	uint32_t location = builder_location(builder, pseudo(builder), address);
+	uint32_t location = builder_location(builder, interpreted(builder), address);
 	struct function function = {.name = builder_text(builder, "f"),
 	                            .filename = builder_text(builder, file)};
 
@@ -82,8 +82,8 @@ START_TEST(remembers_files)
 	sample(builder, frame(builder, node, 4, "relative.py"), 8);
 	sample(builder, frame(builder, node, 5, ""), 8);
 	frame(builder, 0, 6, "/srv/unused.py");
-	sample(builder, builder_node(builder, node, builder_location(builder, pseudo(builder), 9)),
-	       9);
+	sample(builder,
+	       builder_node(builder, node, builder_location(builder, interpreted(builder), 9)), 9);
 	sample(builder, 0, 9);
 	ck_assert_int_eq(told_files_note(&files, builder_view(builder)), 0);
 	check_pid(&files, "/srv/main.py", 7);

@@ -155,6 +155,19 @@ class Numbers(WebTest):
         self.assertEqual(self.rows(data, filters={"thread": "2"}), {"main": [0, 20], "work": [20, 20]})
         self.assertEqual(self.rows(data, filters={"unit": "x.service", "pid": "1"}), {})
 
+    def test_interpreted_code_alone(self):
+        writer = profiles.Writer()
+        kernel = ("ksys_read", "", 0, "[kernel.kallsyms]")
+        handle = ("handle", "/srv/app.py", 3, "[python 3.11]")
+        writer.add(["main", handle, "memcpy", kernel], 1, 10)
+        writer.add(["main", handle], 2, 20)
+        writer.add(["main", "work"], 4, 40)
+        writer.add([kernel], 8, 80)
+        data = writer.bytes()
+        self.assertEqual(self.rows(data, native=False), {"handle": [30, 30], "[native code]": [120, 120]})
+        self.assertEqual(self.rows(data, native=False, kernel=False), {"handle": [30, 30], "[native code]": [40, 40]})
+        self.assertEqual(self.rows(data, native=True)["main"], [0, 70])
+
     def test_callers_and_callees_add_up(self):
         writer = profiles.Writer()
         writer.add(["main", "a", "lock", "spin"], 1, 10)

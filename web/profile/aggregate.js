@@ -11,6 +11,7 @@
  *   tree       the call tree, from the outermost frame (tree.js)
  *   sources    [{profile, options}] the inputs: the profile itself, and then the base of a diff
  */
+import { OTHER } from './kinds.js';
 import { Frames, ROOT, locationFrames, taskFrame } from './frames.js';
 import { pruned } from './prune.js';
 import { TreeBuilder } from './tree.js';
@@ -90,8 +91,9 @@ class Adding {
 		this.selection = selection;
 		this.frames = frames;
 		this.tasks = TASKS.includes(options.by) ? this.#taskFrames() : null;
-		this.kernel = options.kernel ?? true;
-		this.places = locationFrames(profile, frames, options.by, this.kernel);
+		this.shown = { kernel: options.kernel ?? true, native: options.native ?? true };
+		this.places = locationFrames(profile, frames, options.by, this.shown);
+		this.nativeCode = this.shown.native ? ROOT : frames.add({ name: '[native code]', kind: OTHER });
 		/* Consecutive frames of one file or binary become one frame; with `loops`, so does recursion. */
 		this.folding = options.loops || options.by === 'file' || options.by === 'binary';
 		this.builder = new TreeBuilder();
@@ -130,13 +132,24 @@ class Adding {
 				sums.addTotal(frame, value, sample);
 			}
 		}
-		/* A stack of kernel frames only is hidden with them. */
-		if (node === task && !this.kernel && first < end)
-			return this.#takeBack(leaf, value);
+		if (node === task && first < end) {
+			/* A stack of kernel frames only is hidden with them. */
+			if (!this.shown.kernel && !this.#hasUser(first, end))
+				return this.#takeBack(leaf, value);
+			if (!this.shown.native) {
+				leaf = this.nativeCode;
+				node = builder.child(node, leaf);
+				sums.addTotal(leaf, value, sample);
+			}
+		}
 		if (node !== task)
 			sums.self[leaf] += value;
 		builder.add(node, value);
 		this.total += Math.abs(value);
+	}
+
+	#hasUser(first, end) {
+		return this.selection.stacks.list.subarray(first, end).some((location) => this.places.isUser[location]);
 	}
 
 	#takeBack(task, value) {
@@ -158,8 +171,9 @@ function rowsOf(frames, total, taskCount) {
 
 /**
  * @param {Profile} profile
- * @param {{valueIndex?: number, filters?: object, by?: string, loops?: boolean, kernel?: boolean}} options
- *        loops: a frame that calls itself is one frame; kernel: false hides the kernel's frames
+ * @param {{valueIndex?: number, filters?: object, by?: string, loops?: boolean, kernel?: boolean, native?: boolean}}
+ *        options loops: a frame that calls itself is one frame; kernel: false hides the kernel's frames; native: false
+ *        shows interpreted code alone
  * @returns {Model}
  */
 export function select(profile, options = {}) {

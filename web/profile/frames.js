@@ -3,7 +3,7 @@
  * Frames: the boxes of a flame graph and the rows of a table. As in pprof, a frame is identified by its name:
  * functions of the same name are one frame.
  */
-import { KERNEL, OTHER, PROCESS, kindOf } from './kinds.js';
+import { INTERPRETED, KERNEL, OTHER, PROCESS, kindOf } from './kinds.js';
 
 /** Number of the root frame, which contains everything. */
 export const ROOT = 0;
@@ -104,19 +104,23 @@ const DESCRIBE = {
 };
 
 /**
- * The frames of every location of a profile, the outermost first.
- * @returns {{ends: Uint32Array, list: Uint32Array}} location i has list[ends[i]] to list[ends[i + 1]]
+ * The frames of every location of a profile that are shown, the outermost first.
+ * @param {{kernel: boolean, native: boolean}} shown
+ * @returns {{ends: Uint32Array, list: Uint32Array, isUser: Uint8Array}} location i has list[ends[i]] to list[ends[i + 1]],
+ *          and isUser[i] unless it is the kernel's
  */
-export function locationFrames(profile, frames, by, kernel) {
+export function locationFrames(profile, frames, by, shown) {
 	const describe = DESCRIBE[by] ?? DESCRIBE.function;
 	const { locations, lines, functions, mappings } = profile;
-	const ends = new Uint32Array(locations.count + 1), list = [];
-	const addLine = (line, binary) => {
+	const ends = new Uint32Array(locations.count + 1), list = [], isUser = new Uint8Array(locations.count);
+	const shows = (kind) => shown.native ? shown.kernel || kind !== KERNEL : INTERPRETED.includes(kind);
+	const addLine = (line, binary, location) => {
 		const fn = functions[line < 0 ? 0 : lines.function[line]];
 		const frame = describe(fn, line < 0 ? 0 : lines.number[line], binary);
 		frame.binary = binary;
 		frame.kind = kindOf(binary, fn.name);
-		if (kernel || frame.kind !== KERNEL)
+		isUser[location] ||= frame.kind !== KERNEL;
+		if (shows(frame.kind))
 			list.push(frames.add(frame));
 	};
 	for (let i = 1; i < locations.count; i++) {
@@ -124,13 +128,13 @@ export function locationFrames(profile, frames, by, kernel) {
 		const binary = mappings[locations.mapping[i]].filename;
 		/* By binary a location is one frame, however many functions were inlined there. */
 		if (first === end || by === 'binary')
-			addLine(-1, binary);
+			addLine(-1, binary, i);
 		else
 			for (let line = end - 1; line >= first; line--)
-				addLine(line, binary);
+				addLine(line, binary, i);
 		ends[i + 1] = list.length;
 	}
-	return { ends, list: Uint32Array.from(list) };
+	return { ends, list: Uint32Array.from(list), isUser };
 }
 
 /** The frame of the process or thread of a sample, from its labels as an object. */

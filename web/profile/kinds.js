@@ -5,6 +5,9 @@
 export const KINDS = ['native', 'Python', 'kernel', 'JIT', 'GPU', 'process', 'other'];
 export const [NATIVE, PYTHON, KERNEL, JIT, GPU, PROCESS, OTHER] = KINDS.keys();
 
+/** Kinds of code that a runtime interprets. */
+export const INTERPRETED = [PYTHON];
+
 /* Names in brackets are not files: kernel modules and mappings without a file have such names. */
 const BRACKETED = [
 	[/^\[kernel/, KERNEL],

@@ -8,7 +8,7 @@ function linesNamed(profile, name, by) {
 	const { locations, lines, functions } = profile;
 	const marks = new Uint8Array(lines.function.length);
 	const frames = new Frames();
-	const { ends, list } = locationFrames(profile, frames, by, true);
+	const { ends, list } = locationFrames(profile, frames, by, { kernel: true, native: true });
 	for (let i = 1; i < locations.count; i++) {
 		const end = locations.lineEnds[i + 1];
 		for (let line = locations.lineEnds[i]; line < end; line++) {

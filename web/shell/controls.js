@@ -22,6 +22,7 @@ export class Controls {
 			type: this.#select('type', []),
 			by: this.#select('by', by.map((name) => [name === 'function' ? '' : name, capital(name)])),
 			kernel: this.#check('kernel', '', '0'),
+			native: this.#check('native', '', '0'),
 			loops: this.#check('loops', '1', ''),
 			search: this.#search(),
 		};
@@ -29,7 +30,7 @@ export class Controls {
 		this.kindLabel = this.#label('Profile', inputs.kind);
 		host.append(this.kindLabel, this.#label('Time', inputs.last), this.#label('Live', inputs.live),
 			this.#label('Value', inputs.type), this.#label('By', inputs.by), this.#label('Kernel', inputs.kernel),
-			this.#label('Fold recursion', inputs.loops), this.#label('Search', inputs.search));
+			this.#label('Native', inputs.native), this.#label('Fold recursion', inputs.loops), this.#label('Search', inputs.search));
 	}
 
 	#label(text, input) {
@@ -98,7 +99,7 @@ export class Controls {
 			: types[profile?.defaultType]?.type ?? '';
 		inputs.kind.value = state.kind === 'cpu' ? '' : state.kind;
 		inputs.by.value = this.by.includes(state.by) && state.by !== 'function' ? state.by : '';
-		['live', 'kernel', 'loops'].forEach((key) => inputs[key].shows(state[key]));
+		['live', 'kernel', 'native', 'loops'].forEach((key) => inputs[key].shows(state[key]));
 		if (document.activeElement !== inputs.search)
 			inputs.search.value = state.search;
 		this.#checkSearch(state.search);

@@ -141,6 +141,7 @@ export class Source {
 			by: state.by || 'function',
 			loops: state.loops === '1',
 			kernel: state.kernel !== '0',
+			native: state.native !== '0',
 		};
 	}
 

@@ -7,13 +7,13 @@
 export const KEYS = [
 	'view', 'kind', 'type', 'last', 'from', 'to', 'base', 'live',
 	'pid', 'comm', 'unit', 'container', 'thread',
-	'kernel', 'loops', 'by', 'search', 'focus', 'zoom', 'invert', 'colour', 'sort', 'theme',
+	'kernel', 'native', 'loops', 'by', 'search', 'focus', 'zoom', 'invert', 'colour', 'sort', 'theme',
 ];
 
 /** Keys whose change requires another profile from the daemon. */
 export const FETCHED = ['kind', 'last', 'from', 'to', 'base', 'pid', 'comm', 'unit', 'container', 'thread'];
 /** Keys whose change requires the same profile to be aggregated again. */
-export const SELECTED = ['type', 'kernel', 'loops', 'by'];
+export const SELECTED = ['type', 'kernel', 'native', 'loops', 'by'];
 
 const NUMBERS = { from: 1e11, to: 1e11, pid: 4194304, thread: 4194304 };
 const DURATION = /^(?=\d)(\d+h)?(\d+m)?(\d+s?)?$/;
