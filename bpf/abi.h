@@ -76,10 +76,36 @@ enum { KIND_DETAIL_SHIFT = 16 };
 /* Kinds of resident memory, with the kernel's own numbers. */
 enum resident_kind { RESIDENT_FILE = 0, RESIDENT_ANON = 1, RESIDENT_SHARED = 3 };
 
+/* Why a thread is not on a CPU. */
+enum wait_state {
+	WAIT_RUNNABLE, /* it wants a CPU and has none */
+	WAIT_SLEEP,
+	WAIT_DISK, /* cannot be interrupted: mostly for a disk */
+	WAIT_STOPPED,
+};
+
+/* The system call in which a thread waits; daemon/wait/ has the names. */
+enum wait_call {
+	WAIT_OTHER,
+	WAIT_FUTEX,
+	WAIT_POLL,
+	WAIT_READ,
+	WAIT_WRITE,
+	WAIT_SOCKET,
+	WAIT_NANOSLEEP,
+	WAIT_WAIT4,
+	WAIT_IO_URING,
+	WAIT_PAGE_FAULT, /* no system call */
+	WAIT_CALL_COUNT,
+};
+
+/* The detail of a wait's tally: its state, and its call above this bit. */
+enum { WAIT_CALL_SHIFT = 2, WAIT_SYSCALLS = 512 };
+
 /* What the samples with one key add up to. */
 struct tally {
-	u64 count;
-	u64 value;   /* cpu: nanoseconds; rss, mmap: bytes */
+	u64 count;   /* samples; of waits, how many these samples stand for */
+	u64 value;   /* cpu, offcpu: nanoseconds; rss, mmap: bytes */
 	u64 last_ns; /* CLOCK_MONOTONIC of the latest sample: tells which program had the pid */
 	/* cpu: run time of the thread at its first and at its latest sample, as the scheduler
 	 * counts it. */
@@ -109,6 +135,7 @@ enum walk_lane {
 	LANE_TICK,     /* the sampling timer */
 	LANE_RESIDENT, /* memory that becomes resident, also while a probe runs */
 	LANE_PROBE,    /* system calls and functions of user space */
+	LANE_WAIT,     /* the scheduler switches to another task */
 	LANES,
 	MAX_LANES = 8,
 };

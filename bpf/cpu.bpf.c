@@ -222,24 +222,6 @@ __noinline u32 ticks_take_due(u64 began, u64 until, u32 at)
 	return taken;
 }
 
-/* Frames to skip: those of the BPF program at the switch and of its callers. */
-enum { SWITCH_SKIPS = 3 };
-
-static __always_inline u64 walk_kernel(void *ctx, u32 at, u64 flags)
-{
-	struct scratch *scratch = scratch_get(at);
-	long bytes;
-
-	if (!scratch)
-		return STACK_LOST;
-	bytes = bpf_get_stack(ctx, scratch->frames, MAX_KERNEL_FRAMES * sizeof(u64), flags);
-	if (bytes <= 0) {
-		count(at, COUNTER_kernel_stack_failed, 1);
-		return STACK_NONE;
-	}
-	return stack_store(at, bytes / sizeof(u64));
-}
-
 /* Walks from the sample's own registers if they are those of user space, else from those saved when
  * the kernel was entered. */
 static __always_inline u64 walk_user(struct bpf_perf_event_data *ctx, u32 at)

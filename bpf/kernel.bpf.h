@@ -45,6 +45,11 @@ enum { BPF_RB_AVAIL_DATA = 0, BPF_RB_CONS_POS = 2, BPF_RB_PROD_POS = 3 };
 enum { EEXIST = 17, ENOSPC = 28 };
 
 /* include/linux/sched.h */
+enum {
+	TASK_INTERRUPTIBLE = 0x1,
+	TASK_UNINTERRUPTIBLE = 0x2,
+	TASK_STOPPED_OR_TRACED = 0x4 | 0x8,
+};
 enum { PF_EXITING = 0x00000004, PF_FORKNOEXEC = 0x00000040, PF_KTHREAD = 0x00200000 };
 
 /* Both layouts are ABI (the saved registers of signal frames and ptrace), so no relocation. */
@@ -182,6 +187,12 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 } __attribute__((preserve_access_index));
 
+/* Times by rq.clock. Not in every kernel configuration. */
+struct sched_info {
+	u64 run_delay;    /* time spent runnable and not running */
+	u64 last_arrival; /* when the task was switched to */
+} __attribute__((preserve_access_index));
+
 struct signal_struct {
 	struct {
 		int counter;
@@ -189,8 +200,10 @@ struct signal_struct {
 } __attribute__((preserve_access_index));
 
 struct task_struct {
-	unsigned int flags;
+	unsigned int flags, __state;
+	int on_cpu;
 	int pid, tgid;
+	struct sched_info sched_info;
 	struct sched_entity se;
 	struct mm_struct *mm;
 	struct signal_struct *signal;

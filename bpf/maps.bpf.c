@@ -13,6 +13,7 @@
 
 struct stack_map stacks_0 SEC(".maps");
 struct stack_map stacks_1 SEC(".maps");
+struct kept_stack_map kept_stacks SEC(".maps");
 struct tally_map tallies_0 SEC(".maps");
 struct tally_map tallies_1 SEC(".maps");
 struct counter_map counters SEC(".maps");

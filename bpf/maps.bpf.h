@@ -25,6 +25,15 @@ struct tally_map {
 	__uint(max_entries, 1); /* sized by the daemon before load */
 };
 
+/* Nodes of stacks that tallies of later halves may need. When it is full, what was used least
+ * recently makes room. */
+struct kept_stack_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, u64);
+	__type(value, struct stack_node);
+	__uint(max_entries, 1); /* sized by the daemon before load */
+};
+
 struct counter_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, u32);
@@ -66,7 +75,13 @@ struct scratch {
 	struct walk walk;
 	struct stack_node node;
 	struct native_frame native[MAX_USER_FRAMES];
-	u64 gil;   /* enum python_gil, of the latest walk */
+	u64 gil; /* enum python_gil, of the latest walk */
+	struct tally_key key;
+	/* For whose account room is taken: a user of the initial user namespace plus 1; 0: the
+	 * current task's. */
+	u64 user_and_1;
+	/* Stack nodes go to kept_stacks, where they outlast the half. */
+	u64 keeps_stacks;
 	u64 began; /* when the lane was taken */
 };
 
@@ -121,6 +136,7 @@ struct unwind_slot_map {
 
 /* Hash maps are preallocated: before Linux 6.1 nothing else is safe in a perf_event program. */
 extern struct stack_map stacks_0 SEC(".maps"), stacks_1 SEC(".maps");
+extern struct kept_stack_map kept_stacks SEC(".maps");
 extern struct tally_map tallies_0 SEC(".maps"), tallies_1 SEC(".maps");
 extern struct counter_map counters SEC(".maps");
 extern struct scratch_map scratches SEC(".maps");
@@ -169,12 +185,17 @@ static __always_inline void count(u32 at, enum counter counter, u64 by)
 }
 
 /* The same for a counter that is not a constant. */
-static __always_inline void count_at(u32 at, u32 counter)
+static __always_inline void count_by(u32 at, u32 counter, u64 by)
 {
 	struct counters *mine = bpf_map_lookup_elem(&counters, &at);
 
 	if (mine && counter < COUNTER_COUNT)
-		mine->values[counter]++;
+		mine->values[counter] += by;
+}
+
+static __always_inline void count_at(u32 at, u32 counter)
+{
+	count_by(at, counter, 1);
 }
 
 static __always_inline u64 *lane_of(u32 lane)

@@ -12,6 +12,7 @@
 	KIND(cpu, samples, tallies_lost)                        \
 	KIND(rss, rss_samples, rss_lost)                        \
 	KIND(mmap, mmap_samples, mmap_lost)                     \
+	KIND(offcpu, waits, waits_lost)                         \
 	KIND(gpu_memory, gpu_allocations, gpu_allocations_lost) \
 	KIND(gpu_tensor, gpu_tensors, gpu_tensors_lost)         \
 	KIND(gpu_launch, gpu_launches, gpu_launches_lost)       \
@@ -53,6 +54,8 @@
 	COUNTER(mmap_samples, "Samples of growth of address space recorded")                       \
 	COUNTER(mmap_lost,                                                                         \
 	        "Samples of growth of address space lost because the tally map was full")          \
+	COUNTER(waits, "Waits recorded, each as many times as it stands for")                      \
+	COUNTER(waits_lost, "Waits that were to be recorded and were lost for lack of room")       \
 	COUNTER(growth_put_off,                                                                    \
 	        "Samples of growth of memory put off by the limit of 400 a second")                \
 	COUNTER(growth_forgotten, "Processes whose growth since the last sample was dropped to "   \

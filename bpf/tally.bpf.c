@@ -18,45 +18,47 @@ static __always_inline void identify(struct tally_key *key)
 }
 
 /* Takes room for a new tally; false where there is none. CPU time always has room. */
-static __always_inline int has_room(u32 at, u32 kind)
+static __always_inline int has_room(u32 at, const struct scratch *scratch)
 {
 	struct taken *taken = &others_tallies[at & 1];
 	u32 place;
 
-	if (kind == KIND_cpu)
+	if (scratch->key.kind == KIND_cpu)
 		return 1;
-	place = taken_place(taken, others_room.tallies);
+	place = taken_place(taken, others_room.tallies, scratch->user_and_1);
 	if (place == NO_ROOM)
 		return 0;
 	taken_count(taken, place);
 	return 1;
 }
 
-static __always_inline int add(u32 at, void *map, struct tally_key *key, u64 value, u64 now)
+static __always_inline int add(u32 at, void *map, struct scratch *scratch, u64 samples, u64 value)
 {
 	u64 ran_ns = task_current()->se.sum_exec_runtime;
+	u64 now = bpf_ktime_get_ns();
 	struct tally first = {
-		.count = 1,
+		.count = samples,
 		.value = value,
 		.last_ns = now,
 		.first_ran_ns = ran_ns,
 		.ran_ns = ran_ns,
-		.user = (u32)bpf_get_current_uid_gid(),
+		.user = scratch->user_and_1 ? (u32)scratch->user_and_1 - 1
+	                                    : (u32)bpf_get_current_uid_gid(),
 	};
-	struct tally *tally = bpf_map_lookup_elem(map, key);
+	struct tally *tally = bpf_map_lookup_elem(map, &scratch->key);
 	long err;
 
 	if (!tally) {
-		if (!has_room(at, key->kind))
+		if (!has_room(at, scratch))
 			return -1;
-		err = bpf_map_update_elem(map, key, &first, BPF_NOEXIST);
+		err = bpf_map_update_elem(map, &scratch->key, &first, BPF_NOEXIST);
 		if (err != -EEXIST)
 			return err;
-		tally = bpf_map_lookup_elem(map, key);
+		tally = bpf_map_lookup_elem(map, &scratch->key);
 		if (!tally)
 			return -1;
 	}
-	__sync_fetch_and_add(&tally->count, 1);
+	__sync_fetch_and_add(&tally->count, samples);
 	__sync_fetch_and_add(&tally->value, value);
 	tally->last_ns = now;
 	tally->ran_ns = ran_ns;
@@ -76,27 +78,34 @@ static __always_inline u32 counter_of(u32 kind, int is_lost)
 	return COUNTER_COUNT;
 }
 
-__noinline u32 tally_add(u32 at, u32 what, u64 kernel_stack, u64 user_stack, u64 value)
+__noinline u32 tally_put(u32 at, u64 samples, u64 value)
 {
 	void *map = at & 1 ? (void *)&tallies_1 : (void *)&tallies_0;
 	struct scratch *scratch = scratch_get(at);
-	u32 kind = (u16)what;
-	struct tally_key key = {
+	u32 is_lost;
+
+	if (!scratch)
+		return 1;
+	if (scratch->key.kernel_stack == STACK_LOST || scratch->key.user_stack == STACK_LOST)
+		count(at, COUNTER_stacks_lost, 1);
+	is_lost = add(at, map, scratch, samples, value) != 0;
+	count_by(at, counter_of(scratch->key.kind, is_lost), samples);
+	return is_lost;
+}
+
+__noinline u32 tally_add(u32 at, u32 what, u64 kernel_stack, u64 user_stack, u64 value)
+{
+	struct scratch *scratch = scratch_get(at);
+
+	if (!scratch)
+		return 1;
+	scratch->key = (struct tally_key){
 		.kernel_stack = kernel_stack,
 		.user_stack = user_stack,
-		.kind = kind,
+		.kind = (u16)what,
 		.detail = what >> KIND_DETAIL_SHIFT,
+		.gil = user_stack != STACK_NONE ? scratch->gil : 0,
 	};
-
-	identify(&key);
-	if (scratch && user_stack != STACK_NONE)
-		key.gil = scratch->gil;
-	if (kernel_stack == STACK_LOST || user_stack == STACK_LOST)
-		count(at, COUNTER_stacks_lost, 1);
-	if (add(at, map, &key, value, bpf_ktime_get_ns())) {
-		count_at(at, counter_of(kind, 1));
-		return 1;
-	}
-	count_at(at, counter_of(kind, 0));
-	return 0;
+	identify(&scratch->key);
+	return tally_put(at, 1, value);
 }

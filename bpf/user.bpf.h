@@ -39,6 +39,13 @@ static __always_inline int user_may_have(u32 place, u64 own, u64 taken, u64 whol
 	return own + taken < (place ? whole - whole / 8 : whole);
 }
 
+/* The place of the account for which room is taken: struct scratch. */
+static __always_inline u32 user_place_for(u64 user_and_1)
+{
+	return user_and_1 ? account_place(&hash_key, user_account((u32)user_and_1 - 1))
+	                  : user_place();
+}
+
 /* Values that are no place of an account: the room is not crowded, so no account was looked up; the
  * account's share is used up. */
 enum { NOBODY_ASKED = ACCOUNT_PLACES, NO_ROOM };
@@ -58,15 +65,15 @@ static __always_inline int taken_allows(const struct taken *taken, u32 place, u3
 	return user_may_have(place, taken->of[place], taken->all, room);
 }
 
-/* The place where taken_count() counts one more entry of the current task's account, NOBODY_ASKED,
- * or NO_ROOM if the account's share is used up. */
-static __always_inline u32 taken_place(const struct taken *taken, u32 room)
+/* The place where taken_count() counts one more entry of the account for which room is taken,
+ * NOBODY_ASKED, or NO_ROOM if the account's share is used up. */
+static __always_inline u32 taken_place(const struct taken *taken, u32 room, u64 user_and_1)
 {
 	u32 place;
 
 	if (!taken_is_crowded(taken, room))
 		return NOBODY_ASKED;
-	place = user_place();
+	place = user_place_for(user_and_1);
 	return taken_allows(taken, place, room) ? place : NO_ROOM;
 }
 

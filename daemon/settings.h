@@ -112,6 +112,10 @@ enum setting_kind {
 	        "a process gets pages, including pages that were just freed or are in the "        \
 	        "page cache: a program that only touches pages takes 5 % longer. With yes, it "    \
 	        "also records growth of address space, which makes mmap take 3 % longer.")         \
+	SETTING('W', "waits", "yes|no", SETTING_YES_NO, waits, "no", 0, 1, false, "yes or no",     \
+	        "Record where threads wait",                                                       \
+	        "The kind of profile offcpu: why and where threads are not on a CPU. It costs "    \
+	        "each switch of the scheduler some 0.1 us.")                                       \
 	SETTING('t', "max-seconds", "N", SETTING_NUMBER, max_seconds, "600", 1,                    \
 	        MAX_CAPTURE_SECONDS, true, "an integer from 1 to 600",                             \
 	        "Largest seconds= in a request", "")                                               \

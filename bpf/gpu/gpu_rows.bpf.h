@@ -41,7 +41,7 @@ static __always_inline struct taken *rows_of_half(u32 at)
  * longer told apart, unless the thread remembers a row. */
 static __always_inline int is_crowded(u32 at)
 {
-	return taken_place(rows_of_half(at), GPU_CALLS_ROWS / 4 * 3) == NO_ROOM;
+	return taken_place(rows_of_half(at), GPU_CALLS_ROWS / 4 * 3, 0) == NO_ROOM;
 }
 
 /* NULL when there is no room, or the account's share is used up. A function of its own, so that a
@@ -54,7 +54,7 @@ static __noinline struct gpu_call *row_make(u32 at, const struct gpu_call_key *k
 		.user = (u32)bpf_get_current_uid_gid(),
 	};
 	void *map = at & 1 ? (void *)&gpu_calls_1 : (void *)&gpu_calls_0;
-	u32 place = taken_place(rows_of_half(at), GPU_CALLS_ROWS);
+	u32 place = taken_place(rows_of_half(at), GPU_CALLS_ROWS, 0);
 
 	if (place == NO_ROOM) {
 		GPU_ADD(rows_over_share);

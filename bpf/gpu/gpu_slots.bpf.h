@@ -34,7 +34,7 @@ static __always_inline struct taken *slots_taken(u32 at)
 static __always_inline u32 slot_take(u32 at, int is_crowded)
 {
 	struct taken *taken = slots_taken(at);
-	u32 place = taken_place(taken, is_crowded ? GPU_SLOTS : GPU_SLOTS - GPU_SLOTS_KEPT);
+	u32 place = taken_place(taken, is_crowded ? GPU_SLOTS : GPU_SLOTS - GPU_SLOTS_KEPT, 0);
 	u32 slot = place == NO_ROOM ? GPU_SLOTS : taken_count(taken, place) + 1;
 
 	if (slot < GPU_SLOTS) {

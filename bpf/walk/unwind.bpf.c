@@ -45,6 +45,7 @@ __noinline u64 stack_node(u32 at, u64 parent, u32 len)
  */
 __noinline u32 stack_place(u32 at)
 {
+	const struct scratch *scratch = scratch_get(at);
 	struct taken *taken = &nodes_taken[at & 1], *others = &others_nodes[at & 1];
 	int is_others = at >> LANE_SHIFT != LANE_TICK;
 	u32 place;
@@ -52,7 +53,7 @@ __noinline u32 stack_place(u32 at)
 	if (!taken_is_crowded(taken, node_room) &&
 	    !(is_others && taken_is_crowded(others, others_room.stacks)))
 		return NOBODY_ASKED;
-	place = user_place();
+	place = user_place_for(scratch ? scratch->user_and_1 : 0);
 	if (taken_allows(taken, place, node_room) &&
 	    (!is_others || taken_allows(others, place, others_room.stacks)))
 		return place;
@@ -67,6 +68,12 @@ static __always_inline void count_taken(u32 at, u32 place)
 		taken_count(&others_nodes[at & 1], place);
 }
 
+static __always_inline u32 keep(u64 key, const struct stack_node *node)
+{
+	return !bpf_map_lookup_elem(&kept_stacks, &key) &&
+	       bpf_map_update_elem(&kept_stacks, &key, node, BPF_ANY);
+}
+
 /* Puts scratch->node into the half's map; not 0 where there is no room for it. */
 __noinline u32 stack_put(u32 at, u64 key)
 {
@@ -77,6 +84,8 @@ __noinline u32 stack_put(u32 at, u64 key)
 
 	if (!scratch)
 		return 1;
+	if (scratch->keeps_stacks)
+		return keep(key, &scratch->node);
 	if (bpf_map_lookup_elem(map, &key))
 		return 0;
 	place = stack_place(at);

@@ -23,6 +23,25 @@ static __always_inline u64 walk_user_of(u32 at, const volatile struct pt_regs *r
 	return unwind_user(at, REGS_COMPAT(regs));
 }
 
+/* Frames to skip: those of the BPF program at the switch and of its callers. */
+enum { SWITCH_SKIPS = 3 };
+
+/* The kernel stack's id. */
+static __always_inline u64 walk_kernel(void *ctx, u32 at, u64 flags)
+{
+	struct scratch *scratch = scratch_get(at);
+	long bytes;
+
+	if (!scratch)
+		return STACK_LOST;
+	bytes = bpf_get_stack(ctx, scratch->frames, MAX_KERNEL_FRAMES * sizeof(u64), flags);
+	if (bytes <= 0) {
+		count(at, COUNTER_kernel_stack_failed, 1);
+		return STACK_NONE;
+	}
+	return stack_store(at, bytes / sizeof(u64));
+}
+
 /* The registers that user space had when it entered the kernel; NULL where they are not
  * available. */
 static __always_inline const struct pt_regs *regs_of_entry(struct scratch *scratch)

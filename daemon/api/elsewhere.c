@@ -9,7 +9,6 @@
 
 #define FLAME_GRAPH \
 	"; / in a browser shows a flame graph; use format=folded for tools that draw one"
-#define ASLEEP "; type=cpu is time on a CPU, and profd records no other time"
 
 static const struct {
 	const char *what, *asked, *hint;
@@ -20,8 +19,7 @@ static const struct {
 	{"format", "flamegraph", FLAME_GRAPH},
 	{"format", "svg", FLAME_GRAPH},
 	{"format", "speedscope", "; speedscope opens pprof and folded"},
-	{"type", "wall", ASLEEP},
-	{"type", "offcpu", ASLEEP},
+	{"type", "wall", "; type=cpu is time on a CPU, and type=offcpu all other time"},
 	{"type", "heap", "; /heap?pid=PID is the heap of a process"},
 };
 

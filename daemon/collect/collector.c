@@ -109,6 +109,16 @@ static void note_first_drain(struct collector *collector)
 	collector->ready = true;
 }
 
+static void eve_of_flip(void *ctx)
+{
+	struct collector *collector = ctx;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		if (sources[kind]->eve_of_flip)
+			sources[kind]->eve_of_flip(&collector->bpf, &collector->states[kind],
+			                           heartbeat_is_cut(&collector->heartbeat));
+}
+
 /* A half has ended. What its stacks refer to was reported before them, so that is read first. */
 static void drain(void *ctx)
 {
@@ -288,7 +298,8 @@ static int open_memory_watch(struct collector *collector, const struct collector
 int collector_new(const struct collector_config *config, struct collector **ret_collector,
                   char ret_why[256])
 {
-	const struct source_config source_config = {config->sample_hz, config->growth};
+	const struct source_config source_config = {config->sample_hz, config->growth,
+	                                            config->waits};
 	struct collector *collector = calloc(1, sizeof(*collector));
 	int err;
 
@@ -333,6 +344,7 @@ int collector_new(const struct collector_config *config, struct collector **ret_
 	}
 	heaps_start_clock(collector->heaps);
 	collector->heartbeat.bpf = &collector->bpf;
+	collector->heartbeat.eve_of = eve_of_flip;
 	collector->heartbeat.drain = drain;
 	collector->heartbeat.ctx = collector;
 	heartbeat_init(&collector->heartbeat, collector->loop);

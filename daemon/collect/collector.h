@@ -82,6 +82,7 @@ struct collector_config {
 	uint64_t keep_ns;    /* how far back the history goes at most */
 	size_t memory_bytes; /* for the timelines of memory, see collect/memory_watch.h */
 	struct growth_wanted growth;
+	bool waits;                 /* record where threads wait */
 	bool gpu_off;               /* attach nothing that observes GPUs */
 	void (*drained)(void *ctx); /* called after each successful drain; may be NULL */
 	void *ctx;

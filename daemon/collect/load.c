@@ -29,8 +29,8 @@ int load_kernel_half(struct bpf *bpf, struct source_state *states,
 	}
 	for (size_t cpu = 0; cpu < MAX_CPUS; cpu++)
 		online_count += online[cpu];
-	err = bpf_open(bpf, online_count, config->sample_hz, config->growth.at_any_price ? 2 : 1,
-	               ret_why);
+	err = bpf_open(bpf, online_count, config->sample_hz,
+	               (config->growth.at_any_price ? 2 : 1) + config->waits, ret_why);
 	if (err)
 		return err;
 	err = unwind_maps_size(bpf, unwind_bytes);
@@ -57,6 +57,7 @@ static int load_part(struct bpf *bpf, enum bpf_part part)
 	switch (part) {
 	case BPF_PART_SWITCHES:
 	case BPF_PART_RUN_TIMES:
+	case BPF_PART_WAITS:
 		return bpf_part_load(bpf, part, NULL);
 	case BPF_PART_GROWTH:
 		return growth_kernel_load(bpf, &(struct growth_wanted){true, false});

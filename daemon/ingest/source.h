@@ -18,6 +18,7 @@
 struct source_config {
 	u32 sample_hz;
 	struct growth_wanted growth;
+	bool waits; /* the setting `waits` */
 };
 
 struct bpf_program;
@@ -56,6 +57,9 @@ struct source {
 	 * errno of what it goes on without. */
 	int (*start)(struct source_state *state);
 	void (*stop)(struct source_state *state);
+	/* The halves are about to be flipped: adds what is still going on to the active half.
+	 * `is_cut`: a reader requested the boundary. May be NULL. */
+	void (*eve_of_flip)(struct bpf *bpf, struct source_state *state, bool is_cut);
 	/* Reads what its programs have reported since the last drain; a drain follows. NULL if the
 	 * half has everything. */
 	void (*read)(struct source_state *state);

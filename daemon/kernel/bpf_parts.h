@@ -15,6 +15,7 @@
 #define BPF_PART_LIST(PART)                                     \
 	PART(SWITCHES, "late ticks")                            \
 	PART(RUN_TIMES, "run times of threads")                 \
+	PART(WAITS, "waits")                                    \
 	PART(GROWTH, "growth of memory")                        \
 	PART(GROWTH_CLOSELY, "growth of memory (growth = yes)") \
 	PART(HEAP, "heap profiles")                             \

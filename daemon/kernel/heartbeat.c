@@ -33,6 +33,8 @@ enum {
 	/* How long before its moment a flip is announced to the kernel half, which keeps the exact
 	 * time while the loop may wake late. */
 	FLIP_LEAD_MS = 100,
+	/* What is still going on is accounted for this long before a flip. */
+	EVE_MS = 2,
 	/* Another flip fits in only if it is at least this long before a requested moment. */
 	CLEAR_MS = 20,
 };
@@ -118,8 +120,17 @@ static void move_cuts(struct cut **from, struct cut **to, uint64_t boundary, boo
 	}
 }
 
+static void on_eve(uv_timer_t *timer)
+{
+	struct heartbeat *heartbeat = timer->data;
+
+	if (heartbeat->eve_of)
+		heartbeat->eve_of(heartbeat->ctx);
+}
+
 static void set_end(struct heartbeat *heartbeat, uint64_t at)
 {
+	start_timer(&heartbeat->eve, on_eve, at - EVE_MS * NSEC_PER_MSEC);
 	heartbeat->end_mono_ns = at;
 	heartbeat->next_start_mono_ns = at;
 	heartbeat->next_start_wall_ns = clock_wall_ns() - clock_mono_ns() + at;
@@ -263,6 +274,7 @@ void heartbeat_init(struct heartbeat *heartbeat, uv_loop_t *loop)
 {
 	init_timer(heartbeat, loop, &heartbeat->second);
 	init_timer(heartbeat, loop, &heartbeat->flip);
+	init_timer(heartbeat, loop, &heartbeat->eve);
 	init_timer(heartbeat, loop, &heartbeat->settle);
 }
 
@@ -288,5 +300,6 @@ void heartbeat_stop(struct heartbeat *heartbeat)
 	heartbeat->answered = NULL;
 	uv_close((uv_handle_t *)&heartbeat->second, NULL);
 	uv_close((uv_handle_t *)&heartbeat->flip, NULL);
+	uv_close((uv_handle_t *)&heartbeat->eve, NULL);
 	uv_close((uv_handle_t *)&heartbeat->settle, NULL);
 }

@@ -32,14 +32,15 @@ struct cut {
 struct heartbeat {
 	/* Set by the owner before heartbeat_init(). */
 	struct bpf *bpf;
-	void (*drain)(void *ctx); /* `old_half` is quiet and has the samples of the span below */
+	void (*eve_of)(void *ctx); /* a flip is about to happen; may be NULL */
+	void (*drain)(void *ctx);  /* `old_half` is quiet and has the samples of the span below */
 	void *ctx;
 
 	uint32_t old_half;
 	uint64_t start_mono_ns, start_wall_ns, end_mono_ns;
 	uint64_t next_start_mono_ns, next_start_wall_ns;
 
-	uv_timer_t second, flip, settle;
+	uv_timer_t second, flip, eve, settle;
 	struct cut *waiting;  /* for the next flip */
 	struct cut *settling; /* for the flip under way */
 	struct cut *answered; /* of the last flip: those whose done() is still to be called */

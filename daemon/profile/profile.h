@@ -82,6 +82,8 @@ struct node {
 	LABEL(runtime_version) /* "3.11" */                                    \
 	LABEL(gil)             /* "held", "released" or "none" */              \
 	LABEL(memory)          /* the kind of memory */                        \
+	LABEL(state)           /* why a thread waits: "sleep" ... */           \
+	LABEL(wait)            /* in which system calls: "futex" ... */        \
 	LABEL(device)          /* of a GPU: "0", "cuda:0", "cpu", "unknown" */ \
 	LABEL(kernel)          /* its function's name, or "<kernel 0x...>" */  \
 	LABEL(direction)       /* of a copy: "HtoD" ... */                     \

@@ -156,6 +156,7 @@ static const enum counter kind_samples[] = {
 	[KIND_cpu] = COUNTER_samples,
 	[KIND_rss] = COUNTER_rss_samples,
 	[KIND_mmap] = COUNTER_mmap_samples,
+	[KIND_offcpu] = COUNTER_waits,
 };
 
 static struct profile *drain(size_t stack_count)
@@ -435,18 +436,25 @@ START_TEST(tasks_say_whose_they_are)
 }
 END_TEST
 
+#define WAIT(state, call) (WAIT_##state | WAIT_##call << WAIT_CALL_SHIFT)
+
 static const struct {
 	u16 kind;
 	u8 detail;
-	const char *type, *memory;
+	const char *count, *type, *memory, *state, *wait;
 } kinds[] = {
-	{KIND_cpu, 0, "cpu", ""},
-	{KIND_rss, RESIDENT_FILE, "resident", "file"},
-	{KIND_rss, RESIDENT_ANON, "resident", "anon"},
-	{KIND_rss, RESIDENT_SHARED, "resident", "shared"},
-	{KIND_rss, 2, "resident", ""},
-	{KIND_rss, 255, "resident", ""},
-	{KIND_mmap, 0, "mapped", ""},
+	{KIND_cpu, 0, "samples", "cpu", "", "", ""},
+	{KIND_rss, RESIDENT_FILE, "samples", "resident", "file", "", ""},
+	{KIND_rss, RESIDENT_ANON, "samples", "resident", "anon", "", ""},
+	{KIND_rss, RESIDENT_SHARED, "samples", "resident", "shared", "", ""},
+	{KIND_rss, 255, "samples", "resident", "", "", ""},
+	{KIND_mmap, 0, "samples", "mapped", "", "", ""},
+	{KIND_offcpu, WAIT(SLEEP, FUTEX), "waits", "offcpu", "", "sleep", "futex"},
+	{KIND_offcpu, WAIT(DISK, PAGE_FAULT), "waits", "offcpu", "", "disk", "page_fault"},
+	{KIND_offcpu, WAIT(STOPPED, OTHER), "waits", "offcpu", "", "stopped", "other"},
+	{KIND_offcpu, WAIT(RUNNABLE, OTHER), "waits", "offcpu", "", "runnable", ""},
+	{KIND_offcpu, WAIT(SLEEP, CALL_COUNT), "waits", "offcpu", "", "sleep", ""},
+	{KIND_offcpu, 255, "waits", "offcpu", "", "stopped", ""},
 };
 
 START_TEST(each_kind_has_its_slice)
@@ -458,10 +466,12 @@ START_TEST(each_kind_has_its_slice)
 	key.detail = kinds[_i].detail;
 	slice = drain_words(words, 1);
 	ck_assert_uint_eq(slice->type_count, 2);
-	ck_assert_str_eq(profile_string(slice, slice->types[0].type), "samples");
+	ck_assert_str_eq(profile_string(slice, slice->types[0].type), kinds[_i].count);
 	ck_assert_str_eq(profile_string(slice, slice->types[1].type), kinds[_i].type);
 	ck_assert_str_eq(profile_string(slice, slice->period_type.type), kinds[_i].type);
 	ck_assert_str_eq(profile_string(slice, slice->tasks[1].memory), kinds[_i].memory);
+	ck_assert_str_eq(profile_string(slice, slice->tasks[1].state), kinds[_i].state);
+	ck_assert_str_eq(profile_string(slice, slice->tasks[1].wait), kinds[_i].wait);
 	ck_assert_uint_eq(slice->ticks.total, tally.count);
 	ck_assert_uint_eq(slice->ticks.idle + slice->ticks.lost, 0);
 }

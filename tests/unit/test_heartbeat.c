@@ -32,9 +32,15 @@ static struct {
 	struct heartbeat heartbeat;
 	struct reader readers[READERS];
 	uint64_t ends[DRAINS];
-	size_t drains;
+	size_t drains, eves;
 	uint64_t drain_takes_ns;
 } all;
+
+static void eve(void *ctx)
+{
+	(void)ctx;
+	all.eves++;
+}
 
 static void drain(void *ctx)
 {
@@ -47,6 +53,8 @@ static void drain(void *ctx)
 		ck_assert_uint_eq(all.heartbeat.start_mono_ns, all.ends[all.drains - 1]);
 	ck_assert_uint_gt(all.heartbeat.end_mono_ns, all.heartbeat.start_mono_ns);
 	all.ends[all.drains++] = all.heartbeat.end_mono_ns;
+	/* Each flip has one, before its half is drained. */
+	ck_assert_uint_eq(all.eves, all.drains);
 	while (clock_mono_ns() < until)
 		;
 }
@@ -92,7 +100,7 @@ static void start(void)
 	ck_assert_int_eq(uv_loop_init(&all.loop), 0);
 	all.skeleton.bss = &all.bss;
 	all.bpf = (struct bpf){.skeleton = &all.skeleton, .cpu_limit = 1, .quiet = all.quiet};
-	all.heartbeat = (struct heartbeat){.bpf = &all.bpf, .drain = drain};
+	all.heartbeat = (struct heartbeat){.bpf = &all.bpf, .eve_of = eve, .drain = drain};
 	heartbeat_init(&all.heartbeat, &all.loop);
 	heartbeat_begin(&all.heartbeat);
 	ck_assert_int_eq(heartbeat_start(&all.heartbeat), 0);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the programs that record waits and the daemon share.
+ */
+#pragma once
+
+#include "bpf/abi.h"
+
+enum {
+	WAITS_OPEN = 4096,      /* waits under way that are sampled */
+	WAIT_KEPT_NODES = 4096, /* of their stacks */
+	WAIT_SEATS = 4096,      /* a power of two */
+};

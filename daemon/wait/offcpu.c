@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Waits of threads, by the tracepoint sched_switch.
+ */
+#include "ingest/source.h"
+
+#include "base/cleanup.h"
+#include "bpf/profd.skel.h"
+#include "bpf/wait.h"
+#include "ingest/tallies.h"
+#include "kernel/bpf_parts.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* System calls in which threads wait. Some architectures lack the older ones. */
+static const struct {
+	unsigned int number;
+	enum wait_call call;
+} calls[] = {
+	{SYS_futex, WAIT_FUTEX},
+	{SYS_epoll_pwait, WAIT_POLL},
+	{SYS_pselect6, WAIT_POLL},
+	{SYS_ppoll, WAIT_POLL},
+	{SYS_read, WAIT_READ},
+	{SYS_readv, WAIT_READ},
+	{SYS_pread64, WAIT_READ},
+	{SYS_preadv, WAIT_READ},
+	{SYS_write, WAIT_WRITE},
+	{SYS_writev, WAIT_WRITE},
+	{SYS_pwrite64, WAIT_WRITE},
+	{SYS_pwritev, WAIT_WRITE},
+	{SYS_fsync, WAIT_WRITE},
+	{SYS_fdatasync, WAIT_WRITE},
+	{SYS_sendfile, WAIT_WRITE},
+	{SYS_splice, WAIT_WRITE},
+	{SYS_accept, WAIT_SOCKET},
+	{SYS_accept4, WAIT_SOCKET},
+	{SYS_connect, WAIT_SOCKET},
+	{SYS_sendto, WAIT_SOCKET},
+	{SYS_sendmsg, WAIT_SOCKET},
+	{SYS_sendmmsg, WAIT_SOCKET},
+	{SYS_recvfrom, WAIT_SOCKET},
+	{SYS_recvmsg, WAIT_SOCKET},
+	{SYS_recvmmsg, WAIT_SOCKET},
+	{SYS_nanosleep, WAIT_NANOSLEEP},
+	{SYS_clock_nanosleep, WAIT_NANOSLEEP},
+	{SYS_wait4, WAIT_WAIT4},
+	{SYS_waitid, WAIT_WAIT4},
+	{SYS_io_uring_enter, WAIT_IO_URING},
+#ifdef SYS_poll
+	{SYS_poll, WAIT_POLL},
+	{SYS_select, WAIT_POLL},
+	{SYS_epoll_wait, WAIT_POLL},
+#endif
+#ifdef SYS_epoll_pwait2
+	{SYS_epoll_pwait2, WAIT_POLL},
+#endif
+#ifdef SYS_futex_waitv
+	{SYS_futex_waitv, WAIT_FUTEX},
+#endif
+};
+
+static void offcpu_configure(struct bpf *bpf, const struct source_config *config,
+                             struct source_state *state)
+{
+	struct profd_bpf *skeleton = bpf->skeleton;
+
+	state->config = *config;
+	state->period = 1;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (calls[i].number < WAIT_SYSCALLS)
+			skeleton->rodata->wait_calls[calls[i].number] = calls[i].call;
+	if (config->waits)
+		bpf_map__set_max_entries(skeleton->maps.kept_stacks, WAIT_KEPT_NODES);
+}
+
+static const char *offcpu_load(struct bpf *bpf, const struct source_state *state)
+{
+	if (!state->config.waits)
+		return "";
+	bpf_part_load(bpf, BPF_PART_WAITS, NULL);
+	return bpf_part_why(bpf, BPF_PART_WAITS);
+}
+
+static int offcpu_attach(struct bpf *bpf, const bool *online, struct source_state *state)
+{
+	const struct profd_bpf *part = bpf_part(bpf, BPF_PART_WAITS);
+	const char *why = bpf_part_why(bpf, BPF_PART_WAITS);
+
+	(void)online;
+	if (!state->config.waits) {
+		snprintf(state->why, sizeof(state->why), "switched off by waits = no");
+		return 0;
+	}
+	snprintf(state->why, sizeof(state->why), "%s",
+	         *why ? why : "its BPF programs are being loaded");
+	if (!part)
+		return 0;
+	if (!state->second)
+		state->second = bpf_program__attach_iter(part->progs.wait_under_way, NULL);
+	return source_attach_one(part->progs.wait_switch, "sched_switch", state);
+}
+
+static void offcpu_detach(struct source_state *state)
+{
+	bpf_link__destroy(state->second);
+	state->second = NULL;
+	source_detach_one(state);
+}
+
+/* The program that runs for each thread prints nothing, so the first read is the last. */
+static void offcpu_continue(struct bpf *bpf, struct source_state *state, bool is_cut)
+{
+	_cleanup_close_ int fd = -1;
+	char nothing[8];
+
+	if (!state->on || !state->second)
+		return;
+	bpf->skeleton->bss->wait_round++;
+	bpf->skeleton->bss->wait_is_exact = is_cut;
+	fd = bpf_iter_create(bpf_link__fd(state->second));
+	while (fd >= 0 && read(fd, nothing, sizeof(nothing)) > 0)
+		;
+}
+
+const struct source source_offcpu = {
+	.name = "offcpu",
+	.title = "Waiting",
+	.summary = "time that threads wait",
+	.values = {{"waits", "count"}, {"offcpu", "nanoseconds"}},
+	.history_weight = 4,
+	.fix = "Run a kernel that has this tracepoint",
+	.configure = offcpu_configure,
+	.load = offcpu_load,
+	.attach = offcpu_attach,
+	.detach = offcpu_detach,
+	.eve_of_flip = offcpu_continue,
+	.fill = tallies_fill,
+};

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Waits: a program of known schedule, the sums of the kernel, waits that have not ended, and storms of short waits."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+import unittest
+
+from daemon import Daemon
+from warm_up import warm_up
+from workload import Workload
+
+BESIDE = True
+SCHEDULE = {"sleeps": (0.150, "sleep", "nanosleep"), "reads": (0.100, "sleep", "read"), "locks": (0.050, "sleep", "futex")}
+SECONDS = 6
+
+
+def schedstat(pid):
+    """Returns {tid: seconds of CPU time and of waiting for a CPU}."""
+    found = {}
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/schedstat", encoding="ascii") as file:
+            found[int(tid)] = [int(word) / 1e9 for word in file.read().split()[:2]]
+    return found
+
+
+class Waits(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with Daemon("--waits", "yes") as server, Workload("waits") as workload:
+            warm_up(server, 5)
+            cls.pid, before, began = workload.pid, schedstat(workload.pid), time.monotonic()
+            cls.profile = server.profile(f"type=offcpu&seconds={SECONDS}&pid={workload.pid}")
+            cls.elapsed, after = time.monotonic() - began, schedstat(workload.pid)
+            cls.ran = {tid: [a - b for a, b in zip(after[tid], before[tid])] for tid in before}
+            cls.last = server.profile(f"type=offcpu&last={SECONDS}s&pid={workload.pid}")
+            cls.text = server.get(f"/profile?type=offcpu&last={SECONDS}s&pid={workload.pid}&format=text").text
+            cls.metrics = server.metrics()
+
+    def seconds(self, profile, where):
+        return profile.total(1, where) / 1e9
+
+    def assert_schedule(self, profile):
+        of_main = [s for s in profile.samples if s.labels.get("tid") == self.pid]
+        sums = {name: self.seconds(profile, lambda s, n=name: s.labels.get("tid") == self.pid and n in s.names)
+                for name in SCHEDULE}
+        whole = sum(seconds for seconds, _, _ in SCHEDULE.values())
+        for name, (seconds, state, call) in SCHEDULE.items():
+            # The interval may begin and end anywhere in a round.
+            self.assertAlmostEqual(sums[name] / sum(sums.values()), seconds / whole, delta=0.04, msg=sums)
+            labels = {(s.labels.get("state"), s.labels.get("wait")) for s in of_main if name in s.names and s.values[1] > 1e7}
+            self.assertEqual(labels, {(state, call)})
+
+    def test_by_function(self):
+        self.assert_schedule(self.profile)
+
+    def test_in_the_past(self):
+        self.assert_schedule(self.last)
+
+    def test_sums_are_those_of_the_kernel(self):
+        """What a thread did not run it waited; the schedule was read a moment before and after."""
+        covered = self.profile.duration_ns / 1e9
+        for tid, (ran, delayed) in self.ran.items():
+            waited = self.seconds(self.profile, lambda s, t=tid: s.labels.get("tid") == t)
+            self.assertAlmostEqual(waited, covered - ran, delta=0.01 * covered + self.elapsed - covered, msg=tid)
+            runnable = self.seconds(self.profile, lambda s, t=tid: s.labels.get("tid") == t and s.labels["state"] == "runnable")
+            self.assertAlmostEqual(runnable, delayed, delta=0.01 * covered + 0.3 * delayed, msg=tid)
+
+    def test_a_thread_that_never_wakes(self):
+        for profile in (self.profile, self.last):
+            blocked = [s for s in profile.samples if s.labels.get("thread") == "blocked"]
+            self.assertEqual({(s.labels["state"], s.labels["wait"]) for s in blocked}, {("sleep", "futex")})
+            waited = sum(s.values[1] for s in blocked) / profile.duration_ns
+            # A wait that lasts for long is accounted for every four seconds unless a reader wants the boundary.
+            self.assertAlmostEqual(waited, 1, delta=0.01 if profile is self.profile else 0.7)
+
+    def test_it_is_described(self):
+        self.assertIn("Waits: ", self.text)
+        self.assertEqual(self.metrics["profd_waits_lost_total"], 0)
+
+
+class Runnable(unittest.TestCase):
+    def test_two_that_want_one_cpu(self):
+        cpu = min(os.sched_getaffinity(0))
+        with Daemon("--waits", "yes") as server:
+            spins = [subprocess.Popen([sys.executable, "-c", "while True: pass"],
+                                      preexec_fn=lambda: os.sched_setaffinity(0, {cpu})) for _ in range(2)]
+            try:
+                time.sleep(1)
+                before = [schedstat(spin.pid)[spin.pid] for spin in spins]
+                profile = server.profile("type=offcpu&seconds=4&" + "&".join(f"pid={spin.pid}" for spin in spins))
+                after = [schedstat(spin.pid)[spin.pid] for spin in spins]
+            finally:
+                for spin in spins:
+                    spin.kill()
+                    spin.wait()
+        for spin, then, now in zip(spins, before, after):
+            delayed = now[1] - then[1]
+            found = profile.total(1, lambda s, p=spin.pid: s.labels["pid"] == p and s.labels["state"] == "runnable") / 1e9
+            self.assertGreater(delayed, 1)
+            self.assertAlmostEqual(found, delayed, delta=0.15 * delayed + 0.2)
+
+
+class Storm(unittest.TestCase):
+    def switches(self, pid):
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as status:
+            return sum(int(count) for count in re.findall(r"ctxt_switches:\s+(\d+)", status.read()))
+
+    def test_sums_of_a_storm(self):
+        """Two processes wait for each other 100,000 times a second."""
+        with Daemon("--waits", "yes") as server, Workload("pingpong", 60) as pingpong:
+            warm_up(server, 5)
+            before, switches = schedstat(pingpong.pid)[pingpong.pid], -self.switches(pingpong.pid)
+            profile = server.profile(f"type=offcpu&seconds=4&pid={pingpong.pid}")
+            after, switches = schedstat(pingpong.pid)[pingpong.pid], switches + self.switches(pingpong.pid)
+            metrics = server.metrics()
+        waited = profile.total(1) / profile.duration_ns
+        ran = (after[0] - before[0]) / (profile.duration_ns / 1e9)
+        self.assertAlmostEqual(waited, 1 - ran, delta=0.25)
+        self.assertGreater(switches, 20000)
+        self.assertAlmostEqual(profile.total(0) / switches, 1, delta=0.15)
+        self.assertEqual(metrics["profd_waits_lost_total"], 0)
+
+
+class Off(unittest.TestCase):
+    def test_it_says_so(self):
+        with Daemon() as server:
+            source = next(s for s in server.get("/status").json()["sources"] if s["name"] == "offcpu")
+            self.assertEqual((source["on"], source["why"]), (False, "switched off by waits = no"))
+            text = server.get("/profile?type=offcpu&last=1s&format=text").text
+        self.assertIn("offcpu is off: switched off by waits = no", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
