@@ -136,6 +136,7 @@ enum walk_lane {
 	LANE_RESIDENT, /* memory that becomes resident, also while a probe runs */
 	LANE_PROBE,    /* system calls and functions of user space */
 	LANE_WAIT,     /* the scheduler switches to another task */
+	LANE_EVE,      /* a flip is about to take place */
 	LANES,
 	MAX_LANES = 8,
 };

@@ -219,9 +219,10 @@ static __always_inline u32 half_at(u64 now)
  * Takes a lane of this CPU until lane_leave(). Returns `at`, or LANE_BUSY when another program
  * holds the lane; the caller's sample is then lost. The exchange that writes is a full barrier:
  * either the daemon sees the lane busy, or this program sees the daemon's flip. The time from `now`
- * on counts as the cost of the sample.
+ * on counts as the cost of the sample. `wanted` is the half to write to, if that cannot be drained
+ * meanwhile; HALVES: the active one.
  */
-static __always_inline u32 lane_enter(enum walk_lane lane, u64 now)
+static __always_inline u32 lane_enter_half(enum walk_lane lane, u64 now, u32 wanted)
 {
 	struct scratch *scratch = scratch_get(lane << LANE_SHIFT);
 	u64 *busy = lane_of(lane);
@@ -231,11 +232,16 @@ static __always_inline u32 lane_enter(enum walk_lane lane, u64 now)
 		__sync_fetch_and_add(&lane_busy, 1);
 		return LANE_BUSY;
 	}
-	half = half_at(now);
+	half = wanted < HALVES ? wanted : half_at(now);
 	__sync_lock_test_and_set(busy, BUSY_HALF + half);
 	if (scratch)
 		scratch->began = now;
 	return lane << LANE_SHIFT | half;
+}
+
+static __always_inline u32 lane_enter(enum walk_lane lane, u64 now)
+{
+	return lane_enter_half(lane, now, HALVES);
 }
 
 static __always_inline void lane_leave(u32 at)

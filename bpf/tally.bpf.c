@@ -32,10 +32,10 @@ static __always_inline int has_room(u32 at, const struct scratch *scratch)
 	return 1;
 }
 
-static __always_inline int add(u32 at, void *map, struct scratch *scratch, u64 samples, u64 value)
+static __always_inline int add(u32 at, void *map, struct scratch *scratch, u64 samples, u64 value,
+                               u64 now)
 {
 	u64 ran_ns = task_current()->se.sum_exec_runtime;
-	u64 now = bpf_ktime_get_ns();
 	struct tally first = {
 		.count = samples,
 		.value = value,
@@ -78,7 +78,7 @@ static __always_inline u32 counter_of(u32 kind, int is_lost)
 	return COUNTER_COUNT;
 }
 
-__noinline u32 tally_put(u32 at, u64 samples, u64 value)
+__noinline u32 tally_put(u32 at, u64 samples, u64 value, u64 last_ns)
 {
 	void *map = at & 1 ? (void *)&tallies_1 : (void *)&tallies_0;
 	struct scratch *scratch = scratch_get(at);
@@ -88,8 +88,11 @@ __noinline u32 tally_put(u32 at, u64 samples, u64 value)
 		return 1;
 	if (scratch->key.kernel_stack == STACK_LOST || scratch->key.user_stack == STACK_LOST)
 		count(at, COUNTER_stacks_lost, 1);
-	is_lost = add(at, map, scratch, samples, value) != 0;
-	count_by(at, counter_of(scratch->key.kind, is_lost), samples);
+	is_lost = add(at, map, scratch, samples, value, last_ns) != 0;
+	if (samples)
+		count_by(at, counter_of(scratch->key.kind, is_lost), samples);
+	else
+		count_at(at, is_lost ? COUNTER_wait_parts_lost : COUNTER_wait_parts);
 	return is_lost;
 }
 
@@ -107,5 +110,5 @@ __noinline u32 tally_add(u32 at, u32 what, u64 kernel_stack, u64 user_stack, u64
 		.gil = user_stack != STACK_NONE ? scratch->gil : 0,
 	};
 	identify(&scratch->key);
-	return tally_put(at, 1, value);
+	return tally_put(at, 1, value, bpf_ktime_get_ns());
 }

@@ -4,18 +4,10 @@
  * from a thread. It is accounted for when the scheduler does so the next time, from the times that
  * the scheduler itself keeps of the thread; nothing is done when the thread runs again or is woken.
  *
- * Which waits are sampled is decided when they begin, so their length has no part in it. Each
- * sample stands for `weight` waits, the inverse of its probability. A thread that waits up to 20
- * times a second has all its waits sampled. With many, the probability falls, and is 1 again when
- * samples were seldom for a while. Where a CPU or an account takes more samples than its pace
- * allows, further samples are drawn by lot, and those that remain stand for more waits.
+ * wait_draw.bpf.h decides which waits are sampled.
  */
-#include "bpf/hash.bpf.h"
-#include "bpf/heap.h"
-#include "bpf/wait.h"
+#include "bpf/wait/wait_draw.bpf.h"
 #include "bpf/walk/unwind_entry.bpf.h"
-
-#include "bpf/user.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 
@@ -27,182 +19,31 @@ struct wait {
 	u64 since_ns; /* what was before is accounted for; CLOCK_MONOTONIC */
 	u64 began_ns;
 	u64 weight;
-	u64 run_delay; /* the thread's sched_info.run_delay when the wait began */
-	u64 ahead_ns;  /* CLOCK_MONOTONIC less rq.clock */
+	u64 run_delay;  /* the thread's sched_info.run_delay when the wait began */
+	u64 ahead_ns;   /* CLOCK_MONOTONIC less rq.clock */
+	u64 arrival_ns; /* when the thread had been switched to before; by rq.clock */
 	u64 has_ended; /* it is accounted for, and the thread has not been switched away from yet */
-	u32 tid, user;
+	u32 user;
 	u32 place; /* where the account's waits are counted */
-	u32 unused;
 	struct tally_key key;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__type(key, u32); /* tid */
+	/* The address of the thread's task_struct: its tid changes when it calls exec and is not
+	 * the first thread of its process. A thread is switched away from one last time, so no
+	 * other thread inherits its wait. */
+	__type(key, u64);
 	__type(value, struct wait);
 	__uint(max_entries, WAITS_OPEN);
 } wait_open SEC(".maps");
-
-/* How often waits are sampled. Threads that share a seat share a probability, which does no harm:
- * each sample has the weight by which it was drawn. */
-struct wait_seat {
-	u64 spent_ns; /* the time up to which earned samples are spent, by rq.clock */
-	u32 left;     /* waits until the next sample; 0: not drawn yet */
-	u32 gap;      /* the inverse of the probability, where not all waits are sampled */
-	u32 open;     /* sampled waits under way */
-	u32 unused;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__type(key, u32);
-	__type(value, struct wait_seat);
-	__uint(max_entries, WAIT_SEATS);
-} wait_seats SEC(".maps");
-
-/* Samples taken in a window, and the probability of a further one as a power of two. */
-struct wait_rate {
-	u32 window;
-	u16 taken, halvings;
-};
-
-struct wait_pace {
-	struct wait_rate all, of[ACCOUNT_PLACES];
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__type(key, u32);
-	__type(value, struct wait_pace);
-	__uint(max_entries, 1);
-} wait_paces SEC(".maps");
-
-struct wait_taken {
-	struct taken taken;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__type(key, u32);
-	__type(value, struct wait_taken);
-	__uint(max_entries, 1);
-} wait_taken SEC(".maps");
-
-enum {
-	STEP_NS = 50 * 1000 * 1000,
-	SAVED_NS = 1000 * 1000 * 1000,
-	DEBT_NS = 500 * 1000 * 1000,
-	GAP_STEP = 4,
-	MAX_GAP = 1024,
-	WINDOW_SHIFT = 27, /* a window is 134 ms */
-	PACE_OF_CPU = 48,  /* samples of a window */
-	PACE_OF_ACCOUNT = 32,
-	MAX_HALVINGS = 16,
-	SELDOM_HALVINGS = 2, /* so many fewer for threads that wait seldom */
-};
-
-static __always_inline u32 tid_of(struct task_struct *task)
-{
-	return task->pid;
-}
-
-static __always_inline struct wait_seat *seat_for(u32 tid)
-{
-	u32 at = mix(hash_key.start, tid) & (WAIT_SEATS - 1);
-
-	return bpf_map_lookup_elem(&wait_seats, &at);
-}
-
-/* The number of waits from this one on until one is sampled, if each has a chance of 1 in `gap`. A
- * geometric distribution is an exponential one rounded up, whose mean is a little less than half
- * below `gap`. */
-static __always_inline u32 draw_gap(u32 gap)
-{
-	if (gap <= 1)
-		return 1;
-	return 1 +
-	       (u32)(heap_draw(bpf_get_prandom_u32(), (u64)gap * 1024 - 512 - 1024 / (12 * gap)) >>
-	             10);
-}
-
-/* Whether the wait that begins is sampled as far as its seat is concerned; if so, with which
- * weight. A seat earns one sample in STEP_NS, and saves some up: while it has samples left, all
- * waits are sampled. */
-static __always_inline u32 seat_draws(struct wait_seat *seat, u64 now)
-{
-	u32 gap = seat->gap ?: GAP_STEP;
-
-	if (seat->spent_ns + SAVED_NS < now)
-		seat->spent_ns = now - SAVED_NS;
-	if (seat->spent_ns + STEP_NS <= now) {
-		seat->spent_ns += STEP_NS;
-		return 1;
-	}
-	if (seat->left > 1) {
-		seat->left--;
-		return 0;
-	}
-	if (!seat->left) {
-		seat->gap = gap;
-		seat->left = draw_gap(gap);
-		return 0;
-	}
-	if (seat->spent_ns > now + DEBT_NS)
-		seat->gap = gap < MAX_GAP ? gap * GAP_STEP : gap;
-	else {
-		seat->spent_ns += STEP_NS;
-		if (seat->spent_ns < now + DEBT_NS / 2 && gap > GAP_STEP)
-			seat->gap = gap / GAP_STEP;
-	}
-	seat->left = draw_gap(seat->gap);
-	return gap;
-}
-
-/* The probability changes with what was taken before only. */
-static __always_inline u32 rate_halvings(struct wait_rate *rate, u32 window, u32 pace)
-{
-	if (rate->window != window) {
-		u32 passed = window - rate->window - 1;
-
-		if (rate->taken < pace / 4)
-			passed++;
-		rate->halvings -= passed < rate->halvings ? passed : rate->halvings;
-		rate->window = window;
-		rate->taken = 0;
-	} else if (rate->taken >= pace) {
-		rate->halvings += rate->halvings < MAX_HALVINGS;
-		rate->taken = 0;
-	}
-	return rate->halvings;
-}
-
-/* By how much the weight grows; 0: the sample is not taken. */
-static __always_inline u64 pace_draws(u64 now, u32 place, int is_seldom)
-{
-	u32 zero = 0, window = now >> WINDOW_SHIFT, halvings;
-	struct wait_pace *pace = bpf_map_lookup_elem(&wait_paces, &zero);
-	struct wait_rate *own;
-
-	if (!pace)
-		return 0;
-	barrier_var(place);
-	own = &pace->of[place & (ACCOUNT_PLACES - 1)];
-	halvings = rate_halvings(&pace->all, window, PACE_OF_CPU) +
-	           rate_halvings(own, window, PACE_OF_ACCOUNT);
-	if (is_seldom)
-		halvings -= halvings < SELDOM_HALVINGS ? halvings : SELDOM_HALVINGS;
-	if (bpf_get_prandom_u32() & ((1u << (halvings & 31)) - 1))
-		return 0;
-	pace->all.taken++;
-	own->taken++;
-	return 1ull << (halvings & 31);
-}
 
 static __always_inline u32 state_of(struct task_struct *task, int is_preempted)
 {
 	u32 state = task->__state;
 
-	if (is_preempted || !state)
+	/* It may have been woken already. */
+	if (is_preempted || !state || state & TASK_WAKING)
 		return WAIT_RUNNABLE;
 	if (state & TASK_INTERRUPTIBLE)
 		return WAIT_SLEEP;
@@ -214,7 +55,8 @@ static __always_inline u32 call_of(const struct scratch *scratch)
 {
 	u64 number = REGS_SYSCALL_NUMBER(&scratch->entry);
 
-	if (!REGS_USER(&scratch->entry))
+	/* System calls of 32-bit programs have other numbers. */
+	if (!REGS_USER(&scratch->entry) || REGS_COMPAT(&scratch->entry))
 		return WAIT_OTHER;
 #if defined(__TARGET_ARCH_x86)
 	if (!REGS_SYSCALL(&scratch->entry))
@@ -260,7 +102,7 @@ __noinline u64 wait_stack_put(u32 at, u64 key)
 }
 
 /* Adds a part of a wait, whose key is in the scratch, to the half. */
-__noinline u32 wait_put(u32 at, u32 detail, u64 samples, u64 value)
+__noinline u32 wait_put(u32 at, u32 detail, u64 samples, u64 value, u64 until)
 {
 	struct scratch *scratch = scratch_get(at);
 
@@ -269,34 +111,41 @@ __noinline u32 wait_put(u32 at, u32 detail, u64 samples, u64 value)
 	scratch->key.detail = detail;
 	scratch->key.kernel_stack = wait_stack_put(at, scratch->key.kernel_stack);
 	scratch->key.user_stack = wait_stack_put(at, scratch->key.user_stack);
-	tally_put(at, samples, value);
+	tally_put(at, samples, value, until);
 	return 0;
 }
 
-static __always_inline void forget(u32 tid, u32 place, struct wait_seat *seat)
+static __always_inline void give_back(u32 place, struct wait_seat *seat)
 {
 	u32 zero = 0;
-	struct wait_taken *open = bpf_map_lookup_elem(&wait_taken, &zero);
+	struct taken *open = bpf_map_lookup_elem(&wait_taken, &zero);
 
-	bpf_map_delete_elem(&wait_open, &tid);
 	__sync_fetch_and_add(&seat->open, -1);
 	if (!open)
 		return;
 	barrier_var(place);
 	if (place < ACCOUNT_PLACES)
-		__sync_fetch_and_add(&open->taken.of[place], -1);
-	__sync_fetch_and_add(&open->taken.all, -1);
+		__sync_fetch_and_add(&open->of[place], -1);
+	__sync_fetch_and_add(&open->all, -1);
 }
 
-/* Accounts for a wait from which a thread came when it was switched to. */
-static __always_inline void end_wait(struct task_struct *task, struct scratch *scratch, u32 at,
-                                     struct wait *wait)
+static __always_inline void forget(u64 who, u32 place, struct wait_seat *seat)
 {
-	u64 since = wait->since_ns, left, runnable;
-	u64 until = task->sched_info.last_arrival + wait->ahead_ns;
-	u32 detail = wait->key.detail;
+	if (!bpf_map_delete_elem(&wait_open, &who))
+		give_back(place, seat);
+}
 
-	if (__sync_lock_test_and_set(&wait->has_ended, 1))
+/* Accounts for a wait from which a thread came when it was switched to. `began_ns` tells whether it
+ * is still the wait that was found. */
+static __always_inline void end_wait(struct task_struct *task, struct scratch *scratch, u32 at,
+                                     struct wait *wait, u64 began_ns)
+{
+	u64 until = task->sched_info.last_arrival + wait->ahead_ns, weight = wait->weight;
+	u64 since = __sync_lock_test_and_set(&wait->since_ns, until), left, runnable;
+	u32 detail = wait->key.detail, is_runnable;
+
+	if (*(volatile u64 *)&wait->began_ns != began_ns ||
+	    __sync_lock_test_and_set(&wait->has_ended, 1))
 		return;
 	left = until > since ? until - since : 0;
 	runnable = task->sched_info.run_delay - wait->run_delay;
@@ -304,11 +153,12 @@ static __always_inline void end_wait(struct task_struct *task, struct scratch *s
 		runnable = left;
 	scratch->key = wait->key;
 	if (runnable && runnable < left) {
-		wait_put(at, WAIT_RUNNABLE, 0, runnable * wait->weight);
+		wait_put(at, WAIT_RUNNABLE, 0, runnable * weight, until);
 		scratch->key = wait->key;
 	}
-	wait_put(at, runnable == left ? WAIT_RUNNABLE : detail, wait->weight,
-	         (runnable == left ? left : left - runnable) * wait->weight);
+	is_runnable = left && runnable == left;
+	wait_put(at, is_runnable ? WAIT_RUNNABLE : detail, weight,
+	         (is_runnable ? left : left - runnable) * weight, until);
 }
 
 /* rq.clock, which the scheduler has just set when it switches away from the current thread. Without
@@ -324,14 +174,14 @@ static __always_inline u64 clock_of(struct task_struct *task)
 static __always_inline int may_open(u32 *ret_place)
 {
 	u32 zero = 0;
-	struct wait_taken *open = bpf_map_lookup_elem(&wait_taken, &zero);
+	struct taken *open = bpf_map_lookup_elem(&wait_taken, &zero);
 
 	if (!open)
 		return 0;
-	*ret_place = taken_place(&open->taken, WAITS_OPEN, 0);
+	*ret_place = taken_place(open, WAITS_OPEN, 0);
 	if (*ret_place == NO_ROOM)
 		return 0;
-	taken_count(&open->taken, *ret_place);
+	taken_count(open, *ret_place);
 	return 1;
 }
 
@@ -347,12 +197,13 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
 		.began_ns = now,
 		.weight = weight * times,
 		.run_delay = task->sched_info.run_delay,
+		.arrival_ns = task->sched_info.last_arrival,
 		.ahead_ns = now - clock,
-		.tid = (u32)ids,
 		.user = (u32)bpf_get_current_uid_gid(),
 		.key = {.pid = ids >> 32, .tid = (u32)ids, .kind = KIND_offcpu},
 	};
-	u32 tid = wait.tid, state = state_of(task, (int)ctx->args[0]);
+	u64 who = bpf_get_current_task();
+	u32 state = state_of(task, (int)ctx->args[0]);
 	struct wait *open;
 
 	if (!times)
@@ -372,13 +223,13 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
 		wait.key.detail |= call_of(scratch) << WAIT_CALL_SHIFT;
 	bpf_get_current_comm(wait.key.thread, sizeof(wait.key.thread));
 	__sync_fetch_and_add(&seat->open, 1);
-	if (bpf_map_update_elem(&wait_open, &tid, &wait, BPF_ANY)) {
-		forget(tid, wait.place, seat);
+	if (bpf_map_update_elem(&wait_open, &who, &wait, BPF_NOEXIST)) {
+		give_back(wait.place, seat);
 		count(at, COUNTER_waits_lost, wait.weight);
 		return;
 	}
 	/* Taking the sample makes this wait longer, and no other wait for which it stands. */
-	open = bpf_map_lookup_elem(&wait_open, &tid);
+	open = bpf_map_lookup_elem(&wait_open, &who);
 	if (open)
 		open->since_ns = bpf_ktime_get_ns();
 }
@@ -387,21 +238,25 @@ static __always_inline void handle(struct bpf_raw_tracepoint_args *ctx, struct t
                                    struct wait_seat *seat, u32 weight)
 {
 	u64 now = bpf_ktime_get_ns();
-	u32 at = lane_enter(LANE_WAIT, now), tid = tid_of(task);
+	u64 who = bpf_get_current_task();
+	u32 at = lane_enter(LANE_WAIT, now);
 	struct scratch *scratch;
-	struct wait *wait = seat->open ? bpf_map_lookup_elem(&wait_open, &tid) : NULL;
+	struct wait *wait = seat->open ? bpf_map_lookup_elem(&wait_open, &who) : NULL;
 
 	if (at == LANE_BUSY) {
 		if (wait)
-			forget(tid, wait->place, seat);
+			forget(who, wait->place, seat);
 		return;
 	}
 	scratch = scratch_get(at);
 	if (scratch) {
 		scratch->user_and_1 = 0;
 		if (wait) {
-			end_wait(task, scratch, at, wait);
-			forget(tid, wait->place, seat);
+			/* The thread may have another user by now. */
+			scratch->user_and_1 = (u64)wait->user + 1;
+			end_wait(task, scratch, at, wait, wait->began_ns);
+			forget(who, wait->place, seat);
+			scratch->user_and_1 = 0;
 		}
 		if (weight && !(task->flags & PF_EXITING))
 			begin_wait(ctx, task, scratch, at, seat, now, weight);
@@ -420,7 +275,7 @@ int wait_switch(struct bpf_raw_tracepoint_args *ctx)
 	/* The idle task is one of the kernel's threads, too. */
 	if (task->flags & PF_KTHREAD)
 		return 0;
-	seat = seat_for(tid_of(task));
+	seat = seat_for(bpf_get_current_task());
 	if (!seat)
 		return 0;
 	weight = seat_draws(seat, task->sched_info.last_arrival);
@@ -435,51 +290,60 @@ enum { LONG_SHIFT = 33 /* 8.6 s */, SELDOM = 4 };
 /* Set by the daemon before each round. */
 u32 wait_round, wait_is_exact;
 
-static __always_inline void continue_wait(struct scratch *scratch, u32 at, struct wait *wait,
-                                          u64 now)
+/* `began_ns` tells whether the wait is still the one that was found: the thread may run meanwhile.
+ */
+static __always_inline void continue_wait(struct task_struct *task, struct scratch *scratch, u32 at,
+                                          struct wait *wait, u64 began_ns, u64 until)
 {
-	u64 boundary = *(volatile u64 *)&flip >> 1, until = boundary > now ? boundary : now;
-	u64 since = __sync_lock_test_and_set(&wait->since_ns, until);
+	u64 since = __sync_lock_test_and_set(&wait->since_ns, until), weight = wait->weight;
 
 	scratch->key = wait->key;
-	if (until > since)
-		wait_put(at, wait->key.detail, 0, (until - since) * wait->weight);
+	barrier();
+	if (until > since && *(volatile u64 *)&wait->began_ns == began_ns)
+		wait_put(at, task->__state ? scratch->key.detail : WAIT_RUNNABLE, 0,
+		         (until - since) * weight, until);
 }
 
-/* Accounts for the waits that are still under way, up to the flip that comes now, and for those of
- * threads that have run since. */
+/* Accounts for the waits that are still under way, up to the flip that is planned, and for those of
+ * threads that have run since. The daemon calls this when a flip is about to take place and drains
+ * no half meanwhile, so even if the moment has passed, all of it belongs to the half before. */
 SEC("iter/task")
 int wait_under_way(struct bpf_iter__task *ctx)
 {
+	u64 planned = *(volatile u64 *)&flip, now, who, began_ns;
 	struct task_struct *task = ctx->task;
 	struct scratch *scratch;
 	struct wait_seat *seat;
 	struct wait *wait;
-	u64 now;
-	u32 tid, at;
+	u32 at;
 
 	if (!task || task->flags & (PF_KTHREAD | PF_EXITING))
 		return 0;
-	tid = task->pid;
-	seat = seat_for(tid);
+	/* The verifier knows ctx->task as a pointer, of which it lets no hash be made. */
+	if (bpf_probe_read_kernel(&who, sizeof(who), &ctx->task))
+		return 0;
+	seat = seat_for(who);
 	if (!seat || !seat->open)
 		return 0;
-	wait = bpf_map_lookup_elem(&wait_open, &tid);
+	wait = bpf_map_lookup_elem(&wait_open, &who);
 	if (!wait || wait->has_ended)
 		return 0;
+	began_ns = wait->began_ns;
 	now = bpf_ktime_get_ns();
-	if (!wait_is_exact && (now - wait->began_ns) >> LONG_SHIFT && (tid + wait_round) % SELDOM)
+	if (!wait_is_exact && (now - began_ns) >> LONG_SHIFT &&
+	    ((u32)task->pid + wait_round) % SELDOM)
 		return 0;
-	at = lane_enter(LANE_WAIT, now);
+	at = lane_enter_half(LANE_EVE, now, (planned & 1) ^ 1);
 	if (at == LANE_BUSY)
 		return 0;
 	scratch = scratch_get(at);
 	if (scratch) {
 		scratch->user_and_1 = (u64)wait->user + 1;
-		if (task->on_cpu)
-			end_wait(task, scratch, at, wait);
+		if (task->sched_info.last_arrival != wait->arrival_ns)
+			end_wait(task, scratch, at, wait, began_ns);
 		else
-			continue_wait(scratch, at, wait, now);
+			continue_wait(task, scratch, at, wait, began_ns,
+			              now < planned >> 1 ? now : planned >> 1);
 		scratch->user_and_1 = 0;
 	}
 	lane_leave(at);

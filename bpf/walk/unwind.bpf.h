@@ -39,5 +39,6 @@ u64 unwind_entry(u32 at);
 /* Adds to the tally of the current task and these stacks; `what` is an enum profile_kind, with a
  * detail above KIND_DETAIL_SHIFT. Returns non-zero when that was not possible, which is counted. */
 u32 tally_add(u32 at, u32 what, u64 kernel_stack, u64 user_stack, u64 value);
-/* The same for scratch->key: adds so many samples. */
-u32 tally_put(u32 at, u64 samples, u64 value);
+/* The same for scratch->key: adds so many samples, the latest at this time. 0: a part of a wait
+ * whose sample is counted with another part. */
+u32 tally_put(u32 at, u64 samples, u64 value, u64 last_ns);

@@ -74,7 +74,7 @@ static void capture_render(struct heap_capture *capture)
 	capture->facts.ask = &capture->query.ask;
 	capture->facts.figures = &capture->figures;
 	capture->selection.loops = LOOPS_HIDDEN;
-	capture->selection.no_native = capture->query.format.no_native;
+	capture->selection.no_native = capture->facts.no_native = capture->query.format.no_native;
 	capture->rendering = (struct rendering){
 		.request = capture->request,
 		.service = capture->service,

@@ -182,6 +182,7 @@ void capture_describe(struct builder *builder, const void *ctx)
 	}
 	add_state(builder, facts);
 	add_coverage(builder, facts);
-	render_quality(builder);
+	if (!facts->selection->no_native)
+		render_quality(builder);
 	add_filters(builder, facts->selection);
 }

@@ -125,5 +125,6 @@ void heap_describe(struct builder *builder, const void *ctx)
 	add_allocator(builder, facts);
 	add_coverage(builder, facts);
 	add_cost(builder, facts);
-	render_quality(builder);
+	if (!facts->no_native)
+		render_quality(builder);
 }

@@ -10,7 +10,8 @@
 struct heap_facts {
 	const struct heap_ask *ask;
 	const struct heap_figures *figures;
-	bool standing; /* the process reports its own allocations; it was not watched */
+	bool no_native; /* of struct selection */
+	bool standing;  /* the process reports its own allocations; it was not watched */
 };
 
 /* For render_plan.describe; `ctx` is a struct heap_facts. */

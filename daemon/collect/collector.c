@@ -49,7 +49,9 @@ static struct drain_tables tables_of(struct collector *collector)
 static void note_sampled(struct collector *collector, const struct drained *drained)
 {
 	for (size_t i = 0; i < drained->tally_count; i++)
-		memory_watch_note(collector->memory, drained->tally_keys[i].pid);
+		/* A process that waits does not grow. */
+		if (drained->tally_keys[i].kind != KIND_offcpu)
+			memory_watch_note(collector->memory, drained->tally_keys[i].pid);
 }
 
 /* Reads what stacks refer to: mappings, interpreted code, files. */

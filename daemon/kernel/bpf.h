@@ -64,7 +64,8 @@ struct bpf {
 int bpf_find_btf(void);
 
 /* Opens the BPF object and sizes its maps for this number of CPUs, this sampling rate, and this
- * number of growth kinds. There is at least one growth kind: samples of GPUs share their room.
+ * number of kinds of growth, as two of which waits count. There is at least one: samples of GPUs
+ * share their room.
  * After this the sources configure their programs, then comes bpf_load(). On failure `why` is one
  * line for the user. */
 int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, char why[256]);

@@ -182,8 +182,9 @@ static uint64_t next_wanted(const struct heartbeat *heartbeat)
 	}
 	if (heartbeat->drain_due && soon == UINT64_MAX) {
 		/* The first flip has no flip before it to keep a distance from. */
-		soon = heartbeat->end_mono_ns ? later(now, last + DRAIN_GAP_MS * NSEC_PER_MSEC)
-		                              : now;
+		soon = now + GATHER_MS * NSEC_PER_MSEC;
+		if (heartbeat->end_mono_ns)
+			soon = later(soon, last + DRAIN_GAP_MS * NSEC_PER_MSEC);
 		clear_ms = DRAIN_GAP_MS;
 	}
 	if (planned == UINT64_MAX)

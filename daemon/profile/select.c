@@ -211,6 +211,9 @@ static uint32_t merge_interpreted(struct merge *merge, const struct node *node)
 	}
 	if (caller || (kind == MAPPING_KERNEL && merge->filter->selection->no_kernel))
 		return caller;
+	/* The stack is not known, or only a part of it. */
+	if (kind == MAPPING_PSEUDO)
+		return builder_node(merge->into, 0, merge_location(merge, node->location));
 	return merge->native_node = merge->native_node ?: only_node(merge->into, NATIVE_FRAME);
 }
 

@@ -29,7 +29,7 @@ struct selection {
 	size_t comm_count, unit_count, pod_count, container_count;
 	bool no_kernel; /* leave out kernel frames, and samples that have no others */
 	/* Leave out the frames of a stack that are not of interpreted code. A stack that has no
-	 * others becomes NATIVE_FRAME of select.h. */
+	 * others becomes NATIVE_FRAME of select.h, or its root if that is a name in brackets. */
 	bool no_native;
 	bool idle;     /* show the idle task, as one sample named [idle] */
 	bool dims;     /* distinguish launches by their grids and blocks */

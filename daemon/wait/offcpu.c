@@ -5,6 +5,7 @@
 #include "ingest/source.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "bpf/profd.skel.h"
 #include "bpf/wait.h"
 #include "ingest/tallies.h"
@@ -12,7 +13,10 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -64,6 +68,13 @@ static const struct {
 #endif
 };
 
+/* Going through all threads of the host may take one part in this many of a CPU's time. */
+enum { SHARE = 200, WANTED_SHARE = 20 };
+
+struct rounds {
+	uint64_t latest_mono_ns, took_ns;
+};
+
 static void offcpu_configure(struct bpf *bpf, const struct source_config *config,
                              struct source_state *state)
 {
@@ -92,6 +103,10 @@ static int offcpu_attach(struct bpf *bpf, const bool *online, struct source_stat
 	const char *why = bpf_part_why(bpf, BPF_PART_WAITS);
 
 	(void)online;
+	if (!state->own)
+		state->own = calloc(1, sizeof(struct rounds));
+	if (!state->own)
+		return -ENOMEM;
 	if (!state->config.waits) {
 		snprintf(state->why, sizeof(state->why), "switched off by waits = no");
 		return 0;
@@ -102,6 +117,11 @@ static int offcpu_attach(struct bpf *bpf, const bool *online, struct source_stat
 		return 0;
 	if (!state->second)
 		state->second = bpf_program__attach_iter(part->progs.wait_under_way, NULL);
+	if (!state->second) {
+		snprintf(state->why, sizeof(state->why), "cannot iterate over threads: %s",
+		         strerror(errno));
+		return -errno;
+	}
 	return source_attach_one(part->progs.wait_switch, "sched_switch", state);
 }
 
@@ -110,21 +130,34 @@ static void offcpu_detach(struct source_state *state)
 	bpf_link__destroy(state->second);
 	state->second = NULL;
 	source_detach_one(state);
+	free(state->own);
+	state->own = NULL;
 }
 
 /* The program that runs for each thread prints nothing, so the first read is the last. */
-static void offcpu_continue(struct bpf *bpf, struct source_state *state, bool is_cut)
+static void go_through_threads(const struct bpf_link *link)
 {
-	_cleanup_close_ int fd = -1;
+	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(link));
 	char nothing[8];
 
-	if (!state->on || !state->second)
+	while (fd >= 0 && read(fd, nothing, sizeof(nothing)) > 0)
+		;
+}
+
+/* Waits that are left out are accounted for the next time. */
+static void offcpu_continue(struct bpf *bpf, struct source_state *state, bool is_cut)
+{
+	struct rounds *rounds = state->own;
+	uint64_t now = clock_mono_ns();
+
+	if (!state->on ||
+	    now < rounds->latest_mono_ns + rounds->took_ns * (is_cut ? WANTED_SHARE : SHARE))
 		return;
 	bpf->skeleton->bss->wait_round++;
 	bpf->skeleton->bss->wait_is_exact = is_cut;
-	fd = bpf_iter_create(bpf_link__fd(state->second));
-	while (fd >= 0 && read(fd, nothing, sizeof(nothing)) > 0)
-		;
+	go_through_threads(state->second);
+	rounds->latest_mono_ns = now;
+	rounds->took_ns = clock_mono_ns() - now;
 }
 
 const struct source source_offcpu = {
@@ -132,7 +165,7 @@ const struct source source_offcpu = {
 	.title = "Waiting",
 	.summary = "time that threads wait",
 	.values = {{"waits", "count"}, {"offcpu", "nanoseconds"}},
-	.history_weight = 4,
+	.history_weight = 1,
 	.fix = "Run a kernel that has this tracepoint",
 	.configure = offcpu_configure,
 	.load = offcpu_load,

@@ -12,9 +12,8 @@ from daemon import Daemon
 from warm_up import warm_up
 from workload import Workload
 
-BESIDE = True
 SCHEDULE = {"sleeps": (0.150, "sleep", "nanosleep"), "reads": (0.100, "sleep", "read"), "locks": (0.050, "sleep", "futex")}
-SECONDS = 6
+SECONDS = 5
 
 
 def schedstat(pid):
@@ -50,7 +49,8 @@ class Waits(unittest.TestCase):
         for name, (seconds, state, call) in SCHEDULE.items():
             # The interval may begin and end anywhere in a round.
             self.assertAlmostEqual(sums[name] / sum(sums.values()), seconds / whole, delta=0.04, msg=sums)
-            labels = {(s.labels.get("state"), s.labels.get("wait")) for s in of_main if name in s.names and s.values[1] > 1e7}
+            labels = {(s.labels["state"], s.labels.get("wait")) for s in of_main
+                      if name in s.names and s.labels["state"] != "runnable"}
             self.assertEqual(labels, {(state, call)})
 
     def test_by_function(self):
@@ -75,6 +75,12 @@ class Waits(unittest.TestCase):
             waited = sum(s.values[1] for s in blocked) / profile.duration_ns
             # A wait that lasts for long is accounted for every four seconds unless a reader wants the boundary.
             self.assertAlmostEqual(waited, 1, delta=0.01 if profile is self.profile else 0.7)
+
+    def test_the_past_has_as_much(self):
+        """`last` ends a moment after the other profile, and begins at the end of a slice."""
+        shares = [self.seconds(profile, lambda s: s.labels.get("tid") == self.pid) * 1e9 / profile.duration_ns
+                  for profile in (self.profile, self.last)]
+        self.assertAlmostEqual(shares[0], shares[1], delta=0.1)
 
     def test_it_is_described(self):
         self.assertIn("Waits: ", self.text)
@@ -120,7 +126,8 @@ class Storm(unittest.TestCase):
         ran = (after[0] - before[0]) / (profile.duration_ns / 1e9)
         self.assertAlmostEqual(waited, 1 - ran, delta=0.25)
         self.assertGreater(switches, 20000)
-        self.assertAlmostEqual(profile.total(0) / switches, 1, delta=0.15)
+        # Some 480 samples, of which each may stand for another number of waits.
+        self.assertAlmostEqual(profile.total(0) / switches, 1, delta=0.4)
         self.assertEqual(metrics["profd_waits_lost_total"], 0)
 
 

@@ -283,9 +283,10 @@ static const struct {
 	{1, "read", MAPPING_KERNEL, "[native code]", "[native code]"},
 	{0, "kworker", MAPPING_KERNEL, "[native code]", NULL},
 	{8, "more", MAPPING_KERNEL, "[native code]", NULL},
-	{0, "[unknown: why]", MAPPING_PSEUDO, "[native code]", "[native code]"},
+	{0, "[unknown: why]", MAPPING_PSEUDO, "[unknown: why]", "[unknown: why]"},
+	{10, "more", MAPPING_FILE, "[unknown: why]", "[unknown: why]"},
 	{0, "coroutine", MAPPING_INTERPRETED, "coroutine", "coroutine"},
-	{11, "[unknown: why]", MAPPING_PSEUDO, "coroutine", "coroutine"},
+	{12, "[unknown: why]", MAPPING_PSEUDO, "coroutine", "coroutine"},
 };
 
 static void print_stack(const struct profile *profile, uint32_t node, struct buf *text)

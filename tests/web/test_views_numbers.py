@@ -163,9 +163,12 @@ class Numbers(WebTest):
         writer.add(["main", handle], 2, 20)
         writer.add(["main", "work"], 4, 40)
         writer.add([kernel], 8, 80)
+        writer.add([("[unknown: why]", "", 0, "[unknown: why]"), "work"], 16, 160)
         data = writer.bytes()
-        self.assertEqual(self.rows(data, native=False), {"handle": [30, 30], "[native code]": [120, 120]})
-        self.assertEqual(self.rows(data, native=False, kernel=False), {"handle": [30, 30], "[native code]": [40, 40]})
+        unknown = {"[unknown: why]": [160, 160]}
+        self.assertEqual(self.rows(data, native=False), {"handle": [30, 30], "[native code]": [120, 120], **unknown})
+        self.assertEqual(self.rows(data, native=False, kernel=False),
+                         {"handle": [30, 30], "[native code]": [40, 40], **unknown})
         self.assertEqual(self.rows(data, native=True)["main"], [0, 70])
 
     def test_callers_and_callees_add_up(self):

@@ -137,7 +137,7 @@ class Adding {
 			if (!this.shown.kernel && !this.#hasUser(first, end))
 				return this.#takeBack(leaf, value);
 			if (!this.shown.native) {
-				leaf = this.nativeCode;
+				leaf = this.places.named[stack[end - 1]] || this.nativeCode;
 				node = builder.child(node, leaf);
 				sums.addTotal(leaf, value, sample);
 			}

@@ -106,13 +106,14 @@ const DESCRIBE = {
 /**
  * The frames of every location of a profile that are shown, the outermost first.
  * @param {{kernel: boolean, native: boolean}} shown
- * @returns {{ends: Uint32Array, list: Uint32Array, isUser: Uint8Array}} location i has list[ends[i]] to list[ends[i + 1]],
- *          and isUser[i] unless it is the kernel's
+ * @returns {{ends: Uint32Array, list: Uint32Array, isUser: Uint8Array, named: Uint32Array}} location i has list[ends[i]] to
+ *          list[ends[i + 1]], isUser[i] unless it is the kernel's, and named[i] if it is no code but a name in brackets
  */
 export function locationFrames(profile, frames, by, shown) {
 	const describe = DESCRIBE[by] ?? DESCRIBE.function;
 	const { locations, lines, functions, mappings } = profile;
 	const ends = new Uint32Array(locations.count + 1), list = [], isUser = new Uint8Array(locations.count);
+	const named = new Uint32Array(locations.count);
 	const shows = (kind) => shown.native ? shown.kernel || kind !== KERNEL : INTERPRETED.includes(kind);
 	const addLine = (line, binary, location) => {
 		const fn = functions[line < 0 ? 0 : lines.function[line]];
@@ -122,6 +123,8 @@ export function locationFrames(profile, frames, by, shown) {
 		isUser[location] ||= frame.kind !== KERNEL;
 		if (shows(frame.kind))
 			list.push(frames.add(frame));
+		else if (frame.kind === OTHER)
+			named[location] = frames.add(frame);
 	};
 	for (let i = 1; i < locations.count; i++) {
 		const first = locations.lineEnds[i], end = locations.lineEnds[i + 1];
@@ -134,7 +137,7 @@ export function locationFrames(profile, frames, by, shown) {
 				addLine(line, binary, i);
 		ends[i + 1] = list.length;
 	}
-	return { ends, list: Uint32Array.from(list), isUser };
+	return { ends, list: Uint32Array.from(list), isUser, named };
 }
 
 /** The frame of the process or thread of a sample, from its labels as an object. */

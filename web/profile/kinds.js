@@ -25,9 +25,7 @@ const BRACKETED = [
  * @returns {number} index in KINDS
  */
 export function kindOf(binary, name) {
-	if (/^\[(unknown|idle|no stack)/.test(name))
-		return OTHER;
 	if (binary[0] === '[')
 		return BRACKETED.find(([pattern]) => pattern.test(binary))?.[1] ?? OTHER;
-	return NATIVE;
+	return /^\[(unknown|idle|no stack)/.test(name) ? OTHER : NATIVE;
 }
