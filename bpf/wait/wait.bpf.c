@@ -237,12 +237,15 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
 static __always_inline void handle(struct bpf_raw_tracepoint_args *ctx, struct task_struct *task,
                                    struct wait_seat *seat, u32 weight)
 {
-	u64 now = bpf_ktime_get_ns();
-	u64 who = bpf_get_current_task();
-	u32 at = lane_enter(LANE_WAIT, now);
-	struct scratch *scratch;
+	u64 who = bpf_get_current_task(), now;
 	struct wait *wait = seat->open ? bpf_map_lookup_elem(&wait_open, &who) : NULL;
+	struct scratch *scratch;
+	u32 at;
 
+	if (!wait && !weight)
+		return;
+	now = bpf_ktime_get_ns();
+	at = lane_enter(LANE_WAIT, now);
 	if (at == LANE_BUSY) {
 		if (wait)
 			forget(who, wait->place, seat);
