@@ -76,28 +76,12 @@ enum { KIND_DETAIL_SHIFT = 16 };
 /* Kinds of resident memory, with the kernel's own numbers. */
 enum resident_kind { RESIDENT_FILE = 0, RESIDENT_ANON = 1, RESIDENT_SHARED = 3 };
 
+#define WAIT(id, name, about) WAIT_##id,
 /* Why a thread is not on a CPU. */
-enum wait_state {
-	WAIT_RUNNABLE, /* it wants a CPU and has none */
-	WAIT_SLEEP,
-	WAIT_DISK, /* cannot be interrupted: mostly for a disk */
-	WAIT_STOPPED,
-};
-
-/* The system call in which a thread waits; daemon/wait/ has the names. */
-enum wait_call {
-	WAIT_OTHER,
-	WAIT_FUTEX,
-	WAIT_POLL,
-	WAIT_READ,
-	WAIT_WRITE,
-	WAIT_SOCKET,
-	WAIT_NANOSLEEP,
-	WAIT_WAIT4,
-	WAIT_IO_URING,
-	WAIT_PAGE_FAULT, /* no system call */
-	WAIT_CALL_COUNT,
-};
+enum wait_state { WAIT_STATES(WAIT) };
+/* The system call in which a thread waits; daemon/wait/offcpu.c has their numbers. */
+enum wait_call { WAIT_CALLS(WAIT) WAIT_CALL_COUNT };
+#undef WAIT
 
 /* The detail of a wait's tally: its state, and its call above this bit. */
 enum { WAIT_CALL_SHIFT = 2, WAIT_SYSCALLS = 512 };

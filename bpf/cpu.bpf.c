@@ -12,6 +12,7 @@
  * run. Ticks that are due in that time are owed: they are taken when the task goes to sleep again.
  */
 #include "bpf/growth/growth.bpf.h"
+#include "bpf/rq.bpf.h"
 #include "bpf/walk/unwind_entry.bpf.h"
 
 #include <bpf/bpf_core_read.h>
@@ -143,13 +144,6 @@ static __always_inline struct rq *rq_current(void)
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 
 	return bpf_core_field_exists(struct cfs_rq, rq) ? BPF_CORE_READ(task, se.cfs_rq, rq) : NULL;
-}
-
-/* rq.clock, which the scheduler has just set when it switches; 0 where it is not available. Only
- * loads, no helper call: most switches run nothing else of profd. */
-static __always_inline u64 rq_clock(void)
-{
-	return bpf_core_field_exists(struct cfs_rq, rq) ? task_current()->se.cfs_rq->rq->clock : 0;
 }
 
 static __always_inline int is_somebody_woken(void)

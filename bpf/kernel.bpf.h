@@ -47,7 +47,6 @@ enum { EEXIST = 17, ENOSPC = 28 };
 /* include/linux/sched.h */
 enum {
 	TASK_INTERRUPTIBLE = 0x1,
-	TASK_UNINTERRUPTIBLE = 0x2,
 	TASK_STOPPED_OR_TRACED = 0x4 | 0x8,
 	TASK_WAKING = 0x200,
 };
@@ -202,7 +201,6 @@ struct signal_struct {
 
 struct task_struct {
 	unsigned int flags, __state;
-	int on_cpu;
 	int pid, tgid;
 	struct sched_info sched_info;
 	struct sched_entity se;

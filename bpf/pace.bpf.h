@@ -77,3 +77,16 @@ static __always_inline int has_borrowed_memory(const struct task_struct *task)
 {
 	return task->vfork_done != NULL;
 }
+
+/* Whether a sample is left, where one is earned in `step_ns`; if so, spends it. */
+static __always_inline int pace_spend(u64 *spent_ns, u64 step_ns, u32 burst, u64 now)
+{
+	const u64 saved_ns = step_ns * burst;
+
+	if (*spent_ns + saved_ns < now)
+		*spent_ns = now - saved_ns;
+	if (*spent_ns + step_ns > now)
+		return 0;
+	*spent_ns += step_ns;
+	return 1;
+}

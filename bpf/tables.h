@@ -24,6 +24,24 @@
  * runtime_NAME of the daemon (daemon/runtimes/runtime.h). */
 #define RUNTIMES(RUNTIME) RUNTIME(python)
 
+/* Why a thread waits, and in which system call: enumerator, label, what it is. */
+#define WAIT_STATES(WAIT)                                         \
+	WAIT(RUNNABLE, "runnable", "it wants a CPU and has none") \
+	WAIT(SLEEP, "sleep", "can be interrupted")                \
+	WAIT(DISK, "disk", "cannot: mostly for a disk")           \
+	WAIT(STOPPED, "stopped", "by a signal or a debugger")
+#define WAIT_CALLS(WAIT)                                         \
+	WAIT(OTHER, "other", "any other")                        \
+	WAIT(FUTEX, "futex", "locks and conditions")             \
+	WAIT(POLL, "poll", "poll, select, epoll")                \
+	WAIT(READ, "read", "read and its kin")                   \
+	WAIT(WRITE, "write", "write, fsync and their kin")       \
+	WAIT(SOCKET, "socket", "accept, connect, send, receive") \
+	WAIT(NANOSLEEP, "nanosleep", "sleeps")                   \
+	WAIT(WAIT4, "wait4", "for a child")                      \
+	WAIT(IO_URING, "io_uring", "for completions")            \
+	WAIT(PAGE_FAULT, "page_fault", "no system call")
+
 /* Reasons why a user stack is truncated. The text after CUT is the name of the frame that stands
  * where the missing frames belong: "[unknown: no unwind information]". */
 #define CUT "User stacks truncated: "

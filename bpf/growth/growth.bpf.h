@@ -41,19 +41,6 @@ struct growth_pace_map {
 
 extern struct growth_pace_map growth_paces SEC(".maps");
 
-/* Whether a sample is left, where one is earned in `step_ns`; if so, spends it. */
-static __always_inline int growth_spend(u64 *spent_ns, u64 step_ns, u32 burst, u64 now)
-{
-	const u64 saved_ns = step_ns * burst;
-
-	if (*spent_ns + saved_ns < now)
-		*spent_ns = now - saved_ns;
-	if (*spent_ns + step_ns > now)
-		return 0;
-	*spent_ns += step_ns;
-	return 1;
-}
-
 /* Whether one more sample may be taken on this CPU; if so, counts it. */
 static __always_inline int growth_allows(u32 kind, u64 now)
 {
@@ -62,12 +49,12 @@ static __always_inline int growth_allows(u32 kind, u64 now)
 
 	if (!pace)
 		return 0;
-	if (growth_spend(&pace->spent_ns, growth_ns, growth_burst, now))
+	if (pace_spend(&pace->spent_ns, growth_ns, growth_burst, now))
 		return 1;
 	place = user_place();
 	barrier_var(place); /* or the compiler leaves out the mask, which the verifier needs */
-	return growth_spend(&pace->own_ns[place & (ACCOUNT_PLACES - 1)], growth_ns * GROWTH_OWN,
-	                    GROWTH_OWN_BURST, now);
+	return pace_spend(&pace->own_ns[place & (ACCOUNT_PLACES - 1)], growth_ns * GROWTH_OWN,
+	                  GROWTH_OWN_BURST, now);
 }
 
 extern u32 resident_is_watched; /* set when the programs are attached */

@@ -6,6 +6,7 @@
  *
  * wait_draw.bpf.h decides which waits are sampled.
  */
+#include "bpf/rq.bpf.h"
 #include "bpf/wait/wait_draw.bpf.h"
 #include "bpf/walk/unwind_entry.bpf.h"
 
@@ -165,10 +166,9 @@ static __always_inline void end_wait(struct task_struct *task, struct scratch *s
  * group scheduling it is computed from when the thread was switched to. */
 static __always_inline u64 clock_of(struct task_struct *task)
 {
-	if (bpf_core_field_exists(struct cfs_rq, rq))
-		return task->se.cfs_rq->rq->clock;
-	return task->sched_info.last_arrival + task->se.sum_exec_runtime -
-	       task->se.prev_sum_exec_runtime;
+	return rq_clock()
+	               ?: task->sched_info.last_arrival + task->se.sum_exec_runtime -
+	                          task->se.prev_sum_exec_runtime;
 }
 
 static __always_inline int may_open(u32 *ret_place)

@@ -10,6 +10,7 @@
 
 #include "bpf/hash.bpf.h"
 #include "bpf/heap.h"
+#include "bpf/pace.bpf.h"
 #include "bpf/user.bpf.h"
 #include "bpf/wait.h"
 
@@ -79,8 +80,6 @@ static __always_inline struct wait_seat *seat_for(u64 who)
  * below `gap`. */
 static __always_inline u32 draw_gap(u32 gap)
 {
-	if (gap <= 1)
-		return 1;
 	return 1 +
 	       (u32)(heap_draw(bpf_get_prandom_u32(), (u64)gap * 1024 - 512 - 1024 / (12 * gap)) >>
 	             10);
@@ -93,12 +92,8 @@ static __always_inline u32 seat_draws(struct wait_seat *seat, u64 now)
 {
 	u32 gap = seat->gap ?: GAP_STEP;
 
-	if (seat->spent_ns + SAVED_NS < now)
-		seat->spent_ns = now - SAVED_NS;
-	if (seat->spent_ns + STEP_NS <= now) {
-		seat->spent_ns += STEP_NS;
+	if (pace_spend(&seat->spent_ns, STEP_NS, SAVED_NS / STEP_NS, now))
 		return 1;
-	}
 	if (!seat->left)
 		seat->left = draw_gap(gap);
 	if (seat->left > 1) {
@@ -157,9 +152,9 @@ static __always_inline u64 pace_draws(u64 now, u32 place, int is_seldom)
 		halvings -= halvings < SELDOM_HALVINGS ? halvings : SELDOM_HALVINGS;
 	if (halvings > MAX_HALVINGS)
 		halvings = MAX_HALVINGS;
-	if (bpf_get_prandom_u32() & ((1u << (halvings & 31)) - 1))
+	if (bpf_get_prandom_u32() & ((1u << halvings) - 1))
 		return 0;
 	pace->all.taken++;
 	own->taken++;
-	return 1ull << (halvings & 31);
+	return 1ull << halvings;
 }

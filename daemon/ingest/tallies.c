@@ -80,15 +80,11 @@ static const char *memory_name(const struct tally_key *key)
 	return names[key->detail] ?: "";
 }
 
+#define WAIT(id, name, about) [WAIT_##id] = (name),
 /* Why a thread waits; "" for samples of other kinds. */
 static const char *state_name(const struct tally_key *key)
 {
-	static const char *const names[] = {
-		[WAIT_RUNNABLE] = "runnable",
-		[WAIT_SLEEP] = "sleep",
-		[WAIT_DISK] = "disk",
-		[WAIT_STOPPED] = "stopped",
-	};
+	static const char *const names[] = {WAIT_STATES(WAIT)};
 
 	return key->kind == KIND_offcpu ? names[key->detail % (1 << WAIT_CALL_SHIFT)] : "";
 }
@@ -96,19 +92,14 @@ static const char *state_name(const struct tally_key *key)
 /* What it waits in; "" for samples of other kinds, and of threads that only want a CPU. */
 static const char *wait_name(const struct tally_key *key)
 {
-	static const char *const names[WAIT_CALL_COUNT] = {
-		[WAIT_OTHER] = "other",         [WAIT_FUTEX] = "futex",
-		[WAIT_POLL] = "poll",           [WAIT_READ] = "read",
-		[WAIT_WRITE] = "write",         [WAIT_SOCKET] = "socket",
-		[WAIT_NANOSLEEP] = "nanosleep", [WAIT_WAIT4] = "wait4",
-		[WAIT_IO_URING] = "io_uring",   [WAIT_PAGE_FAULT] = "page_fault",
-	};
+	static const char *const names[] = {WAIT_CALLS(WAIT)};
 	uint8_t call = key->detail >> WAIT_CALL_SHIFT;
 
 	if (key->kind != KIND_offcpu || key->detail % (1 << WAIT_CALL_SHIFT) == WAIT_RUNNABLE)
 		return "";
 	return call < WAIT_CALL_COUNT ? names[call] : "";
 }
+#undef WAIT
 
 static uint32_t add_task(struct tallying *on, const struct tally_key *key,
                          const struct tally *tally, const struct image *image)
