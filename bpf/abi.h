@@ -91,9 +91,18 @@ struct tally {
 	u64 count;   /* samples; of waits, how many these samples stand for */
 	u64 value;   /* cpu, offcpu: nanoseconds; rss, mmap: bytes */
 	u64 last_ns; /* CLOCK_MONOTONIC of the latest sample: tells which program had the pid */
-	/* cpu: run time of the thread at its first and at its latest sample, as the scheduler
-	 * counts it. */
-	u64 first_ran_ns, ran_ns;
+	/* The scheduler's account of the thread, which tells for how long all its samples stand. */
+	union {
+		/* cpu: run time at the thread's first and at its latest sample. */
+		struct {
+			u64 first_ran_ns, ran_ns;
+		};
+		/* offcpu: for how long the thread had not run, up to its latest sample, and for how
+		 * long of that it had wanted a CPU. 0: not known. Both count from some time on. */
+		struct {
+			u64 waited_ns, delayed_ns;
+		};
+	};
 	u32 user, unused; /* the thread's user at the first sample, in the initial user namespace */
 };
 _Static_assert(sizeof(struct tally) == 48, "shared layout");

@@ -59,6 +59,7 @@ struct pt_regs {
 	u64 orig_ax, ip, cs, flags, sp, ss;
 };
 #define REGS_PC(regs)     ((regs)->ip)
+#define REGS_SP(regs)     ((regs)->sp)
 #define REGS_MODE(regs)   ((regs)->cs)
 #define REGS_USER(regs)   (((regs)->cs & 3) == 3)
 #define REGS_COMPAT(regs) (((regs)->cs & 0xffff) == 0x23)
@@ -75,6 +76,7 @@ struct pt_regs {
 	u64 regs[31], sp, pc, pstate;
 };
 #define REGS_PC(regs)             ((regs)->pc)
+#define REGS_SP(regs)             ((regs)->sp)
 #define REGS_MODE(regs)           ((regs)->pstate)
 #define REGS_USER(regs)           (((regs)->pstate & 0xf) == 0)
 #define REGS_COMPAT(regs)         (((regs)->pstate & 0x10) != 0)
@@ -191,6 +193,7 @@ struct sched_entity {
 struct sched_info {
 	u64 run_delay;    /* time spent runnable and not running */
 	u64 last_arrival; /* when the task was switched to */
+	u64 last_queued;  /* since when it is runnable and not running; 0: it is not */
 } __attribute__((preserve_access_index));
 
 struct signal_struct {
@@ -199,9 +202,17 @@ struct signal_struct {
 	} live; /* threads that have not exited */
 } __attribute__((preserve_access_index));
 
+struct cred {
+	struct {
+		unsigned int val;
+	} uid; /* in the initial user namespace */
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	unsigned int flags, __state;
-	int pid, tgid;
+	int pid, tgid, on_cpu;
+	char comm[16];
+	const struct cred *cred;
 	struct sched_info sched_info;
 	struct sched_entity se;
 	struct mm_struct *mm;

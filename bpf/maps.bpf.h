@@ -80,9 +80,10 @@ struct scratch {
 	/* For whose account room is taken: a user of the initial user namespace plus 1; 0: the
 	 * current task's. */
 	u64 user_and_1;
-	/* Stack nodes go to kept_stacks, where they outlast the half. */
-	u64 keeps_stacks;
-	u64 began; /* when the lane was taken */
+	/* Stack nodes go to kept_stacks, where they outlast the half; how many of them were new. */
+	u64 keeps_stacks, kept_nodes;
+	u64 ran_ns, waited_ns, delayed_ns; /* see struct tally */
+	u64 began;                         /* when the lane was taken */
 };
 
 struct scratch_map {

@@ -56,6 +56,7 @@
 	COUNTER(cut_unreadable, CUT "stack memory not readable")       \
 	COUNTER(cut_bad_frame, CUT "frame does not lead up the stack") \
 	COUNTER(cut_truncated, CUT "more frames than are walked")      \
+	COUNTER(cut_wait, CUT "wait not sampled when it began")        \
 	COUNTER(cut_compat, CUT "32-bit process")
 
 /* What the BPF programs count. Always ticks = samples + idle + tallies_lost. */

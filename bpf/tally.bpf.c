@@ -32,16 +32,23 @@ static __always_inline int has_room(u32 at, const struct scratch *scratch)
 	return 1;
 }
 
+static __always_inline void note_account(struct tally *tally, const struct scratch *scratch)
+{
+	if (scratch->key.kind != KIND_offcpu) {
+		tally->ran_ns = scratch->ran_ns;
+	} else if (scratch->waited_ns) {
+		tally->waited_ns = scratch->waited_ns;
+		tally->delayed_ns = scratch->delayed_ns;
+	}
+}
+
 static __always_inline int add(u32 at, void *map, struct scratch *scratch, u64 samples, u64 value,
                                u64 now)
 {
-	u64 ran_ns = task_current()->se.sum_exec_runtime;
 	struct tally first = {
 		.count = samples,
 		.value = value,
 		.last_ns = now,
-		.first_ran_ns = ran_ns,
-		.ran_ns = ran_ns,
 		.user = scratch->user_and_1 ? (u32)scratch->user_and_1 - 1
 	                                    : (u32)bpf_get_current_uid_gid(),
 	};
@@ -51,6 +58,9 @@ static __always_inline int add(u32 at, void *map, struct scratch *scratch, u64 s
 	if (!tally) {
 		if (!has_room(at, scratch))
 			return -1;
+		note_account(&first, scratch);
+		if (scratch->key.kind != KIND_offcpu)
+			first.first_ran_ns = first.ran_ns;
 		err = bpf_map_update_elem(map, &scratch->key, &first, BPF_NOEXIST);
 		if (err != -EEXIST)
 			return err;
@@ -61,7 +71,7 @@ static __always_inline int add(u32 at, void *map, struct scratch *scratch, u64 s
 	__sync_fetch_and_add(&tally->count, samples);
 	__sync_fetch_and_add(&tally->value, value);
 	tally->last_ns = now;
-	tally->ran_ns = ran_ns;
+	note_account(tally, scratch);
 	return 0;
 }
 
@@ -110,5 +120,6 @@ __noinline u32 tally_add(u32 at, u32 what, u64 kernel_stack, u64 user_stack, u64
 		.gil = user_stack != STACK_NONE ? scratch->gil : 0,
 	};
 	identify(&scratch->key);
+	scratch->ran_ns = task_current()->se.sum_exec_runtime;
 	return tally_put(at, 1, value, bpf_ktime_get_ns());
 }

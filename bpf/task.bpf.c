@@ -6,7 +6,5 @@
 
 __noinline u32 task_image(void)
 {
-	struct task_struct *leader = task_current()->group_leader;
-
-	return (u32)(leader->start_boottime >> 10) ^ (u32)leader->self_exec_id << 16;
+	return image_of(task_current()->group_leader);
 }

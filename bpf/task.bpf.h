@@ -13,6 +13,12 @@ static __always_inline struct task_struct *task_current(void)
 	return (struct task_struct *)bpf_get_current_task_btf();
 }
 
+/* By the first thread of a process. */
+static __always_inline u32 image_of(struct task_struct *leader)
+{
+	return (u32)(leader->start_boottime >> 10) ^ (u32)leader->self_exec_id << 16;
+}
+
 /* The value of tally_key.image: changes with each exec and each reuse of a pid. A global function:
  * for each pointer that is read directly from a task, the verifier goes through all kernel types
  * four times, which takes 1 ms; this way it does so once for a program. */

@@ -2,9 +2,11 @@
 /*
  * Which waits are sampled. That is decided when they begin, so their length has no part in it. Each
  * sample stands for as many waits as the inverse of its probability. A thread that waits up to 50
- * times a second has all its waits sampled. With more, the probability falls; it is 1 again when
- * samples were seldom for a while. Where a CPU or an account takes more samples than its pace
- * allows, further samples are drawn by lot, and those that remain stand for more waits.
+ * times a second has all its waits sampled. With more, the same holds of each place in the program
+ * that waits, and where one waits more often, its probability falls; it is 1 again when samples
+ * were seldom for a while. So a place that waits for long is not lost among those of a storm. Where
+ * a CPU or an account takes more samples than its pace allows, further samples are drawn by lot,
+ * and those that remain stand for more waits.
  */
 #pragma once
 
@@ -14,46 +16,53 @@
 #include "bpf/user.bpf.h"
 #include "bpf/wait.h"
 
-/* How often waits are sampled. Threads that share a seat share a probability, which does no harm:
- * each sample has the weight by which it was drawn. */
+/* How often waits of a thread, or of a place in a thread's program, are sampled. Those that share a
+ * seat share a probability, which does no harm: each sample has the weight by which it was drawn.
+ */
 struct wait_seat {
 	u64 spent_ns; /* the time up to which earned samples are spent, by rq.clock */
 	u32 left;     /* waits until the next sample; 0: not drawn yet */
 	u32 gap;      /* the inverse of the probability, where not all waits are sampled */
-	u32 open;     /* sampled waits under way */
+	u32 open;     /* of a thread: sampled waits under way */
 	u32 unused;
 };
 
-struct {
+struct wait_seat_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, u32);
 	__type(value, struct wait_seat);
 	__uint(max_entries, WAIT_SEATS);
-} wait_seats SEC(".maps");
+};
 
-/* Samples taken in a window, and the probability of a further one as a power of two. */
+/* What samples have cost in a window, and the probability of a further one as a power of two. */
 struct wait_rate {
 	u32 window;
-	u16 taken, halvings;
+	u16 spent, halvings;
 };
 
+/* Threads and places that wait seldom have rates of their own, as a sample of theirs may stand for
+ * a long wait, which no other sample shows. */
 struct wait_pace {
-	struct wait_rate all, of[ACCOUNT_PLACES];
+	struct wait_rate all[2], of[ACCOUNT_PLACES][2];
 };
 
-struct {
+struct wait_pace_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, u32);
 	__type(value, struct wait_pace);
 	__uint(max_entries, 1);
-} wait_paces SEC(".maps");
+};
 
-struct {
+struct wait_taken_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__type(key, u32);
 	__type(value, struct taken);
 	__uint(max_entries, 1);
-} wait_taken SEC(".maps");
+};
+
+extern struct wait_seat_map wait_seats SEC(".maps");
+extern struct wait_pace_map wait_paces SEC(".maps");
+extern struct wait_taken_map wait_taken SEC(".maps");
 
 enum {
 	STEP_NS = 20 * 1000 * 1000,
@@ -62,17 +71,31 @@ enum {
 	GAP_STEP = 4,
 	MAX_GAP = 1024,
 	WINDOW_SHIFT = 27, /* a window is 134 ms */
-	PACE_OF_CPU = 48,  /* samples of a window */
+	PACE_OF_CPU = 48,  /* what samples may cost in a window: see pace_pay() */
 	PACE_OF_ACCOUNT = 32,
 	MAX_HALVINGS = 16,
-	SELDOM_HALVINGS = 2, /* so many fewer for threads that wait seldom */
 };
 
-static __always_inline struct wait_seat *seat_for(u64 who)
+static __always_inline struct wait_seat *seat_at(u64 hash)
 {
-	u32 at = mix(hash_key.start, who) & (WAIT_SEATS - 1);
+	u32 at = hash & (WAIT_SEATS - 1);
 
 	return bpf_map_lookup_elem(&wait_seats, &at);
+}
+
+/* The seat of a thread: `who` is the address of its task_struct. */
+static __always_inline struct wait_seat *seat_for(u64 who)
+{
+	return seat_at(mix(hash_key.start, who));
+}
+
+/* The seat of the place in the current thread's program that has called the kernel: the call's pc,
+ * and the depth of the stack, which tells callers of the same function apart. */
+static __always_inline struct wait_seat *seat_of_place(u64 who, struct task_struct *task)
+{
+	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	return seat_at(mix(mix(who, REGS_PC(entry)), REGS_SP(entry)));
 }
 
 /* The number of waits from this one on until one is sampled, if each has a chance of 1 in `gap`. A
@@ -85,15 +108,19 @@ static __always_inline u32 draw_gap(u32 gap)
 	             10);
 }
 
-/* Whether the wait that begins is sampled as far as its seat is concerned; if so, with which
- * weight. A seat earns one sample in STEP_NS, and saves some up: while it has samples left, all
- * waits are sampled. */
+/* Whether a seat has a sample left; if so, spends it. It earns one in STEP_NS, and saves some up.
+ */
+static __always_inline int seat_spends(struct wait_seat *seat, u64 now)
+{
+	return pace_spend(&seat->spent_ns, STEP_NS, SAVED_NS / STEP_NS, now);
+}
+
+/* Whether the wait that begins is sampled as far as its seat is concerned, which has no samples
+ * left; if so, with which weight. */
 static __always_inline u32 seat_draws(struct wait_seat *seat, u64 now)
 {
 	u32 gap = seat->gap ?: GAP_STEP;
 
-	if (pace_spend(&seat->spent_ns, STEP_NS, SAVED_NS / STEP_NS, now))
-		return 1;
 	if (!seat->left)
 		seat->left = draw_gap(gap);
 	if (seat->left > 1) {
@@ -118,43 +145,59 @@ static __always_inline u32 rate_halvings(struct wait_rate *rate, u32 window, u32
 	if (rate->window != window) {
 		u32 passed = window - rate->window - 1;
 
-		if (rate->taken < pace / 4)
+		if (rate->spent < pace / 4)
 			passed++;
 		rate->halvings -= passed < rate->halvings ? passed : rate->halvings;
 		rate->window = window;
-		rate->taken = 0;
-	} else if (rate->taken >= pace) {
+		rate->spent = 0;
+	} else if (rate->spent >= pace) {
 		rate->halvings += rate->halvings < MAX_HALVINGS;
-		rate->taken = 0;
+		rate->spent = 0;
 	}
 	return rate->halvings;
 }
 
+static __always_inline struct wait_rate *rate_of(struct wait_pace *pace, u32 place, u32 is_seldom)
+{
+	barrier_var(place);
+	return &pace->of[place & (ACCOUNT_PLACES - 1)][is_seldom & 1];
+}
+
 /* By how much the weight grows; 0: the sample is not taken. */
-static __always_inline u64 pace_draws(u64 now, u32 place, int is_seldom)
+static __always_inline u64 pace_draws(u64 now, u32 place, u32 is_seldom)
 {
 	const struct taken *open;
-	u32 zero = 0, window = now >> WINDOW_SHIFT, halvings;
+	u32 zero = 0, window = now >> WINDOW_SHIFT, halvings, of_all;
 	struct wait_pace *pace = bpf_map_lookup_elem(&wait_paces, &zero);
 	struct wait_rate *own;
 
 	open = bpf_map_lookup_elem(&wait_taken, &zero);
 	if (!pace || !open)
 		return 0;
+	own = rate_of(pace, place, is_seldom);
 	barrier_var(place);
-	own = &pace->of[place & (ACCOUNT_PLACES - 1)];
-	/* The more waits of the account are under way, the fewer begin to be sampled, so that there
-	 * is always room. */
-	halvings = open->of[place & (ACCOUNT_PLACES - 1)] / (WAITS_OPEN / 16) +
-	           rate_halvings(&pace->all, window, PACE_OF_CPU) +
-	           rate_halvings(own, window, PACE_OF_ACCOUNT);
-	if (is_seldom)
-		halvings -= halvings < SELDOM_HALVINGS ? halvings : SELDOM_HALVINGS;
+	/* The more waits of the account are under way beyond a quarter of the room, the fewer begin
+	 * to be sampled, so that there is always room. */
+	halvings = open->of[place & (ACCOUNT_PLACES - 1)] / (WAITS_OPEN / 16);
+	halvings = (halvings > 4 ? halvings - 4 : 0) + rate_halvings(own, window, PACE_OF_ACCOUNT);
+	/* An account that has few samples does not pay for others'. */
+	of_all = rate_halvings(&pace->all[is_seldom & 1], window, PACE_OF_CPU);
+	if (own->halvings || own->spent >= PACE_OF_ACCOUNT / 4)
+		halvings += of_all;
 	if (halvings > MAX_HALVINGS)
 		halvings = MAX_HALVINGS;
-	if (bpf_get_prandom_u32() & ((1u << halvings) - 1))
-		return 0;
-	pace->all.taken++;
-	own->taken++;
-	return 1ull << halvings;
+	return bpf_get_prandom_u32() & ((1u << halvings) - 1) ? 0 : 1ull << halvings;
+}
+
+/* A sample costs a walk, and as much for each stack node that was not kept yet: it takes the place
+ * of another, perhaps of a wait that still goes on. */
+static __always_inline void pace_pay(u32 place, u32 is_seldom, u64 nodes)
+{
+	u32 zero = 0;
+	struct wait_pace *pace = bpf_map_lookup_elem(&wait_paces, &zero);
+
+	if (!pace)
+		return;
+	pace->all[is_seldom & 1].spent += 1 + nodes;
+	rate_of(pace, place, is_seldom)->spent += 1 + nodes;
 }

@@ -68,10 +68,12 @@ static __always_inline void count_taken(u32 at, u32 place)
 		taken_count(&others_nodes[at & 1], place);
 }
 
-static __always_inline u32 keep(u64 key, const struct stack_node *node)
+static __always_inline u32 keep(u64 key, struct scratch *scratch)
 {
-	return !bpf_map_lookup_elem(&kept_stacks, &key) &&
-	       bpf_map_update_elem(&kept_stacks, &key, node, BPF_ANY);
+	if (bpf_map_lookup_elem(&kept_stacks, &key))
+		return 0;
+	scratch->kept_nodes++;
+	return bpf_map_update_elem(&kept_stacks, &key, &scratch->node, BPF_ANY) != 0;
 }
 
 /* Puts scratch->node into the half's map; not 0 where there is no room for it. */
@@ -85,7 +87,7 @@ __noinline u32 stack_put(u32 at, u64 key)
 	if (!scratch)
 		return 1;
 	if (scratch->keeps_stacks)
-		return keep(key, &scratch->node);
+		return keep(key, scratch);
 	if (bpf_map_lookup_elem(map, &key))
 		return 0;
 	place = stack_place(at);

@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+#define NOT_SEEN "[unknown: not sampled]"
+
 /* The tallies of one kind while they are turned into samples. */
 struct tallying {
 	struct half *half;
@@ -140,14 +142,19 @@ static void add_tally(struct tallying *on, const struct tally_key *key, const st
 	builder_sample(on->frames.builder, path, add_task(on, key, tally, image), values);
 }
 
+static struct tallying begin(struct half *half, struct builder *into)
+{
+	return (struct tallying){
+		.half = half,
+		.frames = frames_of(half->tables, into, half->losses),
+	};
+}
+
 int tallies_fill(struct half *half, struct source_state *state, struct builder *into,
                  uint64_t *ret_samples)
 {
 	const struct drained *drained = half->drained;
-	struct tallying on = {
-		.half = half,
-		.frames = frames_of(half->tables, into, half->losses),
-	};
+	struct tallying on = begin(half, into);
 
 	*ret_samples = 0;
 	for (size_t i = 0; i < drained->tally_count; i++) {
@@ -158,4 +165,19 @@ int tallies_fill(struct half *half, struct source_state *state, struct builder *
 	}
 	places_release(&on.frames.places);
 	return 0;
+}
+
+void tallies_add_unseen(struct half *half, struct builder *into, size_t at, uint64_t value)
+{
+	const struct tally *tally = &half->drained->tallies[at];
+	struct tally_key key = half->drained->tally_keys[at];
+	uint64_t values[PROFILE_VALUES] = {0, value};
+	struct tallying on = begin(half, into);
+	const struct image *image = procs_image(half->tables->procs, key.pid, tally->last_ns);
+
+	key.gil = GIL_UNKNOWN;
+	key.detail = 0;
+	builder_sample(into, builder_node(into, 0, places_pseudo(&on.frames.places, NOT_SEEN)),
+	               add_task(&on, &key, tally, image), values);
+	places_release(&on.frames.places);
 }

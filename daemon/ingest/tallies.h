@@ -10,3 +10,6 @@
 /* For source.fill. */
 int tallies_fill(struct half *half, struct source_state *state, struct builder *into,
                  uint64_t *ret_samples);
+/* Adds a sample of the thread of the half's tally `at` that has only this last value: it is known
+ * to have taken so much, and not where. */
+void tallies_add_unseen(struct half *half, struct builder *into, size_t at, uint64_t value);

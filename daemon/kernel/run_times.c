@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * A table of sets: a thread is in one of the eight places of its set. A new thread takes the place
- * of the thread that was met longest ago.
- */
 #include "kernel/run_times.h"
+
+#include "kernel/thread_sets.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { SETS = 512, PLACES = 8 };
-
 struct thread {
-	u32 tid, image;          /* image: changes with each exec and each reuse of a pid */
-	u64 round;               /* when it was met last; 0: a free place */
+	struct thread_place place;
 	bool is_known;           /* it was met before this round */
 	u64 before_ns;           /* run time that earlier rounds have given to samples */
 	u64 first_ns, latest_ns; /* its run time at samples of this round */
@@ -23,48 +18,24 @@ struct thread {
 
 struct run_times {
 	u64 round; /* one for each half that was drained */
-	struct thread sets[SETS][PLACES];
+	struct thread_sets *threads;
 };
 
 struct run_times *run_times_new(void)
 {
-	return calloc(1, sizeof(struct run_times));
+	_cleanup_(run_times_freep) struct run_times *times = calloc(1, sizeof(*times));
+
+	if (!times)
+		return NULL;
+	times->threads = thread_sets_new(sizeof(struct thread));
+	return times->threads ? TAKE_PTR(times) : NULL;
 }
 
 void run_times_free(struct run_times *times)
 {
+	if (times)
+		thread_sets_free(times->threads);
 	free(times);
-}
-
-static struct thread *set_of(struct run_times *times, u32 tid)
-{
-	return times->sets[(tid * 2654435761u >> 16) % SETS];
-}
-
-/* NULL if the thread has no place. */
-static struct thread *find(struct run_times *times, const struct tally_key *key)
-{
-	struct thread *set = set_of(times, key->tid);
-
-	for (int i = 0; i < PLACES; i++)
-		if (set[i].round && set[i].tid == key->tid && set[i].image == key->image)
-			return &set[i];
-	return NULL;
-}
-
-/* Makes a place for a thread; NULL if all places of its set are taken in this round. */
-static struct thread *make_place(struct run_times *times, const struct tally_key *key)
-{
-	struct thread *set = set_of(times, key->tid);
-	struct thread *oldest = set;
-
-	for (int i = 1; i < PLACES; i++)
-		if (set[i].round < oldest->round)
-			oldest = &set[i];
-	if (oldest->round == times->round)
-		return NULL;
-	*oldest = (struct thread){.tid = key->tid, .image = key->image};
-	return oldest;
 }
 
 /* The run time up to which this round gives time to samples. If the thread is met for the first
@@ -76,16 +47,14 @@ static u64 given_until(const struct thread *thread)
 
 static void meet(struct run_times *times, const struct tally_key *key, const struct tally *tally)
 {
-	struct thread *thread = find(times, key);
+	struct thread *thread = thread_sets_find_or_add(times->threads, key, times->round);
 
 	if (!thread)
-		thread = make_place(times, key);
-	if (!thread)
 		return;
-	if (thread->round != times->round) {
+	if (thread->place.round != times->round) {
 		thread->before_ns = given_until(thread);
-		thread->is_known = thread->round;
-		thread->round = times->round;
+		thread->is_known = thread->place.round;
+		thread->place.round = times->round;
 		thread->first_ns = tally->first_ran_ns;
 		thread->latest_ns = thread->ended_ns = 0;
 		thread->count = thread->done = 0;
@@ -104,16 +73,16 @@ static void meet(struct run_times *times, const struct tally_key *key, const str
  * what the thread can have run until that end. */
 static void note_end(struct run_times *times, const struct thread_ran *ran, u64 end_mono_ns)
 {
-	struct thread *set = set_of(times, ran->tid);
+	for (size_t i = 0; i < THREAD_SET_PLACES; i++) {
+		struct thread *thread = thread_sets_place_of(times->threads, ran->tid, i);
+		u64 could = thread->latest_ns;
 
-	for (int i = 0; i < PLACES; i++) {
-		u64 could = set[i].latest_ns;
-
-		if (set[i].round != times->round || set[i].tid != ran->tid || ran->ran_ns < could)
+		if (thread->place.round != times->round || thread->place.tid != ran->tid ||
+		    ran->ran_ns < could)
 			continue;
-		if (end_mono_ns > set[i].latest_mono_ns)
-			could += end_mono_ns - set[i].latest_mono_ns;
-		set[i].ended_ns = ran->ran_ns < could ? ran->ran_ns : could;
+		if (end_mono_ns > thread->latest_mono_ns)
+			could += end_mono_ns - thread->latest_mono_ns;
+		thread->ended_ns = ran->ran_ns < could ? ran->ran_ns : could;
 	}
 }
 
@@ -130,9 +99,9 @@ static u64 span_of(struct thread *thread, u64 period_ns)
 static void weigh(struct run_times *times, const struct tally_key *key, struct tally *tally,
                   u64 period_ns)
 {
-	struct thread *thread = find(times, key);
+	struct thread *thread = thread_sets_find(times->threads, key);
 
-	if (!thread || thread->round != times->round)
+	if (!thread || thread->place.round != times->round)
 		return;
 	u64 span = span_of(thread, period_ns), done = thread->done;
 

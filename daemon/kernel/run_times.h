@@ -8,8 +8,8 @@
  * first time counts for one period, and a thread that is never met for nothing. Where many short
  * threads come and go, their sum is right on average.
  *
- * If there are many threads, those that were not met for a long time are forgotten. If such a
- * thread is met again, that counts as the first time. Loop thread only.
+ * If a thread that was forgotten (kernel/thread_sets.h) is met again, that counts as the first
+ * time. Loop thread only.
  */
 #pragma once
 

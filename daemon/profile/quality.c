@@ -30,7 +30,7 @@ static void add_root(struct quality *quality, const struct profile *profile, uin
 	const struct mapping *mapping = &profile->mappings[profile->locations[location].mapping];
 	const char *path = profile_string(profile, mapping->path);
 
-	if (!root || mapping->kind == MAPPING_KERNEL)
+	if (!root || !samples || mapping->kind == MAPPING_KERNEL)
 		return;
 	if (mapping->kind == MAPPING_PSEUDO && strncmp(path, CUT_FRAME, strlen(CUT_FRAME)) == 0)
 		add_cut(quality, mapping->path, samples);

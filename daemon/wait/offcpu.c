@@ -8,8 +8,10 @@
 #include "base/clock.h"
 #include "bpf/profd.skel.h"
 #include "bpf/wait.h"
+#include "ingest/drain.h"
 #include "ingest/tallies.h"
 #include "kernel/bpf_parts.h"
+#include "wait/wait_times.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -71,22 +73,38 @@ static const struct {
 /* Going through all threads of the host may take one part in this many of a CPU's time. */
 enum { SHARE = 200, WANTED_SHARE = 20 };
 
-struct rounds {
-	uint64_t latest_mono_ns, took_ns;
+struct offcpu {
+	uint64_t latest_mono_ns, took_ns; /* of going through threads */
+	struct wait_times *times;
 };
+
+static struct offcpu *offcpu_new(void)
+{
+	struct offcpu *own = calloc(1, sizeof(*own));
+
+	if (own)
+		own->times = wait_times_new();
+	if (own && own->times)
+		return own;
+	free(own);
+	return NULL;
+}
 
 static void offcpu_configure(struct bpf *bpf, const struct source_config *config,
                              struct source_state *state)
 {
+	u32 nodes = bpf->cpu_count * WAIT_KEPT_NODES_PER_CPU;
 	struct profd_bpf *skeleton = bpf->skeleton;
 
+	if (nodes < WAIT_KEPT_NODES)
+		nodes = WAIT_KEPT_NODES;
 	state->config = *config;
 	state->period = 1;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (calls[i].number < WAIT_SYSCALLS)
 			skeleton->rodata->wait_calls[calls[i].number] = calls[i].call;
 	if (config->waits)
-		bpf_map__set_max_entries(skeleton->maps.kept_stacks, WAIT_KEPT_NODES);
+		bpf_map__set_max_entries(skeleton->maps.kept_stacks, nodes);
 }
 
 static const char *offcpu_load(struct bpf *bpf, const struct source_state *state)
@@ -103,14 +121,14 @@ static int offcpu_attach(struct bpf *bpf, const bool *online, struct source_stat
 	const char *why = bpf_part_why(bpf, BPF_PART_WAITS);
 
 	(void)online;
-	if (!state->own)
-		state->own = calloc(1, sizeof(struct rounds));
-	if (!state->own)
-		return -ENOMEM;
 	if (!state->config.waits) {
 		snprintf(state->why, sizeof(state->why), "switched off by waits = no");
 		return 0;
 	}
+	if (!state->own)
+		state->own = offcpu_new();
+	if (!state->own)
+		return -ENOMEM;
 	snprintf(state->why, sizeof(state->why), "%s",
 	         *why ? why : "its BPF programs are being loaded");
 	if (!part)
@@ -130,6 +148,8 @@ static void offcpu_detach(struct source_state *state)
 	bpf_link__destroy(state->second);
 	state->second = NULL;
 	source_detach_one(state);
+	if (state->own)
+		wait_times_free(((struct offcpu *)state->own)->times);
 	free(state->own);
 	state->own = NULL;
 }
@@ -147,17 +167,34 @@ static void go_through_threads(const struct bpf_link *link)
 /* Waits that are left out are accounted for the next time. */
 static void offcpu_continue(struct bpf *bpf, struct source_state *state, bool is_cut)
 {
-	struct rounds *rounds = state->own;
+	struct offcpu *own = state->own;
 	uint64_t now = clock_mono_ns();
 
 	if (!state->on ||
-	    now < rounds->latest_mono_ns + rounds->took_ns * (is_cut ? WANTED_SHARE : SHARE))
+	    now < own->latest_mono_ns + own->took_ns * (is_cut ? WANTED_SHARE : SHARE))
 		return;
 	bpf->skeleton->bss->wait_round++;
 	bpf->skeleton->bss->wait_is_exact = is_cut;
+	bpf->skeleton->bss->wait_round_before_ns = own->latest_mono_ns ?: now;
 	go_through_threads(state->second);
-	rounds->latest_mono_ns = now;
-	rounds->took_ns = clock_mono_ns() - now;
+	own->latest_mono_ns = now;
+	own->took_ns = clock_mono_ns() - now;
+}
+
+static int offcpu_fill(struct half *half, struct source_state *state, struct builder *into,
+                       uint64_t *ret_samples)
+{
+	struct offcpu *own = state->own;
+	struct wait_left left;
+	size_t at = 0;
+
+	if (own)
+		wait_times_weigh(own->times, half->drained,
+		                 half->span.end_mono_ns - half->span.start_mono_ns);
+	tallies_fill(half, state, into, ret_samples);
+	while (own && wait_times_left(own->times, &at, &left))
+		tallies_add_unseen(half, into, left.tally, left.ns);
+	return 0;
 }
 
 const struct source source_offcpu = {
@@ -172,5 +209,5 @@ const struct source source_offcpu = {
 	.attach = offcpu_attach,
 	.detach = offcpu_detach,
 	.eve_of_flip = offcpu_continue,
-	.fill = tallies_fill,
+	.fill = offcpu_fill,
 };

@@ -143,6 +143,7 @@
 	SUITE(dwarf_lines)     \
 	SUITE(drain)           \
 	SUITE(run_times)       \
+	SUITE(wait_times)      \
 	SUITE(runtimes)        \
 	SUITE(tick_lag)        \
 	SUITE(python_codes)    \

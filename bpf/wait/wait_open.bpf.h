@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Sampled waits under way, and how they are accounted for. The programs of wait.bpf.c run where the
+ * scheduler switches, those of under_way.bpf.c when a half is about to end.
+ */
+#pragma once
+
+#include "bpf/task.bpf.h"
+#include "bpf/wait/wait_draw.bpf.h"
+
+#include <bpf/bpf_core_read.h>
+
+/* The enum wait_call of each system call. Set before load. */
+extern const volatile u8 wait_calls[WAIT_SYSCALLS];
+/* CLOCK_MONOTONIC less rq.clock, as of late; 0: not known yet. */
+extern u64 wait_ahead_ns;
+
+/* A sampled wait under way. */
+struct wait {
+	u64 since_ns; /* what was before is accounted for; CLOCK_MONOTONIC */
+	u64 began_ns;
+	u64 weight;
+	u64 run_delay;  /* the thread's sched_info.run_delay when the wait began */
+	u64 ahead_ns;   /* CLOCK_MONOTONIC less rq.clock */
+	u64 arrival_ns; /* when the thread had been switched to before; by rq.clock */
+	u64 has_ended; /* it is accounted for, and the thread has not been switched away from yet */
+	u32 user;
+	u32 place; /* where the account's waits are counted */
+	struct tally_key key;
+};
+
+struct wait_open_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	/* The address of the thread's task_struct: its tid changes when it calls exec and is not
+	 * the first thread of its process. A thread is switched away from one last time, so no
+	 * other thread inherits its wait. */
+	__type(key, u64);
+	__type(value, struct wait);
+	__uint(max_entries, WAITS_OPEN);
+};
+
+extern struct wait_open_map wait_open SEC(".maps");
+
+/* Adds a part of a wait, whose key is in the scratch, to the half. */
+u32 wait_put(u32 at, u32 detail, u64 samples, u64 value, u64 until);
+
+static __always_inline u32 state_of(struct task_struct *task, int is_preempted)
+{
+	u32 state = task->__state;
+
+	/* It may have been woken already. */
+	if (is_preempted || !state || state & TASK_WAKING)
+		return WAIT_RUNNABLE;
+	if (state & TASK_INTERRUPTIBLE)
+		return WAIT_SLEEP;
+	return state & TASK_STOPPED_OR_TRACED ? WAIT_STOPPED : WAIT_DISK;
+}
+
+/* The scratch has the registers with which user space entered the kernel. */
+static __always_inline u32 call_of(const struct scratch *scratch)
+{
+	u64 number = REGS_SYSCALL_NUMBER(&scratch->entry);
+
+	/* System calls of 32-bit programs have other numbers. */
+	if (!REGS_USER(&scratch->entry) || REGS_COMPAT(&scratch->entry))
+		return WAIT_OTHER;
+#if defined(__TARGET_ARCH_x86)
+	if (!REGS_SYSCALL(&scratch->entry))
+		return WAIT_PAGE_FAULT;
+#endif
+	return number < WAIT_SYSCALLS ? wait_calls[number] : WAIT_OTHER;
+}
+
+static __always_inline void give_back(u32 place, struct wait_seat *seat)
+{
+	u32 zero = 0;
+	struct taken *open = bpf_map_lookup_elem(&wait_taken, &zero);
+
+	__sync_fetch_and_add(&seat->open, -1);
+	if (!open)
+		return;
+	barrier_var(place);
+	if (place < ACCOUNT_PLACES)
+		__sync_fetch_and_add(&open->of[place], -1);
+	__sync_fetch_and_add(&open->all, -1);
+}
+
+static __always_inline void forget(u64 who, u32 place, struct wait_seat *seat)
+{
+	if (!bpf_map_delete_elem(&wait_open, &who))
+		give_back(place, seat);
+}
+
+/* Accounts for a wait from which a thread came when it was switched to. `began_ns` tells whether it
+ * is still the wait that was found. The scratch has what is known of the thread's account. */
+static __always_inline void end_wait(struct task_struct *task, struct scratch *scratch, u32 at,
+                                     struct wait *wait, u64 began_ns)
+{
+	u64 until = task->sched_info.last_arrival + wait->ahead_ns, weight = wait->weight;
+	u64 since = __sync_lock_test_and_set(&wait->since_ns, until), left, runnable;
+	u32 detail = wait->key.detail, is_runnable;
+
+	if (*(volatile u64 *)&wait->began_ns != began_ns ||
+	    __sync_lock_test_and_set(&wait->has_ended, 1))
+		return;
+	left = until > since ? until - since : 0;
+	runnable = task->sched_info.run_delay - wait->run_delay;
+	if (runnable > left || (detail & ((1 << WAIT_CALL_SHIFT) - 1)) == WAIT_RUNNABLE)
+		runnable = left;
+	scratch->key = wait->key;
+	if (runnable && runnable < left) {
+		wait_put(at, WAIT_RUNNABLE, 0, runnable * weight, until);
+		scratch->key = wait->key;
+	}
+	is_runnable = left && runnable == left;
+	wait_put(at, is_runnable ? WAIT_RUNNABLE : detail, weight,
+	         (is_runnable ? left : left - runnable) * weight, until);
+}
+
+static __always_inline int may_open(u64 user_and_1, u32 *ret_place)
+{
+	u32 zero = 0;
+	struct taken *open = bpf_map_lookup_elem(&wait_taken, &zero);
+
+	if (!open)
+		return 0;
+	*ret_place = taken_place(open, WAITS_OPEN, user_and_1);
+	if (*ret_place == NO_ROOM)
+		return 0;
+	taken_count(open, *ret_place);
+	return 1;
+}
