@@ -12,7 +12,7 @@
  * run. Ticks that are due in that time are owed: they are taken when the task goes to sleep again.
  */
 #include "bpf/growth/growth.bpf.h"
-#include "bpf/rq.bpf.h"
+#include "bpf/ticks.bpf.h"
 #include "bpf/walk/unwind_entry.bpf.h"
 
 #include <bpf/bpf_core_read.h>
@@ -21,30 +21,10 @@
 const volatile u64 period_ns = 1;
 /* How long a tick has stopped the CPU before its program reads the clock. */
 const volatile u64 lag_ns;
-/* Whether cpu_switch is attached. */
+/* Whether cpu_switch or wait_switch is attached. */
 u32 switches_are_watched;
 
-/* State of one CPU. Only interrupts and code that runs with interrupts off use it, so no access to
- * it is interrupted by another one. */
-struct ticker {
-	u64 first_due;             /* the earliest of `due` below, or 1: find_first_due() */
-	u64 period[CPU_TIMERS];    /* from one tick of a timer to the next */
-	u64 due[CPU_TIMERS];       /* CLOCK_MONOTONIC; 0 until the timer's first tick */
-	u64 very_late[CPU_TIMERS]; /* consecutive very late ticks */
-	s64 streak[CPU_TIMERS];    /* consecutive late ticks; negative: consecutive early ticks */
-	/* When ticks were due that the task after the idle task owes; 0: none. One for each timer,
-	 * and one for the undecided tick. */
-	u64 owed[CPU_TIMERS + 1];
-	u64 behind;    /* how far rq.clock is behind CLOCK_MONOTONIC, at least; 0: not known */
-	u64 undecided; /* due time of a tick that found the idle task about to be left; 0: none */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__type(key, u32);
-	__type(value, struct ticker);
-	__uint(max_entries, 1);
-} tickers SEC(".maps");
+struct ticker_map tickers SEC(".maps");
 
 /*
  * A timer's ticks come at fixed intervals, each some time after the timer has expired: on virtual
@@ -56,13 +36,6 @@ struct {
  */
 enum { VERY_LATE_NS = 1000 * 1000, MANY_LATE = 16, STEP_NS = 250, DOUBLED_MAX = 7 };
 enum { BEHIND_STEP_NS = 1000 };
-
-static __always_inline struct ticker *ticker_get(void)
-{
-	u32 zero = 0;
-
-	return bpf_map_lookup_elem(&tickers, &zero);
-}
 
 static __always_inline int is_idle_task(void)
 {
@@ -368,7 +341,7 @@ static __always_inline void leave_task(struct bpf_raw_tracepoint_args *ctx, stru
 
 	if (!taken)
 		return;
-	kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS);
+	kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS + 1 /* ticks_at_switch() */);
 	user_stack = unwind_entry(at);
 	for (u32 i = 0; i < taken && i < 2 * CPU_TIMERS; i++) {
 		count(at, COUNTER_ticks, 1);
@@ -376,20 +349,13 @@ static __always_inline void leave_task(struct bpf_raw_tracepoint_args *ctx, stru
 	}
 }
 
-/* The scheduler is about to switch away from the current task. */
-SEC("raw_tp/sched_switch")
-int cpu_switch(struct bpf_raw_tracepoint_args *ctx)
+__noinline u32 ticks_at_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct ticker *ticker = ticker_get();
-	u64 now;
+	u64 now = bpf_ktime_get_ns();
 	u32 at;
 
-	if (!ticker || !ticker->first_due)
-		return 0;
-	if (ticker->behind && rq_clock() + ticker->behind < ticker->first_due)
-		return 0;
-	now = bpf_ktime_get_ns();
-	if (now < ticker->first_due)
+	if (!ticker || now < ticker->first_due)
 		return 0;
 	at = lane_enter(LANE_TICK, now);
 	if (at == LANE_BUSY)
@@ -400,5 +366,15 @@ int cpu_switch(struct bpf_raw_tracepoint_args *ctx)
 		leave_task(ctx, ticker, at, now);
 	find_first_due(ticker);
 	lane_leave(at);
+	return 0;
+}
+
+/* The scheduler is about to switch away from the current task. Where waits are recorded,
+ * wait_switch does this as well: a second program at the same place costs as much again. */
+SEC("raw_tp/sched_switch")
+int cpu_switch(struct bpf_raw_tracepoint_args *ctx)
+{
+	if (ticks_are_due())
+		ticks_at_switch(ctx);
 	return 0;
 }

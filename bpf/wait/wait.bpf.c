@@ -6,7 +6,7 @@
  *
  * wait_draw.bpf.h decides which waits are sampled.
  */
-#include "bpf/rq.bpf.h"
+#include "bpf/ticks.bpf.h"
 #include "bpf/wait/wait_open.bpf.h"
 #include "bpf/walk/unwind_entry.bpf.h"
 
@@ -194,6 +194,8 @@ int wait_switch(struct bpf_raw_tracepoint_args *ctx)
 	struct wait_seat *seat;
 	struct draw draw;
 
+	if (ticks_are_due())
+		ticks_at_switch(ctx);
 	/* The idle task is one of the kernel's threads, too. */
 	if (task->flags & PF_KTHREAD)
 		return 0;

@@ -418,6 +418,7 @@ void collector_stop(struct collector *collector)
 	stop_sources(collector);
 	memory_watch_stop(collector->memory);
 	bpf_unwatch_exec(&collector->bpf);
+	bpf_unwatch_switches(&collector->bpf);
 	unwinder_stop(collector->unwinder);
 	heaps_stop(collector->heaps);
 	runtimes_stop(&collector->runtimes);

@@ -229,17 +229,6 @@ static int attach_cpu(struct bpf *bpf, struct source_state *state, u32 cpu)
 	return err;
 }
 
-/* Attaches the program that takes late ticks when the scheduler switches, once it is loaded. It is
- * not loaded at the start, and never if ticks are not late. */
-static void attach_switches(struct bpf *bpf, struct source_state *state)
-{
-	const struct profd_bpf *part = bpf_part(bpf, BPF_PART_SWITCHES);
-
-	if (part && !state->second)
-		state->second = bpf_program__attach(part->progs.cpu_switch);
-	bpf->skeleton->bss->switches_are_watched = state->second != NULL;
-}
-
 static int cpu_attach(struct bpf *bpf, const bool *online, struct source_state *state)
 {
 	int first_err = 0;
@@ -255,7 +244,8 @@ static int cpu_attach(struct bpf *bpf, const bool *online, struct source_state *
 		if (err && err != -ENODEV && !first_err)
 			first_err = err;
 	}
-	attach_switches(bpf, state);
+	/* Without the program that takes late ticks, some ticks find the next task. */
+	(void)bpf_watch_switches(bpf);
 	state->on = state->attached > 0;
 	if (!state->on)
 		snprintf(state->why, sizeof(state->why), "cannot open a sampling timer: %s",
@@ -265,8 +255,6 @@ static int cpu_attach(struct bpf *bpf, const bool *online, struct source_state *
 
 static void cpu_detach(struct source_state *state)
 {
-	bpf_link__destroy(state->second);
-	state->second = NULL;
 	for (u32 cpu = 0; cpu < MAX_CPUS; cpu++)
 		detach_cpu(state, cpu);
 }

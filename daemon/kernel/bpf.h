@@ -36,6 +36,8 @@ struct bpf {
 	struct bpf_parts *parts;    /* what is loaded later: kernel/bpf_parts.h */
 	int types_fd;               /* memory file with the types of kernel/bpf_types.h */
 	struct bpf_link *exec_link, *exit_link;
+	struct bpf_link *switch_link; /* of bpf_watch_switches() */
+	const struct bpf_program *switch_program;
 	u32 tally_size, stack_size;
 	u32 others_tallies, others_stacks; /* the part of these sizes that is not for CPU time */
 	u32 cpu_count, cpu_limit;          /* number of possible CPUs; limit of their numbers */

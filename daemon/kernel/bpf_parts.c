@@ -106,6 +106,40 @@ const char *bpf_part_why(const struct bpf *bpf, enum bpf_part part)
 	return __atomic_load_n(&state->err, __ATOMIC_ACQUIRE) ? state->why : "";
 }
 
+static struct bpf_program *switch_program(const struct bpf *bpf)
+{
+	const struct profd_bpf *waits = bpf_part(bpf, BPF_PART_WAITS);
+	const struct profd_bpf *ticks = bpf_part(bpf, BPF_PART_SWITCHES);
+
+	if (waits)
+		return waits->progs.wait_switch;
+	return ticks ? ticks->progs.cpu_switch : NULL;
+}
+
+int bpf_watch_switches(struct bpf *bpf)
+{
+	struct bpf_program *program = switch_program(bpf);
+	struct bpf_link *link;
+
+	if (program == bpf->switch_program)
+		return 0;
+	link = bpf_program__attach(program);
+	if (!link)
+		return -errno;
+	bpf_unwatch_switches(bpf);
+	bpf->switch_link = link;
+	bpf->switch_program = program;
+	bpf->skeleton->bss->switches_are_watched = 1;
+	return 0;
+}
+
+void bpf_unwatch_switches(struct bpf *bpf)
+{
+	bpf_link__destroy(bpf->switch_link);
+	bpf->switch_link = NULL;
+	bpf->switch_program = NULL;
+}
+
 /* The first of these parts that is loaded. It has the maps that the parts share. */
 static const struct profd_bpf *first_of(const struct bpf *bpf, u32 parts)
 {
@@ -231,6 +265,7 @@ void bpf_parts_release(struct bpf *bpf)
 {
 	if (!bpf->parts)
 		return;
+	bpf_unwatch_switches(bpf);
 	for (int part = 0; part < BPF_PARTS; part++)
 		profd_bpf__destroy(bpf->parts->all[part].skeleton);
 	pthread_mutex_destroy(&bpf->parts->loading);

@@ -36,6 +36,10 @@ typedef void bpf_prepare_fn(struct profd_bpf *skeleton);
 int bpf_part_load(struct bpf *bpf, enum bpf_part part, bpf_prepare_fn *prepare);
 /* The programs of a part and all maps that they use; NULL until the part is loaded. Any thread. */
 const struct profd_bpf *bpf_part(const struct bpf *bpf, enum bpf_part part);
+/* Attaches what is loaded for the scheduler's switches: the program for late ticks, or that for
+ * waits, which takes late ticks as well. 0 or a negative errno. Loop thread only. */
+int bpf_watch_switches(struct bpf *bpf);
+void bpf_unwatch_switches(struct bpf *bpf);
 /* Why a part could not be loaded, as one line for the user; "" if it is loaded or was not tried.
  * Any thread. */
 const char *bpf_part_why(const struct bpf *bpf, enum bpf_part part);

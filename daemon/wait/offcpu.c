@@ -119,6 +119,7 @@ static int offcpu_attach(struct bpf *bpf, const bool *online, struct source_stat
 {
 	const struct profd_bpf *part = bpf_part(bpf, BPF_PART_WAITS);
 	const char *why = bpf_part_why(bpf, BPF_PART_WAITS);
+	int err;
 
 	(void)online;
 	if (!state->config.waits) {
@@ -140,14 +141,21 @@ static int offcpu_attach(struct bpf *bpf, const bool *online, struct source_stat
 		         strerror(errno));
 		return -errno;
 	}
-	return source_attach_one(part->progs.wait_switch, "sched_switch", state);
+	err = bpf_watch_switches(bpf);
+	state->on = !err;
+	state->attached = !err;
+	if (err)
+		snprintf(state->why, sizeof(state->why), "cannot attach to sched_switch: %s",
+		         strerror(-err));
+	return err;
 }
 
 static void offcpu_detach(struct source_state *state)
 {
 	bpf_link__destroy(state->second);
 	state->second = NULL;
-	source_detach_one(state);
+	state->on = false;
+	state->attached = 0;
 	if (state->own)
 		wait_times_free(((struct offcpu *)state->own)->times);
 	free(state->own);
