@@ -74,6 +74,10 @@ static __always_inline u64 clock_of(struct task_struct *task)
 	                          task->se.prev_sum_exec_runtime;
 }
 
+/* __schedule() and its caller, in all waits the same: without them the leaf is what waits, as in
+ * /proc/PID/wchan. */
+enum { SCHEDULE_FRAMES = 2 };
+
 static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
                                        struct task_struct *task, struct scratch *scratch, u32 at,
                                        struct wait_seat *seat, u64 now, u64 clock, struct draw draw)
@@ -104,7 +108,7 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
 	}
 	scratch->keeps_stacks = 1;
 	scratch->kept_nodes = 0;
-	wait.key.kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS);
+	wait.key.kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS + SCHEDULE_FRAMES);
 	wait.key.user_stack = unwind_entry(at);
 	scratch->keeps_stacks = 0;
 	pace_pay(payer, draw.is_seldom, scratch->kept_nodes);

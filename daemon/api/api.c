@@ -8,6 +8,7 @@
 #include "http/json.h"
 #include "http/route.h"
 #include "ingest/source.h"
+#include "profile/select.h"
 
 static json_t *parameters_json(const struct parameter *parameters)
 {
@@ -58,6 +59,14 @@ static json_t *kinds_json(void)
 		                        source->has_idle, "dims", source->has_dims, "in_use",
 		                        source->in_use != NULL, "values", values_json(source)));
 	}
+	/* What it has is recorded as other kinds; it works if this one does. */
+	json_array_append_new(
+		list,
+		json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:[{s:s, s:s}, {s:s, s:s}]}", "name",
+	                  WALL_KIND, "title", "All time", "summary",
+	                  "all time of threads, running or not", "of", sources[KIND_offcpu]->name,
+	                  "idle", 0, "dims", 0, "in_use", 0, "values", "type", "events", "unit",
+	                  "count", "type", WALL_KIND, "unit", "nanoseconds"));
 	return list;
 }
 

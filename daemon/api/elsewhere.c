@@ -19,7 +19,6 @@ static const struct {
 	{"format", "flamegraph", FLAME_GRAPH},
 	{"format", "svg", FLAME_GRAPH},
 	{"format", "speedscope", "; speedscope opens pprof and folded"},
-	{"type", "wall", "; type=cpu is time on a CPU, and type=offcpu all other time"},
 	{"type", "heap", "; /heap?pid=PID is the heap of a process"},
 };
 

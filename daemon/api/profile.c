@@ -160,7 +160,7 @@ static void on_captured(struct capture *capture, int err)
 	asked->rendering = (struct rendering){
 		.request = asked->request,
 		.service = asked->request->service,
-		.kind = sources[capture->ask.kind]->name,
+		.kind = capture->ask.selection.wall ? WALL_KIND : sources[capture->ask.kind]->name,
 		.key = key_of(asked),
 		.plan = {.encoder = asked->format.encoder, .options = asked->format.options},
 		.done = on_rendered,

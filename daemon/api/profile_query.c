@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "http/query_value.h"
 #include "ingest/source.h"
+#include "profile/select.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -197,10 +198,10 @@ static int refuse_type(const char *type, struct refusal *ret_refusal)
 	size_t len = 0;
 
 	for (size_t kind = 0; kind < KIND_COUNT && len < sizeof(list); kind++)
-		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", kind ? ", " : "",
+		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s, ",
 		                        sources[kind]->name);
-	return refuse(ret_refusal, 400, "bad type=%.64s: one of %s is accepted%s", type, list,
-	              elsewhere_hint("type", type));
+	return refuse(ret_refusal, 400, "bad type=%.64s: one of %s" WALL_KIND " is accepted%s",
+	              type, list, elsewhere_hint("type", type));
 }
 
 static bool has_idle(const struct source *source)
@@ -214,8 +215,7 @@ static bool has_dims(const struct source *source)
 }
 
 static int refuse_of_others(const char *what, bool (*has)(const struct source *source),
-                            const struct source *source, const char *lacks,
-                            struct refusal *ret_refusal)
+                            const char *type, const char *lacks, struct refusal *ret_refusal)
 {
 	char list[256] = "";
 	size_t len = 0;
@@ -224,8 +224,8 @@ static int refuse_of_others(const char *what, bool (*has)(const struct source *s
 		if (has(sources[kind]))
 			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s",
 			                        len ? " or " : "", sources[kind]->name);
-	return refuse(ret_refusal, 400, "%s requires type=%s; type=%s has no %s", what, list,
-	              source->name, lacks);
+	return refuse(ret_refusal, 400, "%s requires type=%s; type=%s has no %s", what, list, type,
+	              lacks);
 }
 
 /* Refuses parameters that the type does not support. */
@@ -233,11 +233,12 @@ static int check_type(const struct capture_ask *ask, struct refusal *ret_refusal
 {
 	const struct selection *selection = &ask->selection;
 	const struct source *source = sources[ask->kind];
+	const char *type = selection->wall ? WALL_KIND : source->name;
 
 	if (selection->idle && !source->has_idle)
-		return refuse_of_others("idle=1", has_idle, source, "idle time", ret_refusal);
+		return refuse_of_others("idle=1", has_idle, type, "idle time", ret_refusal);
 	if (selection->dims && !source->has_dims)
-		return refuse_of_others("dims=1", has_dims, source, "grids", ret_refusal);
+		return refuse_of_others("dims=1", has_dims, type, "grids", ret_refusal);
 	return 0;
 }
 
@@ -247,8 +248,12 @@ static int read_type(const struct query *query, struct capture_ask *ask,
 	const char *type = query_get(query, "type");
 	size_t kind = KIND_cpu;
 
-	while (type && kind < KIND_COUNT && strcmp(type, sources[kind]->name) != 0)
-		kind++;
+	ask->selection.wall = type && strcmp(type, WALL_KIND) == 0;
+	if (ask->selection.wall)
+		kind = KIND_offcpu;
+	else
+		while (type && kind < KIND_COUNT && strcmp(type, sources[kind]->name) != 0)
+			kind++;
 	if (kind == KIND_COUNT)
 		return refuse_type(type, ret_refusal);
 	ask->kind = (enum profile_kind)kind;

@@ -19,6 +19,8 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A time before the boot is below 0, and wraps. */
 static bool is_before(uint64_t mono_ns, uint64_t other_mono_ns)
@@ -38,6 +40,13 @@ static struct capture *capture_of(struct cut *cut)
 static struct recorder *recorder_of(const struct capture *capture)
 {
 	return history_recorder(capture->from.history, capture->ask.kind);
+}
+
+/* The recorder of the second kind of WALL_KIND; NULL for other kinds. */
+static struct recorder *second_of(const struct capture *capture)
+{
+	return capture->ask.selection.wall ? history_recorder(capture->from.history, KIND_cpu)
+	                                   : NULL;
 }
 
 static void add_kinship(uint32_t parent, uint32_t pid, void *ctx)
@@ -100,7 +109,7 @@ static uint64_t gap_of(const struct capture *capture)
 {
 	struct slices slices = capture->slices;
 
-	slices.count -= slices.count && capture->facts.state;
+	slices.count -= capture->second_count + (slices.count && capture->facts.state);
 	if (!slices.count)
 		return capture->from.past ? capture->facts.to_mono_ns - capture->facts.from_mono_ns
 		                          : 0;
@@ -208,7 +217,7 @@ static bool is_older(const struct capture *capture)
 	struct recorder_stats stats;
 	uint64_t missing_ns;
 
-	if (!capture->from.past || capture->ask.all ||
+	if (!capture->from.past || capture->ask.all || capture->ask.selection.wall ||
 	    (range != RANGE_LAST && range != RANGE_BETWEEN))
 		return false;
 	recorder_get_stats(recorder_of(capture), &stats);
@@ -246,6 +255,45 @@ static int ask_past(struct capture *capture)
 	return past_ask(capture->from.past, &capture->past);
 }
 
+/* Drops the slices that are mostly before a time. */
+static void drop_before(struct slices *slices, uint64_t mono_ns)
+{
+	size_t first = 0;
+
+	while (first < slices->count && is_before(slices->profiles[first]->start_mono_ns +
+	                                                  slices->profiles[first]->duration_ns / 2,
+	                                          mono_ns))
+		profile_unref(slices->profiles[first++]);
+	slices->count -= first;
+	memmove(slices->profiles, slices->profiles + first,
+	        slices->count * sizeof(*slices->profiles));
+}
+
+/* Adds slices of the second kind, of the time of which both are kept. */
+static int add_second(struct capture *capture, struct slices *second)
+{
+	struct slices *slices = &capture->slices;
+	struct profile **grown;
+
+	if (!second->count)
+		return 0;
+	if (slices->count) {
+		uint64_t start = slices->profiles[0]->start_mono_ns;
+
+		drop_before(slices, second->profiles[0]->start_mono_ns);
+		drop_before(second, start);
+	}
+	grown = reallocarray(slices->profiles, slices->count + second->count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	slices->profiles = grown;
+	memcpy(grown + slices->count, second->profiles, second->count * sizeof(*grown));
+	slices->count += second->count;
+	capture->second_count = second->count;
+	second->count = 0;
+	return 0;
+}
+
 static uint64_t after_boot(uint64_t mono_ns)
 {
 	return is_before(mono_ns, 0) ? 0 : mono_ns;
@@ -253,9 +301,15 @@ static uint64_t after_boot(uint64_t mono_ns)
 
 static void capture_read(struct capture *capture)
 {
-	int err = recorder_read(recorder_of(capture), after_boot(capture->from_mono_ns),
-	                        after_boot(capture->to_mono_ns), &capture->slices);
+	uint64_t from = after_boot(capture->from_mono_ns), to = after_boot(capture->to_mono_ns);
+	int err = recorder_read(recorder_of(capture), from, to, &capture->slices);
+	struct slices second = {0};
 
+	if (!err && second_of(capture))
+		err = recorder_read(second_of(capture), from, to, &second);
+	if (!err)
+		err = add_second(capture, &second);
+	slices_release(&second);
 	if (!err)
 		err = add_state(capture);
 	if (err || !is_older(capture)) {
@@ -273,6 +327,11 @@ static void capture_wait(struct capture *capture, uint64_t boundary_mono_ns)
 {
 	int err = recorder_hold(recorder_of(capture), boundary_mono_ns);
 
+	if (!err && second_of(capture)) {
+		err = recorder_hold(second_of(capture), boundary_mono_ns);
+		if (err)
+			recorder_unhold(recorder_of(capture), boundary_mono_ns);
+	}
 	if (err) {
 		capture->done(capture, err);
 		return;
@@ -357,8 +416,11 @@ void capture_plan(const struct capture *capture, struct render_plan *plan)
 
 void capture_release(struct capture *capture)
 {
-	if (capture->ask.range == RANGE_NEXT && capture->begun)
+	if (capture->ask.range == RANGE_NEXT && capture->begun) {
 		recorder_unhold(recorder_of(capture), capture->from_mono_ns);
+		if (second_of(capture))
+			recorder_unhold(second_of(capture), capture->from_mono_ns);
+	}
 	capture->begun = false;
 	past_release(&capture->past);
 	slices_release(&capture->slices);

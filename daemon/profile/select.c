@@ -86,6 +86,8 @@ static uint32_t merge_task(const struct merge *merge, const struct task *from)
 #define LABEL(name) task.name = merge_string(merge, task.name);
 	TASK_LABELS(LABEL)
 #undef LABEL
+	if (merge->filter->selection->wall && !task.state)
+		task.state = builder_text(merge->into, RUNNING_STATE);
 	task.at_ms = merge->at_ms;
 	if (merge->filter->selection->loops != LOOPS_KEPT && !merge->filter->selection->accounts)
 		task.account = 0;
@@ -339,9 +341,22 @@ static void take_types(struct builder *into, const struct profile *slice)
 	               profile_string(slice, slice->period_type.unit), slice->period);
 }
 
-/* Checks that all slices have the same types, and gives these to the builder. */
-static int merge_types(struct builder *into, struct profile *const *slices, size_t slice_count)
+void select_wall_types(struct builder *into)
 {
+	builder_value_type(into, "events", "count");
+	builder_value_type(into, WALL_KIND, "nanoseconds");
+	builder_period(into, WALL_KIND, "nanoseconds", 1);
+}
+
+/* Checks that all slices have the same types, and gives these to the builder. Waits and CPU time
+ * both have a number and a time. */
+static int merge_types(struct builder *into, struct profile *const *slices, size_t slice_count,
+                       const struct selection *selection)
+{
+	if (selection->wall) {
+		select_wall_types(into);
+		return 0;
+	}
 	for (size_t i = 1; i < slice_count; i++)
 		if (!select_same_types(slices[0], slices[i]))
 			return -EINVAL;
@@ -365,7 +380,7 @@ int select_merge(struct builder *into, struct profile *const *slices, size_t sli
 		return builder_error(into);
 	first = slices[0];
 	last = slices[slice_count - 1];
-	err = merge_types(into, slices, slice_count);
+	err = merge_types(into, slices, slice_count, selection);
 	if (!err)
 		err = filter_init(&filter, selection, slices, slice_count);
 	for (size_t i = 0; i < slice_count && !err; i++)

@@ -31,6 +31,9 @@ struct selection {
 	/* Leave out the frames of a stack that are not of interpreted code. A stack that has no
 	 * others becomes NATIVE_FRAME of select.h, or its root if that is a name in brackets. */
 	bool no_native;
+	/* The slices are of waits and of CPU time; they become one profile, in which CPU time has
+	 * the state RUNNING_STATE of select.h. */
+	bool wall;
 	bool idle;     /* show the idle task, as one sample named [idle] */
 	bool dims;     /* distinguish launches by their grids and blocks */
 	bool timed;    /* distinguish slices, by each task's at_ms */

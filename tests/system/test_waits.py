@@ -35,6 +35,7 @@ class Waits(unittest.TestCase):
             cls.pid, before, began = workload.pid, schedstat(workload.pid), time.monotonic()
             cls.profile = server.profile(f"type=offcpu&seconds={SECONDS}&pid={workload.pid}")
             cls.elapsed, after = time.monotonic() - began, schedstat(workload.pid)
+            cls.walls = [server.profile(f"type=wall&{span}&pid={workload.pid}") for span in ("seconds=3", f"last={SECONDS}s")]
             cls.ran = {tid: [a - b for a, b in zip(after[tid], before[tid])] for tid in before}
             cls.last = server.profile(f"type=offcpu&last={SECONDS}s&pid={workload.pid}")
             cls.text = server.get(f"/profile?type=offcpu&last={SECONDS}s&pid={workload.pid}&format=text").text
@@ -84,9 +85,64 @@ class Waits(unittest.TestCase):
                   for profile in (self.profile, self.last)]
         self.assertAlmostEqual(shares[0], shares[1], delta=0.1)
 
+    def test_time_on_a_cpu_and_waits_are_all_time(self):
+        for wall in self.walls:
+            self.assertEqual([value[0] for value in wall.types], ["events", "wall"])
+            for tid in self.ran:
+                states = {s.labels["state"] for s in wall.samples if s.labels["tid"] == tid}
+                total = wall.total(1, lambda s, t=tid: s.labels["tid"] == t)
+                self.assertAlmostEqual(total / wall.duration_ns, 1, delta=0.01, msg=(tid, states))
+            of_main = [s for s in wall.samples if s.labels["tid"] == self.pid]
+            running = sum(s.values[1] for s in of_main if s.labels["state"] == "running")
+            # computes() takes 20 of some 320 ms, and its ticks are sampled.
+            self.assertAlmostEqual(running / wall.duration_ns, 20 / 320, delta=0.03)
+            self.assertIn("computes", {name for s in of_main if s.labels["state"] == "running" for name in s.names})
+
     def test_it_is_described(self):
         self.assertIn("Waits: ", self.text)
         self.assertEqual(self.metrics["profd_waits_lost_total"], 0)
+
+
+SCRIPT = """
+import time, threading
+def computes():
+    until = time.thread_time() + 0.2
+    while time.thread_time() < until:
+        pass
+def sleeps():
+    time.sleep(0.3)
+def both():
+    while True:
+        sleeps()
+        computes()
+def waits_for(event):
+    event.wait()
+threading.Thread(target=waits_for, args=(threading.Event(),), daemon=True).start()
+both()
+"""
+
+
+class Python(unittest.TestCase):
+    def test_wall_time_by_function(self):
+        """The question that pyinstrument answers: time by Python function, whether it computes or waits."""
+        with Daemon("--waits", "yes") as server, subprocess.Popen([sys.executable, "-c", SCRIPT]) as script:
+            try:
+                warm_up(server, 5)
+                time.sleep(1)
+                wall = server.profile(f"type=wall&seconds=5&native=0&pid={script.pid}")
+                text = server.get(f"/profile?type=wall&last=5s&native=0&pid={script.pid}&format=text").text
+            finally:
+                script.kill()
+        main = [s for s in wall.samples if s.labels["tid"] == script.pid]
+        shares = {name: sum(s.values[1] for s in main if name in s.names) / wall.duration_ns
+                  for name in ("both", "sleeps", "computes")}
+        self.assertAlmostEqual(shares["both"], 1, delta=0.03)
+        # The interval may begin and end anywhere in a round.
+        self.assertAlmostEqual(shares["sleeps"], 0.6, delta=0.06)
+        self.assertAlmostEqual(shares["computes"], 0.4, delta=0.06)
+        event = sum(s.values[1] for s in wall.samples if "waits_for" in s.names) / wall.duration_ns
+        self.assertAlmostEqual(event, 1, delta=0.02)
+        self.assertRegex(text, r"\bsleeps\b")
 
 
 class Runnable(unittest.TestCase):

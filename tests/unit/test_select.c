@@ -30,6 +30,7 @@ static struct profile *slice(uint64_t start, bool reversed, const char *type)
 	uint32_t kernel_id = reversed ? builder_mapping(builder, &kernel) : 0, file_id, node, leaf;
 	struct profile *profile = NULL;
 	struct function function = {.name = builder_text(builder, "main")};
+	uint32_t state = builder_text(builder, strcmp(type, "waits") ? "" : "sleep");
 
 	file.path = builder_text(builder, "/bin/a");
 	file_id = builder_mapping(builder, &file);
@@ -51,6 +52,7 @@ static struct profile *slice(uint64_t start, bool reversed, const char *type)
 	                  .pod = builder_text(builder, "uid-1"),
 	                  .runtime_version = builder_text(builder, "3.12"),
 	                  .gil = builder_text(builder, "held"),
+	                  .state = state,
 	                  .parent = 5},
 	    leaf);
 	add(builder,
@@ -59,9 +61,10 @@ static struct profile *slice(uint64_t start, bool reversed, const char *type)
 	                  .comm = builder_text(builder, "two"),
 	                  .unit = builder_text(builder, "b.service"),
 	                  .container = builder_text(builder, "cafe-box"),
+	                  .state = state,
 	                  .parent = 1},
 	    node);
-	add(builder, (struct task){.comm = builder_text(builder, "kworker")},
+	add(builder, (struct task){.comm = builder_text(builder, "kworker"), .state = state},
 	    builder_node(builder, 0, builder_location(builder, kernel_id, 0xf00)));
 	builder_value_type(builder, type, "count");
 	builder_value_type(builder, "cpu", "nanoseconds");
@@ -416,6 +419,38 @@ START_TEST(refuses_other_types)
 }
 END_TEST
 
+/* Waits and CPU time become one profile, in which the latter has a state as well. */
+START_TEST(wall_has_both)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+	struct selection wall = {.wall = true};
+	struct profile *slices[] = {slice(100, false, "waits"), slice(100, true, "samples")};
+	struct profile *profile = NULL;
+	uint64_t time = 0, running = 0;
+
+	ck_assert_int_eq(select_merge(builder, slices, 2, &wall), 0);
+	ck_assert_int_eq(builder_seal(builder, &profile), 0);
+	ck_assert_uint_eq(profile->sample_count - 1, 2 * (slices[0]->sample_count - 1));
+	ck_assert_str_eq(profile_string(profile, profile->types[0].type), "events");
+	ck_assert_str_eq(profile_string(profile, profile->types[1].type), WALL_KIND);
+	for (uint32_t i = 1; i < profile->sample_count; i++) {
+		const struct sample *sample = &profile->samples[i];
+		const char *state = profile_string(profile, profile->tasks[sample->task].state);
+
+		if (strcmp(state, RUNNING_STATE) == 0)
+			running += sample->values[1];
+		else
+			ck_assert_str_eq(state, "sleep");
+		time += sample->values[1];
+	}
+	ck_assert_uint_eq(running, 300);
+	ck_assert_uint_eq(time, 600);
+	profile_unref(slices[0]);
+	profile_unref(slices[1]);
+	profile_unref(profile);
+}
+END_TEST
+
 Suite *select_suite(void)
 {
 	Suite *suite = suite_create("select");
@@ -431,6 +466,7 @@ Suite *select_suite(void)
 	tcase_add_loop_test(tests, interpreted_code_alone, 0, 2);
 	tcase_add_test(tests, tells_slices_apart);
 	tcase_add_test(tests, refuses_other_types);
+	tcase_add_test(tests, wall_has_both);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -43,7 +43,7 @@ export async function getIndex() {
 /* The kinds of profile whose source of samples works. */
 function kindsThatWork(api, status) {
 	const working = new Set(status.sources.filter(({ on }) => on).map(({ name }) => name));
-	return api.kinds.filter(({ name }) => working.has(name));
+	return api.kinds.filter(({ name, of }) => working.has(of ?? name));
 }
 
 /**
