@@ -67,9 +67,10 @@ struct pt_regs {
 #define REGS_SYSCALL(regs) ((s64)(regs)->orig_ax != -1)
 /* arch/x86/entry/syscalls/syscall_64.tbl */
 #define REGS_SYSCALL_NUMBER(regs) ((regs)->orig_ax)
+#define REGS_ARGUMENT_1(regs)     ((regs)->di)
 #define REGS_ARGUMENT_2(regs)     ((regs)->si)
 #define REGS_ARGUMENT_3(regs)     ((regs)->dx)
-enum { SYSCALL_MMAP = 9, SYSCALL_MREMAP = 25 };
+enum { SYSCALL_MMAP = 9, SYSCALL_MREMAP = 25, SYSCALL_FUTEX = 202 };
 
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
@@ -83,9 +84,10 @@ struct pt_regs {
 #define REGS_SYSCALL(regs)        0 /* unknown; the row is the same on both sides of an svc */
 /* include/uapi/asm-generic/unistd.h */
 #define REGS_SYSCALL_NUMBER(regs) ((regs)->regs[8])
+#define REGS_ARGUMENT_1(regs)     ((regs)->regs[0])
 #define REGS_ARGUMENT_2(regs)     ((regs)->regs[1])
 #define REGS_ARGUMENT_3(regs)     ((regs)->regs[2])
-enum { SYSCALL_MMAP = 222, SYSCALL_MREMAP = 216 };
+enum { SYSCALL_MMAP = 222, SYSCALL_MREMAP = 216, SYSCALL_FUTEX = 98 };
 #else
 #error "profd walks stacks on x86-64 and arm64"
 #endif

@@ -75,7 +75,8 @@ struct scratch {
 	struct walk walk;
 	struct stack_node node;
 	struct native_frame native[MAX_USER_FRAMES];
-	u64 gil; /* enum python_gil, of the latest walk */
+	u64 gil;   /* enum python_gil, of the latest walk */
+	u64 futex; /* the address of the futex call in which the task is; 0: it is in none */
 	struct tally_key key;
 	/* For whose account room is taken: a user of the initial user namespace plus 1; 0: the
 	 * current task's. */

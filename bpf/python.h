@@ -145,5 +145,6 @@ enum python_gil {
 	GIL_UNKNOWN,  /* no Python thread, or not known */
 	GIL_HELD,     /* by this thread */
 	GIL_RELEASED, /* this thread runs without it */
+	GIL_WAITING,  /* this thread wants it */
 	GIL_NONE,     /* free-threaded */
 };

@@ -36,7 +36,7 @@ static __always_inline void note_account(struct tally *tally, const struct scrat
 {
 	if (scratch->key.kind != KIND_offcpu) {
 		tally->ran_ns = scratch->ran_ns;
-	} else if (scratch->waited_ns) {
+	} else {
 		tally->waited_ns = scratch->waited_ns;
 		tally->delayed_ns = scratch->delayed_ns;
 	}

@@ -7,8 +7,8 @@
 #include "bpf/abi.h"
 
 enum {
-	WAITS_OPEN = 8192,      /* waits under way that are sampled */
-	WAIT_KEPT_NODES = 8192, /* of their stacks, at least */
-	WAIT_KEPT_NODES_PER_CPU = 1024,
+	WAITS_OPEN = 8192,       /* waits under way that are sampled */
+	WAIT_KEPT_NODES = 16384, /* of their stacks, at least */
+	WAIT_KEPT_NODES_PER_CPU = 2048,
 	WAIT_SEATS = 4096, /* a power of two */
 };

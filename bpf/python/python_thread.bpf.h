@@ -25,17 +25,37 @@ static __always_inline int is_current(const struct python_walk *python, u64 thre
 	return id && id <= pointer && pointer - id <= THREAD_BYTES;
 }
 
+/* The address of the GIL's state, which may be none. */
+static __always_inline u64 gil_at(const struct python_walk *python, u64 interpreter)
+{
+	const struct python_process *process = &python->process;
+
+	return !process->gil && process->interpreter_gil
+	               ? python_pointer(interpreter + process->interpreter_gil)
+	               : process->gil;
+}
+
+/* struct _gil_runtime_state in Include/internal/pycore_gil.h: after what gil_of() reads it has a
+ * condition and a mutex of glibc, two of each, 208 bytes in all. Threads that want the GIL wait for
+ * one of these. */
+enum { GIL_BYTES = 208 };
+
+static __always_inline int waits_for_gil(const struct python_walk *python, u64 futex)
+{
+	u64 gil = futex ? gil_at(python, python->interpreter) : 0;
+
+	return gil && futex - gil < GIL_BYTES;
+}
+
 static __always_inline enum python_gil gil_of(const struct python_walk *python, u64 interpreter,
                                               u64 thread)
 {
 	const struct python_process *process = &python->process;
-	u64 gil = process->gil;
+	u64 gil = gil_at(python, interpreter);
 	u32 locked = 0;
 
 	if (process->free_threaded)
 		return GIL_NONE;
-	if (!gil && process->interpreter_gil)
-		gil = python_pointer(interpreter + process->interpreter_gil);
 	if (!is_user_address(gil) ||
 	    bpf_probe_read_user(&locked, sizeof(locked), (void *)(gil + process->gil_locked)))
 		return GIL_UNKNOWN;

@@ -55,6 +55,8 @@ __noinline u32 unwind_python(u32 at)
 	}
 	python_tell_thread(at, scratch->began);
 	scratch->gil = gil_of(python, python->interpreter, python->thread);
+	if (scratch->gil == GIL_RELEASED && waits_for_gil(python, scratch->futex))
+		scratch->gil = GIL_WAITING;
 	load_frames(python);
 	count(at, COUNTER_python_frames, python->words_len / 2);
 	count(at, COUNTER_python_broken, python->broken);

@@ -115,16 +115,33 @@ static __always_inline void take_up(struct task_struct *task, struct scratch *sc
 		give_back(wait.place, seat);
 }
 
+/* The account of a thread that may run at the moment, as of when it was switched to; not known
+ * where the scheduler does not keep its run time until then, or changes it just now. */
+static __always_inline void note_arrival(const struct task_struct *task, struct scratch *scratch,
+                                         u64 ahead_ns, u64 now)
+{
+	const volatile struct sched_entity *se = &task->se;
+	const volatile struct sched_info *info = &task->sched_info;
+	u64 arrived = info->last_arrival, before_ns = se->prev_sum_exec_runtime;
+	u64 ran_ns = se->sum_exec_runtime - before_ns, delayed_ns = info->run_delay;
+
+	scratch->waited_ns = scratch->delayed_ns = 0;
+	if (ran_ns > now - arrived - ahead_ns || info->last_arrival != arrived)
+		return;
+	scratch->waited_ns = arrived + ahead_ns - before_ns;
+	scratch->delayed_ns = delayed_ns;
+}
+
 static __always_inline void account(struct task_struct *task, struct scratch *scratch, u32 at,
                                     struct wait *wait, u64 began_ns, u64 until)
 {
 	scratch->user_and_1 = (u64)wait->user + 1;
-	/* Of a thread that may run at the moment, the account is not up to date. */
-	scratch->waited_ns = scratch->delayed_ns = 0;
-	if (task->sched_info.last_arrival != wait->arrival_ns)
-		end_wait(task, scratch, at, wait, began_ns);
-	else
+	if (task->sched_info.last_arrival == wait->arrival_ns) {
 		continue_wait(task, scratch, at, wait, began_ns, until);
+		return;
+	}
+	note_arrival(task, scratch, wait->ahead_ns, bpf_ktime_get_ns());
+	end_wait(task, scratch, at, wait, began_ns);
 }
 
 /* Whether the wait, or that of a thread that has none, is left to a later round. */

@@ -40,8 +40,8 @@ struct wait_rate {
 	u16 spent, halvings;
 };
 
-/* Threads and places that wait seldom have rates of their own, as a sample of theirs may stand for
- * a long wait, which no other sample shows. */
+/* Threads and places that wait seldom have rates of their own, and twice the pace: a sample of
+ * theirs may stand for a long wait, which no other sample shows. */
 struct wait_pace {
 	struct wait_rate all[2], of[ACCOUNT_PLACES][2];
 };
@@ -179,9 +179,10 @@ static __always_inline u64 pace_draws(u64 now, u32 place, u32 is_seldom)
 	/* The more waits of the account are under way beyond a quarter of the room, the fewer begin
 	 * to be sampled, so that there is always room. */
 	halvings = open->of[place & (ACCOUNT_PLACES - 1)] / (WAITS_OPEN / 16);
-	halvings = (halvings > 4 ? halvings - 4 : 0) + rate_halvings(own, window, PACE_OF_ACCOUNT);
+	halvings = (halvings > 4 ? halvings - 4 : 0) +
+	           rate_halvings(own, window, PACE_OF_ACCOUNT << is_seldom);
 	/* An account that has few samples does not pay for others'. */
-	of_all = rate_halvings(&pace->all[is_seldom & 1], window, PACE_OF_CPU);
+	of_all = rate_halvings(&pace->all[is_seldom & 1], window, PACE_OF_CPU << is_seldom);
 	if (own->halvings || own->spent >= PACE_OF_ACCOUNT / 4)
 		halvings += of_all;
 	if (halvings > MAX_HALVINGS)
@@ -189,8 +190,8 @@ static __always_inline u64 pace_draws(u64 now, u32 place, u32 is_seldom)
 	return bpf_get_prandom_u32() & ((1u << halvings) - 1) ? 0 : 1ull << halvings;
 }
 
-/* A sample costs a walk, and as much for each stack node that was not kept yet: it takes the place
- * of another, perhaps of a wait that still goes on. */
+/* A sample costs a walk, and half as much for each stack node that was not kept yet: it takes the
+ * place of another, perhaps of a wait that still goes on. */
 static __always_inline void pace_pay(u32 place, u32 is_seldom, u64 nodes)
 {
 	u32 zero = 0;
@@ -198,6 +199,6 @@ static __always_inline void pace_pay(u32 place, u32 is_seldom, u64 nodes)
 
 	if (!pace)
 		return;
-	pace->all[is_seldom & 1].spent += 1 + nodes;
-	rate_of(pace, place, is_seldom)->spent += 1 + nodes;
+	pace->all[is_seldom & 1].spent += 1 + nodes / 2;
+	rate_of(pace, place, is_seldom)->spent += 1 + nodes / 2;
 }

@@ -27,7 +27,10 @@ __noinline u64 unwind_user(u32 at, u32 compat)
 {
 	struct scratch *scratch = scratch_get(at);
 
-	return scratch ? walk(scratch, at, compat, 0) : STACK_LOST;
+	if (!scratch)
+		return STACK_LOST;
+	scratch->futex = 0;
+	return walk(scratch, at, compat, 0);
 }
 
 __noinline u64 unwind_entry(u32 at)
@@ -41,5 +44,6 @@ __noinline u64 unwind_entry(u32 at)
 	if (!entry)
 		return STACK_NONE;
 	regs_by_number(scratch->regs, entry);
+	scratch->futex = REGS_SYSCALL_NUMBER(entry) == SYSCALL_FUTEX ? REGS_ARGUMENT_1(entry) : 0;
 	return walk(scratch, at, REGS_COMPAT(entry), REGS_SYSCALL(entry));
 }

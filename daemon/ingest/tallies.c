@@ -62,6 +62,7 @@ static const char *gil_name(uint8_t gil)
 		[GIL_UNKNOWN] = "",
 		[GIL_HELD] = "held",
 		[GIL_RELEASED] = "released",
+		[GIL_WAITING] = "waiting",
 		[GIL_NONE] = "none",
 	};
 

@@ -80,7 +80,7 @@ struct node {
 	LABEL(pod)             /* its uid */                                   \
 	LABEL(runtime)         /* "python" */                                  \
 	LABEL(runtime_version) /* "3.11" */                                    \
-	LABEL(gil)             /* "held", "released" or "none" */              \
+	LABEL(gil)             /* "held", "released", "waiting" or "none" */   \
 	LABEL(memory)          /* the kind of memory */                        \
 	LABEL(state)           /* why a thread waits: "sleep" ... */           \
 	LABEL(wait)            /* in which system calls: "futex" ... */        \

@@ -19,10 +19,11 @@ struct waited {
 
 struct thread {
 	struct thread_place place;
-	bool is_known;        /* it was met before this round */
-	struct waited base;   /* by the scheduler, when it was met first */
-	struct waited given;  /* to samples since then */
-	struct waited latest; /* by the scheduler, in this round; 0: not known */
+	bool is_known;       /* it was met before this round */
+	struct waited base;  /* by the scheduler, when it was met first */
+	struct waited given; /* to samples since then */
+	struct waited
+		latest; /* by the scheduler, at the latest sample of this round; 0: not known */
 	u64 latest_mono_ns;
 	struct waited sampled; /* by the samples of this round */
 	struct waited wanted;  /* what they are to stand for */
@@ -81,11 +82,10 @@ static void note_account(struct thread *thread, const struct tally *tally, size_
 		return;
 	thread->latest_mono_ns = tally->last_ns;
 	thread->tally = at;
-	if (tally->waited_ns)
-		thread->latest = (struct waited){
-			.slept = less(tally->waited_ns, tally->delayed_ns),
-			.delayed = tally->delayed_ns,
-		};
+	thread->latest = (struct waited){
+		.slept = less(tally->waited_ns, tally->delayed_ns),
+		.delayed = tally->waited_ns ? tally->delayed_ns : 0,
+	};
 }
 
 static void meet(struct wait_times *times, const struct drained *drained, size_t at)

@@ -9,13 +9,11 @@ import time
 import unittest
 
 from daemon import Daemon
-from hostile_runs import Attack
 from warm_up import warm_up
 from workload import Workload
 
 SCHEDULE = {"sleeps": (0.150, "sleep", "nanosleep"), "reads": (0.100, "sleep", "read"), "locks": (0.050, "sleep", "futex")}
 SECONDS = 5
-LOST, UNSEEN = "[unknown: stack lost]", "[unknown: not sampled]"
 
 
 def schedstat(pid):
@@ -103,48 +101,6 @@ class Waits(unittest.TestCase):
         self.assertEqual(self.metrics["profd_waits_lost_total"], 0)
 
 
-SCRIPT = """
-import time, threading
-def computes():
-    until = time.thread_time() + 0.2
-    while time.thread_time() < until:
-        pass
-def sleeps():
-    time.sleep(0.3)
-def both():
-    while True:
-        sleeps()
-        computes()
-def waits_for(event):
-    event.wait()
-threading.Thread(target=waits_for, args=(threading.Event(),), daemon=True).start()
-both()
-"""
-
-
-class Python(unittest.TestCase):
-    def test_wall_time_by_function(self):
-        """The question that pyinstrument answers: time by Python function, whether it computes or waits."""
-        with Daemon("--waits", "yes") as server, subprocess.Popen([sys.executable, "-c", SCRIPT]) as script:
-            try:
-                warm_up(server, 5)
-                time.sleep(1)
-                wall = server.profile(f"type=wall&seconds=5&native=0&pid={script.pid}")
-                text = server.get(f"/profile?type=wall&last=5s&native=0&pid={script.pid}&format=text").text
-            finally:
-                script.kill()
-        main = [s for s in wall.samples if s.labels["tid"] == script.pid]
-        shares = {name: sum(s.values[1] for s in main if name in s.names) / wall.duration_ns
-                  for name in ("both", "sleeps", "computes")}
-        self.assertAlmostEqual(shares["both"], 1, delta=0.03)
-        # The interval may begin and end anywhere in a round.
-        self.assertAlmostEqual(shares["sleeps"], 0.6, delta=0.06)
-        self.assertAlmostEqual(shares["computes"], 0.4, delta=0.06)
-        event = sum(s.values[1] for s in wall.samples if "waits_for" in s.names) / wall.duration_ns
-        self.assertAlmostEqual(event, 1, delta=0.02)
-        self.assertRegex(text, r"\bsleeps\b")
-
-
 class Runnable(unittest.TestCase):
     def test_two_that_want_one_cpu(self):
         cpu = min(os.sched_getaffinity(0))
@@ -187,42 +143,6 @@ class Storm(unittest.TestCase):
         self.assertGreater(switches, 20000)
         # Some 480 samples, of which each may stand for another number of waits.
         self.assertAlmostEqual(profile.total(0) / switches, 1, delta=0.4)
-        self.assertEqual(metrics["profd_waits_lost_total"], 0)
-
-
-class NotSampled(unittest.TestCase):
-    def test_a_thread_that_slept_already(self):
-        """What waits when the daemon starts has its kernel stack, and the place in user space that has called the kernel."""
-        with Workload("waits") as workload:
-            time.sleep(0.5)
-            with Daemon("--waits", "yes") as server:
-                warm_up(server, 5)
-                profile = server.profile(f"type=offcpu&seconds=2&pid={workload.pid}")
-        blocked = [s for s in profile.samples if s.labels.get("thread") == "blocked"]
-        self.assertEqual({(s.labels["state"], s.labels["wait"]) for s in blocked}, {("sleep", "futex")})
-        for sample in blocked:
-            self.assertIn("[unknown: wait not sampled when it began]", sample.names)
-            self.assertIn("do_futex", sample.names)
-        self.assertAlmostEqual(sum(s.values[1] for s in blocked) / profile.duration_ns, 1, delta=0.02)
-
-
-class Hostile(unittest.TestCase):
-    def test_new_stacks_of_one_leave_those_of_others(self):
-        """Each wait of the attack has a new stack; others' threads go on waiting, and begin to."""
-        with Daemon("--waits", "yes") as server, Workload("waits") as before, \
-                Attack("deep_stacks", 250, 2 * os.cpu_count(), 1), Workload("waits") as after:
-            warm_up(server, 5)
-            time.sleep(5)
-            profile = server.profile(f"type=offcpu&seconds=5&pid={before.pid}&pid={after.pid}")
-            metrics = server.metrics()
-        for process in (before, after):
-            sums = {name: profile.total(1, lambda s, n=name: s.labels["pid"] == process.pid and n in s.names) / 1e9
-                    for name in ("waits", LOST, UNSEEN)}
-            waited = profile.total(1, lambda s: s.labels["pid"] == process.pid) / profile.duration_ns
-            # Three threads, of which one computes a little.
-            self.assertGreater(waited, 2.5, sums)
-            self.assertLess(waited, 3.1, sums)
-            self.assertLess(sums[LOST] + sums[UNSEEN], 0.1 * profile.duration_ns / 1e9, sums)
         self.assertEqual(metrics["profd_waits_lost_total"], 0)
 
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Time of Python programs, whether they run or wait: by function, and by what their threads have to do with the GIL."""
+
+import subprocess
+import sys
+import time
+import unittest
+
+from daemon import Daemon
+from pythons import name_of, pythons, script
+from warm_up import warm_up
+from workload import Workload
+
+BESIDE = True
+
+SCRIPT = """
+import time, threading
+def computes():
+    until = time.thread_time() + 0.2
+    while time.thread_time() < until:
+        pass
+def sleeps():
+    time.sleep(0.3)
+def both():
+    while True:
+        sleeps()
+        computes()
+def waits_for(event):
+    while True:
+        event.wait(0.5)
+threading.Thread(target=waits_for, args=(threading.Event(),), daemon=True).start()
+both()
+"""
+
+
+class Wall(unittest.TestCase):
+    def test_by_function(self):
+        """The question that pyinstrument answers."""
+        with Daemon("--waits", "yes") as server, subprocess.Popen([sys.executable, "-c", SCRIPT]) as process:
+            try:
+                warm_up(server, 5)
+                time.sleep(1)
+                wall = server.profile(f"type=wall&seconds=5&native=0&pid={process.pid}")
+                text = server.get(f"/profile?type=wall&last=5s&native=0&pid={process.pid}&format=text").text
+                rounds = [server.profile(f"type=wall&seconds=1&pid={process.pid}") for _ in range(6)]
+            finally:
+                process.kill()
+        for each in rounds:
+            # A thread may run or sleep when an interval ends.
+            self.assertAlmostEqual(each.total(1, lambda s: s.labels["tid"] == process.pid) / each.duration_ns, 1, delta=0.02)
+        main = [s for s in wall.samples if s.labels["tid"] == process.pid]
+        shares = {name: sum(s.values[1] for s in main if name in s.names) / wall.duration_ns
+                  for name in ("both", "sleeps", "computes")}
+        self.assertAlmostEqual(shares["both"], 1, delta=0.03)
+        # The interval may begin and end anywhere in a round.
+        self.assertAlmostEqual(shares["sleeps"], 0.6, delta=0.06)
+        self.assertAlmostEqual(shares["computes"], 0.4, delta=0.06)
+        event = sum(s.values[1] for s in wall.samples if "waits_for" in s.names) / wall.duration_ns
+        self.assertAlmostEqual(event, 1, delta=0.02)
+        self.assertRegex(text, r"\bsleeps\b")
+
+
+class Gil(unittest.TestCase):
+    def shares(self, wall, is_of):
+        """Returns {gil: share of the elapsed time} of those samples."""
+        found = {}
+        for sample in wall.samples:
+            if is_of(sample):
+                gil = sample.labels.get("gil", "")
+                found[gil] = found.get(gil, 0) + sample.values[1] / wall.duration_ns
+        return found
+
+    def test_who_has_it_and_who_wants_it(self):
+        with Daemon("--waits", "yes") as server:
+            warm_up(server, 5)
+            for python in pythons():
+                with self.subTest(name_of(python)), Workload(python.path, script("convoy")) as convoy:
+                    time.sleep(1.5)
+                    wall = server.profile(f"type=wall&seconds=2&pid={convoy.pid}")
+                    self.check(python, wall, convoy.pid)
+
+    def check(self, python, wall, pid):
+        spinning = self.shares(wall, lambda s: s.labels["tid"] != pid)
+        hashing = self.shares(wall, lambda s: s.labels["tid"] == pid)
+        self.assertAlmostEqual(sum(spinning.values()), 2, delta=0.05, msg=spinning)
+        self.assertAlmostEqual(sum(hashing.values()), 1, delta=0.05, msg=hashing)
+        if python.free_threaded:
+            self.assertGreater(spinning["none"], 1.9, spinning)
+            return
+        # One of the two has it at each moment, unless the main thread does.
+        self.assertAlmostEqual(spinning["held"], 1, delta=0.15, msg=spinning)
+        self.assertAlmostEqual(spinning["waiting"], 1, delta=0.15, msg=spinning)
+        self.assertGreater(hashing["released"], 0.6, hashing)
+        self.assertLess(hashing.get("held", 0), 0.1, hashing)
+        waiting = [s for s in wall.samples if s.labels.get("gil") == "waiting" and s.labels["state"] == "sleep"]
+        self.assertEqual({s.labels["wait"] for s in waiting}, {"futex"})
+
+
+if __name__ == "__main__":
+    unittest.main()
