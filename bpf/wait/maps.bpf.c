@@ -11,3 +11,4 @@ struct wait_seat_map wait_seats SEC(".maps");
 struct wait_pace_map wait_paces SEC(".maps");
 struct wait_taken_map wait_taken SEC(".maps");
 struct wait_open_map wait_open SEC(".maps");
+struct wait_new_map wait_new SEC(".maps");

@@ -82,10 +82,15 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
                                        struct task_struct *task, struct scratch *scratch, u32 at,
                                        struct wait_seat *seat, u64 now, u64 clock, struct draw draw)
 {
-	u64 ids = bpf_get_current_pid_tgid();
-	u32 payer = user_place();
+	u64 ids = bpf_get_current_pid_tgid(), who = bpf_get_current_task();
+	u32 payer = user_place(), zero = 0, state = state_of(task, (int)ctx->args[0]);
 	u64 times = pace_draws(now, payer, draw.is_seldom);
-	struct wait wait = {
+	struct wait *wait = bpf_map_lookup_elem(&wait_new, &zero), *open;
+
+	wait_ahead_ns = now - clock;
+	if (!times || !wait)
+		return;
+	*wait = (struct wait){
 		.since_ns = now,
 		.began_ns = now,
 		.weight = draw.weight * times,
@@ -93,35 +98,27 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
 		.arrival_ns = task->sched_info.last_arrival,
 		.ahead_ns = now - clock,
 		.user = (u32)bpf_get_current_uid_gid(),
-		.key = {.pid = ids >> 32, .tid = (u32)ids, .kind = KIND_offcpu},
+		.key = {.pid = ids >> 32, .tid = (u32)ids, .kind = KIND_offcpu, .detail = state},
 	};
-	u64 who = bpf_get_current_task();
-	u32 state = state_of(task, (int)ctx->args[0]);
-	struct wait *open;
-
-	wait_ahead_ns = wait.ahead_ns;
-	if (!times)
-		return;
-	if (!may_open(0, &wait.place)) {
-		count(at, COUNTER_waits_lost, wait.weight);
+	if (!may_open(0, &wait->place)) {
+		count(at, COUNTER_waits_lost, wait->weight);
 		return;
 	}
 	scratch->keeps_stacks = 1;
 	scratch->kept_nodes = 0;
-	wait.key.kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS + SCHEDULE_FRAMES);
-	wait.key.user_stack = unwind_entry(at);
+	wait->key.kernel_stack = walk_kernel(ctx, at, SWITCH_SKIPS + SCHEDULE_FRAMES);
+	wait->key.user_stack = unwind_entry(at);
 	scratch->keeps_stacks = 0;
 	pace_pay(payer, draw.is_seldom, scratch->kept_nodes);
-	wait.key.image = task_image();
-	wait.key.gil = wait.key.user_stack != STACK_NONE ? scratch->gil : 0;
-	wait.key.detail = state;
-	if (state != WAIT_RUNNABLE && wait.key.user_stack != STACK_NONE)
-		wait.key.detail |= call_of(scratch) << WAIT_CALL_SHIFT;
-	bpf_get_current_comm(wait.key.thread, sizeof(wait.key.thread));
+	wait->key.image = task_image();
+	wait->key.gil = wait->key.user_stack != STACK_NONE ? scratch->gil : 0;
+	if (state != WAIT_RUNNABLE && wait->key.user_stack != STACK_NONE)
+		wait->key.detail |= call_of(scratch) << WAIT_CALL_SHIFT;
+	bpf_get_current_comm(wait->key.thread, sizeof(wait->key.thread));
 	__sync_fetch_and_add(&seat->open, 1);
-	if (bpf_map_update_elem(&wait_open, &who, &wait, BPF_NOEXIST)) {
-		give_back(wait.place, seat);
-		count(at, COUNTER_waits_lost, wait.weight);
+	if (bpf_map_update_elem(&wait_open, &who, wait, BPF_NOEXIST)) {
+		give_back(wait->place, seat);
+		count(at, COUNTER_waits_lost, wait->weight);
 		return;
 	}
 	/* Taking the sample makes this wait longer, and no other wait for which it stands. */

@@ -39,7 +39,16 @@ struct wait_open_map {
 	__uint(max_entries, WAITS_OPEN);
 };
 
+/* Where wait_switch puts one together: it is too large for the stack. */
+struct wait_new_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, u32);
+	__type(value, struct wait);
+	__uint(max_entries, 1);
+};
+
 extern struct wait_open_map wait_open SEC(".maps");
+extern struct wait_new_map wait_new SEC(".maps");
 
 /* Adds a part of a wait, whose key is in the scratch, to the half. */
 u32 wait_put(u32 at, u32 detail, u64 samples, u64 value, u64 until);

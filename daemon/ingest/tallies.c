@@ -59,11 +59,8 @@ static uint32_t add_kernel(struct tallying *on, uint64_t key, uint32_t path)
 static const char *gil_name(uint8_t gil)
 {
 	static const char *const names[] = {
-		[GIL_UNKNOWN] = "",
-		[GIL_HELD] = "held",
-		[GIL_RELEASED] = "released",
-		[GIL_WAITING] = "waiting",
-		[GIL_NONE] = "none",
+		[GIL_UNKNOWN] = "",        [GIL_HELD] = "held", [GIL_RELEASED] = "released",
+		[GIL_WAITING] = "waiting", [GIL_NONE] = "none",
 	};
 
 	return gil < sizeof(names) / sizeof(names[0]) ? names[gil] : "";
