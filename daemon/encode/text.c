@@ -7,6 +7,7 @@
 #include "encode/encoder.h"
 #include "encode/grouping.h"
 #include "encode/names.h"
+#include "encode/text_states.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -150,6 +151,7 @@ static void write_header(const struct top *top, struct buf *out)
 		buf_printf(out, " (%.2f%%)", percent(top->total, profile->duration_ns));
 	buf_add_char(out, '\n');
 	write_samples(top, out);
+	text_states_write(profile, profile->shown, out);
 	for (uint32_t i = 1; i < profile->comment_count; i++) {
 		buf_add_text(out, "Comment: ");
 		add_word(out, profile_string(profile, profile->comments[i]), 0);

@@ -98,6 +98,7 @@ class Waits(unittest.TestCase):
 
     def test_it_is_described(self):
         self.assertIn("Waits: ", self.text)
+        self.assertRegex(self.text, r"(?m)^States: sleep [\d.]+ % \(.*nanosleep [\d.]+ %")
         self.assertEqual(self.metrics["profd_waits_lost_total"], 0)
 
 

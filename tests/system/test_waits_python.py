@@ -58,6 +58,8 @@ class Wall(unittest.TestCase):
         event = sum(s.values[1] for s in wall.samples if "waits_for" in s.names) / wall.duration_ns
         self.assertAlmostEqual(event, 1, delta=0.02)
         self.assertRegex(text, r"\bsleeps\b")
+        self.assertRegex(text, r"(?m)^States: sleep [\d.]+ % \(.*\), running [\d.]+ %")
+        self.assertRegex(text, r"(?m)^GIL: released [\d.]+ %, held [\d.]+ %")
 
 
 class Gil(unittest.TestCase):

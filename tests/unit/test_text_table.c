@@ -344,6 +344,42 @@ START_TEST(long_names_are_cut_where_they_do_not_fit)
 }
 END_TEST
 
+static void sample_of(struct builder *builder, const char *state, const char *wait, const char *gil,
+                      uint64_t value)
+{
+	struct task task = {
+		.pid = 1,
+		.state = builder_text(builder, state),
+		.wait = builder_text(builder, wait),
+		.gil = builder_text(builder, gil),
+	};
+
+	builder_sample(builder, frame(builder, 0, 1, "main"), builder_task(builder, &task),
+	               (uint64_t[PROFILE_VALUES]){1, value});
+}
+
+START_TEST(what_threads_did)
+{
+	_cleanup_(builder_freep) struct builder *builder = builder_new();
+
+	builder_value_type(builder, "events", "count");
+	builder_value_type(builder, "wall", "nanoseconds");
+	builder_time(builder, 1, 1000000000, 1000);
+	sample_of(builder, "sleep", "poll", "", 100);
+	sample_of(builder, "sleep", "futex", "waiting", 400);
+	sample_of(builder, "running", "", "held", 250);
+	sample_of(builder, "runnable", "", "held", 50);
+	sample_of(builder, "running", "", "", 200);
+	check(builder, SORT_FLAT, 0,
+	      "Type: wall\nTime: 1970-01-01T00:00:01Z\n"
+	      "Duration: 1.00us, Total = 1.00us (100.00%)\n"
+	      "Events: 5; 0 were lost\n"
+	      "States: sleep 50.0 % (futex 40.0 %, poll 10.0 %), running 45.0 %, runnable 5.0 %\n"
+	      "GIL: waiting 57.1 %, held 42.9 %\n" COLUMNS
+	      "    1.00us 100.00% 100.00%     1.00us 100.00%  main\n");
+}
+END_TEST
+
 Suite *text_table_suite(void)
 {
 	Suite *suite = suite_create("text_table");
@@ -357,6 +393,7 @@ Suite *text_table_suite(void)
 	tcase_add_test(tests, empty_table);
 	tcase_add_loop_test(tests, groups, 0, sizeof(tables) / sizeof(tables[0]));
 	tcase_add_test(tests, says_what_it_cut);
+	tcase_add_test(tests, what_threads_did);
 	tcase_add_test(tests, long_names_are_cut_where_they_do_not_fit);
 	suite_add_tcase(suite, tests);
 	return suite;
