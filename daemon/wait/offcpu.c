@@ -71,7 +71,7 @@ static const struct {
 };
 
 /* Going through all threads of the host may take one part in this many of a CPU's time. */
-enum { SHARE = 200, WANTED_SHARE = 20 };
+enum { SHARE = 1000, WANTED_SHARE = 20 };
 
 struct offcpu {
 	uint64_t latest_mono_ns, took_ns; /* of going through threads */

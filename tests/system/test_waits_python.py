@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Time of Python programs, whether they run or wait: by function, and by what their threads have to do with the GIL."""
 
+import contextlib
+import os
 import subprocess
 import sys
 import time
@@ -73,16 +75,18 @@ class Gil(unittest.TestCase):
         return found
 
     def test_who_has_it_and_who_wants_it(self):
-        with Daemon("--waits", "yes") as server:
+        with Daemon("--waits", "yes") as server, contextlib.ExitStack() as stack:
             warm_up(server, 5)
-            for python in pythons():
-                with self.subTest(name_of(python)), Workload(python.path, script("convoy")) as convoy:
-                    time.sleep(1.5)
-                    wall = server.profile(f"type=wall&seconds=2&pid={convoy.pid}")
-                    self.check(python, wall, convoy.pid)
+            started = {python: stack.enter_context(Workload(python.path, script("convoy"))) for python in pythons()}
+            time.sleep(3)
+            pids = "&".join(f"pid={convoy.pid}" for convoy in started.values())
+            wall = server.profile(f"type=wall&seconds=4&{pids}")
+        for python, convoy in started.items():
+            with self.subTest(name_of(python)):
+                self.check(python, wall, convoy.pid)
 
     def check(self, python, wall, pid):
-        spinning = self.shares(wall, lambda s: s.labels["tid"] != pid)
+        spinning = self.shares(wall, lambda s: s.labels["pid"] == pid and s.labels["tid"] != pid)
         hashing = self.shares(wall, lambda s: s.labels["tid"] == pid)
         self.assertAlmostEqual(sum(spinning.values()), 2, delta=0.05, msg=spinning)
         self.assertAlmostEqual(sum(hashing.values()), 1, delta=0.05, msg=hashing)
@@ -94,7 +98,10 @@ class Gil(unittest.TestCase):
         self.assertAlmostEqual(spinning["waiting"], 1, delta=0.15, msg=spinning)
         self.assertGreater(hashing["released"], 0.6, hashing)
         self.assertLess(hashing.get("held", 0), 0.1, hashing)
-        waiting = [s for s in wall.samples if s.labels.get("gil") == "waiting" and s.labels["state"] == "sleep"]
+        waiting = [s for s in wall.samples if s.labels["pid"] == pid and s.labels.get("gil") == "waiting"
+                   and s.labels["state"] == "sleep"]
+        if os.environ.get("FIGURES"):
+            print(name_of(python), spinning, hashing, file=sys.stderr)
         self.assertEqual({s.labels["wait"] for s in waiting}, {"futex"})
 
 
