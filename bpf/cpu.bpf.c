@@ -21,7 +21,6 @@
 const volatile u64 period_ns = 1;
 /* How long a tick has stopped the CPU before its program reads the clock. */
 const volatile u64 lag_ns;
-/* Whether cpu_switch or wait_switch is attached. */
 u32 switches_are_watched;
 
 struct ticker_map tickers SEC(".maps");

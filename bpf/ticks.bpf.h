@@ -37,6 +37,9 @@ static __always_inline struct ticker *ticker_get(void)
 	return bpf_map_lookup_elem(&tickers, &zero);
 }
 
+/* Whether late ticks are taken at switches. Set by the daemon. */
+extern u32 switches_are_watched;
+
 /* Takes the ticks that are due. */
 u32 ticks_at_switch(struct bpf_raw_tracepoint_args *ctx);
 

@@ -10,5 +10,6 @@ enum {
 	WAITS_OPEN = 8192,       /* waits under way that are sampled */
 	WAIT_KEPT_NODES = 16384, /* of their stacks, at least */
 	WAIT_KEPT_NODES_PER_CPU = 2048,
+	WAIT_KEPT_NODES_MOST = 131072,
 	WAIT_SEATS = 4096, /* a power of two */
 };

@@ -7,7 +7,7 @@
 
 const volatile u8 wait_calls[WAIT_SYSCALLS];
 u64 wait_ahead_ns;
-struct wait_seat_map wait_seats SEC(".maps");
+struct wait_seat_map wait_seats SEC(".maps"), wait_places SEC(".maps");
 struct wait_pace_map wait_paces SEC(".maps");
 struct wait_taken_map wait_taken SEC(".maps");
 struct wait_open_map wait_open SEC(".maps");

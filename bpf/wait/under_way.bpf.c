@@ -22,26 +22,52 @@ static __always_inline u64 queued_at(struct task_struct *task, const struct wait
 	return queued && queued + wait->ahead_ns < until ? queued + wait->ahead_ns : until;
 }
 
+/* Whether all waits of the account that go on at a flip are known. Where it has many, there is room
+ * for those only that are sampled when they begin. */
+static __always_inline int are_all_known(u64 user_and_1)
+{
+	u32 zero = 0;
+	struct taken *open = bpf_map_lookup_elem(&wait_taken, &zero);
+
+	return open && taken_place(open, WAITS_OPEN / 2, user_and_1) != NO_ROOM;
+}
+
+static __always_inline int is_runnable(const struct wait *wait)
+{
+	return (wait->key.detail & ((1 << WAIT_CALL_SHIFT) - 1)) == WAIT_RUNNABLE;
+}
+
 /* `began_ns` tells whether the wait is still the one that was found: the thread may run meanwhile.
  */
 static __always_inline void continue_wait(struct task_struct *task, struct scratch *scratch, u32 at,
                                           struct wait *wait, u64 began_ns, u64 until)
 {
-	u64 since = __sync_lock_test_and_set(&wait->since_ns, until), weight = wait->weight;
+	u64 since = __sync_lock_test_and_set(&wait->since_ns, until), weight;
 	u64 queued = queued_at(task, wait, until), slept;
 
-	scratch->waited_ns = until - task->se.sum_exec_runtime;
+	scratch->waited_ns = until - wait->ran_ns;
 	scratch->delayed_ns = task->sched_info.run_delay + (until - queued);
 	scratch->key = wait->key;
 	barrier();
 	if (until <= since || *(volatile u64 *)&wait->began_ns != began_ns)
 		return;
+	/* Those that were not sampled are taken up, so none stands for another any more; but for
+	 * threads that want a CPU. */
+	if (!is_runnable(wait) && are_all_known(scratch->user_and_1))
+		wait->weight = 1;
+	weight = wait->weight;
 	slept = queued > since ? queued - since : 0;
 	if (slept)
 		wait_put(at, scratch->key.detail, 0, slept * weight, until);
 	scratch->key = wait->key;
 	if (until - since > slept)
 		wait_put(at, WAIT_RUNNABLE, 0, (until - since - slept) * weight, until);
+}
+
+static __always_inline int is_on_cpu(struct task_struct *task)
+{
+	/* With one CPU, this is the task that runs. */
+	return bpf_core_field_exists(task->on_cpu) ? task->on_cpu : 0;
 }
 
 static __always_inline u64 kernel_stack_of(struct task_struct *task, u32 at,
@@ -64,22 +90,21 @@ static __always_inline u64 user_stack_of(struct scratch *scratch, u32 at)
 	return stack_store(at, 2);
 }
 
-/* Where so many waits are under way, there is room for those only that are sampled. */
-static __always_inline int is_crowded(void)
-{
-	u32 zero = 0;
-	struct taken *open = bpf_map_lookup_elem(&wait_taken, &zero);
-
-	return !open || *(volatile u32 *)&open->all >= WAITS_OPEN / 2;
-}
-
 /* When a thread that does not run was switched away from; not before the last round. */
-static __always_inline u64 left_at(struct task_struct *task)
+static __always_inline u64 left_at(struct task_struct *task, u64 now)
 {
 	u64 left = task->sched_info.last_arrival + wait_ahead_ns + task->se.sum_exec_runtime -
 	           task->se.prev_sum_exec_runtime;
 
-	return left > wait_round_before_ns ? left : wait_round_before_ns;
+	/* Only the fair class keeps prev_sum_exec_runtime. */
+	return left > wait_round_before_ns && left < now ? left : wait_round_before_ns;
+}
+
+/* A thread that exits may be switched away from for the last time before its wait is in the map. */
+static __always_inline int may_have_run(const volatile struct task_struct *task, u64 arrival_ns)
+{
+	return is_on_cpu((struct task_struct *)task) || task->flags & PF_EXITING ||
+	       task->sched_info.last_arrival != arrival_ns;
 }
 
 /* A wait that still goes on and was not sampled when it began: it was drawn by lot, or the daemon
@@ -91,18 +116,21 @@ static __always_inline void take_up(struct task_struct *task, struct scratch *sc
 		.weight = 1,
 		.run_delay = task->sched_info.run_delay,
 		.arrival_ns = task->sched_info.last_arrival,
+		.ran_ns = task->se.sum_exec_runtime,
 		.ahead_ns = wait_ahead_ns,
 		.user = BPF_CORE_READ(task, cred, uid.val),
 		.key = {.pid = task->tgid, .tid = task->pid, .kind = KIND_offcpu},
 	};
 
-	wait.since_ns = wait.began_ns = left_at(task);
+	wait.since_ns = wait.began_ns = left_at(task, now);
 	scratch->user_and_1 = (u64)wait.user + 1;
-	if (wait.since_ns >= now || is_crowded() ||
-	    bpf_probe_read_kernel(&scratch->entry, sizeof(scratch->entry),
-	                          (void *)bpf_task_pt_regs(task)) ||
-	    !may_open(scratch->user_and_1, &wait.place))
+	if (wait.since_ns >= now || bpf_probe_read_kernel(&scratch->entry, sizeof(scratch->entry),
+	                                                  (void *)bpf_task_pt_regs(task)))
 		return;
+	if (!are_all_known(scratch->user_and_1) || !may_open(scratch->user_and_1, &wait.place)) {
+		count(at, COUNTER_wait_parts_lost, 1);
+		return;
+	}
 	scratch->keeps_stacks = 1;
 	wait.key.kernel_stack = kernel_stack_of(task, at, scratch);
 	wait.key.user_stack = user_stack_of(scratch, at);
@@ -113,23 +141,8 @@ static __always_inline void take_up(struct task_struct *task, struct scratch *sc
 	__sync_fetch_and_add(&seat->open, 1);
 	if (bpf_map_update_elem(&wait_open, &who, &wait, BPF_NOEXIST))
 		give_back(wait.place, seat);
-}
-
-/* The account of a thread that may run at the moment, as of when it was switched to; not known
- * where the scheduler does not keep its run time until then, or changes it just now. */
-static __always_inline void note_arrival(const struct task_struct *task, struct scratch *scratch,
-                                         u64 ahead_ns, u64 now)
-{
-	const volatile struct sched_entity *se = &task->se;
-	const volatile struct sched_info *info = &task->sched_info;
-	u64 arrived = info->last_arrival, before_ns = se->prev_sum_exec_runtime;
-	u64 ran_ns = se->sum_exec_runtime - before_ns, delayed_ns = info->run_delay;
-
-	scratch->waited_ns = scratch->delayed_ns = 0;
-	if (ran_ns > now - arrived - ahead_ns || info->last_arrival != arrived)
-		return;
-	scratch->waited_ns = arrived + ahead_ns - before_ns;
-	scratch->delayed_ns = delayed_ns;
+	else if (may_have_run(task, wait.arrival_ns))
+		forget(who, wait.place, seat);
 }
 
 static __always_inline void account(struct task_struct *task, struct scratch *scratch, u32 at,
@@ -140,7 +153,6 @@ static __always_inline void account(struct task_struct *task, struct scratch *sc
 		continue_wait(task, scratch, at, wait, began_ns, until);
 		return;
 	}
-	note_arrival(task, scratch, wait->ahead_ns, bpf_ktime_get_ns());
 	end_wait(task, scratch, at, wait, began_ns);
 }
 
@@ -148,7 +160,7 @@ static __always_inline void account(struct task_struct *task, struct scratch *sc
 static __always_inline int is_left_out(struct task_struct *task, const struct wait *wait, u64 now)
 {
 	if (!wait)
-		return task->on_cpu || state_of(task, 0) == WAIT_RUNNABLE || !wait_ahead_ns;
+		return is_on_cpu(task) || state_of(task, 0) == WAIT_RUNNABLE || !wait_ahead_ns;
 	return wait->has_ended || (!wait_is_exact && (now - wait->began_ns) >> LONG_SHIFT &&
 	                           ((u32)task->pid + wait_round) % SELDOM);
 }
@@ -160,6 +172,7 @@ SEC("iter/task")
 int wait_under_way(struct bpf_iter__task *ctx)
 {
 	u64 planned = *(volatile u64 *)&flip, now = bpf_ktime_get_ns(), until = planned >> 1, who;
+	u64 began_ns;
 	struct task_struct *task = ctx->task;
 	struct scratch *scratch;
 	struct wait_seat *seat;
@@ -175,6 +188,7 @@ int wait_under_way(struct bpf_iter__task *ctx)
 	if (!seat)
 		return 0;
 	wait = seat->open ? bpf_map_lookup_elem(&wait_open, &who) : NULL;
+	began_ns = wait ? wait->began_ns : 0;
 	if (is_left_out(task, wait, now))
 		return 0;
 	if (now < until)
@@ -187,9 +201,10 @@ int wait_under_way(struct bpf_iter__task *ctx)
 		if (!wait) {
 			take_up(task, scratch, at, seat, who, until);
 			wait = bpf_map_lookup_elem(&wait_open, &who);
+			began_ns = wait ? wait->began_ns : 0;
 		}
-		if (wait)
-			account(task, scratch, at, wait, wait->began_ns, until);
+		if (wait && wait->key.tid == (u32)task->pid)
+			account(task, scratch, at, wait, began_ns, until);
 		scratch->user_and_1 = 0;
 	}
 	lane_leave(at);

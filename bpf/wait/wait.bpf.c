@@ -87,7 +87,8 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
 	u64 times = pace_draws(now, payer, draw.is_seldom);
 	struct wait *wait = bpf_map_lookup_elem(&wait_new, &zero), *open;
 
-	wait_ahead_ns = now - clock;
+	if (rq_clock())
+		wait_ahead_ns = now - clock;
 	if (!times || !wait)
 		return;
 	*wait = (struct wait){
@@ -96,6 +97,7 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
 		.weight = draw.weight * times,
 		.run_delay = task->sched_info.run_delay,
 		.arrival_ns = task->sched_info.last_arrival,
+		.ran_ns = task->se.sum_exec_runtime,
 		.ahead_ns = now - clock,
 		.user = (u32)bpf_get_current_uid_gid(),
 		.key = {.pid = ids >> 32, .tid = (u32)ids, .kind = KIND_offcpu, .detail = state},
@@ -118,7 +120,9 @@ static __always_inline void begin_wait(struct bpf_raw_tracepoint_args *ctx,
 	__sync_fetch_and_add(&seat->open, 1);
 	if (bpf_map_update_elem(&wait_open, &who, wait, BPF_NOEXIST)) {
 		give_back(wait->place, seat);
-		count(at, COUNTER_waits_lost, wait->weight);
+		/* It may have been taken up just now. */
+		if (!bpf_map_lookup_elem(&wait_open, &who))
+			count(at, COUNTER_waits_lost, wait->weight);
 		return;
 	}
 	/* Taking the sample makes this wait longer, and no other wait for which it stands. */
@@ -151,8 +155,6 @@ static __always_inline void handle(struct bpf_raw_tracepoint_args *ctx, struct t
 		if (wait) {
 			/* The thread may have another user by now. */
 			scratch->user_and_1 = (u64)wait->user + 1;
-			scratch->waited_ns = clock + wait->ahead_ns - task->se.sum_exec_runtime;
-			scratch->delayed_ns = task->sched_info.run_delay;
 			end_wait(task, scratch, at, wait, wait->began_ns);
 			forget(who, wait->place, seat);
 			scratch->user_and_1 = 0;
@@ -163,8 +165,7 @@ static __always_inline void handle(struct bpf_raw_tracepoint_args *ctx, struct t
 	lane_leave(at);
 }
 
-/* Whether the wait that begins is sampled, as far as its thread is concerned. Where the thread was
- * preempted, any instruction may be the place. */
+/* Whether the wait that begins is sampled, as far as its thread and place are concerned. */
 static __always_inline struct draw draw_wait(struct task_struct *task, struct wait_seat *seat,
                                              int is_preempted)
 {
@@ -175,15 +176,11 @@ static __always_inline struct draw draw_wait(struct task_struct *task, struct wa
 		draw.weight = 1;
 		return draw;
 	}
-	if (!is_preempted) {
-		seat = seat_of_place(bpf_get_current_task(), task);
-		if (!seat)
-			return draw;
-		draw.is_seldom = seat->spent_ns + SAVED_NS / 2 < now;
-		draw.weight = seat_spends(seat, now);
-	}
-	if (!draw.weight)
-		draw.weight = seat_draws(seat, now);
+	seat = seat_of_place(bpf_get_current_task(), task, is_preempted);
+	if (!seat)
+		return draw;
+	draw.is_seldom = seat->spent_ns + SAVED_NS / 2 < now;
+	draw.weight = seat_spends(seat, now) ?: seat_draws(seat, now);
 	return draw;
 }
 
@@ -195,7 +192,7 @@ int wait_switch(struct bpf_raw_tracepoint_args *ctx)
 	struct wait_seat *seat;
 	struct draw draw;
 
-	if (ticks_are_due())
+	if (switches_are_watched && ticks_are_due())
 		ticks_at_switch(ctx);
 	/* The idle task is one of the kernel's threads, too. */
 	if (task->flags & PF_KTHREAD)
@@ -203,7 +200,7 @@ int wait_switch(struct bpf_raw_tracepoint_args *ctx)
 	seat = seat_for(bpf_get_current_task());
 	if (!seat)
 		return 0;
-	draw = draw_wait(task, seat, (int)ctx->args[0]);
+	draw = draw_wait(task, seat, state_of(task, (int)ctx->args[0]) == WAIT_RUNNABLE);
 	if (draw.weight || seat->open)
 		handle(ctx, task, seat, draw);
 	return 0;

@@ -17,7 +17,7 @@
 #include "bpf/wait.h"
 
 /* How often waits of a thread, or of a place in a thread's program, are sampled. Those that share a
- * seat share a probability, which does no harm: each sample has the weight by which it was drawn.
+ * seat share a probability, each sample has the weight by which it was drawn.
  */
 struct wait_seat {
 	u64 spent_ns; /* the time up to which earned samples are spent, by rq.clock */
@@ -60,7 +60,8 @@ struct wait_taken_map {
 	__uint(max_entries, 1);
 };
 
-extern struct wait_seat_map wait_seats SEC(".maps");
+/* A program chooses its places, and can take all of their seats; not those of threads. */
+extern struct wait_seat_map wait_seats SEC(".maps"), wait_places SEC(".maps");
 extern struct wait_pace_map wait_paces SEC(".maps");
 extern struct wait_taken_map wait_taken SEC(".maps");
 
@@ -76,26 +77,25 @@ enum {
 	MAX_HALVINGS = 16,
 };
 
-static __always_inline struct wait_seat *seat_at(u64 hash)
+/* The seat of a thread: `who` is the address of its task_struct. */
+static __always_inline struct wait_seat *seat_for(u64 who)
 {
-	u32 at = hash & (WAIT_SEATS - 1);
+	u32 at = mix(hash_key.start, who) & (WAIT_SEATS - 1);
 
 	return bpf_map_lookup_elem(&wait_seats, &at);
 }
 
-/* The seat of a thread: `who` is the address of its task_struct. */
-static __always_inline struct wait_seat *seat_for(u64 who)
-{
-	return seat_at(mix(hash_key.start, who));
-}
-
 /* The seat of the place in the current thread's program that has called the kernel: the call's pc,
- * and the depth of the stack, which tells callers of the same function apart. */
-static __always_inline struct wait_seat *seat_of_place(u64 who, struct task_struct *task)
+ * and the depth of the stack, which tells callers of the same function apart. Where the thread was
+ * preempted, any instruction may be the place: all have one seat. */
+static __always_inline struct wait_seat *seat_of_place(u64 who, struct task_struct *task,
+                                                       int is_preempted)
 {
 	struct pt_regs *entry = (struct pt_regs *)bpf_task_pt_regs(task);
+	u64 hash = is_preempted ? mix(who, 0) : mix(mix(who, REGS_PC(entry)), REGS_SP(entry));
+	u32 at = hash & (WAIT_SEATS - 1);
 
-	return seat_at(mix(mix(who, REGS_PC(entry)), REGS_SP(entry)));
+	return bpf_map_lookup_elem(&wait_places, &at);
 }
 
 /* The number of waits from this one on until one is sampled, if each has a chance of 1 in `gap`. A

@@ -23,6 +23,7 @@ struct wait {
 	u64 run_delay;  /* the thread's sched_info.run_delay when the wait began */
 	u64 ahead_ns;   /* CLOCK_MONOTONIC less rq.clock */
 	u64 arrival_ns; /* when the thread had been switched to before; by rq.clock */
+	u64 ran_ns;     /* its sum_exec_runtime, which stands still while it waits */
 	u64 has_ended; /* it is accounted for, and the thread has not been switched away from yet */
 	u32 user;
 	u32 place; /* where the account's waits are counted */
@@ -101,7 +102,7 @@ static __always_inline void forget(u64 who, u32 place, struct wait_seat *seat)
 }
 
 /* Accounts for a wait from which a thread came when it was switched to. `began_ns` tells whether it
- * is still the wait that was found. The scratch has what is known of the thread's account. */
+ * is still the wait that was found. */
 static __always_inline void end_wait(struct task_struct *task, struct scratch *scratch, u32 at,
                                      struct wait *wait, u64 began_ns)
 {
@@ -112,6 +113,8 @@ static __always_inline void end_wait(struct task_struct *task, struct scratch *s
 	if (*(volatile u64 *)&wait->began_ns != began_ns ||
 	    __sync_lock_test_and_set(&wait->has_ended, 1))
 		return;
+	scratch->waited_ns = until - wait->ran_ns;
+	scratch->delayed_ns = task->sched_info.run_delay;
 	left = until > since ? until - since : 0;
 	runnable = task->sched_info.run_delay - wait->run_delay;
 	if (runnable > left || (detail & ((1 << WAIT_CALL_SHIFT) - 1)) == WAIT_RUNNABLE)

@@ -224,7 +224,9 @@ static int submit(struct request *request, const struct profile_query *query)
 	                                                     query->ask.range == RANGE_BETWEEN),
 		.done = on_checked,
 	};
-	pid_check_start(&asked->check, &asked->capture.ask.selection, query->ask.kind);
+	/* Each process that waits runs before. */
+	pid_check_start(&asked->check, &asked->capture.ask.selection,
+	                query->ask.selection.wall ? KIND_cpu : query->ask.kind);
 	return 0;
 }
 

@@ -111,8 +111,9 @@ static uint64_t gap_of(const struct capture *capture)
 
 	slices.count -= capture->second_count + (slices.count && capture->facts.state);
 	if (!slices.count)
-		return capture->from.past ? capture->facts.to_mono_ns - capture->facts.from_mono_ns
-		                          : 0;
+		return capture->from.past && !capture->second_count
+		               ? capture->facts.to_mono_ns - capture->facts.from_mono_ns
+		               : 0;
 	return capture->past.gap_ns + slices_gap(&slices);
 }
 

@@ -85,7 +85,7 @@ struct source_state {
 	u64 period;        /* of the last value: average from one sample to the next */
 	u32 attached;
 	struct bpf_link *links[MAX_CPUS][CPU_TIMERS];
-	struct bpf_link *second; /* of a source that uses two tracepoints, or timers and one */
+	struct bpf_link *second; /* of a source that uses two programs of this kind */
 	/* By CPU: the timer that ticks for all timers of its CPU until these have begun. fd 0:
 	 * none. */
 	struct {

@@ -101,7 +101,7 @@ static const char *wait_name(const struct tally_key *key)
 }
 #undef WAIT
 
-static uint32_t add_task(struct tallying *on, const struct tally_key *key,
+static uint32_t add_task(struct tallying *on, const struct tally_key *key, const char *state,
                          const struct tally *tally, const struct image *image)
 {
 	struct builder *builder = on->frames.builder;
@@ -110,7 +110,7 @@ static uint32_t add_task(struct tallying *on, const struct tally_key *key,
 		.tid = key->tid,
 		.gil = builder_text(builder, gil_name(key->gil)),
 		.memory = builder_text(builder, memory_name(key)),
-		.state = builder_text(builder, state_name(key)),
+		.state = builder_text(builder, state),
 		.wait = builder_text(builder, wait_name(key)),
 		.account = account_of(tally->user),
 	};
@@ -137,7 +137,8 @@ static void add_tally(struct tallying *on, const struct tally_key *key, const st
 	if (!path)
 		path = builder_node(on->frames.builder, 0,
 		                    places_pseudo(&on->frames.places, "[no stack]"));
-	builder_sample(on->frames.builder, path, add_task(on, key, tally, image), values);
+	builder_sample(on->frames.builder, path, add_task(on, key, state_name(key), tally, image),
+	               values);
 }
 
 static struct tallying begin(struct half *half, struct builder *into)
@@ -174,8 +175,8 @@ void tallies_add_unseen(struct half *half, struct builder *into, size_t at, uint
 	const struct image *image = procs_image(half->tables->procs, key.pid, tally->last_ns);
 
 	key.gil = GIL_UNKNOWN;
-	key.detail = 0;
+	key.detail = WAIT_RUNNABLE; /* it names no call */
 	builder_sample(into, builder_node(into, 0, places_pseudo(&on.frames.places, NOT_SEEN)),
-	               add_task(&on, &key, tally, image), values);
+	               add_task(&on, &key, "unknown", tally, image), values);
 	places_release(&on.frames.places);
 }

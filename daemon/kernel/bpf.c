@@ -173,6 +173,7 @@ int bpf_open(struct bpf *bpf, u32 online_cpus, u32 sample_hz, u32 growth_kinds, 
 	bpf->cpu_count = (u32)cpu_count;
 	if (cpulist_limit(&bpf->cpu_limit))
 		bpf->cpu_limit = MAX_CPUS;
+	bpf->online_cpus = online_cpus;
 	choose_sizes(bpf, online_cpus, sample_hz, growth_kinds);
 	bpf->tally_keys = calloc(bpf->tally_size, sizeof(*bpf->tally_keys));
 	bpf->tallies = calloc(bpf->tally_size, sizeof(*bpf->tallies));

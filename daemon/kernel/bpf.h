@@ -38,8 +38,10 @@ struct bpf {
 	struct bpf_link *exec_link, *exit_link;
 	struct bpf_link *switch_link; /* of bpf_watch_switches() */
 	const struct bpf_program *switch_program;
+	bool waits_are_ready; /* their program may be attached there */
 	u32 tally_size, stack_size;
 	u32 others_tallies, others_stacks; /* the part of these sizes that is not for CPU time */
+	u32 online_cpus;                   /* when the daemon started */
 	u32 cpu_count, cpu_limit;          /* number of possible CPUs; limit of their numbers */
 	struct tally_key *tally_keys;
 	struct tally *tallies;

@@ -111,7 +111,7 @@ static struct bpf_program *switch_program(const struct bpf *bpf)
 	const struct profd_bpf *waits = bpf_part(bpf, BPF_PART_WAITS);
 	const struct profd_bpf *ticks = bpf_part(bpf, BPF_PART_SWITCHES);
 
-	if (waits)
+	if (waits && bpf->waits_are_ready)
 		return waits->progs.wait_switch;
 	return ticks ? ticks->progs.cpu_switch : NULL;
 }
@@ -121,6 +121,7 @@ int bpf_watch_switches(struct bpf *bpf)
 	struct bpf_program *program = switch_program(bpf);
 	struct bpf_link *link;
 
+	bpf->skeleton->bss->switches_are_watched = bpf_part(bpf, BPF_PART_SWITCHES) != NULL;
 	if (program == bpf->switch_program)
 		return 0;
 	link = bpf_program__attach(program);
@@ -129,7 +130,6 @@ int bpf_watch_switches(struct bpf *bpf)
 	bpf_unwatch_switches(bpf);
 	bpf->switch_link = link;
 	bpf->switch_program = program;
-	bpf->skeleton->bss->switches_are_watched = 1;
 	return 0;
 }
 

@@ -17,6 +17,7 @@ struct merge {
 	const struct filter *filter;
 	/* The builder's ids, by the slice's ids; 0: none yet. */
 	uint32_t *mappings, *locations, *functions, *nodes, *tasks;
+	bool is_running;      /* of selection->wall: the slice is of CPU time */
 	uint32_t *kept;       /* by the slice's task: the filter accepts it */
 	uint32_t at_ms;       /* at_ms of the slice's tasks */
 	uint32_t *folds;      /* by the slice's task: its account is folded */
@@ -86,7 +87,7 @@ static uint32_t merge_task(const struct merge *merge, const struct task *from)
 #define LABEL(name) task.name = merge_string(merge, task.name);
 	TASK_LABELS(LABEL)
 #undef LABEL
-	if (merge->filter->selection->wall && !task.state)
+	if (merge->is_running)
 		task.state = builder_text(merge->into, RUNNING_STATE);
 	task.at_ms = merge->at_ms;
 	if (merge->filter->selection->loops != LOOPS_KEPT && !merge->filter->selection->accounts)
@@ -293,6 +294,9 @@ static int merge_slice(struct builder *into, const struct profile *slice,
 	if (!ids)
 		return -ENOMEM;
 	merge.mappings = ids;
+	merge.is_running =
+		filter->selection->wall &&
+		!strcmp(profile_string(slice, slice->period_type.type), WALL_RUNNING_TYPE);
 	merge.locations = merge.mappings + slice->mapping_count;
 	merge.functions = merge.locations + slice->location_count;
 	merge.nodes = merge.functions + slice->function_count;
@@ -308,6 +312,11 @@ static int merge_slice(struct builder *into, const struct profile *slice,
 		merge_idle(&merge);
 	builder_ticks(into, &slice->ticks);
 	return builder_error(into);
+}
+
+static uint64_t end_of(const struct profile *slice)
+{
+	return slice->start_mono_ns + slice->duration_ns;
 }
 
 static uint32_t ms_between(const struct profile *first, const struct profile *slice)
@@ -378,8 +387,13 @@ int select_merge(struct builder *into, struct profile *const *slices, size_t sli
 
 	if (!slice_count || builder_error(into))
 		return builder_error(into);
-	first = slices[0];
-	last = slices[slice_count - 1];
+	first = last = slices[0];
+	for (size_t i = 1; i < slice_count; i++) {
+		if ((int64_t)(slices[i]->start_mono_ns - first->start_mono_ns) < 0)
+			first = slices[i];
+		if ((int64_t)(end_of(slices[i]) - end_of(last)) > 0)
+			last = slices[i];
+	}
 	err = merge_types(into, slices, slice_count, selection);
 	if (!err)
 		err = filter_init(&filter, selection, slices, slice_count);
@@ -389,6 +403,6 @@ int select_merge(struct builder *into, struct profile *const *slices, size_t sli
 	if (err)
 		return err;
 	builder_time(into, first->start_mono_ns, first->start_wall_ns,
-	             last->start_mono_ns + last->duration_ns - first->start_mono_ns);
+	             end_of(last) - first->start_mono_ns);
 	return builder_error(into);
 }

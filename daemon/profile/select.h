@@ -22,6 +22,8 @@ enum { FOLDED_PROCESSES = 64 };
 /* The kind of profile that has waits and CPU time, and the label of the latter. */
 #define WALL_KIND     "wall"
 #define RUNNING_STATE "running"
+/* The type of the period of CPU time. */
+#define WALL_RUNNING_TYPE "cpu"
 
 /* Selects everything that slices have. */
 extern const struct selection select_all;

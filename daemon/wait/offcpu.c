@@ -71,7 +71,9 @@ static const struct {
 };
 
 /* Going through all threads of the host may take one part in this many of a CPU's time. */
-enum { SHARE = 1000, WANTED_SHARE = 20 };
+enum { SHARE = 500, WANTED_SHARE = 20 };
+/* But it takes place at least so often. */
+static const uint64_t longest_ns = 4 * NSEC_PER_SEC;
 
 struct offcpu {
 	uint64_t latest_mono_ns, took_ns; /* of going through threads */
@@ -93,11 +95,13 @@ static struct offcpu *offcpu_new(void)
 static void offcpu_configure(struct bpf *bpf, const struct source_config *config,
                              struct source_state *state)
 {
-	u32 nodes = bpf->cpu_count * WAIT_KEPT_NODES_PER_CPU;
+	u32 nodes = bpf->online_cpus * WAIT_KEPT_NODES_PER_CPU;
 	struct profd_bpf *skeleton = bpf->skeleton;
 
 	if (nodes < WAIT_KEPT_NODES)
 		nodes = WAIT_KEPT_NODES;
+	if (nodes > WAIT_KEPT_NODES_MOST)
+		nodes = WAIT_KEPT_NODES_MOST;
 	state->config = *config;
 	state->period = 1;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
@@ -141,6 +145,7 @@ static int offcpu_attach(struct bpf *bpf, const bool *online, struct source_stat
 		         strerror(errno));
 		return -errno;
 	}
+	bpf->waits_are_ready = true;
 	err = bpf_watch_switches(bpf);
 	state->on = !err;
 	state->attached = !err;
@@ -178,8 +183,9 @@ static void offcpu_continue(struct bpf *bpf, struct source_state *state, bool is
 	struct offcpu *own = state->own;
 	uint64_t now = clock_mono_ns();
 
-	if (!state->on ||
-	    now < own->latest_mono_ns + own->took_ns * (is_cut ? WANTED_SHARE : SHARE))
+	uint64_t rest_ns = own->took_ns * (is_cut ? WANTED_SHARE : SHARE);
+
+	if (!state->on || now < own->latest_mono_ns + (rest_ns < longest_ns ? rest_ns : longest_ns))
 		return;
 	bpf->skeleton->bss->wait_round++;
 	bpf->skeleton->bss->wait_is_exact = is_cut;

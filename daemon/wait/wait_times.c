@@ -110,7 +110,7 @@ static void meet(struct wait_times *times, const struct drained *drained, size_t
 static struct waited owed(const struct thread *thread)
 {
 	u64 all = less(sum(&thread->latest) - sum(&thread->base), sum(&thread->given));
-	u64 delayed = less(thread->latest.delayed - thread->base.delayed, thread->given.delayed);
+	u64 delayed = less(thread->latest.delayed, thread->base.delayed + thread->given.delayed);
 
 	if (!thread->sampled.delayed)
 		delayed = 0;
@@ -133,9 +133,13 @@ static void settle(struct thread *thread, u64 span_ns)
 		return;
 	}
 	if (sum(&thread->latest)) {
+		u64 most = sum(&thread->sampled) > span_ns ? sum(&thread->sampled) : span_ns;
+
 		due = owed(thread);
 		thread->wanted.slept = min(due.slept, thread->sampled.slept * WAIT_RAISE);
+		thread->wanted.slept = min(thread->wanted.slept, most);
 		thread->wanted.delayed = min(due.delayed, thread->sampled.delayed * WAIT_RAISE);
+		thread->wanted.delayed = min(thread->wanted.delayed, most - thread->wanted.slept);
 		/* What was not seen in earlier halves cannot be added to them any more. */
 		thread->left_ns =
 			min(sum(&due) - sum(&thread->wanted), less(span_ns, sum(&thread->wanted)));

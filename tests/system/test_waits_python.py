@@ -93,9 +93,10 @@ class Gil(unittest.TestCase):
         if python.free_threaded:
             self.assertGreater(spinning["none"], 1.9, spinning)
             return
-        # One of the two has it at each moment, unless the main thread does.
-        self.assertAlmostEqual(spinning["held"], 1, delta=0.15, msg=spinning)
-        self.assertAlmostEqual(spinning["waiting"], 1, delta=0.15, msg=spinning)
+        # One of the two has it at each moment, unless the main thread does. Of some waits no sample is known.
+        either = spinning["held"] + spinning["waiting"]
+        self.assertGreater(either, 1.7, spinning)
+        self.assertAlmostEqual(spinning["held"] / either, 0.5, delta=0.08, msg=spinning)
         self.assertGreater(hashing["released"], 0.6, hashing)
         self.assertLess(hashing.get("held", 0), 0.1, hashing)
         waiting = [s for s in wall.samples if s.labels["pid"] == pid and s.labels.get("gil") == "waiting"

@@ -27,7 +27,7 @@ class NotSampled(unittest.TestCase):
         self.assertEqual({(s.labels["state"], s.labels["wait"]) for s in blocked}, {("sleep", "futex")})
         for sample in blocked:
             self.assertIn("[unknown: wait not sampled when it began]", sample.names)
-            self.assertIn("do_futex", sample.names)
+            self.assertTrue(any("futex" in name for name in sample.names), sample.names)
         self.assertAlmostEqual(sum(s.values[1] for s in blocked) / profile.duration_ns, 1, delta=0.02)
 
 

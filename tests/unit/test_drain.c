@@ -397,8 +397,9 @@ static const struct {
 	u8 gil;
 	const char *name;
 } gils[] = {
-	{GIL_UNKNOWN, ""}, {GIL_HELD, "held"}, {GIL_RELEASED, "released"}, {GIL_NONE, "none"},
-	{4, ""},           {255, ""},
+	{GIL_UNKNOWN, ""},  {GIL_HELD, "held"},       {GIL_RELEASED, "released"},
+	{GIL_NONE, "none"}, {GIL_WAITING, "waiting"}, {5, ""},
+	{255, ""},
 };
 
 START_TEST(tasks_say_how_a_runtime_ran)

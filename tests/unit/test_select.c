@@ -68,7 +68,7 @@ static struct profile *slice(uint64_t start, bool reversed, const char *type)
 	    builder_node(builder, 0, builder_location(builder, kernel_id, 0xf00)));
 	builder_value_type(builder, type, "count");
 	builder_value_type(builder, "cpu", "nanoseconds");
-	builder_period(builder, "cpu", "nanoseconds", 100);
+	builder_period(builder, strcmp(type, "waits") ? "cpu" : "offcpu", "nanoseconds", 100);
 	builder_time(builder, start, start + 5, 10);
 	builder_ticks(builder, &(struct ticks){10, 7, 0, 0});
 	ck_assert_int_eq(builder_seal(builder, &profile), 0);

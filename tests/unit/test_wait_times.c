@@ -4,6 +4,7 @@
  */
 #include "wait/wait_times.h"
 
+#include "kernel/thread_sets.h"
 #include "tests/unit/suites.h"
 
 enum { MS = 1000 * 1000, SPAN = 1000 * MS, MANY = 10000 };
@@ -104,7 +105,7 @@ START_TEST(sums_are_the_scheduler_s)
 	ck_assert_uint_eq(left_ms(), 0);
 	/* Also after a half in which it was not met. */
 	weigh();
-	add(1, WAIT_SLEEP, 900, 3700, 400);
+	add(1, WAIT_SLEEP, 2000, 3700, 400);
 	weigh();
 	VALUES(1800);
 }
@@ -168,6 +169,19 @@ START_TEST(a_few_samples_do_not_stand_for_what_was_not_seen)
 }
 END_TEST
 
+/* A thread that was not seen for long; and an account that was read while it changed. */
+START_TEST(no_more_than_the_half_lasted)
+{
+	add(1, WAIT_SLEEP, 1, 1000, 600);
+	weigh();
+	add(1, WAIT_SLEEP, 900, 41000, 500);
+	add(1, WAIT_RUNNABLE, 0, 41000, 500);
+	weigh();
+	VALUES(1000, 0);
+	ck_assert_uint_eq(left_ms(), 0);
+}
+END_TEST
+
 START_TEST(another_thread_with_its_number)
 {
 	add(1, WAIT_SLEEP, 1, 5000, 0);
@@ -195,13 +209,19 @@ END_TEST
 
 START_TEST(more_than_there_is_room_for)
 {
+	uint32_t raised = 0;
+
 	for (uint64_t round = 1; round < 4; round++) {
 		for (uint32_t tid = 1; tid <= MANY; tid++)
 			add(tid, WAIT_SLEEP, 100, 1000 * round, 0);
 		weigh();
 	}
-	for (uint32_t i = 0; i < MANY; i++)
+	for (uint32_t i = 0; i < MANY; i++) {
 		ck_assert_uint_ge(tallies[i].value, (uint64_t)100 * MS);
+		raised += tallies[i].value == (uint64_t)100 * WAIT_RAISE * MS;
+	}
+	ck_assert_uint_gt(raised, 3500);
+	ck_assert_uint_le(raised, THREAD_PLACES);
 }
 END_TEST
 
@@ -216,6 +236,7 @@ Suite *wait_times_suite(void)
 	tcase_add_test(tcase, what_was_given_without_account_is_taken_off);
 	tcase_add_test(tcase, without_a_sample_of_one_the_other_has_all);
 	tcase_add_test(tcase, a_few_samples_do_not_stand_for_what_was_not_seen);
+	tcase_add_test(tcase, no_more_than_the_half_lasted);
 	tcase_add_test(tcase, another_thread_with_its_number);
 	tcase_add_test(tcase, other_kinds_are_left_alone);
 	tcase_add_test(tcase, more_than_there_is_room_for);
