@@ -398,8 +398,7 @@ static const struct {
 	const char *name;
 } gils[] = {
 	{GIL_UNKNOWN, ""},  {GIL_HELD, "held"},       {GIL_RELEASED, "released"},
-	{GIL_NONE, "none"}, {GIL_WAITING, "waiting"}, {5, ""},
-	{255, ""},
+	{GIL_NONE, "none"}, {GIL_WAITING, "waiting"}, {255, ""},
 };
 
 START_TEST(tasks_say_how_a_runtime_ran)
