@@ -203,7 +203,9 @@ class Endpoints(unittest.TestCase):
         parameters = {row["path"]: {parameter["name"] for parameter in row["parameters"]} for row in api["endpoints"]}
         self.assertLess({"type", "format", "by", "last"}, parameters["/profile"])
         self.assertEqual(parameters["/api"], set())
-        self.assertEqual([kind["name"] for kind in api["kinds"]], [row["name"] for row in self.daemon.json("/status")["sources"]])
+        sources = [row["name"] for row in self.daemon.json("/status")["sources"]]
+        self.assertEqual([kind["name"] for kind in api["kinds"] if "of" not in kind], sources)
+        self.assertEqual([(kind["name"], kind["of"]) for kind in api["kinds"] if "of" in kind], [("wall", "offcpu")])
         for kind in api["kinds"]:
             values = self.daemon.profile(f"type={kind['name']}&last=1s").types
             self.assertEqual(values, [(value["type"], value["unit"]) for value in kind["values"]])
