@@ -147,16 +147,14 @@ static void capture_end(struct capture *capture, int err)
 
 /* ---- before the history --------------------------------------------------------------------- */
 
-/* How many slices of the history lie in what was read. That ends at a boundary that the recorder
- * holds; or earlier, if later files are gone. */
-static size_t covered(const struct slices *slices, const struct profile *last)
+/* How many slices are mostly before a time. */
+static size_t count_before(const struct slices *slices, uint64_t mono_ns)
 {
-	uint64_t end = last->start_mono_ns + last->duration_ns;
 	size_t count = 0;
 
 	while (count < slices->count && is_before(slices->profiles[count]->start_mono_ns +
 	                                                  slices->profiles[count]->duration_ns / 2,
-	                                          end))
+	                                          mono_ns))
 		count++;
 	return count;
 }
@@ -165,7 +163,7 @@ static size_t covered(const struct slices *slices, const struct profile *last)
 static int join(struct capture *capture)
 {
 	struct slices *slices = &capture->slices, *past = &capture->past.slices;
-	struct profile **grown;
+	struct profile **grown, *last;
 	size_t first;
 
 	if (!past->count)
@@ -179,7 +177,10 @@ static int join(struct capture *capture)
 	if (!grown)
 		return -ENOMEM;
 	past->profiles = grown;
-	first = covered(slices, grown[past->count - 1]);
+	/* What was read ends at a boundary that the recorder holds; or earlier, if later files are
+	 * gone. */
+	last = grown[past->count - 1];
+	first = count_before(slices, last->start_mono_ns + last->duration_ns);
 	for (size_t i = 0; i < slices->count; i++)
 		if (i < first)
 			profile_unref(slices->profiles[i]);
@@ -256,15 +257,12 @@ static int ask_past(struct capture *capture)
 	return past_ask(capture->from.past, &capture->past);
 }
 
-/* Drops the slices that are mostly before a time. */
 static void drop_before(struct slices *slices, uint64_t mono_ns)
 {
-	size_t first = 0;
+	size_t first = count_before(slices, mono_ns);
 
-	while (first < slices->count && is_before(slices->profiles[first]->start_mono_ns +
-	                                                  slices->profiles[first]->duration_ns / 2,
-	                                          mono_ns))
-		profile_unref(slices->profiles[first++]);
+	for (size_t i = 0; i < first; i++)
+		profile_unref(slices->profiles[i]);
 	slices->count -= first;
 	memmove(slices->profiles, slices->profiles + first,
 	        slices->count * sizeof(*slices->profiles));

@@ -33,24 +33,34 @@ static struct {
 	uint64_t first_end_ns; /* of the first slice */
 } all;
 
-static void drain(void *ctx)
+static struct profile *slice_of(enum profile_kind kind)
 {
 	const struct heartbeat *heartbeat = &all.collector->heartbeat;
-	struct profile *slices[KIND_COUNT] = {NULL};
 	struct builder *builder = builder_new();
+	struct profile *slice = NULL;
 	struct task task = {.pid = 1};
 
-	(void)ctx;
-	source_describe(sources[KIND_cpu], 1, builder);
+	source_describe(sources[kind], 1, builder);
 	builder_time(builder, heartbeat->start_mono_ns, heartbeat->start_wall_ns,
 	             heartbeat->end_mono_ns - heartbeat->start_mono_ns);
 	builder_sample(builder, builder_node(builder, 0, builder_location(builder, 0, 1)),
 	               builder_task(builder, &task), (uint64_t[PROFILE_VALUES]){1});
-	ck_assert_int_eq(builder_seal(builder, &slices[KIND_cpu]), 0);
+	ck_assert_int_eq(builder_seal(builder, &slice), 0);
 	builder_free(builder);
+	return slice;
+}
+
+/* Waits are not recorded yet at the first time. */
+static void drain(void *ctx)
+{
+	struct profile *slices[KIND_COUNT] = {[KIND_cpu] = slice_of(KIND_cpu)};
+
+	(void)ctx;
+	if (all.first_end_ns)
+		slices[KIND_offcpu] = slice_of(KIND_offcpu);
 	ck_assert_int_eq(history_add(all.history, slices), 0);
 	if (!all.first_end_ns)
-		all.first_end_ns = heartbeat->end_mono_ns;
+		all.first_end_ns = all.collector->heartbeat.end_mono_ns;
 }
 
 static void done(struct capture *capture, int err)
@@ -62,12 +72,12 @@ static void done(struct capture *capture, int err)
 
 static void start(void)
 {
-	uint32_t shares[KIND_COUNT] = {[KIND_cpu] = 1};
+	uint32_t shares[KIND_COUNT] = {[KIND_cpu] = 1, [KIND_offcpu] = 1};
 
 	memset(&all, 0, sizeof(all));
 	ck_assert_int_eq(uv_loop_init(&all.loop), 0);
 	all.skeleton.bss = &all.bss;
-	all.history = history_new(&ample, shares, KIND_COUNT, 1);
+	all.history = history_new(&ample, shares, KIND_COUNT, 2);
 	all.collector = calloc(1, sizeof(*all.collector));
 	all.collector->bpf =
 		(struct bpf){.skeleton = &all.skeleton, .cpu_limit = 1, .quiet = all.quiet};
@@ -107,18 +117,40 @@ static void run_until_recorded(void)
 		uv_run(&all.loop, UV_RUN_ONCE);
 }
 
-/* The slices follow each other from the beginning of the range to its end. */
-static void assert_whole(uint64_t from_mono_ns, uint64_t to_mono_ns)
+/* The slices [first, end) follow each other from the beginning of the range to its end. */
+static void assert_follow(size_t first, size_t end, uint64_t from_mono_ns, uint64_t to_mono_ns)
 {
 	const struct slices *slices = &all.capture.slices;
 	uint64_t at = from_mono_ns;
 
-	ck_assert_uint_gt(slices->count, 0);
-	for (size_t i = 0; i < slices->count; i++) {
+	ck_assert_uint_gt(end, first);
+	for (size_t i = first; i < end; i++) {
 		ck_assert_uint_eq(slices->profiles[i]->start_mono_ns, at);
 		at += slices->profiles[i]->duration_ns;
 	}
 	ck_assert_uint_eq(at, to_mono_ns);
+}
+
+static void assert_whole(uint64_t from_mono_ns, uint64_t to_mono_ns)
+{
+	assert_follow(0, all.capture.slices.count, from_mono_ns, to_mono_ns);
+}
+
+/* Slices of waits, and then of CPU time, each of the whole range. */
+static void assert_both(uint64_t from_mono_ns, uint64_t to_mono_ns)
+{
+	const struct capture *capture = &all.capture;
+	size_t half = capture->slices.count / 2;
+
+	ck_assert_uint_eq(capture->second_count, half);
+	ck_assert_uint_eq(capture->slices.count, 2 * half);
+	assert_follow(0, half, from_mono_ns, to_mono_ns);
+	assert_follow(half, 2 * half, from_mono_ns, to_mono_ns);
+	for (size_t i = 0; i < 2 * half; i++)
+		ck_assert_str_eq(profile_string(capture->slices.profiles[i],
+		                                capture->slices.profiles[i]->period_type.type),
+		                 sources[i < half ? KIND_offcpu : KIND_cpu]->name);
+	ck_assert_uint_eq(capture->facts.gap_ns, 0);
 }
 
 START_TEST(the_next_time_is_exact)
@@ -133,6 +165,25 @@ START_TEST(the_next_time_is_exact)
 	ck_assert_uint_ge(capture->to_mono_ns - capture->from_mono_ns, length_ns);
 	ck_assert(capture->ends_now);
 	assert_whole(capture->from_mono_ns, capture->to_mono_ns);
+}
+END_TEST
+
+START_TEST(all_time_of_threads_is_of_both)
+{
+	const struct capture *capture = &all.capture;
+	const bool is_next = _i == 0;
+
+	run_until_recorded();
+	all.capture.ask = (struct capture_ask){
+		.kind = KIND_offcpu,
+		.range = is_next ? RANGE_NEXT : RANGE_LAST,
+		.length_ns = is_next ? 300 * NSEC_PER_MSEC : 100 * NSEC_PER_SEC,
+		.selection = {.wall = true},
+	};
+	capture_start(&all.capture);
+	run_until_called();
+	/* In the past, only the time of which both are kept counts. */
+	assert_both(is_next ? capture->from_mono_ns : all.first_end_ns, capture->to_mono_ns);
 }
 END_TEST
 
@@ -231,6 +282,7 @@ Suite *capture_suite(void)
 	TCase *tcase = tcase_create("capture");
 
 	tcase_add_checked_fixture(tcase, start, stop);
+	tcase_add_loop_test(tcase, all_time_of_threads_is_of_both, 0, 2);
 	tcase_add_test(tcase, the_next_time_is_exact);
 	tcase_add_test(tcase, the_last_time_ends_after_the_question);
 	tcase_add_test(tcase, a_time_that_is_over_waits_for_no_boundary);
