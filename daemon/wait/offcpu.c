@@ -70,9 +70,9 @@ static const struct {
 #endif
 };
 
-/* Going through all threads of the host may take one part in this many of a CPU's time. */
+/* Going through all threads of the host may take one part in this many of a CPU's time, but takes
+ * place at least so often. */
 enum { SHARE = 500, WANTED_SHARE = 20 };
-/* But it takes place at least so often. */
 static const uint64_t longest_ns = 4 * NSEC_PER_SEC;
 
 struct offcpu {
@@ -181,11 +181,12 @@ static void go_through_threads(const struct bpf_link *link)
 static void offcpu_continue(struct bpf *bpf, struct source_state *state, bool is_cut)
 {
 	struct offcpu *own = state->own;
-	uint64_t now = clock_mono_ns();
+	uint64_t now = clock_mono_ns(), rest_ns;
 
-	uint64_t rest_ns = own->took_ns * (is_cut ? WANTED_SHARE : SHARE);
-
-	if (!state->on || now < own->latest_mono_ns + (rest_ns < longest_ns ? rest_ns : longest_ns))
+	if (!state->on)
+		return;
+	rest_ns = own->took_ns * (is_cut ? WANTED_SHARE : SHARE);
+	if (now < own->latest_mono_ns + (rest_ns < longest_ns ? rest_ns : longest_ns))
 		return;
 	bpf->skeleton->bss->wait_round++;
 	bpf->skeleton->bss->wait_is_exact = is_cut;
