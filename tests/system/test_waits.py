@@ -9,6 +9,7 @@ import time
 import unittest
 
 from daemon import Daemon
+from test_waits_python import SCRIPT
 from warm_up import warm_up
 from workload import Workload
 
@@ -123,6 +124,19 @@ class Runnable(unittest.TestCase):
             found = profile.total(1, lambda s, p=spin.pid: s.labels["pid"] == p and s.labels["state"] == "runnable") / 1e9
             self.assertGreater(delayed, 1)
             self.assertAlmostEqual(found, delayed, delta=0.15 * delayed + 0.2)
+
+
+class Boundaries(unittest.TestCase):
+    def test_a_thread_that_runs_or_sleeps_at_one(self):
+        with Daemon("--waits", "yes") as server, subprocess.Popen([sys.executable, "-c", SCRIPT]) as process:
+            try:
+                warm_up(server, 5)
+                time.sleep(1)
+                walls = [server.profile(f"type=wall&seconds=1&pid={process.pid}&tid={process.pid}") for _ in range(6)]
+            finally:
+                process.kill()
+        for wall in walls:
+            self.assertAlmostEqual(wall.total(1) / wall.duration_ns, 1, delta=0.03)
 
 
 class Storm(unittest.TestCase):
