@@ -28,7 +28,7 @@ class NotSampled(unittest.TestCase):
         for sample in blocked:
             self.assertIn("[unknown: wait not sampled when it began]", sample.names)
             self.assertTrue(any("futex" in name for name in sample.names), sample.names)
-        self.assertAlmostEqual(sum(s.values[1] for s in blocked) / profile.duration_ns, 1, delta=0.02)
+        self.assertAlmostEqual(sum(s.values[1] for s in blocked) / profile.duration_ns, 1, delta=0.1)
 
 
 class Hostile(unittest.TestCase):
@@ -46,7 +46,7 @@ class Hostile(unittest.TestCase):
             waited = profile.total(1, lambda s: s.labels["pid"] == process.pid) / profile.duration_ns
             # Three threads, of which one computes a little.
             self.assertGreater(waited, 2.5, sums)
-            self.assertLess(waited, 3.1, sums)
+            self.assertLess(waited, 3.3, sums)
             self.assertLess(sums[LOST] + sums[UNSEEN], 0.1 * profile.duration_ns / 1e9, sums)
         self.assertEqual(metrics["profd_waits_lost_total"], 0)
 
