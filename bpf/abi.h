@@ -85,6 +85,7 @@ enum wait_call { WAIT_CALLS(WAIT) WAIT_CALL_COUNT };
 
 /* The detail of a wait's tally: its state, and its call above this bit. */
 enum { WAIT_CALL_SHIFT = 2, WAIT_SYSCALLS = 512 };
+#define WAIT_STATE_OF(detail) ((detail) & ((1 << WAIT_CALL_SHIFT) - 1))
 
 /* What the samples with one key add up to. */
 struct tally {

@@ -34,7 +34,7 @@ static __always_inline int are_all_known(u64 user_and_1)
 
 static __always_inline int is_runnable(const struct wait *wait)
 {
-	return (wait->key.detail & ((1 << WAIT_CALL_SHIFT) - 1)) == WAIT_RUNNABLE;
+	return WAIT_STATE_OF(wait->key.detail) == WAIT_RUNNABLE;
 }
 
 /* `began_ns` tells whether the wait is still the one that was found: the thread may run meanwhile.

@@ -117,7 +117,7 @@ static __always_inline void end_wait(struct task_struct *task, struct scratch *s
 	scratch->delayed_ns = task->sched_info.run_delay;
 	left = until > since ? until - since : 0;
 	runnable = task->sched_info.run_delay - wait->run_delay;
-	if (runnable > left || (detail & ((1 << WAIT_CALL_SHIFT) - 1)) == WAIT_RUNNABLE)
+	if (runnable > left || WAIT_STATE_OF(detail) == WAIT_RUNNABLE)
 		runnable = left;
 	scratch->key = wait->key;
 	if (runnable && runnable < left) {

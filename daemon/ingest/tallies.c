@@ -86,7 +86,7 @@ static const char *state_name(const struct tally_key *key)
 {
 	static const char *const names[] = {WAIT_STATES(WAIT)};
 
-	return key->kind == KIND_offcpu ? names[key->detail % (1 << WAIT_CALL_SHIFT)] : "";
+	return key->kind == KIND_offcpu ? names[WAIT_STATE_OF(key->detail)] : "";
 }
 
 /* What it waits in; "" for samples of other kinds, and of threads that only want a CPU. */
@@ -95,7 +95,7 @@ static const char *wait_name(const struct tally_key *key)
 	static const char *const names[] = {WAIT_CALLS(WAIT)};
 	uint8_t call = key->detail >> WAIT_CALL_SHIFT;
 
-	if (key->kind != KIND_offcpu || key->detail % (1 << WAIT_CALL_SHIFT) == WAIT_RUNNABLE)
+	if (key->kind != KIND_offcpu || WAIT_STATE_OF(key->detail) == WAIT_RUNNABLE)
 		return "";
 	return call < WAIT_CALL_COUNT ? names[call] : "";
 }

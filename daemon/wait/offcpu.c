@@ -202,14 +202,15 @@ static int offcpu_fill(struct half *half, struct source_state *state, struct bui
 	struct offcpu *own = state->own;
 	struct wait_left left;
 	size_t at = 0;
+	int err;
 
 	if (own)
 		wait_times_weigh(own->times, half->drained,
 		                 half->span.end_mono_ns - half->span.start_mono_ns);
-	tallies_fill(half, state, into, ret_samples);
+	err = tallies_fill(half, state, into, ret_samples);
 	while (own && wait_times_left(own->times, &at, &left))
 		tallies_add_unseen(half, into, left.tally, left.ns);
-	return 0;
+	return err;
 }
 
 const struct source source_offcpu = {

@@ -22,8 +22,8 @@ struct thread {
 	bool is_known;       /* it was met before this round */
 	struct waited base;  /* by the scheduler, when it was met first */
 	struct waited given; /* to samples since then */
-	struct waited
-		latest; /* by the scheduler, at the latest sample of this round; 0: not known */
+	/* By the scheduler, at the latest sample of this round; 0: not known. */
+	struct waited latest;
 	u64 latest_mono_ns;
 	struct waited sampled; /* by the samples of this round */
 	struct waited wanted;  /* what they are to stand for */
@@ -71,7 +71,7 @@ static u64 min(u64 a, u64 b)
 /* The one of the two that the time of a tally is part of. */
 static u64 *part_of(struct waited *waited, const struct tally_key *key)
 {
-	bool is_delayed = key->detail % (1 << WAIT_CALL_SHIFT) == WAIT_RUNNABLE;
+	bool is_delayed = WAIT_STATE_OF(key->detail) == WAIT_RUNNABLE;
 
 	return is_delayed ? &waited->delayed : &waited->slept;
 }

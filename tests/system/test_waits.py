@@ -9,7 +9,7 @@ import time
 import unittest
 
 from daemon import Daemon
-from test_waits_python import SCRIPT
+from test_waits_python import sleeps_and_computes
 from warm_up import warm_up
 from workload import Workload
 
@@ -128,13 +128,8 @@ class Runnable(unittest.TestCase):
 
 class Boundaries(unittest.TestCase):
     def test_a_thread_that_runs_or_sleeps_at_one(self):
-        with Daemon("--waits", "yes") as server, subprocess.Popen([sys.executable, "-c", SCRIPT]) as process:
-            try:
-                warm_up(server, 5)
-                time.sleep(1)
-                walls = [server.profile(f"type=wall&seconds=1&pid={process.pid}&tid={process.pid}") for _ in range(6)]
-            finally:
-                process.kill()
+        with sleeps_and_computes() as (server, pid):
+            walls = [server.profile(f"type=wall&seconds=1&pid={pid}&tid={pid}") for _ in range(6)]
         for wall in walls:
             self.assertAlmostEqual(wall.total(1) / wall.duration_ns, 1, delta=0.03)
 

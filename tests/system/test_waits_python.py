@@ -36,18 +36,25 @@ both()
 """
 
 
+@contextlib.contextmanager
+def sleeps_and_computes():
+    """Yields (server, pid of the script)."""
+    with Daemon("--waits", "yes") as server, subprocess.Popen([sys.executable, "-c", SCRIPT]) as process:
+        try:
+            warm_up(server, 5)
+            time.sleep(1)
+            yield server, process.pid
+        finally:
+            process.kill()
+
+
 class Wall(unittest.TestCase):
     def test_by_function(self):
         """The question that pyinstrument answers."""
-        with Daemon("--waits", "yes") as server, subprocess.Popen([sys.executable, "-c", SCRIPT]) as process:
-            try:
-                warm_up(server, 5)
-                time.sleep(1)
-                wall = server.profile(f"type=wall&seconds=5&native=0&pid={process.pid}")
-                text = server.get(f"/profile?type=wall&last=5s&native=0&pid={process.pid}&format=text").text
-            finally:
-                process.kill()
-        main = [s for s in wall.samples if s.labels["tid"] == process.pid]
+        with sleeps_and_computes() as (server, pid):
+            wall = server.profile(f"type=wall&seconds=5&native=0&pid={pid}")
+            text = server.get(f"/profile?type=wall&last=5s&native=0&pid={pid}&format=text").text
+        main = [s for s in wall.samples if s.labels["tid"] == pid]
         both, sleeps, computes = (sum(s.values[1] for s in main if name in s.names and s.labels["state"] in states) / wall.duration_ns
                                   for name, states in (("both", STATES), ("sleeps", {"sleep"}), ("computes", {"running"})))
         self.assertAlmostEqual(both, 1, delta=0.1)
