@@ -25,7 +25,7 @@ enum {
 	MIN_CONNECTIONS = 64,
 	GIVE_UP_MS = 5000,        /* interval of the search for clients that read too slowly */
 	CLIENTS_SURE_OF_ROOM = 4, /* it takes this many clients to use up all connections */
-	FINAL_TURNS = 16, /* of libmicrohttpd while stopping: enough to send short answers */
+	SETTLING_TURNS = 16,      /* of libmicrohttpd at once: enough to send short answers */
 };
 
 /* One listening socket. */
@@ -114,6 +114,19 @@ static struct client *client_of(struct arrival *arrival)
 	return (struct client *)((char *)arrival - offsetof(struct client, arrival));
 }
 
+/* Turns until libmicrohttpd has nothing more to do at once: an idle connection that it ends in one
+ * turn is gone in the next. */
+static void port_settle(struct port *port)
+{
+	MHD_UNSIGNED_LONG_LONG timeout_ms = 0;
+
+	for (int i = 0; i < SETTLING_TURNS && !timeout_ms; i++) {
+		MHD_run(port->mhd);
+		if (MHD_get_timeout(port->mhd, &timeout_ms) != MHD_YES)
+			break;
+	}
+}
+
 static void on_late(uv_timer_t *timer);
 
 /* Starts the timer for the first deadline, unless it is running. */
@@ -139,8 +152,10 @@ static void on_late(uv_timer_t *timer)
 	uint64_t now_ns = clock_mono_ns();
 	struct arrival *arrival;
 
-	for (size_t i = 0; i < server->port_count; i++)
+	for (size_t i = 0; i < server->port_count; i++) {
+		port_settle(&server->ports[i]);
 		port_turn(&server->ports[i]);
+	}
 	while ((arrival = arrivals_take_late(&server->arrivals, now_ns))) {
 		server->parking.stats.requests_late++;
 		hang_up(client_of(arrival));
@@ -421,16 +436,10 @@ int server_start(const struct service *service, struct listeners *listeners,
 
 static void port_stop(struct port *port)
 {
-	MHD_UNSIGNED_LONG_LONG timeout_ms = 0;
-
 	if (!port->mhd)
 		return;
 	/* Sends the refusals that parking_clear() has queued. */
-	for (int i = 0; i < FINAL_TURNS && !timeout_ms; i++) {
-		MHD_run(port->mhd);
-		if (MHD_get_timeout(port->mhd, &timeout_ms) != MHD_YES)
-			break;
-	}
+	port_settle(port);
 	/* The poll handle leaves the loop before its descriptor is closed. */
 	if (port->watched) {
 		uv_close((uv_handle_t *)&port->poll, NULL);
