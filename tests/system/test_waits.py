@@ -9,7 +9,8 @@ import time
 import unittest
 
 from daemon import Daemon
-from test_waits_python import sleeps_and_computes
+from pythons import script, system_python
+from test_waits_python import convoy_shares, sleeps_and_computes
 from warm_up import warm_up
 from workload import Workload
 
@@ -155,6 +156,20 @@ class Storm(unittest.TestCase):
         # Some 480 samples, of which each may stand for another number of waits.
         self.assertAlmostEqual(profile.total(0) / switches, 1, delta=0.4)
         self.assertEqual(metrics["profd_waits_lost_total"], 0)
+
+
+class Gil(unittest.TestCase):
+    def test_two_that_want_it(self):
+        """Of two threads of pure Python one has the GIL at each moment, unless the main thread does, which hashes."""
+        with Daemon("--waits", "yes") as server, Workload(system_python().path, script("convoy")) as convoy:
+            warm_up(server, 5)
+            time.sleep(1)
+            wall = server.profile(f"type=wall&seconds=4&pid={convoy.pid}")
+        spinning, hashing = convoy_shares(wall, convoy.pid)
+        self.assertAlmostEqual(spinning["held"], 1, delta=0.12, msg=spinning)
+        self.assertAlmostEqual(spinning["waiting"], 1, delta=0.16, msg=spinning)
+        self.assertGreater(hashing["released"], 0.75, hashing)
+        self.assertLess(hashing["held"], 0.05, hashing)
 
 
 class Off(unittest.TestCase):
