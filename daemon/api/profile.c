@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * /profile and its aliases. What can be seen from the query is checked at once, and whether the
- * requested time is still kept, unless it may be on a disk. Then the request is suspended until the
- * named processes are checked, the samples captured, and the profile rendered. HEAD is answered
- * after the checks. An in-flight request owns itself and frees itself when it is done; when it is
- * abandoned it ends as soon as it can.
+ * /profile and its aliases, and /report. What can be seen from the query is checked at once, and
+ * whether the requested time is still kept, unless it may be on a disk. Then the request is
+ * suspended until the named processes are checked, the samples captured, and the profile rendered.
+ * HEAD is answered after the checks. An in-flight request owns itself and frees itself when it is
+ * done; when it is abandoned it ends as soon as it can.
  */
 #include "api/pid_check.h"
 #include "api/profile_query.h"
@@ -90,6 +90,7 @@ static struct buf key_of(const struct asked *asked)
 	struct buf key = BUF_INIT;
 
 	buf_add(&key, range, sizeof(range));
+	buf_add(&key, &asked->format.encoder, sizeof(asked->format.encoder));
 	for (size_t i = 0; i < asked->query.count; i++) {
 		const struct query_pair *pair = &asked->query.pairs[i];
 
@@ -230,7 +231,11 @@ static int submit(struct request *request, const struct profile_query *query)
 	return 0;
 }
 
-void handle_profile(struct request *request)
+typedef int read_fn(const struct query *query, uint64_t now_unix_ns,
+                    const struct profile_bounds *bounds, struct profile_query *ret_profile,
+                    struct refusal *ret_refusal);
+
+static void handle(struct request *request, read_fn *read)
 {
 	const struct service *service = request->service;
 	const struct profile_bounds bounds = {service->keep_ns, service->policy->max_seconds};
@@ -238,7 +243,7 @@ void handle_profile(struct request *request)
 	struct refusal refusal;
 	int err;
 
-	err = profile_query_read(&request->query, clock_wall_ns(), &bounds, &query, &refusal);
+	err = read(&request->query, clock_wall_ns(), &bounds, &query, &refusal);
 	if (!err && !exports_past(service->exports) && is_old(service, &query.ask))
 		err = refuse_old(service, query.ask.kind, 0, &refusal);
 	if (err) {
@@ -248,4 +253,26 @@ void handle_profile(struct request *request)
 	err = submit(request, &query);
 	if (err)
 		request_fail(request, err);
+}
+
+void handle_profile(struct request *request)
+{
+	handle(request, profile_query_read);
+}
+
+void handle_report(struct request *request)
+{
+	struct source_status waits;
+	struct refusal refusal;
+
+	collector_source(request->service->collector, KIND_offcpu, &waits);
+	if (waits.on) {
+		handle(request, report_query_read);
+		return;
+	}
+	refuse(&refusal, MHD_HTTP_NOT_FOUND,
+	       "a report needs waits, which are not recorded: %s; GET /profile for CPU time alone, "
+	       "or set waits = yes",
+	       waits.why);
+	request_refuse(request, &refusal);
 }

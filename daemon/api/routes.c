@@ -54,6 +54,8 @@ const struct route routes[] = {
          "profile of the whole host: CPU time, or what type= names"},
 	{"/debug/pprof/profile", handle_profile, profile_parameters, NULL, NULL},
 	{"/pprof/profile", handle_profile, profile_parameters, NULL, NULL},
+	{"/report", handle_report, report_parameters, "/report?pid=PID&last=1m",
+         "what limits a process: CPU, disk, network, locks, GIL ...; requires waits = yes"},
 	{"/heap", handle_heap, heap_parameters, "/heap?pid=N&seconds=30",
          "heap of one process: what it allocates and holds; at most four have probes"},
 	{"/processes", handle_processes, processes_parameters, "/processes",

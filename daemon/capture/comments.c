@@ -50,6 +50,8 @@ static void add_filters(struct builder *builder, const struct selection *selecti
 		buf_add_text(&text, " kernel=0");
 	if (selection->no_native)
 		buf_add_text(&text, " native=0");
+	if (selection->no_work)
+		buf_add_text(&text, " waiting_for_work=0");
 	if (selection->idle)
 		buf_add_text(&text, " idle=1");
 	if (selection->dims)

@@ -5,6 +5,7 @@
 #include "capture/render.h"
 
 #include "capture/task_names.h"
+#include "profile/activity.h"
 #include "profile/quality.h"
 #include "symbolize/source_cache.h"
 
@@ -122,6 +123,8 @@ int render_profile(const struct render_plan *plan, struct buf *out,
 	err = symbolizer_run(plan->symbolizer, builder);
 	if (err)
 		return err;
+	if (plan->selection->no_work && activities_leave_out_work(builder))
+		return -ENOMEM;
 	if (plan->named)
 		plan->named(builder);
 	if (plan->describe)

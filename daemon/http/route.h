@@ -29,6 +29,7 @@ void handle_heap(struct request *request);
 void handle_gpu(struct request *request);
 void handle_memory(struct request *request);
 void handle_oom(struct request *request);
+void handle_report(struct request *request);
 void handle_processes(struct request *request);
 void handle_source(struct request *request);
 void handle_status(struct request *request);

@@ -286,6 +286,18 @@ void builder_move_sample(struct builder *builder, uint32_t sample, uint32_t node
 	builder->error = table_rekey(&builder->samples, sample, builder->seed);
 }
 
+void builder_drop_samples(struct builder *builder, const bool *drops)
+{
+	struct table *samples = &builder->samples;
+	uint32_t count = 1;
+
+	for (uint32_t id = 1; id < samples->count; id++)
+		if (!drops[id])
+			memmove(table_row(samples, count++), table_row(samples, id),
+			        samples->row_bytes);
+	samples->count = samples->count ? count : 0;
+}
+
 void builder_comment(struct builder *builder, const char *comment)
 {
 	uint32_t string = builder_text(builder, comment);

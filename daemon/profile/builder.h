@@ -39,6 +39,8 @@ void builder_sample(struct builder *builder, uint32_t node, uint32_t task,
 /* Moves a sample to another path and task. It is not added up with a sample that is already
  * there. */
 void builder_move_sample(struct builder *builder, uint32_t sample, uint32_t node, uint32_t task);
+/* Removes samples; `drops` is by sample. Call when all samples are added. */
+void builder_drop_samples(struct builder *builder, const bool *drops);
 void builder_comment(struct builder *builder, const char *comment);
 void builder_value_type(struct builder *builder, const char *type, const char *unit);
 /* Chooses the type that readers show first. Call when all types are added. */

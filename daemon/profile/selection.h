@@ -34,6 +34,7 @@ struct selection {
 	/* The slices are of waits and of CPU time; they become one profile, in which CPU time has
 	 * the state RUNNING_STATE of select.h. */
 	bool wall;
+	bool no_work;  /* leave out waiting for work: profile/activity.h */
 	bool idle;     /* show the idle task, as one sample named [idle] */
 	bool dims;     /* distinguish launches by their grids and blocks */
 	bool timed;    /* distinguish slices, by each task's at_ms */

@@ -132,7 +132,7 @@ class Names(unittest.TestCase):
 
     def test_policies_on_every_answer(self):
         targets = (
-            "/profile?last=10s&format=text", "/profile?last=10s", "/profile?x=1", "/heap", "/heap?pid=4194000",
+            "/profile?last=10s&format=text", "/profile?last=10s", "/profile?x=1", "/report", "/heap", "/heap?pid=4194000",
             "/processes", "/memory?pid=1", "/oom", "/timeline", "/source?file=/etc/shadow", "/status", "/metrics",
             "/healthz", "/readyz", "/debug/pprof/", "/debug/pprof/cmdline", "/nothing", "/", "/ui/nothing",
         )

@@ -16,7 +16,7 @@ TARGETS = (
     "/gpu?format=text", "/oom", "/timeline", "/source?file=/nowhere", "/status", "/metrics", "/healthz", "/readyz",
     "/debug/pprof/", "/debug/pprof/cmdline", "/ui/app.js",
     # Refused requests.
-    "/nothing", "/profile?nonsense=1", "/profile?seconds=5&seconds=6", "/profile?pid=4194000", "/heap",
+    "/nothing", "/profile?nonsense=1", "/profile?seconds=5&seconds=6", "/profile?pid=4194000", "/report?last=1s", "/report?x=1", "/heap",
     "/heap?pid=4194000", "/memory?pid=4194000", "/oom?id=7", "/processes?format=xml", "/ui/nothing", "/?" + "x" * 20000,
 )
 

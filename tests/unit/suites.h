@@ -144,6 +144,7 @@
 	SUITE(drain)           \
 	SUITE(run_times)       \
 	SUITE(wait_times)      \
+	SUITE(bound)           \
 	SUITE(runtimes)        \
 	SUITE(tick_lag)        \
 	SUITE(python_codes)    \

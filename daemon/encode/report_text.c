@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ *   Bound by the GIL: other threads of its interpreter run, 49.7 % of the working time
+ *   Time: 2026-11-28T12:00:00Z, 60.0 s; 1.01 CPUs in use; 6012 samples of CPU time, 23154 waits
+ *   Working time: 119.8 s of 2 threads; left out: 0.2 s waiting for work, 1 idle thread
+ *
+ *      49.7 %          wants the GIL
+ *      49.2 % +-0.9    user code
+ *
+ *   Without a part of it, the work is at most so many times as fast:
+ *      31.0 %   1.45x  take_gil < _PyEval_EvalFrameDefault < spin < <module>
+ */
+#include "encode/report.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "encode/bound.h"
+#include "encode/names.h"
+
+#include <inttypes.h>
+
+/* Of places that are shown. */
+#define LEAST_PERCENT 0.1
+enum { MOST_GAIN = 1000 };
+
+#define ACTIVITY(name, title, bound) title,
+static const char *const titles[] = {ACTIVITIES(ACTIVITY)};
+#undef ACTIVITY
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / NSEC_PER_SEC;
+}
+
+static double percent(const struct bound *bound, uint64_t ns)
+{
+	return bound->total_ns ? 100.0 * (double)ns / (double)bound->total_ns : 0;
+}
+
+static void write_verdict(const struct bound *bound, struct buf *out)
+{
+	if (!bound->threads)
+		buf_add_text(out, "Bound by nothing: no thread ran or waited\n");
+	else if (bound->is_unsure)
+		buf_printf(out, "Not enough samples: %" PRIu64 " of CPU time, %d are needed\n",
+		           bound->ticks, BOUND_LEAST_TICKS);
+	else if (bound->kind == BOUND_nothing)
+		buf_printf(out, "Bound by nothing: %s\n", bound_whys[bound->kind]);
+	else
+		buf_printf(out, "Bound by %s: %s, %.1f %% of the working time\n",
+		           bound_titles[bound->kind], bound_whys[bound->kind],
+		           percent(bound, bound->kind_ns));
+}
+
+static void write_facts(const struct profile *profile, const struct bound *bound, struct buf *out)
+{
+	uint32_t working = bound->threads - bound->idle_threads;
+	char start[TIME_TEXT_BYTES];
+
+	text_format_time(profile->start_wall_ns, start);
+	buf_printf(out,
+	           "Time: %s, %.1f s; %.2f CPUs in use; %" PRIu64 " samples of CPU time, %" PRIu64
+	           " waits\n",
+	           start, seconds(profile->duration_ns),
+	           profile->duration_ns ? (double)bound->cpu_ns / (double)profile->duration_ns : 0,
+	           bound->ticks, bound->waits);
+	buf_printf(out, "Working time: %.1f s of %u thread%s; left out: %.1f s waiting for work",
+	           seconds(bound->total_ns), working, working == 1 ? "" : "s",
+	           seconds(bound->work_ns));
+	if (bound->idle_threads)
+		buf_printf(out, ", %u idle thread%s", bound->idle_threads,
+		           bound->idle_threads == 1 ? "" : "s");
+	buf_add_char(out, '\n');
+}
+
+static void write_comments(const struct profile *profile, struct buf *out)
+{
+	const char *incomplete = profile_incomplete(profile);
+
+	if (incomplete) {
+		buf_add_text(out, "Incomplete: ");
+		add_word(out, incomplete, 0);
+		buf_add_char(out, '\n');
+	}
+}
+
+static void write_activities(const struct bound *bound, struct buf *out)
+{
+	buf_add_char(out, '\n');
+	for (size_t i = 0; i < ACTIVITY_COUNT; i++) {
+		double error = 100 * bound_error(bound, (enum activity)i);
+
+		if (!bound->ns[i])
+			continue;
+		buf_printf(out, "%7.1f %%", percent(bound, bound->ns[i]));
+		if (error > 0)
+			buf_printf(out, " +-%-5.1f", error);
+		else
+			buf_add_text(out, "        ");
+		buf_printf(out, "  %s\n", titles[i]);
+	}
+}
+
+static void write_places(const struct bound *bound, struct buf *out)
+{
+	if (!bound->places.count || bound->is_unsure)
+		return;
+	buf_add_text(out, "\nWithout a part of it, the work is at most so many times as fast:\n");
+	for (size_t i = 0; i < bound->places.count; i++) {
+		double gain = bound_gain(bound, bound->places.at[i].ns);
+
+		if (percent(bound, bound->places.at[i].ns) < LEAST_PERCENT)
+			break;
+		buf_printf(out, "%7.1f %%", percent(bound, bound->places.at[i].ns));
+		if (gain >= MOST_GAIN)
+			buf_printf(out, "  >%4dx", MOST_GAIN);
+		else
+			buf_printf(out, " %6.2fx", gain);
+		buf_printf(out, "  %s\n", bound->places.at[i].text);
+	}
+}
+
+static int encode_report(const struct profile *profile, const struct encode_options *options,
+                         struct buf *out)
+{
+	_cleanup_(bound_release) struct bound bound;
+	int err = bound_find(profile, &bound);
+
+	(void)options;
+	if (err)
+		return err;
+	write_verdict(&bound, out);
+	write_facts(profile, &bound, out);
+	write_comments(profile, out);
+	write_activities(&bound, out);
+	write_places(&bound, out);
+	return buf_error(out);
+}
+
+const struct encoder encoder_report_text = {
+	.name = "text",
+	.summary = "a text to read",
+	.content_type = "text/plain; charset=utf-8",
+	.suffix = "",
+	.encode = encode_report,
+};

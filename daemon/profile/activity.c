@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "profile/activity.h"
+
+#include "base/clock.h"
+#include "profile/select.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ACTIVITY(name, title, bound) #name,
+const char *const activity_names[] = {ACTIVITIES(ACTIVITY)};
+#undef ACTIVITY
+
+/* What a function on a stack says of the sample. */
+enum trait {
+	IN_FAULT = 1 << 0,     /* the kernel gives the thread a page */
+	IN_SOCKET = 1 << 1,    /* the kernel's network code */
+	IN_DISK = 1 << 2,      /* the kernel's block layer */
+	IN_ACCEPT = 1 << 3,    /* a server waits for its next client */
+	IN_PIPE = 1 << 4,      /* also a terminal, and a child that has the parent's memory */
+	IN_CONDITION = 1 << 5, /* another thread has to have something for this one, or to end */
+	IN_WAIT = 1 << 6,      /* a condition, a semaphore, the end of a thread: not a mutex */
+	IN_LOCK = 1 << 7,      /* also the kernel's own, such as that of a process's mappings */
+	IN_SLEEP = 1 << 8,     /* a sleep that is no nanosleep() */
+	IN_GPU = 1 << 9,       /* waits until a GPU has finished */
+	IN_KERNEL = 1 << 10,   /* of the leaf alone */
+};
+
+/* Where a rule applies. */
+enum place {
+	KERNEL,
+	NATIVE,
+	PYTHON, /* the function's last name, in a file whose path ends like this */
+};
+
+/* Functions by name. One that ends in '*' stands for all that begin so. */
+static const struct rule {
+	enum place place;
+	const char *name, *file;
+	enum trait trait;
+} rules[] = {
+	{KERNEL, "handle_mm_fault", "", IN_FAULT},
+	{KERNEL, "exc_page_fault", "", IN_FAULT},
+	{KERNEL, "asm_exc_page_fault", "", IN_FAULT},
+	{KERNEL, "do_page_fault", "", IN_FAULT},
+	{KERNEL, "sock_*", "", IN_SOCKET},
+	{KERNEL, "__sock_*", "", IN_SOCKET},
+	{KERNEL, "tcp_*", "", IN_SOCKET},
+	{KERNEL, "udp_*", "", IN_SOCKET},
+	{KERNEL, "inet_*", "", IN_SOCKET},
+	{KERNEL, "unix_stream_*", "", IN_SOCKET},
+	{KERNEL, "unix_dgram_*", "", IN_SOCKET},
+	{KERNEL, "__sys_sendto", "", IN_SOCKET},
+	{KERNEL, "__sys_recvfrom", "", IN_SOCKET},
+	{KERNEL, "__sys_sendmsg", "", IN_SOCKET},
+	{KERNEL, "__sys_recvmsg", "", IN_SOCKET},
+	{KERNEL, "__sys_connect", "", IN_SOCKET},
+	{KERNEL, "blk_*", "", IN_DISK},
+	{KERNEL, "__blk_*", "", IN_DISK},
+	{KERNEL, "submit_bio*", "", IN_DISK},
+	{KERNEL, "iomap_dio_*", "", IN_DISK},
+	{KERNEL, "__iomap_dio_*", "", IN_DISK},
+	{KERNEL, "vfs_fsync_range", "", IN_DISK},
+	{KERNEL, "do_accept", "", IN_ACCEPT},
+	{KERNEL, "__sys_accept4", "", IN_ACCEPT},
+	{KERNEL, "inet_csk_accept", "", IN_ACCEPT},
+	{KERNEL, "pipe_*", "", IN_PIPE},
+	{KERNEL, "anon_pipe_*", "", IN_PIPE},
+	{KERNEL, "fifo_*", "", IN_PIPE},
+	{KERNEL, "n_tty_*", "", IN_PIPE},
+	{KERNEL, "wait_for_vfork_done", "", IN_PIPE},
+	{KERNEL, "rwsem_down_*", "", IN_LOCK},
+	{KERNEL, "__mutex_lock*", "", IN_LOCK},
+	/* glibc and musl; std::condition_variable calls them. */
+	{NATIVE, "pthread_cond_*", "", IN_CONDITION},
+	{NATIVE, "__pthread_cond_*", "", IN_CONDITION},
+	{NATIVE, "___pthread_cond_*", "", IN_CONDITION},
+	/* Of a wait that was not sampled when it began, only glibc's innermost function is known.
+         */
+	{NATIVE, "__futex_abstimed_wait*", "", IN_WAIT},
+	{NATIVE, "pthread_rwlock_*", "", IN_LOCK},
+	{NATIVE, "__pthread_rwlock_*", "", IN_LOCK},
+	{NATIVE, "___pthread_rwlock_*", "", IN_LOCK},
+	{NATIVE, "pthread_mutex_*", "", IN_LOCK},
+	{NATIVE, "___pthread_mutex_*", "", IN_LOCK},
+	/* CPython's locks are semaphores. */
+	{NATIVE, "PyThread_acquire_lock*", "", IN_LOCK},
+	{NATIVE, "accept", "", IN_ACCEPT},
+	{NATIVE, "accept4", "", IN_ACCEPT},
+	/* Rust */
+	{NATIVE, "std::thread::park*", "", IN_CONDITION},
+	{NATIVE, "std::sys::sync::condvar::*", "", IN_CONDITION},
+	{NATIVE, "parking_lot::condvar::*", "", IN_CONDITION},
+	/* Go: a thread of the runtime without a goroutine to run. */
+	{NATIVE, "runtime.findRunnable", "", IN_CONDITION},
+	{NATIVE, "runtime.findrunnable", "", IN_CONDITION},
+	{NATIVE, "runtime.stopm", "", IN_CONDITION},
+	{NATIVE, "runtime.sysmon", "", IN_CONDITION},
+	{NATIVE, "runtime.templateThread", "", IN_CONDITION},
+	/* Java */
+	{NATIVE, "Unsafe_Park", "", IN_CONDITION},
+	{NATIVE, "ObjectMonitor::wait*", "", IN_CONDITION},
+	/* CPython up to 3.10 sleeps by select(). */
+	{NATIVE, "time_sleep", "", IN_SLEEP},
+	{NATIVE, "pysleep", "", IN_SLEEP},
+	{NATIVE, "floatsleep", "", IN_SLEEP},
+	{PYTHON, "wait", "/threading.py", IN_CONDITION},
+	{PYTHON, "join", "/threading.py", IN_CONDITION},
+	{PYTHON, "_wait_for_tstate_lock", "/threading.py", IN_CONDITION},
+	{PYTHON, "get", "/queue.py", IN_CONDITION},
+	{PYTHON, "_worker", "/concurrent/futures/thread.py", IN_CONDITION},
+	/* CUDA */
+	{NATIVE, "cuStreamSynchronize*", "", IN_GPU},
+	{NATIVE, "cuCtxSynchronize*", "", IN_GPU},
+	{NATIVE, "cuEventSynchronize*", "", IN_GPU},
+	{NATIVE, "cuMemcpyDtoH*", "", IN_GPU},
+	{NATIVE, "cudaStreamSynchronize*", "", IN_GPU},
+	{NATIVE, "cudaDeviceSynchronize*", "", IN_GPU},
+	{NATIVE, "cudaEventSynchronize*", "", IN_GPU},
+};
+
+static bool matches(const char *pattern, const char *name)
+{
+	size_t len = strlen(pattern) - 1;
+
+	return pattern[len] == '*' ? !strncmp(pattern, name, len) : !strcmp(pattern, name);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(text + len - end_len, end);
+}
+
+static enum place place_of(const struct mapping *mapping)
+{
+	if (mapping->kind == MAPPING_KERNEL)
+		return KERNEL;
+	return mapping->kind == MAPPING_INTERPRETED ? PYTHON : NATIVE;
+}
+
+static unsigned int traits_of_function(const struct profile *profile, uint32_t id, enum place place)
+{
+	const char *name = profile_string(profile, profile->functions[id].name),
+		   *last = strrchr(name, '.');
+	const char *file = profile_string(profile, profile->functions[id].filename);
+	unsigned int traits = 0;
+
+	if (place == PYTHON && last)
+		name = last + 1;
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].place == place && matches(rules[i].name, name) &&
+		    ends_with(file, rules[i].file))
+			traits |= rules[i].trait;
+	return traits;
+}
+
+static uint16_t traits_of_location(const struct profile *profile, uint32_t id)
+{
+	const struct location *location = &profile->locations[id];
+	enum place place = place_of(&profile->mappings[location->mapping]);
+	unsigned int traits = 0;
+
+	for (uint32_t i = 0; i < location->line_count; i++)
+		traits |= traits_of_function(
+			profile, profile->lines[location->first_line + i].function, place);
+	return (uint16_t)(place == KERNEL ? traits | IN_KERNEL : traits);
+}
+
+int activities_find(const struct profile *profile, struct activities *ret_activities)
+{
+	_cleanup_free_ uint16_t *of_locations =
+		calloc(profile->location_count, sizeof(*of_locations));
+	uint16_t *of_nodes = calloc(profile->node_count, sizeof(*of_nodes));
+
+	ret_activities->of_nodes = of_nodes;
+	if (!of_locations || !of_nodes)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < profile->location_count; id++)
+		of_locations[id] = traits_of_location(profile, id);
+	for (uint32_t id = 1; id < profile->node_count; id++) {
+		const struct node *node = &profile->nodes[id];
+		uint16_t of_callers = of_nodes[node->parent] & (uint16_t)~IN_KERNEL;
+
+		of_nodes[id] = of_callers | of_locations[node->location];
+	}
+	return 0;
+}
+
+void activities_release(struct activities *activities)
+{
+	free(activities->of_nodes);
+	*activities = (struct activities){0};
+}
+
+static enum activity running(unsigned int traits)
+{
+	if (traits & IN_GPU)
+		return ACTIVITY_gpu;
+	if (!(traits & IN_KERNEL))
+		return ACTIVITY_user;
+	if (traits & IN_FAULT)
+		return ACTIVITY_fault;
+	if (traits & IN_SOCKET)
+		return ACTIVITY_network_code;
+	if (traits & IN_PIPE)
+		return ACTIVITY_pipe_code;
+	return traits & IN_DISK ? ACTIVITY_disk_code : ACTIVITY_kernel;
+}
+
+/* A wait that no signal ends. */
+static enum activity blocked(unsigned int traits)
+{
+	if (traits & IN_LOCK)
+		return ACTIVITY_lock;
+	return traits & IN_PIPE ? ACTIVITY_process : ACTIVITY_disk;
+}
+
+/* A wait that a signal may end, by the system call in which it is. */
+static enum activity sleeping(unsigned int traits, const char *call)
+{
+	if (traits & IN_SLEEP || !strcmp(call, "nanosleep"))
+		return ACTIVITY_sleep;
+	if (!strcmp(call, "poll") || !strcmp(call, "io_uring") ||
+	    traits & (IN_ACCEPT | IN_CONDITION) || (traits & IN_WAIT && !(traits & IN_LOCK)))
+		return ACTIVITY_work;
+	if (!strcmp(call, "futex"))
+		return ACTIVITY_lock;
+	if (!strcmp(call, "socket") || traits & IN_SOCKET)
+		return ACTIVITY_network;
+	if (!strcmp(call, "wait4") || traits & IN_PIPE)
+		return ACTIVITY_process;
+	return !strcmp(call, "page_fault") ? ACTIVITY_disk : ACTIVITY_other;
+}
+
+enum activity activity_of(const struct activities *activities, const struct profile *profile,
+                          const struct sample *sample)
+{
+	const struct task *task = &profile->tasks[sample->task];
+	const char *state = profile_string(profile, task->state);
+	unsigned int traits = activities->of_nodes[sample->node];
+
+	if (!strcmp(state, RUNNING_STATE))
+		return running(traits);
+	if (!strcmp(state, "runnable"))
+		return ACTIVITY_runnable;
+	if (!strcmp(state, "stopped"))
+		return ACTIVITY_stopped;
+	if (!strcmp(state, "disk"))
+		return blocked(traits);
+	if (strcmp(state, "sleep") != 0)
+		return ACTIVITY_unknown;
+	if (!strcmp(profile_string(profile, task->gil), "waiting"))
+		return ACTIVITY_gil;
+	if (traits & IN_GPU)
+		return ACTIVITY_gpu;
+	return sleeping(traits, profile_string(profile, task->wait));
+}
+
+int activities_leave_out_work(struct builder *builder)
+{
+	const struct profile *profile = builder_view(builder);
+	_cleanup_(activities_release) struct activities activities = {0};
+	_cleanup_free_ bool *drops = calloc(profile->sample_count, sizeof(*drops));
+	uint64_t left_out_ns = 0;
+	char text[64];
+
+	if (!drops || activities_find(profile, &activities))
+		return -ENOMEM;
+	for (uint32_t i = 1; i < profile->sample_count; i++) {
+		drops[i] = activity_of(&activities, profile, &profile->samples[i]) == ACTIVITY_work;
+		if (drops[i])
+			left_out_ns += profile->samples[i].values[profile->shown];
+	}
+	builder_drop_samples(builder, drops);
+	snprintf(text, sizeof(text), "waiting for work left out: %.3f s",
+	         (double)left_out_ns / NSEC_PER_SEC);
+	builder_comment(builder, text);
+	return builder_error(builder);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * struct activities - what the samples of a profile of all time (WALL_KIND of profile/select.h)
+ * show their threads doing: each sample is one of ACTIVITIES, by its labels and the functions of
+ * its stack. Waiting for work is told from other waits by the rules of activity.c. Private to
+ * encode/; pure.
+ */
+#pragma once
+
+#include "profile/builder.h"
+
+/* ACTIVITY(name, title, bound): `bound` is one of BOUNDS. Sorted as they are told apart. */
+#define ACTIVITIES(ACTIVITY)                                                      \
+	ACTIVITY(user, "user code", cpu)                                          \
+	ACTIVITY(kernel, "kernel code", cpu)                                      \
+	ACTIVITY(fault, "page faults", faults)                                    \
+	ACTIVITY(network_code, "network code of the kernel", network)             \
+	ACTIVITY(pipe_code, "pipe code of the kernel", process)                   \
+	ACTIVITY(disk_code, "disk code of the kernel", disk)                      \
+	ACTIVITY(runnable, "wants a CPU and has none", contended_cpu)             \
+	ACTIVITY(gil, "wants the GIL", gil)                                       \
+	ACTIVITY(lock, "waits for a lock", lock)                                  \
+	ACTIVITY(disk, "waits for a disk", disk)                                  \
+	ACTIVITY(network, "waits for the network", network)                       \
+	ACTIVITY(process, "waits for another process (pipes, children)", process) \
+	ACTIVITY(gpu, "waits for a GPU", gpu)                                     \
+	ACTIVITY(sleep, "sleeps for a set time", sleep)                           \
+	ACTIVITY(stopped, "is stopped", stopped)                                  \
+	ACTIVITY(other, "waits in other system calls", other)                     \
+	ACTIVITY(unknown, "not sampled", other)                                   \
+	ACTIVITY(work, "waits for work (poll, accept, conditions)", nothing)
+
+#define ACTIVITY(name, title, bound) ACTIVITY_##name,
+enum activity { ACTIVITIES(ACTIVITY) ACTIVITY_COUNT };
+#undef ACTIVITY
+
+extern const char *const activity_names[ACTIVITY_COUNT];
+
+struct activities {
+	uint16_t *of_nodes; /* what the functions of each path say: private to activity.c */
+};
+
+/* 0 or -ENOMEM. The profile must be named already, and outlive the result. */
+int activities_find(const struct profile *profile, struct activities *ret_activities);
+void activities_release(struct activities *activities);
+enum activity activity_of(const struct activities *activities, const struct profile *profile,
+                          const struct sample *sample);
+
+/* Removes the samples in which threads wait for work, and says in a comment how much that was. Call
+ * when all names are known. 0 or -ENOMEM. */
+int activities_leave_out_work(struct builder *builder);
