@@ -170,10 +170,13 @@ static void raise_descriptor_limit(void)
  * allocator adapts and keeps that memory. */
 static void keep_memory_small(void)
 {
-	const int large = 128 * 1024;
+	const int large = 128 * 1024, arenas = 256;
 
 	mallopt(M_MMAP_THRESHOLD, large);
 	mallopt(M_TRIM_THRESHOLD, large);
+	/* By default a host of two CPUs has 16, and further threads share them, also the loop's: it
+	 * would then wait for a thread that has no CPU. */
+	mallopt(M_ARENA_MAX, arenas);
 }
 
 static int open_loop(struct daemon *daemon)

@@ -22,7 +22,9 @@ static struct upkeep *upkeep_of(struct job *job)
 }
 
 /* Many processes that start and end at once make profd take and free many small pieces of memory,
- * which the allocator does not return by itself. */
+ * which the allocator does not return by itself. On the loop thread: it takes each arena's lock for
+ * milliseconds, and if it were another thread that lost its CPU in the middle, the loop would wait
+ * for that thread. */
 static void give_memory_back(void)
 {
 	if (mallinfo2().fordblks > kept_bytes)
@@ -33,12 +35,12 @@ static void give_memory_back(void)
 static void run_rest(struct job *job)
 {
 	symbolizer_rest(upkeep_of(job)->parts->symbolizer);
-	give_memory_back();
 }
 
 static void on_rested(struct job *job)
 {
 	upkeep_of(job)->resting = false;
+	give_memory_back();
 }
 
 void upkeep_tell(struct upkeep *upkeep)
